@@ -1,0 +1,117 @@
+# heed: make help lists what can be made.
+VERSION  := 0.1.0
+SOVERSION := 0
+CC       ?= gcc
+PREFIX   ?= /usr/local
+DESTDIR  ?=
+STB_DIR  ?=
+CPUS     := $(shell nproc 2>/dev/null || echo 2)
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(CPUS)
+endif
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+# A variant is a folder under build/ with flags of its own.
+VARIANT  ?= release
+OPT_release := -O3 -g1
+OPT_f64     := -O2 -g1 -DHEED_F64
+OPT_asan    := -O1 -g -fsanitize=address -fno-omit-frame-pointer
+OPT_ubsan   := -O1 -g -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all
+OPT_tsan    := -O1 -g -fsanitize=thread
+OPT_serial  := -O2 -g1
+OPT_debug   := -O0 -g
+OPT      := $(OPT_$(VARIANT))
+OMP_release := -fopenmp
+OMP_f64     := -fopenmp
+OMP_asan    := -fopenmp
+OMP_ubsan   := -fopenmp
+OMP_tsan    := -fopenmp
+OMP_debug   := -fopenmp
+OMP      := $(OMP_$(VARIANT))
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wcast-qual
+ifdef WERROR
+WARN += -Werror
+endif
+CPPFLAGS_ALL = -Iinclude -Isrc $(if $(STB_DIR),-I$(STB_DIR)) $(CPPFLAGS)
+# -ffp-contract=off everywhere but in the SIMD kernels: gcc's -std=c11 implies it silently, clang leaves contraction on.
+CFLAGS_ALL   = -std=c11 $(OPT) $(OMP) $(WARN) -ffp-contract=off -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
+LIBS         = -ljansson -lutf8proc -lz -lm
+LDFLAGS_ALL  = $(OPT) $(OMP) $(LDFLAGS)
+
+MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
+ifneq ($(findstring x86_64,$(MACHINE)),)
+ISAS := generic avx2 avx512
+else ifneq ($(findstring aarch64,$(MACHINE)),)
+ISAS := generic neon
+else
+ISAS := generic
+endif
+FLAGS_generic := -DHEED_ISA=generic -ffp-contract=off
+FLAGS_avx2    := -DHEED_ISA=avx2 -mavx2 -mfma -ffp-contract=fast
+FLAGS_avx512  := -DHEED_ISA=avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma -mprefer-vector-width=512 -ffp-contract=fast
+FLAGS_neon    := -DHEED_ISA=neon -ffp-contract=fast
+
+B := build/$(VARIANT)
+KERNELS := $(filter-out src/kernels/dispatch.c,$(wildcard src/kernels/*.c))
+LIB_SRC := $(wildcard src/core/*.c) src/kernels/dispatch.c $(wildcard src/ops/*.c src/nn/*.c src/optim/*.c src/io/*.c src/data/*.c src/fit/*.c src/inspect/*.c)
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o
+MODEL_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard models/*.c))
+PROG_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard train/*.c)) $(MODEL_OBJ)
+TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c)) $(MODEL_OBJ)
+OPS := $(basename $(notdir $(wildcard src/ops/*.c)))
+
+.PHONY: all lib program test-program deps demo test bench fuzz f64 asan ubsan tsan serial debug install uninstall clean help
+all: heed
+
+heed: $(B)/heed
+	@ln -sf $< $@
+
+program: $(B)/heed
+test-program: $(B)/heed-test
+lib: $(B)/libheed.a $(B)/libheed.so.$(SOVERSION)
+
+$(B)/heed: $(PROG_OBJ) $(B)/libheed.a
+	$(CC) -o $@ $(PROG_OBJ) $(B)/libheed.a $(LDFLAGS_ALL) $(LIBS)
+$(B)/heed-test: $(TEST_OBJ) $(B)/libheed.a
+	$(CC) -o $@ $(TEST_OBJ) $(B)/libheed.a $(LDFLAGS_ALL) $(LIBS) -lpthread
+$(B)/libheed.a: $(LIB_OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+$(B)/libheed.so.$(SOVERSION): $(LIB_OBJ)
+	$(CC) -shared -Wl,-soname,libheed.so.$(SOVERSION) -Wl,--no-undefined -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+
+# The table of ops is the list of files in src/ops: each defines heed_ops_FILE[].
+$(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
+	@mkdir -p $(@D)
+	@{ echo '#include <heed/op.h>'; \
+	   for o in $(OPS); do echo "extern const heed_op heed_ops_$$o[];"; done; \
+	   echo 'static const heed_op *const table[] = {'; \
+	   for o in $(OPS); do echo "    heed_ops_$$o,"; done; \
+	   echo '    NULL};'; \
+	   echo 'const heed_op *const *heed_op_table(void) { return table; }'; } > $@
+$(B)/op_table.o: $(B)/op_table.c
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
+$(B)/%.o: %.c | .deps-checked
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
+define ISA_RULE
+$(B)/%.$(1).o: %.c | .deps-checked
+	@mkdir -p $$(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(FLAGS_$(1)) -c -o $$@ $$<
+endef
+$(foreach i,$(ISAS),$(eval $(call ISA_RULE,$(i))))
+
+# Headers that are missing are installed, or named, before anything is compiled.
+.deps-checked: .ci/deps
+	@CC="$(CC)" STB_DIR="$(STB_DIR)" sh .ci/deps --quick && touch $@
+deps:
+	@CC="$(CC)" STB_DIR="$(STB_DIR)" sh .ci/deps
+
+f64 asan ubsan tsan serial debug:
+	@$(MAKE) VARIANT=$@ program test-program
+
+clean:
+	rm -rf build heed .deps-checked
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

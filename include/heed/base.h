@@ -1,0 +1,66 @@
+/* heed/base.h -- the real type, status codes, version and opaque types that every header shares. */
+#ifndef HEED_BASE_H
+#define HEED_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HEED_VERSION "0.1.0"
+#define HEED_DIMS    4 /* the most dimensions that a tensor has */
+
+#if defined(__GNUC__)
+#define HEED_API               __attribute__((visibility("default")))
+#define HEED_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define HEED_API
+#define HEED_PRINTF(fmt, args)
+#endif
+
+/* The number type of every value and gradient. float, but for the double build that the tests use.
+ */
+#ifdef HEED_F64
+typedef double heed_real;
+#else
+typedef float heed_real;
+#endif
+
+typedef enum {
+    HEED_OK = 0,
+    HEED_FAILED,     /* the operating system refused: no memory, no space, cannot write */
+    HEED_USAGE,      /* an argument, shape or setting is wrong */
+    HEED_DATA,       /* a file or an input is wrong */
+    HEED_DIVERGED,   /* a loss or a gradient is not finite */
+    HEED_INTERRUPTED /* a callback asked to stop */
+} heed_status;       /* the program's exit statuses 0 to 4, and 130 for the last */
+
+/* An activation, alone (heed_activate) or fused into an affine map. */
+typedef enum {
+    HEED_IDENTITY,
+    HEED_RELU,
+    HEED_GELU,      /* x Phi(x), exact erf form. Hendrycks & Gimpel 2016, sec. 2 */
+    HEED_GELU_TANH, /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). The same, sec. 2 */
+    HEED_SILU,      /* x sigmoid(x) */
+    HEED_TANH,
+    HEED_SIGMOID,
+    HEED_EXP,
+    HEED_LOG,
+    HEED_SQRT
+} heed_act;
+
+typedef struct heed_ctx heed_ctx;
+typedef struct heed_tensor heed_tensor;
+typedef struct heed_store heed_store;
+typedef struct heed_tape heed_tape;
+typedef struct heed_node heed_node;
+typedef struct heed_op heed_op;
+typedef struct heed_kernels heed_kernels;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,91 @@
+/* heed/fit.h -- the training loop, checkpoints and run directories. The program's own loop is this
+ * one. */
+#ifndef HEED_FIT_H
+#define HEED_FIT_H
+
+#include <heed/model.h>
+#include <heed/optim.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Settings that every training shares: batch accumulate steps epochs minutes optimizer lr lr-min
+ * schedule warmup ... */
+HEED_API extern const heed_option heed_fit_options[];
+
+typedef enum {
+    HEED_FIT_START, /* once: params, memory, steps are known */
+    HEED_FIT_STEP,  /* after every update */
+    HEED_FIT_EVAL,  /* after every evaluation */
+    HEED_FIT_SAVED, /* a checkpoint is on disk */
+    HEED_FIT_NOTE   /* note holds a sentence to show */
+} heed_fit_event;
+
+typedef struct {
+    heed_fit_event event;
+    int64_t step, steps; /* updates done, and to do (0 while --minutes has not fixed them) */
+    double epoch;
+    double loss; /* STEP: of this step; EVAL: mean of training losses since the last evaluation */
+    double val_loss, metric; /* EVAL: validation loss, accuracy; NAN without a validation part */
+    double bits_per_byte;    /* EVAL; NAN if unknown */
+    bool best;               /* EVAL: lowest validation loss so far */
+    double lr, grad_norm, items_per_s, seconds,
+        seconds_left; /* seconds since start, without what came before a resume */
+    size_t params,
+        bytes; /* START: parameters; memory for weights, gradients, optimizer and one step */
+    uint64_t epoch_batches;
+    const heed_store *store;
+    const char *note;
+} heed_report;
+
+typedef struct {
+    const heed_model *model;
+    heed_config *config; /* resolved; a --minutes run gets its steps written into it */
+    void *data;          /* handed to model->batch */
+    uint64_t data_checksum;
+    uint64_t tokenizer_digest;
+    const heed_tokenizer *tokenizer; /* saved into the run; NULL: none */
+    const char *run;                 /* directory, or NULL: nothing is written */
+    bool resume;                     /* go on from run/last */
+    bool force;                      /* replace an existing run */
+    void (*report)(void *user, const heed_report *r);
+    bool (*stop)(void *user); /* asked after each step; true: save last, return HEED_INTERRUPTED */
+    void *user;
+} heed_fit_args;
+
+typedef struct {
+    int64_t step;
+    double loss, val_loss, best_loss, metric;
+} heed_fit_result;
+
+/* Trains. In error (heed_state): DIVERGED names step and tensor, and last is the checkpoint before
+ * it. */
+HEED_API heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a);
+
+/* A model with its parameters, built or read. */
+typedef struct heed_run {
+    heed_ctx *c;
+    const heed_model *model;
+    heed_config *config;
+    heed_store *store;
+    heed_tape *tape;
+    heed_tokenizer *tokenizer; /* NULL for models without text */
+    void *self;                /* the model's struct */
+    int64_t step;              /* of the weights read; -1 unknown */
+} heed_run;
+
+/* Reads a run directory with one of the models (list ended by NULL). which: "best" (NULL too) or
+ * "last". Owned by c. */
+HEED_API heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
+                                 const char *which);
+HEED_API void heed_run_close(heed_run *r);
+
+/* Loss and metrics over the evaluation batches of data, in order. */
+HEED_API heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data,
+                                  int rows);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,8 @@
+/* heed.h -- everything: a tiny trainable transformer framework with reverse-mode autograd. */
+#ifndef HEED_H
+#define HEED_H
+
+#include <heed/fit.h>
+#include <heed/inspect.h>
+
+#endif

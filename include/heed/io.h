@@ -1,0 +1,104 @@
+/* heed/io.h -- files: checkpoints, settings, arrays, pictures. Every reader is safe against hostile
+ * input. */
+#ifndef HEED_IO_H
+#define HEED_IO_H
+
+#include <heed/store.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A growing text, always zero-terminated. Zero-initialise; free with heed_text_free. On no memory
+ * it fails c and keeps what it has. */
+typedef struct {
+    char *s; /* NULL while empty */
+    size_t n, room;
+    heed_ctx *c;
+} heed_text;
+HEED_API bool heed_text_add(heed_text *t, const char *format, ...) HEED_PRINTF(2, 3);
+HEED_API bool heed_text_put(heed_text *t, const char *bytes, size_t n);
+HEED_API void heed_text_free(heed_text *t);
+
+/* ---- safetensors ---- */
+/* Writes all entries of s, whole or not at all: beside path, fsynced, renamed. meta: pairs key,
+ * value, ended by NULL; or NULL. */
+HEED_API bool heed_save(const heed_store *s, const char *path);
+HEED_API bool heed_save_meta(const heed_store *s, const char *path, const char *const *meta);
+/* Fills all entries of s by name; a missing or extra name or another shape is an error that names
+ * it, and s is unchanged. */
+HEED_API bool heed_load(heed_store *s, const char *path);
+
+typedef struct {
+    const char *name;
+    const char *dtype; /* "F32" */
+    int dims;
+    int64_t shape[8];
+    const unsigned char *data; /* may be misaligned */
+    size_t bytes;
+} heed_array;
+typedef struct heed_safetensors heed_safetensors;
+HEED_API heed_safetensors *heed_safetensors_open(heed_ctx *c, const char *path);
+HEED_API void heed_safetensors_close(heed_safetensors *f);
+HEED_API int heed_safetensors_count(const heed_safetensors *f);
+HEED_API const heed_array *heed_safetensors_at(const heed_safetensors *f, int index);
+HEED_API const heed_array *heed_safetensors_find(const heed_safetensors *f, const char *name);
+HEED_API const char *heed_safetensors_meta(const heed_safetensors *f,
+                                           const char *key); /* NULL if absent */
+
+/* ---- settings ---- */
+typedef enum { HEED_INT, HEED_REAL, HEED_BOOL, HEED_TEXT, HEED_CHOICE } heed_option_kind;
+/* One row gives the flag, the config key, its check, its help and its default. A table ends with
+ * {0}. */
+typedef struct {
+    const char *name; /* "key-width": --key-width, and key-width = in a file */
+    heed_option_kind kind;
+    const char *value;   /* default, as text; "" none */
+    double min, max;     /* of numbers, inclusive; both 0: any */
+    const char *choices; /* "pre|post" */
+    const char *help;
+    const char *group; /* heading in --help and in `heed init` */
+} heed_option;
+
+typedef struct heed_config heed_config;
+/* Settings of several tables (list ended by NULL) at their defaults. A name in two tables: the
+ * first one counts. */
+HEED_API heed_config *heed_config_new(heed_ctx *c, const heed_option *const *tables);
+HEED_API void heed_config_free(heed_config *f);
+/* Sets one value after checking it. where ("--lr", "my.conf:12") stands in the error; rank says
+ * what overrides what: a lower rank never overwrites a higher one. An unknown key is an error with
+ * "did you mean". */
+typedef enum { HEED_FROM_DEFAULT, HEED_FROM_PRESET, HEED_FROM_FILE, HEED_FROM_FLAG } heed_rank;
+HEED_API bool heed_config_set(heed_config *f, const char *key, const char *value, const char *where,
+                              heed_rank rank);
+/* `key = value` lines; # starts a comment at the start of a line or after a space; values may be
+ * quoted. */
+HEED_API bool heed_config_read(heed_config *f, const char *path, heed_rank rank);
+/* --key value, --key=value, --flag, --no-flag; -c FILE reads a file; everything else, and all after
+ * --, is positional and left in argv[0 .. *argc - 1], in order. */
+HEED_API bool heed_config_args(heed_config *f, int *argc, char **argv);
+HEED_API int64_t heed_config_int(const heed_config *f, const char *key);
+HEED_API double heed_config_real(const heed_config *f, const char *key);
+HEED_API bool heed_config_bool(const heed_config *f, const char *key);
+HEED_API const char *
+heed_config_text(const heed_config *f,
+                 const char *key); /* "" if unset; valid until it is set again */
+HEED_API heed_rank heed_config_rank(const heed_config *f, const char *key);
+HEED_API bool heed_config_has(const heed_config *f, const char *key); /* the key exists */
+HEED_API int heed_config_count(const heed_config *f);
+HEED_API const heed_option *heed_config_at(const heed_config *f, int index, const char **value);
+/* All settings as a commented file, grouped; the same text reads back to the same settings. */
+HEED_API bool heed_config_write(const heed_config *f, heed_text *out, bool comments);
+/* The --help lines: flag, default in brackets, help; grouped, wrapped at 100 columns. */
+HEED_API bool heed_config_help(const heed_config *f, heed_text *out);
+
+/* ---- arrays and pictures ---- */
+HEED_API bool heed_npy_save(heed_ctx *c, const char *path, const heed_tensor *t);
+/* RGB rows of 3*width bytes, whole or not at all. */
+HEED_API bool heed_png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int width,
+                            int height);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,144 @@
+/* heed/nn.h -- layers: a struct of parameters, an init that makes them in a store, an apply that
+ * records ops. No hidden state. A field that is NULL after init means the part is absent. */
+#ifndef HEED_NN_H
+#define HEED_NN_H
+
+#include <heed/ops.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* y = act(x W' + b). x (...,in) -> (...,out) */
+typedef struct {
+    const char *name;
+    heed_tensor *w, *b; /* (out,in), (out) or NULL */
+} heed_linear;
+typedef struct {
+    int in, out;
+    bool no_bias;
+    const char *init; /* of the weight; NULL: "kaiming" for weight and bias, as PyTorch; else the
+                         bias starts at zero */
+} heed_linear_args;
+HEED_API void heed_linear_init(heed_linear *l, heed_store *s, const char *name, heed_linear_args a);
+HEED_API heed_tensor *heed_linear_apply(const heed_linear *l, heed_tape *t, heed_tensor *x);
+HEED_API heed_tensor *heed_linear_act(const heed_linear *l, heed_tape *t, heed_tensor *x,
+                                      heed_act act);
+
+/* Layer norm over the last dim. */
+typedef struct {
+    const char *name;
+    heed_tensor *gain, *bias; /* stored as weight, bias (width) */
+    heed_real eps;
+} heed_norm;
+HEED_API void heed_norm_init(heed_norm *l, heed_store *s, const char *name, int width,
+                             heed_real eps, bool bias);
+HEED_API heed_tensor *heed_norm_apply(const heed_norm *l, heed_tape *t, heed_tensor *x);
+
+/* Batch norm over all but the last dim; running_mean and running_var are state. */
+typedef struct {
+    const char *name;
+    heed_tensor *gain, *bias, *mean, *var;
+    heed_real eps, momentum;
+} heed_batchnorm;
+HEED_API void heed_batchnorm_init(heed_batchnorm *l, heed_store *s, const char *name, int width);
+HEED_API heed_tensor *heed_batchnorm_apply(const heed_batchnorm *l, heed_tape *t, heed_tensor *x);
+
+/* Dropout with a name of its own. */
+typedef struct {
+    const char *name;
+    heed_real p;
+} heed_drop;
+HEED_API void heed_drop_init(heed_drop *l, heed_store *s, const char *name, heed_real p);
+HEED_API heed_tensor *heed_drop_apply(const heed_drop *l, heed_tape *t, heed_tensor *x);
+
+/* Positions added to x (B,T,d): a learned table, the sinusoids of Vaswani et al. 2017, sec. 3.5, or
+ * nothing. */
+typedef enum { HEED_LEARNED, HEED_SINUSOIDAL, HEED_NO_POSITIONS } heed_position_kind;
+typedef struct {
+    heed_position_kind kind;
+    heed_tensor *table; /* (len,d): trained, or NULL */
+    int len, width;
+} heed_position;
+HEED_API void heed_position_init(heed_position *l, heed_store *s, const char *name,
+                                 heed_position_kind kind, int len, int width);
+/* x (B,T,d) + rows [from, from+T) of the table */
+HEED_API heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tensor *x,
+                                          int from);
+
+/* Keys and values of the tokens so far, for generation: one sequence, one layer. Memory belongs to
+ * whoever made it. */
+typedef struct {
+    int len, room;    /* tokens held, and at most */
+    heed_real *k, *v; /* (room, h e), (room, h d2) */
+} heed_cache;
+
+/* Multi-head attention: one stacked q,k,v projection of height h(2e+d2) and W_h (d, h d2) back to
+ * d, or no W_h. Vaswani et al. 2017, sec. 3.2.2. */
+typedef struct {
+    int width;             /* of inputs, d */
+    int memory_width;      /* of the other sequence in cross attention; 0: width */
+    int heads, key, value; /* key, value 0: width / heads */
+    bool cross;            /* q from x, k and v from memory: parameters q and kv instead of qkv */
+    bool causal, hard, no_out;
+    bool no_bias;       /* on q, k, v and out */
+    bool explicit_path; /* the plain composition instead of the fused op */
+    bool has_beta;
+    heed_real beta, dropout;
+    const char *init, *out_init; /* of the projections; NULL: "kaiming" */
+} heed_mha_args;
+typedef struct {
+    const char *name;
+    heed_mha_args args;
+    heed_linear qkv, q, kv, out;
+} heed_mha;
+HEED_API void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a);
+/* x (B,T,d), memory (B,S,dm) or NULL, pad index (B,S) or NULL over the keys, cache or NULL (B = 1,
+ * eval) -> (B,T,d) */
+HEED_API heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x,
+                                     heed_tensor *memory, heed_tensor *pad, heed_cache *cache);
+
+/* Feed-forward: down(act(up(x))), the same at every position (a convolution of width 1). */
+typedef struct {
+    heed_linear up, down;
+    heed_act act;
+} heed_ff;
+typedef struct {
+    int width, inner;
+    heed_act act;
+    bool no_bias;
+    const char *init, *out_init;
+} heed_ff_args;
+HEED_API void heed_ff_init(heed_ff *l, heed_store *s, const char *name, heed_ff_args a);
+HEED_API heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x);
+
+/* Encoder block (GPT's when attn.causal). Pre-norm: x + drop(f(norm(x))); post-norm: norm(x +
+ * drop(f(x))); f = attention, then feed-forward. Names: attn.qkv attn.out norm1 mlp.up mlp.down
+ * norm2. */
+typedef struct {
+    heed_mha_args attn;
+    heed_ff_args mlp;
+    bool pre_norm;
+    bool norm_no_bias;
+    heed_real eps, dropout;
+} heed_block_args;
+typedef struct {
+    heed_block_args args;
+    heed_mha attn;
+    heed_ff mlp;
+    heed_norm norm1, norm2;
+    heed_drop drop1, drop2;
+} heed_block;
+HEED_API void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_args a);
+HEED_API heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x,
+                                       heed_tensor *pad, heed_cache *cache);
+
+/* Residual add with dropout and norm on either side: pre: x + drop(fx); post: norm(x + drop(fx)).
+ */
+HEED_API heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx,
+                                    const heed_drop *drop, const heed_norm *post);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

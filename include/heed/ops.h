@@ -1,0 +1,155 @@
+/* heed/ops.h -- every op, a line each: the manual. Shapes are (rows, columns); "..." stands for any
+ * leading dims.
+ *
+ * All return NULL in error. Elementwise ops of two inputs broadcast as NumPy does. Gradients go to
+ * every input that wants one. */
+#ifndef HEED_OPS_H
+#define HEED_OPS_H
+
+#include <heed/op.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Elementwise, two inputs. */
+HEED_API heed_tensor *heed_add(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a + b */
+HEED_API heed_tensor *heed_sub(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a - b */
+HEED_API heed_tensor *heed_mul(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a b */
+HEED_API heed_tensor *heed_div(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a / b */
+/* mask != 0 ? a : b; mask is an index tensor that broadcasts like the others */
+HEED_API heed_tensor *heed_where(heed_tape *t, heed_tensor *mask, heed_tensor *a, heed_tensor *b);
+
+/* Elementwise, one input. */
+HEED_API heed_tensor *heed_scale(heed_tape *t, heed_tensor *x, heed_real scale,
+                                 heed_real shift); /* scale x + shift */
+HEED_API heed_tensor *heed_activate(heed_tape *t, heed_tensor *x, heed_act act);
+HEED_API heed_tensor *heed_exp(heed_tape *t, heed_tensor *x);
+HEED_API heed_tensor *
+heed_log_of(heed_tape *t, heed_tensor *x); /* natural logarithm (heed_log reports messages) */
+HEED_API heed_tensor *heed_sqrt(heed_tape *t, heed_tensor *x);
+HEED_API heed_tensor *heed_tanh(heed_tape *t, heed_tensor *x);
+HEED_API heed_tensor *heed_sigmoid(heed_tape *t, heed_tensor *x); /* 1 / (1 + exp(-x)) */
+HEED_API heed_tensor *heed_relu(heed_tape *t, heed_tensor *x);    /* max(x, 0); derivative 0 at 0 */
+HEED_API heed_tensor *heed_gelu(heed_tape *t, heed_tensor *x);    /* x Phi(x) */
+HEED_API heed_tensor *heed_gelu_tanh(heed_tape *t, heed_tensor *x);
+HEED_API heed_tensor *heed_silu(heed_tape *t, heed_tensor *x);
+HEED_API heed_tensor *heed_clamp(heed_tape *t, heed_tensor *x, heed_real lo,
+                                 heed_real hi); /* derivative 1 inside [lo, hi], else 0 */
+HEED_API heed_tensor *heed_stop_gradient(heed_tape *t,
+                                         heed_tensor *x); /* x, and no gradient goes back */
+
+/* Products. Batches broadcast only from none: (m,k) x (k,n), (B,m,k) x (B,k,n), (A,B,m,k) x
+ * (A,B,k,n). */
+HEED_API heed_tensor *heed_matmul(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a b */
+HEED_API heed_tensor *heed_matmul_nt(heed_tape *t, heed_tensor *a,
+                                     heed_tensor *b); /* a b': (..,m,k) x (..,n,k) */
+HEED_API heed_tensor *heed_matmul_tn(heed_tape *t, heed_tensor *a,
+                                     heed_tensor *b); /* a' b: (..,k,m) x (..,k,n) */
+/* x W' + b: x (...,in), w (out,in), b (out) or NULL -> (...,out) */
+HEED_API heed_tensor *heed_affine(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b);
+/* act(x W' + b), one pass over the output */
+HEED_API heed_tensor *heed_affine_act(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
+                                      heed_act act);
+
+/* Softmax over the last dim: p_j = exp(beta x_j) / sum_k exp(beta x_k) over the unmasked k. mask
+ * (index, broadcasts over leading dims of size 1 or missing) or NULL; masked entries are 0, a fully
+ * masked row is zeros with zero gradients. */
+HEED_API heed_tensor *heed_softmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask);
+HEED_API heed_tensor *heed_log_softmax(heed_tape *t, heed_tensor *x, heed_real beta,
+                                       heed_tensor *mask); /* masked entries are 0 */
+/* One-hot of the largest unmasked entry (lowest index at ties); backward as heed_softmax's. */
+HEED_API heed_tensor *heed_hardmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask);
+
+/* Normalisation. gain and bias (C) may be NULL. */
+/* over the last dim: (x - mean) / sqrt(var + eps) gain + bias, var biased. Ba, Kiros & Hinton 2016,
+ * eq. 4 */
+HEED_API heed_tensor *heed_layer_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain,
+                                      heed_tensor *bias, heed_real eps);
+/* Over all but the last dim (channels last). Training: batch statistics, and mean, var (C) move by
+ * momentum towards them (var unbiased, as PyTorch); eval: mean and var. Ioffe & Szegedy 2015,
+ * alg. 1. */
+HEED_API heed_tensor *heed_batch_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain,
+                                      heed_tensor *bias, heed_tensor *mean, heed_tensor *var,
+                                      heed_real eps, heed_real momentum);
+/* Training: each element 0 with probability p, else x / (1 - p); eval: x. Srivastava et al. 2014,
+ * sec. 10, inverted. */
+HEED_API heed_tensor *heed_dropout(heed_tape *t, heed_tensor *x, heed_real p);
+
+/* Rows and lookup. */
+HEED_API heed_tensor *heed_embed(heed_tape *t, heed_tensor *table,
+                                 heed_tensor *ids); /* (V,d), (...) -> (...,d) */
+HEED_API heed_tensor *
+heed_gather(heed_tape *t, heed_tensor *x,
+            heed_tensor *rows); /* rows of x seen as (N,d): (...,d), (n) -> (n,d) */
+
+/* Reductions. */
+HEED_API heed_tensor *heed_sum(heed_tape *t, heed_tensor *x);  /* of all: a scalar */
+HEED_API heed_tensor *heed_mean(heed_tape *t, heed_tensor *x); /* of all: a scalar */
+HEED_API heed_tensor *heed_sum_dim(heed_tape *t, heed_tensor *x,
+                                   int dim); /* over one dim, which stays as size 1 */
+HEED_API heed_tensor *heed_mean_dim(heed_tape *t, heed_tensor *x, int dim);
+HEED_API heed_tensor *heed_max_dim(heed_tape *t, heed_tensor *x,
+                                   int dim); /* gradient to the lowest index at ties */
+
+/* Shape. */
+HEED_API heed_tensor *heed_reshape(heed_tape *t, heed_tensor *x, int dims,
+                                   const int *shape); /* a view; one entry may be -1 */
+HEED_API heed_tensor *heed_permute(heed_tape *t, heed_tensor *x,
+                                   const int *order); /* y.shape[i] = x.shape[order[i]]; copies */
+HEED_API heed_tensor *heed_concat(heed_tape *t, int dim, int count, heed_tensor *const *x);
+HEED_API heed_tensor *heed_slice(heed_tape *t, heed_tensor *x, int dim, int from,
+                                 int size); /* a view for leading slices */
+HEED_API bool heed_split(heed_tape *t, heed_tensor *x, int dim, int parts,
+                         heed_tensor **out); /* equal parts */
+HEED_API heed_tensor *heed_pad(heed_tape *t, heed_tensor *x, int dim, int before, int after,
+                               heed_real value);
+
+/* Losses: scalars. */
+typedef struct {
+    int ignore;          /* rows with this label do not count; 0 means -100, as in PyTorch */
+    heed_real smoothing; /* eps: target (1-eps) one-hot + eps / C. Szegedy et al. 2016, sec. 7 */
+    const heed_real *weights; /* (C) per class, or NULL: the mean is then weighted too */
+} heed_xent_args;
+/* mean over the counted rows of -log softmax(logits)[label]: logits (...,C), labels (...). No
+ * counted row: 0. args may be NULL */
+HEED_API heed_tensor *heed_xent(heed_tape *t, heed_tensor *logits, heed_tensor *labels,
+                                const heed_xent_args *args);
+/* mean of max(x,0) - x y + log(1 + exp(-|x|)): logits and targets y in [0, 1] of one shape */
+HEED_API heed_tensor *heed_bce(heed_tape *t, heed_tensor *logits, heed_tensor *targets);
+HEED_API heed_tensor *heed_mse(heed_tape *t, heed_tensor *a,
+                               heed_tensor *b); /* mean of (a - b)^2 */
+
+/* Attention. Vaswani et al. 2017, eq. 1; per head: softmax(beta Q K' + score_bias) V. */
+typedef struct {
+    int heads;
+    int key;        /* e: width of a query and a key, per head */
+    int value;      /* d2: width of a value, per head */
+    heed_real beta; /* inverse temperature when has_beta; else 1/sqrt(key) */
+    bool has_beta;
+    bool causal; /* query i of Tq sees keys j <= i + Tk - Tq */
+    bool hard; /* one-hot of the largest score, lowest index at ties; backward as the soft one's */
+    heed_real dropout; /* on the weights, in training */
+} heed_attention_args;
+
+/* q (B,Tq,h e), k (B,Tk,h e), v (B,Tk,h d2) -> (B,Tq,h d2). score_bias (1|B, 1|h, Tq, Tk) or NULL.
+ * pad (B,Tk) index, 0 where a key is padding, or NULL. A query with no key left gives zeros and
+ * zero gradients. Keeps q k v (B,h,T,e|d2), scores (after beta and bias, before the mask; hidden
+ * ones too) and weights (before dropout) (B,h,Tq,Tk), each made only when probed. */
+HEED_API heed_tensor *heed_attention(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,
+                                     heed_tensor *score_bias, heed_tensor *pad,
+                                     const heed_attention_args *args);
+/* Self-attention on one stacked projection: qkv (B,T,h(2e+d2)) = [all heads' q | all heads' k | all
+ * heads' v]. */
+HEED_API heed_tensor *heed_self_attention(heed_tape *t, heed_tensor *qkv, heed_tensor *score_bias,
+                                          heed_tensor *pad, const heed_attention_args *args);
+/* The same as heed_attention composed of matmul, scale, add, softmax, dropout and matmul: the plain
+ * version. */
+HEED_API heed_tensor *heed_attention_explicit(heed_tape *t, heed_tensor *q, heed_tensor *k,
+                                              heed_tensor *v, heed_tensor *score_bias,
+                                              heed_tensor *pad, const heed_attention_args *args);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,67 @@
+/* heed/store.h -- an ordered list of named parameters and state: the one place that models,
+ * optimizers and checkpoints share. */
+#ifndef HEED_STORE_H
+#define HEED_STORE_H
+
+#include <heed/tensor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    const char *name;    /* "encoder.0.attn.qkv.weight": parameter, checkpoint key, optimizer slot,
+                            probe prefix */
+    heed_tensor *tensor; /* value and, if trained, gradient */
+    bool trained;        /* false: state (running statistics) or frozen */
+    bool state;          /* never trained: running statistics, counters */
+    bool decay;    /* weight decay applies; by default to tensors of two and more dimensions, not to
+                      biases and norms */
+    bool reported; /* its missing gradient was reported */
+    heed_real lr_scale; /* multiplies the learning rate; 1 by default */
+} heed_entry;
+
+HEED_API heed_store *heed_store_new(heed_ctx *c);
+HEED_API void heed_store_free(heed_store *s); /* earlier than heed_close would */
+HEED_API heed_ctx *heed_store_ctx(const heed_store *s);
+
+/* Adds a trained parameter named by the open scopes and name ("w" in scope "block.0" is
+ * "block.0.w"). init: "zero" "one" "const:V"   constants "normal:S"               mean 0, deviation
+ * S "uniform:A"              in [-A, A) "kaiming"                uniform in +-1/sqrt(fan_in),
+ * fan_in = product of the dims after the first: PyTorch's linear layer "kaiming:N"              the
+ * same with fan_in = N (a bias) "xavier"                 uniform in +-sqrt(6 / (fan_in + fan_out)).
+ * Glorot & Bengio 2010, eq. 16 Values depend on (seed, full name) alone, not on order. Two entries
+ * of one name are an error. */
+HEED_API heed_tensor *heed_param(heed_store *s, const char *name, const char *init, int dims,
+                                 const int *shape);
+
+/* The same for a value that no optimizer touches (batch-norm statistics). */
+HEED_API heed_tensor *heed_state_new(heed_store *s, const char *name, const char *init, int dims,
+                                     const int *shape);
+
+/* Opens a naming scope, printf-like, and returns its full name ("block.0"), which lives as long as
+ * the store. An empty text opens a scope that adds nothing. */
+HEED_API const char *heed_scope(heed_store *s, const char *format, ...) HEED_PRINTF(2, 3);
+HEED_API void heed_unscope(heed_store *s);
+
+HEED_API int heed_store_count(const heed_store *s);
+HEED_API heed_entry *heed_store_at(const heed_store *s, int index); /* NULL outside */
+HEED_API heed_entry *heed_store_find(const heed_store *s, const char *name);
+HEED_API size_t
+heed_store_params(const heed_store *s); /* how many numbers are parameters (state not counted) */
+
+/* Settings by name pattern, '*' any run and '?' any character. Each returns how many entries
+ * matched. */
+HEED_API int heed_freeze(heed_store *s, const char *pattern);
+HEED_API int heed_set_decay(heed_store *s, const char *pattern, bool decay);
+HEED_API int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale);
+
+HEED_API void heed_zero_grads(heed_store *s);
+
+/* True if text matches pattern: '*' any run of characters, '?' any one. */
+HEED_API bool heed_match(const char *pattern, const char *text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
