@@ -5,7 +5,9 @@
 #include <heed/ctx.h>
 #include <heed/tensor.h>
 
-/* Memory: 64-byte aligned and zeroed; NULL and a HEED_FAILED error when there is none. */
+/* heed_threads and heed_isa stand in kernels/dispatch.c, which knows the table.
+ *
+ * Memory: 64-byte aligned and zeroed; NULL and a HEED_FAILED error when there is none. */
 void *heed__alloc(heed_ctx *c, size_t bytes);
 void *heed__alloc_array(heed_ctx *c, size_t count, size_t each); /* refuses a product that overflows */
 void heed__free(void *p);
@@ -21,6 +23,9 @@ typedef struct heed__owned {
 } heed__owned;
 void heed__own(heed_ctx *c, heed__owned *object, void (*free)(heed__owned *object));
 void heed__disown(heed_ctx *c, heed__owned *object);
+
+/* The next owned object after `after` (NULL: the first) that is freed by `free`; NULL if none. */
+heed__owned *heed__owned_next(heed_ctx *c, const heed__owned *after, void (*free)(heed__owned *));
 
 /* The context's kernels, set by heed_open. */
 const heed_kernels *heed__kernels_of(const heed_ctx *c);
