@@ -11,8 +11,10 @@ static size_t round_up(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIG
 static bool add_block(heed__arena *a, size_t room) {
     heed__block *b = room < SIZE_MAX / 2 ? aligned_alloc(ALIGN, HEAD + room) : NULL;
     if (!b)
-        return heed_fail(a->c, HEED_FAILED, "out of memory: a step needs %zu bytes more; hint: a "
-                         "smaller --batch or --block needs less", room);
+        return heed_fail(a->c, HEED_FAILED,
+                         "out of memory: a step needs %zu bytes more; hint: a "
+                         "smaller --batch or --block needs less",
+                         room);
     if (a->blocks) a->used += a->blocks->used;
     *b = (heed__block){.next = a->blocks, .room = room};
     a->blocks = b;
@@ -69,7 +71,9 @@ void heed__arena_reset(heed__arena *a) {
     a->bin_count = 0;
 }
 
-size_t heed__arena_used(const heed__arena *a) { return a->used + (a->blocks ? a->blocks->used : 0); }
+size_t heed__arena_used(const heed__arena *a) {
+    return a->used + (a->blocks ? a->blocks->used : 0);
+}
 
 size_t heed__arena_reserved(const heed__arena *a) {
     size_t sum = 0;

@@ -25,11 +25,11 @@ typedef struct {
     int bin_count;
 } heed__arena;
 
-/* Forgets all. When the last step needed several blocks they become one that holds it with an eighth to spare, so that
- * steps of equal size call no allocator from the third on. */
+/* Forgets all. When the last step needed several blocks they become one that holds it with an
+ * eighth to spare, so that steps of equal size call no allocator from the third on. */
 void heed__arena_reset(heed__arena *a);
 void heed__arena_free(heed__arena *a);
-void *heed__arena_take(heed__arena *a, size_t bytes);         /* aligned, not zeroed; NULL in error */
+void *heed__arena_take(heed__arena *a, size_t bytes); /* aligned, not zeroed; NULL in error */
 void heed__arena_give(heed__arena *a, void *p, size_t bytes); /* to be taken again in this step */
 size_t heed__arena_used(const heed__arena *a);
 size_t heed__arena_reserved(const heed__arena *a);

@@ -39,7 +39,8 @@ uint32_t heed_random_below(const heed_random *r, uint64_t index, uint32_t bound)
     return (uint32_t)(((uint64_t)heed_random_bits(r, index) * bound) >> 32);
 }
 
-/* log x = e log 2 + 2 atanh((m-1)/(m+1)), x = m 2^e, m in [sqrt(1/2), sqrt(2)): libm's differs between machines. */
+/* log x = e log 2 + 2 atanh((m-1)/(m+1)), x = m 2^e, m in [sqrt(1/2), sqrt(2)): libm's differs
+ * between machines. */
 static double exact_log(double x) {
     int e = 0;
     while (x < 0.70710678118654752) x *= 2, e--;
@@ -60,8 +61,8 @@ static double taylor(double x, int first) {
 
 static double exact_cos_turn(double u) {
     const double tau = 6.283185307179586;
-    if (u > 0.5) u = 1 - u;             /* cos is even around the half turn */
-    double sign = u > 0.25 ? -1 : 1;    /* and odd around the quarter turn */
+    if (u > 0.5) u = 1 - u;          /* cos is even around the half turn */
+    double sign = u > 0.25 ? -1 : 1; /* and odd around the quarter turn */
     if (u > 0.25) u = 0.5 - u;
     return sign * (u > 0.125 ? taylor(tau * (0.25 - u), 1) : taylor(tau * u, 0));
 }

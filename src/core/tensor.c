@@ -12,7 +12,8 @@ char *heed_shape_text(const heed_tensor *t, char *text, size_t size) {
 }
 
 bool heed_same_shape(const heed_tensor *a, const heed_tensor *b) {
-    return a && b && a->dims == b->dims && !memcmp(a->shape, b->shape, (size_t)a->dims * sizeof(int));
+    return a && b && a->dims == b->dims &&
+           !memcmp(a->shape, b->shape, (size_t)a->dims * sizeof(int));
 }
 
 size_t heed_extent(const heed_tensor *t, int from, int to) {
