@@ -6,9 +6,10 @@
 #include <math.h>
 
 double heed_grad_norm(const heed_store *s) {
-    const heed_kernels *k = heed__kernels_of(heed_store_ctx(s));
     double sum = 0;
-    for (int i = 0; k && i < heed_store_count(s); i++) {
+    if (!s) return 0;
+    const heed_kernels *k = heed__kernels_of(heed_store_ctx(s));
+    for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
         if (heed__has_gradient(e)) sum += k->sum_squares(k, e->tensor->g, e->tensor->size);
     }
