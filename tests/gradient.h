@@ -14,7 +14,7 @@ static double gradient_value(gradient_loss f, void *self, heed_tape *t) {
 
 /* Five-point difference: exact for polynomials of degree four. */
 static double gradient_difference(gradient_loss f, void *self, heed_tape *t, heed_real *x) {
-    const heed_real h = (heed_real)5e-4, x0 = *x;
+    const heed_real h = (heed_real)1e-4, x0 = *x;
     double sum = 0;
     static const double weight[] = {1, -8, 8, -1};
     static const int place[] = {-2, -1, 1, 2};
