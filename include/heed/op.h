@@ -18,9 +18,11 @@ typedef struct {
     const void *args;   /* handed to heed_push */
     const char *away;   /* kinks that inputs keep 0.05 away from: "0" or "-1 1" */
     bool apart;         /* all values of an input differ by at least 0.01: for maxima */
-    bool surrogate; /* the backward is declared, not the derivative (hard selection): not checked by
-                       differences */
-    bool eval; /* run in eval mode semantics while recording (batch norm with running statistics) */
+    const heed_op *surrogate;   /* the backward is declared, not the derivative (hard selection): it
+                                   must equal this op's for the same upstream gradient */
+    const void *surrogate_args; /* what that op is pushed with */
+    bool eval; /* pushed under HEED_TRACE instead of HEED_TRAIN (batch norm with running statistics)
+                */
     const char *fixed; /* a '1' per input that is not differentiated: "001" */
 } heed_case;
 
