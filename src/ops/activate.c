@@ -8,8 +8,6 @@ static bool infer_identity(heed_node *n) {
     return heed__takes(n, "r") && heed_out_view(n, 0, 0, n->in[0]->dims, n->in[0]->shape);
 }
 
-static void forward_identity(heed_node *n) { (void)n; }
-
 static void forward(heed_node *n) {
     const heed_act *f = n->args;
     n->k->activate(n->k, *f, n->y->x, n->in[0]->x, n->y->size);
@@ -39,9 +37,8 @@ static const heed_case cases[][5] = {
 #define OP(name, f)                                                                                \
     { name, 1, infer, forward, backward, cases[f], sizeof(heed_act), 0 }
 /* In the order of heed_act. */
-const heed_op heed_ops_activate[] = {{"identity", 1, infer_identity, forward_identity,
-                                      heed_view_backward, cases[HEED_IDENTITY], sizeof(heed_act),
-                                      0},
+const heed_op heed_ops_activate[] = {{"identity", 1, infer_identity, NULL, heed_view_backward,
+                                      cases[HEED_IDENTITY], sizeof(heed_act), 0},
                                      OP("relu", HEED_RELU),
                                      OP("gelu", HEED_GELU),
                                      OP("gelu_tanh", HEED_GELU_TANH),
