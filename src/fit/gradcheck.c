@@ -9,7 +9,7 @@
 /* ---- differences ---- */
 
 #ifdef HEED_F64
-static const double steps[] = {4e-3, 4e-4, 4e-5, 4e-6};
+static const double steps[] = {4e-3, 4e-4, 4e-5};
 #else
 static const double steps[] = {2e-2, 1e-2, 5e-3};
 #endif
