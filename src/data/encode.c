@@ -168,27 +168,49 @@ static bool is_one_of(const char *s, size_t n, const char *list) {
     return n == 1 && strchr(list, *s);
 }
 
-/* A space stands between two tokens unless punctuation closes up: `word.` `(word` `don't`. */
-static bool spaced(const char *a, size_t na, const char *b, size_t nb) {
-    if (is_one_of(b, nb, ".,!?;:)]}%") || is_one_of(a, na, "([{$#@")) return false;
-    return !is_one_of(a, na, "'-/_") && !is_one_of(b, nb, "'-/_");
+typedef struct {
+    const char *s;
+    size_t n;
+    bool joins; /* a ## piece */
+} part;
+
+static part part_of(const heed_tokenizer *k, int32_t id) {
+    part p = {.s = heed_token_text(k, id)};
+    p.n = strlen(p.s);
+    p.joins = k->kind == HEED__WORDPIECE && p.n > 2 && memcmp(p.s, "##", 2) == 0;
+    if (p.joins) p.s += 2, p.n -= 2;
+    return p;
+}
+
+static bool is_apostrophe(const part *p) {
+    return is_one_of(p->s, p->n, "'") || (p->n == 3 && memcmp(p->s, "\u2019", 3) == 0);
+}
+
+/* don't, it's, I'm, we've, they're, I'd, you'll */
+static bool is_contraction(const part *p) {
+    static const char *const ends[] = {"t", "s", "m", "ve", "re", "d", "ll"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (p->n == strlen(ends[i]) && memcmp(p->s, ends[i], p->n) == 0) return true;
+    return false;
+}
+
+/* A space stands between two tokens unless punctuation closes up: `word.` `(word` `a-b` `don't`. */
+static bool spaced(const part *a, const part *b, const part *next) {
+    if (b->joins || is_one_of(b->s, b->n, ".,!?;:)]}%") || is_one_of(a->s, a->n, "([{$#@"))
+        return false;
+    if (is_apostrophe(b) && is_contraction(next)) return false;
+    if (is_apostrophe(a) && is_contraction(b)) return false;
+    return !is_one_of(a->s, a->n, "-/_") && !is_one_of(b->s, b->n, "-/_");
 }
 
 static bool decode_words(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out) {
-    const char *before = NULL;
-    size_t length_before = 0;
+    part before = {0}, now = {.s = ""}, next = n ? part_of(k, ids[0]) : now;
     for (size_t i = 0; i < n; i++) {
-        const char *s = heed_token_text(k, ids[i]);
-        size_t length = strlen(s);
-        if (!length) continue;
-        bool joins = k->kind == HEED__WORDPIECE && length > 2 && memcmp(s, "##", 2) == 0;
-        if (joins) s += 2, length -= 2;
-        if (before && !joins && spaced(before, length_before, s, length) &&
-            !heed_text_put(out, " ", 1))
-            return false;
-        if (!heed_text_put(out, s, length)) return false;
-        before = s;
-        length_before = length;
+        now = next;
+        next = i + 1 < n ? part_of(k, ids[i + 1]) : (part){.s = ""};
+        if (before.n && spaced(&before, &now, &next) && !heed_text_put(out, " ", 1)) return false;
+        if (!heed_text_put(out, now.s, now.n)) return false;
+        before = now;
     }
     return true;
 }

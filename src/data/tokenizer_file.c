@@ -147,7 +147,7 @@ static bool has_capitals(const heed_tokenizer *k) {
         int32_t c;
         for (size_t at = 0; s[0] != '[' && at < n;) {
             at += heed__utf8_read(s + at, n - at, &c);
-            if (c >= 0 && utf8proc_category(c) == UTF8PROC_CATEGORY_LU) return true;
+            if (c >= 0 && utf8proc_tolower(c) != c) return true;
         }
     }
     return false;
