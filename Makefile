@@ -110,6 +110,57 @@ deps:
 
 f64 asan ubsan tsan serial debug:
 	@$(MAKE) VARIANT=$@ program test-program
+	@build/$@/heed-test
+
+test:
+	@sh tests/all.sh
+demo: heed
+	@sh data/demo.sh
+bench: heed
+	@sh tests/bench.sh
+
+# A minute per reader, with clang's libFuzzer.
+FUZZ := $(basename $(notdir $(wildcard tests/fuzz/*.c)))
+FUZZ_SECONDS ?= 60
+fuzz: $(FUZZ:%=fuzz-%)
+fuzz-%: build/fuzz/%
+	@mkdir -p build/fuzz/corpus/$*
+	cd build/fuzz && ./$* -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 -verbosity=0 -print_final_stats=1 corpus/$*
+build/fuzz/%: tests/fuzz/%.c $(wildcard src/*/*.c src/*/*.h include/heed/*.h) build/fuzz/op_table.c
+	clang -g -O1 -std=c11 -Iinclude -Isrc -DHEED_ISA=generic -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -o $@ \
+	    $< $(wildcard src/*/*.c) build/fuzz/op_table.c -DHEED_ONLY_GENERIC $(LIBS)
+build/fuzz/op_table.c: $(B)/op_table.c
+	@mkdir -p $(@D)
+	@cp $< $@
+
+install: heed lib
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/heed
+	install -m 755 $(B)/heed $(DESTDIR)$(PREFIX)/bin/heed
+	install -m 644 include/heed/*.h $(DESTDIR)$(PREFIX)/include/heed
+	install -m 644 $(B)/libheed.a $(DESTDIR)$(PREFIX)/lib/libheed.a
+	install -m 755 $(B)/libheed.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libheed.so.$(SOVERSION)
+	ln -sf libheed.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libheed.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@OMP@|$(OMP)|' .ci/heed.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/heed.pc
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/heed $(DESTDIR)$(PREFIX)/lib/libheed.a $(DESTDIR)$(PREFIX)/lib/libheed.so \
+	    $(DESTDIR)$(PREFIX)/lib/libheed.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/pkgconfig/heed.pc
+	rm -rf $(DESTDIR)$(PREFIX)/include/heed
+
+help:
+	@echo 'make             the program ./heed and the libraries it stands on'
+	@echo 'make demo        trains two small language models and shows what they attend to (a minute)'
+	@echo 'make test        all tests (4 minutes); ends with "N passed, N failed"'
+	@echo 'make deps        installs the system packages needed, or names them'
+	@echo 'make install     to DESTDIR, PREFIX (/usr/local): program, libheed.a, libheed.so, headers, heed.pc'
+	@echo 'make uninstall   takes those away'
+	@echo 'make f64         double precision: the exact gradient check'
+	@echo 'make asan ubsan tsan   the unit tests under a sanitizer'
+	@echo 'make serial      without OpenMP'
+	@echo 'make debug       for a debugger'
+	@echo 'make fuzz        a minute of fuzzing per reader (clang)'
+	@echo 'make bench       training speed of the benchmark workloads'
+	@echo 'make clean       removes what was built'
+	@echo 'CC=clang, WERROR=1, CFLAGS=..., STB_DIR=FOLDER (stb_image.h elsewhere) may be given.'
 
 clean:
 	rm -rf build heed .deps-checked

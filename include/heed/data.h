@@ -84,6 +84,7 @@ typedef struct {
     int rows, len;         /* B, T */
     const int32_t *ids;    /* (B,T) */
     const int32_t *pad;    /* (B,T), 0 at padding; NULL: no padding */
+    const heed_real *x;    /* (B,T): dense inputs of models without tokens, with labels (B); else NULL */
     const int32_t *labels; /* mlm: (picks); gpt: (B,T), -100 at padding */
     const int32_t *picks;  /* mlm: flat positions b*T + t that carry the loss */
     int pick_count;

@@ -36,6 +36,7 @@ typedef struct {
         bytes; /* START: parameters; memory for weights, gradients, optimizer and one step */
     uint64_t epoch_batches;
     const heed_store *store;
+    void *self; /* the model's struct: samples and snapshots, in eval mode on a tape of one's own */
     const char *note;
 } heed_report;
 

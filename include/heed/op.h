@@ -42,7 +42,9 @@ struct heed_node {
     heed_tape *tape;
     heed_ctx *ctx;
     const heed_kernels *k; /* the library's kernels; opaque outside it */
-    const char *name;      /* layer's name from heed_at, else "op" */
+    const char *name;      /* layer's name from heed_at, else the op's */
+    bool named;            /* by heed_at */
+    int index;             /* how many nodes were pushed before it in this step */
     heed_tensor **in;
     int inputs;
     heed_tensor *y;       /* output */
@@ -82,6 +84,10 @@ HEED_API bool heed_probed(const heed_node *n, const char *name);
 
 /* Uninitialised memory of this step; NULL after heed_fail when there is none. */
 HEED_API void *heed_scratch(heed_node *n, size_t bytes);
+
+/* The name that heed_at left for the next node, NULL if none; taken: the next node will have none.
+ * For functions that record several ops under one name. */
+HEED_API const char *heed_take_name(heed_tape *t);
 
 /* The node's random stream: seed, its name, step and micro-batch. */
 HEED_API heed_random heed_node_random(const heed_node *n);

@@ -4,28 +4,30 @@
 
 #include <heed/ctx.h>
 
-/* Whole file into memory (heed__free), one zero byte after the end. More than limit bytes, a folder, or a file that cannot be read is
- * an error with the path; limit 0: none. */
+/* Whole file into memory (heed__free), one zero byte after the end. More than limit bytes, a
+ * folder, or a file that cannot be read is an error with the path; limit 0: none. */
 unsigned char *heed__os_read(heed_ctx *c, const char *path, size_t limit, size_t *n);
 
 typedef struct {
     const void *data;
     size_t n;
 } heed__piece;
-/* Writes the pieces beside path, fsyncs, renames over path, fsyncs the folder. On failure path is untouched and no file is left. */
+/* Writes the pieces beside path, fsyncs, renames over path, fsyncs the folder. On failure path is
+ * untouched and no file is left. */
 bool heed__os_write(heed_ctx *c, const char *path, const heed__piece *pieces, int count);
 bool heed__os_append(heed_ctx *c, const char *path, const char *text, size_t n);
 bool heed__os_truncate(heed_ctx *c, const char *path, size_t n);
 
 bool heed__os_exists(const char *path);
 bool heed__os_is_dir(const char *path);
-bool heed__os_make_dir(heed_ctx *c, const char *path); /* an existing folder is fine; parents are made */
-bool heed__os_remove(heed_ctx *c, const char *path);   /* file or whole folder; absent is fine */
+bool heed__os_make_dir(heed_ctx *c,
+                       const char *path); /* an existing folder is fine; parents are made */
+bool heed__os_remove(heed_ctx *c, const char *path); /* file or whole folder; absent is fine */
 bool heed__os_rename(heed_ctx *c, const char *from, const char *to);
 bool heed__os_sync_dir(heed_ctx *c, const char *path);
 
-int heed__os_cpus(void);        /* that affinity and cgroup quota allow, at least 1 */
-double heed__os_seconds(void);  /* monotonic */
+int heed__os_cpus(void);           /* that affinity and cgroup quota allow, at least 1 */
+double heed__os_seconds(void);     /* monotonic */
 size_t heed__os_peak_memory(void); /* bytes of resident memory at its peak, 0 if unknown */
 
 #endif

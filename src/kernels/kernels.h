@@ -63,6 +63,11 @@ typedef struct {
     heed_real *gweights, *gscores;  /* (batch,heads,tq,tk): overwritten when not NULL (probes) */
 } heed_attention_job;
 
+/* d = grad_scale g, plus decay x unless decoupled; decoupled: x -= lr decay x first. Then, as PyTorch:
+ *   sgd      m NULL: x -= lr d; else m = momentum m + d, x -= lr (nesterov ? d + momentum m : m)
+ *   rmsprop  v = alpha v + (1 - alpha) d^2, u = d / (sqrt(v) + eps); m NULL: x -= lr u; else m = momentum m + u, x -= lr m
+ *   adam     m = beta1 m + (1 - beta1) d, v = beta2 v + (1 - beta2) d^2, x -= lr / correction1 m / (sqrt(v) / sqrt(correction2) + eps)
+ * with correction1 = 1 - beta1^t and correction2 = 1 - beta2^t for update t = 1, 2, ... */
 typedef struct {
     heed_real lr, beta1, beta2, eps, decay, momentum, alpha, correction1, correction2, grad_scale;
     bool nesterov, decoupled;

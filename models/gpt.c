@@ -1,0 +1,60 @@
+/* gpt.c -- causal language model: GPT-2 by default. Radford et al. 2019, sec. 2.3. */
+#include "gpt.h"
+
+static const heed_option options[] = {
+    TRANSFORMER_OPTIONS("pre", "gelu-tanh", "1e-5", "0"),
+    {"final-norm", HEED_BOOL, "true", 0, 0, NULL, "layer norm after the last block", MODEL_GROUP},
+    {"embed-norm", HEED_BOOL, "false", 0, 0, NULL, "layer norm of the embeddings", MODEL_GROUP},
+    {"head-bias", HEED_BOOL, "false", 0, 0, NULL, "bias of the output", MODEL_GROUP},
+    {"scale-residual", HEED_BOOL, "true", 0, 0, NULL,
+     "start projections onto the residual stream at init-std / sqrt(2 layers)", MODEL_GROUP},
+    {0}};
+
+static bool init(void *self, heed_store *s, const heed_config *f) {
+    gpt *m = self;
+    transformer_kind kind = {.stack = "decoder",
+                             .causal = true,
+                             .scale_residual = heed_config_bool(f, "scale-residual")};
+    if (!transformer_init(&m->body, s, f, kind)) return false;
+    output_head_init(&m->head, s, &m->body, f);
+    return heed_state(heed_store_ctx(s)) == HEED_OK;
+}
+
+heed_tensor *gpt_logits(const gpt *m, heed_tape *t, heed_tensor *ids, heed_cache *caches) {
+    heed_tensor *x = transformer_embed(&m->body, t, ids, NULL, caches ? caches->len : 0);
+    x = transformer_blocks(&m->body, t, x, NULL, caches); /* (B,T,d) */
+    if (x && caches) x = heed_slice(t, x, 1, x->shape[1] - 1, 1);
+    return output_head_apply(&m->head, t, transformer_final(&m->body, t, x));
+}
+
+/* Padding stands at the end, where no earlier token sees it, and its labels do not count: it needs
+ * no mask. */
+static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
+    gpt *m = self;
+    m->logits = gpt_logits(m, t, heed_ids(t, b->ids, b->rows, b->len), NULL);
+    return m->loss = heed_xent(t, m->logits, heed_ids(t, b->labels, b->rows, b->len), NULL);
+}
+
+static bool batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
+    (void)self;
+    return heed_gpt_batch(data, at, out);
+}
+
+static void metrics(void *self, const heed_batch *b, heed_score *score) {
+    gpt *m = self;
+    model_score(m->logits, m->loss, b->labels, score);
+    score->bytes += (double)b->label_bytes;
+}
+
+const heed_model heed_model_gpt = {
+    .name = "gpt",
+    .help = "causal language model (GPT-2)",
+    .options = options,
+    .size = sizeof(gpt),
+    .init = init,
+    .batch = batch,
+    .evals = text_evals,
+    .epoch = text_epoch,
+    .loss = loss,
+    .metrics = metrics,
+};

@@ -1,0 +1,94 @@
+/* mlm.c -- masked language model: BERT by default. Devlin et al. 2019, sec. 3. */
+#include "common.h"
+
+struct mlm {
+    transformer body;
+    heed_linear dense; /* the transform before the output layer; w NULL: absent */
+    heed_norm norm;
+    heed_act act;
+    output_head head;
+    double share;
+    heed_tensor *logits, *loss; /* of the last batch, for metrics */
+};
+
+static const heed_option options[] = {
+    TRANSFORMER_OPTIONS("post", "gelu", "1e-12", "2"),
+    {"final-norm", HEED_BOOL, "false", 0, 0, NULL, "layer norm after the last block", MODEL_GROUP},
+    {"embed-norm", HEED_BOOL, "true", 0, 0, NULL, "layer norm of the embeddings", MODEL_GROUP},
+    {"transform-head", HEED_BOOL, "true", 0, 0, NULL, "dense, activation, norm before the output",
+     MODEL_GROUP},
+    {"head-bias", HEED_BOOL, "true", 0, 0, NULL, "bias of the output", MODEL_GROUP},
+    {"scale-residual", HEED_BOOL, "false", 0, 0, NULL,
+     "start projections onto the residual stream at init-std / sqrt(2 layers)", MODEL_GROUP},
+    {"mask-share", HEED_REAL, "0.15", 0, 1, NULL, "of the positions that are to be guessed",
+     MODEL_GROUP},
+    {0}};
+
+static bool init(void *self, heed_store *s, const heed_config *f) {
+    mlm *m = self;
+    transformer_kind kind = {.stack = "encoder",
+                             .scale_residual = heed_config_bool(f, "scale-residual")};
+    if (!transformer_init(&m->body, s, f, kind)) return false;
+    int width = m->body.width;
+    bool bias = heed_config_bool(f, "bias");
+    if (heed_config_bool(f, "transform-head")) {
+        heed_linear_init(&m->dense, s, "head.dense",
+                         (heed_linear_args){.in = width,
+                                            .out = width,
+                                            .no_bias = !bias,
+                                            .init = model_init_or_null(m->body.init)});
+        heed_norm_init(&m->norm, s, "head.norm", width, (heed_real)heed_config_real(f, "norm-eps"),
+                       bias);
+    }
+    output_head_init(&m->head, s, &m->body, f);
+    m->act = model_activation(f);
+    m->share = heed_config_real(f, "mask-share");
+    return heed_state(heed_store_ctx(s)) == HEED_OK;
+}
+
+/* The head sees the picked rows alone: most of its work would otherwise go to rows without loss. */
+heed_tensor *mlm_logits(const mlm *m, heed_tape *t, heed_tensor *ids, heed_tensor *types,
+                        heed_tensor *pad, heed_tensor *picks) {
+    heed_tensor *x = transformer_embed(&m->body, t, ids, types, 0); /* (B,T,d) */
+    x = transformer_blocks(&m->body, t, x, pad, NULL);
+    if (picks) x = heed_gather(t, x, picks); /* (n,d) */
+    x = transformer_final(&m->body, t, x);
+    if (m->dense.w) {
+        x = heed_linear_act(&m->dense, t, x, m->act);
+        x = heed_norm_apply(&m->norm, t, x);
+    }
+    return output_head_apply(&m->head, t, x);
+}
+
+static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
+    mlm *m = self;
+    heed_tensor *ids = heed_ids(t, b->ids, b->rows, b->len);
+    heed_tensor *pad = heed_ids(t, b->pad, b->rows, b->len);
+    heed_tensor *picks = heed_input_ids(t, b->picks, 1, &b->pick_count);
+    heed_tensor *labels = heed_input_ids(t, b->labels, 1, &b->pick_count);
+    m->logits = mlm_logits(m, t, ids, NULL, pad, picks);
+    return m->loss = heed_xent(t, m->logits, labels, NULL);
+}
+
+static bool batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
+    return heed_mlm_batch(data, at, ((mlm *)self)->share, out);
+}
+
+static void metrics(void *self, const heed_batch *b, heed_score *score) {
+    mlm *m = self;
+    model_score(m->logits, m->loss, b->labels, score);
+    score->bytes += (double)b->label_bytes;
+}
+
+const heed_model heed_model_mlm = {
+    .name = "mlm",
+    .help = "masked language model (BERT)",
+    .options = options,
+    .size = sizeof(mlm),
+    .init = init,
+    .batch = batch,
+    .evals = text_evals,
+    .epoch = text_epoch,
+    .loss = loss,
+    .metrics = metrics,
+};

@@ -1,0 +1,63 @@
+/* models.h -- the models that the program trains, on the library's public headers alone.
+ *
+ * Names of parameters: embed.token.weight embed.position.weight embed.type.weight embed.norm
+ * encoder.N.{attn.qkv attn.out norm1 mlp.up mlp.down norm2} (mlm) or decoder.N. ... (gpt) norm
+ * (final) head.{dense norm weight bias}. Probes: encoder.N.attn.weights, decoder.N.attn.weights. */
+#ifndef MODELS_H
+#define MODELS_H
+
+#include <heed/fit.h>
+
+typedef struct mlm mlm;
+typedef struct gpt gpt;
+typedef struct mlp mlp;
+
+extern const heed_model heed_model_mlm, heed_model_gpt, heed_model_mlp;
+
+/* The text models, ended by NULL: what `heed train` and heed_run_open take. */
+extern const heed_model *const heed_models[];
+
+/* Masked language model. Devlin et al. 2019. ids (B,T), types (B,T) or NULL (all 0), pad (B,T) or
+ * NULL; picks (n) flat positions b T + t, or NULL -> logits (n,V), or (B,T,V) for picks NULL. */
+heed_tensor *mlm_logits(const mlm *m, heed_tape *t, heed_tensor *ids, heed_tensor *types,
+                        heed_tensor *pad, heed_tensor *picks);
+
+/* Causal language model. Radford et al. 2019. ids (B,T) -> logits (B,T,V). With caches, one a
+ * layer: ids (1,T) go on from what the caches hold -> logits (1,1,V) of the last position alone. */
+heed_tensor *gpt_logits(const gpt *m, heed_tape *t, heed_tensor *ids, heed_cache *caches);
+
+/* Multilayer perceptron: x (B,features) -> logits (B,classes). */
+heed_tensor *mlp_logits(const mlp *m, heed_tape *t, heed_tensor *x);
+
+/* How to go on from a prompt. */
+typedef struct {
+    int count;          /* tokens to make */
+    double temperature; /* divides the logits; 0: always the most probable token */
+    int top_k;          /* only the k most probable; 0: all */
+    double top_p;       /* only the smallest set of most probable tokens that holds p; 0: all */
+    uint64_t seed;
+    uint32_t sample; /* which of several samples of one seed */
+    bool uncached;   /* recompute the whole context for every token: the same tokens, slower */
+    bool (*token)(void *user, int32_t id); /* gets each token as it is made; false stops; or NULL */
+    void *user;
+} gpt_sampling;
+
+/* Continues prompt (n ids, at least one) and writes up to `count` ids to out, which may be NULL.
+ * Beyond the block only the last `block` tokens are seen. Returns how many were made, -1 on error.
+ */
+int gpt_generate(const gpt *m, heed_tape *t, const int32_t *prompt, size_t n, const gpt_sampling *a,
+                 int32_t *out);
+
+/* Named sets of settings. */
+typedef struct {
+    const char *name, *model; /* model: NULL for every text model */
+    const char *help;
+    const char *settings; /* "layers=2 heads=4 ..." */
+} model_preset;
+extern const model_preset model_presets[]; /* ended by {0} */
+
+/* Sets what preset `name` says of the keys that f has, at HEED_FROM_PRESET. An unknown name is an
+ * error that lists those of the model. */
+bool model_preset_apply(heed_ctx *c, heed_config *f, const char *model, const char *name);
+
+#endif

@@ -1,0 +1,75 @@
+/* presets.c -- the list of models, and named sets of settings. */
+#include "models.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const heed_model *const heed_models[] = {&heed_model_mlm, &heed_model_gpt, NULL};
+
+/* The plain stack of the benchmarks: pre-norm with biases, erf GELU, final norm, tied head without
+ * bias. */
+#define PLAIN                                                                                      \
+    "norm=pre norm-eps=1e-5 activation=gelu final-norm=true embed-norm=false token-types=0 "       \
+    "transform-head=false head-bias=false scale-residual=false dropout=0 optimizer=adamw lr=1e-3 "
+
+const model_preset model_presets[] = {
+    {"nano", NULL, "2 layers, 4 heads, width 64, block 64",
+     "layers=2 heads=4 width=64 ff=256 block=64 batch=32"},
+    {"tiny", NULL, "4 layers, 4 heads, width 128, block 64",
+     "layers=4 heads=4 width=128 ff=512 block=64 batch=32"},
+    {"small", NULL, "4 layers, 4 heads, width 128, block 128, WordPiece vocabulary of 8192",
+     "layers=4 heads=4 width=128 ff=512 block=128 batch=32 tokenizer=wordpiece vocab=8192"},
+    {"nanogpt-cpu", "gpt", "nanoGPT's recipe for a CPU: char, 2000 steps",
+     "tokenizer=char layers=4 heads=4 width=128 ff=512 block=64 batch=12 steps=2000 "
+     "optimizer=adamw lr=1e-3 lr-min=1e-4 schedule=cosine warmup=100 beta1=0.9 beta2=0.99 "
+     "decay=0.1 clip=1 dropout=0 bias=false scale-residual=true split=tail val-split=0.1"},
+    {"gpt-tiny", "gpt", "benchmark workload",
+     PLAIN "layers=4 heads=4 width=128 ff=512 block=64 batch=12 vocab=65"},
+    {"gpt-baby", "gpt", "benchmark workload",
+     PLAIN "layers=6 heads=6 width=384 ff=1536 block=256 batch=16 vocab=65"},
+    {"mlm-nano", "mlm", "benchmark workload, loss on the masked positions",
+     PLAIN "layers=2 heads=4 width=64 ff=256 block=64 batch=32 vocab=1024"},
+    {"mlm-nano-all", "mlm", "benchmark workload, loss on every position",
+     PLAIN "layers=2 heads=4 width=64 ff=256 block=64 batch=32 vocab=1024 mask-share=1"},
+    {"mlm-small", "mlm", "benchmark workload, loss on the masked positions",
+     PLAIN "layers=4 heads=4 width=128 ff=512 block=128 batch=32 vocab=8192"},
+    {"mlp-mnist", "mlp", "benchmark workload: 784-256-10, ReLU",
+     "features=784 width=256 classes=10 activation=relu dropout=0 batch=64 optimizer=adamw "
+     "lr=1e-3"},
+    {0}};
+
+static bool serves(const model_preset *p, const char *model) {
+    return p->model ? strcmp(p->model, model) == 0 : strcmp(model, "mlp") != 0;
+}
+
+static bool unknown(heed_ctx *c, const char *model, const char *name) {
+    char list[256] = "";
+    for (const model_preset *p = model_presets; p->name; p++) {
+        size_t n = strlen(list);
+        if (serves(p, model)) snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", p->name);
+    }
+    return heed_fail(c, HEED_USAGE, "preset is unknown: --preset: expected one of %s, found %s",
+                     list, name);
+}
+
+/* One "key=value" of the settings, if f has the key. */
+static bool set_pair(heed_config *f, const char *preset, const char *pair, size_t n) {
+    char key[64], where[64];
+    snprintf(key, sizeof key, "%.*s", (int)n, pair);
+    snprintf(where, sizeof where, "--preset %s", preset);
+    char *value = strchr(key, '=');
+    *value++ = 0;
+    return !heed_config_has(f, key) || heed_config_set(f, key, value, where, HEED_FROM_PRESET);
+}
+
+bool model_preset_apply(heed_ctx *c, heed_config *f, const char *model, const char *name) {
+    const model_preset *p = model_presets;
+    while (p->name && (strcmp(p->name, name) != 0 || !serves(p, model))) p++;
+    if (!p->name) return unknown(c, model, name);
+    for (const char *s = p->settings; *s; s += strspn(s, " ")) {
+        size_t n = strcspn(s, " ");
+        if (!set_pair(f, p->name, s, n)) return false;
+        s += n;
+    }
+    return true;
+}

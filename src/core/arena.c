@@ -1,0 +1,82 @@
+#include "core/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 64, HEAD = 64, FIRST = 1 << 16 };
+
+static size_t round_up(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
+
+/* Not heed__alloc: a block is not zeroed, so that no page is touched before it is used. */
+static bool add_block(heed__arena *a, size_t room) {
+    heed__block *b = room < SIZE_MAX / 2 ? aligned_alloc(ALIGN, HEAD + room) : NULL;
+    if (!b)
+        return heed_fail(a->c, HEED_FAILED,
+                         "out of memory: a step needs %zu bytes more; hint: a "
+                         "smaller --batch or --block needs less",
+                         room);
+    if (a->blocks) a->used += a->blocks->used;
+    *b = (heed__block){.next = a->blocks, .room = room};
+    a->blocks = b;
+    return true;
+}
+
+void *heed__arena_take(heed__arena *a, size_t bytes) {
+    if (bytes > SIZE_MAX / 4) bytes = SIZE_MAX / 4;
+    bytes = round_up(bytes ? bytes : 1);
+    for (int i = 0; i < a->bin_count; i++) {
+        void *p = a->bins[i].first;
+        if (a->bins[i].bytes != bytes || !p) continue;
+        memcpy(&a->bins[i].first, p, sizeof p);
+        return p;
+    }
+    if (!a->blocks || a->blocks->room - a->blocks->used < bytes) {
+        size_t room = heed__arena_reserved(a);
+        if (room < FIRST) room = FIRST;
+        if (!add_block(a, room > bytes ? room : bytes)) return NULL;
+    }
+    char *p = (char *)a->blocks + HEAD + a->blocks->used;
+    a->blocks->used += bytes;
+    return p;
+}
+
+void heed__arena_give(heed__arena *a, void *p, size_t bytes) {
+    bytes = round_up(bytes ? bytes : 1);
+    int i = 0;
+    while (i < a->bin_count && a->bins[i].bytes != bytes) i++;
+    if (i == HEED__BINS) return; /* rare sizes wait for the reset */
+    if (i == a->bin_count) a->bins[a->bin_count++] = (heed__bin){.bytes = bytes};
+    memcpy(p, &a->bins[i].first, sizeof p);
+    a->bins[i].first = p;
+}
+
+void heed__arena_free(heed__arena *a) {
+    while (a->blocks) {
+        heed__block *next = a->blocks->next;
+        free(a->blocks);
+        a->blocks = next;
+    }
+    a->used = 0;
+    a->bin_count = 0;
+}
+
+void heed__arena_reset(heed__arena *a) {
+    size_t used = heed__arena_used(a);
+    if (a->blocks && a->blocks->next) {
+        heed__arena_free(a);
+        if (!heed__stopped(a->c)) add_block(a, round_up(used + used / 8));
+    }
+    if (a->blocks) a->blocks->used = 0;
+    a->used = 0;
+    a->bin_count = 0;
+}
+
+size_t heed__arena_used(const heed__arena *a) {
+    return a->used + (a->blocks ? a->blocks->used : 0);
+}
+
+size_t heed__arena_reserved(const heed__arena *a) {
+    size_t sum = 0;
+    for (const heed__block *b = a->blocks; b; b = b->next) sum += b->room;
+    return sum;
+}

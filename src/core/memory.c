@@ -1,0 +1,59 @@
+/* Aligned, zeroed memory and growing arrays; hashes. */
+#include "core/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 64 };
+
+void *heed__alloc(heed_ctx *c, size_t bytes) {
+    size_t rounded = (bytes ? bytes : 1) + (ALIGN - 1);
+    void *p = NULL;
+    if (rounded > bytes && bytes <= SIZE_MAX / 2) p = aligned_alloc(ALIGN, rounded / ALIGN * ALIGN);
+    if (p) return memset(p, 0, rounded / ALIGN * ALIGN);
+    heed_fail(c, HEED_FAILED,
+              "out of memory: %zu bytes are not to be had; hint: a smaller --batch, "
+              "--block or --width needs less",
+              bytes);
+    return NULL;
+}
+
+void *heed__alloc_array(heed_ctx *c, size_t count, size_t each) {
+    if (each && count > SIZE_MAX / 2 / each) return heed__alloc(c, SIZE_MAX);
+    return heed__alloc(c, count * each);
+}
+
+void heed__free(void *p) { free(p); }
+
+char *heed__copy_text(heed_ctx *c, const char *text) {
+    size_t n = strlen(text) + 1;
+    char *copy = heed__alloc(c, n);
+    return copy ? memcpy(copy, text, n) : NULL;
+}
+
+bool heed__grow(heed_ctx *c, void *array, size_t *room, size_t need, size_t each) {
+    if (need <= *room) return true;
+    size_t count = need > *room + *room / 2 ? need : *room + *room / 2;
+    if (count < 16) count = 16;
+    void *now = heed__alloc_array(c, count, each), *before;
+    if (!now) return false;
+    memcpy(&before, array, sizeof before);
+    if (before) memcpy(now, before, *room * each);
+    memcpy(array, &now, sizeof now);
+    *room = count;
+    heed__free(before);
+    return true;
+}
+
+uint32_t heed__hash(const char *text) {
+    uint32_t h = 2166136261u;
+    for (; *text; text++) h = (h ^ (unsigned char)*text) * 16777619u;
+    return h;
+}
+
+uint64_t heed__hash64(const void *bytes, size_t n, uint64_t start) {
+    uint64_t h = start ? start : 14695981039346656037u;
+    const unsigned char *p = bytes;
+    for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 1099511628211u;
+    return h;
+}

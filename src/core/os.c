@@ -1,0 +1,358 @@
+#define _GNU_SOURCE /* sched_getaffinity, O_CLOEXEC, nftw, realpath */
+#include "core/os.h"
+
+#include "core/core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Always false. status: HEED_DATA where an input is at fault, HEED_FAILED where the system is. */
+static bool refuse(heed_ctx *c, heed_status status, const char *verb, const char *path) {
+    int why = errno;
+    const char *hint = "";
+    if (why == ENOSPC || why == EDQUOT) hint = "; hint: free some space (df -h shows it)";
+    if (why == EFBIG) hint = "; hint: raise the file size limit (ulimit -f)";
+    if (why == EMFILE) hint = "; hint: raise the limit of open files (ulimit -n)";
+    return heed_fail(c, status, "cannot %s %s: %s%s", verb, path, strerror(why), hint);
+}
+
+/* The folder that holds path, with its slash; "" for the working folder. */
+static char *folder_of(heed_ctx *c, const char *path, size_t extra) {
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+    char *folder = heed__alloc(c, n + extra + 1);
+    if (folder) memcpy(folder, path, n);
+    return folder;
+}
+
+/* ---- reading ---- */
+
+/* All of fd behind one another; room for one zero byte more is kept. */
+static unsigned char *read_all(heed_ctx *c, int fd, const char *path, size_t size, size_t limit,
+                               size_t *n) {
+    unsigned char *data = NULL;
+    size_t room = 0, have = 0;
+    size_t first = size > 0 ? size + 1 : 4096;
+    if (!heed__grow(c, &data, &room, first, 1)) return NULL;
+    for (;;) {
+        if (have + 1 >= room && !heed__grow(c, &data, &room, have + 65536, 1)) break;
+        ssize_t got = read(fd, data + have, room - have - 1);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) {
+            refuse(c, HEED_DATA, "read", path);
+            break;
+        }
+        if (got == 0) {
+            data[have] = 0;
+            *n = have;
+            return data;
+        }
+        have += (size_t)got;
+        if (limit && have > limit) {
+            heed_fail(c, HEED_DATA, "%s is too large: expected at most %zu bytes", path, limit);
+            break;
+        }
+    }
+    heed__free(data);
+    return NULL;
+}
+
+unsigned char *heed__os_read(heed_ctx *c, const char *path, size_t limit, size_t *n) {
+    *n = 0;
+    if (heed__stopped(c)) return NULL;
+    int fd;
+    do fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0) {
+        refuse(c, HEED_DATA, "read", path);
+        return NULL;
+    }
+    struct stat st;
+    unsigned char *data = NULL;
+    if (fstat(fd, &st) != 0)
+        refuse(c, HEED_DATA, "read", path);
+    else if (S_ISDIR(st.st_mode))
+        heed_fail(c, HEED_DATA, "cannot read %s: expected a file, found a folder", path);
+    else {
+        size_t size = S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0;
+        if (limit && size > limit)
+            heed_fail(c, HEED_DATA, "%s is too large: expected at most %zu bytes, found %zu", path,
+                      limit, size);
+        else
+            data = read_all(c, fd, path, size, limit, n);
+    }
+    close(fd);
+    return data;
+}
+
+/* ---- writing ---- */
+
+static bool write_all(int fd, const void *bytes, size_t n) {
+    const char *at = bytes;
+    while (n > 0) {
+        size_t part = n < (1u << 30) ? n : (1u << 30); /* some systems refuse more at once */
+        ssize_t done = write(fd, at, part);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return false;
+        at += done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
+/* Pipes and some file systems know no fsync: that is no failure. */
+static bool sync_fd(int fd) {
+    int r;
+    do r = fsync(fd);
+    while (r != 0 && errno == EINTR);
+    return r == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
+}
+
+static bool write_pieces(int fd, const heed__piece *pieces, int count) {
+    for (int i = 0; i < count; i++)
+        if (!write_all(fd, pieces[i].data, pieces[i].n)) return false;
+    return sync_fd(fd);
+}
+
+/* Closes fd and keeps the errno of an earlier failure. */
+static bool close_after(int fd, bool ok) {
+    int why = errno;
+    bool closed = close(fd) == 0 || errno == EINTR;
+    if (!ok) errno = why;
+    return ok && closed;
+}
+
+/* A new file in the folder that `name` ends with; the rest of the name is added. */
+static int open_beside(char *name, size_t room) {
+    size_t n = strlen(name);
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name + n, room - n, ".heed-%ld-%d.tmp", (long)getpid(), i);
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || (errno != EEXIST && errno != EINTR)) return fd;
+    }
+    return -1;
+}
+
+bool heed__os_sync_dir(heed_ctx *c, const char *path) {
+    if (heed__stopped(c)) return false;
+    int fd = open(*path ? path : ".", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return refuse(c, HEED_FAILED, "sync", path);
+    bool ok = close_after(fd, sync_fd(fd));
+    return ok || refuse(c, HEED_FAILED, "sync", path);
+}
+
+static bool replace(heed_ctx *c, const char *path, const struct stat *old,
+                    const heed__piece *pieces, int count) {
+    enum { NAME = 64 };
+    char *name = folder_of(c, path, NAME);
+    if (!name) return false;
+    size_t folder = strlen(name);
+    int fd = open_beside(name, folder + NAME);
+    bool made = fd >= 0, ok = made;
+    if (ok && old) ok = fchmod(fd, old->st_mode & 0777) == 0;
+    if (made) ok = close_after(fd, ok && write_pieces(fd, pieces, count));
+    ok = ok && rename(name, path) == 0;
+    if (!ok) {
+        refuse(c, HEED_FAILED, "write", path);
+        if (made) unlink(name);
+    }
+    name[folder] = 0;
+    ok = ok && heed__os_sync_dir(c, name);
+    heed__free(name);
+    return ok;
+}
+
+/* A device or a pipe cannot be replaced: it is written to. */
+static bool write_through(heed_ctx *c, const char *path, const heed__piece *pieces, int count) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || !close_after(fd, write_pieces(fd, pieces, count)))
+        return refuse(c, HEED_FAILED, "write", path);
+    return true;
+}
+
+bool heed__os_write(heed_ctx *c, const char *path, const heed__piece *pieces, int count) {
+    if (heed__stopped(c)) return false;
+    struct stat st;
+    if (stat(path, &st) != 0) {
+        if (errno != ENOENT) return refuse(c, HEED_FAILED, "write", path);
+        return replace(c, path, NULL, pieces, count);
+    }
+    if (S_ISDIR(st.st_mode))
+        return heed_fail(c, HEED_FAILED, "cannot write %s: expected a file, found a folder", path);
+    if (!S_ISREG(st.st_mode)) return write_through(c, path, pieces, count);
+    char *real = realpath(path, NULL); /* a link stays, what it points to is replaced */
+    if (!real) return refuse(c, HEED_FAILED, "write", path);
+    bool ok = replace(c, real, &st, pieces, count);
+    free(real);
+    return ok;
+}
+
+/* What was appended in part is taken back, so that a file of lines has whole lines only. */
+bool heed__os_append(heed_ctx *c, const char *path, const char *text, size_t n) {
+    if (heed__stopped(c)) return false;
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) return refuse(c, HEED_FAILED, "write", path);
+    struct stat st;
+    bool ok = fstat(fd, &st) == 0;
+    if (ok && !write_all(fd, text, n)) {
+        int why = errno;
+        if (S_ISREG(st.st_mode) && ftruncate(fd, st.st_size) != 0)
+            why = why ? why : errno; /* the first failure is the one to tell */
+        errno = why;
+        ok = false;
+    }
+    return close_after(fd, ok) || refuse(c, HEED_FAILED, "write", path);
+}
+
+bool heed__os_truncate(heed_ctx *c, const char *path, size_t n) {
+    if (heed__stopped(c)) return false;
+    return truncate(path, (off_t)n) == 0 || refuse(c, HEED_FAILED, "shorten", path);
+}
+
+/* ---- names ---- */
+
+bool heed__os_exists(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+bool heed__os_is_dir(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool make_one(const char *path) { return mkdir(path, 0777) == 0 || heed__os_is_dir(path); }
+
+bool heed__os_make_dir(heed_ctx *c, const char *path) {
+    if (heed__stopped(c)) return false;
+    char *part = heed__copy_text(c, path);
+    if (!part) return false;
+    bool ok = true;
+    for (char *at = part + 1; ok && *part && *at; at++) {
+        if (*at != '/') continue;
+        *at = 0;
+        ok = make_one(part);
+        *at = '/';
+    }
+    if (!ok || !make_one(path)) ok = refuse(c, HEED_FAILED, "make the folder", path);
+    heed__free(part);
+    return ok;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *level) {
+    (void)st, (void)kind, (void)level;
+    return remove(path);
+}
+
+/* Works in error state, too, since cleaning up after a failure needs it. */
+bool heed__os_remove(heed_ctx *c, const char *path) {
+    if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT) return true;
+    return refuse(c, HEED_FAILED, "remove", path);
+}
+
+bool heed__os_rename(heed_ctx *c, const char *from, const char *to) {
+    if (heed__stopped(c)) return false;
+    if (rename(from, to) == 0) return true;
+    int why = errno;
+    return heed_fail(c, HEED_FAILED, "cannot rename %s to %s: %s", from, to, strerror(why));
+}
+
+/* ---- machine ---- */
+
+#ifdef __linux__
+/* Two numbers in a file, the second optional; how many were read. "max" is no number. */
+static int read_numbers(const char *path, double *a, double *b) {
+    FILE *f = fopen(path, "r");
+    if (!f) return 0;
+    int got = fscanf(f, "%lf %lf", a, b);
+    fclose(f);
+    return got;
+}
+
+/* CPUs that one control group grants; 1e9 if it says nothing. root/group: cpu.max holds quota and
+ * period (v2), cpu.cfs_quota_us and cpu.cfs_period_us one each (v1). */
+static double group_cpus(const char *root, const char *group) {
+    char path[PATH_MAX + 64];
+    double quota = -1, period = 1e5, none;
+    snprintf(path, sizeof path, "%s%s/cpu.max", root, group);
+    if (read_numbers(path, &quota, &period) == 0) {
+        snprintf(path, sizeof path, "%s%s/cpu.cfs_quota_us", root, group);
+        if (read_numbers(path, &quota, &none) == 0) return 1e9;
+        snprintf(path, sizeof path, "%s%s/cpu.cfs_period_us", root, group);
+        if (read_numbers(path, &period, &none) == 0) return 1e9;
+    }
+    return quota > 0 && period > 0 ? ceil(quota / period) : 1e9;
+}
+
+/* The least of the group's and its parents' grants. Shortens group. */
+static double least_of_parents(const char *root, char *group) {
+    double least = 1e9;
+    for (;;) {
+        least = fmin(least, group_cpus(root, group));
+        char *slash = strrchr(group, '/');
+        if (!slash) return least;
+        *slash = 0;
+    }
+}
+
+/* Lines of /proc/self/cgroup are "ID:CONTROLLERS:GROUP", without controllers in v2. */
+static double quota_cpus(void) {
+    double least = 1e9;
+    FILE *f = fopen("/proc/self/cgroup", "r");
+    if (!f) return least;
+    char line[PATH_MAX];
+    while (fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = 0;
+        char *kinds = strchr(line, ':'), *group = kinds ? strchr(kinds + 1, ':') : NULL;
+        if (!group) continue;
+        *group++ = 0;
+        if (kinds[1] == 0)
+            least = fmin(least, least_of_parents("/sys/fs/cgroup", group));
+        else if (strcmp(kinds + 1, "cpu") == 0 || strstr(kinds, ":cpu,") || strstr(kinds, ",cpu"))
+            least = fmin(least, least_of_parents("/sys/fs/cgroup/cpu", group));
+    }
+    fclose(f);
+    return least;
+}
+
+static int allowed_cpus(void) {
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+    return count > 0 ? count : (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+#else
+static double quota_cpus(void) { return 1e9; }
+static int allowed_cpus(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }
+#endif
+
+int heed__os_cpus(void) {
+    double cpus = fmin(allowed_cpus(), quota_cpus());
+    return cpus >= 1 ? (int)cpus : 1;
+}
+
+double heed__os_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+size_t heed__os_peak_memory(void) {
+    struct rusage use;
+    if (getrusage(RUSAGE_SELF, &use) != 0) return 0;
+#ifdef __APPLE__
+    return (size_t)use.ru_maxrss;
+#else
+    return (size_t)use.ru_maxrss * 1024;
+#endif
+}

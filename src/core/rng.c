@@ -1,0 +1,75 @@
+/* Philox4x32-10 (Salmon et al. 2011, sec. 4.3) and streams over it. Only IEEE arithmetic (sqrt is
+ * part of it): the same numbers on every machine. */
+#include "core/core.h"
+
+#include <math.h>
+
+void heed_philox(uint64_t key, const uint32_t counter[4], uint32_t out[4]) {
+    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+    uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
+    for (int round = 0; round < 10; round++) {
+        uint64_t a = (uint64_t)0xD2511F53u * c0, b = (uint64_t)0xCD9E8D57u * c2;
+        c0 = (uint32_t)(b >> 32) ^ c1 ^ k0;
+        c1 = (uint32_t)b;
+        c2 = (uint32_t)(a >> 32) ^ c3 ^ k1;
+        c3 = (uint32_t)a;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
+}
+
+heed_random heed_random_at(uint64_t seed, const char *site, uint64_t step, uint32_t micro) {
+    uint32_t high = (uint32_t)(step >> 32) * 0x9E3779B9u;
+    return (heed_random){seed, heed__hash(site), (uint32_t)step ^ high, micro};
+}
+
+uint32_t heed_random_bits(const heed_random *r, uint64_t index) {
+    uint64_t block = index / 4;
+    uint32_t out[4], high = (uint32_t)(block >> 32) * 0x9E3779B9u;
+    heed_philox(r->seed, (uint32_t[4]){(uint32_t)block, r->site ^ high, r->step, r->micro}, out);
+    return out[index % 4];
+}
+
+double heed_random_uniform(const heed_random *r, uint64_t index) {
+    return heed_random_bits(r, index) * 0x1p-32;
+}
+
+uint32_t heed_random_below(const heed_random *r, uint64_t index, uint32_t bound) {
+    return (uint32_t)(((uint64_t)heed_random_bits(r, index) * bound) >> 32);
+}
+
+/* log x = e log 2 + 2 atanh((m-1)/(m+1)), x = m 2^e, m in [sqrt(1/2), sqrt(2)): libm's differs
+ * between machines. */
+static double exact_log(double x) {
+    int e = 0;
+    while (x < 0.70710678118654752) x *= 2, e--;
+    double s = (x - 1) / (x + 1), square = s * s, sum = 0;
+    for (int i = 21; i >= 1; i -= 2) sum = sum * square + 1.0 / i;
+    return e * 0.69314718055994531 + 2 * s * sum;
+}
+
+/* cos x (first 0) or sin x (first 1) by Taylor's series, |x| at most pi/4. */
+static double taylor(double x, int first) {
+    double term = first ? x : 1, sum = term;
+    for (int i = first + 1; i < 20; i += 2) {
+        term *= -x * x / (i * (i + 1));
+        sum += term;
+    }
+    return sum;
+}
+
+static double exact_cos_turn(double u) {
+    const double tau = 6.283185307179586;
+    if (u > 0.5) u = 1 - u;          /* cos is even around the half turn */
+    double sign = u > 0.25 ? -1 : 1; /* and odd around the quarter turn */
+    if (u > 0.25) u = 0.5 - u;
+    return sign * (u > 0.125 ? taylor(tau * (0.25 - u), 1) : taylor(tau * u, 0));
+}
+
+/* Box and Muller 1958. */
+double heed_random_normal(const heed_random *r, uint64_t index) {
+    double u = (heed_random_bits(r, 2 * index) + 0.5) * 0x1p-32;
+    double v = heed_random_uniform(r, 2 * index + 1);
+    return sqrt(-2 * exact_log(u)) * exact_cos_turn(v);
+}

@@ -1,0 +1,237 @@
+/* The store: named entries in order, naming scopes, patterns. */
+#include "core/store.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct heed_store {
+    heed__owned owned;
+    heed_ctx *c;
+    heed_entry **entries;
+    size_t room, count;
+    char **names; /* of scopes, for as long as the store lives */
+    size_t name_room, name_count;
+    const char **scopes; /* open ones, outermost first; each is a full prefix */
+    size_t scope_room, depth;
+};
+
+static void free_entry(heed_entry *e) {
+    if (e->tensor) {
+        heed__free(e->tensor->x);
+        heed__free(e->tensor->g);
+        heed__free(e->tensor);
+    }
+    heed__free((void *)(uintptr_t)e->name);
+    heed__free(e);
+}
+
+void heed__store_destroy(heed__owned *object) {
+    heed_store *s = (heed_store *)object;
+    for (size_t i = 0; i < s->count; i++) free_entry(s->entries[i]);
+    for (size_t i = 0; i < s->name_count; i++) heed__free(s->names[i]);
+    heed__free(s->entries);
+    heed__free(s->names);
+    heed__free(s->scopes);
+    heed__free(s);
+}
+
+heed_store *heed_store_new(heed_ctx *c) {
+    if (heed__stopped(c)) return NULL;
+    heed_store *s = heed__alloc(c, sizeof *s);
+    if (!s) return NULL;
+    s->c = c;
+    heed__own(c, &s->owned, heed__store_destroy);
+    return s;
+}
+
+void heed_store_free(heed_store *s) {
+    if (!s) return;
+    heed__disown(s->c, &s->owned);
+    heed__store_destroy(&s->owned);
+}
+
+heed_ctx *heed_store_ctx(const heed_store *s) { return s ? s->c : NULL; }
+
+/* "prefix.name", or the one of them that is not empty; NULL without memory. */
+static char *join(heed_ctx *c, const char *prefix, const char *name) {
+    size_t a = strlen(prefix), b = strlen(name);
+    char *full = heed__alloc(c, a + b + 2);
+    if (full) snprintf(full, a + b + 2, "%s%s%s", prefix, a && b ? "." : "", name);
+    return full;
+}
+
+static const char *prefix_of(const heed_store *s) {
+    return s->depth ? s->scopes[s->depth - 1] : "";
+}
+
+const char *heed_scope(heed_store *s, const char *format, ...) {
+    if (!s || heed__stopped(s->c)) return NULL;
+    char text[256];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (!heed__grow(s->c, &s->names, &s->name_room, s->name_count + 1, sizeof *s->names) ||
+        !heed__grow(s->c, &s->scopes, &s->scope_room, s->depth + 1, sizeof *s->scopes))
+        return NULL;
+    char *full = join(s->c, prefix_of(s), text);
+    if (!full) return NULL;
+    s->names[s->name_count++] = full;
+    s->scopes[s->depth++] = full;
+    return full;
+}
+
+void heed_unscope(heed_store *s) {
+    if (s && s->depth) s->depth--;
+}
+
+static heed_tensor *new_tensor(heed_ctx *c, const char *name, int dims, const int *shape) {
+    size_t size;
+    char text[64];
+    heed_tensor t = {.dims = dims, .shape = {1, 1, 1, 1}, .name = name};
+    for (int i = 0; i < dims && i < HEED_DIMS; i++) t.shape[i] = shape[i];
+    if (!heed__shape_size(dims, shape, &size) || size == 0) {
+        heed_fail(c, HEED_USAGE, "parameter %s: shape %s is empty or too large", name,
+                  heed_shape_text(&t, text, sizeof text));
+        return NULL;
+    }
+    t.size = size;
+    heed_tensor *p = heed__alloc(c, sizeof *p);
+    if (!p) return NULL;
+    *p = t;
+    p->x = heed__alloc_array(c, size, sizeof *p->x);
+    if (p->x) return p;
+    heed__free(p);
+    return NULL;
+}
+
+static heed_tensor *add_entry(heed_store *s, const char *name, const char *init, int dims,
+                              const int *shape, bool state) {
+    if (!s || heed__stopped(s->c) ||
+        !heed__grow(s->c, &s->entries, &s->room, s->count + 1, sizeof *s->entries))
+        return NULL;
+    heed_entry *e = heed__alloc(s->c, sizeof *e);
+    if (!e) return NULL;
+    char *full = join(s->c, prefix_of(s), name);
+    e->name = full;
+    if (full && heed_store_find(s, full))
+        heed_fail(s->c, HEED_USAGE, "parameter %s exists already", full);
+    if (full && !heed__stopped(s->c)) e->tensor = new_tensor(s->c, full, dims, shape);
+    if (!e->tensor || !heed__init(s->c, e->tensor, init)) {
+        free_entry(e);
+        return NULL;
+    }
+    e->trained = !state;
+    e->state = state;
+    e->decay = !state && dims >= 2;
+    e->lr_scale = 1;
+    e->tensor->wants_grad = e->tensor->keep_grad = !state;
+    s->entries[s->count++] = e;
+    return e->tensor;
+}
+
+heed_tensor *heed_param(heed_store *s, const char *name, const char *init, int dims,
+                        const int *shape) {
+    return add_entry(s, name, init, dims, shape, false);
+}
+
+heed_tensor *heed_state_new(heed_store *s, const char *name, const char *init, int dims,
+                            const int *shape) {
+    return add_entry(s, name, init, dims, shape, true);
+}
+
+int heed_store_count(const heed_store *s) { return s ? (int)s->count : 0; }
+
+heed_entry *heed_store_at(const heed_store *s, int index) {
+    return s && index >= 0 && (size_t)index < s->count ? s->entries[index] : NULL;
+}
+
+heed_entry *heed_store_find(const heed_store *s, const char *name) {
+    for (size_t i = 0; s && name && i < s->count; i++)
+        if (!strcmp(s->entries[i]->name, name)) return s->entries[i];
+    return NULL;
+}
+
+size_t heed_store_params(const heed_store *s) {
+    size_t sum = 0;
+    for (size_t i = 0; s && i < s->count; i++)
+        if (!s->entries[i]->state) sum += s->entries[i]->tensor->size;
+    return sum;
+}
+
+/* Star matching by greedy backtracking to the last star: linear for one star, bounded by product of
+ * lengths. */
+bool heed_match(const char *pattern, const char *text) {
+    const char *star = NULL, *mark = text;
+    if (!pattern || !text) return false;
+    while (*text) {
+        if (*pattern == '*') {
+            star = pattern++;
+            mark = text;
+        } else if (*pattern == '?' || *pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star) {
+            pattern = star + 1;
+            text = ++mark;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*') pattern++;
+    return !*pattern;
+}
+
+/* The first parameter from index *at on that matches; moves *at behind it. */
+static heed_entry *next_match(const heed_store *s, const char *pattern, int *at) {
+    for (; s && *at < (int)s->count; (*at)++)
+        if (!s->entries[*at]->state && heed_match(pattern, s->entries[*at]->name))
+            return s->entries[(*at)++];
+    return NULL;
+}
+
+int heed_freeze(heed_store *s, const char *pattern) {
+    int n = 0, at = 0;
+    for (heed_entry *e; (e = next_match(s, pattern, &at)); n++)
+        e->trained = e->tensor->wants_grad = e->tensor->keep_grad = false;
+    return n;
+}
+
+int heed_set_decay(heed_store *s, const char *pattern, bool decay) {
+    int n = 0, at = 0;
+    for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) e->decay = decay;
+    return n;
+}
+
+int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale) {
+    int n = 0, at = 0;
+    for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) e->lr_scale = scale;
+    return n;
+}
+
+void heed_zero_grads(heed_store *s) {
+    for (size_t i = 0; s && i < s->count; i++) {
+        heed_tensor *t = s->entries[i]->tensor;
+        if (t->g && t->touched) memset(t->g, 0, t->size * sizeof *t->g);
+        t->touched = false;
+    }
+}
+
+void heed__report_missing(heed_ctx *c) {
+    heed__owned *o = NULL;
+    while ((o = heed__owned_next(c, o, heed__store_destroy))) {
+        const heed_store *s = (const heed_store *)o;
+        bool used = false;
+        for (size_t i = 0; i < s->count; i++) used |= s->entries[i]->tensor->touched;
+        for (size_t i = 0; used && i < s->count; i++) {
+            heed_entry *e = s->entries[i];
+            if (!e->trained || e->tensor->touched || e->reported) continue;
+            e->reported = true;
+            heed_log(c, HEED_WARN,
+                     "parameter %s gets no gradient: the loss does not depend on it; "
+                     "hint: use it, or freeze it",
+                     e->name);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+/* Recording: inputs, nodes and their outputs in the step's arena. */
+#include "core/tape.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void destroy(heed__owned *object) {
+    heed_tape *t = (heed_tape *)object;
+    heed__arena_free(&t->arena);
+    for (size_t i = 0; i < t->pattern_count; i++) heed__free(t->patterns[i].pattern);
+    heed__free(t->patterns);
+    heed__free(t->probes);
+    heed__free(t->nodes);
+    heed__free(t);
+}
+
+heed_tape *heed_tape_new(heed_ctx *c) {
+    if (heed__stopped(c)) return NULL;
+    heed_tape *t = heed__alloc(c, sizeof *t);
+    if (!t) return NULL;
+    t->c = t->arena.c = c;
+    heed__own(c, &t->owned, destroy);
+    return t;
+}
+
+void heed_tape_free(heed_tape *t) {
+    if (!t) return;
+    heed__disown(t->c, &t->owned);
+    destroy(&t->owned);
+}
+
+heed_ctx *heed_tape_ctx(const heed_tape *t) { return t ? t->c : NULL; }
+heed_mode heed_tape_mode(const heed_tape *t) { return t ? t->mode : HEED_EVAL; }
+bool heed__tape_stopped(const heed_tape *t) { return !t || heed__stopped(t->c); }
+
+void heed_tape_begin_micro(heed_tape *t, heed_mode mode, uint64_t step, uint32_t micro) {
+    if (heed__tape_stopped(t)) return;
+    heed__arena_reset(&t->arena);
+    t->mode = mode;
+    t->step = step;
+    t->micro = micro;
+    t->next_name = NULL;
+    t->pushed = 0;
+    t->node_count = t->probe_count = 0;
+}
+
+void heed_tape_begin(heed_tape *t, heed_mode mode, uint64_t step) {
+    heed_tape_begin_micro(t, mode, step, 0);
+}
+
+heed_tape *heed_at(heed_tape *t, const char *name) {
+    if (t) t->next_name = name;
+    return t;
+}
+
+const char *heed_take_name(heed_tape *t) {
+    const char *name = t ? t->next_name : NULL;
+    if (t) t->next_name = NULL;
+    return name;
+}
+
+heed_tape_usage heed_tape_used(const heed_tape *t) {
+    if (!t) return (heed_tape_usage){0};
+    return (heed_tape_usage){heed__arena_used(&t->arena), heed__arena_reserved(&t->arena),
+                             (int)t->node_count};
+}
+
+/* ---- tensors of the step ---- */
+
+heed_tensor *heed__new_tensor(heed_tape *t, int dims, const int *shape) {
+    size_t size;
+    if (heed__tape_stopped(t)) return NULL;
+    if (!heed__shape_size(dims, shape, &size)) {
+        heed_fail(t->c, HEED_USAGE,
+                  "a tensor's shape is wrong: at most %d dims, none negative, and a "
+                  "size that memory can hold",
+                  HEED_DIMS);
+        return NULL;
+    }
+    heed_tensor *y = heed__arena_take(&t->arena, sizeof *y);
+    if (!y) return NULL;
+    *y = (heed_tensor){.dims = dims, .shape = {1, 1, 1, 1}, .size = size};
+    for (int i = 0; i < dims; i++) y->shape[i] = shape[i];
+    return y;
+}
+
+static bool take_values(heed_tape *t, heed_tensor *y) {
+    y->x = heed__arena_take(&t->arena, y->size * sizeof *y->x);
+    return y->x != NULL;
+}
+
+heed_tensor *heed_input(heed_tape *t, const heed_real *x, int dims, const int *shape) {
+    heed_tensor *y = heed__new_tensor(t, dims, shape);
+    if (!y || !take_values(t, y)) return NULL;
+    if (x)
+        memcpy(y->x, x, y->size * sizeof *x);
+    else
+        memset(y->x, 0, y->size * sizeof *y->x);
+    return y;
+}
+
+heed_tensor *heed_input_ids(heed_tape *t, const int32_t *ids, int dims, const int *shape) {
+    heed_tensor *y = ids ? heed__new_tensor(t, dims, shape) : NULL;
+    if (!y) return NULL;
+    y->i = heed__arena_take(&t->arena, y->size * sizeof *y->i);
+    if (!y->i) return NULL;
+    memcpy(y->i, ids, y->size * sizeof *ids);
+    return y;
+}
+
+heed_tensor *heed_ids(heed_tape *t, const int32_t *ids, int rows, int len) {
+    return heed_input_ids(t, ids, 2, (int[]){rows, len});
+}
+
+heed_tensor *heed_wrap(heed_tape *t, heed_real *x, int dims, const int *shape) {
+    heed_tensor *y = x ? heed__new_tensor(t, dims, shape) : NULL;
+    if (y) y->x = x;
+    return y;
+}
+
+heed_tensor *heed_want_grad(heed_tape *t, heed_tensor *x) {
+    if (heed__tape_stopped(t) || !x) return NULL;
+    if (!x->node && !x->base) x->wants_grad = true;
+    for (heed_tensor *owner = x; owner; owner = owner->base) owner->keep_grad = true;
+    return x;
+}
+
+/* ---- what ops use ---- */
+
+bool heed_wrong(heed_node *n, const char *format, ...) {
+    char text[512], where[64] = "";
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (!n->named) snprintf(where, sizeof where, "node %d", n->index);
+    return heed_fail(n->ctx, HEED_USAGE, "%s at %s: %s", n->op->name, n->named ? n->name : where,
+                     text);
+}
+
+bool heed_out(heed_node *n, int dims, const int *shape) {
+    n->y = heed__new_tensor(n->tape, dims, shape);
+    return n->y && take_values(n->tape, n->y);
+}
+
+bool heed_out_like(heed_node *n, int i) { return heed_out(n, n->in[i]->dims, n->in[i]->shape); }
+
+bool heed_out_view(heed_node *n, int i, size_t offset, int dims, const int *shape) {
+    heed_tensor *in = n->in[i], *y = heed__new_tensor(n->tape, dims, shape);
+    if (!y) return false;
+    if (offset > in->size || y->size > in->size - offset)
+        return heed_wrong(n, "a view of %zu elements from %zu leaves its %zu", y->size, offset,
+                          in->size);
+    if (in->x) y->x = in->x + offset;
+    if (in->i) y->i = in->i + offset;
+    y->base = in->base ? in->base : in;
+    y->offset = in->offset + offset;
+    n->y = y;
+    return true;
+}
+
+heed_tensor *heed_keep(heed_node *n, const char *name, int dims, const int *shape) {
+    const int room = (int)(sizeof n->kept / sizeof *n->kept);
+    if (n->kept_count == room) {
+        heed_wrong(n, "more than %d kept values", room);
+        return NULL;
+    }
+    heed_tensor *y = heed__new_tensor(n->tape, dims, shape);
+    if (!y || !take_values(n->tape, y)) return NULL;
+    n->kept[n->kept_count] = y;
+    n->kept_name[n->kept_count++] = name;
+    return y;
+}
+
+void *heed_scratch(heed_node *n, size_t bytes) { return heed__arena_take(&n->tape->arena, bytes); }
+
+/* An unnamed node draws by its place among the step's nodes. */
+heed_random heed_node_random(const heed_node *n) {
+    heed_random r = heed_random_at(heed_seed(n->ctx), n->name, n->tape->step, n->tape->micro);
+    if (!n->named) r.site ^= (uint32_t)(n->index + 1) * 0x9E3779B9u;
+    return r;
+}
+
+/* ---- recording ---- */
+
+static heed_node *new_node(heed_tape *t, const heed_op *op, const void *args, int count,
+                           heed_tensor *const *in) {
+    const char *name = heed_take_name(t);
+    size_t list = (size_t)count * sizeof(heed_tensor *);
+    heed_node *n = heed__arena_take(&t->arena, sizeof *n);
+    heed_tensor **copy = n ? heed__arena_take(&t->arena, list) : NULL;
+    void *own_args =
+        copy && args && op->args_size ? heed__arena_take(&t->arena, op->args_size) : NULL;
+    if (!copy || (args && op->args_size && !own_args)) return NULL;
+    if (count) memcpy(copy, in, list);
+    if (own_args) memcpy(own_args, args, op->args_size);
+    *n = (heed_node){.op = op,
+                     .tape = t,
+                     .ctx = t->c,
+                     .k = heed__kernels_of(t->c),
+                     .in = copy,
+                     .inputs = count,
+                     .args = own_args,
+                     .name = name ? name : op->name,
+                     .named = name != NULL,
+                     .index = t->pushed++,
+                     .training = t->mode == HEED_TRAIN};
+    return n;
+}
+
+static bool check_inputs(heed_node *n) {
+    for (int i = 0; i < n->inputs; i++) {
+        const heed_tensor *x = n->in[i];
+        bool optional = n->op->inputs >= 0 && (n->op->optional >> i & 1u);
+        if (!x && !optional) return heed_wrong(n, "input %d is NULL", i);
+        if (x && x->wants_grad && n->training) n->recording = true;
+    }
+    if (n->recording && !n->op->backward)
+        return heed_wrong(
+            n, "no backward: nothing before it would train; hint: write one, or pass its "
+               "inputs through heed_stop_gradient");
+    return true;
+}
+
+static heed_tensor *run(heed_node *n) {
+    heed_tape *t = n->tape;
+    if (!check_inputs(n) || !n->op->infer(n) || !n->y) {
+        if (!heed__tape_stopped(t)) heed_wrong(n, "the shape rule failed without a reason");
+        return NULL;
+    }
+    n->y->node = n;
+    n->y->wants_grad = n->recording;
+    if (n->op->forward) n->op->forward(n);
+    if (!heed__collect_probes(n) || heed__tape_stopped(t)) return NULL;
+    if (!n->recording) return n->y;
+    if (!heed__grow(t->c, &t->nodes, &t->node_room, t->node_count + 1, sizeof *t->nodes))
+        return NULL;
+    t->nodes[t->node_count++] = n;
+    return n->y;
+}
+
+heed_tensor *heed_push_list(heed_tape *t, const heed_op *op, const void *args, int count,
+                            heed_tensor *const *in) {
+    if (heed__tape_stopped(t)) return NULL;
+    heed_node *n = new_node(t, op, args, count, in);
+    return n ? run(n) : NULL;
+}
+
+heed_tensor *heed_push(heed_tape *t, const heed_op *op, const void *args, ...) {
+    heed_tensor *in[16] = {NULL};
+    va_list list;
+    if (heed__tape_stopped(t)) return NULL;
+    if (op->inputs < 0 || op->inputs > 16) {
+        heed_fail(t->c, HEED_USAGE, "op %s takes a list: push it by heed_push_list", op->name);
+        return NULL;
+    }
+    va_start(list, args);
+    for (int i = 0; i < op->inputs; i++) in[i] = va_arg(list, heed_tensor *);
+    va_end(list);
+    return heed_push_list(t, op, args, op->inputs, in);
+}

@@ -1,0 +1,42 @@
+/* The tape's inside, shared by recording, backward and probes. */
+#ifndef HEED_CORE_TAPE_H
+#define HEED_CORE_TAPE_H
+
+#include "core/arena.h"
+
+#include <heed/op.h>
+
+typedef struct {
+    char *pattern;
+    bool grad;
+} heed__pattern;
+
+typedef struct {
+    const char *path;
+    heed_tensor *tensor;
+} heed__probe;
+
+struct heed_tape {
+    heed__owned owned;
+    heed_ctx *c;
+    heed__arena arena;
+    heed_mode mode;
+    uint64_t step;
+    uint32_t micro;
+    const char *next_name; /* from heed_at */
+    int pushed;            /* nodes of this step, recorded or not */
+    heed_node **nodes;     /* recorded ones, in order */
+    size_t node_room, node_count;
+    heed__pattern *patterns;
+    size_t pattern_room, pattern_count;
+    heed__probe *probes; /* of this step */
+    size_t probe_room, probe_count;
+};
+
+bool heed__tape_stopped(const heed_tape *t);
+/* A tensor of this step without memory for values; NULL in error. */
+heed_tensor *heed__new_tensor(heed_tape *t, int dims, const int *shape);
+/* After forward: lists what the node kept under the patterns that match. */
+bool heed__collect_probes(heed_node *n);
+
+#endif

@@ -1,0 +1,35 @@
+#include "core/core.h"
+
+#include <stdio.h>
+#include <string.h>
+
+char *heed_shape_text(const heed_tensor *t, char *text, size_t size) {
+    size_t n = 0;
+    for (int i = 0; t && i < t->dims && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%c%d", i ? ',' : '(', t->shape[i]);
+    if (n < size) snprintf(text + n, size - n, "%s", !t ? "(none)" : t->dims ? ")" : "()");
+    return text;
+}
+
+bool heed_same_shape(const heed_tensor *a, const heed_tensor *b) {
+    return a && b && a->dims == b->dims &&
+           !memcmp(a->shape, b->shape, (size_t)a->dims * sizeof(int));
+}
+
+size_t heed_extent(const heed_tensor *t, int from, int to) {
+    size_t n = 1;
+    for (int i = from; t && i < to && i < t->dims; i++) n *= (size_t)t->shape[i];
+    return n;
+}
+
+bool heed__shape_size(int dims, const int *shape, size_t *size) {
+    size_t n = 1;
+    if (dims < 0 || dims > HEED_DIMS) return false;
+    for (int i = 0; i < dims; i++) {
+        if (shape[i] < 0) return false;
+        if (shape[i] && n > SIZE_MAX / 4 / sizeof(heed_real) / (size_t)shape[i]) return false;
+        n *= (size_t)shape[i];
+    }
+    *size = n;
+    return true;
+}

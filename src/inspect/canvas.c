@@ -1,0 +1,133 @@
+#include "inspect/canvas.h"
+
+#include "core/core.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <utf8proc.h>
+
+bool heed__canvas_new(heed_ctx *c, heed__canvas *p, int width, int height) {
+    *p = (heed__canvas){width, height, NULL};
+    if (width < 1 || height < 1 || width > 16384 || height > 16384)
+        return heed_fail(c, HEED_USAGE, "a picture of %d x %d is too small or too large", width,
+                         height);
+    p->rgb = heed__alloc_array(c, (size_t)width * (size_t)height, 3);
+    if (p->rgb) memset(p->rgb, 255, 3 * (size_t)width * (size_t)height);
+    return p->rgb != NULL;
+}
+
+static unsigned char mix(unsigned char from, unsigned char to, double share) {
+    return (unsigned char)lround(from + (to - from) * share);
+}
+
+static void blend(heed__canvas *p, int x, int y, heed__rgb color, double share) {
+    if (x < 0 || y < 0 || x >= p->width || y >= p->height || !(share > 0)) return;
+    unsigned char *at = p->rgb + 3 * ((size_t)y * (size_t)p->width + (size_t)x);
+    if (share > 1) share = 1;
+    at[0] = mix(at[0], color.r, share);
+    at[1] = mix(at[1], color.g, share);
+    at[2] = mix(at[2], color.b, share);
+}
+
+void heed__canvas_fill(heed__canvas *p, int x, int y, int width, int height, heed__rgb color) {
+    for (int j = y; j < y + height; j++)
+        for (int i = x; i < x + width; i++) blend(p, i, j, color, 1);
+}
+
+/* Distance from a point to the segment; a pixel is covered as far as it reaches into the stroke. */
+static double distance(double px, double py, double x0, double y0, double x1, double y1) {
+    double dx = x1 - x0, dy = y1 - y0, length = dx * dx + dy * dy;
+    double t = length > 0 ? ((px - x0) * dx + (py - y0) * dy) / length : 0;
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    return hypot(px - x0 - t * dx, py - y0 - t * dy);
+}
+
+void heed__canvas_line(heed__canvas *p, double x0, double y0, double x1, double y1, double thick,
+                       heed__rgb color) {
+    double r = thick / 2 + 1;
+    int left = (int)floor(fmin(x0, x1) - r), right = (int)ceil(fmax(x0, x1) + r);
+    for (int x = left; x <= right; x++) {
+        double span = x1 - x0, low = fmin(y0, y1), high = fmax(y0, y1);
+        if (fabs(span) > 1) { /* only the part of the stroke near this column */
+            double slope = (y1 - y0) / span, a = y0 + slope * (x - 2 * r - x0),
+                   b = y0 + slope * (x + 2 * r - x0);
+            low = fmax(low, fmin(a, b));
+            high = fmin(high, fmax(a, b));
+        }
+        for (int y = (int)floor(low - r); y <= (int)ceil(high + r); y++)
+            blend(p, x, y, color, thick / 2 + 0.5 - distance(x, y, x0, y0, x1, y1));
+    }
+}
+
+/* The next code point of *text, moved on; broken bytes count as one box each. */
+static int32_t next_code(const char **text) {
+    utf8proc_int32_t code;
+    utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)*text, -1, &code);
+    *text += n > 0 ? n : 1;
+    return n > 0 ? code : -1;
+}
+
+int heed__text_width(const char *text, int scale) {
+    int n = 0;
+    while (*text) {
+        next_code(&text);
+        n++;
+    }
+    return 6 * scale * n;
+}
+
+void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color,
+                       const char *text) {
+    for (; *text; x += 6 * scale) {
+        const unsigned char *columns = heed__glyph(next_code(&text));
+        for (int i = 0; i < 5; i++)
+            for (int j = 0; j < 7; j++)
+                if (columns[i] >> j & 1)
+                    heed__canvas_fill(p, x + i * scale, y + j * scale, scale, scale, color);
+    }
+}
+
+heed__rgb heed__series_color(int index) {
+    static const heed__rgb colors[] = {{0, 114, 178},   {213, 94, 0},   {0, 158, 115},
+                                       {204, 121, 167}, {86, 180, 233}, {230, 159, 0},
+                                       {0, 0, 0},       {150, 130, 0}};
+    return colors[(unsigned)index % (sizeof colors / sizeof *colors)];
+}
+
+/* Nine samples of the published map (van der Walt & Smith 2015), straight between them. */
+heed__rgb heed__viridis(double v) {
+    static const double map[9][3] = {{68, 1, 84},    {71, 45, 123},  {59, 82, 139},
+                                     {44, 114, 142}, {33, 145, 140}, {40, 174, 128},
+                                     {94, 201, 98},  {173, 220, 48}, {253, 231, 37}};
+    double at = (v > 0 ? v < 1 ? v : 1 : 0) * 8;
+    int i = at >= 8 ? 7 : (int)at;
+    double share = at - i, c[3];
+    for (int j = 0; j < 3; j++) c[j] = map[i][j] + (map[i + 1][j] - map[i][j]) * share;
+    return (heed__rgb){(unsigned char)lround(c[0]), (unsigned char)lround(c[1]),
+                       (unsigned char)lround(c[2])};
+}
+
+int heed__ticks(double lo, double hi, int want, double ticks[12], double *step) {
+    static const double steps[] = {1, 2, 2.5, 5, 10};
+    double rough = (hi - lo) / want, power = pow(10, floor(log10(rough)));
+    int n = 0;
+    *step = 10 * power;
+    for (int i = 0; i < 5; i++)
+        if (steps[i] * power >= rough * 0.999) {
+            *step = steps[i] * power;
+            break;
+        }
+    for (double v = ceil(lo / *step - 1e-9) * *step; v <= hi + 1e-9 * *step && n < 12; v += *step)
+        ticks[n++] = fabs(v) < 1e-9 * *step ? 0 : v;
+    return n;
+}
+
+void heed__tick_text(double v, double step, char *text, size_t size) {
+    int digits = (int)ceil(-log10(step) - 1e-9);
+    if (digits > 0 && fabs(step * pow(10, digits) - round(step * pow(10, digits))) > 1e-6) digits++;
+    if (v != 0 && (fabs(v) >= 1e7 || step < 1e-4))
+        snprintf(text, size, "%.3g", v);
+    else
+        snprintf(text, size, "%.*f", digits > 0 ? digits : step == 2.5 ? 1 : 0, v);
+}

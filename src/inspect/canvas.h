@@ -1,0 +1,39 @@
+/* A picture in memory: RGB pixels, anti-aliased lines, text in a built-in 5x7 font. */
+#ifndef HEED_CANVAS_H
+#define HEED_CANVAS_H
+
+#include <heed/io.h>
+
+typedef struct {
+    unsigned char r, g, b;
+} heed__rgb;
+
+typedef struct {
+    int width, height;
+    unsigned char *rgb; /* 3 * width * height */
+} heed__canvas;
+
+/* White. False in error; heed__free(rgb) frees it. */
+bool heed__canvas_new(heed_ctx *c, heed__canvas *p, int width, int height);
+void heed__canvas_fill(heed__canvas *p, int x, int y, int width, int height, heed__rgb color);
+void heed__canvas_line(heed__canvas *p, double x0, double y0, double x1, double y1, double thick,
+                       heed__rgb color);
+/* Characters are 6*scale wide and 8*scale high; what the font lacks is drawn as a box. */
+void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color, const char *text);
+int heed__text_width(const char *text, int scale);
+
+/* The 5 columns of a glyph, lowest bit at the top; code 32 to 126, else a box. */
+const unsigned char *heed__glyph(int32_t code);
+
+/* Colours that are told apart by colour-blind eyes, too. Okabe & Ito 2008. Any index. */
+heed__rgb heed__series_color(int index);
+/* viridis: 0 dark to 1 light, evenly rising in lightness. */
+heed__rgb heed__viridis(double v);
+
+/* Round numbers for an axis: fills ticks (room for 12) between lo and hi, returns how many; step is
+ * their distance. */
+int heed__ticks(double lo, double hi, int want, double ticks[12], double *step);
+/* A number with the digits that steps of that size need: "0.25", "1,000" is "1000", "2e-05". */
+void heed__tick_text(double v, double step, char *text, size_t size);
+
+#endif

@@ -1,0 +1,113 @@
+/* Curves as a picture: axes with numbers, a faint grid, a legend. */
+#include "inspect/chart.h"
+
+#include "core/core.h"
+#include "inspect/canvas.h"
+
+#include <math.h>
+#include <string.h>
+
+heed__range heed__chart_range(const heed_chart *p) {
+    heed__range r = {INFINITY, -INFINITY, INFINITY, -INFINITY};
+    for (int s = 0; s < p->series_count; s++)
+        for (int i = 0; i < p->series[s].count; i++) {
+            double x = p->series[s].x[i], y = p->series[s].y[i];
+            if (!isfinite(x) || !isfinite(y)) continue;
+            r = (heed__range){fmin(r.x0, x), fmax(r.x1, x), fmin(r.y0, y), fmax(r.y1, y)};
+        }
+    if (r.x0 > r.x1) return (heed__range){0, 1, 0, 1};
+    if (r.x0 == r.x1) r.x0 -= 0.5, r.x1 += 0.5;
+    double pad = r.y1 > r.y0 ? (r.y1 - r.y0) * 0.04 : fmax(fabs(r.y0) * 0.05, 0.5);
+    r.y0 -= pad;
+    r.y1 += pad;
+    return r;
+}
+
+enum { SCALE = 2, LEFT = 96, RIGHT = 24, TOP = 56, BOTTOM = 72 };
+static const heed__rgb INK = {40, 40, 40}, GRID = {228, 228, 228};
+
+typedef struct {
+    heed__canvas canvas;
+    heed__range range;
+} surface;
+
+static double at_x(const surface *s, double x) {
+    return LEFT +
+           (x - s->range.x0) / (s->range.x1 - s->range.x0) * (s->canvas.width - LEFT - RIGHT);
+}
+
+static double at_y(const surface *s, double y) {
+    return s->canvas.height - BOTTOM -
+           (y - s->range.y0) / (s->range.y1 - s->range.y0) * (s->canvas.height - TOP - BOTTOM);
+}
+
+static void draw_axes(surface *s, const heed_chart *p) {
+    heed__canvas *c = &s->canvas;
+    double ticks[12], step;
+    char text[32];
+    int bottom = c->height - BOTTOM, n = heed__ticks(s->range.y0, s->range.y1, 6, ticks, &step);
+    for (int i = 0; i < n; i++) {
+        int y = (int)lround(at_y(s, ticks[i]));
+        heed__canvas_fill(c, LEFT, y, c->width - LEFT - RIGHT, 1, GRID);
+        heed__tick_text(ticks[i], step, text, sizeof text);
+        heed__canvas_text(c, LEFT - 10 - heed__text_width(text, SCALE), y - 7, SCALE, INK, text);
+    }
+    n = heed__ticks(s->range.x0, s->range.x1, c->width > 600 ? 8 : 5, ticks, &step);
+    for (int i = 0; i < n; i++) {
+        int x = (int)lround(at_x(s, ticks[i]));
+        heed__canvas_fill(c, x, bottom, 1, 6, INK);
+        heed__tick_text(ticks[i], step, text, sizeof text);
+        heed__canvas_text(c, x - heed__text_width(text, SCALE) / 2, bottom + 12, SCALE, INK, text);
+    }
+    heed__canvas_fill(c, LEFT, bottom, c->width - LEFT - RIGHT, 1, INK);
+    heed__canvas_fill(c, LEFT, TOP, 1, bottom - TOP, INK);
+    if (p->x_label)
+        heed__canvas_text(c, c->width - RIGHT - heed__text_width(p->x_label, SCALE), bottom + 40,
+                          SCALE, INK, p->x_label);
+    if (p->y_label) heed__canvas_text(c, 8, TOP - 24, SCALE, INK, p->y_label);
+    if (p->title) heed__canvas_text(c, LEFT, 8, SCALE, INK, p->title);
+}
+
+static void draw_curve(surface *s, const heed_series *e, heed__rgb color) {
+    int last = -1;
+    for (int i = 0; i < e->count; i++) {
+        if (!isfinite(e->x[i]) || !isfinite(e->y[i])) {
+            last = -1;
+            continue;
+        }
+        int from = last < 0 ? i : last;
+        heed__canvas_line(&s->canvas, at_x(s, e->x[from]), at_y(s, e->y[from]), at_x(s, e->x[i]),
+                          at_y(s, e->y[i]), last < 0 ? 4 : 2.4, color);
+        last = i;
+    }
+}
+
+/* Top right, where a falling curve leaves room. */
+static void draw_legend(surface *s, const heed_chart *p) {
+    int widest = 0, row = 24;
+    for (int i = 0; i < p->series_count; i++) {
+        int w = heed__text_width(p->series[i].label, SCALE);
+        if (w > widest) widest = w;
+    }
+    int x = s->canvas.width - RIGHT - widest - 48, y = TOP + 6;
+    heed__canvas_fill(&s->canvas, x - 8, y - 4, widest + 56, row * p->series_count + 4,
+                      (heed__rgb){255, 255, 255});
+    for (int i = 0; i < p->series_count; i++) {
+        double middle = y + i * row + 8;
+        heed__canvas_line(&s->canvas, x, middle, x + 28, middle, 4, heed__series_color(i));
+        heed__canvas_text(&s->canvas, x + 40, y + i * row + 1, SCALE, INK, p->series[i].label);
+    }
+}
+
+bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path) {
+    surface s = {.range = heed__chart_range(p)};
+    if (heed__stopped(c) ||
+        !heed__canvas_new(c, &s.canvas, width > 320 ? width : 320, height > 240 ? height : 240))
+        return false;
+    draw_axes(&s, p);
+    for (int i = 0; i < p->series_count; i++) draw_curve(&s, &p->series[i], heed__series_color(i));
+    draw_legend(&s, p);
+    bool ok = heed_png_save(c, path, s.canvas.rgb, s.canvas.width, s.canvas.height);
+    heed__free(s.canvas.rgb);
+    return ok;
+}

@@ -1,0 +1,160 @@
+/* Growing texts, and the small text work that every reader and writer here shares. */
+#include "core/core.h"
+#include "io/io.h"
+
+#include <ctype.h>
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utf8proc.h>
+
+static bool reserve(heed_text *t, size_t more) {
+    if (more > SIZE_MAX / 4 || t->n > SIZE_MAX / 4)
+        return heed_fail(t->c, HEED_FAILED, "out of memory: a text of %zu bytes more", more);
+    return heed__grow(t->c, &t->s, &t->room, t->n + more + 1, 1);
+}
+
+bool heed_text_put(heed_text *t, const char *bytes, size_t n) {
+    if (!t || (!bytes && n) || !reserve(t, n)) return false;
+    if (n) memcpy(t->s + t->n, bytes, n);
+    t->n += n;
+    t->s[t->n] = 0;
+    return true;
+}
+
+bool heed_text_add(heed_text *t, const char *format, ...) {
+    if (!t || !reserve(t, 0)) return false;
+    va_list list, again;
+    va_start(list, format);
+    va_copy(again, list);
+    size_t left = t->room - t->n;
+    int need = vsnprintf(t->s + t->n, left, format, list);
+    bool ok = need >= 0;
+    if (ok && (size_t)need >= left) {
+        t->s[t->n] = 0;
+        ok = reserve(t, (size_t)need);
+        if (ok) vsnprintf(t->s + t->n, t->room - t->n, format, again);
+    }
+    if (ok) t->n += (size_t)need;
+    t->s[t->n] = 0;
+    va_end(again);
+    va_end(list);
+    return ok;
+}
+
+void heed_text_free(heed_text *t) {
+    if (!t) return;
+    heed__free(t->s);
+    *t = (heed_text){.c = t->c};
+}
+
+/* Length of the character at text, 0 if there is none in UTF-8. */
+static size_t char_length(const char *text, size_t n) {
+    utf8proc_int32_t code;
+    utf8proc_ssize_t part = n < 8 ? (utf8proc_ssize_t)n : 8;
+    utf8proc_ssize_t used = utf8proc_iterate((const utf8proc_uint8_t *)text, part, &code);
+    return used > 0 ? (size_t)used : 0;
+}
+
+size_t heed__utf8_valid(const char *text, size_t n) {
+    size_t at = 0;
+    while (at < n) {
+        size_t used = (unsigned char)text[at] < 0x80 ? 1 : char_length(text + at, n - at);
+        if (!used) break;
+        at += used;
+    }
+    return at;
+}
+
+const char *heed__quote(char out[HEED__QUOTE], const char *text, size_t n) {
+    size_t used = 0, at = 0;
+    out[used++] = '"';
+    while (at < n) {
+        size_t step = char_length(text + at, n - at);
+        if (used + (step ? step : 1) + sizeof "...\"" > HEED__QUOTE) break;
+        bool plain = step > 1 || (step == 1 && !iscntrl((unsigned char)text[at]));
+        if (plain)
+            memcpy(out + used, text + at, step);
+        else
+            out[used] = '?';
+        used += plain ? step : 1;
+        at += step ? step : 1;
+    }
+    snprintf(out + used, HEED__QUOTE - used, at < n ? "...\"" : "\"");
+    return out;
+}
+
+/* Where the digits at p end. */
+static const char *digits(const char *p) {
+    while (*p >= '0' && *p <= '9') p++;
+    return p;
+}
+
+static bool is_decimal(const char *p) {
+    p += *p == '+' || *p == '-';
+    const char *whole = digits(p), *end = whole;
+    if (*end == '.') end = digits(end + 1);
+    if (end - p - (*whole == '.') < 1) return false;
+    if (*end == 'e' || *end == 'E') {
+        p = end + 1;
+        p += *p == '+' || *p == '-';
+        end = digits(p);
+        if (end == p) return false;
+    }
+    return *end == 0;
+}
+
+/* strtod and printf use the locale's point, which may be a comma. */
+bool heed__number(const char *text, double *value) {
+    char copy[128];
+    size_t n = strlen(text);
+    if (!is_decimal(text) || n >= sizeof copy) return false;
+    memcpy(copy, text, n + 1);
+    char *point = strchr(copy, '.');
+    if (point) *point = *localeconv()->decimal_point;
+    *value = strtod(copy, NULL);
+    return isfinite(*value);
+}
+
+bool heed__put_number(heed_text *out, double value) {
+    if (isnan(value)) return true;
+    if (isinf(value)) return heed_text_add(out, value < 0 ? "-inf" : "inf");
+    char text[40];
+    for (int precision = 6; precision <= 17; precision++) {
+        snprintf(text, sizeof text, "%.*g", precision, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    char *point = strchr(text, *localeconv()->decimal_point);
+    if (point) *point = '.';
+    return heed_text_add(out, "%s", text);
+}
+
+static size_t columns(const char *text, size_t n) {
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) count += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return count;
+}
+
+bool heed__put_wrapped(heed_text *out, const char *text, size_t column, const char *indent,
+                       size_t width) {
+    bool ok = true, first = true;
+    for (text += strspn(text, " \n\t"); ok && *text; text += strspn(text, " \n\t")) {
+        size_t n = strcspn(text, " \n\t"), wide = columns(text, n);
+        bool breaks = !first && column + 1 + wide > width;
+        if (breaks) {
+            ok = heed_text_add(out, "\n%s", indent);
+            column = columns(indent, strlen(indent));
+        } else if (!first) {
+            ok = heed_text_put(out, " ", 1);
+            column++;
+        }
+        ok = ok && heed_text_put(out, text, n);
+        column += wide;
+        first = false;
+        text += n;
+    }
+    return ok;
+}

@@ -1,0 +1,137 @@
+/* nn/attention.c -- multi-head attention with its projections. Vaswani et al. 2017, sec. 3.2.2. */
+#include <heed/nn.h>
+
+#include <limits.h>
+#include <string.h>
+
+static bool check(heed_ctx *c, const char *name, const heed_mha_args *a) {
+    if (a->width < 1 || a->heads < 1 || a->key < 0 || a->value < 0)
+        return heed_fail(c, HEED_USAGE,
+                         "attention has no size: %s: expected positive numbers, found width %d, "
+                         "heads %d, key width %d, value width %d; hint: --heads, --width",
+                         name, a->width, a->heads, a->key, a->value);
+    if ((!a->key || !a->value) && a->width % a->heads)
+        return heed_fail(c, HEED_USAGE,
+                         "width does not split into heads: %s: expected a width that is a multiple "
+                         "of heads, found width %d with %d heads; hint: another --heads, or widths "
+                         "of their own by --key-width and --value-width",
+                         name, a->width, a->heads);
+    if ((2 * (int64_t)a->key + a->value) * a->heads > INT_MAX)
+        return heed_fail(
+            c, HEED_USAGE,
+            "attention is too large: %s: expected heads (2 key + value) below 2^31, "
+            "found %d (2 x %d + %d); hint: smaller --heads, --key-width, --value-width",
+            name, a->heads, a->key, a->value);
+    return true;
+}
+
+static void projections(heed_mha *l, heed_store *s) {
+    const heed_mha_args *a = &l->args;
+    int qk = a->heads * a->key, v = a->heads * a->value;
+    heed_linear_args in = {.in = a->width, .no_bias = a->no_bias, .init = a->init};
+    if (a->cross) {
+        in.out = qk;
+        heed_linear_init(&l->q, s, "q", in);
+        in.in = a->memory_width;
+        in.out = qk + v;
+        heed_linear_init(&l->kv, s, "kv", in);
+    } else {
+        in.out = 2 * qk + v;
+        heed_linear_init(&l->qkv, s, "qkv", in);
+    }
+    if (!a->no_out)
+        heed_linear_init(&l->out, s, "out",
+                         (heed_linear_args){
+                             .in = v, .out = a->width, .no_bias = a->no_bias, .init = a->out_init});
+}
+
+void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a) {
+    *l = (heed_mha){.name = heed_scope(s, "%s", name)};
+    if (l->name && check(heed_store_ctx(s), l->name, &a)) {
+        if (!a.key) a.key = a.width / a.heads;
+        if (!a.value) a.value = a.width / a.heads;
+        if (!a.memory_width) a.memory_width = a.width;
+        l->args = a;
+        projections(l, s);
+    }
+    heed_unscope(s);
+}
+
+static heed_attention_args op_args(const heed_mha_args *a) {
+    return (heed_attention_args){.heads = a->heads,
+                                 .key = a->key,
+                                 .value = a->value,
+                                 .beta = a->beta,
+                                 .has_beta = a->has_beta,
+                                 .causal = a->causal,
+                                 .hard = a->hard,
+                                 .dropout = a->dropout};
+}
+
+/* Columns [from, from + size) of a stacked projection. */
+static heed_tensor *columns(heed_tape *t, heed_tensor *x, int from, int size) {
+    return x ? heed_slice(t, x, x->dims - 1, from, size) : NULL;
+}
+
+/* Appends the rows of x (1,T,width) to the cache's array, which holds len rows, and gives all rows
+ * so far as one leaf: no copy. */
+static heed_tensor *append(heed_tape *t, heed_real *array, int len, const heed_tensor *x) {
+    int width = x->shape[2], rows = x->shape[1];
+    memcpy(array + (size_t)len * (size_t)width, x->x, x->size * sizeof *array);
+    return heed_wrap(t, array, 3, (int[]){1, len + rows, width});
+}
+
+static bool cache_fits(heed_ctx *c, const heed_mha *l, const heed_cache *cache,
+                       const heed_tensor *k) {
+    if (l->args.cross || k->shape[0] != 1)
+        return heed_fail(c, HEED_USAGE,
+                         "cached attention at %s: expected self-attention over one sequence, found "
+                         "%d sequences%s",
+                         l->name, k->shape[0], l->args.cross ? " and cross attention" : "");
+    if (k->shape[1] > cache->room - cache->len)
+        return heed_fail(c, HEED_USAGE,
+                         "cache at %s is full: expected at most %d tokens, found %d + %d", l->name,
+                         cache->room, cache->len, k->shape[1]);
+    return true;
+}
+
+static bool remember(const heed_mha *l, heed_tape *t, heed_cache *cache, heed_tensor **k,
+                     heed_tensor **v) {
+    if (!*k || !*v || !cache_fits(heed_tape_ctx(t), l, cache, *k)) return false;
+    int rows = (*k)->shape[1];
+    *k = append(t, cache->k, cache->len, *k);
+    *v = append(t, cache->v, cache->len, *v);
+    cache->len += rows;
+    return true;
+}
+
+static heed_tensor *attend(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
+                           heed_tensor *pad, heed_cache *cache) {
+    heed_attention_args a = op_args(&l->args);
+    int qk = a.heads * a.key, v = a.heads * a.value;
+    heed_tensor *part[3];
+    if (l->args.cross) {
+        heed_tensor *kv = heed_linear_apply(&l->kv, t, memory);
+        part[0] = heed_linear_apply(&l->q, t, x);
+        part[1] = columns(t, kv, 0, qk);
+        part[2] = columns(t, kv, qk, v);
+    } else {
+        heed_tensor *qkv = heed_linear_apply(&l->qkv, t, x);
+        if (!cache && !l->args.explicit_path)
+            return heed_self_attention(heed_at(t, l->name), qkv, NULL, pad, &a);
+        part[0] = columns(t, qkv, 0, qk);
+        part[1] = columns(t, qkv, qk, qk);
+        part[2] = columns(t, qkv, 2 * qk, v);
+    }
+    if (cache && !remember(l, t, cache, &part[1], &part[2])) return NULL;
+    if (l->args.explicit_path)
+        return heed_attention_explicit(heed_at(t, l->name), part[0], part[1], part[2], NULL, pad,
+                                       &a);
+    return heed_attention(heed_at(t, l->name), part[0], part[1], part[2], NULL, pad, &a);
+}
+
+heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
+                            heed_tensor *pad, heed_cache *cache) {
+    heed_tensor *y = attend(l, t, x, memory, pad, cache);
+    return l->args.no_out ? y : heed_linear_apply(&l->out, t, y);
+}

@@ -1,0 +1,22 @@
+/* nn/linear.c -- dense layer y = act(x W' + b). */
+#include <heed/nn.h>
+
+#include <stdio.h>
+
+void heed_linear_init(heed_linear *l, heed_store *s, const char *name, heed_linear_args a) {
+    char fan_in[32];
+    snprintf(fan_in, sizeof fan_in, "kaiming:%d", a.in);
+    l->name = heed_scope(s, "%s", name);
+    l->w = heed_param(s, "weight", a.init ? a.init : "kaiming", 2, (int[]){a.out, a.in});
+    l->b = NULL;
+    if (!a.no_bias) l->b = heed_param(s, "bias", a.init ? "zero" : fan_in, 1, (int[]){a.out});
+    heed_unscope(s);
+}
+
+heed_tensor *heed_linear_apply(const heed_linear *l, heed_tape *t, heed_tensor *x) {
+    return heed_affine(heed_at(t, l->name), x, l->w, l->b);
+}
+
+heed_tensor *heed_linear_act(const heed_linear *l, heed_tape *t, heed_tensor *x, heed_act act) {
+    return heed_affine_act(heed_at(t, l->name), x, l->w, l->b, act);
+}

@@ -1,0 +1,27 @@
+/* optim/clip.c -- global norm of the gradients, and clipping by it. Pascanu et al. 2013, alg. 1. */
+#include "optim/optim.h"
+
+#include "kernels/kernels.h"
+
+#include <math.h>
+
+double heed_grad_norm(const heed_store *s) {
+    double sum = 0;
+    if (!s) return 0;
+    const heed_kernels *k = heed__kernels_of(heed_store_ctx(s));
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        if (heed__has_gradient(e)) sum += k->sum_squares(k, e->tensor->g, e->tensor->size);
+    }
+    return sqrt(sum);
+}
+
+/* The 1e-6 is that of PyTorch's clip_grad_norm_. */
+double heed_clip(heed_optim *o, heed_real max, heed_real scale) {
+    if (!o || heed__stopped(o->c)) return 0;
+    double norm = heed_grad_norm(o->s) * fabs((double)scale);
+    double factor = max > 0 ? (double)max / (norm + 1e-6) : 1;
+    o->grad_scale = factor < 1 ? (heed_real)(factor * (double)scale) : scale;
+    o->finite = isfinite(norm);
+    return norm;
+}

@@ -1,0 +1,32 @@
+#!/bin/sh
+# All tests; ends with "N passed, N failed". Each part prints such a line of its own.
+cd "$(dirname "$0")/.." || exit 1
+make=${MAKE:-make}
+passed=0 failed=0
+part() {
+    name=$1
+    shift
+    log=build/test-$name.log
+    start=$(date +%s)
+    "$@" >"$log" 2>&1
+    status=$?
+    line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -1)
+    p=${line%% *} f=${line#*, }
+    f=${f%% *}
+    if [ -z "$line" ] || { [ $status != 0 ] && [ "$f" = 0 ]; }; then
+        p=${p:-0} f=$((${f:-0} + 1))
+    fi
+    [ "$f" = 0 ] || { grep -vE '^(cc|gcc|clang|ar) ' "$log" | tail -40; }
+    printf '%-10s %5d passed, %d failed  (%d s)\n' "$name" "$p" "$f" $(($(date +%s) - start))
+    passed=$((passed + p)) failed=$((failed + f))
+}
+mkdir -p build
+$make heed lib test-program >build/test-build.log 2>&1 || { tail -30 build/test-build.log; echo "0 passed, 1 failed"; exit 1; }
+part unit build/release/heed-test
+part double $make -s f64
+part memory sh tests/alloc/run.sh
+part commands sh tests/cli/run.sh
+part examples sh tests/examples.sh
+part readme sh tests/readme.sh
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
