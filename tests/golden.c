@@ -76,16 +76,19 @@ bool golden_copy(const golden *g, const char *array, heed_real *out, size_t room
 }
 
 /* ---- inputs ---- */
+static heed_tensor *indices(const golden *g, const heed_array *a, const int *shape) {
+    int32_t *ids = malloc(a->bytes + 1);
+    if (ids) memcpy(ids, a->data, a->bytes);
+    heed_tensor *x = heed_input_ids(g->t, ids, a->dims, shape);
+    free(ids);
+    return x;
+}
+
 static heed_tensor *input(const golden *g, const heed_array *a) {
     int shape[HEED_DIMS] = {0};
     for (int i = 0; i < a->dims; i++) shape[i] = (int)a->shape[i];
-    heed_tensor *x;
-    if (strcmp(a->dtype, "I32") == 0) {
-        x = heed_input_ids(g->t, NULL, a->dims, shape);
-        for (size_t i = 0; x && i < x->size; i++) x->i[i] = (int32_t)golden_number(a, i);
-        return x;
-    }
-    x = heed_input(g->t, NULL, a->dims, shape);
+    if (strcmp(a->dtype, "I32") == 0) return indices(g, a, shape);
+    heed_tensor *x = heed_input(g->t, NULL, a->dims, shape);
     for (size_t i = 0; x && i < x->size; i++) x->x[i] = (heed_real)golden_number(a, i);
     return x;
 }

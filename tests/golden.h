@@ -51,7 +51,7 @@ bool golden_copy(const golden *g, const char *array, heed_real *out, size_t room
  * the same. */
 void golden_fill(const golden *g);
 
-/* Element i of an array of F32, F64, I32 or I64. */
+/* Element i of an array of F32, F64 or I32. */
 double golden_number(const heed_array *a, size_t i);
 
 /* Runs all cases of a file in training and eval mode, probed and not, and checks values, gradients

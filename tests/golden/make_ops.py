@@ -106,7 +106,7 @@ for op, f in {"softmax": masked_softmax, "log_softmax": masked_log_softmax, "har
     add("plain", (4, 6))
     add("vector", (5,))
     add("one", (3, 1))
-    add("long", (3, 131))
+    add("long", (2, 67))
     add("four", (2, 2, 3, 5))
     add("cold", (3, 7), beta=8.0)
     add("warm", (3, 7), beta=0.25)
@@ -124,7 +124,7 @@ out.case("hardmax.ties", "hardmax", [x], lambda x: masked_hardmax(x, 0.5), beta=
 
 # ---------------------------------------------------------------- normalisation
 for kind, shape in {"plain": (4, 7), "batch": (2, 3, 16), "long": (3, 130), "vector": (9,)}.items():
-    for gain, bias in ((1, 1), (1, 0), (0, 0)):
+    for gain, bias in ((1, 1), (1, 0), (0, 0)) if kind == "plain" else ((1, 1),):
         name = f"layer_norm.{kind}.{gain}{bias}"
         C = shape[-1:]
         inputs = reals(name, shape, C if gain else None, C if bias else None, lo=-2, hi=3)
@@ -164,7 +164,7 @@ for kind, shape in {"flat": (9, 5), "batch": (2, 4, 6), "deep": (2, 2, 3, 3)}.it
     rows = ids(name, (5,), int(np.prod(shape[:-1])))
     out.case(name, "gather", [*reals(name, shape), rows], lambda x, i: x.reshape(-1, x.shape[-1])[i])
 
-for kind, shape in {"scalar": (), "vector": (7,), "cube": (3, 4, 5), "long": (11, 41)}.items():
+for kind, shape in {"scalar": (), "vector": (7,), "cube": (3, 4, 5), "long": (7, 41)}.items():
     out.case(f"sum.{kind}", "sum", reals(f"sum.{kind}", shape), torch.sum)
     out.case(f"mean.{kind}", "mean", reals(f"mean.{kind}", shape), torch.mean)
     if kind == "scalar":
@@ -212,7 +212,7 @@ for rows in ((6,), (2, 5)):
         for smoothing in (0.0, 0.125):
             for weighted in (False, True):
                 name = f"xent.{len(rows)}d.ignore_{ignore}.smooth_{smoothing}" + (".weighted" if weighted else "")
-                C = 7 if len(rows) == 1 else 33
+                C = 7 if len(rows) == 1 else 17
                 labels = ids(name, rows, C)
                 if ignore is not None:
                     labels.reshape(-1)[[1, 4]] = ignore
@@ -250,7 +250,7 @@ ATTENTION = {
     "bias_batch": A(B=2, h=3, e=4, d2=4, T=(4, 5), bias=(2, 1)), "bias_one": A(B=2, h=2, e=4, d2=5, T=(4, 4), bias=(1, 1), causal=True),
     "all": A(B=3, h=2, e=5, d2=3, T=(4, 6), bias=(1, 2), pad=[6, 4, 3], causal=True, beta=0.75),
     "hard": A(B=2, h=2, e=4, d2=4, T=(5, 5), hard=True), "hard_masked": A(B=2, h=2, e=3, d2=5, T=(5, 5), hard=True, causal=True, pad=[5, 2]),
-    "tile": A(B=1, h=1, e=16, d2=16, T=(33, 33), causal=True), "long": A(B=1, h=1, e=8, d2=9, T=(5, 67)),
+    "tile": A(B=1, h=1, e=16, d2=16, T=(19, 19), causal=True), "long": A(B=1, h=1, e=8, d2=9, T=(5, 67)),
 }
 
 
@@ -284,7 +284,6 @@ for kind, a in ATTENTION.items():
 for op in ("attention_explicit", "self_attention"):  # other ways to the same formula: fewer cases
     for kind in OTHERS:
         attention_case(op, kind, **ATTENTION[kind])
-attention_case("self_attention", "tile", **ATTENTION["tile"])
 attention_case("self_attention", "bias_one", **ATTENTION["bias_one"])
 name = "attention.itself"  # one tensor is query, key and value
 out.case(name, "attention", reals(name, (2, 4, 6)), lambda q, k, v: attention(q, k, v, heads=2, key=3, value=3),
