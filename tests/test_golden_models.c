@@ -137,6 +137,20 @@ static void check_views(const twin *w, const char *stack) {
     }
 }
 
+/* The second half of each row is the second of a pair; no picks, so logits of all positions. */
+static void check_pair(const twin *w) {
+    heed_tape *t = heed_tape_new(w->c);
+    heed_batch b = batch_at(w, 0);
+    int32_t types[64] = {0};
+    for (int i = 0; i < w->rows * w->len; i++) types[i] = i % w->len >= w->len / 2;
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_tensor *y =
+        mlm_logits(w->self, t, heed_ids(t, b.ids, b.rows, b.len), heed_ids(t, types, b.rows, b.len),
+                   heed_ids(t, b.pad, b.rows, b.len), NULL);
+    CHECK(y);
+    if (y) compare(w, "pair", y->x, y->size);
+}
+
 static void check_gradients(const twin *w) {
     heed_tape *t = heed_tape_new(w->c);
     heed_batch b = batch_at(w, 0);
@@ -177,6 +191,7 @@ static void check_twin(const heed_model *model, const char *path, const char *st
     CHECK(open);
     if (open) {
         check_views(&w, stack);
+        if (model == &heed_model_mlm) check_pair(&w);
         check_gradients(&w);
         check_training(&w);
     }

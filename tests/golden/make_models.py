@@ -5,7 +5,8 @@
 
 Each file holds, for a tiny model: w.PARAM, the initial weights under heed's names (F32); ids, pad, picks, labels of 20
 batches (I32); and, computed in float64: losses of 20 AdamW steps, and of the initial model on the first batch
-logits, g.PARAM (gradients), a.LAYER (attention weights). Metadata: the settings.
+logits, g.PARAM (gradients), a.LAYER (attention weights), and pair: mlm's logits of all positions when the second half
+of each row is the second of a pair. Metadata: the settings.
 """
 import os
 
@@ -55,6 +56,9 @@ def train(kind, start, data, dtype):
     logits, attentions = twins.forward(model, kind, first["ids"], first.get("pad"), first.get("picks"), attentions=True)
     twins.loss_of(model, kind, first).backward()
     out = {"logits": logits, **{f"a.{i}": a for i, a in enumerate(attentions)}}
+    if kind == "mlm":
+        types = (torch.arange(BLOCK) >= BLOCK // 2).long().expand(ROWS, BLOCK)
+        out["pair"] = twins.forward(model, kind, first["ids"], first["pad"], types=types)[0]
     grads = {n: p.grad for n, p in model.named_parameters()}
     out = {k: v.detach().numpy().astype(np.float64) for k, v in out.items()}
     out.update({f"g.{k}": v.astype(np.float64) for k, v in twins.to_heed(kind, SHAPE["layers"], grads).items()})

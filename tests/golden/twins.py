@@ -79,12 +79,12 @@ def load(model, kind, layers, arrays):
     assert set(parameters) == {n for _, theirs, _ in names(kind, layers) for n in theirs}
 
 
-def forward(model, kind, ids, pad=None, picks=None, attentions=False):
+def forward(model, kind, ids, pad=None, picks=None, types=None, attentions=False):
     """Logits (of the picked flat positions), and the attention weights of every layer when asked for."""
     if kind == "gpt":
         y = model(input_ids=ids, output_attentions=attentions)
         return y.logits, y.attentions
-    y = model.bert(input_ids=ids, attention_mask=pad, output_attentions=attentions)
+    y = model.bert(input_ids=ids, attention_mask=pad, token_type_ids=types, output_attentions=attentions)
     x = y.last_hidden_state.flatten(0, 1)
     return model.cls(x if picks is None else x[picks]), y.attentions
 
