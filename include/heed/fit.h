@@ -48,6 +48,8 @@ typedef struct {
     uint64_t tokenizer_digest;
     const heed_tokenizer *tokenizer; /* saved into the run; NULL: none */
     const char *run;                 /* directory, or NULL: nothing is written */
+    bool no_val;                     /* the data has no validation part (model->evals may count the
+                                        training text then): best by training loss */
     bool resume;                     /* go on from run/last */
     bool force;                      /* replace an existing run */
     void (*report)(void *user, const heed_report *r);

@@ -122,6 +122,7 @@ bool heed__number(const char *text, double *value) {
 bool heed__put_number(heed_text *out, double value) {
     if (isnan(value)) return true;
     if (isinf(value)) return heed_text_add(out, value < 0 ? "-inf" : "inf");
+    if (fabs(value) < 1e15 && floor(value) == value) return heed_text_add(out, "%.0f", value);
     char text[40];
     for (int precision = 6; precision <= 17; precision++) {
         snprintf(text, sizeof text, "%.*g", precision, value);

@@ -1,0 +1,27 @@
+/* A trained run inside a program: embedded RUN "prompt". Built with the model's files:
+ *     cc embedded.c gpt.c generate.c common.c -I models $(pkg-config --cflags --libs heed) */
+#include "models.h"
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv) {
+    if (argc != 3) return fprintf(stderr, "usage: embedded RUN PROMPT\n"), 2;
+    int32_t made[12];
+    heed_ctx *c = heed_open(NULL);
+    heed_run *r =
+        heed_run_open(c, argv[1], (const heed_model *const[]){&heed_model_gpt, NULL}, "best");
+    heed_tokens prompt = {.c = c};
+    heed_text text = {.c = c};
+    if (r) heed_encode(r->tokenizer, argv[2], strlen(argv[2]), &prompt);
+    int n = r ? gpt_generate(r->self, r->tape, prompt.ids, prompt.count,
+                             &(gpt_sampling){.count = 12}, made)
+              : 0;
+    if (n > 0) heed_decode(r->tokenizer, made, (size_t)n, &text);
+    if (text.s) printf("%s >> %s\n", argv[2], text.s);
+    bool bad = heed_state(c) != HEED_OK || n < 1;
+    if (heed_state(c) != HEED_OK) fprintf(stderr, "embedded: %s\n", heed_why(c));
+    heed_text_free(&text);
+    heed_tokens_free(&prompt);
+    heed_close(c);
+    return bad;
+}

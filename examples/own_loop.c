@@ -1,0 +1,76 @@
+/* A masked language model and its training loop, written out: own_loop TEXTFILE. Each line is a
+ * row. */
+#include <heed/heed.h>
+#include <stdio.h>
+
+enum { LAYERS = 2, WIDTH = 48, HEADS = 4, LEN = 24, ROWS = 16, STEPS = 200 };
+
+typedef struct {
+    heed_tensor *tok;
+    heed_position pos;
+    heed_block block[LAYERS];
+    heed_linear head;
+} mlm;
+
+static void mlm_init(mlm *m, heed_store *s, int vocab) {
+    m->tok = heed_param(s, "tok", "normal:0.02", 2, (int[]){vocab, WIDTH});
+    heed_position_init(&m->pos, s, "pos", HEED_LEARNED, LEN, WIDTH);
+    for (int i = 0; i < LAYERS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "block.%d", i);
+        heed_block_init(
+            &m->block[i], s, name,
+            (heed_block_args){.attn = {.width = WIDTH, .heads = HEADS},
+                              .mlp = {.width = WIDTH, .inner = 4 * WIDTH, .act = HEED_GELU},
+                              .pre_norm = true,
+                              .eps = 1e-5f});
+    }
+    heed_linear_init(&m->head, s, "head", (heed_linear_args){.in = WIDTH, .out = vocab});
+}
+
+/* ids (B,T) -> logits (picked positions, vocab): the head runs where the loss is */
+static heed_tensor *mlm_apply(const mlm *m, heed_tape *t, const heed_batch *b) {
+    heed_tensor *pad = b->pad ? heed_ids(t, b->pad, b->rows, b->len) : NULL;
+    heed_tensor *x = heed_embed(t, m->tok, heed_ids(t, b->ids, b->rows, b->len));
+    x = heed_position_apply(&m->pos, t, x, 0);
+    for (int i = 0; i < LAYERS; i++) x = heed_block_apply(&m->block[i], t, x, pad, NULL);
+    x = heed_gather(t, x, heed_input_ids(t, b->picks, 1, &b->pick_count));
+    return heed_linear_apply(&m->head, t, x);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) return fprintf(stderr, "usage: own_loop TEXTFILE\n"), 2;
+    heed_ctx *c = heed_open(&(heed_options){.seed = 1});
+    size_t n = 0;
+    char *text = heed_text_read(c, argv[1], &n);
+    heed_tokenizer *words = heed_tokenizer_train(c, text, n, (heed_tokenizer_args){.kind = "word"});
+    heed_corpus *k = heed_corpus_open(
+        c, argv[1], words,
+        (heed_corpus_args){.packing = HEED_LINES, .bracket = true, .block = LEN, .val_split = 0});
+    heed_store *s = heed_store_new(c);
+    heed_tape *t = heed_tape_new(c);
+    mlm m = {0};
+    mlm_init(&m, s, heed_vocab_size(words));
+    heed_optim *o =
+        heed_optim_new(s, (heed_optim_args){.kind = HEED_ADAMW, .lr = 2e-3f, .decay = 0.01f});
+    double first = 0, last = 0;
+    for (uint64_t i = 0; i < STEPS && heed_state(c) == HEED_OK; i++) {
+        heed_batch b;
+        heed_mlm_batch(k, (heed_batch_at){.index = i, .rows = ROWS}, 0.15, &b);
+        heed_tape_begin(t, HEED_TRAIN, i);
+        heed_tensor *logits = mlm_apply(&m, t, &b);
+        heed_tensor *loss =
+            heed_xent(t, logits, heed_input_ids(t, b.labels, 1, &b.pick_count), NULL);
+        heed_backward(t, loss);
+        heed_step(o, 1);
+        if (loss && i < 10) first += (double)loss->x[0] / 10;
+        if (loss && i >= STEPS - 10) last += (double)loss->x[0] / 10;
+    }
+    heed_save(s, "own_loop.safetensors"); /* refuses when in error */
+    printf("%zu parameters, loss %.3f -> %.3f, weights in own_loop.safetensors\n",
+           heed_store_params(s), first, last);
+    bool bad = heed_state(c) != HEED_OK || !(last < first);
+    if (heed_state(c) != HEED_OK) fprintf(stderr, "own_loop: %s\n", heed_why(c));
+    heed_close(c);
+    return bad;
+}

@@ -1,0 +1,265 @@
+/* checkpoint.c -- RUN/last, the checkpoint that a training goes on from, and RUN/model.safetensors,
+ * the best weights.
+ *
+ * A checkpoint is written whole as last.new, state.json at its end, each file fsynced. Then
+ *     last -> last.old, last.new -> last, last/best.safetensors -> model.safetensors
+ * by rename. A folder with a state.json is whole; new best weights come in with the checkpoint that
+ * names them. So whatever moment the process dies at, the newest whole folder of last, last.new and
+ * last.old is the checkpoint, and heed__checkpoint_mend brings the rest about. */
+#include "core/core.h"
+#include "core/os.h"
+#include "fit/fit.h"
+#include "io/io.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *heed__run_path(heed_text *t, const char *run, const char *name) {
+    t->n = 0;
+    if (t->s) t->s[0] = 0;
+    heed_text_add(t, "%s/%s", run, name);
+    return t->s ? t->s : "";
+}
+
+/* ---- weights ---- */
+
+/* Of names, sizes and values, these as the floats that a file holds. */
+static uint64_t weights_digest(const heed_store *s) {
+    uint64_t h = 0;
+    float part[256];
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        h = heed__hash64(e->name, strlen(e->name), h);
+        for (size_t at = 0; at < e->tensor->size; at += 256) {
+            size_t n = e->tensor->size - at < 256 ? e->tensor->size - at : 256;
+            for (size_t j = 0; j < n; j++) part[j] = (float)e->tensor->x[at + j];
+            h = heed__hash64(part, n * sizeof *part, h);
+        }
+    }
+    return h;
+}
+
+static bool save_weights(const heed__checkpoint *k, const heed_store *s, const char *folder,
+                         const char *name) {
+    heed_text path = {.c = k->c};
+    char tokenizer[24], weights[24];
+    snprintf(tokenizer, sizeof tokenizer, "%016" PRIx64, k->tokenizer_digest);
+    snprintf(weights, sizeof weights, "%016" PRIx64, weights_digest(s));
+    const char *meta[] = {"architecture", k->architecture, "settings", k->settings, "tokenizer",
+                          tokenizer,      "weights",       weights,    NULL};
+    heed_text_add(&path, "%s/%s/%s", k->run, folder, name);
+    bool ok = heed_save_meta(s, path.s ? path.s : "", meta);
+    heed_text_free(&path);
+    return ok;
+}
+
+bool heed__weights_load(heed_store *s, const char *path) {
+    heed_ctx *c = heed_store_ctx(s);
+    heed_safetensors *f = heed_safetensors_open(c, path);
+    const char *meta = heed_safetensors_meta(f, "weights");
+    char said[24] = "", found[24];
+    if (meta) snprintf(said, sizeof said, "%s", meta);
+    heed_safetensors_close(f);
+    if (!heed_load(s, path)) return false;
+    snprintf(found, sizeof found, "%016" PRIx64, weights_digest(s));
+    if (meta && strcmp(said, found) != 0)
+        return heed_fail(c, HEED_DATA,
+                         "%s is damaged: weights: expected digest %s, found %s; hint: bring back a "
+                         "copy of this file",
+                         path, said, found);
+    return true;
+}
+
+/* ---- state.json ---- */
+
+typedef enum { INT, REAL, HEX, TEXT } kind;
+typedef struct {
+    const char *key;
+    kind kind;
+    size_t at;
+} field;
+#define AT(name) offsetof(heed__state, name)
+static const field fields[] = {{"step", INT, AT(step)},
+                               {"steps", INT, AT(steps)},
+                               {"eval_step", INT, AT(eval_step)},
+                               {"best_step", INT, AT(best_step)},
+                               {"stale", INT, AT(stale)},
+                               {"best_loss", REAL, AT(best_loss)},
+                               {"loss", REAL, AT(loss)},
+                               {"val_loss", REAL, AT(val_loss)},
+                               {"metric", REAL, AT(metric)},
+                               {"norm", REAL, AT(norm)},
+                               {"eval_sum", REAL, AT(since_eval.sum)},
+                               {"eval_count", INT, AT(since_eval.count)},
+                               {"row_sum", REAL, AT(since_row.sum)},
+                               {"row_count", INT, AT(since_row.count)},
+                               {"seconds", REAL, AT(seconds)},
+                               {"row_step", INT, AT(row_step)},
+                               {"seed", HEX, AT(seed)},
+                               {"data_checksum", HEX, AT(data_checksum)},
+                               {"tokenizer_digest", HEX, AT(tokenizer_digest)},
+                               {"version", TEXT, AT(version)},
+                               {"isa", TEXT, AT(isa)},
+                               {0}};
+
+static void add_field(heed_text *t, const field *f, const void *at) {
+    heed_text_add(t, "  \"%s\": ", f->key);
+    if (f->kind == INT) heed_text_add(t, "%" PRId64, *(const int64_t *)at);
+    if (f->kind == REAL && isfinite(*(const double *)at))
+        heed__put_number(t, *(const double *)at);
+    else if (f->kind == REAL)
+        heed_text_add(t, "null");
+    if (f->kind == HEX) heed_text_add(t, "\"%016" PRIx64 "\"", *(const uint64_t *)at);
+    if (f->kind == TEXT) heed_text_add(t, "\"%s\"", (const char *)at);
+    heed_text_add(t, ",\n");
+}
+
+/* The last key is a check sum of all that stands before it. */
+static const char check_key[] = "  \"check\": ";
+
+static bool write_state(heed_ctx *c, const char *path, const heed__state *s) {
+    heed_text t = {.c = c};
+    heed_text_add(&t, "{\n");
+    for (const field *f = fields; f->key; f++) add_field(&t, f, (const char *)s + f->at);
+    uint64_t check = t.s ? heed__hash64(t.s, t.n, 0) : 0;
+    heed_text_add(&t, "%s\"%016" PRIx64 "\"\n}\n", check_key, check);
+    bool ok = heed__os_write(c, path, &(heed__piece){t.s, t.n}, 1);
+    heed_text_free(&t);
+    return ok;
+}
+
+static bool parse_hex(const char *text, uint64_t *out) {
+    char *end = NULL;
+    if (!text || strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16) return false;
+    *out = strtoull(text, &end, 16);
+    return *end == 0;
+}
+
+static bool read_field(const json_t *v, const field *f, void *at) {
+    const char *text = json_string_value(v);
+    if (f->kind == INT) *(int64_t *)at = (int64_t)json_integer_value(v);
+    if (f->kind == REAL) *(double *)at = json_is_null(v) ? (double)NAN : json_number_value(v);
+    if (f->kind == TEXT && text) snprintf(at, 16, "%s", text);
+    switch (f->kind) {
+    case INT:
+        return json_is_integer(v) && json_integer_value(v) >= 0;
+    case REAL:
+        return json_is_null(v) || json_is_number(v);
+    case HEX:
+        return parse_hex(text, at);
+    case TEXT:
+        return text && strlen(text) < 16;
+    }
+    return false;
+}
+
+static bool check_holds(const char *text, const json_t *root) {
+    const char *at = strstr(text, check_key);
+    uint64_t said = 0;
+    return at && parse_hex(json_string_value(json_object_get(root, "check")), &said) &&
+           said == heed__hash64(text, (size_t)(at - text), 0);
+}
+
+static bool parse_state(heed_ctx *c, const char *path, const char *text, size_t n, heed__state *s) {
+    static const char hint[] = "the checkpoint is damaged: bring back a copy of it, or train anew";
+    json_t *root = heed__json_parse(c, path, text, n);
+    if (!root) return false;
+    bool ok = true;
+    for (const field *f = fields; ok && f->key; f++) {
+        ok = read_field(json_object_get(root, f->key), f, (char *)s + f->at);
+        if (!ok)
+            heed_fail(c, HEED_DATA, "%s is wrong: key %s is missing or of a wrong kind; hint: %s",
+                      path, f->key, hint);
+    }
+    if (ok && !check_holds(text, root))
+        ok = heed_fail(c, HEED_DATA, "%s is wrong: its check sum does not hold; hint: %s", path,
+                       hint);
+    json_decref(root);
+    return ok;
+}
+
+bool heed__state_read(heed_ctx *c, const char *path, heed__state *s) {
+    size_t n;
+    unsigned char *text = heed__os_read(c, path, 1 << 16, &n);
+    bool ok = text && parse_state(c, path, (const char *)text, n, s);
+    heed__free(text);
+    return ok;
+}
+
+/* ---- the folder ---- */
+
+static bool stands(heed_ctx *c, const char *run, const char *name) {
+    heed_text path = {.c = c};
+    bool yes = heed__os_exists(heed__run_path(&path, run, name));
+    heed_text_free(&path);
+    return yes;
+}
+
+static bool move(heed_ctx *c, const char *run, const char *from, const char *to) {
+    heed_text a = {.c = c}, b = {.c = c};
+    bool ok = heed__os_rename(c, heed__run_path(&a, run, from), heed__run_path(&b, run, to));
+    heed_text_free(&a);
+    heed_text_free(&b);
+    return ok && heed__os_sync_dir(c, run);
+}
+
+static bool drop(heed_ctx *c, const char *run, const char *name) {
+    heed_text path = {.c = c};
+    bool ok = heed__run_path(&path, run, name)[0] && heed__os_remove(c, path.s);
+    heed_text_free(&path);
+    return ok;
+}
+
+const char *heed__checkpoint_find(heed_ctx *c, const char *run) {
+    if (stands(c, run, "last/state.json")) return "last";
+    if (stands(c, run, "last.new/state.json")) return "last.new";
+    if (stands(c, run, "last.old/state.json")) return "last.old";
+    return NULL;
+}
+
+/* Pending: the swap is through, but for the best weights' rename and the old folder's removal. */
+static bool finish(heed_ctx *c, const char *run) {
+    return (!stands(c, run, "last/best.safetensors") ||
+            move(c, run, "last/best.safetensors", "model.safetensors")) &&
+           drop(c, run, "last.old") && drop(c, run, "last.new");
+}
+
+bool heed__checkpoint_mend(heed_ctx *c, const char *run) {
+    const char *found = heed__checkpoint_find(c, run);
+    if (!found) return true;
+    if (strcmp(found, "last") != 0 && !(drop(c, run, "last") && move(c, run, found, "last")))
+        return false;
+    return finish(c, run);
+}
+
+static bool write_new(const heed__checkpoint *k, const heed__state *s, bool best) {
+    heed_text path = {.c = k->c};
+    bool ok = heed__os_make_dir(k->c, heed__run_path(&path, k->run, "last.new")) &&
+              save_weights(k, k->store, "last.new", "model.safetensors") &&
+              save_weights(k, k->slots, "last.new", "optimizer.safetensors") &&
+              (!best || save_weights(k, k->store, "last.new", "best.safetensors")) &&
+              write_state(k->c, heed__run_path(&path, k->run, "last.new/state.json"), s);
+    heed_text_free(&path);
+    return ok;
+}
+
+bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool best) {
+    heed_ctx *c = k->c;
+    if (heed__stopped(c) || !drop(c, k->run, "last.new") || !drop(c, k->run, "last.old"))
+        return false;
+    if (!write_new(k, s, best)) return drop(c, k->run, "last.new") && false;
+    if (stands(c, k->run, "last") && !move(c, k->run, "last", "last.old")) return false;
+    return move(c, k->run, "last.new", "last") && finish(c, k->run);
+}
+
+bool heed__checkpoint_load(const heed__checkpoint *k) {
+    heed_text path = {.c = k->c};
+    bool ok = heed__weights_load(k->store, heed__run_path(&path, k->run, "last/model.safetensors"));
+    ok = ok &&
+         heed__weights_load(k->slots, heed__run_path(&path, k->run, "last/optimizer.safetensors"));
+    heed_text_free(&path);
+    return ok;
+}

@@ -1,0 +1,153 @@
+/* fit.h -- what the files of this room share: settings, checkpoints, the record of a run. */
+#ifndef HEED_FIT_INTERNAL_H
+#define HEED_FIT_INTERNAL_H
+
+#include <heed/fit.h>
+
+/* ---- options.c ---- */
+
+typedef struct {
+    int rows, accumulate;
+    int64_t steps; /* one of these three is above 0: the length of the training */
+    double epochs, minutes;
+    heed_optim_args optim;
+    bool whole; /* gradient descent: every update sees all batches of an epoch */
+    heed_schedule_kind schedule;
+    double lr_min, warmup, step_gamma, clip; /* warmup below 1 is a share of the steps */
+    int64_t step_every, eval_every, eval_batches, save_every, log_every, patience; /* 0: default */
+    const char *freeze, *lr_scale; /* lists of patterns */
+} heed__settings;
+bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s);
+heed_schedule heed__settings_schedule(const heed__settings *s, int64_t steps);
+bool heed__settings_apply(const heed__settings *s, heed_store *store); /* freeze and lr-scale */
+/* The length is known: f says steps = N, and neither epochs nor minutes. */
+bool heed__settings_fix(heed_config *f, int64_t steps);
+
+/* ---- checkpoint.c ---- */
+
+typedef struct {
+    double sum;
+    int64_t count;
+} heed__mean;
+
+/* All that a training needs to go on besides weights, optimizer slots and config.conf. */
+typedef struct {
+    int64_t step, steps;
+    int64_t eval_step;             /* of the last evaluation */
+    int64_t best_step, stale;      /* evaluations since the best one */
+    double best_loss;              /* NAN: none yet */
+    double loss, val_loss, metric; /* of the last evaluation */
+    double norm;                   /* of the last gradient */
+    heed__mean since_eval,
+        since_row; /* training losses since the last evaluation, row of metrics */
+    double seconds;
+    int64_t row_step; /* of the last row in metrics.csv */
+    uint64_t seed, data_checksum, tokenizer_digest;
+    char version[16], isa[16];
+} heed__state;
+
+typedef struct {
+    heed_ctx *c;
+    const char *run;
+    heed_store *store, *slots;
+    const char *architecture, *settings; /* the model's name; its settings as text */
+    uint64_t tokenizer_digest;
+} heed__checkpoint;
+
+/* RUN/NAME into t, which is returned as text. */
+const char *heed__run_path(heed_text *t, const char *run, const char *name);
+/* The folder of the newest whole checkpoint: "last", or what an interrupted swap left; NULL: none.
+ * Writes nothing. */
+const char *heed__checkpoint_find(heed_ctx *c, const char *run);
+/* Brings an interrupted swap to its end. */
+bool heed__checkpoint_mend(heed_ctx *c, const char *run);
+/* Writes `last`, and model.safetensors when best. Whatever moment it is stopped at, a whole
+ * checkpoint remains, and model.safetensors is the one that it calls best. */
+bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool best);
+/* Weights and optimizer of `last`. */
+bool heed__checkpoint_load(const heed__checkpoint *k);
+bool heed__state_read(heed_ctx *c, const char *path, heed__state *s);
+/* Fills s from a file of heed__checkpoint_save, and checks that not a bit of it has changed. */
+bool heed__weights_load(heed_store *s, const char *path);
+
+/* ---- journal.c ---- */
+
+/* metrics.csv and train.log of a run. run NULL: nothing is written. */
+typedef struct {
+    heed_ctx *c;
+    const char *run;
+    heed_text metrics, log, line; /* two paths, a line being made */
+} heed__journal;
+/* Rows of metrics.csv behind step `last` are cut off: the training goes on from there. */
+bool heed__journal_open(heed__journal *j, heed_ctx *c, const char *run, int64_t last);
+void heed__journal_close(heed__journal *j);
+void heed__journal_row(heed__journal *j, const char *split, double loss, double metric,
+                       const heed_report *r);
+void heed__journal_report(heed__journal *j, const heed_report *r);
+void heed__journal_note(heed__journal *j, int64_t step, const char *note);
+
+/* ---- run.c: evaluation ---- */
+
+/* Evaluation batches 0 .. count-1 of data. False when stopped or in error. */
+typedef struct {
+    heed_tape *tape;
+    const heed_model *model;
+    void *self, *data;
+    int rows;
+    uint64_t count;
+    bool (*stop)(void *user);
+    void *user;
+} heed__evaluation;
+bool heed__evaluate(const heed__evaluation *e, heed_score *score);
+
+/* ---- a training under way ---- */
+
+typedef struct {
+    heed_ctx *c;
+    const heed_fit_args *a;
+    heed__settings set;
+    heed_schedule schedule;
+    int64_t steps, eval_every, log_every; /* 0 while unknown */
+    uint32_t micros;                      /* forward and backward passes of an update */
+    uint64_t epoch_batches, evals;        /* evals: batches of an evaluation */
+    heed_tape *tape;
+    heed_store *store;
+    heed_optim *optim;
+    void *self;
+    size_t bytes;
+    heed_text settings;
+    heed__state state;
+    heed__journal journal;
+    bool fresh;           /* no checkpoint to go on from */
+    int64_t saved_step;   /* -1: none yet */
+    double loss;          /* of the last step */
+    double start, before; /* clock at the start; seconds of training before a resume */
+    double step_seconds, step_items, eval_seconds; /* of one; the first two smoothed */
+} heed__fitting;
+
+/* prepare.c: from the arguments to a training about to take its first step. False in error, and
+ * when there is nothing to do. */
+bool heed__fit_prepare(heed__fitting *f);
+void heed__fit_release(heed__fitting *f);
+
+/* loop.c */
+bool heed__fit_finished(const heed__fitting *f);
+void heed__fit_tell(heed__fitting *f, heed_fit_event event, const char *note);
+bool heed__fit_save(heed__fitting *f, bool best);
+/* One update; its passes alone are given by micro-batch. */
+bool heed__fit_update(heed__fitting *f);
+bool heed__fit_pass(heed__fitting *f, uint32_t micro, double *loss, size_t *items);
+/* The evaluation's batches from 0 to count. */
+heed__evaluation heed__fit_evaluation(const heed__fitting *f);
+
+/* ---- run.c ---- */
+
+/* The model's settings of f as lines "layers=4": what a weights file says of itself. */
+bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
+/* Refuses when a run stands at dir, unless force. */
+bool heed__run_vacant(heed_ctx *c, const char *dir, bool force);
+/* Makes the folder, or removes from it what an earlier run left; then tokenizer and config.conf. */
+bool heed__run_make(heed_ctx *c, const heed_fit_args *a);
+bool heed__run_write_config(heed_ctx *c, const heed_fit_args *a);
+
+#endif

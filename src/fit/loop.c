@@ -1,0 +1,315 @@
+/* loop.c -- heed_fit: the training loop. prepare.c leads up to it, checkpoint.c keeps what it
+ * reached. */
+#include "core/core.h"
+#include "core/os.h"
+#include "fit/fit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* ---- reports ---- */
+
+static double seconds_left(const heed__fitting *f) {
+    if (!f->steps) return 0;
+    double steps = (double)(f->steps - f->state.step);
+    double evals = f->eval_every ? ceil(steps / (double)f->eval_every) : 0;
+    return fmax(0, steps * f->step_seconds + evals * f->eval_seconds);
+}
+
+static heed_report report_of(const heed__fitting *f, heed_fit_event event) {
+    const heed__state *s = &f->state;
+    heed_report r = {.event = event, .step = s->step, .steps = f->steps, .loss = f->loss};
+    r.epoch = (double)s->step * f->micros / (double)f->epoch_batches;
+    r.val_loss = r.metric = r.bits_per_byte = NAN;
+    r.lr = (double)f->set.optim.lr;
+    if (f->steps && s->step > 0) r.lr *= (double)heed_schedule_at(&f->schedule, s->step - 1);
+    r.grad_norm = s->norm;
+    r.items_per_s = f->step_seconds > 0 ? f->step_items / f->step_seconds : 0;
+    r.seconds = heed__os_seconds() - f->start;
+    r.seconds_left = seconds_left(f);
+    r.params = heed_store_params(f->store);
+    r.bytes = f->bytes;
+    r.epoch_batches = f->epoch_batches;
+    r.store = f->store;
+    r.self = f->self;
+    return r;
+}
+
+static void pass_on(heed__fitting *f, const heed_report *r) {
+    heed__journal_report(&f->journal, r);
+    if (f->a->report) f->a->report(f->a->user, r);
+}
+
+void heed__fit_tell(heed__fitting *f, heed_fit_event event, const char *note) {
+    heed_report r = report_of(f, event);
+    r.note = note;
+    pass_on(f, &r);
+}
+
+/* A row of metrics.csv; its seconds count what came before a resume, too. */
+static void add_row(heed__fitting *f, const char *split, double loss, double metric) {
+    heed_report r = report_of(f, HEED_FIT_STEP);
+    r.seconds += f->before;
+    heed__journal_row(&f->journal, split, loss, metric, &r);
+    f->state.row_step = f->state.step;
+}
+
+/* ---- divergence ---- */
+
+/* The first number that is not finite; 0: there is none. */
+static double bad_number(const heed_real *x, size_t n) {
+    heed_real sum = 0; /* of x - x: 0, or NAN */
+    for (size_t i = 0; i < n; i++) sum += x[i] - x[i];
+    for (size_t i = 0; sum != 0 && i < n; i++)
+        if (!isfinite(x[i])) return (double)x[i];
+    return 0;
+}
+
+/* The first parameter with a value (or gradient) that is not finite, and this number; NULL: none.
+ */
+static const char *first_bad(const heed_store *s, bool gradient, double *found) {
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        const heed_real *x = gradient ? e->tensor->g : e->tensor->x;
+        double v = x ? bad_number(x, e->tensor->size) : 0;
+        if (v == 0) continue;
+        *found = v;
+        return e->name;
+    }
+    return NULL;
+}
+
+/* Always false. what: "loss", "gradient", "validation loss" of the given step. */
+static bool diverged(heed__fitting *f, int64_t step, const char *what, const char *tensor,
+                     double found) {
+    char note[640], hint[320];
+    double lr = (double)f->set.optim.lr / 3;
+    if (f->a->run && f->saved_step >= 0)
+        snprintf(hint, sizeof hint,
+                 "the checkpoint of step %" PRId64 " is kept: `heed resume %.200s --lr %.2g` goes "
+                 "on from it",
+                 f->saved_step, f->a->run, lr);
+    else
+        snprintf(hint, sizeof hint, "a lower learning rate: --lr %.2g", lr);
+    snprintf(note, sizeof note,
+             "training diverged at step %" PRId64 ": %s%s%.120s: expected a "
+             "finite number, found %g; hint: %s",
+             step, what, tensor ? " of " : "", tensor ? tensor : "", found, hint);
+    heed__journal_note(&f->journal, f->state.step, note);
+    return heed_fail(f->c, HEED_DIVERGED, "%s", note);
+}
+
+/* A loss that is not finite comes from a weight that is not, if there is one. */
+static bool loss_diverged(heed__fitting *f, int64_t step, const char *what, double loss) {
+    const char *bad = first_bad(f->store, false, &loss);
+    return diverged(f, step, bad ? "value" : what, bad, loss);
+}
+
+/* ---- one update ---- */
+
+/* Gradient descent takes the epoch's batches 0, 1, ...: the same ones in every update. */
+static heed_batch_at place(const heed__fitting *f, uint32_t micro) {
+    heed_batch_at at = {.rows = f->set.rows, .index = (uint64_t)f->state.step, .micro = micro};
+    if (f->set.whole) at.index = micro, at.micro = 0;
+    return at;
+}
+
+bool heed__fit_pass(heed__fitting *f, uint32_t micro, double *loss, size_t *items) {
+    const heed_model *m = f->a->model;
+    heed_batch b = {0};
+    heed_tape_begin_micro(f->tape, HEED_TRAIN, (uint64_t)f->state.step, micro);
+    if (!m->batch(f->self, f->a->data, place(f, micro), &b))
+        return heed_fail(f->c, HEED_DATA, "model %s made no batch at step %" PRId64, m->name,
+                         f->state.step);
+    heed_tensor *y = m->loss(f->self, f->tape, &b);
+    if (!y || heed__stopped(f->c))
+        return heed_fail(f->c, HEED_FAILED, "model %s made no loss", m->name);
+    if (!isfinite(y->x[0])) return loss_diverged(f, f->state.step + 1, "loss", (double)y->x[0]);
+    *loss += (double)y->x[0];
+    *items += b.items ? b.items : (size_t)b.rows;
+    return heed_backward(f->tape, y);
+}
+
+bool heed__fit_update(heed__fitting *f) {
+    double loss = 0, start = heed__os_seconds();
+    size_t items = 0;
+    for (uint32_t i = 0; i < f->micros; i++)
+        if (!heed__fit_pass(f, i, &loss, &items)) return false;
+    double norm = heed_clip(f->optim, (heed_real)f->set.clip, 1 / (heed_real)f->micros);
+    if (!heed__stopped(f->c) && !isfinite(norm)) {
+        const char *bad = first_bad(f->store, true, &norm);
+        return diverged(f, f->state.step + 1, "gradient", bad ? bad : "all parameters", norm);
+    }
+    if (!heed_step(f->optim, heed_schedule_at(&f->schedule, f->state.step))) return false;
+    f->state.step++;
+    f->state.norm = norm;
+    f->loss = loss / f->micros;
+    double took = heed__os_seconds() - start, share = f->step_seconds > 0 ? 0.1 : 1;
+    f->step_seconds += share * (took - f->step_seconds);
+    f->step_items += share * ((double)items - f->step_items);
+    return true;
+}
+
+/* ---- evaluation ---- */
+
+static double mean(const heed__mean *m) {
+    return m->count ? m->sum / (double)m->count : (double)NAN;
+}
+
+static void count(heed__mean *m, double v) {
+    m->sum += v;
+    m->count++;
+}
+
+static void add_train_row(heed__fitting *f) {
+    heed__mean *m = &f->state.since_row;
+    if (m->count) add_row(f, "train", mean(m), NAN);
+    *m = (heed__mean){0};
+}
+
+heed__evaluation heed__fit_evaluation(const heed__fitting *f) {
+    return (heed__evaluation){.tape = f->tape,
+                              .model = f->a->model,
+                              .self = f->self,
+                              .data = f->a->data,
+                              .rows = f->set.rows,
+                              .count = f->evals,
+                              .stop = f->a->stop,
+                              .user = f->a->user};
+}
+
+/* Takes the score into the state; true at a new best. Without a validation part the training loss
+ * judges. */
+static bool take_score(heed__fitting *f, const heed_score *score) {
+    heed__state *s = &f->state;
+    s->loss = mean(&s->since_eval);
+    s->val_loss = score->weight > 0 ? score->loss / score->weight : (double)NAN;
+    s->metric = score->judged > 0 ? score->right / score->judged : (double)NAN;
+    s->since_eval = (heed__mean){0};
+    s->eval_step = s->step;
+    double judged = f->evals ? s->val_loss : s->loss;
+    bool best = !isfinite(s->best_loss) || judged < s->best_loss;
+    s->stale = best ? 0 : s->stale + 1;
+    if (best) s->best_loss = judged, s->best_step = s->step;
+    return best;
+}
+
+/* False when stopped or in error. */
+static bool evaluate(heed__fitting *f) {
+    heed__evaluation e = heed__fit_evaluation(f);
+    heed_score score;
+    double start = heed__os_seconds();
+    if (!heed__evaluate(&e, &score)) return false;
+    f->eval_seconds = heed__os_seconds() - start;
+    if (f->evals && !(score.weight > 0 && isfinite(score.loss)))
+        return loss_diverged(f, f->state.step, "validation loss", score.loss / score.weight);
+    bool best = take_score(f, &score);
+    add_train_row(f);
+    if (f->evals) add_row(f, "val", f->state.val_loss, f->state.metric);
+    heed_report r = report_of(f, HEED_FIT_EVAL);
+    r.loss = f->state.loss;
+    r.val_loss = f->state.val_loss;
+    r.metric = f->state.metric;
+    r.best = best;
+    if (score.bytes > 0) r.bits_per_byte = score.loss / log(2) / score.bytes;
+    pass_on(f, &r);
+    return heed__fit_save(f, best);
+}
+
+/* ---- the loop ---- */
+
+bool heed__fit_save(heed__fitting *f, bool best) {
+    if (!f->a->run) return !heed__stopped(f->c);
+    double found;
+    const char *bad = first_bad(f->store, false, &found);
+    if (bad) return diverged(f, f->state.step, "value", bad, found);
+    heed__checkpoint k = {.c = f->c,
+                          .run = f->a->run,
+                          .store = f->store,
+                          .slots = heed_optim_slots(f->optim),
+                          .architecture = f->a->model->name,
+                          .settings = f->settings.s,
+                          .tokenizer_digest = f->a->tokenizer_digest};
+    f->state.steps = f->steps;
+    f->state.seconds = f->before + heed__os_seconds() - f->start;
+    if (!heed__checkpoint_save(&k, &f->state, best)) return false;
+    f->saved_step = f->state.step;
+    heed__fit_tell(f, HEED_FIT_SAVED, NULL);
+    return true;
+}
+
+static bool eval_due(const heed__fitting *f) {
+    int64_t step = f->state.step;
+    return step > 0 && f->state.eval_step != step &&
+           (step % f->eval_every == 0 || step >= f->steps);
+}
+
+static bool patient(const heed__fitting *f) {
+    return !f->set.patience || f->state.stale < f->set.patience;
+}
+
+bool heed__fit_finished(const heed__fitting *f) {
+    return (f->state.step >= f->steps || !patient(f)) && !eval_due(f);
+}
+
+/* An update, its report and what is due after it. */
+static bool step(heed__fitting *f) {
+    if (!heed__fit_update(f)) return false;
+    int64_t done = f->state.step;
+    count(&f->state.since_eval, f->loss);
+    count(&f->state.since_row, f->loss);
+    heed__fit_tell(f, HEED_FIT_STEP, NULL);
+    if (eval_due(f)) return true;
+    if (done % f->log_every == 0) add_train_row(f);
+    if (f->set.save_every && done % f->set.save_every == 0) heed__fit_save(f, false);
+    return !heed__stopped(f->c);
+}
+
+static void interrupt(heed__fitting *f) {
+    if (f->saved_step != f->state.step && !heed__fit_save(f, false)) return;
+    heed_fail(f->c, HEED_INTERRUPTED, "interrupted at step %" PRId64 " of %" PRId64 "%s%s",
+              f->state.step, f->steps, f->a->run ? "; hint: heed resume " : "",
+              f->a->run ? f->a->run : "");
+}
+
+static void train(heed__fitting *f) {
+    bool go = true;
+    while (go && !heed__fit_finished(f)) {
+        if (eval_due(f))
+            go = evaluate(f);
+        else
+            go = step(f) && !(f->a->stop && f->a->stop(f->a->user));
+    }
+    if (heed__stopped(f->c)) return;
+    if (!heed__fit_finished(f))
+        interrupt(f);
+    else if (f->state.step < f->steps) {
+        char note[160];
+        snprintf(note, sizeof note,
+                 "stopped early: %" PRId64 " evaluations without a better loss than %.6g of step "
+                 "%" PRId64,
+                 f->state.stale, f->state.best_loss, f->state.best_step);
+        heed__fit_tell(f, HEED_FIT_NOTE, note);
+    }
+}
+
+static bool complete(heed_ctx *c, const heed_fit_args *a) {
+    if (heed__stopped(c)) return false;
+    if (a && a->model && a->config && a->model->init && a->model->batch && a->model->loss)
+        return true;
+    return heed_fail(c, HEED_USAGE,
+                     "heed_fit lacks something: expected settings and a model with init, batch and "
+                     "loss");
+}
+
+heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a) {
+    heed__fitting f = {.c = c, .a = a, .saved_step = -1};
+    f.state.loss = f.state.val_loss = f.state.metric = f.state.best_loss = f.loss = NAN;
+    if (complete(c, a)) {
+        if (heed__fit_prepare(&f)) train(&f);
+        heed__fit_release(&f);
+    }
+    const heed__state *s = &f.state;
+    return (heed_fit_result){s->step, s->loss, s->val_loss, s->best_loss, s->metric};
+}

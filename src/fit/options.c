@@ -1,0 +1,215 @@
+/* options.c -- the settings that every training shares, from their table to what the loop reads. */
+#include "core/core.h"
+#include "fit/fit.h"
+#include "io/io.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LENGTH "Length of the training"
+#define OPTIM  "Optimizer"
+#define EVAL   "Evaluation and checkpoints"
+
+const heed_option heed_fit_options[] = {
+    {"steps", HEED_INT, "1000", 1, 1e12, NULL, "updates of the weights", LENGTH},
+    {"epochs", HEED_REAL, "0", 0, 1e9, NULL,
+     "instead of steps: passes over the training data; 0: off", LENGTH},
+    {"minutes", HEED_REAL, "0", 0, 1e6, NULL,
+     "instead of steps: as many as fit into this time, fixed once by the rate at the start; 0: off",
+     LENGTH},
+    {"batch", HEED_INT, "32", 1, 1 << 20, NULL, "examples in a batch", LENGTH},
+    {"accumulate", HEED_INT, "1", 1, 1 << 20, NULL, "batches whose mean gradient makes one update",
+     LENGTH},
+    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of initial weights, dropout and batches",
+     LENGTH},
+    {"optimizer", HEED_CHOICE, "adamw", 0, 0, "gd|sgd|momentum|nesterov|rmsprop|adam|adamw",
+     "gd: gradient descent, every update sees the whole training data", OPTIM},
+    {"lr", HEED_REAL, "0.001", 1e-12, 1e6, NULL, "learning rate at its peak", OPTIM},
+    {"lr-min", HEED_REAL, "0", 0, 1e6, NULL, "learning rate at the end of cosine and linear",
+     OPTIM},
+    {"schedule", HEED_CHOICE, "cosine", 0, 0, "constant|cosine|linear|invsqrt|step",
+     "how the learning rate falls after warm-up", OPTIM},
+    {"warmup", HEED_REAL, "0.05", 0, 1e12, NULL,
+     "steps over which the learning rate rises; below 1: share of all steps", OPTIM},
+    {"step-every", HEED_INT, "0", 0, 1e12, NULL,
+     "schedule step: steps between falls; 0: a third of all steps", OPTIM},
+    {"step-gamma", HEED_REAL, "0.1", 0, 1, NULL, "schedule step: factor of a fall", OPTIM},
+    {"decay", HEED_REAL, "0.01", 0, 1e6, NULL,
+     "weight decay, of matrices alone: not of biases, norms and other vectors", OPTIM},
+    {"clip", HEED_REAL, "1", 0, 1e12, NULL, "largest norm of the whole gradient; 0: any", OPTIM},
+    {"momentum", HEED_REAL, "0.9", 0, 0.999999, NULL, "of momentum and nesterov", OPTIM},
+    {"alpha", HEED_REAL, "0.99", 1e-6, 0.999999, NULL, "rmsprop: averaging of squares", OPTIM},
+    {"beta1", HEED_REAL, "0.9", 0, 0.999999, NULL, "adam: averaging of gradients", OPTIM},
+    {"beta2", HEED_REAL, "0.99", 1e-6, 0.9999999, NULL, "adam: averaging of squares", OPTIM},
+    {"eps", HEED_REAL, "1e-8", 1e-30, 1, NULL, "adam and rmsprop: added to the divisor", OPTIM},
+    {"freeze", HEED_TEXT, "", 0, 0, NULL,
+     "parameters that stay as they are: name patterns, comma-separated", OPTIM},
+    {"lr-scale", HEED_TEXT, "", 0, 0, NULL,
+     "factors on the learning rate by name: PATTERN=FACTOR, comma-separated", OPTIM},
+    {"eval-every", HEED_INT, "0", 0, 1e12, NULL,
+     "steps between evaluations; 0: ten in the run. The last step always has one", EVAL},
+    {"eval-batches", HEED_INT, "0", 0, 1e12, NULL,
+     "validation batches of an evaluation; 0: the whole validation part", EVAL},
+    {"save-every", HEED_INT, "0", 0, 1e12, NULL,
+     "steps between checkpoints besides those at evaluations; 0: none", EVAL},
+    {"log-every", HEED_INT, "0", 0, 1e12, NULL,
+     "steps between rows of the training loss in metrics.csv; 0: a hundred in the run", EVAL},
+    {"patience", HEED_INT, "0", 0, 1e9, NULL,
+     "stop after this many evaluations without a better loss; 0: never", EVAL},
+    {0}};
+
+/* ---- length ---- */
+
+/* Of steps, epochs and minutes the one given last in the order default, preset, file, flag; in a
+ * file, where a full list of settings names all three, minutes before epochs before steps. */
+static bool read_length(heed_ctx *c, const heed_config *f, heed__settings *s) {
+    static const char *const keys[] = {"minutes", "epochs", "steps"};
+    double value[] = {heed_config_real(f, "minutes"), heed_config_real(f, "epochs"),
+                      (double)heed_config_int(f, "steps")};
+    int best = -1;
+    for (int i = 0; i < 3; i++) {
+        if (value[i] <= 0) continue;
+        heed_rank rank = heed_config_rank(f, keys[i]);
+        if (best >= 0 && rank == HEED_FROM_FLAG && heed_config_rank(f, keys[best]) == rank)
+            return heed_fail(c, HEED_USAGE,
+                             "two lengths of the training: --%s and --%s: expected one of them",
+                             keys[best], keys[i]);
+        if (best < 0 || rank > heed_config_rank(f, keys[best])) best = i;
+    }
+    s->minutes = best == 0 ? value[0] : 0;
+    s->epochs = best == 1 ? value[1] : 0;
+    s->steps = best == 2 ? heed_config_int(f, "steps") : 0;
+    return true;
+}
+
+bool heed__settings_fix(heed_config *f, int64_t steps) {
+    char number[32];
+    snprintf(number, sizeof number, "%lld", (long long)steps);
+    return heed_config_set(f, "steps", number, "length of the training", HEED_FROM_FLAG) &&
+           heed_config_set(f, "epochs", "0", "length of the training", HEED_FROM_FLAG) &&
+           heed_config_set(f, "minutes", "0", "length of the training", HEED_FROM_FLAG);
+}
+
+/* ---- optimizer ---- */
+
+/* 0 means PyTorch's default to heed_optim_new; a rate of exactly 0 differs from this by nothing. */
+static heed_real not_zero(double v) { return v > 0 ? (heed_real)v : (heed_real)1e-30; }
+
+static void read_optim(const heed_config *f, heed__settings *s) {
+    const char *name = heed_config_text(f, "optimizer");
+    heed_optim_args *o = &s->optim;
+    s->whole = strcmp(name, "gd") == 0;
+    o->nesterov = strcmp(name, "nesterov") == 0;
+    o->kind = HEED_SGD;
+    if (o->nesterov || strcmp(name, "momentum") == 0) o->kind = HEED_MOMENTUM;
+    if (strcmp(name, "rmsprop") == 0) o->kind = HEED_RMSPROP;
+    if (strcmp(name, "adam") == 0) o->kind = HEED_ADAM;
+    if (strcmp(name, "adamw") == 0) o->kind = HEED_ADAMW;
+    o->lr = (heed_real)heed_config_real(f, "lr");
+    o->decay = (heed_real)heed_config_real(f, "decay");
+    o->alpha = (heed_real)heed_config_real(f, "alpha");
+    o->beta1 = not_zero(heed_config_real(f, "beta1"));
+    o->beta2 = (heed_real)heed_config_real(f, "beta2");
+    o->eps = (heed_real)heed_config_real(f, "eps");
+    if (o->kind == HEED_MOMENTUM) o->momentum = not_zero(heed_config_real(f, "momentum"));
+}
+
+static bool read_schedule(heed_ctx *c, const heed_config *f, heed__settings *s) {
+    static const char *const names[] = {"constant", "cosine", "linear", "invsqrt", "step"};
+    const char *name = heed_config_text(f, "schedule");
+    for (int i = 0; i < 5; i++)
+        if (strcmp(name, names[i]) == 0) s->schedule = (heed_schedule_kind)i;
+    s->lr_min = heed_config_real(f, "lr-min");
+    s->warmup = heed_config_real(f, "warmup");
+    s->step_every = heed_config_int(f, "step-every");
+    s->step_gamma = heed_config_real(f, "step-gamma");
+    double lr = heed_config_real(f, "lr");
+    if (s->lr_min > lr)
+        return heed_fail(c, HEED_USAGE,
+                         "lr-min is above lr: expected at most %g, found %g; hint: --lr-min %g", lr,
+                         s->lr_min, lr / 10);
+    return true;
+}
+
+heed_schedule heed__settings_schedule(const heed__settings *s, int64_t steps) {
+    double warmup = s->warmup < 1 ? floor(s->warmup * (double)steps) : floor(s->warmup);
+    heed_schedule h = {.kind = s->schedule, .steps = steps};
+    h.warmup = warmup < (double)steps ? (int64_t)warmup : steps;
+    if (h.kind == HEED_INVSQRT && h.warmup < 1) h.warmup = 1;
+    h.floor = (heed_real)(s->lr_min / (double)s->optim.lr);
+    h.every = s->step_every ? s->step_every : (steps + 2) / 3;
+    h.gamma = (heed_real)s->step_gamma;
+    return h;
+}
+
+bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s) {
+    for (const heed_option *o = heed_fit_options; o->name; o++)
+        if (!heed_config_has(f, o->name))
+            return heed_fail(c, HEED_USAGE,
+                             "the settings lack %s: expected those of heed_fit_options; hint: name "
+                             "that table in heed_config_new",
+                             o->name);
+    s->rows = (int)heed_config_int(f, "batch");
+    s->accumulate = (int)heed_config_int(f, "accumulate");
+    s->clip = heed_config_real(f, "clip");
+    s->eval_every = heed_config_int(f, "eval-every");
+    s->eval_batches = heed_config_int(f, "eval-batches");
+    s->save_every = heed_config_int(f, "save-every");
+    s->log_every = heed_config_int(f, "log-every");
+    s->patience = heed_config_int(f, "patience");
+    s->freeze = heed_config_text(f, "freeze");
+    s->lr_scale = heed_config_text(f, "lr-scale");
+    read_optim(f, s);
+    return read_length(c, f, s) && read_schedule(c, f, s) && !heed__stopped(c);
+}
+
+/* ---- patterns ---- */
+
+/* The next item of a comma-separated list without the spaces around it; false at the end. */
+static bool next_item(const char **list, char *item, size_t size) {
+    while (**list) {
+        const char *at = *list + strspn(*list, " \t,");
+        size_t n = strcspn(at, ",");
+        *list = at + n;
+        while (n > 0 && (at[n - 1] == ' ' || at[n - 1] == '\t')) n--;
+        if (n == 0) continue;
+        if (n >= size) n = size - 1;
+        memcpy(item, at, n);
+        item[n] = 0;
+        return true;
+    }
+    return false;
+}
+
+static bool no_match(heed_ctx *c, const char *key, const char *pattern, const heed_store *s) {
+    const heed_entry *first = heed_store_at(s, 0);
+    return heed_fail(c, HEED_USAGE,
+                     "%s matches no parameter: %s: expected a name or a pattern; hint: names are "
+                     "like '%s', and '*' stands for any run of characters",
+                     key, pattern, first ? first->name : "head.weight");
+}
+
+static bool scale_one(heed_store *store, char *item) {
+    heed_ctx *c = heed_store_ctx(store);
+    char *equals = strrchr(item, '=');
+    double factor;
+    if (!equals || !heed__number(equals + 1, &factor) || !(factor >= 0 && factor <= 1e6))
+        return heed_fail(c, HEED_USAGE,
+                         "lr-scale is wrong: expected PATTERN=FACTOR, found %s; hint: --lr-scale "
+                         "'head.*=0.1'",
+                         item);
+    *equals = 0;
+    return heed_set_lr_scale(store, item, (heed_real)factor) > 0 ||
+           no_match(c, "lr-scale", item, store);
+}
+
+bool heed__settings_apply(const heed__settings *s, heed_store *store) {
+    char item[256];
+    for (const char *at = s->freeze; next_item(&at, item, sizeof item);)
+        if (heed_freeze(store, item) == 0)
+            return no_match(heed_store_ctx(store), "freeze", item, store);
+    for (const char *at = s->lr_scale; next_item(&at, item, sizeof item);)
+        if (!scale_one(store, item)) return false;
+    return true;
+}

@@ -1,0 +1,305 @@
+/* prepare.c -- what comes before the first step of heed_fit: settings, a trial of model and data,
+ * the length of the training, the run directory or the checkpoint to go on from. */
+#include "core/core.h"
+#include "core/os.h"
+#include "fit/fit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- settings ---- */
+
+/* Initial values and batches are drawn with the context's seed; config.conf must say the same. */
+static bool agree_on_seed(heed__fitting *f) {
+    uint64_t seed = heed_seed(f->c);
+    heed_config *g = f->a->config;
+    char number[24];
+    if ((uint64_t)heed_config_int(g, "seed") == seed) return true;
+    if (heed_config_rank(g, "seed") != HEED_FROM_DEFAULT)
+        return heed_fail(f->c, HEED_USAGE,
+                         "seed of the settings is not that of the context: expected %" PRIu64
+                         ", found %" PRId64
+                         "; hint: open the context with the seed of the settings",
+                         seed, heed_config_int(g, "seed"));
+    snprintf(number, sizeof number, "%" PRIu64, seed);
+    return heed_config_set(g, "seed", number, "seed of the context", HEED_FROM_FLAG);
+}
+
+static bool set_vocab(heed__fitting *f) {
+    char number[24];
+    if (!f->a->tokenizer || !heed_config_has(f->a->config, "vocab")) return true;
+    snprintf(number, sizeof number, "%d", heed_vocab_size(f->a->tokenizer));
+    return heed_config_set(f->a->config, "vocab", number, "tokenizer", HEED_FROM_FLAG);
+}
+
+static bool read_settings(heed__fitting *f) {
+    f->settings.c = f->c;
+    return heed__settings_read(f->c, f->a->config, &f->set) && agree_on_seed(f) && set_vocab(f) &&
+           heed__settings_text(f->a->model, f->a->config, &f->settings);
+}
+
+/* ---- model ---- */
+
+static void unbuild(heed__fitting *f) {
+    heed_optim_free(f->optim);
+    heed_store_free(f->store);
+    heed__free(f->self);
+    f->optim = NULL;
+    f->store = NULL;
+    f->self = NULL;
+}
+
+static bool build(heed__fitting *f) {
+    const heed_model *m = f->a->model;
+    f->store = heed_store_new(f->c);
+    f->self = heed__alloc(f->c, m->size ? m->size : 1);
+    if (!f->store || !f->self) return false;
+    if (!m->init(f->self, f->store, f->a->config))
+        return heed_fail(f->c, HEED_USAGE, "model %s refuses its settings", m->name);
+    if (!heed__settings_apply(&f->set, f->store)) return false;
+    f->optim = heed_optim_new(f->store, f->set.optim);
+    return !heed__stopped(f->c);
+}
+
+static bool count_batches(heed__fitting *f) {
+    const heed_model *m = f->a->model;
+    int rows = f->set.rows;
+    uint64_t evals = m->evals && !f->a->no_val ? m->evals(f->self, f->a->data, rows) : 0;
+    uint64_t limit = (uint64_t)f->set.eval_batches;
+    f->evals = limit && limit < evals ? limit : evals;
+    f->epoch_batches = m->epoch ? m->epoch(f->self, f->a->data, rows) : 1;
+    if (f->epoch_batches < 1) f->epoch_batches = 1;
+    uint64_t micros = f->set.whole ? f->epoch_batches : (uint64_t)f->set.accumulate;
+    if (micros > UINT32_MAX)
+        return heed_fail(f->c, HEED_USAGE, "gradient descent over %" PRIu64 " batches is too much",
+                         micros);
+    f->micros = (uint32_t)micros;
+    return !heed__stopped(f->c);
+}
+
+/* ---- length ---- */
+
+static bool fix_length(heed__fitting *f, double steps) {
+    f->steps = steps < 1 ? 1 : steps > 1e12 ? (int64_t)1e12 : (int64_t)steps;
+    f->schedule = heed__settings_schedule(&f->set, f->steps);
+    f->eval_every = f->set.eval_every ? f->set.eval_every : (f->steps + 9) / 10;
+    f->log_every = f->set.log_every ? f->set.log_every : (f->steps + 99) / 100;
+    return heed__settings_fix(f->a->config, f->steps);
+}
+
+/* --steps and --epochs are known without a clock. */
+static bool fix_by_data(heed__fitting *f) {
+    if (f->set.minutes > 0) return true;
+    if (f->set.steps) return fix_length(f, (double)f->set.steps);
+    return fix_length(f, ceil(f->set.epochs * (double)f->epoch_batches / f->micros));
+}
+
+/* ---- trial ---- */
+
+static bool evaluate_one(heed__fitting *f) {
+    heed__evaluation e = heed__fit_evaluation(f);
+    heed_score score;
+    e.count = f->evals ? 1 : 0;
+    return heed__evaluate(&e, &score);
+}
+
+/* Seconds of one update, on updates that are forgotten afterwards: within the first 5 % of the time
+ * but 10 s at most, the first one not counted. */
+static bool measure_update(heed__fitting *f, double budget, double *seconds) {
+    double limit = fmin(0.05 * budget, 10);
+    if (!heed__fit_update(f)) return false;
+    double start = heed__os_seconds(), took = 0;
+    int updates = 0;
+    do {
+        if (!heed__fit_update(f)) return false;
+        took = heed__os_seconds() - start;
+        updates++;
+    } while (took < limit && !(f->a->stop && f->a->stop(f->a->user)));
+    *seconds = took / updates;
+    return true;
+}
+
+/* As many steps as fit into the rest of the time, evaluations counted. The training then starts
+ * anew, so that config.conf, which names the steps, gives it again bit by bit. */
+static bool fix_by_clock(heed__fitting *f) {
+    double budget = f->set.minutes * 60, begin = heed__os_seconds(), update;
+    int64_t at = f->state.step;
+    f->schedule =
+        (heed_schedule){.warmup = INT64_MAX}; /* no rate worth the name: nothing diverges */
+    if (!evaluate_one(f) || !measure_update(f, budget, &update)) return false;
+    double start = heed__os_seconds();
+    if (!evaluate_one(f)) return false;
+    double eval = (heed__os_seconds() - start) * (double)f->evals;
+    double left = budget - (heed__os_seconds() - begin);
+    double steps = f->set.eval_every ? left / (update + eval / (double)f->set.eval_every)
+                                     : (left - 10 * eval) / update;
+    f->state.step = at;
+    if (!fix_length(f, (double)at + fmax(1, floor(steps)))) return false;
+    char note[160];
+    snprintf(note, sizeof note,
+             "%g minutes are %" PRId64
+             " steps of %.3g s here; this is now a run of --steps %" PRId64,
+             f->set.minutes, f->steps - at, update, f->steps);
+    heed__fit_tell(f, HEED_FIT_NOTE, note);
+    return true;
+}
+
+static size_t store_bytes(const heed_store *s) {
+    size_t bytes = 0;
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        bytes += e->tensor->size * sizeof(heed_real) * (e->tensor->g ? 2 : 1);
+    }
+    return bytes;
+}
+
+/* Model and data are tried before anything is written. What the trial changed is forgotten: the
+ * model is built again. */
+static bool try_out(heed__fitting *f) {
+    heed__state kept = f->state;
+    double loss = 0;
+    size_t items = 0;
+    bool ok = f->set.minutes > 0 ? fix_by_clock(f)
+                                 : heed__fit_pass(f, 0, &loss, &items) && evaluate_one(f);
+    if (!ok) return false;
+    f->state = kept;
+    f->loss = NAN;
+    f->step_seconds = f->step_items = 0;
+    f->bytes = store_bytes(f->store) + store_bytes(heed_optim_slots(f->optim)) +
+               heed_tape_used(f->tape).reserved;
+    unbuild(f);
+    return build(f);
+}
+
+/* ---- run directory ---- */
+
+static void begin_state(heed__fitting *f) {
+    heed__state *s = &f->state;
+    *s = (heed__state){.seed = heed_seed(f->c),
+                       .data_checksum = f->a->data_checksum,
+                       .tokenizer_digest = f->a->tokenizer_digest};
+    s->best_loss = s->loss = s->val_loss = s->metric = s->norm = NAN;
+    f->fresh = true;
+}
+
+static bool same(heed__fitting *f, const char *what, uint64_t was, uint64_t now, const char *hint) {
+    return was == now ||
+           heed_fail(f->c, HEED_DATA,
+                     "cannot go on with %s: the %s is another one: expected %016" PRIx64
+                     ", found %016" PRIx64 "; hint: %s",
+                     f->a->run, what, was, now, hint);
+}
+
+static bool agrees(heed__fitting *f) {
+    const heed__state *s = &f->state;
+    return same(f, "data", s->data_checksum, f->a->data_checksum,
+                "bring back the text that the run began with, or train anew") &&
+           same(f, "tokenizer", s->tokenizer_digest, f->a->tokenizer_digest,
+                "bring back the tokenizer's files in the run directory") &&
+           same(f, "seed", s->seed, heed_seed(f->c), "resume without --seed");
+}
+
+/* A run that died before its first checkpoint has settings alone, and starts again. */
+static bool read_checkpoint(heed__fitting *f) {
+    const char *run = f->a->run;
+    heed_text path = {.c = f->c};
+    bool whole = heed__os_exists(heed__run_path(&path, run, "last/state.json"));
+    bool begun = heed__os_exists(heed__run_path(&path, run, "config.conf"));
+    bool trained = heed__os_exists(heed__run_path(&path, run, "model.safetensors"));
+    bool ok = begun;
+    if (!begun)
+        heed_fail(f->c, HEED_DATA,
+                  "run is missing: %s: expected a run directory with a config.conf; hint: `heed "
+                  "train TASK DATA -o %s` makes one",
+                  run, run);
+    else if (whole)
+        ok = heed__state_read(f->c, heed__run_path(&path, run, "last/state.json"), &f->state) &&
+             agrees(f);
+    else if (trained)
+        ok =
+            heed_fail(f->c, HEED_DATA,
+                      "%s has lost its checkpoint: %s/last/state.json: not found; hint: bring back "
+                      "a copy of the folder `last`, or train anew with --force",
+                      run, run);
+    f->fresh = !whole;
+    f->before = f->state.seconds;
+    heed_text_free(&path);
+    return ok;
+}
+
+static bool open_run(heed__fitting *f) {
+    begin_state(f);
+    if (!f->a->run) return true;
+    if (!f->a->resume) return heed__run_vacant(f->c, f->a->run, f->a->force);
+    return heed__checkpoint_mend(f->c, f->a->run) && read_checkpoint(f);
+}
+
+static void note_changes(heed__fitting *f) {
+    const heed__state *s = &f->state;
+    char note[256];
+    if (s->steps != f->steps) {
+        snprintf(note, sizeof note,
+                 "steps are now %" PRId64 ", not %" PRId64
+                 ": the learning rate follows the new schedule from step %" PRId64 " on",
+                 f->steps, s->steps, s->step);
+        heed__fit_tell(f, HEED_FIT_NOTE, note);
+    }
+    if (strcmp(s->isa, heed_isa(f->c)) != 0) {
+        snprintf(note, sizeof note,
+                 "warning: the checkpoint was made with %s, this is %s: the results will agree to "
+                 "rounding, not bit by bit; hint: --isa %s",
+                 s->isa, heed_isa(f->c), s->isa);
+        heed__fit_tell(f, HEED_FIT_NOTE, note);
+    }
+    if (strcmp(s->version, HEED_VERSION) != 0) {
+        snprintf(note, sizeof note, "the checkpoint was made by heed %s, this is %s", s->version,
+                 HEED_VERSION);
+        heed__fit_tell(f, HEED_FIT_NOTE, note);
+    }
+}
+
+static bool go_on(heed__fitting *f) {
+    heed__checkpoint k = {.c = f->c, .run = f->a->run, .store = f->store};
+    k.slots = heed_optim_slots(f->optim);
+    f->saved_step = f->state.step;
+    if (!heed__checkpoint_load(&k) ||
+        !heed__journal_open(&f->journal, f->c, f->a->run, f->state.row_step))
+        return false;
+    note_changes(f);
+    return heed__run_write_config(f->c, f->a);
+}
+
+static bool start_run(heed__fitting *f) {
+    return heed__run_make(f->c, f->a) && heed__journal_open(&f->journal, f->c, f->a->run, 0);
+}
+
+static bool begin(heed__fitting *f) {
+    heed__state *s = &f->state;
+    if (f->a->run && !(f->fresh ? start_run(f) : go_on(f))) return false;
+    snprintf(s->version, sizeof s->version, "%s", HEED_VERSION);
+    snprintf(s->isa, sizeof s->isa, "%s", heed_isa(f->c));
+    f->start = heed__os_seconds();
+    heed__fit_tell(f, HEED_FIT_START, NULL);
+    return f->fresh ? heed__fit_save(f, true) : !heed__stopped(f->c);
+}
+
+bool heed__fit_prepare(heed__fitting *f) {
+    f->start = heed__os_seconds();
+    if (!read_settings(f) || !open_run(f) || !build(f) || !count_batches(f) || !fix_by_data(f))
+        return false;
+    if (!f->fresh && f->steps && heed__fit_finished(f)) {
+        heed__fit_tell(f, HEED_FIT_NOTE, "the run is finished: nothing is left to do");
+        return false;
+    }
+    f->tape = heed_tape_new(f->c);
+    return try_out(f) && begin(f);
+}
+
+void heed__fit_release(heed__fitting *f) {
+    heed__journal_close(&f->journal);
+    heed_text_free(&f->settings);
+    heed_tape_free(f->tape);
+    unbuild(f);
+}

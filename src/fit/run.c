@@ -1,0 +1,322 @@
+/* run.c -- run directories: made, opened for use; and evaluation. */
+#include "core/core.h"
+#include "core/os.h"
+#include "fit/fit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- evaluation ---- */
+
+/* A model without metrics of its own counts the loss alone. */
+static bool add_batch(const heed__evaluation *e, uint64_t index, heed_score *score) {
+    heed_ctx *c = heed_tape_ctx(e->tape);
+    heed_batch b = {0};
+    heed_batch_at at = {.val = true, .index = index, .rows = e->rows};
+    heed_tape_begin(e->tape, HEED_EVAL, index);
+    if (!e->model->batch(e->self, e->data, at, &b))
+        return heed_fail(c, HEED_DATA, "model %s made no evaluation batch %" PRIu64, e->model->name,
+                         index);
+    const heed_tensor *loss = e->model->loss(e->self, e->tape, &b);
+    if (!loss || heed__stopped(c))
+        return heed_fail(c, HEED_FAILED, "model %s made no loss", e->model->name);
+    double weight = score->weight;
+    if (e->model->metrics) e->model->metrics(e->self, &b, score);
+    if (score->weight == weight) {
+        double items = b.picks ? b.pick_count : b.items ? (double)b.items : b.rows;
+        score->loss += (double)loss->x[0] * items;
+        score->weight += items;
+    }
+    return !heed__stopped(c);
+}
+
+bool heed__evaluate(const heed__evaluation *e, heed_score *score) {
+    *score = (heed_score){0};
+    for (uint64_t i = 0; i < e->count; i++) {
+        if (i > 0 && e->stop && e->stop(e->user)) return false;
+        if (!add_batch(e, i, score)) return false;
+    }
+    return true;
+}
+
+heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data, int rows) {
+    heed_score score = {0};
+    if (!t || !m || !self || rows < 1 || !m->evals || heed__stopped(heed_tape_ctx(t))) return score;
+    heed__evaluation e = {.tape = t, .model = m, .self = self, .data = data, .rows = rows};
+    e.count = m->evals(self, data, rows);
+    return heed__evaluate(&e, &score) ? score : (heed_score){0};
+}
+
+/* ---- making ---- */
+
+bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out) {
+    for (const heed_option *o = m->options; o && o->name; o++)
+        if (!heed_text_add(out, "%s%s=%s", out->n ? "\n" : "", o->name,
+                           heed_config_text(f, o->name)))
+            return false;
+    return out->n > 0 || heed_text_add(out, "%s", "");
+}
+
+/* All that a run consists of; removed by force, and nothing else is. */
+static const char *const run_files[] = {
+    "config.conf", "model.safetensors", "last",       "last.new",    "last.old",
+    "metrics.csv", "train.log",         "loss.png",   "samples.txt", "vocab.txt",
+    "labels.txt",  "tokenizer.conf",    "merges.txt", "vocab.json",  NULL};
+enum { TELLING = 5 }; /* the first ones tell that a folder is a run */
+
+bool heed__run_vacant(heed_ctx *c, const char *dir, bool force) {
+    heed_text path = {.c = c};
+    bool taken = false;
+    for (int i = 0; i < TELLING && !taken; i++)
+        taken = heed__os_exists(heed__run_path(&path, dir, run_files[i]));
+    heed_text_free(&path);
+    if (heed__os_exists(dir) && !heed__os_is_dir(dir))
+        return heed_fail(c, HEED_USAGE, "run is wrong: %s: expected a folder, found a file", dir);
+    if (taken && !force)
+        return heed_fail(c, HEED_USAGE,
+                         "run exists already: %s: expected no run there; hint: `heed resume %s` "
+                         "goes on, --force starts anew and removes it",
+                         dir, dir);
+    return !heed__stopped(c);
+}
+
+bool heed__run_write_config(heed_ctx *c, const heed_fit_args *a) {
+    heed_text text = {.c = c}, path = {.c = c};
+    bool ok = heed_config_write(a->config, &text, true) &&
+              heed__os_write(c, heed__run_path(&path, a->run, "config.conf"),
+                             &(heed__piece){text.s, text.n}, 1);
+    heed_text_free(&text);
+    heed_text_free(&path);
+    return ok;
+}
+
+bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
+    heed_text path = {.c = c};
+    bool ok = heed__os_make_dir(c, a->run);
+    for (int i = 0; ok && run_files[i]; i++)
+        ok = heed__os_remove(c, heed__run_path(&path, a->run, run_files[i]));
+    heed_text_free(&path);
+    return ok && (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run)) &&
+           heed__run_write_config(c, a);
+}
+
+/* ---- opening ---- */
+
+typedef struct {
+    heed_run run; /* first: the caller's view */
+    heed__owned owned;
+    heed_text text;       /* of config.conf, cut into keys */
+    heed_option *foreign; /* keys of config.conf that no table of the library has */
+    size_t room;
+    char architecture[64];
+    uint64_t digest; /* of the tokenizer; 0: none */
+    heed_text settings;
+} opened;
+
+static void release(opened *o) {
+    heed_tokenizer_free(o->run.tokenizer);
+    heed_tape_free(o->run.tape);
+    heed_store_free(o->run.store);
+    heed_config_free(o->run.config);
+    heed__free(o->run.self);
+    heed__free(o->foreign);
+    heed_text_free(&o->text);
+    heed_text_free(&o->settings);
+    heed__free(o);
+}
+
+static void release_owned(heed__owned *owned) {
+    release((opened *)(void *)((char *)owned - offsetof(opened, owned)));
+}
+
+void heed_run_close(heed_run *r) {
+    if (!r) return;
+    opened *o = (opened *)(void *)r;
+    heed__disown(r->c, &o->owned);
+    release(o);
+}
+
+/* What the weights file says of itself. */
+static bool read_meta(opened *o, const char *path) {
+    heed_ctx *c = o->run.c;
+    heed_safetensors *f = heed_safetensors_open(c, path);
+    if (!f) return false;
+    const char *name = heed_safetensors_meta(f, "architecture");
+    const char *settings = heed_safetensors_meta(f, "settings");
+    const char *digest = heed_safetensors_meta(f, "tokenizer");
+    bool ok = name && settings && digest && sscanf(digest, "%16" SCNx64, &o->digest) == 1;
+    if (!ok)
+        heed_fail(c, HEED_DATA,
+                  "%s is not of a run: expected the metadata architecture, settings and "
+                  "tokenizer; hint: `heed info %s` shows what it holds",
+                  path, path);
+    else {
+        snprintf(o->architecture, sizeof o->architecture, "%s", name);
+        ok = heed_text_add(&o->settings, "%s", settings);
+    }
+    heed_safetensors_close(f);
+    return ok;
+}
+
+static bool choose_model(opened *o, const heed_model *const *models, const char *path) {
+    for (; models && *models; models++)
+        if (strcmp((*models)->name, o->architecture) == 0) o->run.model = *models;
+    return o->run.model ||
+           heed_fail(o->run.c, HEED_DATA, "%s holds an unknown model: architecture: found %s", path,
+                     o->architecture);
+}
+
+static bool known(const heed_model *m, const char *key) {
+    for (const heed_option *p = m->options; p && p->name; p++)
+        if (strcmp(p->name, key) == 0) return true;
+    for (const heed_option *p = heed_fit_options; p->name; p++)
+        if (strcmp(p->name, key) == 0) return true;
+    return false;
+}
+
+static bool listed(const opened *o, size_t count, const char *key) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(o->foreign[i].name, key) == 0) return true;
+    return false;
+}
+
+/* A program that trains has settings of its own in config.conf: they are kept as texts. */
+static bool find_foreign(opened *o) {
+    size_t count = 0;
+    for (char *line = o->text.s, *next; line && *line; line = next) {
+        next = line + strcspn(line, "\n");
+        if (*next) *next++ = 0;
+        line += strspn(line, " \t");
+        size_t n = strcspn(line, " \t=#");
+        bool pair = n > 0 && line[n + strspn(line + n, " \t")] == '=';
+        line[n] = 0;
+        if (!pair || known(o->run.model, line) || listed(o, count, line)) continue;
+        if (!heed__grow(o->run.c, &o->foreign, &o->room, count + 2, sizeof *o->foreign))
+            return false;
+        o->foreign[count++] = (heed_option){.name = line, .kind = HEED_TEXT, .value = ""};
+    }
+    return o->foreign || heed__grow(o->run.c, &o->foreign, &o->room, 1, sizeof *o->foreign);
+}
+
+static bool read_config(opened *o, const char *path) {
+    heed_ctx *c = o->run.c;
+    size_t n;
+    unsigned char *bytes = heed__os_read(c, path, 1 << 20, &n);
+    bool ok = bytes && heed_text_put(&o->text, (const char *)bytes, n);
+    heed__free(bytes);
+    if (!ok || !find_foreign(o)) return false;
+    const heed_option *tables[4] = {0};
+    int count = 0;
+    if (o->run.model->options) tables[count++] = o->run.model->options;
+    tables[count++] = heed_fit_options;
+    tables[count] = o->foreign;
+    o->run.config = heed_config_new(c, tables);
+    return heed_config_read(o->run.config, path, HEED_FROM_FILE);
+}
+
+/* The weights file knows best what model it holds. */
+static bool apply_settings(opened *o, const char *path) {
+    for (char *key = o->settings.s, *next; key && *key; key = next) {
+        next = key + strcspn(key, "\n");
+        if (*next) *next++ = 0;
+        char *value = strchr(key, '=');
+        if (!value)
+            return heed_fail(o->run.c, HEED_DATA,
+                             "%s is wrong: metadata settings: expected KEY=VALUE, found %s", path,
+                             key);
+        *value++ = 0;
+        if (!heed_config_set(o->run.config, key, value, path, HEED_FROM_FLAG)) return false;
+    }
+    return true;
+}
+
+static bool read_tokenizer(opened *o, const char *dir) {
+    heed_run *r = &o->run;
+    if (!o->digest) return true;
+    r->tokenizer = heed_tokenizer_open(r->c, dir);
+    if (!r->tokenizer) return false;
+    uint64_t found = heed_tokenizer_digest(r->tokenizer);
+    if (found != o->digest)
+        return heed_fail(r->c, HEED_DATA,
+                         "tokenizer of %s is not the one that the model was trained with: expected "
+                         "digest %016" PRIx64 ", found %016" PRIx64
+                         "; hint: bring back a copy of its files",
+                         dir, o->digest, found);
+    char vocab[16];
+    snprintf(vocab, sizeof vocab, "%d", heed_vocab_size(r->tokenizer));
+    return !heed_config_has(r->config, "vocab") ||
+           heed_config_set(r->config, "vocab", vocab, dir, HEED_FROM_FLAG);
+}
+
+static bool build(opened *o, const char *weights) {
+    heed_run *r = &o->run;
+    r->store = heed_store_new(r->c);
+    r->tape = heed_tape_new(r->c);
+    r->self = heed__alloc(r->c, r->model->size ? r->model->size : 1);
+    if (!r->store || !r->tape || !r->self) return false;
+    if (!r->model->init(r->self, r->store, r->config))
+        return heed_fail(r->c, HEED_USAGE, "model %s refuses its settings", r->model->name);
+    return heed__weights_load(r->store, weights);
+}
+
+/* RUN/FOLDER/NAME, or RUN/NAME. */
+static const char *inside(heed_text *t, const char *run, const char *folder, const char *name) {
+    heed__run_path(t, run, folder ? folder : name);
+    if (folder) heed_text_add(t, "/%s", name);
+    return t->s ? t->s : "";
+}
+
+/* Where the weights asked for stand, an unfinished swap of checkpoints considered; *state: the
+ * checkpoint's state.json. */
+static bool find_weights(heed_ctx *c, const char *dir, bool last, heed_text *weights,
+                         heed_text *state) {
+    const char *folder = heed__checkpoint_find(c, dir);
+    if (last && !folder)
+        return heed_fail(c, HEED_DATA, "%s holds no checkpoint: last/state.json: not found", dir);
+    if (folder) inside(state, dir, folder, "state.json");
+    if (last) return inside(weights, dir, folder, "model.safetensors")[0] != 0;
+    if (folder && heed__os_exists(inside(weights, dir, folder, "best.safetensors"))) return true;
+    return inside(weights, dir, NULL, "model.safetensors")[0] != 0;
+}
+
+static bool open_all(opened *o, const char *dir, const heed_model *const *models, bool last) {
+    heed_ctx *c = o->run.c;
+    heed_text weights = {.c = c}, state = {.c = c}, config = {.c = c};
+    bool ok = find_weights(c, dir, last, &weights, &state) && read_meta(o, weights.s) &&
+              choose_model(o, models, weights.s) &&
+              read_config(o, heed__run_path(&config, dir, "config.conf")) &&
+              apply_settings(o, weights.s) && read_tokenizer(o, dir) && build(o, weights.s);
+    heed__state s;
+    o->run.step = -1;
+    if (ok && state.n && (ok = heed__state_read(c, state.s, &s)))
+        o->run.step = last ? s.step : s.best_step;
+    heed_text_free(&weights);
+    heed_text_free(&state);
+    heed_text_free(&config);
+    return ok;
+}
+
+heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
+                        const char *which) {
+    if (heed__stopped(c) || !dir) return NULL;
+    bool last = which && strcmp(which, "last") == 0;
+    if (which && !last && strcmp(which, "best") != 0) {
+        heed_fail(c, HEED_USAGE, "expected best or last, found %s", which);
+        return NULL;
+    }
+    if (!heed__os_is_dir(dir)) {
+        heed_fail(c, HEED_DATA,
+                  "run is missing: %s: expected a run directory, found %s; hint: `heed train TASK "
+                  "DATA -o %s` makes one",
+                  dir, heed__os_exists(dir) ? "a file" : "nothing", dir);
+        return NULL;
+    }
+    opened *o = heed__alloc(c, sizeof *o);
+    if (!o) return NULL;
+    o->run.c = o->text.c = o->settings.c = c;
+    heed__own(c, &o->owned, release_owned);
+    if (open_all(o, dir, models, last)) return &o->run;
+    heed_run_close(&o->run);
+    return NULL;
+}

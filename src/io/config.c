@@ -1,0 +1,141 @@
+/* The option table: names, defaults, access, and what overrides what. */
+#include "io/config.h"
+
+#include <string.h>
+
+static void destroy(heed__owned *object) {
+    heed_config *f = (heed_config *)object;
+    for (size_t i = 0; i < f->count; i++) heed__free(f->settings[i].text);
+    heed__free(f->settings);
+    heed__free(f);
+}
+
+void heed_config_free(heed_config *f) {
+    if (!f) return;
+    heed__disown(f->c, &f->owned);
+    destroy(&f->owned);
+}
+
+heed__setting *heed__setting_find(const heed_config *f, const char *key, size_t n) {
+    for (size_t i = 0; i < f->count; i++) {
+        heed__setting *s = &f->settings[i];
+        if (strncmp(s->o->name, key, n) == 0 && s->o->name[n] == 0) return s;
+    }
+    return NULL;
+}
+
+static bool add(heed_config *f, const heed_option *o, const char *group) {
+    size_t n = strlen(o->name);
+    if (heed__setting_find(f, o->name, n)) return true;
+    if (!heed__grow(f->c, &f->settings, &f->room, f->count + 1, sizeof *f->settings)) return false;
+    heed__setting *s = &f->settings[f->count++];
+    *s = (heed__setting){.o = o, .group = group};
+    if (n > f->key_width) f->key_width = n;
+    return heed__setting_put(f, s, o->value ? o->value : "", "default", HEED_FROM_DEFAULT);
+}
+
+/* A row without a group belongs to the group of the row before it. */
+static bool add_table(heed_config *f, const heed_option *table) {
+    const char *group = "Settings";
+    for (const heed_option *o = table; o->name; o++) {
+        if (o->group) group = o->group;
+        if (!add(f, o, group)) return false;
+    }
+    return true;
+}
+
+heed_config *heed_config_new(heed_ctx *c, const heed_option *const *tables) {
+    if (heed__stopped(c) || !tables) return NULL;
+    heed_config *f = heed__alloc(c, sizeof *f);
+    if (!f) return NULL;
+    f->c = c;
+    heed__own(c, &f->owned, destroy);
+    for (; *tables; tables++) {
+        if (add_table(f, *tables)) continue;
+        heed_config_free(f);
+        return NULL;
+    }
+    return f;
+}
+
+/* ---- access ---- */
+
+static bool is_kind(const heed__setting *s, int kinds) { return kinds >> s->o->kind & 1; }
+
+/* The setting, NULL with an error if the program asks for a key or a kind that the tables lack. */
+static const heed__setting *get(const heed_config *f, const char *key, int kinds,
+                                const char *what) {
+    if (!f || !key) return NULL;
+    const heed__setting *s = heed__setting_find(f, key, strlen(key));
+    if (s && is_kind(s, kinds)) return s;
+    heed_fail(f->c, HEED_USAGE, "setting %s is wrong: expected %s in the option table, found %s",
+              key, what, s ? "another kind" : "none");
+    return NULL;
+}
+
+enum {
+    NUMBER = 1 << HEED_INT | 1 << HEED_REAL,
+    ANY = NUMBER | 1 << HEED_BOOL | 1 << HEED_TEXT | 1 << HEED_CHOICE
+};
+
+int64_t heed_config_int(const heed_config *f, const char *key) {
+    const heed__setting *s = get(f, key, 1 << HEED_INT, "a whole number");
+    return s ? s->whole : 0;
+}
+
+double heed_config_real(const heed_config *f, const char *key) {
+    const heed__setting *s = get(f, key, NUMBER, "a number");
+    return s ? s->real : 0;
+}
+
+bool heed_config_bool(const heed_config *f, const char *key) {
+    const heed__setting *s = get(f, key, 1 << HEED_BOOL, "a switch");
+    return s && s->on;
+}
+
+const char *heed_config_text(const heed_config *f, const char *key) {
+    const heed__setting *s = get(f, key, ANY, "a value");
+    return s && s->text ? s->text : "";
+}
+
+heed_rank heed_config_rank(const heed_config *f, const char *key) {
+    const heed__setting *s = get(f, key, ANY, "a value");
+    return s ? s->rank : HEED_FROM_DEFAULT;
+}
+
+bool heed_config_has(const heed_config *f, const char *key) {
+    return f && key && heed__setting_find(f, key, strlen(key));
+}
+
+int heed_config_count(const heed_config *f) { return f ? (int)f->count : 0; }
+
+const heed_option *heed_config_at(const heed_config *f, int index, const char **value) {
+    bool inside = f && index >= 0 && (size_t)index < f->count;
+    if (value) *value = inside ? f->settings[index].text : "";
+    return inside ? f->settings[index].o : NULL;
+}
+
+const heed__setting *heed__setting_next(const heed_config *f, const heed__setting *after) {
+    size_t i = after ? (size_t)(after - f->settings) + 1 : 0;
+    const char *group = after ? after->group : f->count ? f->settings[0].group : "";
+    for (; i < f->count; i++)
+        if (strcmp(f->settings[i].group, group) == 0) return &f->settings[i];
+    /* The next group begins with the first setting behind this group's first whose own group did
+     * not occur before it. */
+    size_t start = 0;
+    while (start < f->count && strcmp(f->settings[start].group, group) != 0) start++;
+    for (i = start + 1; i < f->count; i++) {
+        size_t k = 0;
+        while (strcmp(f->settings[k].group, f->settings[i].group) != 0) k++;
+        if (k == i) return &f->settings[i];
+    }
+    return NULL;
+}
+
+bool heed_config_set(heed_config *f, const char *key, const char *value, const char *where,
+                     heed_rank rank) {
+    if (!f || heed__stopped(f->c) || !key || !value) return false;
+    heed__setting *s = heed__setting_find(f, key, strlen(key));
+    if (!s) return heed__setting_unknown(f, key, strlen(key), where, rank);
+    return heed__setting_put(f, s, value, where, rank);
+}

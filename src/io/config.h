@@ -1,0 +1,44 @@
+/* What the files of the option table share. */
+#ifndef HEED_CONFIG_H
+#define HEED_CONFIG_H
+
+#include "core/core.h"
+#include "io/io.h"
+
+/* A value longer than this is refused, so that its escaped line stays readable. */
+enum { HEED__VALUE_LIMIT = 16384, HEED__LINE_LIMIT = 4 * HEED__VALUE_LIMIT };
+
+typedef struct {
+    const heed_option *o;
+    const char *group;
+    char *text; /* canonical: true or false, whole numbers without an exponent */
+    double real;
+    int64_t whole;
+    bool on;
+    heed_rank rank;
+} heed__setting;
+
+struct heed_config {
+    heed__owned owned;
+    heed_ctx *c;
+    heed__setting *settings; /* in the order of the tables */
+    size_t room, count;
+    size_t key_width; /* bytes of the longest key */
+};
+
+heed__setting *heed__setting_find(const heed_config *f, const char *key, size_t n);
+/* Checks text and stores it with its canonical form; where: see heed_config_set. */
+bool heed__setting_put(heed_config *f, heed__setting *s, const char *text, const char *where,
+                       heed_rank rank);
+/* Fails with "unknown setting" and the nearest key. */
+bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, const char *where,
+                           heed_rank rank);
+/* The error status that a wrong value of this origin has: files are data, the rest is usage. */
+heed_status heed__rank_status(heed_rank rank);
+/* "a whole number from 1 to 96": what the check of o takes. */
+bool heed__option_expects(const heed_option *o, heed_text *out);
+/* The settings group by group, groups in order of their first setting: the one after `after` (NULL:
+ * the first one), NULL at the end. */
+const heed__setting *heed__setting_next(const heed_config *f, const heed__setting *after);
+
+#endif

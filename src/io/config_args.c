@@ -1,0 +1,77 @@
+/* Settings from a command line. */
+#include "io/config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    heed_config *f;
+    int count, at; /* arguments, and the one that is next */
+    char **args;
+} arguments;
+
+/* The value of the flag before it: the next argument. One that looks like a flag is not taken,
+ * since the value was most likely forgotten. */
+static const char *next_value(arguments *a, const char *flag) {
+    const char *value = a->at < a->count ? a->args[a->at] : NULL;
+    if (value && strncmp(value, "--", 2) != 0) {
+        a->at++;
+        return value;
+    }
+    heed_fail(a->f->c, HEED_USAGE, "%s is wrong: expected a value, found %s; hint: %s%sVALUE", flag,
+              value ? value : "the end of the line", flag, flag[1] == '-' ? "=" : " ");
+    return NULL;
+}
+
+static bool set_switch(arguments *a, heed__setting *s, const char *flag, const char *equals,
+                       bool on) {
+    if (equals)
+        return heed_fail(a->f->c, HEED_USAGE,
+                         "%s is wrong: expected no value, found %s; hint: --%s or --no-%s", flag,
+                         equals, s->o->name, s->o->name);
+    return heed__setting_put(a->f, s, on ? "true" : "false", flag, HEED_FROM_FLAG);
+}
+
+/* One --flag; what belongs to it is taken from the arguments. */
+static bool take_flag(arguments *a, const char *arg) {
+    const char *key = arg + 2, *equals = strchr(key, '=');
+    size_t n = equals ? (size_t)(equals - key) : strlen(key);
+    char flag[128];
+    snprintf(flag, sizeof flag, "--%.*s", n < 100 ? (int)n : 100, key);
+    heed__setting *s = heed__setting_find(a->f, key, n);
+    if (s && s->o->kind == HEED_BOOL) return set_switch(a, s, flag, equals, true);
+    if (!s && n > 3 && strncmp(key, "no-", 3) == 0) {
+        heed__setting *off = heed__setting_find(a->f, key + 3, n - 3);
+        if (off && off->o->kind == HEED_BOOL) return set_switch(a, off, flag, equals, false);
+    }
+    if (!s) return heed__setting_unknown(a->f, key, n, flag, HEED_FROM_FLAG);
+    const char *value = equals ? equals + 1 : next_value(a, flag);
+    return value && heed__setting_put(a->f, s, value, flag, HEED_FROM_FLAG);
+}
+
+static bool take_file(arguments *a) {
+    const char *path = next_value(a, "-c");
+    return path && heed_config_read(a->f, path, HEED_FROM_FILE);
+}
+
+bool heed_config_args(heed_config *f, int *argc, char **argv) {
+    if (!f || heed__stopped(f->c) || !argc || !argv) return false;
+    arguments a = {.f = f, .count = *argc, .args = argv};
+    int kept = 0;
+    bool ok = true, flags = true;
+    while (ok && a.at < a.count) {
+        char *arg = argv[a.at++];
+        if (flags && strcmp(arg, "--") == 0)
+            flags = false;
+        else if (flags && strncmp(arg, "--", 2) == 0)
+            ok = take_flag(&a, arg);
+        else if (flags && strcmp(arg, "-c") == 0)
+            ok = take_file(&a);
+        else
+            argv[kept++] = arg;
+    }
+    if (!ok) return false;
+    if (kept < *argc) argv[kept] = NULL;
+    *argc = kept;
+    return true;
+}

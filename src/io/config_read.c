@@ -1,0 +1,137 @@
+/* `key = value` files. */
+#include "core/os.h"
+#include "io/config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FILE_LIMIT = 1 << 20 };
+
+typedef struct {
+    heed_config *f;
+    const char *path;
+    size_t line;  /* from 1 */
+    size_t *seen; /* per setting: the line that set it, 0 none */
+    heed_rank rank;
+} reading;
+
+static bool syntax(const reading *r, const char *expected, const char *found, size_t n) {
+    char quoted[HEED__QUOTE];
+    return heed_fail(r->f->c, HEED_DATA, "config is wrong: %s:%zu: expected %s, found %s", r->path,
+                     r->line, expected, heed__quote(quoted, found, n));
+}
+
+static bool is_blank(char ch) { return ch == ' ' || ch == '\t'; }
+
+static char *skip_blanks(char *p) {
+    while (is_blank(*p)) p++;
+    return p;
+}
+
+/* The escape behind a backslash; 0: there is no such. */
+static char unescape(char ch) {
+    switch (ch) {
+    case 'n':
+        return '\n';
+    case 'r':
+        return '\r';
+    case 't':
+        return '\t';
+    case '"':
+    case '\\':
+        return ch;
+    default:
+        return 0;
+    }
+}
+
+/* From the quote at p: the text within, unescaped in place; NULL after an error. A text in single
+ * quotes knows no escapes. */
+static char *quoted_value(const reading *r, char *p) {
+    char quote = *p, *to = p, *from = p + 1;
+    for (; *from && *from != quote; from++, to++) {
+        bool escape = quote == '"' && *from == '\\';
+        *to = escape ? unescape(*++from) : *from;
+        if (*to) continue;
+        syntax(r, "one of \\n \\r \\t \\\" \\\\ in a quoted value", from - 1, *from ? 2 : 1);
+        return NULL;
+    }
+    if (!*from) {
+        syntax(r, "a closing quote", p, strlen(p));
+        return NULL;
+    }
+    char *rest = skip_blanks(from + 1);
+    if (*rest && (*rest != '#' || rest == from + 1)) {
+        syntax(r, "nothing behind the quoted value", rest, strlen(rest));
+        return NULL;
+    }
+    *to = 0;
+    return p;
+}
+
+/* Up to a # after a blank, without the blanks around. */
+static char *plain_value(char *p) {
+    char *end = p;
+    while (*end && !(*end == '#' && (end == p || is_blank(end[-1])))) end++;
+    while (end > p && is_blank(end[-1])) end--;
+    *end = 0;
+    return p;
+}
+
+static bool read_line(reading *r, char *line) {
+    char *key = skip_blanks(line), *equals = strchr(key, '=');
+    if (!*key || *key == '#') return true;
+    if (!equals || equals == key) return syntax(r, "key = value", key, strlen(key));
+    size_t n = (size_t)(equals - key);
+    while (n && is_blank(key[n - 1])) n--;
+    char where[512];
+    snprintf(where, sizeof where, "%.480s:%zu", r->path, r->line);
+    heed__setting *s = heed__setting_find(r->f, key, n);
+    if (!s) return heed__setting_unknown(r->f, key, n, where, r->rank);
+    size_t *seen = &r->seen[s - r->f->settings];
+    if (*seen)
+        return heed_fail(r->f->c, HEED_DATA, "%s is set twice: %s: lines %zu and %zu", s->o->name,
+                         r->path, *seen, r->line);
+    *seen = r->line;
+    char *value = skip_blanks(equals + 1);
+    value = *value == '"' || *value == '\'' ? quoted_value(r, value) : plain_value(value);
+    return value && heed__setting_put(r->f, s, value, where, r->rank);
+}
+
+/* Whole-file checks, so that what follows may treat it as lines of C strings. */
+static bool is_text(reading *r, const char *text, size_t n) {
+    const char *zero = memchr(text, 0, n);
+    size_t valid = zero ? (size_t)(zero - text) : heed__utf8_valid(text, n);
+    if (valid == n) return true;
+    for (size_t i = 0; i < valid; i++) r->line += text[i] == '\n';
+    return heed_fail(r->f->c, HEED_DATA,
+                     "config is wrong: %s:%zu: expected UTF-8 text, found the byte 0x%02X", r->path,
+                     r->line, (unsigned char)text[valid]);
+}
+
+static bool read_lines(reading *r, char *text, size_t n) {
+    if (!is_text(r, text, n)) return false;
+    if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) text += 3; /* a byte order mark */
+    for (char *next; text; text = next, r->line++) {
+        size_t length = strcspn(text, "\n");
+        next = text[length] ? text + length + 1 : NULL;
+        text[length] = 0;
+        if (length && text[length - 1] == '\r') text[length - 1] = 0;
+        if (length > HEED__LINE_LIMIT)
+            return syntax(r, "a line of at most 65536 bytes", text, strlen(text));
+        if (!read_line(r, text)) return false;
+    }
+    return true;
+}
+
+bool heed_config_read(heed_config *f, const char *path, heed_rank rank) {
+    if (!f || heed__stopped(f->c) || !path) return false;
+    size_t n;
+    char *text = (char *)heed__os_read(f->c, path, FILE_LIMIT, &n);
+    size_t *seen = text ? heed__alloc_array(f->c, f->count, sizeof *seen) : NULL;
+    reading r = {.f = f, .path = path, .line = 1, .seen = seen, .rank = rank};
+    bool ok = seen && read_lines(&r, text, n);
+    heed__free(seen);
+    heed__free(text);
+    return ok;
+}

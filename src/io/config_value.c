@@ -1,0 +1,193 @@
+/* The check of one value, and what is said when it fails. */
+#include "io/config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+heed_status heed__rank_status(heed_rank rank) {
+    return rank == HEED_FROM_FILE ? HEED_DATA : HEED_USAGE;
+}
+
+static bool bounded(const heed_option *o) { return o->min != 0 || o->max != 0; }
+
+static bool put_choices(const char *choices, heed_text *out) {
+    bool ok = true;
+    for (const char *at = choices; ok && *at;) {
+        size_t n = strcspn(at, "|");
+        ok = heed_text_add(out, "%s%.*s", at == choices ? "" : ", ", (int)n, at);
+        at += n + (at[n] == '|');
+    }
+    return ok;
+}
+
+bool heed__option_expects(const heed_option *o, heed_text *out) {
+    switch (o->kind) {
+    case HEED_BOOL:
+        return heed_text_add(out, "true or false");
+    case HEED_TEXT:
+        return heed_text_add(out, "a text");
+    case HEED_CHOICE:
+        return heed_text_add(out, "one of ") && put_choices(o->choices, out);
+    case HEED_INT:
+    case HEED_REAL:
+        break;
+    }
+    bool ok = heed_text_add(out, o->kind == HEED_INT ? "a whole number" : "a number");
+    if (!bounded(o)) return ok;
+    ok = ok && heed_text_add(out, isinf(o->max) ? " of at least " : " from ") &&
+         heed__put_number(out, o->min);
+    if (ok && !isinf(o->max)) ok = heed_text_add(out, " to ") && heed__put_number(out, o->max);
+    return ok;
+}
+
+static bool wrong(heed_config *f, const heed__setting *s, const char *text, const char *where,
+                  heed_rank rank) {
+    char found[HEED__QUOTE];
+    heed_text expected = {.c = f->c};
+    if (heed__option_expects(s->o, &expected)) {
+        bool flag = where && strncmp(where, "--", 2) == 0;
+        heed_fail(f->c, heed__rank_status(rank), "%s is wrong: %s%sexpected %s, found %s",
+                  flag ? where : s->o->name, flag || !where ? "" : where,
+                  flag || !where ? "" : ": ", expected.s, heed__quote(found, text, strlen(text)));
+    }
+    heed_text_free(&expected);
+    return false;
+}
+
+/* "12", or "1e6" where that is whole and exact in a double. */
+static bool read_whole(const char *text, int64_t *value) {
+    const char *digits = text + (*text == '-' || *text == '+');
+    if (*digits && digits[strspn(digits, "0123456789")] == 0) {
+        errno = 0;
+        long long got = strtoll(text, NULL, 10);
+        *value = got;
+        return errno == 0;
+    }
+    double real;
+    bool ok = heed__number(text, &real) && fabs(real) <= 9007199254740992.0 && floor(real) == real;
+    if (ok) *value = (int64_t)real;
+    return ok;
+}
+
+static bool is_one_of(const char *text, const char *choices) {
+    size_t n = strlen(text);
+    for (const char *at = choices; at && *at;) {
+        size_t part = strcspn(at, "|");
+        if (part == n && memcmp(at, text, n) == 0) return true;
+        at += part + (at[part] == '|');
+    }
+    return false;
+}
+
+/* Fills the parsed fields of s; false if text is not what its option takes. */
+static bool parse(heed__setting *s, const char *text) {
+    const heed_option *o = s->o;
+    bool ok = true;
+    switch (o->kind) {
+    case HEED_INT:
+        ok = read_whole(text, &s->whole);
+        s->real = (double)s->whole;
+        break;
+    case HEED_REAL:
+        ok = heed__number(text, &s->real);
+        break;
+    case HEED_BOOL:
+        s->on = is_one_of(text, "true|yes|on|1");
+        return s->on || is_one_of(text, "false|no|off|0");
+    case HEED_CHOICE:
+        return is_one_of(text, o->choices);
+    case HEED_TEXT:
+        return true;
+    }
+    return ok && (!bounded(o) || (s->real >= o->min && s->real <= o->max));
+}
+
+static char *canonical(heed_ctx *c, const heed__setting *s, const char *text) {
+    if (s->o->kind == HEED_BOOL) return heed__copy_text(c, s->on ? "true" : "false");
+    if (s->o->kind != HEED_INT) return heed__copy_text(c, text);
+    heed_text digits = {.c = c};
+    return heed_text_add(&digits, "%lld", (long long)s->whole) ? digits.s : NULL;
+}
+
+/* No value is one where the default is none. */
+static bool is_unset(const heed_option *o, const char *text) {
+    return !*text && (!o->value || !*o->value);
+}
+
+bool heed__setting_put(heed_config *f, heed__setting *s, const char *text, const char *where,
+                       heed_rank rank) {
+    heed__setting now = {.o = s->o, .group = s->group, .rank = rank};
+    size_t n = strlen(text);
+    if (n > HEED__VALUE_LIMIT || heed__utf8_valid(text, n) < n)
+        return heed_fail(f->c, heed__rank_status(rank),
+                         "%s is wrong: %s: expected at most %d bytes of UTF-8, found %zu bytes%s",
+                         s->o->name, where ? where : "its value", HEED__VALUE_LIMIT, n,
+                         n > HEED__VALUE_LIMIT ? "" : " that are no UTF-8");
+    bool unset = is_unset(s->o, text);
+    if (!unset && !parse(&now, text)) return wrong(f, s, text, where, rank);
+    if (s->text && rank < s->rank) return true;
+    now.text = unset ? heed__copy_text(f->c, "") : canonical(f->c, &now, text);
+    if (!now.text) return false;
+    heed__free(s->text);
+    *s = now;
+    return true;
+}
+
+/* ---- did you mean ---- */
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Insertions, deletions, changes and swaps of neighbours that lead from a to b: the restricted
+ * Damerau-Levenshtein distance. Texts beyond the table count as far. */
+static size_t distance(const char *a, size_t n, const char *b, size_t m) {
+    enum { MOST = 40 };
+    size_t d[MOST + 1][MOST + 1];
+    if (n > MOST || m > MOST) return MOST;
+    for (size_t i = 0; i <= n; i++) d[i][0] = i;
+    for (size_t j = 0; j <= m; j++) d[0][j] = j;
+    for (size_t i = 1; i <= n; i++)
+        for (size_t j = 1; j <= m; j++) {
+            size_t change = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            d[i][j] = least(change, least(d[i - 1][j], d[i][j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+        }
+    return d[n][m];
+}
+
+/* The key nearest to a misspelt one, or the one that it begins; NULL if none is near. */
+static const char *nearest(const heed_config *f, const char *key, size_t n) {
+    size_t best = n < 4 ? 2 : n / 3 + 1; /* must be below */
+    const char *found = NULL;
+    for (size_t i = 0; i < f->count; i++) {
+        const char *name = f->settings[i].o->name;
+        size_t far = distance(key, n, name, strlen(name));
+        if (n >= 3 && strncmp(name, key, n) == 0) far = least(far, 1);
+        if (far >= best) continue;
+        best = far;
+        found = name;
+    }
+    return found;
+}
+
+bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, const char *where,
+                           heed_rank rank) {
+    char quoted[HEED__QUOTE];
+    bool flag = where && strncmp(where, "--", 2) == 0;
+    heed_status status = heed__rank_status(rank);
+    const char *near = nearest(f, key, n), *no = "";
+    if (!near && flag && n > 3 && strncmp(key, "no-", 3) == 0) {
+        near = nearest(f, key + 3, n - 3);
+        no = "no-";
+    }
+    heed__quote(quoted, key, n);
+    if (flag && near)
+        return heed_fail(f->c, status, "unknown option %s: did you mean --%s%s?", where, no, near);
+    if (flag)
+        return heed_fail(f->c, status, "unknown option %s; hint: --help lists the options", where);
+    return heed_fail(f->c, status, "unknown setting %s%s%s%s%s%s", quoted, where ? ": " : "",
+                     where ? where : "", near ? ": did you mean " : "", near ? near : "",
+                     near ? "?" : "");
+}

@@ -1,0 +1,128 @@
+/* Settings as a commented file, and as the lines of --help. */
+#include "io/config.h"
+
+#include <string.h>
+
+enum { WIDTH = 100 };
+
+/* True if the reader would take text, unquoted, for something else. */
+static bool needs_quotes(const char *text) {
+    size_t n = strlen(text);
+    if (!n) return false;
+    bool edges = strchr(" \t\"'", text[0]) || strchr(" \t", text[n - 1]);
+    return edges || strpbrk(text, "#\n\r") != NULL;
+}
+
+/* The letter behind the backslash, 0 for bytes that stand for themselves. */
+static char escape(char ch) {
+    switch (ch) {
+    case '\n':
+        return 'n';
+    case '\r':
+        return 'r';
+    case '\t':
+        return 't';
+    case '"':
+    case '\\':
+        return ch;
+    default:
+        return 0;
+    }
+}
+
+static bool put_value(heed_text *out, const char *text) {
+    if (!needs_quotes(text)) return heed_text_add(out, "%s%s", *text ? " " : "", text);
+    bool ok = heed_text_add(out, " \"");
+    for (; ok && *text; text++) {
+        char letter = escape(*text);
+        ok = letter ? heed_text_add(out, "\\%c", letter) : heed_text_put(out, text, 1);
+    }
+    return ok && heed_text_add(out, "\"");
+}
+
+/* "(a whole number from 1 to 96; default 4)" */
+static bool put_rule(heed_text *out, const heed_option *o) {
+    const char *value = o->value && *o->value ? o->value : "none";
+    return heed_text_add(out, " (") && heed__option_expects(o, out) &&
+           heed_text_add(out, "; default %s)", value);
+}
+
+static bool put_comment(heed_text *out, const heed_option *o) {
+    heed_text line = {.c = out->c};
+    bool ok = heed_text_add(&line, "%s", o->help ? o->help : o->name) && put_rule(&line, o) &&
+              heed_text_add(out, "# ") && heed__put_wrapped(out, line.s, 2, "# ", WIDTH) &&
+              heed_text_add(out, "\n");
+    heed_text_free(&line);
+    return ok;
+}
+
+bool heed_config_write(const heed_config *f, heed_text *out, bool comments) {
+    if (!f || !out || heed__stopped(f->c)) return false;
+    const char *group = "";
+    const heed__setting *s = NULL;
+    bool ok = true;
+    while (ok && (s = heed__setting_next(f, s)) != NULL) {
+        if (comments && strcmp(group, s->group) != 0)
+            ok = heed_text_add(out, "%s# ---- %s ----\n", *group ? "\n" : "", s->group);
+        group = s->group;
+        if (comments) ok = ok && put_comment(out, s->o);
+        ok = ok && heed_text_add(out, "%s =", s->o->name) && put_value(out, s->text) &&
+             heed_text_add(out, "\n");
+    }
+    return ok;
+}
+
+/* ---- --help ---- */
+
+/* "--layers N", "--norm pre|post", "--[no-]tie" */
+static bool put_flag(heed_text *out, const heed_option *o) {
+    switch (o->kind) {
+    case HEED_BOOL:
+        return heed_text_add(out, "  --[no-]%s", o->name);
+    case HEED_INT:
+        return heed_text_add(out, "  --%s N", o->name);
+    case HEED_REAL:
+        return heed_text_add(out, "  --%s X", o->name);
+    case HEED_TEXT:
+        return heed_text_add(out, "  --%s TEXT", o->name);
+    case HEED_CHOICE:
+        return heed_text_add(out, "  --%s %s", o->name, o->choices);
+    }
+    return false;
+}
+
+static bool put_help(heed_text *out, const heed_option *o, size_t column, const char *indent) {
+    size_t start = out->n;
+    heed_text line = {.c = out->c};
+    bool ok = put_flag(out, o);
+    size_t used = out->n - start;
+    if (ok && used + 2 > column)
+        ok = heed_text_add(out, "\n%s", indent);
+    else if (ok)
+        ok = heed_text_add(out, "%*s", (int)(column - used), "");
+    ok = ok && heed_text_add(&line, "%s", o->help ? o->help : "");
+    if (ok && o->value && *o->value) ok = heed_text_add(&line, " [%s]", o->value);
+    if (ok && line.n) ok = heed__put_wrapped(out, line.s, column, indent, WIDTH);
+    heed_text_free(&line);
+    return ok && heed_text_add(out, "\n");
+}
+
+bool heed_config_help(const heed_config *f, heed_text *out) {
+    if (!f || !out || heed__stopped(f->c)) return false;
+    enum { LEAST = 20, MOST = 32 };
+    size_t column = f->key_width + 10; /* two blanks, "--", "[no-]" or " N", two blanks */
+    if (column < LEAST) column = LEAST;
+    if (column > MOST) column = MOST;
+    char indent[MOST + 1] = "";
+    memset(indent, ' ', column);
+    const char *group = "";
+    const heed__setting *s = NULL;
+    bool ok = true;
+    while (ok && (s = heed__setting_next(f, s)) != NULL) {
+        if (strcmp(group, s->group) != 0)
+            ok = heed_text_add(out, "%s%s:\n", *group ? "\n" : "", s->group);
+        group = s->group;
+        ok = ok && put_help(out, s->o, column, indent);
+    }
+    return ok;
+}

@@ -1,0 +1,269 @@
+/* Context, random streams, store, tape: with ops of the test's own. */
+#include "test.h"
+
+/* y = x^2 */
+static bool square_infer(heed_node *n) { return heed_out_like(n, 0); }
+static void square_forward(heed_node *n) {
+    for (size_t i = 0; i < n->y->size; i++) n->y->x[i] = n->in[0]->x[i] * n->in[0]->x[i];
+    heed_tensor *kept =
+        heed_probed(n, "double") ? heed_keep(n, "double", n->y->dims, n->y->shape) : NULL;
+    for (size_t i = 0; kept && i < kept->size; i++) kept->x[i] = 2 * n->in[0]->x[i];
+}
+static void square_backward(heed_node *n) {
+    heed_real *g = heed_grad(n, 0);
+    for (size_t i = 0; g && i < n->y->size; i++) g[i] += 2 * n->in[0]->x[i] * n->y->g[i];
+    if (n->kept_count && n->kept[0]->g) n->kept[0]->g[0] = 7;
+}
+static const heed_op square[] = {
+    {"square", 1, square_infer, square_forward, square_backward, NULL, 0, 0}};
+static const heed_op forward_only[] = {
+    {"forward_only", 1, square_infer, square_forward, NULL, NULL, 0, 0}};
+
+/* y = sum of x */
+static bool total_infer(heed_node *n) { return heed_out(n, 0, NULL); }
+static void total_forward(heed_node *n) {
+    n->y->x[0] = 0;
+    for (size_t i = 0; i < n->in[0]->size; i++) n->y->x[0] += n->in[0]->x[i];
+}
+static void total_backward(heed_node *n) {
+    heed_real *g = heed_grad(n, 0);
+    for (size_t i = 0; g && i < n->in[0]->size; i++) g[i] += n->y->g[0];
+}
+static const heed_op total[] = {
+    {"total", 1, total_infer, total_forward, total_backward, NULL, 0, 0}};
+
+/* a view of the second half */
+static bool half_infer(heed_node *n) {
+    int size = (int)(n->in[0]->size / 2);
+    return heed_out_view(n, 0, (size_t)size, 1, &size);
+}
+static const heed_op half[] = {{"half", 1, half_infer, NULL, heed_view_backward, NULL, 0, 0}};
+
+typedef struct {
+    int count;
+    char last[256];
+} messages;
+static void keep_message(void *user, heed_level level, const char *text) {
+    messages *m = user;
+    m->count += level == HEED_WARN;
+    snprintf(m->last, sizeof m->last, "%s", text);
+}
+
+TEST(core_philox_matches_its_published_vectors) {
+    static const struct {
+        uint64_t key;
+        uint32_t counter[4], out[4];
+    } known[] = {
+        {0, {0, 0, 0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+        {UINT64_MAX, {~0u, ~0u, ~0u, ~0u}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+        {0x299f31d0a4093822u,
+         {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+         {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+    };
+    for (int i = 0; i < 3; i++) {
+        uint32_t out[4];
+        heed_philox(known[i].key, known[i].counter, out);
+        for (int j = 0; j < 4; j++) CHECK(out[j] == known[i].out[j]);
+    }
+}
+
+TEST(core_random_streams_have_the_right_moments) {
+    heed_random r = heed_random_at(3, "somewhere", 5, 0);
+    double mean = 0, square_mean = 0, uniform = 0, tail = 0;
+    const int n = 200000;
+    for (int i = 0; i < n; i++) {
+        double v = heed_random_normal(&r, (uint64_t)i);
+        mean += v / n;
+        square_mean += v * v / n;
+        tail += (fabs(v) > 1.959964) / (double)n;
+        uniform += heed_random_uniform(&r, (uint64_t)i) / n;
+        CHECK(heed_random_below(&r, (uint64_t)i, 7) < 7);
+    }
+    CHECK_CLOSE(mean, 0, 0.01);
+    CHECK_CLOSE(square_mean, 1, 0.015);
+    CHECK_CLOSE(tail, 0.05, 0.002);
+    CHECK_CLOSE(uniform, 0.5, 0.003);
+    heed_random other = heed_random_at(3, "elsewhere", 5, 0),
+                later = heed_random_at(3, "somewhere", 6, 0);
+    CHECK(heed_random_bits(&r, 0) != heed_random_bits(&other, 0));
+    CHECK(heed_random_bits(&r, 0) != heed_random_bits(&later, 0));
+    CHECK(heed_random_bits(&r, 17) == heed_random_bits(&r, 17));
+}
+
+TEST(core_first_error_sticks_and_null_is_accepted) {
+    heed_ctx *c = heed_open(NULL);
+    CHECK(!heed_fail(c, HEED_DATA, "first %d", 1));
+    heed_fail(c, HEED_USAGE, "second");
+    CHECK(heed_state(c) == HEED_DATA);
+    CHECK_TEXT(heed_why(c), "first 1");
+    CHECK(!heed_store_new(c));
+    CHECK(!heed_tape_new(c));
+    CHECK(!heed_param(NULL, "w", "zero", 1, (int[]){1}));
+    CHECK(!heed_push(NULL, square, NULL, (heed_tensor *)NULL));
+    CHECK(!heed_backward(NULL, NULL));
+    heed_tape_begin(NULL, HEED_TRAIN, 0);
+    heed_clear(c);
+    CHECK(heed_store_new(c) != NULL);
+    CLOSE(c);
+    heed_close(NULL);
+    CHECK(heed_state(NULL) == HEED_FAILED);
+}
+
+TEST(core_store_names_and_patterns) {
+    heed_ctx *c = heed_open(NULL);
+    heed_store *s = heed_store_new(c);
+    CHECK_TEXT(heed_scope(s, "block.%d", 3), "block.3");
+    heed_param(s, "w", "one", 2, (int[]){2, 3});
+    heed_scope(s, "inner");
+    heed_tensor *b = heed_param(s, "b", "zero", 1, (int[]){2});
+    heed_unscope(s);
+    heed_state_new(s, "mean", "zero", 1, (int[]){2});
+    heed_unscope(s);
+    CHECK_TEXT(b->name, "block.3.inner.b");
+    CHECK(heed_store_count(s) == 3 && heed_store_params(s) == 8);
+    CHECK(heed_store_find(s, "block.3.w")->decay && !heed_store_find(s, "block.3.inner.b")->decay);
+    CHECK(heed_freeze(s, "block.*.b") == 1 && !heed_store_find(s, "block.3.inner.b")->trained);
+    CHECK(heed_set_lr_scale(s, "*", (heed_real)0.5) == 2); /* state is never trained */
+    CHECK(!heed_param(s, "x", "gauss", 1, (int[]){1}));
+    CHECK_HAS(heed_why(c), "expected zero, one");
+    heed_clear(c);
+    heed_param(s, "x", "zero", 1, (int[]){1});
+    CHECK(!heed_param(s, "x", "zero", 1, (int[]){1}));
+    CHECK_HAS(heed_why(c), "x exists already");
+    heed_clear(c);
+    CHECK(!heed_param(s, "huge", "zero", 4, (int[]){1 << 30, 1 << 30, 1 << 30, 2}));
+    CHECK_HAS(heed_why(c), "huge");
+    heed_clear(c);
+    CLOSE(c);
+}
+
+TEST(core_match_knows_stars) {
+    CHECK(heed_match("encoder.*.weights", "encoder.0.attn.weights"));
+    CHECK(heed_match("*", "") && heed_match("a*b*c", "aXbYbZc") && heed_match("?b", "ab"));
+    CHECK(!heed_match("a*b", "ac") && !heed_match("", "a") && !heed_match("a", "") &&
+          !heed_match("?", ""));
+}
+
+TEST(core_initial_values_depend_on_seed_and_name_alone) {
+    heed_real first[2] = {0, 0};
+    for (int order = 0; order < 2; order++) {
+        heed_ctx *c = heed_open(&(heed_options){.seed = 9});
+        heed_store *s = heed_store_new(c);
+        if (order) heed_param(s, "other", "normal:1", 1, (int[]){5});
+        first[order] = heed_param(s, "w", "normal:1", 1, (int[]){5})->x[3];
+        CLOSE(c);
+    }
+    CHECK(first[0] == first[1] && first[0] != 0);
+}
+
+TEST(core_backward_adds_over_every_use) {
+    heed_ctx *c = heed_open(NULL);
+    heed_store *s = heed_store_new(c);
+    heed_tape *t = heed_tape_new(c);
+    heed_tensor *w = heed_param(s, "w", "const:3", 1, (int[]){4});
+    for (int step = 0; step < 3; step++) {
+        heed_tape_begin(t, HEED_TRAIN, (uint64_t)step);
+        heed_tensor *y = heed_push(t, square, NULL, w), *z = heed_push(t, half, NULL, y);
+        heed_tensor *loss = heed_push(t, total, NULL, heed_push(t, square, NULL, z));
+        CHECK(heed_backward(t, loss));
+        CHECK_CLOSE(w->g[0], 0, 0); /* d (w^4) over the second half */
+        CHECK_CLOSE(w->g[3], 4 * 27, 1e-4);
+        heed_zero_grads(s);
+        CHECK(!w->touched && w->g[3] == 0);
+    }
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_tensor *loss = heed_push(t, total, NULL, w);
+    CHECK(heed_tape_used(t).nodes == 0);
+    CHECK(!heed_backward(t, loss));
+    CHECK_HAS(heed_why(c), "HEED_TRAIN");
+    heed_clear(c);
+    CLOSE(c);
+}
+
+TEST(core_gradients_of_inputs_and_probes_can_be_asked_for) {
+    heed_ctx *c = heed_open(NULL);
+    heed_tape *t = heed_tape_new(c);
+    heed_probe(t, "here.*", true);
+    heed_tape_begin(t, HEED_TRAIN, 0);
+    heed_tensor *x = heed_want_grad(t, heed_input(t, (heed_real[]){1, 2}, 1, (int[]){2}));
+    heed_tensor *y = heed_push(heed_at(t, "here"), square, NULL, x);
+    heed_backward(t, heed_push(t, total, NULL, y));
+    CHECK_CLOSE(x->g[1], 4, 0);
+    heed_tensor *kept = heed_probe_find(t, "here.double"), *out = heed_probe_find(t, "here.out");
+    CHECK(kept && kept->x[1] == 4 && kept->g && kept->g[0] == 7);
+    CHECK(out == y && out->g && out->g[0] == 1);
+    CHECK(heed_probe_count(t) == 2);
+    heed_unprobe(t);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_push(heed_at(t, "here"), square, NULL, heed_input(t, NULL, 1, (int[]){2}));
+    CHECK(heed_probe_count(t) == 0);
+    CLOSE(c);
+}
+
+TEST(core_missing_backward_is_refused_when_recorded) {
+    heed_ctx *c = heed_open(NULL);
+    heed_store *s = heed_store_new(c);
+    heed_tape *t = heed_tape_new(c);
+    heed_tensor *w = heed_param(s, "w", "one", 1, (int[]){2});
+    heed_tape_begin(t, HEED_EVAL, 0);
+    CHECK(heed_push(t, forward_only, NULL, w) != NULL);
+    heed_tape_begin(t, HEED_TRAIN, 0);
+    CHECK(heed_push(t, forward_only, NULL, heed_input(t, NULL, 1, (int[]){2})) != NULL);
+    CHECK(!heed_push(heed_at(t, "encoder.0"), forward_only, NULL, w));
+    CHECK_HAS(heed_why(c), "forward_only at encoder.0: no backward");
+    heed_clear(c);
+    CLOSE(c);
+}
+
+TEST(core_parameter_without_gradient_is_reported_once) {
+    messages m = {0};
+    heed_ctx *c = heed_open(&(heed_options){.log = keep_message, .user = &m});
+    heed_store *s = heed_store_new(c);
+    heed_tape *t = heed_tape_new(c);
+    heed_tensor *w = heed_param(s, "used", "one", 1, (int[]){2});
+    heed_param(s, "forgotten", "one", 1, (int[]){2});
+    for (int step = 0; step < 3; step++) {
+        heed_tape_begin(t, HEED_TRAIN, (uint64_t)step);
+        heed_backward(t, heed_push(t, total, NULL, w));
+        heed_zero_grads(s);
+    }
+    CHECK(m.count == 1);
+    CHECK_HAS(m.last, "parameter forgotten gets no gradient");
+    CLOSE(c);
+}
+
+TEST(core_arena_stops_growing) {
+    heed_ctx *c = heed_open(NULL);
+    heed_store *s = heed_store_new(c);
+    heed_tape *t = heed_tape_new(c);
+    heed_tensor *w = heed_param(s, "w", "one", 2, (int[]){300, 100});
+    size_t reserved[5];
+    for (int step = 0; step < 5; step++) {
+        heed_tape_begin(t, HEED_TRAIN, (uint64_t)step);
+        heed_tensor *y = w;
+        for (int i = 0; i < 10; i++) y = heed_push(t, square, NULL, y);
+        heed_backward(t, heed_push(t, total, NULL, y));
+        heed_zero_grads(s);
+        reserved[step] = heed_tape_used(t).reserved;
+    }
+    CHECK(reserved[1] == reserved[2] && reserved[2] == reserved[4]);
+    /* ten outputs and, as dead gradients are used again, two of them: not ten */
+    CHECK(heed_tape_used(t).bytes < 13 * w->size * sizeof(heed_real));
+    CLOSE(c);
+}
+
+TEST(core_shapes_that_overflow_are_refused) {
+    heed_ctx *c = heed_open(NULL);
+    heed_tape *t = heed_tape_new(c);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    CHECK(!heed_input(t, NULL, 4, (int[]){1 << 30, 1 << 30, 1 << 30, 4}));
+    CHECK(heed_state(c) == HEED_USAGE);
+    heed_clear(c);
+    CHECK(!heed_input(t, NULL, 1, (int[]){-1}));
+    heed_clear(c);
+    CHECK(!heed_input(t, NULL, 3, (int[]){1 << 20, 1 << 20, 1 << 10}));
+    CHECK(heed_state(c) == HEED_FAILED);
+    CHECK_HAS(heed_why(c), "out of memory");
+    heed_clear(c);
+    CLOSE(c);
+}
