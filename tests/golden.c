@@ -159,8 +159,9 @@ static void compare(const golden *g, const char *array, const heed_tensor *t, co
         if (isnan(off)) break;
     }
     if (!(worst <= bar))
-        test_fail(__FILE__, __LINE__, "%s/%s (%s): element %zu is %.9g, expected %.9g, bar %.2g",
-                  g->name, array, g->way, at, (double)x[at], golden_number(a, at), bar);
+        test_fail(__FILE__, __LINE__,
+                  "%s/%s (%s, %s): element %zu is %.9g, expected %.9g, bar %.2g", g->name, array,
+                  g->way, heed_isa(g->c), at, (double)x[at], golden_number(a, at), bar);
 }
 
 /* What stands under NAME/x.VALUE: a kept value, a state entry, or the statistics that batch_norm
@@ -218,6 +219,12 @@ static void backward(const golden *g, heed_tensor *y) {
     free(gy);
 }
 
+static void see(golden_seen *seen, const char *op) {
+    for (int i = 0; i < seen->count; i++)
+        if (strcmp(seen->name[i], op) == 0) return;
+    if (seen->count < (int)(sizeof seen->name / sizeof *seen->name)) seen->name[seen->count++] = op;
+}
+
 static void run(golden *g, const golden_call *k, bool train, bool probed, golden_seen *seen) {
     g->way = train ? probed ? "training, probed" : "training" : probed ? "eval, probed" : "eval";
     g->s = heed_store_new(g->c);
@@ -226,11 +233,7 @@ static void run(golden *g, const golden_call *k, bool train, bool probed, golden
     heed_tape_begin(g->t, train ? HEED_TRAIN : HEED_EVAL, 0);
     take_inputs(g);
     heed_tensor *y = apply(g, k);
-    if (y && y->node && seen && seen->count < 128 && train) {
-        const char *op = y->node->op->name;
-        if (!seen->count || strcmp(seen->name[seen->count - 1], op) != 0)
-            seen->name[seen->count++] = op;
-    }
+    if (y && y->node && seen) see(seen, y->node->op->name);
     if (y && train) backward(g, y);
     if (y && heed_state(g->c) == HEED_OK) {
         compare_all(g, y, train, probed);
@@ -263,8 +266,7 @@ static bool run_case(golden *g, const golden_call *calls, golden_seen *seen) {
     return true;
 }
 
-int golden_file(const char *path, const golden_call *calls, golden_seen *seen) {
-    heed_ctx *c = heed_open(NULL);
+static int run_file(heed_ctx *c, const char *path, const golden_call *calls, golden_seen *seen) {
     golden g = {.c = c, .file = heed_safetensors_open(c, path), .t = heed_tape_new(c)};
     int cases = 0;
     char name[128];
@@ -276,6 +278,20 @@ int golden_file(const char *path, const golden_call *calls, golden_seen *seen) {
             test_fail(__FILE__, __LINE__, "%s: nothing tells how to run %s", path, name);
     }
     heed_safetensors_close(g.file);
-    CLOSE(c);
+    return cases;
+}
+
+int golden_file(const char *path, const golden_call *calls, golden_seen *seen) {
+    static const char *const sets[] = {"generic", "avx2", "avx512", "neon"};
+    int cases = 0;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        heed_ctx *c = heed_open(&(heed_options){.isa = sets[i]});
+        if (heed_state(c) != HEED_OK && i > 0) { /* not of this machine */
+            heed_close(c);
+            continue;
+        }
+        cases = run_file(c, path, calls, seen);
+        CLOSE(c);
+    }
     return cases;
 }

@@ -54,8 +54,9 @@ void golden_fill(const golden *g);
 /* Element i of an array of F32, F64 or I32. */
 double golden_number(const heed_array *a, size_t i);
 
-/* Runs all cases of a file in training and eval mode, probed and not, and checks values, gradients
- * and kept values at the bar; notes the ops in seen unless NULL. Returns how many cases. */
+/* Runs all cases of a file in training and eval mode, probed and not, on every instruction set that
+ * this machine has, and checks values, gradients and kept values at the bar; notes the ops in seen
+ * unless NULL. Returns how many cases. */
 int golden_file(const char *path, const golden_call *calls, golden_seen *seen);
 
 #endif

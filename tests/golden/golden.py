@@ -75,7 +75,7 @@ class File:
         given = {**{f"in{i}": a for i, a in enumerate(inputs) if a is not None},
                  **{f"p.{k}": a for k, a in params.items()}, **({} if gy is None else {"gy": gy})}
         for k, v in {**given, **exact}.items():
-            self.tensors[f"{name}/{k}"] = np.ascontiguousarray(v)
+            self.tensors[f"{name}/{k}"] = np.array(v, order="C")  # a scalar stays one
 
     def write(self, path):
         save_file(self.tensors, path, metadata=self.meta)
