@@ -8,7 +8,7 @@ void heed_drop_init(heed_drop *l, heed_store *s, const char *name, heed_real p) 
 }
 
 heed_tensor *heed_drop_apply(const heed_drop *l, heed_tape *t, heed_tensor *x) {
-    if (l->p == 0 || heed_tape_mode(t) == HEED_EVAL) return x;
+    if (l->p == 0 || heed_tape_mode(t) != HEED_TRAIN) return x;
     return heed_dropout(heed_at(t, l->name), x, l->p);
 }
 

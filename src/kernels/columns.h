@@ -1,0 +1,70 @@
+/* Sums down the columns of a matrix in a fixed order: rows are cut in at most COLUMN_BLOCKS blocks,
+ * each with a partial sum, columns in strips. */
+#ifndef HEED_COLUMNS_H
+#define HEED_COLUMNS_H
+
+#include "isa.h"
+
+#define COLUMN_BLOCKS 32
+#define COLUMN_STRIP  256
+
+typedef struct {
+    size_t rows, stride; /* stride: elements between rows */
+    int width;
+    const heed_real *x, *gy, *mean, *rstd; /* what the terms are made of */
+    heed_real *out[2];                     /* added to; either may be NULL */
+    /* set by column_sums */
+    size_t block_rows;
+    int strip, strip_width;
+    heed_real *partial; /* (blocks, 2, COLUMN_STRIP) */
+} heed__columns;
+
+/* The two terms of row r in columns [c, c + VL), of which left exist. */
+typedef void heed__term(const heed__columns *j, size_t r, int c, size_t left, vec term[2]);
+
+INLINE void column_block(const heed__columns *j, size_t block, heed__term *term) {
+    size_t first = block * j->block_rows, last = first + j->block_rows;
+    heed_real *out = j->partial + block * 2 * COLUMN_STRIP;
+    if (last > j->rows) last = j->rows;
+    for (int c = 0; c < j->strip_width; c += VL) {
+        vec sum[2] = {{0}}, add[2];
+        for (size_t r = first; r < last; r++) {
+            term(j, r, j->strip + c, (size_t)(j->strip_width - c), add);
+            sum[0] += add[0];
+            sum[1] += add[1];
+        }
+        store(out + c, sum[0]);
+        store(out + COLUMN_STRIP + c, sum[1]);
+    }
+}
+
+/* Defines the heed__part of a term. */
+#define HEED__COLUMN_PART(name, term)                                                              \
+    static void name(const void *job, size_t from, size_t to, int thread) {                        \
+        (void)thread;                                                                              \
+        for (size_t b = from; b < to; b++) column_block(job, b, term);                             \
+    }
+
+/* out[i][c] += sum over rows of term i. */
+static inline void column_sums(const heed_kernels *k, heed__columns *j, heed__part *part) {
+    heed_real partial[COLUMN_BLOCKS * 2 * COLUMN_STRIP];
+    j->partial = partial;
+    j->block_rows = (j->rows + COLUMN_BLOCKS - 1) / COLUMN_BLOCKS;
+    if (j->block_rows < 32) j->block_rows = 32;
+    size_t blocks = (j->rows + j->block_rows - 1) / j->block_rows;
+    for (j->strip = 0; j->strip < j->width; j->strip += COLUMN_STRIP) {
+        int left = j->width - j->strip;
+        j->strip_width = left < COLUMN_STRIP ? left : COLUMN_STRIP;
+        heed__share(k, blocks, 4.0 * (double)j->rows * j->strip_width, part, j);
+        for (int c = 0; c < j->strip_width; c++)
+            for (int i = 0; i < 2; i++) {
+                if (!j->out[i]) continue;
+                double sum = 0;
+                for (size_t b = 0; b < blocks; b++)
+                    sum += (double)partial[(2 * b + (size_t)i) * COLUMN_STRIP + (size_t)c];
+                j->out[i][j->strip + c] += (heed_real)sum;
+            }
+    }
+}
+
+#endif

@@ -1,0 +1,130 @@
+/* Opens a context with the kernels of this CPU, and shares their work among threads. */
+#include "core/core.h"
+#include "core/os.h"
+#include "parallel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+extern const heed_kernels heed__table_generic;
+#if defined(__x86_64__)
+extern const heed_kernels heed__table_avx2, heed__table_avx512;
+static bool has_avx2(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+static bool has_avx512(void) {
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#elif defined(__aarch64__)
+extern const heed_kernels heed__table_neon;
+#endif
+
+static bool always(void) { return true; }
+
+/* Best first; a CPU that runs one set runs all that follow it. */
+static const struct {
+    const heed_kernels *table;
+    bool (*runs_here)(void);
+} sets[] = {
+#if defined(__x86_64__)
+    {&heed__table_avx512, has_avx512},
+    {&heed__table_avx2, has_avx2},
+#elif defined(__aarch64__)
+    {&heed__table_neon, always},
+#endif
+    {&heed__table_generic, always},
+};
+static const char *const names[] = {
+#if defined(__x86_64__)
+    "avx512", "avx2",
+#elif defined(__aarch64__)
+    "neon",
+#endif
+    "generic", NULL};
+
+const char *const *heed__kernels_available(void) {
+    size_t first = 0;
+    while (!sets[first].runs_here()) first++;
+    return names + first;
+}
+
+bool heed__kernels_choose(heed_kernels *out, const char *isa, int threads) {
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        if (!sets[i].runs_here() || (isa && strcmp(isa, names[i]) != 0)) continue;
+        *out = *sets[i].table;
+        out->threads = threads;
+        return true;
+    }
+    return false;
+}
+
+#define MOST_THREADS 1024
+
+/* OMP_NUM_THREADS when it is a sensible number, else the CPUs that this process may use. */
+static int default_threads(void) {
+    const char *text = getenv("OMP_NUM_THREADS");
+    long n = text ? strtol(text, NULL, 10) : 0;
+    return n >= 1 && n <= MOST_THREADS ? (int)n : heed__os_cpus();
+}
+
+static void refuse_isa(heed_ctx *c, const char *isa) {
+    char list[64] = "";
+    for (const char *const *name = heed__kernels_available(); *name; name++) {
+        strcat(list, list[0] ? ", " : ""); /* all names together fit */
+        strcat(list, *name);
+    }
+    heed_fail(c, HEED_USAGE,
+              "instruction set is not available: isa: expected one of %s, found %.40s; hint: leave "
+              "isa out to get the best of this CPU",
+              list, isa);
+}
+
+heed_ctx *heed_open(const heed_options *options) {
+    heed_ctx *c = heed__ctx_new(options, sizeof(heed_kernels));
+    if (!c) return NULL;
+    const char *isa = options ? options->isa : NULL;
+    int threads = options ? options->threads : 0;
+    bool sensible = threads >= 0 && threads <= MOST_THREADS;
+    /* Even a context in error holds kernels, so that nothing after it meets a NULL. */
+    if (!heed__kernels_choose(heed__ctx_kernels(c), isa,
+                              sensible && threads ? threads : default_threads())) {
+        heed__kernels_choose(heed__ctx_kernels(c), NULL, 1);
+        refuse_isa(c, isa);
+    }
+    if (!sensible)
+        heed_fail(c, HEED_USAGE,
+                  "thread count is wrong: threads: expected 0 to %d, found %d; hint: 0 takes all "
+                  "CPUs allowed",
+                  MOST_THREADS, threads);
+    return c;
+}
+
+int heed_threads(const heed_ctx *c) { return c ? heed__kernels_of(c)->threads : 0; }
+const char *heed_isa(const heed_ctx *c) { return c ? heed__kernels_of(c)->isa : ""; }
+
+/* A parallel region costs about a microsecond, 0.1 MFLOP about as much. */
+#define SERIAL_WORK 1e5
+
+void heed__share(const heed_kernels *k, size_t units, double work, heed__part *part,
+                 const void *job) {
+    size_t team = (size_t)k->threads < units ? (size_t)k->threads : units;
+#ifdef _OPENMP
+    if (team > 1 && work >= SERIAL_WORK) {
+        /* One team size throughout: changing it makes the runtime start and end threads. */
+#pragma omp parallel num_threads(k->threads)
+        {
+            size_t n = (size_t)omp_get_num_threads(), t = (size_t)omp_get_thread_num();
+            size_t from = units * t / n, to = units * (t + 1) / n;
+            if (from < to) part(job, from, to, (int)t);
+        }
+        return;
+    }
+#endif
+    (void)work;
+    if (team > 0) part(job, 0, units, 0);
+}

@@ -1,0 +1,127 @@
+/* Matrix products. B is packed in panels of a tile's width, A is read where it lies: packing it
+ * costs more than it saves at the widths of small models. Every element of C is the sum, in order,
+ * of sums over DEPTH terms, so neither tiles nor threads change a bit. */
+#include "gemm_tile.h"
+#include "set.h"
+#include "vmath.h"
+
+#define DEPTH 192                               /* terms summed in registers */
+#define GROUP ((int)(1024 / sizeof(heed_real))) /* columns packed at a time: 192 KiB */
+#define BLOCK (32 * TILE_ROWS)                  /* rows of A that pass by a panel at a time */
+
+typedef struct {
+    const heed_gemm *g;
+    int row_tiles; /* units are tiles of rows of all products; 0: panels of columns of the one */
+} gemm_job;
+
+/* A rectangle of the product number `batch`. */
+typedef struct {
+    size_t batch;
+    int row, rows, col, cols;
+} part_of_c;
+
+static int at_most(int a, int b) { return a < b ? a : b; }
+
+/* Bias and activation of a block of C that has all its terms. */
+INLINE void finish_as(const heed_gemm *g, heed_act f, heed_real *c, heed_real *pre,
+                      const heed_real *bias, int rows, int width) {
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < width; j += VL) {
+            size_t left = (size_t)(width - j), at = (size_t)i * (size_t)g->ldc + (size_t)j;
+            vec x = get(c + at, left);
+            if (bias) x += get(bias + j, left);
+            if (pre) put(pre + at, x, left);
+            put(c + at, act_value(f, x), left);
+        }
+    }
+}
+static void finish(const heed_gemm *g, size_t at, int col, int rows, int width) {
+    const heed_real *bias = g->bias ? g->bias + col : NULL;
+    heed_real *c = g->c + at, *pre = g->pre ? g->pre + at : NULL;
+    if (!bias && !pre && g->act == HEED_IDENTITY) return;
+#define BODY(f) finish_as(g, f, c, pre, bias, rows, width)
+    HEED__EACH_ACT(g->act, BODY)
+#undef BODY
+}
+
+static void pack(const heed_gemm *g, heed_real *packed, size_t batch, int col, int cols, int p,
+                 int depth) {
+    const heed_real *b = g->b + batch * g->stride_b;
+    size_t step = (size_t)g->ldb;
+    for (int j = 0; j < cols; j += PANEL) {
+        size_t c = (size_t)(col + j);
+        const heed_real *from = b + (g->tb ? c * step + (size_t)p : (size_t)p * step + c);
+        pack_panel(packed + (size_t)j * DEPTH, from, step, g->tb, at_most(PANEL, cols - j), depth);
+    }
+}
+
+/* Rows against a group of packed columns. */
+static void group_product(const heed_gemm *g, const heed_real *packed, const part_of_c *part, int p,
+                          int depth) {
+    size_t a_row = g->ta ? 1 : (size_t)g->lda, a_step = g->ta ? (size_t)g->lda : 1;
+    const heed_real *a = g->a + part->batch * g->stride_a + (size_t)p * a_step;
+    bool last = p + depth >= g->k;
+    for (int i = part->row; i < part->row + part->rows; i += BLOCK) {
+        int rows = at_most(BLOCK, part->row + part->rows - i);
+        for (int j = 0; j < part->cols; j += PANEL) {
+            size_t at =
+                part->batch * g->stride_c + (size_t)i * (size_t)g->ldc + (size_t)(part->col + j);
+            heed__tile t = {.a = a + (size_t)i * a_row,
+                            .a_row = a_row,
+                            .a_step = a_step,
+                            .b = packed + (size_t)j * DEPTH,
+                            .b_step = PANEL,
+                            .c = g->c + at,
+                            .ldc = (size_t)g->ldc,
+                            .width = at_most(PANEL, part->cols - j),
+                            .depth = depth,
+                            .add = g->add || p > 0};
+            tile_run(&t, rows);
+            if (last) finish(g, at, part->col + j, rows, t.width);
+        }
+    }
+}
+
+static void product(const heed_gemm *g, const part_of_c *part) {
+    heed_real packed[DEPTH * GROUP];
+    for (int j = 0; j < part->cols; j += GROUP) {
+        part_of_c group = *part;
+        group.col = part->col + j;
+        group.cols = at_most(GROUP, part->cols - j);
+        int p = 0;
+        do { /* once even for k = 0, which clears C */
+            int depth = at_most(DEPTH, g->k - p);
+            pack(g, packed, part->batch, group.col, group.cols, p, depth);
+            group_product(g, packed, &group, p, depth);
+            p += depth;
+        } while (p < g->k);
+    }
+}
+
+static void gemm_part(const void *job, size_t from, size_t to, int thread) {
+    const gemm_job *j = job;
+    const heed_gemm *g = j->g;
+    (void)thread;
+    if (!j->row_tiles) {
+        int col = (int)from * PANEL, end = at_most((int)to * PANEL, g->n);
+        product(g, &(part_of_c){0, 0, g->m, col, end - col});
+        return;
+    }
+    size_t tiles = (size_t)j->row_tiles;
+    while (from < to) {
+        size_t tile = from % tiles, count = tiles - tile < to - from ? tiles - tile : to - from;
+        int row = (int)tile * TILE_ROWS, rows = at_most((int)count * TILE_ROWS, g->m - row);
+        product(g, &(part_of_c){from / tiles, row, rows, 0, g->n});
+        from += count;
+    }
+}
+
+void K(gemm)(const heed_kernels *k, const heed_gemm *g) {
+    size_t batch = g->batch > 0 ? (size_t)g->batch : 1;
+    int row_tiles = (g->m + TILE_ROWS - 1) / TILE_ROWS, panels = (g->n + PANEL - 1) / PANEL;
+    if (g->m <= 0 || g->n <= 0) return;
+    double work = 2.0 * (double)batch * g->m * g->n * (g->k > 0 ? g->k : 1);
+    bool by_columns = batch == 1 && panels >= row_tiles;
+    gemm_job j = {g, by_columns ? 0 : row_tiles};
+    heed__share(k, by_columns ? (size_t)panels : batch * (size_t)row_tiles, work, gemm_part, &j);
+}

@@ -1,0 +1,160 @@
+/* Elementwise kernels and sums. */
+#include "set.h"
+#include "vmath.h"
+
+/* Elementwise work is cut in runs of this many elements. */
+#define RUN ((size_t)2048)
+
+static size_t runs(size_t n) { return (n + RUN - 1) / RUN; }
+
+typedef struct {
+    heed_act f;
+    heed_real *y;
+    const heed_real *x, *gy, *fx;
+    heed_real a, b;
+    size_t n;
+} each;
+
+/* A vector at i of the units [from, to), of which end - i elements exist. */
+#define EACH(j)                                                                                    \
+    const each *j = job;                                                                           \
+    size_t end = to * RUN < j->n ? to * RUN : j->n;                                                \
+    (void)thread;                                                                                  \
+    for (size_t i = from * RUN; i < end; i += (size_t)VL)
+
+static void fill_part(const void *job, size_t from, size_t to, int thread) {
+    EACH(j) put(j->y + i, splat(j->a), end - i);
+}
+void K(fill)(const heed_kernels *k, heed_real *y, heed_real v, size_t n) {
+    heed__share(k, runs(n), 2.0 * (double)n, fill_part, &(each){.y = y, .a = v, .n = n});
+}
+
+static void copy_part(const void *job, size_t from, size_t to, int thread) {
+    EACH(j) put(j->y + i, get(j->x + i, end - i), end - i);
+}
+void K(copy)(const heed_kernels *k, heed_real *y, const heed_real *x, size_t n) {
+    heed__share(k, runs(n), 2.0 * (double)n, copy_part, &(each){.y = y, .x = x, .n = n});
+}
+
+static void axpy_part(const void *job, size_t from, size_t to, int thread) {
+    EACH(j) {
+        size_t left = end - i;
+        put(j->y + i, get(j->y + i, left) + splat(j->a) * get(j->x + i, left), left);
+    }
+}
+void K(axpy)(const heed_kernels *k, heed_real *y, const heed_real *x, heed_real a, size_t n) {
+    heed__share(k, runs(n), 4.0 * (double)n, axpy_part, &(each){.y = y, .x = x, .a = a, .n = n});
+}
+
+static void scale_part(const void *job, size_t from, size_t to, int thread) {
+    EACH(j) put(j->y + i, splat(j->a) * get(j->x + i, end - i) + splat(j->b), end - i);
+}
+void K(scale)(const heed_kernels *k, heed_real *y, const heed_real *x, heed_real a, heed_real b,
+              size_t n) {
+    heed__share(k, runs(n), 4.0 * (double)n, scale_part,
+                &(each){.y = y, .x = x, .a = a, .b = b, .n = n});
+}
+
+INLINE void activate_run(heed_act f, const void *job, size_t from, size_t to, int thread) {
+    EACH(j) put(j->y + i, act_value(f, get(j->x + i, end - i)), end - i);
+}
+static void activate_part(const void *job, size_t from, size_t to, int thread) {
+#define BODY(f) activate_run(f, job, from, to, thread)
+    HEED__EACH_ACT(((const each *)job)->f, BODY)
+#undef BODY
+}
+void K(activate)(const heed_kernels *k, heed_act f, heed_real *y, const heed_real *x, size_t n) {
+    heed__share(k, runs(n), 16.0 * (double)n, activate_part,
+                &(each){.f = f, .y = y, .x = x, .n = n});
+}
+
+/* Whether f'(x) is computed from y = f(x) rather than from x. */
+static bool slope_from_value(heed_act f) {
+    return f == HEED_TANH || f == HEED_SIGMOID || f == HEED_EXP || f == HEED_SQRT;
+}
+
+INLINE void activate_grad_run(heed_act f, const void *job, size_t from, size_t to, int thread) {
+    EACH(j) {
+        size_t left = end - i;
+        vec at = get(j->fx + i, left), gy = get(j->gy + i, left);
+        put(j->y + i, get(j->y + i, left) + act_slope(f, at, at) * gy, left);
+    }
+}
+static void activate_grad_part(const void *job, size_t from, size_t to, int thread) {
+#define BODY(f) activate_grad_run(f, job, from, to, thread)
+    HEED__EACH_ACT(((const each *)job)->f, BODY)
+#undef BODY
+}
+void K(activate_grad)(const heed_kernels *k, heed_act f, heed_real *gx, const heed_real *x,
+                      const heed_real *y, const heed_real *gy, size_t n) {
+    if (f == HEED_IDENTITY) {
+        K(axpy)(k, gx, gy, 1, n);
+        return;
+    }
+    heed__share(k, runs(n), 24.0 * (double)n, activate_grad_part,
+                &(each){.f = f, .y = gx, .fx = slope_from_value(f) ? y : x, .gy = gy, .n = n});
+}
+
+/* Sums: at most SUMS partial ones, each over consecutive elements, added in order. */
+#define SUMS 256
+
+typedef struct {
+    const heed_real *x;
+    size_t n, step; /* elements of a partial sum */
+    double *sum;
+} sums;
+
+static size_t sum_step(size_t n) {
+    size_t step = (n + SUMS - 1) / SUMS;
+    return step < 4096 ? 4096 : step;
+}
+
+static double total(const heed_kernels *k, const heed_real *x, size_t n, heed__part *part) {
+    double sum[SUMS], all = 0;
+    size_t step = sum_step(n), parts = (n + step - 1) / step;
+    heed__share(k, parts, 2.0 * (double)n, part, &(sums){x, n, step, sum});
+    for (size_t i = 0; i < parts; i++) all += sum[i];
+    return all;
+}
+
+#define HALF (VBYTES / (int)sizeof(double)) /* lanes of a vector of doubles */
+INLINE dvec widen(const heed_real *p, size_t left) {
+    double lanes[HALF] = {0};
+    for (size_t i = 0; i < (size_t)HALF && i < left; i++) lanes[i] = (double)p[i];
+    dvec v;
+    memcpy(&v, lanes, sizeof v);
+    return v;
+}
+static double sum_halves(dvec v) {
+    double all = 0;
+    for (int i = 0; i < HALF; i++) all += v[i];
+    return all;
+}
+
+INLINE double sum_of(const heed_real *x, size_t n, bool squares) {
+    dvec sum[4] = {{0}};
+    for (size_t i = 0, s = 0; i < n; i += HALF, s = (s + 1) % 4) {
+        dvec v = widen(x + i, n - i);
+        sum[s] += squares ? v * v : v;
+    }
+    return sum_halves((sum[0] + sum[1]) + (sum[2] + sum[3]));
+}
+
+#define SUM_PART(name, squares)                                                                    \
+    static void name(const void *job, size_t from, size_t to, int thread) {                        \
+        const sums *j = job;                                                                       \
+        (void)thread;                                                                              \
+        for (size_t s = from; s < to; s++) {                                                       \
+            size_t at = s * j->step, left = j->n - at;                                             \
+            j->sum[s] = sum_of(j->x + at, left < j->step ? left : j->step, squares);               \
+        }                                                                                          \
+    }
+SUM_PART(sum_part, false)
+SUM_PART(squares_part, true)
+
+double K(sum)(const heed_kernels *k, const heed_real *x, size_t n) {
+    return total(k, x, n, sum_part);
+}
+double K(sum_squares)(const heed_kernels *k, const heed_real *x, size_t n) {
+    return total(k, x, n, squares_part);
+}

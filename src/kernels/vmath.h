@@ -1,0 +1,183 @@
+/* Transcendental functions on vectors. Float: own polynomials (minimax fits in relative error), at
+ * most 2 ulp for exp and 4 for the others. Double, for the tests: libm, lane by lane. */
+#ifndef HEED_VMATH_H
+#define HEED_VMATH_H
+
+#include "isa.h"
+
+/* c[0] + c[1] x + ... + c[n-1] x^(n-1), Horner. */
+INLINE vec polynomial(vec x, const heed_real *c, int n) {
+    vec y = splat(c[n - 1]);
+    for (int i = n - 2; i >= 0; i--) y = y * x + splat(c[i]);
+    return y;
+}
+
+#if HEED__SET == 2 && !defined(HEED_F64)
+INLINE vec vsqrt(vec x) { return (vec)_mm512_sqrt_ps((__m512)x); }
+#elif HEED__SET == 1 && !defined(HEED_F64)
+INLINE vec vsqrt(vec x) { return (vec)_mm256_sqrt_ps((__m256)x); }
+#elif HEED__SET == 0 && defined(__SSE2__) && !defined(HEED_F64)
+INLINE vec vsqrt(vec x) { return (vec)_mm_sqrt_ps((__m128)x); }
+#elif HEED__SET == 3 && !defined(HEED_F64)
+INLINE vec vsqrt(vec x) { return (vec)vsqrtq_f32((float32x4_t)x); }
+#else
+INLINE vec vsqrt(vec x) {
+    for (int i = 0; i < VL; i++) x[i] = (heed_real)sqrt((double)x[i]); /* exact for floats too */
+    return x;
+}
+#endif
+
+#ifdef HEED_F64
+
+#define HEED__LIBM(name, f)                                                                        \
+    INLINE vec name(vec x) {                                                                       \
+        for (int i = 0; i < VL; i++) x[i] = f(x[i]);                                               \
+        return x;                                                                                  \
+    }
+HEED__LIBM(vexp, exp)
+HEED__LIBM(vlog, log)
+HEED__LIBM(vtanh, tanh)
+HEED__LIBM(verf, erf)
+
+#else
+
+/* exp x = 2^n exp r, r = x - n log 2 in two parts, |r| <= log(2)/2; exp r = 1 + r + r^2 P(r). */
+INLINE vec vexp(vec x) {
+    static const float c[] = {0.4999999403953552f, 0.1666651964187622f, 0.04166839271783829f,
+                              0.008368780836462975f, 0.001381446490995586f};
+    const vec magic = splat(12582912.0f); /* 1.5 2^23: adding it rounds to an integer */
+    x = pick(x > splat(89.0f), splat(89.0f), x);
+    x = pick(x < splat(-104.0f), splat(-104.0f), x);
+    vec t = x * splat(1.44269504f) + magic, n = t - magic;
+    vec r = x - n * splat(0.693145751953125f);
+    r = r - n * splat(1.428606820309417e-06f);
+    vec p = (r * r) * polynomial(r, c, 5) + r;
+    p = p + splat(1.0f);
+    ivec e = (ivec)t - (ivec)magic, half = e >> 1; /* 2^n in two factors: n may leave the range */
+    return p * (vec)((half + 127) << 23) * (vec)((e - half + 127) << 23);
+}
+
+/* log x = e log 2 + log(1+f), 1+f in [sqrt(1/2), sqrt(2)); log(1+f) = f - f^2/2 + f^3 P(f). */
+INLINE vec vlog(vec x) {
+    static const float c[] = {0.3333331346511841f,   -0.25000008940696716f, 0.20002123713493347f,
+                              -0.16668005287647247f, 0.14219450950622559f,  -0.12405343353748322f,
+                              0.11888711899518967f,  -0.1167750284075737f,  0.06747682392597198f};
+    ivec tiny = x < splat(1.17549435e-38f); /* denormals are scaled by 2^23 */
+    vec y = pick(tiny, x * splat(8388608.0f), x);
+    ivec shifted = (ivec)y - 0x3f3504f3; /* bits of sqrt(1/2) */
+    ivec e = (shifted >> 23) - (tiny & 23);
+    vec f = (vec)((shifted & 0x7fffff) + 0x3f3504f3) - splat(1.0f);
+    vec n = __builtin_convertvector(e, vec), square = f * f;
+    vec tail = f * square * polynomial(f, c, 9) + n * splat(1.428606820309417e-06f);
+    tail = tail - square * splat(0.5f);
+    y = n * splat(0.693145751953125f) + (f + tail);
+    const vec infinite = splat(INFINITY);
+    y = pick(x == infinite, infinite, y);
+    y = pick(x == splat(0.0f), -infinite, y);
+    return pick((x >= splat(0.0f)), y, splat(NAN)); /* negative, or not a number */
+}
+
+/* |x| < 5/8: x + x^3 P(x^2); else 1 - 2 / (exp 2|x| + 1), with the sign of x. */
+INLINE vec vtanh(vec x) {
+    static const float c[] = {-0.3333328068256378f, 0.13331441581249237f, -0.05373971164226532f,
+                              0.020639078691601753f, -0.005704978480935097f};
+    const ivec sign = (ivec)splat(-0.0f);
+    vec a = vabs(x), s = x * x;
+    vec near = x * s * polynomial(s, c, 5) + x;
+    vec far = splat(1.0f) - splat(2.0f) / (vexp(a + a) + splat(1.0f));
+    far = (vec)((ivec)far | ((ivec)x & sign));
+    return pick(a < splat(0.625f), near, far);
+}
+
+/* |x| < 0.92: x + x P(x^2); else 1 - exp Q(|x|), Q a fit of log erfc, with the sign of x. */
+INLINE vec verf(vec x) {
+    static const float c[] = {0.12837916612625122f,  -0.37612634897232056f,  0.11283695697784424f,
+                              -0.026859398931264877f, 0.005201032385230064f, -0.0008142703445628285f,
+                              8.370097202714533e-05f};
+    static const float q[] = {0.0001692051300778985f, -1.1294883489608765f, -0.6334008574485779f,
+                              -0.10822038352489471f,  0.025080615654587746f, -0.004156254697591066f,
+                              0.0004313935642130673f, -2.0828618289669976e-05f};
+    const ivec sign = (ivec)splat(-0.0f);
+    vec a = vabs(x), s = x * x;
+    vec near = x * polynomial(s, c, 7) + x;
+    a = pick(a > splat(4.0f), splat(4.0f), a); /* erf is 1 there */
+    vec far = splat(1.0f) - vexp(polynomial(a, q, 8));
+    far = (vec)((ivec)far | ((ivec)x & sign));
+    return pick(a < splat(0.92f), near, far);
+}
+
+#endif
+
+INLINE vec vsigmoid(vec x) { return splat(1) / (splat(1) + vexp(-x)); }
+
+#define HEED__SQRT_HALF   ((heed_real)0.70710678118654752)
+#define HEED__GELU_SLOPE  ((heed_real)0.79788456080286536) /* sqrt(2/pi) */
+#define HEED__GELU_CUBE   ((heed_real)0.044715)
+#define HEED__NORMAL_PEAK ((heed_real)0.39894228040143268) /* 1/sqrt(2 pi) */
+
+INLINE vec gelu_tanh_inner(vec x) {
+    return vtanh(splat(HEED__GELU_SLOPE) * (x + splat(HEED__GELU_CUBE) * (x * x * x)));
+}
+
+/* f(x); f is a constant wherever this is inlined into a loop. */
+INLINE vec act_value(heed_act f, vec x) {
+    const vec half = splat((heed_real)0.5), one = splat(1);
+    switch (f) {
+    case HEED_RELU: return pick(x < splat(0), splat(0), x); /* keeps what is not a number */
+    case HEED_GELU: return half * x * (one + verf(x * splat(HEED__SQRT_HALF)));
+    case HEED_GELU_TANH: return half * x * (one + gelu_tanh_inner(x));
+    case HEED_SILU: return x * vsigmoid(x);
+    case HEED_TANH: return vtanh(x);
+    case HEED_SIGMOID: return vsigmoid(x);
+    case HEED_EXP: return vexp(x);
+    case HEED_LOG: return vlog(x);
+    case HEED_SQRT: return vsqrt(x);
+    case HEED_IDENTITY: break;
+    }
+    return x;
+}
+
+/* f'(x), from whichever of x and y = f(x) the activation needs. */
+INLINE vec act_slope(heed_act f, vec x, vec y) {
+    const vec half = splat((heed_real)0.5), one = splat(1);
+    switch (f) {
+    case HEED_RELU: return pick(x > splat(0), one, splat(0));
+    case HEED_GELU: {
+        vec density = splat(HEED__NORMAL_PEAK) * vexp(-half * x * x);
+        return half * (one + verf(x * splat(HEED__SQRT_HALF))) + x * density;
+    }
+    case HEED_GELU_TANH: {
+        vec t = gelu_tanh_inner(x);
+        vec inner = splat(HEED__GELU_SLOPE) * (one + splat(3 * HEED__GELU_CUBE) * x * x);
+        return half * (one + t) + half * x * (one - t * t) * inner;
+    }
+    case HEED_SILU: {
+        vec s = vsigmoid(x);
+        return s + x * s * (one - s);
+    }
+    case HEED_TANH: return one - y * y;
+    case HEED_SIGMOID: return y * (one - y);
+    case HEED_EXP: return y;
+    case HEED_LOG: return one / x;
+    case HEED_SQRT: return half / y;
+    case HEED_IDENTITY: break;
+    }
+    return one;
+}
+
+/* What to do for each activation, with f a constant: HEED__EACH_ACT(f, body(FF)). */
+#define HEED__EACH_ACT(f, body)                                                                    \
+    switch (f) {                                                                                   \
+    case HEED_IDENTITY: body(HEED_IDENTITY); break;                                                \
+    case HEED_RELU: body(HEED_RELU); break;                                                        \
+    case HEED_GELU: body(HEED_GELU); break;                                                        \
+    case HEED_GELU_TANH: body(HEED_GELU_TANH); break;                                              \
+    case HEED_SILU: body(HEED_SILU); break;                                                        \
+    case HEED_TANH: body(HEED_TANH); break;                                                        \
+    case HEED_SIGMOID: body(HEED_SIGMOID); break;                                                  \
+    case HEED_EXP: body(HEED_EXP); break;                                                          \
+    case HEED_LOG: body(HEED_LOG); break;                                                          \
+    case HEED_SQRT: body(HEED_SQRT); break;                                                        \
+    }
+
+#endif

@@ -1,0 +1,124 @@
+/* Cross entropy over rows of logits, with the softmax that its gradient needs. */
+#include "set.h"
+#include "vmath.h"
+
+typedef struct {
+    heed_real *p, *loss, *gx;
+    const heed_real *logits, *probability, *weights;
+    const int32_t *labels;
+    int c, ignore;
+    heed_real smoothing, scale;
+} xent;
+
+/* A wrong label gives a loss that is not a number rather than a read beyond the row. */
+static bool inside(const xent *j, int32_t label) { return label >= 0 && label < j->c; }
+static heed_real weight(const xent *j, int32_t label) { return j->weights ? j->weights[label] : 1; }
+
+/* Writes the softmax of the row into p, returns log sum exp. */
+static heed_real softmax(heed_real *p, const heed_real *x, int c) {
+    vec m = splat(-INFINITY), sums = {0};
+    for (int i = 0; i < c; i += VL) {
+        size_t left = (size_t)(c - i);
+        m = vmax(pick(get_lanes(left), get(x + i, left), splat(-INFINITY)), m);
+    }
+    heed_real most = max_lanes(m);
+    for (int i = 0; i < c; i += VL) {
+        size_t left = (size_t)(c - i);
+        vec e = vexp(get(x + i, left) - splat(most));
+        sums += pick(get_lanes(left), e, splat(0));
+        put(p + i, e, left);
+    }
+    heed_real sum = sum_lanes(sums);
+    vec inverse = splat(1 / sum);
+    for (int i = 0; i < c; i += VL) {
+        size_t left = (size_t)(c - i);
+        put(p + i, get(p + i, left) * inverse, left);
+    }
+    return most + vlog(splat(sum))[0];
+}
+
+/* (smoothing / C) sum_c w_c (lse - x_c) */
+static heed_real smooth_loss(const xent *j, const heed_real *x, heed_real lse) {
+    vec sums = {0};
+    for (int i = 0; i < j->c; i += VL) {
+        size_t left = (size_t)(j->c - i);
+        vec term = splat(lse) - get(x + i, left);
+        if (j->weights) term *= get(j->weights + i, left);
+        sums += pick(get_lanes(left), term, splat(0));
+    }
+    return sum_lanes(sums) * j->smoothing / (heed_real)j->c;
+}
+
+static void xent_part(const void *job, size_t from, size_t to, int thread) {
+    const xent *j = job;
+    (void)thread;
+    for (size_t r = from; r < to; r++) {
+        const heed_real *x = j->logits + r * (size_t)j->c;
+        int32_t label = j->labels[r];
+        heed_real lse = softmax(j->p + r * (size_t)j->c, x, j->c);
+        if (label == j->ignore) {
+            j->loss[r] = 0;
+        } else if (!inside(j, label)) {
+            j->loss[r] = NAN;
+        } else {
+            j->loss[r] = (1 - j->smoothing) * weight(j, label) * (lse - x[label]);
+            if (j->smoothing != 0) j->loss[r] += smooth_loss(j, x, lse);
+        }
+    }
+}
+
+void K(xent)(const heed_kernels *k, heed_real *p, heed_real *loss, const heed_real *logits,
+             const int32_t *labels, size_t rows, int c, int ignore, heed_real smoothing,
+             const heed_real *weights) {
+    xent j = {.p = p,
+              .loss = loss,
+              .logits = logits,
+              .weights = weights,
+              .labels = labels,
+              .c = c,
+              .ignore = ignore,
+              .smoothing = smoothing};
+    heed__share(k, rows, 24.0 * (double)rows * c, xent_part, &j);
+}
+
+/* With t = (1-eps) onehot + eps/C: gx_c += scale (p_c sum_d w_d t_d - w_c t_c). */
+static void xent_grad_row(const xent *j, size_t r, heed_real weight_sum) {
+    const heed_real *p = j->probability + r * (size_t)j->c;
+    heed_real *gx = j->gx + r * (size_t)j->c;
+    int32_t label = j->labels[r];
+    heed_real spread = j->smoothing / (heed_real)j->c;
+    heed_real own = (1 - j->smoothing) * weight(j, label);
+    vec all = splat(j->scale * (own + spread * weight_sum)), part = splat(j->scale * spread);
+    for (int i = 0; i < j->c; i += VL) {
+        size_t left = (size_t)(j->c - i);
+        vec w = j->weights ? get(j->weights + i, left) : splat(1);
+        put(gx + i, get(gx + i, left) + get(p + i, left) * all - w * part, left);
+    }
+    gx[label] -= j->scale * own;
+}
+
+static void xent_grad_part(const void *job, size_t from, size_t to, int thread) {
+    const xent *j = job;
+    heed_real weight_sum = (heed_real)j->c;
+    (void)thread;
+    if (j->weights) {
+        weight_sum = 0;
+        for (int i = 0; i < j->c; i++) weight_sum += j->weights[i];
+    }
+    for (size_t r = from; r < to; r++)
+        if (j->labels[r] != j->ignore && inside(j, j->labels[r])) xent_grad_row(j, r, weight_sum);
+}
+
+void K(xent_grad)(const heed_kernels *k, heed_real *gx, const heed_real *p, const int32_t *labels,
+                  size_t rows, int c, int ignore, heed_real smoothing, const heed_real *weights,
+                  heed_real scale) {
+    xent j = {.gx = gx,
+              .probability = p,
+              .weights = weights,
+              .labels = labels,
+              .c = c,
+              .ignore = ignore,
+              .smoothing = smoothing,
+              .scale = scale};
+    heed__share(k, rows, 5.0 * (double)rows * c, xent_grad_part, &j);
+}

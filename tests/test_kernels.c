@@ -1,0 +1,157 @@
+/* Products and elementwise kernels. */
+#include "kernel_case.h"
+
+/* --- Products --- */
+
+typedef struct {
+    int m, n, k;
+    bool ta, tb, add, bias, pre;
+    heed_act act;
+    int batch, extra; /* extra: unused elements at the end of each stored row */
+} product;
+
+static double act(heed_act f, double x) {
+    switch (f) {
+    case HEED_RELU:
+        return x < 0 ? 0 : x;
+    case HEED_GELU:
+        return 0.5 * x * (1 + erf(x * sqrt(0.5)));
+    case HEED_GELU_TANH:
+        return 0.5 * x * (1 + tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)));
+    case HEED_SILU:
+        return x / (1 + exp(-x));
+    case HEED_TANH:
+        return tanh(x);
+    case HEED_SIGMOID:
+        return 1 / (1 + exp(-x));
+    case HEED_EXP:
+        return exp(x);
+    case HEED_LOG:
+        return log(x);
+    case HEED_SQRT:
+        return sqrt(x);
+    case HEED_IDENTITY:
+        break;
+    }
+    return x;
+}
+
+typedef struct {
+    int lda, ldb, ldc, batch;
+    size_t sa, sb, sc;
+    heed_real *a, *b, *bias;
+} stored;
+
+static stored store_product(const product *p) {
+    stored s = {.lda = (p->ta ? p->m : p->k) + p->extra,
+                .ldb = (p->tb ? p->k : p->n) + p->extra,
+                .ldc = p->n + p->extra,
+                .batch = p->batch ? p->batch : 1};
+    s.sa = (size_t)s.lda * (size_t)(p->ta ? p->k : p->m);
+    s.sb = (size_t)s.ldb * (size_t)(p->tb ? p->n : p->k);
+    s.sc = (size_t)s.ldc * (size_t)p->m;
+    s.a = kernel_numbers(1, s.sa * (size_t)s.batch);
+    s.b = kernel_numbers(2, s.sb * (size_t)s.batch);
+    s.bias = kernel_numbers(3, (size_t)p->n);
+    return s;
+}
+static void drop_product(stored *s) {
+    free(s->a);
+    free(s->b);
+    free(s->bias);
+}
+
+/* out: C of all batches, then what the activation was given. C starts at 0.5 where it is added to.
+ */
+static void run_product(const heed_kernels *k, const void *args, heed_real *out) {
+    const product *p = args;
+    stored s = store_product(p);
+    size_t size = s.sc * (size_t)s.batch;
+    for (size_t i = 0; i < size && p->add; i++) out[i] = (heed_real)0.5;
+    k->gemm(k, &(heed_gemm){.m = p->m,
+                            .n = p->n,
+                            .k = p->k,
+                            .a = s.a,
+                            .lda = s.lda,
+                            .ta = p->ta,
+                            .b = s.b,
+                            .ldb = s.ldb,
+                            .tb = p->tb,
+                            .c = out,
+                            .ldc = s.ldc,
+                            .add = p->add,
+                            .bias = p->bias ? s.bias : NULL,
+                            .act = p->act,
+                            .pre = p->pre ? out + size : NULL,
+                            .batch = p->batch,
+                            .stride_a = s.sa,
+                            .stride_b = s.sb,
+                            .stride_c = s.sc});
+    drop_product(&s);
+}
+static void want_product(const void *args, double *out) {
+    const product *p = args;
+    stored s = store_product(p);
+    size_t size = s.sc * (size_t)s.batch;
+    for (size_t i = 0; i < size && p->add; i++) out[i] = 0.5;
+    for (size_t b = 0; b < (size_t)s.batch; b++)
+        for (int i = 0; i < p->m; i++)
+            for (int j = 0; j < p->n; j++) {
+                const heed_real *x = s.a + b * s.sa, *y = s.b + b * s.sb;
+                size_t at = b * s.sc + (size_t)i * (size_t)s.ldc + (size_t)j;
+                double sum = out[at] + (p->bias ? (double)s.bias[j] : 0);
+                for (int q = 0; q < p->k; q++)
+                    sum += (double)x[p->ta ? q * s.lda + i : i * s.lda + q] *
+                           (double)y[p->tb ? j * s.ldb + q : q * s.ldb + j];
+                if (p->pre) out[size + at] = sum;
+                out[at] = act(p->act, sum);
+            }
+    drop_product(&s);
+}
+static void check_product(const char *name, product p) {
+    stored s = store_product(&p);
+    size_t size = s.sc * (size_t)s.batch * (p.pre ? 2 : 1);
+    drop_product(&s);
+    kernel_check(&(kernel_case){name, size, run_product, want_product, &p, 4 + sqrt(p.k)});
+}
+
+TEST(kernels_gemm_small_shapes) {
+    static const int sizes[] = {1, 3, 17, 65};
+    for (int i = 0; i < 4 * 4 * 4 * 4; i++) {
+        int m = sizes[i % 4], n = sizes[i / 4 % 4], k = sizes[i / 16 % 4];
+        check_product("gemm small", (product){.m = m,
+                                              .n = n,
+                                              .k = k,
+                                              .ta = i / 64 & 1,
+                                              .tb = i / 128 & 1,
+                                              .add = i & 1,
+                                              .extra = i % 3});
+    }
+}
+TEST(kernels_gemm_without_depth) {
+    check_product("gemm k=0", (product){.m = 5, .n = 70, .bias = true, .act = HEED_RELU});
+    check_product("gemm k=0 add", (product){.m = 5, .n = 70, .add = true});
+}
+TEST(kernels_gemm_large_shapes) {
+    check_product("gemm rows", (product){.m = 301, .n = 130, .k = 401});
+    check_product("gemm rows nt", (product){.m = 301, .n = 65, .k = 401, .tb = true, .extra = 3});
+    check_product("gemm tn", (product){.m = 65, .n = 300, .k = 500, .ta = true, .add = true});
+    check_product("gemm columns", (product){.m = 7, .n = 1300, .k = 200, .tb = true});
+    check_product("gemm batch", (product){.m = 33, .n = 47, .k = 19, .batch = 13, .extra = 1});
+    check_product("gemm batch nt",
+                  (product){.m = 33, .n = 47, .k = 19, .batch = 13, .tb = true, .ta = true});
+}
+TEST(kernels_gemm_finishes_with_bias_and_activation) {
+    for (int f = HEED_IDENTITY; f <= HEED_EXP; f++)
+        check_product("gemm act", (product){.m = 37,
+                                            .n = 83,
+                                            .k = 50,
+                                            .tb = true,
+                                            .bias = true,
+                                            .pre = f % 2 == 0,
+                                            .act = (heed_act)f,
+                                            .extra = 2});
+    check_product(
+        "gemm act deep",
+        (product){.m = 19, .n = 300, .k = 400, .bias = true, .pre = true, .act = HEED_GELU});
+}

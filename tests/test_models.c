@@ -1,0 +1,462 @@
+/* The models: names and counts of parameters, what logits depend on, generation, presets. */
+#include "../models/models.h"
+#include "test.h"
+
+static const double tiny = sizeof(heed_real) == 8 ? 1e-12 : 5e-6;
+
+/* A model built from "key=value ..." settings. */
+typedef struct {
+    heed_ctx *c;
+    heed_config *f;
+    heed_store *s;
+    heed_tape *t;
+    void *self;
+    const heed_model *model;
+} built;
+
+static void set_all(heed_config *f, const char *settings) {
+    char text[512];
+    snprintf(text, sizeof text, "%s", settings);
+    for (char *pair = text; *pair;) {
+        char *end = pair + strcspn(pair, " "), *value = strchr(pair, '=');
+        bool last = !*end;
+        *end = 0;
+        *value++ = 0;
+        heed_config_set(f, pair, value, "test", HEED_FROM_FLAG);
+        pair = last ? end : end + 1;
+    }
+}
+
+static built build(const heed_model *model, const char *preset, const char *settings) {
+    built b = {.c = heed_open(&(heed_options){.seed = 5}), .model = model};
+    b.f = heed_config_new(b.c, (const heed_option *const[]){model->options, NULL});
+    b.s = heed_store_new(b.c);
+    b.t = heed_tape_new(b.c);
+    b.self = calloc(1, model->size);
+    if (preset) model_preset_apply(b.c, b.f, model->name, preset);
+    if (settings) set_all(b.f, settings);
+    model->init(b.self, b.s, b.f);
+    return b;
+}
+
+static void discard(built *b, const char *file, int line) {
+    free(b->self);
+    test_close(b->c, file, line);
+}
+#define DISCARD(b) discard(&(b), __FILE__, __LINE__)
+
+#define SMALL "layers=2 heads=2 width=8 ff=16 block=6 vocab=11 "
+
+static const heed_tensor *param(const built *b, const char *name) {
+    const heed_entry *e = heed_store_find(b->s, name);
+    if (!e) test_fail(__FILE__, __LINE__, "no parameter %s", name);
+    return e ? e->tensor : NULL;
+}
+
+static double apart(const heed_real *a, const heed_real *b, size_t n) {
+    double worst = 0;
+    for (size_t i = 0; i < n; i++) {
+        double d = fabs((double)a[i] - (double)b[i]);
+        if (!(d <= worst)) worst = d;
+    }
+    return worst;
+}
+
+/* ---- parameters ---- */
+
+static void check_count(const heed_model *model, const char *preset, const char *settings,
+                        size_t count) {
+    built b = build(model, preset, settings);
+    size_t found = heed_store_params(b.s);
+    if (found != count)
+        test_fail(__FILE__, __LINE__, "%s %s: %zu parameters, expected %zu", model->name,
+                  preset ? preset : settings, found, count);
+    DISCARD(b);
+}
+
+/* Numbers: PyTorch twins of the benchmark workloads. */
+TEST(models_of_the_benchmarks_have_their_sizes) {
+    check_count(&heed_model_mlm, "mlm-nano", NULL, 169728);
+    check_count(&heed_model_mlm, "mlm-nano-all", NULL, 169728);
+    check_count(&heed_model_mlm, "mlm-small", NULL, 1858304);
+    check_count(&heed_model_gpt, "gpt-tiny", NULL, 809856);
+    check_count(&heed_model_gpt, "gpt-baby", NULL, 10770816);
+    check_count(&heed_model_mlp, "mlp-mnist", NULL, 203530);
+}
+
+/* Numbers: BertForMaskedLM and GPT2LMHeadModel of transformers with these sizes. */
+TEST(models_have_the_sizes_of_bert_and_gpt2) {
+    check_count(&heed_model_mlm, "nano", "vocab=100", 115108);
+    check_count(&heed_model_gpt, "nano", "vocab=100", 110592);
+}
+
+TEST(models_name_their_parameters) {
+    static const char *const mlm_names[] = {"embed.token.weight",
+                                            "embed.position.weight",
+                                            "embed.type.weight",
+                                            "embed.norm.bias",
+                                            "encoder.0.attn.qkv.weight",
+                                            "encoder.1.attn.out.bias",
+                                            "encoder.1.norm1.weight",
+                                            "encoder.1.mlp.up.weight",
+                                            "encoder.1.mlp.down.weight",
+                                            "encoder.1.norm2.bias",
+                                            "head.dense.weight",
+                                            "head.norm.weight",
+                                            "head.bias",
+                                            NULL};
+    static const char *const gpt_names[] = {"embed.token.weight",
+                                            "embed.position.weight",
+                                            "decoder.0.attn.qkv.bias",
+                                            "decoder.1.mlp.down.bias",
+                                            "norm.weight",
+                                            "norm.bias",
+                                            NULL};
+    built m = build(&heed_model_mlm, NULL, SMALL), g = build(&heed_model_gpt, NULL, SMALL);
+    for (int i = 0; mlm_names[i]; i++) param(&m, mlm_names[i]);
+    for (int i = 0; gpt_names[i]; i++) param(&g, gpt_names[i]);
+    CHECK(!heed_store_find(m.s, "head.weight") && !heed_store_find(g.s, "head.bias"));
+    CHECK(!heed_store_find(m.s, "norm.weight"));
+    DISCARD(m);
+    DISCARD(g);
+}
+
+static double deviation(const heed_tensor *x) {
+    double sum = 0;
+    for (size_t i = 0; x && i < x->size; i++) sum += (double)x->x[i] * (double)x->x[i];
+    return x ? sqrt(sum / (double)x->size) : 0;
+}
+
+TEST(models_start_as_published) {
+    built g = build(&heed_model_gpt, "tiny", "vocab=65"),
+          m = build(&heed_model_mlm, "tiny", "vocab=65");
+    double scaled = 0.02 / sqrt(8);
+    CHECK_CLOSE(deviation(param(&g, "embed.token.weight")), 0.02, 0.0008);
+    CHECK_CLOSE(deviation(param(&g, "embed.position.weight")), 0.02, 0.0008);
+    CHECK_CLOSE(deviation(param(&g, "decoder.3.attn.qkv.weight")), 0.02, 0.0004);
+    CHECK_CLOSE(deviation(param(&g, "decoder.3.attn.out.weight")), scaled, 0.0002);
+    CHECK_CLOSE(deviation(param(&g, "decoder.3.mlp.down.weight")), scaled, 0.0002);
+    CHECK_CLOSE(deviation(param(&g, "decoder.3.mlp.up.weight")), 0.02, 0.0004);
+    CHECK(deviation(param(&g, "decoder.0.attn.qkv.bias")) == 0);
+    CHECK_CLOSE(deviation(param(&g, "decoder.0.norm1.weight")), 1, 0);
+    CHECK_CLOSE(deviation(param(&m, "encoder.3.mlp.down.weight")), 0.02, 0.0004);
+    CHECK_CLOSE(deviation(param(&m, "head.dense.weight")), 0.02, 0.0004);
+    CHECK(deviation(param(&m, "head.bias")) == 0);
+    CHECK(apart(param(&g, "decoder.0.mlp.up.weight")->x, param(&g, "decoder.1.mlp.up.weight")->x,
+                128) > 0.01);
+    DISCARD(g);
+    DISCARD(m);
+}
+
+TEST(models_take_every_setting) {
+    check_count(&heed_model_gpt, NULL, SMALL "tie=false head-bias=true bias=false",
+                0 + 11 * 8 + 6 * 8 + 2 * (8 + 24 * 8 + 8 * 8 + 8 + 2 * 16 * 8) + 8 + 11 * 8 + 11);
+    check_count(&heed_model_gpt, NULL, SMALL "positions=sinusoidal attn-out=false",
+                11 * 8 + 2 * (16 + 24 * 9 + 16 + 16 * 9 + 8 * 17) + 16);
+    check_count(&heed_model_mlm, NULL,
+                SMALL "positions=none transform-head=false embed-norm=false token-types=0 "
+                      "head-bias=false key-width=3 value-width=2",
+                11 * 8 + 2 * (16 + 2 * (3 + 3 + 2) * 9 + 8 * 5 + 16 + 16 * 9 + 8 * 17));
+}
+
+/* ---- logits ---- */
+
+static const int32_t tokens[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8};
+
+TEST(mlm_head_on_picks_equals_head_on_all) {
+    built b = build(&heed_model_mlm, NULL, SMALL "init-std=0.5");
+    int32_t picks[] = {2, 7, 11};
+    heed_tape_begin(b.t, HEED_EVAL, 0);
+    heed_tensor *ids = heed_ids(b.t, tokens, 2, 6);
+    heed_tensor *all = mlm_logits(b.self, b.t, ids, NULL, NULL, NULL);
+    heed_tensor *rows = heed_input_ids(b.t, picks, 1, (int[]){3});
+    heed_tensor *some = mlm_logits(b.self, b.t, ids, NULL, NULL, rows);
+    CHECK(all && all->dims == 3 && all->shape[1] == 6 && all->shape[2] == 11);
+    CHECK(some && some->dims == 2 && some->shape[0] == 3);
+    for (int i = 0; some && i < 3; i++)
+        CHECK_CLOSE(apart(some->x + 11 * i, all->x + 11 * picks[i], 11), 0, tiny);
+    DISCARD(b);
+}
+
+TEST(mlm_types_default_to_zero) {
+    built b = build(&heed_model_mlm, NULL, SMALL "init-std=0.5");
+    heed_tape_begin(b.t, HEED_EVAL, 0);
+    heed_tensor *ids = heed_ids(b.t, tokens, 1, 6);
+    heed_tensor *zero = heed_ids(b.t, (int32_t[6]){0}, 1, 6);
+    heed_tensor *mixed = heed_ids(b.t, (int32_t[]){0, 0, 0, 1, 1, 1}, 1, 6);
+    heed_tensor *y = mlm_logits(b.self, b.t, ids, NULL, NULL, NULL);
+    heed_tensor *z = mlm_logits(b.self, b.t, ids, zero, NULL, NULL);
+    CHECK_CLOSE(apart(y->x, z->x, y->size), 0, tiny);
+    z = mlm_logits(b.self, b.t, ids, mixed, NULL, NULL);
+    CHECK(apart(y->x, z->x, y->size) > 0.01);
+    DISCARD(b);
+}
+
+TEST(mlm_ignores_padding) {
+    built b = build(&heed_model_mlm, NULL, SMALL "init-std=0.5");
+    heed_tape_begin(b.t, HEED_EVAL, 0);
+    heed_tensor *pad = heed_ids(b.t, (int32_t[]){1, 1, 1, 1, 0, 0}, 1, 6);
+    heed_tensor *y = mlm_logits(b.self, b.t, heed_ids(b.t, tokens, 1, 6), NULL, pad, NULL);
+    heed_tensor *z = mlm_logits(b.self, b.t, heed_ids(b.t, tokens, 1, 4), NULL, NULL, NULL);
+    CHECK_CLOSE(apart(y->x, z->x, 4 * 11), 0, 4 * tiny);
+    DISCARD(b);
+}
+
+TEST(gpt_does_not_look_ahead) {
+    built b = build(&heed_model_gpt, NULL, SMALL "init-std=0.5");
+    heed_tape_begin(b.t, HEED_EVAL, 0);
+    int32_t other[6] = {3, 1, 4, 1, 7, 0};
+    heed_tensor *y = gpt_logits(b.self, b.t, heed_ids(b.t, tokens, 1, 6), NULL);
+    heed_tensor *z = gpt_logits(b.self, b.t, heed_ids(b.t, other, 1, 6), NULL);
+    CHECK(memcmp(y->x, z->x, 4 * 11 * sizeof(heed_real)) == 0);
+    CHECK(apart(y->x + 4 * 11, z->x + 4 * 11, 11) > 1e-3);
+    DISCARD(b);
+}
+
+TEST(gpt_refuses_more_than_its_block) {
+    built b = build(&heed_model_gpt, NULL, SMALL);
+    heed_tape_begin(b.t, HEED_EVAL, 0);
+    CHECK(!gpt_logits(b.self, b.t, heed_ids(b.t, tokens, 1, 7), NULL));
+    CHECK_HAS(heed_why(b.c), "at most 6 positions, found 7");
+    heed_clear(b.c);
+    DISCARD(b);
+}
+
+TEST(mlp_is_two_layers) {
+    built b = build(&heed_model_mlp, NULL, "features=3 width=4 classes=2");
+    heed_tape_begin(b.t, HEED_EVAL, 0);
+    heed_real x[] = {1, -2, 3};
+    heed_tensor *y = mlp_logits(b.self, b.t, heed_input(b.t, x, 2, (int[]){1, 3}));
+    const heed_tensor *w = param(&b, "hidden.weight"), *v = param(&b, "head.weight");
+    const heed_tensor *wb = param(&b, "hidden.bias"), *vb = param(&b, "head.bias");
+    for (int o = 0; o < 2; o++) {
+        double sum = (double)vb->x[o];
+        for (int h = 0; h < 4; h++) {
+            double a = (double)wb->x[h];
+            for (int i = 0; i < 3; i++) a += (double)(x[i] * w->x[h * 3 + i]);
+            sum += fmax(a, 0) * (double)v->x[o * 4 + h];
+        }
+        CHECK_CLOSE(y->x[o], sum, tiny);
+    }
+    DISCARD(b);
+}
+
+/* ---- loss, metrics, training ---- */
+
+static const int32_t gpt_labels[] = {1, 4, 1, 5, 9, -100, 6, 5, 3, 5, 8, -100};
+static const int32_t mlm_picks[] = {1, 4, 8}, mlm_labels[] = {7, 2, 10};
+
+static heed_batch batch_of(const built *b) {
+    heed_batch batch = {.rows = 2, .len = 6, .ids = tokens, .label_bytes = 10};
+    bool causal = b->model == &heed_model_gpt;
+    batch.labels = causal ? gpt_labels : mlm_labels;
+    batch.picks = causal ? NULL : mlm_picks;
+    batch.pick_count = causal ? 0 : 3;
+    return batch;
+}
+
+static void check_learns(const heed_model *model, const char *settings, heed_score *score) {
+    built b = build(model, NULL, settings);
+    heed_batch batch = batch_of(&b);
+    heed_optim *o =
+        heed_optim_new(b.s, (heed_optim_args){.kind = HEED_ADAMW, .lr = (heed_real)0.01});
+    for (uint64_t i = 0; i < 150 && heed_state(b.c) == HEED_OK; i++) {
+        heed_tape_begin(b.t, HEED_TRAIN, i);
+        heed_backward(b.t, model->loss(b.self, b.t, &batch));
+        heed_step(o, 1);
+    }
+    heed_tape_begin(b.t, HEED_EVAL, 0);
+    model->loss(b.self, b.t, &batch);
+    model->metrics(b.self, &batch, score);
+    DISCARD(b);
+}
+
+TEST(models_learn_a_batch_by_heart) {
+    heed_score m = {0}, g = {0};
+    check_learns(&heed_model_mlm, SMALL, &m);
+    CHECK(m.right == 3 && m.judged == 3 && m.right5 == 3 && m.weight == 3 && m.bytes == 10);
+    CHECK(m.loss < 0.1 * 3);
+    check_learns(&heed_model_gpt, SMALL "dropout=0.05", &g);
+    CHECK(g.right == 10 && g.judged == 10 && g.weight == 10);
+    CHECK(g.loss < 0.5 * 10);
+}
+
+TEST(models_learn_with_other_settings) {
+    static const char *const settings[] = {
+        SMALL "norm=pre final-norm=true tie=false positions=sinusoidal activation=relu",
+        SMALL "attention=explicit key-width=3 value-width=5 beta=2 init-std=0",
+        SMALL "hard=true activation=silu bias=false", SMALL "attn-out=false activation=tanh"};
+    for (int i = 0; i < 4; i++) {
+        heed_score score = {0};
+        check_learns(&heed_model_mlm, settings[i], &score);
+        CHECK(score.right == 3);
+    }
+}
+
+TEST(models_count_the_label_among_the_first) {
+    built b = build(&heed_model_mlp, NULL, "features=1 width=1 classes=7");
+    heed_real *bias = heed_store_find(b.s, "head.bias")->tensor->x;
+    memset(heed_store_find(b.s, "head.weight")->tensor->x, 0, 7 * sizeof *bias);
+    for (int i = 0; i < 7; i++) bias[i] = (heed_real)(i == 6 ? 5 : 7 - i); /* ranks 7 6 5 4 3 2 5 */
+    int32_t labels[] = {0, 2, 5, 6, 4};
+    heed_real x[5] = {0};
+    heed_batch batch = {.rows = 5, .len = 1, .x = x, .labels = labels};
+    heed_score score = {0};
+    heed_tape_begin(b.t, HEED_EVAL, 0);
+    b.model->loss(b.self, b.t, &batch);
+    b.model->metrics(b.self, &batch, &score);
+    /* places 0, 2, 6, 3 (a tie behind class 2), 5 */
+    CHECK(score.right == 1 && score.right5 == 3 && score.judged == 5);
+    DISCARD(b);
+}
+
+/* ---- generation ---- */
+
+static int generate(const built *b, gpt_sampling a, int32_t *out) {
+    return gpt_generate(b->self, b->t, tokens, 3, &a, out);
+}
+
+/* 12 tokens from 3, block 6: the window slides. */
+TEST(gpt_generates_the_same_with_and_without_caches) {
+    built b = build(&heed_model_gpt, NULL, SMALL "init-std=0.5 key-width=3 value-width=5");
+    for (uint32_t sample = 0; sample < 8; sample++) {
+        int32_t x[12], y[12];
+        gpt_sampling a = {.count = 12, .temperature = sample * 0.3, .seed = 3, .sample = sample};
+        CHECK(generate(&b, a, x) == 12);
+        a.uncached = true;
+        CHECK(generate(&b, a, y) == 12);
+        CHECK(memcmp(x, y, sizeof x) == 0);
+    }
+    DISCARD(b);
+}
+
+/* What is generated greedily is the argmax of the uncached logits of the last block. */
+TEST(gpt_generates_the_most_probable) {
+    built b = build(&heed_model_gpt, NULL, SMALL "init-std=0.5");
+    int32_t seen[3 + 9];
+    memcpy(seen, tokens, 3 * sizeof *seen);
+    CHECK(generate(&b, (gpt_sampling){.count = 9}, seen + 3) == 9);
+    for (int i = 3; i < 12; i++) {
+        int from = i > 6 ? i - 6 : 0;
+        heed_tape_begin(b.t, HEED_EVAL, 0);
+        heed_tensor *y = gpt_logits(b.self, b.t, heed_ids(b.t, seen + from, 1, i - from), NULL);
+        const heed_real *row = y->x + y->size - 11;
+        for (int j = 0; j < 11; j++) CHECK(row[j] <= row[seen[i]]);
+    }
+    DISCARD(b);
+}
+
+TEST(gpt_sampling_keeps_to_its_limits) {
+    built b = build(&heed_model_gpt, NULL, SMALL "init-std=0.5");
+    int32_t greedy[9], x[9], y[9];
+    generate(&b, (gpt_sampling){.count = 9}, greedy);
+    generate(&b, (gpt_sampling){.count = 9, .temperature = 2, .top_k = 1}, x);
+    CHECK(memcmp(greedy, x, sizeof x) == 0);
+    generate(&b, (gpt_sampling){.count = 9, .temperature = 2, .top_p = 1e-9}, x);
+    CHECK(memcmp(greedy, x, sizeof x) == 0);
+    generate(&b, (gpt_sampling){.count = 9, .temperature = 1e-6}, x);
+    CHECK(memcmp(greedy, x, sizeof x) == 0);
+    generate(&b, (gpt_sampling){.count = 9, .temperature = 3, .seed = 1}, x);
+    generate(&b, (gpt_sampling){.count = 9, .temperature = 3, .seed = 1}, y);
+    CHECK(memcmp(x, y, sizeof x) == 0);
+    generate(&b, (gpt_sampling){.count = 9, .temperature = 3, .seed = 1, .sample = 1}, y);
+    CHECK(memcmp(x, y, sizeof x) != 0);
+    DISCARD(b);
+}
+
+/* Frequencies over many samples are the softmax; with top-k 2 only two tokens occur. */
+TEST(gpt_samples_by_probability) {
+    built b = build(&heed_model_gpt, NULL, SMALL "init-std=0.5");
+    double p[11], sum = 0;
+    heed_tape_begin(b.t, HEED_EVAL, 0);
+    heed_tensor *y = gpt_logits(b.self, b.t, heed_ids(b.t, tokens, 1, 3), NULL);
+    for (int j = 0; j < 11; j++) sum += p[j] = exp((double)y->x[22 + j] / 2);
+    int found[11] = {0}, two[11] = {0}, kinds = 0;
+    for (uint32_t i = 0; i < 3000; i++) {
+        int32_t id;
+        generate(&b, (gpt_sampling){.count = 1, .temperature = 2, .sample = i}, &id);
+        found[id]++;
+        generate(&b, (gpt_sampling){.count = 1, .temperature = 2, .sample = i, .top_k = 2}, &id);
+        two[id]++;
+    }
+    for (int j = 0; j < 11; j++) {
+        CHECK_CLOSE(found[j] / 3000.0, p[j] / sum, 0.04);
+        kinds += two[j] > 0;
+    }
+    CHECK(kinds == 2);
+    DISCARD(b);
+}
+
+static bool stop_at_three(void *user, int32_t id) {
+    (void)id;
+    return ++*(int *)user < 3;
+}
+
+TEST(gpt_generation_can_be_stopped_and_refuses_nothing) {
+    built b = build(&heed_model_gpt, NULL, SMALL);
+    int calls = 0;
+    CHECK(generate(&b, (gpt_sampling){.count = 9, .token = stop_at_three, .user = &calls}, NULL) ==
+          3);
+    CHECK(generate(&b, (gpt_sampling){.count = 0}, NULL) == 0);
+    CHECK(gpt_generate(b.self, b.t, tokens, 0, &(gpt_sampling){.count = 1}, NULL) == -1);
+    CHECK_HAS(heed_why(b.c), "prompt");
+    heed_clear(b.c);
+    CHECK(gpt_generate(b.self, b.t, (int32_t[]){99}, 1, &(gpt_sampling){.count = 1}, NULL) == -1);
+    CHECK(heed_state(b.c) != HEED_OK);
+    heed_clear(b.c);
+    DISCARD(b);
+}
+
+/* ---- presets ---- */
+
+TEST(models_presets_are_well_formed) {
+    for (const model_preset *p = model_presets; p->name; p++) {
+        const heed_model *m = p->model && !strcmp(p->model, "mlm")   ? &heed_model_mlm
+                              : p->model && !strcmp(p->model, "mlp") ? &heed_model_mlp
+                                                                     : &heed_model_gpt;
+        heed_ctx *c = heed_open(NULL);
+        heed_config *f =
+            heed_config_new(c, (const heed_option *const[]){m->options, heed_fit_options, NULL});
+        CHECK(model_preset_apply(c, f, m->name, p->name));
+        CHECK(heed_config_rank(f, "batch") == HEED_FROM_PRESET);
+        CLOSE(c);
+    }
+}
+
+TEST(models_preset_of_nanogpt) {
+    heed_ctx *c = heed_open(NULL);
+    heed_config *f = heed_config_new(
+        c, (const heed_option *const[]){heed_model_gpt.options, heed_fit_options, NULL});
+    CHECK(model_preset_apply(c, f, "gpt", "nanogpt-cpu"));
+    CHECK(heed_config_int(f, "layers") == 4 && heed_config_int(f, "width") == 128);
+    CHECK(heed_config_int(f, "steps") == 2000 && heed_config_int(f, "batch") == 12);
+    CHECK_CLOSE(heed_config_real(f, "lr-min"), 1e-4, 1e-12);
+    CHECK_CLOSE(heed_config_real(f, "beta2"), 0.99, 1e-12);
+    CHECK(!heed_config_bool(f, "bias"));
+    CLOSE(c);
+}
+
+TEST(models_preset_unknown) {
+    heed_ctx *c = heed_open(NULL);
+    heed_config *f = heed_config_new(c, (const heed_option *const[]){heed_model_mlm.options, NULL});
+    CHECK(!model_preset_apply(c, f, "mlm", "gpt-tiny"));
+    CHECK(heed_state(c) == HEED_USAGE);
+    CHECK_HAS(heed_why(c), "nano, tiny, small, mlm-nano");
+    heed_close(c);
+}
+
+TEST(models_refuse_wrong_sizes) {
+    static const struct {
+        const char *settings, *part;
+    } wrong[] = {{"vocab=10 heads=7 width=64", "width 64 with 7 heads"},
+                 {"vocab=0", "--vocab"},
+                 {"vocab=10 attn-out=false value-width=3", "--value-width"},
+                 {"vocab=16777216 width=1048576", "memory"}};
+    for (int i = 0; i < 4; i++) {
+        built b = build(&heed_model_gpt, NULL, wrong[i].settings);
+        CHECK(heed_state(b.c) != HEED_OK);
+        CHECK_HAS(heed_why(b.c), wrong[i].part);
+        heed_clear(b.c);
+        DISCARD(b);
+    }
+}
