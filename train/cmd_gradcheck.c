@@ -52,7 +52,7 @@ static void check_entry(workbench *w, const heed_batch *b, const heed_entry *e, 
         double error = fabs(a - n) / scale;
         if (error <= k->error) continue;
         k->error = error;
-        snprintf(k->worst, sizeof k->worst, "%.70s, element %zu", e->name, i);
+        snprintf(k->worst, sizeof k->worst, "%.60s, element %zu", e->name, i);
     }
     k->cases++;
 }
