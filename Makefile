@@ -77,7 +77,7 @@ $(B)/heed-test: $(TEST_OBJ) $(B)/libheed.a
 	$(CC) -o $@ $(TEST_OBJ) $(B)/libheed.a $(LDFLAGS_ALL) $(LIBS) -lpthread
 $(B)/libheed.a: $(LIB_OBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	ar qcs $@ $^
 $(B)/libheed.so.$(SOVERSION): $(LIB_OBJ)
 	$(CC) -shared -Wl,-soname,libheed.so.$(SOVERSION) -Wl,--no-undefined -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 

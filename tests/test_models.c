@@ -2,6 +2,10 @@
 #include "../models/models.h"
 #include "test.h"
 
+#ifdef HEED_F64
+#include "gradient.h"
+#endif
+
 static const double tiny = sizeof(heed_real) == 8 ? 1e-12 : 5e-6;
 
 /* A model built from "key=value ..." settings. */
@@ -28,7 +32,7 @@ static void set_all(heed_config *f, const char *settings) {
 }
 
 static built build(const heed_model *model, const char *preset, const char *settings) {
-    built b = {.c = heed_open(&(heed_options){.seed = 5}), .model = model};
+    built b = {.c = heed_open(&(heed_options){.seed = 5, .threads = 1}), .model = model};
     b.f = heed_config_new(b.c, (const heed_option *const[]){model->options, NULL});
     b.s = heed_store_new(b.c);
     b.t = heed_tape_new(b.c);
@@ -460,3 +464,33 @@ TEST(models_refuse_wrong_sizes) {
         DISCARD(b);
     }
 }
+
+/* ---- gradients ---- */
+
+#ifdef HEED_F64
+static heed_tensor *batch_loss(void *self, heed_tape *t) {
+    const built *b = self;
+    heed_batch batch = batch_of(b);
+    return b->model->loss(b->self, t, &batch);
+}
+
+static void check_gradients(const heed_model *model, const char *settings) {
+    built b = build(model, NULL, settings);
+    gradient_check(settings, b.s, b.t, batch_loss, &b);
+    DISCARD(b);
+}
+
+TEST(models_gradients_of_mlm) {
+    check_gradients(&heed_model_mlm, SMALL "init-std=0.4");
+    check_gradients(&heed_model_mlm, SMALL "init-std=0.4 norm=pre final-norm=true dropout=0.2 "
+                                           "tie=false positions=sinusoidal beta=1.5");
+}
+
+TEST(models_gradients_of_gpt) {
+    check_gradients(&heed_model_gpt, SMALL "init-std=0.4");
+    check_gradients(&heed_model_gpt,
+                    SMALL "init-std=0.4 norm=post activation=silu bias=false dropout=0.1 "
+                          "key-width=3 value-width=5 head-bias=true embed-norm=true");
+    check_gradients(&heed_model_gpt, SMALL "init-std=0 attention=explicit attn-out=false");
+}
+#endif

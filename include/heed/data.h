@@ -16,6 +16,8 @@ typedef struct {
     int vocab;  /* upper bound, special tokens included; 0: no bound (char, word), 8192 (wordpiece)
                  */
     bool lower; /* word and wordpiece: lower-case (wordpiece: and strip accents) */
+    bool specials; /* char and byte: [PAD] [CLS] [SEP] [MASK] too, which mlm needs; without, char
+                      has [UNK] alone and byte none. word and wordpiece always have all five */
 } heed_tokenizer_args;
 typedef struct { /* special ids, -1 where the tokenizer has none */
     int pad, unk, cls, sep, mask, newline;
@@ -81,10 +83,11 @@ HEED_API const heed_tokenizer *heed_corpus_tokenizer(const heed_corpus *k);
 
 /* One batch, owned by the corpus until its next batch. */
 typedef struct {
-    int rows, len;         /* B, T */
-    const int32_t *ids;    /* (B,T) */
-    const int32_t *pad;    /* (B,T), 0 at padding; NULL: no padding */
-    const heed_real *x;    /* (B,T): dense inputs of models without tokens, with labels (B); else NULL */
+    int rows, len;      /* B, T */
+    const int32_t *ids; /* (B,T) */
+    const int32_t *pad; /* (B,T), 0 at padding; NULL: no padding */
+    const heed_real
+        *x; /* (B,T): dense inputs of models without tokens, with labels (B); else NULL */
     const int32_t *labels; /* mlm: (picks); gpt: (B,T), -100 at padding */
     const int32_t *picks;  /* mlm: flat positions b*T + t that carry the loss */
     int pick_count;

@@ -22,6 +22,11 @@ bool heed__put_number(heed_text *out, double value);
 bool heed__put_wrapped(heed_text *out, const char *text, size_t column, const char *indent,
                        size_t width);
 
+/* ---- safetensors ---- */
+/* The file at path, whose n bytes are at hand: takes data (heed__free), also when it fails. */
+heed_safetensors *heed__safetensors_parse(heed_ctx *c, const char *path, unsigned char *data,
+                                          size_t n);
+
 /* ---- JSON ---- */
 /* Strict: one value, no duplicate keys, nothing behind it. Free with json_decref. Errors name path,
  * line and column. */

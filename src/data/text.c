@@ -1,0 +1,91 @@
+/* Text files: UTF-8 without BOM, LF line ends, or an error that says how to mend the file. */
+#include "core/core.h"
+#include "core/os.h"
+#include "io/io.h"
+
+#include <heed/data.h>
+#include <string.h>
+
+typedef struct {
+    const char *path;
+    const unsigned char *bytes;
+    size_t n;
+} file;
+
+static size_t line_of(const file *f, size_t at) {
+    size_t line = 1;
+    for (size_t i = 0; i < at; i++) line += f->bytes[i] == '\n';
+    return line;
+}
+
+static bool starts(const file *f, const char *mark, size_t n) {
+    return f->n >= n && memcmp(f->bytes, mark, n) == 0;
+}
+
+/* UTF-16 and UTF-32, told by their byte order marks, or by the zeros in Latin text. */
+static const char *wide_encoding(const file *f) {
+    const unsigned char *b = f->bytes;
+    if (starts(f, "\xFF\xFE\0\0", 4) || starts(f, "\0\0\xFE\xFF", 4)) return "UTF-32";
+    if (starts(f, "\xFF\xFE", 2) || starts(f, "\xFE\xFF", 2)) return "UTF-16";
+    if (f->n < 4) return NULL;
+    if (b[0] && !b[1] && b[2] && !b[3]) return "UTF-16LE";
+    if (!b[0] && b[1] && !b[2] && b[3]) return "UTF-16BE";
+    return NULL;
+}
+
+static bool check(heed_ctx *c, const file *f) {
+    if (f->n == 0)
+        return heed_fail(c, HEED_DATA, "text is empty: %s: expected UTF-8 text, found 0 bytes",
+                         f->path);
+    const char *wide = wide_encoding(f);
+    if (wide)
+        return heed_fail(c, HEED_DATA,
+                         "text is not UTF-8: %s:1: expected UTF-8, found %s at byte 0; "
+                         "hint: iconv -f %s -t UTF-8 '%s' > '%s.utf8'",
+                         f->path, wide, wide, f->path, f->path);
+    const unsigned char *nul = memchr(f->bytes, 0, f->n);
+    size_t at = heed__utf8_valid((const char *)f->bytes, f->n);
+    if (nul && (size_t)(nul - f->bytes) < at)
+        return heed_fail(c, HEED_DATA,
+                         "text holds a NUL byte: %s:%zu: expected UTF-8 text, found 0x00 at byte "
+                         "%zu; hint: tr -d '\\000' < '%s' > '%s.clean'",
+                         f->path, line_of(f, (size_t)(nul - f->bytes)), (size_t)(nul - f->bytes),
+                         f->path, f->path);
+    if (at < f->n)
+        return heed_fail(c, HEED_DATA,
+                         "text is not UTF-8: %s:%zu: expected UTF-8, found 0x%02X at byte %zu; "
+                         "hint: iconv -f ISO-8859-1 -t UTF-8 '%s' > '%s.utf8'",
+                         f->path, line_of(f, at), f->bytes[at], at, f->path, f->path);
+    return true;
+}
+
+/* Drops the BOM; CR LF and lone CR become LF. Returns the new length. */
+static size_t straighten(unsigned char *b, size_t n) {
+    size_t from = n >= 3 && memcmp(b, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0, to = 0;
+    if (!from && !memchr(b, '\r', n)) return n;
+    for (; from < n; from++) {
+        if (b[from] == '\r' && from + 1 < n && b[from + 1] == '\n') continue;
+        b[to++] = b[from] == '\r' ? '\n' : b[from];
+    }
+    b[to] = 0;
+    return to;
+}
+
+/* heed__free is free: the caller may use either. */
+char *heed_text_read(heed_ctx *c, const char *path, size_t *n) {
+    *n = 0;
+    if (heed__stopped(c) || !path) return NULL;
+    file f = {.path = path};
+    unsigned char *bytes = heed__os_read(c, path, 0, &f.n);
+    if (!bytes) return NULL;
+    f.bytes = bytes;
+    bool good = check(c, &f);
+    if (good) *n = straighten(bytes, f.n);
+    if (good && *n == 0) {
+        f.n = 0;
+        good = check(c, &f);
+    }
+    if (good) return (char *)bytes;
+    heed__free(bytes);
+    return NULL;
+}

@@ -1,0 +1,144 @@
+/* A safetensors file into a store: everything is checked before anything is written. */
+#include "core/core.h"
+#include "io/io.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* IEEE half precision: sign 1, exponent 5 (bias 15), fraction 10 bits. */
+static double half_value(uint16_t h) {
+    int exponent = h >> 10 & 31, fraction = h & 1023;
+    double size = exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
+                  : exponent     ? ldexp(1024 + fraction, exponent - 25)
+                                 : ldexp(fraction, -24);
+    return h & 0x8000 ? -size : size;
+}
+
+static double read_f16(const unsigned char *p) {
+    uint16_t h;
+    memcpy(&h, p, sizeof h);
+    return half_value(h);
+}
+
+/* The upper half of a float. */
+static double read_bf16(const unsigned char *p) {
+    uint16_t h;
+    memcpy(&h, p, sizeof h);
+    uint32_t bits = (uint32_t)h << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return (double)value;
+}
+
+static double read_f32(const unsigned char *p) {
+    float value;
+    memcpy(&value, p, sizeof value);
+    return (double)value;
+}
+
+static double read_f64(const unsigned char *p) {
+    double value;
+    memcpy(&value, p, sizeof value);
+    return value;
+}
+
+static const struct {
+    const char *name;
+    size_t bytes;
+    double (*read)(const unsigned char *);
+} types[] = {
+    {"F32", 4, read_f32}, {"F64", 8, read_f64}, {"F16", 2, read_f16}, {"BF16", 2, read_bf16}};
+
+static int type_of(const heed_array *a) {
+    for (int i = 0; i < (int)(sizeof types / sizeof *types); i++)
+        if (strcmp(types[i].name, a->dtype) == 0) return i;
+    return -1;
+}
+
+/* What a double beyond the range of heed_real becomes. */
+static heed_real narrow(double value) {
+#ifndef HEED_F64
+    if (fabs(value) > (double)FLT_MAX) return (heed_real)copysign((double)INFINITY, value);
+#endif
+    return (heed_real)value;
+}
+
+static void fill(heed_tensor *t, const heed_array *a) {
+    int type = type_of(a);
+    if (types[type].bytes == sizeof(heed_real)) {
+        if (t->size) memcpy(t->x, a->data, a->bytes);
+        return;
+    }
+    for (size_t i = 0; i < t->size; i++)
+        t->x[i] = narrow(types[type].read(a->data + i * types[type].bytes));
+}
+
+static bool same_shape(const heed_tensor *t, const heed_array *a) {
+    bool same = t->dims == a->dims;
+    for (int i = 0; same && i < t->dims; i++) same = t->shape[i] == a->shape[i];
+    return same;
+}
+
+static bool put_shape(heed_text *out, const heed_array *a) {
+    bool ok = heed_text_add(out, "(");
+    for (int i = 0; ok && i < a->dims; i++)
+        ok = heed_text_add(out, "%s%lld", i ? "," : "", (long long)a->shape[i]);
+    return ok && heed_text_add(out, ")");
+}
+
+static bool other_shape(heed_ctx *c, const char *path, const heed_entry *e, const heed_array *a) {
+    char wanted[64];
+    heed_text found = {.c = c};
+    if (put_shape(&found, a))
+        heed_fail(c, HEED_DATA,
+                  "cannot load %s: tensor %s: expected shape %s, found %s; hint: the file belongs "
+                  "to a model with other settings",
+                  path, e->name, heed_shape_text(e->tensor, wanted, sizeof wanted), found.s);
+    heed_text_free(&found);
+    return false;
+}
+
+static bool check(heed_ctx *c, const char *path, const heed_entry *e, const heed_array *a) {
+    if (!a)
+        return heed_fail(c, HEED_DATA,
+                         "cannot load %s: tensor %s: expected, but not found; hint: the file "
+                         "belongs to a model of another kind or depth",
+                         path, e->name);
+    if (type_of(a) < 0)
+        return heed_fail(c, HEED_DATA,
+                         "cannot load %s: tensor %s: expected F32, F64, F16 or BF16, found %s",
+                         path, e->name, a->dtype);
+    return same_shape(e->tensor, a) || other_shape(c, path, e, a);
+}
+
+static bool no_extra(heed_ctx *c, const char *path, const heed_store *s,
+                     const heed_safetensors *f) {
+    char quoted[HEED__QUOTE];
+    for (int i = 0; i < heed_safetensors_count(f); i++) {
+        const char *name = heed_safetensors_at(f, i)->name;
+        if (heed_store_find(s, name)) continue;
+        return heed_fail(c, HEED_DATA,
+                         "cannot load %s: tensor %s: found, but this model has none of that name; "
+                         "hint: the file belongs to a model of another kind or depth",
+                         path, heed__quote(quoted, name, strlen(name)));
+    }
+    return true;
+}
+
+bool heed_load(heed_store *s, const char *path) {
+    heed_ctx *c = heed_store_ctx(s);
+    if (heed__stopped(c) || !path) return false;
+    heed_safetensors *f = heed_safetensors_open(c, path);
+    bool ok = f && no_extra(c, path, s, f);
+    for (int i = 0; ok && i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        ok = check(c, path, e, heed_safetensors_find(f, e->name));
+    }
+    for (int i = 0; ok && i < heed_store_count(s); i++) {
+        heed_entry *e = heed_store_at(s, i);
+        fill(e->tensor, heed_safetensors_find(f, e->name));
+    }
+    heed_safetensors_close(f);
+    return ok;
+}

@@ -1,0 +1,238 @@
+/* The safetensors reader: u64 header length | JSON header | data. Its verdicts are those of the
+ * reference reader, but for duplicate keys, which it refuses, and for more than 8 dimensions. */
+#include "core/core.h"
+#include "core/os.h"
+#include "io/io.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "safetensors files are little-endian: this machine needs a byte swap in src/io"
+#endif
+
+enum { LENGTH = 8, HEADER_LIMIT = 100000000, RANK = 8 };
+
+struct heed_safetensors {
+    heed__owned owned;
+    heed_ctx *c;
+    char *path;
+    unsigned char *file;
+    const unsigned char *data; /* behind the header */
+    size_t bytes;              /* of data */
+    json_t *root, *meta;       /* root holds the names */
+    heed_array *arrays;        /* in the order of their data */
+    size_t count;
+};
+
+static const struct {
+    const char *name;
+    unsigned bits;
+} types[] = {{"BOOL", 8},        {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},
+             {"I8", 8},          {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
+             {"F8_E5M2FNUZ", 8}, {"I16", 16},    {"U16", 16},    {"F16", 16},    {"BF16", 16},
+             {"I32", 32},        {"U32", 32},    {"F32", 32},    {"C64", 64},    {"F64", 64},
+             {"I64", 64},        {"U64", 64}};
+
+static void destroy(heed__owned *object) {
+    heed_safetensors *f = (heed_safetensors *)object;
+    json_decref(f->root);
+    heed__free(f->arrays);
+    heed__free(f->path);
+    heed__free(f->file);
+    heed__free(f);
+}
+
+void heed_safetensors_close(heed_safetensors *f) {
+    if (!f) return;
+    heed__disown(f->c, &f->owned);
+    destroy(&f->owned);
+}
+
+/* Always false. name: the tensor's, or NULL. */
+static bool damaged(const heed_safetensors *f, const char *name, const char *what) {
+    char quoted[HEED__QUOTE] = "";
+    if (name) heed__quote(quoted, name, strlen(name));
+    return heed_fail(f->c, HEED_DATA,
+                     "safetensors file is wrong: %s: %s%s%s; hint: the file is damaged or cut "
+                     "off: copy or write it again",
+                     f->path, name ? "tensor " : "", quoted, what);
+}
+
+/* ---- one entry: {"dtype":"F32","shape":[2,3],"data_offsets":[0,24]} ---- */
+
+static bool read_dtype(heed_array *a, const json_t *entry, unsigned *bits) {
+    const char *name = json_string_value(json_object_get(entry, "dtype"));
+    for (size_t i = 0; name && i < sizeof types / sizeof *types; i++) {
+        if (strcmp(types[i].name, name) != 0) continue;
+        a->dtype = types[i].name;
+        *bits = types[i].bits;
+        return true;
+    }
+    return false;
+}
+
+/* A whole number of at least 0. */
+static bool read_natural(const json_t *value, int64_t *out) {
+    *out = json_integer_value(value);
+    return json_is_integer(value) && *out >= 0;
+}
+
+static bool read_shape(heed_array *a, const json_t *entry) {
+    const json_t *shape = json_object_get(entry, "shape");
+    size_t dims = json_array_size(shape);
+    if (!json_is_array(shape) || dims > RANK) return false;
+    a->dims = (int)dims;
+    for (size_t i = 0; i < dims; i++)
+        if (!read_natural(json_array_get(shape, i), &a->shape[i])) return false;
+    return true;
+}
+
+/* Bytes of a shape; false where they overflow or are not whole. */
+static bool count_bytes(const heed_array *a, unsigned bits, uint64_t *bytes) {
+    uint64_t count = 1;
+    for (int i = 0; i < a->dims; i++) {
+        uint64_t dim = (uint64_t)a->shape[i];
+        if (dim && count > UINT64_MAX / dim) return false;
+        count *= dim;
+    }
+    if (count > UINT64_MAX / bits || count * bits % 8) return false;
+    *bytes = count * bits / 8;
+    return true;
+}
+
+static bool read_range(const heed_safetensors *f, heed_array *a, const json_t *entry) {
+    const json_t *range = json_object_get(entry, "data_offsets");
+    int64_t begin, end;
+    if (json_array_size(range) != 2 || !read_natural(json_array_get(range, 0), &begin) ||
+        !read_natural(json_array_get(range, 1), &end))
+        return damaged(f, a->name, ": expected data_offsets of two whole numbers");
+    if (begin > end || (uint64_t)end > f->bytes)
+        return damaged(f, a->name, ": its data_offsets lie outside of the file");
+    a->data = f->data + begin;
+    a->bytes = (size_t)(end - begin);
+    return true;
+}
+
+static bool read_entry(const heed_safetensors *f, heed_array *a, const json_t *entry) {
+    unsigned bits = 0;
+    uint64_t bytes;
+    if (!json_is_object(entry) || !read_dtype(a, entry, &bits))
+        return damaged(f, a->name, ": expected an object with a known dtype");
+    if (!read_shape(a, entry))
+        return damaged(f, a->name, ": expected a shape of at most 8 whole numbers");
+    if (!read_range(f, a, entry)) return false;
+    if (!count_bytes(a, bits, &bytes) || bytes != a->bytes)
+        return damaged(f, a->name, ": its data_offsets do not fit dtype and shape");
+    return true;
+}
+
+/* ---- the header ---- */
+
+static bool read_meta(heed_safetensors *f, json_t *meta) {
+    const char *key;
+    json_t *value;
+    if (json_is_null(meta)) return true;
+    if (!json_is_object(meta)) return damaged(f, NULL, "__metadata__ is no object");
+    json_object_foreach(meta, key, value) {
+        if (!json_is_string(value)) return damaged(f, NULL, "__metadata__ holds what is no text");
+    }
+    f->meta = meta;
+    return true;
+}
+
+static bool read_entries(heed_safetensors *f) {
+    const char *key;
+    json_t *value;
+    f->arrays = heed__alloc_array(f->c, json_object_size(f->root), sizeof *f->arrays);
+    if (!f->arrays) return false;
+    json_object_foreach(f->root, key, value) {
+        if (strcmp(key, "__metadata__") == 0) {
+            if (!read_meta(f, value)) return false;
+            continue;
+        }
+        heed_array *a = &f->arrays[f->count++];
+        a->name = key;
+        if (!read_entry(f, a, value)) return false;
+    }
+    return true;
+}
+
+/* By begin, then end, as the reference does: an empty tensor stands before the next one's data. */
+static int by_place(const void *x, const void *y) {
+    const heed_array *a = x, *b = y;
+    if (a->data != b->data) return a->data < b->data ? -1 : 1;
+    if (a->bytes != b->bytes) return a->bytes < b->bytes ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+/* The tensors tile the data: no hole, no overlap, nothing behind. */
+static bool tiles(heed_safetensors *f) {
+    const unsigned char *at = f->data;
+    qsort(f->arrays, f->count, sizeof *f->arrays, by_place);
+    for (size_t i = 0; i < f->count; i++) {
+        if (f->arrays[i].data != at)
+            return damaged(f, f->arrays[i].name, " overlaps another one or leaves a hole");
+        at += f->arrays[i].bytes;
+    }
+    if (at != f->data + f->bytes) return damaged(f, NULL, "bytes follow the last tensor");
+    return true;
+}
+
+static bool parse(heed_safetensors *f, size_t n) {
+    uint64_t header = 0;
+    if (n < LENGTH) return damaged(f, NULL, "expected at least 8 bytes");
+    memcpy(&header, f->file, LENGTH);
+    if (header > HEADER_LIMIT || header > n - LENGTH)
+        return damaged(f, NULL, "its header is longer than the file or 100000000 bytes");
+    f->data = f->file + LENGTH + header;
+    f->bytes = n - LENGTH - (size_t)header;
+    heed_text where = {.c = f->c};
+    if (heed_text_add(&where, "safetensors header of %s", f->path))
+        f->root = heed__json_parse(f->c, where.s, (const char *)f->file + LENGTH, (size_t)header);
+    heed_text_free(&where);
+    if (!f->root) return false;
+    if (!json_is_object(f->root)) return damaged(f, NULL, "its header is no JSON object");
+    return read_entries(f) && tiles(f);
+}
+
+heed_safetensors *heed__safetensors_parse(heed_ctx *c, const char *path, unsigned char *data,
+                                          size_t n) {
+    heed_safetensors *f = heed__stopped(c) ? NULL : heed__alloc(c, sizeof *f);
+    if (!f) {
+        heed__free(data);
+        return NULL;
+    }
+    f->c = c;
+    f->file = data;
+    heed__own(c, &f->owned, destroy);
+    f->path = heed__copy_text(c, path);
+    if (f->path && parse(f, n)) return f;
+    heed_safetensors_close(f);
+    return NULL;
+}
+
+heed_safetensors *heed_safetensors_open(heed_ctx *c, const char *path) {
+    if (heed__stopped(c) || !path) return NULL;
+    size_t n;
+    unsigned char *data = heed__os_read(c, path, 0, &n);
+    return data ? heed__safetensors_parse(c, path, data, n) : NULL;
+}
+
+/* ---- access ---- */
+
+int heed_safetensors_count(const heed_safetensors *f) { return f ? (int)f->count : 0; }
+
+const heed_array *heed_safetensors_at(const heed_safetensors *f, int index) {
+    return f && index >= 0 && (size_t)index < f->count ? &f->arrays[index] : NULL;
+}
+
+const heed_array *heed_safetensors_find(const heed_safetensors *f, const char *name) {
+    for (size_t i = 0; f && name && i < f->count; i++)
+        if (strcmp(f->arrays[i].name, name) == 0) return &f->arrays[i];
+    return NULL;
+}
+
+const char *heed_safetensors_meta(const heed_safetensors *f, const char *key) {
+    return f && key ? json_string_value(json_object_get(f->meta, key)) : NULL;
+}

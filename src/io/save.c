@@ -1,0 +1,128 @@
+/* A store as a safetensors file, byte for byte as the reference writer makes it: metadata first,
+ * tensors by dtype (one here) and name, the header padded with blanks to a multiple of 8. */
+#include "core/core.h"
+#include "core/os.h"
+#include "io/io.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HEED_F64
+#define DTYPE "F64"
+#else
+#define DTYPE "F32"
+#endif
+
+typedef struct {
+    const char *key, *value;
+} pair;
+
+static int by_key(const void *a, const void *b) {
+    return strcmp(((const pair *)a)->key, ((const pair *)b)->key);
+}
+
+static int by_name(const void *a, const void *b) {
+    const heed_entry *x = *(heed_entry *const *)a, *y = *(heed_entry *const *)b;
+    return strcmp(x->name, y->name);
+}
+
+/* The shortest escapes, as serde_json writes them. */
+static bool put_json(heed_text *out, const char *text) {
+    static const char codes[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    size_t n = strlen(text);
+    if (heed__utf8_valid(text, n) < n) {
+        char quoted[HEED__QUOTE];
+        return heed_fail(out->c, HEED_USAGE, "name is wrong: expected UTF-8, found %s",
+                         heed__quote(quoted, text, n));
+    }
+    bool ok = heed_text_put(out, "\"", 1);
+    for (; ok && *text; text++) {
+        const char *code = strchr(codes, *text);
+        if (code)
+            ok = heed_text_add(out, "\\%c", letters[code - codes]);
+        else if ((unsigned char)*text < 0x20)
+            ok = heed_text_add(out, "\\u%04x", *text);
+        else
+            ok = heed_text_put(out, text, 1);
+    }
+    return ok && heed_text_put(out, "\"", 1);
+}
+
+/* "format":"pt" is what loaders of Hugging Face models ask for. */
+static bool put_meta(heed_text *out, const char *const *meta) {
+    size_t count = 0, given = 0;
+    while (meta && meta[given] && meta[given + 1]) given += 2;
+    pair *pairs = heed__alloc_array(out->c, given / 2 + 1, sizeof *pairs);
+    if (!pairs) return false;
+    bool format = false;
+    for (; count < given / 2; count++) {
+        pairs[count] = (pair){meta[2 * count], meta[2 * count + 1]};
+        format = format || strcmp(pairs[count].key, "format") == 0;
+    }
+    if (!format) pairs[count++] = (pair){"format", "pt"};
+    qsort(pairs, count, sizeof *pairs, by_key);
+    bool ok = heed_text_add(out, "{\"__metadata__\":{");
+    for (size_t i = 0; ok && i < count; i++) {
+        if (i && strcmp(pairs[i - 1].key, pairs[i].key) == 0)
+            ok = heed_fail(out->c, HEED_USAGE, "metadata key %s is given twice", pairs[i].key);
+        ok = ok && (!i || heed_text_add(out, ",")) && put_json(out, pairs[i].key) &&
+             heed_text_add(out, ":") && put_json(out, pairs[i].value);
+    }
+    heed__free(pairs);
+    return ok && heed_text_add(out, "}");
+}
+
+static bool put_entry(heed_text *out, const heed_entry *e, size_t *offset) {
+    const heed_tensor *t = e->tensor;
+    bool ok = heed_text_add(out, ",") && put_json(out, e->name) &&
+              heed_text_add(out, ":{\"dtype\":\"" DTYPE "\",\"shape\":[");
+    for (int i = 0; ok && i < t->dims; i++)
+        ok = heed_text_add(out, "%s%d", i ? "," : "", t->shape[i]);
+    size_t begin = *offset;
+    *offset += t->size * sizeof(heed_real);
+    return ok && heed_text_add(out, "],\"data_offsets\":[%zu,%zu]}", begin, *offset);
+}
+
+static bool put_header(heed_text *out, heed_entry *const *entries, size_t count,
+                       const char *const *meta) {
+    size_t offset = 0;
+    bool ok = put_meta(out, meta);
+    for (size_t i = 0; ok && i < count; i++) ok = put_entry(out, entries[i], &offset);
+    ok = ok && heed_text_add(out, "}");
+    while (ok && out->n % 8) ok = heed_text_put(out, " ", 1);
+    return ok;
+}
+
+static bool write_file(heed_ctx *c, const char *path, const heed_text *header,
+                       heed_entry *const *entries, size_t count) {
+    heed__piece *pieces = heed__alloc_array(c, count + 2, sizeof *pieces);
+    if (!pieces) return false;
+    uint64_t length = header->n;
+    pieces[0] = (heed__piece){&length, sizeof length};
+    pieces[1] = (heed__piece){header->s, header->n};
+    for (size_t i = 0; i < count; i++) {
+        const heed_tensor *t = entries[i]->tensor;
+        pieces[i + 2] = (heed__piece){t->x, t->size * sizeof(heed_real)};
+    }
+    bool ok = heed__os_write(c, path, pieces, (int)count + 2);
+    heed__free(pieces);
+    return ok;
+}
+
+bool heed_save_meta(const heed_store *s, const char *path, const char *const *meta) {
+    heed_ctx *c = heed_store_ctx(s);
+    if (heed__stopped(c) || !path) return false;
+    size_t count = (size_t)heed_store_count(s);
+    heed_text header = {.c = c};
+    heed_entry **entries = heed__alloc_array(c, count, sizeof(heed_entry *));
+    if (!entries) return false;
+    for (size_t i = 0; i < count; i++) entries[i] = heed_store_at(s, (int)i);
+    qsort(entries, count, sizeof(heed_entry *), by_name);
+    bool ok =
+        put_header(&header, entries, count, meta) && write_file(c, path, &header, entries, count);
+    heed_text_free(&header);
+    heed__free(entries);
+    return ok;
+}
+
+bool heed_save(const heed_store *s, const char *path) { return heed_save_meta(s, path, NULL); }

@@ -1,0 +1,143 @@
+/* Memory as a promise: no allocator call in a steady step, and an error, never a crash, wherever
+ * one fails. */
+#include "interpose.h"
+#include "models.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int passed, failed;
+static char dir[512];
+
+static void check(bool ok, const char *what) {
+    if (ok)
+        passed++;
+    else
+        failed++;
+    if (!ok) printf("FAILED %s\n", what);
+}
+
+typedef struct {
+    heed_ctx *c;
+    heed_config *f;
+    heed_tokenizer *words;
+    heed_corpus *k;
+} setting;
+
+static void path_of(char *out, size_t size, const char *name) {
+    snprintf(out, size, "%s/%s", dir, name);
+}
+
+static setting open_setting(const heed_model *model, const char *steps) {
+    char path[600];
+    size_t n = 0;
+    setting s = {.c = heed_open(&(heed_options){.seed = 1, .threads = 1})};
+    path_of(path, sizeof path, "text");
+    s.f =
+        heed_config_new(s.c, (const heed_option *const[]){heed_fit_options, model->options, NULL});
+    const char *const settings[][2] = {{"layers", "1"},  {"heads", "2"}, {"width", "8"},
+                                       {"ff", "16"},     {"block", "8"}, {"batch", "4"},
+                                       {"steps", steps}, {"seed", "1"}};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        heed_config_set(s.f, settings[i][0], settings[i][1], "alloc.c", HEED_FROM_FLAG);
+    char *text = heed_text_read(s.c, path, &n);
+    s.words = heed_tokenizer_train(s.c, text, n, (heed_tokenizer_args){.kind = "word"});
+    free(text);
+    bool mlm = !strcmp(model->name, "mlm");
+    s.k = heed_corpus_open(s.c, path, s.words,
+                           (heed_corpus_args){.packing = HEED_LINES, .bracket = mlm, .block = 8});
+    char vocab[16];
+    snprintf(vocab, sizeof vocab, "%d", heed_vocab_size(s.words));
+    heed_config_set(s.f, "vocab", vocab, "alloc.c", HEED_FROM_FLAG);
+    return s;
+}
+
+static void steady(const heed_model *model, heed_optim_kind kind) {
+    char what[128];
+    setting s = open_setting(model, "10");
+    heed_store *store = heed_store_new(s.c);
+    heed_tape *t = heed_tape_new(s.c);
+    void *self = calloc(1, model->size);
+    model->init(self, store, s.f);
+    heed_optim *o =
+        heed_optim_new(store, (heed_optim_args){.kind = kind, .lr = 1e-3f, .decay = 0.1f});
+    long before = 0;
+    for (uint64_t i = 0; i < 40; i++) {
+        heed_batch b;
+        heed_tape_begin(t, HEED_TRAIN, i);
+        model->batch(self, s.k, (heed_batch_at){.index = i, .rows = 4}, &b);
+        heed_backward(t, model->loss(self, t, &b));
+        heed_clip(o, 1, 1);
+        heed_step(o, 1);
+        if (i == 1) before = alloc_calls; /* from the third step on */
+    }
+    snprintf(what, sizeof what,
+             "%s with optimizer %d: %ld allocator calls from the third step on, error \"%s\"",
+             model->name, (int)kind, alloc_calls - before, heed_why(s.c));
+    check(alloc_calls == before && heed_state(s.c) == HEED_OK, what);
+    free(self);
+    heed_close(s.c);
+}
+
+/* The whole way once: train with checkpoints, resume, open, use. True if nothing failed. */
+static bool whole_way(const heed_model *model) {
+    char run[600];
+    path_of(run, sizeof run, "run");
+    setting s = open_setting(model, "3");
+    heed_fit_args a = {.model = model,
+                       .config = s.f,
+                       .data = s.k,
+                       .tokenizer = s.words,
+                       .run = run,
+                       .force = true};
+    heed_fit(s.c, &a);
+    a.resume = true;
+    a.force = false;
+    heed_fit(s.c, &a);
+    heed_run *r = heed_run_open(s.c, run, (const heed_model *const[]){model, NULL}, "best");
+    if (r) {
+        heed_batch b;
+        heed_tape_begin(r->tape, HEED_EVAL, 0);
+        model->batch(r->self, s.k, (heed_batch_at){.rows = 4, .val = true}, &b);
+        heed_probe(r->tape, "*.weights", false);
+        heed_tensor *loss = model->loss(r->self, r->tape, &b);
+        if (loss && !isfinite((double)loss->x[0])) printf("FAILED a loss that is not finite\n");
+    }
+    bool ok = heed_state(s.c) == HEED_OK && r;
+    heed_close(s.c);
+    return ok;
+}
+
+static void every_failure(const heed_model *model) {
+    char what[128];
+    long before = alloc_calls;
+    bool ok = whole_way(model);
+    long total = alloc_calls - before;
+    check(ok, "the whole way without a failure");
+    long stride = total > 4000 ? total / 4000 : 1, errors = 0, tried = 0;
+    for (long n = 1; n <= total; n += n < 1500 ? 1 : stride) {
+        alloc_calls = 0;
+        alloc_fail_at = n;
+        errors += !whole_way(model);
+        alloc_fail_at = 0;
+        tried++;
+    }
+    snprintf(what, sizeof what, "%s: %ld of %ld failed allocations ended in an error", model->name,
+             errors, tried);
+    printf("%s (of %ld calls)\n", what, total);
+    check(errors * 10 >= tried * 9, what); /* a few are survived rightly: stdio buffers */
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) return 2;
+    snprintf(dir, sizeof dir, "%s", argv[1]);
+    const heed_optim_kind kinds[] = {HEED_SGD, HEED_MOMENTUM, HEED_RMSPROP, HEED_ADAM, HEED_ADAMW};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) steady(&heed_model_mlm, kinds[i]);
+    steady(&heed_model_gpt, HEED_ADAMW);
+    every_failure(&heed_model_mlm);
+    every_failure(&heed_model_gpt);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}

@@ -1,0 +1,31 @@
+/* Counts the calls of the C allocator, and fails the one asked for. glibc: its own names for the
+ * real functions. */
+#include "interpose.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+extern void *__libc_malloc(size_t n);
+extern void *__libc_calloc(size_t n, size_t each);
+extern void *__libc_realloc(void *p, size_t n);
+extern void *__libc_memalign(size_t align, size_t n);
+
+long alloc_calls;
+long alloc_fail_at;
+
+static int refuse(void) {
+    alloc_calls++;
+    if (alloc_fail_at == 0 || alloc_calls != alloc_fail_at) return 0;
+    errno = ENOMEM;
+    return 1;
+}
+
+void *malloc(size_t n) { return refuse() ? NULL : __libc_malloc(n); }
+void *calloc(size_t n, size_t each) { return refuse() ? NULL : __libc_calloc(n, each); }
+void *realloc(void *p, size_t n) { return refuse() ? NULL : __libc_realloc(p, n); }
+void *aligned_alloc(size_t align, size_t n) { return refuse() ? NULL : __libc_memalign(align, n); }
+int posix_memalign(void **p, size_t align, size_t n) {
+    if (refuse()) return ENOMEM;
+    *p = __libc_memalign(align, n);
+    return *p ? 0 : ENOMEM;
+}

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Runs the README's blocks marked ```sh test, in order, in one scratch folder that has ./heed and data/; and checks that every
+# function named in docs/notes.md stands in the file named beside it.
+cd "$(dirname "$0")/.." || exit 1
+root=$(pwd) passed=0 failed=0
+dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAILED: $1"; }
+ln -s "$root/heed" "$dir/heed"
+ln -s "$root/data" "$dir/data"
+ln -s "$root/include" "$dir/include"
+ln -s "$root/build" "$dir/build"
+awk -v dir="$dir" '/^```sh test/ {n++; file = sprintf("%s/block%02d", dir, n); inside = 1; next} /^```/ {inside = 0} inside {print > file}' README.md
+for block in "$dir"/block*; do
+    [ -e "$block" ] || { bad "README.md has no block marked sh test"; break; }
+    if (cd "$dir" && NO_COLOR=1 sh -e "$block" >"$dir/out" 2>&1 </dev/null); then ok; else cat "$block"; tail -20 "$dir/out"; bad "$(basename "$block") of README.md"; fi
+done
+# `src/ops/attention.c: forward` means: that file defines or calls something of that name.
+grep -oE '`[a-z]+/[a-z_/]+\.[ch]: [a-z_0-9]+`' docs/notes.md | tr -d '`' | sort -u >"$dir/names"
+[ -s "$dir/names" ] || bad "docs/notes.md names no function"
+while IFS=': ' read -r file name; do
+    if [ -e "$file" ] && grep -qE "(^|[^a-z_0-9])$name\(" "$file"; then ok; else bad "docs/notes.md: $file has no $name"; fi
+done <"$dir/names"
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
