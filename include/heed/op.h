@@ -18,18 +18,20 @@ typedef struct {
     const void *args;   /* handed to heed_push */
     const char *away;   /* kinks that inputs keep 0.05 away from: "0" or "-1 1" */
     bool apart;         /* all values of an input differ by at least 0.01: for maxima */
-    bool surrogate; /* the backward is declared, not the derivative (hard selection): not checked by
-                       differences */
-    bool eval; /* run in eval mode semantics while recording (batch norm with running statistics) */
+    const heed_op *surrogate;   /* the backward is declared, not the derivative (hard selection): it
+                                   must equal this op's for the same upstream gradient */
+    const void *surrogate_args; /* what that op is pushed with */
+    bool eval; /* pushed under HEED_TRACE instead of HEED_TRAIN (batch norm with running statistics)
+                */
     const char *fixed; /* a '1' per input that is not differentiated: "001" */
 } heed_case;
 
 struct heed_op {
     const char *name;
     int inputs; /* how many tensors heed_push takes; -1: a list, by heed_push_list */
-    bool (*infer)(heed_node *n); /* checks shapes, makes the output by heed_out; false with
-                                    heed_wrong on bad shapes */
-    void (*forward)(heed_node *n);
+    bool (*infer)(heed_node *n);    /* checks shapes, makes the output by heed_out; false with
+                                       heed_wrong on bad shapes */
+    void (*forward)(heed_node *n);  /* NULL: nothing to compute (views) */
     void (*backward)(heed_node *n); /* adds to what heed_grad returns; NULL: recording it in
                                        training is an error */
     const heed_case *cases;
@@ -100,14 +102,23 @@ HEED_API void heed_view_backward(heed_node *n);
 HEED_API const heed_op *const *heed_op_table(void);
 
 /* Largest disagreement between backward and central differences (both in heed_real, so meant for
- * the double build) over the op's cases: per tensor |a-n| / max(|a|, |n|, 1e-3 max|g|). worst, if
- * not NULL, gets "case 2, input 1, element 7". Negative on error. */
+ * the double build) over the op's cases: per tensor |a-n| / max(|a|, |n|, 1e-3 max|g|), where the
+ * largest gradient counts as at least a thousandth of the largest of all tensors. error is negative
+ * when the context is in error; an op without cases is one. worst: "case 2, input 1, element 7". */
 typedef struct {
     double error;
     int cases;
     char worst[96];
 } heed_check;
 HEED_API heed_check heed_gradcheck(heed_ctx *c, const heed_op *op);
+
+/* The same for a whole model: loss(user, tape) records one training step on a tape that was begun
+ * and returns its scalar; up to `samples` elements of every trained entry of s are varied. cases
+ * counts the entries. worst: "block.0.attn.qkv.weight, element 7". Gradients are zero afterwards.
+ */
+HEED_API heed_check heed_gradcheck_store(heed_ctx *c, heed_store *s,
+                                         heed_tensor *(*loss)(void *user, heed_tape *t), void *user,
+                                         int samples);
 
 #ifdef __cplusplus
 }

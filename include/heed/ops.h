@@ -105,6 +105,9 @@ HEED_API bool heed_split(heed_tape *t, heed_tensor *x, int dim, int parts,
 HEED_API heed_tensor *heed_pad(heed_tape *t, heed_tensor *x, int dim, int before, int after,
                                heed_real value);
 
+/* x as it is, kept for probes under "NAME.value", NAME from heed_at. */
+HEED_API heed_tensor *heed_note(heed_tape *t, heed_tensor *x, const char *value);
+
 /* Losses: scalars. */
 typedef struct {
     int ignore;          /* rows with this label do not count; 0 means -100, as in PyTorch */

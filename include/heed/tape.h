@@ -17,7 +17,8 @@ extern "C" {
 
 typedef enum {
     HEED_EVAL, /* dropout off, running statistics, nothing recorded */
-    HEED_TRAIN
+    HEED_TRAIN,
+    HEED_TRACE /* as HEED_EVAL, but recorded: gradients of a finished model */
 } heed_mode;
 
 HEED_API heed_tape *heed_tape_new(heed_ctx *c);

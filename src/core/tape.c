@@ -214,7 +214,7 @@ static bool check_inputs(heed_node *n) {
         const heed_tensor *x = n->in[i];
         bool optional = n->op->inputs >= 0 && (n->op->optional >> i & 1u);
         if (!x && !optional) return heed_wrong(n, "input %d is NULL", i);
-        if (x && x->wants_grad && n->training) n->recording = true;
+        if (x && x->wants_grad && n->tape->mode != HEED_EVAL) n->recording = true;
     }
     if (n->recording && !n->op->backward)
         return heed_wrong(

@@ -46,6 +46,14 @@ static void scores_row(const heed_attention_job *a, heed_real *s, int b, int h, 
     }
 }
 
+/* The largest score that is seen, lowest index at ties; -1: none. */
+static int best_of(const heed_attention_job *a, const heed_real *s, int b, int i) {
+    int best = -1;
+    for (int c = 0; c < a->tk; c++)
+        if (seen(a, b, i, c) && (best < 0 || s[c] > s[best])) best = c;
+    return best;
+}
+
 static void forward_row(const head_job *j, heed_real *s, int b, int h, int i) {
     const heed_attention_job *a = j->a;
     size_t n = (size_t)a->tk, room = row_room(a), at = at4(a, b, h, i);
@@ -84,6 +92,7 @@ static void backward_row(const head_job *j, heed_real *s, int b, int h, int i) {
     heed_real *f = s + room, *dp = f + room, lse = a->lse[at / n], d_sum = 0;
     const heed_real *gy = row_of(a->gy, a->ldy, b, a->tq, i, h, a->value);
     scores_row(a, s, b, h, i);
+    int best = a->hard ? best_of(a, s, b, i) : -1; /* the values' gradient sees the hard weights */
     for (int c = 0; c < a->tk; c++)
         s[c] = seen(a, b, i, c) && lse != -INFINITY ? vexp(splat(s[c] - lse))[0] : 0;
     for (int c = 0; c < a->tk; c++) f[c] = 1;
@@ -92,7 +101,8 @@ static void backward_row(const head_job *j, heed_real *s, int b, int h, int i) {
         dp[c] = f[c] * dot(gy, row_of(a->v, a->ldv, b, a->tk, c, h, a->value), a->value);
         d_sum += s[c] * dp[c];
         heed_real *gv = a->gv ? grad_row(a->gv, a->ldv, b, a->tk, c, h, a->value) : NULL;
-        for (int d = 0; gv && d < a->value; d++) gv[d] += s[c] * f[c] * gy[d];
+        heed_real weight = a->hard ? c == best : s[c];
+        for (int d = 0; gv && d < a->value; d++) gv[d] += weight * f[c] * gy[d];
     }
     if (a->gweights) memcpy(a->gweights + at, dp, n * sizeof *dp);
     for (int c = 0; c < a->tk; c++) dp[c] = s[c] * (dp[c] - d_sum);

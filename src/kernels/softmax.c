@@ -57,10 +57,12 @@ static void log_softmax_row(const rows_job *j, size_t r) {
     heed_real most = top(j, x, mask);
     vec sums = {0};
     for (int i = 0; i < j->a->n; i += VL) sums += vexp(score(j, x, mask, i) - splat(most));
-    vec lse = vlog(splat(sum_lanes(sums))) + splat(most);
+    vec log_sum = vlog(splat(sum_lanes(sums))); /* most is taken off first: it may be large */
     for (int i = 0; i < j->a->n; i += VL) {
         size_t left = (size_t)(j->a->n - i);
-        put(y + i, pick(shown(mask, i, left), score(j, x, mask, i) - lse, splat(0)), left);
+        put(y + i,
+            pick(shown(mask, i, left), score(j, x, mask, i) - splat(most) - log_sum, splat(0)),
+            left);
     }
 }
 

@@ -1,0 +1,362 @@
+/* Backward against central differences: of an op over its cases, of a model over its parameters. */
+#include "core/core.h"
+#include <heed/op.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- differences ---- */
+
+#ifdef HEED_F64
+static const double steps[] = {4e-3, 4e-4, 4e-5};
+#else
+static const double steps[] = {2e-2, 1e-2, 5e-3};
+#endif
+enum { STEPS = sizeof steps / sizeof *steps };
+
+typedef double function(void *self);
+
+static double shifted(function *f, void *self, heed_real *x, double by) {
+    heed_real before = *x;
+    *x = (heed_real)((double)before + by);
+    double y = f(self);
+    *x = before;
+    return y;
+}
+
+/* df/dx by the central difference of fourth order. Abramowitz & Stegun 1964, 25.3.6. */
+static double difference(function *f, void *self, heed_real *x, double h) {
+    double near = shifted(f, self, x, h) - shifted(f, self, x, -h);
+    double far = shifted(f, self, x, 2 * h) - shifted(f, self, x, -2 * h);
+    return (8 * near - far) / (12 * h);
+}
+
+/* A large step errs by curvature, a small one by rounding: the result is the one that agrees best
+ * with the step before it. `scale` is the size of a typical x. */
+static double derivative(function *f, void *self, heed_real *x, double scale) {
+    double best = NAN, before = NAN, least = INFINITY;
+    for (int i = 0; i < STEPS; i++) {
+        double d = difference(f, self, x, steps[i] * fmax(scale, fabs((double)*x)));
+        if (fabs(d - before) <= least) {
+            least = fabs(d - before);
+            best = d;
+        }
+        before = d;
+    }
+    return best;
+}
+
+static double largest(const heed_real *x, size_t n) {
+    double most = 0;
+    for (size_t i = 0; x && i < n; i++) most = fmax(most, fabs((double)x[i]));
+    return most;
+}
+
+/* |a-n| / max(|a|, |n|, floor); what is not finite disagrees entirely. */
+static double disagreement(double a, double n, double floor) {
+    double e = fabs(a - n), size = fmax(fmax(fabs(a), fabs(n)), floor);
+    return e == 0 ? 0 : isfinite(e) ? e / size : INFINITY;
+}
+
+/* The size below which a gradient's digits do not count. */
+static double floor_of(double in_tensor, double in_all) {
+    return 1e-3 * fmax(in_tensor, 1e-3 * in_all);
+}
+
+/* ---- an op's case ---- */
+
+enum { MOST = 16 }; /* inputs of a case */
+
+typedef struct {
+    heed_ctx *c;
+    heed_tape *run, *memory; /* of one evaluation; of the case */
+    const heed_op *op;
+    const heed_case *k;
+    int index, count;
+    heed_tensor *in[MOST]; /* on memory; NULL where absent */
+    heed_real *weights;    /* of the output in L = sum_i weights_i y_i */
+} trial;
+
+static bool fixed(const trial *t, int input) {
+    return !t->in[input] || !t->in[input]->x ||
+           (t->k->fixed && strlen(t->k->fixed) > (size_t)input && t->k->fixed[input] == '1');
+}
+
+static heed_random stream(const trial *t, int input) {
+    return heed_random_at(1, "gradcheck", (uint64_t)t->index, (uint32_t)input);
+}
+
+static bool unreadable(const trial *t, const char *what, const char *text) {
+    return heed_fail(t->c, HEED_USAGE, "gradcheck of %s: case %d: cannot read %s \"%s\"",
+                     t->op->name, t->index, what, text);
+}
+
+static double keep_away(double x, const char *kinks) {
+    for (char *end; kinks && *kinks; kinks = end) {
+        double kink = strtod(kinks, &end);
+        if (end == kinks) break;
+        if (fabs(x - kink) < 0.05) x = x < kink ? kink - 0.05 : kink + 0.05;
+    }
+    return x;
+}
+
+static void fill_uniform(const trial *t, int input, heed_tensor *x, double lo, double hi) {
+    heed_random r = stream(t, input);
+    for (size_t i = 0; i < x->size; i++)
+        x->x[i] = (heed_real)keep_away(lo + (hi - lo) * heed_random_uniform(&r, i), t->k->away);
+}
+
+/* Values on a grid, each moved a little, in random order. */
+static bool fill_apart(const trial *t, int input, heed_tensor *x, double lo, double hi) {
+    heed_random r = stream(t, input);
+    double gap = (hi - lo) / (double)(x->size ? x->size : 1);
+    if (gap < 0.011) return unreadable(t, "so many values 0.01 apart in", t->k->shapes);
+    for (size_t i = 0; i < x->size; i++) {
+        size_t other = heed_random_below(&r, i, (uint32_t)i + 1);
+        double move = (gap - 0.01) * (heed_random_uniform(&r, x->size + i) - 0.5);
+        x->x[i] = x->x[other];
+        x->x[other] = (heed_real)(lo + gap * ((double)i + 0.5) + move);
+    }
+    return true;
+}
+
+static void fill_ids(const trial *t, int input, heed_tensor *x, uint32_t below) {
+    heed_random r = stream(t, input);
+    for (size_t i = 0; i < x->size; i++) x->i[i] = (int32_t)heed_random_below(&r, i, below);
+}
+
+/* "2x3" or "s" into shape; returns where it ends, NULL if it is none. */
+static const char *read_shape(const char *text, int *dims, int shape[HEED_DIMS]) {
+    *dims = 0;
+    if (*text == 's') return text + 1;
+    for (;;) {
+        char *end;
+        long size = strtol(text, &end, 10);
+        if (end == text || size < 0 || size > 1 << 20 || *dims == HEED_DIMS) return NULL;
+        shape[(*dims)++] = (int)size;
+        if (*end != 'x') return end;
+        text = end + 1;
+    }
+}
+
+static bool make_input(trial *t, int input, const char *word) {
+    double lo = t->k->lo, hi = t->k->hi;
+    int dims, shape[HEED_DIMS];
+    if (lo == 0 && hi == 0) lo = -1, hi = 1;
+    if (!strcmp(word, "-")) return true;
+    bool ids = *word == 'i', mask = *word == 'm';
+    const char *end = read_shape(word + (ids || mask), &dims, shape);
+    long below = mask ? 2 : ids && end && *end == ':' ? strtol(end + 1, NULL, 10) : 0;
+    if (!end || (ids ? below < 1 || below > INT32_MAX : *end != 0))
+        return unreadable(t, "shape", word);
+    if (ids || mask) {
+        size_t size = 0;
+        heed__shape_size(dims, shape, &size);
+        int32_t *zeros = heed__alloc_array(t->c, size, sizeof *zeros);
+        heed_tensor *x = zeros ? heed_input_ids(t->memory, zeros, dims, shape) : NULL;
+        heed__free(zeros);
+        if (x) fill_ids(t, input, x, (uint32_t)below);
+        return (t->in[input] = x) != NULL;
+    }
+    heed_tensor *x = t->in[input] = heed_input(t->memory, NULL, dims, shape);
+    if (!x) return false;
+    if (t->k->apart) return fill_apart(t, input, x, lo, hi);
+    fill_uniform(t, input, x, lo, hi);
+    return true;
+}
+
+static bool make_inputs(trial *t) {
+    char text[256], *next = NULL;
+    if (strlen(t->k->shapes) >= sizeof text) return unreadable(t, "shapes", t->k->shapes);
+    memcpy(text, t->k->shapes, strlen(t->k->shapes) + 1);
+    heed_tape_begin(t->memory, HEED_EVAL, 0);
+    memset(t->in, 0, sizeof t->in);
+    t->count = 0;
+    for (char *word = text; *word; word = next) {
+        while (*word == ' ') word++;
+        size_t n = strcspn(word, " ");
+        next = word + n + (word[n] == ' ');
+        word[n] = 0;
+        if (n && t->count == MOST) return unreadable(t, "so many inputs in", t->k->shapes);
+        if (n && !make_input(t, t->count++, word)) return false;
+    }
+    if (t->op->inputs >= 0 && t->count != t->op->inputs)
+        return heed_fail(t->c, HEED_USAGE, "gradcheck of %s: case %d: %d shapes for %d inputs",
+                         t->op->name, t->index, t->count, t->op->inputs);
+    return true;
+}
+
+/* The op on copies of the inputs; leaves gets those that want a gradient. */
+static heed_tensor *evaluate(const trial *t, const heed_op *op, const void *args,
+                             heed_tensor *leaves[MOST]) {
+    heed_tape_begin(t->run, t->k->eval ? HEED_TRACE : HEED_TRAIN, 1);
+    for (int i = 0; i < t->count; i++) {
+        const heed_tensor *x = leaves[i] = t->in[i];
+        if (x && x->x) leaves[i] = heed_input(t->run, x->x, x->dims, x->shape);
+        if (!fixed(t, i)) heed_want_grad(t->run, leaves[i]);
+    }
+    return heed_push_list(t->run, op, args, t->count, leaves);
+}
+
+static double weighted_sum(void *self) {
+    const trial *t = self;
+    heed_tensor *leaves[MOST];
+    const heed_tensor *y = evaluate(t, t->op, t->k->args, leaves);
+    double sum = 0;
+    for (size_t i = 0; y && i < y->size; i++) sum += (double)t->weights[i] * (double)y->x[i];
+    return sum;
+}
+
+/* Gradients of L by the op's own backward, kept on the case's memory. */
+static bool analytic(trial *t, const heed_op *op, const void *args, heed_real *g[MOST]) {
+    heed_tensor *leaves[MOST];
+    heed_tensor *y = evaluate(t, op, args, leaves);
+    if (!y) return false;
+    if (!t->weights) {
+        heed_tensor *w = heed_input(t->memory, NULL, y->dims, y->shape);
+        heed_random r = stream(t, MOST);
+        for (size_t i = 0; w && i < w->size; i++)
+            w->x[i] = (heed_real)(y->dims ? 2 * heed_random_uniform(&r, i) - 1 : 1);
+        t->weights = w ? w->x : NULL;
+    }
+    if (!t->weights || !heed_backward_from(t->run, y, t->weights)) return false;
+    for (int i = 0; i < t->count; i++) {
+        if (fixed(t, i)) continue;
+        heed_tensor *copy = heed_input(t->memory, leaves[i]->g, leaves[i]->dims, leaves[i]->shape);
+        if (!copy) return false;
+        g[i] = copy->x;
+    }
+    return true;
+}
+
+/* What the op's gradients must be: by differences, or those of the op that it stands in for. */
+static bool expected(trial *t, heed_real *g[MOST]) {
+    if (t->k->surrogate) return analytic(t, t->k->surrogate, t->k->surrogate_args, g);
+    for (int i = 0; i < t->count; i++) {
+        if (fixed(t, i)) continue;
+        heed_tensor *x = t->in[i], *n = heed_input(t->memory, NULL, x->dims, x->shape);
+        if (!n) return false;
+        g[i] = n->x;
+        for (size_t e = 0; e < x->size; e++)
+            n->x[e] = (heed_real)derivative(weighted_sum, t, &x->x[e], 1);
+    }
+    return heed_state(t->c) == HEED_OK;
+}
+
+static void compare(const trial *t, heed_real *const a[MOST], heed_real *const n[MOST],
+                    heed_check *check) {
+    double all = 0;
+    for (int i = 0; i < t->count; i++)
+        if (!fixed(t, i)) all = fmax(all, largest(n[i], t->in[i]->size));
+    for (int i = 0; i < t->count; i++) {
+        if (fixed(t, i)) continue;
+        double floor = floor_of(largest(n[i], t->in[i]->size), all);
+        for (size_t e = 0; e < t->in[i]->size; e++) {
+            double d = disagreement((double)a[i][e], (double)n[i][e], floor);
+            if (d <= check->error) continue;
+            check->error = d;
+            snprintf(check->worst, sizeof check->worst, "case %d, input %d, element %zu", t->index,
+                     i, e);
+        }
+    }
+}
+
+static bool run_case(trial *t, heed_check *check) {
+    heed_real *a[MOST] = {NULL}, *n[MOST] = {NULL};
+    t->weights = NULL;
+    if (!make_inputs(t) || !analytic(t, t->op, t->k->args, a) || !expected(t, n)) return false;
+    compare(t, a, n, check);
+    check->cases++;
+    return true;
+}
+
+heed_check heed_gradcheck(heed_ctx *c, const heed_op *op) {
+    heed_check check = {.error = 0};
+    if (!heed__stopped(c) && (!op->cases || !op->cases[0].shapes))
+        heed_fail(c, HEED_USAGE, "gradcheck of %s: the op has no cases", op->name);
+    trial t = {.c = c, .op = op, .run = heed_tape_new(c), .memory = heed_tape_new(c)};
+    bool ok = t.run && t.memory;
+    for (; ok && op->cases[t.index].shapes; t.index++) {
+        t.k = &op->cases[t.index];
+        ok = run_case(&t, &check);
+    }
+    if (!ok) check.error = -1;
+    heed_tape_free(t.run);
+    heed_tape_free(t.memory);
+    return check;
+}
+
+/* ---- a model's parameters ---- */
+
+typedef struct {
+    heed_tape *tape;
+    heed_tensor *(*loss)(void *user, heed_tape *t);
+    void *user;
+} model;
+
+static heed_tensor *record(const model *m) {
+    heed_tape_begin(m->tape, HEED_TRAIN, 1);
+    return m->loss(m->user, m->tape);
+}
+
+static double loss_value(void *self) {
+    const heed_tensor *y = record(self);
+    return y ? (double)y->x[0] : 0;
+}
+
+/* Every second sample is one whose gradient is not 0, if one turns up: most rows of an embedding
+ * are not in the batch. */
+static size_t sample(const heed_random *r, const heed_tensor *x, int i) {
+    size_t e = 0;
+    for (uint64_t draw = 0; draw < 64; draw++) {
+        e = heed_random_below(r, (uint64_t)i * 64 + draw, (uint32_t)x->size);
+        if (i % 2 == 0 || (x->g && x->g[e] != 0)) break;
+    }
+    return e;
+}
+
+static double typical(const heed_tensor *x) {
+    double sum = 0;
+    for (size_t i = 0; i < x->size; i++) sum += (double)x->x[i] * (double)x->x[i];
+    return fmax(sqrt(sum / (double)x->size), 1e-2);
+}
+
+static void check_entry(model *m, const heed_entry *e, double all, int samples, heed_check *check) {
+    heed_tensor *x = e->tensor;
+    heed_random r = heed_random_at(1, e->name, 0, 0);
+    bool every = x->size <= (size_t)samples;
+    double floor = floor_of(largest(x->g, x->size), all), scale = typical(x);
+    for (int i = 0; i < (every ? (int)x->size : samples); i++) {
+        size_t at = every ? (size_t)i : sample(&r, x, i);
+        double a = x->g ? (double)x->g[at] : 0, n = derivative(loss_value, m, &x->x[at], scale);
+        double d = disagreement(a, n, floor);
+        if (d <= check->error) continue;
+        check->error = d;
+        snprintf(check->worst, sizeof check->worst, "%.70s, element %zu", e->name, at);
+    }
+    check->cases++;
+}
+
+heed_check heed_gradcheck_store(heed_ctx *c, heed_store *s,
+                                heed_tensor *(*loss)(void *user, heed_tape *t), void *user,
+                                int samples) {
+    heed_check check = {.error = 0};
+    model m = {heed_tape_new(c), loss, user};
+    double all = 0;
+    heed_zero_grads(s);
+    bool ok = m.tape && heed_backward(m.tape, record(&m));
+    for (int i = 0; ok && i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        if (e->trained) all = fmax(all, largest(e->tensor->g, e->tensor->size));
+    }
+    for (int i = 0; ok && i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        if (e->trained && e->tensor->size) check_entry(&m, e, all, samples, &check);
+        ok = !heed__stopped(c);
+    }
+    if (!ok) check.error = -1;
+    heed_zero_grads(s);
+    heed_tape_free(m.tape);
+    return check;
+}

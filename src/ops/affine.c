@@ -1,0 +1,134 @@
+/* y = act(x W' + b): a dense layer in one pass over the output. With p = x W' + b and gp = act'(p)
+ * gy: gx = gp W, gW = gp' x, gb = sum of the rows of gp. */
+#include "ops/shape.h"
+
+enum { X, W, B };
+
+static bool infer(heed_node *n) {
+    if (!heed__takes(n, "r")) return false;
+    const heed_tensor *x = n->in[X], *w = n->in[W], *b = n->in[B];
+    if (x->dims < 1) return heed__misfit(n, X, "x needs at least 1 dim");
+    if (w->dims != 2) return heed__clash(n, X, W, "the weight needs 2 dims, (out,in)");
+    int in = heed__from_last(x, 0);
+    if (in != w->shape[1]) return heed__clash(n, X, W, "inner %d != %d", in, w->shape[1]);
+    if (b && (b->dims != 1 || b->shape[0] != w->shape[0]))
+        return heed__clash(n, W, B, "the bias is not (%d)", w->shape[0]);
+    int shape[HEED_DIMS];
+    memcpy(shape, x->shape, sizeof shape);
+    shape[x->dims - 1] = w->shape[0];
+    return heed_out(n, x->dims, shape);
+}
+
+static int rows_of(const heed_tensor *x) { return (int)heed_extent(x, 0, x->dims - 1); }
+
+/* Activations whose derivative is no function of their value need what they were given. */
+static bool wants_input(heed_act f) {
+    return f == HEED_GELU || f == HEED_GELU_TANH || f == HEED_SILU || f == HEED_LOG;
+}
+
+static void forward(heed_node *n) {
+    const heed_act *f = n->args;
+    const heed_tensor *w = n->in[W], *b = n->in[B];
+    int in = w->shape[1], out = w->shape[0];
+    if (n->recording && wants_input(*f)) {
+        n->scratch = heed_scratch(n, n->y->size * sizeof(heed_real));
+        if (!n->scratch) return;
+    }
+    heed_gemm g = {.m = rows_of(n->y),
+                   .n = out,
+                   .k = in,
+                   .a = n->in[X]->x,
+                   .lda = in,
+                   .b = w->x,
+                   .ldb = in,
+                   .tb = true,
+                   .c = n->y->x,
+                   .ldc = out,
+                   .bias = b ? b->x : NULL,
+                   .act = *f,
+                   .pre = n->scratch};
+    n->k->gemm(n->k, &g);
+}
+
+/* act'(p) gy, in memory of its own unless the activation is the identity. */
+static const heed_real *grad_before_act(heed_node *n) {
+    const heed_act *f = n->args;
+    const heed_tensor *y = n->y;
+    if (*f == HEED_IDENTITY) return y->g;
+    heed_real *gp = heed_scratch(n, y->size * sizeof *gp);
+    if (!gp) return NULL;
+    n->k->fill(n->k, gp, 0, y->size);
+    const heed_real *before = *f == HEED_RELU ? y->x : n->scratch; /* y > 0 where p > 0 */
+    n->k->activate_grad(n->k, *f, gp, before, y->x, y->g, y->size);
+    return gp;
+}
+
+static void backward(heed_node *n) {
+    const heed_tensor *x = n->in[X], *w = n->in[W];
+    int rows = rows_of(n->y), in = w->shape[1], out = w->shape[0];
+    const heed_real *gp = grad_before_act(n);
+    if (!gp) return;
+    heed_real *gx = heed_grad(n, X), *gw = heed_grad(n, W), *gb = n->in[B] ? heed_grad(n, B) : NULL;
+    if (gx)
+        n->k->gemm(n->k, &(heed_gemm){.m = rows,
+                                      .n = in,
+                                      .k = out,
+                                      .a = gp,
+                                      .lda = out,
+                                      .b = w->x,
+                                      .ldb = in,
+                                      .c = gx,
+                                      .ldc = in,
+                                      .add = true});
+    if (gw)
+        n->k->gemm(n->k, &(heed_gemm){.m = out,
+                                      .n = in,
+                                      .k = rows,
+                                      .a = gp,
+                                      .lda = out,
+                                      .ta = true,
+                                      .b = x->x,
+                                      .ldb = in,
+                                      .c = gw,
+                                      .ldc = in,
+                                      .add = true});
+    if (gb) n->k->sum_rows(n->k, gb, gp, (size_t)rows, out);
+}
+
+static const heed_act acts[] = {HEED_IDENTITY, HEED_RELU,    HEED_GELU, HEED_GELU_TANH, HEED_SILU,
+                                HEED_TANH,     HEED_SIGMOID, HEED_EXP,  HEED_LOG,       HEED_SQRT};
+static const heed_case cases[] = {
+    {.shapes = "3x5 4x5 4", .args = &acts[HEED_IDENTITY]},
+    {.shapes = "5 4x5 4", .args = &acts[HEED_IDENTITY]},
+    {.shapes = "1x1 1x1 1", .args = &acts[HEED_IDENTITY]},
+    {.shapes = "2x3x5 4x5 -", .args = &acts[HEED_IDENTITY]},
+    {.shapes = "2x2x3x5 17x5 17", .args = &acts[HEED_IDENTITY]},
+    {.shapes = "9x33 18x33 18", .args = &acts[HEED_GELU]},
+    {.shapes = "2x3x5 4x5 -", .args = &acts[HEED_GELU]},
+    {.shapes = "3x5 4x5 4", .args = &acts[HEED_GELU_TANH]},
+    {.shapes = "3x5 4x5 4", .args = &acts[HEED_SILU]},
+    {.shapes = "3x5 4x5 4", .args = &acts[HEED_TANH]},
+    {.shapes = "3x5 4x5 4", .args = &acts[HEED_SIGMOID]},
+    {.shapes = "3x5 4x5 4", .args = &acts[HEED_EXP]},
+    {.shapes = "3x5 4x5 4", .args = &acts[HEED_LOG], .lo = 0.5, .hi = 1},
+    {.shapes = "3x5 4x5 -", .args = &acts[HEED_SQRT], .lo = 0.5, .hi = 1},
+    {.shapes = "6x5 4x5 4", .args = &acts[HEED_RELU]},
+    {.shapes = "2x3x5 4x5 4", .args = &acts[HEED_RELU], .lo = 0.1, .hi = 1},
+    {.shapes = "2x3x5 4x5 4", .args = &acts[HEED_RELU], .lo = -1, .hi = -0.1},
+    {0}};
+
+const heed_op heed_ops_affine[] = {
+    {"affine", 3, infer, forward, backward, cases, sizeof(heed_act), 1u << B}, {0}};
+
+heed_tensor *heed_affine_act(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
+                             heed_act act) {
+    if ((unsigned)act > HEED_SQRT) {
+        heed_fail(heed_tape_ctx(t), HEED_USAGE, "affine: there is no activation %d", (int)act);
+        return NULL;
+    }
+    return heed_push(t, heed_ops_affine, &act, x, w, b);
+}
+
+heed_tensor *heed_affine(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b) {
+    return heed_affine_act(t, x, w, b, HEED_IDENTITY);
+}

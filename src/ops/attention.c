@@ -1,0 +1,274 @@
+/* Scaled dot-product attention of many heads, fused. Vaswani et al. 2017, eq. 1, per head:
+ * S = beta Q K' + score_bias, W = softmax(S over the keys that are seen), Y = dropout(W) V.
+ * Backward, with gW = dropout'(gY V') and gS = W (gW - rowsum(gW W)): gQ = beta gS K,
+ * gK = beta gS' Q, gV = dropout(W)' gY, gbias = gS summed where it broadcasts. A hard selection
+ * puts the one-hot in the place of W in Y and gV; its gS is the soft one's. */
+#include "ops/shape.h"
+#include <math.h>
+
+/* The two ops differ in where q, k and v lie: inputs q k v bias pad, or qkv bias pad. */
+typedef struct {
+    int input[3];
+    size_t offset[3], stride[3]; /* first element, and elements between tokens, of q k v */
+    int bias, pad;
+} layout;
+
+static layout layout_of(const heed_node *n) {
+    const heed_attention_args *a = n->args;
+    size_t keys = (size_t)a->heads * (size_t)a->key, values = (size_t)a->heads * (size_t)a->value;
+    if (n->inputs == 5) return (layout){{0, 1, 2}, {0}, {keys, keys, values}, 3, 4};
+    size_t all = 2 * keys + values;
+    return (layout){{0}, {0, keys, 2 * keys}, {all, all, all}, 1, 2};
+}
+
+/* ---- shapes ---- */
+
+static bool check_args(heed_node *n) {
+    const heed_attention_args *a = n->args;
+    if (a->heads < 1 || a->key < 1 || a->value < 1 || a->heads > (1 << 20) || a->key > (1 << 20) ||
+        a->value > (1 << 20))
+        return heed_wrong(n, "%d heads of key width %d and value width %d: each must be 1 .. %d",
+                          a->heads, a->key, a->value, 1 << 20);
+    if (!(a->dropout >= 0 && a->dropout < 1))
+        return heed_wrong(n, "the dropout %g is not in [0, 1)", (double)a->dropout);
+    return true;
+}
+
+static bool check_extras(heed_node *n, const layout *l, int batch, int tq, int tk) {
+    const heed_attention_args *a = n->args;
+    const heed_tensor *bias = n->in[l->bias], *pad = n->in[l->pad];
+    if (bias && (bias->dims != 4 || (bias->shape[0] != 1 && bias->shape[0] != batch) ||
+                 (bias->shape[1] != 1 && bias->shape[1] != a->heads) || bias->shape[2] != tq ||
+                 bias->shape[3] != tk))
+        return heed__misfit(n, l->bias, "the score bias is not (1|%d,1|%d,%d,%d)", batch, a->heads,
+                            tq, tk);
+    if (pad && (pad->dims != 2 || pad->shape[0] != batch || pad->shape[1] != tk))
+        return heed__misfit(n, l->pad, "the padding mask is not (%d,%d)", batch, tk);
+    return true;
+}
+
+static bool check_parts(heed_node *n, const layout *l) {
+    const heed_attention_args *a = n->args;
+    for (int i = 0; i < 3; i++) {
+        const heed_tensor *x = n->in[l->input[i]];
+        if (x->dims != 3 || (size_t)x->shape[2] != l->stride[i])
+            return heed__misfit(n, l->input[i], "%s is not (B,T,%zu): %d heads of %d and %d",
+                                n->inputs == 3 ? "qkv" : (const char *[]){"q", "k", "v"}[i],
+                                l->stride[i], a->heads, a->key, a->value);
+    }
+    const heed_tensor *q = n->in[l->input[0]], *k = n->in[l->input[1]], *v = n->in[l->input[2]];
+    if (q->shape[0] != k->shape[0]) return heed__clash(n, 0, 1, "the batches differ");
+    if (k->shape[0] != v->shape[0] || k->shape[1] != v->shape[1])
+        return heed__clash(n, l->input[1], l->input[2], "keys and values differ in number");
+    return true;
+}
+
+/* ---- the kernel's job ---- */
+
+static heed_attention_job job_of(const heed_node *n) {
+    const heed_attention_args *a = n->args;
+    layout l = layout_of(n);
+    const heed_tensor *q = n->in[l.input[0]], *k = n->in[l.input[1]], *v = n->in[l.input[2]];
+    const heed_tensor *bias = n->in[l.bias], *pad = n->in[l.pad];
+    size_t square = (size_t)q->shape[1] * (size_t)k->shape[1];
+    heed_attention_job j = {.batch = q->shape[0],
+                            .heads = a->heads,
+                            .tq = q->shape[1],
+                            .tk = k->shape[1],
+                            .key = a->key,
+                            .value = a->value,
+                            .q = q->x + l.offset[0],
+                            .k = k->x + l.offset[1],
+                            .v = v->x + l.offset[2],
+                            .ldq = l.stride[0],
+                            .ldk = l.stride[1],
+                            .ldv = l.stride[2],
+                            .pad = pad ? pad->i : NULL,
+                            .dropout = n->training ? a->dropout : 0,
+                            .beta = a->has_beta ? a->beta : (heed_real)(1 / sqrt(a->key)),
+                            .causal = a->causal,
+                            .hard = a->hard,
+                            .random = heed_node_random(n),
+                            .y = n->y->x,
+                            .ldy = (size_t)a->heads * (size_t)a->value,
+                            .lse = n->scratch};
+    if (bias) {
+        j.bias = bias->x;
+        j.bias_h = bias->shape[1] > 1 ? square : 0;
+        j.bias_b = bias->shape[0] > 1 ? square * (size_t)bias->shape[1] : 0;
+    }
+    return j;
+}
+
+/* ---- values for probes ---- */
+
+static heed_tensor *kept(const heed_node *n, const char *name) {
+    for (int i = 0; i < n->kept_count; i++)
+        if (!strcmp(n->kept_name[i], name)) return n->kept[i];
+    return NULL;
+}
+
+static const char *const part_names[] = {"q", "k", "v"};
+
+static bool keep_probed(heed_node *n, int batch, int tq, int tk) {
+    const heed_attention_args *a = n->args;
+    int square[] = {batch, a->heads, tq, tk};
+    for (int i = 0; i < 3; i++) {
+        int part[] = {batch, a->heads, i ? tk : tq, i < 2 ? a->key : a->value};
+        if (heed_probed(n, part_names[i]) && !heed_keep(n, part_names[i], 4, part)) return false;
+    }
+    if (heed_probed(n, "scores") && !heed_keep(n, "scores", 4, square)) return false;
+    return !heed_probed(n, "weights") || heed_keep(n, "weights", 4, square);
+}
+
+/* to (B,h,T,c) = from (B,T,h c), tokens stride apart */
+static void split_heads(const heed_tensor *like, heed_real *to, const heed_real *from,
+                        size_t stride) {
+    size_t heads = (size_t)like->shape[1], len = (size_t)like->shape[2],
+           width = (size_t)like->shape[3];
+    for (size_t row = 0; row < like->size / (width ? width : 1); row++) {
+        size_t token = row % len, head = row / len % heads, item = row / len / heads;
+        memcpy(to + row * width, from + (item * len + token) * stride + head * width,
+               width * sizeof *to);
+    }
+}
+
+/* ---- forward and backward ---- */
+
+static bool infer(heed_node *n) {
+    const heed_attention_args *a = n->args;
+    if (!heed__takes(n, n->inputs == 5 ? "rrrri" : "rri") || !check_args(n)) return false;
+    layout l = layout_of(n);
+    if (!check_parts(n, &l)) return false;
+    int batch = n->in[0]->shape[0], tq = n->in[0]->shape[1], tk = n->in[l.input[1]]->shape[1];
+    if (!check_extras(n, &l, batch, tq, tk) || !keep_probed(n, batch, tq, tk)) return false;
+    n->scratch = heed_scratch(n, (size_t)batch * (size_t)a->heads * (size_t)tq * sizeof(heed_real));
+    return n->scratch && heed_out(n, 3, (int[]){batch, tq, a->heads * a->value});
+}
+
+static void forward(heed_node *n) {
+    heed_attention_job j = job_of(n);
+    heed_tensor *weights = kept(n, "weights"), *scores = kept(n, "scores");
+    if (weights) j.weights = weights->x;
+    if (scores) j.scores = scores->x;
+    void *room = heed_scratch(n, n->k->attention_scratch(n->k, &j, false));
+    if (!room) return;
+    n->k->attention(n->k, &j, room);
+    layout l = layout_of(n);
+    for (int i = 0; i < 3; i++) {
+        const heed_tensor *part = kept(n, part_names[i]);
+        if (part) split_heads(part, part->x, n->in[l.input[i]]->x + l.offset[i], l.stride[i]);
+    }
+}
+
+/* Where the kernel adds the gradient of input i: a probe of a part of it wants the gradient of this
+ * op alone, so that goes through memory of its own. */
+static heed_real *grad_target(heed_node *n, const layout *l, int i, bool *apart) {
+    *apart = false;
+    for (int p = 0; p < 3; p++) {
+        const heed_tensor *part = kept(n, part_names[p]);
+        if (l->input[p] == i && part && part->g) *apart = true;
+    }
+    if (!*apart) return heed_grad(n, i);
+    size_t size = n->in[i]->size;
+    heed_real *g = heed_scratch(n, size * sizeof *g);
+    if (g) n->k->fill(n->k, g, 0, size);
+    return g;
+}
+
+static void hand_on(heed_node *n, const layout *l, heed_real *const target[3],
+                    const bool apart[3]) {
+    for (int p = 0; p < 3; p++) {
+        const heed_tensor *part = kept(n, part_names[p]);
+        if (part && part->g)
+            split_heads(part, part->g, target[l->input[p]] + l->offset[p], l->stride[p]);
+    }
+    for (int i = 0; i < l->bias; i++) {
+        heed_real *g = apart[i] ? heed_grad(n, i) : NULL;
+        if (g) n->k->axpy(n->k, g, target[i], 1, n->in[i]->size);
+    }
+}
+
+static void backward(heed_node *n) {
+    heed_attention_job j = job_of(n);
+    layout l = layout_of(n);
+    heed_real *target[3] = {NULL};
+    bool apart[3] = {false};
+    for (int i = 0; i < l.bias; i++) {
+        target[i] = grad_target(n, &l, i, &apart[i]);
+        if (apart[i] && !target[i]) return;
+    }
+    heed_real **part[] = {&j.gq, &j.gk, &j.gv};
+    for (int p = 0; p < 3; p++)
+        if (target[l.input[p]]) *part[p] = target[l.input[p]] + l.offset[p];
+    const heed_tensor *weights = kept(n, "weights"), *scores = kept(n, "scores");
+    j.gy = n->y->g;
+    j.gbias = heed_grad(n, l.bias);
+    j.gweights = weights ? weights->g : NULL;
+    j.gscores = scores ? scores->g : NULL;
+    void *room = heed_scratch(n, n->k->attention_scratch(n->k, &j, true));
+    if (!room) return;
+    n->k->attention_grad(n->k, &j, room);
+    hand_on(n, &l, target, apart);
+}
+
+/* ---- check cases; the gradient of v sees the hard weights, so a surrogate case leaves v out ----
+ */
+
+extern const heed_op heed_ops_attention[3];
+
+#define ARGS(h, e, d, ...)                                                                         \
+    &(const heed_attention_args) { .heads = h, .key = e, .value = d, __VA_ARGS__ }
+#define PLAIN  .hard = false
+#define CAUSAL .causal = true
+#define HALF   .dropout = (heed_real)0.5
+#define BETA   .has_beta = true, .beta
+static const heed_case cases[] = {
+    {.shapes = "1x1x1 1x1x1 1x1x1 - -", .args = ARGS(1, 1, 1, PLAIN)},
+    {.shapes = "2x3x4 2x5x4 2x5x6 - -", .args = ARGS(2, 2, 3, PLAIN)},
+    {.shapes = "2x3x4 2x5x4 2x5x2 - -", .args = ARGS(2, 2, 1, CAUSAL)},
+    {.shapes = "1x5x3 1x3x3 1x3x2 - -", .args = ARGS(1, 3, 2, CAUSAL)}, /* two rows see no key */
+    {.shapes = "3x4x4 3x4x4 3x4x4 - m3x4", .args = ARGS(2, 2, 2, PLAIN)},
+    {.shapes = "8x2x4 8x2x4 8x2x4 - m8x2", .args = ARGS(2, 2, 2, CAUSAL)}, /* some see none */
+    {.shapes = "2x3x4 2x5x4 2x5x6 2x2x3x5 -", .args = ARGS(2, 2, 3, PLAIN)},
+    {.shapes = "2x3x4 2x5x4 2x5x6 1x2x3x5 m2x5", .args = ARGS(2, 2, 3, PLAIN)},
+    {.shapes = "2x3x4 2x5x4 2x5x6 2x1x3x5 -", .args = ARGS(2, 2, 3, CAUSAL)},
+    {.shapes = "2x3x4 2x5x4 2x5x6 1x1x3x5 -", .args = ARGS(2, 2, 3, BETA = 2)},
+    {.shapes = "2x3x4 2x5x4 2x5x6 - -", .args = ARGS(2, 2, 3, BETA = 0)},
+    {.shapes = "2x3x4 2x5x4 2x5x6 - -", .args = ARGS(2, 2, 3, HALF)},
+    {.shapes = "2x9x6 2x9x6 2x9x3 1x3x9x9 m2x9", .args = ARGS(3, 2, 1, HALF, CAUSAL)},
+    {.shapes = "1x9x4 1x17x4 1x17x4 - -", .args = ARGS(1, 4, 4, PLAIN)},
+    {.shapes = "2x3x4 2x5x4 2x5x6 2x2x3x5 m2x5",
+     .args = ARGS(2, 2, 3, .hard = true),
+     .surrogate = heed_ops_attention,
+     .surrogate_args = ARGS(2, 2, 3, PLAIN),
+     .fixed = "001"},
+    {0}};
+static const heed_case self_cases[] = {
+    {.shapes = "1x1x3 - -", .args = ARGS(1, 1, 1, PLAIN)},
+    {.shapes = "2x3x14 - -", .args = ARGS(2, 2, 3, PLAIN)},
+    {.shapes = "2x5x10 - m2x5", .args = ARGS(2, 2, 1, CAUSAL)},
+    {.shapes = "2x5x14 1x2x5x5 -", .args = ARGS(2, 2, 3, CAUSAL)},
+    {.shapes = "2x5x14 2x1x5x5 m2x5", .args = ARGS(2, 2, 3, HALF)},
+    {.shapes = "1x17x24 - -", .args = ARGS(2, 4, 4, CAUSAL)},
+    {0}};
+
+const heed_op heed_ops_attention[] = {
+    {"attention", 5, infer, forward, backward, cases, sizeof(heed_attention_args), 3u << 3},
+    {"self_attention", 3, infer, forward, backward, self_cases, sizeof(heed_attention_args),
+     3u << 1},
+    {0}};
+
+/* No arguments are those of no heads, which the shape rule refuses. */
+static const heed_attention_args nothing = {0};
+
+heed_tensor *heed_attention(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,
+                            heed_tensor *score_bias, heed_tensor *pad,
+                            const heed_attention_args *args) {
+    return heed_push(t, &heed_ops_attention[0], args ? args : &nothing, q, k, v, score_bias, pad);
+}
+
+heed_tensor *heed_self_attention(heed_tape *t, heed_tensor *qkv, heed_tensor *score_bias,
+                                 heed_tensor *pad, const heed_attention_args *args) {
+    return heed_push(t, &heed_ops_attention[1], args ? args : &nothing, qkv, score_bias, pad);
+}

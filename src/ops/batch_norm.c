@@ -1,0 +1,89 @@
+/* y = (x - mean) / sqrt(var + eps) gain + bias per column, over all but the last dim (channels
+ * last). Ioffe & Szegedy 2015, alg. 1. In training mean and biased var are the batch's, and the
+ * running ones move: running = (1 - momentum) running + momentum batch, with the unbiased var, as
+ * in PyTorch. In eval the running ones are used. */
+#include "ops/shape.h"
+#include <math.h>
+
+enum { X, GAIN, BIAS, MEAN, VAR };
+
+typedef struct {
+    heed_real eps, momentum;
+} norm_args;
+
+static bool infer(heed_node *n) {
+    static const char *const names[] = {"x", "gain", "bias", "running mean", "running var"};
+    const heed_tensor *x = n->in[X];
+    if (!heed__takes(n, "r")) return false;
+    if (x->dims < 1) return heed__misfit(n, X, "x needs at least 1 dim");
+    int width = heed__from_last(x, 0);
+    for (int i = GAIN; i <= VAR; i++)
+        if (n->in[i] && (n->in[i]->dims != 1 || n->in[i]->shape[0] != width))
+            return heed__clash(n, X, i, "%s is not (%d)", names[i], width);
+    if (n->training && heed_extent(x, 0, x->dims - 1) < 2)
+        return heed__misfit(n, X, "training needs at least 2 rows to have a variance");
+    return heed_out_like(n, X);
+}
+
+static size_t rows_of(const heed_tensor *x) { return heed_extent(x, 0, x->dims - 1); }
+
+static const heed_real *values(const heed_tensor *x) { return x ? x->x : NULL; }
+
+static void move(heed_real *running, const heed_real *batch, double factor, double momentum,
+                 int width) {
+    for (int j = 0; j < width; j++)
+        running[j] =
+            (heed_real)((1 - momentum) * (double)running[j] + momentum * factor * (double)batch[j]);
+}
+
+/* scratch: mean and rstd of each column */
+static void forward(heed_node *n) {
+    const norm_args *a = n->args;
+    size_t rows = rows_of(n->y);
+    int width = heed__from_last(n->y, 0);
+    heed_real *mean = n->scratch = heed_scratch(n, 2 * (size_t)width * sizeof *mean);
+    if (!mean) return;
+    heed_real *var = mean + width;
+    if (n->training) {
+        n->k->column_stats(n->k, mean, var, n->in[X]->x, rows, width);
+        move(n->in[MEAN]->x, mean, 1, (double)a->momentum, width);
+        move(n->in[VAR]->x, var, (double)rows / (double)(rows - 1), (double)a->momentum, width);
+    } else {
+        memcpy(mean, n->in[MEAN]->x, (size_t)width * sizeof *mean);
+        memcpy(var, n->in[VAR]->x, (size_t)width * sizeof *var);
+    }
+    for (int j = 0; j < width; j++) var[j] = (heed_real)(1 / sqrt((double)(var[j] + a->eps)));
+    n->k->batch_norm(n->k, n->y->x, n->in[X]->x, mean, var, values(n->in[GAIN]),
+                     values(n->in[BIAS]), rows, width);
+}
+
+static void backward(heed_node *n) {
+    int width = heed__from_last(n->y, 0);
+    const heed_real *mean = n->scratch;
+    n->k->batch_norm_grad(n->k, heed_grad(n, X), heed_grad(n, GAIN), heed_grad(n, BIAS), n->y->g,
+                          n->in[X]->x, mean, mean + width, values(n->in[GAIN]), rows_of(n->y),
+                          width, n->training);
+}
+
+static const norm_args usual = {(heed_real)1e-5, (heed_real)0.1}, wide = {(heed_real)0.1, 1};
+#define CASE(text, a, mode)                                                                        \
+    { .shapes = text, .args = &(a), .lo = 0.5, .hi = 2, .eval = mode, .fixed = "00011" }
+static const heed_case cases[] = {CASE("6x3 3 3 3 3", usual, false),
+                                  CASE("2x1 1 1 1 1", wide, false),
+                                  CASE("2x3x4 4 - 4 4", usual, false),
+                                  CASE("2x2x3x17 17 17 17 17", usual, false),
+                                  CASE("9x5 - 5 5 5", wide, false),
+                                  CASE("6x3 3 3 3 3", usual, true),
+                                  CASE("4 4 4 4 4", usual, true),
+                                  CASE("2x3x4 - - 4 4", wide, true),
+                                  {0}};
+
+const heed_op heed_ops_batch_norm[] = {
+    {"batch_norm", 5, infer, forward, backward, cases, sizeof(norm_args), 1u << GAIN | 1u << BIAS},
+    {0}};
+
+heed_tensor *heed_batch_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_tensor *bias,
+                             heed_tensor *mean, heed_tensor *var, heed_real eps,
+                             heed_real momentum) {
+    return heed_push(t, heed_ops_batch_norm, &(norm_args){eps, momentum}, x, gain, bias, mean, var);
+}

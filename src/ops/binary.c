@@ -1,0 +1,71 @@
+/* a + b, a - b, a b, a / b, elementwise; sizes of 1 and missing leading dims broadcast as in NumPy.
+ * d(a b) = b da + a db; d(a / b) = da / b - a / b^2 db. */
+#include "ops/shape.h"
+
+static bool infer(heed_node *n) { return heed__takes(n, "r") && heed__out_broadcast(n); }
+
+static heed_walk walk_of(const heed_node *n) {
+    heed_walk w;
+    size_t step = 1;
+    for (int i = HEED_DIMS - 1; i >= 0; i--) {
+        w.shape[i] = heed__from_last(n->y, HEED_DIMS - 1 - i);
+        w.c[i] = step;
+        step *= (size_t)w.shape[i];
+    }
+    heed__strides(n->in[0], w.a);
+    heed__strides(n->in[1], w.b);
+    return w;
+}
+
+static void run(heed_node *n, heed_binary f) {
+    heed_walk w = walk_of(n);
+    n->k->binary(n->k, f, n->y->x, n->in[0]->x, n->in[1]->x, &w);
+}
+
+static void run_back(heed_node *n, heed_binary f) {
+    heed_walk w = walk_of(n);
+    n->k->binary_grad(n->k, f, heed_grad(n, 0), heed_grad(n, 1), n->in[0]->x, n->in[1]->x, n->y->g,
+                      &w);
+}
+
+static void add(heed_node *n) { run(n, HEED_BIN_ADD); }
+static void add_back(heed_node *n) { run_back(n, HEED_BIN_ADD); }
+static void sub(heed_node *n) { run(n, HEED_BIN_SUB); }
+static void sub_back(heed_node *n) { run_back(n, HEED_BIN_SUB); }
+static void mul(heed_node *n) { run(n, HEED_BIN_MUL); }
+static void mul_back(heed_node *n) { run_back(n, HEED_BIN_MUL); }
+static void divide(heed_node *n) { run(n, HEED_BIN_DIV); }
+static void divide_back(heed_node *n) { run_back(n, HEED_BIN_DIV); }
+
+static const heed_case cases[] = {{.shapes = "s s"},           {.shapes = "1 1"},
+                                  {.shapes = "3x5 3x5"},       {.shapes = "3x5 5"},
+                                  {.shapes = "7 2x3x7"},       {.shapes = "s 2x3"},
+                                  {.shapes = "2x3 1"},         {.shapes = "2x1x4 3x1"},
+                                  {.shapes = "2x3x4x5 3x1x5"}, {.shapes = "1x3x1x5 2x1x4x1"},
+                                  {.shapes = "2x3x4x17 4x17"}, {0}};
+static const heed_case quotients[] = {{.shapes = "s s", .lo = 0.5, .hi = 2},
+                                      {.shapes = "3x5 3x5", .lo = 0.5, .hi = 2},
+                                      {.shapes = "3x5 5", .lo = -2, .hi = -0.5},
+                                      {.shapes = "5 2x3x5", .lo = 0.5, .hi = 2},
+                                      {.shapes = "2x1x4 3x1", .lo = 0.5, .hi = 2},
+                                      {.shapes = "1x3x1x5 2x1x4x1", .lo = 0.5, .hi = 2},
+                                      {0}};
+
+const heed_op heed_ops_binary[] = {{"add", 2, infer, add, add_back, cases, 0, 0},
+                                   {"sub", 2, infer, sub, sub_back, cases, 0, 0},
+                                   {"mul", 2, infer, mul, mul_back, cases, 0, 0},
+                                   {"div", 2, infer, divide, divide_back, quotients, 0, 0},
+                                   {0}};
+
+heed_tensor *heed_add(heed_tape *t, heed_tensor *a, heed_tensor *b) {
+    return heed_push(t, &heed_ops_binary[HEED_BIN_ADD], NULL, a, b);
+}
+heed_tensor *heed_sub(heed_tape *t, heed_tensor *a, heed_tensor *b) {
+    return heed_push(t, &heed_ops_binary[HEED_BIN_SUB], NULL, a, b);
+}
+heed_tensor *heed_mul(heed_tape *t, heed_tensor *a, heed_tensor *b) {
+    return heed_push(t, &heed_ops_binary[HEED_BIN_MUL], NULL, a, b);
+}
+heed_tensor *heed_div(heed_tape *t, heed_tensor *a, heed_tensor *b) {
+    return heed_push(t, &heed_ops_binary[HEED_BIN_DIV], NULL, a, b);
+}

@@ -1,0 +1,67 @@
+/* Tensors one after another along a dim; all other sizes are equal. */
+#include "ops/shape.h"
+
+typedef struct {
+    int dim;
+} concat_args;
+
+static int axis_of(const heed_node *n) {
+    const concat_args *a = n->args;
+    return a->dim < 0 ? a->dim + n->in[0]->dims : a->dim;
+}
+
+static bool infer(heed_node *n) {
+    const concat_args *a = n->args;
+    int axis, shape[HEED_DIMS];
+    if (n->inputs < 1) return heed_wrong(n, "a list of no tensors");
+    if (!heed__takes(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
+    memcpy(shape, n->in[0]->shape, sizeof shape);
+    for (int i = 1; i < n->inputs; i++) {
+        const heed_tensor *x = n->in[i];
+        bool fits = x->dims == n->in[0]->dims && x->shape[axis] <= INT32_MAX - shape[axis];
+        for (int d = 0; fits && d < x->dims; d++) fits = d == axis || x->shape[d] == shape[d];
+        if (!fits) return heed__clash(n, 0, i, "they differ in more than dim %d", axis);
+        shape[axis] += x->shape[axis];
+    }
+    return heed_out(n, n->in[0]->dims, shape);
+}
+
+/* For each outer index a run of elements of every input. */
+static void forward(heed_node *n) {
+    int axis = axis_of(n);
+    heed_real *y = n->y->x;
+    for (size_t o = 0; o < heed_extent(n->y, 0, axis); o++)
+        for (int i = 0; i < n->inputs; i++) {
+            size_t run = heed_extent(n->in[i], axis, n->y->dims);
+            memcpy(y, n->in[i]->x + o * run, run * sizeof *y);
+            y += run;
+        }
+}
+
+static void backward(heed_node *n) {
+    int axis = axis_of(n);
+    size_t outer = heed_extent(n->y, 0, axis), all = heed_extent(n->y, axis, n->y->dims), at = 0;
+    for (int i = 0; i < n->inputs; i++) {
+        heed_real *gx = heed_grad(n, i);
+        size_t run = heed_extent(n->in[i], axis, n->y->dims);
+        for (size_t o = 0; gx && o < outer; o++)
+            n->k->axpy(n->k, gx + o * run, n->y->g + o * all + at, 1, run);
+        at += run;
+    }
+}
+
+static const concat_args first = {0}, second = {1}, last = {-1};
+static const heed_case cases[] = {{.shapes = "3 1 2", .args = &first},
+                                  {.shapes = "2x3 4x3", .args = &first},
+                                  {.shapes = "2x3 2x1 2x4", .args = &last},
+                                  {.shapes = "2x3x4x2 2x1x4x2", .args = &second},
+                                  {.shapes = "2x3x4x2 2x3x4x7", .args = &last},
+                                  {.shapes = "3x5", .args = &last},
+                                  {0}};
+
+const heed_op heed_ops_concat[] = {
+    {"concat", -1, infer, forward, backward, cases, sizeof(concat_args), 0}, {0}};
+
+heed_tensor *heed_concat(heed_tape *t, int dim, int count, heed_tensor *const *x) {
+    return heed_push_list(t, heed_ops_concat, &(concat_args){dim}, count, x);
+}

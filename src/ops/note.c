@@ -1,0 +1,108 @@
+/* y = x, a view, kept for probes under a name. What fused ops save by themselves, compositions name
+ * by this; heed_attention_explicit below is one. */
+#include "ops/shape.h"
+#include <math.h>
+
+typedef struct {
+    char value[32];
+} note_args;
+
+static bool infer(heed_node *n) {
+    const note_args *a = n->args;
+    const heed_tensor *x = n->in[0];
+    if (!heed__takes(n, "r")) return false;
+    if (heed_probed(n, a->value) && !heed_keep(n, a->value, x->dims, x->shape)) return false;
+    return heed_out_view(n, 0, 0, x->dims, x->shape);
+}
+
+static void forward(heed_node *n) {
+    if (n->kept_count) n->k->copy(n->k, n->kept[0]->x, n->in[0]->x, n->y->size);
+}
+
+static void backward(heed_node *n) {
+    if (n->kept_count && n->kept[0]->g) n->k->copy(n->k, n->kept[0]->g, n->y->g, n->y->size);
+    heed_view_backward(n);
+}
+
+static const note_args hidden = {"hidden"};
+static const heed_case cases[] = {
+    {.shapes = "3x5", .args = &hidden}, {.shapes = "s", .args = &hidden}, {0}};
+
+const heed_op heed_ops_note[] = {{"note", 1, infer, forward, backward, cases, sizeof(note_args), 0},
+                                 {0}};
+
+heed_tensor *heed_note(heed_tape *t, heed_tensor *x, const char *name) {
+    note_args a = {{0}};
+    if (strlen(name) >= sizeof a.value) {
+        heed_fail(heed_tape_ctx(t), HEED_USAGE, "note: the name \"%s\" has more than %zu letters",
+                  name, sizeof a.value - 1);
+        return NULL;
+    }
+    memcpy(a.value, name, strlen(name));
+    return heed_push(t, heed_ops_note, &a, x);
+}
+
+/* ---- attention composed of plain ops; all of them under the name that was left by heed_at ---- */
+
+static const int by_head[] = {0, 2, 1, 3};
+
+/* (B,T,h c) -> (B,h,T,c) */
+static heed_tensor *split_heads(heed_tape *t, const char *name, heed_tensor *x, int heads,
+                                int width, const char *value) {
+    if (!x) return NULL;
+    int shape[] = {x->shape[0], x->shape[1], heads, width};
+    heed_tensor *y = heed_reshape(heed_at(t, name), x, 4, shape);
+    return heed_note(heed_at(t, name), heed_permute(heed_at(t, name), y, by_head), value);
+}
+
+/* 1 where query i of item b sees key j: (B or 1, 1, Tq, Tk), or NULL when all see all. */
+static heed_tensor *seen(heed_tape *t, const heed_tensor *scores, const heed_tensor *pad,
+                         bool causal) {
+    if (!scores || (!pad && !causal)) return NULL;
+    int batch = pad ? scores->shape[0] : 1, tq = scores->shape[2], tk = scores->shape[3];
+    heed_tensor *mask = heed_input(t, NULL, 4, (int[]){batch, 1, tq, tk});
+    if (!mask) return NULL;
+    int32_t *m = mask->i = (void *)mask->x; /* a real is no smaller, and the memory has no type */
+    mask->x = NULL;
+    for (int b = 0; b < batch; b++)
+        for (int i = 0; i < tq; i++)
+            for (int j = 0; j < tk; j++)
+                *m++ = (!causal || j <= i + tk - tq) && (!pad || pad->i[b * tk + j]);
+    return mask;
+}
+
+static bool fits(heed_tape *t, const char *name, const heed_tensor *q, const heed_tensor *k,
+                 const heed_tensor *v, const heed_tensor *pad) {
+    if (!q || !k || !v) return false;
+    if (q->dims != 3 || k->dims != 3 || v->dims != 3)
+        return heed_fail(heed_tape_ctx(t), HEED_USAGE,
+                         "attention at %s: q, k, v are not (B,T,width)",
+                         name ? name : "a node without name");
+    if (pad && (!pad->i || pad->size != (size_t)k->shape[0] * (size_t)k->shape[1]))
+        return heed_fail(heed_tape_ctx(t), HEED_USAGE,
+                         "attention at %s: the padding mask is not (%d,%d)",
+                         name ? name : "a node without name", k->shape[0], k->shape[1]);
+    return true;
+}
+
+heed_tensor *heed_attention_explicit(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,
+                                     heed_tensor *score_bias, heed_tensor *pad,
+                                     const heed_attention_args *a) {
+    const char *name = heed_take_name(t);
+    if (!a || !fits(t, name, q, k, v, pad)) return NULL;
+    heed_real beta = a->has_beta ? a->beta : (heed_real)(1 / sqrt(a->key));
+    int shape[] = {q->shape[0], q->shape[1], a->heads * a->value};
+    q = split_heads(t, name, q, a->heads, a->key, "q");
+    k = split_heads(t, name, k, a->heads, a->key, "k");
+    v = split_heads(t, name, v, a->heads, a->value, "v");
+    heed_tensor *s = heed_scale(heed_at(t, name), heed_matmul_nt(heed_at(t, name), q, k), beta, 0);
+    if (score_bias) s = heed_add(heed_at(t, name), s, score_bias);
+    s = heed_note(heed_at(t, name), s, "scores");
+    heed_tensor *mask = seen(t, s, pad, a->causal);
+    heed_tensor *w = a->hard ? heed_hardmax(heed_at(t, name), s, 1, mask)
+                             : heed_softmax(heed_at(t, name), s, 1, mask);
+    w = heed_note(heed_at(t, name), w, "weights");
+    w = heed_dropout(heed_at(t, name), w, a->dropout);
+    heed_tensor *y = heed_permute(heed_at(t, name), heed_matmul(heed_at(t, name), w, v), by_head);
+    return heed_reshape(heed_at(t, name), y, 3, shape);
+}

@@ -1,0 +1,121 @@
+/* Sum, mean and maximum over one dim, which stays as size 1. The gradient of a maximum goes to the
+ * lowest index of the largest value; NaN counts as the largest. */
+#include "ops/shape.h"
+
+typedef struct {
+    int dim;
+} reduce_args;
+
+static int axis_of(const heed_node *n) {
+    const reduce_args *a = n->args;
+    return a->dim < 0 ? a->dim + n->in[0]->dims : a->dim;
+}
+
+static bool infer(heed_node *n) {
+    const reduce_args *a = n->args;
+    int axis, shape[HEED_DIMS];
+    if (!heed__takes(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
+    memcpy(shape, n->in[0]->shape, sizeof shape);
+    shape[axis] = 1;
+    return heed_out(n, n->in[0]->dims, shape);
+}
+
+static void sums(heed_node *n, heed_real factor) {
+    heed__slab s = heed__slab_of(n->in[0], axis_of(n));
+    const heed_real *x = n->in[0]->x;
+    heed_real *y = n->y->x;
+    memset(y, 0, n->y->size * sizeof *y);
+    for (size_t o = 0; o < s.outer; o++, y += s.inner)
+        for (size_t k = 0; k < s.size; k++, x += s.inner)
+            for (size_t i = 0; i < s.inner; i++) y[i] += factor * x[i];
+}
+
+static void spread(heed_node *n, heed_real factor) {
+    heed__slab s = heed__slab_of(n->in[0], axis_of(n));
+    const heed_real *gy = n->y->g;
+    heed_real *gx = heed_grad(n, 0);
+    if (!gx) return;
+    for (size_t o = 0; o < s.outer; o++, gy += s.inner)
+        for (size_t k = 0; k < s.size; k++, gx += s.inner)
+            for (size_t i = 0; i < s.inner; i++) gx[i] += factor * gy[i];
+}
+
+static heed_real share(const heed_node *n) {
+    int size = n->in[0]->shape[axis_of(n)];
+    return (heed_real)(1.0 / (size ? size : 1));
+}
+
+static void sum(heed_node *n) { sums(n, 1); }
+static void sum_back(heed_node *n) { spread(n, 1); }
+static void mean(heed_node *n) { sums(n, share(n)); }
+static void mean_back(heed_node *n) { spread(n, share(n)); }
+
+static bool infer_max(heed_node *n) {
+    if (!infer(n)) return false;
+    if (n->in[0]->shape[axis_of(n)] == 0) return heed__misfit(n, 0, "no largest of none");
+    n->scratch = heed_scratch(n, n->y->size * sizeof(int32_t));
+    return n->scratch != NULL;
+}
+
+/* Place of the largest of count values, stride apart. */
+static size_t largest(const heed_real *x, size_t count, size_t stride) {
+    size_t best = 0;
+    for (size_t k = 1; k < count; k++) {
+        heed_real v = x[k * stride], top = x[best * stride];
+        if (v > top || (v != v && top == top)) best = k;
+    }
+    return best;
+}
+
+/* scratch: for each output, where in the reduced dim it came from */
+static void max(heed_node *n) {
+    heed__slab s = heed__slab_of(n->in[0], axis_of(n));
+    int32_t *from = n->scratch;
+    for (size_t e = 0; e < n->y->size; e++) {
+        const heed_real *x = n->in[0]->x + e / s.inner * s.size * s.inner + e % s.inner;
+        from[e] = (int32_t)largest(x, s.size, s.inner);
+        n->y->x[e] = x[(size_t)from[e] * s.inner];
+    }
+}
+
+static void max_back(heed_node *n) {
+    heed__slab s = heed__slab_of(n->in[0], axis_of(n));
+    const int32_t *from = n->scratch;
+    heed_real *gx = heed_grad(n, 0);
+    for (size_t e = 0; gx && e < n->y->size; e++)
+        gx[(e / s.inner * s.size + (size_t)from[e]) * s.inner + e % s.inner] += n->y->g[e];
+}
+
+static const reduce_args dim0 = {0}, dim1 = {1}, dim2 = {2}, last = {-1};
+static const heed_case cases[] = {{.shapes = "5", .args = &dim0},
+                                  {.shapes = "1", .args = &dim0},
+                                  {.shapes = "3x5", .args = &dim0},
+                                  {.shapes = "3x5", .args = &last},
+                                  {.shapes = "3x1x2", .args = &dim1},
+                                  {.shapes = "2x3x4x5", .args = &dim2},
+                                  {.shapes = "2x3x4x5", .args = &dim0},
+                                  {.shapes = "2x3x4x9", .args = &last},
+                                  {0}};
+static const heed_case max_cases[] = {{.shapes = "5", .args = &dim0, .apart = true},
+                                      {.shapes = "1", .args = &dim0, .apart = true},
+                                      {.shapes = "3x5", .args = &dim0, .apart = true},
+                                      {.shapes = "3x5", .args = &last, .apart = true},
+                                      {.shapes = "2x3x4x5", .args = &dim2, .apart = true},
+                                      {.shapes = "2x9x4", .args = &dim1, .apart = true},
+                                      {0}};
+
+const heed_op heed_ops_reduce[] = {
+    {"sum_dim", 1, infer, sum, sum_back, cases, sizeof(reduce_args), 0},
+    {"mean_dim", 1, infer, mean, mean_back, cases, sizeof(reduce_args), 0},
+    {"max_dim", 1, infer_max, max, max_back, max_cases, sizeof(reduce_args), 0},
+    {0}};
+
+heed_tensor *heed_sum_dim(heed_tape *t, heed_tensor *x, int dim) {
+    return heed_push(t, &heed_ops_reduce[0], &(reduce_args){dim}, x);
+}
+heed_tensor *heed_mean_dim(heed_tape *t, heed_tensor *x, int dim) {
+    return heed_push(t, &heed_ops_reduce[1], &(reduce_args){dim}, x);
+}
+heed_tensor *heed_max_dim(heed_tape *t, heed_tensor *x, int dim) {
+    return heed_push(t, &heed_ops_reduce[2], &(reduce_args){dim}, x);
+}

@@ -1,0 +1,64 @@
+/* Views: the same numbers in another shape, or cut off from the gradient. */
+#include "ops/shape.h"
+
+typedef struct {
+    int dims, shape[HEED_DIMS];
+} reshape_args;
+
+/* The wanted shape with its one -1 filled in. */
+static bool fill_in(heed_node *n, reshape_args *a) {
+    size_t rest = 1, size = n->in[0]->size;
+    int open = -1;
+    for (int i = 0; i < a->dims; i++) {
+        if (a->shape[i] < -1 || (a->shape[i] == -1 && open >= 0))
+            return heed__misfit(n, 0, "size %d at dim %d of the new shape", a->shape[i], i);
+        if (a->shape[i] == -1)
+            open = i;
+        else if (a->shape[i] && rest > SIZE_MAX / (size_t)a->shape[i])
+            rest = SIZE_MAX;
+        else
+            rest *= (size_t)a->shape[i];
+    }
+    if (open >= 0 && rest && size % rest == 0) {
+        a->shape[open] = (int)(size / rest);
+        rest = size;
+    }
+    if (rest == size) return true;
+    heed_tensor wanted = {.dims = a->dims};
+    char text[64];
+    memcpy(wanted.shape, a->shape, sizeof a->shape);
+    return heed__misfit(n, 0, "its %zu elements do not fill %s", size,
+                        heed_shape_text(&wanted, text, sizeof text));
+}
+
+static bool infer(heed_node *n) {
+    reshape_args a = *(const reshape_args *)n->args;
+    return fill_in(n, &a) && heed_out_view(n, 0, 0, a.dims, a.shape);
+}
+
+static const reshape_args flat = {1, {-1}}, tall = {2, {-1, 2}}, deep = {4, {2, 1, -1, 3}},
+                          scalar = {0, {0}};
+static const heed_case cases[] = {
+    {.shapes = "3x4", .args = &flat}, {.shapes = "3x4", .args = &tall},
+    {.shapes = "2x9", .args = &deep}, {.shapes = "1", .args = &scalar},
+    {.shapes = "s", .args = &flat},   {0}};
+
+const heed_op heed_ops_reshape[] = {
+    {"reshape", 1, infer, NULL, heed_view_backward, cases, sizeof(reshape_args), 0}, {0}};
+
+heed_tensor *heed_reshape(heed_tape *t, heed_tensor *x, int dims, const int *shape) {
+    reshape_args a = {.dims = dims};
+    if (dims < 0 || dims > HEED_DIMS) {
+        heed_fail(heed_tape_ctx(t), HEED_USAGE, "reshape: %d dims are not in 0 .. %d", dims,
+                  HEED_DIMS);
+        return NULL;
+    }
+    if (dims) memcpy(a.shape, shape, (size_t)dims * sizeof *shape);
+    return heed_push(t, heed_ops_reshape, &a, x);
+}
+
+/* A leaf on the same memory: nothing is recorded, so nothing goes back. */
+heed_tensor *heed_stop_gradient(heed_tape *t, heed_tensor *x) {
+    heed_take_name(t);
+    return x ? heed_wrap(t, x->x, x->dims, x->shape) : NULL;
+}

@@ -1,0 +1,101 @@
+/* What shape rules share: kinds of inputs, broadcasting, messages with both shapes. */
+#ifndef HEED_OPS_SHAPE_H
+#define HEED_OPS_SHAPE_H
+
+#include "core/core.h"
+#include "kernels/kernels.h"
+#include <heed/ops.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* True if every input that is there holds what kinds says: r reals, i indices; its last letter goes
+ * for all that follow. */
+static inline bool heed__takes(heed_node *n, const char *kinds) {
+    for (int i = 0; i < n->inputs; i++) {
+        bool reals = *kinds == 'r';
+        if (kinds[1]) kinds++;
+        if (!n->in[i] || (reals ? n->in[i]->x != NULL : n->in[i]->i != NULL)) continue;
+        return heed_wrong(n, "input %d must hold %s", i,
+                          reals ? "reals, not indices" : "indices, not reals");
+    }
+    return true;
+}
+
+/* "(2,3) x (4): WHY" of inputs a and b. Returns false. */
+HEED_PRINTF(4, 5)
+static inline bool heed__clash(heed_node *n, int a, int b, const char *why, ...) {
+    char left[64], right[64], text[160];
+    va_list list;
+    va_start(list, why);
+    vsnprintf(text, sizeof text, why, list);
+    va_end(list);
+    return heed_wrong(n, "%s x %s: %s", heed_shape_text(n->in[a], left, sizeof left),
+                      heed_shape_text(n->in[b], right, sizeof right), text);
+}
+
+/* "(2,3): WHY" of input a. Returns false. */
+HEED_PRINTF(3, 4)
+static inline bool heed__misfit(heed_node *n, int a, const char *why, ...) {
+    char shape[64], text[160];
+    va_list list;
+    va_start(list, why);
+    vsnprintf(text, sizeof text, why, list);
+    va_end(list);
+    return heed_wrong(n, "%s: %s", heed_shape_text(n->in[a], shape, sizeof shape), text);
+}
+
+/* Size of dim d counted from the last, 1 where there is none. */
+static inline int heed__from_last(const heed_tensor *x, int d) {
+    return d < x->dims ? x->shape[x->dims - 1 - d] : 1;
+}
+
+/* Makes the output of the shape that all reals and masks of inputs [0, n->inputs) broadcast to. */
+static inline bool heed__out_broadcast(heed_node *n) {
+    int dims = 0, shape[HEED_DIMS], owner[HEED_DIMS] = {0};
+    for (int i = 0; i < n->inputs; i++)
+        if (n->in[i]->dims > dims) dims = n->in[i]->dims;
+    for (int d = 0; d < dims; d++) {
+        int *size = &shape[dims - 1 - d];
+        *size = 1;
+        for (int i = 0; i < n->inputs; i++) {
+            int own = heed__from_last(n->in[i], d);
+            if (own == 1 || own == *size) continue;
+            if (*size != 1)
+                return heed__clash(n, owner[d], i, "sizes %d and %d do not broadcast", *size, own);
+            *size = own;
+            owner[d] = i;
+        }
+    }
+    return heed_out(n, dims, shape);
+}
+
+/* Strides of x where it broadcasts over HEED_DIMS dims, aligned at the last. */
+static inline void heed__strides(const heed_tensor *x, size_t stride[HEED_DIMS]) {
+    size_t step = 1;
+    for (int d = 0; d < HEED_DIMS; d++) {
+        int size = heed__from_last(x, d);
+        stride[HEED_DIMS - 1 - d] = size == 1 ? 0 : step;
+        step *= (size_t)size;
+    }
+}
+
+/* A dim as the user counts it, negative from the end, into *axis; else an error. */
+static inline bool heed__axis(heed_node *n, int dim, int *axis) {
+    int dims = n->in[0]->dims;
+    *axis = dim < 0 ? dim + dims : dim;
+    if (*axis >= 0 && *axis < dims) return true;
+    return heed__misfit(n, 0, "there is no dim %d", dim);
+}
+
+/* A tensor seen as (outer, size, inner) around one of its dims. */
+typedef struct {
+    size_t outer, size, inner;
+} heed__slab;
+
+static inline heed__slab heed__slab_of(const heed_tensor *x, int axis) {
+    return (heed__slab){heed_extent(x, 0, axis), (size_t)x->shape[axis],
+                        heed_extent(x, axis + 1, x->dims)};
+}
+
+#endif

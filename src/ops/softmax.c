@@ -1,0 +1,176 @@
+/* Over the last dim, masked entries left out: softmax p_j = exp(beta x_j) / sum_k exp(beta x_k),
+ * log-softmax log p_j, hardmax one-hot of the largest x. beta is the inverse temperature: 0 gives
+ * the mean, large values the hard selection. dp_j/dx_k = beta p_j (1[j = k] - p_k).
+ * The hard selection has no derivative of use; its backward is declared to be the soft one's. */
+#include "ops/shape.h"
+
+enum { X, MASK };
+
+typedef struct {
+    heed_real beta;
+} softmax_args;
+
+/* What backward needs: the kernel's mask and the soft values of a hard selection. */
+typedef struct {
+    heed_softmax_args a;
+    heed_real *soft;
+} state;
+
+/* Rows of a mask over rows of x: dims of size 1 broadcast. */
+static bool check_mask(heed_node *n) {
+    const heed_tensor *x = n->in[X], *mask = n->in[MASK];
+    if (!mask) return true;
+    if (mask->dims > x->dims) return heed__clash(n, X, MASK, "the mask has more dims");
+    for (int d = 0; d < mask->dims; d++) {
+        int own = heed__from_last(mask, d), size = heed__from_last(x, d);
+        if (own != size && (own != 1 || d == 0))
+            return heed__clash(n, X, MASK, "mask size %d != %d", own, size);
+    }
+    return true;
+}
+
+/* Row r of x reads mask row (r / div) % rows when the mask's dims, but for sizes 1 on either side
+ * of them, are those of x. */
+static bool mask_repeats(const heed_tensor *x, const heed_tensor *mask, heed_softmax_args *a) {
+    a->mask_div = a->mask_rows = 1;
+    for (int d = 1; d < x->dims; d++) {
+        int own = heed__from_last(mask, d), size = heed__from_last(x, d);
+        bool inner = a->mask_rows == 1;
+        if (own != size && inner) a->mask_div *= (size_t)size;
+        if (own == size) a->mask_rows *= (size_t)size;
+        if (own != size && !inner)
+            for (int e = d + 1; e < x->dims; e++)
+                if (heed__from_last(mask, e) != 1) return false;
+        if (own != size && !inner) return true;
+    }
+    return true;
+}
+
+/* A row of the mask for every row of x. */
+static int32_t *spread_mask(heed_node *n, size_t rows) {
+    const heed_tensor *x = n->in[X], *mask = n->in[MASK];
+    size_t stride[HEED_DIMS], width = (size_t)heed__from_last(x, 0);
+    int32_t *full = heed_scratch(n, rows * width * sizeof *full);
+    heed__strides(mask, stride);
+    for (size_t r = 0; full && r < rows; r++) {
+        size_t left = r, at = 0;
+        for (int d = 1; d < x->dims; d++) {
+            at += left % (size_t)heed__from_last(x, d) * stride[HEED_DIMS - 1 - d];
+            left /= (size_t)heed__from_last(x, d);
+        }
+        memcpy(full + r * width, mask->i + at, width * sizeof *full);
+    }
+    return full;
+}
+
+static bool infer(heed_node *n) {
+    const softmax_args *args = n->args;
+    const heed_tensor *x = n->in[X], *mask = n->in[MASK];
+    if (!heed__takes(n, "ri")) return false;
+    if (x->dims < 1) return heed__misfit(n, X, "x needs at least 1 dim");
+    if (!check_mask(n)) return false;
+    state *s = n->scratch = heed_scratch(n, sizeof *s);
+    if (!s) return false;
+    *s = (state){.a = {.rows = heed_extent(x, 0, x->dims - 1),
+                       .n = heed__from_last(x, 0),
+                       .beta = args->beta,
+                       .mask_div = 1,
+                       .mask_rows = 1}};
+    if (mask) {
+        bool repeats = mask_repeats(x, mask, &s->a);
+        s->a.mask = repeats ? mask->i : spread_mask(n, s->a.rows);
+        if (!repeats) s->a.mask_div = 1, s->a.mask_rows = s->a.rows;
+        if (!s->a.mask) return false;
+    }
+    return heed_out_like(n, X);
+}
+
+static void forward(heed_node *n) {
+    const state *s = n->scratch;
+    n->k->softmax(n->k, n->y->x, n->in[X]->x, &s->a);
+}
+
+static void backward(heed_node *n) {
+    const state *s = n->scratch;
+    heed_real *gx = heed_grad(n, X);
+    if (gx) n->k->softmax_grad(n->k, gx, n->y->x, n->y->g, &s->a);
+}
+
+static void log_forward(heed_node *n) {
+    const state *s = n->scratch;
+    n->k->log_softmax(n->k, n->y->x, n->in[X]->x, &s->a);
+}
+
+static void log_backward(heed_node *n) {
+    const state *s = n->scratch;
+    heed_real *gx = heed_grad(n, X);
+    if (gx) n->k->log_softmax_grad(n->k, gx, n->y->x, n->y->g, &s->a);
+}
+
+/* One-hot of the largest unmasked entry, lowest index first. The sign of beta does not matter: the
+ * limit is of large positive ones. */
+static void select_row(const heed_softmax_args *a, size_t row, heed_real *y, const heed_real *x) {
+    const int32_t *mask =
+        a->mask ? a->mask + row / a->mask_div % a->mask_rows * (size_t)a->n : NULL;
+    int best = -1;
+    for (int j = 0; j < a->n; j++) {
+        y[j] = 0;
+        if ((!mask || mask[j]) && (best < 0 || x[j] > x[best])) best = j;
+    }
+    if (best >= 0) y[best] = 1;
+}
+
+static void hard_forward(heed_node *n) {
+    state *s = n->scratch;
+    size_t width = (size_t)s->a.n;
+    for (size_t r = 0; r < s->a.rows; r++)
+        select_row(&s->a, r, n->y->x + r * width, n->in[X]->x + r * width);
+    if (!n->recording) return;
+    s->soft = heed_scratch(n, n->y->size * sizeof *s->soft);
+    if (s->soft) n->k->softmax(n->k, s->soft, n->in[X]->x, &s->a);
+}
+
+static void hard_backward(heed_node *n) {
+    const state *s = n->scratch;
+    heed_real *gx = heed_grad(n, X);
+    if (gx) n->k->softmax_grad(n->k, gx, s->soft, n->y->g, &s->a);
+}
+
+static const softmax_args one = {1}, cold = {3}, flat = {0};
+static const heed_case cases[] = {{.shapes = "5 -", .args = &one},
+                                  {.shapes = "1 -", .args = &one},
+                                  {.shapes = "3x1 -", .args = &one},
+                                  {.shapes = "3x17 -", .args = &cold, .lo = -3, .hi = 3},
+                                  {.shapes = "2x3x4 -", .args = &flat},
+                                  {.shapes = "3x5 m3x5", .args = &one},
+                                  {.shapes = "3x5 m5", .args = &cold},
+                                  {.shapes = "2x3x4x5 m4x5", .args = &one},
+                                  {.shapes = "2x3x4x5 m2x1x1x5", .args = &one},
+                                  {.shapes = "2x3x4x5 m2x1x4x5", .args = &one},
+                                  {.shapes = "2x3x4x5 m1x3x1x5", .args = &one},
+                                  {.shapes = "4x6x3 m4x1x3", .args = &one},
+                                  {.shapes = "8x2 m8x2", .args = &one}, /* some rows hide all */
+                                  {0}};
+
+extern const heed_op heed_ops_softmax[4];
+#define HARD(text)                                                                                 \
+    { .shapes = text, .args = &cold, .surrogate = heed_ops_softmax, .surrogate_args = &cold }
+static const heed_case hard_cases[] = {
+    HARD("5 -"), HARD("1 -"), HARD("3x5 m5"), HARD("2x3x4x5 m2x1x4x5"), HARD("8x2 m8x2"), {0}};
+
+const heed_op heed_ops_softmax[] = {
+    {"softmax", 2, infer, forward, backward, cases, sizeof(softmax_args), 1u << MASK},
+    {"log_softmax", 2, infer, log_forward, log_backward, cases, sizeof(softmax_args), 1u << MASK},
+    {"hardmax", 2, infer, hard_forward, hard_backward, hard_cases, sizeof(softmax_args),
+     1u << MASK},
+    {0}};
+
+heed_tensor *heed_softmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask) {
+    return heed_push(t, &heed_ops_softmax[0], &(softmax_args){beta}, x, mask);
+}
+heed_tensor *heed_log_softmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask) {
+    return heed_push(t, &heed_ops_softmax[1], &(softmax_args){beta}, x, mask);
+}
+heed_tensor *heed_hardmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask) {
+    return heed_push(t, &heed_ops_softmax[2], &(softmax_args){beta}, x, mask);
+}

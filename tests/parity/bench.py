@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Training speed of heed beside PyTorch's on the same CPU.
+
+    python3 tests/parity/bench.py BASELINE.py [WORKLOAD ...] [--threads 1,2] [--modes eager,fused] [--runs 3]
+
+BASELINE.py prints one JSON line for --workload NAME --mode MODE --threads N --seconds S [--mlm-all]; `heed bench` takes
+the same workloads and prints the same keys. Processes of both are started in turn, so that a slow minute of the machine
+meets both; the ratio is of the best times, PyTorch's best over its modes. Run it on a machine that does nothing else.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+WORKLOADS = ["gpt-tiny", "mlm-nano", "mlm-nano-all", "mlm-small", "gpt-baby", "mlp-mnist"]
+
+
+def last_json(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr.strip()}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def theirs(a, workload, mode, threads):
+    name = workload.removesuffix("-all")
+    return last_json([sys.executable, a.baseline, "--workload", name, "--mode", mode, "--threads", str(threads),
+                      "--seconds", str(a.seconds)] + (["--mlm-all"] if name != workload else []))
+
+
+def ours(a, workload, threads):
+    return last_json([a.heed, "bench", "--workload", workload, "--threads", str(threads), "--seconds", str(a.seconds), "--json"])
+
+
+def best(results):
+    return min(results, key=lambda r: r["ms_per_step"])
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("baseline")
+    p.add_argument("workloads", nargs="*", default=WORKLOADS)
+    p.add_argument("--heed", default="./heed")
+    p.add_argument("--threads", default=str(os.cpu_count()), help="a list: 1,2")
+    p.add_argument("--modes", default="eager,fused", help="of PyTorch, a list: eager,fused,compile")
+    p.add_argument("--runs", type=int, default=3, help="processes of each kind")
+    p.add_argument("--seconds", type=float, default=2.5, help="measured per process")
+    a = p.parse_args()
+    print(f"{'workload':14} {'threads':>7} {'heed ms':>9} {'torch ms':>9} {'mode':>8} {'ratio':>6} {'heed MB':>8} {'torch MB':>9} "
+          f"{'spread heed, torch':>19}")
+    for workload in a.workloads:
+        for threads in map(int, a.threads.split(",")):
+            us, them = [], []
+            for _ in range(a.runs):
+                us.append(ours(a, workload, threads))
+                them += [theirs(a, workload, mode, threads) for mode in a.modes.split(",")]
+            u, t = best(us), best(them)
+            same = [r["ms_per_step"] for r in them if r["mode"] == t["mode"]]
+            spread = [max(x) / min(x) - 1 for x in ([r["ms_per_step"] for r in us], same)]
+            note = "" if u["params"] == t["params"] else f"  parameters differ: {u['params']} and {t['params']}"
+            print(f"{workload:14} {threads:7} {u['ms_per_step']:9.3f} {t['ms_per_step']:9.3f} {t['mode']:>8} "
+                  f"{t['ms_per_step'] / u['ms_per_step']:6.2f} {u['peak_rss_mb']:8.1f} {t['peak_rss_mb']:9.1f} "
+                  f"{spread[0]:9.1%} {spread[1]:9.1%}{note}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+/* models/mlm.c and models/gpt.c against BERT and GPT-2 of transformers, from the same weights on
+ * the same batches (tests/golden/make_models.py): logits, attention weights and gradients of the
+ * initial model, and the losses of 20 AdamW steps. */
+#include "../models/models.h"
+#include "golden.h"
+
+typedef struct {
+    heed_ctx *c;
+    heed_safetensors *file;
+    const heed_model *model;
+    heed_store *s;
+    void *self;
+    int rows, len, picks;
+    int32_t *ids, *pad, *label, *pick; /* of all batches; pad and pick NULL for gpt */
+} twin;
+
+static double setting(const twin *w, const char *key) {
+    const char *value = heed_safetensors_meta(w->file, key);
+    return value ? strtod(value, NULL) : 0;
+}
+
+/* A whole array of indices, NULL if the file has none. */
+static int32_t *indices(const twin *w, const char *name) {
+    const heed_array *a = heed_safetensors_find(w->file, name);
+    if (!a) return NULL;
+    int32_t *x = malloc(a->bytes);
+    if (x) memcpy(x, a->data, a->bytes);
+    return x;
+}
+
+static void fill(const twin *w) {
+    for (int i = 0; i < heed_store_count(w->s); i++) {
+        const heed_entry *e = heed_store_at(w->s, i);
+        char key[96];
+        snprintf(key, sizeof key, "w.%s", e->name);
+        const heed_array *a = heed_safetensors_find(w->file, key);
+        bool fits = a && a->bytes == e->tensor->size * sizeof(float);
+        if (!fits) test_fail(__FILE__, __LINE__, "%s is absent or of another size", key);
+        for (size_t j = 0; fits && j < e->tensor->size; j++)
+            e->tensor->x[j] = (heed_real)golden_number(a, j);
+    }
+}
+
+static bool make_model(twin *w) {
+    const heed_option *tables[] = {w->model->options, heed_fit_options, NULL};
+    heed_config *f = heed_config_new(w->c, tables);
+    static const char *const keys[] = {"vocab", "width", "layers", "heads", "ff", "block"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        heed_config_set(f, keys[i], heed_safetensors_meta(w->file, keys[i]), keys[i],
+                        HEED_FROM_FLAG);
+    w->s = heed_store_new(w->c);
+    w->self = calloc(1, w->model->size);
+    return w->self && w->model->init(w->self, w->s, f);
+}
+
+static bool twin_open(twin *w, const heed_model *model, const char *path) {
+    *w = (twin){.c = heed_open(NULL), .model = model};
+    w->file = heed_safetensors_open(w->c, path);
+    if (!w->file || !make_model(w)) return false;
+    fill(w);
+    const heed_array *a = heed_safetensors_find(w->file, "ids");
+    const heed_array *p = heed_safetensors_find(w->file, "picks");
+    w->rows = (int)a->shape[1];
+    w->len = (int)a->shape[2];
+    w->picks = p ? (int)p->shape[1] : 0;
+    w->ids = indices(w, "ids");
+    w->pad = indices(w, "pad");
+    w->label = indices(w, "labels");
+    w->pick = indices(w, "picks");
+    return true;
+}
+
+static void twin_close(twin *w) {
+    heed_safetensors_close(w->file);
+    CLOSE(w->c);
+    free(w->self);
+    free(w->ids);
+    free(w->pad);
+    free(w->label);
+    free(w->pick);
+}
+
+static heed_batch batch_at(const twin *w, int step) {
+    int cells = w->rows * w->len, labels = w->picks ? w->picks : cells;
+    heed_batch b = {.rows = w->rows,
+                    .len = w->len,
+                    .ids = w->ids + step * cells,
+                    .pad = w->pad ? w->pad + step * cells : NULL,
+                    .labels = w->label + step * labels,
+                    .picks = w->pick ? w->pick + step * w->picks : NULL,
+                    .pick_count = w->picks};
+    return b;
+}
+
+/* Within max(10 x PyTorch's drift, 1e-6 of the largest value); float32 is what gradients are stored
+ * in, so the double build gets the same bar. */
+static void compare(const twin *w, const char *name, const heed_real *x, size_t size) {
+    const heed_array *a = heed_safetensors_find(w->file, name);
+    char key[96];
+    snprintf(key, sizeof key, "%s.drift", name);
+    double largest = 0, worst = 0;
+    for (size_t i = 0; a && i < size; i++) largest = fmax(largest, fabs(golden_number(a, i)));
+    for (size_t i = 0; a && x && i < size; i++)
+        worst = fmax(worst, fabs((double)x[i] - golden_number(a, i)));
+    bool finite = x != NULL;
+    for (size_t i = 0; finite && i < size; i++) finite = isfinite((double)x[i]);
+    double bar = fmax(10 * setting(w, key), 1e-6 * largest);
+    if (!a || !finite || worst > bar)
+        test_fail(__FILE__, __LINE__, "%s: off by %.3g, bar %.3g", name, a ? worst : NAN, bar);
+}
+
+static heed_tensor *logits_of(const twin *w, heed_tape *t, const heed_batch *b) {
+    heed_tensor *ids = heed_ids(t, b->ids, b->rows, b->len);
+    if (w->model == &heed_model_gpt) return gpt_logits(w->self, t, ids, NULL);
+    return mlm_logits(w->self, t, ids, NULL, heed_ids(t, b->pad, b->rows, b->len),
+                      heed_input_ids(t, b->picks, 1, &b->pick_count));
+}
+
+/* Rows of padding are nobody's business: BERT computes something there, too, and it is the same. */
+static void check_views(const twin *w, const char *stack) {
+    heed_tape *t = heed_tape_new(w->c);
+    heed_batch b = batch_at(w, 0);
+    heed_probe(t, "*.weights", false);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_tensor *y = logits_of(w, t, &b);
+    CHECK(y);
+    if (y) compare(w, "logits", y->x, y->size);
+    int layers = (int)setting(w, "layers");
+    CHECK(heed_probe_count(t) == layers);
+    for (int i = 0; i < layers; i++) {
+        char path[64], name[16];
+        snprintf(path, sizeof path, "%s.%d.attn.weights", stack, i);
+        snprintf(name, sizeof name, "a.%d", i);
+        heed_tensor *a = heed_probe_find(t, path);
+        CHECK(a);
+        if (a) compare(w, name, a->x, a->size);
+    }
+}
+
+/* The second half of each row is the second of a pair; no picks, so logits of all positions. */
+static void check_pair(const twin *w) {
+    heed_tape *t = heed_tape_new(w->c);
+    heed_batch b = batch_at(w, 0);
+    int32_t types[64] = {0};
+    for (int i = 0; i < w->rows * w->len; i++) types[i] = i % w->len >= w->len / 2;
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_tensor *y =
+        mlm_logits(w->self, t, heed_ids(t, b.ids, b.rows, b.len), heed_ids(t, types, b.rows, b.len),
+                   heed_ids(t, b.pad, b.rows, b.len), NULL);
+    CHECK(y);
+    if (y) compare(w, "pair", y->x, y->size);
+}
+
+static void check_gradients(const twin *w) {
+    heed_tape *t = heed_tape_new(w->c);
+    heed_batch b = batch_at(w, 0);
+    heed_tape_begin(t, HEED_TRAIN, 0);
+    heed_backward(t, w->model->loss(w->self, t, &b));
+    for (int i = 0; i < heed_store_count(w->s); i++) {
+        const heed_entry *e = heed_store_at(w->s, i);
+        char name[96];
+        snprintf(name, sizeof name, "g.%s", e->name);
+        compare(w, name, e->tensor->g, e->tensor->size);
+    }
+    heed_zero_grads(w->s);
+}
+
+static void check_training(const twin *w) {
+    heed_tape *t = heed_tape_new(w->c);
+    heed_optim *o =
+        heed_optim_new(w->s, (heed_optim_args){.kind = HEED_ADAMW,
+                                               .lr = (heed_real)setting(w, "lr"),
+                                               .decay = (heed_real)setting(w, "decay")});
+    const heed_array *expected = heed_safetensors_find(w->file, "losses");
+    int steps = expected ? (int)expected->shape[0] : 0;
+    CHECK(steps == 20);
+    for (int i = 0; i < steps; i++) {
+        heed_batch b = batch_at(w, i);
+        heed_tape_begin(t, HEED_TRAIN, (uint64_t)i);
+        heed_tensor *loss = w->model->loss(w->self, t, &b);
+        heed_backward(t, loss);
+        double e = golden_number(expected, (size_t)i);
+        CHECK_CLOSE(loss ? loss->x[0] : NAN, e, 1e-5 * e);
+        heed_step(o, 1);
+    }
+}
+
+static void check_twin(const heed_model *model, const char *path, const char *stack) {
+    twin w;
+    bool open = twin_open(&w, model, path);
+    CHECK(open);
+    if (open) {
+        check_views(&w, stack);
+        if (model == &heed_model_mlm) check_pair(&w);
+        check_gradients(&w);
+        check_training(&w);
+    }
+    twin_close(&w);
+}
+
+TEST(golden_mlm) { check_twin(&heed_model_mlm, "tests/golden/mlm.safetensors", "encoder"); }
+
+TEST(golden_gpt) { check_twin(&heed_model_gpt, "tests/golden/gpt.safetensors", "decoder"); }

@@ -1,0 +1,232 @@
+/* Every op's backward against central differences, and that the check bites. In float the
+ * differences themselves are good to a few digits only, so the bars are loose there: the double
+ * build (make f64) is the one that decides. */
+#include "test.h"
+
+#ifdef HEED_F64
+static const double bar = 1e-6, bar_of_store = 1e-6;
+#else
+static const double bar = 0.3, bar_of_store = 0.3;
+#endif
+
+/* Tensors of a few numbers: more threads would only wait for each other. */
+static const heed_options one_thread = {.seed = 7, .threads = 1};
+
+TEST(gradcheck_every_op) {
+    heed_ctx *c = heed_open(&one_thread);
+    int ops = 0, cases = 0;
+    for (const heed_op *const *family = heed_op_table(); *family; family++)
+        for (const heed_op *op = *family; op->name; op++, ops++) {
+            heed_check r = heed_gradcheck(c, op);
+            if (!(r.error >= 0 && r.error <= bar))
+                test_fail(__FILE__, __LINE__, "%s: %g at %s %s", op->name, r.error, r.worst,
+                          heed_why(c));
+            CHECK(r.cases >= 2);
+            cases += r.cases;
+            heed_clear(c);
+        }
+    CHECK(ops >= 44);
+    CHECK(cases >= 200);
+    CLOSE(c);
+}
+
+#ifdef HEED_F64
+/* What a spoilt op runs before it spoils: the op itself, by a copy with another backward. */
+static const heed_op *original;
+
+static heed_op with_backward(const heed_op *op, void (*backward)(heed_node *n)) {
+    heed_op copy = *op;
+    copy.backward = backward;
+    original = op;
+    return copy;
+}
+
+/* One percent less of every gradient. */
+static void weaker(heed_node *n) {
+    original->backward(n);
+    for (int i = 0; i < n->inputs; i++) {
+        heed_real *g = heed_grad(n, i);
+        for (size_t e = 0; g && e < n->in[i]->size; e++) g[e] *= 0.99;
+    }
+}
+
+TEST(gradcheck_finds_a_scaled_backward_of_every_op) {
+    heed_ctx *c = heed_open(&one_thread);
+    for (const heed_op *const *family = heed_op_table(); *family; family++)
+        for (const heed_op *op = *family; op->name; op++) {
+            heed_op spoilt = with_backward(op, weaker);
+            heed_check r = heed_gradcheck(c, &spoilt);
+            if (!(r.error > 1e-3))
+                test_fail(__FILE__, __LINE__, "%s: a backward scaled by 0.99 passed with %g",
+                          op->name, r.error);
+        }
+    CLOSE(c);
+}
+
+/* The last element of every gradient is forgotten. */
+static void shorter(heed_node *n) {
+    original->backward(n);
+    for (int i = 0; i < n->inputs; i++) {
+        heed_real *g = heed_grad(n, i);
+        if (g && n->in[i]->size) g[n->in[i]->size - 1] = 0;
+    }
+}
+
+TEST(gradcheck_finds_a_forgotten_element_of_every_op) {
+    heed_ctx *c = heed_open(&one_thread);
+    for (const heed_op *const *family = heed_op_table(); *family; family++)
+        for (const heed_op *op = *family; op->name; op++) {
+            heed_op spoilt = with_backward(op, shorter);
+            heed_check r = heed_gradcheck(c, &spoilt);
+            if (!(r.error > 1e-3))
+                test_fail(__FILE__, __LINE__, "%s: a forgotten element passed with %g", op->name,
+                          r.error);
+        }
+    CLOSE(c);
+}
+
+/* Of a product the first factor's gradient alone. */
+static void one_sided(heed_node *n) {
+    heed_real *g = heed_grad(n, 1);
+    original->backward(n);
+    for (size_t e = 0; g && e < n->in[1]->size; e++) g[e] = 0;
+}
+
+/* softmax's backward without its second term: p gy instead of p (gy - sum p gy). */
+static void dropped_term(heed_node *n) {
+    heed_real *g = heed_grad(n, 0);
+    for (size_t e = 0; g && e < n->y->size; e++) g[e] += n->y->x[e] * n->y->g[e];
+}
+
+TEST(gradcheck_finds_a_dropped_term) {
+    heed_ctx *c = heed_open(&one_thread);
+    for (const heed_op *const *family = heed_op_table(); *family; family++)
+        for (const heed_op *op = *family; op->name; op++) {
+            bool product = !strcmp(op->name, "matmul") || !strcmp(op->name, "mul");
+            if (!product && strcmp(op->name, "softmax") != 0) continue;
+            heed_op spoilt = with_backward(op, product ? one_sided : dropped_term);
+            CHECK(heed_gradcheck(c, &spoilt).error > 1e-2);
+        }
+    CLOSE(c);
+}
+#endif
+
+static bool infer_like(heed_node *n) { return heed_out_like(n, 0); }
+static void copy_forward(heed_node *n) {
+    memcpy(n->y->x, n->in[0]->x, n->y->size * sizeof *n->y->x);
+}
+
+TEST(gradcheck_refuses_an_op_without_cases) {
+    heed_ctx *c = heed_open(&one_thread);
+    const heed_op none = {.name = "bare",
+                          .inputs = 1,
+                          .infer = infer_like,
+                          .forward = copy_forward,
+                          .backward = heed_view_backward};
+    CHECK(heed_gradcheck(c, &none).error < 0);
+    CHECK_HAS(heed_why(c), "bare: the op has no cases");
+    heed_clear(c);
+    const heed_case empty[] = {{0}};
+    heed_op listed = none;
+    listed.cases = empty;
+    CHECK(heed_gradcheck(c, &listed).error < 0);
+    heed_clear(c);
+    CLOSE(c);
+}
+
+TEST(gradcheck_refuses_cases_that_cannot_be_read) {
+    heed_ctx *c = heed_open(&one_thread);
+    const char *const bad[] = {"2x", "q3", "i3", "i3:0", "2x3x4x5x6", "3 3", "-3", "3:4"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const heed_case cases[] = {{.shapes = bad[i]}, {0}};
+        const heed_op op = {.name = "bare",
+                            .inputs = 1,
+                            .infer = infer_like,
+                            .forward = copy_forward,
+                            .backward = heed_view_backward,
+                            .cases = cases};
+        CHECK(heed_gradcheck(c, &op).error < 0);
+        CHECK_HAS(heed_why(c), "gradcheck of bare: case 0");
+        heed_clear(c);
+    }
+    const heed_case crowd[] = {{.shapes = "300", .apart = true}, {0}};
+    const heed_op op = {.name = "bare",
+                        .inputs = 1,
+                        .infer = infer_like,
+                        .forward = copy_forward,
+                        .backward = heed_view_backward,
+                        .cases = crowd};
+    CHECK(heed_gradcheck(c, &op).error < 0);
+    CHECK_HAS(heed_why(c), "0.01 apart");
+    heed_clear(c);
+    CHECK(heed_gradcheck(NULL, &op).error < 0);
+    CLOSE(c);
+}
+
+TEST(gradcheck_finds_a_backward_that_does_nothing) {
+    heed_ctx *c = heed_open(&one_thread);
+    const heed_case cases[] = {{.shapes = "3"}, {0}};
+    const heed_op op = {.name = "idle",
+                        .inputs = 1,
+                        .infer = infer_like,
+                        .forward = copy_forward,
+                        .backward = heed_view_backward,
+                        .cases = cases};
+    CHECK_CLOSE(heed_gradcheck(c, &op).error, 1, 1e-9);
+    CLOSE(c);
+}
+
+TEST(op_without_backward_is_refused_in_training_only) {
+    heed_ctx *c = heed_open(&one_thread);
+    const heed_op op = {
+        .name = "oneway", .inputs = 1, .infer = infer_like, .forward = copy_forward};
+    heed_tape *t = heed_tape_new(c);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    CHECK(heed_push(t, &op, NULL, heed_input(t, NULL, 1, (int[]){3})));
+    heed_tape_begin(t, HEED_TRAIN, 0);
+    CHECK(heed_push(t, &op, NULL, heed_input(t, NULL, 1, (int[]){3}))); /* wants no gradient */
+    heed_tensor *x = heed_want_grad(t, heed_input(t, NULL, 1, (int[]){3}));
+    CHECK(!heed_push(heed_at(t, "head"), &op, NULL, x));
+    CHECK_HAS(heed_why(c), "oneway at head: no backward");
+    heed_clear(c);
+    CLOSE(c);
+}
+
+/* ---- a whole model ---- */
+
+typedef struct {
+    heed_tensor *table, *w, *b, *gain;
+    bool wrong; /* the gradient of w does not see one use */
+} toy;
+
+static heed_tensor *toy_loss(void *user, heed_tape *t) {
+    const toy *m = user;
+    const int32_t ids[] = {1, 4, 2, 1, 0, 3}, labels[] = {2, 0, 1, -100, 2, 1};
+    heed_tensor *x = heed_embed(t, m->table, heed_input_ids(t, ids, 1, (int[]){6}));
+    x = heed_layer_norm(t, x, m->gain, NULL, (heed_real)1e-5);
+    heed_tensor *w = m->wrong ? heed_stop_gradient(t, m->w) : m->w;
+    x = heed_add(t, x, heed_affine_act(t, x, w, m->b, HEED_GELU));
+    x = heed_dropout(heed_at(t, "drop"), x, (heed_real)0.2);
+    heed_tensor *logits = heed_matmul_nt(t, x, heed_slice(t, m->w, 0, 0, 3));
+    return heed_xent(t, logits, heed_input_ids(t, labels, 1, (int[]){6}), NULL);
+}
+
+TEST(gradcheck_of_a_store) {
+    heed_ctx *c = heed_open(&one_thread);
+    heed_store *s = heed_store_new(c);
+    toy m = {heed_param(s, "table", "normal:0.5", 2, (int[]){9, 4}),
+             heed_param(s, "w", "kaiming", 2, (int[]){4, 4}),
+             heed_param(s, "b", "zero", 1, (int[]){4}), heed_param(s, "gain", "one", 1, (int[]){4}),
+             false};
+    heed_check r = heed_gradcheck_store(c, s, toy_loss, &m, 12);
+    CHECK(r.error >= 0 && r.error <= bar_of_store);
+    CHECK(r.cases == 4);
+#ifdef HEED_F64
+    m.wrong = true;
+    r = heed_gradcheck_store(c, s, toy_loss, &m, 12);
+    CHECK(r.error > 1e-2);
+    CHECK(!strncmp(r.worst, "w, element ", 11));
+#endif
+    CHECK(m.w->g && m.w->g[0] == 0);
+    CLOSE(c);
+}
