@@ -7,114 +7,43 @@
 
 #define MODEL_LAYERS 64
 
-/* One table row, and the rows that every transformer has; the families differ in the given
- * defaults. */
-#define MODEL_GROUP "model"
-#define TRANSFORMER_OPTIONS(norm_, activation_, eps_, types_)                                       \
-    {"layers", HEED_INT, "4", 1, MODEL_LAYERS, NULL, "blocks", MODEL_GROUP},                        \
-        {"heads", HEED_INT, "4", 1, 4096, NULL, "attention heads per block", MODEL_GROUP},          \
-        {"width", HEED_INT, "128", 1, 1 << 20, NULL, "width of the residual stream", MODEL_GROUP},  \
-        {"ff",                                                                                      \
-         HEED_INT,                                                                                  \
-         "0",                                                                                       \
-         0,                                                                                         \
-         1 << 24,                                                                                   \
-         NULL,                                                                                      \
-         "width inside the feed-forward network; 0: 4 width",                                       \
-         MODEL_GROUP},                                                                              \
-        {"key-width",                                                                               \
-         HEED_INT,                                                                                  \
-         "0",                                                                                       \
-         0,                                                                                         \
-         1 << 20,                                                                                   \
-         NULL,                                                                                      \
-         "width of queries and keys per head; 0: width / heads",                                    \
-         MODEL_GROUP},                                                                              \
-        {"value-width",                                                                             \
-         HEED_INT,                                                                                  \
-         "0",                                                                                       \
-         0,                                                                                         \
-         1 << 20,                                                                                   \
-         NULL,                                                                                      \
-         "width of values per head; 0: width / heads",                                              \
-         MODEL_GROUP},                                                                              \
-        {"block", HEED_INT, "64", 2, 1 << 20, NULL, "tokens in a sequence, at most", MODEL_GROUP},  \
-        {"vocab",                                                                                   \
-         HEED_INT,                                                                                  \
-         "0",                                                                                       \
-         0,                                                                                         \
-         1 << 24,                                                                                   \
-         NULL,                                                                                      \
-         "upper bound of the vocabulary; 0: the tokenizer's own",                                   \
-         MODEL_GROUP},                                                                              \
-        {"norm",                                                                                    \
-         HEED_CHOICE,                                                                               \
-         norm_,                                                                                     \
-         0,                                                                                         \
-         0,                                                                                         \
-         "pre|post",                                                                                \
-         "layer norm before or after each sublayer",                                                \
-         MODEL_GROUP},                                                                              \
-        {"norm-eps", HEED_REAL, eps_, 0, 1, NULL, "added to the variance in layer norm",            \
-         MODEL_GROUP},                                                                              \
-        {"activation",                                                                              \
-         HEED_CHOICE,                                                                               \
-         activation_,                                                                               \
-         0,                                                                                         \
-         0,                                                                                         \
-         "gelu|gelu-tanh|relu|silu|tanh",                                                           \
-         "of the feed-forward network",                                                             \
-         MODEL_GROUP},                                                                              \
-        {"positions",                                                                               \
-         HEED_CHOICE,                                                                               \
-         "learned",                                                                                 \
-         0,                                                                                         \
-         0,                                                                                         \
-         "learned|sinusoidal|none",                                                                 \
-         "how places are told apart",                                                               \
-         MODEL_GROUP},                                                                              \
-        {"token-types",                                                                             \
-         HEED_INT,                                                                                  \
-         types_,                                                                                    \
-         0,                                                                                         \
-         1 << 16,                                                                                   \
-         NULL,                                                                                      \
-         "kinds of segments with an embedding each; 0: none",                                       \
-         MODEL_GROUP},                                                                              \
-        {"dropout",                                                                                 \
-         HEED_REAL,                                                                                 \
-         "0",                                                                                       \
-         0,                                                                                         \
-         0.99,                                                                                      \
-         NULL,                                                                                      \
-         "of embeddings, attention weights and sublayers",                                          \
-         MODEL_GROUP},                                                                              \
-        {"beta",                                                                                    \
-         HEED_REAL,                                                                                 \
-         "-1",                                                                                      \
-         -1,                                                                                        \
-         1e6,                                                                                       \
-         NULL,                                                                                      \
-         "inverse temperature of attention; -1: 1 / sqrt(key width)",                               \
-         MODEL_GROUP},                                                                              \
-        {"hard", HEED_BOOL, "false", 0, 0, NULL, "attend to the largest score alone", MODEL_GROUP}, \
-        {"attention",                                                                               \
-         HEED_CHOICE,                                                                               \
-         "fused",                                                                                   \
-         0,                                                                                         \
-         0,                                                                                         \
-         "fused|explicit",                                                                          \
-         "one fused op, or its plain composition",                                                  \
-         MODEL_GROUP},                                                                              \
-        {"attn-out", HEED_BOOL, "true", 0, 0, NULL, "project the heads' values back (W_h)",         \
-         MODEL_GROUP},                                                                              \
-        {"bias", HEED_BOOL, "true", 0, 0, NULL, "biases in projections and norms", MODEL_GROUP},    \
-        {"tie",      HEED_BOOL, "true", 0, 0, NULL, "the head's weights are the token embeddings",  \
-         MODEL_GROUP},                                                                              \
-    {                                                                                               \
-        "init-std", HEED_REAL, "0.02", 0, 10, NULL,                                                 \
-            "deviation of initial weights; 0: uniform by fan-in", MODEL_GROUP                       \
-    }
+/* Rows of a table of settings. */
+#define WHOLE(name, value, min, max, help)                                                         \
+    { name, HEED_INT, value, min, max, NULL, help, "Model" }
+#define NUMBER(name, value, min, max, help)                                                        \
+    { name, HEED_REAL, value, min, max, NULL, help, "Model" }
+#define CHOICE(name, value, choices, help)                                                         \
+    { name, HEED_CHOICE, value, 0, 0, choices, help, "Model" }
+#define YES(name, help)                                                                            \
+    { name, HEED_BOOL, "true", 0, 0, NULL, help, "Model" }
+#define NO(name, help)                                                                             \
+    { name, HEED_BOOL, "false", 0, 0, NULL, help, "Model" }
+
+#define ACTIVATIONS "gelu|gelu-tanh|relu|silu|tanh"
+
+/* What every transformer has; the families differ in the defaults given. */
+#define TRANSFORMER_OPTIONS(norm, activation, eps, types)                                          \
+    WHOLE("layers", "4", 1, MODEL_LAYERS, "blocks"),                                               \
+        WHOLE("heads", "4", 1, 4096, "attention heads per block"),                                 \
+        WHOLE("width", "128", 1, 1 << 20, "width of the residual stream"),                         \
+        WHOLE("ff", "0", 0, 1 << 24, "width inside the feed-forward network; 0: 4 width"),         \
+        WHOLE("key-width", "0", 0, 1 << 20, "of queries and keys per head; 0: width / heads"),     \
+        WHOLE("value-width", "0", 0, 1 << 20, "of values per head; 0: width / heads"),             \
+        WHOLE("block", "64", 2, 1 << 20, "tokens in a sequence, at most"),                         \
+        WHOLE("vocab", "0", 0, 1 << 24, "upper bound of the vocabulary; 0: the tokenizer's own"),  \
+        CHOICE("norm", norm, "pre|post", "layer norm before or after each sublayer"),              \
+        NUMBER("norm-eps", eps, 0, 1, "added to the variance in layer norm"),                      \
+        CHOICE("activation", activation, ACTIVATIONS, "of the feed-forward network"),              \
+        CHOICE("positions", "learned", "learned|sinusoidal|none", "how places are told apart"),    \
+        WHOLE("token-types", types, 0, 1 << 16, "segment embeddings; 0: none"),                    \
+        NUMBER("dropout", "0", 0, 0.99, "of embeddings, attention weights and sublayers"),         \
+        NUMBER("beta", "-1", -1, 1e6, "inverse temperature of attention; -1: 1/sqrt(key width)"),  \
+        NO("hard", "attend to the largest score alone"),                                           \
+        CHOICE("attention", "fused", "fused|explicit", "one op, or its plain composition"),        \
+        YES("attn-out", "project the heads' values back (W_h)"),                                   \
+        YES("bias", "biases in projections and norms"),                                            \
+        YES("tie", "the head's weights are the token embeddings"),                                 \
+        NUMBER("init-std", "0.02", 0, 10, "deviation of initial weights; 0: uniform by fan-in")
 
 /* Embeddings, blocks and final norm. */
 typedef struct {

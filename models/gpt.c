@@ -3,11 +3,10 @@
 
 static const heed_option options[] = {
     TRANSFORMER_OPTIONS("pre", "gelu-tanh", "1e-5", "0"),
-    {"final-norm", HEED_BOOL, "true", 0, 0, NULL, "layer norm after the last block", MODEL_GROUP},
-    {"embed-norm", HEED_BOOL, "false", 0, 0, NULL, "layer norm of the embeddings", MODEL_GROUP},
-    {"head-bias", HEED_BOOL, "false", 0, 0, NULL, "bias of the output", MODEL_GROUP},
-    {"scale-residual", HEED_BOOL, "true", 0, 0, NULL,
-     "start projections onto the residual stream at init-std / sqrt(2 layers)", MODEL_GROUP},
+    YES("final-norm", "layer norm after the last block"),
+    NO("embed-norm", "layer norm of the embeddings"),
+    NO("head-bias", "bias of the output"),
+    YES("scale-residual", "start sublayers' outputs at init-std / sqrt(2 layers)"),
     {0}};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {

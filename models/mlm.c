@@ -13,15 +13,12 @@ struct mlm {
 
 static const heed_option options[] = {
     TRANSFORMER_OPTIONS("post", "gelu", "1e-12", "2"),
-    {"final-norm", HEED_BOOL, "false", 0, 0, NULL, "layer norm after the last block", MODEL_GROUP},
-    {"embed-norm", HEED_BOOL, "true", 0, 0, NULL, "layer norm of the embeddings", MODEL_GROUP},
-    {"transform-head", HEED_BOOL, "true", 0, 0, NULL, "dense, activation, norm before the output",
-     MODEL_GROUP},
-    {"head-bias", HEED_BOOL, "true", 0, 0, NULL, "bias of the output", MODEL_GROUP},
-    {"scale-residual", HEED_BOOL, "false", 0, 0, NULL,
-     "start projections onto the residual stream at init-std / sqrt(2 layers)", MODEL_GROUP},
-    {"mask-share", HEED_REAL, "0.15", 0, 1, NULL, "of the positions that are to be guessed",
-     MODEL_GROUP},
+    NO("final-norm", "layer norm after the last block"),
+    YES("embed-norm", "layer norm of the embeddings"),
+    YES("transform-head", "dense, activation and norm before the output"),
+    YES("head-bias", "bias of the output"),
+    NO("scale-residual", "start sublayers' outputs at init-std / sqrt(2 layers)"),
+    NUMBER("mask-share", "0.15", 0, 1, "of the positions that are to be guessed"),
     {0}};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {

@@ -9,12 +9,11 @@ struct mlp {
 };
 
 static const heed_option options[] = {
-    {"features", HEED_INT, "784", 1, 1 << 24, NULL, "numbers in an input", MODEL_GROUP},
-    {"width", HEED_INT, "256", 1, 1 << 20, NULL, "width of the hidden layer", MODEL_GROUP},
-    {"classes", HEED_INT, "10", 1, 1 << 24, NULL, "classes", MODEL_GROUP},
-    {"activation", HEED_CHOICE, "relu", 0, 0, "gelu|gelu-tanh|relu|silu|tanh",
-     "of the hidden layer", MODEL_GROUP},
-    {"dropout", HEED_REAL, "0", 0, 0.99, NULL, "of the hidden layer", MODEL_GROUP},
+    WHOLE("features", "784", 1, 1 << 24, "numbers in an input"),
+    WHOLE("width", "256", 1, 1 << 20, "width of the hidden layer"),
+    WHOLE("classes", "10", 1, 1 << 24, "classes"),
+    CHOICE("activation", "relu", ACTIVATIONS, "of the hidden layer"),
+    NUMBER("dropout", "0", 0, 0.99, "of the hidden layer"),
     {0}};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {

@@ -2,51 +2,14 @@
 #define _DEFAULT_SOURCE /* setrlimit, link */
 #include "core/core.h"
 #include "core/os.h"
+#include "files.h"
 #include "io/io.h"
-#include "test.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char *in_folder(const char *name) {
-    static char path[4][256];
-    static int turn;
-    turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", test_folder(), name);
-    return path[turn];
-}
-
-static void put_file(const char *path, const void *bytes, size_t n) {
-    FILE *f = fopen(path, "wb");
-    CHECK(f && fwrite(bytes, 1, n, f) == n);
-    if (f) fclose(f);
-}
-
-static const char *text_file(const char *name, const char *text) {
-    const char *path = in_folder(name);
-    put_file(path, text, strlen(text));
-    return path;
-}
-
-static int files_in_folder(void) {
-    DIR *d = opendir(test_folder());
-    int count = 0;
-    while (d && readdir(d)) count++;
-    if (d) closedir(d);
-    return count - 2; /* . and .. */
-}
-
-/* The context holds an error whose message has the part; forgets it. */
-#define CHECK_FAILS(c, call, expected_status, part)                                                \
-    do {                                                                                           \
-        CHECK(!(call));                                                                            \
-        CHECK(heed_state(c) == (expected_status));                                                 \
-        CHECK_HAS(heed_why(c), part);                                                              \
-        heed_clear(c);                                                                             \
-    } while (0)
+#include <zlib.h>
 
 /* ---- the operating system ---- */
 
@@ -204,299 +167,6 @@ TEST(io_quotes_foreign_text) {
     CHECK_TEXT(heed__quote(q, "", 0), "\"\"");
 }
 
-/* ---- settings ---- */
-
-static const heed_option model_options[] = {
-    {"layers", HEED_INT, "4", 1, 96, NULL, "encoder blocks", "Model"},
-    {"norm", HEED_CHOICE, "post", 0, 0, "pre|post", "where the layer norm stands", "Model"},
-    {"tie", HEED_BOOL, "true", 0, 0, NULL, "share embedding and head", "Model"},
-    {"lr", HEED_REAL, "1e-3", 0, 10, NULL, "learning rate", "Training"},
-    {"key-width", HEED_INT, "", 1, 4096, NULL, "width of a key; by default width / heads", "Model"},
-    {0}};
-static const heed_option fit_options[] = {
-    {"lr", HEED_REAL, "5", 0, 10, NULL, "never seen: the first table counts", "Training"},
-    {"steps", HEED_INT, "300", 0, 1e12, NULL, "updates to do", "Training"},
-    {"shift", HEED_REAL, "0", 0, 0, NULL, "any number", "Training"},
-    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file", "Data"},
-    {"resume-on-error", HEED_BOOL, "false", 0, 0, NULL, "go on", "Training"},
-    {0}};
-static const heed_option *const tables[] = {model_options, fit_options, NULL};
-
-TEST(io_config_defaults_and_ranks) {
-    heed_ctx *c = heed_open(NULL);
-    heed_config *f = heed_config_new(c, tables);
-    CHECK(heed_config_count(f) == 9);
-    CHECK(heed_config_int(f, "layers") == 4 && heed_config_real(f, "layers") == 4);
-    CHECK(heed_config_real(f, "lr") == 1e-3 && heed_config_bool(f, "tie"));
-    CHECK_TEXT(heed_config_text(f, "norm"), "post");
-    CHECK_TEXT(heed_config_text(f, "key-width"), "");
-    CHECK(heed_config_int(f, "key-width") == 0);
-    CHECK(heed_config_rank(f, "lr") == HEED_FROM_DEFAULT);
-    CHECK(heed_config_set(f, "layers", "6", "--layers", HEED_FROM_FLAG));
-    CHECK(heed_config_set(f, "layers", "8", "my.conf:1", HEED_FROM_FILE));
-    CHECK(heed_config_int(f, "layers") == 6 && heed_config_rank(f, "layers") == HEED_FROM_FLAG);
-    CHECK(heed_config_set(f, "layers", "7", "--layers", HEED_FROM_FLAG));
-    CHECK(heed_config_int(f, "layers") == 7);
-    CHECK(heed_config_set(f, "steps", "1e6", "--steps", HEED_FROM_FLAG));
-    CHECK_TEXT(heed_config_text(f, "steps"), "1000000");
-    CHECK(heed_config_set(f, "tie", "off", "--tie", HEED_FROM_FLAG) && !heed_config_bool(f, "tie"));
-    CHECK_TEXT(heed_config_text(f, "tie"), "false");
-    CHECK(heed_config_has(f, "val") && !heed_config_has(f, "va") && !heed_config_has(f, "valu"));
-    const char *value;
-    CHECK_TEXT(heed_config_at(f, 3, &value)->name, "lr");
-    CHECK_TEXT(value, "1e-3");
-    CHECK(!heed_config_at(f, 9, &value) && !heed_config_at(f, -1, NULL));
-    CHECK_FAILS(c, heed_config_int(f, "width"), HEED_USAGE, "setting width is wrong");
-    CHECK_FAILS(c, heed_config_int(f, "lr"), HEED_USAGE, "found another kind");
-    CLOSE(c);
-}
-
-TEST(io_config_refuses_wrong_values) {
-    static const struct {
-        const char *key, *value, *where, *why;
-    } cases[] = {
-        {"layers", "x", "--layers",
-         "--layers is wrong: expected a whole number from 1 to 96, found \"x\""},
-        {"layers", "0", "a.conf:3",
-         "layers is wrong: a.conf:3: expected a whole number from 1 to 96, found \"0\""},
-        {"layers", "1.5", "--layers", "found \"1.5\""},
-        {"layers", "4x", "--layers", "found \"4x\""},
-        {"layers", "", "--layers", "found \"\""},
-        {"steps", "99999999999999999999", "--steps", "from 0 to 1000000000000, found"},
-        {"lr", "nan", "--lr", "a number from 0 to 10, found \"nan\""},
-        {"lr", "1e999", "--lr", "found"},
-        {"shift", "inf", "--shift", "expected a number, found \"inf\""},
-        {"tie", "maybe", "x:1", "expected true or false, found \"maybe\""},
-        {"norm", "Pre", "--norm", "expected one of pre, post, found \"Pre\""},
-        {"norm", "pre|post", "--norm", "found"},
-        {"val", "a\xFF", "--val", "no UTF-8"},
-        {"layer", "1", "--layer", "unknown option --layer: did you mean --layers?"},
-        {"lyaers", "1", "a.conf:2", "unknown setting \"lyaers\": a.conf:2: did you mean layers?"},
-        {"zzz", "1", "--zzz", "unknown option --zzz; hint: --help lists the options"},
-    };
-    heed_ctx *c = heed_open(NULL);
-    heed_config *f = heed_config_new(c, tables);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CHECK(!heed_config_set(f, cases[i].key, cases[i].value, cases[i].where, HEED_FROM_FLAG));
-        CHECK(heed_state(c) == HEED_USAGE);
-        CHECK_HAS(heed_why(c), cases[i].why);
-        heed_clear(c);
-    }
-    CHECK_FAILS(c, heed_config_set(f, "lr", "x", "a:1", HEED_FROM_FILE), HEED_DATA, "lr is wrong");
-    CHECK(heed_config_int(f, "layers") == 4 && heed_config_real(f, "lr") == 1e-3);
-    char *much = malloc(20001);
-    memset(much, 'x', 20000);
-    much[20000] = 0;
-    CHECK_FAILS(c, heed_config_set(f, "val", much, "--val", HEED_FROM_FLAG), HEED_USAGE, "20000");
-    free(much);
-    static const heed_option broken[] = {{"n", HEED_INT, "x", 0, 0, NULL, NULL, NULL}, {0}};
-    CHECK_FAILS(c, heed_config_new(c, (const heed_option *const[]){broken, NULL}), HEED_USAGE, "n");
-    CLOSE(c);
-}
-
-TEST(io_config_file) {
-    heed_ctx *c = heed_open(NULL);
-    heed_config *f = heed_config_new(c, tables);
-    const char *path = text_file("a.conf", "\xEF\xBB\xBF# comment\n\n  layers=5 # five\r\n"
-                                           "val = \"a # b\\n\\\"c\\\"\" # note\n\tlr\t=\t2e-4\n"
-                                           "norm = 'pre'\ntie=no");
-    CHECK(heed_config_read(f, path, HEED_FROM_FILE));
-    CHECK(heed_config_int(f, "layers") == 5 && heed_config_real(f, "lr") == 2e-4);
-    CHECK_TEXT(heed_config_text(f, "val"), "a # b\n\"c\"");
-    CHECK_TEXT(heed_config_text(f, "norm"), "pre");
-    CHECK(!heed_config_bool(f, "tie") && heed_config_rank(f, "tie") == HEED_FROM_FILE);
-    CHECK(heed_config_read(f, text_file("b.conf", "val = a#b = \"c\" \n"), HEED_FROM_FILE));
-    CHECK_TEXT(heed_config_text(f, "val"), "a#b = \"c\"");
-    CHECK(heed_config_read(f, text_file("c.conf", ""), HEED_FROM_FILE));
-    CLOSE(c);
-}
-
-TEST(io_config_file_errors) {
-    static const struct {
-        const char *text, *why;
-    } cases[] = {
-        {"layers = 5\nlr = 1\nlayers = 6\n", "layers is set twice: "},
-        {"layers = 5\nlr = 1\nlayers = 6\n", "lines 1 and 3"},
-        {"\nlayer = 5\n", "a.conf:2: did you mean layers?"},
-        {"layers 5\n", "a.conf:1: expected key = value, found \"layers 5\""},
-        {"= 5\n", "expected key = value"},
-        {"[model]\n", "expected key = value, found \"[model]\""},
-        {"\nval = \"abc\n", "a.conf:2: expected a closing quote"},
-        {"val = \"a\\q\"\n", "expected one of"},
-        {"val = \"a\\", "expected one of"},
-        {"val = \"a\"b\n", "expected nothing behind the quoted value, found \"b\""},
-        {"val = \"a\"#b\n", "expected nothing behind"},
-        {"\n\nval = \xC3(\n", "a.conf:3: expected UTF-8 text, found the byte 0xC3"},
-        {"layers = five", "a.conf:1: expected a whole number"},
-    };
-    heed_ctx *c = heed_open(NULL);
-    heed_config *f = heed_config_new(c, tables);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *path = text_file("a.conf", cases[i].text);
-        CHECK_FAILS(c, heed_config_read(f, path, HEED_FROM_FILE), HEED_DATA, cases[i].why);
-    }
-    const char *path = in_folder("a.conf");
-    put_file(path, "lr = 1\nl\0r = 2\n", 15);
-    CHECK_FAILS(c, heed_config_read(f, path, HEED_FROM_FILE), HEED_DATA, ":2: expected UTF-8 text");
-    char *much = malloc(2 << 20);
-    memset(much, '#', 2 << 20);
-    put_file(path, much, 100000);
-    CHECK_FAILS(c, heed_config_read(f, path, HEED_FROM_FILE), HEED_DATA, "at most 65536 bytes");
-    put_file(path, much, 2 << 20);
-    CHECK_FAILS(c, heed_config_read(f, path, HEED_FROM_FILE), HEED_DATA, "too large");
-    free(much);
-    CHECK_FAILS(c, heed_config_read(f, in_folder("none"), HEED_FROM_FILE), HEED_DATA, "none");
-    CHECK_FAILS(c, heed_config_read(f, test_folder(), HEED_FROM_FILE), HEED_DATA, "a folder");
-    CLOSE(c);
-}
-
-TEST(io_config_args) {
-    heed_ctx *c = heed_open(NULL);
-    heed_config *f = heed_config_new(c, tables);
-    char path[256];
-    snprintf(path, sizeof path, "%s", text_file("a.conf", "layers = 9\nlr = 0.5\nsteps = 10\n"));
-    char *argv[] = {
-        "gpt",    "--layers",          "3",       "x.txt", "-o", "run", "--no-tie", "-c", path,
-        "--lr=2", "--resume-on-error", "--shift", "-1",    "-",  "--",  "--layers"};
-    int argc = sizeof argv / sizeof *argv;
-    CHECK(heed_config_args(f, &argc, argv));
-    CHECK(argc == 6 && !argv[6]);
-    CHECK_TEXT(argv[0], "gpt");
-    CHECK_TEXT(argv[1], "x.txt");
-    CHECK_TEXT(argv[2], "-o");
-    CHECK_TEXT(argv[3], "run");
-    CHECK_TEXT(argv[4], "-");
-    CHECK_TEXT(argv[5], "--layers");
-    CHECK(heed_config_int(f, "layers") == 3 && heed_config_real(f, "lr") == 2);
-    CHECK(heed_config_int(f, "steps") == 10 && heed_config_rank(f, "steps") == HEED_FROM_FILE);
-    CHECK(!heed_config_bool(f, "tie") && heed_config_bool(f, "resume-on-error"));
-    CHECK(heed_config_real(f, "shift") == -1);
-    CLOSE(c);
-}
-
-TEST(io_config_args_errors) {
-    static const struct {
-        const char *args[3], *why;
-    } cases[] = {
-        {{"--layers"}, "--layers is wrong: expected a value, found the end of the line"},
-        {{"--val", "--tie"}, "--val is wrong: expected a value, found --tie; hint: --val=VALUE"},
-        {{"--tie=false"},
-         "--tie is wrong: expected no value, found =false; hint: --tie or --no-tie"},
-        {{"--no-tei"}, "unknown option --no-tei: did you mean --no-tie?"},
-        {{"--no-layers"}, "unknown option --no-layers: did you mean"},
-        {{"--nrm", "pre"}, "did you mean --norm?"},
-        {{"--lrr", "1"}, "unknown option --lrr: did you mean --lr?"},
-        {{"--=3"}, "unknown option --"},
-        {{"---", "x"}, "unknown option ---"},
-        {{"-c"}, "-c is wrong: expected a value"},
-        {{"--layers=x"}, "--layers is wrong: expected a whole number from 1 to 96, found \"x\""},
-    };
-    heed_ctx *c = heed_open(NULL);
-    heed_config *f = heed_config_new(c, tables);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char copy[3][40] = {""}, *argv[3];
-        int argc = 0;
-        for (; argc < 3 && cases[i].args[argc]; argc++) {
-            snprintf(copy[argc], sizeof copy[argc], "%s", cases[i].args[argc]);
-            argv[argc] = copy[argc];
-        }
-        CHECK_FAILS(c, heed_config_args(f, &argc, argv), HEED_USAGE, cases[i].why);
-    }
-    CLOSE(c);
-}
-
-/* Whatever text a setting holds, the written file reads back to it. */
-TEST(io_config_writes_what_it_reads) {
-    static const char *const odd[] = {
-        "",      " ",      "#",        " #x",  "a #b",        "a#b",     "\"",   "'",
-        "\"a\"", "'a'",    "a\nb",     "\n",   "\r",          "a\r",     "\t",   "a\tb",
-        "=",     "a = b",  "\\",       "\\n",  "a\\",         "grüße ✓", "\x01", "trail ",
-        " lead", "\"\\\"", "# a\n# b", "a\"b", "\xEF\xBB\xBF"};
-    static const char pieces[] = "a#=\"'\\ \n\r\t";
-    heed_ctx *c = heed_open(NULL);
-    heed_random r = heed_random_at(7, "odd", 0, 0);
-    for (uint64_t i = 0; i < 400; i++) {
-        heed_config *f = heed_config_new(c, tables), *g = heed_config_new(c, tables);
-        size_t fixed = sizeof odd / sizeof *odd;
-        char made[9] = "";
-        for (uint64_t k = 0; k < i % 9; k++)
-            made[k] = pieces[heed_random_below(&r, i * 16 + k, sizeof pieces - 1)];
-        const char *value = i < fixed ? odd[i] : made;
-        CHECK(heed_config_set(f, "val", value, "--val", HEED_FROM_FLAG));
-        CHECK(heed_config_set(f, "lr", "0.1", "--lr", HEED_FROM_FLAG));
-        CHECK(heed_config_set(f, "tie", "no", "--tie", HEED_FROM_FLAG));
-        heed_text out = {.c = c};
-        CHECK(heed_config_write(f, &out, i % 2));
-        CHECK(heed_config_read(g, text_file("w.conf", out.s), HEED_FROM_FILE));
-        for (int k = 0; k < heed_config_count(f); k++) {
-            const char *a, *b;
-            heed_config_at(f, k, &a);
-            heed_config_at(g, k, &b);
-            CHECK_TEXT(b, a);
-        }
-        heed_text_free(&out);
-        heed_config_free(f);
-        heed_config_free(g);
-    }
-    CLOSE(c);
-}
-
-TEST(io_config_written_file_explains) {
-    heed_ctx *c = heed_open(NULL);
-    heed_config *f = heed_config_new(c, tables);
-    heed_text out = {.c = c};
-    CHECK(heed_config_write(f, &out, true));
-    CHECK_HAS(out.s,
-              "# ---- Model ----\n# encoder blocks (a whole number from 1 to 96; default 4)\n"
-              "layers = 4\n");
-    CHECK_HAS(out.s, "(one of pre, post; default post)\nnorm = post\n");
-    CHECK_HAS(out.s, "key-width =\n");
-    /* key-width stands in the last row of its table, and is written with its group. */
-    CHECK(strstr(out.s, "key-width") < strstr(out.s, "# ---- Training"));
-    CHECK(strstr(out.s, "# ---- Training") < strstr(out.s, "# ---- Data"));
-    heed_text_free(&out);
-    CHECK(heed_config_write(f, &out, false));
-    CHECK(strncmp(out.s, "layers = 4\nnorm = post\n", 23) == 0 && !strchr(out.s, '#'));
-    heed_text_free(&out);
-    CLOSE(c);
-}
-
-TEST(io_config_help_is_aligned) {
-    static const heed_option long_help[] = {
-        {"a-very-long-option-name-to-break", HEED_TEXT, "", 0, 0, NULL,
-         "words words words words words words words words words words words words words words",
-         "G"},
-        {0}};
-    heed_ctx *c = heed_open(NULL);
-    heed_config *f = heed_config_new(
-        c, (const heed_option *const[]){model_options, fit_options, long_help, NULL});
-    heed_text out = {.c = c};
-    CHECK(heed_config_help(f, &out));
-    CHECK_HAS(out.s, "Model:\n  --layers N                    encoder blocks [4]\n");
-    CHECK_HAS(out.s, "  --norm pre|post               where the layer norm stands [post]\n");
-    CHECK_HAS(out.s, "  --[no-]tie                    share embedding and head [true]\n");
-    CHECK_HAS(out.s,
-              "--a-very-long-option-name-to-break TEXT\n                                words");
-    for (char *line = out.s, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
-        CHECK(end - line <= 100);
-    heed_text_free(&out);
-    CLOSE(c);
-}
-
-TEST(io_config_takes_null) {
-    int argc = 1;
-    char *argv[] = {"--x"};
-    heed_text out = {0};
-    CHECK(!heed_config_new(NULL, tables) && !heed_config_set(NULL, "a", "b", "c", HEED_FROM_FLAG));
-    CHECK(!heed_config_read(NULL, "x", HEED_FROM_FILE) && !heed_config_args(NULL, &argc, argv));
-    CHECK(!heed_config_int(NULL, "a") && !heed_config_bool(NULL, "a") && argc == 1);
-    CHECK_TEXT(heed_config_text(NULL, "a"), "");
-    CHECK(heed_config_real(NULL, "a") == 0 && heed_config_count(NULL) == 0);
-    CHECK(!heed_config_has(NULL, "a") && !heed_config_write(NULL, &out, true));
-    CHECK(!heed_config_help(NULL, &out));
-    heed_config_free(NULL);
-}
-
 /* ---- JSON and CSV ---- */
 
 TEST(io_json_is_strict) {
@@ -578,5 +248,150 @@ TEST(io_csv_hostile) {
     memset(wide + 3000, '\n', 2000);
     put_file(in_folder("a"), wide, sizeof wide);
     CHECK_FAILS(c, heed__csv_read(c, in_folder("a"), &t), HEED_DATA, "no CSV file");
+    CLOSE(c);
+}
+
+/* ---- arrays and pictures ---- */
+
+#ifdef HEED_F64
+#define REAL "<f8"
+#else
+#define REAL "<f4"
+#endif
+
+static heed_tensor tensor_of(heed_real *x, int32_t *i, int dims, int a, int b) {
+    int shape[2] = {dims > 0 ? a : 1, dims > 1 ? b : 1};
+    return (heed_tensor){.dims = dims,
+                         .shape = {shape[0], shape[1], 1, 1},
+                         .x = x,
+                         .i = i,
+                         .size = (size_t)(shape[0] * shape[1])};
+}
+
+/* As numpy.save writes it, version 1.0. */
+static void check_npy(const unsigned char *file, size_t n, const char *dict, const void *data,
+                      size_t bytes) {
+    CHECK(n == 128 + bytes && memcmp(file, "\x93NUMPY\x01\x00\x76\x00", 10) == 0);
+    CHECK(strncmp((const char *)file + 10, dict, strlen(dict)) == 0);
+    for (size_t i = 10 + strlen(dict); i < 127; i++) CHECK(file[i] == ' ');
+    CHECK(file[127] == '\n' && memcmp(file + 128, data, bytes) == 0);
+}
+
+TEST(io_npy_bytes) {
+    static const char *const shapes[] = {"()", "(6,)", "(2, 3)"};
+    heed_ctx *c = heed_open(NULL);
+    heed_real x[6] = {1, 2, 3, 4, 5, 6};
+    int32_t index[2] = {-1, 7};
+    char dict[128];
+    size_t n;
+    for (int dims = 0; dims < 3; dims++) {
+        heed_tensor t = tensor_of(x, NULL, dims, dims == 1 ? 6 : 2, 3);
+        CHECK(heed_npy_save(c, in_folder("a.npy"), &t));
+        unsigned char *file = heed__os_read(c, in_folder("a.npy"), 0, &n);
+        snprintf(dict, sizeof dict, "{'descr': '" REAL "', 'fortran_order': False, 'shape': %s, }",
+                 shapes[dims]);
+        check_npy(file, n, dict, x, t.size * sizeof *x);
+        heed__free(file);
+    }
+    heed_tensor t = tensor_of(NULL, index, 1, 2, 1);
+    CHECK(heed_npy_save(c, in_folder("a.npy"), &t));
+    unsigned char *file = heed__os_read(c, in_folder("a.npy"), 0, &n);
+    check_npy(file, n, "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }", index, 8);
+    heed__free(file);
+    CHECK_FAILS(c, heed_npy_save(c, test_folder(), &t), HEED_FAILED, "found a folder");
+    CHECK(!heed_npy_save(c, in_folder("b"), NULL) && !heed_npy_save(NULL, in_folder("b"), &t));
+    CLOSE(c);
+}
+
+static uint32_t number_at(const unsigned char *p) {
+    uint32_t value;
+    memcpy(&value, p, sizeof value);
+    return value;
+}
+
+/* The directory at the end leads to both members, whose check sums hold. */
+TEST(io_npz_is_a_zip_archive) {
+    heed_ctx *c = heed_open(NULL);
+    heed_real x[6] = {1, 2, 3, 4, 5, 6};
+    int32_t index[2] = {-1, 7};
+    heed_tensor a = tensor_of(x, NULL, 2, 2, 3), b = tensor_of(NULL, index, 1, 2, 1);
+    const heed_tensor *tensors[] = {&a, &b};
+    const char *names[] = {"weights", "größe/b"}, *path = in_folder("a.npz");
+    CHECK(heed_npz_save(c, path, 2, names, tensors));
+    size_t n;
+    unsigned char *file = heed__os_read(c, path, 0, &n);
+    const unsigned char *end = file + n - 22, *entry = file + number_at(end + 16);
+    CHECK(memcmp(end, "PK\5\6", 4) == 0 && end[8] == 2 && end[10] == 2);
+    CHECK(entry + number_at(end + 12) == end);
+    for (int i = 0; i < 2; i++) {
+        CHECK(memcmp(entry, "PK\1\2", 4) == 0);
+        size_t name = strlen(names[i]) + 4, size = number_at(entry + 24);
+        const unsigned char *local = file + number_at(entry + 42), *data = local + 30 + name;
+        CHECK(memcmp(local, "PK\3\4", 4) == 0 && memcmp(local + 4, entry + 6, 26) == 0);
+        CHECK(entry[28] == name && memcmp(entry + 46, names[i], name - 4) == 0);
+        CHECK(memcmp(local + 30, entry + 46, name) == 0 && memcmp(data - 4, ".npy", 4) == 0);
+        CHECK(size == 128 + (i ? sizeof index : sizeof x) && number_at(entry + 20) == size);
+        CHECK(crc32(0, data, (uInt)size) == number_at(entry + 16));
+        entry += 46 + name;
+    }
+    CHECK(entry == end);
+    heed__free(file);
+    CHECK(heed_npz_save(c, path, 0, NULL, NULL));
+    CHECK_FAILS(c, heed_npz_save(c, path, 2, (const char *[]){"a", "a"}, tensors), HEED_USAGE,
+                "twice");
+    CHECK_FAILS(c, heed_npz_save(c, path, -1, names, tensors), HEED_USAGE, "found -1");
+    tensors[1] = NULL;
+    CHECK_FAILS(c, heed_npz_save(c, path, 2, names, tensors), HEED_USAGE, "expected name and data");
+    CLOSE(c);
+}
+
+/* The only chunk of image data, inflated: rows of a filter byte and 3 * width bytes. */
+static uLongf inflate_png(const unsigned char *file, size_t n, unsigned char *out, uLongf room) {
+    uint32_t length = (uint32_t)file[33] << 24 | (uint32_t)file[34] << 16 |
+                      (uint32_t)file[35] << 8 | (uint32_t)file[36];
+    CHECK(memcmp(file + 37, "IDAT", 4) == 0 && 41 + length + 4 + 12 == n);
+    CHECK(uncompress(out, &room, file + 41, length) == Z_OK);
+    return room;
+}
+
+/* The filters of PNG (RFC 2083, sec. 6), undone in place. */
+static void unfilter(unsigned char *rows, int width, int height) {
+    int step = 3 * width + 1;
+    for (int y = 0; y < height; y++)
+        for (int i = 1; i < step; i++) {
+            unsigned char *p = rows + y * step + i;
+            int a = i > 3 ? p[-3] : 0, b = y ? p[-step] : 0, d = i > 3 && y ? p[-step - 3] : 0;
+            int pa = abs(b - d), pb = abs(a - d), pd = abs(a + b - 2 * d);
+            int paeth = pa <= pb && pa <= pd ? a : pb <= pd ? b : d;
+            const int add[] = {0, a, b, (a + b) / 2, paeth};
+            *p = (unsigned char)(*p + add[rows[y * step]]);
+        }
+}
+
+TEST(io_png_reads_back) {
+    enum { W = 37, H = 19 };
+    heed_ctx *c = heed_open(NULL);
+    unsigned char rgb[H][3 * W], rows[H][3 * W + 1];
+    heed_random r = heed_random_at(1, "png", 0, 0);
+    for (int y = 0; y < H; y++)
+        for (int i = 0; i < 3 * W; i++)
+            rgb[y][i] =
+                (unsigned char)(y < 9 ? 7 * y + i / 3
+                                      : (int)heed_random_below(&r, (uint64_t)(y * 3 * W + i), 256));
+    CHECK(heed_png_save(c, in_folder("a.png"), rgb[0], W, H));
+    size_t n;
+    unsigned char *file = heed__os_read(c, in_folder("a.png"), 0, &n);
+    static const unsigned char head[] = {0x89, 'P', 'N', 'G', 13,  10,  26, 10, 0, 0,
+                                         0,    13,  'I', 'H', 'D', 'R', 0,  0,  0, W,
+                                         0,    0,   0,   H,   8,   2,   0,  0,  0};
+    CHECK(n > 60 && memcmp(file, head, sizeof head) == 0);
+    CHECK(inflate_png(file, n, rows[0], sizeof rows) == sizeof rows);
+    unfilter(rows[0], W, H);
+    for (int y = 0; y < H; y++) CHECK(memcmp(rows[y] + 1, rgb[y], 3 * W) == 0);
+    heed__free(file);
+    CHECK_FAILS(c, heed_png_save(c, in_folder("b"), rgb[0], 0, 5), HEED_USAGE, "found 0 x 5");
+    CHECK_FAILS(c, heed_png_save(c, in_folder("b"), rgb[0], 32768, 32768), HEED_USAGE, "32768");
+    CHECK_FAILS(c, heed_png_save(c, test_folder(), rgb[0], W, H), HEED_FAILED, "a folder");
+    CHECK(!heed_png_save(c, in_folder("b"), NULL, 1, 1) && !heed__os_exists(in_folder("b")));
     CLOSE(c);
 }

@@ -155,3 +155,29 @@ TEST(kernels_gemm_finishes_with_bias_and_activation) {
         "gemm act deep",
         (product){.m = 19, .n = 300, .k = 400, .bias = true, .pre = true, .act = HEED_GELU});
 }
+
+/* --- The context --- */
+
+TEST(kernels_open_takes_every_available_set) {
+    for (const char *const *isa = heed__kernels_available(); *isa; isa++) {
+        heed_ctx *c = heed_open(&(heed_options){.isa = *isa, .threads = 2});
+        CHECK_TEXT(heed_isa(c), *isa);
+        CHECK(heed_threads(c) == 2);
+        CLOSE(c);
+    }
+    heed_ctx *c = heed_open(NULL);
+    CHECK_TEXT(heed_isa(c), heed__kernels_available()[0]);
+    CHECK(heed_threads(c) >= 1);
+    CLOSE(c);
+}
+TEST(kernels_open_refuses_wrong_options) {
+    static const heed_options wrong[] = {{.isa = "mmx"}, {.threads = -1}, {.threads = 1025}};
+    static const char *const said[] = {"generic", "found -1", "found 1025"};
+    for (int i = 0; i < 3; i++) {
+        heed_ctx *c = heed_open(&wrong[i]);
+        CHECK(heed_state(c) == HEED_USAGE);
+        CHECK_HAS(heed_why(c), said[i]);
+        CHECK(heed_threads(c) >= 1); /* still fit for use after heed_clear */
+        heed_close(c);
+    }
+}

@@ -32,7 +32,7 @@ static void set_all(heed_config *f, const char *settings) {
 }
 
 static built build(const heed_model *model, const char *preset, const char *settings) {
-    built b = {.c = heed_open(&(heed_options){.seed = 5}), .model = model};
+    built b = {.c = heed_open(&(heed_options){.seed = 5, .threads = 1}), .model = model};
     b.f = heed_config_new(b.c, (const heed_option *const[]){model->options, NULL});
     b.s = heed_store_new(b.c);
     b.t = heed_tape_new(b.c);

@@ -17,7 +17,7 @@ typedef struct {
 } lab;
 
 static lab lab_open(heed_mode mode) {
-    lab l = {.c = heed_open(&(heed_options){.seed = 7})};
+    lab l = {.c = heed_open(&(heed_options){.seed = 7, .threads = 1})};
     l.s = heed_store_new(l.c);
     l.t = heed_tape_new(l.c);
     heed_tape_begin(l.t, mode, 0);

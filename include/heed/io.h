@@ -93,7 +93,11 @@ HEED_API bool heed_config_write(const heed_config *f, heed_text *out, bool comme
 HEED_API bool heed_config_help(const heed_config *f, heed_text *out);
 
 /* ---- arrays and pictures ---- */
+/* NumPy's format: '<f4' ('<f8' in the double build) for values, '<i4' for indices, C order. */
 HEED_API bool heed_npy_save(heed_ctx *c, const char *path, const heed_tensor *t);
+/* NumPy's archive of named arrays, not compressed: np.load(path)[names[i]] is tensors[i]. */
+HEED_API bool heed_npz_save(heed_ctx *c, const char *path, int count, const char *const *names,
+                            const heed_tensor *const *tensors);
 /* RGB rows of 3*width bytes, whole or not at all. */
 HEED_API bool heed_png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int width,
                             int height);

@@ -1,0 +1,59 @@
+/* Pictures out, through stb_image_write with zlib's deflate. */
+#include "core/core.h"
+#include "core/os.h"
+#include "io/io.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+/* What stb_image_write calls: a zlib stream to be freed by it; NULL without memory. */
+static unsigned char *deflate_all(unsigned char *data, int n, int *out_n, int quality) {
+    uLongf room = compressBound((uLong)n);
+    unsigned char *out = malloc(room);
+    if (out && compress2(out, &room, data, (uLong)n, quality) == Z_OK && room <= INT_MAX) {
+        *out_n = (int)room;
+        return out;
+    }
+    free(out);
+    return NULL;
+}
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wcast-qual"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#endif
+#define STB_IMAGE_WRITE_STATIC
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STBIW_ZLIB_COMPRESS deflate_all
+#if __has_include(<stb/stb_image_write.h>)
+#include <stb/stb_image_write.h>
+#else
+#include <stb_image_write.h> /* STB_DIR */
+#endif
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+enum { SIDE_LIMIT = 1 << 15, PIXEL_LIMIT = 1 << 28 };
+
+bool heed_png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int width, int height) {
+    if (heed__stopped(c) || !path || !rgb) return false;
+    if (width < 1 || height < 1 || width > SIDE_LIMIT || height > SIDE_LIMIT ||
+        (int64_t)width * height > PIXEL_LIMIT)
+        return heed_fail(c, HEED_USAGE,
+                         "cannot write %s: expected sides from 1 to %d, found %d x %d", path,
+                         SIDE_LIMIT, width, height);
+    int n = 0;
+    unsigned char *png = stbi_write_png_to_mem(rgb, 3 * width, width, height, 3, &n);
+    if (!png) return heed_fail(c, HEED_FAILED, "cannot write %s: out of memory", path);
+    heed__piece piece = {png, (size_t)n};
+    bool ok = heed__os_write(c, path, &piece, 1);
+    free(png);
+    return ok;
+}

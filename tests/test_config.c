@@ -1,0 +1,293 @@
+/* Settings: flags, files, ranks, errors; what is written reads back. */
+#include "files.h"
+
+static const heed_option model_options[] = {
+    {"layers", HEED_INT, "4", 1, 96, NULL, "encoder blocks", "Model"},
+    {"norm", HEED_CHOICE, "post", 0, 0, "pre|post", "where the layer norm stands", "Model"},
+    {"tie", HEED_BOOL, "true", 0, 0, NULL, "share embedding and head", "Model"},
+    {"lr", HEED_REAL, "1e-3", 0, 10, NULL, "learning rate", "Training"},
+    {"key-width", HEED_INT, "", 1, 4096, NULL, "width of a key; by default width / heads", "Model"},
+    {0}};
+static const heed_option fit_options[] = {
+    {"lr", HEED_REAL, "5", 0, 10, NULL, "never seen: the first table counts", "Training"},
+    {"steps", HEED_INT, "300", 0, 1e12, NULL, "updates to do", "Training"},
+    {"shift", HEED_REAL, "0", 0, 0, NULL, "any number", "Training"},
+    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file", "Data"},
+    {"resume-on-error", HEED_BOOL, "false", 0, 0, NULL, "go on", "Training"},
+    {0}};
+static const heed_option *const tables[] = {model_options, fit_options, NULL};
+
+TEST(config_defaults_and_ranks) {
+    heed_ctx *c = heed_open(NULL);
+    heed_config *f = heed_config_new(c, tables);
+    CHECK(heed_config_count(f) == 9);
+    CHECK(heed_config_int(f, "layers") == 4 && heed_config_real(f, "layers") == 4);
+    CHECK(heed_config_real(f, "lr") == 1e-3 && heed_config_bool(f, "tie"));
+    CHECK_TEXT(heed_config_text(f, "norm"), "post");
+    CHECK_TEXT(heed_config_text(f, "key-width"), "");
+    CHECK(heed_config_int(f, "key-width") == 0);
+    CHECK(heed_config_rank(f, "lr") == HEED_FROM_DEFAULT);
+    CHECK(heed_config_set(f, "layers", "6", "--layers", HEED_FROM_FLAG));
+    CHECK(heed_config_set(f, "layers", "8", "my.conf:1", HEED_FROM_FILE));
+    CHECK(heed_config_int(f, "layers") == 6 && heed_config_rank(f, "layers") == HEED_FROM_FLAG);
+    CHECK(heed_config_set(f, "layers", "7", "--layers", HEED_FROM_FLAG));
+    CHECK(heed_config_int(f, "layers") == 7);
+    CHECK(heed_config_set(f, "steps", "1e6", "--steps", HEED_FROM_FLAG));
+    CHECK_TEXT(heed_config_text(f, "steps"), "1000000");
+    CHECK(heed_config_set(f, "tie", "off", "--tie", HEED_FROM_FLAG) && !heed_config_bool(f, "tie"));
+    CHECK_TEXT(heed_config_text(f, "tie"), "false");
+    CHECK(heed_config_has(f, "val") && !heed_config_has(f, "va") && !heed_config_has(f, "valu"));
+    const char *value;
+    CHECK_TEXT(heed_config_at(f, 3, &value)->name, "lr");
+    CHECK_TEXT(value, "1e-3");
+    CHECK(!heed_config_at(f, 9, &value) && !heed_config_at(f, -1, NULL));
+    CHECK_FAILS(c, heed_config_int(f, "width"), HEED_USAGE, "setting width is wrong");
+    CHECK_FAILS(c, heed_config_int(f, "lr"), HEED_USAGE, "found another kind");
+    CLOSE(c);
+}
+
+TEST(config_refuses_wrong_values) {
+    static const struct {
+        const char *key, *value, *where, *why;
+    } cases[] = {
+        {"layers", "x", "--layers",
+         "--layers is wrong: expected a whole number from 1 to 96, found \"x\""},
+        {"layers", "0", "a.conf:3",
+         "layers is wrong: a.conf:3: expected a whole number from 1 to 96, found \"0\""},
+        {"layers", "1.5", "--layers", "found \"1.5\""},
+        {"layers", "4x", "--layers", "found \"4x\""},
+        {"layers", "", "--layers", "found \"\""},
+        {"steps", "99999999999999999999", "--steps", "from 0 to 1000000000000, found"},
+        {"lr", "nan", "--lr", "a number from 0 to 10, found \"nan\""},
+        {"lr", "1e999", "--lr", "found"},
+        {"shift", "inf", "--shift", "expected a number, found \"inf\""},
+        {"tie", "maybe", "x:1", "expected true or false, found \"maybe\""},
+        {"norm", "Pre", "--norm", "expected one of pre, post, found \"Pre\""},
+        {"norm", "pre|post", "--norm", "found"},
+        {"val", "a\xFF", "--val", "no UTF-8"},
+        {"layer", "1", "--layer", "unknown option --layer: did you mean --layers?"},
+        {"lyaers", "1", "a.conf:2", "unknown setting \"lyaers\": a.conf:2: did you mean layers?"},
+        {"zzz", "1", "--zzz", "unknown option --zzz; hint: --help lists the options"},
+    };
+    heed_ctx *c = heed_open(NULL);
+    heed_config *f = heed_config_new(c, tables);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CHECK(!heed_config_set(f, cases[i].key, cases[i].value, cases[i].where, HEED_FROM_FLAG));
+        CHECK(heed_state(c) == HEED_USAGE);
+        CHECK_HAS(heed_why(c), cases[i].why);
+        heed_clear(c);
+    }
+    CHECK_FAILS(c, heed_config_set(f, "lr", "x", "a:1", HEED_FROM_FILE), HEED_DATA, "lr is wrong");
+    CHECK(heed_config_int(f, "layers") == 4 && heed_config_real(f, "lr") == 1e-3);
+    char *much = malloc(20001);
+    memset(much, 'x', 20000);
+    much[20000] = 0;
+    CHECK_FAILS(c, heed_config_set(f, "val", much, "--val", HEED_FROM_FLAG), HEED_USAGE, "20000");
+    free(much);
+    static const heed_option broken[] = {{"n", HEED_INT, "x", 0, 0, NULL, NULL, NULL}, {0}};
+    CHECK_FAILS(c, heed_config_new(c, (const heed_option *const[]){broken, NULL}), HEED_USAGE, "n");
+    CLOSE(c);
+}
+
+TEST(config_file) {
+    heed_ctx *c = heed_open(NULL);
+    heed_config *f = heed_config_new(c, tables);
+    const char *path = text_file("a.conf", "\xEF\xBB\xBF# comment\n\n  layers=5 # five\r\n"
+                                           "val = \"a # b\\n\\\"c\\\"\" # note\n\tlr\t=\t2e-4\n"
+                                           "norm = 'pre'\ntie=no");
+    CHECK(heed_config_read(f, path, HEED_FROM_FILE));
+    CHECK(heed_config_int(f, "layers") == 5 && heed_config_real(f, "lr") == 2e-4);
+    CHECK_TEXT(heed_config_text(f, "val"), "a # b\n\"c\"");
+    CHECK_TEXT(heed_config_text(f, "norm"), "pre");
+    CHECK(!heed_config_bool(f, "tie") && heed_config_rank(f, "tie") == HEED_FROM_FILE);
+    CHECK(heed_config_read(f, text_file("b.conf", "val = a#b = \"c\" \n"), HEED_FROM_FILE));
+    CHECK_TEXT(heed_config_text(f, "val"), "a#b = \"c\"");
+    CHECK(heed_config_read(f, text_file("c.conf", ""), HEED_FROM_FILE));
+    CLOSE(c);
+}
+
+TEST(config_file_errors) {
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {"layers = 5\nlr = 1\nlayers = 6\n", "layers is set twice: "},
+        {"layers = 5\nlr = 1\nlayers = 6\n", "lines 1 and 3"},
+        {"\nlayer = 5\n", "a.conf:2: did you mean layers?"},
+        {"layers 5\n", "a.conf:1: expected key = value, found \"layers 5\""},
+        {"= 5\n", "expected key = value"},
+        {"[model]\n", "expected key = value, found \"[model]\""},
+        {"\nval = \"abc\n", "a.conf:2: expected a closing quote"},
+        {"val = \"a\\q\"\n", "expected one of"},
+        {"val = \"a\\", "expected one of"},
+        {"val = \"a\"b\n", "expected nothing behind the quoted value, found \"b\""},
+        {"val = \"a\"#b\n", "expected nothing behind"},
+        {"\n\nval = \xC3(\n", "a.conf:3: expected UTF-8 text, found the byte 0xC3"},
+        {"layers = five", "a.conf:1: expected a whole number"},
+    };
+    heed_ctx *c = heed_open(NULL);
+    heed_config *f = heed_config_new(c, tables);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = text_file("a.conf", cases[i].text);
+        CHECK_FAILS(c, heed_config_read(f, path, HEED_FROM_FILE), HEED_DATA, cases[i].why);
+    }
+    const char *path = in_folder("a.conf");
+    put_file(path, "lr = 1\nl\0r = 2\n", 15);
+    CHECK_FAILS(c, heed_config_read(f, path, HEED_FROM_FILE), HEED_DATA, ":2: expected UTF-8 text");
+    char *much = malloc(2 << 20);
+    memset(much, '#', 2 << 20);
+    put_file(path, much, 100000);
+    CHECK_FAILS(c, heed_config_read(f, path, HEED_FROM_FILE), HEED_DATA, "at most 65536 bytes");
+    put_file(path, much, 2 << 20);
+    CHECK_FAILS(c, heed_config_read(f, path, HEED_FROM_FILE), HEED_DATA, "too large");
+    free(much);
+    CHECK_FAILS(c, heed_config_read(f, in_folder("none"), HEED_FROM_FILE), HEED_DATA, "none");
+    CHECK_FAILS(c, heed_config_read(f, test_folder(), HEED_FROM_FILE), HEED_DATA, "a folder");
+    CLOSE(c);
+}
+
+TEST(config_args) {
+    heed_ctx *c = heed_open(NULL);
+    heed_config *f = heed_config_new(c, tables);
+    char path[256];
+    snprintf(path, sizeof path, "%s", text_file("a.conf", "layers = 9\nlr = 0.5\nsteps = 10\n"));
+    char *argv[] = {
+        "gpt",    "--layers",          "3",       "x.txt", "-o", "run", "--no-tie", "-c", path,
+        "--lr=2", "--resume-on-error", "--shift", "-1",    "-",  "--",  "--layers"};
+    int argc = sizeof argv / sizeof *argv;
+    CHECK(heed_config_args(f, &argc, argv));
+    CHECK(argc == 6 && !argv[6]);
+    CHECK_TEXT(argv[0], "gpt");
+    CHECK_TEXT(argv[1], "x.txt");
+    CHECK_TEXT(argv[2], "-o");
+    CHECK_TEXT(argv[3], "run");
+    CHECK_TEXT(argv[4], "-");
+    CHECK_TEXT(argv[5], "--layers");
+    CHECK(heed_config_int(f, "layers") == 3 && heed_config_real(f, "lr") == 2);
+    CHECK(heed_config_int(f, "steps") == 10 && heed_config_rank(f, "steps") == HEED_FROM_FILE);
+    CHECK(!heed_config_bool(f, "tie") && heed_config_bool(f, "resume-on-error"));
+    CHECK(heed_config_real(f, "shift") == -1);
+    CLOSE(c);
+}
+
+TEST(config_args_errors) {
+    static const struct {
+        const char *args[3], *why;
+    } cases[] = {
+        {{"--layers"}, "--layers is wrong: expected a value, found the end of the line"},
+        {{"--val", "--tie"}, "--val is wrong: expected a value, found --tie; hint: --val=VALUE"},
+        {{"--tie=false"},
+         "--tie is wrong: expected no value, found =false; hint: --tie or --no-tie"},
+        {{"--no-tei"}, "unknown option --no-tei: did you mean --no-tie?"},
+        {{"--no-layers"}, "unknown option --no-layers: did you mean"},
+        {{"--nrm", "pre"}, "did you mean --norm?"},
+        {{"--lrr", "1"}, "unknown option --lrr: did you mean --lr?"},
+        {{"--=3"}, "unknown option --"},
+        {{"---", "x"}, "unknown option ---"},
+        {{"-c"}, "-c is wrong: expected a value"},
+        {{"--layers=x"}, "--layers is wrong: expected a whole number from 1 to 96, found \"x\""},
+    };
+    heed_ctx *c = heed_open(NULL);
+    heed_config *f = heed_config_new(c, tables);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char copy[3][40] = {""}, *argv[3];
+        int argc = 0;
+        for (; argc < 3 && cases[i].args[argc]; argc++) {
+            snprintf(copy[argc], sizeof copy[argc], "%s", cases[i].args[argc]);
+            argv[argc] = copy[argc];
+        }
+        CHECK_FAILS(c, heed_config_args(f, &argc, argv), HEED_USAGE, cases[i].why);
+    }
+    CLOSE(c);
+}
+
+/* Whatever text a setting holds, the written file reads back to it. */
+TEST(config_writes_what_it_reads) {
+    static const char *const odd[] = {
+        "",      " ",      "#",        " #x",  "a #b",        "a#b",     "\"",   "'",
+        "\"a\"", "'a'",    "a\nb",     "\n",   "\r",          "a\r",     "\t",   "a\tb",
+        "=",     "a = b",  "\\",       "\\n",  "a\\",         "grüße ✓", "\x01", "trail ",
+        " lead", "\"\\\"", "# a\n# b", "a\"b", "\xEF\xBB\xBF"};
+    static const char pieces[] = "a#=\"'\\ \n\r\t";
+    heed_ctx *c = heed_open(NULL);
+    heed_random r = heed_random_at(7, "odd", 0, 0);
+    for (uint64_t i = 0; i < 400; i++) {
+        heed_config *f = heed_config_new(c, tables), *g = heed_config_new(c, tables);
+        size_t fixed = sizeof odd / sizeof *odd;
+        char made[9] = "";
+        for (uint64_t k = 0; k < i % 9; k++)
+            made[k] = pieces[heed_random_below(&r, i * 16 + k, sizeof pieces - 1)];
+        const char *value = i < fixed ? odd[i] : made;
+        CHECK(heed_config_set(f, "val", value, "--val", HEED_FROM_FLAG));
+        CHECK(heed_config_set(f, "lr", "0.1", "--lr", HEED_FROM_FLAG));
+        CHECK(heed_config_set(f, "tie", "no", "--tie", HEED_FROM_FLAG));
+        heed_text out = {.c = c};
+        CHECK(heed_config_write(f, &out, i % 2));
+        CHECK(heed_config_read(g, text_file("w.conf", out.s), HEED_FROM_FILE));
+        for (int k = 0; k < heed_config_count(f); k++) {
+            const char *a, *b;
+            heed_config_at(f, k, &a);
+            heed_config_at(g, k, &b);
+            CHECK_TEXT(b, a);
+        }
+        heed_text_free(&out);
+        heed_config_free(f);
+        heed_config_free(g);
+    }
+    CLOSE(c);
+}
+
+TEST(config_written_file_explains) {
+    heed_ctx *c = heed_open(NULL);
+    heed_config *f = heed_config_new(c, tables);
+    heed_text out = {.c = c};
+    CHECK(heed_config_write(f, &out, true));
+    CHECK_HAS(out.s,
+              "# ---- Model ----\n# encoder blocks (a whole number from 1 to 96; default 4)\n"
+              "layers = 4\n");
+    CHECK_HAS(out.s, "(one of pre, post; default post)\nnorm = post\n");
+    CHECK_HAS(out.s, "key-width =\n");
+    /* key-width stands in the last row of its table, and is written with its group. */
+    CHECK(strstr(out.s, "key-width") < strstr(out.s, "# ---- Training"));
+    CHECK(strstr(out.s, "# ---- Training") < strstr(out.s, "# ---- Data"));
+    heed_text_free(&out);
+    CHECK(heed_config_write(f, &out, false));
+    CHECK(strncmp(out.s, "layers = 4\nnorm = post\n", 23) == 0 && !strchr(out.s, '#'));
+    heed_text_free(&out);
+    CLOSE(c);
+}
+
+TEST(config_help_is_aligned) {
+    static const heed_option long_help[] = {
+        {"a-very-long-option-name-to-break", HEED_TEXT, "", 0, 0, NULL,
+         "words words words words words words words words words words words words words words",
+         "G"},
+        {0}};
+    heed_ctx *c = heed_open(NULL);
+    heed_config *f = heed_config_new(
+        c, (const heed_option *const[]){model_options, fit_options, long_help, NULL});
+    heed_text out = {.c = c};
+    CHECK(heed_config_help(f, &out));
+    CHECK_HAS(out.s, "Model:\n  --layers N                    encoder blocks [4]\n");
+    CHECK_HAS(out.s, "  --norm pre|post               where the layer norm stands [post]\n");
+    CHECK_HAS(out.s, "  --[no-]tie                    share embedding and head [true]\n");
+    CHECK_HAS(out.s,
+              "--a-very-long-option-name-to-break TEXT\n                                words");
+    for (char *line = out.s, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
+        CHECK(end - line <= 100);
+    heed_text_free(&out);
+    CLOSE(c);
+}
+
+TEST(config_takes_null) {
+    int argc = 1;
+    char *argv[] = {"--x"};
+    heed_text out = {0};
+    CHECK(!heed_config_new(NULL, tables) && !heed_config_set(NULL, "a", "b", "c", HEED_FROM_FLAG));
+    CHECK(!heed_config_read(NULL, "x", HEED_FROM_FILE) && !heed_config_args(NULL, &argc, argv));
+    CHECK(!heed_config_int(NULL, "a") && !heed_config_bool(NULL, "a") && argc == 1);
+    CHECK_TEXT(heed_config_text(NULL, "a"), "");
+    CHECK(heed_config_real(NULL, "a") == 0 && heed_config_count(NULL) == 0);
+    CHECK(!heed_config_has(NULL, "a") && !heed_config_write(NULL, &out, true));
+    CHECK(!heed_config_help(NULL, &out));
+    heed_config_free(NULL);
+}

@@ -1,0 +1,340 @@
+/* Fused attention against plain loops in double. */
+#include "kernel_case.h"
+
+typedef struct {
+    int batch, heads, tq, tk, key, value;
+    int extra; /* unused elements at the end of each row of q, k, v, y */
+    int bias;  /* 0 none, 1 full, 2 same for the batch, 3 same for the heads, 4 both */
+    bool pad, causal, hard, quiet; /* quiet: no probes */
+    double beta, dropout;
+} shape;
+
+typedef struct {
+    size_t q, k, v, y, rows, square, bias;
+} sizes;
+
+static sizes sizes_of(const shape *s) {
+    size_t b = (size_t)s->batch, h = (size_t)s->heads, tq = (size_t)s->tq, tk = (size_t)s->tk;
+    size_t x = (size_t)s->extra, e = (size_t)s->key, d = (size_t)s->value;
+    return (sizes){.q = b * tq * (h * e + x),
+                   .k = b * tk * (h * e + x),
+                   .v = b * tk * (h * d + x),
+                   .y = b * tq * (h * d + x),
+                   .rows = b * h * tq,
+                   .square = b * h * tq * tk,
+                   .bias = (s->bias == 1 || s->bias == 3 ? b : 1) *
+                           (s->bias == 1 || s->bias == 2 ? h : 1) * tq * tk};
+}
+/* out: y, lse, weights, scores, gq, gk, gv, gbias, gweights, gscores */
+static size_t size_of(const shape *s) {
+    sizes n = sizes_of(s);
+    return n.y + n.rows + 4 * n.square + n.q + n.k + n.v + n.bias;
+}
+
+typedef struct {
+    heed_real *q, *k, *v, *bias, *gy;
+    int32_t *pad;
+} inputs;
+static inputs inputs_of(const shape *s) {
+    sizes n = sizes_of(s);
+    inputs in = {kernel_numbers(40, n.q), kernel_numbers(41, n.k),
+                 kernel_numbers(42, n.v), kernel_numbers(43, n.bias),
+                 kernel_numbers(44, n.y), kernel_indices(45, (size_t)(s->batch * s->tk), 3)};
+    for (int j = 0; j < s->tk && s->batch > 1; j++) in.pad[s->tk + j] = 0; /* all hidden */
+    return in;
+}
+static void drop_inputs(inputs *in) {
+    free(in->q);
+    free(in->k);
+    free(in->v);
+    free(in->bias);
+    free(in->gy);
+    free(in->pad);
+}
+
+static heed_attention_job job_of(const shape *s, const inputs *in) {
+    size_t square = (size_t)s->tq * (size_t)s->tk, x = (size_t)s->extra;
+    size_t heads = (size_t)s->heads, keys = heads * (size_t)s->key + x;
+    bool by_b = s->bias == 1 || s->bias == 3, by_h = s->bias == 1 || s->bias == 2;
+    return (heed_attention_job){.batch = s->batch,
+                                .heads = s->heads,
+                                .tq = s->tq,
+                                .tk = s->tk,
+                                .key = s->key,
+                                .value = s->value,
+                                .q = in->q,
+                                .k = in->k,
+                                .v = in->v,
+                                .ldq = keys,
+                                .ldk = keys,
+                                .ldv = heads * (size_t)s->value + x,
+                                .ldy = heads * (size_t)s->value + x,
+                                .bias = s->bias ? in->bias : NULL,
+                                .bias_h = by_h ? square : 0,
+                                .bias_b = by_b ? square * (by_h ? heads : 1) : 0,
+                                .pad = s->pad ? in->pad : NULL,
+                                .beta = (heed_real)s->beta,
+                                .dropout = (heed_real)s->dropout,
+                                .causal = s->causal,
+                                .hard = s->hard,
+                                .random = {99, 1, 2, 3},
+                                .gy = in->gy};
+}
+
+static void run_attention(const heed_kernels *k, const void *args, heed_real *out) {
+    const shape *s = args;
+    sizes n = sizes_of(s);
+    inputs in = inputs_of(s);
+    heed_attention_job a = job_of(s, &in);
+    bool probes = !s->quiet;
+    a.y = out;
+    a.lse = a.y + n.y;
+    a.weights = probes ? a.lse + n.rows : NULL;
+    a.scores = probes ? a.lse + n.rows + n.square : NULL;
+    void *scratch = aligned_alloc(64, (k->attention_scratch(k, &a, false) + 63) / 64 * 64);
+    k->attention(k, &a, scratch);
+    free(scratch);
+    a.gq = a.lse + n.rows + 2 * n.square;
+    a.gk = a.gq + n.q;
+    a.gv = a.gk + n.k;
+    a.gbias = s->bias ? a.gv + n.v : NULL;
+    a.gweights = probes ? a.gv + n.v + n.bias : NULL;
+    a.gscores = probes ? a.gv + n.v + n.bias + n.square : NULL;
+    scratch = aligned_alloc(64, (k->attention_scratch(k, &a, true) + 63) / 64 * 64);
+    k->attention_grad(k, &a, scratch);
+    free(scratch);
+    drop_inputs(&in);
+}
+
+typedef struct {
+    const shape *s;
+    sizes n;
+    heed_attention_job a;
+    double *y, *lse, *weights, *scores, *gq, *gk, *gv, *gbias, *gweights, *gscores;
+} plain;
+
+static bool visible(const heed_attention_job *a, int b, int i, int j) {
+    return !(a->causal && j > i + a->tk - a->tq) && (!a->pad || a->pad[b * a->tk + j]);
+}
+static size_t at(int b, int t, int i, size_t ld, int h, int w, int c) {
+    return ((size_t)(b * t + i)) * ld + (size_t)(h * w + c);
+}
+
+static void plain_row(const plain *p, int b, int h, int i) {
+    const heed_attention_job *a = &p->a;
+    size_t row = ((size_t)b * (size_t)a->heads + (size_t)h) * (size_t)a->tq + (size_t)i;
+    size_t base = row * (size_t)a->tk;
+    double sum = 0, dot = 0, *w = p->weights + base, *s = p->scores + base;
+    double *soft = calloc((size_t)a->tk, sizeof *soft);
+    int best = -1;
+    for (int j = 0; j < a->tk; j++) {
+        for (int c = 0; c < a->key; c++)
+            s[j] += (double)a->beta * (double)a->q[at(b, a->tq, i, a->ldq, h, a->key, c)] *
+                    (double)a->k[at(b, a->tk, j, a->ldk, h, a->key, c)];
+        if (a->bias)
+            s[j] +=
+                (double)a
+                    ->bias[(size_t)b * a->bias_b + (size_t)h * a->bias_h + (size_t)(i * a->tk + j)];
+        if (!visible(a, b, i, j)) continue;
+        sum += exp(s[j]);
+        if (best < 0 || s[j] > s[best]) best = j;
+    }
+    p->lse[row] = log(sum);
+    for (int j = 0; j < a->tk; j++) {
+        soft[j] = visible(a, b, i, j) ? exp(s[j]) / sum : 0;
+        w[j] = a->hard ? j == best : soft[j];
+        double kept = 1 / (1 - (double)a->dropout);
+        if (a->dropout > 0 &&
+            heed_random_uniform(&a->random, base + (size_t)j) < (double)a->dropout)
+            kept = 0;
+        for (int c = 0; c < a->value; c++) {
+            double g = (double)a->gy[at(b, a->tq, i, a->ldy, h, a->value, c)];
+            size_t v = at(b, a->tk, j, a->ldv, h, a->value, c);
+            p->y[at(b, a->tq, i, a->ldy, h, a->value, c)] += w[j] * kept * (double)a->v[v];
+            p->gv[v] += soft[j] * kept * g;
+            p->gweights[base + (size_t)j] += kept * g * (double)a->v[v];
+        }
+        dot += soft[j] * p->gweights[base + (size_t)j];
+    }
+    for (int j = 0; j < a->tk; j++) {
+        double g = soft[j] * (p->gweights[base + (size_t)j] - dot);
+        p->gscores[base + (size_t)j] = g;
+        if (p->s->bias)
+            p->gbias[(size_t)b * a->bias_b + (size_t)h * a->bias_h + (size_t)(i * a->tk + j)] += g;
+        for (int c = 0; c < a->key; c++) {
+            size_t q = at(b, a->tq, i, a->ldq, h, a->key, c);
+            size_t k = at(b, a->tk, j, a->ldk, h, a->key, c);
+            p->gq[q] += (double)a->beta * g * (double)a->k[k];
+            p->gk[k] += (double)a->beta * g * (double)a->q[q];
+        }
+    }
+    free(soft);
+}
+
+static void want_attention(const void *args, double *out) {
+    const shape *s = args;
+    inputs in = inputs_of(s);
+    plain p = {.s = s, .n = sizes_of(s), .a = job_of(s, &in), .y = out};
+    p.lse = p.y + p.n.y;
+    p.weights = p.lse + p.n.rows;
+    p.scores = p.weights + p.n.square;
+    p.gq = p.scores + p.n.square;
+    p.gk = p.gq + p.n.q;
+    p.gv = p.gk + p.n.k;
+    p.gbias = p.gv + p.n.v;
+    p.gweights = p.gbias + p.n.bias;
+    p.gscores = p.gweights + p.n.square;
+    for (int b = 0; b < s->batch; b++)
+        for (int h = 0; h < s->heads; h++)
+            for (int i = 0; i < s->tq; i++) plain_row(&p, b, h, i);
+    if (s->quiet) { /* what was not asked for stays as it was */
+        memset(p.weights, 0, 2 * p.n.square * sizeof *out);
+        memset(p.gweights, 0, 2 * p.n.square * sizeof *out);
+    }
+    drop_inputs(&in);
+}
+
+static void check_attention(shape s) {
+    kernel_check(&(kernel_case){"attention", size_of(&s), run_attention, want_attention, &s, 32});
+}
+
+TEST(kernels_attention_shapes) {
+    static const int t[] = {1, 3, 17, 65}, w[] = {1, 3, 16, 40};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            check_attention((shape){.batch = 2,
+                                    .heads = 3,
+                                    .tq = t[i],
+                                    .tk = t[j],
+                                    .key = w[j],
+                                    .value = w[(i + j) % 4],
+                                    .extra = i,
+                                    .beta = 0.7,
+                                    .quiet = (i + j) % 2});
+}
+TEST(kernels_attention_long) {
+    check_attention((shape){.batch = 1,
+                            .heads = 2,
+                            .tq = 200,
+                            .tk = 333,
+                            .key = 33,
+                            .value = 70,
+                            .beta = 0.3,
+                            .causal = true});
+    check_attention((shape){.batch = 3,
+                            .heads = 4,
+                            .tq = 128,
+                            .tk = 128,
+                            .key = 32,
+                            .value = 32,
+                            .beta = 0.2,
+                            .causal = true,
+                            .quiet = true});
+}
+TEST(kernels_attention_masks) {
+    for (int i = 0; i < 4; i++)
+        check_attention((shape){.batch = 3,
+                                .heads = 2,
+                                .tq = 33,
+                                .tk = i == 3 ? 17 : 50,
+                                .key = 8,
+                                .value = 12,
+                                .beta = 1,
+                                .pad = i != 1,
+                                .causal = i != 0,
+                                .quiet = i == 2});
+}
+TEST(kernels_attention_biases) {
+    for (int bias = 1; bias <= 4; bias++)
+        check_attention((shape){.batch = 3,
+                                .heads = 4,
+                                .tq = 40,
+                                .tk = 37,
+                                .key = 8,
+                                .value = 8,
+                                .beta = 1,
+                                .bias = bias,
+                                .pad = bias % 2,
+                                .causal = bias > 2});
+}
+TEST(kernels_attention_hard) {
+    check_attention((shape){.batch = 2,
+                            .heads = 2,
+                            .tq = 20,
+                            .tk = 35,
+                            .key = 16,
+                            .value = 8,
+                            .beta = 3,
+                            .hard = true,
+                            .pad = true});
+    check_attention((shape){.batch = 2,
+                            .heads = 2,
+                            .tq = 20,
+                            .tk = 35,
+                            .key = 16,
+                            .value = 8,
+                            .beta = 3,
+                            .hard = true,
+                            .causal = true,
+                            .dropout = 0.25});
+    /* beta 0: every score ties, so the lowest visible index is chosen */
+    check_attention((shape){.batch = 2,
+                            .heads = 1,
+                            .tq = 5,
+                            .tk = 70,
+                            .key = 4,
+                            .value = 4,
+                            .beta = 0,
+                            .hard = true,
+                            .pad = true});
+}
+TEST(kernels_attention_dropout) {
+    check_attention((shape){.batch = 2,
+                            .heads = 3,
+                            .tq = 33,
+                            .tk = 47,
+                            .key = 16,
+                            .value = 16,
+                            .beta = 0.5,
+                            .dropout = 0.3,
+                            .causal = true});
+    check_attention((shape){.batch = 2,
+                            .heads = 3,
+                            .tq = 64,
+                            .tk = 64,
+                            .key = 16,
+                            .value = 16,
+                            .beta = 0.5,
+                            .dropout = 0.1,
+                            .quiet = true});
+}
+TEST(kernels_attention_shows_nan) {
+    for (const char *const *isa = heed__kernels_available(); *isa; isa++) {
+        heed_kernels k;
+        heed__kernels_choose(&k, *isa, 1);
+        heed_real q[2] = {NAN, 1}, x[2] = {1, 2}, y[2], lse[2];
+        heed_attention_job a = {.batch = 1,
+                                .heads = 1,
+                                .tq = 2,
+                                .tk = 2,
+                                .key = 1,
+                                .value = 1,
+                                .q = q,
+                                .k = x,
+                                .v = x,
+                                .ldq = 1,
+                                .ldk = 1,
+                                .ldv = 1,
+                                .ldy = 1,
+                                .beta = 1,
+                                .y = y,
+                                .lse = lse};
+        void *scratch = aligned_alloc(64, (k.attention_scratch(&k, &a, false) + 63) / 64 * 64);
+        k.attention(&k, &a, scratch);
+        CHECK(isnan(y[0]) && isfinite(y[1]));
+        a.hard = true;
+        k.attention(&k, &a, scratch);
+        CHECK(isnan(y[0]) && y[1] == 2);
+        free(scratch);
+    }
+}

@@ -1,0 +1,228 @@
+/* cmd_bench.c -- heed bench: training steps a second on fixed workloads. A step is forward, loss,
+ * backward and AdamW, which leaves the gradients at zero. */
+#include "workbench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCHES = 8, LEAST_WARM = 3 };
+
+static const heed_option options[] = {
+    {"workload", HEED_TEXT, "", 0, 0, NULL,
+     "gpt-tiny, gpt-baby, mlm-nano, mlm-nano-all, mlm-small or mlp-mnist", "Workload"},
+    {"seconds", HEED_REAL, "2.5", 0, 1e6, NULL, "time spent on measured steps", "Workload"},
+    {"min-steps", HEED_INT, "5", 1, 1e9, NULL, "at least this many of them", "Workload"},
+    {"warmup-seconds", HEED_REAL, "0.7", 0, 1e6, NULL, "time before the clock starts", "Workload"},
+    {"dropout", HEED_REAL, "0", 0, 0.99, NULL, "dropout", "Workload"},
+    {"post-ln", HEED_BOOL, "false", 0, 0, NULL, "norm after each sublayer instead of before it",
+     "Workload"},
+    {"mlm-all", HEED_BOOL, "false", 0, 0, NULL, "mlm: loss over every position", "Workload"},
+    {"lr", HEED_REAL, "0.001", 0, 1e6, NULL, "learning rate", "Workload"},
+    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of weights and dropout", "Workload"},
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    {0}};
+
+typedef struct {
+    workbench w;
+    heed_optim *optim;
+    random_batch batch[BATCHES];
+    double *times; /* seconds of the measured steps */
+    size_t count, room;
+    double first_loss, last_loss, first_step, start_to_first;
+    long faults;   /* page faults of the measured steps */
+    double system; /* seconds in the kernel */
+} bench;
+
+static const heed_model *model_named(const char *name) {
+    static const heed_model *const all[] = {&heed_model_mlm, &heed_model_gpt, &heed_model_mlp};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (name && strcmp(all[i]->name, name) == 0) return all[i];
+    return NULL;
+}
+
+static const model_preset *workload_named(heed_ctx *c, const char *name) {
+    for (const model_preset *q = model_presets; q->name; q++)
+        if (q->model && strcmp(q->name, name) == 0) return q;
+    heed_fail(c, HEED_USAGE,
+              "--workload %s: expected gpt-tiny, gpt-baby, mlm-nano, mlm-nano-all, mlm-small or "
+              "mlp-mnist",
+              *name ? name : "(none)");
+    return NULL;
+}
+
+static bool bench_open(program *p, bench *b, const char *name) {
+    const model_preset *q = workload_named(p->c, name);
+    b->w = (workbench){.c = p->c, .model = q ? model_named(q->model) : NULL};
+    if (!b->w.model || !(b->w.f = workbench_config(p->c, b->w.model))) return false;
+    heed_config *f = b->w.f;
+    if (!model_preset_apply(p->c, f, q->model, name)) return false;
+    heed_config_set(f, "dropout", heed_config_text(p->flags, "dropout"), "dropout", HEED_FROM_FLAG);
+    if (heed_config_bool(p->flags, "post-ln") && heed_config_has(f, "norm"))
+        heed_config_set(f, "norm", "post", "post-ln", HEED_FROM_FLAG);
+    if (heed_config_bool(p->flags, "mlm-all") && heed_config_has(f, "mask-share"))
+        heed_config_set(f, "mask-share", "1", "mlm-all", HEED_FROM_FLAG);
+    if (!workbench_open(&b->w)) return false;
+    b->optim = heed_optim_new(b->w.store,
+                              (heed_optim_args){.kind = HEED_ADAMW,
+                                                .lr = (heed_real)heed_config_real(p->flags, "lr"),
+                                                .decay = (heed_real)0.01});
+    for (uint64_t i = 0; i < BATCHES; i++)
+        if (!random_batch_make(&b->w, i, &b->batch[i])) return false;
+    return b->optim != NULL;
+}
+
+static void bench_close(bench *b) {
+    for (int i = 0; i < BATCHES; i++) random_batch_free(&b->batch[i]);
+    heed_optim_free(b->optim);
+    workbench_close(&b->w);
+    free(b->times);
+}
+
+static double step(bench *b, uint64_t i) {
+    heed_tape_begin(b->w.tape, HEED_TRAIN, i);
+    heed_tensor *loss = b->w.model->loss(b->w.self, b->w.tape, &b->batch[i % BATCHES].b);
+    heed_backward(b->w.tape, loss);
+    heed_step(b->optim, 1);
+    return heed_state(b->w.c) == HEED_OK ? (double)loss->x[0] : (double)NAN;
+}
+
+static bool note_time(bench *b, double seconds) {
+    if (b->count == b->room) {
+        size_t room = b->room ? 2 * b->room : 1024;
+        double *times = realloc(b->times, room * sizeof *times);
+        if (!times) return heed_fail(b->w.c, HEED_FAILED, "no memory for %zu times", room);
+        b->times = times;
+        b->room = room;
+    }
+    b->times[b->count++] = seconds;
+    return true;
+}
+
+static void measure(program *p, bench *b) {
+    double warm = heed_config_real(p->flags, "warmup-seconds"), begin = now();
+    double seconds = heed_config_real(p->flags, "seconds"), system = 0;
+    size_t least = (size_t)heed_config_int(p->flags, "min-steps");
+    uint64_t i = 1;
+    long faults = 0;
+    b->first_loss = step(b, 0);
+    b->first_step = now() - begin;
+    b->start_to_first = now() - p->started;
+    for (begin = now(); heed_state(p->c) == HEED_OK && (now() - begin < warm || i < LEAST_WARM);)
+        step(b, i++);
+    page_faults(&faults, &system);
+    for (begin = now(); heed_state(p->c) == HEED_OK && !was_interrupted(NULL) &&
+                        (now() - begin < seconds || b->count < least);) {
+        double start = now();
+        b->last_loss = step(b, i++);
+        if (!note_time(b, now() - start)) return;
+    }
+    page_faults(&b->faults, &b->system);
+    b->faults -= faults;
+    b->system -= system;
+}
+
+/* ---- what was measured ---- */
+
+/* Matrix products alone, 2 m n k each; backward is twice the forward, but a layer fed by raw pixels
+ * needs no gradient of its input. Causal attention counts in full. */
+static double flops(const workbench *w) {
+    double rows = w->rows, width = (double)heed_config_int(w->f, "width"), len = w->len;
+    if (w->model == &heed_model_mlp)
+        return 3 * 2 * rows * width * w->vocab + 2 * 2 * rows * len * width;
+    double ff = (double)heed_config_int(w->f, "ff"), n = rows * len;
+    double block = n * (8 * width * width + 4 * width * ff) + 4 * n * len * width;
+    double heads = w->picks ? rows * w->picks : n;
+    return 3 * ((double)heed_config_int(w->f, "layers") * block + 2 * heads * width * w->vocab);
+}
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, size_t n) {
+    qsort(x, n, sizeof *x, by_size);
+    return n % 2 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
+}
+
+static json_t *result(program *p, bench *b, const char *name) {
+    const workbench *w = &b->w;
+    double steps = (double)b->count, sum = 0, med = median(b->times, b->count), work = flops(w);
+    bool dense = w->model == &heed_model_mlp;
+    for (size_t i = 0; i < b->count; i++) sum += b->times[i];
+    json_t *o = json_pack("{s:s, s:s, s:s, s:i, s:f, s:b}", "workload", name, "mode", "heed", "isa",
+                          heed_isa(p->c), "threads", heed_threads(p->c), "dropout",
+                          heed_config_real(p->flags, "dropout"), "post_ln",
+                          heed_config_bool(p->flags, "post-ln"));
+    json_object_update_new(o, json_pack("{s:I, s:I, s:f, s:f, s:f, s:s, s:f, s:f, s:f}", "params",
+                                        (json_int_t)heed_store_params(w->store), "steps",
+                                        (json_int_t)b->count, "ms_per_step", 1e3 * med, "ms_mean",
+                                        1e3 * sum / steps, "steps_per_s", 1 / med, "items",
+                                        dense ? "images" : "tokens", "items_per_s",
+                                        (double)w->rows * (dense ? 1 : w->len) / med,
+                                        "mflop_per_step", work / 1e6, "gflops", work / med / 1e9));
+    json_object_update_new(o, json_pack("{s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:s}", "first_step_s",
+                                        b->first_step, "start_to_first_step_s", b->start_to_first,
+                                        "peak_rss_mb", (double)peak_memory() / 1048576,
+                                        "page_faults_per_step", (double)b->faults / steps,
+                                        "system_ms_per_step", 1e3 * b->system / steps, "first_loss",
+                                        json_number(b->first_loss), "last_loss",
+                                        json_number(b->last_loss), "version", HEED_VERSION));
+    return o;
+}
+
+static double get(const json_t *o, const char *key) {
+    return json_number_value(json_object_get(o, key));
+}
+
+static void print_result(const json_t *o) {
+    char n[32];
+    const char *items = json_string_value(json_object_get(o, "items"));
+    printf("%s, %s parameters, %lld threads, %s\n\n",
+           json_string_value(json_object_get(o, "workload")),
+           with_commas(n, (uint64_t)json_integer_value(json_object_get(o, "params"))),
+           json_integer_value(json_object_get(o, "threads")),
+           json_string_value(json_object_get(o, "isa")));
+    printf("  step         %.3f ms (median of %lld)\n", get(o, "ms_per_step"),
+           json_integer_value(json_object_get(o, "steps")));
+    printf("  throughput   %s %s a second, %.1f GFLOP/s\n",
+           with_commas(n, (uint64_t)get(o, "items_per_s")), items, get(o, "gflops"));
+    printf("  memory       %.1f MB at the peak\n", get(o, "peak_rss_mb"));
+    printf("  loss         %.4f at first, %.4f at last\n", get(o, "first_loss"),
+           get(o, "last_loss"));
+}
+
+static void run_bench(program *p) {
+    bench b = {0};
+    char name[64];
+    bool all = heed_config_bool(p->flags, "mlm-all");
+    snprintf(name, sizeof name, "%s", heed_config_text(p->flags, "workload"));
+    catch_interrupt();
+    if (bench_open(p, &b, name)) measure(p, &b);
+    if (all && !strstr(name, "-all")) strncat(name, "-all", sizeof name - strlen(name) - 1);
+    if (heed_state(p->c) == HEED_OK && was_interrupted(NULL))
+        p->status = HEED_INTERRUPTED;
+    else if (heed_state(p->c) == HEED_OK) {
+        json_t *o = result(p, &b, name);
+        if (heed_config_bool(p->flags, "json"))
+            print_json(p, json_incref(o));
+        else
+            print_result(o);
+        json_decref(o);
+    }
+    bench_close(&b);
+}
+
+const command cmd_bench = {
+    .name = "bench",
+    .usage = "--workload NAME",
+    .help = "time training steps of a fixed workload",
+    .about = "Times training steps on random data: forward, loss, backward, AdamW. The data are\n"
+             "made before the clock starts. Figures are comparable only on a quiet machine.",
+    .examples = "  heed bench --workload gpt-tiny --threads 2\n"
+                "  heed bench --workload mlm-nano --threads 1 --seconds 5 --json\n",
+    .options = options,
+    .computes = true,
+    .run = run_bench,
+};

@@ -1,0 +1,159 @@
+/* cmd_data.c -- heed data check: what a text file would give a training. */
+#include "training.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const heed_option options[] = {
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"}, {0}};
+
+typedef struct {
+    size_t bytes, characters, lines, empty, longest; /* of the text; longest line in bytes */
+    size_t tokens, longest_tokens;
+} text_facts;
+
+static size_t characters_of(const char *s, size_t n) {
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) count += ((unsigned char)s[i] & 0xC0) != 0x80;
+    return count;
+}
+
+static bool line_facts(heed_ctx *c, const heed_tokenizer *k, const char *text, size_t n,
+                       text_facts *f) {
+    heed_tokens t = {.c = c};
+    bool ok = true;
+    f->bytes = n;
+    f->characters = characters_of(text, n);
+    for (size_t at = 0; ok && at < n;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        size_t length = end ? (size_t)(end - (text + at)) : n - at;
+        t.count = 0;
+        ok = heed_encode(k, text + at, length, &t);
+        f->lines++;
+        f->empty += length == 0;
+        if (length > f->longest) f->longest = length;
+        if (t.count > f->longest_tokens) f->longest_tokens = t.count;
+        at += length + 1;
+    }
+    heed_tokens_free(&t);
+    return ok;
+}
+
+/* ---- output ---- */
+
+static void print_sample(const char *text, size_t n) {
+    enum { LINES = 3, COLUMNS = 76 };
+    char line[512];
+    int shown = 0;
+    puts("\nsample");
+    for (size_t at = 0; at < n && shown < LINES;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        size_t length = end ? (size_t)(end - (text + at)) : n - at;
+        snprintf(line, sizeof line, "%.*s", length < 400 ? (int)length : 400, text + at);
+        size_t cut = text_cut(line, COLUMNS);
+        if (length > 0) {
+            printf("  %.*s%s\n", (int)cut, line, cut < length ? "..." : "");
+            shown++;
+        }
+        at += length + 1;
+    }
+}
+
+/* Settings that fit a text of this size. */
+static const char *suggestion(const heed_corpus_info *a) {
+    size_t tokens = a->tokens + a->val_tokens;
+    if (tokens < 20000) return "--preset nano --dropout 0.1";
+    if (tokens < 5000000) return "--preset tiny";
+    return "--preset small";
+}
+
+static void print_warnings(const program *p, const heed_corpus_info *a, const text_facts *t) {
+    int64_t block = heed_config_int(p->flags, "block");
+    size_t unknown = a->unknown + a->val_unknown, tokens = a->tokens + a->val_tokens;
+    char n[32];
+    if (unknown * 100 > tokens)
+        puts("  note         more than 1 % is unknown: a larger --vocab, or another --tokenizer");
+    if (a->cut_lines)
+        printf("  note         %s lines are cut at --block %lld\n", with_commas(n, a->cut_lines),
+               (long long)block);
+    if (a->val_tokens == 0) puts("  note         no validation part: --val-split or --val");
+    if (a->val_lines && a->overlap * 10 > a->val_lines)
+        puts("  note         validation repeats the training text: its loss says little");
+    if (t->lines > 50 && t->longest_tokens + 2 <= (size_t)block && t->lines * 3 < a->tokens)
+        puts("  note         every line fits into a block: --packing lines keeps them apart");
+}
+
+static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_info *a,
+                        const text_facts *t) {
+    char n1[32], n2[32], n3[32];
+    double tokens = (double)(a->tokens + a->val_tokens);
+    printf("%s\n\n", heed_config_text(p->flags, "data"));
+    printf("  encoding     UTF-8, %s bytes, %s characters\n", with_commas(n1, t->bytes),
+           with_commas(n2, t->characters));
+    printf("  lines        %s, %s of them empty; the longest has %s bytes\n",
+           with_commas(n1, t->lines), with_commas(n2, t->empty), with_commas(n3, t->longest));
+    printf("  vocabulary   %s, %s tokens\n", heed_tokenizer_kind(k),
+           with_commas(n1, (uint64_t)heed_vocab_size(k)));
+    printf("  training     %s tokens\n", with_commas(n1, a->tokens));
+    printf("  validation   %s tokens (%.1f %%)\n", with_commas(n1, a->val_tokens),
+           100 * (double)a->val_tokens / tokens);
+    printf("  unknown      %s tokens (%.2f %%)\n", with_commas(n1, a->unknown + a->val_unknown),
+           100 * (double)(a->unknown + a->val_unknown) / tokens);
+    if (a->val_lines)
+        printf("  overlap      %s of %s validation lines stand in the training part, too\n",
+               with_commas(n1, a->overlap), with_commas(n2, a->val_lines));
+    print_warnings(p, a, t);
+}
+
+static void print_object(program *p, const heed_tokenizer *k, const heed_corpus_info *a,
+                         const text_facts *t) {
+    print_json(
+        p,
+        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:s}", "data",
+                  heed_config_text(p->flags, "data"), "bytes", (json_int_t)t->bytes, "characters",
+                  (json_int_t)t->characters, "lines", (json_int_t)t->lines, "empty_lines",
+                  (json_int_t)t->empty, "longest_line", (json_int_t)t->longest, "tokenizer",
+                  heed_tokenizer_kind(k), "vocab", heed_vocab_size(k), "tokens",
+                  (json_int_t)a->tokens, "val_tokens", (json_int_t)a->val_tokens, "unknown",
+                  (json_int_t)(a->unknown + a->val_unknown), "val_lines", (json_int_t)a->val_lines,
+                  "overlap", (json_int_t)a->overlap, "suggestion", suggestion(a)));
+}
+
+static void report(program *p, const text_data *d, const char *text, size_t n) {
+    text_facts facts = {0};
+    heed_corpus_info about = heed_corpus_about(d->corpus);
+    if (!line_facts(p->c, d->tokenizer, text, n, &facts)) return;
+    if (heed_config_bool(p->flags, "json")) {
+        print_object(p, d->tokenizer, &about, &facts);
+        return;
+    }
+    print_facts(p, d->tokenizer, &about, &facts);
+    print_sample(text, n);
+    printf("\nTry\n  heed train %s %s -o runs/first %s\n", p->task->name, p->argv[0],
+           suggestion(&about));
+}
+
+static void check(program *p) {
+    text_data data = {0};
+    size_t n = 0;
+    heed_config_set(p->flags, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
+    char *text = heed_text_read(p->c, p->argv[0], &n);
+    if (text && text_open(p->c, p->task, p->flags, NULL, &data)) report(p, &data, text, n);
+    free(text);
+    text_close(&data);
+}
+
+const command cmd_data_check = {
+    .name = "data check",
+    .usage = "TASK DATA",
+    .help = "what a text file holds: lines, tokens, unknown ones, overlap",
+    .about = "Reads DATA as a training of TASK would, and reports what it finds: encoding, lines,\n"
+             "vocabulary, unknown tokens, overlap of training and validation. Trains nothing.",
+    .examples = "  heed data check gpt book.txt\n"
+                "  heed data check mlm book.txt --tokenizer word --packing lines\n",
+    .options = options,
+    .task_options = true,
+    .min = 1,
+    .max = 1,
+    .run = check,
+};

@@ -1,0 +1,210 @@
+/* cmd_train.c -- heed train, heed resume. */
+#include "training.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DISPLAY "Display"
+#define SHOWN                                                                                      \
+    {"progress",                                                                                   \
+     HEED_CHOICE,                                                                                  \
+     "auto",                                                                                       \
+     0,                                                                                            \
+     0,                                                                                            \
+     "auto|bar|line|json|none",                                                                    \
+     "how the training shows itself, on stderr; auto: bar on a terminal, else line",               \
+     DISPLAY},                                                                                     \
+    {                                                                                              \
+        "json", HEED_BOOL, "false", 0, 0, NULL, "print the result as one JSON object", DISPLAY     \
+    }
+
+static const heed_option train_options[] = {
+    {"out", HEED_TEXT, "", 0, 0, NULL, "folder of the run to make; -o for short", "Run"},
+    {"force", HEED_BOOL, "false", 0, 0, NULL, "replace a run that stands there", "Run"},
+    SHOWN,
+    {0}};
+
+static const heed_option resume_options[] = {
+    {"steps", HEED_INT, "0", 0, 1e12, NULL, "another length in all; 0: the run's own", "Run"},
+    {"eval-every", HEED_INT, "0", 0, 1e12, NULL, "steps between evaluations; 0: the run's own",
+     "Run"},
+    {"save-every", HEED_INT, "0", 0, 1e12, NULL, "steps between checkpoints; 0: the run's own",
+     "Run"},
+    {"data", HEED_TEXT, "", 0, 0, NULL, "where the data lies now, when it was moved", "Run"},
+    SHOWN,
+    {0}};
+
+/* ---- what a training is made of ---- */
+
+typedef struct {
+    const task *task;
+    heed_config *f; /* what config.conf will hold */
+    const char *run;
+    bool resume, force;
+} training;
+
+static void print_result(program *p, const training *t, const heed_fit_result *r) {
+    char best[64] = "";
+    if (heed_config_bool(p->flags, "json")) {
+        print_json(p, json_pack("{s:s, s:I, s:o, s:o, s:o, s:o}", "run", t->run, "step",
+                                (json_int_t)r->step, "loss", json_number(r->loss), "val_loss",
+                                json_number(r->val_loss), "best_loss", json_number(r->best_loss),
+                                "accuracy", json_number(r->metric)));
+        return;
+    }
+    printf("%s: step %lld", t->run, (long long)r->step);
+    if (isfinite(r->best_loss)) snprintf(best, sizeof best, ", the best one %.4f", r->best_loss);
+    if (isfinite(r->val_loss))
+        printf(", validation loss %.4f%s", r->val_loss, best);
+    else
+        printf(", training loss %.4f", r->loss);
+    if (t->task->masked)
+        printf("\n\nNext\n  heed fill %s \"some words and a [MASK] .\"\n", t->run);
+    else
+        printf("\n\nNext\n  heed generate %s --prompt \"Some words\"\n", t->run);
+    printf("  heed plot %s\n", t->run);
+}
+
+/* Trains on data that is open. */
+static void fit(program *p, const training *t, const text_data *data, progress *g) {
+    heed_corpus_info about = heed_corpus_about(data->corpus);
+    heed_fit_args a = {.model = t->task->model,
+                       .config = t->f,
+                       .data = data->corpus,
+                       .data_checksum = about.checksum,
+                       .tokenizer_digest = heed_tokenizer_digest(data->tokenizer),
+                       .tokenizer = data->tokenizer,
+                       .run = t->run,
+                       .no_val = about.val_tokens == 0,
+                       .resume = t->resume,
+                       .force = t->force,
+                       .report = progress_report,
+                       .stop = was_interrupted,
+                       .user = g};
+    catch_interrupt();
+    heed_fit_result r = heed_fit(p->c, &a);
+    if (p->line_open) fputc('\n', stderr);
+    p->line_open = false;
+    if (heed_state(p->c) == HEED_OK) print_result(p, t, &r);
+    if (heed_state(p->c) == HEED_INTERRUPTED) {
+        fprintf(stderr, "heed: interrupted at step %lld; go on with\n  heed resume %s\n",
+                (long long)r.step, t->run);
+        heed_clear(p->c);
+        p->status = HEED_INTERRUPTED;
+    }
+}
+
+static void run_training(program *p, const training *t, heed_tokenizer *tokenizer) {
+    text_data data;
+    progress g = {.p = p,
+                  .f = t->f,
+                  .data = &data,
+                  .run = t->run,
+                  .mode = show_mode_of(heed_config_text(p->flags, "progress")),
+                  .samples = {.c = p->c}};
+    p->task = t->task;
+    if (text_open(p->c, t->task, t->f, tokenizer, &data)) fit(p, t, &data, &g);
+    heed_tape_free(g.tape);
+    heed_text_free(&g.samples);
+    text_close(&data);
+}
+
+/* ---- heed train ---- */
+
+/* What goes into the run: the task's settings, and the data. */
+static heed_config *run_config(program *p) {
+    heed_config *f = task_config(p);
+    if (p->argc > 0) heed_config_set(f, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
+    return f;
+}
+
+static bool check_run(program *p, const training *t) {
+    char path[1024];
+    const char *name = p->task->name;
+    if (!*heed_config_text(t->f, "data"))
+        return heed_fail(p->c, HEED_USAGE,
+                         "missing DATA: expected a text file; hint: heed train %s book.txt -o "
+                         "runs/book",
+                         name);
+    if (!*t->run)
+        return heed_fail(p->c, HEED_USAGE,
+                         "missing -o: expected a folder for the run; hint: heed train %s %s -o "
+                         "runs/first",
+                         name, heed_config_text(t->f, "data"));
+    snprintf(path, sizeof path, "%s/config.conf", t->run);
+    if (is_file(path) && !t->force)
+        return heed_fail(p->c, HEED_USAGE,
+                         "a run stands there already: %s; hint: heed resume %s goes on with it, "
+                         "--force replaces it",
+                         t->run, t->run);
+    return true;
+}
+
+static void train(program *p) {
+    training t = {.task = p->task,
+                  .f = run_config(p),
+                  .run = heed_config_text(p->flags, "out"),
+                  .force = heed_config_bool(p->flags, "force")};
+    if (heed_state(p->c) == HEED_OK && check_run(p, &t)) run_training(p, &t, NULL);
+}
+
+const command cmd_train = {
+    .name = "train",
+    .usage = "TASK DATA -o RUN",
+    .help = "train a model on a text file",
+    .about = "Trains a model on a text file and writes a run: a folder that is all of the model.\n"
+             "Without --tokenizer PATH a tokenizer is trained on the text first. Ctrl-C saves and\n"
+             "stops; `heed resume RUN` goes on.",
+    .examples = "  heed train gpt book.txt -o runs/book --steps 300\n"
+                "  heed train mlm book.txt -o runs/blanks --preset tiny --tokenizer word\n"
+                "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n",
+    .options = train_options,
+    .task_options = true,
+    .computes = true,
+    .max = 1,
+    .run = train,
+};
+
+/* ---- heed resume ---- */
+
+static void override(program *p, heed_config *f, const char *key) {
+    if (heed_config_rank(p->flags, key) == HEED_FROM_DEFAULT) return;
+    heed_config_set(f, key, heed_config_text(p->flags, key), key, HEED_FROM_FLAG);
+}
+
+static void resume(program *p) {
+    training t = {.run = p->argv[0], .resume = true};
+    t.f = run_settings(p->c, t.run, &t.task);
+    if (!t.f) return;
+    override(p, t.f, "steps");
+    override(p, t.f, "eval-every");
+    override(p, t.f, "save-every");
+    override(p, t.f, "data");
+    const char *data = heed_config_text(t.f, "data");
+    if (!is_file(data)) {
+        heed_fail(p->c, HEED_DATA,
+                  "the data of the run is not there: %s/config.conf: data = %s; hint: run from "
+                  "the folder that it was trained in, or heed resume %s --data FILE",
+                  t.run, data, t.run);
+        return;
+    }
+    run_training(p, &t, heed_tokenizer_open(p->c, t.run));
+}
+
+const command cmd_resume = {
+    .name = "resume",
+    .usage = "RUN",
+    .help = "go on with a training that was stopped",
+    .about = "Goes on from the last checkpoint of a run, to the same weights bit by bit as if it\n"
+             "had never stopped. A finished run is left as it is. Another --steps changes the\n"
+             "length of the training and with it the schedule of the learning rate.",
+    .examples = "  heed resume runs/book\n"
+                "  heed resume runs/book --steps 2000\n",
+    .options = resume_options,
+    .computes = true,
+    .continues = true,
+    .min = 1,
+    .max = 1,
+    .run = resume,
+};

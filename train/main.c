@@ -1,0 +1,115 @@
+/* main.c -- the program's table of commands, its help and its version. */
+#include "program.h"
+
+#include <string.h>
+
+static const struct {
+    const char *heading; /* of this row and those below */
+    const command *command;
+} table[] = {
+    {"Prepare", &cmd_init},
+    {NULL, &cmd_data_check},
+    {NULL, &cmd_tokenizer_train},
+    {NULL, &cmd_tokenizer_encode},
+    {NULL, &cmd_tokenizer_decode},
+    {NULL, &cmd_tokenizer_info},
+    {"Train", &cmd_train},
+    {NULL, &cmd_resume},
+    {"Use", &cmd_fill},
+    {NULL, &cmd_generate},
+    {NULL, &cmd_eval},
+    {"Look", &cmd_plot},
+    {NULL, &cmd_compare},
+    {NULL, &cmd_info},
+    {"Check", &cmd_gradcheck},
+    {NULL, &cmd_bench},
+    {NULL, &cmd_doctor},
+};
+enum { COMMANDS = sizeof table / sizeof *table };
+
+static void print_overview(void) {
+    puts("heed " HEED_VERSION ": trains small transformers on a text file and shows what they "
+         "attend to\n\nUsage: heed COMMAND [ARGS] [--key value]");
+    for (int i = 0; i < COMMANDS; i++) {
+        if (table[i].heading) printf("\n%s\n", table[i].heading);
+        printf("  %-18s %s\n", table[i].command->name, table[i].command->help);
+    }
+    puts("\nA first model, and a question to it:\n"
+         "  heed train mlm book.txt -o runs/book\n"
+         "  heed fill runs/book \"The king went to the [MASK] .\"\n"
+         "\n`heed help COMMAND` explains a command and all its settings.");
+}
+
+/* How many words of argv name the command: 2, 1, or 0 for another command. */
+static int words_of(const command *k, int argc, char **argv) {
+    const char *space = strchr(k->name, ' ');
+    if (!space) return argc > 0 && strcmp(argv[0], k->name) == 0;
+    size_t n = (size_t)(space - k->name);
+    return argc > 1 && strlen(argv[0]) == n && strncmp(argv[0], k->name, n) == 0 &&
+                   strcmp(argv[1], space + 1) == 0
+               ? 2
+               : 0;
+}
+
+static const command *find_command(int argc, char **argv, int *words) {
+    for (int i = 0; i < COMMANDS; i++)
+        if ((*words = words_of(table[i].command, argc, argv)) > 0) return table[i].command;
+    return NULL;
+}
+
+/* "tokenizer" alone names a family: its commands are printed. */
+static int print_family(const char *word, FILE *out) {
+    size_t n = strlen(word);
+    int found = 0;
+    for (int i = 0; i < COMMANDS; i++) {
+        const command *k = table[i].command;
+        if (strncmp(k->name, word, n) != 0 || k->name[n] != ' ') continue;
+        if (found++ == 0) fprintf(out, "Usage: heed %s COMMAND [ARGS]\n\n", word);
+        fprintf(out, "  heed %s %s\n      %s\n", k->name, k->usage, k->help);
+    }
+    return found;
+}
+
+static int unknown_command(int argc, char **argv) {
+    char typed[128];
+    const char *names[COMMANDS + 1];
+    for (int i = 0; i < COMMANDS; i++) names[i] = table[i].command->name;
+    names[COMMANDS] = NULL;
+    snprintf(typed, sizeof typed, "%s%s%s", argv[0], argc > 1 ? " " : "", argc > 1 ? argv[1] : "");
+    const char *near = closest(argv[0], names);
+    if (!near && argc > 1) near = closest(typed, names);
+    if (near)
+        fprintf(stderr, "heed: unknown command %s: did you mean %s?\n", argv[0], near);
+    else
+        fprintf(stderr, "heed: unknown command %s; hint: heed --help lists all\n", argv[0]);
+    return HEED_USAGE;
+}
+
+static int help(int argc, char **argv) {
+    int words = 0;
+    if (argc == 0) return print_overview(), HEED_OK;
+    const command *k = find_command(argc, argv, &words);
+    if (k) return print_help(argc - words, argv + words, k) ? HEED_OK : HEED_FAILED;
+    return print_family(argv[0], stdout) ? HEED_OK : unknown_command(1, argv);
+}
+
+static int run_command(const command *k, int argc, char **argv) {
+    program p = {.command = k, .started = now()};
+    if (wants_help(argc, argv)) return print_help(argc, argv, k) ? HEED_OK : HEED_FAILED;
+    if (program_open(&p, argc, argv)) k->run(&p);
+    return program_close(&p);
+}
+
+int main(int argc, char **argv) {
+    int words = 0;
+    argc--, argv++;
+    if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
+        return help(0, NULL);
+    if (strcmp(argv[0], "--version") == 0) return puts("heed " HEED_VERSION) < 0;
+    if (strcmp(argv[0], "help") == 0) return help(argc - 1, argv + 1);
+    const command *k = find_command(argc, argv, &words);
+    if (k) return run_command(k, argc - words, argv + words);
+    if (argc > 1 && wants_help(1, argv + 1)) return help(1, argv);
+    if (argc == 1 && print_family(argv[0], stderr)) return HEED_USAGE;
+    return unknown_command(argc, argv);
+}

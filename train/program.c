@@ -1,0 +1,259 @@
+/* program.c -- from the arguments of a command to its settings and its context, and back to an exit
+ * status. */
+#include "program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const heed_option compute_options[] = {
+    {"threads", HEED_INT, "0", 0, 4096, NULL, "threads; 0: OMP_NUM_THREADS, else the CPUs at hand",
+     "Computing"},
+    {"isa", HEED_CHOICE, "auto", 0, 0, "auto|generic|avx2|avx512|neon",
+     "instruction set; generic gives the same bits on every machine", "Computing"},
+    {0}};
+
+/* ---- messages ---- */
+
+static void show_log(void *user, heed_level level, const char *message) {
+    program *p = user;
+    if (p->line_open) fputs("\r\033[K", stderr);
+    p->line_open = false;
+    fprintf(stderr, "heed: %s%s\n", level == HEED_WARN ? "warning: " : "", message);
+}
+
+static void show_error(program *p) {
+    if (p->line_open) fputs("\r\033[K", stderr);
+    p->line_open = false;
+    if (*heed_why(p->c)) fprintf(stderr, "heed: %s\n", heed_why(p->c));
+}
+
+void program_complain(program *p) {
+    if (heed_state(p->c) == HEED_OK) return;
+    fflush(stdout);
+    show_error(p);
+    p->status = heed_state(p->c);
+    heed_clear(p->c);
+}
+
+/* ---- arguments ---- */
+
+/* "-o RUN" is "--out RUN". */
+static void spell_out(int argc, char **argv) {
+    static char out[] = "--out";
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "-o") == 0) argv[i] = out;
+}
+
+bool wants_help(int argc, char **argv) {
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+    return false;
+}
+
+/* The task that a settings file names in a line `task = NAME`. */
+static const task *task_of_file(heed_ctx *c, const char *path) {
+    size_t n = 0;
+    char *text = heed_text_read(c, path, &n), name[32] = "";
+    for (char *line = text; line; line = strchr(line, '\n')) {
+        line += strspn(line, " \t\n");
+        if (sscanf(line, "task = %31[a-z0-9]", name) == 1) break;
+    }
+    free(text);
+    return find_task(name);
+}
+
+/* The task decides which settings there are, so it is looked for before they are read: the first
+ * argument that names one, else the -c FILE. */
+static const task *task_of(heed_ctx *c, int argc, char **argv) {
+    const task *k;
+    for (int i = 0; i < argc; i++)
+        if ((k = find_task(argv[i]))) return k;
+    for (int i = 0; i + 1 < argc; i++)
+        if (strcmp(argv[i], "-c") == 0 && (k = task_of_file(c, argv[i + 1]))) return k;
+    return NULL;
+}
+
+static void refuse_task(heed_ctx *c, const command *k, int argc, char **argv) {
+    const char *names[16] = {0}, *near;
+    char list[256] = "";
+    for (int i = 0; tasks[i] && i < 15; i++) {
+        names[i] = tasks[i]->name;
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
+    }
+    bool named = argc > 0 && argv[0][0] != '-';
+    near = named ? closest(argv[0], names) : NULL;
+    if (near)
+        heed_fail(c, HEED_USAGE, "unknown task %s: did you mean %s?", argv[0], near);
+    else if (named)
+        heed_fail(c, HEED_USAGE, "unknown task %s: expected one of %s; hint: heed help %s", argv[0],
+                  list, k->name);
+    else
+        heed_fail(c, HEED_USAGE, "missing TASK: expected one of %s; hint: heed help %s", list,
+                  k->name);
+}
+
+/* The index-th word in capitals of a usage: "RUN [DATA]" -> "RUN", "DATA". */
+static void argument_name(const char *usage, int index, char name[32]) {
+    snprintf(name, 32, "argument");
+    for (const char *s = usage; *s; s++) {
+        bool starts = *s >= 'A' && *s <= 'Z' && (s == usage || s[-1] == ' ' || s[-1] == '[');
+        if (!starts || index-- > 0) continue;
+        size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        snprintf(name, 32, "%.*s", (int)n, s);
+        return;
+    }
+}
+
+static bool check_count(heed_ctx *c, const command *k, int argc, char **argv) {
+    char name[32];
+    argument_name(k->usage, argc + k->task_options, name); /* TASK is not counted */
+    if (argc < k->min)
+        return heed_fail(c, HEED_USAGE, "missing %s: expected heed %s %s; hint: heed help %s", name,
+                         k->name, k->usage, k->name);
+    if (k->max >= 0 && argc > k->max)
+        return heed_fail(c, HEED_USAGE, "one argument too many: %s: expected heed %s%s%s",
+                         argv[k->max], k->name, *k->usage ? " " : "", k->usage);
+    return true;
+}
+
+static heed_config *settings_of(heed_ctx *c, const command *k, const task *t) {
+    const heed_option *tables[TABLES + 3] = {0};
+    int n = 0;
+    if (k->options) tables[n++] = k->options;
+    if (t) task_tables(t, tables + n);
+    while (tables[n]) n++;
+    if (k->computes) tables[n++] = compute_options;
+    return heed_config_new(c, tables);
+}
+
+/* Settings of f that somebody gave, in a config of another context. */
+static heed_config *copy_settings(program *p, const heed_config *f) {
+    heed_config *copy = settings_of(p->c, p->command, p->task);
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const char *value;
+        const heed_option *o = heed_config_at(f, i, &value);
+        heed_rank rank = heed_config_rank(f, o->name);
+        if (rank != HEED_FROM_DEFAULT) heed_config_set(copy, o->name, value, o->name, rank);
+    }
+    return copy;
+}
+
+static void open_context(program *p, const heed_config *f) {
+    heed_options o = {.seed = p->seed, .log = show_log, .user = p};
+    const char *isa = heed_config_has(f, "isa") ? heed_config_text(f, "isa") : "auto";
+    if (strcmp(isa, "auto") != 0) o.isa = isa;
+    if (heed_config_has(f, "threads")) o.threads = (int)heed_config_int(f, "threads");
+    if (heed_config_has(f, "seed")) o.seed = (uint64_t)heed_config_int(f, "seed");
+    p->c = heed_open(&o);
+}
+
+/* A context has one seed from its opening on: the run's. */
+static bool take_seed(program *p, heed_ctx *c) {
+    const task *k;
+    heed_config *f = run_settings(c, p->argv[0], &k);
+    if (f) p->seed = (uint64_t)heed_config_int(f, "seed");
+    return f != NULL;
+}
+
+/* Arguments to settings in context c; positional arguments stay in p. */
+static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
+    const command *k = p->command;
+    spell_out(argc, argv);
+    if (k->task_options && !(p->task = task_of(c, argc, argv))) {
+        if (heed_state(c) == HEED_OK) refuse_task(c, k, argc, argv);
+        return NULL;
+    }
+    heed_config *f = settings_of(c, k, p->task);
+    if (!heed_config_args(f, &argc, argv)) return NULL;
+    if (p->task && !apply_preset(c, p->task, f)) return NULL;
+    if (p->task && argc > 0 && strcmp(argv[0], p->task->name) == 0) argc--, argv++;
+    p->argc = argc, p->argv = argv;
+    if (!check_count(c, k, argc, argv)) return NULL;
+    return !k->continues || take_seed(p, c) ? f : NULL;
+}
+
+bool program_open(program *p, int argc, char **argv) {
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1, .log = show_log, .user = p});
+    heed_config *f = parse(p, c, argc, argv);
+    if (!f) {
+        p->c = c;
+        return false;
+    }
+    open_context(p, f);
+    if (heed_state(p->c) == HEED_OK) p->flags = copy_settings(p, f);
+    heed_close(c);
+    return heed_state(p->c) == HEED_OK;
+}
+
+int program_close(program *p) {
+    heed_status status = heed_state(p->c) == HEED_OK ? p->status : heed_state(p->c);
+    bool lost = fflush(stdout) != 0 || ferror(stdout);
+    if (heed_state(p->c) != HEED_OK) show_error(p);
+    if (lost) fputs("heed: cannot write to standard output\n", stderr);
+    heed_close(p->c);
+    if (lost && status == HEED_OK) status = HEED_FAILED;
+    return status == HEED_INTERRUPTED ? 130 : (int)status;
+}
+
+heed_config *task_config(program *p) {
+    const heed_option *tables[TABLES];
+    task_tables(p->task, tables);
+    heed_config *f = heed_config_new(p->c, tables);
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const char *value, *key = heed_config_at(f, i, &value)->name;
+        heed_rank rank = heed_config_rank(p->flags, key);
+        if (rank != HEED_FROM_DEFAULT)
+            heed_config_set(f, key, heed_config_text(p->flags, key), key, rank);
+    }
+    heed_config_set(f, "task", p->task->name, "TASK", HEED_FROM_FLAG);
+    return f;
+}
+
+heed_config *run_settings(heed_ctx *c, const char *dir, const task **k) {
+    const heed_option *tables[TABLES];
+    char path[1024];
+    snprintf(path, sizeof path, "%s/config.conf", dir);
+    if (!is_file(path)) {
+        heed_fail(c, HEED_DATA,
+                  "not a run: %s: expected a folder with config.conf; hint: heed train makes one",
+                  dir);
+        return NULL;
+    }
+    if (!(*k = task_of_file(c, path))) {
+        heed_fail(c, HEED_DATA, "%s: expected a line `task = NAME` with a task of this program",
+                  path);
+        return NULL;
+    }
+    task_tables(*k, tables);
+    heed_config *f = heed_config_new(c, tables);
+    return heed_config_read(f, path, HEED_FROM_FILE) ? f : NULL;
+}
+
+heed_run *open_run(program *p, const char *dir) {
+    return heed_run_open(p->c, dir, heed_models, NULL);
+}
+
+/* ---- help ---- */
+
+static void print_tasks(const command *k) {
+    puts("Tasks");
+    for (int i = 0; tasks[i]; i++) printf("  %-18s %s\n", tasks[i]->name, tasks[i]->model->help);
+    printf("\n`heed %s %s --help` lists the settings of a task.\n\n", k->name, tasks[0]->name);
+}
+
+bool print_help(int argc, char **argv, const command *k) {
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    const task *t = k->task_options ? task_of(c, argc, argv) : NULL;
+    heed_text text = {.c = c};
+    heed_clear(c);
+    printf("Usage: heed %s %s%s[--key value]\n\n%s\n\n", k->name, k->usage, *k->usage ? " " : "",
+           k->about ? k->about : k->help);
+    if (k->task_options && !t) print_tasks(k);
+    heed_config *f = settings_of(c, k, t);
+    if (heed_config_count(f) > 0 && heed_config_help(f, &text)) print_text(&text);
+    printf("%sExamples\n%s", heed_config_count(f) > 0 ? "\n" : "", k->examples);
+    if (heed_state(c) != HEED_OK) fprintf(stderr, "heed: %s\n", heed_why(c));
+    bool ok = heed_state(c) == HEED_OK;
+    heed_close(c);
+    return ok;
+}

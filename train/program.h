@@ -1,0 +1,112 @@
+/* program.h -- what the commands share: the table of commands, settings, errors, terminal. */
+#ifndef HEED_PROGRAM_H
+#define HEED_PROGRAM_H
+
+#include "../models/models.h"
+
+#include <heed/heed.h>
+#include <jansson.h>
+#include <stdio.h>
+
+/* ---- tasks ---- */
+
+/* What can be trained: a model, and this task's own defaults for settings that all tasks share. */
+typedef struct {
+    const char *name;
+    const heed_model *model;
+    const heed_option *defaults; /* come before the shared tables, so they win; ended by {0} */
+    bool masked;                 /* lines and blocks stand between [CLS] and [SEP] */
+} task;
+extern const task *const tasks[]; /* ended by NULL */
+const task *find_task(const char *name);
+
+/* The settings of a training of k, as tables for heed_config_new: what its config.conf holds. */
+enum { TABLES = 8 };
+void task_tables(const task *k, const heed_option *tables[TABLES]);
+/* Sets what the setting `preset` names, below files and flags. */
+bool apply_preset(heed_ctx *c, const task *k, heed_config *f);
+
+/* ---- commands ---- */
+
+typedef struct program program;
+typedef struct {
+    const char *name;           /* "train", "tokenizer info" */
+    const char *usage;          /* "RUN [DATA]": positional arguments in capitals */
+    const char *help;           /* one line, for the overview */
+    const char *about;          /* more, for the command's own --help; may be NULL */
+    const char *examples;       /* a line each */
+    const heed_option *options; /* of this command alone, ended by {0}; may be NULL */
+    bool task_options;          /* takes the settings of a task, too */
+    bool computes;              /* takes --threads and --isa */
+    bool continues;             /* its first argument is a run, whose seed it takes */
+    int min, max;               /* positional arguments; max -1: any number */
+    void (*run)(program *p);    /* errors go to p->c */
+} command;
+
+extern const command cmd_init, cmd_data_check, cmd_tokenizer_train, cmd_tokenizer_encode,
+    cmd_tokenizer_decode, cmd_tokenizer_info, cmd_train, cmd_resume, cmd_eval, cmd_fill,
+    cmd_generate, cmd_info, cmd_plot, cmd_compare, cmd_gradcheck, cmd_bench, cmd_doctor;
+
+struct program {
+    const command *command;
+    heed_ctx *c;
+    heed_config *flags; /* all settings of the command: its own, the task's, --threads and --isa */
+    const task *task;   /* for commands with task options */
+    int argc;           /* positional arguments */
+    char **argv;
+    double started;     /* when the program was */
+    uint64_t seed;      /* of the context, when the command continues a run */
+    heed_status status; /* of inputs that failed while others went on */
+    bool line_open;     /* a progress line stands on the terminal without its end */
+};
+
+/* Reads the arguments of a command. False: see p->c. */
+bool program_open(program *p, int argc, char **argv);
+/* Reports the error if there is one, closes everything and returns the exit status. */
+int program_close(program *p);
+/* Prints the error at hand, forgets it and remembers its status: for one bad input of many. */
+void program_complain(program *p);
+/* The settings of the task alone, without the command's own: what goes into config.conf. */
+heed_config *task_config(program *p);
+/* A run of any task, or its settings alone; NULL: see p->c. */
+heed_run *open_run(program *p, const char *dir);
+heed_config *run_settings(heed_ctx *c, const char *dir, const task **k);
+
+bool print_help(int argc, char **argv, const command *k);
+bool wants_help(int argc, char **argv);
+
+/* ---- output ---- */
+
+/* Prints v on stdout in one line, and frees it. */
+void print_json(program *p, json_t *v);
+json_t *json_number(double x); /* null if not finite */
+/* Prints a table's text and frees it. */
+void print_text(heed_text *t);
+/* "1,234,567" into text of 32 bytes, which is returned. */
+char *with_commas(char text[32], uint64_t n);
+char *as_bytes(char text[32], double bytes);      /* "12.3 MB" */
+char *as_duration(char text[32], double seconds); /* "1m 05s" */
+/* The closest of the candidates (list ended by NULL), or NULL if none is close. */
+const char *closest(const char *word, const char *const *candidates);
+/* UTF-8: columns that text takes, and its first `columns` columns as a byte count. */
+int text_columns(const char *text);
+size_t text_cut(const char *text, int columns);
+/* A token as it is shown: newline, tab and space made visible. Into text, which is returned. */
+char *show_token(char *text, size_t size, const char *token);
+
+/* ---- terminal (the one file of the program that knows POSIX) ---- */
+bool is_terminal(FILE *f);
+bool has_color(FILE *f); /* a terminal, and neither NO_COLOR nor a dumb one */
+heed_terminal terminal_kind(FILE *f);
+int terminal_width(void); /* 100 if unknown */
+double now(void);         /* monotonic seconds */
+size_t peak_memory(void); /* bytes */
+void page_faults(long *minor, double *system_seconds);
+void catch_interrupt(
+    void); /* the first SIGINT or SIGTERM is noted, a second one ends the program */
+bool was_interrupted(void *unused);
+bool is_directory(const char *path);
+bool is_file(const char *path);
+const char *cpu_name(char *text, size_t size); /* returns text */
+
+#endif

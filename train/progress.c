@@ -1,0 +1,232 @@
+/* progress.c -- a training as it shows itself on stderr: banner, line or bar, table. */
+#include "training.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+show_mode show_mode_of(const char *name) {
+    if (strcmp(name, "bar") == 0) return SHOW_BAR;
+    if (strcmp(name, "line") == 0) return SHOW_LINES;
+    if (strcmp(name, "json") == 0) return SHOW_JSON;
+    if (strcmp(name, "none") == 0) return SHOW_NOTHING;
+    return is_terminal(stderr) ? SHOW_BAR : SHOW_LINES;
+}
+
+static const char *dim(void) { return has_color(stderr) ? "\033[2m" : ""; }
+static const char *bold(void) { return has_color(stderr) ? "\033[1m" : ""; }
+static const char *plain(void) { return has_color(stderr) ? "\033[0m" : ""; }
+
+static void wipe(progress *g) {
+    if (g->p->line_open) fputs("\r\033[K", stderr);
+    g->p->line_open = false;
+}
+
+/* "24.5k" */
+static const char *rate(char text[32], double items) {
+    if (items >= 999.5e3)
+        snprintf(text, 32, "%.2fM", items / 1e6);
+    else if (items >= 999.5)
+        snprintf(text, 32, "%.1fk", items / 1e3);
+    else
+        snprintf(text, 32, "%.0f", items);
+    return text;
+}
+
+/* ---- banner ---- */
+
+static void row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
+static void row(const char *label, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fprintf(stderr, "  %s%-11s%s", dim(), label, plain());
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputc('\n', stderr);
+}
+
+static void banner_data(const progress *g) {
+    heed_corpus_info a = heed_corpus_about(g->data->corpus);
+    char n1[32], n2[32], n3[32];
+    double unknown = (double)(a.unknown + a.val_unknown);
+    double tokens = (double)(a.tokens + a.val_tokens);
+    row("data", "%s: %s tokens for training, %s for validation", heed_config_text(g->f, "data"),
+        with_commas(n1, a.tokens), with_commas(n2, a.val_tokens));
+    row("vocabulary", "%s tokens, %s%s",
+        with_commas(n3, (uint64_t)heed_vocab_size(g->data->tokenizer)),
+        heed_tokenizer_kind(g->data->tokenizer), unknown > 0 ? "" : ", none unknown");
+    if (unknown > 0) row("", "%.2f %% of the text is unknown to it", 100 * unknown / tokens);
+    if (a.cut_lines)
+        row("", "%s lines are longer than the block and were cut", with_commas(n1, a.cut_lines));
+}
+
+static void banner_decay(const progress *g, const heed_store *s) {
+    int decays = 0, trained = 0, frozen = 0;
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        trained += e->trained;
+        decays += e->trained && e->decay;
+        frozen += !e->trained && !e->state;
+    }
+    row("decay", "%g on %d tensors (weights, embeddings), none on %d (biases, norms)",
+        heed_config_real(g->f, "decay"), decays, trained - decays);
+    if (frozen) row("frozen", "%d tensors", frozen);
+}
+
+static void banner(const progress *g, const heed_report *r) {
+    const heed_ctx *c = heed_store_ctx(r->store);
+    int64_t batch = heed_config_int(g->f, "batch"), block = heed_config_int(g->f, "block");
+    char n1[32], n2[32];
+    fprintf(stderr, "%s%s%s  %s\n", bold(), g->p->task->name, plain(), g->p->task->model->help);
+    banner_data(g);
+    row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",
+        with_commas(n1, r->params), as_bytes(n2, (double)r->bytes));
+    banner_decay(g, r->store);
+    row("epoch", "%s steps of %lld x %lld tokens", with_commas(n1, r->epoch_batches),
+        (long long)batch, (long long)block);
+    row("computing", "%d thread%s, %s", heed_threads(c), heed_threads(c) == 1 ? "" : "s",
+        heed_isa(c));
+    row("run", "%s", g->run);
+    if (r->step > 0) row("resumed", "at step %lld", (long long)r->step);
+    fputc('\n', stderr);
+}
+
+/* ---- one line, redrawn or not ---- */
+
+static int state_text(char *text, size_t size, const progress *g, const heed_report *r) {
+    char a[32], b[32];
+    return snprintf(text, size, "step %lld/%lld  loss %.4f  lr %.1e  %s tok/s  %s left",
+                    (long long)r->step, (long long)r->steps, g->smooth, r->lr,
+                    rate(a, r->items_per_s), as_duration(b, r->seconds_left));
+}
+
+static void draw_bar(progress *g, const heed_report *r) {
+    enum { WIDTH = 24 };
+    char state[160], line[512];
+    bool color = has_color(stderr);
+    double share = r->steps > 0 ? (double)r->step / (double)r->steps : 0;
+    int full = (int)(share * WIDTH), at = 0;
+    if (now() - g->drawn < 0.1 && r->step != r->steps) return;
+    g->drawn = now();
+    state_text(state, sizeof state, g, r);
+    at += snprintf(line + at, sizeof line - (size_t)at, "\r\033[K%s", color ? "\033[36m" : "");
+    for (int i = 0; i < WIDTH; i++) {
+        if (i == full && color) at += snprintf(line + at, sizeof line - (size_t)at, "\033[90m");
+        const char *cell = color ? "\xe2\x94\x81" : i < full ? "#" : "-"; /* heavy line */
+        at += snprintf(line + at, sizeof line - (size_t)at, "%s", cell);
+    }
+    int room = terminal_width() - WIDTH - 8;
+    snprintf(line + at, sizeof line - (size_t)at, "%s %3.0f%%  %.*s", color ? "\033[0m" : "",
+             100 * share, room > 0 ? room : 0, state);
+    fputs(line, stderr);
+    g->p->line_open = true;
+}
+
+static void tell_line(progress *g, const heed_report *r) {
+    char state[160];
+    if (now() - g->told < 30) return;
+    g->told = now();
+    state_text(state, sizeof state, g, r);
+    fprintf(stderr, "%s\n", state);
+}
+
+/* ---- the table of evaluations ---- */
+
+static void cell(char *line, size_t size, int width, const char *format, double x) {
+    char text[32] = "-";
+    if (isfinite(x)) snprintf(text, sizeof text, format, x);
+    size_t n = strlen(line);
+    snprintf(line + n, size - n, "%*s", width, text);
+}
+
+static void tell_evaluation(progress *g, const heed_report *r) {
+    char line[256] = "", text[32];
+    wipe(g);
+    if (!g->header)
+        fprintf(stderr, "%s%8s%8s%10s%10s%12s%10s%10s%9s%9s%9s%s\n", dim(), "step", "epoch",
+                "train", "valid", "perplexity", "bits/byte", "accuracy", "lr", "tok/s", "time",
+                plain());
+    g->header = true;
+    cell(line, sizeof line, 8, "%.0f", (double)r->step);
+    cell(line, sizeof line, 8, "%.2f", r->epoch);
+    cell(line, sizeof line, 10, "%.4f", r->loss);
+    cell(line, sizeof line, 10, "%.4f", r->val_loss);
+    cell(line, sizeof line, 12, "%.6g", exp(r->val_loss));
+    cell(line, sizeof line, 10, "%.4f", r->bits_per_byte);
+    cell(line, sizeof line, 10, "%.2f %%", 100 * r->metric);
+    cell(line, sizeof line, 9, "%.1e", r->lr);
+    fprintf(stderr, "%s%9s", line, rate(text, r->items_per_s));
+    fprintf(stderr, "%9s%s\n", as_duration(text, r->seconds), r->best ? " *" : "");
+    g->told = now();
+}
+
+/* ---- an object a line ---- */
+
+static void tell_json(const heed_report *r) {
+    static const char *const names[] = {"start", "step", "evaluation", "saved", "note"};
+    json_t *o = json_pack("{s:s, s:I, s:I}", "event", names[r->event], "step", (json_int_t)r->step,
+                          "steps", (json_int_t)r->steps);
+    if (r->event == HEED_FIT_START)
+        json_object_update_new(o, json_pack("{s:I, s:I}", "params", (json_int_t)r->params, "bytes",
+                                            (json_int_t)r->bytes));
+    if (r->event == HEED_FIT_STEP || r->event == HEED_FIT_EVAL)
+        json_object_update_new(o, json_pack("{s:f, s:o, s:o, s:o, s:o, s:o}", "epoch", r->epoch,
+                                            "loss", json_number(r->loss), "lr", json_number(r->lr),
+                                            "grad_norm", json_number(r->grad_norm), "items_per_s",
+                                            json_number(r->items_per_s), "seconds",
+                                            json_number(r->seconds)));
+    if (r->event == HEED_FIT_EVAL)
+        json_object_update_new(o, json_pack("{s:o, s:o, s:o, s:b}", "val_loss",
+                                            json_number(r->val_loss), "accuracy",
+                                            json_number(r->metric), "bits_per_byte",
+                                            json_number(r->bits_per_byte), "best", r->best));
+    if (r->event == HEED_FIT_NOTE) json_object_set_new(o, "note", json_string(r->note));
+    json_dumpf(o, stderr, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    fputc('\n', stderr);
+    json_decref(o);
+}
+
+/* Step objects come at most once a second. */
+static void json_event(progress *g, const heed_report *r) {
+    if (r->event == HEED_FIT_STEP && now() - g->told < 1) return;
+    if (r->event == HEED_FIT_STEP) g->told = now();
+    tell_json(r);
+}
+
+/* ---- events ---- */
+
+/* A context of its own: a picture that cannot be written is no reason to end a training. */
+static void draw_loss(const progress *g) {
+    char path[1024];
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    snprintf(path, sizeof path, "%s/loss.png", g->run);
+    if (!curves_png(c, g->run, path)) heed_log(g->p->c, HEED_WARN, "%s", heed_why(c));
+    heed_close(c);
+}
+
+static void show(progress *g, const heed_report *r) {
+    if (r->event == HEED_FIT_START) banner(g, r);
+    if (r->event == HEED_FIT_STEP && g->mode == SHOW_BAR) draw_bar(g, r);
+    if (r->event == HEED_FIT_STEP && g->mode == SHOW_LINES) tell_line(g, r);
+    if (r->event == HEED_FIT_EVAL) tell_evaluation(g, r);
+    if (r->event == HEED_FIT_NOTE) {
+        wipe(g);
+        fprintf(stderr, "heed: %s\n", r->note);
+    }
+}
+
+void progress_report(void *user, const heed_report *r) {
+    progress *g = user;
+    if (r->event == HEED_FIT_START) g->told = now();
+    if (r->event == HEED_FIT_STEP) {
+        g->smooth = g->any ? 0.9 * g->smooth + 0.1 * r->loss : r->loss;
+        g->any = true;
+    }
+    if (g->mode == SHOW_JSON)
+        json_event(g, r);
+    else if (g->mode != SHOW_NOTHING)
+        show(g, r);
+    if (r->event != HEED_FIT_EVAL) return;
+    draw_loss(g);
+    if (g->p->task->model == &heed_model_gpt && r->self) sample_text(g, r);
+}

@@ -1,0 +1,126 @@
+/* text.c -- words, numbers and tokens as people read them. */
+#include "program.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utf8proc.h>
+
+void print_json(program *p, json_t *v) {
+    if (!v || json_dumpf(v, stdout, JSON_REAL_PRECISION(9) | JSON_COMPACT) != 0)
+        heed_fail(p->c, HEED_FAILED, "cannot write the result as JSON");
+    else
+        putchar('\n');
+    json_decref(v);
+}
+
+json_t *json_number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+
+void print_text(heed_text *t) {
+    if (t->n) fwrite(t->s, 1, t->n, stdout);
+    heed_text_free(t);
+}
+
+char *with_commas(char text[32], uint64_t n) {
+    char digits[24];
+    int count = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n), at = 0;
+    for (int i = 0; i < count; i++) {
+        if (i && (count - i) % 3 == 0) text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    text[at] = 0;
+    return text;
+}
+
+char *as_bytes(char text[32], double bytes) {
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
+    int unit = 0;
+    while (bytes >= 1000 && unit < 4) bytes /= 1000, unit++;
+    snprintf(text, 32, unit && bytes < 99.95 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    return text;
+}
+
+char *as_duration(char text[32], double seconds) {
+    if (!isfinite(seconds) || seconds < 0)
+        snprintf(text, 32, "?");
+    else if (seconds < 99.5)
+        snprintf(text, 32, seconds < 9.95 ? "%.1fs" : "%.0fs", seconds);
+    else if (seconds < 5940)
+        snprintf(text, 32, "%dm %02ds", (int)(seconds / 60), (int)fmod(seconds, 60));
+    else
+        snprintf(text, 32, "%.0fh %02dm", floor(seconds / 3600), (int)fmod(seconds / 60, 60));
+    return text;
+}
+
+/* Edits between two words: insertions, deletions, replacements, swaps of neighbours. Damerau 1964,
+ * over the first 31 bytes. */
+static int edits(const char *a, const char *b) {
+    enum { MOST = 32 };
+    size_t a_size = strlen(a), b_size = strlen(b);
+    int d[MOST][MOST], n = a_size < MOST ? (int)a_size : MOST - 1,
+                       m = b_size < MOST ? (int)b_size : MOST - 1;
+    for (int i = 0; i <= n; i++) d[i][0] = i;
+    for (int j = 0; j <= m; j++) d[0][j] = j;
+    for (int i = 1; i <= n; i++) {
+        for (int j = 1; j <= m; j++) {
+            int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
+            if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && d[i - 2][j - 2] + 1 < best) best = d[i - 2][j - 2] + 1;
+            d[i][j] = best;
+        }
+    }
+    return d[n][m];
+}
+
+const char *closest(const char *word, const char *const *candidates) {
+    int best = 1 + (int)strlen(word) / 3;
+    const char *found = NULL;
+    for (; *candidates; candidates++) {
+        int e = edits(word, *candidates);
+        if (e < best || (e == best && !found)) best = e, found = *candidates;
+    }
+    return found;
+}
+
+static size_t columns(const char *text, int most, int *taken) {
+    const utf8proc_uint8_t *s = (const utf8proc_uint8_t *)text;
+    size_t at = 0;
+    for (*taken = 0; s[at];) {
+        utf8proc_int32_t code;
+        utf8proc_ssize_t n = utf8proc_iterate(s + at, -1, &code);
+        int width = n > 0 ? utf8proc_charwidth(code) : 1;
+        if (*taken + width > most) break;
+        *taken += width;
+        at += n > 0 ? (size_t)n : 1;
+    }
+    return at;
+}
+
+int text_columns(const char *text) {
+    int taken;
+    columns(text, 1 << 30, &taken);
+    return taken;
+}
+
+size_t text_cut(const char *text, int most) {
+    int taken;
+    return columns(text, most, &taken);
+}
+
+char *show_token(char *text, size_t size, const char *token) {
+    size_t at = 0;
+    for (; *token && at + 5 < size; token++) {
+        const char *shown = *token == '\n' ? "\\n" : *token == '\t' ? "\\t" : NULL;
+        if (!shown && *token == ' ' && !token[1] && at == 0) shown = "\xe2\x90\xa3"; /* open box */
+        if (shown)
+            at += (size_t)snprintf(text + at, size - at, "%s", shown);
+        else if ((unsigned char)*token < 32)
+            at += (size_t)snprintf(text + at, size - at, "?");
+        else
+            text[at++] = *token;
+    }
+    text[at] = 0;
+    return text;
+}
