@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 /* ---- the operating system ---- */
 
@@ -247,5 +248,150 @@ TEST(io_csv_hostile) {
     memset(wide + 3000, '\n', 2000);
     put_file(in_folder("a"), wide, sizeof wide);
     CHECK_FAILS(c, heed__csv_read(c, in_folder("a"), &t), HEED_DATA, "no CSV file");
+    CLOSE(c);
+}
+
+/* ---- arrays and pictures ---- */
+
+#ifdef HEED_F64
+#define REAL "<f8"
+#else
+#define REAL "<f4"
+#endif
+
+static heed_tensor tensor_of(heed_real *x, int32_t *i, int dims, int a, int b) {
+    int shape[2] = {dims > 0 ? a : 1, dims > 1 ? b : 1};
+    return (heed_tensor){.dims = dims,
+                         .shape = {shape[0], shape[1], 1, 1},
+                         .x = x,
+                         .i = i,
+                         .size = (size_t)(shape[0] * shape[1])};
+}
+
+/* As numpy.save writes it, version 1.0. */
+static void check_npy(const unsigned char *file, size_t n, const char *dict, const void *data,
+                      size_t bytes) {
+    CHECK(n == 128 + bytes && memcmp(file, "\x93NUMPY\x01\x00\x76\x00", 10) == 0);
+    CHECK(strncmp((const char *)file + 10, dict, strlen(dict)) == 0);
+    for (size_t i = 10 + strlen(dict); i < 127; i++) CHECK(file[i] == ' ');
+    CHECK(file[127] == '\n' && memcmp(file + 128, data, bytes) == 0);
+}
+
+TEST(io_npy_bytes) {
+    static const char *const shapes[] = {"()", "(6,)", "(2, 3)"};
+    heed_ctx *c = heed_open(NULL);
+    heed_real x[6] = {1, 2, 3, 4, 5, 6};
+    int32_t index[2] = {-1, 7};
+    char dict[128];
+    size_t n;
+    for (int dims = 0; dims < 3; dims++) {
+        heed_tensor t = tensor_of(x, NULL, dims, dims == 1 ? 6 : 2, 3);
+        CHECK(heed_npy_save(c, in_folder("a.npy"), &t));
+        unsigned char *file = heed__os_read(c, in_folder("a.npy"), 0, &n);
+        snprintf(dict, sizeof dict, "{'descr': '" REAL "', 'fortran_order': False, 'shape': %s, }",
+                 shapes[dims]);
+        check_npy(file, n, dict, x, t.size * sizeof *x);
+        heed__free(file);
+    }
+    heed_tensor t = tensor_of(NULL, index, 1, 2, 1);
+    CHECK(heed_npy_save(c, in_folder("a.npy"), &t));
+    unsigned char *file = heed__os_read(c, in_folder("a.npy"), 0, &n);
+    check_npy(file, n, "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }", index, 8);
+    heed__free(file);
+    CHECK_FAILS(c, heed_npy_save(c, test_folder(), &t), HEED_FAILED, "found a folder");
+    CHECK(!heed_npy_save(c, in_folder("b"), NULL) && !heed_npy_save(NULL, in_folder("b"), &t));
+    CLOSE(c);
+}
+
+static uint32_t number_at(const unsigned char *p) {
+    uint32_t value;
+    memcpy(&value, p, sizeof value);
+    return value;
+}
+
+/* The directory at the end leads to both members, whose check sums hold. */
+TEST(io_npz_is_a_zip_archive) {
+    heed_ctx *c = heed_open(NULL);
+    heed_real x[6] = {1, 2, 3, 4, 5, 6};
+    int32_t index[2] = {-1, 7};
+    heed_tensor a = tensor_of(x, NULL, 2, 2, 3), b = tensor_of(NULL, index, 1, 2, 1);
+    const heed_tensor *tensors[] = {&a, &b};
+    const char *names[] = {"weights", "größe/b"}, *path = in_folder("a.npz");
+    CHECK(heed_npz_save(c, path, 2, names, tensors));
+    size_t n;
+    unsigned char *file = heed__os_read(c, path, 0, &n);
+    const unsigned char *end = file + n - 22, *entry = file + number_at(end + 16);
+    CHECK(memcmp(end, "PK\5\6", 4) == 0 && end[8] == 2 && end[10] == 2);
+    CHECK(entry + number_at(end + 12) == end);
+    for (int i = 0; i < 2; i++) {
+        CHECK(memcmp(entry, "PK\1\2", 4) == 0);
+        size_t name = strlen(names[i]) + 4, size = number_at(entry + 24);
+        const unsigned char *local = file + number_at(entry + 42), *data = local + 30 + name;
+        CHECK(memcmp(local, "PK\3\4", 4) == 0 && memcmp(local + 4, entry + 6, 26) == 0);
+        CHECK(entry[28] == name && memcmp(entry + 46, names[i], name - 4) == 0);
+        CHECK(memcmp(local + 30, entry + 46, name) == 0 && memcmp(data - 4, ".npy", 4) == 0);
+        CHECK(size == 128 + (i ? sizeof index : sizeof x) && number_at(entry + 20) == size);
+        CHECK(crc32(0, data, (uInt)size) == number_at(entry + 16));
+        entry += 46 + name;
+    }
+    CHECK(entry == end);
+    heed__free(file);
+    CHECK(heed_npz_save(c, path, 0, NULL, NULL));
+    CHECK_FAILS(c, heed_npz_save(c, path, 2, (const char *[]){"a", "a"}, tensors), HEED_USAGE,
+                "twice");
+    CHECK_FAILS(c, heed_npz_save(c, path, -1, names, tensors), HEED_USAGE, "found -1");
+    tensors[1] = NULL;
+    CHECK_FAILS(c, heed_npz_save(c, path, 2, names, tensors), HEED_USAGE, "expected name and data");
+    CLOSE(c);
+}
+
+/* The only chunk of image data, inflated: rows of a filter byte and 3 * width bytes. */
+static uLongf inflate_png(const unsigned char *file, size_t n, unsigned char *out, uLongf room) {
+    uint32_t length = (uint32_t)file[33] << 24 | (uint32_t)file[34] << 16 |
+                      (uint32_t)file[35] << 8 | (uint32_t)file[36];
+    CHECK(memcmp(file + 37, "IDAT", 4) == 0 && 41 + length + 4 + 12 == n);
+    CHECK(uncompress(out, &room, file + 41, length) == Z_OK);
+    return room;
+}
+
+/* The filters of PNG (RFC 2083, sec. 6), undone in place. */
+static void unfilter(unsigned char *rows, int width, int height) {
+    int step = 3 * width + 1;
+    for (int y = 0; y < height; y++)
+        for (int i = 1; i < step; i++) {
+            unsigned char *p = rows + y * step + i;
+            int a = i > 3 ? p[-3] : 0, b = y ? p[-step] : 0, d = i > 3 && y ? p[-step - 3] : 0;
+            int pa = abs(b - d), pb = abs(a - d), pd = abs(a + b - 2 * d);
+            int paeth = pa <= pb && pa <= pd ? a : pb <= pd ? b : d;
+            const int add[] = {0, a, b, (a + b) / 2, paeth};
+            *p = (unsigned char)(*p + add[rows[y * step]]);
+        }
+}
+
+TEST(io_png_reads_back) {
+    enum { W = 37, H = 19 };
+    heed_ctx *c = heed_open(NULL);
+    unsigned char rgb[H][3 * W], rows[H][3 * W + 1];
+    heed_random r = heed_random_at(1, "png", 0, 0);
+    for (int y = 0; y < H; y++)
+        for (int i = 0; i < 3 * W; i++)
+            rgb[y][i] =
+                (unsigned char)(y < 9 ? 7 * y + i / 3
+                                      : (int)heed_random_below(&r, (uint64_t)(y * 3 * W + i), 256));
+    CHECK(heed_png_save(c, in_folder("a.png"), rgb[0], W, H));
+    size_t n;
+    unsigned char *file = heed__os_read(c, in_folder("a.png"), 0, &n);
+    static const unsigned char head[] = {0x89, 'P', 'N', 'G', 13,  10,  26, 10, 0, 0,
+                                         0,    13,  'I', 'H', 'D', 'R', 0,  0,  0, W,
+                                         0,    0,   0,   H,   8,   2,   0,  0,  0};
+    CHECK(n > 60 && memcmp(file, head, sizeof head) == 0);
+    CHECK(inflate_png(file, n, rows[0], sizeof rows) == sizeof rows);
+    unfilter(rows[0], W, H);
+    for (int y = 0; y < H; y++) CHECK(memcmp(rows[y] + 1, rgb[y], 3 * W) == 0);
+    heed__free(file);
+    CHECK_FAILS(c, heed_png_save(c, in_folder("b"), rgb[0], 0, 5), HEED_USAGE, "found 0 x 5");
+    CHECK_FAILS(c, heed_png_save(c, in_folder("b"), rgb[0], 32768, 32768), HEED_USAGE, "32768");
+    CHECK_FAILS(c, heed_png_save(c, test_folder(), rgb[0], W, H), HEED_FAILED, "a folder");
+    CHECK(!heed_png_save(c, in_folder("b"), NULL, 1, 1) && !heed__os_exists(in_folder("b")));
     CLOSE(c);
 }

@@ -62,7 +62,7 @@ bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *o
 static const char *const run_files[] = {
     "config.conf", "model.safetensors", "last",       "last.new",    "last.old",
     "metrics.csv", "train.log",         "loss.png",   "samples.txt", "vocab.txt",
-    "labels.txt",  "tokenizer.conf",    "merges.txt", "vocab.json",  NULL};
+    "labels.txt",  "heed-tokenizer.json",    "merges.txt", "vocab.json",  NULL};
 enum { TELLING = 5 }; /* the first ones tell that a folder is a run */
 
 bool heed__run_vacant(heed_ctx *c, const char *dir, bool force) {
@@ -114,11 +114,9 @@ typedef struct {
     heed_text settings;
 } opened;
 
-static void release(opened *o) {
-    heed_tokenizer_free(o->run.tokenizer);
-    heed_tape_free(o->run.tape);
-    heed_store_free(o->run.store);
-    heed_config_free(o->run.config);
+/* Its own memory. What it refers to, the context owns as well, and frees in an order of its own. */
+static void release(heed__owned *owned) {
+    opened *o = (opened *)(void *)((char *)owned - offsetof(opened, owned));
     heed__free(o->run.self);
     heed__free(o->foreign);
     heed_text_free(&o->text);
@@ -126,15 +124,15 @@ static void release(opened *o) {
     heed__free(o);
 }
 
-static void release_owned(heed__owned *owned) {
-    release((opened *)(void *)((char *)owned - offsetof(opened, owned)));
-}
-
 void heed_run_close(heed_run *r) {
     if (!r) return;
     opened *o = (opened *)(void *)r;
+    heed_tokenizer_free(r->tokenizer);
+    heed_tape_free(r->tape);
+    heed_store_free(r->store);
+    heed_config_free(r->config);
     heed__disown(r->c, &o->owned);
-    release(o);
+    release(&o->owned);
 }
 
 /* What the weights file says of itself. */
@@ -315,7 +313,7 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
     opened *o = heed__alloc(c, sizeof *o);
     if (!o) return NULL;
     o->run.c = o->text.c = o->settings.c = c;
-    heed__own(c, &o->owned, release_owned);
+    heed__own(c, &o->owned, release);
     if (open_all(o, dir, models, last)) return &o->run;
     heed_run_close(&o->run);
     return NULL;

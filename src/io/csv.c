@@ -122,7 +122,8 @@ bool heed__csv_cut(heed_ctx *c, const char *path, double last) {
         from = end + 1;
     }
     heed__piece piece = {text, (size_t)(to - text)};
-    bool ok = piece.n == n || heed__os_write(c, path, &piece, 1);
+    bool ok = piece.n == 0 ? heed__os_remove(c, path) /* not even the header was whole */
+                           : piece.n == n || heed__os_write(c, path, &piece, 1);
     heed__free(text);
     return ok;
 }

@@ -26,6 +26,8 @@ bool heed__put_wrapped(heed_text *out, const char *text, size_t column, const ch
 /* The file at path, whose n bytes are at hand: takes data (heed__free), also when it fails. */
 heed_safetensors *heed__safetensors_parse(heed_ctx *c, const char *path, unsigned char *data,
                                           size_t n);
+/* heed_load from an open file. */
+bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *f);
 
 /* ---- JSON ---- */
 /* Strict: one value, no duplicate keys, nothing behind it. Free with json_decref. Errors name path,

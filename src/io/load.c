@@ -126,11 +126,10 @@ static bool no_extra(heed_ctx *c, const char *path, const heed_store *s,
     return true;
 }
 
-bool heed_load(heed_store *s, const char *path) {
+bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *f) {
     heed_ctx *c = heed_store_ctx(s);
-    if (heed__stopped(c) || !path) return false;
-    heed_safetensors *f = heed_safetensors_open(c, path);
-    bool ok = f && no_extra(c, path, s, f);
+    if (heed__stopped(c) || !path || !f) return false;
+    bool ok = no_extra(c, path, s, f);
     for (int i = 0; ok && i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
         ok = check(c, path, e, heed_safetensors_find(f, e->name));
@@ -139,6 +138,12 @@ bool heed_load(heed_store *s, const char *path) {
         heed_entry *e = heed_store_at(s, i);
         fill(e->tensor, heed_safetensors_find(f, e->name));
     }
+    return ok;
+}
+
+bool heed_load(heed_store *s, const char *path) {
+    heed_safetensors *f = heed_safetensors_open(heed_store_ctx(s), path);
+    bool ok = heed__load_parsed(s, path, f);
     heed_safetensors_close(f);
     return ok;
 }
