@@ -59,3 +59,11 @@ run train mlm facts.txt -o pieces $SMALL --force --json
 status 0
 json val_loss
 json run pieces
+run train mlm facts.txt -o letters $SMALL --tokenizer char
+status 0
+run fill letters "[MASK]aris" --json
+json predictions.0.token
+run tokenizer train facts.txt -o plain --kind char
+run train mlm facts.txt -o without $SMALL --tokenizer plain
+refuses 2 "[MASK]"
+absent without

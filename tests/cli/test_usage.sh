@@ -29,8 +29,6 @@ holds test "$STATUS" -lt 5
 silent
 run train gpt facts.txt -o run --tokenizer wrod
 refuses 2 "did you mean word?"
-run train mlm facts.txt -o run --tokenizer char
-holds test "$STATUS" -ne 1
 run train gpt facts.txt -o run --isa sse2
 refuses 2 "isa"
 run fill
