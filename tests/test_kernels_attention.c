@@ -151,7 +151,7 @@ static void plain_row(const plain *p, int b, int h, int i) {
             double g = (double)a->gy[at(b, a->tq, i, a->ldy, h, a->value, c)];
             size_t v = at(b, a->tk, j, a->ldv, h, a->value, c);
             p->y[at(b, a->tq, i, a->ldy, h, a->value, c)] += w[j] * kept * (double)a->v[v];
-            p->gv[v] += soft[j] * kept * g;
+            p->gv[v] += w[j] * kept * g; /* the weights as they were, hard ones too */
             p->gweights[base + (size_t)j] += kept * g * (double)a->v[v];
         }
         dot += soft[j] * p->gweights[base + (size_t)j];

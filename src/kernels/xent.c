@@ -14,8 +14,13 @@ typedef struct {
 static bool inside(const xent *j, int32_t label) { return label >= 0 && label < j->c; }
 static heed_real weight(const xent *j, int32_t label) { return j->weights ? j->weights[label] : 1; }
 
-/* Writes the softmax of the row into p, returns log sum exp. */
-static heed_real softmax(heed_real *p, const heed_real *x, int c) {
+/* log sum_c exp x_c = most + log_sum: kept apart, as most may be large. */
+typedef struct {
+    heed_real most, log_sum;
+} row_sum;
+
+/* Writes the softmax of the row into p. */
+static row_sum softmax(heed_real *p, const heed_real *x, int c) {
     vec m = splat(-INFINITY), sums = {0};
     for (int i = 0; i < c; i += VL) {
         size_t left = (size_t)(c - i);
@@ -34,15 +39,15 @@ static heed_real softmax(heed_real *p, const heed_real *x, int c) {
         size_t left = (size_t)(c - i);
         put(p + i, get(p + i, left) * inverse, left);
     }
-    return most + vlog(splat(sum))[0];
+    return (row_sum){most, vlog(splat(sum))[0]};
 }
 
 /* (smoothing / C) sum_c w_c (lse - x_c) */
-static heed_real smooth_loss(const xent *j, const heed_real *x, heed_real lse) {
+static heed_real smooth_loss(const xent *j, const heed_real *x, row_sum s) {
     vec sums = {0};
     for (int i = 0; i < j->c; i += VL) {
         size_t left = (size_t)(j->c - i);
-        vec term = splat(lse) - get(x + i, left);
+        vec term = splat(s.log_sum) - (get(x + i, left) - splat(s.most));
         if (j->weights) term *= get(j->weights + i, left);
         sums += pick(get_lanes(left), term, splat(0));
     }
@@ -55,14 +60,14 @@ static void xent_part(const void *job, size_t from, size_t to, int thread) {
     for (size_t r = from; r < to; r++) {
         const heed_real *x = j->logits + r * (size_t)j->c;
         int32_t label = j->labels[r];
-        heed_real lse = softmax(j->p + r * (size_t)j->c, x, j->c);
+        row_sum s = softmax(j->p + r * (size_t)j->c, x, j->c);
         if (label == j->ignore) {
             j->loss[r] = 0;
         } else if (!inside(j, label)) {
             j->loss[r] = NAN;
         } else {
-            j->loss[r] = (1 - j->smoothing) * weight(j, label) * (lse - x[label]);
-            if (j->smoothing != 0) j->loss[r] += smooth_loss(j, x, lse);
+            j->loss[r] = (1 - j->smoothing) * weight(j, label) * (s.log_sum - (x[label] - s.most));
+            if (j->smoothing != 0) j->loss[r] += smooth_loss(j, x, s);
         }
     }
 }
