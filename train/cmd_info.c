@@ -123,13 +123,12 @@ static void info(program *p) {
     bool folder = is_directory(p->argv[0]);
     snprintf(path, sizeof path, folder ? "%s/model.safetensors" : "%s", p->argv[0]);
     bool json = heed_config_bool(p->flags, "json");
-    if (folder && !json && !print_settings(p, p->argv[0])) return;
     if (!is_file(path)) {
         heed_fail(p->c, HEED_DATA, "%s is not there: expected a run or a .safetensors file", path);
         return;
     }
     heed_safetensors *f = heed_safetensors_open(p->c, path);
-    if (f) print_arrays(p, f, path);
+    if (f && (!folder || json || print_settings(p, p->argv[0]))) print_arrays(p, f, path);
     heed_safetensors_close(f);
 }
 
