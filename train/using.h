@@ -39,4 +39,8 @@ json_t *attention_json(const attention *a); /* {layer, position, mean: [..], hea
 void each_input(program *p, void *user,
                 bool (*one)(program *p, void *user, const char *text, size_t n));
 
+/* ---- questions (cloze.c) ---- */
+/* A masked model's answers to the lines of path: TEXT WITH ONE [MASK], a tab, ANSWER. */
+heed_score cloze_score(heed_run *r, const char *path);
+
 #endif
