@@ -34,9 +34,9 @@ bool attention_print(const attention *a);
 json_t *attention_json(const attention *a); /* {layer, position, mean: [..], heads: [[..]]} */
 
 /* ---- inputs from arguments or stdin ---- */
+typedef bool (*take_input)(program *p, void *user, const char *text, size_t n);
 /* Calls one for each argument from the second on, or for each line of stdin if there is none. An
  * error is shown, remembered and forgotten, so that the others go on. */
-void each_input(program *p, void *user,
-                bool (*one)(program *p, void *user, const char *text, size_t n));
+void each_input(program *p, void *user, take_input one);
 
 #endif

@@ -1,6 +1,6 @@
 /* Backward against central differences: of an op over its cases, of a model over its parameters. */
+#include "fit/gradcheck.h"
 #include "core/core.h"
-#include <heed/op.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static double floor_of(double in_tensor, double in_all) {
 
 /* ---- an op's case ---- */
 
-enum { MOST = 16 }; /* inputs of a case */
+enum { MOST = HEED__CASE_INPUTS };
 
 typedef struct {
     heed_ctx *c;
@@ -208,11 +208,14 @@ static double weighted_sum(void *self) {
     return sum;
 }
 
-/* Gradients of L by the op's own backward, kept on the case's memory. */
-static bool analytic(trial *t, const heed_op *op, const void *args, heed_real *g[MOST]) {
+/* Gradients of L by the op's own backward, kept on the case's memory; the output's values, too, if
+ * asked for. */
+static bool analytic(trial *t, const heed_op *op, const void *args, heed_real *g[MOST],
+                     heed_tensor **output) {
     heed_tensor *leaves[MOST];
     heed_tensor *y = evaluate(t, op, args, leaves);
     if (!y) return false;
+    if (output && !(*output = heed_input(t->memory, y->x, y->dims, y->shape))) return false;
     if (!t->weights) {
         heed_tensor *w = heed_input(t->memory, NULL, y->dims, y->shape);
         heed_random r = stream(t, MOST);
@@ -232,7 +235,7 @@ static bool analytic(trial *t, const heed_op *op, const void *args, heed_real *g
 
 /* What the op's gradients must be: by differences, or those of the op that it stands in for. */
 static bool expected(trial *t, heed_real *g[MOST]) {
-    if (t->k->surrogate) return analytic(t, t->k->surrogate, t->k->surrogate_args, g);
+    if (t->k->surrogate) return analytic(t, t->k->surrogate, t->k->surrogate_args, g, NULL);
     for (int i = 0; i < t->count; i++) {
         if (fixed(t, i)) continue;
         heed_tensor *x = t->in[i], *n = heed_input(t->memory, NULL, x->dims, x->shape);
@@ -265,7 +268,8 @@ static void compare(const trial *t, heed_real *const a[MOST], heed_real *const n
 static bool run_case(trial *t, heed_check *check) {
     heed_real *a[MOST] = {NULL}, *n[MOST] = {NULL};
     t->weights = NULL;
-    if (!make_inputs(t) || !analytic(t, t->op, t->k->args, a) || !expected(t, n)) return false;
+    if (!make_inputs(t) || !analytic(t, t->op, t->k->args, a, NULL) || !expected(t, n))
+        return false;
     compare(t, a, n, check);
     check->cases++;
     return true;
@@ -285,6 +289,22 @@ heed_check heed_gradcheck(heed_ctx *c, const heed_op *op) {
     heed_tape_free(t.run);
     heed_tape_free(t.memory);
     return check;
+}
+
+int heed__case_run(heed_ctx *c, const heed_op *op, int index, heed_tape *memory,
+                   heed_tensor *values[HEED__CASE_INPUTS + 1]) {
+    trial t = {.c = c, .op = op, .index = index, .k = &op->cases[index], .memory = memory};
+    heed_real *g[MOST] = {NULL};
+    int count = 1;
+    t.run = heed_tape_new(c);
+    bool ok = t.run && make_inputs(&t) && analytic(&t, op, t.k->args, g, &values[0]);
+    for (int i = 0; ok && i < t.count; i++) {
+        if (!g[i]) continue;
+        values[count] = heed_wrap(memory, g[i], t.in[i]->dims, t.in[i]->shape);
+        ok = values[count++] != NULL;
+    }
+    heed_tape_free(t.run);
+    return ok ? count : 0;
 }
 
 /* ---- a model's parameters ---- */

@@ -71,17 +71,22 @@ static heed_tensor *seen(heed_tape *t, const heed_tensor *scores, const heed_ten
     return mask;
 }
 
-static bool fits(heed_tape *t, const char *name, const heed_tensor *q, const heed_tensor *k,
-                 const heed_tensor *v, const heed_tensor *pad) {
-    if (!q || !k || !v) return false;
-    if (q->dims != 3 || k->dims != 3 || v->dims != 3)
-        return heed_fail(heed_tape_ctx(t), HEED_USAGE,
-                         "attention at %s: q, k, v are not (B,T,width)",
-                         name ? name : "a node without name");
-    if (pad && (!pad->i || pad->size != (size_t)k->shape[0] * (size_t)k->shape[1]))
-        return heed_fail(heed_tape_ctx(t), HEED_USAGE,
-                         "attention at %s: the padding mask is not (%d,%d)",
-                         name ? name : "a node without name", k->shape[0], k->shape[1]);
+static bool refuse(heed_tape *t, const char *name, const char *why) {
+    return heed_fail(heed_tape_ctx(t), HEED_USAGE, "attention at %s: %s",
+                     name ? name : "a node without name", why);
+}
+
+static bool fits(heed_tape *t, const char *name, const heed_tensor *const qkv[3],
+                 const heed_tensor *pad, const heed_attention_args *a) {
+    for (int i = 0; i < 3; i++) {
+        if (!qkv[i]) return refuse(t, name, "q, k or v is NULL");
+        if (qkv[i]->dims != 3) return refuse(t, name, "q, k or v is not (B,T,width)");
+    }
+    if (!a || a->heads < 1 || a->key < 1 || a->value < 1)
+        return refuse(t, name, "0 heads, or heads of width 0");
+    const int *keys = qkv[1]->shape;
+    if (pad && (!pad->i || pad->dims != 2 || pad->shape[0] != keys[0] || pad->shape[1] != keys[1]))
+        return refuse(t, name, "the padding mask is not (B,Tk)");
     return true;
 }
 
@@ -89,7 +94,7 @@ heed_tensor *heed_attention_explicit(heed_tape *t, heed_tensor *q, heed_tensor *
                                      heed_tensor *score_bias, heed_tensor *pad,
                                      const heed_attention_args *a) {
     const char *name = heed_take_name(t);
-    if (!a || !fits(t, name, q, k, v, pad)) return NULL;
+    if (!fits(t, name, (const heed_tensor *const[]){q, k, v}, pad, a)) return NULL;
     heed_real beta = a->has_beta ? a->beta : (heed_real)(1 / sqrt(a->key));
     int shape[] = {q->shape[0], q->shape[1], a->heads * a->value};
     q = split_heads(t, name, q, a->heads, a->key, "q");

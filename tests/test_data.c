@@ -1,0 +1,454 @@
+/* Corpora and batches. */
+#include "test.h"
+
+enum { WORDS = 4000 };
+
+static heed_ctx *open_ctx(void) { return heed_open(&(heed_options){.seed = 7}); }
+
+static const char *write_file(const char *name, const char *s, size_t n) {
+    static char path[2][128];
+    static int turn;
+    char *p = path[turn ^= 1];
+    snprintf(p, sizeof path[0], "%s/%s", test_folder(), name);
+    FILE *f = fopen(p, "wb");
+    if (!f || fwrite(s, 1, n, f) != n || fclose(f) != 0) exit(1);
+    return p;
+}
+
+/* "w0 w1 w2 ..." : every token of the text is another one, so an id tells where it stood. */
+static heed_text counted(heed_ctx *c, int words, int per_line) {
+    heed_text t = {.c = c};
+    for (int i = 0; i < words; i++) heed_text_add(&t, "w%d%s", i, (i + 1) % per_line ? " " : "\n");
+    return t;
+}
+
+typedef struct {
+    heed_ctx *c;
+    heed_tokenizer *k;
+    heed_corpus *corpus;
+    int place[WORDS + 8]; /* of each id in the text */
+} world;
+
+static world open_world(int words, int per_line, heed_corpus_args a) {
+    world w = {.c = open_ctx()};
+    heed_text t = counted(w.c, words, per_line);
+    w.k = heed_tokenizer_train(w.c, t.s, t.n, (heed_tokenizer_args){.kind = "word"});
+    w.corpus = heed_corpus_open(w.c, write_file("w.txt", t.s, t.n), w.k, a);
+    for (int id = 0; id < heed_vocab_size(w.k); id++)
+        w.place[id] = heed_token_text(w.k, id)[0] == 'w' ? atoi(heed_token_text(w.k, id) + 1) : -1;
+    heed_text_free(&t);
+    return w;
+}
+
+/* ---- causal batches ---- */
+
+/* Reads the whole evaluation; seen[p] counts how often place p is a label. */
+static void see_evaluation(world *w, int rows, int *seen, int *given) {
+    uint64_t evals = heed_corpus_evals(w->corpus, rows);
+    for (uint64_t e = 0; e < evals; e++) {
+        heed_batch b;
+        CHECK(
+            heed_gpt_batch(w->corpus, (heed_batch_at){.val = true, .index = e, .rows = rows}, &b));
+        CHECK(b.rows == rows || e + 1 == evals);
+        for (int i = 0; i < b.rows * b.len; i++) {
+            if (b.pad && !b.pad[i]) CHECK(b.labels[i] == -100);
+            if (b.labels[i] < 0) continue;
+            CHECK(w->place[b.labels[i]] == w->place[b.ids[i]] + 1);
+            seen[w->place[b.labels[i]]]++;
+            given[w->place[b.ids[i]]]++;
+        }
+    }
+    heed_batch b;
+    CHECK(
+        !heed_gpt_batch(w->corpus, (heed_batch_at){.val = true, .index = evals, .rows = rows}, &b));
+    heed_clear(w->c);
+}
+
+TEST(corpus_random_split_cuts_clean) {
+    world w = open_world(WORDS, 11, (heed_corpus_args){.block = 16, .val_split = 0.1});
+    int seen[WORDS] = {0}, given[WORDS] = {0}, train[WORDS] = {0};
+    see_evaluation(&w, 5, seen, given);
+    for (uint64_t step = 0; step < 400; step++) {
+        heed_batch b;
+        CHECK(heed_gpt_batch(w.corpus, (heed_batch_at){.index = step, .rows = 8}, &b));
+        CHECK(b.rows == 8 && b.len == 16 && !b.pad && b.items == 128);
+        for (int i = 0; i < 128; i++) {
+            CHECK(w.place[b.labels[i]] == w.place[b.ids[i]] + 1);
+            CHECK(i % 16 == 0 || w.place[b.ids[i]] == w.place[b.ids[i - 1]] + 1);
+            train[w.place[b.ids[i]]] = train[w.place[b.labels[i]]] = 1;
+        }
+    }
+    int val = 0, trained = 0, pieces = 0;
+    for (int p = 0; p < WORDS; p++) {
+        bool in_val = seen[p] || given[p], before = p && (seen[p - 1] || given[p - 1]);
+        CHECK(seen[p] <= 1 && given[p] <= 1);
+        CHECK(!(in_val && train[p]));
+        if (in_val && before) CHECK(seen[p] == 1); /* all but the first of a piece are predicted */
+        pieces += in_val && !before;
+        val += in_val;
+        trained += train[p];
+    }
+    CHECK(val == WORDS / 10);
+    CHECK(pieces >= 5 && pieces <= 10);
+    CHECK(trained > WORDS * 9 / 10 * 99 / 100);
+    heed_corpus_info f = heed_corpus_about(w.corpus);
+    CHECK(f.val_tokens == WORDS / 10 && f.tokens == WORDS - f.val_tokens);
+    CHECK(f.unknown == 0 && f.val_unknown == 0);
+    CHECK(heed_corpus_epoch(w.corpus, 8) == (f.tokens / 16 + 7) / 8);
+    CLOSE(w.c);
+}
+
+TEST(corpus_tail_split_is_nanogpts) {
+    heed_corpus_args a = {.block = 16, .val_split = 0.1, .tail = true};
+    world w = open_world(1234, 7, a);
+    int seen[WORDS] = {0}, given[WORDS] = {0};
+    see_evaluation(&w, 4, seen, given);
+    for (int p = 0; p < 1234; p++) CHECK(seen[p] == (p > 1110)); /* int(1234 * 0.9) = 1110 */
+    CHECK(heed_corpus_about(w.corpus).tokens == 1110);
+    CLOSE(w.c);
+}
+
+TEST(corpus_without_split_evaluates_on_all) {
+    world w = open_world(100, 7, (heed_corpus_args){.block = 16});
+    int seen[WORDS] = {0}, given[WORDS] = {0};
+    see_evaluation(&w, 3, seen, given);
+    for (int p = 0; p < 100; p++) CHECK(seen[p] == (p > 0));
+    CHECK(heed_corpus_about(w.corpus).val_tokens == 0);
+    CLOSE(w.c);
+}
+
+TEST(corpus_validates_on_a_file_of_its_own) {
+    heed_ctx *c = open_ctx();
+    const char *train = "a b c d e f g h\n\nb c\n", *val = "c d\nb c\nz\nb c\n";
+    heed_tokenizer *k =
+        heed_tokenizer_train(c, train, strlen(train), (heed_tokenizer_args){.kind = "word"});
+    heed_corpus_args a = {.block = 4, .val_path = write_file("val.txt", val, strlen(val))};
+    heed_corpus *p = heed_corpus_open(c, write_file("train.txt", train, strlen(train)), k, a);
+    heed_corpus_info f = heed_corpus_about(p);
+    CHECK(f.tokens == 10 && f.val_tokens == 7 && f.lines == 2 && f.val_lines == 4);
+    CHECK(f.overlap == 2 && f.val_unknown == 1);
+    CHECK(f.bytes == strlen(train) && f.val_bytes == strlen(val));
+    heed_batch b;
+    CHECK(heed_gpt_batch(p, (heed_batch_at){.val = true, .rows = 9}, &b));
+    CHECK(b.rows == 2 && b.ids[0] == heed_token_id(k, "c") && b.labels[0] == heed_token_id(k, "d"));
+    CHECK(b.items == 6 && b.pad && b.pad[5] == 1 && b.pad[6] == 0 && b.labels[6] == -100);
+    CLOSE(c);
+}
+
+TEST(corpus_batches_depend_on_seed_step_and_micro_alone) {
+    world w = open_world(2000, 9, (heed_corpus_args){.block = 16, .val_split = 0.1});
+    int32_t first[8 * 16];
+    heed_batch b;
+    heed_batch_at at = {.index = 3, .micro = 1, .rows = 8};
+    CHECK(heed_gpt_batch(w.corpus, at, &b));
+    memcpy(first, b.ids, sizeof first);
+    const int32_t *room = b.ids;
+    heed_batch_at others[] = {{.index = 4, .micro = 1, .rows = 8},
+                              {.index = 3, .micro = 0, .rows = 8}};
+    for (int i = 0; i < 2; i++) {
+        CHECK(heed_gpt_batch(w.corpus, others[i], &b));
+        CHECK(memcmp(first, b.ids, sizeof first) != 0);
+    }
+    CHECK(heed_gpt_batch(w.corpus, at, &b));
+    CHECK(memcmp(first, b.ids, sizeof first) == 0);
+    CHECK(b.ids == room); /* no new memory for a batch of a size that was there before */
+    heed_ctx *c = heed_open(&(heed_options){.seed = 8});
+    heed_text t = counted(c, 2000, 9);
+    heed_corpus *other = heed_corpus_open(c, write_file("o.txt", t.s, t.n), w.k,
+                                          (heed_corpus_args){.block = 16, .val_split = 0.1});
+    CHECK(heed_gpt_batch(other, at, &b));
+    CHECK(memcmp(first, b.ids, sizeof first) != 0);
+    CHECK(heed_corpus_about(other).checksum == heed_corpus_about(w.corpus).checksum);
+    heed_text_free(&t);
+    CLOSE(c);
+    CLOSE(w.c);
+}
+
+TEST(corpus_training_windows_are_uniform) {
+    world w = open_world(40, 40, (heed_corpus_args){.block = 8});
+    int starts[WORDS] = {0};
+    for (uint64_t step = 0; step < 1000; step++) {
+        heed_batch b;
+        CHECK(heed_gpt_batch(w.corpus, (heed_batch_at){.index = step, .rows = 32}, &b));
+        for (int r = 0; r < 32; r++) starts[w.place[b.ids[r * 8]]]++;
+    }
+    double mean = 32000.0 / 32, sigma = sqrt(mean);
+    for (int p = 0; p < 40; p++)
+        CHECK_CLOSE(starts[p], p < 32 ? mean : 0, p < 32 ? 4.5 * sigma : 0);
+    CLOSE(w.c);
+}
+
+/* ---- lines ---- */
+
+TEST(corpus_lines_end_and_are_padded) {
+    heed_ctx *c = open_ctx();
+    const char *text = "a b c\n\n   \na b c d e f g h i j\nb\n";
+    heed_tokenizer *k =
+        heed_tokenizer_train(c, text, strlen(text), (heed_tokenizer_args){.kind = "word"});
+    const char *path = write_file("l.txt", text, strlen(text));
+    heed_corpus *p = heed_corpus_open(c, path, k, (heed_corpus_args){HEED_LINES, .block = 9});
+    heed_corpus_info f = heed_corpus_about(p);
+    CHECK(f.lines == 3 && f.cut_lines == 1 && f.tokens == 14);
+    heed_batch b;
+    CHECK(heed_gpt_batch(p, (heed_batch_at){.val = true, .rows = 3}, &b));
+    CHECK(b.len == 9 && b.rows == 3 && b.items == 3 + 9 + 1);
+    int sep = heed_tokenizer_specials(k).sep;
+    CHECK(b.labels[0] == heed_token_id(k, "b") && b.labels[2] == sep && b.labels[3] == -100);
+    CHECK(b.ids[3] == heed_tokenizer_specials(k).pad && b.pad[2] == 1 && b.pad[3] == 0);
+    CHECK(b.labels[9 + 8] == heed_token_id(k, "j")); /* cut: its end is not told */
+    CHECK(b.ids[18] == heed_token_id(k, "b") && b.labels[18] == sep);
+    CHECK(b.label_bytes == 2 + 2 + 1 + 9 * 2 + 1);
+    p = heed_corpus_open(c, path, k, (heed_corpus_args){HEED_LINES, .block = 64});
+    CHECK(heed_gpt_batch(p, (heed_batch_at){.rows = 2}, &b) && b.len == 16 && b.pad);
+    p = heed_corpus_open(c, path, k, (heed_corpus_args){HEED_LINES, .bracket = true, .block = 64});
+    CHECK(heed_mlm_batch(p, (heed_batch_at){.val = true, .rows = 3}, 0.15, &b));
+    CHECK(b.len == 16 && b.items == 5 + 12 + 3);
+    for (int r = 0; r < 3; r++) CHECK(b.ids[r * 16] == heed_tokenizer_specials(k).cls);
+    CHECK(b.ids[4] == sep && b.ids[16 + 11] == sep && b.ids[32 + 2] == sep);
+    CLOSE(c);
+}
+
+TEST(corpus_char_lines_end_with_newline) {
+    heed_ctx *c = open_ctx();
+    const char *text = "ab\nb";
+    heed_tokenizer *k =
+        heed_tokenizer_train(c, text, strlen(text), (heed_tokenizer_args){.kind = "char"});
+    const char *path = write_file("c.txt", text, strlen(text));
+    heed_corpus *p = heed_corpus_open(c, path, k, (heed_corpus_args){HEED_LINES, .block = 8});
+    heed_batch b;
+    CHECK(heed_gpt_batch(p, (heed_batch_at){.val = true, .rows = 2}, &b));
+    CHECK(b.labels[1] == heed_tokenizer_specials(k).newline && b.labels[8] == 0);
+    k = heed_tokenizer_train(c, "ab", 2, (heed_tokenizer_args){.kind = "char"});
+    CHECK(!heed_corpus_open(c, path, k, (heed_corpus_args){HEED_LINES, .block = 8}));
+    CHECK_HAS(heed_why(c), "no token that ends a line");
+    heed_close(c);
+}
+
+TEST(corpus_lines_split_whole) {
+    world w = open_world(3000, 5, (heed_corpus_args){HEED_LINES, .block = 8, .val_split = 0.1});
+    int side[600] = {0};
+    heed_corpus_info f = heed_corpus_about(w.corpus);
+    CHECK(f.lines == 540 && f.val_lines == 60 && f.overlap == 0);
+    for (int i = 0; i < 460; i++) {
+        bool val = i < 60;
+        heed_batch b;
+        CHECK(heed_gpt_batch(w.corpus, (heed_batch_at){val, (uint64_t)i, 0, val ? 1 : 8}, &b));
+        for (int r = 0; r < b.rows; r++) {
+            int place = w.place[b.ids[r * 8]];
+            CHECK(place % 5 == 0);
+            CHECK(side[place / 5] == 0 || side[place / 5] == 1 + val);
+            side[place / 5] = 1 + val;
+        }
+    }
+    int val = 0;
+    for (int i = 0; i < 600; i++) val += side[i] == 2;
+    CHECK(val == 60);
+    CLOSE(w.c);
+}
+
+/* ---- masked batches ---- */
+
+static bool is_special(const heed_tokenizer *k, int id) {
+    heed_specials s = heed_tokenizer_specials(k);
+    return id == s.pad || id == s.unk || id == s.cls || id == s.sep || id == s.mask;
+}
+
+TEST(corpus_masks_by_80_10_10) {
+    heed_corpus_args a = {.bracket = true, .block = 42, .val_split = 0.1};
+    world w = open_world(WORDS, 11, a);
+    double picks = 0, masked = 0, other = 0, kept = 0;
+    int random_seen[WORDS + 8] = {0};
+    for (uint64_t step = 0; step < 500; step++) {
+        heed_batch b;
+        CHECK(heed_mlm_batch(w.corpus, (heed_batch_at){.index = step, .rows = 8}, 0.15, &b));
+        CHECK(b.pick_count == 8 * 6 && !b.pad && b.items == 8 * 42); /* round(0.15 * 40) = 6 */
+        for (int r = 0; r < 8; r++) {
+            CHECK(b.ids[r * 42] == heed_tokenizer_specials(w.k).cls);
+            CHECK(b.ids[r * 42 + 41] == heed_tokenizer_specials(w.k).sep);
+        }
+        for (int i = 0; i < b.pick_count; i++) {
+            int at = b.picks[i], id = b.ids[at], label = b.labels[i];
+            CHECK(i == 0 || at > b.picks[i - 1]);
+            CHECK(at % 42 > 0 && at % 42 < 41 && !is_special(w.k, label));
+            picks++;
+            if (id == heed_tokenizer_specials(w.k).mask)
+                masked++;
+            else if (id == label)
+                kept++;
+            else
+                other++, random_seen[id]++;
+        }
+    }
+    CHECK_CLOSE(masked / picks, 0.8, 4 * sqrt(0.8 * 0.2 / picks));
+    CHECK_CLOSE(other / picks, 0.1, 4 * sqrt(0.1 * 0.9 / picks));
+    CHECK_CLOSE(kept / picks, 0.1, 4 * sqrt(0.1 * 0.9 / picks));
+    int special = 0, distinct = 0;
+    for (int id = 0; id < heed_vocab_size(w.k); id++) {
+        special += is_special(w.k, id) ? random_seen[id] : 0;
+        distinct += random_seen[id] > 0;
+    }
+    CHECK(special == 0 && distinct > 1500);
+    CLOSE(w.c);
+}
+
+TEST(corpus_masks_restore_the_text) {
+    heed_corpus_args a = {.bracket = true, .block = 18, .val_split = 0.1};
+    world w = open_world(WORDS, 11, a);
+    int seen[WORDS] = {0};
+    for (uint64_t e = 0; e < heed_corpus_evals(w.corpus, 4); e++) {
+        heed_batch b;
+        CHECK(heed_mlm_batch(w.corpus, (heed_batch_at){.val = true, .index = e, .rows = 4}, 0.15,
+                             &b));
+        int32_t ids[4 * 18];
+        memcpy(ids, b.ids, sizeof(int32_t) * (size_t)(b.rows * 18));
+        for (int i = 0; i < b.pick_count; i++) ids[b.picks[i]] = b.labels[i];
+        for (int i = 0; i < b.rows * 18; i++) {
+            int place = w.place[ids[i]];
+            if (place < 0) continue;
+            CHECK(!b.pad || b.pad[i]);
+            CHECK(i % 18 == 1 || place == w.place[ids[i - 1]] + 1);
+            seen[place]++;
+        }
+    }
+    int val = 0;
+    for (int p = 0; p < WORDS; p++) {
+        CHECK(seen[p] <= 1);
+        val += seen[p];
+    }
+    CHECK(val == WORDS / 10);
+    CLOSE(w.c);
+}
+
+TEST(corpus_evaluation_masks_are_fixed) {
+    heed_corpus_args a = {HEED_LINES, .bracket = true, .block = 16, .val_split = 0.2};
+    world w = open_world(1000, 9, a);
+    int32_t wide[4 * 16];
+    heed_batch b;
+    CHECK(heed_mlm_batch(w.corpus, (heed_batch_at){.val = true, .index = 1, .rows = 4}, 0.3, &b));
+    memcpy(wide, b.ids, sizeof wide);
+    for (int r = 0; r < 4; r++) { /* the same masks whatever the batch size */
+        heed_batch_at at = {.val = true, .index = (uint64_t)(4 + r), .rows = 1};
+        CHECK(heed_mlm_batch(w.corpus, at, 0.3, &b));
+        CHECK(memcmp(wide + r * 16, b.ids, 16 * sizeof(int32_t)) == 0);
+        CHECK(b.pick_count == 3); /* round(0.3 * 9) */
+    }
+    heed_batch_at at = {.index = 1, .rows = 4};
+    CHECK(heed_mlm_batch(w.corpus, at, 0.3, &b));
+    memcpy(wide, b.ids, sizeof wide);
+    CHECK(heed_mlm_batch(w.corpus, (heed_batch_at){.index = 2, .rows = 4}, 0.3, &b));
+    CHECK(memcmp(wide, b.ids, sizeof wide) != 0);
+    CHECK(heed_mlm_batch(w.corpus, at, 0.3, &b) && memcmp(wide, b.ids, sizeof wide) == 0);
+    CLOSE(w.c);
+}
+
+TEST(corpus_masks_at_least_one_and_no_special) {
+    heed_ctx *c = open_ctx();
+    const char *text = "x\n[MASK] y [SEP]\n? ?\n";
+    heed_tokenizer *k = heed_tokenizer_train(c, "x y", 3, (heed_tokenizer_args){.kind = "word"});
+    heed_corpus *p = heed_corpus_open(c, write_file("m.txt", text, strlen(text)), k,
+                                      (heed_corpus_args){HEED_LINES, .bracket = true, .block = 16});
+    heed_batch b;
+    CHECK(heed_mlm_batch(p, (heed_batch_at){.val = true, .rows = 3}, 0.15, &b));
+    CHECK(b.len == 8 && b.pick_count == 3);
+    CHECK(b.labels[0] == heed_token_id(k, "x") && b.picks[0] == 1);
+    CHECK(b.labels[1] == heed_token_id(k, "y") && b.picks[1] == 8 + 2);
+    CHECK(b.labels[2] == heed_tokenizer_specials(k).unk); /* nothing else in this line */
+    CHECK(heed_mlm_batch(p, (heed_batch_at){.val = true, .rows = 3}, 1, &b));
+    CHECK(b.pick_count == 1 + 1 + 2);
+    CLOSE(c);
+}
+
+/* ---- bytes, sizes, errors ---- */
+
+TEST(corpus_counts_the_bytes_of_labels) {
+    heed_ctx *c = open_ctx();
+    heed_text t = {.c = c};
+    for (int i = 0; i < 9000; i++)
+        heed_text_add(&t, "%s", i % 7 ? "na\xC3\xAFve  dog, " : "\n\nx ");
+    static const char *const kinds[] = {"char", "byte", "word", "wordpiece"};
+    for (int i = 0; i < 4; i++) {
+        heed_tokenizer *k = heed_tokenizer_train(
+            c, t.s, t.n, (heed_tokenizer_args){.kind = kinds[i], .lower = true});
+        heed_corpus *p = heed_corpus_open(c, write_file("b.txt", t.s, t.n), k,
+                                          (heed_corpus_args){.block = 1000});
+        heed_batch b;
+        size_t bytes = 0, labels = 0;
+        for (uint64_t e = 0; e < heed_corpus_evals(p, 3); e++) {
+            CHECK(heed_gpt_batch(p, (heed_batch_at){.val = true, .index = e, .rows = 3}, &b));
+            bytes += b.label_bytes;
+            labels += b.items;
+        }
+        CHECK(labels == heed_corpus_about(p).tokens - 1);              /* all but the first token */
+        size_t first = i == 0 || i == 1 ? 1 : 3, last = i < 2 ? 0 : 1; /* newlines, x; last space */
+        CHECK(bytes == t.n - first - last);
+        CHECK(heed_corpus_about(p).bytes == t.n);
+    }
+    heed_text_free(&t);
+    CLOSE(c);
+}
+
+TEST(corpus_short_and_bad_text_is_refused) {
+    static const struct {
+        const char *text;
+        heed_corpus_args a;
+        const char *why;
+    } cases[] = {
+        {"", {.block = 4}, "is empty"},
+        {"a\0b", {.block = 4}, "NUL"},
+        {"a b a", {.block = 4}, "expected at least 5 tokens (1 x 5 for --block 4), found 3"},
+        {"a b a b a b", {.block = 8}, "hint: --block 5"},
+        {"a b a b a b", {.block = 4, .val_split = 0.1}, "at least 10 tokens (2 x 5 for --block 4)"},
+        {"a b a b a b", {.block = 4, .val_split = 0.1}, "hint: --block 2"},
+        {"a", {.block = 4}, "text is too short"},
+        {"a b a b", {.block = 8, .bracket = true}, "expected at least 6 tokens"},
+        {"a b a b", {.block = 8, .bracket = true}, "hint: --block 6"},
+        {"a", {HEED_LINES, .block = 4, .val_split = 0.5}, "expected at least 2 lines"},
+        {"a b a b a b a b", {.block = 4, .val_split = 0.1, .tail = true}, "no text is left"},
+        {"\xE2\x80\x8B", {HEED_LINES, .block = 4}, "text is too short"},
+        {"a b", {.block = 0}, "block is out of range"},
+        {"a b", {.block = 2, .bracket = true}, "expected 3 to"},
+        {"a b", {.block = 4, .val_split = 1}, "share is out of range"},
+        {"a b", {.block = 4, .val_split = -0.5}, "share is out of range"},
+        {"a b", {.block = 4, .val_split = (double)NAN}, "share is out of range"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        heed_ctx *c = open_ctx();
+        heed_tokenizer *k =
+            heed_tokenizer_train(c, "a b", 3, (heed_tokenizer_args){.kind = "word"});
+        size_t n = i == 1 ? 3 : strlen(cases[i].text);
+        CHECK(!heed_corpus_open(c, write_file("s.txt", cases[i].text, n), k, cases[i].a));
+        CHECK_HAS(heed_why(c), cases[i].why);
+        heed_close(c);
+    }
+}
+
+TEST(corpus_hint_for_a_short_text_works) {
+    world w = open_world(49, 10, (heed_corpus_args){.block = 24, .val_split = 0.1});
+    const char *hint = strstr(heed_why(w.c), "hint: --block ");
+    int block = hint ? atoi(hint + 14) : 0;
+    CHECK(!w.corpus && heed_state(w.c) == HEED_DATA && block == 23);
+    heed_close(w.c);
+    w = open_world(49, 10, (heed_corpus_args){.block = block, .val_split = 0.1});
+    CLOSE(w.c);
+}
+
+TEST(corpus_refuses_the_wrong_batch) {
+    world w = open_world(100, 7, (heed_corpus_args){.block = 16});
+    heed_batch b;
+    CHECK(!heed_mlm_batch(w.corpus, (heed_batch_at){.rows = 2}, 0.15, &b) && b.rows == 0);
+    CHECK_HAS(heed_why(w.c), "opened for gpt batches");
+    heed_clear(w.c);
+    CHECK(!heed_gpt_batch(w.corpus, (heed_batch_at){.rows = 0}, &b));
+    heed_clear(w.c);
+    CHECK(!heed_gpt_batch(w.corpus, (heed_batch_at){.rows = INT32_MAX}, &b));
+    CHECK_HAS(heed_why(w.c), "batch is out of range");
+    heed_clear(w.c);
+    heed_tokenizer *k = heed_tokenizer_train(w.c, "ab", 2, (heed_tokenizer_args){.kind = "char"});
+    heed_corpus_args a = {.block = 16, .bracket = true};
+    CHECK(!heed_corpus_open(w.c, write_file("a.txt", "abababababababababab", 20), k, a));
+    CHECK_HAS(heed_why(w.c), "lacks special tokens");
+    heed_close(w.c);
+    CHECK(!heed_corpus_open(NULL, "x", NULL, a) && !heed_gpt_batch(NULL, (heed_batch_at){0}, &b));
+    CHECK(heed_corpus_evals(NULL, 1) == 0 && heed_corpus_about(NULL).tokens == 0);
+    heed_corpus_free(NULL);
+}
