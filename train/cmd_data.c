@@ -45,7 +45,7 @@ static void print_sample(const char *text, size_t n) {
     enum { LINES = 3, COLUMNS = 76 };
     char line[512];
     int shown = 0;
-    puts("\nsample");
+    puts("\nSample:");
     for (size_t at = 0; at < n && shown < LINES;) {
         const char *end = memchr(text + at, '\n', n - at);
         size_t length = end ? (size_t)(end - (text + at)) : n - at;
@@ -129,7 +129,7 @@ static void report(program *p, const text_data *d, const char *text, size_t n) {
     }
     print_facts(p, d->tokenizer, &about, &facts);
     print_sample(text, n);
-    printf("\nTry\n  heed train %s %s -o runs/first %s\n", p->task->name, p->argv[0],
+    printf("\nTry:\n  heed train %s %s -o runs/first %s\n", p->task->name, p->argv[0],
            suggestion(&about));
 }
 

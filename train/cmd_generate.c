@@ -140,7 +140,7 @@ static json_t *sample_json(const stream *s, int prompt_tokens) {
 
 static void all_samples(stream *s, gpt_sampling *a, const char *prompt, int prompt_tokens) {
     const heed_config *f = s->p->flags;
-    bool attention_wanted = heed_config_bool(f, "attention");
+    bool attend_too = heed_config_bool(f, "attention");
     json_t *list = heed_config_bool(f, "json") ? json_array() : NULL, *weights = NULL;
     int64_t samples = heed_config_int(f, "samples");
     for (int64_t i = 0; i < samples && !was_interrupted(NULL); i++) {
@@ -148,7 +148,7 @@ static void all_samples(stream *s, gpt_sampling *a, const char *prompt, int prom
         if (i > 0 && s->out) fputs("---\n", s->out);
         if (!sample(s, a, prompt, prompt_tokens)) break;
         if (list) json_array_append_new(list, sample_json(s, prompt_tokens));
-        if (attention_wanted && !attend(s, list && !weights ? &weights : NULL)) break;
+        if (attend_too && !(list && weights) && !attend(s, list ? &weights : NULL)) break;
     }
     if (list && heed_state(s->p->c) == HEED_OK) {
         json_t *o = json_pack("{s:s, s:O}", "prompt", prompt, "samples", list);

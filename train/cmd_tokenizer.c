@@ -16,6 +16,8 @@ static const heed_option train_options[] = {
     {"vocab", HEED_INT, "0", 0, 1 << 20, NULL,
      "most tokens in the vocabulary; 0: no bound for char and word, 8192 for wordpiece", TOKENIZER},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", TOKENIZER},
+    {"specials", HEED_BOOL, "false", 0, 0, NULL,
+     "char and byte: with [PAD] [CLS] [SEP] [MASK], which mlm needs", TOKENIZER},
     JSON,
     {0}};
 
@@ -90,11 +92,12 @@ static void train(program *p) {
         return;
     }
     char *text = heed_text_read(p->c, p->argv[0], &n);
-    heed_tokenizer *k =
-        heed_tokenizer_train(p->c, text, n,
-                             (heed_tokenizer_args){.kind = heed_config_text(p->flags, "kind"),
-                                                   .vocab = (int)heed_config_int(p->flags, "vocab"),
-                                                   .lower = heed_config_bool(p->flags, "lower")});
+    heed_tokenizer *k = heed_tokenizer_train(
+        p->c, text, n,
+        (heed_tokenizer_args){.kind = heed_config_text(p->flags, "kind"),
+                              .vocab = (int)heed_config_int(p->flags, "vocab"),
+                              .lower = heed_config_bool(p->flags, "lower"),
+                              .specials = heed_config_bool(p->flags, "specials")});
     free(text);
     if (k && heed_tokenizer_save(k, out)) print_tokenizer(p, k, out);
 }

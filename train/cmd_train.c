@@ -31,6 +31,7 @@ static const heed_option resume_options[] = {
      "Run"},
     {"save-every", HEED_INT, "0", 0, 1e12, NULL, "steps between checkpoints; 0: the run's own",
      "Run"},
+    {"lr", HEED_REAL, "0", 0, 1e6, NULL, "another learning rate; 0: the run's own", "Run"},
     {"data", HEED_TEXT, "", 0, 0, NULL, "where the data lies now, when it was moved", "Run"},
     SHOWN,
     {0}};
@@ -60,9 +61,9 @@ static void print_result(program *p, const training *t, const heed_fit_result *r
     else
         printf(", training loss %.4f", r->loss);
     if (t->task->masked)
-        printf("\n\nNext\n  heed fill %s \"some words and a [MASK] .\"\n", t->run);
+        printf("\n\nNext:\n  heed fill %s \"some words and a [MASK] .\"\n", t->run);
     else
-        printf("\n\nNext\n  heed generate %s --prompt \"Some words\"\n", t->run);
+        printf("\n\nNext:\n  heed generate %s --prompt \"Some words\"\n", t->run);
     printf("  heed plot %s\n", t->run);
 }
 
@@ -177,10 +178,8 @@ static void resume(program *p) {
     training t = {.run = p->argv[0], .resume = true};
     t.f = run_settings(p->c, t.run, &t.task);
     if (!t.f) return;
-    override(p, t.f, "steps");
-    override(p, t.f, "eval-every");
-    override(p, t.f, "save-every");
-    override(p, t.f, "data");
+    for (const heed_option *o = resume_options; o->name; o++)
+        if (heed_config_has(t.f, o->name)) override(p, t.f, o->name);
     const char *data = heed_config_text(t.f, "data");
     if (!is_file(data)) {
         heed_fail(p->c, HEED_DATA,

@@ -31,7 +31,7 @@ static void print_overview(void) {
     puts("heed " HEED_VERSION ": trains small transformers on a text file and shows what they "
          "attend to\n\nUsage: heed COMMAND [ARGS] [--key value]");
     for (int i = 0; i < COMMANDS; i++) {
-        if (table[i].heading) printf("\n%s\n", table[i].heading);
+        if (table[i].heading) printf("\n%s:\n", table[i].heading);
         printf("  %-18s %s\n", table[i].command->name, table[i].command->help);
     }
     puts("\nA first model, and a question to it:\n"

@@ -236,7 +236,7 @@ heed_run *open_run(program *p, const char *dir) {
 /* ---- help ---- */
 
 static void print_tasks(const command *k) {
-    puts("Tasks");
+    puts("Tasks:");
     for (int i = 0; tasks[i]; i++) printf("  %-18s %s\n", tasks[i]->name, tasks[i]->model->help);
     printf("\n`heed %s %s --help` lists the settings of a task.\n\n", k->name, tasks[0]->name);
 }
@@ -251,7 +251,7 @@ bool print_help(int argc, char **argv, const command *k) {
     if (k->task_options && !t) print_tasks(k);
     heed_config *f = settings_of(c, k, t);
     if (heed_config_count(f) > 0 && heed_config_help(f, &text)) print_text(&text);
-    printf("%sExamples\n%s", heed_config_count(f) > 0 ? "\n" : "", k->examples);
+    printf("%sExamples:\n%s", heed_config_count(f) > 0 ? "\n" : "", k->examples);
     if (heed_state(c) != HEED_OK) fprintf(stderr, "heed: %s\n", heed_why(c));
     bool ok = heed_state(c) == HEED_OK;
     heed_close(c);

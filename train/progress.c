@@ -151,7 +151,7 @@ static void tell_evaluation(progress *g, const heed_report *r) {
     cell(line, sizeof line, 8, "%.2f", r->epoch);
     cell(line, sizeof line, 10, "%.4f", r->loss);
     cell(line, sizeof line, 10, "%.4f", r->val_loss);
-    cell(line, sizeof line, 12, "%.6g", exp(r->val_loss));
+    cell(line, sizeof line, 12, r->val_loss < 11 ? "%.2f" : "%.2e", exp(r->val_loss));
     cell(line, sizeof line, 10, "%.4f", r->bits_per_byte);
     cell(line, sizeof line, 10, "%.2f %%", 100 * r->metric);
     cell(line, sizeof line, 9, "%.1e", r->lr);

@@ -12,22 +12,24 @@ static bool is_kind(const char *name) {
     return false;
 }
 
-static heed_tokenizer *train_tokenizer(heed_ctx *c, const heed_config *f, const char *kind) {
+static heed_tokenizer *train_tokenizer(heed_ctx *c, const task *k, const heed_config *f,
+                                       const char *kind) {
     size_t n = 0;
     char *text = heed_text_read(c, heed_config_text(f, "data"), &n);
-    heed_tokenizer *k =
+    heed_tokenizer *made =
         heed_tokenizer_train(c, text, n,
                              (heed_tokenizer_args){.kind = kind,
                                                    .vocab = (int)heed_config_int(f, "vocab"),
-                                                   .lower = heed_config_bool(f, "lower")});
+                                                   .lower = heed_config_bool(f, "lower"),
+                                                   .specials = k->masked});
     free(text);
-    return k;
+    return made;
 }
 
 /* A tokenizer of a kind, trained on the data, or one that stands in a file. */
-static heed_tokenizer *make_tokenizer(heed_ctx *c, const heed_config *f) {
+static heed_tokenizer *make_tokenizer(heed_ctx *c, const task *k, const heed_config *f) {
     const char *name = heed_config_text(f, "tokenizer");
-    if (is_kind(name)) return train_tokenizer(c, f, name);
+    if (is_kind(name)) return train_tokenizer(c, k, f, name);
     if (is_file(name) || is_directory(name)) return heed_tokenizer_open(c, name);
     const char *near = closest(name, kinds);
     heed_fail(c, HEED_USAGE,
@@ -49,7 +51,7 @@ bool text_open(heed_ctx *c, const task *k, heed_config *f, heed_tokenizer *token
                text_data *t) {
     const char *val = heed_config_text(f, "val");
     char size[24];
-    *t = (text_data){.tokenizer = tokenizer ? tokenizer : make_tokenizer(c, f)};
+    *t = (text_data){.tokenizer = tokenizer ? tokenizer : make_tokenizer(c, k, f)};
     if (!t->tokenizer || !check_specials(c, k, t->tokenizer)) return false;
     snprintf(size, sizeof size, "%d", heed_vocab_size(t->tokenizer));
     if (!heed_config_set(f, "vocab", size, "vocab", HEED_FROM_FLAG)) return false;

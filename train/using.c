@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <utf8proc.h>
 
 /* ---- inputs ---- */
 
@@ -66,13 +67,31 @@ static bool read_line(FILE *f, heed_text *line) {
     return heed_text_put(line, "", 0);
 }
 
-void each_input(program *p, void *user,
-                bool (*one)(program *p, void *user, const char *text, size_t n)) {
+/* Text is UTF-8 without NULs: what it would become otherwise is not what was meant. */
+static bool check_text(heed_ctx *c, const char *text, size_t n) {
+    for (size_t at = 0; at < n;) {
+        utf8proc_int32_t code;
+        utf8proc_ssize_t used = utf8proc_iterate((const utf8proc_uint8_t *)text + at,
+                                                 (utf8proc_ssize_t)(n - at), &code);
+        if (used <= 0 || code == 0)
+            return heed_fail(c, HEED_DATA,
+                             "the input is not text: byte 0x%02X at offset %zu: expected UTF-8 "
+                             "without NUL; hint: iconv -f LATIN1 -t UTF-8",
+                             (unsigned)(unsigned char)text[at], at);
+        at += (size_t)used;
+    }
+    return true;
+}
+
+void each_input(program *p, void *user, take_input one) {
     heed_text line = {.c = p->c};
-    for (int i = 1; i < p->argc; i++)
-        if (!one(p, user, p->argv[i], strlen(p->argv[i]))) program_complain(p);
+    for (int i = 1; i < p->argc; i++) {
+        size_t n = strlen(p->argv[i]);
+        if (!check_text(p->c, p->argv[i], n) || !one(p, user, p->argv[i], n)) program_complain(p);
+    }
     while (p->argc == 1 && read_line(stdin, &line))
-        if (line.n && !one(p, user, line.s, line.n)) program_complain(p);
+        if (line.n && (!check_text(p->c, line.s, line.n) || !one(p, user, line.s, line.n)))
+            program_complain(p);
     heed_text_free(&line);
 }
 
@@ -138,7 +157,7 @@ bool attention_print(const attention *a) {
         snprintf(names[h], sizeof names[h], "head %d", h);
         label[h] = names[h];
     }
-    snprintf(title, sizeof title, "attention that %.60s at %d pays, layer %d of %lld",
+    snprintf(title, sizeof title, "attention of %.60s (token %d), layer %d of %lld",
              a->label[a->position], a->position + 1, a->layer,
              (long long)heed_config_int(a->run->config, "layers"));
     heed_terminal kind = terminal_kind(stdout);

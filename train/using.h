@@ -34,9 +34,13 @@ bool attention_print(const attention *a);
 json_t *attention_json(const attention *a); /* {layer, position, mean: [..], heads: [[..]]} */
 
 /* ---- inputs from arguments or stdin ---- */
+typedef bool (*take_input)(program *p, void *user, const char *text, size_t n);
 /* Calls one for each argument from the second on, or for each line of stdin if there is none. An
  * error is shown, remembered and forgotten, so that the others go on. */
-void each_input(program *p, void *user,
-                bool (*one)(program *p, void *user, const char *text, size_t n));
+void each_input(program *p, void *user, take_input one);
+
+/* ---- questions (cloze.c) ---- */
+/* A masked model's answers to the lines of path: TEXT WITH ONE [MASK], a tab, ANSWER. */
+heed_score cloze_score(heed_run *r, const char *path);
 
 #endif

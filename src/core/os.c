@@ -1,4 +1,6 @@
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sched_getaffinity, O_CLOEXEC, nftw, realpath */
+#endif
 #include "core/os.h"
 
 #include "core/core.h"

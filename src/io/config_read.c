@@ -124,14 +124,20 @@ static bool read_lines(reading *r, char *text, size_t n) {
     return true;
 }
 
+bool heed__config_parse(heed_config *f, const char *path, char *text, size_t n, heed_rank rank) {
+    if (!f || heed__stopped(f->c)) return false;
+    size_t *seen = heed__alloc_array(f->c, f->count, sizeof *seen);
+    reading r = {.f = f, .path = path, .line = 1, .seen = seen, .rank = rank};
+    bool ok = seen && read_lines(&r, text, n);
+    heed__free(seen);
+    return ok;
+}
+
 bool heed_config_read(heed_config *f, const char *path, heed_rank rank) {
     if (!f || heed__stopped(f->c) || !path) return false;
     size_t n;
     char *text = (char *)heed__os_read(f->c, path, FILE_LIMIT, &n);
-    size_t *seen = text ? heed__alloc_array(f->c, f->count, sizeof *seen) : NULL;
-    reading r = {.f = f, .path = path, .line = 1, .seen = seen, .rank = rank};
-    bool ok = seen && read_lines(&r, text, n);
-    heed__free(seen);
+    bool ok = text && heed__config_parse(f, path, text, n, rank);
     heed__free(text);
     return ok;
 }

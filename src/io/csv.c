@@ -58,12 +58,8 @@ static bool plan(heed_ctx *c, const char *path, const char *text, size_t n, heed
     return out->cells != NULL;
 }
 
-bool heed__csv_read(heed_ctx *c, const char *path, heed__csv *out) {
-    *out = (heed__csv){0};
-    size_t n;
-    char *text = (char *)heed__os_read(c, path, CSV_LIMIT, &n);
-    if (!text) return false;
-    out->memory = text;
+bool heed__csv_parse(heed_ctx *c, const char *path, char *text, size_t n, heed__csv *out) {
+    *out = (heed__csv){.memory = text};
     bool ok = plan(c, path, text, n, out);
     for (size_t row = 0; ok && row <= out->rows; row++) {
         char *end = strchr(text, '\n');
@@ -73,6 +69,13 @@ bool heed__csv_read(heed_ctx *c, const char *path, heed__csv *out) {
     }
     if (!ok) heed__csv_free(out);
     return ok;
+}
+
+bool heed__csv_read(heed_ctx *c, const char *path, heed__csv *out) {
+    *out = (heed__csv){0};
+    size_t n;
+    char *text = (char *)heed__os_read(c, path, CSV_LIMIT, &n);
+    return text && heed__csv_parse(c, path, text, n, out);
 }
 
 void heed__csv_free(heed__csv *t) {

@@ -29,6 +29,11 @@ heed_safetensors *heed__safetensors_parse(heed_ctx *c, const char *path, unsigne
 /* heed_load from an open file. */
 bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *f);
 
+/* ---- settings ---- */
+/* heed_config_read of a zero-terminated text at hand, which is cut into pieces; path stands in the
+ * errors. */
+bool heed__config_parse(heed_config *f, const char *path, char *text, size_t n, heed_rank rank);
+
 /* ---- JSON ---- */
 /* Strict: one value, no duplicate keys, nothing behind it. Free with json_decref. Errors name path,
  * line and column. */
@@ -42,12 +47,13 @@ typedef struct {
     size_t rows, cols;  /* rows without the header */
     const char **cells; /* (1 + rows, cols), the header first; "" where a row is short */
     char *memory;       /* what cells point into */
-    size_t room;
 } heed__csv;
 /* Appends the row "1,0.5,train"; a new file gets the header "step,loss,split" first. */
 bool heed__csv_append(heed_ctx *c, const char *path, const char *header, const char *row);
 /* A last line without a newline, torn by a kill, is left out. */
 bool heed__csv_read(heed_ctx *c, const char *path, heed__csv *out);
+/* The same for a zero-terminated text at hand, which is taken (heed__free), also on failure. */
+bool heed__csv_parse(heed_ctx *c, const char *path, char *text, size_t n, heed__csv *out);
 void heed__csv_free(heed__csv *t);
 int heed__csv_column(const heed__csv *t, const char *name);             /* -1: there is none */
 const char *heed__csv_text(const heed__csv *t, size_t row, int column); /* "" outside */

@@ -1,0 +1,28 @@
+# gradcheck and bench.
+run gradcheck --op 'm*'
+status 0
+quiet
+says "matmul"
+says "mlm"
+says "wrong"
+run gradcheck --op gelu --json
+status 0
+json wrong 0
+json checks.0.name gelu
+for workload in gpt-tiny mlm-nano mlp-mnist; do
+    run bench --workload $workload --seconds 0 --warmup-seconds 0 --min-steps 1 --threads 1 --json
+    status 0
+    quiet
+    json workload $workload
+    json threads 1
+    json items_per_s
+    json ms_per_step
+    json peak_rss_mb
+    json first_loss
+done
+run bench --workload mlm-nano --mlm-all --seconds 0 --warmup-seconds 0 --min-steps 1 --json
+json workload mlm-nano-all
+run bench --workload mlm-nano --seconds 0 --warmup-seconds 0 --min-steps 1
+says "throughput"
+run bench --workload nothing
+refuses 2 "gpt-tiny"

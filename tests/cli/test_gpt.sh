@@ -1,0 +1,106 @@
+# A causal model from text to text.
+facts >facts.txt
+train_gpt run
+status 0
+says "run: step 6"
+says "heed generate run"
+warns "parameters"
+warns "validation"
+warns "step"
+warns " *"
+holds grep -q '^    ' err
+for f in config.conf model.safetensors metrics.csv train.log samples.txt loss.png last/model.safetensors \
+    last/optimizer.safetensors last/state.json; do
+    holds test -s run/$f
+done
+holds grep -q '^task = gpt' run/config.conf
+holds grep -q '^data = facts.txt' run/config.conf
+hides "$(printf '\033')"
+
+run generate run --prompt "Paris is" --n 30 --seed 3
+status 0
+quiet
+holds grep -q '^Paris is' out
+cp out first
+run generate run --prompt "Paris is" --n 30 --seed 3 --no-cache
+holds cmp -s out first
+run generate run --prompt "Paris is" --n 30 --seed 4
+if cmp -s out first; then fail "two seeds, one text"; else pass; fi
+run generate run --n 5 --samples 2
+status 0
+says "---"
+run generate run --prompt "Rome" --n 4 --samples 2 --json --attention
+status 0
+quiet
+json prompt Rome
+json samples.1.text
+json attention.heads.1
+run generate run --prompt "Rome" --n 2 --attention
+says "head 2"
+says "mean"
+run generate run --prompt "Rome" --n 2 --attention --layer 9
+status 2
+warns "--layer 9"
+run generate run --n 0
+status 0
+run generate run --temperature 0 --n 10
+cp out first
+run generate run --temperature 0 --n 10 --seed 8
+holds cmp -s out first
+run generate run --prompt "QQQ" --n 3
+status 0
+warns "unknown to the vocabulary: Q"
+
+run eval run
+status 0
+quiet
+says "perplexity"
+run eval run --json
+json loss
+json bits_per_byte
+json accuracy
+json top5
+run eval run facts.txt --json
+status 0
+json data facts.txt
+run fill run "a [MASK]"
+refuses 2 "heed generate run"
+
+run info run
+status 0
+quiet
+says "embed.token.weight"
+says "numbers in"
+run info run --config
+says "layers = 1"
+run info run/model.safetensors --json
+json tensors.0.name
+json numbers
+
+run plot run
+status 0
+quiet
+says "wrote run/loss.png"
+says "loss"
+run plot run --png picture.png --json
+json training.step
+holds test -s picture.png
+run train gpt -c run/config.conf -o again --seed 2 --width 32
+status 0
+run compare run again --png both.png
+status 0
+says "width"
+says "seed"
+holds test -s both.png
+run compare run again --json
+json settings.width
+json runs.1.run again
+run compare run
+status 0
+says "no setting differs"
+
+# The same settings give the same weights, at any number of threads.
+run train gpt facts.txt -o one $SMALL --threads 1
+run train gpt facts.txt -o three $SMALL --threads 3
+holds cmp -s one/model.safetensors three/model.safetensors
+holds cmp -s run/model.safetensors one/model.safetensors

@@ -1,0 +1,76 @@
+# Overview, help, version, unknown commands.
+run
+status 0
+quiet
+says "Usage: heed COMMAND"
+says "tokenizer train"
+run --help
+status 0
+says "heed help COMMAND"
+run --version
+status 0
+quiet
+holds grep -qx 'heed [0-9]*\.[0-9]*\.[0-9]*' out
+
+for command in init "data check" "tokenizer train" "tokenizer encode" "tokenizer decode" "tokenizer info" train resume \
+    eval fill generate info plot compare gradcheck bench doctor; do
+    run $command --help
+    status 0
+    quiet
+    says "Usage: heed $command"
+    says "Examples:"
+    cp out first
+    run help $command
+    status 0
+    holds cmp -s out first
+done
+
+run train mlm --help
+status 0
+says "--mask-share X"
+says "[0.15]"
+says "--tokenizer TEXT"
+run train gpt --help
+says "[char]"
+run help tokenizer
+status 0
+says "heed tokenizer train FILE"
+
+run trian
+refuses 2 "did you mean train?"
+run xyzzyx
+refuses 2 "unknown command xyzzyx"
+run tokenizer
+status 2
+warns "heed tokenizer encode"
+run help nonsense
+refuses 2 "unknown command nonsense"
+run doctor
+status 0
+quiet
+says "compiler"
+says "threads"
+run doctor --json
+status 0
+json version
+json threads
+run init gpt
+status 0
+quiet
+says "layers = 4"
+says "# "
+cp out gpt.conf
+run init gpt -c gpt.conf
+status 0
+holds cmp -s out gpt.conf
+run init gpt --layers 7
+says "layers = 7"
+run init mlm --preset nano
+says "layers = 2"
+says "tokenizer = wordpiece"
+run init
+refuses 2 "missing TASK"
+run init gtp
+refuses 2 "did you mean gpt?"
+run init gpt --preset huge
+refuses 2 "preset"

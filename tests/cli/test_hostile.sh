@@ -1,0 +1,110 @@
+# Inputs that nobody means: a clear error, the right status, no run left behind.
+facts >facts.txt
+: >empty.txt
+printf 'a' >one.txt
+printf 'abc\000def\n' >nul.txt
+printf 'caf\351 au lait\n' >latin.txt
+printf '\377\376a\000b\000' >utf16.txt
+head -c 4096 "$HEED" >binary.txt
+printf 'short text\n' >short.txt
+mkdir folder
+
+for task in gpt mlm; do
+    for file in empty nul latin utf16 binary; do
+        run train $task $file.txt -o run $SMALL
+        refuses 3 "$file.txt"
+        absent run
+        run data check $task $file.txt
+        refuses 3 "$file.txt"
+    done
+    run train $task nowhere.txt -o run $SMALL
+    refuses 3 "nowhere.txt"
+    run train $task folder -o run $SMALL
+    holds test "$STATUS" -ge 2
+    silent
+    absent run
+    for file in one short; do
+        run train $task $file.txt -o run $SMALL --block 64
+        holds test "$STATUS" = 3 -o "$STATUS" = 0
+        if [ "$STATUS" = 3 ]; then absent run; fi
+        rm -rf run
+    done
+done
+warns "short.txt"
+
+echo file >taken
+run train gpt facts.txt -o taken $SMALL
+holds test "$STATUS" -ge 1
+silent
+holds test "$(cat taken)" = file
+run train gpt facts.txt -o /proc/none/run $SMALL
+status 1
+silent
+
+# Run files that are missing, cut short, or changed.
+train_gpt good
+spoil() { rm -rf run && cp -r good run; }
+for f in config.conf model.safetensors; do
+    spoil
+    rm run/$f
+    run generate run --n 3
+    status 3
+    silent
+done
+spoil
+: >run/model.safetensors
+run generate run --n 3
+refuses 3 "model.safetensors"
+spoil
+head -c 700 good/model.safetensors >run/model.safetensors
+run generate run --n 3
+refuses 3 "model.safetensors"
+run info run
+refuses 3 "model.safetensors"
+spoil
+rm run/last/state.json
+run resume run --steps 9
+holds test "$STATUS" -ge 1
+silent
+spoil
+head -c 20 good/last/state.json >run/last/state.json
+run resume run --steps 9
+status 3
+silent
+spoil
+printf 'step,split,loss\n1,val\n' >run/metrics.csv
+run plot run
+refuses 3 "metrics.csv:2"
+rm run/metrics.csv
+run plot run
+refuses 3 "metrics.csv"
+run generate nowhere
+refuses 3 "nowhere"
+run info nowhere
+refuses 3 "nowhere"
+run info facts.txt
+refuses 3 "facts.txt"
+run compare good nowhere
+refuses 3 "nowhere"
+
+# Inputs that are not text.
+train_mlm masked
+printf 'caf\351 [MASK] .\nRome is the [MASK] of Italy .\n' >in.txt
+run_with in.txt fill masked --json
+status 3
+holds test "$(wc -l <out)" = 1
+json position
+run_with binary.txt fill masked
+holds test "$STATUS" -lt 4
+run_with empty.txt fill masked
+status 0
+silent
+
+# A full disk.
+if [ -w /dev/full ]; then
+    "$HEED" doctor >/dev/full 2>err
+    STATUS=$?
+    COMMAND="doctor > /dev/full"
+    status 1
+    warns "cannot write"
+fi

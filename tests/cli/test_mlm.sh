@@ -1,0 +1,69 @@
+# A masked model: fill and its attention.
+facts >facts.txt
+train_mlm run
+status 0
+says "heed fill run"
+run fill run "Paris is the capital of [MASK] ."
+status 0
+quiet
+says "[MASK]"
+says "mean"
+says "head 1"
+says "head 2"
+run fill run "Paris is the capital of [MASK] ." --json --top 3
+status 0
+quiet
+json
+json predictions.2.token
+json predictions.0.p
+json attention.heads.1
+json tokens.6 "[MASK]"
+json position 6
+run fill run "[MASK] is the [MASK] of Japan ." --json
+json masks.1.position 4
+run fill run "[MASK] is the [MASK] of Japan ." --no-attention
+hides "head 1"
+run fill run "Berlin is the capital of [MASK] ."
+status 0
+warns "unknown to the vocabulary: Berlin"
+says "Berlin"
+run fill run "no blank here" "Rome is the capital of [MASK] ."
+status 3
+warns "no [MASK] in the input"
+says "Rome is the capital"
+printf 'Rome is the capital of [MASK] .\n\nnothing\nTokyo is the [MASK] of Japan .\n' >in.txt
+run_with in.txt fill run --json
+status 3
+warns "nothing"
+json
+holds test "$(wc -l <out)" = 2
+run fill run "$(printf 'a b c d e f g h i j k l m n o p q r s t [MASK]')"
+status 3
+warns "too long"
+run fill run "[MASK]" --layer 2
+status 2
+warns "--layer 2"
+run generate run
+refuses 2 "heed fill run"
+run eval run --json
+status 0
+json perplexity
+
+run train mlm facts.txt -o pieces $SMALL --vocab 60 --block 32
+status 0
+run fill pieces "Paris is the [MASK] of France ." --json
+json predictions.0.token
+run train mlm facts.txt -o pieces $SMALL
+refuses 2 "heed resume pieces"
+run train mlm facts.txt -o pieces $SMALL --force --json
+status 0
+json val_loss
+json run pieces
+run train mlm facts.txt -o letters $SMALL --tokenizer char
+status 0
+run fill letters "[MASK]aris" --json
+json predictions.0.token
+run tokenizer train facts.txt -o plain --kind char
+run train mlm facts.txt -o without $SMALL --tokenizer plain
+refuses 2 "[MASK]"
+absent without

@@ -1,0 +1,26 @@
+# How a training shows itself.
+facts >facts.txt
+run train gpt facts.txt -o a $SMALL --progress none
+status 0
+quiet
+says "step 6"
+run train gpt facts.txt -o b $SMALL --progress json
+status 0
+cp err out
+json event start
+holds grep -q '"event":"evaluation"' err
+holds grep -q '"val_loss":' err
+run train gpt facts.txt -o c $SMALL --progress bar
+status 0
+holds grep -q "$(printf '\r')" err
+warns "6/6"
+run train gpt facts.txt -o d $SMALL --progress line
+status 0
+if grep -q "$(printf '\r')" err; then fail "a line is redrawn"; else pass; fi
+run train gpt facts.txt -o e $SMALL --val-split 0
+status 0
+run train gpt facts.txt -o f $SMALL --val facts.txt
+status 0
+run train gpt facts.txt -o g --layers 1 --heads 2 --width 16 --block 16 --batch 4 --minutes 0.01
+status 0
+holds grep -q '^minutes = 0' g/config.conf

@@ -1,0 +1,73 @@
+# Ctrl-C, resume, divergence.
+facts >facts.txt
+
+# Waits until FILE has TEXT, ten seconds at most.
+wait_for() {
+    i=0
+    until grep -qF -- "$2" "$1" 2>/dev/null; do
+        i=$((i + 1))
+        [ $i -gt 200 ] && return 1
+        sleep 0.05
+    done
+}
+
+COMMAND="train, interrupted"
+"$HEED" train gpt facts.txt -o run $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
+pid=$!
+holds wait_for err '"event":"step"'
+kill -INT $pid
+wait $pid
+STATUS=$?
+status 130
+silent
+warns "heed resume run"
+holds test -s run/last/state.json
+step=$(sed -n 's/^heed: interrupted at step \([0-9]*\).*/\1/p' err)
+holds test "$step" -gt 0
+run resume run --steps $((step + 5)) --eval-every 1000
+status 0
+says "step $((step + 5))"
+run resume run --steps $((step + 5))
+status 0
+says "step $((step + 5))"
+
+# Stopped and resumed is the same as never stopped.
+run train gpt facts.txt -o whole $SMALL --steps 20 --eval-every 20
+COMMAND="train, stopped between"
+"$HEED" train gpt facts.txt -o parts $SMALL --steps 20 --eval-every 20 --save-every 3 >out 2>err &
+pid=$!
+wait_for parts/last/state.json step
+kill -INT $pid 2>/dev/null
+wait $pid
+run resume parts
+status 0
+holds cmp -s whole/last/model.safetensors parts/last/model.safetensors
+
+run train gpt facts.txt -o wild $SMALL --steps 200 --optimizer sgd --lr 1e6 --clip 0
+status 4
+silent
+warns "step"
+warns "hint"
+
+mv facts.txt moved.txt
+run resume whole --steps 22
+refuses 3 "--data"
+run resume whole --steps 22 --data moved.txt
+status 0
+echo "more" >>moved.txt
+run resume whole --steps 24 --data moved.txt
+status 3
+warns "data"
+run resume nowhere
+refuses 3 "nowhere"
+
+# Two interrupts end the program at once.
+COMMAND="train, interrupted twice"
+"$HEED" train gpt moved.txt -o twice $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
+pid=$!
+wait_for err '"event":"step"'
+kill -INT $pid
+kill -INT $pid 2>/dev/null
+wait $pid
+STATUS=$?
+status 130

@@ -1,0 +1,44 @@
+# Tokenizers by themselves.
+facts >facts.txt
+for kind in char byte word wordpiece; do
+    run tokenizer train facts.txt -o $kind --kind $kind --vocab 300
+    status 0
+    quiet
+    says "$kind tokenizer"
+    run tokenizer encode $kind "Paris is the capital of France ."
+    status 0
+    quiet
+    cp out ids
+    run_with ids tokenizer decode $kind
+    status 0
+    says "Paris is the capital of France"
+    run tokenizer info $kind --json
+    json kind $kind
+    json vocab
+done
+run tokenizer encode word "Rome is ." --tokens
+says "Rome is ."
+run tokenizer encode word "Rome is ." --json
+json tokens.0 Rome
+run tokenizer decode word "5 99999"
+status 3
+warns "99999"
+run tokenizer info nowhere
+holds test "$STATUS" -ge 1
+silent
+warns nowhere
+
+run data check mlm facts.txt --tokenizer word --packing lines
+status 0
+quiet
+says "vocabulary"
+says "overlap"
+says "heed train mlm facts.txt"
+run data check gpt facts.txt --json
+status 0
+json tokens
+json suggestion
+run train gpt facts.txt -o run --tokenizer word $SMALL
+status 0
+run train gpt facts.txt -o other --tokenizer run $SMALL
+status 0

@@ -1,0 +1,60 @@
+# Wrong arguments: exit status 2, one line, no run.
+facts >facts.txt
+run train gpt facts.txt
+refuses 2 "missing -o"
+run train gpt -o run
+refuses 2 "missing DATA"
+run train
+refuses 2 "missing TASK"
+run train mml facts.txt -o run
+refuses 2 "did you mean mlm?"
+run train gpt facts.txt extra -o run
+refuses 2 "too many: extra"
+run train gpt facts.txt -o run --layrs 2
+refuses 2 "did you mean"
+warns "layers"
+run train gpt facts.txt -o run --layers two
+refuses 2 "--layers"
+run train gpt facts.txt -o run --layers 0
+refuses 2 "--layers"
+run train gpt facts.txt -o run --lr
+refuses 2 "--lr"
+run train gpt facts.txt -o run --norm middle
+refuses 2 "pre"
+run train gpt facts.txt -o run --heads 7 --width 64
+refuses 2 "heads"
+run train gpt facts.txt -o run --width 1000000 --ff 10000000 --layers 64 --steps 1
+holds test "$STATUS" -ne 0
+holds test "$STATUS" -lt 5
+silent
+run train gpt facts.txt -o run --tokenizer wrod
+refuses 2 "did you mean word?"
+run train gpt facts.txt -o run --isa sse2
+refuses 2 "isa"
+run fill
+refuses 2 "missing RUN"
+run eval a b c
+refuses 2 "too many: c"
+run bench
+refuses 2 "--workload"
+run tokenizer train facts.txt
+refuses 2 "missing -o"
+run gradcheck --op nothing
+refuses 2 "matches no op"
+absent run
+
+# Flag before file before preset before default.
+printf 'layers = 3\nwidth = 32\n# a comment\nheads = 4\n' >my.conf
+run init gpt -c my.conf --preset tiny --layers 5
+says "layers = 5"
+says "width = 32"
+says "batch = 32"
+says "block = 64"
+printf 'layers = 3\nwdth = 32\n' >bad.conf
+run init gpt -c bad.conf
+holds test "$STATUS" -ge 2
+warns "bad.conf:2"
+warns "width"
+run init gpt -c nowhere.conf
+holds test "$STATUS" -ge 1
+warns "nowhere.conf"
