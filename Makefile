@@ -61,7 +61,7 @@ PROG_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard train/*.c)) $(MODEL_OBJ)
 TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c)) $(MODEL_OBJ)
 OPS := $(basename $(notdir $(wildcard src/ops/*.c)))
 
-.PHONY: all lib program test-program deps demo test bench fuzz f64 asan ubsan tsan serial debug install uninstall clean help
+.PHONY: all lib program test-program deps demo test bench parity fuzz f64 asan ubsan tsan serial debug install uninstall clean help
 all: heed
 
 heed: $(B)/heed
@@ -118,6 +118,10 @@ demo: heed
 	@sh data/demo.sh
 bench: heed
 	@sh tests/bench.sh
+# Two programs for the comparisons with PyTorch that tests/parity/README.md tells.
+parity: $(B)/parity-dump $(B)/parity-forward
+$(B)/parity-%: $(B)/tests/parity/%.o $(filter-out %/main.o,$(PROG_OBJ)) $(B)/libheed.a
+	$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
 # A minute per reader, with clang's libFuzzer.
 FUZZ := $(basename $(notdir $(wildcard tests/fuzz/*.c)))
@@ -159,6 +163,7 @@ help:
 	@echo 'make debug       for a debugger'
 	@echo 'make fuzz        a minute of fuzzing per reader (clang)'
 	@echo 'make bench       training speed of the benchmark workloads'
+	@echo 'make parity      helpers for comparisons with PyTorch by hand (tests/parity/README.md)'
 	@echo 'make clean       removes what was built'
 	@echo 'CC=clang, WERROR=1, CFLAGS=..., STB_DIR=FOLDER (stb_image.h elsewhere) may be given.'
 

@@ -1,145 +1,114 @@
-/* Fused attention. Vaswani et al. 2017, eq. 1. */
-#include "random.h"
+/* Fused attention, forward. Vaswani et al. 2017, eq. 1. A block of queries at a time: its scores
+ * stay in cache, masked blocks are skipped, weights are written only when asked for. */
+#include "attention.h"
 #include "set.h"
-#include "vmath.h"
 
-/* Plain loops, one (batch, head) at a time; rows of scores live in the scratch. */
 typedef struct {
     const heed_attention_job *a;
     heed_real *scratch;
-    heed__dropout drop;
-    bool backward;
-} head_job;
+    size_t each; /* reals of scratch for a thread */
+    size_t blocks;
+} forward_job;
 
-static size_t row_room(const heed_attention_job *a) { return ((size_t)a->tk + 63) / 64 * 64; }
 size_t K(attention_scratch)(const heed_kernels *k, const heed_attention_job *a, bool backward) {
-    (void)backward;
-    return 4 * row_room(a) * sizeof(heed_real) * (size_t)k->threads;
+    heed__head w = {.a = a};
+    lay_out(&w, NULL, backward);
+    return w.used * sizeof(heed_real) * (size_t)k->threads;
 }
 
-static bool seen(const heed_attention_job *a, int b, int i, int j) {
-    if (a->causal && j > i + a->tk - a->tq) return false;
-    return !a->pad || a->pad[(size_t)b * (size_t)a->tk + (size_t)j];
-}
-static const heed_real *row_of(const heed_real *x, size_t ld, int b, int t, int i, int h, int w) {
-    return x + ((size_t)b * (size_t)t + (size_t)i) * ld + (size_t)h * (size_t)w;
-}
-static heed_real *grad_row(heed_real *x, size_t ld, int b, int t, int i, int h, int w) {
-    return x + ((size_t)b * (size_t)t + (size_t)i) * ld + (size_t)h * (size_t)w;
-}
-static heed_real dot(const heed_real *a, const heed_real *b, int n) {
-    heed_real sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+/* s = exp(s - max) over the n keys seen, 0 up to `end`. Returns their sum; writes log sum exp. */
+static heed_real exponentials(const heed__head *w, heed_real *s, int n, int end, heed_real *lse) {
+    vec most = splat(-INFINITY), sums = splat(0);
+    for (int j = 0; j < n; j += VL) {
+        vec x = pick(sees(w, j, n), load(s + j), splat(-INFINITY));
+        store(s + j, x);
+        most = vmax(x, most);
+    }
+    heed_real top = max_lanes(most), shift = top == -INFINITY ? 0 : top;
+    int j = 0;
+    for (; j < n; j += VL) {
+        vec x = vexp(load(s + j) - splat(shift));
+        store(s + j, x);
+        sums += x;
+    }
+    for (; j < end; j += VL) store(s + j, splat(0));
+    heed_real sum = sum_lanes(sums);
+    *lse = shift + vlog(splat(sum))[0];
     return sum;
 }
-static size_t at4(const heed_attention_job *a, int b, int h, int i) {
-    return (((size_t)b * (size_t)a->heads + (size_t)h) * (size_t)a->tq + (size_t)i) * (size_t)a->tk;
+
+static void multiply(heed_real *y, const heed_real *f, int n) {
+    for (int j = 0; j < n; j += VL) store(y + j, load(y + j) * load(f + j));
 }
 
-static void scores_row(const heed_attention_job *a, heed_real *s, int b, int h, int i) {
-    const heed_real *q = row_of(a->q, a->ldq, b, a->tq, i, h, a->key);
-    for (int j = 0; j < a->tk; j++) {
-        s[j] = a->beta * dot(q, row_of(a->k, a->ldk, b, a->tk, j, h, a->key), a->key);
-        if (a->bias)
-            s[j] += a->bias[(size_t)b * a->bias_b + (size_t)h * a->bias_h +
-                            (size_t)i * (size_t)a->tk + (size_t)j];
+/* Weights of query i in place of its scores, not yet divided by the sum, which is returned. */
+static heed_real weigh(const heed__head *w, int r, int i, int end) {
+    const heed_attention_job *a = w->a;
+    heed_real *s = w->s + (size_t)r * w->keys;
+    size_t at = query_at(w, i), n = (size_t)a->tk;
+    int seen = keys_seen(a, i);
+    finish_scores(w, r, i, a->scores ? a->tk : seen);
+    if (a->scores) memcpy(a->scores + at * n, s, n * sizeof *s);
+    int best = a->hard ? hard_choice(w, s, seen) : -1;
+    heed_real sum = exponentials(w, s, seen, end, a->lse + at);
+    if (best >= 0 && sum > 0) { /* not when the row is NaN */
+        memset(s, 0, (size_t)end * sizeof *s);
+        s[best] = sum = 1;
     }
-}
-
-/* The largest score that is seen, lowest index at ties; -1: none. */
-static int best_of(const heed_attention_job *a, const heed_real *s, int b, int i) {
-    int best = -1;
-    for (int c = 0; c < a->tk; c++)
-        if (seen(a, b, i, c) && (best < 0 || s[c] > s[best])) best = c;
-    return best;
-}
-
-static void forward_row(const head_job *j, heed_real *s, int b, int h, int i) {
-    const heed_attention_job *a = j->a;
-    size_t n = (size_t)a->tk, room = row_room(a), at = at4(a, b, h, i);
-    heed_real *f = s + room, most = -INFINITY, sum = 0;
-    scores_row(a, s, b, h, i);
-    if (a->scores) memcpy(a->scores + at, s, n * sizeof *s);
-    int best = -1;
-    for (int c = 0; c < a->tk; c++) {
-        if (!seen(a, b, i, c))
-            s[c] = -INFINITY;
-        else if (best < 0 || s[c] > most)
-            most = s[c], best = c;
+    if (a->weights) {
+        heed_real inverse = sum == 0 ? 0 : 1 / sum;
+        memset(a->weights + at * n, 0, n * sizeof *s);
+        for (int j = 0; j < seen; j++) a->weights[at * n + (size_t)j] = s[j] * inverse;
     }
-    heed_real shift = most == -INFINITY ? 0 : most;
-    for (int c = 0; c < a->tk; c++) sum += s[c] = vexp(splat(s[c] - shift))[0];
-    a->lse[at / n] = shift + vlog(splat(sum))[0];
-    for (int c = 0; c < a->tk; c++) s[c] = sum == 0 ? 0 : s[c] / sum;
-    if (a->hard && sum == sum)
-        for (int c = 0; c < a->tk; c++) s[c] = c == best && sum != 0;
-    if (a->weights) memcpy(a->weights + at, s, n * sizeof *s);
     if (a->dropout > 0) {
-        dropout_factors(&j->drop, f, at, n);
-        for (int c = 0; c < a->tk; c++) s[c] *= f[c];
+        dropout_factors(&w->drop, w->factor, at * n, (size_t)end);
+        multiply(s, w->factor, end);
     }
-    heed_real *y = grad_row(a->y, a->ldy, b, a->tq, i, h, a->value);
-    memset(y, 0, (size_t)a->value * sizeof *y);
-    for (int c = 0; c < a->tk; c++) {
-        const heed_real *v = row_of(a->v, a->ldv, b, a->tk, c, h, a->value);
-        for (int d = 0; d < a->value; d++) y[d] += s[c] * v[d];
-    }
+    return sum;
 }
 
-static void backward_row(const head_job *j, heed_real *s, int b, int h, int i) {
-    const heed_attention_job *a = j->a;
-    size_t n = (size_t)a->tk, room = row_room(a), at = at4(a, b, h, i);
-    heed_real *f = s + room, *dp = f + room, lse = a->lse[at / n], d_sum = 0;
-    const heed_real *gy = row_of(a->gy, a->ldy, b, a->tq, i, h, a->value);
-    scores_row(a, s, b, h, i);
-    int best = a->hard ? best_of(a, s, b, i) : -1; /* the values' gradient sees the hard weights */
-    for (int c = 0; c < a->tk; c++)
-        s[c] = seen(a, b, i, c) && lse != -INFINITY ? vexp(splat(s[c] - lse))[0] : 0;
-    for (int c = 0; c < a->tk; c++) f[c] = 1;
-    if (a->dropout > 0) dropout_factors(&j->drop, f, at, n);
-    for (int c = 0; c < a->tk; c++) {
-        dp[c] = f[c] * dot(gy, row_of(a->v, a->ldv, b, a->tk, c, h, a->value), a->value);
-        d_sum += s[c] * dp[c];
-        heed_real *gv = a->gv ? grad_row(a->gv, a->ldv, b, a->tk, c, h, a->value) : NULL;
-        heed_real weight = a->hard ? c == best : s[c];
-        for (int d = 0; gv && d < a->value; d++) gv[d] += weight * f[c] * gy[d];
-    }
-    if (a->gweights) memcpy(a->gweights + at, dp, n * sizeof *dp);
-    for (int c = 0; c < a->tk; c++) dp[c] = s[c] * (dp[c] - d_sum);
-    if (a->gscores) memcpy(a->gscores + at, dp, n * sizeof *dp);
-    for (int c = 0; c < a->tk; c++) {
-        if (a->gbias)
-            a->gbias[(size_t)b * a->bias_b + (size_t)h * a->bias_h + (size_t)i * n + (size_t)c] +=
-                dp[c];
-        const heed_real *q = row_of(a->q, a->ldq, b, a->tq, i, h, a->key);
-        const heed_real *kk = row_of(a->k, a->ldk, b, a->tk, c, h, a->key);
-        heed_real *gq = a->gq ? grad_row(a->gq, a->ldq, b, a->tq, i, h, a->key) : NULL;
-        heed_real *gk = a->gk ? grad_row(a->gk, a->ldk, b, a->tk, c, h, a->key) : NULL;
-        for (int d = 0; gq && d < a->key; d++) gq[d] += a->beta * dp[c] * kk[d];
-        for (int d = 0; gk && d < a->key; d++) gk[d] += a->beta * dp[c] * q[d];
-    }
-}
-
-static void heads_part(const void *job, size_t from, size_t to, int thread) {
-    const head_job *j = job;
-    heed_real *s = j->scratch + (size_t)thread * 4 * row_room(j->a);
-    for (size_t u = from; u < to; u++) {
-        int b = (int)(u / (size_t)j->a->heads), h = (int)(u % (size_t)j->a->heads);
-        for (int i = 0; i < j->a->tq; i++) {
-            if (j->backward)
-                backward_row(j, s, b, h, i);
-            else
-                forward_row(j, s, b, h, i);
+static void forward_block(const heed__head *w, int first) {
+    const heed_attention_job *a = w->a;
+    int rows = a->tq - first < QUERIES ? a->tq - first : QUERIES;
+    int n = a->scores ? a->tk : keys_seen(a, first + rows - 1);
+    heed_real sum[QUERIES], *y = a->y + head_at(w, a->tq, first, a->ldy, a->value);
+    times_turned(w, w->s, a->q + head_at(w, a->tq, first, a->ldq, a->key), a->ldq, w->kt, rows,
+                 a->key, n);
+    int end = (n + VL - 1) / VL * VL;
+    for (int r = 0; r < rows; r++) sum[r] = weigh(w, r, first + r, end);
+    times(w->s, w->keys, 1, rows, n, &w->v, y, a->ldy, false);
+    for (int r = 0; r < rows; r++, y += a->ldy) {
+        vec inverse = splat(1 / sum[r]);
+        for (int c = 0; c < a->value; c += VL) {
+            size_t left = (size_t)(a->value - c);
+            put(y + c, sum[r] == 0 ? splat(0) : get(y + c, left) * inverse, left);
         }
     }
 }
 
-void K(attention)(const heed_kernels *k, const heed_attention_job *a, void *scratch) {
-    head_job j = {a, scratch, dropout_of(&a->random, a->dropout), false};
-    heed__share(k, (size_t)a->batch * (size_t)a->heads, 1e6, heads_part, &j);
+static void forward_part(const void *job, size_t from, size_t to, int thread) {
+    const forward_job *j = job;
+    const heed_attention_job *a = j->a;
+    heed__head w = {.a = a, .drop = dropout_of(&a->random, a->dropout)};
+    lay_out(&w, j->scratch + (size_t)thread * j->each, false);
+    for (size_t u = from; u < to; u++) {
+        size_t head = u / j->blocks;
+        if (u == from || u % j->blocks == 0) {
+            w.b = (int)(head / (size_t)a->heads);
+            w.h = (int)(head % (size_t)a->heads);
+            begin_head(&w);
+            w.v = operand(w.vp, a->v + head_at(&w, a->tk, 0, a->ldv, a->value), a->ldv, a->tk,
+                          a->value);
+        }
+        forward_block(&w, (int)(u % j->blocks) * QUERIES);
+    }
 }
-void K(attention_grad)(const heed_kernels *k, const heed_attention_job *a, void *scratch) {
-    head_job j = {a, scratch, dropout_of(&a->random, a->dropout), true};
-    bool clash = a->gbias && (!a->bias_b || !a->bias_h);
-    heed__share(k, (size_t)a->batch * (size_t)a->heads, clash ? 0 : 1e6, heads_part, &j);
+
+void K(attention)(const heed_kernels *k, const heed_attention_job *a, void *scratch) {
+    heed__head w = {.a = a};
+    lay_out(&w, NULL, false);
+    forward_job j = {a, scratch, w.used, ((size_t)a->tq + QUERIES - 1) / QUERIES};
+    size_t heads = (size_t)a->batch * (size_t)a->heads;
+    double each = 2.0 * (a->key + a->value) + 20;
+    heed__share(k, heads * j.blocks, each * (double)heads * a->tq * a->tk, forward_part, &j);
 }

@@ -1,0 +1,167 @@
+/* What attention forward and backward share: the scratch of a thread, operands laid out for the
+ * tile of the product, the scores of a block of queries. */
+#ifndef HEED_ATTENTION_H
+#define HEED_ATTENTION_H
+
+#include "gemm_tile.h"
+#include "random.h"
+#include "vmath.h"
+
+#define QUERIES ((32 + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS) /* in a block */
+
+/* A right operand of products, cut in panels: element (p, j) of panel c stands at
+ * at[c * panel + p * step + j]. */
+typedef struct {
+    const heed_real *at;
+    size_t step, panel;
+    int width;
+} heed__operand;
+
+/* One (batch, head), and where its thread keeps things. */
+typedef struct {
+    const heed_attention_job *a;
+    heed__dropout drop;
+    int b, h;
+    size_t keys;        /* tk, rounded up to whole panels: the row stride of s and d */
+    heed_real *s, *d;   /* (QUERIES, keys): scores, then weights; their gradients */
+    heed_real *factor;  /* (keys): dropout's factors of one row */
+    heed_lane *shown;   /* (keys): -1 where a key exists and is no padding, else 0 */
+    heed_real *kt, *vt; /* K' (key, keys) and V' (value, keys) in panels */
+    heed_real *kp, *vp; /* K (tk, key) and V (tk, value) in panels, unless they lie well */
+    heed_real *qp, *gp; /* the same of a block of q (QUERIES, key) and gy */
+    heed__operand k, v;
+    size_t used; /* reals */
+} heed__head;
+
+/* The row of a (batch, t, heads * width) array for this head. */
+INLINE size_t head_at(const heed__head *w, int t, int i, size_t ld, int width) {
+    return ((size_t)w->b * (size_t)t + (size_t)i) * ld + (size_t)w->h * (size_t)width;
+}
+/* The row of query i in a (batch, heads, tq) array. */
+INLINE size_t query_at(const heed__head *w, int i) {
+    const heed_attention_job *a = w->a;
+    return ((size_t)w->b * (size_t)a->heads + (size_t)w->h) * (size_t)a->tq + (size_t)i;
+}
+INLINE size_t bias_at(const heed__head *w, int i) {
+    const heed_attention_job *a = w->a;
+    return (size_t)w->b * a->bias_b + (size_t)w->h * a->bias_h + (size_t)i * (size_t)a->tk;
+}
+/* How many keys query i may see, before padding. */
+INLINE int keys_seen(const heed_attention_job *a, int i) {
+    if (!a->causal) return a->tk;
+    int n = i + a->tk - a->tq + 1;
+    return n < 0 ? 0 : n > a->tk ? a->tk : n;
+}
+
+INLINE size_t whole_panels(int n) { return ((size_t)n + PANEL - 1) / PANEL * PANEL; }
+
+/* Lays out the scratch from base; with base NULL only counts. */
+static inline void lay_out(heed__head *w, heed_real *base, bool backward) {
+    const heed_attention_job *a = w->a;
+    size_t keys = whole_panels(a->tk), e = whole_panels(a->key), d = whole_panels(a->value);
+    size_t tk = (size_t)a->tk;
+    struct {
+        heed_real **at;
+        size_t n;
+    } parts[] = {{&w->s, QUERIES * keys},
+                 {&w->factor, keys},
+                 {&w->kt, keys * (size_t)a->key},
+                 {&w->vp, backward ? 0 : tk * d},
+                 {&w->d, backward ? QUERIES * keys : 0},
+                 {&w->vt, backward ? keys * (size_t)a->value : 0},
+                 {&w->kp, backward ? tk * e : 0},
+                 {&w->qp, backward ? QUERIES * e : 0},
+                 {&w->gp, backward ? QUERIES * d : 0}};
+    w->keys = keys;
+    w->used = keys; /* of shown, which stands first */
+    w->shown = (heed_lane *)(void *)base;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (base) *parts[i].at = base + w->used;
+        w->used += (parts[i].n + 15) / 16 * 16;
+    }
+}
+
+/* Rows x (n, width) of stride ld as a right operand: as they lie when whole vectors may be read,
+ * else packed into room. */
+static inline heed__operand operand(heed_real *room, const heed_real *x, size_t ld, int n,
+                                    int width) {
+    if (width % VL == 0) return (heed__operand){x, ld, PANEL, width};
+    for (int j = 0; j < width; j += PANEL)
+        pack_panel(room + (size_t)j * (size_t)n, x + j, ld, false,
+                   width - j < PANEL ? width - j : PANEL, n);
+    return (heed__operand){room, PANEL, (size_t)n * PANEL, width};
+}
+
+/* x' for x (tk, width) of stride ld, in panels of keys. */
+static inline void turn(const heed__head *w, heed_real *room, const heed_real *x, size_t ld,
+                        int width) {
+    for (int j = 0; j < w->a->tk; j += PANEL) {
+        int n = w->a->tk - j < PANEL ? w->a->tk - j : PANEL;
+        pack_panel(room + (size_t)j * (size_t)width, x + (size_t)j * ld, ld, true, n, width);
+    }
+}
+
+/* c (rows, x.width) = or += A (rows, depth) x, A element (i, p) at a[i * a_row + p * a_step]. */
+static inline void times(const heed_real *a, size_t a_row, size_t a_step, int rows, int depth,
+                         const heed__operand *x, heed_real *c, size_t ldc, bool add) {
+    for (int j = 0; j < x->width; j += PANEL) {
+        int left = x->width - j;
+        heed__tile t = {.a = a,
+                        .a_row = a_row,
+                        .a_step = a_step,
+                        .b = x->at + (size_t)(j / PANEL) * x->panel,
+                        .b_step = x->step,
+                        .c = c + j,
+                        .ldc = ldc,
+                        .width = left < PANEL ? left : PANEL,
+                        .depth = depth,
+                        .add = add};
+        tile_run(&t, rows);
+    }
+}
+
+/* out (rows, keys) = x (rows, width) of stride ld times the turned (width, keys), first n keys. */
+static inline void times_turned(const heed__head *w, heed_real *out, const heed_real *x, size_t ld,
+                                const heed_real *turned, int rows, int width, int n) {
+    heed__operand o = {turned, PANEL, (size_t)width * PANEL, (int)whole_panels(n)};
+    times(x, ld, 1, rows, width, &o, out, w->keys, false);
+}
+
+static inline void begin_head(heed__head *w) {
+    const heed_attention_job *a = w->a;
+    for (size_t j = 0; j < w->keys; j++) {
+        bool there = j < (size_t)a->tk;
+        if (there && a->pad) there = a->pad[(size_t)w->b * (size_t)a->tk + j] != 0;
+        w->shown[j] = there ? -1 : 0;
+    }
+    turn(w, w->kt, a->k + head_at(w, a->tk, 0, a->ldk, a->key), a->ldk, a->key);
+}
+
+/* Lanes of keys j.. that a query which may see n keys sees. */
+INLINE ivec sees(const heed__head *w, int j, int n) {
+    ivec shown;
+    memcpy(&shown, w->shown + j, sizeof shown);
+    return shown & get_lanes(n > j ? (size_t)(n - j) : 0);
+}
+
+/* Row of block-row r, query i: s = beta s + bias for the first n keys. */
+static inline void finish_scores(const heed__head *w, int r, int i, int n) {
+    const heed_attention_job *a = w->a;
+    heed_real *s = w->s + (size_t)r * w->keys;
+    const heed_real *bias = a->bias ? a->bias + bias_at(w, i) : NULL;
+    for (int j = 0; j < n; j += VL) {
+        vec x = load(s + j) * splat(a->beta);
+        if (bias) x += get(bias + j, (size_t)(a->tk - j));
+        store(s + j, x);
+    }
+}
+
+/* The largest score that is seen, lowest index at ties; -1 when none is. */
+static inline int hard_choice(const heed__head *w, const heed_real *s, int n) {
+    int best = -1;
+    for (int j = 0; j < n; j++)
+        if (w->shown[j] && (best < 0 || s[j] > s[best])) best = j;
+    return best;
+}
+
+#endif

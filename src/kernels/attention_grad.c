@@ -1,0 +1,125 @@
+/* Fused attention, backward. With P the weights, recomputed from log sum exp, and f dropout's
+ * factors: gV = (P f)' gY,  gP = f (gY V'),  gS = P (gP - rows' sums of P gP),  gQ = beta gS K,  gK
+ * = beta gS' Q. A hard selection takes the soft P but for gV, which sees the weights as they were.
+ */
+#include "attention.h"
+#include "set.h"
+
+/* Units are (batch, head) pairs; where gbias is one for several of them, these share a unit. */
+typedef struct {
+    const heed_attention_job *a;
+    heed_real *scratch;
+    size_t each;
+    bool by_batch, by_head;
+} backward_job;
+
+/* s = P, d = gP; returns the sum of P gP. */
+static heed_real weights_again(const heed__head *w, heed_real *s, heed_real *d, int n, int end,
+                               heed_real lse) {
+    const bool drops = w->a->dropout > 0;
+    vec shift = splat(lse == -INFINITY ? 0 : lse), dot = splat(0);
+    for (int j = 0; j < end; j += VL) {
+        vec p = pick(sees(w, j, n), vexp(load(s + j) - shift), splat(0)), g = load(d + j);
+        if (drops) {
+            g *= load(w->factor + j);
+            store(d + j, g);
+        }
+        dot += pick(sees(w, j, n), p * g, splat(0));
+        store(s + j, p);
+    }
+    return sum_lanes(dot);
+}
+
+/* s = P f (one-hot at best instead of P when hard), d = gS. */
+static void gradients(const heed__head *w, heed_real *s, heed_real *d, int end, heed_real dot,
+                      int best) {
+    const bool drops = w->a->dropout > 0;
+    for (int j = 0; j < end; j += VL) {
+        vec p = load(s + j);
+        store(d + j, p * (load(d + j) - splat(dot)));
+        if (drops) store(s + j, p * load(w->factor + j));
+    }
+    if (best < 0) return;
+    memset(s, 0, (size_t)end * sizeof *s);
+    s[best] = drops ? w->factor[best] : 1;
+}
+
+/* Hands out gS of query i, then multiplies it by beta for gQ and gK. */
+static void spread(const heed__head *w, heed_real *d, int i, int end) {
+    const heed_attention_job *a = w->a;
+    size_t n = (size_t)a->tk;
+    if (a->gscores) memcpy(a->gscores + query_at(w, i) * n, d, n * sizeof *d);
+    heed_real *gbias = a->gbias ? a->gbias + bias_at(w, i) : NULL;
+    for (int j = 0; j < end; j += VL) {
+        size_t left = n - (size_t)j;
+        if (gbias) put(gbias + j, get(gbias + j, left) + load(d + j), left);
+        store(d + j, load(d + j) * splat(a->beta));
+    }
+}
+
+static void backward_row(const heed__head *w, int r, int i, int n, int end) {
+    const heed_attention_job *a = w->a;
+    heed_real *s = w->s + (size_t)r * w->keys, *d = w->d + (size_t)r * w->keys;
+    size_t at = query_at(w, i), tk = (size_t)a->tk;
+    int seen = keys_seen(a, i);
+    finish_scores(w, r, i, n);
+    int best = a->hard && a->lse[at] > -INFINITY ? hard_choice(w, s, seen) : -1;
+    if (a->dropout > 0) dropout_factors(&w->drop, w->factor, at * tk, (size_t)end);
+    heed_real dot = weights_again(w, s, d, seen, end, a->lse[at]);
+    if (a->gweights) memcpy(a->gweights + at * tk, d, tk * sizeof *d);
+    gradients(w, s, d, end, dot, best);
+    spread(w, d, i, end);
+}
+
+static void backward_block(const heed__head *w, int first) {
+    const heed_attention_job *a = w->a;
+    int rows = a->tq - first < QUERIES ? a->tq - first : QUERIES;
+    int n = a->gweights || a->gscores ? a->tk : keys_seen(a, first + rows - 1);
+    int end = (n + VL - 1) / VL * VL;
+    size_t q = head_at(w, a->tq, first, a->ldq, a->key);
+    size_t k = head_at(w, a->tk, 0, a->ldk, a->key), v = head_at(w, a->tk, 0, a->ldv, a->value);
+    const heed_real *gy = a->gy + head_at(w, a->tq, first, a->ldy, a->value);
+    times_turned(w, w->s, a->q + q, a->ldq, w->kt, rows, a->key, n);
+    times_turned(w, w->d, gy, a->ldy, w->vt, rows, a->value, n);
+    for (int r = 0; r < rows; r++) backward_row(w, r, first + r, n, end);
+    if (a->gq) times(w->d, w->keys, 1, rows, n, &w->k, a->gq + q, a->ldq, true);
+    if (a->gk) {
+        heed__operand o = operand(w->qp, a->q + q, a->ldq, rows, a->key);
+        times(w->d, 1, w->keys, n, rows, &o, a->gk + k, a->ldk, true);
+    }
+    if (a->gv) {
+        heed__operand o = operand(w->gp, gy, a->ldy, rows, a->value);
+        times(w->s, 1, w->keys, n, rows, &o, a->gv + v, a->ldv, true);
+    }
+}
+
+static void backward_head(heed__head *w) {
+    const heed_attention_job *a = w->a;
+    begin_head(w);
+    turn(w, w->vt, a->v + head_at(w, a->tk, 0, a->ldv, a->value), a->ldv, a->value);
+    w->k = operand(w->kp, a->k + head_at(w, a->tk, 0, a->ldk, a->key), a->ldk, a->tk, a->key);
+    for (int i = 0; i < a->tq; i += QUERIES) backward_block(w, i);
+}
+
+static void backward_part(const void *job, size_t from, size_t to, int thread) {
+    const backward_job *j = job;
+    const heed_attention_job *a = j->a;
+    heed__head w = {.a = a, .drop = dropout_of(&a->random, a->dropout)};
+    lay_out(&w, j->scratch + (size_t)thread * j->each, true);
+    int heads = j->by_head ? a->heads : 1;
+    for (size_t u = from; u < to; u++) {
+        int b = (int)(u / (size_t)heads), h = (int)(u % (size_t)heads);
+        int last_b = j->by_batch ? b + 1 : a->batch, last_h = j->by_head ? h + 1 : a->heads;
+        for (w.b = b; w.b < last_b; w.b++)
+            for (w.h = h; w.h < last_h; w.h++) backward_head(&w);
+    }
+}
+
+void K(attention_grad)(const heed_kernels *k, const heed_attention_job *a, void *scratch) {
+    heed__head w = {.a = a};
+    lay_out(&w, NULL, true);
+    backward_job j = {a, scratch, w.used, !a->gbias || a->bias_b, !a->gbias || a->bias_h};
+    size_t units = (j.by_batch ? (size_t)a->batch : 1) * (j.by_head ? (size_t)a->heads : 1);
+    double each = 4.0 * (a->key + a->value) + 20;
+    heed__share(k, units, each * a->batch * a->heads * (double)a->tq * a->tk, backward_part, &j);
+}
