@@ -26,18 +26,19 @@ const char *heed__run_path(heed_text *t, const char *run, const char *name) {
 
 /* ---- weights ---- */
 
-/* Of names, sizes and values, these as the floats that a file holds. */
+/* Metadata: a digest of names and values. The double build's is another one. */
+#ifdef HEED_F64
+static const char digest_key[] = "weights64";
+#else
+static const char digest_key[] = "weights";
+#endif
+
 static uint64_t weights_digest(const heed_store *s) {
     uint64_t h = 0;
-    float part[256];
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
         h = heed__hash64(e->name, strlen(e->name), h);
-        for (size_t at = 0; at < e->tensor->size; at += 256) {
-            size_t n = e->tensor->size - at < 256 ? e->tensor->size - at : 256;
-            for (size_t j = 0; j < n; j++) part[j] = (float)e->tensor->x[at + j];
-            h = heed__hash64(part, n * sizeof *part, h);
-        }
+        h = heed__hash64(e->tensor->x, e->tensor->size * sizeof *e->tensor->x, h);
     }
     return h;
 }
@@ -49,7 +50,7 @@ static bool save_weights(const heed__checkpoint *k, const heed_store *s, const c
     snprintf(tokenizer, sizeof tokenizer, "%016" PRIx64, k->tokenizer_digest);
     snprintf(weights, sizeof weights, "%016" PRIx64, weights_digest(s));
     const char *meta[] = {"architecture", k->architecture, "settings", k->settings, "tokenizer",
-                          tokenizer,      "weights",       weights,    NULL};
+                          tokenizer,      digest_key,      weights,    NULL};
     heed_text_add(&path, "%s/%s/%s", k->run, folder, name);
     bool ok = heed_save_meta(s, path.s ? path.s : "", meta);
     heed_text_free(&path);
@@ -59,7 +60,7 @@ static bool save_weights(const heed__checkpoint *k, const heed_store *s, const c
 bool heed__weights_load(heed_store *s, const char *path) {
     heed_ctx *c = heed_store_ctx(s);
     heed_safetensors *f = heed_safetensors_open(c, path);
-    const char *meta = heed_safetensors_meta(f, "weights");
+    const char *meta = heed_safetensors_meta(f, digest_key);
     char said[24] = "", found[24];
     if (meta) snprintf(said, sizeof said, "%s", meta);
     heed_safetensors_close(f);

@@ -107,9 +107,9 @@ typedef struct {
     const heed_fit_args *a;
     heed__settings set;
     heed_schedule schedule;
-    int64_t steps, eval_every, log_every; /* 0 while unknown */
-    uint32_t micros;                      /* forward and backward passes of an update */
-    uint64_t epoch_batches, evals;        /* evals: batches of an evaluation */
+    int64_t steps, eval_every, log_every;     /* 0 while unknown */
+    uint32_t micros;                          /* forward and backward passes of an update */
+    uint64_t epoch_batches, evals, all_evals; /* batches of an evaluation; of the validation part */
     heed_tape *tape;
     heed_store *store;
     heed_optim *optim;

@@ -69,6 +69,7 @@ static bool count_batches(heed__fitting *f) {
     uint64_t evals = m->evals && !f->a->no_val ? m->evals(f->self, f->a->data, rows) : 0;
     uint64_t limit = (uint64_t)f->set.eval_batches;
     f->evals = limit && limit < evals ? limit : evals;
+    f->all_evals = evals;
     f->epoch_batches = m->epoch ? m->epoch(f->self, f->a->data, rows) : 1;
     if (f->epoch_batches < 1) f->epoch_batches = 1;
     uint64_t micros = f->set.whole ? f->epoch_batches : (uint64_t)f->set.accumulate;
@@ -275,6 +276,16 @@ static bool start_run(heed__fitting *f) {
     return heed__run_make(f->c, f->a) && heed__journal_open(&f->journal, f->c, f->a->run, 0);
 }
 
+static void note_limit(heed__fitting *f) {
+    char note[160];
+    if (f->evals == f->all_evals) return;
+    snprintf(note, sizeof note,
+             "an evaluation takes %" PRIu64 " of the %" PRIu64
+             " validation batches; --eval-batches 0 takes all",
+             f->evals, f->all_evals);
+    heed__fit_tell(f, HEED_FIT_NOTE, note);
+}
+
 static bool begin(heed__fitting *f) {
     heed__state *s = &f->state;
     if (f->a->run && !(f->fresh ? start_run(f) : go_on(f))) return false;
@@ -282,6 +293,7 @@ static bool begin(heed__fitting *f) {
     snprintf(s->isa, sizeof s->isa, "%s", heed_isa(f->c));
     f->start = heed__os_seconds();
     heed__fit_tell(f, HEED_FIT_START, NULL);
+    note_limit(f);
     return f->fresh ? heed__fit_save(f, true) : !heed__stopped(f->c);
 }
 

@@ -60,9 +60,9 @@ bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *o
 
 /* All that a run consists of; removed by force, and nothing else is. */
 static const char *const run_files[] = {
-    "config.conf", "model.safetensors", "last",       "last.new",    "last.old",
-    "metrics.csv", "train.log",         "loss.png",   "samples.txt", "vocab.txt",
-    "labels.txt",  "heed-tokenizer.json",    "merges.txt", "vocab.json",  NULL};
+    "config.conf", "model.safetensors",   "last",       "last.new",    "last.old",
+    "metrics.csv", "train.log",           "loss.png",   "samples.txt", "vocab.txt",
+    "labels.txt",  "heed-tokenizer.json", "merges.txt", "vocab.json",  NULL};
 enum { TELLING = 5 }; /* the first ones tell that a folder is a run */
 
 bool heed__run_vacant(heed_ctx *c, const char *dir, bool force) {
