@@ -6,7 +6,8 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"op", HEED_TEXT, "*", 0, 0, NULL, "only ops and models of this name or pattern", "Check"},
+    {"op", HEED_TEXT, "*", 0, 0, NULL, "only ops, layers and models of this name or pattern",
+     "Check"},
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
     {0}};
 
@@ -27,15 +28,20 @@ static double loss_of(workbench *w, const heed_batch *b) {
     return loss ? (double)loss->x[0] : (double)NAN;
 }
 
-/* (loss(x + h) - loss(x - h)) / 2h */
+static double loss_at(workbench *w, const heed_batch *b, heed_real *x, heed_real value) {
+    heed_real kept = *x;
+    *x = value;
+    double loss = loss_of(w, b);
+    *x = kept;
+    return loss;
+}
+
+/* (8 (f(x+h) - f(x-h)) - (f(x+2h) - f(x-2h))) / 12h: good to h^4. */
 static double difference(workbench *w, const heed_batch *b, heed_real *x) {
-    heed_real at = *x, h = (heed_real)((exact ? 1e-5 : 1e-2) * fmax(1, fabs((double)at)));
-    *x = at + h;
-    double up = loss_of(w, b);
-    *x = at - h;
-    double down = loss_of(w, b);
-    *x = at;
-    return (up - down) / (2 * (double)h);
+    heed_real h = exact ? (heed_real)1e-3 : (heed_real)1e-2, at = *x;
+    double near = loss_at(w, b, x, at + h) - loss_at(w, b, x, at - h);
+    double far = loss_at(w, b, x, at + 2 * h) - loss_at(w, b, x, at - 2 * h);
+    return (8 * near - far) / (12 * (double)h);
 }
 
 /* About `SOME` elements of a parameter; the error is relative to the largest gradient at least. */
@@ -44,6 +50,7 @@ static void check_entry(workbench *w, const heed_batch *b, const heed_entry *e, 
     const heed_tensor *t = e->tensor;
     size_t stride = t->size / SOME + 1;
     double largest = 0;
+    if (!e->trained) return;
     for (size_t i = 0; i < t->size; i++) largest = fmax(largest, fabs((double)t->g[i]));
     for (size_t i = 0; i < t->size; i += stride) {
         double a = (double)t->g[i], n = difference(w, b, &t->x[i]);
@@ -78,15 +85,19 @@ static heed_check check_model(heed_ctx *c, const heed_model *m, const char *sett
     return k;
 }
 
+#define TINY "width=8 layers=2 heads=2 ff=16 block=6 vocab=13 batch=2 init-std=0.3 "
 static const struct {
+    const char *name;
     const heed_model *model;
     const char *settings;
 } models[] = {
-    {&heed_model_mlm, "width=8 layers=2 heads=2 ff=16 block=6 vocab=13 batch=2 dropout=0 "
-                      "mask-share=0.5 init-std=0.3"},
-    {&heed_model_gpt, "width=8 layers=2 heads=2 ff=16 block=6 vocab=13 batch=2 dropout=0 "
-                      "init-std=0.3"},
-    {&heed_model_mlp, "features=7 width=8 classes=5 batch=3 activation=tanh"},
+    {"mlm", &heed_model_mlm, TINY "mask-share=0.5"},
+    {"mlm pre-norm", &heed_model_mlm,
+     TINY "mask-share=0.5 norm=pre final-norm=true positions=sinusoidal dropout=0.2 tie=false"},
+    {"gpt", &heed_model_gpt, TINY},
+    {"gpt variant", &heed_model_gpt,
+     TINY "norm=post attention=explicit key-width=3 value-width=5 bias=false beta=0.9"},
+    {"mlp", &heed_model_mlp, "features=7 width=8 classes=5 batch=3 activation=tanh"},
 };
 
 /* ---- table ---- */
@@ -100,7 +111,7 @@ static void show(program *p, const row *r, bool first, json_t *list) {
                                         r->name, "cases", r->check.cases, "error", r->check.error,
                                         "worst", r->check.worst, "ok", passed(r)));
     } else {
-        if (first) printf("%-6s %-18s %5s  %11s\n", "", "name", "cases", "worst error");
+        if (first) printf("%-6s %-18s %5s  %11s\n", "kind", "name", "cases", "worst error");
         printf("%-6s %-18s %5d  %11.2e  %s%s%s\n", r->kind, r->name, r->check.cases, r->check.error,
                passed(r) ? "ok" : "WRONG", passed(r) ? "" : "  ", passed(r) ? "" : r->check.worst);
         fflush(stdout);
@@ -120,16 +131,23 @@ static void add(program *p, const row *r, json_t *list, tally *all) {
 }
 
 static void check_all(program *p, json_t *list, tally *all) {
-    const char *pattern = heed_config_text(p->flags, "op");
+    const char *pattern = heed_config_text(p->flags, "op"), *name;
+    char settings[48];
     for (const heed_op *const *family = heed_op_table(); *family; family++)
         for (const heed_op *op = *family; op->name; op++)
             if (heed_match(pattern, op->name))
                 add(p, &(row){"op", op->name, heed_gradcheck(p->c, op)}, list, all);
-    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-        const heed_model *m = models[i].model;
-        if (heed_match(pattern, m->name))
-            add(p, &(row){"model", m->name, check_model(p->c, m, models[i].settings)}, list, all);
+    for (int i = 0; (name = layer_name(i)); i++) {
+        snprintf(settings, sizeof settings, "layer=%d batch=2", i);
+        if (heed_match(pattern, name))
+            add(p, &(row){"layer", name, check_model(p->c, &layer_model, settings)}, list, all);
     }
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        if (heed_match(pattern, models[i].name))
+            add(p,
+                &(row){"model", models[i].name,
+                       check_model(p->c, models[i].model, models[i].settings)},
+                list, all);
 }
 
 static void gradcheck(program *p) {
@@ -137,7 +155,7 @@ static void gradcheck(program *p) {
     tally all = {0};
     check_all(p, list, &all);
     if (all.count == 0)
-        heed_fail(p->c, HEED_USAGE, "--op %s: matches no op and no model",
+        heed_fail(p->c, HEED_USAGE, "--op %s: matches no op, layer or model",
                   heed_config_text(p->flags, "op"));
     else if (list)
         print_json(p, json_pack("{s:s, s:f, s:i, s:i, s:O}", "real", exact ? "double" : "float",
@@ -156,7 +174,7 @@ const command cmd_gradcheck = {
     .name = "gradcheck",
     .usage = "",
     .help = "check every gradient against central differences",
-    .about = "Compares the backward of every op, and of small models, with central differences.\n"
+    .about = "Compares the backward of every op, layer and small model with central differences.\n"
              "The double build is the exact check: make f64 && build/f64/heed gradcheck",
     .examples = "  heed gradcheck\n"
                 "  heed gradcheck --op 'attention*'\n",
