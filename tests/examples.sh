@@ -24,7 +24,7 @@ run "$dir/own_op"
 run "$dir/own_loop" facts.txt
 run "$dir/own_model" run
 "$dir/usr/bin/heed" train gpt "$dir/facts.txt" -o "$dir/gpt" --tokenizer word --layers 1 --width 32 --heads 2 --block 8 \
-    --packing line --batch 8 --steps 60 --val-split 0 >"$dir/out" 2>&1
+    --packing lines --batch 8 --steps 60 --val-split 0 >"$dir/out" 2>&1
 result $? "training a run for embedded"
 run "$dir/embedded" gpt "Paris is the capital of"
 # Every header alone, as C and as C++; only marked symbols leave the shared library.

@@ -291,6 +291,10 @@ TEST(attention_names_what_does_not_fit) {
     CHECK(heed_attention(t, q, k, v, NULL, NULL, &args));
     REFUSED(heed_attention(heed_at(t, "a"), q, k, k, NULL, NULL, &args),
             "attention at a: (2,5,4): v is not (B,T,6): 2 heads of 2 and 3");
+    REFUSED(heed_attention(t, q, heed_input(t, NULL, S(2, 0, 4)), heed_input(t, NULL, S(2, 0, 6)),
+                           NULL, NULL, &args),
+            "(2,0,4): no keys to attend to");
+    CHECK(heed_attention(t, heed_input(t, NULL, S(2, 0, 4)), k, v, NULL, NULL, &args));
     REFUSED(heed_attention(t, q, k, one, NULL, NULL, &args), "keys and values differ in number");
     REFUSED(heed_attention(t, heed_input(t, NULL, S(1, 3, 4)), k, v, NULL, NULL, &args),
             "the batches differ");

@@ -200,6 +200,26 @@ TEST(core_gradients_of_inputs_and_probes_can_be_asked_for) {
     CLOSE(c);
 }
 
+/* Of a value that no trained one led to, and in a pass that trains nothing. */
+TEST(core_gradients_of_computed_values_can_be_asked_for) {
+    messages m = {0};
+    heed_ctx *c = heed_open(&(heed_options){.log = keep_message, .user = &m});
+    heed_store *s = heed_store_new(c);
+    heed_tensor *w = heed_param(s, "w", "one", 1, (int[]){2});
+    heed_param(s, "unused", "one", 1, (int[]){2});
+    heed_tape *t = heed_tape_new(c);
+    for (heed_mode mode = HEED_TRAIN; mode <= HEED_TRACE; mode++) {
+        heed_tape_begin(t, mode, 0);
+        heed_tensor *x = heed_input(t, (heed_real[]){1, 2}, 1, (int[]){2});
+        heed_tensor *y = heed_want_grad(t, heed_push(t, square, NULL, x));
+        CHECK(heed_backward(t, heed_push(t, total, NULL, y)));
+        CHECK(y->g && y->g[0] == 1 && !x->g);
+    }
+    CHECK(heed_backward(t, heed_push(t, total, NULL, w)));
+    CHECK(m.count == 0); /* HEED_TRACE reports no parameter */
+    CLOSE(c);
+}
+
 TEST(core_missing_backward_is_refused_when_recorded) {
     heed_ctx *c = heed_open(NULL);
     heed_store *s = heed_store_new(c);

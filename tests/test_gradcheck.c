@@ -176,22 +176,6 @@ TEST(gradcheck_finds_a_backward_that_does_nothing) {
     CLOSE(c);
 }
 
-TEST(op_without_backward_is_refused_in_training_only) {
-    heed_ctx *c = heed_open(&one_thread);
-    const heed_op op = {
-        .name = "oneway", .inputs = 1, .infer = infer_like, .forward = copy_forward};
-    heed_tape *t = heed_tape_new(c);
-    heed_tape_begin(t, HEED_EVAL, 0);
-    CHECK(heed_push(t, &op, NULL, heed_input(t, NULL, 1, (int[]){3})));
-    heed_tape_begin(t, HEED_TRAIN, 0);
-    CHECK(heed_push(t, &op, NULL, heed_input(t, NULL, 1, (int[]){3}))); /* wants no gradient */
-    heed_tensor *x = heed_want_grad(t, heed_input(t, NULL, 1, (int[]){3}));
-    CHECK(!heed_push(heed_at(t, "head"), &op, NULL, x));
-    CHECK_HAS(heed_why(c), "oneway at head: no backward");
-    heed_clear(c);
-    CLOSE(c);
-}
-
 /* ---- a whole model ---- */
 
 typedef struct {

@@ -9,7 +9,6 @@ static const heed_option options[] = {
 
 typedef struct {
     size_t bytes, characters, lines, empty, longest; /* of the text; longest line in bytes */
-    size_t tokens, longest_tokens;
 } text_facts;
 
 static size_t characters_of(const char *s, size_t n) {
@@ -18,25 +17,22 @@ static size_t characters_of(const char *s, size_t n) {
     return count;
 }
 
-static bool line_facts(heed_ctx *c, const heed_tokenizer *k, const char *text, size_t n,
-                       text_facts *f) {
-    heed_tokens t = {.c = c};
-    bool ok = true;
-    f->bytes = n;
-    f->characters = characters_of(text, n);
-    for (size_t at = 0; ok && at < n;) {
+static text_facts facts_of(const char *text, size_t n) {
+    text_facts f = {.bytes = n, .characters = characters_of(text, n)};
+    for (size_t at = 0; at < n;) {
         const char *end = memchr(text + at, '\n', n - at);
         size_t length = end ? (size_t)(end - (text + at)) : n - at;
-        t.count = 0;
-        ok = heed_encode(k, text + at, length, &t);
-        f->lines++;
-        f->empty += length == 0;
-        if (length > f->longest) f->longest = length;
-        if (t.count > f->longest_tokens) f->longest_tokens = t.count;
+        f.lines++;
+        f.empty += length == 0;
+        if (length > f.longest) f.longest = length;
         at += length + 1;
     }
-    heed_tokens_free(&t);
-    return ok;
+    return f;
+}
+
+/* About how many tokens the longest line has. */
+static double longest_tokens(const heed_corpus_info *a, const text_facts *t) {
+    return (double)t->longest * (double)(a->tokens + a->val_tokens) / (double)t->bytes;
 }
 
 /* ---- output ---- */
@@ -79,7 +75,8 @@ static void print_warnings(const program *p, const heed_corpus_info *a, const te
     if (a->val_tokens == 0) puts("  note         no validation part: --val-split or --val");
     if (a->val_lines && a->overlap * 10 > a->val_lines)
         puts("  note         validation repeats the training text: its loss says little");
-    if (t->lines > 50 && t->longest_tokens + 2 <= (size_t)block && t->lines * 3 < a->tokens)
+    bool blocks = strcmp(heed_config_text(p->flags, "packing"), "blocks") == 0;
+    if (blocks && t->lines > 50 && longest_tokens(a, t) + 2 < (double)block)
         puts("  note         every line fits into a block: --packing lines keeps them apart");
 }
 
@@ -119,18 +116,32 @@ static void print_object(program *p, const heed_tokenizer *k, const heed_corpus_
                   "overlap", (json_int_t)a->overlap, "suggestion", suggestion(a)));
 }
 
+/* The suggestion, and what was given to this command. */
+static void print_try(const program *p, const heed_corpus_info *a) {
+    printf("\nTry:\n  heed train %s %s -o runs/first %s", p->task->name, p->argv[0], suggestion(a));
+    for (int i = 0; i < heed_config_count(p->flags); i++) {
+        const char *value;
+        const heed_option *o = heed_config_at(p->flags, i, &value);
+        bool given = heed_config_rank(p->flags, o->name) == HEED_FROM_FLAG;
+        if (!given || strcmp(o->name, "data") == 0) continue;
+        if (o->kind == HEED_BOOL)
+            printf(" --%s%s", heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
+        else
+            printf(" --%s %s", o->name, value);
+    }
+    putchar('\n');
+}
+
 static void report(program *p, const text_data *d, const char *text, size_t n) {
-    text_facts facts = {0};
+    text_facts facts = facts_of(text, n);
     heed_corpus_info about = heed_corpus_about(d->corpus);
-    if (!line_facts(p->c, d->tokenizer, text, n, &facts)) return;
     if (heed_config_bool(p->flags, "json")) {
         print_object(p, d->tokenizer, &about, &facts);
         return;
     }
     print_facts(p, d->tokenizer, &about, &facts);
     print_sample(text, n);
-    printf("\nTry:\n  heed train %s %s -o runs/first %s\n", p->task->name, p->argv[0],
-           suggestion(&about));
+    print_try(p, &about);
 }
 
 static void check(program *p) {

@@ -1,5 +1,6 @@
 /* cmd_eval.c -- heed eval: how well a model does on a text. */
 #include "training.h"
+#include "using.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,11 +79,28 @@ static void evaluate(program *p, const task *k, heed_config *f, heed_run *r) {
     heed_corpus_free(data.corpus);
 }
 
+/* A file of questions, by its name. */
+static bool is_cloze(const program *p, const heed_run *r) {
+    const char *dot = p->argc > 1 ? strrchr(p->argv[1], '.') : NULL;
+    return r->model == &heed_model_mlm && dot && strcmp(dot, ".tsv") == 0;
+}
+
+static void answer(program *p, heed_run *r) {
+    char what[512];
+    heed_score s = cloze_score(r, p->argv[1]);
+    measures m = measure(&s);
+    snprintf(what, sizeof what, "%.480s, questions", p->argv[1]);
+    if (heed_state(p->c) == HEED_OK) print_measures(p, what, &m);
+}
+
 static void eval(program *p) {
     const task *k;
     heed_config *f = run_settings(p->c, p->argv[0], &k);
     heed_run *r = f ? open_run(p, p->argv[0]) : NULL;
-    if (r) evaluate(p, k, f, r);
+    if (r && is_cloze(p, r))
+        answer(p, r);
+    else if (r)
+        evaluate(p, k, f, r);
     heed_run_close(r);
 }
 
@@ -91,7 +109,8 @@ const command cmd_eval = {
     .usage = "RUN [DATA]",
     .help = "loss, perplexity, bits per byte and accuracy of a run",
     .about = "Measures the best weights of a run on DATA, or without DATA on the validation part\n"
-             "of the text that it was trained on.",
+             "of the text that it was trained on. For a masked model, a DATA.tsv holds questions:\n"
+             "each line a text with one [MASK], a tab, and the right word.",
     .examples = "  heed eval runs/book\n"
                 "  heed eval runs/book other.txt --json\n",
     .options = options,

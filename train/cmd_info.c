@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"config", HEED_BOOL, "false", 0, 0, NULL, "print the settings of the run, too", "Output"},
+    {"config", HEED_BOOL, "false", 0, 0, NULL, "print all settings of a run", "Output"},
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
     {0}};
 
@@ -98,30 +98,37 @@ static void print_arrays(program *p, const heed_safetensors *f, const char *path
     json_decref(list);
 }
 
-static bool print_config(program *p, const char *dir) {
+/* What a run is: one line of its settings, or all of them. */
+static bool print_settings(program *p, const char *dir) {
+    static const char *const keys[] = {"layers", "heads", "width", "block", "vocab"};
     const task *k;
     heed_text text = {.c = p->c};
     heed_config *f = run_settings(p->c, dir, &k);
-    bool ok = f && heed_config_write(f, &text, false);
-    if (ok) {
-        print_text(&text);
+    bool all = heed_config_bool(p->flags, "config");
+    if (f && all && heed_config_write(f, &text, false)) print_text(&text);
+    if (f && !all) {
+        printf("%s: %s", dir, k->name);
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            if (heed_config_has(f, keys[i]))
+                printf(", %s %s", keys[i], heed_config_text(f, keys[i]));
         putchar('\n');
     }
+    if (f) putchar('\n');
     heed_text_free(&text);
-    return ok;
+    return heed_state(p->c) == HEED_OK;
 }
 
 static void info(program *p) {
     char path[1024];
     bool folder = is_directory(p->argv[0]);
     snprintf(path, sizeof path, folder ? "%s/model.safetensors" : "%s", p->argv[0]);
-    if (folder && heed_config_bool(p->flags, "config") && !print_config(p, p->argv[0])) return;
+    bool json = heed_config_bool(p->flags, "json");
     if (!is_file(path)) {
         heed_fail(p->c, HEED_DATA, "%s is not there: expected a run or a .safetensors file", path);
         return;
     }
     heed_safetensors *f = heed_safetensors_open(p->c, path);
-    if (f) print_arrays(p, f, path);
+    if (f && (!folder || json || print_settings(p, p->argv[0]))) print_arrays(p, f, path);
     heed_safetensors_close(f);
 }
 

@@ -55,7 +55,8 @@ static void print_result(program *p, const training *t, const heed_fit_result *r
         return;
     }
     printf("%s: step %lld", t->run, (long long)r->step);
-    if (isfinite(r->best_loss)) snprintf(best, sizeof best, ", the best one %.4f", r->best_loss);
+    if (isfinite(r->best_loss) && r->best_loss < r->val_loss)
+        snprintf(best, sizeof best, ", the best one %.4f", r->best_loss);
     if (isfinite(r->val_loss))
         printf(", validation loss %.4f%s", r->val_loss, best);
     else
@@ -105,6 +106,11 @@ static void run_training(program *p, const training *t, heed_tokenizer *tokenize
                   .mode = show_mode_of(heed_config_text(p->flags, "progress")),
                   .samples = {.c = p->c}};
     p->task = t->task;
+    p->json_lines = g.mode == SHOW_JSON;
+    if (g.mode == SHOW_BAR) {
+        fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
+        p->line_open = true;
+    }
     if (text_open(p->c, t->task, t->f, tokenizer, &data)) fit(p, t, &data, &g);
     heed_tape_free(g.tape);
     heed_text_free(&g.samples);

@@ -16,6 +16,14 @@ static const heed_option compute_options[] = {
 
 static void show_log(void *user, heed_level level, const char *message) {
     program *p = user;
+    if (p->json_lines) {
+        json_t *o = json_pack("{s:s, s:s}", "event", level == HEED_WARN ? "warning" : "note",
+                              "note", message);
+        json_dumpf(o, stderr, JSON_COMPACT);
+        fputc('\n', stderr);
+        json_decref(o);
+        return;
+    }
     if (p->line_open) fputs("\r\033[K", stderr);
     p->line_open = false;
     fprintf(stderr, "heed: %s%s\n", level == HEED_WARN ? "warning: " : "", message);

@@ -58,6 +58,7 @@ struct program {
     uint64_t seed;      /* of the context, when the command continues a run */
     heed_status status; /* of inputs that failed while others went on */
     bool line_open;     /* a progress line stands on the terminal without its end */
+    bool json_lines;    /* stderr is a JSON object a line */
 };
 
 /* Reads the arguments of a command. False: see p->c. */

@@ -73,10 +73,11 @@ static void banner_decay(const progress *g, const heed_store *s) {
     if (frozen) row("frozen", "%d tensors", frozen);
 }
 
-static void banner(const progress *g, const heed_report *r) {
+static void banner(progress *g, const heed_report *r) {
     const heed_ctx *c = heed_store_ctx(r->store);
     int64_t batch = heed_config_int(g->f, "batch"), block = heed_config_int(g->f, "block");
     char n1[32], n2[32];
+    wipe(g);
     fprintf(stderr, "%s%s%s  %s\n", bold(), g->p->task->name, plain(), g->p->task->model->help);
     banner_data(g);
     row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",

@@ -89,6 +89,8 @@ void each_input(program *p, void *user, take_input one) {
         size_t n = strlen(p->argv[i]);
         if (!check_text(p->c, p->argv[i], n) || !one(p, user, p->argv[i], n)) program_complain(p);
     }
+    if (p->argc == 1 && is_terminal(stdin))
+        fputs("heed: reading lines from the keyboard; Ctrl-D ends\n", stderr);
     while (p->argc == 1 && read_line(stdin, &line))
         if (line.n && (!check_text(p->c, line.s, line.n) || !one(p, user, line.s, line.n)))
             program_complain(p);

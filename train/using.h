@@ -39,4 +39,8 @@ typedef bool (*take_input)(program *p, void *user, const char *text, size_t n);
  * error is shown, remembered and forgotten, so that the others go on. */
 void each_input(program *p, void *user, take_input one);
 
+/* ---- questions (cloze.c) ---- */
+/* A masked model's answers to the lines of path: TEXT WITH ONE [MASK], a tab, ANSWER. */
+heed_score cloze_score(heed_run *r, const char *path);
+
 #endif

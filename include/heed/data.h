@@ -31,8 +31,11 @@ typedef struct {
 
 HEED_API heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
                                               heed_tokenizer_args a);
-/* From a run or tokenizer directory, or a vocab.txt. */
+/* From a run or tokenizer directory (heed-tokenizer.json, else vocab.txt), or one of these files. A
+ * vocab.txt is wordpiece, lower-casing unless a token of it holds a capital. */
 HEED_API heed_tokenizer *heed_tokenizer_open(heed_ctx *c, const char *path);
+/* Writes heed-tokenizer.json into dir, and for word and wordpiece vocab.txt, a token a line, which
+ * other programs read. */
 HEED_API bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir);
 HEED_API void heed_tokenizer_free(heed_tokenizer *k);
 HEED_API const char *heed_tokenizer_kind(const heed_tokenizer *k);
@@ -46,6 +49,8 @@ HEED_API const char *heed_token_text(const heed_tokenizer *k,
 /* Appends the tokens of text (no specials added; special tokens written in the text, "[MASK]", are
  * taken as such). */
 HEED_API bool heed_encode(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out);
+/* Back to text: char and byte exactly (bytes that make no UTF-8 as U+FFFD), words with spaces
+ * between them but for those that punctuation closes up. Special tokens are written as they are. */
 HEED_API bool heed_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out);
 HEED_API void heed_tokens_free(heed_tokens *t);
 
@@ -59,24 +64,27 @@ typedef struct heed_corpus heed_corpus;
 typedef enum { HEED_BLOCKS, HEED_LINES } heed_packing;
 typedef struct {
     heed_packing packing; /* blocks: windows of a stream; lines: one line a row, padded; a line
-                             longer than block is cut */
-    bool bracket;         /* put [CLS] .. [SEP] around each line or block (mlm) */
-    int block;            /* T, specials included */
-    double val_split;     /* share of the text kept for validation, 0 for none */
+                             longer than block is cut; lines without a token are left out */
+    bool bracket;         /* put [CLS] .. [SEP] around each line or block (mlm; gpt has none) */
+    int block;            /* T, specials included; rows of lines are shorter if no line is so long:
+                             the longest, rounded up to a multiple of 8 */
+    double val_split;     /* share of the text kept for validation, 0 for none: then evaluation runs
+                             over the training text */
     bool tail; /* validation = the end of the file; else a random, seeded choice among 100
-                  contiguous pieces */
+                  contiguous pieces, fewer if the text is short, whole lines in lines */
     const char *val_path; /* a validation file of its own instead, or NULL */
 } heed_corpus_args;
 HEED_API heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *k,
                                        heed_corpus_args a);
 HEED_API void heed_corpus_free(heed_corpus *k);
 
-typedef struct {
-    size_t tokens, val_tokens, bytes, val_bytes, lines, val_lines;
+typedef struct { /* of the training part; val_: of the validation part, 0 without one */
+    size_t tokens, val_tokens, bytes, val_bytes;
+    size_t lines, val_lines;     /* that are not blank */
     size_t unknown, val_unknown; /* tokens that are [UNK] */
-    size_t cut_lines;            /* longer than the block */
+    size_t cut_lines;            /* longer than the block (packing in lines) */
     size_t overlap;              /* validation lines that stand in the training part, too */
-    uint64_t checksum;           /* of the file's bytes */
+    uint64_t checksum;           /* of all text */
 } heed_corpus_info;
 HEED_API heed_corpus_info heed_corpus_about(const heed_corpus *k);
 HEED_API const heed_tokenizer *heed_corpus_tokenizer(const heed_corpus *k);
@@ -92,7 +100,8 @@ typedef struct {
     const int32_t *picks;  /* mlm: flat positions b*T + t that carry the loss */
     int pick_count;
     size_t items;       /* tokens, padding not counted */
-    size_t label_bytes; /* text bytes that the labels stand for (bits per byte) */
+    size_t label_bytes; /* text bytes that the labels stand for, white space before them included
+                           (bits per byte); a token counts for at most 4095 */
 } heed_batch;
 
 typedef struct {
@@ -102,11 +111,13 @@ typedef struct {
     int rows;       /* B; the last evaluation batch may have fewer */
 } heed_batch_at;
 
-/* Causal: labels are the next tokens. */
+/* Causal: labels are the next tokens. Training windows start anywhere, all starts equally likely;
+ * evaluation predicts every token of the validation part once, but the first of each piece or line.
+ * A line is followed by its end: [SEP], or a newline where the tokenizer has no [SEP]. */
 HEED_API bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out);
 /* Masked: `share` (0.15) of the non-special positions of each row, at least one; of these 80 %
  * [MASK], 10 % a random token, 10 % kept; loss on those alone. Devlin et al. 2019, sec. 3.1.
- * Evaluation masks are fixed. */
+ * Evaluation rows cover the validation part once; their masks depend on the seed and the row. */
 HEED_API bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *out);
 /* How many evaluation batches of `rows` cover the validation part (or the whole text when val_split
  * is 0). */

@@ -33,7 +33,7 @@ HEED_API heed_mode heed_tape_mode(const heed_tape *t);
 
 /* Names the next node pushed, and returns the tape: heed_affine(heed_at(t, "head"), x, w, b). The
  * name seeds dropout, stands in errors and is the prefix of the node's probes. The other arguments
- * must already be computed. */
+ * must already be computed. name is not copied: it must stay until the next begin. */
 HEED_API heed_tape *heed_at(heed_tape *t, const char *name);
 
 /* Inputs: copies into the arena. Shapes have dims entries; x may be NULL for zeros. */

@@ -50,7 +50,7 @@ static bool walk(heed_tape *t) {
         heed__arena_give(&t->arena, y->g, y->size * sizeof *y->g);
         y->g = NULL;
     }
-    heed__report_missing(t->c);
+    if (t->mode == HEED_TRAIN) heed__report_missing(t->c);
     return true;
 }
 

@@ -121,8 +121,10 @@ heed_tensor *heed_wrap(heed_tape *t, heed_real *x, int dims, const int *shape) {
 
 heed_tensor *heed_want_grad(heed_tape *t, heed_tensor *x) {
     if (heed__tape_stopped(t) || !x) return NULL;
-    if (!x->node && !x->base) x->wants_grad = true;
-    for (heed_tensor *owner = x; owner; owner = owner->base) owner->keep_grad = true;
+    for (heed_tensor *owner = x; owner; owner = owner->base) {
+        owner->keep_grad = true;
+        if (!owner->name) owner->wants_grad = true; /* also of what no trained value led to */
+    }
     return x;
 }
 

@@ -5,37 +5,67 @@
 
 #include <stdlib.h>
 
-enum { CODE_POINTS = 0x110000 };
+enum { PAGE_BITS = 8, PAGE = 1 << PAGE_BITS, PAGES = 0x110000 >> PAGE_BITS };
 
-heed__letter *heed__letters_new(heed_ctx *c) {
-    return heed__alloc_array(c, CODE_POINTS, sizeof(heed__letter));
-}
+/* Counts by code point, in pages that are there once a character of theirs was seen. */
+struct heed__letters {
+    heed_ctx *c;
+    size_t distinct;
+    uint64_t *pages[PAGES];
+};
 
-void heed__letters_count(heed__letter *k, const char *text, size_t n, uint64_t times) {
+typedef struct {
+    uint64_t count;
     int32_t character;
-    for (size_t at = 0; at < n;) {
-        at += heed__utf8_read(text + at, n - at, &character);
-        if (character >= 0) k[character].count += times;
-    }
+} letter;
+
+heed__letters *heed__letters_new(heed_ctx *c) {
+    heed__letters *k = heed__alloc(c, sizeof *k);
+    if (k) k->c = c;
+    return k;
 }
 
-static int by_character(const void *a, const void *b) {
-    const heed__letter *x = a, *y = b;
-    return (x->character > y->character) - (x->character < y->character);
+void heed__letters_free(heed__letters *k) {
+    for (int i = 0; k && i < PAGES; i++) heed__free(k->pages[i]);
+    heed__free(k);
+}
+
+bool heed__letters_count(heed__letters *k, const char *text, size_t n, uint64_t times) {
+    int32_t c;
+    for (size_t at = 0; at < n;) {
+        at += heed__utf8_read(text + at, n - at, &c);
+        if (c < 0) continue;
+        uint64_t **page = &k->pages[c >> PAGE_BITS];
+        if (!*page && !(*page = heed__alloc_array(k->c, PAGE, sizeof **page))) return false;
+        uint64_t *count = &(*page)[c & (PAGE - 1)];
+        k->distinct += *count == 0;
+        *count += times;
+    }
+    return true;
 }
 
 static int by_count(const void *a, const void *b) {
-    const heed__letter *x = a, *y = b;
+    const letter *x = a, *y = b;
     if (x->count != y->count) return x->count < y->count ? 1 : -1;
-    return by_character(a, b);
+    return (x->character > y->character) - (x->character < y->character);
 }
 
-size_t heed__letters_top(heed__letter *k, size_t most) {
-    size_t count = 0;
-    for (int32_t i = 0; i < CODE_POINTS; i++)
-        if (k[i].count) k[count++] = (heed__letter){k[i].count, i};
-    qsort(k, count, sizeof *k, by_count);
-    if (count > most) count = most;
-    qsort(k, count, sizeof *k, by_character);
-    return count;
+static int by_character(const void *a, const void *b) {
+    const int32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+int32_t *heed__letters_top(const heed__letters *k, size_t most, size_t *count) {
+    letter *all = heed__alloc_array(k->c, k->distinct, sizeof *all);
+    int32_t *top = heed__alloc_array(k->c, k->distinct, sizeof *top);
+    size_t n = 0;
+    for (int32_t i = 0; all && top && i < PAGES; i++)
+        for (int32_t j = 0; k->pages[i] && j < PAGE; j++)
+            if (k->pages[i][j]) all[n++] = (letter){k->pages[i][j], i * PAGE + j};
+    if (n) qsort(all, n, sizeof *all, by_count);
+    *count = n < most ? n : most;
+    for (size_t i = 0; i < *count; i++) top[i] = all[i].character;
+    if (*count) qsort(top, *count, sizeof *top, by_character);
+    heed__free(all);
+    return top;
 }

@@ -4,17 +4,13 @@
 
 #include <heed/ctx.h>
 
-typedef struct {
-    uint64_t count;
-    int32_t character;
-} heed__letter;
-
-/* A table with a row for every code point (heed__free); NULL without memory. */
-heed__letter *heed__letters_new(heed_ctx *c);
+typedef struct heed__letters heed__letters;
+heed__letters *heed__letters_new(heed_ctx *c);
+void heed__letters_free(heed__letters *k);
 /* Counts each character of text `times` times. */
-void heed__letters_count(heed__letter *k, const char *text, size_t n, uint64_t times);
-/* Moves the `most` most frequent characters (of equal ones the lowest code points) to the front,
- * sorted by code point, and returns how many there are. To be called once, last. */
-size_t heed__letters_top(heed__letter *k, size_t most);
+bool heed__letters_count(heed__letters *k, const char *text, size_t n, uint64_t times);
+/* The `most` most frequent characters (of equal ones the lowest code points), in order of their
+ * code points; *count: how many. Free with heed__free. */
+int32_t *heed__letters_top(const heed__letters *k, size_t most, size_t *count);
 
 #endif

@@ -226,16 +226,17 @@ static bool train_chars(heed_tokenizer *k, const char *text, size_t n, size_t bo
                         unsigned specials) {
     size_t others = specials ? HEED__SPECIALS : 1;
     if (!bound_holds(k, bound, others + 1)) return false;
-    heed__letter *letters = heed__letters_new(k->c);
-    if (!letters) return false;
-    heed__letters_count(letters, text, n, 1);
-    size_t count = heed__letters_top(letters, bound - others);
-    bool good = true;
+    heed__letters *letters = heed__letters_new(k->c);
+    size_t count = 0;
+    bool good = letters && heed__letters_count(letters, text, n, 1);
+    int32_t *top = good ? heed__letters_top(letters, bound - others, &count) : NULL;
+    good = top != NULL;
     for (size_t i = 0; good && i < count; i++) {
         char bytes[4];
-        good = heed__tokenizer_add(k, bytes, heed__utf8_write(letters[i].character, bytes));
+        good = heed__tokenizer_add(k, bytes, heed__utf8_write(top[i], bytes));
     }
-    heed__free(letters);
+    heed__free(top);
+    heed__letters_free(letters);
     return good && add_specials(k, specials | 1u << UNK);
 }
 

@@ -212,20 +212,21 @@ static bool merge_all(trainer *t, size_t bound) {
 
 /* Adds the most frequent characters, by code point; as many as leave room for their ## forms. */
 static bool add_alphabet(trainer *t, const heed__counts *w, size_t bound) {
-    heed__letter *letters = heed__letters_new(t->c);
-    if (!letters) return false;
-    size_t most = (bound - t->pieces.count) / 2;
-    for (size_t i = 0; i < t->words; i++)
-        heed__letters_count(letters, heed__names_text(&w->names, i),
-                            heed__names_length(&w->names, i), w->counts[i]);
-    size_t count = heed__letters_top(letters, most < ALPHABET_MAX ? most : ALPHABET_MAX);
-    bool good = true;
+    heed__letters *letters = heed__letters_new(t->c);
+    size_t most = (bound - t->pieces.count) / 2, count = 0;
+    bool good = letters != NULL;
+    for (size_t i = 0; good && i < t->words; i++)
+        good = heed__letters_count(letters, heed__names_text(&w->names, i),
+                                   heed__names_length(&w->names, i), w->counts[i]);
+    if (most > ALPHABET_MAX) most = ALPHABET_MAX;
+    int32_t *top = good ? heed__letters_top(letters, most, &count) : NULL;
+    good = top != NULL;
     for (size_t i = 0; good && i < count; i++) {
         char bytes[4];
-        size_t n = heed__utf8_write(letters[i].character, bytes);
-        good = heed__names_add(&t->pieces, bytes, n) >= 0;
+        good = heed__names_add(&t->pieces, bytes, heed__utf8_write(top[i], bytes)) >= 0;
     }
-    heed__free(letters);
+    heed__free(top);
+    heed__letters_free(letters);
     return good;
 }
 

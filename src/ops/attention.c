@@ -60,7 +60,7 @@ static bool check_parts(heed_node *n, const layout *l) {
     if (q->shape[0] != k->shape[0]) return heed__clash(n, 0, 1, "the batches differ");
     if (k->shape[0] != v->shape[0] || k->shape[1] != v->shape[1])
         return heed__clash(n, l->input[1], l->input[2], "keys and values differ in number");
-    return true;
+    return k->shape[1] > 0 || heed__misfit(n, l->input[1], "no keys to attend to");
 }
 
 /* ---- the kernel's job ---- */
