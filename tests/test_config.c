@@ -245,7 +245,9 @@ TEST(config_written_file_explains) {
               "# ---- Model ----\n# encoder blocks (a whole number from 1 to 96; default 4)\n"
               "layers = 4\n");
     CHECK_HAS(out.s, "(one of pre, post; default post)\nnorm = post\n");
-    CHECK_HAS(out.s, "key-width =\n");
+    CHECK_HAS(out.s, "# width of a key; by default width / heads (a whole number from 1 to 4096)\n"
+                     "key-width =\n");
+    CHECK_HAS(out.s, "# validation file\nval =\n");
     /* key-width stands in the last row of its table, and is written with its group. */
     CHECK(strstr(out.s, "key-width") < strstr(out.s, "# ---- Training"));
     CHECK(strstr(out.s, "# ---- Training") < strstr(out.s, "# ---- Data"));

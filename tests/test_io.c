@@ -117,6 +117,8 @@ TEST(io_os_reads_pipes) {
         heed__free(data);
     }
     close(ends[0]);
+    size_t n;
+    CHECK_FAILS(c, heed__os_read(c, "/dev/zero", 100000, &n), HEED_DATA, "at most 100000 bytes");
     CLOSE(c);
 }
 
@@ -226,6 +228,10 @@ TEST(io_csv_round_trip) {
     unsigned char *text = heed__os_read(c, path, 0, &n);
     CHECK_TEXT((char *)text, "step,split,loss\n1,train,0.5\n2,val,\n");
     heed__free(text);
+    CHECK(heed__csv_cut(c, text_file("torn", "step,lo"), 2)); /* killed within its first write */
+    CHECK(heed__csv_append(c, in_folder("torn"), "step", "1"));
+    CHECK(heed__csv_read(c, in_folder("torn"), &t) && t.rows == 1 && t.cols == 1);
+    heed__csv_free(&t);
     CLOSE(c);
 }
 

@@ -21,12 +21,13 @@ HEED_API bool heed_text_put(heed_text *t, const char *bytes, size_t n);
 HEED_API void heed_text_free(heed_text *t);
 
 /* ---- safetensors ---- */
-/* Writes all entries of s, whole or not at all: beside path, fsynced, renamed. meta: pairs key,
- * value, ended by NULL; or NULL. */
+/* Writes all entries of s, whole or not at all: beside path, fsynced, renamed. The bytes are those
+ * of the reference writer: equal stores are equal files. meta: pairs key, value, ended by NULL; or
+ * NULL. "format" is "pt" unless given. */
 HEED_API bool heed_save(const heed_store *s, const char *path);
 HEED_API bool heed_save_meta(const heed_store *s, const char *path, const char *const *meta);
-/* Fills all entries of s by name; a missing or extra name or another shape is an error that names
- * it, and s is unchanged. */
+/* Fills all entries of s by name, from F32, F64, F16 or BF16; a missing or extra name or another
+ * shape is an error that names it, and s is unchanged. */
 HEED_API bool heed_load(heed_store *s, const char *path);
 
 typedef struct {
@@ -38,9 +39,12 @@ typedef struct {
     size_t bytes;
 } heed_array;
 typedef struct heed_safetensors heed_safetensors;
+/* Any dtype of the format, at most 8 dimensions. A file that is damaged anywhere in its header, or
+ * whose tensors do not tile its data, is an error. Closed by c at the latest. */
 HEED_API heed_safetensors *heed_safetensors_open(heed_ctx *c, const char *path);
 HEED_API void heed_safetensors_close(heed_safetensors *f);
 HEED_API int heed_safetensors_count(const heed_safetensors *f);
+/* In the order of their data; NULL outside. */
 HEED_API const heed_array *heed_safetensors_at(const heed_safetensors *f, int index);
 HEED_API const heed_array *heed_safetensors_find(const heed_safetensors *f, const char *name);
 HEED_API const char *heed_safetensors_meta(const heed_safetensors *f,
@@ -54,10 +58,10 @@ typedef struct {
     const char *name; /* "key-width": --key-width, and key-width = in a file */
     heed_option_kind kind;
     const char *value;   /* default, as text; "" none */
-    double min, max;     /* of numbers, inclusive; both 0: any */
+    double min, max;     /* of numbers, inclusive; both 0: any; max INFINITY: no upper end */
     const char *choices; /* "pre|post" */
     const char *help;
-    const char *group; /* heading in --help and in `heed init` */
+    const char *group; /* heading in --help and in `heed init`; NULL: as in the row before */
 } heed_option;
 
 typedef struct heed_config heed_config;
@@ -65,17 +69,21 @@ typedef struct heed_config heed_config;
  * first one counts. */
 HEED_API heed_config *heed_config_new(heed_ctx *c, const heed_option *const *tables);
 HEED_API void heed_config_free(heed_config *f);
-/* Sets one value after checking it. where ("--lr", "my.conf:12") stands in the error; rank says
- * what overrides what: a lower rank never overwrites a higher one. An unknown key is an error with
- * "did you mean". */
+/* Sets one value after checking it. Whole numbers may be written 1e6; a bool is true, false, yes,
+ * no, on, off, 1 or 0; "" is taken where the default is "". where ("--lr", "my.conf:12") stands in
+ * the error, which is HEED_DATA for a file and HEED_USAGE else; rank says what overrides what: a
+ * lower rank never overwrites a higher one. An unknown key is an error with "did you mean". */
 typedef enum { HEED_FROM_DEFAULT, HEED_FROM_PRESET, HEED_FROM_FILE, HEED_FROM_FLAG } heed_rank;
 HEED_API bool heed_config_set(heed_config *f, const char *key, const char *value, const char *where,
                               heed_rank rank);
-/* `key = value` lines; # starts a comment at the start of a line or after a space; values may be
- * quoted. */
+/* `key = value` lines in UTF-8; # starts a comment at the start of a line or after a space. A value
+ * may stand in double quotes, with the escapes \n \r \t \" \\, or in single ones, without. A key
+ * set twice is an error. */
 HEED_API bool heed_config_read(heed_config *f, const char *path, heed_rank rank);
-/* --key value, --key=value, --flag, --no-flag; -c FILE reads a file; everything else, and all after
- * --, is positional and left in argv[0 .. *argc - 1], in order. */
+/* --key value, --key=value, --flag, --no-flag; -c FILE reads a file, which flags override wherever
+ * it stands; everything else, and all after --, is positional and left in argv[0 .. *argc - 1], in
+ * order (argv[0] is an argument like any other). A value that begins with -- needs the form with =.
+ */
 HEED_API bool heed_config_args(heed_config *f, int *argc, char **argv);
 HEED_API int64_t heed_config_int(const heed_config *f, const char *key);
 HEED_API double heed_config_real(const heed_config *f, const char *key);

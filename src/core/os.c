@@ -40,6 +40,8 @@ static char *folder_of(heed_ctx *c, const char *path, size_t extra) {
 
 /* ---- reading ---- */
 
+enum { ENDLESS = 1 << 30 }; /* pipes and devices may never end */
+
 /* All of fd behind one another; room for one zero byte more is kept. */
 static unsigned char *read_all(heed_ctx *c, int fd, const char *path, size_t size, size_t limit,
                                size_t *n) {
@@ -88,6 +90,7 @@ unsigned char *heed__os_read(heed_ctx *c, const char *path, size_t limit, size_t
         heed_fail(c, HEED_DATA, "cannot read %s: expected a file, found a folder", path);
     else {
         size_t size = S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0;
+        if (!limit && !S_ISREG(st.st_mode)) limit = ENDLESS;
         if (limit && size > limit)
             heed_fail(c, HEED_DATA, "%s is too large: expected at most %zu bytes, found %zu", path,
                       limit, size);

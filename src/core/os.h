@@ -5,7 +5,8 @@
 #include <heed/ctx.h>
 
 /* Whole file into memory (heed__free), one zero byte after the end. More than limit bytes, a
- * folder, or a file that cannot be read is an error with the path; limit 0: none. */
+ * folder, or a file that cannot be read is an error with the path; limit 0: none
+ * (1 GB for pipes and devices). */
 unsigned char *heed__os_read(heed_ctx *c, const char *path, size_t limit, size_t *n);
 
 typedef struct {

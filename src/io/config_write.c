@@ -40,11 +40,13 @@ static bool put_value(heed_text *out, const char *text) {
     return ok && heed_text_add(out, "\"");
 }
 
-/* "(a whole number from 1 to 96; default 4)" */
+/* " (a whole number from 1 to 96; default 4)"; a text is not worth its kind. */
 static bool put_rule(heed_text *out, const heed_option *o) {
-    const char *value = o->value && *o->value ? o->value : "none";
-    return heed_text_add(out, " (") && heed__option_expects(o, out) &&
-           heed_text_add(out, "; default %s)", value);
+    bool text = o->kind == HEED_TEXT, given = o->value && *o->value;
+    if (text && !given) return true;
+    bool ok = heed_text_add(out, " (") && (text || heed__option_expects(o, out));
+    if (ok && given) ok = heed_text_add(out, "%sdefault %s", text ? "" : "; ", o->value);
+    return ok && heed_text_add(out, ")");
 }
 
 static bool put_comment(heed_text *out, const heed_option *o) {

@@ -7,10 +7,12 @@
 
 enum { JSON_LIMIT = 1 << 28 };
 
-/* jansson's own words quote the place ("unexpected token near '{'"); they may hold file bytes. */
+/* jansson's own words quote the place ("unexpected token near '{'"); they may hold file bytes. It
+ * has none when it found no memory. */
 static json_t *refuse(heed_ctx *c, const char *path, const json_error_t *e) {
     char found[HEED__QUOTE];
     heed__quote(found, e->text, strlen(e->text));
+    if (!*e->text) heed_fail(c, HEED_FAILED, "cannot read %s: out of memory", path);
     heed_fail(c, HEED_DATA, "%s is no valid JSON: line %d, column %d: %s", path, e->line, e->column,
               found);
     return NULL;

@@ -138,10 +138,8 @@ static inline void begin_head(heed__head *w) {
 }
 
 /* Lanes of keys j.. that a query which may see n keys sees. */
-INLINE ivec sees(const heed__head *w, int j, int n) {
-    ivec shown;
-    memcpy(&shown, w->shown + j, sizeof shown);
-    return shown & get_lanes(n > j ? (size_t)(n - j) : 0);
+INLINE vmask sees(const heed__head *w, int j, int n) {
+    return both(load_mask(w->shown + j), lanes_below(n > j ? (size_t)(n - j) : 0));
 }
 
 /* Row of block-row r, query i: s = beta s + bias for the first n keys. */

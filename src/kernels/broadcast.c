@@ -157,7 +157,7 @@ static void add_lanes_part(const void *job, size_t from, size_t to, int thread) 
             vec lanes = {0};
             locate(&j->g, outer, r / j->chunks, here);
             for (size_t i = first; i < end; i += (size_t)VL)
-                lanes += pick(get_lanes(end - i), slope(j, here, i, end - i), splat(0));
+                lanes += pick(lanes_below(end - i), slope(j, here, i, end - i), splat(0));
             sum += (double)sum_lanes(lanes);
         }
         j->out[at[j->side]] += (heed_real)sum;

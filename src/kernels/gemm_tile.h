@@ -63,11 +63,15 @@ INLINE void tile_all_rows(const heed__tile *t, int rows, const int vecs, const s
 /* Any number of rows against one panel. */
 static void tile_run(const heed__tile *t, int rows) {
     if (t->width > VL) {
-        if (t->a_step == 1) tile_all_rows(t, rows, 2, 1);
-        else tile_all_rows(t, rows, 2, t->a_step);
+        if (t->a_step == 1)
+            tile_all_rows(t, rows, 2, 1);
+        else
+            tile_all_rows(t, rows, 2, t->a_step);
     } else {
-        if (t->a_step == 1) tile_all_rows(t, rows, 1, 1);
-        else tile_all_rows(t, rows, 1, t->a_step);
+        if (t->a_step == 1)
+            tile_all_rows(t, rows, 1, 1);
+        else
+            tile_all_rows(t, rows, 1, t->a_step);
     }
 }
 

@@ -27,7 +27,8 @@
 #include <arm_neon.h>
 #endif
 
-/* generic stays at 16 bytes whatever the compiler flags: its sums have the same order everywhere. */
+/* generic stays at 16 bytes whatever the compiler flags: its sums have the same order everywhere.
+ */
 #if HEED__SET == 2
 #define VBYTES 64
 #elif HEED__SET == 1
@@ -38,13 +39,22 @@
 
 #ifdef HEED_F64
 typedef int64_t heed_lane;
+#define VL (VBYTES / 8) /* lanes of a vector */
 #else
 typedef int32_t heed_lane;
+#define VL (VBYTES / 4)
 #endif
-#define VL ((int)(VBYTES / sizeof(heed_real))) /* lanes of a vector */
+/* Intrinsics are for the floats of x86 alone; the double build is for tests. */
+#ifndef HEED_F64
+#define HEED__AVX512 (HEED__SET == 2)
+#define HEED__AVX2   (HEED__SET == 1)
+#else
+#define HEED__AVX512 0
+#define HEED__AVX2   0
+#endif
 
 typedef heed_real vec __attribute__((vector_size(VBYTES)));
-typedef heed_lane ivec __attribute__((vector_size(VBYTES))); /* masks are 0 or -1 per lane */
+typedef heed_lane ivec __attribute__((vector_size(VBYTES)));
 typedef double dvec __attribute__((vector_size(VBYTES)));
 
 #define INLINE static inline __attribute__((always_inline, unused))
@@ -58,17 +68,15 @@ INLINE vec load(const heed_real *p) {
 }
 INLINE void store(heed_real *p, vec v) { memcpy(p, &v, sizeof v); }
 
-#if HEED__SET == 2 && !defined(HEED_F64)
+#if HEED__AVX512
 INLINE vec load_some(const heed_real *p, size_t n) {
     return (vec)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
 }
 INLINE void store_some(heed_real *p, vec v, size_t n) {
     _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)v);
 }
-#elif HEED__SET == 1 && !defined(HEED_F64)
-INLINE ivec first_lanes(size_t n) {
-    return (ivec){0, 1, 2, 3, 4, 5, 6, 7} < isplat((heed_lane)n);
-}
+#elif HEED__AVX2
+INLINE ivec first_lanes(size_t n) { return (ivec){0, 1, 2, 3, 4, 5, 6, 7} < isplat((heed_lane)n); }
 INLINE vec load_some(const heed_real *p, size_t n) {
     return (vec)_mm256_maskload_ps(p, (__m256i)first_lanes(n));
 }
@@ -93,17 +101,107 @@ INLINE vec get(const heed_real *p, size_t left) {
     return left >= (size_t)VL ? load(p) : load_some(p, left);
 }
 INLINE void put(heed_real *p, vec v, size_t left) {
-    if (left >= (size_t)VL) store(p, v);
-    else store_some(p, v, left);
+    if (left >= (size_t)VL)
+        store(p, v);
+    else
+        store_some(p, v, left);
 }
 
-INLINE vec pick(ivec mask, vec yes, vec no) {
-    return (vec)((mask & (ivec)yes) | (~mask & (ivec)no));
+/* Masks of lanes: what a comparison gives, and pick takes. */
+#if HEED__AVX512
+typedef __mmask16 vmask;
+INLINE vmask lt(vec a, vec b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ); }
+INLINE vmask ge(vec a, vec b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_GE_OQ); }
+INLINE vmask eq(vec a, vec b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_EQ_OQ); }
+INLINE vmask both(vmask a, vmask b) { return (vmask)(a & b); }
+INLINE vec pick(vmask m, vec yes, vec no) {
+    return (vec)_mm512_mask_blend_ps(m, (__m512)no, (__m512)yes);
 }
-INLINE vec vmax(vec a, vec b) { return pick(a > b, a, b); } /* b when a is not a number */
+INLINE vmask lanes_below(size_t n) { return (vmask)(n < 16 ? (1u << n) - 1 : 0xffffu); }
+INLINE vmask load_mask(const heed_lane *p) { /* lanes of 0 or -1 */
+    return _mm512_movepi32_mask(_mm512_loadu_si512(p));
+}
+#else
+typedef ivec vmask;
+INLINE vmask lt(vec a, vec b) { return a < b; }
+INLINE vmask ge(vec a, vec b) { return a >= b; }
+INLINE vmask eq(vec a, vec b) { return a == b; }
+INLINE vmask both(vmask a, vmask b) { return a & b; }
+INLINE vec pick(vmask m, vec yes, vec no) {
+#if HEED__AVX2
+    return (vec)_mm256_blendv_ps((__m256)no, (__m256)yes, (__m256)m);
+#else
+    return (vec)((m & (ivec)yes) | (~m & (ivec)no));
+#endif
+}
+INLINE vmask load_mask(const heed_lane *p) {
+    ivec v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+INLINE vmask lanes_below(size_t n) { /* the first n lanes */
+    heed_lane lanes[VL];
+    for (int i = 0; i < VL; i++) lanes[i] = i;
+    return load_mask(lanes) < isplat((heed_lane)(n < (size_t)VL ? n : (size_t)VL));
+}
+#endif
+
+/* Lanes whose mask entry is not 0, of which `left` are left. */
+INLINE vmask nonzero(const int32_t *mask, size_t left) {
+    heed_lane lanes[VL] = {0};
+    size_t n = left < (size_t)VL ? left : (size_t)VL;
+    for (size_t i = 0; i < n; i++) lanes[i] = -(heed_lane)(mask[i] != 0);
+    return load_mask(lanes);
+}
+
+/* a > b ? a : b and a < b ? a : b: b when either is not a number. */
+#if HEED__AVX512
+INLINE vec vmax(vec a, vec b) { return (vec)_mm512_max_ps((__m512)a, (__m512)b); }
+INLINE vec vmin(vec a, vec b) { return (vec)_mm512_min_ps((__m512)a, (__m512)b); }
+#elif HEED__AVX2
+INLINE vec vmax(vec a, vec b) { return (vec)_mm256_max_ps((__m256)a, (__m256)b); }
+INLINE vec vmin(vec a, vec b) { return (vec)_mm256_min_ps((__m256)a, (__m256)b); }
+#else
+INLINE vec vmax(vec a, vec b) { return pick(lt(b, a), a, b); }
+INLINE vec vmin(vec a, vec b) { return pick(lt(a, b), a, b); }
+#endif
 INLINE vec vabs(vec x) { return (vec)((ivec)x & ~(ivec)splat((heed_real)-0.0)); }
 
+/* Interleaves the low or high halves of two vectors of n lanes: a0 b0 a1 b1 ... */
+#define HEED__LOW_16  0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define HEED__HIGH_16 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#define HEED__LOW_8   0, 8, 1, 9, 2, 10, 3, 11
+#define HEED__HIGH_8  4, 12, 5, 13, 6, 14, 7, 15
+#define HEED__LOW_4   0, 4, 1, 5
+#define HEED__HIGH_4  2, 6, 3, 7
+#define HEED__LOW_2   0, 2
+#define HEED__HIGH_2  1, 3
+#ifdef __clang__
+#define HEED__ZIP(mask, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define HEED__ZIP(mask, a, b, ...) __builtin_shuffle(a, b, (mask){__VA_ARGS__})
+#endif
+#if VL == 16
+#define HEED__LOW  HEED__LOW_16
+#define HEED__HIGH HEED__HIGH_16
+#elif VL == 8
+#define HEED__LOW  HEED__LOW_8
+#define HEED__HIGH HEED__HIGH_8
+#elif VL == 4
+#define HEED__LOW  HEED__LOW_4
+#define HEED__HIGH HEED__HIGH_4
+#else
+#define HEED__LOW  HEED__LOW_2
+#define HEED__HIGH HEED__HIGH_2
+#endif
+INLINE vec zip_low(vec a, vec b) { return HEED__ZIP(ivec, a, b, HEED__LOW); }
+INLINE vec zip_high(vec a, vec b) { return HEED__ZIP(ivec, a, b, HEED__HIGH); }
+
 /* Lanes in a fixed tree, so that every set of one width adds in the same order. */
+#if HEED__AVX512
+INLINE heed_real sum_lanes(vec v) { return _mm512_reduce_add_ps((__m512)v); }
+INLINE heed_real max_lanes(vec v) { return _mm512_reduce_max_ps((__m512)v); }
+#else
 INLINE heed_real sum_lanes(vec v) {
     heed_real a[VL];
     store(a, v);
@@ -118,23 +216,6 @@ INLINE heed_real max_lanes(vec v) {
         for (int i = 0; i < w; i++) a[i] = a[i] > a[i + w] ? a[i] : a[i + w];
     return a[0];
 }
-
-/* -1 in the lanes whose mask entry is not 0, of which `left` are left; 0 beyond. */
-INLINE ivec get_mask(const int32_t *mask, size_t left) {
-    heed_lane lanes[VL] = {0};
-    size_t n = left < (size_t)VL ? left : (size_t)VL;
-    for (size_t i = 0; i < n; i++) lanes[i] = -(heed_lane)(mask[i] != 0);
-    ivec v;
-    memcpy(&v, lanes, sizeof v);
-    return v;
-}
-/* -1 in the first `left` lanes. */
-INLINE ivec get_lanes(size_t left) {
-    heed_lane lanes[VL];
-    for (int i = 0; i < VL; i++) lanes[i] = i;
-    ivec v;
-    memcpy(&v, lanes, sizeof v);
-    return v < isplat((heed_lane)(left < (size_t)VL ? left : (size_t)VL));
-}
+#endif
 
 #endif

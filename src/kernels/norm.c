@@ -30,7 +30,7 @@ INLINE vec or_else(const heed_real *p, int i, size_t left, heed_real absent) {
     return p ? get(p + i, left) : splat(absent);
 }
 INLINE vec centred(vec x, heed_real mean, size_t left) {
-    return pick(get_lanes(left), x - splat(mean), splat(0));
+    return pick(lanes_below(left), x - splat(mean), splat(0));
 }
 
 static void layer_norm_row(const norm *j, size_t r) {

@@ -4,8 +4,8 @@
 
 #include "kernels.h"
 
-/* Does the units in [from, to). What it writes for a unit must not depend on the range that the unit
- * came in. thread is below the team size: for scratch. */
+/* Does the units in [from, to). What it writes for a unit must not depend on the range that the
+ * unit came in. thread is below the team size: for scratch. */
 typedef void heed__part(const void *job, size_t from, size_t to, int thread);
 
 /* Runs part over [0, units), cut into one range per thread; serially when work, in floating-point

@@ -1,34 +1,88 @@
-/* The dropout decisions of a random stream, many at a time. */
+/* The dropout decisions of a random stream, many at a time: Philox4x32-10 on vectors. Salmon et al.
+ * 2011, sec. 4.3; the counters are those of heed_random_bits. */
 #ifndef HEED_RANDOM_H
 #define HEED_RANDOM_H
 
 #include "isa.h"
 
+#define HEED__BLOCKS (VBYTES / 8) /* Philox blocks at a time: a block to a lane of 64 bits */
+#define HEED__DRAWS  (4 * HEED__BLOCKS)
+
+#if HEED__BLOCKS == 8
+#define HEED__LOW_BLOCKS  HEED__LOW_8
+#define HEED__HIGH_BLOCKS HEED__HIGH_8
+#elif HEED__BLOCKS == 4
+#define HEED__LOW_BLOCKS  HEED__LOW_4
+#define HEED__HIGH_BLOCKS HEED__HIGH_4
+#else
+#define HEED__LOW_BLOCKS  HEED__LOW_2
+#define HEED__HIGH_BLOCKS HEED__HIGH_2
+#endif
+
+typedef uint64_t uvec __attribute__((vector_size(VBYTES)));
+
+INLINE uvec usplat(uint64_t x) { return x - (uvec){0}; }
+
+/* Products of the low halves of the lanes; what stands in the high halves does not matter. */
+INLINE uvec multiply_low(uvec a, uvec b) {
+#if HEED__SET == 2
+    return (uvec)_mm512_mul_epu32((__m512i)a, (__m512i)b);
+#elif HEED__SET == 1
+    return (uvec)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+#elif HEED__SET == 0 && defined(__SSE2__)
+    return (uvec)_mm_mul_epu32((__m128i)a, (__m128i)b);
+#else
+    return (a & 0xffffffffu) * (b & 0xffffffffu);
+#endif
+}
+
+/* bits[0 .. HEED__DRAWS) = the draws of HEED__BLOCKS blocks from `block` on. */
+INLINE void philox_blocks(const heed_random *r, uint64_t block, uint32_t *bits) {
+    uint64_t lanes[HEED__BLOCKS];
+    for (uint64_t i = 0; i < HEED__BLOCKS; i++) lanes[i] = block + i;
+    uvec c0, c1, c2 = usplat(r->step), c3 = usplat(r->micro);
+    memcpy(&c0, lanes, sizeof c0);
+    c1 = multiply_low(c0 >> 32, usplat(0x9E3779B9u)) ^ usplat(r->site);
+    uint32_t k0 = (uint32_t)r->seed, k1 = (uint32_t)(r->seed >> 32);
+    for (int round = 0; round < 10; round++) {
+        uvec a = multiply_low(c0, usplat(0xD2511F53u)), b = multiply_low(c2, usplat(0xCD9E8D57u));
+        c0 = (b >> 32) ^ c1 ^ usplat(k0);
+        c1 = b;
+        c2 = (a >> 32) ^ c3 ^ usplat(k1);
+        c3 = a;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    uvec low = (c0 & 0xffffffffu) | (c1 << 32), high = (c2 & 0xffffffffu) | (c3 << 32);
+    uvec out[2] = {HEED__ZIP(uvec, low, high, HEED__LOW_BLOCKS),
+                   HEED__ZIP(uvec, low, high, HEED__HIGH_BLOCKS)};
+    memcpy(bits, out, sizeof out);
+}
+
 typedef struct {
     heed_random random;
-    uint64_t threshold; /* bits at or above it keep the element */
+    uint32_t threshold; /* draws at or above it keep the element */
     heed_real keep;     /* what a kept element is multiplied by: 1 / (1 - p) */
 } heed__dropout;
 
 /* heed_random_uniform = bits 2^-32 >= p exactly when bits >= ceil(p 2^32). */
 INLINE heed__dropout dropout_of(const heed_random *r, heed_real p) {
-    return (heed__dropout){*r, (uint64_t)ceil((double)p * 4294967296.0),
-                           p < 1 ? 1 / (1 - p) : 0};
+    double threshold = ceil((double)p * 4294967296.0);
+    bool some = threshold < 4294967296.0;
+    return (heed__dropout){*r, some ? (uint32_t)threshold : 0, some ? 1 / (1 - p) : 0};
 }
 
 /* f[i] = the factor of element first + i: keep or 0. */
-static inline void dropout_factors(const heed__dropout *d, heed_real *f, uint64_t first,
-                                   size_t n) {
-    uint32_t bits[4];
-    for (size_t i = 0; i < n; i++) {
-        uint64_t e = first + i, block = e / 4;
-        if (i == 0 || e % 4 == 0) {
-            uint32_t high = (uint32_t)(block >> 32) * 0x9E3779B9u;
-            uint32_t counter[4] = {(uint32_t)block, d->random.site ^ high, d->random.step,
-                                   d->random.micro};
-            heed_philox(d->random.seed, counter, bits);
-        }
-        f[i] = bits[e % 4] >= d->threshold ? d->keep : 0;
+static inline void dropout_factors(const heed__dropout *d, heed_real *f, uint64_t at, size_t n) {
+    uint32_t bits[HEED__DRAWS];
+    size_t skip = (size_t)(at % 4); /* draws of the first block that belong to earlier elements */
+    for (size_t i = 0; i < n;) {
+        philox_blocks(&d->random, (at + i) / 4, bits);
+        size_t count = HEED__DRAWS - skip;
+        if (count > n - i) count = n - i;
+        for (size_t j = 0; j < count; j++) f[i + j] = bits[skip + j] >= d->threshold ? d->keep : 0;
+        i += count;
+        skip = 0;
     }
 }
 

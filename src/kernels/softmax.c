@@ -14,8 +14,8 @@ static const int32_t *mask_row(const heed_softmax_args *a, size_t r) {
 }
 
 /* Lanes that exist and are not masked. */
-INLINE ivec shown(const int32_t *mask, int i, size_t left) {
-    return mask ? get_mask(mask + i, left) : get_lanes(left);
+INLINE vmask shown(const int32_t *mask, int i, size_t left) {
+    return mask ? nonzero(mask + i, left) : lanes_below(left);
 }
 /* beta x, -inf where not shown. */
 INLINE vec score(const rows_job *j, const heed_real *x, const int32_t *mask, int i) {

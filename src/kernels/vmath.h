@@ -12,9 +12,9 @@ INLINE vec polynomial(vec x, const heed_real *c, int n) {
     return y;
 }
 
-#if HEED__SET == 2 && !defined(HEED_F64)
+#if HEED__AVX512
 INLINE vec vsqrt(vec x) { return (vec)_mm512_sqrt_ps((__m512)x); }
-#elif HEED__SET == 1 && !defined(HEED_F64)
+#elif HEED__AVX2
 INLINE vec vsqrt(vec x) { return (vec)_mm256_sqrt_ps((__m256)x); }
 #elif HEED__SET == 0 && defined(__SSE2__) && !defined(HEED_F64)
 INLINE vec vsqrt(vec x) { return (vec)_mm_sqrt_ps((__m128)x); }
@@ -45,16 +45,19 @@ HEED__LIBM(verf, erf)
 INLINE vec vexp(vec x) {
     static const float c[] = {0.4999999403953552f, 0.1666651964187622f, 0.04166839271783829f,
                               0.008368780836462975f, 0.001381446490995586f};
-    const vec magic = splat(12582912.0f); /* 1.5 2^23: adding it rounds to an integer */
-    x = pick(x > splat(89.0f), splat(89.0f), x);
-    x = pick(x < splat(-104.0f), splat(-104.0f), x);
+    const vec magic = splat(12582912.0f);            /* 1.5 2^23: adding it rounds to an integer */
+    x = vmax(splat(-104.0f), vmin(splat(89.0f), x)); /* keeps what is not a number */
     vec t = x * splat(1.44269504f) + magic, n = t - magic;
     vec r = x - n * splat(0.693145751953125f);
     r = r - n * splat(1.428606820309417e-06f);
     vec p = (r * r) * polynomial(r, c, 5) + r;
     p = p + splat(1.0f);
+#if HEED__AVX512
+    return (vec)_mm512_scalef_ps((__m512)p, (__m512)n);
+#else
     ivec e = (ivec)t - (ivec)magic, half = e >> 1; /* 2^n in two factors: n may leave the range */
     return p * (vec)((half + 127) << 23) * (vec)((e - half + 127) << 23);
+#endif
 }
 
 /* log x = e log 2 + log(1+f), 1+f in [sqrt(1/2), sqrt(2)); log(1+f) = f - f^2/2 + f^3 P(f). */
@@ -62,19 +65,18 @@ INLINE vec vlog(vec x) {
     static const float c[] = {0.3333331346511841f,   -0.25000008940696716f, 0.20002123713493347f,
                               -0.16668005287647247f, 0.14219450950622559f,  -0.12405343353748322f,
                               0.11888711899518967f,  -0.1167750284075737f,  0.06747682392597198f};
-    ivec tiny = x < splat(1.17549435e-38f); /* denormals are scaled by 2^23 */
+    vmask tiny = lt(x, splat(1.17549435e-38f)); /* denormals are scaled by 2^23 */
     vec y = pick(tiny, x * splat(8388608.0f), x);
     ivec shifted = (ivec)y - 0x3f3504f3; /* bits of sqrt(1/2) */
-    ivec e = (shifted >> 23) - (tiny & 23);
-    vec f = (vec)((shifted & 0x7fffff) + 0x3f3504f3) - splat(1.0f);
-    vec n = __builtin_convertvector(e, vec), square = f * f;
+    vec f = (vec)((shifted & 0x7fffff) + 0x3f3504f3) - splat(1.0f), square = f * f;
+    vec n = __builtin_convertvector(shifted >> 23, vec) - pick(tiny, splat(23.0f), splat(0.0f));
     vec tail = f * square * polynomial(f, c, 9) + n * splat(1.428606820309417e-06f);
     tail = tail - square * splat(0.5f);
     y = n * splat(0.693145751953125f) + (f + tail);
     const vec infinite = splat(INFINITY);
-    y = pick(x == infinite, infinite, y);
-    y = pick(x == splat(0.0f), -infinite, y);
-    return pick((x >= splat(0.0f)), y, splat(NAN)); /* negative, or not a number */
+    y = pick(eq(x, infinite), infinite, y);
+    y = pick(eq(x, splat(0.0f)), -infinite, y);
+    return pick(ge(x, splat(0.0f)), y, splat(NAN)); /* negative, or not a number */
 }
 
 /* |x| < 5/8: x + x^3 P(x^2); else 1 - 2 / (exp 2|x| + 1), with the sign of x. */
@@ -86,24 +88,26 @@ INLINE vec vtanh(vec x) {
     vec near = x * s * polynomial(s, c, 5) + x;
     vec far = splat(1.0f) - splat(2.0f) / (vexp(a + a) + splat(1.0f));
     far = (vec)((ivec)far | ((ivec)x & sign));
-    return pick(a < splat(0.625f), near, far);
+    return pick(lt(a, splat(0.625f)), near, far);
 }
 
 /* |x| < 0.92: x + x P(x^2); else 1 - exp Q(|x|), Q a fit of log erfc, with the sign of x. */
 INLINE vec verf(vec x) {
-    static const float c[] = {0.12837916612625122f,  -0.37612634897232056f,  0.11283695697784424f,
-                              -0.026859398931264877f, 0.005201032385230064f, -0.0008142703445628285f,
+    static const float c[] = {0.12837916612625122f,  -0.37612634897232056f,
+                              0.11283695697784424f,  -0.026859398931264877f,
+                              0.005201032385230064f, -0.0008142703445628285f,
                               8.370097202714533e-05f};
-    static const float q[] = {0.0001692051300778985f, -1.1294883489608765f, -0.6334008574485779f,
-                              -0.10822038352489471f,  0.025080615654587746f, -0.004156254697591066f,
+    static const float q[] = {0.0001692051300778985f, -1.1294883489608765f,
+                              -0.6334008574485779f,   -0.10822038352489471f,
+                              0.025080615654587746f,  -0.004156254697591066f,
                               0.0004313935642130673f, -2.0828618289669976e-05f};
     const ivec sign = (ivec)splat(-0.0f);
     vec a = vabs(x), s = x * x;
     vec near = x * polynomial(s, c, 7) + x;
-    a = pick(a > splat(4.0f), splat(4.0f), a); /* erf is 1 there */
+    a = vmin(splat(4.0f), a); /* erf is 1 there */
     vec far = splat(1.0f) - vexp(polynomial(a, q, 8));
     far = (vec)((ivec)far | ((ivec)x & sign));
-    return pick(a < splat(0.92f), near, far);
+    return pick(lt(a, splat(0.92f)), near, far);
 }
 
 #endif
@@ -123,16 +127,26 @@ INLINE vec gelu_tanh_inner(vec x) {
 INLINE vec act_value(heed_act f, vec x) {
     const vec half = splat((heed_real)0.5), one = splat(1);
     switch (f) {
-    case HEED_RELU: return pick(x < splat(0), splat(0), x); /* keeps what is not a number */
-    case HEED_GELU: return half * x * (one + verf(x * splat(HEED__SQRT_HALF)));
-    case HEED_GELU_TANH: return half * x * (one + gelu_tanh_inner(x));
-    case HEED_SILU: return x * vsigmoid(x);
-    case HEED_TANH: return vtanh(x);
-    case HEED_SIGMOID: return vsigmoid(x);
-    case HEED_EXP: return vexp(x);
-    case HEED_LOG: return vlog(x);
-    case HEED_SQRT: return vsqrt(x);
-    case HEED_IDENTITY: break;
+    case HEED_RELU:
+        return vmax(splat(0), x); /* keeps what is not a number */
+    case HEED_GELU:
+        return half * x * (one + verf(x * splat(HEED__SQRT_HALF)));
+    case HEED_GELU_TANH:
+        return half * x * (one + gelu_tanh_inner(x));
+    case HEED_SILU:
+        return x * vsigmoid(x);
+    case HEED_TANH:
+        return vtanh(x);
+    case HEED_SIGMOID:
+        return vsigmoid(x);
+    case HEED_EXP:
+        return vexp(x);
+    case HEED_LOG:
+        return vlog(x);
+    case HEED_SQRT:
+        return vsqrt(x);
+    case HEED_IDENTITY:
+        break;
     }
     return x;
 }
@@ -141,7 +155,8 @@ INLINE vec act_value(heed_act f, vec x) {
 INLINE vec act_slope(heed_act f, vec x, vec y) {
     const vec half = splat((heed_real)0.5), one = splat(1);
     switch (f) {
-    case HEED_RELU: return pick(x > splat(0), one, splat(0));
+    case HEED_RELU:
+        return pick(lt(splat(0), x), one, splat(0));
     case HEED_GELU: {
         vec density = splat(HEED__NORMAL_PEAK) * vexp(-half * x * x);
         return half * (one + verf(x * splat(HEED__SQRT_HALF))) + x * density;
@@ -155,12 +170,18 @@ INLINE vec act_slope(heed_act f, vec x, vec y) {
         vec s = vsigmoid(x);
         return s + x * s * (one - s);
     }
-    case HEED_TANH: return one - y * y;
-    case HEED_SIGMOID: return y * (one - y);
-    case HEED_EXP: return y;
-    case HEED_LOG: return one / x;
-    case HEED_SQRT: return half / y;
-    case HEED_IDENTITY: break;
+    case HEED_TANH:
+        return one - y * y;
+    case HEED_SIGMOID:
+        return y * (one - y);
+    case HEED_EXP:
+        return y;
+    case HEED_LOG:
+        return one / x;
+    case HEED_SQRT:
+        return half / y;
+    case HEED_IDENTITY:
+        break;
     }
     return one;
 }
@@ -168,16 +189,36 @@ INLINE vec act_slope(heed_act f, vec x, vec y) {
 /* What to do for each activation, with f a constant: HEED__EACH_ACT(f, body(FF)). */
 #define HEED__EACH_ACT(f, body)                                                                    \
     switch (f) {                                                                                   \
-    case HEED_IDENTITY: body(HEED_IDENTITY); break;                                                \
-    case HEED_RELU: body(HEED_RELU); break;                                                        \
-    case HEED_GELU: body(HEED_GELU); break;                                                        \
-    case HEED_GELU_TANH: body(HEED_GELU_TANH); break;                                              \
-    case HEED_SILU: body(HEED_SILU); break;                                                        \
-    case HEED_TANH: body(HEED_TANH); break;                                                        \
-    case HEED_SIGMOID: body(HEED_SIGMOID); break;                                                  \
-    case HEED_EXP: body(HEED_EXP); break;                                                          \
-    case HEED_LOG: body(HEED_LOG); break;                                                          \
-    case HEED_SQRT: body(HEED_SQRT); break;                                                        \
+    case HEED_IDENTITY:                                                                            \
+        body(HEED_IDENTITY);                                                                       \
+        break;                                                                                     \
+    case HEED_RELU:                                                                                \
+        body(HEED_RELU);                                                                           \
+        break;                                                                                     \
+    case HEED_GELU:                                                                                \
+        body(HEED_GELU);                                                                           \
+        break;                                                                                     \
+    case HEED_GELU_TANH:                                                                           \
+        body(HEED_GELU_TANH);                                                                      \
+        break;                                                                                     \
+    case HEED_SILU:                                                                                \
+        body(HEED_SILU);                                                                           \
+        break;                                                                                     \
+    case HEED_TANH:                                                                                \
+        body(HEED_TANH);                                                                           \
+        break;                                                                                     \
+    case HEED_SIGMOID:                                                                             \
+        body(HEED_SIGMOID);                                                                        \
+        break;                                                                                     \
+    case HEED_EXP:                                                                                 \
+        body(HEED_EXP);                                                                            \
+        break;                                                                                     \
+    case HEED_LOG:                                                                                 \
+        body(HEED_LOG);                                                                            \
+        break;                                                                                     \
+    case HEED_SQRT:                                                                                \
+        body(HEED_SQRT);                                                                           \
+        break;                                                                                     \
     }
 
 #endif

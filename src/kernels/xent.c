@@ -24,13 +24,13 @@ static row_sum softmax(heed_real *p, const heed_real *x, int c) {
     vec m = splat(-INFINITY), sums = {0};
     for (int i = 0; i < c; i += VL) {
         size_t left = (size_t)(c - i);
-        m = vmax(pick(get_lanes(left), get(x + i, left), splat(-INFINITY)), m);
+        m = vmax(pick(lanes_below(left), get(x + i, left), splat(-INFINITY)), m);
     }
     heed_real most = max_lanes(m);
     for (int i = 0; i < c; i += VL) {
         size_t left = (size_t)(c - i);
         vec e = vexp(get(x + i, left) - splat(most));
-        sums += pick(get_lanes(left), e, splat(0));
+        sums += pick(lanes_below(left), e, splat(0));
         put(p + i, e, left);
     }
     heed_real sum = sum_lanes(sums);
@@ -49,7 +49,7 @@ static heed_real smooth_loss(const xent *j, const heed_real *x, row_sum s) {
         size_t left = (size_t)(j->c - i);
         vec term = splat(s.log_sum) - (get(x + i, left) - splat(s.most));
         if (j->weights) term *= get(j->weights + i, left);
-        sums += pick(get_lanes(left), term, splat(0));
+        sums += pick(lanes_below(left), term, splat(0));
     }
     return sum_lanes(sums) * j->smoothing / (heed_real)j->c;
 }
