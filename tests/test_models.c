@@ -480,6 +480,18 @@ TEST(models_preset_of_nanogpt) {
     CLOSE(c);
 }
 
+/* Of a name in two tables the first one counts: a model may have a rate of its own. */
+TEST(models_have_rates_of_their_own) {
+    heed_ctx *c = heed_open(NULL);
+    heed_config *g = heed_config_new(
+        c, (const heed_option *const[]){heed_model_gpt.options, heed_fit_options, NULL});
+    heed_config *m = heed_config_new(
+        c, (const heed_option *const[]){heed_model_mlm.options, heed_fit_options, NULL});
+    CHECK_CLOSE(heed_config_real(g, "lr"), 3e-3, 1e-12);
+    CHECK_CLOSE(heed_config_real(m, "lr"), 1e-3, 1e-12);
+    CLOSE(c);
+}
+
 TEST(models_preset_unknown) {
     heed_ctx *c = heed_open(NULL);
     heed_config *f = heed_config_new(c, (const heed_option *const[]){heed_model_mlm.options, NULL});

@@ -171,7 +171,9 @@ bool heed__count_words(const heed_tokenizer *k, const char *text, size_t n, heed
     }
     if (out->names.count) return true;
     return heed_fail(k->c, HEED_DATA,
-                     "text holds no word: expected at least one, found none in %zu bytes", n);
+                     "text holds no word of at most %d characters: expected at least one in %zu "
+                     "bytes; hint: --tokenizer char",
+                     HEED__WORD_CHARS, n);
 }
 
 /* ---- training ---- */
