@@ -175,7 +175,13 @@ static const heed_tensor *kept(const golden *g, const char *value) {
     return heed_probe_find(g->t, path);
 }
 
-static void compare_all(const golden *g, const heed_tensor *y, bool train, bool probed) {
+/* A way to run a case. */
+typedef struct {
+    const char *name;
+    bool train, probe, probe_grad;
+} way;
+
+static void compare_all(const golden *g, const heed_tensor *y, const way *w) {
     size_t length = strlen(g->name);
     for (int i = 0; i < heed_safetensors_count(g->file); i++) {
         const char *name = heed_safetensors_at(g->file, i)->name;
@@ -185,11 +191,14 @@ static void compare_all(const golden *g, const heed_tensor *y, bool train, bool 
             compare(g, array, y, y->x);
         } else if (strncmp(array, "x.", 2) == 0) {
             const heed_tensor *t = kept(g, array + 2);
-            if (probed || t) compare(g, array, t, t ? t->x : NULL);
-        } else if (train && strncmp(array, "g.", 2) == 0) {
+            if (w->probe || t) compare(g, array, t, t ? t->x : NULL);
+        } else if (strncmp(array, "d.", 2) == 0) {
+            const heed_tensor *t = w->probe_grad ? kept(g, array + 2) : NULL;
+            if (w->probe_grad) compare(g, array, t, t ? t->g : NULL);
+        } else if (w->train && strncmp(array, "g.", 2) == 0) {
             const heed_entry *e = heed_store_find(g->s, array + 2);
             compare(g, array, e ? e->tensor : NULL, e ? e->tensor->g : NULL);
-        } else if (train && array[0] == 'g' && array[1] != 'y') {
+        } else if (w->train && array[0] == 'g' && array[1] != 'y') {
             const heed_tensor *t = g->in[array[1] - '0'];
             compare(g, array, t, t ? t->g : NULL);
         }
@@ -225,18 +234,18 @@ static void see(golden_seen *seen, const char *op) {
     if (seen->count < (int)(sizeof seen->name / sizeof *seen->name)) seen->name[seen->count++] = op;
 }
 
-static void run(golden *g, const golden_call *k, bool train, bool probed, golden_seen *seen) {
-    g->way = train ? probed ? "training, probed" : "training" : probed ? "eval, probed" : "eval";
+static void run(golden *g, const golden_call *k, const way *w, golden_seen *seen) {
+    g->way = w->name;
     g->s = heed_store_new(g->c);
     heed_unprobe(g->t);
-    if (probed) heed_probe(g->t, "*", false);
-    heed_tape_begin(g->t, train ? HEED_TRAIN : HEED_EVAL, 0);
+    if (w->probe) heed_probe(g->t, "*", w->probe_grad);
+    heed_tape_begin(g->t, w->train ? HEED_TRAIN : HEED_EVAL, 0);
     take_inputs(g);
     heed_tensor *y = apply(g, k);
     if (y && y->node && seen) see(seen, y->node->op->name);
-    if (y && train) backward(g, y);
+    if (y && w->train) backward(g, y);
     if (y && heed_state(g->c) == HEED_OK) {
-        compare_all(g, y, train, probed);
+        compare_all(g, y, w);
     } else {
         test_fail(__FILE__, __LINE__, "%s (%s): %s", g->name, g->way, heed_why(g->c));
         heed_clear(g->c);
@@ -258,11 +267,14 @@ static bool run_case(golden *g, const golden_call *calls, golden_seen *seen) {
     g->about = heed_safetensors_meta(g->file, g->name);
     const golden_call *k = g->about ? call_of(g, calls) : NULL;
     if (!k) return false;
-    bool eval = golden_flag(g, "eval");
-    for (int probed = 0; probed < 2; probed++) {
-        if (!eval) run(g, k, true, probed, seen);
-        if (eval || !k->train_only) run(g, k, false, probed, NULL);
-    }
+    static const way ways[] = {{"training", true, false, false},
+                               {"training, probed", true, true, false},
+                               {"training, probed with gradients", true, true, true},
+                               {"eval", false, false, false},
+                               {"eval, probed", false, true, false}};
+    bool eval_only = golden_flag(g, "eval");
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (ways[i].train ? !eval_only : eval_only || !k->train_only) run(g, k, &ways[i], seen);
     return true;
 }
 

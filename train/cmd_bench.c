@@ -128,8 +128,7 @@ static void measure(program *p, bench *b) {
  * needs no gradient of its input. Causal attention counts in full. */
 static double flops(const workbench *w) {
     double rows = w->rows, width = (double)heed_config_int(w->f, "width"), len = w->len;
-    if (w->model == &heed_model_mlp)
-        return 3 * 2 * rows * width * w->vocab + 2 * 2 * rows * len * width;
+    if (w->dense) return 3 * 2 * rows * width * w->vocab + 2 * 2 * rows * len * width;
     double ff = (double)heed_config_int(w->f, "ff"), n = rows * len;
     double block = n * (8 * width * width + 4 * width * ff) + 4 * n * len * width;
     double heads = w->picks ? rows * w->picks : n;
@@ -149,7 +148,7 @@ static double median(double *x, size_t n) {
 static json_t *result(program *p, bench *b, const char *name) {
     const workbench *w = &b->w;
     double steps = (double)b->count, sum = 0, med = median(b->times, b->count), work = flops(w);
-    bool dense = w->model == &heed_model_mlp;
+    bool dense = w->dense;
     for (size_t i = 0; i < b->count; i++) sum += b->times[i];
     json_t *o = json_pack("{s:s, s:s, s:s, s:i, s:f, s:b}", "workload", name, "mode", "heed", "isa",
                           heed_isa(p->c), "threads", heed_threads(p->c), "dropout",

@@ -11,7 +11,7 @@ heed_config *workbench_config(heed_ctx *c, const heed_model *m) {
 }
 
 bool workbench_open(workbench *w) {
-    bool dense = w->model == &heed_model_mlp;
+    bool dense = w->dense = heed_config_has(w->f, "features");
     w->rows = (int)heed_config_int(w->f, "batch");
     w->len = (int)heed_config_int(w->f, dense ? "features" : "block");
     w->vocab = (int)heed_config_int(w->f, dense ? "classes" : "vocab");
@@ -77,7 +77,6 @@ static void pixels(const workbench *w, uint64_t index, random_batch *out) {
 
 bool random_batch_make(const workbench *w, uint64_t index, random_batch *out) {
     size_t n = (size_t)w->rows * (size_t)w->len;
-    bool dense = w->model == &heed_model_mlp;
     *out = (random_batch){.ids = malloc(n * sizeof *out->ids),
                           .labels = malloc(n * sizeof *out->labels),
                           .picks = malloc(n * sizeof *out->picks),
@@ -85,7 +84,7 @@ bool random_batch_make(const workbench *w, uint64_t index, random_batch *out) {
     if (!out->ids || !out->labels || !out->picks || !out->x)
         return heed_fail(w->c, HEED_FAILED, "no memory for a batch of %zu", n);
     out->b = (heed_batch){.rows = w->rows, .len = w->len, .labels = out->labels, .items = n};
-    if (dense)
+    if (w->dense)
         pixels(w, index, out);
     else
         tokens(w, index, out);

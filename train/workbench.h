@@ -19,6 +19,7 @@ typedef struct {
     void *self;
     int rows, len, vocab; /* of a batch: (rows,len); dense models: len features, vocab classes */
     int picks;            /* of a row: mlm alone */
+    bool dense;           /* takes numbers, not tokens */
 } workbench;
 
 /* Builds the model by the settings of w->f, which is freed by workbench_close. */
@@ -30,5 +31,9 @@ heed_config *workbench_config(heed_ctx *c, const heed_model *m);
  * [MASK]. */
 bool random_batch_make(const workbench *w, uint64_t index, random_batch *out);
 void random_batch_free(random_batch *r);
+
+/* A layer of the library as a model (setting `layer`), and its name; NULL after the last. */
+extern const heed_model layer_model;
+const char *layer_name(int index);
 
 #endif

@@ -86,6 +86,9 @@ HEED_API bool heed_probed(const heed_node *n, const char *name);
 
 /* Uninitialised memory of this step; NULL after heed_fail when there is none. */
 HEED_API void *heed_scratch(heed_node *n, size_t bytes);
+/* Hands it back, of the same bytes, before the step ends, so that later nodes use the memory again
+ * while it is in cache. p may be NULL. */
+HEED_API void heed_scratch_done(heed_node *n, void *p, size_t bytes);
 
 /* The name that heed_at left for the next node, NULL if none; taken: the next node will have none.
  * For functions that record several ops under one name. */

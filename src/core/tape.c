@@ -177,6 +177,10 @@ heed_tensor *heed_keep(heed_node *n, const char *name, int dims, const int *shap
 
 void *heed_scratch(heed_node *n, size_t bytes) { return heed__arena_take(&n->tape->arena, bytes); }
 
+void heed_scratch_done(heed_node *n, void *p, size_t bytes) {
+    if (p) heed__arena_give(&n->tape->arena, p, bytes);
+}
+
 /* An unnamed node draws by its place among the step's nodes. */
 heed_random heed_node_random(const heed_node *n) {
     heed_random r = heed_random_at(heed_seed(n->ctx), n->name, n->tape->step, n->tape->micro);

@@ -61,6 +61,8 @@ static double disagreement(double a, double n, double floor) {
 
 /* The size below which a gradient's digits do not count. */
 static double floor_of(double in_tensor, double in_all) {
+    /* In float the rounding of the loss hides all but the large ones. */
+    if (sizeof(heed_real) < sizeof(double)) return 0.1 * in_all;
     return 1e-3 * fmax(in_tensor, 1e-3 * in_all);
 }
 

@@ -50,8 +50,8 @@ static void forward(heed_node *n) {
     n->k->gemm(n->k, &g);
 }
 
-/* act'(p) gy, in memory of its own unless the activation is the identity. */
-static const heed_real *grad_before_act(heed_node *n) {
+/* act'(p) gy, in scratch unless the activation is the identity. */
+static heed_real *grad_before_act(heed_node *n) {
     const heed_act *f = n->args;
     const heed_tensor *y = n->y;
     if (*f == HEED_IDENTITY) return y->g;
@@ -66,7 +66,7 @@ static const heed_real *grad_before_act(heed_node *n) {
 static void backward(heed_node *n) {
     const heed_tensor *x = n->in[X], *w = n->in[W];
     int rows = rows_of(n->y), in = w->shape[1], out = w->shape[0];
-    const heed_real *gp = grad_before_act(n);
+    heed_real *gp = grad_before_act(n);
     if (!gp) return;
     heed_real *gx = heed_grad(n, X), *gw = heed_grad(n, W), *gb = n->in[B] ? heed_grad(n, B) : NULL;
     if (gx)
@@ -93,6 +93,7 @@ static void backward(heed_node *n) {
                                       .ldc = in,
                                       .add = true});
     if (gb) n->k->sum_rows(n->k, gb, gp, (size_t)rows, out);
+    if (gp != n->y->g) heed_scratch_done(n, gp, n->y->size * sizeof *gp);
 }
 
 static const heed_act acts[] = {HEED_IDENTITY, HEED_RELU,    HEED_GELU, HEED_GELU_TANH, HEED_SILU,

@@ -151,9 +151,11 @@ static void forward(heed_node *n) {
     heed_tensor *weights = kept(n, "weights"), *scores = kept(n, "scores");
     if (weights) j.weights = weights->x;
     if (scores) j.scores = scores->x;
-    void *room = heed_scratch(n, n->k->attention_scratch(n->k, &j, false));
+    size_t bytes = n->k->attention_scratch(n->k, &j, false);
+    void *room = heed_scratch(n, bytes);
     if (!room) return;
     n->k->attention(n->k, &j, room);
+    heed_scratch_done(n, room, bytes);
     layout l = layout_of(n);
     for (int i = 0; i < 3; i++) {
         const heed_tensor *part = kept(n, part_names[i]);
@@ -206,9 +208,11 @@ static void backward(heed_node *n) {
     j.gbias = heed_grad(n, l.bias);
     j.gweights = weights ? weights->g : NULL;
     j.gscores = scores ? scores->g : NULL;
-    void *room = heed_scratch(n, n->k->attention_scratch(n->k, &j, true));
+    size_t bytes = n->k->attention_scratch(n->k, &j, true);
+    void *room = heed_scratch(n, bytes);
     if (!room) return;
     n->k->attention_grad(n->k, &j, room);
+    heed_scratch_done(n, room, bytes);
     hand_on(n, &l, target, apart);
 }
 

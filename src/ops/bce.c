@@ -37,6 +37,7 @@ static void forward(heed_node *n) {
         sum += (double)(x[i] > 0 ? x[i] : 0) - (double)x[i] * (double)y[i] +
                log_one_plus(e[i], u[i], log_u[i]);
     n->y->x[0] = (heed_real)(sum / (double)(size ? size : 1));
+    heed_scratch_done(n, e, 3 * size * sizeof *e);
 }
 
 static void backward(heed_node *n) {
@@ -48,6 +49,7 @@ static void backward(heed_node *n) {
     if (!p) return;
     n->k->activate(n->k, HEED_SIGMOID, p, x, size);
     for (size_t i = 0; i < size; i++) gx[i] += scale * (p[i] - y[i]);
+    heed_scratch_done(n, p, size * sizeof *p);
 }
 
 static const heed_case cases[] = {{.shapes = "s s", .lo = 0.1, .hi = 0.9},

@@ -75,6 +75,7 @@ static void forward(heed_node *n) {
                s->smoothing, s->weights);
     double sum = counted(n, s);
     n->y->x[0] = sum != 0 ? (heed_real)(n->k->sum(n->k, loss, s->rows) / sum) : 0;
+    heed_scratch_done(n, loss, s->rows * sizeof *loss);
 }
 
 static void backward(heed_node *n) {

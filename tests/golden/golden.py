@@ -6,6 +6,7 @@ A case NAME is a set of tensors of one safetensors file:
   NAME/gy           upstream gradient, F32
   NAME/y            expected value, F64;  NAME/g0 ... NAME/g.PARAM its gradients
   NAME/x.VALUE      another expected value: what a probe keeps, statistics after the step
+  NAME/d.VALUE      the gradient of what a probe keeps
 and one entry of the metadata, NAME: "OP key=value ...". The keys are the op's arguments and, per expected array,
 "ARRAY.drift": how far PyTorch's own float32 result lies from its float64 one, at most, anywhere in the array.
 """
@@ -43,9 +44,14 @@ def evaluate(f, inputs, params, gy, alias, dtype):
     x = [x[i] for i in alias] if alias else x
     result = f(*x, **({"p": p} if params else {}))
     y, extra = result if isinstance(result, tuple) else (result, {})
+    if gy is not None:
+        for k, v in extra.items():
+            if k.endswith(("scores", "weights")):
+                v.retain_grad()
     out = {"y": y, **{f"x.{k}": v for k, v in extra.items()}}
     if gy is not None:
         y.backward(as_torch(gy, dtype).reshape(y.shape))
+        out.update({f"d.{k}": v.grad for k, v in extra.items() if v.grad is not None})
         out.update({k: a.grad if a.grad is not None else torch.zeros_like(a) for k, a in leaves.items()})
     return {k: v.detach().to(torch.float64).numpy() for k, v in out.items()}
 
