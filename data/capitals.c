@@ -33,7 +33,7 @@ static const template templates[] = {
     {FACT_LANGUAGE, LANGUAGE, "The language of 0 is 3 ."},
     {FACT_LANGUAGE, LANGUAGE, "People in 0 speak 3 ."},
     {FACT_LANGUAGE, LANGUAGE, "0 has the language 3 ."},
-    {FACT_LANGUAGE, LANGUAGE, "1 is in the language area of 3 ."},
+    {FACT_LANGUAGE, LANGUAGE, "1 is at home in the language of 3 ."},
     {FACT_LANGUAGE, LANGUAGE, "The language of 1 is 3 ."},
 };
 enum { TEMPLATES = sizeof templates / sizeof *templates };

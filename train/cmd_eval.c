@@ -75,6 +75,10 @@ static void evaluate(program *p, const task *k, heed_config *f, heed_run *r) {
     heed_score s =
         heed_evaluate(r->tape, r->model, r->self, data.corpus, (int)heed_config_int(f, "batch"));
     measures m = measure(&s);
+    double tokens = (double)(about.tokens + about.val_tokens);
+    if (whole && about.unknown > 0)
+        heed_log(p->c, HEED_WARN, "%.2f %% of the text is unknown to the vocabulary",
+                 100 * (double)(about.unknown + about.val_unknown) / tokens);
     if (heed_state(p->c) == HEED_OK) print_measures(p, what, &m);
     heed_corpus_free(data.corpus);
 }

@@ -70,18 +70,26 @@ static int print_family(const char *word, FILE *out) {
     return found;
 }
 
+static bool is_family(const char *word) {
+    size_t n = strlen(word);
+    for (int i = 0; i < COMMANDS; i++)
+        if (strncmp(table[i].command->name, word, n) == 0 && table[i].command->name[n] == ' ')
+            return true;
+    return false;
+}
+
 static int unknown_command(int argc, char **argv) {
     char typed[128];
     const char *names[COMMANDS + 1];
     for (int i = 0; i < COMMANDS; i++) names[i] = table[i].command->name;
     names[COMMANDS] = NULL;
-    snprintf(typed, sizeof typed, "%s%s%s", argv[0], argc > 1 ? " " : "", argc > 1 ? argv[1] : "");
-    const char *near = closest(argv[0], names);
-    if (!near && argc > 1) near = closest(typed, names);
+    bool two = argc > 1 && is_family(argv[0]);
+    snprintf(typed, sizeof typed, "%s%s%s", argv[0], two ? " " : "", two ? argv[1] : "");
+    const char *near = closest(typed, names);
     if (near)
-        fprintf(stderr, "heed: unknown command %s: did you mean %s?\n", argv[0], near);
+        fprintf(stderr, "heed: unknown command %s: did you mean %s?\n", typed, near);
     else
-        fprintf(stderr, "heed: unknown command %s; hint: heed --help lists all\n", argv[0]);
+        fprintf(stderr, "heed: unknown command %s; hint: heed --help lists all\n", typed);
     return HEED_USAGE;
 }
 

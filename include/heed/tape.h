@@ -50,7 +50,8 @@ HEED_API heed_tensor *heed_wrap(heed_tape *t, heed_real *x, int dims, const int 
 HEED_API heed_tensor *heed_want_grad(heed_tape *t, heed_tensor *x);
 
 /* d loss / d everything that wants it. loss has one element. Parameters accumulate into g until
- * heed_step or heed_zero_grads; a trained parameter that got none is logged by name, once. */
+ * heed_step or heed_zero_grads; a trained parameter that got none is logged by name, once. Losses
+ * that share values are added up and walked once, not one by one. */
 HEED_API bool heed_backward(heed_tape *t, heed_tensor *loss);
 /* The same from any tensor, given the gradient gy of its size. */
 HEED_API bool heed_backward_from(heed_tape *t, heed_tensor *y, const heed_real *gy);

@@ -5,9 +5,9 @@
 #include "set.h"
 #include "vmath.h"
 
-#define DEPTH 192                               /* terms summed in registers */
-#define GROUP ((int)(1024 / sizeof(heed_real))) /* columns packed at a time: 192 KiB */
-#define BLOCK (32 * TILE_ROWS)                  /* rows of A that pass by a panel at a time */
+#define DEPTH 192                              /* terms summed in registers */
+#define GROUP ((int)(512 / sizeof(heed_real))) /* columns packed at a time: 96 KiB */
+#define BLOCK (16 * TILE_ROWS)                 /* rows of A that pass by a panel at a time */
 
 typedef struct {
     const heed_gemm *g;
@@ -55,27 +55,38 @@ static void pack(const heed_gemm *g, heed_real *packed, size_t batch, int col, i
     }
 }
 
+/* Rows of A that lie as columns are packed too, as their lines are far apart, when enough columns
+ * of B share the cost. */
+#define SHARE 64
+INLINE heed__tile rows_of_a(const heed_gemm *g, heed_real *room, size_t batch, int row, int rows,
+                            int p, int depth, int cols) {
+    const heed_real *a = g->a + batch * g->stride_a;
+    size_t step = (size_t)g->lda;
+    if (!g->ta) return (heed__tile){.a = a + (size_t)row * step + p, .a_row = step, .a_step = 1};
+    a += (size_t)p * step + (size_t)row;
+    if (cols < SHARE) return (heed__tile){.a = a, .a_row = 1, .a_step = step};
+    pack_tiles(room, a, step, rows, depth, (size_t)TILE_ROWS * DEPTH);
+    return (heed__tile){.a = room, .a_row = 1, .a_step = TILE_ROWS, .a_tile = TILE_ROWS * DEPTH};
+}
+
 /* Rows against a group of packed columns. */
 static void group_product(const heed_gemm *g, const heed_real *packed, const part_of_c *part, int p,
                           int depth) {
-    size_t a_row = g->ta ? 1 : (size_t)g->lda, a_step = g->ta ? (size_t)g->lda : 1;
-    const heed_real *a = g->a + part->batch * g->stride_a + (size_t)p * a_step;
+    heed_real room[BLOCK * DEPTH];
     bool last = p + depth >= g->k;
     for (int i = part->row; i < part->row + part->rows; i += BLOCK) {
         int rows = at_most(BLOCK, part->row + part->rows - i);
+        heed__tile t = rows_of_a(g, room, part->batch, i, rows, p, depth, part->cols);
+        t.b_step = PANEL;
+        t.ldc = (size_t)g->ldc;
+        t.depth = depth;
+        t.add = g->add || p > 0;
         for (int j = 0; j < part->cols; j += PANEL) {
             size_t at =
                 part->batch * g->stride_c + (size_t)i * (size_t)g->ldc + (size_t)(part->col + j);
-            heed__tile t = {.a = a + (size_t)i * a_row,
-                            .a_row = a_row,
-                            .a_step = a_step,
-                            .b = packed + (size_t)j * DEPTH,
-                            .b_step = PANEL,
-                            .c = g->c + at,
-                            .ldc = (size_t)g->ldc,
-                            .width = at_most(PANEL, part->cols - j),
-                            .depth = depth,
-                            .add = g->add || p > 0};
+            t.b = packed + (size_t)j * DEPTH;
+            t.c = g->c + at;
+            t.width = at_most(PANEL, part->cols - j);
             tile_run(&t, rows);
             if (last) finish(g, at, part->col + j, rows, t.width);
         }

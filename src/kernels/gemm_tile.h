@@ -18,9 +18,9 @@
 
 /* c (rows, width) = or += A (rows, depth) B (depth, width), width at most PANEL. */
 typedef struct {
-    const heed_real *a; /* element (i, p) at a[i * a_row + p * a_step] */
-    size_t a_row, a_step;
-    const heed_real *b; /* row p at b + p * b_step; whole vectors are read */
+    const heed_real *a; /* element (i, p) at a[i * a_row + p * a_step]; one of the steps is 1 */
+    size_t a_row, a_step, a_tile; /* a_tile: between tiles of rows; 0: TILE_ROWS * a_row */
+    const heed_real *b;           /* row p at b + p * b_step; whole vectors are read */
     size_t b_step;
     heed_real *c;
     size_t ldc;
@@ -29,16 +29,18 @@ typedef struct {
 } heed__tile;
 
 INLINE void tile_rows(const heed__tile *t, int row, const int rows, const int vecs,
-                      const size_t a_step) {
+                      const size_t a_row, const size_t a_step) {
     vec sum[TILE_ROWS][TILE_VECS];
     for (int i = 0; i < rows; i++)
         for (int v = 0; v < vecs; v++) sum[i][v] = splat(0);
-    const heed_real *a = t->a + (size_t)row * t->a_row, *b = t->b;
+    size_t a_tile = t->a_tile ? t->a_tile : TILE_ROWS * a_row;
+    const heed_real *a = t->a + (size_t)(row / TILE_ROWS) * a_tile, *b = t->b;
+    a += (size_t)(row % TILE_ROWS) * a_row;
     for (int p = 0; p < t->depth; p++) {
         vec line[TILE_VECS];
         for (int v = 0; v < vecs; v++) line[v] = load(b + v * VL);
         for (int i = 0; i < rows; i++) {
-            vec x = splat(a[(size_t)i * t->a_row]);
+            vec x = splat(a[(size_t)i * a_row]);
             for (int v = 0; v < vecs; v++) sum[i][v] += x * line[v];
         }
         a += a_step;
@@ -53,25 +55,60 @@ INLINE void tile_rows(const heed__tile *t, int row, const int rows, const int ve
     }
 }
 
-INLINE void tile_all_rows(const heed__tile *t, int rows, const int vecs, const size_t a_step) {
+INLINE void tile_all_rows(const heed__tile *t, int rows, const int vecs, const size_t a_row,
+                          const size_t a_step) {
     int row = 0;
-    for (; rows - row >= TILE_ROWS; row += TILE_ROWS) tile_rows(t, row, TILE_ROWS, vecs, a_step);
-    for (; rows - row >= 2; row += 2) tile_rows(t, row, 2, vecs, a_step);
-    if (row < rows) tile_rows(t, row, 1, vecs, a_step);
+    for (; rows - row >= TILE_ROWS; row += TILE_ROWS)
+        tile_rows(t, row, TILE_ROWS, vecs, a_row, a_step);
+    for (; rows - row >= 2; row += 2) tile_rows(t, row, 2, vecs, a_row, a_step);
+    if (row < rows) tile_rows(t, row, 1, vecs, a_row, a_step);
 }
 
 /* Any number of rows against one panel. */
 static void tile_run(const heed__tile *t, int rows) {
     if (t->width > VL) {
         if (t->a_step == 1)
-            tile_all_rows(t, rows, 2, 1);
+            tile_all_rows(t, rows, 2, t->a_row, 1);
         else
-            tile_all_rows(t, rows, 2, t->a_step);
+            tile_all_rows(t, rows, 2, 1, t->a_step);
     } else {
         if (t->a_step == 1)
-            tile_all_rows(t, rows, 1, 1);
+            tile_all_rows(t, rows, 1, t->a_row, 1);
         else
-            tile_all_rows(t, rows, 1, t->a_step);
+            tile_all_rows(t, rows, 1, 1, t->a_step);
+    }
+}
+
+/* The transpose of VL rows: log2 VL perfect shuffles. */
+INLINE void transpose(vec r[VL]) {
+    for (int stage = VL; stage > 1; stage /= 2) {
+        vec t[VL];
+        for (int i = 0; i < VL / 2; i++) {
+            t[2 * i] = zip_low(r[i], r[i + VL / 2]);
+            t[2 * i + 1] = zip_high(r[i], r[i + VL / 2]);
+        }
+        for (int i = 0; i < VL; i++) r[i] = t[i];
+    }
+}
+
+/* VL columns of a panel from rows of x, zeros beyond width. */
+static inline void pack_turned(heed_real *panel, const heed_real *x, size_t step, int width,
+                               int depth) {
+    for (int p = 0; p < depth; p += VL) {
+        vec r[VL];
+        size_t left = (size_t)(depth - p);
+        if (width >= VL && left >= (size_t)VL) {
+            for (int j = 0; j < VL; j++) r[j] = load(x + (size_t)j * step + p);
+        } else {
+            for (int j = 0; j < VL; j++)
+                r[j] = j < width ? get(x + (size_t)j * step + p, left) : splat(0);
+        }
+        transpose(r);
+        int n = depth - p < VL ? depth - p : VL;
+        if (n == VL)
+            for (int q = 0; q < VL; q++) store(panel + (size_t)(p + q) * PANEL, r[q]);
+        else
+            for (int q = 0; q < n; q++) store(panel + (size_t)(p + q) * PANEL, r[q]);
     }
 }
 
@@ -79,11 +116,30 @@ static void tile_run(const heed__tile *t, int rows) {
  * b[j * step + p] when turned. */
 static inline void pack_panel(heed_real *panel, const heed_real *b, size_t step, bool turned,
                               int width, int depth) {
-    for (int p = 0; p < depth; p++) {
-        heed_real *row = panel + (size_t)p * PANEL;
-        for (int j = 0; j < width; j++)
-            row[j] = turned ? b[(size_t)j * step + (size_t)p] : b[(size_t)p * step + (size_t)j];
-        for (int j = width; j < PANEL; j++) row[j] = 0;
+    for (int v = 0; v < PANEL; v += VL) {
+        if (turned) {
+            pack_turned(panel + v, b + (size_t)v * step, step, width - v, depth);
+            continue;
+        }
+        size_t left = width > v ? (size_t)(width - v) : 0;
+        for (int p = 0; p < depth; p++)
+            store(panel + (size_t)p * PANEL + v,
+                  left ? get(b + (size_t)p * step + v, left) : splat(0));
+    }
+}
+
+/* Rows of A that lie as columns, (depth, rows) of stride step, in tiles of (depth, TILE_ROWS),
+ * `apart` elements from the next. The rows that the last tile lacks stay as they are. */
+static inline void pack_tiles(heed_real *tiles, const heed_real *a, size_t step, int rows,
+                              int depth, size_t apart) {
+    for (int i = 0; i < rows; i += TILE_ROWS, tiles += apart, a += TILE_ROWS) {
+        if (rows - i >= TILE_ROWS)
+            for (size_t p = 0; p < (size_t)depth; p++)
+                memcpy(tiles + p * TILE_ROWS, a + p * step, TILE_ROWS * sizeof *a);
+        else
+            for (size_t p = 0; p < (size_t)depth; p++)
+                for (int r = 0; r < rows - i; r++)
+                    tiles[p * TILE_ROWS + (size_t)r] = a[p * step + (size_t)r];
     }
 }
 

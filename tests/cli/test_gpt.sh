@@ -62,7 +62,12 @@ json accuracy
 json top5
 run eval run facts.txt --json
 status 0
+quiet
 json data facts.txt
+{ echo "QQ"; cat facts.txt; } >other.txt
+run eval run other.txt
+status 0
+warns "unknown to the vocabulary"
 run fill run "a [MASK]"
 refuses 2 "heed generate run"
 

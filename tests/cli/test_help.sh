@@ -43,6 +43,8 @@ refuses 2 "unknown command xyzzyx"
 run tokenizer
 status 2
 warns "heed tokenizer encode"
+run tokenizer encod
+refuses 2 "unknown command tokenizer encod: did you mean tokenizer encode?"
 run help nonsense
 refuses 2 "unknown command nonsense"
 run doctor

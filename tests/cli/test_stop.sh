@@ -43,6 +43,23 @@ run resume parts
 status 0
 holds cmp -s whole/last/model.safetensors parts/last/model.safetensors
 
+# Killed at any moment, and resumed.
+run train gpt facts.txt -o steady $SMALL --steps 400 --eval-every 20
+for delay in 0.1 0.2 0.3; do
+    COMMAND="train, killed after $delay s"
+    rm -rf killed
+    "$HEED" train gpt facts.txt -o killed $SMALL --steps 400 --eval-every 20 >out 2>err &
+    pid=$!
+    wait_for killed/last/state.json step
+    sleep $delay
+    kill -KILL $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    run resume killed
+    status 0
+    holds cmp -s steady/last/model.safetensors killed/last/model.safetensors
+    holds cmp -s steady/model.safetensors killed/model.safetensors
+done
+
 run train gpt facts.txt -o wild $SMALL --steps 200 --optimizer sgd --lr 1e6 --clip 0
 status 4
 silent
