@@ -2,6 +2,7 @@
  * status. */
 #include "program.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,8 +255,14 @@ bool print_help(int argc, char **argv, const command *k) {
     const task *t = k->task_options ? task_of(c, argc, argv) : NULL;
     heed_text text = {.c = c};
     heed_clear(c);
-    printf("Usage: heed %s %s%s[--key value]\n\n%s\n\n", k->name, k->usage, *k->usage ? " " : "",
-           k->about ? k->about : k->help);
+    printf("Usage: heed %s %s%s[--key value]\n\n", k->name, k->usage, *k->usage ? " " : "");
+    if (k->about)
+        printf("%s\n\n", k->about);
+    else
+        printf("%c%s.\n\n", toupper((unsigned char)k->help[0]), k->help + 1);
+    if (k->task_options)
+        puts("-c FILE reads settings from a file. A flag counts before the file, the file before\n"
+             "--preset, the preset before the default, which stands in brackets.\n");
     if (k->task_options && !t) print_tasks(k);
     heed_config *f = settings_of(c, k, t);
     if (heed_config_count(f) > 0 && heed_config_help(f, &text)) print_text(&text);
