@@ -119,8 +119,10 @@ INLINE vec vsigmoid(vec x) { return splat(1) / (splat(1) + vexp(-x)); }
 #define HEED__GELU_CUBE   ((heed_real)0.044715)
 #define HEED__NORMAL_PEAK ((heed_real)0.39894228040143268) /* 1/sqrt(2 pi) */
 
-INLINE vec gelu_tanh_inner(vec x) {
-    return vtanh(splat(HEED__GELU_SLOPE) * (x + splat(HEED__GELU_CUBE) * (x * x * x)));
+/* (1 + tanh u) / 2 = sigmoid(2u), with u the argument of the tanh form of GELU. */
+INLINE vec gelu_tanh_gate(vec x) {
+    vec u = splat(HEED__GELU_SLOPE) * (x + splat(HEED__GELU_CUBE) * (x * x * x));
+    return vsigmoid(u + u);
 }
 
 /* f(x); f is a constant wherever this is inlined into a loop. */
@@ -132,7 +134,7 @@ INLINE vec act_value(heed_act f, vec x) {
     case HEED_GELU:
         return half * x * (one + verf(x * splat(HEED__SQRT_HALF)));
     case HEED_GELU_TANH:
-        return half * x * (one + gelu_tanh_inner(x));
+        return x * gelu_tanh_gate(x);
     case HEED_SILU:
         return x * vsigmoid(x);
     case HEED_TANH:
@@ -162,9 +164,9 @@ INLINE vec act_slope(heed_act f, vec x, vec y) {
         return half * (one + verf(x * splat(HEED__SQRT_HALF))) + x * density;
     }
     case HEED_GELU_TANH: {
-        vec t = gelu_tanh_inner(x);
-        vec inner = splat(HEED__GELU_SLOPE) * (one + splat(3 * HEED__GELU_CUBE) * x * x);
-        return half * (one + t) + half * x * (one - t * t) * inner;
+        vec s = gelu_tanh_gate(x);
+        vec twice_inner = splat(2 * HEED__GELU_SLOPE) * (one + splat(3 * HEED__GELU_CUBE) * x * x);
+        return s + x * s * (one - s) * twice_inner;
     }
     case HEED_SILU: {
         vec s = vsigmoid(x);
