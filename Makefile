@@ -18,6 +18,7 @@ OPT_f64     := -O2 -g1 -DHEED_F64
 OPT_asan    := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 OPT_ubsan   := -O1 -g -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all
 OPT_tsan    := -O1 -g -fsanitize=thread
+OPT_fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 OPT_serial  := -O2 -g1
 OPT_debug   := -O0 -g
 OPT      := $(OPT_$(VARIANT))
@@ -123,19 +124,18 @@ parity: $(B)/parity-dump $(B)/parity-forward
 $(B)/parity-%: $(B)/tests/parity/%.o $(filter-out %/main.o,$(PROG_OBJ)) $(B)/libheed.a
 	$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
-# A minute per reader, with clang's libFuzzer.
+# A minute per reader, with clang's libFuzzer; tests/fuzz/NAME.dict holds words to begin with.
 FUZZ := $(basename $(notdir $(wildcard tests/fuzz/*.c)))
 FUZZ_SECONDS ?= 60
 fuzz: $(FUZZ:%=fuzz-%)
-fuzz-%: build/fuzz/%
+fuzz-%: build/fuzz/fuzz-%
 	@mkdir -p build/fuzz/corpus/$*
-	cd build/fuzz && ./$* -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 -verbosity=0 -print_final_stats=1 corpus/$*
-build/fuzz/%: tests/fuzz/%.c $(wildcard src/*/*.c src/*/*.h include/heed/*.h) build/fuzz/op_table.c
-	clang -g -O1 -std=c11 -Iinclude -Isrc -DHEED_ISA=generic -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -o $@ \
-	    $< $(wildcard src/*/*.c) build/fuzz/op_table.c -DHEED_ONLY_GENERIC $(LIBS)
-build/fuzz/op_table.c: $(B)/op_table.c
-	@mkdir -p $(@D)
-	@cp $< $@
+	cd build/fuzz && ./fuzz-$* -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 -verbosity=0 \
+	    -print_final_stats=1 $(if $(wildcard tests/fuzz/$*.dict),-dict=../../tests/fuzz/$*.dict) corpus/$*
+build/fuzz/fuzz-%: tests/fuzz/%.c fuzz-lib
+	clang -std=c11 -Iinclude -Isrc $(OPT_fuzz) -fsanitize=fuzzer -o $@ $< build/fuzz/libheed.a $(LIBS)
+fuzz-lib:
+	@$(MAKE) VARIANT=fuzz CC=clang build/fuzz/libheed.a
 
 install: heed lib
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/heed

@@ -45,8 +45,8 @@ typedef struct {
     heed_config *config; /* resolved; a --minutes run gets its steps written into it */
     void *data;          /* handed to model->batch */
     uint64_t data_checksum;
-    uint64_t tokenizer_digest;
     const heed_tokenizer *tokenizer; /* saved into the run; NULL: none */
+    uint64_t tokenizer_digest;       /* for tokenizer NULL: of what made the data, or 0 */
     const char *run;                 /* directory, or NULL: nothing is written */
     bool no_val;                     /* the data has no validation part (model->evals may count the
                                         training text then): best by training loss */

@@ -176,11 +176,15 @@ static bool try_out(heed__fitting *f) {
 
 /* ---- run directory ---- */
 
+static uint64_t tokenizer_digest(const heed_fit_args *a) {
+    return a->tokenizer ? heed_tokenizer_digest(a->tokenizer) : a->tokenizer_digest;
+}
+
 static void begin_state(heed__fitting *f) {
     heed__state *s = &f->state;
     *s = (heed__state){.seed = heed_seed(f->c),
                        .data_checksum = f->a->data_checksum,
-                       .tokenizer_digest = f->a->tokenizer_digest};
+                       .tokenizer_digest = tokenizer_digest(f->a)};
     s->best_loss = s->loss = s->val_loss = s->metric = s->norm = NAN;
     f->fresh = true;
 }
@@ -197,7 +201,7 @@ static bool agrees(heed__fitting *f) {
     const heed__state *s = &f->state;
     return same(f, "data", s->data_checksum, f->a->data_checksum,
                 "bring back the text that the run began with, or train anew") &&
-           same(f, "tokenizer", s->tokenizer_digest, f->a->tokenizer_digest,
+           same(f, "tokenizer", s->tokenizer_digest, tokenizer_digest(f->a),
                 "bring back the tokenizer's files in the run directory") &&
            same(f, "seed", s->seed, heed_seed(f->c), "resume without --seed");
 }

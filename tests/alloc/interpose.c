@@ -29,3 +29,10 @@ int posix_memalign(void **p, size_t align, size_t n) {
     *p = __libc_memalign(align, n);
     return *p ? 0 : ENOMEM;
 }
+
+/* Thousands of runs are written here, and none has to survive a power cut. */
+int fsync(int fd);
+int fsync(int fd) {
+    (void)fd;
+    return 0;
+}

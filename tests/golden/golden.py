@@ -7,16 +7,34 @@ A case NAME is a set of tensors of one safetensors file:
   NAME/y            expected value, F64;  NAME/g0 ... NAME/g.PARAM its gradients
   NAME/x.VALUE      another expected value: what a probe keeps, statistics after the step
   NAME/d.VALUE      the gradient of what a probe keeps
-and one entry of the metadata, NAME: "OP key=value ...". The keys are the op's arguments and, per expected array,
-"ARRAY.drift": how far PyTorch's own float32 result lies from its float64 one, at most, anywhere in the array.
+and one entry of the metadata, NAME: "OP key=value ...". The keys are the op's arguments and, per
+expected array, "ARRAY.drift": how far PyTorch's own float32 result lies from its float64 one, at
+most, anywhere in the array.
 """
+
+import json
 import zlib
 
 import numpy as np
 import torch
-from safetensors.numpy import save_file
 
 torch.set_num_threads(1)
+
+
+def save(path, tensors, meta):
+    """A safetensors file whose bytes depend on its contents alone."""
+    kinds = {"float64": "F64", "float32": "F32", "int32": "I32"}
+    header, blobs, at = {"__metadata__": dict(sorted(meta.items()))}, [], 0
+    for name in sorted(tensors, key=lambda n: (-tensors[n].itemsize, n)):
+        a = tensors[name]
+        blobs.append(a.tobytes())
+        span = [at, at + a.nbytes]
+        at = span[1]
+        header[name] = {"dtype": kinds[a.dtype.name], "shape": a.shape, "data_offsets": span}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as f:
+        f.write(len(text).to_bytes(8, "little") + text + b"".join(blobs))
 
 
 def random(name):
@@ -37,7 +55,9 @@ def evaluate(f, inputs, params, gy, alias, dtype):
     x = [as_torch(a, dtype) for a in inputs]
     p = {k: as_torch(a, dtype) for k, a in params.items()}
     leaves = {f"g{i}": a for i, a in enumerate(x) if a is not None and a.is_floating_point()}
-    leaves.update({f"g.{k}": a for k, a in p.items() if not k.endswith(("running_mean", "running_var"))})
+    leaves.update(
+        {f"g.{k}": a for k, a in p.items() if not k.endswith(("running_mean", "running_var"))}
+    )
     if gy is not None:
         for a in leaves.values():
             a.requires_grad_(True)
@@ -52,7 +72,9 @@ def evaluate(f, inputs, params, gy, alias, dtype):
     if gy is not None:
         y.backward(as_torch(gy, dtype).reshape(y.shape))
         out.update({f"d.{k}": v.grad for k, v in extra.items() if v.grad is not None})
-        out.update({k: a.grad if a.grad is not None else torch.zeros_like(a) for k, a in leaves.items()})
+        out.update(
+            {k: a.grad if a.grad is not None else torch.zeros_like(a) for k, a in leaves.items()}
+        )
     return {k: v.detach().to(torch.float64).numpy() for k, v in out.items()}
 
 
@@ -60,8 +82,10 @@ class File:
     def __init__(self):
         self.tensors, self.meta = {}, {"format": "pt"}
 
-    def case(self, name, op, inputs, f, params=None, eval_only=False, alias=None, ungraded=(), **args):
-        """Adds a case. inputs: arrays, None where absent. ungraded: indices of inputs that get no gradient."""
+    def case(
+        self, name, op, inputs, f, params=None, eval_only=False, alias=None, ungraded=(), **args
+    ):
+        """Adds a case. inputs: None where absent. ungraded: inputs that get no gradient."""
         assert name not in self.meta, name
         params = params or {}
         shape = evaluate(f, inputs, params, None, alias, torch.float64)["y"].shape
@@ -78,14 +102,20 @@ class File:
         if alias:
             args["alias"] = list(alias)
         self.meta[name] = op + "".join(f" {k}={text(v)}" for k, v in args.items())
-        given = {**{f"in{i}": a for i, a in enumerate(inputs) if a is not None},
-                 **{f"p.{k}": a for k, a in params.items()}, **({} if gy is None else {"gy": gy})}
+        given = {
+            **{f"in{i}": a for i, a in enumerate(inputs) if a is not None},
+            **{f"p.{k}": a for k, a in params.items()},
+            **({} if gy is None else {"gy": gy}),
+        }
         for k, v in {**given, **exact}.items():
             self.tensors[f"{name}/{k}"] = np.array(v, order="C")  # a scalar stays one
 
     def write(self, path):
-        save_file(self.tensors, path, metadata=self.meta)
-        print(f"{path}: {len(self.meta) - 1} cases, {sum(t.nbytes for t in self.tensors.values())} bytes of numbers")
+        save(path, self.tensors, self.meta)
+        print(
+            f"{path}: {len(self.meta) - 1} cases, "
+            f"{sum(t.nbytes for t in self.tensors.values())} bytes of numbers"
+        )
 
 
 def text(v):
@@ -116,7 +146,7 @@ def masked_log_softmax(x, beta=1.0, mask=None):
 
 
 def masked_hardmax(x, beta=1.0, mask=None):
-    """One-hot of the largest unmasked entry, lowest index at ties; the gradient is the softmax's."""
+    """One-hot of the largest unmasked entry, lowest index at ties; the softmax's gradient."""
     soft = masked_softmax(x, beta, mask)
     seen = torch.ones_like(x, dtype=torch.bool) if mask is None else (mask != 0).expand(x.shape)
     score = np.where(seen.numpy(), (x if beta >= 0 else -x).detach().numpy(), -np.inf)
@@ -124,10 +154,12 @@ def masked_hardmax(x, beta=1.0, mask=None):
     return hard * seen + soft - soft.detach()
 
 
-def attention(q, k, v, bias=None, pad=None, *, heads, key, value, beta=None, causal=False, hard=False):
+def attention(
+    q, k, v, bias=None, pad=None, *, heads, key, value, beta=None, causal=False, hard=False
+):
     """What heed/ops.h says of heed_attention. Returns y and the kept scores and weights."""
     (B, Tq, _), Tk = q.shape, k.shape[1]
-    beta = key ** -0.5 if beta is None else beta
+    beta = key**-0.5 if beta is None else beta
     split = lambda x, width: x.view(B, -1, heads, width).transpose(1, 2)
     scores = beta * split(q, key) @ split(k, key).transpose(-1, -2)
     if bias is not None:
@@ -140,8 +172,11 @@ def attention(q, k, v, bias=None, pad=None, *, heads, key, value, beta=None, cau
     weights = (masked_hardmax if hard else masked_softmax)(scores, 1.0, keep)
     y = (weights @ split(v, value)).transpose(1, 2).reshape(B, Tq, heads * value)
     if not hard and bool(keep.any(-1).all()):
-        seen = torch.zeros((), dtype=q.dtype).where(keep, -torch.inf) + (0 if bias is None else bias)
+        seen = torch.zeros((), dtype=q.dtype).where(keep, -torch.inf) + (
+            0 if bias is None else bias
+        )
         theirs = torch.nn.functional.scaled_dot_product_attention(
-            split(q, key), split(k, key), split(v, value), attn_mask=seen, scale=beta)
+            split(q, key), split(k, key), split(v, value), attn_mask=seen, scale=beta
+        )
         assert torch.allclose(theirs.transpose(1, 2).reshape(y.shape), y, rtol=1e-4, atol=1e-5)
     return y, {"scores": scores, "weights": weights}

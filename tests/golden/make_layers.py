@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Makes layers.safetensors: the layers of include/heed/nn.h against PyTorch. See golden.py for the format.
+"""Makes layers.safetensors: the layers of include/heed/nn.h against PyTorch. See golden.py for the
+format.
 
-    python3 tests/golden/make_layers.py
+python3 tests/golden/make_layers.py
 """
+
 import os
 
 import numpy as np
@@ -12,7 +14,14 @@ import torch.nn.functional as F
 from golden import File, attention, random
 
 out = File()
-ACTS = {0: lambda x: x, 1: F.relu, 2: F.gelu, 3: lambda x: F.gelu(x, approximate="tanh"), 4: F.silu, 5: torch.tanh}  # enum heed_act
+ACTS = {
+    0: lambda x: x,
+    1: F.relu,
+    2: F.gelu,
+    3: lambda x: F.gelu(x, approximate="tanh"),
+    4: F.silu,
+    5: torch.tanh,
+}  # enum heed_act
 
 
 def params(case, **shapes):
@@ -21,7 +30,9 @@ def params(case, **shapes):
     for name, shape in shapes.items():
         wide = len(shape) > 1
         a = r.uniform(-1, 1, shape) * (1.7 / shape[-1] ** 0.5 if wide else 0.3)
-        p[name.replace("__", ".")] = (a + (1 if "norm" in name and name.endswith("weight") else 0)).astype(np.float32)
+        p[name.replace("__", ".")] = (
+            a + (1 if "norm" in name and name.endswith("weight") else 0)
+        ).astype(np.float32)
     return p
 
 
@@ -42,60 +53,121 @@ for act, f in ACTS.items():
     for bias in (True, False):
         name = f"linear.{act}" + ("" if bias else ".plain")
         p = params(name, l__weight=(11, 6), **({"l__bias": (11,)} if bias else {}))
-        out.case(name, "linear", [x_of(name, 2, 3, 6)], lambda x, p: f(linear(x, p, "l")), params=p,
-                 **{"in": 6, "out": 11, "bias": bias, "act": act})
+        out.case(
+            name,
+            "linear",
+            [x_of(name, 2, 3, 6)],
+            lambda x, p: f(linear(x, p, "l")),
+            params=p,
+            **{"in": 6, "out": 11, "bias": bias, "act": act},
+        )
 for bias in (True, False):
     for eps in (1e-5, 1e-12):
         name = f"norm.{eps}" + ("" if bias else ".plain")
         p = params(name, norm__weight=(10,), **({"norm__bias": (10,)} if bias else {}))
-        out.case(name, "norm", [x_of(name, 2, 4, 10)], lambda x, p: norm(x, p, "norm", eps), params=p,
-                 width=10, eps=eps, bias=bias)
+        out.case(
+            name,
+            "norm",
+            [x_of(name, 2, 4, 10)],
+            lambda x, p: norm(x, p, "norm", eps),
+            params=p,
+            width=10,
+            eps=eps,
+            bias=bias,
+        )
 
 
 def batchnorm(training):
     def f(x, p):
         mean, var = p["norm.running_mean"].detach().clone(), p["norm.running_var"].detach().clone()
         flat = x.reshape(-1, x.shape[-1])
-        y = F.batch_norm(flat, mean, var, p["norm.weight"], p["norm.bias"], training=training)  # momentum 0.1, eps 1e-5
+        y = F.batch_norm(
+            flat, mean, var, p["norm.weight"], p["norm.bias"], training=training
+        )  # momentum 0.1, eps 1e-5
         return y.reshape(x.shape), {"norm.running_mean": mean, "norm.running_var": var}
+
     return f
 
 
 for training in (True, False):
     name = f"batchnorm.{'train' if training else 'eval'}"
-    p = params(name, norm__weight=(7,), norm__bias=(7,), norm__running_mean=(7,), norm__running_var=(7,))
+    p = params(
+        name, norm__weight=(7,), norm__bias=(7,), norm__running_mean=(7,), norm__running_var=(7,)
+    )
     p["norm.running_var"] = np.abs(p["norm.running_var"]) + np.float32(0.5)
-    out.case(name, "batchnorm", [x_of(name, 3, 4, 7)], batchnorm(training), params=p, eval_only=not training, width=7)
+    out.case(
+        name,
+        "batchnorm",
+        [x_of(name, 3, 4, 7)],
+        batchnorm(training),
+        params=p,
+        eval_only=not training,
+        width=7,
+    )
 
 for start in (0, 3):
     name = f"position.learned.{start}"
     p = params(name, pos__weight=(9, 6))
-    out.case(name, "position", [x_of(name, 2, 5, 6)], lambda x, p: x + p["pos.weight"][start:start + 5], params=p,
-             kind=0, len=9, width=6, **{"from": start})
+    out.case(
+        name,
+        "position",
+        [x_of(name, 2, 5, 6)],
+        lambda x, p: x + p["pos.weight"][start : start + 5],
+        params=p,
+        kind=0,
+        len=9,
+        width=6,
+        **{"from": start},
+    )
     for width in (6, 7):
         name = f"position.sinusoidal.{width}.{start}"  # Vaswani et al. 2017, sec. 3.5
         i = np.arange(width)
         angle = np.arange(start, start + 40)[:, None] / 10000 ** (2 * (i // 2) / width)
         table = np.where(i % 2, np.cos(angle), np.sin(angle))
-        out.case(name, "position", [x_of(name, 1, 40, width)], lambda x: x + torch.tensor(table).to(x.dtype),
-                 kind=1, len=64, width=width, **{"from": start})
+        out.case(
+            name,
+            "position",
+            [x_of(name, 1, 40, width)],
+            lambda x: x + torch.tensor(table).to(x.dtype),
+            kind=1,
+            len=64,
+            width=width,
+            **{"from": start},
+        )
 
 
 # ---------------------------------------------------------------- attention with projections
 def mha(x, memory, pad, p, name, a):
     h, e, d2 = a["heads"], a["key"], a["value"]
     if a.get("cross"):
-        q, (k, v) = linear(x, p, name + "q"), linear(memory, p, name + "kv").split([h * e, h * d2], -1)
+        q, (k, v) = linear(x, p, name + "q"), linear(memory, p, name + "kv").split(
+            [h * e, h * d2], -1
+        )
     else:
         q, k, v = linear(x, p, name + "qkv").split([h * e, h * e, h * d2], -1)
-    y, kept = attention(q, k, v, None, pad, heads=h, key=e, value=d2, beta=a.get("beta"), causal=a.get("causal", False),
-                        hard=a.get("hard", False))
+    y, kept = attention(
+        q,
+        k,
+        v,
+        None,
+        pad,
+        heads=h,
+        key=e,
+        value=d2,
+        beta=a.get("beta"),
+        causal=a.get("causal", False),
+        hard=a.get("hard", False),
+    )
     return y if a.get("no_out") else linear(y, p, name + "out"), kept["weights"]
 
 
 def mha_params(case, prefix, a):
     d, h, e, d2 = a["width"], a["heads"], a["key"], a["value"]
-    shapes = {"q": (h * e, d), "kv": (h * (e + d2), a.get("memory_width") or d)} if a.get("cross") else {"qkv": (h * (2 * e + d2), d)}
+    shapes = (
+        {"q": (h * e, d), "kv": (h * (e + d2), a.get("memory_width") or d)}
+        if a.get("cross")
+        else {"qkv": (h * (2 * e + d2), d)}
+    )
     if not a.get("no_out"):
         shapes["out"] = (d, h * d2)
     every = {}
@@ -107,28 +179,43 @@ def mha_params(case, prefix, a):
 
 
 def pad_of(lengths, T):
-    return None if lengths is None else (np.arange(T)[None] < np.array(lengths)[:, None]).astype(np.int32)
+    return (
+        None
+        if lengths is None
+        else (np.arange(T)[None] < np.array(lengths)[:, None]).astype(np.int32)
+    )
 
 
 MHA = {
-    "plain": dict(width=8, heads=2, key=4, value=4), "causal": dict(width=8, heads=4, key=2, value=2, causal=True),
-    "widths": dict(width=7, heads=2, key=3, value=5), "no_bias": dict(width=8, heads=2, key=4, value=4, no_bias=True),
-    "no_out": dict(width=6, heads=2, key=4, value=3, no_out=True), "beta": dict(width=8, heads=2, key=4, value=4, beta=2.0),
-    "pad": dict(width=8, heads=2, key=4, value=4, pad=[5, 2]), "pad_causal": dict(width=8, heads=2, key=4, value=4, pad=[3, 5], causal=True),
-    "hard": dict(width=8, heads=2, key=4, value=4, hard=True), "explicit": dict(width=8, heads=2, key=4, value=4, explicit=1, pad=[5, 2]),
+    "plain": dict(width=8, heads=2, key=4, value=4),
+    "causal": dict(width=8, heads=4, key=2, value=2, causal=True),
+    "widths": dict(width=7, heads=2, key=3, value=5),
+    "no_bias": dict(width=8, heads=2, key=4, value=4, no_bias=True),
+    "no_out": dict(width=6, heads=2, key=4, value=3, no_out=True),
+    "beta": dict(width=8, heads=2, key=4, value=4, beta=2.0),
+    "pad": dict(width=8, heads=2, key=4, value=4, pad=[5, 2]),
+    "pad_causal": dict(width=8, heads=2, key=4, value=4, pad=[3, 5], causal=True),
+    "hard": dict(width=8, heads=2, key=4, value=4, hard=True),
+    "explicit": dict(width=8, heads=2, key=4, value=4, explicit=1, pad=[5, 2]),
     "explicit_causal": dict(width=7, heads=2, key=3, value=5, explicit=1, causal=True),
-    "cross": dict(width=8, heads=2, key=4, value=4, cross=True), "cross_pad": dict(width=6, memory_width=9, heads=3, key=2, value=4, cross=True, pad=[7, 3]),
+    "cross": dict(width=8, heads=2, key=4, value=4, cross=True),
+    "cross_pad": dict(width=6, memory_width=9, heads=3, key=2, value=4, cross=True, pad=[7, 3]),
 }
 for kind, a in MHA.items():
     name, a = f"mha.{kind}", dict(a)
     B, T, S = 2, 5, 7 if a.get("cross") else 5
     pad = pad_of(a.pop("pad", None), S)
-    memory = x_of(name + "/memory", B, S, a.get("memory_width") or a["width"]) if a.get("cross") else None
+    memory = (
+        x_of(name + "/memory", B, S, a.get("memory_width") or a["width"])
+        if a.get("cross")
+        else None
+    )
     p = mha_params(name, "attn__", a)
 
     def f(x, memory, pad, p):
         y, weights = mha(x, memory, pad, p, "attn.", a)
         return y, {} if a.get("explicit") else {"attn.weights": weights}
+
     out.case(name, "mha", [x_of(name, B, T, a["width"]), memory, pad], f, params=p, **a)
 
 
@@ -136,8 +223,12 @@ for kind, a in MHA.items():
 def check_mha():
     a, T = MHA["plain"], torch.float64
     theirs = torch.nn.MultiheadAttention(8, 2, batch_first=True, dtype=T)
-    p = {"attn.qkv.weight": theirs.in_proj_weight, "attn.qkv.bias": theirs.in_proj_bias,
-         "attn.out.weight": theirs.out_proj.weight, "attn.out.bias": theirs.out_proj.bias}
+    p = {
+        "attn.qkv.weight": theirs.in_proj_weight,
+        "attn.qkv.bias": theirs.in_proj_bias,
+        "attn.out.weight": theirs.out_proj.weight,
+        "attn.out.bias": theirs.out_proj.bias,
+    }
     x = torch.tensor(x_of("mha.check", 2, 5, 8)).to(T)
     y, w = theirs(x, x, x, average_attn_weights=False)
     ours, weights = mha(x, None, None, p, "attn.", a)
@@ -153,14 +244,25 @@ for act in (1, 2, 3):
         shapes = {"mlp__up__weight": (13, 6), "mlp__down__weight": (6, 13)}
         if bias:
             shapes.update({"mlp__up__bias": (13,), "mlp__down__bias": (6,)})
-        out.case(name, "ff", [x_of(name, 2, 3, 6)], lambda x, p: linear(ACTS[act](linear(x, p, "mlp.up")), p, "mlp.down"),
-                 params=params(name, **shapes), width=6, inner=13, act=act, no_bias=not bias)
+        out.case(
+            name,
+            "ff",
+            [x_of(name, 2, 3, 6)],
+            lambda x, p: linear(ACTS[act](linear(x, p, "mlp.up")), p, "mlp.down"),
+            params=params(name, **shapes),
+            width=6,
+            inner=13,
+            act=act,
+            no_bias=not bias,
+        )
 
 
 def block(x, pad, p, a):
     attn = lambda h: mha(h, None, pad, p, "block.attn.", a)
     mlp = lambda h: linear(ACTS[a["act"]](linear(h, p, "block.mlp.up")), p, "block.mlp.down")
-    n1, n2 = (lambda h: norm(h, p, "block.norm1", a["eps"])), (lambda h: norm(h, p, "block.norm2", a["eps"]))
+    n1, n2 = (lambda h: norm(h, p, "block.norm1", a["eps"])), (
+        lambda h: norm(h, p, "block.norm2", a["eps"])
+    )
     if a["pre"]:
         y, weights = attn(n1(x))
         x = x + y
@@ -170,29 +272,64 @@ def block(x, pad, p, a):
     return n2(x + mlp(x)), {"block.attn.weights": weights}
 
 
-BLOCKS = {"post": dict(pre=False, act=2, eps=1e-12), "pre": dict(pre=True, act=3, eps=1e-5, causal=True),
-          "post_pad": dict(pre=False, act=2, eps=1e-12, pad=[6, 4, 2]), "pre_pad": dict(pre=True, act=1, eps=1e-5, pad=[2, 6, 5]),
-          "plain": dict(pre=True, act=2, eps=1e-5, causal=True, no_bias=True), "widths": dict(pre=False, act=2, eps=1e-5, key=3, value=5)}
+BLOCKS = {
+    "post": dict(pre=False, act=2, eps=1e-12),
+    "pre": dict(pre=True, act=3, eps=1e-5, causal=True),
+    "post_pad": dict(pre=False, act=2, eps=1e-12, pad=[6, 4, 2]),
+    "pre_pad": dict(pre=True, act=1, eps=1e-5, pad=[2, 6, 5]),
+    "plain": dict(pre=True, act=2, eps=1e-5, causal=True, no_bias=True),
+    "widths": dict(pre=False, act=2, eps=1e-5, key=3, value=5),
+}
 for kind, a in BLOCKS.items():
     name, a = f"block.{kind}", {"width": 8, "heads": 2, "key": 4, "value": 4, "inner": 12, **a}
     pad = pad_of(a.pop("pad", None), 6)
     p = mha_params(name, "block__attn__", a)
-    shapes = {"block__mlp__up__weight": (12, 8), "block__mlp__down__weight": (8, 12), "block__norm1__weight": (8,), "block__norm2__weight": (8,)}
+    shapes = {
+        "block__mlp__up__weight": (12, 8),
+        "block__mlp__down__weight": (8, 12),
+        "block__norm1__weight": (8,),
+        "block__norm2__weight": (8,),
+    }
     if not a.get("no_bias"):
-        shapes.update({"block__mlp__up__bias": (12,), "block__mlp__down__bias": (8,), "block__norm1__bias": (8,), "block__norm2__bias": (8,)})
+        shapes.update(
+            {
+                "block__mlp__up__bias": (12,),
+                "block__mlp__down__bias": (8,),
+                "block__norm1__bias": (8,),
+                "block__norm2__bias": (8,),
+            }
+        )
     p.update(params(name + "/rest", **shapes))
-    out.case(name, "block", [x_of(name, 3, 6, 8), pad], lambda x, pad, p: block(x, pad, p, a), params=p, **a)
+    out.case(
+        name,
+        "block",
+        [x_of(name, 3, 6, 8), pad],
+        lambda x, pad, p: block(x, pad, p, a),
+        params=p,
+        **a,
+    )
 
 
 # the post-norm block is torch.nn.TransformerEncoderLayer's
 def check_block():
     a, T = {"heads": 2, "key": 4, "value": 4, **BLOCKS["post"]}, torch.float64
-    theirs = torch.nn.TransformerEncoderLayer(8, 2, 12, dropout=0, activation="gelu", layer_norm_eps=1e-12, batch_first=True, dtype=T)
-    names = {"attn.qkv.weight": "self_attn.in_proj_weight", "attn.qkv.bias": "self_attn.in_proj_bias", "attn.out": "self_attn.out_proj",
-             "mlp.up": "linear1", "mlp.down": "linear2", "norm1": "norm1", "norm2": "norm2"}
+    theirs = torch.nn.TransformerEncoderLayer(
+        8, 2, 12, dropout=0, activation="gelu", layer_norm_eps=1e-12, batch_first=True, dtype=T
+    )
+    names = {
+        "attn.qkv.weight": "self_attn.in_proj_weight",
+        "attn.qkv.bias": "self_attn.in_proj_bias",
+        "attn.out": "self_attn.out_proj",
+        "mlp.up": "linear1",
+        "mlp.down": "linear2",
+        "norm1": "norm1",
+        "norm2": "norm2",
+    }
     state, p = dict(theirs.named_parameters()), {}
     for ours, name in names.items():
-        p.update({"block." + k.replace(name, ours): v for k, v in state.items() if k.startswith(name)})
+        p.update(
+            {"block." + k.replace(name, ours): v for k, v in state.items() if k.startswith(name)}
+        )
     x = torch.tensor(x_of("block.check", 2, 6, 8)).to(T)
     assert torch.allclose(theirs(x), block(x, None, p, a)[0], atol=1e-12)
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes ops.safetensors: every op of include/heed/ops.h against PyTorch. See golden.py for the format.
+"""Makes ops.safetensors: every op of include/heed/ops.h against PyTorch; golden.py has the format.
 
-    python3 tests/golden/make_ops.py
+python3 tests/golden/make_ops.py
 """
+
 import os
 
 import numpy as np
@@ -12,10 +13,28 @@ import torch.nn.functional as F
 from golden import File, attention, masked_hardmax, masked_log_softmax, masked_softmax, random
 
 out = File()
-ACTS = ["identity", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "exp", "log", "sqrt"]  # enum heed_act
+ACTS = [
+    "identity",
+    "relu",
+    "gelu",
+    "gelu_tanh",
+    "silu",
+    "tanh",
+    "sigmoid",
+    "exp",
+    "log",
+    "sqrt",
+]  # enum heed_act
 act = {
-    "identity": lambda x: x * 1, "relu": F.relu, "gelu": F.gelu, "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
-    "silu": F.silu, "tanh": torch.tanh, "sigmoid": torch.sigmoid, "exp": torch.exp, "log": torch.log,
+    "identity": lambda x: x * 1,
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "silu": F.silu,
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "exp": torch.exp,
+    "log": torch.log,
     "sqrt": torch.sqrt,
 }
 
@@ -34,8 +53,15 @@ def mask(name, shape, share=0.7):
 
 
 # ---------------------------------------------------------------- elementwise
-PAIRS = {"same": [(3, 5), (3, 5)], "scalar": [(4, 3), ()], "row": [(2, 3, 7), (7,)], "column": [(5, 1), (5, 4)],
-         "both": [(3, 1, 4), (2, 1)], "four": [(2, 3, 2, 5), (1, 3, 1, 5)], "long": [(9, 37), (37,)]}
+PAIRS = {
+    "same": [(3, 5), (3, 5)],
+    "scalar": [(4, 3), ()],
+    "row": [(2, 3, 7), (7,)],
+    "column": [(5, 1), (5, 4)],
+    "both": [(3, 1, 4), (2, 1)],
+    "four": [(2, 3, 2, 5), (1, 3, 1, 5)],
+    "long": [(9, 37), (37,)],
+}
 for op, f in {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div}.items():
     for kind, shapes in PAIRS.items():
         name = f"{op}.{kind}"
@@ -46,16 +72,43 @@ for op, f in {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch
     if op != "div":  # its gradient is rounding alone
         out.case(f"{op}.itself", op, reals(f"{op}.itself", (4, 6), lo=0.5, hi=2), f, alias=(0, 0))
 
-for kind, (m, a, b) in {"same": [(3, 5)] * 3, "spread": [(4, 1), (4, 6), (6,)], "scalar": [(2, 3, 4), (), (3, 1)]}.items():
+for kind, (m, a, b) in {
+    "same": [(3, 5)] * 3,
+    "spread": [(4, 1), (4, 6), (6,)],
+    "scalar": [(2, 3, 4), (), (3, 1)],
+}.items():
     name = f"where.{kind}"
-    out.case(name, "where", [mask(name, m, 0.5), *reals(name, a, b)], lambda m, a, b: torch.where(m != 0, a, b))
+    out.case(
+        name,
+        "where",
+        [mask(name, m, 0.5), *reals(name, a, b)],
+        lambda m, a, b: torch.where(m != 0, a, b),
+    )
 
-RANGES = {"relu": (-3, 3), "gelu": (-6, 6), "gelu_tanh": (-6, 6), "silu": (-12, 12), "tanh": (-6, 6),
-          "sigmoid": (-15, 15), "exp": (-8, 8), "log": (0.01, 20), "sqrt": (0.01, 50), "identity": (-1, 1)}
-EDGES = {"relu": [0, -0.0, 1e-30, -1e-30], "gelu": [0, 1e-4, -1e-4, 12, -12, -40, 40], "silu": [0, 60, -60, 1e-5],
-         "gelu_tanh": [0, 1e-4, -1e-4, 12, -12, -40, 40], "tanh": [0, 1e-5, -1e-5, 15, -15, 90, -90],
-         "sigmoid": [0, 40, -40, 80, -80], "exp": [0, 1e-6, -1e-6, 40, -60], "log": [1, 1e-20, 1e20],
-         "sqrt": [1, 4, 1e-8, 1e8], "identity": [0]}
+RANGES = {
+    "relu": (-3, 3),
+    "gelu": (-6, 6),
+    "gelu_tanh": (-6, 6),
+    "silu": (-12, 12),
+    "tanh": (-6, 6),
+    "sigmoid": (-15, 15),
+    "exp": (-8, 8),
+    "log": (0.01, 20),
+    "sqrt": (0.01, 50),
+    "identity": (-1, 1),
+}
+EDGES = {
+    "relu": [0, -0.0, 1e-30, -1e-30],
+    "gelu": [0, 1e-4, -1e-4, 12, -12, -40, 40],
+    "silu": [0, 60, -60, 1e-5],
+    "gelu_tanh": [0, 1e-4, -1e-4, 12, -12, -40, 40],
+    "tanh": [0, 1e-5, -1e-5, 15, -15, 90, -90],
+    "sigmoid": [0, 40, -40, 80, -80],
+    "exp": [0, 1e-6, -1e-6, 40, -60],
+    "log": [1, 1e-20, 1e20],
+    "sqrt": [1, 4, 1e-8, 1e8],
+    "identity": [0],
+}
 for kind, f in act.items():
     for size, shape in {"3d": (2, 3, 5), "long": (71,)}.items():
         x = reals(f"act.{kind}.{size}", shape, lo=RANGES[kind][0], hi=RANGES[kind][1])
@@ -68,18 +121,44 @@ for kind, f in act.items():
         out.case(f"activate.{kind}.edge{i}", "activate", [one.reshape(1)], f, act=ACTS.index(kind))
 
 for i, (a, b) in enumerate([(2.5, 0), (-0.75, 3), (0, 1)]):
-    out.case(f"scale.{i}", "scale", reals(f"scale.{i}", (3, 7)), lambda x: x * a + b, scale=a, shift=b)
+    out.case(
+        f"scale.{i}", "scale", reals(f"scale.{i}", (3, 7)), lambda x: x * a + b, scale=a, shift=b
+    )
 x = np.array([-2, -1, -0.5, 0, 0.25, 1.5, 2, 3], np.float32)
 out.case("clamp.inside", "clamp", [x], lambda x: x.clamp(-1, 1.5), lo=-1, hi=1.5)
-out.case("clamp.wide", "clamp", reals("clamp.wide", (5, 9), lo=-4, hi=4), lambda x: x.clamp(-2, 0.5), lo=-2, hi=0.5)
+out.case(
+    "clamp.wide",
+    "clamp",
+    reals("clamp.wide", (5, 9), lo=-4, hi=4),
+    lambda x: x.clamp(-2, 0.5),
+    lo=-2,
+    hi=0.5,
+)
 out.case("stop_gradient", "stop_gradient", reals("stop", (3, 4)), lambda x: x * x.detach())
 
 # ---------------------------------------------------------------- products
-SIZES = {"one": (1, 1, 1), "small": (3, 4, 5), "row": (1, 17, 33), "column": (19, 8, 1), "odd": (13, 7, 29), "tile": (33, 9, 35)}
-for op, f in {"matmul": lambda a, b: a @ b, "matmul_nt": lambda a, b: a @ b.mT, "matmul_tn": lambda a, b: a.mT @ b}.items():
+SIZES = {
+    "one": (1, 1, 1),
+    "small": (3, 4, 5),
+    "row": (1, 17, 33),
+    "column": (19, 8, 1),
+    "odd": (13, 7, 29),
+    "tile": (33, 9, 35),
+}
+for op, f in {
+    "matmul": lambda a, b: a @ b,
+    "matmul_nt": lambda a, b: a @ b.mT,
+    "matmul_tn": lambda a, b: a.mT @ b,
+}.items():
+
     def add(kind, lead, m, k, n):
-        shapes = {"matmul": [(m, k), (k, n)], "matmul_nt": [(m, k), (n, k)], "matmul_tn": [(k, m), (k, n)]}[op]
+        shapes = {
+            "matmul": [(m, k), (k, n)],
+            "matmul_nt": [(m, k), (n, k)],
+            "matmul_tn": [(k, m), (k, n)],
+        }[op]
         out.case(f"{op}.{kind}", op, reals(f"{op}.{kind}", *[lead + s for s in shapes]), f)
+
     for kind, (m, k, n) in SIZES.items():
         add(kind, (), m, k, n)
     add("batch", (3,), 4, 6, 5)
@@ -87,7 +166,13 @@ for op, f in {"matmul": lambda a, b: a @ b, "matmul_nt": lambda a, b: a @ b.mT, 
     out.case(f"{op}.itself", op, reals(f"{op}.itself", (6, 6)), f, alias=(0, 0))
 out.case("matmul.large", "matmul", reals("matmul.large", (9, 150), (150, 11)), lambda a, b: a @ b)
 
-for kind, (x, n) in {"vector": ((5,), 3), "small": ((4, 3), 6), "batch": ((2, 3, 7), 5), "tile": ((33, 9), 35), "one": ((9, 1), 1)}.items():
+for kind, (x, n) in {
+    "vector": ((5,), 3),
+    "small": ((4, 3), 6),
+    "batch": ((2, 3, 7), 5),
+    "tile": ((33, 9), 35),
+    "one": ((9, 1), 1),
+}.items():
     for bias in (True, False):
         name = f"affine.{kind}" + ("" if bias else ".plain")
         inputs = reals(name, x, (n, x[-1]), (n,) if bias else None)
@@ -96,14 +181,26 @@ for kind in ACTS[:7]:
     for bias in (True, False):
         name = f"affine_act.{kind}" + ("" if bias else ".plain")
         inputs = reals(name, (2, 5, 6), (19, 6), (19,) if bias else None, lo=-1.5, hi=1.5)
-        out.case(name, "affine_act", inputs, lambda x, w, b: act[kind](F.linear(x, w, b)), act=ACTS.index(kind))
+        out.case(
+            name,
+            "affine_act",
+            inputs,
+            lambda x, w, b: act[kind](F.linear(x, w, b)),
+            act=ACTS.index(kind),
+        )
 
 # ---------------------------------------------------------------- softmax
-for op, f in {"softmax": masked_softmax, "log_softmax": masked_log_softmax, "hardmax": masked_hardmax}.items():
+for op, f in {
+    "softmax": masked_softmax,
+    "log_softmax": masked_log_softmax,
+    "hardmax": masked_hardmax,
+}.items():
+
     def add(kind, shape, beta=1.0, m=None, lo=-3, hi=3, x=None):
         name = f"{op}.{kind}"
         x = reals(name, shape, lo=lo, hi=hi)[0] if x is None else x
         out.case(name, op, [x] if m is None else [x, m], lambda x, m=None: f(x, beta, m), beta=beta)
+
     add("plain", (4, 6))
     add("vector", (5,))
     add("one", (3, 1))
@@ -113,7 +210,11 @@ for op, f in {"softmax": masked_softmax, "log_softmax": masked_log_softmax, "har
     add("warm", (3, 7), beta=0.25)
     if op != "hardmax":
         add("even", (3, 7), beta=0.0)
-    add("large", (2, 5), x=np.array([[1e4, 1e4 - 1, 0, -1e4, 1], [500, 499.5, 498, 100, -88]], np.float32))
+    add(
+        "large",
+        (2, 5),
+        x=np.array([[1e4, 1e4 - 1, 0, -1e4, 1], [500, 499.5, 498, 100, -88]], np.float32),
+    )
     add("masked", (4, 9), beta=0.75, m=mask(f"{op}.masked", (4, 9)))
     add("spread", (2, 3, 4, 5), m=mask(f"{op}.spread", (2, 1, 1, 5)))
     add("shared", (3, 4, 6), m=mask(f"{op}.shared", (4, 6)))
@@ -129,41 +230,75 @@ for kind, shape in {"plain": (4, 7), "batch": (2, 3, 16), "long": (3, 130), "vec
         name = f"layer_norm.{kind}.{gain}{bias}"
         C = shape[-1:]
         inputs = reals(name, shape, C if gain else None, C if bias else None, lo=-2, hi=3)
-        out.case(name, "layer_norm", inputs, lambda x, g, b: F.layer_norm(x, C, g, b, 1e-5), eps=1e-5)
+        out.case(
+            name, "layer_norm", inputs, lambda x, g, b: F.layer_norm(x, C, g, b, 1e-5), eps=1e-5
+        )
 x, g, b = reals("layer_norm.tiny", (3, 8), (8,), (8,))
-out.case("layer_norm.tiny", "layer_norm", [x, g, b], lambda x, g, b: F.layer_norm(x, (8,), g, b, 1e-12), eps=1e-12)
-out.case("layer_norm.shift", "layer_norm", [x + 64, g, b], lambda x, g, b: F.layer_norm(x, (8,), g, b, 1e-5), eps=1e-5)
+out.case(
+    "layer_norm.tiny",
+    "layer_norm",
+    [x, g, b],
+    lambda x, g, b: F.layer_norm(x, (8,), g, b, 1e-12),
+    eps=1e-12,
+)
+out.case(
+    "layer_norm.shift",
+    "layer_norm",
+    [x + 64, g, b],
+    lambda x, g, b: F.layer_norm(x, (8,), g, b, 1e-5),
+    eps=1e-5,
+)
 
 
 def batch_norm(training, momentum):
     def f(x, gain, bias, mean, var):
         m, v = mean.detach().clone(), var.detach().clone()
         flat = x.reshape(-1, x.shape[-1])
-        y = F.batch_norm(flat, m, v, gain, bias, training=training, momentum=momentum, eps=1e-5).reshape(x.shape)
+        y = F.batch_norm(
+            flat, m, v, gain, bias, training=training, momentum=momentum, eps=1e-5
+        ).reshape(x.shape)
         return y, {"mean": m, "var": v}
+
     return f
 
 
 for kind, shape in {"plain": (6, 5), "batch": (2, 3, 17), "image": (2, 3, 3, 4)}.items():
     for affine in (True, False):
         for training in (True, False):
-            name = f"batch_norm.{kind}.{'affine' if affine else 'plain'}.{'train' if training else 'eval'}"
+            name = f"batch_norm.{kind}.{'affine' if affine else 'plain'}"
+            name += ".train" if training else ".eval"
             C = shape[-1:]
-            inputs = reals(name, shape, C if affine else None, C if affine else None, C, lo=-2, hi=3)
+            inputs = reals(
+                name, shape, C if affine else None, C if affine else None, C, lo=-2, hi=3
+            )
             inputs += reals(name + "/var", C, lo=0.5, hi=2)
-            out.case(name, "batch_norm", inputs, batch_norm(training, 0.125), eval_only=not training, ungraded=(3, 4),
-                     eps=1e-5, momentum=0.125)
+            out.case(
+                name,
+                "batch_norm",
+                inputs,
+                batch_norm(training, 0.125),
+                eval_only=not training,
+                ungraded=(3, 4),
+                eps=1e-5,
+                momentum=0.125,
+            )
 out.case("dropout.none", "dropout", reals("dropout", (3, 5)), lambda x: x * 1, p=0)
-out.case("dropout.eval", "dropout", reals("dropout", (3, 5)), lambda x: x * 1, p=0.5, eval_only=True)
+out.case(
+    "dropout.eval", "dropout", reals("dropout", (3, 5)), lambda x: x * 1, p=0.5, eval_only=True
+)
 
 # ---------------------------------------------------------------- rows, reductions, shape
 for kind, shape in {"one": (4,), "batch": (3, 5), "again": (40,)}.items():
     name = f"embed.{kind}"
-    out.case(name, "embed", [*reals(name, (7, 6)), ids(name, shape, 7)], lambda w, i: F.embedding(i, w))
+    out.case(
+        name, "embed", [*reals(name, (7, 6)), ids(name, shape, 7)], lambda w, i: F.embedding(i, w)
+    )
 for kind, shape in {"flat": (9, 5), "batch": (2, 4, 6), "deep": (2, 2, 3, 3)}.items():
     name = f"gather.{kind}"
     rows = ids(name, (5,), int(np.prod(shape[:-1])))
-    out.case(name, "gather", [*reals(name, shape), rows], lambda x, i: x.reshape(-1, x.shape[-1])[i])
+    out.case(
+        name, "gather", [*reals(name, shape), rows], lambda x, i: x.reshape(-1, x.shape[-1])[i]
+    )
 
 for kind, shape in {"scalar": (), "vector": (7,), "cube": (3, 4, 5), "long": (7, 41)}.items():
     out.case(f"sum.{kind}", "sum", reals(f"sum.{kind}", shape), torch.sum)
@@ -182,37 +317,95 @@ for dim in (0, 1):
     best = torch.tensor(x.argmax(dim, keepdims=True))
     out.case(f"max_dim.ties.{dim}", "max_dim", [x], lambda x: x.gather(dim, best), dim=dim)
 
-for i, (a, b) in enumerate([((4, 6), (2, 2, 6)), ((2, 3, 4), (-1, 4)), ((24,), (2, -1, 3, 2)), ((3, 1), (3,))]):
-    out.case(f"reshape.{i}", "reshape", reals(f"reshape.{i}", a), lambda x: x.reshape(b) * 1, shape=b)
-for shape, orders in {(3, 5): [(1, 0), (0, 1)], (2, 3, 4): [(0, 2, 1), (2, 0, 1), (2, 1, 0)],
-                      (2, 3, 4, 5): [(0, 2, 1, 3), (3, 1, 0, 2), (0, 1, 3, 2)]}.items():
+for i, (a, b) in enumerate(
+    [((4, 6), (2, 2, 6)), ((2, 3, 4), (-1, 4)), ((24,), (2, -1, 3, 2)), ((3, 1), (3,))]
+):
+    out.case(
+        f"reshape.{i}", "reshape", reals(f"reshape.{i}", a), lambda x: x.reshape(b) * 1, shape=b
+    )
+for shape, orders in {
+    (3, 5): [(1, 0), (0, 1)],
+    (2, 3, 4): [(0, 2, 1), (2, 0, 1), (2, 1, 0)],
+    (2, 3, 4, 5): [(0, 2, 1, 3), (3, 1, 0, 2), (0, 1, 3, 2)],
+}.items():
     for order in orders:
         name = "permute." + "".join(map(str, order))
         out.case(name, "permute", reals(name, shape), lambda x: x.permute(order) * 1, order=order)
-for kind, (dim, shapes) in {"rows": (0, [(2, 3), (1, 3), (4, 3)]), "columns": (1, [(3, 2), (3, 5)]), "one": (0, [(3, 2)]),
-                            "middle": (1, [(2, 1, 4), (2, 3, 4), (2, 2, 4)]), "last": (3, [(2, 1, 2, 3), (2, 1, 2, 1)])}.items():
+for kind, (dim, shapes) in {
+    "rows": (0, [(2, 3), (1, 3), (4, 3)]),
+    "columns": (1, [(3, 2), (3, 5)]),
+    "one": (0, [(3, 2)]),
+    "middle": (1, [(2, 1, 4), (2, 3, 4), (2, 2, 4)]),
+    "last": (3, [(2, 1, 2, 3), (2, 1, 2, 1)]),
+}.items():
     name = f"concat.{kind}"
     out.case(name, "concat", reals(name, *shapes), lambda *x: torch.cat(x, dim), dim=dim)
-out.case("concat.itself", "concat", reals("concat.itself", (3, 2)), lambda *x: torch.cat(x, 1), dim=1, alias=(0, 0))
-for kind, (shape, dim, start, size) in {"rows": ((5, 3), 0, 1, 3), "columns": ((3, 7), 1, 2, 4), "middle": ((2, 5, 3), 1, 4, 1),
-                                        "last": ((2, 2, 3, 6), 3, 0, 5), "all": ((4, 2), 0, 0, 4)}.items():
+out.case(
+    "concat.itself",
+    "concat",
+    reals("concat.itself", (3, 2)),
+    lambda *x: torch.cat(x, 1),
+    dim=1,
+    alias=(0, 0),
+)
+for kind, (shape, dim, start, size) in {
+    "rows": ((5, 3), 0, 1, 3),
+    "columns": ((3, 7), 1, 2, 4),
+    "middle": ((2, 5, 3), 1, 4, 1),
+    "last": ((2, 2, 3, 6), 3, 0, 5),
+    "all": ((4, 2), 0, 0, 4),
+}.items():
     name = f"slice.{kind}"
-    out.case(name, "slice", reals(name, shape), lambda x: x.narrow(dim, start, size) * 1, dim=dim, size=size, **{"from": start})
-for kind, (shape, dim, parts) in {"rows": ((6, 2), 0, 3), "columns": ((3, 8), 1, 4), "middle": ((2, 4, 3), 1, 2)}.items():
+    out.case(
+        name,
+        "slice",
+        reals(name, shape),
+        lambda x: x.narrow(dim, start, size) * 1,
+        dim=dim,
+        size=size,
+        **{"from": start},
+    )
+for kind, (shape, dim, parts) in {
+    "rows": ((6, 2), 0, 3),
+    "columns": ((3, 8), 1, 4),
+    "middle": ((2, 4, 3), 1, 2),
+}.items():
     name = f"split.{kind}"  # put together again in reverse order
-    out.case(name, "split", reals(name, shape), lambda x: torch.cat(x.chunk(parts, dim)[::-1], dim), dim=dim, parts=parts)
-for kind, (shape, dim, a, b, v) in {"rows": ((2, 3), 0, 1, 2, 0), "columns": ((3, 2), 1, 0, 3, -1.5), "middle": ((2, 3, 2), 1, 2, 0, 4),
-                                    "none": ((2, 2), 1, 0, 0, 1)}.items():
+    out.case(
+        name,
+        "split",
+        reals(name, shape),
+        lambda x: torch.cat(x.chunk(parts, dim)[::-1], dim),
+        dim=dim,
+        parts=parts,
+    )
+for kind, (shape, dim, a, b, v) in {
+    "rows": ((2, 3), 0, 1, 2, 0),
+    "columns": ((3, 2), 1, 0, 3, -1.5),
+    "middle": ((2, 3, 2), 1, 2, 0, 4),
+    "none": ((2, 2), 1, 0, 0, 1),
+}.items():
     name = f"pad.{kind}"
     widths = [0, 0] * (len(shape) - dim - 1) + [a, b]
-    out.case(name, "pad", reals(name, shape), lambda x: F.pad(x, widths, value=v), dim=dim, before=a, after=b, value=v)
+    out.case(
+        name,
+        "pad",
+        reals(name, shape),
+        lambda x: F.pad(x, widths, value=v),
+        dim=dim,
+        before=a,
+        after=b,
+        value=v,
+    )
 
 # ---------------------------------------------------------------- losses
 for rows in ((6,), (2, 5)):
     for ignore in (None, -100, 3):
         for smoothing in (0.0, 0.125):
             for weighted in (False, True):
-                name = f"xent.{len(rows)}d.ignore_{ignore}.smooth_{smoothing}" + (".weighted" if weighted else "")
+                name = f"xent.{len(rows)}d.ignore_{ignore}.smooth_{smoothing}" + (
+                    ".weighted" if weighted else ""
+                )
                 C = 7 if len(rows) == 1 else 17
                 labels = ids(name, rows, C)
                 if ignore is not None:
@@ -221,13 +414,24 @@ for rows in ((6,), (2, 5)):
                 w = random(name + "/w").uniform(0.25, 2, C).astype(np.float32) if weighted else None
 
                 def f(x, labels):
-                    return F.cross_entropy(x.reshape(-1, C), labels.reshape(-1), label_smoothing=smoothing,
-                                           ignore_index=-100 if ignore is None else ignore,
-                                           weight=None if w is None else torch.tensor(w, dtype=x.dtype))
+                    return F.cross_entropy(
+                        x.reshape(-1, C),
+                        labels.reshape(-1),
+                        label_smoothing=smoothing,
+                        ignore_index=-100 if ignore is None else ignore,
+                        weight=None if w is None else torch.tensor(w, dtype=x.dtype),
+                    )
+
                 out.case(name, "xent", [x, labels], f, smoothing=smoothing, ignore=ignore or 0)
                 if weighted:
                     out.tensors[f"{name}/class"] = w
-out.case("xent.none", "xent", [*reals("xent.none", (3, 4)), np.full(3, -100, np.int32)], lambda x, i: (x * 0).sum(), smoothing=0.125)
+out.case(
+    "xent.none",
+    "xent",
+    [*reals("xent.none", (3, 4)), np.full(3, -100, np.int32)],
+    lambda x, i: (x * 0).sum(),
+    smoothing=0.125,
+)
 x = np.array([[100, -100, 0], [1e4, 0, -1e4]], np.float32)
 out.case("xent.large", "xent", [x, np.array([1, 0], np.int32)], lambda x, i: F.cross_entropy(x, i))
 for kind, (shape, lo, hi) in {"plain": ((5, 3), -4, 4), "vector": ((17,), -30, 30)}.items():
@@ -240,31 +444,55 @@ for kind, shape in {"plain": (5, 3), "cube": (2, 3, 7), "scalar": ()}.items():
 # ---------------------------------------------------------------- attention
 A = dict  # B, h, e, d2, Tq, Tk, and what else is on
 ATTENTION = {
-    "plain": A(B=2, h=2, e=4, d2=4, T=(5, 5)), "one": A(B=1, h=1, e=3, d2=3, T=(1, 1)),
-    "causal": A(B=2, h=2, e=4, d2=4, T=(6, 6), causal=True), "cross": A(B=2, h=3, e=4, d2=4, T=(3, 7)),
-    "widths": A(B=2, h=2, e=3, d2=5, T=(4, 4)), "wide_key": A(B=1, h=3, e=7, d2=2, T=(5, 4)),
-    "pad": A(B=3, h=2, e=4, d2=4, T=(5, 5), pad=[5, 3, 1]), "pad_causal": A(B=2, h=2, e=4, d2=3, T=(5, 5), pad=[5, 2], causal=True),
-    "holes": A(B=2, h=1, e=4, d2=4, T=(4, 6), holes=True), "no_key": A(B=2, h=2, e=4, d2=4, T=(4, 5), pad=[0, 3]),
-    "left": A(B=1, h=2, e=4, d2=4, T=(3, 6), causal=True), "few_keys": A(B=1, h=2, e=4, d2=4, T=(6, 3), causal=True),
-    "beta": A(B=2, h=2, e=4, d2=4, T=(5, 5), beta=1.5), "beta_zero": A(B=1, h=2, e=4, d2=4, T=(4, 4), beta=0.0, causal=True),
-    "bias": A(B=2, h=3, e=4, d2=4, T=(4, 5), bias=(2, 3)), "bias_heads": A(B=2, h=3, e=4, d2=4, T=(4, 5), bias=(1, 3)),
-    "bias_batch": A(B=2, h=3, e=4, d2=4, T=(4, 5), bias=(2, 1)), "bias_one": A(B=2, h=2, e=4, d2=5, T=(4, 4), bias=(1, 1), causal=True),
+    "plain": A(B=2, h=2, e=4, d2=4, T=(5, 5)),
+    "one": A(B=1, h=1, e=3, d2=3, T=(1, 1)),
+    "causal": A(B=2, h=2, e=4, d2=4, T=(6, 6), causal=True),
+    "cross": A(B=2, h=3, e=4, d2=4, T=(3, 7)),
+    "widths": A(B=2, h=2, e=3, d2=5, T=(4, 4)),
+    "wide_key": A(B=1, h=3, e=7, d2=2, T=(5, 4)),
+    "pad": A(B=3, h=2, e=4, d2=4, T=(5, 5), pad=[5, 3, 1]),
+    "pad_causal": A(B=2, h=2, e=4, d2=3, T=(5, 5), pad=[5, 2], causal=True),
+    "holes": A(B=2, h=1, e=4, d2=4, T=(4, 6), holes=True),
+    "no_key": A(B=2, h=2, e=4, d2=4, T=(4, 5), pad=[0, 3]),
+    "left": A(B=1, h=2, e=4, d2=4, T=(3, 6), causal=True),
+    "few_keys": A(B=1, h=2, e=4, d2=4, T=(6, 3), causal=True),
+    "beta": A(B=2, h=2, e=4, d2=4, T=(5, 5), beta=1.5),
+    "beta_zero": A(B=1, h=2, e=4, d2=4, T=(4, 4), beta=0.0, causal=True),
+    "bias": A(B=2, h=3, e=4, d2=4, T=(4, 5), bias=(2, 3)),
+    "bias_heads": A(B=2, h=3, e=4, d2=4, T=(4, 5), bias=(1, 3)),
+    "bias_batch": A(B=2, h=3, e=4, d2=4, T=(4, 5), bias=(2, 1)),
+    "bias_one": A(B=2, h=2, e=4, d2=5, T=(4, 4), bias=(1, 1), causal=True),
     "all": A(B=3, h=2, e=5, d2=3, T=(4, 6), bias=(1, 2), pad=[6, 4, 3], causal=True, beta=0.75),
-    "hard": A(B=2, h=2, e=4, d2=4, T=(5, 5), hard=True), "hard_masked": A(B=2, h=2, e=3, d2=5, T=(5, 5), hard=True, causal=True, pad=[5, 2]),
-    "tile": A(B=1, h=1, e=16, d2=16, T=(19, 19), causal=True), "long": A(B=1, h=1, e=8, d2=9, T=(5, 67)),
+    "hard": A(B=2, h=2, e=4, d2=4, T=(5, 5), hard=True),
+    "hard_masked": A(B=2, h=2, e=3, d2=5, T=(5, 5), hard=True, causal=True, pad=[5, 2]),
+    "tile": A(B=1, h=1, e=16, d2=16, T=(19, 19), causal=True),
+    "long": A(B=1, h=1, e=8, d2=9, T=(5, 67), bare=True),
+    "blocks": A(B=1, h=2, e=5, d2=4, T=(70, 70), pad=[61], causal=True, bare=True),
 }
 
 
 def kept(op, result):
-    """What a case stores of the kept values: the explicit composition keeps none under the op's own name."""
+    """What a case stores of the kept values: all of attention's, self_attention's weights."""
     y, values = result
-    return y if op == "attention_explicit" else (y, values) if op == "attention" else (y, {"weights": values["weights"]})
+    return (
+        y
+        if op in ("attention_explicit", "")
+        else (y, values) if op == "attention" else (y, {"weights": values["weights"]})
+    )
 
 
-def attention_case(op, kind, B, h, e, d2, T, bias=None, pad=None, holes=False, **more):
+def attention_case(op, kind, B, h, e, d2, T, bias=None, pad=None, holes=False, bare=False, **more):
     name = f"{op}.{kind}"
     Tq, Tk = T
-    q, k, v, b = reals(name, (B, Tq, h * e), (B, Tk, h * e), (B, Tk, h * d2), bias and (*bias, Tq, Tk), lo=-1.5, hi=1.5)
+    q, k, v, b = reals(
+        name,
+        (B, Tq, h * e),
+        (B, Tk, h * e),
+        (B, Tk, h * d2),
+        bias and (*bias, Tq, Tk),
+        lo=-1.5,
+        hi=1.5,
+    )
     p = None
     if pad:
         p = (np.arange(Tk)[None] < np.array(pad)[:, None]).astype(np.int32)
@@ -273,13 +501,37 @@ def attention_case(op, kind, B, h, e, d2, T, bias=None, pad=None, holes=False, *
         p[:, 2] = 1
     shape = dict(heads=h, key=e, value=d2, **more)
     if op != "self_attention":
-        out.case(name, op, [q, k, v, b, p], lambda q, k, v, b, p: kept(op, attention(q, k, v, b, p, **shape)), **shape)
+        out.case(
+            name,
+            op,
+            [q, k, v, b, p],
+            lambda q, k, v, b, p: kept("" if bare else op, attention(q, k, v, b, p, **shape)),
+            **shape,
+        )
     elif Tq == Tk:
-        out.case(name, op, [np.concatenate([q, k, v], -1), b, p],
-                 lambda x, b, p: kept(op, attention(*x.split([h * e, h * e, h * d2], -1), b, p, **shape)), **shape)
+        out.case(
+            name,
+            op,
+            [np.concatenate([q, k, v], -1), b, p],
+            lambda x, b, p: kept(
+                op, attention(*x.split([h * e, h * e, h * d2], -1), b, p, **shape)
+            ),
+            **shape,
+        )
 
 
-OTHERS = ("widths", "cross", "pad_causal", "no_key", "few_keys", "beta_zero", "bias_heads", "all", "hard", "hard_masked")
+OTHERS = (
+    "widths",
+    "cross",
+    "pad_causal",
+    "no_key",
+    "few_keys",
+    "beta_zero",
+    "bias_heads",
+    "all",
+    "hard",
+    "hard_masked",
+)
 for kind, a in ATTENTION.items():
     attention_case("attention", kind, **a)
 for op in ("attention_explicit", "self_attention"):  # other ways to the same formula: fewer cases
@@ -287,7 +539,15 @@ for op in ("attention_explicit", "self_attention"):  # other ways to the same fo
         attention_case(op, kind, **ATTENTION[kind])
 attention_case("self_attention", "bias_one", **ATTENTION["bias_one"])
 name = "attention.itself"  # one tensor is query, key and value
-out.case(name, "attention", reals(name, (2, 4, 6)), lambda q, k, v: attention(q, k, v, heads=2, key=3, value=3),
-         alias=(0, 0, 0), heads=2, key=3, value=3)
+out.case(
+    name,
+    "attention",
+    reals(name, (2, 4, 6)),
+    lambda q, k, v: attention(q, k, v, heads=2, key=3, value=3),
+    alias=(0, 0, 0),
+    heads=2,
+    key=3,
+    value=3,
+)
 
 out.write(os.path.join(os.path.dirname(os.path.abspath(__file__)), "ops.safetensors"))

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Training speed of heed beside PyTorch's on the same CPU.
 
-    python3 tests/parity/bench.py BASELINE.py [WORKLOAD ...] [--threads 1,2] [--modes eager,fused] [--runs 3]
+    python3 tests/parity/bench.py BASELINE.py [WORKLOAD ...] [--threads 1,2] [--modes eager,fused]
 
-BASELINE.py prints one JSON line for --workload NAME --mode MODE --threads N --seconds S [--mlm-all]; `heed bench` takes
-the same workloads and prints the same keys. Processes of both are started in turn, so that a slow minute of the machine
-meets both; the ratio is of the best times, PyTorch's best over its modes. Run it on a machine that does nothing else.
-"""
+BASELINE.py prints one JSON line for --workload NAME --mode MODE --threads N --seconds S
+[--mlm-all]; `heed bench` takes the same workloads and prints the same keys. Processes of both are
+started in turn, so that a slow minute of the machine meets both; the ratio is of the best times,
+PyTorch's best over its modes. Run it on a machine that does nothing else."""
+
 import argparse
 import json
 import os
@@ -25,12 +26,37 @@ def last_json(command):
 
 def theirs(a, workload, mode, threads):
     name = workload.removesuffix("-all")
-    return last_json([sys.executable, a.baseline, "--workload", name, "--mode", mode, "--threads", str(threads),
-                      "--seconds", str(a.seconds)] + (["--mlm-all"] if name != workload else []))
+    return last_json(
+        [
+            sys.executable,
+            a.baseline,
+            "--workload",
+            name,
+            "--mode",
+            mode,
+            "--threads",
+            str(threads),
+            "--seconds",
+            str(a.seconds),
+        ]
+        + (["--mlm-all"] if name != workload else [])
+    )
 
 
 def ours(a, workload, threads):
-    return last_json([a.heed, "bench", "--workload", workload, "--threads", str(threads), "--seconds", str(a.seconds), "--json"])
+    return last_json(
+        [
+            a.heed,
+            "bench",
+            "--workload",
+            workload,
+            "--threads",
+            str(threads),
+            "--seconds",
+            str(a.seconds),
+            "--json",
+        ]
+    )
 
 
 def best(results):
@@ -38,7 +64,9 @@ def best(results):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     p.add_argument("baseline")
     p.add_argument("workloads", nargs="*", default=WORKLOADS)
     p.add_argument("--heed", default="./heed")
@@ -47,8 +75,11 @@ def main():
     p.add_argument("--runs", type=int, default=3, help="processes of each kind")
     p.add_argument("--seconds", type=float, default=2.5, help="measured per process")
     a = p.parse_args()
-    print(f"{'workload':14} {'threads':>7} {'heed ms':>9} {'torch ms':>9} {'mode':>8} {'ratio':>6} {'heed MB':>8} {'torch MB':>9} "
-          f"{'spread heed, torch':>19}")
+    print(
+        f"{'workload':14} {'threads':>7} {'heed ms':>9} {'torch ms':>9} {'mode':>8} {'ratio':>6} "
+        f"{'heed MB':>8} {'torch MB':>9} "
+        f"{'spread heed, torch':>19}"
+    )
     for workload in a.workloads:
         for threads in map(int, a.threads.split(",")):
             us, them = [], []
@@ -58,10 +89,18 @@ def main():
             u, t = best(us), best(them)
             same = [r["ms_per_step"] for r in them if r["mode"] == t["mode"]]
             spread = [max(x) / min(x) - 1 for x in ([r["ms_per_step"] for r in us], same)]
-            note = "" if u["params"] == t["params"] else f"  parameters differ: {u['params']} and {t['params']}"
-            print(f"{workload:14} {threads:7} {u['ms_per_step']:9.3f} {t['ms_per_step']:9.3f} {t['mode']:>8} "
-                  f"{t['ms_per_step'] / u['ms_per_step']:6.2f} {u['peak_rss_mb']:8.1f} {t['peak_rss_mb']:9.1f} "
-                  f"{spread[0]:9.1%} {spread[1]:9.1%}{note}", flush=True)
+            note = (
+                ""
+                if u["params"] == t["params"]
+                else f"  parameters differ: {u['params']} and {t['params']}"
+            )
+            print(
+                f"{workload:14} {threads:7} {u['ms_per_step']:9.3f} {t['ms_per_step']:9.3f} "
+                f"{t['mode']:>8} {t['ms_per_step'] / u['ms_per_step']:6.2f} "
+                f"{u['peak_rss_mb']:8.1f} {t['peak_rss_mb']:9.1f} "
+                f"{spread[0]:9.1%} {spread[1]:9.1%}{note}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

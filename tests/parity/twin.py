@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Trains the PyTorch twin of a heed run from the same initial weights on the same batches, and compares loss curves.
+"""Trains the PyTorch twin of a heed run from the same initial weights on the same batches, and
+compares loss curves.
 
     python3 tests/parity/twin.py RUN DUMP.safetensors [--bar 0.01] [--csv FILE]
 
-RUN was trained with --log-every 1 (its metrics.csv then holds loss and learning rate of every step); DUMP is what
-tests/parity/dump.c wrote of it: initial weights and batches. README.md in this folder has the commands. Exits 1 if the
-smoothed curves differ by more than the bar anywhere.
+RUN was trained with --log-every 1 (its metrics.csv then holds loss and learning rate of every
+step); DUMP is what tests/parity/dump.c wrote of it: initial weights and batches. README.md in
+this folder has the commands. Exits 1 if the smoothed curves differ by more than the bar anywhere.
 """
+
 import argparse
 import csv
 import os
@@ -21,12 +23,37 @@ import twins
 
 # what the twins are made of; a run with other settings has no twin here
 FIXED = {
-    "mlm": {"norm": "post", "activation": "gelu", "token-types": "2", "embed-norm": "true", "transform-head": "true",
-            "head-bias": "true", "final-norm": "false", "bias": "true"},
-    "gpt": {"norm": "pre", "activation": "gelu-tanh", "token-types": "0", "embed-norm": "false", "head-bias": "false", "final-norm": "true"},
+    "mlm": {
+        "norm": "post",
+        "activation": "gelu",
+        "token-types": "2",
+        "embed-norm": "true",
+        "transform-head": "true",
+        "head-bias": "true",
+        "final-norm": "false",
+        "bias": "true",
+    },
+    "gpt": {
+        "norm": "pre",
+        "activation": "gelu-tanh",
+        "token-types": "0",
+        "embed-norm": "false",
+        "head-bias": "false",
+        "final-norm": "true",
+    },
 }
-BOTH = {"positions": "learned", "dropout": "0", "tie": "true", "hard": "false", "key-width": "0", "value-width": "0", "beta": "-1",
-        "attn-out": "true", "optimizer": "adamw", "accumulate": "1"}
+BOTH = {
+    "positions": "learned",
+    "dropout": "0",
+    "tie": "true",
+    "hard": "false",
+    "key-width": "0",
+    "value-width": "0",
+    "beta": "-1",
+    "attn-out": "true",
+    "optimizer": "adamw",
+    "accumulate": "1",
+}
 
 
 def read_config(path):
@@ -59,10 +86,14 @@ def smooth(x, share=0.9):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     p.add_argument("run")
     p.add_argument("dump")
-    p.add_argument("--bar", type=float, default=0.01, help="largest relative difference of the smoothed curves")
+    p.add_argument(
+        "--bar", type=float, default=0.01, help="largest relative difference of the smoothed curves"
+    )
     p.add_argument("--csv", help="write both curves here")
     a = p.parse_args()
     config, arrays = read_config(os.path.join(a.run, "config.conf")), load_file(a.dump)
@@ -79,10 +110,24 @@ def main():
     weights = {k.removeprefix("w."): v for k, v in arrays.items()}
     layers = int(config["layers"])
     width = weights["embed.token.weight"].shape[1]
-    model = twins.build(kind, vocab=weights["embed.token.weight"].shape[0], width=width, layers=layers, heads=int(config["heads"]),
-                        ff=int(config["ff"]) or 4 * width, block=weights["embed.position.weight"].shape[0], dtype=torch.float32)
+    model = twins.build(
+        kind,
+        vocab=weights["embed.token.weight"].shape[0],
+        width=width,
+        layers=layers,
+        heads=int(config["heads"]),
+        ff=int(config["ff"]) or 4 * width,
+        block=weights["embed.position.weight"].shape[0],
+        dtype=torch.float32,
+    )
     twins.load(model, kind, layers, weights)
-    optimizer = twins.adamw(model, 1.0, float(config["decay"]), (float(config["beta1"]), float(config["beta2"])), float(config["eps"]))
+    optimizer = twins.adamw(
+        model,
+        1.0,
+        float(config["decay"]),
+        (float(config["beta1"]), float(config["beta2"])),
+        float(config["eps"]),
+    )
     clip, losses = float(config["clip"]), []
     for i in range(min(len(theirs), len(data["ids"]))):
         batch = twins.batch_of(data, i)
@@ -99,15 +144,27 @@ def main():
         optimizer.step()
         losses.append(loss.item())
 
-    twin, run = np.array(losses), theirs[:len(losses)]
+    twin, run = np.array(losses), theirs[: len(losses)]
     raw, fine = np.abs(run / twin - 1), np.abs(smooth(run) / smooth(twin) - 1)
     print(f"{'step':>6} {'heed':>10} {'torch':>10} {'difference':>11}")
-    for i in sorted({0, 1, 2, 5, 10, 20, 50, *range(99, len(twin), 100), len(twin) - 1} & set(range(len(twin)))):
+    for i in sorted(
+        {0, 1, 2, 5, 10, 20, 50, *range(99, len(twin), 100), len(twin) - 1} & set(range(len(twin)))
+    ):
         print(f"{i + 1:6} {run[i]:10.6f} {twin[i]:10.6f} {run[i] / twin[i] - 1:+11.2e}")
-    print(f"{len(twin)} steps: largest relative difference {raw.max():.2e} (step {raw.argmax() + 1}), "
-          f"smoothed {fine.max():.2e} (step {fine.argmax() + 1}); bar {a.bar:g} on the smoothed curves")
+    print(
+        f"{len(twin)} steps: largest relative difference {raw.max():.2e} "
+        f"(step {raw.argmax() + 1}), smoothed {fine.max():.2e} (step {fine.argmax() + 1}); "
+        f"bar {a.bar:g} on the smoothed curves"
+    )
     if a.csv:
-        np.savetxt(a.csv, np.stack([np.arange(1, len(twin) + 1), run, twin], 1), fmt="%.9g", delimiter=",", header="step,heed,torch", comments="")
+        np.savetxt(
+            a.csv,
+            np.stack([np.arange(1, len(twin) + 1), run, twin], 1),
+            fmt="%.9g",
+            delimiter=",",
+            header="step,heed,torch",
+            comments="",
+        )
     return bool(fine.max() > a.bar)
 
 

@@ -1,0 +1,264 @@
+/* heed_fit: going on after a stop, a death at any moment, a full disk. */
+#define _GNU_SOURCE /* fork, setrlimit, syscall */
+#include "fit_job.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- resume ---- */
+
+static void split_run(const char *run, const char *settings, int64_t at, int threads) {
+    job j;
+    job_open(&j, run, settings, (heed_options){.threads = 1});
+    j.stop_at = at;
+    job_fit(&j);
+    CHECK(heed_state(j.c) == HEED_INTERRUPTED);
+    CHECK(j.result.step == at);
+    CHECK_HAS(heed_why(j.c), "heed resume");
+    heed_close(j.c);
+    job_open_resume(&j, run, "", (heed_options){.threads = threads});
+    job_fit(&j);
+    CHECK(j.result.step > at);
+    CLOSE(j.c);
+}
+
+TEST(fit_resume_is_exact) {
+    static const char settings[] =
+        "steps=40 dropout=0.2 lr=0.02 eval-every=8 save-every=3 log-every=5 accumulate=2 batch=16";
+    train_run("whole", settings);
+    for (int at = 1; at < 40; at += 7) { /* 8 among them: an evaluation was due */
+        char run[16];
+        snprintf(run, sizeof run, "at%d", at);
+        split_run(run, settings, at, at % 3 + 1);
+        if (!same_run("whole", run)) test_fail(__FILE__, __LINE__, "stopped at %d", at);
+    }
+    split_run("last", settings, 24, 2);
+    CHECK(same_run("whole", "last"));
+}
+
+TEST(fit_resume_of_every_optimizer) {
+    static const char *const names[] = {"gd",      "sgd",  "momentum", "nesterov",
+                                        "rmsprop", "adam", "adamw"};
+    for (int i = 0; i < 7; i++) {
+        char settings[64], whole[16], split[16];
+        snprintf(settings, sizeof settings, "steps=12 optimizer=%s", names[i]);
+        snprintf(whole, sizeof whole, "whole%d", i);
+        snprintf(split, sizeof split, "split%d", i);
+        train_run(whole, settings);
+        split_run(split, settings, 5, 1);
+        if (!same_run(whole, split)) test_fail(__FILE__, __LINE__, "%s", names[i]);
+    }
+}
+
+TEST(fit_resume_of_a_finished_run_changes_nothing) {
+    train_run("run", "steps=10");
+    command("cp -rp %s/run %s/copy", test_folder(), test_folder());
+    job j;
+    job_open_resume(&j, "run", "", (heed_options){.threads = 1});
+    job_fit(&j);
+    CHECK(j.count[HEED_FIT_STEP] == 0 && j.count[HEED_FIT_SAVED] == 0);
+    CHECK(j.result.step == 10 && isfinite(j.result.val_loss) && isfinite(j.result.best_loss));
+    CHECK_HAS(j.notes, "finished");
+    CLOSE(j.c);
+    command("diff -r %s/run %s/copy", test_folder(), test_folder());
+}
+
+TEST(fit_resume_with_more_steps) {
+    train_run("run", "steps=10");
+    job j;
+    job_open_resume(&j, "run", "steps=20", (heed_options){.threads = 1});
+    job_fit(&j);
+    CHECK(j.result.step == 20 && j.count[HEED_FIT_STEP] == 10);
+    CHECK_HAS(j.notes, "steps are now 20, not 10");
+    CLOSE(j.c);
+    size_t n;
+    char *text = slurp("run", "config.conf", &n);
+    CHECK_HAS(text, "\nsteps = 20\n");
+    free(text);
+    resume_run("run");
+}
+
+TEST(fit_resume_refuses_what_has_changed) {
+    train_run("run", "steps=10");
+    static const char *const parts[] = {"data", "tokenizer", "seed"};
+    for (int i = 0; i < 3; i++) {
+        job j;
+        job_open_resume(&j, "run", i == 2 ? "steps=20 seed=9" : "steps=20",
+                        (heed_options){.threads = 1, .seed = i == 2 ? 9 : 1});
+        if (i == 0) j.args.data_checksum++;
+        if (i == 1) j.args.tokenizer_digest++;
+        job_fit(&j);
+        CHECK(heed_state(j.c) == HEED_DATA);
+        CHECK_HAS(heed_why(j.c), parts[i]);
+        CHECK_HAS(heed_why(j.c), "hint");
+        heed_close(j.c);
+    }
+    job j;
+    job_open(&j, "nowhere", "", (heed_options){.threads = 1});
+    j.args.resume = true;
+    job_fit(&j);
+    CHECK(heed_state(j.c) == HEED_DATA);
+    CHECK(!exists("nowhere", ""));
+    heed_close(j.c);
+}
+
+TEST(fit_resume_warns_on_another_instruction_set) {
+    heed_ctx *c = heed_open(NULL);
+    bool plain = strcmp(heed_isa(c), "generic") == 0;
+    CLOSE(c);
+    job j;
+    job_open(&j, "run", "steps=10", (heed_options){.threads = 1, .isa = "generic"});
+    j.stop_at = 5;
+    job_fit(&j);
+    heed_close(j.c);
+    job_open_resume(&j, "run", "", (heed_options){.threads = 1});
+    job_fit(&j);
+    CHECK(j.result.step == 10);
+    CHECK(plain || strstr(j.notes, "generic"));
+    CLOSE(j.c);
+}
+
+/* ---- dying at any moment ---- */
+
+#ifdef __linux__
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+/* Calls that change files, counted by a child process: at the chosen one it dies. */
+static long calls_left = -1; /* -1: not counting */
+static void spend(void) {
+    if (calls_left >= 0 && calls_left-- == 0) _exit(9);
+}
+int rename(const char *from, const char *to) {
+    spend();
+    return (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
+}
+int mkdir(const char *path, mode_t mode) {
+    spend();
+    return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+int remove(const char *path) {
+    spend();
+    int r = (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+    return r == 0 ? 0 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+}
+/* What a power cut loses no test can see, and to wait for the disk takes minutes. */
+int fsync(int fd) {
+    (void)fd;
+    spend();
+    return 0;
+}
+ssize_t write(int fd, const void *bytes, size_t n) {
+    if (calls_left == 0 && n > 1) n = (size_t)syscall(SYS_write, fd, bytes, n / 2);
+    spend();
+    return syscall(SYS_write, fd, bytes, n);
+}
+
+static const char killed_settings[] = "steps=6 eval-every=2 dropout=0.1 lr=0.05 log-every=1";
+
+/* True if the child came to its end. */
+static bool train_and_die(const char *run, bool go_on, long calls) {
+    test_folder();
+    pid_t child = fork();
+    if (child == 0) {
+        job j;
+        if (go_on)
+            job_open_resume(&j, run, "", (heed_options){.threads = 1});
+        else
+            job_open(&j, run, killed_settings, (heed_options){.threads = 1});
+        calls_left = calls;
+        job_fit(&j);
+        calls_left = -1;
+        _exit(heed_state(j.c) == HEED_OK ? 0 : 1);
+    }
+    int status = 0;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 9);
+    return WEXITSTATUS(status) == 0;
+}
+
+/* What stands there opens, or says clearly that it is no run yet. */
+static void check_opens(const char *run, bool begun) {
+    static const char *const which[] = {"best", "last"};
+    for (int i = 0; i < 2; i++) {
+        heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+        char path[256];
+        heed_run *r = heed_run_open(c, path_of(path, run, ""), tiny_models, which[i]);
+        CHECK(r || (!begun && heed_state(c) == HEED_DATA));
+        heed_close(c);
+    }
+}
+
+TEST(fit_survives_death_at_any_moment) {
+    train_run("whole", killed_settings);
+    long calls = 0;
+    for (bool done = false; !done && calls < 2000; calls++) {
+        command("rm -rf %s/run", test_folder());
+        done = train_and_die("run", false, calls);
+        bool begun = exists("run", "model.safetensors");
+        check_opens("run", begun);
+        if (exists("run", "config.conf"))
+            resume_run("run");
+        else
+            train_run("run", killed_settings);
+        if (!same_run("whole", "run")) {
+            test_fail(__FILE__, __LINE__, "killed at call %ld", calls);
+            return;
+        }
+        CHECK(!exists("run", "last.new") && !exists("run", "last.old"));
+    }
+    CHECK(calls > 50); /* the count bites */
+}
+
+/* Killed again and again, each time a little later. */
+TEST(fit_survives_many_deaths) {
+    train_run("whole", killed_settings);
+    bool done = false;
+    for (long calls = 5; !done && calls < 2000; calls += 9)
+        done = train_and_die("run", exists("run", "config.conf"), calls);
+    CHECK(done);
+    CHECK(same_run("whole", "run"));
+}
+#endif
+
+/* ---- no space ---- */
+
+static void limit_files(size_t bytes) {
+    struct rlimit r;
+    getrlimit(RLIMIT_FSIZE, &r);
+    r.rlim_cur = bytes ? (rlim_t)bytes : r.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &r);
+}
+
+TEST(fit_full_disk_keeps_the_checkpoint) {
+    train_run("whole", "steps=20 hidden=40 eval-every=5");
+    job j;
+    job_open(&j, "run", "steps=20 hidden=40 eval-every=5", (heed_options){.threads = 1});
+    j.stop_at = 7;
+    job_fit(&j);
+    CHECK(heed_state(j.c) == HEED_INTERRUPTED);
+    heed_close(j.c);
+    void (*was)(int) = signal(SIGXFSZ, SIG_IGN);
+    for (size_t bytes = 1; bytes < 3000; bytes += 97) {
+        job_open_resume(&j, "run", "", (heed_options){.threads = 1});
+        limit_files(bytes);
+        job_fit(&j);
+        limit_files(0);
+        bool ok = heed_state(j.c) == HEED_OK;
+        if (!ok) CHECK_HAS(heed_why(j.c), "large");
+        CHECK(ok || heed_state(j.c) == HEED_FAILED);
+        CHECK(!exists("run", "last.new") || exists("run", "last"));
+        heed_close(j.c);
+        if (ok) break;
+        heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+        heed_run *r = heed_run_open(c, j.run, tiny_models, "last");
+        CHECK(r && r->step >= 7);
+        CLOSE(c);
+    }
+    signal(SIGXFSZ, was);
+    resume_run("run");
+    CHECK(same_run("whole", "run"));
+}

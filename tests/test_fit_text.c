@@ -1,0 +1,156 @@
+/* heed_fit on the text models: thread counts, resume, the tokenizer in the run. */
+#include "../models/models.h"
+#include "files.h"
+#include "fit_job.h"
+
+typedef struct {
+    heed_ctx *c;
+    heed_fit_args args;
+    int64_t steps; /* taken so far */
+    int64_t stop_at;
+    char run[256];
+} text_job;
+
+static void on_report(void *user, const heed_report *r) {
+    text_job *j = user;
+    if (r->event == HEED_FIT_STEP) j->steps = r->step;
+}
+
+static bool on_stop(void *user) {
+    text_job *j = user;
+    return j->stop_at && j->steps >= j->stop_at;
+}
+
+static const char *corpus_text(void) {
+    char text[4096] = "";
+    static const char *const who[] = {"the cat", "a dog", "my friend", "the king"};
+    static const char *const does[] = {"sees", "hears", "follows"};
+    for (int i = 0; i < 60; i++) {
+        size_t n = strlen(text);
+        snprintf(text + n, sizeof text - n, "%s %s %s .\n", who[i % 4], does[i % 3],
+                 who[(i / 3 + 1) % 4]);
+    }
+    return text_file("text.txt", text);
+}
+
+static text_job open_text(const heed_model *model, const char *kind, const char *run, int threads) {
+    text_job j = {.c = heed_open(&(heed_options){.seed = 3, .threads = threads})};
+    heed_ctx *c = j.c;
+    size_t n;
+    char *text = heed_text_read(c, corpus_text(), &n);
+    heed_tokenizer *k = heed_tokenizer_train(
+        c, text, n, (heed_tokenizer_args){.kind = kind, .specials = model == &heed_model_mlm});
+    free(text);
+    heed_config *f =
+        heed_config_new(c, (const heed_option *const[]){model->options, heed_fit_options, NULL});
+    static const char *const settings[][2] = {
+        {"layers", "2"}, {"heads", "2"},      {"width", "32"}, {"block", "16"},
+        {"batch", "8"},  {"steps", "12"},     {"lr", "0.01"},  {"dropout", "0.1"},
+        {"seed", "3"},   {"save-every", "5"}, {"clip", "0.5"}, {"log-every", "1"}};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        heed_config_set(f, settings[i][0], settings[i][1], "test", HEED_FROM_FLAG);
+    heed_corpus_args a = {.packing = HEED_LINES, .block = 16, .val_split = 0.2};
+    a.bracket = model == &heed_model_mlm;
+    heed_corpus *data = heed_corpus_open(c, in_folder("text.txt"), k, a);
+    snprintf(j.run, sizeof j.run, "%s", in_folder(run));
+    j.args = (heed_fit_args){.model = model,
+                             .config = f,
+                             .data = data,
+                             .data_checksum = heed_corpus_about(data).checksum,
+                             .tokenizer = k,
+                             .report = on_report,
+                             .stop = on_stop};
+    return j;
+}
+
+static heed_fit_result fit_text(text_job *j) {
+    j->args.run = j->run;
+    j->args.user = j;
+    return heed_fit(j->c, &j->args);
+}
+
+static void train_text(const heed_model *model, const char *kind, const char *run, int threads) {
+    text_job j = open_text(model, kind, run, threads);
+    fit_text(&j);
+    CLOSE(j.c);
+}
+
+TEST(fit_text_is_the_same_at_any_thread_count) {
+    for (int i = 0; heed_models[i]; i++) {
+        command("rm -rf %s/*", test_folder());
+        train_text(heed_models[i], "char", "one", 1);
+        static const int threads[] = {2, 3, 8};
+        for (int j = 0; j < 3; j++) {
+            char run[16];
+            snprintf(run, sizeof run, "with%d", threads[j]);
+            train_text(heed_models[i], "char", run, threads[j]);
+            if (!same_run("one", run))
+                test_fail(__FILE__, __LINE__, "%s with %d threads", heed_models[i]->name,
+                          threads[j]);
+        }
+    }
+}
+
+TEST(fit_text_resume_is_exact) {
+    for (int i = 0; heed_models[i]; i++) {
+        command("rm -rf %s/*", test_folder());
+        train_text(heed_models[i], "word", "whole", 1);
+        text_job j = open_text(heed_models[i], "word", "parts", 2);
+        j.stop_at = 7;
+        CHECK(fit_text(&j).step == 7);
+        CHECK(heed_state(j.c) == HEED_INTERRUPTED);
+        heed_close(j.c);
+        j = open_text(heed_models[i], "word", "parts", 1);
+        j.args.resume = true;
+        CHECK(fit_text(&j).step == 12);
+        CLOSE(j.c);
+        CHECK(same_run("whole", "parts"));
+    }
+}
+
+TEST(fit_text_run_holds_its_tokenizer) {
+    train_text(&heed_model_mlm, "wordpiece", "run", 1);
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    heed_run *r = heed_run_open(c, in_folder("run"), heed_models, "best");
+    CHECK(r && r->model == &heed_model_mlm && r->tokenizer);
+    CHECK(r && heed_config_int(r->config, "vocab") == heed_vocab_size(r->tokenizer));
+    CHECK(r && heed_store_find(r->store, "embed.token.weight")->tensor->shape[0] ==
+                   heed_vocab_size(r->tokenizer));
+    heed_corpus *data = heed_corpus_open(
+        c, in_folder("text.txt"), r ? r->tokenizer : NULL,
+        (heed_corpus_args){.packing = HEED_LINES, .bracket = true, .block = 16, .val_split = 0.2});
+    heed_score s = heed_evaluate(r ? r->tape : NULL, &heed_model_mlm, r ? r->self : NULL, data, 8);
+    CHECK(s.weight > 0 && isfinite(s.loss) && s.judged == s.weight);
+    heed_run_close(r);
+    CLOSE(c);
+}
+
+TEST(fit_text_damaged_tokenizer_is_an_error) {
+    static const char *const kinds[] = {"char", "word", "wordpiece"};
+    for (int i = 0; i < 3; i++) {
+        command("rm -rf %s/*", test_folder());
+        train_text(&heed_model_gpt, kinds[i], "run", 1);
+        static const char *const names[] = {"run/heed-tokenizer.json", "run/vocab.txt"};
+        for (int k = 0; k < 2; k++) {
+            size_t n;
+            char *data = slurp(".", names[k], &n);
+            for (size_t at = 0; data && at < n; at += n / 25 + 1) {
+                data[at] ^= 1;
+                spill(".", names[k], data, n);
+                data[at] ^= 1;
+                heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+                heed_run *r = heed_run_open(c, in_folder("run"), heed_models, "best");
+                CHECK(r || heed_state(c) == HEED_DATA || heed_state(c) == HEED_USAGE);
+                heed_close(c);
+            }
+            if (data) spill(".", names[k], data, n);
+            free(data);
+        }
+        command("rm %s/run/heed-tokenizer.json %s/run/vocab.txt 2>/dev/null || true", test_folder(),
+                test_folder());
+        heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+        CHECK_FAILS(c, heed_run_open(c, in_folder("run"), heed_models, NULL), HEED_DATA,
+                    "tokenizer");
+        heed_close(c);
+    }
+}

@@ -1,0 +1,110 @@
+/* Run directories opened for use, whole and damaged. */
+#include "fit_job.h"
+
+#include <unistd.h>
+
+/* ---- opening ---- */
+
+TEST(run_opens_with_its_settings) {
+    job j;
+    job_open(&j, "run", "steps=300 hidden=24 lr=0.02", (heed_options){.threads = 1});
+    heed_config_set(j.args.config, "data", "some file # 1.txt", "test", HEED_FROM_FLAG);
+    job_fit(&j);
+    heed_fit_result result = j.result;
+    CLOSE(j.c);
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    heed_run *r = heed_run_open(c, j.run, tiny_models, "last");
+    CHECK(r && r->model == &tiny_model && r->step == 300 && !r->tokenizer);
+    CHECK(r && heed_config_int(r->config, "hidden") == 24);
+    CHECK(r && heed_config_int(r->config, "steps") == 300);
+    if (r) CHECK_TEXT(heed_config_text(r->config, "data"), "some file # 1.txt");
+    points data = {.seed = 5, .per_step = 32, .poison = -1, .evals = 4};
+    heed_score s = heed_evaluate(r ? r->tape : NULL, &tiny_model, r ? r->self : NULL, &data, 32);
+    CHECK(s.judged == 128 && s.weight == 128);
+    CHECK_CLOSE(s.loss / s.weight, result.val_loss, 1e-12);
+    CHECK_CLOSE(s.right / s.judged, result.metric, 1e-12);
+    heed_run_close(r);
+    heed_run *best = heed_run_open(c, j.run, tiny_models, NULL);
+    s = heed_evaluate(best ? best->tape : NULL, &tiny_model, best ? best->self : NULL, &data, 32);
+    CHECK_CLOSE(s.loss / s.weight, result.best_loss, 1e-12);
+    CLOSE(c);
+}
+
+TEST(run_null_and_error_states) {
+    heed_run_close(NULL);
+    CHECK(!heed_run_open(NULL, "x", tiny_models, NULL));
+    heed_score s = heed_evaluate(NULL, NULL, NULL, NULL, 1);
+    CHECK(s.weight == 0);
+    heed_fit(NULL, NULL);
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    heed_fit(c, NULL);
+    CHECK(heed_state(c) == HEED_USAGE);
+    heed_clear(c);
+    CHECK(!heed_run_open(c, "/nonexistent/run", tiny_models, NULL));
+    CHECK(heed_state(c) == HEED_DATA);
+    CHECK_HAS(heed_why(c), "hint");
+    heed_clear(c);
+    CHECK(!heed_run_open(c, test_folder(), tiny_models, "middle"));
+    CHECK_HAS(heed_why(c), "middle");
+    heed_close(c);
+}
+
+/* Every way in to a run; each must end in success or in a message, never in a crash. False if one
+ * succeeded that should not have. */
+static bool all_fail(const char *run, const char *why) {
+    static const char *const which[] = {"best", "last"};
+    int failures = 0;
+    for (int i = 0; i < 2; i++) {
+        heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+        char path[256];
+        if (!heed_run_open(c, path_of(path, run, ""), tiny_models, which[i])) {
+            CHECK(heed_state(c) == HEED_DATA || heed_state(c) == HEED_USAGE);
+            if (why) CHECK_HAS(heed_why(c), why);
+            failures++;
+        }
+        heed_close(c);
+    }
+    job j;
+    job_open_resume(&j, run, "steps=12", (heed_options){.threads = 1});
+    job_fit(&j);
+    if (heed_state(j.c) != HEED_OK) failures++;
+    heed_close(j.c);
+    return failures > 0;
+}
+
+TEST(run_damaged_files_are_errors) {
+    static const char *const files[] = {"last/state.json", "last/model.safetensors",
+                                        "last/optimizer.safetensors", "model.safetensors",
+                                        "config.conf"};
+    train_run("whole", "steps=10");
+    for (int i = 0; i < 5; i++) {
+        size_t n;
+        char *data = slurp("whole", files[i], &n), path[256];
+        command("rm -rf %s/run; cp -r %s/whole %s/run", test_folder(), test_folder(),
+                test_folder());
+        unlink(path_of(path, "run", files[i]));
+        if (!all_fail("run", NULL)) test_fail(__FILE__, __LINE__, "missing %s", files[i]);
+        for (size_t cut = 0; cut < n && i < 4; cut += n / 7 + 1) {
+            command("rm -rf %s/run; cp -r %s/whole %s/run", test_folder(), test_folder(),
+                    test_folder());
+            spill("run", files[i], data, cut);
+            if (!all_fail("run", NULL))
+                test_fail(__FILE__, __LINE__, "%s cut to %zu bytes", files[i], cut);
+        }
+        for (size_t at = 0; at < n; at += n / 40 + 1) {
+            command("rm -rf %s/run; cp -r %s/whole %s/run", test_folder(), test_folder(),
+                    test_folder());
+            data[at] ^= 4;
+            spill("run", files[i], data, n);
+            bool failed = all_fail("run", NULL);
+            data[at] ^= 4;
+            /* what describes the weights in the header may be lost without harm; config.conf may
+             * hold other settings */
+            bool counts = i == 0 || (i < 4 && at >= 8 + (unsigned char)data[0] +
+                                                        256u * (unsigned char)data[1]);
+            if (!failed && counts)
+                test_fail(__FILE__, __LINE__, "%s with byte %zu flipped", files[i], at);
+        }
+        free(data);
+    }
+}
