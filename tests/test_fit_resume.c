@@ -43,7 +43,7 @@ TEST(fit_resume_of_every_optimizer) {
     static const char *const names[] = {"gd",      "sgd",  "momentum", "nesterov",
                                         "rmsprop", "adam", "adamw"};
     for (int i = 0; i < 7; i++) {
-        char settings[64], whole[16], split[16];
+        char settings[64], whole[24], split[24];
         snprintf(settings, sizeof settings, "steps=12 optimizer=%s", names[i]);
         snprintf(whole, sizeof whole, "whole%d", i);
         snprintf(split, sizeof split, "split%d", i);
