@@ -233,6 +233,28 @@ static void limit_files(size_t bytes) {
     setrlimit(RLIMIT_FSIZE, &r);
 }
 
+TEST(fit_full_disk_leaves_no_partial_run) {
+    void (*was)(int) = signal(SIGXFSZ, SIG_IGN);
+    command("mkdir %s/mine; echo mine >%s/mine/text", test_folder(), test_folder());
+    for (size_t bytes = 1; bytes < 1000; bytes += 150) {
+        static const char *const runs[] = {"run", "mine"};
+        for (int i = 0; i < 2; i++) {
+            job j;
+            job_open(&j, runs[i], "steps=5", (heed_options){.threads = 1});
+            limit_files(bytes);
+            job_fit(&j);
+            limit_files(0);
+            CHECK(heed_state(j.c) == HEED_FAILED);
+            CHECK_HAS(heed_why(j.c), "large");
+            CHECK(!exists("run", ""));
+            CHECK(exists("mine", "text") && !exists("mine", "config.conf"));
+            CHECK(!exists("mine", "last.new") && !exists("mine", "train.log"));
+            heed_close(j.c);
+        }
+    }
+    signal(SIGXFSZ, was);
+}
+
 TEST(fit_full_disk_keeps_the_checkpoint) {
     train_run("whole", "steps=20 hidden=40 eval-every=5");
     job j;
