@@ -16,15 +16,9 @@ size_t K(attention_scratch)(const heed_kernels *k, const heed_attention_job *a, 
     return w.used * sizeof(heed_real) * (size_t)k->threads;
 }
 
-/* s = exp(s - max) over the n keys seen, 0 up to `end`. Returns their sum; writes log sum exp. */
-static heed_real exponentials(const heed__head *w, heed_real *s, int n, int end, heed_real *lse) {
-    vec most = splat(-INFINITY), sums = splat(0);
-    for (int j = 0; j < n; j += VL) {
-        vec x = pick(sees(w, j, n), load(s + j), splat(-INFINITY));
-        store(s + j, x);
-        most = vmax(x, most);
-    }
-    heed_real top = max_lanes(most), shift = top == -INFINITY ? 0 : top;
+/* s = exp(s - shift) over the n keys seen, 0 up to `end`; returns their sum. */
+static heed_real exponentials(heed_real *s, heed_real shift, int n, int end) {
+    vec sums = splat(0);
     int j = 0;
     for (; j < n; j += VL) {
         vec x = vexp(load(s + j) - splat(shift));
@@ -32,56 +26,72 @@ static heed_real exponentials(const heed__head *w, heed_real *s, int n, int end,
         sums += x;
     }
     for (; j < end; j += VL) store(s + j, splat(0));
-    heed_real sum = sum_lanes(sums);
-    *lse = shift + vlog(splat(sum))[0];
-    return sum;
+    return sum_lanes(sums);
 }
 
 static void multiply(heed_real *y, const heed_real *f, int n) {
     for (int j = 0; j < n; j += VL) store(y + j, load(y + j) * load(f + j));
 }
 
-/* Weights of query i in place of its scores, not yet divided by the sum, which is returned. */
-static heed_real weigh(const heed__head *w, int r, int i, int end) {
+/* Scores for a probe: of hidden keys too. */
+static void keep_scores(const heed__head *w, const heed_real *s, int i) {
+    const heed_attention_job *a = w->a;
+    heed_real *out = a->scores + query_at(w, i) * (size_t)a->tk;
+    for (int j = 0; j < a->tk; j += VL)
+        put(out + j, score_at(a, s, bias_row(w, i), j), (size_t)(a->tk - j));
+}
+static void keep_weights(const heed__head *w, const heed_real *s, int i, heed_real sum) {
+    const heed_attention_job *a = w->a;
+    heed_real *out = a->weights + query_at(w, i) * (size_t)a->tk, inverse = sum == 0 ? 0 : 1 / sum;
+    int seen = keys_seen(a, i);
+    for (int j = 0; j < a->tk; j++) out[j] = j < seen ? s[j] * inverse : 0;
+}
+
+/* What the rows of a block keep: log sum exp = shift + log sum, and the sum of the weights. */
+typedef struct {
+    heed_real shift[QUERIES + VL], sum[QUERIES + VL], weights[QUERIES];
+} row_sums;
+
+/* Weights of query i in place of its products with the keys, not yet divided by their sum. */
+static void weigh(const heed__head *w, int r, int i, int end, row_sums *out) {
     const heed_attention_job *a = w->a;
     heed_real *s = w->s + (size_t)r * w->keys;
-    size_t at = query_at(w, i), n = (size_t)a->tk;
-    int seen = keys_seen(a, i);
-    finish_scores(w, r, i, a->scores ? a->tk : seen);
-    if (a->scores) memcpy(a->scores + at * n, s, n * sizeof *s);
-    int best = a->hard ? hard_choice(w, s, seen) : -1;
-    heed_real sum = exponentials(w, s, seen, end, a->lse + at);
+    if (a->scores) keep_scores(w, s, i);
+    heed_real top = score_row(w, s, i, end), shift = top == -INFINITY ? 0 : top;
+    int best = a->hard ? hard_choice(s, top) : -1;
+    heed_real sum = exponentials(s, shift, keys_seen(a, i), end);
+    out->shift[r] = shift;
+    out->sum[r] = sum;
     if (best >= 0 && sum > 0) { /* not when the row is NaN */
         memset(s, 0, (size_t)end * sizeof *s);
         s[best] = sum = 1;
     }
-    if (a->weights) {
-        heed_real inverse = sum == 0 ? 0 : 1 / sum;
-        memset(a->weights + at * n, 0, n * sizeof *s);
-        for (int j = 0; j < seen; j++) a->weights[at * n + (size_t)j] = s[j] * inverse;
-    }
+    out->weights[r] = sum;
+    if (a->weights) keep_weights(w, s, i, sum);
     if (a->dropout > 0) {
-        dropout_factors(&w->drop, w->factor, at * n, (size_t)end);
+        dropout_factors(&w->drop, w->factor, query_at(w, i) * (size_t)a->tk, (size_t)end);
         multiply(s, w->factor, end);
     }
-    return sum;
 }
 
 static void forward_block(const heed__head *w, int first) {
     const heed_attention_job *a = w->a;
     int rows = a->tq - first < QUERIES ? a->tq - first : QUERIES;
-    int n = a->scores ? a->tk : keys_seen(a, first + rows - 1);
-    heed_real sum[QUERIES], *y = a->y + head_at(w, a->tq, first, a->ldy, a->value);
+    int n = a->scores ? a->tk : keys_seen(a, first + rows - 1), end = (n + VL - 1) / VL * VL;
+    heed_real *y = a->y + head_at(w, a->tq, first, a->ldy, a->value);
+    heed_real *lse = a->lse + query_at(w, first);
+    row_sums sums = {{0}, {0}, {0}};
     times_turned(w, w->s, a->q + head_at(w, a->tq, first, a->ldq, a->key), a->ldq, w->kt, rows,
                  a->key, n);
-    int end = (n + VL - 1) / VL * VL;
-    for (int r = 0; r < rows; r++) sum[r] = weigh(w, r, first + r, end);
+    for (int r = 0; r < rows; r++) weigh(w, r, first + r, end, &sums);
+    for (int r = 0; r < rows; r += VL)
+        put(lse + r, load(sums.shift + r) + vlog(load(sums.sum + r)), (size_t)(rows - r));
     times(w->s, w->keys, 1, rows, n, &w->v, y, a->ldy, false);
     for (int r = 0; r < rows; r++, y += a->ldy) {
-        vec inverse = splat(1 / sum[r]);
+        vec inverse = splat(1 / sums.weights[r]);
         for (int c = 0; c < a->value; c += VL) {
             size_t left = (size_t)(a->value - c);
-            put(y + c, sum[r] == 0 ? splat(0) : get(y + c, left) * inverse, left);
+            put(y + c, sums.weights[r] == 0 ? splat(0) : get(y + c, left) * inverse, left);
         }
     }
 }

@@ -142,24 +142,36 @@ INLINE vmask sees(const heed__head *w, int j, int n) {
     return both(load_mask(w->shown + j), lanes_below(n > j ? (size_t)(n - j) : 0));
 }
 
-/* Row of block-row r, query i: s = beta s + bias for the first n keys. */
-static inline void finish_scores(const heed__head *w, int r, int i, int n) {
-    const heed_attention_job *a = w->a;
-    heed_real *s = w->s + (size_t)r * w->keys;
-    const heed_real *bias = a->bias ? a->bias + bias_at(w, i) : NULL;
-    for (int j = 0; j < n; j += VL) {
-        vec x = load(s + j) * splat(a->beta);
-        if (bias) x += get(bias + j, (size_t)(a->tk - j));
-        store(s + j, x);
-    }
+/* beta s + bias at j of query i's row; bias is NULL or that row. */
+INLINE vec score_at(const heed_attention_job *a, const heed_real *s, const heed_real *bias, int j) {
+    vec x = load(s + j) * splat(a->beta);
+    return bias ? x + get(bias + j, (size_t)(a->tk - j)) : x;
+}
+INLINE const heed_real *bias_row(const heed__head *w, int i) {
+    return w->a->bias ? w->a->bias + bias_at(w, i) : NULL;
 }
 
-/* The largest score that is seen, lowest index at ties; -1 when none is. */
-static inline int hard_choice(const heed__head *w, const heed_real *s, int n) {
-    int best = -1;
-    for (int j = 0; j < n; j++)
-        if (w->shown[j] && (best < 0 || s[j] > s[best])) best = j;
-    return best;
+/* The scores of query i in place of its products with the keys, -inf where it sees none, up to
+ * `end`. Returns the largest. */
+static inline heed_real score_row(const heed__head *w, heed_real *s, int i, int end) {
+    const heed_real *bias = bias_row(w, i);
+    int seen = keys_seen(w->a, i), j = 0;
+    vec most = splat(-INFINITY);
+    for (; j < seen; j += VL) {
+        vec x = pick(sees(w, j, seen), score_at(w->a, s, bias, j), splat(-INFINITY));
+        store(s + j, x);
+        most = vmax(x, most);
+    }
+    for (; j < end; j += VL) store(s + j, splat(-INFINITY));
+    return max_lanes(most);
+}
+
+/* The lowest index of the largest score; -1 when nothing is seen. */
+static inline int hard_choice(const heed_real *s, heed_real top) {
+    int j = 0;
+    if (top == -INFINITY) return -1;
+    while (s[j] != top) j++;
+    return j;
 }
 
 #endif

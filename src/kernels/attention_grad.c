@@ -13,18 +13,18 @@ typedef struct {
     bool by_batch, by_head;
 } backward_job;
 
-/* s = P, d = gP; returns the sum of P gP. */
-static heed_real weights_again(const heed__head *w, heed_real *s, heed_real *d, int n, int end,
+/* s = P from the scores, d = gP; returns the sum of P gP. */
+static heed_real weights_again(const heed__head *w, heed_real *s, heed_real *d, int end,
                                heed_real lse) {
     const bool drops = w->a->dropout > 0;
     vec shift = splat(lse == -INFINITY ? 0 : lse), dot = splat(0);
     for (int j = 0; j < end; j += VL) {
-        vec p = pick(sees(w, j, n), vexp(load(s + j) - shift), splat(0)), g = load(d + j);
+        vec p = vexp(load(s + j) - shift), g = load(d + j);
         if (drops) {
             g *= load(w->factor + j);
             store(d + j, g);
         }
-        dot += pick(sees(w, j, n), p * g, splat(0));
+        dot += p * g;
         store(s + j, p);
     }
     return sum_lanes(dot);
@@ -57,15 +57,14 @@ static void spread(const heed__head *w, heed_real *d, int i, int end) {
     }
 }
 
-static void backward_row(const heed__head *w, int r, int i, int n, int end) {
+static void backward_row(const heed__head *w, int r, int i, int end) {
     const heed_attention_job *a = w->a;
     heed_real *s = w->s + (size_t)r * w->keys, *d = w->d + (size_t)r * w->keys;
     size_t at = query_at(w, i), tk = (size_t)a->tk;
-    int seen = keys_seen(a, i);
-    finish_scores(w, r, i, n);
-    int best = a->hard && a->lse[at] > -INFINITY ? hard_choice(w, s, seen) : -1;
+    heed_real top = score_row(w, s, i, end);
+    int best = a->hard && a->lse[at] > -INFINITY ? hard_choice(s, top) : -1;
     if (a->dropout > 0) dropout_factors(&w->drop, w->factor, at * tk, (size_t)end);
-    heed_real dot = weights_again(w, s, d, seen, end, a->lse[at]);
+    heed_real dot = weights_again(w, s, d, end, a->lse[at]);
     if (a->gweights) memcpy(a->gweights + at * tk, d, tk * sizeof *d);
     gradients(w, s, d, end, dot, best);
     spread(w, d, i, end);
@@ -81,7 +80,7 @@ static void backward_block(const heed__head *w, int first) {
     const heed_real *gy = a->gy + head_at(w, a->tq, first, a->ldy, a->value);
     times_turned(w, w->s, a->q + q, a->ldq, w->kt, rows, a->key, n);
     times_turned(w, w->d, gy, a->ldy, w->vt, rows, a->value, n);
-    for (int r = 0; r < rows; r++) backward_row(w, r, first + r, n, end);
+    for (int r = 0; r < rows; r++) backward_row(w, r, first + r, end);
     if (a->gq) times(w->d, w->keys, 1, rows, n, &w->k, a->gq + q, a->ldq, true);
     if (a->gk) {
         heed__operand o = operand(w->qp, a->q + q, a->ldq, rows, a->key);

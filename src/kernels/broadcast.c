@@ -123,11 +123,11 @@ static void add_rows_part(const void *job, size_t from, size_t to, int thread) {
     for (size_t u = from; u < to; u++) {
         size_t at[3] = {0}, first = u % j->chunks * RUN, left = j->g.shape[last] - first;
         size_t n = left < RUN ? left : RUN;
-        heed_real sum[RUN];
+        heed_real sum[RUN + VL];
         locate(&j->g, j->kept & ~(1u << last), u / j->chunks, at);
         heed_real *out = j->out + at[j->side] + first;
         for (size_t r = 0; r < rows;) {
-            memset(sum, 0, sizeof sum);
+            memset(sum, 0, (n + VL) / VL * VL * sizeof *sum);
             for (size_t group = r + 32; r < rows && r < group; r++) {
                 size_t here[3] = {at[0], at[1], at[2]};
                 locate(&j->g, j->summed, r, here);

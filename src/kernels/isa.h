@@ -197,10 +197,17 @@ INLINE vec vabs(vec x) { return (vec)((ivec)x & ~(ivec)splat((heed_real)-0.0)); 
 INLINE vec zip_low(vec a, vec b) { return HEED__ZIP(ivec, a, b, HEED__LOW); }
 INLINE vec zip_high(vec a, vec b) { return HEED__ZIP(ivec, a, b, HEED__HIGH); }
 
-/* Lanes in a fixed tree, so that every set of one width adds in the same order. */
+/* Lanes in a fixed tree, halves onto halves: every set of one width adds in the same order. */
 #if HEED__AVX512
 INLINE heed_real sum_lanes(vec v) { return _mm512_reduce_add_ps((__m512)v); }
 INLINE heed_real max_lanes(vec v) { return _mm512_reduce_max_ps((__m512)v); }
+#elif HEED__AVX2
+#define HEED__FOLD(f)                                                                              \
+    __m128 a = f(_mm256_castps256_ps128((__m256)v), _mm256_extractf128_ps((__m256)v, 1));          \
+    a = f(a, _mm_movehl_ps(a, a));                                                                 \
+    return _mm_cvtss_f32(f(a, _mm_movehdup_ps(a)))
+INLINE heed_real sum_lanes(vec v) { HEED__FOLD(_mm_add_ps); }
+INLINE heed_real max_lanes(vec v) { HEED__FOLD(_mm_max_ps); }
 #else
 INLINE heed_real sum_lanes(vec v) {
     heed_real a[VL];

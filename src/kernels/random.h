@@ -11,12 +11,15 @@
 #if HEED__BLOCKS == 8
 #define HEED__LOW_BLOCKS  HEED__LOW_8
 #define HEED__HIGH_BLOCKS HEED__HIGH_8
+#define HEED__IOTA        0, 1, 2, 3, 4, 5, 6, 7
 #elif HEED__BLOCKS == 4
 #define HEED__LOW_BLOCKS  HEED__LOW_4
 #define HEED__HIGH_BLOCKS HEED__HIGH_4
+#define HEED__IOTA        0, 1, 2, 3
 #else
 #define HEED__LOW_BLOCKS  HEED__LOW_2
 #define HEED__HIGH_BLOCKS HEED__HIGH_2
+#define HEED__IOTA        0, 1
 #endif
 
 typedef uint64_t uvec __attribute__((vector_size(VBYTES)));
@@ -38,11 +41,9 @@ INLINE uvec multiply_low(uvec a, uvec b) {
 
 /* bits[0 .. HEED__DRAWS) = the draws of HEED__BLOCKS blocks from `block` on. */
 INLINE void philox_blocks(const heed_random *r, uint64_t block, uint32_t *bits) {
-    uint64_t lanes[HEED__BLOCKS];
-    for (uint64_t i = 0; i < HEED__BLOCKS; i++) lanes[i] = block + i;
-    uvec c0, c1, c2 = usplat(r->step), c3 = usplat(r->micro);
-    memcpy(&c0, lanes, sizeof c0);
-    c1 = multiply_low(c0 >> 32, usplat(0x9E3779B9u)) ^ usplat(r->site);
+    uvec c0 = usplat(block) + (uvec){HEED__IOTA}, c1 = usplat(r->site);
+    uvec c2 = usplat(r->step), c3 = usplat(r->micro);
+    c1 ^= multiply_low(c0 >> 32, usplat(0x9E3779B9u));
     uint32_t k0 = (uint32_t)r->seed, k1 = (uint32_t)(r->seed >> 32);
     for (int round = 0; round < 10; round++) {
         uvec a = multiply_low(c0, usplat(0xD2511F53u)), b = multiply_low(c2, usplat(0xCD9E8D57u));
@@ -72,7 +73,11 @@ INLINE heed__dropout dropout_of(const heed_random *r, heed_real p) {
     return (heed__dropout){*r, some ? (uint32_t)threshold : 0, some ? 1 / (1 - p) : 0};
 }
 
-/* f[i] = the factor of element first + i: keep or 0. */
+INLINE void factors_of(const heed__dropout *d, heed_real *f, const uint32_t *bits, size_t n) {
+    for (size_t i = 0; i < n; i++) f[i] = bits[i] >= d->threshold ? d->keep : 0;
+}
+
+/* f[i] = the factor of element at + i: keep or 0. */
 static inline void dropout_factors(const heed__dropout *d, heed_real *f, uint64_t at, size_t n) {
     uint32_t bits[HEED__DRAWS];
     size_t skip = (size_t)(at % 4); /* draws of the first block that belong to earlier elements */

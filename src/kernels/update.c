@@ -8,6 +8,7 @@ typedef struct {
     heed_real *x, *g, *m, *v;
     const heed_update *u;
     size_t n;
+    heed_real root; /* 1 / sqrt(correction2) */
 } update;
 
 /* Loads x and the scaled, decayed gradient d of the elements at i, and clears the gradient. */
@@ -59,14 +60,13 @@ UPDATE_PART(rmsprop_part, rmsprop_step)
 
 INLINE void adam_step(const update *j, size_t i, size_t left) {
     const heed_update *u = j->u;
-    const heed_real root = (heed_real)(1 / sqrt((double)u->correction2));
     vec x, d;
     begin(j, i, left, &x, &d);
     vec m = splat(u->beta1) * get(j->m + i, left) + splat(1 - u->beta1) * d;
     vec v = splat(u->beta2) * get(j->v + i, left) + splat(1 - u->beta2) * (d * d);
     put(j->m + i, m, left);
     put(j->v + i, v, left);
-    d = m / (vsqrt(v) * splat(root) + splat(u->eps));
+    d = m / (vsqrt(v) * splat(j->root) + splat(u->eps));
     put(j->x + i, x - splat(u->lr / u->correction1) * d, left);
 }
 UPDATE_PART(adam_part, adam_step)
@@ -85,5 +85,7 @@ void K(rmsprop)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *v,
 }
 void K(adam)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m, heed_real *v,
              const heed_update *u, size_t n) {
-    share_update(k, adam_part, &(update){.x = x, .g = g, .m = m, .v = v, .u = u, .n = n});
+    heed_real root = (heed_real)(1 / sqrt((double)u->correction2));
+    share_update(k, adam_part,
+                 &(update){.x = x, .g = g, .m = m, .v = v, .u = u, .n = n, .root = root});
 }

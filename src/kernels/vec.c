@@ -117,27 +117,31 @@ static double total(const heed_kernels *k, const heed_real *x, size_t n, heed__p
     return all;
 }
 
-#define HALF (VBYTES / (int)sizeof(double)) /* lanes of a vector of doubles */
-INLINE dvec widen(const heed_real *p, size_t left) {
-    double lanes[HALF] = {0};
-    for (size_t i = 0; i < (size_t)HALF && i < left; i++) lanes[i] = (double)p[i];
-    dvec v;
-    memcpy(&v, lanes, sizeof v);
-    return v;
-}
-static double sum_halves(dvec v) {
-    double all = 0;
-    for (int i = 0; i < HALF; i++) all += v[i];
-    return all;
-}
+/* Added as doubles: two vectors of them hold a vector of floats. */
+#ifdef HEED_F64
+#define HALVES 1
+#else
+#define HALVES 2
+#endif
+typedef heed_real half __attribute__((vector_size(VBYTES / HALVES)));
 
 INLINE double sum_of(const heed_real *x, size_t n, bool squares) {
     dvec sum[4] = {{0}};
-    for (size_t i = 0, s = 0; i < n; i += HALF, s = (s + 1) % 4) {
-        dvec v = widen(x + i, n - i);
-        sum[s] += squares ? v * v : v;
+    double lanes[VL / HALVES], all = 0;
+    size_t i = 0;
+    for (; n - i >= 4 * VL / HALVES; i += 4 * VL / HALVES) {
+        for (int s = 0; s < 4; s++) {
+            half h;
+            memcpy(&h, x + i + s * (VL / HALVES), sizeof h);
+            dvec v = __builtin_convertvector(h, dvec);
+            sum[s] += squares ? v * v : v;
+        }
     }
-    return sum_halves((sum[0] + sum[1]) + (sum[2] + sum[3]));
+    sum[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    memcpy(lanes, &sum[0], sizeof lanes);
+    for (int l = 0; l < VL / HALVES; l++) all += lanes[l];
+    for (; i < n; i++) all += squares ? (double)x[i] * (double)x[i] : (double)x[i];
+    return all;
 }
 
 #define SUM_PART(name, squares)                                                                    \
