@@ -265,7 +265,8 @@ TEST(fit_stops_before_an_update_that_is_not_finite) {
     job_fit(&j);
     CHECK(heed_state(j.c) == HEED_DIVERGED);
     CHECK(j.result.step == 12);
-    CHECK_HAS(heed_why(j.c), "step 13");
+    CHECK_HAS(heed_why(j.c), "step 13: output of hidden:");
+    CHECK_HAS(heed_why(j.c), "found nan");
     CHECK_HAS(heed_why(j.c), "heed resume");
     heed_close(j.c);
     size_t n;
