@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { LONGEST = 60 };
+enum { LONGEST = 200, WORDS = 9 };
 
 /* Stands between double quotes in any shell as it is. */
 static bool is_plain(char ch) {
@@ -23,7 +23,7 @@ static void keep_words(char *line, int count) {
         if (*s == ' ' && s != line && s[-1] != ' ' && --count == 0) *s = 0;
 }
 
-/* The first line of the text that is short, plain and of at least four words. */
+/* The first words of the first line that is plain and has at least four. */
 static bool first_line(const char *path, char line[LONGEST + 2]) {
     char text[4096];
     FILE *f = fopen(path, "r");
@@ -36,6 +36,7 @@ static bool first_line(const char *path, char line[LONGEST + 2]) {
         while (s[plain] && is_plain(s[plain])) plain++;
         if (s[plain] || plain > LONGEST || words_in(s) < 4) continue;
         memcpy(line, s, plain + 1);
+        keep_words(line, WORDS);
         return true;
     }
     return false;
