@@ -30,8 +30,10 @@ static bool first_line(const char *path, char line[LONGEST + 2]) {
     size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
     if (f) fclose(f);
     text[n] = 0;
-    for (char *s = text, *end; (end = strchr(s, '\n')); s = end + 1) {
+    char *start = strncmp(text, "\xEF\xBB\xBF", 3) == 0 ? text + 3 : text;
+    for (char *s = start, *end; (end = strchr(s, '\n')); s = end + 1) {
         *end = 0;
+        s[strcspn(s, "\r")] = 0;
         size_t plain = 0;
         while (s[plain] && is_plain(s[plain])) plain++;
         if (s[plain] || plain > LONGEST || words_in(s) < 4) continue;
