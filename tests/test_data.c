@@ -158,9 +158,9 @@ TEST(corpus_batches_depend_on_seed_step_and_micro_alone) {
                                           (heed_corpus_args){.block = 16, .val_split = 0.1});
     CHECK(heed_gpt_batch(other, at, &b));
     CHECK(memcmp(first, b.ids, sizeof first) != 0);
-    CHECK(heed_gpt_batch(other, (heed_batch_at){.val = true, .rows = 1}, &b));
+    CHECK(heed_gpt_batch(other, (heed_batch_at){.val = true, .index = 4, .rows = 1}, &b));
     memcpy(first, b.ids, 16 * sizeof *first);
-    CHECK(heed_gpt_batch(w.corpus, (heed_batch_at){.val = true, .rows = 1}, &b));
+    CHECK(heed_gpt_batch(w.corpus, (heed_batch_at){.val = true, .index = 4, .rows = 1}, &b));
     CHECK(memcmp(first, b.ids, 16 * sizeof *first) != 0); /* the split is of the seed, too */
     CHECK(heed_corpus_about(other).checksum == heed_corpus_about(w.corpus).checksum);
     heed_text_free(&t);
