@@ -43,7 +43,7 @@ TEST(fit_resume_of_every_optimizer) {
     static const char *const names[] = {"gd",      "sgd",  "momentum", "nesterov",
                                         "rmsprop", "adam", "adamw"};
     for (int i = 0; i < 7; i++) {
-        char settings[64], whole[16], split[16];
+        char settings[64], whole[24], split[24];
         snprintf(settings, sizeof settings, "steps=12 optimizer=%s", names[i]);
         snprintf(whole, sizeof whole, "whole%d", i);
         snprintf(split, sizeof split, "split%d", i);
@@ -231,6 +231,28 @@ static void limit_files(size_t bytes) {
     getrlimit(RLIMIT_FSIZE, &r);
     r.rlim_cur = bytes ? (rlim_t)bytes : r.rlim_max;
     setrlimit(RLIMIT_FSIZE, &r);
+}
+
+TEST(fit_full_disk_leaves_no_partial_run) {
+    void (*was)(int) = signal(SIGXFSZ, SIG_IGN);
+    command("mkdir %s/mine; echo mine >%s/mine/text", test_folder(), test_folder());
+    for (size_t bytes = 1; bytes < 1000; bytes += 150) {
+        static const char *const runs[] = {"run", "mine"};
+        for (int i = 0; i < 2; i++) {
+            job j;
+            job_open(&j, runs[i], "steps=5", (heed_options){.threads = 1});
+            limit_files(bytes);
+            job_fit(&j);
+            limit_files(0);
+            CHECK(heed_state(j.c) == HEED_FAILED);
+            CHECK_HAS(heed_why(j.c), "large");
+            CHECK(!exists("run", ""));
+            CHECK(exists("mine", "text") && !exists("mine", "config.conf"));
+            CHECK(!exists("mine", "last.new") && !exists("mine", "train.log"));
+            heed_close(j.c);
+        }
+    }
+    signal(SIGXFSZ, was);
 }
 
 TEST(fit_full_disk_keeps_the_checkpoint) {

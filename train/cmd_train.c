@@ -61,11 +61,8 @@ static void print_result(program *p, const training *t, const heed_fit_result *r
         printf(", validation loss %.4f%s", r->val_loss, best);
     else
         printf(", training loss %.4f", r->loss);
-    if (t->task->masked)
-        printf("\n\nNext:\n  heed fill %s \"some words and a [MASK] .\"\n", t->run);
-    else
-        printf("\n\nNext:\n  heed generate %s --prompt \"Some words\"\n", t->run);
-    printf("  heed plot %s\n", t->run);
+    putchar('\n');
+    print_next(t->task, heed_config_text(t->f, "data"), t->run);
 }
 
 /* Trains on data that is open. */

@@ -51,7 +51,7 @@ static void banner_data(const progress *g) {
     double unknown = (double)(a.unknown + a.val_unknown);
     double tokens = (double)(a.tokens + a.val_tokens);
     row("data", "%s: %s tokens for training, %s for validation", heed_config_text(g->f, "data"),
-        with_commas(n1, a.tokens), with_commas(n2, a.val_tokens));
+        with_commas(n1, a.tokens), a.val_tokens ? with_commas(n2, a.val_tokens) : "none");
     row("vocabulary", "%s tokens, %s%s",
         with_commas(n3, (uint64_t)heed_vocab_size(g->data->tokenizer)),
         heed_tokenizer_kind(g->data->tokenizer), unknown > 0 ? "" : ", none unknown");
@@ -140,21 +140,33 @@ static void cell(char *line, size_t size, int width, const char *format, double 
     snprintf(line + n, size - n, "%*s", width, text);
 }
 
+/* Without a validation part there is nothing to say of it. */
+static void validation_cells(char *line, size_t size, const heed_report *r) {
+    cell(line, size, 10, "%.4f", r->val_loss);
+    cell(line, size, 12, r->val_loss < 11 ? "%.2f" : "%.2e", exp(r->val_loss));
+    cell(line, size, 10, "%.4f", r->bits_per_byte);
+    cell(line, size, 10, "%.2f %%", 100 * r->metric);
+}
+
+static void tell_header(bool val) {
+    char more[64] = "";
+    if (val)
+        snprintf(more, sizeof more, "%10s%12s%10s%10s", "valid", "perplexity", "bits/byte",
+                 "accuracy");
+    fprintf(stderr, "%s%8s%8s%10s%s%9s%9s%9s%s\n", dim(), "step", "epoch", "train", more, "lr",
+            "tok/s", "time", plain());
+}
+
 static void tell_evaluation(progress *g, const heed_report *r) {
     char line[256] = "", text[32];
+    bool val = heed_corpus_about(g->data->corpus).val_tokens > 0;
     wipe(g);
-    if (!g->header)
-        fprintf(stderr, "%s%8s%8s%10s%10s%12s%10s%10s%9s%9s%9s%s\n", dim(), "step", "epoch",
-                "train", "valid", "perplexity", "bits/byte", "accuracy", "lr", "tok/s", "time",
-                plain());
+    if (!g->header) tell_header(val);
     g->header = true;
     cell(line, sizeof line, 8, "%.0f", (double)r->step);
     cell(line, sizeof line, 8, "%.2f", r->epoch);
     cell(line, sizeof line, 10, "%.4f", r->loss);
-    cell(line, sizeof line, 10, "%.4f", r->val_loss);
-    cell(line, sizeof line, 12, r->val_loss < 11 ? "%.2f" : "%.2e", exp(r->val_loss));
-    cell(line, sizeof line, 10, "%.4f", r->bits_per_byte);
-    cell(line, sizeof line, 10, "%.2f %%", 100 * r->metric);
+    if (val) validation_cells(line, sizeof line, r);
     cell(line, sizeof line, 9, "%.1e", r->lr);
     fprintf(stderr, "%s%9s", line, rate(text, r->items_per_s));
     fprintf(stderr, "%9s%s\n", as_duration(text, r->seconds), r->best ? " *" : "");

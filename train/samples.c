@@ -1,6 +1,7 @@
 /* samples.c -- a text made at each evaluation of a causal model, kept in samples.txt. */
 #include "training.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,8 +21,9 @@ static bool write_sample(const progress *g, const heed_report *r, const char *te
     snprintf(path, sizeof path, "%s/samples.txt", g->run);
     FILE *f = fopen(path, "a");
     if (!f) return false;
-    fprintf(f, "---- step %lld, validation loss %.4f ----\n%s\n\n", (long long)r->step, r->val_loss,
-            text);
+    bool val = isfinite(r->val_loss);
+    fprintf(f, "---- step %lld, %s loss %.4f ----\n%s\n\n", (long long)r->step,
+            val ? "validation" : "training", val ? r->val_loss : r->loss, text);
     return fclose(f) == 0;
 }
 

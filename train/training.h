@@ -35,6 +35,9 @@ void sample_text(progress *g, const heed_report *r);
 /* The heed_fit callback; user is a progress. */
 void progress_report(void *user, const heed_report *r);
 
+/* What to try with a run, with words of its data (next.c). */
+void print_next(const task *k, const char *data, const char *run);
+
 /* ---- curves (curves.c) ---- */
 typedef struct {
     int count, room;

@@ -152,7 +152,7 @@ bool attention_print(const attention *a) {
     const heed_tensor *w = weights_of(a);
     heed_real *rows = w ? attention_rows(a, w) : NULL;
     if (!rows) return false;
-    char title[160], names[65][16] = {"mean"};
+    char title[160], names[65][24] = {"mean"};
     const char *label[65] = {names[0]};
     int heads = w->shape[1] < 64 ? w->shape[1] : 64;
     for (int h = 1; h <= heads; h++) {

@@ -38,8 +38,9 @@ HEED_API void heed_optim_free(heed_optim *o);
  * value changes. */
 HEED_API bool heed_step(heed_optim *o, heed_real lr_scale);
 
-/* The slots as a store of their own ("adam.m.PARAMETER"), to be saved and loaded like any; and the
- * count of updates, in it as state. */
+/* The slots as a store of their own ("adam.m.PARAMETER"), to be saved and loaded like any; the
+ * count of updates is in it ("adam.count"). Parameters frozen when the optimizer is made have none.
+ */
 HEED_API heed_store *heed_optim_slots(heed_optim *o);
 
 /* sqrt of the sum of squares of all trained gradients. */

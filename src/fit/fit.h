@@ -148,6 +148,8 @@ bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *o
 bool heed__run_vacant(heed_ctx *c, const char *dir, bool force);
 /* Makes the folder, or removes from it what an earlier run left; then tokenizer and config.conf. */
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a);
+/* Takes back what heed__run_make and a first checkpoint left; made: the folder itself is new. */
+void heed__run_abandon(heed_ctx *c, const char *dir, bool made);
 bool heed__run_write_config(heed_ctx *c, const heed_fit_args *a);
 
 #endif

@@ -2,6 +2,7 @@
  * reached. */
 #include "core/core.h"
 #include "core/os.h"
+#include "core/tape.h"
 #include "fit/fit.h"
 
 #include <inttypes.h>
@@ -80,6 +81,20 @@ static const char *first_bad(const heed_store *s, bool gradient, double *found) 
     return NULL;
 }
 
+/* The first recorded op of this step with such a number in its output. */
+static const char *first_bad_output(const heed_tape *t, double *found) {
+    for (size_t i = 0; i < t->node_count; i++) {
+        const heed_tensor *y = t->nodes[i]->y;
+        double v = y && y->x ? bad_number(y->x, y->size) : 0;
+        if (v == 0) continue;
+        *found = v;
+        return t->nodes[i]->name;
+    }
+    return NULL;
+}
+
+static const char *bad_text(double v) { return isnan(v) ? "nan" : v > 0 ? "inf" : "-inf"; }
+
 /* Always false. what: "loss", "gradient", "validation loss" of the given step. */
 static bool diverged(heed__fitting *f, int64_t step, const char *what, const char *tensor,
                      double found) {
@@ -93,17 +108,19 @@ static bool diverged(heed__fitting *f, int64_t step, const char *what, const cha
     else
         snprintf(hint, sizeof hint, "a lower learning rate: --lr %.2g", lr);
     snprintf(note, sizeof note,
-             "training diverged at step %" PRId64 ": %s%s%.120s: expected a "
-             "finite number, found %g; hint: %s",
-             step, what, tensor ? " of " : "", tensor ? tensor : "", found, hint);
+             "training diverged at step %" PRId64
+             ": %s%s%.120s: expected a finite number, found %s; hint: %s",
+             step, what, tensor ? " of " : "", tensor ? tensor : "", bad_text(found), hint);
     heed__journal_note(&f->journal, f->state.step, note);
     return heed_fail(f->c, HEED_DIVERGED, "%s", note);
 }
 
-/* A loss that is not finite comes from a weight that is not, if there is one. */
+/* A loss that is not finite comes from a weight that is not, or from what an op made of them. */
 static bool loss_diverged(heed__fitting *f, int64_t step, const char *what, double loss) {
     const char *bad = first_bad(f->store, false, &loss);
-    return diverged(f, step, bad ? "value" : what, bad, loss);
+    if (bad) return diverged(f, step, "value", bad, loss);
+    bad = first_bad_output(f->tape, &loss);
+    return diverged(f, step, bad ? "output" : what, bad, loss);
 }
 
 /* ---- one update ---- */

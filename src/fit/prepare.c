@@ -127,6 +127,7 @@ static bool measure_update(heed__fitting *f, double budget, double *seconds) {
 static bool fix_by_clock(heed__fitting *f) {
     double budget = f->set.minutes * 60, begin = heed__os_seconds(), update;
     int64_t at = f->state.step;
+    if (budget >= 60) heed__fit_tell(f, HEED_FIT_NOTE, "measuring the rate for some seconds");
     f->schedule =
         (heed_schedule){.warmup = INT64_MAX}; /* no rate worth the name: nothing diverges */
     if (!evaluate_one(f) || !measure_update(f, budget, &update)) return false;
@@ -290,15 +291,20 @@ static void note_limit(heed__fitting *f) {
     heed__fit_tell(f, HEED_FIT_NOTE, note);
 }
 
+/* A new run stands with its first checkpoint, or not at all. */
 static bool begin(heed__fitting *f) {
     heed__state *s = &f->state;
-    if (f->a->run && !(f->fresh ? start_run(f) : go_on(f))) return false;
+    const char *run = f->a->run;
+    bool made = run && !heed__os_exists(run);
+    bool ok = !run || (f->fresh ? start_run(f) : go_on(f));
     snprintf(s->version, sizeof s->version, "%s", HEED_VERSION);
     snprintf(s->isa, sizeof s->isa, "%s", heed_isa(f->c));
     f->start = heed__os_seconds();
-    heed__fit_tell(f, HEED_FIT_START, NULL);
-    note_limit(f);
-    return f->fresh ? heed__fit_save(f, true) : !heed__stopped(f->c);
+    if (ok) heed__fit_tell(f, HEED_FIT_START, NULL);
+    if (ok) note_limit(f);
+    if (ok && f->fresh) ok = heed__fit_save(f, true);
+    if (!ok && run && !f->a->resume) heed__run_abandon(f->c, run, made);
+    return ok && !heed__stopped(f->c);
 }
 
 bool heed__fit_prepare(heed__fitting *f) {

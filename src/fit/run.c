@@ -91,14 +91,27 @@ bool heed__run_write_config(heed_ctx *c, const heed_fit_args *a) {
     return ok;
 }
 
-bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
+/* In error state, too. */
+static bool clear_run(heed_ctx *c, const char *dir) {
     heed_text path = {.c = c};
-    bool ok = heed__os_make_dir(c, a->run);
+    bool ok = true;
     for (int i = 0; ok && run_files[i]; i++)
-        ok = heed__os_remove(c, heed__run_path(&path, a->run, run_files[i]));
+        ok = heed__run_path(&path, dir, run_files[i])[0] && heed__os_remove(c, path.s);
     heed_text_free(&path);
-    return ok && (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run)) &&
+    return ok;
+}
+
+bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
+    return heed__os_make_dir(c, a->run) && clear_run(c, a->run) &&
+           (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run)) &&
            heed__run_write_config(c, a);
+}
+
+void heed__run_abandon(heed_ctx *c, const char *dir, bool made) {
+    if (made)
+        heed__os_remove(c, dir);
+    else
+        clear_run(c, dir);
 }
 
 /* ---- opening ---- */

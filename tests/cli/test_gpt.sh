@@ -3,7 +3,7 @@ facts >facts.txt
 train_gpt run
 status 0
 says "run: step 6"
-says "heed generate run"
+says 'heed generate run --prompt "Paris is the"'
 warns "parameters"
 warns "validation"
 warns "step"
@@ -50,6 +50,18 @@ holds cmp -s out first
 run generate run --prompt "QQQ" --n 3
 status 0
 warns "unknown to the vocabulary: Q"
+
+run generate run --prompt "Warsaw is the capital of Poland ." --n 3
+status 0
+says "Warsaw is the capital of Poland ."
+{ facts; echo "Le café de Zürich ."; } >accents.txt
+run train gpt accents.txt -o bytes --tokenizer byte $SMALL
+status 0
+run generate bytes --prompt "café" --n 60 --temperature 5 --json
+status 0
+json samples.0.text
+run generate bytes --prompt "café" --n 60 --temperature 5
+holds grep -q '^café' out
 
 run eval run
 status 0

@@ -2,7 +2,7 @@
 facts >facts.txt
 train_mlm run
 status 0
-says "heed fill run"
+says 'heed fill run "Paris is the capital of [MASK] ."'
 run fill run "Paris is the capital of [MASK] ."
 status 0
 quiet

@@ -1,0 +1,69 @@
+/* next.c -- what to try after a training: commands with words of its own text. */
+#include "training.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { LONGEST = 200, WORDS = 9 };
+
+/* Stands between double quotes in any shell as it is. */
+static bool is_plain(char ch) {
+    return isalnum((unsigned char)ch) || (unsigned char)ch >= 0x80 || strchr(" .,;:'-", ch);
+}
+
+static int words_in(const char *line) {
+    int n = 0;
+    for (const char *s = line; *s; s++) n += *s != ' ' && (s == line || s[-1] == ' ');
+    return n;
+}
+
+/* Cuts line behind its count-th word. */
+static void keep_words(char *line, int count) {
+    for (char *s = line; *s; s++)
+        if (*s == ' ' && s != line && s[-1] != ' ' && --count == 0) *s = 0;
+}
+
+/* The first words of the first line that is plain and has at least four. */
+static bool first_line(const char *path, char line[LONGEST + 2]) {
+    char text[4096];
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f) fclose(f);
+    text[n] = 0;
+    char *start = strncmp(text, "\xEF\xBB\xBF", 3) == 0 ? text + 3 : text;
+    for (char *s = start, *end; (end = strchr(s, '\n')); s = end + 1) {
+        *end = 0;
+        s[strcspn(s, "\r")] = 0;
+        size_t plain = 0;
+        while (s[plain] && is_plain(s[plain])) plain++;
+        if (s[plain] || plain > LONGEST || words_in(s) < 4) continue;
+        memcpy(line, s, plain + 1);
+        keep_words(line, WORDS);
+        return true;
+    }
+    return false;
+}
+
+/* The last word with a letter becomes [MASK]. */
+static void print_masked(const char *line) {
+    size_t end = strlen(line);
+    while (end > 0 && !isalnum((unsigned char)line[end - 1]) && (unsigned char)line[end - 1] < 0x80)
+        end--;
+    size_t start = end;
+    while (start > 0 && line[start - 1] != ' ') start--;
+    printf("%.*s[MASK]%s", (int)start, line, line + end);
+}
+
+void print_next(const task *k, const char *data, const char *run) {
+    char line[LONGEST + 2] = "Some words and one more .";
+    first_line(data, line);
+    printf("\nNext:\n  heed %s %s%s \"", k->masked ? "fill" : "generate", run,
+           k->masked ? "" : " --prompt");
+    if (k->masked)
+        print_masked(line);
+    else {
+        keep_words(line, 3);
+        fputs(line, stdout);
+    }
+    printf("\"\n  heed plot %s\n", run);
+}
