@@ -186,7 +186,7 @@ ssize_t write(int fd, const void *bytes, size_t n) {
     return syscall(SYS_write, fd, bytes, n);
 }
 
-static const char killed_settings[] = "steps=6 eval-every=2 dropout=0.1 lr=0.05 log-every=1";
+static const char killed_settings[] = "steps=3 eval-every=2 dropout=0.1 lr=0.05 log-every=1";
 
 /* True if the child came to its end. */
 static bool train_and_die(const char *run, bool go_on, long calls) {
