@@ -102,19 +102,24 @@ static void group_product(const heed_gemm *g, const heed_real *packed, const par
     }
 }
 
+/* Deep products go by so few rows at a time that their part of C stays in cache between blocks. */
+#define STAY (64 * TILE_ROWS)
+
 static void product(const heed_gemm *g, const part_of_c *part) {
     heed_real packed[DEPTH * GROUP];
+    int stay = g->k > DEPTH ? STAY : part->rows;
     for (int j = 0; j < part->cols; j += GROUP) {
-        part_of_c group = *part;
-        group.col = part->col + j;
-        group.cols = at_most(GROUP, part->cols - j);
-        int p = 0;
-        do { /* once even for k = 0, which clears C */
-            int depth = at_most(DEPTH, g->k - p);
-            pack(g, packed, &group, p, depth);
-            group_product(g, packed, &group, p, depth);
-            p += depth;
-        } while (p < g->k);
+        for (int i = 0; i < part->rows; i += stay) {
+            part_of_c piece = {part->batch, part->row + i, at_most(stay, part->rows - i),
+                               part->col + j, at_most(GROUP, part->cols - j)};
+            int p = 0;
+            do { /* once even for k = 0, which clears C */
+                int depth = at_most(DEPTH, g->k - p);
+                pack(g, packed, &piece, p, depth);
+                group_product(g, packed, &piece, p, depth);
+                p += depth;
+            } while (p < g->k);
+        }
     }
 }
 

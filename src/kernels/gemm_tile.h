@@ -101,34 +101,38 @@ static void tile_run(const heed__tile *t, int rows) {
 
 /* The transpose of VL rows: log2 VL perfect shuffles. */
 INLINE void transpose(vec r[VL]) {
-    for (int stage = VL; stage > 1; stage /= 2) {
+    UNROLL for (int stage = VL; stage > 1; stage /= 2) {
         vec t[VL];
-        for (int i = 0; i < VL / 2; i++) {
+        UNROLL for (int i = 0; i < VL / 2; i++) {
             t[2 * i] = zip_low(r[i], r[i + VL / 2]);
             t[2 * i + 1] = zip_high(r[i], r[i + VL / 2]);
         }
-        for (int i = 0; i < VL; i++) r[i] = t[i];
+        UNROLL for (int i = 0; i < VL; i++) r[i] = t[i];
     }
 }
 
 /* VL columns of a panel from rows of x, zeros beyond width. */
 static inline void pack_turned(heed_real *panel, const heed_real *x, size_t step, int width,
                                int depth) {
-    for (int p = 0; p < depth; p += VL) {
+    for (int p = 0; p < depth; p += VL, panel += (size_t)VL * PANEL) {
         vec r[VL];
-        size_t left = (size_t)(depth - p);
-        if (width >= VL && left >= (size_t)VL) {
-            for (int j = 0; j < VL; j++) r[j] = load(x + (size_t)j * step + p);
-        } else {
+        heed_real rest[VL * VL];
+        bool whole = width >= VL && depth - p >= VL;
+        if (!whole)
             for (int j = 0; j < VL; j++)
-                r[j] = j < width ? get(x + (size_t)j * step + p, left) : splat(0);
-        }
+                store(rest + j * VL,
+                      j < width ? get(x + (size_t)j * step + p, (size_t)(depth - p)) : splat(0));
+        const heed_real *from = whole ? x + p : rest;
+        size_t apart = whole ? step : VL;
+        UNROLL for (int j = 0; j < VL; j++) r[j] = load(from + (size_t)j * apart);
         transpose(r);
-        int n = depth - p < VL ? depth - p : VL;
-        if (n == VL)
-            for (int q = 0; q < VL; q++) store(panel + (size_t)(p + q) * PANEL, r[q]);
-        else
-            for (int q = 0; q < n; q++) store(panel + (size_t)(p + q) * PANEL, r[q]);
+        if (depth - p >= VL) {
+            UNROLL for (int q = 0; q < VL; q++) store(panel + q * PANEL, r[q]);
+            continue;
+        }
+        UNROLL for (int q = 0; q < VL; q++) {
+            if (q < depth - p) store(panel + q * PANEL, r[q]);
+        }
     }
 }
 
