@@ -13,7 +13,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 # A variant is a folder under build/ with flags of its own.
 VARIANT  ?= release
-OPT_release := -O3 -g1
+OPT_release := -O3
 OPT_f64     := -O2 -g1 -DHEED_F64
 OPT_asan    := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 OPT_ubsan   := -O1 -g -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all
