@@ -158,6 +158,10 @@ TEST(corpus_batches_depend_on_seed_step_and_micro_alone) {
                                           (heed_corpus_args){.block = 16, .val_split = 0.1});
     CHECK(heed_gpt_batch(other, at, &b));
     CHECK(memcmp(first, b.ids, sizeof first) != 0);
+    CHECK(heed_gpt_batch(other, (heed_batch_at){.val = true, .index = 4, .rows = 1}, &b));
+    memcpy(first, b.ids, 16 * sizeof *first);
+    CHECK(heed_gpt_batch(w.corpus, (heed_batch_at){.val = true, .index = 4, .rows = 1}, &b));
+    CHECK(memcmp(first, b.ids, 16 * sizeof *first) != 0); /* the split is of the seed, too */
     CHECK(heed_corpus_about(other).checksum == heed_corpus_about(w.corpus).checksum);
     heed_text_free(&t);
     CLOSE(c);
@@ -198,6 +202,9 @@ TEST(corpus_lines_end_and_are_padded) {
     CHECK(b.labels[9 + 8] == heed_token_id(k, "j")); /* cut: its end is not told */
     CHECK(b.ids[18] == heed_token_id(k, "b") && b.labels[18] == sep);
     CHECK(b.label_bytes == 2 + 2 + 1 + 9 * 2 + 1);
+    p = heed_corpus_open(c, path, k, (heed_corpus_args){HEED_LINES, .block = 10});
+    CHECK(heed_corpus_about(p).cut_lines == 0); /* ten tokens and, as a label, the end */
+    CHECK(heed_gpt_batch(p, (heed_batch_at){.val = true, .rows = 3}, &b) && b.labels[19] == sep);
     p = heed_corpus_open(c, path, k, (heed_corpus_args){HEED_LINES, .block = 64});
     CHECK(heed_gpt_batch(p, (heed_batch_at){.rows = 2}, &b) && b.len == 16 && b.pad);
     p = heed_corpus_open(c, path, k, (heed_corpus_args){HEED_LINES, .bracket = true, .block = 64});

@@ -73,6 +73,7 @@ TEST(tokenizer_char) {
     CHECK_TEXT(encoded(k, "\xFF"
                           "a"),
                "5:0:1 2:1:2");
+    CHECK_TEXT(encoded(k, "\xED\xA0\x80"), "5:0:1 5:1:2 5:2:3"); /* no surrogates */
     CHECK_TEXT(round_trip(k, "a\nb \xC3\xA9 b"), "a\nb \xC3\xA9 b");
     CHECK_TEXT(heed_tokenizer_kind(k), "char");
     k = train(c, "aab", (heed_tokenizer_args){.kind = "char", .specials = true});
@@ -147,6 +148,8 @@ static const struct { const char *text, *lower, *cased; } pieces[] = {
     {"tTt  \x09 t", "51:0:1 52:1:2 52:2:3 51:7:8", "1:0:3 51:7:8"},
     {"\xCC\x81" "e", "12:2:3", "1:0:3"},
     {"x\xEF\xA4\x80x", "35:0:1 1:1:4 35:4:5", "35:0:1 1:1:4 35:4:5"},
+    {"x\xF0\xAB\xA0\xA0x", "1:0:6", "1:0:6"}, /* U+2B820 does not stand alone in the reference */
+    {"x\xF0\xAB\xA4\xA0x", "35:0:1 1:1:5 35:5:6", "35:0:1 1:1:5 35:5:6"}, /* U+2B920 does */
     {"[MASK", "23:0:1 25:1:5", "23:0:1 1:1:5"},
     {" \xE2\x80\x8B ", "", ""},
 };
@@ -176,6 +179,9 @@ TEST(tokenizer_wordpiece_encodes_as_hugging_face) {
         heed_tokenizer_open(c, file_with("vocab.txt", mini_vocab, sizeof mini_vocab - 1));
     CHECK(heed_tokenizer_digest(lines) == heed_tokenizer_digest(lower)); /* no capital in it */
     CHECK(heed_tokenizer_digest(cased) != heed_tokenizer_digest(lower));
+    static const char capital[] = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nA\n\xE2\x84\x9D\n";
+    lines = heed_tokenizer_open(c, file_with("vocab.txt", capital, sizeof capital - 1));
+    CHECK_TEXT(encoded(lines, "a A"), "5:0:1 6:2:3"); /* a capital: not to be lower-cased */
     CLOSE(c);
 }
 

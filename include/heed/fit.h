@@ -62,8 +62,19 @@ typedef struct {
     double loss, val_loss, best_loss, metric;
 } heed_fit_result;
 
-/* Trains. In error (heed_state): DIVERGED names step and tensor, and last is the checkpoint before
- * it. */
+/* Trains a->model by a->config. Model and data are tried on one batch before anything is written;
+ * the run directory then holds
+ *     config.conf            all settings, with the length in steps: read back, they give this run
+ *     model.safetensors      the best weights: by validation loss, else by training loss
+ *     last/                  model.safetensors optimizer.safetensors state.json: to go on from
+ *     metrics.csv train.log  the tokenizer's files
+ * and holds them whole at any moment it may die at. Resumed, a training ends with the same bits as
+ * one that never stopped, at any thread count. Without a run directory the weights are seen by
+ * report alone. Errors: USAGE for settings and a run that exists; DATA for a damaged checkpoint,
+ * changed data or tokenizer; FAILED for a full disk; DIVERGED when a loss or gradient is not
+ * finite, with step and name, before the update; INTERRUPTED when stop said so. In the last three
+ * the last checkpoint stays good. Returns what the last evaluation found; NAN where there was none.
+ */
 HEED_API heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a);
 
 /* A model with its parameters, built or read. */

@@ -81,6 +81,33 @@ static void steady(const heed_model *model, heed_optim_kind kind) {
     heed_close(s.c);
 }
 
+/* heed_fit itself, between evaluations and rows of metrics.csv. */
+static void count_step(void *user, const heed_report *r) {
+    long *calls = user;
+    if (r->event == HEED_FIT_STEP && r->step == 2) calls[0] = alloc_calls;
+    if (r->event == HEED_FIT_STEP && r->step == 30) calls[1] = alloc_calls;
+}
+
+static void steady_fit(const heed_model *model) {
+    char what[128], run[600];
+    long calls[2] = {0, 1};
+    setting s = open_setting(model, "31");
+    path_of(run, sizeof run, "run");
+    heed_config_set(s.f, "log-every", "1000", "alloc.c", HEED_FROM_FLAG);
+    heed_config_set(s.f, "eval-every", "1000", "alloc.c", HEED_FROM_FLAG);
+    heed_fit(s.c, &(heed_fit_args){.model = model,
+                                   .config = s.f,
+                                   .data = s.k,
+                                   .run = run,
+                                   .force = true,
+                                   .report = count_step,
+                                   .user = calls});
+    snprintf(what, sizeof what, "%s in heed_fit: %ld allocator calls in 28 steps, error \"%s\"",
+             model->name, calls[1] - calls[0], heed_why(s.c));
+    check(calls[0] == calls[1] && heed_state(s.c) == HEED_OK, what);
+    heed_close(s.c);
+}
+
 /* The whole way once: train with checkpoints, resume, open, use. True if nothing failed. */
 static bool whole_way(const heed_model *model) {
     char run[600];
@@ -136,6 +163,8 @@ int main(int argc, char **argv) {
     const heed_optim_kind kinds[] = {HEED_SGD, HEED_MOMENTUM, HEED_RMSPROP, HEED_ADAM, HEED_ADAMW};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) steady(&heed_model_mlm, kinds[i]);
     steady(&heed_model_gpt, HEED_ADAMW);
+    steady_fit(&heed_model_mlm);
+    steady_fit(&heed_model_gpt);
     every_failure(&heed_model_mlm);
     every_failure(&heed_model_gpt);
     printf("%d passed, %d failed\n", passed, failed);
