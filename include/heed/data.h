@@ -32,10 +32,11 @@ typedef struct {
 HEED_API heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
                                               heed_tokenizer_args a);
 /* From a run or tokenizer directory (heed-tokenizer.json, else vocab.txt), or one of these files. A
- * vocab.txt is wordpiece, lower-casing unless a token of it holds a capital. */
+ * vocab.txt is wordpiece; it lower-cases as do_lower_case in tokenizer_config.json beside it says,
+ * else unless a token of it holds a capital. */
 HEED_API heed_tokenizer *heed_tokenizer_open(heed_ctx *c, const char *path);
-/* Writes heed-tokenizer.json into dir, and for word and wordpiece vocab.txt, a token a line, which
- * other programs read. */
+/* Writes heed-tokenizer.json into dir; for word and wordpiece also vocab.txt, a token a line, and
+ * for wordpiece tokenizer_config.json, which Hugging Face's BertTokenizer reads. */
 HEED_API bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir);
 HEED_API void heed_tokenizer_free(heed_tokenizer *k);
 HEED_API const char *heed_tokenizer_kind(const heed_tokenizer *k);

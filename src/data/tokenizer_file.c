@@ -1,6 +1,7 @@
 /* Tokenizers on disk. heed-tokenizer.json holds everything:
  *   {"format": 1, "kind": "char", "lower": false, "tokens": ["\n", " ", "!", ...]}
- * wordpiece and word write vocab.txt beside it, a token a line, for other programs. */
+ * word and wordpiece write vocab.txt beside it, a token a line, for other programs, and wordpiece
+ * the tokenizer_config.json from which Hugging Face's BertTokenizer learns of lower-casing. */
 #include "core/os.h"
 #include "data/tokenizer.h"
 #include "data/utf8.h"
@@ -10,7 +11,7 @@
 #include <utf8proc.h>
 
 enum { FORMAT = 1 };
-static const char own_name[] = "heed-tokenizer.json";
+static const char own_name[] = "heed-tokenizer.json", foreign_name[] = "tokenizer_config.json";
 
 /* ---- saving ---- */
 
@@ -18,18 +19,33 @@ static bool join(heed_text *out, const char *dir, const char *name) {
     return heed_text_add(out, "%s/%s", dir, name);
 }
 
-static bool save_json(const heed_tokenizer *k, const char *dir) {
+/* Takes value. */
+static bool write_json(heed_ctx *c, const char *dir, const char *name, json_t *value) {
+    heed_text path = {.c = c};
+    bool good = join(&path, dir, name) && heed__json_write(c, path.s, value);
+    heed_text_free(&path);
+    json_decref(value);
+    return good;
+}
+
+static bool save_own(const heed_tokenizer *k, const char *dir) {
     json_t *tokens = json_array();
     for (size_t i = 0; i < k->names.count; i++)
         json_array_append_new(tokens, json_string(heed__names_text(&k->names, i)));
     bool all = json_array_size(tokens) == k->names.count;
     json_t *value = json_pack("{s:i, s:s, s:b, s:o}", "format", FORMAT, "kind",
                               heed__kind_name(k->kind), "lower", (int)k->lower, "tokens", tokens);
-    heed_text path = {.c = k->c};
-    bool good = join(&path, dir, own_name) && heed__json_write(k->c, path.s, all ? value : NULL);
-    heed_text_free(&path);
-    json_decref(value);
-    return good;
+    if (!all) {
+        json_decref(value);
+        value = NULL; /* write_json tells of it */
+    }
+    return write_json(k->c, dir, own_name, value);
+}
+
+static bool save_foreign(const heed_tokenizer *k, const char *dir) {
+    return write_json(k->c, dir, foreign_name,
+                      json_pack("{s:s, s:b}", "tokenizer_class", "BertTokenizer", "do_lower_case",
+                                (int)k->lower));
 }
 
 static bool save_lines(const heed_tokenizer *k, const char *dir) {
@@ -49,7 +65,7 @@ static bool save_lines(const heed_tokenizer *k, const char *dir) {
 bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir) {
     if (!k || !dir || heed__stopped(k->c)) return false;
     return heed__os_make_dir(k->c, dir) && (k->kind < HEED__WORD || save_lines(k, dir)) &&
-           save_json(k, dir);
+           (k->kind < HEED__WORDPIECE || save_foreign(k, dir)) && save_own(k, dir);
 }
 
 /* ---- opening ---- */
@@ -153,8 +169,7 @@ static bool has_capitals(const heed_tokenizer *k) {
     return false;
 }
 
-/* A wordpiece vocabulary. It does not say whether text is to be lower-cased: it is if no token
- * holds a capital. */
+/* A vocab.txt does not say whether text is to be lower-cased. */
 static heed_tokenizer *open_lines(heed_ctx *c, const char *path) {
     size_t n;
     char *s = heed_text_read(c, path, &n);
@@ -167,6 +182,21 @@ static heed_tokenizer *open_lines(heed_ctx *c, const char *path) {
     }
     heed_tokenizer_free(k);
     return NULL;
+}
+
+/* What tokenizer_config.json in the folder says of lower-casing, if there is one and it does. */
+static bool read_foreign(heed_tokenizer *k, const char *dir) {
+    heed_text path = {.c = k->c};
+    bool good = join(&path, dir, foreign_name);
+    if (good && heed__os_exists(path.s)) {
+        json_t *all = heed__json_read(k->c, path.s);
+        const json_t *lower = json_object_get(all, "do_lower_case");
+        good = all != NULL;
+        if (json_is_boolean(lower)) k->lower = json_is_true(lower);
+        json_decref(all);
+    }
+    heed_text_free(&path);
+    return good;
 }
 
 /* The file that a path stands for: in a folder ours, else vocab.txt. */
@@ -188,7 +218,8 @@ heed_tokenizer *heed_tokenizer_open(heed_ctx *c, const char *path) {
     if (find_file(c, path, &file)) {
         bool json = file.n > 5 && strcmp(file.s + file.n - 5, ".json") == 0;
         k = json ? open_json(c, file.s) : open_lines(c, file.s);
-        if (k && !heed__tokenizer_finish(k, file.s)) {
+        bool foreign = !json && heed__os_is_dir(path);
+        if (k && (!heed__tokenizer_finish(k, file.s) || (foreign && !read_foreign(k, path)))) {
             heed_tokenizer_free(k);
             k = NULL;
         }

@@ -164,8 +164,13 @@ static void add_lanes_part(const void *job, size_t from, size_t to, int thread) 
     }
 }
 
-static void grad_of_side(const heed_kernels *k, binary *j) {
+static void grad_of_side(const heed_kernels *k, binary *j, const heed_walk *w) {
     if (!j->out) return;
+    heed_walk own = *w;
+    if (j->f == HEED_BIN_ADD || j->f == HEED_BIN_SUB) /* the other input is not read */
+        memcpy(j->side ? own.a : own.b, own.c, sizeof own.c);
+    j->g = grid_of(&own);
+    j->chunks = chunks_of(&j->g);
     int last = j->g.dims - 1;
     j->kept = 0;
     for (int d = 0; d <= last; d++)
@@ -184,9 +189,8 @@ void K(binary_grad)(const heed_kernels *k, heed_binary f, heed_real *ga, heed_re
                     const heed_walk *w) {
     binary j = {.f = f, .side = 0, .out = ga, .a = a, .b = b, .gc = gc, .g = grid_of(w)};
     if (!j.g.size) return;
-    j.chunks = chunks_of(&j.g);
-    grad_of_side(k, &j);
+    grad_of_side(k, &j, w);
     j.side = 1;
     j.out = gb;
-    grad_of_side(k, &j);
+    grad_of_side(k, &j, w);
 }

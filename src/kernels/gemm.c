@@ -44,14 +44,21 @@ static void finish(const heed_gemm *g, size_t at, int col, int rows, int width) 
 #undef BODY
 }
 
-static void pack(const heed_gemm *g, heed_real *packed, size_t batch, int col, int cols, int p,
-                 int depth) {
-    const heed_real *b = g->b + batch * g->stride_b;
+/* Panels that few rows pass by are read where they lie, if whole vectors may be. */
+#define FEW (8 * TILE_ROWS)
+static bool in_place(const heed_gemm *g, const part_of_c *part, int width) {
+    return !g->tb && part->rows <= FEW && width % VL == 0;
+}
+
+static void pack(const heed_gemm *g, heed_real *packed, const part_of_c *part, int p, int depth) {
+    const heed_real *b = g->b + part->batch * g->stride_b;
     size_t step = (size_t)g->ldb;
-    for (int j = 0; j < cols; j += PANEL) {
-        size_t c = (size_t)(col + j);
+    for (int j = 0; j < part->cols; j += PANEL) {
+        int width = at_most(PANEL, part->cols - j);
+        size_t c = (size_t)(part->col + j);
+        if (in_place(g, part, width)) continue;
         const heed_real *from = b + (g->tb ? c * step + (size_t)p : (size_t)p * step + c);
-        pack_panel(packed + (size_t)j * DEPTH, from, step, g->tb, at_most(PANEL, cols - j), depth);
+        pack_panel(packed + (size_t)j * DEPTH, from, step, g->tb, width, depth);
     }
 }
 
@@ -73,20 +80,22 @@ INLINE heed__tile rows_of_a(const heed_gemm *g, heed_real *room, size_t batch, i
 static void group_product(const heed_gemm *g, const heed_real *packed, const part_of_c *part, int p,
                           int depth) {
     heed_real room[BLOCK * DEPTH];
+    const heed_real *b = g->b + part->batch * g->stride_b + (size_t)p * (size_t)g->ldb;
     bool last = p + depth >= g->k;
     for (int i = part->row; i < part->row + part->rows; i += BLOCK) {
         int rows = at_most(BLOCK, part->row + part->rows - i);
         heed__tile t = rows_of_a(g, room, part->batch, i, rows, p, depth, part->cols);
-        t.b_step = PANEL;
         t.ldc = (size_t)g->ldc;
         t.depth = depth;
         t.add = g->add || p > 0;
         for (int j = 0; j < part->cols; j += PANEL) {
             size_t at =
                 part->batch * g->stride_c + (size_t)i * (size_t)g->ldc + (size_t)(part->col + j);
-            t.b = packed + (size_t)j * DEPTH;
-            t.c = g->c + at;
             t.width = at_most(PANEL, part->cols - j);
+            bool lies = in_place(g, part, t.width);
+            t.b = lies ? b + part->col + j : packed + (size_t)j * DEPTH;
+            t.b_step = lies ? (size_t)g->ldb : PANEL;
+            t.c = g->c + at;
             tile_run(&t, rows);
             if (last) finish(g, at, part->col + j, rows, t.width);
         }
@@ -102,7 +111,7 @@ static void product(const heed_gemm *g, const part_of_c *part) {
         int p = 0;
         do { /* once even for k = 0, which clears C */
             int depth = at_most(DEPTH, g->k - p);
-            pack(g, packed, part->batch, group.col, group.cols, p, depth);
+            pack(g, packed, &group, p, depth);
             group_product(g, packed, &group, p, depth);
             p += depth;
         } while (p < g->k);

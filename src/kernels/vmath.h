@@ -29,6 +29,7 @@ INLINE vec vsqrt(vec x) {
 
 #ifdef HEED_F64
 
+#define HEED__SQRT_HALF 0.70710678118654752
 #define HEED__LIBM(name, f)                                                                        \
     INLINE vec name(vec x) {                                                                       \
         for (int i = 0; i < VL; i++) x[i] = f(x[i]);                                               \
@@ -38,6 +39,12 @@ HEED__LIBM(vexp, exp)
 HEED__LIBM(vlog, log)
 HEED__LIBM(vtanh, tanh)
 HEED__LIBM(verf, erf)
+
+/* Phi(x), the normal distribution function; *bell = exp(-x^2 / 2). */
+INLINE vec normal(vec x, vec *bell) {
+    *bell = vexp(splat(-0.5) * x * x);
+    return splat(0.5) * (splat(1) + verf(x * splat(HEED__SQRT_HALF)));
+}
 
 #else
 
@@ -91,48 +98,43 @@ INLINE vec vtanh(vec x) {
     return pick(lt(a, splat(0.625f)), near, far);
 }
 
-/* |x| < 0.92: x + x P(x^2); else 1 - exp Q(|x|), Q a fit of log erfc, with the sign of x. */
-INLINE vec verf(vec x) {
-    static const float c[] = {0.12837916612625122f,  -0.37612634897232056f,
-                              0.11283695697784424f,  -0.026859398931264877f,
-                              0.005201032385230064f, -0.0008142703445628285f,
-                              8.370097202714533e-05f};
-    static const float q[] = {0.0001692051300778985f, -1.1294883489608765f,
-                              -0.6334008574485779f,   -0.10822038352489471f,
-                              0.025080615654587746f,  -0.004156254697591066f,
-                              0.0004313935642130673f, -2.0828618289669976e-05f};
-    const ivec sign = (ivec)splat(-0.0f);
-    vec a = vabs(x), s = x * x;
-    vec near = x * polynomial(s, c, 7) + x;
-    a = vmin(splat(4.0f), a); /* erf is 1 there */
-    vec far = splat(1.0f) - vexp(polynomial(a, q, 8));
-    far = (vec)((ivec)far | ((ivec)x & sign));
-    return pick(lt(a, splat(0.92f)), near, far);
+/* Phi(x), the normal distribution function; *bell = exp(-x^2 / 2). For a >= 0, Phi(-a) =
+ * bell (1/2 + u P(u)) with u = 0.28 a / (1 + 0.28 a), exact at 0; beyond 14 it vanishes. */
+INLINE vec normal(vec x, vec *bell) {
+    static const float c[] = {-1.4247937202453613f,  1.763978362083435f,   -1.1050387620925903f,
+                              0.13692167401313782f,  0.19830431044101715f, -0.007033724803477526f,
+                              -0.10284731537103653f, 0.04058366268873215f};
+    const vec one = splat(1.0f), a = vmin(splat(14.0f), vabs(x)) * splat(0.28f);
+    vec u = a / (one + a);
+    *bell = vexp(splat(-0.5f) * x * x);
+    vec tail = *bell * (u * polynomial(u, c, 8) + splat(0.5f));
+    return pick(lt(x, splat(0.0f)), tail, one - tail);
 }
 
 #endif
 
 INLINE vec vsigmoid(vec x) { return splat(1) / (splat(1) + vexp(-x)); }
 
-#define HEED__SQRT_HALF   ((heed_real)0.70710678118654752)
 #define HEED__GELU_SLOPE  ((heed_real)0.79788456080286536) /* sqrt(2/pi) */
 #define HEED__GELU_CUBE   ((heed_real)0.044715)
 #define HEED__NORMAL_PEAK ((heed_real)0.39894228040143268) /* 1/sqrt(2 pi) */
 
-INLINE vec gelu_tanh_inner(vec x) {
-    return vtanh(splat(HEED__GELU_SLOPE) * (x + splat(HEED__GELU_CUBE) * (x * x * x)));
+/* (1 + tanh u) / 2 = sigmoid(2u), with u the argument of the tanh form of GELU. */
+INLINE vec gelu_tanh_gate(vec x) {
+    vec u = splat(HEED__GELU_SLOPE) * (x + splat(HEED__GELU_CUBE) * (x * x * x));
+    return vsigmoid(u + u);
 }
 
 /* f(x); f is a constant wherever this is inlined into a loop. */
 INLINE vec act_value(heed_act f, vec x) {
-    const vec half = splat((heed_real)0.5), one = splat(1);
+    vec bell;
     switch (f) {
     case HEED_RELU:
         return vmax(splat(0), x); /* keeps what is not a number */
     case HEED_GELU:
-        return half * x * (one + verf(x * splat(HEED__SQRT_HALF)));
+        return x * normal(x, &bell);
     case HEED_GELU_TANH:
-        return half * x * (one + gelu_tanh_inner(x));
+        return x * gelu_tanh_gate(x);
     case HEED_SILU:
         return x * vsigmoid(x);
     case HEED_TANH:
@@ -154,17 +156,18 @@ INLINE vec act_value(heed_act f, vec x) {
 /* f'(x), from whichever of x and y = f(x) the activation needs. */
 INLINE vec act_slope(heed_act f, vec x, vec y) {
     const vec half = splat((heed_real)0.5), one = splat(1);
+    vec bell;
     switch (f) {
     case HEED_RELU:
         return pick(lt(splat(0), x), one, splat(0));
     case HEED_GELU: {
-        vec density = splat(HEED__NORMAL_PEAK) * vexp(-half * x * x);
-        return half * (one + verf(x * splat(HEED__SQRT_HALF))) + x * density;
+        vec below = normal(x, &bell);
+        return below + x * splat(HEED__NORMAL_PEAK) * bell;
     }
     case HEED_GELU_TANH: {
-        vec t = gelu_tanh_inner(x);
-        vec inner = splat(HEED__GELU_SLOPE) * (one + splat(3 * HEED__GELU_CUBE) * x * x);
-        return half * (one + t) + half * x * (one - t * t) * inner;
+        vec s = gelu_tanh_gate(x);
+        vec twice_inner = splat(2 * HEED__GELU_SLOPE) * (one + splat(3 * HEED__GELU_CUBE) * x * x);
+        return s + x * s * (one - s) * twice_inner;
     }
     case HEED_SILU: {
         vec s = vsigmoid(x);

@@ -1,7 +1,7 @@
-/* Fuzzing of everything in src/data that reads foreign bytes: text files, tokenizer files, encoding
- * and decoding, training, corpora. The first byte of the input chooses.
- *   clang -fsanitize=fuzzer,address,undefined -Iinclude -Isrc tests/fuzz/fuzz_tokenizer.c ...
- */
+#define _DEFAULT_SOURCE /* getpid */
+/* Everything in src/data that reads foreign bytes: text files, tokenizer files, training, encoding
+ * and decoding, corpora. The first byte of the input chooses among them. Whatever comes, ids are of
+ * the vocabulary, tokens lie in the text, and a bound on the vocabulary holds. */
 #include <heed/heed.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +26,7 @@ static void require(bool condition) {
     if (!condition) abort();
 }
 
-/* Every token lies in the text and has an id of the vocabulary; char and byte give the text back.
- */
+/* Every token lies in the text and has an id of the vocabulary. */
 static void check_encoding(heed_ctx *c, const heed_tokenizer *k, const char *text, size_t n) {
     heed_tokens t = {0};
     heed_text back = {.c = c};
@@ -52,7 +51,9 @@ static void fuzz_training(heed_ctx *c, int how, const uint8_t *data, size_t n) {
 
 static void fuzz_opening(heed_ctx *c, int how, const uint8_t *data, size_t n) {
     size_t cut = n / 2;
-    heed_tokenizer *k = heed_tokenizer_open(c, write_input(how & 1 ? ".json" : ".txt", data, cut));
+    const char *path = write_input(how & 1 ? ".json" : ".txt", data, cut);
+    heed_tokenizer *k = heed_tokenizer_open(c, path);
+    unlink(path);
     check_encoding(c, k, (const char *)data + cut, n - cut);
 }
 
@@ -79,6 +80,7 @@ static void fuzz_corpus(heed_ctx *c, int how, const uint8_t *data, size_t n) {
         require(!a.bracket || b.pick_count >= b.rows);
     }
     free(text);
+    unlink(path);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
