@@ -114,6 +114,21 @@ TEST(fit_accumulates) {
     CLOSE(b.c);
 }
 
+TEST(fit_evaluates_what_there_is) {
+    job j;
+    job_open(&j, NULL, "steps=10", (heed_options){.threads = 1});
+    j.args.no_val = true;
+    job_fit(&j);
+    CHECK(isnan(j.result.val_loss) && isnan(j.last[HEED_FIT_EVAL].val_loss));
+    CHECK(isfinite(j.result.best_loss) && j.result.best_loss <= j.result.loss);
+    CLOSE(j.c);
+    job_open(&j, NULL, "steps=10 eval-batches=3", (heed_options){.threads = 1});
+    job_fit(&j);
+    CHECK(isfinite(j.result.val_loss));
+    CHECK_HAS(j.notes, "3 of the 4 validation batches");
+    CLOSE(j.c);
+}
+
 TEST(fit_minutes_becomes_steps) {
     job j;
     job_open(&j, "timed", "minutes=0.02 log-every=1000000", (heed_options){.threads = 1});

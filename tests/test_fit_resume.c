@@ -39,6 +39,35 @@ TEST(fit_resume_is_exact) {
     CHECK(same_run("whole", "last"));
 }
 
+/* Stop is asked after steps and between the batches of an evaluation. */
+static bool stop_at_call(void *user) {
+    job *j = user;
+    return --j->stop_at < 0;
+}
+
+TEST(fit_resume_after_a_stop_at_any_question) {
+    static const char settings[] = "steps=9 eval-every=3 dropout=0.1 lr=0.02 log-every=2";
+    int stopped = 0, within = 0;
+    train_run("whole", settings);
+    for (int calls = 0;; calls++) {
+        job j;
+        command("rm -rf %s/run", test_folder());
+        job_open(&j, "run", settings, (heed_options){.threads = 1});
+        j.args.stop = stop_at_call;
+        j.stop_at = calls;
+        job_fit(&j);
+        bool done = heed_state(j.c) == HEED_OK;
+        stopped += !done;
+        within += !done && j.result.step % 3 == 0;
+        CHECK(done || heed_state(j.c) == HEED_INTERRUPTED);
+        heed_close(j.c);
+        resume_run("run");
+        CHECK(same_run("whole", "run"));
+        if (done) break;
+    }
+    CHECK(stopped == 9 + 3 * 3 && within == 3 + 3 * 3); /* 4 batches: 3 questions between them */
+}
+
 TEST(fit_resume_of_every_optimizer) {
     static const char *const names[] = {"gd",      "sgd",  "momentum", "nesterov",
                                         "rmsprop", "adam", "adamw"};
@@ -157,7 +186,7 @@ ssize_t write(int fd, const void *bytes, size_t n) {
     return syscall(SYS_write, fd, bytes, n);
 }
 
-static const char killed_settings[] = "steps=6 eval-every=2 dropout=0.1 lr=0.05 log-every=1";
+static const char killed_settings[] = "steps=3 eval-every=2 dropout=0.1 lr=0.05 log-every=1";
 
 /* True if the child came to its end. */
 static bool train_and_die(const char *run, bool go_on, long calls) {

@@ -69,8 +69,10 @@ static heed_fit_result fit_text(text_job *j) {
     return heed_fit(j->c, &j->args);
 }
 
-static void train_text(const heed_model *model, const char *kind, const char *run, int threads) {
+static void train_text(const heed_model *model, const char *kind, const char *run, int threads,
+                       const char *steps) {
     text_job j = open_text(model, kind, run, threads);
+    heed_config_set(j.args.config, "steps", steps, "test", HEED_FROM_FLAG);
     fit_text(&j);
     CLOSE(j.c);
 }
@@ -78,12 +80,12 @@ static void train_text(const heed_model *model, const char *kind, const char *ru
 TEST(fit_text_is_the_same_at_any_thread_count) {
     for (int i = 0; heed_models[i]; i++) {
         command("rm -rf %s/*", test_folder());
-        train_text(heed_models[i], "char", "one", 1);
+        train_text(heed_models[i], "char", "one", 1, "3");
         static const int threads[] = {2, 3, 8};
         for (int j = 0; j < 3; j++) {
             char run[16];
             snprintf(run, sizeof run, "with%d", threads[j]);
-            train_text(heed_models[i], "char", run, threads[j]);
+            train_text(heed_models[i], "char", run, threads[j], "3");
             if (!same_run("one", run))
                 test_fail(__FILE__, __LINE__, "%s with %d threads", heed_models[i]->name,
                           threads[j]);
@@ -94,7 +96,7 @@ TEST(fit_text_is_the_same_at_any_thread_count) {
 TEST(fit_text_resume_is_exact) {
     for (int i = 0; heed_models[i]; i++) {
         command("rm -rf %s/*", test_folder());
-        train_text(heed_models[i], "word", "whole", 1);
+        train_text(heed_models[i], "word", "whole", 1, "12");
         text_job j = open_text(heed_models[i], "word", "parts", 2);
         j.stop_at = 7;
         CHECK(fit_text(&j).step == 7);
@@ -109,7 +111,7 @@ TEST(fit_text_resume_is_exact) {
 }
 
 TEST(fit_text_run_holds_its_tokenizer) {
-    train_text(&heed_model_mlm, "wordpiece", "run", 1);
+    train_text(&heed_model_mlm, "wordpiece", "run", 1, "12");
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     heed_run *r = heed_run_open(c, in_folder("run"), heed_models, "best");
     CHECK(r && r->model == &heed_model_mlm && r->tokenizer);
@@ -129,7 +131,7 @@ TEST(fit_text_damaged_tokenizer_is_an_error) {
     static const char *const kinds[] = {"char", "word", "wordpiece"};
     for (int i = 0; i < 3; i++) {
         command("rm -rf %s/*", test_folder());
-        train_text(&heed_model_gpt, kinds[i], "run", 1);
+        train_text(&heed_model_gpt, kinds[i], "run", 1, "3");
         static const char *const names[] = {"run/heed-tokenizer.json", "run/vocab.txt"};
         for (int k = 0; k < 2; k++) {
             size_t n;

@@ -91,7 +91,7 @@ TEST(run_damaged_files_are_errors) {
             if (!all_fail("run", NULL))
                 test_fail(__FILE__, __LINE__, "%s cut to %zu bytes", files[i], cut);
         }
-        for (size_t at = 0; at < n; at += n / 40 + 1) {
+        for (size_t at = 0; at < n; at += n / 25 + 1) {
             command("rm -rf %s/run; cp -r %s/whole %s/run", test_folder(), test_folder(),
                     test_folder());
             data[at] ^= 4;

@@ -53,6 +53,7 @@ static bool read_lines(run_curves *k, char *text, const char *path) {
                                  path);
             continue;
         }
+        if (n != columns && !next) break; /* a training is writing it */
         if (n != columns)
             return heed_fail(k->c, HEED_DATA, "%s:%d: %d columns, expected %d", path, number, n,
                              columns);
@@ -78,6 +79,9 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
                          path);
     char *text = heed_text_read(c, path, &n);
     bool ok = text && read_lines(out, text, path);
+    if (ok && out->train.count + out->val.count == 0)
+        ok = heed_fail(c, HEED_DATA, "%s holds no numbers yet: expected a line per evaluation",
+                       path);
     free(text);
     if (!ok) curves_free(out);
     return ok;

@@ -103,6 +103,7 @@ static int help(int argc, char **argv) {
 
 static int run_command(const command *k, int argc, char **argv) {
     program p = {.command = k, .started = now()};
+    whole_json();
     if (wants_help(argc, argv)) return print_help(argc, argv, k) ? HEED_OK : HEED_FAILED;
     if (program_open(&p, argc, argv)) k->run(&p);
     return program_close(&p);

@@ -78,6 +78,8 @@ bool wants_help(int argc, char **argv);
 
 /* ---- output ---- */
 
+/* From here on JSON is whole, or the program ends. */
+void whole_json(void);
 /* Prints v on stdout in one line, and frees it. */
 void print_json(program *p, json_t *v);
 json_t *json_number(double x); /* null if not finite */

@@ -6,6 +6,16 @@
 #include <string.h>
 #include <utf8proc.h>
 
+/* jansson leaves out what it has no memory for, so a result would lack parts without a word. */
+static void *json_memory(size_t size) {
+    void *p = malloc(size);
+    if (p || size == 0) return p;
+    fprintf(stderr, "heed: out of memory: %zu bytes for JSON\n", size);
+    exit(HEED_FAILED);
+}
+
+void whole_json(void) { json_set_alloc_funcs(json_memory, free); }
+
 void print_json(program *p, json_t *v) {
     if (!v || json_dumpf(v, stdout, JSON_REAL_PRECISION(9) | JSON_COMPACT) != 0)
         heed_fail(p->c, HEED_FAILED, "cannot write the result as JSON");

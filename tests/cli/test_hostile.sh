@@ -75,6 +75,12 @@ spoil
 printf 'step,split,loss\n1,val\n' >run/metrics.csv
 run plot run
 refuses 3 "metrics.csv:2"
+printf 'step,split,loss\n1,val,2\n2,va' >run/metrics.csv
+run plot run
+status 0
+printf 'step,split,loss\n' >run/metrics.csv
+run plot run
+refuses 3 "no numbers yet"
 rm run/metrics.csv
 run plot run
 refuses 3 "metrics.csv"
