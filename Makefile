@@ -111,7 +111,7 @@ deps:
 
 f64 asan ubsan tsan serial debug:
 	@$(MAKE) VARIANT=$@ program test-program
-	@build/$@/heed-test
+	@ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 build/$@/heed-test
 
 test:
 	@sh tests/all.sh
