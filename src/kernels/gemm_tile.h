@@ -28,31 +28,51 @@ typedef struct {
     bool add;
 } heed__tile;
 
+/* What stands in the registers goes to c, row by row; a ragged end by way of memory. */
+INLINE void tile_store(const heed__tile *t, heed_real *c, vec sum[TILE_ROWS][TILE_VECS],
+                       const int rows, const int vecs) {
+    heed_real rest[TILE_ROWS * PANEL];
+    bool whole = t->width == vecs * VL;
+    heed_real *to = whole ? c : rest;
+    size_t ld = whole ? t->ldc : PANEL;
+    if (whole && t->add) {
+        UNROLL for (int i = 0; i < rows; i++) {
+            UNROLL for (int v = 0; v < vecs; v++) sum[i][v] =
+                load(c + (size_t)i * ld + v * VL) + sum[i][v];
+        }
+    }
+    UNROLL for (int i = 0; i < rows; i++) {
+        UNROLL for (int v = 0; v < vecs; v++) store(to + (size_t)i * ld + v * VL, sum[i][v]);
+    }
+    if (whole) return;
+    for (int i = 0; i < rows; i++, c += t->ldc)
+        for (int j = 0; j < t->width; j += VL) {
+            size_t left = (size_t)(t->width - j);
+            vec x = load(rest + i * PANEL + j);
+            put(c + j, t->add ? get(c + j, left) + x : x, left);
+        }
+}
+
 INLINE void tile_rows(const heed__tile *t, int row, const int rows, const int vecs,
                       const size_t a_row, const size_t a_step) {
     vec sum[TILE_ROWS][TILE_VECS];
-    for (int i = 0; i < rows; i++)
-        for (int v = 0; v < vecs; v++) sum[i][v] = splat(0);
-    size_t a_tile = t->a_tile ? t->a_tile : TILE_ROWS * a_row;
+    UNROLL for (int i = 0; i < rows; i++) {
+        UNROLL for (int v = 0; v < vecs; v++) sum[i][v] = splat(0);
+    }
+    size_t a_tile = t->a_tile ? t->a_tile : TILE_ROWS * a_row, b_step = t->b_step;
     const heed_real *a = t->a + (size_t)(row / TILE_ROWS) * a_tile, *b = t->b;
     a += (size_t)(row % TILE_ROWS) * a_row;
-    for (int p = 0; p < t->depth; p++) {
+    for (int p = t->depth; p > 0; p--) {
         vec line[TILE_VECS];
-        for (int v = 0; v < vecs; v++) line[v] = load(b + v * VL);
-        for (int i = 0; i < rows; i++) {
+        UNROLL for (int v = 0; v < vecs; v++) line[v] = load(b + v * VL);
+        UNROLL for (int i = 0; i < rows; i++) {
             vec x = splat(a[(size_t)i * a_row]);
-            for (int v = 0; v < vecs; v++) sum[i][v] += x * line[v];
+            UNROLL for (int v = 0; v < vecs; v++) sum[i][v] += x * line[v];
         }
         a += a_step;
-        b += t->b_step;
+        b += b_step;
     }
-    heed_real *c = t->c + (size_t)row * t->ldc;
-    for (int i = 0; i < rows; i++, c += t->ldc) {
-        for (int v = 0; v < vecs; v++) {
-            size_t left = (size_t)(t->width - v * VL);
-            put(c + v * VL, t->add ? get(c + v * VL, left) + sum[i][v] : sum[i][v], left);
-        }
-    }
+    tile_store(t, t->c + (size_t)row * t->ldc, sum, rows, vecs);
 }
 
 INLINE void tile_all_rows(const heed__tile *t, int rows, const int vecs, const size_t a_row,

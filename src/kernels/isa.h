@@ -59,6 +59,13 @@ typedef double dvec __attribute__((vector_size(VBYTES)));
 
 #define INLINE static inline __attribute__((always_inline, unused))
 
+/* Before a short loop over an array of vectors, which only then stays in registers. */
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
 INLINE vec splat(heed_real x) { return x - (vec){0}; }
 INLINE ivec isplat(heed_lane x) { return x - (ivec){0}; }
 INLINE vec load(const heed_real *p) {
