@@ -13,7 +13,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 # A variant is a folder under build/ with flags of its own.
 VARIANT  ?= release
-OPT_release := -O3 -g1
+OPT_release := -O3
 OPT_f64     := -O2 -g1 -DHEED_F64
 OPT_asan    := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 OPT_ubsan   := -O1 -g -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all
@@ -111,7 +111,7 @@ deps:
 
 f64 asan ubsan tsan serial debug:
 	@$(MAKE) VARIANT=$@ program test-program
-	@build/$@/heed-test
+	@ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 build/$@/heed-test
 
 test:
 	@sh tests/all.sh

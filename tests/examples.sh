@@ -11,7 +11,7 @@ if command -v pkg-config >/dev/null 2>&1; then
     flags="$(PKG_CONFIG_PATH=$dir/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$dir pkg-config --cflags --libs heed) -Wl,-rpath,$dir/usr/lib"
 fi
 build() { # SOURCES...: the first names the program
-    ${CC:-gcc} -std=c11 -Wall -Wextra -Werror -O1 "$@" -Imodels -o "$dir/$(basename "$1" .c)" $flags
+    ${CC:-gcc} -std=c11 -Wall -Wextra -Werror -O1 "$@" -Imodels -o "$dir/$(basename "$1" .c)" $flags -lm
     result $? "building $1"
 }
 run() { (cd "$dir" && "$@" >"$dir/out" 2>&1); s=$?; [ $s = 0 ] || cat "$dir/out"; result $s "$*"; }

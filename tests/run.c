@@ -61,8 +61,10 @@ int main(int argc, char **argv) {
         t->run();
         remove_folder();
         if (failures) fprintf(stderr, "FAILED %s\n", t->name);
-        if (failures) failed++;
-        else passed++;
+        if (failures)
+            failed++;
+        else
+            passed++;
     }
     printf("%d passed, %d failed\n", passed, failed);
     return failed || passed == 0;

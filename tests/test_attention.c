@@ -329,7 +329,8 @@ TEST(note_keeps_a_value_for_probes) {
     heed_probe(t, "block.*", true);
     heed_tape_begin(t, HEED_TRAIN, 0);
     heed_tensor *x = heed_want_grad(t, REALS(t, S(2), 1, 2));
-    heed_tensor *y = heed_note(heed_at(t, "block.0"), heed_scale(t, x, 3, 0), "hidden");
+    heed_tensor *y = heed_scale(t, x, 3, 0);
+    y = heed_note(heed_at(t, "block.0"), y, "hidden");
     CHECK(heed_backward(t, heed_sum(t, heed_mul(t, y, y))));
     heed_tensor *hidden = heed_probe_find(t, "block.0.hidden");
     CHECK_VALUES(hidden, 0, 3, 6);

@@ -77,6 +77,14 @@ static void train_text(const heed_model *model, const char *kind, const char *ru
     CLOSE(j.c);
 }
 
+static int files_in(const char *dir) {
+    DIR *d = opendir(dir);
+    int count = 0;
+    while (d && readdir(d)) count++;
+    if (d) closedir(d);
+    return count;
+}
+
 TEST(fit_text_is_the_same_at_any_thread_count) {
     for (int i = 0; heed_models[i]; i++) {
         command("rm -rf %s/*", test_folder());
@@ -125,6 +133,22 @@ TEST(fit_text_run_holds_its_tokenizer) {
     CHECK(s.weight > 0 && isfinite(s.loss) && s.judged == s.weight);
     heed_run_close(r);
     CLOSE(c);
+}
+
+/* Nothing of the old run is left but what is not heed's. */
+TEST(fit_text_force_replaces_the_tokenizer) {
+    train_text(&heed_model_gpt, "char", "fresh", 1, "2");
+    int files = files_in(in_folder("fresh"));
+    train_text(&heed_model_gpt, "wordpiece", "run", 1, "2");
+    spill("run", "notes.txt", "mine", 4);
+    text_job j = open_text(&heed_model_gpt, "char", "run", 1);
+    heed_config_set(j.args.config, "steps", "2", "test", HEED_FROM_FLAG);
+    j.args.force = true;
+    fit_text(&j);
+    CLOSE(j.c);
+    CHECK(files_in(in_folder("run")) == files + 1);
+    CHECK(exists("run", "notes.txt"));
+    CHECK(same_run("fresh", "run"));
 }
 
 TEST(fit_text_damaged_tokenizer_is_an_error) {

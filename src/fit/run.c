@@ -59,10 +59,22 @@ bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *o
 }
 
 /* All that a run consists of; removed by force, and nothing else is. */
-static const char *const run_files[] = {
-    "config.conf", "model.safetensors",   "last",       "last.new",    "last.old",
-    "metrics.csv", "train.log",           "loss.png",   "samples.txt", "vocab.txt",
-    "labels.txt",  "heed-tokenizer.json", "merges.txt", "vocab.json",  NULL};
+static const char *const run_files[] = {"config.conf",
+                                        "model.safetensors",
+                                        "last",
+                                        "last.new",
+                                        "last.old",
+                                        "metrics.csv",
+                                        "train.log",
+                                        "loss.png",
+                                        "samples.txt",
+                                        "labels.txt",
+                                        "heed-tokenizer.json",
+                                        "tokenizer_config.json",
+                                        "vocab.txt",
+                                        "vocab.json",
+                                        "merges.txt",
+                                        NULL};
 enum { TELLING = 5 }; /* the first ones tell that a folder is a run */
 
 bool heed__run_vacant(heed_ctx *c, const char *dir, bool force) {

@@ -1,8 +1,10 @@
-/* The kernel table: loops over raw memory, one build per instruction set, chosen when a context opens.
+/* The kernel table: loops over raw memory, one build per instruction set, chosen when a context
+ * opens.
  *
  * Rules that every kernel keeps:
  *  - the first argument is the table itself, which also holds the team size;
- *  - work is cut by size, never by team size, and partial sums are added in a fixed order: equal bits for every team;
+ *  - work is cut by size, never by team size, and partial sums are added in a fixed order: equal
+ * bits for every team;
  *  - pointers named g* are gradients and are added to, never overwritten;
  *  - no kernel allocates: scratch comes from the caller, or from a bounded stack array. */
 #ifndef HEED_KERNELS_H
@@ -11,12 +13,18 @@
 #include <heed/base.h>
 #include <heed/ctx.h>
 
-/* C (m,n) = op(A) (m,k) op(B) (k,n), or C += when add. Leading dimensions are row strides of the stored matrices. */
+/* C (m,n) = op(A) (m,k) op(B) (k,n), or C += when add. Leading dimensions are row strides of the
+ * stored matrices. */
 typedef struct {
     int m, n, k;
-    const heed_real *a; int lda; bool ta; /* ta: A is stored (k,m) */
-    const heed_real *b; int ldb; bool tb; /* tb: B is stored (n,k) */
-    heed_real *c; int ldc;
+    const heed_real *a;
+    int lda;
+    bool ta; /* ta: A is stored (k,m) */
+    const heed_real *b;
+    int ldb;
+    bool tb; /* tb: B is stored (n,k) */
+    heed_real *c;
+    int ldc;
     bool add;
     const heed_real *bias; /* (n), added to every row, or NULL */
     heed_act act;          /* applied after the bias */
@@ -33,8 +41,8 @@ typedef struct {
     size_t a[HEED_DIMS], b[HEED_DIMS], c[HEED_DIMS];
 } heed_walk;
 
-/* Row-wise softmax family. mask (rows, n) by row index mask_row(row) = see mask_rows: row r of x uses mask row
- * (r / mask_div) % mask_rows; NULL: none. */
+/* Row-wise softmax family. mask (rows, n) by row index mask_row(row) = see mask_rows: row r of x
+ * uses mask row (r / mask_div) % mask_rows; NULL: none. */
 typedef struct {
     size_t rows;
     int n;
@@ -45,29 +53,32 @@ typedef struct {
 
 typedef struct {
     int batch, heads, tq, tk, key, value;
-    const heed_real *q, *k, *v;     /* element (b,t,h,c): q[(b*tq + t)*ldq + h*key + c] */
+    const heed_real *q, *k, *v; /* element (b,t,h,c): q[(b*tq + t)*ldq + h*key + c] */
     size_t ldq, ldk, ldv;
-    const heed_real *bias;          /* element (b,h,i,j): bias[b*bias_b + h*bias_h + i*tk + j], or NULL */
-    size_t bias_b, bias_h;          /* 0 where broadcast */
-    const int32_t *pad;             /* (batch, tk), or NULL */
-    heed_real beta, dropout;        /* dropout 0 outside training */
+    const heed_real *bias;   /* element (b,h,i,j): bias[b*bias_b + h*bias_h + i*tk + j], or NULL */
+    size_t bias_b, bias_h;   /* 0 where broadcast */
+    const int32_t *pad;      /* (batch, tk), or NULL */
+    heed_real beta, dropout; /* dropout 0 outside training */
     bool causal, hard;
-    heed_random random;             /* element index ((b*heads + h)*tq + i)*tk + j decides dropout */
-    heed_real *y; size_t ldy;       /* (b,t,h,c): width value per head */
-    heed_real *lse;                 /* (batch,heads,tq): max and log-sum for backward: log sum_j exp(score_j); written by forward */
-    heed_real *weights, *scores;    /* (batch,heads,tq,tk) or NULL: produced when not NULL */
+    heed_random random; /* element index ((b*heads + h)*tq + i)*tk + j decides dropout */
+    heed_real *y;
+    size_t ldy;     /* (b,t,h,c): width value per head */
+    heed_real *lse; /* (batch,heads,tq): max and log-sum for backward: log sum_j exp(score_j);
+                       written by forward */
+    heed_real *weights, *scores; /* (batch,heads,tq,tk) or NULL: produced when not NULL */
     /* backward only */
-    const heed_real *gy;            /* like y */
-    heed_real *gq, *gk, *gv;        /* like q k v, same strides; NULL where not wanted */
-    heed_real *gbias;               /* like bias, sums over what broadcasts; or NULL */
-    heed_real *gweights, *gscores;  /* (batch,heads,tq,tk): overwritten when not NULL (probes) */
+    const heed_real *gy;           /* like y */
+    heed_real *gq, *gk, *gv;       /* like q k v, same strides; NULL where not wanted */
+    heed_real *gbias;              /* like bias, sums over what broadcasts; or NULL */
+    heed_real *gweights, *gscores; /* (batch,heads,tq,tk): overwritten when not NULL (probes) */
 } heed_attention_job;
 
-/* d = grad_scale g, plus decay x unless decoupled; decoupled: x -= lr decay x first. Then, as PyTorch:
- *   sgd      m NULL: x -= lr d; else m = momentum m + d, x -= lr (nesterov ? d + momentum m : m)
- *   rmsprop  v = alpha v + (1 - alpha) d^2, u = d / (sqrt(v) + eps); m NULL: x -= lr u; else m = momentum m + u, x -= lr m
- *   adam     m = beta1 m + (1 - beta1) d, v = beta2 v + (1 - beta2) d^2, x -= lr / correction1 m / (sqrt(v) / sqrt(correction2) + eps)
- * with correction1 = 1 - beta1^t and correction2 = 1 - beta2^t for update t = 1, 2, ... */
+/* d = grad_scale g, plus decay x unless decoupled; decoupled: x -= lr decay x first. Then, as
+ * PyTorch: sgd      m NULL: x -= lr d; else m = momentum m + d, x -= lr (nesterov ? d + momentum m
+ * : m) rmsprop  v = alpha v + (1 - alpha) d^2, u = d / (sqrt(v) + eps); m NULL: x -= lr u; else m =
+ * momentum m + u, x -= lr m adam     m = beta1 m + (1 - beta1) d, v = beta2 v + (1 - beta2) d^2, x
+ * -= lr / correction1 m / (sqrt(v) / sqrt(correction2) + eps) with correction1 = 1 - beta1^t and
+ * correction2 = 1 - beta2^t for update t = 1, 2, ... */
 typedef struct {
     heed_real lr, beta1, beta2, eps, decay, momentum, alpha, correction1, correction2, grad_scale;
     bool nesterov, decoupled;
@@ -82,49 +93,69 @@ struct heed_kernels {
     /* vec.c */
     void (*fill)(const heed_kernels *k, heed_real *y, heed_real v, size_t n);
     void (*copy)(const heed_kernels *k, heed_real *y, const heed_real *x, size_t n);
-    void (*axpy)(const heed_kernels *k, heed_real *y, const heed_real *x, heed_real a, size_t n);              /* y += a x */
-    void (*scale)(const heed_kernels *k, heed_real *y, const heed_real *x, heed_real a, heed_real b, size_t n); /* y = a x + b */
+    void (*axpy)(const heed_kernels *k, heed_real *y, const heed_real *x, heed_real a,
+                 size_t n); /* y += a x */
+    void (*scale)(const heed_kernels *k, heed_real *y, const heed_real *x, heed_real a, heed_real b,
+                  size_t n); /* y = a x + b */
     void (*activate)(const heed_kernels *k, heed_act f, heed_real *y, const heed_real *x, size_t n);
-    /* gx += f'(x) gy; y = f(x) may be NULL for RELU GELU GELU_TANH SILU LOG, x may be NULL for TANH SIGMOID EXP SQRT */
-    void (*activate_grad)(const heed_kernels *k, heed_act f, heed_real *gx, const heed_real *x, const heed_real *y,
-                          const heed_real *gy, size_t n);
-    void (*binary)(const heed_kernels *k, heed_binary f, heed_real *c, const heed_real *a, const heed_real *b, const heed_walk *w);
+    /* gx += f'(x) gy; y = f(x) may be NULL for RELU GELU GELU_TANH SILU LOG, x may be NULL for TANH
+     * SIGMOID EXP SQRT */
+    void (*activate_grad)(const heed_kernels *k, heed_act f, heed_real *gx, const heed_real *x,
+                          const heed_real *y, const heed_real *gy, size_t n);
+    void (*binary)(const heed_kernels *k, heed_binary f, heed_real *c, const heed_real *a,
+                   const heed_real *b, const heed_walk *w);
     /* ga += d f / d a gc, summed where a broadcasts; either may be NULL */
-    void (*binary_grad)(const heed_kernels *k, heed_binary f, heed_real *ga, heed_real *gb, const heed_real *a, const heed_real *b,
-                        const heed_real *gc, const heed_walk *w);
+    void (*binary_grad)(const heed_kernels *k, heed_binary f, heed_real *ga, heed_real *gb,
+                        const heed_real *a, const heed_real *b, const heed_real *gc,
+                        const heed_walk *w);
     double (*sum)(const heed_kernels *k, const heed_real *x, size_t n);
-    double (*sum_squares)(const heed_kernels *k, const heed_real *x, size_t n); /* not finite when any element is not */
+    double (*sum_squares)(const heed_kernels *k, const heed_real *x,
+                          size_t n); /* not finite when any element is not */
     /* gy (c) += column sums of x (rows,c) */
     void (*sum_rows)(const heed_kernels *k, heed_real *gy, const heed_real *x, size_t rows, int c);
-    void (*dropout)(const heed_kernels *k, heed_real *y, const heed_real *x, heed_real p, const heed_random *r, size_t n, bool add);
+    void (*dropout)(const heed_kernels *k, heed_real *y, const heed_real *x, heed_real p,
+                    const heed_random *r, size_t n, bool add);
 
     /* softmax.c */
-    void (*softmax)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_softmax_args *a);
-    void (*softmax_grad)(const heed_kernels *k, heed_real *gx, const heed_real *y, const heed_real *gy, const heed_softmax_args *a);
-    void (*log_softmax)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_softmax_args *a);
-    void (*log_softmax_grad)(const heed_kernels *k, heed_real *gx, const heed_real *y, const heed_real *gy, const heed_softmax_args *a);
-    /* Cross entropy rows: p (rows,c) = softmax(logits) and loss[row] = sum_c target_c (-log p_c), target smoothed; rows whose label
-     * is ignore get loss 0. weights (c) or NULL multiply the terms of their class. */
-    void (*xent)(const heed_kernels *k, heed_real *p, heed_real *loss, const heed_real *logits, const int32_t *labels, size_t rows,
-                 int c, int ignore, heed_real smoothing, const heed_real *weights);
+    void (*softmax)(const heed_kernels *k, heed_real *y, const heed_real *x,
+                    const heed_softmax_args *a);
+    void (*softmax_grad)(const heed_kernels *k, heed_real *gx, const heed_real *y,
+                         const heed_real *gy, const heed_softmax_args *a);
+    void (*log_softmax)(const heed_kernels *k, heed_real *y, const heed_real *x,
+                        const heed_softmax_args *a);
+    void (*log_softmax_grad)(const heed_kernels *k, heed_real *gx, const heed_real *y,
+                             const heed_real *gy, const heed_softmax_args *a);
+    /* Cross entropy rows: p (rows,c) = softmax(logits) and loss[row] = sum_c target_c (-log p_c),
+     * target smoothed; rows whose label is ignore get loss 0. weights (c) or NULL multiply the
+     * terms of their class. */
+    void (*xent)(const heed_kernels *k, heed_real *p, heed_real *loss, const heed_real *logits,
+                 const int32_t *labels, size_t rows, int c, int ignore, heed_real smoothing,
+                 const heed_real *weights);
     /* gx += scale * d loss[row] / d logits */
-    void (*xent_grad)(const heed_kernels *k, heed_real *gx, const heed_real *p, const int32_t *labels, size_t rows, int c, int ignore,
-                      heed_real smoothing, const heed_real *weights, heed_real scale);
+    void (*xent_grad)(const heed_kernels *k, heed_real *gx, const heed_real *p,
+                      const int32_t *labels, size_t rows, int c, int ignore, heed_real smoothing,
+                      const heed_real *weights, heed_real scale);
 
     /* norm.c: rows of width c. mean and rstd (rows) are written forward and read backward */
-    void (*layer_norm)(const heed_kernels *k, heed_real *y, heed_real *mean, heed_real *rstd, const heed_real *x, const heed_real *gain,
-                       const heed_real *bias, size_t rows, int c, heed_real eps);
-    void (*layer_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, heed_real *gbias, const heed_real *gy,
-                            const heed_real *x, const heed_real *mean, const heed_real *rstd, const heed_real *gain, size_t rows, int c);
+    void (*layer_norm)(const heed_kernels *k, heed_real *y, heed_real *mean, heed_real *rstd,
+                       const heed_real *x, const heed_real *gain, const heed_real *bias,
+                       size_t rows, int c, heed_real eps);
+    void (*layer_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain,
+                            heed_real *gbias, const heed_real *gy, const heed_real *x,
+                            const heed_real *mean, const heed_real *rstd, const heed_real *gain,
+                            size_t rows, int c);
     /* batch statistics of columns: mean and biased var (c) */
-    void (*column_stats)(const heed_kernels *k, heed_real *mean, heed_real *var, const heed_real *x, size_t rows, int c);
+    void (*column_stats)(const heed_kernels *k, heed_real *mean, heed_real *var, const heed_real *x,
+                         size_t rows, int c);
     /* y = (x - mean) rstd gain + bias, per column */
-    void (*batch_norm)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_real *mean, const heed_real *rstd,
-                       const heed_real *gain, const heed_real *bias, size_t rows, int c);
+    void (*batch_norm)(const heed_kernels *k, heed_real *y, const heed_real *x,
+                       const heed_real *mean, const heed_real *rstd, const heed_real *gain,
+                       const heed_real *bias, size_t rows, int c);
     /* batch: mean and rstd are of this batch, so their gradient flows too; else constants */
-    void (*batch_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, heed_real *gbias, const heed_real *gy,
-                            const heed_real *x, const heed_real *mean, const heed_real *rstd, const heed_real *gain, size_t rows, int c,
-                            bool batch);
+    void (*batch_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain,
+                            heed_real *gbias, const heed_real *gy, const heed_real *x,
+                            const heed_real *mean, const heed_real *rstd, const heed_real *gain,
+                            size_t rows, int c, bool batch);
 
     /* attention.c: scratch of attention_scratch(job) bytes for each call */
     size_t (*attention_scratch)(const heed_kernels *k, const heed_attention_job *a, bool backward);
@@ -132,16 +163,23 @@ struct heed_kernels {
     void (*attention_grad)(const heed_kernels *k, const heed_attention_job *a, void *scratch);
 
     /* update.c: one pass over a parameter; g is set to 0. m, v: slots. */
-    void (*sgd)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m, const heed_update *u, size_t n);
-    void (*rmsprop)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *v, heed_real *m, const heed_update *u, size_t n);
-    void (*adam)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m, heed_real *v, const heed_update *u, size_t n);
+    void (*sgd)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m,
+                const heed_update *u, size_t n);
+    void (*rmsprop)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *v, heed_real *m,
+                    const heed_update *u, size_t n);
+    void (*adam)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m, heed_real *v,
+                 const heed_update *u, size_t n);
 
-    /* embedding: gtable[ids[r]] += gy[r] for all rows in order; rows cut by column, so equal ids add in order */
-    void (*embed)(const heed_kernels *k, heed_real *y, const heed_real *table, const int32_t *ids, size_t rows, int d);
-    void (*embed_grad)(const heed_kernels *k, heed_real *gtable, const heed_real *gy, const int32_t *ids, size_t rows, int d);
+    /* embedding: gtable[ids[r]] += gy[r] for all rows in order; rows cut by column, so equal ids
+     * add in order */
+    void (*embed)(const heed_kernels *k, heed_real *y, const heed_real *table, const int32_t *ids,
+                  size_t rows, int d);
+    void (*embed_grad)(const heed_kernels *k, heed_real *gtable, const heed_real *gy,
+                       const int32_t *ids, size_t rows, int d);
 };
 
-/* The table for isa (NULL: the best of this CPU) into *out, with threads set; false if this CPU or build lacks it. */
+/* The table for isa (NULL: the best of this CPU) into *out, with threads set; false if this CPU or
+ * build lacks it. */
 bool heed__kernels_choose(heed_kernels *out, const char *isa, int threads);
 /* Names of the sets that this build and CPU can run, ended by NULL. */
 const char *const *heed__kernels_available(void);

@@ -52,7 +52,8 @@ static heed_tensor *split_heads(heed_tape *t, const char *name, heed_tensor *x, 
     if (!x) return NULL;
     int shape[] = {x->shape[0], x->shape[1], heads, width};
     heed_tensor *y = heed_reshape(heed_at(t, name), x, 4, shape);
-    return heed_note(heed_at(t, name), heed_permute(heed_at(t, name), y, by_head), value);
+    y = heed_permute(heed_at(t, name), y, by_head);
+    return heed_note(heed_at(t, name), y, value);
 }
 
 /* 1 where query i of item b sees key j: (B or 1, 1, Tq, Tk), or NULL when all see all. */
@@ -100,7 +101,8 @@ heed_tensor *heed_attention_explicit(heed_tape *t, heed_tensor *q, heed_tensor *
     q = split_heads(t, name, q, a->heads, a->key, "q");
     k = split_heads(t, name, k, a->heads, a->key, "k");
     v = split_heads(t, name, v, a->heads, a->value, "v");
-    heed_tensor *s = heed_scale(heed_at(t, name), heed_matmul_nt(heed_at(t, name), q, k), beta, 0);
+    heed_tensor *s = heed_matmul_nt(heed_at(t, name), q, k);
+    s = heed_scale(heed_at(t, name), s, beta, 0);
     if (score_bias) s = heed_add(heed_at(t, name), s, score_bias);
     s = heed_note(heed_at(t, name), s, "scores");
     heed_tensor *mask = seen(t, s, pad, a->causal);
@@ -108,6 +110,7 @@ heed_tensor *heed_attention_explicit(heed_tape *t, heed_tensor *q, heed_tensor *
                              : heed_softmax(heed_at(t, name), s, 1, mask);
     w = heed_note(heed_at(t, name), w, "weights");
     w = heed_dropout(heed_at(t, name), w, a->dropout);
-    heed_tensor *y = heed_permute(heed_at(t, name), heed_matmul(heed_at(t, name), w, v), by_head);
+    heed_tensor *y = heed_matmul(heed_at(t, name), w, v);
+    y = heed_permute(heed_at(t, name), y, by_head);
     return heed_reshape(heed_at(t, name), y, 3, shape);
 }
