@@ -90,6 +90,28 @@ TEST(core_random_streams_have_the_right_moments) {
     CHECK(heed_random_bits(&r, 17) == heed_random_bits(&r, 17));
 }
 
+TEST(core_random_permutations_are_permutations) {
+    static const uint64_t sizes[] = {1, 2, 3, 5, 64, 65, 1000};
+    for (int i = 0; i < 7; i++) {
+        heed_random r = heed_random_at(3, "order", (uint64_t)i, 0);
+        bool seen[1000] = {0};
+        uint64_t moved = 0;
+        for (uint64_t j = 0; j < sizes[i]; j++) {
+            uint64_t to = heed_random_permute(&r, j, sizes[i]);
+            CHECK(to < sizes[i] && !seen[to]);
+            seen[to] = true;
+            moved += to != j;
+        }
+        if (sizes[i] >= 64) CHECK(moved > sizes[i] * 9 / 10);
+    }
+    int first[4] = {0}; /* every element comes first equally often */
+    for (uint64_t e = 0; e < 4000; e++) {
+        heed_random r = heed_random_at(3, "order", e, 0);
+        first[heed_random_permute(&r, 0, 4)]++;
+    }
+    for (int j = 0; j < 4; j++) CHECK_CLOSE(first[j], 1000, 140);
+}
+
 TEST(core_first_error_sticks_and_null_is_accepted) {
     heed_ctx *c = heed_open(NULL);
     CHECK(!heed_fail(c, HEED_DATA, "first %d", 1));

@@ -182,6 +182,22 @@ TEST(corpus_training_windows_are_uniform) {
     CLOSE(w.c);
 }
 
+TEST(corpus_epoch_reads_every_token_once) {
+    world w =
+        open_world(65, 65, (heed_corpus_args){.block = 8}); /* 57 starts: 8 windows, 7 apart */
+    int seen[WORDS] = {0}, twice = 0, missing = 0;
+    for (uint64_t step = 0; step < 2; step++)
+        for (uint32_t micro = 0; micro < 2; micro++) {
+            heed_batch b;
+            heed_batch_at at = {.index = step, .micro = micro, .micros = 2, .rows = 2};
+            CHECK(heed_gpt_batch(w.corpus, at, &b));
+            for (int i = 0; i < 16; i++) seen[w.place[b.ids[i]]]++;
+        }
+    for (int p = 0; p < 65; p++) twice += seen[p] > 1, missing += seen[p] == 0;
+    CHECK(twice <= 8 && missing <= 65 - 64 + 2 * 8); /* but where the offset wraps around */
+    CLOSE(w.c);
+}
+
 /* ---- lines ---- */
 
 TEST(corpus_lines_end_and_are_padded) {
@@ -239,7 +255,8 @@ TEST(corpus_lines_split_whole) {
     for (int i = 0; i < 460; i++) {
         bool val = i < 60;
         heed_batch b;
-        CHECK(heed_gpt_batch(w.corpus, (heed_batch_at){val, (uint64_t)i, 0, val ? 1 : 8}, &b));
+        CHECK(heed_gpt_batch(
+            w.corpus, (heed_batch_at){.val = val, .index = (uint64_t)i, .rows = val ? 1 : 8}, &b));
         for (int r = 0; r < b.rows; r++) {
             int place = w.place[b.ids[r * 8]];
             CHECK(place % 5 == 0);

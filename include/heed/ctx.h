@@ -68,6 +68,8 @@ HEED_API double heed_random_uniform(const heed_random *r, uint64_t index); /* in
 HEED_API double heed_random_normal(const heed_random *r, uint64_t index);  /* mean 0, variance 1 */
 HEED_API uint32_t heed_random_below(const heed_random *r, uint64_t index,
                                     uint32_t bound); /* in 0 .. bound-1 */
+/* Where a random permutation of 0 .. n-1 sends index: an epoch's order without a table. n >= 1. */
+HEED_API uint64_t heed_random_permute(const heed_random *r, uint64_t index, uint64_t n);
 
 #ifdef __cplusplus
 }

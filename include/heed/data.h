@@ -106,15 +106,18 @@ typedef struct {
 } heed_batch;
 
 typedef struct {
-    bool val;       /* fixed evaluation batches, in order; else random training batches */
-    uint64_t index; /* step, or number of the evaluation batch */
-    uint32_t micro; /* micro-batch within the step */
-    int rows;       /* B; the last evaluation batch may have fewer */
+    bool val;        /* fixed evaluation batches, in order; else random training batches */
+    uint64_t index;  /* step, or number of the evaluation batch */
+    uint32_t micro;  /* micro-batch within the step */
+    uint32_t micros; /* micro-batches per step; 0 stands for 1 */
+    int rows;        /* B; the last evaluation batch may have fewer */
 } heed_batch_at;
 
-/* Causal: labels are the next tokens. Training windows start anywhere, all starts equally likely;
- * evaluation predicts every token of the validation part once, but the first of each piece or line.
- * A line is followed by its end: [SEP], or a newline where the tokenizer has no [SEP]. */
+/* Causal: labels are the next tokens. Each epoch shuffles windows that lie side by side, from a
+ * random offset of its own on: a start is as likely as any other, and an epoch reads every token
+ * once (but for the ends of pieces); lines are shuffled whole. Evaluation predicts every token of
+ * the validation part once, but the first of each piece or line. A line is followed by its end:
+ * [SEP], or a newline where the tokenizer has no [SEP]. */
 HEED_API bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out);
 /* Masked: `share` (0.15) of the non-special positions of each row, at least one; of these 80 %
  * [MASK], 10 % a random token, 10 % kept; loss on those alone. Devlin et al. 2019, sec. 3.1.

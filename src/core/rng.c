@@ -39,6 +39,23 @@ uint32_t heed_random_below(const heed_random *r, uint64_t index, uint32_t bound)
     return (uint32_t)(((uint64_t)heed_random_bits(r, index) * bound) >> 32);
 }
 
+/* A Feistel network over 2 * half bits, walked until the value is below n: at most four times as
+ * many values as n, so four walks on the average at most. Black & Rogaway 2002, sec. 4. */
+uint64_t heed_random_permute(const heed_random *r, uint64_t index, uint64_t n) {
+    enum { ROUNDS = 6 };
+    int half = 1;
+    while (half < 32 && n > (uint64_t)1 << 2 * half) half++;
+    uint64_t mask = ((uint64_t)1 << half) - 1, x = index;
+    do {
+        for (int round = 0; round < ROUNDS; round++) {
+            uint64_t left = x >> half, right = x & mask;
+            left ^= heed_random_bits(r, (right * ROUNDS + (uint64_t)round) * 4) & mask;
+            x = right << half | left;
+        }
+    } while (x >= n);
+    return x;
+}
+
 /* log x = e log 2 + 2 atanh((m-1)/(m+1)), x = m 2^e, m in [sqrt(1/2), sqrt(2)): libm's differs
  * between machines. */
 static double exact_log(double x) {

@@ -37,13 +37,26 @@ static source line_source(const heed_corpus *k, size_t line, size_t most) {
     return (source){k->lines[line], count < most ? count : most, end};
 }
 
-/* A training window: `most` tokens from a uniform choice of all starts. Spans shorter than a window
- * hold no start, so the one that is found is never one of them. */
-static source train_source(const heed_corpus *k, const heed_random *r, size_t row, size_t most) {
-    size_t number = heed_random_below(r, row, (uint32_t)k->train.total);
+/* Which draw of the whole training a row of a batch is, from 0. */
+static uint64_t draw_of(heed_batch_at at, size_t row) {
+    uint64_t micros = at.micros ? at.micros : 1;
+    return (at.index * micros + at.micro) * (uint64_t)at.rows + row;
+}
+
+/* A training window of `most` tokens: see data.h. Spans shorter than a window hold no start, so the
+ * one that is found is never one of them. */
+static source train_source(const heed_corpus *k, uint64_t draw, size_t most) {
+    bool lines = k->a.packing == HEED_LINES;
+    uint64_t starts = k->train.total, stride = lines ? 1 : (uint64_t)k->content;
+    uint64_t windows = (starts + stride - 1) / stride, epoch = draw / windows;
+    heed_random order = heed_random_at(heed_seed(k->c), "batch.order", epoch, 0);
+    heed_random shift = heed_random_at(heed_seed(k->c), "batch.shift", epoch, 0);
+    uint64_t first = lines ? 0 : heed_random_below(&shift, 0, (uint32_t)starts);
+    uint64_t window = heed_random_permute(&order, draw % windows, windows);
+    size_t number = (size_t)((first + window * stride) % starts);
     const heed__span *span = span_of(&k->train, number);
     size_t unit = span->begin + number - span->before;
-    if (k->a.packing == HEED_LINES) return line_source(k, unit, most);
+    if (lines) return line_source(k, unit, most);
     return (source){unit, most, -1};
 }
 
@@ -128,10 +141,9 @@ static void gpt_row(heed_corpus *k, size_t row, const source *s, heed_batch *out
 bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out) {
     if (!begin(k, at, false, out)) return false;
     size_t most = (size_t)k->len + 1;
-    heed_random r = heed_random_at(heed_seed(k->c), "batch", at.index, at.micro);
     for (size_t row = 0; row < (size_t)out->rows; row++) {
         source s = at.val ? val_source(k, (size_t)at.index * (size_t)at.rows + row, most)
-                          : train_source(k, &r, row, most);
+                          : train_source(k, draw_of(at, row), most);
         gpt_row(k, row, &s, out);
     }
     return true;
@@ -205,7 +217,6 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
                          "found %g",
                          share);
     uint64_t seed = heed_seed(k->c);
-    heed_random starts = heed_random_at(seed, "batch", at.index, at.micro);
     heed_random masks = heed_random_at(seed, "mask", at.index, at.micro);
     for (size_t row = 0; row < (size_t)out->rows; row++) {
         uint64_t index = (uint64_t)row * (uint64_t)k->len * 3;
@@ -216,7 +227,7 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
             masks = heed_random_at(seed, "mask.val", number, 0);
             index = 0;
         } else {
-            s = train_source(k, &starts, row, (size_t)k->content);
+            s = train_source(k, draw_of(at, row), (size_t)k->content);
         }
         mlm_row(k, row, &s, out);
         choose(k, row, &s, share, &masks, index, out);

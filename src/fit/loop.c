@@ -127,9 +127,9 @@ static bool loss_diverged(heed__fitting *f, int64_t step, const char *what, doub
 
 /* Gradient descent takes the epoch's batches 0, 1, ...: the same ones in every update. */
 static heed_batch_at place(const heed__fitting *f, uint32_t micro) {
-    heed_batch_at at = {.rows = f->set.rows, .index = (uint64_t)f->state.step, .micro = micro};
-    if (f->set.whole) at.index = micro, at.micro = 0;
-    return at;
+    if (f->set.whole) return (heed_batch_at){.rows = f->set.rows, .index = micro};
+    return (heed_batch_at){
+        .rows = f->set.rows, .index = (uint64_t)f->state.step, .micro = micro, .micros = f->micros};
 }
 
 bool heed__fit_pass(heed__fitting *f, uint32_t micro, double *loss, size_t *items) {
