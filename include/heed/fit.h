@@ -48,10 +48,12 @@ typedef struct {
     const heed_tokenizer *tokenizer; /* saved into the run; NULL: none */
     uint64_t tokenizer_digest;       /* for tokenizer NULL: of what made the data, or 0 */
     const char *run;                 /* directory, or NULL: nothing is written */
-    bool no_val;                     /* the data has no validation part (model->evals may count the
-                                        training text then): best by training loss */
-    bool resume;                     /* go on from run/last */
-    bool force;                      /* replace an existing run */
+    const char *const *labels;       /* names of the classes, saved as labels.txt; NULL: none */
+    int label_count;
+    bool no_val; /* the data has no validation part (model->evals may count the
+                    training text then): best by training loss */
+    bool resume; /* go on from run/last */
+    bool force;  /* replace an existing run */
     void (*report)(void *user, const heed_report *r);
     bool (*stop)(void *user); /* asked after each step; true: save last, return HEED_INTERRUPTED */
     void *user;
@@ -67,7 +69,7 @@ typedef struct {
  *     config.conf            all settings, with the length in steps: read back, they give this run
  *     model.safetensors      the best weights: by validation loss, else by training loss
  *     last/                  model.safetensors optimizer.safetensors state.json: to go on from
- *     metrics.csv train.log  the tokenizer's files
+ *     metrics.csv train.log  the tokenizer's files, labels.txt
  * and holds them whole at any moment it may die at. Resumed, a training ends with the same bits as
  * one that never stopped, at any thread count. Without a run directory the weights are seen by
  * report alone. Errors: USAGE for settings and a run that exists; DATA for a damaged checkpoint,
@@ -85,8 +87,10 @@ typedef struct heed_run {
     heed_store *store;
     heed_tape *tape;
     heed_tokenizer *tokenizer; /* NULL for models without text */
-    void *self;                /* the model's struct */
-    int64_t step;              /* of the weights read; -1 unknown */
+    const char *const *labels; /* names of the classes; NULL for models without */
+    int label_count;
+    void *self;   /* the model's struct */
+    int64_t step; /* of the weights read; -1 unknown */
 } heed_run;
 
 /* Reads a run directory with one of the models (list ended by NULL). which: "best" (NULL too) or

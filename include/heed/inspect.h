@@ -40,6 +40,37 @@ HEED_API bool heed_chart_text(const heed_chart *p, int width, int height, bool c
 HEED_API bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height,
                              const char *path);
 
+/* ---- pictures ---- */
+
+/* A tile of a contact sheet: (H,W,C) bytes, C 1 or 3, and up to two lines of text under it. */
+typedef struct {
+    const unsigned char *pixels;
+    int width, height, channels;
+    const char *caption, *second; /* or NULL */
+} heed_tile;
+typedef struct {
+    const char *title;
+    int count, columns; /* columns 0: as many as fit 1000 pixels */
+    int side; /* of a tile in pixels; 0: 96. Small pictures are enlarged by whole numbers */
+    const heed_tile *tiles;
+} heed_sheet;
+HEED_API bool heed_sheet_png(heed_ctx *c, const heed_sheet *s, const char *path);
+
+/* A heat map as a picture: integer cells, labels, a legend. */
+HEED_API bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path);
+
+/* Weights of a grid over a picture, side by side: the picture, then one panel per map. */
+typedef struct {
+    const char *title;
+    const unsigned char *pixels; /* (H,W,C) */
+    int width, height, channels;
+    int rows, cols; /* of the grid */
+    int count;
+    const heed_real *const *maps; /* (rows,cols) each; a panel's scale ends at its largest value */
+    const char *const *captions;
+} heed_overlay;
+HEED_API bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
+
 #ifdef __cplusplus
 }
 #endif

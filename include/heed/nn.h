@@ -52,9 +52,57 @@ typedef struct {
 HEED_API void heed_drop_init(heed_drop *l, heed_store *s, const char *name, heed_real p);
 HEED_API heed_tensor *heed_drop_apply(const heed_drop *l, heed_tape *t, heed_tensor *x);
 
-/* Positions added to x (B,T,d): a learned table, the sinusoids of Vaswani et al. 2017, sec. 3.5, or
- * nothing. */
-typedef enum { HEED_LEARNED, HEED_SINUSOIDAL, HEED_NO_POSITIONS } heed_position_kind;
+/* Convolution. 2-d: x (B,H,W,in) -> (B,H',W',out); 1-d: x (B,T,in) -> (B,T',out). */
+typedef struct {
+    int in, out;
+    int size[2]; /* of the kernel: down, right; 1-d when size[0] is 0 */
+    heed_conv_args conv;
+    bool transposed, no_bias;
+    const char *init; /* of the weight; NULL: "kaiming" for weight and bias, as PyTorch */
+} heed_conv_layer_args;
+typedef struct {
+    const char *name;
+    heed_conv_layer_args args;
+    heed_tensor *w, *b; /* (out, in/groups, [kh,] kw) or, transposed, (in, out/groups, ..) */
+} heed_conv;
+HEED_API void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_layer_args a);
+HEED_API heed_tensor *heed_conv_apply(const heed_conv *l, heed_tape *t, heed_tensor *x);
+
+/* Residual block of a CNN: relu(x' + norm2(conv2(relu(norm1(conv1(x)))))), 3x3 kernels, dropout
+ * before conv2; x' = x, or norm(conv 1x1 of the stride) where the shape changes. He et al. 2016,
+ * sec. 3.3. Names: conv1 norm1 conv2 norm2 short.conv short.norm. */
+typedef struct {
+    int in, out, stride;
+    bool no_norm;     /* without batch norm; convolutions then have biases */
+    bool no_residual; /* without x' */
+    heed_real dropout;
+} heed_conv_block_args;
+typedef struct {
+    heed_conv_block_args args;
+    heed_conv conv1, conv2, short_conv;
+    heed_batchnorm norm1, norm2, short_norm;
+    heed_drop drop;
+} heed_conv_block;
+HEED_API void heed_conv_block_init(heed_conv_block *l, heed_store *s, const char *name,
+                                   heed_conv_block_args a);
+HEED_API heed_tensor *heed_conv_block_apply(const heed_conv_block *l, heed_tape *t, heed_tensor *x);
+
+/* Patches as tokens: a convolution of stride and size p. x (B,H,W,C) -> (B, H/p W/p, d). In the
+ * notation of lecture notes: z = W patch + b, patch of p p C numbers. Dosovitskiy et al. 2021,
+ * eq. 1. */
+HEED_API void heed_patch_embed_init(heed_conv *l, heed_store *s, const char *name, int channels,
+                                    int patch, int width, const char *init);
+HEED_API heed_tensor *heed_patch_embed_apply(const heed_conv *l, heed_tape *t, heed_tensor *x);
+
+/* Positions added to x (B,T,d): a learned table, the sinusoids of Vaswani et al. 2017, sec. 3.5,
+ * those of a square grid (half of the width for the row, half for the column; where len is one more
+ * than a square, the first row, of [CLS], is zeros), or nothing. */
+typedef enum {
+    HEED_LEARNED,
+    HEED_SINUSOIDAL,
+    HEED_SINUSOIDAL_2D,
+    HEED_NO_POSITIONS
+} heed_position_kind;
 typedef struct {
     heed_position_kind kind;
     heed_tensor *table; /* (len,d): trained, or NULL */

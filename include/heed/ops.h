@@ -76,6 +76,38 @@ HEED_API heed_tensor *heed_batch_norm(heed_tape *t, heed_tensor *x, heed_tensor 
  * sec. 10, inverted. */
 HEED_API heed_tensor *heed_dropout(heed_tape *t, heed_tensor *x, heed_real p);
 
+/* Convolution and pooling, channels last: x (B,H,W,C). Cross-correlation, as everywhere in the
+ * field: y[b,i,j,o] = bias[o] + sum_{u,v,c} x[b, i s - p + u d, j s - p + v d, c] w[o,c,u,v].
+ * H' = floor((H + 2p - d(k-1) - 1) / s) + 1. Weights lie as PyTorch's. LeCun et al. 1989. */
+typedef struct {
+    int stride[2];   /* down, right; 0 means 1, here and in dilation and groups */
+    int pad[2];      /* zeros on every side */
+    int dilation[2]; /* between the taps */
+    int groups;      /* input and output channels in so many groups apart */
+    int extra[2];    /* transposed: rows and columns added at the end of the output */
+} heed_conv_args;
+/* x (B,H,W,C), w (O, C/groups, kh, kw), b (O) or NULL -> (B,H',W',O). a may be NULL */
+HEED_API heed_tensor *heed_conv2d(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
+                                  const heed_conv_args *a);
+/* The backward of conv2d as a forward: x (B,H,W,C), w (C, O/groups, kh, kw), b (O) or NULL ->
+ * (B,H',W',O), H' = (H-1) s - 2p + d(k-1) + extra + 1. Zeiler et al. 2010 */
+HEED_API heed_tensor *heed_conv2d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w,
+                                             heed_tensor *b, const heed_conv_args *a);
+/* The same along a sequence: x (B,T,C), w (O, C/groups, k); the second of each pair of a is read */
+HEED_API heed_tensor *heed_conv1d(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
+                                  const heed_conv_args *a);
+HEED_API heed_tensor *heed_conv1d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w,
+                                             heed_tensor *b, const heed_conv_args *a);
+typedef struct {
+    int size[2];   /* of the window: down, right */
+    int stride[2]; /* 0: the window's size */
+    int pad[2];    /* never taken by a maximum; counted by an average, as in PyTorch */
+} heed_pool_args;
+HEED_API heed_tensor *heed_max_pool(heed_tape *t, heed_tensor *x,
+                                    const heed_pool_args *a); /* ties: the first; (B,H',W',C) */
+HEED_API heed_tensor *heed_avg_pool(heed_tape *t, heed_tensor *x, const heed_pool_args *a);
+HEED_API heed_tensor *heed_global_pool(heed_tape *t, heed_tensor *x); /* mean: (B,H,W,C) -> (B,C) */
+
 /* Rows and lookup. */
 HEED_API heed_tensor *heed_embed(heed_tape *t, heed_tensor *table,
                                  heed_tensor *ids); /* (V,d), (...) -> (...,d) */
