@@ -2,6 +2,8 @@
 #ifndef HEED_FIT_INTERNAL_H
 #define HEED_FIT_INTERNAL_H
 
+#include "core/os.h"
+
 #include <heed/fit.h>
 
 /* ---- options.c ---- */
@@ -118,6 +120,8 @@ typedef struct {
     heed_text settings;
     heed__state state;
     heed__journal journal;
+    heed__lock lock; /* on the run directory, held from the first write to the end */
+    heed_text lock_path;
     bool fresh;           /* no checkpoint to go on from */
     int64_t saved_step;   /* -1: none yet */
     double loss;          /* of the last step */
