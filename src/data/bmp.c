@@ -96,8 +96,10 @@ static heed_status read_masks(bmp *m) {
 
 static void read_palette(bmp *m) {
     size_t each = m->header == OS2 ? 3 : 4, at = FILE_HEADER + m->header;
-    size_t count = (size_t)1 << m->bits, end = m->offset < m->f->n ? m->offset : m->f->n;
+    size_t count = (size_t)1 << m->bits;
     if (m->colours > 0 && m->colours < count) count = m->colours;
+    if (m->offset == at) m->offset += (uint32_t)(count * each); /* some name the palette's place */
+    size_t end = m->offset < m->f->n ? m->offset : m->f->n;
     for (size_t i = 0; i < count && at + each <= end; i++, at += each)
         for (size_t c = 0; c < 3; c++) m->palette[i][c] = m->f->bytes[at + 2 - c];
 }

@@ -62,6 +62,8 @@ static void refuse_foreign(const heed__file *f) {
                      "is %s picture: expected JPEG, PNG, BMP or TGA; "
                      "hint: convert it first, magick FILE FILE.png",
                      name);
+    else if (holds(f, 1, "PN", 2) || holds(f, 2, "NG", 2))
+        heed__refuse(f, "is a damaged PNG: a wrong signature, as of a transfer in text mode");
     else if (is_text(f))
         heed__refuse(f, "is no picture: expected JPEG, PNG, BMP or TGA, found text");
     else

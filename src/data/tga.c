@@ -15,6 +15,7 @@ typedef struct {
     int bits;      /* of a colour: of a palette's entry, or of a pixel */
     const unsigned char *palette;
     size_t first, colours; /* indices that the palette has */
+    bool opaque;           /* the fourth byte of a pixel means nothing */
     const unsigned char *at, *end;
 } tga;
 
@@ -25,7 +26,17 @@ static heed_status damaged(const tga *t) {
 
 static int channels_of(const tga *t) {
     if (t->kind == GREY) return t->bits == 16 ? 2 : 1;
-    return t->bits == 32 ? 4 : 3;
+    return t->bits == 32 && !t->opaque ? 4 : 3;
+}
+
+/* The footer of version 2 names an extension, which holds an attributes type: 0 is no alpha. */
+static bool says_opaque(const heed__file *f) {
+    enum { FOOTER = 26, TYPE = 494 };
+    if (f->n < HEADER + FOOTER) return false;
+    const unsigned char *footer = f->bytes + f->n - FOOTER;
+    size_t extension = heed__little32(footer);
+    return memcmp(footer + 8, "TRUEVISION-XFILE.", 18) == 0 && extension > 0 &&
+           extension < f->n - FOOTER && f->n - extension > TYPE && f->bytes[extension + TYPE] == 0;
 }
 
 static heed_status read_header(tga *t, heed_picture *out) {
@@ -43,6 +54,7 @@ static heed_status read_header(tga *t, heed_picture *out) {
     if (t->kind == PALETTE && depth != 8 && depth != 16) return damaged(t);
     if (b[17] & INTERLEAVED)
         return heed__refuse(t->f, "is of an unsupported kind: a TGA with interleaved rows");
+    t->opaque = says_opaque(t->f);
     t->stored = ((size_t)depth + 7) / 8;
     out->width = (int)heed__little16(b + 12);
     out->height = (int)heed__little16(b + 14);
@@ -74,7 +86,7 @@ static void put_colour(const tga *t, const unsigned char *from, unsigned char *t
         return;
     }
     to[0] = from[2], to[1] = from[1], to[2] = from[0];
-    if (t->bits == 32) to[3] = from[3];
+    if (t->bits == 32 && !t->opaque) to[3] = from[3];
 }
 
 /* Colours that the palette lacks are black. */

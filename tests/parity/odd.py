@@ -15,6 +15,7 @@ except ImportError as why:
     sys.exit(0)
 HELPER = os.path.join(os.path.dirname(__file__), "../../build/release/parity-picture")
 ORIENTATION = 0x0112
+Image.MAX_IMAGE_PIXELS = None
 TURNS = {2: [0], 3: [3], 4: [1], 5: [5], 6: [4], 7: [6], 8: [2]}  # Image.Transpose
 
 
@@ -29,32 +30,43 @@ def ours(path):
     return np.frombuffer(pixels, np.uint8).reshape(height, width, channels), ""
 
 
+def grey(path, picture):
+    """Grey PNG as the standard has it: a transparent sample is named at the file's depth, which
+    Pillow compares with samples brought to 8 bits."""
+    samples = np.asarray(picture).astype(np.int64)
+    depth = open(path, "rb").read(25)[24] if picture.format == "PNG" else 8
+    key = picture.info.get("transparency")
+    if picture.mode == "1":
+        samples = samples * 255
+    if key is not None and depth < 8:
+        key = min(255, key * 255 // (2**depth - 1))  # Pillow has done it at 1 bit
+    alpha = np.where(samples == key, 0, 255) if key is not None else np.full_like(samples, 255)
+    high = samples >> 8 if picture.mode.startswith("I") else samples
+    return Image.merge("LA", [Image.fromarray(x.astype(np.uint8)) for x in (high, alpha)])
+
+
 def theirs(path, channels):
     """As so many channels; None and the reason if Pillow refuses."""
     try:
         with Image.open(path) as picture:
             picture.load()
             turn = TURNS.get(picture.getexif().get(ORIENTATION, 1), [])
-            if picture.mode.startswith("I;16") or picture.mode == "I":
-                high = (np.asarray(picture).astype(np.int64) >> 8).astype(np.uint8)
-                picture = Image.fromarray(high)
+            if picture.mode in ("1", "L", "I", "I;16"):
+                picture = grey(path, picture)
             for t in turn:
                 picture = picture.transpose(Image.Transpose(t))
-            mode = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}[channels]
-            if channels == 2 and picture.mode in ("1", "L") and "transparency" in picture.info:
-                picture = picture.convert("RGBA")
-            pixels = np.asarray(picture.convert(mode))
-            return pixels.reshape(picture.height, picture.width, channels), picture.format, ""
+            pixels = np.asarray(picture.convert({1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}[channels]))
+            return pixels.reshape(picture.height, picture.width, channels), ""
     except Exception as why:
-        return None, None, f"{type(why).__name__}: {why}"
+        return None, f"{type(why).__name__}: {why}"
 
 
 def judge(path):
     mine, reason = ours(path)
     if mine is None:
-        _, _, other = theirs(path, 3)
+        _, other = theirs(path, 3)
         return "refused", f"{reason} [Pillow: {other[:60] or 'reads it'}]"
-    other, _, why = theirs(path, mine.shape[2])
+    other, why = theirs(path, mine.shape[2])
     if other is None:
         return "only here", f"{mine.shape} [Pillow: {why[:60]}]"
     if other.shape != mine.shape:
