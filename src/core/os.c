@@ -5,12 +5,15 @@
 
 #include "core/core.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,6 +240,11 @@ bool heed__os_is_dir(const char *path) {
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+bool heed__os_is_file(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static bool make_one(const char *path) { return mkdir(path, 0777) == 0 || heed__os_is_dir(path); }
 
 bool heed__os_make_dir(heed_ctx *c, const char *path) {
@@ -271,6 +279,127 @@ bool heed__os_rename(heed_ctx *c, const char *from, const char *to) {
     if (rename(from, to) == 0) return true;
     int why = errno;
     return heed_fail(c, HEED_FAILED, "cannot rename %s to %s: %s", from, to, strerror(why));
+}
+
+/* ---- folders ---- */
+
+static int by_name(const void *a, const void *b) {
+    const heed__entry *x = a, *y = b;
+    return strcmp(x->name, y->name);
+}
+
+/* 'd' folder, 'f' file (a link to nothing counts as one, so that it is missed later), 0 other. */
+static int kind_of(int folder, const struct dirent *e) {
+    struct stat st;
+#ifdef DT_REG
+    if (e->d_type == DT_REG) return 'f';
+    if (e->d_type == DT_DIR) return 'd';
+#endif
+    if (fstatat(folder, e->d_name, &st, 0) != 0) return 'f';
+    return S_ISDIR(st.st_mode) ? 'd' : S_ISREG(st.st_mode) ? 'f' : 0;
+}
+
+static bool list_all(heed_ctx *c, DIR *d, const char *path, heed__listing *out) {
+    for (;;) {
+        errno = 0;
+        const struct dirent *e = readdir(d);
+        if (!e) return errno == 0 || refuse(c, HEED_DATA, "read", path);
+        int kind = e->d_name[0] == '.' ? 0 : kind_of(dirfd(d), e);
+        if (!kind) continue;
+        if (!heed__grow(c, &out->entries, &out->room, out->count + 1, sizeof *out->entries))
+            return false;
+        char *name = heed__copy_text(c, e->d_name);
+        if (!name) return false;
+        out->entries[out->count++] = (heed__entry){name, kind == 'd'};
+    }
+}
+
+bool heed__os_list(heed_ctx *c, const char *path, heed__listing *out) {
+    *out = (heed__listing){0};
+    if (heed__stopped(c)) return false;
+    DIR *d = opendir(path);
+    if (!d) return refuse(c, HEED_DATA, "read", path);
+    bool ok = list_all(c, d, path, out);
+    closedir(d);
+    if (!ok) heed__os_list_free(out);
+    if (ok && out->count) qsort(out->entries, out->count, sizeof *out->entries, by_name);
+    return ok;
+}
+
+void heed__os_list_free(heed__listing *l) {
+    for (size_t i = 0; i < l->count; i++) heed__free(l->entries[i].name);
+    heed__free(l->entries);
+    *l = (heed__listing){0};
+}
+
+bool heed__os_identity(const char *path, uint64_t id[2]) {
+    struct stat st;
+    if (stat(path, &st) != 0) return false;
+    id[0] = (uint64_t)st.st_dev;
+    id[1] = (uint64_t)st.st_ino;
+    return true;
+}
+
+/* ---- threads ---- */
+
+struct heed__lock {
+    pthread_mutex_t mutex;
+    pthread_cond_t told;
+};
+
+heed__lock *heed__lock_new(heed_ctx *c) {
+    heed__lock *l = heed__alloc(c, sizeof *l);
+    if (!l) return NULL;
+    pthread_mutex_init(&l->mutex, NULL);
+    pthread_cond_init(&l->told, NULL);
+    return l;
+}
+
+void heed__lock_free(heed__lock *l) {
+    if (!l) return;
+    pthread_cond_destroy(&l->told);
+    pthread_mutex_destroy(&l->mutex);
+    heed__free(l);
+}
+
+void heed__lock_take(heed__lock *l) { pthread_mutex_lock(&l->mutex); }
+void heed__lock_give(heed__lock *l) { pthread_mutex_unlock(&l->mutex); }
+void heed__lock_wait(heed__lock *l) { pthread_cond_wait(&l->told, &l->mutex); }
+void heed__lock_tell(heed__lock *l) { pthread_cond_broadcast(&l->told); }
+
+struct heed__thread {
+    pthread_t id;
+    void (*run)(void *);
+    void *data;
+};
+
+static void *run_thread(void *thread) {
+    heed__thread *t = thread;
+    t->run(t->data);
+    return NULL;
+}
+
+/* Signals stay with the threads that the caller has: the new one blocks them all. */
+heed__thread *heed__thread_start(heed_ctx *c, void (*run)(void *), void *data) {
+    heed__thread *t = heed__alloc(c, sizeof *t);
+    if (!t) return NULL;
+    *t = (heed__thread){.run = run, .data = data};
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int why = pthread_create(&t->id, NULL, run_thread, t);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (why == 0) return t;
+    heed_fail(c, HEED_FAILED, "cannot start a thread: %s; hint: fewer --workers or --threads",
+              strerror(why));
+    heed__free(t);
+    return NULL;
+}
+
+void heed__thread_join(heed__thread *t) {
+    if (!t) return;
+    pthread_join(t->id, NULL);
+    heed__free(t);
 }
 
 /* ---- machine ---- */
