@@ -5,18 +5,16 @@
 
 #include "core/core.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <math.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -141,11 +139,13 @@ static bool close_after(int fd, bool ok) {
     return ok && closed;
 }
 
+static const char half_written[] = ".heed-%ld-%d.tmp"; /* process, number */
+
 /* A new file in the folder that `name` ends with; the rest of the name is added. */
 static int open_beside(char *name, size_t room) {
     size_t n = strlen(name);
     for (int i = 0; i < 1000; i++) {
-        snprintf(name + n, room - n, ".heed-%ld-%d.tmp", (long)getpid(), i);
+        snprintf(name + n, room - n, half_written, (long)getpid(), i);
         int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 || (errno != EEXIST && errno != EINTR)) return fd;
     }
@@ -281,125 +281,72 @@ bool heed__os_rename(heed_ctx *c, const char *from, const char *to) {
     return heed_fail(c, HEED_FAILED, "cannot rename %s to %s: %s", from, to, strerror(why));
 }
 
-/* ---- folders ---- */
+/* ---- what processes leave and hold ---- */
 
-static int by_name(const void *a, const void *b) {
-    const heed__entry *x = a, *y = b;
-    return strcmp(x->name, y->name);
+/* A number that another process has taken since only keeps the file for longer. */
+static bool left_behind(const char *name) {
+    long process = 0;
+    int number, end = 0;
+    char whole[64];
+    if (sscanf(name, half_written, &process, &number) != 2 || process <= 0) return false;
+    end = snprintf(whole, sizeof whole, half_written, process, number);
+    return end > 0 && strcmp(name, whole) == 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH;
 }
 
-/* 'd' folder, 'f' file (a link to nothing counts as one, so that it is missed later), 0 other. */
-static int kind_of(int folder, const struct dirent *e) {
-    struct stat st;
-#ifdef DT_REG
-    if (e->d_type == DT_REG) return 'f';
-    if (e->d_type == DT_DIR) return 'd';
-#endif
-    if (fstatat(folder, e->d_name, &st, 0) != 0) return 'f';
-    return S_ISDIR(st.st_mode) ? 'd' : S_ISREG(st.st_mode) ? 'f' : 0;
+void heed__os_sweep(const char *folder) {
+    DIR *d = opendir(folder);
+    if (!d) return;
+    for (struct dirent *e; (e = readdir(d));)
+        if (left_behind(e->d_name)) unlinkat(dirfd(d), e->d_name, 0);
+    closedir(d);
 }
 
-static bool list_all(heed_ctx *c, DIR *d, const char *path, heed__listing *out) {
+/* The file that is open stands at path: nobody removed or replaced it. */
+static bool stands_at(int fd, const char *path) {
+    struct stat a, b;
+    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+static long read_holder(int fd) {
+    char text[32] = "";
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    return n > 0 ? strtol(text, NULL, 10) : 0;
+}
+
+/* The number is a courtesy: a full disk does not matter. */
+static void write_holder(int fd) {
+    char text[32];
+    int n = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)n, 0) != n) return;
+}
+
+/* A file removed by its holder between open and lock is not the one to hold: once more. */
+bool heed__os_lock(heed__lock *k, const char *path, long *holder) {
+    *holder = 0;
     for (;;) {
-        errno = 0;
-        const struct dirent *e = readdir(d);
-        if (!e) return errno == 0 || refuse(c, HEED_DATA, "read", path);
-        int kind = e->d_name[0] == '.' ? 0 : kind_of(dirfd(d), e);
-        if (!kind) continue;
-        if (!heed__grow(c, &out->entries, &out->room, out->count + 1, sizeof *out->entries))
-            return false;
-        char *name = heed__copy_text(c, e->d_name);
-        if (!name) return false;
-        out->entries[out->count++] = (heed__entry){name, kind == 'd'};
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0) return true;
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            bool taken = errno == EWOULDBLOCK;
+            if (taken) *holder = read_holder(fd);
+            close(fd);
+            return !taken;
+        }
+        if (stands_at(fd, path)) {
+            *k = (heed__lock){fd, true};
+            write_holder(fd);
+            return true;
+        }
+        close(fd);
     }
 }
 
-bool heed__os_list(heed_ctx *c, const char *path, heed__listing *out) {
-    *out = (heed__listing){0};
-    if (heed__stopped(c)) return false;
-    DIR *d = opendir(path);
-    if (!d) return refuse(c, HEED_DATA, "read", path);
-    bool ok = list_all(c, d, path, out);
-    closedir(d);
-    if (!ok) heed__os_list_free(out);
-    if (ok && out->count) qsort(out->entries, out->count, sizeof *out->entries, by_name);
-    return ok;
-}
-
-void heed__os_list_free(heed__listing *l) {
-    for (size_t i = 0; i < l->count; i++) heed__free(l->entries[i].name);
-    heed__free(l->entries);
-    *l = (heed__listing){0};
-}
-
-bool heed__os_identity(const char *path, uint64_t id[2]) {
-    struct stat st;
-    if (stat(path, &st) != 0) return false;
-    id[0] = (uint64_t)st.st_dev;
-    id[1] = (uint64_t)st.st_ino;
-    return true;
-}
-
-/* ---- threads ---- */
-
-struct heed__lock {
-    pthread_mutex_t mutex;
-    pthread_cond_t told;
-};
-
-heed__lock *heed__lock_new(heed_ctx *c) {
-    heed__lock *l = heed__alloc(c, sizeof *l);
-    if (!l) return NULL;
-    pthread_mutex_init(&l->mutex, NULL);
-    pthread_cond_init(&l->told, NULL);
-    return l;
-}
-
-void heed__lock_free(heed__lock *l) {
-    if (!l) return;
-    pthread_cond_destroy(&l->told);
-    pthread_mutex_destroy(&l->mutex);
-    heed__free(l);
-}
-
-void heed__lock_take(heed__lock *l) { pthread_mutex_lock(&l->mutex); }
-void heed__lock_give(heed__lock *l) { pthread_mutex_unlock(&l->mutex); }
-void heed__lock_wait(heed__lock *l) { pthread_cond_wait(&l->told, &l->mutex); }
-void heed__lock_tell(heed__lock *l) { pthread_cond_broadcast(&l->told); }
-
-struct heed__thread {
-    pthread_t id;
-    void (*run)(void *);
-    void *data;
-};
-
-static void *run_thread(void *thread) {
-    heed__thread *t = thread;
-    t->run(t->data);
-    return NULL;
-}
-
-/* Signals stay with the threads that the caller has: the new one blocks them all. */
-heed__thread *heed__thread_start(heed_ctx *c, void (*run)(void *), void *data) {
-    heed__thread *t = heed__alloc(c, sizeof *t);
-    if (!t) return NULL;
-    *t = (heed__thread){.run = run, .data = data};
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int why = pthread_create(&t->id, NULL, run_thread, t);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (why == 0) return t;
-    heed_fail(c, HEED_FAILED, "cannot start a thread: %s; hint: fewer --workers or --threads",
-              strerror(why));
-    heed__free(t);
-    return NULL;
-}
-
-void heed__thread_join(heed__thread *t) {
-    if (!t) return;
-    pthread_join(t->id, NULL);
-    heed__free(t);
+void heed__os_unlock(heed__lock *k, const char *path) {
+    if (!k->held) return;
+    if (stands_at(k->fd, path)) unlink(path);
+    close(k->fd);
+    k->held = false;
 }
 
 /* ---- machine ---- */
@@ -473,6 +420,12 @@ static int allowed_cpus(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }
 int heed__os_cpus(void) {
     double cpus = fmin(allowed_cpus(), quota_cpus());
     return cpus >= 1 ? (int)cpus : 1;
+}
+
+double heed__os_load(int *cpus) {
+    double load;
+    *cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return getloadavg(&load, 1) == 1 ? load : -1;
 }
 
 double heed__os_seconds(void) {

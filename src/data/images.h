@@ -50,7 +50,7 @@ typedef struct {
 } heed__slot;
 
 typedef struct {
-    heed__lock *lock; /* guards the slots but for their rows, and stop */
+    heed__monitor *lock; /* guards the slots but for their rows, and stop */
     heed__thread **threads;
     int workers, running; /* threads asked for, and begun */
     bool started, stop;

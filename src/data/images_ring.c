@@ -22,13 +22,13 @@ static void make_some(heed_images *k, heed__slot *s, heed_real *work) {
     uint32_t item = 0;
     char why[HEED_WHY] = "";
     s->next = to;
-    heed__lock_give(r->lock);
+    heed__monitor_leave(r->lock);
     for (; row < to; row++) {
         status = heed__images_row(k, own.part, own.at, row, own.x + (size_t)row * row_length(k),
                                   &own.labels[row], work, &item, why);
         if (status != HEED_OK) break;
     }
-    heed__lock_take(r->lock);
+    heed__monitor_enter(r->lock);
     s->done += to - from;
     if (status != HEED_OK && (s->status == HEED_OK || row < s->bad_row)) {
         s->status = status;
@@ -36,7 +36,7 @@ static void make_some(heed_images *k, heed__slot *s, heed_real *work) {
         s->bad_item = item;
         memcpy(s->why, why, sizeof why);
     }
-    if (s->done == s->next) heed__lock_tell(r->lock);
+    if (s->done == s->next) heed__monitor_tell(r->lock);
 }
 
 /* The earliest batch with rows to hand out. */
@@ -52,16 +52,16 @@ static heed__slot *unfinished(heed__ring *r) {
 static void run_worker(void *data) {
     heed_images *k = data;
     heed__ring *r = &k->ring;
-    heed__lock_take(r->lock);
+    heed__monitor_enter(r->lock);
     heed_real *work = r->work[++r->running];
     while (!r->stop) {
         heed__slot *s = unfinished(r);
         if (s)
             make_some(k, s, work);
         else
-            heed__lock_wait(r->lock);
+            heed__monitor_wait(r->lock);
     }
-    heed__lock_give(r->lock);
+    heed__monitor_leave(r->lock);
 }
 
 /* ---- start and end ---- */
@@ -72,7 +72,7 @@ static bool start(heed_images *k) {
     if (r->started) return true;
     r->started = true;
     r->workers = k->a.workers;
-    r->lock = heed__lock_new(k->c);
+    r->lock = heed__monitor_new(k->c);
     r->work = heed__alloc_array(k->c, workers + 1, sizeof *r->work);
     r->threads = heed__alloc_array(k->c, workers, sizeof *r->threads);
     for (size_t i = 0; r->work && i <= workers; i++)
@@ -84,10 +84,10 @@ static bool start(heed_images *k) {
 
 void heed__ring_free(heed__ring *r) {
     if (r->lock) {
-        heed__lock_take(r->lock);
+        heed__monitor_enter(r->lock);
         r->stop = true;
-        heed__lock_tell(r->lock);
-        heed__lock_give(r->lock);
+        heed__monitor_tell(r->lock);
+        heed__monitor_leave(r->lock);
     }
     for (int i = 0; r->threads && i < r->workers; i++) heed__thread_join(r->threads[i]);
     for (int i = 0; r->work && i <= r->workers; i++) heed__free(r->work[i]);
@@ -97,7 +97,7 @@ void heed__ring_free(heed__ring *r) {
     }
     heed__free(r->threads);
     heed__free(r->work);
-    heed__lock_free(r->lock);
+    heed__monitor_free(r->lock);
 }
 
 /* ---- what is made: the lock is held ---- */
@@ -173,7 +173,7 @@ static bool plan(heed_images *k, const wish *wishes, int count, heed__slot **fou
 
 static void finish(heed_images *k, heed__slot *s) {
     while (s->next < s->rows) make_some(k, s, k->ring.work[0]);
-    while (s->done < s->rows) heed__lock_wait(k->ring.lock);
+    while (s->done < s->rows) heed__monitor_wait(k->ring.lock);
 }
 
 const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at at) {
@@ -187,11 +187,11 @@ const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at a
         wishes[count] = wishes[count - 1];
         if (!after(k, &wishes[count])) break;
     }
-    heed__lock_take(r->lock);
+    heed__monitor_enter(r->lock);
     bool ok = plan(k, wishes, count, found);
-    heed__lock_tell(r->lock);
+    heed__monitor_tell(r->lock);
     if (ok) finish(k, found[0]);
-    heed__lock_give(r->lock);
+    heed__monitor_leave(r->lock);
     if (!ok) return NULL;
     heed__slot *s = found[0];
     if (s->status == HEED_OK) return s;
