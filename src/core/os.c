@@ -419,6 +419,12 @@ int heed__os_cpus(void) {
     return cpus >= 1 ? (int)cpus : 1;
 }
 
+double heed__os_load(int *cpus) {
+    double load;
+    *cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return getloadavg(&load, 1) == 1 ? load : -1;
+}
+
 double heed__os_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

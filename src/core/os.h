@@ -42,7 +42,10 @@ bool heed__os_lock(heed__lock *k, const char *path, long *holder);
 /* Removes the file, too. */
 void heed__os_unlock(heed__lock *k, const char *path);
 
-int heed__os_cpus(void);           /* that affinity and cgroup quota allow, at least 1 */
+int heed__os_cpus(void); /* that affinity and cgroup quota allow, at least 1 */
+/* Processes that run or wait to, a mean of the last minute, over the machine's *cpus CPUs;
+ * negative: unknown. */
+double heed__os_load(int *cpus);
 double heed__os_seconds(void);     /* monotonic */
 size_t heed__os_peak_memory(void); /* bytes of resident memory at its peak, 0 if unknown */
 
