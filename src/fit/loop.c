@@ -83,12 +83,12 @@ static const char *first_bad(const heed_store *s, bool gradient, double *found) 
 
 /* The first recorded op of this step with such a number in its output. */
 static const char *first_bad_output(const heed_tape *t, double *found) {
-    for (size_t i = 0; i < t->node_count; i++) {
-        const heed_tensor *y = t->nodes[i]->y;
+    for (size_t i = 0; i < t->r->node_count; i++) {
+        const heed_tensor *y = t->r->nodes[i]->y;
         double v = y && y->x ? bad_number(y->x, y->size) : 0;
         if (v == 0) continue;
         *found = v;
-        return t->nodes[i]->name;
+        return t->r->nodes[i]->name;
     }
     return NULL;
 }
@@ -121,6 +121,24 @@ static bool loss_diverged(heed__fitting *f, int64_t step, const char *what, doub
     if (bad) return diverged(f, step, "value", bad, loss);
     bad = first_bad_output(f->tape, &loss);
     return diverged(f, step, bad ? "output" : what, bad, loss);
+}
+
+/* ---- pace ---- */
+
+/* Advice alone: threads change no bits, but a training changes nothing by itself. */
+static void watch_pace(heed__fitting *f, double took) {
+    double load;
+    int cpus;
+    if (f->pace.told || heed_threads(f->c) < 2 || !heed__pace_slow(&f->pace, took)) return;
+    if (!heed_crowded(&load, &cpus)) return;
+    char note[320];
+    snprintf(note, sizeof note,
+             "steps take %.0f times as long as the fastest: other programs are at work (load %.1f "
+             "on %d CPUs), and threads wait for one another; hint: stop, and resume with --threads "
+             "1: it gives the same bits",
+             took / f->pace.best, load, cpus);
+    f->pace.told = true;
+    heed__fit_tell(f, HEED_FIT_NOTE, note);
 }
 
 /* ---- one update ---- */
@@ -165,6 +183,7 @@ bool heed__fit_update(heed__fitting *f) {
     double took = heed__os_seconds() - start, share = f->step_seconds > 0 ? 0.1 : 1;
     f->step_seconds += share * (took - f->step_seconds);
     f->step_items += share * ((double)items - f->step_items);
+    watch_pace(f, took);
     return true;
 }
 
