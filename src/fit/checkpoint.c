@@ -81,6 +81,7 @@ typedef struct {
     const char *key;
     kind kind;
     size_t at;
+    bool later; /* checkpoints of version 0.1.0 lack it */
 } field;
 #define AT(name) offsetof(heed__state, name)
 static const field fields[] = {{"step", INT, AT(step)},
@@ -89,6 +90,7 @@ static const field fields[] = {{"step", INT, AT(step)},
                                {"best_step", INT, AT(best_step)},
                                {"stale", INT, AT(stale)},
                                {"best_loss", REAL, AT(best_loss)},
+                               {"best_metric", REAL, AT(best_metric), true},
                                {"loss", REAL, AT(loss)},
                                {"val_loss", REAL, AT(val_loss)},
                                {"metric", REAL, AT(metric)},
@@ -141,6 +143,7 @@ static bool parse_hex(const char *text, uint64_t *out) {
 
 static bool read_field(const json_t *v, const field *f, void *at) {
     const char *text = json_string_value(v);
+    if (!v && f->later) v = json_null();
     if (f->kind == INT) *(int64_t *)at = (int64_t)json_integer_value(v);
     if (f->kind == REAL) *(double *)at = json_is_null(v) ? (double)NAN : json_number_value(v);
     if (f->kind == TEXT && text) snprintf(at, 16, "%s", text);
