@@ -1,5 +1,6 @@
 /* heed_fit: going on after a stop, a death at any moment, a full disk. */
 #define _GNU_SOURCE /* fork, setrlimit, syscall */
+#include "core/os.h"
 #include "fit_job.h"
 
 #include <signal.h>
@@ -148,6 +149,71 @@ TEST(fit_resume_warns_on_another_instruction_set) {
     CHECK(j.result.step == 10);
     CHECK(plain || strstr(j.notes, "generic"));
     CLOSE(j.c);
+}
+
+/* ---- two at once ---- */
+
+static void refused(job *j) {
+    job_fit(j);
+    CHECK(heed_state(j->c) == HEED_FAILED);
+    CHECK_HAS(heed_why(j->c), "another training is at work in ");
+    char process[40];
+    snprintf(process, sizeof process, "(process %ld)", (long)getpid());
+    CHECK_HAS(heed_why(j->c), process);
+    heed_close(j->c);
+}
+
+TEST(fit_one_training_a_run) {
+    train_run("run", "steps=10");
+    command("cp -rp %s/run %s/copy", test_folder(), test_folder());
+    heed__lock lock = {0};
+    long holder;
+    char path[256];
+    job j;
+    CHECK(heed__os_lock(&lock, path_of(path, "run", ".lock"), &holder));
+    job_open_resume(&j, "run", "steps=20", (heed_options){.threads = 1});
+    refused(&j);
+    job_open(&j, "run", "steps=20", (heed_options){.threads = 1});
+    j.args.force = true;
+    refused(&j);
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1}); /* who reads is not concerned */
+    CHECK(heed_run_open(c, j.run, tiny_models, "best"));
+    CLOSE(c);
+    heed__os_unlock(&lock, path);
+    command("diff -r %s/run %s/copy", test_folder(), test_folder());
+    job_open_resume(&j, "run", "steps=20", (heed_options){.threads = 1});
+    job_fit(&j);
+    CLOSE(j.c);
+    CHECK(!exists("run", ".lock"));
+}
+
+/* Another training makes the run while this one still tries out its model. */
+static bool make_run_meanwhile(void *user) {
+    job *j = user;
+    if (!exists("run", "")) train_run("run", "steps=5");
+    return j->stop_at < 0;
+}
+
+TEST(fit_leaves_a_run_made_meanwhile) {
+    train_run("whole", "steps=5");
+    job j;
+    job_open(&j, "run", "minutes=0.001", (heed_options){.threads = 1});
+    j.args.stop = make_run_meanwhile;
+    job_fit(&j);
+    CHECK(heed_state(j.c) == HEED_USAGE);
+    CHECK_HAS(heed_why(j.c), "run exists already");
+    heed_close(j.c);
+    CHECK(same_run("whole", "run"));
+}
+
+TEST(fit_sweeps_half_written_files) {
+    train_run("run", "steps=10");
+    spill("run", ".heed-999999999-0.tmp", "half", 4); /* above the largest process number */
+    job j;
+    job_open_resume(&j, "run", "steps=12", (heed_options){.threads = 1});
+    job_fit(&j);
+    CLOSE(j.c);
+    CHECK(!exists("run", ".heed-999999999-0.tmp"));
 }
 
 /* ---- dying at any moment ---- */

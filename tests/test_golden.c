@@ -95,6 +95,49 @@ static heed_tensor *dropout(const golden *g) {
     return heed_dropout(g->t, g->in[0], golden_real(g, "p", 0));
 }
 
+/* A pair of the case's arguments; as it was when the case has none. */
+static void pair(const golden *g, const char *key, int out[2]) {
+    int list[HEED_DIMS];
+    if (golden_list(g, key, list) == 2) memcpy(out, list, 2 * sizeof *out);
+}
+
+static heed_conv_args conv_args(const golden *g) {
+    heed_conv_args a = {.groups = (int)golden_arg(g, "groups", 0)};
+    pair(g, "stride", a.stride);
+    pair(g, "pad", a.pad);
+    pair(g, "dilation", a.dilation);
+    pair(g, "extra", a.extra);
+    return a;
+}
+
+#define CONVOLUTION(name)                                                                          \
+    static heed_tensor *name(const golden *g) {                                                    \
+        heed_conv_args a = conv_args(g);                                                           \
+        return heed_##name(g->t, g->in[0], g->in[1], g->in[2], &a);                                \
+    }
+CONVOLUTION(conv1d)
+CONVOLUTION(conv2d)
+CONVOLUTION(conv1d_transposed)
+CONVOLUTION(conv2d_transposed)
+
+static heed_pool_args pool_args(const golden *g) {
+    heed_pool_args a = {.size = {0}};
+    pair(g, "size", a.size);
+    pair(g, "stride", a.stride);
+    pair(g, "pad", a.pad);
+    return a;
+}
+
+static heed_tensor *max_pool(const golden *g) {
+    heed_pool_args a = pool_args(g);
+    return heed_max_pool(g->t, g->in[0], &a);
+}
+
+static heed_tensor *avg_pool(const golden *g) {
+    heed_pool_args a = pool_args(g);
+    return heed_avg_pool(g->t, g->in[0], &a);
+}
+
 static heed_tensor *xent(const golden *g) {
     heed_real weights[64];
     heed_xent_args a = {.ignore = (int)golden_arg(g, "ignore", 0),
@@ -158,6 +201,13 @@ static const golden_call op_calls[] = {{.op = "add", .two = heed_add},
                                        {.op = "layer_norm", .run = layer_norm},
                                        {.op = "batch_norm", .run = batch_norm, .train_only = true},
                                        {.op = "dropout", .run = dropout},
+                                       {.op = "conv1d", .run = conv1d},
+                                       {.op = "conv2d", .run = conv2d},
+                                       {.op = "conv1d_transposed", .run = conv1d_transposed},
+                                       {.op = "conv2d_transposed", .run = conv2d_transposed},
+                                       {.op = "max_pool", .run = max_pool},
+                                       {.op = "avg_pool", .run = avg_pool},
+                                       {.op = "global_pool", .one = heed_global_pool},
                                        {.op = "embed", .two = heed_embed},
                                        {.op = "gather", .two = heed_gather},
                                        {.op = "sum", .one = heed_sum},

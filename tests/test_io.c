@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -120,6 +121,65 @@ TEST(io_os_reads_pipes) {
     size_t n;
     CHECK_FAILS(c, heed__os_read(c, "/dev/zero", 100000, &n), HEED_DATA, "at most 100000 bytes");
     CLOSE(c);
+}
+
+TEST(io_os_lock_has_one_holder) {
+    heed__lock a = {0}, b = {0};
+    const char *path = in_folder("lock");
+    long holder = 0;
+    CHECK(heed__os_lock(&a, path, &holder) && a.held && holder == 0);
+    CHECK(!heed__os_lock(&b, path, &holder) && !b.held && holder == (long)getpid());
+    heed__os_unlock(&b, path); /* holds nothing */
+    CHECK(heed__os_exists(path));
+    heed__os_unlock(&a, path);
+    CHECK(!heed__os_exists(path) && !a.held);
+    CHECK(heed__os_lock(&b, path, &holder) && b.held);
+    CHECK(rename(path, in_folder("moved")) == 0); /* another file may come to stand there */
+    text_file("lock", "");
+    heed__os_unlock(&b, path);
+    CHECK(heed__os_exists(path));
+    CHECK(heed__os_lock(&a, in_folder("none/lock"), &holder) && !a.held);
+}
+
+/* A process that has come to its end; with a lock: killed while it held it. */
+static pid_t past_process(const char *lock) {
+    pid_t child = fork();
+    if (child == 0) {
+        heed__lock k = {0};
+        long holder;
+        if (lock && heed__os_lock(&k, lock, &holder)) kill(getpid(), SIGKILL);
+        _exit(0);
+    }
+    CHECK(child > 0 && waitpid(child, NULL, 0) == child);
+    return child;
+}
+
+TEST(io_os_lock_of_a_killed_process_is_free) {
+    const char *path = in_folder("lock");
+    past_process(path);
+    CHECK(heed__os_exists(path));
+    heed__lock k = {0};
+    long holder;
+    CHECK(heed__os_lock(&k, path, &holder) && k.held);
+    heed__os_unlock(&k, path);
+    CHECK(!heed__os_exists(path));
+}
+
+TEST(io_os_sweeps_what_dead_processes_left) {
+    char gone[64], alive[64], other[64];
+    long dead = (long)past_process(NULL);
+    snprintf(gone, sizeof gone, ".heed-%ld-3.tmp", dead);
+    snprintf(alive, sizeof alive, ".heed-%ld-3.tmp", (long)getpid());
+    snprintf(other, sizeof other, ".heed-%ld-3.tmp2", dead);
+    text_file(gone, "half");
+    text_file(alive, "half");
+    text_file(other, "mine");
+    text_file("heed-1-1.tmp", "mine");
+    heed__os_sweep(test_folder());
+    heed__os_sweep(in_folder("none"));
+    CHECK(!heed__os_exists(in_folder(gone)));
+    CHECK(heed__os_exists(in_folder(alive)) && heed__os_exists(in_folder(other)));
+    CHECK(files_in_folder() == 3);
 }
 
 /* ---- texts ---- */

@@ -62,20 +62,18 @@ static void print_result(program *p, const training *t, const heed_fit_result *r
     else
         printf(", training loss %.4f", r->loss);
     putchar('\n');
-    print_next(t->task, heed_config_text(t->f, "data"), t->run);
+    t->task->kind->next(t->task, heed_config_text(t->f, "data"), t->run);
 }
 
 /* Trains on data that is open. */
-static void fit(program *p, const training *t, const text_data *data, progress *g) {
-    heed_corpus_info about = heed_corpus_about(data->corpus);
+static void fit(program *p, const training *t, const data_set *data, progress *g) {
     heed_fit_args a = {.model = t->task->model,
                        .config = t->f,
-                       .data = data->corpus,
-                       .data_checksum = about.checksum,
-                       .tokenizer_digest = heed_tokenizer_digest(data->tokenizer),
+                       .data = data->batches,
+                       .data_checksum = data->checksum,
                        .tokenizer = data->tokenizer,
                        .run = t->run,
-                       .no_val = about.val_tokens == 0,
+                       .no_val = data->no_val,
                        .resume = t->resume,
                        .force = t->force,
                        .report = progress_report,
@@ -94,8 +92,9 @@ static void fit(program *p, const training *t, const text_data *data, progress *
     }
 }
 
-static void run_training(program *p, const training *t, heed_tokenizer *tokenizer) {
-    text_data data;
+static void run_training(program *p, const training *t) {
+    const data_kind *kind = t->task->kind;
+    data_set data = {0};
     progress g = {.p = p,
                   .f = t->f,
                   .data = &data,
@@ -108,10 +107,10 @@ static void run_training(program *p, const training *t, heed_tokenizer *tokenize
         fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
         p->line_open = true;
     }
-    if (text_open(p->c, t->task, t->f, tokenizer, &data)) fit(p, t, &data, &g);
+    if (kind->open(p->c, t->task, t->f, t->resume ? t->run : NULL, &data)) fit(p, t, &data, &g);
     heed_tape_free(g.tape);
     heed_text_free(&g.samples);
-    text_close(&data);
+    kind->close(&data);
 }
 
 /* ---- heed train ---- */
@@ -126,11 +125,11 @@ static heed_config *run_config(program *p) {
 static bool check_run(program *p, const training *t) {
     char path[1024];
     const char *name = p->task->name;
+    const data_kind *kind = p->task->kind;
     if (!*heed_config_text(t->f, "data"))
         return heed_fail(p->c, HEED_USAGE,
-                         "missing DATA: expected a text file; hint: heed train %s book.txt -o "
-                         "runs/book",
-                         name);
+                         "missing DATA: expected %s; hint: heed train %s %s -o runs/first",
+                         kind->noun, name, kind->example);
     if (!*t->run)
         return heed_fail(p->c, HEED_USAGE,
                          "missing -o: expected a folder for the run; hint: heed train %s %s -o "
@@ -150,7 +149,7 @@ static void train(program *p) {
                   .f = run_config(p),
                   .run = heed_config_text(p->flags, "out"),
                   .force = heed_config_bool(p->flags, "force")};
-    if (heed_state(p->c) == HEED_OK && check_run(p, &t)) run_training(p, &t, NULL);
+    if (heed_state(p->c) == HEED_OK && check_run(p, &t)) run_training(p, &t);
 }
 
 const command cmd_train = {
@@ -184,14 +183,14 @@ static void resume(program *p) {
     for (const heed_option *o = resume_options; o->name; o++)
         if (heed_config_has(t.f, o->name)) override(p, t.f, o->name);
     const char *data = heed_config_text(t.f, "data");
-    if (!is_file(data)) {
+    if (!is_file(data) && !is_directory(data)) {
         heed_fail(p->c, HEED_DATA,
                   "the data of the run is not there: %s/config.conf: data = %s; hint: run from "
-                  "the folder that it was trained in, or heed resume %s --data FILE",
+                  "the folder that it was trained in, or heed resume %s --data PATH",
                   t.run, data, t.run);
         return;
     }
-    run_training(p, &t, heed_tokenizer_open(p->c, t.run));
+    run_training(p, &t);
 }
 
 const command cmd_resume = {

@@ -54,7 +54,7 @@ static void print_masked(const char *line) {
     printf("%.*s[MASK]%s", (int)start, line, line + end);
 }
 
-void print_next(const task *k, const char *data, const char *run) {
+void next_text(const task *k, const char *data, const char *run) {
     char line[LONGEST + 2] = "Some words and one more .";
     first_line(data, line);
     printf("\nNext:\n  heed %s %s%s \"", k->masked ? "fill" : "generate", run,

@@ -10,10 +10,13 @@
 
 /* ---- tasks ---- */
 
-/* What can be trained: a model, and this task's own defaults for settings that all tasks share. */
+/* What can be trained: a model on data of a kind, and this task's own defaults for settings that
+ * all tasks share. */
+typedef struct data_kind data_kind; /* training.h */
 typedef struct {
     const char *name;
     const heed_model *model;
+    const data_kind *kind;
     const heed_option *defaults; /* come before the shared tables, so they win; ended by {0} */
     bool masked;                 /* lines and blocks stand between [CLS] and [SEP] */
 } task;

@@ -35,29 +35,13 @@ static const char *rate(char text[32], double items) {
 
 /* ---- banner ---- */
 
-static void row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
-static void row(const char *label, const char *format, ...) {
+void banner_row(const char *label, const char *format, ...) {
     va_list list;
     va_start(list, format);
     fprintf(stderr, "  %s%-11s%s", dim(), label, plain());
     vfprintf(stderr, format, list);
     va_end(list);
     fputc('\n', stderr);
-}
-
-static void banner_data(const progress *g) {
-    heed_corpus_info a = heed_corpus_about(g->data->corpus);
-    char n1[32], n2[32], n3[32];
-    double unknown = (double)(a.unknown + a.val_unknown);
-    double tokens = (double)(a.tokens + a.val_tokens);
-    row("data", "%s: %s tokens for training, %s for validation", heed_config_text(g->f, "data"),
-        with_commas(n1, a.tokens), a.val_tokens ? with_commas(n2, a.val_tokens) : "none");
-    row("vocabulary", "%s tokens, %s%s",
-        with_commas(n3, (uint64_t)heed_vocab_size(g->data->tokenizer)),
-        heed_tokenizer_kind(g->data->tokenizer), unknown > 0 ? "" : ", none unknown");
-    if (unknown > 0) row("", "%.2f %% of the text is unknown to it", 100 * unknown / tokens);
-    if (a.cut_lines)
-        row("", "%s lines are longer than the block and were cut", with_commas(n1, a.cut_lines));
 }
 
 static void banner_decay(const progress *g, const heed_store *s) {
@@ -68,27 +52,25 @@ static void banner_decay(const progress *g, const heed_store *s) {
         decays += e->trained && e->decay;
         frozen += !e->trained && !e->state;
     }
-    row("decay", "%g on %d tensors (weights, embeddings), none on %d (biases, norms)",
-        heed_config_real(g->f, "decay"), decays, trained - decays);
-    if (frozen) row("frozen", "%d tensors", frozen);
+    banner_row("decay", "%g on %d tensors (weights, embeddings), none on %d (biases, norms)",
+               heed_config_real(g->f, "decay"), decays, trained - decays);
+    if (frozen) banner_row("frozen", "%d tensors", frozen);
 }
 
 static void banner(progress *g, const heed_report *r) {
     const heed_ctx *c = heed_store_ctx(r->store);
-    int64_t batch = heed_config_int(g->f, "batch"), block = heed_config_int(g->f, "block");
     char n1[32], n2[32];
     wipe(g);
     fprintf(stderr, "%s%s%s  %s\n", bold(), g->p->task->name, plain(), g->p->task->model->help);
-    banner_data(g);
-    row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",
-        with_commas(n1, r->params), as_bytes(n2, (double)r->bytes));
+    g->p->task->kind->banner(g->data, g->f);
+    banner_row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",
+               with_commas(n1, r->params), as_bytes(n2, (double)r->bytes));
     banner_decay(g, r->store);
-    row("epoch", "%s steps of %lld x %lld tokens", with_commas(n1, r->epoch_batches),
-        (long long)batch, (long long)block);
-    row("computing", "%d thread%s, %s", heed_threads(c), heed_threads(c) == 1 ? "" : "s",
-        heed_isa(c));
-    row("run", "%s", g->run);
-    if (r->step > 0) row("resumed", "at step %lld", (long long)r->step);
+    g->p->task->kind->steps(g->f, r->epoch_batches);
+    banner_row("computing", "%d thread%s, %s", heed_threads(c), heed_threads(c) == 1 ? "" : "s",
+               heed_isa(c));
+    banner_row("run", "%s", g->run);
+    if (r->step > 0) banner_row("resumed", "at step %lld", (long long)r->step);
     fputc('\n', stderr);
 }
 
@@ -96,9 +78,10 @@ static void banner(progress *g, const heed_report *r) {
 
 static int state_text(char *text, size_t size, const progress *g, const heed_report *r) {
     char a[32], b[32];
-    return snprintf(text, size, "step %lld/%lld  loss %.4f  lr %.1e  %s tok/s  %s left",
+    return snprintf(text, size, "step %lld/%lld  loss %.4f  lr %.1e  %s %s/s  %s left",
                     (long long)r->step, (long long)r->steps, g->smooth, r->lr,
-                    rate(a, r->items_per_s), as_duration(b, r->seconds_left));
+                    rate(a, r->items_per_s), g->p->task->kind->item,
+                    as_duration(b, r->seconds_left));
 }
 
 static void draw_bar(progress *g, const heed_report *r) {
@@ -141,32 +124,34 @@ static void cell(char *line, size_t size, int width, const char *format, double 
 }
 
 /* Without a validation part there is nothing to say of it. */
-static void validation_cells(char *line, size_t size, const heed_report *r) {
+static void validation_cells(char *line, size_t size, const data_kind *k, const heed_report *r) {
     cell(line, size, 10, "%.4f", r->val_loss);
-    cell(line, size, 12, r->val_loss < 11 ? "%.2f" : "%.2e", exp(r->val_loss));
-    cell(line, size, 10, "%.4f", r->bits_per_byte);
+    if (k->perplexity) {
+        cell(line, size, 12, r->val_loss < 11 ? "%.2f" : "%.2e", exp(r->val_loss));
+        cell(line, size, 10, "%.4f", r->bits_per_byte);
+    }
     cell(line, size, 10, "%.2f %%", 100 * r->metric);
 }
 
-static void tell_header(bool val) {
+static void tell_header(const progress *g) {
+    const data_kind *k = g->p->task->kind;
     char more[64] = "";
-    if (val)
-        snprintf(more, sizeof more, "%10s%12s%10s%10s", "valid", "perplexity", "bits/byte",
-                 "accuracy");
-    fprintf(stderr, "%s%8s%8s%10s%s%9s%9s%9s%s\n", dim(), "step", "epoch", "train", more, "lr",
-            "tok/s", "time", plain());
+    if (!g->data->no_val)
+        snprintf(more, sizeof more, "%10s%s%10s", "valid",
+                 k->perplexity ? "  perplexity bits/byte" : "", "accuracy");
+    fprintf(stderr, "%s%8s%8s%10s%s%9s%7s/s%9s%s\n", dim(), "step", "epoch", "train", more, "lr",
+            k->item, "time", plain());
 }
 
 static void tell_evaluation(progress *g, const heed_report *r) {
     char line[256] = "", text[32];
-    bool val = heed_corpus_about(g->data->corpus).val_tokens > 0;
     wipe(g);
-    if (!g->header) tell_header(val);
+    if (!g->header) tell_header(g);
     g->header = true;
     cell(line, sizeof line, 8, "%.0f", (double)r->step);
     cell(line, sizeof line, 8, "%.2f", r->epoch);
     cell(line, sizeof line, 10, "%.4f", r->loss);
-    if (val) validation_cells(line, sizeof line, r);
+    if (!g->data->no_val) validation_cells(line, sizeof line, g->p->task->kind, r);
     cell(line, sizeof line, 9, "%.1e", r->lr);
     fprintf(stderr, "%s%9s", line, rate(text, r->items_per_s));
     fprintf(stderr, "%9s%s\n", as_duration(text, r->seconds), r->best ? " *" : "");
@@ -241,5 +226,5 @@ void progress_report(void *user, const heed_report *r) {
         show(g, r);
     if (r->event != HEED_FIT_EVAL) return;
     draw_loss(g);
-    if (g->p->task->model == &heed_model_gpt && r->self) sample_text(g, r);
+    if (g->p->task->kind->evaluated) g->p->task->kind->evaluated(g, r);
 }

@@ -1,5 +1,5 @@
 /* settings.c -- the tasks, and the settings that they share. */
-#include "program.h"
+#include "training.h"
 
 #include <string.h>
 
@@ -11,30 +11,18 @@ static const heed_option run_options[] = {
      "Run"},
     {0}};
 
-static const heed_option text_options[] = {
-    {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
-     "char, byte, word or wordpiece, trained on the text; or the path of a run or a vocab.txt",
-     "Text"},
-    {"vocab", HEED_INT, "0", 0, 1 << 24, NULL,
-     "most tokens in the vocabulary; 0: no bound for char and word, 8192 for wordpiece", "Text"},
-    {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Text"},
-    {"packing", HEED_CHOICE, "blocks", 0, 0, "blocks|lines",
-     "a row is a window of the whole text, or one line", "Text"},
-    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Text"},
-    {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the text kept for validation", "Text"},
-    {"split", HEED_CHOICE, "random", 0, 0, "random|tail",
-     "validation is a random choice among 100 pieces, or the end of the file", "Text"},
-    {0}};
-
 static const heed_option mlm_defaults[] = {
     {"tokenizer", HEED_TEXT, "wordpiece", 0, 0, NULL,
      "char, byte, word or wordpiece, trained on the text; or the path of a run or a vocab.txt",
      "Text"},
     {0}};
 
-static const task task_mlm = {
-    .name = "mlm", .model = &heed_model_mlm, .defaults = mlm_defaults, .masked = true};
-static const task task_gpt = {.name = "gpt", .model = &heed_model_gpt};
+static const task task_mlm = {.name = "mlm",
+                              .model = &heed_model_mlm,
+                              .kind = &text_kind,
+                              .defaults = mlm_defaults,
+                              .masked = true};
+static const task task_gpt = {.name = "gpt", .model = &heed_model_gpt, .kind = &text_kind};
 const task *const tasks[] = {&task_mlm, &task_gpt, NULL};
 
 const task *find_task(const char *name) {
@@ -47,7 +35,7 @@ void task_tables(const task *k, const heed_option *tables[TABLES]) {
     int n = 0;
     if (k->defaults) tables[n++] = k->defaults;
     tables[n++] = run_options;
-    tables[n++] = text_options;
+    tables[n++] = k->kind->options;
     tables[n++] = k->model->options;
     tables[n++] = heed_fit_options;
     tables[n] = NULL;

@@ -4,6 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const heed_option text_options[] = {
+    {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
+     "char, byte, word or wordpiece, trained on the text; or the path of a run or a vocab.txt",
+     "Text"},
+    {"vocab", HEED_INT, "0", 0, 1 << 24, NULL,
+     "most tokens in the vocabulary; 0: no bound for char and word, 8192 for wordpiece", "Text"},
+    {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Text"},
+    {"packing", HEED_CHOICE, "blocks", 0, 0, "blocks|lines",
+     "a row is a window of the whole text, or one line", "Text"},
+    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Text"},
+    {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the text kept for validation", "Text"},
+    {"split", HEED_CHOICE, "random", 0, 0, "random|tail",
+     "validation is a random choice among 100 pieces, or the end of the file", "Text"},
+    {0}};
+
 static const char *const kinds[] = {"char", "byte", "word", "wordpiece", NULL};
 
 static bool is_kind(const char *name) {
@@ -47,16 +62,10 @@ static bool check_specials(heed_ctx *c, const task *k, const heed_tokenizer *tok
                      k->name, heed_tokenizer_kind(tokenizer));
 }
 
-bool text_open(heed_ctx *c, const task *k, heed_config *f, heed_tokenizer *tokenizer,
-               text_data *t) {
+static bool open_corpus(heed_ctx *c, const task *k, const heed_config *f, data_set *d) {
     const char *val = heed_config_text(f, "val");
-    char size[24];
-    *t = (text_data){.tokenizer = tokenizer ? tokenizer : make_tokenizer(c, k, f)};
-    if (!t->tokenizer || !check_specials(c, k, t->tokenizer)) return false;
-    snprintf(size, sizeof size, "%d", heed_vocab_size(t->tokenizer));
-    if (!heed_config_set(f, "vocab", size, "vocab", HEED_FROM_FLAG)) return false;
-    t->corpus = heed_corpus_open(
-        c, heed_config_text(f, "data"), t->tokenizer,
+    heed_corpus *corpus = heed_corpus_open(
+        c, heed_config_text(f, "data"), d->tokenizer,
         (heed_corpus_args){.packing = strcmp(heed_config_text(f, "packing"), "lines") == 0
                                           ? HEED_LINES
                                           : HEED_BLOCKS,
@@ -65,11 +74,68 @@ bool text_open(heed_ctx *c, const task *k, heed_config *f, heed_tokenizer *token
                            .val_split = heed_config_real(f, "val-split"),
                            .tail = strcmp(heed_config_text(f, "split"), "tail") == 0,
                            .val_path = *val ? val : NULL});
-    return t->corpus != NULL;
+    if (!corpus) return false;
+    heed_corpus_info about = heed_corpus_about(corpus);
+    d->batches = corpus;
+    d->checksum = about.checksum;
+    d->no_val = about.val_tokens == 0;
+    return true;
 }
 
-void text_close(text_data *t) {
-    heed_corpus_free(t->corpus);
-    heed_tokenizer_free(t->tokenizer);
-    *t = (text_data){0};
+/* The tokenizer that f names is opened, or trained on the text; a run has one already. */
+static bool open_text(heed_ctx *c, const task *k, heed_config *f, const char *run, data_set *out) {
+    char size[24];
+    *out = (data_set){.task = k,
+                      .tokenizer = run ? heed_tokenizer_open(c, run) : make_tokenizer(c, k, f)};
+    if (!out->tokenizer || !check_specials(c, k, out->tokenizer)) return false;
+    snprintf(size, sizeof size, "%d", heed_vocab_size(out->tokenizer));
+    return heed_config_set(f, "vocab", size, "vocab", HEED_FROM_FLAG) && open_corpus(c, k, f, out);
 }
+
+static void close_text(data_set *d) {
+    heed_corpus_free(d->batches);
+    heed_tokenizer_free(d->tokenizer);
+    *d = (data_set){0};
+}
+
+static void banner_text(const data_set *d, const heed_config *f) {
+    heed_corpus_info a = heed_corpus_about(d->batches);
+    char n1[32], n2[32], n3[32];
+    double unknown = (double)(a.unknown + a.val_unknown);
+    double tokens = (double)(a.tokens + a.val_tokens);
+    banner_row("data", "%s: %s tokens for training, %s for validation", heed_config_text(f, "data"),
+               with_commas(n1, a.tokens), a.val_tokens ? with_commas(n2, a.val_tokens) : "none");
+    banner_row("vocabulary", "%s tokens, %s%s",
+               with_commas(n3, (uint64_t)heed_vocab_size(d->tokenizer)),
+               heed_tokenizer_kind(d->tokenizer), unknown > 0 ? "" : ", none unknown");
+    if (unknown > 0) banner_row("", "%.2f %% of the text is unknown to it", 100 * unknown / tokens);
+    if (a.cut_lines)
+        banner_row("", "%s lines are longer than the block and were cut",
+                   with_commas(n1, a.cut_lines));
+}
+
+static void steps_text(const heed_config *f, uint64_t epoch_batches) {
+    char n[32];
+    banner_row("epoch", "%s steps of %lld x %lld tokens", with_commas(n, epoch_batches),
+               (long long)heed_config_int(f, "batch"), (long long)heed_config_int(f, "block"));
+}
+
+static void evaluated_text(progress *g, const heed_report *r) {
+    if (g->p->task->model == &heed_model_gpt && r->self) sample_text(g, r);
+}
+
+const data_kind text_kind = {
+    .noun = "a text file",
+    .example = "book.txt",
+    .item = "tok",
+    .perplexity = true,
+    .options = text_options,
+    .open = open_text,
+    .close = close_text,
+    .banner = banner_text,
+    .steps = steps_text,
+    .evaluated = evaluated_text,
+    .next = next_text,
+    .eval = eval_text,
+    .check = check_text,
+};

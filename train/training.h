@@ -1,25 +1,48 @@
-/* training.h -- what the commands that train share: the data of text tasks, the display, curves. */
+/* training.h -- what the commands that train share: the data of a task, the display, scores,
+ * curves.
+ */
 #ifndef HEED_TRAINING_H
 #define HEED_TRAINING_H
 
 #include "program.h"
 
-/* ---- text tasks (task_text.c) ---- */
+/* ---- the data of a task ---- */
+
+/* Data that is open: what a training wants to know of it. */
 typedef struct {
+    const task *task;
+    void *batches; /* for model->batch */
     heed_tokenizer *tokenizer;
-    heed_corpus *corpus;
-} text_data;
-/* Opens or trains the tokenizer that f names, reads the text f.data with it, and sets f.vocab to
- * the vocabulary's real size. tokenizer: one at hand already (a run's), or NULL. */
-bool text_open(heed_ctx *c, const task *k, heed_config *f, heed_tokenizer *tokenizer, text_data *t);
-void text_close(text_data *t);
+    uint64_t checksum;
+    bool no_val; /* there is no validation part */
+} data_set;
+
+/* A kind of data: text (task_text.c). The commands know data through this table alone. */
+typedef struct progress progress;
+struct data_kind {
+    const char *noun, *example; /* "a text file", "book.txt" */
+    const char *item;           /* "tok": in rates */
+    bool perplexity;            /* its losses are of a language */
+    const heed_option *options; /* ended by {0} */
+    /* Opens what f.data names, and completes f by what is found there. run: whose tokenizer it is
+     * read with; NULL: a new one. */
+    bool (*open)(heed_ctx *c, const task *k, heed_config *f, const char *run, data_set *out);
+    void (*close)(data_set *d);
+    void (*banner)(const data_set *d, const heed_config *f);     /* by banner_row */
+    void (*steps)(const heed_config *f, uint64_t epoch_batches); /* the banner's row of the epoch */
+    void (*evaluated)(progress *g, const heed_report *r);        /* after an evaluation; or NULL */
+    void (*next)(const task *k, const char *data, const char *run);       /* prints what to try */
+    void (*eval)(program *p, const task *k, heed_config *f, heed_run *r); /* heed eval */
+    void (*check)(program *p);                                            /* heed data check */
+};
+extern const data_kind text_kind;
 
 /* ---- the display (progress.c) ---- */
 typedef enum { SHOW_BAR, SHOW_LINES, SHOW_JSON, SHOW_NOTHING } show_mode;
-typedef struct {
+struct progress {
     program *p;
     const heed_config *f;
-    const text_data *data;
+    const data_set *data;
     const char *run;
     show_mode mode;
     double drawn, told; /* when the bar was last drawn, and a line was last written */
@@ -28,15 +51,29 @@ typedef struct {
     int evaluations;
     heed_tape *tape;   /* of samples; made when needed */
     heed_text samples; /* of a generated text, reused */
-} progress;
+};
 show_mode show_mode_of(const char *name);
-/* Appends a text of the model at hand to RUN/samples.txt (samples.c). */
-void sample_text(progress *g, const heed_report *r);
+/* A line of the banner: label, text. */
+void banner_row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
 /* The heed_fit callback; user is a progress. */
 void progress_report(void *user, const heed_report *r);
 
+/* ---- text (task_text.c and its neighbours) ---- */
+/* Appends a text of the model at hand to RUN/samples.txt (samples.c). */
+void sample_text(progress *g, const heed_report *r);
 /* What to try with a run, with words of its data (next.c). */
-void print_next(const task *k, const char *data, const char *run);
+void next_text(const task *k, const char *data, const char *run);
+void eval_text(program *p, const task *k, heed_config *f, heed_run *r); /* eval_text.c */
+void check_text(program *p);                                            /* check_text.c */
+
+/* ---- scores (cmd_eval.c) ---- */
+typedef struct {
+    double loss, perplexity, bits_per_byte, accuracy, low, high, top5; /* NAN: does not apply */
+    double items;
+} measures;
+measures measure(const heed_score *s);
+/* The 95 % interval of a share. Wilson 1927. */
+void share_interval(double right, double all, double *low, double *high);
 
 /* ---- curves (curves.c) ---- */
 typedef struct {

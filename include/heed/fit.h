@@ -76,9 +76,10 @@ typedef struct {
  * and holds them whole at any moment it may die at. Resumed, a training ends with the same bits as
  * one that never stopped, at any thread count. Without a run directory the weights are seen by
  * report alone. Errors: USAGE for settings and a run that exists; DATA for a damaged checkpoint,
- * changed data or tokenizer; FAILED for a full disk; DIVERGED when a loss or gradient is not
- * finite, with step and name, before the update; INTERRUPTED when stop said so. In the last three
- * the last checkpoint stays good. Returns what the last evaluation found; NAN where there was none.
+ * changed data or tokenizer; FAILED for a full disk or another training at work in the run;
+ * DIVERGED when a loss or gradient is not finite, with step and name, before the update;
+ * INTERRUPTED when stop said so. In the last three the last checkpoint stays good. Returns what the
+ * last evaluation found; NAN where there was none.
  */
 HEED_API heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a);
 

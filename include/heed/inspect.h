@@ -56,7 +56,8 @@ typedef struct {
 } heed_sheet;
 HEED_API bool heed_sheet_png(heed_ctx *c, const heed_sheet *s, const char *path);
 
-/* A heat map as a picture: integer cells, labels, a legend. */
+/* A heat map as a picture: integer cells, labels, a legend. With numbers, each cell that is not 0
+ * shows its value; values above hi have the last colour. */
 HEED_API bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path);
 
 /* Weights of a grid over a picture, side by side: the picture, then one panel per map. */
@@ -67,7 +68,8 @@ typedef struct {
     int rows, cols; /* of the grid */
     int count;
     const heed_real *const *maps; /* (rows,cols) each; a panel's scale ends at its largest value */
-    const char *const *captions;
+    const char *const *captions;  /* or NULL */
+    bool cells;                   /* each cell flat; else smooth between the cells' middles */
 } heed_overlay;
 HEED_API bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
 

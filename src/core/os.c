@@ -5,15 +5,18 @@
 
 #include "core/core.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <math.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -138,11 +141,13 @@ static bool close_after(int fd, bool ok) {
     return ok && closed;
 }
 
+static const char half_written[] = ".heed-%ld-%d.tmp"; /* process, number */
+
 /* A new file in the folder that `name` ends with; the rest of the name is added. */
 static int open_beside(char *name, size_t room) {
     size_t n = strlen(name);
     for (int i = 0; i < 1000; i++) {
-        snprintf(name + n, room - n, ".heed-%ld-%d.tmp", (long)getpid(), i);
+        snprintf(name + n, room - n, half_written, (long)getpid(), i);
         int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 || (errno != EEXIST && errno != EINTR)) return fd;
     }
@@ -273,6 +278,74 @@ bool heed__os_rename(heed_ctx *c, const char *from, const char *to) {
     return heed_fail(c, HEED_FAILED, "cannot rename %s to %s: %s", from, to, strerror(why));
 }
 
+/* ---- what processes leave and hold ---- */
+
+/* A number that another process has taken since only keeps the file for longer. */
+static bool left_behind(const char *name) {
+    long process = 0;
+    int number, end = 0;
+    char whole[64];
+    if (sscanf(name, half_written, &process, &number) != 2 || process <= 0) return false;
+    end = snprintf(whole, sizeof whole, half_written, process, number);
+    return end > 0 && strcmp(name, whole) == 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH;
+}
+
+void heed__os_sweep(const char *folder) {
+    DIR *d = opendir(folder);
+    if (!d) return;
+    for (struct dirent *e; (e = readdir(d));)
+        if (left_behind(e->d_name)) unlinkat(dirfd(d), e->d_name, 0);
+    closedir(d);
+}
+
+/* The file that is open stands at path: nobody removed or replaced it. */
+static bool stands_at(int fd, const char *path) {
+    struct stat a, b;
+    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+static long read_holder(int fd) {
+    char text[32] = "";
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    return n > 0 ? strtol(text, NULL, 10) : 0;
+}
+
+/* The number is a courtesy: a full disk does not matter. */
+static void write_holder(int fd) {
+    char text[32];
+    int n = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)n, 0) != n) return;
+}
+
+/* A file removed by its holder between open and lock is not the one to hold: once more. */
+bool heed__os_lock(heed__lock *k, const char *path, long *holder) {
+    *holder = 0;
+    for (;;) {
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0) return true;
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            bool taken = errno == EWOULDBLOCK;
+            if (taken) *holder = read_holder(fd);
+            close(fd);
+            return !taken;
+        }
+        if (stands_at(fd, path)) {
+            *k = (heed__lock){fd, true};
+            write_holder(fd);
+            return true;
+        }
+        close(fd);
+    }
+}
+
+void heed__os_unlock(heed__lock *k, const char *path) {
+    if (!k->held) return;
+    if (stands_at(k->fd, path)) unlink(path);
+    close(k->fd);
+    k->held = false;
+}
+
 /* ---- machine ---- */
 
 #ifdef __linux__
@@ -344,6 +417,12 @@ static int allowed_cpus(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }
 int heed__os_cpus(void) {
     double cpus = fmin(allowed_cpus(), quota_cpus());
     return cpus >= 1 ? (int)cpus : 1;
+}
+
+double heed__os_load(int *cpus) {
+    double load;
+    *cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return getloadavg(&load, 1) == 1 ? load : -1;
 }
 
 double heed__os_seconds(void) {

@@ -26,8 +26,26 @@ bool heed__os_make_dir(heed_ctx *c,
 bool heed__os_remove(heed_ctx *c, const char *path); /* file or whole folder; absent is fine */
 bool heed__os_rename(heed_ctx *c, const char *from, const char *to);
 bool heed__os_sync_dir(heed_ctx *c, const char *path);
+/* Removes from a folder what heed__os_write of processes that are gone left there half written. */
+void heed__os_sweep(const char *folder);
 
-int heed__os_cpus(void);           /* that affinity and cgroup quota allow, at least 1 */
+/* An advisory lock on a file, made if absent: held until it is let go or the process ends, in
+ * whatever way. */
+typedef struct {
+    int fd;
+    bool held;
+} heed__lock;
+/* False: another one holds it, the process *holder (0: unknown). Where the file cannot be made or
+ * locked (a folder that may only be read, a file system without locks) there is nothing to hold:
+ * true. */
+bool heed__os_lock(heed__lock *k, const char *path, long *holder);
+/* Removes the file, too. */
+void heed__os_unlock(heed__lock *k, const char *path);
+
+int heed__os_cpus(void); /* that affinity and cgroup quota allow, at least 1 */
+/* Processes that run or wait to, a mean of the last minute, over the machine's *cpus CPUs;
+ * negative: unknown. */
+double heed__os_load(int *cpus);
 double heed__os_seconds(void);     /* monotonic */
 size_t heed__os_peak_memory(void); /* bytes of resident memory at its peak, 0 if unknown */
 

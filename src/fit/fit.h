@@ -2,6 +2,8 @@
 #ifndef HEED_FIT_INTERNAL_H
 #define HEED_FIT_INTERNAL_H
 
+#include "core/os.h"
+
 #include <heed/fit.h>
 
 /* ---- options.c ---- */
@@ -114,6 +116,16 @@ typedef struct {
 } heed__evaluation;
 bool heed__evaluate(const heed__evaluation *e, heed_score *score);
 
+/* ---- pace.c ---- */
+
+typedef struct {
+    double best; /* seconds of the fastest step */
+    int slow;    /* steps in a row that took many times as long */
+    bool told;
+} heed__pace;
+/* Counts a step. True after several in a row that took many times as long as the fastest. */
+bool heed__pace_slow(heed__pace *p, double took);
+
 /* ---- a training under way ---- */
 
 typedef struct {
@@ -132,11 +144,14 @@ typedef struct {
     heed_text settings;
     heed__state state;
     heed__journal journal;
+    heed__lock lock; /* on the run directory, held from the first write to the end */
+    heed_text lock_path;
     bool fresh;           /* no checkpoint to go on from */
     int64_t saved_step;   /* -1: none yet */
     double loss;          /* of the last step */
     double start, before; /* clock at the start; seconds of training before a resume */
     double step_seconds, step_items, eval_seconds; /* of one; the first two smoothed */
+    heed__pace pace;
 } heed__fitting;
 
 /* prepare.c: from the arguments to a training about to take its first step. False in error, and

@@ -242,11 +242,32 @@ static bool read_checkpoint(heed__fitting *f) {
     return ok;
 }
 
+/* Two trainings in one folder would spoil each other's files. */
+static bool lock_run(heed__fitting *f) {
+    long holder = 0;
+    char who[40] = "";
+    if (f->lock.held) return true;
+    if (heed__os_lock(&f->lock, f->lock_path.s, &holder)) {
+        heed__os_sweep(f->a->run);
+        return true;
+    }
+    if (holder) snprintf(who, sizeof who, " (process %ld)", holder);
+    return heed_fail(f->c, HEED_FAILED,
+                     "another training is at work in %s%s; hint: wait for its end, or stop it "
+                     "first",
+                     f->a->run, who);
+}
+
+/* A folder that does not stand yet is locked when it is made. */
 static bool open_run(heed__fitting *f) {
+    const heed_fit_args *a = f->a;
     begin_state(f);
-    if (!f->a->run) return true;
-    if (!f->a->resume) return heed__run_vacant(f->c, f->a->run, f->a->force);
-    return heed__checkpoint_mend(f->c, f->a->run) && read_checkpoint(f);
+    if (!a->run) return true;
+    f->lock_path.c = f->c;
+    if (!heed__run_path(&f->lock_path, a->run, ".lock")[0]) return false;
+    if (!a->resume && !heed__run_vacant(f->c, a->run, a->force)) return false;
+    if (heed__os_is_dir(a->run) && !lock_run(f)) return false;
+    return !a->resume || (heed__checkpoint_mend(f->c, a->run) && read_checkpoint(f));
 }
 
 static void note_changes(heed__fitting *f) {
@@ -284,6 +305,13 @@ static bool go_on(heed__fitting *f) {
     return heed__run_write_config(f->c, f->a);
 }
 
+/* The folder is ours to write: it stands, is locked, and nobody has made a run there meanwhile. */
+static bool claim_run(heed__fitting *f) {
+    const heed_fit_args *a = f->a;
+    return heed__os_make_dir(f->c, a->run) && lock_run(f) &&
+           heed__run_vacant(f->c, a->run, a->force || a->resume);
+}
+
 static bool start_run(heed__fitting *f) {
     return heed__run_make(f->c, f->a) && heed__journal_open(&f->journal, f->c, f->a->run, 0);
 }
@@ -303,14 +331,15 @@ static bool begin(heed__fitting *f) {
     heed__state *s = &f->state;
     const char *run = f->a->run;
     bool made = run && !heed__os_exists(run);
-    bool ok = !run || (f->fresh ? start_run(f) : go_on(f));
+    bool claimed = run && (!f->fresh || claim_run(f));
+    bool ok = !run || (claimed && (f->fresh ? start_run(f) : go_on(f)));
     snprintf(s->version, sizeof s->version, "%s", HEED_VERSION);
     snprintf(s->isa, sizeof s->isa, "%s", heed_isa(f->c));
     f->start = heed__os_seconds();
     if (ok) heed__fit_tell(f, HEED_FIT_START, NULL);
     if (ok) note_limit(f);
     if (ok && f->fresh) ok = heed__fit_save(f, true);
-    if (!ok && run && !f->a->resume) heed__run_abandon(f->c, run, made);
+    if (!ok && claimed && !f->a->resume) heed__run_abandon(f->c, run, made);
     return ok && !heed__stopped(f->c);
 }
 
@@ -331,4 +360,6 @@ void heed__fit_release(heed__fitting *f) {
     heed_text_free(&f->settings);
     heed_tape_free(f->tape);
     unbuild(f);
+    if (f->lock.held) heed__os_unlock(&f->lock, f->lock_path.s);
+    heed_text_free(&f->lock_path);
 }

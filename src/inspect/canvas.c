@@ -88,6 +88,63 @@ void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color
     }
 }
 
+void heed__canvas_text_up(heed__canvas *p, int x, int y, int scale, heed__rgb color,
+                          const char *text) {
+    for (; *text; y -= 6 * scale) {
+        const unsigned char *columns = heed__glyph(next_code(&text));
+        for (int i = 0; i < 5; i++)
+            for (int j = 0; j < 7; j++)
+                if (columns[i] >> j & 1)
+                    heed__canvas_fill(p, x + j * scale, y - (i + 1) * scale, scale, scale, color);
+    }
+}
+
+const char *heed__text_cut(char out[HEED__LABEL], const char *text, int scale, int width) {
+    const char *end = text;
+    size_t room = HEED__LABEL - 3;
+    bool whole = heed__text_width(text, scale) <= width && strlen(text) <= room;
+    for (int used = 12 * scale; !whole && *end; used += 6 * scale) {
+        const char *next = end;
+        next_code(&next);
+        if (used + 6 * scale > width || (size_t)(next - text) > room) break;
+        end = next;
+    }
+    snprintf(out, HEED__LABEL, "%.*s%s", whole ? (int)room : (int)(end - text), text,
+             whole ? "" : "..");
+    return out;
+}
+
+/* The mean of channel c over the columns [x0,x1) and rows [y0,y1), none of them empty. */
+static unsigned char mean_of(heed__pixels f, int c, int x0, int x1, int y0, int y1) {
+    uint64_t sum = 0, n = (uint64_t)(x1 - x0) * (uint64_t)(y1 - y0);
+    for (int y = y0; y < y1; y++)
+        for (int x = x0; x < x1; x++)
+            sum += f.pixels[((size_t)y * (size_t)f.width + (size_t)x) * (size_t)f.channels +
+                            (size_t)c];
+    return (unsigned char)((sum + n / 2) / n);
+}
+
+/* The pixels of the source that target pixel i of n stands for. */
+static void span_of(int i, int n, int size, int *from, int *to) {
+    *from = (int)((int64_t)i * size / n);
+    *to = (int)((int64_t)(i + 1) * size / n);
+    if (*to <= *from) *to = *from + 1;
+}
+
+void heed__canvas_pixels(heed__canvas *p, int x, int y, int width, int height, heed__pixels from) {
+    for (int j = 0; j < height; j++) {
+        int y0, y1, x0, x1;
+        span_of(j, height, from.height, &y0, &y1);
+        for (int i = 0; i < width; i++) {
+            span_of(i, width, from.width, &x0, &x1);
+            heed__rgb c = {mean_of(from, 0, x0, x1, y0, y1), 0, 0};
+            c.g = from.channels > 1 ? mean_of(from, 1, x0, x1, y0, y1) : c.r;
+            c.b = from.channels > 1 ? mean_of(from, 2, x0, x1, y0, y1) : c.r;
+            blend(p, x + i, y + j, c, 1);
+        }
+    }
+}
+
 heed__rgb heed__series_color(int index) {
     static const heed__rgb colors[] = {{0, 114, 178},   {213, 94, 0},   {0, 158, 115},
                                        {204, 121, 167}, {86, 180, 233}, {230, 159, 0},

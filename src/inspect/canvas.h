@@ -20,7 +20,21 @@ void heed__canvas_line(heed__canvas *p, double x0, double y0, double x1, double 
                        heed__rgb color);
 /* Characters are 6*scale wide and 8*scale high; what the font lacks is drawn as a box. */
 void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color, const char *text);
+/* The same from bottom to top: its first character begins at (x,y), its glyphs lie on their side.
+ */
+void heed__canvas_text_up(heed__canvas *p, int x, int y, int scale, heed__rgb color,
+                          const char *text);
 int heed__text_width(const char *text, int scale);
+/* text, cut with ".." where it is wider than `width` pixels, into out, which is returned. */
+enum { HEED__LABEL = 256 };
+const char *heed__text_cut(char out[HEED__LABEL], const char *text, int scale, int width);
+/* (H,W,C) bytes brought to the box: nearest where it grows, the mean of what falls into a pixel
+ * where it shrinks. */
+typedef struct {
+    const unsigned char *pixels;
+    int width, height, channels; /* 1 or 3 */
+} heed__pixels;
+void heed__canvas_pixels(heed__canvas *p, int x, int y, int width, int height, heed__pixels from);
 
 /* The 5 columns of a glyph, lowest bit at the top; code 32 to 126, else a box. */
 const unsigned char *heed__glyph(int32_t code);

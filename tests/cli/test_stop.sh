@@ -60,6 +60,25 @@ for delay in 0.1 0.2 0.3; do
     holds cmp -s steady/model.safetensors killed/model.safetensors
 done
 
+# One training a run; who reads is not concerned; a killed one blocks nobody.
+COMMAND="train, the first of two"
+"$HEED" train gpt facts.txt -o both $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
+pid=$!
+holds wait_for err '"event":"step"'
+run resume both
+refuses 1 "another training is at work in both (process $pid)"
+run train gpt facts.txt -o both $SMALL --force
+refuses 1 "another training is at work in both (process $pid)"
+run generate both --n 3
+status 0
+run eval both facts.txt
+status 0
+kill -KILL $pid
+wait $pid 2>/dev/null
+run resume both --steps 1
+status 0
+absent both/.lock
+
 run train gpt facts.txt -o wild $SMALL --steps 200 --optimizer sgd --lr 1e6 --clip 0
 status 4
 silent

@@ -1,0 +1,122 @@
+/* Bilinear resizing with antialiasing, separable: rows first, which run along memory, then columns.
+ *
+ * Output pixel i of an axis stands at center = start + (i + 1/2) scale of the source, scale = box /
+ * size; source pixel j weighs triangle((j + 1/2 - center) / radius), radius = max(1, scale),
+ * divided by the sum of the weights. Pixels beyond the picture's edge weigh nothing. The same as
+ * Pillow's resize(box=...) and PyTorch's interpolate(antialias=True). */
+#include <heed/image.h>
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    double start, scale, radius;
+    int limit; /* pixels of the source */
+} axis;
+
+static axis axis_of(double start, double length, int size, int limit) {
+    double scale = length / size;
+    return (axis){start, scale, scale > 1 ? scale : 1, limit};
+}
+
+/* Upper bound of the source pixels that one output pixel reads. */
+static size_t taps_of(int limit, int size) {
+    double scale = (double)limit / size;
+    return 2 * (size_t)ceil(scale > 1 ? scale : 1) + 2;
+}
+
+/* The weights of output pixel i; returns how many, first: of which pixel the first is. */
+static int weigh(const axis *a, int i, heed_real *weights, int *first) {
+    double center = a->start + (i + 0.5) * a->scale, sum = 0;
+    int from = (int)fmax(floor(center - a->radius + 0.5), 0);
+    int to = (int)fmin(floor(center + a->radius + 0.5), a->limit);
+    if (from >= a->limit) from = a->limit - 1;
+    if (to <= from) to = from + 1;
+    for (int j = from; j < to; j++) sum += fmax(1 - fabs(j + 0.5 - center) / a->radius, 0);
+    for (int j = from; j < to; j++) {
+        double w = fmax(1 - fabs(j + 0.5 - center) / a->radius, 0);
+        weights[j - from] = (heed_real)(sum > 0 ? w / sum : 1.0 / (to - from));
+    }
+    *first = from;
+    return to - from;
+}
+
+/* The columns of an axis: for each output pixel its first source pixel, their number, the weights.
+ */
+typedef struct {
+    size_t stride; /* numbers per output pixel */
+    heed_real *table;
+} columns;
+
+enum { HEAD = 2 }; /* first and count, as ints in the room of numbers */
+
+static void columns_set(columns *t, const axis *a, int size) {
+    for (int i = 0; i < size; i++) {
+        heed_real *entry = t->table + (size_t)i * t->stride;
+        int head[2];
+        head[1] = weigh(a, i, entry + HEAD, &head[0]);
+        for (int k = 0; k < 2; k++) memcpy(entry + k, &head[k], sizeof head[k]);
+    }
+}
+
+size_t heed_resize_work(const heed_picture *p, int width, int height) {
+    if (!p || width < 1 || height < 1 || p->width < 1 || p->height < 1) return 0;
+    return (size_t)width * (HEAD + taps_of(p->width, width)) + taps_of(p->height, height) +
+           (size_t)p->width * (size_t)p->channels;
+}
+
+/* row[x] = sum of weights[k] pixels[(first + k) row][x], for the numbers from .. to-1 of a row. */
+static void blend_rows(const heed_picture *p, int first, int count, const heed_real *weights,
+                       heed_real *restrict row, size_t from, size_t to) {
+    size_t stride = (size_t)p->width * (size_t)p->channels;
+    const unsigned char *restrict pixels = p->pixels + (size_t)first * stride;
+    for (size_t x = from; x < to; x++) row[x] = weights[0] * (heed_real)pixels[x];
+    for (int k = 1; k < count; k++) {
+        pixels += stride;
+        for (size_t x = from; x < to; x++) row[x] += weights[k] * (heed_real)pixels[x];
+    }
+}
+
+static void blend_columns(const columns *t, const heed_real *row, int channels, int width,
+                          heed_real *out) {
+    for (int i = 0; i < width; i++) {
+        const heed_real *entry = t->table + (size_t)i * t->stride, *weights = entry + HEAD;
+        int first, count;
+        memcpy(&first, entry, sizeof first);
+        memcpy(&count, entry + 1, sizeof count);
+        for (int c = 0; c < channels; c++) {
+            const heed_real *from = row + (size_t)first * (size_t)channels + c;
+            heed_real sum = 0;
+            for (int k = 0; k < count; k++) sum += weights[k] * from[(size_t)k * (size_t)channels];
+            *out++ = sum;
+        }
+    }
+}
+
+/* Inside 0 .. limit, also for what is no number. */
+static void clip(double *start, double *length, int limit) {
+    double end = fmin(fmax(*start + *length, 0), limit);
+    *start = fmin(fmax(*start, 0), limit);
+    *length = end > *start ? end - *start : 0;
+}
+
+void heed_picture_resize(const heed_picture *p, heed_box box, int width, int height, heed_real *out,
+                         heed_real *work) {
+    if (!p || !p->pixels || !out || !work || width < 1 || height < 1) return;
+    clip(&box.x, &box.width, p->width);
+    clip(&box.y, &box.height, p->height);
+    axis across = axis_of(box.x, box.width, width, p->width);
+    axis down = axis_of(box.y, box.height, height, p->height);
+    columns t = {HEAD + taps_of(p->width, width), work};
+    heed_real *weights = work + (size_t)width * t.stride;
+    heed_real *row = weights + taps_of(p->height, height);
+    columns_set(&t, &across, width);
+    size_t channels = (size_t)p->channels;
+    size_t from = (size_t)fmax(floor(box.x - across.radius), 0) * channels;
+    size_t to = (size_t)fmin(ceil(box.x + box.width + across.radius), p->width) * channels;
+    for (int y = 0; y < height; y++) {
+        int first, count = weigh(&down, y, weights, &first);
+        blend_rows(p, first, count, weights, row, from, to);
+        blend_columns(&t, row, p->channels, width, out + (size_t)y * (size_t)width * channels);
+    }
+}

@@ -1,0 +1,154 @@
+/* Weights of a grid over a picture: the picture, then a panel for each map, in which the grey
+ * picture shows through the map's colours. */
+#include "core/core.h"
+#include "inspect/canvas.h"
+
+#include <heed/inspect.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MARGIN = 20,
+    GAP = 16,
+    ROOM = 1500,
+    SIDE = 224,
+    TITLE = 34,
+    CAPTION = 44,
+    LEGEND = 40,
+    LEAST = 440
+};
+static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
+
+typedef struct {
+    const heed_overlay *o;
+    heed__canvas canvas;
+    int width, height, columns; /* of a panel; panels in a row */
+} plan;
+
+/* A small picture grows by a whole number; a large one is brought down to SIDE. */
+static void panel_size(plan *p) {
+    const heed_overlay *o = p->o;
+    int most = o->width > o->height ? o->width : o->height, times = SIDE / most;
+    p->width = times ? o->width * times : (int)((int64_t)o->width * SIDE / most);
+    p->height = times ? o->height * times : (int)((int64_t)o->height * SIDE / most);
+    if (p->width < 1) p->width = 1;
+    if (p->height < 1) p->height = 1;
+}
+
+static bool lay_out(heed_ctx *c, plan *p) {
+    int panels = p->o->count + 1, cell;
+    panel_size(p);
+    cell = (p->width > 120 ? p->width : 120) + GAP;
+    p->columns = (ROOM - 2 * MARGIN + GAP) / cell;
+    if (p->columns > panels) p->columns = panels;
+    int rows = (panels + p->columns - 1) / p->columns;
+    p->columns = (panels + rows - 1) / rows;
+    int width = 2 * MARGIN - GAP + p->columns * cell;
+    int title = p->o->title ? heed__text_width(p->o->title, 2) + 2 * MARGIN : 0;
+    if (title < LEAST) title = LEAST;
+    return heed__canvas_new(c, &p->canvas, width > title ? width : title,
+                            2 * MARGIN + (p->o->title ? TITLE : 0) + LEGEND +
+                                rows * (p->height + CAPTION));
+}
+
+static double weight_at(const heed_overlay *o, const heed_real *map, int row, int col) {
+    row = row < 0 ? 0 : row >= o->rows ? o->rows - 1 : row;
+    col = col < 0 ? 0 : col >= o->cols ? o->cols - 1 : col;
+    double v = (double)map[(size_t)row * (size_t)o->cols + (size_t)col];
+    return isfinite(v) && v > 0 ? v : 0;
+}
+
+/* The map at (u,v) of the unit square: its cell, or straight between the middles of four cells. */
+static double sample(const heed_overlay *o, const heed_real *map, double u, double v) {
+    if (o->cells) return weight_at(o, map, (int)(v * o->rows), (int)(u * o->cols));
+    double x = u * o->cols - 0.5, y = v * o->rows - 0.5;
+    int col = (int)floor(x), row = (int)floor(y);
+    double fx = x - col, fy = y - row;
+    double above = weight_at(o, map, row, col) * (1 - fx) + weight_at(o, map, row, col + 1) * fx;
+    double below =
+        weight_at(o, map, row + 1, col) * (1 - fx) + weight_at(o, map, row + 1, col + 1) * fx;
+    return above * (1 - fy) + below * fy;
+}
+
+static double largest(const heed_overlay *o, const heed_real *map) {
+    double top = 0;
+    for (int i = 0; i < o->rows; i++)
+        for (int j = 0; j < o->cols; j++) top = fmax(top, weight_at(o, map, i, j));
+    return top;
+}
+
+/* Colour over grey (0.299 R + 0.587 G + 0.114 B) where the picture was drawn. */
+static void tint(plan *p, const heed_real *map, double top, int x, int y) {
+    for (int j = 0; j < p->height; j++)
+        for (int i = 0; i < p->width; i++) {
+            unsigned char *at =
+                p->canvas.rgb + 3 * ((size_t)(y + j) * (size_t)p->canvas.width + (size_t)(x + i));
+            double w = sample(p->o, map, (i + 0.5) / p->width, (j + 0.5) / p->height);
+            double grey = 0.299 * at[0] + 0.587 * at[1] + 0.114 * at[2];
+            double share = top > 0 ? w / top : 0, opacity = 0.6 + 0.25 * share;
+            heed__rgb c = heed__viridis(share);
+            at[0] = (unsigned char)lround(grey + (c.r - grey) * opacity);
+            at[1] = (unsigned char)lround(grey + (c.g - grey) * opacity);
+            at[2] = (unsigned char)lround(grey + (c.b - grey) * opacity);
+        }
+}
+
+static void write_under(plan *p, int x, int y, const char *caption, const char *second) {
+    char cut[HEED__LABEL];
+    int room = p->width > 120 ? p->width + GAP / 2 : 120 + GAP / 2;
+    int scale = heed__text_width(caption, 2) <= room ? 2 : 1;
+    heed__canvas_text(&p->canvas, x, y + p->height + 6, scale, INK,
+                      heed__text_cut(cut, caption, scale, room));
+    heed__canvas_text(&p->canvas, x, y + p->height + 26, 1, SOFT, second);
+}
+
+/* Panel 0 is the picture, panel i map i - 1. */
+static void draw_panel(plan *p, int index) {
+    const heed_overlay *o = p->o;
+    char second[48] = "";
+    int x = MARGIN + index % p->columns * ((p->width > 120 ? p->width : 120) + GAP);
+    int y = MARGIN + (o->title ? TITLE : 0) + index / p->columns * (p->height + CAPTION);
+    heed__canvas_pixels(&p->canvas, x, y, p->width, p->height,
+                        (heed__pixels){o->pixels, o->width, o->height, o->channels});
+    if (index == 0) {
+        write_under(p, x, y, "picture", "");
+        return;
+    }
+    double top = largest(o, o->maps[index - 1]);
+    tint(p, o->maps[index - 1], top, x, y);
+    snprintf(second, sizeof second, "largest weight %.3g", top);
+    write_under(p, x, y, o->captions && o->captions[index - 1] ? o->captions[index - 1] : "",
+                second);
+}
+
+static void draw_legend(plan *p) {
+    enum { RAMP = 160 };
+    int y = p->canvas.height - MARGIN - 20;
+    heed__canvas_text(&p->canvas, MARGIN, y + 2, 2, SOFT, "0");
+    for (int i = 0; i < RAMP; i++)
+        heed__canvas_fill(&p->canvas, MARGIN + 20 + i, y, 1, 18, heed__viridis(i / (RAMP - 1.0)));
+    heed__canvas_text(&p->canvas, MARGIN + 28 + RAMP, y + 2, 2, SOFT, "a panel's largest");
+}
+
+static bool whole(heed_ctx *c, const heed_overlay *o) {
+    bool ok = o && o->pixels && o->width > 0 && o->height > 0 &&
+              (o->channels == 1 || o->channels == 3) && o->rows > 0 && o->cols > 0 &&
+              o->count > 0 && o->count <= 1024 && o->maps;
+    for (int i = 0; ok && i < o->count; i++) ok = o->maps[i] != NULL;
+    return ok || heed_fail(c, HEED_USAGE,
+                           "an overlay lacks something: expected a picture of 1 or 3 channels and "
+                           "1 to 1024 maps of a grid");
+}
+
+bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path) {
+    plan p = {.o = o};
+    if (heed__stopped(c) || !whole(c, o) || !lay_out(c, &p)) return false;
+    if (o->title) heed__canvas_text(&p.canvas, MARGIN, MARGIN, 2, INK, o->title);
+    for (int i = 0; i <= o->count; i++) draw_panel(&p, i);
+    draw_legend(&p);
+    bool ok = heed_png_save(c, path, p.canvas.rgb, p.canvas.width, p.canvas.height);
+    heed__free(p.canvas.rgb);
+    return ok;
+}

@@ -1,0 +1,151 @@
+/* check_text.c -- heed data check of a text file: what it would give a training. */
+#include "training.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    size_t bytes, characters, lines, empty, longest; /* of the text; longest line in bytes */
+} text_facts;
+
+static size_t characters_of(const char *s, size_t n) {
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) count += ((unsigned char)s[i] & 0xC0) != 0x80;
+    return count;
+}
+
+static text_facts facts_of(const char *text, size_t n) {
+    text_facts f = {.bytes = n, .characters = characters_of(text, n)};
+    for (size_t at = 0; at < n;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        size_t length = end ? (size_t)(end - (text + at)) : n - at;
+        f.lines++;
+        f.empty += length == 0;
+        if (length > f.longest) f.longest = length;
+        at += length + 1;
+    }
+    return f;
+}
+
+/* About how many tokens the longest line has. */
+static double longest_tokens(const heed_corpus_info *a, const text_facts *t) {
+    return (double)t->longest * (double)(a->tokens + a->val_tokens) / (double)t->bytes;
+}
+
+/* ---- output ---- */
+
+static void print_sample(const char *text, size_t n) {
+    enum { LINES = 3, COLUMNS = 76 };
+    char line[512];
+    int shown = 0;
+    puts("\nSample:");
+    for (size_t at = 0; at < n && shown < LINES;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        size_t length = end ? (size_t)(end - (text + at)) : n - at;
+        snprintf(line, sizeof line, "%.*s", length < 400 ? (int)length : 400, text + at);
+        size_t cut = text_cut(line, COLUMNS);
+        if (length > 0) {
+            printf("  %.*s%s\n", (int)cut, line, cut < length ? "..." : "");
+            shown++;
+        }
+        at += length + 1;
+    }
+}
+
+/* Settings that fit a text of this size. */
+static const char *suggestion(const heed_corpus_info *a) {
+    size_t tokens = a->tokens + a->val_tokens;
+    if (tokens < 20000) return "--preset nano --dropout 0.1";
+    if (tokens < 5000000) return "--preset tiny";
+    return "--preset small";
+}
+
+static void print_warnings(const program *p, const heed_corpus_info *a, const text_facts *t) {
+    int64_t block = heed_config_int(p->flags, "block");
+    size_t unknown = a->unknown + a->val_unknown, tokens = a->tokens + a->val_tokens;
+    char n[32];
+    if (unknown * 100 > tokens)
+        puts("  note         more than 1 % is unknown: a larger --vocab, or another --tokenizer");
+    if (a->cut_lines)
+        printf("  note         %s lines are cut at --block %lld\n", with_commas(n, a->cut_lines),
+               (long long)block);
+    if (a->val_tokens == 0) puts("  note         no validation part: --val-split or --val");
+    if (a->val_lines && a->overlap * 10 > a->val_lines)
+        puts("  note         validation repeats the training text: its loss says little");
+    bool blocks = strcmp(heed_config_text(p->flags, "packing"), "blocks") == 0;
+    if (blocks && t->lines > 50 && longest_tokens(a, t) + 2 < (double)block)
+        puts("  note         every line fits into a block: --packing lines keeps them apart");
+}
+
+static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_info *a,
+                        const text_facts *t) {
+    char n1[32], n2[32], n3[32];
+    double tokens = (double)(a->tokens + a->val_tokens);
+    printf("%s\n\n", heed_config_text(p->flags, "data"));
+    printf("  encoding     UTF-8, %s bytes, %s characters\n", with_commas(n1, t->bytes),
+           with_commas(n2, t->characters));
+    printf("  lines        %s, %s of them empty; the longest has %s bytes\n",
+           with_commas(n1, t->lines), with_commas(n2, t->empty), with_commas(n3, t->longest));
+    printf("  vocabulary   %s, %s tokens\n", heed_tokenizer_kind(k),
+           with_commas(n1, (uint64_t)heed_vocab_size(k)));
+    printf("  training     %s tokens\n", with_commas(n1, a->tokens));
+    printf("  validation   %s tokens (%.1f %%)\n", with_commas(n1, a->val_tokens),
+           100 * (double)a->val_tokens / tokens);
+    printf("  unknown      %s tokens (%.2f %%)\n", with_commas(n1, a->unknown + a->val_unknown),
+           100 * (double)(a->unknown + a->val_unknown) / tokens);
+    if (a->val_lines)
+        printf("  overlap      %s of %s validation lines stand in the training part, too\n",
+               with_commas(n1, a->overlap), with_commas(n2, a->val_lines));
+    print_warnings(p, a, t);
+}
+
+static void print_object(program *p, const heed_tokenizer *k, const heed_corpus_info *a,
+                         const text_facts *t) {
+    print_json(
+        p,
+        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:s}", "data",
+                  heed_config_text(p->flags, "data"), "bytes", (json_int_t)t->bytes, "characters",
+                  (json_int_t)t->characters, "lines", (json_int_t)t->lines, "empty_lines",
+                  (json_int_t)t->empty, "longest_line", (json_int_t)t->longest, "tokenizer",
+                  heed_tokenizer_kind(k), "vocab", heed_vocab_size(k), "tokens",
+                  (json_int_t)a->tokens, "val_tokens", (json_int_t)a->val_tokens, "unknown",
+                  (json_int_t)(a->unknown + a->val_unknown), "val_lines", (json_int_t)a->val_lines,
+                  "overlap", (json_int_t)a->overlap, "suggestion", suggestion(a)));
+}
+
+/* The suggestion, and what was given to this command. */
+static void print_try(const program *p, const heed_corpus_info *a) {
+    printf("\nTry:\n  heed train %s %s -o runs/first %s", p->task->name, p->argv[0], suggestion(a));
+    for (int i = 0; i < heed_config_count(p->flags); i++) {
+        const char *value;
+        const heed_option *o = heed_config_at(p->flags, i, &value);
+        bool given = heed_config_rank(p->flags, o->name) == HEED_FROM_FLAG;
+        if (!given || strcmp(o->name, "data") == 0) continue;
+        if (o->kind == HEED_BOOL)
+            printf(" --%s%s", heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
+        else
+            printf(" --%s %s", o->name, value);
+    }
+    putchar('\n');
+}
+
+static void report(program *p, const data_set *d, const char *text, size_t n) {
+    text_facts facts = facts_of(text, n);
+    heed_corpus_info about = heed_corpus_about(d->batches);
+    if (heed_config_bool(p->flags, "json")) {
+        print_object(p, d->tokenizer, &about, &facts);
+        return;
+    }
+    print_facts(p, d->tokenizer, &about, &facts);
+    print_sample(text, n);
+    print_try(p, &about);
+}
+
+void check_text(program *p) {
+    data_set data = {0};
+    size_t n = 0;
+    char *text = heed_text_read(p->c, p->argv[0], &n);
+    if (text && text_kind.open(p->c, p->task, p->flags, NULL, &data)) report(p, &data, text, n);
+    free(text);
+    text_kind.close(&data);
+}

@@ -1,0 +1,74 @@
+/* eval_text.c -- heed eval of a language model, on a text or on questions. */
+#include "training.h"
+#include "using.h"
+
+#include <math.h>
+#include <string.h>
+
+static void print_measures(program *p, const char *what, const measures *m) {
+    char n[32];
+    if (heed_config_bool(p->flags, "json")) {
+        print_json(p, json_pack("{s:s, s:o, s:o, s:o, s:o, s:[o,o], s:o, s:o}", "data", what,
+                                "loss", json_number(m->loss), "perplexity",
+                                json_number(m->perplexity), "bits_per_byte",
+                                json_number(m->bits_per_byte), "accuracy", json_number(m->accuracy),
+                                "accuracy_95", json_number(m->low), json_number(m->high), "top5",
+                                json_number(m->top5), "items", json_number(m->items)));
+        return;
+    }
+    printf("%s\n\n", what);
+    printf("  loss           %.4f\n", m->loss);
+    printf("  perplexity     %.6g\n", m->perplexity);
+    if (isfinite(m->bits_per_byte)) printf("  bits per byte  %.4f\n", m->bits_per_byte);
+    if (isfinite(m->accuracy)) {
+        printf("  accuracy       %.2f %%  (95 %%: %.2f to %.2f)\n", 100 * m->accuracy, 100 * m->low,
+               100 * m->high);
+        printf("  top 5          %.2f %%\n", 100 * m->top5);
+    }
+    printf("  predictions    %s\n", with_commas(n, (uint64_t)m->items));
+}
+
+static void evaluate(program *p, const task *k, heed_config *f, heed_run *r) {
+    data_set data = {0};
+    char what[512];
+    bool whole = p->argc > 1;
+    if (whole) {
+        heed_config_set(f, "data", p->argv[1], "DATA", HEED_FROM_FLAG);
+        heed_config_set(f, "val", "", "val", HEED_FROM_FLAG);
+        heed_config_set(f, "val-split", "0", "val-split", HEED_FROM_FLAG);
+    }
+    if (!text_kind.open(p->c, k, f, p->argv[0], &data)) return;
+    heed_corpus_info about = heed_corpus_about(data.batches);
+    snprintf(what, sizeof what, "%.480s%s", heed_config_text(f, "data"),
+             about.val_tokens ? ", validation part" : "");
+    heed_score s =
+        heed_evaluate(r->tape, r->model, r->self, data.batches, (int)heed_config_int(f, "batch"));
+    measures m = measure(&s);
+    double tokens = (double)(about.tokens + about.val_tokens);
+    if (whole && about.unknown > 0)
+        heed_log(p->c, HEED_WARN, "%.2f %% of the text is unknown to the vocabulary",
+                 100 * (double)(about.unknown + about.val_unknown) / tokens);
+    if (heed_state(p->c) == HEED_OK) print_measures(p, what, &m);
+    text_kind.close(&data);
+}
+
+/* A file of questions, by its name. */
+static bool is_cloze(const program *p, const heed_run *r) {
+    const char *dot = p->argc > 1 ? strrchr(p->argv[1], '.') : NULL;
+    return r->model == &heed_model_mlm && dot && strcmp(dot, ".tsv") == 0;
+}
+
+static void answer(program *p, heed_run *r) {
+    char what[512];
+    heed_score s = cloze_score(r, p->argv[1]);
+    measures m = measure(&s);
+    snprintf(what, sizeof what, "%.480s, questions", p->argv[1]);
+    if (heed_state(p->c) == HEED_OK) print_measures(p, what, &m);
+}
+
+void eval_text(program *p, const task *k, heed_config *f, heed_run *r) {
+    if (is_cloze(p, r))
+        answer(p, r);
+    else
+        evaluate(p, k, f, r);
+}
