@@ -62,10 +62,10 @@ static const struct {
     {"vit variant", &heed_model_vit,
      PICTURE "patch=3 pool=mean positions=sinusoidal norm=post final-norm=false dropout=0.2 "
              "smoothing=0.1"},
-    {"cnn", &heed_model_cnn, "image-size=6 channels=2 classes=3 batch=3 width=4 stages=2"},
+    {"cnn", &heed_model_cnn, "image-size=5 channels=2 classes=3 batch=2 width=4 stages=2"},
     {"cnn variant", &heed_model_cnn,
-     "image-size=6 channels=2 classes=2 head=binary batch=3 width=4 stages=2 blocks=2 "
-     "batch-norm=false residual=false dropout=0.2"},
+     "image-size=5 channels=2 classes=2 head=binary batch=2 width=4 stages=2 batch-norm=false "
+     "residual=false dropout=0.2"},
     {"mlp", &heed_model_mlp,
      "image-size=3 channels=2 classes=5 batch=6 width=8 activation=tanh residual=true"},
 };
