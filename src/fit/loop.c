@@ -83,12 +83,12 @@ static const char *first_bad(const heed_store *s, bool gradient, double *found) 
 
 /* The first recorded op of this step with such a number in its output. */
 static const char *first_bad_output(const heed_tape *t, double *found) {
-    for (size_t i = 0; i < t->node_count; i++) {
-        const heed_tensor *y = t->nodes[i]->y;
+    for (size_t i = 0; i < t->r->node_count; i++) {
+        const heed_tensor *y = t->r->nodes[i]->y;
         double v = y && y->x ? bad_number(y->x, y->size) : 0;
         if (v == 0) continue;
         *found = v;
-        return t->nodes[i]->name;
+        return t->r->nodes[i]->name;
     }
     return NULL;
 }
