@@ -27,16 +27,23 @@ static bool agree_on_seed(heed__fitting *f) {
     return heed_config_set(g, "seed", number, "seed of the context", HEED_FROM_FLAG);
 }
 
-static bool set_vocab(heed__fitting *f) {
+/* The model's vocabulary is the tokenizer's; config.conf keeps the bound that was asked for, with
+ * which a tokenizer trained anew is this one. */
+static bool set_vocab(heed__fitting *f, int64_t size) {
     char number[24];
     if (!f->a->tokenizer || !heed_config_has(f->a->config, "vocab")) return true;
-    snprintf(number, sizeof number, "%d", heed_vocab_size(f->a->tokenizer));
+    snprintf(number, sizeof number, "%" PRId64, size);
     return heed_config_set(f->a->config, "vocab", number, "tokenizer", HEED_FROM_FLAG);
+}
+
+static bool take_vocab(heed__fitting *f) {
+    if (heed_config_has(f->a->config, "vocab")) f->bound = heed_config_int(f->a->config, "vocab");
+    return set_vocab(f, heed_vocab_size(f->a->tokenizer));
 }
 
 static bool read_settings(heed__fitting *f) {
     f->settings.c = f->c;
-    return heed__settings_read(f->c, f->a->config, &f->set) && agree_on_seed(f) && set_vocab(f) &&
+    return heed__settings_read(f->c, f->a->config, &f->set) && agree_on_seed(f) && take_vocab(f) &&
            heed__settings_text(f->a->model, f->a->config, &f->settings);
 }
 
@@ -287,6 +294,11 @@ static void note_changes(heed__fitting *f) {
     }
 }
 
+static bool write_config(heed__fitting *f) {
+    return set_vocab(f, f->bound) && heed__run_write_config(f->c, f->a) &&
+           set_vocab(f, heed_vocab_size(f->a->tokenizer));
+}
+
 static bool go_on(heed__fitting *f) {
     heed__checkpoint k = {.c = f->c, .run = f->a->run, .store = f->store};
     k.slots = heed_optim_slots(f->optim);
@@ -295,7 +307,7 @@ static bool go_on(heed__fitting *f) {
         !heed__journal_open(&f->journal, f->c, f->a->run, f->state.row_step))
         return false;
     note_changes(f);
-    return heed__run_write_config(f->c, f->a);
+    return write_config(f);
 }
 
 /* The folder is ours to write: it stands, is locked, and nobody has made a run there meanwhile. */
@@ -306,7 +318,8 @@ static bool claim_run(heed__fitting *f) {
 }
 
 static bool start_run(heed__fitting *f) {
-    return heed__run_make(f->c, f->a) && heed__journal_open(&f->journal, f->c, f->a->run, 0);
+    return heed__run_make(f->c, f->a) && write_config(f) &&
+           heed__journal_open(&f->journal, f->c, f->a->run, 0);
 }
 
 static void note_limit(heed__fitting *f) {

@@ -115,8 +115,7 @@ static bool clear_run(heed_ctx *c, const char *dir) {
 
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
     return heed__os_make_dir(c, a->run) && clear_run(c, a->run) &&
-           (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run)) &&
-           heed__run_write_config(c, a);
+           (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run));
 }
 
 void heed__run_abandon(heed_ctx *c, const char *dir, bool made) {
