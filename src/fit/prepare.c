@@ -27,13 +27,23 @@ static bool agree_on_seed(heed__fitting *f) {
     return heed_config_set(g, "seed", number, "seed of the context", HEED_FROM_FLAG);
 }
 
-/* The model's vocabulary is the tokenizer's; config.conf keeps the bound that was asked for, with
- * which a tokenizer trained anew is this one. */
-static bool set_vocab(heed__fitting *f, int64_t size) {
+static bool set_number(heed_config *g, const char *key, int64_t value, const char *where) {
     char number[24];
-    if (!f->a->tokenizer || !heed_config_has(f->a->config, "vocab")) return true;
-    snprintf(number, sizeof number, "%" PRId64, size);
-    return heed_config_set(f->a->config, "vocab", number, "tokenizer", HEED_FROM_FLAG);
+    snprintf(number, sizeof number, "%" PRId64, value);
+    return !heed_config_has(g, key) || heed_config_set(g, key, number, where, HEED_FROM_FLAG);
+}
+
+/* What the model must know of the data. config.conf keeps the bound of the vocabulary that was
+ * asked for, with which a tokenizer trained anew is this one. */
+static bool set_vocab(heed__fitting *f, int64_t size) {
+    return !f->a->tokenizer || set_number(f->a->config, "vocab", size, "tokenizer");
+}
+
+static bool set_sizes(heed__fitting *f) {
+    const heed_fit_args *a = f->a;
+    if (heed_config_has(a->config, "vocab")) f->bound = heed_config_int(a->config, "vocab");
+    return set_vocab(f, heed_vocab_size(a->tokenizer)) &&
+           (!a->labels || set_number(a->config, "classes", a->label_count, "labels"));
 }
 
 static bool take_vocab(heed__fitting *f) {
@@ -43,7 +53,7 @@ static bool take_vocab(heed__fitting *f) {
 
 static bool read_settings(heed__fitting *f) {
     f->settings.c = f->c;
-    return heed__settings_read(f->c, f->a->config, &f->set) && agree_on_seed(f) && take_vocab(f) &&
+    return heed__settings_read(f->c, f->a->config, &f->set) && agree_on_seed(f) && set_sizes(f) &&
            heed__settings_text(f->a->model, f->a->config, &f->settings);
 }
 
@@ -193,7 +203,7 @@ static void begin_state(heed__fitting *f) {
     *s = (heed__state){.seed = heed_seed(f->c),
                        .data_checksum = f->a->data_checksum,
                        .tokenizer_digest = tokenizer_digest(f->a)};
-    s->best_loss = s->loss = s->val_loss = s->metric = s->norm = NAN;
+    s->best_loss = s->best_metric = s->loss = s->val_loss = s->metric = s->norm = NAN;
     f->fresh = true;
 }
 
