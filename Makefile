@@ -96,6 +96,8 @@ $(B)/op_table.o: $(B)/op_table.c
 $(B)/%.o: %.c | .deps-checked
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
+# stb_image computes with integers that wrap around.
+$(B)/src/data/image.o: CFLAGS_ALL += -fwrapv
 define ISA_RULE
 $(B)/%.$(1).o: %.c | .deps-checked
 	@mkdir -p $$(@D)
@@ -119,8 +121,8 @@ demo: heed
 	@sh data/demo.sh
 bench: heed
 	@sh tests/bench.sh
-# Two programs for the comparisons with PyTorch that tests/parity/README.md tells.
-parity: $(B)/parity-dump $(B)/parity-forward
+# Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
+parity: $(B)/parity-dump $(B)/parity-forward $(B)/parity-picture
 $(B)/parity-%: $(B)/tests/parity/%.o $(filter-out %/main.o,$(PROG_OBJ)) $(B)/libheed.a
 	$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
