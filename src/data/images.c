@@ -1,6 +1,7 @@
 /* Sets of labelled pictures: opening, and what there is of each part. */
 #include "data/images.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,10 +33,10 @@ void heed_images_close(heed_images *k) {
 /* ---- opening ---- */
 
 static bool args_fit(heed_ctx *c, const heed_images_args *a) {
-    enum { MOST_SIZE = 4096, MOST_WORKERS = 64 };
-    if (a->size < 0 || a->size > MOST_SIZE)
+    enum { MOST_WORKERS = 64 };
+    if (a->size < 0 || a->size > HEED__MOST_SIZE)
         return heed_fail(c, HEED_USAGE, "size is out of range: expected 0 to %d, found %d",
-                         MOST_SIZE, a->size);
+                         HEED__MOST_SIZE, a->size);
     if (a->channels != 0 && a->channels != 1 && a->channels != 3)
         return heed_fail(c, HEED_USAGE, "channels are wrong: expected 0, 1 or 3, found %d",
                          a->channels);
@@ -67,12 +68,24 @@ static bool copy_labels(heed_images *k) {
     return !heed__stopped(k->c);
 }
 
+static bool ends_in_csv(const char *path) {
+    size_t n = strlen(path);
+    return n > 4 && path[n - 4] == '.' && tolower((unsigned char)path[n - 3]) == 'c' &&
+           tolower((unsigned char)path[n - 2]) == 's' && tolower((unsigned char)path[n - 1]) == 'v';
+}
+
 static bool read_source(heed_images *k, const char *path) {
     heed_ctx *c = k->c;
-    if (heed__os_is_dir(path) && heed__images_is_idx(c, path)) return heed__images_idx(k, path);
+    if (heed__os_is_dir(path)) {
+        if (heed__images_is_idx(c, path)) return heed__images_idx(k, path);
+        if (heed__images_is_cifar(c, path)) return heed__images_cifar(k, path);
+        return heed__images_folder(k, path);
+    }
+    if (!heed__os_exists(path) || ends_in_csv(path)) return heed__images_csv(k, path);
     return heed_fail(c, HEED_DATA,
-                     "no pictures: %s: expected a folder of IDX files "
-                     "({train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz])",
+                     "no set of pictures: %s: expected a folder or a CSV file of path,label lines "
+                     "(its name ending in .csv), found another file; hint: give the folder that "
+                     "holds it",
                      path);
 }
 

@@ -31,7 +31,7 @@ typedef struct {
     uint64_t sum[2][3], square[2][3], pixels[2];
 } heed__sums;
 
-enum { HEED__AHEAD = 2, HEED__SLOTS = HEED__AHEAD + 1 };
+enum { HEED__AHEAD = 2, HEED__SLOTS = HEED__AHEAD + 1, HEED__MOST_SIZE = 4096 };
 
 /* A batch that is asked for, or will be: rows are handed out in turn, and come back in any order.
  * The batch is ready when all are back, and at rest when none is out. */

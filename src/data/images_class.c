@@ -126,8 +126,17 @@ static bool match_labels(heed_images *k, const char *path) {
     return true;
 }
 
+static bool has_training(const heed_images *k) {
+    for (size_t i = 0; i < k->class_count; i++)
+        if (k->classes[i].count[HEED_TRAIN_PART]) return true;
+    return false;
+}
+
 /* From the data: those of the training part, and no others. */
 static bool make_labels(heed_images *k, const char *path) {
+    if (!has_training(k))
+        return heed_fail(k->c, HEED_DATA, "there is no training part: %s: found %s", path,
+                         k->count ? "others alone" : "no pictures");
     if (k->class_count < 2)
         return heed_fail(k->c, HEED_DATA,
                          "too few classes: %s: expected at least 2, found %zu%s%s; hint: a folder "

@@ -84,6 +84,9 @@ static bool enough(heed_images *k, const char *path) {
         return heed_fail(k->c, HEED_DATA,
                          "picture cannot be read: %s: %s; hint: without --strict it is skipped",
                          bad->path, bad->why);
+    if (!k->count)
+        return heed_fail(k->c, HEED_DATA, "no pictures: %s: expected some in a part to be read",
+                         path);
     if (bad && f->bad == k->count)
         return heed_fail(k->c, HEED_DATA, "no picture can be read: %s: the first is %s: %s", path,
                          bad->path, bad->why);
@@ -114,12 +117,12 @@ static bool choose_channels(heed_images *k) {
     const heed__item *other = first[v->channels != 3];
     if (!other || k->a.convert) return true;
     const char *path = other->path ? other->path : "the data";
-    return heed_fail(k->c, HEED_DATA,
-                     "picture is %s: %s: expected %s; hint: --convert converts such pictures",
-                     v->channels == 3 ? "grey" : "in colour", path,
-                     k->a.channels ? v->channels == 3 ? "3 channels" : "1 channel"
-                     : first[1]    ? "colour, as others have"
-                                   : "grey");
+    return heed_fail(
+        k->c, HEED_DATA,
+        "picture is %s: %s: expected %s, as %s; hint: --convert converts such pictures",
+        v->channels == 3 ? "grey" : "in colour", path,
+        v->channels == 3 ? "colour (3 channels)" : "grey (1 channel)",
+        k->a.channels ? "asked for" : "others are");
 }
 
 static bool choose_size(heed_images *k) {
@@ -135,9 +138,11 @@ static bool choose_size(heed_images *k) {
     }
     f->view.size = k->a.size ? k->a.size : f->low_width;
     bool one = f->low_width == f->high_width && f->low_height == f->high_height;
-    if (k->a.size || (one && f->low_width == f->low_height)) return true;
+    if (k->a.size || (one && f->low_width == f->low_height && f->low_width <= HEED__MOST_SIZE))
+        return true;
     return heed_fail(k->c, HEED_USAGE,
-                     "size of the inputs is not known: expected pictures of one square size, found "
+                     "size of the inputs is not known: expected pictures of one square size of at "
+                     "most 4096, found "
                      "widths of %d to %d and heights of %d to %d; hint: --image-size 64",
                      f->low_width, f->high_width, f->low_height, f->high_height);
 }
