@@ -49,7 +49,8 @@ void png_end(picture_file *f, const void *rows, size_t n) {
 void bmp_begin(picture_file *f, bmp_header h) {
     f->n = 0;
     file_put(f, "BM", 2);
-    file_little(f, 0, 8);
+    file_little(f, 0, 4); /* the size of the file, which nobody reads */
+    file_little(f, 0, 4);
     file_little(f, h.offset, 4);
     file_little(f, h.header, 4);
     int side = h.header == 12 ? 2 : 4;
