@@ -108,6 +108,8 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out);
 void curves_free(run_curves *k);
 /* Its training and validation loss over steps; series and title must outlive the chart. */
 heed_chart curves_chart(const run_curves *k, const char *title, heed_series series[2]);
+/* On stdout, as wide as the terminal. */
+void draw_chart(program *p, const heed_chart *chart);
 /* Draws DIR/metrics.csv as a picture at path. */
 bool curves_png(heed_ctx *c, const char *dir, const char *path);
 

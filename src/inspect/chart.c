@@ -82,7 +82,21 @@ static void draw_curve(surface *s, const heed_series *e, heed__rgb color) {
     }
 }
 
-/* Top right, where a falling curve leaves room. */
+/* Whether more of the curves' right halves lies above the middle than below it. */
+static bool crowded_above(const surface *s, const heed_chart *p) {
+    double x = (s->range.x0 + s->range.x1) / 2, y = (s->range.y0 + s->range.y1) / 2;
+    int above = 0, all = 0;
+    for (int i = 0; i < p->series_count; i++)
+        for (int j = 0; j < p->series[i].count; j++) {
+            const heed_series *e = &p->series[i];
+            if (!isfinite(e->y[j]) || !(e->x[j] > x)) continue;
+            all++;
+            above += e->y[j] > y;
+        }
+    return 2 * above > all;
+}
+
+/* On the right: at the top, where a falling curve leaves room, or at the bottom. */
 static void draw_legend(surface *s, const heed_chart *p) {
     int widest = 0, row = 24;
     for (int i = 0; i < p->series_count; i++) {
@@ -90,6 +104,7 @@ static void draw_legend(surface *s, const heed_chart *p) {
         if (w > widest) widest = w;
     }
     int x = s->canvas.width - RIGHT - widest - 48, y = TOP + 6;
+    if (crowded_above(s, p)) y = s->canvas.height - BOTTOM - row * p->series_count - 10;
     heed__canvas_fill(&s->canvas, x - 8, y - 4, widest + 56, row * p->series_count + 4,
                       (heed__rgb){255, 255, 255});
     for (int i = 0; i < p->series_count; i++) {
