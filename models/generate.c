@@ -89,19 +89,19 @@ static const heed_real *next_logits(generation *g) {
 /* Memory of the caches, of what is seen, and of the choices. */
 static bool start(generation *g, const int32_t *prompt, size_t n) {
     const transformer *b = &g->m->body;
-    const heed_mha_args *a = &b->block[0].attn.args;
+    const heed_mha_args *a = &b->stack.block[0].attn.args;
     size_t room = (size_t)b->len;
     size_t k = room * (size_t)a->heads * (size_t)a->key;
     size_t v = room * (size_t)a->heads * (size_t)a->value;
     g->seen = malloc((n + (size_t)g->a->count) * sizeof *g->seen);
     g->order = malloc((size_t)b->vocab * sizeof *g->order);
-    g->memory = malloc((size_t)b->layers * (k + v) * sizeof *g->memory);
+    g->memory = malloc((size_t)b->stack.layers * (k + v) * sizeof *g->memory);
     if (!g->seen || !g->order || !g->memory)
         return heed_fail(heed_tape_ctx(g->t), HEED_FAILED, "no memory left: generate");
     memcpy(g->seen, prompt, n * sizeof *prompt);
     g->count = n;
     heed_real *p = g->memory;
-    for (int i = 0; i < b->layers; i++, p += k + v)
+    for (int i = 0; i < b->stack.layers; i++, p += k + v)
         g->cache[i] = (heed_cache){.room = b->len, .k = p, .v = p + k};
     return true;
 }

@@ -283,6 +283,39 @@ static heed_tensor *position(const golden *g) {
     return heed_position_apply(&l, g->t, g->in[0], (int)golden_arg(g, "from", 0));
 }
 
+static heed_tensor *conv(const golden *g) {
+    heed_conv l;
+    heed_conv_layer_args a = {.in = (int)golden_arg(g, "in", 0),
+                              .out = (int)golden_arg(g, "out", 0),
+                              .conv = conv_args(g),
+                              .transposed = golden_flag(g, "transposed"),
+                              .no_bias = golden_flag(g, "no_bias")};
+    pair(g, "size", a.size);
+    heed_conv_init(&l, g->s, "conv", a);
+    golden_fill(g);
+    return heed_conv_apply(&l, g->t, g->in[0]);
+}
+
+static heed_tensor *patch_embed(const golden *g) {
+    heed_conv l;
+    heed_patch_embed_init(&l, g->s, "patch", (int)golden_arg(g, "channels", 0),
+                          (int)golden_arg(g, "patch", 0), (int)golden_arg(g, "width", 0), NULL);
+    golden_fill(g);
+    return heed_patch_embed_apply(&l, g->t, g->in[0]);
+}
+
+static heed_tensor *conv_block(const golden *g) {
+    heed_conv_block l;
+    heed_conv_block_init(&l, g->s, "block",
+                         (heed_conv_block_args){.in = (int)golden_arg(g, "in", 0),
+                                                .out = (int)golden_arg(g, "out", 0),
+                                                .stride = (int)golden_arg(g, "stride", 0),
+                                                .no_norm = golden_flag(g, "no_norm"),
+                                                .no_residual = golden_flag(g, "no_residual")});
+    golden_fill(g);
+    return heed_conv_block_apply(&l, g->t, g->in[0]);
+}
+
 static heed_mha_args mha_args(const golden *g) {
     return (heed_mha_args){.width = (int)golden_arg(g, "width", 0),
                            .memory_width = (int)golden_arg(g, "memory_width", 0),
@@ -332,14 +365,18 @@ static heed_tensor *block(const golden *g) {
     return heed_block_apply(&l, g->t, g->in[0], g->in[1], NULL);
 }
 
-static const golden_call layer_calls[] = {{.op = "linear", .run = linear},
-                                          {.op = "norm", .run = norm},
-                                          {.op = "batchnorm", .run = batchnorm, .train_only = true},
-                                          {.op = "position", .run = position},
-                                          {.op = "mha", .run = mha},
-                                          {.op = "ff", .run = ff},
-                                          {.op = "block", .run = block},
-                                          {0}};
+static const golden_call layer_calls[] = {
+    {.op = "linear", .run = linear},
+    {.op = "norm", .run = norm},
+    {.op = "batchnorm", .run = batchnorm, .train_only = true},
+    {.op = "position", .run = position},
+    {.op = "conv", .run = conv},
+    {.op = "patch_embed", .run = patch_embed},
+    {.op = "conv_block", .run = conv_block, .train_only = true},
+    {.op = "mha", .run = mha},
+    {.op = "ff", .run = ff},
+    {.op = "block", .run = block},
+    {0}};
 
 TEST(golden_layers) {
     CHECK(golden_file("tests/golden/layers.safetensors", layer_calls, NULL) >= 45);

@@ -23,6 +23,7 @@ struct layer {
     heed_drop drop;
     heed_position position;
     heed_mha mha;
+    heed_tensor *score_bias; /* (1,2,T,T) */
     heed_ff ff;
     heed_block block;
 };
@@ -92,6 +93,14 @@ static heed_tensor *mha_apply(layer *l, heed_tape *t, heed_tensor *x) {
     return heed_mha_apply(&l->mha, t, x, NULL, NULL, NULL);
 }
 
+static void biased_init(layer *l, heed_store *s) {
+    mha_init(l, s);
+    l->score_bias = heed_param(s, "score_bias", STRONG, 4, (int[]){1, 2, T, T});
+}
+static heed_tensor *biased_apply(layer *l, heed_tape *t, heed_tensor *x) {
+    return heed_mha_biased(&l->mha, t, x, NULL, l->score_bias, NULL, NULL);
+}
+
 static void cross_init(layer *l, heed_store *s) {
     linear_init(l, s);
     heed_mha_init(&l->mha, s, "mha",
@@ -130,6 +139,7 @@ static const layer_kind kinds[] = {{"dense", linear_init, linear_apply},
                                    {"attention", mha_init, mha_apply},
                                    {"attention causal", causal_init, mha_apply},
                                    {"attention plain", explicit_init, mha_apply},
+                                   {"attention biased", biased_init, biased_apply},
                                    {"attention cross", cross_init, cross_apply},
                                    {"feed-forward", ff_init, ff_apply},
                                    {"block pre-norm", pre_init, block_apply},

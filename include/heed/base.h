@@ -16,9 +16,11 @@ extern "C" {
 #if defined(__GNUC__)
 #define HEED_API               __attribute__((visibility("default")))
 #define HEED_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define HEED_USE_RESULT        __attribute__((warn_unused_result))
 #else
 #define HEED_API
 #define HEED_PRINTF(fmt, args)
+#define HEED_USE_RESULT
 #endif
 
 /* The number type of every value and gradient. float, but for the double build that the tests use.

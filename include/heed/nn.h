@@ -145,6 +145,11 @@ HEED_API void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_m
  * eval) -> (B,T,d) */
 HEED_API heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x,
                                      heed_tensor *memory, heed_tensor *pad, heed_cache *cache);
+/* The same with a score bias (1|B, 1|heads, T, S) or NULL, added to the scores of heed_attention:
+ * relative positions, or a mask of one's own. With a cache, S counts the tokens held, too. */
+HEED_API heed_tensor *heed_mha_biased(const heed_mha *l, heed_tape *t, heed_tensor *x,
+                                      heed_tensor *memory, heed_tensor *score_bias,
+                                      heed_tensor *pad, heed_cache *cache);
 
 /* Feed-forward: down(act(up(x))), the same at every position (a convolution of width 1). */
 typedef struct {

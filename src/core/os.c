@@ -242,6 +242,11 @@ bool heed__os_is_dir(const char *path) {
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+bool heed__os_is_file(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static bool make_one(const char *path) { return mkdir(path, 0777) == 0 || heed__os_is_dir(path); }
 
 bool heed__os_make_dir(heed_ctx *c, const char *path) {

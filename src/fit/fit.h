@@ -17,6 +17,7 @@ typedef struct {
     heed_schedule_kind schedule;
     double lr_min, warmup, step_gamma, clip; /* warmup below 1 is a share of the steps */
     int64_t step_every, eval_every, eval_batches, save_every, log_every, patience; /* 0: default */
+    bool by_metric; /* the best weights are those of the best metric, not of the lowest loss */
     const char *freeze, *lr_scale; /* lists of patterns */
 } heed__settings;
 bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s);
@@ -37,7 +38,7 @@ typedef struct {
     int64_t step, steps;
     int64_t eval_step;             /* of the last evaluation */
     int64_t best_step, stale;      /* evaluations since the best one */
-    double best_loss;              /* NAN: none yet */
+    double best_loss, best_metric; /* of the best evaluation; NAN: none yet */
     double loss, val_loss, metric; /* of the last evaluation */
     double norm;                   /* of the last gradient */
     heed__mean since_eval,
@@ -71,6 +72,19 @@ bool heed__checkpoint_load(const heed__checkpoint *k);
 bool heed__state_read(heed_ctx *c, const char *path, heed__state *s);
 /* Fills s from a file of heed__checkpoint_save, and checks that not a bit of it has changed. */
 bool heed__weights_load(heed_store *s, const char *path);
+
+/* ---- labels.c ---- */
+
+typedef struct {
+    heed_text text; /* of labels.txt, cut into lines */
+    const char **list;
+    size_t room;
+    int count;
+} heed__labels;
+bool heed__labels_write(heed_ctx *c, const char *run, const char *const *labels, int count);
+/* expected: how many there must be, 0 for any. A run without the file has none. */
+bool heed__labels_read(heed_ctx *c, const char *run, int expected, heed__labels *l);
+void heed__labels_free(heed__labels *l);
 
 /* ---- journal.c ---- */
 
@@ -161,7 +175,8 @@ heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
 /* Refuses when a run stands at dir, unless force. */
 bool heed__run_vacant(heed_ctx *c, const char *dir, bool force);
-/* Makes the folder, or removes from it what an earlier run left; then tokenizer and config.conf. */
+/* Makes the folder, or removes from it what an earlier run left; then tokenizer, labels and
+ * config.conf. */
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a);
 /* Takes back what heed__run_make and a first checkpoint left; made: the folder itself is new. */
 void heed__run_abandon(heed_ctx *c, const char *dir, bool made);

@@ -83,12 +83,12 @@ static const char *first_bad(const heed_store *s, bool gradient, double *found) 
 
 /* The first recorded op of this step with such a number in its output. */
 static const char *first_bad_output(const heed_tape *t, double *found) {
-    for (size_t i = 0; i < t->node_count; i++) {
-        const heed_tensor *y = t->nodes[i]->y;
+    for (size_t i = 0; i < t->r->node_count; i++) {
+        const heed_tensor *y = t->r->nodes[i]->y;
         double v = y && y->x ? bad_number(y->x, y->size) : 0;
         if (v == 0) continue;
         *found = v;
-        return t->nodes[i]->name;
+        return t->r->nodes[i]->name;
     }
     return NULL;
 }
@@ -215,6 +215,15 @@ heed__evaluation heed__fit_evaluation(const heed__fitting *f) {
                               .user = f->a->user};
 }
 
+/* Of equal accuracies the one of lower loss is better; without a metric the loss alone counts. */
+static bool better(const heed__fitting *f, double loss) {
+    const heed__state *s = &f->state;
+    if (!isfinite(s->best_loss)) return true;
+    if (f->set.by_metric && s->metric != s->best_metric && isfinite(s->metric))
+        return !(s->metric < s->best_metric);
+    return loss < s->best_loss;
+}
+
 /* Takes the score into the state; true at a new best. Without a validation part the training loss
  * judges. */
 static bool take_score(heed__fitting *f, const heed_score *score) {
@@ -224,11 +233,13 @@ static bool take_score(heed__fitting *f, const heed_score *score) {
     s->metric = score->judged > 0 ? score->right / score->judged : (double)NAN;
     s->since_eval = (heed__mean){0};
     s->eval_step = s->step;
-    double judged = f->evals ? s->val_loss : s->loss;
-    bool best = !isfinite(s->best_loss) || judged < s->best_loss;
+    bool best = better(f, f->evals ? s->val_loss : s->loss);
     s->stale = best ? 0 : s->stale + 1;
-    if (best) s->best_loss = judged, s->best_step = s->step;
-    return best;
+    if (!best) return false;
+    s->best_loss = f->evals ? s->val_loss : s->loss;
+    s->best_metric = s->metric;
+    s->best_step = s->step;
+    return true;
 }
 
 /* False when stopped or in error. */
@@ -322,10 +333,12 @@ static void train(heed__fitting *f) {
         interrupt(f);
     else if (f->state.step < f->steps) {
         char note[160];
+        bool metric = f->set.by_metric && isfinite(f->state.best_metric);
         snprintf(note, sizeof note,
-                 "stopped early: %" PRId64 " evaluations without a better loss than %.6g of step "
+                 "stopped early: %" PRId64 " evaluations without a better %s than %.6g of step "
                  "%" PRId64,
-                 f->state.stale, f->state.best_loss, f->state.best_step);
+                 f->state.stale, metric ? "accuracy" : "loss",
+                 metric ? f->state.best_metric : f->state.best_loss, f->state.best_step);
         heed__fit_tell(f, HEED_FIT_NOTE, note);
     }
 }
@@ -341,11 +354,13 @@ static bool complete(heed_ctx *c, const heed_fit_args *a) {
 
 heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a) {
     heed__fitting f = {.c = c, .a = a, .saved_step = -1};
-    f.state.loss = f.state.val_loss = f.state.metric = f.state.best_loss = f.loss = NAN;
+    f.state.loss = f.state.val_loss = f.state.metric = f.loss = NAN;
+    f.state.best_loss = f.state.best_metric = NAN;
     if (complete(c, a)) {
         if (heed__fit_prepare(&f)) train(&f);
         heed__fit_release(&f);
     }
     const heed__state *s = &f.state;
-    return (heed_fit_result){s->step, s->loss, s->val_loss, s->best_loss, s->metric};
+    return (heed_fit_result){s->step,      s->loss,   s->val_loss,
+                             s->best_loss, s->metric, s->best_metric};
 }

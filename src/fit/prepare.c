@@ -27,16 +27,23 @@ static bool agree_on_seed(heed__fitting *f) {
     return heed_config_set(g, "seed", number, "seed of the context", HEED_FROM_FLAG);
 }
 
-static bool set_vocab(heed__fitting *f) {
+static bool set_number(heed_config *g, const char *key, int value, const char *where) {
     char number[24];
-    if (!f->a->tokenizer || !heed_config_has(f->a->config, "vocab")) return true;
-    snprintf(number, sizeof number, "%d", heed_vocab_size(f->a->tokenizer));
-    return heed_config_set(f->a->config, "vocab", number, "tokenizer", HEED_FROM_FLAG);
+    snprintf(number, sizeof number, "%d", value);
+    return !heed_config_has(g, key) || heed_config_set(g, key, number, where, HEED_FROM_FLAG);
+}
+
+/* What the model must know of the data. */
+static bool set_sizes(heed__fitting *f) {
+    const heed_fit_args *a = f->a;
+    return (!a->tokenizer ||
+            set_number(a->config, "vocab", heed_vocab_size(a->tokenizer), "tokenizer")) &&
+           (!a->labels || set_number(a->config, "classes", a->label_count, "labels"));
 }
 
 static bool read_settings(heed__fitting *f) {
     f->settings.c = f->c;
-    return heed__settings_read(f->c, f->a->config, &f->set) && agree_on_seed(f) && set_vocab(f) &&
+    return heed__settings_read(f->c, f->a->config, &f->set) && agree_on_seed(f) && set_sizes(f) &&
            heed__settings_text(f->a->model, f->a->config, &f->settings);
 }
 
@@ -186,7 +193,7 @@ static void begin_state(heed__fitting *f) {
     *s = (heed__state){.seed = heed_seed(f->c),
                        .data_checksum = f->a->data_checksum,
                        .tokenizer_digest = tokenizer_digest(f->a)};
-    s->best_loss = s->loss = s->val_loss = s->metric = s->norm = NAN;
+    s->best_loss = s->best_metric = s->loss = s->val_loss = s->metric = s->norm = NAN;
     f->fresh = true;
 }
 

@@ -21,7 +21,7 @@ void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_lay
 
 heed_tensor *heed_conv_apply(const heed_conv *l, heed_tape *t, heed_tensor *x) {
     const heed_conv_layer_args *a = &l->args;
-    heed_at(t, l->name);
+    t = heed_at(t, l->name);
     if (a->size[0])
         return a->transposed ? heed_conv2d_transposed(t, x, l->w, l->b, &a->conv)
                              : heed_conv2d(t, x, l->w, l->b, &a->conv);
