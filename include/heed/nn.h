@@ -186,6 +186,32 @@ HEED_API void heed_block_init(heed_block *l, heed_store *s, const char *name, he
 HEED_API heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x,
                                        heed_tensor *pad, heed_cache *cache);
 
+/* Decoder block: causal self-attention, attention to the encoder's output, feed-forward; norms and
+ * residuals as in heed_block. Vaswani et al. 2017, sec. 3.1. Names: attn norm1 cross norm2 mlp.up
+ * mlp.down norm3. */
+typedef struct {
+    heed_mha_args attn, cross;
+    heed_ff_args mlp;
+    bool pre_norm;
+    bool norm_no_bias;
+    heed_real eps, dropout;
+} heed_decoder_block_args;
+typedef struct {
+    heed_decoder_block_args args;
+    heed_mha attn, cross;
+    heed_ff mlp;
+    heed_norm norm1, norm2, norm3;
+    heed_drop drop1, drop2, drop3;
+} heed_decoder_block;
+HEED_API void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *name,
+                                      heed_decoder_block_args a);
+/* x (B,T,d), memory (B,S,d) from the encoder, pads (B,T) and (B,S) index or NULL; cache of the
+ * self-attention, or NULL */
+HEED_API heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t,
+                                               heed_tensor *x, heed_tensor *pad,
+                                               heed_tensor *memory, heed_tensor *memory_pad,
+                                               heed_cache *cache);
+
 /* Recurrent layers, one on the other. Parameters lie and are named as PyTorch's: weight_ih_l0 (G h,
  * in), weight_hh_l0 (G h, h), bias_ih_l0, bias_hh_l0, and _reverse for the other direction; with
  * one_bias there is no bias_hh: h' = g(W_hx x + W_hh h + b_h), which is W_h [x ; h] + b_h. */
