@@ -57,21 +57,6 @@ static json_t *differences(const compared *r, int n) {
     return all;
 }
 
-/* A column a run. */
-static void print_table(const comparison *k, json_t *all, int width) {
-    const char *key;
-    json_t *values;
-    printf("\n%-*s", width, "setting");
-    for (int i = 0; i < k->count; i++) printf("  %-18.18s", k->runs[i].name);
-    putchar('\n');
-    json_object_foreach(all, key, values) {
-        printf("%-*s", width, key);
-        for (int i = 0; i < k->count; i++)
-            printf("  %-18.18s", json_string_value(json_array_get(values, (size_t)i)));
-        putchar('\n');
-    }
-}
-
 static const char *default_of(const compared *r, const char *key) {
     for (int i = 0; i < heed_config_count(r->f); i++) {
         const char *value;
@@ -93,6 +78,25 @@ static bool is_own(const comparison *k, int index, const char *key) {
     return index == 0 || strcmp(value_of(r, key), value_of(&k->runs[0], key)) != 0;
 }
 
+/* A column a run. */
+static void print_table(const comparison *k, json_t *all, int width) {
+    const char *key;
+    json_t *values;
+    printf("\n%-*s", width, "setting");
+    for (int i = 0; i < k->count; i++) printf("  %-18.18s", k->runs[i].name);
+    putchar('\n');
+    json_object_foreach(all, key, values) {
+        bool own = false;
+        for (int i = 0; i < k->count; i++) own = own || is_own(k, i, key);
+        if (!own) continue;
+        printf("%-*s", width, key);
+        for (int i = 0; i < k->count; i++)
+            printf("  %-18.18s", json_string_value(json_array_get(values, (size_t)i)));
+        putchar('\n');
+    }
+}
+
+/* A line a run. */
 static void print_own(const comparison *k, json_t *all, int index) {
     const char *key;
     json_t *values;

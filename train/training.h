@@ -71,6 +71,9 @@ void banner_row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
 /* The heed_fit callback; user is a progress. */
 void progress_report(void *user, const heed_report *r);
 
+/* A training that fits the data: the suggestion, and what was given to data check (cmd_data.c). */
+void print_try(const program *p, const char *suggestion);
+
 /* ---- text (task_text.c and its neighbours) ---- */
 /* Appends a text of the model at hand to RUN/samples.txt (samples.c). */
 void sample_text(progress *g, const heed_report *r);
