@@ -112,6 +112,7 @@ static int run(generation *g, int32_t *out) {
         const heed_real *logits = next_logits(g);
         if (!logits) return -1;
         int32_t id = draw(g, logits, g->m->body.vocab);
+        if (g->a->has_end && id == g->a->end) break;
         g->seen[g->count++] = id;
         if (out) out[made] = id;
         if (g->a->token && !g->a->token(g->a->user, id)) return made + 1;
@@ -136,4 +137,11 @@ int gpt_generate(const gpt *m, heed_tape *t, const int32_t *prompt, size_t n, co
     free(g.order);
     free(g.memory);
     return made;
+}
+
+int32_t gpt_end(const heed_config *f, const heed_tokenizer *k) {
+    heed_specials s = heed_tokenizer_specials(k);
+    const char *packing = heed_config_has(f, "packing") ? heed_config_text(f, "packing") : "";
+    if (strcmp(packing, "lines") != 0) return -1;
+    return s.sep >= 0 ? s.sep : s.newline;
 }

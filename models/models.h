@@ -49,6 +49,8 @@ typedef struct {
     uint64_t seed;
     uint32_t sample; /* which of several samples of one seed */
     bool uncached;   /* recompute the whole context for every token: the same tokens, slower */
+    bool has_end;    /* `end` is a token that ends the text; it is not part of it */
+    int32_t end;
     bool (*token)(void *user, int32_t id); /* gets each token as it is made; false stops; or NULL */
     void *user;
 } gpt_sampling;
@@ -58,6 +60,10 @@ typedef struct {
  */
 int gpt_generate(const gpt *m, heed_tape *t, const int32_t *prompt, size_t n, const gpt_sampling *a,
                  int32_t *out);
+
+/* The token that ends a text, by the settings of a run and its tokenizer: what stands at a line's
+ * end where a model was trained line by line (packing = lines); else -1, which no token is. */
+int32_t gpt_end(const heed_config *f, const heed_tokenizer *k);
 
 /* Named sets of settings. */
 typedef struct {

@@ -446,6 +446,14 @@ TEST(gpt_generation_can_be_stopped_and_refuses_nothing) {
     CHECK(generate(&b, (gpt_sampling){.count = 9, .token = stop_at_three, .user = &calls}, NULL) ==
           3);
     CHECK(generate(&b, (gpt_sampling){.count = 0}, NULL) == 0);
+    int32_t whole[9], part[9];
+    CHECK(generate(&b, (gpt_sampling){.count = 9, .temperature = 3}, whole) == 9);
+    gpt_sampling ends = {.count = 9, .temperature = 3, .has_end = true, .end = whole[4]};
+    int n = generate(&b, ends, part), first = 0;
+    while (whole[first] != whole[4]) first++;
+    CHECK(n == first && memcmp(part, whole, (size_t)n * sizeof *part) == 0);
+    ends.end = -1;
+    CHECK(generate(&b, ends, part) == 9);
     CHECK(gpt_generate(b.self, b.t, tokens, 0, &(gpt_sampling){.count = 1}, NULL) == -1);
     CHECK_HAS(heed_why(b.c), "prompt");
     heed_clear(b.c);

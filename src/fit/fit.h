@@ -142,6 +142,7 @@ typedef struct {
     void *self;
     size_t bytes;
     heed_text settings;
+    int64_t bound; /* of the vocabulary, as asked for */
     heed__state state;
     heed__journal journal;
     heed__lock lock; /* on the run directory, held from the first write to the end */
@@ -175,8 +176,7 @@ heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
 /* Refuses when a run stands at dir, unless force. */
 bool heed__run_vacant(heed_ctx *c, const char *dir, bool force);
-/* Makes the folder, or removes from it what an earlier run left; then tokenizer, labels and
- * config.conf. */
+/* Makes the folder, or removes from it what an earlier run left; then tokenizer and labels. */
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a);
 /* Takes back what heed__run_make and a first checkpoint left; made: the folder itself is new. */
 void heed__run_abandon(heed_ctx *c, const char *dir, bool made);
