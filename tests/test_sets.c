@@ -113,6 +113,7 @@ static const struct {
              {"conv2d", "3x29x31x1 40x1x3x3 -", 0},
              {"conv2d", "7x9x9x35 40x35x1x1 40", 2},
              {"conv2d", "3x19x18x12 14x6x3x2 14", 5},
+             {"conv2d", "2x45x40x24 9x24x3x3 9", 0},
              {"conv2d_transposed", "5x9x9x12 12x14x3x3 14", 3},
              {"max_pool", "9x19x18x17", 1},
              {"avg_pool", "9x19x18x17", 1},
