@@ -46,11 +46,6 @@ static bool set_sizes(heed__fitting *f) {
            (!a->labels || set_number(a->config, "classes", a->label_count, "labels"));
 }
 
-static bool take_vocab(heed__fitting *f) {
-    if (heed_config_has(f->a->config, "vocab")) f->bound = heed_config_int(f->a->config, "vocab");
-    return set_vocab(f, heed_vocab_size(f->a->tokenizer));
-}
-
 static bool read_settings(heed__fitting *f) {
     f->settings.c = f->c;
     return heed__settings_read(f->c, f->a->config, &f->set) && agree_on_seed(f) && set_sizes(f) &&
