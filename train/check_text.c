@@ -115,7 +115,9 @@ static void print_object(program *p, const heed_tokenizer *k, const heed_corpus_
 
 /* The suggestion, and what was given to this command. */
 static void print_try(const program *p, const heed_corpus_info *a) {
-    printf("\nTry:\n  heed train %s %s -o runs/first %s", p->task->name, p->argv[0], suggestion(a));
+    char word[1024];
+    printf("\nTry:\n  heed train %s %s -o runs/first %s", p->task->name,
+           shell_word(word, sizeof word, p->argv[0]), suggestion(a));
     for (int i = 0; i < heed_config_count(p->flags); i++) {
         const char *value;
         const heed_option *o = heed_config_at(p->flags, i, &value);
@@ -124,7 +126,7 @@ static void print_try(const program *p, const heed_corpus_info *a) {
         if (o->kind == HEED_BOOL)
             printf(" --%s%s", heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
         else
-            printf(" --%s %s", o->name, value);
+            printf(" --%s %s", o->name, shell_word(word, sizeof word, value));
     }
     putchar('\n');
 }
