@@ -213,10 +213,7 @@ static void generate(program *p) {
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
     if (r->model != &heed_model_gpt)
-        heed_fail(p->c, HEED_USAGE,
-                  "heed generate takes a causal language model: %s holds a %s; hint: heed fill %s "
-                  "\"some [MASK] .\"",
-                  p->argv[0], r->model->name, p->argv[0]);
+        wrong_run(p, "a causal language model", r);
     else
         generate_from(p, r);
     heed_run_close(r);

@@ -14,10 +14,22 @@ typedef struct {
     void *batches; /* for model->batch */
     heed_tokenizer *tokenizer;
     uint64_t checksum;
-    bool no_val; /* there is no validation part */
+    bool no_val;               /* there is no validation part */
+    const char *const *labels; /* names of the classes, or NULL */
+    int label_count;
 } data_set;
 
-/* A kind of data: text (task_text.c). The commands know data through this table alone. */
+/* A training that has come to its end. */
+typedef struct {
+    const char *run;
+    const heed_config *f;
+    int64_t step;
+    double seconds, waited; /* of the training; share of them that was spent waiting for data */
+    json_t *json;           /* of --json, to be added to; else NULL */
+} ending;
+
+/* A kind of data: text (task_text.c), pictures (task_image.c). The commands know data through this
+ * table alone. */
 typedef struct progress progress;
 struct data_kind {
     const char *noun, *example; /* "a text file", "book.txt" */
@@ -31,11 +43,12 @@ struct data_kind {
     void (*banner)(const data_set *d, const heed_config *f);     /* by banner_row */
     void (*steps)(const heed_config *f, uint64_t epoch_batches); /* the banner's row of the epoch */
     void (*evaluated)(progress *g, const heed_report *r);        /* after an evaluation; or NULL */
+    void (*finish)(program *p, const data_set *d, ending *e);    /* reports more; or NULL */
     void (*next)(const task *k, const char *data, const char *run);       /* prints what to try */
     void (*eval)(program *p, const task *k, heed_config *f, heed_run *r); /* heed eval */
     void (*check)(program *p);                                            /* heed data check */
 };
-extern const data_kind text_kind;
+extern const data_kind text_kind, picture_kind;
 
 /* ---- the display (progress.c) ---- */
 typedef enum { SHOW_BAR, SHOW_LINES, SHOW_JSON, SHOW_NOTHING } show_mode;
@@ -71,6 +84,10 @@ void next_text(const task *k, const char *data, const char *run);
 void eval_text(program *p, const task *k, heed_config *f, heed_run *r); /* eval_text.c */
 void check_text(program *p);                                            /* check_text.c */
 
+/* ---- pictures (eval_image.c, check_image.c) ---- */
+void eval_pictures(program *p, const task *k, heed_config *f, heed_run *r);
+void check_pictures(program *p);
+
 /* ---- scores (cmd_eval.c) ---- */
 typedef struct {
     double loss, perplexity, bits_per_byte, accuracy, low, high, top5; /* NAN: does not apply */
@@ -83,10 +100,11 @@ void share_interval(double right, double all, double *low, double *high);
 /* ---- curves (curves.c) ---- */
 typedef struct {
     int count, room;
-    double *step, *loss;
+    double *step, *loss, *metric; /* metric: accuracy, NAN where there was none */
 } curve;
 typedef struct {
     curve train, val;
+    double test;    /* accuracy on the test part; NAN: not read */
     double seconds; /* of the last line; NAN if not told */
     heed_ctx *c;
 } run_curves;

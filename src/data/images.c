@@ -160,6 +160,10 @@ void heed_images_judge(heed_images *k, heed_part part) {
         heed_fail(k->c, HEED_USAGE, "the part to be judged has no pictures: expected one that has");
 }
 
+void heed_images_augment(heed_images *k, const heed_augment *a) {
+    if (k && a && !heed__stopped(k->c)) k->a.augment = *a;
+}
+
 uint64_t heed_images_evals(const heed_images *k, int rows) {
     if (!k || rows < 1) return 0;
     return (k->info.count[k->judged] + (size_t)rows - 1) / (size_t)rows;
