@@ -108,3 +108,61 @@ TEST(run_damaged_files_are_errors) {
         free(data);
     }
 }
+
+/* ---- what a new run may remove ---- */
+
+static bool text_stands(const char *run, const char *name, const char *text) {
+    size_t n;
+    char *data = slurp(run, name, &n);
+    bool same = data && strcmp(data, text) == 0;
+    free(data);
+    return same;
+}
+
+TEST(run_leaves_files_that_are_not_of_a_run) {
+    static const char *const names[] = {"labels.txt", "vocab.txt", "train.log", "samples.txt"};
+    for (int i = 0; i < 4; i++) {
+        command("rm -rf %s/own; mkdir %s/own", test_folder(), test_folder());
+        spill("own", names[i], "mine", 4);
+        for (int force = 0; force < 2; force++) {
+            job j;
+            job_open(&j, "own", "steps=2", (heed_options){.threads = 1});
+            j.args.force = force;
+            job_fit(&j);
+            CHECK(heed_state(j.c) == HEED_USAGE);
+            CHECK_HAS(heed_why(j.c), names[i]);
+            heed_close(j.c);
+            CHECK(text_stands("own", names[i], "mine") && !exists("own", "config.conf"));
+        }
+    }
+}
+
+/* A folder may hold other files, and a run that is replaced keeps those. */
+TEST(run_replaces_only_its_own_files) {
+    command("mkdir %s/own", test_folder());
+    spill("own", "lecture.txt", "mine", 4);
+    for (int force = 0; force < 2; force++) {
+        job j;
+        job_open(&j, "own", "steps=2", (heed_options){.threads = 1});
+        j.args.force = force;
+        job_fit(&j);
+        CLOSE(j.c);
+        CHECK(text_stands("own", "lecture.txt", "mine") && exists("own", "model.safetensors"));
+    }
+}
+
+TEST(run_never_removes_its_own_data) {
+    char path[256];
+    train_run("own", "steps=2");
+    spill("own", "samples.txt", "text", 4);
+    job j;
+    job_open(&j, "own", "steps=2", (heed_options){.threads = 1});
+    heed_config_set(j.args.config, "data", path_of(path, "own", "samples.txt"), "DATA",
+                    HEED_FROM_FLAG);
+    j.args.force = true;
+    job_fit(&j);
+    CHECK(heed_state(j.c) == HEED_USAGE);
+    CHECK_HAS(heed_why(j.c), "samples.txt");
+    heed_close(j.c);
+    CHECK(text_stands("own", "samples.txt", "text") && exists("own", "last/state.json"));
+}
