@@ -234,7 +234,7 @@ static bool read_checkpoint(heed__fitting *f) {
                   run, run);
     else if (whole)
         ok = heed__state_read(f->c, heed__run_path(&path, run, "last/state.json"), &f->state) &&
-             agrees(f);
+             heed__state_settings(f->c, path.s, f->a->config, &f->changed) && agrees(f);
     else if (trained)
         ok =
             heed_fail(f->c, HEED_DATA,
@@ -338,7 +338,8 @@ static void note_limit(heed__fitting *f) {
     heed__fit_tell(f, HEED_FIT_NOTE, note);
 }
 
-/* A new run stands with its first checkpoint, or not at all. */
+/* A new run stands with its first checkpoint, or not at all; a checkpoint names the settings of
+ * config.conf. */
 static bool begin(heed__fitting *f) {
     heed__state *s = &f->state;
     const char *run = f->a->run;
@@ -350,7 +351,7 @@ static bool begin(heed__fitting *f) {
     f->start = heed__os_seconds();
     if (ok) heed__fit_tell(f, HEED_FIT_START, NULL);
     if (ok) note_limit(f);
-    if (ok && f->fresh) ok = heed__fit_save(f, true);
+    if (ok && (f->fresh || f->changed)) ok = heed__fit_save(f, f->fresh);
     if (!ok && claimed && !f->a->resume) heed__run_abandon(f->c, run, made);
     return ok && !heed__stopped(f->c);
 }
