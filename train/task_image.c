@@ -97,10 +97,16 @@ heed_view view_of(const heed_config *f) {
 
 /* ---- settings out ---- */
 
+/* What was found counts as little as a preset, unless somebody gave the setting. */
+static bool set_found(heed_config *f, const char *key, const char *value) {
+    heed_rank rank = heed_config_rank(f, key);
+    return heed_config_set(f, key, value, key, rank > HEED_FROM_PRESET ? rank : HEED_FROM_PRESET);
+}
+
 static bool set_number(heed_config *f, const char *key, double v) {
     char text[32];
     snprintf(text, sizeof text, "%.10g", v);
-    return heed_config_set(f, key, text, key, HEED_FROM_FLAG);
+    return set_found(f, key, text);
 }
 
 /* As few digits as read back to the same numbers: a run that goes on sees the same pictures. */
@@ -115,7 +121,7 @@ static bool set_list(heed_config *f, const char *key, const double *v, int n) {
         size_t at = strlen(text);
         snprintf(text + at, sizeof text - at, "%s%s", i ? "," : "", number);
     }
-    return heed_config_set(f, key, text, key, HEED_FROM_FLAG);
+    return set_found(f, key, text);
 }
 
 /* Mirrored, a digit or a letter is another sign, or none. */

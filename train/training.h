@@ -71,6 +71,9 @@ void banner_row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
 /* The heed_fit callback; user is a progress. */
 void progress_report(void *user, const heed_report *r);
 
+/* A training that fits the data: the suggestion, and what was given to data check (cmd_data.c). */
+void print_try(const program *p, const char *suggestion);
+
 /* ---- text (task_text.c and its neighbours) ---- */
 /* Appends a text of the model at hand to RUN/samples.txt (samples.c). */
 void sample_text(progress *g, const heed_report *r);
@@ -108,6 +111,8 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out);
 void curves_free(run_curves *k);
 /* Its training and validation loss over steps; series and title must outlive the chart. */
 heed_chart curves_chart(const run_curves *k, const char *title, heed_series series[2]);
+/* On stdout, as wide as the terminal. */
+void draw_chart(program *p, const heed_chart *chart);
 /* Draws DIR/metrics.csv as a picture at path. */
 bool curves_png(heed_ctx *c, const char *dir, const char *path);
 

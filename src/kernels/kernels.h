@@ -91,6 +91,34 @@ typedef struct {
     int size[2], stride[2], pad[2];
 } heed_pool_job;
 
+/* One time step of a recurrent layer; rows of row strides ld*. States are h (rnn, gru) or h then c
+ * (lstm), gates h | r z n | i f g o, as PyTorch's. */
+typedef struct {
+    heed_cell cell;
+    heed_act act; /* of rnn */
+    int rows, width;
+    const heed_real *x; /* the input's part of the gates */
+    size_t ldx;
+    heed_real *gates; /* (rows, gates): the state's part; gru, lstm: the gates' values afterwards */
+    heed_real *kept;  /* (rows, width): gru: the state's part of n; backward leaves n's gradient */
+    const heed_real *before;
+    size_t ldbefore;
+    heed_real *after;
+    size_t ldafter;
+    const int32_t *pad; /* 0: the state stays; or NULL */
+    size_t ldpad;
+    /* backward only */
+    const heed_real *gy; /* like after */
+    heed_real *gx;       /* like x, added to; or NULL */
+    heed_real *gu;       /* (rows, gates): of the state's part; overwritten */
+    heed_real *carry;    /* (rows, states): from later steps; overwritten by what flows past gu */
+} heed_cell_job;
+
+static inline int heed__cell_gates(heed_cell c) {
+    return c == HEED_LSTM ? 4 : c == HEED_GRU ? 3 : 1;
+}
+static inline int heed__cell_states(heed_cell c) { return c == HEED_LSTM ? 2 : 1; }
+
 /* d = grad_scale g, plus decay x unless decoupled; decoupled: x -= lr decay x first. Then, as
  * PyTorch: sgd      m NULL: x -= lr d; else m = momentum m + d, x -= lr (nesterov ? d + momentum m
  * : m) rmsprop  v = alpha v + (1 - alpha) d^2, u = d / (sqrt(v) + eps); m NULL: x -= lr u; else m =
@@ -198,6 +226,10 @@ struct heed_kernels {
                      const heed_pool_job *j);
     void (*avg_pool_grad)(const heed_kernels *k, heed_real *gx, const heed_real *gy,
                           const heed_pool_job *j);
+
+    /* cell.c */
+    void (*cell)(const heed_kernels *k, const heed_cell_job *j);
+    void (*cell_grad)(const heed_kernels *k, const heed_cell_job *j);
 
     /* update.c: one pass over a parameter; g is set to 0. m, v: slots. */
     void (*sgd)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m,
