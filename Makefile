@@ -37,7 +37,7 @@ endif
 CPPFLAGS_ALL = -Iinclude -Isrc $(if $(STB_DIR),-I$(STB_DIR)) $(CPPFLAGS)
 # -ffp-contract=off everywhere but in the SIMD kernels: gcc's -std=c11 implies it silently, clang leaves contraction on.
 CFLAGS_ALL   = -std=c11 $(OPT) $(OMP) $(WARN) -ffp-contract=off -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
-LIBS         = -ljansson -lutf8proc -lz -lm
+LIBS         = -ljansson -lutf8proc -lz -lm -lpthread
 LDFLAGS_ALL  = $(OPT) $(OMP) $(LDFLAGS)
 
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
@@ -75,7 +75,7 @@ lib: $(B)/libheed.a $(B)/libheed.so.$(SOVERSION)
 $(B)/heed: $(PROG_OBJ) $(B)/libheed.a
 	$(CC) -o $@ $(PROG_OBJ) $(B)/libheed.a $(LDFLAGS_ALL) $(LIBS)
 $(B)/heed-test: $(TEST_OBJ) $(B)/libheed.a
-	$(CC) -o $@ $(TEST_OBJ) $(B)/libheed.a $(LDFLAGS_ALL) $(LIBS) -lpthread
+	$(CC) -o $@ $(TEST_OBJ) $(B)/libheed.a $(LDFLAGS_ALL) $(LIBS)
 $(B)/libheed.a: $(LIB_OBJ)
 	@rm -f $@
 	ar qcs $@ $^
@@ -96,6 +96,8 @@ $(B)/op_table.o: $(B)/op_table.c
 $(B)/%.o: %.c | .deps-checked
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
+# stb_image computes with integers that wrap around.
+$(B)/src/data/image.o: CFLAGS_ALL += -fwrapv
 define ISA_RULE
 $(B)/%.$(1).o: %.c | .deps-checked
 	@mkdir -p $$(@D)
@@ -119,8 +121,8 @@ demo: heed
 	@sh data/demo.sh
 bench: heed
 	@sh tests/bench.sh
-# Two programs for the comparisons with PyTorch that tests/parity/README.md tells.
-parity: $(B)/parity-dump $(B)/parity-forward
+# Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
+parity: $(B)/parity-dump $(B)/parity-forward $(B)/parity-picture
 $(B)/parity-%: $(B)/tests/parity/%.o $(filter-out %/main.o,$(PROG_OBJ)) $(B)/libheed.a
 	$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 

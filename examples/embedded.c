@@ -13,12 +13,12 @@ int main(int argc, char **argv) {
     heed_tokens prompt = {.c = c};
     heed_text text = {.c = c};
     if (r) heed_encode(r->tokenizer, argv[2], strlen(argv[2]), &prompt);
-    int n = r ? gpt_generate(r->self, r->tape, prompt.ids, prompt.count,
-                             &(gpt_sampling){.count = 12}, made)
-              : 0;
+    gpt_sampling how = {.count = 12, .has_end = true};
+    if (r) how.end = gpt_end(r->config, r->tokenizer);
+    int n = r ? gpt_generate(r->self, r->tape, prompt.ids, prompt.count, &how, made) : -1;
     if (n > 0) heed_decode(r->tokenizer, made, (size_t)n, &text);
     if (text.s) printf("%s >> %s\n", argv[2], text.s);
-    bool bad = heed_state(c) != HEED_OK || n < 1;
+    bool bad = heed_state(c) != HEED_OK || n < 0;
     if (heed_state(c) != HEED_OK) fprintf(stderr, "embedded: %s\n", heed_why(c));
     heed_text_free(&text);
     heed_tokens_free(&prompt);

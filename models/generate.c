@@ -89,19 +89,19 @@ static const heed_real *next_logits(generation *g) {
 /* Memory of the caches, of what is seen, and of the choices. */
 static bool start(generation *g, const int32_t *prompt, size_t n) {
     const transformer *b = &g->m->body;
-    const heed_mha_args *a = &b->block[0].attn.args;
+    const heed_mha_args *a = &b->stack.block[0].attn.args;
     size_t room = (size_t)b->len;
     size_t k = room * (size_t)a->heads * (size_t)a->key;
     size_t v = room * (size_t)a->heads * (size_t)a->value;
     g->seen = malloc((n + (size_t)g->a->count) * sizeof *g->seen);
     g->order = malloc((size_t)b->vocab * sizeof *g->order);
-    g->memory = malloc((size_t)b->layers * (k + v) * sizeof *g->memory);
+    g->memory = malloc((size_t)b->stack.layers * (k + v) * sizeof *g->memory);
     if (!g->seen || !g->order || !g->memory)
         return heed_fail(heed_tape_ctx(g->t), HEED_FAILED, "no memory left: generate");
     memcpy(g->seen, prompt, n * sizeof *prompt);
     g->count = n;
     heed_real *p = g->memory;
-    for (int i = 0; i < b->layers; i++, p += k + v)
+    for (int i = 0; i < b->stack.layers; i++, p += k + v)
         g->cache[i] = (heed_cache){.room = b->len, .k = p, .v = p + k};
     return true;
 }
@@ -112,6 +112,7 @@ static int run(generation *g, int32_t *out) {
         const heed_real *logits = next_logits(g);
         if (!logits) return -1;
         int32_t id = draw(g, logits, g->m->body.vocab);
+        if (g->a->has_end && id == g->a->end) break;
         g->seen[g->count++] = id;
         if (out) out[made] = id;
         if (g->a->token && !g->a->token(g->a->user, id)) return made + 1;
@@ -136,4 +137,11 @@ int gpt_generate(const gpt *m, heed_tape *t, const int32_t *prompt, size_t n, co
     free(g.order);
     free(g.memory);
     return made;
+}
+
+int32_t gpt_end(const heed_config *f, const heed_tokenizer *k) {
+    heed_specials s = heed_tokenizer_specials(k);
+    const char *packing = heed_config_has(f, "packing") ? heed_config_text(f, "packing") : "";
+    if (strcmp(packing, "lines") != 0) return -1;
+    return s.sep >= 0 ? s.sep : s.newline;
 }

@@ -2,21 +2,22 @@
 #include "gpt.h"
 
 static const heed_option options[] = {
-    TRANSFORMER_OPTIONS("pre", "gelu-tanh", "1e-5", "0"),
+    TEXT_OPTIONS("pre", "gelu-tanh", "1e-5", "0"),
     YES("final-norm", "layer norm after the last block"),
     NO("embed-norm", "layer norm of the embeddings"),
     NO("head-bias", "bias of the output"),
     YES("scale-residual", "start sublayers' outputs at init-std / sqrt(2 layers)"),
     /* Pre-norm bears three times the rate that the trainings share: 2.10 against 2.38 in validation
      * loss after 300 default steps on a book. */
-    {"lr", HEED_REAL, "0.003", 1e-12, 1e6, NULL, "learning rate at its peak", "Optimizer"},
+    RATE("0.003"),
     {0}};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     gpt *m = self;
-    transformer_kind kind = {.stack = "decoder",
-                             .causal = true,
-                             .scale_residual = heed_config_bool(f, "scale-residual")};
+    stack_kind kind = {.name = "decoder",
+                       .causal = true,
+                       .scale_residual = heed_config_bool(f, "scale-residual"),
+                       .final_norm = heed_config_bool(f, "final-norm")};
     if (!transformer_init(&m->body, s, f, kind)) return false;
     output_head_init(&m->head, s, &m->body, f);
     return heed_state(heed_store_ctx(s)) == HEED_OK;
@@ -24,9 +25,9 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 
 heed_tensor *gpt_logits(const gpt *m, heed_tape *t, heed_tensor *ids, heed_cache *caches) {
     heed_tensor *x = transformer_embed(&m->body, t, ids, NULL, caches ? caches->len : 0);
-    x = transformer_blocks(&m->body, t, x, NULL, caches); /* (B,T,d) */
+    x = stack_apply(&m->body.stack, t, x, NULL, caches); /* (B,T,d) */
     if (x && caches) x = heed_slice(t, x, 1, x->shape[1] - 1, 1);
-    return output_head_apply(&m->head, t, transformer_final(&m->body, t, x));
+    return output_head_apply(&m->head, t, stack_norm(&m->body.stack, t, x));
 }
 
 /* Padding stands at the end, where no earlier token sees it, and its labels do not count: it needs

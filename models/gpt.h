@@ -2,7 +2,7 @@
 #ifndef MODELS_GPT_H
 #define MODELS_GPT_H
 
-#include "common.h"
+#include "text.h"
 
 struct gpt {
     transformer body;

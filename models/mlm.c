@@ -1,5 +1,5 @@
 /* mlm.c -- masked language model: BERT by default. Devlin et al. 2019, sec. 3. */
-#include "common.h"
+#include "text.h"
 
 struct mlm {
     transformer body;
@@ -12,7 +12,7 @@ struct mlm {
 };
 
 static const heed_option options[] = {
-    TRANSFORMER_OPTIONS("post", "gelu", "1e-12", "2"),
+    TEXT_OPTIONS("post", "gelu", "1e-12", "2"),
     NO("final-norm", "layer norm after the last block"),
     YES("embed-norm", "layer norm of the embeddings"),
     YES("transform-head", "dense, activation and norm before the output"),
@@ -23,19 +23,19 @@ static const heed_option options[] = {
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     mlm *m = self;
-    transformer_kind kind = {.stack = "encoder",
-                             .scale_residual = heed_config_bool(f, "scale-residual")};
+    stack_kind kind = {.name = "encoder",
+                       .scale_residual = heed_config_bool(f, "scale-residual"),
+                       .final_norm = heed_config_bool(f, "final-norm")};
     if (!transformer_init(&m->body, s, f, kind)) return false;
-    int width = m->body.width;
+    int width = m->body.stack.width;
     bool bias = heed_config_bool(f, "bias");
     if (heed_config_bool(f, "transform-head")) {
         heed_linear_init(&m->dense, s, "head.dense",
                          (heed_linear_args){.in = width,
                                             .out = width,
                                             .no_bias = !bias,
-                                            .init = model_init_or_null(m->body.init)});
-        heed_norm_init(&m->norm, s, "head.norm", width, (heed_real)heed_config_real(f, "norm-eps"),
-                       bias);
+                                            .init = stack_init_or(&m->body.stack, NULL)});
+        heed_norm_init(&m->norm, s, "head.norm", width, model_real(f, "norm-eps"), bias);
     }
     output_head_init(&m->head, s, &m->body, f);
     m->act = model_activation(f);
@@ -47,9 +47,9 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 heed_tensor *mlm_logits(const mlm *m, heed_tape *t, heed_tensor *ids, heed_tensor *types,
                         heed_tensor *pad, heed_tensor *picks) {
     heed_tensor *x = transformer_embed(&m->body, t, ids, types, 0); /* (B,T,d) */
-    x = transformer_blocks(&m->body, t, x, pad, NULL);
+    x = stack_apply(&m->body.stack, t, x, pad, NULL);
     if (picks) x = heed_gather(t, x, picks); /* (n,d) */
-    x = transformer_final(&m->body, t, x);
+    x = stack_norm(&m->body.stack, t, x);
     if (m->dense.w) {
         x = heed_linear_act(&m->dense, t, x, m->act);
         x = heed_norm_apply(&m->norm, t, x);

@@ -1,55 +1,79 @@
-/* mlp.c -- multilayer perceptron: one hidden layer on dense inputs. */
-#include "common.h"
+/* mlp.c -- multilayer perceptron on all pixels of a picture: dense layers, each with batch norm,
+ * activation and dropout. Rosenblatt's perceptron with hidden layers: Rumelhart et al. 1986. */
+#include "image.h"
+
+#include <stdio.h>
+
+enum { LAYERS = 64 };
 
 struct mlp {
-    heed_linear hidden, head;
-    heed_drop drop;
+    picture_model base;
+    int layers;
+    bool residual;
     heed_act act;
-    heed_tensor *logits, *loss; /* of the last batch, for metrics */
+    heed_linear dense[LAYERS];
+    heed_batchnorm norm[LAYERS]; /* gain NULL: absent */
+    heed_drop drop[LAYERS];
 };
 
 static const heed_option options[] = {
-    WHOLE("features", "784", 1, 1 << 24, "numbers in an input"),
-    WHOLE("width", "256", 1, 1 << 20, "width of the hidden layer"),
-    WHOLE("classes", "10", 1, 1 << 24, "classes"),
-    CHOICE("activation", "relu", ACTIVATIONS, "of the hidden layer"),
-    NUMBER("dropout", "0", 0, 0.99, "of the hidden layer"),
+    IMAGE_OPTIONS,
+    WHOLE("layers", "2", 1, LAYERS, "hidden layers"),
+    WHOLE("width", "256", 1, 1 << 20, "of each"),
+    CHOICE("activation", "relu", ACTIVATIONS, "of the hidden layers"),
+    NUMBER("dropout", "0", 0, 0.99, "of the hidden layers"),
+    YES("batch-norm", "batch norm before the activation"),
+    NO("residual", "add a hidden layer's input to its output; not in the first"),
     {0}};
+
+static heed_tensor *hidden(const mlp *m, heed_tape *t, heed_tensor *x, int i) {
+    if (!m->norm[i].gain)
+        x = heed_linear_act(&m->dense[i], t, x, m->act);
+    else {
+        x = heed_batchnorm_apply(&m->norm[i], t, heed_linear_apply(&m->dense[i], t, x));
+        x = heed_activate(t, x, m->act);
+    }
+    return heed_drop_apply(&m->drop[i], t, x);
+}
+
+static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x) {
+    const mlp *m = (const mlp *)(const void *)base;
+    if (!x) return NULL;
+    x = heed_reshape(t, x, 2, (int[]){x->shape[0], -1}); /* (B,size size channels) */
+    for (int i = 0; i < m->layers; i++) {
+        heed_tensor *y = hidden(m, t, x, i);
+        x = m->residual && i > 0 ? heed_add(t, x, y) : y;
+    }
+    return x;
+}
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     mlp *m = self;
-    int width = (int)heed_config_int(f, "width");
-    heed_linear_args hidden = {.in = (int)heed_config_int(f, "features"), .out = width};
-    heed_linear_args head = {.in = width, .out = (int)heed_config_int(f, "classes")};
-    heed_linear_init(&m->hidden, s, "hidden", hidden);
-    heed_drop_init(&m->drop, s, "drop", (heed_real)heed_config_real(f, "dropout"));
-    heed_linear_init(&m->head, s, "head", head);
+    int width = model_int(f, "width");
+    bool norm = heed_config_bool(f, "batch-norm");
+    if (!picture_read(&m->base, heed_store_ctx(s), f)) return false;
+    m->base.features = features;
+    m->layers = model_int(f, "layers");
+    m->residual = heed_config_bool(f, "residual");
     m->act = model_activation(f);
+    for (int i = 0; i < m->layers; i++) {
+        int in = i ? width : m->base.size * m->base.size * m->base.channels;
+        heed_scope(s, "hidden.%d", i);
+        heed_linear_init(&m->dense[i], s, "",
+                         (heed_linear_args){.in = in, .out = width, .no_bias = norm});
+        if (norm) heed_batchnorm_init(&m->norm[i], s, "norm", width);
+        heed_drop_init(&m->drop[i], s, "drop", model_real(f, "dropout"));
+        heed_unscope(s);
+    }
+    picture_head(&m->base, s, width, NULL);
     return heed_state(heed_store_ctx(s)) == HEED_OK;
-}
-
-heed_tensor *mlp_logits(const mlp *m, heed_tape *t, heed_tensor *x) {
-    x = heed_drop_apply(&m->drop, t, heed_linear_act(&m->hidden, t, x, m->act));
-    return heed_linear_apply(&m->head, t, x);
-}
-
-static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
-    mlp *m = self;
-    m->logits = mlp_logits(m, t, heed_input(t, b->x, 2, (int[]){b->rows, b->len}));
-    return m->loss = heed_xent(t, m->logits, heed_input_ids(t, b->labels, 1, &b->rows), NULL);
-}
-
-static void metrics(void *self, const heed_batch *b, heed_score *score) {
-    mlp *m = self;
-    model_score(m->logits, m->loss, b->labels, score);
 }
 
 const heed_model heed_model_mlp = {
     .name = "mlp",
-    .help = "multilayer perceptron",
+    .help = "pictures: multilayer perceptron",
     .options = options,
     .size = sizeof(mlp),
     .init = init,
-    .loss = loss,
-    .metrics = metrics,
+    PICTURE_MEMBERS,
 };

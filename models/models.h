@@ -2,7 +2,9 @@
  *
  * Names of parameters: embed.token.weight embed.position.weight embed.type.weight embed.norm
  * encoder.N.{attn.qkv attn.out norm1 mlp.up mlp.down norm2} (mlm) or decoder.N. ... (gpt) norm
- * (final) head.{dense norm weight bias}. Probes: encoder.N.attn.weights, decoder.N.attn.weights. */
+ * (final) head.{dense norm weight bias}; vit: embed.cls embed.patch embed.position.weight and the
+ * encoder's; cnn: stem.{conv norm} stage.S.N.{conv1 norm1 conv2 norm2 short} head; mlp: hidden.N
+ * hidden.N.norm head. Probes: encoder.N.attn.weights, decoder.N.attn.weights. */
 #ifndef MODELS_H
 #define MODELS_H
 
@@ -10,11 +12,15 @@
 
 typedef struct mlm mlm;
 typedef struct gpt gpt;
+typedef struct picture_model picture_model; /* what vit, cnn and mlp begin with */
+typedef struct vit vit;
+typedef struct cnn cnn;
 typedef struct mlp mlp;
 
-extern const heed_model heed_model_mlm, heed_model_gpt, heed_model_mlp;
+extern const heed_model heed_model_mlm, heed_model_gpt, heed_model_vit, heed_model_cnn,
+    heed_model_mlp;
 
-/* The text models, ended by NULL: what `heed train` and heed_run_open take. */
+/* All of them, ended by NULL: what `heed train` and heed_run_open take. */
 extern const heed_model *const heed_models[];
 
 /* Masked language model. Devlin et al. 2019. ids (B,T), types (B,T) or NULL (all 0), pad (B,T) or
@@ -26,8 +32,13 @@ heed_tensor *mlm_logits(const mlm *m, heed_tape *t, heed_tensor *ids, heed_tenso
  * layer: ids (1,T) go on from what the caches hold -> logits (1,1,V) of the last position alone. */
 heed_tensor *gpt_logits(const gpt *m, heed_tape *t, heed_tensor *ids, heed_cache *caches);
 
-/* Multilayer perceptron: x (B,features) -> logits (B,classes). */
-heed_tensor *mlp_logits(const mlp *m, heed_tape *t, heed_tensor *x);
+/* Classifier of pictures: self is a vit, a cnn or an mlp; x (B,size,size,channels) -> logits
+ * (B,classes). The head of one neuron z gives (0, z). */
+heed_tensor *picture_logits(const void *self, heed_tape *t, heed_tensor *x);
+
+/* Vision transformer. Dosovitskiy et al. 2021. x (B,size,size,channels) -> (B,n+1,d), what the last
+ * block gives for [CLS] and the n patches, row by row; (B,n,d) without [CLS]. */
+heed_tensor *vit_encode(const vit *m, heed_tape *t, heed_tensor *x);
 
 /* How to go on from a prompt. */
 typedef struct {
@@ -38,6 +49,8 @@ typedef struct {
     uint64_t seed;
     uint32_t sample; /* which of several samples of one seed */
     bool uncached;   /* recompute the whole context for every token: the same tokens, slower */
+    bool has_end;    /* `end` is a token that ends the text; it is not part of it */
+    int32_t end;
     bool (*token)(void *user, int32_t id); /* gets each token as it is made; false stops; or NULL */
     void *user;
 } gpt_sampling;
@@ -48,9 +61,13 @@ typedef struct {
 int gpt_generate(const gpt *m, heed_tape *t, const int32_t *prompt, size_t n, const gpt_sampling *a,
                  int32_t *out);
 
+/* The token that ends a text, by the settings of a run and its tokenizer: what stands at a line's
+ * end where a model was trained line by line (packing = lines); else -1, which no token is. */
+int32_t gpt_end(const heed_config *f, const heed_tokenizer *k);
+
 /* Named sets of settings. */
 typedef struct {
-    const char *name, *model; /* model: NULL for every text model */
+    const char *name, *model; /* model: NULL for both text models */
     const char *help;
     const char *settings; /* "layers=2 heads=4 ..." */
 } model_preset;

@@ -4,13 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
-const heed_model *const heed_models[] = {&heed_model_mlm, &heed_model_gpt, NULL};
+const heed_model *const heed_models[] = {&heed_model_mlm, &heed_model_gpt, &heed_model_vit,
+                                         &heed_model_cnn, &heed_model_mlp, NULL};
 
 /* The plain stack of the benchmarks: pre-norm with biases, erf GELU, final norm, tied head without
  * bias. */
 #define PLAIN                                                                                      \
     "norm=pre norm-eps=1e-5 activation=gelu final-norm=true embed-norm=false token-types=0 "       \
     "transform-head=false head-bias=false scale-residual=false dropout=0 optimizer=adamw lr=1e-3 "
+
+#define PLAIN_VIT                                                                                  \
+    "classes=10 norm=pre norm-eps=1e-5 activation=gelu dropout=0 smoothing=0 optimizer=adamw "     \
+    "lr=1e-3 "
 
 const model_preset model_presets[] = {
     {"nano", NULL, "2 layers, 4 heads, width 64, block 64",
@@ -34,12 +39,17 @@ const model_preset model_presets[] = {
     {"mlm-small", "mlm", "benchmark workload, loss on the masked positions",
      PLAIN "layers=4 heads=4 width=128 ff=512 block=128 batch=32 vocab=8192"},
     {"mlp-mnist", "mlp", "benchmark workload: 784-256-10, ReLU",
-     "features=784 width=256 classes=10 activation=relu dropout=0 batch=64 optimizer=adamw "
-     "lr=1e-3"},
+     "image-size=28 channels=1 classes=10 layers=1 width=256 activation=relu batch-norm=false "
+     "dropout=0 batch=64 optimizer=adamw lr=1e-3"},
+    {"vit-tiny28", "vit", "benchmark workload: 4 layers, width 64, patch 7 of 28",
+     PLAIN_VIT "image-size=28 channels=1 patch=7 layers=4 heads=4 width=64 ff=128 batch=128"},
+    {"vit-cifar", "vit", "benchmark workload: 6 layers, width 192, patch 4 of 32, colour",
+     PLAIN_VIT "image-size=32 channels=3 patch=4 layers=6 heads=6 width=192 ff=768 batch=64"},
     {0}};
 
 static bool serves(const model_preset *p, const char *model) {
-    return p->model ? strcmp(p->model, model) == 0 : strcmp(model, "mlp") != 0;
+    if (p->model) return strcmp(p->model, model) == 0;
+    return strcmp(model, "mlm") == 0 || strcmp(model, "gpt") == 0;
 }
 
 static bool unknown(heed_ctx *c, const char *model, const char *name) {

@@ -222,6 +222,31 @@ TEST(core_gradients_of_inputs_and_probes_can_be_asked_for) {
     CLOSE(c);
 }
 
+/* Whatever order a compiler evaluates arguments in. */
+TEST(core_names_reach_the_node_they_were_given_to) {
+    heed_ctx *c = heed_open(NULL);
+    heed_tape *t = heed_tape_new(c);
+    heed_tape_begin(t, HEED_TRACE, 0);
+    heed_tensor *x = heed_want_grad(t, heed_input(t, (heed_real[]){1, 2}, 1, (int[]){2}));
+    heed_tape *outer = heed_at(t, "outer"), *inner = heed_at(t, "inner");
+    heed_tensor *plain = heed_push(t, square, NULL, x);
+    heed_tensor *within = heed_push(inner, square, NULL, plain);
+    heed_tensor *around = heed_push(outer, square, NULL, within);
+    heed_tensor *again = heed_push(outer, square, NULL, around);
+    CHECK(!plain->node->named && !again->node->named);
+    CHECK_TEXT(within->node->name, "inner");
+    CHECK_TEXT(around->node->name, "outer");
+    heed_tensor *nested =
+        heed_push(heed_at(t, "a"), square, NULL,
+                  heed_push(heed_at(t, "b"), square, NULL, heed_push(t, square, NULL, x)));
+    CHECK_TEXT(nested->node->name, "a");
+    CHECK_TEXT(nested->node->in[0]->node->name, "b");
+    CHECK(!nested->node->in[0]->node->in[0]->node->named);
+    CHECK(nested->node->tape == t && nested->x[1] == 256);
+    CHECK(heed_backward(heed_at(t, "c"), heed_push(t, total, NULL, again)) && x->g[0] == 16);
+    CLOSE(c);
+}
+
 /* Of a value that no trained one led to, and in a pass that trains nothing. */
 TEST(core_gradients_of_computed_values_can_be_asked_for) {
     messages m = {0};

@@ -95,6 +95,56 @@ static heed_tensor *dropout(const golden *g) {
     return heed_dropout(g->t, g->in[0], golden_real(g, "p", 0));
 }
 
+/* A pair of the case's arguments; as it was when the case has none. */
+static void pair(const golden *g, const char *key, int out[2]) {
+    int list[HEED_DIMS];
+    if (golden_list(g, key, list) == 2) memcpy(out, list, 2 * sizeof *out);
+}
+
+static heed_conv_args conv_args(const golden *g) {
+    heed_conv_args a = {.groups = (int)golden_arg(g, "groups", 0)};
+    pair(g, "stride", a.stride);
+    pair(g, "pad", a.pad);
+    pair(g, "dilation", a.dilation);
+    pair(g, "extra", a.extra);
+    return a;
+}
+
+#define CONVOLUTION(name)                                                                          \
+    static heed_tensor *name(const golden *g) {                                                    \
+        heed_conv_args a = conv_args(g);                                                           \
+        return heed_##name(g->t, g->in[0], g->in[1], g->in[2], &a);                                \
+    }
+CONVOLUTION(conv1d)
+CONVOLUTION(conv2d)
+CONVOLUTION(conv1d_transposed)
+CONVOLUTION(conv2d_transposed)
+
+static heed_tensor *recurrent(const golden *g) {
+    heed_recurrent_args a = {.cell = (heed_cell)golden_arg(g, "cell", 0),
+                             .act = (heed_act)golden_arg(g, "act", 0),
+                             .reverse = golden_arg(g, "reverse", 0) != 0};
+    return heed_recurrent(g->t, g->in[0], g->in[1], g->in[2], g->in[3], g->in[4], &a);
+}
+
+static heed_pool_args pool_args(const golden *g) {
+    heed_pool_args a = {.size = {0}};
+    pair(g, "size", a.size);
+    pair(g, "stride", a.stride);
+    pair(g, "pad", a.pad);
+    return a;
+}
+
+static heed_tensor *max_pool(const golden *g) {
+    heed_pool_args a = pool_args(g);
+    return heed_max_pool(g->t, g->in[0], &a);
+}
+
+static heed_tensor *avg_pool(const golden *g) {
+    heed_pool_args a = pool_args(g);
+    return heed_avg_pool(g->t, g->in[0], &a);
+}
+
 static heed_tensor *xent(const golden *g) {
     heed_real weights[64];
     heed_xent_args a = {.ignore = (int)golden_arg(g, "ignore", 0),
@@ -158,6 +208,14 @@ static const golden_call op_calls[] = {{.op = "add", .two = heed_add},
                                        {.op = "layer_norm", .run = layer_norm},
                                        {.op = "batch_norm", .run = batch_norm, .train_only = true},
                                        {.op = "dropout", .run = dropout},
+                                       {.op = "conv1d", .run = conv1d},
+                                       {.op = "conv2d", .run = conv2d},
+                                       {.op = "conv1d_transposed", .run = conv1d_transposed},
+                                       {.op = "conv2d_transposed", .run = conv2d_transposed},
+                                       {.op = "max_pool", .run = max_pool},
+                                       {.op = "avg_pool", .run = avg_pool},
+                                       {.op = "global_pool", .one = heed_global_pool},
+                                       {.op = "recurrent", .run = recurrent},
                                        {.op = "embed", .two = heed_embed},
                                        {.op = "gather", .two = heed_gather},
                                        {.op = "sum", .one = heed_sum},
@@ -233,6 +291,39 @@ static heed_tensor *position(const golden *g) {
     return heed_position_apply(&l, g->t, g->in[0], (int)golden_arg(g, "from", 0));
 }
 
+static heed_tensor *conv(const golden *g) {
+    heed_conv l;
+    heed_conv_layer_args a = {.in = (int)golden_arg(g, "in", 0),
+                              .out = (int)golden_arg(g, "out", 0),
+                              .conv = conv_args(g),
+                              .transposed = golden_flag(g, "transposed"),
+                              .no_bias = golden_flag(g, "no_bias")};
+    pair(g, "size", a.size);
+    heed_conv_init(&l, g->s, "conv", a);
+    golden_fill(g);
+    return heed_conv_apply(&l, g->t, g->in[0]);
+}
+
+static heed_tensor *patch_embed(const golden *g) {
+    heed_conv l;
+    heed_patch_embed_init(&l, g->s, "patch", (int)golden_arg(g, "channels", 0),
+                          (int)golden_arg(g, "patch", 0), (int)golden_arg(g, "width", 0), NULL);
+    golden_fill(g);
+    return heed_patch_embed_apply(&l, g->t, g->in[0]);
+}
+
+static heed_tensor *conv_block(const golden *g) {
+    heed_conv_block l;
+    heed_conv_block_init(&l, g->s, "block",
+                         (heed_conv_block_args){.in = (int)golden_arg(g, "in", 0),
+                                                .out = (int)golden_arg(g, "out", 0),
+                                                .stride = (int)golden_arg(g, "stride", 0),
+                                                .no_norm = golden_flag(g, "no_norm"),
+                                                .no_residual = golden_flag(g, "no_residual")});
+    golden_fill(g);
+    return heed_conv_block_apply(&l, g->t, g->in[0]);
+}
+
 static heed_mha_args mha_args(const golden *g) {
     return (heed_mha_args){.width = (int)golden_arg(g, "width", 0),
                            .memory_width = (int)golden_arg(g, "memory_width", 0),
@@ -282,14 +373,18 @@ static heed_tensor *block(const golden *g) {
     return heed_block_apply(&l, g->t, g->in[0], g->in[1], NULL);
 }
 
-static const golden_call layer_calls[] = {{.op = "linear", .run = linear},
-                                          {.op = "norm", .run = norm},
-                                          {.op = "batchnorm", .run = batchnorm, .train_only = true},
-                                          {.op = "position", .run = position},
-                                          {.op = "mha", .run = mha},
-                                          {.op = "ff", .run = ff},
-                                          {.op = "block", .run = block},
-                                          {0}};
+static const golden_call layer_calls[] = {
+    {.op = "linear", .run = linear},
+    {.op = "norm", .run = norm},
+    {.op = "batchnorm", .run = batchnorm, .train_only = true},
+    {.op = "position", .run = position},
+    {.op = "conv", .run = conv},
+    {.op = "patch_embed", .run = patch_embed},
+    {.op = "conv_block", .run = conv_block, .train_only = true},
+    {.op = "mha", .run = mha},
+    {.op = "ff", .run = ff},
+    {.op = "block", .run = block},
+    {0}};
 
 TEST(golden_layers) {
     CHECK(golden_file("tests/golden/layers.safetensors", layer_calls, NULL) >= 45);

@@ -1,6 +1,7 @@
-/* models/mlm.c and models/gpt.c against BERT and GPT-2 of transformers, from the same weights on
- * the same batches (tests/golden/make_models.py): logits, attention weights and gradients of the
- * initial model, and the losses of 20 AdamW steps. */
+/* models/mlm.c, gpt.c and vit.c against BERT, GPT-2 and ViT of transformers, and cnn.c against
+ * PyTorch's layers, from the same weights on the same batches (tests/golden/make_models.py):
+ * logits, attention weights and gradients of the initial model, the losses of 20 AdamW steps, and
+ * running statistics after them. */
 #include "../models/models.h"
 #include "golden.h"
 
@@ -11,7 +12,8 @@ typedef struct {
     heed_store *s;
     void *self;
     int rows, len, picks;
-    int32_t *ids, *pad, *label, *pick; /* of all batches; pad and pick NULL for gpt */
+    int32_t *ids, *pad, *label, *pick; /* of all batches; NULL where the model has none */
+    heed_real *x;
 } twin;
 
 static double setting(const twin *w, const char *key) {
@@ -44,13 +46,22 @@ static void fill(const twin *w) {
 static bool make_model(twin *w) {
     const heed_option *tables[] = {w->model->options, heed_fit_options, NULL};
     heed_config *f = heed_config_new(w->c, tables);
-    static const char *const keys[] = {"vocab", "width", "layers", "heads", "ff", "block"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        heed_config_set(f, keys[i], heed_safetensors_meta(w->file, keys[i]), keys[i],
-                        HEED_FROM_FLAG);
+    for (const heed_option *o = w->model->options; o->name; o++) {
+        const char *value = heed_safetensors_meta(w->file, o->name);
+        if (value) heed_config_set(f, o->name, value, o->name, HEED_FROM_FLAG);
+    }
     w->s = heed_store_new(w->c);
     w->self = calloc(1, w->model->size);
     return w->self && w->model->init(w->self, w->s, f);
+}
+
+/* A whole array of numbers, NULL if the file has none. */
+static heed_real *numbers(const twin *w, const char *name) {
+    const heed_array *a = heed_safetensors_find(w->file, name);
+    size_t n = a ? a->bytes / sizeof(float) : 0;
+    heed_real *x = n ? malloc(n * sizeof *x) : NULL;
+    for (size_t i = 0; x && i < n; i++) x[i] = (heed_real)golden_number(a, i);
+    return x;
 }
 
 static bool twin_open(twin *w, const heed_model *model, const char *path) {
@@ -58,10 +69,11 @@ static bool twin_open(twin *w, const heed_model *model, const char *path) {
     w->file = heed_safetensors_open(w->c, path);
     if (!w->file || !make_model(w)) return false;
     fill(w);
-    const heed_array *a = heed_safetensors_find(w->file, "ids");
     const heed_array *p = heed_safetensors_find(w->file, "picks");
+    w->x = numbers(w, "x");
+    const heed_array *a = heed_safetensors_find(w->file, w->x ? "x" : "ids");
     w->rows = (int)a->shape[1];
-    w->len = (int)a->shape[2];
+    for (int i = 2, n = 1; i < a->dims; i++) w->len = n *= (int)a->shape[i];
     w->picks = p ? (int)p->shape[1] : 0;
     w->ids = indices(w, "ids");
     w->pad = indices(w, "pad");
@@ -78,13 +90,15 @@ static void twin_close(twin *w) {
     free(w->pad);
     free(w->label);
     free(w->pick);
+    free(w->x);
 }
 
 static heed_batch batch_at(const twin *w, int step) {
-    int cells = w->rows * w->len, labels = w->picks ? w->picks : cells;
+    int cells = w->rows * w->len, labels = w->picks ? w->picks : w->x ? w->rows : cells;
     heed_batch b = {.rows = w->rows,
                     .len = w->len,
-                    .ids = w->ids + step * cells,
+                    .ids = w->ids ? w->ids + step * cells : NULL,
+                    .x = w->x ? w->x + step * cells : NULL,
                     .pad = w->pad ? w->pad + step * cells : NULL,
                     .labels = w->label + step * labels,
                     .picks = w->pick ? w->pick + step * w->picks : NULL,
@@ -110,6 +124,11 @@ static void compare(const twin *w, const char *name, const heed_real *x, size_t 
 }
 
 static heed_tensor *logits_of(const twin *w, heed_tape *t, const heed_batch *b) {
+    if (b->x) {
+        int channels = (int)setting(w, "channels"), size = (int)setting(w, "image-size");
+        return picture_logits(w->self, t,
+                              heed_input(t, b->x, 4, (int[]){b->rows, size, size, channels}));
+    }
     heed_tensor *ids = heed_ids(t, b->ids, b->rows, b->len);
     if (w->model == &heed_model_gpt) return gpt_logits(w->self, t, ids, NULL);
     return mlm_logits(w->self, t, ids, NULL, heed_ids(t, b->pad, b->rows, b->len),
@@ -160,9 +179,19 @@ static void check_gradients(const twin *w) {
         const heed_entry *e = heed_store_at(w->s, i);
         char name[96];
         snprintf(name, sizeof name, "g.%s", e->name);
-        compare(w, name, e->tensor->g, e->tensor->size);
+        if (e->trained) compare(w, name, e->tensor->g, e->tensor->size);
     }
     heed_zero_grads(w->s);
+    fill(w); /* running statistics as they were */
+}
+
+static void check_statistics(const twin *w) {
+    for (int i = 0; i < heed_store_count(w->s); i++) {
+        const heed_entry *e = heed_store_at(w->s, i);
+        char name[96];
+        snprintf(name, sizeof name, "e.%s", e->name);
+        if (e->state) compare(w, name, e->tensor->x, e->tensor->size);
+    }
 }
 
 static void check_training(const twin *w) {
@@ -194,6 +223,7 @@ static void check_twin(const heed_model *model, const char *path, const char *st
         if (model == &heed_model_mlm) check_pair(&w);
         check_gradients(&w);
         check_training(&w);
+        check_statistics(&w);
     }
     twin_close(&w);
 }
@@ -201,3 +231,7 @@ static void check_twin(const heed_model *model, const char *path, const char *st
 TEST(golden_mlm) { check_twin(&heed_model_mlm, "tests/golden/mlm.safetensors", "encoder"); }
 
 TEST(golden_gpt) { check_twin(&heed_model_gpt, "tests/golden/gpt.safetensors", "decoder"); }
+
+TEST(golden_vit) { check_twin(&heed_model_vit, "tests/golden/vit.safetensors", "encoder"); }
+
+TEST(golden_cnn) { check_twin(&heed_model_cnn, "tests/golden/cnn.safetensors", ""); }

@@ -87,6 +87,8 @@ TEST(models_of_the_benchmarks_have_their_sizes) {
     check_count(&heed_model_gpt, "gpt-tiny", NULL, 809856);
     check_count(&heed_model_gpt, "gpt-baby", NULL, 10770816);
     check_count(&heed_model_mlp, "mlp-mnist", NULL, 203530);
+    check_count(&heed_model_vit, "vit-tiny28", NULL, 139018);
+    check_count(&heed_model_vit, "vit-cifar", NULL, 2693578);
 }
 
 /* Numbers: BertForMaskedLM and GPT2LMHeadModel of transformers with these sizes. */
@@ -228,12 +230,13 @@ TEST(gpt_refuses_more_than_its_block) {
 }
 
 TEST(mlp_is_two_layers) {
-    built b = build(&heed_model_mlp, NULL, "features=3 width=4 classes=2");
+    built b = build(&heed_model_mlp, NULL,
+                    "image-size=1 channels=3 layers=1 width=4 classes=2 batch-norm=false");
     heed_tape_begin(b.t, HEED_EVAL, 0);
     heed_real x[] = {1, -2, 3};
-    heed_tensor *y = mlp_logits(b.self, b.t, heed_input(b.t, x, 2, (int[]){1, 3}));
-    const heed_tensor *w = param(&b, "hidden.weight"), *v = param(&b, "head.weight");
-    const heed_tensor *wb = param(&b, "hidden.bias"), *vb = param(&b, "head.bias");
+    heed_tensor *y = picture_logits(b.self, b.t, heed_input(b.t, x, 4, (int[]){1, 1, 1, 3}));
+    const heed_tensor *w = param(&b, "hidden.0.weight"), *v = param(&b, "head.weight");
+    const heed_tensor *wb = param(&b, "hidden.0.bias"), *vb = param(&b, "head.bias");
     for (int o = 0; o < 2; o++) {
         double sum = (double)vb->x[o];
         for (int h = 0; h < 4; h++) {
@@ -338,7 +341,8 @@ TEST(models_train_to_the_same_bits_at_any_thread_count) {
 }
 
 TEST(models_count_the_label_among_the_first) {
-    built b = build(&heed_model_mlp, NULL, "features=1 width=1 classes=7");
+    built b = build(&heed_model_mlp, NULL,
+                    "image-size=1 channels=1 layers=1 width=1 classes=7 batch-norm=false");
     heed_real *bias = heed_store_find(b.s, "head.bias")->tensor->x;
     memset(heed_store_find(b.s, "head.weight")->tensor->x, 0, 7 * sizeof *bias);
     for (int i = 0; i < 7; i++) bias[i] = (heed_real)(i == 6 ? 5 : 7 - i); /* ranks 7 6 5 4 3 2 5 */
@@ -442,6 +446,14 @@ TEST(gpt_generation_can_be_stopped_and_refuses_nothing) {
     CHECK(generate(&b, (gpt_sampling){.count = 9, .token = stop_at_three, .user = &calls}, NULL) ==
           3);
     CHECK(generate(&b, (gpt_sampling){.count = 0}, NULL) == 0);
+    int32_t whole[9], part[9];
+    CHECK(generate(&b, (gpt_sampling){.count = 9, .temperature = 3}, whole) == 9);
+    gpt_sampling ends = {.count = 9, .temperature = 3, .has_end = true, .end = whole[4]};
+    int n = generate(&b, ends, part), first = 0;
+    while (whole[first] != whole[4]) first++;
+    CHECK(n == first && memcmp(part, whole, (size_t)n * sizeof *part) == 0);
+    ends.end = -1;
+    CHECK(generate(&b, ends, part) == 9);
     CHECK(gpt_generate(b.self, b.t, tokens, 0, &(gpt_sampling){.count = 1}, NULL) == -1);
     CHECK_HAS(heed_why(b.c), "prompt");
     heed_clear(b.c);
@@ -455,9 +467,9 @@ TEST(gpt_generation_can_be_stopped_and_refuses_nothing) {
 
 TEST(models_presets_are_well_formed) {
     for (const model_preset *p = model_presets; p->name; p++) {
-        const heed_model *m = p->model && !strcmp(p->model, "mlm")   ? &heed_model_mlm
-                              : p->model && !strcmp(p->model, "mlp") ? &heed_model_mlp
-                                                                     : &heed_model_gpt;
+        const heed_model *m = &heed_model_gpt;
+        for (int i = 0; p->model && heed_models[i]; i++)
+            if (strcmp(heed_models[i]->name, p->model) == 0) m = heed_models[i];
         heed_ctx *c = heed_open(NULL);
         heed_config *f =
             heed_config_new(c, (const heed_option *const[]){m->options, heed_fit_options, NULL});

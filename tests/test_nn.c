@@ -256,6 +256,48 @@ TEST(nn_explicit_path_equals_the_fused_one) {
     CLOSE(l.c);
 }
 
+/* Fused, explicit, and with a cache, a token at a time. */
+TEST(nn_score_bias_is_added_to_the_scores) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_args args = small;
+    args.causal = true;
+    heed_mha_init(&a, l.s, "a", args);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 4, 8));
+    heed_tensor *bias = normal(l.t, "bias", 4, SHAPE(1, 2, 4, 4));
+    heed_tensor *y = heed_mha_biased(&a, l.t, x, NULL, bias, NULL, NULL);
+    heed_tensor *plain = heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
+    CHECK(apart(y->x, plain->x, y->size) > 1e-3);
+    check_same(heed_mha_biased(&a, l.t, x, NULL, NULL, NULL, NULL), plain, 0);
+    a.args.explicit_path = true;
+    check_same(y, heed_mha_biased(&a, l.t, x, NULL, bias, NULL, NULL), tiny);
+    a.args.explicit_path = false;
+    heed_real k[4 * 8], v[4 * 8];
+    heed_cache cache = {.room = 4, .k = k, .v = v};
+    for (int i = 0; i < 4; i++) {
+        heed_tensor *row = heed_slice(l.t, x, 1, i, 1);
+        heed_tensor *own = heed_slice(l.t, heed_slice(l.t, bias, 2, i, 1), 3, 0, i + 1);
+        heed_tensor *z = heed_mha_biased(&a, l.t, row, NULL, own, NULL, &cache);
+        CHECK(z && apart(z->x, y->x + (size_t)i * 8, 8) <= (double)tiny);
+    }
+    CLOSE(l.c);
+}
+
+TEST(nn_score_bias_of_cross_attention) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_args args = small;
+    args.cross = true;
+    heed_mha_init(&a, l.s, "a", args);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 3, 8)), *m = normal(l.t, "m", 3, SHAPE(2, 5, 8));
+    heed_tensor *hide = heed_input(l.t, NULL, 4, SHAPE(1, 1, 3, 5)); /* the last key, of each */
+    for (int i = 0; i < 3; i++) hide->x[5 * i + 4] = -1000;
+    heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 1, 0, 1, 1, 1, 1, 0}, 2, 5);
+    check_same(heed_mha_biased(&a, l.t, x, m, hide, NULL, NULL),
+               heed_mha_apply(&a, l.t, x, m, pad, NULL), tiny);
+    CLOSE(l.c);
+}
+
 /* Both draw dropout by the layer's name and the weight's place. */
 TEST(nn_explicit_path_drops_the_same_weights) {
     for (int hard = 0; hard < 2; hard++) {

@@ -238,6 +238,23 @@ TEST(tokenizer_wordpiece_bound_holds_with_many_characters) {
     CLOSE(c);
 }
 
+/* Characters that only ever stand alone (CJK) have no ## form to leave room for. */
+TEST(tokenizer_wordpiece_alphabet_fills_the_bound) {
+    heed_ctx *c = open_ctx();
+    heed_text text = {.c = c};
+    for (int i = 0; i < 3000; i++) /* U+4E00 .. U+4E3B, and a rare one */
+        heed_text_add(&text, "\xE4\xB8%c%s", 0x80 | (i % 60), i == 7 ? "\xE4\xB9\x80" : "");
+    heed_tokenizer *k = heed_tokenizer_train(
+        c, text.s, text.n, (heed_tokenizer_args){.kind = "wordpiece", .vocab = 65});
+    CHECK(heed_vocab_size(k) == 65 && heed_token_id(k, "\xE4\xB8\xBB") >= 0);
+    CHECK(heed_token_id(k, "\xE4\xB9\x80") < 0);
+    k = heed_tokenizer_train(c, "ab ab b", 7,
+                             (heed_tokenizer_args){.kind = "wordpiece", .vocab = 8});
+    TOKENS(k, "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "##b");
+    heed_text_free(&text);
+    CLOSE(c);
+}
+
 TEST(tokenizer_decodes_readably) {
     heed_ctx *c = open_ctx();
     const char *text =

@@ -8,9 +8,11 @@
 
 enum { BATCHES = 8, LEAST_WARM = 3 };
 
+#define WORKLOADS                                                                                  \
+    "gpt-tiny, gpt-baby, mlm-nano, mlm-nano-all, mlm-small, mlp-mnist, vit-tiny28 or vit-cifar"
+
 static const heed_option options[] = {
-    {"workload", HEED_TEXT, "", 0, 0, NULL,
-     "gpt-tiny, gpt-baby, mlm-nano, mlm-nano-all, mlm-small or mlp-mnist", "Workload"},
+    {"workload", HEED_TEXT, "", 0, 0, NULL, WORKLOADS, "Workload"},
     {"seconds", HEED_REAL, "2.5", 0, 1e6, NULL, "time spent on measured steps", "Workload"},
     {"min-steps", HEED_INT, "5", 1, 1e9, NULL, "at least this many of them", "Workload"},
     {"warmup-seconds", HEED_REAL, "0.7", 0, 1e6, NULL, "time before the clock starts", "Workload"},
@@ -35,19 +37,15 @@ typedef struct {
 } bench;
 
 static const heed_model *model_named(const char *name) {
-    static const heed_model *const all[] = {&heed_model_mlm, &heed_model_gpt, &heed_model_mlp};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (name && strcmp(all[i]->name, name) == 0) return all[i];
-    return NULL;
+    const heed_model *const *m = heed_models;
+    while (*m && !(name && strcmp((*m)->name, name) == 0)) m++;
+    return *m;
 }
 
 static const model_preset *workload_named(heed_ctx *c, const char *name) {
     for (const model_preset *q = model_presets; q->name; q++)
         if (q->model && strcmp(q->name, name) == 0) return q;
-    heed_fail(c, HEED_USAGE,
-              "--workload %s: expected gpt-tiny, gpt-baby, mlm-nano, mlm-nano-all, mlm-small or "
-              "mlp-mnist",
-              *name ? name : "(none)");
+    heed_fail(c, HEED_USAGE, "--workload %s: expected " WORKLOADS, *name ? name : "(none)");
     return NULL;
 }
 
@@ -124,15 +122,26 @@ static void measure(program *p, bench *b) {
 
 /* ---- what was measured ---- */
 
+static double setting(const workbench *w, const char *key) {
+    return (double)heed_config_int(w->f, key);
+}
+
+/* All blocks on rows sequences of len tokens. */
+static double blocks(const workbench *w, double len) {
+    double width = setting(w, "width"), n = w->rows * len;
+    double dense = n * (8 * width * width + 4 * width * setting(w, "ff"));
+    return setting(w, "layers") * (dense + 4 * n * len * width);
+}
+
 /* Matrix products alone, 2 m n k each; backward is twice the forward, but a layer fed by raw pixels
  * needs no gradient of its input. Causal attention counts in full. */
 static double flops(const workbench *w) {
-    double rows = w->rows, width = (double)heed_config_int(w->f, "width"), len = w->len;
-    if (w->dense) return 3 * 2 * rows * width * w->vocab + 2 * 2 * rows * len * width;
-    double ff = (double)heed_config_int(w->f, "ff"), n = rows * len;
-    double block = n * (8 * width * width + 4 * width * ff) + 4 * n * len * width;
-    double heads = w->picks ? rows * w->picks : n;
-    return 3 * ((double)heed_config_int(w->f, "layers") * block + 2 * heads * width * w->vocab);
+    double rows = w->rows, width = setting(w, "width");
+    double pixels = 2 * 2 * rows * w->len * width, head = 2 * rows * width * w->vocab;
+    if (!w->dense) return 3 * (blocks(w, w->len) + head * (w->picks ? w->picks : w->len));
+    if (w->model != &heed_model_vit) return pixels + 3 * head;
+    double side = setting(w, "image-size") / setting(w, "patch");
+    return pixels + 3 * (blocks(w, side * side + 1) + head);
 }
 
 static int by_size(const void *a, const void *b) {

@@ -1,22 +1,57 @@
 /* cmd_data.c -- heed data check: what data would give a training. */
 #include "training.h"
 
+#include <string.h>
+
 static const heed_option options[] = {
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"}, {0}};
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    {"sheet", HEED_TEXT, "", 0, 0, NULL,
+     "pictures: write samples before and after augmentation as a picture", "Output"},
+    {0}};
+
+/* Settings of this command, not of a training. */
+static bool is_own(const char *key) {
+    for (const heed_option *o = options; o->name; o++)
+        if (strcmp(o->name, key) == 0) return true;
+    return strcmp(key, "data") == 0;
+}
+
+void print_try(const program *p, const char *suggestion) {
+    printf("\nTry:\n  heed train %s %s -o runs/first %s", p->task->name, p->argv[0], suggestion);
+    for (int i = 0; i < heed_config_count(p->flags); i++) {
+        const char *value;
+        const heed_option *o = heed_config_at(p->flags, i, &value);
+        bool given = heed_config_rank(p->flags, o->name) == HEED_FROM_FLAG;
+        if (!given || is_own(o->name)) continue;
+        if (o->kind == HEED_BOOL)
+            printf(" --%s%s", heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
+        else
+            printf(" --%s %s", o->name, value);
+    }
+    putchar('\n');
+}
 
 static void check(program *p) {
     heed_config_set(p->flags, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
-    p->task->kind->check(p);
+    if (p->task->kind->perplexity && *heed_config_text(p->flags, "sheet"))
+        heed_fail(p->c, HEED_USAGE, "--sheet shows pictures: %s is trained on %s", p->task->name,
+                  p->task->kind->noun);
+    else
+        p->task->kind->check(p);
 }
 
 const command cmd_data_check = {
     .name = "data check",
     .usage = "TASK DATA",
-    .help = "what a text file holds: lines, tokens, unknown ones, overlap",
-    .about = "Reads DATA as a training of TASK would, and reports what it finds: encoding, lines,\n"
-             "vocabulary, unknown tokens, overlap of training and validation. Trains nothing.",
+    .help = "what a text file or a set of pictures holds, and what is wrong with it",
+    .about =
+        "Reads DATA as a training of TASK would, and reports what it finds. Of a text: encoding,\n"
+        "lines, vocabulary, unknown tokens, overlap of training and validation. Of pictures:\n"
+        "parts, classes, sizes, files that cannot be decoded, pictures that stand in two\n"
+        "parts. Trains nothing.",
     .examples = "  heed data check gpt book.txt\n"
-                "  heed data check mlm book.txt --tokenizer word --packing lines\n",
+                "  heed data check mlm book.txt --tokenizer word --packing lines\n"
+                "  heed data check vit flowers --image-size 64 --pad 4 --sheet samples.png\n",
     .options = options,
     .task_options = true,
     .min = 1,

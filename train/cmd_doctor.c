@@ -30,15 +30,35 @@ static void usable_isas(char *text, size_t size) {
 
 static json_t *facts(program *p) {
     char cpu[128], isas[64], openmp[32] = "none: one thread";
+    double load;
+    int cpus;
+    bool crowded = heed_crowded(&load, &cpus);
 #ifdef _OPENMP
     snprintf(openmp, sizeof openmp, "%d", _OPENMP);
 #endif
     usable_isas(isas, sizeof isas);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s}", "version",
-                     HEED_VERSION, "real", sizeof(heed_real) == 8 ? "double" : "float", "compiler",
-                     COMPILER, "openmp", openmp, "cpu", cpu_name(cpu, sizeof cpu), "threads",
-                     heed_threads(p->c), "isa", heed_isa(p->c), "isas", isas, "jansson",
-                     JANSSON_VERSION, "utf8proc", utf8proc_version(), "zlib", zlibVersion());
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:o, s:b, s:s, s:s, s:s, s:s, s:s}",
+                     "version", HEED_VERSION, "real", sizeof(heed_real) == 8 ? "double" : "float",
+                     "compiler", COMPILER, "openmp", openmp, "cpu", cpu_name(cpu, sizeof cpu),
+                     "threads", heed_threads(p->c), "cpus", cpus, "load",
+                     load < 0 ? json_null() : json_real(load), "crowded", crowded, "isa",
+                     heed_isa(p->c), "isas", isas, "jansson", JANSSON_VERSION, "utf8proc",
+                     utf8proc_version(), "zlib", zlibVersion());
+}
+
+static void print_fact(const char *key, const json_t *value) {
+    if (json_is_string(value))
+        printf("%-10s %s\n", key, json_string_value(value));
+    else if (json_is_real(value))
+        printf("%-10s %.2f\n", key, json_real_value(value));
+    else if (json_is_true(value))
+        printf("%-10s yes: other programs are at work, and threads that wait for one another are "
+               "slow; hint: --threads 1\n",
+               key);
+    else if (json_is_integer(value))
+        printf("%-10s %lld\n", key, json_integer_value(value));
+    else
+        printf("%-10s %s\n", key, json_is_null(value) ? "unknown" : "no");
 }
 
 static void doctor(program *p) {
@@ -48,12 +68,7 @@ static void doctor(program *p) {
         print_json(p, o);
         return;
     }
-    json_object_foreach(o, key, value) {
-        if (json_is_string(value))
-            printf("%-10s %s\n", key, json_string_value(value));
-        else
-            printf("%-10s %lld\n", key, json_integer_value(value));
-    }
+    json_object_foreach(o, key, value) print_fact(key, value);
     json_decref(o);
 }
 

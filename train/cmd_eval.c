@@ -4,7 +4,16 @@
 #include <math.h>
 
 static const heed_option options[] = {
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"}, {0}};
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    {"part", HEED_CHOICE, "auto", 0, 0, "auto|train|val|test",
+     "pictures: the part that is read; auto: the test part, else validation, else all there is",
+     "Output"},
+    {"confusion", HEED_TEXT, "", 0, 0, NULL, "pictures: write what was taken for what as a picture",
+     "Output"},
+    {"mistakes", HEED_TEXT, "", 0, 0, NULL, "pictures: write the worst mistakes as a contact sheet",
+     "Output"},
+    {"worst", HEED_INT, "40", 1, 1000, NULL, "how many of them", "Output"},
+    {0}};
 
 void share_interval(double right, double all, double *low, double *high) {
     double z = 1.959963984540054, p = right / all, z2 = z * z / all;
@@ -39,12 +48,17 @@ static void eval(program *p) {
 const command cmd_eval = {
     .name = "eval",
     .usage = "RUN [DATA]",
-    .help = "loss, perplexity, bits per byte and accuracy of a run",
-    .about = "Measures the best weights of a run on DATA, or without DATA on the validation part\n"
-             "of the text that it was trained on. For a masked model, a DATA.tsv holds questions:\n"
-             "each line a text with one [MASK], a tab, and the right word.",
+    .help = "how well a run does: loss, accuracy and what follows from them",
+    .about =
+        "Measures the best weights of a run on DATA, or without DATA on what it was trained on:\n"
+        "of a text the validation part, of pictures the test part, else the validation part.\n"
+        "For a masked model, a DATA.tsv holds questions: each line a text with one [MASK], a\n"
+        "tab, and the right word. For pictures, classes are matched by name; the result has a\n"
+        "table of classes (found: the share of its pictures that were named so; precision:\n"
+        "how often the name was right) and what was taken for what.",
     .examples = "  heed eval runs/book\n"
-                "  heed eval runs/book other.txt --json\n",
+                "  heed eval runs/book other.txt --json\n"
+                "  heed eval runs/digits --confusion confusion.png --mistakes mistakes.png\n",
     .options = options,
     .computes = true,
     .continues = true,

@@ -171,9 +171,7 @@ static void fill(program *p) {
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
     if (r->model != &heed_model_mlm)
-        heed_fail(p->c, HEED_USAGE,
-                  "heed fill takes a masked language model: %s holds a %s; hint: heed generate %s",
-                  p->argv[0], r->model->name, p->argv[0]);
+        wrong_run(p, "a masked language model", r);
     else
         each_input(p, r, fill_one);
     heed_run_close(r);

@@ -182,6 +182,8 @@ static void generate_from(program *p, const heed_run *r) {
                       .top_k = (int)heed_config_int(f, "top-k"),
                       .top_p = heed_config_real(f, "top-p"),
                       .seed = (uint64_t)heed_config_int(f, "seed"),
+                      .has_end = true,
+                      .end = gpt_end(r->config, r->tokenizer),
                       .uncached = !heed_config_bool(f, "cache")};
     stream s = {.p = p,
                 .run = r,
@@ -211,10 +213,7 @@ static void generate(program *p) {
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
     if (r->model != &heed_model_gpt)
-        heed_fail(p->c, HEED_USAGE,
-                  "heed generate takes a causal language model: %s holds a %s; hint: heed fill %s "
-                  "\"some [MASK] .\"",
-                  p->argv[0], r->model->name, p->argv[0]);
+        wrong_run(p, "a causal language model", r);
     else
         generate_from(p, r);
     heed_run_close(r);
@@ -224,7 +223,8 @@ const command cmd_generate = {
     .name = "generate",
     .usage = "RUN",
     .help = "go on from a prompt, token by token",
-    .about = "Makes text with a causal language model and prints it as it comes.",
+    .about = "Makes text with a causal language model and prints it as it comes. A model of lines\n"
+             "(--packing lines) ends a text where it would end a line.",
     .examples = "  heed generate runs/book --prompt \"Once upon a time\" --n 300\n"
                 "  heed generate runs/book --samples 3 --temperature 0.7 --top-p 0.95 --seed 7\n",
     .options = options,

@@ -45,7 +45,8 @@ static heed_check check_model(heed_ctx *c, const heed_model *m, const char *sett
     return k;
 }
 
-#define TINY "width=8 layers=2 heads=2 ff=16 block=6 vocab=13 batch=2 init-std=0.3 "
+#define TINY    "width=8 layers=2 heads=2 ff=16 block=6 vocab=13 batch=2 init-std=0.3 "
+#define PICTURE "image-size=6 channels=2 classes=3 batch=3 width=8 layers=2 heads=2 init-std=0.3 "
 static const struct {
     const char *name;
     const heed_model *model;
@@ -57,7 +58,16 @@ static const struct {
     {"gpt", &heed_model_gpt, TINY},
     {"gpt variant", &heed_model_gpt,
      TINY "norm=post attention=explicit key-width=3 value-width=5 bias=false beta=0.9"},
-    {"mlp", &heed_model_mlp, "features=7 width=8 classes=5 batch=3 activation=tanh"},
+    {"vit", &heed_model_vit, PICTURE "patch=2 ff=16"},
+    {"vit variant", &heed_model_vit,
+     PICTURE "patch=3 pool=mean positions=sinusoidal norm=post final-norm=false dropout=0.2 "
+             "smoothing=0.1"},
+    {"cnn", &heed_model_cnn, "image-size=5 channels=2 classes=3 batch=2 width=4 stages=2"},
+    {"cnn variant", &heed_model_cnn,
+     "image-size=5 channels=2 classes=2 head=binary batch=2 width=4 stages=2 batch-norm=false "
+     "residual=false dropout=0.2"},
+    {"mlp", &heed_model_mlp,
+     "image-size=3 channels=2 classes=5 batch=6 width=8 activation=tanh residual=true"},
 };
 
 /* ---- table ---- */

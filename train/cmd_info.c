@@ -100,7 +100,8 @@ static void print_arrays(program *p, const heed_safetensors *f, const char *path
 
 /* What a run is: one line of its settings, or all of them. */
 static bool print_settings(program *p, const char *dir) {
-    static const char *const keys[] = {"layers", "heads", "width", "block", "vocab"};
+    static const char *const keys[] = {"layers",     "heads", "width",    "block",  "vocab",
+                                       "image-size", "patch", "channels", "classes"};
     const task *k;
     heed_text text = {.c = p->c};
     heed_config *f = run_settings(p->c, dir, &k);

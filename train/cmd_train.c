@@ -45,15 +45,14 @@ typedef struct {
     bool resume, force;
 } training;
 
-static void print_result(program *p, const training *t, const heed_fit_result *r) {
+static json_t *result_json(const training *t, const heed_fit_result *r) {
+    return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o}", "run", t->run, "step", (json_int_t)r->step,
+                     "loss", json_number(r->loss), "val_loss", json_number(r->val_loss),
+                     "best_loss", json_number(r->best_loss), "accuracy", json_number(r->metric));
+}
+
+static void print_result(const training *t, const heed_fit_result *r) {
     char best[64] = "";
-    if (heed_config_bool(p->flags, "json")) {
-        print_json(p, json_pack("{s:s, s:I, s:o, s:o, s:o, s:o}", "run", t->run, "step",
-                                (json_int_t)r->step, "loss", json_number(r->loss), "val_loss",
-                                json_number(r->val_loss), "best_loss", json_number(r->best_loss),
-                                "accuracy", json_number(r->metric)));
-        return;
-    }
     printf("%s: step %lld", t->run, (long long)r->step);
     if (isfinite(r->best_loss) && r->best_loss < r->val_loss)
         snprintf(best, sizeof best, ", the best one %.4f", r->best_loss);
@@ -61,8 +60,23 @@ static void print_result(program *p, const training *t, const heed_fit_result *r
         printf(", validation loss %.4f%s", r->val_loss, best);
     else
         printf(", training loss %.4f", r->loss);
+    if (isfinite(r->metric) && !t->task->kind->perplexity)
+        printf(", accuracy %.2f %%", 100 * r->metric);
     putchar('\n');
-    t->task->kind->next(t->task, heed_config_text(t->f, "data"), t->run);
+}
+
+/* Prints what came out. A run that was finished before has nothing new to tell of its data. */
+static void conclude(program *p, const training *t, const data_set *data, const progress *g,
+                     const heed_fit_result *r, double seconds) {
+    const data_kind *kind = t->task->kind;
+    json_t *json = heed_config_bool(p->flags, "json") ? result_json(t, r) : NULL;
+    ending e = {.run = t->run, .f = t->f, .step = r->step, .seconds = seconds, .json = json};
+    if (!json) print_result(t, r);
+    if (kind->finish && g->any) kind->finish(p, data, &e);
+    if (json)
+        print_json(p, json);
+    else
+        kind->next(t->task, heed_config_text(t->f, "data"), t->run);
 }
 
 /* Trains on data that is open. */
@@ -72,6 +86,8 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
                        .data = data->batches,
                        .data_checksum = data->checksum,
                        .tokenizer = data->tokenizer,
+                       .labels = data->labels,
+                       .label_count = data->label_count,
                        .run = t->run,
                        .no_val = data->no_val,
                        .resume = t->resume,
@@ -79,11 +95,12 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
                        .report = progress_report,
                        .stop = was_interrupted,
                        .user = g};
+    double start = now();
     catch_interrupt();
     heed_fit_result r = heed_fit(p->c, &a);
     if (p->line_open) fputc('\n', stderr);
     p->line_open = false;
-    if (heed_state(p->c) == HEED_OK) print_result(p, t, &r);
+    if (heed_state(p->c) == HEED_OK) conclude(p, t, data, g, &r, now() - start);
     if (heed_state(p->c) == HEED_INTERRUPTED) {
         fprintf(stderr, "heed: interrupted at step %lld; go on with\n  heed resume %s\n",
                 (long long)r.step, t->run);
@@ -155,12 +172,16 @@ static void train(program *p) {
 const command cmd_train = {
     .name = "train",
     .usage = "TASK DATA -o RUN",
-    .help = "train a model on a text file",
-    .about = "Trains a model on a text file and writes a run: a folder that is all of the model.\n"
-             "Without --tokenizer PATH a tokenizer is trained on the text first. Ctrl-C saves and\n"
-             "stops; `heed resume RUN` goes on.",
+    .help = "train a model on a text file, or on pictures",
+    .about =
+        "Trains a model on DATA and writes a run: a folder that is all of the model.\n"
+        "mlm and gpt take a text file; without --tokenizer PATH a tokenizer is trained on it\n"
+        "first. vit, cnn and mlp take pictures: a folder of class folders (below train, val\n"
+        "and test, or at once), a folder of IDX or CIFAR files, or a CSV of path,label lines.\n"
+        "Ctrl-C saves and stops; `heed resume RUN` goes on.",
     .examples = "  heed train gpt book.txt -o runs/book --steps 300\n"
                 "  heed train mlm book.txt -o runs/blanks --preset tiny --tokenizer word\n"
+                "  heed train vit flowers -o runs/flowers --image-size 64 --minutes 2\n"
                 "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n",
     .options = train_options,
     .task_options = true,

@@ -7,17 +7,21 @@
 
 enum { MOST_COLUMNS = 16 };
 
-static bool curve_add(heed_ctx *c, curve *k, double step, double loss) {
+static bool grow(double **x, int room) {
+    double *grown = realloc(*x, (size_t)room * sizeof *grown);
+    if (grown) *x = grown;
+    return grown != NULL;
+}
+
+static bool curve_add(heed_ctx *c, curve *k, double step, double loss, double metric) {
     if (k->count == k->room) {
         int room = k->room ? 2 * k->room : 256;
-        double *a = realloc(k->step, (size_t)room * sizeof *a);
-        if (a) k->step = a;
-        double *b = a ? realloc(k->loss, (size_t)room * sizeof *b) : NULL;
-        if (!b) return heed_fail(c, HEED_FAILED, "no memory for a curve of %d points", room);
-        k->loss = b;
+        if (!grow(&k->step, room) || !grow(&k->loss, room) || !grow(&k->metric, room))
+            return heed_fail(c, HEED_FAILED, "no memory for a curve of %d points", room);
         k->room = room;
     }
     k->step[k->count] = step;
+    k->metric[k->count] = metric;
     k->loss[k->count++] = loss;
     return true;
 }
@@ -38,31 +42,55 @@ static int column(char *const *field, int n, const char *name) {
     return -1;
 }
 
+typedef struct {
+    int step, split, loss, metric, seconds, count; /* places in a line; -1: absent */
+} columns;
+
+static columns columns_of(char *const *field, int n) {
+    return (columns){column(field, n, "step"),    column(field, n, "split"),
+                     column(field, n, "loss"),    column(field, n, "metric"),
+                     column(field, n, "seconds"), n};
+}
+
+/* The number in a field; NAN if it is empty or absent. */
+static double number(char *const *field, int at) {
+    char *end;
+    double y = at < 0 ? (double)NAN : strtod(field[at], &end);
+    return at < 0 || end == field[at] ? (double)NAN : y;
+}
+
+static bool take_line(run_curves *k, char *const *field, const columns *at) {
+    const char *split = field[at->split];
+    double metric = number(field, at->metric), seconds = number(field, at->seconds);
+    if (isfinite(seconds)) k->seconds = seconds;
+    if (strcmp(split, "test") == 0) {
+        k->test = metric;
+        return true;
+    }
+    curve *to = strcmp(split, "val") == 0 ? &k->val : &k->train;
+    return curve_add(k->c, to, strtod(field[at->step], NULL), number(field, at->loss), metric);
+}
+
 /* Reads text, which it cuts up. False on a header without step, split and loss, or a short line. */
 static bool read_lines(run_curves *k, char *text, const char *path) {
     char *field[MOST_COLUMNS], *next;
-    int step = -1, split = -1, loss = -1, seconds = -1, columns = 0, number = 0;
+    columns at = {0};
+    int line_number = 0;
     for (char *line = text; line && *line; line = next) {
         if ((next = strchr(line, '\n'))) *next++ = 0;
         int n = cut(line, field);
-        if (number++ == 0) {
-            step = column(field, n, "step"), split = column(field, n, "split");
-            loss = column(field, n, "loss"), seconds = column(field, n, "seconds"), columns = n;
-            if (step < 0 || split < 0 || loss < 0)
+        if (line_number++ == 0) {
+            at = columns_of(field, n);
+            if (at.step < 0 || at.split < 0 || at.loss < 0)
                 return heed_fail(k->c, HEED_DATA, "%s:1: expected the columns step, split, loss",
                                  path);
             continue;
         }
-        if (n != columns && !next) break; /* a training is writing it */
-        if (n != columns)
-            return heed_fail(k->c, HEED_DATA, "%s:%d: %d columns, expected %d", path, number, n,
-                             columns);
-        curve *to = strcmp(field[split], "val") == 0 ? &k->val : &k->train;
-        char *end;
-        double y = strtod(field[loss], &end);
-        if (end == field[loss]) y = (double)NAN;
-        if (seconds >= 0) k->seconds = strtod(field[seconds], NULL);
-        if (!curve_add(k->c, to, strtod(field[step], NULL), y)) return false;
+        if (n != at.count && !next) break; /* a training is writing it */
+        if (n != at.count)
+            return heed_fail(k->c, HEED_DATA, "%s:%d: %d columns, expected %d", path, line_number,
+                             n, at.count);
+        if (!take_line(k, field, &at)) return false;
     }
     return true;
 }
@@ -70,7 +98,7 @@ static bool read_lines(run_curves *k, char *text, const char *path) {
 bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
     char path[1024];
     size_t n = 0;
-    *out = (run_curves){.c = c, .seconds = (double)NAN};
+    *out = (run_curves){.c = c, .seconds = (double)NAN, .test = (double)NAN};
     snprintf(path, sizeof path, "%s/metrics.csv", dir);
     if (!is_file(path))
         return heed_fail(c, HEED_DATA,
@@ -87,11 +115,15 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
     return ok;
 }
 
+static void curve_free(curve *k) {
+    free(k->step);
+    free(k->loss);
+    free(k->metric);
+}
+
 void curves_free(run_curves *k) {
-    free(k->train.step);
-    free(k->train.loss);
-    free(k->val.step);
-    free(k->val.loss);
+    curve_free(&k->train);
+    curve_free(&k->val);
     *k = (run_curves){0};
 }
 

@@ -23,8 +23,11 @@ struct layer {
     heed_drop drop;
     heed_position position;
     heed_mha mha;
+    heed_tensor *score_bias; /* (1,2,T,T) */
     heed_ff ff;
     heed_block block;
+    heed_conv conv;
+    heed_conv_block conv_block;
 };
 
 /* ---- dense, norms, positions ---- */
@@ -92,6 +95,14 @@ static heed_tensor *mha_apply(layer *l, heed_tape *t, heed_tensor *x) {
     return heed_mha_apply(&l->mha, t, x, NULL, NULL, NULL);
 }
 
+static void biased_init(layer *l, heed_store *s) {
+    mha_init(l, s);
+    l->score_bias = heed_param(s, "score_bias", STRONG, 4, (int[]){1, 2, T, T});
+}
+static heed_tensor *biased_apply(layer *l, heed_tape *t, heed_tensor *x) {
+    return heed_mha_biased(&l->mha, t, x, NULL, l->score_bias, NULL, NULL);
+}
+
 static void cross_init(layer *l, heed_store *s) {
     linear_init(l, s);
     heed_mha_init(&l->mha, s, "mha",
@@ -122,6 +133,47 @@ static heed_tensor *block_apply(layer *l, heed_tape *t, heed_tensor *x) {
     return heed_block_apply(&l->block, t, x, NULL, NULL);
 }
 
+/* ---- convolutions: an example as a picture of 2 x 3 pixels ---- */
+
+static heed_tensor *picture(heed_tape *t, heed_tensor *x) {
+    return heed_reshape(t, x, 4, (int[]){-1, 2, 3, T * D / 6});
+}
+static heed_tensor *tokens(heed_tape *t, heed_tensor *x) {
+    return heed_reshape(t, x, 3, (int[]){-1, T, D});
+}
+
+static void conv_of(layer *l, heed_store *s, bool transposed) {
+    heed_conv_init(&l->conv, s, "conv",
+                   (heed_conv_layer_args){.in = T * D / 6,
+                                          .out = T * D / 6,
+                                          .size = {3, 3},
+                                          .conv = {.pad = {1, 1}, .groups = 2},
+                                          .transposed = transposed});
+}
+static void conv_init(layer *l, heed_store *s) { conv_of(l, s, false); }
+static void transposed_init(layer *l, heed_store *s) { conv_of(l, s, true); }
+static heed_tensor *conv_apply(layer *l, heed_tape *t, heed_tensor *x) {
+    return tokens(t, heed_conv_apply(&l->conv, t, picture(t, x)));
+}
+
+static void sequence_init(layer *l, heed_store *s) {
+    heed_conv_init(
+        &l->conv, s, "conv",
+        (heed_conv_layer_args){.in = D, .out = D, .size = {0, 3}, .conv = {.pad = {0, 1}}});
+}
+static heed_tensor *sequence_apply(layer *l, heed_tape *t, heed_tensor *x) {
+    return heed_conv_apply(&l->conv, t, x);
+}
+
+static void conv_block_init(layer *l, heed_store *s) {
+    heed_conv_block_init(
+        &l->conv_block, s, "block",
+        (heed_conv_block_args){.in = T * D / 6, .out = T * D / 6, .dropout = (heed_real)0.2});
+}
+static heed_tensor *conv_block_apply(layer *l, heed_tape *t, heed_tensor *x) {
+    return tokens(t, heed_conv_block_apply(&l->conv_block, t, picture(t, x)));
+}
+
 static const layer_kind kinds[] = {{"dense", linear_init, linear_apply},
                                    {"layer norm", norm_init, norm_apply},
                                    {"batch norm", batchnorm_init, batchnorm_apply},
@@ -130,8 +182,13 @@ static const layer_kind kinds[] = {{"dense", linear_init, linear_apply},
                                    {"attention", mha_init, mha_apply},
                                    {"attention causal", causal_init, mha_apply},
                                    {"attention plain", explicit_init, mha_apply},
+                                   {"attention biased", biased_init, biased_apply},
                                    {"attention cross", cross_init, cross_apply},
                                    {"feed-forward", ff_init, ff_apply},
+                                   {"convolution", conv_init, conv_apply},
+                                   {"conv transposed", transposed_init, conv_apply},
+                                   {"conv of a sequence", sequence_init, sequence_apply},
+                                   {"block of a CNN", conv_block_init, conv_block_apply},
                                    {"block pre-norm", pre_init, block_apply},
                                    {"block post-norm", post_init, block_apply}};
 

@@ -17,6 +17,7 @@ static const struct {
     {NULL, &cmd_resume},
     {"Use", &cmd_fill},
     {NULL, &cmd_generate},
+    {NULL, &cmd_classify},
     {NULL, &cmd_eval},
     {"Look", &cmd_plot},
     {NULL, &cmd_compare},
@@ -28,8 +29,8 @@ static const struct {
 enum { COMMANDS = sizeof table / sizeof *table };
 
 static void print_overview(void) {
-    puts("heed " HEED_VERSION ": trains small transformers on a text file and shows what they "
-         "attend to\n\nUsage: heed COMMAND [ARGS] [--key value]");
+    puts("heed " HEED_VERSION ": trains small transformers on a text file or on pictures and shows "
+         "what they attend to\n\nUsage: heed COMMAND [ARGS] [--key value]");
     for (int i = 0; i < COMMANDS; i++) {
         if (table[i].heading) printf("\n%s:\n", table[i].heading);
         printf("  %-18s %s\n", table[i].command->name, table[i].command->help);
@@ -37,6 +38,9 @@ static void print_overview(void) {
     puts("\nA first model, and a question to it:\n"
          "  heed train mlm book.txt -o runs/book\n"
          "  heed fill runs/book \"The king went to the [MASK] .\"\n"
+         "\nAnother, of pictures in a folder per class:\n"
+         "  heed train vit flowers -o runs/flowers --image-size 64\n"
+         "  heed classify runs/flowers rose.jpg\n"
          "\n`heed help COMMAND` explains a command and all its settings.");
 }
 

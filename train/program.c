@@ -242,6 +242,13 @@ heed_run *open_run(program *p, const char *dir) {
     return heed_run_open(p->c, dir, heed_models, NULL);
 }
 
+bool wrong_run(program *p, const char *takes, const heed_run *r) {
+    const char *run = p->argv[0];
+    return heed_fail(p->c, HEED_USAGE, "heed %s takes %s: %s holds a %s; hint: heed %s %s",
+                     p->command->name, takes, run, r->model->name, find_task(r->model->name)->use,
+                     run);
+}
+
 /* ---- help ---- */
 
 static void print_tasks(const command *k) {

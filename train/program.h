@@ -14,7 +14,7 @@
  * all tasks share. */
 typedef struct data_kind data_kind; /* training.h */
 typedef struct {
-    const char *name;
+    const char *name, *use; /* "gpt"; the command that its runs are for: "generate" */
     const heed_model *model;
     const data_kind *kind;
     const heed_option *defaults; /* come before the shared tables, so they win; ended by {0} */
@@ -48,7 +48,8 @@ typedef struct {
 
 extern const command cmd_init, cmd_data_check, cmd_tokenizer_train, cmd_tokenizer_encode,
     cmd_tokenizer_decode, cmd_tokenizer_info, cmd_train, cmd_resume, cmd_eval, cmd_fill,
-    cmd_generate, cmd_info, cmd_plot, cmd_compare, cmd_gradcheck, cmd_bench, cmd_doctor;
+    cmd_generate, cmd_classify, cmd_info, cmd_plot, cmd_compare, cmd_gradcheck, cmd_bench,
+    cmd_doctor;
 
 struct program {
     const command *command;
@@ -75,6 +76,8 @@ heed_config *task_config(program *p);
 /* A run of any task, or its settings alone; NULL: see p->c. */
 heed_run *open_run(program *p, const char *dir);
 heed_config *run_settings(heed_ctx *c, const char *dir, const task **k);
+/* Fails: the command takes a run of another model. Names the command for the run at hand. */
+bool wrong_run(program *p, const char *takes, const heed_run *r);
 
 bool print_help(int argc, char **argv, const command *k);
 bool wants_help(int argc, char **argv);
@@ -100,7 +103,7 @@ size_t text_cut(const char *text, int columns);
 /* A token as it is shown: newline, tab and space made visible. Into text, which is returned. */
 char *show_token(char *text, size_t size, const char *token);
 
-/* ---- terminal (the one file of the program that knows POSIX) ---- */
+/* ---- terminal.c (with files.c, all of the program that knows POSIX) ---- */
 bool is_terminal(FILE *f);
 bool has_color(FILE *f); /* a terminal, and neither NO_COLOR nor a dumb one */
 heed_terminal terminal_kind(FILE *f);
@@ -113,6 +116,7 @@ void catch_interrupt(
 bool was_interrupted(void *unused);
 bool is_directory(const char *path);
 bool is_file(const char *path);
+bool same_file(const char *a, const char *b);  /* one place on the disk */
 const char *cpu_name(char *text, size_t size); /* returns text */
 
 #endif

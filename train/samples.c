@@ -34,6 +34,8 @@ void sample_text(progress *g, const heed_report *r) {
     gpt_sampling a = {.count = TOKENS,
                       .temperature = 0.8,
                       .seed = heed_seed(g->p->c),
+                      .has_end = true,
+                      .end = gpt_end(g->f, k),
                       .sample = (uint32_t)r->step};
     int n = gpt_generate(r->self, g->tape, &prompt, 1, &a, made);
     g->samples.n = 0;

@@ -5,7 +5,7 @@
 
 static const heed_option run_options[] = {
     {"task", HEED_TEXT, "", 0, 0, NULL, "what is trained; given as the first argument", "Run"},
-    {"data", HEED_TEXT, "", 0, 0, NULL, "file to train on; given as the second argument", "Run"},
+    {"data", HEED_TEXT, "", 0, 0, NULL, "what to train on; given as the second argument", "Run"},
     {"preset", HEED_TEXT, "none", 0, 0, NULL,
      "a set of settings, each of which may still be given: nano, tiny, small, nanogpt-cpu (gpt)",
      "Run"},
@@ -18,12 +18,35 @@ static const heed_option mlm_defaults[] = {
     {0}};
 
 static const task task_mlm = {.name = "mlm",
+                              .use = "fill",
                               .model = &heed_model_mlm,
                               .kind = &text_kind,
                               .defaults = mlm_defaults,
                               .masked = true};
-static const task task_gpt = {.name = "gpt", .model = &heed_model_gpt, .kind = &text_kind};
-const task *const tasks[] = {&task_mlm, &task_gpt, NULL};
+static const task task_gpt = {
+    .name = "gpt", .use = "generate", .model = &heed_model_gpt, .kind = &text_kind};
+
+static const heed_option picture_defaults[] = {
+    {"preset", HEED_TEXT, "none", 0, 0, NULL,
+     "a set of settings, each of which may still be given; a wrong name lists them", "Run"},
+    {0}};
+static const task task_vit = {.name = "vit",
+                              .use = "classify",
+                              .model = &heed_model_vit,
+                              .kind = &picture_kind,
+                              .defaults = picture_defaults};
+static const task task_cnn = {.name = "cnn",
+                              .use = "classify",
+                              .model = &heed_model_cnn,
+                              .kind = &picture_kind,
+                              .defaults = picture_defaults};
+static const task task_mlp = {.name = "mlp",
+                              .use = "classify",
+                              .model = &heed_model_mlp,
+                              .kind = &picture_kind,
+                              .defaults = picture_defaults};
+
+const task *const tasks[] = {&task_mlm, &task_gpt, &task_vit, &task_cnn, &task_mlp, NULL};
 
 const task *find_task(const char *name) {
     for (int i = 0; tasks[i]; i++)

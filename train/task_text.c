@@ -84,12 +84,9 @@ static bool open_corpus(heed_ctx *c, const task *k, const heed_config *f, data_s
 
 /* The tokenizer that f names is opened, or trained on the text; a run has one already. */
 static bool open_text(heed_ctx *c, const task *k, heed_config *f, const char *run, data_set *out) {
-    char size[24];
     *out = (data_set){.task = k,
                       .tokenizer = run ? heed_tokenizer_open(c, run) : make_tokenizer(c, k, f)};
-    if (!out->tokenizer || !check_specials(c, k, out->tokenizer)) return false;
-    snprintf(size, sizeof size, "%d", heed_vocab_size(out->tokenizer));
-    return heed_config_set(f, "vocab", size, "vocab", HEED_FROM_FLAG) && open_corpus(c, k, f, out);
+    return out->tokenizer && check_specials(c, k, out->tokenizer) && open_corpus(c, k, f, out);
 }
 
 static void close_text(data_set *d) {

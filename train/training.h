@@ -14,10 +14,22 @@ typedef struct {
     void *batches; /* for model->batch */
     heed_tokenizer *tokenizer;
     uint64_t checksum;
-    bool no_val; /* there is no validation part */
+    bool no_val;               /* there is no validation part */
+    const char *const *labels; /* names of the classes, or NULL */
+    int label_count;
 } data_set;
 
-/* A kind of data: text (task_text.c). The commands know data through this table alone. */
+/* A training that has come to its end. */
+typedef struct {
+    const char *run;
+    const heed_config *f;
+    int64_t step;
+    double seconds, waited; /* of the training; share of them that was spent waiting for data */
+    json_t *json;           /* of --json, to be added to; else NULL */
+} ending;
+
+/* A kind of data: text (task_text.c), pictures (task_image.c). The commands know data through this
+ * table alone. */
 typedef struct progress progress;
 struct data_kind {
     const char *noun, *example; /* "a text file", "book.txt" */
@@ -31,11 +43,12 @@ struct data_kind {
     void (*banner)(const data_set *d, const heed_config *f);     /* by banner_row */
     void (*steps)(const heed_config *f, uint64_t epoch_batches); /* the banner's row of the epoch */
     void (*evaluated)(progress *g, const heed_report *r);        /* after an evaluation; or NULL */
+    void (*finish)(program *p, const data_set *d, ending *e);    /* reports more; or NULL */
     void (*next)(const task *k, const char *data, const char *run);       /* prints what to try */
     void (*eval)(program *p, const task *k, heed_config *f, heed_run *r); /* heed eval */
     void (*check)(program *p);                                            /* heed data check */
 };
-extern const data_kind text_kind;
+extern const data_kind text_kind, picture_kind;
 
 /* ---- the display (progress.c) ---- */
 typedef enum { SHOW_BAR, SHOW_LINES, SHOW_JSON, SHOW_NOTHING } show_mode;
@@ -58,6 +71,9 @@ void banner_row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
 /* The heed_fit callback; user is a progress. */
 void progress_report(void *user, const heed_report *r);
 
+/* A training that fits the data: the suggestion, and what was given to data check (cmd_data.c). */
+void print_try(const program *p, const char *suggestion);
+
 /* ---- text (task_text.c and its neighbours) ---- */
 /* Appends a text of the model at hand to RUN/samples.txt (samples.c). */
 void sample_text(progress *g, const heed_report *r);
@@ -65,6 +81,10 @@ void sample_text(progress *g, const heed_report *r);
 void next_text(const task *k, const char *data, const char *run);
 void eval_text(program *p, const task *k, heed_config *f, heed_run *r); /* eval_text.c */
 void check_text(program *p);                                            /* check_text.c */
+
+/* ---- pictures (eval_image.c, check_image.c) ---- */
+void eval_pictures(program *p, const task *k, heed_config *f, heed_run *r);
+void check_pictures(program *p);
 
 /* ---- scores (cmd_eval.c) ---- */
 typedef struct {
@@ -78,10 +98,11 @@ void share_interval(double right, double all, double *low, double *high);
 /* ---- curves (curves.c) ---- */
 typedef struct {
     int count, room;
-    double *step, *loss;
+    double *step, *loss, *metric; /* metric: accuracy, NAN where there was none */
 } curve;
 typedef struct {
     curve train, val;
+    double test;    /* accuracy on the test part; NAN: not read */
     double seconds; /* of the last line; NAN if not told */
     heed_ctx *c;
 } run_curves;
@@ -90,6 +111,8 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out);
 void curves_free(run_curves *k);
 /* Its training and validation loss over steps; series and title must outlive the chart. */
 heed_chart curves_chart(const run_curves *k, const char *title, heed_series series[2]);
+/* On stdout, as wide as the terminal. */
+void draw_chart(program *p, const heed_chart *chart);
 /* Draws DIR/metrics.csv as a picture at path. */
 bool curves_png(heed_ctx *c, const char *dir, const char *path);
 

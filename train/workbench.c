@@ -10,10 +10,17 @@ heed_config *workbench_config(heed_ctx *c, const heed_model *m) {
     return heed_config_new(c, tables);
 }
 
+/* Numbers of an example: of a layer's, or the pixels of a picture. */
+static int numbers(const heed_config *f) {
+    if (heed_config_has(f, "features")) return (int)heed_config_int(f, "features");
+    int64_t size = heed_config_int(f, "image-size");
+    return (int)(size * size * heed_config_int(f, "channels"));
+}
+
 bool workbench_open(workbench *w) {
-    bool dense = w->dense = heed_config_has(w->f, "features");
+    bool dense = w->dense = heed_config_has(w->f, "classes");
     w->rows = (int)heed_config_int(w->f, "batch");
-    w->len = (int)heed_config_int(w->f, dense ? "features" : "block");
+    w->len = dense ? numbers(w->f) : (int)heed_config_int(w->f, "block");
     w->vocab = (int)heed_config_int(w->f, dense ? "classes" : "vocab");
     if (w->model == &heed_model_mlm) {
         w->picks = (int)lround(heed_config_real(w->f, "mask-share") * w->len);

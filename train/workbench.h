@@ -17,7 +17,7 @@ typedef struct {
     heed_store *store;
     heed_tape *tape;
     void *self;
-    int rows, len, vocab; /* of a batch: (rows,len); dense models: len features, vocab classes */
+    int rows, len, vocab; /* of a batch: (rows,len); dense models: len numbers, vocab classes */
     int picks;            /* of a row: mlm alone */
     bool dense;           /* takes numbers, not tokens */
 } workbench;

@@ -16,9 +16,11 @@ extern "C" {
 #if defined(__GNUC__)
 #define HEED_API               __attribute__((visibility("default")))
 #define HEED_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define HEED_USE_RESULT        __attribute__((warn_unused_result))
 #else
 #define HEED_API
 #define HEED_PRINTF(fmt, args)
+#define HEED_USE_RESULT
 #endif
 
 /* The number type of every value and gradient. float, but for the double build that the tests use.
@@ -51,6 +53,9 @@ typedef enum {
     HEED_LOG,
     HEED_SQRT
 } heed_act;
+
+/* A cell of a recurrent layer. */
+typedef enum { HEED_RNN, HEED_GRU, HEED_LSTM } heed_cell;
 
 typedef struct heed_ctx heed_ctx;
 typedef struct heed_tensor heed_tensor;

@@ -29,7 +29,7 @@ typedef struct {
     double loss; /* STEP: of this step; EVAL: mean of training losses since the last evaluation */
     double val_loss, metric; /* EVAL: validation loss, accuracy; NAN without a validation part */
     double bits_per_byte;    /* EVAL; NAN if unknown */
-    bool best;               /* EVAL: lowest validation loss so far */
+    bool best;               /* EVAL: the best so far, by the setting `best` */
     double lr, grad_norm, items_per_s, seconds,
         seconds_left; /* seconds since start, without what came before a resume */
     size_t params,
@@ -48,7 +48,8 @@ typedef struct {
     const heed_tokenizer *tokenizer; /* saved into the run; NULL: none */
     uint64_t tokenizer_digest;       /* for tokenizer NULL: of what made the data, or 0 */
     const char *run;                 /* directory, or NULL: nothing is written */
-    const char *const *labels;       /* names of the classes, saved as labels.txt; NULL: none */
+    const char *const *labels; /* names of the classes, saved as labels.txt; NULL: none. The setting
+                                  `classes` becomes their number */
     int label_count;
     bool no_val; /* the data has no validation part (model->evals may count the
                     training text then): best by training loss */
@@ -62,12 +63,14 @@ typedef struct {
 typedef struct {
     int64_t step;
     double loss, val_loss, best_loss, metric;
+    double best_metric; /* of the best evaluation, as best_loss */
 } heed_fit_result;
 
 /* Trains a->model by a->config. Model and data are tried on one batch before anything is written;
  * the run directory then holds
  *     config.conf            all settings, with the length in steps: read back, they give this run
- *     model.safetensors      the best weights: by validation loss, else by training loss
+ *     model.safetensors      the best weights on the validation part, by loss or accuracy as the
+ *                            setting `best` says; without that part by training loss
  *     last/                  model.safetensors optimizer.safetensors state.json: to go on from
  *     metrics.csv train.log  the tokenizer's files, labels.txt
  * and holds them whole at any moment it may die at. Resumed, a training ends with the same bits as
@@ -88,7 +91,7 @@ typedef struct heed_run {
     heed_store *store;
     heed_tape *tape;
     heed_tokenizer *tokenizer; /* NULL for models without text */
-    const char *const *labels; /* names of the classes; NULL for models without */
+    const char *const *labels; /* names of the classes, from labels.txt; NULL without it */
     int label_count;
     void *self;   /* the model's struct */
     int64_t step; /* of the weights read; -1 unknown */

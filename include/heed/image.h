@@ -127,6 +127,9 @@ HEED_API bool heed_images_get(heed_images *k, heed_part part, size_t index, heed
  * without augmentation. */
 HEED_API bool heed_image_batch(heed_images *k, heed_batch_at at, heed_batch *out);
 HEED_API void heed_images_judge(heed_images *k, heed_part part);
+/* Another augmentation than that of heed_images_args, which may depend on what was found there;
+ * before the first batch. */
+HEED_API void heed_images_augment(heed_images *k, const heed_augment *a);
 HEED_API uint64_t heed_images_evals(const heed_images *k, int rows);
 HEED_API uint64_t heed_images_epoch(const heed_images *k, int rows);
 /* Seconds that heed_image_batch made its caller wait for pictures, in all. */

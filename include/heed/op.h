@@ -90,8 +90,8 @@ HEED_API void *heed_scratch(heed_node *n, size_t bytes);
  * while it is in cache. p may be NULL. */
 HEED_API void heed_scratch_done(heed_node *n, void *p, size_t bytes);
 
-/* The name that heed_at left for the next node, NULL if none; taken: the next node will have none.
- * For functions that record several ops under one name. */
+/* The name that t has by heed_at, NULL if none; taken: nodes recorded through t have none from now
+ * on. For functions that record several ops under one name. */
 HEED_API const char *heed_take_name(heed_tape *t);
 
 /* The node's random stream: seed, its name, step and micro-batch. */

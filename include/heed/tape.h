@@ -31,10 +31,11 @@ HEED_API void heed_tape_begin(heed_tape *t, heed_mode mode, uint64_t step);
 HEED_API void heed_tape_begin_micro(heed_tape *t, heed_mode mode, uint64_t step, uint32_t micro);
 HEED_API heed_mode heed_tape_mode(const heed_tape *t);
 
-/* Names the next node pushed, and returns the tape: heed_affine(heed_at(t, "head"), x, w, b). The
- * name seeds dropout, stands in errors and is the prefix of the node's probes. The other arguments
- * must already be computed. name is not copied: it must stay until the next begin. */
-HEED_API heed_tape *heed_at(heed_tape *t, const char *name);
+/* The tape under a name, for one node: heed_affine(heed_at(t, "head"), x, w, b). The first node
+ * recorded through what this returns has the name; t itself has none, so the other arguments may
+ * record nodes, too. The name seeds dropout, stands in errors and is the prefix of the node's
+ * probes. It is not copied: it must stay, and what this returns stays, until the next begin. */
+HEED_API heed_tape *heed_at(heed_tape *t, const char *name) HEED_USE_RESULT;
 
 /* Inputs: copies into the arena. Shapes have dims entries; x may be NULL for zeros. */
 HEED_API heed_tensor *heed_input(heed_tape *t, const heed_real *x, int dims, const int *shape);

@@ -6,23 +6,23 @@
 
 /* Where to add the gradient of x: the memory of its owner, made and zeroed at first use. A
  * parameter's lives on. */
-static heed_real *gradient(heed_tape *t, heed_tensor *x) {
+static heed_real *gradient(heed__recording *r, heed_tensor *x) {
     if (!x || !x->wants_grad) return NULL;
     if (x->base) {
-        heed_real *g = gradient(t, x->base);
+        heed_real *g = gradient(r, x->base);
         return g ? g + x->offset : NULL;
     }
     if (!x->g && x->name) {
-        x->g = heed__alloc_array(t->c, x->size, sizeof *x->g);
+        x->g = heed__alloc_array(r->c, x->size, sizeof *x->g);
     } else if (!x->g) {
-        x->g = heed__arena_take(&t->arena, x->size * sizeof *x->g);
+        x->g = heed__arena_take(&r->arena, x->size * sizeof *x->g);
         if (x->g) memset(x->g, 0, x->size * sizeof *x->g);
     }
     x->touched = true;
     return x->g;
 }
 
-heed_real *heed_grad(heed_node *n, int i) { return gradient(n->tape, n->in[i]); }
+heed_real *heed_grad(heed_node *n, int i) { return gradient(n->tape->r, n->in[i]); }
 
 void heed_view_backward(heed_node *n) { (void)n; }
 
@@ -34,23 +34,23 @@ static heed_real *reached(heed_tensor *y) {
 
 static bool prepare_probes(heed_node *n) {
     for (int i = 0; i < n->kept_count; i++)
-        if (n->kept[i]->wants_grad && !gradient(n->tape, n->kept[i])) return false;
+        if (n->kept[i]->wants_grad && !gradient(n->tape->r, n->kept[i])) return false;
     return true;
 }
 
-static bool walk(heed_tape *t) {
-    for (size_t i = t->node_count; i-- > 0;) {
-        heed_node *n = t->nodes[i];
+static bool walk(heed__recording *r) {
+    for (size_t i = r->node_count; i-- > 0;) {
+        heed_node *n = r->nodes[i];
         heed_tensor *y = n->y;
         if (!reached(y)) continue;
         if (!prepare_probes(n)) return false;
         n->op->backward(n);
-        if (heed__tape_stopped(t)) return false;
+        if (heed__stopped(r->c)) return false;
         if (y->keep_grad || y->base) continue;
-        heed__arena_give(&t->arena, y->g, y->size * sizeof *y->g);
+        heed__arena_give(&r->arena, y->g, y->size * sizeof *y->g);
         y->g = NULL;
     }
-    if (t->mode == HEED_TRAIN) heed__report_missing(t->c);
+    if (r->mode == HEED_TRAIN) heed__report_missing(r->c);
     return true;
 }
 
@@ -58,20 +58,20 @@ bool heed_backward_from(heed_tape *t, heed_tensor *y, const heed_real *gy) {
     if (heed__tape_stopped(t) || !y || !gy) return false;
     if (!y->wants_grad)
         return heed_fail(
-            t->c, HEED_USAGE,
+            t->r->c, HEED_USAGE,
             "backward: the loss depends on nothing that wants a gradient; "
             "hint: begin the step with HEED_TRAIN and use parameters that are not frozen");
-    heed_real *g = gradient(t, y);
+    heed_real *g = gradient(t->r, y);
     if (!g) return false;
     for (size_t i = 0; i < y->size; i++) g[i] += gy[i];
-    return walk(t);
+    return walk(t->r);
 }
 
 bool heed_backward(heed_tape *t, heed_tensor *loss) {
     char text[64];
     if (heed__tape_stopped(t) || !loss) return false;
     if (loss->size != 1)
-        return heed_fail(t->c, HEED_USAGE,
+        return heed_fail(t->r->c, HEED_USAGE,
                          "backward: a loss is one number, found shape %s; hint: heed_mean",
                          heed_shape_text(loss, text, sizeof text));
     return heed_backward_from(t, loss, &(heed_real){1});

@@ -1,5 +1,6 @@
 /* The context: first error, log, ownership. */
 #include "core/core.h"
+#include "core/os.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -92,3 +93,9 @@ void heed_log(heed_ctx *c, heed_level level, const char *format, ...) {
 }
 
 uint64_t heed_seed(const heed_ctx *c) { return c ? c->options.seed : 0; }
+
+/* The half is what this program itself may add to the mean at its start. */
+bool heed_crowded(double *load, int *cpus) {
+    *load = heed__os_load(cpus);
+    return *load > *cpus + 0.5;
+}

@@ -242,6 +242,11 @@ bool heed__os_is_dir(const char *path) {
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+bool heed__os_is_file(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static bool make_one(const char *path) { return mkdir(path, 0777) == 0 || heed__os_is_dir(path); }
 
 bool heed__os_make_dir(heed_ctx *c, const char *path) {
@@ -417,6 +422,12 @@ static int allowed_cpus(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }
 int heed__os_cpus(void) {
     double cpus = fmin(allowed_cpus(), quota_cpus());
     return cpus >= 1 ? (int)cpus : 1;
+}
+
+double heed__os_load(int *cpus) {
+    double load;
+    *cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return getloadavg(&load, 1) == 1 ? load : -1;
 }
 
 double heed__os_seconds(void) {

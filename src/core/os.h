@@ -1,4 +1,4 @@
-/* The operating system. os.c is the only file of the library that knows POSIX. */
+/* The operating system. os.c, os_folder.c and os_thread.c alone know POSIX. */
 #ifndef HEED_OS_H
 #define HEED_OS_H
 
@@ -21,6 +21,7 @@ bool heed__os_truncate(heed_ctx *c, const char *path, size_t n);
 
 bool heed__os_exists(const char *path);
 bool heed__os_is_dir(const char *path);
+bool heed__os_is_file(const char *path); /* no folder, pipe or device */
 bool heed__os_make_dir(heed_ctx *c,
                        const char *path); /* an existing folder is fine; parents are made */
 bool heed__os_remove(heed_ctx *c, const char *path); /* file or whole folder; absent is fine */
@@ -28,6 +29,35 @@ bool heed__os_rename(heed_ctx *c, const char *from, const char *to);
 bool heed__os_sync_dir(heed_ctx *c, const char *path);
 /* Removes from a folder what heed__os_write of processes that are gone left there half written. */
 void heed__os_sweep(const char *folder);
+
+typedef struct {
+    char *name;
+    bool folder;
+} heed__entry;
+typedef struct {
+    heed__entry *entries;
+    size_t count, room;
+} heed__listing;
+/* What a folder holds, in bytewise order. Links are followed; hidden names, pipes, sockets and
+ * devices are left out. Free with heed__os_list_free, also after a failure. */
+bool heed__os_list(heed_ctx *c, const char *path, heed__listing *out);
+void heed__os_list_free(heed__listing *l);
+/* The same for every path to one file or folder; false if there is none. */
+bool heed__os_identity(const char *path, uint64_t id[2]);
+
+/* A lock with one condition. wait leaves, sleeps until told, and enters again; tell wakes all that
+ * sleep. Hoare 1974. */
+typedef struct heed__monitor heed__monitor;
+heed__monitor *heed__monitor_new(heed_ctx *c);
+void heed__monitor_free(heed__monitor *l);
+void heed__monitor_enter(heed__monitor *l);
+void heed__monitor_leave(heed__monitor *l);
+void heed__monitor_wait(heed__monitor *l);
+void heed__monitor_tell(heed__monitor *l);
+/* A thread must not touch the context: its first error is nobody's to guard. */
+typedef struct heed__thread heed__thread;
+heed__thread *heed__thread_start(heed_ctx *c, void (*run)(void *data), void *data);
+void heed__thread_join(heed__thread *t);
 
 /* An advisory lock on a file, made if absent: held until it is let go or the process ends, in
  * whatever way. */
@@ -42,7 +72,10 @@ bool heed__os_lock(heed__lock *k, const char *path, long *holder);
 /* Removes the file, too. */
 void heed__os_unlock(heed__lock *k, const char *path);
 
-int heed__os_cpus(void);           /* that affinity and cgroup quota allow, at least 1 */
+int heed__os_cpus(void); /* that affinity and cgroup quota allow, at least 1 */
+/* Processes that run or wait to, a mean of the last minute, over the machine's *cpus CPUs;
+ * negative: unknown. */
+double heed__os_load(int *cpus);
 double heed__os_seconds(void);     /* monotonic */
 size_t heed__os_peak_memory(void); /* bytes of resident memory at its peak, 0 if unknown */
 

@@ -6,43 +6,44 @@
 #include <string.h>
 
 static void destroy(heed__owned *object) {
-    heed_tape *t = (heed_tape *)object;
-    heed__arena_free(&t->arena);
-    for (size_t i = 0; i < t->pattern_count; i++) heed__free(t->patterns[i].pattern);
-    heed__free(t->patterns);
-    heed__free(t->probes);
-    heed__free(t->nodes);
-    heed__free(t);
+    heed__recording *r = (heed__recording *)object;
+    heed__arena_free(&r->arena);
+    for (size_t i = 0; i < r->pattern_count; i++) heed__free(r->patterns[i].pattern);
+    heed__free(r->patterns);
+    heed__free(r->probes);
+    heed__free(r->nodes);
+    heed__free(r);
 }
 
 heed_tape *heed_tape_new(heed_ctx *c) {
     if (heed__stopped(c)) return NULL;
-    heed_tape *t = heed__alloc(c, sizeof *t);
-    if (!t) return NULL;
-    t->c = t->arena.c = c;
-    heed__own(c, &t->owned, destroy);
-    return t;
+    heed__recording *r = heed__alloc(c, sizeof *r);
+    if (!r) return NULL;
+    r->c = r->arena.c = c;
+    r->plain.r = r;
+    heed__own(c, &r->owned, destroy);
+    return &r->plain;
 }
 
 void heed_tape_free(heed_tape *t) {
     if (!t) return;
-    heed__disown(t->c, &t->owned);
-    destroy(&t->owned);
+    heed__disown(t->r->c, &t->r->owned);
+    destroy(&t->r->owned);
 }
 
-heed_ctx *heed_tape_ctx(const heed_tape *t) { return t ? t->c : NULL; }
-heed_mode heed_tape_mode(const heed_tape *t) { return t ? t->mode : HEED_EVAL; }
-bool heed__tape_stopped(const heed_tape *t) { return !t || heed__stopped(t->c); }
+heed_ctx *heed_tape_ctx(const heed_tape *t) { return t ? t->r->c : NULL; }
+heed_mode heed_tape_mode(const heed_tape *t) { return t ? t->r->mode : HEED_EVAL; }
+bool heed__tape_stopped(const heed_tape *t) { return !t || heed__stopped(t->r->c); }
 
 void heed_tape_begin_micro(heed_tape *t, heed_mode mode, uint64_t step, uint32_t micro) {
     if (heed__tape_stopped(t)) return;
-    heed__arena_reset(&t->arena);
-    t->mode = mode;
-    t->step = step;
-    t->micro = micro;
-    t->next_name = NULL;
-    t->pushed = 0;
-    t->node_count = t->probe_count = 0;
+    heed__recording *r = t->r;
+    heed__arena_reset(&r->arena);
+    r->mode = mode;
+    r->step = step;
+    r->micro = micro;
+    r->pushed = 0;
+    r->node_count = r->probe_count = 0;
 }
 
 void heed_tape_begin(heed_tape *t, heed_mode mode, uint64_t step) {
@@ -50,20 +51,22 @@ void heed_tape_begin(heed_tape *t, heed_mode mode, uint64_t step) {
 }
 
 heed_tape *heed_at(heed_tape *t, const char *name) {
-    if (t) t->next_name = name;
-    return t;
+    if (heed__tape_stopped(t)) return NULL;
+    heed_tape *named = heed__arena_take(&t->r->arena, sizeof *named);
+    if (named) *named = (heed_tape){t->r, name};
+    return named;
 }
 
 const char *heed_take_name(heed_tape *t) {
-    const char *name = t ? t->next_name : NULL;
-    if (t) t->next_name = NULL;
+    const char *name = t ? t->name : NULL;
+    if (t) t->name = NULL;
     return name;
 }
 
 heed_tape_usage heed_tape_used(const heed_tape *t) {
     if (!t) return (heed_tape_usage){0};
-    return (heed_tape_usage){heed__arena_used(&t->arena), heed__arena_reserved(&t->arena),
-                             (int)t->node_count};
+    return (heed_tape_usage){heed__arena_used(&t->r->arena), heed__arena_reserved(&t->r->arena),
+                             (int)t->r->node_count};
 }
 
 /* ---- tensors of the step ---- */
@@ -72,13 +75,13 @@ heed_tensor *heed__new_tensor(heed_tape *t, int dims, const int *shape) {
     size_t size;
     if (heed__tape_stopped(t)) return NULL;
     if (!heed__shape_size(dims, shape, &size)) {
-        heed_fail(t->c, HEED_USAGE,
+        heed_fail(t->r->c, HEED_USAGE,
                   "a tensor's shape is wrong: at most %d dims, none negative, and a "
                   "size that memory can hold",
                   HEED_DIMS);
         return NULL;
     }
-    heed_tensor *y = heed__arena_take(&t->arena, sizeof *y);
+    heed_tensor *y = heed__arena_take(&t->r->arena, sizeof *y);
     if (!y) return NULL;
     *y = (heed_tensor){.dims = dims, .shape = {1, 1, 1, 1}, .size = size};
     for (int i = 0; i < dims; i++) y->shape[i] = shape[i];
@@ -86,7 +89,7 @@ heed_tensor *heed__new_tensor(heed_tape *t, int dims, const int *shape) {
 }
 
 static bool take_values(heed_tape *t, heed_tensor *y) {
-    y->x = heed__arena_take(&t->arena, y->size * sizeof *y->x);
+    y->x = heed__arena_take(&t->r->arena, y->size * sizeof *y->x);
     return y->x != NULL;
 }
 
@@ -103,7 +106,7 @@ heed_tensor *heed_input(heed_tape *t, const heed_real *x, int dims, const int *s
 heed_tensor *heed_input_ids(heed_tape *t, const int32_t *ids, int dims, const int *shape) {
     heed_tensor *y = ids ? heed__new_tensor(t, dims, shape) : NULL;
     if (!y) return NULL;
-    y->i = heed__arena_take(&t->arena, y->size * sizeof *y->i);
+    y->i = heed__arena_take(&t->r->arena, y->size * sizeof *y->i);
     if (!y->i) return NULL;
     memcpy(y->i, ids, y->size * sizeof *ids);
     return y;
@@ -175,15 +178,17 @@ heed_tensor *heed_keep(heed_node *n, const char *name, int dims, const int *shap
     return y;
 }
 
-void *heed_scratch(heed_node *n, size_t bytes) { return heed__arena_take(&n->tape->arena, bytes); }
+void *heed_scratch(heed_node *n, size_t bytes) {
+    return heed__arena_take(&n->tape->r->arena, bytes);
+}
 
 void heed_scratch_done(heed_node *n, void *p, size_t bytes) {
-    if (p) heed__arena_give(&n->tape->arena, p, bytes);
+    if (p) heed__arena_give(&n->tape->r->arena, p, bytes);
 }
 
 /* An unnamed node draws by its place among the step's nodes. */
 heed_random heed_node_random(const heed_node *n) {
-    heed_random r = heed_random_at(heed_seed(n->ctx), n->name, n->tape->step, n->tape->micro);
+    heed_random r = heed_random_at(heed_seed(n->ctx), n->name, n->tape->r->step, n->tape->r->micro);
     if (!n->named) r.site ^= (uint32_t)(n->index + 1) * 0x9E3779B9u;
     return r;
 }
@@ -193,25 +198,26 @@ heed_random heed_node_random(const heed_node *n) {
 static heed_node *new_node(heed_tape *t, const heed_op *op, const void *args, int count,
                            heed_tensor *const *in) {
     const char *name = heed_take_name(t);
+    heed__recording *r = t->r;
     size_t list = (size_t)count * sizeof(heed_tensor *);
-    heed_node *n = heed__arena_take(&t->arena, sizeof *n);
-    heed_tensor **copy = n ? heed__arena_take(&t->arena, list) : NULL;
+    heed_node *n = heed__arena_take(&r->arena, sizeof *n);
+    heed_tensor **copy = n ? heed__arena_take(&r->arena, list) : NULL;
     void *own_args =
-        copy && args && op->args_size ? heed__arena_take(&t->arena, op->args_size) : NULL;
+        copy && args && op->args_size ? heed__arena_take(&r->arena, op->args_size) : NULL;
     if (!copy || (args && op->args_size && !own_args)) return NULL;
     if (count) memcpy(copy, in, list);
     if (own_args) memcpy(own_args, args, op->args_size);
     *n = (heed_node){.op = op,
-                     .tape = t,
-                     .ctx = t->c,
-                     .k = heed__kernels_of(t->c),
+                     .tape = &r->plain,
+                     .ctx = r->c,
+                     .k = heed__kernels_of(r->c),
                      .in = copy,
                      .inputs = count,
                      .args = own_args,
                      .name = name ? name : op->name,
                      .named = name != NULL,
-                     .index = t->pushed++,
-                     .training = t->mode == HEED_TRAIN};
+                     .index = r->pushed++,
+                     .training = r->mode == HEED_TRAIN};
     return n;
 }
 
@@ -220,7 +226,7 @@ static bool check_inputs(heed_node *n) {
         const heed_tensor *x = n->in[i];
         bool optional = n->op->inputs >= 0 && (n->op->optional >> i & 1u);
         if (!x && !optional) return heed_wrong(n, "input %d is NULL", i);
-        if (x && x->wants_grad && n->tape->mode != HEED_EVAL) n->recording = true;
+        if (x && x->wants_grad && n->tape->r->mode != HEED_EVAL) n->recording = true;
     }
     if (n->recording && !n->op->backward)
         return heed_wrong(
@@ -230,19 +236,19 @@ static bool check_inputs(heed_node *n) {
 }
 
 static heed_tensor *run(heed_node *n) {
-    heed_tape *t = n->tape;
+    heed__recording *r = n->tape->r;
     if (!check_inputs(n) || !n->op->infer(n) || !n->y) {
-        if (!heed__tape_stopped(t)) heed_wrong(n, "the shape rule failed without a reason");
+        if (!heed__stopped(r->c)) heed_wrong(n, "the shape rule failed without a reason");
         return NULL;
     }
     n->y->node = n;
     n->y->wants_grad = n->recording;
     if (n->op->forward) n->op->forward(n);
-    if (!heed__collect_probes(n) || heed__tape_stopped(t)) return NULL;
+    if (!heed__collect_probes(n) || heed__stopped(r->c)) return NULL;
     if (!n->recording) return n->y;
-    if (!heed__grow(t->c, &t->nodes, &t->node_room, t->node_count + 1, sizeof *t->nodes))
+    if (!heed__grow(r->c, &r->nodes, &r->node_room, r->node_count + 1, sizeof *r->nodes))
         return NULL;
-    t->nodes[t->node_count++] = n;
+    r->nodes[r->node_count++] = n;
     return n->y;
 }
 
@@ -258,7 +264,7 @@ heed_tensor *heed_push(heed_tape *t, const heed_op *op, const void *args, ...) {
     va_list list;
     if (heed__tape_stopped(t)) return NULL;
     if (op->inputs < 0 || op->inputs > 16) {
-        heed_fail(t->c, HEED_USAGE, "op %s takes a list: push it by heed_push_list", op->name);
+        heed_fail(t->r->c, HEED_USAGE, "op %s takes a list: push it by heed_push_list", op->name);
         return NULL;
     }
     va_start(list, args);

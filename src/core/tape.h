@@ -16,16 +16,25 @@ typedef struct {
     heed_tensor *tensor;
 } heed__probe;
 
+typedef struct heed__recording heed__recording;
+
+/* What callers hold: the recording, under a name for the next node or under none. heed_at makes
+ * another one of these, so a name reaches the call that was given it and no other. */
 struct heed_tape {
+    heed__recording *r;
+    const char *name;
+};
+
+struct heed__recording {
     heed__owned owned;
     heed_ctx *c;
+    heed_tape plain; /* without a name: what heed_tape_new gives, and nodes refer to */
     heed__arena arena;
     heed_mode mode;
     uint64_t step;
     uint32_t micro;
-    const char *next_name; /* from heed_at */
-    int pushed;            /* nodes of this step, recorded or not */
-    heed_node **nodes;     /* recorded ones, in order */
+    int pushed;        /* nodes of this step, recorded or not */
+    heed_node **nodes; /* recorded ones, in order */
     size_t node_room, node_count;
     heed__pattern *patterns;
     size_t pattern_room, pattern_count;

@@ -55,17 +55,39 @@ static int by_character(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-int32_t *heed__letters_top(const heed__letters *k, size_t most, size_t *count) {
+/* All characters, the most frequent first; of equal ones the lowest code points. */
+static letter *by_frequency(const heed__letters *k) {
     letter *all = heed__alloc_array(k->c, k->distinct, sizeof *all);
-    int32_t *top = heed__alloc_array(k->c, k->distinct, sizeof *top);
     size_t n = 0;
-    for (int32_t i = 0; all && top && i < PAGES; i++)
+    for (int32_t i = 0; all && i < PAGES; i++)
         for (int32_t j = 0; k->pages[i] && j < PAGE; j++)
             if (k->pages[i][j]) all[n++] = (letter){k->pages[i][j], i * PAGE + j};
     if (n) qsort(all, n, sizeof *all, by_count);
-    *count = n < most ? n : most;
+    return all;
+}
+
+int32_t *heed__letters_top(const heed__letters *k, size_t most, size_t *count) {
+    letter *all = by_frequency(k);
+    int32_t *top = all ? heed__alloc_array(k->c, k->distinct, sizeof *top) : NULL;
+    *count = top ? (k->distinct < most ? k->distinct : most) : 0;
     for (size_t i = 0; i < *count; i++) top[i] = all[i].character;
     if (*count) qsort(top, *count, sizeof *top, by_character);
     heed__free(all);
     return top;
+}
+
+static bool has(const heed__letters *k, int32_t c) {
+    const uint64_t *page = k->pages[c >> PAGE_BITS];
+    return page && page[c & (PAGE - 1)];
+}
+
+size_t heed__letters_fit(const heed__letters *k, const heed__letters *later, size_t places) {
+    letter *all = by_frequency(k);
+    size_t count = 0, used = 0;
+    for (; all && count < k->distinct; count++) {
+        used += has(later, all[count].character) ? 2 : 1;
+        if (used > places) break;
+    }
+    heed__free(all);
+    return count;
 }

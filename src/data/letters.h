@@ -13,4 +13,8 @@ bool heed__letters_count(heed__letters *k, const char *text, size_t n, uint64_t 
  * code points; *count: how many. Free with heed__free. */
 int32_t *heed__letters_top(const heed__letters *k, size_t most, size_t *count);
 
+/* How many of the most frequent characters fit into `places`, when one that later has, too, takes
+ * two. 0 without memory. */
+size_t heed__letters_fit(const heed__letters *k, const heed__letters *later, size_t places);
+
 #endif

@@ -25,18 +25,19 @@ static size_t taps_of(int limit, int size) {
     return 2 * (size_t)ceil(scale > 1 ? scale : 1) + 2;
 }
 
+static int clip_index(double x, int limit) { return x < 0 ? 0 : x > limit ? limit : (int)x; }
+
 /* The weights of output pixel i; returns how many, first: of which pixel the first is. */
 static int weigh(const axis *a, int i, heed_real *weights, int *first) {
     double center = a->start + (i + 0.5) * a->scale, sum = 0;
-    int from = (int)fmax(floor(center - a->radius + 0.5), 0);
-    int to = (int)fmin(floor(center + a->radius + 0.5), a->limit);
-    if (from >= a->limit) from = a->limit - 1;
-    if (to <= from) to = from + 1;
-    for (int j = from; j < to; j++) sum += fmax(1 - fabs(j + 0.5 - center) / a->radius, 0);
+    int from = clip_index(center - a->radius + 0.5, a->limit - 1);
+    int to = clip_index(center + a->radius + 0.5, a->limit);
     for (int j = from; j < to; j++) {
-        double w = fmax(1 - fabs(j + 0.5 - center) / a->radius, 0);
-        weights[j - from] = (heed_real)(sum > 0 ? w / sum : 1.0 / (to - from));
+        double w = 1 - fabs(j + 0.5 - center) / a->radius;
+        sum += w > 0 ? w : 0;
+        weights[j - from] = (heed_real)(w > 0 ? w : 0);
     }
+    for (int j = from; j < to; j++) weights[j - from] /= (heed_real)sum;
     *first = from;
     return to - from;
 }

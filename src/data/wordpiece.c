@@ -210,23 +210,36 @@ static bool merge_all(trainer *t, size_t bound) {
 
 /* ---- words to symbols ---- */
 
+/* The characters of all words, and those that do not begin one, which have a ## form as well. */
+static bool count_letters(const trainer *t, const heed__counts *w, heed__letters *all,
+                          heed__letters *later) {
+    int32_t ch;
+    bool good = all && later;
+    for (size_t i = 0; good && i < t->words; i++) {
+        const char *word = heed__names_text(&w->names, i);
+        size_t n = heed__names_length(&w->names, i), first = n ? heed__utf8_read(word, n, &ch) : 0;
+        good = heed__letters_count(all, word, n, w->counts[i]) &&
+               heed__letters_count(later, word + first, n - first, w->counts[i]);
+    }
+    return good;
+}
+
 /* Adds the most frequent characters, by code point; as many as leave room for their ## forms. */
 static bool add_alphabet(trainer *t, const heed__counts *w, size_t bound) {
-    heed__letters *letters = heed__letters_new(t->c);
-    size_t most = (bound - t->pieces.count) / 2, count = 0;
-    bool good = letters != NULL;
-    for (size_t i = 0; good && i < t->words; i++)
-        good = heed__letters_count(letters, heed__names_text(&w->names, i),
-                                   heed__names_length(&w->names, i), w->counts[i]);
+    heed__letters *all = heed__letters_new(t->c), *later = heed__letters_new(t->c);
+    size_t count = 0, most = 0;
+    bool good = count_letters(t, w, all, later);
+    if (good) most = heed__letters_fit(all, later, bound - t->pieces.count);
     if (most > ALPHABET_MAX) most = ALPHABET_MAX;
-    int32_t *top = good ? heed__letters_top(letters, most, &count) : NULL;
+    int32_t *top = good ? heed__letters_top(all, most, &count) : NULL;
     good = top != NULL;
     for (size_t i = 0; good && i < count; i++) {
         char bytes[4];
         good = heed__names_add(&t->pieces, bytes, heed__utf8_write(top[i], bytes)) >= 0;
     }
     heed__free(top);
-    heed__letters_free(letters);
+    heed__letters_free(all);
+    heed__letters_free(later);
     return good;
 }
 

@@ -76,7 +76,7 @@ bool heed__weights_load(heed_store *s, const char *path) {
 
 /* ---- state.json ---- */
 
-typedef enum { INT, REAL, HEX, TEXT } kind;
+typedef enum { INT, REAL, NEW_REAL, HEX, TEXT } kind; /* NEW_REAL: may be absent, then NAN */
 typedef struct {
     const char *key;
     kind kind;
@@ -89,6 +89,7 @@ static const field fields[] = {{"step", INT, AT(step)},
                                {"best_step", INT, AT(best_step)},
                                {"stale", INT, AT(stale)},
                                {"best_loss", REAL, AT(best_loss)},
+                               {"best_metric", NEW_REAL, AT(best_metric)},
                                {"loss", REAL, AT(loss)},
                                {"val_loss", REAL, AT(val_loss)},
                                {"metric", REAL, AT(metric)},
@@ -109,9 +110,10 @@ static const field fields[] = {{"step", INT, AT(step)},
 static void add_field(heed_text *t, const field *f, const void *at) {
     heed_text_add(t, "  \"%s\": ", f->key);
     if (f->kind == INT) heed_text_add(t, "%" PRId64, *(const int64_t *)at);
-    if (f->kind == REAL && isfinite(*(const double *)at))
+    bool real = f->kind == REAL || f->kind == NEW_REAL;
+    if (real && isfinite(*(const double *)at))
         heed__put_number(t, *(const double *)at);
-    else if (f->kind == REAL)
+    else if (real)
         heed_text_add(t, "null");
     if (f->kind == HEX) heed_text_add(t, "\"%016" PRIx64 "\"", *(const uint64_t *)at);
     if (f->kind == TEXT) heed_text_add(t, "\"%s\"", (const char *)at);
@@ -141,13 +143,16 @@ static bool parse_hex(const char *text, uint64_t *out) {
 
 static bool read_field(const json_t *v, const field *f, void *at) {
     const char *text = json_string_value(v);
+    if (!v && f->kind == NEW_REAL) v = json_null();
     if (f->kind == INT) *(int64_t *)at = (int64_t)json_integer_value(v);
-    if (f->kind == REAL) *(double *)at = json_is_null(v) ? (double)NAN : json_number_value(v);
+    if (f->kind == REAL || f->kind == NEW_REAL)
+        *(double *)at = json_is_null(v) ? (double)NAN : json_number_value(v);
     if (f->kind == TEXT && text) snprintf(at, 16, "%s", text);
     switch (f->kind) {
     case INT:
         return json_is_integer(v) && json_integer_value(v) >= 0;
     case REAL:
+    case NEW_REAL:
         return json_is_null(v) || json_is_number(v);
     case HEX:
         return parse_hex(text, at);

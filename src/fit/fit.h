@@ -17,6 +17,7 @@ typedef struct {
     heed_schedule_kind schedule;
     double lr_min, warmup, step_gamma, clip; /* warmup below 1 is a share of the steps */
     int64_t step_every, eval_every, eval_batches, save_every, log_every, patience; /* 0: default */
+    bool by_metric; /* the best weights are those of the best metric, not of the lowest loss */
     const char *freeze, *lr_scale; /* lists of patterns */
 } heed__settings;
 bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s);
@@ -37,7 +38,7 @@ typedef struct {
     int64_t step, steps;
     int64_t eval_step;             /* of the last evaluation */
     int64_t best_step, stale;      /* evaluations since the best one */
-    double best_loss;              /* NAN: none yet */
+    double best_loss, best_metric; /* of the best evaluation; NAN: none yet */
     double loss, val_loss, metric; /* of the last evaluation */
     double norm;                   /* of the last gradient */
     heed__mean since_eval,
@@ -72,6 +73,19 @@ bool heed__state_read(heed_ctx *c, const char *path, heed__state *s);
 /* Fills s from a file of heed__checkpoint_save, and checks that not a bit of it has changed. */
 bool heed__weights_load(heed_store *s, const char *path);
 
+/* ---- labels.c ---- */
+
+typedef struct {
+    heed_text text; /* of labels.txt, cut into lines */
+    const char **list;
+    size_t room;
+    int count;
+} heed__labels;
+bool heed__labels_write(heed_ctx *c, const char *run, const char *const *labels, int count);
+/* expected: how many there must be, 0 for any. A run without the file has none. */
+bool heed__labels_read(heed_ctx *c, const char *run, int expected, heed__labels *l);
+void heed__labels_free(heed__labels *l);
+
 /* ---- journal.c ---- */
 
 /* metrics.csv and train.log of a run. run NULL: nothing is written. */
@@ -102,6 +116,16 @@ typedef struct {
 } heed__evaluation;
 bool heed__evaluate(const heed__evaluation *e, heed_score *score);
 
+/* ---- pace.c ---- */
+
+typedef struct {
+    double best; /* seconds of the fastest step */
+    int slow;    /* steps in a row that took many times as long */
+    bool told;
+} heed__pace;
+/* Counts a step. True after several in a row that took many times as long as the fastest. */
+bool heed__pace_slow(heed__pace *p, double took);
+
 /* ---- a training under way ---- */
 
 typedef struct {
@@ -118,6 +142,7 @@ typedef struct {
     void *self;
     size_t bytes;
     heed_text settings;
+    int64_t bound; /* of the vocabulary, as asked for */
     heed__state state;
     heed__journal journal;
     heed__lock lock; /* on the run directory, held from the first write to the end */
@@ -127,6 +152,7 @@ typedef struct {
     double loss;          /* of the last step */
     double start, before; /* clock at the start; seconds of training before a resume */
     double step_seconds, step_items, eval_seconds; /* of one; the first two smoothed */
+    heed__pace pace;
 } heed__fitting;
 
 /* prepare.c: from the arguments to a training about to take its first step. False in error, and
@@ -150,7 +176,7 @@ heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
 /* Refuses when a run stands at dir, unless force. */
 bool heed__run_vacant(heed_ctx *c, const char *dir, bool force);
-/* Makes the folder, or removes from it what an earlier run left; then tokenizer and config.conf. */
+/* Makes the folder, or removes from it what an earlier run left; then tokenizer and labels. */
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a);
 /* Takes back what heed__run_make and a first checkpoint left; made: the folder itself is new. */
 void heed__run_abandon(heed_ctx *c, const char *dir, bool made);

@@ -83,12 +83,12 @@ static const char *first_bad(const heed_store *s, bool gradient, double *found) 
 
 /* The first recorded op of this step with such a number in its output. */
 static const char *first_bad_output(const heed_tape *t, double *found) {
-    for (size_t i = 0; i < t->node_count; i++) {
-        const heed_tensor *y = t->nodes[i]->y;
+    for (size_t i = 0; i < t->r->node_count; i++) {
+        const heed_tensor *y = t->r->nodes[i]->y;
         double v = y && y->x ? bad_number(y->x, y->size) : 0;
         if (v == 0) continue;
         *found = v;
-        return t->nodes[i]->name;
+        return t->r->nodes[i]->name;
     }
     return NULL;
 }
@@ -121,6 +121,24 @@ static bool loss_diverged(heed__fitting *f, int64_t step, const char *what, doub
     if (bad) return diverged(f, step, "value", bad, loss);
     bad = first_bad_output(f->tape, &loss);
     return diverged(f, step, bad ? "output" : what, bad, loss);
+}
+
+/* ---- pace ---- */
+
+/* Advice alone: threads change no bits, but a training changes nothing by itself. */
+static void watch_pace(heed__fitting *f, double took) {
+    double load;
+    int cpus;
+    if (f->pace.told || heed_threads(f->c) < 2 || !heed__pace_slow(&f->pace, took)) return;
+    if (!heed_crowded(&load, &cpus)) return;
+    char note[320];
+    snprintf(note, sizeof note,
+             "steps take %.0f times as long as the fastest: other programs are at work (load %.1f "
+             "on %d CPUs), and threads wait for one another; hint: stop, and resume with --threads "
+             "1: it gives the same bits",
+             took / f->pace.best, load, cpus);
+    f->pace.told = true;
+    heed__fit_tell(f, HEED_FIT_NOTE, note);
 }
 
 /* ---- one update ---- */
@@ -165,6 +183,7 @@ bool heed__fit_update(heed__fitting *f) {
     double took = heed__os_seconds() - start, share = f->step_seconds > 0 ? 0.1 : 1;
     f->step_seconds += share * (took - f->step_seconds);
     f->step_items += share * ((double)items - f->step_items);
+    watch_pace(f, took);
     return true;
 }
 
@@ -196,6 +215,15 @@ heed__evaluation heed__fit_evaluation(const heed__fitting *f) {
                               .user = f->a->user};
 }
 
+/* Of equal accuracies the one of lower loss is better; without a metric the loss alone counts. */
+static bool better(const heed__fitting *f, double loss) {
+    const heed__state *s = &f->state;
+    if (!isfinite(s->best_loss)) return true;
+    if (f->set.by_metric && s->metric != s->best_metric && isfinite(s->metric))
+        return !(s->metric < s->best_metric);
+    return loss < s->best_loss;
+}
+
 /* Takes the score into the state; true at a new best. Without a validation part the training loss
  * judges. */
 static bool take_score(heed__fitting *f, const heed_score *score) {
@@ -205,11 +233,13 @@ static bool take_score(heed__fitting *f, const heed_score *score) {
     s->metric = score->judged > 0 ? score->right / score->judged : (double)NAN;
     s->since_eval = (heed__mean){0};
     s->eval_step = s->step;
-    double judged = f->evals ? s->val_loss : s->loss;
-    bool best = !isfinite(s->best_loss) || judged < s->best_loss;
+    bool best = better(f, f->evals ? s->val_loss : s->loss);
     s->stale = best ? 0 : s->stale + 1;
-    if (best) s->best_loss = judged, s->best_step = s->step;
-    return best;
+    if (!best) return false;
+    s->best_loss = f->evals ? s->val_loss : s->loss;
+    s->best_metric = s->metric;
+    s->best_step = s->step;
+    return true;
 }
 
 /* False when stopped or in error. */
@@ -303,10 +333,12 @@ static void train(heed__fitting *f) {
         interrupt(f);
     else if (f->state.step < f->steps) {
         char note[160];
+        bool metric = f->set.by_metric && isfinite(f->state.best_metric);
         snprintf(note, sizeof note,
-                 "stopped early: %" PRId64 " evaluations without a better loss than %.6g of step "
+                 "stopped early: %" PRId64 " evaluations without a better %s than %.6g of step "
                  "%" PRId64,
-                 f->state.stale, f->state.best_loss, f->state.best_step);
+                 f->state.stale, metric ? "accuracy" : "loss",
+                 metric ? f->state.best_metric : f->state.best_loss, f->state.best_step);
         heed__fit_tell(f, HEED_FIT_NOTE, note);
     }
 }
@@ -322,11 +354,13 @@ static bool complete(heed_ctx *c, const heed_fit_args *a) {
 
 heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a) {
     heed__fitting f = {.c = c, .a = a, .saved_step = -1};
-    f.state.loss = f.state.val_loss = f.state.metric = f.state.best_loss = f.loss = NAN;
+    f.state.loss = f.state.val_loss = f.state.metric = f.loss = NAN;
+    f.state.best_loss = f.state.best_metric = NAN;
     if (complete(c, a)) {
         if (heed__fit_prepare(&f)) train(&f);
         heed__fit_release(&f);
     }
     const heed__state *s = &f.state;
-    return (heed_fit_result){s->step, s->loss, s->val_loss, s->best_loss, s->metric};
+    return (heed_fit_result){s->step,      s->loss,   s->val_loss,
+                             s->best_loss, s->metric, s->best_metric};
 }

@@ -55,8 +55,10 @@ const heed_option heed_fit_options[] = {
      "steps between checkpoints besides those at evaluations; 0: none", EVAL},
     {"log-every", HEED_INT, "0", 0, 1e12, NULL,
      "steps between rows of the training loss in metrics.csv; 0: a hundred in the run", EVAL},
+    {"best", HEED_CHOICE, "loss", 0, 0, "loss|accuracy",
+     "what chooses the best weights, on the validation part", EVAL},
     {"patience", HEED_INT, "0", 0, 1e9, NULL,
-     "stop after this many evaluations without a better loss; 0: never", EVAL},
+     "stop after this many evaluations without a better one; 0: never", EVAL},
     {0}};
 
 /* ---- length ---- */
@@ -158,6 +160,7 @@ bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s) {
     s->save_every = heed_config_int(f, "save-every");
     s->log_every = heed_config_int(f, "log-every");
     s->patience = heed_config_int(f, "patience");
+    s->by_metric = strcmp(heed_config_text(f, "best"), "accuracy") == 0;
     s->freeze = heed_config_text(f, "freeze");
     s->lr_scale = heed_config_text(f, "lr-scale");
     read_optim(f, s);

@@ -27,16 +27,28 @@ static bool agree_on_seed(heed__fitting *f) {
     return heed_config_set(g, "seed", number, "seed of the context", HEED_FROM_FLAG);
 }
 
-static bool set_vocab(heed__fitting *f) {
+static bool set_number(heed_config *g, const char *key, int64_t value, const char *where) {
     char number[24];
-    if (!f->a->tokenizer || !heed_config_has(f->a->config, "vocab")) return true;
-    snprintf(number, sizeof number, "%d", heed_vocab_size(f->a->tokenizer));
-    return heed_config_set(f->a->config, "vocab", number, "tokenizer", HEED_FROM_FLAG);
+    snprintf(number, sizeof number, "%" PRId64, value);
+    return !heed_config_has(g, key) || heed_config_set(g, key, number, where, HEED_FROM_FLAG);
+}
+
+/* What the model must know of the data. config.conf keeps the bound of the vocabulary that was
+ * asked for, with which a tokenizer trained anew is this one. */
+static bool set_vocab(heed__fitting *f, int64_t size) {
+    return !f->a->tokenizer || set_number(f->a->config, "vocab", size, "tokenizer");
+}
+
+static bool set_sizes(heed__fitting *f) {
+    const heed_fit_args *a = f->a;
+    if (heed_config_has(a->config, "vocab")) f->bound = heed_config_int(a->config, "vocab");
+    return set_vocab(f, heed_vocab_size(a->tokenizer)) &&
+           (!a->labels || set_number(a->config, "classes", a->label_count, "labels"));
 }
 
 static bool read_settings(heed__fitting *f) {
     f->settings.c = f->c;
-    return heed__settings_read(f->c, f->a->config, &f->set) && agree_on_seed(f) && set_vocab(f) &&
+    return heed__settings_read(f->c, f->a->config, &f->set) && agree_on_seed(f) && set_sizes(f) &&
            heed__settings_text(f->a->model, f->a->config, &f->settings);
 }
 
@@ -186,7 +198,7 @@ static void begin_state(heed__fitting *f) {
     *s = (heed__state){.seed = heed_seed(f->c),
                        .data_checksum = f->a->data_checksum,
                        .tokenizer_digest = tokenizer_digest(f->a)};
-    s->best_loss = s->loss = s->val_loss = s->metric = s->norm = NAN;
+    s->best_loss = s->best_metric = s->loss = s->val_loss = s->metric = s->norm = NAN;
     f->fresh = true;
 }
 
@@ -287,6 +299,11 @@ static void note_changes(heed__fitting *f) {
     }
 }
 
+static bool write_config(heed__fitting *f) {
+    return set_vocab(f, f->bound) && heed__run_write_config(f->c, f->a) &&
+           set_vocab(f, heed_vocab_size(f->a->tokenizer));
+}
+
 static bool go_on(heed__fitting *f) {
     heed__checkpoint k = {.c = f->c, .run = f->a->run, .store = f->store};
     k.slots = heed_optim_slots(f->optim);
@@ -295,7 +312,7 @@ static bool go_on(heed__fitting *f) {
         !heed__journal_open(&f->journal, f->c, f->a->run, f->state.row_step))
         return false;
     note_changes(f);
-    return heed__run_write_config(f->c, f->a);
+    return write_config(f);
 }
 
 /* The folder is ours to write: it stands, is locked, and nobody has made a run there meanwhile. */
@@ -306,7 +323,8 @@ static bool claim_run(heed__fitting *f) {
 }
 
 static bool start_run(heed__fitting *f) {
-    return heed__run_make(f->c, f->a) && heed__journal_open(&f->journal, f->c, f->a->run, 0);
+    return heed__run_make(f->c, f->a) && write_config(f) &&
+           heed__journal_open(&f->journal, f->c, f->a->run, 0);
 }
 
 static void note_limit(heed__fitting *f) {

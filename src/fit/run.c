@@ -116,7 +116,7 @@ static bool clear_run(heed_ctx *c, const char *dir) {
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
     return heed__os_make_dir(c, a->run) && clear_run(c, a->run) &&
            (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run)) &&
-           heed__run_write_config(c, a);
+           (!a->labels || heed__labels_write(c, a->run, a->labels, a->label_count));
 }
 
 void heed__run_abandon(heed_ctx *c, const char *dir, bool made) {
@@ -137,6 +137,7 @@ typedef struct {
     char architecture[64];
     uint64_t digest; /* of the tokenizer; 0: none */
     heed_text settings;
+    heed__labels labels;
 } opened;
 
 /* Its own memory. What it refers to, the context owns as well, and frees in an order of its own. */
@@ -146,6 +147,7 @@ static void release(heed__owned *owned) {
     heed__free(o->foreign);
     heed_text_free(&o->text);
     heed_text_free(&o->settings);
+    heed__labels_free(&o->labels);
     heed__free(o);
 }
 
@@ -272,6 +274,16 @@ static bool read_tokenizer(opened *o, const char *dir) {
            heed_config_set(r->config, "vocab", vocab, dir, HEED_FROM_FLAG);
 }
 
+static bool read_labels(opened *o, const char *dir) {
+    heed_run *r = &o->run;
+    int64_t classes =
+        heed_config_has(r->config, "classes") ? heed_config_int(r->config, "classes") : 0;
+    if (!heed__labels_read(r->c, dir, (int)classes, &o->labels)) return false;
+    r->labels = o->labels.list;
+    r->label_count = o->labels.count;
+    return true;
+}
+
 static bool build(opened *o, const char *weights) {
     heed_run *r = &o->run;
     r->store = heed_store_new(r->c);
@@ -309,7 +321,8 @@ static bool open_all(opened *o, const char *dir, const heed_model *const *models
     bool ok = find_weights(c, dir, last, &weights, &state) && read_meta(o, weights.s) &&
               choose_model(o, models, weights.s) &&
               read_config(o, heed__run_path(&config, dir, "config.conf")) &&
-              apply_settings(o, weights.s) && read_tokenizer(o, dir) && build(o, weights.s);
+              apply_settings(o, weights.s) && read_tokenizer(o, dir) && read_labels(o, dir) &&
+              build(o, weights.s);
     heed__state s;
     o->run.step = -1;
     if (ok && state.n && (ok = heed__state_read(c, state.s, &s)))

@@ -167,4 +167,46 @@ static inline void pack_tiles(heed_real *tiles, const heed_real *a, size_t step,
     }
 }
 
+/* ---- operands that several products share ---- */
+
+INLINE size_t whole_panels(int n) { return ((size_t)n + PANEL - 1) / PANEL * PANEL; }
+
+/* A right operand of products, cut in panels: element (p, j) of panel c stands at
+ * at[c * panel + p * step + j]. */
+typedef struct {
+    const heed_real *at;
+    size_t step, panel;
+    int width;
+} heed__operand;
+
+/* Rows x (n, width) of stride ld as a right operand: as they lie when whole vectors may be read,
+ * else packed into room. */
+static inline heed__operand operand(heed_real *room, const heed_real *x, size_t ld, int n,
+                                    int width) {
+    if (width % VL == 0) return (heed__operand){x, ld, PANEL, width};
+    for (int j = 0; j < width; j += PANEL)
+        pack_panel(room + (size_t)j * (size_t)n, x + j, ld, false,
+                   width - j < PANEL ? width - j : PANEL, n);
+    return (heed__operand){room, PANEL, (size_t)n * PANEL, width};
+}
+
+/* c (rows, x.width) = or += A (rows, depth) x, A element (i, p) at a[i * a_row + p * a_step]. */
+static inline void times(const heed_real *a, size_t a_row, size_t a_step, int rows, int depth,
+                         const heed__operand *x, heed_real *c, size_t ldc, bool add) {
+    for (int j = 0; j < x->width; j += PANEL) {
+        int left = x->width - j;
+        heed__tile t = {.a = a,
+                        .a_row = a_row,
+                        .a_step = a_step,
+                        .b = x->at + (size_t)(j / PANEL) * x->panel,
+                        .b_step = x->step,
+                        .c = c + j,
+                        .ldc = ldc,
+                        .width = left < PANEL ? left : PANEL,
+                        .depth = depth,
+                        .add = add};
+        tile_run(&t, rows);
+    }
+}
+
 #endif

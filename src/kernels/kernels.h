@@ -73,6 +73,52 @@ typedef struct {
     heed_real *gweights, *gscores; /* (batch,heads,tq,tk): overwritten when not NULL (probes) */
 } heed_attention_job;
 
+/* A convolution of x (batch,h,w,c) with w (o, c/groups, kh, kw) to y (batch,oh,ow,o). Strides,
+ * dilations and groups are at least 1, oh and ow are what they make of h and w. */
+typedef struct {
+    int batch, h, w, c, oh, ow, o, kh, kw;
+    int stride[2], pad[2], dilation[2], groups;
+    heed_real *x, *y, *weight; /* which of them are read or written, the kernel says */
+    const heed_real *bias;     /* of each channel of what is written, or NULL */
+    bool add;                  /* to what is written */
+    heed_real *gw, *gb;        /* (o, c/groups, kh, kw) and (o), or NULL */
+} heed_conv_job;
+typedef enum { HEED_CONV, HEED_CONV_TURNED, HEED_CONV_WEIGHTS } heed_conv_pass;
+
+/* Windows of x (batch,h,w,c), each one pixel of y (batch,oh,ow,c). */
+typedef struct {
+    int batch, h, w, c, oh, ow;
+    int size[2], stride[2], pad[2];
+} heed_pool_job;
+
+/* One time step of a recurrent layer; rows of row strides ld*. States are h (rnn, gru) or h then c
+ * (lstm), gates h | r z n | i f g o, as PyTorch's. */
+typedef struct {
+    heed_cell cell;
+    heed_act act; /* of rnn */
+    int rows, width;
+    const heed_real *x; /* the input's part of the gates */
+    size_t ldx;
+    heed_real *gates; /* (rows, gates): the state's part; gru, lstm: the gates' values afterwards */
+    heed_real *kept;  /* (rows, width): gru: the state's part of n; backward leaves n's gradient */
+    const heed_real *before;
+    size_t ldbefore;
+    heed_real *after;
+    size_t ldafter;
+    const int32_t *pad; /* 0: the state stays; or NULL */
+    size_t ldpad;
+    /* backward only */
+    const heed_real *gy; /* like after */
+    heed_real *gx;       /* like x, added to; or NULL */
+    heed_real *gu;       /* (rows, gates): of the state's part; overwritten */
+    heed_real *carry;    /* (rows, states): from later steps; overwritten by what flows past gu */
+} heed_cell_job;
+
+static inline int heed__cell_gates(heed_cell c) {
+    return c == HEED_LSTM ? 4 : c == HEED_GRU ? 3 : 1;
+}
+static inline int heed__cell_states(heed_cell c) { return c == HEED_LSTM ? 2 : 1; }
+
 /* d = grad_scale g, plus decay x unless decoupled; decoupled: x -= lr decay x first. Then, as
  * PyTorch: sgd      m NULL: x -= lr d; else m = momentum m + d, x -= lr (nesterov ? d + momentum m
  * : m) rmsprop  v = alpha v + (1 - alpha) d^2, u = d / (sqrt(v) + eps); m NULL: x -= lr u; else m =
@@ -161,6 +207,29 @@ struct heed_kernels {
     size_t (*attention_scratch)(const heed_kernels *k, const heed_attention_job *a, bool backward);
     void (*attention)(const heed_kernels *k, const heed_attention_job *a, void *scratch);
     void (*attention_grad)(const heed_kernels *k, const heed_attention_job *a, void *scratch);
+
+    /* conv.c: scratch of conv_scratch(job, pass) bytes for each call */
+    size_t (*conv_scratch)(const heed_kernels *k, const heed_conv_job *j, heed_conv_pass pass);
+    /* y = conv(x, w) + bias */
+    void (*conv)(const heed_kernels *k, const heed_conv_job *j, void *scratch);
+    /* x = what the transpose of that map makes of y, + bias: the gradient of x, given y's */
+    void (*conv_turned)(const heed_kernels *k, const heed_conv_job *j, void *scratch);
+    /* gw and gb += the gradients, with y that of y */
+    void (*conv_weights)(const heed_kernels *k, const heed_conv_job *j, void *scratch);
+
+    /* pool.c: from (batch,oh,ow,c) gets the pixel of its image that each maximum came from */
+    void (*max_pool)(const heed_kernels *k, heed_real *y, int32_t *from, const heed_real *x,
+                     const heed_pool_job *j);
+    void (*max_pool_grad)(const heed_kernels *k, heed_real *gx, const int32_t *from,
+                          const heed_real *gy, const heed_pool_job *j);
+    void (*avg_pool)(const heed_kernels *k, heed_real *y, const heed_real *x,
+                     const heed_pool_job *j);
+    void (*avg_pool_grad)(const heed_kernels *k, heed_real *gx, const heed_real *gy,
+                          const heed_pool_job *j);
+
+    /* cell.c */
+    void (*cell)(const heed_kernels *k, const heed_cell_job *j);
+    void (*cell_grad)(const heed_kernels *k, const heed_cell_job *j);
 
     /* update.c: one pass over a parameter; g is set to 0. m, v: slots. */
     void (*sgd)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m,

@@ -55,6 +55,19 @@ void K(batch_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, 
 size_t K(attention_scratch)(const heed_kernels *k, const heed_attention_job *a, bool backward);
 void K(attention)(const heed_kernels *k, const heed_attention_job *a, void *scratch);
 void K(attention_grad)(const heed_kernels *k, const heed_attention_job *a, void *scratch);
+size_t K(conv_scratch)(const heed_kernels *k, const heed_conv_job *j, heed_conv_pass pass);
+void K(conv)(const heed_kernels *k, const heed_conv_job *j, void *scratch);
+void K(conv_turned)(const heed_kernels *k, const heed_conv_job *j, void *scratch);
+void K(conv_weights)(const heed_kernels *k, const heed_conv_job *j, void *scratch);
+void K(max_pool)(const heed_kernels *k, heed_real *y, int32_t *from, const heed_real *x,
+                 const heed_pool_job *j);
+void K(max_pool_grad)(const heed_kernels *k, heed_real *gx, const int32_t *from,
+                      const heed_real *gy, const heed_pool_job *j);
+void K(avg_pool)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_pool_job *j);
+void K(avg_pool_grad)(const heed_kernels *k, heed_real *gx, const heed_real *gy,
+                      const heed_pool_job *j);
+void K(cell)(const heed_kernels *k, const heed_cell_job *j);
+void K(cell_grad)(const heed_kernels *k, const heed_cell_job *j);
 void K(sgd)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m, const heed_update *u,
             size_t n);
 void K(rmsprop)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *v, heed_real *m,

@@ -106,7 +106,7 @@ static bool remember(const heed_mha *l, heed_tape *t, heed_cache *cache, heed_te
 }
 
 static heed_tensor *attend(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
-                           heed_tensor *pad, heed_cache *cache) {
+                           heed_tensor *bias, heed_tensor *pad, heed_cache *cache) {
     heed_attention_args a = op_args(&l->args);
     int qk = a.heads * a.key, v = a.heads * a.value;
     heed_tensor *part[3];
@@ -118,20 +118,25 @@ static heed_tensor *attend(const heed_mha *l, heed_tape *t, heed_tensor *x, heed
     } else {
         heed_tensor *qkv = heed_linear_apply(&l->qkv, t, x);
         if (!cache && !l->args.explicit_path)
-            return heed_self_attention(heed_at(t, l->name), qkv, NULL, pad, &a);
+            return heed_self_attention(heed_at(t, l->name), qkv, bias, pad, &a);
         part[0] = columns(t, qkv, 0, qk);
         part[1] = columns(t, qkv, qk, qk);
         part[2] = columns(t, qkv, 2 * qk, v);
     }
     if (cache && !remember(l, t, cache, &part[1], &part[2])) return NULL;
     if (l->args.explicit_path)
-        return heed_attention_explicit(heed_at(t, l->name), part[0], part[1], part[2], NULL, pad,
+        return heed_attention_explicit(heed_at(t, l->name), part[0], part[1], part[2], bias, pad,
                                        &a);
-    return heed_attention(heed_at(t, l->name), part[0], part[1], part[2], NULL, pad, &a);
+    return heed_attention(heed_at(t, l->name), part[0], part[1], part[2], bias, pad, &a);
+}
+
+heed_tensor *heed_mha_biased(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
+                             heed_tensor *score_bias, heed_tensor *pad, heed_cache *cache) {
+    heed_tensor *y = attend(l, t, x, memory, score_bias, pad, cache);
+    return l->args.no_out ? y : heed_linear_apply(&l->out, t, y);
 }
 
 heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                             heed_tensor *pad, heed_cache *cache) {
-    heed_tensor *y = attend(l, t, x, memory, pad, cache);
-    return l->args.no_out ? y : heed_linear_apply(&l->out, t, y);
+    return heed_mha_biased(l, t, x, memory, NULL, pad, cache);
 }

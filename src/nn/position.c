@@ -2,10 +2,23 @@
 #include <heed/nn.h>
 
 #include <math.h>
+#include <string.h>
+
+/* The side of the square grid that len patches fill, or all but the first, of [CLS]; 0 if none. */
+static int side_of(int len) {
+    int side = 1;
+    while ((long long)(side + 1) * (side + 1) <= len) side++;
+    return len == side * side || len == side * side + 1 ? side : 0;
+}
 
 void heed_position_init(heed_position *l, heed_store *s, const char *name, heed_position_kind kind,
                         int len, int width) {
     *l = (heed_position){.kind = kind, .len = len, .width = width};
+    if (kind == HEED_SINUSOIDAL_2D && !side_of(len))
+        heed_fail(heed_store_ctx(s), HEED_USAGE,
+                  "positions of a grid do not fit: %s: expected a square number of patches, or one "
+                  "more, found %d; hint: --positions learned",
+                  name, len);
     if (kind != HEED_LEARNED) return;
     heed_scope(s, "%s", name);
     l->table = heed_param(s, "weight", "normal:0.02", 2, (int[]){len, width});
@@ -30,17 +43,39 @@ static void sinusoids(heed_real *y, int rows, int width, int from) {
     }
 }
 
+/* Patch p of a grid: the first half of the width holds the sinusoids of its row, p / side, the rest
+ * those of its column, p % side, each as above with d the half. He et al. 2022 (masked
+ * autoencoders), app. A.1, with the pairs side by side. Equal parts are computed once. */
+static void grid(heed_real *y, int rows, int width, int from, int len) {
+    int side = side_of(len), cls = len - side * side, half = width / 2;
+    for (int r = 0; r < rows; r++, y += width) {
+        int patch = from + r - cls;
+        if (patch < 0) continue; /* [CLS]: zeros */
+        if (r > 0 && patch % side > 0)
+            memcpy(y, y - width, (size_t)half * sizeof *y);
+        else
+            sinusoids(y, 1, half, patch / side);
+        if (r >= side && patch >= side)
+            memcpy(y + half, y + half - side * width, (size_t)(width - half) * sizeof *y);
+        else
+            sinusoids(y + half, 1, width - half, patch % side);
+    }
+}
+
 static heed_tensor *rows_of(const heed_position *l, heed_tape *t, int from, int rows) {
     if (l->kind == HEED_LEARNED) return heed_slice(t, l->table, 0, from, rows);
     heed_tensor *p = heed_input(t, NULL, 2, (int[]){rows, l->width});
-    if (p) sinusoids(p->x, rows, l->width, from);
+    if (p && l->kind == HEED_SINUSOIDAL_2D)
+        grid(p->x, rows, l->width, from, l->len);
+    else if (p)
+        sinusoids(p->x, rows, l->width, from);
     return p;
 }
 
 heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tensor *x, int from) {
     if (!x || l->kind == HEED_NO_POSITIONS) return x;
     int rows = x->shape[x->dims - 2];
-    if (l->kind == HEED_LEARNED && (from < 0 || rows > l->len - from)) {
+    if (l->kind != HEED_SINUSOIDAL && (from < 0 || rows > l->len - from)) {
         heed_fail(heed_tape_ctx(t), HEED_USAGE,
                   "sequence is too long: %s: expected at most %d positions, found %d; hint: "
                   "--block, or --positions sinusoidal",

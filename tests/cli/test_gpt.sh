@@ -63,6 +63,19 @@ json samples.0.text
 run generate bytes --prompt "café" --n 60 --temperature 5
 holds grep -q '^café' out
 
+# A model of lines ends its text with the line.
+run train gpt facts.txt -o lines --tokenizer word --packing lines --val-split 0 $SMALL --steps 150 --lr 1e-2
+status 0
+for prompt in "Paris is the capital of" "Polish is the"; do
+    run generate lines --prompt "$prompt" --n 40
+    status 0
+    quiet
+    says "$prompt "
+    hides "[SEP]"
+    holds test "$(wc -w <out)" -lt 12
+done
+holds test "$(grep -c SEP lines/samples.txt)" = 0
+
 run eval run
 status 0
 quiet

@@ -52,10 +52,15 @@ status 0
 quiet
 says "compiler"
 says "threads"
+says "load"
+says "crowded"
 run doctor --json
 status 0
 json version
 json threads
+json cpus
+json load
+json crowded
 run init gpt
 status 0
 quiet

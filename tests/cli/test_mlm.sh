@@ -67,3 +67,21 @@ run tokenizer train facts.txt -o plain --kind char
 run train mlm facts.txt -o without $SMALL --tokenizer plain
 refuses 2 "[MASK]"
 absent without
+
+# config.conf keeps the bound of the vocabulary, so that it gives the run again.
+{ facts; printf '\344\270\255\344\270\200\344\270\215\n'; } >mixed.txt
+run train mlm mixed.txt -o first $SMALL --vocab 60
+status 0
+holds grep -qx 'vocab = 60' first/config.conf
+run train mlm -c first/config.conf -o again
+status 0
+holds cmp -s first/vocab.txt again/vocab.txt
+holds cmp -s first/model.safetensors again/model.safetensors
+run resume first --steps 7
+status 0
+holds grep -qx 'vocab = 60' first/config.conf
+run fill first "Paris is [MASK] ."
+status 0
+run data check mlm mixed.txt
+says "Try:"
+hides "--vocab"

@@ -135,6 +135,153 @@ for start in (0, 3):
             **{"from": start},
         )
 
+for length, width in ((9, 8), (10, 6), (17, 7), (1, 4)):  # a square grid, perhaps after [CLS]
+    for start in (0, 1) if length > 1 else (0,):
+        name = f"position.grid.{length}.{start}"
+        side = int(length**0.5)
+        place, half = np.arange(side * side), width // 2
+
+        def axis(p, d):
+            i = np.arange(d)
+            angle = p[:, None] / 10000 ** (2 * (i // 2) / d)
+            return np.where(i % 2, np.cos(angle), np.sin(angle))
+
+        table = np.concatenate([axis(place // side, half), axis(place % side, width - half)], 1)
+        table = np.concatenate([np.zeros((length - side * side, width)), table])[start:]
+        out.case(
+            name,
+            "position",
+            [x_of(name, 2, length - start, width)],
+            lambda x: x + torch.tensor(table).to(x.dtype),
+            kind=2,
+            len=length,
+            width=width,
+            **{"from": start},
+        )
+
+
+# ---------------------------------------------------------------- convolutions
+def conv2d(x, p, name, **a):
+    """Channels last, as heed's."""
+    y = F.conv2d(x.movedim(-1, 1), p[name + ".weight"], p.get(name + ".bias"), **a)
+    return y.movedim(1, -1)
+
+
+for kind, (x, w, a) in {
+    "plain": ((2, 6, 5, 3), (4, 3, 3, 3), dict(pad=(1, 1))),
+    "strided": ((2, 6, 7, 4), (6, 2, 3, 2), dict(stride=(2, 1), groups=2, no_bias=1)),
+    "sequence": ((2, 9, 4), (5, 4, 3), dict(dilation=(1, 2), pad=(0, 1))),
+    "back": ((1, 3, 4, 4), (4, 3, 3, 3), dict(transposed=1, stride=(2, 2), extra=(1, 0))),
+    "back_sequence": ((1, 4, 4), (4, 3, 3), dict(transposed=1, stride=(1, 2), no_bias=1)),
+}.items():
+    name, n, groups = f"conv.{kind}", len(w) - 2, a.get("groups", 1)
+    ends = (w[0], w[1] * groups) if a.get("transposed") else (w[1] * groups, w[0])
+    f = getattr(F, f"conv_transpose{n}d" if a.get("transposed") else f"conv{n}d")
+    keys = {"stride": "stride", "pad": "padding", "dilation": "dilation", "extra": "output_padding"}
+    theirs = {keys[k]: v[-n:] for k, v in a.items() if k in keys} | {"groups": groups}
+    out.case(
+        name,
+        "conv",
+        [x_of(name, *x)],
+        lambda x, p: f(x.movedim(-1, 1), p["conv.weight"], p.get("conv.bias"), **theirs).movedim(
+            1, -1
+        ),
+        params=params(
+            name, conv__weight=w, **({} if a.get("no_bias") else {"conv__bias": ends[1:]})
+        ),
+        **{"in": ends[0], "out": ends[1], "size": (w[2:] if n == 2 else (0, *w[2:])), **a},
+    )
+
+
+def patch_embed(patch):
+    """Lecture notes: a picture is cut into m patches, x in R^{m x p}, and z = x W' + b."""
+
+    def f(x, p):
+        (B, H, W, C), w = x.shape, p["patch.weight"]
+        cut = x.reshape(B, H // patch, patch, W // patch, patch, C).permute(0, 1, 3, 5, 2, 4)
+        return cut.reshape(B, -1, C * patch * patch) @ w.flatten(1).T + p["patch.bias"]
+
+    return f
+
+
+for channels, patch in ((1, 4), (3, 2)):
+    name = f"patch_embed.{channels}"
+    out.case(
+        name,
+        "patch_embed",
+        [x_of(name, 2, 8, 12, channels)],
+        patch_embed(patch),
+        params=params(name, patch__weight=(7, channels, patch, patch), patch__bias=(7,)),
+        channels=channels,
+        patch=patch,
+        width=7,
+    )
+
+
+def conv_block(a, training):
+    """He et al. 2016, sec. 3.3: the basic block of ResNet."""
+
+    def f(x, p):
+        kept = {k: v.detach().clone() for k, v in p.items() if "running" in k}
+
+        def normed(x, name):
+            if a["no_norm"]:
+                return x
+            n = f"block.{name}."
+            flat = F.batch_norm(
+                x.reshape(-1, x.shape[-1]),
+                kept[n + "running_mean"],
+                kept[n + "running_var"],
+                p[n + "weight"],
+                p[n + "bias"],
+                training=training,
+            )
+            return flat.reshape(x.shape)
+
+        y = normed(conv2d(x, p, "block.conv1", stride=a["stride"], padding=1), "norm1").relu()
+        y = normed(conv2d(y, p, "block.conv2", padding=1), "norm2")
+        if "block.short.conv.weight" in p:
+            x = normed(conv2d(x, p, "block.short.conv", stride=a["stride"]), "short.norm")
+        return (y if a["no_residual"] else x + y).relu(), kept
+
+    return f
+
+
+for kind, a in {
+    "plain": dict(ends=(4, 4), stride=1),
+    "wider": dict(ends=(3, 5), stride=1),
+    "smaller": dict(ends=(4, 6), stride=2),
+    "no_norm": dict(ends=(3, 4), stride=2, no_norm=1),
+    "no_residual": dict(ends=(4, 4), stride=1, no_residual=1),
+}.items():
+    for training in (True, False):
+        name = f"conv_block.{kind}.{'train' if training else 'eval'}"
+        c, d = a["ends"]
+        a = {"no_norm": 0, "no_residual": 0, **a}
+        convs = {"conv1": (d, c, 3, 3), "conv2": (d, d, 3, 3)}
+        if not a["no_residual"] and (c != d or a["stride"] > 1):
+            convs["short.conv"] = (d, c, 1, 1)
+        shapes = {f"block.{n}.weight": w for n, w in convs.items()}
+        for n in convs:
+            if a["no_norm"]:
+                shapes[f"block.{n}.bias"] = (d,)
+            else:
+                for part in ("weight", "bias", "running_mean", "running_var"):
+                    shapes[f"block.{n.replace('conv', 'norm')}.{part}"] = (d,)
+        p = params(name, **shapes)
+        for n in p:
+            if n.endswith("running_var"):
+                p[n] = np.abs(p[n]) + np.float32(0.5)
+        out.case(
+            name,
+            "conv_block",
+            [x_of(name, 2, 5, 4, c)],
+            conv_block(a, training),
+            params=p,
+            eval_only=not training,
+            **{"in": c, "out": d, **{k: v for k, v in a.items() if k != "ends"}},
+        )
+
 
 # ---------------------------------------------------------------- attention with projections
 def mha(x, memory, pad, p, name, a):

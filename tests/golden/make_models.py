@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Makes mlm.safetensors and gpt.safetensors: models/mlm.c and models/gpt.c against BERT and GPT-2.
+"""Makes mlm, gpt, vit and cnn.safetensors: the models of models/ against BERT, GPT-2, ViT and a CNN.
 
     python3 tests/golden/make_models.py
 
 Each file holds, for a tiny model: w.PARAM, the initial weights under heed's names (F32); ids,
-pad, picks, labels of 20 batches (I32); and, computed in float64: losses of 20 AdamW steps, and of
-the initial model on the first batch logits, g.PARAM (gradients), a.LAYER (attention weights), and
-pair: mlm's logits of all positions when the second half of each row is the second of a pair.
-Metadata: the settings."""
+pad, picks, labels of 20 batches (I32), or their pictures x (F32); and, computed in float64: losses
+of 20 AdamW steps, and of the initial model on the first batch logits (as in evaluation), g.PARAM
+(gradients), a.LAYER (attention weights), and pair: mlm's logits of all positions when the second
+half of each row is the second of a pair; e.STATE: running statistics after the 20 steps. Metadata:
+the settings."""
 
 import os
 
@@ -18,18 +19,38 @@ import twins
 from golden import random, save
 
 STEPS, ROWS, BLOCK, VOCAB = 20, 4, 12, 37
-SHAPE = dict(vocab=VOCAB, width=24, layers=2, heads=3, ff=40, block=BLOCK)
+PICTURES = 8
+TEXT = dict(vocab=VOCAB, width=24, layers=2, heads=3, ff=40, block=BLOCK)
+SHAPE = {
+    "mlm": TEXT,
+    "gpt": TEXT,
+    "vit": dict(size=6, channels=2, patch=2, width=24, layers=2, heads=3, ff=40, classes=5),
+    "cnn": dict(channels=2, width=4, stages=2, blocks=2, classes=5),
+}
+# what heed is told besides
+SETTINGS = {"vit": {"image-size": 6}, "cnn": {"image-size": 6, "smoothing": 0.1}}
 LR, DECAY = 3e-3, 0.1
+
+
+def layers(kind):
+    return SHAPE[kind].get("layers", 0)
+
+
+def every(model):
+    """Parameters and running statistics."""
+    state = {n: b for n, b in model.named_buffers() if "running" in n}
+    return {**dict(model.named_parameters()), **state}
 
 
 def weights(kind):
     """Larger than the models' own initial ones: attention is far from even, no term is small."""
-    model = twins.build(kind, **SHAPE, dtype=torch.float32)
-    shapes = twins.to_heed(
-        kind, SHAPE["layers"], {n: p.detach() for n, p in model.named_parameters()}
-    )
+    model = twins.build(kind, **SHAPE[kind], dtype=torch.float32)
+    shapes = twins.to_heed(kind, layers(kind), {n: p.detach() for n, p in every(model).items()})
     out = {}
     for name, a in shapes.items():
+        if name.endswith("running_var"):
+            out[name] = random(f"{kind}/{name}").uniform(0.5, 2, a.shape).astype(np.float32)
+            continue
         x = random(f"{kind}/{name}").normal(size=a.shape) * (0.3 if a.ndim > 1 else 0.1)
         out[name] = (x + (1 if "norm" in name and name.endswith("weight") else 0)).astype(
             np.float32
@@ -38,8 +59,15 @@ def weights(kind):
 
 
 def batches(kind):
-    """Rows of several lengths, padded at the end; five positions a batch carry mlm's loss."""
+    """Rows of several lengths, padded at the end; five positions a batch carry mlm's loss. Or
+    pictures of noise."""
     r = random(kind + "/batches")
+    if kind in SETTINGS:
+        size, channels = SETTINGS[kind]["image-size"], SHAPE[kind]["channels"]
+        return {
+            "x": r.normal(size=(STEPS, PICTURES, size, size, channels)).astype(np.float32),
+            "labels": r.integers(0, SHAPE[kind]["classes"], (STEPS, PICTURES)).astype(np.int32),
+        }
     ids = r.integers(5, VOCAB, (STEPS, ROWS, BLOCK)).astype(np.int32)
     lengths = r.integers(4, BLOCK + 1, (STEPS, ROWS, 1))
     lengths[:, 0] = BLOCK
@@ -68,13 +96,15 @@ def batches(kind):
 
 
 def train(kind, start, data, dtype):
-    model = twins.build(kind, **SHAPE, dtype=dtype)
-    twins.load(model, kind, SHAPE["layers"], start)
-    first = twins.batch_of(data, 0)
+    model = twins.build(kind, **SHAPE[kind], dtype=dtype)
+    twins.load(model, kind, layers(kind), start)
+    first = twins.batch_of(data, 0, dtype)
+    smoothing = SETTINGS.get(kind, {}).get("smoothing", 0.0)
     logits, attentions = twins.forward(
-        model, kind, first["ids"], first.get("pad"), first.get("picks"), attentions=True
+        model.eval(), kind, first["ids"], first.get("pad"), first.get("picks"), attentions=True
     )
-    twins.loss_of(model, kind, first).backward()
+    twins.loss_of(model.train(), kind, first, smoothing).backward()
+    twins.load(model, kind, layers(kind), start)  # running statistics as they were
     out = {"logits": logits, **{f"a.{i}": a for i, a in enumerate(attentions)}}
     if kind == "mlm":
         types = (torch.arange(BLOCK) >= BLOCK // 2).long().expand(ROWS, BLOCK)
@@ -84,28 +114,32 @@ def train(kind, start, data, dtype):
     out.update(
         {
             f"g.{k}": v.astype(np.float64)
-            for k, v in twins.to_heed(kind, SHAPE["layers"], grads).items()
+            for k, v in twins.to_heed(kind, layers(kind), grads).items()
         }
     )
     optimizer, losses = twins.adamw(model, LR, DECAY), []
     for i in range(STEPS):
         optimizer.zero_grad()
-        loss = twins.loss_of(model, kind, twins.batch_of(data, i))
+        loss = twins.loss_of(model, kind, twins.batch_of(data, i, dtype), smoothing)
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    return {**out, "losses": np.array(losses)}
+    state = {
+        f"e.{n}": b.numpy().astype(np.float64) for n, b in every(model).items() if "running" in n
+    }
+    return {**out, **state, "losses": np.array(losses)}
 
 
-for kind in ("mlm", "gpt"):
+for kind in SHAPE:
     start, data = weights(kind), batches(kind)
     exact, rough = (train(kind, start, data, t) for t in (torch.float64, torch.float32))
+    settings = {**SHAPE[kind], **SETTINGS.get(kind, {}), "lr": LR, "decay": DECAY}
     meta = {f"{k}.drift": f"{np.abs(v - rough[k]).max():.2e}" for k, v in exact.items()}
-    meta.update({k: str(v) for k, v in {**SHAPE, "lr": LR, "decay": DECAY}.items()})
+    meta.update({k: str(v) for k, v in settings.items()})
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), kind + ".safetensors")
     stored = {k: v.astype(np.float32) if k.startswith("g.") else v for k, v in exact.items()}
-    every = {**{f"w.{k}": v for k, v in start.items()}, **data, **stored}
-    save(path, every, {"format": "pt", **meta})
+    arrays = {**{f"w.{k}": v for k, v in start.items()}, **data, **stored}
+    save(path, arrays, {"format": "pt", **meta})
     print(
         f"{path}: losses {exact['losses'][0]:.6f} .. {exact['losses'][-1]:.6f}, float32 off by "
         f"{np.abs(rough['losses'] / exact['losses'] - 1).max():.1e} relative at most"

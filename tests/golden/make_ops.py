@@ -287,6 +287,148 @@ out.case(
     "dropout.eval", "dropout", reals("dropout", (3, 5)), lambda x: x * 1, p=0.5, eval_only=True
 )
 
+# ---------------------------------------------------------------- recurrent layers
+CELLS = {"rnn": 1, "gru": 3, "lstm": 4}  # enum heed_cell, and gates
+
+
+def run_cell(cell, f, x, state, w, b):
+    """PyTorch's cell on gates that are there already: its input weight is the identity."""
+    n = x.shape[-1]
+    h, c = state.chunk(2, -1) if cell == "lstm" else (state, None)
+    weights = (torch.eye(n, dtype=x.dtype), w, torch.zeros(n, dtype=x.dtype), b)
+    if cell == "lstm":
+        return torch.cat(torch.lstm_cell(x, (h, c), *weights), -1)
+    if cell == "gru":
+        return torch.gru_cell(x, h, *weights)
+    return f(x + h @ w.T + b)
+
+
+def recurrent(cell, f, reverse, x, w, b, state, pad):
+    width = w.shape[1] * (2 if cell == "lstm" else 1)
+    s = x.new_zeros(x.shape[0], width) if state is None else state
+    b = x.new_zeros(w.shape[0]) if b is None else b
+    y = [None] * x.shape[1]
+    for t in range(x.shape[1])[:: -1 if reverse else 1]:
+        new = run_cell(cell, f, x[:, t], s, w, b)
+        s = new if pad is None else torch.where(pad[:, t, None] != 0, new, s)
+        y[t] = s
+    return torch.stack(y, 1)
+
+
+def recurrent_case(kind, cell, B, T, h, f="tanh", reverse=False, bias=True, state=True, pad=None):
+    name, gates = f"recurrent.{cell}.{kind}", CELLS[cell] * h
+    x, w, b, s = reals(
+        name,
+        (B, T, gates),
+        (gates, h),
+        (gates,) if bias else None,
+        (B, h * (2 if cell == "lstm" else 1)) if state else None,
+    )
+    p = None if pad is None else (np.arange(T)[None] < np.array(pad)[:, None]).astype(np.int32)
+    out.case(
+        name,
+        "recurrent",
+        [x, w, b, s, p],
+        lambda x, w, b, s, p: recurrent(cell, act[f], reverse, x, w, b, s, p),
+        cell=list(CELLS).index(cell),
+        act=ACTS.index(f),
+        reverse=int(reverse),
+    )
+
+
+for cell in CELLS:
+    recurrent_case("whole", cell, 2, 4, 5)
+    recurrent_case("bare", cell, 3, 3, 4, bias=False, state=False)
+    recurrent_case("padded", cell, 3, 5, 4, pad=(5, 2, 0))
+    recurrent_case("back", cell, 3, 5, 4, pad=(5, 3, 1), reverse=True)
+    recurrent_case("one", cell, 1, 1, 1)
+    recurrent_case("wide", cell, 2, 3, 35)
+for f in ("relu", "sigmoid", "identity"):
+    recurrent_case(f, "rnn", 2, 4, 5, f=f)
+
+# ---------------------------------------------------------------- convolution and pooling
+last = lambda y: y.movedim(1, -1)  # PyTorch's channels come first
+first = lambda x: x.movedim(-1, 1)
+
+
+def conv(kind, x, w, bias=True, **a):
+    """A case of conv1d or conv2d, as w has it, or with extra of the transposed one."""
+    name, n = f"conv.{kind}", len(w) - 2
+    op = f"conv{n}d" + ("_transposed" if "extra" in a else "")
+    groups = a.pop("groups", 1)
+    f = getattr(
+        F,
+        op.replace("_transposed", "").replace("conv", "conv_transpose" * ("extra" in a) or "conv"),
+    )
+    keys = {"stride": "stride", "pad": "padding", "dilation": "dilation", "extra": "output_padding"}
+    theirs = {keys[k]: v[-n:] for k, v in a.items()}
+    inputs = reals(name, x, w, (w[1] * groups if "extra" in a else w[0],) if bias else None)
+    out.case(
+        name,
+        op,
+        inputs,
+        lambda x, w, b: last(f(first(x), w, b, groups=groups, **theirs)),
+        groups=groups,
+        **a,
+    )
+
+
+conv("plain", (2, 5, 6, 3), (4, 3, 3, 3))
+conv("same", (2, 7, 5, 4), (6, 4, 3, 3), pad=(1, 1))
+conv("no_bias", (1, 6, 6, 2), (3, 2, 3, 3), bias=False, pad=(1, 1))
+conv("grey", (2, 9, 9, 1), (8, 1, 3, 3), pad=(1, 1))
+conv("point", (2, 3, 5, 7), (17, 7, 1, 1))
+conv("point_strided", (2, 4, 5, 3), (4, 3, 1, 1), stride=(2, 2))
+conv("strided", (2, 8, 9, 3), (5, 3, 3, 2), stride=(2, 3), pad=(1, 0))
+conv("spread", (1, 9, 11, 2), (4, 2, 3, 3), dilation=(2, 3), pad=(1, 3))
+conv("groups", (2, 6, 5, 6), (9, 2, 3, 2), groups=3, pad=(1, 1), stride=(1, 2))
+conv("depthwise", (2, 6, 6, 5), (5, 1, 3, 3), groups=5, pad=(1, 1), dilation=(2, 1))
+conv("patches", (2, 8, 12, 3), (10, 3, 4, 4), stride=(4, 4))
+conv("wide", (1, 4, 4, 33), (35, 33, 3, 3), pad=(1, 1))
+conv("border", (1, 2, 1, 2), (3, 2, 5, 5), pad=(3, 2))
+conv("sequence", (2, 11, 4), (5, 4, 3), pad=(0, 1))
+conv(
+    "sequence_strided", (2, 13, 6), (4, 3, 4), stride=(1, 3), dilation=(1, 2), groups=2, pad=(0, 2)
+)
+conv("back", (2, 4, 3, 3), (3, 5, 3, 3), extra=(0, 0))
+conv("back_strided", (2, 4, 5, 4), (4, 3, 3, 2), stride=(2, 3), pad=(1, 0), extra=(1, 2))
+conv(
+    "back_groups",
+    (1, 3, 4, 6),
+    (6, 2, 3, 3),
+    stride=(2, 1),
+    pad=(1, 1),
+    dilation=(1, 2),
+    groups=3,
+    extra=(1, 1),
+)
+conv("back_point", (2, 3, 3, 4), (4, 6, 1, 1), bias=False, extra=(0, 0))
+conv("back_patches", (1, 2, 3, 5), (5, 2, 4, 4), stride=(4, 4), extra=(0, 0))
+conv("back_sequence", (2, 6, 4), (4, 3, 5), stride=(1, 2), pad=(0, 2), extra=(0, 1))
+
+
+def pool(kind, shape, size, stride=None, pad=(0, 0), x=None):
+    for op, f in {"max_pool": F.max_pool2d, "avg_pool": F.avg_pool2d}.items():
+        name = f"{op}.{kind}"
+        inputs = reals(name, shape) if x is None else [x]
+        args = {"size": size, "pad": pad} | ({} if stride is None else {"stride": stride})
+        out.case(name, op, inputs, lambda x: last(f(first(x), size, stride, pad)), **args)
+
+
+pool("halves", (2, 6, 4, 3), (2, 2))
+pool("odd", (2, 7, 5, 5), (2, 3))
+pool("padded", (2, 7, 6, 4), (3, 3), (2, 2), (1, 1))
+pool("dense", (1, 5, 6, 19), (3, 2), (1, 1), (1, 1))
+pool("sparse", (2, 7, 8, 2), (2, 1), (3, 4))
+pool(
+    "ties",
+    None,
+    (2, 2),
+    (1, 1),
+    x=np.array([1, 3, 3, 3, 3, 1, 0, 3, 3], np.float32).reshape(1, 3, 3, 1),
+)
+out.case("global_pool", "global_pool", reals("global_pool", (3, 4, 5, 6)), lambda x: x.mean((1, 2)))
+
 # ---------------------------------------------------------------- rows, reductions, shape
 for kind, shape in {"one": (4,), "batch": (3, 5), "again": (40,)}.items():
     name = f"embed.{kind}"

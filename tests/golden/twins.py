@@ -1,11 +1,20 @@
-"""The text models of models/ as Hugging Face's, and the map between their names of parameters.
+"""The models of models/ as Hugging Face's (the cnn in PyTorch's own layers), and the map between
+their names of parameters.
 
 Used by make_models.py and by tests/parity. heed stacks queries, keys and values in one matrix
-(out,in); BERT keeps three, GPT-2 stores its matrices as (in,out)."""
+(out,in); BERT and ViT keep three, GPT-2 stores its matrices as (in,out)."""
 
 import numpy as np
 import torch
-from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel
+from torch import nn
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    GPT2Config,
+    GPT2LMHeadModel,
+    ViTConfig,
+    ViTForImageClassification,
+)
 
 BLOCK_BERT = {
     "attn.out": "attention.output.dense",
@@ -22,11 +31,80 @@ BLOCK_GPT = {
     "mlp.down": "mlp.c_proj",
     "norm2": "ln_2",
 }
+BLOCK_VIT = {
+    "attn.out": "attention.o_proj",
+    "norm1": "layernorm_before",
+    "mlp.up": "mlp.fc1",
+    "mlp.down": "mlp.fc2",
+    "norm2": "layernorm_after",
+}
+UNDECAYED = ("vit.embeddings.cls_token", "vit.embeddings.position_embeddings")
+
+
+class ConvBlock(nn.Module):
+    """He et al. 2016, sec. 3.3, under heed's names."""
+
+    def __init__(self, width, out, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(width, out, 3, stride, 1, bias=False)
+        self.conv2 = nn.Conv2d(out, out, 3, 1, 1, bias=False)
+        self.norm1, self.norm2 = nn.BatchNorm2d(out), nn.BatchNorm2d(out)
+        self.short = None
+        if width != out or stride != 1:
+            parts = {"conv": nn.Conv2d(width, out, 1, stride, bias=False)}
+            self.short = nn.ModuleDict({**parts, "norm": nn.BatchNorm2d(out)})
+
+    def forward(self, x):
+        y = self.norm2(self.conv2(self.norm1(self.conv1(x)).relu()))
+        return (y + (self.short["norm"](self.short["conv"](x)) if self.short else x)).relu()
+
+
+class Cnn(nn.Module):
+    def __init__(self, channels, width, stages, blocks, classes):
+        super().__init__()
+        parts = {"conv": nn.Conv2d(channels, width, 3, 1, 1, bias=False)}
+        self.stem = nn.ModuleDict({**parts, "norm": nn.BatchNorm2d(width)})
+        self.stage = nn.ModuleList()
+        for i in range(stages):
+            out = width << i
+            first = ConvBlock(width << max(i - 1, 0), out, 2 if i else 1)
+            self.stage.append(
+                nn.ModuleList([first] + [ConvBlock(out, out, 1) for _ in range(blocks - 1)])
+            )
+        self.head = nn.Linear(width << (stages - 1), classes)
+
+    def forward(self, x):
+        x = self.stem["norm"](self.stem["conv"](x)).relu()
+        for stage in self.stage:
+            for block in stage:
+                x = block(x)
+        return self.head(x.mean((2, 3)))
 
 
 def names(kind, layers):
     """Pairs (heed's name, their names, transposed); several of theirs are stacked."""
     out = []
+    if kind == "vit":
+        e = "vit.embeddings."
+        out += [
+            ("embed.cls", [e + "cls_token"], False),
+            ("embed.position.weight", [e + "position_embeddings"], False),
+        ]
+        pairs = {
+            "embed.patch": e + "patch_embeddings.projection",
+            "norm": "vit.layernorm",
+            "head": "classifier",
+        }
+        for i in range(layers):
+            b = f"vit.layers.{i}."
+            pairs.update({f"encoder.{i}.{ours}": b + theirs for ours, theirs in BLOCK_VIT.items()})
+            out += [
+                (f"encoder.{i}.attn.qkv.{w}", [f"{b}attention.{x}_proj.{w}" for x in "qkv"], False)
+                for w in ("weight", "bias")
+            ]
+        for ours, theirs in pairs.items():
+            out += [(f"{ours}.{w}", [f"{theirs}.{w}"], False) for w in ("weight", "bias")]
+        return out
     if kind == "mlm":
         e = "bert.embeddings."
         out += [
@@ -76,8 +154,35 @@ def names(kind, layers):
     return out
 
 
-def build(kind, *, vocab, width, layers, heads, ff, block, dtype):
+def build(kind, *, dtype, **shape):
     """An untrained twin without dropout, with plain attention."""
+    if kind == "vit":
+        return build_vit(**shape).to(dtype).train()
+    if kind == "cnn":
+        return Cnn(**shape).to(dtype).train()
+    return build_text(kind, **shape).to(dtype).train()
+
+
+def build_vit(*, size, channels, patch, width, layers, heads, ff, classes):
+    c = ViTConfig(
+        image_size=size,
+        patch_size=patch,
+        num_channels=channels,
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=ff,
+        num_labels=classes,
+        layer_norm_eps=1e-12,
+        hidden_act="gelu",
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        attn_implementation="eager",
+    )
+    return ViTForImageClassification(c)
+
+
+def build_text(kind, *, vocab, width, layers, heads, ff, block):
     if kind == "mlm":
         c = BertConfig(
             vocab_size=vocab,
@@ -93,7 +198,7 @@ def build(kind, *, vocab, width, layers, heads, ff, block, dtype):
             attention_probs_dropout_prob=0.0,
             attn_implementation="eager",
         )
-        return BertForMaskedLM(c).to(dtype).train()
+        return BertForMaskedLM(c)
     c = GPT2Config(
         vocab_size=vocab,
         n_embd=width,
@@ -110,11 +215,13 @@ def build(kind, *, vocab, width, layers, heads, ff, block, dtype):
         bos_token_id=0,
         eos_token_id=0,
     )
-    return GPT2LMHeadModel(c).to(dtype).train()
+    return GPT2LMHeadModel(c)
 
 
 def to_heed(kind, layers, tensors):
     """Their tensors (or gradients) by their names -> arrays under heed's names."""
+    if kind == "cnn":
+        return {n: np.asarray(x) for n, x in tensors.items()}
     out = {}
     for ours, theirs, transposed in names(kind, layers):
         x = np.concatenate([np.asarray(tensors[n]) for n in theirs])
@@ -124,19 +231,20 @@ def to_heed(kind, layers, tensors):
 
 def load(model, kind, layers, arrays):
     """Fills the twin's parameters from arrays under heed's names; those without bias are zero."""
+    if kind == "cnn":
+        model.load_state_dict({n: torch.tensor(x) for n, x in arrays.items()}, strict=False)
+        return
     parameters, used = dict(model.named_parameters()), set()
     with torch.no_grad():
         for ours, theirs, transposed in names(kind, layers):
-            shapes = [parameters[n].shape for n in theirs]
             if ours not in arrays and ours.endswith("bias"):
                 for n in theirs:
                     parameters[n].zero_().requires_grad_(False)
             else:
                 x = torch.tensor(arrays[ours])
-                for n, part in zip(
-                    theirs, (x.T if transposed else x).split([s[0] for s in shapes])
-                ):
-                    parameters[n].copy_(part)
+                x = x.T if transposed else x
+                for n, part in zip(theirs, x.split([len(x) // len(theirs)] * len(theirs))):
+                    parameters[n].copy_(part.reshape(parameters[n].shape))
             used |= {ours}
     assert set(arrays) <= used, f"no place for {sorted(set(arrays) - used)}"
     assert set(parameters) == {n for _, theirs, _ in names(kind, layers) for n in theirs}
@@ -144,6 +252,11 @@ def load(model, kind, layers, arrays):
 
 def forward(model, kind, ids, pad=None, picks=None, types=None, attentions=False):
     """Logits (of the picked flat positions), and each layer's attention weights if asked for."""
+    if kind == "cnn":
+        return model(ids), ()
+    if kind == "vit":
+        y = model(pixel_values=ids, output_attentions=attentions)
+        return y.logits, y.attentions
     if kind == "gpt":
         y = model(input_ids=ids, output_attentions=attentions)
         return y.logits, y.attentions
@@ -154,18 +267,22 @@ def forward(model, kind, ids, pad=None, picks=None, types=None, attentions=False
     return model.cls(x if picks is None else x[picks]), y.attentions
 
 
-def loss_of(model, kind, batch):
+def loss_of(model, kind, batch, smoothing=0.0):
     logits, _ = forward(model, kind, batch["ids"], batch.get("pad"), batch.get("picks"))
-    return torch.nn.functional.cross_entropy(logits.flatten(0, -2), batch["labels"].flatten())
+    return torch.nn.functional.cross_entropy(
+        logits.flatten(0, -2), batch["labels"].flatten(), label_smoothing=smoothing
+    )
 
 
 def adamw(model, lr, decay, betas=(0.9, 0.999), eps=1e-8):
-    """heed's decay groups: tensors of two and more dimensions, not biases and norms."""
-    every = [p for p in model.parameters() if p.requires_grad]
+    """heed's decay groups: tensors of two and more dimensions, not biases and norms; of vit's
+    embeddings the patches' alone."""
+    every = {n: p for n, p in model.named_parameters() if p.requires_grad}
+    matrices = {n for n, p in every.items() if p.ndim > 1 and n not in UNDECAYED}
     return torch.optim.AdamW(
         [
-            {"params": [p for p in every if p.ndim > 1], "weight_decay": decay},
-            {"params": [p for p in every if p.ndim < 2], "weight_decay": 0.0},
+            {"params": [every[n] for n in every if n in matrices], "weight_decay": decay},
+            {"params": [every[n] for n in every if n not in matrices], "weight_decay": 0.0},
         ],
         lr=lr,
         betas=betas,
@@ -173,5 +290,9 @@ def adamw(model, lr, decay, betas=(0.9, 0.999), eps=1e-8):
     )
 
 
-def batch_of(arrays, i):
-    return {k: torch.tensor(v[i].astype(np.int64)) for k, v in arrays.items()}
+def batch_of(arrays, i, dtype=torch.float32):
+    """Batch i: indices; or pictures "x" (B,H,W,C) as ids (B,C,H,W), and their labels."""
+    out = {k: torch.tensor(v[i].astype(np.int64)) for k, v in arrays.items() if k != "x"}
+    if "x" in arrays:
+        out["ids"] = torch.tensor(arrays["x"][i]).to(dtype).permute(0, 3, 1, 2)
+    return out

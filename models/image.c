@@ -1,0 +1,104 @@
+/* image.c -- the frame of the models of pictures: from a batch to a loss. */
+#include "image.h"
+
+bool picture_read(picture_model *m, heed_ctx *c, const heed_config *f) {
+    m->size = model_int(f, "image-size");
+    m->channels = model_int(f, "channels");
+    m->classes = model_int(f, "classes");
+    m->binary = model_is(f, "head", "binary");
+    m->smoothing = model_real(f, "smoothing");
+    if (m->size < 1 || m->channels < 1 || m->classes < 1)
+        return heed_fail(c, HEED_USAGE,
+                         "model has no size: expected image-size, channels and classes of at least "
+                         "1, found %d, %d, %d; hint: --image-size 28 --channels 1 --classes 10",
+                         m->size, m->channels, m->classes);
+    if (m->binary && m->classes != 2)
+        return heed_fail(c, HEED_USAGE,
+                         "--head binary has one neuron: expected 2 classes, found %d; hint: "
+                         "--head softmax",
+                         m->classes);
+    return true;
+}
+
+void picture_head(picture_model *m, heed_store *s, int width, const char *init) {
+    heed_linear_init(
+        &m->head, s, "head",
+        (heed_linear_args){.in = width, .out = m->binary ? 1 : m->classes, .init = init});
+}
+
+/* ---- batches ---- */
+
+bool picture_batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
+    (void)self;
+    return heed_image_batch(data, at, out);
+}
+
+uint64_t picture_evals(void *self, void *data, int rows) {
+    (void)self;
+    return heed_images_evals(data, rows);
+}
+
+uint64_t picture_epoch(void *self, void *data, int rows) {
+    (void)self;
+    return heed_images_epoch(data, rows);
+}
+
+static heed_tensor *input(const picture_model *m, heed_tape *t, const heed_batch *b) {
+    if (b->len != m->size * m->size * m->channels) {
+        heed_fail(heed_tape_ctx(t), HEED_USAGE,
+                  "pictures do not fit the model: expected %d x %d pixels of %d channels, found %d "
+                  "numbers; hint: --image-size and --channels as in training",
+                  m->size, m->size, m->channels, b->len);
+        return NULL;
+    }
+    return heed_input(t, b->x, 4, (int[]){b->rows, m->size, m->size, m->channels});
+}
+
+/* ---- logits and loss ---- */
+
+/* The output layer as it is: (B,classes), or (B,1) for the head of one neuron. */
+static heed_tensor *neurons(const picture_model *m, heed_tape *t, heed_tensor *x) {
+    return heed_linear_apply(&m->head, t, m->features(m, t, x));
+}
+
+/* One neuron z is the logits (0, z): softmax gives (1 - sigmoid(z), sigmoid(z)). */
+static heed_tensor *by_class(const picture_model *m, heed_tape *t, heed_tensor *z) {
+    if (!z || !m->binary) return z;
+    heed_tensor *zero = heed_input(t, NULL, 2, (int[]){z->shape[0], 1});
+    return heed_concat(t, 1, 2, (heed_tensor *[]){zero, z});
+}
+
+heed_tensor *picture_logits(const void *self, heed_tape *t, heed_tensor *x) {
+    const picture_model *m = self;
+    return by_class(m, t, neurons(m, t, x));
+}
+
+/* Targets (B,1) of the one neuron: (1 - smoothing) label + smoothing / 2. */
+static heed_tensor *targets(heed_tape *t, const heed_batch *b, heed_real smoothing) {
+    heed_tensor *y = heed_input(t, NULL, 2, (int[]){b->rows, 1});
+    for (int i = 0; y && i < b->rows; i++) {
+        if (b->labels[i] < 0 || b->labels[i] > 1) {
+            heed_fail(heed_tape_ctx(t), HEED_DATA, "label of a picture: expected 0 or 1, found %d",
+                      (int)b->labels[i]);
+            return NULL;
+        }
+        y->x[i] = (1 - smoothing) * (heed_real)b->labels[i] + smoothing / 2;
+    }
+    return y;
+}
+
+/* Evaluation reports the plain cross entropy. */
+heed_tensor *picture_loss(void *self, heed_tape *t, const heed_batch *b) {
+    picture_model *m = self;
+    heed_real smoothing = heed_tape_mode(t) == HEED_TRAIN ? m->smoothing : 0;
+    heed_tensor *z = neurons(m, t, input(m, t, b));
+    m->logits = by_class(m, t, z);
+    if (m->binary) return m->loss = heed_bce(t, z, targets(t, b, smoothing));
+    heed_tensor *labels = heed_input_ids(t, b->labels, 1, &b->rows);
+    return m->loss = heed_xent(t, z, labels, &(heed_xent_args){.smoothing = smoothing});
+}
+
+void picture_metrics(void *self, const heed_batch *b, heed_score *score) {
+    const picture_model *m = self;
+    model_score(m->logits, m->loss, b->labels, score);
+}

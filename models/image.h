@@ -1,0 +1,48 @@
+/* image.h -- what the models of pictures share: settings, input, the output layer, loss, batches. A
+ * model adds its settings, its parameters and its way from a picture to features. */
+#ifndef MODELS_IMAGE_H
+#define MODELS_IMAGE_H
+
+#include "common.h"
+
+#include <heed/image.h>
+
+#define IMAGE_OPTIONS                                                                              \
+    WHOLE("image-size", "0", 0, 4096, "side of the pictures in pixels; 0: of the data"),           \
+        WHOLE("channels", "0", 0, 3, "1: grey, 3: colour; 0: of the data"),                        \
+        WHOLE("classes", "0", 0, 1 << 24, "how many there are; 0: of the data"),                   \
+        CHOICE("head", "softmax", "softmax|binary", "a neuron per class, or one for two classes"), \
+        NUMBER("smoothing", "0", 0, 0.99,                                                          \
+               "share of the target that goes to all classes alike, in training"),                 \
+    {                                                                                              \
+        "best", HEED_CHOICE, "accuracy", 0, 0, "loss|accuracy",                                    \
+            "what chooses the best weights, on the validation part", "Evaluation and checkpoints"  \
+    }
+
+/* The first member of each model's struct, so that the functions below take any of them as self. */
+struct picture_model {
+    int size, channels, classes;
+    bool binary;
+    heed_real smoothing;
+    /* x (B,size,size,channels) -> features (B,width), for the output layer */
+    heed_tensor *(*features)(const picture_model *self, heed_tape *t, heed_tensor *x);
+    heed_linear head;
+    heed_tensor *logits, *loss; /* of the last batch, for metrics */
+};
+
+/* Reads the settings; refuses what the data has not filled in. */
+bool picture_read(picture_model *m, heed_ctx *c, const heed_config *f);
+/* The output layer on features of this width; init: of its weights, or NULL. */
+void picture_head(picture_model *m, heed_store *s, int width, const char *init);
+
+/* Members of heed_model; data is a heed_images. */
+bool picture_batch(void *self, void *data, heed_batch_at at, heed_batch *out);
+uint64_t picture_evals(void *self, void *data, int rows);
+uint64_t picture_epoch(void *self, void *data, int rows);
+heed_tensor *picture_loss(void *self, heed_tape *t, const heed_batch *b);
+void picture_metrics(void *self, const heed_batch *b, heed_score *score);
+#define PICTURE_MEMBERS                                                                            \
+    .batch = picture_batch, .evals = picture_evals, .epoch = picture_epoch, .loss = picture_loss,  \
+    .metrics = picture_metrics
+
+#endif

@@ -1,0 +1,73 @@
+/* text.c -- the transformer on tokens that the language models share. */
+#include "text.h"
+
+static heed_position_kind position_kind(const heed_config *f) {
+    if (model_is(f, "positions", "sinusoidal")) return HEED_SINUSOIDAL;
+    return model_is(f, "positions", "none") ? HEED_NO_POSITIONS : HEED_LEARNED;
+}
+
+static void embeddings(transformer *m, heed_store *s, const heed_config *f) {
+    int types = model_int(f, "token-types"), width = m->stack.width;
+    const char *init = stack_init_or(&m->stack, "normal:0.02");
+    heed_scope(s, "embed");
+    m->token = heed_param(s, "token.weight", init, 2, (int[]){m->vocab, width});
+    heed_position_init(&m->position, s, "position", position_kind(f), m->len, width);
+    if (types) m->type = heed_param(s, "type.weight", init, 2, (int[]){types, width});
+    if (heed_config_bool(f, "embed-norm"))
+        heed_norm_init(&m->embed_norm, s, "norm", width, model_real(f, "norm-eps"),
+                       heed_config_bool(f, "bias"));
+    heed_drop_init(&m->drop, s, "drop", model_real(f, "dropout"));
+    heed_unscope(s);
+}
+
+bool transformer_init(transformer *m, heed_store *s, const heed_config *f, stack_kind kind) {
+    heed_ctx *c = heed_store_ctx(s);
+    stack_read(&m->stack, f, kind);
+    m->vocab = model_int(f, "vocab");
+    m->len = model_int(f, "block");
+    if (m->vocab < 1 || m->stack.layers < 1 || m->stack.layers > MODEL_LAYERS)
+        return heed_fail(
+            c, HEED_USAGE,
+            "model has no size: expected vocab of at least 1 and 1 to %d layers, found "
+            "vocab %d, layers %d; hint: --vocab, --layers",
+            MODEL_LAYERS, m->vocab, m->stack.layers);
+    embeddings(m, s, f);
+    stack_make(&m->stack, s, f, kind);
+    return heed_state(c) == HEED_OK;
+}
+
+heed_tensor *transformer_embed(const transformer *m, heed_tape *t, heed_tensor *ids,
+                               heed_tensor *types, int from) {
+    heed_tensor *x = heed_embed(heed_at(t, "embed.token"), m->token, ids);
+    if (m->type && types)
+        x = heed_add(t, x, heed_embed(heed_at(t, "embed.type"), m->type, types));
+    else if (m->type)
+        x = heed_add(t, x, heed_slice(t, m->type, 0, 0, 1));
+    x = heed_position_apply(&m->position, t, x, from);
+    if (m->embed_norm.gain) x = heed_norm_apply(&m->embed_norm, t, x);
+    return heed_drop_apply(&m->drop, t, x);
+}
+
+void output_head_init(output_head *l, heed_store *s, const transformer *m, const heed_config *f) {
+    const char *init = stack_init_or(&m->stack, "kaiming");
+    l->name = heed_scope(s, "head");
+    l->w = m->token;
+    if (!heed_config_bool(f, "tie"))
+        l->w = heed_param(s, "weight", init, 2, (int[]){m->vocab, m->stack.width});
+    l->b = heed_config_bool(f, "head-bias") ? heed_param(s, "bias", "zero", 1, &m->vocab) : NULL;
+    heed_unscope(s);
+}
+
+heed_tensor *output_head_apply(const output_head *l, heed_tape *t, heed_tensor *x) {
+    return heed_affine(heed_at(t, l->name), x, l->w, l->b);
+}
+
+uint64_t text_evals(void *self, void *data, int rows) {
+    (void)self;
+    return heed_corpus_evals(data, rows);
+}
+
+uint64_t text_epoch(void *self, void *data, int rows) {
+    (void)self;
+    return heed_corpus_epoch(data, rows);
+}

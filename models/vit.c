@@ -1,0 +1,135 @@
+/* vit.c -- patches of a picture as the tokens of a transformer: ViT by default. Dosovitskiy et al.
+ * 2021, sec. 3.1. */
+#include "image.h"
+#include "stack.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct vit {
+    picture_model base;
+    heed_conv patch;
+    heed_tensor *cls; /* (1,1,d); NULL: the patches' mean is read instead */
+    heed_position position;
+    heed_drop drop;
+    block_stack stack;
+};
+
+static const heed_option options[] = {
+    IMAGE_OPTIONS,
+    WHOLE("patch", "0", 0, 4096, "side of a patch in pixels; 0: about 7 patches a side"),
+    CHOICE("pool", "cls", "cls|mean",
+           "the head reads a token of its own, or the mean of the patches"),
+    CHOICE("positions", "learned", "learned|sinusoidal|none",
+           "how places are told apart; sinusoidal: of row and column"),
+    STACK_OPTIONS("4", "4", "64", "pre", "gelu", "1e-12"),
+    YES("final-norm", "layer norm after the last block"),
+    NO("scale-residual", "start sublayers' outputs at init-std / sqrt(2 layers)"),
+    RATE("0.001"),
+    {0}};
+
+/* ---- patches ---- */
+
+enum { SIDE = 7 }; /* patches a side, if the size allows */
+
+/* The divisor of `size` that is nearest to `to`, by ratio. */
+static int nearest_divisor(int size, double to) {
+    int best = 1;
+    for (int p = 1; p <= size; p++) {
+        double was = best > to ? best / to : to / best, is = p > to ? p / to : to / p;
+        if (size % p == 0 && is <= was) best = p;
+    }
+    return best;
+}
+
+static bool refuse_patch(heed_ctx *c, int size, int patch) {
+    char list[128] = "";
+    for (int p = 1; p <= size; p++) {
+        size_t n = strlen(list);
+        if (size % p == 0) snprintf(list + n, sizeof list - n, "%s%d", n ? ", " : "", p);
+    }
+    return heed_fail(c, HEED_USAGE,
+                     "patches do not tile the picture: --patch: expected a divisor of image-size "
+                     "%d (%s), found %d; hint: --patch %d",
+                     size, list, patch, nearest_divisor(size, patch));
+}
+
+/* ---- parameters ---- */
+
+static heed_position_kind position_kind(const heed_config *f) {
+    if (model_is(f, "positions", "sinusoidal")) return HEED_SINUSOIDAL_2D;
+    return model_is(f, "positions", "none") ? HEED_NO_POSITIONS : HEED_LEARNED;
+}
+
+static void embeddings(vit *m, heed_store *s, const heed_config *f, int patch) {
+    int width = m->stack.width, side = m->base.size / patch;
+    bool cls = model_is(f, "pool", "cls");
+    heed_scope(s, "embed");
+    if (cls)
+        m->cls =
+            heed_param(s, "cls", stack_init_or(&m->stack, "normal:0.02"), 3, (int[]){1, 1, width});
+    heed_patch_embed_init(&m->patch, s, "patch", m->base.channels, patch, width,
+                          stack_init_or(&m->stack, NULL));
+    heed_position_init(&m->position, s, "position", position_kind(f), side * side + cls, width);
+    heed_drop_init(&m->drop, s, "drop", model_real(f, "dropout"));
+    heed_unscope(s);
+    heed_set_decay(s, "embed.cls", false);
+    heed_set_decay(s, "embed.position.*", false);
+}
+
+static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x);
+
+static bool init(void *self, heed_store *s, const heed_config *f) {
+    vit *m = self;
+    heed_ctx *c = heed_store_ctx(s);
+    stack_kind kind = {.name = "encoder",
+                       .scale_residual = heed_config_bool(f, "scale-residual"),
+                       .final_norm = heed_config_bool(f, "final-norm")};
+    if (!picture_read(&m->base, c, f)) return false;
+    int size = m->base.size, patch = model_int(f, "patch");
+    if (patch == 0) patch = nearest_divisor(size, (double)size / SIDE);
+    if (size % patch) return refuse_patch(c, size, patch);
+    m->base.features = features;
+    stack_read(&m->stack, f, kind);
+    embeddings(m, s, f, patch);
+    stack_make(&m->stack, s, f, kind);
+    picture_head(&m->base, s, m->stack.width, stack_init_or(&m->stack, NULL));
+    return heed_state(c) == HEED_OK;
+}
+
+/* ---- forward ---- */
+
+/* x (B,n,d) -> (B,n+1,d), the same token before the patches of each picture. Eq. 1. */
+static heed_tensor *with_cls(const vit *m, heed_tape *t, heed_tensor *x) {
+    if (!x || !m->cls) return x;
+    heed_tensor *zero = heed_input(t, NULL, 3, (int[]){x->shape[0], 1, m->stack.width});
+    return heed_concat(t, 1, 2, (heed_tensor *[]){heed_add(t, zero, m->cls), x});
+}
+
+heed_tensor *vit_encode(const vit *m, heed_tape *t, heed_tensor *x) {
+    x = heed_patch_embed_apply(&m->patch, t, x); /* (B,n,d) */
+    x = heed_position_apply(&m->position, t, with_cls(m, t, x), 0);
+    return stack_apply(&m->stack, t, heed_drop_apply(&m->drop, t, x), NULL, NULL);
+}
+
+/* Eq. 4: the norm of the CLS token alone; nothing reads the others'. */
+static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x) {
+    const vit *m = (const vit *)(const void *)base;
+    x = vit_encode(m, t, x); /* (B,T,d) */
+    if (!x) return NULL;
+    if (m->cls)
+        x = stack_norm(&m->stack, t, heed_slice(t, x, 1, 0, 1));
+    else
+        x = heed_mean_dim(t, stack_norm(&m->stack, t, x), 1);
+    return heed_reshape(t, x, 2, (int[]){-1, m->stack.width});
+}
+
+const heed_model heed_model_vit = {
+    .name = "vit",
+    .help = "pictures: attention among patches (ViT)",
+    .options = options,
+    .size = sizeof(vit),
+    .init = init,
+    PICTURE_MEMBERS,
+};

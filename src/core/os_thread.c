@@ -1,0 +1,70 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pthread_sigmask */
+#endif
+/* Threads, and the lock that they share. */
+#include "core/core.h"
+#include "core/os.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+struct heed__monitor {
+    pthread_mutex_t mutex;
+    pthread_cond_t told;
+};
+
+heed__monitor *heed__monitor_new(heed_ctx *c) {
+    heed__monitor *l = heed__alloc(c, sizeof *l);
+    if (!l) return NULL;
+    pthread_mutex_init(&l->mutex, NULL);
+    pthread_cond_init(&l->told, NULL);
+    return l;
+}
+
+void heed__monitor_free(heed__monitor *l) {
+    if (!l) return;
+    pthread_cond_destroy(&l->told);
+    pthread_mutex_destroy(&l->mutex);
+    heed__free(l);
+}
+
+void heed__monitor_enter(heed__monitor *l) { pthread_mutex_lock(&l->mutex); }
+void heed__monitor_leave(heed__monitor *l) { pthread_mutex_unlock(&l->mutex); }
+void heed__monitor_wait(heed__monitor *l) { pthread_cond_wait(&l->told, &l->mutex); }
+void heed__monitor_tell(heed__monitor *l) { pthread_cond_broadcast(&l->told); }
+
+struct heed__thread {
+    pthread_t id;
+    void (*run)(void *);
+    void *data;
+};
+
+static void *run_thread(void *thread) {
+    heed__thread *t = thread;
+    t->run(t->data);
+    return NULL;
+}
+
+/* Signals stay with the threads that the caller has: the new one blocks them all. */
+heed__thread *heed__thread_start(heed_ctx *c, void (*run)(void *), void *data) {
+    heed__thread *t = heed__alloc(c, sizeof *t);
+    if (!t) return NULL;
+    *t = (heed__thread){.run = run, .data = data};
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int why = pthread_create(&t->id, NULL, run_thread, t);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (why == 0) return t;
+    heed_fail(c, HEED_FAILED, "cannot start a thread: %s; hint: fewer --workers or --threads",
+              strerror(why));
+    heed__free(t);
+    return NULL;
+}
+
+void heed__thread_join(heed__thread *t) {
+    if (!t) return;
+    pthread_join(t->id, NULL);
+    heed__free(t);
+}

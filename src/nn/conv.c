@@ -1,0 +1,89 @@
+/* nn/conv.c -- convolution, the residual block of a CNN, patches as tokens. */
+#include <heed/nn.h>
+
+#include <stdio.h>
+
+/* The weight as PyTorch's: (out, in/groups, [kh,] kw), transposed (in, out/groups, [kh,] kw). */
+void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_layer_args a) {
+    int groups = a.conv.groups ? a.conv.groups : 1, first = a.transposed ? a.in : a.out;
+    int each = (a.transposed ? a.out : a.in) / groups, plane = a.size[0] ? a.size[0] : 1;
+    int shape[] = {first, each, a.size[0], a.size[1]};
+    char fan_in[32];
+    snprintf(fan_in, sizeof fan_in, "kaiming:%lld", (long long)each * plane * a.size[1]);
+    if (!a.size[0]) shape[2] = a.size[1];
+    l->args = a;
+    l->name = heed_scope(s, "%s", name);
+    l->w = heed_param(s, "weight", a.init ? a.init : "kaiming", a.size[0] ? 4 : 3, shape);
+    l->b = NULL;
+    if (!a.no_bias) l->b = heed_param(s, "bias", a.init ? "zero" : fan_in, 1, &a.out);
+    heed_unscope(s);
+}
+
+heed_tensor *heed_conv_apply(const heed_conv *l, heed_tape *t, heed_tensor *x) {
+    const heed_conv_layer_args *a = &l->args;
+    t = heed_at(t, l->name);
+    if (a->size[0])
+        return a->transposed ? heed_conv2d_transposed(t, x, l->w, l->b, &a->conv)
+                             : heed_conv2d(t, x, l->w, l->b, &a->conv);
+    return a->transposed ? heed_conv1d_transposed(t, x, l->w, l->b, &a->conv)
+                         : heed_conv1d(t, x, l->w, l->b, &a->conv);
+}
+
+/* ---- residual block ---- */
+
+static heed_conv_layer_args square(int in, int out, int size, int stride, bool no_norm) {
+    return (heed_conv_layer_args){.in = in,
+                                  .out = out,
+                                  .size = {size, size},
+                                  .conv = {.stride = {stride, stride}, .pad = {size / 2, size / 2}},
+                                  .no_bias = !no_norm};
+}
+
+void heed_conv_block_init(heed_conv_block *l, heed_store *s, const char *name,
+                          heed_conv_block_args a) {
+    if (!a.stride) a.stride = 1;
+    *l = (heed_conv_block){.args = a};
+    heed_scope(s, "%s", name);
+    heed_conv_init(&l->conv1, s, "conv1", square(a.in, a.out, 3, a.stride, a.no_norm));
+    if (!a.no_norm) heed_batchnorm_init(&l->norm1, s, "norm1", a.out);
+    heed_drop_init(&l->drop, s, "drop", a.dropout);
+    heed_conv_init(&l->conv2, s, "conv2", square(a.out, a.out, 3, 1, a.no_norm));
+    if (!a.no_norm) heed_batchnorm_init(&l->norm2, s, "norm2", a.out);
+    if (!a.no_residual && (a.in != a.out || a.stride != 1)) {
+        heed_scope(s, "short");
+        heed_conv_init(&l->short_conv, s, "conv", square(a.in, a.out, 1, a.stride, a.no_norm));
+        if (!a.no_norm) heed_batchnorm_init(&l->short_norm, s, "norm", a.out);
+        heed_unscope(s);
+    }
+    heed_unscope(s);
+}
+
+static heed_tensor *normed(const heed_batchnorm *l, heed_tape *t, heed_tensor *x) {
+    return l->mean ? heed_batchnorm_apply(l, t, x) : x;
+}
+
+heed_tensor *heed_conv_block_apply(const heed_conv_block *l, heed_tape *t, heed_tensor *x) {
+    heed_tensor *y = normed(&l->norm1, t, heed_conv_apply(&l->conv1, t, x));
+    y = heed_drop_apply(&l->drop, t, heed_relu(t, y));
+    y = normed(&l->norm2, t, heed_conv_apply(&l->conv2, t, y));
+    if (l->short_conv.w) x = normed(&l->short_norm, t, heed_conv_apply(&l->short_conv, t, x));
+    return heed_relu(t, l->args.no_residual ? y : heed_add(t, x, y));
+}
+
+/* ---- patches ---- */
+
+void heed_patch_embed_init(heed_conv *l, heed_store *s, const char *name, int channels, int patch,
+                           int width, const char *init) {
+    heed_conv_layer_args a = {.in = channels,
+                              .out = width,
+                              .size = {patch, patch},
+                              .conv = {.stride = {patch, patch}},
+                              .init = init};
+    heed_conv_init(l, s, name, a);
+}
+
+heed_tensor *heed_patch_embed_apply(const heed_conv *l, heed_tape *t, heed_tensor *x) {
+    heed_tensor *y = heed_conv_apply(l, t, x); /* (B, H/p, W/p, d) */
+    if (!y) return NULL;
+    return heed_reshape(t, y, 3, (int[]){y->shape[0], y->shape[1] * y->shape[2], y->shape[3]});
+}

@@ -1,0 +1,149 @@
+/* Maximum and average over windows of an image, channels last, and the mean of a whole image. The
+ * gradient of a maximum goes to the first of the largest of its window; NaN counts as the largest.
+ */
+#include "ops/shape.h"
+
+#define MOST (1 << 20) /* of a setting */
+
+static bool check_args(heed_node *n) {
+    const heed_pool_args *a = n->args;
+    for (int d = 0; d < 2; d++) {
+        if (a->size[d] < 1 || a->size[d] > MOST || a->stride[d] < 1 || a->stride[d] > MOST)
+            return heed_wrong(n, "a window of %d and stride of %d are not in 1 .. %d", a->size[d],
+                              a->stride[d], MOST);
+        if (a->pad[d] < 0 || a->pad[d] > a->size[d] / 2)
+            return heed_wrong(n, "pad %d is not in 0 .. half of the window, %d", a->pad[d],
+                              a->size[d] / 2);
+    }
+    return true;
+}
+
+static bool infer(heed_node *n) {
+    const heed_pool_args *a = n->args;
+    const heed_tensor *x = n->in[0];
+    if (!heed__takes(n, "r") || !check_args(n)) return false;
+    if (x->dims != 4) return heed__misfit(n, 0, "x needs 4 dims, (B,H,W,C)");
+    int shape[4] = {x->shape[0], 0, 0, x->shape[3]};
+    for (int d = 0; d < 2; d++) {
+        long long padded = (long long)x->shape[1 + d] + 2LL * a->pad[d];
+        if (x->shape[1 + d] < 1 || padded > INT32_MAX || padded < a->size[d])
+            return heed__misfit(n, 0, "a window of %d %s does not fit", a->size[d],
+                                d ? "columns" : "rows");
+        shape[1 + d] = (int)((padded - a->size[d]) / a->stride[d]) + 1;
+    }
+    return heed_out(n, 4, shape);
+}
+
+static bool infer_max(heed_node *n) {
+    if (!infer(n)) return false;
+    n->scratch = heed_scratch(n, n->y->size * sizeof(int32_t));
+    return n->scratch != NULL;
+}
+
+static heed_pool_job job_of(const heed_node *n) {
+    const heed_pool_args *a = n->args;
+    const heed_tensor *x = n->in[0], *y = n->y;
+    return (heed_pool_job){.batch = x->shape[0],
+                           .h = x->shape[1],
+                           .w = x->shape[2],
+                           .c = x->shape[3],
+                           .oh = y->shape[1],
+                           .ow = y->shape[2],
+                           .size = {a->size[0], a->size[1]},
+                           .stride = {a->stride[0], a->stride[1]},
+                           .pad = {a->pad[0], a->pad[1]}};
+}
+
+/* scratch: for each output, the pixel of its image that it came from */
+static void max(heed_node *n) {
+    heed_pool_job j = job_of(n);
+    n->k->max_pool(n->k, n->y->x, n->scratch, n->in[0]->x, &j);
+}
+static void max_back(heed_node *n) {
+    heed_pool_job j = job_of(n);
+    heed_real *gx = heed_grad(n, 0);
+    if (gx) n->k->max_pool_grad(n->k, gx, n->scratch, n->y->g, &j);
+}
+
+static void avg(heed_node *n) {
+    heed_pool_job j = job_of(n);
+    n->k->avg_pool(n->k, n->y->x, n->in[0]->x, &j);
+}
+static void avg_back(heed_node *n) {
+    heed_pool_job j = job_of(n);
+    heed_real *gx = heed_grad(n, 0);
+    if (gx) n->k->avg_pool_grad(n->k, gx, n->y->g, &j);
+}
+
+static bool infer_global(heed_node *n) {
+    const heed_tensor *x = n->in[0];
+    if (!heed__takes(n, "r")) return false;
+    if (x->dims != 4) return heed__misfit(n, 0, "x needs 4 dims, (B,H,W,C)");
+    if (!x->shape[1] || !x->shape[2]) return heed__misfit(n, 0, "no mean of no pixels");
+    if ((double)x->shape[1] * x->shape[2] > INT32_MAX)
+        return heed__misfit(n, 0, "the image is too large");
+    return heed_out(n, 2, (int[]){x->shape[0], x->shape[3]});
+}
+
+/* The one window is the image. */
+static heed_pool_job whole(const heed_node *n) {
+    const heed_tensor *x = n->in[0];
+    return (heed_pool_job){.batch = x->shape[0],
+                           .h = x->shape[1],
+                           .w = x->shape[2],
+                           .c = x->shape[3],
+                           .oh = 1,
+                           .ow = 1,
+                           .size = {x->shape[1], x->shape[2]},
+                           .stride = {1, 1}};
+}
+static void global(heed_node *n) {
+    heed_pool_job j = whole(n);
+    n->k->avg_pool(n->k, n->y->x, n->in[0]->x, &j);
+}
+static void global_back(heed_node *n) {
+    heed_pool_job j = whole(n);
+    heed_real *gx = heed_grad(n, 0);
+    if (gx) n->k->avg_pool_grad(n->k, gx, n->y->g, &j);
+}
+
+static const heed_pool_args two = {{2, 2}, {2, 2}, {0, 0}}, padded = {{3, 3}, {2, 2}, {1, 1}},
+                            dense = {{3, 2}, {1, 1}, {1, 0}}, lone = {{1, 1}, {1, 1}, {0, 0}},
+                            sparse = {{1, 2}, {2, 3}, {0, 1}};
+static const heed_case max_cases[] = {{.shapes = "1x4x6x3", .args = &two, .apart = true},
+                                      {.shapes = "1x5x4x3", .args = &padded, .apart = true},
+                                      {.shapes = "1x4x4x5", .args = &dense, .apart = true},
+                                      {.shapes = "2x3x2x2", .args = &lone, .apart = true},
+                                      {.shapes = "1x5x7x2", .args = &sparse, .apart = true},
+                                      {.shapes = "1x2x2x19", .args = &two, .apart = true},
+                                      {0}};
+static const heed_case avg_cases[] = {
+    {.shapes = "2x4x6x3", .args = &two},    {.shapes = "2x5x4x3", .args = &padded},
+    {.shapes = "1x4x4x17", .args = &dense}, {.shapes = "2x3x2x2", .args = &lone},
+    {.shapes = "2x5x7x2", .args = &sparse}, {0}};
+static const heed_case global_cases[] = {
+    {.shapes = "2x3x4x5"}, {.shapes = "1x1x1x1"}, {.shapes = "3x2x2x17"}, {0}};
+
+const heed_op heed_ops_pool[] = {
+    {"max_pool", 1, infer_max, max, max_back, max_cases, sizeof(heed_pool_args), 0},
+    {"avg_pool", 1, infer, avg, avg_back, avg_cases, sizeof(heed_pool_args), 0},
+    {"global_pool", 1, infer_global, global, global_back, global_cases, 0, 0},
+    {0}};
+
+static heed_tensor *pooled(heed_tape *t, const heed_op *op, heed_tensor *x,
+                           const heed_pool_args *a) {
+    if (!a) return NULL;
+    heed_pool_args all = *a;
+    for (int d = 0; d < 2; d++)
+        if (!all.stride[d]) all.stride[d] = all.size[d];
+    return heed_push(t, op, &all, x);
+}
+heed_tensor *heed_max_pool(heed_tape *t, heed_tensor *x, const heed_pool_args *a) {
+    return pooled(t, &heed_ops_pool[0], x, a);
+}
+heed_tensor *heed_avg_pool(heed_tape *t, heed_tensor *x, const heed_pool_args *a) {
+    return pooled(t, &heed_ops_pool[1], x, a);
+}
+heed_tensor *heed_global_pool(heed_tape *t, heed_tensor *x) {
+    return heed_push(t, &heed_ops_pool[2], NULL, x);
+}

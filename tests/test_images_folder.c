@@ -1,0 +1,281 @@
+#define _DEFAULT_SOURCE /* symlink, mkfifo */
+/* Sets of pictures in folders. */
+#include "images.h"
+
+#include <unistd.h>
+
+static heed_images *open_here(heed_ctx *c, heed_images_args a) {
+    return heed_images_open(c, test_folder(), &a);
+}
+
+static size_t total(const heed_images *k) {
+    const heed_images_info *f = heed_images_about(k);
+    return f ? f->count[HEED_TRAIN_PART] + f->count[HEED_VAL_PART] + f->count[HEED_TEST_PART] : 0;
+}
+
+TEST(images_folder_has_parts) {
+    heed_ctx *c = open_images_ctx();
+    put_class("train/b", 3, 0);
+    put_class("train/a", 4, 10);
+    put_class("train/B", 2, 20);
+    put_class("valid/a", 1, 30);
+    put_class("valid/b", 2, 40);
+    put_class("test/B", 5, 50);
+    put_class("train/.hidden", 1, 60);
+    put_class("other/z", 1, 70);
+    text_file("train/a/notes.txt", "no picture");
+    text_file("train/a/.001.tga", "hidden");
+    text_file("train/readme", "no class");
+    heed_images *k = open_here(c, (heed_images_args){.val_split = 0.5});
+    const heed_images_info *f = heed_images_about(k);
+    CHECK(f && f->classes == 3 && f->bad == 0 && f->view.channels == 1 && f->view.size == SIDE);
+    if (f) {
+        CHECK_TEXT(f->kind, "folder");
+        CHECK_TEXT(f->labels[0], "B");
+        CHECK_TEXT(f->labels[1], "a");
+        CHECK_TEXT(f->labels[2], "b");
+        CHECK(f->count[HEED_TRAIN_PART] == 9 && f->count[HEED_VAL_PART] == 3);
+        CHECK(f->count[HEED_TEST_PART] == 5 && heed_images_count(k, HEED_TRAIN_PART, 1) == 4);
+        CHECK(heed_images_count(k, HEED_TEST_PART, 0) == 5);
+        CHECK(heed_images_count(k, HEED_TEST_PART, -1) == 5);
+    }
+    heed_picture p = {0};
+    const char *name = NULL;
+    int label = 0;
+    CHECK(heed_images_get(k, HEED_VAL_PART, 2, &p, &label, &name) && label == 2);
+    CHECK(p.pixels && p.pixels[0] == 41 && p.pixels[1] == pixel_of(41, 1));
+    CHECK_HAS(name, "valid/b/001.tga");
+    heed_picture_free(&p);
+    k = open_here(c, (heed_images_args){.no_test = true});
+    CHECK(k && heed_images_about(k)->count[HEED_TEST_PART] == 0);
+    CHECK(!heed_images_get(k, HEED_TEST_PART, 0, &p, NULL, NULL));
+    heed_clear(c);
+    CLOSE(c);
+}
+
+TEST(images_folder_split_is_stratified_and_seeded) {
+    int chosen[2][60] = {{0}};
+    put_class("a", 40, 0);
+    put_class("b", 19, 40);
+    put_class("c", 1, 59);
+    for (uint64_t seed = 0; seed < 2; seed++) {
+        heed_ctx *c = heed_open(&(heed_options){.seed = seed, .threads = 1});
+        heed_images *k = open_here(c, (heed_images_args){.val_split = 0.2});
+        CHECK(k && heed_images_count(k, HEED_VAL_PART, 0) == 8);
+        CHECK(k && heed_images_count(k, HEED_VAL_PART, 1) == 4);
+        CHECK(k && heed_images_count(k, HEED_VAL_PART, 2) == 0);
+        for (int part = 0; part < 2; part++)
+            for (size_t i = 0; i < heed_images_count(k, (heed_part)part, -1); i++) {
+                heed_picture p = {0};
+                CHECK(heed_images_get(k, (heed_part)part, i, &p, NULL, NULL));
+                if (p.pixels) chosen[seed][p.pixels[0]] += part ? 100 : 1;
+                heed_picture_free(&p);
+            }
+        CLOSE(c);
+    }
+    for (int i = 0; i < 60; i++) CHECK(chosen[0][i] == 1 || chosen[0][i] == 100);
+    CHECK(memcmp(chosen[0], chosen[1], sizeof chosen[0]) != 0);
+}
+
+TEST(images_folder_refuses_what_makes_no_classes) {
+    heed_ctx *c = open_images_ctx();
+    heed_images_args a = {0};
+    CHECK_FAILS(c, open_here(c, a), HEED_DATA, "expected a folder for each class");
+    CHECK_FAILS(c, heed_images_open(c, in_folder("none"), &a), HEED_DATA, "No such file");
+    put_class("cats", 2, 0);
+    CHECK_FAILS(c, open_here(c, a), HEED_DATA, "expected at least 2, found 1, cats");
+    CHECK_FAILS(c, heed_images_open(c, in_folder("cats/000.tga"), &a), HEED_DATA, "CSV file");
+    make_folder("dogs");
+    text_file("dogs/000.txt", "no picture");
+    CHECK_FAILS(c, open_here(c, a), HEED_DATA, "class \"dogs\" has no pictures");
+    put_tga("dogs/1.TGA", SIDE, SIDE, 1, 9);
+    CHECK(open_here(c, a));
+    put_class("a\nb", 1, 0);
+    CHECK_FAILS(c, open_here(c, a), HEED_DATA, "holds a control character");
+    rename(in_folder("a\nb"), in_folder("caf\xE9"));
+    CHECK_FAILS(c, open_here(c, a), HEED_DATA, "is not UTF-8");
+    CLOSE(c);
+}
+
+TEST(images_folder_classes_of_parts_must_agree) {
+    heed_ctx *c = open_images_ctx();
+    put_class("train/cats", 2, 0);
+    put_class("train/dogs", 2, 0);
+    put_class("test/birds", 2, 0);
+    heed_images_args a = {0};
+    CHECK_FAILS(c, open_here(c, a), HEED_DATA, "\"birds\" of the test part is not in the training");
+    a.no_test = true;
+    CHECK(open_here(c, a));
+    a.no_test = false;
+    rename(in_folder("test"), in_folder("val"));
+    CHECK_FAILS(c, open_here(c, a), HEED_DATA, "\"birds\" of the validation part");
+    put_class("valid/cats", 1, 0);
+    CHECK_FAILS(c, open_here(c, a), HEED_DATA, "found both");
+    CLOSE(c);
+}
+
+TEST(images_folder_labels_of_a_run) {
+    heed_ctx *c = open_images_ctx();
+    const char *const labels[] = {"dogs", "birds", "cats"};
+    heed_images_args a = {.labels = labels, .label_count = 3, .deviation = {1}, .channels = 1};
+    put_class("test/cats", 2, 0);
+    put_class("test/dogs", 3, 0);
+    heed_images *k = open_here(c, a);
+    const heed_images_info *f = heed_images_about(k);
+    CHECK(f && f->classes == 3 && f->count[HEED_TRAIN_PART] == 0 && f->count[HEED_TEST_PART] == 5);
+    CHECK(heed_images_count(k, HEED_TEST_PART, 0) == 3);
+    CHECK(heed_images_count(k, HEED_TEST_PART, 1) == 0);
+    CHECK(heed_images_count(k, HEED_TEST_PART, 2) == 2);
+    heed_batch b;
+    CHECK(heed_image_batch(k, (heed_batch_at){.val = true, .rows = 8}, &b) && b.rows == 5);
+    CHECK(b.labels && b.labels[0] == 2 && b.labels[4] == 0);
+    CHECK_FAILS(c, heed_image_batch(k, (heed_batch_at){.rows = 8}, &b), HEED_USAGE, "no training");
+    a.deviation[0] = 0;
+    CHECK_FAILS(c, open_here(c, a), HEED_DATA, "mean and deviation");
+    a.labels = NULL;
+    CHECK_FAILS(c, open_here(c, a), HEED_DATA, "no training part");
+    a.labels = labels;
+    a.no_test = true;
+    CHECK_FAILS(c, open_here(c, a), HEED_DATA, "no pictures");
+    a.label_count = 2;
+    a.no_test = false;
+    CHECK_FAILS(c, open_here(c, a), HEED_DATA, "class \"cats\" is unknown");
+    CLOSE(c);
+}
+
+/* ---- pictures that cannot be read ---- */
+
+TEST(images_folder_skips_and_lists_bad_pictures) {
+    heed_ctx *c = open_images_ctx();
+    put_class("cats", 3, 0);
+    put_class("dogs", 3, 10);
+    text_file("cats/001.tga", "no picture at all, this is");
+    text_file("dogs/zero.png", "");
+    CHECK(symlink("nothing", in_folder("dogs/link.jpg")) == 0);
+    heed_images *k = open_here(c, (heed_images_args){0});
+    const heed_images_info *f = heed_images_about(k);
+    CHECK(f && f->bad == 3 && f->count[HEED_TRAIN_PART] == 5);
+    const char *path, *why;
+    CHECK(heed_images_bad(k, 0, &path, &why) && why && *why);
+    CHECK_HAS(path, "cats/001.tga");
+    CHECK(heed_images_bad(k, 1, &path, &why));
+    CHECK_HAS(path, "dogs/link.jpg");
+    CHECK_TEXT(why, "there is no such file");
+    CHECK(!heed_images_bad(k, 3, &path, &why));
+    CHECK_FAILS(c, open_here(c, (heed_images_args){.strict = true}), HEED_DATA, "cats/001.tga");
+    text_file("cats/000.tga", "neither");
+    text_file("cats/002.tga", "nor this");
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA,
+                "class \"cats\" has no picture that can be read");
+    CLOSE(c);
+}
+
+TEST(images_folder_follows_links_and_no_pipes) {
+    heed_ctx *c = open_images_ctx();
+    put_class("cats", 2, 0);
+    put_class("cats/young", 2, 10);
+    put_class("dogs", 2, 20);
+    CHECK(symlink("..", in_folder("cats/loop")) == 0);
+    CHECK(symlink(".", in_folder("dogs/self")) == 0);
+    CHECK(symlink("other.tga", in_folder("dogs/other.tga")) == 0);
+    CHECK(mkfifo(in_folder("dogs/pipe.png"), 0666) == 0);
+    heed_images *k = open_here(c, (heed_images_args){0});
+    /* through the loop: cats sees itself, its young, and the dogs, once each */
+    CHECK(k && heed_images_count(k, HEED_TRAIN_PART, 0) == 6);
+    CHECK(k && heed_images_count(k, HEED_TRAIN_PART, 1) == 2 && heed_images_about(k)->bad == 2);
+    CLOSE(c);
+}
+
+TEST(images_folder_unreadable) {
+    heed_ctx *c = open_images_ctx();
+    put_class("cats", 2, 0);
+    put_class("dogs", 2, 0);
+    CHECK(chmod(in_folder("dogs"), 0) == 0);
+    if (getuid() != 0)
+        CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "Permission denied");
+    CHECK(chmod(in_folder("dogs"), 0777) == 0);
+    CLOSE(c);
+}
+
+/* ---- channels and sizes ---- */
+
+TEST(images_folder_of_mixed_channels) {
+    heed_ctx *c = open_images_ctx();
+    put_class("cats", 2, 0);
+    put_class("dogs", 2, 0);
+    CHECK_FAILS(c, open_here(c, (heed_images_args){.channels = 3}), HEED_DATA, "picture is grey: ");
+    put_tga("dogs/001.tga", SIDE, SIDE, 3, 5);
+    CHECK_FAILS(c, open_here(c, (heed_images_args){.channels = 1}), HEED_DATA,
+                "dogs/001.tga: expected grey (1 channel), as asked for; hint: --convert");
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "expected colour");
+    for (int channels = 0; channels <= 3; channels++) {
+        if (channels == 2) continue;
+        heed_images *k = open_here(c, (heed_images_args){.channels = channels, .convert = true});
+        const heed_images_info *f = heed_images_about(k);
+        int expected = channels ? channels : 3;
+        double sum = 0;
+        for (size_t i = 0; f && i < total(k); i++) {
+            heed_picture p = {0};
+            CHECK(heed_images_get(k, HEED_TRAIN_PART, i, &p, NULL, NULL));
+            CHECK(p.channels == expected);
+            for (int j = 0; p.pixels && j < PIXELS; j++) sum += p.pixels[j * expected] / 255.0;
+            heed_picture_free(&p);
+        }
+        CHECK(f && f->view.channels == expected);
+        if (f) CHECK_CLOSE(f->view.mean[expected - 1], sum / 4 / PIXELS, 1e-12);
+    }
+    CHECK_FAILS(c, open_here(c, (heed_images_args){.channels = 2}), HEED_USAGE, "channels");
+    CLOSE(c);
+}
+
+TEST(images_folder_of_odd_sizes) {
+    heed_ctx *c = open_images_ctx();
+    put_class("cats", 2, 0);
+    put_class("dogs", 1, 0);
+    put_tga("dogs/001.tga", 9, 12, 1, 5);
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_USAGE, "--image-size");
+    heed_images *k = open_here(c, (heed_images_args){.size = 4});
+    const heed_images_info *f = heed_images_about(k);
+    CHECK(f && f->low_width == SIDE && f->high_width == 9 && f->high_height == 12);
+    heed_batch b;
+    CHECK(heed_image_batch(k, (heed_batch_at){.rows = 3}, &b) && b.len == 16);
+    CHECK_FAILS(c, open_here(c, (heed_images_args){.size = -1}), HEED_USAGE, "size");
+    CHECK_FAILS(c, open_here(c, (heed_images_args){.size = 5000}), HEED_USAGE, "size");
+    CLOSE(c);
+}
+
+/* The checksum is of what training and validation hold, wherever the folder lies. */
+TEST(images_folder_checksum) {
+    heed_ctx *c = open_images_ctx();
+    put_class("train/cats", 2, 0);
+    put_class("train/dogs", 2, 10);
+    put_class("test/dogs", 2, 20);
+    heed_images_args a = {.val_split = 0.5};
+    uint64_t first = heed_images_about(open_here(c, a))->checksum;
+    put_tga("test/dogs/000.tga", SIDE, SIDE, 1, 99);
+    CHECK(heed_images_about(open_here(c, a))->checksum == first);
+    put_tga("train/dogs/000.tga", SIDE, SIDE, 1, 99);
+    CHECK(heed_images_about(open_here(c, a))->checksum != first);
+    put_tga("train/dogs/000.tga", SIDE, SIDE, 1, 10);
+    CHECK(heed_images_about(open_here(c, a))->checksum == first);
+    rename(in_folder("train/dogs/000.tga"), in_folder("train/cats/002.tga"));
+    CHECK(heed_images_about(open_here(c, a))->checksum != first);
+    CLOSE(c);
+}
+
+TEST(images_open_with_threads_is_the_same) {
+    put_class("cats", 50, 0);
+    put_class("dogs", 60, 50);
+    text_file("cats/001.tga", "no picture");
+    heed_images_info info[2];
+    for (int i = 0; i < 2; i++) {
+        heed_ctx *c = heed_open(&(heed_options){.threads = i ? 4 : 1});
+        heed_images *k = open_here(c, (heed_images_args){.val_split = 0.1});
+        CHECK(k != NULL);
+        if (k) info[i] = *heed_images_about(k);
+        info[i].labels = NULL;
+        CLOSE(c);
+    }
+    CHECK(info[0].checksum == info[1].checksum && info[0].bad == 1 && info[1].bad == 1);
+    CHECK(memcmp(&info[0].view, &info[1].view, sizeof info[0].view) == 0);
+}

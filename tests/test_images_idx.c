@@ -1,0 +1,221 @@
+#define _DEFAULT_SOURCE /* truncate */
+/* Sets of pictures in IDX files. */
+#include "images.h"
+
+#include <unistd.h>
+
+static heed_images *open_here(heed_ctx *c, heed_images_args a) {
+    return heed_images_open(c, test_folder(), &a);
+}
+
+TEST(images_idx_reads_plain_and_zipped) {
+    uint64_t checksum[2] = {0, 1};
+    for (int zipped = 0; zipped < 2; zipped++) {
+        heed_ctx *c = open_images_ctx();
+        if (zipped) unlink(in_folder("train-images-idx3-ubyte"));
+        put_mnist(zipped, 40, 10);
+        heed_images *k = open_here(c, (heed_images_args){.val_split = 0.25});
+        const heed_images_info *f = heed_images_about(k);
+        CHECK(f && f->classes == 4 && f->view.size == SIDE && f->view.channels == 1);
+        if (!f) break;
+        CHECK_TEXT(f->kind, "idx");
+        CHECK_TEXT(f->labels[3], "3");
+        CHECK(f->count[HEED_TRAIN_PART] == 28 && f->count[HEED_VAL_PART] == 12);
+        CHECK(f->count[HEED_TEST_PART] == 10 && f->bad == 0);
+        for (int label = 0; label < 4; label++)
+            CHECK(heed_images_count(k, HEED_VAL_PART, label) == 3);
+        heed_picture p;
+        int label;
+        const char *name;
+        CHECK(heed_images_get(k, HEED_TEST_PART, 7, &p, &label, &name) && label == 7 % 4);
+        CHECK_TEXT(name, "test 7");
+        CHECK(p.pixels && p.width == SIDE && p.pixels[SIDE + 1] == pixel_of(7, SIDE + 1));
+        checksum[zipped] = f->checksum;
+        heed_picture_free(&p);
+        CLOSE(c);
+    }
+    CHECK(checksum[0] == checksum[1]);
+}
+
+TEST(images_idx_without_a_test_part_and_unread_tests) {
+    heed_ctx *c = open_images_ctx();
+    put_mnist(false, 40, 10);
+    text_file("t10k-images-idx3-ubyte", "damaged");
+    heed_images *k = open_here(c, (heed_images_args){.no_test = true});
+    CHECK(k && heed_images_about(k)->count[HEED_TEST_PART] == 0);
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "t10k-images-idx3-ubyte");
+    unlink(in_folder("t10k-images-idx3-ubyte"));
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "not complete");
+    unlink(in_folder("t10k-labels-idx1-ubyte"));
+    k = open_here(c, (heed_images_args){0});
+    CHECK(k && heed_images_about(k)->count[HEED_TEST_PART] == 0);
+    CHECK(k && heed_images_evals(k, 8) == 5); /* over the training part */
+    CLOSE(c);
+}
+
+TEST(images_idx_normalises_by_the_training_part) {
+    heed_ctx *c = open_images_ctx();
+    put_mnist(false, 40, 10);
+    heed_images *k = open_here(c, (heed_images_args){.val_split = 0.25});
+    double sum = 0, square = 0, n = 28 * PIXELS;
+    for (size_t i = 0; i < 28; i++) {
+        heed_picture p;
+        CHECK(heed_images_get(k, HEED_TRAIN_PART, i, &p, NULL, NULL));
+        for (int j = 0; p.pixels && j < PIXELS; j++) {
+            sum += p.pixels[j] / 255.0;
+            square += p.pixels[j] / 255.0 * (p.pixels[j] / 255.0);
+        }
+        heed_picture_free(&p);
+    }
+    const heed_view *v = &heed_images_about(k)->view;
+    CHECK_CLOSE(v->mean[0], sum / n, 1e-12);
+    CHECK_CLOSE(v->deviation[0], sqrt(square / n - sum / n * (sum / n)), 1e-12);
+    k = open_here(c, (heed_images_args){.mean = {0.25}, .deviation = {2}, .channels = 1});
+    CHECK(k && heed_images_about(k)->view.mean[0] == 0.25);
+    CHECK(k && heed_images_about(k)->view.deviation[0] == 2);
+    CLOSE(c);
+}
+
+/* ---- types ---- */
+
+/* Two pictures of 1 x 1 and their labels, of any type; values as they lie in the file. */
+static void put_pixels(int type, int width, const char *a, const char *b) {
+    unsigned char bytes[64] = {0, 0, (unsigned char)type, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1};
+    memcpy(bytes + 16, a, (size_t)width);
+    memcpy(bytes + 16 + width, b, (size_t)width);
+    put_file(in_folder("train-images-idx3-ubyte"), bytes, 16 + 2 * (size_t)width);
+}
+
+static void check_pixels(int type, int width, const char *a, const char *b, int x, int y) {
+    heed_ctx *c = open_images_ctx();
+    put_pixels(type, width, a, b);
+    put_idx_labels("train-labels-idx1-ubyte", false, 2);
+    heed_images *k = open_here(c, (heed_images_args){0});
+    int expected[] = {x, y};
+    for (size_t i = 0; i < 2; i++) {
+        heed_picture p;
+        CHECK(heed_images_get(k, HEED_TRAIN_PART, i, &p, NULL, NULL));
+        if (p.pixels && p.pixels[0] != expected[i])
+            test_fail(__FILE__, __LINE__, "type %d: pixel %zu is %d, expected %d", type, i,
+                      p.pixels[0], expected[i]);
+        heed_picture_free(&p);
+    }
+    CLOSE(c);
+}
+
+TEST(images_idx_pictures_of_every_type) {
+    check_pixels(0x08, 1, "\x03", "\xFE", 3, 254);
+    check_pixels(0x09, 1, "\x03", "\x7F", 3, 127);
+    check_pixels(0x09, 1, "\x80", "\x7F", 0, 255);                             /* -128, 127 */
+    check_pixels(0x0B, 2, "\x00\x07", "\x00\xFF", 7, 255);                     /* 7, 255 */
+    check_pixels(0x0B, 2, "\x03\xE8", "\x07\xD0", 0, 255);                     /* 1000, 2000 */
+    check_pixels(0x0C, 4, "\x00\x00\x00\x09", "\x00\x00\x00\xC8", 9, 200);     /* 9, 200 */
+    check_pixels(0x0C, 4, "\xFF\xFF\xFF\xFE", "\x00\x00\x00\x02", 0, 255);     /* -2, 2 */
+    check_pixels(0x0D, 4, "\x3F\x00\x00\x00", "\x3F\x80\x00\x00", 128, 255);   /* 0.5, 1 */
+    check_pixels(0x0D, 4, "\x40\x80\x00\x00", "\x43\x48\x00\x00", 4, 200);     /* 4, 200 */
+    check_pixels(0x0E, 8, "\x3F\xE0\0\0\0\0\0\0", "\0\0\0\0\0\0\0\0", 128, 0); /* 0.5, 0 */
+    heed_ctx *c = open_images_ctx();
+    put_pixels(0x0D, 4, "\x7F\xC0\0\0", "\0\0\0\0"); /* not a number */
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "finite");
+    CLOSE(c);
+}
+
+TEST(images_idx_scales_the_test_part_like_the_training_part) {
+    heed_ctx *c = open_images_ctx();
+    put_pixels(0x0B, 2, "\x00\x00", "\x07\xD0"); /* 0, 2000 */
+    rename(in_folder("train-images-idx3-ubyte"), in_folder("t10k-images-idx3-ubyte"));
+    put_pixels(0x0B, 2, "\x00\x00", "\x03\xE8"); /* 0, 1000 */
+    put_idx_labels("train-labels-idx1-ubyte", false, 2);
+    put_idx_labels("t10k-labels-idx1-ubyte", false, 2);
+    put_pixels(0x0B, 2, "\x00\x00", "\x03\xE8");
+    heed_images *k = open_here(c, (heed_images_args){0});
+    heed_picture p = {0};
+    CHECK(heed_images_get(k, HEED_TEST_PART, 1, &p, NULL, NULL) && p.pixels[0] == 255);
+    heed_picture_free(&p);
+    CLOSE(c);
+}
+
+TEST(images_idx_labels_of_any_whole_number) {
+    heed_ctx *c = open_images_ctx();
+    put_pixels(0x08, 1, "\x03", "\xFE");
+    put_file(in_folder("train-labels-idx1-ubyte"), "\0\0\x0C\x01\0\0\0\x02\0\0\x03\xE8\0\0\0\x14",
+             16); /* 1000, 20 */
+    heed_images *k = open_here(c, (heed_images_args){0});
+    CHECK(k && heed_images_about(k)->classes == 2);
+    if (k) CHECK_TEXT(heed_images_about(k)->labels[0], "20");
+    if (k) CHECK_TEXT(heed_images_about(k)->labels[1], "1000");
+    int label = 0;
+    CHECK(heed_images_get(k, HEED_TRAIN_PART, 0, NULL, &label, NULL) && label == 1);
+    put_file(in_folder("train-labels-idx1-ubyte"), "\0\0\x09\x01\0\0\0\x02\x01\xFF", 10);
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "found -1 at picture 1");
+    put_file(in_folder("train-labels-idx1-ubyte"), "\0\0\x0D\x01\0\0\0\x02\0\0\0\0\x3F\x80\0\0",
+             16);
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "whole numbers");
+    CLOSE(c);
+}
+
+/* ---- damage ---- */
+
+static void check_damage(const void *bytes, size_t n, bool zipped, const char *why) {
+    heed_ctx *c = open_images_ctx();
+    put_mnist(false, 4, 4);
+    unlink(in_folder("train-images-idx3-ubyte"));
+    put_idx("train-images-idx3-ubyte", zipped, bytes, n);
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, why);
+    if (zipped) unlink(in_folder("train-images-idx3-ubyte.gz"));
+    CLOSE(c);
+}
+
+TEST(images_idx_damage_is_told) {
+    for (int zipped = 0; zipped < 2; zipped++) {
+        check_damage("", 0, zipped, "IDX file is wrong");
+        check_damage("hello, world", 12, zipped, "IDX file is wrong");
+        check_damage("\0\0\x08\x03\0\0", 6, zipped, "an end");
+        check_damage("\0\0\x07\x03\0\0\0\x04\0\0\0\x06\0\0\0\x06", 16, zipped, "a type");
+        check_damage("\0\0\x08\xFF\0\0\0\x04\0\0\0\x06\0\0\0\x06", 16, zipped, "dimensions");
+        check_damage("\0\0\x08\x03\0\0\0\x04\0\0\0\x06\0\0\0\x06....", 20, zipped, "160 bytes");
+        check_damage("\0\0\x08\x01\0\0\0\x04....", 12, zipped, "(pictures, height, width)");
+        check_damage("\0\0\x08\x03\0\0\0\0\0\0\0\x06\0\0\0\x06", 16, zipped, "none");
+        check_damage("\0\0\x08\x03\0\0\0\x01\0\0\0\x01\0\0\0\x01..", 18, zipped, "more than 17");
+        check_damage("\0\0\x08\x03\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 16, zipped,
+                     "fit in memory");
+        check_damage("\0\0\x08\x03\0\x10\0\0\0\0\x10\0\0\0\x10\0", 16, zipped,
+                     zipped ? "by gzip cannot hold" : "17592186044432");
+    }
+}
+
+/* A header of one picture before a gigabyte of zeros: no more is unzipped than it says. */
+TEST(images_idx_bombs_are_bounded) {
+    heed_ctx *c = open_images_ctx();
+    put_mnist(false, 4, 4);
+    unlink(in_folder("train-images-idx3-ubyte"));
+    gzFile f = gzopen(in_folder("train-images-idx3-ubyte.gz"), "wb");
+    gzwrite(f, "\0\0\x08\x03\0\0\0\x01\0\0\0\x06\0\0\0\x06", 16);
+    static const char zeros[1 << 20];
+    for (int i = 0; i < 64; i++) gzwrite(f, zeros, sizeof zeros);
+    gzclose(f);
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "found more than 52");
+    CLOSE(c);
+}
+
+TEST(images_idx_truncated_gzip) {
+    put_mnist(true, 40, 10);
+    const char *path = in_folder("train-images-idx3-ubyte.gz");
+    struct stat st;
+    CHECK(stat(path, &st) == 0);
+    for (off_t n = st.st_size - 1; n > 0; n -= st.st_size / 7) {
+        heed_ctx *c = open_images_ctx();
+        CHECK(truncate(path, n) == 0);
+        CHECK(!open_here(c, (heed_images_args){0}));
+        CHECK(heed_state(c) == HEED_DATA);
+        heed_close(c);
+    }
+}
+
+TEST(images_idx_counts_must_agree) {
+    heed_ctx *c = open_images_ctx();
+    put_mnist(false, 40, 10);
+    put_idx_labels("train-labels-idx1-ubyte", false, 39);
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "expected 40 labels");
+    CLOSE(c);
+}

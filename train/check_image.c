@@ -1,0 +1,276 @@
+/* check_image.c -- heed data check of pictures: parts, classes, sizes, what is wrong, and a sheet
+ * of samples before and after augmentation. */
+#include "pictures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- pictures that stand in two parts ---- */
+
+typedef struct {
+    uint64_t hash;
+    size_t index;
+} print; /* of a picture: of its pixels and sides */
+
+/* FNV-1a. */
+static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n) {
+    const unsigned char *s = bytes;
+    for (size_t i = 0; i < n; i++) h = (h ^ s[i]) * 1099511628211u;
+    return h;
+}
+
+static bool print_of(heed_images *k, heed_part part, size_t index, uint64_t *out) {
+    heed_picture p = {0};
+    int label;
+    const char *name;
+    if (!heed_images_get(k, part, index, &p, &label, &name)) return false;
+    size_t n = (size_t)p.width * (size_t)p.height * (size_t)p.channels;
+    *out = hash_bytes(hash_bytes(14695981039346656037u, &p.width, sizeof p.width), p.pixels, n);
+    heed_picture_free(&p);
+    return true;
+}
+
+static int by_hash(const void *a, const void *b) {
+    const print *x = a, *y = b;
+    return x->hash != y->hash ? (x->hash > y->hash ? 1 : -1)
+                              : (x->index > y->index) - (x->index < y->index);
+}
+
+typedef struct {
+    size_t count;    /* pictures of other parts that stand in training, too */
+    char first[512]; /* the first one: "test/cat/1.png is train/cat/7.png" */
+} twins;
+
+static void note_twin(heed_images *k, heed_part part, size_t index, size_t trained, twins *t) {
+    heed_picture p = {0};
+    int label;
+    const char *name;
+    if (t->count++ > 0) return;
+    if (heed_images_get(k, part, index, &p, &label, &name))
+        snprintf(t->first, sizeof t->first, "%.200s is ", name);
+    heed_picture_free(&p);
+    if (heed_images_get(k, HEED_TRAIN_PART, trained, &p, &label, &name))
+        snprintf(t->first + strlen(t->first), sizeof t->first - strlen(t->first), "%.200s", name);
+    heed_picture_free(&p);
+}
+
+static bool find_twins(heed_ctx *c, heed_images *k, twins *t) {
+    const size_t *count = heed_images_about(k)->count, n = count[HEED_TRAIN_PART];
+    print *known = malloc((n + 1) * sizeof *known);
+    bool ok = known || heed_fail(c, HEED_FAILED, "no memory for %zu pictures", n);
+    for (size_t i = 0; ok && i < n; i++) {
+        known[i].index = i;
+        ok = print_of(k, HEED_TRAIN_PART, i, &known[i].hash);
+    }
+    if (ok) qsort(known, n, sizeof *known, by_hash);
+    for (heed_part part = HEED_VAL_PART; ok && part < HEED_PARTS; part++)
+        for (size_t i = 0; ok && i < count[part]; i++) {
+            print one = {.index = SIZE_MAX};
+            if (!(ok = print_of(k, part, i, &one.hash))) break;
+            size_t low = 0, high = n;
+            while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (known[middle].hash < one.hash)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            if (low < n && known[low].hash == one.hash) note_twin(k, part, i, known[low].index, t);
+        }
+    free(known);
+    return ok && heed_state(c) == HEED_OK;
+}
+
+/* ---- the sheet ---- */
+
+enum { SAMPLES = 8, VERSIONS = 5 };
+
+typedef struct {
+    heed_tile tiles[SAMPLES * (VERSIONS + 1)];
+    unsigned char *pixels; /* of all tiles */
+    char names[SAMPLES][64];
+    int count;
+} samples;
+
+/* An input back to bytes: (x deviation + mean) 255. */
+static void to_bytes(const heed_view *v, const heed_real *x, unsigned char *out) {
+    size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
+    for (size_t i = 0; i < n; i++) {
+        int channel = (int)(i % (size_t)v->channels);
+        double y = 255 * ((double)x[i] * v->deviation[channel] + v->mean[channel]);
+        out[i] = (unsigned char)lround(fmin(fmax(y, 0), 255));
+    }
+}
+
+static void add_tile(samples *s, const heed_view *v, const heed_real *x, const char *caption) {
+    size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
+    unsigned char *pixels = s->pixels + (size_t)s->count * n;
+    to_bytes(v, x, pixels);
+    s->tiles[s->count++] = (heed_tile){pixels, v->size, v->size, v->channels, caption, NULL};
+}
+
+/* A picture as evaluation sees it, then as five epochs would. */
+static bool add_sample(program *p, heed_images *k, const heed_augment *a, int index, samples *s) {
+    const heed_images_info *about = heed_images_about(k);
+    const heed_view *v = &about->view;
+    size_t place = (size_t)index * about->count[HEED_TRAIN_PART] / SAMPLES;
+    heed_picture picture = {0};
+    const char *name;
+    int label;
+    if (!heed_images_get(k, HEED_TRAIN_PART, place, &picture, &label, &name)) return false;
+    size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
+    heed_real *x = malloc((n + heed_view_work(&picture, v)) * sizeof *x);
+    if (!x) heed_fail(p->c, HEED_FAILED, "no memory for a picture");
+    snprintf(s->names[index], sizeof s->names[index], "%.60s", about->labels[label]);
+    for (int i = 0; x && i <= VERSIONS; i++) {
+        heed_random draws =
+            heed_random_at(heed_seed(p->c), "augment", (uint64_t)i, (uint32_t)place);
+        heed_picture_view(&picture, v, i ? a : NULL, &draws, x, x + n);
+        add_tile(s, v, x, i ? "" : s->names[index]);
+    }
+    free(x);
+    heed_picture_free(&picture);
+    return heed_state(p->c) == HEED_OK;
+}
+
+static bool write_sheet(program *p, heed_images *k, const char *path) {
+    const heed_view *v = &heed_images_about(k)->view;
+    size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
+    samples *s = calloc(1, sizeof *s);
+    heed_augment a = augment_of(p->flags);
+    char text[160], title[200];
+    augment_text(&a, text);
+    snprintf(title, sizeof title, "before, and as five epochs see it: %s",
+             *text ? text : "no augmentation");
+    if (s) s->pixels = malloc(SAMPLES * (VERSIONS + 1) * n);
+    bool ok = s && s->pixels;
+    if (!ok) heed_fail(p->c, HEED_FAILED, "no memory for a sheet of pictures");
+    for (int i = 0; ok && i < SAMPLES; i++) ok = add_sample(p, k, &a, i, s);
+    ok = ok && heed_sheet_png(p->c,
+                              &(heed_sheet){.title = title,
+                                            .count = s->count,
+                                            .columns = 2 * (VERSIONS + 1),
+                                            .side = v->size < 96 ? v->size * (96 / v->size) : 96,
+                                            .tiles = s->tiles},
+                              path);
+    if (s) free(s->pixels);
+    free(s);
+    return ok;
+}
+
+/* ---- output ---- */
+
+static void print_classes_of(const heed_images *k) {
+    const heed_images_info *a = heed_images_about(k);
+    int width = 5;
+    char n[32];
+    for (int i = 0; i < a->classes; i++)
+        if (text_columns(a->labels[i]) > width) width = text_columns(a->labels[i]);
+    if (width > 32) width = 32;
+    printf("\n  %-*s%12s%12s%12s\n", width, "class", "training", "validation", "test");
+    for (int i = 0; i < a->classes; i++) {
+        size_t cut = text_cut(a->labels[i], width);
+        printf("  %.*s%*s", (int)cut, a->labels[i],
+               width > text_columns(a->labels[i]) ? width - text_columns(a->labels[i]) : 0, "");
+        for (heed_part part = HEED_TRAIN_PART; part < HEED_PARTS; part++)
+            printf("%12s", with_commas(n, heed_images_count(k, part, i)));
+        putchar('\n');
+    }
+}
+
+static void print_list(const char *label, const double *x, int n) {
+    printf("  %-12s", label);
+    for (int i = 0; i < n; i++) printf(" %.4f", x[i]);
+    putchar('\n');
+}
+
+static void print_facts(program *p, const heed_images *k, const twins *t) {
+    const heed_images_info *a = heed_images_about(k);
+    heed_augment augment = augment_of(p->flags);
+    char n1[32], n2[32], n3[32], text[160];
+    printf("%s\n\n", heed_config_text(p->flags, "data"));
+    printf("  kind         %s, %d classes\n", a->kind, a->classes);
+    printf("  pictures     %s for training, %s for validation, %s for the test\n",
+           with_commas(n1, a->count[HEED_TRAIN_PART]), with_commas(n2, a->count[HEED_VAL_PART]),
+           with_commas(n3, a->count[HEED_TEST_PART]));
+    printf("  sizes        %d to %d wide, %d to %d high; read as %d x %d, %s\n", a->low_width,
+           a->high_width, a->low_height, a->high_height, a->view.size, a->view.size,
+           a->view.channels == 1 ? "grey" : "colour");
+    print_list("mean", a->view.mean, a->view.channels);
+    print_list("deviation", a->view.deviation, a->view.channels);
+    augment_text(&augment, text);
+    printf("  augmented    %s\n", *text ? text : "not");
+    printf("  skipped      %s\n", a->bad ? with_commas(n1, a->bad) : "none: all can be decoded");
+    print_skipped(stdout, k, "               ");
+    printf("  duplicates   %s of validation and test %s the pixels of a training picture\n",
+           t->count ? with_commas(n1, t->count) : "none", t->count == 1 ? "has" : "have");
+    if (t->count) printf("               %s\n", t->first);
+}
+
+static size_t smallest_class(const heed_images *k, int *label, size_t *largest) {
+    const heed_images_info *a = heed_images_about(k);
+    size_t least = SIZE_MAX;
+    *largest = 0;
+    for (int i = 0; i < a->classes; i++) {
+        size_t n = heed_images_count(k, HEED_TRAIN_PART, i);
+        if (n < least) least = n, *label = i;
+        if (n > *largest) *largest = n;
+    }
+    return least;
+}
+
+static void print_notes(const heed_images *k) {
+    const heed_images_info *a = heed_images_about(k);
+    size_t largest, least;
+    int label = 0;
+    least = smallest_class(k, &label, &largest);
+    if (least * 10 < largest)
+        printf("\n  note         the largest class has %.0f times the pictures of %s: accuracy "
+               "says little of it\n",
+               (double)largest / (double)(least ? least : 1), a->labels[label]);
+    if (a->count[HEED_VAL_PART] == 0) puts("\n  note         no validation part: --val-split 0.1");
+}
+
+static json_t *info_json(const program *p, const heed_images *k, const twins *t) {
+    const heed_images_info *a = heed_images_about(k);
+    json_t *classes = json_array(), *bad = json_array();
+    const char *path, *why;
+    for (int i = 0; i < a->classes; i++)
+        json_array_append_new(classes,
+                              json_pack("{s:s, s:I, s:I, s:I}", "class", a->labels[i], "train",
+                                        (json_int_t)heed_images_count(k, HEED_TRAIN_PART, i), "val",
+                                        (json_int_t)heed_images_count(k, HEED_VAL_PART, i), "test",
+                                        (json_int_t)heed_images_count(k, HEED_TEST_PART, i)));
+    for (size_t i = 0; heed_images_bad(k, i, &path, &why); i++)
+        json_array_append_new(bad, json_pack("{s:s, s:s}", "path", path, "why", why));
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:i, s:s, s:s, s:I, s:o, s:o}", "data",
+                     heed_config_text(p->flags, "data"), "kind", a->kind, "train",
+                     (json_int_t)a->count[HEED_TRAIN_PART], "val",
+                     (json_int_t)a->count[HEED_VAL_PART], "test",
+                     (json_int_t)a->count[HEED_TEST_PART], "image_size", a->view.size, "channels",
+                     a->view.channels, "mean", heed_config_text(p->flags, "mean"), "std",
+                     heed_config_text(p->flags, "std"), "duplicates", (json_int_t)t->count,
+                     "classes", classes, "skipped", bad);
+}
+
+static void report(program *p, heed_images *k, const twins *t) {
+    const char *sheet = heed_config_text(p->flags, "sheet");
+    bool json = heed_config_bool(p->flags, "json");
+    if (json)
+        print_json(p, info_json(p, k, t));
+    else {
+        print_facts(p, k, t);
+        print_classes_of(k);
+        print_notes(k);
+    }
+    if (*sheet && write_sheet(p, k, sheet) && !json) printf("\nwrote %s\n", sheet);
+    if (!json && heed_state(p->c) == HEED_OK) print_try(p, "--minutes 2");
+}
+
+void check_pictures(program *p) {
+    twins t = {0};
+    heed_images *k = pictures_open(p->c, p->flags, (picture_wish){0});
+    if (k && find_twins(p->c, k, &t)) report(p, k, &t);
+    heed_images_close(k);
+}

@@ -1,0 +1,101 @@
+/* eval_image.c -- heed eval of a classifier of pictures. */
+#include "pictures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the part to read ---- */
+
+static const heed_part order[] = {HEED_TEST_PART, HEED_VAL_PART, HEED_TRAIN_PART};
+
+static bool choose_part(program *p, const heed_images_info *a, const char *data, heed_part *part) {
+    static const char *const names[] = {"train", "val", "test"};
+    const char *asked = heed_config_text(p->flags, "part");
+    for (int i = 0; i < 3; i++) {
+        bool named = strcmp(asked, "auto") == 0 || strcmp(asked, names[order[i]]) == 0;
+        if (!named || a->count[order[i]] == 0) continue;
+        *part = order[i];
+        return true;
+    }
+    return heed_fail(p->c, HEED_DATA,
+                     "%s has no such part: --part %s: found %zu, %zu and %zu "
+                     "pictures for training, validation and test",
+                     data, asked, a->count[0], a->count[1], a->count[2]);
+}
+
+/* DATA of its own has no share kept from training: all of it may be read. */
+static heed_images *open_data(program *p, heed_config *f, const heed_run *r) {
+    bool other = p->argc > 1 && !same_file(p->argv[1], heed_config_text(f, "data"));
+    if (p->argc > 1) heed_config_set(f, "data", p->argv[1], "DATA", HEED_FROM_FLAG);
+    return pictures_open(
+        p->c, f,
+        (picture_wish){.labels = r->labels, .label_count = r->label_count, .whole = other});
+}
+
+/* ---- output ---- */
+
+static void print_measures(const program *p, const heed_config *f, const judgement *j,
+                           const measures *m) {
+    char n[32];
+    printf("%s on %s, %s part: %s pictures\n\n", p->argv[0], heed_config_text(f, "data"),
+           part_name(j->part), with_commas(n, j->count));
+    printf("  loss         %.4f\n", m->loss);
+    printf("  accuracy     %.2f %%  (95 %%: %.2f to %.2f)\n", 100 * m->accuracy, 100 * m->low,
+           100 * m->high);
+    if (j->classes > 5) printf("  top 5        %.2f %%\n", 100 * m->top5);
+}
+
+static void print_object(program *p, const heed_config *f, const judgement *j, const measures *m,
+                         const size_t *confusion) {
+    print_json(p,
+               json_pack("{s:s, s:s, s:o, s:o, s:[o,o], s:o, s:o, s:o}", "data",
+                         heed_config_text(f, "data"), "part", part_name(j->part), "loss",
+                         json_number(m->loss), "accuracy", json_number(m->accuracy), "accuracy_95",
+                         json_number(m->low), json_number(m->high), "top5", json_number(m->top5),
+                         "items", json_number(m->items), "classes", classes_json(j, confusion)));
+}
+
+static void write_pictures(program *p, heed_images *k, const judgement *j,
+                           const size_t *confusion) {
+    const char *matrix = heed_config_text(p->flags, "confusion"),
+               *mistakes = heed_config_text(p->flags, "mistakes");
+    bool json = heed_config_bool(p->flags, "json");
+    if (*matrix && confusion_png(p->c, j, confusion, matrix) && !json)
+        printf("\nwrote %s\n", matrix);
+    if (*mistakes && mistakes_png(p->c, k, j, (int)heed_config_int(p->flags, "worst"), mistakes) &&
+        !json)
+        printf("\nwrote %s\n", mistakes);
+}
+
+static void report(program *p, const heed_config *f, heed_images *k, const judgement *j) {
+    measures m = measure(&j->score);
+    size_t *confusion = confusion_of(p->c, j);
+    if (confusion && heed_config_bool(p->flags, "json"))
+        print_object(p, f, j, &m, confusion);
+    else if (confusion) {
+        print_measures(p, f, j, &m);
+        print_classes(j, confusion);
+        print_confusion(j, confusion);
+    }
+    if (confusion) write_pictures(p, k, j, confusion);
+    free(confusion);
+}
+
+void eval_pictures(program *p, const task *k, heed_config *f, heed_run *r) {
+    judgement j = {0};
+    heed_part part = HEED_TEST_PART;
+    (void)k;
+    heed_images *images = open_data(p, f, r);
+    if (!images) return;
+    const heed_images_info *a = heed_images_about(images);
+    if (choose_part(p, a, heed_config_text(f, "data"), &part) &&
+        judge_part(r->tape, r->self, images, part, (int)heed_config_int(f, "batch"), &j))
+        report(p, f, images, &j);
+    if (a->bad) {
+        heed_log(p->c, HEED_WARN, "%zu pictures cannot be decoded and were left out", a->bad);
+        print_skipped(stderr, images, "  ");
+    }
+    judgement_free(&j);
+    heed_images_close(images);
+}

@@ -1,0 +1,86 @@
+/* files.c -- folders, patterns and equal files: with terminal.c, all that the program needs of
+ * POSIX.
+ */
+#define _XOPEN_SOURCE 700
+#include "files.h"
+
+#include <dirent.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+bool same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool is_pattern(const char *path) { return strpbrk(path, "*?[") != NULL; }
+
+bool is_picture_name(const char *name) {
+    static const char *const ends[] = {".jpg", ".jpeg", ".png", ".bmp", ".tga"};
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
+        if (strcasecmp(dot, ends[i]) == 0) return true;
+    return false;
+}
+
+static bool add_path(heed_ctx *c, paths *list, const char *folder, const char *name) {
+    size_t n = strlen(folder) + strlen(name) + 2;
+    char **grown = realloc(list->at, (list->count + 1) * sizeof *grown);
+    if (grown) list->at = grown;
+    char *path = grown ? malloc(n) : NULL;
+    if (!path) return heed_fail(c, HEED_FAILED, "no memory for a list of files");
+    snprintf(path, n, "%s%s%s", folder, *folder ? "/" : "", name);
+    list->at[list->count++] = path;
+    return true;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Folders in folders are gone into, but not through links. */
+static bool walk(heed_ctx *c, const char *folder, int depth, paths *out) {
+    enum { DEEPEST = 16 };
+    DIR *d = depth < DEEPEST ? opendir(folder) : NULL;
+    if (!d) return heed_fail(c, HEED_DATA, "cannot read the folder %s", folder);
+    paths names = {0};
+    bool ok = true;
+    for (struct dirent *e; ok && (e = readdir(d));)
+        if (e->d_name[0] != '.') ok = add_path(c, &names, folder, e->d_name);
+    closedir(d);
+    if (ok && names.count) qsort(names.at, names.count, sizeof *names.at, by_name);
+    for (size_t i = 0; ok && i < names.count; i++) {
+        struct stat s;
+        if (lstat(names.at[i], &s) != 0) continue;
+        if (S_ISDIR(s.st_mode))
+            ok = walk(c, names.at[i], depth + 1, out);
+        else if (is_picture_name(names.at[i]))
+            ok = add_path(c, out, "", names.at[i]);
+    }
+    paths_free(&names);
+    return ok;
+}
+
+bool paths_of_folder(heed_ctx *c, const char *folder, paths *out) {
+    *out = (paths){0};
+    return walk(c, folder, 0, out);
+}
+
+bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out) {
+    glob_t g = {0};
+    bool ok = glob(pattern, 0, NULL, &g) == 0;
+    *out = (paths){0};
+    if (!ok) return heed_fail(c, HEED_DATA, "no file matches %s", pattern);
+    for (size_t i = 0; ok && i < g.gl_pathc; i++) ok = add_path(c, out, "", g.gl_pathv[i]);
+    globfree(&g);
+    return ok;
+}
+
+void paths_free(paths *list) {
+    for (size_t i = 0; i < list->count; i++) free(list->at[i]);
+    free(list->at);
+    *list = (paths){0};
+}

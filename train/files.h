@@ -1,0 +1,18 @@
+/* files.h -- folders and patterns of files. */
+#ifndef HEED_FILES_H
+#define HEED_FILES_H
+
+#include "program.h"
+
+typedef struct {
+    char **at;
+    size_t count;
+} paths;
+bool is_pattern(const char *path);      /* has one of * ? [ */
+bool is_picture_name(const char *name); /* by its extension */
+/* All pictures below a folder, in order of their names, hidden ones left out. */
+bool paths_of_folder(heed_ctx *c, const char *folder, paths *out);
+bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out);
+void paths_free(paths *list);
+
+#endif

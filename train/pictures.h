@@ -1,0 +1,62 @@
+/* pictures.h -- what the commands on pictures share: opening, predictions, reports. */
+#ifndef HEED_PICTURES_H
+#define HEED_PICTURES_H
+
+#include "training.h"
+
+/* ---- a set of pictures by the settings of a task (task_image.c) ---- */
+extern const heed_option picture_options[];
+/* What is asked for besides the settings. */
+typedef struct {
+    const char *const *labels; /* of a run; NULL: from the data */
+    int label_count;
+    bool whole; /* nothing is split off for validation */
+} picture_wish;
+/* Opens f.data, and completes f: image-size, channels, classes, mean, std, flip. */
+heed_images *pictures_open(heed_ctx *c, heed_config *f, picture_wish wish);
+/* How a run of settings f sees a picture. */
+heed_view view_of(const heed_config *f);
+heed_augment augment_of(const heed_config *f);
+/* "flip 0.5, shift by up to 2, ..." or "" for nothing, into text, which is returned. */
+const char *augment_text(const heed_augment *a, char text[160]);
+/* The pictures that were skipped, the first ones with the reason. */
+void print_skipped(FILE *out, const heed_images *k, const char *indent);
+const char *part_name(heed_part part); /* "validation" */
+
+/* ---- predictions (predict.c) ---- */
+typedef struct {
+    double p;
+    int label;
+} guess;
+/* softmax of n logits, sorted, into g (room for n). */
+void guesses_of(const heed_real *logits, int n, guess *g);
+void print_bar(double share); /* a bar of up to 24 columns and the line's end */
+
+/* What a run says of the pictures of a part, in their order. */
+typedef struct {
+    int label, said;
+    double p, loss; /* of what it said; -log p of the label */
+} verdict;
+typedef struct {
+    heed_part part;
+    size_t count;
+    verdict *verdicts;
+    heed_score score;
+    int classes;
+    const char *const *labels;
+} judgement;
+/* self: of a picture model, or of r. False in error. */
+bool judge_part(heed_tape *t, const void *self, heed_images *k, heed_part part, int rows,
+                judgement *out);
+void judgement_free(judgement *j);
+
+/* ---- looking at them (confusion.c) ---- */
+size_t *confusion_of(heed_ctx *c, const judgement *j); /* (true, said), to be freed */
+void print_classes(const judgement *j, const size_t *confusion);
+void print_confusion(const judgement *j, const size_t *confusion);
+bool confusion_png(heed_ctx *c, const judgement *j, const size_t *confusion, const char *path);
+json_t *classes_json(const judgement *j, const size_t *confusion);
+/* The most confident wrong ones, up to `most`, as a contact sheet. */
+bool mistakes_png(heed_ctx *c, heed_images *k, const judgement *j, int most, const char *path);
+
+#endif
