@@ -143,6 +143,22 @@ TEST(images_folder_labels_of_a_run) {
     CLOSE(c);
 }
 
+TEST(images_folder_called_train_may_be_a_class) {
+    heed_ctx *c = open_images_ctx();
+    heed_images_args a = {0};
+    put_class("train", 2, 0);
+    put_class("test", 2, 0);
+    CHECK_FAILS(c, open_here(c, a), HEED_DATA, "/train: expected a folder for each class, found 2");
+    put_class("plane", 2, 0);
+    heed_images *k = open_here(c, a);
+    CHECK(k && heed_images_about(k)->classes == 3 && total(k) == 6);
+    put_class("train/cats", 3, 0); /* now it is a part; test without classes is left out */
+    put_class("train/dogs", 3, 0);
+    k = open_here(c, a);
+    CHECK(k && heed_images_about(k)->classes == 2 && total(k) == 6);
+    CLOSE(c);
+}
+
 /* ---- pictures that cannot be read ---- */
 
 TEST(images_folder_skips_and_lists_bad_pictures) {

@@ -253,7 +253,7 @@ static void banner_sizes(const heed_images_info *a) {
     else if (!same)
         snprintf(was, sizeof was, ", from %d x %d up to %d x %d", a->low_width, a->low_height,
                  a->high_width, a->high_height);
-    banner_row("pictures", "%d x %d, %s%s", v->size, v->size, v->channels == 1 ? "grey" : "colour",
+    banner_row("read as", "%d x %d, %s%s", v->size, v->size, v->channels == 1 ? "grey" : "colour",
                was);
     if (v->channels == 1)
         banner_row("normalised", "mean %.4f, deviation %.4f", v->mean[0], v->deviation[0]);
@@ -276,8 +276,9 @@ static void banner_pictures(const data_set *d, const heed_config *f) {
     const heed_images_info *a = heed_images_about(d->batches);
     char n1[32], n2[32], n3[32];
     const size_t *n = a->count;
-    banner_row("data", "%s (%s): %s for training, %s for validation, %s for the test",
-               heed_config_text(f, "data"), a->kind, with_commas(n1, n[HEED_TRAIN_PART]),
+    banner_row("data", "%s (%s)", heed_config_text(f, "data"), a->kind);
+    banner_row("pictures", "%s for training, %s for validation, %s for the test",
+               with_commas(n1, n[HEED_TRAIN_PART]),
                n[HEED_VAL_PART] ? with_commas(n2, n[HEED_VAL_PART]) : "none",
                n[HEED_TEST_PART] ? with_commas(n3, n[HEED_TEST_PART]) : "none");
     banner_classes(a);
