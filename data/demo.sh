@@ -34,8 +34,8 @@ show "./heed train vit $dir/digits -o $dir/vit -c data/demo-vit.conf"
 ./heed train vit $dir/digits -o $dir/vit -c data/demo-vit.conf --force "$@" || exit 1
 show "./heed classify $dir/vit $dir/new/test/[2358]/*.png --top 1"
 ./heed classify $dir/vit $dir/new/test/[2358]/*.png --top 1 || exit 1
-show "./heed classify $dir/vit $dir/new/test/3/00003.png --overlay $dir/attention.png"
-./heed classify $dir/vit $dir/new/test/3/00003.png --overlay $dir/attention.png || exit 1
+show "./heed classify $dir/vit $dir/new/test/3/00003.png --overlay $dir/attention.png --cells"
+./heed classify $dir/vit $dir/new/test/3/00003.png --overlay $dir/attention.png --cells || exit 1
 say "Done in $(($(date +%s) - start)) s. The attention of [CLS] over the picture: $dir/attention.png; loss curves: $dir/*/loss.png. Next:"
 echo "  ./heed fill $dir/mlm \"People in Japan speak [MASK] .\""
 echo "  ./heed train gpt YOUR_TEXT.txt -o runs/mine"

@@ -5,11 +5,11 @@
 # DATA: a set of pictures; none: digits drawn here. Runs that stand in FOLDER (runs/experiment) are kept, unfinished ones go on. --quick: one seed,
 # two passes. --sweep: the optimizers at several learning rates instead, by which those below were chosen. SETTINGS go to every training.
 root=$(dirname "$0")/.. heed=$(dirname "$0")/../heed
-data= out=runs/experiment seeds="1 2 3" epochs=10 sweep=
+data= out=runs/experiment seeds="1 2 3" epochs=8 patch=0 sweep=
 while [ $# -gt 0 ]; do
     case $1 in
     --quick) seeds=1 epochs=2 ;;
-    --sweep) sweep=1 seeds=1 epochs=5 ;;
+    --sweep) sweep=1 seeds=1 ;;
     -o) out=${2:?expected a folder}; shift ;;
     --) shift; break ;;
     -*) echo "experiment.sh: $1 is unknown; hint: sh data/experiment.sh [DATA] [-o FOLDER] [--quick] [--sweep] [-- SETTINGS...]" >&2; exit 2 ;;
@@ -20,8 +20,8 @@ done
 settings=$*
 mkdir -p "$out" || exit 1
 if [ -z "$data" ]; then
-    data=$out/digits
-    ${CC:-gcc} -std=c11 -O2 -o "$out/maker" "$root/data/digits.c" -lz -lm && "$out/maker" "$data" --train 3000 --test 2000 || exit 1
+    data=$out/digits patch=7
+    ${CC:-gcc} -std=c11 -O2 -o "$out/maker" "$root/data/digits.c" -lz -lm && "$out/maker" "$data" --train 2000 --test 2000 || exit 1
 fi
 optimizers="gd sgd momentum rmsprop adam"
 
@@ -30,7 +30,7 @@ shape() {
     case $1 in
     mlp) echo "mlp --layers 2 --width 256" ;;
     cnn) echo "cnn --stages 3 --width 8" ;;
-    vit) echo "vit --layers 2 --width 64 --ff 128 --patch ${patch:-7} --init-std 0.1" ;;
+    vit) echo "vit --layers 2 --width 64 --ff 128 --patch $patch --init-std 0.1" ;;
     esac
 }
 # The learning rate of MODEL-OPTIMIZER: the best of --sweep.
@@ -101,6 +101,6 @@ for model in mlp cnn vit; do
     cnn) part cnn without-batch-norm --no-batch-norm; part cnn without-residual --no-residual ;;
     esac
     part $model with-dropout --dropout 0.2
-    part $model with-augmentation --pad 2 --brightness 0.3 --contrast 0.3
+    part $model with-augmentation --flip -1 --pad 2 --brightness 0.3 --contrast 0.3
     show parts-$model "Adam, $model, one thing changed" "$out/$model"-adam-[1-3] "$out/$model"-with*-[1-3]
 done
