@@ -124,11 +124,12 @@ static bool set_list(heed_config *f, const char *key, const double *v, int n) {
     return set_found(f, key, text);
 }
 
-/* Mirrored, a digit or a letter is another sign, or none. */
+/* Mirrored, a digit or a letter is another sign, or none; so are, for all that is known, classes
+ * that have numbers for names. */
 static bool is_sign(const char *name) {
     static const char *const digits[] = {"zero", "one", "two",   "three", "four",
                                          "five", "six", "seven", "eight", "nine"};
-    if (text_columns(name) == 1) return true;
+    if (text_columns(name) == 1 || strspn(name, "0123456789") == strlen(name)) return true;
     for (int i = 0; i < 10; i++)
         if (strcmp(name, digits[i]) == 0) return true;
     return false;
