@@ -279,6 +279,18 @@ TEST(images_folder_checksum) {
     CLOSE(c);
 }
 
+TEST(images_folder_overlap) {
+    heed_ctx *c = open_images_ctx();
+    put_class("train/cats", 5, 0);
+    put_class("train/dogs", 5, 10);
+    put_class("val/cats", 4, 3);  /* two of them are the training part's */
+    put_class("test/dogs", 9, 8); /* five are */
+    heed_images *k = open_here(c, (heed_images_args){0});
+    CHECK(k && heed_images_about(k)->overlap[HEED_VAL_PART] == 2);
+    CHECK(k && heed_images_about(k)->overlap[HEED_TEST_PART] == 5);
+    CLOSE(c);
+}
+
 TEST(images_open_with_threads_is_the_same) {
     put_class("cats", 50, 0);
     put_class("dogs", 60, 50);

@@ -17,7 +17,9 @@ static bool is_own(const char *key) {
 }
 
 void print_try(const program *p, const char *suggestion) {
-    printf("\nTry:\n  heed train %s %s -o runs/first %s", p->task->name, p->argv[0], suggestion);
+    char word[1024];
+    printf("\nTry:\n  heed train %s %s -o runs/first %s", p->task->name,
+           shell_word(word, sizeof word, p->argv[0]), suggestion);
     for (int i = 0; i < heed_config_count(p->flags); i++) {
         const char *value;
         const heed_option *o = heed_config_at(p->flags, i, &value);
@@ -26,7 +28,7 @@ void print_try(const program *p, const char *suggestion) {
         if (o->kind == HEED_BOOL)
             printf(" --%s%s", heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
         else
-            printf(" --%s %s", o->name, value);
+            printf(" --%s %s", o->name, shell_word(word, sizeof word, value));
     }
     putchar('\n');
 }

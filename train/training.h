@@ -68,6 +68,8 @@ struct progress {
 show_mode show_mode_of(const char *name);
 /* A line of the banner: label, text. */
 void banner_row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
+/* "12 steps of 4 x ": the updates of an epoch, and how many batches make one. Into text. */
+const char *epoch_steps(char text[64], const heed_config *f, uint64_t epoch_batches);
 /* The heed_fit callback; user is a progress. */
 void progress_report(void *user, const heed_report *r);
 
@@ -75,6 +77,9 @@ void progress_report(void *user, const heed_report *r);
 void print_try(const program *p, const char *suggestion);
 
 /* ---- text (task_text.c and its neighbours) ---- */
+/* The text that f.data names. eval: all of it, to evaluate on. */
+heed_corpus *text_corpus(heed_ctx *c, const task *k, const heed_config *f, const heed_tokenizer *t,
+                         bool eval);
 /* Appends a text of the model at hand to RUN/samples.txt (samples.c). */
 void sample_text(progress *g, const heed_report *r);
 /* What to try with a run, with words of its data (next.c). */

@@ -74,6 +74,7 @@ typedef struct {
     bool tail; /* validation = the end of the file; else a random, seeded choice among 100
                   contiguous pieces, fewer if the text is short, whole lines in lines */
     const char *val_path; /* a validation file of its own instead, or NULL */
+    bool eval; /* for evaluation alone, over the whole text, which may be shorter than a row */
 } heed_corpus_args;
 HEED_API heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *k,
                                        heed_corpus_args a);

@@ -87,8 +87,10 @@ typedef enum { HEED_CONV, HEED_CONV_TURNED, HEED_CONV_WEIGHTS } heed_conv_pass;
 
 /* Windows of x (batch,h,w,c), each one pixel of y (batch,oh,ow,c). */
 typedef struct {
-    int batch, h, w, c, oh, ow;
+    size_t batch, c;
+    int h, w, oh, ow;
     int size[2], stride[2], pad[2];
+    heed_real scale; /* of a sum: one by the window's size for the average */
 } heed_pool_job;
 
 /* One time step of a recurrent layer; rows of row strides ld*. States are h (rnn, gru) or h then c
@@ -222,10 +224,14 @@ struct heed_kernels {
                      const heed_pool_job *j);
     void (*max_pool_grad)(const heed_kernels *k, heed_real *gx, const int32_t *from,
                           const heed_real *gy, const heed_pool_job *j);
-    void (*avg_pool)(const heed_kernels *k, heed_real *y, const heed_real *x,
+    void (*sum_pool)(const heed_kernels *k, heed_real *y, const heed_real *x,
                      const heed_pool_job *j);
-    void (*avg_pool_grad)(const heed_kernels *k, heed_real *gx, const heed_real *gy,
+    void (*sum_pool_grad)(const heed_kernels *k, heed_real *gx, const heed_real *gy,
                           const heed_pool_job *j);
+
+    /* permute.c: y = x, or y += x when add; y of w's shape is contiguous, x has the strides w->a */
+    void (*permute)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_walk *w,
+                    bool add);
 
     /* cell.c */
     void (*cell)(const heed_kernels *k, const heed_cell_job *j);

@@ -1,6 +1,7 @@
 /* Memory as a promise: no allocator call in a steady step, and an error, never a crash, wherever
  * one fails. */
 #include "../golden/pictures.h"
+#include "images.h"
 #include "interpose.h"
 #include "models.h"
 
@@ -206,6 +207,7 @@ int main(int argc, char **argv) {
     every_failure(&heed_model_mlm);
     every_failure(&heed_model_gpt);
     every_failure_of_pictures();
+    check_images(dir, check);
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }
