@@ -333,8 +333,10 @@ static void finish_pictures(program *p, const data_set *d, ending *e) {
     e->waited = heed_images_waited(k) / (e->seconds > 0 ? e->seconds : 1);
     heed_run *r = heed_images_about(k)->count[HEED_TEST_PART] ? open_run(p, e->run) : NULL;
     if (r) {
+        if (e->bar) fputs("reading the test part ...", stderr);
         heed_images_judge(k, HEED_TEST_PART);
         score = heed_evaluate(r->tape, r->model, r->self, k, (int)heed_config_int(e->f, "batch"));
+        if (e->bar) fputs("\r\033[K", stderr);
     }
     measures m = measure(&score);
     if (r && heed_state(p->c) == HEED_OK) note_test(p, e->run, e->step, &m);
