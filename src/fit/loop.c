@@ -277,7 +277,8 @@ bool heed__fit_save(heed__fitting *f, bool best) {
                           .slots = heed_optim_slots(f->optim),
                           .architecture = f->a->model->name,
                           .settings = f->settings.s,
-                          .tokenizer_digest = f->state.tokenizer_digest};
+                          .tokenizer_digest = f->state.tokenizer_digest,
+                          .config = f->a->config};
     f->state.steps = f->steps;
     f->state.seconds = f->before + heed__os_seconds() - f->start;
     if (!heed__checkpoint_save(&k, &f->state, best)) return false;
