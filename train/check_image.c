@@ -232,6 +232,12 @@ static void print_notes(const heed_images *k) {
     if (a->count[HEED_VAL_PART] == 0) puts("\n  note         no validation part: --val-split 0.1");
 }
 
+static json_t *list_json(const double *x, int n) {
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(list, json_number(x[i]));
+    return list;
+}
+
 static json_t *info_json(const program *p, const heed_images *k, const twins *t) {
     const heed_images_info *a = heed_images_about(k);
     json_t *classes = json_array(), *bad = json_array();
@@ -244,14 +250,14 @@ static json_t *info_json(const program *p, const heed_images *k, const twins *t)
                                         (json_int_t)heed_images_count(k, HEED_TEST_PART, i)));
     for (size_t i = 0; heed_images_bad(k, i, &path, &why); i++)
         json_array_append_new(bad, json_pack("{s:s, s:s}", "path", path, "why", why));
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:i, s:s, s:s, s:I, s:o, s:o}", "data",
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:I, s:o, s:o}", "data",
                      heed_config_text(p->flags, "data"), "kind", a->kind, "train",
                      (json_int_t)a->count[HEED_TRAIN_PART], "val",
                      (json_int_t)a->count[HEED_VAL_PART], "test",
                      (json_int_t)a->count[HEED_TEST_PART], "image_size", a->view.size, "channels",
-                     a->view.channels, "mean", heed_config_text(p->flags, "mean"), "std",
-                     heed_config_text(p->flags, "std"), "duplicates", (json_int_t)t->count,
-                     "classes", classes, "skipped", bad);
+                     a->view.channels, "mean", list_json(a->view.mean, a->view.channels), "std",
+                     list_json(a->view.deviation, a->view.channels), "duplicates",
+                     (json_int_t)t->count, "classes", classes, "skipped", bad);
 }
 
 static void report(program *p, heed_images *k, const twins *t) {

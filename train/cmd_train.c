@@ -71,7 +71,12 @@ static void conclude(program *p, const training *t, const data_set *data, const 
                      const heed_fit_result *r, double seconds) {
     const data_kind *kind = t->task->kind;
     json_t *json = heed_config_bool(p->flags, "json") ? result_json(t, r) : NULL;
-    ending e = {.run = t->run, .f = t->f, .step = r->step, .seconds = seconds, .json = json};
+    ending e = {.run = t->run,
+                .f = t->f,
+                .step = r->step,
+                .seconds = seconds,
+                .bar = g->mode == SHOW_BAR,
+                .json = json};
     if (!json) print_result(t, r);
     if (kind->finish && g->any) kind->finish(p, data, &e);
     if (json)

@@ -160,7 +160,8 @@ static bool clear_run(heed_ctx *c, const char *dir) {
 
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
     return heed__os_make_dir(c, a->run) && clear_run(c, a->run) && heed__run_write_config(c, a) &&
-           (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run));
+           (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run)) &&
+           (!a->labels || heed__labels_write(c, a->run, a->labels, a->label_count));
 }
 
 void heed__run_abandon(heed_ctx *c, const char *dir, bool made) {

@@ -159,3 +159,21 @@ bool heed__put_wrapped(heed_text *out, const char *text, size_t column, const ch
     }
     return ok;
 }
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+size_t heed_text_edits(const char *a, size_t n, const char *b, size_t m) {
+    enum { MOST = 40 };
+    size_t d[MOST + 1][MOST + 1];
+    if (n > MOST || m > MOST) return MOST;
+    for (size_t i = 0; i <= n; i++) d[i][0] = i;
+    for (size_t j = 0; j <= m; j++) d[0][j] = j;
+    for (size_t i = 1; i <= n; i++)
+        for (size_t j = 1; j <= m; j++) {
+            size_t change = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            d[i][j] = least(change, least(d[i - 1][j], d[i][j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+        }
+    return d[n][m];
+}
