@@ -55,7 +55,16 @@ static heed_block_args block_args(const block_stack *m, const heed_config *f, bo
                              .dropout = model_real(f, "dropout")};
 }
 
+static void check_beta(heed_ctx *c, double beta) {
+    if (beta < 0 && beta != -1)
+        heed_fail(c, HEED_USAGE,
+                  "beta is out of range: expected at least 0, or -1 for 1/sqrt(key width), found "
+                  "%g; hint: --beta 1",
+                  beta);
+}
+
 void stack_make(block_stack *m, heed_store *s, const heed_config *f, stack_kind kind) {
+    check_beta(heed_store_ctx(s), heed_config_real(f, "beta"));
     heed_block_args args = block_args(m, f, kind.causal);
     for (int i = 0; i < m->layers; i++) {
         char name[48];

@@ -446,6 +446,30 @@ TEST(corpus_short_and_bad_text_is_refused) {
     }
 }
 
+/* Shorter than a row: one padded row serves. */
+TEST(corpus_of_a_short_text_evaluates) {
+    for (int bracket = 0; bracket < 2; bracket++) {
+        heed_ctx *c = open_ctx();
+        heed_tokenizer *k =
+            heed_tokenizer_train(c, "a b", 3, (heed_tokenizer_args){.kind = "word"});
+        heed_corpus_args a = {.bracket = bracket, .block = 16, .val_split = 0.5, .eval = true};
+        heed_corpus *p = heed_corpus_open(c, write_file("s.txt", "a b a", 5), k, a);
+        heed_batch b;
+        heed_batch_at at = {.val = true, .rows = 4};
+        CHECK(heed_corpus_evals(p, 4) == 1 && heed_corpus_about(p).val_tokens == 0);
+        bool made = bracket ? heed_mlm_batch(p, at, 1, &b) : heed_gpt_batch(p, at, &b);
+        CHECK(made && b.rows == 1 && b.items == (bracket ? 5u : 2u));
+        at.val = false;
+        CHECK(!(bracket ? heed_mlm_batch(p, at, 1, &b) : heed_gpt_batch(p, at, &b)));
+        CHECK_HAS(heed_why(c), "evaluation alone");
+        heed_clear(c);
+        CHECK(!heed_corpus_open(c, write_file("e.txt", bracket ? "\n" : "a", 1), k, a));
+        CHECK_HAS(heed_why(c), "nothing to evaluate");
+        heed_clear(c);
+        CLOSE(c);
+    }
+}
+
 TEST(corpus_hint_for_a_short_text_works) {
     world w = open_world(49, 10, (heed_corpus_args){.block = 24, .val_split = 0.1});
     const char *hint = strstr(heed_why(w.c), "hint: --block ");

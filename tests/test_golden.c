@@ -120,6 +120,13 @@ CONVOLUTION(conv2d)
 CONVOLUTION(conv1d_transposed)
 CONVOLUTION(conv2d_transposed)
 
+static heed_tensor *recurrent(const golden *g) {
+    heed_recurrent_args a = {.cell = (heed_cell)golden_arg(g, "cell", 0),
+                             .act = (heed_act)golden_arg(g, "act", 0),
+                             .reverse = golden_arg(g, "reverse", 0) != 0};
+    return heed_recurrent(g->t, g->in[0], g->in[1], g->in[2], g->in[3], g->in[4], &a);
+}
+
 static heed_pool_args pool_args(const golden *g) {
     heed_pool_args a = {.size = {0}};
     pair(g, "size", a.size);
@@ -208,6 +215,7 @@ static const golden_call op_calls[] = {{.op = "add", .two = heed_add},
                                        {.op = "max_pool", .run = max_pool},
                                        {.op = "avg_pool", .run = avg_pool},
                                        {.op = "global_pool", .one = heed_global_pool},
+                                       {.op = "recurrent", .run = recurrent},
                                        {.op = "embed", .two = heed_embed},
                                        {.op = "gather", .two = heed_gather},
                                        {.op = "sum", .one = heed_sum},

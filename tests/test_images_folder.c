@@ -143,6 +143,22 @@ TEST(images_folder_labels_of_a_run) {
     CLOSE(c);
 }
 
+TEST(images_folder_called_train_may_be_a_class) {
+    heed_ctx *c = open_images_ctx();
+    heed_images_args a = {0};
+    put_class("train", 2, 0);
+    put_class("test", 2, 0);
+    CHECK_FAILS(c, open_here(c, a), HEED_DATA, "/train: expected a folder for each class, found 2");
+    put_class("plane", 2, 0);
+    heed_images *k = open_here(c, a);
+    CHECK(k && heed_images_about(k)->classes == 3 && total(k) == 6);
+    put_class("train/cats", 3, 0); /* now it is a part; test without classes is left out */
+    put_class("train/dogs", 3, 0);
+    k = open_here(c, a);
+    CHECK(k && heed_images_about(k)->classes == 2 && total(k) == 6);
+    CLOSE(c);
+}
+
 /* ---- pictures that cannot be read ---- */
 
 TEST(images_folder_skips_and_lists_bad_pictures) {
@@ -260,6 +276,18 @@ TEST(images_folder_checksum) {
     CHECK(heed_images_about(open_here(c, a))->checksum == first);
     rename(in_folder("train/dogs/000.tga"), in_folder("train/cats/002.tga"));
     CHECK(heed_images_about(open_here(c, a))->checksum != first);
+    CLOSE(c);
+}
+
+TEST(images_folder_overlap) {
+    heed_ctx *c = open_images_ctx();
+    put_class("train/cats", 5, 0);
+    put_class("train/dogs", 5, 10);
+    put_class("val/cats", 4, 3);  /* two of them are the training part's */
+    put_class("test/dogs", 9, 8); /* five are */
+    heed_images *k = open_here(c, (heed_images_args){0});
+    CHECK(k && heed_images_about(k)->overlap[HEED_VAL_PART] == 2);
+    CHECK(k && heed_images_about(k)->overlap[HEED_TEST_PART] == 5);
     CLOSE(c);
 }
 

@@ -141,3 +141,92 @@ TEST(inspect_overlay_lays_panels_side_by_side) {
     heed_clear(c);
     CLOSE(c);
 }
+
+/* ---- what the pictures show ---- */
+
+static const unsigned char *at(const heed_picture *p, int x, int y) {
+    return p->pixels + ((size_t)y * (size_t)p->width + (size_t)x) * 3;
+}
+
+static bool is_color(const unsigned char *rgb, int r, int g, int b) {
+    return abs(rgb[0] - r) < 3 && abs(rgb[1] - g) < 3 && abs(rgb[2] - b) < 3;
+}
+
+static size_t pixels_of(const heed_picture *p, int r, int g, int b) {
+    size_t n = 0;
+    for (int y = 0; y < p->height; y++)
+        for (int x = 0; x < p->width; x++) n += is_color(at(p, x, y), r, g, b);
+    return n;
+}
+
+static heed_picture read_back(const char *path) {
+    char why[HEED_WHY];
+    heed_picture p = {0};
+    CHECK(heed_picture_read(path, &p, why) == HEED_OK);
+    CHECK(p.channels == 3);
+    return p;
+}
+
+TEST(inspect_sheet_enlarges_by_whole_numbers_and_shrinks_by_means) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    static const unsigned char small[2 * 2 * 3] = {200, 10, 10,  10,  200, 10,
+                                                   10,  10, 200, 200, 10,  10};
+    static unsigned char stripes[200 * 200];
+    for (int i = 0; i < 200 * 200; i++) stripes[i] = i % 2 ? 255 : 1;
+    const heed_tile tiles[] = {{small, 2, 2, 3, NULL, NULL}, {stripes, 200, 200, 1, NULL, NULL}};
+    snprintf(path, sizeof path, "%s/sheet.png", test_folder());
+    CHECK(heed_sheet_png(c, &(heed_sheet){NULL, 2, 2, 100, tiles}, path));
+    heed_picture p = read_back(path);
+    CHECK(pixels_of(&p, 200, 10, 10) == 2 * 50 * 50);
+    CHECK(pixels_of(&p, 10, 200, 10) == 50 * 50);
+    CHECK(pixels_of(&p, 10, 10, 200) == 50 * 50);
+    CHECK(pixels_of(&p, 128, 128, 128) == 100 * 100);
+    heed_picture_free(&p);
+    CLOSE(c);
+}
+
+TEST(inspect_heatmap_picture_paints_shares_of_the_scale) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    heed_heatmap m = {
+        .rows = 2, .cols = 2, .values = (heed_real[]){0, 10, 2, 1}, .hi = 2, .numbers = false};
+    snprintf(path, sizeof path, "%s/map.png", test_folder());
+    CHECK(heed_heatmap_png(c, &m, path));
+    heed_picture p = read_back(path);
+    size_t dark = pixels_of(&p, 68, 1, 84), light = pixels_of(&p, 253, 231, 37),
+           middle = pixels_of(&p, 33, 145, 140);
+    CHECK(dark > 200 && light > dark + 200 && middle > 200 && middle < light);
+    heed_picture_free(&p);
+    m.numbers = true;
+    CHECK(heed_heatmap_png(c, &m, path));
+    p = read_back(path);
+    CHECK(pixels_of(&p, 253, 231, 37) < light + light);
+    CHECK(pixels_of(&p, 255, 255, 255) > 0);
+    heed_picture_free(&p);
+    CLOSE(c);
+}
+
+/* The top right corner of the second panel is where the weight is. */
+TEST(inspect_overlay_tints_where_the_weight_is) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    static unsigned char black[28 * 28];
+    const heed_real weights[4] = {0, 3, 0, 0};
+    const heed_real *maps[] = {weights};
+    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 1, maps, NULL, true};
+    snprintf(path, sizeof path, "%s/overlay.png", test_folder());
+    CHECK(heed_overlay_png(c, &o, path));
+    heed_picture p = read_back(path);
+    size_t lit = pixels_of(&p, (int)(253 * 0.85), (int)(231 * 0.85), (int)(37 * 0.85));
+    CHECK(lit == 112 * 112);
+    CHECK(pixels_of(&p, 0, 0, 0) == 224 * 224);
+    heed_picture_free(&p);
+    o.cells = false;
+    CHECK(heed_overlay_png(c, &o, path));
+    p = read_back(path);
+    lit = pixels_of(&p, (int)(253 * 0.85), (int)(231 * 0.85), (int)(37 * 0.85));
+    CHECK(lit > 50 * 50 && lit < 80 * 80);
+    heed_picture_free(&p);
+    CLOSE(c);
+}

@@ -118,6 +118,9 @@ static const struct {
              {"max_pool", "9x19x18x17", 1},
              {"avg_pool", "9x19x18x17", 1},
              {"global_pool", "33x19x18x7", 0},
+             {"recurrent", "33x2x65 65x65 65 33x65 -", 0},
+             {"recurrent", "33x2x195 195x65 195 33x65 -", 6},
+             {"recurrent", "33x2x260 260x65 260 33x130 -", 9},
              {"attention", "9x33x12 9x65x12 9x65x6 - m9x65", 2},
              {"attention", "9x33x12 9x65x12 9x65x18 1x2x33x65 -", 11},
              {"self_attention", "9x65x28 1x2x65x65 m9x65", 4}};

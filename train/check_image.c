@@ -151,7 +151,7 @@ static bool write_sheet(program *p, heed_images *k, const char *path) {
                               &(heed_sheet){.title = title,
                                             .count = s->count,
                                             .columns = 2 * (VERSIONS + 1),
-                                            .side = 84,
+                                            .side = v->size < 96 ? v->size * (96 / v->size) : 96,
                                             .tiles = s->tiles},
                               path);
     if (s) free(s->pixels);
@@ -201,10 +201,10 @@ static void print_facts(program *p, const heed_images *k, const twins *t) {
     print_list("deviation", a->view.deviation, a->view.channels);
     augment_text(&augment, text);
     printf("  augmented    %s\n", *text ? text : "not");
-    printf("  skipped      %s that cannot be decoded\n", with_commas(n1, a->bad));
+    printf("  skipped      %s\n", a->bad ? with_commas(n1, a->bad) : "none: all can be decoded");
     print_skipped(stdout, k, "               ");
-    printf("  duplicates   %s of validation and test have the pixels of a training picture\n",
-           with_commas(n1, t->count));
+    printf("  duplicates   %s of validation and test %s the pixels of a training picture\n",
+           t->count ? with_commas(n1, t->count) : "none", t->count == 1 ? "has" : "have");
     if (t->count) printf("               %s\n", t->first);
 }
 
@@ -265,8 +265,7 @@ static void report(program *p, heed_images *k, const twins *t) {
         print_notes(k);
     }
     if (*sheet && write_sheet(p, k, sheet) && !json) printf("\nwrote %s\n", sheet);
-    if (!json && heed_state(p->c) == HEED_OK)
-        printf("\nTry:\n  heed train %s %s -o runs/first --minutes 2\n", p->task->name, p->argv[0]);
+    if (!json && heed_state(p->c) == HEED_OK) print_try(p, "--minutes 2");
 }
 
 void check_pictures(program *p) {

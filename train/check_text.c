@@ -113,22 +113,6 @@ static void print_object(program *p, const heed_tokenizer *k, const heed_corpus_
                   "overlap", (json_int_t)a->overlap, "suggestion", suggestion(a)));
 }
 
-/* The suggestion, and what was given to this command. */
-static void print_try(const program *p, const heed_corpus_info *a) {
-    printf("\nTry:\n  heed train %s %s -o runs/first %s", p->task->name, p->argv[0], suggestion(a));
-    for (int i = 0; i < heed_config_count(p->flags); i++) {
-        const char *value;
-        const heed_option *o = heed_config_at(p->flags, i, &value);
-        bool given = heed_config_rank(p->flags, o->name) == HEED_FROM_FLAG;
-        if (!given || strcmp(o->name, "data") == 0) continue;
-        if (o->kind == HEED_BOOL)
-            printf(" --%s%s", heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
-        else
-            printf(" --%s %s", o->name, value);
-    }
-    putchar('\n');
-}
-
 static void report(program *p, const data_set *d, const char *text, size_t n) {
     text_facts facts = facts_of(text, n);
     heed_corpus_info about = heed_corpus_about(d->batches);
@@ -138,7 +122,7 @@ static void report(program *p, const data_set *d, const char *text, size_t n) {
     }
     print_facts(p, d->tokenizer, &about, &facts);
     print_sample(text, n);
-    print_try(p, &about);
+    print_try(p, suggestion(&about));
 }
 
 void check_text(program *p) {

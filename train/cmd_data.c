@@ -1,11 +1,37 @@
 /* cmd_data.c -- heed data check: what data would give a training. */
 #include "training.h"
 
+#include <string.h>
+
 static const heed_option options[] = {
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
     {"sheet", HEED_TEXT, "", 0, 0, NULL,
      "pictures: write samples before and after augmentation as a picture", "Output"},
     {0}};
+
+/* Settings of this command, not of a training. */
+static bool is_own(const char *key) {
+    for (const heed_option *o = options; o->name; o++)
+        if (strcmp(o->name, key) == 0) return true;
+    return strcmp(key, "data") == 0;
+}
+
+void print_try(const program *p, const char *suggestion) {
+    char word[1024];
+    printf("\nTry:\n  heed train %s %s -o runs/first %s", p->task->name,
+           shell_word(word, sizeof word, p->argv[0]), suggestion);
+    for (int i = 0; i < heed_config_count(p->flags); i++) {
+        const char *value;
+        const heed_option *o = heed_config_at(p->flags, i, &value);
+        bool given = heed_config_rank(p->flags, o->name) == HEED_FROM_FLAG;
+        if (!given || is_own(o->name)) continue;
+        if (o->kind == HEED_BOOL)
+            printf(" --%s%s", heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
+        else
+            printf(" --%s %s", o->name, shell_word(word, sizeof word, value));
+    }
+    putchar('\n');
+}
 
 static void check(program *p) {
     heed_config_set(p->flags, "data", p->argv[0], "DATA", HEED_FROM_FLAG);

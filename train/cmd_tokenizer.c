@@ -18,6 +18,7 @@ static const heed_option train_options[] = {
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", TOKENIZER},
     {"specials", HEED_BOOL, "false", 0, 0, NULL,
      "char and byte: with [PAD] [CLS] [SEP] [MASK], which mlm needs", TOKENIZER},
+    {"force", HEED_BOOL, "false", 0, 0, NULL, "replace a tokenizer that stands there", TOKENIZER},
     JSON,
     {0}};
 
@@ -81,16 +82,28 @@ static void print_tokenizer(program *p, const heed_tokenizer *k, const char *pat
     json_decref(special);
 }
 
+/* A run's tokenizer belongs to its weights. */
+static bool check_out(program *p, const char *out) {
+    static const char *const names[] = {"config.conf", "heed-tokenizer.json", "vocab.txt"};
+    if (!*out)
+        return heed_fail(p->c, HEED_USAGE,
+                         "missing -o: expected a folder for the tokenizer; hint: heed tokenizer "
+                         "train %s -o tokenizer",
+                         p->argv[0]);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s", out, names[i]);
+        if (!is_file(path) || (i > 0 && heed_config_bool(p->flags, "force"))) continue;
+        return heed_fail(p->c, HEED_USAGE, "a %s stands there already: %s; hint: another -o%s",
+                         i ? "tokenizer" : "run", out, i ? ", or --force to replace it" : "");
+    }
+    return true;
+}
+
 static void train(program *p) {
     const char *out = heed_config_text(p->flags, "out");
     size_t n = 0;
-    if (!*out) {
-        heed_fail(p->c, HEED_USAGE,
-                  "missing -o: expected a folder for the tokenizer; hint: heed tokenizer train %s "
-                  "-o tokenizer",
-                  p->argv[0]);
-        return;
-    }
+    if (!check_out(p, out)) return;
     char *text = heed_text_read(p->c, p->argv[0], &n);
     heed_tokenizer *k = heed_tokenizer_train(
         p->c, text, n,

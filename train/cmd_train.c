@@ -33,6 +33,7 @@ static const heed_option resume_options[] = {
      "Run"},
     {"lr", HEED_REAL, "0", 0, 1e6, NULL, "another learning rate; 0: the run's own", "Run"},
     {"data", HEED_TEXT, "", 0, 0, NULL, "where the data lies now, when it was moved", "Run"},
+    {"val", HEED_TEXT, "", 0, 0, NULL, "where the validation data lies now", "Run"},
     SHOWN,
     {0}};
 
@@ -102,8 +103,9 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
     p->line_open = false;
     if (heed_state(p->c) == HEED_OK) conclude(p, t, data, g, &r, now() - start);
     if (heed_state(p->c) == HEED_INTERRUPTED) {
+        char word[1024];
         fprintf(stderr, "heed: interrupted at step %lld; go on with\n  heed resume %s\n",
-                (long long)r.step, t->run);
+                (long long)r.step, shell_word(word, sizeof word, t->run));
         heed_clear(p->c);
         p->status = HEED_INTERRUPTED;
     }
@@ -197,21 +199,25 @@ static void override(program *p, heed_config *f, const char *key) {
     heed_config_set(f, key, heed_config_text(p->flags, key), key, HEED_FROM_FLAG);
 }
 
+/* False where the run's setting `key` names nothing that stands. */
+static bool data_stands(program *p, const training *t, const char *key) {
+    if (!heed_config_has(t->f, key)) return true;
+    const char *path = heed_config_text(t->f, key);
+    bool named = *path || strcmp(key, "data") == 0;
+    return !named || is_file(path) || is_directory(path) ||
+           heed_fail(p->c, HEED_DATA,
+                     "the data of the run is not there: %s/config.conf: %s = %s; hint: run from "
+                     "the folder that it was trained in, or heed resume %s --%s PATH",
+                     t->run, key, path, t->run, key);
+}
+
 static void resume(program *p) {
     training t = {.run = p->argv[0], .resume = true};
     t.f = run_settings(p->c, t.run, &t.task);
     if (!t.f) return;
     for (const heed_option *o = resume_options; o->name; o++)
         if (heed_config_has(t.f, o->name)) override(p, t.f, o->name);
-    const char *data = heed_config_text(t.f, "data");
-    if (!is_file(data) && !is_directory(data)) {
-        heed_fail(p->c, HEED_DATA,
-                  "the data of the run is not there: %s/config.conf: data = %s; hint: run from "
-                  "the folder that it was trained in, or heed resume %s --data PATH",
-                  t.run, data, t.run);
-        return;
-    }
-    run_training(p, &t);
+    if (data_stands(p, &t, "data") && data_stands(p, &t, "val")) run_training(p, &t);
 }
 
 const command cmd_resume = {

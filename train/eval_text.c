@@ -29,27 +29,24 @@ static void print_measures(program *p, const char *what, const measures *m) {
 }
 
 static void evaluate(program *p, const task *k, heed_config *f, heed_run *r) {
-    data_set data = {0};
     char what[512];
     bool whole = p->argc > 1;
-    if (whole) {
-        heed_config_set(f, "data", p->argv[1], "DATA", HEED_FROM_FLAG);
-        heed_config_set(f, "val", "", "val", HEED_FROM_FLAG);
-        heed_config_set(f, "val-split", "0", "val-split", HEED_FROM_FLAG);
-    }
-    if (!text_kind.open(p->c, k, f, p->argv[0], &data)) return;
-    heed_corpus_info about = heed_corpus_about(data.batches);
+    if (whole) heed_config_set(f, "data", p->argv[1], "DATA", HEED_FROM_FLAG);
+    heed_corpus *corpus = text_corpus(p->c, k, f, r->tokenizer, whole);
+    if (!corpus) return;
+    heed_corpus_info about = heed_corpus_about(corpus);
+    bool part = about.val_tokens && !whole;
     snprintf(what, sizeof what, "%.480s%s", heed_config_text(f, "data"),
-             about.val_tokens ? ", validation part" : "");
+             part ? ", validation part" : "");
     heed_score s =
-        heed_evaluate(r->tape, r->model, r->self, data.batches, (int)heed_config_int(f, "batch"));
+        heed_evaluate(r->tape, r->model, r->self, corpus, (int)heed_config_int(f, "batch"));
     measures m = measure(&s);
     double tokens = (double)(about.tokens + about.val_tokens);
     if (whole && about.unknown > 0)
         heed_log(p->c, HEED_WARN, "%.2f %% of the text is unknown to the vocabulary",
                  100 * (double)(about.unknown + about.val_unknown) / tokens);
     if (heed_state(p->c) == HEED_OK) print_measures(p, what, &m);
-    text_kind.close(&data);
+    heed_corpus_free(corpus);
 }
 
 /* A file of questions, by its name. */

@@ -55,8 +55,9 @@ static void print_masked(const char *line) {
 }
 
 void next_text(const task *k, const char *data, const char *run) {
-    char line[LONGEST + 2] = "Some words and one more .";
+    char line[LONGEST + 2] = "Some words and one more .", word[1024];
     first_line(data, line);
+    run = shell_word(word, sizeof word, run);
     printf("\nNext:\n  heed %s %s%s \"", k->masked ? "fill" : "generate", run,
            k->masked ? "" : " --prompt");
     if (k->masked)

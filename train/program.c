@@ -71,15 +71,48 @@ static const task *task_of_file(heed_ctx *c, const char *path) {
     return find_task(name);
 }
 
-/* The task decides which settings there are, so it is looked for before they are read: the first
- * argument that names one, else the -c FILE. */
-static const task *task_of(heed_ctx *c, int argc, char **argv) {
-    const task *k;
-    for (int i = 0; i < argc; i++)
-        if ((k = find_task(argv[i]))) return k;
-    for (int i = 0; i + 1 < argc; i++)
-        if (strcmp(argv[i], "-c") == 0 && (k = task_of_file(c, argv[i + 1]))) return k;
+static const heed_option *find_in(const heed_option *o, const char *name) {
+    for (; o && o->name; o++)
+        if (strcmp(o->name, name) == 0) return o;
     return NULL;
+}
+
+/* The setting of that name, of the command or of any task. */
+static const heed_option *find_option(const command *k, const char *name) {
+    const heed_option *tables[TABLES], *o = find_in(k->options, name);
+    if (!o) o = find_in(compute_options, name);
+    for (int i = 0; !o && tasks[i]; i++) {
+        task_tables(tasks[i], tables);
+        for (int j = 0; !o && tables[j]; j++) o = find_in(tables[j], name);
+    }
+    return o;
+}
+
+/* Whether the argument after this one is its value. */
+static bool takes_value(const command *k, const char *flag) {
+    if (flag[1] != '-') return strcmp(flag, "-c") == 0 || strcmp(flag, "-o") == 0;
+    if (strchr(flag, '=')) return false;
+    const heed_option *o = find_option(k, flag + 2);
+    return o && o->kind != HEED_BOOL;
+}
+
+/* The first argument that is neither a flag nor the value of one; NULL: there is none. */
+static const char *first_argument(const command *k, int argc, char **argv) {
+    for (int i = 0; i < argc; i++) {
+        if (argv[i][0] != '-') return argv[i];
+        i += takes_value(k, argv[i]);
+    }
+    return NULL;
+}
+
+/* The task decides which settings there are, so it is looked for before they are read: the first
+ * argument names it, else the -c FILE. */
+static const task *task_of(heed_ctx *c, const command *of, int argc, char **argv) {
+    const char *first = first_argument(of, argc, argv);
+    const task *k = first ? find_task(first) : NULL;
+    for (int i = 0; !k && i + 1 < argc; i++)
+        if (strcmp(argv[i], "-c") == 0) k = task_of_file(c, argv[i + 1]);
+    return k;
 }
 
 static void refuse_task(heed_ctx *c, const command *k, int argc, char **argv) {
@@ -168,7 +201,7 @@ static bool take_seed(program *p, heed_ctx *c) {
 static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     const command *k = p->command;
     spell_out(argc, argv);
-    if (k->task_options && !(p->task = task_of(c, argc, argv))) {
+    if (k->task_options && !(p->task = task_of(c, k, argc, argv))) {
         if (heed_state(c) == HEED_OK) refuse_task(c, k, argc, argv);
         return NULL;
     }
@@ -259,7 +292,7 @@ static void print_tasks(const command *k) {
 
 bool print_help(int argc, char **argv, const command *k) {
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
-    const task *t = k->task_options ? task_of(c, argc, argv) : NULL;
+    const task *t = k->task_options ? task_of(c, k, argc, argv) : NULL;
     heed_text text = {.c = c};
     heed_clear(c);
     printf("Usage: heed %s %s%s[--key value]\n\n", k->name, k->usage, *k->usage ? " " : "");

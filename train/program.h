@@ -95,6 +95,8 @@ void print_text(heed_text *t);
 char *with_commas(char text[32], uint64_t n);
 char *as_bytes(char text[32], double bytes);      /* "12.3 MB" */
 char *as_duration(char text[32], double seconds); /* "1m 05s" */
+/* A word as a shell reads it: in quotes where that is needed. Into text, which is returned. */
+const char *shell_word(char *text, size_t size, const char *word);
 /* The closest of the candidates (list ended by NULL), or NULL if none is close. */
 const char *closest(const char *word, const char *const *candidates);
 /* UTF-8: columns that text takes, and its first `columns` columns as a byte count. */
@@ -116,6 +118,7 @@ void catch_interrupt(
 bool was_interrupted(void *unused);
 bool is_directory(const char *path);
 bool is_file(const char *path);
+bool is_stream(const char *path);              /* a pipe or a device */
 bool same_file(const char *a, const char *b);  /* one place on the disk */
 const char *cpu_name(char *text, size_t size); /* returns text */
 

@@ -44,6 +44,16 @@ void banner_row(const char *label, const char *format, ...) {
     fputc('\n', stderr);
 }
 
+const char *epoch_steps(char text[64], const heed_config *f, uint64_t epoch_batches) {
+    char n[32];
+    bool whole = strcmp(heed_config_text(f, "optimizer"), "gd") == 0;
+    uint64_t each = whole ? epoch_batches : (uint64_t)heed_config_int(f, "accumulate");
+    uint64_t steps = (epoch_batches + each - 1) / each;
+    int at = snprintf(text, 64, "%s step%s of ", with_commas(n, steps), steps == 1 ? "" : "s");
+    if (each > 1) snprintf(text + at, 64 - (size_t)at, "%s x ", with_commas(n, each));
+    return text;
+}
+
 static void banner_decay(const progress *g, const heed_store *s) {
     int decays = 0, trained = 0, frozen = 0;
     for (int i = 0; i < heed_store_count(s); i++) {

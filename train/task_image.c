@@ -97,10 +97,16 @@ heed_view view_of(const heed_config *f) {
 
 /* ---- settings out ---- */
 
+/* What was found counts as little as a preset, unless somebody gave the setting. */
+static bool set_found(heed_config *f, const char *key, const char *value) {
+    heed_rank rank = heed_config_rank(f, key);
+    return heed_config_set(f, key, value, key, rank > HEED_FROM_PRESET ? rank : HEED_FROM_PRESET);
+}
+
 static bool set_number(heed_config *f, const char *key, double v) {
     char text[32];
     snprintf(text, sizeof text, "%.10g", v);
-    return heed_config_set(f, key, text, key, HEED_FROM_FLAG);
+    return set_found(f, key, text);
 }
 
 /* As few digits as read back to the same numbers: a run that goes on sees the same pictures. */
@@ -115,7 +121,7 @@ static bool set_list(heed_config *f, const char *key, const double *v, int n) {
         size_t at = strlen(text);
         snprintf(text + at, sizeof text - at, "%s%s", i ? "," : "", number);
     }
-    return heed_config_set(f, key, text, key, HEED_FROM_FLAG);
+    return set_found(f, key, text);
 }
 
 /* Mirrored, a digit or a letter is another sign, or none. */
@@ -247,7 +253,7 @@ static void banner_sizes(const heed_images_info *a) {
     else if (!same)
         snprintf(was, sizeof was, ", from %d x %d up to %d x %d", a->low_width, a->low_height,
                  a->high_width, a->high_height);
-    banner_row("pictures", "%d x %d, %s%s", v->size, v->size, v->channels == 1 ? "grey" : "colour",
+    banner_row("read as", "%d x %d, %s%s", v->size, v->size, v->channels == 1 ? "grey" : "colour",
                was);
     if (v->channels == 1)
         banner_row("normalised", "mean %.4f, deviation %.4f", v->mean[0], v->deviation[0]);
@@ -270,8 +276,9 @@ static void banner_pictures(const data_set *d, const heed_config *f) {
     const heed_images_info *a = heed_images_about(d->batches);
     char n1[32], n2[32], n3[32];
     const size_t *n = a->count;
-    banner_row("data", "%s (%s): %s for training, %s for validation, %s for the test",
-               heed_config_text(f, "data"), a->kind, with_commas(n1, n[HEED_TRAIN_PART]),
+    banner_row("data", "%s (%s)", heed_config_text(f, "data"), a->kind);
+    banner_row("pictures", "%s for training, %s for validation, %s for the test",
+               with_commas(n1, n[HEED_TRAIN_PART]),
                n[HEED_VAL_PART] ? with_commas(n2, n[HEED_VAL_PART]) : "none",
                n[HEED_TEST_PART] ? with_commas(n3, n[HEED_TEST_PART]) : "none");
     banner_classes(a);

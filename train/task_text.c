@@ -62,18 +62,23 @@ static bool check_specials(heed_ctx *c, const task *k, const heed_tokenizer *tok
                      k->name, heed_tokenizer_kind(tokenizer));
 }
 
-static bool open_corpus(heed_ctx *c, const task *k, const heed_config *f, data_set *d) {
+heed_corpus *text_corpus(heed_ctx *c, const task *k, const heed_config *f, const heed_tokenizer *t,
+                         bool eval) {
     const char *val = heed_config_text(f, "val");
-    heed_corpus *corpus = heed_corpus_open(
-        c, heed_config_text(f, "data"), d->tokenizer,
-        (heed_corpus_args){.packing = strcmp(heed_config_text(f, "packing"), "lines") == 0
-                                          ? HEED_LINES
-                                          : HEED_BLOCKS,
+    bool lines = strcmp(heed_config_text(f, "packing"), "lines") == 0;
+    return heed_corpus_open(
+        c, heed_config_text(f, "data"), t,
+        (heed_corpus_args){.packing = lines ? HEED_LINES : HEED_BLOCKS,
                            .bracket = k->masked,
                            .block = (int)heed_config_int(f, "block"),
                            .val_split = heed_config_real(f, "val-split"),
                            .tail = strcmp(heed_config_text(f, "split"), "tail") == 0,
-                           .val_path = *val ? val : NULL});
+                           .val_path = *val && !eval ? val : NULL,
+                           .eval = eval});
+}
+
+static bool open_corpus(heed_ctx *c, const task *k, const heed_config *f, data_set *d) {
+    heed_corpus *corpus = text_corpus(c, k, f, d->tokenizer, false);
     if (!corpus) return false;
     heed_corpus_info about = heed_corpus_about(corpus);
     d->batches = corpus;
@@ -82,10 +87,21 @@ static bool open_corpus(heed_ctx *c, const task *k, const heed_config *f, data_s
     return true;
 }
 
+/* A training reads its text more than once, and again when it is resumed. */
+static bool lasts(heed_ctx *c, const heed_config *f, const char *key) {
+    const char *path = heed_config_text(f, key);
+    return !is_stream(path) ||
+           heed_fail(c, HEED_DATA,
+                     "%s is no regular file: %s: expected a text that can be read again; hint: "
+                     "save it in a file first",
+                     key, path);
+}
+
 /* The tokenizer that f names is opened, or trained on the text; a run has one already. */
 static bool open_text(heed_ctx *c, const task *k, heed_config *f, const char *run, data_set *out) {
-    *out = (data_set){.task = k,
-                      .tokenizer = run ? heed_tokenizer_open(c, run) : make_tokenizer(c, k, f)};
+    *out = (data_set){.task = k};
+    if (!lasts(c, f, "data") || !lasts(c, f, "val")) return false;
+    out->tokenizer = run ? heed_tokenizer_open(c, run) : make_tokenizer(c, k, f);
     return out->tokenizer && check_specials(c, k, out->tokenizer) && open_corpus(c, k, f, out);
 }
 
@@ -112,8 +128,8 @@ static void banner_text(const data_set *d, const heed_config *f) {
 }
 
 static void steps_text(const heed_config *f, uint64_t epoch_batches) {
-    char n[32];
-    banner_row("epoch", "%s steps of %lld x %lld tokens", with_commas(n, epoch_batches),
+    char n[64];
+    banner_row("epoch", "%s%lld x %lld tokens", epoch_steps(n, f, epoch_batches),
                (long long)heed_config_int(f, "batch"), (long long)heed_config_int(f, "block"));
 }
 

@@ -88,6 +88,11 @@ bool is_file(const char *path) {
     return stat(path, &s) == 0 && S_ISREG(s.st_mode);
 }
 
+bool is_stream(const char *path) {
+    struct stat s;
+    return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+}
+
 const char *cpu_name(char *text, size_t size) {
     snprintf(text, size, "unknown");
     FILE *f = fopen("/proc/cpuinfo", "r");

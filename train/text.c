@@ -62,6 +62,23 @@ char *as_duration(char text[32], double seconds) {
     return text;
 }
 
+const char *shell_word(char *text, size_t size, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "%+,-./:=@_";
+    if (*word && !word[strspn(word, plain)]) {
+        snprintf(text, size, "%s", word);
+        return text;
+    }
+    size_t n = (size_t)snprintf(text, size, "'");
+    for (; *word && n + 7 < size; word++)
+        if (*word == '\'')
+            n += (size_t)snprintf(text + n, size - n, "'\\''");
+        else
+            text[n++] = *word;
+    snprintf(text + n, size - n, "'");
+    return text;
+}
+
 /* Edits between two words: insertions, deletions, replacements, swaps of neighbours. Damerau 1964,
  * over the first 31 bytes. */
 static int edits(const char *a, const char *b) {

@@ -68,10 +68,18 @@ struct progress {
 show_mode show_mode_of(const char *name);
 /* A line of the banner: label, text. */
 void banner_row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
+/* "12 steps of 4 x ": the updates of an epoch, and how many batches make one. Into text. */
+const char *epoch_steps(char text[64], const heed_config *f, uint64_t epoch_batches);
 /* The heed_fit callback; user is a progress. */
 void progress_report(void *user, const heed_report *r);
 
+/* A training that fits the data: the suggestion, and what was given to data check (cmd_data.c). */
+void print_try(const program *p, const char *suggestion);
+
 /* ---- text (task_text.c and its neighbours) ---- */
+/* The text that f.data names. eval: all of it, to evaluate on. */
+heed_corpus *text_corpus(heed_ctx *c, const task *k, const heed_config *f, const heed_tokenizer *t,
+                         bool eval);
 /* Appends a text of the model at hand to RUN/samples.txt (samples.c). */
 void sample_text(progress *g, const heed_report *r);
 /* What to try with a run, with words of its data (next.c). */
@@ -108,6 +116,8 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out);
 void curves_free(run_curves *k);
 /* Its training and validation loss over steps; series and title must outlive the chart. */
 heed_chart curves_chart(const run_curves *k, const char *title, heed_series series[2]);
+/* On stdout, as wide as the terminal. */
+void draw_chart(program *p, const heed_chart *chart);
 /* Draws DIR/metrics.csv as a picture at path. */
 bool curves_png(heed_ctx *c, const char *dir, const char *path);
 

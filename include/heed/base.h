@@ -54,6 +54,9 @@ typedef enum {
     HEED_SQRT
 } heed_act;
 
+/* A cell of a recurrent layer. */
+typedef enum { HEED_RNN, HEED_GRU, HEED_LSTM } heed_cell;
+
 typedef struct heed_ctx heed_ctx;
 typedef struct heed_tensor heed_tensor;
 typedef struct heed_store heed_store;

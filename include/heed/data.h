@@ -74,6 +74,7 @@ typedef struct {
     bool tail; /* validation = the end of the file; else a random, seeded choice among 100
                   contiguous pieces, fewer if the text is short, whole lines in lines */
     const char *val_path; /* a validation file of its own instead, or NULL */
+    bool eval; /* for evaluation alone, over the whole text, which may be shorter than a row */
 } heed_corpus_args;
 HEED_API heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *k,
                                        heed_corpus_args a);
@@ -96,9 +97,12 @@ typedef struct {
     const int32_t *ids; /* (B,T) */
     const int32_t *pad; /* (B,T), 0 at padding; NULL: no padding */
     const heed_real
-        *x; /* (B,T): dense inputs of models without tokens, with labels (B); else NULL */
-    const int32_t *labels; /* mlm: (picks); gpt: (B,T), -100 at padding */
-    const int32_t *picks;  /* mlm: flat positions b*T + t that carry the loss */
+        *x;      /* (B,T): dense inputs of models without tokens, with labels (B); else NULL */
+    int src_len; /* S; pairs of texts: */
+    const int32_t *src;     /* (B,S): the source, or the text of a label */
+    const int32_t *src_pad; /* (B,S), 0 at padding */
+    const int32_t *labels;  /* mlm: (picks); gpt: (B,T), -100 at padding */
+    const int32_t *picks;   /* mlm: flat positions b*T + t that carry the loss */
     int pick_count;
     size_t items;       /* tokens, padding not counted */
     size_t label_bytes; /* text bytes that the labels stand for, white space before them included

@@ -5,5 +5,6 @@
 #include <heed/fit.h>
 #include <heed/image.h>
 #include <heed/inspect.h>
+#include <heed/pairs.h>
 
 #endif

@@ -83,11 +83,13 @@ typedef struct {
     double val_split;          /* share of the training part kept for validation, the same of each
                                   class, a seeded choice; used if the data has no validation part */
     bool no_test;              /* the test part is not read: nothing chooses by it */
-    const char *const *labels; /* of a run: classes are matched by name; NULL: from the data, in
-                                  bytewise order */
+    const char *const *labels; /* of a run: classes are matched by name; NULL: from the training
+                                  part, in bytewise order (IDX: of their values; CIFAR: of its file
+                                  of names); at least two, each with a picture */
     int label_count;
     bool strict;    /* a picture that cannot be decoded is an error, not skipped */
-    double mean[3]; /* deviation[0] 0: both are computed from the training part */
+    double mean[3]; /* deviation[0] 0: both are computed from the training part, over all bytes of
+                       its pictures as they are stored, in the view's channels */
     double deviation[3];
     heed_augment augment; /* of the training part */
     int workers;  /* threads that decode and augment ahead; 0: none. The results are the same */
@@ -98,7 +100,9 @@ typedef struct heed_images heed_images;
 /* path is a folder of folders (train/CLASS/..., val|valid/, test/, or CLASS/...: JPEG, PNG, BMP,
  * TGA), a folder of {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz] (IDX), of *.bin (CIFAR-10 and
  * -100), or a CSV file of path,label lines. All pictures are decoded once, to find the bad ones.
- * Hidden files are skipped; a class without pictures is an error that names it. Owned by c. */
+ * Hidden files are skipped; a class without pictures is an error that names it. IDX files may hold
+ * any type: whole numbers of 0 to 255 stay, 0 to 1 are shares of white, all others are brought from
+ * their lowest and highest value in the training file to 0 and 255. Owned by c. */
 HEED_API heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a);
 HEED_API void heed_images_close(heed_images *k);
 
@@ -111,10 +115,13 @@ typedef struct {
     int low_width, high_width, low_height, high_height; /* of the pictures as they are stored */
     size_t bad;                                         /* skipped */
     uint64_t checksum; /* of all pictures and labels of the training and validation parts */
+    size_t overlap[HEED_PARTS]; /* validation, test: pictures that stand in the training part, too,
+                                   equal in every byte */
 } heed_images_info;
 HEED_API const heed_images_info *heed_images_about(const heed_images *k);
 /* The i-th picture that was skipped, and why. */
 HEED_API bool heed_images_bad(const heed_images *k, size_t i, const char **path, const char **why);
+/* Of a part, and a class of it; label -1: of all classes. */
 HEED_API size_t heed_images_count(const heed_images *k, heed_part part, int label);
 /* A picture of a part as it is stored (channels as the view's), its label, and a name to show:
  * its path, or "train 17". The picture is the caller's to free. */

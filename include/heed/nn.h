@@ -186,6 +186,99 @@ HEED_API void heed_block_init(heed_block *l, heed_store *s, const char *name, he
 HEED_API heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x,
                                        heed_tensor *pad, heed_cache *cache);
 
+/* Decoder block: causal self-attention, attention to the encoder's output, feed-forward; norms and
+ * residuals as in heed_block. Vaswani et al. 2017, sec. 3.1. Names: attn norm1 cross norm2 mlp.up
+ * mlp.down norm3. */
+typedef struct {
+    heed_mha_args attn, cross;
+    heed_ff_args mlp;
+    bool pre_norm;
+    bool norm_no_bias;
+    heed_real eps, dropout;
+} heed_decoder_block_args;
+typedef struct {
+    heed_decoder_block_args args;
+    heed_mha attn, cross;
+    heed_ff mlp;
+    heed_norm norm1, norm2, norm3;
+    heed_drop drop1, drop2, drop3;
+} heed_decoder_block;
+HEED_API void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *name,
+                                      heed_decoder_block_args a);
+/* x (B,T,d), memory (B,S,d) from the encoder, pads (B,T) and (B,S) index or NULL; cache of the
+ * self-attention, or NULL */
+HEED_API heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t,
+                                               heed_tensor *x, heed_tensor *pad,
+                                               heed_tensor *memory, heed_tensor *memory_pad,
+                                               heed_cache *cache);
+
+/* Recurrent layers, one on the other. Parameters lie and are named as PyTorch's: weight_ih_l0 (G h,
+ * in), weight_hh_l0 (G h, h), bias_ih_l0, bias_hh_l0, and _reverse for the other direction; with
+ * one_bias there is no bias_hh: h' = g(W_hx x + W_hh h + b_h), which is W_h [x ; h] + b_h. */
+enum { HEED_RNN_LAYERS = 16 };
+typedef struct {
+    int in, width;
+    heed_cell cell;
+    heed_act act;       /* of HEED_RNN; HEED_IDENTITY is one, too */
+    int layers;         /* 0: 1 */
+    bool bidirectional; /* the outputs of both directions side by side: 2 width */
+    bool one_bias;
+    heed_real dropout; /* between layers */
+    const char *init;  /* of all; NULL: uniform within 1/sqrt(width), as PyTorch */
+} heed_rnn_args;
+typedef struct {
+    heed_tensor *w_in, *w, *b_in, *b; /* b NULL: absent */
+} heed_rnn_part;
+typedef struct {
+    const char *name;
+    heed_rnn_args args;
+    heed_rnn_part part[2 * HEED_RNN_LAYERS]; /* layer by layer, both directions of one together */
+    heed_drop drop[HEED_RNN_LAYERS];
+} heed_rnn;
+HEED_API void heed_rnn_init(heed_rnn *l, heed_store *s, const char *name, heed_rnn_args a);
+/* x (B,T,in), pad (B,T) index or NULL -> (B,T,width or 2 width), the last layer's h. first and
+ * last, each NULL or a list of layers x directions states (B,S) as heed_recurrent has them: before
+ * the first step (NULL: zeros), and after the last. */
+HEED_API heed_tensor *heed_rnn_apply(const heed_rnn *l, heed_tape *t, heed_tensor *x,
+                                     heed_tensor *pad, heed_tensor *const *first,
+                                     heed_tensor **last);
+
+/* Attention of any similarity, one head: query (B,Tq,dq), inputs (B,S,d) -> context (B,Tq,d or
+ * value) = softmax(e) V.
+ *   additive   e = v' tanh(W q + U k + b)            Bahdanau et al. 2015, sec. A.1.2
+ *   dot        e = q' k                              Luong et al. 2015, eq. 8
+ *   scaled     e = q' k / sqrt(d_k)                  Vaswani et al. 2017, eq. 1
+ *   general    e = q' W k                            Luong et al. 2015, eq. 8
+ * Keys and values are the inputs themselves, or projections of their own. */
+typedef enum { HEED_ADDITIVE, HEED_DOT, HEED_SCALED_DOT, HEED_GENERAL } heed_similarity;
+typedef struct {
+    heed_similarity kind;
+    int query, input; /* widths dq, d */
+    int inner;        /* additive: width of the alignment network; 0: input */
+    int key, value; /* widths of projections W_k, W_v of the inputs (and W_q of the query, to key);
+                       0: the inputs as they are */
+    const char *init;
+} heed_attend_args;
+typedef struct {
+    const char *name;
+    heed_attend_args args;
+    heed_linear q, k, v; /* W_q, W_k, W_v where asked for */
+    heed_linear w, u;    /* additive: W without bias, U with; general: w */
+    heed_tensor *score;  /* additive: v (1, inner) */
+} heed_attend;
+HEED_API void heed_attend_init(heed_attend *l, heed_store *s, const char *name, heed_attend_args a);
+/* What does not depend on the query, made once for many steps of a decoder. */
+typedef struct {
+    heed_tensor *keys, *values; /* (B,S,..) */
+    heed_tensor *mask;          /* (B,1,S) or NULL */
+} heed_memory;
+/* inputs (B,S,d), pad (B,S) index or NULL */
+HEED_API heed_memory heed_attend_memory(const heed_attend *l, heed_tape *t, heed_tensor *inputs,
+                                        heed_tensor *pad);
+/* Probes under the layer's name: scores (before the mask) and weights (B,Tq,S). */
+HEED_API heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
+                                        const heed_memory *m);
+
 /* Residual add with dropout and norm on either side: pre: x + drop(fx); post: norm(x + drop(fx)).
  */
 HEED_API heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx,

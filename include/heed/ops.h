@@ -155,6 +155,22 @@ HEED_API heed_tensor *heed_bce(heed_tape *t, heed_tensor *logits, heed_tensor *t
 HEED_API heed_tensor *heed_mse(heed_tape *t, heed_tensor *a,
                                heed_tensor *b); /* mean of (a - b)^2 */
 
+/* Recurrent layers: all time steps in one op. gates (B,T,G h): the input's part W_x x + b_x, of
+ * rnn (G = 1), gru (r z n) or lstm (i f g o); w (G h, h), b (G h) or NULL: the state's part. state
+ * (B,S) before the first step, or NULL: zeros; S = h, lstm 2h: h then c. pad (B,T) index or NULL:
+ * where it is 0 the state stays. -> (B,T,S): the state after each step.
+ *   rnn  h' = act(x + h W' + b)                                 Elman 1990
+ *   gru  h' = (1-z) n + z h, n = tanh(x_n + r (h W' + b)_n)     Cho et al. 2014, PyTorch's form
+ *   lstm c' = s(f) c + s(i) tanh(g), h' = s(o) tanh(c')         Hochreiter & Schmidhuber 1997 */
+typedef struct {
+    heed_cell cell;
+    heed_act act; /* of rnn: HEED_TANH, HEED_RELU, HEED_SIGMOID or HEED_IDENTITY */
+    bool reverse; /* from the last step to the first */
+} heed_recurrent_args;
+HEED_API heed_tensor *heed_recurrent(heed_tape *t, heed_tensor *gates, heed_tensor *w,
+                                     heed_tensor *b, heed_tensor *state, heed_tensor *pad,
+                                     const heed_recurrent_args *a);
+
 /* Attention. Vaswani et al. 2017, eq. 1; per head: softmax(beta Q K' + score_bias) V. */
 typedef struct {
     int heads;

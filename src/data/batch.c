@@ -97,6 +97,9 @@ static bool begin(heed_corpus *k, heed_batch_at at, bool bracket, heed_batch *ou
     if (k->a.bracket != bracket)
         return heed_fail(k->c, HEED_USAGE, "corpus is opened for %s batches, not for %s ones",
                          bracket ? "gpt" : "mlm", bracket ? "mlm" : "gpt");
+    if (!at.val && k->a.eval)
+        return heed_fail(k->c, HEED_USAGE,
+                         "corpus is opened for evaluation alone: expected args without eval");
     if (at.rows < 1 || at.rows > INT32_MAX / k->len)
         return heed_fail(k->c, HEED_USAGE, "batch is out of range: expected 1 to %d rows, found %d",
                          INT32_MAX / k->len, at.rows);

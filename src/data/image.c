@@ -73,11 +73,17 @@ heed_status heed__picture_new(const heed__file *f, heed_picture *out) {
     return out->pixels ? HEED_OK : no_memory(f);
 }
 
+/* A file that was judged before has no unknown type: then stb had no memory to look at it. */
+static bool lacked_memory(const char *reason) {
+    return strcmp(reason, "outofmem") == 0 || strcmp(reason, "unknown image type") == 0;
+}
+
 static heed_status decode_stb(const heed__file *f, const heed__picture_info *info,
                               heed_picture *out) {
+    stbi__err("outofmem", "Out of memory"); /* where stb fails without a reason it had no memory */
     out->pixels =
         stbi_load_from_memory(f->bytes, (int)f->n, &out->width, &out->height, &out->channels, 0);
-    if (!out->pixels && strcmp(stbi_failure_reason(), "outofmem") == 0) return no_memory(f);
+    if (!out->pixels && lacked_memory(stbi_failure_reason())) return no_memory(f);
     if (!out->pixels) return heed__refuse(f, "is damaged: %s", stbi_failure_reason());
     if (out->width != info->width || out->height != info->height)
         return heed__refuse(f, "is damaged: it names two sizes");
@@ -153,7 +159,9 @@ heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED
     *out = (heed_picture){0};
     why[0] = 0;
     heed__file reason = {.why = why};
+    errno = 0;
     FILE *f = path ? fopen(path, "rb") : NULL;
+    if (!f && errno == ENOMEM) return no_memory(&reason);
     if (!f) return heed__refuse(&reason, "cannot be read: %s", path ? strerror(errno) : "no path");
     unsigned char *bytes = NULL;
     size_t n = 0;

@@ -50,10 +50,10 @@ typedef struct {
 } heed__slot;
 
 typedef struct {
-    heed__monitor *lock; /* guards the slots but for their rows, and stop */
+    heed__monitor *monitor; /* guards the slots but for their rows, and stop; NULL: not started */
     heed__thread **threads;
     int workers, running; /* threads asked for, and begun */
-    bool started, stop;
+    bool stop;
     heed__slot slots[HEED__SLOTS];
     uint64_t turn;
     heed_batch_at train; /* the last training batch that was asked for; rows 0: none was */

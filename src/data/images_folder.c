@@ -90,53 +90,67 @@ static bool add_part(heed_images *k, heed_part part, const char *folder) {
 typedef struct {
     const char *name;
     heed_part part;
-    bool there;
+    bool there, full; /* full: it holds folders */
 } folder_part;
 enum { TRAIN, VAL, VALID, TEST, NAMES };
 
-/* The parts that the folder has; false: its folders are classes. One called "train" that holds no
- * folder may well be a class of vehicles. */
+static bool holds_folders(heed_ctx *c, const char *folder, const char *name) {
+    heed__listing l;
+    bool found = false;
+    char *path = heed__images_path(c, folder, name);
+    if (path && heed__os_list(c, path, &l)) {
+        for (size_t i = 0; i < l.count; i++) found |= l.entries[i].folder;
+        heed__os_list_free(&l);
+    }
+    heed__free(path);
+    return found;
+}
+
+/* The parts that the folder has; false: its folders are classes. One called "train" beside others,
+ * with no folder inside, is a class of vehicles. */
 static bool find_parts(heed_ctx *c, const char *path, folder_part *parts) {
-    heed__listing top, inner;
+    heed__listing l;
     size_t folders = 0, known = 0;
-    if (!heed__os_list(c, path, &top)) return false;
-    for (size_t i = 0; i < top.count; i++) {
-        if (!top.entries[i].folder) continue;
+    if (!heed__os_list(c, path, &l)) return false;
+    for (size_t i = 0; i < l.count; i++) {
+        if (!l.entries[i].folder) continue;
         folders++;
         for (int p = 0; p < NAMES; p++) {
-            if (strcmp(top.entries[i].name, parts[p].name) != 0) continue;
-            char *part = heed__images_path(c, path, parts[p].name);
-            if (part && heed__os_list(c, part, &inner)) {
-                for (size_t j = 0; j < inner.count; j++) parts[p].there |= inner.entries[j].folder;
-                heed__os_list_free(&inner);
-            }
-            known += parts[p].there;
-            heed__free(part);
+            if (strcmp(l.entries[i].name, parts[p].name) != 0) continue;
+            known++;
+            parts[p].there = true;
+            parts[p].full = holds_folders(c, path, parts[p].name);
         }
     }
-    heed__os_list_free(&top);
-    return parts[TRAIN].there || (known && known == folders);
+    heed__os_list_free(&l);
+    return parts[TRAIN].full || (known && known == folders);
+}
+
+static bool add_named(heed_images *k, const char *path, const folder_part *p) {
+    if (!p->there || (p->part == HEED_TEST_PART && k->a.no_test)) return true;
+    char *folder = heed__images_path(k->c, path, p->name);
+    bool ok = folder != NULL;
+    if (ok && (p->full || p->part == HEED_TRAIN_PART)) {
+        if (p->part == HEED_VAL_PART) k->own_val = true;
+        ok = add_part(k, p->part, folder);
+    } else if (ok) {
+        heed_log(k->c, HEED_WARN, "%s holds no folder of a class: it is left out", folder);
+    }
+    heed__free(folder);
+    return ok;
 }
 
 bool heed__images_folder(heed_images *k, const char *path) {
-    folder_part parts[NAMES] = {[TRAIN] = {"train", HEED_TRAIN_PART, false},
-                                [VAL] = {"val", HEED_VAL_PART, false},
-                                [VALID] = {"valid", HEED_VAL_PART, false},
-                                [TEST] = {"test", HEED_TEST_PART, false}};
+    folder_part parts[NAMES] = {[TRAIN] = {"train", HEED_TRAIN_PART, false, false},
+                                [VAL] = {"val", HEED_VAL_PART, false, false},
+                                [VALID] = {"valid", HEED_VAL_PART, false, false},
+                                [TEST] = {"test", HEED_TEST_PART, false, false}};
     k->info.kind = "folder";
-    bool found = find_parts(k->c, path, parts);
-    if (heed__stopped(k->c)) return false;
-    if (!found) return add_part(k, HEED_TRAIN_PART, path);
-    if (parts[VAL].there && parts[VALID].there)
-        return heed_fail(k->c, HEED_DATA,
-                         "two validation parts: %s: expected val/ or valid/, found both", path);
-    for (int p = 0; p < NAMES; p++) {
-        if (!parts[p].there || (p == TEST && k->a.no_test)) continue;
-        if (parts[p].part == HEED_VAL_PART) k->own_val = true;
-        char *folder = heed__images_path(k->c, path, parts[p].name);
-        bool ok = folder && add_part(k, parts[p].part, folder);
-        heed__free(folder);
-        if (!ok) return false;
-    }
-    return true;
+    bool found = find_parts(k->c, path, parts), ok = !heed__stopped(k->c);
+    if (ok && !found) return add_part(k, HEED_TRAIN_PART, path);
+    if (parts[VAL].full && parts[VALID].full)
+        ok = heed_fail(k->c, HEED_DATA,
+                       "two validation parts: %s: expected val/ or valid/, found both", path);
+    for (int p = 0; ok && p < NAMES; p++) ok = add_named(k, path, &parts[p]);
+    return ok;
 }

@@ -84,7 +84,7 @@ heed_status heed__images_lend(const heed_images *k, const heed__item *item, heed
 
 typedef struct {
     heed_images *k;
-    heed__monitor *lock; /* guards what follows */
+    heed__monitor *monitor; /* guards what follows */
     size_t next;
     heed_status status;
 } job;
@@ -92,10 +92,10 @@ typedef struct {
 static bool keep(job *j, size_t bytes) {
     heed_images *k = j->k;
     size_t most = k->a.cache ? k->a.cache : CACHE;
-    heed__monitor_enter(j->lock);
+    heed__monitor_enter(j->monitor);
     bool fits = bytes <= most && k->cached <= most - bytes;
     if (fits) k->cached += bytes;
-    heed__monitor_leave(j->lock);
+    heed__monitor_leave(j->monitor);
     return fits;
 }
 
@@ -137,17 +137,17 @@ static void run(void *data) {
     heed_images *k = j->k;
     heed__sums sums = {0};
     heed_status s = HEED_OK;
-    heed__monitor_enter(j->lock);
+    heed__monitor_enter(j->monitor);
     while (j->next < k->count && j->status == HEED_OK) {
         size_t from = j->next, to = k->count - from < GRAIN ? k->count : from + GRAIN;
         j->next = to;
-        heed__monitor_leave(j->lock);
+        heed__monitor_leave(j->monitor);
         for (size_t i = from; s == HEED_OK && i < to; i++) s = measure(j, &k->items[i], &sums);
-        heed__monitor_enter(j->lock);
+        heed__monitor_enter(j->monitor);
         if (s != HEED_OK) j->status = s;
     }
     join_sums(&k->sums, &sums);
-    heed__monitor_leave(j->lock);
+    heed__monitor_leave(j->monitor);
 }
 
 bool heed__images_measure(heed_images *k) {
@@ -156,13 +156,13 @@ bool heed__images_measure(heed_images *k) {
     size_t count = (size_t)heed_threads(k->c), pieces = k->count / GRAIN + 1;
     if (count > MOST) count = MOST;
     if (count > pieces) count = pieces;
-    job j = {.k = k, .lock = heed__monitor_new(k->c)};
-    if (!j.lock) return false;
+    job j = {.k = k, .monitor = heed__monitor_new(k->c)};
+    if (!j.monitor) return false;
     for (size_t i = 1; i < count && !heed__stopped(k->c); i++)
         threads[i] = heed__thread_start(k->c, run, &j);
     run(&j);
     for (size_t i = 1; i < count; i++) heed__thread_join(threads[i]);
-    heed__monitor_free(j.lock);
+    heed__monitor_free(j.monitor);
     return !heed__stopped(k->c) &&
            (j.status == HEED_OK || heed_fail(k->c, j.status, "out of memory: to decode pictures"));
 }

@@ -22,13 +22,13 @@ static void make_some(heed_images *k, heed__slot *s, heed_real *work) {
     uint32_t item = 0;
     char why[HEED_WHY] = "";
     s->next = to;
-    heed__monitor_leave(r->lock);
+    heed__monitor_leave(r->monitor);
     for (; row < to; row++) {
         status = heed__images_row(k, own.part, own.at, row, own.x + (size_t)row * row_length(k),
                                   &own.labels[row], work, &item, why);
         if (status != HEED_OK) break;
     }
-    heed__monitor_enter(r->lock);
+    heed__monitor_enter(r->monitor);
     s->done += to - from;
     if (status != HEED_OK && (s->status == HEED_OK || row < s->bad_row)) {
         s->status = status;
@@ -36,7 +36,7 @@ static void make_some(heed_images *k, heed__slot *s, heed_real *work) {
         s->bad_item = item;
         memcpy(s->why, why, sizeof why);
     }
-    if (s->done == s->next) heed__monitor_tell(r->lock);
+    if (s->done == s->next) heed__monitor_tell(r->monitor);
 }
 
 /* The earliest batch with rows to hand out. */
@@ -52,42 +52,26 @@ static heed__slot *unfinished(heed__ring *r) {
 static void run_worker(void *data) {
     heed_images *k = data;
     heed__ring *r = &k->ring;
-    heed__monitor_enter(r->lock);
+    heed__monitor_enter(r->monitor);
     heed_real *work = r->work[++r->running];
     while (!r->stop) {
         heed__slot *s = unfinished(r);
         if (s)
             make_some(k, s, work);
         else
-            heed__monitor_wait(r->lock);
+            heed__monitor_wait(r->monitor);
     }
-    heed__monitor_leave(r->lock);
+    heed__monitor_leave(r->monitor);
 }
 
 /* ---- start and end ---- */
 
-static bool start(heed_images *k) {
-    heed__ring *r = &k->ring;
-    size_t workers = (size_t)k->a.workers;
-    if (r->started) return true;
-    r->started = true;
-    r->workers = k->a.workers;
-    r->lock = heed__monitor_new(k->c);
-    r->work = heed__alloc_array(k->c, workers + 1, sizeof *r->work);
-    r->threads = heed__alloc_array(k->c, workers, sizeof *r->threads);
-    for (size_t i = 0; r->work && i <= workers; i++)
-        r->work[i] = heed__alloc_array(k->c, k->work, sizeof **r->work);
-    for (size_t i = 0; i < workers && !heed__stopped(k->c); i++)
-        r->threads[i] = heed__thread_start(k->c, run_worker, k);
-    return !heed__stopped(k->c);
-}
-
 void heed__ring_free(heed__ring *r) {
-    if (r->lock) {
-        heed__monitor_enter(r->lock);
+    if (r->monitor) {
+        heed__monitor_enter(r->monitor);
         r->stop = true;
-        heed__monitor_tell(r->lock);
-        heed__monitor_leave(r->lock);
+        heed__monitor_tell(r->monitor);
+        heed__monitor_leave(r->monitor);
     }
     for (int i = 0; r->threads && i < r->workers; i++) heed__thread_join(r->threads[i]);
     for (int i = 0; r->work && i <= r->workers; i++) heed__free(r->work[i]);
@@ -97,7 +81,25 @@ void heed__ring_free(heed__ring *r) {
     }
     heed__free(r->threads);
     heed__free(r->work);
-    heed__monitor_free(r->lock);
+    heed__monitor_free(r->monitor);
+    *r = (heed__ring){0};
+}
+
+/* The first batch starts the threads. */
+static bool start(heed_images *k) {
+    heed__ring *r = &k->ring;
+    size_t workers = (size_t)k->a.workers;
+    if (r->monitor) return true;
+    r->workers = k->a.workers;
+    r->monitor = heed__monitor_new(k->c);
+    r->work = heed__alloc_array(k->c, workers + 1, sizeof *r->work);
+    r->threads = heed__alloc_array(k->c, workers, sizeof *r->threads);
+    for (size_t i = 0; r->work && i <= workers; i++)
+        r->work[i] = heed__alloc_array(k->c, k->work, sizeof **r->work);
+    for (size_t i = 0; i < workers && !heed__stopped(k->c); i++)
+        r->threads[i] = heed__thread_start(k->c, run_worker, k);
+    if (heed__stopped(k->c)) heed__ring_free(r);
+    return !heed__stopped(k->c);
 }
 
 /* ---- what is made: the lock is held ---- */
@@ -173,7 +175,7 @@ static bool plan(heed_images *k, const wish *wishes, int count, heed__slot **fou
 
 static void finish(heed_images *k, heed__slot *s) {
     while (s->next < s->rows) make_some(k, s, k->ring.work[0]);
-    while (s->done < s->rows) heed__monitor_wait(k->ring.lock);
+    while (s->done < s->rows) heed__monitor_wait(k->ring.monitor);
 }
 
 const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at at) {
@@ -187,11 +189,11 @@ const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at a
         wishes[count] = wishes[count - 1];
         if (!after(k, &wishes[count])) break;
     }
-    heed__monitor_enter(r->lock);
+    heed__monitor_enter(r->monitor);
     bool ok = plan(k, wishes, count, found);
-    heed__monitor_tell(r->lock);
+    heed__monitor_tell(r->monitor);
     if (ok) finish(k, found[0]);
-    heed__monitor_leave(r->lock);
+    heed__monitor_leave(r->monitor);
     if (!ok) return NULL;
     heed__slot *s = found[0];
     if (s->status == HEED_OK) return s;

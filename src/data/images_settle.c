@@ -2,6 +2,7 @@
 #include "data/images.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the split ---- */
@@ -75,6 +76,26 @@ static uint64_t checksum(const heed_images *k) {
             h = ((h ^ item->hash) * prime ^ item->label) * prime;
     }
     return h;
+}
+
+static int by_size(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool count_overlap(heed_images *k) {
+    size_t n = k->info.count[HEED_TRAIN_PART];
+    uint64_t *seen = heed__alloc_array(k->c, n, sizeof *seen);
+    if (!seen) return false;
+    for (size_t i = 0; i < n; i++) seen[i] = k->items[k->part[HEED_TRAIN_PART][i]].hash;
+    if (n) qsort(seen, n, sizeof *seen, by_size);
+    for (int p = HEED_VAL_PART; n && p < HEED_PARTS; p++)
+        for (size_t i = 0; i < k->info.count[p]; i++) {
+            const uint64_t *hash = &k->items[k->part[p][i]].hash;
+            k->info.overlap[p] += bsearch(hash, seen, n, sizeof *seen, by_size) != NULL;
+        }
+    heed__free(seen);
+    return true;
 }
 
 static bool enough(heed_images *k, const char *path) {
@@ -194,7 +215,7 @@ static bool prepare(heed_images *k) {
 bool heed__images_settle(heed_images *k, const char *path) {
     heed_images_info *f = &k->info;
     if (!gather(k) || !enough(k, path) || !choose_channels(k) || !choose_size(k) ||
-        !normalise(k, path) || !prepare(k))
+        !normalise(k, path) || !prepare(k) || !count_overlap(k))
         return false;
     f->checksum = checksum(k);
     k->judged = f->count[HEED_VAL_PART]    ? HEED_VAL_PART

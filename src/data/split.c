@@ -81,7 +81,7 @@ static bool cut_random(heed_corpus *k, const char *path) {
 bool heed__corpus_split(heed_corpus *k, const char *path) {
     size_t n = k->own_units, all = heed__units(k);
     if (!part_new(k, &k->train) || !part_new(k, &k->val)) return false;
-    if (all > n || k->a.val_split <= 0) {
+    if (all > n || k->a.val_split <= 0 || k->a.eval) {
         part_add(&k->train, 0, n);
         part_add(&k->val, all > n ? n : 0, all);
     } else if (k->a.tail) {
@@ -95,7 +95,12 @@ bool heed__corpus_split(heed_corpus *k, const char *path) {
     part_total(k, &k->val, rows_in);
     double share = all == n && k->a.tail ? 1 - k->a.val_split : 1;
     size_t least = k->a.packing == HEED_LINES ? 1 : window(k);
-    if (!k->train.total) return too_short(k, path, n, (size_t)ceil((double)least / share), 1);
+    if (!k->train.total && !k->a.eval)
+        return too_short(k, path, n, (size_t)ceil((double)least / share), 1);
+    if (!k->val.total && k->a.eval)
+        return heed_fail(k->c, HEED_DATA,
+                         "nothing to evaluate: %s: expected at least %d tokens, found %zu", path,
+                         k->a.bracket ? 1 : 2, n);
     if (!k->val.total)
         return heed_fail(k->c, HEED_DATA,
                          "no text is left to validate: %s: expected some tokens; hint: a larger "
@@ -212,11 +217,12 @@ bool heed__corpus_count(heed_corpus *k, const char *text, size_t n, const char *
     census s = {.k = k};
     bool good = true;
     count_tokens(k, &k->train, &f->tokens, &f->unknown);
-    if (val || k->a.val_split > 0) count_tokens(k, &k->val, &f->val_tokens, &f->val_unknown);
+    bool split = k->a.val_split > 0 && !k->a.eval;
+    if (val || split) count_tokens(k, &k->val, &f->val_tokens, &f->val_unknown);
     if (val) {
         f->val_bytes = val_n;
         good = visit_lines(&s, visit_val, val, val_n);
-    } else if (k->a.val_split > 0) {
+    } else if (split) {
         good = visit_part(&s, &k->val, visit_val, &f->val_bytes, text, n);
     }
     sort_val(&s);

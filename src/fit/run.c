@@ -50,10 +50,17 @@ heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *da
 
 /* ---- making ---- */
 
+static bool is_shared(const char *key) {
+    for (const heed_option *o = heed_fit_options; o->name; o++)
+        if (strcmp(o->name, key) == 0) return true;
+    return false;
+}
+
+/* A default of the model's own for a setting that all trainings share is none of the model's. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out) {
     for (const heed_option *o = m->options; o && o->name; o++)
-        if (!heed_text_add(out, "%s%s=%s", out->n ? "\n" : "", o->name,
-                           heed_config_text(f, o->name)))
+        if (!is_shared(o->name) && !heed_text_add(out, "%s%s=%s", out->n ? "\n" : "", o->name,
+                                                  heed_config_text(f, o->name)))
             return false;
     return out->n > 0 || heed_text_add(out, "%s", "");
 }
@@ -195,9 +202,7 @@ static bool choose_model(opened *o, const heed_model *const *models, const char 
 static bool known(const heed_model *m, const char *key) {
     for (const heed_option *p = m->options; p && p->name; p++)
         if (strcmp(p->name, key) == 0) return true;
-    for (const heed_option *p = heed_fit_options; p->name; p++)
-        if (strcmp(p->name, key) == 0) return true;
-    return false;
+    return is_shared(key);
 }
 
 static bool listed(const opened *o, size_t count, const char *key) {

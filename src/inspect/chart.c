@@ -23,17 +23,18 @@ heed__range heed__chart_range(const heed_chart *p) {
     return r;
 }
 
-enum { SCALE = 2, LEFT = 96, RIGHT = 24, TOP = 56, BOTTOM = 72 };
+enum { SCALE = 2, LEFT = 96, MARGIN = 24, WIDEST = 240, TOP = 56, BOTTOM = 72 };
 static const heed__rgb INK = {40, 40, 40}, GRID = {228, 228, 228};
 
 typedef struct {
     heed__canvas canvas;
     heed__range range;
+    int right; /* columns that the legend takes */
 } surface;
 
 static double at_x(const surface *s, double x) {
     return LEFT +
-           (x - s->range.x0) / (s->range.x1 - s->range.x0) * (s->canvas.width - LEFT - RIGHT);
+           (x - s->range.x0) / (s->range.x1 - s->range.x0) * (s->canvas.width - LEFT - s->right);
 }
 
 static double at_y(const surface *s, double y) {
@@ -48,7 +49,7 @@ static void draw_axes(surface *s, const heed_chart *p) {
     int bottom = c->height - BOTTOM, n = heed__ticks(s->range.y0, s->range.y1, 6, ticks, &step);
     for (int i = 0; i < n; i++) {
         int y = (int)lround(at_y(s, ticks[i]));
-        heed__canvas_fill(c, LEFT, y, c->width - LEFT - RIGHT, 1, GRID);
+        heed__canvas_fill(c, LEFT, y, c->width - LEFT - s->right, 1, GRID);
         heed__tick_text(ticks[i], step, text, sizeof text);
         heed__canvas_text(c, LEFT - 10 - heed__text_width(text, SCALE), y - 7, SCALE, INK, text);
     }
@@ -59,10 +60,10 @@ static void draw_axes(surface *s, const heed_chart *p) {
         heed__tick_text(ticks[i], step, text, sizeof text);
         heed__canvas_text(c, x - heed__text_width(text, SCALE) / 2, bottom + 12, SCALE, INK, text);
     }
-    heed__canvas_fill(c, LEFT, bottom, c->width - LEFT - RIGHT, 1, INK);
+    heed__canvas_fill(c, LEFT, bottom, c->width - LEFT - s->right, 1, INK);
     heed__canvas_fill(c, LEFT, TOP, 1, bottom - TOP, INK);
     if (p->x_label)
-        heed__canvas_text(c, c->width - RIGHT - heed__text_width(p->x_label, SCALE), bottom + 40,
+        heed__canvas_text(c, c->width - s->right - heed__text_width(p->x_label, SCALE), bottom + 40,
                           SCALE, INK, p->x_label);
     if (p->y_label) heed__canvas_text(c, 8, TOP - 24, SCALE, INK, p->y_label);
     if (p->title) heed__canvas_text(c, LEFT, 8, SCALE, INK, p->title);
@@ -82,27 +83,30 @@ static void draw_curve(surface *s, const heed_series *e, heed__rgb color) {
     }
 }
 
-/* Top right, where a falling curve leaves room. */
+/* Right of the curves, so that it hides none of them. */
 static void draw_legend(surface *s, const heed_chart *p) {
-    int widest = 0, row = 24;
+    char cut[HEED__LABEL];
+    int x = s->canvas.width - s->right + 16, y = TOP;
+    for (int i = 0; i < p->series_count; i++, y += 24) {
+        heed__canvas_line(&s->canvas, x, y + 8, x + 28, y + 8, 4, heed__series_color(i));
+        heed__canvas_text(&s->canvas, x + 40, y + 1, SCALE, INK,
+                          heed__text_cut(cut, p->series[i].label, SCALE, WIDEST));
+    }
+}
+
+static int legend_width(const heed_chart *p) {
+    int widest = 0;
     for (int i = 0; i < p->series_count; i++) {
         int w = heed__text_width(p->series[i].label, SCALE);
         if (w > widest) widest = w;
     }
-    int x = s->canvas.width - RIGHT - widest - 48, y = TOP + 6;
-    heed__canvas_fill(&s->canvas, x - 8, y - 4, widest + 56, row * p->series_count + 4,
-                      (heed__rgb){255, 255, 255});
-    for (int i = 0; i < p->series_count; i++) {
-        double middle = y + i * row + 8;
-        heed__canvas_line(&s->canvas, x, middle, x + 28, middle, 4, heed__series_color(i));
-        heed__canvas_text(&s->canvas, x + 40, y + i * row + 1, SCALE, INK, p->series[i].label);
-    }
+    return 16 + 40 + (widest < WIDEST ? widest : WIDEST) + MARGIN;
 }
 
 bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path) {
-    surface s = {.range = heed__chart_range(p)};
+    surface s = {.range = heed__chart_range(p), .right = legend_width(p)};
     if (heed__stopped(c) ||
-        !heed__canvas_new(c, &s.canvas, width > 320 ? width : 320, height > 240 ? height : 240))
+        !heed__canvas_new(c, &s.canvas, width > 640 ? width : 640, height > 240 ? height : 240))
         return false;
     draw_axes(&s, p);
     for (int i = 0; i < p->series_count; i++) draw_curve(&s, &p->series[i], heed__series_color(i));

@@ -87,9 +87,39 @@ typedef enum { HEED_CONV, HEED_CONV_TURNED, HEED_CONV_WEIGHTS } heed_conv_pass;
 
 /* Windows of x (batch,h,w,c), each one pixel of y (batch,oh,ow,c). */
 typedef struct {
-    int batch, h, w, c, oh, ow;
+    size_t batch, c;
+    int h, w, oh, ow;
     int size[2], stride[2], pad[2];
+    heed_real scale; /* of a sum: one by the window's size for the average */
 } heed_pool_job;
+
+/* One time step of a recurrent layer; rows of row strides ld*. States are h (rnn, gru) or h then c
+ * (lstm), gates h | r z n | i f g o, as PyTorch's. */
+typedef struct {
+    heed_cell cell;
+    heed_act act; /* of rnn */
+    int rows, width;
+    const heed_real *x; /* the input's part of the gates */
+    size_t ldx;
+    heed_real *gates; /* (rows, gates): the state's part; gru, lstm: the gates' values afterwards */
+    heed_real *kept;  /* (rows, width): gru: the state's part of n; backward leaves n's gradient */
+    const heed_real *before;
+    size_t ldbefore;
+    heed_real *after;
+    size_t ldafter;
+    const int32_t *pad; /* 0: the state stays; or NULL */
+    size_t ldpad;
+    /* backward only */
+    const heed_real *gy; /* like after */
+    heed_real *gx;       /* like x, added to; or NULL */
+    heed_real *gu;       /* (rows, gates): of the state's part; overwritten */
+    heed_real *carry;    /* (rows, states): from later steps; overwritten by what flows past gu */
+} heed_cell_job;
+
+static inline int heed__cell_gates(heed_cell c) {
+    return c == HEED_LSTM ? 4 : c == HEED_GRU ? 3 : 1;
+}
+static inline int heed__cell_states(heed_cell c) { return c == HEED_LSTM ? 2 : 1; }
 
 /* d = grad_scale g, plus decay x unless decoupled; decoupled: x -= lr decay x first. Then, as
  * PyTorch: sgd      m NULL: x -= lr d; else m = momentum m + d, x -= lr (nesterov ? d + momentum m
@@ -194,10 +224,18 @@ struct heed_kernels {
                      const heed_pool_job *j);
     void (*max_pool_grad)(const heed_kernels *k, heed_real *gx, const int32_t *from,
                           const heed_real *gy, const heed_pool_job *j);
-    void (*avg_pool)(const heed_kernels *k, heed_real *y, const heed_real *x,
+    void (*sum_pool)(const heed_kernels *k, heed_real *y, const heed_real *x,
                      const heed_pool_job *j);
-    void (*avg_pool_grad)(const heed_kernels *k, heed_real *gx, const heed_real *gy,
+    void (*sum_pool_grad)(const heed_kernels *k, heed_real *gx, const heed_real *gy,
                           const heed_pool_job *j);
+
+    /* permute.c: y = x, or y += x when add; y of w's shape is contiguous, x has the strides w->a */
+    void (*permute)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_walk *w,
+                    bool add);
+
+    /* cell.c */
+    void (*cell)(const heed_kernels *k, const heed_cell_job *j);
+    void (*cell_grad)(const heed_kernels *k, const heed_cell_job *j);
 
     /* update.c: one pass over a parameter; g is set to 0. m, v: slots. */
     void (*sgd)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m,

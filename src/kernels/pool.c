@@ -23,11 +23,34 @@ static window window_at(const heed_pool_job *j, size_t pixel) {
 }
 static size_t in_pixels(const heed_pool_job *j) { return (size_t)j->h * (size_t)j->w; }
 static size_t out_pixels(const heed_pool_job *j) { return (size_t)j->oh * (size_t)j->ow; }
-/* Output rows are the units of what reads, images of what adds: windows may overlap. */
-static size_t lines(const heed_pool_job *j) { return (size_t)j->batch * (size_t)j->oh; }
-static double work_of(const heed_pool_job *j) {
-    return (double)j->batch * (double)out_pixels(j) * j->c * j->size[0] * j->size[1];
+
+/* Units are strips of channels: of output lines for what reads, of images for what adds, where
+ * windows may overlap. */
+#define STRIP ((size_t)64)
+static size_t strips(const heed_pool_job *j) { return (j->c + STRIP - 1) / STRIP; }
+
+/* A unit that is so many output pixels of a strip. */
+typedef struct {
+    size_t first, last; /* output pixels, counted over all images */
+    size_t begin, end;  /* channels */
+} piece;
+
+static piece piece_at(const heed_pool_job *j, size_t unit, size_t pixels) {
+    size_t at = unit / strips(j) * pixels, c = unit % strips(j) * STRIP;
+    return (piece){at, at + pixels, c, c + STRIP < j->c ? c + STRIP : j->c};
 }
+
+static double work_of(const heed_pool_job *j) {
+    return (double)j->batch * (double)out_pixels(j) * (double)j->c * j->size[0] * j->size[1];
+}
+static void share_lines(const heed_kernels *k, heed__part *part, const pool *p) {
+    heed__share(k, p->j->batch * (size_t)p->j->oh * strips(p->j), 4 * work_of(p->j), part, p);
+}
+static void share_images(const heed_kernels *k, heed__part *part, const pool *p) {
+    heed__share(k, p->j->batch * strips(p->j), 2 * work_of(p->j), part, p);
+}
+
+/* ---- maximum ---- */
 
 static void put_indices(int32_t *to, ivec v, size_t left) {
     heed_lane lanes[VL];
@@ -37,13 +60,12 @@ static void put_indices(int32_t *to, ivec v, size_t left) {
 
 /* The first of the largest of a window, in channels [i, i + VL); NaN counts as the largest. */
 INLINE vec largest(const heed_pool_job *j, const heed_real *x, window w, size_t left, ivec *from) {
-    size_t c = (size_t)j->c;
     heed_lane first = w.row * j->w + w.col;
-    vec best = get(x + (size_t)first * c, left), at = (vec)isplat(first);
+    vec best = get(x + (size_t)first * j->c, left), at = (vec)isplat(first);
     for (int r = w.row; r < w.rows_end; r++)
         for (int q = w.col; q < w.cols_end; q++) {
             heed_lane pixel = r * j->w + q;
-            vec v = get(x + (size_t)pixel * c, left);
+            vec v = get(x + (size_t)pixel * j->c, left);
             vmask number = eq(best, best), holds = ge(best, v); /* v may be NaN */
             at = pick(number, pick(holds, at, (vec)isplat(pixel)), at);
             best = pick(number, pick(holds, best, v), best);
@@ -55,86 +77,106 @@ INLINE vec largest(const heed_pool_job *j, const heed_real *x, window w, size_t 
 static void max_part(const void *job, size_t from, size_t to, int thread) {
     const pool *p = job;
     const heed_pool_job *j = p->j;
-    size_t c = (size_t)j->c, ow = (size_t)j->ow;
     (void)thread;
-    for (size_t pixel = from * ow; pixel < to * ow; pixel++) {
-        window w = window_at(j, pixel % out_pixels(j));
-        const heed_real *x = p->x + pixel / out_pixels(j) * in_pixels(j) * c;
-        for (size_t i = 0; i < c; i += VL) {
-            ivec at;
-            put(p->y + pixel * c + i, largest(j, x + i, w, c - i, &at), c - i);
-            put_indices(p->from + pixel * c + i, at, c - i);
+    for (size_t u = from; u < to; u++) {
+        piece s = piece_at(j, u, (size_t)j->ow);
+        for (size_t pixel = s.first; pixel < s.last; pixel++) {
+            window w = window_at(j, pixel % out_pixels(j));
+            const heed_real *x = p->x + pixel / out_pixels(j) * in_pixels(j) * j->c;
+            for (size_t i = s.begin; i < s.end; i += VL) {
+                ivec at;
+                put(p->y + pixel * j->c + i, largest(j, x + i, w, s.end - i, &at), s.end - i);
+                put_indices(p->from + pixel * j->c + i, at, s.end - i);
+            }
         }
     }
 }
 void K(max_pool)(const heed_kernels *k, heed_real *y, int32_t *from, const heed_real *x,
                  const heed_pool_job *j) {
-    heed__share(k, lines(j), 4 * work_of(j), max_part,
-                &(pool){.y = y, .from = from, .x = x, .j = j});
+    share_lines(k, max_part, &(pool){.y = y, .from = from, .x = x, .j = j});
 }
 
 static void max_grad_part(const void *job, size_t from, size_t to, int thread) {
     const pool *p = job;
     const heed_pool_job *j = p->j;
-    size_t c = (size_t)j->c;
     (void)thread;
-    for (size_t pixel = from * out_pixels(j); pixel < to * out_pixels(j); pixel++) {
-        heed_real *gx = p->y + pixel / out_pixels(j) * in_pixels(j) * c;
-        for (size_t i = 0; i < c; i++)
-            gx[(size_t)p->taken[pixel * c + i] * c + i] += p->x[pixel * c + i];
+    for (size_t u = from; u < to; u++) {
+        piece s = piece_at(j, u, out_pixels(j));
+        for (size_t pixel = s.first; pixel < s.last; pixel++) {
+            heed_real *gx = p->y + pixel / out_pixels(j) * in_pixels(j) * j->c;
+            for (size_t i = s.begin; i < s.end; i++)
+                gx[(size_t)p->taken[pixel * j->c + i] * j->c + i] += p->x[pixel * j->c + i];
+        }
     }
 }
 void K(max_pool_grad)(const heed_kernels *k, heed_real *gx, const int32_t *from,
                       const heed_real *gy, const heed_pool_job *j) {
-    heed__share(k, (size_t)j->batch, work_of(j), max_grad_part,
-                &(pool){.y = gx, .taken = from, .x = gy, .j = j});
+    share_images(k, max_grad_part, &(pool){.y = gx, .taken = from, .x = gy, .j = j});
 }
 
-static heed_real share_of(const heed_pool_job *j) {
-    return (heed_real)(1.0 / ((double)j->size[0] * j->size[1]));
-}
+/* ---- sum ---- */
 
-static void avg_part(const void *job, size_t from, size_t to, int thread) {
+INLINE vec sum_of(const heed_pool_job *j, const heed_real *x, window w, size_t left) {
+    vec sum = splat(0);
+    for (int r = w.row; r < w.rows_end; r++)
+        for (int q = w.col; q < w.cols_end; q++)
+            sum += get(x + ((size_t)r * (size_t)j->w + (size_t)q) * j->c, left);
+    return sum;
+}
+/* Of one channel, whose pixels lie side by side. */
+static heed_real sum_of_one(const heed_pool_job *j, const heed_real *x, window w) {
+    vec sum = splat(0);
+    for (int r = w.row; r < w.rows_end; r++)
+        for (int q = w.col; q < w.cols_end; q += VL)
+            sum += get(x + (size_t)r * (size_t)j->w + (size_t)q, (size_t)(w.cols_end - q));
+    return sum_lanes(sum);
+}
+static void sum_part(const void *job, size_t from, size_t to, int thread) {
     const pool *p = job;
     const heed_pool_job *j = p->j;
-    size_t c = (size_t)j->c, ow = (size_t)j->ow;
     (void)thread;
-    for (size_t pixel = from * ow; pixel < to * ow; pixel++) {
-        window w = window_at(j, pixel % out_pixels(j));
-        const heed_real *x = p->x + pixel / out_pixels(j) * in_pixels(j) * c;
-        for (size_t i = 0; i < c; i += VL) {
-            vec sum = splat(0);
-            for (int r = w.row; r < w.rows_end; r++)
-                for (int q = w.col; q < w.cols_end; q++)
-                    sum += get(x + (size_t)(r * j->w + q) * c + i, c - i);
-            put(p->y + pixel * c + i, sum * splat(share_of(j)), c - i);
+    for (size_t u = from; u < to; u++) {
+        piece s = piece_at(j, u, (size_t)j->ow);
+        for (size_t pixel = s.first; pixel < s.last; pixel++) {
+            window w = window_at(j, pixel % out_pixels(j));
+            const heed_real *x = p->x + pixel / out_pixels(j) * in_pixels(j) * j->c;
+            heed_real *y = p->y + pixel * j->c;
+            if (j->c == 1) *y = j->scale * sum_of_one(j, x, w);
+            for (size_t i = s.begin; j->c > 1 && i < s.end; i += VL)
+                put(y + i, splat(j->scale) * sum_of(j, x + i, w, s.end - i), s.end - i);
         }
     }
 }
-void K(avg_pool)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_pool_job *j) {
-    heed__share(k, lines(j), work_of(j), avg_part, &(pool){.y = y, .x = x, .j = j});
+void K(sum_pool)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_pool_job *j) {
+    share_lines(k, sum_part, &(pool){.y = y, .x = x, .j = j});
 }
 
-static void avg_grad_part(const void *job, size_t from, size_t to, int thread) {
-    const pool *p = job;
+INLINE void add_to(heed_real *gx, vec g, size_t left) { put(gx, get(gx, left) + g, left); }
+
+static void sum_grad_pixel(const pool *p, size_t pixel, const piece *s) {
     const heed_pool_job *j = p->j;
-    size_t c = (size_t)j->c;
-    (void)thread;
-    for (size_t pixel = from * out_pixels(j); pixel < to * out_pixels(j); pixel++) {
-        window w = window_at(j, pixel % out_pixels(j));
-        heed_real *gx = p->y + pixel / out_pixels(j) * in_pixels(j) * c;
-        for (size_t i = 0; i < c; i += VL) {
-            vec g = get(p->x + pixel * c + i, c - i) * splat(share_of(j));
-            for (int r = w.row; r < w.rows_end; r++)
-                for (int q = w.col; q < w.cols_end; q++) {
-                    heed_real *at = gx + (size_t)(r * j->w + q) * c + i;
-                    put(at, get(at, c - i) + g, c - i);
-                }
-        }
+    window w = window_at(j, pixel % out_pixels(j));
+    heed_real *gx = p->y + pixel / out_pixels(j) * in_pixels(j) * j->c;
+    const heed_real *gy = p->x + pixel * j->c;
+    for (int r = w.row; r < w.rows_end; r++) {
+        heed_real *line = gx + (size_t)r * (size_t)j->w * j->c;
+        for (int q = w.col; j->c == 1 && q < w.cols_end; q += VL)
+            add_to(line + q, splat(*gy * j->scale), (size_t)(w.cols_end - q));
+        for (int q = w.col; j->c > 1 && q < w.cols_end; q++)
+            for (size_t i = s->begin; i < s->end; i += VL)
+                add_to(line + (size_t)q * j->c + i, get(gy + i, s->end - i) * splat(j->scale),
+                       s->end - i);
     }
 }
-void K(avg_pool_grad)(const heed_kernels *k, heed_real *gx, const heed_real *gy,
+static void sum_grad_part(const void *job, size_t from, size_t to, int thread) {
+    const pool *p = job;
+    (void)thread;
+    for (size_t u = from; u < to; u++) {
+        piece s = piece_at(p->j, u, out_pixels(p->j));
+        for (size_t pixel = s.first; pixel < s.last; pixel++) sum_grad_pixel(p, pixel, &s);
+    }
+}
+void K(sum_pool_grad)(const heed_kernels *k, heed_real *gx, const heed_real *gy,
                       const heed_pool_job *j) {
-    heed__share(k, (size_t)j->batch, 2 * work_of(j), avg_grad_part,
-                &(pool){.y = gx, .x = gy, .j = j});
+    share_images(k, sum_grad_part, &(pool){.y = gx, .x = gy, .j = j});
 }

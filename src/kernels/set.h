@@ -63,9 +63,13 @@ void K(max_pool)(const heed_kernels *k, heed_real *y, int32_t *from, const heed_
                  const heed_pool_job *j);
 void K(max_pool_grad)(const heed_kernels *k, heed_real *gx, const int32_t *from,
                       const heed_real *gy, const heed_pool_job *j);
-void K(avg_pool)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_pool_job *j);
-void K(avg_pool_grad)(const heed_kernels *k, heed_real *gx, const heed_real *gy,
+void K(sum_pool)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_pool_job *j);
+void K(sum_pool_grad)(const heed_kernels *k, heed_real *gx, const heed_real *gy,
                       const heed_pool_job *j);
+void K(permute)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_walk *w,
+                bool add);
+void K(cell)(const heed_kernels *k, const heed_cell_job *j);
+void K(cell_grad)(const heed_kernels *k, const heed_cell_job *j);
 void K(sgd)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m, const heed_update *u,
             size_t n);
 void K(rmsprop)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *v, heed_real *m,

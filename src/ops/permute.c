@@ -21,39 +21,29 @@ static bool infer(heed_node *n) {
     return heed_out(n, x->dims, shape);
 }
 
-/* Strides in x of y's dims, aligned at the last of HEED_DIMS. */
-static void strides(const heed_node *n, size_t stride[HEED_DIMS], size_t size[HEED_DIMS]) {
-    const int *order = ((const permute_args *)n->args)->order;
-    const heed_tensor *x = n->in[0];
-    int lead = HEED_DIMS - x->dims;
-    for (int i = 0; i < HEED_DIMS; i++) {
-        stride[i] = i < lead ? 0 : heed_extent(x, order[i - lead] + 1, x->dims);
-        size[i] = i < lead ? 1 : (size_t)n->y->shape[i - lead];
+/* to (contiguous) = or += from, where dim i of `to` is dim order[i] of `from`. */
+static void reorder(heed_node *n, heed_real *to, const heed_tensor *like, const int *order,
+                    const heed_real *from, const heed_tensor *source, bool add) {
+    int lead = HEED_DIMS - source->dims;
+    heed_walk w = {.shape = {1, 1, 1, 1}};
+    for (int i = 0; i < source->dims; i++) {
+        w.shape[lead + i] = like->shape[i];
+        w.a[lead + i] = heed_extent(source, order[i] + 1, source->dims);
     }
+    n->k->permute(n->k, to, from, &w, add);
 }
 
-/* Calls row(y offset, x offset) for each row of y's last dim. */
-static void walk(heed_node *n, heed_real *gx) {
-    size_t step[HEED_DIMS], size[HEED_DIMS], at = 0;
-    const heed_real *x = n->in[0]->x;
-    strides(n, step, size);
-    for (size_t a = 0; a < size[0]; a++)
-        for (size_t b = 0; b < size[1]; b++)
-            for (size_t c = 0; c < size[2]; c++) {
-                size_t from = a * step[0] + b * step[1] + c * step[2];
-                if (gx)
-                    for (size_t d = 0; d < size[3]; d++) gx[from + d * step[3]] += n->y->g[at + d];
-                else
-                    for (size_t d = 0; d < size[3]; d++) n->y->x[at + d] = x[from + d * step[3]];
-                at += size[3];
-            }
+static void forward(heed_node *n) {
+    const permute_args *a = n->args;
+    reorder(n, n->y->x, n->y, a->order, n->in[0]->x, n->in[0], false);
 }
-
-static void forward(heed_node *n) { walk(n, NULL); }
 
 static void backward(heed_node *n) {
+    const int *order = ((const permute_args *)n->args)->order;
     heed_real *gx = heed_grad(n, 0);
-    if (gx) walk(n, gx);
+    int inverse[HEED_DIMS] = {0};
+    for (int i = 0; i < n->y->dims; i++) inverse[order[i]] = i;
+    if (gx) reorder(n, gx, n->in[0], inverse, n->y->g, n->y, true);
 }
 
 static const permute_args swap = {{1, 0}}, same = {{0}}, heads = {{0, 2, 1, 3}},

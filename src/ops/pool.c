@@ -18,11 +18,19 @@ static bool check_args(heed_node *n) {
     return true;
 }
 
+/* Pixels of an image are counted in 32 bits. */
+static bool fits(heed_node *n) {
+    const heed_tensor *x = n->in[0];
+    return (double)x->shape[1] * x->shape[2] <= INT32_MAX ||
+           heed__misfit(n, 0, "the image is too large");
+}
+
 static bool infer(heed_node *n) {
     const heed_pool_args *a = n->args;
     const heed_tensor *x = n->in[0];
     if (!heed__takes(n, "r") || !check_args(n)) return false;
     if (x->dims != 4) return heed__misfit(n, 0, "x needs 4 dims, (B,H,W,C)");
+    if (!fits(n)) return false;
     int shape[4] = {x->shape[0], 0, 0, x->shape[3]};
     for (int d = 0; d < 2; d++) {
         long long padded = (long long)x->shape[1 + d] + 2LL * a->pad[d];
@@ -43,15 +51,16 @@ static bool infer_max(heed_node *n) {
 static heed_pool_job job_of(const heed_node *n) {
     const heed_pool_args *a = n->args;
     const heed_tensor *x = n->in[0], *y = n->y;
-    return (heed_pool_job){.batch = x->shape[0],
+    return (heed_pool_job){.batch = (size_t)x->shape[0],
                            .h = x->shape[1],
                            .w = x->shape[2],
-                           .c = x->shape[3],
+                           .c = (size_t)x->shape[3],
                            .oh = y->shape[1],
                            .ow = y->shape[2],
                            .size = {a->size[0], a->size[1]},
                            .stride = {a->stride[0], a->stride[1]},
-                           .pad = {a->pad[0], a->pad[1]}};
+                           .pad = {a->pad[0], a->pad[1]},
+                           .scale = (heed_real)(1 / ((double)a->size[0] * a->size[1]))};
 }
 
 /* scratch: for each output, the pixel of its image that it came from */
@@ -67,12 +76,12 @@ static void max_back(heed_node *n) {
 
 static void avg(heed_node *n) {
     heed_pool_job j = job_of(n);
-    n->k->avg_pool(n->k, n->y->x, n->in[0]->x, &j);
+    n->k->sum_pool(n->k, n->y->x, n->in[0]->x, &j);
 }
 static void avg_back(heed_node *n) {
     heed_pool_job j = job_of(n);
     heed_real *gx = heed_grad(n, 0);
-    if (gx) n->k->avg_pool_grad(n->k, gx, n->y->g, &j);
+    if (gx) n->k->sum_pool_grad(n->k, gx, n->y->g, &j);
 }
 
 static bool infer_global(heed_node *n) {
@@ -80,31 +89,31 @@ static bool infer_global(heed_node *n) {
     if (!heed__takes(n, "r")) return false;
     if (x->dims != 4) return heed__misfit(n, 0, "x needs 4 dims, (B,H,W,C)");
     if (!x->shape[1] || !x->shape[2]) return heed__misfit(n, 0, "no mean of no pixels");
-    if ((double)x->shape[1] * x->shape[2] > INT32_MAX)
-        return heed__misfit(n, 0, "the image is too large");
+    if (!fits(n)) return false;
     return heed_out(n, 2, (int[]){x->shape[0], x->shape[3]});
 }
 
 /* The one window is the image. */
 static heed_pool_job whole(const heed_node *n) {
     const heed_tensor *x = n->in[0];
-    return (heed_pool_job){.batch = x->shape[0],
+    return (heed_pool_job){.batch = (size_t)x->shape[0],
                            .h = x->shape[1],
                            .w = x->shape[2],
-                           .c = x->shape[3],
+                           .c = (size_t)x->shape[3],
                            .oh = 1,
                            .ow = 1,
                            .size = {x->shape[1], x->shape[2]},
-                           .stride = {1, 1}};
+                           .stride = {1, 1},
+                           .scale = (heed_real)(1 / ((double)x->shape[1] * x->shape[2]))};
 }
 static void global(heed_node *n) {
     heed_pool_job j = whole(n);
-    n->k->avg_pool(n->k, n->y->x, n->in[0]->x, &j);
+    n->k->sum_pool(n->k, n->y->x, n->in[0]->x, &j);
 }
 static void global_back(heed_node *n) {
     heed_pool_job j = whole(n);
     heed_real *gx = heed_grad(n, 0);
-    if (gx) n->k->avg_pool_grad(n->k, gx, n->y->g, &j);
+    if (gx) n->k->sum_pool_grad(n->k, gx, n->y->g, &j);
 }
 
 static const heed_pool_args two = {{2, 2}, {2, 2}, {0, 0}}, padded = {{3, 3}, {2, 2}, {1, 1}},

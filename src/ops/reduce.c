@@ -20,24 +20,30 @@ static bool infer(heed_node *n) {
     return heed_out(n, n->in[0]->dims, shape);
 }
 
-static void sums(heed_node *n, heed_real factor) {
+/* The dim as the window of a pooling: (outer, size, inner) are images, pixels and channels, where
+ * the pixels of a lone channel are one line. */
+static heed_pool_job job_of(const heed_node *n, heed_real scale) {
     heed__slab s = heed__slab_of(n->in[0], axis_of(n));
-    const heed_real *x = n->in[0]->x;
-    heed_real *y = n->y->x;
-    memset(y, 0, n->y->size * sizeof *y);
-    for (size_t o = 0; o < s.outer; o++, y += s.inner)
-        for (size_t k = 0; k < s.size; k++, x += s.inner)
-            for (size_t i = 0; i < s.inner; i++) y[i] += factor * x[i];
+    int rows = s.inner == 1 ? 1 : (int)s.size, cols = s.inner == 1 ? (int)s.size : 1;
+    return (heed_pool_job){.batch = s.outer,
+                           .c = s.inner,
+                           .h = rows,
+                           .w = cols,
+                           .oh = 1,
+                           .ow = 1,
+                           .size = {rows, cols},
+                           .stride = {1, 1},
+                           .scale = scale};
 }
 
-static void spread(heed_node *n, heed_real factor) {
-    heed__slab s = heed__slab_of(n->in[0], axis_of(n));
-    const heed_real *gy = n->y->g;
+static void sums(heed_node *n, heed_real scale) {
+    heed_pool_job j = job_of(n, scale);
+    n->k->sum_pool(n->k, n->y->x, n->in[0]->x, &j);
+}
+static void spread(heed_node *n, heed_real scale) {
+    heed_pool_job j = job_of(n, scale);
     heed_real *gx = heed_grad(n, 0);
-    if (!gx) return;
-    for (size_t o = 0; o < s.outer; o++, gy += s.inner)
-        for (size_t k = 0; k < s.size; k++, gx += s.inner)
-            for (size_t i = 0; i < s.inner; i++) gx[i] += factor * gy[i];
+    if (gx) n->k->sum_pool_grad(n->k, gx, n->y->g, &j);
 }
 
 static heed_real share(const heed_node *n) {
@@ -57,33 +63,15 @@ static bool infer_max(heed_node *n) {
     return n->scratch != NULL;
 }
 
-/* Place of the largest of count values, stride apart. */
-static size_t largest(const heed_real *x, size_t count, size_t stride) {
-    size_t best = 0;
-    for (size_t k = 1; k < count; k++) {
-        heed_real v = x[k * stride], top = x[best * stride];
-        if (v > top || (v != v && top == top)) best = k;
-    }
-    return best;
-}
-
 /* scratch: for each output, where in the reduced dim it came from */
 static void max(heed_node *n) {
-    heed__slab s = heed__slab_of(n->in[0], axis_of(n));
-    int32_t *from = n->scratch;
-    for (size_t e = 0; e < n->y->size; e++) {
-        const heed_real *x = n->in[0]->x + e / s.inner * s.size * s.inner + e % s.inner;
-        from[e] = (int32_t)largest(x, s.size, s.inner);
-        n->y->x[e] = x[(size_t)from[e] * s.inner];
-    }
+    heed_pool_job j = job_of(n, 1);
+    n->k->max_pool(n->k, n->y->x, n->scratch, n->in[0]->x, &j);
 }
-
 static void max_back(heed_node *n) {
-    heed__slab s = heed__slab_of(n->in[0], axis_of(n));
-    const int32_t *from = n->scratch;
+    heed_pool_job j = job_of(n, 1);
     heed_real *gx = heed_grad(n, 0);
-    for (size_t e = 0; gx && e < n->y->size; e++)
-        gx[(e / s.inner * s.size + (size_t)from[e]) * s.inner + e % s.inner] += n->y->g[e];
+    if (gx) n->k->max_pool_grad(n->k, gx, n->scratch, n->y->g, &j);
 }
 
 static const reduce_args dim0 = {0}, dim1 = {1}, dim2 = {2}, last = {-1};

@@ -1,8 +1,11 @@
 /* Memory as a promise: no allocator call in a steady step, and an error, never a crash, wherever
  * one fails. */
+#include "../golden/pictures.h"
+#include "images.h"
 #include "interpose.h"
 #include "models.h"
 
+#include <heed/image.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,6 +160,42 @@ static void every_failure(const heed_model *model) {
     check(errors * 10 >= tried * 9, what); /* a few are survived rightly: stdio buffers */
 }
 
+/* A picture of each decoder read and converted: it is there, or memory was refused. */
+static bool pictures_read(const char *png) {
+    char why[2][HEED_WHY];
+    heed_picture p[2];
+    heed_status status[2] = {
+        heed_picture_decode(jpeg_progressive, sizeof jpeg_progressive, NULL, &p[0], why[0]),
+        heed_picture_read(png, &p[1], why[1])};
+    bool ok = true;
+    for (int i = 0; i < 2; i++) {
+        if (status[i] == HEED_OK) status[i] = heed_picture_convert(&p[i], 1);
+        ok = ok && status[i] == HEED_OK;
+        if (status[i] != HEED_OK && status[i] != HEED_FAILED) check(false, why[i]);
+        heed_picture_free(&p[i]);
+    }
+    return ok;
+}
+
+static void every_failure_of_pictures(void) {
+    char png[600];
+    path_of(png, sizeof png, "a.png");
+    heed_ctx *c = heed_open(NULL);
+    heed_png_save(c, png, jpeg_progressive_pixels, 18, 11);
+    heed_close(c);
+    long before = alloc_calls, errors = 0;
+    check(pictures_read(png), "pictures without a failure");
+    long total = alloc_calls - before;
+    for (long n = 1; n <= total; n++) {
+        alloc_calls = 0;
+        alloc_fail_at = n;
+        errors += !pictures_read(png);
+        alloc_fail_at = 0;
+    }
+    printf("pictures: %ld of %ld failed allocations ended in an error\n", errors, total);
+    check(total > 10 && errors >= total - 2, "pictures: a failed allocation is an error");
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     snprintf(dir, sizeof dir, "%s", argv[1]);
@@ -167,6 +206,8 @@ int main(int argc, char **argv) {
     steady_fit(&heed_model_gpt);
     every_failure(&heed_model_mlm);
     every_failure(&heed_model_gpt);
+    every_failure_of_pictures();
+    check_images(dir, check);
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

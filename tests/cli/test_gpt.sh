@@ -89,6 +89,11 @@ run eval run facts.txt --json
 status 0
 quiet
 json data facts.txt
+echo "Rome is" >short.txt
+run eval run short.txt --json
+status 0
+quiet
+json items
 { echo "QQ"; cat facts.txt; } >other.txt
 run eval run other.txt
 status 0

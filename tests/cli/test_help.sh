@@ -13,7 +13,7 @@ quiet
 holds grep -qx 'heed [0-9]*\.[0-9]*\.[0-9]*' out
 
 for command in init "data check" "tokenizer train" "tokenizer encode" "tokenizer decode" "tokenizer info" train resume \
-    eval fill generate info plot compare gradcheck bench doctor; do
+    eval fill generate classify info plot compare gradcheck bench doctor; do
     run $command --help
     status 0
     quiet

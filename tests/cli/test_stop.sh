@@ -96,6 +96,13 @@ status 3
 warns "data"
 run resume nowhere
 refuses 3 "nowhere"
+facts | head -5 >val.txt
+run train gpt moved.txt -o judged $SMALL --val val.txt
+mv val.txt there.txt
+run resume judged --steps 8
+refuses 3 "--val"
+run resume judged --steps 8 --val there.txt
+status 0
 
 # Two interrupts end the program at once.
 COMMAND="train, interrupted twice"

@@ -16,6 +16,13 @@ for kind in char byte word wordpiece; do
     json kind $kind
     json vocab
 done
+run tokenizer train facts.txt -o word --kind char
+refuses 2 "--force"
+run tokenizer train facts.txt -o word --kind word --force
+status 0
+train_gpt model
+run tokenizer train facts.txt -o model --force
+refuses 2 "a run stands there already"
 run tokenizer encode word "Rome is ." --tokens
 says "Rome is ."
 run tokenizer encode word "Rome is ." --json

@@ -41,7 +41,32 @@ run tokenizer train facts.txt
 refuses 2 "missing -o"
 run gradcheck --op nothing
 refuses 2 "matches no op"
+run train gpt facts.txt -o run --beta -0.5
+refuses 2 "beta is out of range"
+mkfifo pipe
+(cat facts.txt >pipe) 2>/dev/null &
+run train gpt pipe -o run
+refuses 3 "no regular file: pipe"
+cat pipe >/dev/null
+wait
 absent run
+
+# The task is the first word that is neither a flag nor a flag's value.
+run train -o gpt mlm facts.txt $SMALL
+status 0
+holds grep -q '^task = mlm' gpt/config.conf
+mkdir "my texts"
+cp facts.txt "my texts/gpt"
+run train --force --threads 1 gpt "my texts/gpt" -o "it's" $SMALL --optimizer gd --steps 2
+status 0
+says "heed plot 'it'\\''s'"
+warns "epoch      1 step of "
+run train gpt facts.txt -o four $SMALL --accumulate 4
+warns "steps of 4 x 4 x 16 tokens"
+run data check gpt "my texts/gpt"
+says "heed train gpt 'my texts/gpt'"
+run data check -c gpt/config.conf "my texts/gpt"
+says "heed train mlm"
 
 # Flag before file before preset before default.
 printf 'layers = 3\nwidth = 32\n# a comment\nheads = 4\n' >my.conf

@@ -287,6 +287,65 @@ out.case(
     "dropout.eval", "dropout", reals("dropout", (3, 5)), lambda x: x * 1, p=0.5, eval_only=True
 )
 
+# ---------------------------------------------------------------- recurrent layers
+CELLS = {"rnn": 1, "gru": 3, "lstm": 4}  # enum heed_cell, and gates
+
+
+def run_cell(cell, f, x, state, w, b):
+    """PyTorch's cell on gates that are there already: its input weight is the identity."""
+    n = x.shape[-1]
+    h, c = state.chunk(2, -1) if cell == "lstm" else (state, None)
+    weights = (torch.eye(n, dtype=x.dtype), w, torch.zeros(n, dtype=x.dtype), b)
+    if cell == "lstm":
+        return torch.cat(torch.lstm_cell(x, (h, c), *weights), -1)
+    if cell == "gru":
+        return torch.gru_cell(x, h, *weights)
+    return f(x + h @ w.T + b)
+
+
+def recurrent(cell, f, reverse, x, w, b, state, pad):
+    width = w.shape[1] * (2 if cell == "lstm" else 1)
+    s = x.new_zeros(x.shape[0], width) if state is None else state
+    b = x.new_zeros(w.shape[0]) if b is None else b
+    y = [None] * x.shape[1]
+    for t in range(x.shape[1])[:: -1 if reverse else 1]:
+        new = run_cell(cell, f, x[:, t], s, w, b)
+        s = new if pad is None else torch.where(pad[:, t, None] != 0, new, s)
+        y[t] = s
+    return torch.stack(y, 1)
+
+
+def recurrent_case(kind, cell, B, T, h, f="tanh", reverse=False, bias=True, state=True, pad=None):
+    name, gates = f"recurrent.{cell}.{kind}", CELLS[cell] * h
+    x, w, b, s = reals(
+        name,
+        (B, T, gates),
+        (gates, h),
+        (gates,) if bias else None,
+        (B, h * (2 if cell == "lstm" else 1)) if state else None,
+    )
+    p = None if pad is None else (np.arange(T)[None] < np.array(pad)[:, None]).astype(np.int32)
+    out.case(
+        name,
+        "recurrent",
+        [x, w, b, s, p],
+        lambda x, w, b, s, p: recurrent(cell, act[f], reverse, x, w, b, s, p),
+        cell=list(CELLS).index(cell),
+        act=ACTS.index(f),
+        reverse=int(reverse),
+    )
+
+
+for cell in CELLS:
+    recurrent_case("whole", cell, 2, 4, 5)
+    recurrent_case("bare", cell, 3, 3, 4, bias=False, state=False)
+    recurrent_case("padded", cell, 3, 5, 4, pad=(5, 2, 0))
+    recurrent_case("back", cell, 3, 5, 4, pad=(5, 3, 1), reverse=True)
+    recurrent_case("one", cell, 1, 1, 1)
+    recurrent_case("wide", cell, 2, 3, 35)
+for f in ("relu", "sigmoid", "identity"):
+    recurrent_case(f, "rnn", 2, 4, 5, f=f)
+
 # ---------------------------------------------------------------- convolution and pooling
 last = lambda y: y.movedim(1, -1)  # PyTorch's channels come first
 first = lambda x: x.movedim(-1, 1)

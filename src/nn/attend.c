@@ -1,0 +1,93 @@
+/* nn/attend.c -- attention of any similarity: the alignment network of 2015, dot products, and
+ * separate keys and values. */
+#include <heed/nn.h>
+
+#include <math.h>
+
+static int key_width(const heed_attend_args *a) { return a->key ? a->key : a->input; }
+
+static bool check(heed_ctx *c, const char *name, const heed_attend_args *a) {
+    if (a->query < 1 || a->input < 1)
+        return heed_fail(c, HEED_USAGE,
+                         "attention has no size: %s: expected positive widths, found query %d, "
+                         "input %d",
+                         name, a->query, a->input);
+    bool product = a->kind == HEED_DOT || a->kind == HEED_SCALED_DOT;
+    if (!product || a->key || a->query == a->input) return true;
+    return heed_fail(c, HEED_USAGE,
+                     "dot product of two widths: %s: expected query width = input width, found %d "
+                     "and %d; hint: a key width of their own, or the additive or general form",
+                     name, a->query, a->input);
+}
+
+static void alignment(heed_attend *l, heed_store *s) {
+    const heed_attend_args *a = &l->args;
+    int query = a->key ? a->key : a->query, key = key_width(a);
+    if (a->kind == HEED_GENERAL)
+        heed_linear_init(&l->w, s, "w", (heed_linear_args){key, query, true, a->init});
+    if (a->kind != HEED_ADDITIVE) return;
+    heed_linear_init(&l->w, s, "w", (heed_linear_args){query, a->inner, true, a->init});
+    heed_linear_init(&l->u, s, "u", (heed_linear_args){key, a->inner, false, a->init});
+    l->score = heed_param(s, "v", a->init ? a->init : "kaiming", 2, (int[]){1, a->inner});
+}
+
+void heed_attend_init(heed_attend *l, heed_store *s, const char *name, heed_attend_args a) {
+    if (!a.inner) a.inner = a.input;
+    *l = (heed_attend){.name = heed_scope(s, "%s", name), .args = a};
+    if (l->name && check(heed_store_ctx(s), l->name, &a)) {
+        if (a.key) {
+            heed_linear_init(&l->q, s, "query", (heed_linear_args){a.query, a.key, true, a.init});
+            heed_linear_init(&l->k, s, "key", (heed_linear_args){a.input, a.key, true, a.init});
+        }
+        if (a.value)
+            heed_linear_init(&l->v, s, "value", (heed_linear_args){a.input, a.value, true, a.init});
+        alignment(l, s);
+    }
+    heed_unscope(s);
+}
+
+/* (B,S) as (B,1,S): one row of keys for every query. */
+static heed_tensor *spread(heed_tape *t, const heed_tensor *pad) {
+    return pad ? heed_input_ids(t, pad->i, 3, (int[]){pad->shape[0], 1, pad->shape[1]}) : NULL;
+}
+
+heed_memory heed_attend_memory(const heed_attend *l, heed_tape *t, heed_tensor *inputs,
+                               heed_tensor *pad) {
+    heed_memory m = {.keys = inputs, .values = inputs, .mask = spread(t, pad)};
+    if (l->k.w) m.keys = heed_linear_apply(&l->k, t, inputs);
+    if (l->v.w) m.values = heed_linear_apply(&l->v, t, inputs);
+    if (l->u.w)
+        m.keys = heed_linear_apply(&l->u, t, m.keys);
+    else if (l->w.w)
+        m.keys = heed_linear_apply(&l->w, t, m.keys);
+    return m;
+}
+
+/* v' tanh(W q + U k + b) of every pair: (B,Tq,S). keys hold U k + b. */
+static heed_tensor *additive(const heed_attend *l, heed_tape *t, heed_tensor *q, heed_tensor *k) {
+    heed_tensor *w = heed_linear_apply(&l->w, t, q);
+    if (!w || !k) return NULL;
+    int batch = w->shape[0], tq = w->shape[1], s = k->shape[1], inner = w->shape[2];
+    w = heed_reshape(t, w, 4, (int[]){batch, tq, 1, inner});
+    k = heed_reshape(t, k, 4, (int[]){batch, 1, s, inner});
+    heed_tensor *e = heed_tanh(t, heed_add(t, w, k));
+    e = heed_affine(heed_at(t, l->name), e, l->score, NULL);
+    return heed_reshape(t, e, 3, (int[]){batch, tq, s});
+}
+
+static heed_tensor *scores(const heed_attend *l, heed_tape *t, heed_tensor *q, heed_tensor *k) {
+    if (l->q.w) q = heed_linear_apply(&l->q, t, q);
+    if (l->args.kind == HEED_ADDITIVE) return additive(l, t, q, k);
+    heed_tensor *e = heed_matmul_nt(heed_at(t, l->name), q, k);
+    if (l->args.kind != HEED_SCALED_DOT) return e;
+    return heed_scale(t, e, (heed_real)(1 / sqrt(key_width(&l->args))), 0);
+}
+
+heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
+                               const heed_memory *m) {
+    heed_tensor *e = scores(l, t, query, m->keys);
+    e = heed_note(heed_at(t, l->name), e, "scores");
+    heed_tensor *w = heed_softmax(heed_at(t, l->name), e, 1, m->mask);
+    w = heed_note(heed_at(t, l->name), w, "weights");
+    return heed_matmul(heed_at(t, l->name), w, m->values);
+}

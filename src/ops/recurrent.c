@@ -1,0 +1,201 @@
+/* y_t = cell(gx_t, y_{t-1}), all time steps of a recurrent layer: gx_t is the input's part of the
+ * gates, W_x x_t + b_x, and u_t = h_{t-1} W' + b the state's. Backwards through time:
+ * Werbos 1990. */
+#include "ops/shape.h"
+
+enum { X, W, B, STATE, PAD };
+
+static bool fits_state(heed_node *n, int rows, int states) {
+    const heed_tensor *s = n->in[STATE];
+    if (s && (s->dims != 2 || s->shape[0] != rows || s->shape[1] != states))
+        return heed__clash(n, X, STATE, "the state is not (%d,%d)", rows, states);
+    return true;
+}
+
+static bool infer(heed_node *n) {
+    const heed_recurrent_args *a = n->args;
+    const heed_tensor *x = n->in[X], *w = n->in[W], *b = n->in[B], *pad = n->in[PAD];
+    if (!heed__takes(n, "rrrri")) return false;
+    if (x->dims != 3) return heed__misfit(n, X, "the gates need 3 dims, (B,T,gates)");
+    if (w->dims != 2 || w->shape[0] != w->shape[1] * heed__cell_gates(a->cell))
+        return heed__misfit(n, W, "the weight is not (%d h,h)", heed__cell_gates(a->cell));
+    if (x->shape[2] != w->shape[0])
+        return heed__clash(n, X, W, "gates %d != %d", x->shape[2], w->shape[0]);
+    if (b && (b->dims != 1 || b->shape[0] != w->shape[0]))
+        return heed__clash(n, W, B, "the bias is not (%d)", w->shape[0]);
+    if (pad && (pad->dims != 2 || pad->shape[0] != x->shape[0] || pad->shape[1] != x->shape[1]))
+        return heed__clash(n, X, PAD, "the padding is not (%d,%d)", x->shape[0], x->shape[1]);
+    int states = w->shape[1] * heed__cell_states(a->cell);
+    if (!fits_state(n, x->shape[0], states)) return false;
+    return heed_out(n, 3, (int[]){x->shape[0], x->shape[1], states});
+}
+
+/* Sizes, and what forward leaves for backward: gates after their activations (T,B,G h), the GRU's
+ * u_n (T,B,h), and zeros (B,S) where there is no first state. */
+typedef struct {
+    int rows, steps, width, gates, states;
+    heed_real *u, *kept, *zeros;
+} sizes;
+
+static bool memory(heed_node *n, sizes *z) {
+    const heed_recurrent_args *a = n->args;
+    z->rows = n->y->shape[0], z->steps = n->y->shape[1];
+    z->width = n->in[W]->shape[1], z->gates = n->in[W]->shape[0], z->states = n->y->shape[2];
+    size_t cells = (size_t)z->rows * (size_t)z->steps, first = (size_t)(z->rows * z->states);
+    size_t u = cells * (size_t)z->gates, kept = a->cell == HEED_GRU ? cells * (size_t)z->width : 0;
+    if (!n->scratch) n->scratch = heed_scratch(n, (u + kept + first) * sizeof *z->u);
+    z->u = n->scratch;
+    z->kept = kept ? z->u + u : NULL;
+    z->zeros = z->u + u + kept;
+    return n->scratch != NULL;
+}
+
+/* Step s in the order of time of the cell. */
+static heed_cell_job step_job(const heed_node *n, const sizes *z, int s) {
+    const heed_recurrent_args *a = n->args;
+    size_t t = (size_t)(a->reverse ? z->steps - 1 - s : s), far = (size_t)(z->steps * z->states);
+    size_t last = a->reverse ? t + 1 : t - 1, cells = (size_t)s * (size_t)z->rows;
+    heed_cell_job j = {.cell = a->cell,
+                       .act = a->act,
+                       .rows = z->rows,
+                       .width = z->width,
+                       .x = n->in[X]->x + t * (size_t)z->gates,
+                       .ldx = (size_t)(z->steps * z->gates),
+                       .gates = z->u + cells * (size_t)z->gates,
+                       .kept = z->kept ? z->kept + cells * (size_t)z->width : NULL,
+                       .before = n->in[STATE] ? n->in[STATE]->x : z->zeros,
+                       .ldbefore = (size_t)z->states,
+                       .after = n->y->x + t * (size_t)z->states,
+                       .ldafter = far};
+    if (s > 0) j.before = n->y->x + last * (size_t)z->states, j.ldbefore = far;
+    if (n->in[PAD]) j.pad = n->in[PAD]->i + t, j.ldpad = (size_t)z->steps;
+    return j;
+}
+
+static void forward(heed_node *n) {
+    sizes z;
+    if (!memory(n, &z)) return;
+    n->k->fill(n->k, z.zeros, 0, (size_t)(z.rows * z.states));
+    for (int s = 0; s < z.steps; s++) {
+        heed_cell_job j = step_job(n, &z, s);
+        n->k->gemm(n->k, &(heed_gemm){.m = z.rows,
+                                      .n = z.gates,
+                                      .k = z.width,
+                                      .a = j.before,
+                                      .lda = (int)j.ldbefore,
+                                      .b = n->in[W]->x,
+                                      .ldb = z.width,
+                                      .tb = true,
+                                      .c = j.gates,
+                                      .ldc = z.gates,
+                                      .bias = n->in[B] ? n->in[B]->x : NULL});
+        n->k->cell(n->k, &j);
+    }
+}
+
+/* Through time: gu (T,B,G h) and, left in carry, the gradient of the first state (B,S). */
+static void walk_back(heed_node *n, const sizes *z, heed_real *gu, heed_real *carry) {
+    const heed_recurrent_args *a = n->args;
+    heed_real *gx = heed_grad(n, X);
+    n->k->fill(n->k, carry, 0, (size_t)(z->rows * z->states));
+    for (int s = z->steps - 1; s >= 0; s--) {
+        heed_cell_job j = step_job(n, z, s);
+        size_t t = (size_t)(a->reverse ? z->steps - 1 - s : s);
+        j.gy = n->y->g + t * (size_t)z->states;
+        j.gx = gx ? gx + t * (size_t)z->gates : NULL;
+        j.gu = gu + (size_t)s * (size_t)(z->rows * z->gates);
+        j.carry = carry;
+        n->k->cell_grad(n->k, &j);
+        n->k->gemm(n->k, &(heed_gemm){.m = z->rows,
+                                      .n = z->width,
+                                      .k = z->gates,
+                                      .a = j.gu,
+                                      .lda = z->gates,
+                                      .b = n->in[W]->x,
+                                      .ldb = z->width,
+                                      .c = carry,
+                                      .ldc = z->states,
+                                      .add = true});
+    }
+}
+
+/* gW += sum_t gu_t' h_{t-1}: the states before each step side by side, then one product. */
+static void weight_grad(heed_node *n, const sizes *z, const heed_real *gu, heed_real *gw) {
+    size_t cells = (size_t)z->steps * (size_t)z->rows, width = (size_t)z->width;
+    heed_real *before = heed_scratch(n, cells * width * sizeof *before), *to = before;
+    if (!before) return;
+    for (int s = 0; s < z->steps; s++) {
+        heed_cell_job j = step_job(n, z, s);
+        for (int r = 0; r < z->rows; r++, to += width)
+            memcpy(to, j.before + (size_t)r * j.ldbefore, width * sizeof *to);
+    }
+    n->k->gemm(n->k, &(heed_gemm){.m = z->gates,
+                                  .n = z->width,
+                                  .k = (int)cells,
+                                  .a = gu,
+                                  .lda = z->gates,
+                                  .ta = true,
+                                  .b = before,
+                                  .ldb = z->width,
+                                  .c = gw,
+                                  .ldc = z->width,
+                                  .add = true});
+    heed_scratch_done(n, before, cells * width * sizeof *before);
+}
+
+static void backward(heed_node *n) {
+    sizes z;
+    if (!memory(n, &z)) return;
+    size_t cells = (size_t)z.steps * (size_t)z.rows, first = (size_t)(z.rows * z.states);
+    size_t bytes = (cells * (size_t)z.gates + first) * sizeof(heed_real);
+    heed_real *gu = heed_scratch(n, bytes), *carry = gu + cells * (size_t)z.gates;
+    if (!gu) return;
+    walk_back(n, &z, gu, carry);
+    heed_real *gw = heed_grad(n, W), *gb = n->in[B] ? heed_grad(n, B) : NULL;
+    heed_real *gs = n->in[STATE] ? heed_grad(n, STATE) : NULL;
+    if (gs) n->k->axpy(n->k, gs, carry, 1, first);
+    if (gb) n->k->sum_rows(n->k, gb, gu, cells, z.gates);
+    if (gw) weight_grad(n, &z, gu, gw);
+    heed_scratch_done(n, gu, bytes);
+}
+
+static const heed_recurrent_args args[] = {
+    {HEED_RNN, HEED_TANH, false},    {HEED_RNN, HEED_RELU, false}, {HEED_RNN, HEED_SIGMOID, false},
+    {HEED_RNN, HEED_IDENTITY, true}, {HEED_GRU, HEED_TANH, false}, {HEED_GRU, HEED_TANH, true},
+    {HEED_LSTM, HEED_TANH, false},   {HEED_LSTM, HEED_TANH, true}};
+static const heed_case cases[] = {
+    {.shapes = "2x3x4 4x4 4 2x4 -", .args = &args[0]},
+    {.shapes = "2x4x3 3x3 - - m2x4", .args = &args[0]},
+    {.shapes = "1x1x1 1x1 1 1x1 -", .args = &args[0]},
+    {.shapes = "2x3x4 4x4 4 2x4 -", .args = &args[1], .lo = 0.1, .hi = 0.6},
+    {.shapes = "3x3x4 4x4 4 3x4 m3x3", .args = &args[2]},
+    {.shapes = "2x3x4 4x4 4 - m2x3", .args = &args[3]},
+    {.shapes = "2x3x9 9x3 9 2x3 -", .args = &args[4]},
+    {.shapes = "2x4x9 9x3 - - m2x4", .args = &args[4]},
+    {.shapes = "3x3x51 51x17 51 3x17 m3x3", .args = &args[5]},
+    {.shapes = "2x3x12 12x3 12 2x6 -", .args = &args[6]},
+    {.shapes = "2x4x12 12x3 - - m2x4", .args = &args[6]},
+    {.shapes = "3x3x68 68x17 68 3x34 m3x3", .args = &args[7]},
+    {0}};
+
+const heed_op heed_ops_recurrent[] = {{"recurrent", 5, infer, forward, backward, cases,
+                                       sizeof(heed_recurrent_args),
+                                       1u << B | 1u << STATE | 1u << PAD},
+                                      {0}};
+
+static bool has_slope_of_value(heed_act f) {
+    return f == HEED_TANH || f == HEED_RELU || f == HEED_SIGMOID || f == HEED_IDENTITY;
+}
+
+heed_tensor *heed_recurrent(heed_tape *t, heed_tensor *gates, heed_tensor *w, heed_tensor *b,
+                            heed_tensor *state, heed_tensor *pad, const heed_recurrent_args *a) {
+    static const heed_recurrent_args usual = {HEED_RNN, HEED_TANH, false};
+    if (!a) a = &usual;
+    if (!has_slope_of_value(a->act) || (unsigned)a->cell > HEED_LSTM) {
+        heed_fail(heed_tape_ctx(t), HEED_USAGE,
+                  "recurrent: expected a cell among rnn, gru, lstm, with tanh, relu, sigmoid or "
+                  "identity");
+        return NULL;
+    }
+    return heed_push(t, heed_ops_recurrent, a, gates, w, b, state, pad);
+}

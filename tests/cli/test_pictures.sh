@@ -1,0 +1,270 @@
+# Classifiers of pictures, from drawn digits to attention.
+${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+./digits idx --train 120 --test 30
+./digits png --train 30 --test 10 --png
+TINY="--steps 6 --batch 8 --layers 1 --heads 2 --width 8"
+
+# Training and what it leaves.
+run train vit idx -o run $TINY
+status 0
+says "run: step 6"
+says "test part, read once with the best weights: accuracy"
+says "of 30 pictures"
+says "pictures were waited for"
+says "heed classify run"
+warns "110 for training, 10 for validation, 30 for the test"
+warns "10: 0, 1, 2"
+warns "28 x 28, grey"
+warns "no flip"
+warns "img/s"
+hides "perplexity"
+for f in config.conf model.safetensors metrics.csv train.log loss.png labels.txt last/state.json; do
+    holds test -s run/$f
+done
+holds test "$(sed -n 3p run/labels.txt)" = 2
+holds grep -q '^image-size = 28' run/config.conf
+holds grep -q '^classes = 10' run/config.conf
+holds grep -q '^flip = 0$' run/config.conf
+holds grep -q '^mean = 0\.' run/config.conf
+holds grep -q '^6,,test,' run/metrics.csv
+run train cnn png -o folder --steps 2 --batch 4 --width 4 --stages 2 --progress none --json
+status 0
+quiet
+json val_loss
+json test_accuracy
+json waited
+run train mlp idx -o mlp --steps 2 --batch 4 --layers 1 --width 8 --flip 0.5 --progress json
+status 0
+holds grep -q '"event":"evaluation"' err
+holds grep -q '^flip = 0.5' mlp/config.conf
+
+# The same bits with any number of workers and threads, and after a resume.
+for n in 0 3; do
+    run train vit idx -o workers $TINY --workers $n --threads 3 --pad 2 --force
+    cp workers/model.safetensors workers.$n
+done
+holds cmp -s workers.0 workers.3
+STEADY="--batch 8 --layers 1 --heads 2 --width 8 --schedule constant --warmup 0 --eval-every 3"
+run train vit idx -o whole $STEADY --steps 6
+run train vit idx -o parts $STEADY --steps 3
+run resume parts --steps 6
+status 0
+holds cmp -s whole/last/model.safetensors parts/last/model.safetensors
+run resume parts
+status 0
+hides "test part"
+
+# Evaluation.
+run eval run
+status 0
+quiet
+says "run on idx, test part: 30 pictures"
+says "accuracy"
+says "top 5"
+says "precision"
+says "rows: what it is"
+run eval run --json --confusion confusion.png --mistakes mistakes.png --worst 5
+status 0
+json part test
+json items 30.0
+json classes.9.class 9
+json classes.0.predicted.9
+json accuracy_95.1
+holds test -s confusion.png
+holds test -s mistakes.png
+run eval run --part val --json
+json part validation
+run eval run --part train --json
+json items 110.0
+run eval run png --json
+status 0
+json items 10.0
+run eval run png/train --json
+status 0
+json items 30.0
+run eval run nowhere
+refuses 3 "nowhere"
+run eval run --part tset
+refuses 2 "auto, train, val, test"
+run eval folder idx
+status 0
+
+# Classification.
+one=$(ls png/test/*/*.png | head -1)
+run classify run $one
+status 0
+quiet
+says "$one"
+holds test "$(grep -c ' 0\.1' out)" = 5
+run classify run $one --top 2 --json
+status 0
+json input "$one"
+json predictions.1.class
+json predictions.0.p
+run classify run png/test --json
+status 0
+json
+holds test "$(wc -l <out)" = 10
+run classify run 'png/test/*/*.png' --json
+holds test "$(wc -l <out)" = 10
+ls png/test/*/*.png >list
+run_with list classify run --json
+status 0
+holds test "$(wc -l <out)" = 10
+run_with list classify run - --json
+holds test "$(wc -l <out)" = 10
+run_with "$one" classify run - --json
+status 0
+json input -
+echo text >bad.png
+: >empty.png
+head -c 60 "$one" >short.png
+run classify run bad.png empty.png short.png nowhere.png 'no*.png' "$one" --json
+status 3
+holds test "$(wc -l <out)" = 1
+for name in bad.png empty.png short.png nowhere.png 'no*.png'; do warns "$name"; done
+run classify run "$one" --overlay overlay.png
+status 0
+says "wrote overlay.png"
+holds test -s overlay.png
+run classify run png/test --overlay many.png --layer 1 --cells --json
+holds test -s many-10.png
+run classify run "$one" --overlay overlay.png --layer 4
+status 2
+warns "--layer 4"
+run classify folder "$one" --overlay overlay.png
+refuses 2 "vit"
+mkdir none
+run classify run none
+refuses 3 "none"
+
+# Channels.
+${CC:-cc} -o picture "$here/picture.c"
+for i in 1 2 3 4 5 6 7 8; do
+    mkdir -p colours/red colours/blue
+    ./picture colours/red/$i.bmp $((20 + i)) 250 $((i * 9)) 0
+    ./picture colours/blue/$i.bmp $((20 + i)) 0 $((i * 9)) 250
+done
+run classify run colours/red/1.bmp
+refuses 3 "--convert"
+run classify run colours/red/1.bmp --convert
+status 0
+run train vit colours -o colour $TINY
+status 2
+warns "--image-size"
+run train vit colours -o colour $TINY --image-size 16 --brightness 0.2
+status 0
+warns "flip 0.5"
+warns "brightness 0.2"
+warns "21 x 21 up to 28 x 28"
+run classify colour "$one"
+refuses 3 "--convert"
+run train vit colours -o grey $TINY --image-size 16 --channels 1
+refuses 3 "--convert"
+run train vit colours -o grey $TINY --image-size 16 --channels 1 --convert
+status 0
+run classify grey colours/red/1.bmp
+status 0
+run train vit colours -o one $TINY --image-size 16 --head binary
+status 0
+run classify one colours/red/1.bmp --json
+json predictions.1.class
+
+# What is wrong with data.
+cp bad.png colours/red/9.png
+cp colours/red/1.bmp colours/red/1b.bmp
+run data check vit colours --image-size 16 --sheet sheet.png --pad 2 --val-split 0.5
+status 0
+quiet
+says "2 classes"
+says "colours/red/9.png is no picture"
+says "heed train vit colours -o runs/first"
+says "--pad 2"
+says "wrote sheet.png"
+holds test -s sheet.png
+run data check vit colours --image-size 16 --json
+status 0
+json skipped.0.path colours/red/9.png
+json classes.0.class blue
+json duplicates
+run data check cnn png --json
+json train 20
+json test 10
+run train vit colours -o strict $TINY --image-size 16 --strict
+refuses 3 "9.png"
+absent strict
+mkdir -p hollow/full hollow/bare single/only
+cp colours/red/1.bmp hollow/full
+cp colours/red/1.bmp single/only
+for data in hollow single none nowhere colours/red/1.bmp; do
+    run train vit $data -o run2 $TINY --image-size 16
+    refuses 3 "$data"
+    run data check vit $data
+    refuses 3 "$data"
+    absent run2
+done
+run train vit hollow -o run2
+refuses 3 "bare"
+run train vit idx -o run2 --patch 5
+refuses 2 "--patch"
+run train vit idx -o run2 --classes 4
+refuses 3 "classes"
+run train vit idx -o run2 --image-sise 4
+refuses 2 "did you mean --image-size?"
+run train vit idx -o run2 --mean 0.5
+refuses 2 "--std"
+run train vit idx -o run2 --mean 1,2 --std 1
+refuses 2 "--mean"
+run train vit idx -o run2 --mean 1 --std 0
+refuses 2 "--std"
+absent run2
+cp -r idx changed
+head -c 300 idx/train-images-idx3-ubyte >changed/train-images-idx3-ubyte
+run train vit changed -o run2
+refuses 3 "train-images"
+run resume run --data png --steps 9
+status 3
+
+# Commands for other runs.
+facts >facts.txt
+train_gpt text
+run classify text "$one"
+refuses 2 "heed generate text"
+run generate run
+refuses 2 "heed classify run"
+run fill run "[MASK]"
+refuses 2 "heed classify run"
+run train gpt idx -o run2
+status 3
+run data check gpt facts.txt --sheet x.png
+refuses 2 "--sheet"
+run info run
+status 0
+says "vit, layers 1"
+says "embed.patch.weight"
+run plot run
+status 0
+run init cnn
+status 0
+says "batch-norm = true"
+says "flip = -1"
+
+# Runs side by side; those that differ in their seed are taken together.
+run train vit idx -o runs-2 $TINY --seed 2
+run train vit idx -o runs-3 $TINY --seed 3
+run compare runs-2 runs-3 mlp --png all.png
+status 0
+says "seeds together"
+says "runs  "
+says "+-"
+says "task=mlp"
+holds test -s all.png
+run compare runs-2 runs-3 mlp --json
+json groups.0.name runs
+json groups.0.runs.1 runs-3
+json groups.0.accuracy.high
+json groups.1.name mlp
+json runs.0.test_accuracy
+run compare runs-2 mlp
+says "task "
+hides "seeds together"

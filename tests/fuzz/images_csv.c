@@ -1,0 +1,16 @@
+#define _DEFAULT_SOURCE /* getpid */
+/* Lists of pictures: any bytes are a set of pictures or an error. The first byte says how to open.
+ */
+#include "images_folder.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
+    static const uint8_t picture[18 + 4] = {[2] = 3, [12] = 2, [14] = 2, [16] = 8, [18] = 99};
+    if (n < 2) return 0;
+    put("a.tga", picture, sizeof picture);
+    put("b.tga", picture, sizeof picture);
+    put("list.csv", data + 1, n - 1);
+    open_and_use(place("list.csv"), data[0]);
+    return 0;
+}

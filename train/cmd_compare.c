@@ -1,0 +1,338 @@
+/* cmd_compare.c -- heed compare: runs side by side, seeds taken together. */
+#include "compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const heed_option options[] = {
+    {"png", HEED_TEXT, "", 0, 0, NULL, "picture to write", "Output"},
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print numbers and settings as one JSON object",
+     "Output"},
+    {0}};
+
+typedef struct {
+    compared *runs;
+    int count;
+    group *groups;
+    int group_count;
+    bool grouped;  /* some runs differ in the seed alone */
+    bool accuracy; /* all are classifiers: accuracy says more than loss */
+    int width;     /* columns of the widest name, and two more */
+    heed_series *series;
+} comparison;
+
+/* ---- settings that differ ---- */
+
+const char *value_of(const compared *r, const char *key) {
+    if (!heed_config_has(r->f, key)) return "-";
+    const char *value = heed_config_text(r->f, key);
+    return *value ? value : "-";
+}
+
+static bool differs(const compared *r, int n, const char *key) {
+    for (int i = 1; i < n; i++)
+        if (strcmp(value_of(&r[0], key), value_of(&r[i], key)) != 0) return true;
+    return false;
+}
+
+/* Each key once, although runs of several tasks name it each: from the first run that has it. */
+static bool is_first(const compared *r, int run, const char *key) {
+    for (int i = 0; i < run; i++)
+        if (heed_config_has(r[i].f, key)) return false;
+    return true;
+}
+
+static json_t *differences(const compared *r, int n) {
+    json_t *all = json_object();
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < heed_config_count(r[i].f); j++) {
+            const char *value, *key = heed_config_at(r[i].f, j, &value)->name;
+            if (is_incidental(key) || !is_first(r, i, key) || !differs(r, n, key)) continue;
+            json_t *values = json_array();
+            for (int run = 0; run < n; run++)
+                json_array_append_new(values, json_string(value_of(&r[run], key)));
+            json_object_set_new(all, key, values);
+        }
+    return all;
+}
+
+static const char *default_of(const compared *r, const char *key) {
+    for (int i = 0; i < heed_config_count(r->f); i++) {
+        const char *value;
+        const heed_option *o = heed_config_at(r->f, i, &value);
+        if (strcmp(o->name, key) == 0) return *o->value ? o->value : "-";
+    }
+    return "-";
+}
+
+/* Worth a word: what is not as in the first run. A setting that not every run has counts as at its
+ * default in those without. */
+static bool is_own(const comparison *k, int index, const char *key) {
+    const compared *r = &k->runs[index];
+    bool everywhere = true;
+    if (!heed_config_has(r->f, key) || (k->grouped && strcmp(key, "seed") == 0)) return false;
+    for (int i = 0; i < k->count; i++)
+        everywhere = everywhere && heed_config_has(k->runs[i].f, key);
+    if (!everywhere) return strcmp(value_of(r, key), default_of(r, key)) != 0;
+    return index == 0 || strcmp(value_of(r, key), value_of(&k->runs[0], key)) != 0;
+}
+
+/* A column a run. */
+static void print_table(const comparison *k, json_t *all, int width) {
+    const char *key;
+    json_t *values;
+    printf("\n%-*s", width, "setting");
+    for (int i = 0; i < k->count; i++) printf("  %-18.18s", k->runs[i].name);
+    putchar('\n');
+    json_object_foreach(all, key, values) {
+        bool own = false;
+        for (int i = 0; i < k->count; i++) own = own || is_own(k, i, key);
+        if (!own) continue;
+        printf("%-*s", width, key);
+        for (int i = 0; i < k->count; i++)
+            printf("  %-18.18s", json_string_value(json_array_get(values, (size_t)i)));
+        putchar('\n');
+    }
+}
+
+/* A line a run. */
+static void print_own(const comparison *k, json_t *all, int index) {
+    const char *key;
+    json_t *values;
+    const compared *r = &k->runs[index];
+    int room = terminal_width() < 100 ? terminal_width() : 100, at = k->width;
+    const char *name = k->grouped ? k->groups[r->group].name : r->name;
+    printf("%s%*s", name, k->width - 1 - text_columns(name), "");
+    json_object_foreach(all, key, values) {
+        const char *value = value_of(r, key);
+        int n = (int)(strlen(key) + strlen(value)) + 2;
+        if (!is_own(k, index, key)) continue;
+        if (at + n > room && at > k->width) {
+            printf("\n%*s", k->width - 1, "");
+            at = k->width;
+        }
+        printf(" %s=%s", key, value);
+        at += n;
+    }
+    putchar('\n');
+}
+
+static void print_differences(const comparison *k, json_t *all) {
+    const char *key;
+    json_t *values;
+    int width = k->width;
+    json_object_foreach(all, key, values) if ((int)strlen(key) + 2 > width) width =
+        (int)strlen(key) + 2;
+    if (json_object_size(all) == 0) {
+        puts("\nno setting differs");
+        return;
+    }
+    if (!k->grouped && width + 20 * k->count <= 100) {
+        print_table(k, all, width);
+        return;
+    }
+    puts("\nsettings: all that differ of the first, then what is not as there");
+    for (int i = 0; i < k->count; i++)
+        if (!k->grouped || k->groups[k->runs[i].group].first == i) print_own(k, all, i);
+}
+
+/* ---- numbers ---- */
+
+static void number_cell(int width, const char *format, double x) {
+    char text[32] = "-";
+    if (isfinite(x)) snprintf(text, sizeof text, format, x);
+    printf("%*s", width, text);
+}
+
+/* As wide as the label of the widest run. */
+static void name_cell(const comparison *k, const char *name) {
+    printf("%s%*s", name, k->width - text_columns(name), "");
+}
+
+static void print_run(const comparison *k, const compared *r) {
+    const run_curves *c = &r->curves;
+    char time[32];
+    name_cell(k, r->name);
+    number_cell(7, "%.0f", last_of(c->train.step, c->train.count));
+    number_cell(10, "%.4f", last_of(c->train.loss, c->train.count));
+    number_cell(12, "%.4f", last_of(c->val.loss, c->val.count));
+    if (!k->accuracy) number_cell(12, "%.4f", least_of(c->val.loss, c->val.count));
+    if (k->accuracy) {
+        number_cell(10, "%.2f %%", 100 * last_of(c->val.metric, c->val.count));
+        number_cell(9, "%.2f %%", 100 * most_of(c->val.metric, c->val.count));
+        number_cell(9, "%.2f %%", 100 * c->test);
+    }
+    printf("%8s\n", as_duration(time, c->seconds));
+}
+
+static void print_numbers(const comparison *k) {
+    printf("%-*s%7s%10s%12s%s%8s\n", k->width, "run", "steps", "training", "validation",
+           k->accuracy ? "  accuracy     best     test" : "        best", "time");
+    for (int i = 0; i < k->count; i++) print_run(k, &k->runs[i]);
+}
+
+/* "98.12 +- 0.34 %" of a share, "1.2345 +- 0.0012" of a loss. */
+static void estimate_cell(int width, const estimate *e, bool share) {
+    char text[64] = "-";
+    double times = share ? 100 : 1;
+    int digits = share ? 2 : 4;
+    if (isfinite(e->half))
+        snprintf(text, sizeof text, "%.*f +- %.*f%s", digits, times * e->mean, digits,
+                 times * e->half, share ? " %" : "");
+    else if (isfinite(e->mean))
+        snprintf(text, sizeof text, "%.*f%s", digits, times * e->mean, share ? " %" : "");
+    printf("%*s", width, text);
+}
+
+static void print_groups(const comparison *k) {
+    printf("\n%-*s%5s%20s", k->width, "seeds together", "runs",
+           k->accuracy ? "accuracy" : "best loss");
+    if (k->accuracy) printf("%19s%19s", "best", "test");
+    putchar('\n');
+    for (int i = 0; i < k->group_count; i++) {
+        const group *g = &k->groups[i];
+        name_cell(k, g->name);
+        printf("%5d", g->count);
+        if (!k->accuracy) estimate_cell(20, &g->loss, false);
+        if (k->accuracy) {
+            estimate_cell(20, &g->last, true);
+            estimate_cell(19, &g->best, true);
+            estimate_cell(19, &g->test, true);
+        }
+        putchar('\n');
+    }
+    puts("+- half of the 95 % interval of the mean (Student's t)");
+}
+
+static json_t *numbers_json(const comparison *k) {
+    json_t *list = json_array();
+    for (int i = 0; i < k->count; i++) {
+        const run_curves *c = &k->runs[i].curves;
+        json_t *o = json_pack("{s:s, s:o, s:o, s:o, s:o}", "run", k->runs[i].name, "loss",
+                              json_number(last_of(c->train.loss, c->train.count)), "val_loss",
+                              json_number(last_of(c->val.loss, c->val.count)), "best_loss",
+                              json_number(least_of(c->val.loss, c->val.count)), "seconds",
+                              json_number(c->seconds));
+        json_object_update_new(o, json_pack("{s:o, s:o, s:o}", "accuracy",
+                                            json_number(last_of(c->val.metric, c->val.count)),
+                                            "best_accuracy",
+                                            json_number(most_of(c->val.metric, c->val.count)),
+                                            "test_accuracy", json_number(c->test)));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *estimate_json(const estimate *e) {
+    return json_pack("{s:o, s:o, s:o}", "mean", json_number(e->mean), "low",
+                     json_number(e->mean - e->half), "high", json_number(e->mean + e->half));
+}
+
+static json_t *groups_json(const comparison *k) {
+    json_t *list = json_array();
+    for (int i = 0; i < k->group_count; i++) {
+        const group *g = &k->groups[i];
+        json_t *runs = json_array();
+        for (int j = 0; j < k->count; j++)
+            if (k->runs[j].group == i) json_array_append_new(runs, json_string(k->runs[j].name));
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", g->name,
+                                              "runs", runs, "best_loss", estimate_json(&g->loss),
+                                              "accuracy", estimate_json(&g->last), "best_accuracy",
+                                              estimate_json(&g->best), "test_accuracy",
+                                              estimate_json(&g->test)));
+    }
+    return list;
+}
+
+/* ---- curves ---- */
+
+/* A curve a run, or a group: of the validation if every run has one, else of the training. */
+static heed_chart chart_of(const comparison *k) {
+    bool val = true;
+    int n = k->grouped ? k->group_count : k->count;
+    for (int i = 0; i < k->count; i++) val = val && k->runs[i].curves.val.count > 0;
+    for (int i = 0; i < n; i++) {
+        const run_curves *c = &k->runs[k->grouped ? k->groups[i].first : i].curves;
+        const curve *v = !val ? &c->train : k->grouped ? &k->groups[i].mean : &c->val;
+        const char *name = k->grouped ? k->groups[i].name : k->runs[i].name;
+        k->series[i] =
+            (heed_series){name, v->count, v->step, val && k->accuracy ? v->metric : v->loss};
+    }
+    const char *what = val && k->accuracy ? "accuracy" : "loss";
+    return (heed_chart){.title = !val          ? "training loss"
+                                 : k->accuracy ? "validation accuracy"
+                                               : "validation loss",
+                        .x_label = "step",
+                        .y_label = what,
+                        .series_count = n,
+                        .series = k->series};
+}
+
+/* ---- heed compare ---- */
+
+static void report(program *p, const comparison *k) {
+    const char *png = heed_config_text(p->flags, "png");
+    heed_chart chart = chart_of(k);
+    json_t *all = differences(k->runs, k->count);
+    if (*png) heed_chart_png(p->c, &chart, 960, 540, png);
+    if (heed_config_bool(p->flags, "json")) {
+        print_json(p, json_pack("{s:o, s:o, s:O}", "runs", numbers_json(k), "groups",
+                                groups_json(k), "settings", all));
+    } else {
+        draw_chart(p, &chart);
+        putchar('\n');
+        print_numbers(k);
+        if (k->grouped) print_groups(k);
+        print_differences(k, all);
+        if (*png && heed_state(p->c) == HEED_OK) printf("\nwrote %s\n", png);
+    }
+    json_decref(all);
+}
+
+static bool open_runs(program *p, comparison *k) {
+    size_t n = (size_t)p->argc;
+    k->runs = calloc(n, sizeof *k->runs);
+    k->series = calloc(n, sizeof *k->series);
+    if (!k->runs || !k->series) return heed_fail(p->c, HEED_FAILED, "no memory for %zu runs", n);
+    k->accuracy = true;
+    k->width = 16;
+    for (k->count = 0; k->count < p->argc; k->count++) {
+        compared *r = &k->runs[k->count];
+        r->name = p->argv[k->count];
+        r->f = run_settings(p->c, r->name, &r->task);
+        if (!r->f || !curves_read(p->c, r->name, &r->curves)) return false;
+        if (r->task->kind->perplexity) k->accuracy = false;
+        if (text_columns(r->name) + 2 > k->width) k->width = text_columns(r->name) + 2;
+    }
+    k->groups = groups_of(p->c, k->runs, k->count, &k->group_count);
+    k->grouped = k->groups && k->group_count < k->count;
+    return k->groups != NULL;
+}
+
+static void compare(program *p) {
+    comparison k = {0};
+    if (open_runs(p, &k)) report(p, &k);
+    for (int i = 0; i < k.count; i++) curves_free(&k.runs[i].curves);
+    groups_free(k.groups, k.group_count);
+    free(k.series);
+    free(k.runs);
+}
+
+const command cmd_compare = {
+    .name = "compare",
+    .usage = "RUN...",
+    .help = "put runs side by side: curves, numbers, settings that differ",
+    .about =
+        "Draws the validation of several runs, and prints their numbers and the settings that\n"
+        "differ. Runs that differ in the seed alone are also taken together: the mean of\n"
+        "their curves, and of their numbers with its 95 % interval. A classifier's test part\n"
+        "is what its training read once, at its end.",
+    .examples = "  heed compare runs/a runs/b\n"
+                "  heed compare runs/* --png all.png\n"
+                "  heed compare runs/adam-1 runs/adam-2 runs/adam-3 runs/sgd-* --json\n",
+    .options = options,
+    .min = 1,
+    .max = -1,
+    .run = compare,
+};
