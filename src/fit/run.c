@@ -9,6 +9,10 @@
 
 /* ---- evaluation ---- */
 
+double heed__batch_weight(const heed_batch *b) {
+    return b->picks ? b->pick_count : b->items ? (double)b->items : b->rows;
+}
+
 /* A model without metrics of its own counts the loss alone. */
 static bool add_batch(const heed__evaluation *e, uint64_t index, heed_score *score) {
     heed_ctx *c = heed_tape_ctx(e->tape);
@@ -24,7 +28,7 @@ static bool add_batch(const heed__evaluation *e, uint64_t index, heed_score *sco
     double weight = score->weight;
     if (e->model->metrics) e->model->metrics(e->self, &b, score);
     if (score->weight == weight) {
-        double items = b.picks ? b.pick_count : b.items ? (double)b.items : b.rows;
+        double items = heed__batch_weight(&b);
         score->loss += (double)loss->x[0] * items;
         score->weight += items;
     }
