@@ -36,11 +36,11 @@ shape() {
 # The learning rate of MODEL-OPTIMIZER: of those in --sweep the one of the lowest validation loss.
 rate() {
     case $1 in
-    *-gd | cnn-sgd) echo 1 ;;
-    mlp-sgd | cnn-momentum | vit-sgd) echo 0.1 ;;
+    mlp-gd | cnn-gd | cnn-sgd) echo 1 ;;
+    mlp-sgd | cnn-momentum | vit-gd | vit-sgd) echo 0.1 ;;
     mlp-momentum | vit-momentum) echo 0.03 ;;
     cnn-adam) echo 0.01 ;;
-    cnn-rmsprop) echo 0.003 ;;
+    cnn-rmsprop | vit-adam) echo 0.003 ;;
     *) echo 0.001 ;;
     esac
 }
