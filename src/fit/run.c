@@ -9,6 +9,10 @@
 
 /* ---- evaluation ---- */
 
+double heed__batch_weight(const heed_batch *b) {
+    return b->picks ? b->pick_count : b->items ? (double)b->items : b->rows;
+}
+
 /* A model without metrics of its own counts the loss alone. */
 static bool add_batch(const heed__evaluation *e, uint64_t index, heed_score *score) {
     heed_ctx *c = heed_tape_ctx(e->tape);
@@ -24,7 +28,7 @@ static bool add_batch(const heed__evaluation *e, uint64_t index, heed_score *sco
     double weight = score->weight;
     if (e->model->metrics) e->model->metrics(e->self, &b, score);
     if (score->weight == weight) {
-        double items = b.picks ? b.pick_count : b.items ? (double)b.items : b.rows;
+        double items = heed__batch_weight(&b);
         score->loss += (double)loss->x[0] * items;
         score->weight += items;
     }
@@ -160,7 +164,8 @@ static bool clear_run(heed_ctx *c, const char *dir) {
 
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
     return heed__os_make_dir(c, a->run) && clear_run(c, a->run) && heed__run_write_config(c, a) &&
-           (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run));
+           (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run)) &&
+           (!a->labels || heed__labels_write(c, a->run, a->labels, a->label_count));
 }
 
 void heed__run_abandon(heed_ctx *c, const char *dir, bool made) {
