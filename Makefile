@@ -155,7 +155,7 @@ uninstall:
 
 help:
 	@echo 'make             the program ./heed and the libraries it stands on'
-	@echo 'make demo        trains two small language models and shows what they attend to (a minute)'
+	@echo 'make demo        trains two language models and a classifier of pictures, shows what they attend to (a minute)'
 	@echo 'make test        all tests (4 minutes); ends with "N passed, N failed"'
 	@echo 'make deps        installs the system packages needed, or names them'
 	@echo 'make install     to DESTDIR, PREFIX (/usr/local): program, libheed.a, libheed.so, headers, heed.pc'

@@ -97,7 +97,18 @@ static bool on_stop(void *user) {
     return j->stop_at && j->last[HEED_FIT_STEP].step >= j->stop_at;
 }
 
-/* settings: "steps=40 batch=8". run: NULL, or a name in the test's folder. */
+/* settings: "steps=40 batch=8". */
+static void set_all(heed_config *f, const char *settings, heed_rank rank) {
+    char copy[512];
+    snprintf(copy, sizeof copy, "%s", settings);
+    for (char *s = strtok(copy, " "); s; s = strtok(NULL, " ")) {
+        char *value = strchr(s, '=');
+        *value++ = 0;
+        heed_config_set(f, s, value, s, rank);
+    }
+}
+
+/* run: NULL, or a name in the test's folder. */
 void job_open(job *j, const char *run, const char *settings, heed_options o) {
     *j = (job){.data = {.seed = 5,
                         .per_step = 32,
@@ -108,13 +119,7 @@ void job_open(job *j, const char *run, const char *settings, heed_options o) {
     if (!o.seed) o.seed = 1;
     j->c = heed_open(&o);
     heed_config *f = heed_config_new(j->c, tables);
-    char copy[512];
-    snprintf(copy, sizeof copy, "%s", settings);
-    for (char *s = strtok(copy, " "); s; s = strtok(NULL, " ")) {
-        char *value = strchr(s, '=');
-        *value++ = 0;
-        heed_config_set(f, s, value, s, HEED_FROM_FILE);
-    }
+    set_all(f, settings, HEED_FROM_FILE);
     snprintf(j->run, sizeof j->run, "%s/%s", test_folder(), run ? run : "");
     j->args = (heed_fit_args){.model = &tiny_model,
                               .config = f,
@@ -130,12 +135,13 @@ void job_fit(job *j) {
     j->result = heed_fit(j->c, &j->args);
 }
 
-/* The run's own settings, as `heed resume` reads them. */
+/* The run's own settings, as `heed resume` reads them, and others as from its flags. */
 void job_open_resume(job *j, const char *run, const char *settings, heed_options o) {
     char path[192];
-    job_open(j, run, settings, o);
+    job_open(j, run, "", o);
     snprintf(path, sizeof path, "%s/config.conf", j->run);
-    heed_config_read(j->args.config, path, HEED_FROM_PRESET);
+    heed_config_read(j->args.config, path, HEED_FROM_FILE);
+    set_all(j->args.config, settings, HEED_FROM_FLAG);
     j->args.resume = true;
 }
 

@@ -128,7 +128,8 @@ typedef struct {
 #define JPEG_CASE(name, w, h, c)                                                                   \
     { #name, jpeg_##name, jpeg_##name##_pixels, sizeof jpeg_##name, w, h, c }
 static const jpeg_case jpegs[] = {JPEG_CASE(baseline, 19, 13, 3), JPEG_CASE(progressive, 18, 11, 3),
-                                  JPEG_CASE(restarts, 40, 10, 1), JPEG_CASE(cmyk, 9, 8, 3)};
+                                  JPEG_CASE(restarts, 40, 10, 1), JPEG_CASE(rgb, 10, 9, 3),
+                                  JPEG_CASE(cmyk, 9, 8, 3),       JPEG_CASE(ycck, 9, 8, 3)};
 enum { JPEGS = sizeof jpegs / sizeof *jpegs };
 
 static picture_file jpeg_file(const unsigned char *bytes, size_t n) {

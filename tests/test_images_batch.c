@@ -106,6 +106,12 @@ TEST(images_augmentation_depends_on_epoch_and_picture) {
     CHECK(memcmp(flipped[0], flipped[1], sizeof flipped[0]) == 0);
     CHECK(memcmp(flipped[0][0], flipped[0][1], sizeof flipped[0][0]) != 0);
     CHECK(count > 40 && count < 120);
+    CHECK_FAILS(c, (heed_images_augment(k, &a.augment), false), HEED_USAGE, "late");
+    k = open_here(c, plain);
+    heed_images_augment(k, &(heed_augment){.flip = 1});
+    heed_batch b;
+    CHECK(heed_image_batch(k, (heed_batch_at){.rows = 1}, &b));
+    CHECK(b.x && lround((double)b.x[SIDE - 2] * 255) == pixel_of(made_as(b.x + SIDE - 1), 1));
     CLOSE(c);
 }
 

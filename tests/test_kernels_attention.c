@@ -212,101 +212,63 @@ TEST(kernels_attention_shapes) {
                                     .beta = 0.7,
                                     .quiet = (i + j) % 2});
 }
+static shape shape_of(int batch, int heads, int tq, int tk, int key, int value, double beta) {
+    return (shape){.batch = batch,
+                   .heads = heads,
+                   .tq = tq,
+                   .tk = tk,
+                   .key = key,
+                   .value = value,
+                   .beta = beta};
+}
+
 TEST(kernels_attention_long) {
-    check_attention((shape){.batch = 1,
-                            .heads = 2,
-                            .tq = 200,
-                            .tk = 333,
-                            .key = 33,
-                            .value = 70,
-                            .beta = 0.3,
-                            .causal = true});
-    check_attention((shape){.batch = 3,
-                            .heads = 4,
-                            .tq = 128,
-                            .tk = 128,
-                            .key = 32,
-                            .value = 32,
-                            .beta = 0.2,
-                            .causal = true,
-                            .quiet = true});
+    shape s = shape_of(1, 2, 200, 333, 33, 70, 0.3);
+    s.causal = true;
+    check_attention(s);
+    s = shape_of(3, 4, 128, 128, 32, 32, 0.2);
+    s.causal = s.quiet = true;
+    check_attention(s);
 }
 TEST(kernels_attention_masks) {
-    for (int i = 0; i < 4; i++)
-        check_attention((shape){.batch = 3,
-                                .heads = 2,
-                                .tq = 33,
-                                .tk = i == 3 ? 17 : 50,
-                                .key = 8,
-                                .value = 12,
-                                .beta = 1,
-                                .pad = i != 1,
-                                .causal = i != 0,
-                                .quiet = i == 2});
+    for (int i = 0; i < 4; i++) {
+        shape s = shape_of(3, 2, 33, i == 3 ? 17 : 50, 8, 12, 1);
+        s.pad = i != 1;
+        s.causal = i != 0;
+        s.quiet = i == 2;
+        check_attention(s);
+    }
 }
 TEST(kernels_attention_biases) {
-    for (int bias = 1; bias <= 4; bias++)
-        check_attention((shape){.batch = 3,
-                                .heads = 4,
-                                .tq = 40,
-                                .tk = 37,
-                                .key = 8,
-                                .value = 8,
-                                .beta = 1,
-                                .bias = bias,
-                                .pad = bias % 2,
-                                .causal = bias > 2});
+    for (int bias = 1; bias <= 4; bias++) {
+        shape s = shape_of(3, 4, 40, 37, 8, 8, 1);
+        s.bias = bias;
+        s.pad = bias % 2;
+        s.causal = bias > 2;
+        check_attention(s);
+    }
 }
 TEST(kernels_attention_hard) {
-    check_attention((shape){.batch = 2,
-                            .heads = 2,
-                            .tq = 20,
-                            .tk = 35,
-                            .key = 16,
-                            .value = 8,
-                            .beta = 3,
-                            .hard = true,
-                            .pad = true});
-    check_attention((shape){.batch = 2,
-                            .heads = 2,
-                            .tq = 20,
-                            .tk = 35,
-                            .key = 16,
-                            .value = 8,
-                            .beta = 3,
-                            .hard = true,
-                            .causal = true,
-                            .dropout = 0.25});
-    /* beta 0: every score ties, so the lowest visible index is chosen */
-    check_attention((shape){.batch = 2,
-                            .heads = 1,
-                            .tq = 5,
-                            .tk = 70,
-                            .key = 4,
-                            .value = 4,
-                            .beta = 0,
-                            .hard = true,
-                            .pad = true});
+    shape s = shape_of(2, 2, 20, 35, 16, 8, 3);
+    s.hard = s.pad = true;
+    check_attention(s);
+    s.pad = false;
+    s.causal = true;
+    s.dropout = 0.25;
+    check_attention(s);
+    s = shape_of(2, 1, 5, 70, 4, 4, 0); /* every score ties: the lowest visible index is chosen */
+    s.hard = s.pad = true;
+    check_attention(s);
 }
 TEST(kernels_attention_dropout) {
-    check_attention((shape){.batch = 2,
-                            .heads = 3,
-                            .tq = 33,
-                            .tk = 47,
-                            .key = 16,
-                            .value = 16,
-                            .beta = 0.5,
-                            .dropout = 0.3,
-                            .causal = true});
-    check_attention((shape){.batch = 2,
-                            .heads = 3,
-                            .tq = 64,
-                            .tk = 64,
-                            .key = 16,
-                            .value = 16,
-                            .beta = 0.5,
-                            .dropout = 0.1,
-                            .quiet = true});
+    shape s = shape_of(2, 3, 33, 47, 16, 16, 0.5);
+    s.dropout = 0.3;
+    s.causal = true;
+    check_attention(s);
+    s = shape_of(2, 3, 64, 64, 16, 16, 0.5);
+    s.dropout = 0.1;
+    s.quiet = true;
+    check_attention(s);
 }
 TEST(kernels_attention_shows_nan) {
     for (const char *const *isa = heed__kernels_available(); *isa; isa++) {

@@ -55,8 +55,32 @@ static void note_twin(heed_images *k, heed_part part, size_t index, size_t train
     heed_picture_free(&p);
 }
 
+/* The first of n sorted prints that is not below the hash; n: all are. */
+static size_t search(const print *known, size_t n, uint64_t hash) {
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (known[middle].hash < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool look_up(heed_images *k, heed_part part, const print *known, size_t n, twins *t) {
+    size_t count = heed_images_about(k)->count[part];
+    for (size_t i = 0; i < count; i++) {
+        uint64_t hash;
+        if (!print_of(k, part, i, &hash)) return false;
+        size_t at = search(known, n, hash);
+        if (at < n && known[at].hash == hash) note_twin(k, part, i, known[at].index, t);
+    }
+    return true;
+}
+
 static bool find_twins(heed_ctx *c, heed_images *k, twins *t) {
-    const size_t *count = heed_images_about(k)->count, n = count[HEED_TRAIN_PART];
+    size_t n = heed_images_about(k)->count[HEED_TRAIN_PART];
     print *known = malloc((n + 1) * sizeof *known);
     bool ok = known || heed_fail(c, HEED_FAILED, "no memory for %zu pictures", n);
     for (size_t i = 0; ok && i < n; i++) {
@@ -64,20 +88,7 @@ static bool find_twins(heed_ctx *c, heed_images *k, twins *t) {
         ok = print_of(k, HEED_TRAIN_PART, i, &known[i].hash);
     }
     if (ok) qsort(known, n, sizeof *known, by_hash);
-    for (heed_part part = HEED_VAL_PART; ok && part < HEED_PARTS; part++)
-        for (size_t i = 0; ok && i < count[part]; i++) {
-            print one = {.index = SIZE_MAX};
-            if (!(ok = print_of(k, part, i, &one.hash))) break;
-            size_t low = 0, high = n;
-            while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                if (known[middle].hash < one.hash)
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
-            if (low < n && known[low].hash == one.hash) note_twin(k, part, i, known[low].index, t);
-        }
+    ok = ok && look_up(k, HEED_VAL_PART, known, n, t) && look_up(k, HEED_TEST_PART, known, n, t);
     free(known);
     return ok && heed_state(c) == HEED_OK;
 }
@@ -232,6 +243,12 @@ static void print_notes(const heed_images *k) {
     if (a->count[HEED_VAL_PART] == 0) puts("\n  note         no validation part: --val-split 0.1");
 }
 
+static json_t *list_json(const double *x, int n) {
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(list, json_number(x[i]));
+    return list;
+}
+
 static json_t *info_json(const program *p, const heed_images *k, const twins *t) {
     const heed_images_info *a = heed_images_about(k);
     json_t *classes = json_array(), *bad = json_array();
@@ -244,14 +261,14 @@ static json_t *info_json(const program *p, const heed_images *k, const twins *t)
                                         (json_int_t)heed_images_count(k, HEED_TEST_PART, i)));
     for (size_t i = 0; heed_images_bad(k, i, &path, &why); i++)
         json_array_append_new(bad, json_pack("{s:s, s:s}", "path", path, "why", why));
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:i, s:s, s:s, s:I, s:o, s:o}", "data",
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:I, s:o, s:o}", "data",
                      heed_config_text(p->flags, "data"), "kind", a->kind, "train",
                      (json_int_t)a->count[HEED_TRAIN_PART], "val",
                      (json_int_t)a->count[HEED_VAL_PART], "test",
                      (json_int_t)a->count[HEED_TEST_PART], "image_size", a->view.size, "channels",
-                     a->view.channels, "mean", heed_config_text(p->flags, "mean"), "std",
-                     heed_config_text(p->flags, "std"), "duplicates", (json_int_t)t->count,
-                     "classes", classes, "skipped", bad);
+                     a->view.channels, "mean", list_json(a->view.mean, a->view.channels), "std",
+                     list_json(a->view.deviation, a->view.channels), "duplicates",
+                     (json_int_t)t->count, "classes", classes, "skipped", bad);
 }
 
 static void report(program *p, heed_images *k, const twins *t) {

@@ -124,11 +124,12 @@ static bool set_list(heed_config *f, const char *key, const double *v, int n) {
     return set_found(f, key, text);
 }
 
-/* Mirrored, a digit or a letter is another sign, or none. */
+/* Mirrored, a digit or a letter is another sign, or none; so are, for all that is known, classes
+ * that have numbers for names. */
 static bool is_sign(const char *name) {
     static const char *const digits[] = {"zero", "one", "two",   "three", "four",
                                          "five", "six", "seven", "eight", "nine"};
-    if (text_columns(name) == 1) return true;
+    if (text_columns(name) == 1 || strspn(name, "0123456789") == strlen(name)) return true;
     for (int i = 0; i < 10; i++)
         if (strcmp(name, digits[i]) == 0) return true;
     return false;
@@ -332,8 +333,10 @@ static void finish_pictures(program *p, const data_set *d, ending *e) {
     e->waited = heed_images_waited(k) / (e->seconds > 0 ? e->seconds : 1);
     heed_run *r = heed_images_about(k)->count[HEED_TEST_PART] ? open_run(p, e->run) : NULL;
     if (r) {
+        if (e->bar) fputs("reading the test part ...", stderr);
         heed_images_judge(k, HEED_TEST_PART);
         score = heed_evaluate(r->tape, r->model, r->self, k, (int)heed_config_int(e->f, "batch"));
+        if (e->bar) fputs("\r\033[K", stderr);
     }
     measures m = measure(&score);
     if (r && heed_state(p->c) == HEED_OK) note_test(p, e->run, e->step, &m);

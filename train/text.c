@@ -79,33 +79,11 @@ const char *shell_word(char *text, size_t size, const char *word) {
     return text;
 }
 
-/* Edits between two words: insertions, deletions, replacements, swaps of neighbours. Damerau 1964,
- * over the first 31 bytes. */
-static int edits(const char *a, const char *b) {
-    enum { MOST = 32 };
-    size_t a_size = strlen(a), b_size = strlen(b);
-    int d[MOST][MOST], n = a_size < MOST ? (int)a_size : MOST - 1,
-                       m = b_size < MOST ? (int)b_size : MOST - 1;
-    for (int i = 0; i <= n; i++) d[i][0] = i;
-    for (int j = 0; j <= m; j++) d[0][j] = j;
-    for (int i = 1; i <= n; i++) {
-        for (int j = 1; j <= m; j++) {
-            int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
-            if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
-            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-            if (swapped && d[i - 2][j - 2] + 1 < best) best = d[i - 2][j - 2] + 1;
-            d[i][j] = best;
-        }
-    }
-    return d[n][m];
-}
-
 const char *closest(const char *word, const char *const *candidates) {
-    int best = 1 + (int)strlen(word) / 3;
+    size_t n = strlen(word), best = 1 + n / 3;
     const char *found = NULL;
     for (; *candidates; candidates++) {
-        int e = edits(word, *candidates);
+        size_t e = heed_text_edits(word, n, *candidates, strlen(*candidates));
         if (e < best || (e == best && !found)) best = e, found = *candidates;
     }
     return found;

@@ -20,11 +20,12 @@ typedef struct {
 
 enum { HEED_WHY = 200 }; /* room for the reason why a picture is refused */
 
-/* JPEG (baseline and progressive, grey, YCbCr, RGB, CMYK and YCCK), PNG, BMP, TGA (by the name's
- * extension: its magic is weak), turned upright by EXIF's orientation; 16 bit keep their high byte,
- * palettes are expanded. At most 2^26 pixels, checked before anything is decoded. No context: may
- * run in any thread. HEED_DATA, with the reason in why, for a file that is damaged, cut short, or
- * of another format; FAILED without memory. name: of the file, for its extension, or NULL. */
+/* JPEG (baseline and progressive, grey, YCbCr, RGB, CMYK and YCCK as Adobe writes them), PNG, BMP
+ * (uncompressed), TGA (by the name's extension: its magic is weak), turned upright by EXIF's
+ * orientation; 16 bit keep their high byte, palettes are expanded. At most 2^26 pixels, checked
+ * before anything is decoded. No context: may run in any thread. HEED_DATA, with the reason in why,
+ * for a file that is damaged, cut short, or of another format; FAILED without memory. name: of the
+ * file, for its extension, or NULL. */
 HEED_API heed_status heed_picture_decode(const void *bytes, size_t n, const char *name,
                                          heed_picture *out, char why[HEED_WHY]);
 HEED_API heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED_WHY]);

@@ -20,6 +20,10 @@ HEED_API bool heed_text_add(heed_text *t, const char *format, ...) HEED_PRINTF(2
 HEED_API bool heed_text_put(heed_text *t, const char *bytes, size_t n);
 HEED_API void heed_text_free(heed_text *t);
 
+/* Insertions, deletions, changes and swaps of neighbours that lead from n bytes at a to m at b: the
+ * restricted Damerau-Levenshtein distance, for "did you mean". 40 for words longer than that. */
+HEED_API size_t heed_text_edits(const char *a, size_t n, const char *b, size_t m);
+
 /* ---- safetensors ---- */
 /* Writes all entries of s, whole or not at all: beside path, fsynced, renamed. The bytes are those
  * of the reference writer: equal stores are equal files. meta: pairs key, value, ended by NULL; or

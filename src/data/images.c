@@ -161,7 +161,11 @@ void heed_images_judge(heed_images *k, heed_part part) {
 }
 
 void heed_images_augment(heed_images *k, const heed_augment *a) {
-    if (k && a && !heed__stopped(k->c)) k->a.augment = *a;
+    if (!k || !a || heed__stopped(k->c)) return;
+    if (k->ring.monitor) /* threads read it */
+        heed_fail(k->c, HEED_USAGE, "augmentation is late: expected before the first batch");
+    else
+        k->a.augment = *a;
 }
 
 uint64_t heed_images_evals(const heed_images *k, int rows) {

@@ -200,6 +200,7 @@ static bool normalise(heed_images *k, const char *path) {
 /* Converts what is kept, and finds the room that the largest view needs. */
 static bool prepare(heed_images *k) {
     const heed_view *v = &k->info.view;
+    size_t again = 0;
     for (size_t i = 0; i < k->count; i++) {
         heed__item *item = &k->items[i];
         if (item->why) continue;
@@ -208,7 +209,13 @@ static bool prepare(heed_images *k) {
         item->picture.channels = v->channels;
         size_t work = heed_view_work(&item->picture, v);
         if (work > k->work) k->work = work;
+        again += !item->picture.pixels;
     }
+    if (again)
+        heed_log(k->c, HEED_WARN,
+                 "%zu of %zu pictures are decoded anew each time: they do not fit in %zu MB; hint: "
+                 "smaller copies of them, or a larger --cache-mb",
+                 again, k->count, k->cached / 1000000);
     return true;
 }
 

@@ -78,20 +78,30 @@ static void blend_rows(const heed_picture *p, int first, int count, const heed_r
     }
 }
 
-static void blend_columns(const columns *t, const heed_real *row, int channels, int width,
-                          heed_real *out) {
-    for (int i = 0; i < width; i++) {
+static inline void blend_columns_of(const columns *t, const heed_real *row, int channels, int width,
+                                    heed_real *out) {
+    for (int i = 0; i < width; i++, out += channels) {
         const heed_real *entry = t->table + (size_t)i * t->stride, *weights = entry + HEAD;
         int first, count;
         memcpy(&first, entry, sizeof first);
         memcpy(&count, entry + 1, sizeof count);
-        for (int c = 0; c < channels; c++) {
-            const heed_real *from = row + (size_t)first * (size_t)channels + c;
-            heed_real sum = 0;
-            for (int k = 0; k < count; k++) sum += weights[k] * from[(size_t)k * (size_t)channels];
-            *out++ = sum;
-        }
+        const heed_real *from = row + (size_t)first * (size_t)channels;
+        heed_real sum[4] = {0};
+        for (int k = 0; k < count; k++, from += channels)
+            for (int c = 0; c < channels; c++) sum[c] += weights[k] * from[c];
+        for (int c = 0; c < channels; c++) out[c] = sum[c];
     }
+}
+
+/* The numbers of channels that matter are constants to the compiler. */
+static void blend_columns(const columns *t, const heed_real *row, int channels, int width,
+                          heed_real *out) {
+    if (channels == 1)
+        blend_columns_of(t, row, 1, width, out);
+    else if (channels == 3)
+        blend_columns_of(t, row, 3, width, out);
+    else
+        blend_columns_of(t, row, channels, width, out);
 }
 
 /* Inside 0 .. limit, also for what is no number. */

@@ -26,15 +26,20 @@ const char *heed__run_path(heed_text *t, const char *run, const char *name) {
 
 /* ---- weights ---- */
 
-/* Metadata: a digest of names and values. The double build's is another one. */
+/* Metadata: a digest of names, values and all that the file says of itself. The double build's is
+ * another one. */
 #ifdef HEED_F64
-static const char digest_key[] = "weights64";
+static const char digest_key[] = "digest64", other_key[] = "digest";
 #else
-static const char digest_key[] = "weights";
+static const char digest_key[] = "digest", other_key[] = "digest64";
 #endif
 
-static uint64_t weights_digest(const heed_store *s) {
+enum { SAID = 4 };
+static const char *const said_keys[SAID] = {"architecture", "format", "settings", "tokenizer"};
+
+static uint64_t weights_digest(const heed_store *s, const char *const said[SAID]) {
     uint64_t h = 0;
+    for (int i = 0; i < SAID; i++) h = heed__hash64(said[i], strlen(said[i]) + 1, h);
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
         h = heed__hash64(e->name, strlen(e->name), h);
@@ -46,32 +51,47 @@ static uint64_t weights_digest(const heed_store *s) {
 static bool save_weights(const heed__checkpoint *k, const heed_store *s, const char *folder,
                          const char *name) {
     heed_text path = {.c = k->c};
-    char tokenizer[24], weights[24];
+    char tokenizer[24], digest[24];
     snprintf(tokenizer, sizeof tokenizer, "%016" PRIx64, k->tokenizer_digest);
-    snprintf(weights, sizeof weights, "%016" PRIx64, weights_digest(s));
-    const char *meta[] = {"architecture", k->architecture, "settings", k->settings, "tokenizer",
-                          tokenizer,      digest_key,      weights,    NULL};
+    const char *said[SAID] = {k->architecture, "pt", k->settings, tokenizer};
+    snprintf(digest, sizeof digest, "%016" PRIx64, weights_digest(s, said));
+    const char *meta[2 * SAID + 3] = {digest_key, digest};
+    for (int i = 0; i < SAID; i++) meta[2 * i + 2] = said_keys[i], meta[2 * i + 3] = said[i];
     heed_text_add(&path, "%s/%s/%s", k->run, folder, name);
     bool ok = heed_save_meta(s, path.s ? path.s : "", meta);
     heed_text_free(&path);
     return ok;
 }
 
-bool heed__weights_load(heed_store *s, const char *path) {
+/* A file of the build of the other precision has a digest of its own, which this one cannot form.
+ */
+static bool holds(const heed_safetensors *f, const heed_store *s, const char *path) {
     heed_ctx *c = heed_store_ctx(s);
-    heed_safetensors *f = heed_safetensors_open(c, path);
-    const char *meta = heed_safetensors_meta(f, digest_key);
-    char said[24] = "", found[24];
-    if (meta) snprintf(said, sizeof said, "%s", meta);
-    heed_safetensors_close(f);
-    if (!heed_load(s, path)) return false;
-    snprintf(found, sizeof found, "%016" PRIx64, weights_digest(s));
-    if (meta && strcmp(said, found) != 0)
+    const char *said[SAID], *expected = heed_safetensors_meta(f, digest_key);
+    char found[24];
+    for (int i = 0; i < SAID; i++) {
+        said[i] = heed_safetensors_meta(f, said_keys[i]);
+        if (!said[i]) said[i] = "";
+    }
+    if (!expected && !heed_safetensors_meta(f, other_key))
         return heed_fail(c, HEED_DATA,
-                         "%s is damaged: weights: expected digest %s, found %s; hint: bring back a "
-                         "copy of this file",
-                         path, said, found);
-    return true;
+                         "%s is not of a run: expected the metadata digest; hint: it is damaged or "
+                         "was made by an early heed: bring back a copy, or train anew",
+                         path);
+    snprintf(found, sizeof found, "%016" PRIx64, weights_digest(s, said));
+    return !expected || strcmp(expected, found) == 0 ||
+           heed_fail(c, HEED_DATA,
+                     "%s is damaged: expected digest %s, found %s; hint: bring back a copy of this "
+                     "file",
+                     path, expected, found);
+}
+
+bool heed__weights_load(heed_store *s, const char *path) {
+    if (!heed_load(s, path)) return false;
+    heed_safetensors *f = heed_safetensors_open(heed_store_ctx(s), path);
+    bool ok = f && holds(f, s, path);
+    heed_safetensors_close(f);
+    return ok;
 }
 
 /* ---- state.json ---- */
@@ -123,13 +143,34 @@ static void add_field(heed_text *t, const field *f, const void *at) {
 /* The last key is a check sum of all that stands before it. */
 static const char check_key[] = "  \"check\": ";
 
-static bool write_state(heed_ctx *c, const char *path, const heed__state *s) {
+/* What resume compares config.conf with. A value that is not UTF-8 does not go into JSON. */
+static const char settings_key[] = "settings";
+
+static void add_settings(heed_text *t, const heed_config *f) {
+    json_t *o = json_object();
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const char *value;
+        const heed_option *p = heed_config_at(f, i, &value);
+        json_object_set_new(o, p->name, json_string(value));
+    }
+    char *text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
+    if (text)
+        heed_text_add(t, "  \"%s\": %s,\n", settings_key, text);
+    else
+        heed_fail(t->c, HEED_FAILED, "cannot write the settings: out of memory");
+    free(text);
+    json_decref(o);
+}
+
+static bool write_state(heed_ctx *c, const char *path, const heed__state *s,
+                        const heed_config *config) {
     heed_text t = {.c = c};
     heed_text_add(&t, "{\n");
     for (const field *f = fields; f->key; f++) add_field(&t, f, (const char *)s + f->at);
+    add_settings(&t, config);
     uint64_t check = t.s ? heed__hash64(t.s, t.n, 0) : 0;
     heed_text_add(&t, "%s\"%016" PRIx64 "\"\n}\n", check_key, check);
-    bool ok = heed__os_write(c, path, &(heed__piece){t.s, t.n}, 1);
+    bool ok = !heed__stopped(c) && heed__os_write(c, path, &(heed__piece){t.s, t.n}, 1);
     heed_text_free(&t);
     return ok;
 }
@@ -195,6 +236,31 @@ bool heed__state_read(heed_ctx *c, const char *path, heed__state *s) {
     return ok;
 }
 
+static bool same_setting(heed_config *f, heed_ctx *c, const char *path, const char *key,
+                         const char *was, bool *changed) {
+    if (!was || !heed_config_has(f, key) || strcmp(was, heed_config_text(f, key)) == 0) return true;
+    heed_rank rank = heed_config_rank(f, key);
+    *changed = true;
+    return rank == HEED_FROM_FLAG ||
+           heed_fail(
+               c, HEED_DATA,
+               "config.conf was changed: %s: %s names %s, found %s; hint: bring back the line "
+               "`%s = %s`, or train anew",
+               key, path, *was ? was : "nothing",
+               rank == HEED_FROM_DEFAULT ? "no such line" : heed_config_text(f, key), key, was);
+}
+
+bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *changed) {
+    json_t *root = heed__json_read(c, path);
+    const char *key;
+    json_t *was;
+    bool ok = root != NULL;
+    json_object_foreach(json_object_get(root, settings_key), key, was) ok =
+        ok && same_setting(f, c, path, key, json_string_value(was), changed);
+    json_decref(root);
+    return ok;
+}
+
 /* ---- the folder ---- */
 
 static bool stands(heed_ctx *c, const char *run, const char *name) {
@@ -247,7 +313,7 @@ static bool write_new(const heed__checkpoint *k, const heed__state *s, bool best
               save_weights(k, k->store, "last.new", "model.safetensors") &&
               save_weights(k, k->slots, "last.new", "optimizer.safetensors") &&
               (!best || save_weights(k, k->store, "last.new", "best.safetensors")) &&
-              write_state(k->c, heed__run_path(&path, k->run, "last.new/state.json"), s);
+              write_state(k->c, heed__run_path(&path, k->run, "last.new/state.json"), s, k->config);
     heed_text_free(&path);
     return ok;
 }

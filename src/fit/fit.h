@@ -55,6 +55,7 @@ typedef struct {
     heed_store *store, *slots;
     const char *architecture, *settings; /* the model's name; its settings as text */
     uint64_t tokenizer_digest;
+    const heed_config *config; /* all settings */
 } heed__checkpoint;
 
 /* RUN/NAME into t, which is returned as text. */
@@ -70,6 +71,9 @@ bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool
 /* Weights and optimizer of `last`. */
 bool heed__checkpoint_load(const heed__checkpoint *k);
 bool heed__state_read(heed_ctx *c, const char *path, heed__state *s);
+/* Refuses settings that are not those of the checkpoint, but for those that a flag gave, which set
+ * *changed. A checkpoint of an early heed names none. */
+bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *changed);
 /* Fills s from a file of heed__checkpoint_save, and checks that not a bit of it has changed. */
 bool heed__weights_load(heed_store *s, const char *path);
 
@@ -115,6 +119,8 @@ typedef struct {
     void *user;
 } heed__evaluation;
 bool heed__evaluate(const heed__evaluation *e, heed_score *score);
+/* How many items the loss of a batch is the mean of. */
+double heed__batch_weight(const heed_batch *b);
 
 /* ---- pace.c ---- */
 
@@ -148,6 +154,7 @@ typedef struct {
     heed__lock lock; /* on the run directory, held from the first write to the end */
     heed_text lock_path;
     bool fresh;           /* no checkpoint to go on from */
+    bool changed;         /* a flag gave another setting than the checkpoint's */
     int64_t saved_step;   /* -1: none yet */
     double loss;          /* of the last step */
     double start, before; /* clock at the start; seconds of training before a resume */
@@ -164,9 +171,15 @@ void heed__fit_release(heed__fitting *f);
 bool heed__fit_finished(const heed__fitting *f);
 void heed__fit_tell(heed__fitting *f, heed_fit_event event, const char *note);
 bool heed__fit_save(heed__fitting *f, bool best);
+/* Of the passes of an update. In gradient descent each weighs as much as the items that its loss is
+ * the mean of, so that the sum is the gradient of the data set; else all weigh the same. */
+typedef struct {
+    double loss, weight; /* loss: the sum of weight times loss */
+    size_t items;
+} heed__passes;
 /* One update; its passes alone are given by micro-batch. */
 bool heed__fit_update(heed__fitting *f);
-bool heed__fit_pass(heed__fitting *f, uint32_t micro, double *loss, size_t *items);
+bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum);
 /* The evaluation's batches from 0 to count. */
 heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 
@@ -174,8 +187,11 @@ heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 
 /* The model's settings of f as ";layers=4;heads=2": what a weights file says of itself. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
-/* Refuses when a run stands at dir, unless force. */
+/* Refuses when a run stands at dir, unless force; and always when files of the same names stand
+ * there that are not of a run. */
 bool heed__run_vacant(heed_ctx *c, const char *dir, bool force);
+/* Refuses when a new run would remove what it is trained on. */
+bool heed__run_spares(heed_ctx *c, const heed_fit_args *a);
 /* Makes the folder, or removes from it what an earlier run left; then tokenizer and labels. */
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a);
 /* Takes back what heed__run_make and a first checkpoint left; made: the folder itself is new. */

@@ -173,10 +173,11 @@ static size_t store_bytes(const heed_store *s) {
  * model is built again. */
 static bool try_out(heed__fitting *f) {
     heed__state kept = f->state;
-    double loss = 0;
-    size_t items = 0;
-    bool ok = f->set.minutes > 0 ? fix_by_clock(f)
-                                 : heed__fit_pass(f, 0, &loss, &items) && evaluate_one(f);
+    heed__passes sum = {0};
+    /* a parameter without a gradient is reported by the first step, not by the trial as well */
+    for (int i = 0; i < heed_store_count(f->store); i++)
+        heed_store_at(f->store, i)->reported = true;
+    bool ok = f->set.minutes > 0 ? fix_by_clock(f) : heed__fit_pass(f, 0, &sum) && evaluate_one(f);
     if (!ok) return false;
     f->state = kept;
     f->loss = NAN;
@@ -234,7 +235,7 @@ static bool read_checkpoint(heed__fitting *f) {
                   run, run);
     else if (whole)
         ok = heed__state_read(f->c, heed__run_path(&path, run, "last/state.json"), &f->state) &&
-             agrees(f);
+             heed__state_settings(f->c, path.s, f->a->config, &f->changed) && agrees(f);
     else if (trained)
         ok =
             heed_fail(f->c, HEED_DATA,
@@ -270,7 +271,8 @@ static bool open_run(heed__fitting *f) {
     if (!a->run) return true;
     f->lock_path.c = f->c;
     if (!heed__run_path(&f->lock_path, a->run, ".lock")[0]) return false;
-    if (!a->resume && !heed__run_vacant(f->c, a->run, a->force)) return false;
+    if (!a->resume && !(heed__run_vacant(f->c, a->run, a->force) && heed__run_spares(f->c, a)))
+        return false;
     if (heed__os_is_dir(a->run) && !lock_run(f)) return false;
     return !a->resume || (heed__checkpoint_mend(f->c, a->run) && read_checkpoint(f));
 }
@@ -319,7 +321,7 @@ static bool go_on(heed__fitting *f) {
 static bool claim_run(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     return heed__os_make_dir(f->c, a->run) && lock_run(f) &&
-           heed__run_vacant(f->c, a->run, a->force || a->resume);
+           heed__run_vacant(f->c, a->run, a->force || a->resume) && heed__run_spares(f->c, a);
 }
 
 static bool start_run(heed__fitting *f) {
@@ -337,7 +339,8 @@ static void note_limit(heed__fitting *f) {
     heed__fit_tell(f, HEED_FIT_NOTE, note);
 }
 
-/* A new run stands with its first checkpoint, or not at all. */
+/* A new run stands with its first checkpoint, or not at all; a checkpoint names the settings of
+ * config.conf. */
 static bool begin(heed__fitting *f) {
     heed__state *s = &f->state;
     const char *run = f->a->run;
@@ -349,7 +352,7 @@ static bool begin(heed__fitting *f) {
     f->start = heed__os_seconds();
     if (ok) heed__fit_tell(f, HEED_FIT_START, NULL);
     if (ok) note_limit(f);
-    if (ok && f->fresh) ok = heed__fit_save(f, true);
+    if (ok && (f->fresh || f->changed)) ok = heed__fit_save(f, f->fresh);
     if (!ok && claimed && !f->a->resume) heed__run_abandon(f->c, run, made);
     return ok && !heed__stopped(f->c);
 }

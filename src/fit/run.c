@@ -9,6 +9,10 @@
 
 /* ---- evaluation ---- */
 
+double heed__batch_weight(const heed_batch *b) {
+    return b->picks ? b->pick_count : b->items ? (double)b->items : b->rows;
+}
+
 /* A model without metrics of its own counts the loss alone. */
 static bool add_batch(const heed__evaluation *e, uint64_t index, heed_score *score) {
     heed_ctx *c = heed_tape_ctx(e->tape);
@@ -24,7 +28,7 @@ static bool add_batch(const heed__evaluation *e, uint64_t index, heed_score *sco
     double weight = score->weight;
     if (e->model->metrics) e->model->metrics(e->self, &b, score);
     if (score->weight == weight) {
-        double items = b.picks ? b.pick_count : b.items ? (double)b.items : b.rows;
+        double items = heed__batch_weight(&b);
         score->loss += (double)loss->x[0] * items;
         score->weight += items;
     }
@@ -72,7 +76,9 @@ bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *o
     return out->n > 0 || heed_text_add(out, "%s", "");
 }
 
-/* All that a run consists of; removed by force, and nothing else is. */
+/* All that a run consists of: what a new one may replace, and nothing else. config.conf comes
+ * first, so that it is written before the others and removed after them: a folder with any of them
+ * and without a config.conf is not of our making. */
 static const char *const run_files[] = {"config.conf",
                                         "model.safetensors",
                                         "last",
@@ -87,23 +93,59 @@ static const char *const run_files[] = {"config.conf",
                                         "tokenizer_config.json",
                                         "vocab.txt",
                                         "vocab.json",
-                                        "merges.txt",
-                                        NULL};
-enum { TELLING = 5 }; /* the first ones tell that a folder is a run */
+                                        "merges.txt"};
+enum { RUN_FILES = sizeof run_files / sizeof *run_files };
+
+/* The first of the files that stands in dir, NULL: none. */
+static const char *standing(heed_ctx *c, const char *dir) {
+    heed_text path = {.c = c};
+    const char *found = NULL;
+    for (int i = 0; i < RUN_FILES && !found; i++)
+        if (heed__os_exists(heed__run_path(&path, dir, run_files[i]))) found = run_files[i];
+    heed_text_free(&path);
+    return found;
+}
 
 bool heed__run_vacant(heed_ctx *c, const char *dir, bool force) {
-    heed_text path = {.c = c};
-    bool taken = false;
-    for (int i = 0; i < TELLING && !taken; i++)
-        taken = heed__os_exists(heed__run_path(&path, dir, run_files[i]));
-    heed_text_free(&path);
     if (heed__os_exists(dir) && !heed__os_is_dir(dir))
         return heed_fail(c, HEED_USAGE, "run is wrong: %s: expected a folder, found a file", dir);
-    if (taken && !force)
+    const char *found = standing(c, dir);
+    bool run = found == run_files[0] || heed__checkpoint_find(c, dir);
+    if (found && !run)
+        return heed_fail(c, HEED_USAGE,
+                         "folder is not empty: %s holds %s, but no run: expected a new or empty "
+                         "folder, or a run; hint: another folder for the run",
+                         dir, found);
+    if (run && !force)
         return heed_fail(c, HEED_USAGE,
                          "run exists already: %s: expected no run there; hint: `heed resume %s` "
                          "goes on, --force starts anew and removes it",
                          dir, dir);
+    return !heed__stopped(c);
+}
+
+/* True if the setting, a path, names something that a new run at dir would remove. */
+static bool in_the_way(heed_ctx *c, const heed_fit_args *a, const char *key) {
+    uint64_t input[2], file[2];
+    heed_text path = {.c = c};
+    bool same = false;
+    if (heed_config_has(a->config, key) &&
+        heed__os_identity(heed_config_text(a->config, key), input))
+        for (int i = 0; i < RUN_FILES && !same; i++)
+            same = heed__os_identity(heed__run_path(&path, a->run, run_files[i]), file) &&
+                   input[0] == file[0] && input[1] == file[1];
+    heed_text_free(&path);
+    return same;
+}
+
+bool heed__run_spares(heed_ctx *c, const heed_fit_args *a) {
+    static const char *const inputs[] = {"data", "val"};
+    for (int i = 0; i < 2; i++)
+        if (in_the_way(c, a, inputs[i]))
+            return heed_fail(c, HEED_USAGE,
+                             "%s is wrong: %s is a file of the run that would be replaced; hint: "
+                             "move it out of %s first",
+                             inputs[i], heed_config_text(a->config, inputs[i]), a->run);
     return !heed__stopped(c);
 }
 
@@ -121,14 +163,14 @@ bool heed__run_write_config(heed_ctx *c, const heed_fit_args *a) {
 static bool clear_run(heed_ctx *c, const char *dir) {
     heed_text path = {.c = c};
     bool ok = true;
-    for (int i = 0; ok && run_files[i]; i++)
+    for (int i = RUN_FILES; ok && i-- > 0;)
         ok = heed__run_path(&path, dir, run_files[i])[0] && heed__os_remove(c, path.s);
     heed_text_free(&path);
     return ok;
 }
 
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
-    return heed__os_make_dir(c, a->run) && clear_run(c, a->run) &&
+    return heed__os_make_dir(c, a->run) && clear_run(c, a->run) && heed__run_write_config(c, a) &&
            (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run)) &&
            (!a->labels || heed__labels_write(c, a->run, a->labels, a->label_count));
 }

@@ -137,34 +137,14 @@ bool heed__setting_put(heed_config *f, heed__setting *s, const char *text, const
 
 /* ---- did you mean ---- */
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
-/* Insertions, deletions, changes and swaps of neighbours that lead from a to b: the restricted
- * Damerau-Levenshtein distance. Texts beyond the table count as far. */
-static size_t distance(const char *a, size_t n, const char *b, size_t m) {
-    enum { MOST = 40 };
-    size_t d[MOST + 1][MOST + 1];
-    if (n > MOST || m > MOST) return MOST;
-    for (size_t i = 0; i <= n; i++) d[i][0] = i;
-    for (size_t j = 0; j <= m; j++) d[0][j] = j;
-    for (size_t i = 1; i <= n; i++)
-        for (size_t j = 1; j <= m; j++) {
-            size_t change = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            d[i][j] = least(change, least(d[i - 1][j], d[i][j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
-        }
-    return d[n][m];
-}
-
 /* The key nearest to a misspelt one, or the one that it begins; NULL if none is near. */
 static const char *nearest(const heed_config *f, const char *key, size_t n) {
     size_t best = n < 4 ? 2 : n / 3 + 1; /* must be below */
     const char *found = NULL;
     for (size_t i = 0; i < f->count; i++) {
         const char *name = f->settings[i].o->name;
-        size_t far = distance(key, n, name, strlen(name));
-        if (n >= 3 && strncmp(name, key, n) == 0) far = least(far, 1);
+        size_t far = heed_text_edits(key, n, name, strlen(name));
+        if (n >= 3 && far > 1 && strncmp(name, key, n) == 0) far = 1;
         if (far >= best) continue;
         best = far;
         found = name;

@@ -5,8 +5,9 @@
 #include "set.h"
 
 #define BAND   32768 /* elements of a chunk's part of x, or so */
-#define PIXELS 1024  /* of a chunk of several images, at most */
-#define PARTS  16    /* sums over parts of the pixels, for the gradient of the weights */
+#define PIXELS 256   /* of a chunk of several images, at most */
+#define PARTS  16    /* sums over parts of the pixels, for the gradient of the weights, at most */
+#define LEAST  512   /* pixels of such a part, or so */
 
 typedef struct {
     heed_conv_job j;
@@ -42,7 +43,9 @@ static void cut(conv *v) {
     while (v->lines > 1 && band_of(v, v->lines) > BAND) v->lines = (v->lines + 1) / 2;
     v->bands = parts_of((size_t)j->oh, (size_t)v->lines);
     v->chunks = v->bands * parts_of((size_t)j->batch, (size_t)v->images);
+    size_t least = parts_of(LEAST, (size_t)v->images * (size_t)v->lines * (size_t)j->ow);
     v->part_chunks = parts_of(v->chunks, PARTS);
+    if (v->part_chunks < least) v->part_chunks = least;
     v->parts = parts_of(v->chunks, v->part_chunks);
 }
 

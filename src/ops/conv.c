@@ -47,6 +47,12 @@ static long long reach(const heed_node *n, int d) {
     return (long long)a->dilation[d] * (n->in[W]->shape[2 + d] - 1) + 1;
 }
 
+/* Pixels of an image are counted in 32 bits. */
+static bool check_size(heed_node *n, const int shape[4]) {
+    return (double)shape[1] * shape[2] <= INT32_MAX ||
+           heed__clash(n, X, W, "the output has too many pixels");
+}
+
 static bool infer(heed_node *n) {
     const heed_conv_args *a = n->args;
     if (!check_dims(n)) return false;
@@ -63,7 +69,7 @@ static bool infer(heed_node *n) {
                                reach(n, d), d ? "columns" : "rows", padded);
         shape[1 + d] = (int)((padded - reach(n, d)) / a->stride[d]) + 1;
     }
-    return heed_out(n, 4, shape);
+    return check_size(n, shape) && heed_out(n, 4, shape);
 }
 
 static bool infer_transposed(heed_node *n) {
@@ -87,7 +93,7 @@ static bool infer_transposed(heed_node *n) {
                                d ? "columns" : "rows");
         shape[1 + d] = (int)size;
     }
-    return heed_out(n, 4, shape);
+    return check_size(n, shape) && heed_out(n, 4, shape);
 }
 
 /* The convolution from `big` to `small`: the op itself, or what the op is the transpose of. */

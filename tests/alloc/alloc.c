@@ -6,6 +6,7 @@
 #include "models.h"
 
 #include <heed/image.h>
+#include <heed/inspect.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,23 +205,54 @@ static bool pictures_read(const char *png) {
     return ok;
 }
 
-static void every_failure_of_pictures(void) {
+/* A sheet, a heat map and an overlay drawn into the file. */
+static bool pictures_drawn(const char *png) {
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    const heed_real values[] = {1, 2, 3, 40}, *maps[] = {values};
+    const char *names[] = {"one", "a class of a long name"};
+    const heed_tile tile = {jpeg_progressive_pixels, 18, 11, 3, "caption", "second"};
+    heed_sheet_png(c, &(heed_sheet){"title", 1, 0, 0, &tile}, png);
+    heed_heatmap_png(c,
+                     &(heed_heatmap){.rows = 2,
+                                     .cols = 2,
+                                     .values = values,
+                                     .row_labels = names,
+                                     .col_labels = names,
+                                     .numbers = true},
+                     png);
+    heed_overlay_png(c,
+                     &(heed_overlay){.pixels = jpeg_progressive_pixels,
+                                     .width = 18,
+                                     .height = 11,
+                                     .channels = 3,
+                                     .rows = 2,
+                                     .cols = 2,
+                                     .count = 1,
+                                     .maps = maps},
+                     png);
+    bool ok = heed_state(c) == HEED_OK;
+    heed_close(c);
+    return ok;
+}
+
+/* Each allocation of a job on a picture file fails in turn. */
+static void every_failure_of(const char *what, bool (*job)(const char *png)) {
     char png[600];
     path_of(png, sizeof png, "a.png");
     heed_ctx *c = heed_open(NULL);
     heed_png_save(c, png, jpeg_progressive_pixels, 18, 11);
     heed_close(c);
     long before = alloc_calls, errors = 0;
-    check(pictures_read(png), "pictures without a failure");
+    check(job(png), what);
     long total = alloc_calls - before;
     for (long n = 1; n <= total; n++) {
         alloc_calls = 0;
         alloc_fail_at = n;
-        errors += !pictures_read(png);
+        errors += !job(png);
         alloc_fail_at = 0;
     }
-    printf("pictures: %ld of %ld failed allocations ended in an error\n", errors, total);
-    check(total > 10 && errors >= total - 2, "pictures: a failed allocation is an error");
+    printf("%s: %ld of %ld failed allocations ended in an error\n", what, errors, total);
+    check(total > 5 && errors >= total - 2, what);
 }
 
 int main(int argc, char **argv) {
@@ -234,7 +266,8 @@ int main(int argc, char **argv) {
     every_failure(&heed_model_mlm);
     every_failure(&heed_model_gpt);
     every_failure(&heed_model_cnn);
-    every_failure_of_pictures();
+    every_failure_of("pictures read", pictures_read);
+    every_failure_of("pictures drawn", pictures_drawn);
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

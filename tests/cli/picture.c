@@ -1,4 +1,5 @@
-/* picture FILE SIDE RED GREEN BLUE -- a BMP picture of one colour, darker towards its lower right corner. */
+/* picture FILE SIDE RED GREEN BLUE -- a BMP picture of one colour, darker towards its lower right
+ * corner. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +20,9 @@ int main(int argc, char **argv) {
     for (int y = 0; y < side; y++) { /* from the bottom */
         for (int x = 0; x < side; x++)
             for (int c = 5; c > 2; c--)
-                put(f, (unsigned long)(atoi(argv[c]) * (2 * side - x - (side - 1 - y)) / (2 * side)), 1);
+                put(f,
+                    (unsigned long)(atoi(argv[c]) * (2 * side - x - (side - 1 - y)) / (2 * side)),
+                    1);
         put(f, 0, rest);
     }
     return fclose(f) != 0;

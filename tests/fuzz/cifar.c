@@ -12,7 +12,7 @@ static void put_records(const char *name, size_t size, const uint8_t *data, size
     size_t count = 1 + data[0] % 24, total = sized ? count * size : count * size - data[0] % 5;
     for (size_t i = 0; i < total; i++) bytes[i] = data[i % n];
     for (size_t i = 0; sized && i < count; i++) /* most often all ten classes */
-        bytes[i * size] = (uint8_t)(data[1] & 1 ? data[i % n] % 12 : i % 10);
+        bytes[i * size] = (uint8_t)(data[n / 2] & 1 ? data[i % n] % 12 : i % 10);
     put(name, bytes, total);
 }
 

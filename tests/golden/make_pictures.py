@@ -18,7 +18,9 @@ JPEGS = [
     ("baseline", 19, 13, "RGB", dict(subsampling=2)),
     ("progressive", 18, 11, "RGB", dict(subsampling=0, progressive=True)),
     ("restarts", 40, 10, "L", dict(restart_marker_blocks=2)),
+    ("rgb", 10, 9, "RGB", dict(keep_rgb=True)),
     ("cmyk", 9, 8, "CMYK", dict()),
+    ("ycck", 9, 8, "CMYK", dict()),
 ]
 SIZES = [(4, 3), (11, 9), (1, 1), (7, 2)]  # of a 7 x 5 picture
 
@@ -41,10 +43,13 @@ def jpegs():
         picture = Image.fromarray(pixels.squeeze(), mode)
         file = io.BytesIO()
         picture.save(file, "JPEG", quality=85, optimize=True, **how)
-        decoded = Image.open(io.BytesIO(file.getvalue()))
+        data = bytearray(file.getvalue())
+        if name == "ycck":  # the same file, read another way
+            data[data.index(b"Adobe") + 11] = 2
+        decoded = Image.open(io.BytesIO(data))
         if mode == "CMYK":
             decoded = decoded.convert("RGB")
-        table("unsigned char", f"jpeg_{name}", list(file.getvalue()))
+        table("unsigned char", f"jpeg_{name}", list(data))
         table("unsigned char", f"jpeg_{name}_pixels", list(np.asarray(decoded).reshape(-1)))
 
 
