@@ -1,7 +1,11 @@
 /* Context, random streams, store, tape: with ops of the test's own. */
+#define _DEFAULT_SOURCE /* setenv */
 #include "test.h"
 
+#include "core/core.h"
 #include "core/os.h"
+
+#include <locale.h>
 
 /* y = x^2 */
 static bool square_infer(heed_node *n) { return heed_out_like(n, 0); }
@@ -309,6 +313,34 @@ TEST(core_views_have_gradients_of_their_own) {
         if (asked) CHECK(v->g[0] == 6 && v->g[1] == 16 && x->g[1] == 4 && x->g[2] == 12);
     }
     CLOSE(c);
+}
+
+/* ---- locale ---- */
+
+/* One whose point is a comma: of the machine, or made here. */
+static bool speak_german(void) {
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
+    char line[256];
+    for (int i = 0; i < 3; i++)
+        if (setlocale(LC_ALL, names[i])) return true;
+    snprintf(line, sizeof line, "localedef -i de_DE -f UTF-8 %s/de 2>/dev/null", test_folder());
+    setenv("LOCPATH", test_folder(), 1);
+    return system(line) >= 0 && setlocale(LC_ALL, "de");
+}
+
+TEST(core_initial_values_know_points_in_any_locale) {
+    char text[40];
+    if (!speak_german()) puts("no locale with a decimal comma: the test shows nothing");
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    heed_store *s = heed_store_new(c);
+    const heed_tensor *a = heed_param(s, "a", "const:0.25", 1, (int[]){2});
+    snprintf(text, sizeof text, "const:%g", 0.25);
+    const heed_tensor *b = heed_param(s, "b", text, 1, (int[]){2});
+    CHECK(a && a->x[0] == (heed_real)0.25 && b && b->x[0] == (heed_real)0.25);
+    CHECK_TEXT(heed__number_text(text, 0.125, 0), "0.125");
+    CHECK_TEXT(heed__number_text(text, 1.0 / 3, 4), "0.3333");
+    CLOSE(c);
+    setlocale(LC_ALL, "C");
 }
 
 /* ---- threads ---- */
