@@ -185,7 +185,7 @@ heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 
 /* ---- run.c ---- */
 
-/* The model's settings of f as lines "layers=4": what a weights file says of itself. */
+/* The model's settings of f as ";layers=4;heads=2": what a weights file says of itself. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
 /* Refuses when a run stands at dir, unless force; and always when files of the same names stand
  * there that are not of a run. */

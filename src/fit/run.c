@@ -60,11 +60,18 @@ static bool is_shared(const char *key) {
     return false;
 }
 
-/* A default of the model's own for a setting that all trainings share is none of the model's. */
+/* A default of the model's own for a setting that all trainings share is none of the model's. Each
+ * setting follows a mark: a semicolon, which JSON need not escape (where memory ends within an
+ * escape, jansson aborts), or a line break if a value has a semicolon. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out) {
+    char mark = ';';
+    for (const heed_option *o = m->options; o && o->name; o++) {
+        const char *value = heed_config_text(f, o->name);
+        if (value && strchr(value, mark)) mark = '\n';
+    }
     for (const heed_option *o = m->options; o && o->name; o++)
-        if (!is_shared(o->name) && !heed_text_add(out, "%s%s=%s", out->n ? "\n" : "", o->name,
-                                                  heed_config_text(f, o->name)))
+        if (!is_shared(o->name) &&
+            !heed_text_add(out, "%c%s=%s", mark, o->name, heed_config_text(f, o->name)))
             return false;
     return out->n > 0 || heed_text_add(out, "%s", "");
 }
@@ -287,11 +294,14 @@ static bool read_config(opened *o, const char *path) {
     return heed_config_read(o->run.config, path, HEED_FROM_FILE);
 }
 
-/* The weights file knows best what model it holds. */
+/* The weights file knows best what model it holds. Files of version 0.1.0 have lines, without a
+ * first mark. */
 static bool apply_settings(opened *o, const char *path) {
+    const char *mark = o->settings.s && o->settings.s[0] == ';' ? ";" : "\n";
     for (char *key = o->settings.s, *next; key && *key; key = next) {
-        next = key + strcspn(key, "\n");
+        next = key + strcspn(key, mark);
         if (*next) *next++ = 0;
+        if (!*key) continue;
         char *value = strchr(key, '=');
         if (!value)
             return heed_fail(o->run.c, HEED_DATA,

@@ -265,6 +265,8 @@ json groups.0.runs.1 runs-3
 json groups.0.accuracy.high
 json groups.1.name mlp
 json runs.0.test_accuracy
+run compare runs-2 runs-2/ mlp --json
+json runs.1.run mlp
 run compare runs-2 mlp
 says "task "
 hides "seeds together"
