@@ -18,7 +18,8 @@ struct vit {
 
 static const heed_option options[] = {
     IMAGE_OPTIONS,
-    WHOLE("patch", "0", 0, 4096, "side of a patch in pixels; 0: about 7 patches a side"),
+    WHOLE("patch", "0", 0, 4096,
+          "side of a patch in pixels; 0: 4 patches a side of small pictures, 8 of large ones"),
     CHOICE("pool", "cls", "cls|mean",
            "the head reads a token of its own, or the mean of the patches"),
     CHOICE("positions", "learned", "learned|sinusoidal|none",
@@ -31,16 +32,20 @@ static const heed_option options[] = {
 
 /* ---- patches ---- */
 
-enum { SIDE = 7 }; /* patches a side, if the size allows */
-
-/* The divisor of `size` that is nearest to `to`, by ratio. */
-static int nearest_divisor(int size, double to) {
+/* The divisor of `size` that is nearest to `to` by ratio, at most `most`. */
+static int nearest_divisor(int size, double to, int most) {
     int best = 1;
-    for (int p = 1; p <= size; p++) {
+    for (int p = 1; p <= most; p++) {
         double was = best > to ? best / to : to / best, is = p > to ? p / to : to / p;
         if (size % p == 0 && is <= was) best = p;
     }
     return best;
+}
+
+/* Few enough that a picture trains in a millisecond: 4 patches a side of small pictures, 8 of large
+ * ones. */
+static int usual_patch(int size) {
+    return nearest_divisor(size, size > 56 ? size / 8.0 : 7, size < 4 ? size : size / 4);
 }
 
 static bool refuse_patch(heed_ctx *c, int size, int patch) {
@@ -52,7 +57,7 @@ static bool refuse_patch(heed_ctx *c, int size, int patch) {
     return heed_fail(c, HEED_USAGE,
                      "patches do not tile the picture: --patch: expected a divisor of image-size "
                      "%d (%s), found %d; hint: --patch %d",
-                     size, list, patch, nearest_divisor(size, patch));
+                     size, list, patch, nearest_divisor(size, patch, size));
 }
 
 /* ---- parameters ---- */
@@ -88,7 +93,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
                        .final_norm = heed_config_bool(f, "final-norm")};
     if (!picture_read(&m->base, c, f)) return false;
     int size = m->base.size, patch = model_int(f, "patch");
-    if (patch == 0) patch = nearest_divisor(size, (double)size / SIDE);
+    if (patch == 0) patch = usual_patch(size);
     if (size % patch) return refuse_patch(c, size, patch);
     m->base.features = features;
     stack_read(&m->stack, f, kind);

@@ -329,13 +329,14 @@ TEST(note_keeps_a_value_for_probes) {
     heed_probe(t, "block.*", true);
     heed_tape_begin(t, HEED_TRAIN, 0);
     heed_tensor *x = heed_want_grad(t, REALS(t, S(2), 1, 2));
-    heed_tensor *y = heed_scale(t, x, 3, 0);
-    y = heed_note(heed_at(t, "block.0"), y, "hidden");
-    CHECK(heed_backward(t, heed_sum(t, heed_mul(t, y, y))));
+    heed_tensor *before = heed_scale(t, x, 3, 0);
+    heed_tensor *y = heed_note(heed_at(t, "block.0"), before, "hidden");
+    heed_tensor *beside = heed_sum(t, heed_scale(t, before, 5, 0));
+    CHECK(heed_backward(t, heed_add(t, heed_sum(t, heed_mul(t, y, y)), beside)));
     heed_tensor *hidden = heed_probe_find(t, "block.0.hidden");
     CHECK_VALUES(hidden, 0, 3, 6);
     CHECK_GRADS(hidden, 0, 6, 12);
-    CHECK_GRADS(x, 0, 18, 36);
+    CHECK_GRADS(x, 0, 18 + 15, 36 + 15);
     REFUSED(heed_note(t, x, "a name that is longer than any name of a value"), "letters");
     CLOSE(c);
 }

@@ -1,5 +1,11 @@
 /* Context, random streams, store, tape: with ops of the test's own. */
+#define _DEFAULT_SOURCE /* setenv */
 #include "test.h"
+
+#include "core/core.h"
+#include "core/os.h"
+
+#include <locale.h>
 
 /* y = x^2 */
 static bool square_infer(heed_node *n) { return heed_out_like(n, 0); }
@@ -262,9 +268,120 @@ TEST(core_gradients_of_computed_values_can_be_asked_for) {
         CHECK(heed_backward(t, heed_push(t, total, NULL, y)));
         CHECK(y->g && y->g[0] == 1 && !x->g);
     }
+    heed_want_grad(t, w);
     CHECK(heed_backward(t, heed_push(t, total, NULL, w)));
+    CHECK(w->g && w->g[0] == 1);
     CHECK(m.count == 0); /* HEED_TRACE reports no parameter */
     CLOSE(c);
+}
+
+/* Somebody who looks at gradients between two updates leaves the next one as it was. */
+TEST(core_traced_gradients_leave_parameters_alone) {
+    heed_ctx *c = heed_open(NULL);
+    heed_store *s = heed_store_new(c);
+    heed_tensor *w = heed_param(s, "w", "const:3", 1, (int[]){2});
+    heed_tape *t = heed_tape_new(c);
+    for (int trained = 0; trained < 2; trained++) {
+        heed_tape_begin(t, HEED_TRACE, 0);
+        heed_tensor *y = heed_want_grad(t, heed_push(t, square, NULL, w));
+        CHECK(heed_backward(t, heed_push(t, total, NULL, y)) && y->g[1] == 1);
+        CHECK(w->touched == (trained == 1) && (!w->g || w->g[0] == 6));
+        heed_tape_begin(t, HEED_TRAIN, 0);
+        heed_zero_grads(s);
+        CHECK(heed_backward(t, heed_push(t, total, NULL, heed_push(t, square, NULL, w))));
+        CHECK(w->touched && w->g[0] == 6);
+    }
+    CLOSE(c);
+}
+
+/* loss = sum(v^2) + sum(x^2) with v a view of the second half of x: dv = 2 v, dx = 2 x (+ 2 v). */
+TEST(core_views_have_gradients_of_their_own) {
+    heed_ctx *c = heed_open(NULL);
+    heed_tape *t = heed_tape_new(c);
+    for (int asked = 0; asked < 2; asked++) {
+        heed_tape_begin(t, HEED_TRACE, 0);
+        heed_tensor *leaf = heed_input(t, (heed_real[]){0, 0, 0, 0, 1, 2, 3, 4}, 1, (int[]){8});
+        heed_tensor *x = heed_push(t, half, NULL, heed_want_grad(t, leaf));
+        heed_tensor *v = heed_push(t, half, NULL, asked ? heed_want_grad(t, x) : x);
+        heed_tensor *w = heed_push(t, half, NULL, asked ? heed_want_grad(t, v) : v);
+        heed_tensor *sum[] = {heed_push(t, square, NULL, x), heed_push(t, square, NULL, v),
+                              heed_push(t, square, NULL, w)};
+        heed_tensor *loss = heed_push(t, total, NULL, heed_concat(t, 0, 3, sum));
+        CHECK(heed_backward(t, loss));
+        for (int i = 0; i < 4; i++) CHECK(leaf->g[i] == 0);
+        CHECK(leaf->g[4] == 2 && leaf->g[5] == 4 && leaf->g[6] == 12 && leaf->g[7] == 24);
+        if (asked) CHECK(v->g[0] == 6 && v->g[1] == 16 && x->g[1] == 4 && x->g[2] == 12);
+    }
+    CLOSE(c);
+}
+
+/* ---- locale ---- */
+
+/* One whose point is a comma: of the machine, or made here. */
+static bool speak_german(void) {
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
+    char line[256];
+    for (int i = 0; i < 3; i++)
+        if (setlocale(LC_ALL, names[i])) return true;
+    snprintf(line, sizeof line, "localedef -i de_DE -f UTF-8 %s/de 2>/dev/null", test_folder());
+    setenv("LOCPATH", test_folder(), 1);
+    return system(line) >= 0 && setlocale(LC_ALL, "de");
+}
+
+TEST(core_initial_values_know_points_in_any_locale) {
+    char text[40];
+    if (!speak_german()) puts("no locale with a decimal comma: the test shows nothing");
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    heed_store *s = heed_store_new(c);
+    const heed_tensor *a = heed_param(s, "a", "const:0.25", 1, (int[]){2});
+    snprintf(text, sizeof text, "const:%g", 0.25);
+    const heed_tensor *b = heed_param(s, "b", text, 1, (int[]){2});
+    CHECK(a && a->x[0] == (heed_real)0.25 && b && b->x[0] == (heed_real)0.25);
+    CHECK_TEXT(heed__number_text(text, 0.125, 0), "0.125");
+    CHECK_TEXT(heed__number_text(text, 1.0 / 3, 4), "0.3333");
+    CLOSE(c);
+    setlocale(LC_ALL, "C");
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 4, ROUNDS = 300 };
+typedef struct {
+    heed_ctx *c;
+    const heed_tensor *w;
+    int number, right;
+} worker;
+
+static void infer_often(void *data) {
+    worker *k = data;
+    for (int i = 0; i < ROUNDS; i++) {
+        heed_tape *t = heed_tape_new(k->c);
+        heed_tape_begin(t, HEED_EVAL, 0);
+        heed_tensor *x = heed_input(t, k->w->x, 1, (int[]){2});
+        heed_tensor *y = heed_push(t, square, NULL, x);
+        k->right += y && y->x[1] == 9;
+        heed_tape_free(t);
+    }
+    heed_fail(k->c, HEED_FAILED, "from thread %d", k->number);
+}
+
+TEST(core_one_context_serves_many_threads) {
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    heed_store *s = heed_store_new(c);
+    const heed_tensor *w = heed_param(s, "w", "const:3", 1, (int[]){2});
+    heed__thread *thread[THREADS];
+    worker work[THREADS];
+    int right = 0, first = -1;
+    for (int i = 0; i < THREADS; i++) {
+        work[i] = (worker){c, w, i, 0};
+        thread[i] = heed__thread_start(NULL, infer_often, &work[i]);
+    }
+    for (int i = 0; i < THREADS; i++) heed__thread_join(thread[i]);
+    for (int i = 0; i < THREADS; i++) right += work[i].right;
+    /* the thread that was through first stops the others, with a message of its own */
+    CHECK(right >= ROUNDS && heed_state(c) == HEED_FAILED);
+    CHECK(sscanf(heed_why(c), "from thread %d", &first) == 1 && work[first].right == ROUNDS);
+    heed_close(c);
 }
 
 TEST(core_missing_backward_is_refused_when_recorded) {

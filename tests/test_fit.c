@@ -344,3 +344,27 @@ TEST(fit_machine_has_a_load) {
     bool crowded = heed_crowded(&load, &cpus);
     CHECK(cpus >= 1 && load < 1e5 && !(crowded && load < cpus));
 }
+
+/* ---- parameters without a gradient ---- */
+
+static bool init_with_spare(void *self, heed_store *s, const heed_config *f) {
+    heed_param(s, "spare", "one", 1, (int[]){2});
+    return tiny_init(self, s, f);
+}
+
+static void count_warnings(void *user, heed_level level, const char *message) {
+    if (level == HEED_WARN && strstr(message, "spare gets no gradient")) ++*(int *)user;
+}
+
+TEST(fit_reports_a_parameter_without_gradient_once) {
+    int count = 0;
+    heed_model spare = tiny_model;
+    spare.init = init_with_spare;
+    job j;
+    job_open(&j, NULL, "steps=3",
+             (heed_options){.threads = 1, .log = count_warnings, .user = &count});
+    j.args.model = &spare;
+    job_fit(&j);
+    CLOSE(j.c);
+    CHECK(count == 1);
+}

@@ -1,5 +1,6 @@
 /* heed_fit: going on after a stop, a death at any moment, a full disk. */
 #define _GNU_SOURCE /* fork, setrlimit, syscall */
+#include "core/core.h"
 #include "core/os.h"
 #include "fit_job.h"
 
@@ -38,6 +39,42 @@ TEST(fit_resume_is_exact) {
     }
     split_run("last", settings, 24, 2);
     CHECK(same_run("whole", "last"));
+}
+
+/* How many evaluations were without a better one is part of the state. */
+TEST(fit_resume_keeps_its_patience) {
+    static const char settings[] =
+        "steps=60 lr=0.05 eval-every=2 batch=4 best=accuracy patience=6 dropout=0.1";
+    train_run("whole", settings);
+    for (int at = 3; at < 12; at += 4) {
+        char run[16];
+        snprintf(run, sizeof run, "at%d", at);
+        split_run(run, settings, at, 1);
+        if (!same_run("whole", run)) test_fail(__FILE__, __LINE__, "stopped at %d", at);
+    }
+}
+
+/* A checkpoint of the first version has no best_metric. */
+TEST(fit_resume_of_an_old_checkpoint) {
+    static const char settings[] = "steps=12 eval-every=3";
+    train_run("whole", settings);
+    job j;
+    job_open(&j, "old", settings, (heed_options){.threads = 1});
+    j.stop_at = 7;
+    job_fit(&j);
+    heed_close(j.c);
+    size_t n;
+    char *text = slurp("old", "last/state.json", &n), *line = strstr(text, "  \"best_metric\"");
+    CHECK(line);
+    char *next = line ? strchr(line, '\n') + 1 : text;
+    memmove(line ? line : text, next, strlen(next) + 1);
+    char *check = strstr(text, "  \"check\"");
+    uint64_t sum = heed__hash64(text, (size_t)(check - text), 0);
+    snprintf(check, 64, "  \"check\": \"%016llx\"\n}\n", (unsigned long long)sum);
+    spill("old", "last/state.json", text, strlen(text));
+    free(text);
+    resume_run("old");
+    CHECK(same_run("whole", "old"));
 }
 
 /* Stop is asked after steps and between the batches of an evaluation. */

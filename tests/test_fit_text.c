@@ -182,3 +182,23 @@ TEST(fit_text_damaged_tokenizer_is_an_error) {
         heed_close(c);
     }
 }
+
+/* The gradient is that of all lines, however they are cut into batches: here of 48, 32 + 16, 7 x 6
+ * + 6. */
+TEST(fit_text_gradient_descent_takes_every_line_once) {
+    static const char *const batch[] = {"48", "32", "7"}, *const run[] = {"a", "b", "c"};
+    heed_fit_result result[3];
+    for (int i = 0; i < 3; i++) {
+        text_job j = open_text(&heed_model_gpt, "word", run[i], 1);
+        static const char *const settings[][2] = {{"optimizer", "gd"}, {"steps", "4"},
+                                                  {"dropout", "0"},    {"warmup", "0"},
+                                                  {"lr", "1"},         {"clip", "0"}};
+        for (size_t k = 0; k < sizeof settings / sizeof *settings; k++)
+            heed_config_set(j.args.config, settings[k][0], settings[k][1], "test", HEED_FROM_FLAG);
+        heed_config_set(j.args.config, "batch", batch[i], "test", HEED_FROM_FLAG);
+        result[i] = fit_text(&j);
+        CLOSE(j.c);
+        CHECK_CLOSE(result[i].loss, result[0].loss, 1e-5);
+        CHECK_CLOSE(result[i].val_loss, result[0].val_loss, 1e-5);
+    }
+}

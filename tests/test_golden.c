@@ -147,7 +147,9 @@ static heed_tensor *avg_pool(const golden *g) {
 
 static heed_tensor *xent(const golden *g) {
     heed_real weights[64];
-    heed_xent_args a = {.ignore = (int)golden_arg(g, "ignore", 0),
+    int ignore = (int)golden_arg(g, "ignore", 0);
+    heed_xent_args a = {.ignore = ignore,
+                        .has_ignore = ignore != 0,
                         .smoothing = golden_real(g, "smoothing", 0),
                         .weights = golden_copy(g, "class", weights, 64) ? weights : NULL};
     return heed_xent(g->t, g->in[0], g->in[1], &a);

@@ -1,7 +1,10 @@
 /* Every op's backward against central differences, and that the check bites. In float the
  * differences themselves are good to a few digits only, so the bars are loose there: the double
  * build (make f64) is the one that decides. */
+#include "fit/gradcheck.h"
 #include "test.h"
+
+#include <pthread.h>
 
 #ifdef HEED_F64
 static const double bar = 1e-6, bar_of_store = 1e-6;
@@ -212,5 +215,33 @@ TEST(gradcheck_of_a_store) {
     CHECK(!strncmp(r.worst, "w, element ", 11));
 #endif
     CHECK(m.w->g && m.w->g[0] == 0);
+    CLOSE(c);
+}
+
+/* ---- stack ---- */
+
+static void *run_all_cases(void *data) {
+    heed_ctx *c = data;
+    heed_tape *memory = heed_tape_new(c);
+    int runs = 0;
+    for (const heed_op *const *family = heed_op_table(); *family; family++)
+        for (const heed_op *op = *family; op->name; op++)
+            for (int i = 0; op->cases && op->cases[i].shapes; i++) {
+                heed_tensor *values[HEED__CASE_INPUTS + 1];
+                runs += heed__case_run(c, op, i, memory, values) > 0;
+            }
+    CHECK(runs > 100);
+    return NULL;
+}
+
+TEST(gradcheck_cases_need_half_a_megabyte_of_stack) {
+    pthread_t thread;
+    pthread_attr_t small;
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    pthread_attr_init(&small);
+    CHECK(pthread_attr_setstacksize(&small, 512 << 10) == 0);
+    CHECK(pthread_create(&thread, &small, run_all_cases, c) == 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&small);
     CLOSE(c);
 }

@@ -218,14 +218,14 @@ TEST(inspect_overlay_tints_where_the_weight_is) {
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     CHECK(heed_overlay_png(c, &o, path));
     heed_picture p = read_back(path);
-    size_t lit = pixels_of(&p, (int)(253 * 0.85), (int)(231 * 0.85), (int)(37 * 0.85));
+    size_t lit = pixels_of(&p, (int)(253 * 0.75), (int)(231 * 0.75), (int)(37 * 0.75));
     CHECK(lit == 112 * 112);
     CHECK(pixels_of(&p, 0, 0, 0) == 224 * 224);
     heed_picture_free(&p);
     o.cells = false;
     CHECK(heed_overlay_png(c, &o, path));
     p = read_back(path);
-    lit = pixels_of(&p, (int)(253 * 0.85), (int)(231 * 0.85), (int)(37 * 0.85));
+    lit = pixels_of(&p, (int)(253 * 0.75), (int)(231 * 0.75), (int)(37 * 0.75));
     CHECK(lit > 50 * 50 && lit < 80 * 80);
     heed_picture_free(&p);
     CLOSE(c);

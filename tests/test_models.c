@@ -1,83 +1,11 @@
 /* The models: names and counts of parameters, what logits depend on, generation, presets. */
-#include "../models/models.h"
-#include "test.h"
+#include "built.h"
 
 static const double tiny = sizeof(heed_real) == 8 ? 1e-12 : 5e-6;
 
-/* A model built from "key=value ..." settings. */
-typedef struct {
-    heed_ctx *c;
-    heed_config *f;
-    heed_store *s;
-    heed_tape *t;
-    void *self;
-    const heed_model *model;
-} built;
-
-static void set_all(heed_config *f, const char *settings) {
-    char text[512];
-    snprintf(text, sizeof text, "%s", settings);
-    for (char *pair = text; *pair;) {
-        char *end = pair + strcspn(pair, " "), *value = strchr(pair, '=');
-        bool last = !*end;
-        *end = 0;
-        *value++ = 0;
-        heed_config_set(f, pair, value, "test", HEED_FROM_FLAG);
-        pair = last ? end : end + 1;
-    }
-}
-
-static built build_on(int threads, const heed_model *model, const char *preset,
-                      const char *settings) {
-    built b = {.c = heed_open(&(heed_options){.seed = 5, .threads = threads}), .model = model};
-    b.f = heed_config_new(b.c, (const heed_option *const[]){model->options, NULL});
-    b.s = heed_store_new(b.c);
-    b.t = heed_tape_new(b.c);
-    b.self = calloc(1, model->size);
-    if (preset) model_preset_apply(b.c, b.f, model->name, preset);
-    if (settings) set_all(b.f, settings);
-    model->init(b.self, b.s, b.f);
-    return b;
-}
-
-static built build(const heed_model *model, const char *preset, const char *settings) {
-    return build_on(1, model, preset, settings);
-}
-
-static void discard(built *b, const char *file, int line) {
-    free(b->self);
-    test_close(b->c, file, line);
-}
-#define DISCARD(b) discard(&(b), __FILE__, __LINE__)
-
 #define SMALL "layers=2 heads=2 width=8 ff=16 block=6 vocab=11 "
 
-static const heed_tensor *param(const built *b, const char *name) {
-    const heed_entry *e = heed_store_find(b->s, name);
-    if (!e) test_fail(__FILE__, __LINE__, "no parameter %s", name);
-    return e ? e->tensor : NULL;
-}
-
-static double apart(const heed_real *a, const heed_real *b, size_t n) {
-    double worst = 0;
-    for (size_t i = 0; i < n; i++) {
-        double d = fabs((double)a[i] - (double)b[i]);
-        if (!(d <= worst)) worst = d;
-    }
-    return worst;
-}
-
 /* ---- parameters ---- */
-
-static void check_count(const heed_model *model, const char *preset, const char *settings,
-                        size_t count) {
-    built b = build(model, preset, settings);
-    size_t found = heed_store_params(b.s);
-    if (found != count)
-        test_fail(__FILE__, __LINE__, "%s %s: %zu parameters, expected %zu", model->name,
-                  preset ? preset : settings, found, count);
-    DISCARD(b);
-}
 
 /* Numbers: PyTorch twins of the benchmark workloads. */
 TEST(models_of_the_benchmarks_have_their_sizes) {
@@ -536,16 +464,6 @@ static heed_tensor *batch_loss(void *self, heed_tape *t) {
     const built *b = self;
     heed_batch batch = batch_of(b);
     return b->model->loss(b->self, t, &batch);
-}
-
-/* Biases and gains move off their starts, where differences would be at their least exact. */
-static void shake(heed_store *s) {
-    for (int i = 0; i < heed_store_count(s); i++) {
-        heed_tensor *x = heed_store_at(s, i)->tensor;
-        heed_random r = heed_random_at(3, x->name, 0, 0);
-        for (size_t j = 0; j < x->size; j++)
-            x->x[j] += (heed_real)(0.2 * heed_random_normal(&r, j));
-    }
 }
 
 static void check_gradients(const heed_model *model, const char *settings) {

@@ -164,7 +164,8 @@ TEST(ops_xent_follows_pytorch) {
     double sum = 0.5 * nll(x[0], 3, 2) + 2 * nll(x[2], 3, 1);
     CHECK_VALUES(heed_xent(t, logits, labels, &both), tiny,
                  0.75 * sum / 2.5 + 0.25 / 3 * weighted_even / 2.5);
-    heed_xent_args second = {.ignore = 1};
+    heed_xent_args second = {.ignore = 1, .has_ignore = true}, padding = {.has_ignore = true};
+    CHECK_VALUES(heed_xent(t, logits, IDS(t, S(3), 2, 0, 0), &padding), tiny, nll(x[0], 3, 2));
     CHECK_VALUES(heed_xent(t, logits, IDS(t, S(3), 2, 1, 1), &second), tiny, nll(x[0], 3, 2));
     CLOSE(c);
 }

@@ -55,8 +55,32 @@ static void note_twin(heed_images *k, heed_part part, size_t index, size_t train
     heed_picture_free(&p);
 }
 
+/* The first of n sorted prints that is not below the hash; n: all are. */
+static size_t search(const print *known, size_t n, uint64_t hash) {
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (known[middle].hash < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool look_up(heed_images *k, heed_part part, const print *known, size_t n, twins *t) {
+    size_t count = heed_images_about(k)->count[part];
+    for (size_t i = 0; i < count; i++) {
+        uint64_t hash;
+        if (!print_of(k, part, i, &hash)) return false;
+        size_t at = search(known, n, hash);
+        if (at < n && known[at].hash == hash) note_twin(k, part, i, known[at].index, t);
+    }
+    return true;
+}
+
 static bool find_twins(heed_ctx *c, heed_images *k, twins *t) {
-    const size_t *count = heed_images_about(k)->count, n = count[HEED_TRAIN_PART];
+    size_t n = heed_images_about(k)->count[HEED_TRAIN_PART];
     print *known = malloc((n + 1) * sizeof *known);
     bool ok = known || heed_fail(c, HEED_FAILED, "no memory for %zu pictures", n);
     for (size_t i = 0; ok && i < n; i++) {
@@ -64,20 +88,7 @@ static bool find_twins(heed_ctx *c, heed_images *k, twins *t) {
         ok = print_of(k, HEED_TRAIN_PART, i, &known[i].hash);
     }
     if (ok) qsort(known, n, sizeof *known, by_hash);
-    for (heed_part part = HEED_VAL_PART; ok && part < HEED_PARTS; part++)
-        for (size_t i = 0; ok && i < count[part]; i++) {
-            print one = {.index = SIZE_MAX};
-            if (!(ok = print_of(k, part, i, &one.hash))) break;
-            size_t low = 0, high = n;
-            while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                if (known[middle].hash < one.hash)
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
-            if (low < n && known[low].hash == one.hash) note_twin(k, part, i, known[low].index, t);
-        }
+    ok = ok && look_up(k, HEED_VAL_PART, known, n, t) && look_up(k, HEED_TEST_PART, known, n, t);
     free(known);
     return ok && heed_state(c) == HEED_OK;
 }

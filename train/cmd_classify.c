@@ -152,7 +152,7 @@ static void take_all(classifier *k, const paths *list, const char *from) {
         heed_fail(k->p->c, HEED_DATA, "no pictures below %s: expected JPEG, PNG, BMP or TGA files",
                   from);
     program_complain(k->p);
-    for (size_t i = 0; i < list->count && !was_interrupted(NULL); i++) take_file(k, list->at[i]);
+    for (size_t i = 0; i < list->count; i++) take_file(k, list->at[i]);
 }
 
 /* A file, a folder, or a pattern that the shell left as it was. */

@@ -1,5 +1,6 @@
 /* cmd_compare.c -- heed compare: runs side by side, seeds taken together. */
 #include "compare.h"
+#include "files.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -290,6 +291,13 @@ static void report(program *p, const comparison *k) {
     json_decref(all);
 }
 
+/* Patterns overlap; a run counts once. */
+static bool is_taken(const comparison *k, const char *name) {
+    for (int i = 0; i < k->count; i++)
+        if (same_file(k->runs[i].name, name)) return true;
+    return false;
+}
+
 static bool open_runs(program *p, comparison *k) {
     size_t n = (size_t)p->argc;
     k->runs = calloc(n, sizeof *k->runs);
@@ -297,13 +305,15 @@ static bool open_runs(program *p, comparison *k) {
     if (!k->runs || !k->series) return heed_fail(p->c, HEED_FAILED, "no memory for %zu runs", n);
     k->accuracy = true;
     k->width = 16;
-    for (k->count = 0; k->count < p->argc; k->count++) {
+    for (int i = 0; i < p->argc; i++) {
+        if (is_taken(k, p->argv[i])) continue;
         compared *r = &k->runs[k->count];
-        r->name = p->argv[k->count];
+        r->name = p->argv[i];
         r->f = run_settings(p->c, r->name, &r->task);
         if (!r->f || !curves_read(p->c, r->name, &r->curves)) return false;
         if (r->task->kind->perplexity) k->accuracy = false;
         if (text_columns(r->name) + 2 > k->width) k->width = text_columns(r->name) + 2;
+        k->count++;
     }
     k->groups = groups_of(p->c, k->runs, k->count, &k->group_count);
     k->grouped = k->groups && k->group_count < k->count;

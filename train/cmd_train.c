@@ -47,22 +47,29 @@ typedef struct {
 } training;
 
 static json_t *result_json(const training *t, const heed_fit_result *r) {
-    return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o}", "run", t->run, "step", (json_int_t)r->step,
-                     "loss", json_number(r->loss), "val_loss", json_number(r->val_loss),
-                     "best_loss", json_number(r->best_loss), "accuracy", json_number(r->metric));
+    return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "run", t->run, "step",
+                     (json_int_t)r->step, "loss", json_number(r->loss), "val_loss",
+                     json_number(r->val_loss), "best_loss", json_number(r->best_loss), "accuracy",
+                     json_number(r->metric), "best_accuracy", json_number(r->best_metric));
+}
+
+/* ", NAME 1.2345, the best one 1.2000" */
+static void print_measure(const char *name, const char *format, double last, double best) {
+    if (!isfinite(last)) return;
+    printf(", %s ", name);
+    printf(format, last);
+    if (!isfinite(best) || best == last) return;
+    fputs(", the best one ", stdout);
+    printf(format, best);
 }
 
 static void print_result(const training *t, const heed_fit_result *r) {
-    char best[64] = "";
+    bool language = t->task->kind->perplexity;
     printf("%s: step %lld", t->run, (long long)r->step);
-    if (isfinite(r->best_loss) && r->best_loss < r->val_loss)
-        snprintf(best, sizeof best, ", the best one %.4f", r->best_loss);
-    if (isfinite(r->val_loss))
-        printf(", validation loss %.4f%s", r->val_loss, best);
-    else
-        printf(", training loss %.4f", r->loss);
-    if (isfinite(r->metric) && !t->task->kind->perplexity)
-        printf(", accuracy %.2f %%", 100 * r->metric);
+    if (!isfinite(r->val_loss)) printf(", training loss %.4f", r->loss);
+    print_measure("validation loss", "%.4f", r->val_loss,
+                  language ? fmin(r->best_loss, r->val_loss) : r->val_loss);
+    if (!language) print_measure("accuracy", "%.2f %%", 100 * r->metric, 100 * r->best_metric);
     putchar('\n');
 }
 

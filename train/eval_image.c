@@ -1,4 +1,5 @@
 /* eval_image.c -- heed eval of a classifier of pictures. */
+#include "files.h"
 #include "pictures.h"
 
 #include <math.h>

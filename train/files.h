@@ -8,8 +8,9 @@ typedef struct {
     char **at;
     size_t count;
 } paths;
-bool is_pattern(const char *path);      /* has one of * ? [ */
-bool is_picture_name(const char *name); /* by its extension */
+bool same_file(const char *a, const char *b); /* one place on the disk */
+bool is_pattern(const char *path);            /* has one of * ? [ */
+bool is_picture_name(const char *name);       /* by its extension */
 /* All pictures below a folder, in order of their names, hidden ones left out. */
 bool paths_of_folder(heed_ctx *c, const char *folder, paths *out);
 bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out);

@@ -119,7 +119,6 @@ bool was_interrupted(void *unused);
 bool is_directory(const char *path);
 bool is_file(const char *path);
 bool is_stream(const char *path);              /* a pipe or a device */
-bool same_file(const char *a, const char *b);  /* one place on the disk */
 const char *cpu_name(char *text, size_t size); /* returns text */
 
 #endif

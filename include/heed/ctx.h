@@ -2,7 +2,14 @@
  *
  * Errors stick: after the first one, calls on the same context do nothing and return NULL, false or
  * 0, so a sequence of calls needs one check at its end. Every public function accepts NULL where an
- * earlier call failed. */
+ * earlier call failed.
+ *
+ * Threads: one context, and the parameters of a store, may serve many threads that each make, use
+ * and free tapes of their own under HEED_EVAL. The error is one for all of them: after the first
+ * failure every thread's calls do nothing until heed_clear, which is called when no other thread is
+ * at work. Messages for log come from whichever thread has them. Training, changes to a store and
+ * heed_close belong to one thread at a time. A thread that computes needs 512 KiB of stack: blocks
+ * of matrices are packed there. */
 #ifndef HEED_CTX_H
 #define HEED_CTX_H
 

@@ -115,6 +115,8 @@ typedef struct {
     uint32_t micro;  /* micro-batch within the step */
     uint32_t micros; /* micro-batches per step; 0 stands for 1 */
     int rows;        /* B; the last evaluation batch may have fewer */
+    bool whole;      /* of training: batches 0, 1, ... are the first epoch and no more, so that the
+                        last one may have fewer rows, too (gradient descent) */
 } heed_batch_at;
 
 /* Causal: labels are the next tokens. Each epoch shuffles windows that lie side by side, from a

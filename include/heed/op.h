@@ -97,7 +97,8 @@ HEED_API const char *heed_take_name(heed_tape *t);
 /* The node's random stream: seed, its name, step and micro-batch. */
 HEED_API heed_random heed_node_random(const heed_node *n);
 
-/* The backward of views: their gradient is a part of their base's, so there is nothing to add. */
+/* The backward of views: their gradient is a part of their base's, so there is nothing to add,
+ * unless heed_want_grad asked for the view's own. */
 HEED_API void heed_view_backward(heed_node *n);
 
 /* The library's table of ops, ended by NULL. Each entry is a list of ops ended by {0}: one family,

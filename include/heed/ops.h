@@ -142,7 +142,8 @@ HEED_API heed_tensor *heed_note(heed_tape *t, heed_tensor *x, const char *value)
 
 /* Losses: scalars. */
 typedef struct {
-    int ignore;          /* rows with this label do not count; 0 means -100, as in PyTorch */
+    int ignore; /* rows with this label do not count, when has_ignore; else -100, as in PyTorch */
+    bool has_ignore;
     heed_real smoothing; /* eps: target (1-eps) one-hot + eps / C. Szegedy et al. 2016, sec. 7 */
     const heed_real *weights; /* (C) per class, or NULL: the mean is then weighted too */
 } heed_xent_args;

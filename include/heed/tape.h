@@ -18,7 +18,8 @@ extern "C" {
 typedef enum {
     HEED_EVAL, /* dropout off, running statistics, nothing recorded */
     HEED_TRAIN,
-    HEED_TRACE /* as HEED_EVAL, but recorded: gradients of a finished model */
+    HEED_TRACE /* as HEED_EVAL, but recorded: gradients of a finished model. Parameters get none,
+                  but for those that heed_want_grad names, so that a look changes no training */
 } heed_mode;
 
 HEED_API heed_tape *heed_tape_new(heed_ctx *c);
@@ -46,8 +47,9 @@ HEED_API heed_tensor *heed_ids(heed_tape *t, const int32_t *ids, int rows,
 /* A leaf on memory of the caller's, not copied, which must stay until the next begin. */
 HEED_API heed_tensor *heed_wrap(heed_tape *t, heed_real *x, int dims, const int *shape);
 
-/* Asks for the gradient with respect to a tensor of this step that is not a parameter; call it
- * before it is used. Returns its argument. After backward the gradient is in tensor->g. */
+/* Asks for the gradient with respect to a tensor of this step that is not a parameter, or under
+ * HEED_TRACE to a parameter, too; call it before it is used. Returns its argument. After backward
+ * the gradient is in tensor->g; a view's is its own, not its base's. */
 HEED_API heed_tensor *heed_want_grad(heed_tape *t, heed_tensor *x);
 
 /* d loss / d everything that wants it. loss has one element. Parameters accumulate into g until

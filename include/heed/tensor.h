@@ -23,7 +23,7 @@ struct heed_tensor {
     bool keep_grad;    /* g is kept after backward: parameters, and what heed_want_grad or a probe
                           asked for */
     bool touched;      /* a backward wrote g since it was last zeroed (parameters) */
-    heed_tensor *base; /* a view's owner of memory, else NULL */
+    heed_tensor *base; /* of a view: the tensor that its gradient is a part of, else NULL */
     size_t offset;     /* of a view in its base, in elements */
     heed_node *node;   /* what computed it on a recording tape; NULL for leaves */
     const char *name;  /* a parameter's full name; NULL for others */

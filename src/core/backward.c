@@ -4,11 +4,14 @@
 
 #include <string.h>
 
+/* A view's gradient is a part of its base's, unless somebody asked for the view's own. */
+static bool shares(const heed_tensor *x) { return x->base && !x->keep_grad; }
+
 /* Where to add the gradient of x: the memory of its owner, made and zeroed at first use. A
  * parameter's lives on. */
 static heed_real *gradient(heed__recording *r, heed_tensor *x) {
-    if (!x || !x->wants_grad) return NULL;
-    if (x->base) {
+    if (!x || !heed__wants_grad(r, x)) return NULL;
+    if (shares(x)) {
         heed_real *g = gradient(r, x->base);
         return g ? g + x->offset : NULL;
     }
@@ -24,11 +27,15 @@ static heed_real *gradient(heed__recording *r, heed_tensor *x) {
 
 heed_real *heed_grad(heed_node *n, int i) { return gradient(n->tape->r, n->in[i]); }
 
-void heed_view_backward(heed_node *n) { (void)n; }
+void heed_view_backward(heed_node *n) {
+    const heed_tensor *y = n->y;
+    if (!y->base || shares(y)) return;
+    heed_real *g = gradient(n->tape->r, y->base);
+    for (size_t i = 0; g && i < y->size; i++) g[y->offset + i] += y->g[i];
+}
 
-/* A view's gradient, if any reached its owner, is a part of the owner's. */
 static heed_real *reached(heed_tensor *y) {
-    if (y->base) y->g = y->base->g ? y->base->g + y->offset : NULL;
+    if (shares(y)) y->g = y->base->g ? y->base->g + y->offset : NULL;
     return y->g;
 }
 

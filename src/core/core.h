@@ -37,6 +37,13 @@ const heed_kernels *heed__kernels_of(const heed_ctx *c);
 heed_ctx *heed__ctx_new(const heed_options *options, size_t kernels_size);
 heed_kernels *heed__ctx_kernels(heed_ctx *c);
 
+/* A decimal number, whole text, finite, whatever the locale: [+-]digits[.digits][e[+-]digits]. */
+bool heed__number(const char *text, double *value);
+/* The number with so many significant digits (up to 17; 0: the fewest that read back to the same
+ * double), with a point whatever the locale; "inf", "-inf", "nan". Returns text. */
+enum { HEED__NUMBER = 40 };
+char *heed__number_text(char text[HEED__NUMBER], double value, int digits);
+
 /* FNV-1a. */
 uint32_t heed__hash(const char *text);
 uint64_t heed__hash64(const void *bytes, size_t n,

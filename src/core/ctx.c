@@ -3,13 +3,15 @@
 #include "core/os.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 struct heed_ctx {
     heed_options options;
-    heed_status status;
-    char why[1024];
+    heed__monitor *lock; /* of what changes after opening: the first error and the list */
+    _Atomic heed_status status;
+    char why[1024];   /* written before status says so, and then left alone */
     heed__owned list; /* of owned objects, newest first */
     heed_kernels *kernels;
 };
@@ -20,7 +22,12 @@ static size_t ctx_size(void) {
 
 heed_ctx *heed__ctx_new(const heed_options *options, size_t kernels_size) {
     heed_ctx *c = heed__alloc(NULL, ctx_size() + kernels_size);
-    if (!c) return NULL;
+    heed__monitor *lock = c ? heed__monitor_new(NULL) : NULL;
+    if (!lock) {
+        heed__free(c);
+        return NULL;
+    }
+    c->lock = lock;
     if (options) c->options = *options;
     c->list.prev = c->list.next = &c->list;
     c->kernels = (heed_kernels *)(void *)((char *)c + ctx_size());
@@ -37,30 +44,35 @@ void heed_close(heed_ctx *c) {
         heed__disown(c, object);
         object->free(object);
     }
+    heed__monitor_free(c->lock);
     heed__free(c);
 }
 
 void heed__own(heed_ctx *c, heed__owned *object, void (*free)(heed__owned *)) {
     object->free = free;
+    heed__monitor_enter(c->lock);
     object->next = c->list.next;
     object->prev = &c->list;
     object->next->prev = object;
     c->list.next = object;
+    heed__monitor_leave(c->lock);
 }
 
 void heed__disown(heed_ctx *c, heed__owned *object) {
-    (void)c;
     if (!object->next) return;
+    heed__monitor_enter(c->lock);
     object->prev->next = object->next;
     object->next->prev = object->prev;
     object->prev = object->next = NULL;
+    heed__monitor_leave(c->lock);
 }
 
 heed__owned *heed__owned_next(heed_ctx *c, const heed__owned *after, void (*free)(heed__owned *)) {
+    heed__monitor_enter(c->lock);
     heed__owned *o = after ? after->next : c->list.next;
-    for (; o != &c->list; o = o->next)
-        if (o->free == free) return o;
-    return NULL;
+    while (o != &c->list && o->free != free) o = o->next;
+    heed__monitor_leave(c->lock);
+    return o == &c->list ? NULL : o;
 }
 
 heed_status heed_state(const heed_ctx *c) { return c ? c->status : HEED_FAILED; }
@@ -68,16 +80,22 @@ const char *heed_why(const heed_ctx *c) { return c ? c->why : "no context: out o
 
 void heed_clear(heed_ctx *c) {
     if (!c) return;
+    heed__monitor_enter(c->lock);
     c->status = HEED_OK;
     c->why[0] = 0;
+    heed__monitor_leave(c->lock);
 }
 
 bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) {
-    if (!c || c->status != HEED_OK || status == HEED_OK) return false;
-    c->status = status;
+    if (!c || status == HEED_OK) return false;
     va_list list;
     va_start(list, format);
-    vsnprintf(c->why, sizeof c->why, format, list);
+    heed__monitor_enter(c->lock);
+    if (c->status == HEED_OK) {
+        vsnprintf(c->why, sizeof c->why, format, list);
+        c->status = status;
+    }
+    heed__monitor_leave(c->lock);
     va_end(list);
     return false;
 }

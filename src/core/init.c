@@ -1,8 +1,8 @@
 /* Initial values of parameters. */
 #include "core/store.h"
 
+#include <locale.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void fill(heed_tensor *t, double v) {
@@ -26,13 +26,16 @@ static double fan_out(const heed_tensor *t) {
     return (double)heed_extent(t, 0, 1) * (double)heed_extent(t, 2, t->dims);
 }
 
-/* The number after "word:", if that is what init says. */
+/* The number after "word:", if that is what init says. Models print it by printf, so its point may
+ * be the locale's. */
 static bool argument(const char *init, const char *word, double *v) {
     size_t n = strlen(word);
-    char *end;
+    char number[HEED__NUMBER];
     if (strncmp(init, word, n) != 0 || init[n] != ':') return false;
-    *v = strtod(init + n + 1, &end);
-    return end != init + n + 1 && !*end && isfinite(*v);
+    if (strlen(init + n + 1) >= sizeof number) return false;
+    char *point = strchr(strcpy(number, init + n + 1), *localeconv()->decimal_point);
+    if (point) *point = '.';
+    return heed__number(number, v);
 }
 
 bool heed__init(heed_ctx *c, heed_tensor *t, const char *init) {

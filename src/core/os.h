@@ -54,7 +54,6 @@ void heed__monitor_enter(heed__monitor *l);
 void heed__monitor_leave(heed__monitor *l);
 void heed__monitor_wait(heed__monitor *l);
 void heed__monitor_tell(heed__monitor *l);
-/* A thread must not touch the context: its first error is nobody's to guard. */
 typedef struct heed__thread heed__thread;
 heed__thread *heed__thread_start(heed_ctx *c, void (*run)(void *data), void *data);
 void heed__thread_join(heed__thread *t);

@@ -12,6 +12,7 @@ static void destroy(heed__owned *object) {
     heed__free(r->patterns);
     heed__free(r->probes);
     heed__free(r->nodes);
+    heed__free(r->asked);
     heed__free(r);
 }
 
@@ -43,7 +44,7 @@ void heed_tape_begin_micro(heed_tape *t, heed_mode mode, uint64_t step, uint32_t
     r->step = step;
     r->micro = micro;
     r->pushed = 0;
-    r->node_count = r->probe_count = 0;
+    r->node_count = r->probe_count = r->asked_count = 0;
 }
 
 void heed_tape_begin(heed_tape *t, heed_mode mode, uint64_t step) {
@@ -124,11 +125,21 @@ heed_tensor *heed_wrap(heed_tape *t, heed_real *x, int dims, const int *shape) {
 
 heed_tensor *heed_want_grad(heed_tape *t, heed_tensor *x) {
     if (heed__tape_stopped(t) || !x) return NULL;
-    for (heed_tensor *owner = x; owner; owner = owner->base) {
-        owner->keep_grad = true;
-        if (!owner->name) owner->wants_grad = true; /* also of what no trained value led to */
+    heed__recording *r = t->r;
+    if (!x->name) { /* also of what no trained value led to */
+        x->wants_grad = x->keep_grad = true;
+    } else if (r->mode == HEED_TRACE) {
+        if (!heed__grow(r->c, &r->asked, &r->asked_room, r->asked_count + 1, sizeof *r->asked))
+            return NULL;
+        r->asked[r->asked_count++] = x;
     }
     return x;
+}
+
+bool heed__wants_grad(const heed__recording *r, const heed_tensor *x) {
+    bool asked = !x->name || r->mode != HEED_TRACE;
+    for (size_t i = 0; i < r->asked_count && !asked; i++) asked = r->asked[i] == x;
+    return asked && x->wants_grad;
 }
 
 /* ---- what ops use ---- */
@@ -159,8 +170,9 @@ bool heed_out_view(heed_node *n, int i, size_t offset, int dims, const int *shap
                           in->size);
     if (in->x) y->x = in->x + offset;
     if (in->i) y->i = in->i + offset;
-    y->base = in->base ? in->base : in;
-    y->offset = in->offset + offset;
+    bool own = !in->base || in->keep_grad; /* where the gradient goes */
+    y->base = own ? in : in->base;
+    y->offset = own ? offset : in->offset + offset;
     n->y = y;
     return true;
 }
@@ -226,7 +238,8 @@ static bool check_inputs(heed_node *n) {
         const heed_tensor *x = n->in[i];
         bool optional = n->op->inputs >= 0 && (n->op->optional >> i & 1u);
         if (!x && !optional) return heed_wrong(n, "input %d is NULL", i);
-        if (x && x->wants_grad && n->tape->r->mode != HEED_EVAL) n->recording = true;
+        const heed__recording *r = n->tape->r;
+        if (x && r->mode != HEED_EVAL && heed__wants_grad(r, x)) n->recording = true;
     }
     if (n->recording && !n->op->backward)
         return heed_wrong(

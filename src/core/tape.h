@@ -40,11 +40,15 @@ struct heed__recording {
     size_t pattern_room, pattern_count;
     heed__probe *probes; /* of this step */
     size_t probe_room, probe_count;
+    heed_tensor **asked; /* parameters whose gradient this step wants under HEED_TRACE */
+    size_t asked_room, asked_count;
 };
 
 bool heed__tape_stopped(const heed_tape *t);
 /* A tensor of this step without memory for values; NULL in error. */
 heed_tensor *heed__new_tensor(heed_tape *t, int dims, const int *shape);
+/* True if backward goes on to x: under HEED_TRACE not to parameters, unless they were asked for. */
+bool heed__wants_grad(const heed__recording *r, const heed_tensor *x);
 /* After forward: lists what the node kept under the patterns that match. */
 bool heed__collect_probes(heed_node *n);
 

@@ -43,12 +43,18 @@ static uint64_t draw_of(heed_batch_at at, size_t row) {
     return (at.index * micros + at.micro) * (uint64_t)at.rows + row;
 }
 
+/* Training windows of an epoch. */
+static uint64_t windows_of(const heed_corpus *k) {
+    uint64_t stride = k->a.packing == HEED_LINES ? 1 : (uint64_t)k->content;
+    return (k->train.total + stride - 1) / stride;
+}
+
 /* A training window of `most` tokens: see data.h. Spans shorter than a window hold no start, so the
  * one that is found is never one of them. */
 static source train_source(const heed_corpus *k, uint64_t draw, size_t most) {
     bool lines = k->a.packing == HEED_LINES;
     uint64_t starts = k->train.total, stride = lines ? 1 : (uint64_t)k->content;
-    uint64_t windows = (starts + stride - 1) / stride, epoch = draw / windows;
+    uint64_t windows = windows_of(k), epoch = draw / windows;
     heed_random order = heed_random_at(heed_seed(k->c), "batch.order", epoch, 0);
     heed_random shift = heed_random_at(heed_seed(k->c), "batch.shift", epoch, 0);
     uint64_t first = lines ? 0 : heed_random_below(&shift, 0, (uint32_t)starts);
@@ -69,12 +75,12 @@ static source val_source(const heed_corpus *k, size_t number, size_t most) {
     return (source){at, left < most ? left : most, -1};
 }
 
-/* Rows of this batch: the last of an evaluation may have fewer. */
+/* Rows of this batch: the last of an evaluation or of a whole epoch may have fewer. */
 static size_t rows_of(const heed_corpus *k, heed_batch_at at) {
-    if (!at.val) return (size_t)at.rows;
-    size_t rows = (size_t)at.rows;
-    if (at.index > k->val.total / rows) return 0;
-    size_t left = k->val.total - (size_t)at.index * rows;
+    size_t rows = (size_t)at.rows, all = at.val ? k->val.total : (size_t)windows_of(k);
+    if (!at.val && !at.whole) return rows;
+    if (at.index > all / rows) return 0;
+    size_t left = all - (size_t)at.index * rows;
     return left < rows ? left : rows;
 }
 
@@ -105,9 +111,10 @@ static bool begin(heed_corpus *k, heed_batch_at at, bool bracket, heed_batch *ou
                          INT32_MAX / k->len, at.rows);
     *out = (heed_batch){.rows = (int)rows_of(k, at), .len = k->len};
     if (!out->rows)
-        return heed_fail(k->c, HEED_USAGE, "evaluation has no batch %llu: expected less than %llu",
-                         (unsigned long long)at.index,
-                         (unsigned long long)heed_corpus_evals(k, at.rows));
+        return heed_fail(k->c, HEED_USAGE, "%s has no batch %llu: expected less than %llu",
+                         at.val ? "evaluation" : "an epoch", (unsigned long long)at.index,
+                         (unsigned long long)(at.val ? heed_corpus_evals(k, at.rows)
+                                                     : heed_corpus_epoch(k, at.rows)));
     if (!make_room(k, (size_t)at.rows * (size_t)k->len)) return false;
     out->ids = k->ids;
     out->labels = k->labels;
@@ -248,9 +255,6 @@ uint64_t heed_corpus_evals(const heed_corpus *k, int rows) {
 
 uint64_t heed_corpus_epoch(const heed_corpus *k, int rows) {
     if (!k || rows < 1) return 0;
-    size_t per_row = k->a.packing == HEED_LINES ? 1 : (size_t)k->content, all = 0;
-    for (size_t i = 0; i < k->train.count; i++)
-        all += k->train.spans[i].end - k->train.spans[i].begin;
-    size_t batches = (all / per_row + (size_t)rows - 1) / (size_t)rows;
+    uint64_t batches = (windows_of(k) + (uint64_t)rows - 1) / (uint64_t)rows;
     return batches ? batches : 1;
 }

@@ -11,7 +11,7 @@ static uint64_t draw_of(heed_batch_at at, int row) {
 }
 
 int heed__images_rows(const heed_images *k, heed_part part, heed_batch_at at) {
-    if (!at.val) return at.rows;
+    if (!at.val && !at.whole) return at.rows;
     uint64_t count = k->info.count[part], rows = (uint64_t)at.rows;
     if (at.index > count / rows) return 0;
     uint64_t left = count - at.index * rows;
@@ -49,10 +49,11 @@ static bool at_fits(heed_images *k, heed_batch_at at, int len) {
                          INT32_MAX / len, at.rows);
     if (!k->info.count[part])
         return heed_fail(k->c, HEED_USAGE, "there is no training part to take batches from");
-    if (at.val && !heed__images_rows(k, part, at))
-        return heed_fail(k->c, HEED_USAGE, "evaluation has no batch %llu: expected less than %llu",
-                         (unsigned long long)at.index,
-                         (unsigned long long)heed_images_evals(k, at.rows));
+    if (!heed__images_rows(k, part, at))
+        return heed_fail(k->c, HEED_USAGE, "%s has no batch %llu: expected less than %llu",
+                         at.val ? "evaluation" : "an epoch", (unsigned long long)at.index,
+                         (unsigned long long)(at.val ? heed_images_evals(k, at.rows)
+                                                     : heed_images_epoch(k, at.rows)));
     return true;
 }
 

@@ -111,7 +111,8 @@ typedef struct {
 
 static bool same(const heed__slot *s, const wish *w) {
     return s->rows && s->part == w->part && s->at.val == w->at.val && s->at.index == w->at.index &&
-           s->at.micro == w->at.micro && s->at.micros == w->at.micros && s->at.rows == w->at.rows;
+           s->at.micro == w->at.micro && s->at.micros == w->at.micros && s->at.rows == w->at.rows &&
+           s->at.whole == w->at.whole;
 }
 
 /* What will likely be asked for after it: the next micro-batch or step; the next evaluation batch,
@@ -126,6 +127,7 @@ static bool after(const heed_images *k, wish *w) {
     if (++w->at.micro < w->at.micros) return true;
     w->at.micro = 0;
     w->at.index++;
+    if (!heed__images_rows(k, w->part, w->at)) w->at.index = 0; /* the whole epoch again */
     return true;
 }
 

@@ -119,6 +119,8 @@ typedef struct {
     void *user;
 } heed__evaluation;
 bool heed__evaluate(const heed__evaluation *e, heed_score *score);
+/* How many items the loss of a batch is the mean of. */
+double heed__batch_weight(const heed_batch *b);
 
 /* ---- pace.c ---- */
 
@@ -169,15 +171,21 @@ void heed__fit_release(heed__fitting *f);
 bool heed__fit_finished(const heed__fitting *f);
 void heed__fit_tell(heed__fitting *f, heed_fit_event event, const char *note);
 bool heed__fit_save(heed__fitting *f, bool best);
+/* Of the passes of an update. In gradient descent each weighs as much as the items that its loss is
+ * the mean of, so that the sum is the gradient of the data set; else all weigh the same. */
+typedef struct {
+    double loss, weight; /* loss: the sum of weight times loss */
+    size_t items;
+} heed__passes;
 /* One update; its passes alone are given by micro-batch. */
 bool heed__fit_update(heed__fitting *f);
-bool heed__fit_pass(heed__fitting *f, uint32_t micro, double *loss, size_t *items);
+bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum);
 /* The evaluation's batches from 0 to count. */
 heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 
 /* ---- run.c ---- */
 
-/* The model's settings of f as lines "layers=4": what a weights file says of itself. */
+/* The model's settings of f as ";layers=4;heads=2": what a weights file says of itself. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
 /* Refuses when a run stands at dir, unless force; and always when files of the same names stand
  * there that are not of a run. */

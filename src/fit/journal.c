@@ -30,8 +30,8 @@ static heed_text *new_line(heed__journal *j) {
 
 /* A number that is not finite leaves its field empty. */
 static void add_field(heed_text *t, double v, int digits) {
-    heed_text_add(t, ",");
-    if (isfinite(v)) heed_text_add(t, "%.*g", digits, v);
+    char number[HEED__NUMBER];
+    heed_text_add(t, ",%s", isfinite(v) ? heed__number_text(number, v, digits) : "");
 }
 
 void heed__journal_row(heed__journal *j, const char *split, double loss, double metric,
@@ -62,7 +62,8 @@ void heed__journal_note(heed__journal *j, int64_t step, const char *note) {
 }
 
 static void add_named(heed_text *t, const char *name, double v) {
-    if (isfinite(v)) heed_text_add(t, ", %s %.6g", name, v);
+    char number[HEED__NUMBER];
+    if (isfinite(v)) heed_text_add(t, ", %s %s", name, heed__number_text(number, v, 6));
 }
 
 static void add_evaluation(heed_text *t, const heed_report *r) {

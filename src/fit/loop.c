@@ -145,12 +145,12 @@ static void watch_pace(heed__fitting *f, double took) {
 
 /* Gradient descent takes the epoch's batches 0, 1, ...: the same ones in every update. */
 static heed_batch_at place(const heed__fitting *f, uint32_t micro) {
-    if (f->set.whole) return (heed_batch_at){.rows = f->set.rows, .index = micro};
+    if (f->set.whole) return (heed_batch_at){.rows = f->set.rows, .index = micro, .whole = true};
     return (heed_batch_at){
         .rows = f->set.rows, .index = (uint64_t)f->state.step, .micro = micro, .micros = f->micros};
 }
 
-bool heed__fit_pass(heed__fitting *f, uint32_t micro, double *loss, size_t *items) {
+bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum) {
     const heed_model *m = f->a->model;
     heed_batch b = {0};
     heed_tape_begin_micro(f->tape, HEED_TRAIN, (uint64_t)f->state.step, micro);
@@ -161,17 +161,20 @@ bool heed__fit_pass(heed__fitting *f, uint32_t micro, double *loss, size_t *item
     if (!y || heed__stopped(f->c))
         return heed_fail(f->c, HEED_FAILED, "model %s made no loss", m->name);
     if (!isfinite(y->x[0])) return loss_diverged(f, f->state.step + 1, "loss", (double)y->x[0]);
-    *loss += (double)y->x[0];
-    *items += b.items ? b.items : (size_t)b.rows;
-    return heed_backward(f->tape, y);
+    double weight = f->set.whole ? heed__batch_weight(&b) : 1;
+    sum->loss += weight * (double)y->x[0];
+    sum->weight += weight;
+    sum->items += b.items ? b.items : (size_t)b.rows;
+    if (!f->set.whole) return heed_backward(f->tape, y);
+    return heed_backward_from(f->tape, y, &(heed_real){(heed_real)weight});
 }
 
 bool heed__fit_update(heed__fitting *f) {
-    double loss = 0, start = heed__os_seconds();
-    size_t items = 0;
+    heed__passes sum = {0};
+    double start = heed__os_seconds();
     for (uint32_t i = 0; i < f->micros; i++)
-        if (!heed__fit_pass(f, i, &loss, &items)) return false;
-    double norm = heed_clip(f->optim, (heed_real)f->set.clip, 1 / (heed_real)f->micros);
+        if (!heed__fit_pass(f, i, &sum)) return false;
+    double norm = heed_clip(f->optim, (heed_real)f->set.clip, 1 / (heed_real)sum.weight);
     if (!heed__stopped(f->c) && !isfinite(norm)) {
         const char *bad = first_bad(f->store, true, &norm);
         return diverged(f, f->state.step + 1, "gradient", bad ? bad : "all parameters", norm);
@@ -179,10 +182,10 @@ bool heed__fit_update(heed__fitting *f) {
     if (!heed_step(f->optim, heed_schedule_at(&f->schedule, f->state.step))) return false;
     f->state.step++;
     f->state.norm = norm;
-    f->loss = loss / f->micros;
+    f->loss = sum.loss / sum.weight;
     double took = heed__os_seconds() - start, share = f->step_seconds > 0 ? 0.1 : 1;
     f->step_seconds += share * (took - f->step_seconds);
-    f->step_items += share * ((double)items - f->step_items);
+    f->step_items += share * ((double)sum.items - f->step_items);
     watch_pace(f, took);
     return true;
 }

@@ -173,10 +173,11 @@ static size_t store_bytes(const heed_store *s) {
  * model is built again. */
 static bool try_out(heed__fitting *f) {
     heed__state kept = f->state;
-    double loss = 0;
-    size_t items = 0;
-    bool ok = f->set.minutes > 0 ? fix_by_clock(f)
-                                 : heed__fit_pass(f, 0, &loss, &items) && evaluate_one(f);
+    heed__passes sum = {0};
+    /* a parameter without a gradient is reported by the first step, not by the trial as well */
+    for (int i = 0; i < heed_store_count(f->store); i++)
+        heed_store_at(f->store, i)->reported = true;
+    bool ok = f->set.minutes > 0 ? fix_by_clock(f) : heed__fit_pass(f, 0, &sum) && evaluate_one(f);
     if (!ok) return false;
     f->state = kept;
     f->loss = NAN;

@@ -9,6 +9,10 @@
 
 /* ---- evaluation ---- */
 
+double heed__batch_weight(const heed_batch *b) {
+    return b->picks ? b->pick_count : b->items ? (double)b->items : b->rows;
+}
+
 /* A model without metrics of its own counts the loss alone. */
 static bool add_batch(const heed__evaluation *e, uint64_t index, heed_score *score) {
     heed_ctx *c = heed_tape_ctx(e->tape);
@@ -24,7 +28,7 @@ static bool add_batch(const heed__evaluation *e, uint64_t index, heed_score *sco
     double weight = score->weight;
     if (e->model->metrics) e->model->metrics(e->self, &b, score);
     if (score->weight == weight) {
-        double items = b.picks ? b.pick_count : b.items ? (double)b.items : b.rows;
+        double items = heed__batch_weight(&b);
         score->loss += (double)loss->x[0] * items;
         score->weight += items;
     }
@@ -56,11 +60,18 @@ static bool is_shared(const char *key) {
     return false;
 }
 
-/* A default of the model's own for a setting that all trainings share is none of the model's. */
+/* A default of the model's own for a setting that all trainings share is none of the model's. Each
+ * setting follows a mark: a semicolon, which JSON need not escape (where memory ends within an
+ * escape, jansson aborts), or a line break if a value has a semicolon. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out) {
+    char mark = ';';
+    for (const heed_option *o = m->options; o && o->name; o++) {
+        const char *value = heed_config_text(f, o->name);
+        if (value && strchr(value, mark)) mark = '\n';
+    }
     for (const heed_option *o = m->options; o && o->name; o++)
-        if (!is_shared(o->name) && !heed_text_add(out, "%s%s=%s", out->n ? "\n" : "", o->name,
-                                                  heed_config_text(f, o->name)))
+        if (!is_shared(o->name) &&
+            !heed_text_add(out, "%c%s=%s", mark, o->name, heed_config_text(f, o->name)))
             return false;
     return out->n > 0 || heed_text_add(out, "%s", "");
 }
@@ -160,7 +171,8 @@ static bool clear_run(heed_ctx *c, const char *dir) {
 
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
     return heed__os_make_dir(c, a->run) && clear_run(c, a->run) && heed__run_write_config(c, a) &&
-           (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run));
+           (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run)) &&
+           (!a->labels || heed__labels_write(c, a->run, a->labels, a->label_count));
 }
 
 void heed__run_abandon(heed_ctx *c, const char *dir, bool made) {
@@ -282,11 +294,14 @@ static bool read_config(opened *o, const char *path) {
     return heed_config_read(o->run.config, path, HEED_FROM_FILE);
 }
 
-/* The weights file knows best what model it holds. */
+/* The weights file knows best what model it holds. Files of version 0.1.0 have lines, without a
+ * first mark. */
 static bool apply_settings(opened *o, const char *path) {
+    const char *mark = o->settings.s && o->settings.s[0] == ';' ? ";" : "\n";
     for (char *key = o->settings.s, *next; key && *key; key = next) {
-        next = key + strcspn(key, "\n");
+        next = key + strcspn(key, mark);
         if (*next) *next++ = 0;
+        if (!*key) continue;
         char *value = strchr(key, '=');
         if (!value)
             return heed_fail(o->run.c, HEED_DATA,

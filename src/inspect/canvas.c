@@ -146,10 +146,10 @@ void heed__canvas_pixels(heed__canvas *p, int x, int y, int width, int height, h
 }
 
 heed__rgb heed__series_color(int index) {
-    static const heed__rgb colors[] = {{0, 114, 178},   {213, 94, 0},   {0, 158, 115},
-                                       {204, 121, 167}, {86, 180, 233}, {230, 159, 0},
-                                       {0, 0, 0},       {150, 130, 0}};
-    return colors[(unsigned)index % (sizeof colors / sizeof *colors)];
+    static const heed__rgb colors[HEED__SERIES_COLORS] = {
+        {0, 114, 178},  {213, 94, 0},  {0, 158, 115}, {204, 121, 167},
+        {86, 180, 233}, {230, 159, 0}, {0, 0, 0},     {150, 130, 0}};
+    return colors[(unsigned)index % HEED__SERIES_COLORS];
 }
 
 /* Nine samples of the published map (van der Walt & Smith 2015), straight between them. */

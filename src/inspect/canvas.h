@@ -40,6 +40,7 @@ void heed__canvas_pixels(heed__canvas *p, int x, int y, int width, int height, h
 const unsigned char *heed__glyph(int32_t code);
 
 /* Colours that are told apart by colour-blind eyes, too. Okabe & Ito 2008. Any index. */
+enum { HEED__SERIES_COLORS = 8 };
 heed__rgb heed__series_color(int index);
 /* viridis: 0 dark to 1 light, evenly rising in lightness. */
 heed__rgb heed__viridis(double v);

@@ -69,7 +69,30 @@ static void draw_axes(surface *s, const heed_chart *p) {
     if (p->title) heed__canvas_text(c, LEFT, 8, SCALE, INK, p->title);
 }
 
-static void draw_curve(surface *s, const heed_series *e, heed__rgb color) {
+/* A straight stroke of series `index`: those after the last colour are dashed. `along`: length of
+ * the curve so far, so that dashes run over its points. */
+static void stroke(surface *s, int index, double x0, double y0, double x1, double y1, double thick,
+                   double *along) {
+    enum { DASH = 9 };
+    heed__rgb color = heed__series_color(index);
+    double length = hypot(x1 - x0, y1 - y0);
+    if (index < HEED__SERIES_COLORS || length == 0) {
+        heed__canvas_line(&s->canvas, x0, y0, x1, y1, thick, color);
+        return;
+    }
+    for (double at = 0, next; at < length; at = next) {
+        double place = fmod(*along + at, 2 * DASH);
+        next = fmin(length, at + (place < DASH ? DASH : 2 * DASH) - place + 1e-6);
+        if (place < DASH)
+            heed__canvas_line(&s->canvas, x0 + (x1 - x0) * at / length,
+                              y0 + (y1 - y0) * at / length, x0 + (x1 - x0) * next / length,
+                              y0 + (y1 - y0) * next / length, thick, color);
+    }
+    *along += length;
+}
+
+static void draw_curve(surface *s, const heed_series *e, int index) {
+    double along = 0;
     int last = -1;
     for (int i = 0; i < e->count; i++) {
         if (!isfinite(e->x[i]) || !isfinite(e->y[i])) {
@@ -77,8 +100,8 @@ static void draw_curve(surface *s, const heed_series *e, heed__rgb color) {
             continue;
         }
         int from = last < 0 ? i : last;
-        heed__canvas_line(&s->canvas, at_x(s, e->x[from]), at_y(s, e->y[from]), at_x(s, e->x[i]),
-                          at_y(s, e->y[i]), last < 0 ? 4 : 2.4, color);
+        stroke(s, index, at_x(s, e->x[from]), at_y(s, e->y[from]), at_x(s, e->x[i]),
+               at_y(s, e->y[i]), last < 0 ? 4 : 2.4, &along);
         last = i;
     }
 }
@@ -88,7 +111,7 @@ static void draw_legend(surface *s, const heed_chart *p) {
     char cut[HEED__LABEL];
     int x = s->canvas.width - s->right + 16, y = TOP;
     for (int i = 0; i < p->series_count; i++, y += 24) {
-        heed__canvas_line(&s->canvas, x, y + 8, x + 28, y + 8, 4, heed__series_color(i));
+        stroke(s, i, x, y + 8, x + 28, y + 8, 4, &(double){0});
         heed__canvas_text(&s->canvas, x + 40, y + 1, SCALE, INK,
                           heed__text_cut(cut, p->series[i].label, SCALE, WIDEST));
     }
@@ -109,7 +132,7 @@ bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, con
         !heed__canvas_new(c, &s.canvas, width > 640 ? width : 640, height > 240 ? height : 240))
         return false;
     draw_axes(&s, p);
-    for (int i = 0; i < p->series_count; i++) draw_curve(&s, &p->series[i], heed__series_color(i));
+    for (int i = 0; i < p->series_count; i++) draw_curve(&s, &p->series[i], i);
     draw_legend(&s, p);
     bool ok = heed_png_save(c, path, s.canvas.rgb, s.canvas.width, s.canvas.height);
     heed__free(s.canvas.rgb);

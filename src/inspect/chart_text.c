@@ -70,6 +70,26 @@ static void put_gutter(heed__range r, int row, int height, heed_text *out) {
     heed_text_add(out, "%*s %s", GUTTER - 2, text, text[0] ? "┤" : "│");
 }
 
+/* A sign and a label a series, in lines of `width` columns. */
+static void put_legend(const heed_chart *p, int width, bool color, heed_text *out) {
+    int used = 0;
+    heed_text_add(out, "%*s", GUTTER, "");
+    for (int s = 0; s < p->series_count; s++) {
+        heed__rgb c = heed__series_color(s);
+        const char *label = p->series[s].label;
+        int own = heed__text_width(label, 1) / 6 + 6;
+        if (used > 0 && used + own > width) {
+            heed_text_add(out, "\n%*s", GUTTER, "");
+            used = 0;
+        }
+        if (color)
+            heed_text_add(out, "\033[38;2;%d;%d;%dm━━\033[0m %s   ", c.r, c.g, c.b, label);
+        else
+            heed_text_add(out, "%c %s   ", "*o+x#@%&"[s % 8], label);
+        used += own;
+    }
+}
+
 static void put_footer(const heed_chart *p, heed__range r, int width, bool color, heed_text *out) {
     double ticks[12], step;
     char text[32], line[512];
@@ -87,15 +107,7 @@ static void put_footer(const heed_chart *p, heed__range r, int width, bool color
         end = at + size + 1;
     }
     heed_text_add(out, "\n%*s%.*s %s\n", GUTTER, "", end, line, p->x_label ? p->x_label : "");
-    heed_text_add(out, "%*s", GUTTER, "");
-    for (int s = 0; s < p->series_count; s++) {
-        heed__rgb c = heed__series_color(s);
-        if (color)
-            heed_text_add(out, "\033[38;2;%d;%d;%dm━━\033[0m %s   ", c.r, c.g, c.b,
-                          p->series[s].label);
-        else
-            heed_text_add(out, "%c %s   ", "*o+x#@%&"[s % 8], p -> series[s].label);
-    }
+    put_legend(p, width, color, out);
     heed_text_put(out, "\n", 1);
 }
 

@@ -87,7 +87,7 @@ static void tint(plan *p, const heed_real *map, double top, int x, int y) {
                 p->canvas.rgb + 3 * ((size_t)(y + j) * (size_t)p->canvas.width + (size_t)(x + i));
             double w = sample(p->o, map, (i + 0.5) / p->width, (j + 0.5) / p->height);
             double grey = 0.299 * at[0] + 0.587 * at[1] + 0.114 * at[2];
-            double share = top > 0 ? w / top : 0, opacity = 0.6 + 0.25 * share;
+            double share = top > 0 ? w / top : 0, opacity = 0.6 + 0.15 * share;
             heed__rgb c = heed__viridis(share);
             at[0] = (unsigned char)lround(grey + (c.r - grey) * opacity);
             at[1] = (unsigned char)lround(grey + (c.g - grey) * opacity);

@@ -3,6 +3,8 @@
 #ifndef HEED_IO_INTERNAL_H
 #define HEED_IO_INTERNAL_H
 
+#include "core/core.h"
+
 #include <heed/io.h>
 #include <jansson.h>
 
@@ -13,8 +15,6 @@ enum { HEED__QUOTE = 80 };
 const char *heed__quote(char out[HEED__QUOTE], const char *text, size_t n);
 /* Bytes before the first one that is no UTF-8; n if all is. */
 size_t heed__utf8_valid(const char *text, size_t n);
-/* A decimal number, whole text, finite, whatever the locale: [+-]digits[.digits][e[+-]digits]. */
-bool heed__number(const char *text, double *value);
 /* Appends the shortest decimal text that reads back to the same double; nothing for a NaN. */
 bool heed__put_number(heed_text *out, double value);
 /* Appends the words of text, broken into lines of at most width columns; `column` is where the

@@ -3,7 +3,6 @@
 #include "io/io.h"
 
 #include <ctype.h>
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -87,50 +86,9 @@ const char *heed__quote(char out[HEED__QUOTE], const char *text, size_t n) {
     return out;
 }
 
-/* Where the digits at p end. */
-static const char *digits(const char *p) {
-    while (*p >= '0' && *p <= '9') p++;
-    return p;
-}
-
-static bool is_decimal(const char *p) {
-    p += *p == '+' || *p == '-';
-    const char *whole = digits(p), *end = whole;
-    if (*end == '.') end = digits(end + 1);
-    if (end - p - (*whole == '.') < 1) return false;
-    if (*end == 'e' || *end == 'E') {
-        p = end + 1;
-        p += *p == '+' || *p == '-';
-        end = digits(p);
-        if (end == p) return false;
-    }
-    return *end == 0;
-}
-
-/* strtod and printf use the locale's point, which may be a comma. */
-bool heed__number(const char *text, double *value) {
-    char copy[128];
-    size_t n = strlen(text);
-    if (!is_decimal(text) || n >= sizeof copy) return false;
-    memcpy(copy, text, n + 1);
-    char *point = strchr(copy, '.');
-    if (point) *point = *localeconv()->decimal_point;
-    *value = strtod(copy, NULL);
-    return isfinite(*value);
-}
-
 bool heed__put_number(heed_text *out, double value) {
-    if (isnan(value)) return true;
-    if (isinf(value)) return heed_text_add(out, value < 0 ? "-inf" : "inf");
-    if (fabs(value) < 1e15 && floor(value) == value) return heed_text_add(out, "%.0f", value);
-    char text[40];
-    for (int precision = 6; precision <= 17; precision++) {
-        snprintf(text, sizeof text, "%.*g", precision, value);
-        if (strtod(text, NULL) == value) break;
-    }
-    char *point = strchr(text, *localeconv()->decimal_point);
-    if (point) *point = '.';
-    return heed_text_add(out, "%s", text);
+    char text[HEED__NUMBER];
+    return isnan(value) || heed_text_add(out, "%s", heed__number_text(text, value, 0));
 }
 
 static size_t columns(const char *text, size_t n) {

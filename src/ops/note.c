@@ -1,5 +1,5 @@
-/* y = x, a view, kept for probes under a name. What fused ops save by themselves, compositions name
- * by this; heed_attention_explicit below is one. */
+/* y = x, a view, itself kept for probes under a name. What fused ops save by themselves,
+ * compositions name by this; heed_attention_explicit below is one. */
 #include "ops/shape.h"
 #include <math.h>
 
@@ -10,26 +10,19 @@ typedef struct {
 static bool infer(heed_node *n) {
     const note_args *a = n->args;
     const heed_tensor *x = n->in[0];
-    if (!heed__takes(n, "r")) return false;
-    if (heed_probed(n, a->value) && !heed_keep(n, a->value, x->dims, x->shape)) return false;
-    return heed_out_view(n, 0, 0, x->dims, x->shape);
-}
-
-static void forward(heed_node *n) {
-    if (n->kept_count) n->k->copy(n->k, n->kept[0]->x, n->in[0]->x, n->y->size);
-}
-
-static void backward(heed_node *n) {
-    if (n->kept_count && n->kept[0]->g) n->k->copy(n->k, n->kept[0]->g, n->y->g, n->y->size);
-    heed_view_backward(n);
+    if (!heed__takes(n, "r") || !heed_out_view(n, 0, 0, x->dims, x->shape)) return false;
+    if (!heed_probed(n, a->value)) return true;
+    n->kept[n->kept_count] = n->y;
+    n->kept_name[n->kept_count++] = a->value;
+    return true;
 }
 
 static const note_args hidden = {"hidden"};
 static const heed_case cases[] = {
     {.shapes = "3x5", .args = &hidden}, {.shapes = "s", .args = &hidden}, {0}};
 
-const heed_op heed_ops_note[] = {{"note", 1, infer, forward, backward, cases, sizeof(note_args), 0},
-                                 {0}};
+const heed_op heed_ops_note[] = {
+    {"note", 1, infer, NULL, heed_view_backward, cases, sizeof(note_args), 0}, {0}};
 
 heed_tensor *heed_note(heed_tape *t, heed_tensor *x, const char *name) {
     note_args a = {{0}};

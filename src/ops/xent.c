@@ -56,7 +56,7 @@ static bool infer(heed_node *n) {
         return heed_wrong(n, "the smoothing %g is not in [0, 1]", (double)a->smoothing);
     state *s = n->scratch = heed_scratch(n, sizeof *s);
     if (!s) return false;
-    *s = (state){.ignore = a->ignore ? a->ignore : -100,
+    *s = (state){.ignore = a->has_ignore ? a->ignore : -100,
                  .smoothing = a->smoothing,
                  .classes = heed__from_last(n->in[LOGITS], 0),
                  .rows = n->in[LABELS]->size};
@@ -88,14 +88,19 @@ static void backward(heed_node *n) {
 
 static const heed_real weights[] = {1, (heed_real)0.5, 2, 0, 3};
 static const heed_xent_args plain = {0}, smooth = {.smoothing = (heed_real)0.1},
-                            first = {.ignore = 2}, weighted = {.weights = weights},
-                            all = {.ignore = 1, .smoothing = (heed_real)0.2, .weights = weights};
+                            third = {.ignore = 2, .has_ignore = true},
+                            weighted = {.weights = weights}, first = {.has_ignore = true},
+                            all = {.ignore = 1,
+                                   .has_ignore = true,
+                                   .smoothing = (heed_real)0.2,
+                                   .weights = weights};
 static const heed_case cases[] = {{.shapes = "5 is:5", .args = &plain},
                                   {.shapes = "3x5 i3:5", .args = &plain, .lo = -4, .hi = 4},
                                   {.shapes = "2x3x17 i2x3:17", .args = &plain},
                                   {.shapes = "4x1 i4:1", .args = &plain},
                                   {.shapes = "2x3x4x5 i2x3x4:5", .args = &smooth},
                                   {.shapes = "9x5 i9:5", .args = &first},
+                                  {.shapes = "9x5 i9:5", .args = &third},
                                   {.shapes = "9x5 i9:5", .args = &weighted},
                                   {.shapes = "9x5 i9:5", .args = &all},
                                   {0}};

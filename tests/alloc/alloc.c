@@ -26,35 +26,60 @@ static void check(bool ok, const char *what) {
 typedef struct {
     heed_ctx *c;
     heed_config *f;
-    heed_tokenizer *words;
-    heed_corpus *k;
+    heed_tokenizer *words; /* NULL for pictures */
+    void *data;            /* a heed_corpus or a heed_images */
+    const heed_images_info *about;
 } setting;
 
 static void path_of(char *out, size_t size, const char *name) {
     snprintf(out, size, "%s/%s", dir, name);
 }
 
-static setting open_setting(const heed_model *model, const char *steps) {
+static void set_int(heed_config *f, const char *key, int value) {
+    char number[16];
+    snprintf(number, sizeof number, "%d", value);
+    heed_config_set(f, key, number, "alloc.c", HEED_FROM_FLAG);
+}
+
+static void open_text(setting *s, bool bracket) {
     char path[600];
     size_t n = 0;
-    setting s = {.c = heed_open(&(heed_options){.seed = 1, .threads = 1})};
     path_of(path, sizeof path, "text");
+    char *text = heed_text_read(s->c, path, &n);
+    s->words = heed_tokenizer_train(s->c, text, n, (heed_tokenizer_args){.kind = "word"});
+    free(text);
+    s->data =
+        heed_corpus_open(s->c, path, s->words,
+                         (heed_corpus_args){.packing = HEED_LINES, .bracket = bracket, .block = 8});
+    set_int(s->f, "vocab", heed_vocab_size(s->words));
+}
+
+static void open_pictures(setting *s) {
+    char path[600];
+    path_of(path, sizeof path, "folder"); /* of check_images */
+    s->data = heed_images_open(
+        s->c, path, &(heed_images_args){.val_split = 0.25, .augment = {.flip = 0.5, .pad = 1}});
+    s->about = heed_images_about(s->data);
+    if (!s->about) return;
+    set_int(s->f, "image-size", s->about->view.size);
+    set_int(s->f, "channels", s->about->view.channels);
+    set_int(s->f, "classes", s->about->classes);
+}
+
+static setting open_setting(const heed_model *model, const char *steps) {
+    setting s = {.c = heed_open(&(heed_options){.seed = 1, .threads = 1})};
     s.f =
         heed_config_new(s.c, (const heed_option *const[]){heed_fit_options, model->options, NULL});
-    const char *const settings[][2] = {{"layers", "1"},  {"heads", "2"}, {"width", "8"},
-                                       {"ff", "16"},     {"block", "8"}, {"batch", "4"},
-                                       {"steps", steps}, {"seed", "1"}};
+    const char *const settings[][2] = {{"layers", "1"}, {"heads", "2"}, {"width", "8"},
+                                       {"ff", "16"},    {"block", "8"}, {"stages", "2"},
+                                       {"batch", "4"},  {"seed", "1"},  {"steps", steps}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        heed_config_set(s.f, settings[i][0], settings[i][1], "alloc.c", HEED_FROM_FLAG);
-    char *text = heed_text_read(s.c, path, &n);
-    s.words = heed_tokenizer_train(s.c, text, n, (heed_tokenizer_args){.kind = "word"});
-    free(text);
-    bool mlm = !strcmp(model->name, "mlm");
-    s.k = heed_corpus_open(s.c, path, s.words,
-                           (heed_corpus_args){.packing = HEED_LINES, .bracket = mlm, .block = 8});
-    char vocab[16];
-    snprintf(vocab, sizeof vocab, "%d", heed_vocab_size(s.words));
-    heed_config_set(s.f, "vocab", vocab, "alloc.c", HEED_FROM_FLAG);
+        if (heed_config_has(s.f, settings[i][0]))
+            heed_config_set(s.f, settings[i][0], settings[i][1], "alloc.c", HEED_FROM_FLAG);
+    if (heed_config_has(s.f, "image-size"))
+        open_pictures(&s);
+    else
+        open_text(&s, !strcmp(model->name, "mlm"));
     return s;
 }
 
@@ -71,7 +96,7 @@ static void steady(const heed_model *model, heed_optim_kind kind) {
     for (uint64_t i = 0; i < 40; i++) {
         heed_batch b;
         heed_tape_begin(t, HEED_TRAIN, i);
-        model->batch(self, s.k, (heed_batch_at){.index = i, .rows = 4}, &b);
+        model->batch(self, s.data, (heed_batch_at){.index = i, .rows = 4}, &b);
         heed_backward(t, model->loss(self, t, &b));
         heed_clip(o, 1, 1);
         heed_step(o, 1);
@@ -101,7 +126,7 @@ static void steady_fit(const heed_model *model) {
     heed_config_set(s.f, "eval-every", "1000", "alloc.c", HEED_FROM_FLAG);
     heed_fit(s.c, &(heed_fit_args){.model = model,
                                    .config = s.f,
-                                   .data = s.k,
+                                   .data = s.data,
                                    .run = run,
                                    .force = true,
                                    .report = count_step,
@@ -119,8 +144,10 @@ static bool whole_way(const heed_model *model) {
     setting s = open_setting(model, "3");
     heed_fit_args a = {.model = model,
                        .config = s.f,
-                       .data = s.k,
+                       .data = s.data,
                        .tokenizer = s.words,
+                       .labels = s.about ? s.about->labels : NULL,
+                       .label_count = s.about ? s.about->classes : 0,
                        .run = run,
                        .force = true};
     heed_fit(s.c, &a);
@@ -131,7 +158,7 @@ static bool whole_way(const heed_model *model) {
     if (r) {
         heed_batch b;
         heed_tape_begin(r->tape, HEED_EVAL, 0);
-        model->batch(r->self, s.k, (heed_batch_at){.rows = 4, .val = true}, &b);
+        model->batch(r->self, s.data, (heed_batch_at){.rows = 4, .val = true}, &b);
         heed_probe(r->tape, "*.weights", false);
         heed_tensor *loss = model->loss(r->self, r->tape, &b);
         if (loss && !isfinite((double)loss->x[0])) printf("FAILED a loss that is not finite\n");
@@ -231,16 +258,16 @@ static void every_failure_of(const char *what, bool (*job)(const char *png)) {
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     snprintf(dir, sizeof dir, "%s", argv[1]);
+    check_images(dir, check);
     const heed_optim_kind kinds[] = {HEED_SGD, HEED_MOMENTUM, HEED_RMSPROP, HEED_ADAM, HEED_ADAMW};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) steady(&heed_model_mlm, kinds[i]);
-    steady(&heed_model_gpt, HEED_ADAMW);
-    steady_fit(&heed_model_mlm);
-    steady_fit(&heed_model_gpt);
+    for (int i = 1; heed_models[i]; i++) steady(heed_models[i], HEED_ADAMW);
+    for (int i = 0; heed_models[i]; i++) steady_fit(heed_models[i]);
     every_failure(&heed_model_mlm);
     every_failure(&heed_model_gpt);
+    every_failure(&heed_model_cnn);
     every_failure_of("pictures read", pictures_read);
     every_failure_of("pictures drawn", pictures_drawn);
-    check_images(dir, check);
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

@@ -265,6 +265,19 @@ json groups.0.runs.1 runs-3
 json groups.0.accuracy.high
 json groups.1.name mlp
 json runs.0.test_accuracy
+run compare runs-2 runs-2/ mlp --json
+json runs.1.run mlp
 run compare runs-2 mlp
 says "task "
 hides "seeds together"
+
+# A picture of the test part that training sees, too.
+mkdir -p twins/train/red twins/train/blue twins/test/red twins/test/blue
+cp colours/red/[1-4].bmp twins/train/red
+cp colours/blue/[1-4].bmp twins/train/blue
+cp colours/red/2.bmp twins/test/red/copy.bmp
+cp colours/blue/8.bmp twins/test/blue
+run data check mlp twins --image-size 16 --val-split 0 --json
+json duplicates 1
+run data check mlp twins --image-size 16 --val-split 0
+says "twins/test/red/copy.bmp is twins/train/red/2.bmp"
