@@ -4,8 +4,8 @@
 # dropout, residual connections and augmentation. Three seeds of each; tables and curves by `heed compare`.
 # DATA: a set of pictures; none: digits drawn here. Runs that stand in FOLDER (runs/experiment) are kept, unfinished ones go on. --quick: one seed,
 # two passes. --sweep: the optimizers at several learning rates instead, by which those below were chosen. SETTINGS go to every training.
-root=$(dirname "$0")/.. heed=${HEED:-$(dirname "$0")/../heed}
-data= out=runs/experiment seeds="1 2 3" epochs=8 patch=0 sweep=
+root=$(cd "$(dirname "$0")/.." && pwd)
+heed=${HEED:-$root/heed} data= out=runs/experiment seeds="1 2 3" epochs=8 patch=0 sweep=
 while [ $# -gt 0 ]; do
     case $1 in
     --quick) seeds=1 epochs=2 ;;
@@ -18,10 +18,11 @@ while [ $# -gt 0 ]; do
     shift
 done
 settings=$*
-mkdir -p "$out" || exit 1
+case $data in '' | /*) ;; *) data=$(pwd)/$data ;; esac
+mkdir -p "$out" && cd "$out" || exit 1
 if [ -z "$data" ]; then
-    data=$out/digits patch=7
-    ${CC:-gcc} -std=c11 -O2 -o "$out/maker" "$root/data/digits.c" -lz -lm && "$out/maker" "$data" --train 1000 --test 2000 || exit 1
+    data=digits patch=7
+    ${CC:-gcc} -std=c11 -O2 -o maker "$root/data/digits.c" -lz -lm && ./maker "$data" --train 1000 --test 2000 || exit 1
 fi
 optimizers="gd sgd momentum rmsprop adam"
 
@@ -49,7 +50,7 @@ train() {
     name=$1 model=$2
     shift 2
     for seed in $seeds; do
-        run=$out/$name-$seed
+        run=$name-$seed
         if [ -e "$run/config.conf" ]; then
             "$heed" resume "$run" --progress none >/dev/null
         else
@@ -65,12 +66,12 @@ train() {
 show() {
     name=$1 title=$2
     shift 2
-    "$heed" compare "$@" --png "$out/$name.png" >"$out/$name.txt" || exit 1
+    "$heed" compare "$@" --png "$name.png" >"$name.txt" || exit 1
     printf '\n%s (%s.txt, %s.png)\n' "$title" "$out/$name" "$out/$name"
-    if grep -q '^seeds together' "$out/$name.txt"; then
-        sed -n '/^seeds together/,/^+-/p' "$out/$name.txt"
+    if grep -q '^seeds together' "$name.txt"; then
+        sed -n '/^seeds together/,/^+-/p' "$name.txt"
     else
-        sed -n '/^run /,/^$/p' "$out/$name.txt"
+        sed -n '/^run /,/^$/p' "$name.txt"
     fi
 }
 
@@ -84,14 +85,14 @@ if [ -n "$sweep" ]; then
             esac
             for lr in $rates; do train "sweep/$model-$optimizer-$lr" $model --optimizer $optimizer --lr $lr; done
         done
-        show sweep-$model "Learning rates, $model" "$out/sweep/$model"-*
+        show sweep-$model "Learning rates, $model" sweep/$model-*
     done
     exit
 fi
 
 for model in mlp cnn vit; do
     for optimizer in $optimizers; do train $model-$optimizer $model --optimizer $optimizer --lr "$(rate $model-$optimizer)"; done
-    show optimizers-$model "Optimizers, $model" $(for o in $optimizers; do echo "$out/$model-$o"-[1-3]; done)
+    show optimizers-$model "Optimizers, $model" $(for o in $optimizers; do echo $model-$o-[1-3]; done)
 done
 
 # One thing more, or one less, with Adam.
@@ -107,5 +108,5 @@ for model in mlp cnn vit; do
     esac
     part $model with-dropout --dropout 0.2
     part $model with-augmentation --flip -1 --pad 2 --brightness 0.3 --contrast 0.3
-    show parts-$model "Adam, $model, one thing changed" "$out/$model"-adam-[1-3] "$out/$model"-with*-[1-3]
+    show parts-$model "Adam, $model, one thing changed" $model-adam-[1-3] $model-with*-[1-3]
 done

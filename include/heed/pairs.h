@@ -15,17 +15,22 @@ typedef enum {
                  word */
 } heed_pair_kind;
 
-/* The lines of a file, read but not yet tokens. TSV: source TAB target; a first line that names the
- * columns is skipped, further columns are ignored, empty lines are skipped and counted; # starts no
- * comment. JSONL (by the extension .jsonl or .json): objects with src and tgt (or label and text,
- * or tokens and tags). Errors name file and line. Owned by c. */
+/* The lines of a file, read but not yet tokens. TSV: source TAB target; further columns are
+ * ignored, empty lines are skipped and counted; # starts no comment; spaces around a column are no
+ * part of it. A first line that names the columns is skipped: one that holds a name of a source
+ * (src source input from text sentence document tokens words) and one of a target (tgt target
+ * output to translation label labels class category tag tags), wherever these columns stand, or
+ * that begins with two names of languages (eng fra, en fr, English French). JSONL (by the extension
+ * .jsonl or .json): objects with src and tgt (or label and text, or tokens and tags: texts or lists
+ * of words); a whole number is a label, too. Errors name file and line. Owned by c. */
 typedef struct heed_pairs heed_pairs;
 typedef struct {
     heed_pair_kind kind;
     double val_split;     /* a seeded choice of lines; lines with the same source stay together */
     const char *val_path; /* a validation file of its own, or NULL */
-    int block;            /* at most so many tokens in a source, and in a target; longer pairs are
-                             left out of training and cut in evaluation, and counted */
+    int block;            /* at most so many tokens in a source, and in a target, its [SEP] counted;
+                             longer translations are left out of training and cut in evaluation,
+                             longer texts of classes and tags are cut in both; all are counted */
     const char *const *labels; /* of a run, or NULL: from the data, in bytewise order */
     int label_count;
 } heed_pairs_args;
@@ -41,11 +46,15 @@ HEED_API bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source,
                                 const heed_tokenizer *target);
 
 typedef struct {
-    size_t pairs, val_pairs, blank, left_out, cut, extra_columns;
-    bool header;    /* a first line of column names was skipped */
-    size_t overlap; /* validation sources that stand in the training part, too */
+    size_t pairs, val_pairs; /* that training draws from, and that evaluation goes over: all pairs
+                                where none are kept for validation */
+    size_t blank, left_out, cut;
+    size_t extra_columns; /* lines with further columns, or keys */
+    bool header;          /* a first line of column names was skipped */
+    size_t overlap;       /* validation sources that stand in the training part, too */
     size_t unknown, tokens, target_unknown, target_tokens; /* of the training part */
-    int longest, target_longest;                           /* tokens, of both parts */
+    int longest, target_longest; /* tokens of both parts with their [SEP], uncut: the block that
+                                    leaves nothing out; 0 for targets that are labels */
     int classes;
     const char *const *labels;
     uint64_t checksum;
@@ -58,11 +67,12 @@ typedef struct {
 } heed_pair;
 HEED_API bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_pair *out);
 
-/* A batch: source (B,S) and its padding, and for translation ids (B,T) = [CLS] target, labels
- * (B,T) = target [SEP], -100 at padding; for classes labels (B); for tags labels (B,S). Sources end
- * with [SEP]. Pairs of like length come together: each epoch shuffles the pairs, sorts every 64
- * batches by length, and shuffles the batches; S and T are the longest of the batch. Evaluation in
- * order. */
+/* A batch: src (B,S) and its padding, and for translation ids (B,T) = [CLS] target and their
+ * padding, labels (B,T) = target [SEP], -100 at padding; for classes labels (B); for tags labels
+ * (B,S), at the first token of each word, else -100. Sources end with [SEP]. items counts the
+ * labels that are not -100. Pairs of like length come together: each epoch shuffles the pairs;
+ * every 64 batches (fewer where an epoch has fewer) are sorted by length, and shuffled; S and T are
+ * the longest of the batch. Evaluation in order. */
 HEED_API bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out);
 HEED_API uint64_t heed_pairs_evals(const heed_pairs *k, int rows);
 HEED_API uint64_t heed_pairs_epoch(const heed_pairs *k, int rows);

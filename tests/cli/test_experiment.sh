@@ -11,11 +11,11 @@ status 2
 warns "--patch"
 experiment few -o all --quick -- --batch 20 --threads 1
 status 0
-quiet_count=$(wc -l <err)
-holds test "$quiet_count" = 25
+runs=$(wc -l <err)
+holds test "$runs" = 25
 says "Optimizers, vit"
 says "Adam, cnn, one thing changed"
-says "all/cnn-without-residual-1"
+says "cnn-without-residual-1"
 holds grep -q "accuracy" all/optimizers-mlp.txt
 holds test -s all/parts-vit.png
 experiment few -o all --quick -- --batch 20 --threads 1
