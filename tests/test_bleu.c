@@ -1,0 +1,55 @@
+/* BLEU: counts and scores that sacreBLEU 2.6 gives, and that a hand can follow. */
+#include "test.h"
+
+typedef struct {
+    const char *hypothesis, *reference;
+    size_t match[4], length, expected;
+    double score;
+} pair;
+
+static const pair pairs[] = {
+    /* "the" counts twice, as often as in the reference; 2/7 and three zeros, each half the last:
+     * (2/7 * 1/2/6 * 1/4/5 * 1/8/4)^(1/4) */
+    {"the the the the the the the", "the cat is on the mat", {2, 0, 0, 0}, 7, 6, 7.80984984},
+    {"the cat sat on the mat .", "the cat is on the mat .", {6, 4, 2, 1}, 7, 7, 48.89230224},
+    {"a b c d", "a b c d e f", {4, 3, 2, 1}, 4, 6, 60.65306597}, /* 100 e^(1 - 6/4) */
+    {"a x c y e", "a b c d e", {3, 0, 0, 0}, 5, 5, 14.05853313},
+    {"a b c", "a b c", {3, 2, 1, 0}, 3, 3, 0}, /* no run of four words */
+    {"x y z w", "a b c d", {0, 0, 0, 0}, 4, 4, 0},
+    {"", "a b c d", {0, 0, 0, 0}, 0, 4, 0},
+    {"It costs 3.50, not 1,000-2,000!",
+     "It costs 3.50 , not 1,000 - 2,000 !",
+     {9, 8, 7, 6},
+     9,
+     9,
+     100},
+    {"Va\xE2\x80\xAF!", "Va !", {2, 1, 0, 0}, 2, 2, 0}, /* a narrow space */
+    {"&quot;x&quot; &amp;lt; y.", "\" x \" & lt ; y .", {5, 3, 1, 0}, 6, 8, 27.22230298},
+    {"it's state-of-the-art", "it's state - of - the - art", {1, 0, 0, 0}, 2, 8, 0},
+};
+
+TEST(bleu_counts_as_sacrebleu) {
+    heed_ctx *c = heed_open(NULL);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const pair *p = &pairs[i];
+        heed_bleu b = {0};
+        CHECK(heed_bleu_add(c, &b, p->hypothesis, p->reference));
+        CHECK(memcmp(b.match, p->match, sizeof b.match) == 0);
+        CHECK(b.length == p->length && b.reference == p->expected);
+        for (size_t n = 1; n <= 4; n++)
+            CHECK(b.total[n - 1] == (p->length < n ? 0 : p->length - n + 1));
+        CHECK_CLOSE(heed_bleu_of(&b), p->score, 1e-7);
+    }
+    CLOSE(c);
+}
+
+TEST(bleu_adds_up_over_a_corpus) {
+    heed_ctx *c = heed_open(NULL);
+    heed_bleu b = {0};
+    for (size_t i = 0; i < 2; i++)
+        CHECK(heed_bleu_add(c, &b, pairs[i].hypothesis, pairs[i].reference));
+    CHECK_CLOSE(heed_bleu_of(&b), 26.269098944, 1e-7);
+    CHECK(!heed_bleu_add(c, NULL, "a", "b") && !heed_bleu_add(c, &b, NULL, "b"));
+    CHECK(heed_bleu_of(NULL) == 0 && heed_bleu_of(&(heed_bleu){0}) == 0);
+    CLOSE(c);
+}
