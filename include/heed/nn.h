@@ -114,8 +114,8 @@ HEED_API void heed_position_init(heed_position *l, heed_store *s, const char *na
 HEED_API heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tensor *x,
                                           int from);
 
-/* Keys and values of the tokens so far, for generation: one sequence, one layer. Memory belongs to
- * whoever made it. */
+/* Keys and values of the tokens so far, for generation: one sequence, one layer; of cross attention
+ * those of memory, made by the first call. Memory belongs to whoever made it. */
 typedef struct {
     int len, room;    /* tokens held, and at most */
     heed_real *k, *v; /* (room, h e), (room, h d2) */
@@ -205,12 +205,13 @@ typedef struct {
 } heed_decoder_block;
 HEED_API void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *name,
                                       heed_decoder_block_args a);
-/* x (B,T,d), memory (B,S,d) from the encoder, pads (B,T) and (B,S) index or NULL; cache of the
- * self-attention, or NULL */
+/* x (B,T,d), memory (B,S,d) from the encoder, pads (B,T) and (B,S) index or NULL; caches, two: of
+ * the self-attention and of the attention to memory, or NULL. Once the second is filled, memory is
+ * not read and may be NULL. */
 HEED_API heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t,
                                                heed_tensor *x, heed_tensor *pad,
                                                heed_tensor *memory, heed_tensor *memory_pad,
-                                               heed_cache *cache);
+                                               heed_cache *caches);
 
 /* Recurrent layers, one on the other. Parameters lie and are named as PyTorch's: weight_ih_l0 (G h,
  * in), weight_hh_l0 (G h, h), bias_ih_l0, bias_hh_l0, and _reverse for the other direction; with
