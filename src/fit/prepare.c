@@ -35,16 +35,16 @@ static bool set_number(heed_config *g, const char *key, int64_t value, const cha
 
 /* What the model must know of the data. config.conf keeps the bound of the vocabulary that was
  * asked for, with which a tokenizer trained anew is this one. */
-static bool set_vocab(heed__fitting *f, int64_t size, int64_t target) {
+static bool set_vocab(heed__fitting *f, int64_t size, int64_t source) {
     heed_config *g = f->a->config;
     return !f->a->tokenizer || (set_number(g, "vocab", size, "tokenizer") &&
-                                set_number(g, "target-vocab", target, "target's tokenizer"));
+                                set_number(g, "source-vocab", source, "source's tokenizer"));
 }
 
-/* Sizes as they are: 0 for a target without a vocabulary of its own. */
+/* Sizes as they are: 0 for a source without a vocabulary of its own. */
 static bool set_real_vocab(heed__fitting *f) {
     const heed_fit_args *a = f->a;
-    return set_vocab(f, heed_vocab_size(a->tokenizer), a->target ? heed_vocab_size(a->target) : 0);
+    return set_vocab(f, heed_vocab_size(a->tokenizer), a->source ? heed_vocab_size(a->source) : 0);
 }
 
 static int64_t bound_of(const heed_config *g, const char *key) {
@@ -54,7 +54,7 @@ static int64_t bound_of(const heed_config *g, const char *key) {
 static bool set_sizes(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     f->bound[0] = bound_of(a->config, "vocab");
-    f->bound[1] = bound_of(a->config, "target-vocab");
+    f->bound[1] = bound_of(a->config, "source-vocab");
     return set_real_vocab(f) &&
            (!a->labels || set_number(a->config, "classes", a->label_count, "labels"));
 }
@@ -204,7 +204,7 @@ static bool try_out(heed__fitting *f) {
 /* ---- run directory ---- */
 
 static uint64_t tokenizer_digest(const heed_fit_args *a) {
-    return a->tokenizer ? heed__tokenizers_digest(a->tokenizer, a->target) : a->tokenizer_digest;
+    return a->tokenizer ? heed__tokenizers_digest(a->tokenizer, a->source) : a->tokenizer_digest;
 }
 
 static void begin_state(heed__fitting *f) {

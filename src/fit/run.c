@@ -89,7 +89,7 @@ static const char *const run_files[] = {"config.conf",
                                         "loss.png",
                                         "samples.txt",
                                         "labels.txt",
-                                        HEED__TARGET_FOLDER,
+                                        HEED__SOURCE_FOLDER,
                                         "heed-tokenizer.json",
                                         "tokenizer_config.json",
                                         "vocab.txt",
@@ -170,16 +170,16 @@ static bool clear_run(heed_ctx *c, const char *dir) {
     return ok;
 }
 
-uint64_t heed__tokenizers_digest(const heed_tokenizer *source, const heed_tokenizer *target) {
-    uint64_t digest = source ? heed_tokenizer_digest(source) : 0;
-    uint64_t other = target ? heed_tokenizer_digest(target) : 0;
-    return target ? heed__hash64(&other, sizeof other, digest) : digest;
+uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tokenizer *source) {
+    uint64_t digest = tokenizer ? heed_tokenizer_digest(tokenizer) : 0;
+    uint64_t other = source ? heed_tokenizer_digest(source) : 0;
+    return source ? heed__hash64(&other, sizeof other, digest) : digest;
 }
 
-static bool save_target(heed_ctx *c, const heed_fit_args *a) {
+static bool save_source(heed_ctx *c, const heed_fit_args *a) {
     heed_text dir = {.c = c};
-    bool ok = heed__os_make_dir(c, heed__run_path(&dir, a->run, HEED__TARGET_FOLDER)) &&
-              heed_tokenizer_save(a->target, dir.s);
+    bool ok = heed__os_make_dir(c, heed__run_path(&dir, a->run, HEED__SOURCE_FOLDER)) &&
+              heed_tokenizer_save(a->source, dir.s);
     heed_text_free(&dir);
     return ok;
 }
@@ -187,7 +187,7 @@ static bool save_target(heed_ctx *c, const heed_fit_args *a) {
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
     return heed__os_make_dir(c, a->run) && clear_run(c, a->run) && heed__run_write_config(c, a) &&
            (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run)) &&
-           (!a->target || save_target(c, a)) &&
+           (!a->source || save_source(c, a)) &&
            (!a->labels || heed__labels_write(c, a->run, a->labels, a->label_count));
 }
 
@@ -227,7 +227,7 @@ void heed_run_close(heed_run *r) {
     if (!r) return;
     opened *o = (opened *)(void *)r;
     heed_tokenizer_free(r->tokenizer);
-    heed_tokenizer_free(r->target);
+    heed_tokenizer_free(r->source);
     heed_tape_free(r->tape);
     heed_store_free(r->store);
     heed_config_free(r->config);
@@ -331,11 +331,11 @@ static bool apply_settings(opened *o, const char *path) {
 }
 
 static bool open_tokenizers(heed_run *r, const char *dir) {
-    heed_text target = {.c = r->c};
+    heed_text source = {.c = r->c};
     r->tokenizer = heed_tokenizer_open(r->c, dir);
-    if (heed__os_is_dir(heed__run_path(&target, dir, HEED__TARGET_FOLDER)))
-        r->target = heed_tokenizer_open(r->c, target.s);
-    heed_text_free(&target);
+    if (heed__os_is_dir(heed__run_path(&source, dir, HEED__SOURCE_FOLDER)))
+        r->source = heed_tokenizer_open(r->c, source.s);
+    heed_text_free(&source);
     return !heed__stopped(r->c);
 }
 
@@ -350,7 +350,7 @@ static bool read_tokenizers(opened *o, const char *dir) {
     heed_run *r = &o->run;
     if (!o->digest) return true;
     if (!open_tokenizers(r, dir)) return false;
-    uint64_t found = heed__tokenizers_digest(r->tokenizer, r->target);
+    uint64_t found = heed__tokenizers_digest(r->tokenizer, r->source);
     if (found != o->digest)
         return heed_fail(r->c, HEED_DATA,
                          "tokenizer of %s is not the one that the model was trained with: expected "
@@ -358,7 +358,7 @@ static bool read_tokenizers(opened *o, const char *dir) {
                          "; hint: bring back a copy of its files",
                          dir, o->digest, found);
     return set_vocab(r, "vocab", heed_vocab_size(r->tokenizer), dir) &&
-           set_vocab(r, "target-vocab", r->target ? heed_vocab_size(r->target) : 0, dir);
+           set_vocab(r, "source-vocab", r->source ? heed_vocab_size(r->source) : 0, dir);
 }
 
 static bool read_labels(opened *o, const char *dir) {
