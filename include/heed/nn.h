@@ -114,8 +114,8 @@ HEED_API void heed_position_init(heed_position *l, heed_store *s, const char *na
 HEED_API heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tensor *x,
                                           int from);
 
-/* Keys and values of the tokens so far, for generation: one sequence, one layer. Memory belongs to
- * whoever made it. */
+/* Keys and values of the tokens so far, for generation: one sequence, one layer; of cross attention
+ * those of memory, made by the first call. Memory belongs to whoever made it. */
 typedef struct {
     int len, room;    /* tokens held, and at most */
     heed_real *k, *v; /* (room, h e), (room, h d2) */
@@ -205,12 +205,13 @@ typedef struct {
 } heed_decoder_block;
 HEED_API void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *name,
                                       heed_decoder_block_args a);
-/* x (B,T,d), memory (B,S,d) from the encoder, pads (B,T) and (B,S) index or NULL; cache of the
- * self-attention, or NULL */
+/* x (B,T,d), memory (B,S,d) from the encoder, pads (B,T) and (B,S) index or NULL; caches, two: of
+ * the self-attention and of the attention to memory, or NULL. Once the second is filled, memory is
+ * not read and may be NULL. */
 HEED_API heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t,
                                                heed_tensor *x, heed_tensor *pad,
                                                heed_tensor *memory, heed_tensor *memory_pad,
-                                               heed_cache *cache);
+                                               heed_cache *caches);
 
 /* Recurrent layers, one on the other. Parameters lie and are named as PyTorch's: weight_ih_l0 (G h,
  * in), weight_hh_l0 (G h, h), bias_ih_l0, bias_hh_l0, and _reverse for the other direction; with
@@ -255,8 +256,9 @@ typedef struct {
     heed_similarity kind;
     int query, input; /* widths dq, d */
     int inner;        /* additive: width of the alignment network; 0: input */
-    int key, value; /* widths of projections W_k, W_v of the inputs (and W_q of the query, to key);
-                       0: the inputs as they are */
+    int key, value;  /* widths of projections W_k, W_v of the inputs (and W_q of the query, to key);
+                        0: the inputs as they are */
+    bool all_biases; /* additive: of W and of v, too; they add nothing that U's has not */
     const char *init;
 } heed_attend_args;
 typedef struct {
@@ -264,7 +266,7 @@ typedef struct {
     heed_attend_args args;
     heed_linear q, k, v; /* W_q, W_k, W_v where asked for */
     heed_linear w, u;    /* additive: W without bias, U with; general: w */
-    heed_tensor *score;  /* additive: v (1, inner) */
+    heed_linear score;   /* additive: v, as weight (1, inner) */
 } heed_attend;
 HEED_API void heed_attend_init(heed_attend *l, heed_store *s, const char *name, heed_attend_args a);
 /* What does not depend on the query, made once for many steps of a decoder. */
@@ -278,6 +280,9 @@ HEED_API heed_memory heed_attend_memory(const heed_attend *l, heed_tape *t, heed
 /* Probes under the layer's name: scores (before the mask) and weights (B,Tq,S). */
 HEED_API heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
                                         const heed_memory *m);
+/* The weights alone, without probes: for a decoder that notes those of all its steps together. */
+HEED_API heed_tensor *heed_attend_weights(const heed_attend *l, heed_tape *t, heed_tensor *query,
+                                          const heed_memory *m);
 
 /* Residual add with dropout and norm on either side: pre: x + drop(fx); post: norm(x + drop(fx)).
  */

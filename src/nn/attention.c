@@ -83,11 +83,10 @@ static heed_tensor *append(heed_tape *t, heed_real *array, int len, const heed_t
 
 static bool cache_fits(heed_ctx *c, const heed_mha *l, const heed_cache *cache,
                        const heed_tensor *k) {
-    if (l->args.cross || k->shape[0] != 1)
+    if (k->shape[0] != 1)
         return heed_fail(c, HEED_USAGE,
-                         "cached attention at %s: expected self-attention over one sequence, found "
-                         "%d sequences%s",
-                         l->name, k->shape[0], l->args.cross ? " and cross attention" : "");
+                         "cached attention at %s: expected one sequence, found %d sequences",
+                         l->name, k->shape[0]);
     if (k->shape[1] > cache->room - cache->len)
         return heed_fail(c, HEED_USAGE,
                          "cache at %s is full: expected at most %d tokens, found %d + %d", l->name,
@@ -105,16 +104,29 @@ static bool remember(const heed_mha *l, heed_tape *t, heed_cache *cache, heed_te
     return true;
 }
 
+/* q of x, k and v of memory. A cache that is full of memory's needs it no more. */
+static bool cross_parts(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
+                        heed_cache *cache, heed_tensor *part[3]) {
+    int qk = l->args.heads * l->args.key, v = l->args.heads * l->args.value;
+    part[0] = heed_linear_apply(&l->q, t, x);
+    if (cache && cache->len) {
+        part[1] = heed_wrap(t, cache->k, 3, (int[]){1, cache->len, qk});
+        part[2] = heed_wrap(t, cache->v, 3, (int[]){1, cache->len, v});
+        return true;
+    }
+    heed_tensor *kv = heed_linear_apply(&l->kv, t, memory);
+    part[1] = columns(t, kv, 0, qk);
+    part[2] = columns(t, kv, qk, v);
+    return !cache || remember(l, t, cache, &part[1], &part[2]);
+}
+
 static heed_tensor *attend(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                            heed_tensor *bias, heed_tensor *pad, heed_cache *cache) {
     heed_attention_args a = op_args(&l->args);
     int qk = a.heads * a.key, v = a.heads * a.value;
     heed_tensor *part[3];
     if (l->args.cross) {
-        heed_tensor *kv = heed_linear_apply(&l->kv, t, memory);
-        part[0] = heed_linear_apply(&l->q, t, x);
-        part[1] = columns(t, kv, 0, qk);
-        part[2] = columns(t, kv, qk, v);
+        if (!cross_parts(l, t, x, memory, cache, part)) return NULL;
     } else {
         heed_tensor *qkv = heed_linear_apply(&l->qkv, t, x);
         if (!cache && !l->args.explicit_path)
@@ -122,8 +134,8 @@ static heed_tensor *attend(const heed_mha *l, heed_tape *t, heed_tensor *x, heed
         part[0] = columns(t, qkv, 0, qk);
         part[1] = columns(t, qkv, qk, qk);
         part[2] = columns(t, qkv, 2 * qk, v);
+        if (cache && !remember(l, t, cache, &part[1], &part[2])) return NULL;
     }
-    if (cache && !remember(l, t, cache, &part[1], &part[2])) return NULL;
     if (l->args.explicit_path)
         return heed_attention_explicit(heed_at(t, l->name), part[0], part[1], part[2], bias, pad,
                                        &a);

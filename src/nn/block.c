@@ -1,6 +1,6 @@
 /* nn/block.c -- feed-forward network and encoder block. Vaswani et al. 2017, sec. 3.1 and 3.3;
  * pre-norm: Radford et al. 2019, sec. 2.3. */
-#include <heed/nn.h>
+#include "nn/block.h"
 
 void heed_ff_init(heed_ff *l, heed_store *s, const char *name, heed_ff_args a) {
     heed_linear_args up = {a.width, a.inner, a.no_bias, a.init};
@@ -16,8 +16,7 @@ heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x) {
     return heed_linear_apply(&l->down, t, heed_linear_act(&l->up, t, x, l->act));
 }
 
-/* Without W_h the heads' values themselves are added to x. */
-static void check_sum(heed_store *s, const heed_mha *l) {
+void heed__check_sum(heed_store *s, const heed_mha *l) {
     const heed_mha_args *a = &l->args;
     if (a->no_out && a->heads * a->value != a->width)
         heed_fail(heed_store_ctx(s), HEED_USAGE,
@@ -31,7 +30,7 @@ void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_
     l->args = a;
     heed_scope(s, "%s", name);
     heed_mha_init(&l->attn, s, "attn", a.attn);
-    check_sum(s, &l->attn);
+    heed__check_sum(s, &l->attn);
     heed_drop_init(&l->drop1, s, "drop1", a.dropout);
     heed_norm_init(&l->norm1, s, "norm1", width, a.eps, !a.norm_no_bias);
     heed_ff_init(&l->mlp, s, "mlp", a.mlp);

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from golden import File, attention, random
+from golden import File, attention, masked_softmax, random
 
 out = File()
 ACTS = {
@@ -482,4 +482,264 @@ def check_block():
 
 
 check_block()
+
+
+# ---------------------------------------------------------------- decoder block
+def decoder_block(x, pad, memory, memory_pad, p, a):
+    parts = [
+        lambda h: mha(h, None, pad, p, "block.attn.", {**a, "causal": True}),
+        lambda h: mha(h, memory, memory_pad, p, "block.cross.", {**a, "cross": True}),
+        lambda h: (
+            linear(ACTS[a["act"]](linear(h, p, "block.mlp.up")), p, "block.mlp.down"),
+            None,
+        ),
+    ]
+    kept = []
+    for i, part in enumerate(parts):
+        n = lambda h: norm(h, p, f"block.norm{i + 1}", a["eps"])
+        y, weights = part(n(x) if a["pre"] else x)
+        x = x + y if a["pre"] else n(x + y)
+        kept.append(weights)
+    return x, {"block.attn.weights": kept[0], "block.cross.weights": kept[1]}
+
+
+def decoder_params(name, a):
+    p = mha_params(name, "block__attn__", a)
+    p.update(mha_params(name + "/cross", "block__cross__", {**a, "cross": True}))
+    shapes = {"block__mlp__up__weight": (12, 8), "block__mlp__down__weight": (8, 12)}
+    shapes.update({f"block__norm{i}__weight": (8,) for i in (1, 2, 3)})
+    if not a.get("no_bias"):
+        shapes.update({"block__mlp__up__bias": (12,), "block__mlp__down__bias": (8,)})
+        shapes.update({f"block__norm{i}__bias": (8,) for i in (1, 2, 3)})
+    return {**p, **params(name + "/rest", **shapes)}
+
+
+DECODERS = {
+    "post": dict(pre=False, act=1, eps=1e-5),
+    "pre": dict(pre=True, act=2, eps=1e-5),
+    "post_pad": dict(pre=False, act=1, eps=1e-5, pad=[[6, 4, 2], [3, 7, 5]]),
+    "pre_pad": dict(pre=True, act=1, eps=1e-5, pad=[[2, 6, 5], [7, 2, 4]]),
+    "plain": dict(pre=False, act=2, eps=1e-5, no_bias=True),
+}
+for kind, a in DECODERS.items():
+    name = f"decoder_block.{kind}"
+    a = {"width": 8, "heads": 2, "key": 4, "value": 4, "inner": 12, **a}
+    pads = a.pop("pad", [None, None])
+    out.case(
+        name,
+        "decoder_block",
+        [
+            x_of(name, 3, 6, 8),
+            pad_of(pads[0], 6),
+            x_of(name + "/memory", 3, 7, 8),
+            pad_of(pads[1], 7),
+        ],
+        lambda x, pad, memory, memory_pad, p: decoder_block(x, pad, memory, memory_pad, p, a),
+        params=decoder_params(name, a),
+        **a,
+    )
+
+
+# both are torch.nn.TransformerDecoderLayer's
+def check_decoder_block(pre):
+    a = {"heads": 2, "key": 4, "value": 4, "pre": pre, "act": 2, "eps": 1e-5}
+    theirs = torch.nn.TransformerDecoderLayer(
+        8, 2, 12, dropout=0, activation="gelu", batch_first=True, norm_first=pre, dtype=torch.float64
+    )
+    names = {
+        "attn.qkv.weight": "self_attn.in_proj_weight",
+        "attn.qkv.bias": "self_attn.in_proj_bias",
+        "attn.out": "self_attn.out_proj",
+        "cross.out": "multihead_attn.out_proj",
+        "mlp.up": "linear1",
+        "mlp.down": "linear2",
+        **{f"norm{i}": f"norm{i}" for i in (1, 2, 3)},
+    }
+    state, p = dict(theirs.named_parameters()), {}
+    for ours, name in names.items():
+        p.update(
+            {"block." + k.replace(name, ours): v for k, v in state.items() if k.startswith(name)}
+        )
+    for w in ("weight", "bias"):
+        q, kv = state["multihead_attn.in_proj_" + w].split([8, 16])
+        p["block.cross.q." + w], p["block.cross.kv." + w] = q, kv
+    x, memory = (torch.tensor(x_of(f"decoder.check{n}", 2, n, 8)).to(torch.float64) for n in (6, 5))
+    unseen = torch.ones(6, 6, dtype=torch.bool).triu(1)
+    y = theirs(x, memory, tgt_mask=unseen)
+    assert torch.allclose(y, decoder_block(x, None, memory, None, p, a)[0], atol=1e-12)
+
+
+check_decoder_block(False)
+check_decoder_block(True)
+
+
+# ---------------------------------------------------------------- recurrent layers
+def torch_rnn(a):
+    kind = [torch.nn.RNN, torch.nn.GRU, torch.nn.LSTM][a["cell"]]
+    more = {"nonlinearity": {1: "relu", 5: "tanh"}[a["act"]]} if a["cell"] == 0 else {}
+    return kind(
+        a["in"],
+        a["width"],
+        a["layers"],
+        bidirectional=bool(a["bidirectional"]),
+        batch_first=True,
+        **more,
+    )
+
+
+def rnn(x, pad, first, p, a):
+    """PyTorch's layer, with packed sequences where there are lengths; its outputs, or its last
+    states side by side: of each layer and direction h, then the LSTM's c."""
+    layer, B = torch_rnn(a), x.shape[0]
+    layer._flat_weights = [
+        p.get("rnn." + n, torch.zeros_like(p["rnn." + n.replace("hh", "ih")]))
+        if "bias_hh" in n
+        else p["rnn." + n]
+        for n in layer._flat_weights_names
+    ]
+    state = None
+    if first is not None:
+        state = first if a["cell"] < 2 else tuple(first.split(a["width"], -1))
+        state = state.contiguous() if a["cell"] < 2 else tuple(s.contiguous() for s in state)
+    if pad is None:
+        y, last = layer(x, state)
+    else:
+        packed = torch.nn.utils.rnn.pack_padded_sequence(
+            x, (pad != 0).sum(1), batch_first=True, enforce_sorted=False
+        )
+        y, last = layer(packed, state)
+        y = torch.nn.utils.rnn.pad_packed_sequence(y, batch_first=True, total_length=x.shape[1])[0]
+    if a["last"]:
+        last = last if a["cell"] < 2 else torch.cat(last, -1)
+        return last.transpose(0, 1).reshape(B, -1)
+    return y
+
+
+def formula_rnn(x, p, act):
+    """h[t] = g(W_h [x[t] ; h[t-1]] + b_h), W_h = [W_hx W_hh], h[0] = 0."""
+    w = torch.cat([p["rnn.weight_ih_l0"], p["rnn.weight_hh_l0"]], 1)
+    h, y = x.new_zeros(x.shape[0], w.shape[0]), []
+    for i in range(x.shape[1]):
+        h = act(F.linear(torch.cat([x[:, i], h], 1), w, p["rnn.bias_ih_l0"]))
+        y.append(h)
+    return torch.stack(y, 1)
+
+
+def rnn_params(case, a):
+    gates, shapes = [1, 3, 4][a["cell"]] * a["width"], {}
+    ways = 2 if a["bidirectional"] else 1
+    for i in range(a["layers"]):
+        for way in ("", "_reverse")[:ways]:
+            wide = a["in"] if i == 0 else a["width"] * ways
+            shapes[f"rnn__weight_ih_l{i}{way}"] = (gates, wide)
+            shapes[f"rnn__weight_hh_l{i}{way}"] = (gates, a["width"])
+            shapes[f"rnn__bias_ih_l{i}{way}"] = (gates,)
+            if not a["one_bias"]:
+                shapes[f"rnn__bias_hh_l{i}{way}"] = (gates,)
+    return params(case, **shapes)
+
+
+for cell, cell_name in enumerate(("rnn", "gru", "lstm")):
+    for kind, more in {
+        "plain": {},
+        "relu": dict(act=1),
+        "one_bias": dict(one_bias=1),
+        "deep": dict(layers=2),
+        "both_ways": dict(bidirectional=1),
+        "both_deep": dict(layers=2, bidirectional=1, state=1),
+        "both_last": dict(layers=2, bidirectional=1, last=1, state=1),
+        "lengths": dict(pad=[5, 2, 3]),
+        "lengths_both": dict(bidirectional=1, pad=[1, 5, 4]),
+        "lengths_last": dict(layers=2, bidirectional=1, pad=[2, 5, 1], last=1),
+    }.items():
+        if kind == "relu" and cell:
+            continue
+        name = f"rnn.{cell_name}.{kind}"
+        a = {"in": 3, "width": 4, "layers": 1, "bidirectional": 0, "one_bias": 0, "last": 0}
+        a = {**a, "act": 5, "cell": cell, **more}
+        lengths, states = a.pop("pad", None), a["layers"] * (1 + a["bidirectional"])
+        wide = a["width"] * (2 if cell == 2 else 1)
+        first = x_of(name + "/first", states, 3, wide) if a.pop("state", 0) else None
+        # PyTorch gives zeros at padding, heed the state as it was left: the test hides it
+        pad = pad_of(lengths, 5)
+        out.case(
+            name,
+            "rnn",
+            [x_of(name, 3, 5, 3), pad, first],
+            lambda x, pad, first, p: rnn(x, pad, first, p, a),
+            params=rnn_params(name, a),
+            **a,
+        )
+
+# the notes' formula, with every g
+for act, g in {1: F.relu, 5: torch.tanh, 6: torch.sigmoid, 0: lambda x: x}.items():
+    name, a = f"rnn.notes.{act}", {"in": 3, "width": 4, "layers": 1, "bidirectional": 0}
+    a = {**a, "cell": 0, "act": act, "one_bias": 1, "last": 0}
+    out.case(
+        name,
+        "rnn",
+        [x_of(name, 2, 5, 3), None, None],
+        lambda x, pad, first, p: formula_rnn(x, p, g),
+        params=rnn_params(name, a),
+        **a,
+    )
+
+
+# ---------------------------------------------------------------- attention of any similarity
+def attend(q, x, pad, p, a):
+    k = F.linear(x, p["attend.key.weight"]) if "attend.key.weight" in p else x
+    v = F.linear(x, p["attend.value.weight"]) if "attend.value.weight" in p else x
+    if "attend.query.weight" in p:
+        q = F.linear(q, p["attend.query.weight"])
+    if a["kind"] == 0:
+        inner = linear(q, p, "attend.w")[:, :, None] + linear(k, p, "attend.u")[:, None]
+        e = linear(torch.tanh(inner), p, "attend.score")[..., 0]
+    elif a["kind"] == 3:
+        e = torch.einsum("bti,ij,bsj->bts", q, p["attend.w.weight"], k)
+    else:
+        e = torch.einsum("bti,bsi->bts", q, k) / (1 if a["kind"] == 1 else k.shape[-1] ** 0.5)
+    mask = None if pad is None else pad[:, None, :]
+    w = masked_softmax(e, 1.0, mask)
+    return torch.einsum("bts,bsj->btj", w, v), {"attend.scores": e, "attend.weights": w}
+
+
+for kind, kind_name in enumerate(("additive", "dot", "scaled", "general")):
+    for more, b in {
+        "": {},
+        ".pad": dict(pad=[4, 2, 1]),
+        ".key": dict(key=3, query=6),
+        ".value": dict(value=2, pad=[3, 4, 2]),
+        ".key_value": dict(key=3, value=2, inner=7),
+        ".widths": dict(query=6),
+        ".all_biases": dict(all_biases=1),
+    }.items():
+        if (more == ".widths" and kind in (1, 2)) or (more == ".all_biases" and kind):
+            continue
+        name, a = f"attend.{kind_name}{more}", {"kind": kind, "query": 5, "input": 5, "inner": 0}
+        a = {**a, "key": 0, "value": 0, **b}
+        pad = pad_of(a.pop("pad", None), 4)
+        query, key, inner = a["key"] or a["query"], a["key"] or 5, a["inner"] or 5
+        shapes = {}
+        if a["key"]:
+            shapes.update({"attend__query__weight": (a["key"], a["query"])})
+            shapes.update({"attend__key__weight": (a["key"], 5)})
+        if a["value"]:
+            shapes["attend__value__weight"] = (a["value"], 5)
+        if kind == 0:
+            shapes.update({"attend__w__weight": (inner, query), "attend__u__weight": (inner, key)})
+            shapes["attend__u__bias"] = (inner,)
+            if a.get("all_biases"):
+                shapes.update({"attend__w__bias": (inner,), "attend__score__bias": (1,)})
+            shapes.update({"attend__score__weight": (1, inner)})
+        if kind == 3:
+            shapes["attend__w__weight"] = (query, key)
+        out.case(
+            name,
+            "attend",
+            [x_of(name + "/q", 3, 2, a["query"]), x_of(name, 3, 4, 5), pad],
+            lambda q, x, pad, p={}: attend(q, x, pad, p, a),
+            params=params(name, **shapes),
+            **a,
+        )
+
 out.write(os.path.join(os.path.dirname(os.path.abspath(__file__)), "layers.safetensors"))

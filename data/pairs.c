@@ -1,0 +1,324 @@
+/* pairs TASK FOLDER [--train N] [--test N] [--from L] [--to L] [--letters N] [--distance K]
+ *                   [--tags] [--spans] [--seed N] -- makes lines of pairs.
+ *
+ * FOLDER/train.tsv and FOLDER/test.tsv, source TAB target. TASK:
+ *   dates    a date as people write it, in one of ten ways, and as 1999-03-05; from 1930 to 2029,
+ *            so that two digits are enough for a year. --spans: a third column says where year,
+ *            month and day stand in the source, as "9-13 0-5 6-7" (bytes, the end not counted)
+ *   reverse  L letters, --from 5 --to 20, out of --letters 26, and the same backwards
+ *   sort     the same and in order
+ *   recall   the letter --distance K steps before the last one TAB the letters: K + 1 of them
+ *            unless --from and --to say otherwise, out of --letters 8. --tags: the letters, parted
+ *            by spaces, TAB for each the one K steps before it, "-" where there is none
+ *
+ * Line i of a part is a function of (seed, part, i) alone. Unseen lines: whether a date, or a text
+ * of letters, may stand in the test or in the training part is drawn from itself alone, so no test
+ * line has a source of any training file, whatever the seeds; a date is in no way of writing it. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST_LETTERS = 1000, PATH_ROOM = 1024, TEST_SHARE = 8, TRIES = 10000 };
+typedef enum { DATES, REVERSE, SORT, RECALL, TASKS } task;
+static const char *const task_names[TASKS] = {"dates", "reverse", "sort", "recall"};
+
+typedef struct {
+    int task;
+    const char *folder;
+    uint64_t count[2], from, to, letters, distance, seed;
+    bool tags, spans;
+} order;
+
+/* ---- chance ---- */
+
+/* SplitMix64. Steele, Lea, Flood 2014. */
+static uint64_t roll(uint64_t *state) {
+    uint64_t z = *state += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+/* Uniform in 0 .. bound - 1, but for 2^-40. */
+static uint64_t below(uint64_t *state, uint64_t bound) { return (roll(state) >> 8) % bound; }
+
+/* Which part a source belongs to: 1, the test, for every eighth. */
+static int part_of(const void *source, size_t n) {
+    const unsigned char *p = source;
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (size_t i = 0; i < n; i++) hash = (hash ^ p[i]) * 1099511628211u;
+    return roll(&hash) % TEST_SHARE == 0;
+}
+
+/* ---- dates ---- */
+
+/* %Y 1999, %y 99; %B March, %b Mar, %m 03, %n 3; %d 05, %e 5, %o 5th, %O fifth; %A Friday, %a Fri
+ */
+static const char *const ways[] = {
+    "%B %e, %Y",       "%e %B %Y",         "%A, %B %e, %Y", "%a %e %b %Y", "%B %o, %Y",
+    "the %o of %B %Y", "the %O of %B, %Y", "%n/%e/%y",      "%d.%m.%Y",    "%e-%b-%y",
+};
+enum { WAYS = sizeof ways / sizeof *ways, FIRST_YEAR = 1930, DAYS = 36525 };
+typedef enum { YEAR, MONTH, DAY, FIELDS } field;
+
+static const char *const months[] = {"January",   "February", "March",    "April",
+                                     "May",       "June",     "July",     "August",
+                                     "September", "October",  "November", "December"};
+static const char *const weekdays[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
+                                       "Friday", "Saturday", "Sunday"};
+static const char *const ordinals[] = {
+    "",           "first",     "second",    "third",       "fourth",     "fifth",      "sixth",
+    "seventh",    "eighth",    "ninth",     "tenth",       "eleventh",   "twelfth",    "thirteenth",
+    "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth"};
+
+typedef struct {
+    int year, month, day, weekday; /* month 1 to 12; weekday 0: Monday */
+} date;
+
+static int days_in(int year, int month) {
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    return days[month - 1] + (month == 2 && year % 4 == 0);
+}
+
+/* Day number n from 1930-01-01, a Wednesday, on. No century among these years breaks the rule of
+ * four. */
+static date date_of(int n) {
+    date d = {FIRST_YEAR, 1, n, (n + 2) % 7};
+    while (d.day >= days_in(d.year, d.month)) {
+        d.day -= days_in(d.year, d.month++);
+        if (d.month > 12) d.month = 1, d.year++;
+    }
+    d.day++;
+    return d;
+}
+
+static void put_ordinal(FILE *f, int day) {
+    if (day == 30)
+        fputs("thirtieth", f);
+    else if (day <= 20)
+        fputs(ordinals[day], f);
+    else
+        fprintf(f, "%s-%s", day < 30 ? "twenty" : "thirty", ordinals[day % 10]);
+}
+
+static const char *suffix(int day) {
+    static const char *const ends[] = {"th", "st", "nd", "rd"};
+    return ends[day % 10 <= 3 && day / 10 != 1 ? day % 10 : 0];
+}
+
+/* Writes what the letter stands for; which field it is, FIELDS for a weekday. */
+static field put_part(FILE *f, char letter, const date *d) {
+    switch (letter) {
+    case 'Y':
+        fprintf(f, "%d", d->year);
+        return YEAR;
+    case 'y':
+        fprintf(f, "%02d", d->year % 100);
+        return YEAR;
+    case 'B':
+        fputs(months[d->month - 1], f);
+        return MONTH;
+    case 'b':
+        fprintf(f, "%.3s", months[d->month - 1]);
+        return MONTH;
+    case 'm':
+        fprintf(f, "%02d", d->month);
+        return MONTH;
+    case 'n':
+        fprintf(f, "%d", d->month);
+        return MONTH;
+    case 'd':
+        fprintf(f, "%02d", d->day);
+        return DAY;
+    case 'e':
+        fprintf(f, "%d", d->day);
+        return DAY;
+    case 'o':
+        fprintf(f, "%d%s", d->day, suffix(d->day));
+        return DAY;
+    case 'O':
+        put_ordinal(f, d->day);
+        return DAY;
+    case 'A':
+        fputs(weekdays[d->weekday], f);
+        return FIELDS;
+    default:
+        fprintf(f, "%.3s", weekdays[d->weekday]);
+        return FIELDS;
+    }
+}
+
+static date draw_date(uint64_t *state, int part) {
+    for (;;) {
+        int n = (int)below(state, DAYS);
+        if (part_of((const unsigned char[]){n & 255, (n >> 8) & 255}, 2) == part) return date_of(n);
+    }
+}
+
+static void write_date(FILE *f, const order *o, uint64_t *state, int part) {
+    long begin[FIELDS + 1], end[FIELDS + 1], start = ftell(f);
+    date d = draw_date(state, part);
+    for (const char *s = ways[below(state, WAYS)]; *s; s++) {
+        long at = ftell(f) - start;
+        if (*s != '%') {
+            putc(*s, f);
+            continue;
+        }
+        field which = put_part(f, *++s, &d);
+        begin[which] = at;
+        end[which] = ftell(f) - start;
+    }
+    fprintf(f, "\t%04d-%02d-%02d", d.year, d.month, d.day);
+    for (int i = 0; o->spans && i < FIELDS; i++)
+        fprintf(f, "%c%ld-%ld", i ? ' ' : '\t', begin[i], end[i]);
+    putc('\n', f);
+}
+
+/* ---- letters ---- */
+
+static int alphabetic(const void *a, const void *b) { return *(const char *)a - *(const char *)b; }
+
+static void write_turned(FILE *f, const order *o, char *s, size_t n) {
+    fprintf(f, "%.*s\t", (int)n, s);
+    if (o->task == SORT) qsort(s, n, 1, alphabetic);
+    for (size_t i = 0; i < n; i++) putc(s[o->task == SORT ? i : n - 1 - i], f);
+    putc('\n', f);
+}
+
+static void write_recalled(FILE *f, const order *o, const char *s, size_t n) {
+    size_t k = (size_t)o->distance;
+    if (!o->tags) {
+        fprintf(f, "%c\t%.*s\n", s[n - 1 - k], (int)n, s);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) fprintf(f, "%s%c", i ? " " : "", s[i]);
+    for (size_t i = 0; i < n; i++) fprintf(f, "%c%c", i ? ' ' : '\t', i < k ? '-' : s[i - k]);
+    putc('\n', f);
+}
+
+/* False if there are too few texts to find one of the part. */
+static bool write_letters(FILE *f, const order *o, uint64_t *state, int part) {
+    char s[MOST_LETTERS];
+    for (int i = 0; i < TRIES; i++) {
+        size_t n = (size_t)(o->from + below(state, o->to - o->from + 1));
+        for (size_t j = 0; j < n; j++) s[j] = (char)('a' + below(state, o->letters));
+        if (part_of(s, n) != part) continue;
+        if (o->task == RECALL)
+            write_recalled(f, o, s, n);
+        else
+            write_turned(f, o, s, n);
+        return true;
+    }
+    fprintf(stderr, "pairs: too few different texts: expected longer ones, or more letters\n");
+    return false;
+}
+
+/* ---- files ---- */
+
+static bool write_lines(FILE *f, const order *o, int part) {
+    for (uint64_t i = 0; i < o->count[part]; i++) {
+        uint64_t state = o->seed;
+        state = roll(&state) ^ (uint64_t)part;
+        state = roll(&state) ^ i;
+        if (o->task == DATES)
+            write_date(f, o, &state, part);
+        else if (!write_letters(f, o, &state, part))
+            return false;
+    }
+    return true;
+}
+
+static bool write_part(const order *o, int part) {
+    char path[PATH_ROOM];
+    snprintf(path, sizeof path, "%s/%s.tsv", o->folder, part ? "test" : "train");
+    FILE *f = fopen(path, "w");
+    bool made = !f || write_lines(f, o, part), ok = f && !ferror(f);
+    if (f && fclose(f) != 0) ok = false;
+    if (!ok) fprintf(stderr, "pairs: %s: %s\n", path, strerror(errno));
+    return ok && made;
+}
+
+static bool make_folder(const char *path) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) return true;
+    fprintf(stderr, "pairs: %s: %s\n", path, strerror(errno));
+    return false;
+}
+
+/* ---- arguments ---- */
+
+static bool read_number(const char *text, uint64_t low, uint64_t high, uint64_t *out) {
+    char *end = NULL;
+    errno = 0;
+    *out = text && text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    return end && !*end && !errno && *out >= low && *out <= high;
+}
+
+/* A flag that takes a number: 1 and the value read, 0 if it is none of them, -1 if it is wrong. */
+static int read_flag(order *o, const char *flag, const char *value) {
+    const struct {
+        const char *name;
+        uint64_t low, high, *out;
+    } flags[] = {
+        {"--train", 0, 10000000, &o->count[0]}, {"--test", 0, 10000000, &o->count[1]},
+        {"--from", 1, MOST_LETTERS, &o->from},  {"--to", 1, MOST_LETTERS, &o->to},
+        {"--letters", 2, 26, &o->letters},      {"--distance", 1, MOST_LETTERS - 1, &o->distance},
+        {"--seed", 0, UINT64_MAX, &o->seed},
+    };
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (strcmp(flag, flags[i].name) == 0)
+            return read_number(value, flags[i].low, flags[i].high, flags[i].out) ? 1 : -1;
+    return 0;
+}
+
+static bool settle(order *o) {
+    if (o->task == TASKS || !o->folder || strlen(o->folder) > PATH_ROOM - 16) return false;
+    bool recalls = o->task == RECALL;
+    if ((o->tags && !recalls) || (o->spans && o->task != DATES)) return false;
+    if (!o->letters) o->letters = recalls ? 8 : 26;
+    if (!o->distance) o->distance = 10;
+    if (!o->from) o->from = recalls ? o->distance + 1 : 5;
+    if (!o->to) o->to = recalls ? o->from : o->from > 20 ? o->from : 20;
+    return o->from <= o->to && (!recalls || o->from > o->distance);
+}
+
+static bool read_order(int argc, char **argv, order *o) {
+    int names = 0;
+    for (int i = 1; i < argc; i++) {
+        int number = read_flag(o, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+        if (number < 0) return false;
+        i += number;
+        if (number) continue;
+        if (strcmp(argv[i], "--tags") == 0) {
+            o->tags = true;
+        } else if (strcmp(argv[i], "--spans") == 0) {
+            o->spans = true;
+        } else if (argv[i][0] == '-' || ++names > 2) {
+            return false;
+        } else if (names == 2) {
+            o->folder = argv[i];
+        } else {
+            for (o->task = 0; o->task < TASKS; o->task++)
+                if (strcmp(argv[i], task_names[o->task]) == 0) break;
+        }
+    }
+    return settle(o);
+}
+
+int main(int argc, char **argv) {
+    order o = {.task = TASKS, .count = {10000, 1000}, .seed = 1};
+    if (!read_order(argc, argv, &o)) {
+        fprintf(stderr, "usage: pairs dates|reverse|sort|recall FOLDER [--train N] [--test N] "
+                        "[--from L] [--to L] [--letters N] [--distance K] [--tags] [--spans] "
+                        "[--seed N]\n");
+        return 2;
+    }
+    bool ok = make_folder(o.folder);
+    for (int part = 0; ok && part < 2; part++)
+        if (o.count[part]) ok = write_part(&o, part);
+    return ok ? 0 : 1;
+}
