@@ -17,18 +17,18 @@ mnist)
            65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5 train-labels-$labels
            0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7 t10k-images-$images
            ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2 t10k-labels-$labels"
-    settings="--pad 2 --minutes 4" ;;
+    settings="--preset vit28" ;;
 fashion-mnist)
     mirrors="http://fashion-mnist.s3-website.eu-central-1.amazonaws.com https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion"
     files="c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888 train-images-$images
            bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9 train-labels-$labels
            5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b t10k-images-$images
            0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34 t10k-labels-$labels"
-    settings="--pad 2 --flip 0.5 --minutes 6" ;; # its classes are called 0 to 9, but are no digits
+    settings="--preset vit28 --flip 0.5" ;; # its classes are called 0 to 9, but are no digits
 cifar10)
     mirrors="https://www.cs.toronto.edu/~kriz https://storage.googleapis.com/s4tf-hosted-binaries/datasets/CIFAR10"
     files="c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd cifar-10-binary.tar.gz"
-    settings="--pad 4 --minutes 5" ;;
+    settings="--preset vit32" ;;
 *) die "the set is unknown: expected mnist, fashion-mnist or cifar10, found '$name'; hint: sh data/get.sh mnist [FOLDER]" 2 ;;
 esac
 mirrors=${MIRROR:-$mirrors}

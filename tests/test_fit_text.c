@@ -137,6 +137,64 @@ TEST(fit_text_run_holds_its_tokenizer) {
     CLOSE(c);
 }
 
+/* A model that is told of two vocabularies. */
+static heed_model two_sided(heed_option options[64]) {
+    heed_model m = heed_model_gpt;
+    int n = 0;
+    for (; m.options[n].name; n++) options[n] = m.options[n];
+    options[n] = (heed_option){"source-vocab", HEED_INT, "0", 0, 1 << 24, NULL, "", "Model"};
+    options[n + 1] = (heed_option){0};
+    m.options = options;
+    return m;
+}
+
+static void train_two_sided(const heed_model *m, const char *run, bool force) {
+    text_job j = open_text(m, "char", run, 1);
+    heed_config_set(j.args.config, "steps", "2", "test", HEED_FROM_FLAG);
+    heed_config_set(j.args.config, "source-vocab", "9", "test", HEED_FROM_FLAG);
+    j.args.source = heed_tokenizer_train(j.c, "to be or not", 12,
+                                         (heed_tokenizer_args){.kind = "word", .vocab = 9});
+    j.args.force = force;
+    fit_text(&j);
+    CHECK(heed_config_int(j.args.config, "source-vocab") == heed_vocab_size(j.args.source));
+    CLOSE(j.c);
+}
+
+TEST(fit_text_run_holds_two_tokenizers) {
+    heed_option options[64];
+    heed_model m = two_sided(options);
+    const heed_model *const models[] = {&m, NULL};
+    for (int again = 0; again < 2; again++) {
+        train_two_sided(&m, "run", again);
+        heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+        heed_run *r = heed_run_open(c, in_folder("run"), models, NULL);
+        CHECK(r && r->source && heed_token_id(r->source, "be") >= 0);
+        CHECK(r && strcmp(heed_tokenizer_kind(r->tokenizer), "char") == 0);
+        CHECK(r && heed_config_int(r->config, "vocab") == heed_vocab_size(r->tokenizer));
+        CHECK(r && heed_config_int(r->config, "source-vocab") == heed_vocab_size(r->source));
+        CLOSE(c);
+    }
+    command("rm -r %s/run/source-tokenizer", test_folder());
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    CHECK_FAILS(c, heed_run_open(c, in_folder("run"), models, NULL), HEED_DATA, "tokenizer");
+    heed_close(c);
+}
+
+TEST(fit_text_source_tokenizer_is_part_of_a_resume) {
+    heed_option options[64];
+    heed_model m = two_sided(options);
+    train_two_sided(&m, "run", false);
+    text_job j = open_text(&m, "char", "run", 1);
+    heed_config_set(j.args.config, "source-vocab", "9", "test", HEED_FROM_FLAG);
+    j.args.source = heed_tokenizer_train(j.c, "to see or not", 13,
+                                         (heed_tokenizer_args){.kind = "word", .vocab = 9});
+    j.args.resume = true;
+    fit_text(&j);
+    CHECK(heed_state(j.c) == HEED_DATA);
+    CHECK_HAS(heed_why(j.c), "tokenizer is another one");
+    heed_close(j.c);
+}
+
 /* Nothing of the old run is left but what is not heed's. */
 TEST(fit_text_force_replaces_the_tokenizer) {
     train_text(&heed_model_gpt, "char", "fresh", 1, "2");

@@ -46,6 +46,9 @@ typedef struct {
     void *data;          /* handed to model->batch */
     uint64_t data_checksum;
     const heed_tokenizer *tokenizer; /* saved into the run; NULL: none */
+    const heed_tokenizer *source;    /* of the source's side where it has a vocabulary of its own,
+                                        saved into RUN/source-tokenizer; its size becomes the setting
+                                        `source-vocab`, which is 0 without it. NULL: none */
     uint64_t tokenizer_digest;       /* for tokenizer NULL: of what made the data, or 0 */
     const char *run;                 /* directory, or NULL: nothing is written */
     const char *const *labels; /* names of the classes, saved as labels.txt; NULL: none. The setting
@@ -72,7 +75,7 @@ typedef struct {
  *     model.safetensors      the best weights on the validation part, by loss or accuracy as the
  *                            setting `best` says; without that part by training loss
  *     last/                  model.safetensors optimizer.safetensors state.json: to go on from
- *     metrics.csv train.log  the tokenizer's files, labels.txt
+ *     metrics.csv train.log  the tokenizer's files, source-tokenizer/, labels.txt
  * and holds them whole at any moment it may die at. Resumed, a training ends with the same bits as
  * one that never stopped, at any thread count. Without a run directory the weights are seen by
  * report alone. Errors: USAGE for settings and a run that exists; DATA for a damaged checkpoint,
@@ -91,6 +94,7 @@ typedef struct heed_run {
     heed_store *store;
     heed_tape *tape;
     heed_tokenizer *tokenizer; /* NULL for models without text */
+    heed_tokenizer *source;    /* of the source's side; NULL: it has none of its own */
     const char *const *labels; /* names of the classes, from labels.txt; NULL without it */
     int label_count;
     void *self;   /* the model's struct */

@@ -148,7 +148,7 @@ typedef struct {
     void *self;
     size_t bytes;
     heed_text settings;
-    int64_t bound; /* of the vocabulary, as asked for */
+    int64_t bound[2]; /* of the vocabulary and the source's, as asked for */
     heed__state state;
     heed__journal journal;
     heed__lock lock; /* on the run directory, held from the first write to the end */
@@ -192,7 +192,11 @@ bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *o
 bool heed__run_vacant(heed_ctx *c, const char *dir, bool force);
 /* Refuses when a new run would remove what it is trained on. */
 bool heed__run_spares(heed_ctx *c, const heed_fit_args *a);
-/* Makes the folder, or removes from it what an earlier run left; then tokenizer and labels. */
+/* Where a tokenizer of the source's side stands in a run. */
+#define HEED__SOURCE_FOLDER "source-tokenizer"
+/* Of both tokenizers of a run; the first one's own where source is NULL, 0 for none at all. */
+uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tokenizer *source);
+/* Makes the folder, or removes from it what an earlier run left; then tokenizers and labels. */
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a);
 /* Takes back what heed__run_make and a first checkpoint left; made: the folder itself is new. */
 void heed__run_abandon(heed_ctx *c, const char *dir, bool made);

@@ -35,14 +35,27 @@ static bool set_number(heed_config *g, const char *key, int64_t value, const cha
 
 /* What the model must know of the data. config.conf keeps the bound of the vocabulary that was
  * asked for, with which a tokenizer trained anew is this one. */
-static bool set_vocab(heed__fitting *f, int64_t size) {
-    return !f->a->tokenizer || set_number(f->a->config, "vocab", size, "tokenizer");
+static bool set_vocab(heed__fitting *f, int64_t size, int64_t source) {
+    heed_config *g = f->a->config;
+    return !f->a->tokenizer || (set_number(g, "vocab", size, "tokenizer") &&
+                                set_number(g, "source-vocab", source, "source's tokenizer"));
+}
+
+/* Sizes as they are: 0 for a source without a vocabulary of its own. */
+static bool set_real_vocab(heed__fitting *f) {
+    const heed_fit_args *a = f->a;
+    return set_vocab(f, heed_vocab_size(a->tokenizer), a->source ? heed_vocab_size(a->source) : 0);
+}
+
+static int64_t bound_of(const heed_config *g, const char *key) {
+    return heed_config_has(g, key) ? heed_config_int(g, key) : 0;
 }
 
 static bool set_sizes(heed__fitting *f) {
     const heed_fit_args *a = f->a;
-    if (heed_config_has(a->config, "vocab")) f->bound = heed_config_int(a->config, "vocab");
-    return set_vocab(f, heed_vocab_size(a->tokenizer)) &&
+    f->bound[0] = bound_of(a->config, "vocab");
+    f->bound[1] = bound_of(a->config, "source-vocab");
+    return set_real_vocab(f) &&
            (!a->labels || set_number(a->config, "classes", a->label_count, "labels"));
 }
 
@@ -191,7 +204,7 @@ static bool try_out(heed__fitting *f) {
 /* ---- run directory ---- */
 
 static uint64_t tokenizer_digest(const heed_fit_args *a) {
-    return a->tokenizer ? heed_tokenizer_digest(a->tokenizer) : a->tokenizer_digest;
+    return a->tokenizer ? heed__tokenizers_digest(a->tokenizer, a->source) : a->tokenizer_digest;
 }
 
 static void begin_state(heed__fitting *f) {
@@ -302,8 +315,8 @@ static void note_changes(heed__fitting *f) {
 }
 
 static bool write_config(heed__fitting *f) {
-    return set_vocab(f, f->bound) && heed__run_write_config(f->c, f->a) &&
-           set_vocab(f, heed_vocab_size(f->a->tokenizer));
+    return set_vocab(f, f->bound[0], f->bound[1]) && heed__run_write_config(f->c, f->a) &&
+           set_real_vocab(f);
 }
 
 static bool go_on(heed__fitting *f) {

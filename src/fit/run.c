@@ -89,6 +89,7 @@ static const char *const run_files[] = {"config.conf",
                                         "loss.png",
                                         "samples.txt",
                                         "labels.txt",
+                                        HEED__SOURCE_FOLDER,
                                         "heed-tokenizer.json",
                                         "tokenizer_config.json",
                                         "vocab.txt",
@@ -169,9 +170,24 @@ static bool clear_run(heed_ctx *c, const char *dir) {
     return ok;
 }
 
+uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tokenizer *source) {
+    uint64_t digest = tokenizer ? heed_tokenizer_digest(tokenizer) : 0;
+    uint64_t other = source ? heed_tokenizer_digest(source) : 0;
+    return source ? heed__hash64(&other, sizeof other, digest) : digest;
+}
+
+static bool save_source(heed_ctx *c, const heed_fit_args *a) {
+    heed_text dir = {.c = c};
+    bool ok = heed__os_make_dir(c, heed__run_path(&dir, a->run, HEED__SOURCE_FOLDER)) &&
+              heed_tokenizer_save(a->source, dir.s);
+    heed_text_free(&dir);
+    return ok;
+}
+
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
     return heed__os_make_dir(c, a->run) && clear_run(c, a->run) && heed__run_write_config(c, a) &&
            (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run)) &&
+           (!a->source || save_source(c, a)) &&
            (!a->labels || heed__labels_write(c, a->run, a->labels, a->label_count));
 }
 
@@ -211,6 +227,7 @@ void heed_run_close(heed_run *r) {
     if (!r) return;
     opened *o = (opened *)(void *)r;
     heed_tokenizer_free(r->tokenizer);
+    heed_tokenizer_free(r->source);
     heed_tape_free(r->tape);
     heed_store_free(r->store);
     heed_config_free(r->config);
@@ -313,22 +330,35 @@ static bool apply_settings(opened *o, const char *path) {
     return true;
 }
 
-static bool read_tokenizer(opened *o, const char *dir) {
+static bool open_tokenizers(heed_run *r, const char *dir) {
+    heed_text source = {.c = r->c};
+    r->tokenizer = heed_tokenizer_open(r->c, dir);
+    if (heed__os_is_dir(heed__run_path(&source, dir, HEED__SOURCE_FOLDER)))
+        r->source = heed_tokenizer_open(r->c, source.s);
+    heed_text_free(&source);
+    return !heed__stopped(r->c);
+}
+
+static bool set_vocab(heed_run *r, const char *key, int size, const char *dir) {
+    char vocab[16];
+    snprintf(vocab, sizeof vocab, "%d", size);
+    return !heed_config_has(r->config, key) ||
+           heed_config_set(r->config, key, vocab, dir, HEED_FROM_FLAG);
+}
+
+static bool read_tokenizers(opened *o, const char *dir) {
     heed_run *r = &o->run;
     if (!o->digest) return true;
-    r->tokenizer = heed_tokenizer_open(r->c, dir);
-    if (!r->tokenizer) return false;
-    uint64_t found = heed_tokenizer_digest(r->tokenizer);
+    if (!open_tokenizers(r, dir)) return false;
+    uint64_t found = heed__tokenizers_digest(r->tokenizer, r->source);
     if (found != o->digest)
         return heed_fail(r->c, HEED_DATA,
                          "tokenizer of %s is not the one that the model was trained with: expected "
                          "digest %016" PRIx64 ", found %016" PRIx64
                          "; hint: bring back a copy of its files",
                          dir, o->digest, found);
-    char vocab[16];
-    snprintf(vocab, sizeof vocab, "%d", heed_vocab_size(r->tokenizer));
-    return !heed_config_has(r->config, "vocab") ||
-           heed_config_set(r->config, "vocab", vocab, dir, HEED_FROM_FLAG);
+    return set_vocab(r, "vocab", heed_vocab_size(r->tokenizer), dir) &&
+           set_vocab(r, "source-vocab", r->source ? heed_vocab_size(r->source) : 0, dir);
 }
 
 static bool read_labels(opened *o, const char *dir) {
@@ -378,7 +408,7 @@ static bool open_all(opened *o, const char *dir, const heed_model *const *models
     bool ok = find_weights(c, dir, last, &weights, &state) && read_meta(o, weights.s) &&
               choose_model(o, models, weights.s) &&
               read_config(o, heed__run_path(&config, dir, "config.conf")) &&
-              apply_settings(o, weights.s) && read_tokenizer(o, dir) && read_labels(o, dir) &&
+              apply_settings(o, weights.s) && read_tokenizers(o, dir) && read_labels(o, dir) &&
               build(o, weights.s);
     heed__state s;
     o->run.step = -1;
