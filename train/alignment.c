@@ -1,4 +1,5 @@
-/* alignment.c -- the decoder's attention as a matrix, target x source. Bahdanau et al. 2015, fig. 3.
+/* alignment.c -- the decoder's attention as a matrix, target x source. Bahdanau et al. 2015,
+ * fig. 3.
  */
 #include "pairs.h"
 
@@ -10,8 +11,9 @@ enum { LABEL = 64 };
 /* ---- weights ---- */
 
 static int layers_of(const heed_run *r) {
-    bool many = r->model == &heed_model_seq2seq;
-    return many ? (int)heed_config_int(r->config, "layers") : 1;
+    if (r->model != &heed_model_seq2seq) return 1;
+    int64_t own = heed_config_int(r->config, "decoder-layers");
+    return (int)(own ? own : heed_config_int(r->config, "layers"));
 }
 
 static void path_of(const heed_run *r, int layer, char path[64]) {
@@ -42,7 +44,7 @@ static const heed_tensor *look(const translator *k, const alignment *a) {
     free(ids);
     if (!w)
         heed_fail(r->c, HEED_USAGE,
-                  "the model has no attention to show: %s: expected rnn with --attend, or seq2seq",
+                  "the model has no attention to show: %s: expected a run of seq2seq, or of rnn with attention",
                   path);
     return w;
 }
@@ -78,8 +80,7 @@ static bool take_labels(const translator *k, alignment *a) {
         return heed_fail(r->c, HEED_FAILED, "no memory for %zu labels", n);
     a->col_label = a->row_label + a->rows;
     for (int i = 0; i < a->rows; i++)
-        label(a, &a->row_label[i], i, r->tokenizer,
-              i < k->about.count ? k->ids[i] : k->how.end);
+        label(a, &a->row_label[i], i, r->tokenizer, i < k->about.count ? k->ids[i] : k->how.end);
     for (int i = 0; i < a->cols; i++)
         label(a, &a->col_label[i], a->rows + i, source_tokenizer(r), k->source.ids[i]);
     return true;

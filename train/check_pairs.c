@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-static double share(size_t part, size_t all) {
-    return all ? 100 * (double)part / (double)all : 0;
-}
+static double share(size_t part, size_t all) { return all ? 100 * (double)part / (double)all : 0; }
 
 /* ---- as text ---- */
 
@@ -66,15 +64,15 @@ static json_t *side_json(const heed_tokenizer *k, size_t tokens, size_t unknown,
 static void print_object(program *p, const data_set *d, const heed_pairs_info *a) {
     const heed_tokenizer *source = d->source ? d->source : d->tokenizer;
     print_json(
-        p, json_pack("{s:s, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o}", "data",
-                     heed_config_text(p->flags, "data"), "pairs", (json_int_t)a->pairs, "val_pairs",
-                     (json_int_t)(d->no_val ? 0 : a->val_pairs), "header", (int)a->header,
-                     "extra_columns", (json_int_t)a->extra_columns, "blank", (json_int_t)a->blank,
-                     "left_out", (json_int_t)a->left_out, "cut", (json_int_t)a->cut, "overlap",
-                     (json_int_t)a->overlap, "shared", (int)!d->source, "source",
-                     side_json(source, a->tokens, a->unknown, a->longest), "target",
-                     side_json(d->tokenizer, a->target_tokens, a->target_unknown,
-                               a->target_longest)));
+        p,
+        json_pack("{s:s, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o}", "data",
+                  heed_config_text(p->flags, "data"), "pairs", (json_int_t)a->pairs, "val_pairs",
+                  (json_int_t)(d->no_val ? 0 : a->val_pairs), "header", (int)a->header,
+                  "extra_columns", (json_int_t)a->extra_columns, "blank", (json_int_t)a->blank,
+                  "left_out", (json_int_t)a->left_out, "cut", (json_int_t)a->cut, "overlap",
+                  (json_int_t)a->overlap, "shared", (int)!d->source, "source",
+                  side_json(source, a->tokens, a->unknown, a->longest), "target",
+                  side_json(d->tokenizer, a->target_tokens, a->target_unknown, a->target_longest)));
 }
 
 static void report(program *p, const data_set *d) {

@@ -87,6 +87,6 @@ void next_pairs(const task *k, const char *data, const char *run) {
     char source[LONGEST + 2] = "some text", word[1024];
     first_source(data, source);
     run = shell_word(word, sizeof word, run);
-    printf("\nNext:\n  heed %s %s \"%s\" --attention\n  heed eval %s\n  heed plot %s\n", k->use, run,
-           source, run, run);
+    printf("\nNext:\n  heed %s %s \"%s\" --attention\n  heed eval %s\n  heed plot %s\n", k->use,
+           run, source, run, run);
 }

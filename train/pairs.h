@@ -21,8 +21,14 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
 /* ---- from a source to a target (translating.c) ---- */
 /* Settings of a command that translates: rows of its table. */
 #define DECODING                                                                                   \
-    {"beam", HEED_INT, "1", 1, 64, NULL, "targets kept while searching; 1: always the most "       \
-                                         "probable token",                                         \
+    {"beam",                                                                                       \
+     HEED_INT,                                                                                     \
+     "1",                                                                                          \
+     1,                                                                                            \
+     64,                                                                                           \
+     NULL,                                                                                         \
+     "targets kept while searching; 1: always the most "                                           \
+     "probable token",                                                                             \
      "Decoding"},                                                                                  \
     {                                                                                              \
         "length-penalty", HEED_REAL, "0.6", 0, 100, NULL,                                          \
@@ -32,10 +38,10 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
 
 typedef struct {
     heed_run *run;
-    pair_decoding how; /* begin, end and count are of the run */
-    int32_t *ids;      /* of the target at hand, without [CLS] and [SEP] */
-    pair_target about; /* of it */
-    bool cuts, quiet;  /* a source that is too long is cut; unknown tokens are not told */
+    pair_decoding how;  /* begin, end and count are of the run */
+    int32_t *ids;       /* of the target at hand, without [CLS] and [SEP] */
+    pair_target about;  /* of it */
+    bool cuts, quiet;   /* a source that is too long is cut; unknown tokens are not told */
     heed_tokens source; /* of the source at hand, its [SEP] included */
 } translator;
 /* f: settings that hold DECODING. */

@@ -1,4 +1,5 @@
-/* task_pairs.c -- the data of tasks on pairs of texts: tokenizers, made or opened, and the pairs. */
+/* task_pairs.c -- the data of tasks on pairs of texts: tokenizers, made or opened, and the pairs.
+ */
 #include "pairs.h"
 
 #include <stdlib.h>
@@ -23,6 +24,14 @@ heed_pair_kind pair_kind_of(const task *k) {
 
 /* ---- tokenizers ---- */
 
+/* The ends of lines are in no text: characters to be learned are without them. */
+static void join_lines(heed_text *t) {
+    size_t kept = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->s[i] != '\n') t->s[kept++] = t->s[i];
+    t->n = kept;
+}
+
 /* side: as heed_pairs_text has it. */
 static heed_tokenizer *train_side(heed_ctx *c, const heed_config *f, const heed_pairs *k, int side,
                                   const char *kind) {
@@ -34,7 +43,9 @@ static heed_tokenizer *train_side(heed_ctx *c, const heed_config *f, const heed_
                              .lower = heed_config_bool(f, "lower"),
                              .specials = true};
     heed_tokenizer *made = NULL;
-    if (heed_pairs_text(k, side, &text)) made = heed_tokenizer_train(c, text.s, text.n, a);
+    bool ok = heed_pairs_text(k, side, &text);
+    if (ok && strcmp(kind, "char") == 0) join_lines(&text);
+    if (ok) made = heed_tokenizer_train(c, text.s, text.n, a);
     heed_text_free(&text);
     return made;
 }

@@ -11,7 +11,7 @@
 /* Data that is open: what a training wants to know of it. */
 typedef struct {
     const task *task;
-    void *batches; /* for model->batch */
+    void *batches;                      /* for model->batch */
     heed_tokenizer *tokenizer, *source; /* source: of the source's side alone, or NULL */
     uint64_t checksum;
     bool no_val;               /* there is no validation part */
@@ -29,8 +29,8 @@ typedef struct {
     json_t *json;           /* of --json, to be added to; else NULL */
 } ending;
 
-/* A kind of data: text (task_text.c), pictures (task_image.c), pairs of texts (task_pairs.c). The commands know data through this
- * table alone. */
+/* A kind of data: text (task_text.c), pictures (task_image.c), pairs of texts (task_pairs.c). The
+ * commands know data through this table alone. */
 typedef struct progress progress;
 struct data_kind {
     const char *noun, *example; /* "a text file", "book.txt" */
