@@ -13,8 +13,8 @@ static void pairs_free(heed__owned *object) {
     heed__names_free(&k->labels);
     for (int i = 0; i < 2; i++) heed__free(k->file[i]);
     for (int side = 0; side < HEED__SIDES; side++) heed__free(k->stream[side].ids);
-    void *rest[] = {k->pairs, k->train, k->val,          k->label_texts, k->src, k->src_pad,
-                    k->ids,   k->pad,   k->batch_labels, k->keys,        k};
+    void *rest[] = {k->pairs, k->train, k->val,          k->label_texts, k->src,   k->src_pad,
+                    k->ids,   k->pad,   k->batch_labels, k->keys,        k->drawn, k};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 
@@ -62,7 +62,7 @@ bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *fo
 
 static bool text_fits(const heed__line *l, const heed__cut text[HEED__SIDES]) {
     if (!text[HEED__SOURCE].n || !text[HEED__TARGET].n)
-        return heed__pairs_wrong(l, heed__pairs_form(l->k->a.kind), "an empty one");
+        return heed__pairs_wrong(l, "text on both sides", "an empty one");
     if (l->k->a.kind != HEED_TAGS) return true;
     size_t words = words_of(text[HEED__SOURCE]), labels = words_of(text[HEED__TARGET]);
     return words == labels ||
