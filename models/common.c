@@ -18,11 +18,10 @@ heed_act model_activation(const heed_config *f) {
     static const struct {
         const char *name;
         heed_act act;
-    } names[] = {{"gelu", HEED_GELU},
-                 {"gelu-tanh", HEED_GELU_TANH},
-                 {"relu", HEED_RELU},
-                 {"silu", HEED_SILU},
-                 {"tanh", HEED_TANH}};
+    } names[] = {{"gelu", HEED_GELU},        {"gelu-tanh", HEED_GELU_TANH},
+                 {"relu", HEED_RELU},        {"silu", HEED_SILU},
+                 {"tanh", HEED_TANH},        {"sigmoid", HEED_SIGMOID},
+                 {"identity", HEED_IDENTITY}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (model_is(f, "activation", names[i].name)) return names[i].act;
     return HEED_GELU;

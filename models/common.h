@@ -18,6 +18,11 @@
 /* A default of the model's own for a setting that all trainings share. */
 #define RATE(value)                                                                                \
     { "lr", HEED_REAL, value, 1e-12, 1e6, NULL, "learning rate at its peak", "Optimizer" }
+#define SCHEDULE(value)                                                                            \
+    {                                                                                              \
+        "schedule", HEED_CHOICE, value, 0, 0, "constant|cosine|linear|invsqrt|step",               \
+            "how the learning rate falls after warm-up", "Optimizer"                               \
+    }
 
 #define ACTIVATIONS "gelu|gelu-tanh|relu|silu|tanh"
 

@@ -1,14 +1,9 @@
 /* generate.c -- sampling from a causal model, token by token. */
+#include "draw.h"
 #include "gpt.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct {
-    double p;
-    int32_t id;
-} choice;
 
 typedef struct {
     const gpt *m;
@@ -17,59 +12,14 @@ typedef struct {
     int32_t *seen; /* prompt and what was made */
     size_t count;
     heed_cache cache[MODEL_LAYERS];
-    heed_real *memory; /* of all caches */
-    choice *order;     /* (V) */
+    heed_real *memory;  /* of all caches */
+    draw_choice *order; /* (V) */
 } generation;
 
-static int by_probability(const void *a, const void *b) {
-    const choice *x = a, *y = b;
-    if (x->p != y->p) return x->p > y->p ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
-}
-
-/* Probabilities exp((logit - largest) / temperature), most probable first; returns the sum. */
-static double weigh(choice *order, const heed_real *logits, int n, double temperature) {
-    double top = (double)logits[0], sum = 0;
-    for (int i = 1; i < n; i++) top = fmax(top, (double)logits[i]);
-    for (int i = 0; i < n; i++) {
-        order[i] = (choice){exp(((double)logits[i] - top) / temperature), i};
-        sum += order[i].p;
-    }
-    qsort(order, (size_t)n, sizeof *order, by_probability);
-    return sum;
-}
-
-static int32_t most_probable(const heed_real *logits, int n) {
-    int32_t best = 0;
-    for (int32_t i = 1; i < n; i++)
-        if (logits[i] > logits[best]) best = i;
-    return best;
-}
-
-/* Draws by u in [0, 1): top-k, then the nucleus of what is left. Holtzman et al. 2020, sec. 3.1. */
-static int32_t draw(const generation *g, const heed_real *logits, int n) {
+static int32_t draw(const generation *g, const heed_real *logits) {
     const gpt_sampling *a = g->a;
-    if (a->temperature <= 0) return most_probable(logits, n);
-    double sum = weigh(g->order, logits, n, a->temperature);
-    int keep = a->top_k > 0 && a->top_k < n ? a->top_k : n;
-    if (keep < n) {
-        sum = 0;
-        for (int i = 0; i < keep; i++) sum += g->order[i].p;
-    }
-    if (a->top_p > 0 && a->top_p < 1) {
-        double part = 0, goal = a->top_p * sum;
-        int k = 0;
-        while (k < keep && part < goal) part += g->order[k++].p;
-        keep = k;
-        sum = part;
-    }
-    heed_random r = heed_random_at(a->seed, "sample", g->count, a->sample);
-    double left = heed_random_uniform(&r, 0) * sum;
-    for (int i = 0; i < keep - 1; i++) {
-        if (left < g->order[i].p) return g->order[i].id;
-        left -= g->order[i].p;
-    }
-    return g->order[keep > 0 ? keep - 1 : 0].id;
+    return draw_token((draw_rule){a->temperature, a->top_k, a->top_p}, logits, g->m->body.vocab,
+                      heed_random_at(a->seed, "sample", g->count, a->sample), g->order);
 }
 
 /* Logits (V) after the last token seen. Up to the block the caches grow token by token; beyond it
@@ -111,7 +61,7 @@ static int run(generation *g, int32_t *out) {
     for (; made < g->a->count; made++) {
         const heed_real *logits = next_logits(g);
         if (!logits) return -1;
-        int32_t id = draw(g, logits, g->m->body.vocab);
+        int32_t id = draw(g, logits);
         if (g->a->has_end && id == g->a->end) break;
         g->seen[g->count++] = id;
         if (out) out[made] = id;

@@ -4,7 +4,13 @@
  * encoder.N.{attn.qkv attn.out norm1 mlp.up mlp.down norm2} (mlm) or decoder.N. ... (gpt) norm
  * (final) head.{dense norm weight bias}; vit: embed.cls embed.patch embed.position.weight and the
  * encoder's; cnn: stem.{conv norm} stage.S.N.{conv1 norm1 conv2 norm2 short} head; mlp: hidden.N
- * hidden.N.norm head. Probes: encoder.N.attn.weights, decoder.N.attn.weights. */
+ * hidden.N.norm head; seq2seq: embed.token.weight (or embed.source.weight, embed.target.weight),
+ * embed.{source_position target_position}.weight, the encoder's, decoder.N.{attn.qkv attn.out norm1
+ * cross.q cross.kv cross.out norm2 mlp.up mlp.down norm3} encoder.norm decoder.norm (pre-norm)
+ * head; rnn: the same embeddings, encoder.* and decoder.* as PyTorch's layers, bridge.N,
+ * decoder.attend.{w u score query key value} head. Probes: encoder.N.attn.weights,
+ * decoder.N.attn.weights, decoder.N.cross.weights (B,heads,T,S); rnn: decoder.attend.weights
+ * (B,T,S). */
 #ifndef MODELS_H
 #define MODELS_H
 
@@ -16,9 +22,12 @@ typedef struct picture_model picture_model; /* what vit, cnn and mlp begin with 
 typedef struct vit vit;
 typedef struct cnn cnn;
 typedef struct mlp mlp;
+typedef struct pair_model pair_model; /* what seq2seq and rnn begin with */
+typedef struct seq2seq seq2seq;
+typedef struct rnn rnn;
 
 extern const heed_model heed_model_mlm, heed_model_gpt, heed_model_vit, heed_model_cnn,
-    heed_model_mlp;
+    heed_model_mlp, heed_model_seq2seq, heed_model_rnn;
 
 /* All of them, ended by NULL: what `heed train` and heed_run_open take. */
 extern const heed_model *const heed_models[];
@@ -39,6 +48,38 @@ heed_tensor *picture_logits(const void *self, heed_tape *t, heed_tensor *x);
 /* Vision transformer. Dosovitskiy et al. 2021. x (B,size,size,channels) -> (B,n+1,d), what the last
  * block gives for [CLS] and the n patches, row by row; (B,n,d) without [CLS]. */
 heed_tensor *vit_encode(const vit *m, heed_tape *t, heed_tensor *x);
+
+/* Sequence to sequence: self is a seq2seq or an rnn. Source (B,S), pad (B,S) or NULL, ids (B,T),
+ * the target shifted right: [CLS] and its tokens but the last -> logits (B,T,V) of the tokens that
+ * follow. Probed, the decoder's attention is the alignment of every target token. */
+heed_tensor *pair_logits(const void *self, heed_tape *t, heed_tensor *source, heed_tensor *pad,
+                         heed_tensor *ids);
+
+/* How to make a target. */
+typedef struct {
+    int32_t begin, end;    /* [CLS], [SEP]; end is not part of what is made */
+    int count;             /* tokens to make, at most; 0: the block */
+    int beam;              /* hypotheses kept; 0 and 1: one, greedy */
+    double length_penalty; /* alpha: hypotheses are ranked by log p / ((5 + len) / 6)^alpha. Wu et
+                              al. 2016, eq. 14; 0: by log p alone */
+    double temperature;    /* of sampling, with one hypothesis; 0: the most probable token */
+    int top_k;             /* sampling: as in gpt_sampling */
+    double top_p;
+    uint64_t seed;
+    uint32_t sample;
+    bool uncached; /* everything anew for every token: the same target, slower */
+} pair_decoding;
+typedef struct {
+    int count;              /* of tokens */
+    bool ended;             /* by `end`, not by the count */
+    double log_probability; /* of the tokens and, if ended, the end */
+} pair_target;
+
+/* Reads a source of n tokens (as batches have it, with its [SEP]) and writes the best target to
+ * out, which has room for block tokens. Both n and what is made are at most the block. False on
+ * error. */
+bool pair_translate(const void *self, heed_tape *t, const int32_t *source, size_t n,
+                    const pair_decoding *a, int32_t *out, pair_target *about);
 
 /* How to go on from a prompt. */
 typedef struct {

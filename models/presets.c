@@ -4,14 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-const heed_model *const heed_models[] = {&heed_model_mlm, &heed_model_gpt, &heed_model_vit,
-                                         &heed_model_cnn, &heed_model_mlp, NULL};
+const heed_model *const heed_models[] = {
+    &heed_model_mlm, &heed_model_gpt,     &heed_model_vit, &heed_model_cnn,
+    &heed_model_mlp, &heed_model_seq2seq, &heed_model_rnn, NULL};
 
 /* The plain stack of the benchmarks: pre-norm with biases, erf GELU, final norm, tied head without
  * bias. */
 #define PLAIN                                                                                      \
     "norm=pre norm-eps=1e-5 activation=gelu final-norm=true embed-norm=false token-types=0 "       \
     "transform-head=false head-bias=false scale-residual=false dropout=0 optimizer=adamw lr=1e-3 "
+
+#define PLAIN_PAIR "smoothing=0 dropout=0 share-vocab=false optimizer=adamw lr=1e-3 "
 
 #define PLAIN_VIT                                                                                  \
     "classes=10 norm=pre norm-eps=1e-5 activation=gelu dropout=0 smoothing=0 optimizer=adamw "     \
@@ -56,6 +59,12 @@ const model_preset model_presets[] = {
     {"cnn32", "cnn", "32 x 32: 3 stages from 16 channels, shifts of 4 pixels, 40 epochs",
      "width=16 stages=3 blocks=1 batch=64 lr=4e-3 warmup=0.15 decay=0.05 smoothing=0.1 pad=4 "
      "epochs=40"},
+    {"seq2seq-small", "seq2seq", "benchmark workload: 2 + 2 layers, width 128, pre-norm",
+     PLAIN_PAIR "layers=2 heads=4 width=128 ff=512 block=32 batch=64 vocab=4096 norm=pre "
+                "norm-eps=1e-5 activation=gelu positions=learned scale-embed=false init-std=0.02"},
+    {"rnn-attn", "rnn", "benchmark workload: GRU encoder and decoder, additive attention",
+     PLAIN_PAIR "cell=gru layers=1 width=128 block=32 batch=64 vocab=512 bidirectional=false "
+                "bridge=copy attention=additive attention-biases=true"},
     {0}};
 
 static bool serves(const model_preset *p, const char *model) {

@@ -38,7 +38,7 @@ static heed_mha_args attention_args(const block_stack *m, const heed_config *f, 
                            .out_init = m->out_init[0] ? m->out_init : NULL};
 }
 
-static heed_block_args block_args(const block_stack *m, const heed_config *f, bool causal) {
+heed_block_args stack_block_args(const block_stack *m, const heed_config *f, bool causal) {
     int ff = model_int(f, "ff");
     bool bias = heed_config_bool(f, "bias");
     heed_mha_args attn = attention_args(m, f, causal);
@@ -65,7 +65,7 @@ static void check_beta(heed_ctx *c, double beta) {
 
 void stack_make(block_stack *m, heed_store *s, const heed_config *f, stack_kind kind) {
     check_beta(heed_store_ctx(s), heed_config_real(f, "beta"));
-    heed_block_args args = block_args(m, f, kind.causal);
+    heed_block_args args = stack_block_args(m, f, kind.causal);
     for (int i = 0; i < m->layers; i++) {
         char name[48];
         snprintf(name, sizeof name, "%s.%d", kind.name, i);

@@ -22,8 +22,9 @@
         NO("hard", "attend to the largest score alone"),                                           \
         CHOICE("attention", "fused", "fused|explicit", "one op, or its plain composition"),        \
         YES("attn-out", "project the heads' values back (W_h)"),                                   \
-        YES("bias", "biases in projections and norms"),                                            \
-        NUMBER("init-std", "0.02", 0, 10, "deviation of initial weights; 0: uniform by fan-in")
+        YES("bias", "biases in projections and norms")
+#define INIT_STD(value)                                                                            \
+    NUMBER("init-std", value, 0, 10, "deviation of initial weights; 0: uniform by fan-in")
 
 typedef struct {
     int layers, width;
@@ -41,6 +42,8 @@ typedef struct {
     bool final_norm;
 } stack_kind;
 
+/* What one block is made of by the settings. */
+heed_block_args stack_block_args(const block_stack *m, const heed_config *f, bool causal);
 /* Reads sizes and initial values; the parameters come with stack_make, after the embeddings'. */
 void stack_read(block_stack *m, const heed_config *f, stack_kind kind);
 void stack_make(block_stack *m, heed_store *s, const heed_config *f, stack_kind kind);

@@ -25,6 +25,7 @@ static const heed_option options[] = {
     CHOICE("positions", "learned", "learned|sinusoidal|none",
            "how places are told apart; sinusoidal: of row and column"),
     STACK_OPTIONS("4", "4", "64", "pre", "gelu", "1e-12"),
+    INIT_STD("0.02"),
     YES("final-norm", "layer norm after the last block"),
     NO("scale-residual", "start sublayers' outputs at init-std / sqrt(2 layers)"),
     RATE("0.001"),

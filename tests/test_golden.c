@@ -423,7 +423,8 @@ static heed_tensor *attend(const golden *g) {
                                         .input = (int)golden_arg(g, "input", 0),
                                         .inner = (int)golden_arg(g, "inner", 0),
                                         .key = (int)golden_arg(g, "key", 0),
-                                        .value = (int)golden_arg(g, "value", 0)});
+                                        .value = (int)golden_arg(g, "value", 0),
+                                        .all_biases = golden_flag(g, "all_biases")});
     golden_fill(g);
     heed_memory m = heed_attend_memory(&l, g->t, g->in[1], g->in[2]);
     return heed_attend_apply(&l, g->t, g->in[0], &m);

@@ -159,6 +159,50 @@ TEST(images_folder_called_train_may_be_a_class) {
     CLOSE(c);
 }
 
+static void count_warnings(void *user, heed_level level, const char *message) {
+    *(int *)user += level == HEED_WARN && strstr(message, "is left out") != NULL;
+}
+
+TEST(images_folder_knows_parts_by_other_names) {
+    static const char *const names[][3] = {{"train", "validation", "Test"},
+                                           {"Training", "Dev", "TESTING"}};
+    int warnings = 0;
+    for (int i = 0; i < 2; i++) {
+        heed_ctx *c = heed_open(
+            &(heed_options){.seed = 7, .threads = 1, .log = count_warnings, .user = &warnings});
+        char folder[64];
+        for (int part = 0; part < 3; part++)
+            for (int class = 0; class < 2; class ++) {
+                snprintf(folder, sizeof folder, "%d/%s/%s", i, names[i][part], class ? "b" : "a");
+                put_class(folder, 3 - part, 10 * part + class);
+            }
+        snprintf(folder, sizeof folder, "%s/%d", test_folder(), i);
+        heed_images *k = heed_images_open(c, folder, &(heed_images_args){0});
+        const heed_images_info *f = heed_images_about(k);
+        CHECK(f && f->count[HEED_TRAIN_PART] == 6 && f->count[HEED_VAL_PART] == 4);
+        CHECK(f && f->count[HEED_TEST_PART] == 2 && f->classes == 2);
+        CHECK(warnings == 0);
+        CLOSE(c);
+    }
+}
+
+TEST(images_folder_tells_of_folders_that_are_no_parts) {
+    int warnings = 0;
+    heed_ctx *c = heed_open(
+        &(heed_options){.seed = 7, .threads = 1, .log = count_warnings, .user = &warnings});
+    put_class("train/a", 3, 0);
+    put_class("train/b", 3, 10);
+    put_class("holdout/a", 3, 20);
+    heed_images *k = open_here(c, (heed_images_args){0});
+    CHECK(k && total(k) == 6 && warnings == 1);
+    rename(in_folder("train"), in_folder("seg_train"));
+    rename(in_folder("holdout"), in_folder("Test-2017"));
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "called like parts");
+    rename(in_folder("Test-2017"), in_folder("testament"));
+    CHECK(open_here(c, (heed_images_args){0}) != NULL);
+    CLOSE(c);
+}
+
 /* ---- pictures that cannot be read ---- */
 
 TEST(images_folder_skips_and_lists_bad_pictures) {

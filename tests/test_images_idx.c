@@ -76,6 +76,32 @@ TEST(images_idx_normalises_by_the_training_part) {
     CLOSE(c);
 }
 
+/* Grey pictures for training and coloured ones for the test become one kind, in memory of their
+ * own. */
+TEST(images_idx_converts_parts_of_other_channels) {
+    heed_ctx *c = open_images_ctx();
+    unsigned char bytes[20 + 2 * PIXELS * 3] = {0, 0,    8, 4, 0, 0,    0, 2, 0, 0,
+                                                0, SIDE, 0, 0, 0, SIDE, 0, 0, 0, 3};
+    for (int i = 0; i < 2 * PIXELS * 3; i++) bytes[20 + i] = (unsigned char)(100 + i % 3);
+    put_mnist(false, 40, 2);
+    put_file(in_folder("t10k-images-idx3-ubyte"), bytes, sizeof bytes);
+    for (int channels = 0; channels <= 3; channels += channels + 1) { /* 0, 1, 3 */
+        heed_images *k = open_here(c, (heed_images_args){.convert = true, .channels = channels});
+        heed_picture grey = {0}, colour = {0};
+        int wanted = channels ? channels : 3;
+        CHECK(heed_images_get(k, HEED_TRAIN_PART, 5, &grey, NULL, NULL));
+        CHECK(heed_images_get(k, HEED_TEST_PART, 1, &colour, NULL, NULL));
+        CHECK(grey.pixels && grey.channels == wanted && grey.pixels[wanted - 1] == 5);
+        CHECK(colour.pixels && colour.channels == wanted &&
+              colour.pixels[0] == 100 + (wanted == 1));
+        heed_picture_free(&grey);
+        heed_picture_free(&colour);
+        heed_images_close(k);
+    }
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "--convert");
+    CLOSE(c);
+}
+
 /* ---- types ---- */
 
 /* Two pictures of 1 x 1 and their labels, of any type; values as they lie in the file. */

@@ -98,8 +98,8 @@ typedef struct {
 } heed_images_args;
 
 typedef struct heed_images heed_images;
-/* path is a folder of folders (train/CLASS/..., val|valid/, test/, or CLASS/...: JPEG, PNG, BMP,
- * TGA), a folder of {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz] (IDX), of *.bin (CIFAR-10 and
+/* path is a folder of folders (train/CLASS/..., val/, test/, or CLASS/...: JPEG, PNG, BMP, TGA;
+ * parts may be called training, valid, validation, dev, testing, in any case, too), a folder of {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz] (IDX), of *.bin (CIFAR-10 and
  * -100), or a CSV file of path,label lines. All pictures are decoded once, to find the bad ones.
  * Hidden files are skipped; a class without pictures is an error that names it. IDX files may hold
  * any type: whole numbers of 0 to 255 stay, 0 to 1 are shares of white, all others are brought from

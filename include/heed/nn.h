@@ -256,8 +256,9 @@ typedef struct {
     heed_similarity kind;
     int query, input; /* widths dq, d */
     int inner;        /* additive: width of the alignment network; 0: input */
-    int key, value; /* widths of projections W_k, W_v of the inputs (and W_q of the query, to key);
-                       0: the inputs as they are */
+    int key, value;  /* widths of projections W_k, W_v of the inputs (and W_q of the query, to key);
+                        0: the inputs as they are */
+    bool all_biases; /* additive: of W and of v, too; they add nothing that U's has not */
     const char *init;
 } heed_attend_args;
 typedef struct {
@@ -265,7 +266,7 @@ typedef struct {
     heed_attend_args args;
     heed_linear q, k, v; /* W_q, W_k, W_v where asked for */
     heed_linear w, u;    /* additive: W without bias, U with; general: w */
-    heed_tensor *score;  /* additive: v (1, inner) */
+    heed_linear score;   /* additive: v, as weight (1, inner) */
 } heed_attend;
 HEED_API void heed_attend_init(heed_attend *l, heed_store *s, const char *name, heed_attend_args a);
 /* What does not depend on the query, made once for many steps of a decoder. */
@@ -279,6 +280,9 @@ HEED_API heed_memory heed_attend_memory(const heed_attend *l, heed_tape *t, heed
 /* Probes under the layer's name: scores (before the mask) and weights (B,Tq,S). */
 HEED_API heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
                                         const heed_memory *m);
+/* The weights alone, without probes: for a decoder that notes those of all its steps together. */
+HEED_API heed_tensor *heed_attend_weights(const heed_attend *l, heed_tape *t, heed_tensor *query,
+                                          const heed_memory *m);
 
 /* Residual add with dropout and norm on either side: pre: x + drop(fx); post: norm(x + drop(fx)).
  */

@@ -108,7 +108,7 @@ static void indexed_row(const bmp *m, const unsigned char *from, unsigned char *
     size_t bits = m->bits, mask = ((size_t)1 << bits) - 1;
     for (size_t x = 0; x < (size_t)m->width; x++, to += 3) {
         size_t shift = 8 - bits - x * bits % 8;
-        memcpy(to, m->palette[from[x * bits / 8] >> shift & mask], 3);
+        memcpy(to, m->palette[(size_t)from[x * bits / 8] >> shift & mask], 3);
     }
 }
 

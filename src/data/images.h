@@ -130,6 +130,9 @@ bool heed__images_settle(heed_images *k, const char *path); /* the view, the par
 heed_status heed__images_lend(const heed_images *k, const heed__item *item, heed_picture *own,
                               const heed_picture **out, char why[HEED_WHY]);
 
+/* Brings what is kept to 1 or 3 channels; pixels that lie in a block are copied first. */
+heed_status heed__images_convert(heed__item *item, int channels);
+
 /* ---- batches ---- */
 
 /* Makes one row: x (size size channels), and its label. Any thread may. */

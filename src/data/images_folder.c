@@ -1,7 +1,8 @@
-/* A folder of folders: train/CLASS/.., val|valid/CLASS/.., test/CLASS/.., or CLASS/.. alone.
+/* A folder of folders: train/CLASS/.., val/CLASS/.., test/CLASS/.., or CLASS/.. alone.
  * Classes may have folders inside; links are followed, each folder once. */
 #include "data/images.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* ---- a class ---- */
@@ -87,52 +88,76 @@ static bool add_part(heed_images *k, heed_part part, const char *folder) {
 
 /* ---- parts ---- */
 
-typedef struct {
-    const char *name;
-    heed_part part;
-    bool there, full; /* full: it holds folders */
-} folder_part;
-enum { TRAIN, VAL, VALID, TEST, NAMES };
+/* The part that the first n bytes of a name say, in any case; -1: none. */
+static int part_called(const char *name, size_t n) {
+    static const struct {
+        const char *name;
+        heed_part part;
+    } words[] = {{"train", HEED_TRAIN_PART}, {"training", HEED_TRAIN_PART}, {"val", HEED_VAL_PART},
+                 {"valid", HEED_VAL_PART},   {"validation", HEED_VAL_PART}, {"dev", HEED_VAL_PART},
+                 {"test", HEED_TEST_PART},   {"testing", HEED_TEST_PART}};
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        size_t i = 0;
+        while (i < n && tolower((unsigned char)name[i]) == words[w].name[i]) i++;
+        if (i == n && !words[w].name[i]) return (int)words[w].part;
+    }
+    return -1;
+}
 
-static bool holds_folders(heed_ctx *c, const char *folder, const char *name) {
+static int part_of(const heed__entry *e) {
+    return e->folder ? part_called(e->name, strlen(e->name)) : -1;
+}
+
+/* One word of the name is a part's: "seg_train", "test2017". */
+static bool sounds_like_part(const char *name) {
+    while (*name) {
+        size_t n = 0;
+        while (isalpha((unsigned char)name[n])) n++;
+        if (part_called(name, n) >= 0) return true;
+        name += n ? n : 1;
+    }
+    return false;
+}
+
+static bool holds_folders(heed_ctx *c, const char *path) {
     heed__listing l;
     bool found = false;
-    char *path = heed__images_path(c, folder, name);
-    if (path && heed__os_list(c, path, &l)) {
+    if (heed__os_list(c, path, &l))
         for (size_t i = 0; i < l.count; i++) found |= l.entries[i].folder;
-        heed__os_list_free(&l);
-    }
-    heed__free(path);
+    heed__os_list_free(&l);
     return found;
 }
 
-/* The parts that the folder has; false: its folders are classes. One called "train" beside others,
- * with no folder inside, is a class of vehicles. */
-static bool find_parts(heed_ctx *c, const char *path, folder_part *parts) {
-    heed__listing l;
+/* False: the folders are classes. One called "train" beside others, with no folder inside, is a
+ * class of vehicles. */
+static bool has_parts(heed_ctx *c, const char *path, const heed__listing *l) {
     size_t folders = 0, known = 0;
-    if (!heed__os_list(c, path, &l)) return false;
-    for (size_t i = 0; i < l.count; i++) {
-        if (!l.entries[i].folder) continue;
-        folders++;
-        for (int p = 0; p < NAMES; p++) {
-            if (strcmp(l.entries[i].name, parts[p].name) != 0) continue;
-            known++;
-            parts[p].there = true;
-            parts[p].full = holds_folders(c, path, parts[p].name);
-        }
+    bool trains = false;
+    for (size_t i = 0; i < l->count; i++) {
+        int part = part_of(&l->entries[i]);
+        folders += l->entries[i].folder;
+        known += part >= 0;
+        if (part != HEED_TRAIN_PART) continue;
+        char *folder = heed__images_path(c, path, l->entries[i].name);
+        trains |= folder && holds_folders(c, folder);
+        heed__free(folder);
     }
-    heed__os_list_free(&l);
-    return parts[TRAIN].full || (known && known == folders);
+    return trains || (known && known == folders);
 }
 
-static bool add_named(heed_images *k, const char *path, const folder_part *p) {
-    if (!p->there || (p->part == HEED_TEST_PART && k->a.no_test)) return true;
-    char *folder = heed__images_path(k->c, path, p->name);
-    bool ok = folder != NULL;
-    if (ok && (p->full || p->part == HEED_TRAIN_PART)) {
-        if (p->part == HEED_VAL_PART) k->own_val = true;
-        ok = add_part(k, p->part, folder);
+/* *taken: the name of the folder that is this part already, or NULL. */
+static bool add_named(heed_images *k, heed_part part, const char *path, const char *name,
+                      const char **taken) {
+    static const char *const parts[] = {"training", "validation", "test"};
+    char *folder = heed__images_path(k->c, path, name);
+    bool ok = folder != NULL, full = ok && holds_folders(k->c, folder);
+    if (ok && full && *taken) {
+        ok = heed_fail(k->c, HEED_DATA, "two %s parts: %s: expected one, found both %s/ and %s/",
+                       parts[part], path, *taken, name);
+    } else if (ok && (full || part == HEED_TRAIN_PART)) {
+        if (part == HEED_VAL_PART) k->own_val = true;
+        *taken = name;
+        ok = add_part(k, part, folder);
     } else if (ok) {
         heed_log(k->c, HEED_WARN, "%s holds no folder of a class: it is left out", folder);
     }
@@ -140,17 +165,46 @@ static bool add_named(heed_images *k, const char *path, const folder_part *p) {
     return ok;
 }
 
-bool heed__images_folder(heed_images *k, const char *path) {
-    folder_part parts[NAMES] = {[TRAIN] = {"train", HEED_TRAIN_PART, false, false},
-                                [VAL] = {"val", HEED_VAL_PART, false, false},
-                                [VALID] = {"valid", HEED_VAL_PART, false, false},
-                                [TEST] = {"test", HEED_TEST_PART, false, false}};
-    k->info.kind = "folder";
-    bool found = find_parts(k->c, path, parts), ok = !heed__stopped(k->c);
-    if (ok && !found) return add_part(k, HEED_TRAIN_PART, path);
-    if (parts[VAL].full && parts[VALID].full)
-        ok = heed_fail(k->c, HEED_DATA,
-                       "two validation parts: %s: expected val/ or valid/, found both", path);
-    for (int p = 0; ok && p < NAMES; p++) ok = add_named(k, path, &parts[p]);
+static bool add_parts(heed_images *k, const char *path, const heed__listing *l) {
+    bool ok = true;
+    for (heed_part part = HEED_TRAIN_PART; ok && part < HEED_PARTS; part++) {
+        const char *taken = NULL;
+        if (part == HEED_TEST_PART && k->a.no_test) continue;
+        for (size_t i = 0; ok && i < l->count; i++)
+            if (part_of(&l->entries[i]) == (int)part)
+                ok = add_named(k, part, path, l->entries[i].name, &taken);
+    }
+    for (size_t i = 0; ok && i < l->count; i++)
+        if (l->entries[i].folder && part_of(&l->entries[i]) < 0)
+            heed_log(k->c, HEED_WARN,
+                     "%s/%s is left out: a folder beside the parts is no class; hint: parts are "
+                     "called train, val and test",
+                     path, l->entries[i].name);
     return ok;
+}
+
+/* Parts of other names would be learned as if they were classes. */
+static bool are_classes(heed_images *k, const char *path, const heed__listing *l) {
+    const char *first = NULL;
+    for (size_t i = 0; i < l->count; i++) {
+        if (!l->entries[i].folder) continue;
+        if (!sounds_like_part(l->entries[i].name)) return true;
+        if (!first) first = l->entries[i].name;
+    }
+    return !first || heed_fail(k->c, HEED_DATA,
+                               "folders are called like parts, not classes: %s: found %s/ and no "
+                               "other kind; hint: call them train, val and test",
+                               path, first);
+}
+
+bool heed__images_folder(heed_images *k, const char *path) {
+    heed__listing l;
+    k->info.kind = "folder";
+    bool ok = heed__os_list(k->c, path, &l);
+    bool parts = ok && has_parts(k->c, path, &l);
+    if (ok && !heed__stopped(k->c))
+        ok = parts ? add_parts(k, path, &l)
+                   : are_classes(k, path, &l) && add_part(k, HEED_TRAIN_PART, path);
+    heed__os_list_free(&l);
+    return ok && !heed__stopped(k->c);
 }

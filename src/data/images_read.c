@@ -99,17 +99,23 @@ static bool keep(job *j, size_t bytes) {
     return fits;
 }
 
+heed_status heed__images_convert(heed__item *item, int channels) {
+    heed_picture *p = &item->picture;
+    if (p->channels == channels) return HEED_OK;
+    if (item->lies_in_block) {
+        size_t n = (size_t)p->width * (size_t)p->height * (size_t)p->channels;
+        unsigned char *copy = heed__alloc(NULL, n);
+        if (!copy) return HEED_FAILED;
+        p->pixels = memcpy(copy, p->pixels, n);
+        item->lies_in_block = false;
+    }
+    return heed_picture_convert(p, channels);
+}
+
 /* Of a file of records: its pixels lie in memory already, unless their channels change. */
 static heed_status measure_record(const heed_images *k, heed__item *item) {
-    heed_picture *p = &item->picture;
-    item->hash = hash_picture(p);
-    if (kept_channels(k, p->channels) == p->channels) return HEED_OK;
-    size_t n = (size_t)p->width * (size_t)p->height * (size_t)p->channels;
-    unsigned char *copy = heed__alloc(NULL, n);
-    if (!copy) return HEED_FAILED;
-    p->pixels = memcpy(copy, p->pixels, n);
-    item->lies_in_block = false;
-    return heed_picture_convert(p, kept_channels(k, p->channels));
+    item->hash = hash_picture(&item->picture);
+    return heed__images_convert(item, kept_channels(k, item->picture.channels));
 }
 
 static heed_status measure_file(const heed_images *k, heed__item *item) {

@@ -204,7 +204,7 @@ static bool prepare(heed_images *k) {
     for (size_t i = 0; i < k->count; i++) {
         heed__item *item = &k->items[i];
         if (item->why) continue;
-        if (item->picture.pixels && heed_picture_convert(&item->picture, v->channels) != HEED_OK)
+        if (item->picture.pixels && heed__images_convert(item, v->channels) != HEED_OK)
             return heed_fail(k->c, HEED_FAILED, "out of memory: to convert pictures");
         item->picture.channels = v->channels;
         size_t work = heed_view_work(&item->picture, v);

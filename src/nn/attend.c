@@ -26,9 +26,10 @@ static void alignment(heed_attend *l, heed_store *s) {
     if (a->kind == HEED_GENERAL)
         heed_linear_init(&l->w, s, "w", (heed_linear_args){key, query, true, a->init});
     if (a->kind != HEED_ADDITIVE) return;
-    heed_linear_init(&l->w, s, "w", (heed_linear_args){query, a->inner, true, a->init});
+    heed_linear_init(&l->w, s, "w", (heed_linear_args){query, a->inner, !a->all_biases, a->init});
     heed_linear_init(&l->u, s, "u", (heed_linear_args){key, a->inner, false, a->init});
-    l->score = heed_param(s, "v", a->init ? a->init : "kaiming", 2, (int[]){1, a->inner});
+    heed_linear_init(&l->score, s, "score",
+                     (heed_linear_args){a->inner, 1, !a->all_biases, a->init});
 }
 
 void heed_attend_init(heed_attend *l, heed_store *s, const char *name, heed_attend_args a) {
@@ -71,8 +72,7 @@ static heed_tensor *additive(const heed_attend *l, heed_tape *t, heed_tensor *q,
     w = heed_reshape(t, w, 4, (int[]){batch, tq, 1, inner});
     k = heed_reshape(t, k, 4, (int[]){batch, 1, s, inner});
     heed_tensor *e = heed_tanh(t, heed_add(t, w, k));
-    e = heed_affine(heed_at(t, l->name), e, l->score, NULL);
-    return heed_reshape(t, e, 3, (int[]){batch, tq, s});
+    return heed_reshape(t, heed_linear_apply(&l->score, t, e), 3, (int[]){batch, tq, s});
 }
 
 static heed_tensor *scores(const heed_attend *l, heed_tape *t, heed_tensor *q, heed_tensor *k) {
@@ -81,6 +81,11 @@ static heed_tensor *scores(const heed_attend *l, heed_tape *t, heed_tensor *q, h
     heed_tensor *e = heed_matmul_nt(heed_at(t, l->name), q, k);
     if (l->args.kind != HEED_SCALED_DOT) return e;
     return heed_scale(t, e, (heed_real)(1 / sqrt(key_width(&l->args))), 0);
+}
+
+heed_tensor *heed_attend_weights(const heed_attend *l, heed_tape *t, heed_tensor *query,
+                                 const heed_memory *m) {
+    return heed_softmax(heed_at(t, l->name), scores(l, t, query, m->keys), 1, m->mask);
 }
 
 heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,

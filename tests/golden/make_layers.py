@@ -692,8 +692,8 @@ def attend(q, x, pad, p, a):
     if "attend.query.weight" in p:
         q = F.linear(q, p["attend.query.weight"])
     if a["kind"] == 0:
-        inner = F.linear(q, p["attend.w.weight"])[:, :, None] + linear(k, p, "attend.u")[:, None]
-        e = (torch.tanh(inner) * p["attend.v"][0]).sum(-1)
+        inner = linear(q, p, "attend.w")[:, :, None] + linear(k, p, "attend.u")[:, None]
+        e = linear(torch.tanh(inner), p, "attend.score")[..., 0]
     elif a["kind"] == 3:
         e = torch.einsum("bti,ij,bsj->bts", q, p["attend.w.weight"], k)
     else:
@@ -711,8 +711,9 @@ for kind, kind_name in enumerate(("additive", "dot", "scaled", "general")):
         ".value": dict(value=2, pad=[3, 4, 2]),
         ".key_value": dict(key=3, value=2, inner=7),
         ".widths": dict(query=6),
+        ".all_biases": dict(all_biases=1),
     }.items():
-        if more == ".widths" and kind in (1, 2):
+        if (more == ".widths" and kind in (1, 2)) or (more == ".all_biases" and kind):
             continue
         name, a = f"attend.{kind_name}{more}", {"kind": kind, "query": 5, "input": 5, "inner": 0}
         a = {**a, "key": 0, "value": 0, **b}
@@ -726,7 +727,10 @@ for kind, kind_name in enumerate(("additive", "dot", "scaled", "general")):
             shapes["attend__value__weight"] = (a["value"], 5)
         if kind == 0:
             shapes.update({"attend__w__weight": (inner, query), "attend__u__weight": (inner, key)})
-            shapes.update({"attend__u__bias": (inner,), "attend__v": (1, inner)})
+            shapes["attend__u__bias"] = (inner,)
+            if a.get("all_biases"):
+                shapes.update({"attend__w__bias": (inner,), "attend__score__bias": (1,)})
+            shapes.update({"attend__score__weight": (1, inner)})
         if kind == 3:
             shapes["attend__w__weight"] = (query, key)
         out.case(

@@ -14,7 +14,7 @@ typedef struct {
     heed_ctx *c;
     heed_config *f;
     const task *task;
-    text_data data;
+    data_set data;
     heed_store *weights, *out;
     void *self;
     int steps, rows;
@@ -32,7 +32,7 @@ static bool open_run_again(dump *d, const char *dir) {
     d->f = read ? run_settings(d->c, dir, &d->task) : NULL;
     if (!d->f) return false;
     d->rows = (int)heed_config_int(d->f, "batch");
-    return text_open(d->c, d->task, d->f, heed_tokenizer_open(d->c, dir), &d->data);
+    return d->task->kind->open(d->c, d->task, d->f, dir, &d->data);
 }
 
 static bool init_model(dump *d) {
@@ -66,7 +66,7 @@ static bool dump_batches(dump *d) {
     for (int i = 0; i < d->steps; i++) {
         heed_batch b = {0};
         heed_batch_at at = {.index = (uint64_t)i, .rows = d->rows};
-        if (!d->task->model->batch(d->self, d->data.corpus, at, &b)) return false;
+        if (!d->task->model->batch(d->self, d->data.batches, at, &b)) return false;
         int cells = b.rows * b.len, labels = b.picks ? b.pick_count : cells;
         put(d, "ids", cells, i, b.ids, cells, 0);
         put(d, "pad", cells, i, b.pad, cells, 0);
@@ -87,6 +87,7 @@ int main(int argc, char **argv) {
               heed_save(d.out, argv[3]);
     if (!ok) fprintf(stderr, "dump: %s\n", heed_why(d.c));
     free(d.self);
+    if (d.data.task) d.task->kind->close(&d.data);
     heed_close(d.c);
     return !ok;
 }

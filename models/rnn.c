@@ -1,0 +1,282 @@
+/* rnn.c -- sequence to sequence by recurrent layers: the encoder's states h_i, and a decoder
+ *
+ *     s_0 = tanh(W [last states] + b)          c_t = sum_i a_{t,i} h_i
+ *     s_t = g(y_{t-1}, s_{t-1}, c_t)           a_t = softmax_i f_att(s_{t-1}, h_i)
+ *
+ * whose output at t is a linear map of s_t and c_t. Bahdanau et al. 2015, sec. 3; without attention
+ * c is the encoder's last state at every t. Cho et al. 2014, sec. 2.2. */
+#include "pair.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct rnn {
+    pair_model pair;
+    heed_tensor *source, *target; /* (V,d) */
+    heed_drop source_drop, target_drop;
+    heed_rnn encoder, decoder;
+    heed_linear bridge[HEED_RNN_LAYERS]; /* W, b of s_0; w NULL: s_0 is the last state */
+    bool fixed;                          /* no attention: one c for all steps */
+    heed_attend attend;
+    heed_linear head;
+};
+
+static const heed_option options[] = {
+    CHOICE("cell", "gru", "rnn|gru|lstm", "of encoder and decoder"),
+    CHOICE("activation", "tanh", "tanh|relu|sigmoid|identity", "g of cell rnn"),
+    WHOLE("layers", "1", 1, HEED_RNN_LAYERS, "recurrent layers of encoder and decoder"),
+    WHOLE("width", "128", 1, 1 << 16, "of embeddings and states"),
+    YES("bidirectional", "the encoder reads both ways"),
+    NO("one-bias", "one bias a gate, h = g(W_h [x ; h] + b_h); else two, as PyTorch has"),
+    CHOICE("bridge", "dense", "dense|copy", "s_0: tanh(W last + b), or the last state itself"),
+    CHOICE("attention", "additive", "additive|dot|scaled|general|none",
+           "f_att; none: one fixed context enters every step"),
+    WHOLE("attention-width", "0", 0, 1 << 16, "additive: inside the alignment network; 0: width"),
+    NO("attention-biases", "additive: biases of every map, as PyTorch's linear layers have"),
+    WHOLE("key-width", "0", 0, 1 << 16,
+          "queries and keys projected to this width; 0: as they are, but dot and scaled project to "
+          "width where both ways make the inputs wider"),
+    WHOLE("value-width", "0", 0, 1 << 16, "values projected to this width; 0: as they are"),
+    NUMBER("dropout", "0", 0, 0.99, "of embeddings and between layers"),
+    PAIR_OPTIONS("true", "0"),
+    RATE("0.002"),
+    {0}};
+
+/* ---- parameters ---- */
+
+static int ways(const rnn *m) { return m->encoder.args.bidirectional ? 2 : 1; }
+
+static heed_rnn_args layers_args(const heed_config *f, int in) {
+    static const char *const cells[] = {"rnn", "gru", "lstm"};
+    int cell = 0;
+    while (cell < 2 && !model_is(f, "cell", cells[cell])) cell++;
+    return (heed_rnn_args){.in = in,
+                           .width = model_int(f, "width"),
+                           .cell = (heed_cell)cell,
+                           .act = model_activation(f),
+                           .layers = model_int(f, "layers"),
+                           .one_bias = heed_config_bool(f, "one-bias"),
+                           .dropout = model_real(f, "dropout")};
+}
+
+static heed_attend_args attend_args(const heed_config *f, int query, int input) {
+    static const char *const kinds[] = {"additive", "dot", "scaled", "general"};
+    int kind = 0, inner = model_int(f, "attention-width");
+    while (kind < 3 && !model_is(f, "attention", kinds[kind])) kind++;
+    heed_attend_args a = {.kind = (heed_similarity)kind,
+                          .query = query,
+                          .input = input,
+                          .inner = inner ? inner : query,
+                          .key = model_int(f, "key-width"),
+                          .value = model_int(f, "value-width"),
+                          .all_biases = heed_config_bool(f, "attention-biases")};
+    if ((kind == HEED_DOT || kind == HEED_SCALED_DOT) && query != input && !a.key) a.key = query;
+    return a;
+}
+
+static bool bridges(rnn *m, heed_store *s, const heed_config *f) {
+    const heed_rnn_args *a = &m->encoder.args;
+    int states = a->width * (a->cell == HEED_LSTM ? 2 : 1);
+    bool copy = model_is(f, "bridge", "copy");
+    if (copy && a->bidirectional)
+        return heed_fail(heed_store_ctx(s), HEED_USAGE,
+                         "--bridge copy does not fit: expected an encoder of one direction, found "
+                         "two; hint: --no-bidirectional");
+    for (int i = 0; !copy && i < a->layers; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "bridge.%d", i);
+        heed_linear_init(&m->bridge[i], s, name,
+                         (heed_linear_args){.in = states * ways(m), .out = states});
+    }
+    return true;
+}
+
+static bool init_layers(rnn *m, heed_store *s, const heed_config *f) {
+    int width = model_int(f, "width"), value = model_int(f, "value-width");
+    heed_rnn_args a = layers_args(f, width);
+    a.bidirectional = heed_config_bool(f, "bidirectional");
+    heed_rnn_init(&m->encoder, s, "encoder", a);
+    if (!bridges(m, s, f)) return false;
+    int input = width * ways(m), context = value && !m->fixed ? value : input;
+    heed_scope(s, "decoder");
+    if (!m->fixed) heed_attend_init(&m->attend, s, "attend", attend_args(f, width, input));
+    heed_rnn_init(&m->decoder, s, "", layers_args(f, width + context));
+    heed_unscope(s);
+    heed_linear_init(&m->head, s, "head",
+                     (heed_linear_args){.in = width + context, .out = m->pair.vocab});
+    return heed_state(heed_store_ctx(s)) == HEED_OK;
+}
+
+/* ---- encoder ---- */
+
+/* What the decoder sees of a source. */
+typedef struct {
+    heed_memory memory;
+    heed_tensor *context;                /* (B,1,h): c, without attention */
+    heed_tensor *state[HEED_RNN_LAYERS]; /* (B,S): s_0, or s so far */
+} reading;
+
+/* The last states of one layer, both directions side by side. */
+static heed_tensor *ends(const rnn *m, heed_tape *t, heed_tensor **last, int layer) {
+    if (ways(m) == 1) return last[layer];
+    return heed_concat(t, 1, 2, &last[2 * layer]);
+}
+
+/* h of the last layer's last states: the c that stands for the whole source. */
+static heed_tensor *whole(const rnn *m, heed_tape *t, heed_tensor **last) {
+    heed_tensor *h[2];
+    int width = m->encoder.args.width, from = (m->encoder.args.layers - 1) * ways(m);
+    for (int i = 0; i < ways(m); i++) h[i] = heed_slice(t, last[from + i], 1, 0, width);
+    heed_tensor *c = ways(m) == 2 ? heed_concat(t, 1, 2, h) : h[0];
+    return c ? heed_reshape(t, c, 3, (int[]){c->shape[0], 1, c->shape[1]}) : NULL;
+}
+
+static bool encode(const rnn *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad, reading *out) {
+    heed_tensor *last[2 * HEED_RNN_LAYERS];
+    heed_tensor *x = heed_embed(heed_at(t, "embed.source"), m->source, ids);
+    x = heed_drop_apply(&m->source_drop, t, x);
+    x = heed_rnn_apply(&m->encoder, t, x, pad, NULL, last);
+    if (!x) return false;
+    for (int i = 0; i < m->encoder.args.layers; i++) {
+        out->state[i] = ends(m, t, last, i);
+        if (m->bridge[i].w)
+            out->state[i] = heed_linear_act(&m->bridge[i], t, out->state[i], HEED_TANH);
+    }
+    if (m->fixed)
+        out->context = whole(m, t, last);
+    else
+        out->memory = heed_attend_memory(&m->attend, t, x, pad);
+    return true;
+}
+
+/* ---- decoder ---- */
+
+/* a_t (B,1,S) from h of s_{t-1}. */
+static heed_tensor *weights_of(const rnn *m, heed_tape *t, const reading *r) {
+    heed_tensor *s = r->state[m->decoder.args.layers - 1];
+    if (!s) return NULL;
+    heed_tensor *h = heed_slice(t, s, 1, 0, m->decoder.args.width);
+    h = heed_reshape(t, h, 3, (int[]){s->shape[0], 1, m->decoder.args.width});
+    return heed_attend_weights(&m->attend, t, h, &r->memory);
+}
+
+/* s_t = g(y_{t-1}, s_{t-1}, c_t), the state of r goes on; returns [s_t ; c_t] (B,T,..), y and c
+ * (B,T,..) */
+static heed_tensor *step(const rnn *m, heed_tape *t, heed_tensor *y, heed_tensor *c, reading *r) {
+    heed_tensor *x = heed_concat(t, 2, 2, (heed_tensor *[]){y, c});
+    heed_tensor *s = heed_rnn_apply(&m->decoder, t, x, NULL, r->state, r->state);
+    return heed_concat(t, 2, 2, (heed_tensor *[]){s, c});
+}
+
+/* The same c at every step, so that all steps are one call. */
+static heed_tensor *fixed_steps(const rnn *m, heed_tape *t, heed_tensor *y, reading *r) {
+    heed_tensor *zeros = heed_input(t, NULL, 3, (int[]){1, y->shape[1], 1});
+    return step(m, t, y, heed_add(t, r->context, zeros), r);
+}
+
+static heed_tensor *attending_steps(const rnn *m, heed_tape *t, heed_tensor *y, reading *r) {
+    heed_tensor *all[PAIR_STEPS], *weights[PAIR_STEPS];
+    int steps = y->shape[1];
+    for (int i = 0; i < steps; i++) {
+        weights[i] = weights_of(m, t, r);
+        heed_tensor *c = heed_matmul(t, weights[i], r->memory.values);
+        all[i] = step(m, t, heed_slice(t, y, 1, i, 1), c, r);
+    }
+    heed_tensor *a = heed_concat(t, 1, steps, weights); /* (B,T,S) */
+    heed_note(heed_at(t, m->attend.name), a, "weights");
+    return heed_concat(t, 1, steps, all);
+}
+
+static heed_tensor *decode(const rnn *m, heed_tape *t, heed_tensor *ids, reading *r) {
+    heed_tensor *y = heed_embed(heed_at(t, "embed.target"), m->target, ids);
+    y = heed_drop_apply(&m->target_drop, t, y);
+    if (!y) return NULL;
+    y = m->fixed ? fixed_steps(m, t, y, r) : attending_steps(m, t, y, r);
+    return heed_linear_apply(&m->head, t, y);
+}
+
+static bool short_enough(heed_tape *t, const heed_tensor *ids) {
+    return ids->shape[1] <= PAIR_STEPS ||
+           heed_fail(heed_tape_ctx(t), HEED_USAGE,
+                     "target is too long: expected at most %d tokens, found %d", PAIR_STEPS,
+                     ids->shape[1]);
+}
+
+static heed_tensor *logits(const pair_model *self, heed_tape *t, heed_tensor *source,
+                           heed_tensor *pad, heed_tensor *ids) {
+    const rnn *m = (const rnn *)self;
+    reading r = {.context = NULL};
+    if (!short_enough(t, ids) || !encode(m, t, source, pad, &r)) return NULL;
+    return decode(m, t, ids, &r);
+}
+
+/* ---- decoding ---- */
+
+/* Kept: s_0 of each layer, then keys and values, or the one context. */
+static bool read_source(const pair_model *self, heed_tape *t, heed_tensor *source,
+                        pair_source *out) {
+    const rnn *m = (const rnn *)self;
+    int layers = m->decoder.args.layers;
+    reading r = {.context = NULL};
+    if (!encode(m, t, source, NULL, &r)) return false;
+    memcpy(out->kept, r.state, (size_t)layers * sizeof *r.state);
+    out->kept[layers] = m->fixed ? r.context : r.memory.keys;
+    out->kept[layers + 1] = m->fixed ? r.context : r.memory.values;
+    for (int i = 0; i < layers + 2; i++)
+        if (!out->kept[i]) return false;
+    out->n = source->shape[1];
+    out->state = (size_t)layers * out->kept[0]->size;
+    return true;
+}
+
+static void start(const pair_model *self, const pair_source *s, heed_real *state) {
+    const rnn *m = (const rnn *)self;
+    size_t size = s->kept[0]->size;
+    for (int i = 0; i < m->decoder.args.layers; i++)
+        memcpy(state + (size_t)i * size, s->kept[i]->x, size * sizeof *state);
+}
+
+/* A tensor of the tape that read the source, on the tape of the steps. */
+static heed_tensor *wrapped(heed_tape *t, const heed_tensor *x) {
+    return heed_wrap(t, x->x, x->dims, x->shape);
+}
+
+static heed_tensor *next_logits(const pair_model *self, heed_tape *t, const pair_source *s,
+                                heed_real *state, int at, int32_t id) {
+    const rnn *m = (const rnn *)self;
+    int layers = m->decoder.args.layers, size = (int)s->kept[0]->size;
+    reading r = {.context = NULL};
+    (void)at;
+    for (int i = 0; i < layers; i++)
+        r.state[i] = heed_input(t, state + i * size, 2, (int[]){1, size});
+    if (m->fixed)
+        r.context = wrapped(t, s->kept[layers]);
+    else
+        r.memory =
+            (heed_memory){wrapped(t, s->kept[layers]), wrapped(t, s->kept[layers + 1]), NULL};
+    heed_tensor *y = decode(m, t, heed_ids(t, &id, 1, 1), &r);
+    for (int i = 0; y && i < layers; i++)
+        memcpy(state + i * size, r.state[i]->x, (size_t)size * sizeof *state);
+    return y;
+}
+
+static bool init(void *self, heed_store *s, const heed_config *f) {
+    rnn *m = self;
+    m->pair.logits = logits;
+    m->pair.read = read_source;
+    m->pair.start = start;
+    m->pair.next = next_logits;
+    m->fixed = model_is(f, "attention", "none");
+    if (!pair_read(&m->pair, heed_store_ctx(s), f)) return false;
+    pair_embeddings(&m->pair, s, model_int(f, "width"), "normal:1", &m->source, &m->target);
+    heed_drop_init(&m->source_drop, s, "embed.source_drop", model_real(f, "dropout"));
+    heed_drop_init(&m->target_drop, s, "embed.target_drop", model_real(f, "dropout"));
+    return init_layers(m, s, f);
+}
+
+const heed_model heed_model_rnn = {.name = "rnn",
+                                   .help = "sequence to sequence: recurrent layers and attention",
+                                   .options = options,
+                                   .size = sizeof(rnn),
+                                   .init = init,
+                                   PAIR_MEMBERS};

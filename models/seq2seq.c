@@ -1,0 +1,170 @@
+/* seq2seq.c -- the Transformer: an encoder, and a decoder that attends to it. Vaswani et al. 2017,
+ * sec. 3 and fig. 1. */
+#include "pair.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct seq2seq {
+    pair_model pair;
+    heed_tensor *source, *target; /* (V,d) */
+    heed_real scale;              /* of embeddings: sqrt(d), or 1 */
+    heed_position source_place, target_place;
+    heed_drop source_drop, target_drop;
+    block_stack encoder;
+    int layers; /* of the decoder */
+    heed_decoder_block decoder[MODEL_LAYERS];
+    heed_norm encoder_norm, decoder_norm; /* pre-norm alone; else gain NULL */
+    heed_linear head;
+};
+
+static const heed_option options[] = {
+    STACK_OPTIONS("2", "4", "128", "post", "relu", "1e-5"),
+    INIT_STD("0"),
+    WHOLE("decoder-layers", "0", 0, MODEL_LAYERS, "blocks of the decoder; 0: as many as layers"),
+    PAIR_OPTIONS("true", "0.1"),
+    CHOICE("positions", "sinusoidal", "learned|sinusoidal|none", "how places are told apart"),
+    YES("scale-embed", "multiply embeddings by the square root of the width"),
+    YES("tie", "the head's weights are the target's embeddings"),
+    NO("head-bias", "bias of the output"),
+    SCHEDULE("invsqrt"),
+    {0}};
+
+/* ---- parameters ---- */
+
+static void embeddings(seq2seq *m, heed_store *s, const heed_config *f) {
+    static const char *const kinds[] = {"learned", "sinusoidal", "none"};
+    static const heed_position_kind places[] = {HEED_LEARNED, HEED_SINUSOIDAL, HEED_NO_POSITIONS};
+    char init[32];
+    int width = m->encoder.width, kind = 0;
+    while (kind < 2 && !model_is(f, "positions", kinds[kind])) kind++;
+    bool scaled = heed_config_bool(f, "scale-embed");
+    m->scale = scaled ? (heed_real)sqrt(width) : 1;
+    snprintf(init, sizeof init, "normal:%.9g", scaled ? 1 / sqrt(width) : 0.02);
+    pair_embeddings(&m->pair, s, width, scaled ? init : stack_init_or(&m->encoder, init),
+                    &m->source, &m->target);
+    heed_scope(s, "embed");
+    heed_position_init(&m->source_place, s, "source_position", places[kind], m->pair.len, width);
+    heed_position_init(&m->target_place, s, "target_position", places[kind], m->pair.len, width);
+    heed_drop_init(&m->source_drop, s, "source_drop", model_real(f, "dropout"));
+    heed_drop_init(&m->target_drop, s, "target_drop", model_real(f, "dropout"));
+    heed_unscope(s);
+}
+
+static void decoder(seq2seq *m, heed_store *s, const heed_config *f) {
+    heed_block_args a = stack_block_args(&m->encoder, f, true);
+    heed_decoder_block_args d = {.attn = a.attn,
+                                 .cross = a.attn,
+                                 .mlp = a.mlp,
+                                 .pre_norm = a.pre_norm,
+                                 .norm_no_bias = a.norm_no_bias,
+                                 .eps = a.eps,
+                                 .dropout = a.dropout};
+    d.cross.causal = false;
+    for (int i = 0; i < m->layers; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "decoder.%d", i);
+        heed_decoder_block_init(&m->decoder[i], s, name, d);
+    }
+    if (!a.pre_norm) return;
+    heed_norm_init(&m->encoder_norm, s, "encoder.norm", m->encoder.width, a.eps, !a.norm_no_bias);
+    heed_norm_init(&m->decoder_norm, s, "decoder.norm", m->encoder.width, a.eps, !a.norm_no_bias);
+}
+
+static void head(seq2seq *m, heed_store *s, const heed_config *f) {
+    int size[] = {m->pair.vocab, m->encoder.width};
+    m->head = (heed_linear){.name = heed_scope(s, "head"), .w = m->target};
+    if (!heed_config_bool(f, "tie"))
+        m->head.w = heed_param(s, "weight", stack_init_or(&m->encoder, "kaiming"), 2, size);
+    if (heed_config_bool(f, "head-bias")) m->head.b = heed_param(s, "bias", "zero", 1, size);
+    heed_unscope(s);
+}
+
+/* ---- forward ---- */
+
+static heed_tensor *encode(const seq2seq *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad) {
+    heed_tensor *x = heed_embed(heed_at(t, "embed.source"), m->source, ids);
+    if (m->scale != 1) x = heed_scale(t, x, m->scale, 0);
+    x = heed_position_apply(&m->source_place, t, x, 0);
+    x = heed_drop_apply(&m->source_drop, t, x);
+    x = stack_apply(&m->encoder, t, x, pad, NULL);
+    return m->encoder_norm.gain ? heed_norm_apply(&m->encoder_norm, t, x) : x; /* (B,S,d) */
+}
+
+/* ids (B,T) at places [from, from + T) -> logits (B,T,V); caches: two a layer, or NULL. */
+static heed_tensor *decode(const seq2seq *m, heed_tape *t, heed_tensor *memory, heed_tensor *pad,
+                           heed_tensor *ids, int from, heed_cache *caches) {
+    heed_tensor *x = heed_embed(heed_at(t, "embed.target"), m->target, ids);
+    if (m->scale != 1) x = heed_scale(t, x, m->scale, 0);
+    x = heed_position_apply(&m->target_place, t, x, from);
+    x = heed_drop_apply(&m->target_drop, t, x);
+    for (int i = 0; i < m->layers; i++)
+        x = heed_decoder_block_apply(&m->decoder[i], t, x, NULL, memory, pad,
+                                     caches ? &caches[2 * i] : NULL);
+    if (m->decoder_norm.gain) x = heed_norm_apply(&m->decoder_norm, t, x);
+    return heed_linear_apply(&m->head, t, x);
+}
+
+static heed_tensor *logits(const pair_model *self, heed_tape *t, heed_tensor *source,
+                           heed_tensor *pad, heed_tensor *ids) {
+    const seq2seq *m = (const seq2seq *)self;
+    return decode(m, t, encode(m, t, source, pad), pad, ids, 0, NULL);
+}
+
+/* ---- decoding ---- */
+
+/* Keys and values of the encoder's output, for each layer. The state: those of the tokens so far,
+ * (len, h e) and (len, h d2) a layer. */
+static bool read_source(const pair_model *self, heed_tape *t, heed_tensor *source,
+                        pair_source *out) {
+    const seq2seq *m = (const seq2seq *)self;
+    const heed_mha_args *a = &m->decoder[0].attn.args;
+    int qk = a->heads * a->key, v = a->heads * a->value;
+    heed_tensor *x = encode(m, t, source, NULL);
+    for (int i = 0; i < m->layers; i++) {
+        heed_tensor *kv = heed_linear_apply(&m->decoder[i].cross.kv, t, x);
+        out->kept[2 * i] = kv ? heed_slice(t, kv, 2, 0, qk) : NULL;
+        out->kept[2 * i + 1] = kv ? heed_slice(t, kv, 2, qk, v) : NULL;
+    }
+    out->n = x ? x->shape[1] : 0;
+    out->state = (size_t)m->layers * (size_t)out->len * (size_t)(qk + v);
+    return out->kept[2 * m->layers - 1] != NULL;
+}
+
+static heed_tensor *next_logits(const pair_model *self, heed_tape *t, const pair_source *s,
+                                heed_real *state, int at, int32_t id) {
+    const seq2seq *m = (const seq2seq *)self;
+    const heed_mha_args *a = &m->decoder[0].attn.args;
+    size_t k = (size_t)(s->len * a->heads * a->key), v = (size_t)(s->len * a->heads * a->value);
+    heed_cache caches[2 * MODEL_LAYERS];
+    for (int i = 0; i < m->layers; i++, state += k + v) {
+        caches[2 * i] = (heed_cache){at, s->len, state, state + k};
+        caches[2 * i + 1] = (heed_cache){s->n, s->n, s->kept[2 * i]->x, s->kept[2 * i + 1]->x};
+    }
+    return decode(m, t, NULL, NULL, heed_ids(t, &id, 1, 1), at, caches);
+}
+
+static bool init(void *self, heed_store *s, const heed_config *f) {
+    seq2seq *m = self;
+    int layers = model_int(f, "decoder-layers");
+    m->pair.logits = logits;
+    m->pair.read = read_source;
+    m->pair.next = next_logits;
+    stack_kind kind = {.name = "encoder"};
+    if (!pair_read(&m->pair, heed_store_ctx(s), f)) return false;
+    stack_read(&m->encoder, f, kind);
+    m->layers = layers ? layers : m->encoder.layers;
+    embeddings(m, s, f);
+    stack_make(&m->encoder, s, f, kind);
+    decoder(m, s, f);
+    head(m, s, f);
+    return heed_state(heed_store_ctx(s)) == HEED_OK;
+}
+
+const heed_model heed_model_seq2seq = {.name = "seq2seq",
+                                       .help = "sequence to sequence: the Transformer of 2017",
+                                       .options = options,
+                                       .size = sizeof(seq2seq),
+                                       .init = init,
+                                       PAIR_MEMBERS};
