@@ -165,8 +165,11 @@ heed_images *pictures_open(heed_ctx *c, heed_config *f, picture_wish wish) {
     heed_images *k = heed_images_open(c, heed_config_text(f, "data"), &a);
     if (!k) return NULL;
     const heed_images_info *about = heed_images_about(k);
-    if (classes && classes != about->classes)
-        heed_fail(c, HEED_DATA, "%s has other classes than asked for: expected %d, found %d",
+    bool asked = heed_config_rank(f, "classes") > HEED_FROM_PRESET;
+    if (asked && classes && classes != about->classes)
+        heed_fail(c, HEED_DATA,
+                  "%s has other classes than asked for: expected %d, found %d; hint: leave out "
+                  "--classes, they are counted",
                   heed_config_text(f, "data"), classes, about->classes);
     if (complete(f, about)) {
         heed_augment augment = augment_of(f);
