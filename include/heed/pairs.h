@@ -18,11 +18,12 @@ typedef enum {
 /* The lines of a file, read but not yet tokens. TSV: source TAB target; further columns are
  * ignored, empty lines are skipped and counted; # starts no comment; spaces around a column are no
  * part of it. A first line that names the columns is skipped: one that holds a name of a source
- * (src source input from text sentence document tokens words) and one of a target (tgt target
- * output to translation label labels class category tag tags), wherever these columns stand, or
- * that begins with two names of languages (eng fra, en fr, English French). JSONL (by the extension
- * .jsonl or .json): objects with src and tgt (or label and text, or tokens and tags: texts or lists
- * of words); a whole number is a label, too. Errors name file and line. Owned by c. */
+ * (src source input from text sentence document question prompt tokens words) and one of a target
+ * (tgt target output to translation answer response label labels class category tag tags), wherever
+ * these columns stand, or that begins with two names of languages (eng fra, en fr, English French).
+ * JSONL (by the extension .jsonl or .json): objects with src and tgt (or label and text, or tokens
+ * and tags: texts or lists of words); a whole number is a label, too. Errors name file and line.
+ * Owned by c. */
 typedef struct heed_pairs heed_pairs;
 typedef struct {
     heed_pair_kind kind;

@@ -13,8 +13,8 @@ static void pairs_free(heed__owned *object) {
     heed__names_free(&k->labels);
     for (int i = 0; i < 2; i++) heed__free(k->file[i]);
     for (int side = 0; side < HEED__SIDES; side++) heed__free(k->stream[side].ids);
-    void *rest[] = {k->pairs, k->train, k->val,          k->label_texts, k->src, k->src_pad,
-                    k->ids,   k->pad,   k->batch_labels, k->keys,        k};
+    void *rest[] = {k->pairs, k->train, k->val,          k->label_texts, k->src,   k->src_pad,
+                    k->ids,   k->pad,   k->batch_labels, k->keys,        k->drawn, k};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 

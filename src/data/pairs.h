@@ -47,7 +47,8 @@ struct heed_pairs {
     int32_t *src, *src_pad, *ids, *pad, *batch_labels; /* of the latest batch */
     size_t src_room, src_pad_room, ids_room, pad_room, batch_labels_room;
     uint64_t *keys; /* a window of draws, sorted by length: see pairs_batch.c */
-    size_t keys_room;
+    size_t *drawn;  /* the pairs of the window, in the order of their draws */
+    size_t keys_room, drawn_room;
     uint64_t window;
     int window_rows; /* 0: there is none */
 };

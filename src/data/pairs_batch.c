@@ -34,10 +34,15 @@ static void sort(uint64_t *key, size_t n) {
     }
 }
 
-static const heed__pair *drawn(const heed_pairs *k, uint64_t draw) {
+static size_t pair_of(const heed_pairs *k, uint64_t draw) {
     uint64_t n = k->info.pairs;
     heed_random order = heed_random_at(heed_seed(k->c), "pairs.order", draw / n, 0);
-    return &k->pairs[k->train[heed_random_permute(&order, draw % n, n)]];
+    return k->train[heed_random_permute(&order, draw % n, n)];
+}
+
+/* Which batch of the whole training it is, from 0. */
+static uint64_t number_of(heed_batch_at at) {
+    return at.index * (at.micros ? at.micros : 1) + at.micro;
 }
 
 static size_t batches_in_window(const heed_pairs *k, int rows) {
@@ -50,9 +55,12 @@ static size_t batches_in_window(const heed_pairs *k, int rows) {
 static bool sort_window(heed_pairs *k, uint64_t window, int rows) {
     if (k->window_rows == rows && k->window == window) return true;
     size_t n = batches_in_window(k, rows) * (size_t)rows;
-    if (!heed__grow(k->c, &k->keys, &k->keys_room, n, sizeof *k->keys)) return false;
+    if (!heed__grow(k->c, &k->keys, &k->keys_room, n, sizeof *k->keys) ||
+        !heed__grow(k->c, &k->drawn, &k->drawn_room, n, sizeof *k->drawn))
+        return false;
     for (size_t i = 0; i < n; i++) {
-        const heed__pair *p = drawn(k, window * n + i);
+        k->drawn[i] = pair_of(k, window * n + i);
+        const heed__pair *p = &k->pairs[k->drawn[i]];
         uint64_t source = (uint64_t)p->count[HEED__SOURCE];
         uint64_t target = (uint64_t)p->count[HEED__TARGET];
         k->keys[i] = (source << LENGTH_BITS | target) << PLACE_BITS | i;
@@ -65,13 +73,11 @@ static bool sort_window(heed_pairs *k, uint64_t window, int rows) {
 
 /* A row of a training batch, whose window is sorted. */
 static const heed__pair *train_row(const heed_pairs *k, heed_batch_at at, size_t row) {
-    uint64_t micros = at.micros ? at.micros : 1, number = at.index * micros + at.micro;
-    size_t batches = batches_in_window(k, at.rows), n = batches * (size_t)at.rows;
-    uint64_t window = number / batches;
-    heed_random order = heed_random_at(heed_seed(k->c), "pairs.batches", window, 0);
+    uint64_t number = number_of(at), batches = batches_in_window(k, at.rows);
+    heed_random order = heed_random_at(heed_seed(k->c), "pairs.batches", number / batches, 0);
     uint64_t batch = heed_random_permute(&order, number % batches, batches);
     uint64_t place = k->keys[batch * (uint64_t)at.rows + row] & ((1u << PLACE_BITS) - 1);
-    return drawn(k, window * n + place);
+    return &k->pairs[k->drawn[place]];
 }
 
 static const heed__pair *row_of(const heed_pairs *k, heed_batch_at at, size_t row) {
@@ -119,9 +125,8 @@ static bool begin(heed_pairs *k, heed_batch_at at, heed_batch *out) {
         return heed_fail(k->c, HEED_USAGE, "evaluation has no batch %llu: expected less than %llu",
                          (unsigned long long)at.index,
                          (unsigned long long)heed_pairs_evals(k, at.rows));
-    uint64_t number = at.index * (at.micros ? at.micros : 1) + at.micro;
     return make_room(k, (size_t)at.rows) &&
-           (at.val || sort_window(k, number / batches_in_window(k, at.rows), at.rows));
+           (at.val || sort_window(k, number_of(at) / batches_in_window(k, at.rows), at.rows));
 }
 
 /* ---- rows ---- */

@@ -55,6 +55,7 @@ bool heed__pairs_sort_labels(heed_pairs *k) {
     const char **texts = k->label_texts;
     qsort(texts, met.count, sizeof *texts, bytewise);
     k->labels = (heed__names){.c = k->c};
+    k->label_texts = NULL;
     bool ok = true;
     for (size_t i = 0; ok && i < met.count; i++)
         ok = heed__names_add(&k->labels, texts[i], strlen(texts[i])) >= 0;

@@ -35,8 +35,9 @@ static const struct {
     role role;
     const char *names;
 } known[] = {
-    {SOURCE, " src source input from text sentence document tokens words "},
-    {TARGET, " tgt target output to translation label labels class category tag tags "},
+    {SOURCE, " src source input from text sentence document question prompt tokens words "},
+    {TARGET,
+     " tgt target output to translation answer response label labels class category tag tags "},
     {LANGUAGE, " eng fra deu spa ita por rus cmn jpn kor en fr de es it pt ru zh ja ko english "
                "french german spanish italian portuguese russian chinese japanese korean "},
 };

@@ -4,6 +4,7 @@
 #include "images.h"
 #include "interpose.h"
 #include "models.h"
+#include "pairs.h"
 
 #include <heed/image.h>
 #include <heed/inspect.h>
@@ -259,6 +260,7 @@ int main(int argc, char **argv) {
     if (argc != 2) return 2;
     snprintf(dir, sizeof dir, "%s", argv[1]);
     check_images(dir, check);
+    check_pairs(dir, check);
     const heed_optim_kind kinds[] = {HEED_SGD, HEED_MOMENTUM, HEED_RMSPROP, HEED_ADAM, HEED_ADAMW};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) steady(&heed_model_mlm, kinds[i]);
     for (int i = 1; heed_models[i]; i++) steady(heed_models[i], HEED_ADAMW);

@@ -1,0 +1,78 @@
+/* Memory as a promise, of pairs of texts and BLEU. */
+#include "pairs.h"
+
+#include "interpose.h"
+
+#include <heed/heed.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINES = 40, ROWS = 4, KINDS = 3 };
+static const struct {
+    const char *name, *line;
+} files[KINDS] = {
+    [HEED_TRANSLATION] = {"pairs.tsv", "a%.*s\tb%.*s\n"},
+    [HEED_CLASSES] = {"classes.jsonl", "{\"text\": \"a%.*s\", \"label\": \"%.*s\"}\n"},
+    [HEED_TAGS] = {"tags.tsv", "a %.*s\tA %.*s\n"},
+};
+
+static void make_files(const char *dir) {
+    for (int kind = 0; kind < KINDS; kind++) {
+        char path[640];
+        snprintf(path, sizeof path, "%s/%s", dir, files[kind].name);
+        FILE *f = fopen(path, "w");
+        for (int i = 0; i < LINES; i++)
+            fprintf(f, files[kind].line, 1 + i % 7, "abcdefgh", 1 + i % 5, "XYZUVW");
+        fclose(f);
+    }
+}
+
+/* Opens, encodes, takes batches, judges. *calls: those of the later batches. */
+static bool whole_way(const char *dir, int kind, long *calls) {
+    char path[640];
+    heed_batch b;
+    heed_bleu score = {0};
+    heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = 1});
+    heed_text text = {.c = c};
+    snprintf(path, sizeof path, "%s/%s", dir, files[kind].name);
+    heed_pairs *k = heed_pairs_open(
+        c, path, &(heed_pairs_args){.kind = (heed_pair_kind)kind, .val_split = 0.2, .block = 16});
+    heed_pairs_text(k, 2, &text);
+    heed_tokenizer *t = heed_tokenizer_train(
+        c, text.s, text.n, (heed_tokenizer_args){.kind = "char", .specials = true});
+    heed_text_free(&text);
+    heed_pairs_encode(k, t, kind == HEED_TRANSLATION ? t : NULL);
+    for (uint64_t i = 0; k && i < 40; i++) {
+        if (i == 2) *calls = alloc_calls;
+        heed_pair_batch(k, (heed_batch_at){.index = i, .rows = ROWS}, &b);
+        if (i % 7 == 1) heed_pair_batch(k, (heed_batch_at){.val = true, .rows = ROWS}, &b);
+    }
+    *calls = alloc_calls - *calls;
+    heed_bleu_add(c, &score, "the cat sat on the mat .", "the cat is on the mat .");
+    bool ok = k && heed_state(c) == HEED_OK;
+    heed_close(c);
+    return ok;
+}
+
+void check_pairs(const char *dir, void (*check)(bool ok, const char *what)) {
+    char what[128];
+    make_files(dir);
+    for (int kind = 0; kind < KINDS; kind++) {
+        long steady = 0, errors = 0, before = alloc_calls, calls;
+        bool ok = whole_way(dir, kind, &steady);
+        long total = alloc_calls - before;
+        snprintf(what, sizeof what, "%s: %ld allocator calls in steady batches", files[kind].name,
+                 steady);
+        check(ok && steady == 0, what);
+        for (long n = 1; n <= total; n++) {
+            alloc_calls = 0;
+            alloc_fail_at = n;
+            errors += !whole_way(dir, kind, &calls);
+            alloc_fail_at = 0;
+        }
+        snprintf(what, sizeof what, "%s: %ld of %ld failed allocations ended in an error",
+                 files[kind].name, errors, total);
+        printf("%s\n", what);
+        check(errors * 10 >= total * 9, what);
+    }
+}

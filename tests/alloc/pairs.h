@@ -1,0 +1,9 @@
+#ifndef ALLOC_PAIRS_H
+#define ALLOC_PAIRS_H
+
+#include <stdbool.h>
+
+/* Pairs of texts, made in dir: steady batches, and every failure of reading them and of BLEU. */
+void check_pairs(const char *dir, void (*check)(bool ok, const char *what));
+
+#endif
