@@ -13,6 +13,10 @@ static const heed_option options[] = {
     {"mistakes", HEED_TEXT, "", 0, 0, NULL, "pictures: write the worst mistakes as a contact sheet",
      "Output"},
     {"worst", HEED_INT, "40", 1, 1000, NULL, "how many of them", "Output"},
+    {"convert", HEED_BOOL, "false", 0, 0, NULL,
+     "pictures of other channels become grey or colour, as the run needs them", "Pictures"},
+    {"strict", HEED_BOOL, "false", 0, 0, NULL,
+     "a picture that cannot be decoded is an error, not left out", "Pictures"},
     {0}};
 
 void share_interval(double right, double all, double *low, double *high) {
