@@ -99,6 +99,7 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
                        .data = data->batches,
                        .data_checksum = data->checksum,
                        .tokenizer = data->tokenizer,
+                       .source = data->source,
                        .labels = data->labels,
                        .label_count = data->label_count,
                        .run = t->run,
