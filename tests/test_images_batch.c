@@ -82,6 +82,39 @@ TEST(images_evaluation_is_in_order) {
     CLOSE(c);
 }
 
+/* Pictures sorted by class: some batches of an evaluation are like all of them. */
+TEST(images_evaluation_of_a_part_is_a_fair_sample) {
+    char name[64];
+    for (int i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "train/%c", 'a' + i);
+        put_class(name, 2, 4 * i);
+        snprintf(name, sizeof name, "val/%c", 'a' + i);
+        put_class(name, 50, 50 * i);
+    }
+    heed_ctx *c = open_images_ctx();
+    heed_images *k = open_here(c, plain);
+    heed_batch b;
+    int seen[200] = {0}, first[4] = {0}, again[8];
+    for (uint64_t i = 0; i < 25; i++) {
+        heed_batch_at at = {.val = true, .index = i, .rows = 8, .sample = true};
+        CHECK(heed_image_batch(k, at, &b) && b.rows == 8);
+        for (int row = 0; b.x && row < 8; row++) {
+            int which = made_as(b.x + row * PIXELS);
+            CHECK(which < 200 && b.labels[row] == which / 50);
+            seen[which < 200 ? which : 0]++;
+            first[b.labels[row]] += i < 4;
+            if (i == 0) again[row] = which;
+        }
+    }
+    for (int i = 0; i < 200; i++) CHECK(seen[i] == 1);
+    for (int i = 0; i < 4; i++) CHECK(first[i] >= 3); /* of 32 */
+    CHECK(heed_image_batch(k, (heed_batch_at){.val = true, .rows = 8, .sample = true}, &b));
+    for (int row = 0; b.x && row < 8; row++) CHECK(made_as(b.x + row * PIXELS) == again[row]);
+    CHECK(heed_image_batch(k, (heed_batch_at){.val = true, .rows = 8}, &b));
+    for (int row = 0; b.x && row < 8; row++) CHECK(made_as(b.x + row * PIXELS) == row);
+    CLOSE(c);
+}
+
 /* Flipped or not by (seed, epoch, index): not alike in two epochs, whatever the batch's size. */
 TEST(images_augmentation_depends_on_epoch_and_picture) {
     heed_ctx *c = open_images_ctx();

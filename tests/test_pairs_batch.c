@@ -96,6 +96,24 @@ TEST(pairs_batch_depends_on_its_place_alone) {
     CLOSE(c);
 }
 
+TEST(pairs_evaluation_of_a_part_is_a_fair_sample) {
+    heed_ctx *c = heed_open(&(heed_options){.seed = 3});
+    heed_pairs *k = open_pairs(c, 80, 0);
+    heed_batch b;
+    int seen[80] = {0}, late = 0;
+    for (uint64_t i = 0; i < 10; i++) {
+        heed_batch_at at = {.val = true, .index = i, .rows = 8, .sample = true};
+        CHECK(heed_pair_batch(k, at, &b) && b.rows == 8);
+        for (int row = 0; row < b.rows; row++) {
+            seen[number_in(&b, row)]++;
+            late += i < 2 && number_in(&b, row) >= 40;
+        }
+    }
+    for (int i = 0; i < 80; i++) CHECK(seen[i] == 1);
+    CHECK(late >= 3 && late <= 13); /* of 16 */
+    CLOSE(c);
+}
+
 TEST(pairs_batch_evaluates_in_order) {
     heed_ctx *c = heed_open(&(heed_options){.seed = 3});
     heed_pairs *k = open_pairs(c, 20, 0);

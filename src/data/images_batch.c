@@ -1,6 +1,7 @@
 /* Batches of pictures: a row is a function of (seed, step, micro-batch, row) alone, whoever makes
  * it. */
 #include "data/images.h"
+#include "data/place.h"
 
 #include <stdio.h>
 
@@ -22,7 +23,7 @@ heed_status heed__images_row(const heed_images *k, heed_part part, heed_batch_at
                              heed_real *x, int32_t *label, heed_real *work, uint32_t *number,
                              char why[HEED_WHY]) {
     uint64_t seed = heed_seed(k->c), count = k->info.count[part], epoch = 0;
-    uint64_t index = at.index * (uint64_t)at.rows + (uint64_t)row;
+    uint64_t index = heed__eval_row(k->c, at, (uint64_t)row, count);
     if (!at.val) {
         uint64_t draw = draw_of(at, row);
         epoch = draw / count;

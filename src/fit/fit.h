@@ -115,6 +115,7 @@ typedef struct {
     void *self, *data;
     int rows;
     uint64_t count;
+    bool sample; /* count is less than there is */
     bool (*stop)(void *user);
     void *user;
 } heed__evaluation;

@@ -347,7 +347,7 @@ static void note_limit(heed__fitting *f) {
     if (f->evals == f->all_evals) return;
     snprintf(note, sizeof note,
              "an evaluation takes %" PRIu64 " of the %" PRIu64
-             " validation batches; --eval-batches 0 takes all",
+             " validation batches, the same random ones each time; --eval-batches 0 takes all",
              f->evals, f->all_evals);
     heed__fit_tell(f, HEED_FIT_NOTE, note);
 }

@@ -17,7 +17,7 @@ double heed__batch_weight(const heed_batch *b) {
 static bool add_batch(const heed__evaluation *e, uint64_t index, heed_score *score) {
     heed_ctx *c = heed_tape_ctx(e->tape);
     heed_batch b = {0};
-    heed_batch_at at = {.val = true, .index = index, .rows = e->rows};
+    heed_batch_at at = {.val = true, .index = index, .rows = e->rows, .sample = e->sample};
     heed_tape_begin(e->tape, HEED_EVAL, index);
     if (!e->model->batch(e->self, e->data, at, &b))
         return heed_fail(c, HEED_DATA, "model %s made no evaluation batch %" PRIu64, e->model->name,
