@@ -121,7 +121,7 @@ TEST(pairs_refuse) {
         heed_pair_kind kind;
     } cases[] = {
         {"a.tsv", "a\tb\n\nno tab\n", "a.tsv:3: expected source TAB target, found no tab", 0},
-        {"a.tsv", "a\tb\nc\t \n", "a.tsv:2: expected source TAB target, found an empty one", 0},
+        {"a.tsv", "a\tb\nc\t \n", "a.tsv:2: expected text on both sides, found an empty one", 0},
         {"a.tsv", "x\n", "a.tsv:1: expected label TAB text", HEED_CLASSES},
         {"a.tsv", "id\tsrc\ttgt\n1\ta\n", "a.tsv:2: expected source TAB target, found fewer", 0},
         {"a.tsv", "\n\n", "no pairs: ", 0},
