@@ -61,7 +61,9 @@ TEST(images_evaluation_is_in_order) {
     a.augment = (heed_augment){.flip = 1, .pad = 3};
     heed_images *k = open_here(c, a);
     heed_batch b;
-    CHECK(heed_images_evals(k, 4) == 3); /* the test part */
+    CHECK(heed_images_evals(k, 4) == 10); /* of training: the test part chooses nothing unasked */
+    heed_images_judge(k, HEED_TEST_PART);
+    CHECK(heed_images_evals(k, 4) == 3);
     for (uint64_t i = 0; i < 3; i++) {
         CHECK(heed_image_batch(k, (heed_batch_at){.val = true, .index = i, .rows = 4}, &b));
         CHECK(b.rows == (i < 2 ? 4 : 2) && b.items == (size_t)b.rows);

@@ -49,7 +49,9 @@ static bool at_fits(heed_images *k, heed_batch_at at, int len) {
         return heed_fail(k->c, HEED_USAGE, "batch is out of range: expected 1 to %d rows, found %d",
                          INT32_MAX / len, at.rows);
     if (!k->info.count[part])
-        return heed_fail(k->c, HEED_USAGE, "there is no training part to take batches from");
+        return heed_fail(k->c, HEED_USAGE,
+                         at.val ? "there is neither a validation nor a training part to judge by"
+                                : "there is no training part to take batches from");
     if (!heed__images_rows(k, part, at))
         return heed_fail(k->c, HEED_USAGE, "%s has no batch %llu: expected less than %llu",
                          at.val ? "evaluation" : "an epoch", (unsigned long long)at.index,
