@@ -127,6 +127,11 @@ TEST(fit_evaluates_what_there_is) {
     job_fit(&j);
     CHECK(isfinite(j.result.val_loss));
     CHECK_HAS(j.notes, "3 of the 4 validation batches");
+    CHECK(j.data.samples >= 30 && j.data.others == 0);
+    CLOSE(j.c);
+    job_open(&j, NULL, "steps=10 eval-batches=4", (heed_options){.threads = 1});
+    job_fit(&j);
+    CHECK(j.data.samples == 0 && j.data.others >= 40 && !strstr(j.notes, "batches"));
     CLOSE(j.c);
 }
 

@@ -127,6 +127,9 @@ TEST(images_folder_labels_of_a_run) {
     CHECK(heed_images_count(k, HEED_TEST_PART, 1) == 0);
     CHECK(heed_images_count(k, HEED_TEST_PART, 2) == 2);
     heed_batch b;
+    CHECK_FAILS(c, heed_image_batch(k, (heed_batch_at){.val = true, .rows = 8}, &b), HEED_USAGE,
+                "neither a validation");
+    heed_images_judge(k, HEED_TEST_PART);
     CHECK(heed_image_batch(k, (heed_batch_at){.val = true, .rows = 8}, &b) && b.rows == 5);
     CHECK(b.labels && b.labels[0] == 2 && b.labels[4] == 0);
     CHECK_FAILS(c, heed_image_batch(k, (heed_batch_at){.rows = 8}, &b), HEED_USAGE, "no training");

@@ -231,7 +231,7 @@ static bool classifier_open(program *p, classifier *k) {
     const task *t;
     heed_config *f = run_settings(p->c, p->argv[0], &t);
     if (!f) return false;
-    k->view = view_of(f);
+    if (!view_of(p->c, f, &k->view)) return false;
     k->convert = heed_config_bool(p->flags, "convert") || heed_config_bool(f, "convert");
     k->classes = (int)heed_config_int(f, "classes");
     k->json = heed_config_bool(p->flags, "json");

@@ -25,22 +25,40 @@ static bool choose_part(program *p, const heed_images_info *a, const char *data,
                      data, asked, a->count[0], a->count[1], a->count[2]);
 }
 
+/* DATA of its own, not what the run was trained on. */
+static bool is_other(const program *p, const heed_config *f) {
+    return p->argc > 1 && !same_file(p->argv[1], heed_config_text(f, "data"));
+}
+
 /* DATA of its own has no share kept from training: all of it may be read. */
 static heed_images *open_data(program *p, heed_config *f, const heed_run *r) {
-    bool other = p->argc > 1 && !same_file(p->argv[1], heed_config_text(f, "data"));
+    static const char *const yes[] = {"convert", "strict"};
+    bool other = is_other(p, f);
+    heed_view view;
+    if (!view_of(p->c, f, &view)) return NULL;
     if (p->argc > 1) heed_config_set(f, "data", p->argv[1], "DATA", HEED_FROM_FLAG);
+    for (int i = 0; i < 2; i++)
+        if (heed_config_bool(p->flags, yes[i]))
+            heed_config_set(f, yes[i], "true", yes[i], HEED_FROM_FLAG);
     return pictures_open(
         p->c, f,
         (picture_wish){.labels = r->labels, .label_count = r->label_count, .whole = other});
 }
 
+/* Another set that has no parts is read as a whole. */
+static bool is_whole(const heed_images_info *a) {
+    return a->count[HEED_VAL_PART] + a->count[HEED_TEST_PART] == 0;
+}
+
 /* ---- output ---- */
+
+static const char *read_name(const judgement *j) { return j->whole ? "all" : part_name(j->part); }
 
 static void print_measures(const program *p, const heed_config *f, const judgement *j,
                            const measures *m) {
     char n[32];
-    printf("%s on %s, %s part: %s pictures\n\n", p->argv[0], heed_config_text(f, "data"),
-           part_name(j->part), with_commas(n, j->count));
+    printf(j->whole ? "%s on %s: %s %s pictures\n\n" : "%s on %s, %s part: %s pictures\n\n",
+           p->argv[0], heed_config_text(f, "data"), read_name(j), with_commas(n, j->count));
     printf("  loss         %.4f\n", m->loss);
     printf("  accuracy     %.2f %%  (95 %%: %.2f to %.2f)\n", 100 * m->accuracy, 100 * m->low,
            100 * m->high);
@@ -51,7 +69,7 @@ static void print_object(program *p, const heed_config *f, const judgement *j, c
                          const size_t *confusion) {
     print_json(p,
                json_pack("{s:s, s:s, s:o, s:o, s:[o,o], s:o, s:o, s:o}", "data",
-                         heed_config_text(f, "data"), "part", part_name(j->part), "loss",
+                         heed_config_text(f, "data"), "part", read_name(j), "loss",
                          json_number(m->loss), "accuracy", json_number(m->accuracy), "accuracy_95",
                          json_number(m->low), json_number(m->high), "top5", json_number(m->top5),
                          "items", json_number(m->items), "classes", classes_json(j, confusion)));
@@ -87,12 +105,15 @@ void eval_pictures(program *p, const task *k, heed_config *f, heed_run *r) {
     judgement j = {0};
     heed_part part = HEED_TEST_PART;
     (void)k;
+    bool other = is_other(p, f);
     heed_images *images = open_data(p, f, r);
     if (!images) return;
     const heed_images_info *a = heed_images_about(images);
     if (choose_part(p, a, heed_config_text(f, "data"), &part) &&
-        judge_part(r->tape, r->self, images, part, (int)heed_config_int(f, "batch"), &j))
+        judge_part(r->tape, r->self, images, part, (int)heed_config_int(f, "batch"), &j)) {
+        j.whole = other && is_whole(a);
         report(p, f, images, &j);
+    }
     if (a->bad) {
         heed_log(p->c, HEED_WARN, "%zu pictures cannot be decoded and were left out", a->bad);
         print_skipped(stderr, images, "  ");

@@ -18,6 +18,7 @@ static const struct {
     {"Use", &cmd_fill},
     {NULL, &cmd_generate},
     {NULL, &cmd_classify},
+    {NULL, &cmd_translate},
     {NULL, &cmd_eval},
     {"Look", &cmd_plot},
     {NULL, &cmd_compare},

@@ -68,3 +68,25 @@ void next_text(const task *k, const char *data, const char *run) {
     }
     printf("\"\n  heed plot %s\n", run);
 }
+
+/* The first column of the second line, as the first may name the columns. */
+static bool first_source(const char *path, char source[LONGEST + 2]) {
+    char line[4096] = "";
+    FILE *f = fopen(path, "r");
+    bool ok = f && fgets(line, sizeof line, f) && fgets(line, sizeof line, f);
+    if (f) fclose(f);
+    size_t n = strcspn(line, "\t"), plain = 0;
+    while (plain < n && is_plain(line[plain])) plain++;
+    if (!ok || line[n] != '\t' || n == 0 || n > LONGEST || plain < n) return false;
+    memcpy(source, line, n);
+    source[n] = 0;
+    return true;
+}
+
+void next_pairs(const task *k, const char *data, const char *run) {
+    char source[LONGEST + 2] = "some text", word[1024];
+    first_source(data, source);
+    run = shell_word(word, sizeof word, run);
+    printf("\nNext:\n  heed %s %s \"%s\" --attention\n  heed eval %s\n  heed plot %s\n", k->use,
+           run, source, run, run);
+}

@@ -23,8 +23,9 @@ void numbered_path(char *out, size_t size, const char *path, int index) {
 /* Attention (1,h,T,T) of the layer, on the run's tape; NULL in error. */
 static const heed_tensor *attention_of(const overlay *o, int layer, const heed_picture *p) {
     heed_run *r = o->run;
-    heed_view v = view_of(r->config);
+    heed_view v;
     char name[64];
+    if (!view_of(r->c, r->config, &v)) return NULL;
     size_t n = (size_t)v.size * (size_t)v.size * (size_t)v.channels;
     heed_real *x = malloc((n + heed_view_work(p, &v)) * sizeof *x);
     if (!x) {

@@ -14,8 +14,8 @@ typedef struct {
 } picture_wish;
 /* Opens f.data, and completes f: image-size, channels, classes, mean, std, flip. */
 heed_images *pictures_open(heed_ctx *c, heed_config *f, picture_wish wish);
-/* How a run of settings f sees a picture. */
-heed_view view_of(const heed_config *f);
+/* How a run of settings f sees a picture. False, with an error, where they lack mean and std. */
+bool view_of(heed_ctx *c, const heed_config *f, heed_view *out);
 heed_augment augment_of(const heed_config *f);
 /* "flip 0.5, shift by up to 2, ..." or "" for nothing, into text, which is returned. */
 const char *augment_text(const heed_augment *a, char text[160]);
@@ -39,6 +39,7 @@ typedef struct {
 } verdict;
 typedef struct {
     heed_part part;
+    bool whole; /* the data has no parts: all of it was read */
     size_t count;
     verdict *verdicts;
     heed_score score;

@@ -33,7 +33,7 @@ static const task task_mlm = {.name = "mlm",
 static const task task_gpt = {
     .name = "gpt", .use = "generate", .model = &heed_model_gpt, .kind = &text_kind};
 
-static const heed_option picture_defaults[] = {
+static const heed_option preset_defaults[] = {
     {"preset", HEED_TEXT, "none", 0, 0, NULL,
      "a set of settings, each of which may still be given; a wrong name lists them", "Run"},
     {0}};
@@ -41,19 +41,31 @@ static const task task_vit = {.name = "vit",
                               .use = "classify",
                               .model = &heed_model_vit,
                               .kind = &picture_kind,
-                              .defaults = picture_defaults};
+                              .defaults = preset_defaults};
 static const task task_cnn = {.name = "cnn",
                               .use = "classify",
                               .model = &heed_model_cnn,
                               .kind = &picture_kind,
-                              .defaults = picture_defaults};
+                              .defaults = preset_defaults};
 static const task task_mlp = {.name = "mlp",
                               .use = "classify",
                               .model = &heed_model_mlp,
                               .kind = &picture_kind,
-                              .defaults = picture_defaults};
+                              .defaults = preset_defaults};
 
-const task *const tasks[] = {&task_mlm, &task_gpt, &task_vit, &task_cnn, &task_mlp, NULL};
+static const task task_seq2seq = {.name = "seq2seq",
+                                  .use = "translate",
+                                  .model = &heed_model_seq2seq,
+                                  .kind = &translation_kind,
+                                  .defaults = preset_defaults};
+static const task task_rnn = {.name = "rnn",
+                              .use = "translate",
+                              .model = &heed_model_rnn,
+                              .kind = &translation_kind,
+                              .defaults = preset_defaults};
+
+const task *const tasks[] = {&task_mlm, &task_gpt,     &task_vit, &task_cnn,
+                             &task_mlp, &task_seq2seq, &task_rnn, NULL};
 
 const task *find_task(const char *name) {
     for (int i = 0; tasks[i]; i++)

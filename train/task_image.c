@@ -88,11 +88,14 @@ heed_augment augment_of(const heed_config *f) {
                           .saturation = heed_config_real(f, "saturation")};
 }
 
-heed_view view_of(const heed_config *f) {
-    heed_view v = {.size = (int)heed_config_int(f, "image-size"),
-                   .channels = (int)heed_config_int(f, "channels")};
-    read_normalisation(NULL, f, v.mean, v.deviation);
-    return v;
+bool view_of(heed_ctx *c, const heed_config *f, heed_view *out) {
+    *out = (heed_view){.size = (int)heed_config_int(f, "image-size"),
+                       .channels = (int)heed_config_int(f, "channels")};
+    if (!read_normalisation(c, f, out->mean, out->deviation)) return false;
+    return out->deviation[0] > 0 ||
+           heed_fail(c, HEED_DATA,
+                     "the run does not say how its pictures are normalised: config.conf: expected "
+                     "mean and std, found none; hint: put back the lines that training wrote");
 }
 
 /* ---- settings out ---- */
@@ -165,8 +168,11 @@ heed_images *pictures_open(heed_ctx *c, heed_config *f, picture_wish wish) {
     heed_images *k = heed_images_open(c, heed_config_text(f, "data"), &a);
     if (!k) return NULL;
     const heed_images_info *about = heed_images_about(k);
-    if (classes && classes != about->classes)
-        heed_fail(c, HEED_DATA, "%s has other classes than asked for: expected %d, found %d",
+    bool asked = heed_config_rank(f, "classes") > HEED_FROM_PRESET;
+    if (asked && classes && classes != about->classes)
+        heed_fail(c, HEED_DATA,
+                  "%s has other classes than asked for: expected %d, found %d; hint: leave out "
+                  "--classes, they are counted",
                   heed_config_text(f, "data"), classes, about->classes);
     if (complete(f, about)) {
         heed_augment augment = augment_of(f);

@@ -131,8 +131,8 @@ HEED_API bool heed_images_get(heed_images *k, heed_part part, size_t index, heed
 
 /* A batch: x (B, size size channels), labels (B); see heed_batch. Training pictures are shuffled
  * anew each epoch and augmented by (seed, epoch, index of the picture); evaluation goes through the
- * part that heed_images_judge chose, in order (at first validation, else test, else training),
- * without augmentation. */
+ * part that heed_images_judge chose (at first validation, else training: the test part never
+ * chooses by itself), without augmentation: in order, or in a seeded order for a sample. */
 HEED_API bool heed_image_batch(heed_images *k, heed_batch_at at, heed_batch *out);
 HEED_API void heed_images_judge(heed_images *k, heed_part part);
 /* Another augmentation than that of heed_images_args, which may depend on what was found there;

@@ -225,8 +225,6 @@ bool heed__images_settle(heed_images *k, const char *path) {
         !normalise(k, path) || !prepare(k) || !count_overlap(k))
         return false;
     f->checksum = checksum(k);
-    k->judged = f->count[HEED_VAL_PART]    ? HEED_VAL_PART
-                : f->count[HEED_TEST_PART] ? HEED_TEST_PART
-                                           : HEED_TRAIN_PART;
+    k->judged = f->count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TRAIN_PART;
     return true;
 }

@@ -1,0 +1,57 @@
+# What may be odd about pictures, settings and runs of pictures.
+${CC:-cc} -o picture "$here/picture.c"
+for i in 1 2 3 4 5 6 7 8; do
+    mkdir -p colours/red colours/blue
+    ./picture colours/red/$i.bmp 20 250 $((i * 9)) 0
+    ./picture colours/blue/$i.bmp 20 0 $((i * 9)) 250
+done
+LITTLE="--image-size 16 --batch 4 --width 8 --layers 1"
+
+# Presets serve any number of classes; what is asked for is meant.
+run train mlp colours -o preset --preset mlp-mnist --convert --steps 1
+status 0
+holds grep -q '^classes = 2' preset/config.conf
+run train mlp colours -o classes $LITTLE --classes 4
+refuses 3 "hint: leave out --classes"
+run train vit colours -o patches --image-size 31
+refuses 2 "--image-size 30"
+
+# Pictures of other channels can be evaluated, and all pictures of a set without parts are told as such.
+run train mlp colours -o grey $LITTLE --channels 1 --convert --steps 2
+status 0
+run train mlp colours -o run $LITTLE --steps 2
+status 0
+cp -r colours broken
+echo text >broken/red/1.bmp
+run eval run broken
+status 0
+says "run on broken: all 15 pictures"
+run eval run broken --json
+json part all
+run eval run
+says "run on colours, validation part"
+run eval run broken --part train
+says "all 15 pictures"
+run eval run broken --strict
+refuses 3 "1.bmp"
+${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz
+./digits png --train 20 --test 0 --png
+mkdir greys && mv png/train/0 greys/red && mv png/train/1 greys/blue
+run eval run greys
+refuses 3 "--convert"
+run eval run greys --convert
+status 0
+
+# A run that does not say how its pictures are normalised says nothing of them.
+for lines in '' 'std = 0.3,0.2' 'std = 0,0,0'; do
+    rm -rf bare
+    cp -r run bare
+    sed '/^std = /d' run/config.conf >bare/config.conf
+    if [ -n "$lines" ]; then echo "$lines" >>bare/config.conf; else sed -i '/^mean = /d' bare/config.conf; fi
+    for command in classify eval; do
+        run $command bare colours
+        silent
+        warns std
+        holds test "$STATUS" != 0
+    done
+done
