@@ -290,7 +290,7 @@ static bool open_run(heed__fitting *f) {
     if (!a->run) return true;
     f->lock_path.c = f->c;
     if (!heed__run_path(&f->lock_path, a->run, ".lock")[0]) return false;
-    if (!a->resume && !(heed__run_vacant(f->c, a->run, a->force) && heed__run_spares(f->c, a)))
+    if (!a->resume && !(heed_run_vacant(f->c, a->run, a->force) && heed__run_spares(f->c, a)))
         return false;
     if (heed__os_is_dir(a->run) && !lock_run(f)) return false;
     return !a->resume || (heed__checkpoint_mend(f->c, a->run) && read_checkpoint(f));
@@ -351,7 +351,7 @@ static bool go_on(heed__fitting *f) {
 static bool claim_run(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     return heed__os_make_dir(f->c, a->run) && lock_run(f) &&
-           heed__run_vacant(f->c, a->run, a->force || a->resume) && heed__run_spares(f->c, a);
+           (a->resume || heed_run_vacant(f->c, a->run, a->force)) && heed__run_spares(f->c, a);
 }
 
 static bool start_run(heed__fitting *f) {
