@@ -38,7 +38,7 @@ TEST(config_defaults_and_ranks) {
     CHECK_TEXT(heed_config_text(f, "tie"), "false");
     CHECK(heed_config_has(f, "val") && !heed_config_has(f, "va") && !heed_config_has(f, "valu"));
     const char *value;
-    CHECK_TEXT(heed_config_at(f, 3, &value)->name, "lr");
+    CHECK_TEXT(heed_config_at(f, 4, &value)->name, "lr");
     CHECK_TEXT(value, "1e-3");
     CHECK(!heed_config_at(f, 9, &value) && !heed_config_at(f, -1, NULL));
     CHECK_FAILS(c, heed_config_int(f, "width"), HEED_USAGE, "setting width is wrong");

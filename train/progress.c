@@ -151,15 +151,20 @@ static const struct {
                       {"perplexity", 12}, {"bits/byte", 10}, {"accuracy", 10}, {"lr", 9},
                       {"/s", 8},          {"time", 8}};
 
+/* A masked model does not predict all of the text. */
+static bool has_bits(const task *k) { return k->kind->perplexity && !k->masked; }
+
 /* Without a validation part there is nothing to say of it, and a terminal has room for so much:
  * then the least needed columns go. */
 static void choose_columns(progress *g) {
     static const int order[] = {PERPLEXITY, BITS, LR, RATE, EPOCH, TIME, ACCURACY};
     enum { MARK = 2, DROPPED = sizeof order / sizeof *order };
     int width = MARK;
+    const task *k = g->p->task;
     for (int i = 0; i < COLUMNS; i++) {
-        bool valid = i >= VALID && i <= ACCURACY, language = i == PERPLEXITY || i == BITS;
-        g->hidden[i] = (valid && g->data->no_val) || (language && !g->p->task->kind->perplexity);
+        bool valid = i >= VALID && i <= ACCURACY;
+        g->hidden[i] = (valid && g->data->no_val) || (i == PERPLEXITY && !k->kind->perplexity) ||
+                       (i == BITS && !has_bits(k));
         if (!g->hidden[i]) width += columns[i].width;
     }
     for (int i = 0; i < DROPPED && width >= terminal_width(); i++) {

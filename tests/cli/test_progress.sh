@@ -31,9 +31,10 @@ for columns in 40 60 80; do
     export COLUMNS
     run train gpt facts.txt -o w$columns $SMALL --progress bar --val-split 0.3
     status 0
-    holds awk -v most=$columns '/valid|\*$/ && length($0) >= most && !/best so far/ {exit 1}' err
     tr '\r' '\n' <err | sed "s/$(printf '\033')\\[K//" >bars
-    holds awk -v most=$columns '/%  step/ && length($0) >= most {exit 1}' bars
+    holds awk -v most=$columns '/%  step|train    valid|\*$/ && length($0) >= most {exit 1}' bars
+    holds grep -q 'train    valid' bars
+    holds grep -q '\*$' bars
     holds grep -q '%  step 6/6' bars
     warns "the best so far"
 done
