@@ -49,7 +49,7 @@ struct data_kind {
     void (*eval)(program *p, const task *k, heed_config *f, heed_run *r); /* heed eval */
     void (*check)(program *p);                                            /* heed data check */
 };
-extern const data_kind text_kind, picture_kind, translation_kind;
+extern const data_kind text_kind, picture_kind, translation_kind, class_kind, tag_kind;
 
 /* ---- the display (progress.c) ---- */
 typedef enum { SHOW_BAR, SHOW_LINES, SHOW_JSON, SHOW_NOTHING } show_mode;
