@@ -5,8 +5,8 @@
 #include <string.h>
 
 const heed_model *const heed_models[] = {
-    &heed_model_mlm, &heed_model_gpt,     &heed_model_vit, &heed_model_cnn,
-    &heed_model_mlp, &heed_model_seq2seq, &heed_model_rnn, NULL};
+    &heed_model_mlm,     &heed_model_gpt, &heed_model_vit,     &heed_model_cnn, &heed_model_mlp,
+    &heed_model_seq2seq, &heed_model_rnn, &heed_model_textcls, &heed_model_tag, NULL};
 
 /* The plain stack of the benchmarks: pre-norm with biases, erf GELU, final norm, tied head without
  * bias. */

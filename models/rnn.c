@@ -23,12 +23,10 @@ struct rnn {
 };
 
 static const heed_option options[] = {
-    CHOICE("cell", "gru", "rnn|gru|lstm", "of encoder and decoder"),
-    CHOICE("activation", "tanh", "tanh|relu|sigmoid|identity", "g of cell rnn"),
+    CELL_OPTIONS("gru", "rnn|gru|lstm"),
     WHOLE("layers", "1", 1, HEED_RNN_LAYERS, "recurrent layers of encoder and decoder"),
     WHOLE("width", "128", 1, 1 << 16, "of embeddings and states"),
     YES("bidirectional", "the encoder reads both ways"),
-    NO("one-bias", "one bias a gate, h = g(W_h [x ; h] + b_h); else two, as PyTorch has"),
     CHOICE("bridge", "dense", "dense|copy", "s_0: tanh(W last + b), or the last state itself"),
     CHOICE("attention", "additive", "additive|dot|scaled|general|none",
            "f_att; none: one fixed context enters every step"),
@@ -51,17 +49,9 @@ static int ways(const rnn *m) { return m->encoder.args.bidirectional ? 2 : 1; }
 static const char *init_of(const rnn *m) { return m->init[0] ? m->init : NULL; }
 
 static heed_rnn_args layers_args(const rnn *m, const heed_config *f, int in) {
-    static const char *const cells[] = {"rnn", "gru", "lstm"};
-    int cell = 0;
-    while (cell < 2 && !model_is(f, "cell", cells[cell])) cell++;
-    return (heed_rnn_args){.in = in,
-                           .width = model_int(f, "width"),
-                           .cell = (heed_cell)cell,
-                           .act = model_activation(f),
-                           .layers = model_int(f, "layers"),
-                           .one_bias = heed_config_bool(f, "one-bias"),
-                           .dropout = model_real(f, "dropout"),
-                           .init = init_of(m)};
+    heed_rnn_args a = model_cells(f, in);
+    a.init = init_of(m);
+    return a;
 }
 
 static heed_attend_args attend_args(const rnn *m, const heed_config *f, int query, int input) {

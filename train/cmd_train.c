@@ -32,6 +32,9 @@ static const heed_option resume_options[] = {
     {"save-every", HEED_INT, "0", 0, 1e12, NULL, "steps between checkpoints; 0: the run's own",
      "Run"},
     {"lr", HEED_REAL, "0", 0, 1e6, NULL, "another learning rate; 0: the run's own", "Run"},
+    {"patience", HEED_INT, "0", 0, 1e9, NULL,
+     "evaluations without a better one that end the training; 0: none do; not given: the run's own",
+     "Run"},
     {"data", HEED_TEXT, "", 0, 0, NULL, "where the data lies now, when it was moved", "Run"},
     {"val", HEED_TEXT, "", 0, 0, NULL, "where the validation data lies now", "Run"},
     SHOWN,
@@ -155,7 +158,6 @@ static heed_config *run_config(program *p) {
 }
 
 static bool check_run(program *p, const training *t) {
-    char path[1024];
     const char *name = p->task->name;
     const data_kind *kind = p->task->kind;
     if (!*heed_config_text(t->f, "data"))
@@ -167,13 +169,7 @@ static bool check_run(program *p, const training *t) {
                          "missing -o: expected a folder for the run; hint: heed train %s %s -o "
                          "runs/first",
                          name, heed_config_text(t->f, "data"));
-    snprintf(path, sizeof path, "%s/config.conf", t->run);
-    if (is_file(path) && !t->force)
-        return heed_fail(p->c, HEED_USAGE,
-                         "a run stands there already: %s; hint: heed resume %s goes on with it, "
-                         "--force replaces it",
-                         t->run, t->run);
-    return true;
+    return heed_run_vacant(p->c, t->run, t->force);
 }
 
 static void train(program *p) {

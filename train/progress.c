@@ -133,13 +133,15 @@ static void cell(char *line, size_t size, int width, const char *format, double 
     snprintf(line + n, size - n, "%*s", width, text);
 }
 
+/* A masked model does not predict all of the text. */
+static bool has_bits(const task *k) { return k->kind->perplexity && !k->masked; }
+
 /* Without a validation part there is nothing to say of it. */
-static void validation_cells(char *line, size_t size, const data_kind *k, const heed_report *r) {
+static void validation_cells(char *line, size_t size, const task *k, const heed_report *r) {
     cell(line, size, 10, "%.4f", r->val_loss);
-    if (k->perplexity) {
+    if (k->kind->perplexity)
         cell(line, size, 12, r->val_loss < 11 ? "%.2f" : "%.2e", exp(r->val_loss));
-        cell(line, size, 10, "%.4f", r->bits_per_byte);
-    }
+    if (has_bits(k)) cell(line, size, 10, "%.4f", r->bits_per_byte);
     cell(line, size, 10, "%.2f %%", 100 * r->metric);
 }
 
@@ -147,8 +149,8 @@ static void tell_header(const progress *g) {
     const data_kind *k = g->p->task->kind;
     char more[64] = "";
     if (!g->data->no_val)
-        snprintf(more, sizeof more, "%10s%s%10s", "valid",
-                 k->perplexity ? "  perplexity bits/byte" : "", "accuracy");
+        snprintf(more, sizeof more, "%10s%s%s%10s", "valid", k->perplexity ? "  perplexity" : "",
+                 has_bits(g->p->task) ? " bits/byte" : "", "accuracy");
     fprintf(stderr, "%s%8s%8s%10s%s%9s%7s/s%9s%s\n", dim(), "step", "epoch", "train", more, "lr",
             k->item, "time", plain());
 }
@@ -161,7 +163,7 @@ static void tell_evaluation(progress *g, const heed_report *r) {
     cell(line, sizeof line, 8, "%.0f", (double)r->step);
     cell(line, sizeof line, 8, "%.2f", r->epoch);
     cell(line, sizeof line, 10, "%.4f", r->loss);
-    if (!g->data->no_val) validation_cells(line, sizeof line, g->p->task->kind, r);
+    if (!g->data->no_val) validation_cells(line, sizeof line, g->p->task, r);
     cell(line, sizeof line, 9, "%.1e", r->lr);
     fprintf(stderr, "%s%9s", line, rate(text, r->items_per_s));
     fprintf(stderr, "%9s%s\n", as_duration(text, r->seconds), r->best ? " *" : "");

@@ -188,9 +188,6 @@ heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 
 /* The model's settings of f as ";layers=4;heads=2": what a weights file says of itself. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
-/* Refuses when a run stands at dir, unless force; and always when files of the same names stand
- * there that are not of a run. */
-bool heed__run_vacant(heed_ctx *c, const char *dir, bool force);
 /* Refuses when a new run would remove what it is trained on. */
 bool heed__run_spares(heed_ctx *c, const heed_fit_args *a);
 /* Where a tokenizer of the source's side stands in a run. */

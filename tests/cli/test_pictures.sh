@@ -72,8 +72,10 @@ json classes.0.predicted.9
 json accuracy_95.1
 holds test -s confusion.png
 holds test -s mistakes.png
+# Five tiles in a row, each with room for "taken for" a name.
+holds test "$(od -An -tu1 -j16 -N4 mistakes.png | tr -s ' ')" = " 0 0 4 192"
 run eval run --part val --json
-json part validation
+json part val
 run eval run --part train --json
 json items 110.0
 run eval run png --json
@@ -82,6 +84,14 @@ json items 10.0
 run eval run png/train --json
 status 0
 json items 30.0
+run train mlp png/train -o seen --steps 2 --batch 4 --layers 1 --width 8 --val-split 0
+run eval seen
+status 0
+says "training part"
+warns "measured on the pictures of the training"
+run eval seen --part train --json
+quiet
+json part train
 run eval run nowhere
 refuses 3 "nowhere"
 run eval run --part tset

@@ -55,3 +55,22 @@ for lines in '' 'std = 0.3,0.2' 'std = 0,0,0'; do
         holds test "$STATUS" != 0
     done
 done
+
+# The last batch of gradient descent is tried before a folder is made: one picture has no variance.
+run train mlp colours -o gd $LITTLE --optimizer gd --val-split 0 --batch 15 --steps 2 --batch-norm
+status 2
+warns "hint: another --batch"
+absent gd
+
+# A run that was stopped early can go on, with more patience or none.
+run train mlp colours -o early $LITTLE --lr 1e-9 --eval-every 1 --patience 1 --steps 5 --schedule constant
+status 0
+warns "stopped early"
+run resume early
+status 0
+warns "stopped early at step 3 of 5 by --patience 1; --patience 0"
+run resume early --patience 0
+status 0
+says "early: step 5"
+run resume early --steps 6 --data broken
+refuses 3 "hint: bring back the data that the run began with"
