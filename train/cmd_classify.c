@@ -202,7 +202,11 @@ static void take_stdin(classifier *k) {
     char why[HEED_WHY];
     heed_picture p = {0};
     if (is_terminal(stdin)) fputs("heed: reading paths from the keyboard; Ctrl-D ends\n", stderr);
-    if (read_stdin(k, &text) && is_list(&text)) {
+    bool read = read_stdin(k, &text);
+    if (read && strspn(text.s ? text.s : "", " \t\r\n") == text.n) {
+        heed_fail(k->p->c, HEED_DATA,
+                  "standard input is empty: expected a picture or a list of paths");
+    } else if (read && is_list(&text)) {
         for (char *line = text.s, *next; line && *line; line = next) {
             next = line + strcspn(line, "\r\n");
             if (*next) *next++ = 0;

@@ -19,8 +19,9 @@ bool view_of(heed_ctx *c, const heed_config *f, heed_view *out);
 heed_augment augment_of(const heed_config *f);
 /* "flip 0.5, shift by up to 2, ..." or "" for nothing, into text, which is returned. */
 const char *augment_text(const heed_augment *a, char text[160]);
-/* The pictures that were skipped, the first ones with the reason. */
-void print_skipped(FILE *out, const heed_images *k, const char *indent);
+/* The pictures that were skipped, each with the reason, the first `most`; how many more there are.
+ */
+size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most);
 const char *part_name(heed_part part); /* "validation" */
 
 /* ---- predictions (predict.c) ---- */

@@ -43,6 +43,7 @@ struct data_kind {
     void (*close)(data_set *d);
     void (*banner)(const data_set *d, const heed_config *f);     /* by banner_row */
     void (*steps)(const heed_config *f, uint64_t epoch_batches); /* the banner's row of the epoch */
+    void (*begun)(program *p, const data_set *d, const char *run); /* the run stands; or NULL */
     void (*evaluated)(progress *g, const heed_report *r);        /* after an evaluation; or NULL */
     void (*finish)(program *p, const data_set *d, ending *e);    /* reports more; or NULL */
     void (*next)(const task *k, const char *data, const char *run);       /* prints what to try */
