@@ -44,16 +44,10 @@ static const task task_seq2seq = {
 static const task task_rnn = {
     .name = "rnn", .use = "translate", .model = &heed_model_rnn, .kind = &translation_kind};
 
-static const task task_textcls = {.name = "textcls",
-                                  .use = "classify",
-                                  .model = &heed_model_textcls,
-                                  .kind = &class_kind,
-                                  .defaults = preset_defaults};
-static const task task_tag = {.name = "tag",
-                              .use = "classify",
-                              .model = &heed_model_tag,
-                              .kind = &tag_kind,
-                              .defaults = preset_defaults};
+static const task task_textcls = {
+    .name = "textcls", .use = "classify", .model = &heed_model_textcls, .kind = &class_kind};
+static const task task_tag = {
+    .name = "tag", .use = "classify", .model = &heed_model_tag, .kind = &tag_kind};
 
 const task *const tasks[] = {&task_mlm,     &task_gpt, &task_vit,     &task_cnn, &task_mlp,
                              &task_seq2seq, &task_rnn, &task_textcls, &task_tag, NULL};
