@@ -227,7 +227,10 @@ static void show(progress *g, const heed_report *r) {
 
 void progress_report(void *user, const heed_report *r) {
     progress *g = user;
-    if (r->event == HEED_FIT_START) g->told = now();
+    if (r->event == HEED_FIT_START) {
+        g->told = now();
+        if (g->p->task->kind->begun) g->p->task->kind->begun(g->p, g->data, g->run);
+    }
     if (r->event == HEED_FIT_STEP) {
         g->smooth = g->any ? 0.9 * g->smooth + 0.1 * r->loss : r->loss;
         g->any = true;

@@ -64,8 +64,19 @@ static const task task_rnn = {.name = "rnn",
                               .kind = &translation_kind,
                               .defaults = preset_defaults};
 
-const task *const tasks[] = {&task_mlm, &task_gpt,     &task_vit, &task_cnn,
-                             &task_mlp, &task_seq2seq, &task_rnn, NULL};
+static const task task_textcls = {.name = "textcls",
+                                  .use = "classify",
+                                  .model = &heed_model_textcls,
+                                  .kind = &class_kind,
+                                  .defaults = preset_defaults};
+static const task task_tag = {.name = "tag",
+                              .use = "classify",
+                              .model = &heed_model_tag,
+                              .kind = &tag_kind,
+                              .defaults = preset_defaults};
+
+const task *const tasks[] = {&task_mlm,     &task_gpt, &task_vit,     &task_cnn, &task_mlp,
+                             &task_seq2seq, &task_rnn, &task_textcls, &task_tag, NULL};
 
 const task *find_task(const char *name) {
     for (int i = 0; tasks[i]; i++)
