@@ -157,6 +157,24 @@ static heed_config *run_config(program *p) {
     return f;
 }
 
+/* A text for pictures, or a folder for a text. */
+static bool check_kind(program *p, const training *t) {
+    const char *data = heed_config_text(t->f, "data"), *dot = strrchr(data, '.');
+    const data_kind *kind = p->task->kind;
+    bool csv = dot && strcmp(dot, ".csv") == 0;
+    if (kind == &text_kind && is_directory(data))
+        return heed_fail(p->c, HEED_DATA,
+                         "%s is a folder: %s takes a text file; hint: heed train vit %s -o %s, if "
+                         "it holds pictures",
+                         data, p->task->name, data, t->run);
+    if (kind == &picture_kind && is_file(data) && !csv)
+        return heed_fail(p->c, HEED_DATA,
+                         "%s is a file: %s takes a folder of pictures, or a CSV file of "
+                         "path,label lines; hint: heed train gpt %s -o %s, if it is a text",
+                         data, p->task->name, data, t->run);
+    return true;
+}
+
 static bool check_run(program *p, const training *t) {
     const char *name = p->task->name;
     const data_kind *kind = p->task->kind;
@@ -169,7 +187,7 @@ static bool check_run(program *p, const training *t) {
                          "missing -o: expected a folder for the run; hint: heed train %s %s -o "
                          "runs/first",
                          name, heed_config_text(t->f, "data"));
-    return heed_run_vacant(p->c, t->run, t->force);
+    return check_kind(p, t) && heed_run_vacant(p->c, t->run, t->force);
 }
 
 static void train(program *p) {
