@@ -75,11 +75,17 @@ static bool serves(const model_preset *p, const char *model) {
     return strcmp(model, "mlm") == 0 || strcmp(model, "gpt") == 0;
 }
 
+const model_preset *model_preset_next(const char *model, const model_preset *after) {
+    const model_preset *p = after ? after + 1 : model_presets;
+    while (p->name && !serves(p, model)) p++;
+    return p->name ? p : NULL;
+}
+
 static bool unknown(heed_ctx *c, const char *model, const char *name) {
     char list[256] = "";
-    for (const model_preset *p = model_presets; p->name; p++) {
+    for (const model_preset *p = NULL; (p = model_preset_next(model, p)) != NULL;) {
         size_t n = strlen(list);
-        if (serves(p, model)) snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", p->name);
+        snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", p->name);
     }
     return heed_fail(c, HEED_USAGE, "preset is unknown: --preset: expected one of %s, found %s",
                      list, name);
@@ -96,9 +102,9 @@ static bool set_pair(heed_config *f, const char *preset, const char *pair, size_
 }
 
 bool model_preset_apply(heed_ctx *c, heed_config *f, const char *model, const char *name) {
-    const model_preset *p = model_presets;
-    while (p->name && (strcmp(p->name, name) != 0 || !serves(p, model))) p++;
-    if (!p->name) return unknown(c, model, name);
+    const model_preset *p = NULL;
+    while ((p = model_preset_next(model, p)) != NULL && strcmp(p->name, name) != 0) continue;
+    if (!p) return unknown(c, model, name);
     for (const char *s = p->settings; *s; s += strspn(s, " ")) {
         size_t n = strcspn(s, " ");
         if (!set_pair(f, p->name, s, n)) return false;

@@ -213,7 +213,7 @@ static void print_facts(program *p, const heed_images *k, const twins *t) {
     augment_text(&augment, text);
     printf("  augmented    %s\n", *text ? text : "not");
     printf("  skipped      %s\n", a->bad ? with_commas(n1, a->bad) : "none: all can be decoded");
-    print_skipped(stdout, k, "               ");
+    print_skipped(stdout, k, "               ", SIZE_MAX);
     printf("  duplicates   %s of validation and test %s the pixels of a training picture\n",
            t->count ? with_commas(n1, t->count) : "none", t->count == 1 ? "has" : "have");
     if (t->count) printf("               %s\n", t->first);

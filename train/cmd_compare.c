@@ -2,6 +2,7 @@
 #include "compare.h"
 #include "files.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,6 +249,23 @@ static json_t *groups_json(const comparison *k) {
 
 /* ---- curves ---- */
 
+/* Bytes that all names begin with and a legend can do without: up to a separator, after which each
+ * name goes on with a letter. */
+static size_t shared_start(const heed_series *e, int n) {
+    size_t same = n > 1 ? strlen(e[0].label) : 0;
+    for (int i = 1; i < n; i++) {
+        size_t k = 0;
+        while (k < same && e[i].label[k] == e[0].label[k]) k++;
+        same = k;
+    }
+    for (; same > 0; same--) {
+        bool ends = strchr("/-_.=", e[0].label[same - 1]) != NULL;
+        for (int i = 0; ends && i < n; i++) ends = isalpha((unsigned char)e[i].label[same]) != 0;
+        if (ends) break;
+    }
+    return same;
+}
+
 /* A curve a run, or a group: of the validation if every run has one, else of the training. */
 static heed_chart chart_of(const comparison *k) {
     bool val = true;
@@ -260,6 +278,8 @@ static heed_chart chart_of(const comparison *k) {
         k->series[i] =
             (heed_series){name, v->count, v->step, val && k->accuracy ? v->metric : v->loss};
     }
+    size_t shared = shared_start(k->series, n);
+    for (int i = 0; i < n; i++) k->series[i].label += shared;
     const char *what = val && k->accuracy ? "accuracy" : "loss";
     return (heed_chart){.title = !val          ? "training loss"
                                  : k->accuracy ? "validation accuracy"

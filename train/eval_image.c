@@ -128,7 +128,8 @@ void eval_pictures(program *p, const task *k, heed_config *f, heed_run *r) {
     }
     if (a->bad) {
         heed_log(p->c, HEED_WARN, "%zu pictures cannot be decoded and were left out", a->bad);
-        print_skipped(stderr, images, "  ");
+        size_t more = print_skipped(stderr, images, "  ", 3);
+        if (more) fprintf(stderr, "  and %zu more\n", more);
     }
     judgement_free(&j);
     heed_images_close(images);

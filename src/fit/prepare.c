@@ -115,9 +115,17 @@ static bool fix_length(heed__fitting *f, double steps) {
     return heed__settings_fix(f->a->config, f->steps);
 }
 
-/* --steps and --epochs are known without a clock. */
+static bool is_asked(const heed_config *g, const char *key) {
+    return heed_config_rank(g, key) == HEED_FROM_FLAG;
+}
+
+/* --steps and --epochs are known without a clock. Asked for over a file that names the steps of a
+ * time, they are not these. */
 static bool fix_by_data(heed__fitting *f) {
+    heed_config *g = f->a->config;
     if (f->set.minutes > 0) return true;
+    if ((is_asked(g, "steps") || is_asked(g, "epochs")) && !set_number(g, "timed", 0, "steps"))
+        return false;
     if (f->set.steps) return fix_length(f, (double)f->set.steps);
     return fix_length(f, ceil(f->set.epochs * (double)f->epoch_batches / f->micros));
 }
@@ -165,6 +173,8 @@ static bool fix_by_clock(heed__fitting *f) {
     f->state.step = at;
     if (!fix_length(f, (double)at + fmax(1, floor(steps)))) return false;
     char note[160];
+    snprintf(note, sizeof note, "%.10g", f->set.minutes);
+    if (!heed_config_set(f->a->config, "timed", note, "minutes", HEED_FROM_FLAG)) return false;
     snprintf(note, sizeof note,
              "%g minutes are %" PRId64
              " steps of %.3g s here; this is now a run of --steps %" PRId64,

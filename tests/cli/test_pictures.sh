@@ -269,6 +269,11 @@ says "runs  "
 says "+-"
 says "task=mlp"
 holds test -s all.png
+mkdir -p sets/all
+cp -r runs-2 sets/all/vit-adam
+cp -r mlp sets/all/vit-sgd
+run compare sets/all/vit-adam sets/all/vit-sgd
+says "* adam   o sgd"
 run compare runs-2 runs-3 mlp --json
 json groups.0.name runs
 json groups.0.runs.1 runs-3

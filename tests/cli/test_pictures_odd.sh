@@ -74,3 +74,29 @@ status 0
 says "early: step 5"
 run resume early --steps 6 --data broken
 refuses 3 "hint: bring back the data that the run began with"
+
+# Seeds of equal minutes are taken together, whatever steps these were.
+for seed in 1 2; do run train mlp colours -o timed-$seed $LITTLE --seed $seed --minutes 0.002; done
+sed -i 's/^steps = .*/steps = 77/' timed-2/config.conf
+run compare timed-1 timed-2 --json
+json groups.0.name timed
+json groups.0.runs.1 timed-2
+
+# An empty standard input is no list.
+for text in '' '
+ '; do
+    printf '%s' "$text" >empty
+    run_with empty classify run
+    refuses 3 "standard input is empty"
+    run_with empty classify run -
+    refuses 3 "standard input is empty"
+done
+
+# All that is skipped is told somewhere.
+for i in 2 3 4 5; do echo text >broken/blue/$i.bmp; done
+run data check mlp broken
+status 0
+for i in 2 3 4 5; do says "blue/$i.bmp is no picture"; done
+run train mlp broken -o skips $LITTLE --steps 2
+warns "and 2 more: heed data check mlp broken lists them"
+holds test "$(grep -c '^skipped: .*bmp is no picture' skips/train.log)" = 5
