@@ -63,6 +63,7 @@ struct progress {
     double drawn, told; /* when the bar was last drawn, and a line was last written */
     double smooth;      /* training loss, averaged over about ten steps */
     bool any, header;   /* a step was seen; the table has its header */
+    bool hidden[16];    /* columns that the table does without */
     int evaluations;
     heed_tape *tape;   /* of samples; made when needed */
     heed_text samples; /* of a generated text, reused */
