@@ -201,16 +201,21 @@ static void train(program *p) {
 const command cmd_train = {
     .name = "train",
     .usage = "TASK DATA -o RUN",
-    .help = "train a model on a text file, or on pictures",
+    .help = "train a model on a text file, on pairs of texts, or on pictures",
     .about =
         "Trains a model on DATA and writes a run: a folder that is all of the model.\n"
         "mlm and gpt take a text file; without --tokenizer PATH a tokenizer is trained on it\n"
         "first. vit, cnn and mlp take pictures: a folder of class folders (below train, val\n"
         "and test, or at once), a folder of IDX or CIFAR files, or a CSV of path,label lines.\n"
+        "seq2seq and rnn take lines of source TAB target, textcls of label TAB text, tag of words\n"
+        "TAB labels, a label a word; or JSON objects, a line each: {src, tgt}, {label, text},\n"
+        "{tokens, tags}. A first line that names the columns is skipped.\n"
         "Ctrl-C saves and stops; `heed resume RUN` goes on.",
     .examples = "  heed train gpt book.txt -o runs/book --steps 300\n"
                 "  heed train mlm book.txt -o runs/blanks --preset tiny --tokenizer word\n"
                 "  heed train vit flowers -o runs/flowers --image-size 64 --minutes 2\n"
+                "  heed train rnn dates.tsv -o runs/dates --minutes 2\n"
+                "  heed train seq2seq french.tsv -o runs/french --tokenizer word --no-share-vocab\n"
                 "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n",
     .options = train_options,
     .task_options = true,
