@@ -56,7 +56,7 @@ static void print_share(double share) {
 void print_classes(const judgement *j, const size_t *confusion) {
     int width = label_columns(j, 32);
     char n[32];
-    printf("\n  %-*s%10s%11s%11s\n", width, "class", "pictures", "found", "precision");
+    printf("\n  %-*s%10s%11s%11s\n", width, "class", j->noun, "found", "precision");
     for (int i = 0; i < j->classes; i++) {
         class_facts f = facts_of(j, confusion, i);
         fputs("  ", stdout);

@@ -33,7 +33,7 @@ typedef struct {
 void guesses_of(const heed_real *logits, int n, guess *g);
 void print_bar(double share); /* a bar of up to 24 columns and the line's end */
 
-/* What a run says of the pictures of a part, in their order. */
+/* What a run says of the pictures of a part, or of texts, in their order. */
 typedef struct {
     int label, said;
     double p, loss; /* of what it said; -log p of the label */
@@ -41,8 +41,9 @@ typedef struct {
 typedef struct {
     heed_part part;
     bool whole; /* the data has no parts: all of it was read */
-    size_t count;
+    size_t count, room;
     verdict *verdicts;
+    const char *noun; /* what is judged: "pictures" */
     heed_score score;
     int classes;
     const char *const *labels;
@@ -50,6 +51,8 @@ typedef struct {
 /* self: of a picture model, or of r. False in error. */
 bool judge_part(heed_tape *t, const void *self, heed_images *k, heed_part part, int rows,
                 judgement *out);
+/* Adds what the logits (j->classes) say of a thing with that label. */
+bool judgement_add(heed_ctx *c, judgement *j, const heed_real *logits, int label);
 void judgement_free(judgement *j);
 
 /* ---- looking at them (confusion.c) ---- */

@@ -51,7 +51,7 @@ struct data_kind {
     void (*eval)(program *p, const task *k, heed_config *f, heed_run *r); /* heed eval */
     void (*check)(program *p);                                            /* heed data check */
 };
-extern const data_kind text_kind, picture_kind, translation_kind;
+extern const data_kind text_kind, picture_kind, translation_kind, class_kind, tag_kind;
 
 /* ---- the display (progress.c) ---- */
 typedef enum { SHOW_BAR, SHOW_LINES, SHOW_JSON, SHOW_NOTHING } show_mode;
@@ -64,6 +64,7 @@ struct progress {
     double drawn, told; /* when the bar was last drawn, and a line was last written */
     double smooth;      /* training loss, averaged over about ten steps */
     bool any, header;   /* a step was seen; the table has its header */
+    bool hidden[16];    /* columns that the table does without */
     int evaluations;
     heed_tape *tape;   /* of samples; made when needed */
     heed_text samples; /* of a generated text, reused */

@@ -269,6 +269,25 @@ says "runs  "
 says "+-"
 says "task=mlp"
 holds test -s all.png
+mkdir -p sets/all
+cp -r runs-2 sets/all/vit-adam
+cp -r mlp sets/all/vit-sgd
+run compare sets/all/vit-adam sets/all/vit-sgd
+says "* adam   o sgd"
+quiet
+says "  sets/all/vit-adam  sets/all/vit-sgd"
+long=sets/all/vit-sgd-of-a-very-long-name-that-goes-on-and-on
+cp -r mlp $long
+run compare sets/all/vit-adam $long
+holds grep -q '  \.\.\.[^ ]*-name-that-goes-on-and-on$' out
+holds test "$(sed -n '/^setting/,$p' out | awk 'length > 100' | wc -l)" = 0
+run compare mlp ./mlp mlp/ --json
+holds test "$(grep -o '"run":' out | wc -l)" = 1
+run compare run folder
+status 0
+warns "different data: run on idx, folder on png"
+run compare text run
+warns "different tasks: text is of gpt, run of vit"
 run compare runs-2 runs-3 mlp --json
 json groups.0.name runs
 json groups.0.runs.1 runs-3
