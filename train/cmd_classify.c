@@ -233,6 +233,11 @@ static bool classifier_open(program *p, classifier *k) {
         return heed_fail(p->c, HEED_USAGE,
                          "--overlay shows attention: expected a run of vit, found %s in %s",
                          r->model->name, p->argv[0]);
+    if (!*heed_config_text(p->flags, "overlay") &&
+        heed_config_rank(p->flags, "layer") != HEED_FROM_DEFAULT)
+        return heed_fail(p->c, HEED_USAGE,
+                         "--layer is of no use here: it is the layer of --overlay FILE.png, which "
+                         "shows the attention of a vit");
     const task *t;
     heed_config *f = run_settings(p->c, p->argv[0], &t);
     if (!f) return false;

@@ -69,11 +69,11 @@ static void print_measures(const program *p, const heed_config *f, const judgeme
 static void print_object(program *p, const heed_config *f, const judgement *j, const measures *m,
                          const size_t *confusion) {
     print_json(p,
-               json_pack("{s:s, s:s, s:o, s:o, s:[o,o], s:o, s:o, s:o}", "data",
+               json_pack("{s:s, s:s, s:o, s:o, s:[o,o], s:o, s:I, s:o}", "data",
                          heed_config_text(f, "data"), "part", read_key(j), "loss",
                          json_number(m->loss), "accuracy", json_number(m->accuracy), "accuracy_95",
                          json_number(m->low), json_number(m->high), "top5", json_number(m->top5),
-                         "items", json_number(m->items), "classes", classes_json(j, confusion)));
+                         "items", (json_int_t)m->items, "classes", classes_json(j, confusion)));
 }
 
 static void write_pictures(program *p, heed_images *k, const judgement *j,

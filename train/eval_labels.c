@@ -44,10 +44,10 @@ static bool judge(const heed_run *r, heed_pairs *k, int rows, judgement *j) {
 static void print_object(program *p, const char *what, const judgement *j, const measures *m,
                          const size_t *confusion) {
     print_json(p,
-               json_pack("{s:s, s:o, s:o, s:[o,o], s:o, s:o, s:o}", "data", what, "loss",
+               json_pack("{s:s, s:o, s:o, s:[o,o], s:o, s:I, s:o}", "data", what, "loss",
                          json_number(m->loss), "accuracy", json_number(m->accuracy), "accuracy_95",
                          json_number(m->low), json_number(m->high), "top5", json_number(m->top5),
-                         "items", json_number(m->items), "classes", classes_json(j, confusion)));
+                         "items", (json_int_t)m->items, "classes", classes_json(j, confusion)));
 }
 
 static void print_measures(const char *what, const judgement *j, const measures *m) {

@@ -280,8 +280,9 @@ heed_run *open_run(program *p, const char *dir) {
 
 bool wrong_run(program *p, const char *takes, const heed_run *r) {
     const char *run = p->argv[0];
-    return heed_fail(p->c, HEED_USAGE, "heed %s takes %s: %s holds a %s; hint: heed %s %s",
-                     p->command->name, takes, run, r->model->name, find_task(r->model->name)->use,
+    const char *name = r->model->name, *article = strchr("aeimr", name[0]) ? "an" : "a";
+    return heed_fail(p->c, HEED_USAGE, "heed %s takes %s: %s holds %s %s; hint: heed %s %s",
+                     p->command->name, takes, run, article, name, find_task(r->model->name)->use,
                      run);
 }
 

@@ -122,3 +122,5 @@ for file in empty.tsv column.tsv nowhere.tsv; do
         refuses 3 "$file"
     done
 done
+run data check textcls texts.tsv --sheet sheet.png
+refuses 2 "--sheet"
