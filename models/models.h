@@ -124,6 +124,8 @@ typedef struct {
     const char *settings; /* "layers=2 heads=4 ..." */
 } model_preset;
 extern const model_preset model_presets[]; /* ended by {0} */
+/* The model's presets in turn: the one after `after` (NULL: the first), NULL at the end. */
+const model_preset *model_preset_next(const char *model, const model_preset *after);
 
 /* Sets what preset `name` says of the keys that f has, at HEED_FROM_PRESET. An unknown name is an
  * error that lists those of the model. */

@@ -44,7 +44,8 @@ static const heed_tensor *look(const translator *k, const alignment *a) {
     free(ids);
     if (!w)
         heed_fail(r->c, HEED_USAGE,
-                  "the model has no attention to show: %s: expected a run of seq2seq, or of rnn with attention",
+                  "the model has no attention to show: %s: expected a run of seq2seq, or of rnn "
+                  "with attention",
                   path);
     return w;
 }

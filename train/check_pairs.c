@@ -17,15 +17,52 @@ static void print_side(const char *label, const heed_tokenizer *k, size_t tokens
            "", with_commas(n2, tokens), with_commas(n3, unknown), share(unknown, tokens), longest);
 }
 
+static void print_sides(const data_set *d, const heed_pairs_info *a) {
+    print_side("source", d->source ? d->source : d->tokenizer, a->tokens, a->unknown, a->longest);
+    print_side("target", d->tokenizer, a->target_tokens, a->target_unknown, a->target_longest);
+    if (!d->source) printf("  %-12s one vocabulary for both: --share-vocab\n", "");
+}
+
+static bool is_word(const char *s, size_t n, const char *word) {
+    return strlen(word) == n && memcmp(s, word, n) == 0;
+}
+
+/* How often a label stands in a part: at texts, or at words. */
+static size_t count_label(const data_set *d, bool val, const char *name) {
+    const heed_pairs_info *a = heed_pairs_about(d->batches);
+    size_t count = 0, pairs = val ? a->val_pairs : a->pairs;
+    heed_pair pair;
+    for (size_t i = 0; i < pairs && heed_pairs_get(d->batches, val, i, &pair); i++) {
+        if (d->task->kind == &class_kind) count += is_word(pair.target, pair.target_n, name);
+        for (size_t at = 0, n; d->task->kind == &tag_kind && at < pair.target_n; at += n + 1) {
+            for (n = 0; at + n < pair.target_n && pair.target[at + n] != ' ';) n++;
+            count += is_word(pair.target + at, n, name);
+        }
+    }
+    return count;
+}
+
+static void print_labels(const data_set *d, const heed_pairs_info *a) {
+    enum { SHOWN = 20 };
+    char n1[32], n2[32];
+    print_side("texts", d->tokenizer, a->tokens, a->unknown, a->longest);
+    printf("  %-12s %d; in training and validation:\n", "labels", a->classes);
+    for (int i = 0; i < a->classes && i < SHOWN; i++)
+        printf("  %-12s %9s %9s  %s\n", "", with_commas(n1, count_label(d, false, a->labels[i])),
+               d->no_val ? "0" : with_commas(n2, count_label(d, true, a->labels[i])), a->labels[i]);
+    if (a->classes > SHOWN) printf("  %-12s and %d more\n", "", a->classes - SHOWN);
+}
+
 static void print_facts(program *p, const data_set *d, const heed_pairs_info *a) {
     char n1[32], n2[32], note[160];
     printf("%s\n\n", heed_config_text(p->flags, "data"));
     printf("  %-12s %s pairs\n", "training", with_commas(n1, a->pairs));
     printf("  %-12s %s pairs; all of one source stand on one side\n", "validation",
            d->no_val ? "0" : with_commas(n2, a->val_pairs));
-    print_side("source", d->source ? d->source : d->tokenizer, a->tokens, a->unknown, a->longest);
-    print_side("target", d->tokenizer, a->target_tokens, a->target_unknown, a->target_longest);
-    if (!d->source) printf("  %-12s one vocabulary for both: --share-vocab\n", "");
+    if (a->classes)
+        print_labels(d, a);
+    else
+        print_sides(d, a);
     for (int i = 0; pairs_note(a, p->flags, i, note); i++)
         if (*note) printf("  %-12s %s\n", "note", note);
     if (share(a->unknown, a->tokens) > 1 || share(a->target_unknown, a->target_tokens) > 1)
@@ -61,18 +98,33 @@ static json_t *side_json(const heed_tokenizer *k, size_t tokens, size_t unknown,
                      (json_int_t)unknown, "longest", longest);
 }
 
+/* [{label, count, val_count}] */
+static json_t *labels_json(const data_set *d, const heed_pairs_info *a) {
+    json_t *list = json_array();
+    for (int i = 0; i < a->classes; i++)
+        json_array_append_new(
+            list, json_pack("{s:s, s:I, s:I}", "label", a->labels[i], "count",
+                            (json_int_t)count_label(d, false, a->labels[i]), "val_count",
+                            (json_int_t)(d->no_val ? 0 : count_label(d, true, a->labels[i]))));
+    return list;
+}
+
 static void print_object(program *p, const data_set *d, const heed_pairs_info *a) {
     const heed_tokenizer *source = d->source ? d->source : d->tokenizer;
-    print_json(
-        p,
-        json_pack("{s:s, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o}", "data",
-                  heed_config_text(p->flags, "data"), "pairs", (json_int_t)a->pairs, "val_pairs",
-                  (json_int_t)(d->no_val ? 0 : a->val_pairs), "header", (int)a->header,
-                  "extra_columns", (json_int_t)a->extra_columns, "blank", (json_int_t)a->blank,
-                  "left_out", (json_int_t)a->left_out, "cut", (json_int_t)a->cut, "overlap",
-                  (json_int_t)a->overlap, "shared", (int)!d->source, "source",
-                  side_json(source, a->tokens, a->unknown, a->longest), "target",
-                  side_json(d->tokenizer, a->target_tokens, a->target_unknown, a->target_longest)));
+    json_t *o = json_pack("{s:s, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:o}", "data",
+                          heed_config_text(p->flags, "data"), "pairs", (json_int_t)a->pairs,
+                          "val_pairs", (json_int_t)(d->no_val ? 0 : a->val_pairs), "header",
+                          (int)a->header, "extra_columns", (json_int_t)a->extra_columns, "blank",
+                          (json_int_t)a->blank, "left_out", (json_int_t)a->left_out, "cut",
+                          (json_int_t)a->cut, "overlap", (json_int_t)a->overlap, "source",
+                          side_json(source, a->tokens, a->unknown, a->longest));
+    if (a->classes)
+        json_object_set_new(o, "labels", labels_json(d, a));
+    else
+        json_object_update_new(o, json_pack("{s:b, s:o}", "shared", (int)!d->source, "target",
+                                            side_json(d->tokenizer, a->target_tokens,
+                                                      a->target_unknown, a->target_longest)));
+    print_json(p, o);
 }
 
 static void report(program *p, const data_set *d) {
@@ -91,6 +143,6 @@ static void report(program *p, const data_set *d) {
 
 void check_pairs(program *p) {
     data_set data = {0};
-    if (translation_kind.open(p->c, p->task, p->flags, NULL, &data)) report(p, &data);
-    translation_kind.close(&data);
+    if (p->task->kind->open(p->c, p->task, p->flags, NULL, &data)) report(p, &data);
+    p->task->kind->close(&data);
 }

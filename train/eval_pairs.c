@@ -132,17 +132,29 @@ static void evaluate(program *p, const char *what, const heed_config *f, heed_ru
         print_measures(p, what, &m, &q);
 }
 
-void eval_pairs(program *p, const task *k, heed_config *f, heed_run *r) {
-    char what[512], n[32];
+heed_pairs *judged_pairs(program *p, const task *k, heed_config *f, const heed_run *r,
+                         char what[512]) {
+    char n[32];
     bool other = p->argc > 1 && !same_file(p->argv[1], heed_config_text(f, "data"));
     if (p->argc > 1) heed_config_set(f, "data", p->argv[1], "DATA", HEED_FROM_FLAG);
-    heed_pairs *pairs = pairs_open(p->c, k, f, (pairs_wish){.whole = other});
-    if (heed_pairs_encode(pairs, source_tokenizer(r), r->tokenizer)) {
-        const heed_pairs_info *a = heed_pairs_about(pairs);
-        bool part = !other && a->pairs && heed_config_real(f, "val-split") > 0;
-        snprintf(what, sizeof what, "%.440s%s, %s pairs", heed_config_text(f, "data"),
-                 part ? ", validation part" : "", with_commas(n, a->val_pairs));
-        evaluate(p, what, f, r, pairs);
+    pairs_wish wish = {.labels = r->labels, .label_count = r->label_count, .whole = other};
+    heed_pairs *pairs = pairs_open(p->c, k, f, wish);
+    bool translates = k->kind == &translation_kind;
+    if (!heed_pairs_encode(pairs, source_tokenizer(r), translates ? r->tokenizer : NULL)) {
+        heed_pairs_close(pairs);
+        return NULL;
     }
+    const heed_pairs_info *a = heed_pairs_about(pairs);
+    bool part = !other && (heed_config_real(f, "val-split") > 0 || *heed_config_text(f, "val"));
+    snprintf(what, 512, "%.440s%s, %s %s", heed_config_text(f, "data"),
+             part ? ", validation part" : "", with_commas(n, a->val_pairs),
+             translates ? "pairs" : "texts");
+    return pairs;
+}
+
+void eval_pairs(program *p, const task *k, heed_config *f, heed_run *r) {
+    char what[512];
+    heed_pairs *pairs = judged_pairs(p, k, f, r, what);
+    if (pairs) evaluate(p, what, f, r, pairs);
     heed_pairs_close(pairs);
 }

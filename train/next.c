@@ -69,15 +69,16 @@ void next_text(const task *k, const char *data, const char *run) {
     printf("\"\n  heed plot %s\n", run);
 }
 
-/* The first column of the second line, as the first may name the columns. */
-static bool first_source(const char *path, char source[LONGEST + 2]) {
-    char line[4096] = "";
+/* A column of the second line, as the first may name the columns. */
+static bool first_source(const char *path, int column, char source[LONGEST + 2]) {
+    char text[4096] = "", *line = text;
     FILE *f = fopen(path, "r");
-    bool ok = f && fgets(line, sizeof line, f) && fgets(line, sizeof line, f);
+    bool ok = f && fgets(text, sizeof text, f) && fgets(text, sizeof text, f) && strchr(text, '\t');
     if (f) fclose(f);
-    size_t n = strcspn(line, "\t"), plain = 0;
+    if (ok && column == 1) line = strchr(text, '\t') + 1;
+    size_t n = strcspn(line, "\t\r\n"), plain = 0;
     while (plain < n && is_plain(line[plain])) plain++;
-    if (!ok || line[n] != '\t' || n == 0 || n > LONGEST || plain < n) return false;
+    if (!ok || n == 0 || n > LONGEST || plain < n) return false;
     memcpy(source, line, n);
     source[n] = 0;
     return true;
@@ -85,8 +86,10 @@ static bool first_source(const char *path, char source[LONGEST + 2]) {
 
 void next_pairs(const task *k, const char *data, const char *run) {
     char source[LONGEST + 2] = "some text", word[1024];
-    first_source(data, source);
+    bool translates = k->kind == &translation_kind;
+    first_source(data, k->kind == &class_kind, source);
     run = shell_word(word, sizeof word, run);
-    printf("\nNext:\n  heed %s %s \"%s\" --attention\n  heed eval %s\n  heed plot %s\n", k->use,
-           run, source, run, run);
+    printf("\nNext:\n  heed %s %s \"%s\"%s\n", k->use, run, source,
+           translates ? " --attention" : "");
+    printf("  heed eval %s\n  heed plot %s\n", run, run);
 }

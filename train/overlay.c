@@ -111,7 +111,8 @@ static bool draw(const overlay *o, const heed_picture *p, const heed_tensor *w, 
                           .count = shown + 1,
                           .maps = at,
                           .captions = captions,
-                          .cells = o->cells};
+                          .cells = o->cells,
+                          .uniform = 1.0 / w->shape[2]};
     ok = ok && heed_overlay_png(o->run->c, &drawn, o->path);
     free(maps);
     free(pixels);

@@ -17,6 +17,7 @@ heed_pairs *pairs_open(heed_ctx *c, const task *k, const heed_config *f, pairs_w
 /* What the training part is made of that is not said by its counts: a note, or false when there is
  * no more. index from 0. */
 bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char text[160]);
+const char *label_list(const heed_pairs_info *a, char text[160]); /* "neg, pos"; returns text */
 
 /* ---- from a source to a target (translating.c) ---- */
 /* Settings of a command that translates: rows of its table. */
@@ -70,5 +71,11 @@ json_t *alignment_json(const alignment *a); /* [[..]], a list a row */
 
 void check_pairs(program *p);                                            /* check_pairs.c */
 void eval_pairs(program *p, const task *k, heed_config *f, heed_run *r); /* eval_pairs.c */
+/* Opens what heed eval is to judge, as tokens, and says in `what` which it is. NULL: see p->c. */
+heed_pairs *judged_pairs(program *p, const task *k, heed_config *f, const heed_run *r,
+                         char what[512]);
+void eval_labels(program *p, const task *k, heed_config *f, heed_run *r); /* eval_labels.c */
+/* heed classify of a run of textcls or tag (classify_text.c). */
+void classify_texts(program *p, heed_run *r);
 
 #endif

@@ -109,7 +109,7 @@ char *show_token(char *text, size_t size, const char *token);
 bool is_terminal(FILE *f);
 bool has_color(FILE *f); /* a terminal, and neither NO_COLOR nor a dumb one */
 heed_terminal terminal_kind(FILE *f);
-int terminal_width(void); /* 100 if unknown */
+int terminal_width(void); /* COLUMNS, else the terminal's; 100 if unknown */
 double now(void);         /* monotonic seconds */
 size_t peak_memory(void); /* bytes */
 void page_faults(long *minor, double *system_seconds);

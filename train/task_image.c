@@ -213,13 +213,12 @@ const char *part_name(heed_part part) {
     return names[part];
 }
 
-void print_skipped(FILE *out, const heed_images *k, const char *indent) {
-    enum { SHOWN = 3 };
+size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most) {
     const char *path, *why;
-    size_t bad = heed_images_about(k)->bad;
-    for (size_t i = 0; i < bad && i < SHOWN && heed_images_bad(k, i, &path, &why); i++)
+    size_t i = 0;
+    for (; i < most && heed_images_bad(k, i, &path, &why); i++)
         fprintf(out, "%s%s %s\n", indent, path, why);
-    if (bad > SHOWN) fprintf(out, "%sand %zu more\n", indent, bad - SHOWN);
+    return heed_images_about(k)->bad - i;
 }
 
 static void add_strength(char text[160], const char *format, double v) {
@@ -290,11 +289,33 @@ static void banner_pictures(const data_set *d, const heed_config *f) {
                n[HEED_TEST_PART] ? with_commas(n3, n[HEED_TEST_PART]) : "none");
     banner_classes(a);
     banner_sizes(a);
+    size_t twins = a->overlap[HEED_VAL_PART] + a->overlap[HEED_TEST_PART];
+    if (twins)
+        banner_row("overlap",
+                   "%s of validation and test %s in the training part, too: heed data check "
+                   "%s %s names one",
+                   with_commas(n1, twins), twins == 1 ? "is" : "are", d->task->name,
+                   heed_config_text(f, "data"));
     if (a->bad) {
         banner_row("skipped", "%s that cannot be decoded", with_commas(n1, a->bad));
-        print_skipped(stderr, d->batches, "             ");
+        size_t more = print_skipped(stderr, d->batches, "             ", 3);
+        if (more)
+            banner_row("", "and %zu more: heed data check %s %s lists them", more, d->task->name,
+                       heed_config_text(f, "data"));
     }
     banner_augment(a, f);
+}
+
+/* train.log names all that were skipped. */
+static void begun_pictures(program *p, const data_set *d, const char *run) {
+    char path[1024];
+    if (!heed_images_about(d->batches)->bad) return;
+    snprintf(path, sizeof path, "%s/train.log", run);
+    FILE *out = fopen(path, "a");
+    if (out) print_skipped(out, d->batches, "skipped: ", SIZE_MAX);
+    bool ok = out && !ferror(out);
+    if (out && fclose(out) != 0) ok = false;
+    if (!ok) heed_log(p->c, HEED_WARN, "cannot write %s", path);
 }
 
 static void steps_pictures(const heed_config *f, uint64_t epoch_batches) {
@@ -329,12 +350,20 @@ static void print_test(const measures *m, const ending *e) {
         printf("test part, read once with the best weights: accuracy %.2f %% (95 %%: %.2f to %.2f) "
                "of %s pictures\n",
                100 * m->accuracy, 100 * m->low, 100 * m->high, with_commas(n, (uint64_t)m->items));
-    printf("pictures were waited for %.1f %% of the time\n", 100 * e->waited);
+    if (e->trained) printf("pictures were waited for %.1f %% of the time\n", 100 * e->waited);
 }
 
-/* Reads the test part, if there is one. */
+static bool was_tested(heed_ctx *c, const char *run) {
+    run_curves k;
+    bool tested = curves_read(c, run, &k) && isfinite(k.test);
+    curves_free(&k);
+    return tested;
+}
+
+/* Reads the test part, if there is one: once, after a training, or when that was kept from it. */
 static void finish_pictures(program *p, const data_set *d, ending *e) {
     heed_images *k = d->batches;
+    if (!e->trained && was_tested(p->c, e->run)) return;
     heed_score score = {0};
     e->waited = heed_images_waited(k) / (e->seconds > 0 ? e->seconds : 1);
     heed_run *r = heed_images_about(k)->count[HEED_TEST_PART] ? open_run(p, e->run) : NULL;
@@ -365,6 +394,7 @@ const data_kind picture_kind = {
     .close = close_pictures,
     .banner = banner_pictures,
     .steps = steps_pictures,
+    .begun = begun_pictures,
     .next = next_pictures,
     .finish = finish_pictures,
     .eval = eval_pictures,

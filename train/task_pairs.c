@@ -17,9 +17,20 @@ static const heed_option translation_options[] = {
      "Pairs"},
     {0}};
 
+static const heed_option label_options[] = {
+    {"tokenizer", HEED_TEXT, "word", 0, 0, NULL,
+     "char, byte, word or wordpiece, trained on the texts; or the path of a run or a vocab.txt",
+     "Pairs"},
+    {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Pairs"},
+    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Pairs"},
+    {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
+     "Pairs"},
+    {0}};
+
 heed_pair_kind pair_kind_of(const task *k) {
-    (void)k;
-    return HEED_TRANSLATION;
+    return k->kind == &translation_kind ? HEED_TRANSLATION
+           : k->kind == &class_kind     ? HEED_CLASSES
+                                        : HEED_TAGS;
 }
 
 /* ---- tokenizers ---- */
@@ -37,7 +48,7 @@ static heed_tokenizer *train_side(heed_ctx *c, const heed_config *f, const heed_
                                   const char *kind) {
     heed_text text = {.c = c};
     int64_t vocab = heed_config_int(f, "vocab"), own = 0;
-    if (side == 0) own = heed_config_int(f, "source-vocab");
+    if (side == 0 && heed_config_has(f, "source-vocab")) own = heed_config_int(f, "source-vocab");
     heed_tokenizer_args a = {.kind = kind,
                              .vocab = (int)(own ? own : vocab),
                              .lower = heed_config_bool(f, "lower"),
@@ -57,9 +68,9 @@ static const char *source_folder(const char *run, char path[1024]) {
 }
 
 static heed_tokenizer *make_tokenizer(heed_ctx *c, const heed_config *f, const heed_pairs *k,
-                                      bool shared) {
+                                      int side) {
     const char *name = heed_config_text(f, "tokenizer");
-    return is_tokenizer_kind(name) ? train_side(c, f, k, shared ? 2 : 1, name)
+    return is_tokenizer_kind(name) ? train_side(c, f, k, side, name)
                                    : tokenizer_at(c, "tokenizer", name);
 }
 
@@ -76,7 +87,8 @@ static heed_tokenizer *make_source(heed_ctx *c, const heed_config *f, const heed
 /* Those that f names are opened, or trained on the pairs; a run has its own already. */
 static bool find_tokenizers(heed_ctx *c, const heed_config *f, const char *run, data_set *d) {
     char path[1024];
-    bool shared = heed_config_bool(f, "share-vocab");
+    bool translates = d->task->kind == &translation_kind;
+    bool shared = translates && heed_config_bool(f, "share-vocab");
     if (shared && *heed_config_text(f, "source-tokenizer"))
         return heed_fail(c, HEED_USAGE,
                          "--source-tokenizer is of a vocabulary of the source's own: expected "
@@ -85,8 +97,8 @@ static bool find_tokenizers(heed_ctx *c, const heed_config *f, const char *run, 
         d->tokenizer = heed_tokenizer_open(c, run);
         if (source_folder(run, path)) d->source = heed_tokenizer_open(c, path);
     } else {
-        d->tokenizer = make_tokenizer(c, f, d->batches, shared);
-        if (!shared && d->tokenizer) d->source = make_source(c, f, d->batches);
+        d->tokenizer = make_tokenizer(c, f, d->batches, shared ? 2 : translates ? 1 : 0);
+        if (translates && !shared && d->tokenizer) d->source = make_source(c, f, d->batches);
     }
     return heed_state(c) == HEED_OK;
 }
@@ -110,9 +122,17 @@ static bool open_pairs(heed_ctx *c, const task *k, heed_config *f, const char *r
     heed_pairs *pairs = out->batches = pairs_open(c, k, f, (pairs_wish){0});
     if (!pairs || !find_tokenizers(c, f, run, out)) return false;
     const heed_tokenizer *source = out->source ? out->source : out->tokenizer;
-    out->checksum = heed_pairs_about(pairs)->checksum;
+    const heed_pairs_info *a = heed_pairs_about(pairs);
+    out->checksum = a->checksum;
+    if (k->kind != &translation_kind && a->classes < 2)
+        return heed_fail(c, HEED_DATA, "%s: expected two different labels or more, found 1",
+                         heed_config_text(f, "data"));
+    if (a->classes) {
+        out->labels = a->labels;
+        out->label_count = a->classes;
+    }
     out->no_val = heed_config_real(f, "val-split") <= 0 && !*heed_config_text(f, "val");
-    return heed_pairs_encode(pairs, source, out->tokenizer);
+    return heed_pairs_encode(pairs, source, k->kind == &translation_kind ? out->tokenizer : NULL);
 }
 
 static void close_pairs(data_set *d) {
@@ -149,6 +169,16 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
     return index <= 5;
 }
 
+const char *label_list(const heed_pairs_info *a, char text[160]) {
+    size_t n = 0, cut;
+    *text = 0;
+    for (int i = 0; i < a->classes && n < 70; i++)
+        n += (size_t)snprintf(text + n, 160 - n, "%s%.70s", i ? ", " : "", a->labels[i]);
+    cut = text_cut(text, 70);
+    if (cut < n) snprintf(text + cut, 160 - cut, " ...");
+    return text;
+}
+
 static void banner_side(const char *label, const heed_tokenizer *k, size_t unknown, size_t tokens) {
     char n1[32], share[64] = "none unknown";
     if (unknown > 0)
@@ -171,6 +201,10 @@ static void banner_pairs(const data_set *d, const heed_config *f) {
     } else
         banner_side("vocabulary", d->tokenizer, a->unknown + a->target_unknown,
                     a->tokens + a->target_tokens);
+    if (a->classes) {
+        label_list(a, note);
+        banner_row("labels", "%d: %s", a->classes, note);
+    }
 }
 
 static void steps_pairs(const heed_config *f, uint64_t epoch_batches) {
@@ -191,5 +225,33 @@ const data_kind translation_kind = {
     .steps = steps_pairs,
     .next = next_pairs,
     .eval = eval_pairs,
+    .check = check_pairs,
+};
+
+const data_kind class_kind = {
+    .noun = "a file of labels and texts, TSV or JSONL",
+    .example = "texts.tsv",
+    .item = "text",
+    .options = label_options,
+    .open = open_pairs,
+    .close = close_pairs,
+    .banner = banner_pairs,
+    .steps = steps_pairs,
+    .next = next_pairs,
+    .eval = eval_labels,
+    .check = check_pairs,
+};
+
+const data_kind tag_kind = {
+    .noun = "a file of words and their labels, TSV or JSONL",
+    .example = "tags.tsv",
+    .item = "word",
+    .options = label_options,
+    .open = open_pairs,
+    .close = close_pairs,
+    .banner = banner_pairs,
+    .steps = steps_pairs,
+    .next = next_pairs,
+    .eval = eval_labels,
     .check = check_pairs,
 };

@@ -25,6 +25,7 @@ typedef struct {
     const heed_config *f;
     int64_t step;
     double seconds, waited; /* of the training; share of them that was spent waiting for data */
+    bool trained;           /* a step was made; else the run was finished before */
     bool bar;               /* the terminal shows what is being done */
     json_t *json;           /* of --json, to be added to; else NULL */
 } ending;
@@ -43,13 +44,14 @@ struct data_kind {
     void (*close)(data_set *d);
     void (*banner)(const data_set *d, const heed_config *f);     /* by banner_row */
     void (*steps)(const heed_config *f, uint64_t epoch_batches); /* the banner's row of the epoch */
+    void (*begun)(program *p, const data_set *d, const char *run); /* the run stands; or NULL */
     void (*evaluated)(progress *g, const heed_report *r);        /* after an evaluation; or NULL */
     void (*finish)(program *p, const data_set *d, ending *e);    /* reports more; or NULL */
     void (*next)(const task *k, const char *data, const char *run);       /* prints what to try */
     void (*eval)(program *p, const task *k, heed_config *f, heed_run *r); /* heed eval */
     void (*check)(program *p);                                            /* heed data check */
 };
-extern const data_kind text_kind, picture_kind, translation_kind;
+extern const data_kind text_kind, picture_kind, translation_kind, class_kind, tag_kind;
 
 /* ---- the display (progress.c) ---- */
 typedef enum { SHOW_BAR, SHOW_LINES, SHOW_JSON, SHOW_NOTHING } show_mode;
@@ -62,6 +64,7 @@ struct progress {
     double drawn, told; /* when the bar was last drawn, and a line was last written */
     double smooth;      /* training loss, averaged over about ten steps */
     bool any, header;   /* a step was seen; the table has its header */
+    bool hidden[16];    /* columns that the table does without */
     int evaluations;
     heed_tape *tape;   /* of samples; made when needed */
     heed_text samples; /* of a generated text, reused */

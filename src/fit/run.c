@@ -441,10 +441,11 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
         return NULL;
     }
     if (!heed__os_is_dir(dir)) {
+        bool file = heed__os_exists(dir);
         heed_fail(c, HEED_DATA,
                   "run is missing: %s: expected a run directory, found %s; hint: `heed train TASK "
-                  "DATA -o %s` makes one",
-                  dir, heed__os_exists(dir) ? "a file" : "nothing", dir);
+                  "%s -o %s` makes one",
+                  dir, file ? "a file" : "nothing", file ? dir : "DATA", file ? "RUN" : dir);
         return NULL;
     }
     opened *o = heed__alloc(c, sizeof *o);
