@@ -5,6 +5,9 @@ CC       ?= gcc
 PREFIX   ?= /usr/local
 DESTDIR  ?=
 STB_DIR  ?=
+# A line for each file; V=1 shows the commands, make -s nothing.
+SILENT   := $(findstring s,$(filter-out -%,$(firstword $(MAKEFLAGS))))
+say       = $(if $(V),,@$(if $(SILENT),,echo '  $(1)';))
 CPUS     := $(shell nproc 2>/dev/null || echo 2)
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(CPUS)
@@ -70,17 +73,19 @@ heed: $(B)/heed
 
 program: $(B)/heed
 test-program: $(B)/heed-test
-lib: $(B)/libheed.a $(B)/libheed.so.$(SOVERSION)
+lib: $(B)/libheed.a $(B)/libheed.so.$(SOVERSION) $(B)/libheed-models.a
 
 $(B)/heed: $(PROG_OBJ) $(B)/libheed.a
-	$(CC) -o $@ $(PROG_OBJ) $(B)/libheed.a $(LDFLAGS_ALL) $(LIBS)
+	$(call say,LD $@)$(CC) -o $@ $(PROG_OBJ) $(B)/libheed.a $(LDFLAGS_ALL) $(LIBS)
 $(B)/heed-test: $(TEST_OBJ) $(B)/libheed.a
-	$(CC) -o $@ $(TEST_OBJ) $(B)/libheed.a $(LDFLAGS_ALL) $(LIBS)
+	$(call say,LD $@)$(CC) -o $@ $(TEST_OBJ) $(B)/libheed.a $(LDFLAGS_ALL) $(LIBS)
 $(B)/libheed.a: $(LIB_OBJ)
+$(B)/libheed-models.a: $(MODEL_OBJ)
+$(B)/%.a:
 	@rm -f $@
-	ar qcs $@ $^
+	$(call say,AR $@)ar qcs $@ $^
 $(B)/libheed.so.$(SOVERSION): $(LIB_OBJ)
-	$(CC) -shared -Wl,-soname,libheed.so.$(SOVERSION) -Wl,--no-undefined -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+	$(call say,LD $@)$(CC) -shared -Wl,-soname,libheed.so.$(SOVERSION) -Wl,--no-undefined -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
 # The table of ops is the list of files in src/ops: each defines heed_ops_FILE[].
 $(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
@@ -92,17 +97,17 @@ $(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
 	   echo '    NULL};'; \
 	   echo 'const heed_op *const *heed_op_table(void) { return table; }'; } > $@
 $(B)/op_table.o: $(B)/op_table.c
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
+	$(call say,CC $<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
 $(B)/%.o: %.c | .deps-checked
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
+	$(call say,CC $<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
 # stb_image computes with integers that wrap around; behind the end of a damaged JPEG scan it shifts a zero by more than
 # 31 (stbi__grow_buffer_unsafe), which is zero on every machine.
 $(B)/src/data/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
 define ISA_RULE
 $(B)/%.$(1).o: %.c | .deps-checked
 	@mkdir -p $$(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(FLAGS_$(1)) -c -o $$@ $$<
+	$$(call say,CC $$< $(1))$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(FLAGS_$(1)) -c -o $$@ $$<
 endef
 $(foreach i,$(ISAS),$(eval $(call ISA_RULE,$(i))))
 
@@ -125,7 +130,7 @@ bench: heed
 # Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
 parity: $(B)/parity-dump $(B)/parity-forward $(B)/parity-picture
 $(B)/parity-%: $(B)/tests/parity/%.o $(filter-out %/main.o,$(PROG_OBJ)) $(B)/libheed.a
-	$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
 # A minute per reader, with clang's libFuzzer; tests/fuzz/NAME.dict holds words to begin with.
 FUZZ := $(basename $(notdir $(wildcard tests/fuzz/*.c)))
@@ -141,24 +146,27 @@ fuzz-lib:
 	@$(MAKE) VARIANT=fuzz CC=clang build/fuzz/libheed.a
 
 install: heed lib
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/heed
-	install -m 755 $(B)/heed $(DESTDIR)$(PREFIX)/bin/heed
-	install -m 644 include/heed/*.h $(DESTDIR)$(PREFIX)/include/heed
-	install -m 644 $(B)/libheed.a $(DESTDIR)$(PREFIX)/lib/libheed.a
-	install -m 755 $(B)/libheed.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libheed.so.$(SOVERSION)
-	ln -sf libheed.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libheed.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@OMP@|$(OMP)|' .ci/heed.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/heed.pc
+	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/heed
+	@install -m 755 $(B)/heed $(DESTDIR)$(PREFIX)/bin/heed
+	@install -m 644 include/heed/*.h models/models.h $(DESTDIR)$(PREFIX)/include/heed
+	@install -m 644 $(B)/libheed.a $(B)/libheed-models.a $(DESTDIR)$(PREFIX)/lib
+	@install -m 755 $(B)/libheed.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libheed.so.$(SOVERSION)
+	@ln -sf libheed.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libheed.so
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@OMP@|$(OMP)|' .ci/heed.pc.in \
+	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/heed.pc
+	@[ -n "$(DESTDIR)" ] || PATH="$$PATH:/sbin:/usr/sbin" ldconfig 2>/dev/null || true
+	$(call say,heed $(VERSION) is in $(DESTDIR)$(PREFIX))
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/heed $(DESTDIR)$(PREFIX)/lib/libheed.a $(DESTDIR)$(PREFIX)/lib/libheed.so \
-	    $(DESTDIR)$(PREFIX)/lib/libheed.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/pkgconfig/heed.pc
-	rm -rf $(DESTDIR)$(PREFIX)/include/heed
+	@rm -f $(DESTDIR)$(PREFIX)/bin/heed $(DESTDIR)$(PREFIX)/lib/pkgconfig/heed.pc $(DESTDIR)$(PREFIX)/lib/libheed.a \
+	    $(DESTDIR)$(PREFIX)/lib/libheed-models.a $(DESTDIR)$(PREFIX)/lib/libheed.so $(DESTDIR)$(PREFIX)/lib/libheed.so.$(SOVERSION)
+	@rm -rf $(DESTDIR)$(PREFIX)/include/heed
 
 help:
 	@echo 'make             the program ./heed and the libraries it stands on'
 	@echo 'make demo        trains two language models and a classifier of pictures, shows what they attend to (a minute)'
 	@echo 'make test        all tests (4 minutes); ends with "N passed, N failed"'
 	@echo 'make deps        installs the system packages needed, or names them'
-	@echo 'make install     to DESTDIR, PREFIX (/usr/local): program, libheed.a, libheed.so, headers, heed.pc'
+	@echo 'make install     to DESTDIR, PREFIX (/usr/local): program, libraries, headers, heed.pc'
 	@echo 'make uninstall   takes those away'
 	@echo 'make f64         double precision: the exact gradient check'
 	@echo 'make asan ubsan tsan   the unit tests under a sanitizer'
@@ -168,7 +176,7 @@ help:
 	@echo 'make bench       training speed of the benchmark workloads'
 	@echo 'make parity      helpers for comparisons with PyTorch by hand (tests/parity/README.md)'
 	@echo 'make clean       removes what was built'
-	@echo 'CC=clang, WERROR=1, CFLAGS=..., STB_DIR=FOLDER (stb_image.h elsewhere) may be given.'
+	@echo 'CC=clang, WERROR=1, CFLAGS=..., STB_DIR=FOLDER (stb_image.h elsewhere), V=1 (whole commands) may be given.'
 
 clean:
 	rm -rf build heed .deps-checked

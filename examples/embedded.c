@@ -1,6 +1,6 @@
-/* A trained run inside a program: embedded RUN "prompt". Built with the model's files:
- *     cc embedded.c gpt.c generate.c common.c -I models $(pkg-config --cflags --libs heed) */
-#include "models.h"
+/* A run of `heed train gpt` used inside a program: embedded RUN "prompt".
+ *     cc embedded.c $(pkg-config --cflags --libs heed) -o embedded */
+#include <heed/models.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* A masked language model and its training loop, written out: own_loop TEXTFILE. Each line is a
- * row. */
+/* A masked language model and its training loop, written out: own_loop TEXTFILE. A line is a row.
+ *     cc own_loop.c $(pkg-config --cflags --libs heed) -o own_loop */
 #include <heed/heed.h>
 #include <stdio.h>
 

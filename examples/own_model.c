@@ -1,5 +1,6 @@
 /* A model of one's own, trained by heed_fit with checkpoints and resume like the library's: does
- * attention find the marked one of eight numbers? own_model RUN */
+ * attention find the marked one of eight numbers? own_model RUN
+ *     cc own_model.c $(pkg-config --cflags --libs heed) -o own_model */
 #include <heed/heed.h>
 #include <stdio.h>
 #include <string.h>

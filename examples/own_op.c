@@ -1,5 +1,6 @@
 /* An op of one's own, y = sin(x), with the same rights as the library's: recorded, differentiated,
- * checked against differences. */
+ * checked against differences.
+ *     cc own_op.c $(pkg-config --cflags --libs heed) -o own_op */
 #include <heed/heed.h>
 #include <math.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@ heed_real model_real(const heed_config *f, const char *key) {
     return (heed_real)heed_config_real(f, key);
 }
 
-heed_act model_activation(const heed_config *f) {
+static heed_act activation_named(const heed_config *f, const char *key) {
     static const struct {
         const char *name;
         heed_act act;
@@ -23,9 +23,60 @@ heed_act model_activation(const heed_config *f) {
                  {"tanh", HEED_TANH},        {"sigmoid", HEED_SIGMOID},
                  {"identity", HEED_IDENTITY}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (model_is(f, "activation", names[i].name)) return names[i].act;
+        if (model_is(f, key, names[i].name)) return names[i].act;
     return HEED_GELU;
 }
+
+heed_act model_activation(const heed_config *f) { return activation_named(f, "activation"); }
+
+heed_position_kind model_positions(const heed_config *f) {
+    if (model_is(f, "positions", "sinusoidal")) return HEED_SINUSOIDAL;
+    return model_is(f, "positions", "none") ? HEED_NO_POSITIONS : HEED_LEARNED;
+}
+
+heed_rnn_args model_cells(const heed_config *f, int in) {
+    heed_cell cell = model_is(f, "cell", "lstm")  ? HEED_LSTM
+                     : model_is(f, "cell", "gru") ? HEED_GRU
+                                                  : HEED_RNN;
+    return (heed_rnn_args){.in = in,
+                           .width = model_int(f, "width"),
+                           .cell = cell,
+                           .act = activation_named(f, "cell-activation"),
+                           .layers = model_int(f, "layers"),
+                           .one_bias = heed_config_bool(f, "one-bias"),
+                           .dropout = model_real(f, "dropout")};
+}
+
+/* ---- the head of one neuron ---- */
+
+bool model_two_classes(heed_ctx *c, int classes) {
+    return classes == 2 ||
+           heed_fail(c, HEED_USAGE,
+                     "--head binary has one neuron: expected 2 classes, found %d; hint: "
+                     "--head softmax",
+                     classes);
+}
+
+heed_tensor *model_by_class(heed_tape *t, heed_tensor *z) {
+    if (!z) return NULL;
+    heed_tensor *zero = heed_input(t, NULL, 2, (int[]){z->shape[0], 1});
+    return heed_concat(t, 1, 2, (heed_tensor *[]){zero, z});
+}
+
+heed_tensor *model_targets(heed_tape *t, const int32_t *labels, int rows, heed_real smoothing) {
+    heed_tensor *y = heed_input(t, NULL, 2, (int[]){rows, 1});
+    for (int i = 0; y && i < rows; i++) {
+        if (labels[i] < 0 || labels[i] > 1) {
+            heed_fail(heed_tape_ctx(t), HEED_DATA,
+                      "label of the one neuron: expected 0 or 1, found %d", (int)labels[i]);
+            return NULL;
+        }
+        y->x[i] = (1 - smoothing) * (heed_real)labels[i] + smoothing / 2;
+    }
+    return y;
+}
+
+/* ---- scores ---- */
 
 /* How many entries stand before the label's in the order of probability; ties and NaN count. */
 static int rank_of(const heed_real *row, int classes, int32_t label) {

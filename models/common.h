@@ -18,6 +18,17 @@
 /* A default of the model's own for a setting that all trainings share. */
 #define RATE(value)                                                                                \
     { "lr", HEED_REAL, value, 1e-12, 1e6, NULL, "learning rate at its peak", "Optimizer" }
+/* Cells of recurrent layers. */
+#define CELL_OPTIONS(value, choices)                                                               \
+    CHOICE("cell", value, choices, "of recurrent layers"), CELL_MORE
+#define CELL_MORE                                                                                  \
+    CHOICE("cell-activation", "tanh", "tanh|relu|sigmoid|identity", "g of cell rnn"),              \
+        NO("one-bias", "one bias a gate, h = g(W_h [x ; h] + b_h); else two, as PyTorch has")
+#define BEST(value)                                                                                \
+    {                                                                                              \
+        "best", HEED_CHOICE, value, 0, 0, "loss|accuracy",                                         \
+            "what chooses the best weights, on the validation part", "Evaluation and checkpoints"  \
+    }
 #define SCHEDULE(value)                                                                            \
     {                                                                                              \
         "schedule", HEED_CHOICE, value, 0, 0, "constant|cosine|linear|invsqrt|step",               \
@@ -27,9 +38,19 @@
 #define ACTIVATIONS "gelu|gelu-tanh|relu|silu|tanh"
 
 heed_act model_activation(const heed_config *f);
+heed_position_kind model_positions(const heed_config *f);
+/* Recurrent layers of the settings cell, cell-activation, one-bias, width, layers and dropout. */
+heed_rnn_args model_cells(const heed_config *f, int in);
 bool model_is(const heed_config *f, const char *key, const char *choice);
 int model_int(const heed_config *f, const char *key);
 heed_real model_real(const heed_config *f, const char *key);
+
+/* The head of one neuron z, for two classes. Refuses another number of classes; */
+bool model_two_classes(heed_ctx *c, int classes);
+/* z (B,1) -> (B,2), the logits (0, z): softmax gives (1 - sigmoid(z), sigmoid(z)); */
+heed_tensor *model_by_class(heed_tape *t, heed_tensor *z);
+/* its targets (B,1): (1 - smoothing) label + smoothing / 2. */
+heed_tensor *model_targets(heed_tape *t, const int32_t *labels, int rows, heed_real smoothing);
 
 /* Adds a batch to the score: logits (...,V) and the mean loss over the n labels that are not
  * negative. */

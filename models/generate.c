@@ -36,13 +36,20 @@ static const heed_real *next_logits(generation *g) {
     return y ? y->x + y->size - vocab : NULL;
 }
 
+/* Numbers of a cache's k and v: of `room` tokens, or one state of a recurrent layer. */
+static void cache_sizes(const gpt *m, size_t *k, size_t *v) {
+    const heed_mha_args *a = &m->body.stack.block[0].attn.args;
+    size_t room = (size_t)m->body.len;
+    bool recurrent = m->rnn.args.layers > 0;
+    *k = recurrent ? (size_t)gpt_state_size(m) : room * (size_t)a->heads * (size_t)a->key;
+    *v = recurrent ? 0 : room * (size_t)a->heads * (size_t)a->value;
+}
+
 /* Memory of the caches, of what is seen, and of the choices. */
 static bool start(generation *g, const int32_t *prompt, size_t n) {
     const transformer *b = &g->m->body;
-    const heed_mha_args *a = &b->stack.block[0].attn.args;
-    size_t room = (size_t)b->len;
-    size_t k = room * (size_t)a->heads * (size_t)a->key;
-    size_t v = room * (size_t)a->heads * (size_t)a->value;
+    size_t k, v;
+    cache_sizes(g->m, &k, &v);
     g->seen = malloc((n + (size_t)g->a->count) * sizeof *g->seen);
     g->order = malloc((size_t)b->vocab * sizeof *g->order);
     g->memory = malloc((size_t)b->stack.layers * (k + v) * sizeof *g->memory);

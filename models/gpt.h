@@ -6,8 +6,12 @@
 
 struct gpt {
     transformer body;
+    heed_rnn rnn; /* instead of the blocks: layers 0: absent */
     output_head head;
     heed_tensor *logits, *loss; /* of the last batch, for metrics */
 };
+
+/* Numbers that tell where a recurrent layer is. */
+int gpt_state_size(const gpt *m);
 
 #endif

@@ -12,12 +12,7 @@ bool picture_read(picture_model *m, heed_ctx *c, const heed_config *f) {
                          "model has no size: expected image-size, channels and classes of at least "
                          "1, found %d, %d, %d; hint: --image-size 28 --channels 1 --classes 10",
                          m->size, m->channels, m->classes);
-    if (m->binary && m->classes != 2)
-        return heed_fail(c, HEED_USAGE,
-                         "--head binary has one neuron: expected 2 classes, found %d; hint: "
-                         "--head softmax",
-                         m->classes);
-    return true;
+    return !m->binary || model_two_classes(c, m->classes);
 }
 
 void picture_head(picture_model *m, heed_store *s, int width, const char *init) {
@@ -61,30 +56,13 @@ static heed_tensor *neurons(const picture_model *m, heed_tape *t, heed_tensor *x
     return heed_linear_apply(&m->head, t, m->features(m, t, x));
 }
 
-/* One neuron z is the logits (0, z): softmax gives (1 - sigmoid(z), sigmoid(z)). */
 static heed_tensor *by_class(const picture_model *m, heed_tape *t, heed_tensor *z) {
-    if (!z || !m->binary) return z;
-    heed_tensor *zero = heed_input(t, NULL, 2, (int[]){z->shape[0], 1});
-    return heed_concat(t, 1, 2, (heed_tensor *[]){zero, z});
+    return m->binary ? model_by_class(t, z) : z;
 }
 
 heed_tensor *picture_logits(const void *self, heed_tape *t, heed_tensor *x) {
     const picture_model *m = self;
     return by_class(m, t, neurons(m, t, x));
-}
-
-/* Targets (B,1) of the one neuron: (1 - smoothing) label + smoothing / 2. */
-static heed_tensor *targets(heed_tape *t, const heed_batch *b, heed_real smoothing) {
-    heed_tensor *y = heed_input(t, NULL, 2, (int[]){b->rows, 1});
-    for (int i = 0; y && i < b->rows; i++) {
-        if (b->labels[i] < 0 || b->labels[i] > 1) {
-            heed_fail(heed_tape_ctx(t), HEED_DATA, "label of a picture: expected 0 or 1, found %d",
-                      (int)b->labels[i]);
-            return NULL;
-        }
-        y->x[i] = (1 - smoothing) * (heed_real)b->labels[i] + smoothing / 2;
-    }
-    return y;
 }
 
 /* Evaluation reports the plain cross entropy. */
@@ -93,7 +71,7 @@ heed_tensor *picture_loss(void *self, heed_tape *t, const heed_batch *b) {
     heed_real smoothing = heed_tape_mode(t) == HEED_TRAIN ? m->smoothing : 0;
     heed_tensor *z = neurons(m, t, input(m, t, b));
     m->logits = by_class(m, t, z);
-    if (m->binary) return m->loss = heed_bce(t, z, targets(t, b, smoothing));
+    if (m->binary) return m->loss = heed_bce(t, z, model_targets(t, b->labels, b->rows, smoothing));
     heed_tensor *labels = heed_input_ids(t, b->labels, 1, &b->rows);
     return m->loss = heed_xent(t, z, labels, &(heed_xent_args){.smoothing = smoothing});
 }

@@ -14,10 +14,7 @@
         CHOICE("head", "softmax", "softmax|binary", "a neuron per class, or one for two classes"), \
         NUMBER("smoothing", "0", 0, 0.99,                                                          \
                "share of the target that goes to all classes alike, in training"),                 \
-    {                                                                                              \
-        "best", HEED_CHOICE, "accuracy", 0, 0, "loss|accuracy",                                    \
-            "what chooses the best weights, on the validation part", "Evaluation and checkpoints"  \
-    }
+        BEST("accuracy")
 
 /* The first member of each model's struct, so that the functions below take any of them as self. */
 struct picture_model {

@@ -74,7 +74,6 @@ static bool batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
 static void metrics(void *self, const heed_batch *b, heed_score *score) {
     mlm *m = self;
     model_score(m->logits, m->loss, b->labels, score);
-    score->bytes += (double)b->label_bytes;
 }
 
 const heed_model heed_model_mlm = {

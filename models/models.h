@@ -10,7 +10,8 @@
  * head; rnn: the same embeddings, encoder.* and decoder.* as PyTorch's layers, bridge.N,
  * decoder.attend.{w u score query key value} head. Probes: encoder.N.attn.weights,
  * decoder.N.attn.weights, decoder.N.cross.weights (B,heads,T,S); rnn: decoder.attend.weights
- * (B,T,S). */
+ * (B,T,S). textcls and tag: embed.token.weight embed.position.weight, encoder.* (recurrent: as
+ * PyTorch's layer) norm head. */
 #ifndef MODELS_H
 #define MODELS_H
 
@@ -25,9 +26,12 @@ typedef struct mlp mlp;
 typedef struct pair_model pair_model; /* what seq2seq and rnn begin with */
 typedef struct seq2seq seq2seq;
 typedef struct rnn rnn;
+typedef struct text_model text_model; /* what textcls and tag begin with */
+typedef struct textcls textcls;
+typedef struct tag tag;
 
 extern const heed_model heed_model_mlm, heed_model_gpt, heed_model_vit, heed_model_cnn,
-    heed_model_mlp, heed_model_seq2seq, heed_model_rnn;
+    heed_model_mlp, heed_model_seq2seq, heed_model_rnn, heed_model_textcls, heed_model_tag;
 
 /* All of them, ended by NULL: what `heed train` and heed_run_open take. */
 extern const heed_model *const heed_models[];
@@ -81,6 +85,13 @@ typedef struct {
 bool pair_translate(const void *self, heed_tape *t, const int32_t *source, size_t n,
                     const pair_decoding *a, int32_t *out, pair_target *about);
 
+/* Classifier of texts: ids (B,S), pad (B,S) or NULL -> logits (B,classes). The head of one neuron z
+ * gives (0, z). */
+heed_tensor *textcls_logits(const textcls *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad);
+
+/* A label for every token: ids (B,S), pad (B,S) or NULL -> logits (B,S,classes). */
+heed_tensor *tag_logits(const tag *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad);
+
 /* How to go on from a prompt. */
 typedef struct {
     int count;          /* tokens to make */
@@ -113,6 +124,8 @@ typedef struct {
     const char *settings; /* "layers=2 heads=4 ..." */
 } model_preset;
 extern const model_preset model_presets[]; /* ended by {0} */
+/* The model's presets in turn: the one after `after` (NULL: the first), NULL at the end. */
+const model_preset *model_preset_next(const char *model, const model_preset *after);
 
 /* Sets what preset `name` says of the keys that f has, at HEED_FROM_PRESET. An unknown name is an
  * error that lists those of the model. */

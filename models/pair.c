@@ -66,4 +66,5 @@ heed_tensor *pair_loss(void *self, heed_tape *t, const heed_batch *b) {
 void pair_metrics(void *self, const heed_batch *b, heed_score *score) {
     const pair_model *m = self;
     model_score(m->out, m->loss, b->labels, score);
+    score->bytes += (double)b->label_bytes;
 }

@@ -17,17 +17,16 @@ struct rnn {
     heed_rnn encoder, decoder;
     heed_linear bridge[HEED_RNN_LAYERS]; /* W, b of s_0; w NULL: s_0 is the last state */
     bool fixed;                          /* no attention: one c for all steps */
+    char init[32];                       /* "": the layers' own */
     heed_attend attend;
     heed_linear head;
 };
 
 static const heed_option options[] = {
-    CHOICE("cell", "gru", "rnn|gru|lstm", "of encoder and decoder"),
-    CHOICE("activation", "tanh", "tanh|relu|sigmoid|identity", "g of cell rnn"),
+    CELL_OPTIONS("gru", "rnn|gru|lstm"),
     WHOLE("layers", "1", 1, HEED_RNN_LAYERS, "recurrent layers of encoder and decoder"),
     WHOLE("width", "128", 1, 1 << 16, "of embeddings and states"),
     YES("bidirectional", "the encoder reads both ways"),
-    NO("one-bias", "one bias a gate, h = g(W_h [x ; h] + b_h); else two, as PyTorch has"),
     CHOICE("bridge", "dense", "dense|copy", "s_0: tanh(W last + b), or the last state itself"),
     CHOICE("attention", "additive", "additive|dot|scaled|general|none",
            "f_att; none: one fixed context enters every step"),
@@ -38,6 +37,7 @@ static const heed_option options[] = {
           "width where both ways make the inputs wider"),
     WHOLE("value-width", "0", 0, 1 << 16, "values projected to this width; 0: as they are"),
     NUMBER("dropout", "0", 0, 0.99, "of embeddings and between layers"),
+    INIT_STD("0"),
     PAIR_OPTIONS("true", "0"),
     RATE("0.002"),
     {0}};
@@ -46,20 +46,15 @@ static const heed_option options[] = {
 
 static int ways(const rnn *m) { return m->encoder.args.bidirectional ? 2 : 1; }
 
-static heed_rnn_args layers_args(const heed_config *f, int in) {
-    static const char *const cells[] = {"rnn", "gru", "lstm"};
-    int cell = 0;
-    while (cell < 2 && !model_is(f, "cell", cells[cell])) cell++;
-    return (heed_rnn_args){.in = in,
-                           .width = model_int(f, "width"),
-                           .cell = (heed_cell)cell,
-                           .act = model_activation(f),
-                           .layers = model_int(f, "layers"),
-                           .one_bias = heed_config_bool(f, "one-bias"),
-                           .dropout = model_real(f, "dropout")};
+static const char *init_of(const rnn *m) { return m->init[0] ? m->init : NULL; }
+
+static heed_rnn_args layers_args(const rnn *m, const heed_config *f, int in) {
+    heed_rnn_args a = model_cells(f, in);
+    a.init = init_of(m);
+    return a;
 }
 
-static heed_attend_args attend_args(const heed_config *f, int query, int input) {
+static heed_attend_args attend_args(const rnn *m, const heed_config *f, int query, int input) {
     static const char *const kinds[] = {"additive", "dot", "scaled", "general"};
     int kind = 0, inner = model_int(f, "attention-width");
     while (kind < 3 && !model_is(f, "attention", kinds[kind])) kind++;
@@ -69,7 +64,8 @@ static heed_attend_args attend_args(const heed_config *f, int query, int input) 
                           .inner = inner ? inner : query,
                           .key = model_int(f, "key-width"),
                           .value = model_int(f, "value-width"),
-                          .all_biases = heed_config_bool(f, "attention-biases")};
+                          .all_biases = heed_config_bool(f, "attention-biases"),
+                          .init = init_of(m)};
     if ((kind == HEED_DOT || kind == HEED_SCALED_DOT) && query != input && !a.key) a.key = query;
     return a;
 }
@@ -85,25 +81,27 @@ static bool bridges(rnn *m, heed_store *s, const heed_config *f) {
     for (int i = 0; !copy && i < a->layers; i++) {
         char name[32];
         snprintf(name, sizeof name, "bridge.%d", i);
-        heed_linear_init(&m->bridge[i], s, name,
-                         (heed_linear_args){.in = states * ways(m), .out = states});
+        heed_linear_init(
+            &m->bridge[i], s, name,
+            (heed_linear_args){.in = states * ways(m), .out = states, .init = init_of(m)});
     }
     return true;
 }
 
 static bool init_layers(rnn *m, heed_store *s, const heed_config *f) {
     int width = model_int(f, "width"), value = model_int(f, "value-width");
-    heed_rnn_args a = layers_args(f, width);
+    heed_rnn_args a = layers_args(m, f, width);
     a.bidirectional = heed_config_bool(f, "bidirectional");
     heed_rnn_init(&m->encoder, s, "encoder", a);
     if (!bridges(m, s, f)) return false;
     int input = width * ways(m), context = value && !m->fixed ? value : input;
     heed_scope(s, "decoder");
-    if (!m->fixed) heed_attend_init(&m->attend, s, "attend", attend_args(f, width, input));
-    heed_rnn_init(&m->decoder, s, "", layers_args(f, width + context));
+    if (!m->fixed) heed_attend_init(&m->attend, s, "attend", attend_args(m, f, width, input));
+    heed_rnn_init(&m->decoder, s, "", layers_args(m, f, width + context));
     heed_unscope(s);
-    heed_linear_init(&m->head, s, "head",
-                     (heed_linear_args){.in = width + context, .out = m->pair.vocab});
+    heed_linear_init(
+        &m->head, s, "head",
+        (heed_linear_args){.in = width + context, .out = m->pair.vocab, .init = init_of(m)});
     return heed_state(heed_store_ctx(s)) == HEED_OK;
 }
 
@@ -267,6 +265,8 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     m->pair.start = start;
     m->pair.next = next_logits;
     m->fixed = model_is(f, "attention", "none");
+    double std = heed_config_real(f, "init-std");
+    if (std > 0) snprintf(m->init, sizeof m->init, "normal:%.9g", std);
     if (!pair_read(&m->pair, heed_store_ctx(s), f)) return false;
     pair_embeddings(&m->pair, s, model_int(f, "width"), "normal:1", &m->source, &m->target);
     heed_drop_init(&m->source_drop, s, "embed.source_drop", model_real(f, "dropout"));

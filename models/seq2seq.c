@@ -34,19 +34,17 @@ static const heed_option options[] = {
 /* ---- parameters ---- */
 
 static void embeddings(seq2seq *m, heed_store *s, const heed_config *f) {
-    static const char *const kinds[] = {"learned", "sinusoidal", "none"};
-    static const heed_position_kind places[] = {HEED_LEARNED, HEED_SINUSOIDAL, HEED_NO_POSITIONS};
     char init[32];
-    int width = m->encoder.width, kind = 0;
-    while (kind < 2 && !model_is(f, "positions", kinds[kind])) kind++;
+    int width = m->encoder.width;
+    heed_position_kind kind = model_positions(f);
     bool scaled = heed_config_bool(f, "scale-embed");
     m->scale = scaled ? (heed_real)sqrt(width) : 1;
     snprintf(init, sizeof init, "normal:%.9g", scaled ? 1 / sqrt(width) : 0.02);
     pair_embeddings(&m->pair, s, width, scaled ? init : stack_init_or(&m->encoder, init),
                     &m->source, &m->target);
     heed_scope(s, "embed");
-    heed_position_init(&m->source_place, s, "source_position", places[kind], m->pair.len, width);
-    heed_position_init(&m->target_place, s, "target_position", places[kind], m->pair.len, width);
+    heed_position_init(&m->source_place, s, "source_position", kind, m->pair.len, width);
+    heed_position_init(&m->target_place, s, "target_position", kind, m->pair.len, width);
     heed_drop_init(&m->source_drop, s, "source_drop", model_real(f, "dropout"));
     heed_drop_init(&m->target_drop, s, "target_drop", model_real(f, "dropout"));
     heed_unscope(s);

@@ -66,7 +66,7 @@ static void check_beta(heed_ctx *c, double beta) {
 void stack_make(block_stack *m, heed_store *s, const heed_config *f, stack_kind kind) {
     check_beta(heed_store_ctx(s), heed_config_real(f, "beta"));
     heed_block_args args = stack_block_args(m, f, kind.causal);
-    for (int i = 0; i < m->layers; i++) {
+    for (int i = 0; i < m->layers && !kind.recurrent; i++) {
         char name[48];
         snprintf(name, sizeof name, "%s.%d", kind.name, i);
         heed_block_init(&m->block[i], s, name, args);

@@ -37,6 +37,7 @@ typedef struct {
 typedef struct {
     const char *name; /* of the blocks: "encoder" */
     bool causal;
+    bool recurrent;      /* recurrent layers stand instead of the blocks, and no positions */
     bool scale_residual; /* projections onto the residual stream start at init-std / sqrt(2 layers)
                           */
     bool final_norm;

@@ -1,17 +1,13 @@
 /* text.c -- the transformer on tokens that the language models share. */
 #include "text.h"
 
-static heed_position_kind position_kind(const heed_config *f) {
-    if (model_is(f, "positions", "sinusoidal")) return HEED_SINUSOIDAL;
-    return model_is(f, "positions", "none") ? HEED_NO_POSITIONS : HEED_LEARNED;
-}
-
-static void embeddings(transformer *m, heed_store *s, const heed_config *f) {
+static void embeddings(transformer *m, heed_store *s, const heed_config *f, stack_kind kind) {
     int types = model_int(f, "token-types"), width = m->stack.width;
     const char *init = stack_init_or(&m->stack, "normal:0.02");
     heed_scope(s, "embed");
     m->token = heed_param(s, "token.weight", init, 2, (int[]){m->vocab, width});
-    heed_position_init(&m->position, s, "position", position_kind(f), m->len, width);
+    heed_position_init(&m->position, s, "position",
+                       kind.recurrent ? HEED_NO_POSITIONS : model_positions(f), m->len, width);
     if (types) m->type = heed_param(s, "type.weight", init, 2, (int[]){types, width});
     if (heed_config_bool(f, "embed-norm"))
         heed_norm_init(&m->embed_norm, s, "norm", width, model_real(f, "norm-eps"),
@@ -31,7 +27,7 @@ bool transformer_init(transformer *m, heed_store *s, const heed_config *f, stack
             "model has no size: expected vocab of at least 1 and 1 to %d layers, found "
             "vocab %d, layers %d; hint: --vocab, --layers",
             MODEL_LAYERS, m->vocab, m->stack.layers);
-    embeddings(m, s, f);
+    embeddings(m, s, f, kind);
     stack_make(&m->stack, s, f, kind);
     return heed_state(c) == HEED_OK;
 }

@@ -49,6 +49,22 @@ static int usual_patch(int size) {
     return nearest_divisor(size, size > 56 ? size / 8.0 : 7, size < 4 ? size : size / 4);
 }
 
+/* More than 16 patches a side are thousands in all, and attention is quadratic in them. */
+static bool few_patches(int size, int patch) { return size / patch <= 16; }
+
+static bool refuse_size(heed_ctx *c, int size, int patch) {
+    int by = 1; /* every second size or so divides well */
+    while (!few_patches(size - by, usual_patch(size - by)) &&
+           !few_patches(size + by, usual_patch(size + by)))
+        by++;
+    int good = few_patches(size - by, usual_patch(size - by)) ? size - by : size + by;
+    return heed_fail(c, HEED_USAGE,
+                     "no usual patch tiles the picture: image-size %d: expected at most 16 a side, "
+                     "found %d of %d pixels; hint: --image-size %d, or --patch %d if so many are "
+                     "meant",
+                     size, size / patch, patch, good, patch);
+}
+
 static bool refuse_patch(heed_ctx *c, int size, int patch) {
     char list[128] = "";
     for (int p = 1; p <= size; p++) {
@@ -94,7 +110,10 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
                        .final_norm = heed_config_bool(f, "final-norm")};
     if (!picture_read(&m->base, c, f)) return false;
     int size = m->base.size, patch = model_int(f, "patch");
-    if (patch == 0) patch = usual_patch(size);
+    if (patch == 0) {
+        patch = usual_patch(size);
+        if (!few_patches(size, patch)) return refuse_size(c, size, patch);
+    }
     if (size % patch) return refuse_patch(c, size, patch);
     m->base.features = features;
     stack_read(&m->stack, f, kind);

@@ -16,7 +16,7 @@ part() {
     if [ -z "$line" ] || { [ $status != 0 ] && [ "$f" = 0 ]; }; then
         p=${p:-0} f=$((${f:-0} + 1))
     fi
-    [ "$f" = 0 ] || { grep -vE '^(cc|gcc|clang|ar) ' "$log" | tail -40; }
+    [ "$f" = 0 ] || { grep -vE '^ *(CC|LD|AR|cc|gcc|clang|ar) ' "$log" | tail -40; }
     printf '%-10s %5d passed, %d failed  (%d s)\n' "$name" "$p" "$f" $(($(date +%s) - start))
     passed=$((passed + p)) failed=$((failed + f))
 }

@@ -6,49 +6,57 @@ dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
 result() { if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $2"; fi; }
 ${MAKE:-make} -s install DESTDIR="$dir" PREFIX=/usr >/dev/null 2>&1
 result $? "make install"
-flags="-I$dir/usr/include -L$dir/usr/lib -Wl,-rpath,$dir/usr/lib -lheed"
-if command -v pkg-config >/dev/null 2>&1; then
-    flags="$(PKG_CONFIG_PATH=$dir/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$dir pkg-config --cflags --libs heed) -Wl,-rpath,$dir/usr/lib"
+export OMP_NUM_THREADS=1 # spinning teams would crowd out whatever else the machine does
+export PKG_CONFIG_PATH="$dir/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$dir" LD_LIBRARY_PATH="$dir/usr/lib"
+if ! command -v pkg-config >/dev/null 2>&1; then # a stand-in, which prints what heed.pc says
+    mkdir "$dir/bin" && export PATH="$dir/bin:$PATH"
+    printf '%s\n' '#!/bin/sh' "sed -n 's/^Cflags: //p; s/^Libs: //p' $PKG_CONFIG_PATH/heed.pc |" \
+        "sed 's|.{includedir}|$dir/usr/include|; s|.{libdir}|$dir/usr/lib|'" >"$dir/bin/pkg-config"
+    chmod +x "$dir/bin/pkg-config"
 fi
-build() { # SOURCES...: the first names the program
-    ${CC:-gcc} -std=c11 -Wall -Wextra -Werror -O1 "$@" -Imodels -o "$dir/$(basename "$1" .c)" $flags -lm
-    result $? "building $1"
-}
-run() { (cd "$dir" && "$@" >"$dir/out" 2>&1); s=$?; [ $s = 0 ] || cat "$dir/out"; result $s "$*"; }
-for f in xor own_op own_loop own_model; do build examples/$f.c; done
-build examples/embedded.c models/gpt.c models/generate.c models/common.c
+cc() { command ${CC:-gcc} -std=c11 -Wall -Wextra -Werror -O1 "$@"; }
+run() { "$@" >out 2>&1; s=$?; [ $s = 0 ] || cat out; result $s "$*"; }
+cp examples/*.c "$dir"
+cd "$dir" || exit 1
+# Each example names the command that builds it.
+for f in *.c; do
+    line=$(sed -n 's|^ \* *\(cc [^*]*\).*|\1|p' "$f")
+    eval "${line:-false}"
+    result $? "$f: ${line:-it has no line that builds it}"
+done
 printf '%s\n' "Paris is the capital of France ." "Rome is the capital of Italy ." "Madrid is the capital of Spain ." \
-    "France lies in Europe ." "Italy lies in Europe ." "Kenya lies in Africa ." >"$dir/facts.txt"
-run "$dir/xor"
-run "$dir/own_op"
-run "$dir/own_loop" facts.txt
-run "$dir/own_model" run
-"$dir/usr/bin/heed" train gpt "$dir/facts.txt" -o "$dir/gpt" --tokenizer word --layers 1 --width 32 --heads 2 --block 8 \
-    --packing lines --batch 8 --steps 60 --val-split 0 >"$dir/out" 2>&1
+    "France lies in Europe ." "Italy lies in Europe ." "Kenya lies in Africa ." >facts.txt
+run ./xor
+run ./own_op
+run ./own_loop facts.txt
+run ./own_model run
+usr/bin/heed train gpt facts.txt -o gpt --tokenizer word --layers 1 --width 32 --heads 2 --block 8 \
+    --packing lines --batch 8 --steps 60 --val-split 0 >out 2>&1
 result $? "training a run for embedded"
-run "$dir/embedded" gpt "Paris is the capital of"
+run ./embedded gpt "Paris is the capital of"
 # Every header alone, as C and as C++; only marked symbols leave the shared library.
-for h in "$dir"/usr/include/heed/*.h; do
-    printf '#include <heed/%s>\n' "$(basename "$h")" >"$dir/h.c"
-    ${CC:-gcc} -std=c11 -Wall -Wextra -Werror -I"$dir/usr/include" -fsyntax-only "$dir/h.c"
+for h in usr/include/heed/*.h; do
+    printf '#include <heed/%s>\n' "$(basename "$h")" >h.c
+    ${CC:-gcc} -std=c11 -Wall -Wextra -Werror -Iusr/include -fsyntax-only h.c
     result $? "$(basename "$h") alone in C"
     if command -v g++ >/dev/null 2>&1; then
-        g++ -Wall -Wextra -Werror -I"$dir/usr/include" -fsyntax-only -x c++ "$dir/h.c"
+        g++ -Wall -Wextra -Werror -Iusr/include -fsyntax-only -x c++ h.c
         result $? "$(basename "$h") alone in C++"
     fi
 done
-nm -D --defined-only "$dir/usr/lib/libheed.so.0" | awk '{print $3}' | grep -vE '^heed_[a-z]|^_(init|fini)$|^heed_' >"$dir/out"
-[ -s "$dir/out" ] && cat "$dir/out"
-[ ! -s "$dir/out" ]
+nm -D --defined-only usr/lib/libheed.so.0 | awk '{print $3}' | grep -vE '^heed_[a-z]|^_(init|fini)$|^heed_' >out
+[ -s out ] && cat out
+[ ! -s out ]
 result $? "libheed.so shows only heed_ names"
-nm -D --defined-only "$dir/usr/lib/libheed.so.0" | grep -q ' heed__'
+nm -D --defined-only usr/lib/libheed.so.0 | grep -q ' heed__'
 [ $? = 1 ]
 result $? "libheed.so hides heed__ names"
-size=$(stat -c %s "$dir/usr/lib/libheed.so.0")
-[ "$size" -lt 1000000 ]
-result $? "libheed.so has $size bytes: at least 1 MB"
-"$dir/usr/bin/heed" --version >/dev/null
+size=$(stat -c %s usr/lib/libheed.so.0)
+[ "$size" -lt 1300000 ]
+result $? "libheed.so has $size bytes: at least 1.3 MB"
+usr/bin/heed --version >/dev/null
 result $? "installed heed --version"
+cd "$root" || exit 1
 ${MAKE:-make} -s uninstall DESTDIR="$dir" PREFIX=/usr >/dev/null 2>&1 && [ -z "$(find "$dir/usr" -type f -o -type l)" ]
 result $? "make uninstall leaves nothing"
 echo "$passed passed, $failed failed"

@@ -34,6 +34,8 @@ static bool tiny_batch(void *self, void *data, heed_batch_at at, heed_batch *out
         p->x[2 * i + 1] = (heed_real)b;
         p->labels[i] = (a > 0) != (b > 0);
     }
+    p->samples += at.val && at.sample;
+    p->others += at.val && !at.sample;
     if (!at.val && (int64_t)at.index == p->poison) p->x[0] = p->bad;
     *out = (heed_batch){.rows = at.rows, .len = 2, .x = p->x, .labels = p->labels};
     out->items = (size_t)at.rows;

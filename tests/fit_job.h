@@ -17,6 +17,7 @@ typedef struct {
     int64_t poison; /* in this step an input is `bad`; -1: never */
     heed_real bad;
     uint64_t evals, epoch;
+    int samples, others; /* evaluation batches, of samples and of whole parts */
     heed_real x[512];
     int32_t labels[256];
 } points;

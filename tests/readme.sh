@@ -15,6 +15,7 @@ for block in "$dir"/block*; do
     [ -e "$block" ] || { bad "README.md has no block marked sh test"; break; }
     if (cd "$dir" && NO_COLOR=1 sh -e "$block" >"$dir/out" 2>&1 </dev/null); then ok; else cat "$block"; tail -20 "$dir/out"; bad "$(basename "$block") of README.md"; fi
 done
+awk '/^```c$/ {inside = 1; next} /^```/ {inside = 0} inside' README.md | cmp -s - examples/xor.c && ok || bad "README.md and examples/xor.c differ"
 # `src/ops/attention.c: forward` means: that file defines or calls something of that name.
 grep -oE '`[a-z]+/[a-z_/]+\.[ch]: [a-z_0-9]+`' docs/notes.md | tr -d '`' | sort -u >"$dir/names"
 [ -s "$dir/names" ] || bad "docs/notes.md names no function"

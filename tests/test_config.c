@@ -38,7 +38,7 @@ TEST(config_defaults_and_ranks) {
     CHECK_TEXT(heed_config_text(f, "tie"), "false");
     CHECK(heed_config_has(f, "val") && !heed_config_has(f, "va") && !heed_config_has(f, "valu"));
     const char *value;
-    CHECK_TEXT(heed_config_at(f, 3, &value)->name, "lr");
+    CHECK_TEXT(heed_config_at(f, 4, &value)->name, "lr");
     CHECK_TEXT(value, "1e-3");
     CHECK(!heed_config_at(f, 9, &value) && !heed_config_at(f, -1, NULL));
     CHECK_FAILS(c, heed_config_int(f, "width"), HEED_USAGE, "setting width is wrong");
@@ -268,7 +268,7 @@ TEST(config_help_is_aligned) {
     heed_config *f = heed_config_new(
         c, (const heed_option *const[]){model_options, fit_options, long_help, NULL});
     heed_text out = {.c = c};
-    CHECK(heed_config_help(f, &out));
+    CHECK(heed_config_help(f, &out, 100));
     CHECK_HAS(out.s, "Model:\n  --layers N                    encoder blocks [4]\n");
     CHECK_HAS(out.s, "  --norm pre|post               where the layer norm stands [post]\n");
     CHECK_HAS(out.s, "  --[no-]tie                    share embedding and head [true]\n");
@@ -276,6 +276,29 @@ TEST(config_help_is_aligned) {
               "--a-very-long-option-name-to-break TEXT\n                                words");
     for (char *line = out.s, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
         CHECK(end - line <= 100);
+    heed_text_free(&out);
+    CHECK(heed_config_help(f, &out, 70));
+    for (char *line = out.s, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
+        CHECK(end - line <= 70);
+    heed_text_free(&out);
+    CLOSE(c);
+}
+
+/* A table of other defaults leaves the order as it is. */
+TEST(config_defaults_of_another_table_move_nothing) {
+    static const heed_option first[] = {{"b", HEED_INT, "7", 0, 9, NULL, "b", "Mine"}, {0}};
+    static const heed_option second[] = {{"a", HEED_INT, "1", 0, 9, NULL, "a", "One"},
+                                         {"b", HEED_INT, "2", 0, 9, NULL, "b", NULL},
+                                         {"c", HEED_INT, "3", 0, 9, NULL, "c", "Two"},
+                                         {0}};
+    heed_ctx *c = heed_open(NULL);
+    heed_text out = {.c = c};
+    heed_config *f = heed_config_new(c, (const heed_option *const[]){first, second, NULL});
+    CHECK(heed_config_write(f, &out, false));
+    CHECK_TEXT(out.s, "a = 1\nb = 7\nc = 3\n");
+    heed_text_free(&out);
+    CHECK(heed_config_help(f, &out, 80));
+    CHECK(!strstr(out.s, "Mine") && strstr(out.s, "--b") < strstr(out.s, "Two:"));
     heed_text_free(&out);
     CLOSE(c);
 }
@@ -290,6 +313,6 @@ TEST(config_takes_null) {
     CHECK_TEXT(heed_config_text(NULL, "a"), "");
     CHECK(heed_config_real(NULL, "a") == 0 && heed_config_count(NULL) == 0);
     CHECK(!heed_config_has(NULL, "a") && !heed_config_write(NULL, &out, true));
-    CHECK(!heed_config_help(NULL, &out));
+    CHECK(!heed_config_help(NULL, &out, 80));
     heed_config_free(NULL);
 }

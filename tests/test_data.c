@@ -358,6 +358,27 @@ TEST(corpus_masks_restore_the_text) {
     CLOSE(w.c);
 }
 
+/* A row of the first batches is as likely to stand late in the text as early. */
+TEST(corpus_evaluation_of_a_part_is_a_fair_sample) {
+    world w = open_world(4000, 9, (heed_corpus_args){.block = 16, .val_split = 0.5});
+    uint64_t evals = heed_corpus_evals(w.corpus, 4);
+    int *seen = calloc(4000, sizeof *seen), late = 0, rows = 0;
+    for (uint64_t i = 0; i < evals; i++) {
+        heed_batch b;
+        heed_batch_at at = {.val = true, .index = i, .rows = 4, .sample = true};
+        CHECK(heed_gpt_batch(w.corpus, at, &b));
+        for (int row = 0; row < b.rows; row++) {
+            int place = w.place[b.ids[row * b.len]];
+            CHECK(seen[place]++ == 0);
+            late += i < evals / 4 && place >= 2000;
+            rows += i < evals / 4;
+        }
+    }
+    CHECK(rows >= 24 && late > rows / 5 && late < rows - rows / 5);
+    free(seen);
+    CLOSE(w.c);
+}
+
 TEST(corpus_evaluation_masks_are_fixed) {
     heed_corpus_args a = {HEED_LINES, .bracket = true, .block = 16, .val_split = 0.2};
     world w = open_world(1000, 9, a);

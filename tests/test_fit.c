@@ -127,6 +127,11 @@ TEST(fit_evaluates_what_there_is) {
     job_fit(&j);
     CHECK(isfinite(j.result.val_loss));
     CHECK_HAS(j.notes, "3 of the 4 validation batches");
+    CHECK(j.data.samples >= 30 && j.data.others == 0);
+    CLOSE(j.c);
+    job_open(&j, NULL, "steps=10 eval-batches=4", (heed_options){.threads = 1});
+    job_fit(&j);
+    CHECK(j.data.samples == 0 && j.data.others >= 40 && !strstr(j.notes, "batches"));
     CLOSE(j.c);
 }
 
@@ -143,6 +148,7 @@ TEST(fit_minutes_becomes_steps) {
     char *text = slurp("timed", "config.conf", &n);
     CHECK_HAS(text, "\nsteps = ");
     CHECK_HAS(text, "minutes = 0\n");
+    CHECK_HAS(text, "\ntimed = 0.02\n");
     spill(".", "again.conf", text, n);
     free(text);
     /* the settings of the timed run give it again */
@@ -150,8 +156,14 @@ TEST(fit_minutes_becomes_steps) {
     char path[256];
     heed_config_read(j.args.config, path_of(path, ".", "again.conf"), HEED_FROM_FILE);
     job_fit(&j);
+    CHECK(heed_config_real(j.args.config, "timed") == 0.02);
     CLOSE(j.c);
     CHECK(same_run("timed", "again"));
+    job_open_resume(&j, "timed", "steps=1000000", (heed_options){.threads = 1});
+    j.stop_at = j.result.step + 1;
+    job_fit(&j); /* another length is not that of the time */
+    CHECK(heed_config_real(j.args.config, "timed") == 0);
+    heed_close(j.c);
 }
 
 TEST(fit_stops_early) {

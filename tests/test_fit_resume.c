@@ -367,7 +367,7 @@ static void limit_files(size_t bytes) {
 
 TEST(fit_full_disk_leaves_no_partial_run) {
     void (*was)(int) = signal(SIGXFSZ, SIG_IGN);
-    command("mkdir %s/mine; echo mine >%s/mine/text", test_folder(), test_folder());
+    command("mkdir %s/mine; echo mine >%s/mine/.text", test_folder(), test_folder());
     for (size_t bytes = 1; bytes < 1000; bytes += 150) {
         static const char *const runs[] = {"run", "mine"};
         for (int i = 0; i < 2; i++) {
@@ -379,7 +379,7 @@ TEST(fit_full_disk_leaves_no_partial_run) {
             CHECK(heed_state(j.c) == HEED_FAILED);
             CHECK_HAS(heed_why(j.c), "large");
             CHECK(!exists("run", ""));
-            CHECK(exists("mine", "text") && !exists("mine", "config.conf"));
+            CHECK(exists("mine", ".text") && !exists("mine", "config.conf"));
             CHECK(!exists("mine", "last.new") && !exists("mine", "train.log"));
             heed_close(j.c);
         }

@@ -1,7 +1,8 @@
 /* models/mlm.c, gpt.c and vit.c against BERT, GPT-2 and ViT of transformers, and cnn.c against
- * PyTorch's layers, from the same weights on the same batches (tests/golden/make_models.py):
- * logits, attention weights and gradients of the initial model, the losses of 20 AdamW steps, and
- * running statistics after them. */
+ * PyTorch's layers; models of pairs against a Transformer and an RNN with attention, from the same
+ * weights on the same batches (tests/golden/make_models.py): logits, attention weights and
+ * gradients of the initial model, the losses of 20 AdamW steps, and running statistics after them.
+ */
 #include "../models/models.h"
 #include "golden.h"
 
@@ -11,8 +12,8 @@ typedef struct {
     const heed_model *model;
     heed_store *s;
     void *self;
-    int rows, len, picks;
-    int32_t *ids, *pad, *label, *pick; /* of all batches; NULL where the model has none */
+    int rows, len, source, picks;
+    int32_t *ids, *src, *pad, *label, *pick; /* of all batches; NULL where the model has none */
     heed_real *x;
 } twin;
 
@@ -72,6 +73,9 @@ static bool twin_open(twin *w, const heed_model *model, const char *path) {
     const heed_array *p = heed_safetensors_find(w->file, "picks");
     w->x = numbers(w, "x");
     const heed_array *a = heed_safetensors_find(w->file, w->x ? "x" : "ids");
+    const heed_array *source = heed_safetensors_find(w->file, "src");
+    w->source = source ? (int)source->shape[2] : 0;
+    w->src = indices(w, "src");
     w->rows = (int)a->shape[1];
     for (int i = 2, n = 1; i < a->dims; i++) w->len = n *= (int)a->shape[i];
     w->picks = p ? (int)p->shape[1] : 0;
@@ -87,6 +91,7 @@ static void twin_close(twin *w) {
     CLOSE(w->c);
     free(w->self);
     free(w->ids);
+    free(w->src);
     free(w->pad);
     free(w->label);
     free(w->pick);
@@ -94,12 +99,16 @@ static void twin_close(twin *w) {
 }
 
 static heed_batch batch_at(const twin *w, int step) {
+    int sources = w->rows * w->source;
     int cells = w->rows * w->len, labels = w->picks ? w->picks : w->x ? w->rows : cells;
     heed_batch b = {.rows = w->rows,
                     .len = w->len,
                     .ids = w->ids ? w->ids + step * cells : NULL,
                     .x = w->x ? w->x + step * cells : NULL,
-                    .pad = w->pad ? w->pad + step * cells : NULL,
+                    .src_len = w->source,
+                    .src = w->src ? w->src + step * sources : NULL,
+                    .src_pad = w->src ? w->pad + step * sources : NULL,
+                    .pad = w->pad && !w->src ? w->pad + step * cells : NULL,
                     .labels = w->label + step * labels,
                     .picks = w->pick ? w->pick + step * w->picks : NULL,
                     .pick_count = w->picks};
@@ -130,9 +139,24 @@ static heed_tensor *logits_of(const twin *w, heed_tape *t, const heed_batch *b) 
                               heed_input(t, b->x, 4, (int[]){b->rows, size, size, channels}));
     }
     heed_tensor *ids = heed_ids(t, b->ids, b->rows, b->len);
+    if (b->src)
+        return pair_logits(w->self, t, heed_ids(t, b->src, b->rows, b->src_len),
+                           heed_ids(t, b->src_pad, b->rows, b->src_len), ids);
     if (w->model == &heed_model_gpt) return gpt_logits(w->self, t, ids, NULL);
     return mlm_logits(w->self, t, ids, NULL, heed_ids(t, b->pad, b->rows, b->len),
                       heed_input_ids(t, b->picks, 1, &b->pick_count));
+}
+
+/* Of models of pairs every kept weight stands in the file by its path. */
+static void check_alignments(const twin *w, const heed_tape *t) {
+    CHECK(heed_probe_count(t) == (w->model == &heed_model_rnn ? 1 : 3 * (int)setting(w, "layers")));
+    for (int i = 0; i < heed_probe_count(t); i++) {
+        const char *path;
+        char name[64];
+        const heed_tensor *a = heed_probe_at(t, i, &path);
+        snprintf(name, sizeof name, "a.%s", path);
+        compare(w, name, a->x, a->size);
+    }
 }
 
 /* Rows of padding are nobody's business: BERT computes something there, too, and it is the same. */
@@ -144,6 +168,10 @@ static void check_views(const twin *w, const char *stack) {
     heed_tensor *y = logits_of(w, t, &b);
     CHECK(y);
     if (y) compare(w, "logits", y->x, y->size);
+    if (b.src) {
+        check_alignments(w, t);
+        return;
+    }
     int layers = (int)setting(w, "layers");
     CHECK(heed_probe_count(t) == layers);
     for (int i = 0; i < layers; i++) {
@@ -235,3 +263,12 @@ TEST(golden_gpt) { check_twin(&heed_model_gpt, "tests/golden/gpt.safetensors", "
 TEST(golden_vit) { check_twin(&heed_model_vit, "tests/golden/vit.safetensors", "encoder"); }
 
 TEST(golden_cnn) { check_twin(&heed_model_cnn, "tests/golden/cnn.safetensors", ""); }
+
+TEST(golden_seq2seq) { check_twin(&heed_model_seq2seq, "tests/golden/seq2seq.safetensors", ""); }
+
+TEST(golden_rnn) { check_twin(&heed_model_rnn, "tests/golden/rnn.safetensors", ""); }
+
+TEST(golden_pairs_of_the_benchmarks) {
+    check_twin(&heed_model_seq2seq, "tests/golden/seq2seq-small.safetensors", "");
+    check_twin(&heed_model_rnn, "tests/golden/rnn-attn.safetensors", "");
+}

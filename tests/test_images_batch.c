@@ -61,7 +61,9 @@ TEST(images_evaluation_is_in_order) {
     a.augment = (heed_augment){.flip = 1, .pad = 3};
     heed_images *k = open_here(c, a);
     heed_batch b;
-    CHECK(heed_images_evals(k, 4) == 3); /* the test part */
+    CHECK(heed_images_evals(k, 4) == 10); /* of training: the test part chooses nothing unasked */
+    heed_images_judge(k, HEED_TEST_PART);
+    CHECK(heed_images_evals(k, 4) == 3);
     for (uint64_t i = 0; i < 3; i++) {
         CHECK(heed_image_batch(k, (heed_batch_at){.val = true, .index = i, .rows = 4}, &b));
         CHECK(b.rows == (i < 2 ? 4 : 2) && b.items == (size_t)b.rows);
@@ -77,6 +79,39 @@ TEST(images_evaluation_is_in_order) {
     CHECK_FAILS(c, (heed_images_judge(k, HEED_VAL_PART), false), HEED_USAGE, "no pictures");
     CHECK_FAILS(c, heed_image_batch(k, (heed_batch_at){.rows = 0}, &b), HEED_USAGE, "rows");
     CHECK_FAILS(c, heed_image_batch(k, (heed_batch_at){.rows = INT32_MAX}, &b), HEED_USAGE, "rows");
+    CLOSE(c);
+}
+
+/* Pictures sorted by class: some batches of an evaluation are like all of them. */
+TEST(images_evaluation_of_a_part_is_a_fair_sample) {
+    char name[64];
+    for (int i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "train/%c", 'a' + i);
+        put_class(name, 2, 4 * i);
+        snprintf(name, sizeof name, "val/%c", 'a' + i);
+        put_class(name, 50, 50 * i);
+    }
+    heed_ctx *c = open_images_ctx();
+    heed_images *k = open_here(c, plain);
+    heed_batch b;
+    int seen[200] = {0}, first[4] = {0}, again[8];
+    for (uint64_t i = 0; i < 25; i++) {
+        heed_batch_at at = {.val = true, .index = i, .rows = 8, .sample = true};
+        CHECK(heed_image_batch(k, at, &b) && b.rows == 8);
+        for (int row = 0; b.x && row < 8; row++) {
+            int which = made_as(b.x + row * PIXELS);
+            CHECK(which < 200 && b.labels[row] == which / 50);
+            seen[which < 200 ? which : 0]++;
+            first[b.labels[row]] += i < 4;
+            if (i == 0) again[row] = which;
+        }
+    }
+    for (int i = 0; i < 200; i++) CHECK(seen[i] == 1);
+    for (int i = 0; i < 4; i++) CHECK(first[i] >= 3); /* of 32 */
+    CHECK(heed_image_batch(k, (heed_batch_at){.val = true, .rows = 8, .sample = true}, &b));
+    for (int row = 0; b.x && row < 8; row++) CHECK(made_as(b.x + row * PIXELS) == again[row]);
+    CHECK(heed_image_batch(k, (heed_batch_at){.val = true, .rows = 8}, &b));
+    for (int row = 0; b.x && row < 8; row++) CHECK(made_as(b.x + row * PIXELS) == row);
     CLOSE(c);
 }
 
@@ -213,6 +248,7 @@ TEST(images_accept_null) {
     CHECK(!heed_images_get(NULL, HEED_TRAIN_PART, 0, &p, NULL, NULL));
     CHECK(!heed_image_batch(NULL, (heed_batch_at){.rows = 1}, &b) && !heed_images_evals(NULL, 1));
     CHECK(!heed_images_epoch(NULL, 1) && heed_images_waited(NULL) == 0);
+    CHECK(!heed_images_twin(NULL, NULL));
     heed_images_judge(NULL, HEED_TEST_PART);
     heed_images_close(NULL);
 }

@@ -1,4 +1,6 @@
 /* Heat maps and curves. */
+#include "core/core.h"
+#include "inspect/canvas.h"
 #include "test.h"
 
 static heed_text draw(heed_ctx *c, heed_heatmap m) {
@@ -127,7 +129,7 @@ TEST(inspect_overlay_lays_panels_side_by_side) {
     const heed_real a[4] = {0, 1, (heed_real)NAN, 0}, b[4] = {0};
     const heed_real *maps[] = {a, b, a, a, a};
     const char *captions[] = {"mean", "head 1", NULL, "", "head 4"};
-    heed_overlay o = {NULL, grey, 28, 28, 1, 2, 2, 2, maps, captions, false};
+    heed_overlay o = {NULL, grey, 28, 28, 1, 2, 2, 2, maps, captions, false, 0};
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     CHECK(heed_overlay_png(c, &o, path));
     png_size(path, &width, &height);
@@ -214,7 +216,7 @@ TEST(inspect_overlay_tints_where_the_weight_is) {
     static unsigned char black[28 * 28];
     const heed_real weights[4] = {0, 3, 0, 0};
     const heed_real *maps[] = {weights};
-    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 1, maps, NULL, true};
+    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 1, maps, NULL, true, 0};
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     CHECK(heed_overlay_png(c, &o, path));
     heed_picture p = read_back(path);
@@ -227,6 +229,79 @@ TEST(inspect_overlay_tints_where_the_weight_is) {
     p = read_back(path);
     lit = pixels_of(&p, (int)(253 * 0.75), (int)(231 * 0.75), (int)(37 * 0.75));
     CHECK(lit > 50 * 50 && lit < 80 * 80);
+    heed_picture_free(&p);
+    CLOSE(c);
+}
+
+/* Beside a head that looks, one that does not is dim all over: the scale is shared. */
+TEST(inspect_overlay_has_one_scale_for_all_panels) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    static unsigned char black[28 * 28];
+    const heed_real sharp[4] = {0, 1, 0, 0}, flat[4] = {0.25, 0.25, 0.26f, 0.24f};
+    const heed_real *maps[] = {sharp, flat};
+    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 2, maps, NULL, true, 0};
+    size_t bright[2], lit = 112 * 112;
+    snprintf(path, sizeof path, "%s/overlay.png", test_folder());
+    for (int i = 0; i < 2; i++) {
+        CHECK(heed_overlay_png(c, &o, path));
+        heed_picture p = read_back(path);
+        bright[i] = pixels_of(&p, (int)(253 * 0.75), (int)(231 * 0.75), (int)(37 * 0.75));
+        heed_picture_free(&p);
+        maps[0] = flat; /* nothing looks anywhere: nothing is bright, either */
+    }
+    CHECK(bright[0] == lit && bright[1] == 0);
+    CLOSE(c);
+}
+
+static bool is_inked(const heed__canvas *p, int x, int y) {
+    return p->rgb[3 * (y * p->width + x)] == 0;
+}
+
+/* Of the letters, g j p q y alone reach below the line, which is under row 6. */
+TEST(inspect_font_has_descenders) {
+    heed_ctx *c = heed_open(NULL);
+    for (char letter = '!'; letter <= '~'; letter++) {
+        heed__canvas p;
+        bool low = false, high = false;
+        CHECK(heed__canvas_new(c, &p, 6, 9));
+        heed__canvas_text(&p, 0, 0, 1, (heed__rgb){0, 0, 0}, (char[]){letter, 0});
+        for (int x = 0; x < 6; x++)
+            for (int y = 0; y < 9; y++) {
+                low |= y == 8 && is_inked(&p, x, y);
+                high |= y < 7 && is_inked(&p, x, y);
+            }
+        CHECK(high && low == (strchr("gjpqy", letter) != NULL));
+        heed__free(p.rgb);
+    }
+    CLOSE(c);
+}
+
+TEST(inspect_labels_fold_in_their_middle) {
+    char out[HEED__LABEL];
+    CHECK_TEXT(heed__text_fold(out, "runs/experiment/vit-adam", 1, 60), "runs..adam");
+    CHECK_TEXT(heed__text_fold(out, "runs/adam", 1, 60), "runs/adam");
+    CHECK_TEXT(heed__text_fold(out, "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc", 1, 30),
+               "\xc3\xa4\xc3\xb6..\xc3\xbc");
+    CHECK(strlen(heed__text_fold(out, "runs/experiment/vit-adam", 2, 1)) < 4);
+}
+
+/* A run of two steps beside one of thousands is a dot that is seen; its curve has a column. */
+TEST(inspect_chart_shows_a_short_run) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    const double x[] = {1, 2}, y[] = {1, 2}, far[] = {1, 4000}, flat[] = {1, 1};
+    const heed_series series[] = {{"long", 2, far, flat}, {"short", 2, x, y}};
+    snprintf(path, sizeof path, "%s/short.png", test_folder());
+    CHECK(heed_chart_png(c, &(heed_chart){"t", "step", "accuracy", 2, series}, 960, 540, path));
+    heed_picture p = read_back(path);
+    int widest = 0;
+    for (int row = 0; row < p.height; row++) {
+        int width = 0; /* of the second colour, left of the legend */
+        for (int i = 0; i < 200; i++) width += is_color(at(&p, i, row), 213, 94, 0);
+        if (width > widest) widest = width;
+    }
+    CHECK(widest >= 7 && widest < 16);
     heed_picture_free(&p);
     CLOSE(c);
 }

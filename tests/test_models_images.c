@@ -114,7 +114,7 @@ TEST(pictures_models_refuse_other_pictures) {
 
 TEST(pictures_patches_fit_any_size) {
     static const int sides[][2] = {{8, 2},    {16, 4},   {28, 7}, {32, 8}, {64, 8},
-                                   {128, 16}, {224, 28}, {31, 1}, {30, 6}, {1, 1}};
+                                   {128, 16}, {224, 28}, {13, 1}, {30, 6}, {1, 1}};
     for (int i = 0; i < 10; i++) {
         char settings[64];
         snprintf(settings, sizeof settings, "image-size=%d channels=1 classes=2", sides[i][0]);
@@ -122,6 +122,24 @@ TEST(pictures_patches_fit_any_size) {
         CHECK(param(&b, "embed.patch.weight")->shape[2] == sides[i][1]);
         DISCARD(b);
     }
+}
+
+/* Where no patch of a good size tiles the picture, there would be thousands of them. */
+TEST(pictures_patches_are_never_thousands) {
+    static const int sides[][2] = {{31, 30}, {61, 60}, {62, 63}, {94, 95}, {97, 96}, {17, 16}};
+    for (int i = 0; i < 6; i++) {
+        char settings[64], hint[32];
+        snprintf(settings, sizeof settings, "image-size=%d channels=1 classes=2", sides[i][0]);
+        snprintf(hint, sizeof hint, "--image-size %d,", sides[i][1]);
+        built b = build(&heed_model_vit, NULL, settings);
+        CHECK(heed_state(b.c) == HEED_USAGE);
+        CHECK_HAS(heed_why(b.c), hint);
+        heed_clear(b.c);
+        DISCARD(b);
+    }
+    built b = build(&heed_model_vit, NULL, "image-size=31 channels=1 classes=2 patch=1");
+    CHECK(heed_state(b.c) == HEED_OK); /* asked for */
+    DISCARD(b);
 }
 
 /* ---- what the output depends on ---- */

@@ -121,7 +121,7 @@ TEST(pairs_refuse) {
         heed_pair_kind kind;
     } cases[] = {
         {"a.tsv", "a\tb\n\nno tab\n", "a.tsv:3: expected source TAB target, found no tab", 0},
-        {"a.tsv", "a\tb\nc\t \n", "a.tsv:2: expected source TAB target, found an empty one", 0},
+        {"a.tsv", "a\tb\nc\t \n", "a.tsv:2: expected text on both sides, found an empty one", 0},
         {"a.tsv", "x\n", "a.tsv:1: expected label TAB text", HEED_CLASSES},
         {"a.tsv", "id\tsrc\ttgt\n1\ta\n", "a.tsv:2: expected source TAB target, found fewer", 0},
         {"a.tsv", "\n\n", "no pairs: ", 0},
@@ -217,6 +217,22 @@ TEST(pairs_split_keeps_sources_together) {
     for (size_t i = 0; i < 50; i++) differs |= strcmp(shown(k, true, i), shown(m, true, i)) != 0;
     CHECK(differs);
     CLOSE(other);
+    CLOSE(c);
+}
+
+/* Half of the lines have one source: it never fits into a tenth. */
+TEST(pairs_split_leaves_out_what_is_too_many) {
+    heed_text text = {0};
+    heed_ctx *c = open_ctx();
+    text.c = c;
+    for (int i = 0; i < 100; i++) heed_text_add(&text, "s%d\tt\n", i < 50 ? 0 : i);
+    for (uint64_t seed = 1; seed < 20; seed++) {
+        heed_ctx *d = heed_open(&(heed_options){.seed = seed});
+        heed_pairs *k = open_text(d, "a.tsv", text.s, (heed_pairs_args){.val_split = 0.1});
+        CHECK(k && heed_pairs_about(k)->val_pairs == 10 && heed_pairs_about(k)->pairs == 90);
+        CLOSE(d);
+    }
+    heed_text_free(&text);
     CLOSE(c);
 }
 
@@ -331,6 +347,19 @@ TEST(pairs_longer_than_the_block) {
     a.block = 2;
     k = open_text(c, "a.tsv", "abc\txyz\nabcd\tx\n", a);
     CHECK_FAILS(c, heed_pairs_encode(k, t, t), HEED_DATA, "hint: --block 5");
+    CLOSE(c);
+}
+
+/* The beginning of a text still has its label: it trains. */
+TEST(pairs_long_texts_are_cut) {
+    heed_ctx *c = open_ctx();
+    heed_pairs_args a = {
+        .kind = HEED_CLASSES, .block = 3, .val_path = text_file("val.tsv", "X\tab\n")};
+    heed_pairs *k = encoded(c, open_text(c, "a.tsv", "X\tabab\nY\tb\n", a), "char");
+    const heed_pairs_info *f = heed_pairs_about(k);
+    CHECK(f && f->pairs == 2 && f->cut == 1 && f->left_out == 0 && f->longest == 5);
+    heed_batch b;
+    CHECK(heed_pair_batch(k, (heed_batch_at){.rows = 2}, &b) && b.src_len == 3 && b.items == 2);
     CLOSE(c);
 }
 

@@ -118,7 +118,7 @@ static bool text_stands(const char *run, const char *name, const char *text) {
 }
 
 TEST(run_leaves_files_that_are_not_of_a_run) {
-    static const char *const names[] = {"labels.txt", "vocab.txt", "train.log", "samples.txt"};
+    static const char *const names[] = {"labels.txt", "vocab.txt", "config.conf", "lecture.txt"};
     for (int i = 0; i < 4; i++) {
         command("rm -rf %s/own; mkdir %s/own", test_folder(), test_folder());
         spill("own", names[i], "mine", 4);
@@ -130,23 +130,42 @@ TEST(run_leaves_files_that_are_not_of_a_run) {
             CHECK(heed_state(j.c) == HEED_USAGE);
             CHECK_HAS(heed_why(j.c), names[i]);
             heed_close(j.c);
-            CHECK(text_stands("own", names[i], "mine") && !exists("own", "config.conf"));
+            CHECK(text_stands("own", names[i], "mine") && !exists("own", "metrics.csv"));
         }
     }
 }
 
-/* A folder may hold other files, and a run that is replaced keeps those. */
+/* A folder may hold hidden files, and a run that is replaced keeps what others put there. */
 TEST(run_replaces_only_its_own_files) {
     command("mkdir %s/own", test_folder());
-    spill("own", "lecture.txt", "mine", 4);
+    spill("own", ".notes", "mine", 4);
     for (int force = 0; force < 2; force++) {
         job j;
         job_open(&j, "own", "steps=2", (heed_options){.threads = 1});
         j.args.force = force;
         job_fit(&j);
         CLOSE(j.c);
-        CHECK(text_stands("own", "lecture.txt", "mine") && exists("own", "model.safetensors"));
+        CHECK(text_stands("own", ".notes", "mine") && exists("own", "model.safetensors"));
+        CHECK(!force || text_stands("own", "lecture.txt", "mine"));
+        spill("own", "lecture.txt", "mine", 4);
     }
+}
+
+/* A training that was killed before its first checkpoint leaves settings and its lock. */
+TEST(run_vacant_knows_a_run_without_a_checkpoint) {
+    char path[256];
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    CHECK(heed_run_vacant(c, path_of(path, "own", ""), false));
+    command("mkdir %s/own", test_folder());
+    spill("own", "config.conf", "steps = 2\n", 10);
+    CHECK(!heed_run_vacant(c, path, true));
+    heed_clear(c);
+    spill("own", ".lock", "1", 1);
+    CHECK(!heed_run_vacant(c, path, false));
+    CHECK_HAS(heed_why(c), "--force");
+    heed_clear(c);
+    CHECK(heed_run_vacant(c, path, true));
+    CLOSE(c);
 }
 
 TEST(run_never_removes_its_own_data) {

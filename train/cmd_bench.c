@@ -9,7 +9,8 @@
 enum { BATCHES = 8, LEAST_WARM = 3 };
 
 #define WORKLOADS                                                                                  \
-    "gpt-tiny, gpt-baby, mlm-nano, mlm-nano-all, mlm-small, mlp-mnist, vit-tiny28 or vit-cifar"
+    "gpt-tiny, gpt-baby, mlm-nano, mlm-nano-all, mlm-small, mlp-mnist, vit-tiny28, vit-cifar, "    \
+    "seq2seq-small or rnn-attn"
 
 static const heed_option options[] = {
     {"workload", HEED_TEXT, "", 0, 0, NULL, WORKLOADS, "Workload"},
@@ -133,11 +134,21 @@ static double blocks(const workbench *w, double len) {
     return setting(w, "layers") * (dense + 4 * n * len * width);
 }
 
+/* Encoder and decoder on rows pairs of len tokens. */
+static double pair_flops(const workbench *w) {
+    double width = setting(w, "width"), n = w->rows * (double)w->len, square = width * width;
+    double seen = 4 * n * w->len * width, head = 2 * n * width * w->vocab;
+    if (w->model == &heed_model_seq2seq)
+        return 2 * blocks(w, w->len) + setting(w, "layers") * (8 * n * square + seen) + head;
+    return n * (12 + 18 + 4) * square + seen + 2 * head;
+}
+
 /* Matrix products alone, 2 m n k each; backward is twice the forward, but a layer fed by raw pixels
  * needs no gradient of its input. Causal attention counts in full. */
 static double flops(const workbench *w) {
     double rows = w->rows, width = setting(w, "width");
     double pixels = 2 * 2 * rows * w->len * width, head = 2 * rows * width * w->vocab;
+    if (w->sources) return 3 * pair_flops(w);
     if (!w->dense) return 3 * (blocks(w, w->len) + head * (w->picks ? w->picks : w->len));
     if (w->model != &heed_model_vit) return pixels + 3 * head;
     double side = setting(w, "image-size") / setting(w, "patch");

@@ -1,6 +1,7 @@
 /* cmd_classify.c -- heed classify: what a run says of pictures. */
 #include "files.h"
 #include "overlay.h"
+#include "pairs.h"
 #include "pictures.h"
 
 #include <stdlib.h>
@@ -201,7 +202,11 @@ static void take_stdin(classifier *k) {
     char why[HEED_WHY];
     heed_picture p = {0};
     if (is_terminal(stdin)) fputs("heed: reading paths from the keyboard; Ctrl-D ends\n", stderr);
-    if (read_stdin(k, &text) && is_list(&text)) {
+    bool read = read_stdin(k, &text);
+    if (read && strspn(text.s ? text.s : "", " \t\r\n") == text.n) {
+        heed_fail(k->p->c, HEED_DATA,
+                  "standard input is empty: expected a picture or a list of paths");
+    } else if (read && is_list(&text)) {
         for (char *line = text.s, *next; line && *line; line = next) {
             next = line + strcspn(line, "\r\n");
             if (*next) *next++ = 0;
@@ -223,15 +228,20 @@ static void take_stdin(classifier *k) {
 static bool classifier_open(program *p, classifier *k) {
     heed_run *r = k->run;
     if (find_task(r->model->name)->kind != &picture_kind)
-        return wrong_run(p, "a classifier of pictures", r);
+        return wrong_run(p, "a classifier of pictures or texts", r);
     if (*heed_config_text(p->flags, "overlay") && r->model != &heed_model_vit)
         return heed_fail(p->c, HEED_USAGE,
                          "--overlay shows attention: expected a run of vit, found %s in %s",
                          r->model->name, p->argv[0]);
+    if (!*heed_config_text(p->flags, "overlay") &&
+        heed_config_rank(p->flags, "layer") != HEED_FROM_DEFAULT)
+        return heed_fail(p->c, HEED_USAGE,
+                         "--layer is of no use here: it is the layer of --overlay FILE.png, which "
+                         "shows the attention of a vit");
     const task *t;
     heed_config *f = run_settings(p->c, p->argv[0], &t);
     if (!f) return false;
-    k->view = view_of(f);
+    if (!view_of(p->c, f, &k->view)) return false;
     k->convert = heed_config_bool(p->flags, "convert") || heed_config_bool(f, "convert");
     k->classes = (int)heed_config_int(f, "classes");
     k->json = heed_config_bool(p->flags, "json");
@@ -241,7 +251,10 @@ static bool classifier_open(program *p, classifier *k) {
 
 static void run_classify(program *p) {
     classifier k = {.p = p, .run = open_run(p, p->argv[0])};
-    if (k.run && classifier_open(p, &k)) {
+    const data_kind *kind = k.run ? find_task(k.run->model->name)->kind : NULL;
+    if (kind == &class_kind || kind == &tag_kind)
+        classify_texts(p, k.run);
+    else if (k.run && classifier_open(p, &k)) {
         for (int i = 1; i < p->argc; i++)
             if (strcmp(p->argv[i], "-") == 0)
                 take_stdin(&k);
@@ -255,14 +268,16 @@ static void run_classify(program *p) {
 
 const command cmd_classify = {
     .name = "classify",
-    .usage = "RUN [PICTURE]...",
-    .help = "say what pictures show, and where the model looks",
+    .usage = "RUN [INPUT]...",
+    .help = "say what pictures show or what texts are, and where the model looks",
     .about =
-        "Prints the most probable classes of each picture. PICTURE is a file, a folder (all\n"
+        "Prints the most probable classes of each picture. INPUT is a file, a folder (all\n"
         "pictures below it), a quoted pattern, or - for one picture's bytes on the standard\n"
-        "input. Without PICTURE, the standard input is a list of paths, a line each. What cannot\n"
+        "input. Without INPUT, the standard input is a list of paths, a line each. What cannot\n"
         "be decoded is named, the others still print, and the exit status is 3. Pictures are\n"
-        "brought to the size of the run as in evaluation: short side resized, centre cut out.",
+        "brought to the size of the run as in evaluation: short side resized, centre cut out.\n"
+        "For a run of textcls or tag, INPUT is a text, and so is each line of the standard input;\n"
+        "of tag, a label for each word is printed.",
     .examples = "  heed classify runs/flowers rose.jpg\n"
                 "  heed classify runs/flowers photos --json > what.jsonl\n"
                 "  heed classify runs/flowers rose.jpg --overlay rose-attention.png\n"

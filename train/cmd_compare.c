@@ -2,6 +2,7 @@
 #include "compare.h"
 #include "files.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,20 +80,46 @@ static bool is_own(const comparison *k, int index, const char *key) {
     return index == 0 || strcmp(value_of(r, key), value_of(&k->runs[0], key)) != 0;
 }
 
+static int larger(int a, int b) { return a > b ? a : b; }
+
+static bool is_shown(const comparison *k, const char *key) {
+    for (int i = 0; i < k->count; i++)
+        if (is_own(k, i, key)) return true;
+    return false;
+}
+
+/* Columns of the widest run's name or value. */
+static int widest_cell(const comparison *k, json_t *all) {
+    const char *key;
+    json_t *values;
+    int widest = 0;
+    for (int i = 0; i < k->count; i++) widest = larger(widest, text_columns(k->runs[i].name));
+    json_object_foreach(all, key, values) for (int i = 0; i < k->count && is_shown(k, key); i++)
+        widest = larger(widest, text_columns(value_of(&k->runs[i], key)));
+    return widest;
+}
+
+/* A path says most at its end: "..." stands for what is cut before it. */
+static void text_cell(const char *text, int width, bool last) {
+    int columns = text_columns(text);
+    if (columns <= width)
+        printf("  %s%*s", text, last ? 0 : width - columns, "");
+    else
+        printf("  ...%s", text + text_cut(text, columns - width + 3));
+}
+
 /* A column a run. */
-static void print_table(const comparison *k, json_t *all, int width) {
+static void print_table(const comparison *k, json_t *all, int width, int cell) {
     const char *key;
     json_t *values;
     printf("\n%-*s", width, "setting");
-    for (int i = 0; i < k->count; i++) printf("  %-18.18s", k->runs[i].name);
+    for (int i = 0; i < k->count; i++) text_cell(k->runs[i].name, cell, i + 1 == k->count);
     putchar('\n');
     json_object_foreach(all, key, values) {
-        bool own = false;
-        for (int i = 0; i < k->count; i++) own = own || is_own(k, i, key);
-        if (!own) continue;
+        if (!is_shown(k, key)) continue;
         printf("%-*s", width, key);
         for (int i = 0; i < k->count; i++)
-            printf("  %-18.18s", json_string_value(json_array_get(values, (size_t)i)));
+            text_cell(value_of(&k->runs[i], key), cell, i + 1 == k->count);
         putchar('\n');
     }
 }
@@ -122,15 +149,15 @@ static void print_own(const comparison *k, json_t *all, int index) {
 static void print_differences(const comparison *k, json_t *all) {
     const char *key;
     json_t *values;
-    int width = k->width;
-    json_object_foreach(all, key, values) if ((int)strlen(key) + 2 > width) width =
-        (int)strlen(key) + 2;
+    int width = 9, least = 18, widest = widest_cell(k, all);
+    json_object_foreach(all, key, values) width = larger(width, (int)strlen(key) + 2);
     if (json_object_size(all) == 0) {
         puts("\nno setting differs");
         return;
     }
-    if (!k->grouped && width + 20 * k->count <= 100) {
-        print_table(k, all, width);
+    int room = (terminal_width() - width) / k->count - 2;
+    if (!k->grouped && room >= (widest < least ? widest : least)) {
+        print_table(k, all, width, widest < room ? widest : room);
         return;
     }
     puts("\nsettings: all that differ of the first, then what is not as there");
@@ -248,6 +275,23 @@ static json_t *groups_json(const comparison *k) {
 
 /* ---- curves ---- */
 
+/* Bytes that all names begin with and a legend can do without: up to a separator, after which each
+ * name goes on with a letter. */
+static size_t shared_start(const heed_series *e, int n) {
+    size_t same = n > 1 ? strlen(e[0].label) : 0;
+    for (int i = 1; i < n; i++) {
+        size_t k = 0;
+        while (k < same && e[i].label[k] == e[0].label[k]) k++;
+        same = k;
+    }
+    for (; same > 0; same--) {
+        bool ends = strchr("/-_.=", e[0].label[same - 1]) != NULL;
+        for (int i = 0; ends && i < n; i++) ends = isalpha((unsigned char)e[i].label[same]) != 0;
+        if (ends) break;
+    }
+    return same;
+}
+
 /* A curve a run, or a group: of the validation if every run has one, else of the training. */
 static heed_chart chart_of(const comparison *k) {
     bool val = true;
@@ -260,6 +304,8 @@ static heed_chart chart_of(const comparison *k) {
         k->series[i] =
             (heed_series){name, v->count, v->step, val && k->accuracy ? v->metric : v->loss};
     }
+    size_t shared = shared_start(k->series, n);
+    for (int i = 0; i < n; i++) k->series[i].label += shared;
     const char *what = val && k->accuracy ? "accuracy" : "loss";
     return (heed_chart){.title = !val          ? "training loss"
                                  : k->accuracy ? "validation accuracy"
@@ -298,6 +344,28 @@ static bool is_taken(const comparison *k, const char *name) {
     return false;
 }
 
+/* The first run whose losses are of another kind than the first one's. Accuracies are all alike. */
+static void warn_of_tasks(program *p, const comparison *k) {
+    const compared *r = k->runs;
+    int i = 1;
+    while (i < k->count && r[i].task == r[0].task) i++;
+    if (k->accuracy || i >= k->count) return;
+    heed_log(p->c, HEED_WARN,
+             "runs are of different tasks: %s is of %s, %s of %s: their losses do not compare",
+             r[0].name, r[0].task->name, r[i].name, r[i].task->name);
+}
+
+static void warn_of_data(program *p, const comparison *k) {
+    for (int i = 1; i < k->count; i++) {
+        const char *a = value_of(&k->runs[0], "data"), *b = value_of(&k->runs[i], "data");
+        if (strcmp(a, b) == 0 || same_file(a, b)) continue;
+        heed_log(p->c, HEED_WARN,
+                 "runs are on different data: %s on %s, %s on %s: their numbers do not compare",
+                 k->runs[0].name, a, k->runs[i].name, b);
+        return;
+    }
+}
+
 static bool open_runs(program *p, comparison *k) {
     size_t n = (size_t)p->argc;
     k->runs = calloc(n, sizeof *k->runs);
@@ -322,7 +390,11 @@ static bool open_runs(program *p, comparison *k) {
 
 static void compare(program *p) {
     comparison k = {0};
-    if (open_runs(p, &k)) report(p, &k);
+    if (open_runs(p, &k)) {
+        warn_of_tasks(p, &k);
+        warn_of_data(p, &k);
+        report(p, &k);
+    }
     for (int i = 0; i < k.count; i++) curves_free(&k.runs[i].curves);
     groups_free(k.groups, k.group_count);
     free(k.series);

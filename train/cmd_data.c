@@ -35,7 +35,7 @@ void print_try(const program *p, const char *suggestion) {
 
 static void check(program *p) {
     heed_config_set(p->flags, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
-    if (p->task->kind->perplexity && *heed_config_text(p->flags, "sheet"))
+    if (p->task->kind != &picture_kind && *heed_config_text(p->flags, "sheet"))
         heed_fail(p->c, HEED_USAGE, "--sheet shows pictures: %s is trained on %s", p->task->name,
                   p->task->kind->noun);
     else
@@ -45,14 +45,17 @@ static void check(program *p) {
 const command cmd_data_check = {
     .name = "data check",
     .usage = "TASK DATA",
-    .help = "what a text file or a set of pictures holds, and what is wrong with it",
+    .help = "what texts or a set of pictures hold, and what is wrong with them",
     .about =
         "Reads DATA as a training of TASK would, and reports what it finds. Of a text: encoding,\n"
-        "lines, vocabulary, unknown tokens, overlap of training and validation. Of pictures:\n"
-        "parts, classes, sizes, files that cannot be decoded, pictures that stand in two\n"
-        "parts. Trains nothing.",
+        "lines, vocabulary, unknown tokens, overlap of training and validation. Of pairs of "
+        "texts:\n"
+        "counts, labels, vocabularies, lengths, what is left out or ignored. Of pictures: parts,\n"
+        "classes, sizes, files that cannot be decoded, pictures that stand in two parts. Trains\n"
+        "nothing.",
     .examples = "  heed data check gpt book.txt\n"
                 "  heed data check mlm book.txt --tokenizer word --packing lines\n"
+                "  heed data check seq2seq french.tsv --tokenizer word --no-share-vocab\n"
                 "  heed data check vit flowers --image-size 64 --pad 4 --sheet samples.png\n",
     .options = options,
     .task_options = true,

@@ -1,5 +1,5 @@
 /* cmd_eval.c -- heed eval: how well a model does on data. */
-#include "training.h"
+#include "pairs.h"
 
 #include <math.h>
 
@@ -13,6 +13,14 @@ static const heed_option options[] = {
     {"mistakes", HEED_TEXT, "", 0, 0, NULL, "pictures: write the worst mistakes as a contact sheet",
      "Output"},
     {"worst", HEED_INT, "40", 1, 1000, NULL, "how many of them", "Output"},
+    {"convert", HEED_BOOL, "false", 0, 0, NULL,
+     "pictures of other channels become grey or colour, as the run needs them", "Pictures"},
+    {"strict", HEED_BOOL, "false", 0, 0, NULL,
+     "a picture that cannot be decoded is an error, not left out", "Pictures"},
+    DECODING,
+    {"most", HEED_INT, "0", 0, 1e12, NULL, "pairs: translate at most so many; 0: all", "Decoding"},
+    {"translations", HEED_TEXT, "", 0, 0, NULL,
+     "pairs: write source, what was made and what was right, parted by tabs", "Decoding"},
     {0}};
 
 void share_interval(double right, double all, double *low, double *high) {
@@ -55,9 +63,11 @@ const command cmd_eval = {
         "For a masked model, a DATA.tsv holds questions: each line a text with one [MASK], a\n"
         "tab, and the right word. For pictures, classes are matched by name; the result has a\n"
         "table of classes (found: the share of its pictures that were named so; precision:\n"
-        "how often the name was right) and what was taken for what.",
+        "how often the name was right) and what was taken for what. For pairs of texts, all\n"
+        "sources are translated, too: BLEU (as sacreBLEU counts it, 13a), and exact matches.",
     .examples = "  heed eval runs/book\n"
                 "  heed eval runs/book other.txt --json\n"
+                "  heed eval runs/french --beam 5 --translations made.tsv\n"
                 "  heed eval runs/digits --confusion confusion.png --mistakes mistakes.png\n",
     .options = options,
     .computes = true,

@@ -170,9 +170,10 @@ static bool fill_one(program *p, void *user, const char *text, size_t n) {
 static void fill(program *p) {
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
+    attention a = {.run = r, .layer = (int)heed_config_int(p->flags, "layer")};
     if (r->model != &heed_model_mlm)
         wrong_run(p, "a masked language model", r);
-    else
+    else if (!heed_config_bool(p->flags, "attention") || attention_ask(&a))
         each_input(p, r, fill_one);
     heed_run_close(r);
 }

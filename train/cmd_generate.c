@@ -174,7 +174,7 @@ static const char *first_prompt(const heed_run *r) {
 
 static void generate_from(program *p, const heed_run *r) {
     const heed_config *f = p->flags;
-    const char *prompt = heed_config_text(f, "prompt");
+    const char *prompt = p->argc > 1 ? p->argv[1] : heed_config_text(f, "prompt");
     if (!*prompt && !(prompt = first_prompt(r))) return;
     input in;
     gpt_sampling a = {.count = (int)heed_config_int(f, "n"),
@@ -196,6 +196,11 @@ static void generate_from(program *p, const heed_run *r) {
         heed_fail(p->c, HEED_DATA, "--prompt \"%s\" holds no token to go on from", prompt);
         return;
     }
+    int block = (int)heed_config_int(r->config, "block");
+    if (in.count > block)
+        heed_log(p->c, HEED_WARN,
+                 "the prompt has %d tokens: the model sees the last %d of them alone", in.count,
+                 block);
     s.ids = malloc(((size_t)in.count + (size_t)a.count) * sizeof *s.ids);
     if (!s.ids)
         heed_fail(p->c, HEED_FAILED, "no memory for %d tokens", a.count);
@@ -210,6 +215,11 @@ static void generate_from(program *p, const heed_run *r) {
 }
 
 static void generate(program *p) {
+    if (p->argc > 1 && heed_config_rank(p->flags, "prompt") != HEED_FROM_DEFAULT) {
+        heed_fail(p->c, HEED_USAGE, "two prompts: %s and --prompt %s: expected one", p->argv[1],
+                  heed_config_text(p->flags, "prompt"));
+        return;
+    }
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
     if (r->model != &heed_model_gpt)
@@ -221,7 +231,7 @@ static void generate(program *p) {
 
 const command cmd_generate = {
     .name = "generate",
-    .usage = "RUN",
+    .usage = "RUN [PROMPT]",
     .help = "go on from a prompt, token by token",
     .about = "Makes text with a causal language model and prints it as it comes. A model of lines\n"
              "(--packing lines) ends a text where it would end a line.",
@@ -230,6 +240,6 @@ const command cmd_generate = {
     .options = options,
     .computes = true,
     .min = 1,
-    .max = 1,
+    .max = 2,
     .run = generate,
 };

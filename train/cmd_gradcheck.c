@@ -46,6 +46,7 @@ static heed_check check_model(heed_ctx *c, const heed_model *m, const char *sett
 }
 
 #define TINY    "width=8 layers=2 heads=2 ff=16 block=6 vocab=13 batch=2 init-std=0.3 "
+#define PAIRS   "width=6 block=5 vocab=11 batch=2 init-std=0.5 "
 #define PICTURE "image-size=6 channels=2 classes=3 batch=3 width=8 layers=2 heads=2 init-std=0.3 "
 static const struct {
     const char *name;
@@ -68,6 +69,17 @@ static const struct {
      "residual=false dropout=0.2"},
     {"mlp", &heed_model_mlp,
      "image-size=3 channels=2 classes=5 batch=6 width=8 activation=tanh residual=true"},
+    {"seq2seq", &heed_model_seq2seq,
+     TINY "activation=gelu positions=learned scale-embed=false init-std=0.5"},
+    {"seq2seq variant", &heed_model_seq2seq,
+     TINY "init-std=0.6 norm=pre positions=learned share-vocab=false source-vocab=9 tie=false "
+          "head-bias=true "
+          "key-width=3 dropout=0.2"},
+    {"rnn", &heed_model_rnn, PAIRS},
+    {"rnn variant", &heed_model_rnn,
+     PAIRS "cell=lstm attention=general dropout=0.2 share-vocab=false "
+           "source-vocab=9"},
+    {"rnn without", &heed_model_rnn, PAIRS "cell=rnn attention=none one-bias=true"},
 };
 
 /* ---- table ---- */

@@ -98,20 +98,34 @@ static void print_arrays(program *p, const heed_safetensors *f, const char *path
     json_decref(list);
 }
 
-/* What a run is: one line of its settings, or all of them. */
+/* A run's settings give the bound of a vocabulary; its tokenizer knows the size. */
+static void print_setting(program *p, const heed_config *f, const char *dir, const char *key) {
+    heed_tokenizer *k = strcmp(key, "vocab") == 0 ? heed_tokenizer_open(p->c, dir) : NULL;
+    if (k)
+        printf(", %s %d", key, heed_vocab_size(k));
+    else
+        printf(", %s %s", key, heed_config_text(f, key));
+    heed_tokenizer_free(k);
+}
+
+/* What a run is: one line of its settings, or all of them. Of a model that this program does not
+ * know there are the tensors. */
 static bool print_settings(program *p, const char *dir) {
     static const char *const keys[] = {"layers",     "heads", "width",    "block",  "vocab",
                                        "image-size", "patch", "channels", "classes"};
-    const task *k;
+    const task *k = NULL;
     heed_text text = {.c = p->c};
     heed_config *f = run_settings(p->c, dir, &k);
     bool all = heed_config_bool(p->flags, "config");
+    if (!f && !k) {
+        heed_log(p->c, HEED_WARN, "%s", heed_why(p->c));
+        heed_clear(p->c);
+    }
     if (f && all && heed_config_write(f, &text, false)) print_text(&text);
     if (f && !all) {
         printf("%s: %s", dir, k->name);
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-            if (heed_config_has(f, keys[i]))
-                printf(", %s %s", keys[i], heed_config_text(f, keys[i]));
+            if (heed_config_has(f, keys[i])) print_setting(p, f, dir, keys[i]);
         putchar('\n');
     }
     if (f) putchar('\n');

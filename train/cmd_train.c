@@ -32,6 +32,9 @@ static const heed_option resume_options[] = {
     {"save-every", HEED_INT, "0", 0, 1e12, NULL, "steps between checkpoints; 0: the run's own",
      "Run"},
     {"lr", HEED_REAL, "0", 0, 1e6, NULL, "another learning rate; 0: the run's own", "Run"},
+    {"patience", HEED_INT, "0", 0, 1e9, NULL,
+     "evaluations without a better one that end the training; 0: none do; not given: the run's own",
+     "Run"},
     {"data", HEED_TEXT, "", 0, 0, NULL, "where the data lies now, when it was moved", "Run"},
     {"val", HEED_TEXT, "", 0, 0, NULL, "where the validation data lies now", "Run"},
     SHOWN,
@@ -73,7 +76,7 @@ static void print_result(const training *t, const heed_fit_result *r) {
     putchar('\n');
 }
 
-/* Prints what came out. A run that was finished before has nothing new to tell of its data. */
+/* Prints what came out. */
 static void conclude(program *p, const training *t, const data_set *data, const progress *g,
                      const heed_fit_result *r, double seconds) {
     const data_kind *kind = t->task->kind;
@@ -82,10 +85,11 @@ static void conclude(program *p, const training *t, const data_set *data, const 
                 .f = t->f,
                 .step = r->step,
                 .seconds = seconds,
+                .trained = g->any,
                 .bar = g->mode == SHOW_BAR,
                 .json = json};
     if (!json) print_result(t, r);
-    if (kind->finish && g->any) kind->finish(p, data, &e);
+    if (kind->finish) kind->finish(p, data, &e);
     if (json)
         print_json(p, json);
     else
@@ -99,6 +103,7 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
                        .data = data->batches,
                        .data_checksum = data->checksum,
                        .tokenizer = data->tokenizer,
+                       .source = data->source,
                        .labels = data->labels,
                        .label_count = data->label_count,
                        .run = t->run,
@@ -153,8 +158,25 @@ static heed_config *run_config(program *p) {
     return f;
 }
 
+/* A text for pictures, or a folder for a text. */
+static bool check_kind(program *p, const training *t) {
+    const char *data = heed_config_text(t->f, "data"), *dot = strrchr(data, '.');
+    const data_kind *kind = p->task->kind;
+    bool csv = dot && strcmp(dot, ".csv") == 0;
+    if (kind == &text_kind && is_directory(data))
+        return heed_fail(p->c, HEED_DATA,
+                         "%s is a folder: %s takes a text file; hint: heed train vit %s -o %s, if "
+                         "it holds pictures",
+                         data, p->task->name, data, t->run);
+    if (kind == &picture_kind && is_file(data) && !csv)
+        return heed_fail(p->c, HEED_DATA,
+                         "%s is a file: %s takes a folder of pictures, or a CSV file of "
+                         "path,label lines; hint: heed train gpt %s -o %s, if it is a text",
+                         data, p->task->name, data, t->run);
+    return true;
+}
+
 static bool check_run(program *p, const training *t) {
-    char path[1024];
     const char *name = p->task->name;
     const data_kind *kind = p->task->kind;
     if (!*heed_config_text(t->f, "data"))
@@ -166,13 +188,7 @@ static bool check_run(program *p, const training *t) {
                          "missing -o: expected a folder for the run; hint: heed train %s %s -o "
                          "runs/first",
                          name, heed_config_text(t->f, "data"));
-    snprintf(path, sizeof path, "%s/config.conf", t->run);
-    if (is_file(path) && !t->force)
-        return heed_fail(p->c, HEED_USAGE,
-                         "a run stands there already: %s; hint: heed resume %s goes on with it, "
-                         "--force replaces it",
-                         t->run, t->run);
-    return true;
+    return check_kind(p, t) && heed_run_vacant(p->c, t->run, t->force);
 }
 
 static void train(program *p) {
@@ -186,16 +202,21 @@ static void train(program *p) {
 const command cmd_train = {
     .name = "train",
     .usage = "TASK DATA -o RUN",
-    .help = "train a model on a text file, or on pictures",
+    .help = "train a model on a text file, on pairs of texts, or on pictures",
     .about =
         "Trains a model on DATA and writes a run: a folder that is all of the model.\n"
         "mlm and gpt take a text file; without --tokenizer PATH a tokenizer is trained on it\n"
         "first. vit, cnn and mlp take pictures: a folder of class folders (below train, val\n"
         "and test, or at once), a folder of IDX or CIFAR files, or a CSV of path,label lines.\n"
+        "seq2seq and rnn take lines of source TAB target, textcls of label TAB text, tag of words\n"
+        "TAB labels, a label a word; or JSON objects, a line each: {src, tgt}, {label, text},\n"
+        "{tokens, tags}. A first line that names the columns is skipped.\n"
         "Ctrl-C saves and stops; `heed resume RUN` goes on.",
     .examples = "  heed train gpt book.txt -o runs/book --steps 300\n"
                 "  heed train mlm book.txt -o runs/blanks --preset tiny --tokenizer word\n"
                 "  heed train vit flowers -o runs/flowers --image-size 64 --minutes 2\n"
+                "  heed train rnn dates.tsv -o runs/dates --minutes 2\n"
+                "  heed train seq2seq french.tsv -o runs/french --tokenizer word --no-share-vocab\n"
                 "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n",
     .options = train_options,
     .task_options = true,

@@ -56,7 +56,7 @@ static void print_share(double share) {
 void print_classes(const judgement *j, const size_t *confusion) {
     int width = label_columns(j, 32);
     char n[32];
-    printf("\n  %-*s%10s%11s%11s\n", width, "class", "pictures", "found", "precision");
+    printf("\n  %-*s%10s%11s%11s\n", width, "class", j->noun, "found", "precision");
     for (int i = 0; i < j->classes; i++) {
         class_facts f = facts_of(j, confusion, i);
         fputs("  ", stdout);
@@ -183,10 +183,13 @@ bool confusion_png(heed_ctx *c, const judgement *j, const size_t *confusion, con
 
 /* ---- the worst mistakes ---- */
 
+/* Wide enough for the second caption, with the names that short_name leaves. */
+enum { MISTAKES_IN_A_ROW = 6, MISTAKE_SIDE = 224 };
+
 typedef struct {
     heed_tile *tiles;
     heed_picture *pictures;
-    char (*captions)[2][64];
+    char (*captions)[2][128];
     int count;
 } album;
 
@@ -204,15 +207,25 @@ static int worst_of(const judgement *j, int most, size_t *places) {
     return n;
 }
 
+/* A name of at most `columns`, the rest of a longer one as "..". */
+static const char *short_name(char out[96], const char *name, int columns) {
+    bool fits = text_columns(name) <= columns;
+    snprintf(out, 96, "%.*s%s", (int)text_cut(name, fits ? columns : columns - 2), name,
+             fits ? "" : "..");
+    return out;
+}
+
 static bool add_mistake(album *a, heed_images *k, const judgement *j, size_t place) {
     const verdict *v = &j->verdicts[place];
     heed_picture *p = &a->pictures[a->count];
     const char *name;
+    char cut[96];
     int label;
     if (!heed_images_get(k, j->part, place, p, &label, &name)) return false;
-    char(*text)[64] = a->captions[a->count];
-    snprintf(text[0], sizeof text[0], "%.24s, not %.24s", j->labels[v->label], j->labels[v->said]);
-    snprintf(text[1], sizeof text[1], "%.0f %% sure", 100 * v->p);
+    char(*text)[128] = a->captions[a->count];
+    snprintf(text[0], sizeof text[0], "is %s", short_name(cut, j->labels[v->label], 20));
+    snprintf(text[1], sizeof text[1], "taken for %s, %.0f %%",
+             short_name(cut, j->labels[v->said], 20), 100 * v->p);
     a->tiles[a->count++] =
         (heed_tile){p->pixels, p->width, p->height, p->channels, text[0], text[1]};
     return true;
@@ -229,9 +242,13 @@ bool mistakes_png(heed_ctx *c, heed_images *k, const judgement *j, int most, con
     if (ok && found == 0)
         heed_log(c, HEED_INFO, "no mistakes: %s is not written", path);
     else if (ok)
-        ok = heed_sheet_png(
-            c, &(heed_sheet){.title = "the worst mistakes", .count = found, .tiles = a.tiles},
-            path);
+        ok = heed_sheet_png(c,
+                            &(heed_sheet){.title = "the worst mistakes",
+                                          .count = found,
+                                          .columns = MISTAKES_IN_A_ROW,
+                                          .side = MISTAKE_SIDE,
+                                          .tiles = a.tiles},
+                            path);
     for (int i = 0; i < a.count; i++) heed_picture_free(&a.pictures[i]);
     free(places);
     free(a.tiles);

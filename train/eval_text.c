@@ -5,15 +5,16 @@
 #include <math.h>
 #include <string.h>
 
-static void print_measures(program *p, const char *what, const measures *m) {
+/* part: train, val or all. */
+static void print_measures(program *p, const char *what, const char *part, const measures *m) {
     char n[32];
     if (heed_config_bool(p->flags, "json")) {
-        print_json(p, json_pack("{s:s, s:o, s:o, s:o, s:o, s:[o,o], s:o, s:o}", "data", what,
-                                "loss", json_number(m->loss), "perplexity",
+        print_json(p, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:[o,o], s:o, s:I}", "data", what,
+                                "part", part, "loss", json_number(m->loss), "perplexity",
                                 json_number(m->perplexity), "bits_per_byte",
                                 json_number(m->bits_per_byte), "accuracy", json_number(m->accuracy),
                                 "accuracy_95", json_number(m->low), json_number(m->high), "top5",
-                                json_number(m->top5), "items", json_number(m->items)));
+                                json_number(m->top5), "items", (json_int_t)m->items));
         return;
     }
     printf("%s\n\n", what);
@@ -28,6 +29,17 @@ static void print_measures(program *p, const char *what, const measures *m) {
     printf("  predictions    %s\n", with_commas(n, (uint64_t)m->items));
 }
 
+/* Of what the run was trained on, or DATA. */
+static const char *part_of(program *p, const heed_corpus_info *a, bool whole) {
+    if (whole) return "all";
+    if (a->val_tokens) return "val";
+    heed_log(p->c, HEED_WARN,
+             "the run has no validation part (val-split 0): this is measured on its training text; "
+             "hint: heed eval %s OTHER.txt",
+             p->argv[0]);
+    return "train";
+}
+
 static void evaluate(program *p, const task *k, heed_config *f, heed_run *r) {
     char what[512];
     bool whole = p->argc > 1;
@@ -35,9 +47,11 @@ static void evaluate(program *p, const task *k, heed_config *f, heed_run *r) {
     heed_corpus *corpus = text_corpus(p->c, k, f, r->tokenizer, whole);
     if (!corpus) return;
     heed_corpus_info about = heed_corpus_about(corpus);
-    bool part = about.val_tokens && !whole;
-    snprintf(what, sizeof what, "%.480s%s", heed_config_text(f, "data"),
-             part ? ", validation part" : "");
+    const char *part = part_of(p, &about, whole);
+    snprintf(what, sizeof what, "%.440s%s", heed_config_text(f, "data"),
+             whole                  ? ""
+             : about.val_tokens > 0 ? ", validation part"
+                                    : ", training text: there is no validation part");
     heed_score s =
         heed_evaluate(r->tape, r->model, r->self, corpus, (int)heed_config_int(f, "batch"));
     measures m = measure(&s);
@@ -45,7 +59,7 @@ static void evaluate(program *p, const task *k, heed_config *f, heed_run *r) {
     if (whole && about.unknown > 0)
         heed_log(p->c, HEED_WARN, "%.2f %% of the text is unknown to the vocabulary",
                  100 * (double)(about.unknown + about.val_unknown) / tokens);
-    if (heed_state(p->c) == HEED_OK) print_measures(p, what, &m);
+    if (heed_state(p->c) == HEED_OK) print_measures(p, what, part, &m);
     heed_corpus_free(corpus);
 }
 
@@ -60,7 +74,7 @@ static void answer(program *p, heed_run *r) {
     heed_score s = cloze_score(r, p->argv[1]);
     measures m = measure(&s);
     snprintf(what, sizeof what, "%.480s, questions", p->argv[1]);
-    if (heed_state(p->c) == HEED_OK) print_measures(p, what, &m);
+    if (heed_state(p->c) == HEED_OK) print_measures(p, what, "all", &m);
 }
 
 void eval_text(program *p, const task *k, heed_config *f, heed_run *r) {

@@ -55,11 +55,17 @@ bool is_incidental(const char *key) {
     return false;
 }
 
+/* Its steps follow from a time, and from how fast the machine was. */
+static bool is_timed(const compared *r) {
+    return heed_config_has(r->f, "timed") && heed_config_real(r->f, "timed") > 0;
+}
+
 static bool one_recipe(const compared *a, const compared *b) {
     if (a->task != b->task) return false;
     for (int i = 0; i < heed_config_count(a->f); i++) {
         const char *value, *key = heed_config_at(a->f, i, &value)->name;
         if (is_incidental(key) || strcmp(key, "seed") == 0) continue;
+        if (strcmp(key, "steps") == 0 && is_timed(a)) continue;
         if (strcmp(value_of(a, key), value_of(b, key)) != 0) return false;
     }
     return true;
@@ -85,10 +91,12 @@ static void name_group(group *g, const compared *r, int n) {
     snprintf(g->name, sizeof g->name, "%.*s", (int)size, name);
 }
 
-/* The mean of the runs' validation, at as many evaluations as each of them has at the same step. */
+/* The mean of the runs' validation, at as many evaluations as each of them has at the same step; of
+ * runs of equal minutes at equal shares of these. */
 static bool mean_curve(heed_ctx *c, group *g, const compared *r, int n) {
     const curve *first = &r[g->first].curves.val;
     size_t size = (size_t)first->count + 1;
+    bool timed = is_timed(&r[g->first]);
     curve *m = &g->mean;
     *m = (curve){.count = first->count,
                  .step = calloc(size, sizeof(double)),
@@ -101,8 +109,8 @@ static bool mean_curve(heed_ctx *c, group *g, const compared *r, int n) {
         if (r[i].group != r[g->first].group) continue;
         if (k->count < m->count) m->count = k->count;
         for (int j = 0; j < m->count; j++) {
-            if (k->step[j] != first->step[j]) m->count = j;
-            m->step[j] = first->step[j];
+            if (k->step[j] != first->step[j] && !timed) m->count = j;
+            m->step[j] += k->step[j] / g->count;
             m->loss[j] += k->loss[j] / g->count;
             m->metric[j] += k->metric[j] / g->count;
         }

@@ -18,6 +18,7 @@ static const struct {
     {"Use", &cmd_fill},
     {NULL, &cmd_generate},
     {NULL, &cmd_classify},
+    {NULL, &cmd_translate},
     {NULL, &cmd_eval},
     {"Look", &cmd_plot},
     {NULL, &cmd_compare},
@@ -29,8 +30,9 @@ static const struct {
 enum { COMMANDS = sizeof table / sizeof *table };
 
 static void print_overview(void) {
-    puts("heed " HEED_VERSION ": trains small transformers on a text file or on pictures and shows "
-         "what they attend to\n\nUsage: heed COMMAND [ARGS] [--key value]");
+    puts("heed " HEED_VERSION
+         ": trains small transformers on texts or pictures and shows what they "
+         "attend to\n\nUsage: heed COMMAND [ARGS] [--key value]");
     for (int i = 0; i < COMMANDS; i++) {
         if (table[i].heading) printf("\n%s:\n", table[i].heading);
         printf("  %-18s %s\n", table[i].command->name, table[i].command->help);
@@ -41,6 +43,9 @@ static void print_overview(void) {
          "\nAnother, of pictures in a folder per class:\n"
          "  heed train vit flowers -o runs/flowers --image-size 64\n"
          "  heed classify runs/flowers rose.jpg\n"
+         "\nAnother, of pairs of texts, a line each with a tab between them:\n"
+         "  heed train rnn dates.tsv -o runs/dates --minutes 2\n"
+         "  heed translate runs/dates \"March 5, 1999\" --attention\n"
          "\n`heed help COMMAND` explains a command and all its settings.");
 }
 

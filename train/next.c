@@ -68,3 +68,28 @@ void next_text(const task *k, const char *data, const char *run) {
     }
     printf("\"\n  heed plot %s\n", run);
 }
+
+/* A column of the second line, as the first may name the columns. */
+static bool first_source(const char *path, int column, char source[LONGEST + 2]) {
+    char text[4096] = "", *line = text;
+    FILE *f = fopen(path, "r");
+    bool ok = f && fgets(text, sizeof text, f) && fgets(text, sizeof text, f) && strchr(text, '\t');
+    if (f) fclose(f);
+    if (ok && column == 1) line = strchr(text, '\t') + 1;
+    size_t n = strcspn(line, "\t\r\n"), plain = 0;
+    while (plain < n && is_plain(line[plain])) plain++;
+    if (!ok || n == 0 || n > LONGEST || plain < n) return false;
+    memcpy(source, line, n);
+    source[n] = 0;
+    return true;
+}
+
+void next_pairs(const task *k, const char *data, const char *run) {
+    char source[LONGEST + 2] = "some text", word[1024];
+    bool translates = k->kind == &translation_kind;
+    first_source(data, k->kind == &class_kind, source);
+    run = shell_word(word, sizeof word, run);
+    printf("\nNext:\n  heed %s %s \"%s\"%s\n", k->use, run, source,
+           translates ? " --attention" : "");
+    printf("  heed eval %s\n  heed plot %s\n", run, run);
+}

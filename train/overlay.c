@@ -23,8 +23,9 @@ void numbered_path(char *out, size_t size, const char *path, int index) {
 /* Attention (1,h,T,T) of the layer, on the run's tape; NULL in error. */
 static const heed_tensor *attention_of(const overlay *o, int layer, const heed_picture *p) {
     heed_run *r = o->run;
-    heed_view v = view_of(r->config);
+    heed_view v;
     char name[64];
+    if (!view_of(r->c, r->config, &v)) return NULL;
     size_t n = (size_t)v.size * (size_t)v.size * (size_t)v.channels;
     heed_real *x = malloc((n + heed_view_work(p, &v)) * sizeof *x);
     if (!x) {
@@ -110,7 +111,8 @@ static bool draw(const overlay *o, const heed_picture *p, const heed_tensor *w, 
                           .count = shown + 1,
                           .maps = at,
                           .captions = captions,
-                          .cells = o->cells};
+                          .cells = o->cells,
+                          .uniform = 1.0 / w->shape[2]};
     ok = ok && heed_overlay_png(o->run->c, &drawn, o->path);
     free(maps);
     free(pixels);

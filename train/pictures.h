@@ -14,13 +14,14 @@ typedef struct {
 } picture_wish;
 /* Opens f.data, and completes f: image-size, channels, classes, mean, std, flip. */
 heed_images *pictures_open(heed_ctx *c, heed_config *f, picture_wish wish);
-/* How a run of settings f sees a picture. */
-heed_view view_of(const heed_config *f);
+/* How a run of settings f sees a picture. False, with an error, where they lack mean and std. */
+bool view_of(heed_ctx *c, const heed_config *f, heed_view *out);
 heed_augment augment_of(const heed_config *f);
 /* "flip 0.5, shift by up to 2, ..." or "" for nothing, into text, which is returned. */
 const char *augment_text(const heed_augment *a, char text[160]);
-/* The pictures that were skipped, the first ones with the reason. */
-void print_skipped(FILE *out, const heed_images *k, const char *indent);
+/* The pictures that were skipped, each with the reason, the first `most`; how many more there are.
+ */
+size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most);
 const char *part_name(heed_part part); /* "validation" */
 
 /* ---- predictions (predict.c) ---- */
@@ -32,15 +33,17 @@ typedef struct {
 void guesses_of(const heed_real *logits, int n, guess *g);
 void print_bar(double share); /* a bar of up to 24 columns and the line's end */
 
-/* What a run says of the pictures of a part, in their order. */
+/* What a run says of the pictures of a part, or of texts, in their order. */
 typedef struct {
     int label, said;
     double p, loss; /* of what it said; -log p of the label */
 } verdict;
 typedef struct {
     heed_part part;
-    size_t count;
+    bool whole; /* the data has no parts: all of it was read */
+    size_t count, room;
     verdict *verdicts;
+    const char *noun; /* what is judged: "pictures" */
     heed_score score;
     int classes;
     const char *const *labels;
@@ -48,6 +51,8 @@ typedef struct {
 /* self: of a picture model, or of r. False in error. */
 bool judge_part(heed_tape *t, const void *self, heed_images *k, heed_part part, int rows,
                 judgement *out);
+/* Adds what the logits (j->classes) say of a thing with that label. */
+bool judgement_add(heed_ctx *c, judgement *j, const heed_real *logits, int label);
 void judgement_free(judgement *j);
 
 /* ---- looking at them (confusion.c) ---- */

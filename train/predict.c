@@ -50,15 +50,27 @@ static bool among(const heed_real *logits, int n, int label, int most) {
     return better < most;
 }
 
-static void take(judgement *j, const heed_real *logits, int label) {
+static bool judgement_room(heed_ctx *c, judgement *j) {
+    if (j->count < j->room) return true;
+    size_t room = j->room ? 2 * j->room : 256;
+    verdict *grown = realloc(j->verdicts, room * sizeof *grown);
+    if (!grown) return heed_fail(c, HEED_FAILED, "no memory for %zu %s", room, j->noun);
+    j->verdicts = grown;
+    j->room = room;
+    return true;
+}
+
+bool judgement_add(heed_ctx *c, judgement *j, const heed_real *logits, int label) {
     verdict v = verdict_of(logits, j->classes, label);
     heed_score *s = &j->score;
+    if (!judgement_room(c, j)) return false;
     j->verdicts[j->count++] = v;
     s->loss += v.loss;
     s->weight++;
     s->judged++;
     s->right += v.said == v.label;
     s->right5 += among(logits, j->classes, label, 5);
+    return true;
 }
 
 static bool judge_batch(heed_tape *t, const void *self, heed_images *k, heed_batch_at at,
@@ -70,19 +82,19 @@ static bool judge_batch(heed_tape *t, const void *self, heed_images *k, heed_bat
     heed_tensor *x = heed_input(t, b.x, 4, (int[]){b.rows, v->size, v->size, v->channels});
     heed_tensor *logits = picture_logits(self, t, x);
     if (!logits || logits->shape[1] != j->classes) return false;
-    for (int i = 0; i < b.rows; i++)
-        take(j, logits->x + (size_t)i * (size_t)j->classes, b.labels[i]);
-    return true;
+    bool ok = true;
+    for (int i = 0; ok && i < b.rows; i++)
+        ok = judgement_add(heed_tape_ctx(t), j, logits->x + (size_t)i * (size_t)j->classes,
+                           b.labels[i]);
+    return ok;
 }
 
 bool judge_part(heed_tape *t, const void *self, heed_images *k, heed_part part, int rows,
                 judgement *out) {
     heed_ctx *c = heed_tape_ctx(t);
     const heed_images_info *a = heed_images_about(k);
-    *out = (judgement){.part = part, .classes = a->classes, .labels = a->labels};
-    out->verdicts = malloc((a->count[part] + 1) * sizeof *out->verdicts);
-    if (!out->verdicts)
-        return heed_fail(c, HEED_FAILED, "no memory for %zu pictures", a->count[part]);
+    *out =
+        (judgement){.part = part, .noun = "pictures", .classes = a->classes, .labels = a->labels};
     heed_images_judge(k, part);
     uint64_t batches = heed_images_evals(k, rows);
     bool ok = true;

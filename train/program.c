@@ -158,9 +158,12 @@ static bool check_count(heed_ctx *c, const command *k, int argc, char **argv) {
     return true;
 }
 
-static heed_config *settings_of(heed_ctx *c, const command *k, const task *t) {
-    const heed_option *tables[TABLES + 3] = {0};
+/* first: rows that count before all others, ended by {0}; or NULL. */
+static heed_config *settings_of(heed_ctx *c, const command *k, const task *t,
+                                const heed_option *first) {
+    const heed_option *tables[TABLES + 4] = {0};
     int n = 0;
+    if (first) tables[n++] = first;
     if (k->options) tables[n++] = k->options;
     if (t) task_tables(t, tables + n);
     while (tables[n]) n++;
@@ -170,7 +173,7 @@ static heed_config *settings_of(heed_ctx *c, const command *k, const task *t) {
 
 /* Settings of f that somebody gave, in a config of another context. */
 static heed_config *copy_settings(program *p, const heed_config *f) {
-    heed_config *copy = settings_of(p->c, p->command, p->task);
+    heed_config *copy = settings_of(p->c, p->command, p->task, NULL);
     for (int i = 0; i < heed_config_count(f); i++) {
         const char *value;
         const heed_option *o = heed_config_at(f, i, &value);
@@ -205,7 +208,7 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
         if (heed_state(c) == HEED_OK) refuse_task(c, k, argc, argv);
         return NULL;
     }
-    heed_config *f = settings_of(c, k, p->task);
+    heed_config *f = settings_of(c, k, p->task, NULL);
     if (!heed_config_args(f, &argc, argv)) return NULL;
     if (p->task && !apply_preset(c, p->task, f)) return NULL;
     if (p->task && argc > 0 && strcmp(argv[0], p->task->name) == 0) argc--, argv++;
@@ -277,8 +280,9 @@ heed_run *open_run(program *p, const char *dir) {
 
 bool wrong_run(program *p, const char *takes, const heed_run *r) {
     const char *run = p->argv[0];
-    return heed_fail(p->c, HEED_USAGE, "heed %s takes %s: %s holds a %s; hint: heed %s %s",
-                     p->command->name, takes, run, r->model->name, find_task(r->model->name)->use,
+    const char *name = r->model->name, *article = strchr("aeimr", name[0]) ? "an" : "a";
+    return heed_fail(p->c, HEED_USAGE, "heed %s takes %s: %s holds %s %s; hint: heed %s %s",
+                     p->command->name, takes, run, article, name, find_task(r->model->name)->use,
                      run);
 }
 
@@ -290,10 +294,34 @@ static void print_tasks(const command *k) {
     printf("\n`heed %s %s --help` lists the settings of a task.\n\n", k->name, tasks[0]->name);
 }
 
+/* The row of --preset with the presets of the task, for its help. */
+static heed_option preset_row(const task *t, heed_text *help) {
+    const model_preset *p = NULL;
+    heed_text_add(help, "a set of settings, each of which may still be given. ");
+    size_t n = help->n;
+    while ((p = model_preset_next(t->model->name, p)) != NULL)
+        heed_text_add(help, "%s%s: %s", help->n > n ? "; " : "", p->name, p->help);
+    return (heed_option){"preset", HEED_TEXT, "none", 0, 0, NULL, help->s, "Run"};
+}
+
+static void print_settings(heed_ctx *c, const command *k, const task *t) {
+    heed_text help = {.c = c}, text = {.c = c};
+    heed_option presets[2] = {{0}};
+    int width = terminal_width();
+    if (t) presets[0] = preset_row(t, &help);
+    heed_config *f = settings_of(c, k, t, presets);
+    if (heed_config_count(f) > 0 && heed_config_help(f, &text, width < 100 ? width : 100)) {
+        print_text(&text);
+        putchar('\n');
+    }
+    heed_config_free(f);
+    heed_text_free(&text);
+    heed_text_free(&help);
+}
+
 bool print_help(int argc, char **argv, const command *k) {
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     const task *t = k->task_options ? task_of(c, k, argc, argv) : NULL;
-    heed_text text = {.c = c};
     heed_clear(c);
     printf("Usage: heed %s %s%s[--key value]\n\n", k->name, k->usage, *k->usage ? " " : "");
     if (k->about)
@@ -304,9 +332,8 @@ bool print_help(int argc, char **argv, const command *k) {
         puts("-c FILE reads settings from a file. A flag counts before the file, the file before\n"
              "--preset, the preset before the default, which stands in brackets.\n");
     if (k->task_options && !t) print_tasks(k);
-    heed_config *f = settings_of(c, k, t);
-    if (heed_config_count(f) > 0 && heed_config_help(f, &text)) print_text(&text);
-    printf("%sExamples:\n%s", heed_config_count(f) > 0 ? "\n" : "", k->examples);
+    print_settings(c, k, t);
+    printf("Examples:\n%s", k->examples);
     if (heed_state(c) != HEED_OK) fprintf(stderr, "heed: %s\n", heed_why(c));
     bool ok = heed_state(c) == HEED_OK;
     heed_close(c);

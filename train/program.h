@@ -48,8 +48,8 @@ typedef struct {
 
 extern const command cmd_init, cmd_data_check, cmd_tokenizer_train, cmd_tokenizer_encode,
     cmd_tokenizer_decode, cmd_tokenizer_info, cmd_train, cmd_resume, cmd_eval, cmd_fill,
-    cmd_generate, cmd_classify, cmd_info, cmd_plot, cmd_compare, cmd_gradcheck, cmd_bench,
-    cmd_doctor;
+    cmd_generate, cmd_classify, cmd_translate, cmd_info, cmd_plot, cmd_compare, cmd_gradcheck,
+    cmd_bench, cmd_doctor;
 
 struct program {
     const command *command;
@@ -109,7 +109,7 @@ char *show_token(char *text, size_t size, const char *token);
 bool is_terminal(FILE *f);
 bool has_color(FILE *f); /* a terminal, and neither NO_COLOR nor a dumb one */
 heed_terminal terminal_kind(FILE *f);
-int terminal_width(void); /* 100 if unknown */
+int terminal_width(void); /* COLUMNS, else the terminal's; 100 if unknown */
 double now(void);         /* monotonic seconds */
 size_t peak_memory(void); /* bytes */
 void page_faults(long *minor, double *system_seconds);

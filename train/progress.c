@@ -80,38 +80,56 @@ static void banner(progress *g, const heed_report *r) {
     banner_row("computing", "%d thread%s, %s", heed_threads(c), heed_threads(c) == 1 ? "" : "s",
                heed_isa(c));
     banner_row("run", "%s", g->run);
+    banner_row("*", "the best so far: what the run keeps as its model");
     if (r->step > 0) banner_row("resumed", "at step %lld", (long long)r->step);
     fputc('\n', stderr);
 }
 
 /* ---- one line, redrawn or not ---- */
 
-static int state_text(char *text, size_t size, const progress *g, const heed_report *r) {
-    char a[32], b[32];
-    return snprintf(text, size, "step %lld/%lld  loss %.4f  lr %.1e  %s %s/s  %s left",
-                    (long long)r->step, (long long)r->steps, g->smooth, r->lr,
-                    rate(a, r->items_per_s), g->p->task->kind->item,
-                    as_duration(b, r->seconds_left));
+/* What there is to say of a step, as far as `width` columns hold it: the step first, then the loss,
+ * the time left, the rate and the learning rate; a field stands whole or not at all. */
+static const char *state_text(char text[160], int width, const progress *g, const heed_report *r) {
+    enum { STEP, LOSS, LR, RATE, LEFT, FIELDS };
+    static const int order[FIELDS] = {STEP, LOSS, LEFT, RATE, LR};
+    char field[FIELDS][48], a[32];
+    bool shown[FIELDS] = {0};
+    size_t used = 0, n = 0;
+    snprintf(field[STEP], 48, "step %lld/%lld", (long long)r->step, (long long)r->steps);
+    snprintf(field[LOSS], 48, "loss %.4f", g->smooth);
+    snprintf(field[LR], 48, "lr %.1e", r->lr);
+    snprintf(field[RATE], 48, "%s %s/s", rate(a, r->items_per_s), g->p->task->kind->item);
+    snprintf(field[LEFT], 48, "%s left", as_duration(a, r->seconds_left));
+    for (int i = 0; i < FIELDS; i++) {
+        size_t more = strlen(field[order[i]]) + (used ? 2 : 0);
+        if (used + more > (size_t)width) break;
+        used += more;
+        shown[order[i]] = true;
+    }
+    text[0] = 0;
+    for (int i = 0; i < FIELDS; i++)
+        if (shown[i]) n += (size_t)snprintf(text + n, 160 - n, "%s%s", n ? "  " : "", field[i]);
+    return text;
 }
 
 static void draw_bar(progress *g, const heed_report *r) {
-    enum { WIDTH = 24 };
+    enum { WIDTH = 24, NARROW = 10 };
+    int cells = terminal_width() < 80 ? NARROW : WIDTH;
     char state[160], line[512];
     bool color = has_color(stderr);
     double share = r->steps > 0 ? (double)r->step / (double)r->steps : 0;
-    int full = (int)(share * WIDTH), at = 0;
+    int full = (int)(share * cells), at = 0;
     if (now() - g->drawn < 0.1 && r->step != r->steps) return;
     g->drawn = now();
-    state_text(state, sizeof state, g, r);
     at += snprintf(line + at, sizeof line - (size_t)at, "\r\033[K%s", color ? "\033[36m" : "");
-    for (int i = 0; i < WIDTH; i++) {
+    for (int i = 0; i < cells; i++) {
         if (i == full && color) at += snprintf(line + at, sizeof line - (size_t)at, "\033[90m");
         const char *cell = color ? "\xe2\x94\x81" : i < full ? "#" : "-"; /* heavy line */
         at += snprintf(line + at, sizeof line - (size_t)at, "%s", cell);
     }
-    int room = terminal_width() - WIDTH - 8;
-    snprintf(line + at, sizeof line - (size_t)at, "%s %3.0f%%  %.*s", color ? "\033[0m" : "",
-             100 * share, room > 0 ? room : 0, state);
+    int room = terminal_width() - cells - 8; /* blank, percentage, two blanks, the last column */
+    snprintf(line + at, sizeof line - (size_t)at, "%s %3.0f%%  %s", color ? "\033[0m" : "",
+             100 * share, state_text(state, room > 0 ? room : 0, g, r));
     fputs(line, stderr);
     g->p->line_open = true;
 }
@@ -120,51 +138,94 @@ static void tell_line(progress *g, const heed_report *r) {
     char state[160];
     if (now() - g->told < 30) return;
     g->told = now();
-    state_text(state, sizeof state, g, r);
-    fprintf(stderr, "%s\n", state);
+    fprintf(stderr, "%s\n", state_text(state, sizeof state - 1, g, r));
 }
 
 /* ---- the table of evaluations ---- */
 
-static void cell(char *line, size_t size, int width, const char *format, double x) {
-    char text[32] = "-";
-    if (isfinite(x)) snprintf(text, sizeof text, format, x);
-    size_t n = strlen(line);
-    snprintf(line + n, size - n, "%*s", width, text);
-}
+enum { STEP, EPOCH, TRAIN, VALID, PERPLEXITY, BITS, ACCURACY, LR, RATE, TIME, COLUMNS };
+static const struct {
+    const char *name;
+    int width;
+} columns[COLUMNS] = {{"step", 7},        {"epoch", 7},      {"train", 9},     {"valid", 9},
+                      {"perplexity", 12}, {"bits/byte", 10}, {"accuracy", 10}, {"lr", 9},
+                      {"/s", 8},          {"time", 8}};
 
-/* Without a validation part there is nothing to say of it. */
-static void validation_cells(char *line, size_t size, const data_kind *k, const heed_report *r) {
-    cell(line, size, 10, "%.4f", r->val_loss);
-    if (k->perplexity) {
-        cell(line, size, 12, r->val_loss < 11 ? "%.2f" : "%.2e", exp(r->val_loss));
-        cell(line, size, 10, "%.4f", r->bits_per_byte);
+/* A masked model does not predict all of the text. */
+static bool has_bits(const task *k) { return k->kind->perplexity && !k->masked; }
+
+/* Without a validation part there is nothing to say of it, and a terminal has room for so much:
+ * then the least needed columns go. */
+static void choose_columns(progress *g) {
+    static const int order[] = {PERPLEXITY, BITS, LR, RATE, EPOCH, TIME, ACCURACY};
+    enum { MARK = 2, DROPPED = sizeof order / sizeof *order };
+    int width = MARK;
+    const task *k = g->p->task;
+    for (int i = 0; i < COLUMNS; i++) {
+        bool valid = i >= VALID && i <= ACCURACY;
+        g->hidden[i] = (valid && g->data->no_val) || (i == PERPLEXITY && !k->kind->perplexity) ||
+                       (i == BITS && !has_bits(k));
+        if (!g->hidden[i]) width += columns[i].width;
     }
-    cell(line, size, 10, "%.2f %%", 100 * r->metric);
+    for (int i = 0; i < DROPPED && width >= terminal_width(); i++) {
+        if (!g->hidden[order[i]]) width -= columns[order[i]].width;
+        g->hidden[order[i]] = true;
+    }
 }
 
 static void tell_header(const progress *g) {
-    const data_kind *k = g->p->task->kind;
-    char more[64] = "";
-    if (!g->data->no_val)
-        snprintf(more, sizeof more, "%10s%s%10s", "valid",
-                 k->perplexity ? "  perplexity bits/byte" : "", "accuracy");
-    fprintf(stderr, "%s%8s%8s%10s%s%9s%7s/s%9s%s\n", dim(), "step", "epoch", "train", more, "lr",
-            k->item, "time", plain());
+    fprintf(stderr, "%s", dim());
+    for (int i = 0; i < COLUMNS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s%s", i == RATE ? g->p->task->kind->item : "",
+                 columns[i].name);
+        if (!g->hidden[i]) fprintf(stderr, "%*s", columns[i].width, name);
+    }
+    fprintf(stderr, "%s\n", plain());
+}
+
+static const char *number(char text[32], const char *format, double x) {
+    snprintf(text, 32, "-");
+    if (isfinite(x)) snprintf(text, 32, format, x);
+    return text;
+}
+
+static const char *cell(char text[32], int column, const heed_report *r) {
+    switch (column) {
+    case STEP:
+        return number(text, "%.0f", (double)r->step);
+    case EPOCH:
+        return number(text, "%.2f", r->epoch);
+    case TRAIN:
+        return number(text, "%.4f", r->loss);
+    case VALID:
+        return number(text, "%.4f", r->val_loss);
+    case PERPLEXITY:
+        return number(text, r->val_loss < 11 ? "%.2f" : "%.2e", exp(r->val_loss));
+    case BITS:
+        return number(text, "%.4f", r->bits_per_byte);
+    case ACCURACY:
+        return number(text, "%.2f %%", 100 * r->metric);
+    case LR:
+        return number(text, "%.1e", r->lr);
+    case RATE:
+        return rate(text, r->items_per_s);
+    default:
+        return as_duration(text, r->seconds);
+    }
 }
 
 static void tell_evaluation(progress *g, const heed_report *r) {
-    char line[256] = "", text[32];
+    char text[32];
     wipe(g);
-    if (!g->header) tell_header(g);
+    if (!g->header) {
+        choose_columns(g);
+        tell_header(g);
+    }
     g->header = true;
-    cell(line, sizeof line, 8, "%.0f", (double)r->step);
-    cell(line, sizeof line, 8, "%.2f", r->epoch);
-    cell(line, sizeof line, 10, "%.4f", r->loss);
-    if (!g->data->no_val) validation_cells(line, sizeof line, g->p->task->kind, r);
-    cell(line, sizeof line, 9, "%.1e", r->lr);
-    fprintf(stderr, "%s%9s", line, rate(text, r->items_per_s));
-    fprintf(stderr, "%9s%s\n", as_duration(text, r->seconds), r->best ? " *" : "");
+    for (int i = 0; i < COLUMNS; i++)
+        if (!g->hidden[i]) fprintf(stderr, "%*s", columns[i].width, cell(text, i, r));
+    fprintf(stderr, "%s\n", r->best ? " *" : "");
     g->told = now();
 }
 
@@ -225,7 +286,10 @@ static void show(progress *g, const heed_report *r) {
 
 void progress_report(void *user, const heed_report *r) {
     progress *g = user;
-    if (r->event == HEED_FIT_START) g->told = now();
+    if (r->event == HEED_FIT_START) {
+        g->told = now();
+        if (g->p->task->kind->begun) g->p->task->kind->begun(g->p, g->data, g->run);
+    }
     if (r->event == HEED_FIT_STEP) {
         g->smooth = g->any ? 0.9 * g->smooth + 0.1 * r->loss : r->loss;
         g->any = true;

@@ -7,8 +7,7 @@ static const heed_option run_options[] = {
     {"task", HEED_TEXT, "", 0, 0, NULL, "what is trained; given as the first argument", "Run"},
     {"data", HEED_TEXT, "", 0, 0, NULL, "what to train on; given as the second argument", "Run"},
     {"preset", HEED_TEXT, "none", 0, 0, NULL,
-     "a set of settings, each of which may still be given: nano, tiny, small, nanogpt-cpu (gpt)",
-     "Run"},
+     "a set of settings, each of which may still be given; heed help train TASK lists them", "Run"},
     {0}};
 
 static const heed_option mlm_defaults[] = {
@@ -33,27 +32,25 @@ static const task task_mlm = {.name = "mlm",
 static const task task_gpt = {
     .name = "gpt", .use = "generate", .model = &heed_model_gpt, .kind = &text_kind};
 
-static const heed_option picture_defaults[] = {
-    {"preset", HEED_TEXT, "none", 0, 0, NULL,
-     "a set of settings, each of which may still be given; a wrong name lists them", "Run"},
-    {0}};
-static const task task_vit = {.name = "vit",
-                              .use = "classify",
-                              .model = &heed_model_vit,
-                              .kind = &picture_kind,
-                              .defaults = picture_defaults};
-static const task task_cnn = {.name = "cnn",
-                              .use = "classify",
-                              .model = &heed_model_cnn,
-                              .kind = &picture_kind,
-                              .defaults = picture_defaults};
-static const task task_mlp = {.name = "mlp",
-                              .use = "classify",
-                              .model = &heed_model_mlp,
-                              .kind = &picture_kind,
-                              .defaults = picture_defaults};
+static const task task_vit = {
+    .name = "vit", .use = "classify", .model = &heed_model_vit, .kind = &picture_kind};
+static const task task_cnn = {
+    .name = "cnn", .use = "classify", .model = &heed_model_cnn, .kind = &picture_kind};
+static const task task_mlp = {
+    .name = "mlp", .use = "classify", .model = &heed_model_mlp, .kind = &picture_kind};
 
-const task *const tasks[] = {&task_mlm, &task_gpt, &task_vit, &task_cnn, &task_mlp, NULL};
+static const task task_seq2seq = {
+    .name = "seq2seq", .use = "translate", .model = &heed_model_seq2seq, .kind = &translation_kind};
+static const task task_rnn = {
+    .name = "rnn", .use = "translate", .model = &heed_model_rnn, .kind = &translation_kind};
+
+static const task task_textcls = {
+    .name = "textcls", .use = "classify", .model = &heed_model_textcls, .kind = &class_kind};
+static const task task_tag = {
+    .name = "tag", .use = "classify", .model = &heed_model_tag, .kind = &tag_kind};
+
+const task *const tasks[] = {&task_mlm,     &task_gpt, &task_vit,     &task_cnn, &task_mlp,
+                             &task_seq2seq, &task_rnn, &task_textcls, &task_tag, NULL};
 
 const task *find_task(const char *name) {
     for (int i = 0; tasks[i]; i++)

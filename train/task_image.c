@@ -88,11 +88,14 @@ heed_augment augment_of(const heed_config *f) {
                           .saturation = heed_config_real(f, "saturation")};
 }
 
-heed_view view_of(const heed_config *f) {
-    heed_view v = {.size = (int)heed_config_int(f, "image-size"),
-                   .channels = (int)heed_config_int(f, "channels")};
-    read_normalisation(NULL, f, v.mean, v.deviation);
-    return v;
+bool view_of(heed_ctx *c, const heed_config *f, heed_view *out) {
+    *out = (heed_view){.size = (int)heed_config_int(f, "image-size"),
+                       .channels = (int)heed_config_int(f, "channels")};
+    if (!read_normalisation(c, f, out->mean, out->deviation)) return false;
+    return out->deviation[0] > 0 ||
+           heed_fail(c, HEED_DATA,
+                     "the run does not say how its pictures are normalised: config.conf: expected "
+                     "mean and std, found none; hint: put back the lines that training wrote");
 }
 
 /* ---- settings out ---- */
@@ -165,8 +168,11 @@ heed_images *pictures_open(heed_ctx *c, heed_config *f, picture_wish wish) {
     heed_images *k = heed_images_open(c, heed_config_text(f, "data"), &a);
     if (!k) return NULL;
     const heed_images_info *about = heed_images_about(k);
-    if (classes && classes != about->classes)
-        heed_fail(c, HEED_DATA, "%s has other classes than asked for: expected %d, found %d",
+    bool asked = heed_config_rank(f, "classes") > HEED_FROM_PRESET;
+    if (asked && classes && classes != about->classes)
+        heed_fail(c, HEED_DATA,
+                  "%s has other classes than asked for: expected %d, found %d; hint: leave out "
+                  "--classes, they are counted",
                   heed_config_text(f, "data"), classes, about->classes);
     if (complete(f, about)) {
         heed_augment augment = augment_of(f);
@@ -207,13 +213,12 @@ const char *part_name(heed_part part) {
     return names[part];
 }
 
-void print_skipped(FILE *out, const heed_images *k, const char *indent) {
-    enum { SHOWN = 3 };
+size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most) {
     const char *path, *why;
-    size_t bad = heed_images_about(k)->bad;
-    for (size_t i = 0; i < bad && i < SHOWN && heed_images_bad(k, i, &path, &why); i++)
+    size_t i = 0;
+    for (; i < most && heed_images_bad(k, i, &path, &why); i++)
         fprintf(out, "%s%s %s\n", indent, path, why);
-    if (bad > SHOWN) fprintf(out, "%sand %zu more\n", indent, bad - SHOWN);
+    return heed_images_about(k)->bad - i;
 }
 
 static void add_strength(char text[160], const char *format, double v) {
@@ -284,11 +289,33 @@ static void banner_pictures(const data_set *d, const heed_config *f) {
                n[HEED_TEST_PART] ? with_commas(n3, n[HEED_TEST_PART]) : "none");
     banner_classes(a);
     banner_sizes(a);
+    size_t twins = a->overlap[HEED_VAL_PART] + a->overlap[HEED_TEST_PART];
+    if (twins)
+        banner_row("overlap",
+                   "%s of validation and test %s in the training part, too: heed data check "
+                   "%s %s names one",
+                   with_commas(n1, twins), twins == 1 ? "is" : "are", d->task->name,
+                   heed_config_text(f, "data"));
     if (a->bad) {
         banner_row("skipped", "%s that cannot be decoded", with_commas(n1, a->bad));
-        print_skipped(stderr, d->batches, "             ");
+        size_t more = print_skipped(stderr, d->batches, "             ", 3);
+        if (more)
+            banner_row("", "and %zu more: heed data check %s %s lists them", more, d->task->name,
+                       heed_config_text(f, "data"));
     }
     banner_augment(a, f);
+}
+
+/* train.log names all that were skipped. */
+static void begun_pictures(program *p, const data_set *d, const char *run) {
+    char path[1024];
+    if (!heed_images_about(d->batches)->bad) return;
+    snprintf(path, sizeof path, "%s/train.log", run);
+    FILE *out = fopen(path, "a");
+    if (out) print_skipped(out, d->batches, "skipped: ", SIZE_MAX);
+    bool ok = out && !ferror(out);
+    if (out && fclose(out) != 0) ok = false;
+    if (!ok) heed_log(p->c, HEED_WARN, "cannot write %s", path);
 }
 
 static void steps_pictures(const heed_config *f, uint64_t epoch_batches) {
@@ -323,12 +350,20 @@ static void print_test(const measures *m, const ending *e) {
         printf("test part, read once with the best weights: accuracy %.2f %% (95 %%: %.2f to %.2f) "
                "of %s pictures\n",
                100 * m->accuracy, 100 * m->low, 100 * m->high, with_commas(n, (uint64_t)m->items));
-    printf("pictures were waited for %.1f %% of the time\n", 100 * e->waited);
+    if (e->trained) printf("pictures were waited for %.1f %% of the time\n", 100 * e->waited);
 }
 
-/* Reads the test part, if there is one. */
+static bool was_tested(heed_ctx *c, const char *run) {
+    run_curves k;
+    bool tested = curves_read(c, run, &k) && isfinite(k.test);
+    curves_free(&k);
+    return tested;
+}
+
+/* Reads the test part, if there is one: once, after a training, or when that was kept from it. */
 static void finish_pictures(program *p, const data_set *d, ending *e) {
     heed_images *k = d->batches;
+    if (!e->trained && was_tested(p->c, e->run)) return;
     heed_score score = {0};
     e->waited = heed_images_waited(k) / (e->seconds > 0 ? e->seconds : 1);
     heed_run *r = heed_images_about(k)->count[HEED_TEST_PART] ? open_run(p, e->run) : NULL;
@@ -359,6 +394,7 @@ const data_kind picture_kind = {
     .close = close_pictures,
     .banner = banner_pictures,
     .steps = steps_pictures,
+    .begun = begun_pictures,
     .next = next_pictures,
     .finish = finish_pictures,
     .eval = eval_pictures,

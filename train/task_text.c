@@ -21,10 +21,20 @@ static const heed_option text_options[] = {
 
 static const char *const kinds[] = {"char", "byte", "word", "wordpiece", NULL};
 
-static bool is_kind(const char *name) {
+bool is_tokenizer_kind(const char *name) {
     for (int i = 0; kinds[i]; i++)
         if (strcmp(kinds[i], name) == 0) return true;
     return false;
+}
+
+heed_tokenizer *tokenizer_at(heed_ctx *c, const char *key, const char *name) {
+    if (is_file(name) || is_directory(name)) return heed_tokenizer_open(c, name);
+    const char *near = closest(name, kinds);
+    heed_fail(c, HEED_USAGE,
+              "--%s %s: expected char, byte, word, wordpiece, or the path of a run or a "
+              "vocab.txt%s%s%s",
+              key, name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    return NULL;
 }
 
 static heed_tokenizer *train_tokenizer(heed_ctx *c, const task *k, const heed_config *f,
@@ -44,14 +54,8 @@ static heed_tokenizer *train_tokenizer(heed_ctx *c, const task *k, const heed_co
 /* A tokenizer of a kind, trained on the data, or one that stands in a file. */
 static heed_tokenizer *make_tokenizer(heed_ctx *c, const task *k, const heed_config *f) {
     const char *name = heed_config_text(f, "tokenizer");
-    if (is_kind(name)) return train_tokenizer(c, k, f, name);
-    if (is_file(name) || is_directory(name)) return heed_tokenizer_open(c, name);
-    const char *near = closest(name, kinds);
-    heed_fail(c, HEED_USAGE,
-              "--tokenizer %s: expected char, byte, word, wordpiece, or the path of a run or a "
-              "vocab.txt%s%s%s",
-              name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-    return NULL;
+    return is_tokenizer_kind(name) ? train_tokenizer(c, k, f, name)
+                                   : tokenizer_at(c, "tokenizer", name);
 }
 
 static bool check_specials(heed_ctx *c, const task *k, const heed_tokenizer *tokenizer) {
@@ -87,8 +91,7 @@ static bool open_corpus(heed_ctx *c, const task *k, const heed_config *f, data_s
     return true;
 }
 
-/* A training reads its text more than once, and again when it is resumed. */
-static bool lasts(heed_ctx *c, const heed_config *f, const char *key) {
+bool text_lasts(heed_ctx *c, const heed_config *f, const char *key) {
     const char *path = heed_config_text(f, key);
     return !is_stream(path) ||
            heed_fail(c, HEED_DATA,
@@ -100,7 +103,7 @@ static bool lasts(heed_ctx *c, const heed_config *f, const char *key) {
 /* The tokenizer that f names is opened, or trained on the text; a run has one already. */
 static bool open_text(heed_ctx *c, const task *k, heed_config *f, const char *run, data_set *out) {
     *out = (data_set){.task = k};
-    if (!lasts(c, f, "data") || !lasts(c, f, "val")) return false;
+    if (!text_lasts(c, f, "data") || !text_lasts(c, f, "val")) return false;
     out->tokenizer = run ? heed_tokenizer_open(c, run) : make_tokenizer(c, k, f);
     return out->tokenizer && check_specials(c, k, out->tokenizer) && open_corpus(c, k, f, out);
 }

@@ -11,8 +11,8 @@
 /* Data that is open: what a training wants to know of it. */
 typedef struct {
     const task *task;
-    void *batches; /* for model->batch */
-    heed_tokenizer *tokenizer;
+    void *batches;                      /* for model->batch */
+    heed_tokenizer *tokenizer, *source; /* source: of the source's side alone, or NULL */
     uint64_t checksum;
     bool no_val;               /* there is no validation part */
     const char *const *labels; /* names of the classes, or NULL */
@@ -25,12 +25,13 @@ typedef struct {
     const heed_config *f;
     int64_t step;
     double seconds, waited; /* of the training; share of them that was spent waiting for data */
+    bool trained;           /* a step was made; else the run was finished before */
     bool bar;               /* the terminal shows what is being done */
     json_t *json;           /* of --json, to be added to; else NULL */
 } ending;
 
-/* A kind of data: text (task_text.c), pictures (task_image.c). The commands know data through this
- * table alone. */
+/* A kind of data: text (task_text.c), pictures (task_image.c), pairs of texts (task_pairs.c). The
+ * commands know data through this table alone. */
 typedef struct progress progress;
 struct data_kind {
     const char *noun, *example; /* "a text file", "book.txt" */
@@ -43,13 +44,14 @@ struct data_kind {
     void (*close)(data_set *d);
     void (*banner)(const data_set *d, const heed_config *f);     /* by banner_row */
     void (*steps)(const heed_config *f, uint64_t epoch_batches); /* the banner's row of the epoch */
+    void (*begun)(program *p, const data_set *d, const char *run); /* the run stands; or NULL */
     void (*evaluated)(progress *g, const heed_report *r);        /* after an evaluation; or NULL */
     void (*finish)(program *p, const data_set *d, ending *e);    /* reports more; or NULL */
     void (*next)(const task *k, const char *data, const char *run);       /* prints what to try */
     void (*eval)(program *p, const task *k, heed_config *f, heed_run *r); /* heed eval */
     void (*check)(program *p);                                            /* heed data check */
 };
-extern const data_kind text_kind, picture_kind;
+extern const data_kind text_kind, picture_kind, translation_kind, class_kind, tag_kind;
 
 /* ---- the display (progress.c) ---- */
 typedef enum { SHOW_BAR, SHOW_LINES, SHOW_JSON, SHOW_NOTHING } show_mode;
@@ -62,6 +64,7 @@ struct progress {
     double drawn, told; /* when the bar was last drawn, and a line was last written */
     double smooth;      /* training loss, averaged over about ten steps */
     bool any, header;   /* a step was seen; the table has its header */
+    bool hidden[16];    /* columns that the table does without */
     int evaluations;
     heed_tape *tape;   /* of samples; made when needed */
     heed_text samples; /* of a generated text, reused */
@@ -81,10 +84,17 @@ void print_try(const program *p, const char *suggestion);
 /* The text that f.data names. eval: all of it, to evaluate on. */
 heed_corpus *text_corpus(heed_ctx *c, const task *k, const heed_config *f, const heed_tokenizer *t,
                          bool eval);
+/* False where the setting `key` names a pipe: a training reads its text more than once, and again
+ * when it is resumed. */
+bool text_lasts(heed_ctx *c, const heed_config *f, const char *key);
+bool is_tokenizer_kind(const char *name); /* "word" */
+/* A tokenizer that stands at a path, which the setting `key` named. */
+heed_tokenizer *tokenizer_at(heed_ctx *c, const char *key, const char *name);
 /* Appends a text of the model at hand to RUN/samples.txt (samples.c). */
 void sample_text(progress *g, const heed_report *r);
 /* What to try with a run, with words of its data (next.c). */
 void next_text(const task *k, const char *data, const char *run);
+void next_pairs(const task *k, const char *data, const char *run);
 void eval_text(program *p, const task *k, heed_config *f, heed_run *r); /* eval_text.c */
 void check_text(program *p);                                            /* check_text.c */
 

@@ -26,6 +26,10 @@ bool workbench_open(workbench *w) {
         w->picks = (int)lround(heed_config_real(w->f, "mask-share") * w->len);
         if (w->picks < 1) w->picks = 1;
     }
+    if (heed_config_has(w->f, "source-vocab")) {
+        w->sources = (int)heed_config_int(w->f, "source-vocab");
+        if (!w->sources) w->sources = w->vocab;
+    }
     w->store = heed_store_new(w->c);
     w->tape = heed_tape_new(w->c);
     w->self = calloc(1, w->model->size);
@@ -68,6 +72,11 @@ static void tokens(const workbench *w, uint64_t index, random_batch *out) {
     size_t n = (size_t)w->rows * (size_t)w->len;
     fill_ids(out->ids, n, (uint32_t)w->vocab, index, "ids");
     out->b.ids = out->ids;
+    if (w->sources) {
+        fill_ids(out->source, n, (uint32_t)w->sources, index, "source");
+        out->b.src = out->source;
+        out->b.src_len = w->len;
+    }
     if (w->picks)
         mask_rows(w, index, out);
     else
@@ -87,8 +96,9 @@ bool random_batch_make(const workbench *w, uint64_t index, random_batch *out) {
     *out = (random_batch){.ids = malloc(n * sizeof *out->ids),
                           .labels = malloc(n * sizeof *out->labels),
                           .picks = malloc(n * sizeof *out->picks),
+                          .source = malloc(n * sizeof *out->source),
                           .x = malloc(n * sizeof *out->x)};
-    if (!out->ids || !out->labels || !out->picks || !out->x)
+    if (!out->ids || !out->labels || !out->picks || !out->source || !out->x)
         return heed_fail(w->c, HEED_FAILED, "no memory for a batch of %zu", n);
     out->b = (heed_batch){.rows = w->rows, .len = w->len, .labels = out->labels, .items = n};
     if (w->dense)
@@ -102,6 +112,7 @@ void random_batch_free(random_batch *r) {
     free(r->ids);
     free(r->labels);
     free(r->picks);
+    free(r->source);
     free(r->x);
     *r = (random_batch){0};
 }

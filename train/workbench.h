@@ -6,7 +6,7 @@
 
 typedef struct {
     heed_batch b; /* its arrays are the ones below */
-    int32_t *ids, *labels, *picks;
+    int32_t *ids, *labels, *picks, *source;
     heed_real *x;
 } random_batch;
 
@@ -19,6 +19,7 @@ typedef struct {
     void *self;
     int rows, len, vocab; /* of a batch: (rows,len); dense models: len numbers, vocab classes */
     int picks;            /* of a row: mlm alone */
+    int sources;          /* vocabulary of a source beside each row, as long; 0: no source */
     bool dense;           /* takes numbers, not tokens */
 } workbench;
 

@@ -117,6 +117,8 @@ typedef struct {
     int rows;        /* B; the last evaluation batch may have fewer */
     bool whole;      /* of training: batches 0, 1, ... are the first epoch and no more, so that the
                         last one may have fewer rows, too (gradient descent) */
+    bool sample;     /* of an evaluation: in a seeded order, so that its first batches are a fair
+                        sample of a part that may be sorted */
 } heed_batch_at;
 
 /* Causal: labels are the next tokens. Each epoch shuffles windows that lie side by side, from a

@@ -67,9 +67,12 @@ typedef struct {
     int width, height, channels;
     int rows, cols; /* of the grid */
     int count;
-    const heed_real *const *maps; /* (rows,cols) each; a panel's scale ends at its largest value */
+    const heed_real *const *maps; /* (rows,cols) each. One scale for all: it ends at the largest
+                                     value, at least at twice the uniform one */
     const char *const *captions;  /* or NULL */
     bool cells;                   /* each cell flat; else smooth between the cells' middles */
+    double
+        uniform; /* what a cell has where all are alike; 0: 1 / (rows cols). Marked in the legend */
 } heed_overlay;
 HEED_API bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
 

@@ -70,7 +70,7 @@ typedef struct {
 
 typedef struct heed_config heed_config;
 /* Settings of several tables (list ended by NULL) at their defaults. A name in two tables: the
- * first one counts. */
+ * first one counts, at the place and in the group of the last. */
 HEED_API heed_config *heed_config_new(heed_ctx *c, const heed_option *const *tables);
 HEED_API void heed_config_free(heed_config *f);
 /* Sets one value after checking it. Whole numbers may be written 1e6; a bool is true, false, yes,
@@ -101,8 +101,9 @@ HEED_API int heed_config_count(const heed_config *f);
 HEED_API const heed_option *heed_config_at(const heed_config *f, int index, const char **value);
 /* All settings as a commented file, grouped; the same text reads back to the same settings. */
 HEED_API bool heed_config_write(const heed_config *f, heed_text *out, bool comments);
-/* The --help lines: flag, default in brackets, help; grouped, wrapped at 100 columns. */
-HEED_API bool heed_config_help(const heed_config *f, heed_text *out);
+/* The --help lines: flag, default in brackets, help; grouped, wrapped at `width` columns (60 at
+ * least). */
+HEED_API bool heed_config_help(const heed_config *f, heed_text *out, int width);
 
 /* ---- arrays and pictures ---- */
 /* NumPy's format: '<f4' ('<f8' in the double build) for values, '<i4' for indices, C order. */

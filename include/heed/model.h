@@ -15,7 +15,7 @@ typedef struct {
     double loss, weight;  /* sum of loss * items that the loss averages over, and of those items */
     double right, judged; /* correct predictions, and all */
     double right5;        /* label among the five most probable */
-    double bytes;         /* text bytes predicted: bits per byte = loss / ln 2 / bytes */
+    double bytes; /* text bytes, all of them predicted: bits per byte = loss / ln 2 / bytes */
 } heed_score;
 
 typedef struct {

@@ -1,5 +1,6 @@
 /* Batches: rows of tokens as a function of (seed, step, micro-batch) alone. */
 #include "data/corpus.h"
+#include "data/place.h"
 
 #include <math.h>
 #include <string.h>
@@ -152,7 +153,7 @@ bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out) {
     if (!begin(k, at, false, out)) return false;
     size_t most = (size_t)k->len + 1;
     for (size_t row = 0; row < (size_t)out->rows; row++) {
-        source s = at.val ? val_source(k, (size_t)at.index * (size_t)at.rows + row, most)
+        source s = at.val ? val_source(k, heed__eval_row(k->c, at, row, k->val.total), most)
                           : train_source(k, draw_of(at, row), most);
         gpt_row(k, row, &s, out);
     }
@@ -230,9 +231,9 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
     heed_random masks = heed_random_at(seed, "mask", at.index, at.micro);
     for (size_t row = 0; row < (size_t)out->rows; row++) {
         uint64_t index = (uint64_t)row * (uint64_t)k->len * 3;
-        size_t number = (size_t)at.index * (size_t)at.rows + row;
         source s;
         if (at.val) { /* masks belong to the row, whatever the size of the batch */
+            uint64_t number = heed__eval_row(k->c, at, row, k->val.total);
             s = val_source(k, number, (size_t)k->content);
             masks = heed_random_at(seed, "mask.val", number, 0);
             index = 0;

@@ -95,8 +95,9 @@ static bool tokenizer_fits(heed_corpus *k) {
                          heed_tokenizer_kind(k->k));
     if (k->a.packing == HEED_LINES && !k->a.bracket && k->end < 0)
         return heed_fail(k->c, HEED_USAGE,
-                         "tokenizer has no token that ends a line: expected [SEP] or a newline in "
-                         "its vocabulary; hint: pack in blocks");
+                         "lines have no end: expected a newline or [SEP] in the vocabulary, found "
+                         "none, as when the text has one line and no newline; hint: --packing "
+                         "blocks");
     return true;
 }
 

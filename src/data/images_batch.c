@@ -1,6 +1,7 @@
 /* Batches of pictures: a row is a function of (seed, step, micro-batch, row) alone, whoever makes
  * it. */
 #include "data/images.h"
+#include "data/place.h"
 
 #include <stdio.h>
 
@@ -22,7 +23,7 @@ heed_status heed__images_row(const heed_images *k, heed_part part, heed_batch_at
                              heed_real *x, int32_t *label, heed_real *work, uint32_t *number,
                              char why[HEED_WHY]) {
     uint64_t seed = heed_seed(k->c), count = k->info.count[part], epoch = 0;
-    uint64_t index = at.index * (uint64_t)at.rows + (uint64_t)row;
+    uint64_t index = heed__eval_row(k->c, at, (uint64_t)row, count);
     if (!at.val) {
         uint64_t draw = draw_of(at, row);
         epoch = draw / count;
@@ -48,7 +49,9 @@ static bool at_fits(heed_images *k, heed_batch_at at, int len) {
         return heed_fail(k->c, HEED_USAGE, "batch is out of range: expected 1 to %d rows, found %d",
                          INT32_MAX / len, at.rows);
     if (!k->info.count[part])
-        return heed_fail(k->c, HEED_USAGE, "there is no training part to take batches from");
+        return heed_fail(k->c, HEED_USAGE,
+                         at.val ? "there is neither a validation nor a training part to judge by"
+                                : "there is no training part to take batches from");
     if (!heed__images_rows(k, part, at))
         return heed_fail(k->c, HEED_USAGE, "%s has no batch %llu: expected less than %llu",
                          at.val ? "evaluation" : "an epoch", (unsigned long long)at.index,

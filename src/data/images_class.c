@@ -135,8 +135,10 @@ static bool has_training(const heed_images *k) {
 /* From the data: those of the training part, and no others. */
 static bool make_labels(heed_images *k, const char *path) {
     if (!has_training(k))
-        return heed_fail(k->c, HEED_DATA, "there is no training part: %s: found %s", path,
-                         k->count ? "others alone" : "no pictures");
+        return heed_fail(k->c, HEED_DATA,
+                         "there is no training part: %s: found %s; hint: call the folder of the "
+                         "training pictures train",
+                         path, k->count ? "others alone" : "no pictures");
     if (k->class_count < 2)
         return heed_fail(k->c, HEED_DATA,
                          "too few classes: %s: expected at least 2, found %zu%s%s; hint: a folder "

@@ -112,7 +112,7 @@ typedef struct {
 static bool same(const heed__slot *s, const wish *w) {
     return s->rows && s->part == w->part && s->at.val == w->at.val && s->at.index == w->at.index &&
            s->at.micro == w->at.micro && s->at.micros == w->at.micros && s->at.rows == w->at.rows &&
-           s->at.whole == w->at.whole;
+           s->at.whole == w->at.whole && s->at.sample == w->at.sample;
 }
 
 /* What will likely be asked for after it: the next micro-batch or step; the next evaluation batch,

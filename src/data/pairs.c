@@ -62,7 +62,7 @@ bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *fo
 
 static bool text_fits(const heed__line *l, const heed__cut text[HEED__SIDES]) {
     if (!text[HEED__SOURCE].n || !text[HEED__TARGET].n)
-        return heed__pairs_wrong(l, heed__pairs_form(l->k->a.kind), "an empty one");
+        return heed__pairs_wrong(l, "text on both sides", "an empty one");
     if (l->k->a.kind != HEED_TAGS) return true;
     size_t words = words_of(text[HEED__SOURCE]), labels = words_of(text[HEED__TARGET]);
     return words == labels ||

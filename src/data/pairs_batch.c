@@ -4,6 +4,7 @@
  * is 64 batches, fewer if an epoch has fewer, so that a pair hardly comes twice; its draws are
  * sorted by length, cut into batches, and the batches come in random order. */
 #include "data/pairs.h"
+#include "data/place.h"
 
 #include <string.h>
 
@@ -81,7 +82,8 @@ static const heed__pair *train_row(const heed_pairs *k, heed_batch_at at, size_t
 }
 
 static const heed__pair *row_of(const heed_pairs *k, heed_batch_at at, size_t row) {
-    return at.val ? &k->pairs[k->val[at.index * (uint64_t)at.rows + row]] : train_row(k, at, row);
+    if (!at.val) return train_row(k, at, row);
+    return &k->pairs[k->val[heed__eval_row(k->c, at, row, k->info.val_pairs)]];
 }
 
 /* ---- room ---- */

@@ -49,6 +49,11 @@ static void part_total(const heed_corpus *k, heed__part *p,
 static bool too_short(heed_corpus *k, const char *path, size_t found, size_t expected, int parts) {
     const char *what = k->a.packing == HEED_LINES ? "lines" : "tokens";
     size_t fits = found / (size_t)parts, extra = k->a.bracket ? 2 : 0;
+    if (k->a.packing == HEED_LINES && found == 1)
+        return heed_fail(k->c, HEED_DATA,
+                         "text is too short: %s: expected at least %zu lines, found one; hint: "
+                         "--packing blocks",
+                         path, expected);
     if (k->a.packing == HEED_LINES || fits + extra < 3)
         return heed_fail(k->c, HEED_DATA,
                          "text is too short: %s: expected at least %zu %s%s, found %zu; hint: %s",

@@ -98,7 +98,8 @@ typedef struct {
     const char *run;
     heed_text metrics, log, line; /* two paths, a line being made */
 } heed__journal;
-/* Rows of metrics.csv behind step `last` are cut off: the training goes on from there. */
+/* Rows of metrics.csv behind step `last` are cut off, and what was said of the test part at the
+ * end: the training goes on from there. */
 bool heed__journal_open(heed__journal *j, heed_ctx *c, const char *run, int64_t last);
 void heed__journal_close(heed__journal *j);
 void heed__journal_row(heed__journal *j, const char *split, double loss, double metric,
@@ -115,6 +116,7 @@ typedef struct {
     void *self, *data;
     int rows;
     uint64_t count;
+    bool sample; /* count is less than there is */
     bool (*stop)(void *user);
     void *user;
 } heed__evaluation;
@@ -187,9 +189,6 @@ heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 
 /* The model's settings of f as ";layers=4;heads=2": what a weights file says of itself. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
-/* Refuses when a run stands at dir, unless force; and always when files of the same names stand
- * there that are not of a run. */
-bool heed__run_vacant(heed_ctx *c, const char *dir, bool force);
 /* Refuses when a new run would remove what it is trained on. */
 bool heed__run_spares(heed_ctx *c, const heed_fit_args *a);
 /* Where a tokenizer of the source's side stands in a run. */

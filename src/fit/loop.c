@@ -214,6 +214,7 @@ heed__evaluation heed__fit_evaluation(const heed__fitting *f) {
                               .data = f->a->data,
                               .rows = f->set.rows,
                               .count = f->evals,
+                              .sample = f->evals < f->all_evals,
                               .stop = f->a->stop,
                               .user = f->a->user};
 }

@@ -115,9 +115,17 @@ static bool fix_length(heed__fitting *f, double steps) {
     return heed__settings_fix(f->a->config, f->steps);
 }
 
-/* --steps and --epochs are known without a clock. */
+static bool is_asked(const heed_config *g, const char *key) {
+    return heed_config_rank(g, key) == HEED_FROM_FLAG;
+}
+
+/* --steps and --epochs are known without a clock. Asked for over a file that names the steps of a
+ * time, they are not these. */
 static bool fix_by_data(heed__fitting *f) {
+    heed_config *g = f->a->config;
     if (f->set.minutes > 0) return true;
+    if ((is_asked(g, "steps") || is_asked(g, "epochs")) && !set_number(g, "timed", 0, "steps"))
+        return false;
     if (f->set.steps) return fix_length(f, (double)f->set.steps);
     return fix_length(f, ceil(f->set.epochs * (double)f->epoch_batches / f->micros));
 }
@@ -165,6 +173,8 @@ static bool fix_by_clock(heed__fitting *f) {
     f->state.step = at;
     if (!fix_length(f, (double)at + fmax(1, floor(steps)))) return false;
     char note[160];
+    snprintf(note, sizeof note, "%.10g", f->set.minutes);
+    if (!heed_config_set(f->a->config, "timed", note, "minutes", HEED_FROM_FLAG)) return false;
     snprintf(note, sizeof note,
              "%g minutes are %" PRId64
              " steps of %.3g s here; this is now a run of --steps %" PRId64,
@@ -182,15 +192,21 @@ static size_t store_bytes(const heed_store *s) {
     return bytes;
 }
 
+/* The first batch, and of gradient descent the last one, too: it may be smaller. */
+static bool try_batches(heed__fitting *f) {
+    heed__passes sum = {0};
+    return heed__fit_pass(f, 0, &sum) &&
+           (!f->set.whole || f->micros < 2 || heed__fit_pass(f, f->micros - 1, &sum));
+}
+
 /* Model and data are tried before anything is written. What the trial changed is forgotten: the
  * model is built again. */
 static bool try_out(heed__fitting *f) {
     heed__state kept = f->state;
-    heed__passes sum = {0};
     /* a parameter without a gradient is reported by the first step, not by the trial as well */
     for (int i = 0; i < heed_store_count(f->store); i++)
         heed_store_at(f->store, i)->reported = true;
-    bool ok = f->set.minutes > 0 ? fix_by_clock(f) : heed__fit_pass(f, 0, &sum) && evaluate_one(f);
+    bool ok = f->set.minutes > 0 ? fix_by_clock(f) : try_batches(f) && evaluate_one(f);
     if (!ok) return false;
     f->state = kept;
     f->loss = NAN;
@@ -227,7 +243,7 @@ static bool same(heed__fitting *f, const char *what, uint64_t was, uint64_t now,
 static bool agrees(heed__fitting *f) {
     const heed__state *s = &f->state;
     return same(f, "data", s->data_checksum, f->a->data_checksum,
-                "bring back the text that the run began with, or train anew") &&
+                "bring back the data that the run began with, or train anew") &&
            same(f, "tokenizer", s->tokenizer_digest, tokenizer_digest(f->a),
                 "bring back the tokenizer's files in the run directory") &&
            same(f, "seed", s->seed, heed_seed(f->c), "resume without --seed");
@@ -284,10 +300,21 @@ static bool open_run(heed__fitting *f) {
     if (!a->run) return true;
     f->lock_path.c = f->c;
     if (!heed__run_path(&f->lock_path, a->run, ".lock")[0]) return false;
-    if (!a->resume && !(heed__run_vacant(f->c, a->run, a->force) && heed__run_spares(f->c, a)))
+    if (!a->resume && !(heed_run_vacant(f->c, a->run, a->force) && heed__run_spares(f->c, a)))
         return false;
     if (heed__os_is_dir(a->run) && !lock_run(f)) return false;
     return !a->resume || (heed__checkpoint_mend(f->c, a->run) && read_checkpoint(f));
+}
+
+static void note_finished(heed__fitting *f) {
+    const heed__state *s = &f->state;
+    char note[200] = "the run is finished: nothing is left to do";
+    if (s->step < f->steps)
+        snprintf(note, sizeof note,
+                 "the run is finished: it was stopped early at step %" PRId64 " of %" PRId64
+                 " by --patience %" PRId64 "; --patience 0 goes on to the end",
+                 s->step, f->steps, f->set.patience);
+    heed__fit_tell(f, HEED_FIT_NOTE, note);
 }
 
 static void note_changes(heed__fitting *f) {
@@ -334,7 +361,7 @@ static bool go_on(heed__fitting *f) {
 static bool claim_run(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     return heed__os_make_dir(f->c, a->run) && lock_run(f) &&
-           heed__run_vacant(f->c, a->run, a->force || a->resume) && heed__run_spares(f->c, a);
+           (a->resume || heed_run_vacant(f->c, a->run, a->force)) && heed__run_spares(f->c, a);
 }
 
 static bool start_run(heed__fitting *f) {
@@ -347,7 +374,7 @@ static void note_limit(heed__fitting *f) {
     if (f->evals == f->all_evals) return;
     snprintf(note, sizeof note,
              "an evaluation takes %" PRIu64 " of the %" PRIu64
-             " validation batches; --eval-batches 0 takes all",
+             " validation batches, the same random ones each time; --eval-batches 0 takes all",
              f->evals, f->all_evals);
     heed__fit_tell(f, HEED_FIT_NOTE, note);
 }
@@ -375,7 +402,7 @@ bool heed__fit_prepare(heed__fitting *f) {
     if (!read_settings(f) || !open_run(f) || !build(f) || !count_batches(f) || !fix_by_data(f))
         return false;
     if (!f->fresh && f->steps && heed__fit_finished(f)) {
-        heed__fit_tell(f, HEED_FIT_NOTE, "the run is finished: nothing is left to do");
+        note_finished(f);
         return false;
     }
     f->tape = heed_tape_new(f->c);

@@ -17,7 +17,7 @@ double heed__batch_weight(const heed_batch *b) {
 static bool add_batch(const heed__evaluation *e, uint64_t index, heed_score *score) {
     heed_ctx *c = heed_tape_ctx(e->tape);
     heed_batch b = {0};
-    heed_batch_at at = {.val = true, .index = index, .rows = e->rows};
+    heed_batch_at at = {.val = true, .index = index, .rows = e->rows, .sample = e->sample};
     heed_tape_begin(e->tape, HEED_EVAL, index);
     if (!e->model->batch(e->self, e->data, at, &b))
         return heed_fail(c, HEED_DATA, "model %s made no evaluation batch %" PRIu64, e->model->name,
@@ -77,8 +77,8 @@ bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *o
 }
 
 /* All that a run consists of: what a new one may replace, and nothing else. config.conf comes
- * first, so that it is written before the others and removed after them: a folder with any of them
- * and without a config.conf is not of our making. */
+ * first, so that it is written before the others and removed after them: a folder without it is not
+ * of our making. */
 static const char *const run_files[] = {"config.conf",
                                         "model.safetensors",
                                         "last",
@@ -97,32 +97,44 @@ static const char *const run_files[] = {"config.conf",
                                         "merges.txt"};
 enum { RUN_FILES = sizeof run_files / sizeof *run_files };
 
-/* The first of the files that stands in dir, NULL: none. */
-static const char *standing(heed_ctx *c, const char *dir) {
+static bool stands(heed_ctx *c, const char *dir, const char *name) {
     heed_text path = {.c = c};
-    const char *found = NULL;
-    for (int i = 0; i < RUN_FILES && !found; i++)
-        if (heed__os_exists(heed__run_path(&path, dir, run_files[i]))) found = run_files[i];
+    bool found = heed__os_exists(heed__run_path(&path, dir, name));
     heed_text_free(&path);
     return found;
 }
 
-bool heed__run_vacant(heed_ctx *c, const char *dir, bool force) {
-    if (heed__os_exists(dir) && !heed__os_is_dir(dir))
+/* Settings, and what a training makes of them: weights, a checkpoint, or the lock of one that was
+ * killed before its first checkpoint. Settings alone may be anybody's. */
+static bool is_run(heed_ctx *c, const char *dir) {
+    return stands(c, dir, "config.conf") &&
+           (stands(c, dir, "model.safetensors") || heed__checkpoint_find(c, dir) ||
+            stands(c, dir, ".lock"));
+}
+
+/* Hidden files do not count. */
+static bool is_empty(heed_ctx *c, const char *dir) {
+    heed__listing list = {0};
+    bool empty = heed__os_list(c, dir, &list) && list.count == 0;
+    if (list.count > 0)
+        heed_fail(c, HEED_USAGE,
+                  "folder is not empty: %s holds %s, but no run: expected a new or empty folder, "
+                  "or a run; hint: another folder for the run",
+                  dir, list.entries[0].name);
+    heed__os_list_free(&list);
+    return empty;
+}
+
+bool heed_run_vacant(heed_ctx *c, const char *dir, bool force) {
+    if (heed__stopped(c) || !dir) return false;
+    if (!heed__os_exists(dir)) return true;
+    if (!heed__os_is_dir(dir))
         return heed_fail(c, HEED_USAGE, "run is wrong: %s: expected a folder, found a file", dir);
-    const char *found = standing(c, dir);
-    bool run = found == run_files[0] || heed__checkpoint_find(c, dir);
-    if (found && !run)
-        return heed_fail(c, HEED_USAGE,
-                         "folder is not empty: %s holds %s, but no run: expected a new or empty "
-                         "folder, or a run; hint: another folder for the run",
-                         dir, found);
-    if (run && !force)
-        return heed_fail(c, HEED_USAGE,
-                         "run exists already: %s: expected no run there; hint: `heed resume %s` "
-                         "goes on, --force starts anew and removes it",
-                         dir, dir);
-    return !heed__stopped(c);
+    if (!is_run(c, dir)) return is_empty(c, dir);
+    return force || heed_fail(c, HEED_USAGE,
+                              "run exists already: %s: expected no run there; hint: `heed resume "
+                              "%s` goes on, --force starts anew and removes it",
+                              dir, dir);
 }
 
 /* True if the setting, a path, names something that a new run at dir would remove. */
@@ -429,10 +441,11 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
         return NULL;
     }
     if (!heed__os_is_dir(dir)) {
+        bool file = heed__os_exists(dir);
         heed_fail(c, HEED_DATA,
                   "run is missing: %s: expected a run directory, found %s; hint: `heed train TASK "
-                  "DATA -o %s` makes one",
-                  dir, heed__os_exists(dir) ? "a file" : "nothing", dir);
+                  "%s -o %s` makes one",
+                  dir, file ? "a file" : "nothing", file ? dir : "DATA", file ? "RUN" : dir);
         return NULL;
     }
     opened *o = heed__alloc(c, sizeof *o);

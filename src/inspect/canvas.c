@@ -80,10 +80,10 @@ int heed__text_width(const char *text, int scale) {
 void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color,
                        const char *text) {
     for (; *text; x += 6 * scale) {
-        const unsigned char *columns = heed__glyph(next_code(&text));
+        int32_t code = next_code(&text);
         for (int i = 0; i < 5; i++)
-            for (int j = 0; j < 7; j++)
-                if (columns[i] >> j & 1)
+            for (int j = 0; j < 9; j++)
+                if (heed__glyph_column(code, i) >> j & 1)
                     heed__canvas_fill(p, x + i * scale, y + j * scale, scale, scale, color);
     }
 }
@@ -91,10 +91,10 @@ void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color
 void heed__canvas_text_up(heed__canvas *p, int x, int y, int scale, heed__rgb color,
                           const char *text) {
     for (; *text; y -= 6 * scale) {
-        const unsigned char *columns = heed__glyph(next_code(&text));
+        int32_t code = next_code(&text);
         for (int i = 0; i < 5; i++)
-            for (int j = 0; j < 7; j++)
-                if (columns[i] >> j & 1)
+            for (int j = 0; j < 9; j++)
+                if (heed__glyph_column(code, i) >> j & 1)
                     heed__canvas_fill(p, x + j * scale, y - (i + 1) * scale, scale, scale, color);
     }
 }
@@ -111,6 +111,17 @@ const char *heed__text_cut(char out[HEED__LABEL], const char *text, int scale, i
     }
     snprintf(out, HEED__LABEL, "%.*s%s", whole ? (int)room : (int)(end - text), text,
              whole ? "" : "..");
+    return out;
+}
+
+const char *heed__text_fold(char out[HEED__LABEL], const char *text, int scale, int width) {
+    int columns = heed__text_width(text, 1) / 6, room = width / (6 * scale) - 2;
+    if (columns <= room + 2 || room < 2) return heed__text_cut(out, text, scale, width);
+    const char *rest = text;
+    for (int i = 0; i < columns - room / 2; i++) next_code(&rest);
+    heed__text_cut(out, text, scale, (room - room / 2 + 2) * 6 * scale);
+    size_t n = strlen(out);
+    snprintf(out + n, HEED__LABEL - n, "%s", rest);
     return out;
 }
 

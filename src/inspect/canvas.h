@@ -1,4 +1,4 @@
-/* A picture in memory: RGB pixels, anti-aliased lines, text in a built-in 5x7 font. */
+/* A picture in memory: RGB pixels, anti-aliased lines, text in a built-in font of 5x9 points. */
 #ifndef HEED_CANVAS_H
 #define HEED_CANVAS_H
 
@@ -18,16 +18,19 @@ bool heed__canvas_new(heed_ctx *c, heed__canvas *p, int width, int height);
 void heed__canvas_fill(heed__canvas *p, int x, int y, int width, int height, heed__rgb color);
 void heed__canvas_line(heed__canvas *p, double x0, double y0, double x1, double y1, double thick,
                        heed__rgb color);
-/* Characters are 6*scale wide and 8*scale high; what the font lacks is drawn as a box. */
+/* Characters are 6*scale wide and 9*scale high, the last two rows below the line; what the font
+ * lacks is drawn as a box. */
 void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color, const char *text);
 /* The same from bottom to top: its first character begins at (x,y), its glyphs lie on their side.
  */
 void heed__canvas_text_up(heed__canvas *p, int x, int y, int scale, heed__rgb color,
                           const char *text);
 int heed__text_width(const char *text, int scale);
-/* text, cut with ".." where it is wider than `width` pixels, into out, which is returned. */
+/* text, cut with ".." where it is wider than `width` pixels, into out, which is returned: at its
+ * end, or in its middle. */
 enum { HEED__LABEL = 256 };
 const char *heed__text_cut(char out[HEED__LABEL], const char *text, int scale, int width);
+const char *heed__text_fold(char out[HEED__LABEL], const char *text, int scale, int width);
 /* (H,W,C) bytes brought to the box: nearest where it grows, the mean of what falls into a pixel
  * where it shrinks. */
 typedef struct {
@@ -36,8 +39,8 @@ typedef struct {
 } heed__pixels;
 void heed__canvas_pixels(heed__canvas *p, int x, int y, int width, int height, heed__pixels from);
 
-/* The 5 columns of a glyph, lowest bit at the top; code 32 to 126, else a box. */
-const unsigned char *heed__glyph(int32_t code);
+/* One of the 5 columns of a glyph, 9 bits, the lowest at the top; code 32 to 126, else a box. */
+unsigned heed__glyph_column(int32_t code, int column);
 
 /* Colours that are told apart by colour-blind eyes, too. Okabe & Ito 2008. Any index. */
 enum { HEED__SERIES_COLORS = 8 };

@@ -23,7 +23,7 @@ heed__range heed__chart_range(const heed_chart *p) {
     return r;
 }
 
-enum { SCALE = 2, LEFT = 96, MARGIN = 24, WIDEST = 240, TOP = 56, BOTTOM = 72 };
+enum { SCALE = 2, LEFT = 96, MARGIN = 24, WIDEST = 300, TOP = 68, BOTTOM = 72 };
 static const heed__rgb INK = {40, 40, 40}, GRID = {228, 228, 228};
 
 typedef struct {
@@ -65,7 +65,7 @@ static void draw_axes(surface *s, const heed_chart *p) {
     if (p->x_label)
         heed__canvas_text(c, c->width - s->right - heed__text_width(p->x_label, SCALE), bottom + 40,
                           SCALE, INK, p->x_label);
-    if (p->y_label) heed__canvas_text(c, 8, TOP - 24, SCALE, INK, p->y_label);
+    if (p->y_label) heed__canvas_text(c, 8, TOP - 36, SCALE, INK, p->y_label);
     if (p->title) heed__canvas_text(c, LEFT, 8, SCALE, INK, p->title);
 }
 
@@ -92,8 +92,15 @@ static void stroke(surface *s, int index, double x0, double y0, double x1, doubl
 }
 
 static void draw_curve(surface *s, const heed_series *e, int index) {
-    double along = 0;
+    enum { SHORT = 24 };
+    double along = 0, low = INFINITY, high = -INFINITY;
     int last = -1;
+    for (int i = 0; i < e->count; i++) {
+        if (!isfinite(e->x[i]) || !isfinite(e->y[i])) continue;
+        low = fmin(low, at_x(s, e->x[i]));
+        high = fmax(high, at_x(s, e->x[i]));
+    }
+    double dot = high - low < SHORT ? 9 : 4; /* a run of some steps beside one of thousands */
     for (int i = 0; i < e->count; i++) {
         if (!isfinite(e->x[i]) || !isfinite(e->y[i])) {
             last = -1;
@@ -101,7 +108,7 @@ static void draw_curve(surface *s, const heed_series *e, int index) {
         }
         int from = last < 0 ? i : last;
         stroke(s, index, at_x(s, e->x[from]), at_y(s, e->y[from]), at_x(s, e->x[i]),
-               at_y(s, e->y[i]), last < 0 ? 4 : 2.4, &along);
+               at_y(s, e->y[i]), last < 0 ? dot : 2.4, &along);
         last = i;
     }
 }
@@ -113,7 +120,7 @@ static void draw_legend(surface *s, const heed_chart *p) {
     for (int i = 0; i < p->series_count; i++, y += 24) {
         stroke(s, i, x, y + 8, x + 28, y + 8, 4, &(double){0});
         heed__canvas_text(&s->canvas, x + 40, y + 1, SCALE, INK,
-                          heed__text_cut(cut, p->series[i].label, SCALE, WIDEST));
+                          heed__text_fold(cut, p->series[i].label, SCALE, WIDEST));
     }
 }
 

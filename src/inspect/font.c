@@ -1,5 +1,8 @@
-/* The built-in font: 5x7 points a glyph, a byte a column, lowest bit at the top. */
+/* The built-in font: 5x7 points a glyph, a byte a column, lowest bit at the top; letters that reach
+ * below the line have two rows more. */
 #include "inspect/canvas.h"
+
+#include <string.h>
 
 static const unsigned char glyphs[95][5] = {
     {0x00, 0x00, 0x00, 0x00, 0x00}, {0x00, 0x00, 0x5F, 0x00, 0x00}, {0x00, 0x07, 0x00, 0x07, 0x00},
@@ -37,6 +40,15 @@ static const unsigned char glyphs[95][5] = {
 };
 static const unsigned char box[5] = {0x7F, 0x41, 0x41, 0x41, 0x7F};
 
-const unsigned char *heed__glyph(int32_t code) {
-    return code >= 32 && code < 127 ? glyphs[code - 32] : box;
+static const char below[] = "gjpqy";
+static const unsigned short low_glyphs[5][5] = {{0x038, 0x144, 0x144, 0x144, 0x0FC},
+                                                {0x000, 0x080, 0x104, 0x0FD, 0x000},
+                                                {0x1FC, 0x044, 0x044, 0x044, 0x038},
+                                                {0x038, 0x044, 0x044, 0x044, 0x1FC},
+                                                {0x03C, 0x140, 0x140, 0x140, 0x0FC}};
+
+unsigned heed__glyph_column(int32_t code, int column) {
+    if (code < 32 || code >= 127) return box[column];
+    const char *low = strchr(below, (int)code);
+    return low ? low_glyphs[low - below][column] : glyphs[code - 32][column];
 }

@@ -108,7 +108,7 @@ static void draw_labels(plan *p) {
             heed__canvas_text_up(&p->canvas, x + middle, p->top - GAP, p->scale, INK, cut);
         else
             heed__canvas_text(&p->canvas, x + (p->cell - heed__text_width(cut, p->scale)) / 2,
-                              p->top - GAP - 8 * p->scale, p->scale, INK, cut);
+                              p->top - GAP - 9 * p->scale, p->scale, INK, cut);
     }
 }
 

@@ -11,13 +11,13 @@
 
 enum {
     MARGIN = 20,
-    GAP = 16,
+    GAP = 20,
     ROOM = 1500,
     SIDE = 224,
     TITLE = 34,
-    CAPTION = 44,
+    CAPTION = 56,
     LEGEND = 40,
-    LEAST = 440
+    LEAST = 480
 };
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 
@@ -25,6 +25,8 @@ typedef struct {
     const heed_overlay *o;
     heed__canvas canvas;
     int width, height, columns; /* of a panel; panels in a row */
+    double top, uniform;        /* end of the scale; weight of a cell where all are alike */
+    int digits;                 /* of weights, behind the point */
 } plan;
 
 /* A small picture grows by a whole number; a large one is brought down to SIDE. */
@@ -79,15 +81,26 @@ static double largest(const heed_overlay *o, const heed_real *map) {
     return top;
 }
 
+/* A head that looks nowhere in particular is of one middle colour, and so it is beside one that
+ * does look. */
+static void set_scale(plan *p) {
+    const heed_overlay *o = p->o;
+    p->uniform = o->uniform > 0 ? o->uniform : 1 / ((double)o->rows * o->cols);
+    p->digits = 1 - (int)floor(log10(p->uniform));
+    if (p->digits < 1) p->digits = 1;
+    p->top = 2 * p->uniform;
+    for (int i = 0; i < o->count; i++) p->top = fmax(p->top, largest(o, o->maps[i]));
+}
+
 /* Colour over grey (0.299 R + 0.587 G + 0.114 B) where the picture was drawn. */
-static void tint(plan *p, const heed_real *map, double top, int x, int y) {
+static void tint(plan *p, const heed_real *map, int x, int y) {
     for (int j = 0; j < p->height; j++)
         for (int i = 0; i < p->width; i++) {
             unsigned char *at =
                 p->canvas.rgb + 3 * ((size_t)(y + j) * (size_t)p->canvas.width + (size_t)(x + i));
             double w = sample(p->o, map, (i + 0.5) / p->width, (j + 0.5) / p->height);
             double grey = 0.299 * at[0] + 0.587 * at[1] + 0.114 * at[2];
-            double share = top > 0 ? w / top : 0, opacity = 0.6 + 0.15 * share;
+            double share = w / p->top, opacity = 0.6 + 0.15 * share;
             heed__rgb c = heed__viridis(share);
             at[0] = (unsigned char)lround(grey + (c.r - grey) * opacity);
             at[1] = (unsigned char)lround(grey + (c.g - grey) * opacity);
@@ -95,13 +108,11 @@ static void tint(plan *p, const heed_real *map, double top, int x, int y) {
         }
 }
 
-static void write_under(plan *p, int x, int y, const char *caption, const char *second) {
+static void write_line(plan *p, int x, int y, const char *text) {
     char cut[HEED__LABEL];
-    int room = p->width > 120 ? p->width + GAP / 2 : 120 + GAP / 2;
-    int scale = heed__text_width(caption, 2) <= room ? 2 : 1;
-    heed__canvas_text(&p->canvas, x, y + p->height + 6, scale, INK,
-                      heed__text_cut(cut, caption, scale, room));
-    heed__canvas_text(&p->canvas, x, y + p->height + 26, 1, SOFT, second);
+    int room = (p->width > 120 ? p->width : 120) + GAP / 2;
+    int scale = heed__text_width(text, 2) <= room ? 2 : 1;
+    heed__canvas_text(&p->canvas, x, y, scale, INK, heed__text_cut(cut, text, scale, room));
 }
 
 /* Panel 0 is the picture, panel i map i - 1. */
@@ -113,23 +124,33 @@ static void draw_panel(plan *p, int index) {
     heed__canvas_pixels(&p->canvas, x, y, p->width, p->height,
                         (heed__pixels){o->pixels, o->width, o->height, o->channels});
     if (index == 0) {
-        write_under(p, x, y, "picture", "");
+        write_line(p, x, y + p->height + 6, "picture");
         return;
     }
-    double top = largest(o, o->maps[index - 1]);
-    tint(p, o->maps[index - 1], top, x, y);
-    snprintf(second, sizeof second, "largest weight %.3g", top);
-    write_under(p, x, y, o->captions && o->captions[index - 1] ? o->captions[index - 1] : "",
-                second);
+    tint(p, o->maps[index - 1], x, y);
+    snprintf(second, sizeof second, "largest %.*f", p->digits, largest(o, o->maps[index - 1]));
+    if (o->captions && o->captions[index - 1])
+        write_line(p, x, y + p->height + 6, o->captions[index - 1]);
+    write_line(p, x, y + p->height + 28, second);
 }
 
+/* "0 [colours] 0.210  | uniform 0.016": the mark stands at the uniform weight, too. */
 static void draw_legend(plan *p) {
     enum { RAMP = 160 };
+    char end[32], uniform[48];
     int y = p->canvas.height - MARGIN - 20;
+    int mark = MARGIN + 20 + (int)lround((RAMP - 1) * p->uniform / p->top);
+    snprintf(end, sizeof end, "%.*f", p->digits, p->top);
+    snprintf(uniform, sizeof uniform, "uniform = %.*f", p->digits, p->uniform);
     heed__canvas_text(&p->canvas, MARGIN, y + 2, 2, SOFT, "0");
     for (int i = 0; i < RAMP; i++)
         heed__canvas_fill(&p->canvas, MARGIN + 20 + i, y, 1, 18, heed__viridis(i / (RAMP - 1.0)));
-    heed__canvas_text(&p->canvas, MARGIN + 28 + RAMP, y + 2, 2, SOFT, "a panel's largest");
+    int x = MARGIN + 28 + RAMP;
+    heed__canvas_fill(&p->canvas, mark, y - 3, 2, 24, INK);
+    heed__canvas_text(&p->canvas, x, y + 2, 2, SOFT, end);
+    x += heed__text_width(end, 2) + 24;
+    heed__canvas_fill(&p->canvas, x, y - 3, 2, 24, INK);
+    heed__canvas_text(&p->canvas, x + 8, y + 2, 2, INK, uniform);
 }
 
 static bool whole(heed_ctx *c, const heed_overlay *o) {
@@ -145,6 +166,7 @@ static bool whole(heed_ctx *c, const heed_overlay *o) {
 bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path) {
     plan p = {.o = o};
     if (heed__stopped(c) || !whole(c, o) || !lay_out(c, &p)) return false;
+    set_scale(&p);
     if (o->title) heed__canvas_text(&p.canvas, MARGIN, MARGIN, 2, INK, o->title);
     for (int i = 0; i <= o->count; i++) draw_panel(&p, i);
     draw_legend(&p);

@@ -25,7 +25,7 @@ static int caption_scale(const heed_sheet *s, int side) {
     return 2;
 }
 
-static int line_height(const layout *l) { return 8 * l->scale + 4; }
+static int line_height(const layout *l) { return 9 * l->scale + 4; }
 
 static bool lay_out(heed_ctx *c, const heed_sheet *s, layout *l) {
     *l = (layout){.sheet = s, .side = s->side > 0 ? s->side : 96};

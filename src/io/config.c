@@ -24,11 +24,23 @@ heed__setting *heed__setting_find(const heed_config *f, const char *key, size_t 
     return NULL;
 }
 
+/* The setting moves behind the others, into another group. */
+static bool move_last(heed_config *f, heed__setting *s, const char *group) {
+    heed__setting moved = *s;
+    size_t behind = (size_t)(f->settings + f->count - (s + 1));
+    memmove(s, s + 1, behind * sizeof *s);
+    moved.group = group;
+    f->settings[f->count - 1] = moved;
+    return true;
+}
+
+/* A row that an earlier table has, too, gives no more than the place. */
 static bool add(heed_config *f, const heed_option *o, const char *group) {
     size_t n = strlen(o->name);
-    if (heed__setting_find(f, o->name, n)) return true;
+    heed__setting *s = heed__setting_find(f, o->name, n);
+    if (s) return move_last(f, s, group);
     if (!heed__grow(f->c, &f->settings, &f->room, f->count + 1, sizeof *f->settings)) return false;
-    heed__setting *s = &f->settings[f->count++];
+    s = &f->settings[f->count++];
     *s = (heed__setting){.o = o, .group = group};
     if (n > f->key_width) f->key_width = n;
     return heed__setting_put(f, s, o->value ? o->value : "", "default", HEED_FROM_DEFAULT);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { WIDTH = 100 };
+enum { WIDTH = 100 }; /* of a file */
 
 /* True if the reader would take text, unquoted, for something else. */
 static bool needs_quotes(const char *text) {
@@ -93,7 +93,8 @@ static bool put_flag(heed_text *out, const heed_option *o) {
     return false;
 }
 
-static bool put_help(heed_text *out, const heed_option *o, size_t column, const char *indent) {
+static bool put_help(heed_text *out, const heed_option *o, size_t width, const char *indent) {
+    size_t column = strlen(indent);
     size_t start = out->n;
     heed_text line = {.c = out->c};
     bool ok = put_flag(out, o);
@@ -104,14 +105,14 @@ static bool put_help(heed_text *out, const heed_option *o, size_t column, const 
         ok = heed_text_add(out, "%*s", (int)(column - used), "");
     ok = ok && heed_text_add(&line, "%s", o->help ? o->help : "");
     if (ok && o->value && *o->value) ok = heed_text_add(&line, " [%s]", o->value);
-    if (ok && line.n) ok = heed__put_wrapped(out, line.s, column, indent, WIDTH);
+    if (ok && line.n) ok = heed__put_wrapped(out, line.s, column, indent, width);
     heed_text_free(&line);
     return ok && heed_text_add(out, "\n");
 }
 
-bool heed_config_help(const heed_config *f, heed_text *out) {
+bool heed_config_help(const heed_config *f, heed_text *out, int width) {
     if (!f || !out || heed__stopped(f->c)) return false;
-    enum { LEAST = 20, MOST = 32 };
+    enum { LEAST = 20, MOST = 32, NARROW = 60 };
     size_t column = f->key_width + 10; /* two blanks, "--", "[no-]" or " N", two blanks */
     if (column < LEAST) column = LEAST;
     if (column > MOST) column = MOST;
@@ -124,7 +125,7 @@ bool heed_config_help(const heed_config *f, heed_text *out) {
         if (strcmp(group, s->group) != 0)
             ok = heed_text_add(out, "%s%s:\n", *group ? "\n" : "", s->group);
         group = s->group;
-        ok = ok && put_help(out, s->o, column, indent);
+        ok = ok && put_help(out, s->o, (size_t)(width > NARROW ? width : NARROW), indent);
     }
     return ok;
 }

@@ -81,6 +81,7 @@ status 0
 quiet
 says "perplexity"
 run eval run --json
+json part val
 json loss
 json bits_per_byte
 json accuracy
@@ -89,6 +90,14 @@ run eval run facts.txt --json
 status 0
 quiet
 json data facts.txt
+json part all
+run train gpt facts.txt -o seen $SMALL --val-split 0
+run eval seen
+status 0
+says "facts.txt, training text"
+warns "measured on its training text"
+run eval seen --json
+json part train
 echo "Rome is" >short.txt
 run eval run short.txt --json
 status 0

@@ -81,3 +81,23 @@ run init gtp
 refuses 2 "did you mean gpt?"
 run init gpt --preset huge
 refuses 2 "preset"
+
+# One order of groups and keys for all tasks, whatever a task's own defaults are; the task's presets; the terminal's width.
+for task in gpt mlm vit cnn mlp; do
+    run train $task --help
+    grep '^[A-Z][A-Za-z ]*:$' out | grep -v 'Text:\|Pictures:\|Augmentation' >groups.$task
+    holds cmp -s groups.gpt groups.$task
+    sed -n '/^Optimizer:/,/^Computing:/s/^  --\([^ ]*\).*/\1/p' out >keys.$task
+    holds cmp -s keys.gpt keys.$task
+    holds test "$(wc -l <keys.$task)" -gt 20
+done
+run train gpt --help
+says "nanogpt-cpu: "
+run train cnn --help
+says "cnn28: "
+hides "nanogpt-cpu"
+COLUMNS=70
+export COLUMNS
+run train mlm --help
+holds awk 'length($0) > 70 && /^  --|^     / {exit 1}' out
+unset COLUMNS

@@ -48,6 +48,12 @@ refuses 2 "heed fill run"
 run eval run --json
 status 0
 json perplexity
+json bits_per_byte null
+run eval run
+hides "bits per byte"
+run train mlm facts.txt -o shown --tokenizer word --packing lines $SMALL
+warns "perplexity"
+hides "bits/byte"
 
 run train mlm facts.txt -o pieces $SMALL --vocab 60 --block 32
 status 0

@@ -72,8 +72,10 @@ json classes.0.predicted.9
 json accuracy_95.1
 holds test -s confusion.png
 holds test -s mistakes.png
+# Five tiles in a row, each with room for "taken for" a name.
+holds test "$(od -An -tu1 -j16 -N4 mistakes.png | tr -s ' ')" = " 0 0 4 192"
 run eval run --part val --json
-json part validation
+json part val
 run eval run --part train --json
 json items 110.0
 run eval run png --json
@@ -82,6 +84,14 @@ json items 10.0
 run eval run png/train --json
 status 0
 json items 30.0
+run train mlp png/train -o seen --steps 2 --batch 4 --layers 1 --width 8 --val-split 0
+run eval seen
+status 0
+says "training part"
+warns "measured on the pictures of the training"
+run eval seen --part train --json
+quiet
+json part train
 run eval run nowhere
 refuses 3 "nowhere"
 run eval run --part tset
@@ -259,6 +269,25 @@ says "runs  "
 says "+-"
 says "task=mlp"
 holds test -s all.png
+mkdir -p sets/all
+cp -r runs-2 sets/all/vit-adam
+cp -r mlp sets/all/vit-sgd
+run compare sets/all/vit-adam sets/all/vit-sgd
+says "* adam   o sgd"
+quiet
+says "  sets/all/vit-adam  sets/all/vit-sgd"
+long=sets/all/vit-sgd-of-a-very-long-name-that-goes-on-and-on
+cp -r mlp $long
+run compare sets/all/vit-adam $long
+holds grep -q '  \.\.\.[^ ]*-name-that-goes-on-and-on$' out
+holds test "$(sed -n '/^setting/,$p' out | awk 'length > 100' | wc -l)" = 0
+run compare mlp ./mlp mlp/ --json
+holds test "$(grep -o '"run":' out | wc -l)" = 1
+run compare run folder
+status 0
+warns "different data: run on idx, folder on png"
+run compare text run
+warns "different tasks: text is of gpt, run of vit"
 run compare runs-2 runs-3 mlp --json
 json groups.0.name runs
 json groups.0.runs.1 runs-3

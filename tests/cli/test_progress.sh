@@ -24,3 +24,22 @@ status 0
 run train gpt facts.txt -o g --layers 1 --heads 2 --width 16 --block 16 --batch 4 --minutes 0.01
 status 0
 holds grep -q '^minutes = 0' g/config.conf
+
+# The table and the bar fit into the terminal: whole columns and whole fields go.
+for columns in 40 60 80; do
+    COLUMNS=$columns
+    export COLUMNS
+    run train gpt facts.txt -o w$columns $SMALL --progress bar --val-split 0.3
+    status 0
+    tr '\r' '\n' <err | sed "s/$(printf '\033')\\[K//" >bars
+    holds awk -v most=$columns '/%  step|train    valid|\*$/ && length($0) >= most {exit 1}' bars
+    holds grep -q 'train    valid' bars
+    holds grep -q '\*$' bars
+    holds grep -q '%  step 6/6' bars
+    warns "the best so far"
+done
+unset COLUMNS
+hides perplexity
+warns "bits/byte"
+run train gpt facts.txt -o w100 $SMALL
+warns "perplexity"

@@ -51,6 +51,17 @@ cat pipe >/dev/null
 wait
 absent run
 
+# A run goes into a folder of its own, whatever --force says.
+cp facts.txt facts.copy
+run train gpt facts.txt -o . $SMALL
+refuses 2 "folder is not empty: . holds"
+mkdir own
+echo "mine = 1" >own/config.conf
+run train gpt facts.txt -o own $SMALL --force
+refuses 2 "own holds config.conf, but no run"
+holds grep -qx "mine = 1" own/config.conf
+rm -r own facts.copy
+
 # The task is the first word that is neither a flag nor a flag's value.
 run train -o gpt mlm facts.txt $SMALL
 status 0

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes mlm, gpt, vit and cnn.safetensors: the models of models/ against BERT, GPT-2, ViT and a CNN.
+"""Makes mlm, gpt, vit, cnn, seq2seq and rnn .safetensors: the models of models/ against BERT, GPT-2,
+ViT, a CNN, and Transformers and RNNs with attention, those of the benchmarks, too.
 
     python3 tests/golden/make_models.py
 
@@ -18,17 +19,42 @@ import torch
 import twins
 from golden import random, save
 
-STEPS, ROWS, BLOCK, VOCAB = 20, 4, 12, 37
+STEPS, ROWS, BLOCK, TARGET, VOCAB = 20, 4, 12, 9, 37
 PICTURES = 8
 TEXT = dict(vocab=VOCAB, width=24, layers=2, heads=3, ff=40, block=BLOCK)
+STACK = dict(width=24, layers=2, heads=3, ff=40, block=BLOCK)
 SHAPE = {
     "mlm": TEXT,
     "gpt": TEXT,
     "vit": dict(size=6, channels=2, patch=2, width=24, layers=2, heads=3, ff=40, classes=5),
     "cnn": dict(channels=2, width=4, stages=2, blocks=2, classes=5),
+    "seq2seq": dict(vocab=VOCAB, source_vocab=VOCAB, **STACK, share=True),
+    "seq2seq-small": dict(vocab=VOCAB, source_vocab=29, **STACK, share=False),
+    "rnn": dict(vocab=VOCAB, source_vocab=VOCAB, width=16, share=True),
+    "rnn-attn": dict(vocab=VOCAB, source_vocab=29, width=16, share=False),
 }
 # what heed is told besides
-SETTINGS = {"vit": {"image-size": 6}, "cnn": {"image-size": 6, "smoothing": 0.1}}
+SETTINGS = {
+    "vit": {"image-size": 6},
+    "cnn": {"image-size": 6, "smoothing": 0.1},
+    "seq2seq": {"smoothing": 0.1},
+    "seq2seq-small": {
+        "share-vocab": "false",
+        "source-vocab": 29,
+        "norm": "pre",
+        "activation": "gelu",
+        "positions": "learned",
+        "scale-embed": "false",
+        "smoothing": 0,
+    },
+    "rnn-attn": {
+        "share-vocab": "false",
+        "source-vocab": 29,
+        "bidirectional": "false",
+        "bridge": "copy",
+        "attention-biases": "true",
+    },
+}
 LR, DECAY = 3e-3, 0.1
 
 
@@ -58,11 +84,30 @@ def weights(kind):
     return out
 
 
+def pairs(r, source_vocab):
+    """Sources and targets of several lengths; token 1 begins a target, 2 ends one."""
+    seen = lambda n: (np.arange(n) < r.integers(3, n + 1, (STEPS, ROWS, 1))).astype(np.int32)
+    draw = lambda top, n: r.integers(3, top, (STEPS, ROWS, n)).astype(np.int32)
+    pad, kept = seen(BLOCK), seen(TARGET)
+    pad[:, 0] = kept[:, 0] = 1
+    ids, first = draw(VOCAB, TARGET), np.ones((STEPS, ROWS, 1), np.int32)
+    ids = np.where(np.roll(kept, -1, 2) * kept, ids, 2 * kept)  # the last is the end
+    ids[:, 0, -1] = 2
+    return {
+        "src": (draw(source_vocab, BLOCK) * pad).astype(np.int32),
+        "pad": pad,
+        "ids": (np.concatenate([first, ids[:, :, :-1]], 2) * kept).astype(np.int32),
+        "labels": np.where(kept, ids, -100).astype(np.int32),
+    }
+
+
 def batches(kind):
     """Rows of several lengths, padded at the end; five positions a batch carry mlm's loss. Or
     pictures of noise."""
     r = random(kind + "/batches")
-    if kind in SETTINGS:
+    if kind in twins.PAIRS:
+        return pairs(r, SHAPE[kind]["source_vocab"])
+    if "image-size" in SETTINGS.get(kind, {}):
         size, channels = SETTINGS[kind]["image-size"], SHAPE[kind]["channels"]
         return {
             "x": r.normal(size=(STEPS, PICTURES, size, size, channels)).astype(np.float32),
@@ -95,17 +140,27 @@ def batches(kind):
     }
 
 
+def by_path(attentions):
+    return attentions.items() if isinstance(attentions, dict) else enumerate(attentions)
+
+
 def train(kind, start, data, dtype):
     model = twins.build(kind, **SHAPE[kind], dtype=dtype)
     twins.load(model, kind, layers(kind), start)
     first = twins.batch_of(data, 0, dtype)
     smoothing = SETTINGS.get(kind, {}).get("smoothing", 0.0)
     logits, attentions = twins.forward(
-        model.eval(), kind, first["ids"], first.get("pad"), first.get("picks"), attentions=True
+        model.eval(),
+        kind,
+        first["ids"],
+        first.get("pad"),
+        first.get("picks"),
+        attentions=True,
+        source=first.get("src"),
     )
     twins.loss_of(model.train(), kind, first, smoothing).backward()
     twins.load(model, kind, layers(kind), start)  # running statistics as they were
-    out = {"logits": logits, **{f"a.{i}": a for i, a in enumerate(attentions)}}
+    out = {"logits": logits, **{f"a.{i}": a for i, a in by_path(attentions)}}
     if kind == "mlm":
         types = (torch.arange(BLOCK) >= BLOCK // 2).long().expand(ROWS, BLOCK)
         out["pair"] = twins.forward(model, kind, first["ids"], first["pad"], types=types)[0]
@@ -133,7 +188,8 @@ def train(kind, start, data, dtype):
 for kind in SHAPE:
     start, data = weights(kind), batches(kind)
     exact, rough = (train(kind, start, data, t) for t in (torch.float64, torch.float32))
-    settings = {**SHAPE[kind], **SETTINGS.get(kind, {}), "lr": LR, "decay": DECAY}
+    settings = {k: v for k, v in SHAPE[kind].items() if k not in ("share", "source_vocab")}
+    settings = {**settings, **SETTINGS.get(kind, {}), "lr": LR, "decay": DECAY}
     meta = {f"{k}.drift": f"{np.abs(v - rough[k]).max():.2e}" for k, v in exact.items()}
     meta.update({k: str(v) for k, v in settings.items()})
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), kind + ".safetensors")

@@ -81,6 +81,143 @@ class Cnn(nn.Module):
         return self.head(x.mean((2, 3)))
 
 
+def softmax_over(scores, keep):
+    return torch.softmax(scores.masked_fill(~keep, -torch.inf), -1)
+
+
+def sublayers(**parts):
+    return nn.ModuleDict(parts)
+
+
+class Block(nn.Module):
+    """A block of encoder or decoder under heed's names; as torch.nn.TransformerDecoderLayer, which
+    make_layers.py checks."""
+
+    def __init__(self, width, heads, ff, pre, act, cross):
+        super().__init__()
+        self.heads, self.pre, self.act = heads, pre, act
+        linear = nn.Linear
+        self.attn = sublayers(qkv=linear(width, 3 * width), out=linear(width, width))
+        if cross:
+            q, kv = linear(width, width), linear(width, 2 * width)
+            self.cross = sublayers(q=q, kv=kv, out=linear(width, width))
+        self.mlp = sublayers(up=linear(width, ff), down=linear(ff, width))
+        for i in range(3 if cross else 2):
+            self.add_module(f"norm{i + 1}", nn.LayerNorm(width))
+
+    def attend(self, q, k, v, keep, out):
+        split = lambda x: x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        q, k, v = split(q), split(k), split(v)
+        a = softmax_over(q @ k.mT * q.shape[-1] ** -0.5, keep)
+        return out((a @ v).transpose(1, 2).flatten(2)), a
+
+    def forward(self, x, keep, memory=None, seen=None):
+        kept, width = [], x.shape[-1]
+        attn = lambda h: self.attend(*self.attn.qkv(h).split(width, -1), keep, self.attn.out)
+        mlp = lambda h: (self.mlp.down(self.act(self.mlp.up(h))), None)
+        parts = [attn, mlp]
+        if memory is not None:
+            k, v = self.cross.kv(memory).split(width, -1)
+            parts.insert(1, lambda h: self.attend(self.cross.q(h), k, v, seen, self.cross.out))
+        for i, part in enumerate(parts):
+            norm = getattr(self, f"norm{i + 1}")
+            y, a = part(norm(x) if self.pre else x)
+            x = x + y if self.pre else norm(x + y)
+            kept.append(a)
+        return x, kept[:-1]
+
+
+def embeddings(vocab, source_vocab, width, share):
+    if share:
+        return nn.ModuleDict({"token": nn.Embedding(vocab, width)})
+    tables = {"source": nn.Embedding(source_vocab, width), "target": nn.Embedding(vocab, width)}
+    return nn.ModuleDict(tables)
+
+
+class Seq2Seq(nn.Module):
+    """Vaswani et al. 2017 (share: post-norm, ReLU, sinusoids, scaled embeddings), and the variant of
+    the benchmark: pre-norm, GELU, learned positions, embeddings of their own."""
+
+    def __init__(self, vocab, source_vocab, width, layers, heads, ff, block, share):
+        super().__init__()
+        self.share, self.width, self.layers = share, width, layers
+        self.embed = embeddings(vocab, source_vocab, width, share)
+        act = torch.relu if share else nn.functional.gelu
+        stack = lambda cross: nn.ModuleList(
+            Block(width, heads, ff, not share, act, cross) for _ in range(layers)
+        )
+        self.encoder, self.decoder = stack(False), stack(True)
+        if not share:
+            for side, blocks in (("source", self.encoder), ("target", self.decoder)):
+                self.embed[f"{side}_position"] = nn.Embedding(block, width)
+                blocks.add_module("norm", nn.LayerNorm(width))
+
+    def embedded(self, ids, side):
+        if not self.share:
+            return self.embed[side](ids) + self.embed[side + "_position"].weight[: ids.shape[1]]
+        x, i = self.embed["token"](ids) * self.width**0.5, torch.arange(0, self.width, 2)
+        angle = torch.arange(ids.shape[1])[:, None] / 10000.0 ** (i.double() / self.width)
+        return x + torch.stack([angle.sin(), angle.cos()], -1).flatten(1).to(x.dtype)
+
+    def forward(self, source, pad, ids):
+        seen = (pad != 0)[:, None, None]
+        past = torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool).tril()
+        m, x, kept = self.embedded(source, "source"), self.embedded(ids, "target"), {}
+        for i in range(self.layers):
+            m, (kept[f"encoder.{i}.attn.weights"],) = self.encoder[i](m, seen)
+        m = m if self.share else self.encoder.norm(m)
+        for i in range(self.layers):
+            x, weights = self.decoder[i](x, past, m, seen)
+            kept[f"decoder.{i}.attn.weights"], kept[f"decoder.{i}.cross.weights"] = weights
+        x = x if self.share else self.decoder.norm(x)
+        return nn.functional.linear(x, self.embed["token" if self.share else "target"].weight), kept
+
+
+class Rnn(nn.Module):
+    """Bahdanau et al. 2015 with GRU cells (share: both ways, s_0 from a dense layer), and the
+    variant of the benchmark: one way, s_0 the last state, embeddings of their own, every bias."""
+
+    def __init__(self, vocab, source_vocab, width, share):
+        super().__init__()
+        ways = 2 if share else 1
+        self.share, self.embed = share, embeddings(vocab, source_vocab, width, share)
+        self.encoder = nn.GRU(width, width, batch_first=True, bidirectional=share)
+        self.decoder = nn.GRU((1 + ways) * width, width, batch_first=True)
+        parts = {
+            "w": nn.Linear(width, width, bias=not share),
+            "u": nn.Linear(ways * width, width),
+            "score": nn.Linear(width, 1, bias=not share),
+        }
+        self.decoder.attend = nn.ModuleDict(parts)
+        if share:
+            self.bridge = nn.ModuleList([nn.Linear(2 * width, width)])
+        self.head = nn.Linear((1 + ways) * width, vocab)
+
+    def forward(self, source, pad, ids):
+        packed = nn.utils.rnn.pack_padded_sequence(
+            self.embed["token" if self.share else "source"](source),
+            pad.sum(1),
+            batch_first=True,
+            enforce_sorted=False,
+        )
+        h, last = self.encoder(packed)
+        h, _ = nn.utils.rnn.pad_packed_sequence(h, batch_first=True, total_length=pad.shape[1])
+        s = last if not self.share else self.bridge[0](torch.cat(list(last), -1)).tanh()[None]
+        y, a = self.embed["token" if self.share else "target"](ids), self.decoder.attend
+        keys, out, kept = a["u"](h), [], []
+        for t in range(ids.shape[1]):
+            e = a["score"](torch.tanh(a["w"](s[0])[:, None] + keys))[..., 0]
+            kept.append(softmax_over(e, pad != 0))
+            c = torch.bmm(kept[-1][:, None], h)
+            x, s = self.decoder(torch.cat([y[:, t : t + 1], c], -1), s)
+            out.append(torch.cat([x, c], -1))
+        kept = {"decoder.attend.weights": torch.stack(kept, 1)}
+        return self.head(torch.cat(out, 1)), kept
+
+
+PAIRS = {"seq2seq": Seq2Seq, "seq2seq-small": Seq2Seq, "rnn": Rnn, "rnn-attn": Rnn}
+
+
 def names(kind, layers):
     """Pairs (heed's name, their names, transposed); several of theirs are stacked."""
     out = []
@@ -160,6 +297,8 @@ def build(kind, *, dtype, **shape):
         return build_vit(**shape).to(dtype).train()
     if kind == "cnn":
         return Cnn(**shape).to(dtype).train()
+    if kind in PAIRS:
+        return PAIRS[kind](**shape).to(dtype).train()
     return build_text(kind, **shape).to(dtype).train()
 
 
@@ -220,7 +359,7 @@ def build_text(kind, *, vocab, width, layers, heads, ff, block):
 
 def to_heed(kind, layers, tensors):
     """Their tensors (or gradients) by their names -> arrays under heed's names."""
-    if kind == "cnn":
+    if kind == "cnn" or kind in PAIRS:
         return {n: np.asarray(x) for n, x in tensors.items()}
     out = {}
     for ours, theirs, transposed in names(kind, layers):
@@ -231,7 +370,7 @@ def to_heed(kind, layers, tensors):
 
 def load(model, kind, layers, arrays):
     """Fills the twin's parameters from arrays under heed's names; those without bias are zero."""
-    if kind == "cnn":
+    if kind == "cnn" or kind in PAIRS:
         model.load_state_dict({n: torch.tensor(x) for n, x in arrays.items()}, strict=False)
         return
     parameters, used = dict(model.named_parameters()), set()
@@ -250,8 +389,11 @@ def load(model, kind, layers, arrays):
     assert set(parameters) == {n for _, theirs, _ in names(kind, layers) for n in theirs}
 
 
-def forward(model, kind, ids, pad=None, picks=None, types=None, attentions=False):
-    """Logits (of the picked flat positions), and each layer's attention weights if asked for."""
+def forward(model, kind, ids, pad=None, picks=None, types=None, attentions=False, source=None):
+    """Logits (of the picked flat positions), and each layer's attention weights if asked for; of
+    pairs by the path of the probe, and pad is the source's."""
+    if kind in PAIRS:
+        return model(source, pad, ids)
     if kind == "cnn":
         return model(ids), ()
     if kind == "vit":
@@ -268,7 +410,9 @@ def forward(model, kind, ids, pad=None, picks=None, types=None, attentions=False
 
 
 def loss_of(model, kind, batch, smoothing=0.0):
-    logits, _ = forward(model, kind, batch["ids"], batch.get("pad"), batch.get("picks"))
+    logits, _ = forward(
+        model, kind, batch["ids"], batch.get("pad"), batch.get("picks"), source=batch.get("src")
+    )
     return torch.nn.functional.cross_entropy(
         logits.flatten(0, -2), batch["labels"].flatten(), label_smoothing=smoothing
     )

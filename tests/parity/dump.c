@@ -20,6 +20,13 @@ typedef struct {
     int steps, rows;
 } dump;
 
+/* config.conf keeps the bound that was asked for; the model is of the vocabulary's real size. */
+static bool set_vocab(dump *d) {
+    char size[24];
+    snprintf(size, sizeof size, "%d", heed_vocab_size(d->data.tokenizer));
+    return heed_config_set(d->f, "vocab", size, "tokenizer", HEED_FROM_FLAG);
+}
+
 /* The seed is known only when the settings are read, and they belong to a context. */
 static bool open_run_again(dump *d, const char *dir) {
     heed_ctx *c = heed_open(NULL);
@@ -32,7 +39,7 @@ static bool open_run_again(dump *d, const char *dir) {
     d->f = read ? run_settings(d->c, dir, &d->task) : NULL;
     if (!d->f) return false;
     d->rows = (int)heed_config_int(d->f, "batch");
-    return d->task->kind->open(d->c, d->task, d->f, dir, &d->data);
+    return d->task->kind->open(d->c, d->task, d->f, dir, &d->data) && set_vocab(d);
 }
 
 static bool init_model(dump *d) {
@@ -85,7 +92,7 @@ int main(int argc, char **argv) {
     dump d = {.steps = atoi(argv[2])};
     bool ok = open_run_again(&d, argv[1]) && init_model(&d) && dump_batches(&d) &&
               heed_save(d.out, argv[3]);
-    if (!ok) fprintf(stderr, "dump: %s\n", heed_why(d.c));
+    if (heed_state(d.c) != HEED_OK) fprintf(stderr, "dump: %s\n", heed_why(d.c));
     free(d.self);
     if (d.data.task) d.task->kind->close(&d.data);
     heed_close(d.c);

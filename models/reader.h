@@ -1,0 +1,51 @@
+/* reader.h -- what textcls and tag share: an encoder of a text, by attention or by recurrent
+ * layers, with its settings, batches and scores. */
+#ifndef MODELS_READER_H
+#define MODELS_READER_H
+
+#include "stack.h"
+
+#include <heed/pairs.h>
+
+#define READER_OPTIONS                                                                             \
+    CHOICE("encoder", "attention", "rnn|attention", "what reads the text"),                        \
+        STACK_OPTIONS("2", "4", "64", "pre", "gelu", "1e-5"), INIT_STD("0.02"),                    \
+        CELL_OPTIONS("gru", "rnn|gru|lstm"),                                                       \
+        YES("bidirectional", "recurrent layers read both ways"),                                   \
+        WHOLE("block", "64", 2, 1 << 20, "tokens in a text, at most"),                             \
+        WHOLE("vocab", "0", 0, 1 << 24, "upper bound of the vocabulary; 0: the tokenizer's own"),  \
+        CHOICE("positions", "learned", "learned|sinusoidal|none",                                  \
+               "how encoder attention tells places apart"),                                        \
+        WHOLE("classes", "0", 0, 1 << 24, "labels that there are; 0: of the data"),                \
+        NUMBER("smoothing", "0", 0, 0.99,                                                          \
+               "share of the target that goes to all classes alike, in training")
+
+/* The first member of each model's struct, so that the functions below take any of them as self. */
+struct text_model {
+    int vocab, len, classes, width; /* width: of what the encoder gives for a token */
+    heed_real smoothing;
+    heed_tensor *token; /* (V,d) */
+    heed_position position;
+    heed_drop drop;
+    block_stack stack; /* by attention */
+    heed_rnn rnn;      /* or recurrent: layers 0: absent */
+    heed_linear head;
+    heed_tensor *logits, *loss; /* of the last batch, for metrics */
+};
+
+/* The encoder; neurons: of the head. Refuses what the data has not filled in. */
+bool reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons);
+/* ids (B,S), pad (B,S) or NULL -> (B,S,width), and in ends, unless NULL, (B,width): h of the last
+ * recurrent layer at its end, both directions side by side; by attention the mean of all tokens. */
+heed_tensor *reader_apply(const text_model *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad,
+                          heed_tensor **ends);
+
+/* Members of heed_model; data is a heed_pairs. */
+bool reader_batch(void *self, void *data, heed_batch_at at, heed_batch *out);
+uint64_t reader_evals(void *self, void *data, int rows);
+uint64_t reader_epoch(void *self, void *data, int rows);
+void reader_metrics(void *self, const heed_batch *b, heed_score *score);
+#define READER_MEMBERS                                                                             \
+    .batch = reader_batch, .evals = reader_evals, .epoch = reader_epoch, .metrics = reader_metrics
+
+#endif

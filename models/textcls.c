@@ -1,0 +1,55 @@
+/* textcls.c -- classifier of texts, many to one: recurrent layers by their last state, or a
+ * transformer's encoder by the mean of its tokens. */
+#include "reader.h"
+
+struct textcls {
+    text_model text;
+    bool binary;
+};
+
+static const heed_option options[] = {
+    READER_OPTIONS,
+    CHOICE("head", "softmax", "softmax|binary", "a neuron per class, or one for two classes"),
+    BEST("accuracy"),
+    {0}};
+
+static bool init(void *self, heed_store *s, const heed_config *f) {
+    textcls *m = self;
+    int classes = model_int(f, "classes");
+    m->binary = model_is(f, "head", "binary");
+    if (m->binary && !model_two_classes(heed_store_ctx(s), classes)) return false;
+    return reader_init(&m->text, s, f, m->binary ? 1 : classes);
+}
+
+/* The output layer as it is: (B,classes), or (B,1) for the head of one neuron. */
+static heed_tensor *neurons(const textcls *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad) {
+    heed_tensor *ends = NULL;
+    reader_apply(&m->text, t, ids, pad, &ends);
+    return heed_linear_apply(&m->text.head, t, ends);
+}
+
+heed_tensor *textcls_logits(const textcls *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad) {
+    heed_tensor *z = ids ? neurons(m, t, ids, pad) : NULL;
+    return m->binary ? model_by_class(t, z) : z;
+}
+
+/* Evaluation reports the plain cross entropy. */
+static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
+    textcls *m = self;
+    heed_real smoothing = heed_tape_mode(t) == HEED_TRAIN ? m->text.smoothing : 0;
+    heed_tensor *pad = heed_ids(t, b->src_pad, b->rows, b->src_len);
+    heed_tensor *z = neurons(m, t, heed_ids(t, b->src, b->rows, b->src_len), pad);
+    m->text.logits = m->binary ? model_by_class(t, z) : z;
+    if (m->binary)
+        return m->text.loss = heed_bce(t, z, model_targets(t, b->labels, b->rows, smoothing));
+    heed_tensor *labels = heed_input_ids(t, b->labels, 1, &b->rows);
+    return m->text.loss = heed_xent(t, z, labels, &(heed_xent_args){.smoothing = smoothing});
+}
+
+const heed_model heed_model_textcls = {.name = "textcls",
+                                       .help = "classifier of texts",
+                                       .options = options,
+                                       .size = sizeof(textcls),
+                                       .init = init,
+                                       .loss = loss,
+                                       READER_MEMBERS};

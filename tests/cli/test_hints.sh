@@ -1,0 +1,59 @@
+# What people try first: a prompt without --prompt, data of another kind, a text in place of a run.
+facts >facts.txt
+mkdir folder
+cp facts.txt folder/a.txt
+run train gpt folder -o run
+refuses 3 "heed train vit folder -o run"
+run train vit facts.txt -o run
+refuses 3 "heed train gpt facts.txt -o run"
+for class in a b; do
+    mkdir -p new/test/$class
+    printf 'P' >new/test/$class/a.png
+done
+run train vit new -o run
+refuses 3 "training pictures train"
+absent run
+run fill facts.txt "[MASK]"
+refuses 3 "heed train TASK facts.txt -o RUN"
+train_gpt gpt
+status 0
+run generate gpt "Paris is" --n 5
+status 0
+quiet
+holds grep -q '^Paris is' out
+run generate gpt "Paris is" --prompt Rome
+refuses 2 "two prompts"
+run generate gpt "Paris is the capital of France . French" --n 2
+status 0
+warns "sees the last 16 of them"
+
+# Lines of a text that has one alone.
+printf 'one line without its end' >one.txt
+run train gpt one.txt -o run $SMALL --packing lines
+refuses 2 "the text has one line and no newline"
+warns "--packing blocks"
+printf 'the one line of a text for a masked model\n' >single.txt
+run train mlm single.txt -o run $SMALL --tokenizer word --packing lines
+refuses 3 "found one; hint: --packing blocks"
+
+# Nothing is printed before --layer is refused; a model's article; whole numbers are whole.
+train_mlm mlm
+run fill mlm "Paris is the [MASK] of France ." --layer 9
+refuses 2 "--layer 9"
+run generate mlm
+refuses 2 "holds an mlm"
+run fill gpt "[MASK]"
+refuses 2 "holds a gpt"
+run eval gpt facts.txt --json
+status 0
+holds grep -q '"items":[0-9]*[,}]' out
+
+# The vocabulary is the tokenizer's; a model of somebody's own has its tensors.
+run info gpt
+says ", vocab 35"
+sed 's/^task = gpt/task = mine/' gpt/config.conf >own.conf
+cp own.conf gpt/config.conf
+run info gpt
+status 0
+warns "task"
+says "numbers in"

@@ -1,0 +1,126 @@
+# Texts and labels: textcls (a label a text) and tag (a label a word).
+texts() {
+    printf 'label\ttext\n'
+    for noun in film book song day; do
+        for word in good great fine; do printf 'pos\tthe %s was %s\n' $noun $word; done
+        for word in bad awful poor; do printf 'neg\tthe %s was %s\n' $noun $word; done
+    done
+}
+tags() {
+    for noun in dog cat king book; do
+        for verb in sees runs sleeps; do printf 'the %s %s\tD N V\n' $noun $verb; done
+    done
+}
+texts >texts.tsv
+tags >tags.tsv
+TINY="--width 16 --block 8 --batch 8 --steps 40 --lr 0.01"
+run data check textcls texts.tsv
+status 0
+quiet
+says "the first line names the columns"
+says "neg"
+says "heed train textcls texts.tsv"
+run data check textcls texts.tsv --json --val-split 0
+json labels.0.label neg
+json labels.0.count 12
+json labels.1.val_count 0
+run data check tag tags.tsv --json --val-split 0
+json pairs 12
+json labels.0.label D
+json labels.2.count 12
+
+for encoder in attention rnn; do
+    run train textcls texts.tsv -o $encoder $TINY --encoder $encoder --layers 1 --heads 2
+    status 0
+    warns "2: neg, pos"
+    says "heed classify $encoder \"the"
+    holds test "$(cat $encoder/labels.txt | tr '\n' ' ')" = "neg pos "
+done
+run train textcls texts.tsv -o one $TINY --head binary --layers 1 --heads 2
+status 0
+for run in attention rnn one; do
+    run classify $run "the book was great" "the day was awful" --json --top 1
+    status 0
+    json predictions.0.p
+    holds test "$(wc -l <out)" = 2
+    run eval $run texts.tsv --json
+    status 0
+    json accuracy
+    json accuracy_95.1
+    json classes.1.class pos
+    json classes.0.recall
+done
+run eval attention
+says "validation part, 2 texts"
+says "precision"
+run eval attention --confusion confusion.png
+says "wrote confusion.png"
+holds test -s confusion.png
+printf 'the book was great\n\nthe day was poor\n' >in.txt
+run_with in.txt classify attention
+status 0
+says "the book was great"
+says "pos"
+run classify attention "the" "the film was grand" "" "a b c d e f g h i j k" --json
+status 3
+warns "empty"
+warns "too long"
+holds test "$(wc -l <out)" = 2
+head -4 texts.tsv >few.tsv # one label alone: it is the run's labels that count
+run eval attention few.tsv --json
+status 0
+json items 3.0
+json classes.0.count 0
+printf 'odd\tthe book\n' >odd.tsv
+run eval attention odd.tsv
+refuses 3 "odd.tsv:1"
+run translate attention "the book"
+refuses 2 "heed classify attention"
+rm one/labels.txt
+run classify one "the book"
+holds test "$STATUS" -ge 2
+silent
+run resume attention
+status 0
+
+run train tag tags.tsv -o tag $TINY --layers 1 --heads 2
+status 0
+warns "3: D, N, V"
+run classify tag "the dog runs" "a  horse"
+status 0
+holds test "$(head -1 out)" = "$(printf 'the dog runs\tD N V')"
+holds test "$(wc -l <out)" = 2
+run classify tag "the dog runs" --json
+json labels.2 V
+run eval tag
+status 0
+says "of 3 words"
+run eval tag tags.tsv --json
+json accuracy
+json classes.0.class D
+run train tag tags.tsv -o pieces $TINY --layers 1 --heads 2 --tokenizer char --block 32
+status 0
+run classify pieces "the dog runs" --json
+json labels.2
+printf '{"tokens":["a","b"],"tags":["X","Y"]}\n{"tokens":["b","a"],"tags":["Y","X"]}\n{"tokens":["b"],"tags":["Y"]}\n' >few.jsonl
+run train tag few.jsonl -o few $TINY --layers 1 --heads 2 --val-split 0
+status 0
+
+: >empty.tsv
+printf 'a b\tX\n' >lacks.tsv
+printf 'X\ta\nX\tb\n' >same.tsv
+printf 'no tab\n' >column.tsv
+run train tag lacks.tsv -o run $TINY
+refuses 3 "lacks.tsv:1"
+run train textcls same.tsv -o run $TINY
+refuses 3 "two different labels"
+for file in empty.tsv column.tsv nowhere.tsv; do
+    for task in textcls tag; do
+        run train $task $file -o run $TINY
+        refuses 3 "$file"
+        run data check $task $file
+        refuses 3 "$file"
+    done
+done
+run data check textcls texts.tsv --sheet sheet.png
+refuses 2 "--sheet"

@@ -1,0 +1,220 @@
+# Pairs of texts: seq2seq and rnn, from data check to translate.
+pairs() {
+    printf 'source\ttarget\tnote\n'
+    for a in a b c d; do
+        for b in e f g h; do
+            for c in i j k; do printf '%s%s%s\t%s%s%s\tx\n' $a $b $c $c $b $a; done
+        done
+    done
+}
+pairs >pairs.tsv
+TINY="--width 16 --block 8 --batch 8 --steps 6"
+run data check rnn pairs.tsv
+status 0
+quiet
+says "43 pairs"
+says "5 pairs"
+says "the first line names the columns"
+says "48 lines have further columns"
+says "line 2"
+says "-> iea"
+says "heed train rnn pairs.tsv"
+run data check seq2seq pairs.tsv --json --no-share-vocab --val-split 0.25
+status 0
+json pairs 36
+json val_pairs 12
+json header true
+json extra_columns 48
+json shared false
+json source.vocab 16
+json target.vocab 16
+json source.longest 4
+json left_out 0
+json overlap 0
+
+run train rnn pairs.tsv -o rnn $TINY
+status 0
+warns "43 pairs for training, 5 for validation"
+warns "the first line names the columns"
+says 'heed translate rnn "'
+holds test -f rnn/heed-tokenizer.json
+absent rnn/source-tokenizer
+run translate rnn aei bfj
+status 0
+holds test "$(wc -l <out)" = 2
+run translate rnn aei --attention --png a.png
+status 0
+says "attention:"
+says "wrote a.png"
+says "[SEP]"
+holds test "$(head -c 4 a.png | tail -c 3)" = PNG
+run translate rnn aei --json --attention
+status 0
+json input aei
+json output
+json tokens
+json log_probability
+json attention.source.0 a
+json attention.source.3 "[SEP]"
+json attention.weights.0.3
+run translate rnn aei --json --beam 3 --length-penalty 0
+json log_probability
+run translate rnn aei --sample --temperature 2 --seed 3
+status 0
+cp out one
+run translate rnn aei --sample --temperature 2 --seed 3
+holds cmp -s one out
+printf 'aei\n\nbfj\n' >in.txt
+run_with in.txt translate rnn --json
+status 0
+holds test "$(wc -l <out)" = 2
+run eval rnn
+status 0
+says "pairs.tsv, validation part, 5 pairs"
+says "exact"
+says "BLEU"
+run eval rnn pairs.tsv
+says "validation part, 5 pairs"
+run eval rnn pairs.tsv --json --translations made.tsv --beam 2
+status 0
+json pairs 5
+json loss
+json perplexity
+json bits_per_byte
+json token_accuracy
+json bleu
+json exact
+json log_probability
+holds test "$(wc -l <made.tsv)" = 5
+head -7 pairs.tsv >other.tsv
+run eval rnn other.tsv --json
+json pairs 6
+run eval rnn other.tsv --json --most 2
+json pairs 2
+
+# A vocabulary for each side; both are kept, and resumed with.
+run train seq2seq pairs.tsv -o two $TINY --layers 1 --heads 2 --ff 32 --no-share-vocab --tokenizer word --source-tokenizer char
+status 0
+warns "source"
+holds test -f two/source-tokenizer/heed-tokenizer.json
+holds grep -q '"word"' two/heed-tokenizer.json
+holds grep -q '"char"' two/source-tokenizer/heed-tokenizer.json
+run translate two aei --json --attention --head 2
+status 0
+json attention.layer 1
+json attention.source.0 a
+run translate two aei --attention --head 3
+status 2
+warns "--head 3"
+run translate two aei --attention --layer 2
+status 2
+warns "--layer 2"
+run eval two --json
+status 0
+json bleu
+run resume two --steps 8
+status 0
+run train seq2seq pairs.tsv -o taken $TINY --layers 1 --heads 2 --tokenizer two --no-share-vocab
+status 0
+holds cmp -s taken/heed-tokenizer.json two/heed-tokenizer.json
+holds cmp -s taken/source-tokenizer/heed-tokenizer.json two/source-tokenizer/heed-tokenizer.json
+run train rnn -c two/config.conf -o again
+holds test "$STATUS" -ge 2
+run train seq2seq -c two/config.conf -o again
+status 0
+holds cmp -s again/model.safetensors two/model.safetensors
+run train rnn pairs.tsv -o both --share-vocab --source-tokenizer word $TINY
+refuses 2 "--source-tokenizer"
+absent both
+
+# A run without attention has none to show.
+run train rnn pairs.tsv -o fixed $TINY --attention none --val-split 0
+status 0
+warns "none for validation"
+hides "perplexity"
+run translate fixed aei
+status 0
+run translate fixed aei --attention
+status 2
+warns "no attention"
+silent
+run eval fixed --json
+json pairs 48
+
+# JSONL, longer pairs, unknown letters.
+printf '{"src":"ab","tgt":"ba"}\n{"src":"abc","tgt":"cba"}\n{"src":"bc","tgt":"cb"}\n{"src":"ca","tgt":"ac"}\n{"src":"abcabcabc","tgt":"cba"}\n' >few.jsonl
+run data check rnn few.jsonl --block 4 --val-split 0 --json
+status 0
+json left_out 1
+json source.longest 10
+run data check rnn few.jsonl --block 4 --val-split 0
+says "--block 10"
+run train rnn few.jsonl -o few $TINY --block 4 --val few.jsonl
+status 0
+warns "left out"
+warns "5 validation sources stand in the training part"
+run translate few zz
+status 0
+warns "unknown to the vocabulary: z"
+run translate few abcab bc ""
+status 3
+warns "too long"
+warns "empty"
+holds test "$(wc -l <out)" = 1
+printf 'a\377b\nab\n' >bad.txt
+run_with bad.txt translate few
+status 3
+warns "not text"
+holds test "$(wc -l <out)" = 1
+
+# Wrong runs, wrong files.
+facts >facts.txt
+train_gpt gpt
+run translate gpt abc
+refuses 2 "heed generate gpt"
+run generate rnn
+refuses 2 "heed translate rnn"
+run classify rnn x.png
+refuses 2 "heed translate rnn"
+run translate nowhere abc
+refuses 3 "nowhere"
+run translate
+refuses 2 "RUN"
+run translate rnn aei --beam 2 --sample
+status 2
+warns "beam"
+run translate rnn aei --png none/a.png
+holds test "$STATUS" -ge 1
+warns "none/a.png"
+run eval rnn --translations none/made.tsv
+holds test "$STATUS" -ge 1
+warns "none/made.tsv"
+: >empty.tsv
+printf 'one column\n' >column.tsv
+printf 'a\tb\nc\n' >lacks.tsv
+printf 'a\t\n' >half.tsv
+printf 'caf\351\tx\n' >latin.tsv
+printf '{"src": 1}\n' >key.jsonl
+printf 'no json\n' >no.jsonl
+printf 'src\ttgt\n' >header.tsv
+for file in empty.tsv column.tsv lacks.tsv half.tsv latin.tsv key.jsonl no.jsonl header.tsv facts.txt nowhere.tsv; do
+    run train rnn $file -o run $TINY
+    refuses 3 "$file"
+    absent run
+    run data check seq2seq $file
+    refuses 3 "$file"
+    run eval rnn $file
+    refuses 3 "$file"
+done
+warns "nowhere.tsv"
+run train seq2seq lacks.tsv -o run $TINY
+warns "lacks.tsv:2"
+run train rnn pairs.tsv -o run $TINY --tokenizer wrod
+refuses 2 "did you mean word?"
+rm -rf run
+cp -r two run
+rm -r run/source-tokenizer
+run translate run aei
+status 3
+warns "tokenizer"
+silent

@@ -1,0 +1,124 @@
+# What may be odd about pictures, settings and runs of pictures.
+${CC:-cc} -o picture "$here/picture.c"
+for i in 1 2 3 4 5 6 7 8; do
+    mkdir -p colours/red colours/blue
+    ./picture colours/red/$i.bmp 20 250 $((i * 9)) 0
+    ./picture colours/blue/$i.bmp 20 0 $((i * 9)) 250
+done
+LITTLE="--image-size 16 --batch 4 --width 8 --layers 1"
+
+# Presets serve any number of classes; what is asked for is meant.
+run train mlp colours -o preset --preset mlp-mnist --convert --steps 1
+status 0
+holds grep -q '^classes = 2' preset/config.conf
+run train mlp colours -o classes $LITTLE --classes 4
+refuses 3 "hint: leave out --classes"
+run train vit colours -o patches --image-size 31
+refuses 2 "--image-size 30"
+
+# Pictures of other channels can be evaluated, and all pictures of a set without parts are told as such.
+run train mlp colours -o grey $LITTLE --channels 1 --convert --steps 2
+status 0
+run train mlp colours -o run $LITTLE --steps 2
+status 0
+cp -r colours broken
+echo text >broken/red/1.bmp
+run eval run broken
+status 0
+says "run on broken: all 15 pictures"
+run eval run broken --json
+json part all
+run eval run
+says "run on colours, validation part"
+run eval run broken --part train
+says "all 15 pictures"
+run eval run broken --strict
+refuses 3 "1.bmp"
+${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz
+./digits png --train 20 --test 0 --png
+mkdir greys && mv png/train/0 greys/red && mv png/train/1 greys/blue
+run eval run greys
+refuses 3 "--convert"
+run eval run greys --convert
+status 0
+
+# A run that does not say how its pictures are normalised says nothing of them.
+for lines in '' 'std = 0.3,0.2' 'std = 0,0,0'; do
+    rm -rf bare
+    cp -r run bare
+    sed '/^std = /d' run/config.conf >bare/config.conf
+    if [ -n "$lines" ]; then echo "$lines" >>bare/config.conf; else sed -i '/^mean = /d' bare/config.conf; fi
+    for command in classify eval; do
+        run $command bare colours
+        silent
+        warns std
+        holds test "$STATUS" != 0
+    done
+done
+
+# The last batch of gradient descent is tried before a folder is made: one picture has no variance.
+run train mlp colours -o gd $LITTLE --optimizer gd --val-split 0 --batch 15 --steps 2 --batch-norm
+status 2
+warns "hint: another --batch"
+absent gd
+
+# A run that was stopped early can go on, with more patience or none.
+run train mlp colours -o early $LITTLE --lr 1e-9 --eval-every 1 --patience 1 --steps 5 --schedule constant
+status 0
+warns "stopped early"
+run resume early
+status 0
+warns "stopped early at step 3 of 5 by --patience 1; --patience 0"
+run resume early --patience 0
+status 0
+says "early: step 5"
+run resume early --steps 6 --data broken
+refuses 3 "hint: bring back the data that the run began with"
+
+# Seeds of equal minutes are taken together, whatever steps these were.
+for seed in 1 2; do run train mlp colours -o timed-$seed $LITTLE --seed $seed --minutes 0.002; done
+sed -i 's/^steps = .*/steps = 77/' timed-2/config.conf
+run compare timed-1 timed-2 --json
+json groups.0.name timed
+json groups.0.runs.1 timed-2
+
+# An empty standard input is no list.
+for text in '' '
+ '; do
+    printf '%s' "$text" >empty
+    run_with empty classify run
+    refuses 3 "standard input is empty"
+    run_with empty classify run -
+    refuses 3 "standard input is empty"
+done
+
+# All that is skipped is told somewhere.
+for i in 2 3 4 5; do echo text >broken/blue/$i.bmp; done
+run data check mlp broken
+status 0
+for i in 2 3 4 5; do says "blue/$i.bmp is no picture"; done
+run train mlp broken -o skips $LITTLE --steps 2
+warns "and 2 more: heed data check mlp broken lists them"
+holds test "$(grep -c '^skipped: .*bmp is no picture' skips/train.log)" = 5
+
+# The test part is read once for each end of a training: again after more steps, and later if it was missed.
+for c in red blue; do
+    mkdir -p parts/train/$c parts/test/$c
+    cp colours/$c/[1-6].bmp parts/train/$c
+    cp colours/$c/[678].bmp parts/test/$c
+done
+tests() { grep -c ',test,' ends/metrics.csv; }
+run train mlp parts -o ends $LITTLE --steps 2
+warns "2 of validation and test are in the training part, too: heed data check mlp parts names one"
+holds test "$(tests)" = 1
+run resume ends --steps 4
+says "test part, read once"
+holds test "$(tests)" = 1
+holds grep -q '^4,,test,' ends/metrics.csv
+sed -i '/,test,/d' ends/metrics.csv
+run resume ends
+status 0
+says "test part, read once"
+holds test "$(tests)" = 1
+run resume ends
+hides "test part"

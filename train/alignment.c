@@ -1,0 +1,149 @@
+/* alignment.c -- the decoder's attention as a matrix, target x source. Bahdanau et al. 2015,
+ * fig. 3.
+ */
+#include "pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL = 64 };
+
+/* ---- weights ---- */
+
+static int layers_of(const heed_run *r) {
+    if (r->model != &heed_model_seq2seq) return 1;
+    int64_t own = heed_config_int(r->config, "decoder-layers");
+    return (int)(own ? own : heed_config_int(r->config, "layers"));
+}
+
+static void path_of(const heed_run *r, int layer, char path[64]) {
+    if (r->model == &heed_model_seq2seq)
+        snprintf(path, 64, "decoder.%d.cross.weights", layer - 1);
+    else
+        snprintf(path, 64, "decoder.attend.weights");
+}
+
+/* The target is read once more as in training, with the weights kept: (1,h,T,S) or (1,T,S). */
+static const heed_tensor *look(const translator *k, const alignment *a) {
+    const heed_run *r = k->run;
+    heed_tape *t = r->tape;
+    char path[64];
+    int32_t *ids = malloc((size_t)a->rows * sizeof *ids);
+    if (!ids) {
+        heed_fail(r->c, HEED_FAILED, "no memory for %d tokens", a->rows);
+        return NULL;
+    }
+    ids[0] = k->how.begin;
+    memcpy(ids + 1, k->ids, ((size_t)a->rows - 1) * sizeof *ids);
+    path_of(r, a->layer, path);
+    heed_probe(t, path, false);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_tensor *source = heed_ids(t, k->source.ids, 1, a->cols);
+    pair_logits(r->self, t, source, NULL, heed_ids(t, ids, 1, a->rows));
+    const heed_tensor *w = heed_probe_find(t, path);
+    free(ids);
+    if (!w)
+        heed_fail(r->c, HEED_USAGE,
+                  "the model has no attention to show: %s: expected a run of seq2seq, or of rnn "
+                  "with attention",
+                  path);
+    return w;
+}
+
+/* head 0: the mean over all. */
+static bool take_weights(heed_ctx *c, const heed_tensor *w, int head, alignment *a) {
+    size_t n = (size_t)a->rows * (size_t)a->cols;
+    a->heads = (int)(w->size / n);
+    if (head > a->heads)
+        return heed_fail(c, HEED_USAGE, "--head %d: expected 1 to %d, or 0 for their mean", head,
+                         a->heads);
+    a->weights = calloc(n, sizeof *a->weights);
+    if (!a->weights) return heed_fail(c, HEED_FAILED, "no memory for %zu weights", n);
+    for (int h = 0; h < a->heads; h++)
+        for (size_t i = 0; i < n && (!head || h + 1 == head); i++)
+            a->weights[i] += w->x[(size_t)h * n + i] / (heed_real)(head ? 1 : a->heads);
+    return true;
+}
+
+/* ---- labels ---- */
+
+static void label(alignment *a, const char **to, int index, const heed_tokenizer *k, int32_t id) {
+    char *text = a->memory + (size_t)index * LABEL;
+    *to = show_token(text, LABEL, heed_token_text(k, id));
+}
+
+static bool take_labels(const translator *k, alignment *a) {
+    const heed_run *r = k->run;
+    size_t n = (size_t)a->rows + (size_t)a->cols;
+    a->memory = malloc(n * LABEL);
+    a->row_label = malloc(n * sizeof *a->row_label);
+    if (!a->memory || !a->row_label)
+        return heed_fail(r->c, HEED_FAILED, "no memory for %zu labels", n);
+    a->col_label = a->row_label + a->rows;
+    for (int i = 0; i < a->rows; i++)
+        label(a, &a->row_label[i], i, r->tokenizer, i < k->about.count ? k->ids[i] : k->how.end);
+    for (int i = 0; i < a->cols; i++)
+        label(a, &a->col_label[i], a->rows + i, source_tokenizer(r), k->source.ids[i]);
+    return true;
+}
+
+bool alignment_of(const translator *k, int layer, int head, alignment *out) {
+    heed_ctx *c = k->run->c;
+    *out = (alignment){.rows = k->about.count + k->about.ended,
+                       .cols = (int)k->source.count,
+                       .layers = layers_of(k->run)};
+    out->layer = layer ? layer : out->layers;
+    if (out->layer > out->layers)
+        return heed_fail(c, HEED_USAGE, "--layer %d: expected 1 to %d, or 0 for the last", layer,
+                         out->layers);
+    if (out->rows < 1) return heed_fail(c, HEED_FAILED, "the model made no token to look at");
+    const heed_tensor *w = look(k, out);
+    bool ok = w && take_weights(c, w, head, out) && take_labels(k, out);
+    heed_unprobe(k->run->tape);
+    return ok;
+}
+
+void alignment_free(alignment *a) {
+    free(a->weights);
+    free(a->memory);
+    free((void *)a->row_label);
+    *a = (alignment){0};
+}
+
+/* ---- shown ---- */
+
+static heed_heatmap map_of(const alignment *a, const char *title) {
+    return (heed_heatmap){.title = title,
+                          .rows = a->rows,
+                          .cols = a->cols,
+                          .values = a->weights,
+                          .row_labels = a->row_label,
+                          .col_labels = a->col_label,
+                          .hi = 1};
+}
+
+bool alignment_print(heed_ctx *c, const alignment *a) {
+    heed_heatmap map = map_of(a, "attention: a row for each token made, over the source");
+    heed_text text = {.c = c};
+    map.terminal = terminal_kind(stdout);
+    map.width = terminal_width();
+    if (heed_heatmap_text(&map, &text)) print_text(&text);
+    heed_text_free(&text);
+    return heed_state(c) == HEED_OK;
+}
+
+bool alignment_png(heed_ctx *c, const alignment *a, const char *path) {
+    heed_heatmap map = map_of(a, "rows: made; columns: the source");
+    return heed_heatmap_png(c, &map, path);
+}
+
+json_t *alignment_json(const alignment *a) {
+    json_t *rows = json_array();
+    for (int i = 0; i < a->rows; i++) {
+        json_t *row = json_array();
+        for (int j = 0; j < a->cols; j++)
+            json_array_append_new(row, json_number((double)a->weights[i * a->cols + j]));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}

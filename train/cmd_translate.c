@@ -1,0 +1,132 @@
+/* cmd_translate.c -- heed translate: targets for texts, and where the model looked. */
+#include "overlay.h"
+#include "pairs.h"
+#include "using.h"
+
+#include <string.h>
+
+static const heed_option options[] = {
+    DECODING,
+    {"sample", HEED_BOOL, "false", 0, 0, NULL, "draw tokens by their probability", "Decoding"},
+    {"temperature", HEED_REAL, "1", 0.001, 100, NULL, "--sample: divides the logits", "Decoding"},
+    {"top-k", HEED_INT, "0", 0, 1 << 24, NULL, "--sample: only the k most probable tokens; 0: all",
+     "Decoding"},
+    {"top-p", HEED_REAL, "0", 0, 1, NULL,
+     "--sample: only the fewest tokens that hold this probability together; 0: all", "Decoding"},
+    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "--sample: of the draws", "Decoding"},
+    {"attention", HEED_BOOL, "false", 0, 0, NULL,
+     "show what each token made attended to in the source", "Output"},
+    {"layer", HEED_INT, "0", 0, 64, NULL, "layer of the attention, from 1; 0: the last", "Output"},
+    {"head", HEED_INT, "0", 0, 1024, NULL, "head of it, from 1; 0: the mean over all", "Output"},
+    {"png", HEED_TEXT, "", 0, 0, NULL,
+     "write the attention as a picture; of several texts FILE-2.png and so on", "Output"},
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each text", "Output"},
+    {0}};
+
+typedef struct {
+    translator k;
+    int done;
+} work;
+
+/* ---- one text ---- */
+
+static bool is_asked(const program *p, const char *key) { return heed_config_bool(p->flags, key); }
+
+static json_t *labels_json(const char *const *label, int n) {
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(list, json_string(label[i]));
+    return list;
+}
+
+static json_t *attention_object(const alignment *a) {
+    return json_pack("{s:i, s:o, s:o, s:o}", "layer", a->layer, "source",
+                     labels_json(a->col_label, a->cols), "target",
+                     labels_json(a->row_label, a->rows), "weights", alignment_json(a));
+}
+
+/* {input, output, tokens, ended, log_probability, attention} */
+static void print_object(program *p, const work *w, const char *text, size_t n, const char *made,
+                         const alignment *a) {
+    const pair_target *t = &w->k.about;
+    json_t *o = json_pack("{s:o, s:s, s:i, s:b, s:o}", "input", json_stringn(text, n), "output",
+                          made, "tokens", t->count, "ended", (int)t->ended, "log_probability",
+                          json_number(t->log_probability));
+    if (a) json_object_set_new(o, "attention", attention_object(a));
+    print_json(p, o);
+}
+
+static bool show_attention(program *p, work *w, const alignment *a) {
+    char path[1024];
+    bool json = is_asked(p, "json");
+    if (!json && is_asked(p, "attention")) {
+        putchar('\n');
+        if (!alignment_print(p->c, a)) return false;
+    }
+    if (!*heed_config_text(p->flags, "png")) return true;
+    numbered_path(path, sizeof path, heed_config_text(p->flags, "png"), w->done + 1);
+    if (!alignment_png(p->c, a, path)) return false;
+    if (!json) printf("wrote %s\n", path);
+    return true;
+}
+
+static bool show(program *p, work *w, const char *text, size_t n, const char *made) {
+    alignment a = {0};
+    bool json = is_asked(p, "json");
+    bool looks = is_asked(p, "attention") || *heed_config_text(p->flags, "png");
+    if (looks && !alignment_of(&w->k, (int)heed_config_int(p->flags, "layer"),
+                               (int)heed_config_int(p->flags, "head"), &a)) {
+        alignment_free(&a);
+        return false;
+    }
+    if (json)
+        print_object(p, w, text, n, made, looks ? &a : NULL);
+    else
+        puts(made);
+    bool ok = !looks || show_attention(p, w, &a);
+    alignment_free(&a);
+    w->done++;
+    return ok && fflush(stdout) == 0;
+}
+
+static bool translate_one(program *p, void *user, const char *text, size_t n) {
+    work *w = user;
+    heed_text made = {.c = p->c};
+    bool ok = translate(&w->k, text, n) && translated_text(&w->k, &made);
+    if (ok && !w->k.about.ended)
+        heed_log(p->c, HEED_WARN, "the target did not end within %d tokens", w->k.about.count);
+    ok = ok && show(p, w, text, n, made.s ? made.s : "");
+    heed_text_free(&made);
+    return ok;
+}
+
+/* ---- heed translate ---- */
+
+static void run_translate(program *p) {
+    work w = {0};
+    heed_run *r = open_run(p, p->argv[0]);
+    if (!r) return;
+    if (find_task(r->model->name)->kind != &translation_kind)
+        wrong_run(p, "a model of pairs of texts", r);
+    else if (translator_open(&w.k, r, p->flags))
+        each_input(p, &w, translate_one);
+    translator_close(&w.k);
+    heed_run_close(r);
+}
+
+const command cmd_translate = {
+    .name = "translate",
+    .usage = "RUN [TEXT]...",
+    .help = "turn texts into others, and show what was attended to",
+    .about =
+        "Prints the target that a run of seq2seq or rnn makes of each TEXT. Without TEXT, each\n"
+        "line of the standard input is one. --attention draws the alignment: a row for each\n"
+        "token made, over the tokens of the source.",
+    .examples = "  heed translate runs/dates \"March 5, 1999\" --attention\n"
+                "  heed translate runs/french --beam 5 < sentences.txt\n"
+                "  heed translate runs/dates \"5 May 2020\" --png alignment.png --json\n",
+    .options = options,
+    .computes = true,
+    .min = 1,
+    .max = -1,
+    .run = run_translate,
+};

@@ -1,0 +1,81 @@
+/* pairs.h -- what the commands on pairs of texts share: opening, tokens, decoding, alignment. */
+#ifndef HEED_PAIRS_PROGRAM_H
+#define HEED_PAIRS_PROGRAM_H
+
+#include "training.h"
+
+/* ---- pairs by the settings of a task (task_pairs.c) ---- */
+heed_pair_kind pair_kind_of(const task *k);
+/* What is asked for besides the settings. */
+typedef struct {
+    const char *const *labels; /* of a run; NULL: from the data */
+    int label_count;
+    bool whole; /* all pairs are judged, none is kept for training */
+} pairs_wish;
+/* Opens f.data; not yet tokens. */
+heed_pairs *pairs_open(heed_ctx *c, const task *k, const heed_config *f, pairs_wish wish);
+/* What the training part is made of that is not said by its counts: a note, or false when there is
+ * no more. index from 0. */
+bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char text[160]);
+const char *label_list(const heed_pairs_info *a, char text[160]); /* "neg, pos"; returns text */
+
+/* ---- from a source to a target (translating.c) ---- */
+/* Settings of a command that translates: rows of its table. */
+#define DECODING                                                                                   \
+    {"beam",                                                                                       \
+     HEED_INT,                                                                                     \
+     "1",                                                                                          \
+     1,                                                                                            \
+     64,                                                                                           \
+     NULL,                                                                                         \
+     "targets kept while searching; 1: always the most "                                           \
+     "probable token",                                                                             \
+     "Decoding"},                                                                                  \
+    {                                                                                              \
+        "length-penalty", HEED_REAL, "0.6", 0, 100, NULL,                                          \
+            "beam: how much longer targets are favoured, log p / ((5 + n) / 6)^x; 0: not",         \
+            "Decoding"                                                                             \
+    }
+
+typedef struct {
+    heed_run *run;
+    pair_decoding how;  /* begin, end and count are of the run */
+    int32_t *ids;       /* of the target at hand, without [CLS] and [SEP] */
+    pair_target about;  /* of it */
+    bool cuts, quiet;   /* a source that is too long is cut; unknown tokens are not told */
+    heed_tokens source; /* of the source at hand, its [SEP] included */
+} translator;
+/* f: settings that hold DECODING. */
+bool translator_open(translator *k, heed_run *r, const heed_config *f);
+void translator_close(translator *k);
+/* Translates a text: ids, about and source are of it. */
+bool translate(translator *k, const char *text, size_t n);
+bool translated_text(const translator *k, heed_text *out); /* appends the target at hand */
+const heed_tokenizer *source_tokenizer(const heed_run *r);
+
+/* ---- alignment (alignment.c): how much each target token looked at each source token ---- */
+typedef struct {
+    int rows, cols;     /* target tokens and, if it ended, [SEP]; source tokens with [SEP] */
+    int layers, heads;  /* of the model; 1 each for rnn */
+    int layer;          /* of the weights, from 1 */
+    heed_real *weights; /* (rows,cols): the mean over the heads, or the head asked for */
+    char *memory;       /* of the labels */
+    const char **row_label, **col_label;
+} alignment;
+/* Of the target at hand. layer, head from 1; 0: the last layer, the mean over the heads. */
+bool alignment_of(const translator *k, int layer, int head, alignment *out);
+void alignment_free(alignment *a);
+bool alignment_print(heed_ctx *c, const alignment *a);
+bool alignment_png(heed_ctx *c, const alignment *a, const char *path);
+json_t *alignment_json(const alignment *a); /* [[..]], a list a row */
+
+void check_pairs(program *p);                                            /* check_pairs.c */
+void eval_pairs(program *p, const task *k, heed_config *f, heed_run *r); /* eval_pairs.c */
+/* Opens what heed eval is to judge, as tokens, and says in `what` which it is. NULL: see p->c. */
+heed_pairs *judged_pairs(program *p, const task *k, heed_config *f, const heed_run *r,
+                         char what[512]);
+void eval_labels(program *p, const task *k, heed_config *f, heed_run *r); /* eval_labels.c */
+/* heed classify of a run of textcls or tag (classify_text.c). */
+void classify_texts(program *p, heed_run *r);
+
+#endif
