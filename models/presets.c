@@ -20,14 +20,14 @@ const heed_model *const heed_models[] = {
     "classes=10 norm=pre norm-eps=1e-5 activation=gelu dropout=0 smoothing=0 optimizer=adamw "     \
     "lr=1e-3 "
 
-/* nano: embeddings of 0.02 are small beside what Adam's first ten steps move them by, and the loss
- * jumped once in the warm-up (a book in characters: norm of the gradient 19.7 in step 18; from 0.05
- * on at most 1.5, and after 300 steps a validation loss of 2.23 in place of 2.42). */
+/* nano, tiny: embeddings of 0.02 are small beside what Adam's first ten steps move them by, and the
+ * loss jumped once in the warm-up (nano on a book in characters: norm of the gradient 19.7 in step
+ * 18; from 0.05 on at most 1.5, and after 300 steps a validation loss of 2.23 in place of 2.42). */
 const model_preset model_presets[] = {
     {"nano", NULL, "2 layers, 4 heads, width 64, block 64",
      "layers=2 heads=4 width=64 ff=256 block=64 batch=32 init-std=0.05"},
     {"tiny", NULL, "4 layers, 4 heads, width 128, block 64",
-     "layers=4 heads=4 width=128 ff=512 block=64 batch=32"},
+     "layers=4 heads=4 width=128 ff=512 block=64 batch=32 init-std=0.05"},
     {"small", NULL, "4 layers, 4 heads, width 128, block 128, WordPiece vocabulary of 8192",
      "layers=4 heads=4 width=128 ff=512 block=128 batch=32 tokenizer=wordpiece vocab=8192"},
     {"nanogpt-cpu", "gpt", "nanoGPT's recipe for a CPU: char, 2000 steps",

@@ -380,6 +380,11 @@ TEST(image_tga_runs_and_palettes) {
     tga_begin(&f, (tga_header){.kind = 2, .width = 1, .height = 1, .bits = 16});
     file_little(&f, 31 << 10 | 4 << 5 | 1, 2);
     CHECK_PICTURE(&f, "a.tga", 1, 1, 3, 255, 32, 8);
+    tga_begin(&f,
+              (tga_header){
+                  .kind = 1, .colours = 2, .colour_bits = 8, .width = 2, .height = 1, .bits = 8});
+    file_put(&f, "\1\2\0\1", 4);
+    CHECK_REFUSED(&f, "a.tga", "unsupported kind: a TGA with palette entries of 8 bits");
     tga_begin(&f, (tga_header){.kind = 7, .width = 1, .height = 1, .bits = 16});
     CHECK_REFUSED(&f, "a.tga", "without a TGA header");
 }

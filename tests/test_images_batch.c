@@ -248,6 +248,7 @@ TEST(images_accept_null) {
     CHECK(!heed_images_get(NULL, HEED_TRAIN_PART, 0, &p, NULL, NULL));
     CHECK(!heed_image_batch(NULL, (heed_batch_at){.rows = 1}, &b) && !heed_images_evals(NULL, 1));
     CHECK(!heed_images_epoch(NULL, 1) && heed_images_waited(NULL) == 0);
+    CHECK(!heed_images_twin(NULL, NULL));
     heed_images_judge(NULL, HEED_TEST_PART);
     heed_images_close(NULL);
 }

@@ -335,6 +335,14 @@ TEST(images_folder_overlap) {
     heed_images *k = open_here(c, (heed_images_args){0});
     CHECK(k && heed_images_about(k)->overlap[HEED_VAL_PART] == 2);
     CHECK(k && heed_images_about(k)->overlap[HEED_TEST_PART] == 5);
+    heed_twin twin = {0};
+    CHECK(heed_images_twin(k, &twin) && twin.part == HEED_VAL_PART);
+    heed_picture one = {0}, other = {0};
+    CHECK(heed_images_get(k, twin.part, twin.index, &one, NULL, NULL));
+    CHECK(heed_images_get(k, HEED_TRAIN_PART, twin.trained, &other, NULL, NULL));
+    CHECK(one.pixels && other.pixels && memcmp(one.pixels, other.pixels, PIXELS) == 0);
+    heed_picture_free(&one);
+    heed_picture_free(&other);
     CLOSE(c);
 }
 

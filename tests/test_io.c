@@ -268,27 +268,29 @@ TEST(io_json_is_strict) {
 TEST(io_csv_round_trip) {
     heed_ctx *c = heed_open(NULL);
     const char *path = in_folder("m.csv"), *header = "step,split,loss";
-    CHECK(heed__csv_cut(c, path, 3)); /* nothing there yet */
+    CHECK(heed__csv_cut(c, path, 3, ",test,")); /* nothing there yet */
     CHECK(heed__csv_append(c, path, header, "1,train,0.5"));
     CHECK(heed__csv_append(c, path, header, "2,val,"));
     CHECK(heed__csv_append(c, path, header, "10,train,2e-3"));
+    CHECK(heed__csv_append(c, path, header, "2,test,1"));
     CHECK(heed__os_append(c, path, "11,tra", 6));
     heed__csv t;
     CHECK(heed__csv_read(c, path, &t));
-    CHECK(t.rows == 3 && t.cols == 3);
+    CHECK(t.rows == 4 && t.cols == 3);
     int step = heed__csv_column(&t, "step"), loss = heed__csv_column(&t, "loss");
     CHECK(step == 0 && loss == 2 && heed__csv_column(&t, "los") == -1);
     CHECK(heed__csv_number(&t, 2, step) == 10 && heed__csv_number(&t, 2, loss) == 2e-3);
     CHECK(isnan(heed__csv_number(&t, 1, loss)) && isnan(heed__csv_number(&t, 1, 1)));
-    CHECK(isnan(heed__csv_number(&t, 3, loss)) && isnan(heed__csv_number(&t, 0, -1)));
+    CHECK(isnan(heed__csv_number(&t, 4, loss)) && isnan(heed__csv_number(&t, 0, -1)));
     CHECK_TEXT(heed__csv_text(&t, 1, 1), "val");
     heed__csv_free(&t);
-    CHECK(heed__csv_cut(c, path, 2));
+    CHECK(heed__csv_cut(c, path, 2, ",test,"));
     size_t n;
     unsigned char *text = heed__os_read(c, path, 0, &n);
     CHECK_TEXT((char *)text, "step,split,loss\n1,train,0.5\n2,val,\n");
     heed__free(text);
-    CHECK(heed__csv_cut(c, text_file("torn", "step,lo"), 2)); /* killed within its first write */
+    CHECK(heed__csv_cut(c, text_file("torn", "step,lo"), 2,
+                        ",test,")); /* killed within its first write */
     CHECK(heed__csv_append(c, in_folder("torn"), "step", "1"));
     CHECK(heed__csv_read(c, in_folder("torn"), &t) && t.rows == 1 && t.cols == 1);
     heed__csv_free(&t);

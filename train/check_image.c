@@ -8,89 +8,19 @@
 
 /* ---- pictures that stand in two parts ---- */
 
-typedef struct {
-    uint64_t hash;
-    size_t index;
-} print; /* of a picture: of its pixels and sides */
-
-/* FNV-1a. */
-static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n) {
-    const unsigned char *s = bytes;
-    for (size_t i = 0; i < n; i++) h = (h ^ s[i]) * 1099511628211u;
-    return h;
+static size_t overlap_of(const heed_images *k) {
+    const size_t *n = heed_images_about(k)->overlap;
+    return n[HEED_VAL_PART] + n[HEED_TEST_PART];
 }
 
-static bool print_of(heed_images *k, heed_part part, size_t index, uint64_t *out) {
-    heed_picture p = {0};
-    int label;
+/* "test/cat/1.png is train/cat/7.png" */
+static void print_twin(heed_images *k) {
+    heed_twin twin;
     const char *name;
-    if (!heed_images_get(k, part, index, &p, &label, &name)) return false;
-    size_t n = (size_t)p.width * (size_t)p.height * (size_t)p.channels;
-    *out = hash_bytes(hash_bytes(14695981039346656037u, &p.width, sizeof p.width), p.pixels, n);
-    heed_picture_free(&p);
-    return true;
-}
-
-static int by_hash(const void *a, const void *b) {
-    const print *x = a, *y = b;
-    return x->hash != y->hash ? (x->hash > y->hash ? 1 : -1)
-                              : (x->index > y->index) - (x->index < y->index);
-}
-
-typedef struct {
-    size_t count;    /* pictures of other parts that stand in training, too */
-    char first[512]; /* the first one: "test/cat/1.png is train/cat/7.png" */
-} twins;
-
-static void note_twin(heed_images *k, heed_part part, size_t index, size_t trained, twins *t) {
-    heed_picture p = {0};
-    int label;
-    const char *name;
-    if (t->count++ > 0) return;
-    if (heed_images_get(k, part, index, &p, &label, &name))
-        snprintf(t->first, sizeof t->first, "%.200s is ", name);
-    heed_picture_free(&p);
-    if (heed_images_get(k, HEED_TRAIN_PART, trained, &p, &label, &name))
-        snprintf(t->first + strlen(t->first), sizeof t->first - strlen(t->first), "%.200s", name);
-    heed_picture_free(&p);
-}
-
-/* The first of n sorted prints that is not below the hash; n: all are. */
-static size_t search(const print *known, size_t n, uint64_t hash) {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (known[middle].hash < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool look_up(heed_images *k, heed_part part, const print *known, size_t n, twins *t) {
-    size_t count = heed_images_about(k)->count[part];
-    for (size_t i = 0; i < count; i++) {
-        uint64_t hash;
-        if (!print_of(k, part, i, &hash)) return false;
-        size_t at = search(known, n, hash);
-        if (at < n && known[at].hash == hash) note_twin(k, part, i, known[at].index, t);
-    }
-    return true;
-}
-
-static bool find_twins(heed_ctx *c, heed_images *k, twins *t) {
-    size_t n = heed_images_about(k)->count[HEED_TRAIN_PART];
-    print *known = malloc((n + 1) * sizeof *known);
-    bool ok = known || heed_fail(c, HEED_FAILED, "no memory for %zu pictures", n);
-    for (size_t i = 0; ok && i < n; i++) {
-        known[i].index = i;
-        ok = print_of(k, HEED_TRAIN_PART, i, &known[i].hash);
-    }
-    if (ok) qsort(known, n, sizeof *known, by_hash);
-    ok = ok && look_up(k, HEED_VAL_PART, known, n, t) && look_up(k, HEED_TEST_PART, known, n, t);
-    free(known);
-    return ok && heed_state(c) == HEED_OK;
+    if (!heed_images_twin(k, &twin)) return;
+    if (heed_images_get(k, twin.part, twin.index, NULL, NULL, &name))
+        printf("               %s is ", name);
+    if (heed_images_get(k, HEED_TRAIN_PART, twin.trained, NULL, NULL, &name)) puts(name);
 }
 
 /* ---- the sheet ---- */
@@ -135,8 +65,8 @@ static bool add_sample(program *p, heed_images *k, const heed_augment *a, int in
     if (!x) heed_fail(p->c, HEED_FAILED, "no memory for a picture");
     snprintf(s->names[index], sizeof s->names[index], "%.60s", about->labels[label]);
     for (int i = 0; x && i <= VERSIONS; i++) {
-        heed_random draws =
-            heed_random_at(heed_seed(p->c), "augment", (uint64_t)i, (uint32_t)place);
+        uint64_t epoch = i ? (uint64_t)i - 1 : 0; /* training begins with epoch 0 */
+        heed_random draws = heed_random_at(heed_seed(p->c), "augment", epoch, (uint32_t)place);
         heed_picture_view(&picture, v, i ? a : NULL, &draws, x, x + n);
         add_tile(s, v, x, i ? "" : s->names[index]);
     }
@@ -196,8 +126,9 @@ static void print_list(const char *label, const double *x, int n) {
     putchar('\n');
 }
 
-static void print_facts(program *p, const heed_images *k, const twins *t) {
+static void print_facts(program *p, heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
+    size_t twins = overlap_of(k);
     heed_augment augment = augment_of(p->flags);
     char n1[32], n2[32], n3[32], text[160];
     printf("%s\n\n", heed_config_text(p->flags, "data"));
@@ -215,8 +146,8 @@ static void print_facts(program *p, const heed_images *k, const twins *t) {
     printf("  skipped      %s\n", a->bad ? with_commas(n1, a->bad) : "none: all can be decoded");
     print_skipped(stdout, k, "               ", SIZE_MAX);
     printf("  duplicates   %s of validation and test %s the pixels of a training picture\n",
-           t->count ? with_commas(n1, t->count) : "none", t->count == 1 ? "has" : "have");
-    if (t->count) printf("               %s\n", t->first);
+           twins ? with_commas(n1, twins) : "none", twins == 1 ? "has" : "have");
+    print_twin(k);
 }
 
 static size_t smallest_class(const heed_images *k, int *label, size_t *largest) {
@@ -249,7 +180,7 @@ static json_t *list_json(const double *x, int n) {
     return list;
 }
 
-static json_t *info_json(const program *p, const heed_images *k, const twins *t) {
+static json_t *info_json(const program *p, const heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
     json_t *classes = json_array(), *bad = json_array();
     const char *path, *why;
@@ -268,16 +199,16 @@ static json_t *info_json(const program *p, const heed_images *k, const twins *t)
                      (json_int_t)a->count[HEED_TEST_PART], "image_size", a->view.size, "channels",
                      a->view.channels, "mean", list_json(a->view.mean, a->view.channels), "std",
                      list_json(a->view.deviation, a->view.channels), "duplicates",
-                     (json_int_t)t->count, "classes", classes, "skipped", bad);
+                     (json_int_t)overlap_of(k), "classes", classes, "skipped", bad);
 }
 
-static void report(program *p, heed_images *k, const twins *t) {
+static void report(program *p, heed_images *k) {
     const char *sheet = heed_config_text(p->flags, "sheet");
     bool json = heed_config_bool(p->flags, "json");
     if (json)
-        print_json(p, info_json(p, k, t));
+        print_json(p, info_json(p, k));
     else {
-        print_facts(p, k, t);
+        print_facts(p, k);
         print_classes_of(k);
         print_notes(k);
     }
@@ -286,8 +217,7 @@ static void report(program *p, heed_images *k, const twins *t) {
 }
 
 void check_pictures(program *p) {
-    twins t = {0};
     heed_images *k = pictures_open(p->c, p->flags, (picture_wish){0});
-    if (k && find_twins(p->c, k, &t)) report(p, k, &t);
+    if (k) report(p, k);
     heed_images_close(k);
 }

@@ -76,7 +76,7 @@ static void print_result(const training *t, const heed_fit_result *r) {
     putchar('\n');
 }
 
-/* Prints what came out. A run that was finished before has nothing new to tell of its data. */
+/* Prints what came out. */
 static void conclude(program *p, const training *t, const data_set *data, const progress *g,
                      const heed_fit_result *r, double seconds) {
     const data_kind *kind = t->task->kind;
@@ -85,10 +85,11 @@ static void conclude(program *p, const training *t, const data_set *data, const 
                 .f = t->f,
                 .step = r->step,
                 .seconds = seconds,
+                .trained = g->any,
                 .bar = g->mode == SHOW_BAR,
                 .json = json};
     if (!json) print_result(t, r);
-    if (kind->finish && g->any) kind->finish(p, data, &e);
+    if (kind->finish) kind->finish(p, data, &e);
     if (json)
         print_json(p, json);
     else

@@ -289,6 +289,13 @@ static void banner_pictures(const data_set *d, const heed_config *f) {
                n[HEED_TEST_PART] ? with_commas(n3, n[HEED_TEST_PART]) : "none");
     banner_classes(a);
     banner_sizes(a);
+    size_t twins = a->overlap[HEED_VAL_PART] + a->overlap[HEED_TEST_PART];
+    if (twins)
+        banner_row("overlap",
+                   "%s of validation and test %s in the training part, too: heed data check "
+                   "%s %s names one",
+                   with_commas(n1, twins), twins == 1 ? "is" : "are", d->task->name,
+                   heed_config_text(f, "data"));
     if (a->bad) {
         banner_row("skipped", "%s that cannot be decoded", with_commas(n1, a->bad));
         size_t more = print_skipped(stderr, d->batches, "             ", 3);
@@ -343,15 +350,24 @@ static void print_test(const measures *m, const ending *e) {
         printf("test part, read once with the best weights: accuracy %.2f %% (95 %%: %.2f to %.2f) "
                "of %s pictures\n",
                100 * m->accuracy, 100 * m->low, 100 * m->high, with_commas(n, (uint64_t)m->items));
+    if (!e->trained) return;
     int64_t workers = heed_config_int(e->f, "workers");
     printf("training waited for pictures %.1f %% of the time", 100 * e->waited);
     if (e->waited > 0.1) printf("; hint: --workers %lld", (long long)(workers ? 2 * workers : 1));
     putchar('\n');
 }
 
-/* Reads the test part, if there is one. */
+static bool was_tested(heed_ctx *c, const char *run) {
+    run_curves k;
+    bool tested = curves_read(c, run, &k) && isfinite(k.test);
+    curves_free(&k);
+    return tested;
+}
+
+/* Reads the test part, if there is one: once, after a training, or when that was kept from it. */
 static void finish_pictures(program *p, const data_set *d, ending *e) {
     heed_images *k = d->batches;
+    if (!e->trained && was_tested(p->c, e->run)) return;
     heed_score score = {0};
     e->waited = heed_images_waited(k) / (e->seconds > 0 ? e->seconds : 1);
     heed_run *r = heed_images_about(k)->count[HEED_TEST_PART] ? open_run(p, e->run) : NULL;

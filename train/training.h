@@ -25,6 +25,7 @@ typedef struct {
     const heed_config *f;
     int64_t step;
     double seconds, waited; /* of the training; share of them that was spent waiting for data */
+    bool trained;           /* a step was made; else the run was finished before */
     bool bar;               /* the terminal shows what is being done */
     json_t *json;           /* of --json, to be added to; else NULL */
 } ending;

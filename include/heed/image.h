@@ -99,11 +99,12 @@ typedef struct {
 
 typedef struct heed_images heed_images;
 /* path is a folder of folders (train/CLASS/..., val/, test/, or CLASS/...: JPEG, PNG, BMP, TGA;
- * parts may be called training, valid, validation, dev, testing, in any case, too), a folder of {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz] (IDX), of *.bin (CIFAR-10 and
- * -100), or a CSV file of path,label lines. All pictures are decoded once, to find the bad ones.
- * Hidden files are skipped; a class without pictures is an error that names it. IDX files may hold
- * any type: whole numbers of 0 to 255 stay, 0 to 1 are shares of white, all others are brought from
- * their lowest and highest value in the training file to 0 and 255. Owned by c. */
+ * parts may be called training, valid, validation, dev, testing, in any case, too), a folder of
+ * {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz] (IDX), of *.bin (CIFAR-10 and -100), or a CSV
+ * file of path,label lines. All pictures are decoded once, to find the bad ones. Hidden files are
+ * skipped; a class without pictures is an error that names it. IDX files may hold any type: whole
+ * numbers of 0 to 255 stay, 0 to 1 are shares of white, all others are brought from their lowest
+ * and highest value in the training file to 0 and 255. Owned by c. */
 HEED_API heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a);
 HEED_API void heed_images_close(heed_images *k);
 
@@ -122,6 +123,13 @@ typedef struct {
 HEED_API const heed_images_info *heed_images_about(const heed_images *k);
 /* The i-th picture that was skipped, and why. */
 HEED_API bool heed_images_bad(const heed_images *k, size_t i, const char **path, const char **why);
+/* The first picture of validation or test that stands in the training part, too, and where: false
+ * where there is none (overlap counts them all). */
+typedef struct {
+    heed_part part;
+    size_t index, trained; /* in its part, and in the training part */
+} heed_twin;
+HEED_API bool heed_images_twin(const heed_images *k, heed_twin *out);
 /* Of a part, and a class of it; label -1: of all classes. */
 HEED_API size_t heed_images_count(const heed_images *k, heed_part part, int label);
 /* A picture of a part as it is stored (channels as the view's), its label, and a name to show:

@@ -118,6 +118,12 @@ bool heed_images_bad(const heed_images *k, size_t i, const char **path, const ch
     return true;
 }
 
+bool heed_images_twin(const heed_images *k, heed_twin *out) {
+    if (!k || k->info.overlap[HEED_VAL_PART] + k->info.overlap[HEED_TEST_PART] == 0) return false;
+    if (out) *out = k->twin;
+    return true;
+}
+
 static bool in_part(const heed_images *k, heed_part part, uint64_t index) {
     return (int)part >= 0 && part < HEED_PARTS && index < k->info.count[part];
 }

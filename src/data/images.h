@@ -83,6 +83,7 @@ struct heed_images {
     heed__sums sums;
     size_t cached, work; /* bytes of pictures kept; numbers that a view needs */
     heed_images_info info;
+    heed_twin twin; /* where info.overlap is not 0 */
     heed_part judged;
     heed__ring ring;
     char name[32];

@@ -83,16 +83,29 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* The first training picture of that hash. */
+static size_t trained_as(const heed_images *k, uint64_t hash) {
+    const uint32_t *train = k->part[HEED_TRAIN_PART];
+    size_t i = 0;
+    while (k->items[train[i]].hash != hash) i++;
+    return i;
+}
+
+static void note_twin(heed_images *k, heed_part part, size_t index, uint64_t hash) {
+    if (!heed_images_twin(k, NULL)) k->twin = (heed_twin){part, index, trained_as(k, hash)};
+    k->info.overlap[part]++;
+}
+
 static bool count_overlap(heed_images *k) {
     size_t n = k->info.count[HEED_TRAIN_PART];
     uint64_t *seen = heed__alloc_array(k->c, n, sizeof *seen);
     if (!seen) return false;
     for (size_t i = 0; i < n; i++) seen[i] = k->items[k->part[HEED_TRAIN_PART][i]].hash;
     if (n) qsort(seen, n, sizeof *seen, by_size);
-    for (int p = HEED_VAL_PART; n && p < HEED_PARTS; p++)
+    for (heed_part p = HEED_VAL_PART; n && p < HEED_PARTS; p++)
         for (size_t i = 0; i < k->info.count[p]; i++) {
             const uint64_t *hash = &k->items[k->part[p][i]].hash;
-            k->info.overlap[p] += bsearch(hash, seen, n, sizeof *seen, by_size) != NULL;
+            if (bsearch(hash, seen, n, sizeof *seen, by_size)) note_twin(k, p, i, *hash);
         }
     heed__free(seen);
     return true;

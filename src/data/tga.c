@@ -50,8 +50,11 @@ static heed_status read_header(tga *t, heed_picture *out) {
         return damaged(t);
     bool grey = t->bits == 8 || t->bits == 16;
     bool colour = t->bits == 15 || t->bits == 16 || t->bits == 24 || t->bits == 32;
-    if (t->kind == GREY ? !grey : !colour) return damaged(t);
     if (t->kind == PALETTE && depth != 8 && depth != 16) return damaged(t);
+    if (t->kind == PALETTE && t->bits == 8)
+        return heed__refuse(t->f,
+                            "is of an unsupported kind: a TGA with palette entries of 8 bits");
+    if (t->kind == GREY ? !grey : !colour) return damaged(t);
     if (b[17] & INTERLEAVED)
         return heed__refuse(t->f, "is of an unsupported kind: a TGA with interleaved rows");
     t->opaque = says_opaque(t->f);

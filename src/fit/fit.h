@@ -98,7 +98,8 @@ typedef struct {
     const char *run;
     heed_text metrics, log, line; /* two paths, a line being made */
 } heed__journal;
-/* Rows of metrics.csv behind step `last` are cut off: the training goes on from there. */
+/* Rows of metrics.csv behind step `last` are cut off, and what was said of the test part at the
+ * end: the training goes on from there. */
 bool heed__journal_open(heed__journal *j, heed_ctx *c, const char *run, int64_t last);
 void heed__journal_close(heed__journal *j);
 void heed__journal_row(heed__journal *j, const char *split, double loss, double metric,

@@ -14,7 +14,7 @@ bool heed__journal_open(heed__journal *j, heed_ctx *c, const char *run, int64_t 
     if (!run) return true;
     heed__run_path(&j->metrics, run, "metrics.csv");
     heed__run_path(&j->log, run, "train.log");
-    return !heed__stopped(c) && heed__csv_cut(c, j->metrics.s, (double)last);
+    return !heed__stopped(c) && heed__csv_cut(c, j->metrics.s, (double)last, ",test,");
 }
 
 void heed__journal_close(heed__journal *j) {

@@ -110,7 +110,7 @@ static double first_field(const char *line) {
     return heed__number(field, &value) ? value : (double)NAN;
 }
 
-bool heed__csv_cut(heed_ctx *c, const char *path, double last) {
+bool heed__csv_cut(heed_ctx *c, const char *path, double last, const char *without) {
     if (heed__stopped(c)) return false;
     if (!heed__os_exists(path)) return true;
     size_t n;
@@ -119,7 +119,9 @@ bool heed__csv_cut(heed_ctx *c, const char *path, double last) {
     char *from = text, *to = text, *end;
     while ((end = strchr(from, '\n')) != NULL) {
         size_t length = (size_t)(end - from) + 1;
-        bool keep = to == text || first_field(from) <= last;
+        *end = 0;
+        bool keep = to == text || (first_field(from) <= last && !strstr(from, without));
+        *end = '\n';
         if (keep) memmove(to, from, length);
         if (keep) to += length;
         from = end + 1;

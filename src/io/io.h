@@ -58,8 +58,8 @@ void heed__csv_free(heed__csv *t);
 int heed__csv_column(const heed__csv *t, const char *name);             /* -1: there is none */
 const char *heed__csv_text(const heed__csv *t, size_t row, int column); /* "" outside */
 double heed__csv_number(const heed__csv *t, size_t row, int column); /* NAN: empty, or no number */
-/* Keeps the header and the rows whose first field is at most `last`; rewritten whole or not at all.
- * An absent file is fine. */
-bool heed__csv_cut(heed_ctx *c, const char *path, double last);
+/* Keeps the header and the rows whose first field is at most `last` and that do not hold `without`;
+ * rewritten whole or not at all. An absent file is fine. */
+bool heed__csv_cut(heed_ctx *c, const char *path, double last, const char *without);
 
 #endif

@@ -100,3 +100,25 @@ for i in 2 3 4 5; do says "blue/$i.bmp is no picture"; done
 run train mlp broken -o skips $LITTLE --steps 2
 warns "and 2 more: heed data check mlp broken lists them"
 holds test "$(grep -c '^skipped: .*bmp is no picture' skips/train.log)" = 5
+
+# The test part is read once for each end of a training: again after more steps, and later if it was missed.
+for c in red blue; do
+    mkdir -p parts/train/$c parts/test/$c
+    cp colours/$c/[1-6].bmp parts/train/$c
+    cp colours/$c/[678].bmp parts/test/$c
+done
+tests() { grep -c ',test,' ends/metrics.csv; }
+run train mlp parts -o ends $LITTLE --steps 2
+warns "2 of validation and test are in the training part, too: heed data check mlp parts names one"
+holds test "$(tests)" = 1
+run resume ends --steps 4
+says "test part, read once"
+holds test "$(tests)" = 1
+holds grep -q '^4,,test,' ends/metrics.csv
+sed -i '/,test,/d' ends/metrics.csv
+run resume ends
+status 0
+says "test part, read once"
+holds test "$(tests)" = 1
+run resume ends
+hides "test part"
