@@ -57,3 +57,8 @@ run info gpt
 status 0
 warns "task"
 says "numbers in"
+
+# Noise is no text in another encoding.
+gzip -c "$HEED" | head -c 5000 >noise
+run data check gpt noise
+refuses 3 "this is no text: noise"
