@@ -1,0 +1,308 @@
+/* Attention and blocks: what they compute, and what they must not depend on. */
+#include "lab.h"
+
+/* ---- attention ---- */
+
+TEST(nn_stacked_projection_equals_separate_ones) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a, b;
+    heed_mha_args args = {.width = 6, .heads = 3, .key = 4, .value = 5};
+    heed_mha_init(&a, l.s, "a", args);
+    args.cross = true;
+    heed_mha_init(&b, l.s, "b", args);
+    shake(l.s);
+    size_t q = 12, kv = 12 + 15, d = 6, size = sizeof(heed_real);
+    CHECK(a.qkv.w->shape[0] == (int)(q + kv) && a.qkv.w->shape[1] == 6);
+    CHECK(a.out.w->shape[0] == 6 && a.out.w->shape[1] == 15);
+    memcpy(b.q.w->x, a.qkv.w->x, q * d * size);
+    memcpy(b.kv.w->x, a.qkv.w->x + q * d, kv * d * size);
+    memcpy(b.q.b->x, a.qkv.b->x, q * size);
+    memcpy(b.kv.b->x, a.qkv.b->x + q, kv * size);
+    memcpy(b.out.w->x, a.out.w->x, a.out.w->size * size);
+    memcpy(b.out.b->x, a.out.b->x, a.out.b->size * size);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 4, 6));
+    check_same(heed_mha_apply(&a, l.t, x, NULL, NULL, NULL),
+               heed_mha_apply(&b, l.t, x, x, NULL, NULL), tiny);
+    CLOSE(l.c);
+}
+
+TEST(nn_cross_attention_takes_another_length_and_width) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_init(&a, l.s, "a",
+                  (heed_mha_args){.width = 6, .memory_width = 5, .heads = 2, .cross = true});
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 4, 6)), *m = normal(l.t, "m", 3, SHAPE(2, 7, 5));
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, m, NULL, NULL);
+    CHECK(y && y->shape[0] == 2 && y->shape[1] == 4 && y->shape[2] == 6);
+    CHECK(heed_store_find(l.s, "a.kv.weight")->tensor->shape[1] == 5);
+    CLOSE(l.c);
+}
+
+TEST(nn_explicit_path_equals_the_fused_one) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_args args = small;
+    args.causal = true;
+    heed_mha_init(&a, l.s, "a", args);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 5, 8));
+    heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 0, 1, 1, 1, 1, 1, 0}, 2, 5);
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL, pad, NULL);
+    a.args.explicit_path = true;
+    check_same(y, heed_mha_apply(&a, l.t, x, NULL, pad, NULL), tiny);
+    CLOSE(l.c);
+}
+
+/* Fused, explicit, and with a cache, a token at a time. */
+TEST(nn_score_bias_is_added_to_the_scores) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_args args = small;
+    args.causal = true;
+    heed_mha_init(&a, l.s, "a", args);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 4, 8));
+    heed_tensor *bias = normal(l.t, "bias", 4, SHAPE(1, 2, 4, 4));
+    heed_tensor *y = heed_mha_biased(&a, l.t, x, NULL, bias, NULL, NULL);
+    heed_tensor *plain = heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
+    CHECK(apart(y->x, plain->x, y->size) > 1e-3);
+    check_same(heed_mha_biased(&a, l.t, x, NULL, NULL, NULL, NULL), plain, 0);
+    a.args.explicit_path = true;
+    check_same(y, heed_mha_biased(&a, l.t, x, NULL, bias, NULL, NULL), tiny);
+    a.args.explicit_path = false;
+    heed_real k[4 * 8], v[4 * 8];
+    heed_cache cache = {.room = 4, .k = k, .v = v};
+    for (int i = 0; i < 4; i++) {
+        heed_tensor *row = heed_slice(l.t, x, 1, i, 1);
+        heed_tensor *own = heed_slice(l.t, heed_slice(l.t, bias, 2, i, 1), 3, 0, i + 1);
+        heed_tensor *z = heed_mha_biased(&a, l.t, row, NULL, own, NULL, &cache);
+        CHECK(z && apart(z->x, y->x + (size_t)i * 8, 8) <= (double)tiny);
+    }
+    CLOSE(l.c);
+}
+
+TEST(nn_score_bias_of_cross_attention) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_args args = small;
+    args.cross = true;
+    heed_mha_init(&a, l.s, "a", args);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 3, 8)), *m = normal(l.t, "m", 3, SHAPE(2, 5, 8));
+    heed_tensor *hide = heed_input(l.t, NULL, 4, SHAPE(1, 1, 3, 5)); /* the last key, of each */
+    for (int i = 0; i < 3; i++) hide->x[5 * i + 4] = -1000;
+    heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 1, 0, 1, 1, 1, 1, 0}, 2, 5);
+    check_same(heed_mha_biased(&a, l.t, x, m, hide, NULL, NULL),
+               heed_mha_apply(&a, l.t, x, m, pad, NULL), tiny);
+    CLOSE(l.c);
+}
+
+/* Both draw dropout by the layer's name and the weight's place. */
+TEST(nn_explicit_path_drops_the_same_weights) {
+    for (int hard = 0; hard < 2; hard++) {
+        lab l = lab_open(HEED_TRAIN);
+        heed_mha a;
+        heed_mha_args args = small;
+        args.dropout = (heed_real)0.4;
+        args.hard = hard;
+        heed_mha_init(&a, l.s, "a", args);
+        heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 5, 8));
+        heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
+        a.args.explicit_path = true;
+        check_same(y, heed_mha_apply(&a, l.t, x, NULL, NULL, NULL), tiny);
+        a.args.dropout = 0;
+        heed_tensor *z = heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
+        CHECK(apart(y->x, z->x, y->size) > 1e-3);
+        CLOSE(l.c);
+    }
+}
+
+TEST(nn_attention_ignores_padding) {
+    lab l = lab_open(HEED_EVAL);
+    heed_block b;
+    heed_block_args args = {.attn = small, .mlp = {.width = 8, .inner = 16}, .eps = 1};
+    heed_block_init(&b, l.s, "", args);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 5, 8));
+    heed_tensor *head = heed_input(l.t, x->x, 3, SHAPE(1, 3, 8));
+    heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 0, 0}, 1, 5);
+    heed_tensor *y = heed_block_apply(&b, l.t, x, pad, NULL);
+    heed_tensor *z = heed_block_apply(&b, l.t, head, NULL, NULL);
+    CHECK_CLOSE(apart(y->x, z->x, 3 * 8), 0, tiny);
+    z = heed_block_apply(&b, l.t, x, NULL, NULL);
+    CHECK(apart(y->x, z->x, 3 * 8) > 1e-3);
+    CLOSE(l.c);
+}
+
+TEST(nn_causal_attention_does_not_look_ahead) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_args args = small;
+    args.causal = true;
+    heed_mha_init(&a, l.s, "a", args);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 6, 8)), *z = heed_input(l.t, x->x, 3, x->shape);
+    for (int i = 4 * 8; i < 6 * 8; i++) z->x[i] = -z->x[i];
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
+    z = heed_mha_apply(&a, l.t, z, NULL, NULL, NULL);
+    CHECK(memcmp(y->x, z->x, 4 * 8 * sizeof(heed_real)) == 0);
+    CHECK(apart(y->x + 4 * 8, z->x + 4 * 8, 8) > 1e-3);
+    CLOSE(l.c);
+}
+
+/* Without positions and mask, attention does not know the order of its inputs. */
+TEST(nn_attention_is_permutation_equivariant) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_init(&a, l.s, "a", small);
+    static const int32_t order[] = {3, 0, 2, 1};
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 4, 8));
+    heed_tensor *rows = heed_input_ids(l.t, order, 1, SHAPE(4));
+    heed_tensor *p = heed_reshape(l.t, heed_gather(l.t, x, rows), 3, SHAPE(1, 4, 8));
+    heed_tensor *y = heed_gather(l.t, heed_mha_apply(&a, l.t, x, NULL, NULL, NULL), rows);
+    check_same(heed_mha_apply(&a, l.t, p, NULL, NULL, NULL), y, tiny);
+    CLOSE(l.c);
+}
+
+TEST(nn_beta_zero_gives_the_mean) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_args args = {.width = 8, .heads = 2, .has_beta = true, .no_out = true};
+    heed_mha_init(&a, l.s, "a", args);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 4, 8));
+    heed_tensor *v = heed_slice(l.t, heed_linear_apply(&a.qkv, l.t, x), 2, 16, 8);
+    heed_tensor *mean = heed_mean_dim(l.t, v, 1), *y = heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
+    for (int i = 0; i < 4; i++) CHECK_CLOSE(apart(y->x + 8 * i, mean->x, 8), 0, tiny);
+    CHECK(!heed_store_find(l.s, "a.out.weight"));
+    CLOSE(l.c);
+}
+
+TEST(nn_attention_is_probed_by_its_name) {
+    lab l = lab_open(HEED_EVAL);
+    heed_block b;
+    heed_block_args args = {.attn = small, .mlp = {.width = 8, .inner = 8}, .eps = 1};
+    heed_block_init(&b, l.s, "encoder.0", args);
+    heed_probe(l.t, "encoder.*.weights", false);
+    heed_tape_begin(l.t, HEED_EVAL, 1);
+    heed_block_apply(&b, l.t, normal(l.t, "x", 3, SHAPE(1, 3, 8)), NULL, NULL);
+    heed_tensor *w = heed_probe_find(l.t, "encoder.0.attn.weights");
+    CHECK(w && w->dims == 4 && w->shape[1] == 2 && w->shape[3] == 3);
+    for (int r = 0; w && r < 6; r++)
+        CHECK_CLOSE(w->x[3 * r] + w->x[3 * r + 1] + w->x[3 * r + 2], 1, 1e-6);
+    CLOSE(l.c);
+}
+
+static void refuses(heed_mha_args args, const char *part, const char *other) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_init(&a, l.s, "encoder.0.attn", args);
+    CHECK(heed_state(l.c) == HEED_USAGE);
+    CHECK_HAS(heed_why(l.c), part);
+    CHECK_HAS(heed_why(l.c), other);
+    CHECK(heed_store_count(l.s) == 0);
+    CHECK(!heed_mha_apply(&a, l.t, NULL, NULL, NULL, NULL));
+    heed_close(l.c);
+}
+
+TEST(nn_attention_refuses_sizes_that_do_not_fit) {
+    refuses((heed_mha_args){.width = 64, .heads = 7}, "width 64 with 7 heads", "--key-width");
+    refuses((heed_mha_args){.width = 64, .heads = 7, .key = 9}, "width 64 with 7 heads",
+            "--value-width");
+    refuses((heed_mha_args){.width = 64}, "heads 0", "encoder.0.attn");
+    refuses((heed_mha_args){.width = 8, .heads = 1 << 20, .key = 1 << 20, .value = 1}, "too large",
+            "--heads");
+}
+
+TEST(nn_attention_takes_widths_of_its_own) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_init(&a, l.s, "a", (heed_mha_args){.width = 64, .heads = 7, .key = 9, .value = 3});
+    heed_tensor *y =
+        heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(2, 3, 64)), NULL, NULL, NULL);
+    CHECK(y && y->shape[2] == 64);
+    CHECK(a.qkv.w->shape[0] == 7 * (2 * 9 + 3));
+    CLOSE(l.c);
+}
+
+TEST(nn_block_without_output_projection_must_fit) {
+    lab l = lab_open(HEED_EVAL);
+    heed_block b;
+    heed_block_args args = {.attn = small, .mlp = {.width = 8, .inner = 8}, .eps = 1};
+    args.attn.no_out = true;
+    heed_block_init(&b, l.s, "0", args);
+    CHECK(heed_state(l.c) == HEED_OK);
+    args.attn.value = 3;
+    heed_block_init(&b, l.s, "1", args);
+    CHECK_HAS(heed_why(l.c), "width 8, found 2 x 3");
+    heed_close(l.c);
+}
+
+/* ---- blocks ---- */
+
+static heed_block_args block_args(bool pre) {
+    return (heed_block_args){.attn = small,
+                             .mlp = {.width = 8, .inner = 16, .act = HEED_GELU_TANH},
+                             .pre_norm = pre,
+                             .eps = (heed_real)1e-5};
+}
+
+TEST(nn_pre_norm_block_is_its_formula) {
+    lab l = lab_open(HEED_EVAL);
+    heed_block b;
+    heed_block_init(&b, l.s, "b", block_args(true));
+    shake(l.s);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 3, 8)), *h = heed_norm_apply(&b.norm1, l.t, x);
+    heed_tensor *y = heed_add(l.t, x, heed_mha_apply(&b.attn, l.t, h, NULL, NULL, NULL));
+    y = heed_add(l.t, y, heed_ff_apply(&b.mlp, l.t, heed_norm_apply(&b.norm2, l.t, y)));
+    check_same(heed_block_apply(&b, l.t, x, NULL, NULL), y, tiny);
+    CLOSE(l.c);
+}
+
+TEST(nn_post_norm_block_is_its_formula) {
+    lab l = lab_open(HEED_EVAL);
+    heed_block b;
+    heed_block_init(&b, l.s, "b", block_args(false));
+    shake(l.s);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 3, 8));
+    heed_tensor *y = heed_add(l.t, x, heed_mha_apply(&b.attn, l.t, x, NULL, NULL, NULL));
+    y = heed_norm_apply(&b.norm1, l.t, y);
+    y = heed_norm_apply(&b.norm2, l.t, heed_add(l.t, y, heed_ff_apply(&b.mlp, l.t, y)));
+    check_same(heed_block_apply(&b, l.t, x, NULL, NULL), y, tiny);
+    CLOSE(l.c);
+}
+
+/* Token by token through a cache gives what all at once gives. */
+TEST(nn_cache_equals_the_whole) {
+    lab l = lab_open(HEED_EVAL);
+    heed_block b;
+    heed_block_args args = block_args(true);
+    args.attn.causal = true;
+    args.attn.key = 3;
+    args.attn.value = 5;
+    heed_block_init(&b, l.s, "b", args);
+    shake(l.s);
+    heed_real k[6 * 6], v[6 * 10];
+    static const int steps[] = {2, 1, 3};
+    for (int path = 0; path < 2; path++) {
+        heed_cache cache = {.room = 6, .k = k, .v = v};
+        heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 6, 8));
+        heed_tensor *y = heed_block_apply(&b, l.t, x, NULL, NULL);
+        for (int i = 0, from = 0; i < 3; from += steps[i++]) {
+            heed_tensor *part = heed_input(l.t, x->x + from * 8, 3, SHAPE(1, steps[i], 8));
+            part = heed_block_apply(&b, l.t, part, NULL, &cache);
+            CHECK_CLOSE(apart(part->x, y->x + from * 8, part->size), 0, tiny);
+        }
+        CHECK(cache.len == 6);
+        b.attn.args.explicit_path = true;
+    }
+    CLOSE(l.c);
+}
+
+TEST(nn_cache_refuses_what_it_cannot_hold) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_init(&a, l.s, "a", small);
+    heed_real k[16], v[16];
+    heed_cache cache = {.room = 2, .k = k, .v = v};
+    CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(1, 3, 8)), NULL, NULL, &cache));
+    CHECK_HAS(heed_why(l.c), "at most 2 tokens, found 0 + 3");
+    heed_clear(l.c);
+    CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(2, 1, 8)), NULL, NULL, &cache));
+    CHECK_HAS(heed_why(l.c), "2 sequences");
+    heed_close(l.c);
+}
