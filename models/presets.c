@@ -53,7 +53,8 @@ const model_preset model_presets[] = {
     {"vit-cifar", "vit", "benchmark workload: 6 layers, width 192, patch 4 of 32, colour",
      PLAIN_VIT "image-size=32 channels=3 patch=4 layers=6 heads=6 width=192 ff=768 batch=64"},
     {"vit28", "vit", "28 x 28: 4 layers, width 64, patch 7, shifts of 2 pixels, 30 epochs",
-     "patch=7 layers=4 heads=4 width=64 ff=128 batch=128 lr=2e-3 decay=0.05 pad=2 epochs=30"},
+     "patch=7 layers=4 heads=4 width=64 ff=128 batch=128 lr=3e-3 warmup=0.1 decay=0.05 "
+     "init-std=0.07 pad=2 epochs=30"},
     {"vit32", "vit", "32 x 32: 4 layers, width 64, patch 4, shifts of 4 pixels, 40 epochs",
      "patch=4 layers=4 heads=4 width=64 ff=128 batch=64 lr=2e-3 decay=0.05 pad=4 epochs=40"},
     {"cnn28", "cnn", "28 x 28: 3 stages from 16 channels, shifts of 2 pixels, 8 epochs",

@@ -63,8 +63,8 @@ static double deviation(const heed_tensor *x) {
 }
 
 TEST(models_start_as_published) {
-    built g = build(&heed_model_gpt, "tiny", "vocab=65"),
-          m = build(&heed_model_mlm, "tiny", "vocab=65");
+    const char *sizes = "layers=4 heads=4 width=128 ff=512 block=64 vocab=65";
+    built g = build(&heed_model_gpt, NULL, sizes), m = build(&heed_model_mlm, NULL, sizes);
     double scaled = 0.02 / sqrt(8);
     CHECK_CLOSE(deviation(param(&g, "embed.token.weight")), 0.02, 0.0008);
     CHECK_CLOSE(deviation(param(&g, "embed.position.weight")), 0.02, 0.0008);

@@ -77,6 +77,17 @@ static void print_warnings(const program *p, const heed_corpus_info *a, const te
         puts("  note         every line fits into a block: --packing lines keeps them apart");
 }
 
+/* The text is read with LF ends, so its bytes are fewer than the file's. */
+static size_t carriage_returns(const char *path) {
+    FILE *f = fopen(path, "rb");
+    char buffer[16384];
+    size_t count = 0, n;
+    while (f && (n = fread(buffer, 1, sizeof buffer, f)) > 0)
+        for (size_t i = 0; i < n; i++) count += buffer[i] == '\r';
+    if (f) fclose(f);
+    return count;
+}
+
 static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_info *a,
                         const text_facts *t) {
     char n1[32], n2[32], n3[32];
@@ -84,6 +95,10 @@ static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_i
     printf("%s\n\n", heed_config_text(p->flags, "data"));
     printf("  encoding     UTF-8, %s bytes, %s characters\n", with_commas(n1, t->bytes),
            with_commas(n2, t->characters));
+    size_t returns = carriage_returns(heed_config_text(p->flags, "data"));
+    if (returns)
+        printf("  line ends    CR LF: %s carriage returns are read as line ends, and not counted\n",
+               with_commas(n1, returns));
     printf("  lines        %s, %s of them empty; the longest has %s bytes\n",
            with_commas(n1, t->lines), with_commas(n2, t->empty), with_commas(n3, t->longest));
     printf("  vocabulary   %s, %s tokens\n", heed_tokenizer_kind(k),

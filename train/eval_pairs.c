@@ -104,7 +104,8 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     share_interval((double)q->exact, n, &low, &high);
     printf("%s\n\n", what);
     printf("  loss             %.4f\n", m->loss);
-    printf("  perplexity       %.6g\n", m->perplexity);
+    printf(m->perplexity < 1e5 ? "  perplexity       %.2f\n" : "  perplexity       %.2e\n",
+           m->perplexity);
     printf("  token accuracy   %.2f %%  (95 %%: %.2f to %.2f), given the true tokens before\n",
            100 * m->accuracy, 100 * m->low, 100 * m->high);
     printf("\n%s pairs translated, ", with_commas(text, q->count));

@@ -19,7 +19,8 @@ static void print_measures(program *p, const char *what, const char *part, const
     }
     printf("%s\n\n", what);
     printf("  loss           %.4f\n", m->loss);
-    printf("  perplexity     %.6g\n", m->perplexity);
+    printf(m->perplexity < 1e5 ? "  perplexity     %.2f\n" : "  perplexity     %.2e\n",
+           m->perplexity);
     if (isfinite(m->bits_per_byte)) printf("  bits per byte  %.4f\n", m->bits_per_byte);
     if (isfinite(m->accuracy)) {
         printf("  accuracy       %.2f %%  (95 %%: %.2f to %.2f)\n", 100 * m->accuracy, 100 * m->low,

@@ -320,8 +320,8 @@ static void begun_pictures(program *p, const data_set *d, const char *run) {
 
 static void steps_pictures(const heed_config *f, uint64_t epoch_batches) {
     char n[32];
-    banner_row("epoch", "%s steps of %lld pictures", with_commas(n, epoch_batches),
-               (long long)heed_config_int(f, "batch"));
+    banner_row("epoch", "%s step%s of %lld pictures", with_commas(n, epoch_batches),
+               epoch_batches == 1 ? "" : "s", (long long)heed_config_int(f, "batch"));
 }
 
 /* ---- the end of a training ---- */
@@ -350,7 +350,11 @@ static void print_test(const measures *m, const ending *e) {
         printf("test part, read once with the best weights: accuracy %.2f %% (95 %%: %.2f to %.2f) "
                "of %s pictures\n",
                100 * m->accuracy, 100 * m->low, 100 * m->high, with_commas(n, (uint64_t)m->items));
-    if (e->trained) printf("pictures were waited for %.1f %% of the time\n", 100 * e->waited);
+    if (!e->trained) return;
+    int64_t workers = heed_config_int(e->f, "workers");
+    printf("training waited for pictures %.1f %% of the time", 100 * e->waited);
+    if (e->waited > 0.1) printf("; hint: --workers %lld", (long long)(workers ? 2 * workers : 1));
+    putchar('\n');
 }
 
 static bool was_tested(heed_ctx *c, const char *run) {

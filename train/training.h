@@ -45,8 +45,8 @@ struct data_kind {
     void (*banner)(const data_set *d, const heed_config *f);     /* by banner_row */
     void (*steps)(const heed_config *f, uint64_t epoch_batches); /* the banner's row of the epoch */
     void (*begun)(program *p, const data_set *d, const char *run); /* the run stands; or NULL */
-    void (*evaluated)(progress *g, const heed_report *r);        /* after an evaluation; or NULL */
-    void (*finish)(program *p, const data_set *d, ending *e);    /* reports more; or NULL */
+    void (*evaluated)(progress *g, const heed_report *r);     /* after an evaluation; or NULL */
+    void (*finish)(program *p, const data_set *d, ending *e); /* reports more; or NULL */
     void (*next)(const task *k, const char *data, const char *run);       /* prints what to try */
     void (*eval)(program *p, const task *k, heed_config *f, heed_run *r); /* heed eval */
     void (*check)(program *p);                                            /* heed data check */

@@ -102,9 +102,9 @@ typedef struct heed_run {
 } heed_run;
 
 /* Whether a run may be made at dir: there is nothing, or an empty folder (hidden files do not
- * count), or with force a run, which heed_fit then replaces. Else HEED_USAGE. A run is a folder with
- * config.conf and weights, a checkpoint, or the lock of a training. heed_fit asks by itself; this
- * is for asking before data is read. */
+ * count), or with force a run, which heed_fit then replaces. Else HEED_USAGE. A run is a folder
+ * with config.conf and weights, a checkpoint, or the lock of a training. heed_fit asks by itself;
+ * this is for asking before data is read. */
 HEED_API bool heed_run_vacant(heed_ctx *c, const char *dir, bool force);
 
 /* Reads a run directory with one of the models (list ended by NULL). which: "best" (NULL too) or

@@ -33,6 +33,14 @@ static const char *wide_encoding(const file *f) {
     return NULL;
 }
 
+/* More than one in 20 is a control byte that no text has; of noise, one in 10 is. */
+static bool is_binary(const file *f) {
+    size_t n = f->n < 4096 ? f->n : 4096, strange = 0;
+    for (size_t i = 0; i < n; i++)
+        strange += f->bytes[i] < 32 && !(f->bytes[i] >= 8 && f->bytes[i] <= 13);
+    return n >= 256 && strange * 20 > n;
+}
+
 static bool check(heed_ctx *c, const file *f) {
     if (f->n == 0)
         return heed_fail(c, HEED_DATA, "text is empty: %s: expected UTF-8 text, found 0 bytes",
@@ -43,6 +51,9 @@ static bool check(heed_ctx *c, const file *f) {
                          "text is not UTF-8: %s:1: expected UTF-8, found %s at byte 0; "
                          "hint: iconv -f %s -t UTF-8 '%s' > '%s.utf8'",
                          f->path, wide, wide, f->path, f->path);
+    if (is_binary(f))
+        return heed_fail(c, HEED_DATA, "this is no text: %s: expected UTF-8 text, found bytes",
+                         f->path);
     const unsigned char *nul = memchr(f->bytes, 0, f->n);
     size_t at = heed__utf8_valid((const char *)f->bytes, f->n);
     if (nul && (size_t)(nul - f->bytes) < at)

@@ -148,12 +148,15 @@ static const char settings_key[] = "settings";
 
 static void add_settings(heed_text *t, const heed_config *f) {
     json_t *o = json_object();
-    for (int i = 0; i < heed_config_count(f); i++) {
+    bool ok = o != NULL;
+    for (int i = 0; i < heed_config_count(f) && ok; i++) {
         const char *value;
         const heed_option *p = heed_config_at(f, i, &value);
-        json_object_set_new(o, p->name, json_string(value));
+        size_t n = strlen(value);
+        if (heed__utf8_valid(value, n) == n)
+            ok = json_object_set_new(o, p->name, json_string(value)) == 0;
     }
-    char *text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
+    char *text = ok ? json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     if (text)
         heed_text_add(t, "  \"%s\": %s,\n", settings_key, text);
     else

@@ -263,8 +263,10 @@ int main(int argc, char **argv) {
     check_pairs(dir, check);
     const heed_optim_kind kinds[] = {HEED_SGD, HEED_MOMENTUM, HEED_RMSPROP, HEED_ADAM, HEED_ADAMW};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) steady(&heed_model_mlm, kinds[i]);
-    for (int i = 1; heed_models[i]; i++) steady(heed_models[i], HEED_ADAMW);
-    for (int i = 0; heed_models[i]; i++) steady_fit(heed_models[i]);
+    const heed_model *const models[] = {&heed_model_mlm, &heed_model_gpt, &heed_model_vit,
+                                        &heed_model_cnn, &heed_model_mlp};
+    for (size_t i = 1; i < sizeof models / sizeof *models; i++) steady(models[i], HEED_ADAMW);
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) steady_fit(models[i]);
     every_failure(&heed_model_mlm);
     every_failure(&heed_model_gpt);
     every_failure(&heed_model_cnn);

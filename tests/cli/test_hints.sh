@@ -57,3 +57,15 @@ run info gpt
 status 0
 warns "task"
 says "numbers in"
+
+# Noise is no text in another encoding.
+gzip -c "$HEED" | head -c 5000 >noise
+run data check gpt noise
+refuses 3 "this is no text: noise"
+
+# A text from Windows says so.
+sed "s/\$/$(printf '\r')/" facts.txt >crlf.txt
+run data check gpt crlf.txt
+says "CR LF: 96 carriage returns"
+run data check gpt facts.txt
+hides "CR LF"

@@ -10,7 +10,7 @@ status 0
 says "run: step 6"
 says "test part, read once with the best weights: accuracy"
 says "of 30 pictures"
-says "pictures were waited for"
+says "training waited for pictures"
 says "heed classify run"
 warns "110 for training, 10 for validation, 30 for the test"
 warns "10: 0, 1, 2"
@@ -66,7 +66,7 @@ says "rows: what it is"
 run eval run --json --confusion confusion.png --mistakes mistakes.png --worst 5
 status 0
 json part test
-json items 30.0
+json items 30
 json classes.9.class 9
 json classes.0.predicted.9
 json accuracy_95.1
@@ -77,13 +77,13 @@ holds test "$(od -An -tu1 -j16 -N4 mistakes.png | tr -s ' ')" = " 0 0 4 192"
 run eval run --part val --json
 json part val
 run eval run --part train --json
-json items 110.0
+json items 110
 run eval run png --json
 status 0
-json items 10.0
+json items 10
 run eval run png/train --json
 status 0
-json items 30.0
+json items 30
 run train mlp png/train -o seen --steps 2 --batch 4 --layers 1 --width 8 --val-split 0
 run eval seen
 status 0
