@@ -58,4 +58,12 @@ static inline void shake(heed_store *s) {
 
 static const heed_mha_args small = {.width = 8, .heads = 2};
 
+/* A small block, pre-norm or post-norm. */
+static inline heed_block_args block_args(bool pre) {
+    return (heed_block_args){.attn = small,
+                             .mlp = {.width = 8, .inner = 16, .act = HEED_GELU_TANH},
+                             .pre_norm = pre,
+                             .eps = (heed_real)1e-5};
+}
+
 #endif

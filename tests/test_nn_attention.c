@@ -234,13 +234,6 @@ TEST(nn_block_without_output_projection_must_fit) {
 
 /* ---- blocks ---- */
 
-static heed_block_args block_args(bool pre) {
-    return (heed_block_args){.attn = small,
-                             .mlp = {.width = 8, .inner = 16, .act = HEED_GELU_TANH},
-                             .pre_norm = pre,
-                             .eps = (heed_real)1e-5};
-}
-
 TEST(nn_pre_norm_block_is_its_formula) {
     lab l = lab_open(HEED_EVAL);
     heed_block b;

@@ -69,7 +69,7 @@ holds test "$(wc -l <out)" = 2
 head -4 texts.tsv >few.tsv # one label alone: it is the run's labels that count
 run eval attention few.tsv --json
 status 0
-json items 3.0
+json items 3
 json classes.0.count 0
 printf 'odd\tthe book\n' >odd.tsv
 run eval attention odd.tsv
