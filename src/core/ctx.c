@@ -59,11 +59,12 @@ void heed__own(heed_ctx *c, heed__owned *object, void (*free)(heed__owned *)) {
 }
 
 void heed__disown(heed_ctx *c, heed__owned *object) {
-    if (!object->next) return;
     heed__monitor_enter(c->lock);
-    object->prev->next = object->next;
-    object->next->prev = object->prev;
-    object->prev = object->next = NULL;
+    if (object->next) {
+        object->prev->next = object->next;
+        object->next->prev = object->prev;
+        object->prev = object->next = NULL;
+    }
     heed__monitor_leave(c->lock);
 }
 
