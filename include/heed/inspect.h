@@ -2,7 +2,7 @@
 #ifndef HEED_INSPECT_H
 #define HEED_INSPECT_H
 
-#include <heed/io.h>
+#include <heed/record.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,6 +75,19 @@ typedef struct {
         uniform; /* what a cell has where all are alike; 0: 1 / (rows cols). Marked in the legend */
 } heed_overlay;
 HEED_API bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
+
+/* ---- the page ---- */
+
+/* One HTML file that needs nothing beside it: every view of the records, which are of one input;
+ * several are snapshots of it over training steps. */
+typedef struct {
+    int count;
+    const heed_record *records;
+    const heed_chart *curves; /* of the training, or NULL */
+    const char *steps;        /* a worked example, as `heed explain --json` prints it; or NULL */
+    bool no_qk;               /* without q and k: smaller */
+    bool force;               /* whatever the size */
+} heed_page;
 
 #ifdef __cplusplus
 }
