@@ -100,7 +100,7 @@ void eval_text(program *p, const task *k, heed_config *f, heed_run *r); /* eval_
  * in part which of train, val and all. NULL: see p->c. */
 heed_corpus *judged_text(program *p, const task *k, heed_config *f, const heed_run *r,
                          const char **part, char what[512]);
-void check_text(program *p);                                            /* check_text.c */
+void check_text(program *p); /* check_text.c */
 
 /* ---- pictures (eval_image.c, check_image.c) ---- */
 void eval_pictures(program *p, const task *k, heed_config *f, heed_run *r);

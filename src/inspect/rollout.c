@@ -27,8 +27,8 @@ static void fuse_row(const work *w, const heed_real *weights, int row, double *o
     for (int h = 0; h < w->args->heads; h++) {
         const heed_real *x = weights + ((size_t)h * n + (size_t)row) * n;
         for (size_t i = 0; i < n; i++)
-            out[i] = w->args->max ? fmax(out[i], (double)x[i])
-                                  : out[i] + (double)x[i] / w->args->heads;
+            out[i] =
+                w->args->max ? fmax(out[i], (double)x[i]) : out[i] + (double)x[i] / w->args->heads;
     }
 }
 
