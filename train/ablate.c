@@ -31,10 +31,10 @@ static int width_of(const heed_run *r, const char *key) {
 }
 
 /* Rows of the stacked projection: q, k and v of all heads; in cross attention k and v. */
-static bool values_off(const heed_run *r, const attention_layer *l, int head, switched *w) {
-    bool cross = l->stack == HEED_CROSS;
+static bool values_off(const heed_run *r, const attending *l, int head, switched *w) {
+    bool cross = l->block.stack == HEED_CROSS;
     size_t key = (size_t)width_of(r, "key-width"), value = (size_t)width_of(r, "value-width");
-    size_t first = (cross ? 1 : 2) * (size_t)l->heads * key + (size_t)head * value;
+    size_t first = (cross ? 1 : 2) * (size_t)l->block.heads * key + (size_t)head * value;
     char weight[96], bias[96];
     snprintf(weight, sizeof weight, "%s.%s.weight", l->path, cross ? "kv" : "qkv");
     snprintf(bias, sizeof bias, "%s.%s.bias", l->path, cross ? "kv" : "qkv");
@@ -42,7 +42,7 @@ static bool values_off(const heed_run *r, const attention_layer *l, int head, sw
 }
 
 /* The parameters that all scores are multiples of, but for what all keys share. */
-static bool scores_off(const heed_run *r, const attention_layer *l, switched *w) {
+static bool scores_off(const heed_run *r, const attending *l, switched *w) {
     static const char *const factors[] = {"score", "w", "query"};
     bool additive = strcmp(heed_config_text(r->config, "attention"), "additive") == 0;
     char name[96];
@@ -56,7 +56,7 @@ static bool scores_off(const heed_run *r, const attention_layer *l, switched *w)
                      l->path);
 }
 
-bool head_off(const heed_run *r, const attention_layer *l, int head, switched *out) {
+bool head_off(const heed_run *r, const attending *l, int head, switched *out) {
     *out = (switched){.parts = 0};
     return r->model == &heed_model_rnn ? scores_off(r, l, out) : values_off(r, l, head, out);
 }
@@ -138,13 +138,13 @@ static bool without_head(const sweep *s, const ablation *a, const worth *with, d
 }
 
 static bool list_heads(const heed_run *r, ablation *a) {
-    a->layers = attention_layers(r, a->layer);
-    for (int l = 0; l < a->layers; l++) a->total += a->layer[l].heads;
+    a->layer = attending_layers(r, &a->layers);
+    for (int l = 0; l < a->layers; l++) a->total += a->layer[l].block.heads;
     if (a->total == 0) return false;
     a->heads = calloc((size_t)a->total, sizeof *a->heads);
     if (!a->heads) return heed_fail(r->c, HEED_FAILED, "no memory for %d heads", a->total);
     for (int l = 0, n = 0; l < a->layers; l++)
-        for (int h = 0; h < a->layer[l].heads; h++)
+        for (int h = 0; h < a->layer[l].block.heads; h++)
             a->heads[n++] = (ablated){.layer = l, .head = h};
     return true;
 }
@@ -178,5 +178,6 @@ bool ablate_heads(program *p, const sweep *s, ablation *out) {
 
 void ablation_free(ablation *a) {
     free(a->heads);
+    free(a->layer);
     *a = (ablation){.layers = 0};
 }

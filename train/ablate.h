@@ -19,7 +19,7 @@ typedef struct {
  * et al. 2019, sec. 2.3, and needs no W_h. Of a recurrent decoder's attention: all scores become
  * alike, so that it takes the mean of the source. False: see the run's context; head_on in any
  * case. */
-bool head_off(const heed_run *r, const attention_layer *l, int head, switched *out);
+bool head_off(const heed_run *r, const attending *l, int head, switched *out);
 /* Puts the parameters back, bit by bit. */
 void head_on(switched *w);
 
@@ -40,8 +40,8 @@ typedef struct {
 } ablated;
 typedef struct {
     int layers;
-    attention_layer layer[MOST_LAYERS];
-    int total; /* heads of all layers */
+    attending *layer; /* (layers) */
+    int total;        /* heads of all layers */
     double loss, accuracy;
     ablated *heads; /* (total), the most harm first */
 } ablation;

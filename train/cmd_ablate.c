@@ -30,14 +30,14 @@ static void map_free(harm_map *m) {
 
 static bool has_stacks(const ablation *a) {
     for (int i = 1; i < a->layers; i++)
-        if (a->layer[i].stack != a->layer[0].stack) return true;
+        if (a->layer[i].block.stack != a->layer[0].block.stack) return true;
     return false;
 }
 
 static bool map_room(heed_ctx *c, const ablation *a, harm_map *m) {
     *m = (harm_map){.rows = a->layers};
     for (int l = 0; l < a->layers; l++)
-        if (a->layer[l].heads > m->cols) m->cols = a->layer[l].heads;
+        if (a->layer[l].block.heads > m->cols) m->cols = a->layer[l].block.heads;
     size_t labels = (size_t)(m->rows + m->cols);
     m->values = calloc((size_t)m->rows * (size_t)m->cols, sizeof *m->values);
     m->name = calloc(labels, sizeof *m->name);
@@ -51,9 +51,9 @@ static bool make_map(heed_ctx *c, const ablation *a, harm_map *m) {
     bool stacks = has_stacks(a);
     if (!map_room(c, a, m)) return false;
     for (int i = 0; i < m->rows; i++) {
-        const attention_layer *l = &a->layer[i];
-        snprintf(m->name[i], sizeof *m->name, "%s%slayer %d", stacks ? stack_name(l->stack) : "",
-                 stacks ? " " : "", l->layer + 1);
+        const attending *l = &a->layer[i];
+        snprintf(m->name[i], sizeof *m->name, "%s%slayer %d",
+                 stacks ? stack_name(l->block.stack) : "", stacks ? " " : "", l->block.layer + 1);
         m->row_label[i] = m->name[i];
     }
     for (int i = 0; i < m->cols; i++) {
@@ -135,12 +135,13 @@ static void print_object(program *p, const sweep *s, const ablation *a) {
     json_t *list = json_array();
     for (int i = 0; i < a->total; i++) {
         const ablated *h = &a->heads[i];
-        const attention_layer *l = &a->layer[h->layer];
+        const attending *l = &a->layer[h->layer];
         json_array_append_new(
-            list, json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "path", l->path, "stack",
-                            stack_name(l->stack), "layer", l->layer, "head", h->head, "loss",
-                            json_number(h->loss), "harm", json_number(h->harm.mean), "harm_95",
-                            json_number(h->harm.half), "accuracy", json_number(h->accuracy)));
+            list,
+            json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "path", l->path, "stack",
+                      stack_name(l->block.stack), "layer", l->block.layer, "head", h->head, "loss",
+                      json_number(h->loss), "harm", json_number(h->harm.mean), "harm_95",
+                      json_number(h->harm.half), "accuracy", json_number(h->accuracy)));
     }
     print_json(p,
                json_pack("{s:s, s:s, s:I, s:o, s:o, s:o}", "model", s->run->model->name, "data",

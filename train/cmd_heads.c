@@ -44,7 +44,7 @@ static entry *sorted(heed_ctx *c, const head_table *h, const char *key) {
     for (int m = 0; m < HEAD_MEASURES; m++)
         if (strcmp(head_measure_names[m], key) == 0) measure = m;
     for (int l = 0; list && l < h->count; l++)
-        for (int i = 0; i < h->layer[l].heads; i++) {
+        for (int i = 0; i < h->layer[l].block.heads; i++) {
             entry *e = &list[n++];
             *e = (entry){h, l, i, 0};
             if (measure >= 0) e->key = head_mean(sums_of(e), (head_measure)measure);
@@ -57,7 +57,7 @@ static entry *sorted(heed_ctx *c, const head_table *h, const char *key) {
 
 static bool has_stacks(const head_table *h) {
     for (int i = 1; i < h->count; i++)
-        if (h->layer[i].stack != h->layer[0].stack) return true;
+        if (h->layer[i].block.stack != h->layer[0].block.stack) return true;
     return false;
 }
 
@@ -77,7 +77,7 @@ static void print_row(const head_table *h, const char *name, int width, const he
 static void print_alike(const head_table *h, int width, bool stacks) {
     bool seen[3] = {false};
     for (int i = 0; i < h->count; i++) {
-        heed_stack k = h->layer[i].stack;
+        heed_stack k = h->layer[i].block.stack;
         char name[64];
         snprintf(name, sizeof name, "%s%sall alike", stacks ? stack_name(k) : "",
                  stacks ? " " : "");
@@ -122,16 +122,16 @@ static json_t *measures_json(const head_table *h, const head_sums *s) {
 static void print_object(program *p, const sweep *s, const head_table *h, const entry *list) {
     json_t *heads = json_array(), *alike = json_object();
     for (int i = 0; i < h->total; i++) {
-        const attention_layer *l = &h->layer[list[i].layer];
+        const attending *l = &h->layer[list[i].layer];
         json_t *o = measures_json(h, sums_of(&list[i]));
         json_object_update_new(o, json_pack("{s:s, s:s, s:i, s:i}", "path", l->path, "stack",
-                                            stack_name(l->stack), "layer", l->layer, "head",
-                                            list[i].head));
+                                            stack_name(l->block.stack), "layer", l->block.layer,
+                                            "head", list[i].head));
         json_array_append_new(heads, o);
     }
     for (int i = 0; i < h->count; i++)
-        json_object_set_new(alike, stack_name(h->layer[i].stack),
-                            measures_json(h, &h->alike[h->layer[i].stack]));
+        json_object_set_new(alike, stack_name(h->layer[i].block.stack),
+                            measures_json(h, &h->alike[h->layer[i].block.stack]));
     print_json(p, json_pack("{s:s, s:s, s:I, s:o, s:o}", "model", s->run->model->name, "data",
                             s->what, "queries", (json_int_t)h->sums[0].rows[ENTROPY], "heads",
                             heads, "alike", alike));
@@ -144,8 +144,8 @@ static bool write_csv(heed_ctx *c, const head_table *h, const entry *list, const
         if (heads_has(h, (head_measure)m)) heed_text_add(&t, ",%s", head_measure_names[m]);
     heed_text_add(&t, "\n");
     for (int i = 0; i < h->total; i++) {
-        const attention_layer *l = &h->layer[list[i].layer];
-        heed_text_add(&t, "%s,%d,%d", stack_name(l->stack), l->layer, list[i].head);
+        const attending *l = &h->layer[list[i].layer];
+        heed_text_add(&t, "%s,%d,%d", stack_name(l->block.stack), l->block.layer, list[i].head);
         for (int m = 0; m < HEAD_MEASURES; m++) {
             double x = head_mean(sums_of(&list[i]), (head_measure)m);
             if (!heads_has(h, (head_measure)m)) continue;

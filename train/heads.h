@@ -29,11 +29,11 @@ double head_mean(const head_sums *s, head_measure m); /* NAN: does not apply */
 
 typedef struct {
     int count;
-    attention_layer layer[MOST_LAYERS];
-    int first[MOST_LAYERS]; /* of the layer's heads in sums */
-    int total;              /* heads of all layers */
-    head_sums *sums;        /* (total) */
-    head_sums alike[3];     /* by stack: of a head that attends to all keys alike */
+    attending *layer;   /* (count) */
+    int *first;         /* (count) of the layer's heads in sums */
+    int total;          /* heads of all layers */
+    head_sums *sums;    /* (total) */
+    head_sums alike[3]; /* by stack: of a head that attends to all keys alike */
 } head_table;
 /* Goes over the data; each_batch (or NULL) is told of progress. */
 bool heads_measure(const sweep *s, void (*each_batch)(void *user, uint64_t done), void *user,

@@ -1,4 +1,4 @@
-/* sweep.c -- evaluation data, batch by batch, and the attention layers of a model. */
+/* sweep.c -- evaluation data, batch by batch. */
 #include "sweep.h"
 
 #include <string.h>
@@ -75,64 +75,14 @@ void sweep_progress(program *p, const char *what, uint64_t done, uint64_t all) {
     p->line_open = done < all;
 }
 
-/* ---- layers ---- */
+/* ---- names ---- */
 
 const char *stack_name(heed_stack stack) {
     return stack == HEED_CROSS ? "cross" : stack == HEED_DECODER ? "decoder" : "encoder";
 }
 
-char *head_name(char text[64], const attention_layer *l, int head, bool stacks) {
-    snprintf(text, 64, "%s%slayer %d, head %d", stacks ? stack_name(l->stack) : "",
-             stacks ? " " : "", l->layer + 1, head + 1);
+char *head_name(char text[64], const attending *l, int head, bool stacks) {
+    snprintf(text, 64, "%s%slayer %d, head %d", stacks ? stack_name(l->block.stack) : "",
+             stacks ? " " : "", l->block.layer + 1, head + 1);
     return text;
-}
-
-static int layers_of(const heed_run *r, const char *key) {
-    return heed_config_has(r->config, key) ? (int)heed_config_int(r->config, key) : 0;
-}
-
-static void add(attention_layer *out, int *n, heed_stack stack, int layer, int heads) {
-    attention_layer *l = &out[(*n)++];
-    *l = (attention_layer){.stack = stack, .layer = layer, .heads = heads};
-    snprintf(l->path, sizeof l->path, stack == HEED_ENCODER ? "encoder.%d.attn" : "decoder.%d.%s",
-             layer, stack == HEED_CROSS ? "cross" : "attn");
-}
-
-static bool reads_by_cells(const heed_run *r) {
-    const heed_config *f = r->config;
-    return (heed_config_has(f, "encoder") && strcmp(heed_config_text(f, "encoder"), "rnn") == 0) ||
-           (r->model == &heed_model_gpt && strcmp(heed_config_text(f, "cell"), "none") != 0);
-}
-
-static int rnn_layer(const heed_run *r, attention_layer *out) {
-    if (strcmp(heed_config_text(r->config, "attention"), "none") == 0) return 0;
-    *out = (attention_layer){"decoder.attend", HEED_CROSS, 0, 1};
-    return 1;
-}
-
-static int stack_layers(const heed_run *r, attention_layer *out) {
-    int n = 0, layers = layers_of(r, "layers"), heads = layers_of(r, "heads");
-    bool pair = r->model == &heed_model_seq2seq, causal = r->model == &heed_model_gpt;
-    int decoder = pair ? layers_of(r, "decoder-layers") : 0;
-    if (pair && decoder == 0) decoder = layers;
-    for (int i = 0; i < layers; i++) add(out, &n, causal ? HEED_DECODER : HEED_ENCODER, i, heads);
-    for (int i = 0; i < decoder; i++) {
-        add(out, &n, HEED_DECODER, i, heads);
-        add(out, &n, HEED_CROSS, i, heads);
-    }
-    return n;
-}
-
-int attention_layers(const heed_run *r, attention_layer *out) {
-    int n = 0;
-    if (r->model == &heed_model_rnn)
-        n = rnn_layer(r, out);
-    else if (heed_config_has(r->config, "heads") && !reads_by_cells(r))
-        n = stack_layers(r, out);
-    if (n == 0)
-        heed_fail(r->c, HEED_USAGE,
-                  "the model does not attend: expected a run of mlm, gpt, vit, seq2seq, textcls or "
-                  "tag with blocks of attention, or of rnn with --attention, found %s",
-                  r->model->name);
-    return n;
 }

@@ -3,6 +3,7 @@
 #ifndef HEED_SWEEP_H
 #define HEED_SWEEP_H
 
+#include "capture.h"
 #include "pairs.h"
 #include "pictures.h"
 
@@ -33,18 +34,8 @@ bool sweep_batch(const sweep *s, uint64_t index, heed_batch *b, heed_score *scor
 /* A line on the terminal of how far it is: "batch 3 of 10", which goes when the last is done. */
 void sweep_progress(program *p, const char *what, uint64_t done, uint64_t all);
 
-/* An attention layer of a model, by the name that its probes begin with. */
-typedef struct {
-    char path[64]; /* "encoder.0.attn" */
-    heed_stack stack;
-    int layer, heads;
-} attention_layer;
-enum { MOST_LAYERS = 3 * 64 };
-/* All of a model's, in the order of a forward pass, at most MOST_LAYERS. 0, with an error: it does
- * not attend. */
-int attention_layers(const heed_run *r, attention_layer *out);
 const char *stack_name(heed_stack stack); /* "encoder" */
 /* "layer 2, head 3", "cross layer 1, head 2" where a model has several stacks. */
-char *head_name(char text[64], const attention_layer *l, int head, bool stacks);
+char *head_name(char text[64], const attending *l, int head, bool stacks);
 
 #endif
