@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct {
-    program *p;
+    program *p; /* that shows progress; NULL: nobody */
     const subject *s;
     attending *layers; /* that are followed: of self-attention, or of a pair those to its source */
     int count, queries, keys, heads;
@@ -40,7 +40,7 @@ static heed_tensor *traced(const gradients *g) {
 static bool backward_from(const gradients *g, heed_tensor *y, const question *q) {
     int n = y->shape[1], class = question_class(g->s, q, y);
     heed_real *gy = calloc(y->size, sizeof *gy);
-    if (!gy) return heed_fail(g->p->c, HEED_FAILED, "no memory for gradients");
+    if (!gy) return heed_fail(g->s->run->c, HEED_FAILED, "no memory for gradients");
     gy[(size_t)q->row * (size_t)n + (size_t) class] = 1;
     bool ok = heed_backward_from(g->s->run->tape, y, gy);
     free(gy);
@@ -84,7 +84,8 @@ static bool solve(const gradients *g, const question *q) {
     bool ok = y && backward_from(g, y, q);
     bool taken = ok && (g->s->run->model == &heed_model_rnn ? take_steps(g) : take_layers(g));
     heed_unprobe(g->s->run->tape);
-    return taken || (ok && heed_fail(g->p->c, HEED_FAILED, "the model kept no attention weights"));
+    return taken ||
+           (ok && heed_fail(g->s->run->c, HEED_FAILED, "the model kept no attention weights"));
 }
 
 /* ---- over layers ---- */
@@ -139,7 +140,7 @@ static bool add_map(const gradients *g, heed_record *record, int layer, int head
 static bool add_layers(const gradients *g, bool by_head, heed_record *record) {
     size_t square = (size_t)g->queries * (size_t)g->keys;
     heed_real *sum = malloc((square + 1) * sizeof *sum);
-    bool ok = sum || heed_fail(g->p->c, HEED_FAILED, "no memory for a map");
+    bool ok = sum || heed_fail(g->s->run->c, HEED_FAILED, "no memory for a map");
     for (int l = 0; ok && l < g->count; l++) {
         for (size_t i = 0; i < square; i++)
             sum[i] =
@@ -170,7 +171,7 @@ static bool all_questions(const gradients *g, const gradient_wish *w, heed_real 
             follow(g, q->query, row);
         for (int j = 1; q->query < 0 && j < g->queries; j++)
             memcpy(out + (size_t)j * keys, out, keys * sizeof *out);
-        sweep_progress(g->p, "gradient", (uint64_t)i, (uint64_t)s->question_count);
+        if (g->p) sweep_progress(g->p, "gradient", (uint64_t)i, (uint64_t)s->question_count);
     }
     return true;
 }
@@ -189,18 +190,18 @@ static bool find_layers(gradients *g) {
     size_t n = (size_t)g->count * (size_t)g->heads * (size_t)g->queries * (size_t)g->keys;
     g->values = calloc(n + 1, sizeof *g->values);
     g->row = calloc(2 * (size_t)g->keys + 1, sizeof *g->row);
-    return (g->values && g->row) || heed_fail(g->p->c, HEED_FAILED, "no memory for gradients");
+    return (g->values && g->row) || heed_fail(g->s->run->c, HEED_FAILED, "no memory for gradients");
 }
 
 bool gradient_add(program *p, const subject *s, const gradient_wish *w, heed_record *record) {
-    gradients g = {.p = p, .s = s};
+    gradients g = {.p = w->quiet ? NULL : p, .s = s};
     heed_real *out = NULL;
     bool ok = has_questions(s) && find_layers(&g);
     if (ok) out = malloc((size_t)g.queries * (size_t)g.keys * sizeof *out);
     if (ok && !out) ok = heed_fail(p->c, HEED_FAILED, "no memory for a map");
     ok = ok && all_questions(&g, w, out) && add_map(&g, record, -1, -1, out) &&
          add_layers(&g, w->by_head, record);
-    sweep_progress(p, "", 1, 1);
+    if (g.p) sweep_progress(p, "", 1, 1);
     free(out);
     free(g.layers);
     free(g.values);

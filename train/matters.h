@@ -16,6 +16,7 @@ bool rollout_add(const subject *s, const rollout_wish *w, heed_record *record);
 
 typedef struct {
     int window; /* pictures: side, in patches, of the square that is covered at a time; 0: 1 */
+    bool quiet; /* without progress */
 } occlusion_wish;
 /* "occlusion": the probability of what the model says at each of its questions, minus the same
  * where one token of the input is [MASK] (mlm) or [UNK], or a patch has the mean colour; and
@@ -26,6 +27,7 @@ bool occlusion_add(program *p, const subject *s, const occlusion_wish *w, heed_r
 typedef struct {
     int question; /* of the subject, whose maps of single layers are added, too; -1: the last */
     bool by_head; /* these are of each head; else summed over a layer's heads */
+    bool quiet;
 } gradient_wish;
 /* "gradient": attention times the gradient of the logit y of the question's prediction,
  * G_l = sum over heads of (A_l x dy/dA_l)+ by layer. Over all layers, R = (I + G_L) .. (I + G_1)

@@ -51,7 +51,7 @@ typedef struct {
 } answer;
 
 typedef struct {
-    program *p;
+    program *p;   /* that shows progress; NULL: nobody */
     subject seen; /* a copy whose ids and x may be changed */
     const subject *s;
     answer *answers; /* of each question, with everything in sight */
@@ -119,7 +119,7 @@ static bool hide_tokens(occlusion *o) {
         o->ids[i] = cover;
         if (!count_hidden(o, &i, 1)) return false;
         o->ids[i] = s->ids[i];
-        sweep_progress(o->p, "hidden token", (uint64_t)i + 1, (uint64_t)s->count);
+        if (o->p) sweep_progress(o->p, "hidden token", (uint64_t)i + 1, (uint64_t)s->count);
     }
     return true;
 }
@@ -159,13 +159,13 @@ static bool hide_windows(occlusion *o, int window) {
     const heed_record_axis *a = &o->s->axes[0];
     int down = a->rows - window + 1, right = a->cols - window + 1;
     if (down < 1 || right < 1)
-        return heed_fail(o->p->c, HEED_USAGE, "--window %d: expected at most %d patches", window,
-                         a->rows < a->cols ? a->rows : a->cols);
+        return heed_fail(o->s->run->c, HEED_USAGE, "--window %d: expected at most %d patches",
+                         window, a->rows < a->cols ? a->rows : a->cols);
     int *keys = malloc((size_t)window * (size_t)window * sizeof *keys);
-    bool ok = keys || heed_fail(o->p->c, HEED_FAILED, "no memory for a window");
+    bool ok = keys || heed_fail(o->s->run->c, HEED_FAILED, "no memory for a window");
     for (int i = 0; ok && i < down * right; i++) {
         ok = hide_window(o, i / right, i % right, window, keys);
-        sweep_progress(o->p, "hidden patch", (uint64_t)i + 1, (uint64_t)(down * right));
+        if (o->p) sweep_progress(o->p, "hidden patch", (uint64_t)i + 1, (uint64_t)(down * right));
     }
     free(keys);
     return ok;
@@ -202,7 +202,7 @@ static bool add_maps(const occlusion *o, heed_record *record) {
                                                              : HEED_ENCODER;
     for (int i = 0; i < 2; i++) {
         heed_real *v = map_values(o, i, queries);
-        bool ok = v || heed_fail(o->p->c, HEED_FAILED, "no memory for a map");
+        bool ok = v || heed_fail(o->s->run->c, HEED_FAILED, "no memory for a map");
         ok = ok && heed_record_add_map(record, &(heed_record_map){.name = names[i],
                                                                   .help = helps[i],
                                                                   .layer = -1,
@@ -228,7 +228,7 @@ static bool occlusion_room(occlusion *o) {
     if (s->ids) o->ids = malloc(((size_t)s->count + 1) * sizeof *o->ids);
     if (s->x) o->x = malloc((pixels + 1) * sizeof *o->x);
     if (!o->answers || !o->change[0] || !o->covers || (s->ids && !o->ids) || (s->x && !o->x))
-        return heed_fail(o->p->c, HEED_FAILED, "no memory to hide %zu tokens", keys);
+        return heed_fail(o->s->run->c, HEED_FAILED, "no memory to hide %zu tokens", keys);
     o->seen = *s;
     if (s->ids) o->seen.ids = memcpy(o->ids, s->ids, (size_t)s->count * sizeof *o->ids);
     if (s->x) o->seen.x = memcpy(o->x, s->x, pixels * sizeof *o->x);
@@ -236,10 +236,10 @@ static bool occlusion_room(occlusion *o) {
 }
 
 bool occlusion_add(program *p, const subject *s, const occlusion_wish *w, heed_record *record) {
-    occlusion o = {.p = p, .s = s};
+    occlusion o = {.p = w->quiet ? NULL : p, .s = s};
     bool ok = has_questions(s) && occlusion_room(&o) && answer_all(&o);
     ok = ok && (s->x ? hide_windows(&o, w->window > 1 ? w->window : 1) : hide_tokens(&o));
-    sweep_progress(p, "", 1, 1);
+    if (o.p) sweep_progress(p, "", 1, 1);
     ok = ok && heed_state(p->c) == HEED_OK && add_maps(&o, record);
     free(o.answers);
     free(o.change[0]);

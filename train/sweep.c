@@ -12,14 +12,13 @@ static bool open_text(program *p, sweep *s) {
 }
 
 static bool open_pictures(program *p, sweep *s) {
-    heed_part part;
     bool whole;
-    heed_images *k = judged_pictures(p, s->f, s->run, &part, &whole);
+    heed_images *k = judged_pictures(p, s->f, s->run, &s->part, &whole);
     if (!k) return false;
     s->data = k;
-    heed_images_judge(k, part);
+    heed_images_judge(k, s->part);
     snprintf(s->what, sizeof s->what, "%.440s%s%s%s", heed_config_text(s->f, "data"),
-             whole ? "" : ", ", whole ? "" : part_name(part), whole ? "" : " part");
+             whole ? "" : ", ", whole ? "" : part_name(s->part), whole ? "" : " part");
     return true;
 }
 

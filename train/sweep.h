@@ -22,6 +22,7 @@ typedef struct {
     uint64_t batches; /* that are read, */
     bool sample;      /* of more */
     int rows;
+    heed_part part; /* of pictures */
     char what[512]; /* of which data they are */
 } sweep;
 

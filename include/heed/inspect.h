@@ -17,8 +17,8 @@ typedef struct {
     const heed_real *values;
     const char *const *row_labels, *const *col_labels; /* or NULL */
     heed_real hi;                                      /* full scale; 0: the largest value */
-    const char *legend; /* what the scale's end is; NULL: percent of a row's attention */
-    bool numbers;       /* print numbers instead of shades */
+    const char *unit; /* what the scale's end is; NULL: percent of a row's attention */
+    bool numbers;     /* print numbers instead of shades */
     heed_terminal terminal;
     int width; /* columns at hand; 0: 100 */
 } heed_heatmap;

@@ -119,7 +119,7 @@ static void draw_legend(plan *p) {
     for (int i = 0; i < RAMP; i++)
         heed__canvas_fill(&p->canvas, x + 20 + i, y, 1, 18, heed__viridis(i / (RAMP - 1.0)));
     snprintf(text, sizeof text, "%.4g%s%s%.60s", p->hi, p->above ? " and more" : "",
-             p->map->legend ? "  " : "", p->map->legend ? p->map->legend : "");
+             p->map->unit ? "  " : "", p->map->unit ? p->map->unit : "");
     heed__canvas_text(&p->canvas, x + 28 + RAMP, y + 2, 2, SOFT, text);
 }
 

@@ -74,3 +74,62 @@ run heads cells
 refuses 2 "the model does not attend"
 run ablate cells
 refuses 2 "the model does not attend"
+
+# Pairs: self-attention of both sides, and cross; a recurrent decoder's.
+for i in 1 2 3 4 5 6 7 8; do
+    for w in abc bcd cde efg; do printf '%s%d\t%d%s\n' $w $i $i $w; done
+done >pairs.tsv
+TINY="--width 16 --block 8 --batch 8 --steps 6"
+run train seq2seq pairs.tsv -o pairs $TINY --heads 2 --layers 1
+run heads pairs --json
+status 0
+json heads.5.stack cross
+json alike.cross.diagonal
+run heads pairs
+says "cross layer 1, head 2"
+says "decoder all alike"
+run ablate pairs --json
+status 0
+json heads.5.harm
+for kind in additive dot scaled general; do
+    run train rnn pairs.tsv -o rnn-$kind $TINY --attention $kind
+    run ablate rnn-$kind --json
+    status 0
+    json heads.0.stack cross
+    json heads.0.harm
+done
+run heads rnn-dot
+status 0
+says diagonal
+run train rnn pairs.tsv -o plain $TINY --attention dot --no-bidirectional
+run ablate plain
+refuses 2 "found a plain dot product; hint: train with --key-width"
+
+# Pictures: patches hidden by what points to them.
+${CC:-cc} -std=c11 -O1 -o digits "$here/../../data/digits.c" -lz -lm
+./digits small --train 60 --test 20
+run train vit small -o vit --layers 1 --heads 2 --width 16 --patch 14 --batch 10 --steps 6
+status 0
+run heads vit
+status 0
+says "test part"
+says "distance"
+hides previous
+run ablate vit --patches --pictures 4
+status 0
+says "vit, small, test part: 4 pictures"
+says "1 of 4 patches hidden"
+says rollout
+says random
+run ablate vit --patches --pictures 2 --share 0.5 --json
+status 0
+json hidden 2
+json by.rollout.more_95
+json by.random.fall
+run train vit small -o mean --layers 1 --heads 2 --width 16 --patch 14 --batch 10 --steps 6 --pool mean
+run ablate mean --patches --pictures 2
+status 0
+run ablate mlm --patches
+refuses 2 "--patches is of pictures"
+run ablate vit --patches --png x.png
+refuses 2 "--png draws heads"
