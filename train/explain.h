@@ -1,0 +1,78 @@
+/* explain.h -- attention worked out step by step: what an example is, and what shows it. */
+#ifndef HEED_EXPLAIN_H
+#define HEED_EXPLAIN_H
+
+#include "equation.h"
+
+/* One head on one input with all its labels. Texts belong to whoever made them (memory, file). */
+typedef struct {
+    const char *example, *title;     /* "hungry lion" */
+    heed_lesson lesson;              /* the numbers */
+    const char *const *tokens;       /* (T) */
+    const char *const *sources;      /* (S) labels of keys; tokens itself in self-attention */
+    const char *const *features;     /* (d) columns of X, rows of W_Q; or NULL */
+    const char *const *memory;       /* (d') the same of Z, W_K and W_V; or NULL */
+    const char *const *q, *const *v; /* (e), (d2) columns of Q and K, and of V */
+    const char *const *notes[3];     /* beside the rows of W_Q, W_K, W_V; or NULL */
+    const double *target;            /* (T,d2) what the output should be; or NULL */
+    int query, key; /* from 1: the cell whose numbers are written out; 0: one is found */
+    char **names;   /* labels made here, freed with it */
+    int name_count;
+    json_t *file; /* what labels point into; or NULL */
+} worked;
+
+/* What the command was asked, and where its answer goes. An example that is a computation of its
+ * own adds to out what the terminal shows; with json it gives the same numbers to print_exact. */
+typedef struct {
+    program *p;
+    heed_ctx *c;
+    text_style look;
+    bool json, columns; /* --json, --notation columns */
+    uint64_t seed;
+    int part, row, col; /* --cell: from 1, of a part or (-1) of every step; row 0: none was asked */
+    heed_text out;      /* printed, and freed, when the example is done */
+    worked w;           /* the head that is shown; empty in examples that have none */
+} explaining;
+
+/* A built-in example: `heed explain NAME`. */
+typedef struct {
+    const char *name, *help;
+    void (*run)(explaining *e); /* errors go to e->c */
+} example;
+extern const example examples[]; /* ended by {0} */
+
+/* Shows e->w in the form that the settings ask for: steps, sheet, files, JSON. beta, causal, hard
+ * and hidden keys come from the settings where they are given. */
+void explain_worked(explaining *e);
+/* Makes e->w: copies and computes a; labels that are NULL are made. False: see e->c. */
+bool worked_make(explaining *e, const heed_lesson_args *a, worked labels);
+void worked_free(worked *w);
+/* "1", "2" ... with a letter before them: (count) labels that live as long as w. */
+const char *const *worked_names(heed_ctx *c, worked *w, const char *letter, int count);
+
+/* The head as one object: the form that the page's steps read. */
+json_t *worked_json(const explaining *e);
+json_t *matrix_json(const heed_matrix *m); /* a list of rows; not finite: null */
+/* Prints v in one line with all its digits, and frees it. */
+void print_exact(explaining *e, json_t *v);
+
+/* ---- the parts as they are drawn ---- */
+
+/* A part with its labels, as a row notation or a column notation has it; turned: as its transpose.
+ * Names its rows and columns by tokens, features or numbers. */
+matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned);
+/* The labels of a part's rows and columns as they are stored. */
+const char *const *row_labels_of(const worked *w, heed_lesson_part part);
+const char *const *col_labels_of(const worked *w, heed_lesson_part part);
+
+/* The cell of a part that is written out; false: the part has no such cell. */
+bool chosen_cell(const explaining *e, heed_lesson_part part, int *row, int *col);
+/* How a cell of Q, K, V, raw, scaled, weights or output comes about, in words and numbers. */
+void write_cell(explaining *e, heed_lesson_part part, int row, int col);
+
+/* All steps, as the terminal shows them. */
+void explain_steps(explaining *e);
+
+void explain_lion(explaining *e);
+
+#endif
