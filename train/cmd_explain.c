@@ -1,5 +1,5 @@
 /* cmd_explain.c -- heed explain: the attention computation step by step. */
-#include "explain.h"
+#include "lesson.h"
 
 #include "../models/hungry_lion.h"
 
@@ -24,6 +24,8 @@ static const heed_option options[] = {
     {"hard", HEED_BOOL, "false", 0, 0, NULL, "all weight on the largest score",
      "Change the computation"},
     {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of whatever is random", "Output"},
+    {"png", HEED_TEXT, "", 0, 0, NULL, "the chart of an example that has one, as a picture",
+     "Output"},
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print every matrix under its name, as one object",
      "Output"},
     {0}};
@@ -51,7 +53,17 @@ void explain_lion(explaining *e) {
 }
 
 const example examples[] = {
-    {"lion", "the lecture's worked example: the hungry lion and the zebra", explain_lion},
+    {"lion", "the lecture's worked example: the hungry lion and the zebra", explain_lion, HEAD},
+    {"paris", "\"Paris is the capital of ___\" in stages, from z X' X to W_q, W_k, W_v",
+     explain_paris, HEAD},
+    {"mix", "attention without parameters: h = X a", explain_mix, HEAD},
+    {"store", "a key-value store with put and get, hard and soft", explain_store, HEAD},
+    {"beta", "a sweep of beta from the mean to the hard choice", explain_beta, CHART},
+    {"variance", "the variance of q'k grows as d; 1/sqrt(d) mends it", explain_variance, CHART},
+    {"shuffle", "the words shuffled: the output is shuffled the same way", explain_shuffle, WORDS},
+    {"heads", "H heads are H layers of one head", explain_heads, WORDS},
+    {"similarity", "four changes from an MLP similarity to the attention of 2017",
+     explain_similarity, WORDS},
     {0},
 };
 
@@ -128,12 +140,13 @@ static void explain(program *p) {
         list_examples(&e);
     } else {
         const example *k = find_example(p->c, p->argc > 0 ? p->argv[0] : "lion");
-        if (k) k->run(&e);
+        if (k && lesson_takes(&e, k)) k->run(&e);
     }
     if (heed_state(p->c) == HEED_OK)
         print_text(&e.out);
     else
         heed_text_free(&e.out);
+    json_decref(e.more);
     worked_free(&e.w);
 }
 

@@ -31,6 +31,7 @@ typedef struct {
     uint64_t seed;
     int part, row, col; /* --cell: from 1, of a part or (-1) of every step; row 0: none was asked */
     heed_text out;      /* printed, and freed, when the example is done */
+    json_t *more;       /* what an example adds to worked_json; or NULL. Freed when it is done */
     worked w;           /* the head that is shown; empty in examples that have none */
 } explaining;
 
@@ -38,6 +39,12 @@ typedef struct {
 typedef struct {
     const char *name, *help;
     void (*run)(explaining *e); /* errors go to e->c */
+    enum {
+        HEAD,
+        WORDS,
+        CHART
+    } kind; /* shows a head, by its settings; or its own words alone; or
+              those with a chart, for --png */
 } example;
 extern const example examples[]; /* ended by {0} */
 
@@ -74,5 +81,13 @@ void write_cell(explaining *e, heed_lesson_part part, int row, int col);
 void explain_steps(explaining *e);
 
 void explain_lion(explaining *e);
+void explain_paris(explaining *e);
+void explain_mix(explaining *e);
+void explain_store(explaining *e);
+void explain_beta(explaining *e);
+void explain_variance(explaining *e);
+void explain_shuffle(explaining *e);
+void explain_heads(explaining *e);
+void explain_similarity(explaining *e);
 
 #endif

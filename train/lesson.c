@@ -37,6 +37,35 @@ bool lesson_json(explaining *e, json_t *o) {
     return e->json;
 }
 
+/* The first setting given that is neither about text in general nor among those every example
+ * takes; NULL: none. */
+static const char *asked(const explaining *e) {
+    static const char *const any[] = {"list", "precision", "seed", "png", "json", NULL};
+    const heed_config *f = e->p->flags;
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const char *value, *name = heed_config_at(f, i, &value)->name;
+        int k = 0;
+        while (any[k] && strcmp(any[k], name) != 0) k++;
+        if (!any[k] && heed_config_rank(f, name) > HEED_FROM_DEFAULT) return name;
+    }
+    return NULL;
+}
+
+bool lesson_told(const explaining *e) { return !e->json && !asked(e); }
+
+bool lesson_takes(explaining *e, const example *k) {
+    const char *name = asked(e);
+    if (*heed_config_text(e->p->flags, "png") && k->kind != CHART)
+        return heed_fail(e->c, HEED_USAGE,
+                         "--png: example %s has no chart; hint: heed explain beta --png FILE",
+                         k->name);
+    if (name && k->kind != HEAD)
+        return heed_fail(e->c, HEED_USAGE,
+                         "--%s: example %s has no single head to show; hint: heed explain lion",
+                         name, k->name);
+    return true;
+}
+
 json_t *lesson_list(const double *x, int n) {
     json_t *list = json_array();
     for (int i = 0; i < n; i++) json_array_append_new(list, json_number(x[i]));
@@ -51,7 +80,8 @@ json_t *lesson_grid(int rows, int cols, double *x) {
 void lesson_chart(explaining *e, const heed_chart *k, int height) {
     const char *path = heed_config_text(e->p->flags, "png");
     if (*path && !heed_chart_png(e->c, k, 900, 560, path)) return;
-    heed_chart_text(k, e->look.width, height, e->look.color, &e->out);
+    heed_chart_text(k, e->look.width - text_columns(k->x_label) - 2, height, e->look.color,
+                    &e->out);
     heed_text_put(&e->out, "\n", 1);
 }
 

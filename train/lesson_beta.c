@@ -80,7 +80,7 @@ static void draw_gets(explaining *e) {
 
 void explain_store(explaining *e) {
     if (!open_store(e, "store", 4, false)) return;
-    if (e->json) {
+    if (!lesson_told(e)) {
         explain_worked(e);
         return;
     }
@@ -93,10 +93,10 @@ void explain_store(explaining *e) {
                   "beta times the dot products. Look at orange: hard, it jumps to the value of "
                   "red; soft, it lies between, and a gradient can tell every key where to move.");
     draw_gets(e);
-    get(e, 4, false);
-    explain_worked(e);
-    lesson_try(e, (const char *[]){"heed explain store --hard", "heed explain store --beta 20",
-                                   "heed explain beta"}, 3);
+    lesson_try(e,
+               (const char *[]){"heed explain store --hard", "heed explain store --beta 20",
+                                "heed explain beta"},
+               3);
 }
 
 /* ---- the sweep ---- */
@@ -137,8 +137,8 @@ static void draw_sweep(explaining *e, const sweep *s) {
     heed_series lines[ENTRIES];
     for (int i = 0; i < ENTRIES; i++)
         lines[i] = (heed_series){colours[i], STOPS, s->log_beta, s->share[i]};
-    lesson_chart(e, &(heed_chart){"shares of a soft get(orange)", "log10 of beta", "", ENTRIES,
-                                  lines}, 12);
+    lesson_chart(
+        e, &(heed_chart){"shares of a soft get(orange)", "log10 of beta", "", ENTRIES, lines}, 12);
 }
 
 void explain_beta(explaining *e) {
@@ -148,15 +148,18 @@ void explain_beta(explaining *e) {
     double mean = (entries[2] + entries[5] + entries[8]) / ENTRIES;
     if (lesson_json(e, sweep_json(e, &s, mean))) return;
     draw_heading(&e->out, &e->look, "Beta: from the mean to the hard choice");
-    lesson_say(e, "One query, orange, to the store of heed explain store, as beta grows. At 0 all "
-                  "keys have equal shares, and the output is the mean of the values, %.4g. The "
-                  "larger beta is, the more the largest score takes; in the end all of it: the "
-                  "hard choice, %g.",
+    lesson_say(e,
+               "One query, orange, to the store of heed explain store, as beta grows. At 0 all "
+               "keys have equal shares, and the output is the mean of the values, %.4g. The "
+               "larger beta is, the more the largest score takes; in the end all of it: the "
+               "hard choice, %g.",
                mean, get(e, 1, true)[ORANGE]);
     draw_sweep(e, &s);
     lesson_say(e, "Look at the yellow share: it rises first, for yellow is nearly as good a match "
                   "as red, and then gives all to red. 1/sqrt(e) sets beta so that random scores "
                   "of any width land where the softmax still has slopes.");
-    lesson_try(e, (const char *[]){"heed explain store --beta 100", "heed explain variance",
-                                   "heed explain beta --png beta.png"}, 3);
+    lesson_try(e,
+               (const char *[]){"heed explain store --beta 100", "heed explain variance",
+                                "heed explain beta --png beta.png"},
+               3);
 }

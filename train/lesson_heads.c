@@ -1,5 +1,5 @@
-/* lesson_heads.c -- one layer of H heads is H layers of one head, their outputs added: the library's
- * layer against the formula. Vaswani et al. 2017, sec. 3.2.2. */
+/* lesson_heads.c -- one layer of H heads is H layers of one head, their outputs added: the
+ * library's layer against the formula. Vaswani et al. 2017, sec. 3.2.2. */
 #include "lesson.h"
 
 #include <math.h>
@@ -40,8 +40,8 @@ static void add_part(layer *l, int head) {
     for (int t = 0; t < TOKENS; t++)
         for (int i = 0; i < WIDTH; i++)
             for (int j = 0; j < VALUE; j++)
-                l->sum[t * WIDTH + i] += l->heads[head][t * VALUE + j] *
-                                         l->out[i * HEADS * VALUE + head * VALUE + j];
+                l->sum[t * WIDTH + i] +=
+                    l->heads[head][t * VALUE + j] * l->out[i * HEADS * VALUE + head * VALUE + j];
 }
 
 static bool one_head(heed_ctx *c, layer *l, int head) {
@@ -136,17 +136,19 @@ void explain_heads(explaining *e) {
     double gap = lesson_gap(l.sum, l.library, TOKENS * WIDTH);
     if (lesson_json(e, as_json(&l, gap))) return;
     draw_heading(&e->out, &e->look, "H heads are H layers of one head");
-    lesson_say(e, "Random vectors of width %d, and a layer of %d heads with queries and keys of "
-                  "width %d each. Every head looks in its own way:",
+    lesson_say(e,
+               "Random vectors of width %d, and a layer of %d heads with queries and keys of "
+               "width %d each. Every head looks in its own way:",
                WIDTH, HEADS, KEY);
     draw_heads(e, &l);
-    lesson_say(e, "Their outputs side by side, times W_h': [Y_1 Y_2 Y_3] W_h'. A product of blocks "
-                  "is a sum of products: Y_1 W_1' + Y_2 W_2' + Y_3 W_3', each head with its own "
-                  "columns of W_h. First that sum, head by head, in double precision; then the "
-                  "library's layer, all heads at once, in single precision. They differ by at most "
-                  "%.1g.",
+    lesson_say(e,
+               "Their outputs side by side, times W_h': [Y_1 Y_2 Y_3] W_h'. A product of blocks "
+               "is a sum of products: Y_1 W_1' + Y_2 W_2' + Y_3 W_3', each head with its own "
+               "columns of W_h. First that sum, head by head, in double precision; then the "
+               "library's layer, all heads at once, in single precision. They differ by at most "
+               "%.1g.",
                gap);
     draw_sums(e, &l);
-    lesson_try(e, (const char *[]){"heed explain heads --seed 2",
-                                   "heed explain heads --precision 6"}, 2);
+    lesson_try(
+        e, (const char *[]){"heed explain heads --seed 2", "heed explain heads --precision 6"}, 2);
 }

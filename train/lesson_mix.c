@@ -45,13 +45,13 @@ static json_t *choices_json(void) {
 }
 
 static void draw_choices(explaining *e) {
-    heed_text_add(&e->out, "  %-13s %-18s %5s %7s   h = X a\n", "", "a", "sum", "||a||_1");
+    heed_text_add(&e->out, "  %-13s %-19s %5s %7s   h = X a\n", "", "a", "sum", "||a||_1");
     for (int i = 0; i < CHOICES; i++) {
         const double *a = choices[i].a;
         double h[WIDTH], sum, norm;
         mix(a, h);
         sums(a, &sum, &norm);
-        heed_text_add(&e->out, "  %-13s (%5.2f%5.2f%5.2f)  %5.2f %7.2f   (%.2f %.2f)\n",
+        heed_text_add(&e->out, "  %-13s (%5.2f %5.2f %5.2f) %5.2f %7.2f   (%.2f %.2f)\n",
                       choices[i].name, a[0], a[1], a[2], sum, norm, h[0], h[1]);
     }
     heed_text_put(&e->out, "\n", 1);
@@ -76,10 +76,25 @@ static bool open_self(explaining *e) {
                                 .v = features});
 }
 
+static void draw_all(explaining *e) {
+    const heed_matrix *part = e->w.lesson.part;
+    const heed_lesson_part shown[] = {HEED_LESSON_X, HEED_LESSON_WEIGHTS, HEED_LESSON_OUTPUT};
+    static const char *const names[] = {"X", "A", "H"};
+    matrix_view v[3];
+    for (int i = 0; i < 3; i++)
+        v[i] = (matrix_view){.name = names[i],
+                             .m = &part[shown[i]],
+                             .transposed = true,
+                             .row_labels = i == 1 ? words : features,
+                             .col_labels = words};
+    draw_equation(&e->out, &e->look, 3, v, (const char *[]){"", "·", "="});
+    heed_text_put(&e->out, "\n", 1);
+}
+
 void explain_mix(explaining *e) {
     if (!open_self(e)) return;
     e->more = json_pack("{s:o}", "choices", choices_json());
-    if (e->json) {
+    if (!lesson_told(e)) {
         explain_worked(e);
         return;
     }
@@ -87,9 +102,10 @@ void explain_mix(explaining *e) {
     memcpy(m.x, rows, sizeof rows);
     draw_heading(&e->out, &e->look, "Attention without parameters: h = X a");
     lesson_say(e, "The words are the columns of X, and a says how much of each goes into h.");
-    draw_matrix(&e->out, &e->look,
-                &(matrix_view){.name = "X", .m = &m, .transposed = true, .row_labels = features,
-                               .col_labels = words});
+    draw_matrix(
+        &e->out, &e->look,
+        &(matrix_view){
+            .name = "X", .m = &m, .transposed = true, .row_labels = features, .col_labels = words});
     heed_text_put(&e->out, "\n", 1);
     draw_choices(e);
     lesson_say(e, "Look at the last two rows. With a sum that is not 1, h is no mean but a longer "
@@ -97,9 +113,10 @@ void explain_mix(explaining *e) {
                   "well, and h is a difference. Shares want a >= 0 and sum 1, which is what "
                   "softmax gives.");
     lesson_say(e, "Where a comes from the words themselves, A = softmax(X' X) of each column, all "
-                  "of them mix at once: H = X A. These are the steps below with every W the "
-                  "identity and beta = 1.");
-    explain_worked(e);
-    lesson_try(e, (const char *[]){"heed explain mix --notation columns",
-                                   "heed explain mix --beta 0", "heed explain mix --hard"}, 3);
+                  "of them mix at once: H = X A, a column each.");
+    draw_all(e);
+    lesson_try(e,
+               (const char *[]){"heed explain mix --notation columns", "heed explain mix --beta 0",
+                                "heed explain mix --hard"},
+               3);
 }

@@ -92,11 +92,11 @@ static bool with_parameters(explaining *e, stage *s) {
 static json_t *stages_json(const stage *s) {
     json_t *list = json_array();
     for (int i = 0; i < STAGES; i++)
-        json_array_append_new(
-            list, json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", s[i].name, "formula", s[i].formula,
-                            "scores", lesson_list(s[i].scores, WORDS), "weights",
-                            lesson_list(s[i].weights, WORDS), "output",
-                            lesson_list(s[i].output, i < STAGES - 1 ? WIDTH : VALUE)));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", s[i].name, "formula",
+                                        s[i].formula, "scores", lesson_list(s[i].scores, WORDS),
+                                        "weights", lesson_list(s[i].weights, WORDS), "output",
+                                        lesson_list(s[i].output, i < STAGES - 1 ? WIDTH : VALUE)));
     return list;
 }
 
@@ -108,7 +108,8 @@ static void draw_stage(explaining *e, const stage *s, int number, bool soft) {
     memcpy(rows[1], s->weights, sizeof rows[1]);
     double out[WIDTH];
     memcpy(out, s->output, sizeof out);
-    lesson_draw(e, NULL, lesson_matrix(soft ? 2 : 1, WORDS, rows[0]), both, words);
+    lesson_draw(e, "what each word counts", lesson_matrix(soft ? 2 : 1, WORDS, rows[0]), both,
+                words);
     lesson_draw(e, s->formula, lesson_matrix(1, number < STAGES ? WIDTH : VALUE, out), gap,
                 number < STAGES ? features : hands);
 }
@@ -116,8 +117,7 @@ static void draw_stage(explaining *e, const stage *s, int number, bool soft) {
 static void draw_answers(explaining *e, const stage *s) {
     for (int i = 0; i < COUNTRIES; i++)
         heed_text_add(&e->out, "  %-7s(%g %g) · output = %.2f\n", countries[i], country[i][0],
-                      country[i][1],
-                      country[i][0] * s->output[0] + country[i][1] * s->output[1]);
+                      country[i][1], country[i][0] * s->output[0] + country[i][1] * s->output[1]);
     heed_text_put(&e->out, "\n", 1);
 }
 
@@ -139,8 +139,9 @@ static void draw_stages(explaining *e, stage *s) {
     lesson_say(e, "The same order, but flatter: wider vectors no longer make the choice harder.");
     draw_stage(e, &s[2], 3, true);
     draw_heading(&e->out, &e->look, "4. With W_q, W_k and W_v");
-    lesson_say(e, "W_q turns \"a country is missing\" into \"I look for a city\", W_k lets Paris "
-                  "say \"I am one\", and W_v hands over its country: being alike no longer decides.");
+    lesson_say(e,
+               "W_q turns \"a country is missing\" into \"I look for a city\", W_k lets Paris "
+               "say \"I am one\", and W_v hands over its country: being alike no longer decides.");
     draw_stage(e, &s[3], 4, true);
     draw_answers(e, &s[3]);
 }
@@ -155,14 +156,14 @@ void explain_paris(explaining *e) {
     without_parameters(&s[2], 1 / sqrt(WIDTH), true);
     if (!with_parameters(e, &s[3])) return;
     e->more = json_pack("{s:o}", "stages", stages_json(s));
-    if (!e->json) {
-        draw_heading(&e->out, &e->look, "Paris is the capital of ___, in four stages");
-        draw_stages(e, s);
-        draw_heading(&e->out, &e->look, "The fourth stage, step by step");
-        heed_text_put(&e->out, "\n", 1);
+    if (!lesson_told(e)) {
+        explain_worked(e);
+        return;
     }
-    explain_worked(e);
-    if (!e->json)
-        lesson_try(e, (const char *[]){"heed explain paris --beta 0", "heed explain paris --hard",
-                                       "heed explain paris --html paris.html"}, 3);
+    draw_heading(&e->out, &e->look, "Paris is the capital of ___, in four stages");
+    draw_stages(e, s);
+    lesson_try(e,
+               (const char *[]){"heed explain paris --beta 0", "heed explain paris --hard",
+                                "heed explain paris --html paris.html"},
+               3);
 }

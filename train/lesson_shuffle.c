@@ -36,8 +36,7 @@ static void order_rows(const double *x, const int *order, bool positions, double
                 x[order[i] * LION_FEATURES + k] + (positions ? 0.1 * i : 0);
 }
 
-static double gap(const heed_matrix *moved, const heed_matrix *plain, const int *order,
-                  bool both) {
+static double gap(const heed_matrix *moved, const heed_matrix *plain, const int *order, bool both) {
     double worst = 0;
     for (int i = 0; i < moved->rows; i++)
         for (int j = 0; j < moved->cols; j++) {
@@ -72,10 +71,10 @@ static json_t *as_json(const int *order, const gaps *g) {
     json_t *places = json_array(), *cases = json_array();
     for (int i = 0; i < LION_TOKENS; i++) json_array_append_new(places, json_integer(order[i]));
     for (int i = 0; i < CASES; i++)
-        json_array_append_new(
-            cases, json_pack("{s:s, s:o, s:o, s:o}", "name", names[i], "scores",
-                             json_number(g[i].scores), "weights", json_number(g[i].weights),
-                             "output", json_number(g[i].output)));
+        json_array_append_new(cases, json_pack("{s:s, s:o, s:o, s:o}", "name", names[i], "scores",
+                                               json_number(g[i].scores), "weights",
+                                               json_number(g[i].weights), "output",
+                                               json_number(g[i].output)));
     return json_pack("{s:s, s:o, s:o}", "example", "shuffle", "order", places, "cases", cases);
 }
 
@@ -97,10 +96,9 @@ static bool draw_outputs(explaining *e, const int *order) {
     const char *labels[LION_TOKENS];
     for (int i = 0; i < LION_TOKENS; i++) labels[i] = lion_tokens[order[i]];
     if (ok) {
-        matrix_view v[2] = {{.name = "f(x)", .m = &plain.part[HEED_LESSON_OUTPUT],
-                             .row_labels = lion_tokens},
-                            {.name = "f(s(x))", .m = &other.part[HEED_LESSON_OUTPUT],
-                             .row_labels = labels}};
+        matrix_view v[2] = {
+            {.name = "f(x)", .m = &plain.part[HEED_LESSON_OUTPUT], .row_labels = lion_tokens},
+            {.name = "f(s(x))", .m = &other.part[HEED_LESSON_OUTPUT], .row_labels = labels}};
         draw_equation(&e->out, &e->look, 2, v, (const char *[]){"", "    "});
         heed_text_put(&e->out, "\n", 1);
     }
@@ -112,8 +110,8 @@ static bool draw_outputs(explaining *e, const int *order) {
 static void draw_gaps(explaining *e, const gaps *g) {
     heed_text_add(&e->out, "  largest |f(s(x)) - s(f(x))|     scores  weights   output\n");
     for (int i = 0; i < CASES; i++)
-        heed_text_add(&e->out, "  %-27s %10.1g %8.1g %8.1g\n", names[i], g[i].scores,
-                      g[i].weights, g[i].output);
+        heed_text_add(&e->out, "  %-27s %10.1g %8.1g %8.1g\n", names[i], g[i].scores, g[i].weights,
+                      g[i].output);
     heed_text_put(&e->out, "\n", 1);
 }
 
@@ -137,6 +135,10 @@ void explain_shuffle(explaining *e) {
                   "of sums whose terms come in another order. A position added to each word, or a "
                   "causal mask, ends that: then the order counts.");
     draw_gaps(e, g);
-    lesson_try(e, (const char *[]){"heed explain shuffle --seed 7",
-                                   "heed explain lion --html lion.html   (and swap two words)"}, 2);
+    draw_aside(&e->out, &e->look, "inf: a score that the mask hides in one of the two alone");
+    heed_text_put(&e->out, "\n", 1);
+    lesson_try(e,
+               (const char *[]){"heed explain shuffle --seed 7",
+                                "heed explain lion --html lion.html   (swap two words there)"},
+               2);
 }

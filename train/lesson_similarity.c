@@ -16,19 +16,28 @@ typedef struct {
 } stage;
 
 static const stage stages[STAGES] = {
-    {"additive", "e_i = v' tanh(W s + U h_i + b)",
+    {"additive",
+     "e_i = v' tanh(W s + U h_i + b)",
      "A small network compares the query s with each input h_i.",
-     {.kind = HEED_ADDITIVE, .query = WIDTH, .input = WIDTH, .inner = INNER}, 1},
-    {"dot product", "e_i = s' h_i",
+     {.kind = HEED_ADDITIVE, .query = WIDTH, .input = WIDTH, .inner = INNER},
+     1},
+    {"dot product",
+     "e_i = s' h_i",
      "1. The network gives way to a dot product: no parameters, and one matrix product for all.",
-     {.kind = HEED_DOT, .query = WIDTH, .input = WIDTH}, 1},
-    {"scaled", "e_i = s' h_i / sqrt(d)",
+     {.kind = HEED_DOT, .query = WIDTH, .input = WIDTH},
+     1},
+    {"scaled",
+     "e_i = s' h_i / sqrt(d)",
      "2. Divided by sqrt(d), so that the width does not decide how hard the choice is.",
-     {.kind = HEED_SCALED_DOT, .query = WIDTH, .input = WIDTH}, 1},
-    {"many queries", "E = S H' / sqrt(d)",
+     {.kind = HEED_SCALED_DOT, .query = WIDTH, .input = WIDTH},
+     1},
+    {"many queries",
+     "E = S H' / sqrt(d)",
      "3. Many queries at once: the rows of S. Look at row s_1: nothing has changed for it.",
-     {.kind = HEED_SCALED_DOT, .query = WIDTH, .input = WIDTH}, QUERIES},
-    {"keys and values", "E = (S W_q)(H W_k)' / sqrt(e),  C = A (H W_v)",
+     {.kind = HEED_SCALED_DOT, .query = WIDTH, .input = WIDTH},
+     QUERIES},
+    {"keys and values",
+     "E = (S W_q)(H W_k)' / sqrt(e),  C = A (H W_v)",
      "4. Separate keys and values: an input is found by one thing and hands over another.",
      {.kind = HEED_SCALED_DOT, .query = WIDTH, .input = WIDTH, .key = KEY, .value = VALUE},
      QUERIES},
@@ -49,8 +58,8 @@ typedef struct {
 static void choose(uint64_t seed, numbers *n) {
     heed_random r = heed_random_at(seed, "explain.similarity", 0, 0);
     double *all[] = {n->s, n->h, n->w, n->u, n->b, n->v, n->w_q, n->w_k, n->w_v};
-    const int size[] = {QUERIES * WIDTH, INPUTS * WIDTH, INNER * WIDTH, INNER * WIDTH, INNER, INNER,
-                        KEY * WIDTH, KEY * WIDTH, VALUE * WIDTH};
+    const int size[] = {QUERIES * WIDTH, INPUTS * WIDTH, INNER * WIDTH, INNER * WIDTH, INNER,
+                        INNER,           KEY * WIDTH,    KEY * WIDTH,   VALUE * WIDTH};
     uint64_t at = 0;
     for (size_t k = 0; k < sizeof size / sizeof *size; k++)
         for (int i = 0; i < size[k]; i++) all[k][i] = heed_random_normal(&r, at++);
@@ -67,15 +76,14 @@ static double dot(const double *a, const double *b, int n) {
 static double score_additive(const numbers *n, const double *s, const double *h) {
     double e = 0;
     for (int k = 0; k < INNER; k++)
-        e += n->v[k] * tanh(dot(n->w + k * WIDTH, s, WIDTH) + dot(n->u + k * WIDTH, h, WIDTH) +
-                            n->b[k]);
+        e += n->v[k] *
+             tanh(dot(n->w + k * WIDTH, s, WIDTH) + dot(n->u + k * WIDTH, h, WIDTH) + n->b[k]);
     return e;
 }
 
 static double score(const stage *k, const numbers *n, const double *s, const double *h) {
     if (k->args.kind == HEED_ADDITIVE) return score_additive(n, s, h);
-    if (!k->args.key)
-        return dot(s, h, WIDTH) / (k->args.kind == HEED_SCALED_DOT ? sqrt(WIDTH) : 1);
+    if (!k->args.key) return dot(s, h, WIDTH) / (k->args.kind == HEED_SCALED_DOT ? sqrt(WIDTH) : 1);
     double e = 0;
     for (int c = 0; c < KEY; c++)
         e += dot(n->w_q + c * WIDTH, s, WIDTH) * dot(n->w_k + c * WIDTH, h, WIDTH);
@@ -165,13 +173,13 @@ static void draw_stage(explaining *e, const stage *k, answer *a) {
     heed_matrix m[3] = {lesson_matrix(k->queries, INPUTS, a->scores),
                         lesson_matrix(k->queries, INPUTS, a->weights),
                         lesson_matrix(k->queries, context_width(k), a->context)};
-    matrix_view v[3] = {
-        {.name = "scores", .m = &m[0], .row_labels = queries, .col_labels = inputs},
-        {.name = "weights", .m = &m[1], .col_labels = inputs},
-        {.name = "context", .m = &m[2]}};
+    matrix_view v[3] = {{.name = "scores", .m = &m[0], .row_labels = queries, .col_labels = inputs},
+                        {.name = "weights", .m = &m[1], .col_labels = inputs},
+                        {.name = "context", .m = &m[2]}};
     draw_heading(&e->out, &e->look, "%s: %s", k->name, k->formula);
     lesson_say(e, "%s", k->change);
     draw_equation(&e->out, &e->look, 3, v, (const char *[]){"", "  ", "  "});
+    heed_text_put(&e->out, "\n", 1);
     lesson_say(e, "heed_attend gives the same context, to %.1g.", a->gap);
 }
 
@@ -185,10 +193,13 @@ void explain_similarity(explaining *e) {
     }
     if (lesson_json(e, as_json(a))) return;
     draw_heading(&e->out, &e->look, "From the network of 2015 to the attention of 2017");
-    lesson_say(e, "A query s, three inputs h_1 h_2 h_3, all random; and four changes, one after the "
-                  "other. Each is a setting of the library's layer heed_attend.");
+    lesson_say(e,
+               "A query s, three inputs h_1 h_2 h_3, all random; and four changes, one after the "
+               "other. Each is a setting of the library's layer heed_attend.");
     for (int i = 0; i < STAGES; i++) draw_stage(e, &stages[i], &a[i]);
-    lesson_try(e, (const char *[]){"heed explain similarity --seed 3",
-                                   "heed train rnn FILE.tsv -o RUN --attention additive",
-                                   "heed train rnn FILE.tsv -o RUN --attention scaled"}, 3);
+    lesson_try(e,
+               (const char *[]){"heed explain similarity --seed 3",
+                                "heed train rnn FILE.tsv -o RUN --attention additive",
+                                "heed train rnn FILE.tsv -o RUN --attention scaled"},
+               3);
 }

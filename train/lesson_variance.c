@@ -9,9 +9,9 @@ enum { WIDTHS = 9, QUERIES = 64, KEYS = 16, WIDEST = 1024 };
 
 typedef struct {
     int d;
-    double variance, margin;   /* of q'k, and 1.96 standard deviations of its measurement */
-    double entropy[2];         /* of the weights in bits, raw and scaled; log2(KEYS) at most */
-    double slope[2];           /* norm of d weights / d scores */
+    double variance, margin; /* of q'k, and 1.96 standard deviations of its measurement */
+    double entropy[2];       /* of the weights in bits, raw and scaled; log2(KEYS) at most */
+    double slope[2];         /* norm of d weights / d scores */
 } measured;
 
 /* Scores of query i against keys of its own, all numbers standard normal. */
@@ -54,12 +54,12 @@ static measured measure(uint64_t seed, int d) {
 static json_t *as_json(const measured *m) {
     json_t *rows = json_array();
     for (int i = 0; i < WIDTHS; i++)
-        json_array_append_new(
-            rows, json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "d", m[i].d, "variance",
-                            m[i].variance, "margin", m[i].margin, "scaled_variance",
-                            m[i].variance / m[i].d, "entropy", m[i].entropy[0], "entropy_scaled",
-                            m[i].entropy[1], "gradient", m[i].slope[0], "gradient_scaled",
-                            m[i].slope[1]));
+        json_array_append_new(rows, json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "d",
+                                              m[i].d, "variance", m[i].variance, "margin",
+                                              m[i].margin, "scaled_variance",
+                                              m[i].variance / m[i].d, "entropy", m[i].entropy[0],
+                                              "entropy_scaled", m[i].entropy[1], "gradient",
+                                              m[i].slope[0], "gradient_scaled", m[i].slope[1]));
     return json_pack("{s:s, s:i, s:i, s:f, s:o}", "example", "variance", "queries", QUERIES, "keys",
                      KEYS, "most_entropy", log2(KEYS), "widths", rows);
 }
@@ -88,8 +88,10 @@ static void draw_curves(explaining *e, const measured *m) {
                             {"entropy / log2(16), q'k / sqrt(d)", WIDTHS, x, y[1]},
                             {"gradient, q'k", WIDTHS, x, y[2]},
                             {"gradient, q'k / sqrt(d)", WIDTHS, x, y[3]}};
-    lesson_chart(e, &(heed_chart){"softmax of random scores, with and without 1/sqrt(d)",
-                                  "log2 of the width d", "", 4, lines}, 14);
+    lesson_chart(e,
+                 &(heed_chart){"softmax of random scores, with and without 1/sqrt(d)",
+                               "log2 of the width d", "", 4, lines},
+                 14);
 }
 
 void explain_variance(explaining *e) {
@@ -97,15 +99,18 @@ void explain_variance(explaining *e) {
     for (int i = 0; i < WIDTHS; i++) m[i] = measure(e->seed, 4 << i);
     if (lesson_json(e, as_json(m))) return;
     draw_heading(&e->out, &e->look, "The variance of q'k grows as d");
-    lesson_say(e, "q and k are vectors of d independent standard normal numbers. Their dot product "
-                  "is a sum of d terms of variance 1, so its variance is d; divided by sqrt(d) it "
-                  "is 1 at every width. Measured from %d queries with %d keys each:",
+    lesson_say(e,
+               "q and k are vectors of d independent standard normal numbers. Their dot product "
+               "is a sum of d terms of variance 1, so its variance is d; divided by sqrt(d) it "
+               "is 1 at every width. Measured from %d queries with %d keys each:",
                QUERIES, KEYS);
     draw_table(e, m);
     lesson_say(e, "Look at d = 1024: unscaled, the softmax gives nearly all its weight to one key "
                   "(an entropy near 0), and its derivative by the scores has all but vanished, so "
                   "nothing is learned through it. Scaled, neither depends on d.");
     draw_curves(e, m);
-    lesson_try(e, (const char *[]){"heed explain variance --seed 2",
-                                   "heed explain variance --png variance.png"}, 2);
+    lesson_try(e,
+               (const char *[]){"heed explain variance --seed 2",
+                                "heed explain variance --png variance.png"},
+               2);
 }

@@ -107,6 +107,7 @@ json_t *worked_json(const explaining *e) {
     json_object_set_new(o, "notation", json_string(e->columns ? "columns" : "rows"));
     add_notes(o, w);
     add_parts(o, &w->lesson);
+    if (e->more) json_object_update(o, e->more);
     return o;
 }
 
