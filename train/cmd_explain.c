@@ -53,17 +53,20 @@ void explain_lion(explaining *e) {
 }
 
 const example examples[] = {
-    {"lion", "the lecture's worked example: the hungry lion and the zebra", explain_lion, HEAD},
+    {"lion", "the lecture's worked example: the hungry lion and the zebra", explain_lion,
+     SHOWS_HEAD},
     {"paris", "\"Paris is the capital of ___\" in stages, from z X' X to W_q, W_k, W_v",
-     explain_paris, HEAD},
-    {"mix", "attention without parameters: h = X a", explain_mix, HEAD},
-    {"store", "a key-value store with put and get, hard and soft", explain_store, HEAD},
-    {"beta", "a sweep of beta from the mean to the hard choice", explain_beta, CHART},
-    {"variance", "the variance of q'k grows as d; 1/sqrt(d) mends it", explain_variance, CHART},
-    {"shuffle", "the words shuffled: the output is shuffled the same way", explain_shuffle, WORDS},
-    {"heads", "H heads are H layers of one head", explain_heads, WORDS},
+     explain_paris, SHOWS_HEAD},
+    {"mix", "attention without parameters: h = X a", explain_mix, SHOWS_HEAD},
+    {"store", "a key-value store with put and get, hard and soft", explain_store, SHOWS_HEAD},
+    {"beta", "a sweep of beta from the mean to the hard choice", explain_beta, SHOWS_CHART},
+    {"variance", "the variance of q'k grows as d; 1/sqrt(d) mends it", explain_variance,
+     SHOWS_CHART},
+    {"shuffle", "the words shuffled: the output is shuffled the same way", explain_shuffle,
+     SHOWS_WORDS},
+    {"heads", "H heads are H layers of one head", explain_heads, SHOWS_WORDS},
     {"similarity", "four changes from an MLP similarity to the attention of 2017",
-     explain_similarity, WORDS},
+     explain_similarity, SHOWS_WORDS},
     {0},
 };
 

@@ -40,11 +40,10 @@ typedef struct {
     const char *name, *help;
     void (*run)(explaining *e); /* errors go to e->c */
     enum {
-        HEAD,
-        WORDS,
-        CHART
-    } kind; /* shows a head, by its settings; or its own words alone; or
-              those with a chart, for --png */
+        SHOWS_HEAD,  /* by the settings that a head has */
+        SHOWS_WORDS, /* a computation of its own, without those settings */
+        SHOWS_CHART  /* the same with a chart, for --png */
+    } kind;
 } example;
 extern const example examples[]; /* ended by {0} */
 

@@ -55,11 +55,11 @@ bool lesson_told(const explaining *e) { return !e->json && !asked(e); }
 
 bool lesson_takes(explaining *e, const example *k) {
     const char *name = asked(e);
-    if (*heed_config_text(e->p->flags, "png") && k->kind != CHART)
+    if (*heed_config_text(e->p->flags, "png") && k->kind != SHOWS_CHART)
         return heed_fail(e->c, HEED_USAGE,
                          "--png: example %s has no chart; hint: heed explain beta --png FILE",
                          k->name);
-    if (name && k->kind != HEAD)
+    if (name && k->kind != SHOWS_HEAD)
         return heed_fail(e->c, HEED_USAGE,
                          "--%s: example %s has no single head to show; hint: heed explain lion",
                          name, k->name);

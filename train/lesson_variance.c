@@ -76,21 +76,23 @@ static void draw_table(explaining *e, const measured *m) {
 }
 
 static void draw_curves(explaining *e, const measured *m) {
-    double x[WIDTHS], y[4][WIDTHS];
+    double x[WIDTHS], y[5][WIDTHS];
     for (int i = 0; i < WIDTHS; i++) {
         x[i] = log2(m[i].d);
+        y[0][i] = log2(m[i].variance) / log2(WIDEST);
         for (int k = 0; k < 2; k++) {
-            y[k][i] = m[i].entropy[k] / log2(KEYS);
-            y[2 + k][i] = m[i].slope[k];
+            y[1 + k][i] = m[i].entropy[k] / log2(KEYS);
+            y[3 + k][i] = m[i].slope[k];
         }
     }
-    heed_series lines[4] = {{"entropy / log2(16), q'k", WIDTHS, x, y[0]},
-                            {"entropy / log2(16), q'k / sqrt(d)", WIDTHS, x, y[1]},
-                            {"gradient, q'k", WIDTHS, x, y[2]},
-                            {"gradient, q'k / sqrt(d)", WIDTHS, x, y[3]}};
+    heed_series lines[5] = {{"log2 variance / 10", WIDTHS, x, y[0]},
+                            {"entropy, raw", WIDTHS, x, y[1]},
+                            {"entropy, scaled", WIDTHS, x, y[2]},
+                            {"gradient, raw", WIDTHS, x, y[3]},
+                            {"gradient, scaled", WIDTHS, x, y[4]}};
     lesson_chart(e,
-                 &(heed_chart){"softmax of random scores, with and without 1/sqrt(d)",
-                               "log2 of the width d", "", 4, lines},
+                 &(heed_chart){"dot products by width, and their softmax (entropy / 4 bits)",
+                               "log2 of d", "", 5, lines},
                  14);
 }
 
