@@ -159,7 +159,7 @@ void explain_beta(explaining *e) {
                   "as red, and then gives all to red. 1/sqrt(e) sets beta so that random scores "
                   "of any width land where the softmax still has slopes.");
     lesson_try(e,
-               (const char *[]){"heed explain store --beta 100", "heed explain variance",
-                                "heed explain beta --png beta.png"},
+               (const char *[]){"heed explain beta --png beta.png", "heed explain store --beta 100",
+                                "heed explain variance"},
                3);
 }

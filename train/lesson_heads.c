@@ -138,7 +138,8 @@ void explain_heads(explaining *e) {
     draw_heading(&e->out, &e->look, "H heads are H layers of one head");
     lesson_say(e,
                "Random vectors of width %d, and a layer of %d heads with queries and keys of "
-               "width %d each. Every head looks in its own way:",
+               "width %d each. Look at one word's row in "
+               "each: every head has shares of its own.",
                WIDTH, HEADS, KEY);
     draw_heads(e, &l);
     lesson_say(e,
