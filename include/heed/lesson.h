@@ -79,9 +79,10 @@ typedef struct {
     double *memory;
 } heed_lesson_gradient;
 
-/* d_output (T,d2) is copied. Free with heed_lesson_gradient_free, also after a failure. */
+/* d_output (T,d2) is copied; d_weights (T,S), what the loss's gradient by the weights is besides,
+ * or NULL. Free with heed_lesson_gradient_free, also after a failure. */
 HEED_API bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_output,
-                                   heed_lesson_gradient *out);
+                                   const double *d_weights, heed_lesson_gradient *out);
 HEED_API void heed_lesson_gradient_free(heed_lesson_gradient *g);
 
 /* The keys of row `query` whose score is the largest of the row: how many, the first into *first.
