@@ -68,8 +68,9 @@ const double lion_w_v[] = {
     1, 0,
 };
 const char *const lion_passes[] = {
-    "", "ADJ info", "NOUN info", "VERB info", "",
-    "ADJ info", "OBJ info", "PREP/CONTEXT info", "", "ADJ info"};
+    "", "passes on ADJ info", "passes on NOUN info", "passes on VERB info", "",
+    "passes on ADJ info", "passes on OBJ info", "passes on PREP/CONTEXT", "",
+    "passes on ADJ info"};
 /* clang-format on */
 
 /* The matrix w (LION_FEATURES, cols) applied to x (1,T,d) -> (1,T,cols). */

@@ -15,6 +15,10 @@ static const heed_option options[] = {
      "Change the computation"},
     {"beta", HEED_TEXT, "", 0, 0, NULL, "multiply scores by this number instead",
      "Change the computation"},
+    {"cell", HEED_TEXT, "", 0, 0, NULL,
+     "write out this cell, ROW,COLUMN of the scores, or of a matrix: Q:lion,2", "Show"},
+    {"step", HEED_BOOL, "false", 0, 0, NULL, "pause at each step: predict a number, then see it",
+     "Show"},
     {"causal", HEED_BOOL, "false", 0, 0, NULL, "hide the tokens after each query",
      "Change the computation"},
     {"hide", HEED_TEXT, "", 0, 0, NULL, "hide these keys from all: tokens or numbers, with commas",
@@ -23,6 +27,8 @@ static const heed_option options[] = {
      "Change the computation"},
     {"hard", HEED_BOOL, "false", 0, 0, NULL, "all weight on the largest score",
      "Change the computation"},
+    {"backward", HEED_BOOL, "false", 0, 0, NULL,
+     "go on with the gradients of L = 1/2 sum (output - target)^2", "Learn"},
     {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of whatever is random", "Output"},
     {"png", HEED_TEXT, "", 0, 0, NULL, "the chart of an example that has one, as a picture",
      "Output"},
@@ -98,34 +104,17 @@ static void list_examples(explaining *e) {
         json_decref(list);
 }
 
-/* ---- settings ---- */
-
-static bool set_beta(explaining *e, heed_lesson_args *a) {
-    const char *text = heed_config_text(e->p->flags, "beta");
-    char *end;
-    if (!heed_config_bool(e->p->flags, "scale")) a->beta = 1;
-    if (!*text) return true;
-    a->beta = strtod(text, &end);
-    if (*end || !isfinite(a->beta))
-        return heed_fail(e->c, HEED_USAGE, "--beta is wrong: expected a number, found %s", text);
-    return true;
-}
-
-static bool apply_settings(explaining *e) {
-    heed_lesson_args *a = &e->w.lesson.args;
-    heed_config *f = e->p->flags;
-    if (!set_beta(e, a)) return false;
-    if (heed_config_bool(f, "causal")) a->causal = true;
-    if (heed_config_bool(f, "hard")) a->hard = true;
-    if (!heed_config_bool(f, "mask")) a->causal = false, a->hide = NULL;
-    heed_lesson_compute(&e->w.lesson);
-    return true;
+static json_t *whole_json_of(explaining *e) {
+    json_t *o = worked_json(e);
+    if (heed_config_bool(e->p->flags, "backward"))
+        json_object_set_new(o, "backward", backward_json(e));
+    return o;
 }
 
 void explain_worked(explaining *e) {
     if (!apply_settings(e)) return;
     if (e->json)
-        print_exact(e, worked_json(e));
+        print_exact(e, whole_json_of(e));
     else
         explain_steps(e);
 }
@@ -138,6 +127,7 @@ static void explain(program *p) {
                           .color = has_color(stdout)};
     e.json = heed_config_bool(p->flags, "json");
     e.columns = strcmp(heed_config_text(p->flags, "notation"), "columns") == 0;
+    e.step = heed_config_bool(p->flags, "step") && !e.json;
     e.seed = (uint64_t)heed_config_int(p->flags, "seed");
     if (heed_config_bool(p->flags, "list")) {
         list_examples(&e);

@@ -6,14 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL = 96, SHORT = 4, LONG = 12, MOST_PARTS = 8 };
+enum { LABEL = 96, MOST_PARTS = 8 };
 
 /* ---- labels and numbers ---- */
 
 static const char *shown(char text[LABEL], const char *label) {
-    show_token(text, LABEL, label);
-    text[text_cut(text, 1 << 20)] = 0;
-    return text;
+    return show_token(text, LABEL, label);
 }
 
 int label_columns(const char *label) {
@@ -113,8 +111,9 @@ void draw_aside(heed_text *out, const text_style *s, const char *format, ...) {
 
 /* ---- pieces: a matrix, or a band of its columns, as it is laid out ---- */
 
-/* How much room labels take. */
-typedef enum { WIDE, CUT, BARE } labels;
+/* The most columns that a label above a column takes, from WIDE down to CUT; BARE: those of the
+ * numbers. */
+enum { WIDE = 12, CUT = 4, BARE = 0 };
 
 typedef struct {
     const matrix_view *v;
@@ -157,12 +156,12 @@ static void measure(piece *p) {
 }
 
 /* bare: row labels of a later part are left out, where they repeat the first one's. */
-static piece lay(const matrix_view *v, const text_style *s, labels room, bool bare) {
+static piece lay(const matrix_view *v, const text_style *s, int room, bool bare) {
     piece p = {.v = v, .before = "", .rows = rows_of(v), .to = cols_of(v)};
     p.digits = matrix_digits(v->m, s->precision);
     p.cell = widest_number(v, p.digits);
-    int columns = widest_label(v->col_labels, 0, p.to, room == WIDE ? LONG : SHORT);
-    p.label = widest_label(v->row_labels, 0, p.rows, s->width < 60 ? 8 : LONG);
+    int columns = widest_label(v->col_labels, 0, p.to, room);
+    p.label = widest_label(v->row_labels, 0, p.rows, s->width < 60 ? 8 : WIDE);
     p.note = room == BARE ? 0 : widest_label(v->row_notes, 0, p.rows, 48);
     if (room != BARE && columns > p.cell) p.cell = columns;
     p.row_labels = v->row_labels && !bare;
@@ -274,7 +273,7 @@ static void draw_group(heed_text *out, const piece *p, int count, const text_sty
         if (p[i].rows > height) height = p[i].rows;
         columns |= p[i].col_labels;
     }
-    for (int line = columns ? NAME : NAME; line <= height; line++) {
+    for (int line = NAME; line <= height; line++) {
         if (line == LABELS && !columns) continue;
         for (int i = 0; i < count; i++) {
             if (i && !*p[i].before) heed_text_put(out, "  ", 2);
@@ -310,7 +309,7 @@ static void draw_bands(heed_text *out, piece p, const text_style *s) {
 }
 
 static int lay_all(piece *p, int count, const matrix_view *parts, const char *const *between,
-                   const text_style *s, labels room) {
+                   const text_style *s, int room) {
     for (int i = 0; i < count; i++) {
         bool again = i && room == BARE && rows_of(&parts[i]) == rows_of(&parts[0]) &&
                      parts[i].row_labels == parts[0].row_labels;
@@ -324,7 +323,7 @@ static int lay_all(piece *p, int count, const matrix_view *parts, const char *co
 static bool draw_one_line(heed_text *out, const text_style *s, int count, const matrix_view *parts,
                           const char *const *between) {
     piece p[MOST_PARTS];
-    for (labels room = WIDE; room <= BARE; room++) {
+    for (int room = WIDE; room >= BARE; room = room == CUT ? BARE : room - 1) {
         if (lay_all(p, count, parts, between, s, room) > s->width) continue;
         draw_group(out, p, count, s);
         return true;

@@ -30,6 +30,8 @@ typedef struct {
     bool json, columns; /* --json, --notation columns */
     uint64_t seed;
     int part, row, col; /* --cell: from 1, of a part or (-1) of every step; row 0: none was asked */
+    bool step;          /* --step: the reader is asked */
+    int asked, right;   /* predictions, and those that were right */
     heed_text out;      /* printed, and freed, when the example is done */
     json_t *more;       /* what an example adds to worked_json; or NULL. Freed when it is done */
     worked w;           /* the head that is shown; empty in examples that have none */
@@ -62,19 +64,61 @@ json_t *matrix_json(const heed_matrix *m); /* a list of rows; not finite: null *
 /* Prints v in one line with all its digits, and frees it. */
 void print_exact(explaining *e, json_t *v);
 
+/* beta, causal, hard, hidden keys and the chosen cell from the settings; computes. False: see c. */
+bool apply_settings(explaining *e);
+
 /* ---- the parts as they are drawn ---- */
 
 /* A part with its labels, as a row notation or a column notation has it; turned: as its transpose.
- * Names its rows and columns by tokens, features or numbers. */
+ */
 matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned);
 /* The labels of a part's rows and columns as they are stored. */
 const char *const *row_labels_of(const worked *w, heed_lesson_part part);
 const char *const *col_labels_of(const worked *w, heed_lesson_part part);
+/* A label short enough for a sentence, into text, which is returned. */
+const char *short_label(char text[64], const char *label);
 
 /* The cell of a part that is written out; false: the part has no such cell. */
 bool chosen_cell(const explaining *e, heed_lesson_part part, int *row, int *col);
+/* "Q[lion, 2]" */
+void cell_name(const explaining *e, heed_lesson_part part, int row, int col, char *text,
+               size_t size);
 /* How a cell of Q, K, V, raw, scaled, weights or output comes about, in words and numbers. */
 void write_cell(explaining *e, heed_lesson_part part, int row, int col);
+
+/* The sum of products behind out[row, col], by the matrices it comes from. */
+typedef struct {
+    const heed_matrix *left, *right, *out;
+    heed_matmul_how how;
+} dot_product;
+void write_dot(explaining *e, const char *name, const dot_product *d, int row, int col);
+
+/* ---- what would be otherwise without a step, in a sentence ---- */
+/* The head with other settings, to be freed; false without memory. */
+bool head_again(explaining *e, const heed_lesson_args *changed, heed_lesson *out);
+void without_projections(explaining *e);
+void without_values(explaining *e);
+void without_scale(explaining *e);
+void without_mask(explaining *e);
+void without_softness(explaining *e);
+/* A sign a cell of the weights: '*' chosen by a hard selection, '=' ties with it. To be freed. */
+char *tie_marks(const explaining *e);
+void write_ties(explaining *e);
+
+/* ---- --step; without it these do nothing ---- */
+/* Draws what a step is given and asks for a cell of its result; false: nothing was asked. */
+bool ask_cell(explaining *e, heed_lesson_part part, int row, int col, int count,
+              const matrix_view *given, const char *const *between);
+void ask_next(explaining *e); /* waits for Enter */
+void ask_end(explaining *e);  /* counts what was right */
+
+/* ---- gradients ---- */
+
+/* L = 1/2 sum (output - target)^2, and from it every gradient; to be freed. */
+bool worked_backward(explaining *e, heed_lesson_gradient *g, double *loss);
+/* --backward: the steps behind the output, the last one checked by a finite difference. */
+void explain_backward(explaining *e, int step);
+json_t *backward_json(explaining *e);
 
 /* All steps, as the terminal shows them. */
 void explain_steps(explaining *e);

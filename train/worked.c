@@ -101,8 +101,7 @@ json_t *worked_json(const explaining *e) {
     json_object_set_new(o, "causal", json_boolean(a->causal));
     json_object_set_new(o, "hard", json_boolean(a->hard));
     json_t *hidden = json_array();
-    for (int i = 0; i < a->sources; i++)
-        json_array_append_new(hidden, json_integer(a->hide && a->hide[i]));
+    for (int i = 0; i < a->sources; i++) json_array_append_new(hidden, json_integer(a->hide[i]));
     json_object_set_new(o, "hidden", hidden);
     json_object_set_new(o, "notation", json_string(e->columns ? "columns" : "rows"));
     add_notes(o, w);

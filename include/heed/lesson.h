@@ -54,6 +54,7 @@ typedef struct {
 typedef struct {
     heed_lesson_args args; /* beta as it is used; the arrays are the lesson's own */
     bool self;             /* keys are made of x */
+    unsigned char *hidden; /* (S), may be changed: args.hide, or zeros */
     heed_matrix part[HEED_LESSON_COUNT];
     double *memory; /* of all parts */
 } heed_lesson;
@@ -64,7 +65,7 @@ HEED_API const char *heed_lesson_name(heed_lesson_part part);
 /* Copies what a holds and computes. Free with heed_lesson_free, also after a failure. Sizes below 1
  * and beyond 2^20 numbers a part are an error. */
 HEED_API bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out);
-/* Computes again, after a change to args.beta, causal, hard or to X, Z, W and b. */
+/* Computes again, after a change to args.beta, causal, hard, to hidden, X, Z, W or b. */
 HEED_API void heed_lesson_compute(heed_lesson *l);
 HEED_API void heed_lesson_free(heed_lesson *l);
 
@@ -78,9 +79,10 @@ typedef struct {
     double *memory;
 } heed_lesson_gradient;
 
-/* d_output (T,d2) is copied. Free with heed_lesson_gradient_free, also after a failure. */
+/* d_output (T,d2) is copied; d_weights (T,S), what the loss's gradient by the weights is besides,
+ * or NULL. Free with heed_lesson_gradient_free, also after a failure. */
 HEED_API bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_output,
-                                   heed_lesson_gradient *out);
+                                   const double *d_weights, heed_lesson_gradient *out);
 HEED_API void heed_lesson_gradient_free(heed_lesson_gradient *g);
 
 /* The keys of row `query` whose score is the largest of the row: how many, the first into *first.

@@ -81,7 +81,7 @@ static void score(heed_lesson *l) {
     size_t cols = (size_t)part[HEED_LESSON_RAW].cols;
     for (size_t i = 0; i < size_of(&part[HEED_LESSON_RAW]); i++) {
         size_t query = i / cols, key = i % cols;
-        bool hidden = (l->args.causal && key > query) || (l->args.hide && l->args.hide[key]);
+        bool hidden = (l->args.causal && key > query) || l->hidden[key];
         part[HEED_LESSON_SCALED].x[i] = l->args.beta * part[HEED_LESSON_RAW].x[i];
         part[HEED_LESSON_SCORES].x[i] = hidden ? -(double)INFINITY : part[HEED_LESSON_SCALED].x[i];
     }
@@ -159,7 +159,9 @@ static bool place(heed_ctx *c, heed_lesson *l) {
         l->part[i].x = i == HEED_LESSON_Z && l->self ? l->part[HEED_LESSON_X].x : at;
         at += size_of(&l->part[i]);
     }
-    if (l->args.hide) l->args.hide = memcpy(at, l->args.hide, keys);
+    l->hidden = (unsigned char *)at;
+    if (l->args.hide) memcpy(l->hidden, l->args.hide, keys);
+    l->args.hide = l->hidden;
     return true;
 }
 

@@ -46,24 +46,26 @@ static bool place(heed_ctx *c, const heed_lesson *l, heed_lesson_gradient *g) {
 }
 
 /* P of a hard selection is taken as the soft one's. */
-static void through_scores(const heed_lesson *l, heed_lesson_gradient *g) {
+static void through_scores(const heed_lesson *l, const double *d_weights, heed_lesson_gradient *g) {
     const heed_matrix *part = l->part;
     heed_matrix soft = g->raw; /* its memory is free until d raw is written */
     heed_matrix_product(&g->output, &part[HEED_LESSON_V], RIGHT, &g->weights);
+    for (int i = 0; d_weights && i < g->weights.rows * g->weights.cols; i++)
+        g->weights.x[i] += d_weights[i];
     heed_matrix_softmax(&part[HEED_LESSON_SCORES], false, &soft);
     softmax_backward(&soft, &g->weights, &g->scores);
     for (int i = 0; i < g->raw.rows * g->raw.cols; i++) g->raw.x[i] = l->args.beta * g->scores.x[i];
 }
 
 bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_output,
-                          heed_lesson_gradient *g) {
+                          const double *d_weights, heed_lesson_gradient *g) {
     *g = (heed_lesson_gradient){0};
     if (heed__stopped(c) || !place(c, l, g)) return false;
     const heed_matrix *part = l->part;
     heed_matrix *dz = l->self ? &g->x : &g->z;
     memcpy(g->output.x, d_output,
            (size_t)g->output.rows * (size_t)g->output.cols * sizeof *d_output);
-    through_scores(l, g);
+    through_scores(l, d_weights, g);
     heed_matrix_product(&part[HEED_LESSON_WEIGHTS], &g->output, LEFT, &g->v);
     heed_matrix_product(&g->raw, &part[HEED_LESSON_K], AS_IT_IS, &g->q);
     heed_matrix_product(&g->raw, &part[HEED_LESSON_Q], LEFT, &g->k);
