@@ -32,8 +32,9 @@ const char *label_list(const heed_pairs_info *a, char text[160]); /* "neg, pos";
      "probable token",                                                                             \
      "Decoding"},                                                                                  \
     {                                                                                              \
-        "length-penalty", HEED_REAL, "0.6", 0, 100, NULL,                                          \
-            "beam: how much longer targets are favoured, log p / ((5 + n) / 6)^x; 0: not",         \
+        "length-penalty", HEED_REAL, "0", 0, 100, NULL,                                            \
+            "beam: how much longer targets are favoured, log p / ((5 + n) / 6)^x; 0: not, the "    \
+            "most probable target wins; 0.6 is usual for sentences",                               \
             "Decoding"                                                                             \
     }
 
@@ -60,10 +61,18 @@ typedef struct {
     int rows, cols;     /* target tokens and, if it ended, [SEP]; source tokens with [SEP] */
     int layers, heads;  /* of the model; 1 each for rnn */
     int layer;          /* of the weights, from 1 */
+    bool fixed;         /* no attention, but where the one context of all steps comes from */
     heed_real *weights; /* (rows,cols): the mean over the heads, or the head asked for */
     char *memory;       /* of the labels */
     const char **row_label, **col_label;
 } alignment;
+int alignment_layers(const heed_run *r); /* of the decoder that attend to the source; 1: rnn */
+int alignment_rows(const translator *k); /* of the target at hand; 0: no token was made */
+/* Reads the target at hand once more as in training, and keeps the weights of a layer, or of all
+ * (0), until heed_unprobe; */
+bool alignment_look(const translator *k, int layer);
+/* those of one, from 1: (1,h,T,S) or (1,T,S), T tokens made and [SEP] if it ended. */
+const heed_tensor *alignment_weights(const heed_run *r, int layer);
 /* Of the target at hand. layer, head from 1; 0: the last layer, the mean over the heads. */
 bool alignment_of(const translator *k, int layer, int head, alignment *out);
 void alignment_free(alignment *a);

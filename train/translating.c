@@ -73,8 +73,9 @@ bool translator_read(translator *k, const char *text, size_t n) {
 
 bool translate(translator *k, const char *text, size_t n) {
     const heed_run *r = k->run;
-    return translator_read(k, text, n) && pair_translate(r->self, r->tape, k->source.ids,
-                                                     k->source.count, &k->how, k->ids, &k->about);
+    return translator_read(k, text, n) &&
+           pair_translate(r->self, r->tape, k->source.ids, k->source.count, &k->how, k->ids,
+                          &k->about);
 }
 
 bool translated_text(const translator *k, heed_text *out) {
