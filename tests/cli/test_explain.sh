@@ -16,5 +16,5 @@ json tokens.3 attacked
 json features.7 PREP
 json Q.2.1 6.0
 json raw.2.3 38.0
-json weights.0.0 0.090909090909090912
+json weights.0.0 0.0909090909
 json hard false
