@@ -80,6 +80,7 @@ const char *short_label(char text[64], const char *label);
 
 /* The cell of a part that is written out; false: the part has no such cell. */
 bool chosen_cell(const explaining *e, heed_lesson_part part, int *row, int *col);
+int largest_in_row(const heed_matrix *m, int row); /* the column, by absolute value */
 /* "Q[lion, 2]" */
 void cell_name(const explaining *e, heed_lesson_part part, int row, int col, char *text,
                size_t size);

@@ -107,6 +107,7 @@ static void draw_product(explaining *e, term a, term b, term out) {
         parts[1] = first;
     }
     bool chosen = chosen_cell(e, out.like, &row, &col);
+    if (!e->row) col = largest_in_row(out.m, row);
     if (chosen) {
         parts[2].row = 1 + (parts[2].transposed ? col : row);
         parts[2].col = 1 + (parts[2].transposed ? row : col);
@@ -228,16 +229,30 @@ static void check_step(explaining *e, const heed_lesson_gradient *g, int *step) 
         draw_words(&e->out, &e->look, "They differ by %.1e.", off);
 }
 
+/* The query and the key where the scores' gradient is largest, unless a cell was asked for. */
+static void look_at(explaining *e, const heed_matrix *d) {
+    double most = -1;
+    for (int i = 0; i < d->rows; i++) {
+        int j = largest_in_row(d, i);
+        if (fabs(heed_matrix_at(d, i, j)) <= most) continue;
+        most = fabs(heed_matrix_at(d, i, j));
+        e->w.query = i + 1, e->w.key = j + 1;
+    }
+}
+
 void explain_backward(explaining *e, int step) {
     heed_lesson_gradient g;
     double loss;
+    int query = e->w.query, key = e->w.key;
     if (worked_backward(e, &g, &loss)) {
+        look_at(e, &g.scores);
         output_step(e, &g, loss, &step);
         score_steps(e, &g, &step);
         query_steps(e, &g, &step);
         weight_steps(e, &g, &step);
         check_step(e, &g, &step);
     }
+    e->w.query = query, e->w.key = key;
     heed_lesson_gradient_free(&g);
 }
 

@@ -9,7 +9,7 @@ enum { MOST_TERMS = 12 };
 
 /* ---- which cell ---- */
 
-static int largest_in_row(const heed_matrix *m, int row) {
+int largest_in_row(const heed_matrix *m, int row) {
     int best = 0;
     for (int j = 1; j < m->cols; j++)
         if (fabs(heed_matrix_at(m, row, j)) > fabs(heed_matrix_at(m, row, best))) best = j;
