@@ -21,10 +21,12 @@
         const count = (m) => m[0].map((_, j) => String(j + 1)), m = s.matrix(name);
         if (name === "X") return [s.tokens, lesson.features || count(m)];
         if (name === "Z") return [s.sources, lesson.memory || count(m)];
-        if (name[0] === "B") return [["bias"], count(m)];
-        if (name[0] === "W") return [s.labels(name !== "W_Q" && has("Z") ? "Z" : "X")[1], count(m)];
+        const unit = name === "V" || name === "W_V" || name === "B_V" || name === "output" ? "v" : "q";
+        const units = () => (lesson.units && lesson.units[unit]) || count(m);
+        if (name[0] === "B") return [["bias"], units()];
+        if (name[0] === "W") return [s.labels(name !== "W_Q" && has("Z") ? "Z" : "X")[1], units()];
         const rows = ASKING.includes(name) ? s.tokens : s.sources;
-        return [rows, ["raw", "scores", "weights"].includes(name) ? s.sources : count(m)];
+        return [rows, ["raw", "scores", "weights"].includes(name) ? s.sources : units()];
     };
     const load = () => {
         s.tokens = lesson.tokens.slice();
@@ -112,7 +114,7 @@
         return has("Z") ? [of("X", ["Q"]), of("Z", ["K", "V"]), ...biases] : [of("X", ["Q", "K", "V"]), ...biases];
     };
 
-    const part = (number, title, text, ...content) => heed.el("section", {"aria-label": title},
+    const part = (number, title, text, ...content) => heed.el("section", {class: "sum", "aria-label": title},
         heed.el("h2", {text: `${number} · ${title}`}), heed.el("p", {class: "muted", text}), heed.el("div", {class: "wide", tabindex: -1}, ...content));
     const parts = () => {
         const e = s.model.W_Q[0].length, line = s.columns() ? "column" : "row";
@@ -287,6 +289,7 @@
             drawCell();
             drawQuestions();
         },
+        picture: () => heed.stepsPicture(heed.current().room),
         table() {
             const [rows, keys] = s.labels("weights"), w = s.result.weights;
             return {caption: "Weights, queries in rows", head: ["query", ...keys], rows: w.map((row, i) => [rows[i], ...row]), all: allRows};
