@@ -36,7 +36,12 @@
         s.known.clear();
     };
     /* Settings live in the link; until the reader changes them they are those of the example. */
-    const setting = (name) => (heed.state[name] === "" ? lesson[name] : Number(heed.state[name]));
+    const setting = (name) => (heed.state[name] === "" || !Number.isFinite(Number(heed.state[name])) ? lesson[name] : Number(heed.state[name]));
+    const DIGITS = [2, 3, 4, 6, 12];
+    const settle = (state) => { /* a link may say anything */
+        if (!DIGITS.includes(state.digits)) state.digits = 2;
+        if (state.notation !== "columns") state.notation = "rows";
+    };
     const compute = () => {
         s.model.beta = setting("beta");
         s.model.causal = !!setting("causal");
@@ -172,7 +177,7 @@
         ui.bound = [
             heed.bind("predict", "predict first", {check: true}),
             heed.bind("notation", "Tokens as", {choices: [["rows", "rows"], ["columns", "columns"]]}),
-            heed.bind("digits", "Digits", {choices: [2, 3, 4, 6, 12].map((d) => [d, String(d)])}),
+            heed.bind("digits", "Digits", {choices: DIGITS.map((d) => [d, String(d)])}),
         ];
         return heed.el("div", {class: "tools"}, betaControls(), ui.scale.box, has("Z") ? null : ui.causal.box, ui.hard.box, ...ui.bound.map((b) => b.box),
             s.sources.length > 1 ? swapControls() : null, lesson.learn ? learnControls() : null,
@@ -275,12 +280,13 @@
             lesson = heed.data.steps;
             if (lesson.notation === "columns" && heed.state.notation === "rows") heed.state.notation = "columns";
             load();
-            heed.steps = {values: () => ({...s.model, ...s.result, tokens: s.tokens, sources: s.sources})}; /* for checks */
+            heed.steps = {values: () => (compute(), {...s.model, ...s.result, tokens: s.tokens, sources: s.sources})}; /* for checks */
         },
         draw() {
             const room = heed.current().room;
             if (Math.max(s.tokens.length, s.sources.length) > LARGEST)
                 return room.replaceChildren(heed.el("p", {text: `${s.sources.length} tokens: this view is for at most ${LARGEST}; the other views have no such limit.`}));
+            settle(heed.state);
             compute();
             if (built !== heed.state.notation) build(room);
             built = heed.state.notation;
