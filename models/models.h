@@ -52,6 +52,8 @@ heed_tensor *picture_logits(const void *self, heed_tape *t, heed_tensor *x);
 /* Vision transformer. Dosovitskiy et al. 2021. x (B,size,size,channels) -> (B,n+1,d), what the last
  * block gives for [CLS] and the n patches, row by row; (B,n,d) without [CLS]. */
 heed_tensor *vit_encode(const vit *m, heed_tape *t, heed_tensor *x);
+/* Patches from top to bottom, and from left to right. */
+void vit_grid(const vit *m, int *rows, int *cols);
 
 /* Sequence to sequence: self is a seq2seq or an rnn. Source (B,S), pad (B,S) or NULL, ids (B,T),
  * the target shifted right: [CLS] and its tokens but the last -> logits (B,T,V) of the tokens that

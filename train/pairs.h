@@ -46,9 +46,11 @@ typedef struct {
     bool cuts, quiet;   /* a source that is too long is cut; unknown tokens are not told */
     heed_tokens source; /* of the source at hand, its [SEP] included */
 } translator;
-/* f: settings that hold DECODING. */
+/* f: settings that hold DECODING; NULL: the most probable token each time. */
 bool translator_open(translator *k, heed_run *r, const heed_config *f);
 void translator_close(translator *k);
+/* Reads a text as a source, no more. */
+bool translator_read(translator *k, const char *text, size_t n);
 /* Translates a text: ids, about and source are of it. */
 bool translate(translator *k, const char *text, size_t n);
 bool translated_text(const translator *k, heed_text *out); /* appends the target at hand */
@@ -86,6 +88,15 @@ void eval_pairs(program *p, const task *k, heed_config *f, heed_run *r); /* eval
 heed_pairs *judged_pairs(program *p, const task *k, heed_config *f, const heed_run *r,
                          char what[512]);
 void eval_labels(program *p, const task *k, heed_config *f, heed_run *r); /* eval_labels.c */
+/* A text as textcls and tag read it, with [SEP] at its end (labelled.c). Zero-initialise, with
+ * tokens.c set. */
+typedef struct {
+    heed_tokens tokens; /* begin and end: bytes of the text */
+    size_t *first;      /* tag: the first token of each word */
+    size_t words, room;
+} labelled_text;
+bool labelled_read(labelled_text *k, const heed_run *r, const char *text, size_t n);
+void labelled_free(labelled_text *k);
 /* heed classify of a run of textcls or tag (classify_text.c). */
 void classify_texts(program *p, heed_run *r);
 
