@@ -39,6 +39,9 @@ HEED_API bool heed_chart_text(const heed_chart *p, int width, int height, bool c
                               heed_text *out);
 HEED_API bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height,
                              const char *path);
+/* Several, each of that size, one below the other. */
+HEED_API bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width,
+                              int height, const char *path);
 
 /* ---- pictures ---- */
 
@@ -59,6 +62,8 @@ HEED_API bool heed_sheet_png(heed_ctx *c, const heed_sheet *s, const char *path)
 /* A heat map as a picture: integer cells, labels, a legend. With numbers, each cell that is not 0
  * shows its value; values above hi have the last colour. */
 HEED_API bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path);
+/* Several, side by side. */
+HEED_API bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path);
 
 /* Weights of a grid over a picture, side by side: the picture, then one panel per map. */
 typedef struct {
@@ -88,6 +93,14 @@ typedef struct {
     bool no_qk;               /* without q and k: smaller */
     bool force;               /* whatever the size */
 } heed_page;
+#define HEED_PAGE_WARN  12e6 /* bytes: a warning goes to heed_options.log */
+#define HEED_PAGE_LIMIT 64e6 /* bytes: refused without force */
+/* Bytes that the file will have, at most a few percent more: known before anything is written. */
+HEED_API double heed_page_size(const heed_page *p);
+/* Writes it, whole or not at all. Weights are kept to 1/65535 with 0 and 1 exact, what leaves [0,1]
+ * to 1/65534 of its range, q and k as halves. An error names how many layers, heads or tokens would
+ * fit. */
+HEED_API bool heed_page_write(heed_ctx *c, const heed_page *p, const char *path);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 /* Growing texts, and the small text work that every reader and writer here shares. */
 #include "core/core.h"
+#include "core/os.h"
 #include "io/io.h"
 
 #include <ctype.h>
@@ -48,6 +49,11 @@ void heed_text_free(heed_text *t) {
     if (!t) return;
     heed__free(t->s);
     *t = (heed_text){.c = t->c};
+}
+
+bool heed_text_save(const heed_text *t, const char *path) {
+    if (!t || !path || heed__stopped(t->c)) return false;
+    return heed__os_write(t->c, path, &(heed__piece){t->s, t->n}, 1);
 }
 
 /* Length of the character at text, 0 if there is none in UTF-8. */
@@ -134,4 +140,25 @@ size_t heed_text_edits(const char *a, size_t n, const char *b, size_t m) {
                 d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
         }
     return d[n][m];
+}
+
+bool heed__put_json(heed_text *out, const char *text) {
+    static const char codes[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    size_t n = strlen(text);
+    if (heed__utf8_valid(text, n) < n) {
+        char quoted[HEED__QUOTE];
+        return heed_fail(out->c, HEED_USAGE, "name is wrong: expected UTF-8, found %s",
+                         heed__quote(quoted, text, n));
+    }
+    bool ok = heed_text_put(out, "\"", 1);
+    for (; ok && *text; text++) {
+        const char *code = strchr(codes, *text);
+        if (code)
+            ok = heed_text_add(out, "\\%c", letters[code - codes]);
+        else if ((unsigned char)*text < 0x20)
+            ok = heed_text_add(out, "\\u%04x", *text);
+        else
+            ok = heed_text_put(out, text, 1);
+    }
+    return ok && heed_text_put(out, "\"", 1);
 }
