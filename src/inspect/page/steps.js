@@ -161,13 +161,14 @@
     const learnControls = () => {
         const list = lesson.learn.steps || lesson.learn, said = heed.el("output");
         const slider = heed.el("input", {type: "range", min: 0, max: list.length - 1, step: 1, "aria-label": "step of learning", oninput: () => show(Number(slider.value))});
+        const tell = (k) => { said.textContent = `step ${list[k].step}, loss ${Number(list[k].loss).toPrecision(3)}`; };
         const show = (k) => {
             for (const name of GIVEN) if (list[k][name]) s.model[name] = heed.stepsMath.copy(list[k][name]);
-            said.textContent = `step ${list[k].step}, loss ${Number(list[k].loss).toPrecision(3)}`;
+            tell(k);
             heed.redraw();
         };
         slider.value = String(list.length - 1);
-        said.textContent = `${list.length} moments`;
+        tell(list.length - 1);
         return heed.el("label", {class: "field"}, heed.el("span", {text: "learning"}), slider, said);
     };
     const controls = () => {
