@@ -23,6 +23,7 @@ static const struct {
     {"Look", &cmd_plot},
     {NULL, &cmd_compare},
     {NULL, &cmd_info},
+    {NULL, &cmd_graph},
     {"Check", &cmd_gradcheck},
     {NULL, &cmd_bench},
     {NULL, &cmd_doctor},
