@@ -11,7 +11,8 @@ static const heed_option options[] = {
     CHOICE("cell", "none", "none|rnn|gru|lstm",
            "recurrent layers instead of blocks of attention, without positions"),
     CELL_MORE,
-    YES("scale-residual", "start sublayers' outputs at init-std / sqrt(2 layers)"),
+    YES("scale-residual", "start sublayers' outputs at residual-std / sqrt(2 layers)"),
+    NUMBER("residual-std", "0", 0, 1, "standard deviation for that; 0: init-std"),
     /* Pre-norm bears three times the rate that the trainings share: 2.10 against 2.38 in validation
      * loss after 300 default steps on a book. */
     RATE("0.003"),
@@ -23,6 +24,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
                        .causal = true,
                        .recurrent = !model_is(f, "cell", "none"),
                        .scale_residual = heed_config_bool(f, "scale-residual"),
+                       .residual_std = heed_config_real(f, "residual-std"),
                        .final_norm = heed_config_bool(f, "final-norm")};
     if (!transformer_init(&m->body, s, f, kind)) return false;
     if (kind.recurrent) heed_rnn_init(&m->rnn, s, "decoder", model_cells(f, m->body.stack.width));

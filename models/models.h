@@ -10,8 +10,8 @@
  * head; rnn: the same embeddings, encoder.* and decoder.* as PyTorch's layers, bridge.N,
  * decoder.attend.{w u score query key value} head. Probes: encoder.N.attn.weights,
  * decoder.N.attn.weights, decoder.N.cross.weights (B,heads,T,S); rnn: decoder.attend.weights
- * (B,T,S). textcls and tag: embed.token.weight embed.position.weight, encoder.* (recurrent: as
- * PyTorch's layer) norm head. */
+ * (B,T,S), or decoder.context.weights of the fixed c. textcls and tag: embed.token.weight
+ * embed.position.weight, encoder.* (recurrent: as PyTorch's layer) norm head. */
 #ifndef MODELS_H
 #define MODELS_H
 
@@ -52,6 +52,8 @@ heed_tensor *picture_logits(const void *self, heed_tape *t, heed_tensor *x);
 /* Vision transformer. Dosovitskiy et al. 2021. x (B,size,size,channels) -> (B,n+1,d), what the last
  * block gives for [CLS] and the n patches, row by row; (B,n,d) without [CLS]. */
 heed_tensor *vit_encode(const vit *m, heed_tape *t, heed_tensor *x);
+/* Patches from top to bottom, and from left to right. */
+void vit_grid(const vit *m, int *rows, int *cols);
 
 /* Sequence to sequence: self is a seq2seq or an rnn. Source (B,S), pad (B,S) or NULL, ids (B,T),
  * the target shifted right: [CLS] and its tokens but the last -> logits (B,T,V) of the tokens that

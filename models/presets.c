@@ -33,8 +33,8 @@ const model_preset model_presets[] = {
     {"nanogpt-cpu", "gpt", "nanoGPT's recipe for a CPU: char, 2000 steps",
      "tokenizer=char layers=4 heads=4 width=128 ff=512 block=64 batch=12 steps=2000 "
      "optimizer=adamw lr=1e-3 lr-min=1e-4 schedule=cosine warmup=100 beta1=0.9 beta2=0.99 "
-     "decay=0.1 clip=1 dropout=0 bias=false scale-residual=true split=tail val-split=0.1 "
-     "eval-batches=0"},
+     "decay=0.1 clip=1 dropout=0 bias=false scale-residual=true init-std=0.08 residual-std=0.02 "
+     "split=tail val-split=0.1 eval-batches=0"},
     {"gpt-tiny", "gpt", "benchmark workload",
      PLAIN "layers=4 heads=4 width=128 ff=512 block=64 batch=12 vocab=65"},
     {"gpt-baby", "gpt", "benchmark workload",

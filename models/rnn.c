@@ -17,6 +17,7 @@ struct rnn {
     heed_rnn encoder, decoder;
     heed_linear bridge[HEED_RNN_LAYERS]; /* W, b of s_0; w NULL: s_0 is the last state */
     bool fixed;                          /* no attention: one c for all steps */
+    const char *context;                 /* the name of that c */
     char init[32];                       /* "": the layers' own */
     heed_attend attend;
     heed_linear head;
@@ -38,8 +39,9 @@ static const heed_option options[] = {
     WHOLE("value-width", "0", 0, 1 << 16, "values projected to this width; 0: as they are"),
     NUMBER("dropout", "0", 0, 0.99, "of embeddings and between layers"),
     INIT_STD("0"),
-    PAIR_OPTIONS("true", "0"),
-    RATE("0.002"),
+    PAIR_OPTIONS("true"),
+    RATE("0.003"),
+    WARMUP("0.1"),
     {0}};
 
 /* ---- parameters ---- */
@@ -97,6 +99,8 @@ static bool init_layers(rnn *m, heed_store *s, const heed_config *f) {
     int input = width * ways(m), context = value && !m->fixed ? value : input;
     heed_scope(s, "decoder");
     if (!m->fixed) heed_attend_init(&m->attend, s, "attend", attend_args(m, f, width, input));
+    m->context = heed_scope(s, "context");
+    heed_unscope(s);
     heed_rnn_init(&m->decoder, s, "", layers_args(m, f, width + context));
     heed_unscope(s);
     heed_linear_init(
@@ -111,6 +115,7 @@ static bool init_layers(rnn *m, heed_store *s, const heed_config *f) {
 typedef struct {
     heed_memory memory;
     heed_tensor *context;                /* (B,1,h): c, without attention */
+    heed_tensor *source, *pad;           /* that was read, or NULL: decoding does without */
     heed_tensor *state[HEED_RNN_LAYERS]; /* (B,S): s_0, or s so far */
 } reading;
 
@@ -135,6 +140,8 @@ static bool encode(const rnn *m, heed_tape *t, heed_tensor *ids, heed_tensor *pa
     x = heed_drop_apply(&m->source_drop, t, x);
     x = heed_rnn_apply(&m->encoder, t, x, pad, NULL, last);
     if (!x) return false;
+    out->source = ids;
+    out->pad = pad;
     for (int i = 0; i < m->encoder.args.layers; i++) {
         out->state[i] = ends(m, t, last, i);
         if (m->bridge[i].w)
@@ -166,8 +173,24 @@ static heed_tensor *step(const rnn *m, heed_tape *t, heed_tensor *y, heed_tensor
     return heed_concat(t, 2, 2, (heed_tensor *[]){s, c});
 }
 
+/* Where the fixed c comes from, as weights (B,T,S) like those of attention: from the last h of each
+ * direction, half of it each where there are two, at every step. */
+static void note_context(const rnn *m, heed_tape *t, const reading *r, int steps) {
+    int rows = r->source->shape[0], len = r->source->shape[1];
+    heed_tensor *w = heed_input(t, NULL, 3, (int[]){rows, steps, len});
+    for (int i = 0; w && i < rows * steps; i++) {
+        const int32_t *there = r->pad ? r->pad->i + i / steps * len : NULL;
+        int last = len - 1;
+        while (there && last > 0 && !there[last]) last--;
+        for (int way = 0; way < ways(m); way++)
+            w->x[i * len + (way ? 0 : last)] += 1 / (heed_real)ways(m);
+    }
+    heed_note(heed_at(t, m->context), w, "weights");
+}
+
 /* The same c at every step, so that all steps are one call. */
 static heed_tensor *fixed_steps(const rnn *m, heed_tape *t, heed_tensor *y, reading *r) {
+    if (r->source && heed_tape_mode(t) != HEED_TRAIN) note_context(m, t, r, y->shape[1]);
     heed_tensor *zeros = heed_input(t, NULL, 3, (int[]){1, y->shape[1], 1});
     return step(m, t, y, heed_add(t, r->context, zeros), r);
 }

@@ -12,12 +12,13 @@ const char *stack_init_or(const block_stack *m, const char *otherwise) {
  * additions. */
 void stack_read(block_stack *m, const heed_config *f, stack_kind kind) {
     double std = heed_config_real(f, "init-std");
+    double out = kind.residual_std > 0 ? kind.residual_std : std;
     m->layers = model_int(f, "layers");
     m->width = model_int(f, "width");
     if (std <= 0) return;
     snprintf(m->init, sizeof m->init, "normal:%.9g", std);
     snprintf(m->out_init, sizeof m->out_init, "normal:%.9g",
-             kind.scale_residual ? std / sqrt(2 * m->layers) : std);
+             kind.scale_residual ? out / sqrt(2 * m->layers) : out);
 }
 
 static heed_mha_args attention_args(const block_stack *m, const heed_config *f, bool causal) {

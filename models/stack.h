@@ -38,8 +38,9 @@ typedef struct {
     const char *name; /* of the blocks: "encoder" */
     bool causal;
     bool recurrent;      /* recurrent layers stand instead of the blocks, and no positions */
-    bool scale_residual; /* projections onto the residual stream start at init-std / sqrt(2 layers)
-                          */
+    bool scale_residual; /* projections onto the residual stream start at residual_std / sqrt(2
+                            layers) */
+    double residual_std; /* 0: init-std */
     bool final_norm;
 } stack_kind;
 

@@ -138,6 +138,10 @@ heed_tensor *vit_encode(const vit *m, heed_tape *t, heed_tensor *x) {
     return stack_apply(&m->stack, t, heed_drop_apply(&m->drop, t, x), NULL, NULL);
 }
 
+void vit_grid(const vit *m, int *rows, int *cols) {
+    *rows = *cols = m->base.size / m->patch.args.size[0];
+}
+
 /* Eq. 4: the norm of the CLS token alone; nothing reads the others'. */
 static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x) {
     const vit *m = (const vit *)(const void *)base;

@@ -10,44 +10,50 @@ enum { LABEL = 64 };
 
 /* ---- weights ---- */
 
-static int layers_of(const heed_run *r) {
+int alignment_layers(const heed_run *r) {
     if (r->model != &heed_model_seq2seq) return 1;
     int64_t own = heed_config_int(r->config, "decoder-layers");
     return (int)(own ? own : heed_config_int(r->config, "layers"));
 }
 
+static bool has_fixed_context(const heed_run *r) {
+    return r->model == &heed_model_rnn &&
+           strcmp(heed_config_text(r->config, "attention"), "none") == 0;
+}
+
+int alignment_rows(const translator *k) { return k->about.count + k->about.ended; }
+
 static void path_of(const heed_run *r, int layer, char path[64]) {
     if (r->model == &heed_model_seq2seq)
         snprintf(path, 64, "decoder.%d.cross.weights", layer - 1);
     else
-        snprintf(path, 64, "decoder.attend.weights");
+        snprintf(path, 64, "decoder.%s.weights", has_fixed_context(r) ? "context" : "attend");
 }
 
-/* The target is read once more as in training, with the weights kept: (1,h,T,S) or (1,T,S). */
-static const heed_tensor *look(const translator *k, const alignment *a) {
+const heed_tensor *alignment_weights(const heed_run *r, int layer) {
+    char path[64];
+    path_of(r, layer, path);
+    const heed_tensor *w = heed_probe_find(r->tape, path);
+    if (!w) heed_fail(r->c, HEED_FAILED, "the model shows no attention: %s", path);
+    return w;
+}
+
+bool alignment_look(const translator *k, int layer) {
     const heed_run *r = k->run;
     heed_tape *t = r->tape;
-    char path[64];
-    int32_t *ids = malloc((size_t)a->rows * sizeof *ids);
-    if (!ids) {
-        heed_fail(r->c, HEED_FAILED, "no memory for %d tokens", a->rows);
-        return NULL;
-    }
+    char path[64] = "decoder.*.weights";
+    int rows = alignment_rows(k);
+    int32_t *ids = malloc((size_t)rows * sizeof *ids);
+    if (!ids) return heed_fail(r->c, HEED_FAILED, "no memory for %d tokens", rows);
     ids[0] = k->how.begin;
-    memcpy(ids + 1, k->ids, ((size_t)a->rows - 1) * sizeof *ids);
-    path_of(r, a->layer, path);
+    memcpy(ids + 1, k->ids, ((size_t)rows - 1) * sizeof *ids);
+    if (layer) path_of(r, layer, path);
     heed_probe(t, path, false);
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_tensor *source = heed_ids(t, k->source.ids, 1, a->cols);
-    pair_logits(r->self, t, source, NULL, heed_ids(t, ids, 1, a->rows));
-    const heed_tensor *w = heed_probe_find(t, path);
+    heed_tensor *source = heed_ids(t, k->source.ids, 1, (int)k->source.count);
+    bool ok = pair_logits(r->self, t, source, NULL, heed_ids(t, ids, 1, rows)) != NULL;
     free(ids);
-    if (!w)
-        heed_fail(r->c, HEED_USAGE,
-                  "the model has no attention to show: %s: expected a run of seq2seq, or of rnn "
-                  "with attention",
-                  path);
-    return w;
+    return ok;
 }
 
 /* head 0: the mean over all. */
@@ -89,15 +95,17 @@ static bool take_labels(const translator *k, alignment *a) {
 
 bool alignment_of(const translator *k, int layer, int head, alignment *out) {
     heed_ctx *c = k->run->c;
-    *out = (alignment){.rows = k->about.count + k->about.ended,
+    *out = (alignment){.rows = alignment_rows(k),
                        .cols = (int)k->source.count,
-                       .layers = layers_of(k->run)};
+                       .layers = alignment_layers(k->run),
+                       .fixed = has_fixed_context(k->run)};
     out->layer = layer ? layer : out->layers;
     if (out->layer > out->layers)
         return heed_fail(c, HEED_USAGE, "--layer %d: expected 1 to %d, or 0 for the last", layer,
                          out->layers);
     if (out->rows < 1) return heed_fail(c, HEED_FAILED, "the model made no token to look at");
-    const heed_tensor *w = look(k, out);
+    const heed_tensor *w =
+        alignment_look(k, out->layer) ? alignment_weights(k->run, out->layer) : NULL;
     bool ok = w && take_weights(c, w, head, out) && take_labels(k, out);
     heed_unprobe(k->run->tape);
     return ok;
@@ -123,7 +131,9 @@ static heed_heatmap map_of(const alignment *a, const char *title) {
 }
 
 bool alignment_print(heed_ctx *c, const alignment *a) {
-    heed_heatmap map = map_of(a, "attention: a row for each token made, over the source");
+    heed_heatmap map =
+        map_of(a, a->fixed ? "no attention: one context, of the encoder's last states, for all"
+                           : "attention: a row for each token made, over the source");
     heed_text text = {.c = c};
     map.terminal = terminal_kind(stdout);
     map.width = terminal_width();

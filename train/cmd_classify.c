@@ -32,30 +32,15 @@ typedef struct {
 
 /* ---- one picture ---- */
 
-/* Grey with alpha counts as grey, colour with alpha as colour. */
-static bool fit_channels(classifier *k, const char *name, heed_picture *p) {
-    int own = p->channels < 3 ? 1 : 3, wanted = k->view.channels;
-    static const char *const words[] = {"", "grey", "", "colour"};
-    if (own != wanted && !k->convert)
-        return heed_fail(k->p->c, HEED_DATA,
-                         "channels do not fit the run: %s: expected %d (%s), found %d (%s); hint: "
-                         "--convert",
-                         name, wanted, words[wanted], own, words[own]);
-    return heed_picture_convert(p, wanted) == HEED_OK ||
-           heed_fail(k->p->c, HEED_FAILED, "no memory for %s", name);
-}
-
 /* Logits of a picture, on the run's tape; NULL in error. */
 static heed_tensor *logits_of(classifier *k, const heed_picture *p) {
     const heed_view *v = &k->view;
     heed_tape *t = k->run->tape;
-    size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
-    heed_real *x = malloc((n + heed_view_work(p, v)) * sizeof *x);
-    if (!x) {
+    heed_real *x;
+    if (!picture_input(v, p, &x)) {
         heed_fail(k->p->c, HEED_FAILED, "no memory for a picture");
         return NULL;
     }
-    heed_picture_view(p, v, NULL, NULL, x, x + n);
     heed_tape_begin(t, HEED_EVAL, 0);
     heed_tensor *input = heed_input(t, x, 4, (int[]){1, v->size, v->size, v->channels});
     heed_tensor *y = picture_logits(k->run->self, t, input);
@@ -116,7 +101,8 @@ static bool write_overlay(classifier *k, const heed_picture *p) {
 static bool classify(classifier *k, const char *name, heed_picture *p) {
     int top = (int)heed_config_int(k->p->flags, "top");
     bool draws = *heed_config_text(k->p->flags, "overlay");
-    heed_tensor *y = fit_channels(k, name, p) ? logits_of(k, p) : NULL;
+    heed_tensor *y =
+        picture_fits(k->p->c, p, k->view.channels, k->convert, name) ? logits_of(k, p) : NULL;
     if (y) {
         guesses_of(y->x, k->classes, k->guesses);
         if (top > k->classes) top = k->classes;

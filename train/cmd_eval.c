@@ -21,6 +21,15 @@ static const heed_option options[] = {
     {"most", HEED_INT, "0", 0, 1e12, NULL, "pairs: translate at most so many; 0: all", "Decoding"},
     {"translations", HEED_TEXT, "", 0, 0, NULL,
      "pairs: write source, what was made and what was right, parted by tabs", "Decoding"},
+    {"by-length", HEED_INT, "0", 0, 1 << 20, NULL,
+     "pairs: exact matches by tokens of the source, so many lengths a row; 0: no table",
+     "Measures of pairs"},
+    {"alignment", HEED_CHOICE, "none", 0, 0, "none|diagonal|anti|fields",
+     "pairs: how often the attention of a token made peaks at its own place in the source, at that "
+     "place from the end, or inside the field that it writes",
+     "Measures of pairs"},
+    {"within", HEED_INT, "1", 0, 1 << 20, NULL, "so many places off the diagonal are right",
+     "Measures of pairs"},
     {0}};
 
 void share_interval(double right, double all, double *low, double *high) {
@@ -64,10 +73,14 @@ const command cmd_eval = {
         "tab, and the right word. For pictures, classes are matched by name; the result has a\n"
         "table of classes (found: the share of its pictures that were named so; precision:\n"
         "how often the name was right) and what was taken for what. For pairs of texts, all\n"
-        "sources are translated, too: BLEU (as sacreBLEU counts it, 13a), and exact matches.",
+        "sources are translated, too: BLEU (as sacreBLEU counts it, 13a), and exact matches.\n"
+        "--alignment fields reads where the fields stand from DATA's third column, as\n"
+        "\"9-13 0-5 6-7\": bytes of the source, the end not counted, for each run of letters\n"
+        "and digits of the target.",
     .examples = "  heed eval runs/book\n"
                 "  heed eval runs/book other.txt --json\n"
                 "  heed eval runs/french --beam 5 --translations made.tsv\n"
+                "  heed eval runs/reversed test.tsv --by-length 5 --alignment anti\n"
                 "  heed eval runs/digits --confusion confusion.png --mistakes mistakes.png\n",
     .options = options,
     .computes = true,

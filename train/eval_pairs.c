@@ -1,7 +1,7 @@
 /* eval_pairs.c -- heed eval of a model of pairs of texts: loss by the true targets, and how good
  * the targets are that it makes itself. */
 #include "files.h"
-#include "pairs.h"
+#include "peaks.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,6 +11,8 @@ typedef struct {
     size_t count, exact, open; /* open: without an end */
     double log_probability;    /* sum */
     heed_bleu bleu;
+    by_length lengths;
+    peaks peaks;
 } quality;
 
 /* ---- translating ---- */
@@ -36,8 +38,11 @@ static bool judge(translator *k, const heed_pair *pair, FILE *out, quality *q) {
               heed_text_put(&reference, pair->target, pair->target_n) &&
               heed_bleu_add(c, &q->bleu, made.s, reference.s);
     if (ok) {
+        bool exact = is_exact(k, pair);
         q->count++;
-        q->exact += is_exact(k, pair);
+        q->exact += exact;
+        by_length_add(&q->lengths, k, exact);
+        ok = peaks_add(&q->peaks, k, pair);
         q->open += !k->about.ended;
         q->log_probability += k->about.log_probability;
         if (out)
@@ -71,7 +76,8 @@ static bool judge_all(program *p, translator *k, const heed_pairs *pairs, FILE *
 static bool judge_and_write(program *p, heed_run *r, const heed_pairs *pairs, quality *q) {
     const char *path = heed_config_text(p->flags, "translations");
     translator k;
-    bool ok = translator_open(&k, r, p->flags);
+    bool ok = translator_open(&k, r, p->flags) && by_length_open(&q->lengths, r, p->flags) &&
+              peaks_open(&q->peaks, r, p->flags);
     FILE *out = ok && *path ? fopen(path, "w") : NULL;
     if (ok && *path && !out) ok = heed_fail(p->c, HEED_FAILED, "cannot write %s", path);
     k.cuts = k.quiet = true;
@@ -86,15 +92,17 @@ static bool judge_and_write(program *p, heed_run *r, const heed_pairs *pairs, qu
 
 static void print_object(program *p, const char *what, const measures *m, const quality *q) {
     double n = (double)q->count;
-    print_json(p, json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:[o,o], s:o, s:o, s:o, s:I, s:I}",
-                            "data", what, "pairs", (json_int_t)q->count, "loss",
-                            json_number(m->loss), "perplexity", json_number(m->perplexity),
-                            "bits_per_byte", json_number(m->bits_per_byte), "token_accuracy",
-                            json_number(m->accuracy), "token_accuracy_95", json_number(m->low),
-                            json_number(m->high), "bleu", json_number(heed_bleu_of(&q->bleu)),
-                            "exact", json_number((double)q->exact / n), "log_probability",
-                            json_number(q->log_probability / n), "unended", (json_int_t)q->open,
-                            "tokens", (json_int_t)m->items));
+    json_t *o = json_pack(
+        "{s:s, s:I, s:o, s:o, s:o, s:o, s:[o,o], s:o, s:o, s:o, s:I, s:I}", "data", what, "pairs",
+        (json_int_t)q->count, "loss", json_number(m->loss), "perplexity",
+        json_number(m->perplexity), "bits_per_byte", json_number(m->bits_per_byte),
+        "token_accuracy", json_number(m->accuracy), "token_accuracy_95", json_number(m->low),
+        json_number(m->high), "bleu", json_number(heed_bleu_of(&q->bleu)), "exact",
+        json_number((double)q->exact / n), "log_probability", json_number(q->log_probability / n),
+        "unended", (json_int_t)q->open, "tokens", (json_int_t)m->items);
+    json_object_set_new(o, "by_length", by_length_json(&q->lengths));
+    json_object_set_new(o, "alignment", peaks_json(&q->peaks));
+    print_json(p, o);
 }
 
 static void print_measures(program *p, const char *what, const measures *m, const quality *q) {
@@ -118,6 +126,8 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     printf("  BLEU             %.2f\n", heed_bleu_of(&q->bleu));
     printf("  log probability  %.4f a target\n", q->log_probability / n);
     if (q->open) printf("  without an end   %s\n", with_commas(text, q->open));
+    by_length_print(&q->lengths);
+    peaks_print(&q->peaks);
 }
 
 static void evaluate(program *p, const char *what, const heed_config *f, heed_run *r,
@@ -126,11 +136,14 @@ static void evaluate(program *p, const char *what, const heed_config *f, heed_ru
         heed_evaluate(r->tape, r->model, r->self, pairs, (int)heed_config_int(f, "batch"));
     measures m = measure(&s);
     quality q = {0};
-    if (heed_state(p->c) != HEED_OK || !judge_and_write(p, r, pairs, &q)) return;
-    if (heed_config_bool(p->flags, "json"))
-        print_object(p, what, &m, &q);
-    else
-        print_measures(p, what, &m, &q);
+    if (heed_state(p->c) == HEED_OK && judge_and_write(p, r, pairs, &q)) {
+        if (heed_config_bool(p->flags, "json"))
+            print_object(p, what, &m, &q);
+        else
+            print_measures(p, what, &m, &q);
+    }
+    by_length_close(&q.lengths);
+    peaks_close(&q.peaks);
 }
 
 heed_pairs *judged_pairs(program *p, const task *k, heed_config *f, const heed_run *r,

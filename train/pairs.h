@@ -32,8 +32,9 @@ const char *label_list(const heed_pairs_info *a, char text[160]); /* "neg, pos";
      "probable token",                                                                             \
      "Decoding"},                                                                                  \
     {                                                                                              \
-        "length-penalty", HEED_REAL, "0.6", 0, 100, NULL,                                          \
-            "beam: how much longer targets are favoured, log p / ((5 + n) / 6)^x; 0: not",         \
+        "length-penalty", HEED_REAL, "0", 0, 100, NULL,                                            \
+            "beam: how much longer targets are favoured, log p / ((5 + n) / 6)^x; 0: not, the "    \
+            "most probable target wins; 0.6 is usual for sentences",                               \
             "Decoding"                                                                             \
     }
 
@@ -45,9 +46,11 @@ typedef struct {
     bool cuts, quiet;   /* a source that is too long is cut; unknown tokens are not told */
     heed_tokens source; /* of the source at hand, its [SEP] included */
 } translator;
-/* f: settings that hold DECODING. */
+/* f: settings that hold DECODING; NULL: the most probable token each time. */
 bool translator_open(translator *k, heed_run *r, const heed_config *f);
 void translator_close(translator *k);
+/* Reads a text as a source, no more. */
+bool translator_read(translator *k, const char *text, size_t n);
 /* Translates a text: ids, about and source are of it. */
 bool translate(translator *k, const char *text, size_t n);
 bool translated_text(const translator *k, heed_text *out); /* appends the target at hand */
@@ -58,10 +61,18 @@ typedef struct {
     int rows, cols;     /* target tokens and, if it ended, [SEP]; source tokens with [SEP] */
     int layers, heads;  /* of the model; 1 each for rnn */
     int layer;          /* of the weights, from 1 */
+    bool fixed;         /* no attention, but where the one context of all steps comes from */
     heed_real *weights; /* (rows,cols): the mean over the heads, or the head asked for */
     char *memory;       /* of the labels */
     const char **row_label, **col_label;
 } alignment;
+int alignment_layers(const heed_run *r); /* of the decoder that attend to the source; 1: rnn */
+int alignment_rows(const translator *k); /* of the target at hand; 0: no token was made */
+/* Reads the target at hand once more as in training, and keeps the weights of a layer, or of all
+ * (0), until heed_unprobe; */
+bool alignment_look(const translator *k, int layer);
+/* those of one, from 1: (1,h,T,S) or (1,T,S), T tokens made and [SEP] if it ended. */
+const heed_tensor *alignment_weights(const heed_run *r, int layer);
 /* Of the target at hand. layer, head from 1; 0: the last layer, the mean over the heads. */
 bool alignment_of(const translator *k, int layer, int head, alignment *out);
 void alignment_free(alignment *a);
@@ -75,6 +86,15 @@ void eval_pairs(program *p, const task *k, heed_config *f, heed_run *r); /* eval
 heed_pairs *judged_pairs(program *p, const task *k, heed_config *f, const heed_run *r,
                          char what[512]);
 void eval_labels(program *p, const task *k, heed_config *f, heed_run *r); /* eval_labels.c */
+/* A text as textcls and tag read it, with [SEP] at its end (labelled.c). Zero-initialise, with
+ * tokens.c set. */
+typedef struct {
+    heed_tokens tokens; /* begin and end: bytes of the text */
+    size_t *first;      /* tag: the first token of each word */
+    size_t words, room;
+} labelled_text;
+bool labelled_read(labelled_text *k, const heed_run *r, const char *text, size_t n);
+void labelled_free(labelled_text *k);
 /* heed classify of a run of textcls or tag (classify_text.c). */
 void classify_texts(program *p, heed_run *r);
 

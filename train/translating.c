@@ -9,10 +9,10 @@ const heed_tokenizer *source_tokenizer(const heed_run *r) {
 }
 
 static pair_decoding decoding_of(const heed_config *f, heed_specials s) {
-    pair_decoding a = {.begin = s.cls,
-                       .end = s.sep,
-                       .beam = (int)heed_config_int(f, "beam"),
-                       .length_penalty = heed_config_real(f, "length-penalty")};
+    pair_decoding a = {.begin = s.cls, .end = s.sep};
+    if (!f) return a;
+    a.beam = (int)heed_config_int(f, "beam");
+    a.length_penalty = heed_config_real(f, "length-penalty");
     if (heed_config_has(f, "sample") && heed_config_bool(f, "sample")) {
         a.temperature = heed_config_real(f, "temperature");
         a.top_k = (int)heed_config_int(f, "top-k");
@@ -53,7 +53,8 @@ static void warn_of_unknown(const translator *k, const char *text) {
     }
 }
 
-static bool read_source(translator *k, const char *text, size_t n) {
+bool translator_read(translator *k, const char *text, size_t n) {
+    trim(&text, &n);
     const heed_tokenizer *own = source_tokenizer(k->run);
     int64_t block = heed_config_int(k->run->config, "block");
     k->source.count = 0;
@@ -72,9 +73,9 @@ static bool read_source(translator *k, const char *text, size_t n) {
 
 bool translate(translator *k, const char *text, size_t n) {
     const heed_run *r = k->run;
-    trim(&text, &n);
-    return read_source(k, text, n) && pair_translate(r->self, r->tape, k->source.ids,
-                                                     k->source.count, &k->how, k->ids, &k->about);
+    return translator_read(k, text, n) &&
+           pair_translate(r->self, r->tape, k->source.ids, k->source.count, &k->how, k->ids,
+                          &k->about);
 }
 
 bool translated_text(const translator *k, heed_text *out) {

@@ -88,6 +88,14 @@ typedef struct {
     bool no_qk;               /* without q and k: smaller */
     bool force;               /* whatever the size */
 } heed_page;
+#define HEED_PAGE_WARN  12e6 /* bytes: a warning goes to heed_options.log */
+#define HEED_PAGE_LIMIT 64e6 /* bytes: refused without force */
+/* Bytes that the file will have, at most a few percent more: known before anything is written. */
+HEED_API double heed_page_size(const heed_page *p);
+/* Writes it, whole or not at all. Weights are kept to 1/65535 with 0 and 1 exact, what leaves [0,1]
+ * to 1/65534 of its range, q and k as halves. An error names how many layers, heads or tokens would
+ * fit. */
+HEED_API bool heed_page_write(heed_ctx *c, const heed_page *p, const char *path);
 
 #ifdef __cplusplus
 }

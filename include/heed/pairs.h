@@ -61,10 +61,11 @@ typedef struct {
     uint64_t checksum;
 } heed_pairs_info;
 HEED_API const heed_pairs_info *heed_pairs_about(const heed_pairs *k);
-/* A pair as text: line number and both sides (not zero-terminated). val: of the validation part. */
+/* A pair as text: line number, both sides, and of a TSV the first column that is neither, if any
+ * (not zero-terminated). val: of the validation part. */
 typedef struct {
-    size_t line, source_n, target_n;
-    const char *source, *target;
+    size_t line, source_n, target_n, note_n;
+    const char *source, *target, *note;
 } heed_pair;
 HEED_API bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_pair *out);
 

@@ -10,6 +10,7 @@
 #define HEED_RECORD_H
 
 #include <heed/io.h>
+#include <heed/tape.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +40,7 @@ typedef struct {
     int key, value;    /* widths e and d2 of k and v; 0: unknown */
     double beta;       /* what scores are multiplied by; 0: unknown */
     bool causal, hard;
+    bool additive;              /* raw = v' tanh(q + k), no product. Bahdanau et al. 2015 */
     const heed_real *weights;   /* (heads,Q,K) */
     const heed_real *raw;       /* (heads,Q,K) q k', before scaling, bias and mask */
     const heed_real *scores;    /* (heads,Q,K) after them; -INFINITY where masked */
@@ -56,7 +58,7 @@ typedef struct {
 
 /* What the model said at a query: its best guesses. */
 typedef struct {
-    int axis, query;  /* "row t predicts ..." */
+    int axis, query;  /* "row t predicts ..."; query -1: said of the whole input */
     const char *says; /* "token 5", "the class", "[MASK]": what is predicted there */
     int count;
     const char *const *labels;
@@ -76,6 +78,61 @@ typedef struct {
     const unsigned char *pixels; /* (H,W,C) of the picture that the grid lies on; NULL: none */
     int width, height, channels;
 } heed_record;
+
+/* ---- making one ---- */
+
+/* An empty record, of an unknown step, that owns what is added to it: all that is handed in is
+ * copied, and bytes of labels that are no UTF-8 become "\xE2". Freed by heed_record_free, or with
+ * c. A record filled by hand needs none of this. */
+HEED_API heed_record *heed_record_new(heed_ctx *c);
+HEED_API void heed_record_free(heed_record *r);
+/* These append to a record of heed_record_new; the index of what was added, or -1 on error. */
+HEED_API int heed_record_add_axis(heed_record *r, const heed_record_axis *a);
+HEED_API int heed_record_add_block(heed_record *r, const heed_record_block *b);
+HEED_API int heed_record_add_map(heed_record *r, const heed_record_map *m);
+HEED_API int heed_record_add_guess(heed_record *r, const heed_record_guess *g);
+/* Sets the texts that are not NULL. */
+typedef struct {
+    const char *title, *model, *task, *note;
+} heed_record_texts;
+HEED_API bool heed_record_describe(heed_record *r, heed_record_texts t);
+HEED_API bool heed_record_picture(heed_record *r, const unsigned char *pixels, int width,
+                                  int height, int channels);
+
+/* From a tape: before the pass, probes for what a block holds, of all layers whose path matches
+ * ("decoder.*.attn"); lean: the weights alone. */
+HEED_API void heed_record_probe(heed_tape *t, const char *pattern, bool lean);
+/* After it: the layer of that path as a block. like says what the tape does not know: stack, layer,
+ * axes, beta, causal, hard, additive, and which heads to keep (heads 0: all). item: of the batch;
+ * pad: (K), nonzero where a key is no padding, or NULL. Masked scores become -INFINITY. -1 where
+ * nothing was probed under the path, or on error. */
+HEED_API int heed_record_take(heed_record *r, const heed_tape *t, const heed_record_block *like,
+                              int item, const int32_t *pad);
+
+/* ---- less of one ---- */
+
+/* What is kept; a count of 0, or false: everything. Layers and heads keep their numbers. */
+typedef struct {
+    int layer_count, head_count, tokens; /* tokens: the first ones of each axis that has no grid */
+    const int *layers, *heads;           /* numbers from 0 */
+    bool no_qk;                          /* without q, k, v, raw and scores */
+} heed_record_cut;
+/* A new record; its note says what was cut. HEED_USAGE where nothing would be left. */
+HEED_API heed_record *heed_record_subset(heed_ctx *c, const heed_record *r,
+                                         const heed_record_cut *cut);
+/* Bytes of all its arrays. */
+HEED_API double heed_record_bytes(const heed_record *r);
+
+/* ---- files ---- */
+
+/* One JSON object. Without arrays: all but the numbers, as the NPZ file holds it. */
+HEED_API bool heed_record_json(const heed_record *r, bool arrays, heed_text *out);
+/* path,stack,layer,head,query,key,query_token,key_token,weight: a line a weight, layers and heads
+ * from 1, queries and keys from 0, then the maps. Tokens are quoted. */
+HEED_API bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *path);
+/* NumPy's archive: PATH.weights (heads,Q,K), PATH.raw, .scores, .q, .k, .v, maps.N (Q,K), picture
+ * (H,W,C) of bytes, and record: the JSON object without arrays, in bytes. */
+HEED_API bool heed_record_npz(heed_ctx *c, const heed_record *r, const char *path);
 
 #ifdef __cplusplus
 }

@@ -74,7 +74,7 @@ static bool text_fits(const heed__line *l, const heed__cut text[HEED__SIDES]) {
 
 bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]) {
     heed_pairs *k = l->k;
-    heed__pair p = {.line = l->number};
+    heed__pair p = {.line = l->number, .note = trimmed(l->note)};
     for (int side = 0; side < HEED__SIDES; side++) p.text[side] = trimmed(text[side]);
     if (!text_fits(l, p.text) || !heed__pairs_note(l, p.text[HEED__TARGET]) ||
         !heed__grow(k->c, &k->pairs, &k->room, k->count + 1, sizeof *k->pairs))
@@ -181,8 +181,10 @@ bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_pair *out)
     *out = (heed_pair){.line = p->line,
                        .source_n = p->text[HEED__SOURCE].n,
                        .target_n = p->text[HEED__TARGET].n,
+                       .note_n = p->note.n,
                        .source = p->text[HEED__SOURCE].s,
-                       .target = p->text[HEED__TARGET].s};
+                       .target = p->text[HEED__TARGET].s,
+                       .note = p->note.s};
     return true;
 }
 

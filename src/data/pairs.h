@@ -17,7 +17,7 @@ typedef struct {
 } heed__cut;
 
 typedef struct {
-    heed__cut text[HEED__SIDES];
+    heed__cut text[HEED__SIDES], note; /* note: a further column */
     size_t line;
     bool trains;
     size_t at[HEED__SIDES]; /* the first token of each side, in its stream */
@@ -61,6 +61,7 @@ typedef struct {
     char *s; /* without the end of the line; a reader may write over it */
     size_t n;
     size_t column[HEED__SIDES]; /* where source and target stand, from 0 */
+    heed__cut note;             /* the first further column, if there is one */
 } heed__line;
 
 /* Readers of one line: each adds a pair, or fails with file and line. */

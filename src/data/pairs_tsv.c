@@ -16,9 +16,13 @@ static bool next_column(heed__cut *rest, heed__cut *column) {
 bool heed__pairs_tsv(heed__line *l) {
     heed__cut rest = {l->s, l->n}, column, text[HEED__SIDES] = {{NULL, 0}};
     size_t count = 0;
-    for (; next_column(&rest, &column); count++)
+    l->note = (heed__cut){NULL, 0};
+    for (; next_column(&rest, &column); count++) {
+        bool further = true;
         for (int side = 0; side < HEED__SIDES; side++)
-            if (l->column[side] == count) text[side] = column;
+            if (l->column[side] == count) text[side] = column, further = false;
+        if (further && !l->note.s) l->note = column;
+    }
     if (!text[HEED__SOURCE].s || !text[HEED__TARGET].s)
         return heed__pairs_wrong(l, heed__pairs_form(l->k->a.kind),
                                  count < 2 ? "no tab in it" : "fewer columns than in the header");

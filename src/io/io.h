@@ -17,10 +17,22 @@ const char *heed__quote(char out[HEED__QUOTE], const char *text, size_t n);
 size_t heed__utf8_valid(const char *text, size_t n);
 /* Appends the shortest decimal text that reads back to the same double; nothing for a NaN. */
 bool heed__put_number(heed_text *out, double value);
+/* Appends text as a JSON string; text that is no UTF-8 is an error. */
+bool heed__put_json(heed_text *out, const char *text);
 /* Appends the words of text, broken into lines of at most width columns; `column` is where the
  * first line stands, each later one begins with indent. */
 bool heed__put_wrapped(heed_text *out, const char *text, size_t column, const char *indent,
                        size_t width);
+
+/* Appends base64: RFC 4648, sec. 4, padded, without line breaks. */
+bool heed__put_base64(heed_text *out, const unsigned char *bytes, size_t n);
+
+/* ---- pictures ---- */
+/* A PNG file in memory, of RGB rows; NULL: see c, whose error says name. Free with heed__png_free.
+ */
+unsigned char *heed__png_bytes(heed_ctx *c, const char *name, const unsigned char *rgb, int width,
+                               int height, size_t *n);
+void heed__png_free(unsigned char *png);
 
 /* ---- safetensors ---- */
 /* The file at path, whose n bytes are at hand: takes data (heed__free), also when it fails. */
@@ -41,6 +53,17 @@ json_t *heed__json_read(heed_ctx *c, const char *path);
 json_t *heed__json_parse(heed_ctx *c, const char *path, const char *text, size_t n);
 /* Indented, ends with a newline, whole or not at all. */
 bool heed__json_write(heed_ctx *c, const char *path, const json_t *value);
+
+/* ---- NPZ ---- */
+typedef enum { HEED__NPZ_REAL, HEED__NPZ_INT, HEED__NPZ_BYTE } heed__npz_kind;
+typedef struct {
+    const char *name;
+    heed__npz_kind kind;
+    int dims, shape[HEED_DIMS];
+    const void *data;
+} heed__npz_array;
+/* heed_npz_save of arrays that are no tensors. */
+bool heed__npz_write(heed_ctx *c, const char *path, int count, const heed__npz_array *arrays);
 
 /* ---- CSV: a header, then rows of plain fields (no quotes) ---- */
 typedef struct {

@@ -12,12 +12,21 @@
 #define REAL "<f4"
 #endif
 
-static const void *data_of(const heed_tensor *t) {
-    return t->x ? (const void *)t->x : (const void *)t->i;
+static heed__npz_array array_of(const char *name, const heed_tensor *t) {
+    heed__npz_array a = {.name = name};
+    if (!t) return a;
+    a.kind = t->x ? HEED__NPZ_REAL : HEED__NPZ_INT;
+    a.dims = t->dims;
+    a.data = t->x ? (const void *)t->x : (const void *)t->i;
+    memcpy(a.shape, t->shape, sizeof a.shape);
+    return a;
 }
 
-static size_t bytes_of(const heed_tensor *t) {
-    return t->size * (t->x ? sizeof(heed_real) : sizeof(int32_t));
+static size_t bytes_of(const heed__npz_array *a) {
+    static const size_t each[] = {sizeof(heed_real), sizeof(int32_t), 1};
+    size_t n = each[a->kind];
+    for (int i = 0; i < a->dims; i++) n *= (size_t)a->shape[i];
+    return n;
 }
 
 /* Little-endian, the low n bytes of value. */
@@ -28,13 +37,14 @@ static bool put_number(heed_text *out, uint64_t value, int n) {
 }
 
 /* Magic, version 1.0, length, a Python dictionary padded with blanks to a multiple of 64 bytes. */
-static bool put_header(heed_text *out, const heed_tensor *t) {
+static bool put_header(heed_text *out, const heed__npz_array *a) {
+    static const char *const types[] = {REAL, "<i4", "|u1"};
     heed_text h = {.c = out->c};
-    bool ok = heed_text_add(&h, "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                            t->x ? REAL : "<i4");
-    for (int i = 0; ok && i < t->dims; i++)
-        ok = heed_text_add(&h, "%s%d%s", i ? " " : "", t->shape[i],
-                           i + 1 < t->dims || t->dims == 1 ? "," : "");
+    bool ok =
+        heed_text_add(&h, "{'descr': '%s', 'fortran_order': False, 'shape': (", types[a->kind]);
+    for (int i = 0; ok && i < a->dims; i++)
+        ok = heed_text_add(&h, "%s%d%s", i ? " " : "", a->shape[i],
+                           i + 1 < a->dims || a->dims == 1 ? "," : "");
     ok = ok && heed_text_add(&h, "), }");
     while (ok && (10 + h.n + 1) % 64) ok = heed_text_put(&h, " ", 1);
     ok = ok && heed_text_put(&h, "\n", 1) && heed_text_put(out, "\x93NUMPY\x01\x00", 8) &&
@@ -46,8 +56,9 @@ static bool put_header(heed_text *out, const heed_tensor *t) {
 bool heed_npy_save(heed_ctx *c, const char *path, const heed_tensor *t) {
     if (heed__stopped(c) || !path || !t) return false;
     heed_text header = {.c = c};
-    bool ok = put_header(&header, t);
-    heed__piece pieces[] = {{header.s, header.n}, {data_of(t), bytes_of(t)}};
+    heed__npz_array a = array_of(path, t);
+    bool ok = put_header(&header, &a);
+    heed__piece pieces[] = {{header.s, header.n}, {a.data, bytes_of(&a)}};
     ok = ok && heed__os_write(c, path, pieces, 2);
     heed_text_free(&header);
     return ok;
@@ -58,8 +69,7 @@ bool heed_npy_save(heed_ctx *c, const char *path, const heed_tensor *t) {
 enum { ZIP_LIMIT = 0x7FFFFFFF, ZIP_ENTRIES = 65535 };
 
 typedef struct {
-    const char *name;
-    const heed_tensor *t;
+    heed__npz_array a;
     heed_text head; /* local file header, then the array's own header */
     uint32_t crc;
     uint64_t size, offset; /* of header and data; of head in the file */
@@ -71,21 +81,21 @@ static bool put_common(heed_text *out, const member *m) {
     return put_number(out, 20, 2) && put_number(out, 0x800, 2) && put_number(out, 0, 2) &&
            put_number(out, 0x210000, 4) && put_number(out, m->crc, 4) &&
            put_number(out, m->size, 4) && put_number(out, m->size, 4) &&
-           put_number(out, strlen(m->name) + 4, 2) && put_number(out, 0, 2);
+           put_number(out, strlen(m->a.name) + 4, 2) && put_number(out, 0, 2);
 }
 
 static bool put_name(heed_text *out, const member *m) {
-    return heed_text_add(out, "%s.npy", m->name);
+    return heed_text_add(out, "%s.npy", m->a.name);
 }
 
 static bool put_local(member *m, uint64_t offset) {
     heed_text npy = {.c = m->head.c};
-    bool ok = put_header(&npy, m->t);
+    bool ok = put_header(&npy, &m->a);
     if (ok) {
         m->offset = offset;
-        m->size = npy.n + bytes_of(m->t);
+        m->size = npy.n + bytes_of(&m->a);
         uLong crc = crc32_z(0, (const Bytef *)npy.s, npy.n);
-        if (bytes_of(m->t)) crc = crc32_z(crc, data_of(m->t), bytes_of(m->t));
+        if (bytes_of(&m->a)) crc = crc32_z(crc, m->a.data, bytes_of(&m->a));
         m->crc = (uint32_t)crc;
         ok = heed_text_put(&m->head, "PK\3\4", 4) && put_common(&m->head, m) &&
              put_name(&m->head, m) && heed_text_put(&m->head, npy.s, npy.n);
@@ -115,14 +125,15 @@ static bool refuse(heed_ctx *c, const char *path, const char *name, const char *
 static bool add_member(heed_ctx *c, const char *path, member *members, size_t i, uint64_t *offset) {
     member *m = &members[i];
     m->head.c = c;
-    if (!m->name || !m->t)
-        return refuse(c, path, m->name ? m->name : "?", "expected name and data");
+    if (!m->a.name || (!m->a.data && bytes_of(&m->a)))
+        return refuse(c, path, m->a.name ? m->a.name : "?", "expected name and data");
     for (size_t k = 0; k < i; k++)
-        if (strcmp(members[k].name, m->name) == 0) return refuse(c, path, m->name, "named twice");
-    if (bytes_of(m->t) > ZIP_LIMIT || *offset > ZIP_LIMIT || strlen(m->name) > 1000)
-        return refuse(c, path, m->name, "more than 2 GB; hint: write several files");
+        if (strcmp(members[k].a.name, m->a.name) == 0)
+            return refuse(c, path, m->a.name, "named twice");
+    if (bytes_of(&m->a) > ZIP_LIMIT || *offset > ZIP_LIMIT || strlen(m->a.name) > 1000)
+        return refuse(c, path, m->a.name, "more than 2 GB; hint: write several files");
     if (!put_local(m, *offset)) return false;
-    *offset += m->head.n + bytes_of(m->t);
+    *offset += m->head.n + bytes_of(&m->a);
     return true;
 }
 
@@ -134,7 +145,7 @@ static bool write_archive(heed_ctx *c, const char *path, const member *members, 
     for (size_t i = 0; ok && i < count; i++) {
         const member *m = &members[i];
         pieces[2 * i] = (heed__piece){m->head.s, m->head.n};
-        pieces[2 * i + 1] = (heed__piece){data_of(m->t), bytes_of(m->t)};
+        pieces[2 * i + 1] = (heed__piece){m->a.data, bytes_of(&m->a)};
         ok = put_directory(&directory, m);
     }
     ok = ok && put_end(&directory, count, offset);
@@ -145,21 +156,31 @@ static bool write_archive(heed_ctx *c, const char *path, const member *members, 
     return ok;
 }
 
-bool heed_npz_save(heed_ctx *c, const char *path, int count, const char *const *names,
-                   const heed_tensor *const *tensors) {
-    if (heed__stopped(c) || !path) return false;
-    if (count < 0 || count > ZIP_ENTRIES || (count && (!names || !tensors)))
+bool heed__npz_write(heed_ctx *c, const char *path, int count, const heed__npz_array *arrays) {
+    if (count < 0 || count > ZIP_ENTRIES)
         return heed_fail(c, HEED_USAGE, "cannot write %s: expected 0 to %d arrays, found %d", path,
                          ZIP_ENTRIES, count);
     member *members = heed__alloc_array(c, (size_t)count, sizeof *members);
     bool ok = members != NULL;
     uint64_t offset = 0;
     for (size_t i = 0; ok && i < (size_t)count; i++) {
-        members[i] = (member){.name = names[i], .t = tensors[i]};
+        members[i] = (member){.a = arrays[i]};
         ok = add_member(c, path, members, i, &offset);
     }
     ok = ok && write_archive(c, path, members, (size_t)count, offset);
     for (size_t i = 0; members && i < (size_t)count; i++) heed_text_free(&members[i].head);
     heed__free(members);
+    return ok;
+}
+
+bool heed_npz_save(heed_ctx *c, const char *path, int count, const char *const *names,
+                   const heed_tensor *const *tensors) {
+    if (heed__stopped(c) || !path) return false;
+    if (count > 0 && (!names || !tensors)) count = -1;
+    size_t n = count > 0 ? (size_t)count : 0;
+    heed__npz_array *arrays = heed__alloc_array(c, n, sizeof *arrays);
+    for (size_t i = 0; arrays && i < n; i++) arrays[i] = array_of(names[i], tensors[i]);
+    bool ok = arrays && heed__npz_write(c, path, count, arrays);
+    heed__free(arrays);
     return ok;
 }

@@ -27,27 +27,6 @@ static int by_name(const void *a, const void *b) {
 }
 
 /* The shortest escapes, as serde_json writes them. */
-static bool put_json(heed_text *out, const char *text) {
-    static const char codes[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-    size_t n = strlen(text);
-    if (heed__utf8_valid(text, n) < n) {
-        char quoted[HEED__QUOTE];
-        return heed_fail(out->c, HEED_USAGE, "name is wrong: expected UTF-8, found %s",
-                         heed__quote(quoted, text, n));
-    }
-    bool ok = heed_text_put(out, "\"", 1);
-    for (; ok && *text; text++) {
-        const char *code = strchr(codes, *text);
-        if (code)
-            ok = heed_text_add(out, "\\%c", letters[code - codes]);
-        else if ((unsigned char)*text < 0x20)
-            ok = heed_text_add(out, "\\u%04x", *text);
-        else
-            ok = heed_text_put(out, text, 1);
-    }
-    return ok && heed_text_put(out, "\"", 1);
-}
-
 /* "format":"pt" is what loaders of Hugging Face models ask for. */
 static bool put_meta(heed_text *out, const char *const *meta) {
     size_t count = 0, given = 0;
@@ -65,8 +44,8 @@ static bool put_meta(heed_text *out, const char *const *meta) {
     for (size_t i = 0; ok && i < count; i++) {
         if (i && strcmp(pairs[i - 1].key, pairs[i].key) == 0)
             ok = heed_fail(out->c, HEED_USAGE, "metadata key %s is given twice", pairs[i].key);
-        ok = ok && (!i || heed_text_add(out, ",")) && put_json(out, pairs[i].key) &&
-             heed_text_add(out, ":") && put_json(out, pairs[i].value);
+        ok = ok && (!i || heed_text_add(out, ",")) && heed__put_json(out, pairs[i].key) &&
+             heed_text_add(out, ":") && heed__put_json(out, pairs[i].value);
     }
     heed__free(pairs);
     return ok && heed_text_add(out, "}");
@@ -74,7 +53,7 @@ static bool put_meta(heed_text *out, const char *const *meta) {
 
 static bool put_entry(heed_text *out, const heed_entry *e, size_t *offset) {
     const heed_tensor *t = e->tensor;
-    bool ok = heed_text_add(out, ",") && put_json(out, e->name) &&
+    bool ok = heed_text_add(out, ",") && heed__put_json(out, e->name) &&
               heed_text_add(out, ":{\"dtype\":\"" DTYPE "\",\"shape\":[");
     for (int i = 0; ok && i < t->dims; i++)
         ok = heed_text_add(out, "%s%d", i ? "," : "", t->shape[i]);

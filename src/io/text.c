@@ -141,3 +141,24 @@ size_t heed_text_edits(const char *a, size_t n, const char *b, size_t m) {
         }
     return d[n][m];
 }
+
+bool heed__put_json(heed_text *out, const char *text) {
+    static const char codes[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    size_t n = strlen(text);
+    if (heed__utf8_valid(text, n) < n) {
+        char quoted[HEED__QUOTE];
+        return heed_fail(out->c, HEED_USAGE, "name is wrong: expected UTF-8, found %s",
+                         heed__quote(quoted, text, n));
+    }
+    bool ok = heed_text_put(out, "\"", 1);
+    for (; ok && *text; text++) {
+        const char *code = strchr(codes, *text);
+        if (code)
+            ok = heed_text_add(out, "\\%c", letters[code - codes]);
+        else if ((unsigned char)*text < 0x20)
+            ok = heed_text_add(out, "\\u%04x", *text);
+        else
+            ok = heed_text_put(out, text, 1);
+    }
+    return ok && heed_text_put(out, "\"", 1);
+}

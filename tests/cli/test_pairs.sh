@@ -92,8 +92,34 @@ json pairs 6
 run eval rnn other.tsv --json --most 2
 json pairs 2
 
+# Exact matches by length, and where the attention peaks.
+printf 'ab cd\tab-cd\t0-2 3-5\nabc d\tabc-d\t0-3 4-5\n' >spans.tsv
+run train rnn spans.tsv -o spans --val-split 0 --width 32 --batch 2 --steps 150 --block 8
+status 0
+run eval spans spans.tsv --by-length 1 --alignment fields --json
+status 0
+json exact 1.0
+json by_length.0.from 5
+json by_length.0.pairs 2
+json by_length.0.exact 1.0
+json alignment.kind fields
+json alignment.outputs 8
+json alignment.best.share
+json alignment.heads.0.head 1
+run eval spans spans.tsv --by-length 3 --alignment diagonal --within 4
+says "tokens of a source"
+says "within 4 of the diagonal, of 10 tokens made"
+says "  attention "
+run eval rnn pairs.tsv --alignment fields
+refuses 3 "expected a third column"
+printf 'ab cd\tab-cd\t0-2 3-9\n' >wrong.tsv
+run eval spans wrong.tsv --alignment fields
+refuses 3 "line 1 has no fields"
+run eval spans spans.tsv --alignment sideways
+status 2
+
 # A vocabulary for each side; both are kept, and resumed with.
-run train seq2seq pairs.tsv -o two $TINY --layers 1 --heads 2 --ff 32 --no-share-vocab --tokenizer word --source-tokenizer char
+run train seq2seq pairs.tsv -o two $TINY --schedule constant --warmup 0 --layers 1 --heads 2 --ff 32 --no-share-vocab --tokenizer word --source-tokenizer char
 status 0
 warns "source"
 holds test -f two/source-tokenizer/heed-tokenizer.json
@@ -127,7 +153,7 @@ run train rnn pairs.tsv -o both --share-vocab --source-tokenizer word $TINY
 refuses 2 "--source-tokenizer"
 absent both
 
-# A run without attention has none to show.
+# A run without attention shows where its one context comes from.
 run train rnn pairs.tsv -o fixed $TINY --attention none --val-split 0
 status 0
 warns "none for validation"
@@ -135,9 +161,12 @@ hides "perplexity"
 run translate fixed aei
 status 0
 run translate fixed aei --attention
-status 2
-warns "no attention"
-silent
+status 0
+says "no attention"
+run translate fixed aei --attention --json
+json attention.weights.0.0 0.5
+json attention.weights.0.1 0.0
+json attention.weights.0.3 0.5
 run eval fixed --json
 json pairs 48
 

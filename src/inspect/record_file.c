@@ -1,0 +1,152 @@
+/* A record as files: CSV, and NumPy's archive. */
+#include "core/core.h"
+#include "core/os.h"
+#include "io/io.h"
+
+#include <heed/record.h>
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- CSV ---- */
+
+/* In double quotes; a quote is doubled. RFC 4180, sec. 2. */
+static void put_quoted(heed_text *out, const char *text) {
+    heed_text_put(out, "\"", 1);
+    for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
+        heed_text_put(out, text, (size_t)(quote + 1 - text));
+        heed_text_put(out, "\"", 1);
+    }
+    heed_text_add(out, "%s\"", text);
+}
+
+static void put_label(heed_text *out, const heed_record_axis *a, int index) {
+    heed_text_put(out, ",", 1);
+    put_quoted(out, a->labels && a->labels[index] ? a->labels[index] : "");
+}
+
+/* What stands before the queries of a line: names hold neither quotes nor commas. */
+static void put_matrix(heed_text *out, const heed_record *r, const char *head, int queries,
+                       int keys, const heed_real *x) {
+    const heed_record_axis *q = &r->axes[queries], *k = &r->axes[keys];
+    char number[HEED__NUMBER];
+    for (int i = 0; i < q->count; i++)
+        for (int j = 0; j < k->count; j++) {
+            heed_text_add(out, "%s,%d,%d", head, i, j);
+            put_label(out, q, i);
+            put_label(out, k, j);
+            double v = (double)x[(size_t)i * (size_t)k->count + (size_t)j];
+            heed_text_add(out, ",%s\n", heed__number_text(number, v, 9));
+        }
+}
+
+static const char *stack_name(heed_stack s) {
+    return s == HEED_CROSS ? "cross" : s == HEED_DECODER ? "decoder" : "encoder";
+}
+
+static void put_blocks(heed_text *out, const heed_record *r) {
+    for (int i = 0; i < r->block_count; i++) {
+        const heed_record_block *b = &r->blocks[i];
+        size_t square = (size_t)r->axes[b->queries].count * (size_t)r->axes[b->keys].count;
+        for (int h = 0; b->weights && h < b->heads; h++) {
+            char head[160];
+            snprintf(head, sizeof head, "%s,%s,%d,%d", b->path ? b->path : "", stack_name(b->stack),
+                     b->layer + 1, (b->head ? b->head[h] : h) + 1);
+            put_matrix(out, r, head, b->queries, b->keys, b->weights + (size_t)h * square);
+        }
+    }
+}
+
+static void put_maps(heed_text *out, const heed_record *r) {
+    for (int i = 0; i < r->map_count; i++) {
+        const heed_record_map *m = &r->maps[i];
+        char head[160], layer[16] = "", number[16] = "";
+        if (m->layer >= 0) snprintf(layer, sizeof layer, "%d", m->layer + 1);
+        if (m->head >= 0) snprintf(number, sizeof number, "%d", m->head + 1);
+        snprintf(head, sizeof head, "%s,%s,%s,%s", m->name ? m->name : "", stack_name(m->stack),
+                 layer, number);
+        if (m->values) put_matrix(out, r, head, m->queries, m->keys, m->values);
+    }
+}
+
+bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *path) {
+    heed_text out = {.c = c};
+    if (heed__stopped(c) || !r || !path) return false;
+    heed_text_add(&out, "path,stack,layer,head,query,key,query_token,key_token,weight\n");
+    put_blocks(&out, r);
+    put_maps(&out, r);
+    heed__piece piece = {out.s, out.n};
+    bool ok = !heed__stopped(c) && heed__os_write(c, path, &piece, 1);
+    heed_text_free(&out);
+    return ok;
+}
+
+/* ---- NPZ ---- */
+
+typedef struct {
+    heed__npz_array *list;
+    char (*names)[160];
+    int count;
+} archive;
+
+static void add(archive *a, const char *path, const char *value, const heed_real *x, int heads,
+                int rows, int cols) {
+    if (!x) return;
+    snprintf(a->names[a->count], sizeof *a->names, "%s%s%s", path, *value ? "." : "", value);
+    heed__npz_array *to = &a->list[a->count];
+    *to = (heed__npz_array){.name = a->names[a->count],
+                            .kind = HEED__NPZ_REAL,
+                            .dims = heads ? 3 : 2,
+                            .shape = {heads, rows, cols},
+                            .data = x};
+    if (!heads) to->shape[0] = rows, to->shape[1] = cols;
+    a->count++;
+}
+
+static void add_block(archive *a, const heed_record *r, const heed_record_block *b, int index) {
+    char path[64];
+    int q = r->axes[b->queries].count, k = r->axes[b->keys].count, h = b->heads;
+    if (b->path)
+        snprintf(path, sizeof path, "%s", b->path);
+    else
+        snprintf(path, sizeof path, "block.%d", index);
+    add(a, path, "weights", b->weights, h, q, k);
+    add(a, path, "raw", b->raw, h, q, k);
+    add(a, path, "scores", b->scores, h, q, k);
+    add(a, path, "q", b->q, h, q, b->key);
+    add(a, path, "k", b->k, h, k, b->key);
+    add(a, path, "v", b->v, h, k, b->value);
+}
+
+static void add_bytes(archive *a, const char *name, const void *bytes, int dims,
+                      const int shape[3]) {
+    a->list[a->count++] = (heed__npz_array){.name = name,
+                                            .kind = HEED__NPZ_BYTE,
+                                            .dims = dims,
+                                            .shape = {shape[0], shape[1], shape[2]},
+                                            .data = bytes};
+}
+
+bool heed_record_npz(heed_ctx *c, const heed_record *r, const char *path) {
+    if (heed__stopped(c) || !r || !path) return false;
+    size_t most = 6 * (size_t)r->block_count + (size_t)r->map_count + 2;
+    archive a = {heed__alloc_array(c, most, sizeof *a.list),
+                 heed__alloc_array(c, most, sizeof *a.names), 0};
+    heed_text json = {.c = c};
+    bool ok = a.list && a.names && heed_record_json(r, false, &json);
+    for (int i = 0; ok && i < r->block_count; i++) add_block(&a, r, &r->blocks[i], i);
+    for (int i = 0; ok && i < r->map_count; i++) {
+        const heed_record_map *m = &r->maps[i];
+        char name[32];
+        snprintf(name, sizeof name, "maps.%d", i);
+        add(&a, name, "", m->values, 0, r->axes[m->queries].count, r->axes[m->keys].count);
+    }
+    if (ok && r->pixels)
+        add_bytes(&a, "picture", r->pixels, 3, (int[]){r->height, r->width, r->channels});
+    if (ok) add_bytes(&a, "record", json.s, 1, (int[]){(int)json.n, 1, 1});
+    ok = ok && heed__npz_write(c, path, a.count, a.list);
+    heed_text_free(&json);
+    heed__free(a.list);
+    heed__free(a.names);
+    return ok;
+}

@@ -1,0 +1,138 @@
+/* Blocks of a record from the probes of a tape. */
+#include "core/core.h"
+
+#include <heed/record.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void heed_record_probe(heed_tape *t, const char *pattern, bool lean) {
+    static const char *const values[] = {"weights", "scores", "q", "k", "v"};
+    for (int i = 0; i < (lean ? 1 : 5); i++) {
+        char path[320];
+        snprintf(path, sizeof path, "%s.%s", pattern, values[i]);
+        heed_probe(t, path, false);
+    }
+}
+
+/* A probe is (B,h,T,n), or (B,T,n) of a layer of one head. */
+typedef struct {
+    const heed_real *x; /* of the item at hand; NULL: not probed */
+    int heads, rows, cols;
+} part;
+
+static part part_of(const heed_tape *t, const char *layer, const char *value, int item) {
+    char path[320];
+    snprintf(path, sizeof path, "%s.%s", layer, value);
+    const heed_tensor *x = heed_probe_find(t, path);
+    if (!x || x->dims < 3 || item < 0 || item >= x->shape[0]) return (part){0};
+    int d = x->dims;
+    return (part){.x = x->x + (size_t)item * heed_extent(x, 1, d),
+                  .heads = d == 4 ? x->shape[1] : 1,
+                  .rows = x->shape[d - 2],
+                  .cols = x->shape[d - 1]};
+}
+
+/* ---- the heads that are kept ---- */
+
+typedef struct {
+    heed_ctx *c;
+    const heed_record_block *like;
+    int heads, queries, keys;
+    part weights, scores, q, k, v;
+} layer;
+
+static int number_of(const layer *l, int i) { return l->like->head ? l->like->head[i] : i; }
+
+/* The heads kept of p, one after the other, in memory of its own; NULL where p has nothing. */
+static heed_real *gather(const layer *l, part p) {
+    size_t each = (size_t)p.rows * (size_t)p.cols;
+    if (!p.x) return NULL;
+    heed_real *out = heed__alloc_array(l->c, (size_t)l->heads * each, sizeof *out);
+    for (int i = 0; out && i < l->heads; i++)
+        memcpy(out + (size_t)i * each, p.x + (size_t)number_of(l, i) * each, each * sizeof *out);
+    return out;
+}
+
+/* q k' of the heads kept; of the additive form the scores themselves. */
+static heed_real *products(const layer *l) {
+    if (l->like->additive || (!l->q.x && l->scores.x)) return gather(l, l->scores);
+    if (!l->q.x || !l->k.x || l->q.cols != l->k.cols) return NULL;
+    size_t tq = (size_t)l->queries, tk = (size_t)l->keys, e = (size_t)l->q.cols;
+    heed_real *out = heed__alloc_array(l->c, (size_t)l->heads * tq * tk, sizeof *out);
+    for (size_t at = 0; out && at < (size_t)l->heads * tq * tk; at++) {
+        size_t head = (size_t)number_of(l, (int)(at / tk / tq));
+        const heed_real *q = l->q.x + (head * tq + at / tk % tq) * e;
+        const heed_real *k = l->k.x + (head * tk + at % tk) * e;
+        double sum = 0;
+        for (size_t i = 0; i < e; i++) sum += (double)q[i] * (double)k[i];
+        out[at] = (heed_real)sum;
+    }
+    return out;
+}
+
+/* Query i sees keys up to i + K - Q where the layer is causal. */
+static void hide(const layer *l, heed_real *scores, const int32_t *pad) {
+    for (int at = 0; scores && at < l->heads * l->queries * l->keys; at++) {
+        int key = at % l->keys, query = at / l->keys % l->queries;
+        bool later = l->like->causal && key > query + l->keys - l->queries;
+        if (later || (pad && !pad[key])) scores[at] = -INFINITY;
+    }
+}
+
+/* ---- a block ---- */
+
+static bool fits(const heed_record *r, const layer *l) {
+    const heed_record_block *b = l->like;
+    for (int i = 0; i < l->heads; i++)
+        if (number_of(l, i) < 0 || number_of(l, i) >= l->weights.heads)
+            return heed_fail(l->c, HEED_USAGE, "no such head: %s: expected 0 to %d, found %d",
+                             b->path, l->weights.heads - 1, number_of(l, i));
+    if (b->queries >= 0 && b->queries < r->axis_count && b->keys >= 0 && b->keys < r->axis_count &&
+        r->axes[b->queries].count == l->queries && r->axes[b->keys].count == l->keys)
+        return true;
+    return heed_fail(l->c, HEED_USAGE,
+                     "the labels do not fit the weights: %s: expected axes of %d queries and %d "
+                     "keys",
+                     b->path, l->queries, l->keys);
+}
+
+static bool open_layer(layer *l, const heed_tape *t, const heed_record_block *like, int item) {
+    *l = (layer){.c = heed_tape_ctx(t),
+                 .like = like,
+                 .weights = part_of(t, like->path, "weights", item),
+                 .scores = part_of(t, like->path, "scores", item),
+                 .q = part_of(t, like->path, "q", item),
+                 .k = part_of(t, like->path, "k", item),
+                 .v = part_of(t, like->path, "v", item)};
+    l->heads = like->heads ? like->heads : l->weights.heads;
+    l->queries = l->weights.rows;
+    l->keys = l->weights.cols;
+    return l->weights.x != NULL;
+}
+
+int heed_record_take(heed_record *r, const heed_tape *t, const heed_record_block *like, int item,
+                     const int32_t *pad) {
+    layer l;
+    if (!r || !t || heed__stopped(heed_tape_ctx(t)) || !open_layer(&l, t, like, item) ||
+        !fits(r, &l))
+        return -1;
+    heed_real *weights = gather(&l, l.weights), *raw = products(&l), *scores = gather(&l, l.scores),
+              *q = gather(&l, l.q), *k = gather(&l, l.k), *v = gather(&l, l.v);
+    hide(&l, scores, pad);
+    heed_record_block b = *like;
+    b.heads = l.heads;
+    b.key = l.q.cols;
+    b.value = l.v.cols;
+    b.weights = weights;
+    b.raw = raw;
+    b.scores = scores;
+    b.q = q;
+    b.k = k;
+    b.v = v;
+    int index = heed__stopped(l.c) ? -1 : heed_record_add_block(r, &b);
+    heed_real *own[] = {weights, raw, scores, q, k, v};
+    for (int i = 0; i < 6; i++) heed__free(own[i]);
+    return index;
+}
