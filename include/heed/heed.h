@@ -6,6 +6,7 @@
 #include <heed/graph.h>
 #include <heed/image.h>
 #include <heed/inspect.h>
+#include <heed/lesson.h>
 #include <heed/pairs.h>
 
 #endif
