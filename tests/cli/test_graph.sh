@@ -23,7 +23,7 @@ status 0
 says "wrote gpt.svg"
 holds grep -q "</svg>" gpt.svg
 holds grep -q "the same as decoder.0" gpt.svg
-holds grep -q "self_attention'" gpt.svg
+holds grep -q "self_attention&#39;" gpt.svg
 holds test "$(grep -c 'https\{0,1\}:' gpt.svg)" = 1
 run graph gpt --layers 3 --backward
 status 0
@@ -51,7 +51,7 @@ mkdir -p empty
 run graph empty
 refuses 3 "neither a task nor a run"
 run graph gpt extra
-refuses 3 "not a run"
+refuses 3 "run is missing: extra"
 run graph gpt --tokens 65
 refuses 2 "at most the block of 64"
 run graph gpt --svg none/gpt.svg
