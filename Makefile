@@ -96,14 +96,16 @@ $(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
 	   for o in $(OPS); do echo "    heed_ops_$$o,"; done; \
 	   echo '    NULL};'; \
 	   echo 'const heed_op *const *heed_op_table(void) { return table; }'; } > $@
-# The page's readable sources as arrays of bytes: core.js first, start.js last, every script in an element of its own.
+# The page's readable sources as arrays of bytes: core.js first, start.js last, every script in an element of its own;
+# page.css first.
 PAGE := src/inspect/page
 PAGE_JS := $(PAGE)/core.js $(filter-out %/core.js %/start.js,$(sort $(wildcard $(PAGE)/*.js))) $(PAGE)/start.js
-$(B)/page_source.c: $(PAGE)/page.html $(PAGE)/page.css $(PAGE_JS) Makefile
+PAGE_CSS := $(PAGE)/page.css $(filter-out %/page.css,$(sort $(wildcard $(PAGE)/*.css)))
+$(B)/page_source.c: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) Makefile
 	@mkdir -p $(@D)
 	@bytes() { echo "const unsigned char heed__page_$$1[] = {"; od -An -v -tu1 | sed 's/[0-9][0-9]*/&,/g'; \
 	   echo "0}; const size_t heed__page_$$1_size = sizeof heed__page_$$1 - 1;"; }; \
-	 { echo '#include "inspect/page.h"'; bytes html < $(PAGE)/page.html; bytes css < $(PAGE)/page.css; \
+	 { echo '#include "inspect/page.h"'; bytes html < $(PAGE)/page.html; cat $(PAGE_CSS) | bytes css; \
 	   for f in $(PAGE_JS); do echo '<script>'; cat $$f; echo '</script>'; done | bytes js; } > $@
 $(B)/%.o: $(B)/%.c
 	$(call say,CC $<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<

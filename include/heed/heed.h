@@ -3,8 +3,10 @@
 #define HEED_H
 
 #include <heed/fit.h>
+#include <heed/graph.h>
 #include <heed/image.h>
 #include <heed/inspect.h>
+#include <heed/lesson.h>
 #include <heed/pairs.h>
 
 #endif
