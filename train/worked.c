@@ -96,6 +96,16 @@ static void add_parts(json_t *o, const heed_lesson *l) {
     }
 }
 
+static void add_rest(json_t *o, const explaining *e) {
+    const after_head *r = &e->rest;
+    json_object_set_new(o, "layer", json_string(e->w.layer));
+    json_object_set_new(o, "head", json_integer(r->head + 1));
+    if (r->w_h.x) json_object_set_new(o, "W_h", matrix_json(&r->w_h));
+    if (r->w_h.x) json_object_set_new(o, "share", matrix_json(&r->share));
+    if (r->all.x) json_object_set_new(o, "all_heads", matrix_json(&r->all));
+    if (r->normed.x) json_object_set_new(o, "normed", matrix_json(&r->normed));
+}
+
 json_t *worked_json(const explaining *e) {
     const worked *w = &e->w;
     const heed_lesson_args *a = &w->lesson.args;
@@ -113,6 +123,7 @@ json_t *worked_json(const explaining *e) {
     json_object_set_new(o, "notation", json_string(e->columns ? "columns" : "rows"));
     add_notes(o, w);
     add_parts(o, &w->lesson);
+    if (w->layer) add_rest(o, e);
     if (e->more) json_object_update(o, e->more);
     return o;
 }
