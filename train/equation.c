@@ -310,6 +310,8 @@ static int group_columns(const piece *p, int count) {
 static void draw_bands(heed_text *out, piece p, const text_style *s) {
     int room = s->width - sign_columns(&p) - (p.row_labels ? p.label + 1 : 0) - 1;
     int each = room / (p.cell + 1) > 1 ? room / (p.cell + 1) : 1, cols = drawn_cols(p.v);
+    int bands = (cols + each - 1) / each;
+    each = (cols + bands - 1) / bands; /* of nearly one width */
     p.note = 0;
     p.cut = false;
     for (int from = 0; from < cols; from += each) {
@@ -333,11 +335,11 @@ static int lay_all(piece *p, int count, const matrix_view *parts, const char *co
     return group_columns(p, count);
 }
 
-/* The widest labels with which the parts stand in one line; false: none. */
+/* The widest labels, down to least, with which the parts stand in one line; false: none. */
 static bool draw_one_line(heed_text *out, const text_style *s, int count, const matrix_view *parts,
-                          const char *const *between) {
+                          const char *const *between, int least) {
     piece p[MOST_PARTS];
-    for (int room = WIDE; room >= BARE; room = room == CUT ? BARE : room - 1) {
+    for (int room = WIDE; room >= least; room = room == CUT ? BARE : room - 1) {
         if (lay_all(p, count, parts, between, s, room) > s->width) continue;
         draw_group(out, p, count, s);
         return true;
@@ -352,7 +354,7 @@ void draw_equation(heed_text *out, const text_style *s, int count, const matrix_
         int n = count - from;
         while (n > 1 && lay_all(p, n, parts + from, between + from, s, BARE) > s->width) n--;
         if (from) heed_text_put(out, "\n", 1);
-        if (!draw_one_line(out, s, n, parts + from, between + from)) {
+        if (!draw_one_line(out, s, n, parts + from, between + from, count == 1 ? CUT : BARE)) {
             lay_all(p, 1, parts + from, between + from, s, CUT);
             draw_bands(out, p[0], s);
         }

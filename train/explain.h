@@ -15,6 +15,7 @@ typedef struct {
     const char *const *q, *const *v; /* (e), (d2) columns of Q and K, and of V */
     const char *const *notes[3];     /* beside the rows of W_Q, W_K, W_V; or NULL */
     const double *target;            /* (T,d2) what the output should be; or NULL */
+    bool picture;                    /* the tokens are patches of one */
     const char *layer;               /* of a trained model: "encoder.0.attn"; or NULL */
     int query, key; /* from 1: the cell whose numbers are written out; 0: one is found */
     void **owned;   /* blocks of memory freed with it */
@@ -89,6 +90,8 @@ bool apply_settings(explaining *e);
 /* A part with its labels, as a row notation or a column notation has it; turned: as its transpose.
  */
 matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned);
+/* B_Q, B_K or B_V has a number that is not 0. */
+bool has_bias(const explaining *e, heed_lesson_part bias);
 /* The labels of a part's rows and columns as they are stored. */
 const char *const *row_labels_of(const worked *w, heed_lesson_part part);
 const char *const *col_labels_of(const worked *w, heed_lesson_part part);

@@ -300,6 +300,7 @@ static bool make_head(trained *t) {
     w->tokens = queries->labels;
     w->sources = a.z ? keys->labels : NULL;
     w->layer = t->path;
+    w->picture = t->run->model == &heed_model_vit;
     w->query = question_of(t, queries);
     if (!worked_make(t->e, &a, *w) || !agrees(t)) return false;
     take_rest(t, &t->e->rest);

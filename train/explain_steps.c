@@ -18,13 +18,6 @@ static matrix_view chosen_view(const explaining *e, heed_lesson_part part, bool 
     return v;
 }
 
-static bool has_bias(const explaining *e, heed_lesson_part bias) {
-    const heed_matrix *m = &e->w.lesson.part[bias];
-    bool found = false;
-    for (int j = 0; bias >= HEED_LESSON_B_Q && j < m->cols; j++) found |= m->x[j] != 0;
-    return found;
-}
-
 /* left right = out, with a bias unless that is HEED_LESSON_X. */
 static void draw_product(explaining *e, heed_lesson_part left, heed_lesson_part right,
                          heed_lesson_part out, heed_lesson_part bias) {
@@ -92,12 +85,14 @@ static void tokens(explaining *e) {
     heed_text list = {.c = e->c};
     for (int i = 0; i < w->lesson.args.tokens; i++) {
         char token[64];
-        heed_text_add(&list, "%s%d %s", i ? ", " : "", i + 1, short_label(token, w->tokens[i]));
+        heed_text_add(&list, "%s%d\xc2\xa0%s", i ? ", " : "", i + 1,
+                      short_label(token, w->tokens[i]));
     }
-    draw_words(&e->out, &e->look,
-               "The text is cut into %d tokens. Attention looks at all of them at once, each with "
-               "its number.",
-               w->lesson.args.tokens);
+    draw_words(
+        &e->out, &e->look,
+        "The %s is cut into %d tokens. Attention looks at all of them at once; here each has "
+        "its number.",
+        w->picture ? "picture" : "text", w->lesson.args.tokens);
     gap(e);
     if (list.s) draw_words(&e->out, &e->look, "%s", list.s);
     heed_text_free(&list);

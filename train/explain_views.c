@@ -93,3 +93,10 @@ const char *short_label(char text[64], const char *label) {
     if (cut < n) memcpy(text + text_cut(text, 19), "…", sizeof "…");
     return text;
 }
+
+bool has_bias(const explaining *e, heed_lesson_part bias) {
+    const heed_matrix *m = &e->w.lesson.part[bias];
+    bool found = false;
+    for (int j = 0; bias >= HEED_LESSON_B_Q && j < m->cols; j++) found |= m->x[j] != 0;
+    return found;
+}
