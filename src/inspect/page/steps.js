@@ -3,6 +3,7 @@
 "use strict";
 (() => {
     const LARGEST = 48; /* tokens whose tables are still readable */
+    const WIDE = 14;    /* columns; with more, matrices stand below one another */
     const GIVEN = ["X", "Z", "W_Q", "W_K", "W_V", "B_Q", "B_K", "B_V", "W_h"];
     const MADE = ["Q", "K", "V", "raw", "scores", "weights", "output", "share"];
     const ASKING = ["X", "Q", "raw", "scores", "weights", "output", "share"]; /* a row a query */
@@ -258,7 +259,8 @@
         ui.said = ui.said || heed.el("p", {class: "said", role: "status"});
         ui.cell = heed.el("div", {class: "inspector", "aria-live": "polite", "aria-label": "The chosen cell"});
         ui.questions = heed.el("div");
-        room.replaceChildren(heed.el("div", {class: "steps"},
+        const widest = Math.max(...["X", "Q", "V"].map((name) => s.matrix(name)[0].length));
+        room.replaceChildren(heed.el("div", {class: widest > WIDE ? "steps stacked" : "steps"},
             heed.el("h2", {dir: "auto", text: heed.show(lesson.title || lesson.example || "")}), lesson.about ? heed.el("p", {class: "muted", text: lesson.about}) : null,
             controls(), ui.said, ...parts().filter(Boolean),
             heed.el("section", {"aria-label": "Before you look"}, heed.el("h2", {text: "Before you look"}), ui.questions),
