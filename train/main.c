@@ -21,6 +21,7 @@ static const struct {
     {NULL, &cmd_translate},
     {NULL, &cmd_eval},
     {"Look", &cmd_attend},
+    {NULL, &cmd_view},
     {NULL, &cmd_plot},
     {NULL, &cmd_compare},
     {NULL, &cmd_info},
