@@ -4,6 +4,7 @@
 #include "../models/hungry_lion.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const heed_option options[] = {
@@ -29,6 +30,16 @@ static const heed_option options[] = {
      "Change the computation"},
     {"backward", HEED_BOOL, "false", 0, 0, NULL,
      "go on with the gradients of L = 1/2 sum (output - target)^2", "Learn"},
+    {"learn", HEED_INT, "0", 0, 1000000, NULL,
+     "learn W_Q, W_K and W_V in so many steps from random ones", "Learn"},
+    {"rate", HEED_REAL, "0.1", 0, 1e6, NULL, "learning rate of --learn", "Learn"},
+    {"from", HEED_TEXT, "", 0, 0, NULL, "a head of one's own, as JSON; - reads standard input",
+     "Input"},
+    {"exercise", HEED_BOOL, "false", 0, 0, NULL, "a sheet with cells left blank", "Sheets"},
+    {"solution", HEED_BOOL, "false", 0, 0, NULL, "the same sheet, filled in", "Sheets"},
+    {"blanks", HEED_REAL, "0.2", 0, 1, NULL, "share of the cells that are blank", "Sheets"},
+    {"html", HEED_TEXT, "", 0, 0, NULL, "one offline page that computes as one edits", "Output"},
+    {"tex", HEED_TEXT, "", 0, 0, NULL, "a LaTeX document with every matrix", "Output"},
     {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of whatever is random", "Output"},
     {"png", HEED_TEXT, "", 0, 0, NULL, "the chart of an example that has one, as a picture",
      "Output"},
@@ -111,12 +122,66 @@ static json_t *whole_json_of(explaining *e) {
     return o;
 }
 
+static bool write_html(explaining *e, const char *path) {
+    json_t *o = whole_json_of(e);
+    char *steps = json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT);
+    json_decref(o);
+    bool ok = steps && heed_page_write(e->c, &(heed_page){.steps = steps}, path);
+    free(steps);
+    return ok;
+}
+
+static void wrote(explaining *e, const char *path) {
+    if (!e->json) heed_text_add(&e->out, "wrote %s\n", path);
+}
+
+static void write_files(explaining *e) {
+    const char *html = heed_config_text(e->p->flags, "html");
+    const char *tex = heed_config_text(e->p->flags, "tex");
+    const char *title = heed_config_bool(e->p->flags, "solution")   ? "Solution: "
+                        : heed_config_bool(e->p->flags, "exercise") ? "Exercise: "
+                                                                    : "";
+    if (*html || *tex) heed_text_put(&e->out, "\n", 1);
+    if (*html && write_html(e, html)) wrote(e, html);
+    if (*tex && write_tex(e, tex, title)) wrote(e, tex);
+}
+
+static void show(explaining *e) {
+    bool solution = heed_config_bool(e->p->flags, "solution");
+    bool sheet = solution || heed_config_bool(e->p->flags, "exercise");
+    if (sheet && !sheet_open(e, solution)) return;
+    if (sheet && !e->json) explain_sheet(e, solution);
+    if (!sheet && !e->json) explain_steps(e);
+    write_files(e);
+    if (e->json && heed_state(e->c) == HEED_OK) print_exact(e, whole_json_of(e));
+}
+
 void explain_worked(explaining *e) {
-    if (!apply_settings(e)) return;
-    if (e->json)
-        print_exact(e, whole_json_of(e));
-    else
-        explain_steps(e);
+    if (apply_settings(e) && explain_learn(e)) show(e);
+    sheet_close(e);
+}
+
+/* ---- the command ---- */
+
+/* What is asked for: a file's head, a trained one, or an example. */
+static void explain_asked(explaining *e) {
+    const program *p = e->p;
+    const char *from = heed_config_text(p->flags, "from");
+    if (heed_config_bool(p->flags, "exercise") && heed_config_bool(p->flags, "solution")) {
+        heed_fail(p->c, HEED_USAGE, "--exercise and --solution are two sheets: expected one");
+        return;
+    }
+    if (*from && p->argc > 0) {
+        heed_fail(p->c, HEED_USAGE, "--from %s brings its own numbers: expected no %s beside it",
+                  from, p->argv[0]);
+        return;
+    }
+    if (*from) {
+        explain_file(e, from);
+        return;
+    }
+    const example *k = find_example(p->c, p->argc > 0 ? p->argv[0] : "lion");
+    if (k && lesson_takes(e, k)) k->run(e);
 }
 
 static void explain(program *p) {
@@ -129,12 +194,10 @@ static void explain(program *p) {
     e.columns = strcmp(heed_config_text(p->flags, "notation"), "columns") == 0;
     e.step = heed_config_bool(p->flags, "step") && !e.json;
     e.seed = (uint64_t)heed_config_int(p->flags, "seed");
-    if (heed_config_bool(p->flags, "list")) {
+    if (heed_config_bool(p->flags, "list"))
         list_examples(&e);
-    } else {
-        const example *k = find_example(p->c, p->argc > 0 ? p->argv[0] : "lion");
-        if (k && lesson_takes(&e, k)) k->run(&e);
-    }
+    else
+        explain_asked(&e);
     if (heed_state(p->c) == HEED_OK)
         print_text(&e.out);
     else

@@ -215,10 +215,15 @@ static void check_step(explaining *e, const heed_lesson_gradient *g, int *step) 
     draw_words(&e->out, &e->look, "W_Q[%s, %s] = %.6g, moved by h = %g to both sides:", row, col,
                k.value, k.step);
     gap(e);
-    heed_text_add(&e->out, "  L(w + h)                     %18.12f\n", k.up);
-    heed_text_add(&e->out, "  L(w - h)                     %18.12f\n", k.down);
-    heed_text_add(&e->out, "  (L(w + h) - L(w - h)) / 2h   %18.12f\n", k.difference);
-    heed_text_add(&e->out, "  dW_Q from above              %18.12f\n", k.gradient);
+    const struct {
+        const char *name;
+        double x;
+    } lines[] = {{"L(w + h)", k.up},
+                 {"L(w - h)", k.down},
+                 {"difference / 2h", k.difference},
+                 {"dW_Q above", k.gradient}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        heed_text_add(&e->out, "  %-16s %18.12f\n", lines[i].name, lines[i].x);
     gap(e);
     double off = fabs(k.difference - k.gradient);
     if (e->w.lesson.args.hard)

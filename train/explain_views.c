@@ -75,6 +75,7 @@ matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned)
     bool across = turned != e->columns;
     return (matrix_view){.name = name_of(e, part, turned),
                          .m = &e->w.lesson.part[part],
+                         .blank = e->blank[part],
                          .transposed = across,
                          .row_labels = across ? cols : rows,
                          .col_labels = across ? rows : cols};

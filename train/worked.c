@@ -7,17 +7,22 @@
 
 /* ---- labels ---- */
 
-const char *const *worked_names(heed_ctx *c, worked *w, const char *letter, int count) {
-    size_t each = strlen(letter) + 12;
-    char **more = realloc(w->names, (size_t)(w->name_count + 1) * sizeof *more);
-    if (more) w->names = more;
-    /* one piece: the pointers, then the texts */
-    char *block = more ? malloc((size_t)count * (sizeof(char *) + each)) : NULL;
-    if (!block) {
-        heed_fail(c, HEED_FAILED, "no memory for %d labels", count);
+void *worked_keep(heed_ctx *c, worked *w, void *block) {
+    void **more = block ? realloc(w->owned, (size_t)(w->owned_count + 1) * sizeof *more) : NULL;
+    if (!more) {
+        heed_fail(c, HEED_FAILED, "no memory for an example");
+        free(block);
         return NULL;
     }
-    w->names[w->name_count++] = block;
+    w->owned = more;
+    return w->owned[w->owned_count++] = block;
+}
+
+const char *const *worked_names(heed_ctx *c, worked *w, const char *letter, int count) {
+    size_t each = strlen(letter) + 12;
+    /* one piece: the pointers, then the texts */
+    char *block = worked_keep(c, w, malloc((size_t)count * (sizeof(char *) + each)));
+    if (!block) return NULL;
     const char **list = (const char **)(void *)block;
     char *text = block + (size_t)count * sizeof(char *);
     for (int i = 0; i < count; i++, text += each) {
@@ -32,10 +37,12 @@ bool worked_make(explaining *e, const heed_lesson_args *a, worked labels) {
     *w = labels;
     if (!heed_lesson_make(e->c, a, &w->lesson)) return false;
     const heed_lesson_args *l = &w->lesson.args;
-    if (!w->sources && w->lesson.self) w->sources = w->tokens;
-    if (!w->memory && w->lesson.self) w->memory = w->features;
-    if (!w->tokens) w->tokens = w->sources = worked_names(e->c, w, "", l->tokens);
-    if (!w->features) w->features = w->memory = worked_names(e->c, w, "x", l->features);
+    if (!w->tokens) w->tokens = worked_names(e->c, w, "", l->tokens);
+    if (w->lesson.self) w->sources = w->tokens;
+    if (!w->features) w->features = worked_names(e->c, w, "x", l->features);
+    if (w->lesson.self) w->memory = w->features;
+    if (!w->sources) w->sources = worked_names(e->c, w, "", l->sources);
+    if (!w->memory) w->memory = worked_names(e->c, w, "z", l->memory);
     if (!w->q) w->q = worked_names(e->c, w, "", l->key);
     if (!w->v) w->v = worked_names(e->c, w, "", l->value);
     return heed_state(e->c) == HEED_OK;
@@ -43,8 +50,8 @@ bool worked_make(explaining *e, const heed_lesson_args *a, worked labels) {
 
 void worked_free(worked *w) {
     heed_lesson_free(&w->lesson);
-    for (int i = 0; i < w->name_count; i++) free(w->names[i]);
-    free(w->names);
+    for (int i = 0; i < w->owned_count; i++) free(w->owned[i]);
+    free(w->owned);
     json_decref(w->file);
     *w = (worked){0};
 }

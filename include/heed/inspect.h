@@ -39,6 +39,9 @@ HEED_API bool heed_chart_text(const heed_chart *p, int width, int height, bool c
                               heed_text *out);
 HEED_API bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height,
                              const char *path);
+/* Several, each of that size, one below the other. */
+HEED_API bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width,
+                              int height, const char *path);
 
 /* ---- pictures ---- */
 
@@ -59,6 +62,8 @@ HEED_API bool heed_sheet_png(heed_ctx *c, const heed_sheet *s, const char *path)
 /* A heat map as a picture: integer cells, labels, a legend. With numbers, each cell that is not 0
  * shows its value; values above hi have the last colour. */
 HEED_API bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path);
+/* Several, side by side. */
+HEED_API bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path);
 
 /* Weights of a grid over a picture, side by side: the picture, then one panel per map. */
 typedef struct {

@@ -122,9 +122,9 @@ static void draw_legend(plan *p) {
     heed__canvas_text(&p->canvas, x + 28 + RAMP, y + 2, 2, SOFT, text);
 }
 
-bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path) {
+static bool draw_map(heed_ctx *c, const void *maps, int index, heed__canvas *out) {
+    const heed_heatmap *m = maps ? (const heed_heatmap *)maps + index : NULL;
     plan p = {.map = m};
-    if (heed__stopped(c)) return false;
     if (!m || !m->values || m->rows < 1 || m->cols < 1 || m->rows > MOST || m->cols > MOST)
         return heed_fail(c, HEED_USAGE, "a heat map needs values of 1 to %d rows and columns",
                          MOST);
@@ -134,7 +134,14 @@ bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path) {
         for (int j = 0; j < m->cols; j++) draw_cell(&p, i, j);
     draw_labels(&p);
     draw_legend(&p);
-    bool ok = heed_png_save(c, path, p.canvas.rgb, p.canvas.width, p.canvas.height);
-    heed__free(p.canvas.rgb);
-    return ok;
+    *out = p.canvas;
+    return true;
+}
+
+bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path) {
+    return heed__canvas_save(c, draw_map, maps, count, false, path);
+}
+
+bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path) {
+    return heed_heatmaps_png(c, m, 1, path);
 }
