@@ -59,7 +59,7 @@ FLAGS_neon    := -DHEED_ISA=neon -ffp-contract=fast
 B := build/$(VARIANT)
 KERNELS := $(filter-out src/kernels/dispatch.c,$(wildcard src/kernels/*.c))
 LIB_SRC := $(wildcard src/core/*.c) src/kernels/dispatch.c $(wildcard src/ops/*.c src/nn/*.c src/optim/*.c src/io/*.c src/data/*.c src/fit/*.c src/inspect/*.c)
-LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o $(B)/page_source.o
 MODEL_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard models/*.c))
 PROG_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard train/*.c)) $(MODEL_OBJ)
 TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c)) $(MODEL_OBJ)
@@ -96,7 +96,18 @@ $(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
 	   for o in $(OPS); do echo "    heed_ops_$$o,"; done; \
 	   echo '    NULL};'; \
 	   echo 'const heed_op *const *heed_op_table(void) { return table; }'; } > $@
-$(B)/op_table.o: $(B)/op_table.c
+# The page's readable sources as arrays of bytes: core.js first, start.js last, every script in an element of its own;
+# page.css first.
+PAGE := src/inspect/page
+PAGE_JS := $(PAGE)/core.js $(filter-out %/core.js %/start.js,$(sort $(wildcard $(PAGE)/*.js))) $(PAGE)/start.js
+PAGE_CSS := $(PAGE)/page.css $(filter-out %/page.css,$(sort $(wildcard $(PAGE)/*.css)))
+$(B)/page_source.c: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) Makefile
+	@mkdir -p $(@D)
+	@bytes() { echo "const unsigned char heed__page_$$1[] = {"; od -An -v -tu1 | sed 's/[0-9][0-9]*/&,/g'; \
+	   echo "0}; const size_t heed__page_$$1_size = sizeof heed__page_$$1 - 1;"; }; \
+	 { echo '#include "inspect/page.h"'; bytes html < $(PAGE)/page.html; cat $(PAGE_CSS) | bytes css; \
+	   for f in $(PAGE_JS); do echo '<script>'; cat $$f; echo '</script>'; done | bytes js; } > $@
+$(B)/%.o: $(B)/%.c
 	$(call say,CC $<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
 $(B)/%.o: %.c | .deps-checked
 	@mkdir -p $(@D)

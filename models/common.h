@@ -29,10 +29,10 @@
         "best", HEED_CHOICE, value, 0, 0, "loss|accuracy",                                         \
             "what chooses the best weights, on the validation part", "Evaluation and checkpoints"  \
     }
-#define SCHEDULE(value)                                                                            \
+#define WARMUP(value)                                                                              \
     {                                                                                              \
-        "schedule", HEED_CHOICE, value, 0, 0, "constant|cosine|linear|invsqrt|step",               \
-            "how the learning rate falls after warm-up", "Optimizer"                               \
+        "warmup", HEED_REAL, value, 0, 1e12, NULL,                                                 \
+            "steps over which the learning rate rises; below 1: share of all steps", "Optimizer"   \
     }
 
 #define ACTIVATIONS "gelu|gelu-tanh|relu|silu|tanh"

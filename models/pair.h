@@ -9,7 +9,7 @@
 
 enum { PAIR_STEPS = 4096 }; /* tokens in a sequence, at most */
 
-#define PAIR_OPTIONS(share, amount)                                                                \
+#define PAIR_OPTIONS(share)                                                                        \
     WHOLE("block", "64", 2, PAIR_STEPS, "tokens in a source, and in a target, at most"),           \
         WHOLE("vocab", "0", 0, 1 << 24, "upper bound of the vocabulary; 0: the tokenizer's own"),  \
         {"share-vocab",                                                                            \
@@ -22,7 +22,7 @@ enum { PAIR_STEPS = 4096 }; /* tokens in a sequence, at most */
          "Model"},                                                                                 \
         WHOLE("source-vocab", "0", 0, 1 << 24,                                                     \
               "without share-vocab: upper bound of the source's; 0: as vocab"),                    \
-        NUMBER("smoothing", amount, 0, 0.99,                                                       \
+        NUMBER("smoothing", "0", 0, 0.99,                                                          \
                "share of the target that goes to all tokens alike, in training")
 
 /* A source that was read. What is kept lives on the tape that it was read on, until the next begin

@@ -1,21 +1,41 @@
-/* reader.c -- an encoder of a text: a stack of blocks, or recurrent layers. */
+/* reader.c -- an encoder of a text: a stack of blocks, recurrent layers, or convolutions. */
 #include "reader.h"
 
 static void embeddings(text_model *m, heed_store *s, const heed_config *f) {
     int width = model_int(f, "width");
-    bool recurrent = model_is(f, "encoder", "rnn");
+    bool attends = model_is(f, "encoder", "attention");
     heed_scope(s, "embed");
-    m->token = heed_param(s, "token.weight", recurrent ? "normal:1" : "normal:0.02", 2,
+    m->token = heed_param(s, "token.weight", attends ? "normal:0.02" : "normal:1", 2,
                           (int[]){m->vocab, width});
     heed_position_init(&m->position, s, "position",
-                       recurrent ? HEED_NO_POSITIONS : model_positions(f), m->len, width);
+                       attends ? model_positions(f) : HEED_NO_POSITIONS, m->len, width);
     heed_drop_init(&m->drop, s, "drop", model_real(f, "dropout"));
     heed_unscope(s);
 }
 
+static void convolutions(conv_stack *k, heed_store *s, const heed_config *f) {
+    int width = model_int(f, "width");
+    heed_conv_layer_args a = {.in = width, .out = width, .size = {0, model_int(f, "kernel")}};
+    k->layers = model_int(f, "layers");
+    k->act = model_activation(f);
+    k->causal = heed_config_bool(f, "causal");
+    for (int i = 0; i < k->layers; i++) {
+        heed_scope(s, "encoder.%d", i);
+        heed_norm_init(&k->norm[i], s, "norm", width, model_real(f, "norm-eps"), true);
+        heed_conv_init(&k->conv[i], s, "conv", a);
+        heed_drop_init(&k->drop[i], s, "drop", model_real(f, "dropout"));
+        heed_unscope(s);
+    }
+}
+
 static void encoder(text_model *m, heed_store *s, const heed_config *f) {
-    stack_kind kind = {.name = "encoder", .final_norm = model_is(f, "norm", "pre")};
+    bool conv = model_is(f, "encoder", "conv");
+    stack_kind kind = {.name = "encoder",
+                       .causal = heed_config_bool(f, "causal"),
+                       .recurrent = conv,
+                       .final_norm = conv || model_is(f, "norm", "pre")};
     m->width = model_int(f, "width");
+    if (conv) convolutions(&m->conv, s, f);
     if (!model_is(f, "encoder", "rnn")) {
         stack_read(&m->stack, f, kind);
         stack_make(&m->stack, s, f, kind);
@@ -45,17 +65,38 @@ bool reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons
 
 /* ---- forward ---- */
 
-/* The mean over the tokens that are no padding: (B,1,S) times (B,S,d). */
-static heed_tensor *mean_of(heed_tape *t, heed_tensor *x, const heed_tensor *pad) {
+/* The mean over the tokens that are no padding, or the last of them: (B,1,S) times (B,S,d). */
+static heed_tensor *pooled(heed_tape *t, heed_tensor *x, const heed_tensor *pad, bool last) {
     int rows = x->shape[0], len = x->shape[1];
     heed_tensor *share = heed_input(t, NULL, 3, (int[]){rows, 1, len});
     for (int r = 0; share && r < rows; r++) {
-        int count = 0;
-        for (int i = 0; i < len; i++) count += !pad || pad->i[r * len + i];
+        heed_real *to = share->x + r * len;
+        int count = 0, end = 0;
         for (int i = 0; i < len; i++)
-            if (!pad || pad->i[r * len + i]) share->x[r * len + i] = 1 / (heed_real)count;
+            if (!pad || pad->i[r * len + i]) count++, end = i;
+        for (int i = last ? end : 0; i <= end; i++)
+            if (!pad || pad->i[r * len + i]) to[i] = last ? 1 : 1 / (heed_real)count;
     }
     return heed_reshape(t, heed_matmul(t, share, x), 2, (int[]){rows, x->shape[2]});
+}
+
+/* Padding is zeros to each of them, as what stands beyond the text's ends. */
+static heed_tensor *convolved(const conv_stack *k, heed_tape *t, heed_tensor *x,
+                              const heed_tensor *pad) {
+    heed_tensor *there = NULL;
+    if (pad && x) {
+        there = heed_input(t, NULL, 3, (int[]){pad->shape[0], pad->shape[1], 1});
+        for (size_t i = 0; there && i < pad->size; i++) there->x[i] = (heed_real)(pad->i[i] != 0);
+    }
+    for (int i = 0; i < k->layers; i++) {
+        int around = k->conv[i].args.size[1] - 1, before = k->causal ? around : around / 2;
+        heed_tensor *y = heed_norm_apply(&k->norm[i], t, x);
+        if (there) y = heed_mul(t, y, there);
+        y = heed_conv_apply(&k->conv[i], t, heed_pad(t, y, 1, before, around - before, 0));
+        y = heed_drop_apply(&k->drop[i], t, heed_activate(t, y, k->act));
+        x = heed_add(t, x, y);
+    }
+    return x;
 }
 
 static heed_tensor *recurrent(const text_model *m, heed_tape *t, heed_tensor *x, heed_tensor *pad,
@@ -75,8 +116,9 @@ heed_tensor *reader_apply(const text_model *m, heed_tape *t, heed_tensor *ids, h
     x = heed_position_apply(&m->position, t, x, 0);
     x = heed_drop_apply(&m->drop, t, x);
     if (m->rnn.args.layers) return recurrent(m, t, x, pad, ends);
-    x = stack_norm(&m->stack, t, stack_apply(&m->stack, t, x, pad, NULL));
-    if (x && ends) *ends = mean_of(t, x, pad);
+    x = m->conv.layers ? convolved(&m->conv, t, x, pad) : stack_apply(&m->stack, t, x, pad, NULL);
+    x = stack_norm(&m->stack, t, x);
+    if (x && ends) *ends = pooled(t, x, pad, m->last);
     return x;
 }
 

@@ -1,5 +1,5 @@
-/* reader.h -- what textcls and tag share: an encoder of a text, by attention or by recurrent
- * layers, with its settings, batches and scores. */
+/* reader.h -- what textcls and tag share: an encoder of a text, by attention, by recurrent layers
+ * or by convolution, with its settings, batches and scores. */
 #ifndef MODELS_READER_H
 #define MODELS_READER_H
 
@@ -8,10 +8,12 @@
 #include <heed/pairs.h>
 
 #define READER_OPTIONS                                                                             \
-    CHOICE("encoder", "attention", "rnn|attention", "what reads the text"),                        \
+    CHOICE("encoder", "attention", "rnn|attention|conv", "what reads the text"),                   \
         STACK_OPTIONS("2", "4", "64", "pre", "gelu", "1e-5"), INIT_STD("0.02"),                    \
         CELL_OPTIONS("gru", "rnn|gru|lstm"),                                                       \
         YES("bidirectional", "recurrent layers read both ways"),                                   \
+        WHOLE("kernel", "3", 1, 1024, "tokens that a convolution sees at once"),                   \
+        NO("causal", "attention and convolution: no token sees those after it"),                   \
         WHOLE("block", "64", 2, 1 << 20, "tokens in a text, at most"),                             \
         WHOLE("vocab", "0", 0, 1 << 24, "upper bound of the vocabulary; 0: the tokenizer's own"),  \
         CHOICE("positions", "learned", "learned|sinusoidal|none",                                  \
@@ -19,6 +21,16 @@
         WHOLE("classes", "0", 0, 1 << 24, "labels that there are; 0: of the data"),                \
         NUMBER("smoothing", "0", 0, 0.99,                                                          \
                "share of the target that goes to all classes alike, in training")
+
+/* Convolutions along the text, each x + drop(act(conv(norm(x)))). */
+typedef struct {
+    int layers; /* 0: absent */
+    heed_act act;
+    bool causal;
+    heed_conv conv[MODEL_LAYERS];
+    heed_norm norm[MODEL_LAYERS];
+    heed_drop drop[MODEL_LAYERS];
+} conv_stack;
 
 /* The first member of each model's struct, so that the functions below take any of them as self. */
 struct text_model {
@@ -29,6 +41,8 @@ struct text_model {
     heed_drop drop;
     block_stack stack; /* by attention */
     heed_rnn rnn;      /* or recurrent: layers 0: absent */
+    conv_stack conv;   /* or by convolution */
+    bool last;         /* textcls: judged by its last token, not by the mean of all */
     heed_linear head;
     heed_tensor *logits, *loss; /* of the last batch, for metrics */
 };
@@ -36,7 +50,8 @@ struct text_model {
 /* The encoder; neurons: of the head. Refuses what the data has not filled in. */
 bool reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons);
 /* ids (B,S), pad (B,S) or NULL -> (B,S,width), and in ends, unless NULL, (B,width): h of the last
- * recurrent layer at its end, both directions side by side; by attention the mean of all tokens. */
+ * recurrent layer at its end, both directions side by side; otherwise the mean of all tokens, or
+ * the last one. */
 heed_tensor *reader_apply(const text_model *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad,
                           heed_tensor **ends);
 

@@ -39,8 +39,9 @@ static const heed_option options[] = {
     WHOLE("value-width", "0", 0, 1 << 16, "values projected to this width; 0: as they are"),
     NUMBER("dropout", "0", 0, 0.99, "of embeddings and between layers"),
     INIT_STD("0"),
-    PAIR_OPTIONS("true", "0"),
-    RATE("0.002"),
+    PAIR_OPTIONS("true"),
+    RATE("0.003"),
+    WARMUP("0.1"),
     {0}};
 
 /* ---- parameters ---- */

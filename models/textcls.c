@@ -1,5 +1,5 @@
-/* textcls.c -- classifier of texts, many to one: recurrent layers by their last state, or a
- * transformer's encoder by the mean of its tokens. */
+/* textcls.c -- classifier of texts, many to one: recurrent layers by their last state, a
+ * transformer's encoder or convolutions by the mean of the tokens, or by the last. */
 #include "reader.h"
 
 struct textcls {
@@ -9,6 +9,8 @@ struct textcls {
 
 static const heed_option options[] = {
     READER_OPTIONS,
+    CHOICE("pool", "mean", "mean|last",
+           "attention and convolution: a text is judged by the mean of its tokens, or by the last"),
     CHOICE("head", "softmax", "softmax|binary", "a neuron per class, or one for two classes"),
     BEST("accuracy"),
     {0}};
@@ -17,6 +19,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     textcls *m = self;
     int classes = model_int(f, "classes");
     m->binary = model_is(f, "head", "binary");
+    m->text.last = model_is(f, "pool", "last");
     if (m->binary && !model_two_classes(heed_store_ctx(s), classes)) return false;
     return reader_init(&m->text, s, f, m->binary ? 1 : classes);
 }

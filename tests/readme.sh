@@ -22,5 +22,15 @@ grep -oE '`[a-z]+/[a-z_/]+\.[ch]: [a-z_0-9]+`' docs/notes.md | tr -d '`' | sort 
 while IFS=': ' read -r file name; do
     if [ -e "$file" ] && grep -qE "(^|[^a-z_0-9])$name\)?\(" "$file"; then ok; else bad "docs/notes.md: $file has no $name"; fi
 done <"$dir/names"
+# Every `heed COMMAND` of the notes is one; the worked examples among them run.
+grep -oE '`heed [^`]+`' docs/notes.md | tr -d '`' | cut -d' ' -f2 | sort -u >"$dir/commands"
+while read -r word; do
+    if ./heed help "$word" >/dev/null 2>&1; then ok; else bad "docs/notes.md: no command heed $word"; fi
+done <"$dir/commands"
+grep -oE '`heed explain[^`]*`' docs/notes.md | tr -d '`' | grep -vE 'NAME|FILE|RUN' | sort -u >"$dir/examples"
+while read -r _ arguments; do
+    # shellcheck disable=SC2086
+    if ./heed $arguments >/dev/null 2>"$dir/err" </dev/null; then ok; else bad "docs/notes.md: heed $arguments: $(cat "$dir/err")"; fi
+done <"$dir/examples"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -49,6 +49,8 @@ static const char *const kinds[] = {
     TEXT "encoder=rnn",
     TEXT "encoder=rnn cell=lstm bidirectional=false",
     TEXT "encoder=rnn cell=rnn one-bias=true cell-activation=sigmoid",
+    TEXT "encoder=conv kernel=3",
+    TEXT "encoder=conv kernel=2 causal=true norm=post",
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -71,6 +73,33 @@ TEST(text_logits_do_not_see_padding) {
         CHECK(z && z->shape[z->dims - 1] == 3);
         DISCARD(b);
     }
+}
+
+TEST(text_causal_readers_see_no_later_token) {
+    static const char *const readers[] = {TEXT "causal=true", TEXT "encoder=conv causal=true",
+                                          TEXT "encoder=conv kernel=4 causal=true"};
+    for (int i = 0; i < 3; i++) {
+        built b = build(&heed_model_tag, readers[i]);
+        heed_tensor *y = logits(&b, 1, 5, false), *z = logits(&b, 1, 3, false);
+        check_same(y ? heed_slice(b.t, y, 1, 0, 3) : NULL, z, tiny);
+        DISCARD(b);
+    }
+}
+
+/* A convolution of 2 layers of 3 tokens sees 5: what is said at the last token does not depend on
+ * the one 5 places before it, and depends on the one 4 places before it. */
+TEST(text_last_token_by_convolution_sees_so_far) {
+    built b = build(&heed_model_textcls, TEXT "encoder=conv kernel=3 causal=true pool=last");
+    int32_t x[3][6] = {{3, 5, 7, 2, 1, 8}, {4, 5, 7, 2, 1, 8}, {3, 6, 7, 2, 1, 8}};
+    heed_tensor *y[3];
+    for (int i = 0; i < 3; i++) y[i] = textcls_logits(b.self, b.t, heed_ids(b.t, x[i], 1, 6), NULL);
+    check_same(y[0], y[1], 0);
+    CHECK(y[2] && y[2]->x[0] != y[0]->x[0]);
+    DISCARD(b);
+    b = build(&heed_model_textcls, TEXT "pool=last");
+    heed_tensor *z = logits(&b, 2, 5, true), *w = logits(&b, 1, 4, false);
+    check_same(z ? heed_slice(b.t, z, 0, 0, 1) : NULL, w, tiny);
+    DISCARD(b);
 }
 
 /* The one neuron z is the second of two logits, the first is 0. */

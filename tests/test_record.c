@@ -341,7 +341,7 @@ TEST(record_svg_escapes_labels_and_refers_to_nothing) {
                            .row_labels = labels,
                            .col_labels = labels};
     snprintf(path, sizeof path, "%s/m.svg", test_folder());
-    CHECK(heed_heatmaps_svg(c, &(heed_heatmaps){.title = "t", .count = 2, .maps = maps}, path));
+    CHECK(heed_panels_svg(c, &(heed_panels){.title = "t", .count = 2, .maps = maps}, path));
     const char *svg = contents(path, &n);
     CHECK_HAS(svg, "&lt;/script&gt;");
     CHECK_HAS(svg, "&quot;&#39;&amp;&lt;&gt;");

@@ -142,9 +142,12 @@ bool alignment_print(heed_ctx *c, const alignment *a) {
     return heed_state(c) == HEED_OK;
 }
 
-bool alignment_png(heed_ctx *c, const alignment *a, const char *path) {
-    heed_heatmap map = map_of(a, "rows: made; columns: the source");
-    return heed_heatmap_png(c, &map, path);
+bool alignment_png(heed_ctx *c, const alignment *a, int count, const char *path) {
+    enum { MOST = 2 };
+    heed_heatmap maps[MOST];
+    for (int i = 0; i < count && i < MOST; i++)
+        maps[i] = map_of(&a[i], a[i].title ? a[i].title : "rows: made; columns: the source");
+    return heed_heatmaps_png(c, maps, count < MOST ? count : MOST, path);
 }
 
 json_t *alignment_json(const alignment *a) {

@@ -224,8 +224,8 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
     snprintf(title, sizeof title, "%.200s   %s%s", v->record->title ? v->record->title : "",
              view_name(v, v->chosen ? v->head : 0, name),
              v->hide ? " (special tokens hidden)" : "");
-    heed_heatmaps all = {.title = title, .count = count, .maps = maps, .note = attend_note};
-    ok = ok && (svg ? heed_heatmaps_svg : heed_heatmaps_png)(v->p->c, &all, path);
+    heed_panels all = {.title = title, .count = count, .maps = maps, .note = attend_note};
+    ok = ok && (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
     for (int i = 0; parts && i < count; i++) shown_free(&parts[i]);
     free(maps);
     free(parts);

@@ -20,11 +20,13 @@ static const heed_option options[] = {
     {"head", HEED_INT, "0", 0, 1024, NULL, "head of it, from 1; 0: the mean over all", "Output"},
     {"png", HEED_TEXT, "", 0, 0, NULL,
      "write the attention as a picture; of several texts FILE-2.png and so on", "Output"},
+    {"beside", HEED_TEXT, "", 0, 0, NULL,
+     "another run, whose attention to the same text is drawn beside in the picture", "Output"},
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each text", "Output"},
     {0}};
 
 typedef struct {
-    translator k;
+    translator k, beside; /* beside.run NULL: there is none */
     int done;
 } work;
 
@@ -55,7 +57,20 @@ static void print_object(program *p, const work *w, const char *text, size_t n, 
     print_json(p, o);
 }
 
-static bool show_attention(program *p, work *w, const alignment *a) {
+/* Beside that of the other run, if there is one; each is then under the run's name. */
+static bool draw(program *p, work *w, const alignment *a, const char *text, size_t n,
+                 const char *path) {
+    alignment both[2] = {*a};
+    if (!w->beside.run) return alignment_png(p->c, both, 1, path);
+    bool ok = translate(&w->beside, text, n) && alignment_of(&w->beside, 0, 0, &both[1]);
+    both[0].title = p->argv[0];
+    both[1].title = heed_config_text(p->flags, "beside");
+    ok = ok && alignment_png(p->c, both, 2, path);
+    alignment_free(&both[1]);
+    return ok;
+}
+
+static bool show_attention(program *p, work *w, const alignment *a, const char *text, size_t n) {
     char path[1024];
     bool json = is_asked(p, "json");
     if (!json && is_asked(p, "attention")) {
@@ -64,7 +79,7 @@ static bool show_attention(program *p, work *w, const alignment *a) {
     }
     if (!*heed_config_text(p->flags, "png")) return true;
     numbered_path(path, sizeof path, heed_config_text(p->flags, "png"), w->done + 1);
-    if (!alignment_png(p->c, a, path)) return false;
+    if (!draw(p, w, a, text, n, path)) return false;
     if (!json) printf("wrote %s\n", path);
     return true;
 }
@@ -82,7 +97,7 @@ static bool show(program *p, work *w, const char *text, size_t n, const char *ma
         print_object(p, w, text, n, made, looks ? &a : NULL);
     else
         puts(made);
-    bool ok = !looks || show_attention(p, w, &a);
+    bool ok = !looks || show_attention(p, w, &a, text, n);
     alignment_free(&a);
     w->done++;
     return ok && fflush(stdout) == 0;
@@ -101,16 +116,38 @@ static bool translate_one(program *p, void *user, const char *text, size_t n) {
 
 /* ---- heed translate ---- */
 
+static bool open_translator(program *p, const char *dir, translator *k) {
+    heed_run *r = open_run(p, dir);
+    if (r && find_task(r->model->name)->kind == &translation_kind)
+        return translator_open(k, r, p->flags);
+    if (r && dir == p->argv[0])
+        wrong_run(p, "a model of pairs of texts", r);
+    else if (r)
+        heed_fail(p->c, HEED_USAGE, "--beside %s is of %s: expected a model of pairs of texts", dir,
+                  r->model->name);
+    heed_run_close(r);
+    return false;
+}
+
+static void close_translator(translator *k) {
+    heed_run *r = k->run;
+    translator_close(k);
+    heed_run_close(r);
+}
+
+static bool open_beside(program *p, translator *k) {
+    const char *dir = heed_config_text(p->flags, "beside");
+    if (!*dir) return true;
+    if (*heed_config_text(p->flags, "png")) return open_translator(p, dir, k);
+    return heed_fail(p->c, HEED_USAGE, "--beside is for a picture: expected --png FILE, too");
+}
+
 static void run_translate(program *p) {
     work w = {0};
-    heed_run *r = open_run(p, p->argv[0]);
-    if (!r) return;
-    if (find_task(r->model->name)->kind != &translation_kind)
-        wrong_run(p, "a model of pairs of texts", r);
-    else if (translator_open(&w.k, r, p->flags))
+    if (open_translator(p, p->argv[0], &w.k) && open_beside(p, &w.beside))
         each_input(p, &w, translate_one);
-    translator_close(&w.k);
-    heed_run_close(r);
+    close_translator(&w.beside);
+    close_translator(&w.k);
 }
 
 const command cmd_translate = {

@@ -24,6 +24,7 @@ static const struct {
     {NULL, &cmd_plot},
     {NULL, &cmd_compare},
     {NULL, &cmd_info},
+    {NULL, &cmd_explain},
     {"Check", &cmd_gradcheck},
     {NULL, &cmd_bench},
     {NULL, &cmd_doctor},

@@ -62,6 +62,7 @@ typedef struct {
     int layers, heads;  /* of the model; 1 each for rnn */
     int layer;          /* of the weights, from 1 */
     bool fixed;         /* no attention, but where the one context of all steps comes from */
+    const char *title;  /* of its picture; NULL: a usual one */
     heed_real *weights; /* (rows,cols): the mean over the heads, or the head asked for */
     char *memory;       /* of the labels */
     const char **row_label, **col_label;
@@ -77,7 +78,8 @@ const heed_tensor *alignment_weights(const heed_run *r, int layer);
 bool alignment_of(const translator *k, int layer, int head, alignment *out);
 void alignment_free(alignment *a);
 bool alignment_print(heed_ctx *c, const alignment *a);
-bool alignment_png(heed_ctx *c, const alignment *a, const char *path);
+/* Several side by side, each under its title. */
+bool alignment_png(heed_ctx *c, const alignment *a, int count, const char *path);
 json_t *alignment_json(const alignment *a); /* [[..]], a list a row */
 
 void check_pairs(program *p);                                            /* check_pairs.c */

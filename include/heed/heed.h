@@ -5,6 +5,7 @@
 #include <heed/fit.h>
 #include <heed/image.h>
 #include <heed/inspect.h>
+#include <heed/lesson.h>
 #include <heed/pairs.h>
 
 #endif

@@ -48,6 +48,9 @@ HEED_API bool heed_chart_text(const heed_chart *p, int width, int height, bool c
                               heed_text *out);
 HEED_API bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height,
                              const char *path);
+/* Several, each of that size, one below the other. */
+HEED_API bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width,
+                              int height, const char *path);
 
 /* ---- pictures ---- */
 
@@ -68,15 +71,17 @@ HEED_API bool heed_sheet_png(heed_ctx *c, const heed_sheet *s, const char *path)
 /* A heat map as a picture: integer cells, labels, a legend. With numbers, each cell that is not 0
  * shows its value; values above hi have the last colour. */
 HEED_API bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path);
+/* Several, side by side, each with a scale of its own. */
+HEED_API bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path);
 /* Several of equal sizes and one scale, each under its own title; their labels, scale and numbers
  * are those of the first. As SVG: text is text, and nothing outside the file is referred to. */
 typedef struct {
     const char *title, *note; /* above and below all; or NULL */
     int count, columns;       /* columns 0: about a square */
     const heed_heatmap *maps;
-} heed_heatmaps;
-HEED_API bool heed_heatmaps_png(heed_ctx *c, const heed_heatmaps *all, const char *path);
-HEED_API bool heed_heatmaps_svg(heed_ctx *c, const heed_heatmaps *all, const char *path);
+} heed_panels;
+HEED_API bool heed_panels_png(heed_ctx *c, const heed_panels *all, const char *path);
+HEED_API bool heed_panels_svg(heed_ctx *c, const heed_panels *all, const char *path);
 
 /* Weights of a grid over a picture, side by side: the picture, then one panel per map. */
 typedef struct {
@@ -109,6 +114,14 @@ typedef struct {
     bool no_qk;               /* without q and k: smaller */
     bool force;               /* whatever the size */
 } heed_page;
+#define HEED_PAGE_WARN  12e6 /* bytes: a warning goes to heed_options.log */
+#define HEED_PAGE_LIMIT 64e6 /* bytes: refused without force */
+/* Bytes that the file will have, at most a few percent more: known before anything is written. */
+HEED_API double heed_page_size(const heed_page *p);
+/* Writes it, whole or not at all. Weights are kept to 1/65535 with 0 and 1 exact, what leaves [0,1]
+ * to 1/65534 of its range, q and k as halves. An error names how many layers, heads or tokens would
+ * fit. */
+HEED_API bool heed_page_write(heed_ctx *c, const heed_page *p, const char *path);
 
 #ifdef __cplusplus
 }

@@ -199,3 +199,41 @@ void heed__tick_text(double v, double step, char *text, size_t size) {
     else
         snprintf(text, size, "%.*f", digits > 0 ? digits : step == 2.5 ? 1 : 0, v);
 }
+
+/* ---- several as one ---- */
+
+static void copy(heed__canvas *to, const heed__canvas *from, int x, int y) {
+    size_t row = 3 * (size_t)from->width;
+    for (int j = 0; from->rgb && j < from->height; j++)
+        memcpy(to->rgb + 3 * ((size_t)(y + j) * (size_t)to->width + (size_t)x),
+               from->rgb + (size_t)j * row, row);
+}
+
+/* Puts one behind what is there; both are freed. */
+static bool append(heed_ctx *c, heed__canvas *all, heed__canvas *one, bool down) {
+    heed__canvas joined;
+    int width = down ? 0 : all->width + one->width, height = down ? all->height + one->height : 0;
+    if (down) width = all->width > one->width ? all->width : one->width;
+    if (!down) height = all->height > one->height ? all->height : one->height;
+    bool ok = heed__canvas_new(c, &joined, width, height);
+    if (ok) copy(&joined, all, 0, 0);
+    if (ok) copy(&joined, one, down ? 0 : all->width, down ? all->height : 0);
+    heed__free(all->rgb);
+    heed__free(one->rgb);
+    *all = joined;
+    return ok;
+}
+
+bool heed__canvas_save(heed_ctx *c, heed__drawer *draw, const void *list, int count, bool down,
+                       const char *path) {
+    heed__canvas all = {0, 0, NULL};
+    if (heed__stopped(c) || count < 1) return false;
+    bool ok = draw(c, list, 0, &all);
+    for (int i = 1; ok && i < count; i++) {
+        heed__canvas one;
+        ok = draw(c, list, i, &one) && append(c, &all, &one, down);
+    }
+    ok = ok && heed_png_save(c, path, all.rgb, all.width, all.height);
+    heed__free(all.rgb);
+    return ok;
+}

@@ -39,6 +39,12 @@ typedef struct {
 } heed__pixels;
 void heed__canvas_pixels(heed__canvas *p, int x, int y, int width, int height, heed__pixels from);
 
+/* Draws what item `index` of a list shows into a canvas that it makes. */
+typedef bool heed__drawer(heed_ctx *c, const void *list, int index, heed__canvas *out);
+/* All items as one PNG: side by side, or one below the other. */
+bool heed__canvas_save(heed_ctx *c, heed__drawer *draw, const void *list, int count, bool down,
+                       const char *path);
+
 /* One of the 5 columns of a glyph, 9 bits, the lowest at the top; code 32 to 126, else a box. */
 unsigned heed__glyph_column(int32_t code, int column);
 

@@ -133,15 +133,30 @@ static int legend_width(const heed_chart *p) {
     return 16 + 40 + (widest < WIDEST ? widest : WIDEST) + MARGIN;
 }
 
-bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path) {
+typedef struct {
+    const heed_chart *charts;
+    int width, height;
+} sheet;
+
+static bool draw_chart(heed_ctx *c, const void *list, int index, heed__canvas *out) {
+    const sheet *e = list;
+    const heed_chart *p = &e->charts[index];
     surface s = {.range = heed__chart_range(p), .right = legend_width(p)};
-    if (heed__stopped(c) ||
-        !heed__canvas_new(c, &s.canvas, width > 640 ? width : 640, height > 240 ? height : 240))
+    if (!heed__canvas_new(c, &s.canvas, e->width > 640 ? e->width : 640,
+                          e->height > 240 ? e->height : 240))
         return false;
     draw_axes(&s, p);
     for (int i = 0; i < p->series_count; i++) draw_curve(&s, &p->series[i], i);
     draw_legend(&s, p);
-    bool ok = heed_png_save(c, path, s.canvas.rgb, s.canvas.width, s.canvas.height);
-    heed__free(s.canvas.rgb);
-    return ok;
+    *out = s.canvas;
+    return true;
+}
+
+bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
+                     const char *path) {
+    return heed__canvas_save(c, draw_chart, &(sheet){charts, width, height}, count, true, path);
+}
+
+bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path) {
+    return heed_charts_png(c, p, 1, width, height, path);
 }

@@ -20,12 +20,13 @@ enum {
     LONGEST = 240,
     MOST = 12000,
     PANEL = 360,
+    WIDEST_TITLE = 1600,
     VECTOR_CELLS = 400000
 };
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110}, WHITE = {255, 255, 255};
 
 typedef struct {
-    const heed_heatmaps *all;
+    const heed_panels *all;
     const heed_heatmap *map; /* the first, which the sizes are of */
     heed__sketch sketch;
     double lo, hi;
@@ -113,7 +114,7 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     int width = p->columns * (p->wide + BETWEEN) - BETWEEN;
     int least = title ? heed__sketch_width(title, 2) : RAMP + 120;
     int note = p->all->note ? heed__sketch_width(p->all->note, 1) : 0;
-    if (least > 1600) least = 1600;
+    if (least > WIDEST_TITLE) least = WIDEST_TITLE;
     if (note > least) least = note;
     if (p->cell < 1)
         return heed_fail(c, HEED_USAGE, "a heat map of %d x %d cells is too large", m->rows,
@@ -205,7 +206,7 @@ static void draw_legend(plan *p) {
                           p->all->note);
 }
 
-static bool whole(heed_ctx *c, const heed_heatmaps *all) {
+static bool whole(heed_ctx *c, const heed_panels *all) {
     bool ok = all && all->maps && all->count > 0 && all->count <= 4096;
     for (int i = 0; ok && i < all->count; i++) {
         const heed_heatmap *m = &all->maps[i];
@@ -218,28 +219,51 @@ static bool whole(heed_ctx *c, const heed_heatmaps *all) {
                            MOST);
 }
 
-static bool draw(heed_ctx *c, const heed_heatmaps *all, bool vector, const char *path) {
+/* Drawn, but not yet saved; to be freed in any case. */
+static bool draw(heed_ctx *c, const heed_panels *all, bool vector, heed__sketch *out) {
+    *out = (heed__sketch){.vector = vector};
     if (heed__stopped(c) || !whole(c, all)) return false;
     plan p = {.all = all, .map = all->maps};
     bool ok = lay_out(c, &p, vector);
     if (ok && all->title)
-        heed__sketch_text(&p.sketch, MARGIN, MARGIN, 2, INK, HEED__LEFT, 1600, all->title);
+        heed__sketch_text(&p.sketch, MARGIN, MARGIN, 2, INK, HEED__LEFT, WIDEST_TITLE, all->title);
     for (int i = 0; ok && i < all->count; i++) draw_panel(&p, i);
     if (ok) draw_legend(&p);
-    ok = ok && heed__sketch_save(&p.sketch, path);
-    heed__sketch_free(&p.sketch);
+    *out = p.sketch;
+    return ok && !heed__stopped(c);
+}
+
+static bool draw_file(heed_ctx *c, const heed_panels *all, bool vector, const char *path) {
+    heed__sketch s;
+    bool ok = draw(c, all, vector, &s) && heed__sketch_save(&s, path);
+    heed__sketch_free(&s);
     return ok;
 }
 
-bool heed_heatmaps_png(heed_ctx *c, const heed_heatmaps *all, const char *path) {
-    return draw(c, all, false, path);
+bool heed_panels_png(heed_ctx *c, const heed_panels *all, const char *path) {
+    return draw_file(c, all, false, path);
 }
 
-bool heed_heatmaps_svg(heed_ctx *c, const heed_heatmaps *all, const char *path) {
-    return draw(c, all, true, path);
+bool heed_panels_svg(heed_ctx *c, const heed_panels *all, const char *path) {
+    return draw_file(c, all, true, path);
+}
+
+static bool draw_map(heed_ctx *c, const void *maps, int index, heed__canvas *out) {
+    const heed_heatmap *m = maps ? (const heed_heatmap *)maps + index : NULL;
+    heed__sketch s;
+    bool ok = draw(c, &(heed_panels){.title = m ? m->title : NULL, .count = m != NULL, .maps = m},
+                   false, &s);
+    *out = s.canvas;
+    if (ok) return true;
+    heed__sketch_free(&s);
+    out->rgb = NULL;
+    return false;
+}
+
+bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path) {
+    return heed__canvas_save(c, draw_map, maps, count, false, path);
 }
 
 bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path) {
-    return draw(c, &(heed_heatmaps){.title = m ? m->title : NULL, .count = m != NULL, .maps = m},
-                false, path);
+    return heed_heatmaps_png(c, m, 1, path);
 }

@@ -24,6 +24,16 @@ bool heed__put_json(heed_text *out, const char *text);
 bool heed__put_wrapped(heed_text *out, const char *text, size_t column, const char *indent,
                        size_t width);
 
+/* Appends base64: RFC 4648, sec. 4, padded, without line breaks. */
+bool heed__put_base64(heed_text *out, const unsigned char *bytes, size_t n);
+
+/* ---- pictures ---- */
+/* A PNG file in memory, of RGB rows; NULL: see c, whose error says name. Free with heed__png_free.
+ */
+unsigned char *heed__png_bytes(heed_ctx *c, const char *name, const unsigned char *rgb, int width,
+                               int height, size_t *n);
+void heed__png_free(unsigned char *png);
+
 /* ---- safetensors ---- */
 /* The file at path, whose n bytes are at hand: takes data (heed__free), also when it fails. */
 heed_safetensors *heed__safetensors_parse(heed_ctx *c, const char *path, unsigned char *data,

@@ -42,18 +42,29 @@ static unsigned char *deflate_all(unsigned char *data, int n, int *out_n, int qu
 
 enum { SIDE_LIMIT = 1 << 15, PIXEL_LIMIT = 1 << 28 };
 
-bool heed_png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int width, int height) {
-    if (heed__stopped(c) || !path || !rgb) return false;
+unsigned char *heed__png_bytes(heed_ctx *c, const char *name, const unsigned char *rgb, int width,
+                               int height, size_t *n) {
+    int bytes = 0;
+    unsigned char *png = NULL;
+    if (heed__stopped(c) || !rgb) return NULL;
     if (width < 1 || height < 1 || width > SIDE_LIMIT || height > SIDE_LIMIT ||
         (int64_t)width * height > PIXEL_LIMIT)
-        return heed_fail(c, HEED_USAGE,
-                         "cannot write %s: expected sides from 1 to %d, found %d x %d", path,
-                         SIDE_LIMIT, width, height);
-    int n = 0;
-    unsigned char *png = stbi_write_png_to_mem(rgb, 3 * width, width, height, 3, &n);
-    if (!png) return heed_fail(c, HEED_FAILED, "cannot write %s: out of memory", path);
-    heed__piece piece = {png, (size_t)n};
-    bool ok = heed__os_write(c, path, &piece, 1);
-    free(png);
+        heed_fail(c, HEED_USAGE, "cannot write %s: expected sides from 1 to %d, found %d x %d",
+                  name, SIDE_LIMIT, width, height);
+    else if (!(png = stbi_write_png_to_mem(rgb, 3 * width, width, height, 3, &bytes)))
+        heed_fail(c, HEED_FAILED, "cannot write %s: out of memory", name);
+    *n = (size_t)bytes;
+    return png;
+}
+
+void heed__png_free(unsigned char *png) { free(png); }
+
+bool heed_png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int width, int height) {
+    heed__piece piece = {0};
+    if (!path) return false;
+    unsigned char *png = heed__png_bytes(c, path, rgb, width, height, &piece.n);
+    piece.data = png;
+    bool ok = png && heed__os_write(c, path, &piece, 1);
+    heed__png_free(png);
     return ok;
 }

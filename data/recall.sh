@@ -1,0 +1,56 @@
+#!/bin/sh
+# recall.sh [-o FOLDER] [--quick] [-- SETTINGS...] -- what attention is for: which letter stood k steps before the last one?
+# Texts of k + 1 letters out of eight, and for each distance k four readers of width 64, trained on the same texts for the same number of steps:
+# convolutions (4 layers of 5 tokens, each letter sees itself and 16 before it), a recurrent layer of plain cells, one of LSTM cells, and one
+# layer of attention. Each must answer from the last token. Prints one table, of accuracy on unseen texts and of texts a second by distance, and
+# draws one picture: FOLDER/recall.png. Runs that stand in FOLDER (runs/recall) are kept, unfinished ones go on. --quick: two distances, few steps.
+# SETTINGS go to every training.
+root=$(cd "$(dirname "$0")/.." && pwd)
+heed=${HEED:-$root/heed} out=runs/recall distances="5 10 20 40 60 100" steps=500 train=20000 test=1000
+while [ $# -gt 0 ]; do
+    case $1 in
+    --quick) distances="2 4" steps=20 train=500 test=100 ;;
+    -o) out=${2:?expected a folder}; shift ;;
+    --) shift; break ;;
+    *) echo "recall.sh: $1 is unknown; hint: sh data/recall.sh [-o FOLDER] [--quick] [-- SETTINGS...]" >&2; exit 2 ;;
+    esac
+    shift
+done
+mkdir -p "$out" && cd "$out" || exit 1
+[ -x maker ] || ${CC:-gcc} -std=c11 -O2 -o maker "$root/data/pairs.c" || exit 1
+readers="conv1d rnn lstm attention"
+
+shape() {
+    case $1 in
+    conv1d) echo "--encoder conv --causal --layers 4 --kernel 5 --pool last" ;;
+    rnn) echo "--encoder rnn --cell rnn --no-bidirectional --layers 1" ;;
+    lstm) echo "--encoder rnn --cell lstm --no-bidirectional --layers 1" ;;
+    attention) echo "--encoder attention --layers 1 --heads 4 --pool last" ;;
+    esac
+}
+# The number that heed eval, or the last line of a metrics.csv, has under a name.
+accuracy() { "$heed" eval "$1" "$2/test.tsv" --json | sed 's/.*"accuracy":\([0-9.]*\).*/\1/'; }
+speed() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "items_per_s") at = i } $3 == "train" && $at > 0 { x = $at } END { printf "%.0f", x }' "$1/metrics.csv"; }
+
+echo "distance,conv1d,rnn,lstm,attention" | tee accuracy.csv >texts_per_second.csv
+for k in $distances; do
+    [ -e "k$k/train.tsv" ] || ./maker recall "k$k" --distance "$k" --train "$train" --test "$test" || exit 1
+    right=$k fast=$k
+    for reader in $readers; do
+        run=$reader-$k
+        if [ -e "$run/config.conf" ]; then
+            "$heed" resume "$run" --progress none >/dev/null || exit
+        else
+            echo "$run" >&2
+            "$heed" train textcls "k$k/train.tsv" -o "$run" --tokenizer char --width 64 $(shape $reader) --block 128 --batch 64 --steps $steps \
+                --lr 0.003 --eval-every $steps --val-split 0.02 --progress none "$@" >/dev/null || exit
+        fi
+        right=$right,$(accuracy "$run" "k$k") fast=$fast,$(speed "$run")
+    done
+    echo "$right" >>accuracy.csv
+    echo "$fast" >>texts_per_second.csv
+done
+awk -F, 'BEGIN { print "distance    accuracy on unseen texts, % (chance: 12.5)    texts a second in training"; row = "%8s  %9s%9s%9s%11s   %10s%9s%9s%11s\n" }
+    NR == FNR { for (i = 2; i <= NF; i++) a[FNR, i] = FNR == 1 ? $i : sprintf("%.1f", 100 * $i); next }
+    { printf row, $1, a[FNR, 2], a[FNR, 3], a[FNR, 4], a[FNR, 5], $2, $3, $4, $5 }' accuracy.csv texts_per_second.csv | tee table.txt
+"$heed" plot accuracy.csv texts_per_second.csv --png recall.png >/dev/null && printf '\n%s\n%s\n' "$out/table.txt" "$out/recall.png"

@@ -1,0 +1,106 @@
+/* heed/lesson.h -- one head of attention worked out in double precision, every matrix kept under
+ * its name: for worked examples on paper, on screen and in code. Plain loops, no tape. Rows are
+ * tokens: Q = X W_Q + b_Q, K = Z W_K + b_K, V = Z W_V + b_V; raw = Q K'; scaled = beta raw; scores
+ * = scaled, or -inf where a key is hidden; weights = softmax of each row of scores; output =
+ * weights V. Vaswani et al. 2017, eq. 1. */
+#ifndef HEED_LESSON_H
+#define HEED_LESSON_H
+
+#include <heed/ctx.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a lesson holds, in the order of the computation. */
+typedef enum {
+    HEED_LESSON_X,       /* (T,d) what queries are made of */
+    HEED_LESSON_Z,       /* (S,d') what keys and values are made of; without one of its own, X */
+    HEED_LESSON_W_Q,     /* (d,e) */
+    HEED_LESSON_W_K,     /* (d',e) */
+    HEED_LESSON_W_V,     /* (d',d2) */
+    HEED_LESSON_B_Q,     /* (1,e), 0 unless given */
+    HEED_LESSON_B_K,     /* (1,e) */
+    HEED_LESSON_B_V,     /* (1,d2) */
+    HEED_LESSON_Q,       /* (T,e) */
+    HEED_LESSON_K,       /* (S,e) */
+    HEED_LESSON_V,       /* (S,d2) */
+    HEED_LESSON_RAW,     /* (T,S) */
+    HEED_LESSON_SCALED,  /* (T,S) */
+    HEED_LESSON_SCORES,  /* (T,S) */
+    HEED_LESSON_WEIGHTS, /* (T,S) rows sum to 1; 0 in a row whose keys are all hidden */
+    HEED_LESSON_OUTPUT,  /* (T,d2) */
+    HEED_LESSON_COUNT
+} heed_lesson_part;
+
+typedef struct {
+    int rows, cols;
+    double *x; /* row-major */
+} heed_matrix;
+
+typedef struct {
+    int tokens, features; /* T, d */
+    int sources, memory;  /* S, d' of z; unused where z is NULL */
+    int key, value;       /* e, d2 */
+    const double *x, *z;  /* z NULL: keys and values are made of x, too */
+    const double *w_q, *w_k, *w_v;
+    const double *b_q, *b_k, *b_v; /* or NULL */
+    double beta;                   /* NAN: 1 / sqrt(e) */
+    bool causal;                   /* a query sees no key after it */
+    bool hard;                     /* all weight on the largest score, the first of equal ones */
+    const unsigned char *hide;     /* (S) 1: a key that no query sees; or NULL */
+} heed_lesson_args;
+
+typedef struct {
+    heed_lesson_args args; /* beta as it is used; the arrays are the lesson's own */
+    bool self;             /* keys are made of x */
+    unsigned char *hidden; /* (S), may be changed: args.hide, or zeros */
+    heed_matrix part[HEED_LESSON_COUNT];
+    double *memory; /* of all parts */
+} heed_lesson;
+
+/* "X", "W_Q", "raw": the name of a part. */
+HEED_API const char *heed_lesson_name(heed_lesson_part part);
+
+/* Copies what a holds and computes. Free with heed_lesson_free, also after a failure. Sizes below 1
+ * and beyond 2^20 numbers a part are an error. */
+HEED_API bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out);
+/* Computes again, after a change to args.beta, causal, hard, to hidden, X, Z, W or b. */
+HEED_API void heed_lesson_compute(heed_lesson *l);
+HEED_API void heed_lesson_free(heed_lesson *l);
+
+/* The gradients of a loss by what it is of, for a loss's gradient by the output. A hard selection
+ * passes on what the soft one would. */
+typedef struct {
+    heed_matrix output, weights, scores, raw; /* dO (given), dP = dO V', dS, d raw = beta dS */
+    heed_matrix q, k, v;                      /* beta dS K, beta dS' Q, P' dO */
+    heed_matrix w_q, w_k, w_v;                /* X' dQ, Z' dK, Z' dV */
+    heed_matrix x, z; /* dQ W_Q' (+ dK W_K' + dV W_V'); dK W_K' + dV W_V', not filled if Z is X */
+    double *memory;
+} heed_lesson_gradient;
+
+/* d_output (T,d2) is copied; d_weights (T,S), what the loss's gradient by the weights is besides,
+ * or NULL. Free with heed_lesson_gradient_free, also after a failure. */
+HEED_API bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_output,
+                                   const double *d_weights, heed_lesson_gradient *out);
+HEED_API void heed_lesson_gradient_free(heed_lesson_gradient *g);
+
+/* The keys of row `query` whose score is the largest of the row: how many, the first into *first.
+ * 0 where all are hidden. */
+HEED_API int heed_lesson_ties(const heed_lesson *l, int query, int *first);
+
+/* ---- matrices: no function checks sizes but by assertion ---- */
+HEED_API double heed_matrix_at(const heed_matrix *m, int row, int col);
+/* out = a b, a' b, a b'; with add, out += the same. */
+typedef struct {
+    bool left_transposed, right_transposed, add;
+} heed_matmul_how;
+HEED_API void heed_matrix_product(const heed_matrix *a, const heed_matrix *b, heed_matmul_how how,
+                                  heed_matrix *out);
+/* Each row to its softmax; with hard, to one 1 at its first largest entry. -inf has no weight. */
+HEED_API void heed_matrix_softmax(const heed_matrix *scores, bool hard, heed_matrix *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,84 @@
+/* The gradients of one head of attention, each kept under its name. */
+#include <heed/lesson.h>
+
+#include "core/core.h"
+
+#include <string.h>
+
+static const heed_matmul_how AS_IT_IS = {0}, LEFT = {.left_transposed = true},
+                             RIGHT = {.right_transposed = true},
+                             RIGHT_MORE = {.right_transposed = true, .add = true};
+
+/* dS = P (dP - rowsum(P dP)), elementwise but for the sum. */
+static void softmax_backward(const heed_matrix *p, const heed_matrix *dp, heed_matrix *ds) {
+    for (int i = 0; i < p->rows; i++) {
+        size_t row = (size_t)i * (size_t)p->cols;
+        double sum = 0;
+        for (int j = 0; j < p->cols; j++) sum += p->x[row + (size_t)j] * dp->x[row + (size_t)j];
+        for (int j = 0; j < p->cols; j++)
+            ds->x[row + (size_t)j] = p->x[row + (size_t)j] * (dp->x[row + (size_t)j] - sum);
+    }
+}
+
+static bool place(heed_ctx *c, const heed_lesson *l, heed_lesson_gradient *g) {
+    struct {
+        heed_matrix *to;
+        heed_lesson_part like;
+    } list[] = {{&g->output, HEED_LESSON_OUTPUT}, {&g->weights, HEED_LESSON_WEIGHTS},
+                {&g->scores, HEED_LESSON_SCORES}, {&g->raw, HEED_LESSON_RAW},
+                {&g->q, HEED_LESSON_Q},           {&g->k, HEED_LESSON_K},
+                {&g->v, HEED_LESSON_V},           {&g->w_q, HEED_LESSON_W_Q},
+                {&g->w_k, HEED_LESSON_W_K},       {&g->w_v, HEED_LESSON_W_V},
+                {&g->x, HEED_LESSON_X},           {&g->z, HEED_LESSON_Z}};
+    enum { COUNT = sizeof list / sizeof *list };
+    size_t total = 0;
+    for (int i = 0; i < COUNT; i++) {
+        *list[i].to = l->part[list[i].like];
+        total += (size_t)list[i].to->rows * (size_t)list[i].to->cols;
+    }
+    g->memory = heed__alloc_array(c, total, sizeof *g->memory);
+    if (!g->memory) return false;
+    for (int i = 0, at = 0; i < COUNT; i++) {
+        list[i].to->x = g->memory + at;
+        at += list[i].to->rows * list[i].to->cols;
+    }
+    return true;
+}
+
+/* P of a hard selection is taken as the soft one's. */
+static void through_scores(const heed_lesson *l, const double *d_weights, heed_lesson_gradient *g) {
+    const heed_matrix *part = l->part;
+    heed_matrix soft = g->raw; /* its memory is free until d raw is written */
+    heed_matrix_product(&g->output, &part[HEED_LESSON_V], RIGHT, &g->weights);
+    for (int i = 0; d_weights && i < g->weights.rows * g->weights.cols; i++)
+        g->weights.x[i] += d_weights[i];
+    heed_matrix_softmax(&part[HEED_LESSON_SCORES], false, &soft);
+    softmax_backward(&soft, &g->weights, &g->scores);
+    for (int i = 0; i < g->raw.rows * g->raw.cols; i++) g->raw.x[i] = l->args.beta * g->scores.x[i];
+}
+
+bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_output,
+                          const double *d_weights, heed_lesson_gradient *g) {
+    *g = (heed_lesson_gradient){0};
+    if (heed__stopped(c) || !place(c, l, g)) return false;
+    const heed_matrix *part = l->part;
+    heed_matrix *dz = l->self ? &g->x : &g->z;
+    memcpy(g->output.x, d_output,
+           (size_t)g->output.rows * (size_t)g->output.cols * sizeof *d_output);
+    through_scores(l, d_weights, g);
+    heed_matrix_product(&part[HEED_LESSON_WEIGHTS], &g->output, LEFT, &g->v);
+    heed_matrix_product(&g->raw, &part[HEED_LESSON_K], AS_IT_IS, &g->q);
+    heed_matrix_product(&g->raw, &part[HEED_LESSON_Q], LEFT, &g->k);
+    heed_matrix_product(&part[HEED_LESSON_X], &g->q, LEFT, &g->w_q);
+    heed_matrix_product(&part[HEED_LESSON_Z], &g->k, LEFT, &g->w_k);
+    heed_matrix_product(&part[HEED_LESSON_Z], &g->v, LEFT, &g->w_v);
+    heed_matrix_product(&g->q, &part[HEED_LESSON_W_Q], RIGHT, &g->x);
+    heed_matrix_product(&g->k, &part[HEED_LESSON_W_K], RIGHT_MORE, dz);
+    heed_matrix_product(&g->v, &part[HEED_LESSON_W_V], RIGHT_MORE, dz);
+    return true;
+}
+
+void heed_lesson_gradient_free(heed_lesson_gradient *g) {
+    heed__free(g->memory);
+    *g = (heed_lesson_gradient){0};
+}

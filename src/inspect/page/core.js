@@ -1,0 +1,231 @@
+/* core.js -- the frame of the page: views, state, links, tabs, keys. Every other file adds to `heed`.
+ *
+ * A view is a file of its own here (the Makefile embeds every .js of this folder: core.js first, start.js last, the rest by
+ * name; each stands in a function of its own so that nothing but `heed` is shared). It registers itself:
+ *
+ *   heed.view({
+ *     id: "steps",                  // in links: #view=steps
+ *     title: "Steps",               // on its tab
+ *     help: "what it shows",        // a line, for the help and the tab's tooltip
+ *     uses: ["layer", "head"],      // shared controls it wants: "layer" (with stack and record), "head", "scale", "special",
+ *                                   //   "side" (the panel of the selected token); none: leave it out
+ *     state: {row: 0, soft: true},  // settings of its own with their defaults: they live in heed.state and in the link
+ *     available(data) { ... },      // true if there is something to show; data: {records, curves, steps}
+ *     open(room) { ... },           // once, when it is first shown: puts its elements into room, an empty <div>
+ *     draw() { ... },               // after each change of heed.state, of the window's size and of the colours, while shown
+ *     keys(event) { ... },          // optional: a key was pressed; true if it was used. Comes before the shared keys
+ *     picture() { ... },            // optional: {width, height, paint(pen)}: gives Save PNG and Save SVG (draw.js has the pens)
+ *     table() { ... },              // optional: {caption, head: [..], rows: [[..]..], all() -> rows}: table twin and Save CSV
+ *     legend() { ... },             // optional: what heed.legend takes (draw.js)
+ *     caption() { ... },            // optional: a line that says what is selected, for saved pictures and the live region
+ *   });
+ *
+ * State is changed by heed.update({...}) alone; it keeps it within bounds, writes the link and draws. Helpers for every view:
+ * heed.el (elements), heed.show (a token with visible spaces), heed.number, heed.color and heed.ink (palette), heed.bind (one
+ * control for one setting). Text from the data goes into textContent or canvas text, never into innerHTML.
+ */
+"use strict";
+const heed = {views: [], state: {}, data: {records: [], curves: null, steps: null}};
+
+(() => {
+    /* ---- elements ---- */
+
+    /* el("button", {type: "button", onclick: f, text: "Save"}, child, ...): attributes, handlers, text, children. */
+    heed.el = (tag, attributes = {}, ...children) => {
+        const e = document.createElement(tag);
+        for (const [name, value] of Object.entries(attributes)) {
+            if (value === false || value === null || value === undefined) continue;
+            if (name === "text") e.textContent = value;
+            else if (name.startsWith("on")) e.addEventListener(name.slice(2), value);
+            else e.setAttribute(name, value === true ? "" : value);
+        }
+        e.append(...children.filter((c) => c !== null && c !== undefined));
+        return e;
+    };
+    heed.id = (id) => document.getElementById(id);
+
+    /* ---- state and links ---- */
+
+    const defaults = {
+        view: "", record: 0, stack: "", layer: 0, head: 0, query: -1, key: -1, /* -1: not locked */
+        palette: "viridis", theme: "auto", scale: "max", hide: false, twin: false,
+    };
+    const counted = new Set(["layer", "head", "record"]); /* from 0 in the data, from 1 in links and on screen */
+    let hover = null, waiting = false;
+
+    const parse = (name, text) => {
+        const like = defaults[name];
+        if (typeof like === "boolean") return text === "1";
+        if (typeof like !== "number") return text.slice(0, 200);
+        if (name === "head" && (text === "mean" || text === "max")) return text;
+        const value = Number(text);
+        return Number.isFinite(value) ? (counted.has(name) ? Math.round(value) - 1 : value) : like;
+    };
+    const print = (name, value) => {
+        if (typeof value === "boolean") return value ? "1" : "0";
+        return String(counted.has(name) && typeof value === "number" ? value + 1 : value);
+    };
+    const readLink = () => {
+        const found = {...defaults};
+        for (const [name, value] of new URLSearchParams(location.hash.slice(1)))
+            if (Object.hasOwn(defaults, name)) found[name] = parse(name, value);
+        return found;
+    };
+    heed.link = () => {
+        const words = new URLSearchParams();
+        for (const name of Object.keys(defaults))
+            if (name === "view" || heed.state[name] !== defaults[name]) words.set(name, print(name, heed.state[name]));
+        return "#" + words;
+    };
+    const writeLink = () => {
+        if (location.hash === heed.link()) return;
+        try { history.replaceState(null, "", heed.link()); } catch { location.replace(heed.link()); }
+    };
+
+    /* Keeps what is chosen within what there is: another record or stack may have fewer layers, heads and tokens. */
+    const settle = (s) => {
+        const records = heed.data.records, whole = (x, lo, hi) => Math.max(lo, Math.min(hi, Math.round(x) || 0));
+        if (!shown().some((v) => v.id === s.view)) s.view = shown().length ? shown()[0].id : "";
+        s.record = whole(s.record, 0, Math.max(0, records.length - 1));
+        const blocks = records.length ? records[s.record].blocks : [];
+        if (!blocks.length) return;
+        if (!blocks.some((b) => b.stack === s.stack)) s.stack = blocks[0].stack;
+        const layers = blocks.filter((b) => b.stack === s.stack);
+        const block = layers.reduce((best, b) => (Math.abs(b.layer - s.layer) < Math.abs(best.layer - s.layer) ? b : best));
+        s.layer = block.layer;
+        if (s.head !== "mean" && s.head !== "max" && !block.heads.includes(s.head)) s.head = block.heads[0];
+        s.query = whole(s.query, -1, block.queries.count - 1);
+        s.key = s.query < 0 ? -1 : whole(s.key, -1, block.keys.count - 1);
+    };
+
+    /* The one way to change the state. */
+    heed.update = (change) => {
+        Object.assign(heed.state, change);
+        settle(heed.state);
+        writeLink();
+        heed.redraw();
+    };
+    heed.redraw = () => {
+        if (waiting) return;
+        waiting = true;
+        requestAnimationFrame(() => { waiting = false; heed.drawNow(); });
+    };
+    /* What the pointer is over: shown as if selected unless something is locked. null: nothing. */
+    heed.preview = (place) => {
+        const same = place && hover ? place.query === hover.query && place.key === hover.key : place === hover;
+        hover = place;
+        if (!same && heed.state.query < 0) heed.redraw();
+    };
+    /* The query and key at hand: locked, else under the pointer, else those that the record is about. key -1: none. */
+    heed.selected = () => {
+        const s = heed.state, b = heed.block();
+        if (s.query >= 0) return {query: s.query, key: s.key, locked: true};
+        if (hover) return {query: hover.query, key: hover.key ?? -1, locked: false};
+        return {query: b ? b.home : 0, key: -1, locked: false};
+    };
+    heed.lock = (query, key = -1) => heed.update({query, key});
+
+    /* ---- views ---- */
+
+    heed.view = (view) => {
+        heed.views.push({uses: [], state: {}, ...view, room: null});
+        Object.assign(defaults, view.state || {});
+    };
+    const order = ["overview", "head", "matrix", "qk", "picture", "cross", "compare", "steps", "curves"];
+    const place = (v) => (order.indexOf(v.id) + order.length) % order.length;
+    let usable = null;
+    const shown = () => {
+        if (!usable) usable = heed.views.filter((v) => v.available(heed.data)).sort((a, b) => place(a) - place(b));
+        return usable;
+    };
+    heed.current = () => shown().find((v) => v.id === heed.state.view);
+
+    const drawTabs = () => {
+        const nav = heed.id("tabs");
+        if (!nav.children.length)
+            shown().forEach((v, i) => nav.append(heed.el("button", {
+                type: "button", role: "tab", id: "tab-" + v.id, title: `${v.help || v.title} (${i + 1})`,
+                "aria-controls": "room-" + v.id, text: v.title, onclick: () => heed.update({view: v.id}),
+            })));
+        for (const v of shown()) {
+            const tab = heed.id("tab-" + v.id), chosen = v.id === heed.state.view;
+            if (chosen && tab.getAttribute("aria-selected") !== "true") tab.scrollIntoView({block: "nearest", inline: "nearest"});
+            tab.setAttribute("aria-selected", String(chosen));
+            tab.tabIndex = chosen ? 0 : -1;
+        }
+    };
+    const openRoom = (v) => {
+        v.room = heed.el("div", {id: "room-" + v.id, class: "room", role: "tabpanel", "aria-labelledby": "tab-" + v.id});
+        heed.id("rooms").append(v.room);
+        v.open(v.room);
+    };
+    heed.drawNow = () => {
+        const v = heed.current();
+        drawTabs();
+        if (!v) return;
+        if (!v.room) openRoom(v);
+        for (const other of heed.views) if (other.room) other.room.hidden = other !== v;
+        document.body.classList.toggle("with-side", v.uses.includes("side"));
+        heed.drawTheme();
+        heed.drawControls(v);
+        heed.drawPanel(v);
+        heed.drawSaves(v);
+        v.draw();
+        heed.drawLegend(v);
+        heed.drawTwin(v);
+        document.documentElement.dataset.ready = heed.state.view;
+    };
+
+    /* ---- keys ---- */
+
+    const typing = (e) => e.target.closest && e.target.closest("input:not([type=checkbox]):not([type=radio]), select, textarea, [contenteditable]");
+    const walk = (list, value, step) => list[Math.max(0, Math.min(list.length - 1, list.indexOf(value) + step))];
+    heed.nextLayer = (step) => {
+        const layers = heed.layers().map((b) => b.layer);
+        heed.update({layer: walk(layers, heed.state.layer, step)});
+    };
+    heed.nextHead = (step) => heed.update({head: walk([...heed.block().heads, "mean", "max"], heed.state.head, step)});
+    const move = (dq, dk) => {
+        const b = heed.block(), at = heed.selected();
+        const rows = heed.visible(b.queries), cols = heed.visible(b.keys);
+        const near = (list, value) => (list.includes(value) ? value : list.find((i) => i >= value) ?? list[0]);
+        const query = walk(rows, near(rows, at.query), dq);
+        heed.lock(query, dk ? (at.key < 0 ? cols[dk > 0 ? 0 : cols.length - 1] : walk(cols, near(cols, at.key), dk)) : at.key);
+    };
+    const arrows = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
+    const shared = {
+        "[": () => heed.nextHead(-1), "]": () => heed.nextHead(1), "{": () => heed.nextLayer(-1), "}": () => heed.nextLayer(1),
+        Escape: () => { hover = null; heed.update({query: -1, key: -1}); },
+        "?": () => heed.help(), t: () => heed.update({twin: !heed.state.twin}), d: () => heed.flipTheme(),
+        h: () => heed.update({hide: !heed.state.hide}),
+    };
+    const tabKeys = (e) => {
+        if (!e.target.closest || !e.target.closest("#tabs") || !["ArrowLeft", "ArrowRight"].includes(e.key)) return false;
+        heed.update({view: walk(shown().map((v) => v.id), heed.state.view, e.key === "ArrowLeft" ? -1 : 1)});
+        heed.id("tab-" + heed.state.view).focus();
+        return true;
+    };
+    const onKey = (e) => {
+        if (e.ctrlKey || e.metaKey || e.altKey || heed.id("help").open || typing(e)) return;
+        const v = heed.current(), digit = /^[1-9]$/.test(e.key) ? Number(e.key) : 0;
+        if (!v) return;
+        if (tabKeys(e) || (v.keys && v.keys(e))) return e.preventDefault();
+        if (digit && digit <= shown().length) return heed.update({view: shown()[digit - 1].id});
+        if (arrows[e.key] && heed.block() && v.uses.includes("side")) { e.preventDefault(); return move(...arrows[e.key]); }
+        if (Object.hasOwn(shared, e.key) && (heed.block() || !"[]{}".includes(e.key))) { e.preventDefault(); shared[e.key](); }
+    };
+
+    heed.start = () => {
+        heed.state = readLink();
+        settle(heed.state);
+        document.addEventListener("keydown", onKey);
+        window.addEventListener("hashchange", () => {
+            if (location.hash === heed.link()) return;
+            heed.state = readLink();
+            heed.update({});
+        });
+        window.addEventListener("resize", heed.redraw);
+        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", heed.redraw);
+        heed.drawNow();
+    };
+})();

@@ -1,0 +1,302 @@
+/* draw.js -- colours, pens and the parts that several views draw: a pen paints on a canvas or writes SVG, by the same calls.
+ *
+ * A pen has rect, line, curve, text, cells and image. Sizes are CSS pixels. What is put on a pen stands on the surface colour.
+ */
+"use strict";
+(() => {
+    /* ---- numbers and tokens ---- */
+
+    /* "0.42", "-1.3e-5": short, with as many digits as a reader can use. */
+    heed.number = (x, digits = 3) => {
+        if (x === null || x === undefined || Number.isNaN(x)) return "–";
+        if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
+        const size = Math.abs(x);
+        if (x === 0) return "0";
+        if (size < 10 ** -digits / 2 || size >= 1e6) return x.toExponential(1).replace("-", "−");
+        return x.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : digits).replace("-", "−");
+    };
+    heed.weight = (x) => (x > 0 && x < 0.0005 ? "<.001" : heed.number(x));
+    const pictures = {"\n": "⏎", "\t": "⇥", "\r": "␍", " ": "␣", "\u00a0": "⍽", "\u0000": "␀"};
+    /* Control, format and direction characters are named, but for the joiners that emoji and scripts need. */
+    const odd = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+    const named = (c) => pictures[c] || `⟨U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+    /* A token as it is shown: spaces at its ends, newlines and invisible characters made visible. */
+    heed.show = (token) => {
+        if (token === "") return "∅";
+        const spaced = token.replace(/^[ \u00a0]+|[ \u00a0]+$/g, (all) => [...all].map(named).join(""));
+        return spaced.replace(odd, named);
+    };
+    heed.cut = (text, n) => {
+        if (text.length <= n) return text;
+        const all = [...text.slice(0, 2 * n)];
+        return all.length <= n ? text : all.slice(0, n - 1).join("") + "…";
+    };
+    heed.token = (axis, i, n = 24) => heed.cut(heed.show(axis.labels[i]), n);
+
+    /* ---- colours ---- */
+
+    const hex = (text) => text.match(/../g).map((x) => parseInt(x, 16));
+    const maps = {
+        viridis: ["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725"].map(hex),
+        cividis: ["00204d", "00336f", "39486b", "575c6d", "707173", "8a8779", "a69d75", "c4b56c", "e4cf5b", "ffea46"].map(hex),
+        grey: ["141414", "fafafa"].map(hex),
+    };
+    heed.palettes = Object.keys(maps);
+    const between = (a, b, t) => a.map((x, i) => Math.round(x + (b[i] - x) * t));
+    const along = (stops, t) => {
+        const at = Math.max(0, Math.min(1, t)) * (stops.length - 1), i = Math.min(stops.length - 2, Math.floor(at));
+        return between(stops[i], stops[i + 1], at - i);
+    };
+    heed.dark = () => document.documentElement.dataset.theme === "dark";
+    /* [r,g,b] of t in [0,1]. What is small is near the page's own colour: light pages run from light to dark. */
+    heed.color = (t) => (Number.isNaN(t) ? heed.theme.unknown : along(maps[heed.state.palette] || maps.viridis, heed.dark() ? t : 1 - t));
+    /* Of t in [-1,1]: blue below 0, orange above, the page's colour at 0. */
+    heed.signed = (t) => {
+        if (Number.isNaN(t)) return heed.theme.unknown;
+        const end = heed.dark() ? (t < 0 ? [110, 176, 255] : [255, 163, 72]) : t < 0 ? [20, 84, 160] : [168, 72, 0];
+        return between(heed.theme.surface, end, Math.min(1, Math.abs(t)) ** 0.8);
+    };
+    heed.css = (c, alpha = 1) => (alpha < 1 ? `rgba(${c[0]},${c[1]},${c[2]},${alpha})` : `rgb(${c[0]},${c[1]},${c[2]})`);
+    const light = (c) => {
+        const [r, g, b] = c.map((x) => (x / 255 <= 0.03928 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    /* Black or white, whichever reads better on c (WCAG 2.1: at least 4.5:1 always). */
+    heed.ink = (c) => (light(c) > 0.179 ? "#000" : "#fff");
+    /* Heads: a colour of Okabe and Ito (2008) and a pattern, and their number is always beside. */
+    const hues = {
+        light: ["0072b2", "c04e00", "007a5a", "a0497c", "7a6200", "1f77a8", "8b3a1d", "444444"].map(hex),
+        dark: ["56b4e9", "f0a030", "2fc59a", "e79cc4", "f0e442", "9ad0f5", "ff8f5a", "cccccc"].map(hex),
+    };
+    const dashes = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [1, 2], [12, 4], [6, 2, 2, 2, 2, 2]];
+    heed.hue = (i) => hues[heed.dark() ? "dark" : "light"][i % 8];
+    heed.dash = (i) => dashes[i % 8];
+    heed.readTheme = () => {
+        const style = getComputedStyle(document.documentElement), read = (name) => style.getPropertyValue("--" + name).trim();
+        const rgb = (name) => hex(read(name).replace("#", ""));
+        heed.theme = {
+            surface: rgb("surface"), ink: read("ink"), muted: read("muted"), line: read("line"), accent: read("accent"),
+            unknown: rgb("unknown"), empty: rgb("empty"), font: read("font"), mono: read("mono"),
+        };
+    };
+
+    /* ---- pens ---- */
+
+    const ruler = document.createElement("canvas").getContext("2d");
+    const fontOf = (o) => `${o.weight || 400} ${o.size || 13}px ${o.mono ? heed.theme.mono : heed.theme.font}`;
+    heed.width = (text, o = {}) => {
+        ruler.font = fontOf(o);
+        return ruler.measureText(text).width;
+    };
+    /* text, or as much of its beginning as fits `width` pixels, with an ellipsis. */
+    heed.fit = (text, width, o = {}) => {
+        const short = heed.cut(text, 200);
+        if (heed.width(short, o) <= width) return short;
+        const all = [...short];
+        let lo = 0, hi = all.length;
+        while (lo < hi) {
+            const mid = (lo + hi + 1) >> 1;
+            if (heed.width(all.slice(0, mid).join("") + "…", o) <= width) lo = mid;
+            else hi = mid - 1;
+        }
+        return all.slice(0, lo).join("") + "…";
+    };
+    /* A small canvas, a pixel a cell. colorAt(r, c) is [r,g,b] or [r,g,b,a]. */
+    heed.bitmap = (rows, cols, colorAt) => {
+        const canvas = heed.el("canvas", {width: cols, height: rows}), c = canvas.getContext("2d"), data = c.createImageData(cols, rows);
+        for (let r = 0, i = 0; r < rows; r++)
+            for (let k = 0; k < cols; k++, i += 4) {
+                const color = colorAt(r, k);
+                data.data[i] = color[0];
+                data.data[i + 1] = color[1];
+                data.data[i + 2] = color[2];
+                data.data[i + 3] = color.length > 3 ? color[3] : 255;
+            }
+        c.putImageData(data, 0, 0);
+        return canvas;
+    };
+
+    heed.canvasPen = (c) => ({
+        rect(x, y, w, h, {fill, stroke, width = 1, alpha = 1, dash = []}) {
+            c.globalAlpha = alpha;
+            if (fill) { c.fillStyle = fill; c.fillRect(x, y, w, h); }
+            if (stroke) { c.strokeStyle = stroke; c.lineWidth = width; c.setLineDash(dash); c.strokeRect(x, y, w, h); }
+            c.globalAlpha = 1;
+        },
+        line(points, {color, width = 1, dash = [], alpha = 1}) {
+            c.globalAlpha = alpha; c.strokeStyle = color; c.lineWidth = width; c.setLineDash(dash); c.lineJoin = "round";
+            c.beginPath();
+            points.forEach(([x, y], i) => (i ? c.lineTo(x, y) : c.moveTo(x, y)));
+            c.stroke();
+            c.globalAlpha = 1;
+        },
+        curve(x0, y0, x1, y1, {color, width = 1, dash = [], alpha = 1}) {
+            const mid = (x0 + x1) / 2;
+            c.globalAlpha = alpha; c.strokeStyle = color; c.lineWidth = width; c.setLineDash(dash);
+            c.beginPath(); c.moveTo(x0, y0); c.bezierCurveTo(mid, y0, mid, y1, x1, y1); c.stroke();
+            c.globalAlpha = 1;
+        },
+        text(text, x, y, o = {}) {
+            c.save();
+            c.font = fontOf(o);
+            c.fillStyle = o.color || heed.theme.ink;
+            c.textAlign = o.align || "left";
+            c.textBaseline = "middle";
+            c.direction = "ltr";
+            c.translate(x, y);
+            if (o.turn) c.rotate((o.turn * Math.PI) / 180);
+            c.fillText(o.width ? heed.fit(text, o.width, o) : heed.cut(text, 200), 0, 0);
+            c.restore();
+        },
+        cells(x, y, w, h, rows, cols, colorAt) { this.image(heed.bitmap(rows, cols, colorAt), x, y, w, h, {}); },
+        image(picture, x, y, w, h, {smooth = false, alpha = 1}) {
+            c.globalAlpha = alpha; c.imageSmoothingEnabled = smooth; c.imageSmoothingQuality = "high";
+            c.drawImage(picture, x, y, w, h);
+            c.globalAlpha = 1;
+        },
+    });
+
+    const escapes = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"};
+    heed.escape = (text) => String(text).replace(/[&<>"']/g, (c) => escapes[c]);
+    const places = (x) => String(Math.round(x * 100) / 100);
+    const strokeText = ({color, width = 1, dash = [], alpha = 1}) =>
+        `fill="none" stroke="${color}" stroke-width="${places(width)}"` + (dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : "") +
+        (alpha < 1 ? ` stroke-opacity="${places(alpha)}"` : "");
+    const asUrl = (picture) => {
+        if (picture.toDataURL) return picture.toDataURL();
+        const canvas = heed.el("canvas", {width: picture.naturalWidth, height: picture.naturalHeight});
+        canvas.getContext("2d").drawImage(picture, 0, 0);
+        return canvas.toDataURL();
+    };
+    heed.svgPen = () => {
+        const out = [];
+        return {
+            out,
+            rect(x, y, w, h, {fill, stroke, width = 1, alpha = 1, dash = []}) {
+                const line = stroke ? ` stroke="${stroke}" stroke-width="${width}"` + (dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : "") : "";
+                out.push(`<rect x="${places(x)}" y="${places(y)}" width="${places(w)}" height="${places(h)}" fill="${fill || "none"}"${line}` +
+                    (alpha < 1 ? ` opacity="${places(alpha)}"` : "") + "/>");
+            },
+            line(points, o) { out.push(`<polyline points="${points.map((p) => p.map(places).join(",")).join(" ")}" ${strokeText(o)}/>`); },
+            curve(x0, y0, x1, y1, o) {
+                const mid = places((x0 + x1) / 2);
+                out.push(`<path d="M${places(x0)} ${places(y0)}C${mid} ${places(y0)} ${mid} ${places(y1)} ${places(x1)} ${places(y1)}" ${strokeText(o)}/>`);
+            },
+            text(text, x, y, o = {}) {
+                const anchor = {left: "start", center: "middle", right: "end"}[o.align || "left"];
+                const turn = o.turn ? ` transform="rotate(${o.turn} ${places(x)} ${places(y)})"` : "";
+                const words = o.width ? heed.fit(text, o.width, o) : heed.cut(text, 200);
+                out.push(`<text x="${places(x)}" y="${places(y)}" dominant-baseline="central" text-anchor="${anchor}" font-size="${o.size || 13}"` +
+                    ` font-weight="${o.weight || 400}" font-family="${heed.escape(o.mono ? heed.theme.mono : heed.theme.font)}"` +
+                    ` fill="${o.color || heed.theme.ink}"${turn}>${heed.escape(words)}</text>`);
+            },
+            cells(x, y, w, h, rows, cols, colorAt) {
+                if (rows * cols > 4096) return this.image(heed.bitmap(rows, cols, colorAt), x, y, w, h, {});
+                for (let r = 0; r < rows; r++)
+                    for (let k = 0; k < cols; k++) {
+                        const color = colorAt(r, k), alpha = color.length > 3 ? color[3] / 255 : 1;
+                        this.rect(x + (k * w) / cols, y + (r * h) / rows, w / cols, h / rows, {fill: heed.css(color), alpha});
+                    }
+            },
+            image(picture, x, y, w, h, {smooth = false, alpha = 1}) {
+                out.push(`<image x="${places(x)}" y="${places(y)}" width="${places(w)}" height="${places(h)}" preserveAspectRatio="none"` +
+                    (smooth ? "" : ' style="image-rendering:pixelated"') + (alpha < 1 ? ` opacity="${places(alpha)}"` : "") + ` href="${asUrl(picture)}"/>`);
+            },
+        };
+    };
+
+    /* ---- canvases on the page ---- */
+
+    /* A canvas that a keyboard can reach. on: {move(x, y), click(x, y), leave()}. */
+    heed.canvas = (label, on = {}) => {
+        const canvas = heed.el("canvas", {tabindex: "0", role: "img", "aria-label": label});
+        const at = (e) => { const r = canvas.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };
+        if (on.move) canvas.addEventListener("pointermove", (e) => on.move(...at(e), e));
+        if (on.click) canvas.addEventListener("click", (e) => on.click(...at(e), e));
+        canvas.addEventListener("pointerleave", () => { heed.tip(null); if (on.leave) on.leave(); });
+        return canvas;
+    };
+    /* Sizes the canvas (in CSS pixels), clears it and hands a pen to paint. Backs off from sharp to plain on huge ones. */
+    heed.paint = (canvas, width, height, paint) => {
+        const sharp = Math.min(window.devicePixelRatio || 1, 2), scale = width * height * sharp * sharp > 3e7 ? 1 : sharp;
+        canvas.width = Math.max(1, Math.round(width * scale));
+        canvas.height = Math.max(1, Math.round(height * scale));
+        canvas.style.width = width + "px";
+        canvas.style.height = height + "px";
+        const c = canvas.getContext("2d");
+        c.scale(scale, scale);
+        paint(heed.canvasPen(c));
+    };
+
+    /* ---- a matrix with labels ---- */
+
+    const labelWidth = (axis, list, most) => {
+        let widest = 24;
+        for (const i of list.slice(0, 400)) widest = Math.max(widest, heed.width(heed.token(axis, i), {size: 12}) + 34);
+        return Math.min(most, Math.ceil(widest));
+    };
+    /* Where things go: m {queries, keys, rows: [places], cols: [places]}, width: at hand; cell: wished, 0: what fits. */
+    heed.matrixLayout = (m, width, cell = 0, height = 640) => {
+        const left = labelWidth(m.queries, m.rows, Math.min(170, width * 0.3)), top = labelWidth(m.keys, m.cols, 130);
+        const fits = Math.min((width - left - 8) / m.cols.length, Math.max(height - top, 200) / m.rows.length);
+        const side = Math.max(2, Math.min(64, cell || (fits > 6 ? Math.floor(fits) : fits > 3 ? Math.floor(fits * 2) / 2 : 3)));
+        return {left, top, cell: side, width: left + side * m.cols.length + 8, height: top + side * m.rows.length + 8};
+    };
+    heed.matrixAt = (m, l, x, y) => {
+        const r = Math.floor((y - l.top) / l.cell), c = Math.floor((x - l.left) / l.cell);
+        if (r < 0 || r >= m.rows.length || c >= m.cols.length) return null;
+        return {query: m.rows[r], key: c < 0 ? -1 : m.cols[c]};
+    };
+    const paintLabels = (pen, m, l, at) => {
+        const every = Math.ceil(12 / l.cell), size = 12;
+        m.rows.forEach((q, i) => {
+            const mine = q === at.query;
+            if (i % every && !mine) return;
+            if (!mine && every > 1 && Math.abs(i - m.rows.indexOf(at.query)) < every) return;
+            const y = l.top + (i + 0.5) * l.cell, color = mine ? heed.theme.ink : heed.theme.muted, weight = mine ? 700 : 400;
+            pen.text(heed.token(m.queries, q), l.left - 6, y, {size, align: "right", color, weight, width: l.left - 34});
+            pen.text(String(q), 2, y, {size: 10, color: heed.theme.muted, weight});
+        });
+        m.cols.forEach((k, i) => {
+            const mine = k === at.key;
+            if (i % every && !mine) return;
+            if (!mine && every > 1 && at.key >= 0 && Math.abs(i - m.cols.indexOf(at.key)) < every) return;
+            const x = l.left + (i + 0.5) * l.cell, color = mine ? heed.theme.ink : heed.theme.muted, weight = mine ? 700 : 400;
+            pen.text(heed.token(m.keys, k), x, l.top - 6, {size, turn: -90, color, weight, width: l.top - 14});
+        });
+    };
+    const paintNumbers = (pen, m, l) => {
+        const size = l.cell >= 44 ? 12 : 10;
+        m.rows.forEach((q, i) => m.cols.forEach((k, j) => {
+            const v = m.value(q, k);
+            if (m.void(q, k) || Number.isNaN(v)) return;
+            const text = m.signed ? heed.number(v, 2) : v === 0 ? "0" : v < 0.005 ? "·" : v > 0.995 ? "1" : v.toFixed(2).slice(1);
+            pen.text(text, l.left + (j + 0.5) * l.cell, l.top + (i + 0.5) * l.cell, {size, align: "center", color: heed.ink(m.color(v))});
+        }));
+    };
+    /* m: {queries, keys, rows, cols, value(q, k), color(v) -> [r,g,b], void(q, k), signed}; at: {query, key}. */
+    heed.paintMatrix = (pen, m, l, at) => {
+        const w = l.cell * m.cols.length, h = l.cell * m.rows.length;
+        const empty = heed.theme.empty;
+        pen.cells(l.left, l.top, w, h, m.rows.length, m.cols.length, (i, j) => {
+            const q = m.rows[i], k = m.cols[j];
+            return m.void(q, k) ? empty : m.color(m.value(q, k));
+        });
+        if (l.cell >= 28 && !m.plain) paintNumbers(pen, m, l);
+        if (!l.bare) paintLabels(pen, m, l, at);
+        const r = m.rows.indexOf(at.query), c = m.cols.indexOf(at.key);
+        pen.rect(l.left - 0.5, l.top - 0.5, w + 1, h + 1, {stroke: heed.theme.line});
+        if (r >= 0) pen.rect(l.left, l.top + r * l.cell, w, l.cell, {stroke: heed.theme.ink, width: 1.5});
+        if (r >= 0 && c >= 0) pen.rect(l.left + c * l.cell, l.top + r * l.cell, l.cell, l.cell, {stroke: heed.theme.accent, width: 3});
+    };
+    /* The weights of a block's head as such a matrix. */
+    heed.weightMatrix = (b, head) => {
+        const w = heed.weights(b, head), signed = w.min < 0, top = heed.scaleOf(w);
+        return {
+            queries: b.queries, keys: b.keys, rows: heed.visible(b.queries), cols: heed.visible(b.keys), value: w.at, signed,
+            color: signed ? (v) => heed.signed(v / top) : (v) => heed.color(v / top), void: (q, k) => heed.masked(b, q, k), top,
+        };
+    };
+    /* Full scale: the largest value, or 1. */
+    heed.scaleOf = (m) => (heed.state.scale === "one" && m.min >= 0 ? 1 : Math.max(m.max, -m.min) || 1);
+})();

@@ -1,0 +1,258 @@
+/* panel.js -- what surrounds a view: the shared controls, the panel of the selected token, legend, table twin, tip and help. */
+"use strict";
+(() => {
+    /* ---- theme ---- */
+
+    heed.drawTheme = () => {
+        const dark = heed.state.theme === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : heed.state.theme === "dark";
+        document.documentElement.dataset.theme = dark ? "dark" : "light";
+        heed.id("theme").textContent = dark ? "Light" : "Dark";
+        heed.readTheme();
+    };
+    heed.flipTheme = () => heed.update({theme: heed.dark() ? "light" : "dark"});
+
+    /* ---- controls ---- */
+
+    /* A control bound to one setting of heed.state. kind: {choices: [[value, text], ...]}, {range: [lo, hi, step]} or {check: true}.
+     * Returns {box, sync}: sync() brings the control to the state. */
+    heed.bind = (name, label, kind) => {
+        let input, said = null;
+        const set = () => {
+            if (kind.check) return heed.update({[name]: input.checked});
+            if (kind.range) return heed.update({[name]: Number(input.value)});
+            const found = kind.choices.find(([value]) => String(value) === input.value);
+            if (found) heed.update({[name]: found[0]});
+        };
+        if (kind.check) input = heed.el("input", {type: "checkbox", onchange: set});
+        else if (kind.range) {
+            const [min, max, step] = kind.range;
+            input = heed.el("input", {type: "range", min, max, step, oninput: set});
+            said = heed.el("output");
+        } else input = heed.el("select", {onchange: set}, ...kind.choices.map(([value, text]) => heed.el("option", {value, text})));
+        const box = heed.el("label", {class: kind.check ? "check" : "field"}, kind.check ? input : null, heed.el("span", {text: label}), kind.check ? null : input, said);
+        const sync = () => {
+            if (kind.check) input.checked = heed.state[name];
+            else input.value = String(heed.state[name]);
+            if (said) said.textContent = kind.say ? kind.say(heed.state[name]) : String(heed.state[name]);
+        };
+        sync();
+        return {box, input, sync};
+    };
+
+    const stackNames = {encoder: "encoder", decoder: "decoder", cross: "cross: decoder to encoder"};
+    const step = (label, text, act) => heed.el("button", {type: "button", class: "step", "aria-label": label, title: label, text, onclick: act});
+    const stepped = (control, before, after) => heed.el("span", {class: "stepped"}, before, control.box, after);
+    const stepName = (r, i) => (r.step >= 0 ? `step ${r.step}` : r.model || `record ${i + 1}`);
+    const recordBox = () => heed.bind("record", "Step", {choices: heed.data.records.map((r, i) => [i, stepName(r, i)])}).box;
+    const stackBox = () => heed.bind("stack", "Attention", {choices: heed.stacks(heed.record()).map((s) => [s, stackNames[s]])}).box;
+    const layerBox = () => stepped(
+        heed.bind("layer", "Layer", {choices: heed.layers().map((b) => [b.layer, String(b.layer + 1)])}),
+        step("previous layer ({)", "‹", () => heed.nextLayer(-1)), step("next layer (})", "›", () => heed.nextLayer(1)));
+    const headBox = () => {
+        const heads = heed.block().heads.map((h) => [h, String(h + 1)]);
+        const more = heads.length > 1 ? [["mean", "mean of heads"], ["max", "max of heads"]] : [];
+        return stepped(heed.bind("head", "Head", {choices: [...heads, ...more]}),
+            step("previous head ([)", "‹", () => heed.nextHead(-1)), step("next head (])", "›", () => heed.nextHead(1)));
+    };
+    const wanted = (v) => {
+        const has = (name) => v.uses.includes(name), out = [], some = heed.data.records.length && heed.block();
+        if (some && has("layer")) {
+            if (heed.data.records.length > 1) out.push(recordBox);
+            if (heed.stacks(heed.record()).length > 1) out.push(stackBox);
+            out.push(layerBox);
+        }
+        if (some && has("head")) out.push(headBox);
+        if (some && has("scale")) {
+            out.push(() => heed.bind("palette", "Colours", {choices: heed.palettes.map((p) => [p, p])}).box);
+            out.push(() => heed.bind("scale", "Scale", {choices: [["max", "to the largest"], ["one", "0 to 1"]]}).box);
+        }
+        if (some && has("special") && heed.record().axes.some((a) => a.special.some(Boolean)))
+            out.push(() => heed.bind("hide", "Hide special tokens", {check: true}).box);
+        return out;
+    };
+    let built = "";
+    heed.drawControls = (v) => {
+        const s = heed.state, form = heed.id("controls"), b = heed.block();
+        const shape = [v.id, s.record, s.stack, s.layer, s.head, s.palette, s.scale, s.hide, b ? b.heads.join() : ""].join("|");
+        heed.id("twin-switch").setAttribute("aria-pressed", String(s.twin));
+        if (shape === built) return;
+        const focused = document.activeElement && form.contains(document.activeElement)
+            ? [...form.querySelectorAll("button, select, input")].indexOf(document.activeElement) : -1;
+        built = shape;
+        form.replaceChildren(...wanted(v).map((make) => make()));
+        form.hidden = !form.children.length;
+        if (focused >= 0) { const same = form.querySelectorAll("button, select, input")[focused]; if (same) same.focus(); }
+        drawHeading();
+        drawBadge(v);
+    };
+    const drawHeading = () => {
+        const r = heed.record() || {};
+        heed.id("title").textContent = heed.cut(heed.show(r.title || heed.data.title || "Attention"), 240);
+        heed.id("model").textContent = r.model || "";
+        heed.id("record-note").textContent = r.note || "";
+        document.title = heed.cut(r.title || "heed: attention", 80);
+    };
+    const drawBadge = (v) => {
+        const b = heed.block(), badge = heed.id("badge"), on = b && v.uses.includes("special") && (heed.hides(b.queries) || heed.hides(b.keys));
+        badge.hidden = !on;
+        badge.textContent = "Special tokens are hidden. Weights are as they were: what is shown of a row need not sum to 1.";
+    };
+
+    /* ---- the selected token ---- */
+
+    const bar = (share) => {
+        const outer = heed.el("span", {class: "bar", "aria-hidden": "true"}), inner = heed.el("span");
+        inner.style.width = `${Math.max(0, Math.min(100, share * 100)).toFixed(1)}%`;
+        outer.append(inner);
+        return outer;
+    };
+    const word = (text, full = text) => heed.el("span", {class: "token", dir: "auto", title: heed.cut(full, 2000), text});
+    heed.word = (axis, i, n = 24) => word(heed.token(axis, i, n), heed.show(axis.labels[i]));
+    heed.quote = (axis, i, n = 24) => `‘${heed.token(axis, i, n)}’`;
+    const best = (m, q, cols, n) => cols.map((k) => [k, m.at(q, k)]).filter((x) => x[1] === x[1]).sort((a, b) => b[1] - a[1]).slice(0, n);
+
+    const listOf = (rows) => heed.el("ol", {class: "bars"}, ...rows);
+    const keyRow = (b, at, [k, w], top) => {
+        const button = heed.el("button", {
+            type: "button", class: "row" + (k === at.key ? " chosen" : ""), onclick: () => heed.lock(at.query, k),
+            "aria-label": `row ${at.query} ${heed.quote(b.queries, at.query)} attends ${heed.weight(w)} to ${heed.quote(b.keys, k)}`,
+        }, heed.el("span", {class: "index", text: String(k)}), heed.word(b.keys, k, 18), bar(w / top), heed.el("span", {class: "value", text: heed.weight(w)}));
+        return heed.el("li", {}, button);
+    };
+    const guessBlock = (g, query) => {
+        const where = query < 0 ? "The input: " : `Row ${query} predicts `;
+        const first = g.tokens[0];
+        const line = heed.el("h3", {}, where + g.says + ": ", first ? word(heed.show(first[0])) : null, first ? ` p = ${heed.number(first[1], 2)}` : "");
+        const rows = g.tokens.slice(0, 5).map(([token, p]) => heed.el("li", {class: "row"}, word(heed.cut(heed.show(token), 18), heed.show(token)), bar(p), heed.el("span", {class: "value", text: heed.number(p, 2)})));
+        return heed.el("div", {class: "guess"}, line, listOf(rows));
+    };
+    const guesses = (b, at) => [
+        ...heed.guesses(b.queryAxis, at.query).map((g) => guessBlock(g, at.query)),
+        ...heed.record().guesses.filter((g) => g.query < 0).map((g) => guessBlock(g, -1)),
+    ];
+    /* A line of everything selected, for saved pictures and the live region. */
+    heed.selectionText = () => {
+        const b = heed.block(), at = heed.selected(), m = heed.matrix(), many = heed.stacks(heed.record()).length > 1;
+        const where = `${many ? b.stack + ", " : ""}layer ${b.layer + 1}, ${heed.headName(heed.state.head)}`;
+        const who = `row ${at.query} ${heed.quote(b.queries, at.query)}`;
+        return at.key < 0 ? `${where}: ${who}` : `${where}: ${who} attends ${heed.weight(m.at(at.query, at.key))} to ${heed.quote(b.keys, at.key)}`;
+    };
+    /* "row 5 predicts token 6: Paris p = 0.83", or "". */
+    heed.predicts = (b, query) => {
+        const g = heed.guesses(b.queryAxis, query)[0];
+        return g && g.tokens.length ? `row ${query} predicts ${g.says}: ${heed.cut(heed.show(g.tokens[0][0]), 16)} p = ${heed.number(g.tokens[0][1], 2)}` : "";
+    };
+    let spoken = "";
+    const speak = () => {
+        const v = heed.current(), text = v.caption ? v.caption() : heed.selectionText();
+        if (text !== spoken) heed.id("live").textContent = text;
+        spoken = text;
+    };
+    heed.drawPanel = (v) => {
+        const side = heed.id("side"), b = heed.block();
+        side.hidden = !(b && v.uses.includes("side"));
+        if (side.hidden) return;
+        const at = heed.selected(), m = heed.matrix(), cols = heed.visible(b.keys), rows = best(m, at.query, cols, 8), top = rows.length ? Math.max(rows[0][1], 1e-9) : 1;
+        const row = m.data.subarray(at.query * m.cols, (at.query + 1) * m.cols);
+        const head = heed.el("h2", {}, heed.el("span", {class: "index", text: String(at.query)}), heed.word(b.queries, at.query, 40));
+        const lock = heed.el("p", {class: "muted small"}, at.locked ? "Locked. Esc lets it go." : "Hover to look, click to lock.");
+        const total = row.reduce((a, w) => a + (w === w ? w : 0), 0);
+        const told = heed.el("h3", {text: `attends to (${heed.headName(heed.state.head)})`});
+        const sum = Math.abs(total - 1) > 0.002 ? heed.el("p", {class: "muted small", text: `The row sums to ${heed.number(total)}.`}) : null;
+        side.replaceChildren(head, lock, ...guesses(b, at), told, listOf(rows.map((x) => keyRow(b, at, x, top))), sum || "");
+        if (at.locked) speak();
+    };
+
+    /* ---- legend ---- */
+
+    /* {label, lo, hi, color(t in 0..1) -> [r,g,b]} or null: the colours of the current view, always in sight. */
+    heed.legend = (label, lo, hi, color) => ({label, lo, hi, color});
+    heed.matrixLegend = (m) => (m.signed
+        ? heed.legend("value: blue below 0, orange above", -m.top, m.top, (t) => heed.signed(2 * t - 1))
+        : heed.legend("weight: the share of a row's attention", 0, m.top, (t) => heed.color(t)));
+    heed.drawLegend = (v) => {
+        const box = heed.id("legend"), l = v.legend ? v.legend() : null;
+        box.hidden = !l;
+        if (!l) return;
+        const strip = heed.bitmap(1, 128, (_, i) => l.color(i / 127));
+        strip.className = "strip";
+        strip.setAttribute("role", "img");
+        strip.setAttribute("aria-label", `colours from ${heed.number(l.lo)} to ${heed.number(l.hi)}`);
+        box.replaceChildren(heed.el("span", {text: heed.number(l.lo, 2)}), strip, heed.el("span", {text: heed.number(l.hi, 2)}), heed.el("span", {class: "muted", text: l.label}));
+    };
+
+    /* ---- the table twin ---- */
+
+    heed.matrixTable = (m, at, caption) => {
+        const whole = m.rows.length * m.cols.length <= 600, rows = whole ? m.rows : [at.query];
+        const cell = (q, k) => (m.void(q, k) ? "masked" : heed.weight(m.value(q, k)));
+        return {
+            caption: caption + (whole ? "" : `: row ${at.query} of ${m.rows.length}; choose another one with the arrow keys`),
+            head: ["query", ...m.cols.map((k) => `${k} ${heed.token(m.keys, k)}`)],
+            rows: rows.map((q) => [`${q} ${heed.token(m.queries, q)}`, ...m.cols.map((k) => cell(q, k))]),
+            label: (i, j) => `row ${rows[i]} ${heed.quote(m.queries, rows[i])} attends ${cell(rows[i], m.cols[j - 1])} to ${heed.quote(m.keys, m.cols[j - 1])}`,
+            all: () => [["query", "query_token", "key", "key_token", "weight"],
+                ...m.rows.flatMap((q) => m.cols.filter((k) => !m.void(q, k)).map((k) => [q, m.queries.labels[q], k, m.keys.labels[k], m.value(q, k)]))],
+        };
+    };
+    const tableOf = (t) => {
+        const head = heed.el("tr", {}, ...t.head.map((text) => heed.el("th", {scope: "col", dir: "auto", text})));
+        const row = (cells, i) => heed.el("tr", {}, ...cells.map((text, j) => heed.el(j ? "td" : "th", {
+            scope: j ? null : "row", dir: "auto", text: String(text), "aria-label": j && t.label ? t.label(i, j) : null,
+        })));
+        return heed.el("table", {}, heed.el("caption", {text: t.caption}), heed.el("thead", {}, head), heed.el("tbody", {}, ...t.rows.map(row)));
+    };
+    /* Always there for screen readers; to be seen with the button "Table". Filled when the hand rests. */
+    let later = 0;
+    heed.drawTwin = (v) => {
+        const box = heed.id("twin"), t = v.table;
+        box.classList.toggle("aside", !heed.state.twin);
+        clearTimeout(later);
+        later = setTimeout(() => { const now = t ? t() : null; box.replaceChildren(...(now ? [tableOf(now)] : [])); }, heed.state.twin ? 0 : 150);
+    };
+
+    /* ---- tip ---- */
+
+    /* tip(text, event): beside the pointer; tip(null) hides it. Long tokens are shown here in full. */
+    heed.tip = (text, e) => {
+        const tip = heed.id("tip");
+        tip.hidden = !text;
+        if (!text) return;
+        tip.replaceChildren(...(Array.isArray(text) ? text : [text]).filter(Boolean).map((line) => heed.el("div", {dir: "auto", text: heed.cut(line, 2000)})));
+        const box = tip.getBoundingClientRect(), wide = document.documentElement.clientWidth, high = window.innerHeight;
+        tip.style.left = Math.max(4, Math.min(e.clientX + 14, wide - box.width - 8)) + "px";
+        tip.style.top = Math.max(4, e.clientY + 18 + box.height > high ? e.clientY - box.height - 10 : e.clientY + 18) + "px";
+    };
+    heed.cellTip = (b, m, q, k) => {
+        if (k < 0) return [`${q} ${heed.show(b.queries.labels[q])}`, heed.predicts(b, q)];
+        const what = heed.masked(b, q, k) ? "may not attend" : `attends ${heed.weight(m.at(q, k))}`;
+        return [`row ${q} ‘${heed.show(b.queries.labels[q])}’ ${what} to ${k} ‘${heed.show(b.keys.labels[k])}’`, heed.predicts(b, q)];
+    };
+
+    /* ---- help ---- */
+
+    const keys = [
+        ["← → ↑ ↓", "move: the query up and down, the key left and right"], ["[ ]", "head before, head after (then mean, max)"],
+        ["{ }", "layer before, layer after"], ["Esc", "let the selected token go"], ["1 – 9", "views, in the order of the tabs"],
+        ["h", "hide special tokens"], ["t", "table of what is drawn"], ["d", "light or dark"], ["?", "this help"],
+    ];
+    const close = () => heed.id("help").close();
+    heed.help = () => {
+        const box = heed.id("help"), pairs = (list) => heed.el("dl", {}, ...list.flatMap(([a, b]) => [heed.el("dt", {text: a}), heed.el("dd", {text: b})]));
+        box.replaceChildren(
+            heed.el("h2", {id: "help-title", text: "How to read this page"}),
+            heed.el("p", {text: "A row is a query: the token that looks. A column is a key: the token that is looked at. A weight says which share of the key's value the query takes; a row sums to 1. Hover to look, click to lock."}),
+            heed.el("p", {text: "The address of the page holds the view: copy it to send what you see. Tokens are numbered from 0, layers and heads from 1."}),
+            heed.el("h3", {text: "Keys"}), pairs(keys),
+            heed.el("h3", {text: "Views"}), pairs(heed.views.filter((v) => heed.id("tab-" + v.id)).map((v) => [v.title, v.help || ""])),
+            heed.el("form", {method: "dialog"}, heed.el("button", {type: "submit", text: "Close"})));
+        box.addEventListener("click", (e) => { if (e.target === box) close(); }, {once: true});
+        box.showModal();
+    };
+    heed.dressPage = () => {
+        heed.id("theme").addEventListener("click", heed.flipTheme);
+        heed.id("help-switch").addEventListener("click", heed.help);
+        heed.id("twin-switch").addEventListener("click", () => heed.update({twin: !heed.state.twin}));
+        heed.id("controls").addEventListener("submit", (e) => e.preventDefault());
+    };
+})();

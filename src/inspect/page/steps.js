@@ -1,0 +1,296 @@
+/* steps.js -- the Steps view: a worked example of attention that is computed here, again at every edit. heed.data.steps is
+ * what `heed explain --json` prints; steps_math.js computes, steps_table.js draws the matrices, steps_words.js explains. */
+"use strict";
+(() => {
+    const LARGEST = 48; /* tokens whose tables are still readable */
+    const GIVEN = ["X", "Z", "W_Q", "W_K", "W_V", "B_Q", "B_K", "B_V"];
+    const MADE = ["Q", "K", "V", "raw", "scores", "weights", "output"];
+    const ASKING = ["X", "Q", "raw", "scores", "weights", "output"]; /* a row a query */
+    const s = {model: null, result: null, tokens: [], sources: [], tables: [], known: new Set()};
+    const ui = {};
+    let lesson = null, built = "";
+
+    /* ---- the numbers ---- */
+
+    const isGiven = (name) => GIVEN.includes(name);
+    const has = (name) => !!s.model[name];
+    const usual = () => 1 / Math.sqrt(s.model.W_Q[0].length);
+    s.columns = () => heed.state.notation === "columns";
+    s.matrix = (name) => (isGiven(name) ? s.model[name] : s.result[name]);
+    s.labels = (name) => {
+        const count = (m) => m[0].map((_, j) => String(j + 1)), m = s.matrix(name);
+        if (name === "X") return [s.tokens, lesson.features || count(m)];
+        if (name === "Z") return [s.sources, lesson.memory || count(m)];
+        if (name[0] === "B") return [["bias"], count(m)];
+        if (name[0] === "W") return [s.labels(name !== "W_Q" && has("Z") ? "Z" : "X")[1], count(m)];
+        const rows = ASKING.includes(name) ? s.tokens : s.sources;
+        return [rows, ["raw", "scores", "weights"].includes(name) ? s.sources : count(m)];
+    };
+    const load = () => {
+        s.tokens = lesson.tokens.slice();
+        s.sources = lesson.Z ? (lesson.sources || lesson.Z.map((_, i) => String(i + 1))).slice() : s.tokens;
+        s.model = {hidden: (lesson.hidden || s.sources.map(() => 0)).slice()};
+        for (const name of GIVEN) if (lesson[name]) s.model[name] = heed.stepsMath.copy(lesson[name]);
+        s.known.clear();
+    };
+    /* Settings live in the link; until the reader changes them they are those of the example. */
+    const setting = (name) => (heed.state[name] === "" ? lesson[name] : Number(heed.state[name]));
+    const compute = () => {
+        s.model.beta = setting("beta");
+        s.model.causal = !!setting("causal");
+        s.model.hard = !!setting("hard");
+        s.result = heed.stepsMath.compute(s.model);
+    };
+
+    /* ---- the cell at hand: "weights 3 4" in the link ---- */
+
+    const spot = () => {
+        const [name, row, col] = heed.state.spot.split(" ");
+        const m = (isGiven(name) && has(name)) || MADE.includes(name) ? s.matrix(name) : null;
+        if (!m || !m[row - 1] || m[row - 1][col - 1] === undefined) return {name: "output", i: 0, j: 0};
+        return {name, i: row - 1, j: col - 1};
+    };
+    const pick = (name, i, j) => heed.update({spot: `${name} ${i + 1} ${j + 1}`});
+    s.row = () => (ASKING.includes(spot().name) ? spot().i : 0);
+
+    const edit = (name, i, j, value) => {
+        s.model[name][i][j] = value;
+        pick(name, i, j);
+    };
+    const secret = (name, i, j) => heed.state.predict && !isGiven(name) && !s.known.has(name) && !s.known.has(`${name} ${i} ${j}`);
+    const say = (text) => { ui.said.textContent = text; };
+
+    /* Two words change places; what that did to the output is said by its numbers. */
+    const swap = (a, b) => {
+        const {swapped, distance} = heed.stepsMath, before = s.result.output, own = has("Z"), name = own ? "Z" : "X";
+        s.model[name] = swapped(s.model[name], a, b);
+        s.model.hidden = swapped(s.model.hidden, a, b);
+        s.sources = swapped(s.sources, a, b);
+        if (!own) s.tokens = s.sources;
+        compute();
+        const off = distance(own ? before : swapped(before, a, b), s.result.output);
+        const why = s.model.causal ? "with the causal mask the order matters" : "a hard selection among equal scores takes the first";
+        if (off > 1e-12) say(`Swapped. The output changed by up to ${off.toPrecision(2)} besides: ${why}.`);
+        else say(own ? "Swapped. The output is what it was: a sum has no order." : "Swapped. The same two rows of the output changed places; nothing else did.");
+        built = "";
+        heed.redraw();
+    };
+
+    /* ---- tables ---- */
+
+    const titleOf = (name) => {
+        const memory = has("Z") ? "Z" : "X", prime = "′", flip = s.columns();
+        const product = (y, x, w) => (flip ? `${y}${prime} = ${w}${prime} ${x}${prime}` : `${y} = ${x} ${w}`) + (has("B_" + y) ? " + B" : "");
+        const titles = {
+            Q: product("Q", "X", "W_Q"), K: product("K", memory, "W_K"), V: product("V", memory, "W_V"),
+            raw: flip ? "S = K Q′" : "S = Q K′", scores: "beta S, masked", weights: flip ? "A = softmax of each column" : "A = softmax of each row",
+            output: flip ? "H = V′ A" : "output = A V",
+        };
+        return titles[name] || (flip ? name + prime : name);
+    };
+    const heatOf = (name) => (name === "weights" ? "share" : ["raw", "scores", "output"].includes(name) ? "signed" : "");
+    const table = (name, turned = false) => {
+        const [rows, cols] = s.labels(name), flip = turned !== s.columns();
+        const t = heed.stepsTable({
+            name, rows, cols, flip, title: turned ? (flip ? "K′" : "K") : titleOf(name), editable: isGiven(name), heat: heatOf(name),
+            slim: name === "X" || name === "Z", hints: lesson.notes && lesson.notes[name],
+            pick: (i, j) => pick(name, i, j), edit: (i, j, value) => edit(name, i, j, value),
+        });
+        s.tables.push({name, update: t.update});
+        return t.element;
+    };
+    const beside = (...names) => heed.el("div", {class: "beside"}, ...names.filter((n) => !isGiven(n) || has(n)).map((n) => table(n)));
+    /* What stands at the left times what stands on top gives what they meet at; in columns the same mirrored. */
+    const crossing = (left, top, meet) => {
+        const group = (list) => heed.el("div", {class: "group"}, ...list);
+        const order = s.columns() ? [left, top, meet] : [top, left, meet];
+        return heed.el("div", {class: s.columns() ? "crossing mirrored" : "crossing"}, heed.el("div"), ...order.map(group));
+    };
+    const projections = () => {
+        const of = (x, letters) => crossing([table(x)], letters.map((l) => table("W_" + l)), letters.map((l) => table(l)));
+        const biases = GIVEN.slice(5).some(has) ? [beside("B_Q", "B_K", "B_V")] : [];
+        return has("Z") ? [of("X", ["Q"]), of("Z", ["K", "V"]), ...biases] : [of("X", ["Q", "K", "V"]), ...biases];
+    };
+
+    const part = (number, title, text, ...content) => heed.el("section", {"aria-label": title},
+        heed.el("h2", {text: `${number} · ${title}`}), heed.el("p", {class: "muted", text}), heed.el("div", {class: "wide", tabindex: -1}, ...content));
+    const parts = () => {
+        const e = s.model.W_Q[0].length, line = s.columns() ? "column" : "row";
+        return [
+            part(1, "Queries, keys and values", "The same three matrices act on every token: what it asks for (Q), what it offers (K), what it hands over (V).", ...projections()),
+            part(2, "Every query against every key", "A dot product for each pair: large where one token offers what another asks for.", crossing([table("Q")], [table("K", true)], [table("raw")])),
+            part(3, "Scale and mask", `Scores are multiplied by beta: 1/√${e} keeps their spread independent of the width ${e}. A mask takes keys away.`, table("scores")),
+            part(4, "Softmax, and the mix of values", `Each ${line} of A sums to 1: the shares that a token takes of all values.`, beside("weights", "V", "output")),
+        ];
+    };
+
+    /* ---- controls ---- */
+
+    const LOW = -2, HIGH = 2, NOTCHES = 200; /* the slider: 0, then 10^LOW to 10^HIGH */
+    const ofNotch = (k) => (k === 0 ? 0 : 10 ** (LOW + ((HIGH - LOW) * (k - 1)) / (NOTCHES - 1)));
+    const notch = (beta) => (beta <= 0 ? 0 : Math.max(1, Math.min(NOTCHES, Math.round(1 + ((Math.log10(beta) - LOW) * (NOTCHES - 1)) / (HIGH - LOW)))));
+    const button = (text, onclick, title = text) => heed.el("button", {type: "button", text, title, onclick});
+    const check = (text, set) => {
+        const input = heed.el("input", {type: "checkbox", onchange: () => set(input.checked)});
+        return {input, box: heed.el("label", {class: "check"}, input, heed.el("span", {text}))};
+    };
+    const choose = (text, values, value) => {
+        const input = heed.el("select", {}, ...values.map((t, i) => heed.el("option", {value: i, text: `${i + 1} ${heed.cut(heed.show(t), 16)}`})));
+        input.value = String(Math.min(value, values.length - 1));
+        return {input, box: heed.el("label", {class: "field"}, heed.el("span", {text}), input)};
+    };
+    const betaControls = () => {
+        ui.slider = heed.el("input", {type: "range", min: 0, max: NOTCHES, step: 1, "aria-label": "beta, from 0: the mean, to 100: nearly hard", oninput: () => heed.update({beta: String(ofNotch(Number(ui.slider.value)))})});
+        ui.beta = heed.el("input", {type: "text", inputmode: "decimal", size: 8, "aria-label": "beta", onchange: () => {
+            const x = heed.stepsRead(ui.beta.value);
+            heed.update(x === null ? {} : {beta: String(x)});
+        }});
+        return heed.el("span", {class: "field"}, heed.el("span", {text: "beta: mean"}), ui.slider, heed.el("span", {text: "hard"}), ui.beta);
+    };
+    const swapControls = () => {
+        const a = choose("Swap", s.sources, 1), b = choose("and", s.sources, 2);
+        return heed.el("span", {class: "stepped"}, a.box, b.box, button("Swap", () => swap(Number(a.input.value), Number(b.input.value)), "the two change places"));
+    };
+    const learnControls = () => {
+        const list = lesson.learn.steps || lesson.learn, said = heed.el("output");
+        const slider = heed.el("input", {type: "range", min: 0, max: list.length - 1, step: 1, "aria-label": "step of learning", oninput: () => show(Number(slider.value))});
+        const show = (k) => {
+            for (const name of GIVEN) if (list[k][name]) s.model[name] = heed.stepsMath.copy(list[k][name]);
+            said.textContent = `step ${list[k].step}, loss ${Number(list[k].loss).toPrecision(3)}`;
+            heed.redraw();
+        };
+        slider.value = String(list.length - 1);
+        said.textContent = `${list.length} moments`;
+        return heed.el("label", {class: "field"}, heed.el("span", {text: "learning"}), slider, said);
+    };
+    const controls = () => {
+        ui.scale = check(`scale by 1/√${s.model.W_Q[0].length}`, (on) => heed.update({beta: String(on ? usual() : 1)}));
+        ui.causal = check("causal mask", (on) => heed.update({causal: on ? "1" : "0"}));
+        ui.hard = check("hard selection", (on) => heed.update({hard: on ? "1" : "0"}));
+        ui.bound = [
+            heed.bind("predict", "predict first", {check: true}),
+            heed.bind("notation", "Tokens as", {choices: [["rows", "rows"], ["columns", "columns"]]}),
+            heed.bind("digits", "Digits", {choices: [2, 3, 4, 6, 12].map((d) => [d, String(d)])}),
+        ];
+        return heed.el("div", {class: "tools"}, betaControls(), ui.scale.box, has("Z") ? null : ui.causal.box, ui.hard.box, ...ui.bound.map((b) => b.box),
+            s.sources.length > 1 ? swapControls() : null, lesson.learn ? learnControls() : null,
+            button("Reset", reset, "everything as it was"), button("Save JSON", saveJson, "a file for heed explain --from"));
+    };
+    const reset = () => {
+        load();
+        built = "";
+        heed.update({beta: "", causal: "", hard: "", predict: false});
+        say("Everything is as it was.");
+    };
+
+    /* ---- files ---- */
+
+    const numbers = (m) => m.map((row) => row.map((x) => (Number.isFinite(x) ? x : null)));
+    const asJson = () => {
+        const out = {example: lesson.example, title: lesson.title, tokens: s.tokens, features: lesson.features};
+        if (has("Z")) Object.assign(out, {sources: s.sources, memory: lesson.memory});
+        const {beta, causal, hard, hidden} = s.model;
+        Object.assign(out, {beta, causal, hard, hidden});
+        for (const name of [...GIVEN.filter(has), ...MADE]) out[name] = numbers(s.matrix(name));
+        return JSON.stringify(out, null, 1) + "\n";
+    };
+    const saveJson = () => heed.download(new Blob([asJson()], {type: "application/json"}), "heed-steps.json");
+    const allRows = () => [...GIVEN.filter(has), ...MADE].flatMap((name) => {
+        const [rows, cols] = s.labels(name);
+        return [[name, ...cols], ...s.matrix(name).map((row, i) => [rows[i], ...row])];
+    });
+
+    /* ---- drawing ---- */
+
+    const marks = (name) => {
+        const at = spot(), lit = heed.stepsWords.sources(s, at.name, at.i, at.j)[name], start = isGiven(name) ? lesson[name] : null;
+        const covers = (k, want) => want === null || want === k;
+        const ties = name === "scores" && s.model.hard ? s.result.scores.map(heed.stepsMath.winners) : null;
+        return (i, j) => [
+            at.name === name && at.i === i && at.j === j ? "chosen" : "",
+            lit && covers(i, lit[0]) && covers(j, lit[1]) ? "lit" : "",
+            start && start[i][j] !== s.model[name][i][j] ? "changed" : "",
+            ties && ties[i].length > 1 && ties[i].includes(j) ? "tie" : "",
+            secret(name, i, j) ? "guess" : "",
+        ].filter(Boolean);
+    };
+
+    const valueField = ({name, i, j}) => {
+        const field = heed.el("input", {type: "text", inputmode: "decimal", size: 8, "aria-label": `value of ${heed.stepsWords.cellName(s, name, i, j)}`, onchange: () => {
+            const x = heed.stepsRead(field.value);
+            if (x !== null) edit(name, i, j, x);
+        }});
+        field.value = String(s.model[name][i][j]);
+        return field;
+    };
+    const guess = ({name, i, j}) => {
+        const field = heed.el("input", {type: "text", inputmode: "decimal", size: 8, "aria-label": "your guess", onkeydown: (e) => { if (e.key === "Enter") tell(); }});
+        const reveal = (what) => { s.known.add(what); heed.redraw(); };
+        const tell = () => {
+            const x = heed.stepsRead(field.value), value = s.matrix(name)[i][j];
+            say(x === null ? "The cell is open now." : Math.abs(x - value) <= Math.max(0.011, 0.01 * Math.abs(value)) || x === value ? "Right." : `Not ${field.value}: the sum is written out below.`);
+            reveal(`${name} ${i} ${j}`);
+        };
+        return [heed.el("b", {text: heed.stepsWords.cellName(s, name, i, j)}), " = ? It is made of the outlined cells. ", field,
+            button("Check", tell, "compare, and open this cell"), button(`Open all of ${name}`, () => reveal(name))];
+    };
+    const drawCell = () => {
+        const at = spot(), name = heed.el("b", {text: heed.stepsWords.cellName(s, at.name, at.i, at.j)});
+        if (isGiven(at.name)) return ui.cell.replaceChildren(name, " = ", valueField(at), " Change it here, or type into the table.");
+        ui.cell.replaceChildren(...(secret(at.name, at.i, at.j) ? guess(at) : heed.stepsWords.writtenOut(s, at.name, at.i, at.j)));
+    };
+    const drawQuestions = () => ui.questions.replaceChildren(...heed.stepsWords.questions(s).map(([question, answer]) =>
+        heed.el("details", {}, heed.el("summary", {text: question}), heed.el("p", {text: answer}))));
+
+    const build = (room) => {
+        s.tables = [];
+        ui.said = ui.said || heed.el("p", {class: "said", role: "status"});
+        ui.cell = heed.el("div", {class: "inspector", "aria-live": "polite", "aria-label": "The chosen cell"});
+        ui.questions = heed.el("div");
+        room.replaceChildren(heed.el("div", {class: "steps"},
+            heed.el("h2", {dir: "auto", text: heed.show(lesson.title || lesson.example || "")}), lesson.about ? heed.el("p", {class: "muted", text: lesson.about}) : null,
+            controls(), ui.said, ...parts(),
+            heed.el("section", {"aria-label": "Before you look"}, heed.el("h2", {text: "Before you look"}), ui.questions),
+            heed.el("details", {}, heed.el("summary", {text: "Sizes and their symbols"}), heed.el("div", {class: "wide"}, heed.stepsWords.symbols(s))),
+            ui.cell));
+    };
+    const sync = () => {
+        ui.slider.value = String(notch(s.model.beta));
+        if (document.activeElement !== ui.beta) ui.beta.value = String(Number(s.model.beta.toPrecision(6)));
+        ui.scale.input.checked = Math.abs(s.model.beta - usual()) < 1e-9;
+        ui.causal.input.checked = s.model.causal;
+        ui.hard.input.checked = s.model.hard;
+        for (const b of ui.bound) b.sync();
+    };
+
+    heed.view({
+        id: "steps",
+        title: "Steps",
+        help: "the computation step by step, with numbers that can be changed",
+        state: {beta: "", causal: "", hard: "", notation: "rows", digits: 2, predict: false, spot: "output 2 1"},
+        available: (data) => !!(data.steps && data.steps.X),
+        open() {
+            lesson = heed.data.steps;
+            if (lesson.notation === "columns" && heed.state.notation === "rows") heed.state.notation = "columns";
+            load();
+            heed.steps = {values: () => ({...s.model, ...s.result, tokens: s.tokens, sources: s.sources})}; /* for checks */
+        },
+        draw() {
+            const room = heed.current().room;
+            if (Math.max(s.tokens.length, s.sources.length) > LARGEST)
+                return room.replaceChildren(heed.el("p", {text: `${s.sources.length} tokens: this view is for at most ${LARGEST}; the other views have no such limit.`}));
+            compute();
+            if (built !== heed.state.notation) build(room);
+            built = heed.state.notation;
+            for (const t of s.tables) t.update(s.matrix(t.name), heed.state.digits, marks(t.name));
+            sync();
+            drawCell();
+            drawQuestions();
+        },
+        table() {
+            const [rows, keys] = s.labels("weights"), w = s.result.weights;
+            return {caption: "Weights, queries in rows", head: ["query", ...keys], rows: w.map((row, i) => [rows[i], ...row]), all: allRows};
+        },
+        caption: () => { const {name, i, j} = spot(); return secret(name, i, j) ? "" : `${heed.stepsWords.cellName(s, name, i, j)} = ${heed.stepsNumber(s.matrix(name)[i][j], heed.state.digits)}`; },
+    });
+})();

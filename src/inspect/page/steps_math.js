@@ -1,0 +1,50 @@
+/* steps_math.js -- the attention of a worked example in double precision: what the Steps view recomputes at every edit.
+ * Matrices are arrays of rows; nothing here touches the document. The order of every sum is the program's own
+ * (src/inspect/lesson.c), so that the numbers are the same. */
+"use strict";
+(() => {
+    const copy = (m) => m.map((row) => row.slice());
+    const transpose = (m) => m[0].map((_, j) => m.map((row) => row[j]));
+    const total = (list) => list.reduce((sum, x) => sum + x, 0);
+
+    /* a (n,d) times b (d,e). */
+    const product = (a, b) => a.map((row) => b[0].map((_, j) => row.reduce((sum, x, k) => sum + x * b[k][j], 0)));
+    /* x W + b. */
+    const project = (x, w, bias) => product(x, w).map((row) => (bias ? row.map((v, j) => v + bias[0][j]) : row));
+
+    /* A row that is hidden throughout gives zeros. */
+    const softmax = (row) => {
+        const top = Math.max(...row);
+        if (top === -Infinity) return row.map(() => 0);
+        const e = row.map((s) => Math.exp(s - top)), sum = total(e);
+        return e.map((v) => v / sum);
+    };
+    /* The keys with the highest score of a row: more than one is a tie. */
+    const winners = (row) => {
+        const top = Math.max(...row);
+        return top === -Infinity ? [] : row.flatMap((s, j) => (s === top ? [j] : []));
+    };
+    /* All on the highest score, the first of equal ones. */
+    const hardmax = (row) => {
+        const first = winners(row)[0];
+        return row.map((_, j) => (j === first ? 1 : 0));
+    };
+
+    /* All that follows from m: {X, Z or none, W_Q, W_K, W_V, B_Q, B_K, B_V or none, beta, causal, hard, hidden: 0 or 1 a key}. */
+    const compute = (m) => {
+        const memory = m.Z || m.X;
+        const Q = project(m.X, m.W_Q, m.B_Q), K = project(memory, m.W_K, m.B_K), V = project(memory, m.W_V, m.B_V);
+        const raw = product(Q, transpose(K));
+        const scaled = raw.map((row) => row.map((s) => m.beta * s));
+        const unseen = (i, j) => (m.causal && j > i) || m.hidden[j];
+        const scores = scaled.map((row, i) => row.map((s, j) => (unseen(i, j) ? -Infinity : s)));
+        const weights = scores.map(m.hard ? hardmax : softmax);
+        return {Q, K, V, raw, scaled, scores, weights, output: product(weights, V)};
+    };
+
+    /* Largest difference of two matrices of one shape. */
+    const distance = (a, b) => Math.max(0, ...a.flatMap((row, i) => row.map((x, j) => (x === b[i][j] ? 0 : Math.abs(x - b[i][j])))));
+    const swapped = (rows, a, b) => rows.map((row, i) => rows[i === a ? b : i === b ? a : i]);
+
+    heed.stepsMath = {compute, copy, transpose, winners, distance, swapped, total};
+})();

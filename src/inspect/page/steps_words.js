@@ -1,0 +1,96 @@
+/* steps_words.js -- what the Steps view says: a cell's computation written out, questions with their answers from the
+ * numbers at hand, the names that the notes give to the sizes. s is the view's worked example (steps.js). */
+"use strict";
+(() => {
+    const MOST = 16; /* terms of a sum that are written out */
+    const bold = (text) => heed.el("b", {text});
+
+    const cellName = (s, name, i, j) => {
+        const [rows, cols] = s.labels(name), place = [heed.show(rows[i]), heed.show(cols[j])];
+        return `${name}[${(s.columns() ? place.reverse() : place).join(", ")}]`;
+    };
+
+    /* The pairs of numbers whose products a cell is the sum of; null: it is none. */
+    const pairs = (s, name, i, j) => {
+        const now = s.result, memory = s.model.Z || s.model.X;
+        const w = {Q: s.model.W_Q, K: s.model.W_K, V: s.model.W_V}[name];
+        if (w) return (name === "Q" ? s.model.X : memory)[i].map((x, k) => [x, w[k][j]]);
+        if (name === "raw") return now.Q[i].map((x, k) => [x, now.K[j][k]]);
+        return name === "output" ? now.weights[i].map((x, k) => [x, now.V[k][j]]) : null;
+    };
+    const writeSum = (list, n) => {
+        const words = list.slice(0, MOST).flatMap(([a, b], k) => [k ? " + " : "",
+            heed.el("span", {class: a * b === 0 ? "nothing" : "term", text: `${n(a)}·${b < 0 ? `(${n(b)})` : n(b)}`})]);
+        return list.length > MOST ? [...words, ` + … (${list.length} terms)`] : words;
+    };
+
+    const writeScore = (s, i, j, n) => {
+        const {scores, raw} = s.result;
+        if (scores[i][j] === -Infinity) return [" = −∞: the mask hides this key, so its weight is 0"];
+        return [` = beta · raw = ${n(s.model.beta)} · ${n(raw[i][j])} = `, bold(n(scores[i][j]))];
+    };
+    const writeHard = (row, j) => {
+        const best = heed.stepsMath.winners(row);
+        const tie = best.length > 1 ? `; ${best.length} keys tie, and the first of them is taken` : "";
+        return [j === best[0] ? ` = 1: the highest score of the row${tie}` : ` = 0: not the one that is selected${tie}`];
+    };
+    const writeWeight = (s, i, j, n) => {
+        const row = s.result.scores[i], top = Math.max(...row);
+        if (top === -Infinity) return [" = 0: the whole row is hidden"];
+        if (s.model.hard) return writeHard(row, j);
+        const sum = heed.stepsMath.total(row.map((x) => Math.exp(x - top)));
+        return [" = e", heed.el("sup", {text: `${n(row[j])} − ${n(top)}`}), ` / ${n(sum)} = ${n(Math.exp(row[j] - top))} / ${n(sum)} = `,
+            bold(n(s.result.weights[i][j])), `. ${n(top)} is the highest score of the row; ${n(sum)} is the sum over all keys`];
+    };
+
+    /* The computation of one cell, as nodes. */
+    const writtenOut = (s, name, i, j) => {
+        const n = (x) => heed.stepsNumber(x, heed.state.digits), head = bold(cellName(s, name, i, j));
+        if (name === "scores") return [head, ...writeScore(s, i, j, n)];
+        if (name === "weights") return [head, ...writeWeight(s, i, j, n)];
+        const bias = s.model[`B_${name}`];
+        return [head, " = ", ...writeSum(pairs(s, name, i, j), n), bias ? ` + ${n(bias[0][j])} (bias)` : "", " = ", bold(n(s.matrix(name)[i][j]))];
+    };
+
+    /* What a cell is made of: {matrix: [row, column]}, null for all of them. */
+    const sources = (s, name, i, j) => {
+        const memory = s.model.Z ? "Z" : "X";
+        return {
+            Q: {X: [i, null], W_Q: [null, j], B_Q: [0, j]}, K: {[memory]: [i, null], W_K: [null, j], B_K: [0, j]},
+            V: {[memory]: [i, null], W_V: [null, j], B_V: [0, j]}, raw: {Q: [i, null], K: [j, null]},
+            scores: {raw: [i, j], Q: [i, null], K: [j, null]}, weights: {scores: [i, null]}, output: {weights: [i, null], V: [null, j]},
+        }[name] || {};
+    };
+
+    /* [question, answer] about the row at hand. */
+    const questions = (s) => {
+        const now = s.result, [rows, keys] = s.labels("weights"), i = s.row();
+        const n = (x) => heed.stepsNumber(x, heed.state.digits, false), names = (list) => list.map((k) => `‘${heed.show(k)}’`).join(", ");
+        const same = rows.filter((_, k) => k !== i && now.Q[k].every((x, c) => x === now.Q[i][c]));
+        const best = heed.stepsMath.winners(now.scores[i]).map((k) => keys[k]), word = `‘${heed.show(rows[i])}’`;
+        const mean = now.V[0].map((_, c) => heed.stepsMath.total(now.V.map((row) => row[c])) / now.V.length);
+        return [
+            [`Who asks for exactly the same as ${word}?`,
+                same.length ? `${names(same)}: equal queries, so equal scores and weights, unless a mask tells them apart.` : "Nobody: no other query is equal."],
+            [`Whose key fits the query of ${word} best?`,
+                best.length ? `${names(best)} with the score ${n(Math.max(...now.scores[i]))}${best.length > 1 ? ": a tie" : ""}.` : "Nobody's: the row is hidden."],
+            ["What will the output be with beta = 0?",
+                `Every score is 0 and every weight ${n(1 / keys.length)}: the mean of the values, (${mean.map(n).join(", ")}), for every query; with a mask, the mean of what it leaves.`],
+            ["Two words change places. What happens to the output?",
+                s.model.Z ? "Nothing: the output is a sum over the keys, and a sum has no order."
+                    : "The same two rows change places and nothing else: attention knows no order. With the causal mask this no longer holds."],
+        ];
+    };
+
+    const symbols = (s) => {
+        const sizes = [
+            ["tokens", s.model.X.length, "m", "t", "N_X"], ["width of a token's vector", s.model.X[0].length, "d", "n", "D_X"],
+            ["width of a query and of a key", s.result.Q[0].length, "e", "d'", "D_Q"], ["width of a value", s.result.V[0].length, "d2", "d''", "D_V"],
+        ];
+        const heads = ["", "here", "in the notes", "also", "also"].map((text) => heed.el("th", {scope: "col", text}));
+        const rows = sizes.map(([what, ...rest]) => heed.el("tr", {}, heed.el("th", {scope: "row", text: what}), ...rest.map((text) => heed.el("td", {text}))));
+        return heed.el("table", {}, heed.el("thead", {}, heed.el("tr", {}, ...heads)), heed.el("tbody", {}, ...rows));
+    };
+
+    heed.stepsWords = {writtenOut, sources, questions, symbols, cellName};
+})();

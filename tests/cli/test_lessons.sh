@@ -1,0 +1,109 @@
+# heed explain NAME: the further examples, their numbers against closed forms.
+# near PATH VALUE TOLERANCE: what the JSON has there; VALUE and TOLERANCE may be expressions of awk.
+near() {
+    found=$("$JSON" "$1" <out) || { fail "not JSON, or without $1"; return; }
+    if awk "BEGIN {d = ($found) - ($2); exit !(d <= $3 && -d <= $3)}"; then pass; else fail "$1 is $found, expected $2 within $3"; fi
+}
+# No line of stdout is wider than 80 columns.
+narrow() {
+    if tr -d '\200-\277' <out | LC_ALL=C awk 'length > 80 {exit 1}'; then pass; else fail "a line has more than 80 columns"; fi
+}
+
+run explain --list
+for name in lion paris mix store beta variance shuffle heads similarity; do says "  $name "; done
+for name in paris mix store beta variance shuffle heads similarity; do
+    run explain $name
+    status 0
+    quiet
+    narrow
+    says "try: heed explain $name"
+    says "ook at "
+    run explain $name --json
+    status 0
+    json example $name
+done
+
+# Four stages: without parameters Paris gets least; W_q, W_k and W_v turn that round.
+run explain paris --json
+near stages.0.scores.0 0 0
+near stages.0.scores.3 3 0
+near stages.1.weights.0 "1 / (1 + 3 * exp(2) + 2 * exp(3))" 1e-8
+near stages.2.scores.3 "3 / sqrt(5)" 1e-8
+near stages.3.weights.0 "exp(6 / sqrt(2)) / (exp(6 / sqrt(2)) + exp(2 / sqrt(2)) + exp(1 / sqrt(2)) + 3)" 1e-8
+near weights.0.0 "exp(6 / sqrt(2)) / (exp(6 / sqrt(2)) + exp(2 / sqrt(2)) + exp(1 / sqrt(2)) + 3)" 1e-8
+run explain paris --beta 0 --json
+near weights.0.3 "1 / 6" 1e-8
+near output.0.0 "3 / 6" 1e-8
+
+# h = X a.
+run explain mix --json
+near choices.0.h.0 "2 * .5 + .45" 1e-12
+near choices.0.sum 1 1e-12
+near choices.3.sum 1.05 1e-12
+near choices.4.norm1 1 1e-12
+near choices.4.sum 0 1e-12
+near weights.0.1 "exp(2) / (exp(4) + exp(2) + 1)" 1e-8
+
+# The hard choice, the mean, and what lies between.
+run explain store --hard --json
+near output.0.0 5 0
+near output.1.0 9 0
+run explain store --beta 0 --json
+near output.0.0 "14 / 3" 1e-8
+near output.1.0 "14 / 3" 1e-8
+run explain store --json
+near output.1.0 "(5 * exp(4 * .936) + 9 * exp(4 * .96)) / (exp(4 * .28) + exp(4 * .936) + exp(4 * .96))" 1e-7
+run explain beta --json
+near beta.0 0 0
+near output.0 "14 / 3" 1e-8
+near entropy.0 "log(3) / log(2)" 1e-8
+near beta.24 1000 1e-6
+near output.24 9 1e-9
+near hard 9 0
+for k in 3 9 15 21; do
+    b=$("$JSON" beta.$k <out)
+    near output.$k "(5 * exp($b * .936) + 9 * exp($b * .96)) / (exp($b * .28) + exp($b * .936) + exp($b * .96))" 1e-6
+done
+
+# The variance of q'k is d within three times its margin of 95 %, on any seed.
+for seed in 1 2; do
+    run explain variance --seed $seed --json
+    for k in 0 1 2 3 4 5 6 7 8; do
+        near widths.$k.variance "$((4 << k))" "3 * $("$JSON" widths.$k.margin <out)"
+        near widths.$k.entropy_scaled 3.4 0.25
+    done
+    near widths.8.entropy 0 0.3
+    near widths.8.gradient 0 0.1
+    near widths.8.gradient_scaled 0.3 0.03
+done
+
+# Scores move with the words to the last bit, outputs to the rounding of sums; not so with positions or a mask.
+for seed in 1 5; do
+    run explain shuffle --seed $seed --json
+    near cases.0.scores 0 0
+    near cases.0.weights 0 1e-15
+    near cases.0.output 0 1e-14
+    holds awk "BEGIN {exit !($("$JSON" cases.1.output <out) > 0.1 && $("$JSON" cases.2.output <out) > 0.1)}"
+done
+
+run explain heads --json
+near largest_difference 0 1e-6
+near library.3.5 "$("$JSON" sum.3.5 <out)" 1e-6
+near library.0.0 "$("$JSON" sum.0.0 <out)" 1e-6
+run explain similarity --json
+for k in 0 1 2 3 4; do near stages.$k.largest_difference 0 1e-5; done
+near stages.2.scores.0.0 "$("$JSON" stages.1.scores.0.0 <out) / 2" 1e-7
+near stages.3.scores.0.1 "$("$JSON" stages.2.scores.0.1 <out)" 0
+
+# What an example has no use for is refused before anything is written.
+run explain variance --hard
+refuses 2 "--hard: example variance has no single head to show"
+run explain lion --png lion.png
+refuses 2 "--png: example lion has no chart"
+absent lion.png
+run explain beta --png beta.png
+status 0
+holds [ "$(head -c 4 beta.png | tail -c 3)" = PNG ]
+run explain beta --png no/such/folder.png
+status 1
+silent

@@ -1,0 +1,66 @@
+# Sequences: the scripts on recall and the bottleneck, tables as pictures, two alignments in one.
+script() {
+    COMMAND="$*"
+    name=$1
+    shift
+    sh "$here/../../data/$name" "$@" >out 2>err </dev/null
+    STATUS=$?
+}
+script recall.sh -o recall --quick -- --threads 1
+status 0
+says "accuracy on unseen texts"
+holds test "$(grep -c . recall/accuracy.csv)" = 3
+holds test "$(awk -F, '$2 > 0 && $3 > 0 && $4 > 0 && $5 > 0' recall/texts_per_second.csv | grep -c .)" = 3
+holds test "$(head -c 4 recall/recall.png | tail -c 3)" = PNG
+holds awk -F, 'NR > 1 && $2 + $5 < 1.9 { exit 1 }' recall/accuracy.csv
+script recall.sh -o recall --quick
+status 0
+quiet
+script recall.sh --slow
+status 2
+warns "--slow is unknown"
+
+script bottleneck.sh -o narrow --quick -- --width 16 --batch 8 --threads 1
+status 0
+says "with attention"
+says "anti-diagonal"
+holds test "$(grep -c ' %' narrow/table.txt)" -ge 7
+holds test "$(head -c 4 narrow/alignments.png | tail -c 3)" = PNG
+run translate narrow/attention abcde --beside narrow/none
+refuses 2 "--beside"
+run translate narrow/attention abcde --png x.png --beside recall/rnn-2
+refuses 2 "is of textcls"
+absent x.png
+
+# Tables as pictures.
+printf 'k,a,b\n1,2,3\n2,,1e2\n' >t.csv
+run plot t.csv
+status 0
+says "wrote t.png"
+holds test "$(head -c 4 t.png | tail -c 3)" = PNG
+run plot t.csv t.csv --png both.png --json
+json png both.png
+json tables.1.k.0 1.0
+json tables.0.a.1 null
+json tables.0.b.1 100.0
+printf 'k,a,b\n1,2\n' >few.csv
+run plot few.csv
+refuses 3 "few.csv:2"
+printf 'k,a\n1,2,3\n' >many.csv
+run plot many.csv
+refuses 3 "many.csv:2"
+printf 'k,a\n1,two\n' >words.csv
+run plot words.csv
+refuses 3 "found two"
+printf 'k,a\n' >none.csv
+run plot none.csv
+refuses 3 "rows of numbers"
+printf 'k\n1\n' >one.csv
+run plot one.csv
+refuses 3 "names of 2 to 33 columns"
+: >empty.csv
+run plot empty.csv
+status 3
+absent few.png
+run plot t.csv narrow/none
+refuses 2 "heed compare"

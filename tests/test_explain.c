@@ -1,0 +1,237 @@
+/* The worked example: one head of attention in double precision. */
+#include "../models/hungry_lion.h"
+#include "golden/lesson.h"
+#include "test.h"
+
+static heed_lesson_args lion(void) {
+    return (heed_lesson_args){.tokens = LION_TOKENS,
+                              .features = LION_FEATURES,
+                              .key = LION_KEY,
+                              .value = LION_VALUE,
+                              .x = lion_x,
+                              .w_q = lion_w_q,
+                              .w_k = lion_w_k,
+                              .w_v = lion_w_v,
+                              .beta = (double)NAN};
+}
+
+static heed_lesson make(heed_ctx *c, heed_lesson_args a) {
+    heed_lesson l;
+    CHECK(heed_lesson_make(c, &a, &l));
+    return l;
+}
+
+static double worst(const heed_matrix *m, const double *golden) {
+    double most = 0;
+    for (int i = 0; i < m->rows * m->cols; i++)
+        if (m->x[i] != golden[i]) most = fmax(most, fabs(m->x[i] - golden[i]));
+    return most;
+}
+
+TEST(explain_lion_is_numpys_to_1e_12) {
+    heed_ctx *c = heed_open(NULL);
+    heed_lesson l = make(c, lion());
+    const struct {
+        heed_lesson_part part;
+        const double *golden;
+    } parts[] = {{HEED_LESSON_Q, golden_q},
+                 {HEED_LESSON_K, golden_k},
+                 {HEED_LESSON_V, golden_v},
+                 {HEED_LESSON_RAW, golden_raw},
+                 {HEED_LESSON_SCALED, golden_scores},
+                 {HEED_LESSON_SCORES, golden_scores},
+                 {HEED_LESSON_WEIGHTS, golden_weights},
+                 {HEED_LESSON_OUTPUT, golden_output}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        CHECK_CLOSE(worst(&l.part[parts[i].part], parts[i].golden), 0, 1e-12);
+    l.args.causal = true;
+    heed_lesson_compute(&l);
+    CHECK_CLOSE(worst(&l.part[HEED_LESSON_WEIGHTS], golden_causal_weights), 0, 1e-12);
+    CHECK_CLOSE(worst(&l.part[HEED_LESSON_OUTPUT], golden_causal_output), 0, 1e-12);
+    heed_lesson_free(&l);
+    CLOSE(c);
+}
+
+TEST(explain_gradients_are_numpys_to_1e_12) {
+    heed_ctx *c = heed_open(NULL);
+    heed_lesson l = make(c, lion());
+    heed_lesson_gradient g;
+    CHECK(heed_lesson_backward(c, &l, l.part[HEED_LESSON_OUTPUT].x, NULL, &g));
+    CHECK_CLOSE(worst(&g.scores, golden_dscores), 0, 1e-12);
+    CHECK_CLOSE(worst(&g.w_q, golden_dw_q), 0, 1e-11);
+    CHECK_CLOSE(worst(&g.w_k, golden_dw_k), 0, 1e-11);
+    CHECK_CLOSE(worst(&g.w_v, golden_dw_v), 0, 1e-11);
+    CHECK_CLOSE(worst(&g.x, golden_dx), 0, 1e-11);
+    heed_lesson_gradient_free(&g);
+    heed_lesson_free(&l);
+    CLOSE(c);
+}
+
+/* ---- every cell against finite differences, with a memory of its own and biases ---- */
+
+enum { T = 3, S = 4, D = 2, M = 3, E = 2, D2 = 3 };
+
+static double noise(heed_random *r, int *at) { return heed_random_normal(r, (uint64_t)(*at)++); }
+
+/* L = sum of c output + sum of e weights, for random c and e. */
+static double loss(const heed_lesson *l, const double *co, const double *ce) {
+    const heed_matrix *o = &l->part[HEED_LESSON_OUTPUT], *w = &l->part[HEED_LESSON_WEIGHTS];
+    double sum = 0;
+    for (int i = 0; i < o->rows * o->cols; i++) sum += co[i] * o->x[i];
+    for (int i = 0; i < w->rows * w->cols; i++) sum += ce[i] * w->x[i];
+    return sum;
+}
+
+static void check_part(heed_lesson *l, heed_lesson_part part, const heed_matrix *g,
+                       const double *co, const double *ce) {
+    heed_matrix *m = &l->part[part];
+    for (int i = 0; i < m->rows * m->cols; i++) {
+        double was = m->x[i], up, down;
+        m->x[i] = was + 1e-5;
+        heed_lesson_compute(l);
+        up = loss(l, co, ce);
+        m->x[i] = was - 1e-5;
+        heed_lesson_compute(l);
+        down = loss(l, co, ce);
+        m->x[i] = was;
+        CHECK_CLOSE(g->x[i], (up - down) / 2e-5, 1e-8);
+    }
+    heed_lesson_compute(l);
+}
+
+TEST(explain_gradients_are_finite_differences) {
+    heed_ctx *c = heed_open(NULL);
+    double numbers[128];
+    int at = 0;
+    heed_random r = heed_random_at(5, "test", 0, 0);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) numbers[i] = noise(&r, &at);
+    const double *n = numbers;
+    heed_lesson l = make(c, (heed_lesson_args){.tokens = T,
+                                               .features = D,
+                                               .sources = S,
+                                               .memory = M,
+                                               .key = E,
+                                               .value = D2,
+                                               .x = n,
+                                               .z = n + 6,
+                                               .w_q = n + 18,
+                                               .w_k = n + 22,
+                                               .w_v = n + 28,
+                                               .b_q = n + 37,
+                                               .b_k = n + 39,
+                                               .b_v = n + 41,
+                                               .beta = 0.7,
+                                               .causal = true,
+                                               .hide = (const unsigned char[]){0, 1, 0, 0}});
+    heed_lesson_gradient g;
+    const double *co = n + 50, *ce = n + 60;
+    CHECK(heed_lesson_backward(c, &l, co, ce, &g));
+    check_part(&l, HEED_LESSON_X, &g.x, co, ce);
+    check_part(&l, HEED_LESSON_Z, &g.z, co, ce);
+    check_part(&l, HEED_LESSON_W_Q, &g.w_q, co, ce);
+    check_part(&l, HEED_LESSON_W_K, &g.w_k, co, ce);
+    check_part(&l, HEED_LESSON_W_V, &g.w_v, co, ce);
+    for (int i = 0; i < T; i++) CHECK(heed_matrix_at(&l.part[HEED_LESSON_WEIGHTS], i, 1) == 0);
+    heed_lesson_gradient_free(&g);
+    heed_lesson_free(&l);
+    CLOSE(c);
+}
+
+TEST(explain_self_attention_has_one_gradient_of_x) {
+    heed_ctx *c = heed_open(NULL);
+    double numbers[64];
+    int at = 0;
+    heed_random r = heed_random_at(6, "test", 0, 0);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) numbers[i] = noise(&r, &at);
+    const double *n = numbers;
+    heed_lesson l = make(c, (heed_lesson_args){.tokens = T,
+                                               .features = D,
+                                               .key = E,
+                                               .value = D2,
+                                               .x = n,
+                                               .w_q = n + 6,
+                                               .w_k = n + 10,
+                                               .w_v = n + 14,
+                                               .beta = (double)NAN});
+    heed_lesson_gradient g;
+    CHECK(heed_lesson_backward(c, &l, n + 20, n + 30, &g));
+    check_part(&l, HEED_LESSON_X, &g.x, n + 20, n + 30);
+    heed_lesson_gradient_free(&g);
+    heed_lesson_free(&l);
+    CLOSE(c);
+}
+
+/* ---- hard selection and hidden rows ---- */
+
+TEST(explain_hard_takes_the_first_of_equal_scores) {
+    heed_ctx *c = heed_open(NULL);
+    heed_lesson_args a = lion();
+    int first;
+    a.hard = true;
+    heed_lesson l = make(c, a);
+    const heed_matrix *w = &l.part[HEED_LESSON_WEIGHTS];
+    CHECK(heed_lesson_ties(&l, 6, &first) == 2 && first == 3); /* zebra: attacked and itself */
+    CHECK(heed_matrix_at(w, 6, 3) == 1 && heed_matrix_at(w, 6, 6) == 0);
+    CHECK(heed_lesson_ties(&l, 0, &first) == LION_TOKENS && first == 0);
+    CHECK(heed_lesson_ties(&l, 2, &first) == 1 && first == 3);
+    for (int i = 0; i < w->rows; i++) {
+        double sum = 0;
+        for (int j = 0; j < w->cols; j++) sum += heed_matrix_at(w, i, j);
+        CHECK(sum == 1);
+    }
+    memset(l.hidden, 1, LION_TOKENS);
+    heed_lesson_compute(&l);
+    CHECK(heed_lesson_ties(&l, 4, &first) == 0);
+    CHECK(heed_matrix_at(w, 4, 0) == 0 && heed_matrix_at(&l.part[HEED_LESSON_OUTPUT], 4, 0) == 0);
+    heed_lesson_free(&l);
+    CLOSE(c);
+}
+
+TEST(explain_a_head_without_keys_gives_zeros_and_no_gradient) {
+    heed_ctx *c = heed_open(NULL);
+    heed_lesson_args a = lion();
+    unsigned char hide[LION_TOKENS];
+    memset(hide, 1, sizeof hide);
+    a.hide = hide;
+    heed_lesson l = make(c, a);
+    heed_lesson_gradient g;
+    CHECK(heed_lesson_backward(c, &l, lion_x, NULL, &g));
+    for (int i = 0; i < LION_TOKENS * LION_FEATURES; i++) CHECK(g.x.x[i] == 0);
+    for (int i = 0; i < LION_TOKENS * LION_VALUE; i++) CHECK(l.part[HEED_LESSON_OUTPUT].x[i] == 0);
+    heed_lesson_gradient_free(&g);
+    heed_lesson_free(&l);
+    CLOSE(c);
+}
+
+TEST(explain_refuses_sizes) {
+    heed_ctx *c = heed_open(NULL);
+    heed_lesson_args a = lion();
+    heed_lesson l;
+    a.key = 0;
+    CHECK(!heed_lesson_make(c, &a, &l));
+    CHECK_HAS(heed_why(c), "W_Q");
+    heed_lesson_free(&l);
+    heed_clear(c);
+    a = lion();
+    a.tokens = 1 << 20;
+    CHECK(!heed_lesson_make(c, &a, &l));
+    CHECK_HAS(heed_why(c), "found 1048576x10");
+    heed_lesson_free(&l);
+    heed_clear(c);
+    CLOSE(c);
+}
+
+/* The same head by the library's ops. */
+TEST(explain_lion_is_the_attention_op) {
+    heed_ctx *c = heed_open(NULL);
+    heed_tape *t = heed_tape_new(c);
+    heed_probe(t, "lion.weights", false);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_tensor *y = lion_apply(t);
+    heed_tensor *w = heed_probe_find(t, "lion.weights");
+    double tolerance = sizeof(heed_real) == sizeof(double) ? 1e-12 : 1e-5;
+    CHECK(y && y->size == LION_TOKENS * LION_VALUE && w);
+    for (size_t i = 0; y && i < y->size; i++) CHECK_CLOSE(y->x[i], golden_output[i], 4 * tolerance);
+    for (size_t i = 0; w && i < w->size; i++) CHECK_CLOSE(w->x[i], golden_weights[i], tolerance);
+    CLOSE(c);
+}

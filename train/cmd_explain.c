@@ -1,0 +1,221 @@
+/* cmd_explain.c -- heed explain: the attention computation step by step. */
+#include "lesson.h"
+
+#include "../models/hungry_lion.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const heed_option options[] = {
+    {"list", HEED_BOOL, "false", 0, 0, NULL, "list the built-in examples", "Show"},
+    {"precision", HEED_INT, "2", 0, 12, NULL, "digits behind the point", "Show"},
+    {"notation", HEED_CHOICE, "rows", 0, 0, "rows|columns",
+     "tokens as rows (rows of the weights sum to 1) or as columns (H = V A)", "Show"},
+    {"scale", HEED_BOOL, "true", 0, 0, NULL, "multiply scores by 1/sqrt(e); --no-scale: by 1",
+     "Change the computation"},
+    {"beta", HEED_TEXT, "", 0, 0, NULL, "multiply scores by this number instead",
+     "Change the computation"},
+    {"cell", HEED_TEXT, "", 0, 0, NULL,
+     "write out this cell, ROW,COLUMN of the scores, or of a matrix: Q:lion,2", "Show"},
+    {"step", HEED_BOOL, "false", 0, 0, NULL, "pause at each step: predict a number, then see it",
+     "Show"},
+    {"causal", HEED_BOOL, "false", 0, 0, NULL, "hide the tokens after each query",
+     "Change the computation"},
+    {"hide", HEED_TEXT, "", 0, 0, NULL, "hide these keys from all: tokens or numbers, with commas",
+     "Change the computation"},
+    {"mask", HEED_BOOL, "true", 0, 0, NULL, "--no-mask: every query sees every key",
+     "Change the computation"},
+    {"hard", HEED_BOOL, "false", 0, 0, NULL, "all weight on the largest score",
+     "Change the computation"},
+    {"backward", HEED_BOOL, "false", 0, 0, NULL,
+     "go on with the gradients of L = 1/2 sum (output - target)^2", "Learn"},
+    {"learn", HEED_INT, "0", 0, 1000000, NULL,
+     "learn W_Q, W_K and W_V in so many steps from random ones", "Learn"},
+    {"rate", HEED_REAL, "0.1", 0, 1e6, NULL, "learning rate of --learn", "Learn"},
+    {"from", HEED_TEXT, "", 0, 0, NULL, "a head of one's own, as JSON; - reads standard input",
+     "Input"},
+    {"exercise", HEED_BOOL, "false", 0, 0, NULL, "a sheet with cells left blank", "Sheets"},
+    {"solution", HEED_BOOL, "false", 0, 0, NULL, "the same sheet, filled in", "Sheets"},
+    {"blanks", HEED_REAL, "0.2", 0, 1, NULL, "share of the cells that are blank", "Sheets"},
+    {"html", HEED_TEXT, "", 0, 0, NULL, "one offline page that computes as one edits", "Output"},
+    {"tex", HEED_TEXT, "", 0, 0, NULL, "a LaTeX document with every matrix", "Output"},
+    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of whatever is random", "Output"},
+    {"png", HEED_TEXT, "", 0, 0, NULL, "the chart of an example that has one, as a picture",
+     "Output"},
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print every matrix under its name, as one object",
+     "Output"},
+    {0}};
+
+/* ---- examples ---- */
+
+void explain_lion(explaining *e) {
+    heed_lesson_args a = {.tokens = LION_TOKENS,
+                          .features = LION_FEATURES,
+                          .key = LION_KEY,
+                          .value = LION_VALUE,
+                          .x = lion_x,
+                          .w_q = lion_w_q,
+                          .w_k = lion_w_k,
+                          .w_v = lion_w_v,
+                          .beta = (double)NAN};
+    worked labels = {.example = "lion",
+                     .title = "The hungry lion attacked the slow zebra in the tall grass",
+                     .tokens = lion_tokens,
+                     .features = lion_features,
+                     .notes = {lion_queries, lion_offers, lion_passes},
+                     .query = 3,
+                     .key = 4};
+    if (worked_make(e, &a, labels)) explain_worked(e);
+}
+
+const example examples[] = {
+    {"lion", "the lecture's worked example: the hungry lion and the zebra", explain_lion,
+     SHOWS_HEAD},
+    {"paris", "\"Paris is the capital of ___\" in stages, from z X' X to W_q, W_k, W_v",
+     explain_paris, SHOWS_HEAD},
+    {"mix", "attention without parameters: h = X a", explain_mix, SHOWS_HEAD},
+    {"store", "a key-value store with put and get, hard and soft", explain_store, SHOWS_HEAD},
+    {"beta", "a sweep of beta from the mean to the hard choice", explain_beta, SHOWS_CHART},
+    {"variance", "the variance of q'k grows as d; 1/sqrt(d) mends it", explain_variance,
+     SHOWS_CHART},
+    {"shuffle", "the words shuffled: the output is shuffled the same way", explain_shuffle,
+     SHOWS_WORDS},
+    {"heads", "H heads are H layers of one head", explain_heads, SHOWS_WORDS},
+    {"similarity", "four changes from an MLP similarity to the attention of 2017",
+     explain_similarity, SHOWS_WORDS},
+    {0},
+};
+
+static const example *find_example(heed_ctx *c, const char *name) {
+    const char *names[64];
+    int count = 0;
+    for (; examples[count].name && count < 63; count++) {
+        if (strcmp(examples[count].name, name) == 0) return &examples[count];
+        names[count] = examples[count].name;
+    }
+    names[count] = NULL;
+    const char *near = closest(name, names);
+    if (near)
+        heed_fail(c, HEED_USAGE, "unknown example %s: did you mean %s?", name, near);
+    else
+        heed_fail(c, HEED_USAGE, "unknown example %s; hint: heed explain --list", name);
+    return NULL;
+}
+
+static void list_examples(explaining *e) {
+    json_t *list = json_array();
+    for (const example *k = examples; k->name; k++) {
+        json_array_append_new(list, json_pack("{s:s, s:s}", "name", k->name, "help", k->help));
+        heed_text_add(&e->out, "  %-12s %s\n", k->name, k->help);
+    }
+    if (e->json)
+        print_exact(e, json_pack("{s:o}", "examples", list));
+    else
+        json_decref(list);
+}
+
+static json_t *whole_json_of(explaining *e) {
+    json_t *o = worked_json(e);
+    if (heed_config_bool(e->p->flags, "backward"))
+        json_object_set_new(o, "backward", backward_json(e));
+    return o;
+}
+
+static bool write_html(explaining *e, const char *path) {
+    json_t *o = whole_json_of(e);
+    char *steps = json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT);
+    json_decref(o);
+    bool ok = steps && heed_page_write(e->c, &(heed_page){.steps = steps}, path);
+    free(steps);
+    return ok;
+}
+
+static void wrote(explaining *e, const char *path) {
+    if (!e->json) heed_text_add(&e->out, "wrote %s\n", path);
+}
+
+static void write_files(explaining *e) {
+    const char *html = heed_config_text(e->p->flags, "html");
+    const char *tex = heed_config_text(e->p->flags, "tex");
+    const char *title = heed_config_bool(e->p->flags, "solution")   ? "Solution: "
+                        : heed_config_bool(e->p->flags, "exercise") ? "Exercise: "
+                                                                    : "";
+    if (*html || *tex) heed_text_put(&e->out, "\n", 1);
+    if (*html && write_html(e, html)) wrote(e, html);
+    if (*tex && write_tex(e, tex, title)) wrote(e, tex);
+}
+
+static void show(explaining *e) {
+    bool solution = heed_config_bool(e->p->flags, "solution");
+    bool sheet = solution || heed_config_bool(e->p->flags, "exercise");
+    if (sheet && !sheet_open(e, solution)) return;
+    if (sheet && !e->json) explain_sheet(e, solution);
+    if (!sheet && !e->json) explain_steps(e);
+    write_files(e);
+    if (e->json && heed_state(e->c) == HEED_OK) print_exact(e, whole_json_of(e));
+}
+
+void explain_worked(explaining *e) {
+    if (apply_settings(e) && explain_learn(e)) show(e);
+    sheet_close(e);
+}
+
+/* ---- the command ---- */
+
+/* What is asked for: a file's head, a trained one, or an example. */
+static void explain_asked(explaining *e) {
+    const program *p = e->p;
+    const char *from = heed_config_text(p->flags, "from");
+    if (heed_config_bool(p->flags, "exercise") && heed_config_bool(p->flags, "solution")) {
+        heed_fail(p->c, HEED_USAGE, "--exercise and --solution are two sheets: expected one");
+        return;
+    }
+    if (*from && p->argc > 0) {
+        heed_fail(p->c, HEED_USAGE, "--from %s brings its own numbers: expected no %s beside it",
+                  from, p->argv[0]);
+        return;
+    }
+    if (*from) {
+        explain_file(e, from);
+        return;
+    }
+    const example *k = find_example(p->c, p->argc > 0 ? p->argv[0] : "lion");
+    if (k && lesson_takes(e, k)) k->run(e);
+}
+
+static void explain(program *p) {
+    explaining e = {.p = p, .c = p->c, .out = {.c = p->c}};
+    int width = terminal_width();
+    e.look = (text_style){.width = width < 80 ? width : 80,
+                          .precision = (int)heed_config_int(p->flags, "precision"),
+                          .color = has_color(stdout)};
+    e.json = heed_config_bool(p->flags, "json");
+    e.columns = strcmp(heed_config_text(p->flags, "notation"), "columns") == 0;
+    e.step = heed_config_bool(p->flags, "step") && !e.json;
+    e.seed = (uint64_t)heed_config_int(p->flags, "seed");
+    if (heed_config_bool(p->flags, "list"))
+        list_examples(&e);
+    else
+        explain_asked(&e);
+    if (heed_state(p->c) == HEED_OK)
+        print_text(&e.out);
+    else
+        heed_text_free(&e.out);
+    json_decref(e.more);
+    worked_free(&e.w);
+}
+
+const command cmd_explain = {
+    .name = "explain",
+    .usage = "[EXAMPLE]",
+    .help = "the attention computation step by step, as matrices",
+    .about =
+        "Works out one head of attention in double precision and draws each step as matrices.\n"
+        "Without arguments it takes the worked example of the lecture notes.",
+    .examples = "  heed explain\n"
+                "  heed explain --json\n",
+    .options = options,
+    .max = 1,
+    .run = explain,
+};

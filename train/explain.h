@@ -1,0 +1,153 @@
+/* explain.h -- attention worked out step by step: what an example is, and what shows it. */
+#ifndef HEED_EXPLAIN_H
+#define HEED_EXPLAIN_H
+
+#include "equation.h"
+
+/* One head on one input with all its labels. Texts belong to whoever made them (memory, file). */
+typedef struct {
+    const char *example, *title;     /* "hungry lion" */
+    heed_lesson lesson;              /* the numbers */
+    const char *const *tokens;       /* (T) */
+    const char *const *sources;      /* (S) labels of keys; tokens itself in self-attention */
+    const char *const *features;     /* (d) columns of X, rows of W_Q; or NULL */
+    const char *const *memory;       /* (d') the same of Z, W_K and W_V; or NULL */
+    const char *const *q, *const *v; /* (e), (d2) columns of Q and K, and of V */
+    const char *const *notes[3];     /* beside the rows of W_Q, W_K, W_V; or NULL */
+    const double *target;            /* (T,d2) what the output should be; or NULL */
+    int query, key; /* from 1: the cell whose numbers are written out; 0: one is found */
+    void **owned;   /* blocks of memory freed with it */
+    int owned_count;
+    json_t *file; /* what labels point into; or NULL */
+} worked;
+
+/* What the command was asked, and where its answer goes. An example that is a computation of its
+ * own adds to out what the terminal shows; with json it gives the same numbers to print_exact. */
+typedef struct {
+    program *p;
+    heed_ctx *c;
+    text_style look;
+    bool json, columns; /* --json, --notation columns */
+    uint64_t seed;
+    int part, row, col; /* --cell: from 1, of a part or (-1) of every step; row 0: none was asked */
+    unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet: as in matrix_view; else NULL */
+    bool step;                               /* --step: the reader is asked */
+    int asked, right;                        /* predictions, and those that were right */
+    heed_text out;                           /* printed, and freed, when the example is done */
+    json_t *more; /* what an example adds to worked_json; or NULL. Freed when it is done */
+    worked w;     /* the head that is shown; empty in examples that have none */
+} explaining;
+
+/* A built-in example: `heed explain NAME`. */
+typedef struct {
+    const char *name, *help;
+    void (*run)(explaining *e); /* errors go to e->c */
+    enum {
+        SHOWS_HEAD,  /* by the settings that a head has */
+        SHOWS_WORDS, /* a computation of its own, without those settings */
+        SHOWS_CHART  /* the same with a chart, for --png */
+    } kind;
+} example;
+extern const example examples[]; /* ended by {0} */
+
+/* Shows e->w in the form that the settings ask for: steps, sheet, files, JSON. beta, causal, hard
+ * and hidden keys come from the settings where they are given. */
+void explain_worked(explaining *e);
+/* Makes e->w: copies and computes a; labels that are NULL are made. False: see e->c. */
+bool worked_make(explaining *e, const heed_lesson_args *a, worked labels);
+void worked_free(worked *w);
+/* A block from malloc, freed with w; NULL: no memory, the block is gone. */
+void *worked_keep(heed_ctx *c, worked *w, void *block);
+/* "1", "2" ... with a letter before them: (count) labels that live as long as w. */
+const char *const *worked_names(heed_ctx *c, worked *w, const char *letter, int count);
+
+/* The head as one object: the form that the page's steps read. */
+json_t *worked_json(const explaining *e);
+json_t *matrix_json(const heed_matrix *m); /* a list of rows; not finite: null */
+/* Prints v in one line with all its digits, and frees it. */
+void print_exact(explaining *e, json_t *v);
+
+/* beta, causal, hard, hidden keys and the chosen cell from the settings; computes. False: see c. */
+bool apply_settings(explaining *e);
+
+/* ---- the parts as they are drawn ---- */
+
+/* A part with its labels, as a row notation or a column notation has it; turned: as its transpose.
+ */
+matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned);
+/* The labels of a part's rows and columns as they are stored. */
+const char *const *row_labels_of(const worked *w, heed_lesson_part part);
+const char *const *col_labels_of(const worked *w, heed_lesson_part part);
+/* A label short enough for a sentence, into text, which is returned. */
+const char *short_label(char text[64], const char *label);
+
+/* The cell of a part that is written out; false: the part has no such cell. */
+bool chosen_cell(const explaining *e, heed_lesson_part part, int *row, int *col);
+int largest_in_row(const heed_matrix *m, int row); /* the column, by absolute value */
+/* "Q[lion, 2]" */
+void cell_name(const explaining *e, heed_lesson_part part, int row, int col, char *text,
+               size_t size);
+/* How a cell of Q, K, V, raw, scaled, weights or output comes about, in words and numbers. */
+void write_cell(explaining *e, heed_lesson_part part, int row, int col);
+
+/* The sum of products behind out[row, col], by the matrices it comes from. */
+typedef struct {
+    const heed_matrix *left, *right, *out;
+    heed_matmul_how how;
+} dot_product;
+void write_dot(explaining *e, const char *name, const dot_product *d, int row, int col);
+
+/* ---- what would be otherwise without a step, in a sentence ---- */
+/* The head with other settings, to be freed; false without memory. */
+bool head_again(explaining *e, const heed_lesson_args *changed, heed_lesson *out);
+void without_projections(explaining *e);
+void without_values(explaining *e);
+void without_scale(explaining *e);
+void without_mask(explaining *e);
+void without_softness(explaining *e);
+/* A sign a cell of the weights: '*' chosen by a hard selection, '=' ties with it. To be freed. */
+char *tie_marks(const explaining *e);
+void write_ties(explaining *e);
+
+/* ---- --step; without it these do nothing ---- */
+/* Draws what a step is given and asks for a cell of its result; false: nothing was asked. */
+bool ask_cell(explaining *e, heed_lesson_part part, int row, int col, int count,
+              const matrix_view *given, const char *const *between);
+void ask_next(explaining *e); /* waits for Enter */
+void ask_end(explaining *e);  /* counts what was right */
+
+/* ---- gradients ---- */
+
+/* L = 1/2 sum (output - target)^2, and from it every gradient; to be freed. */
+bool worked_backward(explaining *e, heed_lesson_gradient *g, double *loss);
+/* --backward: the steps behind the output, the last one checked by a finite difference. */
+void explain_backward(explaining *e, int step);
+json_t *backward_json(explaining *e);
+
+/* --learn N: the matrices of e->w become learned ones; their moments go to e->more. */
+bool explain_learn(explaining *e);
+
+/* ---- sheets and files ---- */
+
+/* Chooses the blanks; solution: they are filled in and marked. sheet_close in any case. */
+bool sheet_open(explaining *e, bool solution);
+void sheet_close(explaining *e);
+void explain_sheet(explaining *e, bool solution);
+bool write_tex(explaining *e, const char *path, const char *title);
+/* --from FILE: a head from a file, shown by explain_worked. */
+void explain_file(explaining *e, const char *path);
+
+/* All steps, as the terminal shows them. */
+void explain_steps(explaining *e);
+
+void explain_lion(explaining *e);
+void explain_paris(explaining *e);
+void explain_mix(explaining *e);
+void explain_store(explaining *e);
+void explain_beta(explaining *e);
+void explain_variance(explaining *e);
+void explain_shuffle(explaining *e);
+void explain_heads(explaining *e);
+void explain_similarity(explaining *e);
+
+#endif

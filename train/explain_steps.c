@@ -1,0 +1,272 @@
+/* explain_steps.c -- the steps of a head, one after the other. */
+#include "explain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void gap(explaining *e) { heed_text_put(&e->out, "\n", 1); }
+
+/* ---- how a step is drawn ---- */
+
+/* The view with the row, the column or the cell that stands out; -1: none. */
+static matrix_view chosen_view(const explaining *e, heed_lesson_part part, bool turned, int row,
+                               int col) {
+    matrix_view v = worked_view(e, part, turned);
+    v.row = 1 + (v.transposed ? col : row);
+    v.col = 1 + (v.transposed ? row : col);
+    return v;
+}
+
+static bool has_bias(const explaining *e, heed_lesson_part bias) {
+    const heed_matrix *m = &e->w.lesson.part[bias];
+    bool found = false;
+    for (int j = 0; bias >= HEED_LESSON_B_Q && j < m->cols; j++) found |= m->x[j] != 0;
+    return found;
+}
+
+/* left right = out, with a bias unless that is HEED_LESSON_X. */
+static void draw_product(explaining *e, heed_lesson_part left, heed_lesson_part right,
+                         heed_lesson_part out, heed_lesson_part bias) {
+    int row = -1, col = -1, n = 0;
+    bool turned = out == HEED_LESSON_RAW;
+    matrix_view parts[4];
+    const char *between[4] = {"", "·", "=", "="};
+    if (!chosen_cell(e, out, &row, &col)) row = col = -1;
+    matrix_view a = chosen_view(e, left, false, row, -1);
+    matrix_view b = chosen_view(e, right, turned, turned ? col : -1, turned ? -1 : col);
+    parts[n++] = e->columns ? b : a;
+    parts[n++] = e->columns ? a : b;
+    if (has_bias(e, bias)) {
+        between[n] = "+";
+        parts[n++] = worked_view(e, bias, false);
+    }
+    parts[n] = chosen_view(e, out, false, row, col);
+    between[n] = "=";
+    if (row >= 0 && ask_cell(e, out, row, col, n, parts, between))
+        draw_matrix(&e->out, &e->look, &parts[n]);
+    else
+        draw_equation(&e->out, &e->look, n + 1, parts, between);
+    if (row < 0) return;
+    gap(e);
+    write_cell(e, out, row, col);
+}
+
+static void draw_result(explaining *e, heed_lesson_part part, heed_lesson_part from,
+                        const char *marks) {
+    int row, col;
+    if (!chosen_cell(e, part, &row, &col)) row = col = -1;
+    matrix_view before = chosen_view(e, from, false, row, part == HEED_LESSON_WEIGHTS ? -1 : col);
+    if (row >= 0) ask_cell(e, part, row, col, 1, &before, (const char *[]){""});
+    matrix_view v = chosen_view(e, part, false, row, col);
+    v.marks = marks;
+    draw_matrix(&e->out, &e->look, &v);
+    if (row < 0 || part == HEED_LESSON_SCORES) return;
+    gap(e);
+    write_cell(e, part, row, col);
+}
+
+/* What the notes say beside the rows of W, each thing once. */
+static void write_notes(explaining *e, int which, const char *name) {
+    const char *const *notes = e->w.notes[which];
+    const char *const *labels = which ? e->w.memory : e->w.features;
+    int count = which ? e->w.lesson.args.memory : e->w.lesson.args.features;
+    heed_text list = {.c = e->c};
+    for (int i = 0; notes && i < count; i++) {
+        bool again = !*notes[i];
+        for (int j = 0; j < i && !again; j++)
+            again = strcmp(labels[i], labels[j]) == 0 && strcmp(notes[i], notes[j]) == 0;
+        if (!again) heed_text_add(&list, "%s%s %s", list.n ? "; " : "", labels[i], notes[i]);
+    }
+    if (list.n) {
+        gap(e);
+        draw_words(&e->out, &e->look, "The rows of %s: %s.", name, list.s);
+    }
+    heed_text_free(&list);
+}
+
+/* ---- the steps ---- */
+
+static void tokens(explaining *e) {
+    const worked *w = &e->w;
+    heed_text list = {.c = e->c};
+    for (int i = 0; i < w->lesson.args.tokens; i++) {
+        char token[64];
+        heed_text_add(&list, "%s%d %s", i ? ", " : "", i + 1, short_label(token, w->tokens[i]));
+    }
+    draw_words(&e->out, &e->look,
+               "The text is cut into %d tokens. Attention looks at all of them at once, each with "
+               "its number.",
+               w->lesson.args.tokens);
+    gap(e);
+    if (list.s) draw_words(&e->out, &e->look, "%s", list.s);
+    heed_text_free(&list);
+}
+
+static void vectors(explaining *e) {
+    const heed_lesson_args *a = &e->w.lesson.args;
+    draw_words(&e->out, &e->look, "Each token becomes a vector of %d numbers: a %s of X.",
+               a->features, e->columns ? "column" : "row");
+    gap(e);
+    matrix_view v = worked_view(e, HEED_LESSON_X, false);
+    draw_matrix(&e->out, &e->look, &v);
+    if (e->w.lesson.self) return;
+    gap(e);
+    draw_words(&e->out, &e->look, "Keys and values are made of other vectors: Z.");
+    gap(e);
+    v = worked_view(e, HEED_LESSON_Z, false);
+    draw_matrix(&e->out, &e->look, &v);
+}
+
+static void queries(explaining *e) {
+    draw_words(&e->out, &e->look, "A query says what a token looks for.");
+    gap(e);
+    draw_product(e, HEED_LESSON_X, HEED_LESSON_W_Q, HEED_LESSON_Q, HEED_LESSON_B_Q);
+    write_notes(e, 0, "W_Q");
+}
+
+static void keys(explaining *e) {
+    draw_words(&e->out, &e->look, "A key says what a token has to offer to those who look.");
+    gap(e);
+    draw_product(e, HEED_LESSON_Z, HEED_LESSON_W_K, HEED_LESSON_K, HEED_LESSON_B_K);
+    write_notes(e, 1, "W_K");
+    gap(e);
+    without_projections(e);
+}
+
+static void values(explaining *e) {
+    draw_words(&e->out, &e->look, "A value is what a token passes on to those who look at it.");
+    gap(e);
+    draw_product(e, HEED_LESSON_Z, HEED_LESSON_W_V, HEED_LESSON_V, HEED_LESSON_B_V);
+    write_notes(e, 2, "W_V");
+    gap(e);
+    without_values(e);
+}
+
+static void scores(explaining *e) {
+    draw_words(&e->out, &e->look,
+               "Every query meets every key. Their dot product is large where the one looks for "
+               "what the other offers.");
+    gap(e);
+    draw_product(e, HEED_LESSON_Q, HEED_LESSON_K, HEED_LESSON_RAW, HEED_LESSON_X);
+}
+
+static void scale(explaining *e) {
+    const heed_lesson_args *a = &e->w.lesson.args;
+    double usual = 1 / sqrt(a->key);
+    char beta[48];
+    snprintf(beta, sizeof beta, fabs(a->beta - usual) < 1e-12 ? "1/sqrt(%d) = %.4f" : "%.0d%.4g",
+             fabs(a->beta - usual) < 1e-12 ? a->key : 0, a->beta);
+    draw_words(&e->out, &e->look,
+               "All scores are multiplied by beta = %s. Sums of %d products grow with their "
+               "number; scaled, they stay where softmax is neither flat nor all or nothing.",
+               beta, a->key);
+    gap(e);
+    draw_result(e, HEED_LESSON_SCALED, HEED_LESSON_RAW, NULL);
+    gap(e);
+    without_scale(e);
+}
+
+static int hidden_cells(const explaining *e) {
+    const heed_matrix *m = &e->w.lesson.part[HEED_LESSON_SCORES];
+    int count = 0;
+    for (int i = 0; i < m->rows * m->cols; i++) count += isinf(m->x[i]) && m->x[i] < 0;
+    return count;
+}
+
+static void mask(explaining *e) {
+    const heed_lesson_args *a = &e->w.lesson.args;
+    int hidden = hidden_cells(e), n = a->tokens;
+    if (!hidden) {
+        draw_words(&e->out, &e->look,
+                   "Nothing is hidden here: every query sees every key. A model that writes from "
+                   "left to right hides what comes later (--causal), %d of these %d scores.",
+                   n * (n - 1) / 2, n * a->sources);
+        return;
+    }
+    draw_words(&e->out, &e->look,
+               "What a query must not see gets the score -inf, so that its weight is exactly 0: "
+               "%d of %d scores.",
+               hidden, n * a->sources);
+    gap(e);
+    draw_result(e, HEED_LESSON_SCORES, HEED_LESSON_SCALED, NULL);
+    gap(e);
+    without_mask(e);
+}
+
+static void softmax(explaining *e) {
+    const char *line = e->columns ? "column" : "row";
+    char *marks = e->w.lesson.args.hard ? tie_marks(e) : NULL;
+    if (marks)
+        draw_words(&e->out, &e->look,
+                   "A hard selection gives all weight of a %s to its largest score.", line);
+    else
+        draw_words(&e->out, &e->look,
+                   "Softmax turns each %s of scores into weights that sum to 1: exp(score) over "
+                   "the sum of the %s's.",
+                   line, line);
+    gap(e);
+    draw_result(e, HEED_LESSON_WEIGHTS, HEED_LESSON_SCORES, marks);
+    gap(e);
+    if (marks) write_ties(e);
+    without_softness(e);
+    free(marks);
+}
+
+static void output(explaining *e) {
+    draw_words(&e->out, &e->look, "Each token receives the mean of all values, weighted by its %s.",
+               e->columns ? "column of A" : "row of weights");
+    gap(e);
+    draw_product(e, HEED_LESSON_WEIGHTS, HEED_LESSON_V, HEED_LESSON_OUTPUT, HEED_LESSON_X);
+}
+
+static const struct {
+    const char *name, *rows, *columns; /* the formula in either notation */
+    void (*draw)(explaining *e);
+} steps[] = {
+    {"Tokens", "", "", tokens},
+    {"Vectors", "", "", vectors},
+    {"Queries", ": Q = X W_Q", ": Q = W_Q' X", queries},
+    {"Keys", ": K = X W_K", ": K = W_K' X", keys},
+    {"Values", ": V = X W_V", ": V = W_V' X", values},
+    {"Scores", ": raw = Q K'", ": raw = K' Q", scores},
+    {"Scale", ": scaled = beta raw", ": scaled = beta raw", scale},
+    {"Mask", "", "", mask},
+    {"Weights", ": weights = softmax of each row", ": A = softmax of each column", softmax},
+    {"Output", ": output = weights V", ": H = V A", output},
+};
+
+/* The notes' three alphabets for the same four sizes. */
+static void symbols(explaining *e) {
+    const heed_lesson_args *a = &e->w.lesson.args;
+    static const char *const names[4][4] = {{"m", "t", "N_X", "tokens"},
+                                            {"d", "n", "D_X", "numbers of a token"},
+                                            {"e", "d'", "D_Q", "numbers of a query and of a key"},
+                                            {"d2", "d''", "D_V", "numbers of a value"}};
+    const int sizes[4] = {a->tokens, a->features, a->key, a->value};
+    draw_heading(&e->out, &e->look, "Symbols of the notes");
+    for (int i = 0; i < 4; i++)
+        heed_text_add(&e->out, "%-3s %-4s %-5s%4d %s\n", names[i][0], names[i][1], names[i][2],
+                      sizes[i], names[i][3]);
+    draw_words(&e->out, &e->look, "%s",
+               e->columns ? "Tokens are columns: H = V A, and the columns of A sum to 1. Without "
+                            "W_V that is H = X A. W_Q' is W_Q with rows and columns exchanged."
+                          : "Tokens are rows: output = weights V, and the rows of the weights sum "
+                            "to 1. Notes that write H = X A mean the transpose: --notation "
+                            "columns.");
+    gap(e);
+}
+
+void explain_steps(explaining *e) {
+    enum { STEPS = sizeof steps / sizeof *steps };
+    if (heed_config_rank(e->p->flags, "notation") == HEED_FROM_FLAG) symbols(e);
+    for (int i = 0; i < STEPS; i++) {
+        if (i == 1 || i == 2) ask_next(e);
+        if (i) gap(e);
+        draw_heading(&e->out, &e->look, "%d. %s%s", i + 1, steps[i].name,
+                     e->columns ? steps[i].columns : steps[i].rows);
+        steps[i].draw(e);
+    }
+    if (heed_config_bool(e->p->flags, "backward")) explain_backward(e, STEPS + 1);
+    ask_end(e);
+}

@@ -1,0 +1,88 @@
+/* explain_views.c -- the parts of a head as they are drawn: names, labels, orientation. */
+#include "explain.h"
+
+#include <string.h>
+
+const char *const *row_labels_of(const worked *w, heed_lesson_part part) {
+    switch (part) {
+    case HEED_LESSON_W_Q:
+        return w->features;
+    case HEED_LESSON_W_K:
+    case HEED_LESSON_W_V:
+        return w->memory;
+    case HEED_LESSON_Z:
+    case HEED_LESSON_K:
+    case HEED_LESSON_V:
+        return w->sources;
+    case HEED_LESSON_B_Q:
+    case HEED_LESSON_B_K:
+    case HEED_LESSON_B_V:
+        return NULL;
+    default:
+        return w->tokens;
+    }
+}
+
+const char *const *col_labels_of(const worked *w, heed_lesson_part part) {
+    switch (part) {
+    case HEED_LESSON_X:
+        return w->features;
+    case HEED_LESSON_Z:
+        return w->memory;
+    case HEED_LESSON_W_Q:
+    case HEED_LESSON_W_K:
+    case HEED_LESSON_B_Q:
+    case HEED_LESSON_B_K:
+    case HEED_LESSON_Q:
+    case HEED_LESSON_K:
+        return w->q;
+    case HEED_LESSON_RAW:
+    case HEED_LESSON_SCALED:
+    case HEED_LESSON_SCORES:
+    case HEED_LESSON_WEIGHTS:
+        return w->sources;
+    default:
+        return w->v;
+    }
+}
+
+/* How the notation that writes tokens as columns calls a part. */
+static const char *column_name(heed_lesson_part part) {
+    switch (part) {
+    case HEED_LESSON_W_Q:
+        return "W_Q'";
+    case HEED_LESSON_W_K:
+        return "W_K'";
+    case HEED_LESSON_W_V:
+        return "W_V'";
+    case HEED_LESSON_WEIGHTS:
+        return "A";
+    case HEED_LESSON_OUTPUT:
+        return "H";
+    default:
+        return heed_lesson_name(part);
+    }
+}
+
+static const char *name_of(const explaining *e, heed_lesson_part part, bool turned) {
+    if (part == HEED_LESSON_K && turned) return "K'";
+    if (part == HEED_LESSON_Z && e->w.lesson.self) return "X";
+    return e->columns ? column_name(part) : heed_lesson_name(part);
+}
+
+matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned) {
+    const char *const *rows = row_labels_of(&e->w, part), *const *cols = col_labels_of(&e->w, part);
+    bool across = turned != e->columns;
+    return (matrix_view){.name = name_of(e, part, turned),
+                         .m = &e->w.lesson.part[part],
+                         .blank = e->blank[part],
+                         .transposed = across,
+                         .row_labels = across ? cols : rows,
+                         .col_labels = across ? rows : cols};
+}
+
+const char *short_label(char text[64], const char *label) {
+    size_t n = strlen(show_token(text, 64, label)), cut = text_cut(text, 20);
+    if (cut < n) memcpy(text + text_cut(text, 19), "…", sizeof "…");
+    return text;
+}
