@@ -25,6 +25,7 @@ static const struct {
     {NULL, &cmd_compare},
     {NULL, &cmd_info},
     {NULL, &cmd_explain},
+    {NULL, &cmd_graph},
     {"Check", &cmd_gradcheck},
     {NULL, &cmd_bench},
     {NULL, &cmd_doctor},

@@ -107,6 +107,11 @@ json_t *worked_json(const explaining *e) {
     json_object_set_new(o, "beta", json_number(a->beta));
     json_object_set_new(o, "causal", json_boolean(a->causal));
     json_object_set_new(o, "hard", json_boolean(a->hard));
+    if (!w->lesson.self && w->memory)
+        json_object_set_new(o, "memory", labels_json(w->memory, a->memory));
+    json_object_set_new(
+        o, "units",
+        json_pack("{s:o, s:o}", "q", labels_json(w->q, a->key), "v", labels_json(w->v, a->value)));
     json_t *hidden = json_array();
     for (int i = 0; i < a->sources; i++) json_array_append_new(hidden, json_integer(a->hide[i]));
     json_object_set_new(o, "hidden", hidden);

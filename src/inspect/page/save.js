@@ -56,6 +56,7 @@
         a.remove();
         setTimeout(() => URL.revokeObjectURL(url), 60000);
     };
+    heed.download = download;
     heed.makeFile = async (kind) => {
         const v = heed.current();
         if (kind === "png") return asPng(v);

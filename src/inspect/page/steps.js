@@ -21,10 +21,12 @@
         const count = (m) => m[0].map((_, j) => String(j + 1)), m = s.matrix(name);
         if (name === "X") return [s.tokens, lesson.features || count(m)];
         if (name === "Z") return [s.sources, lesson.memory || count(m)];
-        if (name[0] === "B") return [["bias"], count(m)];
-        if (name[0] === "W") return [s.labels(name !== "W_Q" && has("Z") ? "Z" : "X")[1], count(m)];
+        const unit = name === "V" || name === "W_V" || name === "B_V" || name === "output" ? "v" : "q";
+        const units = () => (lesson.units && lesson.units[unit]) || count(m);
+        if (name[0] === "B") return [["bias"], units()];
+        if (name[0] === "W") return [s.labels(name !== "W_Q" && has("Z") ? "Z" : "X")[1], units()];
         const rows = ASKING.includes(name) ? s.tokens : s.sources;
-        return [rows, ["raw", "scores", "weights"].includes(name) ? s.sources : count(m)];
+        return [rows, ["raw", "scores", "weights"].includes(name) ? s.sources : units()];
     };
     const load = () => {
         s.tokens = lesson.tokens.slice();
@@ -34,7 +36,12 @@
         s.known.clear();
     };
     /* Settings live in the link; until the reader changes them they are those of the example. */
-    const setting = (name) => (heed.state[name] === "" ? lesson[name] : Number(heed.state[name]));
+    const setting = (name) => (heed.state[name] === "" || !Number.isFinite(Number(heed.state[name])) ? lesson[name] : Number(heed.state[name]));
+    const DIGITS = [2, 3, 4, 6, 12];
+    const settle = (state) => { /* a link may say anything */
+        if (!DIGITS.includes(state.digits)) state.digits = 2;
+        if (state.notation !== "columns") state.notation = "rows";
+    };
     const compute = () => {
         s.model.beta = setting("beta");
         s.model.causal = !!setting("causal");
@@ -112,7 +119,7 @@
         return has("Z") ? [of("X", ["Q"]), of("Z", ["K", "V"]), ...biases] : [of("X", ["Q", "K", "V"]), ...biases];
     };
 
-    const part = (number, title, text, ...content) => heed.el("section", {"aria-label": title},
+    const part = (number, title, text, ...content) => heed.el("section", {class: "sum", "aria-label": title},
         heed.el("h2", {text: `${number} · ${title}`}), heed.el("p", {class: "muted", text}), heed.el("div", {class: "wide", tabindex: -1}, ...content));
     const parts = () => {
         const e = s.model.W_Q[0].length, line = s.columns() ? "column" : "row";
@@ -154,13 +161,14 @@
     const learnControls = () => {
         const list = lesson.learn.steps || lesson.learn, said = heed.el("output");
         const slider = heed.el("input", {type: "range", min: 0, max: list.length - 1, step: 1, "aria-label": "step of learning", oninput: () => show(Number(slider.value))});
+        const tell = (k) => { said.textContent = `step ${list[k].step}, loss ${Number(list[k].loss).toPrecision(3)}`; };
         const show = (k) => {
             for (const name of GIVEN) if (list[k][name]) s.model[name] = heed.stepsMath.copy(list[k][name]);
-            said.textContent = `step ${list[k].step}, loss ${Number(list[k].loss).toPrecision(3)}`;
+            tell(k);
             heed.redraw();
         };
         slider.value = String(list.length - 1);
-        said.textContent = `${list.length} moments`;
+        tell(list.length - 1);
         return heed.el("label", {class: "field"}, heed.el("span", {text: "learning"}), slider, said);
     };
     const controls = () => {
@@ -170,7 +178,7 @@
         ui.bound = [
             heed.bind("predict", "predict first", {check: true}),
             heed.bind("notation", "Tokens as", {choices: [["rows", "rows"], ["columns", "columns"]]}),
-            heed.bind("digits", "Digits", {choices: [2, 3, 4, 6, 12].map((d) => [d, String(d)])}),
+            heed.bind("digits", "Digits", {choices: DIGITS.map((d) => [d, String(d)])}),
         ];
         return heed.el("div", {class: "tools"}, betaControls(), ui.scale.box, has("Z") ? null : ui.causal.box, ui.hard.box, ...ui.bound.map((b) => b.box),
             s.sources.length > 1 ? swapControls() : null, lesson.learn ? learnControls() : null,
@@ -273,12 +281,13 @@
             lesson = heed.data.steps;
             if (lesson.notation === "columns" && heed.state.notation === "rows") heed.state.notation = "columns";
             load();
-            heed.steps = {values: () => ({...s.model, ...s.result, tokens: s.tokens, sources: s.sources})}; /* for checks */
+            heed.steps = {values: () => (compute(), {...s.model, ...s.result, tokens: s.tokens, sources: s.sources})}; /* for checks */
         },
         draw() {
             const room = heed.current().room;
             if (Math.max(s.tokens.length, s.sources.length) > LARGEST)
                 return room.replaceChildren(heed.el("p", {text: `${s.sources.length} tokens: this view is for at most ${LARGEST}; the other views have no such limit.`}));
+            settle(heed.state);
             compute();
             if (built !== heed.state.notation) build(room);
             built = heed.state.notation;
@@ -287,6 +296,7 @@
             drawCell();
             drawQuestions();
         },
+        picture: () => heed.stepsPicture(heed.current().room),
         table() {
             const [rows, keys] = s.labels("weights"), w = s.result.weights;
             return {caption: "Weights, queries in rows", head: ["query", ...keys], rows: w.map((row, i) => [rows[i], ...row]), all: allRows};
