@@ -35,6 +35,11 @@ static const heed_option options[] = {
     {"rate", HEED_REAL, "0.1", 0, 1e6, NULL, "learning rate of --learn", "Learn"},
     {"from", HEED_TEXT, "", 0, 0, NULL, "a head of one's own, as JSON; - reads standard input",
      "Input"},
+    {"layer", HEED_INT, "1", 1, 4096, NULL, "of a run: the layer", "Input"},
+    {"head", HEED_INT, "1", 1, 4096, NULL, "of a run: the head", "Input"},
+    {"stack", HEED_CHOICE, "auto", 0, 0, "auto|encoder|decoder|cross",
+     "of a run: whose layer; auto: the first of these that it has", "Input"},
+    {"whole", HEED_BOOL, "false", 0, 0, NULL, "of a run: draw wide matrices whole", "Input"},
     {"exercise", HEED_BOOL, "false", 0, 0, NULL, "a sheet with cells left blank", "Sheets"},
     {"solution", HEED_BOOL, "false", 0, 0, NULL, "the same sheet, filled in", "Sheets"},
     {"blanks", HEED_REAL, "0.2", 0, 1, NULL, "share of the cells that are blank", "Sheets"},
@@ -86,6 +91,12 @@ const example examples[] = {
      explain_similarity, SHOWS_WORDS},
     {0},
 };
+
+static bool is_example(const char *name) {
+    for (const example *k = examples; k->name; k++)
+        if (strcmp(k->name, name) == 0) return !is_directory(name);
+    return false;
+}
 
 static const example *find_example(heed_ctx *c, const char *name) {
     const char *names[64];
@@ -180,6 +191,19 @@ static void explain_asked(explaining *e) {
         explain_file(e, from);
         return;
     }
+    if (p->argc == 2 && is_example(p->argv[0])) {
+        heed_fail(p->c, HEED_USAGE, "one argument too many: %s: example %s takes no input",
+                  p->argv[1], p->argv[0]);
+        return;
+    }
+    if (p->argc == 2) {
+        explain_run(e, p->argv[0], p->argv[1]);
+        return;
+    }
+    if (p->argc == 1 && is_directory(p->argv[0])) {
+        heed_fail(p->c, HEED_USAGE, "missing INPUT: expected heed explain %s INPUT", p->argv[0]);
+        return;
+    }
     const example *k = find_example(p->c, p->argc > 0 ? p->argv[0] : "lion");
     if (k && lesson_takes(e, k)) k->run(e);
 }
@@ -208,7 +232,7 @@ static void explain(program *p) {
 
 const command cmd_explain = {
     .name = "explain",
-    .usage = "[EXAMPLE]",
+    .usage = "[EXAMPLE | RUN INPUT]",
     .help = "the attention computation step by step, as matrices",
     .about =
         "Works out one head of attention in double precision and draws each step as matrices.\n"
@@ -216,6 +240,7 @@ const command cmd_explain = {
     .examples = "  heed explain\n"
                 "  heed explain --json\n",
     .options = options,
-    .max = 1,
+    .computes = true,
+    .max = 2,
     .run = explain,
 };

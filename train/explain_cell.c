@@ -137,7 +137,7 @@ static void put_terms(heed_text *out, const explaining *e, heed_lesson_part part
         put_sum(out, &s);
     }
     double bias = bias_of(e, part, col);
-    if (bias == 0) return;
+    if (bias == 0 || fabs(bias) < 0.5 * pow(10, -e->look.precision)) return;
     heed_text_add(out, " + ");
     put_factor(out, bias, e->look.precision);
 }

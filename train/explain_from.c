@@ -16,11 +16,12 @@ typedef struct {
 } reader;
 
 static const char *const known[] = {
-    "example",  "title",    "tokens", "sources", "features", "memory",  "notes",
-    "X",        "Z",        "W_Q",    "W_K",     "W_V",      "B_Q",     "B_K",
-    "B_V",      "beta",     "causal", "hard",    "hidden",   "target",  "Q",
-    "K",        "V",        "raw",    "scaled",  "scores",   "weights", "output",
-    "notation", "backward", "learn",  "units",   "stages",   "choices", NULL};
+    "example",   "title",    "tokens", "sources", "features", "memory",  "notes",
+    "X",         "Z",        "W_Q",    "W_K",     "W_V",      "B_Q",     "B_K",
+    "B_V",       "beta",     "causal", "hard",    "hidden",   "target",  "Q",
+    "K",         "V",        "raw",    "scaled",  "scores",   "weights", "output",
+    "notation",  "backward", "learn",  "layer",   "head",     "W_h",     "share",
+    "all_heads", "normed",   "units",  "stages",  "choices",  NULL};
 
 static bool refuse(const reader *r, const char *key, const char *format, ...) HEED_PRINTF(3, 4);
 static bool refuse(const reader *r, const char *key, const char *format, ...) {

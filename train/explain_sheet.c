@@ -43,11 +43,19 @@ static void gap(explaining *e) { heed_text_put(&e->out, "\n", 1); }
 
 static void product(explaining *e, const char *title, heed_lesson_part left, heed_lesson_part right,
                     heed_lesson_part out) {
+    bool biased = out <= HEED_LESSON_V &&
+                  has_bias(e, (heed_lesson_part)(out - HEED_LESSON_Q + HEED_LESSON_B_Q));
     matrix_view a = worked_view(e, left, false), b = worked_view(e, right, out == HEED_LESSON_RAW);
-    matrix_view parts[3] = {e->columns ? b : a, e->columns ? a : b, worked_view(e, out, false)};
+    matrix_view parts[4] = {e->columns ? b : a, e->columns ? a : b};
+    const char *between[4] = {"", "·", biased ? "+" : "=", "="};
+    int n = 2;
+    if (biased)
+        parts[n++] =
+            worked_view(e, (heed_lesson_part)(out - HEED_LESSON_Q + HEED_LESSON_B_Q), false);
+    parts[n++] = worked_view(e, out, false);
     gap(e);
     draw_heading(&e->out, &e->look, "%s", title);
-    draw_equation(&e->out, &e->look, 3, parts, (const char *[]){"", "·", "="});
+    draw_equation(&e->out, &e->look, n, parts, between);
 }
 
 static int blanks(const explaining *e) {

@@ -21,6 +21,8 @@ static const struct {
     {NULL, &cmd_translate},
     {NULL, &cmd_eval},
     {"Look", &cmd_attend},
+    {NULL, &cmd_heads},
+    {NULL, &cmd_ablate},
     {NULL, &cmd_plot},
     {NULL, &cmd_compare},
     {NULL, &cmd_info},
