@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { CASES = 3, X_SIZE = LION_TOKENS * LION_FEATURES };
-static const char *const names[CASES] = {"as it is", "with positions", "with the causal mask"};
+static const char *const names[CASES] = {"as it is", "positions", "causal mask"};
 
 /* Largest differences of f(s(x)) and s(f(x)). */
 typedef struct {
@@ -108,9 +108,10 @@ static bool draw_outputs(explaining *e, const int *order) {
 }
 
 static void draw_gaps(explaining *e, const gaps *g) {
-    heed_text_add(&e->out, "  largest |f(s(x)) - s(f(x))|     scores  weights   output\n");
+    heed_text_add(&e->out, "  largest |f(s(x)) - s(f(x))| of\n  %-11s %8s %8s %8s\n", "", "scores",
+                  "weights", "output");
     for (int i = 0; i < CASES; i++)
-        heed_text_add(&e->out, "  %-27s %10.1g %8.1g %8.1g\n", names[i], g[i].scores, g[i].weights,
+        heed_text_add(&e->out, "  %-11s %8.1g %8.1g %8.1g\n", names[i], g[i].scores, g[i].weights,
                       g[i].output);
     heed_text_put(&e->out, "\n", 1);
 }
@@ -137,8 +138,7 @@ void explain_shuffle(explaining *e) {
     draw_gaps(e, g);
     draw_aside(&e->out, &e->look, "inf: a score that the mask hides in one of the two alone");
     heed_text_put(&e->out, "\n", 1);
-    lesson_try(e,
-               (const char *[]){"heed explain shuffle --seed 7",
-                                "heed explain lion --html lion.html   (swap two words there)"},
-               2);
+    lesson_try(
+        e, (const char *[]){"heed explain shuffle --seed 7", "heed explain lion --html lion.html"},
+        2);
 }
