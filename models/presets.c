@@ -56,7 +56,8 @@ const model_preset model_presets[] = {
      "patch=7 layers=4 heads=4 width=64 ff=128 batch=128 lr=3e-3 warmup=0.1 decay=0.05 "
      "init-std=0.07 pad=2 epochs=30"},
     {"vit32", "vit", "32 x 32: 4 layers, width 64, patch 4, shifts of 4 pixels, 40 epochs",
-     "patch=4 layers=4 heads=4 width=64 ff=128 batch=64 lr=2e-3 decay=0.05 pad=4 epochs=40"},
+     "patch=4 layers=4 heads=4 width=64 ff=128 batch=64 lr=2e-3 warmup=0.1 decay=0.05 "
+     "init-std=0.07 pad=4 epochs=40"},
     {"cnn28", "cnn", "28 x 28: 3 stages from 16 channels, shifts of 2 pixels, 8 epochs",
      "width=16 stages=3 blocks=1 batch=128 lr=4e-3 warmup=0.15 decay=0.05 smoothing=0.1 pad=2 "
      "epochs=8"},

@@ -254,6 +254,30 @@ TEST(core_names_reach_the_node_they_were_given_to) {
 }
 
 /* Of a value that no trained one led to, and in a pass that trains nothing. */
+TEST(core_recorded_ops_can_be_read) {
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    heed_store *s = heed_store_new(c);
+    heed_tape *t = heed_tape_new(c);
+    heed_tensor *w = heed_param(s, "w", "one", 2, (int[]){3, 2});
+    heed_tape_begin(t, HEED_TRAIN, 0);
+    heed_tensor *x = heed_input(t, NULL, 2, (int[]){4, 2});
+    heed_tensor *constant = heed_scale(t, x, 2, 0);
+    heed_tensor *y = heed_affine(heed_at(t, "layer"), constant, w, NULL);
+    heed_tensor *loss = heed_mean(t, y);
+    CHECK(heed_tape_used(t).nodes == 2); /* the scaling wants no gradient */
+    heed_recorded first = heed_recorded_at(t, 0), last = heed_recorded_at(t, 1);
+    CHECK_TEXT(first.op, "affine");
+    CHECK_TEXT(first.name, "layer");
+    CHECK(first.index == 1 && first.y == y && first.inputs == 3);
+    CHECK(first.in[0] == constant && first.in[1] == w && !first.in[2]);
+    CHECK(!last.name && last.y == loss && last.in[0] == y);
+    CHECK_TEXT(heed_recorded_by(constant).op, "scale");
+    CHECK(!heed_recorded_by(x).op && !heed_recorded_by(w).op && !heed_recorded_by(NULL).op);
+    CHECK(!heed_recorded_at(t, 2).op && !heed_recorded_at(t, -1).op &&
+          !heed_recorded_at(NULL, 0).op);
+    CLOSE(c);
+}
+
 TEST(core_gradients_of_computed_values_can_be_asked_for) {
     messages m = {0};
     heed_ctx *c = heed_open(&(heed_options){.log = keep_message, .user = &m});

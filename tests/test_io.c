@@ -199,6 +199,26 @@ TEST(io_text_grows) {
     CLOSE(c);
 }
 
+TEST(io_text_is_saved_whole) {
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    heed_text t = {.c = c}, empty = {.c = c};
+    char path[512], none[600];
+    size_t n = 0;
+    snprintf(path, sizeof path, "%s/a.txt", test_folder());
+    snprintf(none, sizeof none, "%s/none/a.txt", test_folder());
+    CHECK(heed_text_put(&t, "a\0b\n", 4) && heed_text_save(&t, path));
+    char *back = heed_text_read(c, path, &n);
+    CHECK(back == NULL); /* a NUL: written as it is, and no text */
+    heed_clear(c);
+    CHECK(heed_text_save(&empty, path));
+    CHECK(!heed_text_save(&t, none));
+    CHECK_HAS(heed_why(c), "none/a.txt");
+    CHECK(!heed_text_save(NULL, path) && !heed_text_save(&t, NULL));
+    heed_clear(c);
+    heed_text_free(&t);
+    CLOSE(c);
+}
+
 TEST(io_numbers_are_strict) {
     static const char *const good[] = {"0", "-1", "+2", "1.5", ".5", "5.", "1e3", "1E-3", "1e+3"};
     static const double value[] = {0, -1, 2, 1.5, .5, 5, 1000, .001, 1000};

@@ -15,11 +15,24 @@ typedef struct {
     const char *const *q, *const *v; /* (e), (d2) columns of Q and K, and of V */
     const char *const *notes[3];     /* beside the rows of W_Q, W_K, W_V; or NULL */
     const double *target;            /* (T,d2) what the output should be; or NULL */
+    bool picture;                    /* the tokens are patches of one */
+    const char *layer;               /* of a trained model: "encoder.0.attn"; or NULL */
     int query, key; /* from 1: the cell whose numbers are written out; 0: one is found */
-    char **names;   /* labels made here, freed with it */
-    int name_count;
+    void **owned;   /* blocks of memory freed with it */
+    int owned_count;
     json_t *file; /* what labels point into; or NULL */
 } worked;
+
+/* What a trained layer makes of its heads' outputs; matrices without numbers are not there. */
+typedef struct {
+    int head, heads;
+    bool pre;               /* X is the normed stream, and nothing is normed behind the head */
+    heed_matrix w_h, share; /* (d2,d) this head's part of W_h, (T,d) output W_h */
+    heed_matrix all;        /* (T,d) the shares of all heads and the bias */
+    heed_matrix normed;     /* (T,d) LN(X + all); post-norm alone */
+    bool changed;           /* settings make the head another one than the model's */
+    double off;             /* the model's weights, in float, differ by this from the steps' */
+} after_head;
 
 /* What the command was asked, and where its answer goes. An example that is a computation of its
  * own adds to out what the terminal shows; with json it gives the same numbers to print_exact. */
@@ -30,11 +43,14 @@ typedef struct {
     bool json, columns; /* --json, --notation columns */
     uint64_t seed;
     int part, row, col; /* --cell: from 1, of a part or (-1) of every step; row 0: none was asked */
-    bool step;          /* --step: the reader is asked */
-    int asked, right;   /* predictions, and those that were right */
-    heed_text out;      /* printed, and freed, when the example is done */
-    json_t *more;       /* what an example adds to worked_json; or NULL. Freed when it is done */
-    worked w;           /* the head that is shown; empty in examples that have none */
+    int most_width, most_tokens; /* rows and columns that are drawn of what is wide; 0: all */
+    after_head rest;             /* of a trained head */
+    unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet: as in matrix_view; else NULL */
+    bool step;                               /* --step: the reader is asked */
+    int asked, right;                        /* predictions, and those that were right */
+    heed_text out;                           /* printed, and freed, when the example is done */
+    json_t *more; /* what an example adds to worked_json; or NULL. Freed when it is done */
+    worked w;     /* the head that is shown; empty in examples that have none */
 } explaining;
 
 /* A built-in example: `heed explain NAME`. */
@@ -55,6 +71,8 @@ void explain_worked(explaining *e);
 /* Makes e->w: copies and computes a; labels that are NULL are made. False: see e->c. */
 bool worked_make(explaining *e, const heed_lesson_args *a, worked labels);
 void worked_free(worked *w);
+/* A block from malloc, freed with w; NULL: no memory, the block is gone. */
+void *worked_keep(heed_ctx *c, worked *w, void *block);
 /* "1", "2" ... with a letter before them: (count) labels that live as long as w. */
 const char *const *worked_names(heed_ctx *c, worked *w, const char *letter, int count);
 
@@ -72,6 +90,8 @@ bool apply_settings(explaining *e);
 /* A part with its labels, as a row notation or a column notation has it; turned: as its transpose.
  */
 matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned);
+/* B_Q, B_K or B_V has a number that is not 0. */
+bool has_bias(const explaining *e, heed_lesson_part bias);
 /* The labels of a part's rows and columns as they are stored. */
 const char *const *row_labels_of(const worked *w, heed_lesson_part part);
 const char *const *col_labels_of(const worked *w, heed_lesson_part part);
@@ -120,6 +140,22 @@ bool worked_backward(explaining *e, heed_lesson_gradient *g, double *loss);
 /* --backward: the steps behind the output, the last one checked by a finite difference. */
 void explain_backward(explaining *e, int step);
 json_t *backward_json(explaining *e);
+
+/* --learn N: the matrices of e->w become learned ones; their moments go to e->more. */
+bool explain_learn(explaining *e);
+
+/* ---- sheets and files ---- */
+
+/* Chooses the blanks; solution: they are filled in and marked. sheet_close in any case. */
+bool sheet_open(explaining *e, bool solution);
+void sheet_close(explaining *e);
+void explain_sheet(explaining *e, bool solution);
+bool write_tex(explaining *e, const char *path, const char *title);
+/* --from FILE: a head from a file, shown by explain_worked. */
+void explain_file(explaining *e, const char *path);
+
+/* A head of a trained model on an input, shown by explain_worked; --layer, --head, --stack. */
+void explain_run(explaining *e, const char *run, const char *text);
 
 /* All steps, as the terminal shows them. */
 void explain_steps(explaining *e);

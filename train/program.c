@@ -110,6 +110,11 @@ static const char *first_argument(const command *k, int argc, char **argv) {
 static const task *task_of(heed_ctx *c, const command *of, int argc, char **argv) {
     const char *first = first_argument(of, argc, argv);
     const task *k = first ? find_task(first) : NULL;
+    char path[1024];
+    if (first && !k && of->task_or_run) {
+        snprintf(path, sizeof path, "%s/config.conf", first);
+        if (is_file(path)) k = task_of_file(c, path);
+    }
     for (int i = 0; !k && i + 1 < argc; i++)
         if (strcmp(argv[i], "-c") == 0) k = task_of_file(c, argv[i + 1]);
     return k;
@@ -124,7 +129,12 @@ static void refuse_task(heed_ctx *c, const command *k, int argc, char **argv) {
     }
     bool named = argc > 0 && argv[0][0] != '-';
     near = named ? closest(argv[0], names) : NULL;
-    if (near)
+    if (named && !near && k->task_or_run)
+        heed_fail(
+            c, is_directory(argv[0]) ? HEED_DATA : HEED_USAGE,
+            "%s is neither a task nor a run: expected one of %s, or a folder with config.conf",
+            argv[0], list);
+    else if (near)
         heed_fail(c, HEED_USAGE, "unknown task %s: did you mean %s?", argv[0], near);
     else if (named)
         heed_fail(c, HEED_USAGE, "unknown task %s: expected one of %s; hint: heed help %s", argv[0],

@@ -40,16 +40,20 @@ typedef struct {
     const char *examples;       /* a line each */
     const heed_option *options; /* of this command alone, ended by {0}; may be NULL */
     bool task_options;          /* takes the settings of a task, too */
+    bool task_or_run;           /* with task_options: a run may stand in place of the task */
     bool computes;              /* takes --threads and --isa */
     bool continues;             /* its first argument is a run, whose seed it takes */
     int min, max;               /* positional arguments; max -1: any number */
     void (*run)(program *p);    /* errors go to p->c */
 } command;
 
+extern const command cmd_view;
 extern const command cmd_init, cmd_data_check, cmd_tokenizer_train, cmd_tokenizer_encode,
     cmd_tokenizer_decode, cmd_tokenizer_info, cmd_train, cmd_resume, cmd_eval, cmd_fill,
     cmd_generate, cmd_classify, cmd_translate, cmd_info, cmd_plot, cmd_compare, cmd_gradcheck,
     cmd_bench, cmd_doctor, cmd_explain, cmd_attend;
+extern const command cmd_graph;
+extern const command cmd_heads, cmd_ablate;
 
 struct program {
     const command *command;

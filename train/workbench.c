@@ -17,8 +17,9 @@ static int numbers(const heed_config *f) {
     return (int)(size * size * heed_config_int(f, "channels"));
 }
 
-bool workbench_open(workbench *w) {
-    bool dense = w->dense = heed_config_has(w->f, "classes");
+void workbench_sizes(workbench *w) {
+    bool text = heed_config_has(w->f, "vocab"), classes = heed_config_has(w->f, "classes");
+    bool dense = w->dense = classes && !text;
     w->rows = (int)heed_config_int(w->f, "batch");
     w->len = dense ? numbers(w->f) : (int)heed_config_int(w->f, "block");
     w->vocab = (int)heed_config_int(w->f, dense ? "classes" : "vocab");
@@ -30,6 +31,14 @@ bool workbench_open(workbench *w) {
         w->sources = (int)heed_config_int(w->f, "source-vocab");
         if (!w->sources) w->sources = w->vocab;
     }
+    if (text && classes) {
+        w->sources = w->vocab;
+        w->labels = (int)heed_config_int(w->f, "classes");
+    }
+}
+
+bool workbench_open(workbench *w) {
+    workbench_sizes(w);
     w->store = heed_store_new(w->c);
     w->tape = heed_tape_new(w->c);
     w->self = calloc(1, w->model->size);
@@ -80,7 +89,7 @@ static void tokens(const workbench *w, uint64_t index, random_batch *out) {
     if (w->picks)
         mask_rows(w, index, out);
     else
-        fill_ids(out->labels, n, (uint32_t)w->vocab, index, "labels");
+        fill_ids(out->labels, n, (uint32_t)(w->labels ? w->labels : w->vocab), index, "labels");
 }
 
 static void pixels(const workbench *w, uint64_t index, random_batch *out) {

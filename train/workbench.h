@@ -20,9 +20,12 @@ typedef struct {
     int rows, len, vocab; /* of a batch: (rows,len); dense models: len numbers, vocab classes */
     int picks;            /* of a row: mlm alone */
     int sources;          /* vocabulary of a source beside each row, as long; 0: no source */
+    int labels;           /* of a text's classes: the source alone is read; 0: none */
     bool dense;           /* takes numbers, not tokens */
 } workbench;
 
+/* What a batch looks like by the settings of w->f. */
+void workbench_sizes(workbench *w);
 /* Builds the model by the settings of w->f, which is freed by workbench_close. */
 bool workbench_open(workbench *w);
 void workbench_close(workbench *w);

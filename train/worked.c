@@ -7,17 +7,22 @@
 
 /* ---- labels ---- */
 
-const char *const *worked_names(heed_ctx *c, worked *w, const char *letter, int count) {
-    size_t each = strlen(letter) + 12;
-    char **more = realloc(w->names, (size_t)(w->name_count + 1) * sizeof *more);
-    if (more) w->names = more;
-    /* one piece: the pointers, then the texts */
-    char *block = more ? malloc((size_t)count * (sizeof(char *) + each)) : NULL;
-    if (!block) {
-        heed_fail(c, HEED_FAILED, "no memory for %d labels", count);
+void *worked_keep(heed_ctx *c, worked *w, void *block) {
+    void **more = block ? realloc(w->owned, (size_t)(w->owned_count + 1) * sizeof *more) : NULL;
+    if (!more) {
+        heed_fail(c, HEED_FAILED, "no memory for an example");
+        free(block);
         return NULL;
     }
-    w->names[w->name_count++] = block;
+    w->owned = more;
+    return w->owned[w->owned_count++] = block;
+}
+
+const char *const *worked_names(heed_ctx *c, worked *w, const char *letter, int count) {
+    size_t each = strlen(letter) + 12;
+    /* one piece: the pointers, then the texts */
+    char *block = worked_keep(c, w, malloc((size_t)count * (sizeof(char *) + each)));
+    if (!block) return NULL;
     const char **list = (const char **)(void *)block;
     char *text = block + (size_t)count * sizeof(char *);
     for (int i = 0; i < count; i++, text += each) {
@@ -32,10 +37,12 @@ bool worked_make(explaining *e, const heed_lesson_args *a, worked labels) {
     *w = labels;
     if (!heed_lesson_make(e->c, a, &w->lesson)) return false;
     const heed_lesson_args *l = &w->lesson.args;
-    if (!w->sources && w->lesson.self) w->sources = w->tokens;
-    if (!w->memory && w->lesson.self) w->memory = w->features;
-    if (!w->tokens) w->tokens = w->sources = worked_names(e->c, w, "", l->tokens);
-    if (!w->features) w->features = w->memory = worked_names(e->c, w, "x", l->features);
+    if (!w->tokens) w->tokens = worked_names(e->c, w, "", l->tokens);
+    if (w->lesson.self) w->sources = w->tokens;
+    if (!w->features) w->features = worked_names(e->c, w, "x", l->features);
+    if (w->lesson.self) w->memory = w->features;
+    if (!w->sources) w->sources = worked_names(e->c, w, "", l->sources);
+    if (!w->memory) w->memory = worked_names(e->c, w, "z", l->memory);
     if (!w->q) w->q = worked_names(e->c, w, "", l->key);
     if (!w->v) w->v = worked_names(e->c, w, "", l->value);
     return heed_state(e->c) == HEED_OK;
@@ -43,8 +50,8 @@ bool worked_make(explaining *e, const heed_lesson_args *a, worked labels) {
 
 void worked_free(worked *w) {
     heed_lesson_free(&w->lesson);
-    for (int i = 0; i < w->name_count; i++) free(w->names[i]);
-    free(w->names);
+    for (int i = 0; i < w->owned_count; i++) free(w->owned[i]);
+    free(w->owned);
     json_decref(w->file);
     *w = (worked){0};
 }
@@ -79,14 +86,24 @@ static void add_notes(json_t *o, const worked *w) {
     json_object_set_new(o, "notes", notes);
 }
 
-static void add_parts(json_t *o, const heed_lesson *l) {
+static void add_parts(json_t *o, const explaining *e) {
     for (int i = 0; i < HEED_LESSON_COUNT; i++) {
-        const heed_matrix *m = &l->part[i];
-        bool bias = i >= HEED_LESSON_B_Q && i <= HEED_LESSON_B_V, given = false;
-        for (int j = 0; bias && j < m->cols; j++) given |= m->x[j] != 0;
-        if ((i == HEED_LESSON_Z && l->self) || (bias && !given)) continue;
-        json_object_set_new(o, heed_lesson_name((heed_lesson_part)i), matrix_json(m));
+        bool bias = i >= HEED_LESSON_B_Q && i <= HEED_LESSON_B_V;
+        if ((i == HEED_LESSON_Z && e->w.lesson.self) || (bias && !has_bias(e, (heed_lesson_part)i)))
+            continue;
+        json_object_set_new(o, heed_lesson_name((heed_lesson_part)i),
+                            matrix_json(&e->w.lesson.part[i]));
     }
+}
+
+static void add_rest(json_t *o, const explaining *e) {
+    const after_head *r = &e->rest;
+    json_object_set_new(o, "layer", json_string(e->w.layer));
+    json_object_set_new(o, "head", json_integer(r->head + 1));
+    if (r->w_h.x) json_object_set_new(o, "W_h", matrix_json(&r->w_h));
+    if (r->w_h.x) json_object_set_new(o, "share", matrix_json(&r->share));
+    if (r->all.x) json_object_set_new(o, "all_heads", matrix_json(&r->all));
+    if (r->normed.x) json_object_set_new(o, "normed", matrix_json(&r->normed));
 }
 
 json_t *worked_json(const explaining *e) {
@@ -100,12 +117,18 @@ json_t *worked_json(const explaining *e) {
     json_object_set_new(o, "beta", json_number(a->beta));
     json_object_set_new(o, "causal", json_boolean(a->causal));
     json_object_set_new(o, "hard", json_boolean(a->hard));
+    if (!w->lesson.self && w->memory)
+        json_object_set_new(o, "memory", labels_json(w->memory, a->memory));
+    json_object_set_new(
+        o, "units",
+        json_pack("{s:o, s:o}", "q", labels_json(w->q, a->key), "v", labels_json(w->v, a->value)));
     json_t *hidden = json_array();
     for (int i = 0; i < a->sources; i++) json_array_append_new(hidden, json_integer(a->hide[i]));
     json_object_set_new(o, "hidden", hidden);
     json_object_set_new(o, "notation", json_string(e->columns ? "columns" : "rows"));
     add_notes(o, w);
-    add_parts(o, &w->lesson);
+    add_parts(o, e);
+    if (w->layer) add_rest(o, e);
     if (e->more) json_object_update(o, e->more);
     return o;
 }

@@ -3,6 +3,7 @@
 #define HEED_H
 
 #include <heed/fit.h>
+#include <heed/graph.h>
 #include <heed/image.h>
 #include <heed/inspect.h>
 #include <heed/lesson.h>

@@ -19,6 +19,8 @@ typedef struct {
 HEED_API bool heed_text_add(heed_text *t, const char *format, ...) HEED_PRINTF(2, 3);
 HEED_API bool heed_text_put(heed_text *t, const char *bytes, size_t n);
 HEED_API void heed_text_free(heed_text *t);
+/* Writes it to path, whole or not at all. */
+HEED_API bool heed_text_save(const heed_text *t, const char *path);
 
 /* Insertions, deletions, changes and swaps of neighbours that lead from n bytes at a to m at b: the
  * restricted Damerau-Levenshtein distance, for "did you mean". 40 for words longer than that. */

@@ -76,6 +76,22 @@ typedef struct {
 } heed_tape_usage;
 HEED_API heed_tape_usage heed_tape_used(const heed_tape *t);
 
+/* An op of the step, for drawings and listings of it. */
+typedef struct {
+    const char *op, *name; /* "affine"; the layer's name, NULL without one */
+    int index;             /* how many ops the step had before it */
+    int inputs;
+    heed_tensor *const *in; /* NULL where an optional one was left out */
+    heed_tensor *y;
+    int kept;
+    const char *const *kept_name; /* (kept) what it keeps for backward and probes */
+} heed_recorded;
+/* The recorded op at index, 0 .. heed_tape_used(t).nodes - 1, in the order of the forward pass;
+ * backward goes through them in reverse. Outside: op NULL. */
+HEED_API heed_recorded heed_recorded_at(const heed_tape *t, int index);
+/* What computed y in this step, recorded or not; op NULL for an input or a parameter. */
+HEED_API heed_recorded heed_recorded_by(const heed_tensor *y);
+
 #ifdef __cplusplus
 }
 #endif

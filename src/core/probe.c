@@ -48,7 +48,8 @@ static bool collect(heed_node *n, const char *name, heed_tensor *value) {
     char *copy = heed__arena_take(&r->arena, size);
     if (!copy) return false;
     r->probes[r->probe_count++] = (heed__probe){memcpy(copy, path, size), value};
-    if (p->grad && n->recording) {
+    bool traced = value == n->y && r->mode == HEED_TRACE; /* then it may begin the recording */
+    if (p->grad && (n->recording || traced)) {
         if (value != n->y) value->wants_grad = true;
         heed_want_grad(n->tape, value);
     }

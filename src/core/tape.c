@@ -70,6 +70,25 @@ heed_tape_usage heed_tape_used(const heed_tape *t) {
                              (int)t->r->node_count};
 }
 
+static heed_recorded about(const heed_node *n) {
+    if (!n) return (heed_recorded){0};
+    return (heed_recorded){.op = n->op->name,
+                           .name = n->named ? n->name : NULL,
+                           .index = n->index,
+                           .inputs = n->inputs,
+                           .in = n->in,
+                           .y = n->y,
+                           .kept = n->kept_count,
+                           .kept_name = n->kept_name};
+}
+
+heed_recorded heed_recorded_at(const heed_tape *t, int index) {
+    bool inside = t && index >= 0 && (size_t)index < t->r->node_count;
+    return about(inside ? t->r->nodes[index] : NULL);
+}
+
+heed_recorded heed_recorded_by(const heed_tensor *y) { return about(y ? y->node : NULL); }
+
 /* ---- tensors of the step ---- */
 
 heed_tensor *heed__new_tensor(heed_tape *t, int dims, const int *shape) {

@@ -1,5 +1,6 @@
 /* Growing texts, and the small text work that every reader and writer here shares. */
 #include "core/core.h"
+#include "core/os.h"
 #include "io/io.h"
 
 #include <ctype.h>
@@ -48,6 +49,11 @@ void heed_text_free(heed_text *t) {
     if (!t) return;
     heed__free(t->s);
     *t = (heed_text){.c = t->c};
+}
+
+bool heed_text_save(const heed_text *t, const char *path) {
+    if (!t || !path || heed__stopped(t->c)) return false;
+    return heed__os_write(t->c, path, &(heed__piece){t->s, t->n}, 1);
 }
 
 /* Length of the character at text, 0 if there is none in UTF-8. */

@@ -25,3 +25,20 @@ says "Adam, vit, one thing changed"
 experiment few --slow
 status 2
 warns "--slow is unknown"
+# data/augment.sh: the same of two models, with and without augmentation.
+augment() {
+    COMMAND="augment.sh $*"
+    sh "$here/../../data/augment.sh" "$@" >out 2>err </dev/null
+    STATUS=$?
+}
+augment few -o pairs --seeds "1 2" -- --image-size 32 --width 8 --batch 20 --threads 1 --epochs 1
+status 0
+runs=$(wc -l <err)
+holds test "$runs" = 8
+says "seeds together"
+says "cnn-plain"
+says "vit-augmented"
+holds test -s pairs/augment.png
+augment
+status 2
+warns "expected a set of pictures"

@@ -18,3 +18,158 @@ json Q.2.1 6.0
 json raw.2.3 38.0
 json weights.0.0 0.0909090909
 json hard false
+
+# Settings.
+run explain --hard
+says "zebra    [   0     0     0     1*    0     0     0=    0     0     0     0 ]"
+says "zebra (2 keys, first"
+run explain --causal --cell weights:lion,hungry
+says "-inf"
+says "weights[lion, hungry] = exp(2.31)"
+run explain --notation columns
+says "H = V A"
+says "Q[2, lion] = 1·0 + 3·2 = 6"
+says "m   t    N_X    11 tokens"
+run explain --precision 4 --beta 0
+says "output[lion, 1] = "
+says "1.7273"
+run explain --backward
+says "dW_Q above          28.578839990244"
+says "They differ by "
+run explain --cell lion,12
+refuses 2 "numbers up to 11,11"
+run explain --hide cat
+refuses 2 "--hide is wrong"
+run explain --beta much
+refuses 2 "--beta is wrong"
+
+# Forty columns: bands of columns, nothing wider.
+COLUMNS=40 run explain --backward
+status 0
+says "columns 1-5"
+holds test "$(tr -d '\200-\277' <out | awk 'length($0) > 40' | wc -l)" = 0
+COLUMNS=80 run explain --backward
+holds test "$(tr -d '\200-\277' <out | awk 'length($0) > 80' | wc -l)" = 0
+
+# Predictions through a pipe.
+printf '\n\n6\n8,5\nfour\n' >answers
+run_with answers explain --step
+status 0
+says "What is Q[lion, 2]? "
+says "Right: Q[lion, 2] is 6."
+says "Not this time: K[attacked, 3] is 9."
+says "That is no number: V[attacked, 1] is 4."
+says "1 of 2 predictions were right."
+
+# A sheet and its solution differ in the blanks alone.
+run explain --exercise --seed 3
+cp out exercise
+says "____"
+run explain --solution --seed 3
+hides "____"
+sed -n '/^1[.]/,$p' exercise | sed 's/_/./g; s/\[/\\[/g; s/\]/\\]/g; s/^/^/; s/$/$/' >patterns
+sed -n '/^1[.]/,$p' out >solution
+# shellcheck disable=SC2016
+holds awk 'NR == FNR { p[FNR] = $0; next } $0 !~ p[FNR] { bad++ } END { exit bad > 0 || FNR < 80 }' patterns solution
+run explain --exercise --seed 4
+holds sh -c '! cmp -s out exercise'
+run explain --exercise --solution
+refuses 2 "two sheets"
+
+# Learning.
+run explain --learn 200 --json
+status 0
+json learn.steps.50.step 200
+json learn.rate 0.1
+run explain --learn 200
+says "    200      0.2"
+run explain --learn 20 --rate 1000000
+status 4
+
+# A teacher's own numbers.
+run explain --json
+cp out lion.json
+run explain --from lion.json --json
+holds cmp -s out lion.json
+own() { printf '%s' "$1" >own.json; run explain --from own.json; }
+own '{"X": [[1, 0], [0, 1]], "W_Q": [[1], [2]], "W_K": [[1], [0.5]], "W_V": [[1], [-1]]}'
+status 0
+says "Q = X W_Q"
+own '{"X": [[1, 0], [0]], "W_Q": [[1], [2]], "W_K": [[1], [2]], "W_V": [[1], [-1]]}'
+refuses 3 "X is wrong: own.json: row 2: expected 2 numbers as in row 1, found 1"
+own '{"X": [[1, 0], [0, 1]], "W_Q": [[1]], "W_K": [[1], [2]], "W_V": [[1], [-1]]}'
+refuses 3 "W_Q is wrong: own.json: expected 2 rows, one for each column of X; found 1"
+own '{"X": [[1, 0], [0, 1]], "W_Q": [[1], [2]], "W_K": [[1, 2], [2, 1]], "W_V": [[1], [-1]]}'
+refuses 3 "W_K is wrong: own.json: expected 1 columns, as many as W_Q has; found 2"
+own '{"X": [[1, "0"]], "W_Q": [[1], [2]], "W_K": [[1], [2]], "W_V": [[1], [-1]]}'
+refuses 3 "X is wrong: own.json: row 1, column 2: expected a number"
+own '{"X": [[1, NaN]]}'
+refuses 3 "no valid JSON"
+own '{"X": [[1, 1e300]], "W_Q": [[1], [2]], "W_K": [[1], [2]], "W_V": [[1], [-1]]}'
+refuses 3 "expected a number from -1e+06 to 1e+06"
+own '{"X": [[1, 0]], "W_Q": [[1], [2]], "W_K": [[1], [2]]}'
+refuses 3 "W_V is wrong: own.json: missing"
+own '{"X": [[1, 0]], "WQ": [[1], [2]]}'
+refuses 3 "did you mean W_Q?"
+own '{"X": [[1, 0]], "tokens": ["a", "b"], "W_Q": [[1], [2]], "W_K": [[1], [2]], "W_V": [[1], [-1]]}'
+refuses 3 "tokens is wrong: own.json: expected a list of 1 labels, found 2"
+own '[1, 2]'
+refuses 3 "expected an object"
+own ''
+refuses 3 "no valid JSON"
+run explain --from absent.json
+refuses 3 "absent.json"
+run explain --from .
+refuses 3 "it is a folder"
+
+# Files.
+run explain --tex lion.tex --html lion.html
+status 0
+says "wrote lion.tex"
+holds test "$(grep -c '\\bordermatrix' lion.tex)" = 17
+holds test "$(tr -cd '{' <lion.tex | wc -c)" = "$(tr -cd '}' <lion.tex | wc -c)"
+holds grep -q 'W_Q' lion.html
+run explain --tex absent/lion.tex
+status 1
+absent absent
+own '{"X": [[1]], "tokens": ["100% \\{a_b}~^&#$ \u2603 </script>"], "W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}'
+status 0
+run explain --from own.json --tex odd.tex
+holds grep -qF '100\% \textbackslash{}\{a\_b\}\textasciitilde{}\textasciicircum{}\&\#\$ [U+2603] </script>' odd.tex
+
+# A head of a trained model.
+facts >facts.txt
+train_mlm mlm
+status 0
+run explain mlm "Paris is the capital of [MASK] ." --head 2
+status 0
+quiet
+says "encoder.0.attn, head 2 of 2"
+says "Q = X W_Q + B_Q"
+says "raw[[MASK], "
+says "W_h: share = output W_h"
+says "LN(X + all heads)"
+says "Worked out in double from the model's own numbers"
+run explain mlm "Paris is the capital of [MASK] ." --json
+json layer encoder.0.attn
+json tokens.1 Paris
+json W_h.7.15
+json weights.0.8
+run explain mlm "Paris is the capital of [MASK] ." --hard --causal
+says "without what the settings change"
+run explain mlm Paris --head 3
+refuses 2 "--head 3: expected 1 to 2"
+run explain mlm Paris --layer 2
+refuses 2 "--layer 2: expected 1 to 1"
+run explain mlm Paris --stack cross
+refuses 2 "no such layers"
+run explain mlm
+refuses 2 "missing INPUT"
+run explain lion Paris
+refuses 2 "takes no input"
+run explain --head 2
+refuses 2 "--head is of a run"
+run explain nothing Paris
+refuses 3 "nothing"
+run explain tiger
+refuses 2 "unknown example tiger"

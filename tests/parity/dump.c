@@ -3,9 +3,13 @@
  *
  *     dump RUN STEPS OUT.safetensors
  *
- * Writes w.PARAMETER, and as numbers of the same type ids (steps,B,T), labels, and where the model
- * has them pad (steps,B,T) and picks (steps,most); places without a pick hold -1. */
+ * Writes w.PARAMETER, and as numbers of the same type a row a step of each array that the batches
+ * have: ids, pad, src, src_pad, picks, labels, x, filled up behind where a batch has fewer (-1 in
+ * picks, -100 in labels), and shape: rows, len, src_len. For pictures and pairs of texts also
+ * val.ARRAY and test.ARRAY, the batches that heed eval reads. */
 #include "../../train/training.h"
+
+#include <heed/image.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +27,12 @@ typedef struct {
 /* config.conf keeps the bound that was asked for; the model is of the vocabulary's real size. */
 static bool set_vocab(dump *d) {
     char size[24];
+    if (!d->data.tokenizer) return true;
     snprintf(size, sizeof size, "%d", heed_vocab_size(d->data.tokenizer));
-    return heed_config_set(d->f, "vocab", size, "tokenizer", HEED_FROM_FLAG);
+    if (!heed_config_set(d->f, "vocab", size, "tokenizer", HEED_FROM_FLAG)) return false;
+    if (!d->data.source) return true;
+    snprintf(size, sizeof size, "%d", heed_vocab_size(d->data.source));
+    return heed_config_set(d->f, "source-vocab", size, "tokenizer", HEED_FROM_FLAG);
 }
 
 /* The seed is known only when the settings are read, and they belong to a context. */
@@ -58,30 +66,77 @@ static bool init_model(dump *d) {
     return heed_state(d->c) == HEED_OK;
 }
 
-/* Row `step` of an array (steps,each) of that name; a batch has `count` of them. */
-static void put(dump *d, const char *name, int each, int step, const int32_t *from, int count,
-                int32_t filler) {
-    if (!from) return;
+/* Where a row of an array goes. */
+typedef struct {
+    const char *part; /* before the name: "" in training, "val." and "test." in evaluation */
+    uint64_t steps, step;
+} place;
+
+/* An array of a batch: its first `count` numbers count, a row has room for `each`. */
+typedef struct {
+    const char *name;
+    const int32_t *from;
+    int each, count;
+    int32_t filler;
+} batch_array;
+
+/* Row `step` of the array (steps,each) of that name. */
+static heed_real *row_at(dump *d, place p, const char *array, int each) {
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", p.part, array);
     const heed_entry *e = heed_store_find(d->out, name);
     heed_tensor *x =
-        e ? e->tensor : heed_state_new(d->out, name, "zero", 2, (int[]){d->steps, each});
-    for (int i = 0; x && i < each; i++)
-        x->x[(size_t)step * (size_t)each + (size_t)i] = (heed_real)(i < count ? from[i] : filler);
+        e ? e->tensor : heed_state_new(d->out, name, "zero", 2, (int[]){(int)p.steps, each});
+    return x ? x->x + p.step * (uint64_t)each : NULL;
 }
 
-static bool dump_batches(dump *d) {
-    for (int i = 0; i < d->steps; i++) {
+static void put(dump *d, place p, batch_array a) {
+    heed_real *to = a.from ? row_at(d, p, a.name, a.each) : NULL;
+    for (int i = 0; to && i < a.each; i++) to[i] = (heed_real)(i < a.count ? a.from[i] : a.filler);
+}
+
+/* Pairs of texts are as long as their batch: a row begins with those (rows,len) and ends with
+ * filler. */
+static void put_batch(dump *d, place p, const heed_batch *b) {
+    int cells = b->rows * b->len, source = b->rows * b->src_len, pixels = d->rows * b->len;
+    int room = b->src ? d->rows * (int)heed_config_int(d->f, "block") : d->rows * b->len;
+    const batch_array all[] = {{"ids", b->ids, room, cells, 0},
+                               {"pad", b->pad, room, cells, 0},
+                               {"src", b->src, room, source, 0},
+                               {"src_pad", b->src_pad, room, source, 0},
+                               {"picks", b->picks, room, b->pick_count, -1},
+                               {"labels", b->labels, b->x ? d->rows : room,
+                                b->x       ? b->rows
+                                : b->picks ? b->pick_count
+                                           : cells,
+                                -100},
+                               {"shape", (int32_t[]){b->rows, b->len, b->src_len}, 3, 3, 0}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) put(d, p, all[i]);
+    heed_real *to = b->x ? row_at(d, p, "x", pixels) : NULL;
+    if (to) memcpy(to, b->x, (size_t)cells * sizeof *to);
+}
+
+static bool dump_batches(dump *d, const char *part, uint64_t steps) {
+    for (uint64_t i = 0; i < steps; i++) {
         heed_batch b = {0};
-        heed_batch_at at = {.index = (uint64_t)i, .rows = d->rows};
+        heed_batch_at at = {.val = *part != 0, .index = i, .rows = d->rows};
         if (!d->task->model->batch(d->self, d->data.batches, at, &b)) return false;
-        int cells = b.rows * b.len, labels = b.picks ? b.pick_count : cells;
-        put(d, "ids", cells, i, b.ids, cells, 0);
-        put(d, "pad", cells, i, b.pad, cells, 0);
-        put(d, "picks", cells, i, b.picks, b.pick_count, -1);
-        put(d, "labels", cells, i, b.labels, labels, -100);
-        put(d, "shape", 2, i, (int32_t[]){b.rows, b.len}, 2, 0);
+        put_batch(d, (place){.part = part, .steps = steps, .step = i}, &b);
     }
-    return true;
+    return heed_state(d->c) == HEED_OK;
+}
+
+/* Of pictures and pairs, what heed eval reads: the validation part, and of pictures the test part,
+ * too. */
+static bool dump_judged(dump *d) {
+    const heed_model *m = d->task->model;
+    if (d->task->kind == &text_kind) return true;
+    if (!dump_batches(d, "val.", m->evals(d->self, d->data.batches, d->rows))) return false;
+    if (d->task->kind != &picture_kind ||
+        !heed_images_about(d->data.batches)->count[HEED_TEST_PART])
+        return true;
+    heed_images_judge(d->data.batches, HEED_TEST_PART);
+    return dump_batches(d, "test.", m->evals(d->self, d->data.batches, d->rows));
 }
 
 int main(int argc, char **argv) {
@@ -90,7 +145,8 @@ int main(int argc, char **argv) {
         return 2;
     }
     dump d = {.steps = atoi(argv[2])};
-    bool ok = open_run_again(&d, argv[1]) && init_model(&d) && dump_batches(&d) &&
+    bool ok = open_run_again(&d, argv[1]) && init_model(&d) &&
+              dump_batches(&d, "", (uint64_t)d.steps) && dump_judged(&d) &&
               heed_save(d.out, argv[3]);
     if (heed_state(d.c) != HEED_OK) fprintf(stderr, "dump: %s\n", heed_why(d.c));
     free(d.self);

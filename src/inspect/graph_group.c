@@ -1,0 +1,283 @@
+/* graph_group.c -- which box an op stands in. A named one stands where its name says. One without a
+ * name that keeps the shape of an input (a sum, an activation, dropout) stands in the block of the
+ * op before it; any other where the named ops before and after it both stand. */
+#include "core/core.h"
+#include "inspect/graph.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Part of a name, in memory of the tape or the store. */
+typedef struct {
+    const char *s;
+    size_t n;
+} span;
+
+typedef struct {
+    heed_graph *g;
+    span *home; /* (count) the path of the box that a node should stand in */
+    int *first; /* (group_room) the first node of each box */
+    int *stack; /* (count) */
+    int *seen;  /* (count) the last question that met a node */
+    int question;
+    char *names; /* where the next path is written */
+    size_t group_room, first_room;
+} sorter;
+
+/* ---- paths ---- */
+
+static span parent_of(span p) {
+    while (p.n > 0 && p.s[p.n - 1] != '.') p.n--;
+    if (p.n > 0) p.n--;
+    return p;
+}
+
+/* The layer's name; without one, that of the parameter that it takes. s NULL: neither. */
+static span path_of(const heed_graph_node *n) {
+    if (!n->op.op) return (span){NULL, 0};
+    if (n->op.name) return (span){n->op.name, strlen(n->op.name)};
+    if (n->params) return parent_of((span){n->param[0]->name, strlen(n->param[0]->name)});
+    return (span){NULL, 0};
+}
+
+static bool is_under(span p, span box) {
+    if (box.n == 0) return true;
+    return p.n >= box.n && memcmp(p.s, box.s, box.n) == 0 && (p.n == box.n || p.s[box.n] == '.');
+}
+
+/* A box holds two ops at least. */
+static bool is_box(const heed_graph *g, span p) {
+    int found = 0;
+    for (int i = 0; i < g->count && found < 2; i++) {
+        span q = path_of(&g->nodes[i]);
+        found += q.s && is_under(q, p);
+    }
+    return found > 1;
+}
+
+/* "decoder.0.attn" -> "decoder.0": up to the last number, if there is one. */
+static span block_of(span p) {
+    for (span q = p; q.n > 0; q = parent_of(q)) {
+        span up = parent_of(q);
+        if (isdigit((unsigned char)q.s[up.n ? up.n + 1 : 0])) return q;
+    }
+    return p;
+}
+
+static span common(span a, span b) {
+    while (!is_under(b, a)) a = parent_of(a);
+    return a;
+}
+
+static span named_home(const heed_graph *g, const heed_graph_node *n) {
+    span p = path_of(n);
+    return is_box(g, p) ? p : parent_of(p);
+}
+
+/* The last op that it takes a tensor of its own shape from; -1: none. */
+static int followed(const heed_graph *g, const heed_graph_node *n) {
+    int last = -1;
+    for (int k = 0; k < n->in_count; k++) {
+        const heed_graph_node *from = &g->nodes[n->in[k]];
+        if (from->op.op && heed_same_shape(from->y, n->y) && n->in[k] > last) last = n->in[k];
+    }
+    return last;
+}
+
+/* The home of the next named op in a direction; empty beyond the ends. */
+static span neighbour(const sorter *s, int at, int direction) {
+    for (int i = at + direction; i >= 0 && i < s->g->count; i += direction)
+        if (path_of(&s->g->nodes[i]).s) return s->home[i];
+    return (span){"", 0};
+}
+
+static void find_homes(sorter *s) {
+    const heed_graph *g = s->g;
+    for (int i = 0; i < g->count; i++) {
+        s->home[i] = (span){"", 0};
+        if (path_of(&g->nodes[i]).s) s->home[i] = named_home(g, &g->nodes[i]);
+    }
+    for (int i = 0; i < g->count; i++) {
+        const heed_graph_node *n = &g->nodes[i];
+        if (!n->op.op || path_of(n).s) continue;
+        int before = followed(g, n);
+        s->home[i] = before >= 0 ? block_of(s->home[before])
+                                 : common(neighbour(s, i, -1), neighbour(s, i, 1));
+    }
+}
+
+/* ---- boxes ---- */
+
+bool heed__graph_inside(const heed_graph *g, int node, int group) {
+    int at = g->nodes[node].group;
+    while (at > group) at = g->groups[at].parent;
+    return at == group;
+}
+
+/* True if the node waits for an op outside the box that waits for one in it: then it cannot stand
+ * there, or the box would wait for itself. */
+static bool waits(sorter *s, int node, int group) {
+    const heed_graph *g = s->g;
+    int depth = 0;
+    s->question++;
+    for (int at = node;; at = s->stack[--depth]) {
+        const heed_graph_node *n = &g->nodes[at];
+        for (int k = 0; k < n->in_count; k++) {
+            int in = n->in[k];
+            bool inside = heed__graph_inside(g, in, group);
+            if (inside && at != node) return true;
+            if (inside || in < s->first[group] || s->seen[in] == s->question) continue;
+            s->seen[in] = s->question;
+            s->stack[depth++] = in;
+        }
+        if (depth == 0) return false;
+    }
+}
+
+static int new_group(sorter *s, span path, int parent, int node) {
+    heed_graph *g = s->g;
+    size_t need = (size_t)g->group_count + 1;
+    if (!heed__grow(g->c, &g->groups, &s->group_room, need, sizeof *g->groups) ||
+        !heed__grow(g->c, &s->first, &s->first_room, need, sizeof *s->first))
+        return -1;
+    memcpy(s->names, path.s, path.n); /* the zero behind is there already */
+    g->groups[g->group_count] = (heed_graph_group){.path = s->names, .parent = parent, .like = -1};
+    s->names += path.n + 1;
+    s->first[g->group_count] = node;
+    return g->group_count++;
+}
+
+/* The latest box of that path in `parent`, or a new one where the node may not stand in it. */
+static int step_into(sorter *s, int node, int parent, span path) {
+    const heed_graph *g = s->g;
+    int found = -1;
+    for (int i = parent + 1; i < g->group_count; i++)
+        if (g->groups[i].parent == parent && strlen(g->groups[i].path) == path.n &&
+            memcmp(g->groups[i].path, path.s, path.n) == 0)
+            found = i;
+    return found < 0 || waits(s, node, found) ? new_group(s, path, parent, node) : found;
+}
+
+static bool place(sorter *s, int node) {
+    span home = s->home[node];
+    int at = 0;
+    for (size_t n = 0; n < home.n && at >= 0; n++) {
+        while (n < home.n && home.s[n] != '.') n++;
+        at = step_into(s, node, at, (span){home.s, n});
+    }
+    s->g->nodes[node].group = at;
+    return at >= 0;
+}
+
+/* ---- boxes that say nothing ---- */
+
+static void count_nodes(heed_graph *g) {
+    for (int i = 0; i < g->group_count; i++) g->groups[i].nodes = 0;
+    for (int i = 0; i < g->count; i++)
+        for (int at = g->nodes[i].group; at >= 0; at = g->groups[at].parent) g->groups[at].nodes++;
+}
+
+/* One op alone, or one box alone. */
+static bool is_empty_talk(const heed_graph *g, int group) {
+    int own = 0, boxes = 0;
+    for (int i = 0; i < g->count; i++) own += g->nodes[i].group == group;
+    for (int i = group + 1; i < g->group_count; i++) boxes += g->groups[i].parent == group;
+    return group > 0 && own + boxes < 2;
+}
+
+static void dissolve(heed_graph *g, int group) {
+    int up = g->groups[group].parent;
+    for (int i = 0; i < g->count; i++) {
+        int *at = &g->nodes[i].group;
+        *at = *at == group ? up : *at - (*at > group);
+    }
+    for (int i = group + 1; i < g->group_count; i++) {
+        int *at = &g->groups[i].parent;
+        *at = *at == group ? up : *at - (*at > group);
+        g->groups[i - 1] = g->groups[i];
+    }
+    g->group_count--;
+}
+
+/* ---- boxes alike ---- */
+
+static int next_in(const heed_graph *g, int group, int node) {
+    while (node < g->count && !heed__graph_inside(g, node, group)) node++;
+    return node;
+}
+
+/* The name within the box. */
+static const char *local(const heed_graph *g, int group, const char *name) {
+    size_t n = strlen(g->groups[group].path);
+    return name && strncmp(name, g->groups[group].path, n) == 0 ? name + n : name ? name : "";
+}
+
+static bool same_params(const heed_graph *g, const heed_graph_node *x, int a,
+                        const heed_graph_node *y, int b) {
+    bool same = x->params == y->params;
+    for (int k = 0; same && k < x->params; k++)
+        same = heed_same_shape(x->param[k], y->param[k]) &&
+               strcmp(local(g, a, x->param[k]->name), local(g, b, y->param[k]->name)) == 0;
+    return same;
+}
+
+/* at[i]: of the i-th node of either box. */
+static bool same_node(const heed_graph *g, int a, int x, int b, int y) {
+    const heed_graph_node *p = &g->nodes[x], *q = &g->nodes[y];
+    bool same = p->op.op && q->op.op && strcmp(p->op.op, q->op.op) == 0 &&
+                strcmp(local(g, a, p->op.name), local(g, b, q->op.name)) == 0 &&
+                heed_same_shape(p->y, q->y) && p->in_count == q->in_count && p->grad == q->grad &&
+                same_params(g, p, a, q, b);
+    for (int k = 0; same && k < p->in_count; k++)
+        same = heed__graph_inside(g, p->in[k], a) == heed__graph_inside(g, q->in[k], b);
+    return same;
+}
+
+static bool alike(const heed_graph *g, int a, int b) {
+    if (g->groups[a].parent != g->groups[b].parent || g->groups[a].nodes != g->groups[b].nodes)
+        return false;
+    int x = next_in(g, a, 0), y = next_in(g, b, 0);
+    for (int left = g->groups[a].nodes; left > 0; left--) {
+        if (!same_node(g, a, x, b, y)) return false;
+        x = next_in(g, a, x + 1);
+        y = next_in(g, b, y + 1);
+    }
+    return true;
+}
+
+static void find_alike(heed_graph *g) {
+    for (int b = 1; b < g->group_count; b++)
+        for (int a = 1; a < b && g->groups[b].like < 0; a++)
+            if (g->groups[a].like < 0 && alike(g, a, b)) g->groups[b].like = a;
+}
+
+/* ---- all of it ---- */
+
+static bool sort(sorter *s) {
+    heed_graph *g = s->g;
+    size_t count = (size_t)g->count, room = 1;
+    s->home = heed__alloc_array(g->c, count, sizeof *s->home);
+    s->stack = heed__alloc_array(g->c, count, sizeof *s->stack);
+    s->seen = heed__alloc_array(g->c, count, sizeof *s->seen);
+    if (!s->home || !s->stack || !s->seen) return false;
+    find_homes(s);
+    for (int i = 0; i < g->count; i++) room += (s->home[i].n + 1) * (s->home[i].n + 1);
+    s->names = g->names = heed__alloc(g->c, room);
+    bool ok = g->names && new_group(s, (span){"", 0}, -1, 0) == 0;
+    for (int i = 0; ok && i < g->count; i++) ok = place(s, i);
+    return ok;
+}
+
+bool heed__graph_group(heed_graph *g) {
+    sorter s = {.g = g};
+    bool ok = sort(&s);
+    heed__free(s.home);
+    heed__free(s.stack);
+    heed__free(s.seen);
+    heed__free(s.first);
+    for (int i = g->group_count; ok && --i > 0;)
+        if (is_empty_talk(g, i)) dissolve(g, i);
+    count_nodes(g);
+    find_alike(g);
+    return ok;
+}

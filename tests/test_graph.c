@@ -1,0 +1,159 @@
+/* The recorded tape as a graph: nodes, boxes by name, and the picture. */
+#include "test.h"
+
+#include <heed/graph.h>
+
+enum { WIDTH = 4 };
+
+typedef struct {
+    heed_ctx *c;
+    heed_store *s;
+    heed_tape *t;
+    heed_tensor *w[4];
+} lab;
+
+static void open_lab(lab *l) {
+    l->c = heed_open(&(heed_options){.threads = 1});
+    l->s = heed_store_new(l->c);
+    l->t = heed_tape_new(l->c);
+    for (int i = 0; i < 4; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "block.%d.%s.weight", i / 2, i % 2 ? "down" : "up");
+        l->w[i] = heed_param(l->s, name, "one", 2, (int[]){WIDTH, WIDTH});
+    }
+    heed_tape_begin(l->t, HEED_TRAIN, 0);
+}
+
+static heed_tensor *block(lab *l, heed_tensor *x, const char *up, const char *down, int index) {
+    heed_tensor *h = heed_relu(l->t, heed_affine(heed_at(l->t, up), x, l->w[2 * index], NULL));
+    return heed_add(l->t, x, heed_affine(heed_at(l->t, down), h, l->w[2 * index + 1], NULL));
+}
+
+static heed_tensor *two_blocks(lab *l) {
+    heed_tensor *x = heed_input(l->t, NULL, 2, (int[]){3, WIDTH});
+    x = block(l, x, "block.0.up", "block.0.down", 0);
+    return heed_mean(l->t, block(l, x, "block.1.up", "block.1.down", 1));
+}
+
+static int group_of(const heed_graph *g, const char *path) {
+    for (int i = 0; i < g->group_count; i++)
+        if (strcmp(g->groups[i].path, path) == 0) return i;
+    return -1;
+}
+
+TEST(graph_follows_the_tape) {
+    lab l;
+    heed_graph g;
+    open_lab(&l);
+    const heed_tensor *loss = two_blocks(&l);
+    CHECK(heed_graph_read(l.t, &g));
+    CHECK(g.count == 10); /* an input, four ops a block, the mean */
+    CHECK(!g.nodes[0].op.op && !g.nodes[0].grad && g.nodes[0].in_count == 0);
+    CHECK_TEXT(g.nodes[1].op.op, "affine");
+    CHECK(g.nodes[1].params == 1 && g.nodes[1].param[0] == l.w[0]);
+    CHECK(g.nodes[1].in_count == 1 && g.nodes[1].in[0] == 0);
+    CHECK_TEXT(g.nodes[4].op.op, "add");
+    CHECK(g.nodes[4].in_count == 2 && g.nodes[4].in[0] == 0 && g.nodes[4].in[1] == 3);
+    CHECK(g.nodes[9].y == loss && g.nodes[9].grad && g.nodes[9].in[0] == 8);
+    heed_graph_free(&g);
+    CLOSE(l.c);
+}
+
+TEST(graph_boxes_are_layers_and_repeats_are_known) {
+    lab l;
+    heed_graph g;
+    open_lab(&l);
+    two_blocks(&l);
+    CHECK(heed_graph_read(l.t, &g));
+    int first = group_of(&g, "block.0"), second = group_of(&g, "block.1");
+    CHECK(first > 0 && second > 0 && g.group_count == 4);
+    for (int i = 1; i < 9; i++) CHECK(g.nodes[i].group == (i < 5 ? first : second));
+    CHECK(g.nodes[0].group == 0 && g.nodes[9].group == 0);
+    CHECK(g.groups[first].nodes == 4 && g.groups[0].nodes == 10);
+    CHECK(g.groups[first].like < 0 && g.groups[second].like == first);
+    heed_graph_free(&g);
+    CLOSE(l.c);
+}
+
+/* Ops of one name with an op of another between them that waits for the first and that the second
+ * waits for. */
+TEST(graph_boxes_never_wait_for_themselves) {
+    lab l;
+    heed_graph g;
+    heed_text svg = {0};
+    open_lab(&l);
+    heed_tensor *x = heed_input(l.t, NULL, 2, (int[]){3, WIDTH});
+    const char *name[] = {"cell", "cell", "attend.score", "attend.sum", "cell", "cell"};
+    for (int i = 0; i < 6; i++) x = heed_affine(heed_at(l.t, name[i]), x, l.w[i % 4], NULL);
+    heed_mean(l.t, x);
+    CHECK(heed_graph_read(l.t, &g));
+    CHECK(g.nodes[1].group == g.nodes[2].group && g.nodes[5].group == g.nodes[6].group);
+    CHECK(g.nodes[1].group != g.nodes[5].group && g.nodes[3].group == g.nodes[4].group);
+    svg.c = l.c;
+    CHECK(heed_graph_svg(&g, &(heed_graph_view){0}, &svg));
+    heed_text_free(&svg);
+    heed_graph_free(&g);
+    CLOSE(l.c);
+}
+
+static int count_of(const char *text, const char *part) {
+    int n = 0;
+    for (; (text = strstr(text, part)); text += strlen(part)) n++;
+    return n;
+}
+
+TEST(graph_picture_has_every_op) {
+    lab l;
+    heed_graph g;
+    open_lab(&l);
+    two_blocks(&l);
+    CHECK(heed_graph_read(l.t, &g));
+    heed_text svg = {.c = l.c};
+    CHECK(heed_graph_svg(&g, &(heed_graph_view){.unfold = true}, &svg));
+    CHECK(count_of(svg.s, "<g class") == 10 && count_of(svg.s, "</g>") == 10);
+    CHECK(count_of(svg.s, "class=\"tip\"") == 11); /* an arrow for each input */
+    CHECK_HAS(svg.s, "block.1.down");
+    CHECK_HAS(svg.s, "weight (4,4)");
+    CHECK(!strstr(svg.s, "http:") || count_of(svg.s, "http") == 1); /* the namespace alone */
+    svg.n = 0;
+    CHECK(heed_graph_svg(&g, &(heed_graph_view){0}, &svg));
+    CHECK(count_of(svg.s, "<g class") == 7);
+    CHECK_HAS(svg.s, "the same as block.0");
+    svg.n = 0;
+    CHECK(heed_graph_svg(&g, &(heed_graph_view){.depth = 1, .backward = true}, &svg));
+    CHECK(count_of(svg.s, "class=\"shut\"") == 2); /* forward and backward */
+    CHECK_HAS(svg.s, "8 ops, 64 numbers");
+    CHECK_HAS(svg.s, "mean&#39;");
+    heed_text_free(&svg);
+    heed_graph_free(&g);
+    CLOSE(l.c);
+}
+
+TEST(graph_names_are_literal_text) {
+    lab l;
+    heed_graph g;
+    open_lab(&l);
+    heed_tensor *x = heed_input(l.t, NULL, 2, (int[]){3, WIDTH});
+    heed_mean(l.t, heed_affine(heed_at(l.t, "<b>&\"'\n</svg>"), x, l.w[0], NULL));
+    heed_text svg = {.c = l.c};
+    CHECK(heed_graph_read(l.t, &g));
+    CHECK(heed_graph_svg(&g, &(heed_graph_view){.title = "a<b"}, &svg));
+    CHECK(!strstr(svg.s, "<b>") && count_of(svg.s, "</svg>") == 1);
+    CHECK_HAS(svg.s, "&lt;b&gt;&amp;&quot;&#39;?&lt;/svg&gt;");
+    CHECK_HAS(svg.s, "a&lt;b");
+    heed_text_free(&svg);
+    heed_graph_free(&g);
+    CLOSE(l.c);
+}
+
+TEST(graph_of_nothing_is_an_error) {
+    lab l;
+    heed_graph g;
+    open_lab(&l);
+    CHECK(!heed_graph_read(l.t, &g));
+    CHECK_HAS(heed_why(l.c), "nothing was recorded");
+    heed_graph_free(&g);
+    CHECK(!heed_graph_read(NULL, &g));
+    heed_clear(l.c);
+    CLOSE(l.c);
+}

@@ -1,0 +1,179 @@
+/* explain_tex.c -- --tex FILE: the steps as a LaTeX document, each formula a line to paste. */
+#include "explain.h"
+
+#include <string.h>
+#include <utf8proc.h>
+
+/* ---- text ---- */
+
+/* A label in text mode: TeX's own signs escaped; letters that pdflatex has no glyph for by number.
+ */
+static void put_escaped(heed_text *out, const char *text) {
+    static const char special[] = "\\{}$&#%_~^";
+    static const char *const escaped[] = {
+        "\\textbackslash{}",  "\\{", "\\}", "\\$", "\\&", "\\#", "\\%", "\\_", "\\textasciitilde{}",
+        "\\textasciicircum{}"};
+    int count = 0;
+    while (*text && count++ < 40) {
+        utf8proc_int32_t code;
+        utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)text, -1, &code);
+        const char *at = n == 1 ? strchr(special, *text) : NULL;
+        if (at && *text)
+            heed_text_add(out, "%s", escaped[at - special]);
+        else if (n <= 0 || code < 32 || code == 127 || code > 0x17f || (code > 127 && code < 0xc0))
+            heed_text_add(out, "[U+%04X]", n > 0 ? (unsigned)code : (unsigned char)*text);
+        else
+            heed_text_put(out, text, (size_t)n);
+        text += n > 0 ? n : 1;
+    }
+    if (*text) heed_text_add(out, "\\dots{}");
+}
+
+static void put_label_tex(heed_text *out, const char *label) {
+    heed_text_add(out, "\\scriptstyle\\text{");
+    put_escaped(out, label);
+    heed_text_add(out, "}");
+}
+
+/* "W_Q'" as W_Q^\top, "output" as \text{output}. */
+static void put_name(heed_text *out, const char *name) {
+    size_t n = strcspn(name, "'");
+    if (n > 1 && name[1] != '_')
+        heed_text_add(out, "\\text{%.*s}", (int)n, name);
+    else
+        heed_text_add(out, "%.*s", (int)n, name);
+    if (name[n]) heed_text_add(out, "^\\top");
+}
+
+/* ---- matrices ---- */
+
+static void put_entry(heed_text *out, const matrix_view *v, size_t at, int digits) {
+    char text[32];
+    if (v->blank && v->blank[at] == 1) {
+        heed_text_add(out, "\\underline{\\phantom{00}}");
+        return;
+    }
+    number_text(text, v->m->x[at], digits);
+    if (strcmp(text, "-inf") == 0) snprintf(text, sizeof text, "-\\infty");
+    heed_text_add(out, v->blank && v->blank[at] == 2 ? "\\underline{%s}" : "%s", text);
+}
+
+static void put_matrix(heed_text *out, const matrix_view *v, int precision) {
+    int rows = v->transposed ? v->m->cols : v->m->rows;
+    int cols = v->transposed ? v->m->rows : v->m->cols;
+    int digits = matrix_digits(v->m, precision);
+    heed_text_add(out, "\\underset{");
+    put_name(out, v->name);
+    heed_text_add(out, "\\ (%d\\times %d)}{\\bordermatrix{", rows, cols);
+    for (int j = 0; j < cols; j++) {
+        heed_text_add(out, " & ");
+        if (v->col_labels) put_label_tex(out, v->col_labels[j]);
+    }
+    heed_text_add(out, " \\cr\n");
+    for (int i = 0; i < rows; i++) {
+        if (v->row_labels) put_label_tex(out, v->row_labels[i]);
+        for (int j = 0; j < cols; j++) {
+            size_t at = v->transposed ? (size_t)j * (size_t)v->m->cols + (size_t)i
+                                      : (size_t)i * (size_t)v->m->cols + (size_t)j;
+            heed_text_add(out, " & ");
+            put_entry(out, v, at, digits);
+        }
+        heed_text_add(out, " \\cr\n");
+    }
+    heed_text_add(out, "}}");
+}
+
+/* One formula, made smaller where the line is too short for it. */
+static void put_formula(heed_text *out, const text_style *s, int count, const matrix_view *parts,
+                        const char *const *between) {
+    heed_text_add(out, "\\noindent\\fitted{$\n");
+    for (int i = 0; i < count; i++) {
+        heed_text_add(out, "%s%s", between[i], *between[i] ? "\n" : "");
+        put_matrix(out, &parts[i], s->precision);
+        heed_text_add(out, "\n");
+    }
+    heed_text_add(out, "$}\n");
+}
+
+/* ---- the document ---- */
+
+static void put_head(explaining *e, heed_text *out, const char *title) {
+    heed_text_add(out,
+                  "%% Made by heed explain. Compiles as it is; or paste a formula with the "
+                  "line that defines \\fitted.\n"
+                  "\\documentclass{article}\n"
+                  "\\usepackage[T1]{fontenc}\n"
+                  "\\usepackage[utf8]{inputenc}\n"
+                  "\\usepackage{amsmath,graphicx}\n"
+                  "\\usepackage[landscape,margin=15mm]{geometry}\n"
+                  "\\newcommand\\fitted[1]{\\resizebox{\\ifdim\\width>\\linewidth\\linewidth"
+                  "\\else\\width\\fi}{!}{#1}}\n"
+                  "\\begin{document}\n\\section*{%s",
+                  title);
+    put_escaped(out, e->w.title);
+    heed_text_add(out, "}\n");
+}
+
+static void put_product(explaining *e, heed_text *out, const char *title, heed_lesson_part left,
+                        heed_lesson_part right, heed_lesson_part y) {
+    matrix_view a = worked_view(e, left, false), b = worked_view(e, right, y == HEED_LESSON_RAW);
+    matrix_view parts[3] = {e->columns ? b : a, e->columns ? a : b, worked_view(e, y, false)};
+    heed_text_add(out, "\\subsection*{%s}\n", title);
+    put_formula(out, &e->look, 3, parts, (const char *[]){"", "\\cdot", "="});
+}
+
+static void put_result(explaining *e, heed_text *out, heed_lesson_part part) {
+    matrix_view v = worked_view(e, part, false);
+    put_formula(out, &e->look, 1, &v, (const char *[]){""});
+}
+
+/* The biases, where there are any: Q = X W_Q + B_Q in every row. */
+static void put_biases(explaining *e, heed_text *out) {
+    for (int k = HEED_LESSON_B_Q; k <= HEED_LESSON_B_V; k++) {
+        if (!has_bias(e, (heed_lesson_part)k)) continue;
+        heed_text_add(out, "\\subsection*{Added to every token of $%s$}\n",
+                      k == HEED_LESSON_B_Q   ? "Q"
+                      : k == HEED_LESSON_B_K ? "K"
+                                             : "V");
+        put_result(e, out, (heed_lesson_part)k);
+    }
+}
+
+static bool hides(const heed_matrix *scores) {
+    for (int i = 0; i < scores->rows * scores->cols; i++)
+        if (scores->x[i] < -1e300) return true;
+    return false;
+}
+
+bool write_tex(explaining *e, const char *path, const char *title) {
+    heed_text out = {.c = e->c};
+    bool c = e->columns, sheet = e->blank[HEED_LESSON_Q] != NULL;
+    put_head(e, &out, title);
+    put_product(e, &out, c ? "Queries: $Q = W_Q^\\top X$" : "Queries: $Q = X W_Q$", HEED_LESSON_X,
+                HEED_LESSON_W_Q, HEED_LESSON_Q);
+    put_product(e, &out, c ? "Keys: $K = W_K^\\top X$" : "Keys: $K = X W_K$", HEED_LESSON_Z,
+                HEED_LESSON_W_K, HEED_LESSON_K);
+    put_product(e, &out, c ? "Values: $V = W_V^\\top X$" : "Values: $V = X W_V$", HEED_LESSON_Z,
+                HEED_LESSON_W_V, HEED_LESSON_V);
+    put_biases(e, &out);
+    put_product(e, &out, c ? "Scores: $K^\\top Q$" : "Scores: $Q K^\\top$", HEED_LESSON_Q,
+                HEED_LESSON_K, HEED_LESSON_RAW);
+    if (!sheet) {
+        heed_text_add(&out, "\\subsection*{Scaled by $\\beta = %.4g$}\n", e->w.lesson.args.beta);
+        put_result(e, &out, HEED_LESSON_SCALED);
+    }
+    if (hides(&e->w.lesson.part[HEED_LESSON_SCORES])) {
+        heed_text_add(&out, "\\subsection*{Masked}\n");
+        put_result(e, &out, HEED_LESSON_SCORES);
+    }
+    heed_text_add(&out, "\\subsection*{Weights: %s of each %s of $%.4g$ raw}\n",
+                  e->w.lesson.args.hard ? "the largest" : "softmax", c ? "column" : "row",
+                  e->w.lesson.args.beta);
+    put_result(e, &out, HEED_LESSON_WEIGHTS);
+    put_product(e, &out, c ? "Output: $H = V A$" : "Output: weights $V$", HEED_LESSON_WEIGHTS,
+                HEED_LESSON_V, HEED_LESSON_OUTPUT);
+    heed_text_add(&out, "\\end{document}\n");
+    bool ok = heed_text_save(&out, path);
+    heed_text_free(&out);
+    return ok;
+}
