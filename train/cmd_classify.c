@@ -169,26 +169,12 @@ static bool is_list(const heed_text *t) {
     return true;
 }
 
-static bool read_stdin(classifier *k, heed_text *out) {
-    enum { MOST = 1 << 28 };
-    char buffer[16384];
-    size_t n;
-    while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0) {
-        if (out->n + n > MOST)
-            return heed_fail(k->p->c, HEED_DATA,
-                             "standard input is too long: expected at most "
-                             "256 MB");
-        if (!heed_text_put(out, buffer, n)) return false;
-    }
-    return true;
-}
-
 static void take_stdin(classifier *k) {
     heed_text text = {.c = k->p->c};
     char why[HEED_WHY];
     heed_picture p = {0};
     if (is_terminal(stdin)) fputs("heed: reading paths from the keyboard; Ctrl-D ends\n", stderr);
-    bool read = read_stdin(k, &text);
+    bool read = read_stdin(k->p->c, &text);
     if (read && strspn(text.s ? text.s : "", " \t\r\n") == text.n) {
         heed_fail(k->p->c, HEED_DATA,
                   "standard input is empty: expected a picture or a list of paths");
