@@ -161,7 +161,7 @@ static bool all_questions(const gradients *g, const gradient_wish *w, heed_real 
         w->question >= 0 && w->question < s->question_count ? w->question : s->question_count - 1;
     size_t keys = (size_t)g->keys;
     for (size_t i = 0; i < (size_t)g->queries * keys; i++) out[i] = (heed_real)NAN;
-    for (int i = 1; i <= s->question_count; i++) {
+    for (int i = w->only ? s->question_count : 1; i <= s->question_count; i++) {
         const question *q = &s->questions[(last + i) % s->question_count];
         heed_real *row = out + (size_t)(q->query < 0 ? 0 : q->query) * keys;
         if (!solve(g, q)) return false;
