@@ -52,7 +52,7 @@ void as_shares(heed_real *x, size_t n) {
 
 enum { MOST_COLUMNS = 72, LABEL = 16 };
 typedef struct {
-    int count, tokens, query;
+    int count, tokens, query, label; /* label: its columns */
     const heed_record_axis *axis;
     char name[MOST_COLUMNS][24];
     heed_real *values; /* (columns, tokens); NAN: unknown */
@@ -117,6 +117,10 @@ static bool columns_open(const attend_view *v, bool each, columns *k) {
     k->tokens = k->axis->count;
     k->values = malloc((size_t)MOST_COLUMNS * (size_t)k->tokens * sizeof *k->values);
     if (!k->values) return heed_fail(v->p->c, HEED_FAILED, "no memory for %d tokens", k->tokens);
+    for (int i = 0; i < k->tokens; i++) {
+        int n = text_columns(k->axis->labels[i]);
+        if (n > k->label) k->label = n < LABEL ? n : LABEL;
+    }
     take_heads(v, k, each);
     for (int i = 0; i < r->map_count; i++) {
         const heed_record_map *m = &r->maps[i];
@@ -166,14 +170,14 @@ static void put_line(heed_text *line) {
 /* Columns [from, to) under their names, bars as wide as the terminal bears. */
 static void print_band(const attend_view *v, const columns *k, int from, int to, int bar) {
     heed_text line = {.c = v->p->c};
-    heed_text_add(&line, "  %-*s", LABEL, "");
+    heed_text_add(&line, "  %-*s", k->label, "");
     for (int c = from; c < to; c++) heed_text_add(&line, "  %-*s", bar + 8, k->name[c]);
     put_line(&line);
     for (int i = 0; i < k->tokens; i++) {
         if (v->hide && k->axis->special && k->axis->special[i]) continue;
         heed_text_add(&line, "  ");
-        int used = heed_label_text(k->axis->labels[i], LABEL, &line);
-        heed_text_add(&line, "%*s", LABEL - used, "");
+        int used = heed_label_text(k->axis->labels[i], k->label, &line);
+        heed_text_add(&line, "%*s", k->label - used, "");
         for (int c = from; c < to; c++) put_cell(&line, k, c, i, bar);
         put_line(&line);
     }
@@ -181,7 +185,7 @@ static void print_band(const attend_view *v, const columns *k, int from, int to,
 }
 
 static void print_columns(const attend_view *v, const columns *k) {
-    int room = terminal_width() - LABEL - 2, least = 14, each = room / least;
+    int room = terminal_width() - k->label - 2, least = 14, each = room / least;
     int band = each < 1 ? 1 : each < k->count ? each : k->count, bar = room / band - 10;
     bar = bar > 16 ? 16 : bar < 1 ? 1 : bar;
     for (int from = 0; from < k->count; from += band) {
@@ -234,10 +238,12 @@ bool maps_print(const attend_view *v) {
     bool table = is_one(v) && any_fits(v) && !patches;
     columns k;
     if (table && columns_open(v, false, &k)) {
+        char what[80] = "what each token has to do with the prediction:";
         if (k.query >= 0)
-            printf("\nwhat each token has to do with the prediction at token %d:\n", k.query + 1);
-        else
-            puts("\nwhat each token has to do with the prediction:");
+            snprintf(what, sizeof what,
+                     "what each token has to do with the prediction at token %d:", k.query + 1);
+        putchar('\n');
+        print_wrapped(what);
         print_columns(v, &k);
     }
     if (table) free(k.values);
@@ -262,11 +268,12 @@ bool maps_draw(const attend_view *v, bool svg, const char *path) {
     const char *rows[MOST_COLUMNS];
     char name[160], title[400];
     bool ok = columns_open(v, true, &k);
+    view_name(v, MEAN_HEAD, name);
     for (int i = 0; ok && i < k.count; i++) {
         rows[i] = k.name[i];
         as_shares(k.values + (size_t)i * (size_t)k.tokens, (size_t)k.tokens);
     }
-    heed_heatmap map = {.title = view_name(v, MEAN_HEAD, name),
+    heed_heatmap map = {.title = "share of each row",
                         .rows = k.count,
                         .cols = k.tokens,
                         .values = k.values,
@@ -274,7 +281,7 @@ bool maps_draw(const attend_view *v, bool svg, const char *path) {
                         .col_labels = k.axis->labels,
                         .numbers = v->numbers,
                         .unit = "of what is positive in a row"};
-    snprintf(title, sizeof title, "%.300s", v->record->title ? v->record->title : "");
+    snprintf(title, sizeof title, "%.200s   %s", v->record->title ? v->record->title : "", name);
     heed_panels all = {.title = title, .count = 1, .maps = &map, .note = attend_note};
     ok = ok && (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
     free(k.values);

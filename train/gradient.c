@@ -198,7 +198,7 @@ bool gradient_add(program *p, const subject *s, const gradient_wish *w, heed_rec
     heed_real *out = NULL;
     bool ok = has_questions(s) && find_layers(&g);
     if (ok) out = malloc((size_t)g.queries * (size_t)g.keys * sizeof *out);
-    if (ok && !out) ok = heed_fail(p->c, HEED_FAILED, "no memory for a map");
+    if (ok && !out) ok = heed_fail(s->run->c, HEED_FAILED, "no memory for a map");
     ok = ok && all_questions(&g, w, out) && add_map(&g, record, -1, -1, out) &&
          add_layers(&g, w->by_head, record);
     if (g.p) sweep_progress(p, "", 1, 1);
