@@ -21,7 +21,7 @@ static const char *const known[] = {
     "B_V",       "beta",     "causal", "hard",    "hidden",   "target",  "Q",
     "K",         "V",        "raw",    "scaled",  "scores",   "weights", "output",
     "notation",  "backward", "learn",  "layer",   "head",     "W_h",     "share",
-    "all_heads", "normed",   "units",  "stages",  "choices",  NULL};
+    "all_heads", "normed",   "units",  "blanks",  "stages",   "choices", NULL};
 
 static bool refuse(const reader *r, const char *key, const char *format, ...) HEED_PRINTF(3, 4);
 static bool refuse(const reader *r, const char *key, const char *format, ...) {

@@ -23,6 +23,7 @@ static const struct {
     {"Look", &cmd_attend},
     {NULL, &cmd_heads},
     {NULL, &cmd_ablate},
+    {NULL, &cmd_view},
     {NULL, &cmd_plot},
     {NULL, &cmd_compare},
     {NULL, &cmd_info},
