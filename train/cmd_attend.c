@@ -1,7 +1,6 @@
 /* cmd_attend.c -- heed attend: what a run attends to on an input. */
 #include "attend.h"
 #include "files.h"
-#include "overlay.h"
 #include "pictures.h"
 #include "using.h"
 
@@ -42,10 +41,12 @@ static const heed_option options[] = {
     {"svg", HEED_TEXT, "", 0, 0, NULL, "write the matrices as a vector picture", "Output"},
     {"npz", HEED_TEXT, "", 0, 0, NULL,
      "write everything for NumPy: weights, raw, scores, q, k, v of each layer", "Output"},
+    {"html", HEED_TEXT, "", 0, 0, NULL,
+     "write one page with every view of it, which needs nothing beside it", "Output"},
     {"csv", HEED_TEXT, "", 0, 0, NULL, "write the weights as a table, a line each", "Output"},
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print everything as one JSON object", "Output"},
     {"layers", HEED_TEXT, "", 0, 0, NULL,
-     "--json, --npz, --csv: these layers alone, as 1,3-5; they keep their numbers", "Size"},
+     "--json, --npz, --csv, --html: these layers alone, as 1,3-5; they keep their numbers", "Size"},
     {"heads", HEED_TEXT, "", 0, 0, NULL, "the same for heads", "Size"},
     {"qk", HEED_BOOL, "true", 0, 0, NULL, "with q, k, v and scores, not the weights alone", "Size"},
     {"force", HEED_BOOL, "false", 0, 0, NULL, "write it whatever its size", "Size"},
@@ -68,7 +69,7 @@ static bool is_set(const work *w, const char *key) { return heed_config_bool(w->
 
 /* Files of numbers hold everything; a drawing needs the weights of one layer. */
 static bool is_whole(const work *w) {
-    return is_set(w, "json") || *flag(w, "npz") || *flag(w, "csv");
+    return is_set(w, "json") || *flag(w, "npz") || *flag(w, "csv") || *flag(w, "html");
 }
 
 /* The layer that is shown, from 1: by the setting, or the last that is kept. */
@@ -142,11 +143,14 @@ static bool write_files(const work *w, const attend_view *v) {
     if (*flag(w, "png") && !draw(w, v, path_of(w, "png", path))) return false;
     if (*flag(w, "svg") && !attend_draw(v, true, path_of(w, "svg", path))) return false;
     if (*flag(w, "npz") && !heed_record_npz(c, r, path_of(w, "npz", path))) return false;
-    return !*flag(w, "csv") || heed_record_csv(c, r, path_of(w, "csv", path));
+    if (*flag(w, "csv") && !heed_record_csv(c, r, path_of(w, "csv", path))) return false;
+    heed_page page = {
+        .count = 1, .records = r, .no_qk = !is_set(w, "qk"), .force = is_set(w, "force")};
+    return !*flag(w, "html") || heed_page_write(c, &page, path_of(w, "html", path));
 }
 
 static void tell_files(const work *w) {
-    static const char *const keys[] = {"png", "svg", "npz", "csv"};
+    static const char *const keys[] = {"png", "svg", "npz", "csv", "html"};
     char path[1024];
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (*flag(w, keys[i])) wrote(w, path_of(w, keys[i], path));
@@ -255,11 +259,12 @@ const command cmd_attend = {
         "picture's file (- for its bytes on the standard input); without INPUT, each line of the\n"
         "standard input is a text. The weights of a row sum to 1. Without --head the terminal\n"
         "shows the mean of the heads, which no head computes: look at the heads, too.",
-    .examples = "  heed attend runs/book \"The king went to the [MASK] .\"\n"
-                "  heed attend runs/book \"The king went home .\" --query king --head 2\n"
-                "  heed attend runs/dates \"March 5, 1999\" --png alignment.png\n"
-                "  heed attend runs/flowers rose.jpg --mass 0.6 --png rose.png\n"
-                "  heed attend runs/book \"The king went home .\" --npz king.npz\n",
+    .examples =
+        "  heed attend runs/book \"The king went to the [MASK] .\"\n"
+        "  heed attend runs/book \"The king went home .\" --query king --head 2\n"
+        "  heed attend runs/dates \"March 5, 1999\" --png alignment.png\n"
+        "  heed attend runs/flowers rose.jpg --mass 0.6 --png rose.png\n"
+        "  heed attend runs/book \"The king went home .\" --npz king.npz --html king.html\n",
     .options = options,
     .computes = true,
     .min = 1,

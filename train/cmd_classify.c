@@ -82,15 +82,13 @@ static void print_object(const classifier *k, const char *name, int top) {
                json_pack("{s:o, s:o}", "input", input ? input : json_null(), "predictions", list));
 }
 
-static bool write_overlay(classifier *k, const heed_picture *p) {
-    char path[1024], number[16], title[160];
-    overlay o = {.run = k->run,
+static bool write_overlay(classifier *k, heed_picture *p) {
+    char path[1024];
+    overlay o = {.p = k->p,
+                 .run = k->run,
                  .layer = (int)heed_config_int(k->p->flags, "layer"),
                  .cells = heed_config_bool(k->p->flags, "cells"),
-                 .path = path,
-                 .title = title};
-    snprintf(title, sizeof title, "%.60s, %.1f %%", label_of(k, k->guesses[0].label, number),
-             100 * k->guesses[0].p);
+                 .path = path};
     numbered_path(path, sizeof path, heed_config_text(k->p->flags, "overlay"), k->done + 1);
     if (!overlay_write(&o, p)) return false;
     if (!k->json) printf("  wrote %s\n", path);

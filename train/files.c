@@ -96,3 +96,12 @@ bool read_stdin(heed_ctx *c, heed_text *out) {
     }
     return true;
 }
+
+void numbered_path(char *out, size_t size, const char *path, int index) {
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    if (!dot || (slash && dot < slash)) dot = path + strlen(path);
+    if (index < 2)
+        snprintf(out, size, "%s", path);
+    else
+        snprintf(out, size, "%.*s-%d%s", (int)(dot - path), path, index, dot);
+}

@@ -21,11 +21,11 @@ typedef struct {
     const heed_real *values;
     const char *const *row_labels, *const *col_labels; /* or NULL */
     heed_real hi;                                      /* full scale; 0: the largest value */
-    bool numbers;                                      /* print numbers instead of shades */
+    heed_real lo;                                      /* start of the scale */
+    const char *unit; /* of the values, in the legend; NULL: attention, in percent of a row's */
+    bool numbers;     /* print numbers instead of shades */
     heed_terminal terminal;
-    int width;        /* columns at hand; 0: 100 */
-    heed_real lo;     /* start of the scale */
-    const char *unit; /* of the values, in the legend; NULL: attention, in percent */
+    int width; /* columns at hand; 0: 100 */
 } heed_heatmap;
 /* Appends the drawn map, with column labels above and a legend below; no line is wider than the
  * width or ends with a blank. Cells have their percents inside where they fit, a few long rows go

@@ -39,7 +39,7 @@ static void put_cell(const heed__map *p, double v, int width) {
     char number[32] = "";
     bool percent = !m->unit && !m->numbers;
     if (percent && v >= 0.005) snprintf(number, sizeof number, "%.0f", 100 * v);
-    if (!percent && isfinite(v)) snprintf(number, sizeof number, m->unit ? "%.2g" : "%.3f", v);
+    if (!percent && isfinite(v)) snprintf(number, sizeof number, m->numbers ? "%.3f" : "%.2g", v);
     if ((int)strlen(number) > width - 1) number[0] = 0;
     if (m->terminal == HEED_ASCII) {
         char shade = m->numbers ? ' ' : heed__ramp(share);

@@ -191,7 +191,7 @@ static void draw_panel(plan *p, int index) {
 /* ---- the whole ---- */
 
 static void draw_legend(plan *p) {
-    char text[96], lo[32];
+    char text[128], lo[32];
     int rows = (p->all->count + p->columns - 1) / p->columns, x = MARGIN + p->left;
     int y = MARGIN + (p->all->title ? TITLE : 0) + rows * (p->tall + BETWEEN) - BETWEEN + 24;
     snprintf(lo, sizeof lo, "%.4g", p->lo);
@@ -199,7 +199,8 @@ static void draw_legend(plan *p) {
     x += heed__text_width(lo, 2) + 8;
     for (int i = 0; i < RAMP; i += 4)
         heed__sketch_box(&p->sketch, x + i, y, 4, 18, heed__viridis(i / (RAMP - 4.0)));
-    snprintf(text, sizeof text, "%.4g%s", p->hi, p->above ? " and more" : "");
+    snprintf(text, sizeof text, "%.4g%s%s%.60s", p->hi, p->above ? " and more" : "",
+             p->map->unit ? "  " : "", p->map->unit ? p->map->unit : "");
     heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, text);
     if (p->all->note)
         heed__sketch_text(&p->sketch, MARGIN, y + LEGEND - 16, 1, SOFT, HEED__LEFT, MOST,
