@@ -18,6 +18,8 @@ bool input_read(const heed_run *r, const char *text, size_t n, bool bracket, inp
 /* Tokens that are known already. */
 bool input_of(const heed_run *r, const int32_t *ids, int count, input *out);
 void input_free(input *in);
+/* True for UTF-8 without NUL; else an error that names the byte. */
+bool input_is_text(heed_ctx *c, const char *text, size_t n);
 
 /* ---- attention of one position ---- */
 typedef struct {

@@ -19,7 +19,8 @@ typedef struct {
     heed_real hi;                                      /* full scale; 0: the largest value */
     bool numbers;                                      /* print numbers instead of shades */
     heed_terminal terminal;
-    int width; /* columns at hand; 0: 100 */
+    int width;          /* columns at hand; 0: 100 */
+    const char *legend; /* of the shades in text: "percent of ..."; NULL: of a row's attention */
 } heed_heatmap;
 /* Appends the drawn map, a line a row, with column labels above and a legend below. */
 HEED_API bool heed_heatmap_text(const heed_heatmap *m, heed_text *out);
