@@ -55,8 +55,8 @@ static bool attends(const heed_run *r) {
     if (m == &heed_model_rnn) return strcmp(heed_config_text(r->config, "attention"), "none") != 0;
     if (m == &heed_model_textcls || m == &heed_model_tag)
         return strcmp(heed_config_text(r->config, "encoder"), "attention") == 0;
-    return m == &heed_model_mlm || m == &heed_model_gpt || m == &heed_model_vit ||
-           m == &heed_model_seq2seq;
+    if (m == &heed_model_gpt) return strcmp(heed_config_text(r->config, "cell"), "none") == 0;
+    return m == &heed_model_mlm || m == &heed_model_vit || m == &heed_model_seq2seq;
 }
 
 static const heed_record_block encoder = {.stack = HEED_ENCODER};

@@ -1,22 +1,17 @@
 /* cmd_eval.c -- heed eval: how well a model does on data. */
 #include "pairs.h"
+#include "pictures.h"
 
 #include <math.h>
 
 static const heed_option options[] = {
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
-    {"part", HEED_CHOICE, "auto", 0, 0, "auto|train|val|test",
-     "pictures: the part that is read; auto: the test part, else validation, else all there is",
-     "Output"},
     {"confusion", HEED_TEXT, "", 0, 0, NULL, "pictures: write what was taken for what as a picture",
      "Output"},
     {"mistakes", HEED_TEXT, "", 0, 0, NULL, "pictures: write the worst mistakes as a contact sheet",
      "Output"},
     {"worst", HEED_INT, "40", 1, 1000, NULL, "how many of them", "Output"},
-    {"convert", HEED_BOOL, "false", 0, 0, NULL,
-     "pictures of other channels become grey or colour, as the run needs them", "Pictures"},
-    {"strict", HEED_BOOL, "false", 0, 0, NULL,
-     "a picture that cannot be decoded is an error, not left out", "Pictures"},
+    JUDGED_PICTURES,
     DECODING,
     {"most", HEED_INT, "0", 0, 1e12, NULL, "pairs: translate at most so many; 0: all", "Decoding"},
     {"translations", HEED_TEXT, "", 0, 0, NULL,

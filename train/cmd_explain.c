@@ -35,6 +35,11 @@ static const heed_option options[] = {
     {"rate", HEED_REAL, "0.1", 0, 1e6, NULL, "learning rate of --learn", "Learn"},
     {"from", HEED_TEXT, "", 0, 0, NULL, "a head of one's own, as JSON; - reads standard input",
      "Input"},
+    {"layer", HEED_INT, "1", 1, 4096, NULL, "of a run: the layer", "Input"},
+    {"head", HEED_INT, "1", 1, 4096, NULL, "of a run: the head", "Input"},
+    {"stack", HEED_CHOICE, "auto", 0, 0, "auto|encoder|decoder|cross",
+     "of a run: whose layer; auto: the first of these that it has", "Input"},
+    {"whole", HEED_BOOL, "false", 0, 0, NULL, "of a run: draw wide matrices whole", "Input"},
     {"exercise", HEED_BOOL, "false", 0, 0, NULL, "a sheet with cells left blank", "Sheets"},
     {"solution", HEED_BOOL, "false", 0, 0, NULL, "the same sheet, filled in", "Sheets"},
     {"blanks", HEED_REAL, "0.2", 0, 1, NULL, "share of the cells that are blank", "Sheets"},
@@ -87,6 +92,12 @@ const example examples[] = {
     {0},
 };
 
+static bool is_example(const char *name) {
+    for (const example *k = examples; k->name; k++)
+        if (strcmp(k->name, name) == 0) return !is_directory(name);
+    return false;
+}
+
 static const example *find_example(heed_ctx *c, const char *name) {
     const char *names[64];
     int count = 0;
@@ -115,10 +126,28 @@ static void list_examples(explaining *e) {
         json_decref(list);
 }
 
+static json_t *blanks_json(const explaining *e) {
+    json_t *o = json_object();
+    for (int k = 0; k < HEED_LESSON_COUNT; k++) {
+        const heed_matrix *m = &e->w.lesson.part[k];
+        json_t *rows = json_array(), *row = NULL;
+        for (int i = 0; e->blank[k] && i < m->rows * m->cols; i++) {
+            if (i % m->cols == 0) json_array_append_new(rows, row = json_array());
+            json_array_append_new(row, json_integer(e->blank[k][i] != 0));
+        }
+        if (e->blank[k])
+            json_object_set_new(o, heed_lesson_name((heed_lesson_part)k), rows);
+        else
+            json_decref(rows);
+    }
+    return o;
+}
+
 static json_t *whole_json_of(explaining *e) {
     json_t *o = worked_json(e);
     if (heed_config_bool(e->p->flags, "backward"))
         json_object_set_new(o, "backward", backward_json(e));
+    if (e->blank[HEED_LESSON_Q]) json_object_set_new(o, "blanks", blanks_json(e));
     return o;
 }
 
@@ -163,6 +192,17 @@ void explain_worked(explaining *e) {
 
 /* ---- the command ---- */
 
+/* Settings of a run have no meaning without one. */
+static bool check_run_settings(explaining *e) {
+    static const char *const names[] = {"layer", "head", "stack", "whole"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (heed_config_rank(e->p->flags, names[i]) > HEED_FROM_DEFAULT)
+            return heed_fail(e->c, HEED_USAGE,
+                             "--%s is of a run: expected heed explain RUN INPUT --%s ...", names[i],
+                             names[i]);
+    return true;
+}
+
 /* What is asked for: a file's head, a trained one, or an example. */
 static void explain_asked(explaining *e) {
     const program *p = e->p;
@@ -171,6 +211,7 @@ static void explain_asked(explaining *e) {
         heed_fail(p->c, HEED_USAGE, "--exercise and --solution are two sheets: expected one");
         return;
     }
+    if (p->argc < 2 && !check_run_settings(e)) return;
     if (*from && p->argc > 0) {
         heed_fail(p->c, HEED_USAGE, "--from %s brings its own numbers: expected no %s beside it",
                   from, p->argv[0]);
@@ -178,6 +219,19 @@ static void explain_asked(explaining *e) {
     }
     if (*from) {
         explain_file(e, from);
+        return;
+    }
+    if (p->argc == 2 && is_example(p->argv[0])) {
+        heed_fail(p->c, HEED_USAGE, "one argument too many: %s: example %s takes no input",
+                  p->argv[1], p->argv[0]);
+        return;
+    }
+    if (p->argc == 2) {
+        explain_run(e, p->argv[0], p->argv[1]);
+        return;
+    }
+    if (p->argc == 1 && is_directory(p->argv[0])) {
+        heed_fail(p->c, HEED_USAGE, "missing INPUT: expected heed explain %s INPUT", p->argv[0]);
         return;
     }
     const example *k = find_example(p->c, p->argc > 0 ? p->argv[0] : "lion");
@@ -208,14 +262,42 @@ static void explain(program *p) {
 
 const command cmd_explain = {
     .name = "explain",
-    .usage = "[EXAMPLE]",
+    .usage = "[EXAMPLE | RUN INPUT]",
     .help = "the attention computation step by step, as matrices",
     .about =
-        "Works out one head of attention in double precision and draws each step as matrices.\n"
-        "Without arguments it takes the worked example of the lecture notes.",
-    .examples = "  heed explain\n"
-                "  heed explain --json\n",
+        "Works out one head of attention in double precision and draws each step as matrices with\n"
+        "their labels and shapes; one cell of each is written out. Without arguments it takes the\n"
+        "worked example of the lecture notes, the hungry lion; --list names the others. With a "
+        "RUN\n"
+        "and an INPUT (a text, a picture) it takes a head of that trained model.\n"
+        "\n"
+        "--from FILE takes a head of one's own, as one JSON object. --json prints such an object,\n"
+        "so a file is best begun with `heed explain --json > my.json`. What it must have, with T\n"
+        "tokens of d numbers, e numbers of a query and a key, d2 numbers of a value:\n"
+        "  X          T rows of d numbers, a row a token\n"
+        "  W_Q, W_K   d rows of e numbers        W_V   d rows of d2 numbers\n"
+        "What it may have:\n"
+        "  title, tokens (T texts), features (d texts)\n"
+        "  B_Q, B_K, B_V   one row, added to every row of Q, K, V\n"
+        "  beta, causal, hard, hidden (T numbers, 1: no query sees that token)\n"
+        "  target     T rows of d2 numbers: what --backward and --learn compare the output with\n"
+        "  Z          rows that keys and values are made of instead of X; sources, memory: labels\n"
+        "Results in the file (Q, K, ... output) are not read.\n"
+        "\n"
+        "--cell ROW,COLUMN takes tokens or numbers from 1: lion,attacked is the score of the "
+        "query\n"
+        "lion and the key attacked. Q:lion,2 is a cell of Q; so for K V raw scaled weights output.",
+    .examples =
+        "  heed explain\n"
+        "  heed explain --cell zebra,attacked --hard\n"
+        "  heed explain --step\n"
+        "  heed explain --backward --precision 3\n"
+        "  heed explain --exercise --seed 7 --tex sheet.tex\n"
+        "  heed explain --learn 1000 --html lion.html\n"
+        "  heed explain --from my.json --notation columns\n"
+        "  heed explain runs/book \"Paris is the capital of [MASK] .\" --layer 2 --head 3\n",
     .options = options,
-    .max = 1,
+    .computes = true,
+    .max = 2,
     .run = explain,
 };

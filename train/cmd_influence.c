@@ -153,7 +153,7 @@ static bool print_map(const work *w, const look *l) {
     m.values = share;
     m.hi = numbers ? top : 1;
     m.numbers = numbers;
-    m.legend = "percent of the largest";
+    m.unit = numbers ? "the norm" : "of the largest; cells in percent of it";
     m.terminal = terminal_kind(stdout);
     m.width = terminal_width();
     bool ok =

@@ -120,7 +120,7 @@ typedef struct {
     const char *before; /* the sign before it */
     int rows, from, to; /* of what is drawn: all rows, columns [from, to) */
     int digits, cell, label, note, width;
-    bool row_labels, col_labels;
+    bool row_labels, col_labels, cut; /* cut: columns behind the last one are not drawn */
 } piece;
 
 static int rows_of(const matrix_view *v) { return v->transposed ? v->m->cols : v->m->rows; }
@@ -128,6 +128,15 @@ static int cols_of(const matrix_view *v) { return v->transposed ? v->m->rows : v
 static size_t cell_of(const matrix_view *v, int row, int col) {
     return v->transposed ? (size_t)col * (size_t)v->m->cols + (size_t)row
                          : (size_t)row * (size_t)v->m->cols + (size_t)col;
+}
+
+static int drawn_rows(const matrix_view *v) {
+    int rows = rows_of(v);
+    return v->most_rows && v->most_rows < rows ? v->most_rows : rows;
+}
+static int drawn_cols(const matrix_view *v) {
+    int cols = cols_of(v);
+    return v->most_cols && v->most_cols < cols ? v->most_cols : cols;
 }
 
 static int widest_label(const char *const *list, int from, int to, int most) {
@@ -151,13 +160,14 @@ static int widest_number(const matrix_view *v, int digits) {
 
 static void measure(piece *p) {
     int cols = p->to - p->from;
-    p->width = (p->row_labels ? p->label + 1 : 0) + 2 + cols * (p->cell + 1) - 1;
+    p->width = (p->row_labels ? p->label + 1 : 0) + 2 + cols * (p->cell + 1) - 1 + 2 * p->cut;
     if (p->note) p->width += 2 + p->note;
 }
 
 /* bare: row labels of a later part are left out, where they repeat the first one's. */
 static piece lay(const matrix_view *v, const text_style *s, int room, bool bare) {
-    piece p = {.v = v, .before = "", .rows = rows_of(v), .to = cols_of(v)};
+    piece p = {.v = v, .before = "", .rows = drawn_rows(v), .to = drawn_cols(v)};
+    p.cut = p.to < cols_of(v);
     p.digits = matrix_digits(v->m, s->precision);
     p.cell = widest_number(v, p.digits);
     int columns = widest_label(v->col_labels, 0, p.to, room);
@@ -204,7 +214,7 @@ static void put_row(heed_text *out, const piece *p, const text_style *s, int row
         if (j > p->from) heed_text_put(out, " ", 1);
         put_cell(out, p, s, row, j);
     }
-    heed_text_put(out, "]", 1);
+    heed_text_add(out, p->cut ? " …]" : "]");
     if (p->note) {
         heed_text_put(out, "  ", 2);
         put_label(out, p->v->row_notes[row], p->note, false);
@@ -232,13 +242,13 @@ static void put_columns(heed_text *out, const piece *p, const text_style *s) {
         if (mark) heed_text_put(out, " ", 1);
     }
     put_style(out, s, "0");
-    heed_text_add(out, " %*s", p->note ? p->note + 2 : 0, "");
+    heed_text_add(out, " %*s", (p->note ? p->note + 2 : 0) + 2 * p->cut, "");
 }
 
 static void put_shape(heed_text *out, const piece *p, const text_style *s) {
     char text[96];
     int n = snprintf(text, sizeof text, "%dx%d", rows_of(p->v), cols_of(p->v));
-    if (p->from > 0 || p->to < cols_of(p->v))
+    if (!p->cut && (p->from > 0 || p->to < drawn_cols(p->v)))
         snprintf(text + n, sizeof text - (size_t)n, ", columns %d-%d", p->from + 1, p->to);
     put_beside(out, p, s, "2", text);
 }
@@ -258,6 +268,8 @@ static void put_line(heed_text *out, const piece *p, const text_style *s, int li
         put_shape(out, p, s);
     else if (line >= 0 && line < p->rows)
         put_row(out, p, s, line);
+    else if (line == p->rows && p->rows < rows_of(p->v))
+        put_beside(out, p, s, "", "…");
     else
         heed_text_add(out, "%*s", p->width, "");
 }
@@ -270,7 +282,8 @@ static void draw_group(heed_text *out, const piece *p, int count, const text_sty
     int height = 0;
     bool columns = false;
     for (int i = 0; i < count; i++) {
-        if (p[i].rows > height) height = p[i].rows;
+        int rows = p[i].rows + (p[i].rows < rows_of(p[i].v));
+        if (rows > height) height = rows;
         columns |= p[i].col_labels;
     }
     for (int line = NAME; line <= height; line++) {
@@ -296,8 +309,11 @@ static int group_columns(const piece *p, int count) {
 /* A matrix that no line holds: bands of its columns, one below the other. */
 static void draw_bands(heed_text *out, piece p, const text_style *s) {
     int room = s->width - sign_columns(&p) - (p.row_labels ? p.label + 1 : 0) - 1;
-    int each = room / (p.cell + 1) > 1 ? room / (p.cell + 1) : 1, cols = cols_of(p.v);
+    int each = room / (p.cell + 1) > 1 ? room / (p.cell + 1) : 1, cols = drawn_cols(p.v);
+    int bands = (cols + each - 1) / each;
+    each = (cols + bands - 1) / bands; /* of nearly one width */
     p.note = 0;
+    p.cut = false;
     for (int from = 0; from < cols; from += each) {
         p.from = from;
         p.to = from + each < cols ? from + each : cols;
@@ -319,11 +335,11 @@ static int lay_all(piece *p, int count, const matrix_view *parts, const char *co
     return group_columns(p, count);
 }
 
-/* The widest labels with which the parts stand in one line; false: none. */
+/* The widest labels, down to least, with which the parts stand in one line; false: none. */
 static bool draw_one_line(heed_text *out, const text_style *s, int count, const matrix_view *parts,
-                          const char *const *between) {
+                          const char *const *between, int least) {
     piece p[MOST_PARTS];
-    for (int room = WIDE; room >= BARE; room = room == CUT ? BARE : room - 1) {
+    for (int room = WIDE; room >= least; room = room == CUT ? BARE : room - 1) {
         if (lay_all(p, count, parts, between, s, room) > s->width) continue;
         draw_group(out, p, count, s);
         return true;
@@ -338,7 +354,7 @@ void draw_equation(heed_text *out, const text_style *s, int count, const matrix_
         int n = count - from;
         while (n > 1 && lay_all(p, n, parts + from, between + from, s, BARE) > s->width) n--;
         if (from) heed_text_put(out, "\n", 1);
-        if (!draw_one_line(out, s, n, parts + from, between + from)) {
+        if (!draw_one_line(out, s, n, parts + from, between + from, count == 1 ? CUT : BARE)) {
             lay_all(p, 1, parts + from, between + from, s, CUT);
             draw_bands(out, p[0], s);
         }

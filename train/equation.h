@@ -21,6 +21,7 @@ typedef struct {
     const char *const *row_notes; /* behind the rows, where there is room; or NULL */
     const unsigned char *blank;   /* a flag a cell of m: 1 left blank, 2 filled in; or NULL */
     const char *marks;            /* a sign behind each cell of m, or NULL */
+    int most_rows, most_cols;     /* of what is drawn: the first so many; 0: all */
     int row, col;                 /* from 1, the row and the column that stand out; 0: none */
 } matrix_view;
 

@@ -112,17 +112,28 @@ static void warn_of_seen(program *p, const judgement *j) {
              p->argv[0]);
 }
 
+heed_images *judged_pictures(program *p, heed_config *f, const heed_run *r, heed_part *part,
+                             bool *whole) {
+    bool other = is_other(p, f);
+    heed_images *images = open_data(p, f, r);
+    if (!images) return NULL;
+    const heed_images_info *a = heed_images_about(images);
+    *whole = other && is_whole(a);
+    if (choose_part(p, a, heed_config_text(f, "data"), part)) return images;
+    heed_images_close(images);
+    return NULL;
+}
+
 void eval_pictures(program *p, const task *k, heed_config *f, heed_run *r) {
     judgement j = {0};
     heed_part part = HEED_TEST_PART;
+    bool whole;
     (void)k;
-    bool other = is_other(p, f);
-    heed_images *images = open_data(p, f, r);
+    heed_images *images = judged_pictures(p, f, r, &part, &whole);
     if (!images) return;
     const heed_images_info *a = heed_images_about(images);
-    if (choose_part(p, a, heed_config_text(f, "data"), &part) &&
-        judge_part(r->tape, r->self, images, part, (int)heed_config_int(f, "batch"), &j)) {
-        j.whole = other && is_whole(a);
+    if (judge_part(r->tape, r->self, images, part, (int)heed_config_int(f, "batch"), &j)) {
+        j.whole = whole;
         report(p, f, images, &j);
         warn_of_seen(p, &j);
     }

@@ -36,30 +36,38 @@ static const char *part_of(program *p, const heed_corpus_info *a, bool whole) {
     if (a->val_tokens) return "val";
     heed_log(p->c, HEED_WARN,
              "the run has no validation part (val-split 0): this is measured on its training text; "
-             "hint: heed eval %s OTHER.txt",
-             p->argv[0]);
+             "hint: heed %s %s OTHER.txt",
+             p->command->name, p->argv[0]);
     return "train";
+}
+
+heed_corpus *judged_text(program *p, const task *k, heed_config *f, const heed_run *r,
+                         const char **part, char what[512]) {
+    bool whole = p->argc > 1;
+    if (whole) heed_config_set(f, "data", p->argv[1], "DATA", HEED_FROM_FLAG);
+    heed_corpus *corpus = text_corpus(p->c, k, f, r->tokenizer, whole);
+    if (!corpus) return NULL;
+    heed_corpus_info about = heed_corpus_about(corpus);
+    double tokens = (double)(about.tokens + about.val_tokens);
+    *part = part_of(p, &about, whole);
+    snprintf(what, 512, "%.440s%s", heed_config_text(f, "data"),
+             whole                  ? ""
+             : about.val_tokens > 0 ? ", validation part"
+                                    : ", training text: there is no validation part");
+    if (whole && about.unknown > 0)
+        heed_log(p->c, HEED_WARN, "%.2f %% of the text is unknown to the vocabulary",
+                 100 * (double)(about.unknown + about.val_unknown) / tokens);
+    return corpus;
 }
 
 static void evaluate(program *p, const task *k, heed_config *f, heed_run *r) {
     char what[512];
-    bool whole = p->argc > 1;
-    if (whole) heed_config_set(f, "data", p->argv[1], "DATA", HEED_FROM_FLAG);
-    heed_corpus *corpus = text_corpus(p->c, k, f, r->tokenizer, whole);
+    const char *part;
+    heed_corpus *corpus = judged_text(p, k, f, r, &part, what);
     if (!corpus) return;
-    heed_corpus_info about = heed_corpus_about(corpus);
-    const char *part = part_of(p, &about, whole);
-    snprintf(what, sizeof what, "%.440s%s", heed_config_text(f, "data"),
-             whole                  ? ""
-             : about.val_tokens > 0 ? ", validation part"
-                                    : ", training text: there is no validation part");
     heed_score s =
         heed_evaluate(r->tape, r->model, r->self, corpus, (int)heed_config_int(f, "batch"));
     measures m = measure(&s);
-    double tokens = (double)(about.tokens + about.val_tokens);
-    if (whole && about.unknown > 0)
-        heed_log(p->c, HEED_WARN, "%.2f %% of the text is unknown to the vocabulary",
-                 100 * (double)(about.unknown + about.val_unknown) / tokens);
     if (heed_state(p->c) == HEED_OK) print_measures(p, what, part, &m);
     heed_corpus_free(corpus);
 }

@@ -15,11 +15,24 @@ typedef struct {
     const char *const *q, *const *v; /* (e), (d2) columns of Q and K, and of V */
     const char *const *notes[3];     /* beside the rows of W_Q, W_K, W_V; or NULL */
     const double *target;            /* (T,d2) what the output should be; or NULL */
+    bool picture;                    /* the tokens are patches of one */
+    const char *layer;               /* of a trained model: "encoder.0.attn"; or NULL */
     int query, key; /* from 1: the cell whose numbers are written out; 0: one is found */
     void **owned;   /* blocks of memory freed with it */
     int owned_count;
     json_t *file; /* what labels point into; or NULL */
 } worked;
+
+/* What a trained layer makes of its heads' outputs; matrices without numbers are not there. */
+typedef struct {
+    int head, heads;
+    bool pre;               /* X is the normed stream, and nothing is normed behind the head */
+    heed_matrix w_h, share; /* (d2,d) this head's part of W_h, (T,d) output W_h */
+    heed_matrix all;        /* (T,d) the shares of all heads and the bias */
+    heed_matrix normed;     /* (T,d) LN(X + all); post-norm alone */
+    bool changed;           /* settings make the head another one than the model's */
+    double off;             /* the model's weights, in float, differ by this from the steps' */
+} after_head;
 
 /* What the command was asked, and where its answer goes. An example that is a computation of its
  * own adds to out what the terminal shows; with json it gives the same numbers to print_exact. */
@@ -30,6 +43,8 @@ typedef struct {
     bool json, columns; /* --json, --notation columns */
     uint64_t seed;
     int part, row, col; /* --cell: from 1, of a part or (-1) of every step; row 0: none was asked */
+    int most_width, most_tokens; /* rows and columns that are drawn of what is wide; 0: all */
+    after_head rest;             /* of a trained head */
     unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet: as in matrix_view; else NULL */
     bool step;                               /* --step: the reader is asked */
     int asked, right;                        /* predictions, and those that were right */
@@ -75,6 +90,8 @@ bool apply_settings(explaining *e);
 /* A part with its labels, as a row notation or a column notation has it; turned: as its transpose.
  */
 matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned);
+/* B_Q, B_K or B_V has a number that is not 0. */
+bool has_bias(const explaining *e, heed_lesson_part bias);
 /* The labels of a part's rows and columns as they are stored. */
 const char *const *row_labels_of(const worked *w, heed_lesson_part part);
 const char *const *col_labels_of(const worked *w, heed_lesson_part part);
@@ -136,6 +153,9 @@ void explain_sheet(explaining *e, bool solution);
 bool write_tex(explaining *e, const char *path, const char *title);
 /* --from FILE: a head from a file, shown by explain_worked. */
 void explain_file(explaining *e, const char *path);
+
+/* A head of a trained model on an input, shown by explain_worked; --layer, --head, --stack. */
+void explain_run(explaining *e, const char *run, const char *text);
 
 /* All steps, as the terminal shows them. */
 void explain_steps(explaining *e);

@@ -5,6 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The row with the largest number. */
+static int largest_row(const heed_matrix *m) {
+    int best = 0;
+    for (int i = 1; i < m->rows; i++)
+        if (fabs(heed_matrix_at(m, i, largest_in_row(m, i))) >
+            fabs(heed_matrix_at(m, best, largest_in_row(m, best))))
+            best = i;
+    return best;
+}
+
 /* ---- the loss ---- */
 
 static double loss_of(const worked *w, const heed_lesson *l) {
@@ -52,10 +62,8 @@ static double loss_with(explaining *e, const check *k, double change) {
 /* The cell of W_Q with the largest gradient: (L(w + h) - L(w - h)) / 2h. */
 static check check_cell(explaining *e, const heed_matrix *d) {
     check k = {.step = 1e-5};
-    for (int i = 0; i < d->rows; i++)
-        for (int j = 0; j < d->cols; j++)
-            if (fabs(heed_matrix_at(d, i, j)) > fabs(heed_matrix_at(d, k.row, k.col)))
-                k.row = i, k.col = j;
+    k.row = largest_row(d);
+    k.col = largest_in_row(d, k.row);
     k.value = heed_matrix_at(&e->w.lesson.part[HEED_LESSON_W_Q], k.row, k.col);
     k.gradient = heed_matrix_at(d, k.row, k.col);
     k.up = loss_with(e, &k, k.step);
@@ -95,6 +103,16 @@ static void draw_one(explaining *e, term t) {
     draw_matrix(&e->out, &e->look, &v);
 }
 
+/* The cell of a gradient that is written out: of the chosen one's row, or the largest of a W's. */
+static bool choose(const explaining *e, const term *t, int *row, int *col) {
+    bool pairs = t->like >= HEED_LESSON_RAW && t->like <= HEED_LESSON_WEIGHTS;
+    bool chosen = chosen_cell(e, t->like, row, col);
+    if (e->part >= 0 && e->row) return chosen;
+    if (t->like >= HEED_LESSON_W_Q && t->like <= HEED_LESSON_W_V) *row = largest_row(t->m);
+    if (!pairs) *col = largest_in_row(t->m, *row);
+    return true;
+}
+
 /* a b = out and, with the row and the column of a chosen cell, its sum of products. */
 static void draw_product(explaining *e, term a, term b, term out) {
     char names[3][32], cell[256];
@@ -106,8 +124,7 @@ static void draw_product(explaining *e, term a, term b, term out) {
         parts[0] = parts[1];
         parts[1] = first;
     }
-    bool chosen = chosen_cell(e, out.like, &row, &col);
-    if (!e->row) col = largest_in_row(out.m, row);
+    bool chosen = choose(e, &out, &row, &col);
     if (chosen) {
         parts[2].row = 1 + (parts[2].transposed ? col : row);
         parts[2].col = 1 + (parts[2].transposed ? row : col);
@@ -236,13 +253,8 @@ static void check_step(explaining *e, const heed_lesson_gradient *g, int *step) 
 
 /* The query and the key where the scores' gradient is largest, unless a cell was asked for. */
 static void look_at(explaining *e, const heed_matrix *d) {
-    double most = -1;
-    for (int i = 0; i < d->rows; i++) {
-        int j = largest_in_row(d, i);
-        if (fabs(heed_matrix_at(d, i, j)) <= most) continue;
-        most = fabs(heed_matrix_at(d, i, j));
-        e->w.query = i + 1, e->w.key = j + 1;
-    }
+    int row = largest_row(d);
+    e->w.query = row + 1, e->w.key = largest_in_row(d, row) + 1;
 }
 
 void explain_backward(explaining *e, int step) {

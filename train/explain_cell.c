@@ -16,25 +16,27 @@ int largest_in_row(const heed_matrix *m, int row) {
     return best;
 }
 
-/* The query and the key of the example, or the middle query and the key that it sees most. */
-static void pair_of(const worked *w, int *query, int *key) {
+/* The query and the key that were asked for, or the example's, or the middle query and the key that
+ * it sees most. */
+static void pair_of(const explaining *e, int *query, int *key) {
+    const worked *w = &e->w;
     const heed_matrix *weights = &w->lesson.part[HEED_LESSON_WEIGHTS];
     *query = w->query ? w->query - 1 : weights->rows / 2;
     *key = w->key ? w->key - 1 : largest_in_row(weights, *query);
+    if (e->row) *query = e->row - 1, *key = e->col - 1;
 }
 
 bool chosen_cell(const explaining *e, heed_lesson_part part, int *row, int *col) {
-    const heed_matrix *m = &e->w.lesson.part[part];
-    if (e->row) {
+    if (e->row && e->part >= 0) {
         *row = e->row - 1, *col = e->col - 1;
-        return (e->part < 0 || e->part == (int)part) && *row < m->rows && *col < m->cols;
+        return e->part == (int)part;
     }
     int query, key;
-    pair_of(&e->w, &query, &key);
+    pair_of(e, &query, &key);
     bool of_keys = part == HEED_LESSON_K || part == HEED_LESSON_V;
     bool of_pairs = part >= HEED_LESSON_RAW && part <= HEED_LESSON_WEIGHTS;
     *row = of_keys ? key : query;
-    *col = of_pairs ? key : largest_in_row(m, *row);
+    *col = of_pairs ? key : largest_in_row(&e->w.lesson.part[part], *row);
     return true;
 }
 
@@ -137,7 +139,7 @@ static void put_terms(heed_text *out, const explaining *e, heed_lesson_part part
         put_sum(out, &s);
     }
     double bias = bias_of(e, part, col);
-    if (bias == 0) return;
+    if (bias == 0 || fabs(bias) < 0.5 * pow(10, -e->look.precision)) return;
     heed_text_add(out, " + ");
     put_factor(out, bias, e->look.precision);
 }

@@ -16,10 +16,12 @@ typedef struct {
 } reader;
 
 static const char *const known[] = {
-    "example", "title",  "tokens",  "sources", "features", "memory",   "notes", "X",
-    "Z",       "W_Q",    "W_K",     "W_V",     "B_Q",      "B_K",      "B_V",   "beta",
-    "causal",  "hard",   "hidden",  "target",  "Q",        "K",        "V",     "raw",
-    "scaled",  "scores", "weights", "output",  "notation", "backward", "learn", NULL};
+    "example",   "title",    "tokens", "sources", "features", "memory",  "notes",
+    "X",         "Z",        "W_Q",    "W_K",     "W_V",      "B_Q",     "B_K",
+    "B_V",       "beta",     "causal", "hard",    "hidden",   "target",  "Q",
+    "K",         "V",        "raw",    "scaled",  "scores",   "weights", "output",
+    "notation",  "backward", "learn",  "layer",   "head",     "W_h",     "share",
+    "all_heads", "normed",   "units",  "blanks",  "stages",   "choices", NULL};
 
 static bool refuse(const reader *r, const char *key, const char *format, ...) HEED_PRINTF(3, 4);
 static bool refuse(const reader *r, const char *key, const char *format, ...) {
@@ -238,6 +240,9 @@ static bool read_head(reader *r) {
         w->sources = read_labels(r, json_object_get(r->root, "sources"), "sources", a.sources);
         w->memory = read_labels(r, json_object_get(r->root, "memory"), "memory", a.memory);
     }
+    const json_t *units = json_object_get(r->root, "units");
+    w->q = read_labels(r, json_object_get(units, "q"), "units", a.key);
+    w->v = read_labels(r, json_object_get(units, "v"), "units", a.value);
     if (!read_notes(r, &a, w)) return false;
     return worked_make(r->e, &a, *w);
 }

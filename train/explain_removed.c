@@ -44,8 +44,8 @@ static void write_change(explaining *e, const heed_lesson *other, const char *le
     number_text(after, heed_matrix_at(&other->part[HEED_LESSON_WEIGHTS], row, col), digits);
     short_label(from, e->w.tokens[row]);
     short_label(to, e->w.sources[col]);
-    draw_aside(&e->out, &e->look, "%s the weight of %s on %s would be %s instead of %s.", lead,
-               from, to, after, before);
+    draw_aside(&e->out, &e->look, "%s the weight of \"%s\" on \"%s\" would be %s instead of %s.",
+               lead, from, to, after, before);
 }
 
 void without_scale(explaining *e) {

@@ -43,11 +43,18 @@ static void gap(explaining *e) { heed_text_put(&e->out, "\n", 1); }
 
 static void product(explaining *e, const char *title, heed_lesson_part left, heed_lesson_part right,
                     heed_lesson_part out) {
+    heed_lesson_part bias = (heed_lesson_part)(HEED_LESSON_B_Q + out - HEED_LESSON_Q);
+    bool biased = out <= HEED_LESSON_V && has_bias(e, bias);
     matrix_view a = worked_view(e, left, false), b = worked_view(e, right, out == HEED_LESSON_RAW);
-    matrix_view parts[3] = {e->columns ? b : a, e->columns ? a : b, worked_view(e, out, false)};
+    matrix_view parts[4] = {e->columns ? b : a, e->columns ? a : b};
+    const char *between[4] = {"", "·", biased ? "+" : "=", "="};
+    int n = 2;
+    if (biased) parts[n++] = worked_view(e, bias, false);
+    parts[n++] = worked_view(e, out, false);
     gap(e);
-    draw_heading(&e->out, &e->look, "%s", title);
-    draw_equation(&e->out, &e->look, 3, parts, (const char *[]){"", "·", "="});
+    draw_heading(&e->out, &e->look, "%s%s%s", title, biased ? " + " : "",
+                 biased ? heed_lesson_name(bias) : "");
+    draw_equation(&e->out, &e->look, n, parts, between);
 }
 
 static int blanks(const explaining *e) {
@@ -62,6 +69,7 @@ static int blanks(const explaining *e) {
 void explain_sheet(explaining *e, bool solution) {
     const heed_lesson_args *a = &e->w.lesson.args;
     bool c = e->columns;
+    e->most_width = e->most_tokens = 0; /* nobody can work with numbers left out */
     draw_heading(&e->out, &e->look, "%s %llu: %s", solution ? "Solution" : "Exercise",
                  (unsigned long long)e->seed, e->w.title);
     draw_words(&e->out, &e->look,

@@ -18,13 +18,6 @@ static matrix_view chosen_view(const explaining *e, heed_lesson_part part, bool 
     return v;
 }
 
-static bool has_bias(const explaining *e, heed_lesson_part bias) {
-    const heed_matrix *m = &e->w.lesson.part[bias];
-    bool found = false;
-    for (int j = 0; bias >= HEED_LESSON_B_Q && j < m->cols; j++) found |= m->x[j] != 0;
-    return found;
-}
-
 /* left right = out, with a bias unless that is HEED_LESSON_X. */
 static void draw_product(explaining *e, heed_lesson_part left, heed_lesson_part right,
                          heed_lesson_part out, heed_lesson_part bias) {
@@ -92,12 +85,14 @@ static void tokens(explaining *e) {
     heed_text list = {.c = e->c};
     for (int i = 0; i < w->lesson.args.tokens; i++) {
         char token[64];
-        heed_text_add(&list, "%s%d %s", i ? ", " : "", i + 1, short_label(token, w->tokens[i]));
+        heed_text_add(&list, "%s%d\xc2\xa0%s", i ? ", " : "", i + 1,
+                      short_label(token, w->tokens[i]));
     }
-    draw_words(&e->out, &e->look,
-               "The text is cut into %d tokens. Attention looks at all of them at once, each with "
-               "its number.",
-               w->lesson.args.tokens);
+    draw_words(
+        &e->out, &e->look,
+        "The %s is cut into %d tokens. Attention looks at all of them at once; here each has "
+        "its number.",
+        w->picture ? "picture" : "text", w->lesson.args.tokens);
     gap(e);
     if (list.s) draw_words(&e->out, &e->look, "%s", list.s);
     heed_text_free(&list);
@@ -220,15 +215,90 @@ static void output(explaining *e) {
     draw_product(e, HEED_LESSON_WEIGHTS, HEED_LESSON_V, HEED_LESSON_OUTPUT, HEED_LESSON_X);
 }
 
+/* ---- behind a trained head ---- */
+
+static matrix_view wide_view(const explaining *e, const char *name, const heed_matrix *m,
+                             bool tokens) {
+    matrix_view v = {.name = name, .m = m, .transposed = e->columns};
+    int rows = tokens ? e->most_tokens : e->most_width;
+    v.most_rows = e->columns ? e->most_width : rows;
+    v.most_cols = e->columns ? rows : e->most_width;
+    if (tokens && e->columns) v.col_labels = e->w.tokens;
+    if (tokens && !e->columns) v.row_labels = e->w.tokens;
+    return v;
+}
+
+static void shares(explaining *e, int step) {
+    after_head *r = &e->rest;
+    heed_matrix_product(&e->w.lesson.part[HEED_LESSON_OUTPUT], &r->w_h, (heed_matmul_how){0},
+                        &r->share);
+    matrix_view o = worked_view(e, HEED_LESSON_OUTPUT, false);
+    matrix_view w = wide_view(e, e->columns ? "W_h'" : "W_h", &r->w_h, false);
+    matrix_view parts[3] = {e->columns ? w : o, e->columns ? o : w,
+                            wide_view(e, "share", &r->share, true)};
+    gap(e);
+    draw_heading(&e->out, &e->look, "%d. W_h: %s", step,
+                 e->columns ? "share = W_h' H" : "share = output W_h");
+    draw_words(&e->out, &e->look,
+               "%d numbers become %d again: what this head adds to each token. W_h here is this "
+               "head's part of the layer's output matrix.",
+               r->w_h.rows, r->w_h.cols);
+    gap(e);
+    draw_equation(&e->out, &e->look, 3, parts, (const char *[]){"", "·", "="});
+    gap(e);
+    const char *own = r->changed ? ", as the model has them, without what the settings change" : "";
+    if (r->heads == 1)
+        draw_words(&e->out, &e->look, "With the layer's bias%s:", own);
+    else
+        draw_words(&e->out, &e->look,
+                   "The other head%s and the layer's bias add theirs. All together%s:",
+                   r->heads > 2 ? "s" : "", own);
+    gap(e);
+    matrix_view all = wide_view(e, "all heads", &r->all, true);
+    draw_matrix(&e->out, &e->look, &all);
+}
+
+static void add_and_norm(explaining *e, int step) {
+    const after_head *r = &e->rest;
+    gap(e);
+    draw_heading(&e->out, &e->look, "%d. Add%s", step,
+                 r->normed.x ? " and norm: LN(X + all heads)" : "");
+    if (!r->normed.x) {
+        draw_words(&e->out, &e->look,
+                   "This model norms before attention: X above is LN(stream), and all heads "
+                   "together are added to the stream, which goes on to the feed-forward part.");
+        return;
+    }
+    draw_words(&e->out, &e->look,
+               "The layer adds to what each token was before, so that nothing is lost; then each "
+               "token is brought to mean 0 and deviation 1, times gain, plus bias.");
+    gap(e);
+    matrix_view v = wide_view(e, "LN(X + all heads)", &r->normed, true);
+    draw_matrix(&e->out, &e->look, &v);
+}
+
+static void behind(explaining *e, int step) {
+    if (e->rest.w_h.x) {
+        shares(e, step);
+        add_and_norm(e, step + 1);
+    }
+    gap(e);
+    draw_aside(&e->out, &e->look,
+               "Worked out in double from the model's own numbers; its weights, in float, differ "
+               "by %.1e at most.%s",
+               e->rest.off,
+               e->most_width ? " Wide matrices are cut for the screen (…): --whole, --json." : "");
+}
+
 static const struct {
-    const char *name, *rows, *columns; /* the formula in either notation */
+    const char *name, *rows, *columns; /* the formula in either notation; %s: X or Z */
     void (*draw)(explaining *e);
 } steps[] = {
     {"Tokens", "", "", tokens},
     {"Vectors", "", "", vectors},
     {"Queries", ": Q = X W_Q", ": Q = W_Q' X", queries},
-    {"Keys", ": K = X W_K", ": K = W_K' X", keys},
-    {"Values", ": V = X W_V", ": V = W_V' X", values},
+    {"Keys", ": K = %s W_K", ": K = W_K' %s", keys},
+    {"Values", ": V = %s W_V", ": V = W_V' %s", values},
     {"Scores", ": raw = Q K'", ": raw = K' Q", scores},
     {"Scale", ": scaled = beta raw", ": scaled = beta raw", scale},
     {"Mask", "", "", mask},
@@ -257,16 +327,49 @@ static void symbols(explaining *e) {
     gap(e);
 }
 
+/* " + B_Q" where the step has one. */
+static const char *bias_term(const explaining *e, int step) {
+    static const char *const terms[] = {" + B_Q", " + B_K", " + B_V"};
+    int k = step - 2;
+    return k >= 0 && k < 3 && has_bias(e, HEED_LESSON_B_Q + (unsigned)k) ? terms[k] : "";
+}
+
+static void step_heading(explaining *e, int i) {
+    char formula[80];
+    const char *format = e->columns ? steps[i].columns : steps[i].rows,
+               *hole = strstr(format, "%s");
+    int before = hole ? (int)(hole - format) : (int)strlen(format);
+    snprintf(formula, sizeof formula, "%.*s%s%s", before, format,
+             !hole              ? ""
+             : e->w.lesson.self ? "X"
+                                : "Z",
+             hole ? hole + 2 : "");
+    draw_heading(&e->out, &e->look, "%d. %s%s%s", i + 1, steps[i].name, formula, bias_term(e, i));
+}
+
+static void introduce(explaining *e) {
+    const heed_lesson_args *a = &e->w.lesson.args;
+    draw_heading(&e->out, &e->look, "%s, head %d of %d", e->w.layer, e->rest.head + 1,
+                 e->rest.heads);
+    draw_words(&e->out, &e->look, "%s: %s", e->w.example, e->w.title);
+    draw_words(&e->out, &e->look,
+               "Tokens have %d numbers, queries and keys of this head %d, values %d.", a->features,
+               a->key, a->value);
+    gap(e);
+}
+
 void explain_steps(explaining *e) {
     enum { STEPS = sizeof steps / sizeof *steps };
     if (heed_config_rank(e->p->flags, "notation") == HEED_FROM_FLAG) symbols(e);
+    if (e->w.layer) introduce(e);
     for (int i = 0; i < STEPS; i++) {
         if (i == 1 || i == 2) ask_next(e);
         if (i) gap(e);
-        draw_heading(&e->out, &e->look, "%d. %s%s", i + 1, steps[i].name,
-                     e->columns ? steps[i].columns : steps[i].rows);
+        step_heading(e, i);
         steps[i].draw(e);
     }
-    if (heed_config_bool(e->p->flags, "backward")) explain_backward(e, STEPS + 1);
+    if (e->w.layer && !heed_config_int(e->p->flags, "learn")) behind(e, STEPS + 1);
+    if (heed_config_bool(e->p->flags, "backward"))
+        explain_backward(e, STEPS + 1 + (e->rest.w_h.x ? 2 : 0));
     ask_end(e);
 }

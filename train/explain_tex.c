@@ -130,10 +130,7 @@ static void put_result(explaining *e, heed_text *out, heed_lesson_part part) {
 /* The biases, where there are any: Q = X W_Q + B_Q in every row. */
 static void put_biases(explaining *e, heed_text *out) {
     for (int k = HEED_LESSON_B_Q; k <= HEED_LESSON_B_V; k++) {
-        const heed_matrix *m = &e->w.lesson.part[k];
-        bool given = false;
-        for (int j = 0; j < m->cols; j++) given |= m->x[j] != 0;
-        if (!given) continue;
+        if (!has_bias(e, (heed_lesson_part)k)) continue;
         heed_text_add(out, "\\subsection*{Added to every token of $%s$}\n",
                       k == HEED_LESSON_B_Q   ? "Q"
                       : k == HEED_LESSON_B_K ? "K"

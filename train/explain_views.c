@@ -70,6 +70,11 @@ static const char *name_of(const explaining *e, heed_lesson_part part, bool turn
     return e->columns ? column_name(part) : heed_lesson_name(part);
 }
 
+static int most_of(const explaining *e, const char *const *labels) {
+    bool tokens = labels == e->w.tokens || labels == e->w.sources;
+    return tokens ? e->most_tokens : e->most_width;
+}
+
 matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned) {
     const char *const *rows = row_labels_of(&e->w, part), *const *cols = col_labels_of(&e->w, part);
     bool across = turned != e->columns;
@@ -77,6 +82,8 @@ matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned)
                          .m = &e->w.lesson.part[part],
                          .blank = e->blank[part],
                          .transposed = across,
+                         .most_rows = most_of(e, across ? cols : rows),
+                         .most_cols = most_of(e, across ? rows : cols),
                          .row_labels = across ? cols : rows,
                          .col_labels = across ? rows : cols};
 }
@@ -85,4 +92,11 @@ const char *short_label(char text[64], const char *label) {
     size_t n = strlen(show_token(text, 64, label)), cut = text_cut(text, 20);
     if (cut < n) memcpy(text + text_cut(text, 19), "…", sizeof "…");
     return text;
+}
+
+bool has_bias(const explaining *e, heed_lesson_part bias) {
+    const heed_matrix *m = &e->w.lesson.part[bias];
+    bool found = false;
+    for (int j = 0; bias >= HEED_LESSON_B_Q && j < m->cols; j++) found |= m->x[j] != 0;
+    return found;
 }

@@ -28,6 +28,33 @@ const char *augment_text(const heed_augment *a, char text[160]);
 size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most);
 const char *part_name(heed_part part); /* "validation" */
 
+/* Rows of the table of a command that judges pictures. */
+#define JUDGED_PICTURES                                                                            \
+    {"part",                                                                                       \
+     HEED_CHOICE,                                                                                  \
+     "auto",                                                                                       \
+     0,                                                                                            \
+     0,                                                                                            \
+     "auto|train|val|test",                                                                        \
+     "pictures: the part that is read; auto: the test part, else validation, else all there is",   \
+     "Pictures"},                                                                                  \
+        {"convert",                                                                                \
+         HEED_BOOL,                                                                                \
+         "false",                                                                                  \
+         0,                                                                                        \
+         0,                                                                                        \
+         NULL,                                                                                     \
+         "pictures of other channels become grey or colour, as the run needs them",                \
+         "Pictures"},                                                                              \
+    {                                                                                              \
+        "strict", HEED_BOOL, "false", 0, 0, NULL,                                                  \
+            "a picture that cannot be decoded is an error, not left out", "Pictures"               \
+    }
+/* Opens what is to be judged, DATA or what the run was trained on: the part of it, and whether it
+ * has no parts and all of it is meant. NULL: see p->c. (eval_image.c) */
+heed_images *judged_pictures(program *p, heed_config *f, const heed_run *r, heed_part *part,
+                             bool *whole);
+
 /* ---- predictions (predict.c) ---- */
 typedef struct {
     double p;

@@ -98,7 +98,11 @@ void sample_text(progress *g, const heed_report *r);
 void next_text(const task *k, const char *data, const char *run);
 void next_pairs(const task *k, const char *data, const char *run);
 void eval_text(program *p, const task *k, heed_config *f, heed_run *r); /* eval_text.c */
-void check_text(program *p);                                            /* check_text.c */
+/* Opens what is to be judged, DATA or what the run was trained on, and says in `what` which it is,
+ * in part which of train, val and all. NULL: see p->c. */
+heed_corpus *judged_text(program *p, const task *k, heed_config *f, const heed_run *r,
+                         const char **part, char what[512]);
+void check_text(program *p); /* check_text.c */
 
 /* ---- pictures (eval_image.c, check_image.c) ---- */
 void eval_pictures(program *p, const task *k, heed_config *f, heed_run *r);

@@ -86,14 +86,24 @@ static void add_notes(json_t *o, const worked *w) {
     json_object_set_new(o, "notes", notes);
 }
 
-static void add_parts(json_t *o, const heed_lesson *l) {
+static void add_parts(json_t *o, const explaining *e) {
     for (int i = 0; i < HEED_LESSON_COUNT; i++) {
-        const heed_matrix *m = &l->part[i];
-        bool bias = i >= HEED_LESSON_B_Q && i <= HEED_LESSON_B_V, given = false;
-        for (int j = 0; bias && j < m->cols; j++) given |= m->x[j] != 0;
-        if ((i == HEED_LESSON_Z && l->self) || (bias && !given)) continue;
-        json_object_set_new(o, heed_lesson_name((heed_lesson_part)i), matrix_json(m));
+        bool bias = i >= HEED_LESSON_B_Q && i <= HEED_LESSON_B_V;
+        if ((i == HEED_LESSON_Z && e->w.lesson.self) || (bias && !has_bias(e, (heed_lesson_part)i)))
+            continue;
+        json_object_set_new(o, heed_lesson_name((heed_lesson_part)i),
+                            matrix_json(&e->w.lesson.part[i]));
     }
+}
+
+static void add_rest(json_t *o, const explaining *e) {
+    const after_head *r = &e->rest;
+    json_object_set_new(o, "layer", json_string(e->w.layer));
+    json_object_set_new(o, "head", json_integer(r->head + 1));
+    if (r->w_h.x) json_object_set_new(o, "W_h", matrix_json(&r->w_h));
+    if (r->w_h.x) json_object_set_new(o, "share", matrix_json(&r->share));
+    if (r->all.x) json_object_set_new(o, "all_heads", matrix_json(&r->all));
+    if (r->normed.x) json_object_set_new(o, "normed", matrix_json(&r->normed));
 }
 
 json_t *worked_json(const explaining *e) {
@@ -107,12 +117,18 @@ json_t *worked_json(const explaining *e) {
     json_object_set_new(o, "beta", json_number(a->beta));
     json_object_set_new(o, "causal", json_boolean(a->causal));
     json_object_set_new(o, "hard", json_boolean(a->hard));
+    if (!w->lesson.self && w->memory)
+        json_object_set_new(o, "memory", labels_json(w->memory, a->memory));
+    json_object_set_new(
+        o, "units",
+        json_pack("{s:o, s:o}", "q", labels_json(w->q, a->key), "v", labels_json(w->v, a->value)));
     json_t *hidden = json_array();
     for (int i = 0; i < a->sources; i++) json_array_append_new(hidden, json_integer(a->hide[i]));
     json_object_set_new(o, "hidden", hidden);
     json_object_set_new(o, "notation", json_string(e->columns ? "columns" : "rows"));
     add_notes(o, w);
-    add_parts(o, &w->lesson);
+    add_parts(o, e);
+    if (w->layer) add_rest(o, e);
     if (e->more) json_object_update(o, e->more);
     return o;
 }

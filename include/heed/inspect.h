@@ -17,10 +17,10 @@ typedef struct {
     const heed_real *values;
     const char *const *row_labels, *const *col_labels; /* or NULL */
     heed_real hi;                                      /* full scale; 0: the largest value */
-    bool numbers;                                      /* print numbers instead of shades */
+    const char *unit; /* what the scale's end is; NULL: percent of a row's attention */
+    bool numbers;     /* print numbers instead of shades */
     heed_terminal terminal;
-    int width;          /* columns at hand; 0: 100 */
-    const char *legend; /* of the shades in text: "percent of ..."; NULL: of a row's attention */
+    int width; /* columns at hand; 0: 100 */
 } heed_heatmap;
 /* Appends the drawn map, a line a row, with column labels above and a legend below. */
 HEED_API bool heed_heatmap_text(const heed_heatmap *m, heed_text *out);
@@ -81,6 +81,26 @@ typedef struct {
         uniform; /* what a cell has where all are alike; 0: 1 / (rows cols). Marked in the legend */
 } heed_overlay;
 HEED_API bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
+
+/* ---- what attention adds up to ---- */
+
+/* Attention of several layers, followed back to the input. */
+typedef struct {
+    int layers, heads, tokens;
+    const heed_real *const *weights; /* (layers) of (heads,T,T), the first layer first */
+    bool max;       /* heads are fused by their largest weight, and rows brought back to a sum of 1;
+                       else by their mean */
+    double discard; /* share of each row's weights that is dropped, the weakest first, before the
+                       rest is brought back to a sum of 1; in [0, 1) */
+} heed_rollout_args;
+/* Attention rollout: R = A'_L ... A'_1 (T,T) into out, where A'_l = (A_l + I) / 2 and A_l is layer
+ * l's attention with its heads fused. Row t tells how much of token t after the last layer comes
+ * from each token of the input, as if a token were a mixture of the tokens that it attends to and,
+ * by the residual connection, of itself: what values and feed-forward networks do is not seen.
+ * Rows sum to 1; a row that attends to nothing is itself. For a picture without [CLS] take the mean
+ * of the rows. In a causal model products of triangles leave ever more to token 0, whatever it
+ * means. In double; HEED_USAGE for sizes that are none. Abnar & Zuidema 2020, sec. 4. */
+HEED_API bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *out);
 
 /* ---- the page ---- */
 

@@ -133,6 +133,13 @@ HEED_API bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *pat
 /* NumPy's archive: PATH.weights (heads,Q,K), PATH.raw, .scores, .q, .k, .v, maps.N (Q,K), picture
  * (H,W,C) of bytes, and record: the JSON object without arrays, in bytes. */
 HEED_API bool heed_record_npz(heed_ctx *c, const heed_record *r, const char *path);
+/* Reads such a JSON or NPZ file back, or anybody's weights: an NPZ, NPY or JSON file with arrays of
+ * (queries, keys), (heads, queries, keys) or (layers, heads, queries, keys), whose layers are
+ * numbered in the file's order; a name with "cross" or "dec" in it says whose attention it is.
+ * Labels are the texts under `tokens`, or `queries` and `keys`, or `source` and `target`; another
+ * count than the weights have is an error that names both. Values outside [0, 1] and rows that do
+ * not sum to 1 are kept as they are, and said in the note. NULL: see c. */
+HEED_API heed_record *heed_record_read(heed_ctx *c, const char *path);
 
 #ifdef __cplusplus
 }

@@ -101,8 +101,8 @@ static void put_legend(heed_text *out, const heed_heatmap *m, double hi, int ind
         open_color(out, m->terminal, v);
         heed_text_put(out, " \033[0m", 5);
     }
-    heed_text_add(out, " %.3g  %s\n", 100 * hi,
-                  m->legend ? m->legend : "percent of a row's attention");
+    heed_text_add(out, " %.3g  %s\n", m->unit ? hi : 100 * hi,
+                  m->unit ? m->unit : "percent of a row's attention");
 }
 
 static double full_scale(const heed_heatmap *m) {

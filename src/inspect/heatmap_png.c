@@ -113,12 +113,13 @@ static void draw_labels(plan *p) {
 }
 
 static void draw_legend(plan *p) {
-    char text[48];
+    char text[128];
     int y = p->top + p->cell * p->map->rows + 24, x = p->left;
     heed__canvas_text(&p->canvas, x, y + 2, 2, SOFT, "0");
     for (int i = 0; i < RAMP; i++)
         heed__canvas_fill(&p->canvas, x + 20 + i, y, 1, 18, heed__viridis(i / (RAMP - 1.0)));
-    snprintf(text, sizeof text, "%.4g%s", p->hi, p->above ? " and more" : "");
+    snprintf(text, sizeof text, "%.4g%s%s%.60s", p->hi, p->above ? " and more" : "",
+             p->map->unit ? "  " : "", p->map->unit ? p->map->unit : "");
     heed__canvas_text(&p->canvas, x + 28 + RAMP, y + 2, 2, SOFT, text);
 }
 

@@ -34,6 +34,9 @@ unsigned char *heed__png_bytes(heed_ctx *c, const char *name, const unsigned cha
                                int height, size_t *n);
 void heed__png_free(unsigned char *png);
 
+/* IEEE half precision: sign 1, exponent 5 (bias 15), fraction 10 bits. */
+double heed__half(uint16_t h);
+
 /* ---- safetensors ---- */
 /* The file at path, whose n bytes are at hand: takes data (heed__free), also when it fails. */
 heed_safetensors *heed__safetensors_parse(heed_ctx *c, const char *path, unsigned char *data,

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* IEEE half precision: sign 1, exponent 5 (bias 15), fraction 10 bits. */
-static double half_value(uint16_t h) {
+double heed__half(uint16_t h) {
     int exponent = h >> 10 & 31, fraction = h & 1023;
     double size = exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
                   : exponent     ? ldexp(1024 + fraction, exponent - 25)
@@ -18,7 +17,7 @@ static double half_value(uint16_t h) {
 static double read_f16(const unsigned char *p) {
     uint16_t h;
     memcpy(&h, p, sizeof h);
-    return half_value(h);
+    return heed__half(h);
 }
 
 /* The upper half of a float. */

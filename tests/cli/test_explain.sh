@@ -136,3 +136,40 @@ own '{"X": [[1]], "tokens": ["100% \\{a_b}~^&#$ \u2603 </script>"], "W_Q": [[1]]
 status 0
 run explain --from own.json --tex odd.tex
 holds grep -qF '100\% \textbackslash{}\{a\_b\}\textasciitilde{}\textasciicircum{}\&\#\$ [U+2603] </script>' odd.tex
+
+# A head of a trained model.
+facts >facts.txt
+train_mlm mlm
+status 0
+run explain mlm "Paris is the capital of [MASK] ." --head 2
+status 0
+quiet
+says "encoder.0.attn, head 2 of 2"
+says "Q = X W_Q + B_Q"
+says "raw[[MASK], "
+says "W_h: share = output W_h"
+says "LN(X + all heads)"
+says "Worked out in double from the model's own numbers"
+run explain mlm "Paris is the capital of [MASK] ." --json
+json layer encoder.0.attn
+json tokens.1 Paris
+json W_h.7.15
+json weights.0.8
+run explain mlm "Paris is the capital of [MASK] ." --hard --causal
+says "without what the settings change"
+run explain mlm Paris --head 3
+refuses 2 "--head 3: expected 1 to 2"
+run explain mlm Paris --layer 2
+refuses 2 "--layer 2: expected 1 to 1"
+run explain mlm Paris --stack cross
+refuses 2 "no such layers"
+run explain mlm
+refuses 2 "missing INPUT"
+run explain lion Paris
+refuses 2 "takes no input"
+run explain --head 2
+refuses 2 "--head is of a run"
+run explain nothing Paris
+refuses 3 "nothing"
+run explain tiger
+refuses 2 "unknown example tiger"

@@ -35,6 +35,16 @@ run explain paris --beta 0 --json
 near weights.0.3 "1 / 6" 1e-8
 near output.0.0 "3 / 6" 1e-8
 
+# What an example prints as JSON, the command reads again.
+for name in paris mix store; do
+    run explain $name --json
+    mv out $name.json
+    run explain --from $name.json --json
+    status 0
+    json output "$("$JSON" output <$name.json)"
+    json units "$("$JSON" units <$name.json)"
+done
+
 # h = X a.
 run explain mix --json
 near choices.0.h.0 "2 * .5 + .45" 1e-12

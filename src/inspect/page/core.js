@@ -71,10 +71,12 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
             if (Object.hasOwn(defaults, name)) found[name] = parse(name, value);
         return found;
     };
+    /* What the data choose by themselves: the first attention of a record. */
+    const plain = (name) => name === "stack" && heed.record() && heed.record().blocks.length > 0 && heed.state.stack === heed.record().blocks[0].stack;
     heed.link = () => {
         const words = new URLSearchParams();
         for (const name of Object.keys(defaults))
-            if (name === "view" || heed.state[name] !== defaults[name]) words.set(name, print(name, heed.state[name]));
+            if (name === "view" || (heed.state[name] !== defaults[name] && !plain(name))) words.set(name, print(name, heed.state[name]));
         return "#" + words;
     };
     const writeLink = () => {

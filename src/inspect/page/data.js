@@ -146,9 +146,10 @@
         special: a.labels.map((_, i) => a.special.includes(i)),
         grid: a.grid ? {rows: a.grid[0], cols: a.grid[1], first: a.grid[2]} : null,
     });
-    /* What is shown before anybody chose: the query that the first guess is about, else the first token. */
+    /* What is shown before anybody chose: the query that the first guess is about (of a causal layer the last one, which says
+     * what comes next), else the first token. */
     const homeOf = (record, b) => {
-        const g = record.guesses.find((x) => record.axes[x.axis] === b.queries && x.query >= 0);
+        const told = record.guesses.filter((x) => record.axes[x.axis] === b.queries && x.query >= 0), g = b.triangle ? told[told.length - 1] : told[0];
         return g ? g.query : b.queries.grid && !b.queries.grid.first ? Math.floor(b.queries.count / 2) : 0;
     };
     const recordOf = (r) => {

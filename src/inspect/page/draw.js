@@ -48,8 +48,13 @@
         return between(stops[i], stops[i + 1], at - i);
     };
     heed.dark = () => document.documentElement.dataset.theme === "dark";
-    /* [r,g,b] of t in [0,1]. What is small is near the page's own colour: light pages run from light to dark. */
-    heed.color = (t) => (Number.isNaN(t) ? heed.theme.unknown : along(maps[heed.state.palette] || maps.viridis, heed.dark() ? t : 1 - t));
+    /* [r,g,b] of t in [0,1]. Light pages run from light to dark, dark ones from dark to light, and what is near 0 fades into the
+     * page's own colour: lightness stays in order, and what matters stands out. */
+    heed.color = (t) => {
+        if (Number.isNaN(t)) return heed.theme.unknown;
+        const stops = maps[heed.state.palette] || maps.viridis, at = Math.max(0, Math.min(1, t));
+        return between(heed.theme.surface, along(stops, heed.dark() ? 0.1 + 0.9 * at : 0.9 - 0.9 * at), Math.min(1, at * 5) ** 0.6);
+    };
     /* Of t in [-1,1]: blue below 0, orange above, the page's colour at 0. */
     heed.signed = (t) => {
         if (Number.isNaN(t)) return heed.theme.unknown;
@@ -232,11 +237,11 @@
 
     const labelWidth = (axis, list, most) => {
         let widest = 24;
-        for (const i of list.slice(0, 400)) widest = Math.max(widest, heed.width(heed.token(axis, i), {size: 12}) + 34);
+        for (const i of list.slice(0, 400)) widest = Math.max(widest, heed.width(heed.token(axis, i), {size: 12, weight: 700}) + 40);
         return Math.min(most, Math.ceil(widest));
     };
     /* Where things go: m {queries, keys, rows: [places], cols: [places]}, width: at hand; cell: wished, 0: what fits. */
-    heed.matrixLayout = (m, width, cell = 0, height = 640) => {
+    heed.matrixLayout = (m, width, cell = 0, height = Math.max(340, window.innerHeight - 330)) => {
         const left = labelWidth(m.queries, m.rows, Math.min(170, width * 0.3)), top = labelWidth(m.keys, m.cols, 130);
         const fits = Math.min((width - left - 8) / m.cols.length, Math.max(height - top, 200) / m.rows.length);
         const side = Math.max(2, Math.min(64, cell || (fits > 6 ? Math.floor(fits) : fits > 3 ? Math.floor(fits * 2) / 2 : 3)));

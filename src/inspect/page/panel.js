@@ -109,7 +109,7 @@
     const word = (text, full = text) => heed.el("span", {class: "token", dir: "auto", title: heed.cut(full, 2000), text});
     heed.word = (axis, i, n = 24) => word(heed.token(axis, i, n), heed.show(axis.labels[i]));
     heed.quote = (axis, i, n = 24) => `‘${heed.token(axis, i, n)}’`;
-    const best = (m, q, cols, n) => cols.map((k) => [k, m.at(q, k)]).filter((x) => x[1] === x[1]).sort((a, b) => b[1] - a[1]).slice(0, n);
+    const best = (b, m, q, cols, n) => cols.filter((k) => !heed.masked(b, q, k)).map((k) => [k, m.at(q, k)]).filter((x) => x[1] === x[1]).sort((a, b) => b[1] - a[1]).slice(0, n);
 
     const listOf = (rows) => heed.el("ol", {class: "bars"}, ...rows);
     const keyRow = (b, at, [k, w], top) => {
@@ -152,7 +152,7 @@
         const side = heed.id("side"), b = heed.block();
         side.hidden = !(b && v.uses.includes("side"));
         if (side.hidden) return;
-        const at = heed.selected(), m = heed.matrix(), cols = heed.visible(b.keys), rows = best(m, at.query, cols, 8), top = rows.length ? Math.max(rows[0][1], 1e-9) : 1;
+        const at = heed.selected(), m = heed.matrix(), cols = heed.visible(b.keys), rows = best(b, m, at.query, cols, 8), top = rows.length ? Math.max(rows[0][1], 1e-9) : 1;
         const row = m.data.subarray(at.query * m.cols, (at.query + 1) * m.cols);
         const head = heed.el("h2", {}, heed.el("span", {class: "index", text: String(at.query)}), heed.word(b.queries, at.query, 40));
         const lock = heed.el("p", {class: "muted small"}, at.locked ? "Locked. Esc lets it go." : "Hover to look, click to lock.");
@@ -205,10 +205,10 @@
     /* Always there for screen readers; to be seen with the button "Table". Filled when the hand rests. */
     let later = 0;
     heed.drawTwin = (v) => {
-        const box = heed.id("twin"), t = v.table;
+        const box = heed.id("twin");
         box.classList.toggle("aside", !heed.state.twin);
         clearTimeout(later);
-        later = setTimeout(() => { const now = t ? t() : null; box.replaceChildren(...(now ? [tableOf(now)] : [])); }, heed.state.twin ? 0 : 150);
+        later = setTimeout(() => { const now = v.table ? v.table() : null; box.replaceChildren(...(now ? [tableOf(now)] : [])); }, heed.state.twin ? 0 : 150);
     };
 
     /* ---- tip ---- */

@@ -36,7 +36,7 @@
         f.paint(heed.canvasPen(c), (x, y, draw) => { c.save(); c.translate(x, y); draw(); c.restore(); });
         return new Promise((done) => canvas.toBlob(done, "image/png"));
     };
-    /* RFC 4180. A cell that a spreadsheet would take for a formula is text all the same: tokens are quoted. */
+    /* RFC 4180: texts in quotes, as they are. */
     const cell = (x) => (typeof x === "number" ? (Number.isNaN(x) ? "" : String(Number(x.toPrecision(7)))) : `"${String(x).replace(/"/g, '""')}"`);
     const asCsv = (v) => {
         const t = v.table(), rows = t.all ? t.all() : [t.head, ...t.rows];
@@ -56,6 +56,7 @@
         a.remove();
         setTimeout(() => URL.revokeObjectURL(url), 60000);
     };
+    heed.download = download;
     heed.makeFile = async (kind) => {
         const v = heed.current();
         if (kind === "png") return asPng(v);

@@ -47,6 +47,8 @@
         const at = (r, c) => (spec.flip ? [c, r] : [r, c]);
         const label = (text, scope, hint) => heed.el("th", {scope, dir: "auto", title: hint ? `${text}: ${hint}` : text, text: heed.show(text)});
         const cells = [];
+        /* Room for the labels of few columns. */
+        const named = across.length > 12 ? 0 : Math.min(4, 0.45 * Math.max(...across.map((text) => heed.show(text).length)));
         let shown = null;
 
         const focus = (r, c) => {
@@ -94,7 +96,7 @@
         const update = (m, digits, mark) => {
             const whole = isWhole(m), most = Math.max(1e-12, ...m.flat().filter(Number.isFinite).map(Math.abs));
             shown = m;
-            element.style.setProperty("--cell", whole && spec.slim ? "2.5rem" : `${1.75 + 0.5 * Math.max(digits, 2)}rem`);
+            element.style.setProperty("--cell", `${Math.max(whole && spec.slim ? 2.5 : 1.75 + 0.5 * Math.max(digits, 2), named)}rem`);
             cells.forEach((row, r) => row.forEach((td, c) => {
                 const [i, j] = at(r, c), classes = mark(i, j), secret = classes.includes("guess");
                 if (td.querySelector("input")) return;

@@ -1,0 +1,131 @@
+/* compare.js -- the Compare view: the weights beside rollout, occlusion, gradient and whatever else the records hold over the same
+ * tokens; and, where there are several records, the same head over the steps of training. */
+"use strict";
+(() => {
+    let canvas, scroll, slider, said, player, when, l, timer = 0;
+
+    /* Of each name the map that fits the layer and head at hand best: its own, else the whole model's. */
+    const mapsOf = (r, b) => {
+        const found = new Map();
+        for (const m of r.maps) {
+            if (m.queries !== b.queries && m.keys !== b.keys) continue;
+            const fits = (m.layer < 0 || (m.layer === b.layer && m.stack === b.stack)) && (m.head < 0 || m.head === heed.state.head || typeof heed.state.head !== "number");
+            if (fits && (!found.has(m.name) || found.get(m.name).head < m.head)) found.set(m.name, m);
+        }
+        return [...found.values()];
+    };
+    const plain = (m, queries, keys, name, help, hidden) => {
+        const signed = m.min < 0, top = Math.max(m.max, -m.min) || 1;
+        return {
+            name, help, queries, keys, value: m.at, signed, top, void: hidden, plain: true,
+            rows: heed.visible(queries), cols: heed.visible(keys), color: signed ? (v) => heed.signed(v / top) : (v) => heed.color(v / top),
+        };
+    };
+    const scope = (m) => (m.layer < 0 ? "" : `, layer ${m.layer + 1}`) + (m.head < 0 ? "" : `, head ${m.head + 1}`);
+    const panels = () => {
+        const b = heed.block(), out = [];
+        const add = (how) => out.push(plain(heed.weights(b, how), b.queries, b.keys, `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, "where this head takes its values from", (q, k) => heed.masked(b, q, k)));
+        add(heed.state.head);
+        if (b.heads.length > 1 && heed.state.head !== "mean") add("mean");
+        for (const m of mapsOf(heed.record(), b)) out.push(plain(heed.mapValues(m), m.queries, m.keys, m.name + scope(m), m.help, () => false));
+        return out;
+    };
+    const gap = 28;
+    const layout = () => {
+        const width = Math.max(260, scroll.clientWidth - 4), list = panels(), columns = Math.max(1, Math.min(list.length, Math.floor((width + gap) / (320 + gap)))), each = Math.floor((width - gap * (columns - 1)) / columns);
+        let y = 0, high = 0;
+        list.forEach((p, i) => {
+            if (i % columns === 0) { y += high + (i ? gap : 0); high = 0; }
+            const inner = heed.matrixLayout(p, each, 0, 380);
+            p.x = (i % columns) * (each + gap);
+            p.y = y;
+            p.each = each;
+            p.l = {...inner, left: p.x + inner.left, top: y + 44 + inner.top};
+            p.inner = inner;
+            high = Math.max(high, 44 + inner.height + 26);
+        });
+        l = {list, width, height: y + high};
+        return l;
+    };
+    const paintLegend = (pen, p) => {
+        const y = p.l.top + p.l.cell * p.rows.length + 14, x = p.l.left;
+        pen.cells(x, y, 90, 8, 1, 48, (_, i) => (p.signed ? heed.signed((2 * i) / 47 - 1) : heed.color(i / 47)));
+        pen.text(`${p.signed ? heed.number(-p.top, 2) : "0"} to ${heed.number(p.top, 2)}`, x + 98, y + 4, {size: 11, color: heed.theme.muted});
+    };
+    const paintPanel = (pen, p) => {
+        pen.text(p.name, p.x, p.y + 10, {size: 14, weight: 600, width: p.each});
+        pen.text(p.help || "", p.x, p.y + 29, {size: 12, color: heed.theme.muted, width: p.each});
+        /* Labels stand left of the cells: the panel draws in its own place. */
+        const shifted = Object.create(pen), dx = p.x, dy = p.y + 44;
+        for (const name of ["rect", "cells", "image"]) shifted[name] = (x, y, ...rest) => pen[name](x + dx, y + dy, ...rest);
+        shifted.text = (text, x, y, o) => pen.text(text, x + dx, y + dy, o);
+        heed.paintMatrix(shifted, p, p.inner, heed.selected());
+        paintLegend(pen, p);
+    };
+    const paint = (pen) => l.list.forEach((p) => paintPanel(pen, p));
+    const under = (x, y) => {
+        for (const p of l.list) {
+            const at = heed.matrixAt(p, p.l, x, y);
+            if (at && at.key >= 0 && x >= p.x && x < p.x + p.each) return {p, ...at};
+        }
+        return null;
+    };
+    /* Only weights and maps over the block's own axes choose a query. */
+    const place = (u) => (u && u.p.queries === heed.block().queries ? {query: u.query, key: u.p.keys === heed.block().keys ? u.key : -1} : null);
+    const tip = (u) => [u.p.name, `row ${u.query} ${heed.quote(u.p.queries, u.query)}, ${u.key} ${heed.quote(u.p.keys, u.key)}: ${heed.number(u.p.value(u.query, u.key))}`, u.p.help];
+
+    const stop = () => { clearInterval(timer); timer = 0; player.textContent = "Play"; };
+    const play = () => {
+        if (timer) return stop();
+        player.textContent = "Stop";
+        timer = setInterval(() => {
+            if (heed.state.view !== "compare") return stop();
+            heed.update({record: (heed.state.record + 1) % heed.data.records.length});
+        }, matchMedia("(prefers-reduced-motion: reduce)").matches ? 2000 : 700);
+    };
+    const stepName = (r, i) => (r.step >= 0 ? `after step ${r.step}` : r.model || `record ${i + 1}`);
+
+    heed.view({
+        id: "compare",
+        title: "Compare",
+        help: "attention beside rollout, occlusion and gradient; the same head over the steps of training",
+        uses: ["layer", "head", "scale", "special", "side"],
+        available: (data) => data.records.length > 1 || data.records.some((r) => r.blocks.length && r.maps.length),
+        open(room) {
+            const last = heed.data.records.length - 1;
+            slider = heed.el("input", {type: "range", min: 0, max: last, step: 1, "aria-label": "step of training", oninput: () => heed.update({record: Number(slider.value)})});
+            said = heed.el("output");
+            player = heed.el("button", {type: "button", text: "Play", onclick: play});
+            when = heed.el("div", {class: "tools"}, heed.el("label", {class: "field"}, heed.el("span", {text: "Training"}), slider, said), player);
+            when.hidden = last < 1;
+            canvas = heed.canvas("maps over the same tokens", {
+                move(x, y, e) { const u = under(x, y); heed.preview(place(u)); heed.tip(u && tip(u), e); },
+                click(x, y) { const p = place(under(x, y)); if (p) heed.lock(p.query, p.key); },
+                leave: () => heed.preview(null),
+            });
+            scroll = heed.el("div", {class: "scroll"}, canvas);
+            room.append(when, scroll);
+        },
+        draw() {
+            slider.value = String(heed.state.record);
+            said.textContent = stepName(heed.record(), heed.state.record);
+            layout();
+            canvas.setAttribute("aria-label", this.caption());
+            heed.paint(canvas, l.width, l.height, paint);
+        },
+        caption() {
+            const r = heed.record();
+            return (heed.data.records.length > 1 ? stepName(r, heed.state.record) + ": " : "") + heed.selectionText();
+        },
+        picture() { layout(); return {width: l.width, height: l.height, paint}; },
+        legend: () => heed.legend("each panel has its own scale, written under it", 0, 1, (t) => heed.color(t)),
+        table() {
+            const at = heed.selected(), same = panels().filter((p) => p.queries === heed.block().queries && p.keys === heed.block().keys), cols = heed.visible(heed.block().keys), keys = heed.block().keys;
+            const all = () => [["map", "query", "query_token", "key", "key_token", "value"], ...panels().flatMap((p) => p.rows.flatMap((q) => p.cols.map((k) => [p.name, q, p.queries.labels[q], k, p.keys.labels[k], p.value(q, k)])))];
+            return {
+                caption: `Row ${at.query} ${heed.quote(heed.block().queries, at.query)} in each map`, head: ["key", ...same.map((p) => p.name)],
+                rows: cols.map((k) => [`${k} ${heed.token(keys, k)}`, ...same.map((p) => heed.number(p.value(at.query, k)))]), all,
+            };
+        },
+    });
+})();

@@ -1,0 +1,81 @@
+/* cross.js -- the Cross view: a sentence that is read and one that is written, the matrix between them, and of each row the key
+ * with the most weight. For the stacks of a transformer and for the alignment of a recurrent one alike. */
+"use strict";
+(() => {
+    let canvas, scroll, lines, pick, m, l;
+    const layout = () => {
+        m = heed.weightMatrix(heed.block(), heed.state.head);
+        l = heed.matrixLayout(m, Math.max(260, scroll.clientWidth - 4));
+    };
+    const bestOf = (q) => m.cols.reduce((best, k) => (m.void(q, k) || !(m.value(q, k) > (best < 0 ? -1 : m.value(q, best))) ? best : k), -1);
+    /* The way through the matrix: the strongest key of each row. */
+    const path = () => m.rows.map((q, i) => [m.cols.indexOf(bestOf(q)), i]).filter(([j]) => j >= 0).map(([j, i]) => [l.left + (j + 0.5) * l.cell, l.top + (i + 0.5) * l.cell]);
+    const paint = (pen) => {
+        heed.paintMatrix(pen, m, l, heed.selected());
+        if (!heed.state.path) return;
+        const large = l.cell >= 28, half = l.cell / 2 - 2; /* large cells hold numbers: they are framed, not crossed */
+        if (!large) pen.line(path(), {color: heed.theme.accent, width: 2});
+        for (const [x, y] of path()) {
+            if (large) pen.rect(x - half, y - half, 2 * half, 2 * half, {stroke: heed.theme.accent, width: 2});
+            else pen.rect(x - 2, y - 2, 4, 4, {fill: heed.theme.accent});
+        }
+    };
+    /* A sentence as words one can click; shade(i) in [0,1] is its ground. */
+    const sentence = (title, axis, chosen, shade, act) => {
+        const list = heed.visible(axis).slice(0, 600);
+        return heed.el("div", {class: "sentence"}, heed.el("span", {class: "muted small", text: title}), heed.el("span", {class: "words", dir: "auto"}, ...list.map((i) => {
+            const t = shade(i), word = heed.el("button", {type: "button", class: "word", dir: "auto", "aria-pressed": String(i === chosen), title: heed.cut(heed.show(axis.labels[i]), 2000), text: heed.token(axis, i, 24), onclick: () => act(i)});
+            if (t !== null) { const c = heed.color(t); word.style.background = heed.css(c); word.style.color = heed.ink(c); }
+            return word;
+        })));
+    };
+    const drawSentences = () => {
+        const b = heed.block(), s = heed.selected();
+        lines.replaceChildren(
+            sentence(b.stack === "cross" ? "reads" : "keys", b.keys, s.key, (k) => (m.void(s.query, k) ? null : Math.max(0, m.value(s.query, k) / m.top)), (k) => heed.lock(s.query, k)),
+            sentence(b.stack === "cross" ? "writes" : "queries", b.queries, s.query, () => null, (q) => heed.lock(q, -1)));
+    };
+    const names = {encoder: "Encoder", decoder: "Decoder", cross: "Cross"};
+    const drawPick = () => {
+        const focused = [...pick.children].indexOf(document.activeElement);
+        pick.replaceChildren(...heed.stacks(heed.record()).map((s) => heed.el("button", {
+            type: "button", "aria-pressed": String(s === heed.state.stack), text: names[s], onclick: () => heed.update({stack: s, query: -1, key: -1}),
+        })));
+        if (focused >= 0 && pick.children[focused]) pick.children[focused].focus();
+    };
+    let track;
+
+    heed.view({
+        id: "cross",
+        title: "Cross",
+        help: "encoder, decoder and what the one reads of the other: the alignment",
+        uses: ["layer", "head", "scale", "special", "side"],
+        state: {path: true},
+        available: (data) => data.records.some((r) => r.blocks.some((b) => b.stack === "cross") || heed.stacks(r).length > 1),
+        open(room) {
+            pick = heed.el("div", {class: "segments", role: "group", "aria-label": "whose attention"});
+            track = heed.bind("path", "Mark the strongest key of each row", {check: true});
+            lines = heed.el("div", {class: "sentences"});
+            canvas = heed.canvas("alignment", {
+                move(x, y, e) { const p = heed.matrixAt(m, l, x, y); heed.preview(p); heed.tip(p && heed.cellTip(heed.block(), heed.matrix(), p.query, p.key), e); },
+                click(x, y) { const p = heed.matrixAt(m, l, x, y); if (p) heed.lock(p.query, p.key); },
+                leave: () => heed.preview(null),
+            });
+            scroll = heed.el("div", {class: "scroll"}, canvas);
+            room.append(heed.el("div", {class: "tools"}, pick, track.box), lines, scroll);
+            /* Who comes without a choice wants to see what the one reads of the other. */
+            if (!location.hash.includes("stack=") && heed.stacks(heed.record()).includes("cross")) heed.update({stack: "cross"});
+        },
+        draw() {
+            track.sync();
+            layout();
+            drawPick();
+            drawSentences();
+            canvas.setAttribute("aria-label", heed.selectionText());
+            heed.paint(canvas, l.width, l.height, paint);
+        },
+        picture() { layout(); return {width: l.width, height: l.height, paint}; },
+        legend: () => heed.matrixLegend(heed.weightMatrix(heed.block(), heed.state.head)),
+        table: () => heed.matrixTable(heed.weightMatrix(heed.block(), heed.state.head), heed.selected(), "Attention weights, queries in rows"),
+    });
+})();

@@ -1,0 +1,96 @@
+/* curves.js -- the Curves view: the loss over training, as the run's metrics hold it. */
+"use strict";
+(() => {
+    let canvas, scroll, tools, l, near = null;
+    const top = 20, bottom = 44, left = 62;
+
+    const finite = (s) => s.x.map((x, i) => [x, s.y[i]]).filter(([x, y]) => x !== null && y !== null && (!heed.state.logx || x > 0));
+    const ticks = (lo, hi, want) => {
+        const rough = (hi - lo) / want || 1, power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 2.5, 5, 10].map((s) => s * power).find((s) => s >= rough * 0.999) || 10 * power, out = [];
+        for (let v = Math.ceil(lo / step - 1e-9) * step; v <= hi + step * 1e-9; v += step) out.push(Math.abs(v) < step * 1e-9 ? 0 : v);
+        return out;
+    };
+    const decades = (lo, hi) => { const out = []; for (let e = Math.ceil(Math.log10(lo) - 1e-9); 10 ** e <= hi * 1.0001; e++) out.push(10 ** e); return out.length > 1 ? out : [lo, hi]; };
+    const layout = () => {
+        const width = Math.max(280, Math.min(1100, scroll.clientWidth - 4)), height = Math.max(260, Math.min(460, width * 0.5)), right = Math.min(170, width * 0.24);
+        const all = heed.data.curves.series.flatMap(finite), xs = all.map((p) => p[0]), ys = all.map((p) => p[1]);
+        const lo = Math.min(...ys), hi = Math.max(...ys), pad = (hi - lo) * 0.05 || Math.abs(lo) * 0.05 || 0.5;
+        l = {width, height, right, x0: Math.min(...xs), x1: Math.max(...xs), y0: lo - pad, y1: hi + pad};
+        if (l.x0 === l.x1) l.x1 = l.x0 + 1;
+        return l;
+    };
+    const fx = (x) => {
+        const t = heed.state.logx ? Math.log(x / l.x0) / Math.log(l.x1 / l.x0) : (x - l.x0) / (l.x1 - l.x0);
+        return left + t * (l.width - left - l.right);
+    };
+    const fy = (y) => top + ((l.y1 - y) / (l.y1 - l.y0)) * (l.height - top - bottom);
+    const paintAxes = (pen) => {
+        const c = heed.data.curves, faint = {color: heed.theme.line, width: 1};
+        for (const y of ticks(l.y0, l.y1, 6)) {
+            pen.line([[left, fy(y)], [l.width - l.right, fy(y)]], faint);
+            pen.text(heed.number(y, 2), left - 8, fy(y), {size: 12, align: "right", color: heed.theme.muted});
+        }
+        for (const x of heed.state.logx ? decades(l.x0, l.x1) : ticks(l.x0, l.x1, l.width > 600 ? 8 : 4)) {
+            pen.line([[fx(x), l.height - bottom], [fx(x), l.height - bottom + 5]], faint);
+            pen.text(x >= 1e4 ? `${x / 1000}k` : String(Math.round(x * 1000) / 1000), fx(x), l.height - bottom + 16, {size: 12, align: "center", color: heed.theme.muted});
+        }
+        pen.text(c.x || "step", (left + l.width - l.right) / 2, l.height - 8, {size: 12, align: "center", color: heed.theme.muted});
+        pen.text(c.y || "loss", 4, 8, {size: 12, color: heed.theme.muted});
+    };
+    const paint = (pen) => {
+        paintAxes(pen);
+        const ends = [];
+        heed.data.curves.series.forEach((s, i) => {
+            const points = finite(s).map(([x, y]) => [fx(x), fy(y)]), color = heed.css(heed.hue(i));
+            if (points.length > 1) pen.line(points, {color, width: 2, dash: heed.dash(i)});
+            else for (const [x, y] of points) pen.rect(x - 3, y - 3, 6, 6, {fill: color});
+            if (points.length) ends.push({i, s, color, y: points[points.length - 1][1], x: points[points.length - 1][0], last: finite(s).pop()[1]});
+        });
+        ends.sort((a, b) => a.y - b.y).forEach((e, n, list) => { e.at = n ? Math.max(e.y, list[n - 1].at + 32) : e.y; });
+        for (const e of ends) {
+            pen.line([[l.width - l.right + 8, e.at], [l.width - l.right + 34, e.at]], {color: e.color, width: 3, dash: heed.dash(e.i)});
+            pen.text(`${e.i + 1} ${e.s.label}`, l.width - l.right + 40, e.at - 2, {size: 12, weight: 600, width: l.right - 42});
+            pen.text(heed.number(e.last), l.width - l.right + 40, e.at + 13, {size: 12, color: heed.theme.muted});
+        }
+        if (near) pen.line([[fx(near), top], [fx(near), l.height - bottom]], {color: heed.theme.muted, width: 1, dash: [3, 3]});
+    };
+    const at = (s, x) => finite(s).reduce((best, p) => (!best || Math.abs(p[0] - x) < Math.abs(best[0] - x) ? p : best), null);
+    const unmap = (px) => {
+        const t = Math.max(0, Math.min(1, (px - left) / (l.width - left - l.right)));
+        return heed.state.logx ? l.x0 * (l.x1 / l.x0) ** t : l.x0 + t * (l.x1 - l.x0);
+    };
+
+    heed.view({
+        id: "curves",
+        title: "Curves",
+        help: "the loss over training",
+        state: {logx: false},
+        available: (data) => Boolean(data.curves && data.curves.series.some((s) => s.x.length)),
+        open(room) {
+            canvas = heed.canvas("curves of training", {
+                move(x, _, e) {
+                    near = unmap(x);
+                    heed.tip([`${heed.data.curves.x || "step"} ${heed.number(near, 0)}`, ...heed.data.curves.series.map((s) => { const p = at(s, near); return p ? `${s.label}: ${heed.number(p[1], 4)}` : ""; })], e);
+                    heed.redraw();
+                },
+                leave() { near = null; heed.redraw(); },
+            });
+            tools = [heed.bind("logx", "Logarithmic steps", {check: true})];
+            scroll = heed.el("div", {}, canvas);
+            room.append(heed.el("h2", {text: heed.data.curves.title || "Training"}), heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), scroll);
+        },
+        draw() {
+            tools.forEach((t) => t.sync());
+            layout();
+            canvas.setAttribute("aria-label", this.caption());
+            heed.paint(canvas, l.width, l.height, paint);
+        },
+        caption: () => heed.data.curves.series.map((s) => { const p = finite(s); return p.length ? `${s.label}: ${heed.number(p[0][1])} at first, ${heed.number(p[p.length - 1][1])} at last` : ""; }).filter(Boolean).join("; "),
+        picture() { layout(); return {width: l.width, height: l.height, paint}; },
+        table() {
+            const head = ["curve", heed.data.curves.x || "step", heed.data.curves.y || "loss"];
+            const rows = heed.data.curves.series.flatMap((s) => finite(s).map(([x, y]) => [s.label, x, y])), every = Math.ceil(rows.length / 200);
+            return {caption: "Curves" + (every > 1 ? `: every ${every}th point; the CSV has all` : ""), head, rows: rows.filter((_, i) => i % every === 0), all: () => [head, ...rows]};
+        },
+    });
+})();

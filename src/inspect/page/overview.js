@@ -1,0 +1,121 @@
+/* overview.js -- the Overview: a thumbnail of every head, sorted by what a head does. A click opens it. */
+"use strict";
+(() => {
+    const sorts = {
+        place: ["layer and head", null], entropy: ["entropy", "bits: low looks at one token, high at all"],
+        distance: ["mean distance", "how far away the keys are"], special: ["share on special tokens", "[CLS], [SEP] and their like"],
+        previous: ["share on the previous token", ""], diagonal: ["share on the token itself", ""],
+    };
+    const edge = 14, foot = 34;
+    let canvas, tools, scroll, list = [], columns = 1, side = 112;
+
+    const collect = () => {
+        const by = heed.state.sort, r = heed.record(), all = [];
+        for (const b of r.blocks) for (const h of b.heads) all.push({b, h, of: heed.measures(b, h)});
+        if (by !== "place") all.sort((x, y) => (heed.state.falling ? y.of[by] - x.of[by] : x.of[by] - y.of[by]));
+        return all;
+    };
+    /* A matrix shrunk to n x n at most: the largest weight of each patch, so that a thin line stays. */
+    const shrunk = (m, n) => {
+        const rows = Math.min(m.rows, n), cols = Math.min(m.cols, n), out = new Float32Array(rows * cols);
+        for (let q = 0; q < m.rows; q++)
+            for (let k = 0; k < m.cols; k++) {
+                const i = Math.floor((q * rows) / m.rows) * cols + Math.floor((k * cols) / m.cols), w = Math.abs(m.data[q * m.cols + k]);
+                if (w > out[i]) out[i] = w;
+            }
+        return {rows, cols, out};
+    };
+    const many = () => heed.stacks(heed.record()).length > 1;
+    const byRows = () => heed.state.sort === "place" && heed.record().blocks.every((b) => b.heads.length <= 16);
+    const layout = (width) => {
+        list = collect();
+        const heads = Math.max(...heed.record().blocks.map((b) => b.heads.length)), room = (n) => Math.floor((width - edge) / n) - edge;
+        columns = byRows() && room(heads) >= 64 ? heads : Math.max(1, Math.floor((width - edge) / (112 + edge)));
+        side = Math.max(64, Math.min(150, room(columns)));
+        let row = -1, col = columns, last = null;
+        for (const t of list) {
+            const fresh = byRows() && t.b !== last;
+            if (col >= columns || fresh) { row++; col = 0; }
+            t.x = edge + col++ * (side + edge);
+            t.y = edge + row * (side + foot + edge);
+            last = t.b;
+        }
+        return {width: edge + columns * (side + edge), height: edge + (row + 1) * (side + foot + edge)};
+    };
+    const named = (t) => `${many() ? t.b.stack + " " : ""}${t.b.layer + 1}.${t.h + 1}`;
+    const told = (t) => (heed.state.sort === "place" ? `${heed.number(t.of.entropy, 2)} bits` : heed.number(t.of[heed.state.sort], 2));
+    const paintThumb = (pen, t) => {
+        const m = heed.weights(t.b, t.h), top = heed.scaleOf(m), s = shrunk(m, side), chosen = t.b === heed.block() && t.h === heed.state.head;
+        const high = Math.max(24, Math.round((side * Math.min(1, m.rows / m.cols)))), wide = Math.max(24, Math.round(side * Math.min(1, m.cols / m.rows)));
+        pen.cells(t.x, t.y, wide, high, s.rows, s.cols, (r, c) => {
+            if (t.b.triangle && Math.floor((c * m.cols) / s.cols) > Math.ceil(((r + 1) * m.rows) / s.rows) - 1) return heed.theme.empty;
+            return heed.color(s.out[r * s.cols + c] / top);
+        });
+        pen.rect(t.x - 0.5, t.y - 0.5, wide + 1, high + 1, {stroke: heed.theme.line});
+        if (chosen) pen.rect(t.x - 4, t.y - 4, side + 8, side + foot, {stroke: heed.theme.accent, width: 2});
+        pen.text(named(t), t.x, t.y + side + 13, {size: 13, weight: 600});
+        if (side >= 90) pen.text(told(t), t.x + side, t.y + side + 13, {size: 12, color: heed.theme.muted, align: "right"});
+    };
+    const paint = (pen) => list.forEach((t) => paintThumb(pen, t));
+    const under = (x, y) => list.find((t) => x >= t.x && x < t.x + side && y >= t.y && y < t.y + side + foot);
+    const tip = (t) => [
+        `${t.b.path || t.b.stack}: layer ${t.b.layer + 1}, head ${t.h + 1}`,
+        `entropy ${heed.number(t.of.entropy, 2)} bits, mean distance ${heed.number(t.of.distance, 1)}`,
+        `special ${heed.number(t.of.special, 2)}, previous ${heed.number(t.of.previous, 2)}, itself ${heed.number(t.of.diagonal, 2)}`,
+    ];
+    const pick = (t, open) => heed.update({
+        stack: t.b.stack, layer: t.b.layer, head: t.h, ...(t.b.stack !== heed.state.stack ? {query: -1, key: -1} : {}), ...(open ? {view: "head"} : {}),
+    });
+    const walkBy = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: "up", ArrowDown: "down"};
+
+    heed.view({
+        id: "overview",
+        title: "Overview",
+        help: "every head as a thumbnail, sorted by entropy, distance or share",
+        uses: ["scale"],
+        state: {sort: "place", falling: false},
+        available: (data) => data.records.some((r) => r.blocks.length),
+        open(room) {
+            canvas = heed.canvas("thumbnails of all heads", {
+                move(x, y, e) { const t = under(x, y); canvas.style.cursor = t ? "pointer" : ""; heed.tip(t && tip(t), e); },
+                click(x, y) { const t = under(x, y); if (t) pick(t, true); },
+            });
+            tools = [
+                heed.bind("sort", "Sort by", {choices: Object.entries(sorts).map(([id, [text]]) => [id, text])}),
+                heed.bind("falling", "Largest first", {check: true}),
+            ];
+            scroll = heed.el("div", {class: "scroll"}, canvas);
+            room.append(heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), heed.el("p", {class: "muted small", id: "sort-note"}), scroll);
+        },
+        draw() {
+            tools.forEach((t) => t.sync());
+            tools[1].input.disabled = heed.state.sort === "place";
+            heed.id("sort-note").textContent = heed.state.sort === "place"
+                ? "A thumbnail is queries (down) x keys (across); 2.3 is layer 2, head 3. Click one to open it." : `${sorts[heed.state.sort][0]}: ${sorts[heed.state.sort][1] || "mean over the queries"}`;
+            const l = layout(Math.max(260, scroll.clientWidth - 4));
+            canvas.setAttribute("aria-label", this.caption());
+            heed.paint(canvas, l.width, l.height, paint);
+        },
+        keys(e) {
+            const by = walkBy[e.key];
+            if (e.key === "Enter" && document.activeElement === canvas) { heed.update({view: "head"}); return true; }
+            if (!by || (e.target.closest && e.target.closest("#tabs"))) return false;
+            const i = list.findIndex((t) => t.b === heed.block() && t.h === heed.state.head);
+            const n = typeof by === "number" ? by : by === "up" ? -columns : columns;
+            const next = list[Math.max(0, Math.min(list.length - 1, Math.max(i, 0) + n))];
+            if (next) pick(next, false);
+            return true;
+        },
+        caption() {
+            const t = list.find((x) => x.b === heed.block() && x.h === heed.state.head);
+            return `${list.length} heads by ${sorts[heed.state.sort][0]}` + (t ? `; chosen: ${named(t)}, entropy ${heed.number(t.of.entropy, 2)} bits` : "");
+        },
+        picture() { return {...layout(Math.max(260, scroll.clientWidth - 4)), paint}; },
+        legend: () => heed.legend(heed.state.scale === "one" ? "weight" : "weight, from 0 to the largest of each head", 0, 1, (t) => heed.color(t)),
+        table() {
+            const head = ["stack", "layer", "head", "entropy", "distance", "special", "previous", "diagonal"];
+            const rows = collect().map(({b, h, of}) => [b.stack, b.layer + 1, h + 1, ...head.slice(3).map((n) => Number(of[n].toFixed(4)))]);
+            return {caption: "What each head does: means over the queries", head, rows, all: () => [head, ...rows]};
+        },
+    });
+})();

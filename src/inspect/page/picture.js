@@ -1,0 +1,191 @@
+/* picture.js -- the Picture view: where one query looks, laid over the picture; all heads beside. A click on a patch, on [CLS] or
+ * on a word of a caption chooses the query. The grid need not be square; a mass threshold keeps the strongest patches alone. */
+"use strict";
+(() => {
+    let canvas, strip, scroll, tools, chips, l;
+    const pictures = new Map();
+
+    /* The layers of a record whose keys are patches. */
+    const gridded = (r) => r.blocks.filter((b) => b.keys.grid);
+    const able = () => { const b = heed.block(); return Boolean(b && b.keys.grid); };
+    const photo = () => {
+        const p = heed.record().picture;
+        if (!p) return null;
+        if (!pictures.has(p.id)) {
+            const image = new Image();
+            image.onload = heed.redraw;
+            image.src = "data:image/png;base64," + heed.id(p.id).textContent.trim();
+            pictures.set(p.id, image);
+        }
+        const image = pictures.get(p.id);
+        return image.complete && image.naturalWidth ? image : null;
+    };
+    const rollouts = () => heed.record().maps.filter((m) => m.keys === heed.block().keys && m.queries === heed.block().queries && (m.head < 0 || m.head === heed.state.head) && (m.layer < 0 || m.layer === heed.block().layer));
+    /* What is laid over: the head that is chosen, or a map of the record. */
+    const source = () => {
+        const named = rollouts().find((m) => m.name === heed.state.over);
+        return named ? {m: heed.mapValues(named), name: named.name} : {m: heed.matrix(), name: heed.headName(heed.state.head)};
+    };
+    /* The weights of the patches for a query; those beyond the mass threshold are NaN. */
+    const patches = (m, query) => {
+        const g = heed.block().keys.grid, n = g.rows * g.cols, out = new Float32Array(n);
+        for (let i = 0; i < n; i++) out[i] = m.at(query, g.first + i);
+        if (heed.state.keep >= 100) return out;
+        const order = [...out.keys()].sort((a, b) => out[b] - out[a]), total = out.reduce((a, w) => a + Math.max(0, w), 0);
+        let left = (total * heed.state.keep) / 100, i = 0;
+        while (i < n && left > 0) left -= Math.max(0, out[order[i++]]);
+        for (; i < n; i++) out[order[i]] = NaN;
+        return out;
+    };
+    const query = () => heed.selected().query;
+    const layout = () => {
+        const g = heed.block().keys.grid, p = heed.record().picture, ratio = p ? p.height / p.width : g.rows / g.cols;
+        const width = Math.max(200, Math.min(620, scroll.clientWidth - 4, 620 / ratio));
+        l = {g, width: Math.round(width), height: Math.round(width * ratio)};
+        return l;
+    };
+    const overlay = (pen, m, at, box, top) => {
+        const w = patches(m, at), g = l.g, image = photo(), strength = heed.state.strength / 100;
+        if (image) pen.image(image, box.x, box.y, box.w, box.h, {smooth: image.naturalWidth > box.w});
+        else pen.rect(box.x, box.y, box.w, box.h, {fill: heed.css(heed.theme.empty)});
+        const layer = heed.bitmap(g.rows, g.cols, (r, c) => {
+            const v = w[r * g.cols + c];
+            if (v !== v) return [...heed.theme.surface, image ? 200 : 255];
+            return [...(m.min < 0 ? heed.signed(v / top) : heed.color(v / top)), image ? Math.round(255 * strength) : 255];
+        });
+        pen.image(layer, box.x, box.y, box.w, box.h, {smooth: heed.state.smooth});
+    };
+    const topOf = (m, at) => {
+        if (heed.state.scale === "one" && m.min >= 0) return 1;
+        const g = l.g;
+        let top = 0;
+        for (let i = 0; i < g.rows * g.cols; i++) top = Math.max(top, Math.abs(m.at(at, g.first + i)) || 0);
+        return top || 1;
+    };
+    const cell = (axis, i) => {
+        if (axis !== heed.block().keys || !l.g || i < l.g.first || i >= l.g.first + l.g.rows * l.g.cols) return null;
+        const j = i - l.g.first;
+        return {x: ((j % l.g.cols) * l.width) / l.g.cols, y: (Math.floor(j / l.g.cols) * l.height) / l.g.rows, w: l.width / l.g.cols, h: l.height / l.g.rows};
+    };
+    const paint = (pen) => {
+        const s = heed.selected(), src = source();
+        overlay(pen, src.m, s.query, {x: 0, y: 0, w: l.width, h: l.height}, topOf(src.m, s.query));
+        const from = cell(heed.block().queries, s.query), to = s.key >= 0 ? cell(heed.block().keys, s.key) : null;
+        if (from) {
+            pen.rect(from.x, from.y, from.w, from.h, {stroke: "#fff", width: 5});
+            pen.rect(from.x, from.y, from.w, from.h, {stroke: "#b4004e", width: 3});
+        }
+        if (to) pen.rect(to.x, to.y, to.w, to.h, {stroke: "#000", width: 3, dash: [4, 3]});
+        pen.rect(0.5, 0.5, l.width - 1, l.height - 1, {stroke: heed.theme.line});
+    };
+    const under = (x, y) => {
+        const c = Math.floor((x / l.width) * l.g.cols), r = Math.floor((y / l.height) * l.g.rows);
+        return r < 0 || c < 0 || r >= l.g.rows || c >= l.g.cols ? -1 : l.g.first + r * l.g.cols + c;
+    };
+
+    /* ---- the small ones ---- */
+
+    const panels = () => {
+        const b = heed.block(), out = b.heads.map((h) => ({name: `head ${h + 1}`, m: () => heed.weights(b, h), on: heed.state.over === "" && heed.state.head === h, act: {head: h, over: ""}}));
+        if (b.heads.length > 1)
+            for (const how of ["mean", "max"]) out.push({name: how + " of heads", m: () => heed.weights(b, how), on: heed.state.over === "" && heed.state.head === how, act: {head: how, over: ""}});
+        for (const m of rollouts()) out.push({name: m.name, m: () => heed.mapValues(m), on: heed.state.over === m.name, act: {over: m.name}});
+        return out;
+    };
+    const drawStrip = () => {
+        const side = 92, high = Math.round((side * l.height) / l.width), focused = [...strip.children].indexOf(document.activeElement);
+        strip.replaceChildren(...panels().map((p) => {
+            const small = heed.el("canvas", {"aria-hidden": "true"}), m = p.m();
+            heed.paint(small, side, high, (pen) => overlay(pen, m, query(), {x: 0, y: 0, w: side, h: high}, topOf(m, query())));
+            return heed.el("button", {type: "button", class: "thumb", "aria-pressed": String(p.on), onclick: () => heed.update(p.act)}, small, heed.el("span", {text: p.name}));
+        }));
+        if (focused >= 0 && strip.children[focused]) strip.children[focused].focus();
+    };
+    /* Queries that are no patches: [CLS], words of a caption. */
+    const drawChips = () => {
+        const a = heed.block().queries, free = a.order.filter((i) => !a.grid || i < a.grid.first || i >= a.grid.first + a.grid.rows * a.grid.cols).slice(0, 400);
+        const focused = [...chips.children].indexOf(document.activeElement);
+        chips.hidden = !free.length;
+        chips.replaceChildren(...free.map((i) => heed.el("button", {
+            type: "button", class: "chip", "aria-pressed": String(query() === i), dir: "auto", title: heed.predicts(heed.block(), i) || heed.show(a.labels[i]).slice(0, 2000),
+            text: heed.token(a, i, 20), onclick: () => heed.lock(i), onpointerenter: () => heed.preview({query: i}), onpointerleave: () => heed.preview(null),
+        })));
+        if (focused >= 0 && chips.children[focused]) chips.children[focused].focus();
+    };
+    const moves = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
+
+    heed.view({
+        id: "picture",
+        title: "Picture",
+        help: "where a patch, [CLS] or a caption's word looks, over the picture",
+        uses: ["layer", "head", "scale", "side"],
+        state: {over: "", keep: 100, strength: 65, smooth: false},
+        available: (data) => data.records.some((r) => gridded(r).length),
+        open(room) {
+            canvas = heed.canvas("attention over the picture", {
+                move(x, y, e) {
+                    const i = under(x, y), b = heed.block();
+                    if (i < 0) return heed.preview(null);
+                    if (b.queries === b.keys) heed.preview({query: i});
+                    heed.tip([`${heed.token(b.keys, i)}: ${heed.weight(source().m.at(query(), i))}`], e);
+                },
+                click(x, y) {
+                    const i = under(x, y), b = heed.block();
+                    if (i >= 0) heed.lock(b.queries === b.keys ? i : query(), b.queries === b.keys ? -1 : i);
+                },
+                leave: () => heed.preview(null),
+            });
+            tools = [
+                heed.bind("keep", "Keep the top", {range: [5, 100, 5], say: (v) => (v >= 100 ? "all" : `${v} % of the mass`)}),
+                heed.bind("strength", "Strength", {range: [0, 100, 5], say: (v) => v + " %"}),
+                heed.bind("smooth", "Smooth", {check: true}),
+            ];
+            chips = heed.el("div", {class: "chips", role: "group", "aria-label": "queries that are no patches"});
+            strip = heed.el("div", {class: "thumbs", role: "group", "aria-label": "heads and maps"});
+            scroll = heed.el("div", {}, heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), chips, canvas, strip);
+            room.append(scroll, heed.el("p", {class: "lead", id: "no-picture", text: "The keys of this layer are no patches: choose another attention above."}));
+        },
+        draw() {
+            tools.forEach((t) => t.sync());
+            scroll.hidden = !able();
+            heed.id("no-picture").hidden = able();
+            if (!able()) return;
+            layout();
+            canvas.setAttribute("aria-label", this.caption());
+            heed.paint(canvas, l.width, l.height, paint);
+            drawChips();
+            drawStrip();
+        },
+        keys(e) {
+            const by = moves[e.key], b = heed.block();
+            if (!by || !able() || !b.queries.grid || (e.target.closest && e.target.closest("#tabs"))) return false;
+            const g = b.queries.grid, j = query() - g.first, last = g.rows * g.cols;
+            if (j < 0 || j >= last) { heed.lock(g.first); return true; }
+            const r = Math.max(0, Math.min(g.rows - 1, Math.floor(j / g.cols) + by[0])), c = Math.max(0, Math.min(g.cols - 1, (j % g.cols) + by[1]));
+            if (by[0] < 0 && Math.floor(j / g.cols) === 0 && g.first) heed.lock(g.first - 1);
+            else heed.lock(g.first + r * g.cols + c);
+            return true;
+        },
+        caption() {
+            if (!able()) return "no patches here";
+            const b = heed.block(), kept = heed.state.keep < 100 ? `, the top ${heed.state.keep} % of the mass` : "";
+            return `layer ${b.layer + 1}, ${source().name}${kept}: where ${heed.quote(b.queries, query())} (${query()}) looks`;
+        },
+        picture() { if (!able()) return {width: 10, height: 10, paint() {}}; layout(); return {...l, paint}; },
+        legend() {
+            if (!able()) return null;
+            layout();
+            const m = source().m, top = topOf(m, query());
+            return m.min < 0 ? heed.legend("value: blue below 0, orange above", -top, top, (t) => heed.signed(2 * t - 1)) : heed.legend(`share of the attention of ${heed.quote(heed.block().queries, query())}`, 0, top, (t) => heed.color(t));
+        },
+        table() {
+            if (!able()) return {caption: "no patches here", head: [], rows: []};
+            const w = patches(source().m, query()), g = heed.block().keys.grid, row = (r) => Array.from(w.subarray(r * g.cols, (r + 1) * g.cols), (x) => (x === x ? heed.weight(x) : "below"));
+            return {
+                caption: this.caption(), head: ["row", ...Array.from({length: g.cols}, (_, c) => `column ${c}`)], rows: Array.from({length: g.rows}, (_, r) => [r, ...row(r)]),
+                label: (r, c) => `patch row ${r} column ${c - 1}: ${row(r)[c - 1]}`,
+                all: () => [["query", "query_token", "row", "column", "weight"], ...Array.from(w, (x, i) => [query(), heed.block().queries.labels[query()], Math.floor(i / g.cols), i % g.cols, x])],
+            };
+        },
+    });
+})();

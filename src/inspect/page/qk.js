@@ -1,0 +1,137 @@
+/* qk.js -- the Q.K view: one query against one key, unit by unit, then the scale, the mask and the softmax over the row.
+ * It computes from the halves of q and k that the page keeps, and says how near it comes to the model's own weight. */
+"use strict";
+(() => {
+    let canvas, bars, scroll, flow, head, parts;
+    const unit = 30, label = 62;
+
+    const able = () => { const b = heed.block(); return Boolean(b && b.qk); };
+    const choose = () => {
+        const b = heed.block(), s = heed.selected();
+        const h = typeof heed.state.head === "number" ? heed.state.head : b.heads[0], m = heed.weights(b, h), row = m.data.subarray(s.query * m.cols, (s.query + 1) * m.cols);
+        let key = s.key;
+        if (key < 0) key = row.reduce((best, w, k) => (w > row[best] ? k : best), 0);
+        return {b, h, m, query: s.query, key};
+    };
+    /* The row as the page computes it: dot products, scores, weights. */
+    const compute = (c) => {
+        const q = heed.vectors(c.b, c.h, "q"), k = heed.vectors(c.b, c.h, "k"), e = c.b.width, beta = c.b.beta || 1 / Math.sqrt(e), n = k.rows;
+        const dots = new Float64Array(n), scores = new Float64Array(n), weights = new Float64Array(n);
+        let top = -Infinity, sum = 0;
+        for (let j = 0; j < n; j++) {
+            for (let i = 0; i < e; i++) dots[j] += q.data[c.query * e + i] * k.data[j * e + i];
+            scores[j] = heed.masked(c.b, c.query, j) ? -Infinity : beta * dots[j];
+            top = Math.max(top, scores[j]);
+        }
+        for (let j = 0; j < n; j++) sum += weights[j] = scores[j] === -Infinity ? 0 : c.b.hard ? Number(scores[j] === top) : Math.exp(scores[j] - top);
+        for (let j = 0; j < n; j++) weights[j] /= sum || 1;
+        const units = Array.from({length: e}, (_, i) => [q.data[c.query * e + i], k.data[c.key * e + i]]);
+        return {...c, e, beta, dots, scores, weights, units, sum, top};
+    };
+    const paint = (pen, p, width) => {
+        const per = Math.max(1, Math.floor((width - label - 8) / unit)), big = Math.max(1e-9, ...p.units.flat().map(Math.abs)), most = Math.max(1e-9, ...p.units.map(([a, b]) => Math.abs(a * b)));
+        for (let from = 0, y = 4; from < p.e; from += per, y += 3 * 24 + 34) {
+            ["q", "k", "q × k"].forEach((name, r) => pen.text(name, label - 8, y + 30 + r * 24, {size: 12, align: "right", color: heed.theme.muted}));
+            for (let i = from; i < Math.min(p.e, from + per); i++) {
+                const x = label + (i - from) * unit, [a, b] = p.units[i];
+                pen.text(String(i), x + unit / 2, y + 9, {size: 10, align: "center", color: heed.theme.muted});
+                [[a, big], [b, big], [a * b, most]].forEach(([v, full], r) => {
+                    const color = heed.signed(v / full);
+                    pen.rect(x, y + 19 + r * 24, unit - 1, 23, {fill: heed.css(color)});
+                    pen.text(short(v), x + unit / 2, y + 31 + r * 24, {size: 10, align: "center", color: heed.ink(color)});
+                });
+            }
+        }
+    };
+    const short = (v) => (Math.abs(v) < 10 ? v.toFixed(1) : v.toFixed(0)).replace("-", "−");
+    const heightOf = (p, width) => Math.ceil(p.e / Math.max(1, Math.floor((width - label - 8) / unit))) * (3 * 24 + 34);
+    /* A line per key: its dot product, score and weight. */
+    const rowHeight = 20;
+    const paintKeys = (pen, p, width) => {
+        const cols = heed.visible(p.b.keys), far = Math.max(1e-9, ...p.dots.map(Math.abs)), name = Math.min(150, width * 0.3), a = name + 40, span = (width - a - 150) / 2;
+        ["q·k", "weight"].forEach((text, i) => pen.text(text, a + i * (span + 75) + 4, 10, {size: 11, color: heed.theme.muted}));
+        cols.forEach((k, j) => {
+            const y = 20 + j * rowHeight, mine = k === p.key, dot = p.dots[k] / far, hidden = p.scores[k] === -Infinity;
+            if (mine) pen.rect(0, y, width, rowHeight, {fill: heed.theme.accent, alpha: 0.13});
+            pen.text(String(k), 4, y + rowHeight / 2, {size: 10, color: heed.theme.muted});
+            pen.text(heed.token(p.b.keys, k), 34, y + rowHeight / 2, {size: 13, weight: mine ? 700 : 400, width: name});
+            const mid = a + span / 2, c = heed.css(heed.signed(dot));
+            pen.rect(dot < 0 ? mid + (dot * span) / 2 : mid, y + 4, Math.max(1, (Math.abs(dot) * span) / 2), rowHeight - 8, {fill: c, stroke: heed.theme.line, width: 0.5});
+            pen.text(hidden ? "masked" : heed.number(p.dots[k], 2), a + span + 66, y + rowHeight / 2, {size: 11, align: "right", color: heed.theme.muted});
+            pen.rect(a + span + 75, y + 4, p.weights[k] * span, rowHeight - 8, {fill: heed.css(heed.color(0.35 + 0.65 * p.weights[k])), stroke: heed.theme.line, width: 0.5});
+            pen.text(heed.weight(p.weights[k]), width - 6, y + rowHeight / 2, {size: 11, align: "right", color: heed.theme.muted});
+        });
+    };
+    const stage = (title, value, note) => heed.el("li", {}, heed.el("span", {class: "muted small", text: title}), heed.el("strong", {text: value}), heed.el("span", {class: "muted small", text: note}));
+    const drawFlow = (p) => {
+        const own = p.m.at(p.query, p.key), off = Math.abs(own - p.weights[p.key]), masked = p.scores[p.key] === -Infinity;
+        flow.replaceChildren(
+            stage("sum over the units", heed.number(p.dots[p.key], 3), "q·k"),
+            stage("scale", heed.number(p.beta * p.dots[p.key], 3), `times β = ${heed.number(p.beta, 4)}`),
+            stage("mask", masked ? "−∞" : heed.number(p.scores[p.key], 3), masked ? "this key may not be seen" : "allowed"),
+            stage(p.b.hard ? "hard selection" : "softmax", heed.weight(p.weights[p.key]), p.b.hard ? "1 at the largest score of the row" : `e^score over the row's sum`),
+            stage("the model's own", heed.weight(own), off < 0.01 ? "agrees" : "differs: a bias or another rule takes part here"));
+    };
+    const widthNow = () => Math.max(280, scroll.clientWidth - 4);
+    const now = () => compute(choose());
+
+    heed.view({
+        id: "qk",
+        title: "Q·K",
+        help: "one query against one key, unit by unit, then scale, mask and softmax",
+        uses: ["layer", "head", "special", "side"],
+        available: (data) => data.records.some((r) => r.blocks.some((b) => b.qk)),
+        open(room) {
+            head = heed.el("p", {class: "lead", dir: "auto"});
+            flow = heed.el("ol", {class: "flow"});
+            canvas = heed.canvas("q, k and their product, unit by unit");
+            bars = heed.canvas("dot product and weight of every key of the row", {
+                move(x, y, e) { const k = heed.visible(heed.block().keys)[Math.floor((y - 20) / rowHeight)]; heed.tip(k !== undefined && able() && heed.show(heed.block().keys.labels[k]), e); },
+                click(x, y) { const k = heed.visible(heed.block().keys)[Math.floor((y - 20) / rowHeight)]; if (k !== undefined) heed.lock(heed.selected().query, k); },
+            });
+            scroll = heed.el("div", {class: "scroll"}, canvas);
+            parts = heed.el("div", {}, scroll, flow, heed.el("h3", {text: "The whole row: click a key"}), heed.el("div", {class: "scroll"}, bars));
+            room.append(head, parts);
+        },
+        draw() {
+            parts.hidden = !able();
+            if (!able()) {
+                head.textContent = "q and k of this layer are not in the page: it was written without them, or its attention is no product of q and k.";
+                return;
+            }
+            const p = now(), width = widthNow(), fused = typeof heed.state.head !== "number";
+            head.textContent = `${heed.quote(p.b.queries, p.query)} (query ${p.query}) asks ${heed.quote(p.b.keys, p.key)} (key ${p.key})` + (fused ? `; head ${p.h + 1}, because a ${heed.headName(heed.state.head)} has no q and k` : "");
+            heed.paint(canvas, width, heightOf(p, width), (pen) => paint(pen, p, width));
+            heed.paint(bars, width, 26 + heed.visible(p.b.keys).length * rowHeight, (pen) => paintKeys(pen, p, width));
+            canvas.setAttribute("aria-label", this.caption());
+            drawFlow(p);
+        },
+        caption() {
+            if (!able()) return "no q and k here";
+            const p = now();
+            return `layer ${p.b.layer + 1}, head ${p.h + 1}: q of ${heed.quote(p.b.queries, p.query)} · k of ${heed.quote(p.b.keys, p.key)} = ${heed.number(p.dots[p.key], 3)}, weight ${heed.weight(p.weights[p.key])}`;
+        },
+        picture() {
+            const width = widthNow(), p = able() ? now() : null, first = p ? heightOf(p, width) : 0;
+            return {
+                width, height: p ? first + 36 + heed.visible(p.b.keys).length * rowHeight : 40,
+                paint(pen) {
+                    if (!p) return;
+                    paint(pen, p, width);
+                    const shifted = Object.create(pen);
+                    for (const name of ["rect", "image", "cells"]) shifted[name] = (x, y, ...rest) => pen[name](x, y + first + 10, ...rest);
+                    shifted.text = (text, x, y, o) => pen.text(text, x, y + first + 10, o);
+                    paintKeys(shifted, p, width);
+                },
+            };
+        },
+        legend: () => heed.legend("value: blue below 0, orange above", -1, 1, (t) => heed.signed(2 * t - 1)),
+        table() {
+            if (!able()) return {caption: "no q and k here", head: [], rows: []};
+            const p = now(), head = ["key", "key_token", "qk", "score", "weight"];
+            const rows = heed.visible(p.b.keys).map((k) => [k, heed.show(p.b.keys.labels[k]), heed.number(p.dots[k]), p.scores[k] === -Infinity ? "masked" : heed.number(p.scores[k]), heed.weight(p.weights[k])]);
+            const exact = () => [["query", "query_token", ...head], ...heed.visible(p.b.keys).map((k) => [p.query, p.b.queries.labels[p.query], k, p.b.keys.labels[k], p.dots[k], p.scores[k] === -Infinity ? "-inf" : p.scores[k], p.weights[k]])];
+            return {caption: this.caption(), head, rows, all: exact};
+        },
+    });
+})();

@@ -1,0 +1,118 @@
+/* Attention rollout. Abnar & Zuidema 2020, sec. 4: layers multiplied, half of each the identity. */
+#include "core/core.h"
+
+#include <heed/inspect.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    double value;
+    int at;
+} item;
+
+typedef struct {
+    const heed_rollout_args *args;
+    int tokens;
+    double *layer, *so_far, *product; /* (T,T) each */
+    item *items;                      /* (T) */
+} work;
+
+/* ---- one row of one layer ---- */
+
+static void fuse_row(const work *w, const heed_real *weights, int row, double *out) {
+    size_t n = (size_t)w->tokens;
+    memset(out, 0, n * sizeof *out);
+    for (int h = 0; h < w->args->heads; h++) {
+        const heed_real *x = weights + ((size_t)h * n + (size_t)row) * n;
+        for (size_t i = 0; i < n; i++)
+            out[i] =
+                w->args->max ? fmax(out[i], (double)x[i]) : out[i] + (double)x[i] / w->args->heads;
+    }
+}
+
+/* Of equal ones the last goes first. */
+static int by_weakness(const void *a, const void *b) {
+    const item *x = a, *y = b;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    return (x->at < y->at) - (x->at > y->at);
+}
+
+/* Row by row, so that none is emptied: the strongest weight always stays. */
+static void discard_weakest(const work *w, double *row) {
+    int dropped = (int)floor(w->args->discard * w->tokens + 1e-9);
+    if (dropped == 0) return;
+    for (int i = 0; i < w->tokens; i++) w->items[i] = (item){row[i], i};
+    qsort(w->items, (size_t)w->tokens, sizeof *w->items, by_weakness);
+    for (int i = 0; i < dropped; i++) row[w->items[i].at] = 0;
+}
+
+/* (row / its sum + row of I) / 2; a row without weight is I's alone. */
+static void with_residual(const work *w, double *row, int self) {
+    double sum = 0;
+    for (int i = 0; i < w->tokens; i++) sum += row[i];
+    for (int i = 0; i < w->tokens; i++) row[i] = sum > 0 ? row[i] / sum / 2 : 0;
+    row[self] += sum > 0 ? 0.5 : 1;
+}
+
+/* ---- the product ---- */
+
+/* so_far = layer so_far */
+static void multiply(work *w) {
+    size_t n = (size_t)w->tokens;
+    memset(w->product, 0, n * n * sizeof *w->product);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) {
+            double share = w->layer[i * n + k];
+            const double *from = w->so_far + k * n;
+            double *to = w->product + i * n;
+            for (size_t j = 0; share > 0 && j < n; j++) to[j] += share * from[j];
+        }
+    double *swap = w->so_far;
+    w->so_far = w->product;
+    w->product = swap;
+}
+
+static void roll(work *w) {
+    size_t n = (size_t)w->tokens;
+    for (size_t i = 0; i < n; i++) w->so_far[i * n + i] = 1;
+    for (int l = 0; l < w->args->layers; l++) {
+        for (int i = 0; i < w->tokens; i++) {
+            double *row = w->layer + (size_t)i * n;
+            fuse_row(w, w->args->weights[l], i, row);
+            discard_weakest(w, row);
+            with_residual(w, row, i);
+        }
+        multiply(w);
+    }
+}
+
+static bool check(heed_ctx *c, const heed_rollout_args *a) {
+    bool full = a && a->layers > 0 && a->heads > 0 && a->tokens > 0 && a->weights;
+    for (int l = 0; full && l < a->layers; l++) full = a->weights[l] != NULL;
+    if (!full)
+        return heed_fail(c, HEED_USAGE,
+                         "rollout: expected the weights of one layer or more, each of one head and "
+                         "one token or more");
+    if (!(a->discard >= 0 && a->discard < 1))
+        return heed_fail(c, HEED_USAGE,
+                         "rollout: the share to discard: expected at least 0 and less than 1, "
+                         "found %g",
+                         a->discard);
+    return true;
+}
+
+bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *out) {
+    if (heed__stopped(c) || !out || !check(c, a)) return false;
+    size_t n = (size_t)a->tokens, square = n * n;
+    double *room = heed__alloc_array(c, 3 * n, n * sizeof *room);
+    work w = {a, a->tokens, room, room + square, room + 2 * square, NULL};
+    w.items = heed__alloc_array(c, n, sizeof *w.items);
+    bool ok = room && w.items;
+    if (ok) roll(&w);
+    for (size_t i = 0; ok && i < square; i++) out[i] = (heed_real)w.so_far[i];
+    heed__free(room);
+    heed__free(w.items);
+    return ok;
+}

@@ -1,0 +1,201 @@
+/* One array of NumPy's: magic, version, a Python dictionary, elements. numpy.lib.format. */
+#include "io/npy_read.h"
+#include "core/core.h"
+#include "io/npz.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <utf8proc.h>
+
+/* ---- the dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } ---- */
+
+typedef struct {
+    const char *at, *end;
+} scanner;
+
+static void skip(scanner *s) {
+    while (s->at < s->end && strchr(" \t\r\n", *s->at)) s->at++;
+}
+
+static bool take(scanner *s, const char *word) {
+    size_t n = strlen(word);
+    skip(s);
+    if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n) != 0) return false;
+    s->at += n;
+    return true;
+}
+
+static bool quoted(scanner *s, char *out, size_t room) {
+    skip(s);
+    if (s->at >= s->end || (*s->at != '\'' && *s->at != '"')) return false;
+    char mark = *s->at++;
+    size_t n = 0;
+    while (s->at < s->end && *s->at != mark && n + 1 < room) out[n++] = *s->at++;
+    out[n] = 0;
+    return s->at < s->end && *s->at++ == mark;
+}
+
+static bool whole(scanner *s, int64_t *value) {
+    enum { DIGITS = 15 };
+    int digits = 0;
+    skip(s);
+    for (*value = 0; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++) {
+        if (++digits > DIGITS) return false;
+        *value = *value * 10 + (*s->at - '0');
+    }
+    return digits > 0;
+}
+
+static bool shape(scanner *s, heed__npy *a) {
+    if (!take(s, "(")) return false;
+    for (a->dims = 0; !take(s, ")"); a->dims++) {
+        if (a->dims == HEED__NPY_DIMS || !whole(s, &a->shape[a->dims])) return false;
+        take(s, ",");
+    }
+    return true;
+}
+
+/* "<f4": byte order, kind, bytes; of text characters. */
+static bool type(const char *descr, heed__npy *a) {
+    static const struct {
+        char kind;
+        int sizes;
+    } known[] = {{'f', 2 | 4 | 8}, {'i', 1 | 2 | 4 | 8}, {'u', 1 | 2 | 4 | 8}, {'b', 1}};
+    a->kind = '?';
+    if (strlen(descr) < 3 || !strchr("<|=>", descr[0])) return descr[0] == '[' || descr[0] == '|';
+    int n = 0;
+    for (const char *p = descr + 2; *p >= '0' && *p <= '9' && n < 1 << 20; p++)
+        n = n * 10 + (*p - '0');
+    a->size = n;
+    if (descr[0] == '>') return true;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].kind == descr[1] && (n & (n - 1)) == 0 && n & known[i].sizes)
+            a->kind = known[i].kind;
+    if (descr[1] == 'U' || descr[1] == 'S') {
+        a->kind = descr[1];
+        a->size = descr[1] == 'U' ? 4 * n : n;
+    }
+    return true;
+}
+
+static bool dictionary(scanner *s, heed__npy *a) {
+    char key[20], descr[24];
+    int found = 0;
+    if (!take(s, "{")) return false;
+    while (!take(s, "}")) {
+        bool ok = quoted(s, key, sizeof key) && take(s, ":");
+        if (ok && strcmp(key, "descr") == 0)
+            ok = quoted(s, descr, sizeof descr) && type(descr, a);
+        else if (ok && strcmp(key, "fortran_order") == 0)
+            ok = (a->fortran = take(s, "True")) || take(s, "False");
+        else
+            ok = ok && strcmp(key, "shape") == 0 && shape(s, a);
+        if (!ok || ++found > 3) return false;
+        take(s, ",");
+    }
+    return found == 3;
+}
+
+/* ---- the file ---- */
+
+static bool count(heed__npy *a, size_t left) {
+    a->count = 1;
+    for (int i = 0; i < a->dims; i++) {
+        if (a->shape[i] && a->count > ((size_t)1 << 40) / (size_t)a->shape[i]) return false;
+        a->count *= (size_t)a->shape[i];
+    }
+    return a->kind == '?' || !a->count || !a->size || a->count <= left / (size_t)a->size;
+}
+
+bool heed__npy_parse(heed_ctx *c, const char *path, const unsigned char *bytes, size_t n,
+                     heed__npy *a) {
+    char quote[HEED__QUOTE];
+    heed__quote(quote, a->name, strlen(a->name));
+    if (n < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
+        return heed_fail(c, HEED_DATA, "array %s is damaged: %s: expected NumPy's magic", quote,
+                         path);
+    size_t wide = bytes[6] >= 2 ? 4 : 2, size = 0;
+    for (size_t i = 0; i < wide && 8 + i < n; i++) size |= (size_t)bytes[8 + i] << 8 * i;
+    if (size > n || 8 + wide + size > n)
+        return heed_fail(c, HEED_DATA, "array %s is damaged: %s: its header has no end", quote,
+                         path);
+    const char *head = (const char *)bytes + 8 + wide;
+    scanner s = {head, head + size};
+    a->data = bytes + 8 + wide + size;
+    if (!dictionary(&s, a))
+        return heed_fail(c, HEED_DATA, "array %s is damaged: %s: its header is no description",
+                         quote, path);
+    return count(a, n - 8 - wide - size) ||
+           heed_fail(c, HEED_DATA, "array %s is cut short: %s: %zu bytes are too few", quote, path,
+                     n);
+}
+
+/* ---- elements ---- */
+
+/* The place in memory of an index in C order. */
+static size_t place(const heed__npy *a, size_t index) {
+    if (!a->fortran) return index;
+    size_t at = 0, stride = a->count;
+    for (int i = a->dims - 1; i >= 0; i--) {
+        size_t n = (size_t)a->shape[i];
+        stride /= n;
+        at += index % n * stride;
+        index /= n;
+    }
+    return at;
+}
+
+static uint64_t little(const unsigned char *p, int n) {
+    uint64_t v = 0;
+    for (int i = 0; i < n; i++) v |= (uint64_t)p[i] << 8 * i;
+    return v;
+}
+
+static double real(uint64_t bits, int size) {
+    float narrow;
+    double wide;
+    uint32_t low = (uint32_t)bits;
+    if (size == 2) return heed__half((uint16_t)bits);
+    memcpy(&narrow, &low, sizeof narrow);
+    memcpy(&wide, &bits, sizeof wide);
+    return size == 4 ? (double)narrow : wide;
+}
+
+double heed__npy_number(const heed__npy *a, size_t index) {
+    uint64_t bits = little(a->data + place(a, index) * (size_t)a->size, a->size);
+    if (a->kind == 'f') return real(bits, a->size);
+    if (a->kind == 'i' && a->size < 8 && bits >> (8 * a->size - 1))
+        return (double)bits - ldexp(1, 8 * a->size);
+    return a->kind == 'i' ? (double)(int64_t)bits : (double)bits;
+}
+
+static bool put_char(heed_text *out, uint32_t code) {
+    utf8proc_uint8_t text[4];
+    if (code == 0) code = 0x2400;
+    if (!utf8proc_codepoint_valid((utf8proc_int32_t)code)) code = 0xFFFD;
+    utf8proc_ssize_t n = utf8proc_encode_char((utf8proc_int32_t)code, text);
+    return heed_text_put(out, (const char *)text, (size_t)n);
+}
+
+bool heed__npy_text(const heed__npy *a, size_t index, heed_text *out) {
+    int step = a->kind == 'U' ? 4 : 1, n = a->size;
+    const unsigned char *p = a->data + place(a, index) * (size_t)a->size;
+    while (n > 0 && little(p + n - step, step) == 0) n -= step;
+    bool ok = heed_text_put(out, "", 0);
+    for (int i = 0; ok && i < n; i += step) {
+        uint32_t code = (uint32_t)little(p + i, step);
+        ok = step == 4 || code == 0 ? put_char(out, code)
+                                    : heed_text_put(out, (const char *)p + i, 1);
+    }
+    return ok;
+}
+
+const char *heed__npy_shape(char text[HEED__SHAPE], const heed__npy *a) {
+    int used = snprintf(text, HEED__SHAPE, "(");
+    for (int i = 0; i < a->dims && used < HEED__SHAPE; i++)
+        used += snprintf(text + used, (size_t)(HEED__SHAPE - used), "%s%lld", i ? ", " : "",
+                         (long long)a->shape[i]);
+    if (used < HEED__SHAPE) snprintf(text + used, (size_t)(HEED__SHAPE - used), ")");
+    return text;
+}

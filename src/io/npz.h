@@ -1,0 +1,42 @@
+/* NumPy's files as they are read: one array (.npy), or a zip archive of them (.npz). */
+#ifndef HEED_NPZ_H
+#define HEED_NPZ_H
+
+#include "io/io.h"
+
+enum { HEED__NPY_DIMS = 6, HEED__NPY_NAME = 200 };
+typedef struct {
+    char name[HEED__NPY_NAME]; /* without .npy; cut where it is longer */
+    char kind; /* 'f' real, 'i' and 'u' whole, 'b' bool, 'U' and 'S' text, '?' other */
+    int size;  /* bytes of an element */
+    int dims;
+    int64_t shape[HEED__NPY_DIMS];
+    size_t count; /* of elements */
+    bool fortran; /* the first index runs fastest */
+    const unsigned char *data;
+} heed__npy;
+typedef struct {
+    size_t count, room;
+    heed__npy *arrays;
+    unsigned char *bytes; /* the file */
+    unsigned char **unpacked;
+    size_t unpacked_count, unpacked_room;
+} heed__npz;
+
+/* Reads the file. Arrays of kinds that are not known have the kind '?'. Everything is checked: the
+ * directory, sizes, check sums; little-endian alone. Free with heed__npz_free, also after a
+ * failure. */
+bool heed__npz_read(heed_ctx *c, const char *path, heed__npz *out);
+/* The same for n bytes at hand, which are taken (heed__free), also on failure. */
+bool heed__npz_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t n, heed__npz *out);
+void heed__npz_free(heed__npz *z);
+const heed__npy *heed__npz_find(const heed__npz *z, const char *name);
+/* The element at `index` in C order, of the kinds f, i, u and b. */
+double heed__npy_number(const heed__npy *a, size_t index);
+/* Of kind U or S, as UTF-8; NUL inside is shown as its picture, U+2400. Appended. */
+bool heed__npy_text(const heed__npy *a, size_t index, heed_text *out);
+/* "(2, 3, 4)" into text, which is returned. */
+enum { HEED__SHAPE = 160 };
+const char *heed__npy_shape(char text[HEED__SHAPE], const heed__npy *a);
+
+#endif

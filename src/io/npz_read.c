@@ -1,0 +1,184 @@
+/* A zip archive of arrays: stored or deflated members, no zip64. APPNOTE.TXT 6.3, sec. 4.3. */
+#include "core/core.h"
+#include "core/os.h"
+#include "io/npy_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+static const size_t FILE_LIMIT = (size_t)1 << 30, UNPACKED_LIMIT = (size_t)1 << 30;
+enum { END = 22, ENTRY = 46, LOCAL = 30, NAME_LIMIT = 4096 };
+
+typedef struct {
+    heed_ctx *c;
+    const char *path;
+    const unsigned char *bytes;
+    size_t n, unpacked;
+} archive;
+
+typedef struct {
+    const char *name;
+    size_t name_size;
+    int flags, method;
+    uint32_t crc;
+    size_t packed, size, offset;
+} member;
+
+static size_t number(const unsigned char *p, int n) {
+    size_t v = 0;
+    for (int i = 0; i < n; i++) v |= (size_t)p[i] << 8 * i;
+    return v;
+}
+
+static bool damaged(const archive *z, const char *why) {
+    return heed_fail(z->c, HEED_DATA, "%s is no NPZ file: %s", z->path, why);
+}
+
+/* The end of the directory: from the back, where a comment of the right length follows. */
+static const unsigned char *find_end(const archive *z) {
+    size_t back = z->n < 65535 + END ? z->n : 65535 + END;
+    for (size_t i = END; i <= back; i++) {
+        const unsigned char *p = z->bytes + z->n - i;
+        if (memcmp(p, "PK\5\6", 4) == 0 && number(p + 20, 2) == i - END) return p;
+    }
+    return NULL;
+}
+
+static bool read_entry(const archive *z, size_t *at, member *m) {
+    const unsigned char *p = z->bytes + *at;
+    if (*at + ENTRY > z->n || memcmp(p, "PK\1\2", 4) != 0)
+        return damaged(z, "its directory is damaged");
+    *m = (member){.flags = (int)number(p + 8, 2),
+                  .method = (int)number(p + 10, 2),
+                  .crc = (uint32_t)number(p + 16, 4),
+                  .packed = number(p + 20, 4),
+                  .size = number(p + 24, 4),
+                  .name = (const char *)p + ENTRY,
+                  .name_size = number(p + 28, 2),
+                  .offset = number(p + 42, 4)};
+    *at += ENTRY + m->name_size + number(p + 30, 2) + number(p + 32, 2);
+    return *at <= z->n || damaged(z, "its directory is damaged");
+}
+
+/* Where the bytes of a member begin; NULL: see c. */
+static const unsigned char *packed_bytes(const archive *z, const member *m) {
+    const unsigned char *p = z->bytes + m->offset;
+    if (m->packed == 0xFFFFFFFF || m->size == 0xFFFFFFFF)
+        damaged(z, "expected members under 4 GB, found zip64");
+    else if (m->flags & 1)
+        damaged(z, "expected plain members, found encrypted ones");
+    else if (m->offset + LOCAL > z->n || memcmp(p, "PK\3\4", 4) != 0)
+        damaged(z, "a member is not where its directory says");
+    else {
+        size_t start = m->offset + LOCAL + number(p + 26, 2) + number(p + 28, 2);
+        if (start <= z->n && m->packed <= z->n - start) return z->bytes + start;
+        damaged(z, "a member goes on after the file's end");
+    }
+    return NULL;
+}
+
+/* Raw deflate into `size` bytes, exactly. */
+static bool inflate_all(const unsigned char *from, size_t n, unsigned char *to, size_t size) {
+    z_stream s = {0};
+    if (inflateInit2(&s, -MAX_WBITS) != Z_OK) return false;
+    s.next_in = (z_const Bytef *)(uintptr_t)from;
+    s.avail_in = (uInt)n;
+    s.next_out = to;
+    s.avail_out = (uInt)size;
+    bool ok = inflate(&s, Z_FINISH) == Z_STREAM_END && s.avail_out == 0;
+    inflateEnd(&s);
+    return ok;
+}
+
+/* Deflate never grows more than 1032 times: what claims to is refused before memory is taken. */
+static unsigned char *unpack(archive *z, const member *m, const unsigned char *from,
+                             heed__npz *out) {
+    if (m->size / 1032 > m->packed + 16 || m->size > UNPACKED_LIMIT - z->unpacked) {
+        damaged(z, "expected at most 1 GB unpacked");
+        return NULL;
+    }
+    if (!heed__grow(z->c, &out->unpacked, &out->unpacked_room, out->unpacked_count + 1,
+                    sizeof *out->unpacked))
+        return NULL;
+    unsigned char *to = heed__alloc(z->c, m->size + 1);
+    if (!to) return NULL;
+    out->unpacked[out->unpacked_count++] = to;
+    z->unpacked += m->size;
+    if (inflate_all(from, m->packed, to, m->size)) return to;
+    damaged(z, "a member cannot be unpacked");
+    return NULL;
+}
+
+static bool add_array(archive *z, const member *m, const unsigned char *bytes, heed__npz *out) {
+    if (!heed__grow(z->c, &out->arrays, &out->room, out->count + 1, sizeof *out->arrays))
+        return false;
+    heed__npy a = {0};
+    size_t n = m->name_size - 4 < HEED__NPY_NAME - 1 ? m->name_size - 4 : HEED__NPY_NAME - 1;
+    memcpy(a.name, m->name, n);
+    if (heed__npz_find(out, a.name)) return damaged(z, "two arrays have one name");
+    if (!heed__npy_parse(z->c, z->path, bytes, m->size, &a)) return false;
+    out->arrays[out->count++] = a;
+    return true;
+}
+
+static bool read_member(archive *z, const member *m, heed__npz *out) {
+    bool array = m->name_size > 4 && m->name_size < NAME_LIMIT &&
+                 memcmp(m->name + m->name_size - 4, ".npy", 4) == 0 &&
+                 !memchr(m->name, 0, m->name_size);
+    if (!array) return true;
+    const unsigned char *bytes = packed_bytes(z, m);
+    if (!bytes) return false;
+    if (m->method == 8)
+        bytes = unpack(z, m, bytes, out);
+    else if (m->method != 0 || m->packed != m->size)
+        return damaged(z, "expected stored or deflated members");
+    if (!bytes) return false;
+    if (crc32_z(0, bytes, m->size) != m->crc) return damaged(z, "a check sum is wrong");
+    return add_array(z, m, bytes, out);
+}
+
+static bool read_archive(archive *z, heed__npz *out) {
+    const unsigned char *end = z->n >= END ? find_end(z) : NULL;
+    if (!end) return damaged(z, "it has no directory: is it whole?");
+    size_t entries = number(end + 10, 2), at = number(end + 16, 4);
+    if (at > z->n) return damaged(z, "its directory is damaged");
+    for (size_t i = 0; i < entries; i++) {
+        member m = {0};
+        if (!read_entry(z, &at, &m) || !read_member(z, &m, out)) return false;
+    }
+    return true;
+}
+
+bool heed__npz_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t n,
+                     heed__npz *out) {
+    archive z = {c, path, bytes, n, 0};
+    *out = (heed__npz){.bytes = bytes};
+    if (n < 6 || memcmp(bytes, "\x93NUMPY", 6) != 0) return read_archive(&z, out);
+    if (!heed__grow(c, &out->arrays, &out->room, 1, sizeof *out->arrays)) return false;
+    strcpy(out->arrays->name, "weights");
+    out->count = 1;
+    return heed__npy_parse(c, path, bytes, n, out->arrays);
+}
+
+bool heed__npz_read(heed_ctx *c, const char *path, heed__npz *out) {
+    size_t n;
+    *out = (heed__npz){0};
+    if (heed__stopped(c)) return false;
+    unsigned char *bytes = heed__os_read(c, path, FILE_LIMIT, &n);
+    return bytes && heed__npz_parse(c, path, bytes, n, out);
+}
+
+void heed__npz_free(heed__npz *z) {
+    for (size_t i = 0; i < z->unpacked_count; i++) heed__free(z->unpacked[i]);
+    heed__free(z->unpacked);
+    heed__free(z->arrays);
+    heed__free(z->bytes);
+    *z = (heed__npz){0};
+}
+
+const heed__npy *heed__npz_find(const heed__npz *z, const char *name) {
+    for (size_t i = 0; i < z->count; i++)
+        if (strcmp(z->arrays[i].name, name) == 0) return &z->arrays[i];
+    return NULL;
+}

@@ -1,0 +1,135 @@
+# heads and ablate: what heads do, and what is lost without them.
+facts >facts.txt
+train_mlm mlm
+status 0
+run heads mlm
+status 0
+quiet
+says "mlm, facts.txt, validation part: means over"
+says "layer 1, head 2"
+says "all alike"
+says "entropy"
+says "special"
+says "heed ablate tells what is lost without it"
+hides induction
+run heads mlm facts.txt --sort entropy --csv heads.csv --json
+status 0
+json heads.1.head
+json heads.0.path encoder.0.attn
+json heads.0.layer 0
+json alike.encoder.distance
+json data facts.txt
+holds test "$(head -1 heads.csv)" = "stack,layer,head,entropy,distance,first,self,previous,next,same,special"
+holds test "$(wc -l <heads.csv)" = 3
+run heads mlm --sort induction
+refuses 2 "--sort induction: heads of this model have no such measure"
+run heads mlm --csv none/heads.csv
+refuses 1 "none/heads.csv"
+run heads mlm none.txt
+refuses 3 "none.txt"
+run heads nowhere
+status 3
+
+cp mlm/model.safetensors before
+run ablate mlm --png harm.png
+status 0
+quiet
+says "nothing: as trained"
+says "layer 1, head 1"
+says "+- "
+says "accuracy"
+says "loss that is added without the head"
+says "Heads stand in for one another"
+says "wrote harm.png"
+holds test "$(head -c 4 harm.png | tail -c 3)" = PNG
+holds cmp -s mlm/model.safetensors before
+run ablate mlm --batches 1 --json
+status 0
+json batches 1
+json heads.1.harm
+json heads.0.accuracy
+run ablate mlm --json
+"$JSON" loss <out >loss
+# As heed eval has it: all parameters are as they were.
+run eval mlm --json
+json loss "$(cat loss)"
+
+train_gpt gpt
+run heads gpt --batches 1 --sort induction
+status 0
+says induction
+hides next
+run ablate gpt --batches 2
+status 0
+says "2 batches of 4"
+
+# A head without W_h, keys and values of their own widths, no biases.
+run train gpt facts.txt -o odd $SMALL --no-attn-out --no-bias --key-width 3 --value-width 8 --layers 2
+status 0
+run ablate odd --batches 1 --json
+status 0
+json heads.3.loss
+run train gpt facts.txt -o cells $SMALL --cell gru
+run heads cells
+refuses 2 "the model does not attend"
+run ablate cells
+refuses 2 "the model does not attend"
+
+# Pairs: self-attention of both sides, and cross; a recurrent decoder's.
+for i in 1 2 3 4 5 6 7 8; do
+    for w in abc bcd cde efg; do printf '%s%d\t%d%s\n' $w $i $i $w; done
+done >pairs.tsv
+TINY="--width 16 --block 8 --batch 8 --steps 6"
+run train seq2seq pairs.tsv -o pairs $TINY --heads 2 --layers 1
+run heads pairs --json
+status 0
+json heads.5.stack cross
+json alike.cross.diagonal
+run heads pairs
+says "cross layer 1, head 2"
+says "decoder all alike"
+run ablate pairs --json
+status 0
+json heads.5.harm
+for kind in additive dot scaled general; do
+    run train rnn pairs.tsv -o rnn-$kind $TINY --attention $kind
+    run ablate rnn-$kind --json
+    status 0
+    json heads.0.stack cross
+    json heads.0.harm
+done
+run heads rnn-dot
+status 0
+says diagonal
+run train rnn pairs.tsv -o plain $TINY --attention dot --no-bidirectional
+run ablate plain
+refuses 2 "found a plain dot product; hint: train with --key-width"
+
+# Pictures: patches hidden by what points to them.
+${CC:-cc} -std=c11 -O1 -o digits "$here/../../data/digits.c" -lz -lm
+./digits small --train 60 --test 20
+run train vit small -o vit --layers 1 --heads 2 --width 16 --patch 14 --batch 10 --steps 6
+status 0
+run heads vit
+status 0
+says "test part"
+says "distance"
+hides previous
+run ablate vit --patches --pictures 4
+status 0
+says "vit, small, test part: 4 pictures"
+says "1 of 4 patches hidden"
+says rollout
+says random
+run ablate vit --patches --pictures 2 --share 0.5 --json
+status 0
+json hidden 2
+json by.rollout.more_95
+json by.random.fall
+run train vit small -o mean --layers 1 --heads 2 --width 16 --patch 14 --batch 10 --steps 6 --pool mean
+run ablate mean --patches --pictures 2
+status 0
+run ablate mlm --patches
+refuses 2 "--patches is of pictures"
+run ablate vit --patches --png x.png
+refuses 2 "--png draws heads"

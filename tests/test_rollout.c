@@ -1,0 +1,81 @@
+/* Attention rollout against its formula in NumPy. */
+#include "golden/rollout.h"
+#include "values.h"
+
+enum { LAYERS = 3, HEADS = 2, TOKENS = 7, SQUARE = TOKENS * TOKENS };
+
+/* The weights of tests/golden/make_rollout.py. */
+static void fill(heed_real (*w)[HEADS * SQUARE], bool causal) {
+    for (int at = 0; at < LAYERS * HEADS * TOKENS; at++) {
+        int l = at / TOKENS / HEADS, h = at / TOKENS % HEADS, i = at % TOKENS;
+        double e[TOKENS], sum = 0;
+        for (int j = 0; j < TOKENS; j++) {
+            e[j] = exp(3 * sin(1.3 * l + 0.7 * h + 0.9 * i + 2.1 * j + 0.4 * i * j));
+            if (causal && j > i) e[j] = 0;
+            sum += e[j];
+        }
+        for (int j = 0; j < TOKENS; j++)
+            w[l][h * SQUARE + i * TOKENS + j] = (heed_real)(e[j] / sum);
+    }
+}
+
+static void roll(heed_ctx *c, heed_rollout_args a, bool causal, heed_real *out) {
+    static heed_real w[LAYERS][HEADS * SQUARE];
+    fill(w, causal);
+    a.layers = LAYERS;
+    a.heads = HEADS;
+    a.tokens = TOKENS;
+    a.weights = (const heed_real *const[]){w[0], w[1], w[2]};
+    CHECK(heed_rollout(c, &a, out));
+    for (int i = 0; i < TOKENS; i++) {
+        double sum = 0;
+        for (int j = 0; j < TOKENS; j++) sum += (double)out[i * TOKENS + j];
+        CHECK_CLOSE(sum, 1, 1e-6);
+    }
+}
+
+TEST(rollout_equals_the_formula) {
+    heed_ctx *c = heed_open(NULL);
+    heed_real r[SQUARE];
+    double tolerance = sizeof(heed_real) == 8 ? 1e-13 : 1e-6;
+    roll(c, (heed_rollout_args){0}, false, r);
+    check_array(__FILE__, __LINE__, "mean", r, tolerance, rollout_mean, SQUARE);
+    roll(c, (heed_rollout_args){.max = true}, false, r);
+    check_array(__FILE__, __LINE__, "max", r, tolerance, rollout_max, SQUARE);
+    roll(c, (heed_rollout_args){.discard = 0.3}, false, r);
+    check_array(__FILE__, __LINE__, "discard", r, tolerance, rollout_discard, SQUARE);
+    roll(c, (heed_rollout_args){0}, true, r);
+    check_array(__FILE__, __LINE__, "causal", r, tolerance, rollout_causal, SQUARE);
+    CLOSE(c);
+}
+
+/* However much is discarded, each row keeps its strongest weight and a sum of 1. */
+TEST(rollout_rows_survive_any_discard) {
+    heed_ctx *c = heed_open(NULL);
+    const heed_real w[] = {0, 1, 0, (heed_real)0.2, (heed_real)0.2, (heed_real)0.6, 0, 0, 0};
+    heed_real r[9];
+    heed_rollout_args a = {1, 1, 3, (const heed_real *const[]){w}, false, 0.99};
+    CHECK(heed_rollout(c, &a, r));
+    check_array(__FILE__, __LINE__, "r", r, 1e-6, (double[]){.5, .5, 0, 0, .5, .5, 0, 0, 1}, 9);
+    CLOSE(c);
+}
+
+TEST(rollout_refuses_sizes_that_are_none) {
+    heed_ctx *c = heed_open(NULL);
+    const heed_real w[] = {1};
+    heed_real r[1];
+    heed_rollout_args good = {1, 1, 1, (const heed_real *const[]){w}, false, 0}, bad = good;
+    CHECK(heed_rollout(c, &good, r));
+    bad.discard = 1;
+    CHECK(!heed_rollout(c, &bad, r));
+    CHECK_HAS(heed_why(c), "less than 1");
+    heed_clear(c);
+    bad = good;
+    bad.weights = (const heed_real *const[]){NULL};
+    CHECK(!heed_rollout(c, &bad, r));
+    heed_clear(c);
+    CHECK(!heed_rollout(c, NULL, r));
+    heed_clear(c);
+    CHECK(!heed_rollout(NULL, &good, r));
+    CLOSE(c);
+}

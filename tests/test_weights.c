@@ -1,0 +1,131 @@
+/* Weights from files: what this program wrote comes back; anybody's arrays are read, odd ones
+ * named. */
+#include "core/core.h"
+#include "core/os.h"
+#include "inspect/weights.h"
+#include "test.h"
+
+static heed_record *parse(heed_ctx *c, const char *json) {
+    size_t n = strlen(json);
+    unsigned char *bytes = heed__alloc(c, n + 1);
+    if (bytes) memcpy(bytes, json, n);
+    return heed__record_parse(c, "w.json", bytes, n);
+}
+
+static void refused(const char *json, const char *why) {
+    heed_ctx *c = heed_open(NULL);
+    CHECK(!parse(c, json));
+    CHECK(heed_state(c) == HEED_DATA);
+    CHECK_HAS(heed_why(c), why);
+    heed_clear(c);
+    CLOSE(c);
+}
+
+TEST(weights_of_json_are_layers_of_heads_with_labels) {
+    heed_ctx *c = heed_open(NULL);
+    heed_record *r = parse(c, "{\"tokens\":[\"[CLS]\",\"a\"],\"attention\":[[[[1,0],[0.5,0.5]]],"
+                              "[[[1,0],[0.25,0.75]]]],\"cross_attention\":[[0.25,0.25,0.5]],"
+                              "\"keys\":[\"x\",\"y\",\"z\"],\"ids\":[1,2]}");
+    CHECK(!r && heed_state(c) == HEED_DATA);
+    CHECK_HAS(heed_why(c), "keys has 3 labels, but array \"attention\" has 2 keys");
+    heed_clear(c);
+    r = parse(c, "{\"target\":[\"[CLS]\",\"a\"],\"source\":[\"x\",\"y\",\"z\"],"
+                 "\"dec\":[[[[1,0],[0.5,0.5]]],[[[1,0],[0.25,0.75]]]],\"cross\":[[0.25,0.25,0.5],"
+                 "[0,0,1]]}");
+    CHECK(r && r->block_count == 3);
+    if (r && r->block_count == 3) {
+        CHECK(r->blocks[1].stack == HEED_DECODER && r->blocks[1].layer == 1);
+        CHECK(r->blocks[2].stack == HEED_CROSS && r->blocks[2].layer == 0);
+        CHECK(r->blocks[0].queries == r->blocks[2].queries);
+        CHECK_TEXT(r->axes[r->blocks[2].keys].labels[2], "z");
+        CHECK(r->axes[0].special && r->axes[0].special[0] && !r->axes[0].special[1]);
+        CHECK(r->blocks[0].causal && !r->blocks[2].causal);
+        CHECK_CLOSE(r->blocks[1].weights[3], 0.75, 0);
+        CHECK(!r->note || !*r->note);
+    }
+    CLOSE(c);
+}
+
+TEST(weights_that_are_no_shares_are_kept_and_noted) {
+    heed_ctx *c = heed_open(NULL);
+    heed_record *r = parse(c, "[[1.5, 0.1], [0.5, 0.5]]");
+    CHECK(r != NULL);
+    if (r) {
+        CHECK_HAS(r->note, "1 of 4 values are not in [0, 1]");
+        CHECK_HAS(r->note, "1 of 2 rows do not sum to 1 (1.6 to 1.6)");
+        CHECK_CLOSE(r->blocks[0].weights[0], 1.5, 0);
+    }
+    CLOSE(c);
+}
+
+TEST(weights_that_are_none_are_refused) {
+    refused("[[1, 0], [1]]", "all of one length");
+    refused("{\"tokens\":[\"a\"]}", "no weights");
+    refused("{\"tokens\":[\"a\",\"b\",\"c\"],\"w\":[[1,0],[0,1]]}",
+            "tokens has 3 labels, but array \"w\" has 2 queries");
+    refused("{\"tokens\":[{}, 2],\"w\":[[1,0],[0,1]]}", "expected texts");
+    refused("{\"heed\":\"attention 1\",\"axes\":[{\"count\":2}],\"blocks\":[{\"heads\":[0],"
+            "\"queries\":0,\"keys\":1}]}",
+            "keys: expected 0 to 0, found 1");
+    refused("{\"heed\":\"attention 1\",\"axes\":[{\"count\":2}],\"blocks\":[{\"heads\":[0],"
+            "\"queries\":0,\"keys\":0,\"weights\":[[[1,0]]]}]}",
+            "expected the sizes 1, 2 and 2 of its axes, found (1, 1, 2)");
+    refused("{\"heed\":\"attention 1\",\"axes\":[{\"count\":4,\"grid\":{\"rows\":2,\"cols\":2,"
+            "\"first\":1}}]}",
+            "more patches");
+}
+
+TEST(weights_of_a_record_come_back_from_npz_and_json) {
+    heed_ctx *c = heed_open(NULL);
+    char path[160];
+    const char *const labels[] = {"a", "\"b\n"};
+    const heed_real w[8] = {1, 0, 0.5f, 0.5f, 0.25f, 0.75f, 0, 1};
+    const int heads[] = {1, 3};
+    heed_record_axis axis = {.name = "text", .count = 2, .labels = labels};
+    heed_record_block block = {.path = "encoder.1.attn",
+                               .layer = 1,
+                               .heads = 2,
+                               .head = heads,
+                               .weights = w,
+                               .scores = w,
+                               .beta = 0.5};
+    heed_record from = {.title = "t",
+                        .step = 7,
+                        .axis_count = 1,
+                        .axes = &axis,
+                        .block_count = 1,
+                        .blocks = &block};
+    snprintf(path, sizeof path, "%s/r.npz", test_folder());
+    CHECK(heed_record_npz(c, &from, path));
+    heed_text json = {.c = c};
+    CHECK(heed_record_json(&from, true, &json));
+    for (int i = 0; i < 2; i++) {
+        heed_record *r = i ? parse(c, json.s) : heed_record_read(c, path);
+        CHECK(r && r->block_count == 1 && r->step == 7);
+        if (!r || r->block_count != 1) continue;
+        CHECK(r->blocks[0].head[1] == 3 && r->blocks[0].layer == 1 && !r->blocks[0].q);
+        CHECK_CLOSE(r->blocks[0].weights[5], 0.75, 0);
+        CHECK_CLOSE(r->blocks[0].scores[6], 0, 0);
+        CHECK_TEXT(r->axes[0].labels[1], "\"b\n");
+    }
+    heed_text_free(&json);
+    CLOSE(c);
+}
+
+/* An NPZ made by NumPy: float16 in Fortran order, deflated, labels of <U. */
+TEST(weights_of_numpy_are_read_whatever_their_layout) {
+    heed_ctx *c = heed_open(NULL);
+    heed_record *r = heed_record_read(c, "tests/golden/weights.npz");
+    CHECK(r && r->block_count == 2);
+    if (r && r->block_count == 2) {
+        const heed_real *w =
+            r->blocks[1].weights; /* (layer, head, q, k) is (24 l + 12 h + 3 q + k) / 64 */
+        CHECK(r->blocks[1].heads == 2);
+        CHECK_CLOSE(w[0], 24 / 64.0, 0);
+        CHECK_CLOSE(w[12 + 3 * 2 + 1], 43 / 64.0, 0);
+        CHECK_TEXT(r->axes[r->blocks[0].queries].labels[3], "d\xc3\xa9");
+        CHECK_TEXT(r->axes[r->blocks[0].keys].labels[0], "a\xe2\x90\x80"
+                                                         "b");
+    }
+    CLOSE(c);
+}

@@ -1,0 +1,259 @@
+/* cmd_ablate.c -- heed ablate: what is lost without each attention head. */
+#include "ablate.h"
+#include "removal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const heed_option options[] = {
+    {"png", HEED_TEXT, "", 0, 0, NULL, "draw layers and heads as a picture", "Output"},
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    SWEEP_OPTIONS,
+    JUDGED_PICTURES,
+    {"patches", HEED_BOOL, "false", 0, 0, NULL,
+     "hide patches instead of heads: those that attention, rollout, gradient and occlusion point "
+     "to, against random ones",
+     "Pictures"},
+    {"pictures", HEED_INT, "100", 2, 1e6, NULL, "--patches: in how many pictures, a seeded choice",
+     "Pictures"},
+    {"share", HEED_REAL, "0.25", 0, 1, NULL, "--patches: the share of them that is hidden",
+     "Pictures"},
+    {0}};
+
+/* ---- the map: a row a layer, a column a head ---- */
+
+typedef struct {
+    int rows, cols;
+    heed_real *values; /* harm, at least 0; NAN: no such head */
+    char (*name)[32];
+    const char **row_label, **col_label;
+} harm_map;
+
+static void map_free(harm_map *m) {
+    free(m->values);
+    free(m->name);
+    free((void *)m->row_label);
+    *m = (harm_map){.rows = 0};
+}
+
+static bool has_stacks(const ablation *a) {
+    for (int i = 1; i < a->layers; i++)
+        if (a->layer[i].block.stack != a->layer[0].block.stack) return true;
+    return false;
+}
+
+static bool map_room(heed_ctx *c, const ablation *a, harm_map *m) {
+    *m = (harm_map){.rows = a->layers};
+    for (int l = 0; l < a->layers; l++)
+        if (a->layer[l].block.heads > m->cols) m->cols = a->layer[l].block.heads;
+    size_t labels = (size_t)(m->rows + m->cols);
+    m->values = calloc((size_t)m->rows * (size_t)m->cols, sizeof *m->values);
+    m->name = calloc(labels, sizeof *m->name);
+    m->row_label = calloc(labels, sizeof *m->row_label);
+    m->col_label = m->row_label ? m->row_label + m->rows : NULL;
+    return (m->values && m->name && m->row_label) ||
+           heed_fail(c, HEED_FAILED, "no memory for a map of %d heads", a->total);
+}
+
+static bool make_map(heed_ctx *c, const ablation *a, harm_map *m) {
+    bool stacks = has_stacks(a);
+    if (!map_room(c, a, m)) return false;
+    for (int i = 0; i < m->rows; i++) {
+        const attending *l = &a->layer[i];
+        snprintf(m->name[i], sizeof *m->name, "%s%slayer %d",
+                 stacks ? stack_name(l->block.stack) : "", stacks ? " " : "", l->block.layer + 1);
+        m->row_label[i] = m->name[i];
+    }
+    for (int i = 0; i < m->cols; i++) {
+        snprintf(m->name[m->rows + i], sizeof *m->name, "head %d", i + 1);
+        m->col_label[i] = m->name[m->rows + i];
+    }
+    for (int i = 0; i < a->total; i++) {
+        const ablated *h = &a->heads[i];
+        m->values[h->layer * m->cols + h->head] = (heed_real)fmax(h->harm.mean, 0);
+    }
+    return true;
+}
+
+static heed_heatmap heatmap_of(const harm_map *m) {
+    return (heed_heatmap){.title = "loss that is added without the head",
+                          .rows = m->rows,
+                          .cols = m->cols,
+                          .values = m->values,
+                          .row_labels = m->row_label,
+                          .col_labels = m->col_label,
+                          .unit = "added to the loss",
+                          .numbers = true,
+                          .terminal = terminal_kind(stdout),
+                          .width = terminal_width()};
+}
+
+/* ---- as text ---- */
+
+static void print_share(double x) {
+    if (isnan(x))
+        fputs("         -", stdout);
+    else
+        printf("  %6.2f %%", 100 * x);
+}
+
+static void print_head(const ablation *a, const ablated *h, bool stacks) {
+    char name[64], half[32] = "";
+    if (!isnan(h->harm.half)) snprintf(half, sizeof half, "+- %.4f", h->harm.half);
+    printf("  %-24s  %8.4f  %+9.4f  %-11s", head_name(name, &a->layer[h->layer], h->head, stacks),
+           h->loss, h->harm.mean, half);
+    if (!isnan(a->accuracy)) print_share(h->accuracy);
+    putchar('\n');
+}
+
+static void print_table(program *p, const sweep *s, const ablation *a) {
+    harm_map m = {.rows = 0};
+    heed_text text = {.c = p->c};
+    char n[32];
+    printf("%s, %s: %s batch%s of %d\n\n  %-24s  %8s  %9s  %-11s%s\n", s->run->model->name, s->what,
+           with_commas(n, s->batches), s->batches == 1 ? "" : "es", s->rows, "without", "loss",
+           "harm", "(95 %)", isnan(a->accuracy) ? "" : "  accuracy");
+    printf("  %-24s  %8.4f  %9s  %-11s", "nothing: as trained", a->loss, "", "");
+    if (!isnan(a->accuracy)) print_share(a->accuracy);
+    putchar('\n');
+    for (int i = 0; i < a->total; i++) print_head(a, &a->heads[i], has_stacks(a));
+    putchar('\n');
+    heed_heatmap map;
+    if (make_map(p->c, a, &m) && (map = heatmap_of(&m), heed_heatmap_text(&map, &text)))
+        print_text(&text);
+    heed_text_free(&text);
+    map_free(&m);
+    puts("\nHarm is loss without the head minus loss with it, on the same batches; a negative one "
+         "says that\nthe model does better without. Heads stand in for one another: what two "
+         "lose together may be more\nthan what each loses alone.");
+}
+
+static bool draw(heed_ctx *c, const ablation *a, const char *path) {
+    harm_map m = {.rows = 0};
+    bool ok = make_map(c, a, &m);
+    heed_heatmap map = heatmap_of(&m);
+    ok = ok && heed_heatmap_png(c, &map, path);
+    map_free(&m);
+    return ok;
+}
+
+/* ---- as data ---- */
+
+static void print_object(program *p, const sweep *s, const ablation *a) {
+    json_t *list = json_array();
+    for (int i = 0; i < a->total; i++) {
+        const ablated *h = &a->heads[i];
+        const attending *l = &a->layer[h->layer];
+        json_array_append_new(
+            list,
+            json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "path", l->path, "stack",
+                      stack_name(l->block.stack), "layer", l->block.layer, "head", h->head, "loss",
+                      json_number(h->loss), "harm", json_number(h->harm.mean), "harm_95",
+                      json_number(h->harm.half), "accuracy", json_number(h->accuracy)));
+    }
+    print_json(p,
+               json_pack("{s:s, s:s, s:I, s:o, s:o, s:o}", "model", s->run->model->name, "data",
+                         s->what, "batches", (json_int_t)s->batches, "loss", json_number(a->loss),
+                         "accuracy", json_number(a->accuracy), "heads", list));
+}
+
+/* ---- patches ---- */
+
+static void print_removal(const sweep *s, const removal *r) {
+    printf("%s, %s: %d pictures, %.1f %% named rightly, the answer's probability %.3f\n\n"
+           "%d of %d patches hidden, those put first by\n\n  %-10s  %17s  %21s  %11s\n",
+           s->run->model->name, s->what, r->pictures, 100 * r->right, r->p, r->hidden, r->patches,
+           "", "probability falls", "more than by random", "answer kept");
+    for (int k = 0; k < REMOVALS; k++) {
+        char more[40] = "";
+        if (k != AT_RANDOM)
+            snprintf(more, sizeof more, "%+.3f +- %.3f", r->by[k].more.mean, r->by[k].more.half);
+        printf("  %-10s  %7.3f +- %.3f  %21s  %9.1f %%\n", removal_names[k], r->by[k].fall.mean,
+               r->by[k].fall.half, more, 100 * r->by[k].kept);
+    }
+    puts("\nHidden patches have the mean colour. Means over pictures, +- the half of a 95 % "
+         "interval "
+         "by Student's t;\nrandom: of ten draws a picture. attention: [CLS], the mean of the last "
+         "layer's heads.");
+}
+
+static json_t *removal_json(const sweep *s, const removal *r) {
+    json_t *by = json_object();
+    for (int k = 0; k < REMOVALS; k++) {
+        const estimate *fall = &r->by[k].fall, *more = &r->by[k].more;
+        json_t *o = json_pack("{s:o, s:o, s:o}", "fall", json_number(fall->mean), "fall_95",
+                              json_number(fall->half), "kept", json_number(r->by[k].kept));
+        if (k != AT_RANDOM) {
+            json_object_set_new(o, "more", json_number(more->mean));
+            json_object_set_new(o, "more_95", json_number(more->half));
+        }
+        json_object_set_new(by, removal_names[k], o);
+    }
+    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o}", "model", s->run->model->name,
+                     "data", s->what, "pictures", r->pictures, "patches", r->patches, "hidden",
+                     r->hidden, "p", json_number(r->p), "right", json_number(r->right), "by", by);
+}
+
+static void remove_patches(program *p, const sweep *s) {
+    removal r;
+    int count = (int)heed_config_int(p->flags, "pictures");
+    double share = heed_config_real(p->flags, "share");
+    if (*heed_config_text(p->flags, "png")) {
+        heed_fail(p->c, HEED_USAGE, "--png draws heads: expected it without --patches");
+        return;
+    }
+    if (!removal_measure(p, s, count, share, &r)) return;
+    if (heed_config_bool(p->flags, "json"))
+        print_json(p, removal_json(s, &r));
+    else
+        print_removal(s, &r);
+}
+
+/* ---- the command ---- */
+
+static void report(program *p, const sweep *s, const ablation *a) {
+    const char *png = heed_config_text(p->flags, "png");
+    bool json = heed_config_bool(p->flags, "json");
+    if (*png && !draw(p->c, a, png)) return;
+    if (json)
+        print_object(p, s, a);
+    else
+        print_table(p, s, a);
+    if (*png && !json) printf("\nwrote %s\n", png);
+}
+
+static void ablate(program *p) {
+    sweep s;
+    ablation a = {.layers = 0};
+    if (!sweep_open(p, &s))
+        ;
+    else if (heed_config_bool(p->flags, "patches"))
+        remove_patches(p, &s);
+    else if (ablate_heads(p, &s, &a))
+        report(p, &s, &a);
+    ablation_free(&a);
+    sweep_close(&s);
+}
+
+const command cmd_ablate = {
+    .name = "ablate",
+    .usage = "RUN [DATA]",
+    .help = "what is lost without each attention head: loss and accuracy, sorted by harm",
+    .about =
+        "Goes over DATA, or without DATA over what the run was trained on (of a text and of\n"
+        "pairs the validation part, of pictures the test part), once as trained and once\n"
+        "without each head in turn: the head gives zeros to W_h (Michel et al. 2019). Of a\n"
+        "recurrent decoder's attention, all source tokens weigh alike instead. The run itself\n"
+        "is not changed. With --patches, parts of pictures are hidden instead of heads: those\n"
+        "that a measure puts first should be missed more than others (Samek et al. 2017).",
+    .examples = "  heed ablate runs/book\n"
+                "  heed ablate runs/digits --batches 4 --png harm.png\n"
+                "  heed ablate runs/digits --patches --pictures 100 --share 0.25\n",
+    .options = options,
+    .computes = true,
+    .continues = true,
+    .min = 1,
+    .max = 2,
+    .run = ablate,
+};

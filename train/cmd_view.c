@@ -1,0 +1,140 @@
+/* cmd_view.c -- heed view: anybody's attention weights, or what heed attend wrote, as one page. */
+#include "program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const heed_option options[] = {
+    {"html", HEED_TEXT, "", 0, 0, NULL, "page to write", "Output"},
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print what was read as one JSON object", "Output"},
+    {"layers", HEED_TEXT, "", 0, 0, NULL, "these layers alone: 1,3-4", "Choice"},
+    {"heads", HEED_TEXT, "", 0, 0, NULL, "these heads alone: 1,3-4", "Choice"},
+    {"tokens", HEED_INT, "0", 0, 1 << 20, NULL, "the first so many tokens alone; 0: all", "Choice"},
+    {"no-qk", HEED_BOOL, "false", 0, 0, NULL, "leave q and k out: a smaller page", "Choice"},
+    {"force", HEED_BOOL, "false", 0, 0, NULL, "write more than 64 MB", "Choice"},
+    {0}};
+
+enum { NUMBERS = 1024 };
+
+/* "1,3-4" as numbers from 0. False: p->c says what is wrong. */
+static bool read_numbers(program *p, const char *key, int out[NUMBERS], int *count) {
+    const char *text = heed_config_text(p->flags, key), *at = text;
+    bool ok = true;
+    *count = 0;
+    while (ok && *at) {
+        char *end;
+        long from = strtol(at, &end, 10), to = from;
+        ok = end > at;
+        if (ok && *end == '-') {
+            at = end + 1;
+            to = strtol(at, &end, 10);
+            ok = end > at;
+        }
+        ok = ok && from >= 1 && to >= from && to - from < NUMBERS - *count &&
+             (!*end || (*end == ',' && end[1]));
+        for (long i = from; ok && i <= to; i++) out[(*count)++] = (int)i - 1;
+        at = *end == ',' ? end + 1 : end;
+    }
+    return ok || heed_fail(p->c, HEED_USAGE, "--%s is wrong: expected a list like 1,3-4, found %s",
+                           key, text);
+}
+
+/* r, or what --layers, --heads and --tokens leave of it. */
+static heed_record *cut(program *p, heed_record *r) {
+    int layers[NUMBERS], heads[NUMBERS];
+    heed_record_cut k = {
+        .layers = layers, .heads = heads, .tokens = (int)heed_config_int(p->flags, "tokens")};
+    if (!r || !read_numbers(p, "layers", layers, &k.layer_count) ||
+        !read_numbers(p, "heads", heads, &k.head_count))
+        return NULL;
+    return k.layer_count || k.head_count || k.tokens ? heed_record_subset(p->c, r, &k) : r;
+}
+
+static json_t *summary_json(const char *file, const heed_record *r) {
+    json_t *layers = json_array();
+    static const char *const stacks[] = {"encoder", "decoder", "cross"};
+    for (int i = 0; i < r->block_count; i++) {
+        const heed_record_block *b = &r->blocks[i];
+        json_array_append_new(
+            layers, json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "path", b->path, "stack",
+                              stacks[b->stack], "layer", b->layer + 1, "heads", b->heads, "queries",
+                              r->axes[b->queries].count, "keys", r->axes[b->keys].count));
+    }
+    return json_pack("{s:s, s:s, s:s, s:o, s:i}", "file", file, "title", r->title ? r->title : "",
+                     "note", r->note ? r->note : "", "layers", layers, "maps", r->map_count);
+}
+
+static void print_summary(const char *file, const heed_record *r) {
+    static const char *const stacks[] = {"encoder", "decoder", "cross"};
+    printf("%s\n", file);
+    for (int i = 0; i < r->block_count; i++) {
+        const heed_record_block *b = &r->blocks[i];
+        printf("  %-28s %s, layer %d: %d head%s of %d x %d%s\n", b->path, stacks[b->stack],
+               b->layer + 1, b->heads, b->heads == 1 ? "" : "s", r->axes[b->queries].count,
+               r->axes[b->keys].count, b->causal ? ", causal" : "");
+    }
+    for (int i = 0; i < r->map_count; i++)
+        printf("  %-28s %d x %d\n", r->maps[i].name, r->axes[r->maps[i].queries].count,
+               r->axes[r->maps[i].keys].count);
+    if (r->note && *r->note) fprintf(stderr, "heed: note: %s: %s\n", file, r->note);
+}
+
+/* Reads all files into records; each is a step of training where it says so. */
+static bool read_all(program *p, heed_record *records, json_t *told) {
+    bool json = heed_config_bool(p->flags, "json");
+    for (int i = 0; i < p->argc; i++) {
+        heed_record *r = cut(p, heed_record_read(p->c, p->argv[i]));
+        if (!r) return false;
+        records[i] = *r;
+        if (json)
+            json_array_append_new(told, summary_json(p->argv[i], r));
+        else
+            print_summary(p->argv[i], r);
+    }
+    return true;
+}
+
+static void view(program *p) {
+    const char *html = heed_config_text(p->flags, "html");
+    heed_record *records = calloc((size_t)p->argc, sizeof *records);
+    json_t *told = json_array();
+    heed_page page = {.count = p->argc,
+                      .records = records,
+                      .no_qk = heed_config_bool(p->flags, "no-qk"),
+                      .force = heed_config_bool(p->flags, "force")};
+    if (!records) heed_fail(p->c, HEED_FAILED, "no memory for %d records", p->argc);
+    bool ok = records && read_all(p, records, told);
+    if (ok && *html) ok = heed_page_write(p->c, &page, html);
+    if (ok && heed_config_bool(p->flags, "json"))
+        print_json(p, json_pack("{s:O, s:s}", "files", told, "html", html));
+    else if (ok && *html)
+        printf("wrote %s\n", html);
+    else if (ok)
+        fprintf(stderr, "heed: hint: --html OUT.html draws it as a page\n");
+    json_decref(told);
+    free(records);
+}
+
+const command cmd_view = {
+    .name = "view",
+    .usage = "FILE...",
+    .help = "draw attention weights from a file, PyTorch's or NumPy's, as one page",
+    .about =
+        "Reads an NPZ, NPY or JSON file and writes one HTML page that works offline: heads, lines, "
+        "matrix, and what else the file holds. A file that heed attend wrote has everything. Any "
+        "other one holds arrays of (queries, keys), (heads, queries, keys) or (layers, heads, "
+        "queries, keys), 16, 32 or 64 bits, and labels as texts under `tokens`, or `queries` and "
+        "`keys`, or `source` and `target`; a name with \"cross\" or \"dec\" in it says whose "
+        "attention it is. In PyTorch:\n\n"
+        "  a = model(**inputs, output_attentions=True).attentions\n"
+        "  np.savez('a.npz', attention=torch.stack(a)[:, 0].numpy(), tokens=tokens)\n\n"
+        "Weights are never mended: values outside [0, 1] and rows that do not sum to 1 are said in "
+        "a note. Several files are shown as steps of training.",
+    .examples = "  heed view a.npz --html a.html\n"
+                "  heed view large.npz --layers 1,11-12 --tokens 256 --html part.html\n"
+                "  heed view step0.npz step100.npz step200.npz --html learning.html\n",
+    .options = options,
+    .min = 1,
+    .max = -1,
+    .run = view,
+};

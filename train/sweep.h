@@ -1,0 +1,42 @@
+/* sweep.h -- the evaluation data of any task, batch by batch, for what heads do and what is lost
+ * without them. */
+#ifndef HEED_SWEEP_H
+#define HEED_SWEEP_H
+
+#include "capture.h"
+#include "pairs.h"
+#include "pictures.h"
+
+/* A row of the table of a command that sweeps. */
+#define SWEEP_OPTIONS                                                                              \
+    {                                                                                              \
+        "batches", HEED_INT, "0", 0, 1e9, NULL,                                                    \
+            "evaluation batches that are read, a seeded sample; 0: all", "Data"                    \
+    }
+
+typedef struct {
+    heed_run *run;
+    const task *task;
+    heed_config *f;   /* the run's settings */
+    void *data;       /* for model->batch */
+    uint64_t batches; /* that are read, */
+    bool sample;      /* of more */
+    int rows;
+    heed_part part; /* of pictures */
+    char what[512]; /* of which data they are */
+} sweep;
+
+/* Opens a run and DATA, or what it was trained on, by the arguments of the command. */
+bool sweep_open(program *p, sweep *s);
+void sweep_close(sweep *s);
+/* Batch number `index` through the model in eval mode, added to the score; b, what it was made of,
+ * lasts until the next. */
+bool sweep_batch(const sweep *s, uint64_t index, heed_batch *b, heed_score *score);
+/* A line on the terminal of how far it is: "batch 3 of 10", which goes when the last is done. */
+void sweep_progress(program *p, const char *what, uint64_t done, uint64_t all);
+
+const char *stack_name(heed_stack stack); /* "encoder" */
+/* "layer 2, head 3", "cross layer 1, head 2" where a model has several stacks. */
+char *head_name(char text[64], const attending *l, int head, bool stacks);
+
+#endif
