@@ -40,6 +40,48 @@ same whole parts
 for f in whole/snapshots/*; do holds cmp -s $f parts/${f#whole/}; done
 holds test "$(ls whole/snapshots)" = "$(ls parts/snapshots)"
 
+# They are looked at: a token's attention over the steps, matrices, the page.
+run snapshots whole
+status 0
+quiet
+says "attention of s (token 8) while the model learned, layer 2, mean of 2 heads"
+says "step 400"
+run snapshots whole --layer 1 --head 2 --query 3 --png strip.png --html learning.html
+status 0
+says "attention of r (token 3) while the model learned, layer 1, head 2"
+says "wrote strip.png"
+says "wrote learning.html"
+holds test "$(head -c 4 strip.png | tail -c 3)" = PNG
+holds grep -q "</html>" learning.html
+run snapshots whole --json --head 1
+status 0
+json input "Paris is"
+json path decoder.1.attn
+json layer 2
+json snapshots.8.step 400
+json snapshots.8.weights.0.0 1.0
+json snapshots.0.weights.7.7
+run snapshots whole --layer 3
+refuses 2 "--layer 3: the snapshots have 2 of decoder"
+run snapshots whole --head 3
+refuses 2 "expected 1 to 2"
+run snapshots whole --query 9
+refuses 2 "expected 1 to 8"
+run snapshots whole --item 2
+refuses 3 "no snapshots"
+run snapshots without
+refuses 3 "--snapshots 12"
+run snapshots nowhere
+refuses 3 "not a run"
+# A file that is damaged, and one of another input.
+cp -r whole odd
+head -c 900 whole/snapshots/1-00000100.npz >odd/snapshots/1-00000100.npz
+run snapshots odd
+refuses 3 "1-00000100.npz"
+cp with/snapshots/1-00000006.npz odd/snapshots/1-00000100.npz
+run snapshots odd
+refuses 3 "do not go together"
+
 # Other models.
 run train mlm facts.txt -o mlm --tokenizer word --packing lines $TINY --steps 4 --snapshots 2
 status 0
