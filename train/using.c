@@ -54,7 +54,7 @@ static bool read_line(FILE *f, heed_text *line) {
 }
 
 /* Text is UTF-8 without NULs: what it would become otherwise is not what was meant. */
-static bool check_text(heed_ctx *c, const char *text, size_t n) {
+bool input_is_text(heed_ctx *c, const char *text, size_t n) {
     for (size_t at = 0; at < n;) {
         utf8proc_int32_t code;
         utf8proc_ssize_t used = utf8proc_iterate((const utf8proc_uint8_t *)text + at,
@@ -73,12 +73,13 @@ void each_input(program *p, void *user, take_input one) {
     heed_text line = {.c = p->c};
     for (int i = 1; i < p->argc; i++) {
         size_t n = strlen(p->argv[i]);
-        if (!check_text(p->c, p->argv[i], n) || !one(p, user, p->argv[i], n)) program_complain(p);
+        if (!input_is_text(p->c, p->argv[i], n) || !one(p, user, p->argv[i], n))
+            program_complain(p);
     }
     if (p->argc == 1 && is_terminal(stdin))
         fputs("heed: reading lines from the keyboard; Ctrl-D ends\n", stderr);
     while (p->argc == 1 && read_line(stdin, &line))
-        if (line.n && (!check_text(p->c, line.s, line.n) || !one(p, user, line.s, line.n)))
+        if (line.n && (!input_is_text(p->c, line.s, line.n) || !one(p, user, line.s, line.n)))
             program_complain(p);
     heed_text_free(&line);
 }

@@ -13,6 +13,8 @@ typedef struct {
  * tokens. */
 bool input_read(const heed_run *r, const char *text, size_t n, bool bracket, input *out);
 void input_free(input *in);
+/* True for UTF-8 without NUL; else an error that names the byte. */
+bool input_is_text(heed_ctx *c, const char *text, size_t n);
 
 /* ---- inputs from arguments or stdin ---- */
 typedef bool (*take_input)(program *p, void *user, const char *text, size_t n);
