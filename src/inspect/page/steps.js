@@ -3,9 +3,10 @@
 "use strict";
 (() => {
     const LARGEST = 48; /* tokens whose tables are still readable */
-    const GIVEN = ["X", "Z", "W_Q", "W_K", "W_V", "B_Q", "B_K", "B_V"];
-    const MADE = ["Q", "K", "V", "raw", "scores", "weights", "output"];
-    const ASKING = ["X", "Q", "raw", "scores", "weights", "output"]; /* a row a query */
+    const WIDE = 14;    /* columns; with more, matrices stand below one another */
+    const GIVEN = ["X", "Z", "W_Q", "W_K", "W_V", "B_Q", "B_K", "B_V", "W_h"];
+    const MADE = ["Q", "K", "V", "raw", "scores", "weights", "output", "share"];
+    const ASKING = ["X", "Q", "raw", "scores", "weights", "output", "share"]; /* a row a query */
     const s = {model: null, result: null, tokens: [], sources: [], tables: [], known: new Set()};
     const ui = {};
     let lesson = null, built = "";
@@ -24,6 +25,7 @@
         const unit = name === "V" || name === "W_V" || name === "B_V" || name === "output" ? "v" : "q";
         const units = () => (lesson.units && lesson.units[unit]) || count(m);
         if (name[0] === "B") return [["bias"], units()];
+        if (name === "W_h" || name === "share") return [name === "share" ? s.tokens : s.labels("V")[1], count(m)];
         if (name[0] === "W") return [s.labels(name !== "W_Q" && has("Z") ? "Z" : "X")[1], units()];
         const rows = ASKING.includes(name) ? s.tokens : s.sources;
         return [rows, ["raw", "scores", "weights"].includes(name) ? s.sources : units()];
@@ -53,7 +55,7 @@
 
     const spot = () => {
         const [name, row, col] = heed.state.spot.split(" ");
-        const m = (isGiven(name) && has(name)) || MADE.includes(name) ? s.matrix(name) : null;
+        const m = (isGiven(name) && has(name)) || MADE.includes(name) ? s.matrix(name) : null; /* undefined: not in this example */
         if (!m || !m[row - 1] || m[row - 1][col - 1] === undefined) return {name: "output", i: 0, j: 0};
         return {name, i: row - 1, j: col - 1};
     };
@@ -90,12 +92,12 @@
         const product = (y, x, w) => (flip ? `${y}${prime} = ${w}${prime} ${x}${prime}` : `${y} = ${x} ${w}`) + (has("B_" + y) ? " + B" : "");
         const titles = {
             Q: product("Q", "X", "W_Q"), K: product("K", memory, "W_K"), V: product("V", memory, "W_V"),
-            raw: flip ? "S = K Q′" : "S = Q K′", scores: "beta S, masked", weights: flip ? "A = softmax of each column" : "A = softmax of each row",
+            share: flip ? "W_h′ H" : "output W_h", raw: flip ? "S = K Q′" : "S = Q K′", scores: "beta S, masked", weights: flip ? "A = softmax of each column" : "A = softmax of each row",
             output: flip ? "H = V′ A" : "output = A V",
         };
         return titles[name] || (flip ? name + prime : name);
     };
-    const heatOf = (name) => (name === "weights" ? "share" : ["raw", "scores", "output"].includes(name) ? "signed" : "");
+    const heatOf = (name) => (name === "weights" ? "share" : ["raw", "scores", "output", "share"].includes(name) ? "signed" : "");
     const table = (name, turned = false) => {
         const [rows, cols] = s.labels(name), flip = turned !== s.columns();
         const t = heed.stepsTable({
@@ -115,7 +117,7 @@
     };
     const projections = () => {
         const of = (x, letters) => crossing([table(x)], letters.map((l) => table("W_" + l)), letters.map((l) => table(l)));
-        const biases = GIVEN.slice(5).some(has) ? [beside("B_Q", "B_K", "B_V")] : [];
+        const biases = GIVEN.slice(5, 8).some(has) ? [beside("B_Q", "B_K", "B_V")] : [];
         return has("Z") ? [of("X", ["Q"]), of("Z", ["K", "V"]), ...biases] : [of("X", ["Q", "K", "V"]), ...biases];
     };
 
@@ -128,6 +130,7 @@
             part(2, "Every query against every key", "A dot product for each pair: large where one token offers what another asks for.", crossing([table("Q")], [table("K", true)], [table("raw")])),
             part(3, "Scale and mask", `Scores are multiplied by beta: 1/√${e} keeps their spread independent of the width ${e}. A mask takes keys away.`, table("scores")),
             part(4, "Softmax, and the mix of values", `Each ${line} of A sums to 1: the shares that a token takes of all values.`, beside("weights", "V", "output")),
+            has("W_h") ? part(5, "Back to the width of the model", "What this head adds to each token; the other heads add theirs, then comes add and norm.", crossing([table("output")], [table("W_h")], [table("share")])) : null,
         ];
     };
 
@@ -193,17 +196,18 @@
 
     /* ---- files ---- */
 
+    const shownNames = () => [...GIVEN.filter(has), ...MADE.filter((name) => s.result[name])];
     const numbers = (m) => m.map((row) => row.map((x) => (Number.isFinite(x) ? x : null)));
     const asJson = () => {
         const out = {example: lesson.example, title: lesson.title, tokens: s.tokens, features: lesson.features};
         if (has("Z")) Object.assign(out, {sources: s.sources, memory: lesson.memory});
         const {beta, causal, hard, hidden} = s.model;
         Object.assign(out, {beta, causal, hard, hidden});
-        for (const name of [...GIVEN.filter(has), ...MADE]) out[name] = numbers(s.matrix(name));
+        for (const name of shownNames()) out[name] = numbers(s.matrix(name));
         return JSON.stringify(out, null, 1) + "\n";
     };
     const saveJson = () => heed.download(new Blob([asJson()], {type: "application/json"}), "heed-steps.json");
-    const allRows = () => [...GIVEN.filter(has), ...MADE].flatMap((name) => {
+    const allRows = () => shownNames().flatMap((name) => {
         const [rows, cols] = s.labels(name);
         return [[name, ...cols], ...s.matrix(name).map((row, i) => [rows[i], ...row])];
     });
@@ -255,9 +259,10 @@
         ui.said = ui.said || heed.el("p", {class: "said", role: "status"});
         ui.cell = heed.el("div", {class: "inspector", "aria-live": "polite", "aria-label": "The chosen cell"});
         ui.questions = heed.el("div");
-        room.replaceChildren(heed.el("div", {class: "steps"},
+        const widest = Math.max(...["X", "Q", "V"].map((name) => s.matrix(name)[0].length));
+        room.replaceChildren(heed.el("div", {class: widest > WIDE ? "steps stacked" : "steps"},
             heed.el("h2", {dir: "auto", text: heed.show(lesson.title || lesson.example || "")}), lesson.about ? heed.el("p", {class: "muted", text: lesson.about}) : null,
-            controls(), ui.said, ...parts(),
+            controls(), ui.said, ...parts().filter(Boolean),
             heed.el("section", {"aria-label": "Before you look"}, heed.el("h2", {text: "Before you look"}), ui.questions),
             heed.el("details", {}, heed.el("summary", {text: "Sizes and their symbols"}), heed.el("div", {class: "wide"}, heed.stepsWords.symbols(s))),
             ui.cell));

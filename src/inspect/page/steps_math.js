@@ -30,7 +30,7 @@
         return row.map((_, j) => (j === first ? 1 : 0));
     };
 
-    /* All that follows from m: {X, Z or none, W_Q, W_K, W_V, B_Q, B_K, B_V or none, beta, causal, hard, hidden: 0 or 1 a key}. */
+    /* All that follows from m: {X, Z or none, W_Q, W_K, W_V, B_Q, B_K, B_V or none, W_h or none, beta, causal, hard, hidden: 0 or 1 a key}. */
     const compute = (m) => {
         const memory = m.Z || m.X;
         const Q = project(m.X, m.W_Q, m.B_Q), K = project(memory, m.W_K, m.B_K), V = project(memory, m.W_V, m.B_V);
@@ -39,7 +39,8 @@
         const unseen = (i, j) => (m.causal && j > i) || m.hidden[j];
         const scores = scaled.map((row, i) => row.map((s, j) => (unseen(i, j) ? -Infinity : s)));
         const weights = scores.map(m.hard ? hardmax : softmax);
-        return {Q, K, V, raw, scaled, scores, weights, output: product(weights, V)};
+        const output = product(weights, V);
+        return {Q, K, V, raw, scaled, scores, weights, output, ...(m.W_h ? {share: product(output, m.W_h)} : {})};
     };
 
     /* Largest difference of two matrices of one shape. */

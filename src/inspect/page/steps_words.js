@@ -10,13 +10,14 @@
         return `${name}[${(s.columns() ? place.reverse() : place).join(", ")}]`;
     };
 
-    /* The pairs of numbers whose products a cell is the sum of; null: it is none. */
+    /* The pairs of numbers whose products a cell is the sum of. */
     const pairs = (s, name, i, j) => {
         const now = s.result, memory = s.model.Z || s.model.X;
         const w = {Q: s.model.W_Q, K: s.model.W_K, V: s.model.W_V}[name];
         if (w) return (name === "Q" ? s.model.X : memory)[i].map((x, k) => [x, w[k][j]]);
         if (name === "raw") return now.Q[i].map((x, k) => [x, now.K[j][k]]);
-        return name === "output" ? now.weights[i].map((x, k) => [x, now.V[k][j]]) : null;
+        if (name === "share") return now.output[i].map((x, k) => [x, s.model.W_h[k][j]]);
+        return now.weights[i].map((x, k) => [x, now.V[k][j]]);
     };
     const writeSum = (list, n) => {
         const words = list.slice(0, MOST).flatMap(([a, b], k) => [k ? " + " : "",
@@ -58,7 +59,7 @@
         return {
             Q: {X: [i, null], W_Q: [null, j], B_Q: [0, j]}, K: {[memory]: [i, null], W_K: [null, j], B_K: [0, j]},
             V: {[memory]: [i, null], W_V: [null, j], B_V: [0, j]}, raw: {Q: [i, null], K: [j, null]},
-            scores: {raw: [i, j], Q: [i, null], K: [j, null]}, weights: {scores: [i, null]}, output: {weights: [i, null], V: [null, j]},
+            scores: {raw: [i, j], Q: [i, null], K: [j, null]}, weights: {scores: [i, null]}, output: {weights: [i, null], V: [null, j]}, share: {output: [i, null], W_h: [null, j]},
         }[name] || {};
     };
 

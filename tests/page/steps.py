@@ -1,0 +1,179 @@
+"""steps.py HEED -- the Steps view of pages that `heed explain --html` writes, in Chromium: its numbers are the program's, and
+what a reader does with the keyboard, the switches and the slider computes them again. Ends with "N passed, N failed"."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from browser import Browser
+
+MADE = ["Q", "K", "V", "raw", "scores", "weights", "output"]
+passed = failed = 0
+
+
+def check(what, good):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print("FAILED steps:", what)
+
+
+def gap(a, b):
+    """The largest difference of two matrices; null is what JSON has for an infinity."""
+    return max(0.0 if x == y else abs(x - y) if x is not None and y is not None else float("inf")
+               for r, s in zip(a, b, strict=True) for x, y in zip(r, s, strict=True))
+
+
+class Page:
+    def __init__(self, heed, folder, browser):
+        self.heed, self.folder, self.browser = heed, folder, browser
+
+    def program(self, *words):
+        return subprocess.run([self.heed, "explain", *words], check=True, capture_output=True, text=True).stdout
+
+    def numbers(self, *words):
+        return json.loads(self.program(*words, "--json"))
+
+    def open(self, *words, link=""):
+        path = os.path.join(self.folder, "steps.html")
+        self.program(*words, "--html", path)
+        self.browser.open(path, link)
+
+    def values(self):
+        return json.loads(self.browser.run("JSON.stringify(heed.steps.values())"))
+
+    def same(self, what, *words, tolerance=1e-12):
+        there, here = self.numbers(*words), self.values()
+        worst = max(gap(there[name], here[name]) for name in MADE)
+        check(f"{what}: as the program has it, {worst:.1e}", worst <= tolerance)
+
+    def keys(self, *keys):
+        for key in keys:
+            self.browser.key(key)
+
+    def act(self, script):
+        self.browser.run(script)
+        self.browser.settle()
+
+    def press(self, text):
+        self.act(f"[...document.querySelectorAll('.steps button')].find(b => b.textContent === {json.dumps(text)}).click()")
+
+    def tick(self, text):
+        self.act("[...document.querySelectorAll('.steps label.check')]"
+                 f".find(l => l.textContent.includes({json.dumps(text)})).querySelector('input').click()")
+
+
+def opens_as_the_program(p):
+    for words in (["lion"], ["lion", "--hard"], ["lion", "--causal", "--beta", "3"], ["lion", "--hide", "lion,the"], ["paris"], ["mix"], ["store"]):
+        p.open(*words)
+        p.same(" ".join(words), *words)
+
+
+def keyboard(p):
+    p.open("lion")
+    p.act("document.querySelector('.steps table[aria-label^=\"X,\"] tbody td').focus()")
+    p.keys("ArrowDown", "ArrowRight")
+    check("arrows choose a cell", p.browser.run("heed.state.spot") == "X 2 2")
+    p.keys("7", "Enter")
+    check("a typed number is taken", p.values()["X"][1][1] == 7)
+    check("and computed with", p.values()["Q"][1] == [7, 0, 0])
+    p.keys("9", "Escape")
+    check("Escape leaves the number", p.values()["X"][1][1] == 7)
+    p.keys("-", "Enter")
+    check("what is no number is not taken", p.values()["X"][1][1] == 7)
+    check("the cell keeps the focus", p.browser.run("document.activeElement.tagName") == "TD")
+    p.press("Reset")
+    p.same("reset", "lion")
+
+
+def switches(p):
+    p.open("lion")
+    p.tick("hard selection")
+    p.same("hard selection", "lion", "--hard")
+    check("ties are marked", p.browser.run("document.querySelectorAll('.steps td.tie').length") > 10)
+    p.tick("hard selection")
+    p.tick("causal mask")
+    p.same("causal mask", "lion", "--causal")
+    p.tick("causal mask")
+    p.tick("scale by")
+    p.same("no scale", "lion", "--no-scale")
+    slide = "const s = document.querySelector('.steps input[type=range]'); s.value = %d; s.dispatchEvent(new Event('input'))"
+    p.act("{" + slide % 0 + "}")
+    p.same("beta 0", "lion", "--beta", "0")
+    p.act("{" + slide % 200 + "}")
+    p.same("beta 100", "lion", "--beta", "100")
+    check("the link carries it", "beta=100" in p.browser.run("location.hash"))
+    p.act("heed.update({notation: 'columns', beta: ''})")
+    p.same("as columns", "lion")
+
+
+def words_change_places(p):
+    p.open("lion")
+    before = p.values()
+    p.press("Swap")
+    after = p.values()
+    order = [0, 2, 1] + list(range(3, 11))
+    check("tokens are swapped", after["tokens"] == [before["tokens"][i] for i in order])
+    check("and their outputs", gap(after["output"], [before["output"][i] for i in order]) < 1e-12)
+    check("and nothing else is said", "nothing else" in p.browser.run("document.querySelector('.said').textContent"))
+
+
+def predictions(p):
+    p.open("lion", link="#view=steps&predict=1&spot=raw+3+4")
+    count = "document.querySelectorAll('.steps td.guess').length"
+    hidden = p.browser.run(count)
+    check("results are covered", hidden > 300)
+    p.act("document.querySelector('.inspector input').value = '38'")
+    p.press("Check")
+    check("a right guess", p.browser.run("document.querySelector('.said').textContent") == "Right.")
+    check("opens its cell alone", p.browser.run(count) == hidden - 1)
+    check("and the sum is written out", "6·6" in p.browser.run("document.querySelector('.inspector').textContent"))
+
+
+def learning(p):
+    p.open("lion", "--learn", "50")
+    p.same("learned", "lion", "--learn", "50")
+    first = p.numbers("lion", "--learn", "50")["learn"]["steps"][0]
+    p.act("{const s = [...document.querySelectorAll('.steps input[type=range]')][1]; s.value = 0; s.dispatchEvent(new Event('input'))}")
+    check("the slider goes back to the random W", gap(p.values()["W_Q"], first["W_Q"]) == 0)
+
+
+def files(p):
+    p.open("paris")
+    data, _ = p.browser.download("[...document.querySelectorAll('.steps button')].find(b => b.textContent === 'Save JSON').click()")
+    path = os.path.join(p.folder, "saved.json")
+    with open(path, "wb") as f:
+        f.write(data)
+    p.same("a saved file read by the program", "--from", path)
+    for kind, start in (("png", b"\x89PNG"), ("svg", b"<svg "), ("csv", b"")):
+        data, _ = p.browser.download(f"document.getElementById('save-{kind}').click()")
+        check(f"saves {kind}", len(data) > 500 and data.startswith(start))
+
+
+def odd_links(p):
+    for link in ("spot=constructor+1+1", "spot=W_Q+99+-1", "digits=77&notation=x&beta=oops&hard=%00", "spot=%3Cscript%3E"):
+        p.open("lion", link="#view=steps&" + link)
+        check(f"{link} is no harm", p.browser.run("document.querySelector('.inspector').textContent.length") > 5)
+        check(f"{link} leaves no error", not p.browser.errors)
+
+
+def main():
+    try:
+        browser = Browser()
+    except FileNotFoundError as error:
+        print(f"{error}: skipped\n0 passed, 0 failed")
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        page = Page(os.path.abspath(sys.argv[1]), folder, browser)
+        for test in (opens_as_the_program, keyboard, switches, words_change_places, predictions, learning, files, odd_links):
+            test(page)
+            check(f"{test.__name__}: no error in the console: {browser.errors}", not browser.errors)
+            check(f"{test.__name__}: no request: {browser.requests}", all(u.startswith(("file:", "data:", "blob:")) for u in browser.requests))
+        browser.close()
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
