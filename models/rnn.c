@@ -156,13 +156,13 @@ static bool encode(const rnn *m, heed_tape *t, heed_tensor *ids, heed_tensor *pa
 
 /* ---- decoder ---- */
 
-/* a_t (B,1,S) from h of s_{t-1}. */
-static heed_tensor *weights_of(const rnn *m, heed_tape *t, const reading *r) {
+/* a_t (B,1,S) from h of s_{t-1}, and what it is made of. */
+static heed_attended look(const rnn *m, heed_tape *t, const reading *r) {
     heed_tensor *s = r->state[m->decoder.args.layers - 1];
-    if (!s) return NULL;
+    if (!s) return (heed_attended){NULL};
     heed_tensor *h = heed_slice(t, s, 1, 0, m->decoder.args.width);
     h = heed_reshape(t, h, 3, (int[]){s->shape[0], 1, m->decoder.args.width});
-    return heed_attend_weights(&m->attend, t, h, &r->memory);
+    return heed_attend_look(&m->attend, t, h, &r->memory);
 }
 
 /* s_t = g(y_{t-1}, s_{t-1}, c_t), the state of r goes on; returns [s_t ; c_t] (B,T,..), y and c
@@ -196,15 +196,15 @@ static heed_tensor *fixed_steps(const rnn *m, heed_tape *t, heed_tensor *y, read
 }
 
 static heed_tensor *attending_steps(const rnn *m, heed_tape *t, heed_tensor *y, reading *r) {
-    heed_tensor *all[PAIR_STEPS], *weights[PAIR_STEPS];
+    heed_tensor *all[PAIR_STEPS];
+    heed_attended parts[PAIR_STEPS];
     int steps = y->shape[1];
     for (int i = 0; i < steps; i++) {
-        weights[i] = weights_of(m, t, r);
-        heed_tensor *c = heed_matmul(t, weights[i], r->memory.values);
+        parts[i] = look(m, t, r);
+        heed_tensor *c = heed_matmul(t, parts[i].weights, r->memory.values);
         all[i] = step(m, t, heed_slice(t, y, 1, i, 1), c, r);
     }
-    heed_tensor *a = heed_concat(t, 1, steps, weights); /* (B,T,S) */
-    heed_note(heed_at(t, m->attend.name), a, "weights");
+    heed_attend_note(&m->attend, t, steps, parts);
     return heed_concat(t, 1, steps, all);
 }
 

@@ -70,7 +70,9 @@ static void put_sum(heed_text *out, const sum_of *s) {
         heed_text_add(out, "·");
         put_factor(out, b, s->right_digits);
     }
-    if (small) heed_text_add(out, "%s(%d smaller terms)", shown ? " + " : "", small);
+    if (small)
+        heed_text_add(out, "%s(%d smaller term%s)", shown ? " + " : "", small,
+                      small > 1 ? "s" : "");
     if (!shown && !small) heed_text_add(out, "0 (all %d terms are 0)", s->count);
 }
 

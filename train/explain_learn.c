@@ -90,13 +90,17 @@ static bool is_moment(int step, int steps, int most) {
            (int64_t)step * most / steps != (int64_t)(step - 1) * most / steps;
 }
 
+static int bar_room(const explaining *e) {
+    return e->look.width - 24 < 40 ? e->look.width - 24 : 40;
+}
+
+/* The bar loses a quarter of its room for every factor of ten. */
 static void show_loss(explaining *e, int step, double loss, double first) {
     char text[32];
-    int bar = first > 0 ? (int)lround(40 * fmin(loss / first, 1)) : 0;
-    int room = e->look.width - 24;
-    if (bar > room) bar = room > 0 ? room : 0;
-    heed_text_add(&e->out, "%7d  %12s  ", step, number_text(text, loss, 6));
-    for (int i = 0; i < bar; i++) heed_text_put(&e->out, "#", 1);
+    int room = bar_room(e);
+    double share = loss > 0 && first > 0 ? 1 + 0.25 * log10(loss / first) : 0;
+    heed_text_add(&e->out, "%7d  %12s", step, number_text(text, loss, 6));
+    for (int i = 0; i < share * room && i < room; i++) heed_text_add(&e->out, i ? "#" : "  #");
     heed_text_put(&e->out, "\n", 1);
 }
 
@@ -109,7 +113,10 @@ static void introduce(explaining *e, int steps, double rate, const goal *g) {
                g->both ? " + 1/2T sum (weights - their target)^2" : "",
                g->both ? "what the given W make of the text" : "the file's");
     heed_text_put(&e->out, "\n", 1);
-    heed_text_add(&e->out, "%7s  %12s\n", "step", "loss");
+    heed_text_add(&e->out, "%7s  %12s", "step", "loss");
+    if (e->look.width >= 64)
+        heed_text_add(&e->out, "  (%d signs are a factor of ten)", bar_room(e) / 4);
+    heed_text_put(&e->out, "\n", 1);
 }
 
 static void conclude(explaining *e, double loss, double first) {

@@ -6,15 +6,14 @@
 
 /* ---- text ---- */
 
-/* A label in text mode: TeX's own signs escaped; letters that pdflatex has no glyph for by number.
- */
-static void put_escaped(heed_text *out, const char *text) {
+/* A label in text mode: TeX's own signs escaped; letters that pdflatex has no glyph for by number;
+ * cut after `most` letters. */
+static void put_escaped(heed_text *out, const char *text, int most) {
     static const char special[] = "\\{}$&#%_~^";
     static const char *const escaped[] = {
         "\\textbackslash{}",  "\\{", "\\}", "\\$", "\\&", "\\#", "\\%", "\\_", "\\textasciitilde{}",
         "\\textasciicircum{}"};
-    int count = 0;
-    while (*text && count++ < 40) {
+    while (*text && most-- > 0) {
         utf8proc_int32_t code;
         utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)text, -1, &code);
         const char *at = n == 1 ? strchr(special, *text) : NULL;
@@ -31,7 +30,7 @@ static void put_escaped(heed_text *out, const char *text) {
 
 static void put_label_tex(heed_text *out, const char *label) {
     heed_text_add(out, "\\scriptstyle\\text{");
-    put_escaped(out, label);
+    put_escaped(out, label, 40);
     heed_text_add(out, "}");
 }
 
@@ -88,7 +87,7 @@ static void put_formula(heed_text *out, const text_style *s, int count, const ma
                         const char *const *between) {
     heed_text_add(out, "\\noindent\\fitted{$\n");
     for (int i = 0; i < count; i++) {
-        heed_text_add(out, "%s%s", between[i], *between[i] ? "\n" : "");
+        if (*between[i]) heed_text_add(out, "\\;%s\\;\n", between[i]);
         put_matrix(out, &parts[i], s->precision);
         heed_text_add(out, "\n");
     }
@@ -110,7 +109,7 @@ static void put_head(explaining *e, heed_text *out, const char *title) {
                   "\\else\\width\\fi}{!}{#1}}\n"
                   "\\begin{document}\n\\section*{%s",
                   title);
-    put_escaped(out, e->w.title);
+    put_escaped(out, e->w.title, 200);
     heed_text_add(out, "}\n");
 }
 
