@@ -55,8 +55,8 @@ TEST(page_holds_records_and_no_text_ends_its_element) {
     sample s;
     make_sample(&s);
     size_t n = 0;
-    char *html = written(
-        c, &(heed_page){.count = 1, .records = &s.record, .steps = "{\"x\":\"</script>\"}"}, &n);
+    heed_page page = {.count = 1, .records = &s.record, .steps = "{\"x\":\"</script>\"}"};
+    char *html = written(c, &page, &n);
     CHECK(html && strstr(html, "\\u003c/script>\\u003cb>"));
     CHECK(html && strstr(html, "{\"x\":\"\\u003c/script>\"}"));
     CHECK(html && strstr(html, "\\u003c!--\\u003cscript>"));
@@ -78,8 +78,7 @@ TEST(page_sources_are_embedded_and_refer_to_nothing_outside) {
     sample s;
     make_sample(&s);
     size_t n = 0;
-    heed_page page = {.count = 1, .records = &s.record, .steps = "{\"x\":\"</script>\"}"};
-    char *html = written(c, &page, &n);
+    char *html = written(c, &(heed_page){.count = 1, .records = &s.record}, &n);
     CHECK(html && strstr(html, "Content-Security-Policy"));
     CHECK(html && strstr(html, "default-src 'none'"));
     CHECK(html && strstr(html, "color-scheme: light"));
