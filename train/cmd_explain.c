@@ -155,7 +155,8 @@ static bool write_html(explaining *e, const char *path) {
     json_t *o = whole_json_of(e);
     char *steps = json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT);
     json_decref(o);
-    bool ok = steps && heed_page_write(e->c, &(heed_page){.steps = steps}, path);
+    heed_page page = {.count = e->record != NULL, .records = e->record, .steps = steps};
+    bool ok = steps && heed_page_write(e->c, &page, path);
     free(steps);
     return ok;
 }
