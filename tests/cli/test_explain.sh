@@ -38,6 +38,9 @@ says "dW_Q above          28.578839990244"
 says "They differ by "
 run explain --cell lion,12
 refuses 2 "numbers up to 11,11"
+run explain --hide the,zebra --json
+json hidden "[0,0,0,0,1,0,1,0,1,0,0]"
+json weights.2.6 0.0
 run explain --hide cat
 refuses 2 "--hide is wrong"
 run explain --beta much
