@@ -208,11 +208,41 @@ static heed_tensor *attending_steps(const rnn *m, heed_tape *t, heed_tensor *y, 
     return heed_concat(t, 1, steps, all);
 }
 
+/* One layer that looks back by the alignment network is one op. */
+static bool is_one_op(const rnn *m) {
+    return !m->fixed && m->attend.args.kind == HEED_ADDITIVE && !m->attend.args.key &&
+           m->decoder.args.layers == 1;
+}
+
+/* [s_t ; c_t] of all steps; the state of r goes on where a target is made token by token. */
+static heed_tensor *looking_back(const rnn *m, heed_tape *t, heed_tensor *y, reading *r) {
+    const heed_rnn_part *p = &m->decoder.part[0];
+    const heed_rnn_args *a = &m->decoder.args;
+    const heed_attend *f = &m->attend;
+    heed_tensor *keys = f->w.b ? heed_add(t, r->memory.keys, f->w.b) : r->memory.keys;
+    heed_look_back l = {y,    p->w_in,          p->b_in, p->w,       p->b,       r->state[0],
+                        keys, r->memory.values, f->w.w,  f->score.w, f->score.b, r->memory.mask};
+    heed_tensor *all = heed_recurrent_attention(heed_at(t, f->name), &l,
+                                                &(heed_recurrent_args){a->cell, a->act, false});
+    if (!all) return NULL;
+    int states = r->state[0]->shape[1], context = all->shape[2] - states;
+    if (!r->source) {
+        heed_tensor *last = heed_slice(t, all, 1, all->shape[1] - 1, 1);
+        last = heed_slice(t, last, 2, 0, states);
+        r->state[0] = heed_reshape(t, last, 2, (int[]){all->shape[0], states});
+    }
+    if (states == a->width) return all;
+    heed_tensor *h = heed_slice(t, all, 2, 0, a->width);
+    return heed_concat(t, 2, 2, (heed_tensor *[]){h, heed_slice(t, all, 2, states, context)});
+}
+
 static heed_tensor *decode(const rnn *m, heed_tape *t, heed_tensor *ids, reading *r) {
     heed_tensor *y = heed_embed(heed_at(t, "embed.target"), m->target, ids);
     y = heed_drop_apply(&m->target_drop, t, y);
     if (!y) return NULL;
-    y = m->fixed ? fixed_steps(m, t, y, r) : attending_steps(m, t, y, r);
+    y = m->fixed       ? fixed_steps(m, t, y, r)
+        : is_one_op(m) ? looking_back(m, t, y, r)
+                       : attending_steps(m, t, y, r);
     return heed_linear_apply(&m->head, t, y);
 }
 
