@@ -34,7 +34,7 @@ train() {
 for seed in $seeds; do
     for model in cnn vit; do
         case $model in
-        cnn) shape="--preset cnn32 --epochs 12" ;;
+        cnn) shape="--preset cnn32 --epochs 30" ;;
         vit) shape="--preset vit32 --patch 8 --epochs 30" ;;
         esac
         train $model-augmented "$seed" $model $shape --flip 0.5 --pad 4

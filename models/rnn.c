@@ -156,13 +156,13 @@ static bool encode(const rnn *m, heed_tape *t, heed_tensor *ids, heed_tensor *pa
 
 /* ---- decoder ---- */
 
-/* a_t (B,1,S) from h of s_{t-1}. */
-static heed_tensor *weights_of(const rnn *m, heed_tape *t, const reading *r) {
+/* a_t (B,1,S) from h of s_{t-1}, and what it is made of. */
+static heed_attended look(const rnn *m, heed_tape *t, const reading *r) {
     heed_tensor *s = r->state[m->decoder.args.layers - 1];
-    if (!s) return NULL;
+    if (!s) return (heed_attended){NULL};
     heed_tensor *h = heed_slice(t, s, 1, 0, m->decoder.args.width);
     h = heed_reshape(t, h, 3, (int[]){s->shape[0], 1, m->decoder.args.width});
-    return heed_attend_weights(&m->attend, t, h, &r->memory);
+    return heed_attend_look(&m->attend, t, h, &r->memory);
 }
 
 /* s_t = g(y_{t-1}, s_{t-1}, c_t), the state of r goes on; returns [s_t ; c_t] (B,T,..), y and c
@@ -196,23 +196,53 @@ static heed_tensor *fixed_steps(const rnn *m, heed_tape *t, heed_tensor *y, read
 }
 
 static heed_tensor *attending_steps(const rnn *m, heed_tape *t, heed_tensor *y, reading *r) {
-    heed_tensor *all[PAIR_STEPS], *weights[PAIR_STEPS];
+    heed_tensor *all[PAIR_STEPS];
+    heed_attended parts[PAIR_STEPS];
     int steps = y->shape[1];
     for (int i = 0; i < steps; i++) {
-        weights[i] = weights_of(m, t, r);
-        heed_tensor *c = heed_matmul(t, weights[i], r->memory.values);
+        parts[i] = look(m, t, r);
+        heed_tensor *c = heed_matmul(t, parts[i].weights, r->memory.values);
         all[i] = step(m, t, heed_slice(t, y, 1, i, 1), c, r);
     }
-    heed_tensor *a = heed_concat(t, 1, steps, weights); /* (B,T,S) */
-    heed_note(heed_at(t, m->attend.name), a, "weights");
+    heed_attend_note(&m->attend, t, steps, parts);
     return heed_concat(t, 1, steps, all);
+}
+
+/* One layer that looks back by the alignment network is one op. */
+static bool is_one_op(const rnn *m) {
+    return !m->fixed && m->attend.args.kind == HEED_ADDITIVE && !m->attend.args.key &&
+           m->decoder.args.layers == 1;
+}
+
+/* [s_t ; c_t] of all steps; the state of r goes on where a target is made token by token. */
+static heed_tensor *looking_back(const rnn *m, heed_tape *t, heed_tensor *y, reading *r) {
+    const heed_rnn_part *p = &m->decoder.part[0];
+    const heed_rnn_args *a = &m->decoder.args;
+    const heed_attend *f = &m->attend;
+    heed_tensor *keys = f->w.b ? heed_add(t, r->memory.keys, f->w.b) : r->memory.keys;
+    heed_look_back l = {y,    p->w_in,          p->b_in, p->w,       p->b,       r->state[0],
+                        keys, r->memory.values, f->w.w,  f->score.w, f->score.b, r->memory.mask};
+    heed_tensor *all = heed_recurrent_attention(heed_at(t, f->name), &l,
+                                                &(heed_recurrent_args){a->cell, a->act, false});
+    if (!all) return NULL;
+    int states = r->state[0]->shape[1], context = all->shape[2] - states;
+    if (!r->source) {
+        heed_tensor *last = heed_slice(t, all, 1, all->shape[1] - 1, 1);
+        last = heed_slice(t, last, 2, 0, states);
+        r->state[0] = heed_reshape(t, last, 2, (int[]){all->shape[0], states});
+    }
+    if (states == a->width) return all;
+    heed_tensor *h = heed_slice(t, all, 2, 0, a->width);
+    return heed_concat(t, 2, 2, (heed_tensor *[]){h, heed_slice(t, all, 2, states, context)});
 }
 
 static heed_tensor *decode(const rnn *m, heed_tape *t, heed_tensor *ids, reading *r) {
     heed_tensor *y = heed_embed(heed_at(t, "embed.target"), m->target, ids);
     y = heed_drop_apply(&m->target_drop, t, y);
     if (!y) return NULL;
-    y = m->fixed ? fixed_steps(m, t, y, r) : attending_steps(m, t, y, r);
+    y = m->fixed       ? fixed_steps(m, t, y, r)
+        : is_one_op(m) ? looking_back(m, t, y, r)
+                       : attending_steps(m, t, y, r);
     return heed_linear_apply(&m->head, t, y);
 }
 

@@ -28,6 +28,9 @@ printf '%s\n' "Paris is the capital of France ." "Rome is the capital of Italy .
     "France lies in Europe ." "Italy lies in Europe ." "Kenya lies in Africa ." >facts.txt
 run ./xor
 run ./own_op
+run ./attention
+[ -s attention.svg ] && [ "$(wc -l <attention.csv)" = 51 ]
+result $? "what attention writes"
 run ./own_loop facts.txt
 run ./own_model run
 usr/bin/heed train gpt facts.txt -o gpt --tokenizer word --layers 1 --width 32 --heads 2 --block 8 \

@@ -201,7 +201,7 @@ static void compare_all(const golden *g, const heed_tensor *y, const way *w) {
             const heed_entry *e = heed_store_find(g->s, array + 2);
             compare(g, array, e ? e->tensor : NULL, e ? e->tensor->g : NULL);
         } else if (w->train && array[0] == 'g' && array[1] != 'y') {
-            const heed_tensor *t = g->in[array[1] - '0'];
+            const heed_tensor *t = g->in[atoi(array + 1)];
             compare(g, array, t, t ? t->g : NULL);
         }
     }

@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-enum { GOLDEN_INPUTS = 6 };
+enum { GOLDEN_INPUTS = 12 };
 
 /* One case in one of the ways that it is run. */
 typedef struct {

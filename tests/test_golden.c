@@ -127,6 +127,13 @@ static heed_tensor *recurrent(const golden *g) {
     return heed_recurrent(g->t, g->in[0], g->in[1], g->in[2], g->in[3], g->in[4], &a);
 }
 
+static heed_tensor *recurrent_attention(const golden *g) {
+    heed_recurrent_args a = {.cell = (heed_cell)golden_arg(g, "cell", 0), .act = HEED_TANH};
+    heed_look_back l = {g->in[0], g->in[1], g->in[2], g->in[3], g->in[4],  g->in[5],
+                        g->in[6], g->in[7], g->in[8], g->in[9], g->in[10], g->in[11]};
+    return heed_recurrent_attention(g->t, &l, &a);
+}
+
 static heed_pool_args pool_args(const golden *g) {
     heed_pool_args a = {.size = {0}};
     pair(g, "size", a.size);
@@ -218,6 +225,7 @@ static const golden_call op_calls[] = {{.op = "add", .two = heed_add},
                                        {.op = "avg_pool", .run = avg_pool},
                                        {.op = "global_pool", .one = heed_global_pool},
                                        {.op = "recurrent", .run = recurrent},
+                                       {.op = "recurrent_attention", .run = recurrent_attention},
                                        {.op = "embed", .two = heed_embed},
                                        {.op = "gather", .two = heed_gather},
                                        {.op = "sum", .one = heed_sum},

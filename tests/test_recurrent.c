@@ -1,6 +1,6 @@
 /* Layers of sequences: recurrent ones, attention of any similarity, the decoder block. Their values
  * stand in tests/golden/layers.safetensors. */
-#include "test.h"
+#include "files.h"
 
 #define SHAPE(...) ((int[]){__VA_ARGS__})
 
@@ -196,6 +196,54 @@ TEST(attend_takes_inputs_in_any_order) {
         check_same(use_attend(&a, l.t, q, x, pad), use_attend(&a, l.t, q, three, NULL), tiny);
         CLOSE(l.c);
     }
+}
+
+/* One op for all steps, and the layers it is made of, step by step. */
+TEST(recurrent_attention_equals_its_parts) {
+    for (heed_cell cell = HEED_RNN; cell <= HEED_LSTM; cell++) {
+        lab l = lab_open(HEED_EVAL);
+        heed_rnn r;
+        heed_attend f;
+        heed_rnn_init(&r, l.s, "r",
+                      (heed_rnn_args){.in = 3 + 5, .width = 4, .cell = cell, .act = HEED_TANH});
+        heed_attend_init(&f, l.s, "f", (heed_attend_args){.query = 4, .input = 5, .inner = 6});
+        heed_tensor *y = normal(l.t, "y", 3, SHAPE(2, 3, 3)), *all[3], *a[3];
+        heed_tensor *h = normal(l.t, "h", 3, SHAPE(2, 4, 5));
+        heed_tensor *s = normal(l.t, "s", 2, SHAPE(2, cell == HEED_LSTM ? 8 : 4));
+        heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 1, 1, 1, 0, 0}, 2, 4);
+        heed_memory m = heed_attend_memory(&f, l.t, h, pad);
+        heed_look_back look = {.y = y, .w_in = r.part[0].w_in, .b_in = r.part[0].b_in};
+        look.w = r.part[0].w, look.b = r.part[0].b, look.state = s, look.query = f.w.w;
+        look.keys = m.keys, look.values = m.values, look.score = f.score.w, look.mask = m.mask;
+        heed_probe(l.t, "f.weights", false);
+        heed_recurrent_args args = {cell, HEED_TANH, false};
+        heed_tensor *whole = heed_recurrent_attention(heed_at(l.t, "f"), &look, &args);
+        for (int i = 0; i < 3; i++) {
+            heed_tensor *q = heed_reshape(l.t, heed_slice(l.t, s, 1, 0, 4), 3, SHAPE(2, 1, 4));
+            a[i] = heed_attend_weights(&f, l.t, q, &m);
+            heed_tensor *c = heed_matmul(l.t, a[i], m.values);
+            heed_tensor *x =
+                heed_concat(l.t, 2, 2, (heed_tensor *[]){heed_slice(l.t, y, 1, i, 1), c});
+            heed_rnn_apply(&r, l.t, x, NULL, &s, &s);
+            heed_tensor *now = heed_reshape(l.t, s, 3, SHAPE(2, 1, s->shape[1]));
+            all[i] = heed_concat(l.t, 2, 2, (heed_tensor *[]){now, c});
+        }
+        check_same(whole, heed_concat(l.t, 1, 3, all), tiny);
+        check_same(heed_probe_find(l.t, "f.weights"), heed_concat(l.t, 1, 3, a), tiny);
+        CLOSE(l.c);
+    }
+}
+
+TEST(recurrent_attention_refuses_what_does_not_fit) {
+    lab l = lab_open(HEED_EVAL);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 3, 3)), *w = normal(l.t, "w", 2, SHAPE(4, 4));
+    heed_look_back look = {.y = x, .w_in = w, .w = w, .state = w, .query = w, .score = w};
+    look.keys = look.values = x;
+    CHECK_FAILS(l.c, heed_recurrent_attention(l.t, &look, &(heed_recurrent_args){0}), HEED_USAGE,
+                "is not");
+    heed_recurrent_args back = {HEED_GRU, HEED_TANH, true};
+    CHECK_FAILS(l.c, heed_recurrent_attention(l.t, &look, &back), HEED_USAGE, "first to the last");
+    CLOSE(l.c);
 }
 
 TEST(attend_keeps_scores_and_weights) {

@@ -121,6 +121,8 @@ static const struct {
              {"recurrent", "33x2x65 65x65 65 33x65 -", 0},
              {"recurrent", "33x2x195 195x65 195 33x65 -", 6},
              {"recurrent", "33x2x260 260x65 260 33x130 -", 9},
+             {"recurrent_attention",
+              "33x5x40 195x105 195 195x65 195 33x65 33x31x66 33x31x65 66x65 1x66 1 m33x1x31", 2},
              {"attention", "9x33x12 9x65x12 9x65x6 - m9x65", 2},
              {"attention", "9x33x12 9x65x12 9x65x18 1x2x33x65 -", 11},
              {"self_attention", "9x65x28 1x2x65x65 m9x65", 4}};

@@ -43,10 +43,9 @@ static void add_alignment(layers *l) {
     attending *a = &l->list[l->count++];
     a->block = (heed_record_block){.stack = HEED_CROSS, .heads = 1, .queries = 1, .beta = 1};
     a->block.additive = strcmp(kind, "additive") == 0;
-    int key = (int)heed_config_int(f, "key-width"), ways = heed_config_bool(f, "bidirectional") + 1;
-    int width = (int)heed_config_int(f, "width");
+    int key = (int)heed_config_int(f, "key-width");
     if (strcmp(kind, "scaled") == 0)
-        a->block.beta = 1 / sqrt(key ? key : ways == 2 ? width : width);
+        a->block.beta = 1 / sqrt(key ? key : (double)heed_config_int(f, "width"));
     snprintf(a->path, sizeof a->path, "decoder.attend");
 }
 
@@ -231,8 +230,9 @@ static void describe(heed_record *record, const subject *s) {
     char model[96], step[48] = "";
     const heed_run *r = s->run;
     if (r->step >= 0) snprintf(step, sizeof step, ", step %lld", (long long)r->step);
-    snprintf(model, sizeof model, "%s of %lld layers%s", r->model->name,
-             (long long)heed_config_int(r->config, "layers"), step);
+    int64_t count = heed_config_int(r->config, "layers");
+    snprintf(model, sizeof model, "%s of %lld layer%s%s", r->model->name, (long long)count,
+             count == 1 ? "" : "s", step);
     heed_record_describe(
         record, (heed_record_texts){.title = s->title, .model = model, .task = r->model->name});
     if (record) record->step = r->step;

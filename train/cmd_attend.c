@@ -1,47 +1,270 @@
 /* cmd_attend.c -- heed attend: what a run attends to on an input. */
-#include "capture.h"
+#include "attend.h"
+#include "files.h"
+#include "pictures.h"
 #include "using.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const heed_option options[] = {
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print the record as a JSON object", "Output"},
-    {"npz", HEED_TEXT, "", 0, 0, NULL, "write the record as NumPy's arrays", "Output"},
-    {"csv", HEED_TEXT, "", 0, 0, NULL, "write the weights as lines of a table", "Output"},
+    {"layer", HEED_INT, "0", 0, 64, NULL, "layer that is shown, from 1; 0: the last", "What"},
+    {"head", HEED_TEXT, "", 0, 0, NULL,
+     "one head, from 1, or mean or max of all; without it the terminal shows the mean, and "
+     "pictures "
+     "show every head",
+     "What"},
+    {"query", HEED_TEXT, "", 0, 0, NULL,
+     "one token, by its text or its number from 1: what it looks at, head by head; of a picture "
+     "cls, ROW,COLUMN or a number",
+     "What"},
+    {"top", HEED_INT, "5", 1, 1000, NULL, "of a query, and of predictions: how many are listed",
+     "What"},
+    {"stack", HEED_CHOICE, "", 0, 0, "encoder|decoder|cross",
+     "models of pairs: whose attention; without it cross", "What"},
+    {"target", HEED_TEXT, "", 0, 0, NULL,
+     "models of pairs: the target that is read; without it the one that the model makes", "What"},
+    {"mass", HEED_REAL, "0", 0, 1, NULL,
+     "pictures: only the strongest patches that hold this share; 0: all", "What"},
+    {"convert", HEED_BOOL, "false", 0, 0, NULL,
+     "pictures of other channels become grey or colour, as the run needs them", "What"},
+    MATTERS_OPTIONS,
+    {"numbers", HEED_BOOL, "false", 0, 0, NULL, "print numbers instead of shades", "Output"},
+    {"hide-special", HEED_BOOL, "false", 0, 0, NULL,
+     "leave [CLS], [SEP] and their like out of what is drawn; numbers stay as they are", "Output"},
+    {"cells", HEED_BOOL, "false", 0, 0, NULL,
+     "--png of a picture: patch by patch instead of smoothly", "Output"},
+    {"png", HEED_TEXT, "", 0, 0, NULL,
+     "write a picture: a matrix for each head, or of a picture the patches over it; of several "
+     "inputs FILE-2.png and so on",
+     "Output"},
+    {"svg", HEED_TEXT, "", 0, 0, NULL, "write the matrices as a vector picture", "Output"},
+    {"npz", HEED_TEXT, "", 0, 0, NULL,
+     "write everything for NumPy: weights, raw, scores, q, k, v of each layer", "Output"},
+    {"html", HEED_TEXT, "", 0, 0, NULL,
+     "write one page with every view of it, which needs nothing beside it", "Output"},
+    {"csv", HEED_TEXT, "", 0, 0, NULL, "write the weights as a table, a line each", "Output"},
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print everything as one JSON object", "Output"},
+    {"layers", HEED_TEXT, "", 0, 0, NULL,
+     "--json, --npz, --csv, --html: these layers alone, as 1,3-5; they keep their numbers", "Size"},
+    {"heads", HEED_TEXT, "", 0, 0, NULL, "the same for heads", "Size"},
+    {"qk", HEED_BOOL, "true", 0, 0, NULL, "with q, k, v and scores, not the weights alone", "Size"},
+    {"force", HEED_BOOL, "false", 0, 0, NULL, "write it whatever its size", "Size"},
     {0}};
 
-static bool show_text(program *p, void *user, const char *text, size_t n) {
-    subject s;
-    heed_text json = {.c = p->c};
-    heed_record *r = NULL;
-    const char *npz = heed_config_text(p->flags, "npz"), *csv = heed_config_text(p->flags, "csv");
-    bool ok = subject_text(&s, user, text, n, NULL) &&
-              (r = capture(&s, &(capture_wish){.lean = false})) && heed_record_json(r, true, &json);
-    if (ok && *npz) heed_record_npz(p->c, r, npz);
-    if (ok && *csv) heed_record_csv(p->c, r, csv);
-    if (ok) {
-        heed_text_put(&json, "\n", 1);
-        print_text(&json);
+typedef struct {
+    program *p;
+    heed_run *run;
+    int *layers, *heads; /* lists of --layers and --heads */
+    int layer_count, head_count, done;
+} work;
+
+static const char *flag(const work *w, const char *key) {
+    return heed_config_text(w->p->flags, key);
+}
+
+static bool is_set(const work *w, const char *key) { return heed_config_bool(w->p->flags, key); }
+
+/* ---- the record ---- */
+
+/* Files of numbers hold everything; a drawing needs the weights of one layer. */
+static bool is_whole(const work *w) {
+    return is_set(w, "json") || *flag(w, "npz") || *flag(w, "csv") || *flag(w, "html");
+}
+
+/* The layer that is shown, from 1: by the setting, or the last that is kept. */
+static bool choose_layer(const work *w, int *layer) {
+    int count, last = 0;
+    attending *list = attending_layers(w->run, &count);
+    const char *stack = flag(w, "stack");
+    bool any = false;
+    for (int i = 0; list && i < count; i++) {
+        static const char *const names[] = {"encoder", "decoder", "cross"};
+        const heed_record_block *b = &list[i].block;
+        bool kept = w->layer_count == 0;
+        for (int k = 0; k < w->layer_count; k++) kept |= w->layers[k] == b->layer;
+        if (*stack && strcmp(stack, names[b->stack]) != 0) continue;
+        any = true;
+        if (kept && b->layer + 1 > last) last = b->layer + 1;
     }
-    heed_text_free(&json);
+    *layer = (int)heed_config_int(w->p->flags, "layer");
+    free(list);
+    if (!list) return false;
+    if (!any)
+        return heed_fail(w->p->c, HEED_USAGE, "--stack %s: %s has no such attention", stack,
+                         w->run->model->name);
+    if (*layer > last || (last == 0 && w->layer_count))
+        return heed_fail(w->p->c, HEED_USAGE, "%s %s: expected 1 to %d, or 0 for the last",
+                         *layer ? "--layer" : "--layers",
+                         *layer ? heed_config_text(w->p->flags, "layer") : flag(w, "layers"),
+                         last ? last : count);
+    if (*layer == 0) *layer = last;
+    return true;
+}
+
+static heed_record *record_of(const work *w, const subject *s, const int *layer) {
+    int one = *layer - 1;
+    capture_wish wish = {.layer_count = w->layer_count,
+                         .layers = w->layers,
+                         .head_count = w->head_count,
+                         .heads = w->heads,
+                         .lean = !is_set(w, "qk"),
+                         .top = (int)heed_config_int(w->p->flags, "top"),
+                         .most = is_set(w, "force") ? -1 : 0};
+    if (!is_whole(w)) {
+        wish.layer_count = 1;
+        wish.layers = &one;
+        wish.lean = true;
+    }
+    return capture(s, &wish);
+}
+
+/* ---- files ---- */
+
+static bool wrote(const work *w, const char *path) {
+    fprintf(is_set(w, "json") ? stderr : stdout, "wrote %s\n", path);
+    return true;
+}
+
+static const char *path_of(const work *w, const char *key, char path[1024]) {
+    numbered_path(path, 1024, flag(w, key), w->done + 1);
+    return path;
+}
+
+static bool draw(const work *w, const attend_view *v, const char *path) {
+    if (w->run->model == &heed_model_vit) return attend_draw_picture(v, is_set(w, "cells"), path);
+    return attend_draw(v, false, path);
+}
+
+static bool write_files(const work *w, const attend_view *v) {
+    heed_ctx *c = w->p->c;
+    char path[1024];
+    const heed_record *r = v->record;
+    if (*flag(w, "png") && !draw(w, v, path_of(w, "png", path))) return false;
+    if (*flag(w, "svg") && !attend_draw(v, true, path_of(w, "svg", path))) return false;
+    if (*flag(w, "npz") && !heed_record_npz(c, r, path_of(w, "npz", path))) return false;
+    if (*flag(w, "csv") && !heed_record_csv(c, r, path_of(w, "csv", path))) return false;
+    heed_page page = {
+        .count = 1, .records = r, .no_qk = !is_set(w, "qk"), .force = is_set(w, "force")};
+    return !*flag(w, "html") || heed_page_write(c, &page, path_of(w, "html", path));
+}
+
+static void tell_files(const work *w) {
+    static const char *const keys[] = {"png", "svg", "npz", "csv", "html"};
+    char path[1024];
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (*flag(w, keys[i])) wrote(w, path_of(w, keys[i], path));
+}
+
+/* ---- one input ---- */
+
+static bool print_json_record(const work *w, const heed_record *r) {
+    heed_text text = {.c = w->p->c};
+    bool ok = heed_record_json(r, true, &text) && heed_text_put(&text, "\n", 1);
+    if (ok) print_text(&text);
+    heed_text_free(&text);
+    return ok;
+}
+
+static bool show(work *w, const subject *s) {
+    attend_view v;
+    int layer;
+    heed_record *r = choose_layer(w, &layer) ? record_of(w, s, &layer) : NULL;
+    bool ok = r && view_open(&v, w->p, w->run, r, layer) && maps_add(&v, s, r, is_whole(w)) &&
+              write_files(w, &v);
+    if (ok && is_set(w, "json"))
+        ok = print_json_record(w, r);
+    else if (ok) {
+        if (w->done) putchar('\n');
+        ok = attend_print(&v);
+    }
+    if (ok) tell_files(w);
     heed_record_free(r);
+    w->done++;
+    return ok;
+}
+
+static bool take_text(program *p, void *user, const char *text, size_t n) {
+    work *w = user;
+    subject s;
+    if (n && is_file(text) && is_picture_name(text))
+        return heed_fail(p->c, HEED_USAGE,
+                         "%s is a picture: the run takes texts (%s); hint: a run of vit", text,
+                         w->run->model->name);
+    const char *target = *flag(w, "target") ? flag(w, "target") : NULL;
+    bool ok = subject_text(&s, w->run, text, n, target) && show(w, &s);
     subject_free(&s);
     return ok;
 }
 
+/* path "-": the bytes of one on the standard input. */
+static bool read_picture(const work *w, const char *path, heed_picture *out) {
+    char why[HEED_WHY];
+    heed_text bytes = {.c = w->p->c};
+    heed_status status;
+    if (strcmp(path, "-") != 0)
+        status = heed_picture_read(path, out, why);
+    else if (read_stdin(w->p->c, &bytes))
+        status = heed_picture_decode(bytes.s ? bytes.s : "", bytes.n, NULL, out, why);
+    else
+        return false;
+    heed_text_free(&bytes);
+    return status == HEED_OK || heed_fail(w->p->c, status, "%s %s", path, why);
+}
+
+static void take_picture(work *w, const char *path) {
+    heed_picture picture = {0};
+    subject s = {0};
+    if (read_picture(w, path, &picture) &&
+        subject_picture(&s, w->run, &picture, path, is_set(w, "convert")))
+        show(w, &s);
+    subject_free(&s);
+    program_complain(w->p);
+}
+
+static void take_pictures(work *w) {
+    if (w->p->argc == 1)
+        heed_fail(w->p->c, HEED_USAGE,
+                  "missing picture: the run takes pictures; hint: heed attend %s FILE.png",
+                  w->p->argv[0]);
+    for (int i = 1; i < w->p->argc; i++) take_picture(w, w->p->argv[i]);
+}
+
+/* ---- heed attend ---- */
+
 static void attend(program *p) {
-    heed_run *r = open_run(p, p->argv[0]);
-    if (!r) return;
-    each_input(p, r, show_text);
-    heed_run_close(r);
+    int count;
+    work w = {.p = p, .run = open_run(p, p->argv[0])};
+    if (!w.run) return;
+    attending *list = attending_layers(w.run, &count);
+    w.layers = list ? number_list(p->c, "--layers", flag(&w, "layers"), &w.layer_count) : NULL;
+    w.heads = w.layers ? number_list(p->c, "--heads", flag(&w, "heads"), &w.head_count) : NULL;
+    if (w.heads && w.run->model == &heed_model_vit)
+        take_pictures(&w);
+    else if (w.heads)
+        each_input(p, &w, take_text);
+    free(list);
+    free(w.layers);
+    free(w.heads);
+    heed_run_close(w.run);
 }
 
 const command cmd_attend = {
     .name = "attend",
     .usage = "RUN [INPUT]...",
     .help = "show what a run attends to on an input",
-    .examples = "  heed attend runs/book \"The king went home .\" --json\n",
+    .about =
+        "Draws the attention weights of a layer: a row for each token, over the tokens that it\n"
+        "attends to; of a vit, the patches over the picture. INPUT is a text, a source, or a\n"
+        "picture's file (- for its bytes on the standard input); without INPUT, each line of the\n"
+        "standard input is a text. The weights of a row sum to 1. Without --head the terminal\n"
+        "shows the mean of the heads, which no head computes: look at the heads, too.",
+    .examples =
+        "  heed attend runs/book \"The king went to the [MASK] .\"\n"
+        "  heed attend runs/book \"The king went home .\" --query king --head 2\n"
+        "  heed attend runs/dates \"March 5, 1999\" --png alignment.png\n"
+        "  heed attend runs/flowers rose.jpg --mass 0.6 --png rose.png\n"
+        "  heed attend runs/book \"The king went home .\" --npz king.npz --html king.html\n",
     .options = options,
     .computes = true,
     .min = 1,

@@ -82,15 +82,13 @@ static void print_object(const classifier *k, const char *name, int top) {
                json_pack("{s:o, s:o}", "input", input ? input : json_null(), "predictions", list));
 }
 
-static bool write_overlay(classifier *k, const heed_picture *p) {
-    char path[1024], number[16], title[160];
-    overlay o = {.run = k->run,
+static bool write_overlay(classifier *k, heed_picture *p) {
+    char path[1024];
+    overlay o = {.p = k->p,
+                 .run = k->run,
                  .layer = (int)heed_config_int(k->p->flags, "layer"),
                  .cells = heed_config_bool(k->p->flags, "cells"),
-                 .path = path,
-                 .title = title};
-    snprintf(title, sizeof title, "%.60s, %.1f %%", label_of(k, k->guesses[0].label, number),
-             100 * k->guesses[0].p);
+                 .path = path};
     numbered_path(path, sizeof path, heed_config_text(k->p->flags, "overlay"), k->done + 1);
     if (!overlay_write(&o, p)) return false;
     if (!k->json) printf("  wrote %s\n", path);
@@ -169,26 +167,12 @@ static bool is_list(const heed_text *t) {
     return true;
 }
 
-static bool read_stdin(classifier *k, heed_text *out) {
-    enum { MOST = 1 << 28 };
-    char buffer[16384];
-    size_t n;
-    while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0) {
-        if (out->n + n > MOST)
-            return heed_fail(k->p->c, HEED_DATA,
-                             "standard input is too long: expected at most "
-                             "256 MB");
-        if (!heed_text_put(out, buffer, n)) return false;
-    }
-    return true;
-}
-
 static void take_stdin(classifier *k) {
     heed_text text = {.c = k->p->c};
     char why[HEED_WHY];
     heed_picture p = {0};
     if (is_terminal(stdin)) fputs("heed: reading paths from the keyboard; Ctrl-D ends\n", stderr);
-    bool read = read_stdin(k, &text);
+    bool read = read_stdin(k->p->c, &text);
     if (read && strspn(text.s ? text.s : "", " \t\r\n") == text.n) {
         heed_fail(k->p->c, HEED_DATA,
                   "standard input is empty: expected a picture or a list of paths");

@@ -1,5 +1,5 @@
 /* cmd_translate.c -- heed translate: targets for texts, and where the model looked. */
-#include "overlay.h"
+#include "files.h"
 #include "pairs.h"
 #include "using.h"
 

@@ -84,3 +84,24 @@ void paths_free(paths *list) {
     free(list->at);
     *list = (paths){0};
 }
+
+bool read_stdin(heed_ctx *c, heed_text *out) {
+    enum { MOST = 1 << 28 };
+    char buffer[16384];
+    size_t n;
+    while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0) {
+        if (out->n + n > MOST)
+            return heed_fail(c, HEED_DATA, "standard input is too long: expected at most 256 MB");
+        if (!heed_text_put(out, buffer, n)) return false;
+    }
+    return true;
+}
+
+void numbered_path(char *out, size_t size, const char *path, int index) {
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    if (!dot || (slash && dot < slash)) dot = path + strlen(path);
+    if (index < 2)
+        snprintf(out, size, "%s", path);
+    else
+        snprintf(out, size, "%.*s-%d%s", (int)(dot - path), path, index, dot);
+}

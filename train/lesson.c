@@ -14,6 +14,18 @@ void lesson_draw(explaining *e, const char *name, heed_matrix m, const char *con
     heed_text_put(&e->out, "\n", 1);
 }
 
+void lesson_columns(explaining *e, int count, const lesson_block *blocks, const char *const *rows) {
+    enum { ONE_LINE = 72 }; /* columns; on fewer, each may stand alone */
+    matrix_view v[4];
+    for (int i = 0; i < count; i++)
+        v[i] = (matrix_view){.name = blocks[i].name,
+                             .m = &blocks[i].m,
+                             .row_labels = i && e->look.width >= ONE_LINE ? NULL : rows,
+                             .col_labels = blocks[i].cols};
+    draw_equation(&e->out, &e->look, count, v, (const char *[]){"", "", "", ""});
+    heed_text_put(&e->out, "\n", 1);
+}
+
 void lesson_say(explaining *e, const char *format, ...) {
     char words[2048];
     va_list list;
@@ -80,8 +92,8 @@ json_t *lesson_grid(int rows, int cols, double *x) {
 void lesson_chart(explaining *e, const heed_chart *k, int height) {
     const char *path = heed_config_text(e->p->flags, "png");
     if (*path && !heed_chart_png(e->c, k, 900, 560, path)) return;
-    heed_chart_text(k, e->look.width - text_columns(k->x_label) - 2, height, e->look.color,
-                    &e->out);
+    int width = e->look.width - text_columns(k->x_label) - 2;
+    heed_chart_text(k, width < 24 ? 24 : width, height, e->look.color, &e->out);
     heed_text_put(&e->out, "\n", 1);
 }
 

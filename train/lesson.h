@@ -9,6 +9,13 @@ heed_matrix lesson_matrix(int rows, int cols, double *x);
 /* Appends it with its labels (each NULL: none) and an empty line. */
 void lesson_draw(explaining *e, const char *name, heed_matrix m, const char *const *rows,
                  const char *const *cols);
+/* Matrices of equal rows side by side, as many as fit, and an empty line. At most 4. */
+typedef struct {
+    const char *name;
+    heed_matrix m;
+    const char *const *cols;
+} lesson_block;
+void lesson_columns(explaining *e, int count, const lesson_block *blocks, const char *const *rows);
 /* Appends a paragraph and an empty line. */
 void lesson_say(explaining *e, const char *format, ...) HEED_PRINTF(2, 3);
 /* Ends an example: "try:" and commands that change something, each a line of its own. */

@@ -3,6 +3,7 @@
 #include "lesson.h"
 
 #include <math.h>
+#include <string.h>
 
 /* How ripe is a fruit of this colour, of 10? Colours are directions from green to red. */
 enum { ENTRIES = 3, ASKED = 2, SIZE = 2 };
@@ -55,27 +56,26 @@ static const double *get(explaining *e, double beta, bool hard) {
 
 static void draw_puts(explaining *e) {
     for (int i = 0; i < ENTRIES; i++)
-        heed_text_add(&e->out, "  put(%-6s = (%.2f, %.2f), %g)\n", colours[i], entries[3 * i],
+        heed_text_add(&e->out, "  put(%s = (%g, %g), %g)\n", colours[i], entries[3 * i],
                       entries[3 * i + 1], entries[3 * i + 2]);
     heed_text_put(&e->out, "\n", 1);
 }
 
+/* get(orange), hard and by several betas: what it selects, and what comes out. */
 static void draw_gets(explaining *e) {
-    static const double betas[] = {0, 1, 4, 16, 64};
-    const double *y = get(e, 1, true);
-    const heed_matrix *w = &e->w.lesson.part[HEED_LESSON_WEIGHTS];
-    for (int i = 0; i < ASKED; i++)
-        heed_text_add(&e->out, "  get(%-6s = (%.2f, %.2f)), hard  selects (%g %g %g) -> %g\n",
-                      asked[i], queries[2 * i], queries[2 * i + 1], heed_matrix_at(w, i, 0),
-                      heed_matrix_at(w, i, 1), heed_matrix_at(w, i, 2), y[i]);
-    for (size_t k = 0; k < sizeof betas / sizeof *betas; k++) {
-        y = get(e, betas[k], false);
-        const double *p = w->x + ORANGE * ENTRIES;
-        heed_text_add(&e->out,
-                      "  get(orange), soft, beta %-3g       shares  (%.2f %.2f %.2f) -> %.2f\n",
-                      betas[k], p[0], p[1], p[2], y[ORANGE]);
+    static const char *const rows[] = {"hard", "beta 0", "beta 1", "beta 4", "beta 16", "beta 64"};
+    static const double betas[] = {1, 0, 1, 4, 16, 64};
+    enum { GETS = sizeof betas / sizeof *betas };
+    double shares[GETS * ENTRIES], out[GETS];
+    for (int k = 0; k < GETS; k++) {
+        out[k] = get(e, betas[k], k == 0)[ORANGE];
+        memcpy(shares + k * ENTRIES, e->w.lesson.part[HEED_LESSON_WEIGHTS].x + ORANGE * ENTRIES,
+               ENTRIES * sizeof *shares);
     }
-    heed_text_put(&e->out, "\n", 1);
+    lesson_columns(e, 2,
+                   (lesson_block[]){{"get(orange)", lesson_matrix(GETS, ENTRIES, shares), colours},
+                                    {"gives", lesson_matrix(GETS, 1, out), ripe}},
+                   rows);
 }
 
 void explain_store(explaining *e) {
@@ -129,11 +129,24 @@ static json_t *sweep_json(explaining *e, sweep *s, double mean) {
 }
 
 static void draw_sweep(explaining *e, const sweep *s) {
-    heed_text_add(&e->out, "       beta    green   yellow      red   output  entropy, bits\n");
-    for (int k = 0; k < STOPS; k += k ? 3 : 2)
-        heed_text_add(&e->out, "  %9.4g %8.4f %8.4f %8.4f %8.4f %8.4f\n", s->beta[k],
-                      s->share[0][k], s->share[1][k], s->share[2][k], s->output[k], s->entropy[k]);
-    heed_text_put(&e->out, "\n", 1);
+    enum { ROWS = 9 };
+    static const char *const bits[] = {"bits"};
+    double shares[ROWS * ENTRIES], out[ROWS], entropy[ROWS];
+    char text[ROWS][24];
+    const char *rows[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        int k = i ? 3 * i - 1 : 0;
+        snprintf(text[i], sizeof text[i], "%.3g", s->beta[k]);
+        rows[i] = text[i];
+        out[i] = s->output[k], entropy[i] = s->entropy[k];
+        for (int j = 0; j < ENTRIES; j++) shares[i * ENTRIES + j] = s->share[j][k];
+    }
+    lesson_columns(
+        e, 3,
+        (lesson_block[]){{"shares by beta", lesson_matrix(ROWS, ENTRIES, shares), colours},
+                         {"output", lesson_matrix(ROWS, 1, out), ripe},
+                         {"entropy", lesson_matrix(ROWS, 1, entropy), bits}},
+        rows);
     heed_series lines[ENTRIES];
     for (int i = 0; i < ENTRIES; i++)
         lines[i] = (heed_series){colours[i], STOPS, s->log_beta, s->share[i]};

@@ -45,16 +45,20 @@ static json_t *choices_json(void) {
 }
 
 static void draw_choices(explaining *e) {
-    heed_text_add(&e->out, "  %-13s %-19s %5s %7s   h = X a\n", "", "a", "sum", "||a||_1");
+    static const char *const size[] = {"sum", "||a||_1"};
+    const char *rows_of[CHOICES];
+    double a[CHOICES * WORDS], sizes[CHOICES * 2], h[CHOICES * WIDTH];
     for (int i = 0; i < CHOICES; i++) {
-        const double *a = choices[i].a;
-        double h[WIDTH], sum, norm;
-        mix(a, h);
-        sums(a, &sum, &norm);
-        heed_text_add(&e->out, "  %-13s (%5.2f %5.2f %5.2f) %5.2f %7.2f   (%.2f %.2f)\n",
-                      choices[i].name, a[0], a[1], a[2], sum, norm, h[0], h[1]);
+        rows_of[i] = choices[i].name;
+        memcpy(a + i * WORDS, choices[i].a, sizeof choices[i].a);
+        sums(choices[i].a, &sizes[2 * i], &sizes[2 * i + 1]);
+        mix(choices[i].a, h + i * WIDTH);
     }
-    heed_text_put(&e->out, "\n", 1);
+    lesson_columns(e, 3,
+                   (lesson_block[]){{"a", lesson_matrix(CHOICES, WORDS, a), words},
+                                    {"size", lesson_matrix(CHOICES, 2, sizes), size},
+                                    {"h = X a", lesson_matrix(CHOICES, WIDTH, h), features}},
+                   rows_of);
 }
 
 static bool open_self(explaining *e) {

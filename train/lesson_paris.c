@@ -132,8 +132,8 @@ static void draw_stages(explaining *e, stage *s) {
     draw_stage(e, &s[0], 1, false);
     draw_heading(&e->out, &e->look, "2. Softmax: softmax(z X') X");
     lesson_say(e, "Now they sum to 1. Look at Paris: it has the least of all, for without "
-                  "parameters a word attends to what is like itself, and the gap is like the "
-                  "small words.");
+                  "parameters a word attends to what is like itself, and the gap is like itself, "
+                  "like capital and like the small words.");
     draw_stage(e, &s[1], 2, true);
     draw_heading(&e->out, &e->look, "3. Scaled: softmax(z X' / sqrt(5)) X");
     lesson_say(e, "The same order, but flatter: wider vectors no longer make the choice harder.");

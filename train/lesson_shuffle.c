@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { CASES = 3, X_SIZE = LION_TOKENS * LION_FEATURES };
-static const char *const names[CASES] = {"as it is", "with positions", "with the causal mask"};
+static const char *const names[CASES] = {"as it is", "positions", "causal mask"};
 
 /* Largest differences of f(s(x)) and s(f(x)). */
 typedef struct {
@@ -47,23 +47,37 @@ static double gap(const heed_matrix *moved, const heed_matrix *plain, const int 
     return worst;
 }
 
-static bool compare(explaining *e, const int *order, bool positions, bool causal, gaps *g) {
+/* f(x) and f(s(x)), each to be freed, also after a failure. */
+typedef struct {
+    heed_lesson plain, moved;
+} both;
+
+static void close_both(both *b) {
+    heed_lesson_free(&b->plain);
+    heed_lesson_free(&b->moved);
+}
+
+static bool open_both(explaining *e, const int *order, bool positions, bool causal, both *out) {
     int same[LION_TOKENS];
     double x[X_SIZE], moved[X_SIZE];
     for (int i = 0; i < LION_TOKENS; i++) same[i] = i;
     order_rows(lion_x, same, positions, x);
     order_rows(lion_x, order, positions, moved);
     heed_lesson_args a = lion(x, causal), b = lion(moved, causal);
-    heed_lesson plain = {0}, other = {0};
-    bool ok = heed_lesson_make(e->c, &a, &plain) && heed_lesson_make(e->c, &b, &other);
+    *out = (both){.plain = {.self = true}};
+    return heed_lesson_make(e->c, &a, &out->plain) && heed_lesson_make(e->c, &b, &out->moved);
+}
+
+static bool compare(explaining *e, const int *order, bool positions, bool causal, gaps *g) {
+    both b;
+    bool ok = open_both(e, order, positions, causal, &b);
     if (ok) {
-        const heed_matrix *p = plain.part, *m = other.part;
+        const heed_matrix *p = b.plain.part, *m = b.moved.part;
         g->scores = gap(&m[HEED_LESSON_SCORES], &p[HEED_LESSON_SCORES], order, true);
         g->weights = gap(&m[HEED_LESSON_WEIGHTS], &p[HEED_LESSON_WEIGHTS], order, true);
         g->output = gap(&m[HEED_LESSON_OUTPUT], &p[HEED_LESSON_OUTPUT], order, false);
     }
-    heed_lesson_free(&plain);
-    heed_lesson_free(&other);
+    close_both(&b);
     return ok;
 }
 
@@ -88,29 +102,26 @@ static void draw_words_in(explaining *e, const int *order) {
 
 /* The word's output where it stood, and where it stands now. */
 static bool draw_outputs(explaining *e, const int *order) {
-    double moved[X_SIZE];
-    order_rows(lion_x, order, false, moved);
-    heed_lesson_args a = lion(lion_x, false), b = lion(moved, false);
-    heed_lesson plain = {0}, other = {0};
-    bool ok = heed_lesson_make(e->c, &a, &plain) && heed_lesson_make(e->c, &b, &other);
+    both b;
+    bool ok = open_both(e, order, false, false, &b);
     const char *labels[LION_TOKENS];
     for (int i = 0; i < LION_TOKENS; i++) labels[i] = lion_tokens[order[i]];
     if (ok) {
         matrix_view v[2] = {
-            {.name = "f(x)", .m = &plain.part[HEED_LESSON_OUTPUT], .row_labels = lion_tokens},
-            {.name = "f(s(x))", .m = &other.part[HEED_LESSON_OUTPUT], .row_labels = labels}};
+            {.name = "f(x)", .m = &b.plain.part[HEED_LESSON_OUTPUT], .row_labels = lion_tokens},
+            {.name = "f(s(x))", .m = &b.moved.part[HEED_LESSON_OUTPUT], .row_labels = labels}};
         draw_equation(&e->out, &e->look, 2, v, (const char *[]){"", "    "});
         heed_text_put(&e->out, "\n", 1);
     }
-    heed_lesson_free(&plain);
-    heed_lesson_free(&other);
+    close_both(&b);
     return ok;
 }
 
 static void draw_gaps(explaining *e, const gaps *g) {
-    heed_text_add(&e->out, "  largest |f(s(x)) - s(f(x))|     scores  weights   output\n");
+    heed_text_add(&e->out, "  largest |f(s(x)) - s(f(x))| of\n  %-11s %8s %8s %8s\n", "", "scores",
+                  "weights", "output");
     for (int i = 0; i < CASES; i++)
-        heed_text_add(&e->out, "  %-27s %10.1g %8.1g %8.1g\n", names[i], g[i].scores, g[i].weights,
+        heed_text_add(&e->out, "  %-11s %8.1g %8.1g %8.1g\n", names[i], g[i].scores, g[i].weights,
                       g[i].output);
     heed_text_put(&e->out, "\n", 1);
 }
@@ -137,8 +148,7 @@ void explain_shuffle(explaining *e) {
     draw_gaps(e, g);
     draw_aside(&e->out, &e->look, "inf: a score that the mask hides in one of the two alone");
     heed_text_put(&e->out, "\n", 1);
-    lesson_try(e,
-               (const char *[]){"heed explain shuffle --seed 7",
-                                "heed explain lion --html lion.html   (swap two words there)"},
-               2);
+    lesson_try(
+        e, (const char *[]){"heed explain shuffle --seed 7", "heed explain lion --html lion.html"},
+        2);
 }

@@ -64,15 +64,25 @@ static json_t *as_json(const measured *m) {
                      KEYS, "most_entropy", log2(KEYS), "widths", rows);
 }
 
+/* Side by side where that fits: the variance, the entropy, the gradient; a row a width. */
 static void draw_table(explaining *e, const measured *m) {
-    heed_text *o = &e->out;
-    heed_text_add(o, "           variance of q'k          entropy, bits       gradient norm\n"
-                     "      d      raw   +/-   scaled      raw   scaled      raw   scaled\n");
-    for (int i = 0; i < WIDTHS; i++, m++)
-        heed_text_add(o, "%7d %8.1f %5.0f %8.2f %8.2f %8.2f %8.3f %8.3f\n", m->d, m->variance,
-                      m->margin, m->variance / m->d, m->entropy[0], m->entropy[1], m->slope[0],
-                      m->slope[1]);
-    heed_text_put(o, "\n", 1);
+    static const char *const variance[] = {"raw", "+/-", "scaled"}, *const both[] = {"raw",
+                                                                                     "scaled"};
+    double v[WIDTHS * 3], h[WIDTHS * 2], g[WIDTHS * 2];
+    char text[WIDTHS][16];
+    const char *rows[WIDTHS];
+    for (int i = 0; i < WIDTHS; i++) {
+        snprintf(text[i], sizeof text[i], "d = %d", m[i].d);
+        rows[i] = text[i];
+        v[3 * i] = m[i].variance, v[3 * i + 1] = m[i].margin;
+        v[3 * i + 2] = m[i].variance / m[i].d;
+        for (int k = 0; k < 2; k++) h[2 * i + k] = m[i].entropy[k], g[2 * i + k] = m[i].slope[k];
+    }
+    lesson_columns(e, 3,
+                   (lesson_block[]){{"variance of q'k", lesson_matrix(WIDTHS, 3, v), variance},
+                                    {"entropy, bits", lesson_matrix(WIDTHS, 2, h), both},
+                                    {"gradient", lesson_matrix(WIDTHS, 2, g), both}},
+                   rows);
 }
 
 static void draw_curves(explaining *e, const measured *m) {

@@ -212,7 +212,10 @@ static bool set_title(subject *s, const char *text, size_t n) {
         int end = heed_tokenizer_specials(s->run->tokenizer).sep;
         bool ended = s->target[s->target_count - 1] == end;
         heed_text_put(&title, " \xe2\x86\x92 ", 5);
-        heed_decode(s->run->tokenizer, s->target, (size_t)(s->target_count - ended), &title);
+        if (s->target_count > ended)
+            heed_decode(s->run->tokenizer, s->target, (size_t)(s->target_count - ended), &title);
+        else
+            heed_text_put(&title, "(nothing)", 9);
     }
     s->title = title.s ? copy_of(title.s, title.n) : NULL;
     heed_text_free(&title);

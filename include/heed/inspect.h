@@ -10,19 +10,27 @@ extern "C" {
 
 typedef enum { HEED_ASCII, HEED_COLOR256, HEED_TRUECOLOR } heed_terminal;
 
-/* A matrix with labels. values[r * cols + c] in [0, hi]. */
+/* Appends a token as a terminal shows it: control characters, spaces at its ends and marks that
+ * turn the direction of writing as signs; cut with "…" to so many columns. Returns its columns. */
+HEED_API int heed_label_text(const char *label, int columns, heed_text *out);
+
+/* A matrix with labels. values[r * cols + c] in [lo, hi]. */
 typedef struct {
     const char *title;
     int rows, cols;
     const heed_real *values;
     const char *const *row_labels, *const *col_labels; /* or NULL */
     heed_real hi;                                      /* full scale; 0: the largest value */
-    const char *unit; /* what the scale's end is; NULL: percent of a row's attention */
+    heed_real lo;                                      /* start of the scale */
+    const char *unit; /* of the values, in the legend; NULL: attention, in percent of a row's */
     bool numbers;     /* print numbers instead of shades */
     heed_terminal terminal;
     int width; /* columns at hand; 0: 100 */
 } heed_heatmap;
-/* Appends the drawn map, a line a row, with column labels above and a legend below. */
+/* Appends the drawn map, with column labels above and a legend below; no line is wider than the
+ * width or ends with a blank. Cells have their percents inside where they fit, a few long rows go
+ * on in bands below. Else cells are two columns wide, their labels read from top to bottom; or one,
+ * with two rows in a line of half blocks; or several values are drawn as one, and it says so. */
 HEED_API bool heed_heatmap_text(const heed_heatmap *m, heed_text *out);
 
 typedef struct {
@@ -63,8 +71,17 @@ HEED_API bool heed_sheet_png(heed_ctx *c, const heed_sheet *s, const char *path)
 /* A heat map as a picture: integer cells, labels, a legend. With numbers, each cell that is not 0
  * shows its value; values above hi have the last colour. */
 HEED_API bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path);
-/* Several, side by side. */
+/* Several, side by side, each with a scale of its own. */
 HEED_API bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path);
+/* Several of equal sizes and one scale, each under its own title; their labels, scale and numbers
+ * are those of the first. As SVG: text is text, and nothing outside the file is referred to. */
+typedef struct {
+    const char *title, *note; /* above and below all; or NULL */
+    int count, columns;       /* columns 0: about a square */
+    const heed_heatmap *maps;
+} heed_panels;
+HEED_API bool heed_panels_png(heed_ctx *c, const heed_panels *all, const char *path);
+HEED_API bool heed_panels_svg(heed_ctx *c, const heed_panels *all, const char *path);
 
 /* Weights of a grid over a picture, side by side: the picture, then one panel per map. */
 typedef struct {
@@ -73,14 +90,17 @@ typedef struct {
     int width, height, channels;
     int rows, cols; /* of the grid */
     int count;
-    const heed_real *const *maps; /* (rows,cols) each. One scale for all: it ends at the largest
-                                     value, at least at twice the uniform one */
+    const heed_real *const *maps; /* (rows,cols) each; NAN: left out. One scale for all: it ends at
+                                     the largest value, at least at twice the uniform one */
     const char *const *captions;  /* or NULL */
     bool cells;                   /* each cell flat; else smooth between the cells' middles */
     double
         uniform; /* what a cell has where all are alike; 0: 1 / (rows cols). Marked in the legend */
 } heed_overlay;
 HEED_API bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
+/* The same in so many columns of a terminal, patch by patch; in half blocks, or in letters. */
+HEED_API bool heed_overlay_text(const heed_overlay *o, heed_terminal terminal, int width,
+                                heed_text *out);
 
 /* ---- what attention adds up to ---- */
 

@@ -277,12 +277,20 @@ typedef struct {
 /* inputs (B,S,d), pad (B,S) index or NULL */
 HEED_API heed_memory heed_attend_memory(const heed_attend *l, heed_tape *t, heed_tensor *inputs,
                                         heed_tensor *pad);
-/* Probes under the layer's name: scores (before the mask) and weights (B,Tq,S). */
+/* Probes under the layer's name: q (of the additive form W q), k and v as they are compared and
+ * summed, scores (before the mask) and weights (B,Tq,S). */
 HEED_API heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
                                         const heed_memory *m);
-/* The weights alone, without probes: for a decoder that notes those of all its steps together. */
-HEED_API heed_tensor *heed_attend_weights(const heed_attend *l, heed_tape *t, heed_tensor *query,
-                                          const heed_memory *m);
+/* The parts alone, without probes, for a decoder: it notes those of all its steps together. */
+typedef struct {
+    heed_tensor *q, *scores, *weights; /* (B,Tq,e) (B,Tq,S) (B,Tq,S) */
+} heed_attended;
+HEED_API heed_attended heed_attend_look(const heed_attend *l, heed_tape *t, heed_tensor *query,
+                                        const heed_memory *m);
+/* What is probed of the parts, one behind the other along the queries; nothing else is computed. */
+enum { HEED_ATTEND_STEPS = 4096 };
+HEED_API void heed_attend_note(const heed_attend *l, heed_tape *t, int steps,
+                               const heed_attended *a);
 
 /* Residual add with dropout and norm on either side: pre: x + drop(fx); post: norm(x + drop(fx)).
  */

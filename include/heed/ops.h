@@ -172,6 +172,23 @@ HEED_API heed_tensor *heed_recurrent(heed_tape *t, heed_tensor *gates, heed_tens
                                      heed_tensor *b, heed_tensor *state, heed_tensor *pad,
                                      const heed_recurrent_args *a);
 
+/* A recurrent decoder that looks back, all time steps in one op: with q_t = h_{t-1} query',
+ *   a_t = softmax_i(score tanh(q_t + keys_i) + shift)       c_t = sum_i a_{t,i} values_i
+ *   s_t = cell([y_t ; c_t] w_in' + b_in, s_{t-1})
+ * -> (B,T,S + C): s_t beside c_t. Keeps weights (B,T,places). Bahdanau et al. 2015, sec. 3.1. */
+typedef struct {
+    heed_tensor *y;             /* (B,T,d): what the decoder reads */
+    heed_tensor *w_in, *b_in;   /* (G h, d + C), (G h) or NULL */
+    heed_tensor *w, *b;         /* (G h, h), (G h) or NULL: the state's part, as heed_recurrent's */
+    heed_tensor *state;         /* (B,S) before the first step */
+    heed_tensor *keys, *values; /* (B,places,A), (B,places,C) */
+    heed_tensor *query;         /* (A,h) */
+    heed_tensor *score, *shift; /* (1,A), (1) or NULL */
+    heed_tensor *mask;          /* (B,1,places) index, 0 where there is nothing; or NULL */
+} heed_look_back;
+HEED_API heed_tensor *heed_recurrent_attention(heed_tape *t, const heed_look_back *l,
+                                               const heed_recurrent_args *a);
+
 /* Attention. Vaswani et al. 2017, eq. 1; per head: softmax(beta Q K' + score_bias) V. */
 typedef struct {
     int heads;

@@ -64,6 +64,8 @@ HEED_API bool heed_backward_from(heed_tape *t, heed_tensor *y, const heed_real *
  * / d value as well. */
 HEED_API void heed_probe(heed_tape *t, const char *pattern, bool grad);
 HEED_API void heed_unprobe(heed_tape *t);
+/* Whether a probe asks for the value "NODE NAME.VALUE NAME": what is noted for probes alone. */
+HEED_API bool heed_is_probed(const heed_tape *t, const char *name, const char *value);
 HEED_API int heed_probe_count(const heed_tape *t); /* of this step */
 HEED_API heed_tensor *heed_probe_at(const heed_tape *t, int index, const char **path);
 HEED_API heed_tensor *heed_probe_find(const heed_tape *t, const char *path); /* NULL if absent */

@@ -21,15 +21,24 @@ void heed_unprobe(heed_tape *t) {
     r->pattern_count = r->probe_count = 0;
 }
 
-static const heed__pattern *wanted(const heed_node *n, const char *name, char *path, size_t size) {
-    const heed__recording *r = n->tape->r;
+static const heed__pattern *matching(const heed__recording *r, const char *node, const char *name,
+                                     char *path, size_t size) {
     if (r->pattern_count == 0) return NULL;
-    snprintf(path, size, "%s.%s", n->name, name);
+    snprintf(path, size, "%s.%s", node, name);
     const heed__pattern *found = NULL;
     for (size_t i = 0; i < r->pattern_count; i++)
         if (heed_match(r->patterns[i].pattern, path) && (!found || r->patterns[i].grad))
             found = &r->patterns[i];
     return found;
+}
+
+static const heed__pattern *wanted(const heed_node *n, const char *name, char *path, size_t size) {
+    return matching(n->tape->r, n->name, name, path, size);
+}
+
+bool heed_is_probed(const heed_tape *t, const char *name, const char *value) {
+    char path[320];
+    return t && name && value && matching(t->r, name, value, path, sizeof path);
 }
 
 bool heed_probed(const heed_node *n, const char *name) {

@@ -40,6 +40,15 @@ static const unsigned char glyphs[95][5] = {
 };
 static const unsigned char box[5] = {0x7F, 0x41, 0x41, 0x41, 0x7F};
 
+/* What labels show for spaces, new lines and tabs, and where they are cut. */
+static const struct {
+    int32_t code;
+    unsigned short columns[5];
+} signs[] = {{0x2423, {0x70, 0x40, 0x40, 0x40, 0x70}},
+             {0x23CE, {0x10, 0x38, 0x54, 0x10, 0x1F}},
+             {0x21E5, {0x08, 0x2A, 0x1C, 0x08, 0x3E}},
+             {0x2026, {0x40, 0x00, 0x40, 0x00, 0x40}}};
+
 static const char below[] = "gjpqy";
 static const unsigned short low_glyphs[5][5] = {{0x038, 0x144, 0x144, 0x144, 0x0FC},
                                                 {0x000, 0x080, 0x104, 0x0FD, 0x000},
@@ -48,6 +57,8 @@ static const unsigned short low_glyphs[5][5] = {{0x038, 0x144, 0x144, 0x144, 0x0
                                                 {0x03C, 0x140, 0x140, 0x140, 0x0FC}};
 
 unsigned heed__glyph_column(int32_t code, int column) {
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (signs[i].code == code) return signs[i].columns[column];
     if (code < 32 || code >= 127) return box[column];
     const char *low = strchr(below, (int)code);
     return low ? low_glyphs[low - below][column] : glyphs[code - 32][column];

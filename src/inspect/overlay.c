@@ -1,5 +1,7 @@
 /* Weights of a grid over a picture: the picture, then a panel for each map, in which the grey
  * picture shows through the map's colours. */
+#include "inspect/overlay.h"
+
 #include "core/core.h"
 #include "inspect/canvas.h"
 
@@ -92,6 +94,12 @@ static void set_scale(plan *p) {
     for (int i = 0; i < o->count; i++) p->top = fmax(p->top, largest(o, o->maps[i]));
 }
 
+/* Where cells are flat, one that is NAN shows the grey picture alone. */
+static bool is_left_out(const heed_overlay *o, const heed_real *map, double u, double v) {
+    int row = (int)(v * o->rows), col = (int)(u * o->cols);
+    return o->cells && isnan((double)map[row * o->cols + col]);
+}
+
 /* Colour over grey (0.299 R + 0.587 G + 0.114 B) where the picture was drawn. */
 static void tint(plan *p, const heed_real *map, int x, int y) {
     for (int j = 0; j < p->height; j++)
@@ -100,6 +108,10 @@ static void tint(plan *p, const heed_real *map, int x, int y) {
                 p->canvas.rgb + 3 * ((size_t)(y + j) * (size_t)p->canvas.width + (size_t)(x + i));
             double w = sample(p->o, map, (i + 0.5) / p->width, (j + 0.5) / p->height);
             double grey = 0.299 * at[0] + 0.587 * at[1] + 0.114 * at[2];
+            if (is_left_out(p->o, map, (i + 0.5) / p->width, (j + 0.5) / p->height)) {
+                at[0] = at[1] = at[2] = (unsigned char)lround(grey);
+                continue;
+            }
             double share = w / p->top, opacity = 0.6 + 0.15 * share;
             heed__rgb c = heed__viridis(share);
             at[0] = (unsigned char)lround(grey + (c.r - grey) * opacity);
@@ -153,7 +165,7 @@ static void draw_legend(plan *p) {
     heed__canvas_text(&p->canvas, x + 8, y + 2, 2, INK, uniform);
 }
 
-static bool whole(heed_ctx *c, const heed_overlay *o) {
+bool heed__overlay_check(heed_ctx *c, const heed_overlay *o) {
     bool ok = o && o->pixels && o->width > 0 && o->height > 0 &&
               (o->channels == 1 || o->channels == 3) && o->rows > 0 && o->cols > 0 &&
               o->count > 0 && o->count <= 1024 && o->maps;
@@ -165,7 +177,7 @@ static bool whole(heed_ctx *c, const heed_overlay *o) {
 
 bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path) {
     plan p = {.o = o};
-    if (heed__stopped(c) || !whole(c, o) || !lay_out(c, &p)) return false;
+    if (heed__stopped(c) || !heed__overlay_check(c, o) || !lay_out(c, &p)) return false;
     set_scale(&p);
     if (o->title) heed__canvas_text(&p.canvas, MARGIN, MARGIN, 2, INK, o->title);
     for (int i = 0; i <= o->count; i++) draw_panel(&p, i);

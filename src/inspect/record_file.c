@@ -10,14 +10,19 @@
 
 /* ---- CSV ---- */
 
-/* In double quotes; a quote is doubled. RFC 4180, sec. 2. */
+/* In double quotes; a quote is doubled (RFC 4180, sec. 2). Control characters are written as \x1B,
+ * so that a weight stays on a line and a terminal shows it. */
 static void put_quoted(heed_text *out, const char *text) {
     heed_text_put(out, "\"", 1);
-    for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
-        heed_text_put(out, text, (size_t)(quote + 1 - text));
-        heed_text_put(out, "\"", 1);
+    for (; *text; text++) {
+        if (*text == '"')
+            heed_text_put(out, "\"\"", 2);
+        else if ((unsigned char)*text < 32 || *text == 127)
+            heed_text_add(out, "\\x%02X", (unsigned)(unsigned char)*text);
+        else
+            heed_text_put(out, text, 1);
     }
-    heed_text_add(out, "%s\"", text);
+    heed_text_put(out, "\"", 1);
 }
 
 static void put_label(heed_text *out, const heed_record_axis *a, int index) {

@@ -121,6 +121,28 @@ static inline int heed__cell_gates(heed_cell c) {
 }
 static inline int heed__cell_states(heed_cell c) { return c == HEED_LSTM ? 2 : 1; }
 
+/* One step of a decoder that looks back at `len` places: align.c. */
+typedef struct {
+    int rows, len, inner, width;
+    const heed_real *query;  /* (rows, inner) */
+    const heed_real *keys;   /* (rows, len, inner) */
+    const heed_real *values; /* (rows, len, width) */
+    const heed_real *v;      /* (inner) */
+    heed_real shift;         /* of all scores */
+    const int32_t *pad;      /* (rows, len), 0 where there is nothing to see; or NULL */
+    heed_real *weights;      /* rows of len: written by forward, read by backward */
+    heed_real *scores;       /* the same, before the padding; or NULL */
+    size_t ldweights;
+    heed_real *context; /* rows of width: written by forward */
+    size_t ldcontext;
+    /* backward only */
+    const heed_real *gcontext;  /* (rows, width) */
+    heed_real *gscores;         /* (rows, len): overwritten */
+    heed_real *gquery;          /* like query: overwritten */
+    heed_real *gkeys, *gvalues; /* like those, added to; or NULL */
+    heed_real *gv;              /* (rows, inner), added to: a part of each row */
+} heed_align_job;
+
 /* d = grad_scale g, plus decay x unless decoupled; decoupled: x -= lr decay x first. Then, as
  * PyTorch: sgd      m NULL: x -= lr d; else m = momentum m + d, x -= lr (nesterov ? d + momentum m
  * : m) rmsprop  v = alpha v + (1 - alpha) d^2, u = d / (sqrt(v) + eps); m NULL: x -= lr u; else m =
@@ -236,6 +258,10 @@ struct heed_kernels {
     /* cell.c */
     void (*cell)(const heed_kernels *k, const heed_cell_job *j);
     void (*cell_grad)(const heed_kernels *k, const heed_cell_job *j);
+
+    /* align.c */
+    void (*align)(const heed_kernels *k, const heed_align_job *j);
+    void (*align_grad)(const heed_kernels *k, const heed_align_job *j);
 
     /* update.c: one pass over a parameter; g is set to 0. m, v: slots. */
     void (*sgd)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m,

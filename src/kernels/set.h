@@ -70,6 +70,8 @@ void K(permute)(const heed_kernels *k, heed_real *y, const heed_real *x, const h
                 bool add);
 void K(cell)(const heed_kernels *k, const heed_cell_job *j);
 void K(cell_grad)(const heed_kernels *k, const heed_cell_job *j);
+void K(align)(const heed_kernels *k, const heed_align_job *j);
+void K(align_grad)(const heed_kernels *k, const heed_align_job *j);
 void K(sgd)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m, const heed_update *u,
             size_t n);
 void K(rmsprop)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *v, heed_real *m,

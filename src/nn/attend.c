@@ -52,6 +52,12 @@ static heed_tensor *spread(heed_tape *t, const heed_tensor *pad) {
     return pad ? heed_input_ids(t, pad->i, 3, (int[]){pad->shape[0], 1, pad->shape[1]}) : NULL;
 }
 
+/* x, kept under the layer's name where a probe asks for it. */
+static heed_tensor *keep(const heed_attend *l, heed_tape *t, heed_tensor *x, const char *value) {
+    if (!x || !heed_is_probed(t, l->name, value)) return x;
+    return heed_note(heed_at(t, l->name), x, value);
+}
+
 heed_memory heed_attend_memory(const heed_attend *l, heed_tape *t, heed_tensor *inputs,
                                heed_tensor *pad) {
     heed_memory m = {.keys = inputs, .values = inputs, .mask = spread(t, pad)};
@@ -61,38 +67,57 @@ heed_memory heed_attend_memory(const heed_attend *l, heed_tape *t, heed_tensor *
         m.keys = heed_linear_apply(&l->u, t, m.keys);
     else if (l->w.w)
         m.keys = heed_linear_apply(&l->w, t, m.keys);
+    m.keys = keep(l, t, m.keys, "k");
+    m.values = keep(l, t, m.values, "v");
     return m;
 }
 
-/* v' tanh(W q + U k + b) of every pair: (B,Tq,S). keys hold U k + b. */
+/* What is compared with the keys: W q of the additive form. */
+static heed_tensor *queries(const heed_attend *l, heed_tape *t, heed_tensor *q) {
+    if (l->q.w) q = heed_linear_apply(&l->q, t, q);
+    return l->args.kind == HEED_ADDITIVE ? heed_linear_apply(&l->w, t, q) : q;
+}
+
+/* v' tanh(W q + U k + b) of every pair: (B,Tq,S). q holds W q, k U k + b. */
 static heed_tensor *additive(const heed_attend *l, heed_tape *t, heed_tensor *q, heed_tensor *k) {
-    heed_tensor *w = heed_linear_apply(&l->w, t, q);
-    if (!w || !k) return NULL;
-    int batch = w->shape[0], tq = w->shape[1], s = k->shape[1], inner = w->shape[2];
-    w = heed_reshape(t, w, 4, (int[]){batch, tq, 1, inner});
+    if (!q || !k) return NULL;
+    int batch = q->shape[0], tq = q->shape[1], s = k->shape[1], inner = q->shape[2];
+    q = heed_reshape(t, q, 4, (int[]){batch, tq, 1, inner});
     k = heed_reshape(t, k, 4, (int[]){batch, 1, s, inner});
-    heed_tensor *e = heed_tanh(t, heed_add(t, w, k));
+    heed_tensor *e = heed_tanh(t, heed_add(t, q, k));
     return heed_reshape(t, heed_linear_apply(&l->score, t, e), 3, (int[]){batch, tq, s});
 }
 
 static heed_tensor *scores(const heed_attend *l, heed_tape *t, heed_tensor *q, heed_tensor *k) {
-    if (l->q.w) q = heed_linear_apply(&l->q, t, q);
     if (l->args.kind == HEED_ADDITIVE) return additive(l, t, q, k);
     heed_tensor *e = heed_matmul_nt(heed_at(t, l->name), q, k);
     if (l->args.kind != HEED_SCALED_DOT) return e;
     return heed_scale(t, e, (heed_real)(1 / sqrt(key_width(&l->args))), 0);
 }
 
-heed_tensor *heed_attend_weights(const heed_attend *l, heed_tape *t, heed_tensor *query,
-                                 const heed_memory *m) {
-    return heed_softmax(heed_at(t, l->name), scores(l, t, query, m->keys), 1, m->mask);
+heed_attended heed_attend_look(const heed_attend *l, heed_tape *t, heed_tensor *query,
+                               const heed_memory *m) {
+    heed_attended a = {.q = queries(l, t, query)};
+    a.scores = scores(l, t, a.q, m->keys);
+    a.weights = heed_softmax(heed_at(t, l->name), a.scores, 1, m->mask);
+    return a;
+}
+
+void heed_attend_note(const heed_attend *l, heed_tape *t, int steps, const heed_attended *a) {
+    static const char *const values[] = {"q", "scores", "weights"};
+    heed_tensor *list[HEED_ATTEND_STEPS];
+    for (int i = 0; i < 3; i++) {
+        if (steps > HEED_ATTEND_STEPS || !heed_is_probed(t, l->name, values[i])) continue;
+        for (int k = 0; k < steps; k++)
+            list[k] = i == 0 ? a[k].q : i == 1 ? a[k].scores : a[k].weights;
+        keep(l, t, steps > 1 ? heed_concat(t, 1, steps, list) : list[0], values[i]);
+    }
 }
 
 heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
                                const heed_memory *m) {
-    heed_tensor *e = scores(l, t, query, m->keys);
-    e = heed_note(heed_at(t, l->name), e, "scores");
+    heed_tensor *e = scores(l, t, keep(l, t, queries(l, t, query), "q"), m->keys);
+    e = keep(l, t, e, "scores");
     heed_tensor *w = heed_softmax(heed_at(t, l->name), e, 1, m->mask);
-    w = heed_note(heed_at(t, l->name), w, "weights");
-    return heed_matmul(heed_at(t, l->name), w, m->values);
+    return heed_matmul(heed_at(t, l->name), keep(l, t, w, "weights"), m->values);
 }

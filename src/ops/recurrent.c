@@ -1,7 +1,7 @@
 /* y_t = cell(gx_t, y_{t-1}), all time steps of a recurrent layer: gx_t is the input's part of the
  * gates, W_x x_t + b_x, and u_t = h_{t-1} W' + b the state's. Backwards through time:
  * Werbos 1990. */
-#include "ops/shape.h"
+#include "ops/steps.h"
 
 enum { X, W, B, STATE, PAD };
 
@@ -76,6 +76,7 @@ static void forward(heed_node *n) {
     sizes z;
     if (!memory(n, &z)) return;
     n->k->fill(n->k, z.zeros, 0, (size_t)(z.rows * z.states));
+    heed__turned w = heed__turn(n, n->in[W]->x, z.gates, z.width, z.width, z.steps);
     for (int s = 0; s < z.steps; s++) {
         heed_cell_job j = step_job(n, &z, s);
         n->k->gemm(n->k, &(heed_gemm){.m = z.rows,
@@ -83,14 +84,15 @@ static void forward(heed_node *n) {
                                       .k = z.width,
                                       .a = j.before,
                                       .lda = (int)j.ldbefore,
-                                      .b = n->in[W]->x,
-                                      .ldb = z.width,
-                                      .tb = true,
+                                      .b = w.b,
+                                      .ldb = w.ldb,
+                                      .tb = w.tb,
                                       .c = j.gates,
                                       .ldc = z.gates,
                                       .bias = n->in[B] ? n->in[B]->x : NULL});
         n->k->cell(n->k, &j);
     }
+    heed__turn_done(n, &w);
 }
 
 /* Through time: gu (T,B,G h) and, left in carry, the gradient of the first state (B,S). */

@@ -346,6 +346,43 @@ for cell in CELLS:
 for f in ("relu", "sigmoid", "identity"):
     recurrent_case(f, "rnn", 2, 4, 5, f=f)
 
+
+
+def look_back(cell, y, w_in, b_in, w, b, s, keys, values, query, score, shift, pad):
+    """A decoder step by step, as rnn.py of models has it: the alignment network, then the cell."""
+    width, out = w.shape[1], []
+    for t in range(y.shape[1]):
+        e = torch.tanh((s[:, :width] @ query.T)[:, None] + keys) @ score[0]
+        if shift is not None:
+            e = e + shift
+        a = torch.softmax(e if pad is None else e.masked_fill(pad[:, 0] == 0, -torch.inf), -1)
+        c = (a[..., None] * values).sum(1)
+        x = torch.cat([y[:, t], c], -1) @ w_in.T
+        x = x if b_in is None else x + b_in
+        s = run_cell(cell, torch.tanh, x, s, w, x.new_zeros(len(w)) if b is None else b)
+        out.append(torch.cat([s, c], -1))
+    return torch.stack(out, 1)
+
+
+for cell, (B, T, d, h, S, A, C, bare) in {
+    "rnn": (2, 4, 3, 5, 6, 4, 7, False),
+    "gru": (3, 5, 4, 20, 19, 18, 17, False),
+    "lstm": (2, 3, 4, 5, 6, 7, 3, True),
+}.items():
+    name, gates = f"recurrent_attention.{cell}", CELLS[cell] * h
+    shapes = [(B, T, d), (gates, d + C), (gates,), (gates, h), (gates,)]
+    shapes += [(B, h * (2 if cell == "lstm" else 1)), (B, S, A), (B, S, C), (A, h), (1, A), (1,)]
+    if bare:
+        shapes[2] = shapes[4] = shapes[10] = None
+    there = (np.arange(S)[None, None] < np.array([S, 2, 1])[:B, None, None]).astype(np.int32)
+    out.case(
+        name,
+        "recurrent_attention",
+        reals(name, *shapes) + [None if bare else there],
+        lambda *x: look_back(cell, *x),
+        cell=list(CELLS).index(cell),
+    )
+
 # ---------------------------------------------------------------- convolution and pooling
 last = lambda y: y.movedim(1, -1)  # PyTorch's channels come first
 first = lambda x: x.movedim(-1, 1)

@@ -2,11 +2,12 @@
 """Trains the PyTorch twin of a heed run from the same initial weights on the same batches, and
 compares loss curves; of pictures and pairs of texts also what both are worth after it.
 
-    python3 tests/parity/twin.py RUN DUMP.safetensors [--bar 0.01] [--csv FILE]
+    python3 tests/parity/twin.py RUN DUMP.safetensors [--bar 0.01] [--double] [--csv FILE]
 
 RUN was trained with --log-every 1 (its metrics.csv then holds loss and learning rate of every
 step); DUMP is what tests/parity/dump.c wrote of it: initial weights and batches. README.md in
 this folder has the commands. Exits 1 if the smoothed curves differ by more than the bar anywhere.
+--double trains the twin in float64 once more: how far PyTorch is from itself by rounding alone.
 """
 
 import argparse
@@ -163,11 +164,18 @@ def batches(kind, arrays, config):
         yield batch
 
 
-def build(kind, config, weights):
+def build(kind, config, weights, dtype=torch.float32):
+    """The twin with the run's initial weights."""
+    model = build_shape(kind, config, weights, dtype)
+    twins.load(model, kind, int(config.get("layers", 0)), weights)
+    return model.to(dtype)
+
+
+def build_shape(kind, config, weights, dtype):
     number = lambda key: int(config[key])
     if kind == "cnn":
         keys = ("channels", "width", "stages", "blocks", "classes")
-        return twins.build(kind, dtype=torch.float32, **{k: number(k) for k in keys})
+        return twins.build(kind, dtype=dtype, **{k: number(k) for k in keys})
     width = number("width")
     stack = {}
     if kind != "rnn":
@@ -185,7 +193,7 @@ def build(kind, config, weights):
         shape["block"] = number("block")
     if kind in ("mlm", "gpt"):
         shape["block"] = weights["embed.position.weight"].shape[0]
-    return twins.build(kind, dtype=torch.float32, width=width, **stack, **shape)
+    return twins.build(kind, dtype=dtype, width=width, **stack, **shape)
 
 
 def train(model, kind, config, data, rates):
@@ -193,7 +201,10 @@ def train(model, kind, config, data, rates):
     betas = (number("beta1"), number("beta2"))
     optimizer = twins.adamw(model, 1.0, number("decay"), betas, number("eps"))
     clip, smoothing, losses = number("clip"), float(config.get("smoothing", 0)), []
+    dtype = next(model.parameters()).dtype
     for batch, rate in zip(data, rates):
+        if batch["ids"].is_floating_point():
+            batch["ids"] = batch["ids"].to(dtype)
         optimizer.zero_grad()
         loss = twins.loss_of(model, kind, batch, smoothing)
         loss.backward()
@@ -206,19 +217,25 @@ def train(model, kind, config, data, rates):
     return np.array(losses)
 
 
+def apart(a, b):
+    """Relative differences of two curves, raw and smoothed, and in words."""
+    raw, fine = np.abs(a / b - 1), np.abs(smooth(a) / smooth(b) - 1)
+    words = (
+        f"largest relative difference {raw.max():.2e} (step {raw.argmax() + 1}), "
+        f"smoothed {fine.max():.2e} (step {fine.argmax() + 1})"
+    )
+    return raw, fine, words
+
+
 def compare(run, twin, bar):
     """Prints both curves; true if the smoothed ones are apart by more than the bar."""
-    raw, fine = np.abs(run / twin - 1), np.abs(smooth(run) / smooth(twin) - 1)
+    _, fine, words = apart(run, twin)
     print(f"{'step':>6} {'heed':>10} {'torch':>10} {'difference':>11}")
     for i in sorted(
         {0, 1, 2, 5, 10, 20, 50, *range(99, len(twin), 100), len(twin) - 1} & set(range(len(twin)))
     ):
         print(f"{i + 1:6} {run[i]:10.6f} {twin[i]:10.6f} {run[i] / twin[i] - 1:+11.2e}")
-    print(
-        f"{len(twin)} steps: largest relative difference {raw.max():.2e} "
-        f"(step {raw.argmax() + 1}), smoothed {fine.max():.2e} (step {fine.argmax() + 1}); "
-        f"bar {bar:g} on the smoothed curves"
-    )
+    print(f"{len(twin)} steps: {words}; bar {bar:g} on the smoothed curves")
     return bool(fine.max() > bar)
 
 
@@ -231,6 +248,7 @@ def main():
     p.add_argument(
         "--bar", type=float, default=0.01, help="largest relative difference of the smoothed curves"
     )
+    p.add_argument("--double", action="store_true", help="the twin against itself in float64")
     p.add_argument("--csv", help="write both curves here")
     p.add_argument("--heed", default="./heed", help="the program, for what it translates")
     a = p.parse_args()
@@ -242,10 +260,13 @@ def main():
     theirs, rates = read_metrics(os.path.join(a.run, "metrics.csv"))
     weights, parts = split(load_file(a.dump))
     model = build(kind, config, weights)
-    twins.load(model, kind, int(config.get("layers", 0)), weights)
     twin = train(model, kind, config, batches(kind, parts[""], config), rates)
     run = theirs[: len(twin)]
-    apart = compare(run, twin, a.bar)
+    over = compare(run, twin, a.bar)
+    if a.double:
+        other = build(kind, config, weights, torch.float64)
+        other = train(other, kind, config, batches(kind, parts[""], config), rates)
+        print(f"torch in float32 and float64: {apart(twin, other)[2]}", flush=True)
     model.eval()
     judged = {part: list(batches(kind, x, config)) for part, x in parts.items() if part}
     if len(twin) == len(theirs) and kind in ("vit", "cnn"):
@@ -261,7 +282,7 @@ def main():
             header="step,heed,torch",
             comments="",
         )
-    return apart
+    return over
 
 
 if __name__ == "__main__":

@@ -304,7 +304,8 @@
         picture: () => heed.stepsPicture(heed.current().room),
         table() {
             const [rows, keys] = s.labels("weights"), w = s.result.weights;
-            return {caption: "Weights, queries in rows", head: ["query", ...keys], rows: w.map((row, i) => [rows[i], ...row]), all: allRows};
+            const cell = (x, i, j) => (secret("weights", i, j) ? "?" : x);
+            return {caption: "Weights, queries in rows", head: ["query", ...keys], rows: w.map((row, i) => [rows[i], ...row.map((x, j) => cell(x, i, j))]), all: allRows};
         },
         caption: () => { const {name, i, j} = spot(); return secret(name, i, j) ? "" : `${heed.stepsWords.cellName(s, name, i, j)} = ${heed.stepsNumber(s.matrix(name)[i][j], heed.state.digits)}`; },
     });

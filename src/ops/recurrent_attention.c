@@ -1,0 +1,349 @@
+/* All time steps of a recurrent decoder that looks back at the source before each of them: with
+ * q_t = s_{t-1} W_q',
+ *
+ *     e_{t,i} = v' tanh(q_t + k_i) + shift      a_t = softmax(e_t)      c_t = sum_i a_{t,i} V_i
+ *     s_t = cell([y_t ; c_t] W_in' + b_in, s_{t-1})
+ *
+ * Bahdanau et al. 2015, sec. 3.1. The products that need no step before them, and all of weights'
+ * gradients, are made over all steps at once. */
+#include "ops/steps.h"
+
+enum { Y, W_IN, B_IN, W, B, STATE, KEYS, VALUES, QUERY, SCORE, SHIFT, MASK };
+
+/* ---- shapes ---- */
+
+static bool is_shaped(heed_node *n, int input, const char *name, int dims, const int *shape) {
+    const heed_tensor *x = n->in[input];
+    bool fits = !x || x->dims == dims;
+    for (int i = 0; x && fits && i < dims; i++) fits = x->shape[i] == shape[i];
+    if (fits) return true;
+    return dims == 1   ? heed__misfit(n, input, "%s is not (%d)", name, shape[0])
+           : dims == 2 ? heed__misfit(n, input, "%s is not (%d,%d)", name, shape[0], shape[1])
+                       : heed__misfit(n, input, "%s are not (%d,%d,%d)", name, shape[0], shape[1],
+                                      shape[2]);
+}
+
+static bool infer(heed_node *n) {
+    const heed_recurrent_args *a = n->args;
+    if (!heed__takes(n, "rrrrrrrrrrri")) return false;
+    const heed_tensor *y = n->in[Y], *w = n->in[W], *keys = n->in[KEYS], *values = n->in[VALUES];
+    if (y->dims != 3) return heed__misfit(n, Y, "what is read needs 3 dims, (B,T,d)");
+    if (keys->dims != 3 || values->dims != 3)
+        return heed__clash(n, KEYS, VALUES, "keys and values need 3 dims, (B,S,..)");
+    int width = w->dims == 2 ? w->shape[1] : 0, gates = width * heed__cell_gates(a->cell);
+    int states = width * heed__cell_states(a->cell), rows = y->shape[0], steps = y->shape[1];
+    int len = keys->shape[1], inner = keys->shape[2], context = values->shape[2];
+    return is_shaped(n, W, "the weight", 2, (int[]){gates, width}) &&
+           is_shaped(n, W_IN, "the weight", 2, (int[]){gates, y->shape[2] + context}) &&
+           is_shaped(n, B_IN, "the bias", 1, &gates) && is_shaped(n, B, "the bias", 1, &gates) &&
+           is_shaped(n, STATE, "the state", 2, (int[]){rows, states}) &&
+           is_shaped(n, KEYS, "keys", 3, (int[]){rows, len, inner}) &&
+           is_shaped(n, VALUES, "values", 3, (int[]){rows, len, context}) &&
+           is_shaped(n, QUERY, "the query's weight", 2, (int[]){inner, width}) &&
+           is_shaped(n, SCORE, "the score's weight", 2, (int[]){1, inner}) &&
+           is_shaped(n, SHIFT, "the score's bias", 1, (int[]){1}) &&
+           is_shaped(n, MASK, "places to see", 3, (int[]){rows, 1, len}) &&
+           heed_out(n, 3, (int[]){rows, steps, states + context}) &&
+           heed_keep(n, "weights", 3, (int[]){rows, steps, len});
+}
+
+/* ---- memory ---- */
+
+/* Sizes, and what forward leaves for backward: gates after their activations (T,B,G h), the GRU's
+ * u_n (T,B,h), and queries (T,B,A). */
+typedef struct {
+    int rows, steps, len, width, gates, states, inner, context, in;
+    int out; /* states and context: of a row of the output */
+    size_t cells;
+    heed_real *u, *kept, *q;
+} sizes;
+
+static bool memory(heed_node *n, sizes *z) {
+    const heed_recurrent_args *a = n->args;
+    *z = (sizes){.rows = n->y->shape[0],
+                 .steps = n->y->shape[1],
+                 .len = n->in[KEYS]->shape[1],
+                 .width = n->in[W]->shape[1],
+                 .gates = n->in[W]->shape[0],
+                 .states = n->in[STATE]->shape[1],
+                 .inner = n->in[KEYS]->shape[2],
+                 .context = n->in[VALUES]->shape[2],
+                 .in = n->in[Y]->shape[2],
+                 .out = n->y->shape[2]};
+    z->cells = (size_t)z->rows * (size_t)z->steps;
+    size_t u = z->cells * (size_t)z->gates, q = z->cells * (size_t)z->inner;
+    size_t kept = a->cell == HEED_GRU ? z->cells * (size_t)z->width : 0;
+    if (!n->scratch) n->scratch = heed_scratch(n, (u + kept + q) * sizeof *z->u);
+    z->u = n->scratch;
+    z->kept = kept ? z->u + u : NULL;
+    z->q = z->u + u + kept;
+    return n->scratch != NULL;
+}
+
+/* ---- one step ---- */
+
+/* x: the input's part of the gates (B,T,G h), or its gradient. */
+static heed_cell_job cell_of(const heed_node *n, const sizes *z, int t, heed_real *x) {
+    const heed_recurrent_args *a = n->args;
+    size_t step = (size_t)t, done = step * (size_t)z->rows;
+    heed_cell_job j = {.cell = a->cell,
+                       .act = a->act,
+                       .rows = z->rows,
+                       .width = z->width,
+                       .x = x + step * (size_t)z->gates,
+                       .ldx = (size_t)(z->steps * z->gates),
+                       .gates = z->u + done * (size_t)z->gates,
+                       .kept = z->kept ? z->kept + done * (size_t)z->width : NULL,
+                       .before = n->in[STATE]->x,
+                       .ldbefore = (size_t)z->states,
+                       .after = n->y->x + step * (size_t)z->out,
+                       .ldafter = (size_t)(z->steps * z->out)};
+    if (t > 0) j.before = j.after - z->out, j.ldbefore = j.ldafter;
+    return j;
+}
+
+static heed_align_job align_of(const heed_node *n, const sizes *z, int t) {
+    size_t step = (size_t)t;
+    return (heed_align_job){.rows = z->rows,
+                            .len = z->len,
+                            .inner = z->inner,
+                            .width = z->context,
+                            .query = z->q + step * (size_t)(z->rows * z->inner),
+                            .keys = n->in[KEYS]->x,
+                            .values = n->in[VALUES]->x,
+                            .v = n->in[SCORE]->x,
+                            .shift = n->in[SHIFT] ? n->in[SHIFT]->x[0] : 0,
+                            .pad = n->in[MASK] ? n->in[MASK]->i : NULL,
+                            .weights = n->kept[0]->x + step * (size_t)z->len,
+                            .ldweights = (size_t)(z->steps * z->len),
+                            .context = n->y->x + step * (size_t)z->out + z->states,
+                            .ldcontext = (size_t)(z->steps * z->out)};
+}
+
+/* The weights that every step's products read. */
+typedef struct {
+    heed__turned query, w, context;
+} weights;
+
+static void step(heed_node *n, const sizes *z, const weights *w, int t, heed_real *x) {
+    heed_cell_job j = cell_of(n, z, t, x);
+    heed_align_job look = align_of(n, z, t);
+    heed_gemm g = {.m = z->rows, .k = z->width, .a = j.before, .lda = (int)j.ldbefore};
+    g.n = g.ldc = z->inner, g.b = w->query.b, g.ldb = w->query.ldb, g.tb = w->query.tb;
+    g.c = z->q + (size_t)(t * z->rows) * (size_t)z->inner;
+    n->k->gemm(n->k, &g);
+    n->k->align(n->k, &look);
+    g.n = g.ldc = z->gates, g.b = w->w.b, g.ldb = w->w.ldb, g.tb = w->w.tb, g.c = j.gates;
+    g.bias = n->in[B] ? n->in[B]->x : NULL;
+    n->k->gemm(n->k, &g);
+    n->k->gemm(n->k, &(heed_gemm){.m = z->rows,
+                                  .n = z->gates,
+                                  .k = z->context,
+                                  .a = look.context,
+                                  .lda = (int)look.ldcontext,
+                                  .b = w->context.b,
+                                  .ldb = w->context.ldb,
+                                  .tb = w->context.tb,
+                                  .c = x + (size_t)t * (size_t)z->gates,
+                                  .ldc = (int)j.ldx,
+                                  .add = true});
+    n->k->cell(n->k, &j);
+}
+
+static void all_steps(heed_node *n, const sizes *z, heed_real *x) {
+    const heed_real *in = n->in[W_IN]->x + z->in;
+    weights w = {
+        heed__turn(n, n->in[QUERY]->x, z->inner, z->width, z->width, z->steps),
+        heed__turn(n, n->in[W]->x, z->gates, z->width, z->width, z->steps),
+        heed__turn(n, in, z->gates, z->context, z->in + z->context, z->steps),
+    };
+    for (int t = 0; t < z->steps; t++) step(n, z, &w, t, x);
+    heed__turn_done(n, &w.context);
+    heed__turn_done(n, &w.w);
+    heed__turn_done(n, &w.query);
+}
+
+static void forward(heed_node *n) {
+    sizes z;
+    if (!memory(n, &z)) return;
+    size_t bytes = z.cells * (size_t)z.gates * sizeof(heed_real);
+    heed_real *x = heed_scratch(n, bytes);
+    if (!x) return;
+    n->k->gemm(n->k, &(heed_gemm){.m = (int)z.cells,
+                                  .n = z.gates,
+                                  .k = z.in,
+                                  .a = n->in[Y]->x,
+                                  .lda = z.in,
+                                  .b = n->in[W_IN]->x,
+                                  .ldb = z.in + z.context,
+                                  .tb = true,
+                                  .c = x,
+                                  .ldc = z.gates,
+                                  .bias = n->in[B_IN] ? n->in[B_IN]->x : NULL});
+    all_steps(n, &z, x);
+    heed_scratch_done(n, x, bytes);
+}
+
+/* ---- backward ---- */
+
+/* Gradients of this op's own, in one piece: of the input's part of the gates (B,T,G h), of the
+ * state's (T,B,G h), of queries (T,B,A), of the state at hand (B,states) and its context (B,C), of
+ * scores (B,S), and each row's part of that of v (B,A). */
+typedef struct {
+    heed_real *gx, *gu, *gq, *carry, *gc, *ge, *gv;
+    size_t bytes;
+} gradients;
+
+static bool take(heed_node *n, const sizes *z, gradients *g) {
+    size_t rows = (size_t)z->rows, gates = z->cells * (size_t)z->gates;
+    size_t q = z->cells * (size_t)z->inner, states = rows * (size_t)z->states;
+    size_t context = rows * (size_t)z->context, inner = rows * (size_t)z->inner;
+    size_t count = 2 * gates + q + states + context + rows * (size_t)z->len + inner;
+    g->bytes = count * sizeof *g->gx;
+    g->gx = heed_scratch(n, g->bytes);
+    if (!g->gx) return false;
+    n->k->fill(n->k, g->gx, 0, count);
+    g->gu = g->gx + gates;
+    g->gq = g->gu + gates;
+    g->carry = g->gq + q;
+    g->gc = g->carry + states;
+    g->ge = g->gc + context;
+    g->gv = g->ge + rows * (size_t)z->len;
+    return true;
+}
+
+static void step_back(heed_node *n, const sizes *z, int t, const gradients *g) {
+    heed_cell_job j = cell_of(n, z, t, g->gx);
+    heed_align_job look = align_of(n, z, t);
+    size_t done = (size_t)(t * z->rows);
+    j.gy = n->y->g + (size_t)t * (size_t)z->out;
+    j.gx = g->gx + (size_t)t * (size_t)z->gates;
+    j.gu = g->gu + done * (size_t)z->gates;
+    j.carry = g->carry;
+    n->k->cell_grad(n->k, &j);
+    heed_gemm to_state = {.m = z->rows, .n = z->width, .ldb = z->width, .add = true};
+    to_state.c = g->carry, to_state.ldc = z->states;
+    to_state.k = to_state.lda = z->gates, to_state.a = j.gu, to_state.b = n->in[W]->x;
+    n->k->gemm(n->k, &to_state);
+    for (int r = 0; r < z->rows; r++)
+        memcpy(g->gc + (size_t)r * (size_t)z->context, j.gy + (size_t)r * j.ldafter + z->states,
+               (size_t)z->context * sizeof *g->gc);
+    n->k->gemm(n->k, &(heed_gemm){.m = z->rows,
+                                  .n = z->context,
+                                  .k = z->gates,
+                                  .a = j.gx,
+                                  .lda = (int)j.ldx,
+                                  .b = n->in[W_IN]->x + z->in,
+                                  .ldb = z->in + z->context,
+                                  .c = g->gc,
+                                  .ldc = z->context,
+                                  .add = true});
+    look.gcontext = g->gc, look.gscores = g->ge, look.gv = g->gv;
+    look.gquery = g->gq + done * (size_t)z->inner;
+    look.gkeys = heed_grad(n, KEYS), look.gvalues = heed_grad(n, VALUES);
+    n->k->align_grad(n->k, &look);
+    to_state.k = to_state.lda = z->inner, to_state.a = look.gquery, to_state.b = n->in[QUERY]->x;
+    n->k->gemm(n->k, &to_state);
+}
+
+/* gw (m,n), rows of ldc, += a' b over k cells. */
+static void weight_grad(heed_node *n, int m, const heed_real *a, const heed_real *b, int width,
+                        int ldb, int cells, heed_real *gw, int ldc) {
+    if (!gw) return;
+    n->k->gemm(n->k, &(heed_gemm){.m = m,
+                                  .n = width,
+                                  .k = cells,
+                                  .a = a,
+                                  .lda = m,
+                                  .ta = true,
+                                  .b = b,
+                                  .ldb = ldb,
+                                  .c = gw,
+                                  .ldc = ldc,
+                                  .add = true});
+}
+
+/* W and W_q meet the state before each step: side by side, then one product each. */
+static void state_weights(heed_node *n, const sizes *z, const gradients *g) {
+    size_t width = (size_t)z->width, bytes = z->cells * width * sizeof(heed_real);
+    heed_real *gw = heed_grad(n, W), *gq = heed_grad(n, QUERY);
+    heed_real *before = gw || gq ? heed_scratch(n, bytes) : NULL, *to = before;
+    if (!before) return;
+    for (int t = 0; t < z->steps; t++) {
+        heed_cell_job j = cell_of(n, z, t, g->gx);
+        for (int r = 0; r < z->rows; r++, to += width)
+            memcpy(to, j.before + (size_t)r * j.ldbefore, width * sizeof *to);
+    }
+    weight_grad(n, z->gates, g->gu, before, z->width, z->width, (int)z->cells, gw, z->width);
+    weight_grad(n, z->inner, g->gq, before, z->width, z->width, (int)z->cells, gq, z->width);
+    heed_scratch_done(n, before, bytes);
+}
+
+static void input_weights(heed_node *n, const sizes *z, const gradients *g) {
+    int row = z->in + z->context, cells = (int)z->cells;
+    heed_real *gw = heed_grad(n, W_IN), *gy = heed_grad(n, Y);
+    weight_grad(n, z->gates, g->gx, n->in[Y]->x, z->in, z->in, cells, gw, row);
+    weight_grad(n, z->gates, g->gx, n->y->x + z->states, z->context, z->out, cells,
+                gw ? gw + z->in : NULL, row);
+    if (!gy) return;
+    n->k->gemm(n->k, &(heed_gemm){.m = cells,
+                                  .n = z->in,
+                                  .k = z->gates,
+                                  .a = g->gx,
+                                  .lda = z->gates,
+                                  .b = n->in[W_IN]->x,
+                                  .ldb = row,
+                                  .c = gy,
+                                  .ldc = z->in,
+                                  .add = true});
+}
+
+static void sum_into(heed_node *n, int input, const heed_real *x, size_t rows, int width) {
+    heed_real *g = n->in[input] ? heed_grad(n, input) : NULL;
+    if (g) n->k->sum_rows(n->k, g, x, rows, width);
+}
+
+static void backward(heed_node *n) {
+    sizes z;
+    gradients g;
+    if (!memory(n, &z) || !take(n, &z, &g)) return;
+    for (int t = z.steps - 1; t >= 0; t--) step_back(n, &z, t, &g);
+    state_weights(n, &z, &g);
+    input_weights(n, &z, &g);
+    sum_into(n, B_IN, g.gx, z.cells, z.gates);
+    sum_into(n, B, g.gu, z.cells, z.gates);
+    sum_into(n, SCORE, g.gv, (size_t)z.rows, z.inner);
+    if (n->in[SHIFT]) heed_grad(n, SHIFT); /* 0: softmax takes away what all scores share */
+    heed_real *gs = heed_grad(n, STATE);
+    if (gs) n->k->axpy(n->k, gs, g.carry, 1, (size_t)z.rows * (size_t)z.states);
+    heed_scratch_done(n, g.gx, g.bytes);
+}
+
+static const heed_recurrent_args args[] = {
+    {HEED_RNN, HEED_TANH, false}, {HEED_GRU, HEED_TANH, false}, {HEED_LSTM, HEED_TANH, false}};
+static const heed_case cases[] = {
+    {.shapes = "2x3x4 3x9 3 3x3 3 2x3 2x4x6 2x4x5 6x3 1x6 1 -", .args = &args[0]},
+    {.shapes = "2x3x4 9x9 9 9x3 9 2x3 2x4x6 2x4x5 6x3 1x6 - m2x1x4", .args = &args[1]},
+    {.shapes = "3x2x4 51x21 - 51x17 - 3x17 3x19x17 3x19x17 17x17 1x17 1 -", .args = &args[1]},
+    {.shapes = "1x1x1 3x2 3 3x1 3 1x1 1x1x1 1x1x1 1x1 1x1 1 -", .args = &args[1]},
+    {.shapes = "2x3x4 12x9 12 12x3 - 2x6 2x4x6 2x4x5 6x3 1x6 - m2x1x4", .args = &args[2]},
+    {0}};
+
+const heed_op heed_ops_recurrent_attention[] = {{"recurrent_attention", 12, infer, forward,
+                                                 backward, cases, sizeof(heed_recurrent_args),
+                                                 1u << B_IN | 1u << B | 1u << SHIFT | 1u << MASK},
+                                                {0}};
+
+heed_tensor *heed_recurrent_attention(heed_tape *t, const heed_look_back *l,
+                                      const heed_recurrent_args *a) {
+    if ((a->act != HEED_TANH && a->act != HEED_RELU && a->act != HEED_SIGMOID &&
+         a->act != HEED_IDENTITY) ||
+        (unsigned)a->cell > HEED_LSTM || a->reverse) {
+        heed_fail(heed_tape_ctx(t), HEED_USAGE,
+                  "recurrent_attention: expected a cell among rnn, gru, lstm, with tanh, relu, "
+                  "sigmoid or identity, and steps from the first to the last");
+        return NULL;
+    }
+    return heed_push(t, heed_ops_recurrent_attention, a, l->y, l->w_in, l->b_in, l->w, l->b,
+                     l->state, l->keys, l->values, l->query, l->score, l->shift, l->mask);
+}

@@ -1,0 +1,34 @@
+/* What ops that go step by step in time share: a weight that each step's product reads. */
+#ifndef HEED_OPS_STEPS_H
+#define HEED_OPS_STEPS_H
+
+#include "ops/shape.h"
+
+/* w (rows, cols) of row stride ld as a right operand b' of many products: turned once into
+ * (cols, rows), which products of few rows read where it lies, when `steps` pay for it. */
+typedef struct {
+    const heed_real *b;
+    int ldb;
+    bool tb;
+    heed_real *room; /* NULL: as it lies */
+    size_t bytes;
+} heed__turned;
+
+static inline heed__turned heed__turn(heed_node *n, const heed_real *w, int rows, int cols, int ld,
+                                      int steps) {
+    enum { WORTH = 4, TILE = 16 };
+    size_t bytes = (size_t)rows * (size_t)cols * sizeof *w;
+    heed_real *room = steps >= WORTH ? heed_scratch(n, bytes) : NULL;
+    if (!room) return (heed__turned){w, ld, true, NULL, 0};
+    for (int i = 0; i < rows; i += TILE)
+        for (int j = 0; j < cols; j++)
+            for (int r = i; r < rows && r < i + TILE; r++)
+                room[(size_t)j * (size_t)rows + (size_t)r] = w[(size_t)r * (size_t)ld + (size_t)j];
+    return (heed__turned){room, rows, false, room, bytes};
+}
+
+static inline void heed__turn_done(heed_node *n, heed__turned *w) {
+    heed_scratch_done(n, w->room, w->bytes);
+}
+
+#endif

@@ -1,0 +1,212 @@
+# heed attend: what models of every kind attend to, on terminals of every width, and as files.
+NOTE="Attention shows where a head looks"
+# fits WIDTH: no line is wider (bytes of UTF-8 that continue a character do not count) or ends with a blank.
+fits() {
+    if LC_ALL=C awk -v most="$1" '{gsub(/[\200-\277]/, ""); if (length($0) > most || / $/) {print; bad = 1}} END {exit bad}' out >long; then
+        pass
+    else
+        fail "wider than $1 or ends with a blank: $(head -1 long)"
+    fi
+}
+plain() { if grep -q "$(printf '\033')" out; then fail "escape sequences"; else pass; fi; }
+
+facts >facts.txt
+train_mlm mlm
+status 0
+train_gpt gpt
+TEXT="Paris is the capital of [MASK] ."
+
+# Text: the matrix of the last layer, its legend, the guesses, the note.
+run attend mlm "$TEXT"
+status 0
+quiet
+plain
+says "encoder, layer 1 of 1, mean of 2 heads"
+says "percent of a row's attention"
+says "[MASK]:"
+says "$NOTE"
+fits 100
+for width in 40 80 200; do
+    COLUMNS=$width run attend mlm "$TEXT"
+    status 0
+    fits $width
+    COLUMNS=$width run attend gpt "Paris is the cap" --numbers --head 2
+    says "head 2"
+    fits $width
+    COLUMNS=$width run attend mlm "$TEXT" --query Paris --top 3
+    says "token 2, Paris"
+    says "head 2"
+    fits $width
+done
+says "what token 2, Paris, attends to"
+NO_COLOR=1 run attend mlm "$TEXT"
+plain
+run attend gpt "Paris is"
+says "decoder, layer 1 of 1"
+says "predicts token 9"
+run attend mlm "$TEXT" --head max --hide-special
+says "largest of 2 heads"
+says "Special tokens are hidden"
+hides "[SEP]"
+run attend mlm "$TEXT" --query 4
+says "token 4, the"
+run attend mlm "the king of the [MASK] ." --query the
+status 0
+warns "stands there 2 times"
+
+# A terminal of many colours, of 256, and none.
+if command -v script >/dev/null 2>&1; then
+    COMMAND="attend in a terminal"
+    terminal() { script -qec "env $* COLUMNS=36 TERM=xterm '$HEED' attend gpt 'Paris is the cap'" /dev/null </dev/null 2>err | tr -d '\r' >out; }
+    terminal COLORTERM=truecolor
+    says "$(printf '\033[38;2;')"
+    says "▀"
+    terminal COLORTERM=
+    says "$(printf '\033[38;5;')"
+    terminal NO_COLOR=1
+    plain
+    says "P"
+fi
+
+# Files: drawn, and as numbers.
+run attend mlm "$TEXT" --png a.png --svg a.svg --npz a.npz --csv a.csv --html a.html
+status 0
+says "wrote a.svg"
+holds test "$(head -c 4 a.png | tail -c 3)" = PNG
+holds grep -q '^</svg>' a.svg
+holds grep -q '>Paris</text>' a.svg
+holds test "$(head -c 2 a.npz)" = PK
+holds grep -q '</html>' a.html
+holds test "$(wc -l <a.csv)" = $((1 + 2 * 9 * 9))
+run attend mlm "$TEXT" --json
+status 0
+quiet
+json heed "attention 1"
+json axes.0.labels.1 Paris
+json blocks.0.path encoder.0.attn
+json blocks.0.weights.1.8.8
+json blocks.0.q.1.8.7
+json guesses.0.says "[MASK]"
+json guesses.0.tokens.4.p
+run attend mlm "$TEXT" --json --no-qk --heads 2 --top 1
+json blocks.0.heads.0 1
+hides '"scores"'
+printf '%s\n' "$TEXT" "Rome is the capital of [MASK] ." >two.txt
+run_with two.txt attend mlm --svg two.svg
+status 0
+holds test -s two-2.svg
+
+# Pairs: cross attention by itself, the other stacks when asked for, a target of one's own.
+for a in a b c d e f; do for b in g h i j; do printf '%s%s\t%s%s\n' $a $b $b $a; done; done >pairs.tsv
+TINY="--width 16 --block 8 --batch 8 --steps 6"
+run train seq2seq pairs.tsv -o s2s $TINY --layers 2 --heads 2
+run attend s2s ag --target ga
+status 0
+says "ag → ga"
+says "cross, layer 2 of 2, mean of 2 heads"
+run attend s2s ag --target ga --stack decoder --layer 1
+says "decoder, layer 1 of 2"
+says "[CLS]"
+run attend s2s ag --target ga --json --layers 2
+json blocks.0.layer 1
+json blocks.2.stack cross
+json axes.1.labels.2 "[SEP]"
+run train rnn pairs.tsv -o rnn $TINY
+run attend rnn ag --target ga --json
+status 0
+json blocks.0.additive true
+json blocks.0.scores.0.2.2
+json blocks.0.q.0.2.0
+run attend rnn ag --stack decoder
+refuses 2 "--stack decoder: rnn has no such attention"
+run train rnn pairs.tsv -o blind $TINY --attention none
+run attend blind ag
+refuses 2 "does not attend"
+printf 'the dog runs\tD N V\nthe cat sees\tD N V\nthe king sleeps\tD N V\nthe dog sleeps\tD N V\n' >tags.tsv
+run train tag tags.tsv -o tag $TINY --val-split 0 --encoder attention --layers 1 --heads 2
+run attend tag "the king runs"
+says "predicts the label: "
+printf 'label\ttext\n' >texts.tsv
+for w in good fine great; do printf 'pos\tthe film was %s\n' $w; done >>texts.tsv
+for w in bad poor; do printf 'neg\tthe film was %s\n' $w; done >>texts.tsv
+run train textcls texts.tsv -o class $TINY --val-split 0 --encoder attention --layers 1 --heads 2
+run attend class "the film was good"
+says "predicts the class: "
+
+# Pictures: patches over the picture.
+${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+./digits png --train 20 --test 10 --png
+run train vit png -o vit --steps 2 --batch 4 --layers 2 --heads 2 --width 8 --val-split 0.2
+status 0
+one=$(find png/test -name '*.png' | head -1)
+for width in 40 80 200; do
+    COLUMNS=$width run attend vit "$one"
+    status 0
+    says "attention of [CLS], layer 2 of 2"
+    says "picture"
+    says "mean of heads"
+    says "strongest patches"
+    fits $width
+done
+run attend vit "$one" --query 2,3 --mass 0.5 --head 2 --png patches.png --cells
+says "attention of patch 2,3"
+says "hold 50 %"
+says "wrote patches.png"
+run_with "$one" attend vit - --json --layers 1
+json axes.0.grid.rows
+json picture.channels 1
+json picture.png_base64
+run attend vit facts.txt
+refuses 3 "facts.txt"
+run attend vit
+refuses 2 "missing picture"
+run attend vit "$one" --query 99,1
+refuses 2 "expected cls, a patch as ROW,COLUMN"
+run attend gpt "$one"
+refuses 2 "is a picture"
+
+# What is wrong is said; nothing is written.
+run attend mlm "$TEXT" --layer 2
+refuses 2 "--layer 2: expected 1 to 1"
+run attend mlm "$TEXT" --head 3
+refuses 2 "--head 3: expected 1 to 2, mean or max"
+run attend mlm "$TEXT" --head x
+refuses 2 "expected a number from 1, mean or max"
+run attend mlm "$TEXT" --query Pariss --svg no.svg
+refuses 2 "did you mean Paris?"
+absent no.svg
+run attend mlm "$TEXT" --layers 2-1
+refuses 2 "--layers 2-1: expected numbers from 1"
+run attend nowhere "$TEXT"
+status 3
+silent
+run attend mlm "$TEXT" --target x
+refuses 2 "--target is of no use"
+run attend mlm "$TEXT" --svg nowhere/a.svg
+status 1
+warns "nowhere/a.svg"
+: >empty.txt
+run_with empty.txt attend mlm
+silent
+
+# Hostile tokens are shown as they are, and do nothing.
+long=$(head -c 10000 /dev/zero | tr '\0' a)
+esc=$(printf '\033')
+printf '%s\n' "</script> \" ${esc}[m שלום 👩 $long" >hostile.txt
+run_with hostile.txt attend mlm --json
+status 0
+json axes.0.labels.4
+holds test "$(grep -c "$long" out)" = 1
+holds grep -qF '\u001b' out
+run_with hostile.txt attend mlm --svg h.svg --csv h.csv
+status 0
+plain
+says "␛"
+fits 100
+holds grep -q "$long" h.csv
+for f in h.svg h.csv; do
+    if grep -q "$esc" $f; then fail "a control character in $f"; else pass; fi
+done
+printf 'Paris \0 is\n' >nul.txt
+run_with nul.txt attend mlm
+refuses 3 "without NUL"

@@ -1,0 +1,352 @@
+/* Records: made from a tape, cut, written; matrices in a terminal and as SVG. */
+#include "core/core.h"
+#include "io/io.h"
+#include "test.h"
+
+enum { HEADS = 2, E = 3, D = 2, LEN = 4, WIDTH = 6 };
+
+static const heed_record_axis words = {.name = "text",
+                                       .count = LEN,
+                                       .labels = (const char *const[]){"[CLS]", "a", "b", "\xE2,"},
+                                       .special = (const unsigned char[]){1, 0, 0, 0}};
+
+typedef struct {
+    heed_ctx *c;
+    heed_store *s;
+    heed_tape *t;
+    heed_mha mha;
+} bench;
+
+static bench open_bench(heed_mha_args a) {
+    bench b = {.c = heed_open(&(heed_options){.seed = 3})};
+    b.s = heed_store_new(b.c);
+    b.t = heed_tape_new(b.c);
+    heed_mha_init(&b.mha, b.s, "encoder.0.attn", a);
+    return b;
+}
+
+static heed_tensor *input(heed_tape *t, int rows) {
+    heed_tensor *x = heed_input(t, NULL, 3, (int[]){rows, LEN, WIDTH});
+    for (size_t i = 0; i < x->size; i++) x->x[i] = (heed_real)sin(1.7 * (double)i);
+    return x;
+}
+
+/* ---- from a tape ---- */
+
+/* softmax(beta q k') of the parts that the record holds, with the mask. */
+static void check_block(const heed_record_block *b, int len) {
+    for (int at = 0; at < b->heads * len; at++) {
+        double sum = 0, raw[LEN];
+        for (int k = 0; k < len; k++) {
+            raw[k] = 0;
+            for (int i = 0; i < b->key; i++)
+                raw[k] +=
+                    (double)b->q[at * b->key + i] * (double)b->k[(at / len * len + k) * b->key + i];
+            CHECK_CLOSE(b->raw[at * len + k], raw[k], 1e-6);
+            bool seen = !b->causal || k <= at % len;
+            CHECK(seen == isfinite((double)b->scores[at * len + k]));
+            if (seen) CHECK_CLOSE(b->scores[at * len + k], b->beta * raw[k], 1e-6);
+            sum += seen ? exp(b->beta * raw[k]) : 0;
+        }
+        for (int k = 0; k < len; k++) {
+            bool seen = !b->causal || k <= at % len;
+            CHECK_CLOSE(b->weights[at * len + k], seen ? exp(b->beta * raw[k]) / sum : 0, 1e-6);
+        }
+    }
+}
+
+static heed_record *taken(bench *b, const heed_record_block *like, int item, const int32_t *pad) {
+    heed_record *r = heed_record_new(b->c);
+    heed_record_add_axis(r, &words);
+    CHECK(heed_record_take(r, b->t, like, item, pad) == 0);
+    return r;
+}
+
+static void take_and_check(heed_mha_args a, bool plain) {
+    a.explicit_path = plain;
+    bench b = open_bench(a);
+    heed_record_probe(b.t, "encoder.*.attn", false);
+    heed_tape_begin(b.t, HEED_EVAL, 0);
+    CHECK(heed_mha_apply(&b.mha, b.t, input(b.t, 2), NULL, NULL, NULL) != NULL);
+    heed_record_block like = {
+        .path = "encoder.0.attn", .beta = 1 / sqrt(E), .causal = a.causal, .hard = a.hard};
+    heed_record *r = taken(&b, &like, 1, NULL);
+    CHECK(r->blocks[0].heads == HEADS && r->blocks[0].key == E && r->blocks[0].value == D);
+    check_block(&r->blocks[0], LEN);
+    CHECK_TEXT(r->axes[0].labels[3], "\\xE2,");
+    CLOSE(b.c);
+}
+
+TEST(record_equals_the_formula_from_its_own_parts) {
+    heed_mha_args a = {.width = WIDTH, .heads = HEADS, .key = E, .value = D};
+    for (int i = 0; i < 4; i++) {
+        a.causal = i & 1;
+        take_and_check(a, i & 2);
+    }
+}
+
+TEST(record_takes_chosen_heads_and_masks_padding) {
+    bench b = open_bench((heed_mha_args){.width = WIDTH, .heads = HEADS, .key = E, .value = D});
+    heed_record_probe(b.t, "encoder.0.attn", false);
+    heed_tape_begin(b.t, HEED_EVAL, 0);
+    const int32_t pad[] = {1, 1, 1, 0};
+    heed_mha_apply(&b.mha, b.t, input(b.t, 1), NULL, heed_ids(b.t, pad, 1, LEN), NULL);
+    heed_record_block like = {.path = "encoder.0.attn", .heads = 1, .head = (const int[]){1}};
+    heed_record *r = taken(&b, &like, 0, pad);
+    CHECK(r->blocks[0].heads == 1 && r->blocks[0].head[0] == 1);
+    CHECK(r->blocks[0].scores[3] == -INFINITY && r->blocks[0].weights[3] == 0);
+    CHECK_CLOSE(r->blocks[0].weights[0] + r->blocks[0].weights[1] + r->blocks[0].weights[2], 1,
+                1e-6);
+    like.head = (const int[]){2};
+    CHECK(heed_record_take(r, b.t, &like, 0, NULL) == -1);
+    CHECK_HAS(heed_why(b.c), "no such head");
+    heed_clear(b.c);
+    like.path = "encoder.9.attn";
+    CHECK(heed_record_take(r, b.t, &like, 0, NULL) == -1);
+    CLOSE(b.c);
+}
+
+/* Gradients of a training step with probes, bit for bit those without. */
+TEST(record_probes_change_no_gradient) {
+    heed_mha_args a = {
+        .width = WIDTH, .heads = HEADS, .key = E, .value = D, .dropout = (heed_real)0.3};
+    bench b = open_bench(a);
+    heed_real *first = NULL;
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass) heed_record_probe(b.t, "*", false);
+        heed_zero_grads(b.s);
+        heed_tape_begin(b.t, HEED_TRAIN, 5);
+        heed_tensor *y = heed_mha_apply(&b.mha, b.t, input(b.t, 2), NULL, NULL, NULL);
+        heed_backward(b.t, heed_mean(b.t, heed_mul(b.t, y, y)));
+        const heed_tensor *w = b.mha.qkv.w;
+        if (!pass) {
+            first = malloc(w->size * sizeof *first);
+            memcpy(first, w->g, w->size * sizeof *first);
+        } else {
+            CHECK(heed_probe_count(b.t) > 4);
+            CHECK(memcmp(first, w->g, w->size * sizeof *first) == 0);
+            heed_record_block like = {.path = "encoder.0.attn", .beta = 1 / sqrt(E)};
+            check_block(&taken(&b, &like, 0, NULL)->blocks[0], LEN);
+        }
+    }
+    free(first);
+    CLOSE(b.c);
+}
+
+/* ---- less of one ---- */
+
+static heed_record *filled(heed_ctx *c) {
+    static heed_real numbers[HEADS * LEN * LEN];
+    for (int i = 0; i < HEADS * LEN * LEN; i++) numbers[i] = (heed_real)i / 64;
+    heed_record *r = heed_record_new(c);
+    heed_record_describe(r, (heed_record_texts){.title = "a \"b\"", .model = "m", .task = "mlm"});
+    heed_record_add_axis(r, &words);
+    for (int layer = 0; layer < 3; layer++)
+        heed_record_add_block(
+            r, &(heed_record_block){.path = layer ? "encoder.1.attn" : "encoder.0.attn",
+                                    .layer = layer,
+                                    .heads = HEADS,
+                                    .beta = 0.5,
+                                    .weights = numbers,
+                                    .scores = numbers});
+    heed_record_add_map(
+        r, &(heed_record_map){.name = "rollout", .layer = -1, .head = -1, .values = numbers});
+    heed_record_add_guess(r, &(heed_record_guess){.query = 2,
+                                                  .says = "[MASK]",
+                                                  .count = 1,
+                                                  .labels = (const char *const[]){"x"},
+                                                  .p = (const heed_real[]){(heed_real)0.25}});
+    return r;
+}
+
+TEST(record_subset_keeps_numbers_and_says_so) {
+    heed_ctx *c = heed_open(NULL);
+    heed_record *r = filled(c);
+    CHECK_CLOSE(heed_record_bytes(r), (3 * 2 * HEADS + 1) * LEN * LEN * (double)sizeof(heed_real),
+                0);
+    heed_record *s = heed_record_subset(c, r,
+                                        &(heed_record_cut){.layer_count = 1,
+                                                           .layers = (const int[]){2},
+                                                           .head_count = 1,
+                                                           .heads = (const int[]){1},
+                                                           .tokens = 2,
+                                                           .no_qk = true});
+    CHECK(s && s->block_count == 1 && s->blocks[0].layer == 2 && s->blocks[0].head[0] == 1);
+    CHECK(s->axes[0].count == 2 && !s->blocks[0].scores && s->guess_count == 0);
+    CHECK_CLOSE(s->blocks[0].weights[3], r->blocks[2].weights[LEN * LEN + LEN + 1], 0);
+    CHECK_TEXT(s->note, "layer 3 alone; head 2 alone; the first 2 of 4 tokens (text)");
+    CHECK(!heed_record_subset(c, r,
+                              &(heed_record_cut){.layer_count = 1, .layers = (const int[]){7}}));
+    CHECK_HAS(heed_why(c), "nothing is left");
+    heed_clear(c);
+    CLOSE(c);
+}
+
+TEST(record_refuses_parts_without_axes) {
+    heed_ctx *c = heed_open(NULL);
+    heed_record *r = heed_record_new(c);
+    CHECK(heed_record_add_block(r, &(heed_record_block){.heads = 1}) == -1);
+    CHECK_HAS(heed_why(c), "lacks an axis");
+    heed_clear(c);
+    heed_record_free(r);
+    CLOSE(c);
+}
+
+/* ---- files ---- */
+
+static char *contents(const char *path, size_t *n) {
+    static char text[1 << 16];
+    FILE *f = fopen(path, "rb");
+    *n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    text[*n] = 0;
+    if (f) fclose(f);
+    return text;
+}
+
+TEST(record_json_is_one_object_that_reads_back) {
+    heed_ctx *c = heed_open(NULL);
+    heed_record *r = filled(c);
+    heed_text out = {.c = c};
+    CHECK(heed_record_json(r, true, &out));
+    json_t *o = heed__json_parse(c, "record", out.s, out.n);
+    CHECK(o != NULL);
+    json_t *block = json_array_get(json_object_get(o, "blocks"), 2);
+    CHECK(json_integer_value(json_object_get(block, "layer")) == 2);
+    json_t *row = json_array_get(json_array_get(json_object_get(block, "weights"), 1), 2);
+    CHECK_CLOSE(json_number_value(json_array_get(row, 1)), 25.0 / 64, 1e-9);
+    CHECK_TEXT(json_string_value(json_object_get(o, "title")), "a \"b\"");
+    CHECK(json_array_size(json_object_get(o, "maps")) == 1);
+    json_decref(o);
+    heed_text_free(&out);
+    CHECK(heed_record_json(r, false, &out) && !strstr(out.s, "\"weights\""));
+    heed_text_free(&out);
+    CLOSE(c);
+}
+
+TEST(record_files_hold_every_weight) {
+    heed_ctx *c = heed_open(NULL);
+    heed_record *r = filled(c);
+    char path[160];
+    size_t n;
+    snprintf(path, sizeof path, "%s/r.csv", test_folder());
+    CHECK(heed_record_csv(c, r, path));
+    const char *csv = contents(path, &n);
+    int lines = 0;
+    for (const char *s = csv; *s; s++) lines += *s == '\n';
+    CHECK(lines == 1 + 3 * HEADS * LEN * LEN + LEN * LEN);
+    CHECK_HAS(csv, "encoder.0.attn,encoder,1,2,3,1,\"\\xE2,\",\"a\",0.453125\n");
+    snprintf(path, sizeof path, "%s/r.npz", test_folder());
+    r->blocks = NULL;
+    r->block_count = 0;
+    CHECK(heed_record_npz(c, r, path));
+    const char *npz = contents(path, &n);
+    CHECK(n > 200 && !memcmp(npz, "PK\3\4", 4));
+    CHECK_HAS(npz + 30, "maps.0.npy");
+    CLOSE(c);
+}
+
+/* ---- drawn ---- */
+
+static heed_text drawn(heed_ctx *c, heed_heatmap m) {
+    heed_text out = {.c = c};
+    CHECK(heed_heatmap_text(&m, &out));
+    return out;
+}
+
+/* No line is wider than the terminal or ends with a blank. */
+static void check_lines(const char *text, int width) {
+    int used = 0;
+    for (const char *s = text; *s; s++) {
+        if (*s == '\n') {
+            CHECK(used <= width);
+            CHECK(s == text || s[-1] != ' ');
+            used = 0;
+        } else
+            used += ((unsigned char)*s & 0xC0) != 0x80;
+    }
+}
+
+TEST(record_heatmaps_fit_any_terminal) {
+    heed_ctx *c = heed_open(NULL);
+    static heed_real values[300 * 300];
+    static const char *labels[300];
+    for (int i = 0; i < 300; i++) labels[i] = i % 2 ? "token" : "a long label of it";
+    for (int i = 0; i < 300 * 300; i++) values[i] = (heed_real)(i % 97) / 97;
+    const int widths[] = {20, 40, 80, 200}, sizes[] = {1, 5, 9, 30, 60, 300};
+    for (int w = 0; w < 4; w++)
+        for (int n = 0; n < 6; n++)
+            for (int numbers = 0; numbers < 2; numbers++) {
+                heed_text out =
+                    drawn(c, (heed_heatmap){.title = "a title that is long enough to be cut",
+                                            .rows = sizes[n],
+                                            .cols = sizes[n],
+                                            .values = values,
+                                            .row_labels = labels,
+                                            .col_labels = labels,
+                                            .numbers = numbers,
+                                            .width = widths[w]});
+                check_lines(out.s, widths[w]);
+                heed_text_free(&out);
+            }
+    CLOSE(c);
+}
+
+TEST(record_heatmaps_use_what_the_terminal_can) {
+    heed_ctx *c = heed_open(NULL);
+    static heed_real values[40 * 40];
+    heed_heatmap m = {.rows = 40, .cols = 40, .values = values, .width = 60};
+    heed_text out = drawn(c, m);
+    CHECK(!strchr(out.s, '\033'));
+    heed_text_free(&out);
+    m.terminal = HEED_TRUECOLOR;
+    out = drawn(c, m);
+    CHECK_HAS(out.s, "\033[38;2;");
+    CHECK_HAS(out.s, "▀");
+    heed_text_free(&out);
+    m.terminal = HEED_COLOR256;
+    out = drawn(c, m);
+    CHECK_HAS(out.s, "\033[38;5;");
+    CHECK(!strstr(out.s, ";2;"));
+    heed_text_free(&out);
+    CLOSE(c);
+}
+
+TEST(record_labels_show_what_would_not_be_seen) {
+    heed_ctx *c = heed_open(NULL);
+    heed_text out = {.c = c};
+    CHECK(heed_label_text("\033[31m\n\t \xE2\x80\xAE\x07", 40, &out) == 10);
+    CHECK_TEXT(out.s, "␛[31m⏎⇥ ↔␇");
+    heed_text_free(&out);
+    CHECK(heed_label_text("日本語日本語", 7, &out) == 7);
+    CHECK_TEXT(out.s, "日本語…");
+    heed_text_free(&out);
+    CHECK(heed_label_text("e\xCC\x81t\xC3\xA9", 3, &out) == 3);
+    CHECK_TEXT(out.s, "e\xCC\x81t\xC3\xA9");
+    heed_text_free(&out);
+    CLOSE(c);
+}
+
+TEST(record_svg_escapes_labels_and_refers_to_nothing) {
+    heed_ctx *c = heed_open(NULL);
+    char path[160];
+    size_t n;
+    const char *labels[] = {"</script><script>alert(1)</script>", "\"'&<>"};
+    heed_heatmap maps[2];
+    for (int i = 0; i < 2; i++)
+        maps[i] =
+            (heed_heatmap){.title = "head",
+                           .rows = 2,
+                           .cols = 2,
+                           .values = (const heed_real[]){0, 1, (heed_real)0.5, (heed_real)NAN},
+                           .row_labels = labels,
+                           .col_labels = labels};
+    snprintf(path, sizeof path, "%s/m.svg", test_folder());
+    CHECK(heed_panels_svg(c, &(heed_panels){.title = "t", .count = 2, .maps = maps}, path));
+    const char *svg = contents(path, &n);
+    CHECK_HAS(svg, "&lt;/script&gt;");
+    CHECK_HAS(svg, "&quot;&#39;&amp;&lt;&gt;");
+    CHECK_HAS(svg, "fill=\"#fde725\"");
+    CHECK(!strstr(svg, "<script") && !strstr(svg, "href") && !strstr(svg, "url("));
+    CHECK(strlen(svg) == n && !strcmp(svg + n - 7, "</svg>\n"));
+    CLOSE(c);
+}

@@ -1,0 +1,206 @@
+/* attend_text.c -- attention among tokens: in the terminal, and as pictures of matrices. */
+#include "attend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char attend_note[] =
+    "Attention alone is no explanation: it shows where a head looks, not why "
+    "the model answers; compare with --occlude.";
+
+void print_wrapped(const char *text) {
+    int width = terminal_width(), used = 0;
+    for (size_t n; *text; text += n + strspn(text + n, " ")) {
+        n = strcspn(text, " ");
+        char word[256];
+        snprintf(word, sizeof word, "%.*s", n < sizeof word ? (int)n : 0, text);
+        int columns = text_columns(word);
+        if (used && used + 1 + columns > width) used = 0, putchar('\n');
+        printf("%s%.*s", used ? " " : "", (int)n, text);
+        used += (used > 0) + columns;
+    }
+    putchar('\n');
+}
+
+/* Foreign text, made harmless and cut to the terminal. */
+static void print_line(const attend_view *v, const char *text) {
+    heed_text line = {.c = v->p->c};
+    heed_label_text(text ? text : "", terminal_width(), &line);
+    puts(line.s ? line.s : "");
+    heed_text_free(&line);
+}
+
+/* ---- heat maps ---- */
+
+bool print_map(const attend_view *v, heed_heatmap map) {
+    heed_text text = {.c = v->p->c};
+    map.terminal = terminal_kind(stdout);
+    map.width = terminal_width();
+    bool ok = heed_heatmap_text(&map, &text);
+    if (ok) print_text(&text);
+    heed_text_free(&text);
+    return ok;
+}
+
+static heed_heatmap heatmap_of(const attend_view *v, const shown *m, const char *title) {
+    return (heed_heatmap){.title = title,
+                          .rows = m->rows,
+                          .cols = m->cols,
+                          .values = m->values,
+                          .row_labels = m->row_labels,
+                          .col_labels = m->col_labels,
+                          .numbers = v->numbers};
+}
+
+static bool print_matrix(const attend_view *v) {
+    char name[160], title[240];
+    shown m;
+    bool ok = shown_matrix(v, v->head, &m);
+    snprintf(title, sizeof title, "%s: a row is a token, over what it attends to",
+             view_name(v, v->head, name));
+    ok = ok && print_map(v, heatmap_of(v, &m, title));
+    shown_free(&m);
+    return ok;
+}
+
+/* ---- one query ---- */
+
+/* "  mean    Paris 0.42  is 0.20": the largest of a row, falling. */
+static void print_top(const attend_view *v, const shown *m, int row, int width) {
+    heed_text line = {.c = v->p->c};
+    heed_real *x = m->values + (size_t)row * (size_t)m->cols;
+    int room = terminal_width();
+    heed_text_add(&line, "  %-*s", width, m->row_labels[row]);
+    int used = 2 + width;
+    for (int k = 0; k < v->top && k < m->cols; k++) {
+        int best = 0;
+        for (int j = 1; j < m->cols; j++)
+            if (x[j] > x[best]) best = j;
+        heed_text item = {.c = v->p->c};
+        heed_label_text(m->col_labels[best], 24, &item);
+        heed_text_add(&item, " %.2f", (double)x[best]);
+        int columns = text_columns(item.s ? item.s : "");
+        if (used + 2 + columns > room) {
+            heed_text_add(&line, "\n  %*s", width, "");
+            used = 2 + width;
+        }
+        heed_text_add(&line, "  %s", item.s ? item.s : "");
+        used += 2 + columns;
+        heed_text_free(&item);
+        x[best] = -1; /* taken */
+    }
+    puts(line.s ? line.s : "");
+    heed_text_free(&line);
+}
+
+static bool print_query(const attend_view *v) {
+    char name[160], title[400];
+    heed_text token = {.c = v->p->c};
+    shown m;
+    char(*names)[24];
+    heed_label_text(v->record->axes[v->block->queries].labels[v->query], 40, &token);
+    bool ok = shown_query(v, &m, &names);
+    snprintf(title, sizeof title, "what token %d, %s, attends to: %s", v->query + 1,
+             token.s ? token.s : "", view_name(v, v->chosen ? v->head : MEAN_HEAD, name));
+    ok = ok && print_map(v, heatmap_of(v, &m, title));
+    for (int i = 0; ok && i < m.rows; i++) print_top(v, &m, i, m.rows > 10 ? 8 : 7);
+    heed_text_free(&token);
+    shown_free(&m);
+    free(names);
+    return ok;
+}
+
+/* ---- what the model says ---- */
+
+static void print_guess(const attend_view *v, const heed_record_guess *g) {
+    heed_text line = {.c = v->p->c};
+    int room = terminal_width(), top = v->top < g->count ? v->top : g->count;
+    if (g->query >= 0) {
+        heed_text_add(&line, "%d ", g->query + 1);
+        heed_label_text(v->record->axes[g->axis].labels[g->query], 16, &line);
+    }
+    if (strcmp(g->says, "[MASK]") != 0 && g->axis == 0)
+        heed_text_add(&line, "%spredicts %s", g->query >= 0 ? " " : "", g->says);
+    heed_text_add(&line, ":");
+    int used = text_columns(line.s ? line.s : "");
+    for (int i = 0; i < top; i++) {
+        heed_text item = {.c = v->p->c};
+        heed_text_add(&item, " ");
+        heed_label_text(g->labels[i], 24, &item);
+        heed_text_add(&item, " %.2f%s", (double)g->p[i], i + 1 < top ? "," : "");
+        int columns = text_columns(item.s ? item.s : "");
+        if (used + columns > room) {
+            heed_text_add(&line, "\n   ");
+            used = 3;
+        }
+        heed_text_add(&line, "%s", item.s ? item.s : "");
+        used += columns;
+        heed_text_free(&item);
+    }
+    puts(line.s ? line.s : "");
+    heed_text_free(&line);
+}
+
+/* Those of the query shown; else all but the many of a text that goes on, of which the last. */
+static void print_guesses(const attend_view *v) {
+    const heed_record *r = v->record;
+    int last = r->guess_count - 1;
+    bool many = v->block->stack != HEED_ENCODER || r->guess_count > 12;
+    for (int i = 0; i <= last; i++) {
+        const heed_record_guess *g = &r->guesses[i];
+        bool mine = v->query >= 0 && g->axis == v->block->queries && g->query == v->query;
+        if (mine || g->query < 0 || r->pixels || (v->query < 0 && (!many || i == last)))
+            print_guess(v, g);
+    }
+}
+
+/* ---- the whole ---- */
+
+bool attend_print(const attend_view *v) {
+    const heed_record *r = v->record;
+    print_line(v, r->title);
+    print_line(v, r->model);
+    putchar('\n');
+    bool ok = r->pixels && v->block->queries == v->block->keys ? attend_print_picture(v)
+              : v->query >= 0                                  ? print_query(v)
+                                                               : print_matrix(v);
+    if (v->hide) print_wrapped("Special tokens are hidden; the rest is shown as it is.");
+    if (r->note) print_line(v, r->note);
+    ok = ok && maps_print(v);
+    if (ok && r->guess_count) {
+        putchar('\n');
+        print_guesses(v);
+    }
+    putchar('\n');
+    print_wrapped(attend_note);
+    return ok && fflush(stdout) == 0;
+}
+
+/* ---- pictures of matrices ---- */
+
+bool attend_draw(const attend_view *v, bool svg, const char *path) {
+    if (maps_drawable(v)) return maps_draw(v, svg, path);
+    int count = v->chosen ? 1 : v->block->heads;
+    char name[160], title[512];
+    heed_heatmap *maps = calloc((size_t)count, sizeof *maps);
+    shown *parts = calloc((size_t)count, sizeof *parts);
+    char(*names)[160] = calloc((size_t)count, sizeof *names);
+    bool ok = (maps && parts && names) ||
+              heed_fail(v->p->c, HEED_FAILED, "no memory for %d matrices", count);
+    for (int i = 0; ok && i < count; i++) {
+        int head = v->chosen ? v->head : i;
+        ok = shown_matrix(v, head, &parts[i]);
+        if (!ok) break;
+        maps[i] = heatmap_of(v, &parts[i], view_name(v, head, names[i]));
+    }
+    snprintf(title, sizeof title, "%.200s   %s%s", v->record->title ? v->record->title : "",
+             view_name(v, v->chosen ? v->head : 0, name),
+             v->hide ? " (special tokens hidden)" : "");
+    heed_panels all = {.title = title, .count = count, .maps = maps, .note = attend_note};
+    ok = ok && (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
+    for (int i = 0; parts && i < count; i++) shown_free(&parts[i]);
+    free(maps);
+    free(parts);
+    free(names);
+    return ok;
+}
