@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char attend_note[] = "Attention shows where a head looks, not why the model answers; compare "
-                           "with --occlude.";
+const char attend_note[] =
+    "Attention alone is no explanation: it shows where a head looks, not why "
+    "the model answers; compare with --occlude.";
 
 void print_wrapped(const char *text) {
     int width = terminal_width(), used = 0;
@@ -31,7 +32,7 @@ static void print_line(const attend_view *v, const char *text) {
 
 /* ---- heat maps ---- */
 
-static bool print_map(const attend_view *v, heed_heatmap map) {
+bool print_map(const attend_view *v, heed_heatmap map) {
     heed_text text = {.c = v->p->c};
     map.terminal = terminal_kind(stdout);
     map.width = terminal_width();
@@ -153,36 +154,6 @@ static void print_guesses(const attend_view *v) {
     }
 }
 
-/* ---- maps beside the weights ---- */
-
-/* Every map of the record: one row of it where one query is shown. */
-static bool print_maps(const attend_view *v) {
-    const heed_record *r = v->record;
-    bool ok = true;
-    for (int i = 0; ok && i < r->map_count; i++) {
-        const heed_record_map *m = &r->maps[i];
-        const heed_record_axis *q = &r->axes[m->queries], *k = &r->axes[m->keys];
-        int row = v->query >= 0 && q->count > 1 && v->query < q->count ? v->query : 0;
-        bool one = v->query >= 0 || q->count == 1;
-        char title[400];
-        double most = 0;
-        for (int j = 0; j < q->count * k->count; j++)
-            if ((double)m->values[j] > most) most = (double)m->values[j];
-        snprintf(title, sizeof title, "%s: %s", m->name, m->help ? m->help : "");
-        putchar('\n');
-        ok = print_map(v, (heed_heatmap){.title = title,
-                                         .rows = one ? 1 : q->count,
-                                         .cols = k->count,
-                                         .values = m->values + (size_t)row * (size_t)k->count,
-                                         .row_labels = &q->labels[row],
-                                         .col_labels = k->labels,
-                                         .hi = (heed_real)most,
-                                         .numbers = v->numbers,
-                                         .unit = m->name});
-    }
-    return ok;
-}
-
 /* ---- the whole ---- */
 
 bool attend_print(const attend_view *v) {
@@ -195,7 +166,7 @@ bool attend_print(const attend_view *v) {
                                                                : print_matrix(v);
     if (v->hide) print_wrapped("Special tokens are hidden; the rest is shown as it is.");
     if (r->note) print_line(v, r->note);
-    ok = ok && print_maps(v);
+    ok = ok && maps_print(v);
     if (ok && r->guess_count) {
         putchar('\n');
         print_guesses(v);
@@ -208,6 +179,7 @@ bool attend_print(const attend_view *v) {
 /* ---- pictures of matrices ---- */
 
 bool attend_draw(const attend_view *v, bool svg, const char *path) {
+    if (maps_drawable(v)) return maps_draw(v, svg, path);
     int count = v->chosen ? 1 : v->block->heads;
     char name[160], title[512];
     heed_heatmap *maps = calloc((size_t)count, sizeof *maps);

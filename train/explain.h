@@ -25,7 +25,7 @@ typedef struct {
 
 /* What a trained layer makes of its heads' outputs; matrices without numbers are not there. */
 typedef struct {
-    int head, heads;
+    int layer, head, heads; /* layer and head from 0 */
     bool pre;               /* X is the normed stream, and nothing is normed behind the head */
     heed_matrix w_h, share; /* (d2,d) this head's part of W_h, (T,d) output W_h */
     heed_matrix all;        /* (T,d) the shares of all heads and the bias */

@@ -221,7 +221,8 @@ static void take_rest(trained *t, after_head *rest) {
     *strrchr(owner, '.') = 0;
     bool pre = strcmp(heed_config_text(t->run->config, "norm"), "pre") == 0;
     const heed_tensor *sum = find_output(tape, "%s.out.out", t->path);
-    rest->heads = t->block.heads, rest->head = t->head, rest->pre = pre;
+    rest->layer = t->block.layer, rest->head = t->head, rest->heads = t->block.heads;
+    rest->pre = pre;
     rest->changed = is_changed(t->e->p->flags);
     if (!out || !sum) return;
     const double *w = NULL;

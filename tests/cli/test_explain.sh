@@ -147,7 +147,7 @@ status 0
 run explain mlm "Paris is the capital of [MASK] ." --head 2
 status 0
 quiet
-says "encoder.0.attn, head 2 of 2"
+says "Layer 1, head 2 of 2 (encoder.0.attn)"
 says "Q = X W_Q + B_Q"
 says "raw[[MASK], "
 says "W_h: share = output W_h"
