@@ -62,7 +62,7 @@ LIB_SRC := $(wildcard src/core/*.c) src/kernels/dispatch.c $(wildcard src/ops/*.
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o $(B)/page_source.o
 MODEL_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard models/*.c))
 PROG_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard train/*.c)) $(MODEL_OBJ)
-TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c)) $(MODEL_OBJ)
+TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c)) $(filter-out %/main.o,$(PROG_OBJ))
 OPS := $(basename $(notdir $(wildcard src/ops/*.c)))
 
 .PHONY: all lib program test-program deps demo test bench parity fuzz f64 asan ubsan tsan serial debug install uninstall clean help

@@ -192,7 +192,7 @@ void spill(const char *run, const char *name, const char *data, size_t n) {
     CHECK(f && fwrite(data, 1, n, f) == n && fclose(f) == 0);
 }
 
-bool same_file(const char *a, const char *b, const char *name) {
+bool equal_files(const char *a, const char *b, const char *name) {
     size_t n, m;
     char *x = slurp(a, name, &n), *y = slurp(b, name, &m);
     bool same = x && y && n == m && memcmp(x, y, n) == 0;
@@ -219,9 +219,9 @@ static char *metrics_of(const char *run) {
 
 bool same_run(const char *a, const char *b) {
     char *x = metrics_of(a), *y = metrics_of(b);
-    bool same = x && y && strcmp(x, y) == 0 && same_file(a, b, "model.safetensors") &&
-                same_file(a, b, "last/model.safetensors") &&
-                same_file(a, b, "last/optimizer.safetensors");
+    bool same = x && y && strcmp(x, y) == 0 && equal_files(a, b, "model.safetensors") &&
+                equal_files(a, b, "last/model.safetensors") &&
+                equal_files(a, b, "last/optimizer.safetensors");
     free(x);
     free(y);
     return same;

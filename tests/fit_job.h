@@ -51,7 +51,7 @@ char *path_of(char path[256], const char *run, const char *name);
 bool exists(const char *run, const char *name);
 char *slurp(const char *run, const char *name, size_t *n); /* to be freed; NULL if absent */
 void spill(const char *run, const char *name, const char *data, size_t n);
-bool same_file(const char *a, const char *b, const char *name);
+bool equal_files(const char *a, const char *b, const char *name);
 /* Equal weights, optimizers and metrics, but for the times in these. */
 bool same_run(const char *a, const char *b);
 void command(const char *format, ...) HEED_PRINTF(1, 2); /* of the shell; must succeed */

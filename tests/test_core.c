@@ -254,6 +254,24 @@ TEST(core_names_reach_the_node_they_were_given_to) {
 }
 
 /* Of a value that no trained one led to, and in a pass that trains nothing. */
+/* Under HEED_TRACE no parameter wants a gradient, so that the probe begins the recording. */
+TEST(core_probed_outputs_begin_a_traced_recording) {
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    heed_store *s = heed_store_new(c);
+    heed_tape *t = heed_tape_new(c);
+    heed_tensor *w = heed_param(s, "w", "const:3", 2, (int[]){1, 1});
+    heed_probe(t, "first.out", true);
+    heed_tape_begin(t, HEED_TRACE, 0);
+    heed_tensor *x = heed_input(t, (heed_real[]){2}, 2, (int[]){1, 1});
+    heed_tensor *y = heed_affine(heed_at(t, "first"), x, w, NULL);
+    heed_tensor *z = heed_mean(t, heed_mul(t, y, heed_affine(heed_at(t, "second"), y, w, NULL)));
+    CHECK(heed_probe_find(t, "first.out") == y);
+    CHECK(heed_backward(t, z)); /* z = 3 y^2 at y = 6 */
+    CHECK(y->g && y->g[0] == 36);
+    CHECK(!w->touched && !x->g);
+    CLOSE(c);
+}
+
 TEST(core_recorded_ops_can_be_read) {
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     heed_store *s = heed_store_new(c);

@@ -28,7 +28,9 @@ extern const char attend_note[];
 int *number_list(heed_ctx *c, const char *flag, const char *text, int *count);
 /* Reads the flags that choose. False: an error. */
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record, int layer);
-/* "layer 2 of 2, mean of 4 heads" */
+/* "encoder, layer 2 of 2", "mean of 4 heads", and both. */
+const char *view_layer(const attend_view *v, char text[160]);
+const char *view_head(const attend_view *v, int head, char text[48]);
 const char *view_name(const attend_view *v, int head, char text[160]);
 
 /* A matrix as it is shown, without what is hidden. */
@@ -44,11 +46,78 @@ bool shown_query(const attend_view *v, shown *out, char (**names)[24]);
 void shown_free(shown *m);
 
 /* ---- output ---- */
-void print_wrapped(const char *text);    /* at the terminal's width */
+void print_wrapped(const char *text); /* at the terminal's width */
+bool print_map(const attend_view *v, heed_heatmap map);
 bool attend_print(const attend_view *v); /* attend_text.c: on stdout */
 bool attend_draw(const attend_view *v, bool svg, const char *path);
+/* For commands whose question is another: one row of a record of one layer, as a heat map of the
+ * heads and their mean, or as {layer, position, mean: [..], heads: [[..]]}. */
+attend_view row_view(program *p, const heed_record *r, int query);
+bool attend_print_row(const attend_view *v);
+json_t *attend_row_json(const attend_view *v);
 /* Patches over a picture (attend_picture.c). */
 bool attend_print_picture(const attend_view *v);
 bool attend_draw_picture(const attend_view *v, bool cells, const char *path);
+
+/* ---- does it matter? (attend_maps.c) ---- */
+#define MATTERS_OPTIONS                                                                            \
+    {"rollout",                                                                                    \
+     HEED_BOOL,                                                                                    \
+     "false",                                                                                      \
+     0,                                                                                            \
+     0,                                                                                            \
+     NULL,                                                                                         \
+     "attention of all layers, followed back to the input",                                        \
+     "Does it matter?"},                                                                           \
+        {"occlude",                                                                                \
+         HEED_BOOL,                                                                                \
+         "false",                                                                                  \
+         0,                                                                                        \
+         0,                                                                                        \
+         NULL,                                                                                     \
+         "by how much the prediction falls when a token, or a patch, is hidden",                   \
+         "Does it matter?"},                                                                       \
+        {"gradient",                                                                               \
+         HEED_BOOL,                                                                                \
+         "false",                                                                                  \
+         0,                                                                                        \
+         0,                                                                                        \
+         NULL,                                                                                     \
+         "attention times the gradient of the prediction",                                         \
+         "Does it matter?"},                                                                       \
+        {"fuse",                                                                                   \
+         HEED_CHOICE,                                                                              \
+         "mean",                                                                                   \
+         0,                                                                                        \
+         0,                                                                                        \
+         "mean|max",                                                                               \
+         "--rollout: how the heads of a layer become one",                                         \
+         "Does it matter?"},                                                                       \
+        {"discard",                                                                                \
+         HEED_REAL,                                                                                \
+         "0",                                                                                      \
+         0,                                                                                        \
+         0.99,                                                                                     \
+         NULL,                                                                                     \
+         "--rollout: share of each row's weakest weights that is dropped first",                   \
+         "Does it matter?"},                                                                       \
+    {                                                                                              \
+        "window", HEED_INT, "1", 1, 4096, NULL,                                                    \
+            "--occlude: side, in patches, of the square of a picture that is hidden at a time",    \
+            "Does it matter?"                                                                      \
+    }
+/* Adds the maps that the flags ask for to the record of v. whole: of all questions and by layer,
+ * for files; else of the one that is shown. */
+bool maps_add(const attend_view *v, const subject *s, heed_record *record, bool whole);
+/* Prints them: bars beside the tokens for one prediction, else matrices. */
+bool maps_print(const attend_view *v);
+/* Whether maps of one prediction stand beside the weights, so that maps_draw has its picture: a row
+ * for each head, their mean and each map, as shares of 1. */
+bool maps_drawable(const attend_view *v);
+bool maps_draw(const attend_view *v, bool svg, const char *path);
+/* One of those that are shown: of the whole model, in probabilities. */
+bool map_is_main(const heed_record_map *m);
+/* The positive part of n values, brought to a sum of 1. */
+void as_shares(heed_real *x, size_t n);
 
 #endif

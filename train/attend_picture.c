@@ -38,7 +38,8 @@ static void add_panel(const attend_view *v, panels *p, int head) {
     p->count++;
 }
 
-/* A map of the record as a panel of its own: the query's row, or its only one. */
+/* A map of the record as a panel of its own, the query's row or the mean of all: as shares, so that
+ * its scale is that of attention. */
 static void add_map(const attend_view *v, panels *p, const heed_record_map *m) {
     const heed_record_axis *a = &v->record->axes[m->keys];
     size_t patches = (size_t)p->rows * (size_t)p->cols;
@@ -50,6 +51,7 @@ static void add_map(const attend_view *v, panels *p, const heed_record_map *m) {
         for (size_t i = 0; i < patches; i++)
             to[i] += m->values[(size_t)q * (size_t)a->count + (size_t)a->first + i] /
                      (heed_real)(end - from);
+    as_shares(to, patches);
     snprintf(p->names[p->count++], 32, "%s", m->name);
 }
 
@@ -89,7 +91,8 @@ static bool open_panels(const attend_view *v, panels *p) {
     else
         for (int h = heads > 1 ? -1 : 0; h < heads && p->count < most; h++) add_panel(v, p, h);
     for (int i = 0; i < r->map_count && p->count < most; i++)
-        if (r->maps[i].keys == v->block->keys) add_map(v, p, &r->maps[i]);
+        if (r->maps[i].keys == v->block->keys && map_is_main(&r->maps[i]))
+            add_map(v, p, &r->maps[i]);
     for (int i = 0; i < p->count; i++) {
         p->at[i] = p->values + (size_t)i * patches;
         p->captions[i] = p->names[i];

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char attend_note[] = "Attention shows where a head looks, not why the model answers; compare "
-                           "with --occlude.";
+const char attend_note[] =
+    "Attention alone is no explanation: it shows where a head looks, not why "
+    "the model answers; compare with --occlude.";
 
 void print_wrapped(const char *text) {
     int width = terminal_width(), used = 0;
@@ -31,7 +32,7 @@ static void print_line(const attend_view *v, const char *text) {
 
 /* ---- heat maps ---- */
 
-static bool print_map(const attend_view *v, heed_heatmap map) {
+bool print_map(const attend_view *v, heed_heatmap map) {
     heed_text text = {.c = v->p->c};
     map.terminal = terminal_kind(stdout);
     map.width = terminal_width();
@@ -109,6 +110,54 @@ static bool print_query(const attend_view *v) {
     return ok;
 }
 
+/* ---- a row alone ---- */
+
+attend_view row_view(program *p, const heed_record *r, int query) {
+    return (attend_view){
+        .p = p, .record = r, .block = r->blocks, .head = MEAN_HEAD, .query = query};
+}
+
+bool attend_print_row(const attend_view *v) {
+    char title[200];
+    heed_text token = {.c = v->p->c};
+    shown m;
+    char(*names)[24];
+    heed_label_text(v->record->axes[v->block->queries].labels[v->query], 40, &token);
+    snprintf(title, sizeof title, "attention of %.120s (token %d), layer %d",
+             token.s ? token.s : "", v->query + 1, v->block->layer + 1);
+    bool ok = shown_query(v, &m, &names);
+    heed_heatmap map = heatmap_of(v, &m, title);
+    map.hi = 1;
+    map.numbers = terminal_kind(stdout) == HEED_ASCII;
+    ok = ok && print_map(v, map);
+    heed_text_free(&token);
+    shown_free(&m);
+    free(names);
+    return ok;
+}
+
+static json_t *number_row(const heed_real *x, int n) {
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(list, json_number((double)x[i]));
+    return list;
+}
+
+json_t *attend_row_json(const attend_view *v) {
+    shown m;
+    char(*names)[24];
+    json_t *o = json_null();
+    if (shown_query(v, &m, &names)) {
+        json_t *heads = json_array();
+        for (int i = v->block->heads > 1; i < m.rows; i++)
+            json_array_append_new(heads, number_row(m.values + i * m.cols, m.cols));
+        o = json_pack("{s:i, s:i, s:o, s:o}", "layer", v->block->layer + 1, "position", v->query,
+                      "mean", number_row(m.values, m.cols), "heads", heads);
+    }
+    shown_free(&m);
+    free(names);
+    return o;
+}
+
 /* ---- what the model says ---- */
 
 static void print_guess(const attend_view *v, const heed_record_guess *g) {
@@ -153,36 +202,6 @@ static void print_guesses(const attend_view *v) {
     }
 }
 
-/* ---- maps beside the weights ---- */
-
-/* Every map of the record: one row of it where one query is shown. */
-static bool print_maps(const attend_view *v) {
-    const heed_record *r = v->record;
-    bool ok = true;
-    for (int i = 0; ok && i < r->map_count; i++) {
-        const heed_record_map *m = &r->maps[i];
-        const heed_record_axis *q = &r->axes[m->queries], *k = &r->axes[m->keys];
-        int row = v->query >= 0 && q->count > 1 && v->query < q->count ? v->query : 0;
-        bool one = v->query >= 0 || q->count == 1;
-        char title[400];
-        double most = 0;
-        for (int j = 0; j < q->count * k->count; j++)
-            if ((double)m->values[j] > most) most = (double)m->values[j];
-        snprintf(title, sizeof title, "%s: %s", m->name, m->help ? m->help : "");
-        putchar('\n');
-        ok = print_map(v, (heed_heatmap){.title = title,
-                                         .rows = one ? 1 : q->count,
-                                         .cols = k->count,
-                                         .values = m->values + (size_t)row * (size_t)k->count,
-                                         .row_labels = &q->labels[row],
-                                         .col_labels = k->labels,
-                                         .hi = (heed_real)most,
-                                         .numbers = v->numbers,
-                                         .unit = m->name});
-    }
-    return ok;
-}
-
 /* ---- the whole ---- */
 
 bool attend_print(const attend_view *v) {
@@ -195,7 +214,7 @@ bool attend_print(const attend_view *v) {
                                                                : print_matrix(v);
     if (v->hide) print_wrapped("Special tokens are hidden; the rest is shown as it is.");
     if (r->note) print_line(v, r->note);
-    ok = ok && print_maps(v);
+    ok = ok && maps_print(v);
     if (ok && r->guess_count) {
         putchar('\n');
         print_guesses(v);
@@ -208,21 +227,22 @@ bool attend_print(const attend_view *v) {
 /* ---- pictures of matrices ---- */
 
 bool attend_draw(const attend_view *v, bool svg, const char *path) {
+    if (maps_drawable(v)) return maps_draw(v, svg, path);
     int count = v->chosen ? 1 : v->block->heads;
     char name[160], title[512];
     heed_heatmap *maps = calloc((size_t)count, sizeof *maps);
     shown *parts = calloc((size_t)count, sizeof *parts);
-    char(*names)[160] = calloc((size_t)count, sizeof *names);
+    char(*names)[48] = calloc((size_t)count, sizeof *names);
     bool ok = (maps && parts && names) ||
               heed_fail(v->p->c, HEED_FAILED, "no memory for %d matrices", count);
     for (int i = 0; ok && i < count; i++) {
         int head = v->chosen ? v->head : i;
         ok = shown_matrix(v, head, &parts[i]);
         if (!ok) break;
-        maps[i] = heatmap_of(v, &parts[i], view_name(v, head, names[i]));
+        maps[i] = heatmap_of(v, &parts[i], view_head(v, head, names[i]));
     }
     snprintf(title, sizeof title, "%.200s   %s%s", v->record->title ? v->record->title : "",
-             view_name(v, v->chosen ? v->head : 0, name),
+             v->chosen ? view_name(v, v->head, name) : view_layer(v, name),
              v->hide ? " (special tokens hidden)" : "");
     heed_panels all = {.title = title, .count = count, .maps = maps, .note = attend_note};
     ok = ok && (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);

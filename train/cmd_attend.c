@@ -28,6 +28,7 @@ static const heed_option options[] = {
      "pictures: only the strongest patches that hold this share; 0: all", "What"},
     {"convert", HEED_BOOL, "false", 0, 0, NULL,
      "pictures of other channels become grey or colour, as the run needs them", "What"},
+    MATTERS_OPTIONS,
     {"numbers", HEED_BOOL, "false", 0, 0, NULL, "print numbers instead of shades", "Output"},
     {"hide-special", HEED_BOOL, "false", 0, 0, NULL,
      "leave [CLS], [SEP] and their like out of what is drawn; numbers stay as they are", "Output"},
@@ -169,9 +170,8 @@ static bool show(work *w, const subject *s) {
     attend_view v;
     int layer;
     heed_record *r = choose_layer(w, &layer) ? record_of(w, s, &layer) : NULL;
-    /* Maps beside the weights (rollout, occlusion, gradient) are added to r here; attend_print and
-     * the files show every map of a record. */
-    bool ok = r && view_open(&v, w->p, w->run, r, layer) && write_files(w, &v);
+    bool ok = r && view_open(&v, w->p, w->run, r, layer) && maps_add(&v, s, r, is_whole(w)) &&
+              write_files(w, &v);
     if (ok && is_set(w, "json"))
         ok = print_json_record(w, r);
     else if (ok) {

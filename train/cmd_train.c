@@ -1,5 +1,5 @@
 /* cmd_train.c -- heed train, heed resume. */
-#include "training.h"
+#include "snapshots.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -131,19 +131,24 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
 static void run_training(program *p, const training *t) {
     const data_kind *kind = t->task->kind;
     data_set data = {0};
+    snapshots s = {0};
     progress g = {.p = p,
                   .f = t->f,
                   .data = &data,
                   .run = t->run,
                   .mode = show_mode_of(heed_config_text(p->flags, "progress")),
-                  .samples = {.c = p->c}};
+                  .samples = {.c = p->c},
+                  .snapshots = &s};
     p->task = t->task;
     p->json_lines = g.mode == SHOW_JSON;
     if (g.mode == SHOW_BAR) {
         fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
         p->line_open = true;
     }
-    if (kind->open(p->c, t->task, t->f, t->resume ? t->run : NULL, &data)) fit(p, t, &data, &g);
+    if (kind->open(p->c, t->task, t->f, t->resume ? t->run : NULL, &data) &&
+        snapshots_open(&s, p->c, &data, t->f, t->run))
+        fit(p, t, &data, &g);
+    snapshots_close(&s);
     heed_tape_free(g.tape);
     heed_text_free(&g.samples);
     kind->close(&data);

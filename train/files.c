@@ -85,6 +85,12 @@ void paths_free(paths *list) {
     *list = (paths){0};
 }
 
+bool make_folder(heed_ctx *c, const char *path) {
+    struct stat s;
+    if (mkdir(path, 0777) == 0 || (stat(path, &s) == 0 && S_ISDIR(s.st_mode))) return true;
+    return heed_fail(c, HEED_FAILED, "cannot make the folder %s", path);
+}
+
 bool read_stdin(heed_ctx *c, heed_text *out) {
     enum { MOST = 1 << 28 };
     char buffer[16384];

@@ -161,7 +161,7 @@ static bool all_questions(const gradients *g, const gradient_wish *w, heed_real 
         w->question >= 0 && w->question < s->question_count ? w->question : s->question_count - 1;
     size_t keys = (size_t)g->keys;
     for (size_t i = 0; i < (size_t)g->queries * keys; i++) out[i] = (heed_real)NAN;
-    for (int i = 1; i <= s->question_count; i++) {
+    for (int i = w->only ? s->question_count : 1; i <= s->question_count; i++) {
         const question *q = &s->questions[(last + i) % s->question_count];
         heed_real *row = out + (size_t)(q->query < 0 ? 0 : q->query) * keys;
         if (!solve(g, q)) return false;
@@ -198,7 +198,7 @@ bool gradient_add(program *p, const subject *s, const gradient_wish *w, heed_rec
     heed_real *out = NULL;
     bool ok = has_questions(s) && find_layers(&g);
     if (ok) out = malloc((size_t)g.queries * (size_t)g.keys * sizeof *out);
-    if (ok && !out) ok = heed_fail(p->c, HEED_FAILED, "no memory for a map");
+    if (ok && !out) ok = heed_fail(s->run->c, HEED_FAILED, "no memory for a map");
     ok = ok && all_questions(&g, w, out) && add_map(&g, record, -1, -1, out) &&
          add_layers(&g, w->by_head, record);
     if (g.p) sweep_progress(p, "", 1, 1);

@@ -49,7 +49,8 @@ estimate estimate_of(const double *x, int n) {
 /* ---- groups ---- */
 
 bool is_incidental(const char *key) {
-    static const char *const keys[] = {"preset", "workers", "cache-mb", "mean", "std"};
+    static const char *const keys[] = {"preset", "workers",   "cache-mb",       "mean",
+                                       "std",    "snapshots", "snapshot-items", "snapshot-input"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(key, keys[i]) == 0) return true;
     return false;

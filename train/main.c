@@ -28,6 +28,8 @@ static const struct {
     {NULL, &cmd_compare},
     {NULL, &cmd_info},
     {NULL, &cmd_explain},
+    {NULL, &cmd_influence},
+    {NULL, &cmd_snapshots},
     {NULL, &cmd_graph},
     {"Check", &cmd_gradcheck},
     {NULL, &cmd_bench},

@@ -26,6 +26,7 @@ bool occlusion_add(program *p, const subject *s, const occlusion_wish *w, heed_r
 
 typedef struct {
     int question; /* of the subject, whose maps of single layers are added, too; -1: the last */
+    bool only;    /* that question's row alone: one backward pass instead of one a question */
     bool by_head; /* these are of each head; else summed over a layer's heads */
     bool quiet;
 } gradient_wish;

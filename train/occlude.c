@@ -240,7 +240,7 @@ bool occlusion_add(program *p, const subject *s, const occlusion_wish *w, heed_r
     bool ok = has_questions(s) && occlusion_room(&o) && answer_all(&o);
     ok = ok && (s->x ? hide_windows(&o, w->window > 1 ? w->window : 1) : hide_tokens(&o));
     if (o.p) sweep_progress(p, "", 1, 1);
-    ok = ok && heed_state(p->c) == HEED_OK && add_maps(&o, record);
+    ok = ok && heed_state(s->run->c) == HEED_OK && add_maps(&o, record);
     free(o.answers);
     free(o.change[0]);
     free(o.covers);

@@ -1,5 +1,5 @@
 /* progress.c -- a training as it shows itself on stderr: banner, line or bar, table. */
-#include "training.h"
+#include "snapshots.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -298,6 +298,7 @@ void progress_report(void *user, const heed_report *r) {
         json_event(g, r);
     else if (g->mode != SHOW_NOTHING)
         show(g, r);
+    snapshots_report(g->snapshots, r);
     if (r->event != HEED_FIT_EVAL) return;
     draw_loss(g);
     if (g->p->task->kind->evaluated) g->p->task->kind->evaluated(g, r);

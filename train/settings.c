@@ -8,6 +8,13 @@ static const heed_option run_options[] = {
     {"data", HEED_TEXT, "", 0, 0, NULL, "what to train on; given as the second argument", "Run"},
     {"preset", HEED_TEXT, "none", 0, 0, NULL,
      "a set of settings, each of which may still be given; heed help train TASK lists them", "Run"},
+    {"snapshots", HEED_INT, "0", 0, 1000, NULL,
+     "keep attention on fixed inputs at this many steps, from the first to the last", "Snapshots"},
+    {"snapshot-items", HEED_INT, "1", 1, 8, NULL, "the first validation items, so many",
+     "Snapshots"},
+    {"snapshot-input", HEED_TEXT, "", 0, 0, NULL,
+     "another input: a text, a picture's file, or a source and target with a tab between them",
+     "Snapshots"},
     {0}};
 
 static const heed_option mlm_defaults[] = {

@@ -33,6 +33,7 @@ typedef struct {
 /* A kind of data: text (task_text.c), pictures (task_image.c), pairs of texts (task_pairs.c). The
  * commands know data through this table alone. */
 typedef struct progress progress;
+typedef struct snapshots snapshots; /* snapshots.h */
 struct data_kind {
     const char *noun, *example; /* "a text file", "book.txt" */
     const char *item;           /* "tok": in rates */
@@ -68,6 +69,7 @@ struct progress {
     int evaluations;
     heed_tape *tape;   /* of samples; made when needed */
     heed_text samples; /* of a generated text, reused */
+    snapshots *snapshots;
 };
 show_mode show_mode_of(const char *name);
 /* A line of the banner: label, text. */

@@ -133,3 +133,67 @@ run ablate mlm --patches
 refuses 2 "--patches is of pictures"
 run ablate vit --patches --png x.png
 refuses 2 "--png draws heads"
+
+# Beside the attention: bars for one prediction, matrices of a pair, panels over a picture.
+run attend mlm "Paris is the capital of [MASK] ." --rollout --occlude --gradient --png maps.png
+status 0
+quiet
+says "what each token has to do with the prediction at token 7:"
+says "attention  "
+says "rollout: attention of all layers followed back"
+says "occlusion: by how much the probability of the prediction falls"
+says "gradient: attention times the gradient"
+says "Attention alone is no explanation"
+holds test "$(head -c 4 maps.png | tail -c 3)" = PNG
+holds test "$(grep -c '^  Paris ' out)" -ge 1
+COLUMNS=40
+export COLUMNS
+run attend mlm "Paris is the capital of [MASK] ." --occlude --gradient
+status 0
+holds test "$(sed -n '/^what each/,/^occlusion:/p' out | awk '{ if (length > m) m = length } END { print m }')" -le 52
+unset COLUMNS
+run attend mlm "Paris is the capital of [MASK] ." --occlude --rollout --gradient --json
+status 0
+json maps.0.name rollout
+json maps.1.name occlusion
+json maps.1.values.6.0
+json maps.2.name "occlusion, log-odds"
+json maps.3.name gradient
+json maps.4.layer 0
+json maps.5.head 1
+run attend mlm "Paris is the capital ." --occlude
+refuses 3 "nothing is predicted here"
+warns "write [MASK] for a word"
+run attend mlm "Paris [MASK]" --discard 1
+refuses 2 "--discard"
+run attend gpt "Paris is" --rollout --occlude --gradient --query 2
+status 0
+says "it gathers on token 1"
+says "at token 2:"
+run attend pairs abc1 --occlude --gradient
+status 0
+says "occlusion"
+run attend pairs abc1 --occlude --gradient --query 1
+status 0
+says "at token 1:"
+run attend pairs abc1 --rollout --json
+status 0
+json maps.0.keys 0
+for kind in additive dot; do
+    run attend rnn-$kind abc1 --gradient --occlude
+    status 0
+    says "gradient: attention times"
+done
+run attend rnn-dot abc1 --rollout
+refuses 2 "no self-attention to follow"
+./digits one --png --train 0 --test 2
+run attend vit one/test/0/*.png --rollout --occlude --gradient --window 2 --png over.png
+status 0
+says "strongest patches"
+says "rollout"
+holds test "$(head -c 4 over.png | tail -c 3)" = PNG
+run attend vit one/test/0/*.png --occlude --window 3
+warns "--window 3: expected at most 2 patches"
+status 2
+run attend mean one/test/0/*.png --rollout --occlude --gradient
+status 0

@@ -1,0 +1,89 @@
+# heed influence: the norm of d y_t / d x_s.
+facts >facts.txt
+run train gpt facts.txt -o linear $SMALL --cell rnn --cell-activation identity --no-final-norm
+status 0
+# A linear recurrent layer: each diagonal is one number, and nothing comes from the future.
+run influence linear "Paris is" --json
+status 0
+quiet
+json heed "attention 1"
+json axes.0.labels.0 P
+json maps.0.name influence
+json maps.0.values.2.3 0
+number() { "$JSON" "$1" <out | cut -c 1-6; }
+for d in 0 1 3; do
+    holds test "$(number maps.0.values.$((3 + d)).3)" = "$(number maps.0.values.$((4 + d)).4)"
+    holds test "$(number maps.0.values.$((3 + d)).3)" != 0
+done
+says "exact, over all 16 units"
+run influence linear "Paris is" --draws 64 --png i.png --npz i.npz
+status 0
+says "64 random directions of 16 units"
+says "wrote i.png"
+says "wrote i.npz"
+says "in percent of the largest"
+holds test -s i.npz
+run influence linear "Paris is" --draws 64 --json
+cp out first
+run influence linear "Paris is" --draws 64 --json
+holds cmp -s first out
+# Attention; several runs side by side.
+train_gpt book
+run influence book,linear "Paris is" --png side.png --numbers
+status 0
+says "book: influence"
+says "linear: influence"
+holds test "$(head -c 4 side.png | tail -c 3)" = PNG
+train_mlm blanks
+run influence blanks "Paris is the [MASK] of France ."
+status 0
+says "[MASK]"
+# Pairs: targets over the source.
+for i in a b c d e f g h; do printf '%s%s%s\t%s%s\n' $i x $i x $i; done >pairs.tsv
+for m in rnn seq2seq; do
+    run train $m pairs.tsv -o $m --width 16 --block 8 --batch 4 --steps 4
+    run influence $m axa --target xa --json
+    status 0
+    json axes.0.name target
+    json maps.0.values.2.3
+done
+# Labels, and pictures: of a cnn a cell sees its own pixels and those around it.
+for i in 1 2 3 4 5 6; do printf 'pos\tgood %s\nneg\tbad %s\n' $i $i; done >texts.tsv
+for e in rnn attention; do
+    run train textcls texts.tsv -o $e --encoder $e --width 16 --block 8 --batch 4 --steps 4
+    run influence $e "good 1"
+    status 0
+done
+${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+./digits idx --train 40 --test 10
+./digits png --train 20 --test 4 --png
+picture=$(find png -name '*.png' | head -1)
+run train cnn idx -o cnn --steps 2 --width 4 --stages 2 --batch 4
+run influence cnn "$picture" --json --draws 2
+status 0
+json axes.0.grid.rows 14
+json maps.0.values.0.0
+json maps.0.values.0.100 0
+run train vit idx -o vit --steps 2 --width 8 --heads 2 --layers 1 --batch 4
+run influence vit "$picture" --json
+status 0
+json axes.0.labels.0 "[CLS]"
+json axes.1.labels.0 1,1
+run train mlp idx -o mlp --steps 2 --width 8 --batch 4
+run influence mlp "$picture"
+refuses 2 "mlp has no places"
+# What is wrong is said.
+run influence linear
+refuses 2 "missing INPUT"
+run influence nowhere "a"
+refuses 3 "nowhere"
+run influence linear ""
+refuses 3 "empty"
+run influence vit facts.txt
+refuses 3 "facts.txt"
+run influence linear,book "Paris is" --json
+refuses 2 "one run"
+run influence linear "$(printf 'a\377b')"
+refuses 3 "not text"
+run influence , "a"
+refuses 2 "missing RUN"

@@ -1,0 +1,122 @@
+# Attention kept while a model learns: train --snapshots.
+facts >facts.txt
+TINY="--layers 2 --heads 2 --width 16 --ff 32 --block 16 --batch 4 --progress none"
+same() {
+    for f in model.safetensors last/model.safetensors last/optimizer.safetensors; do
+        holds cmp -s $1/$f $2/$f
+    done
+}
+
+# The same bits with and without; the first step and the last are among them.
+run train gpt facts.txt -o without $TINY --dropout 0.1 --steps 12
+run train gpt facts.txt -o with $TINY --dropout 0.1 --steps 12 --snapshots 4 --snapshot-items 2
+status 0
+same without with
+holds test "$(ls with/snapshots | tr '\n' ' ')" = "1-00000000.npz 1-00000004.npz 1-00000008.npz \
+1-00000012.npz 2-00000000.npz 2-00000004.npz 2-00000008.npz 2-00000012.npz "
+absent without/snapshots
+holds grep -q '^snapshots = 4' with/config.conf
+# A run that replaces another leaves none of the other's.
+run train gpt facts.txt -o with $TINY --steps 6 --snapshots 1 --force
+holds test "$(ls with/snapshots)" = 1-00000006.npz
+
+# Killed and gone on with, the snapshots are those of a training that never stopped.
+run train gpt facts.txt -o whole $TINY --steps 400 --snapshots 9 --snapshot-input "Paris is"
+status 0
+COMMAND="train with snapshots, killed"
+"$HEED" train gpt facts.txt -o parts $TINY --steps 400 --snapshots 9 --snapshot-input "Paris is" \
+    --save-every 60 >out 2>err &
+pid=$!
+i=0
+until [ -e parts/snapshots/1-00000100.npz ] || [ $i -gt 200 ]; do
+    i=$((i + 1))
+    sleep 0.02
+done
+kill -KILL $pid 2>/dev/null
+wait $pid 2>/dev/null
+run resume parts
+status 0
+same whole parts
+for f in whole/snapshots/*; do holds cmp -s $f parts/${f#whole/}; done
+holds test "$(ls whole/snapshots)" = "$(ls parts/snapshots)"
+
+# They are looked at: a token's attention over the steps, matrices, the page.
+run snapshots whole
+status 0
+quiet
+says "attention of s (token 8) while the model learned, layer 2, mean of 2 heads"
+says "step 400"
+run snapshots whole --layer 1 --head 2 --query 3 --png strip.png --html learning.html
+status 0
+says "attention of r (token 3) while the model learned, layer 1, head 2"
+says "wrote strip.png"
+says "wrote learning.html"
+holds test "$(head -c 4 strip.png | tail -c 3)" = PNG
+holds grep -q "</html>" learning.html
+run snapshots whole --json --head 1
+status 0
+json input "Paris is"
+json path decoder.1.attn
+json layer 2
+json snapshots.8.step 400
+json snapshots.8.weights.0.0 1.0
+json snapshots.0.weights.7.7
+run snapshots whole --layer 3
+refuses 2 "--layer 3: the snapshots have 2 of decoder"
+run snapshots whole --head 3
+refuses 2 "expected 1 to 2"
+run snapshots whole --query 9
+refuses 2 "expected 1 to 8"
+run snapshots whole --item 2
+refuses 3 "no snapshots"
+run snapshots without
+refuses 3 "--snapshots 12"
+run snapshots nowhere
+refuses 3 "not a run"
+# A file that is damaged, and one of another input.
+cp -r whole odd
+head -c 900 whole/snapshots/1-00000100.npz >odd/snapshots/1-00000100.npz
+run snapshots odd
+refuses 3 "1-00000100.npz"
+cp with/snapshots/1-00000006.npz odd/snapshots/1-00000100.npz
+run snapshots odd
+refuses 3 "do not go together"
+
+# Other models.
+run train mlm facts.txt -o mlm --tokenizer word --packing lines $TINY --steps 4 --snapshots 2
+status 0
+holds test -s mlm/snapshots/1-00000004.npz
+for i in a b c d e f g h; do printf '%s%s%s\t%s%s\n' $i x $i x $i; done >pairs.tsv
+for m in rnn seq2seq; do
+    run train $m pairs.tsv -o $m --width 16 --block 8 --batch 4 --steps 4 --snapshots 2 \
+        --snapshot-input "axa	xa"
+    status 0
+    holds test -s $m/snapshots/1-00000000.npz
+done
+run train rnn pairs.tsv -o other --width 16 --block 8 --steps 4 --snapshots 2 --snapshot-input axa
+refuses 2 "found no tab"
+absent other
+for i in 1 2 3 4 5 6; do printf 'pos\tgood %s\nneg\tbad %s\n' $i $i; done >texts.tsv
+run train textcls texts.tsv -o textcls --width 16 --block 8 --batch 4 --steps 4 --snapshots 2
+status 0
+holds test -s textcls/snapshots/1-00000004.npz
+run train textcls texts.tsv -o none --encoder rnn --width 16 --steps 4 --snapshots 2
+refuses 2 "does not attend"
+absent none
+${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+./digits idx --train 40 --test 10
+run train vit idx -o vit --steps 4 --batch 8 --layers 1 --heads 2 --width 8 --snapshots 2
+status 0
+holds test -s vit/snapshots/1-00000004.npz
+run train cnn idx -o cnn --steps 4 --width 4 --snapshots 2
+refuses 2 "does not attend"
+
+# What is wrong is said before a run is made.
+run train gpt facts.txt -o bad $TINY --steps 4 --snapshots 2 \
+    --snapshot-input "Paris is the capital of France and of nothing else at all ."
+refuses 3 "too long"
+run train gpt facts.txt -o bad $TINY --steps 4 --snapshot-input Paris
+refuses 2 "without --snapshots"
+run train vit idx -o bad --steps 4 --width 8 --snapshots 2 --snapshot-input facts.txt
+refuses 3 "facts.txt"
+absent bad
