@@ -220,7 +220,7 @@ TEST(recurrent_attention_equals_its_parts) {
         heed_tensor *whole = heed_recurrent_attention(heed_at(l.t, "f"), &look, &args);
         for (int i = 0; i < 3; i++) {
             heed_tensor *q = heed_reshape(l.t, heed_slice(l.t, s, 1, 0, 4), 3, SHAPE(2, 1, 4));
-            a[i] = heed_attend_weights(&f, l.t, q, &m);
+            a[i] = heed_attend_look(&f, l.t, q, &m).weights;
             heed_tensor *c = heed_matmul(l.t, a[i], m.values);
             heed_tensor *x =
                 heed_concat(l.t, 2, 2, (heed_tensor *[]){heed_slice(l.t, y, 1, i, 1), c});
