@@ -241,6 +241,23 @@ static bool take(heed_node *n, const sizes *z, gradients *g) {
     return true;
 }
 
+/* For a probe: of the weights of step t, by the context that they make. */
+static void probed_weights(heed_node *n, const sizes *z, int t, const heed_real *gc) {
+    heed_real *g = n->kept[0]->wants_grad ? n->kept[0]->g : NULL;
+    for (int r = 0; g && r < z->rows; r++)
+        n->k->gemm(
+            n->k,
+            &(heed_gemm){.m = z->len,
+                         .n = 1,
+                         .k = z->context,
+                         .a = n->in[VALUES]->x + (size_t)r * (size_t)z->len * (size_t)z->context,
+                         .lda = z->context,
+                         .b = gc + (size_t)r * (size_t)z->context,
+                         .ldb = 1,
+                         .c = g + ((size_t)r * (size_t)z->steps + (size_t)t) * (size_t)z->len,
+                         .ldc = 1});
+}
+
 static void step_back(heed_node *n, const sizes *z, int t, const gradients *g) {
     heed_cell_job j = cell_of(n, z, t, g->gx);
     heed_align_job look = align_of(n, z, t);
@@ -267,6 +284,7 @@ static void step_back(heed_node *n, const sizes *z, int t, const gradients *g) {
                                   .c = g->gc,
                                   .ldc = z->context,
                                   .add = true});
+    probed_weights(n, z, t, g->gc);
     look.gcontext = g->gc, look.gscores = g->ge, look.gv = g->gv;
     look.gquery = g->gq + done * (size_t)z->inner;
     look.gkeys = heed_grad(n, KEYS), look.gvalues = heed_grad(n, VALUES);
