@@ -99,14 +99,16 @@ $(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
 # The page's readable sources as arrays of bytes: core.js first, start.js last, every script in an element of its own;
 # page.css first.
 PAGE := src/inspect/page
-PAGE_JS := $(PAGE)/core.js $(filter-out %/core.js %/start.js,$(sort $(wildcard $(PAGE)/*.js))) $(PAGE)/start.js
+PAGE_STEPS := $(sort $(wildcard $(PAGE)/steps*.js))
+PAGE_JS := $(PAGE)/core.js $(filter-out %/core.js %/start.js $(PAGE_STEPS),$(sort $(wildcard $(PAGE)/*.js)))
 PAGE_CSS := $(PAGE)/page.css $(filter-out %/page.css,$(sort $(wildcard $(PAGE)/*.css)))
-$(B)/page_source.c: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) Makefile
+$(B)/page_source.c: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) $(PAGE_STEPS) $(PAGE)/start.js Makefile
 	@mkdir -p $(@D)
 	@bytes() { echo "const unsigned char heed__page_$$1[] = {"; od -An -v -tu1 | sed 's/[0-9][0-9]*/&,/g'; \
 	   echo "0}; const size_t heed__page_$$1_size = sizeof heed__page_$$1 - 1;"; }; \
 	 { echo '#include "inspect/page.h"'; bytes html < $(PAGE)/page.html; cat $(PAGE_CSS) | bytes css; \
-	   for f in $(PAGE_JS); do echo '<script>'; cat $$f; echo '</script>'; done | bytes js; } > $@
+	   scripts() { for f; do echo '<script>'; cat $$f; echo '</script>'; done; }; scripts $(PAGE_JS) | bytes js; \
+	   scripts $(PAGE_STEPS) | bytes steps; scripts $(PAGE)/start.js | bytes start; } > $@
 $(B)/%.o: $(B)/%.c
 	$(call say,CC $<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
 $(B)/%.o: %.c | .deps-checked

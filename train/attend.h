@@ -28,7 +28,9 @@ extern const char attend_note[];
 int *number_list(heed_ctx *c, const char *flag, const char *text, int *count);
 /* Reads the flags that choose. False: an error. */
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record, int layer);
-/* "layer 2 of 2, mean of 4 heads" */
+/* "encoder, layer 2 of 2", "mean of 4 heads", and both. */
+const char *view_layer(const attend_view *v, char text[160]);
+const char *view_head(const attend_view *v, int head, char text[48]);
 const char *view_name(const attend_view *v, int head, char text[160]);
 
 /* A matrix as it is shown, without what is hidden. */
@@ -48,6 +50,11 @@ void print_wrapped(const char *text); /* at the terminal's width */
 bool print_map(const attend_view *v, heed_heatmap map);
 bool attend_print(const attend_view *v); /* attend_text.c: on stdout */
 bool attend_draw(const attend_view *v, bool svg, const char *path);
+/* For commands whose question is another: one row of a record of one layer, as a heat map of the
+ * heads and their mean, or as {layer, position, mean: [..], heads: [[..]]}. */
+attend_view row_view(program *p, const heed_record *r, int query);
+bool attend_print_row(const attend_view *v);
+json_t *attend_row_json(const attend_view *v);
 /* Patches over a picture (attend_picture.c). */
 bool attend_print_picture(const attend_view *v);
 bool attend_draw_picture(const attend_view *v, bool cells, const char *path);

@@ -65,6 +65,13 @@ static bool print_matrix(const attend_view *v) {
 
 /* ---- one query ---- */
 
+/* A token that stands there more than once needs its number. */
+static bool is_repeated(const shown *m, int col) {
+    for (int j = 0; j < m->cols; j++)
+        if (j != col && strcmp(m->col_labels[j], m->col_labels[col]) == 0) return true;
+    return false;
+}
+
 /* "  mean    Paris 0.42  is 0.20": the largest of a row, falling. */
 static void print_top(const attend_view *v, const shown *m, int row, int width) {
     heed_text line = {.c = v->p->c};
@@ -78,7 +85,8 @@ static void print_top(const attend_view *v, const shown *m, int row, int width) 
             if (x[j] > x[best]) best = j;
         heed_text item = {.c = v->p->c};
         heed_label_text(m->col_labels[best], 24, &item);
-        heed_text_add(&item, " %.2f", (double)x[best]);
+        if (is_repeated(m, best)) heed_text_add(&item, "(%d)", m->col[best] + 1);
+        heed_text_add(&item, (double)x[best] < 0.005 ? " %.1g" : " %.2f", (double)x[best]);
         int columns = text_columns(item.s ? item.s : "");
         if (used + 2 + columns > room) {
             heed_text_add(&line, "\n  %*s", width, "");
@@ -108,6 +116,54 @@ static bool print_query(const attend_view *v) {
     shown_free(&m);
     free(names);
     return ok;
+}
+
+/* ---- a row alone ---- */
+
+attend_view row_view(program *p, const heed_record *r, int query) {
+    return (attend_view){
+        .p = p, .record = r, .block = r->blocks, .head = MEAN_HEAD, .query = query};
+}
+
+bool attend_print_row(const attend_view *v) {
+    char title[200];
+    heed_text token = {.c = v->p->c};
+    shown m;
+    char(*names)[24];
+    heed_label_text(v->record->axes[v->block->queries].labels[v->query], 40, &token);
+    snprintf(title, sizeof title, "attention of %.120s (token %d), layer %d",
+             token.s ? token.s : "", v->query + 1, v->block->layer + 1);
+    bool ok = shown_query(v, &m, &names);
+    heed_heatmap map = heatmap_of(v, &m, title);
+    map.hi = 1;
+    map.numbers = terminal_kind(stdout) == HEED_ASCII;
+    ok = ok && print_map(v, map);
+    heed_text_free(&token);
+    shown_free(&m);
+    free(names);
+    return ok;
+}
+
+static json_t *number_row(const heed_real *x, int n) {
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(list, json_number((double)x[i]));
+    return list;
+}
+
+json_t *attend_row_json(const attend_view *v) {
+    shown m;
+    char(*names)[24];
+    json_t *o = json_null();
+    if (shown_query(v, &m, &names)) {
+        json_t *heads = json_array();
+        for (int i = v->block->heads > 1; i < m.rows; i++)
+            json_array_append_new(heads, number_row(m.values + i * m.cols, m.cols));
+        o = json_pack("{s:i, s:i, s:o, s:o}", "layer", v->block->layer + 1, "position", v->query,
+                      "mean", number_row(m.values, m.cols), "heads", heads);
+    }
+    shown_free(&m);
+    free(names);
+    return o;
 }
 
 /* ---- what the model says ---- */
@@ -184,17 +240,17 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
     char name[160], title[512];
     heed_heatmap *maps = calloc((size_t)count, sizeof *maps);
     shown *parts = calloc((size_t)count, sizeof *parts);
-    char(*names)[160] = calloc((size_t)count, sizeof *names);
+    char(*names)[48] = calloc((size_t)count, sizeof *names);
     bool ok = (maps && parts && names) ||
               heed_fail(v->p->c, HEED_FAILED, "no memory for %d matrices", count);
     for (int i = 0; ok && i < count; i++) {
         int head = v->chosen ? v->head : i;
         ok = shown_matrix(v, head, &parts[i]);
         if (!ok) break;
-        maps[i] = heatmap_of(v, &parts[i], view_name(v, head, names[i]));
+        maps[i] = heatmap_of(v, &parts[i], view_head(v, head, names[i]));
     }
     snprintf(title, sizeof title, "%.200s   %s%s", v->record->title ? v->record->title : "",
-             view_name(v, v->chosen ? v->head : 0, name),
+             v->chosen ? view_name(v, v->head, name) : view_layer(v, name),
              v->hide ? " (special tokens hidden)" : "");
     heed_panels all = {.title = title, .count = count, .maps = maps, .note = attend_note};
     ok = ok && (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);

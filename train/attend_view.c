@@ -179,18 +179,26 @@ bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record 
     return choose_head(v) && choose_query(v);
 }
 
-const char *view_name(const attend_view *v, int head, char text[160]) {
+const char *view_layer(const attend_view *v, char text[160]) {
+    snprintf(text, 160, "%s, layer %d of %d", stack_word(v->block->stack), v->block->layer + 1,
+             v->layers);
+    return text;
+}
+
+const char *view_head(const attend_view *v, int head, char text[48]) {
     const heed_record_block *b = v->block;
-    char what[48];
     if (head >= 0)
-        snprintf(what, sizeof what, "head %d", (b->head ? b->head[head] : head) + 1);
+        snprintf(text, 48, "head %d", (b->head ? b->head[head] : head) + 1);
     else if (b->heads == 1)
-        snprintf(what, sizeof what, "its one head");
+        snprintf(text, 48, "its one head");
     else
-        snprintf(what, sizeof what, "%s of %d heads", head == MAX_HEAD ? "largest" : "mean",
-                 b->heads);
-    snprintf(text, 160, "%s, layer %d of %d, %s", stack_word(b->stack), b->layer + 1, v->layers,
-             what);
+        snprintf(text, 48, "%s of %d heads", head == MAX_HEAD ? "largest" : "mean", b->heads);
+    return text;
+}
+
+const char *view_name(const attend_view *v, int head, char text[160]) {
+    char what[48], where[160];
+    snprintf(text, 160, "%.100s, %s", view_layer(v, where), view_head(v, head, what));
     return text;
 }
 

@@ -101,7 +101,30 @@ attending *attending_layers(const heed_run *r, int *count) {
     return l.list;
 }
 
+bool layer_exists(const heed_run *r, int layer) {
+    int most = (int)heed_config_int(r->config, "layers");
+    return layer <= most ||
+           heed_fail(r->c, HEED_USAGE, "--layer %d: expected 1 to %d, or 0 for the last", layer,
+                     most);
+}
+
 /* ---- the pass ---- */
+
+/* mlm: the rows of its masks alone, one after the other; most of the head's work is in the others.
+ */
+static heed_tensor *masked_logits(const subject *s, heed_tape *t, heed_tensor *ids) {
+    int n = s->question_count;
+    if (n == 0) return mlm_logits(s->run->self, t, ids, NULL, NULL, NULL);
+    int32_t *picks = malloc((size_t)n * sizeof *picks);
+    if (!picks) {
+        heed_fail(s->run->c, HEED_FAILED, "no memory for %d masks", n);
+        return NULL;
+    }
+    for (int i = 0; i < n; i++) picks[s->questions[i].row] = s->questions[i].query;
+    heed_tensor *y = mlm_logits(s->run->self, t, ids, NULL, NULL, heed_input_ids(t, picks, 1, &n));
+    free(picks);
+    return y;
+}
 
 heed_tensor *subject_logits(const subject *s, heed_tape *t) {
     const heed_run *r = s->run;
@@ -114,7 +137,7 @@ heed_tensor *subject_logits(const subject *s, heed_tape *t) {
     }
     heed_tensor *ids = heed_ids(t, s->ids, 1, s->count);
     if (m == &heed_model_textcls) return textcls_logits(r->self, t, ids, NULL);
-    if (m == &heed_model_mlm) y = mlm_logits(r->self, t, ids, NULL, NULL, NULL);
+    if (m == &heed_model_mlm) y = masked_logits(s, t, ids);
     if (m == &heed_model_gpt) y = gpt_logits(r->self, t, ids, NULL);
     if (m == &heed_model_tag) y = tag_logits(r->self, t, ids, NULL);
     if (s->read) y = pair_logits(r->self, t, ids, NULL, heed_ids(t, s->read, 1, s->target_count));

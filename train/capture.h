@@ -43,6 +43,8 @@ typedef struct {
  * its target (NULL: what the model makes of it). False: see the context; subject_free in any case.
  */
 bool subject_text(subject *s, heed_run *r, const char *text, size_t n, const char *target);
+/* Tokens of gpt or mlm that are known already. */
+bool subject_tokens(subject *s, heed_run *r, const int32_t *ids, int count);
 /* A picture: taken over; converted to the run's channels if convert says so. name: to show. */
 bool subject_picture(subject *s, heed_run *r, heed_picture *p, const char *name, bool convert);
 void subject_free(subject *s);
@@ -57,6 +59,8 @@ typedef struct {
 } attending;
 /* All of them, in order, to be freed; fails for a model that does not attend. */
 attending *attending_layers(const heed_run *r, int *count);
+/* Whether a stack of blocks has the layer of a flag --layer: from 1, or 0 for the last. */
+bool layer_exists(const heed_run *r, int layer);
 
 /* What to keep. Zeros: everything. Lists hold numbers from 0; layers count within each stack. */
 typedef struct {

@@ -22,8 +22,8 @@ static const heed_option options[] = {
      "Show"},
     {"causal", HEED_BOOL, "false", 0, 0, NULL, "hide the tokens after each query",
      "Change the computation"},
-    {"hide", HEED_TEXT, "", 0, 0, NULL, "hide these keys from all: tokens or numbers, with commas",
-     "Change the computation"},
+    {"hide", HEED_TEXT, "", 0, 0, NULL,
+     "hide these keys from every query: tokens or numbers, with commas", "Change the computation"},
     {"mask", HEED_BOOL, "true", 0, 0, NULL, "--no-mask: every query sees every key",
      "Change the computation"},
     {"hard", HEED_BOOL, "false", 0, 0, NULL, "all weight on the largest score",
@@ -155,7 +155,8 @@ static bool write_html(explaining *e, const char *path) {
     json_t *o = whole_json_of(e);
     char *steps = json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT);
     json_decref(o);
-    bool ok = steps && heed_page_write(e->c, &(heed_page){.steps = steps}, path);
+    heed_page page = {.count = e->record != NULL, .records = e->record, .steps = steps};
+    bool ok = steps && heed_page_write(e->c, &page, path);
     free(steps);
     return ok;
 }
@@ -295,6 +296,8 @@ const command cmd_explain = {
         "  heed explain --exercise --seed 7 --tex sheet.tex\n"
         "  heed explain --learn 1000 --html lion.html\n"
         "  heed explain --from my.json --notation columns\n"
+        "  heed explain paris\n"
+        "  heed explain variance --png variance.png\n"
         "  heed explain runs/book \"Paris is the capital of [MASK] .\" --layer 2 --head 3\n",
     .options = options,
     .computes = true,

@@ -1,4 +1,5 @@
 /* cmd_generate.c -- heed generate: text from a causal model, as it comes. */
+#include "attend.h"
 #include "using.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static const heed_option options[] = {
 
 typedef struct {
     program *p;
-    const heed_run *run;
+    heed_run *run;
     FILE *out;    /* NULL: text is only gathered */
     int32_t *ids; /* prompt and what was made */
     int count;
@@ -105,28 +106,28 @@ static bool sample(stream *s, const gpt_sampling *a, const char *prompt, int pro
 
 /* Runs the model on what came before the last token, keeping attention; printed or as JSON. */
 static bool attend(stream *s, json_t **result) {
-    const heed_run *r = s->run;
+    heed_run *r = s->run;
     int block = (int)heed_config_int(r->config, "block"), n = s->count - 1;
-    int from = n > block ? n - block : 0;
-    input in;
-    if (n < 1 || !input_of(r, s->ids + from, n - from, &in)) return false;
-    attention a = {.run = r,
-                   .layer = (int)heed_config_int(s->p->flags, "layer"),
-                   .position = in.count - 1,
-                   .count = in.count,
-                   .label = in.label};
-    bool ok = attention_ask(&a);
-    heed_tape_begin(r->tape, HEED_EVAL, 0);
-    ok = ok && gpt_logits(r->self, r->tape, heed_ids(r->tape, in.ids, 1, in.count), NULL);
-    if (ok && result)
-        *result = attention_json(&a);
-    else if (ok) {
-        putchar('\n');
-        ok = attention_print(&a);
+    int from = n > block ? n - block : 0, layer = (int)heed_config_int(s->p->flags, "layer");
+    if (n < 1 || !layer_exists(r, layer)) return false;
+    layer = (layer ? layer : (int)heed_config_int(r->config, "layers")) - 1;
+    subject seen;
+    capture_wish wish = {.layer_count = 1, .layers = &layer, .lean = true};
+    heed_record *record =
+        subject_tokens(&seen, r, s->ids + from, n - from) ? capture(&seen, &wish) : NULL;
+    bool ok = record != NULL;
+    if (ok) {
+        attend_view v = row_view(s->p, record, n - from - 1);
+        if (result)
+            *result = attend_row_json(&v);
+        else {
+            putchar('\n');
+            ok = attend_print_row(&v);
+        }
     }
-    heed_unprobe(r->tape);
-    input_free(&in);
-    return ok;
+    heed_record_free(record);
+    subject_free(&seen);
+    return ok && heed_state(r->c) == HEED_OK;
 }
 
 static json_t *sample_json(const stream *s, int prompt_tokens) {
@@ -172,7 +173,7 @@ static const char *first_prompt(const heed_run *r) {
     return NULL;
 }
 
-static void generate_from(program *p, const heed_run *r) {
+static void generate_from(program *p, heed_run *r) {
     const heed_config *f = p->flags;
     const char *prompt = p->argc > 1 ? p->argv[1] : heed_config_text(f, "prompt");
     if (!*prompt && !(prompt = first_prompt(r))) return;

@@ -10,7 +10,7 @@ static const heed_option options[] = {
     {"layers", HEED_TEXT, "", 0, 0, NULL, "these layers alone: 1,3-4", "Choice"},
     {"heads", HEED_TEXT, "", 0, 0, NULL, "these heads alone: 1,3-4", "Choice"},
     {"tokens", HEED_INT, "0", 0, 1 << 20, NULL, "the first so many tokens alone; 0: all", "Choice"},
-    {"no-qk", HEED_BOOL, "false", 0, 0, NULL, "leave q and k out: a smaller page", "Choice"},
+    {"qk", HEED_BOOL, "true", 0, 0, NULL, "with q and k; --no-qk: a smaller page", "Choice"},
     {"force", HEED_BOOL, "false", 0, 0, NULL, "write more than 64 MB", "Choice"},
     {0}};
 
@@ -100,7 +100,7 @@ static void view(program *p) {
     json_t *told = json_array();
     heed_page page = {.count = p->argc,
                       .records = records,
-                      .no_qk = heed_config_bool(p->flags, "no-qk"),
+                      .no_qk = !heed_config_bool(p->flags, "qk"),
                       .force = heed_config_bool(p->flags, "force")};
     if (!records) heed_fail(p->c, HEED_FAILED, "no memory for %d records", p->argc);
     bool ok = records && read_all(p, records, told);

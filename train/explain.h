@@ -25,7 +25,7 @@ typedef struct {
 
 /* What a trained layer makes of its heads' outputs; matrices without numbers are not there. */
 typedef struct {
-    int head, heads;
+    int layer, head, heads; /* layer and head from 0 */
     bool pre;               /* X is the normed stream, and nothing is normed behind the head */
     heed_matrix w_h, share; /* (d2,d) this head's part of W_h, (T,d) output W_h */
     heed_matrix all;        /* (T,d) the shares of all heads and the bias */
@@ -45,6 +45,7 @@ typedef struct {
     int part, row, col; /* --cell: from 1, of a part or (-1) of every step; row 0: none was asked */
     int most_width, most_tokens; /* rows and columns that are drawn of what is wide; 0: all */
     after_head rest;             /* of a trained head */
+    const heed_record *record;   /* of the trained model's pass, for the page; or NULL */
     unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet: as in matrix_view; else NULL */
     bool step;                               /* --step: the reader is asked */
     int asked, right;                        /* predictions, and those that were right */

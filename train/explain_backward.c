@@ -204,6 +204,7 @@ static void query_steps(explaining *e, const heed_lesson_gradient *g, int *step)
 
 static void weight_steps(explaining *e, const heed_lesson_gradient *g, int *step) {
     const heed_matrix *p = e->w.lesson.part;
+    bool self = e->w.lesson.self;
     term x = {&p[HEED_LESSON_X], HEED_LESSON_X, NULL, true};
     term z = {&p[HEED_LESSON_Z], HEED_LESSON_Z, NULL, true};
     heading(e, step, "W_Q", "dW_Q = X' dQ", "dW_Q' = dQ X'");
@@ -211,16 +212,29 @@ static void weight_steps(explaining *e, const heed_lesson_gradient *g, int *step
     gap(e);
     draw_product(e, x, (term){&g->q, HEED_LESSON_Q, "dQ", false},
                  (term){&g->w_q, HEED_LESSON_W_Q, "dW_Q", false});
-    heading(e, step, "W_K", "dW_K = X' dK", "dW_K' = dK X'");
+    heading(e, step, "W_K", self ? "dW_K = X' dK" : "dW_K = Z' dK",
+            self ? "dW_K' = dK X'" : "dW_K' = dK Z'");
     draw_product(e, z, (term){&g->k, HEED_LESSON_K, "dK", false},
                  (term){&g->w_k, HEED_LESSON_W_K, "dW_K", false});
-    heading(e, step, "W_V", "dW_V = X' dV", "dW_V' = dV X'");
+    heading(e, step, "W_V", self ? "dW_V = X' dV" : "dW_V = Z' dV",
+            self ? "dW_V' = dV X'" : "dW_V' = dV Z'");
     draw_product(e, z, (term){&g->v, HEED_LESSON_V, "dV", false},
                  (term){&g->w_v, HEED_LESSON_W_V, "dW_V", false});
-    heading(e, step, "Inputs", "dX = dQ W_Q' + dK W_K' + dV W_V'", "dX = W_Q dQ + W_K dK + W_V dV");
+}
+
+static void input_step(explaining *e, const heed_lesson_gradient *g, int *step) {
+    if (e->w.lesson.self)
+        heading(e, step, "Inputs", "dX = dQ W_Q' + dK W_K' + dV W_V'",
+                "dX = W_Q dQ + W_K dK + W_V dV");
+    else
+        heading(e, step, "Inputs", "dX = dQ W_Q', dZ = dK W_K' + dV W_V'",
+                "dX = W_Q dQ, dZ = W_K dK + W_V dV");
     draw_words(&e->out, &e->look, "What goes back to the layer before, or to the word vectors.");
     gap(e);
     draw_one(e, (term){&g->x, HEED_LESSON_X, "dX", false});
+    if (e->w.lesson.self) return;
+    gap(e);
+    draw_one(e, (term){&g->z, HEED_LESSON_Z, "dZ", false});
 }
 
 static void check_step(explaining *e, const heed_lesson_gradient *g, int *step) {
@@ -267,6 +281,7 @@ void explain_backward(explaining *e, int step) {
         score_steps(e, &g, &step);
         query_steps(e, &g, &step);
         weight_steps(e, &g, &step);
+        input_step(e, &g, &step);
         check_step(e, &g, &step);
     }
     e->w.query = query, e->w.key = key;

@@ -221,7 +221,8 @@ static void take_rest(trained *t, after_head *rest) {
     *strrchr(owner, '.') = 0;
     bool pre = strcmp(heed_config_text(t->run->config, "norm"), "pre") == 0;
     const heed_tensor *sum = find_output(tape, "%s.out.out", t->path);
-    rest->heads = t->block.heads, rest->head = t->head, rest->pre = pre;
+    rest->layer = t->block.layer, rest->head = t->head, rest->heads = t->block.heads;
+    rest->pre = pre;
     rest->changed = is_changed(t->e->p->flags);
     if (!out || !sum) return;
     const double *w = NULL;
@@ -313,10 +314,15 @@ static bool make_head(trained *t) {
 void explain_run(explaining *e, const char *run, const char *text) {
     trained t = {.e = e, .run = open_run(e->p, run)};
     if (t.run && choose_layer(&t) && choose_head(&t) && open_input(&t, text)) {
+        const char *html = heed_config_text(e->p->flags, "html");
+        heed_record *record = *html ? capture(&t.s, &(capture_wish){.lean = false}) : NULL;
+        e->record = record;
         pass(&t);
         if (heed_state(e->c) == HEED_OK && make_head(&t)) explain_worked(e);
         heed_unprobe(t.run->tape);
+        heed_record_free(record);
     }
+    e->record = NULL;
     e->rest = (after_head){0};
     worked_free(&e->w);
     subject_free(&t.s);

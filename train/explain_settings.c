@@ -19,6 +19,10 @@ static int place_of(const char *text, size_t n, const char *const *labels, int c
     return *end || number < 1 || number > count ? -1 : (int)number - 1;
 }
 
+static bool same_text(const char *label, const char *text, size_t n) {
+    return strlen(label) == n && memcmp(label, text, n) == 0;
+}
+
 static bool hide_one(explaining *e, const char *text, size_t n) {
     heed_lesson *l = &e->w.lesson;
     int at = place_of(text, n, e->w.sources, l->args.sources);
@@ -27,7 +31,8 @@ static bool hide_one(explaining *e, const char *text, size_t n) {
                          "--hide is wrong: expected tokens of the text or numbers from 1 to %d, "
                          "found %.*s",
                          l->args.sources, (int)(n < 40 ? n : 40), text);
-    l->hidden[at] = 1;
+    for (int i = 0; i < l->args.sources; i++) /* all tokens of that text */
+        if (i == at || same_text(e->w.sources[i], text, n)) l->hidden[i] = 1;
     return true;
 }
 

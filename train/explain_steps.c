@@ -349,8 +349,8 @@ static void step_heading(explaining *e, int i) {
 
 static void introduce(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
-    draw_heading(&e->out, &e->look, "%s, head %d of %d", e->w.layer, e->rest.head + 1,
-                 e->rest.heads);
+    draw_heading(&e->out, &e->look, "Layer %d, head %d of %d (%s)", e->rest.layer + 1,
+                 e->rest.head + 1, e->rest.heads, e->w.layer);
     draw_words(&e->out, &e->look, "%s: %s", e->w.example, e->w.title);
     draw_words(&e->out, &e->look,
                "Tokens have %d numbers, queries and keys of this head %d, values %d.", a->features,

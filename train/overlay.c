@@ -6,9 +6,7 @@
 bool overlay_write(const overlay *o, heed_picture *p) {
     heed_run *r = o->run;
     int layers = (int)heed_config_int(r->config, "layers"), layer = o->layer ? o->layer : layers;
-    if (layer > layers)
-        return heed_fail(r->c, HEED_USAGE, "--layer %d: expected 1 to %d, or 0 for the last", layer,
-                         layers);
+    if (!layer_exists(r, layer)) return false;
     subject s;
     int index = layer - 1;
     capture_wish wish = {.layer_count = 1, .layers = &index, .lean = true};

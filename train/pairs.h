@@ -82,6 +82,8 @@ bool alignment_print(heed_ctx *c, const alignment *a);
 bool alignment_png(heed_ctx *c, const alignment *a, int count, const char *path);
 json_t *alignment_json(const alignment *a); /* [[..]], a list a row */
 
+/* Appends some pairs and what the model at hand says to RUN/samples.txt (samples.c). */
+void sample_pairs(progress *g, const heed_report *r);
 void check_pairs(program *p);                                            /* check_pairs.c */
 void eval_pairs(program *p, const task *k, heed_config *f, heed_run *r); /* eval_pairs.c */
 /* Opens what heed eval is to judge, as tokens, and says in `what` which it is. NULL: see p->c. */

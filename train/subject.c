@@ -42,6 +42,9 @@ static bool set_token(subject *s, int axis, int at, const heed_tokenizer *k, int
     const char *own = heed_token_text(k, id);
     bool unknown = n > 0 && id == x.unk;
     s->labels[axis][at] = unknown ? copy_of(text, n) : copy_of(own, strlen(own));
+    if (unknown)
+        heed_log(s->run->c, HEED_WARN, "unknown to the vocabulary: %.*s", n < 60 ? (int)n : 60,
+                 text);
     s->special[axis][at] = id == x.cls || id == x.sep || id == x.pad || id == x.newline;
     return s->labels[axis][at] || no_memory(s->run, at);
 }
@@ -102,7 +105,7 @@ static bool ask_all(subject *s, const labelled_text *words) {
     if (m == &heed_model_vit) ask(s, 0, s->axes[0].first ? 0 : -1, 0, "the class");
     if (m == &heed_model_textcls) ask(s, 0, -1, 0, "the class");
     for (int i = 0; m == &heed_model_mlm && i < s->count; i++)
-        if (s->ids[i] == mask) ask(s, 0, i, i, "[MASK]");
+        if (s->ids[i] == mask) ask(s, 0, i, s->question_count, "[MASK]");
     for (size_t i = 0; m == &heed_model_tag && i < words->words; i++)
         ask(s, 0, (int)words->first[i], (int)words->first[i], "the label");
     return true;
@@ -196,10 +199,11 @@ static bool label_target(subject *s) {
 
 static bool read_pair(subject *s, const char *text, size_t n, const char *target) {
     translator k;
-    bool ok = translator_open(&k, s->run, NULL) &&
-              (target ? translator_read(&k, text, n) : translate(&k, text, n)) &&
-              take_ids(s, &k.source, -1, -1) && read_target(s, &k, target) &&
-              label_tokens(s, text, &k.source, 0, source_tokenizer(s->run)) && label_target(s);
+    bool ok = translator_open(&k, s->run, NULL);
+    k.quiet = true; /* labels tell */
+    ok = ok && (target ? translator_read(&k, text, n) : translate(&k, text, n)) &&
+         take_ids(s, &k.source, -1, -1) && read_target(s, &k, target) &&
+         label_tokens(s, text, &k.source, 0, source_tokenizer(s->run)) && label_target(s);
     translator_close(&k);
     return ok;
 }
@@ -238,6 +242,19 @@ bool subject_text(subject *s, heed_run *r, const char *text, size_t n, const cha
         pair ? read_pair(s, text, n, target) : read_words(s, text, n, classes ? &words : NULL);
     ok = ok && set_title(s, text, n) && ask_all(s, &words);
     labelled_free(&words);
+    return ok;
+}
+
+bool subject_tokens(subject *s, heed_run *r, const int32_t *ids, int count) {
+    heed_tokens none = {.c = r->c};
+    heed_text title = {.c = r->c};
+    *s = (subject){.run = r, .count = count, .ids = malloc(((size_t)count + 1) * sizeof *s->ids)};
+    if (!s->ids) return no_memory(r, count);
+    memcpy(s->ids, ids, (size_t)count * sizeof *s->ids);
+    bool ok = heed_decode(r->tokenizer, ids, (size_t)count, &title) &&
+              label_tokens(s, "", &none, 0, r->tokenizer) &&
+              set_title(s, title.s ? title.s : "", title.n) && ask_all(s, NULL);
+    heed_text_free(&title);
     return ok;
 }
 

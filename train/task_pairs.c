@@ -213,6 +213,10 @@ static void steps_pairs(const heed_config *f, uint64_t epoch_batches) {
                (long long)heed_config_int(f, "batch"));
 }
 
+static void evaluated_pairs(progress *g, const heed_report *r) {
+    if (r->self) sample_pairs(g, r);
+}
+
 const data_kind translation_kind = {
     .noun = "a file of pairs of texts, TSV or JSONL",
     .example = "pairs.tsv",
@@ -223,35 +227,19 @@ const data_kind translation_kind = {
     .close = close_pairs,
     .banner = banner_pairs,
     .steps = steps_pairs,
+    .evaluated = evaluated_pairs,
     .next = next_pairs,
     .eval = eval_pairs,
     .check = check_pairs,
 };
 
-const data_kind class_kind = {
-    .noun = "a file of labels and texts, TSV or JSONL",
-    .example = "texts.tsv",
-    .item = "text",
-    .options = label_options,
-    .open = open_pairs,
-    .close = close_pairs,
-    .banner = banner_pairs,
-    .steps = steps_pairs,
-    .next = next_pairs,
-    .eval = eval_labels,
-    .check = check_pairs,
-};
-
-const data_kind tag_kind = {
-    .noun = "a file of words and their labels, TSV or JSONL",
-    .example = "tags.tsv",
-    .item = "word",
-    .options = label_options,
-    .open = open_pairs,
-    .close = close_pairs,
-    .banner = banner_pairs,
-    .steps = steps_pairs,
-    .next = next_pairs,
-    .eval = eval_labels,
-    .check = check_pairs,
-};
+#define LABEL_KIND(what, file, each)                                                               \
+    {                                                                                              \
+        .noun = what, .example = file, .item = each, .options = label_options, .open = open_pairs, \
+        .close = close_pairs, .banner = banner_pairs, .steps = steps_pairs, .next = next_pairs,    \
+        .eval = eval_labels, .check = check_pairs                                                  \
+    }
+const data_kind class_kind =
+    LABEL_KIND("a file of labels and texts, TSV or JSONL", "texts.tsv", "text");
+const data_kind tag_kind =
+    LABEL_KIND("a file of words and their labels, TSV or JSONL", "tags.tsv", "word");

@@ -58,7 +58,7 @@ extern const data_kind text_kind, picture_kind, translation_kind, class_kind, ta
 typedef enum { SHOW_BAR, SHOW_LINES, SHOW_JSON, SHOW_NOTHING } show_mode;
 struct progress {
     program *p;
-    const heed_config *f;
+    heed_config *f;
     const data_set *data;
     const char *run;
     show_mode mode;

@@ -1,5 +1,4 @@
-/* using.h -- what the commands that use a trained model share: inputs as tokens, attention shown.
- */
+/* using.h -- what the commands that use a trained model share: inputs as tokens. */
 #ifndef HEED_USING_H
 #define HEED_USING_H
 
@@ -9,31 +8,13 @@
 typedef struct {
     int count;
     int32_t *ids;
-    const char **label; /* a name to show for each; unknown ones show their own text */
-    char *memory;       /* of the labels */
 } input;
 /* Encodes text with the run's tokenizer, [CLS] and [SEP] around it if bracket, and warns of unknown
  * tokens. */
 bool input_read(const heed_run *r, const char *text, size_t n, bool bracket, input *out);
-/* Tokens that are known already. */
-bool input_of(const heed_run *r, const int32_t *ids, int count, input *out);
 void input_free(input *in);
 /* True for UTF-8 without NUL; else an error that names the byte. */
 bool input_is_text(heed_ctx *c, const char *text, size_t n);
-
-/* ---- attention of one position ---- */
-typedef struct {
-    const heed_run *run;
-    int layer;                /* from 1; 0: the last */
-    int position;             /* of the query */
-    int count;                /* tokens that it may attend to: the first `count` */
-    const char *const *label; /* of the tokens */
-} attention;
-/* Before the forward pass: keeps that layer's weights on the run's tape. False: no such layer. */
-bool attention_ask(attention *a);
-/* After it: a heat map, a row for the mean and one a head, on stdout. */
-bool attention_print(const attention *a);
-json_t *attention_json(const attention *a); /* {layer, position, mean: [..], heads: [[..]]} */
 
 /* ---- inputs from arguments or stdin ---- */
 typedef bool (*take_input)(program *p, void *user, const char *text, size_t n);

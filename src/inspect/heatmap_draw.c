@@ -91,14 +91,15 @@ static void size_panel(plan *p) {
     int head = widest_label(m->col_labels, m->cols, p->scale);
     p->upright = head > p->cell - 4;
     p->left = widest_label(m->row_labels, m->rows, p->scale) + GAP;
-    p->top = (p->all->count > 1 ? CAPTION : 0) + (p->upright ? head : 8 * p->scale) + GAP;
+    p->top =
+        (p->all->count > 1 ? CAPTION * p->scale : 0) + (p->upright ? head : 8 * p->scale) + GAP;
     p->wide = p->left + p->cell * m->cols;
     p->tall = p->top + p->cell * m->rows;
 }
 
 static int number_of_columns(const plan *p) {
     int count = p->all->count, columns = p->all->columns;
-    if (columns == 0) columns = (int)ceil(sqrt((double)count * p->tall / p->wide));
+    if (columns == 0) columns = (int)ceil(sqrt(count));
     return columns < 1 ? 1 : columns > count ? count : columns;
 }
 
@@ -106,7 +107,8 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     const heed_heatmap *m = p->map;
     const char *title = p->all->title;
     int number = measure(p);
-    p->scale = p->all->count == 1 && (m->rows > m->cols ? m->rows : m->cols) <= 24 ? 2 : 1;
+    int side = m->rows > m->cols ? m->rows : m->cols;
+    p->scale = side <= (p->all->count == 1 ? 24 : 12) ? 2 : 1;
     p->cell = cell_size(p, number);
     size_panel(p);
     p->columns = number_of_columns(p);
@@ -183,7 +185,7 @@ static void draw_panel(plan *p, int index) {
     int x = MARGIN + index % p->columns * (p->wide + BETWEEN);
     int y = MARGIN + (p->all->title ? TITLE : 0) + index / p->columns * (p->tall + BETWEEN);
     if (p->all->count > 1 && m->title)
-        heed__sketch_text(&p->sketch, x + p->left, y, 1, INK, HEED__LEFT, p->wide, m->title);
+        heed__sketch_text(&p->sketch, x + p->left, y, p->scale, INK, HEED__LEFT, p->wide, m->title);
     draw_cells(p, m, x + p->left, y + p->top);
     draw_labels(p, m, x + p->left, y + p->top);
 }

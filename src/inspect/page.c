@@ -65,11 +65,12 @@ static double record_size(const heed_page *p, int i) {
 }
 
 double heed_page_size(const heed_page *p) {
-    double size = (double)(heed__page_html_size + heed__page_css_size + heed__page_js_size);
+    double size = (double)(heed__page_html_size + heed__page_css_size + heed__page_js_size +
+                           heed__page_start_size);
     for (int i = 0; i < p->count; i++) size += record_size(p, i);
     for (int s = 0; p->curves && s < p->curves->series_count; s++)
         size += 100 + 28.0 * p->curves->series[s].count;
-    return size + (p->steps ? (double)strlen(p->steps) : 0);
+    return size + (p->steps ? (double)(strlen(p->steps) + heed__page_steps_size) : 0);
 }
 
 /* The largest layer of all: what a refusal names. */
@@ -103,7 +104,8 @@ static bool too_large(heed_ctx *c, const heed_page *p, const char *path, double 
         c, HEED_USAGE,
         "page is too large: %s: expected at most %.0f MB, found about %.0f MB (%d heads of %d x %d "
         "weights in %d records); hint: %.0f layers of %d heads fit, or %.0f heads in all, or the "
-        "first %.0f tokens; --no-qk leaves q and k out, --force writes it all",
+        "first %.0f tokens: --layers and --heads choose, --no-qk leaves q and k out, --force "
+        "writes it all",
         path, limit / 1e6, size / 1e6, maps, rows, cols, p->count, layers, b->heads, fits, tokens);
 }
 
@@ -147,15 +149,18 @@ bool heed_page_write(heed_ctx *c, const heed_page *p, const char *path) {
     size_t at = 0;
     bool ok = put_data(c, p, &data);
     if (ok) {
-        heed__piece pieces[7];
+        enum { PIECES = 9 };
+        heed__piece pieces[PIECES];
         pieces[0] = until(&at, "<!--style-->\n");
         pieces[1] = (heed__piece){heed__page_css, heed__page_css_size};
         pieces[2] = until(&at, "<!--data-->\n");
         pieces[3] = (heed__piece){data.s, data.n};
         pieces[4] = until(&at, "<!--script-->\n");
         pieces[5] = (heed__piece){heed__page_js, heed__page_js_size};
-        pieces[6] = until(&at, "<!--end-->\n");
-        ok = heed__os_write(c, path, pieces, 7);
+        pieces[6] = (heed__piece){heed__page_steps, p->steps ? heed__page_steps_size : 0};
+        pieces[7] = (heed__piece){heed__page_start, heed__page_start_size};
+        pieces[8] = until(&at, "<!--end-->\n");
+        ok = heed__os_write(c, path, pieces, PIECES);
     }
     heed_text_free(&data);
     return ok;

@@ -16,6 +16,20 @@ static const struct {
     [HEED_TAGS] = {"tags.tsv", "a %.*s\tA %.*s\n"},
 };
 
+void make_even_pairs(const char *dir, int kind, char path[640]) {
+    static const char *const lines[KINDS] = {
+        [HEED_TRANSLATION] = "%c%c%c\t%c%c%c\n",
+        [HEED_CLASSES] = "%c\t%c%c%c%c%c\n",
+        [HEED_TAGS] = "%c %c %c\t%c %c %c\n",
+    };
+    snprintf(path, 640, "%s/even-%d.tsv", dir, kind);
+    FILE *f = fopen(path, "w");
+    for (int i = 0; i < LINES; i++)
+        fprintf(f, lines[kind], 'a' + i % 3, 'b' + i % 5, 'c' + i % 7, 'a' + i % 4, 'a' + i % 2,
+                'c' + i % 6);
+    fclose(f);
+}
+
 static void make_files(const char *dir) {
     for (int kind = 0; kind < KINDS; kind++) {
         char path[640];

@@ -38,6 +38,9 @@ says "dW_Q above          28.578839990244"
 says "They differ by "
 run explain --cell lion,12
 refuses 2 "numbers up to 11,11"
+run explain --hide the,zebra --json
+json hidden "[0,0,0,0,1,0,1,0,1,0,0]"
+json weights.2.6 0.0
 run explain --hide cat
 refuses 2 "--hide is wrong"
 run explain --beta much
@@ -144,7 +147,7 @@ status 0
 run explain mlm "Paris is the capital of [MASK] ." --head 2
 status 0
 quiet
-says "encoder.0.attn, head 2 of 2"
+says "Layer 1, head 2 of 2 (encoder.0.attn)"
 says "Q = X W_Q + B_Q"
 says "raw[[MASK], "
 says "W_h: share = output W_h"

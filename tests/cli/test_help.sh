@@ -12,7 +12,7 @@ status 0
 quiet
 holds grep -qx 'heed [0-9]*\.[0-9]*\.[0-9]*' out
 
-for command in init "data check" "tokenizer train" "tokenizer encode" "tokenizer decode" "tokenizer info" train resume \
+for command in view init "data check" "tokenizer train" "tokenizer encode" "tokenizer decode" "tokenizer info" train resume \
     eval fill generate classify info plot compare gradcheck bench doctor; do
     run $command --help
     status 0

@@ -38,6 +38,8 @@ warns "43 pairs for training, 5 for validation"
 warns "the first line names the columns"
 says 'heed translate rnn "'
 holds test -f rnn/heed-tokenizer.json
+holds grep -q '^---- step 6, validation loss' rnn/samples.txt
+holds awk -F'\t' 'NF == 3 && length($1) == 3 && length($2) == 3 { n++ } END { exit n < 4 }' rnn/samples.txt
 absent rnn/source-tokenizer
 run translate rnn aei bfj
 status 0

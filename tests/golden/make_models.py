@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes mlm, gpt, vit, cnn, seq2seq and rnn .safetensors: the models of models/ against BERT, GPT-2,
-ViT, a CNN, and Transformers and RNNs with attention, those of the benchmarks, too.
+"""Makes mlm, gpt, vit, cnn, seq2seq, rnn, textcls and tag .safetensors: the models of models/ against
+BERT, GPT-2, ViT, a CNN, Transformers and RNNs with attention, those of the benchmarks, too, and
+readers of texts.
 
-    python3 tests/golden/make_models.py
+    python3 tests/golden/make_models.py [KIND...]
 
 Each file holds, for a tiny model: w.PARAM, the initial weights under heed's names (F32); ids,
 pad, picks, labels of 20 batches (I32), or their pictures x (F32); and, computed in float64: losses
@@ -12,6 +13,7 @@ half of each row is the second of a pair; e.STATE: running statistics after the 
 the settings."""
 
 import os
+import sys
 
 import numpy as np
 import torch
@@ -32,6 +34,14 @@ SHAPE = {
     "seq2seq-small": dict(vocab=VOCAB, source_vocab=29, **STACK, share=False),
     "rnn": dict(vocab=VOCAB, source_vocab=VOCAB, width=16, share=True),
     "rnn-attn": dict(vocab=VOCAB, source_vocab=29, width=16, share=False),
+    "textcls": dict(
+        vocab=VOCAB, width=16, layers=2, heads=2, ff=24, block=BLOCK, classes=5, encoder="attention", said="mean"
+    ),
+    "textcls-conv": dict(
+        vocab=VOCAB, width=16, layers=2, kernel=4, block=BLOCK, classes=5, encoder="conv", said="last"
+    ),
+    "tag": dict(vocab=VOCAB, width=12, layers=1, block=BLOCK, classes=5, encoder="rnn", said="each"),
+    "gpt-lstm": dict(vocab=VOCAB, width=16, layers=2, block=BLOCK),
 }
 # what heed is told besides
 SETTINGS = {
@@ -47,6 +57,9 @@ SETTINGS = {
         "scale-embed": "false",
         "smoothing": 0,
     },
+    "textcls-conv": {"pool": "last"},
+    "tag": {"cell": "lstm"},
+    "gpt-lstm": {"cell": "lstm"},
     "rnn-attn": {
         "share-vocab": "false",
         "source-vocab": 29,
@@ -101,12 +114,30 @@ def pairs(r, source_vocab):
     }
 
 
+def texts(kind, r):
+    """Texts of several lengths, a label each, or a label a token."""
+    pad = (np.arange(BLOCK) < r.integers(3, BLOCK + 1, (STEPS, ROWS, 1))).astype(np.int32)
+    if kind == "tag":  # logits of the first batch are compared; at padding they mean nothing
+        pad[0] = 1
+    each = (STEPS, ROWS, BLOCK) if kind == "tag" else (STEPS, ROWS)
+    labels = r.integers(0, SHAPE[kind]["classes"], each)
+    return {
+        "src": (r.integers(3, VOCAB, (STEPS, ROWS, BLOCK)) * pad).astype(np.int32),
+        "pad": pad,
+        "labels": np.where(pad, labels, -100).astype(np.int32)
+        if kind == "tag"
+        else labels.astype(np.int32),
+    }
+
+
 def batches(kind):
     """Rows of several lengths, padded at the end; five positions a batch carry mlm's loss. Or
     pictures of noise."""
     r = random(kind + "/batches")
     if kind in twins.PAIRS:
         return pairs(r, SHAPE[kind]["source_vocab"])
+    if kind in twins.READERS:
+        return texts(kind, r)
     if "image-size" in SETTINGS.get(kind, {}):
         size, channels = SETTINGS[kind]["image-size"], SHAPE[kind]["channels"]
         return {
@@ -117,7 +148,7 @@ def batches(kind):
     lengths = r.integers(4, BLOCK + 1, (STEPS, ROWS, 1))
     lengths[:, 0] = BLOCK
     pad = (np.arange(BLOCK) < lengths).astype(np.int32)
-    if kind == "gpt":
+    if kind in ("gpt", "gpt-lstm"):
         labels = np.concatenate([ids[:, :, 1:], r.integers(5, VOCAB, (STEPS, ROWS, 1))], -1).astype(
             np.int32
         )
@@ -152,7 +183,7 @@ def train(kind, start, data, dtype):
     logits, attentions = twins.forward(
         model.eval(),
         kind,
-        first["ids"],
+        first.get("ids"),
         first.get("pad"),
         first.get("picks"),
         attentions=True,
@@ -185,10 +216,10 @@ def train(kind, start, data, dtype):
     return {**out, **state, "losses": np.array(losses)}
 
 
-for kind in SHAPE:
+for kind in sys.argv[1:] or SHAPE:
     start, data = weights(kind), batches(kind)
     exact, rough = (train(kind, start, data, t) for t in (torch.float64, torch.float32))
-    settings = {k: v for k, v in SHAPE[kind].items() if k not in ("share", "source_vocab")}
+    settings = {k: v for k, v in SHAPE[kind].items() if k not in ("share", "source_vocab", "said")}
     settings = {**settings, **SETTINGS.get(kind, {}), "lr": LR, "decay": DECAY}
     meta = {f"{k}.drift": f"{np.abs(v - rough[k]).max():.2e}" for k, v in exact.items()}
     meta.update({k: str(v) for k, v in settings.items()})

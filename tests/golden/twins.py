@@ -16,6 +16,9 @@ from transformers import (
     ViTForImageClassification,
 )
 
+from blocks import Block, softmax_over
+from readers import OWN, READERS
+
 BLOCK_BERT = {
     "attn.out": "attention.output.dense",
     "norm1": "attention.output.LayerNorm",
@@ -79,52 +82,6 @@ class Cnn(nn.Module):
             for block in stage:
                 x = block(x)
         return self.head(x.mean((2, 3)))
-
-
-def softmax_over(scores, keep):
-    return torch.softmax(scores.masked_fill(~keep, -torch.inf), -1)
-
-
-def sublayers(**parts):
-    return nn.ModuleDict(parts)
-
-
-class Block(nn.Module):
-    """A block of encoder or decoder under heed's names; as torch.nn.TransformerDecoderLayer, which
-    make_layers.py checks."""
-
-    def __init__(self, width, heads, ff, pre, act, cross):
-        super().__init__()
-        self.heads, self.pre, self.act = heads, pre, act
-        linear = nn.Linear
-        self.attn = sublayers(qkv=linear(width, 3 * width), out=linear(width, width))
-        if cross:
-            q, kv = linear(width, width), linear(width, 2 * width)
-            self.cross = sublayers(q=q, kv=kv, out=linear(width, width))
-        self.mlp = sublayers(up=linear(width, ff), down=linear(ff, width))
-        for i in range(3 if cross else 2):
-            self.add_module(f"norm{i + 1}", nn.LayerNorm(width))
-
-    def attend(self, q, k, v, keep, out):
-        split = lambda x: x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
-        q, k, v = split(q), split(k), split(v)
-        a = softmax_over(q @ k.mT * q.shape[-1] ** -0.5, keep)
-        return out((a @ v).transpose(1, 2).flatten(2)), a
-
-    def forward(self, x, keep, memory=None, seen=None):
-        kept, width = [], x.shape[-1]
-        attn = lambda h: self.attend(*self.attn.qkv(h).split(width, -1), keep, self.attn.out)
-        mlp = lambda h: (self.mlp.down(self.act(self.mlp.up(h))), None)
-        parts = [attn, mlp]
-        if memory is not None:
-            k, v = self.cross.kv(memory).split(width, -1)
-            parts.insert(1, lambda h: self.attend(self.cross.q(h), k, v, seen, self.cross.out))
-        for i, part in enumerate(parts):
-            norm = getattr(self, f"norm{i + 1}")
-            y, a = part(norm(x) if self.pre else x)
-            x = x + y if self.pre else norm(x + y)
-            kept.append(a)
-        return x, kept[:-1]
 
 
 def embeddings(vocab, source_vocab, width, share):
@@ -297,8 +254,8 @@ def build(kind, *, dtype, **shape):
         return build_vit(**shape).to(dtype).train()
     if kind == "cnn":
         return Cnn(**shape).to(dtype).train()
-    if kind in PAIRS:
-        return PAIRS[kind](**shape).to(dtype).train()
+    if kind in PAIRS or kind in OWN:
+        return {**PAIRS, **OWN}[kind](**shape).to(dtype).train()
     return build_text(kind, **shape).to(dtype).train()
 
 
@@ -359,7 +316,7 @@ def build_text(kind, *, vocab, width, layers, heads, ff, block):
 
 def to_heed(kind, layers, tensors):
     """Their tensors (or gradients) by their names -> arrays under heed's names."""
-    if kind == "cnn" or kind in PAIRS:
+    if kind == "cnn" or kind in PAIRS or kind in OWN:
         return {n: np.asarray(x) for n, x in tensors.items()}
     out = {}
     for ours, theirs, transposed in names(kind, layers):
@@ -370,7 +327,7 @@ def to_heed(kind, layers, tensors):
 
 def load(model, kind, layers, arrays):
     """Fills the twin's parameters from arrays under heed's names; those without bias are zero."""
-    if kind == "cnn" or kind in PAIRS:
+    if kind == "cnn" or kind in PAIRS or kind in OWN:
         model.load_state_dict({n: torch.tensor(x) for n, x in arrays.items()}, strict=False)
         return
     parameters, used = dict(model.named_parameters()), set()
@@ -394,6 +351,8 @@ def forward(model, kind, ids, pad=None, picks=None, types=None, attentions=False
     pairs by the path of the probe, and pad is the source's."""
     if kind in PAIRS:
         return model(source, pad, ids)
+    if kind in OWN:
+        return model(source, pad) if kind in READERS else model(ids)
     if kind == "cnn":
         return model(ids), ()
     if kind == "vit":
@@ -411,7 +370,7 @@ def forward(model, kind, ids, pad=None, picks=None, types=None, attentions=False
 
 def loss_of(model, kind, batch, smoothing=0.0):
     logits, _ = forward(
-        model, kind, batch["ids"], batch.get("pad"), batch.get("picks"), source=batch.get("src")
+        model, kind, batch.get("ids"), batch.get("pad"), batch.get("picks"), source=batch.get("src")
     )
     return torch.nn.functional.cross_entropy(
         logits.flatten(0, -2), batch["labels"].flatten(), label_smoothing=smoothing

@@ -15,7 +15,7 @@ def npy(kind, shape, raw):
 
 def save(path, arrays):
     """arrays: name -> (kind, shape, bytes)."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as z:
         for name, (kind, shape, raw) in arrays.items():
             z.writestr(name + ".npy", npy(kind, shape, raw))
 
@@ -145,11 +145,11 @@ def large(path, layers=6, heads=6, n=256, e=64):
     """6 x 6 x 256 tokens, q and k of 64 units: what the sizes are measured with."""
     r = random.Random(5)
     arrays, blocks = {}, []
+    weights = floats((heads, n, n), attention(r, heads, n, n))
+    vectors = floats((heads, n, e), [r.gauss(0, 1) for _ in range(heads * n * e)])
     for layer in range(layers):
         name = f"encoder.{layer}.attn"
-        arrays[name + ".weights"] = floats((heads, n, n), attention(r, heads, n, n))
-        for which in "qk":
-            arrays[f"{name}.{which}"] = floats((heads, n, e), [r.gauss(0, 1) for _ in range(heads * n * e)])
+        arrays.update({name + ".weights": weights, name + ".q": vectors, name + ".k": vectors})
         blocks.append(block(name, "encoder", layer, heads, 0, 0, key=e, beta=1 / math.sqrt(e)))
     record(path, arrays, title="256 tokens", model=f"{layers} layers, {heads} heads", task="mlm", blocks=blocks,
            axes=[{"name": "text", "labels": [f"w{i}" for i in range(n)]}])

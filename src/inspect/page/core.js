@@ -10,6 +10,7 @@
  *     uses: ["layer", "head"],      // shared controls it wants: "layer" (with stack and record), "head", "scale", "special",
  *                                   //   "side" (the panel of the selected token); none: leave it out
  *     state: {row: 0, soft: true},  // settings of its own with their defaults: they live in heed.state and in the link
+ *     allowed: {sort: ["a", "b"]},  // optional: settings that take one of some words alone
  *     available(data) { ... },      // true if there is something to show; data: {records, curves, steps}
  *     open(room) { ... },           // once, when it is first shown: puts its elements into room, an empty <div>
  *     draw() { ... },               // after each change of heed.state, of the window's size and of the colours, while shown
@@ -50,12 +51,15 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         view: "", record: 0, stack: "", layer: 0, head: 0, query: -1, key: -1, /* -1: not locked */
         palette: "viridis", theme: "auto", scale: "max", hide: false, twin: false,
     };
+    /* Settings that take one of some words alone. */
+    const allowed = {palette: ["viridis", "cividis", "grey"], theme: ["auto", "light", "dark"], scale: ["max", "one"]};
     const counted = new Set(["layer", "head", "record"]); /* from 0 in the data, from 1 in links and on screen */
     let hover = null, waiting = false;
 
     const parse = (name, text) => {
         const like = defaults[name];
         if (typeof like === "boolean") return text === "1";
+        if (allowed[name] && !allowed[name].includes(text)) return like;
         if (typeof like !== "number") return text.slice(0, 200);
         if (name === "head" && (text === "mean" || text === "max")) return text;
         const value = Number(text);
@@ -84,10 +88,15 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         try { history.replaceState(null, "", heed.link()); } catch { location.replace(heed.link()); }
     };
 
+    /* A page with a worked example opens with it. */
+    const opening = () => {
+        const list = shown(), steps = list.find((v) => v.id === "steps");
+        return (steps || list[0] || {id: ""}).id;
+    };
     /* Keeps what is chosen within what there is: another record or stack may have fewer layers, heads and tokens. */
     const settle = (s) => {
         const records = heed.data.records, whole = (x, lo, hi) => Math.max(lo, Math.min(hi, Math.round(x) || 0));
-        if (!shown().some((v) => v.id === s.view)) s.view = shown().length ? shown()[0].id : "";
+        if (!shown().some((v) => v.id === s.view)) s.view = opening();
         s.record = whole(s.record, 0, Math.max(0, records.length - 1));
         const blocks = records.length ? records[s.record].blocks : [];
         if (!blocks.length) return;
@@ -132,6 +141,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     heed.view = (view) => {
         heed.views.push({uses: [], state: {}, ...view, room: null});
         Object.assign(defaults, view.state || {});
+        Object.assign(allowed, view.allowed || {});
     };
     const order = ["overview", "head", "matrix", "qk", "picture", "cross", "compare", "steps", "curves"];
     const place = (v) => (order.indexOf(v.id) + order.length) % order.length;

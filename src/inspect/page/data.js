@@ -15,8 +15,11 @@
         for (let i = 0; i < binary.length; i++) out[i] = binary.charCodeAt(i);
         return out;
     };
+    const little = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
     const words = (id) => {
-        const raw = bytes(id), out = new Uint16Array(raw.length >> 1);
+        const raw = bytes(id);
+        if (little) return new Uint16Array(raw.buffer, raw.byteOffset, raw.length >> 1);
+        const out = new Uint16Array(raw.length >> 1);
         for (let i = 0; i < out.length; i++) out[i] = raw[2 * i] | (raw[2 * i + 1] << 8);
         return out;
     };
@@ -49,17 +52,18 @@
         return m;
     };
     const finish = (rows, cols, data) => {
-        let max = 0, min = 0, sum = 0;
-        for (const x of data) {
+        let max = 0, min = 0;
+        for (let i = 0; i < data.length; i++) {
+            const x = data[i];
             if (x > max) max = x;
-            if (x < min) min = x;
-            if (x === x) sum += x;
+            else if (x < min) min = x;
         }
-        return {rows, cols, data, min, max, sum, at: (q, k) => data[q * cols + k]};
+        return {rows, cols, data, min, max, at: (q, k) => data[q * cols + k]};
     };
     const decode = (id, rows, cols, scale, triangle) => {
         const coded = words(id), read = value(scale), data = new Float32Array(rows * cols);
-        if (!triangle) for (let i = 0; i < data.length; i++) data[i] = read(coded[i]);
+        if (!triangle && !scale) for (let i = 0; i < data.length; i++) data[i] = coded[i] / 65535;
+        else if (!triangle) for (let i = 0; i < data.length; i++) data[i] = read(coded[i]);
         else for (let q = 0, i = 0; q < rows; q++) for (let k = 0; k <= q; k++) data[q * cols + k] = read(coded[i++]);
         return finish(rows, cols, data);
     };

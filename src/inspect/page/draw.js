@@ -50,10 +50,15 @@
     heed.dark = () => document.documentElement.dataset.theme === "dark";
     /* [r,g,b] of t in [0,1]. Light pages run from light to dark, dark ones from dark to light, and what is near 0 fades into the
      * page's own colour: lightness stays in order, and what matters stands out. */
-    heed.color = (t) => {
-        if (Number.isNaN(t)) return heed.theme.unknown;
-        const stops = maps[heed.state.palette] || maps.viridis, at = Math.max(0, Math.min(1, t));
-        return between(heed.theme.surface, along(stops, heed.dark() ? 0.1 + 0.9 * at : 0.9 - 0.9 * at), Math.min(1, at * 5) ** 0.6);
+    const shades = (stops, at) => between(heed.theme.surface, along(stops, heed.dark() ? 0.1 + 0.9 * at : 0.9 - 0.9 * at), Math.min(1, at * 5) ** 0.6);
+    const levels = 1023;
+    let table = [], tableOf = "";
+    heed.color = (t) => (t === t ? table[t <= 0 ? 0 : t >= 1 ? levels : Math.round(t * levels)] : heed.theme.unknown);
+    const fillTable = () => {
+        const now = heed.state.palette + heed.dark();
+        if (now === tableOf) return;
+        table = Array.from({length: levels + 1}, (_, i) => shades(maps[heed.state.palette], i / levels));
+        tableOf = now;
     };
     /* Of t in [-1,1]: blue below 0, orange above, the page's colour at 0. */
     heed.signed = (t) => {
@@ -83,6 +88,7 @@
             surface: rgb("surface"), ink: read("ink"), muted: read("muted"), line: read("line"), accent: read("accent"),
             unknown: rgb("unknown"), empty: rgb("empty"), font: read("font"), mono: read("mono"),
         };
+        fillTable();
     };
 
     /* ---- pens ---- */
@@ -105,6 +111,16 @@
             else hi = mid - 1;
         }
         return all.slice(0, lo).join("") + "…";
+    };
+    /* text in at most `most` lines of that width, broken between words. */
+    heed.lines = (text, width, o, most) => {
+        const out = [""];
+        for (const word of text.split(" ")) {
+            const longer = out[out.length - 1] ? `${out[out.length - 1]} ${word}` : word;
+            if (out.length === most || heed.width(longer, o) <= width) out[out.length - 1] = longer;
+            else out.push(word);
+        }
+        return out;
     };
     /* A small canvas, a pixel a cell. colorAt(r, c) is [r,g,b] or [r,g,b,a]. */
     heed.bitmap = (rows, cols, colorAt) => {

@@ -120,6 +120,7 @@
         help: "lines from each query to the keys that it takes most from",
         uses: ["layer", "head", "special", "side"],
         state: {rule: "top", top: 3, mass: 80, heads: ""},
+        allowed: {rule: ["top", "mass"]},
         available: (data) => data.records.some((r) => r.blocks.length),
         open(room) {
             canvas = heed.canvas("lines from queries to keys", {

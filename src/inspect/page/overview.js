@@ -18,10 +18,11 @@
     /* A matrix shrunk to n x n at most: the largest weight of each patch, so that a thin line stays. */
     const shrunk = (m, n) => {
         const rows = Math.min(m.rows, n), cols = Math.min(m.cols, n), out = new Float32Array(rows * cols);
-        for (let q = 0; q < m.rows; q++)
-            for (let k = 0; k < m.cols; k++) {
-                const i = Math.floor((q * rows) / m.rows) * cols + Math.floor((k * cols) / m.cols), w = Math.abs(m.data[q * m.cols + k]);
-                if (w > out[i]) out[i] = w;
+        const place = Int32Array.from({length: m.cols}, (_, k) => Math.floor((k * cols) / m.cols));
+        for (let q = 0, j = 0; q < m.rows; q++)
+            for (let k = 0, row = Math.floor((q * rows) / m.rows) * cols; k < m.cols; k++, j++) {
+                const w = Math.abs(m.data[j]);
+                if (w > out[row + place[k]]) out[row + place[k]] = w;
             }
         return {rows, cols, out};
     };
@@ -74,6 +75,7 @@
         help: "every head as a thumbnail, sorted by entropy, distance or share",
         uses: ["scale"],
         state: {sort: "place", falling: false},
+        allowed: {sort: Object.keys(sorts)},
         available: (data) => data.records.some((r) => r.blocks.length),
         open(room) {
             canvas = heed.canvas("thumbnails of all heads", {

@@ -1,7 +1,6 @@
 /* start.js -- the last file: reads the data and opens the view that the link names. */
 "use strict";
 heed.readData();
-heed.readTheme();
 heed.dressPage();
 heed.dressSaves();
 heed.start();

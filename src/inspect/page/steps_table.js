@@ -48,7 +48,7 @@
         const label = (text, scope, hint) => heed.el("th", {scope, dir: "auto", title: hint ? `${text}: ${hint}` : text, text: heed.show(text)});
         const cells = [];
         /* Room for the labels of few columns. */
-        const named = across.length > 12 ? 0 : Math.min(4, 0.45 * Math.max(...across.map((text) => heed.show(text).length)));
+        const named = across.length > 12 ? 0 : Math.min(4, 0.43 * Math.max(...across.map((text) => heed.show(text).length)));
         let shown = null;
 
         const focus = (r, c) => {

@@ -1,0 +1,75 @@
+# heed view: weights from files, as a page.
+cat >w.json <<'END'
+{"tokens": ["[CLS]", "</script><script>alert(1)</script>", "b"],
+ "attention": [[[[1, 0, 0], [0.5, 0.5, 0], [0.2, 0.3, 0.5]], [[1, 0, 0], [0.5, 0.5, 0], [0, 0.25, 0.75]]],
+               [[[1, 0, 0], [0.25, 0.75, 0], [0.1, 0.1, 0.8]], [[1, 0, 0], [0.5, 0.5, 0], [0, 0.5, 0.5]]]]}
+END
+run view w.json
+status 0
+says "attention.0                  encoder, layer 1: 2 heads of 3 x 3, causal"
+warns "--html OUT.html"
+run view w.json --html w.html
+status 0
+quiet
+says "wrote w.html"
+holds grep -q "Content-Security-Policy" w.html
+holds grep -q 'u003c/script>' w.html
+holds test "$(grep -c '<script>alert' w.html)" = 0
+holds test "$(grep -c 'octet-stream+b64" id="w' w.html)" = 4
+holds test "$(grep -c 'id="steps-data"' w.html)" = 0
+run view w.json --layers 2 --heads 2 --html part.html --json
+status 0
+json files.0.layers.0.layer 2
+json files.0.layers.0.heads 1
+json html part.html
+holds test "$(grep -c 'octet-stream+b64" id="w' part.html)" = 1
+run view w.json w.json --html two.html
+status 0
+holds test "$(grep -c 'octet-stream+b64" id="w' two.html)" = 8
+
+# Sizes are checked, and both numbers named.
+echo '{"tokens": ["a", "b", "c", "d"], "attention": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}' >count.json
+run view count.json --html count.html
+refuses 3 "tokens has 4 labels, but array \"attention\" has 3 queries"
+absent count.html
+# What is odd is said, and not mended.
+echo '[[0.5, 0.7], [1, -0.5]]' >odd.json
+run view odd.json --html odd.html
+status 0
+warns "1 of 4 values are not in [0, 1]"
+warns "2 of 2 rows do not sum to 1 (0.5 to 1.2)"
+run view odd.json --layers 3,x
+refuses 2 "expected"
+run view w.json --layers 9 --html none.html
+status 2
+absent none.html
+
+for bad in '{' '[]' '[1, 2]' '{"a": 1}' '[[1, "x"]]' '[[[[[[1]]]]]]' '{"heed": "attention 1"}'; do
+    echo "$bad" >bad.json
+    run view bad.json --html bad.html
+    refuses 3 bad.json
+    absent bad.html
+done
+printf 'PK\003\004 and no more' >bad.npz
+run view bad.npz --html bad.html
+refuses 3 "no NPZ file"
+run view nowhere.npz
+refuses 3 nowhere.npz
+run view w.json --html /proc/none/w.html
+holds test "$STATUS" = 1
+
+# What heed attend wrote comes back whole.
+facts >facts.txt
+train_mlm run
+run attend run "Paris is the capital of [MASK] ." --npz a.npz --json
+status 0
+head -1 out >a.json
+run view a.npz --html a.html
+status 0
+says "encoder.0"
+holds grep -q 'id="x0.0.q.0"' a.html
+run view a.npz --no-qk --html lean.html
+holds test "$(grep -c 'id="x0' lean.html)" = 0
+run view a.json --html b.html
+status 0
+holds cmp -s a.html b.html

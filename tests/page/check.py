@@ -1,0 +1,244 @@
+"""check.py HEED [FOLDER] -- drives the page in headless Chromium: views, keys, links, saved files, hostile tokens, sizes. Timings
+are told, and decide nothing. With a FOLDER the pages and pictures of every view stay there. Ends with "N passed, N failed"."""
+import csv
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.dom.minidom
+
+import samples
+from browser import Browser
+
+passed, failed = 0, []
+
+
+def check(ok, what):
+    global passed
+    if ok:
+        passed += 1
+    else:
+        failed.append(what)
+        print("FAILED ", what, flush=True)
+
+
+def view(heed, *args):
+    subprocess.run([heed, "view", *args], check=True, stdout=subprocess.DEVNULL, timeout=120)
+
+
+def make_pages(heed, folder):
+    at = lambda name: os.path.join(folder, name)
+    samples.text(at("text.npz"))
+    samples.gpt(at("gpt.npz"))
+    samples.pairs(at("pairs.npz"))
+    samples.picture(at("picture.npz"))
+    samples.hostile(at("hostile.json"))
+    samples.large(at("large.npz"))
+    for step in (0, 100, 300):
+        samples.text(at(f"step{step}.npz"), step, sharp=0.2 + step / 400)
+    for name in ("text.npz", "gpt.npz", "pairs.npz", "picture.npz", "hostile.json", "large.npz"):
+        view(heed, at(name), "--html", at(name.split(".")[0] + ".html"))
+    view(heed, at("large.npz"), "--no-qk", "--html", at("large-no-qk.html"))
+    view(heed, at("step0.npz"), at("step100.npz"), at("step300.npz"), "--html", at("steps.html"))
+
+
+def clean(b, what):
+    outside = [u for u in b.requests if not u.startswith(("file:", "data:", "blob:", "about:"))]
+    check(not b.errors, f"{what}: console: {b.errors[:2]}")
+    check(not outside, f"{what}: requests: {outside[:2]}")
+
+
+# ---- every view ----
+
+VIEWS = {"text": ["overview", "head", "matrix", "qk", "compare"], "gpt": ["overview", "head", "matrix"],
+         "pairs": ["overview", "head", "matrix", "cross"], "picture": ["overview", "head", "matrix", "picture", "compare"],
+         "hostile": ["overview", "head", "matrix"], "large": ["overview", "head", "matrix", "qk"],
+         "steps": ["overview", "head", "matrix", "qk", "compare"]}
+DRAWN = """[...document.querySelectorAll('.room:not([hidden]) canvas')].some(c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+           const seen = new Set(); for (let i = 0; i < d.length && seen.size < 3; i += 4) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return seen.size > 2; })"""
+
+
+def check_views(b, folder, name):
+    seconds = b.open(os.path.join(folder, name + ".html"))
+    tabs = b.run("[...document.querySelectorAll('#tabs [role=tab]')].map(t => t.id.slice(4))")
+    check(tabs == VIEWS[name], f"{name}: tabs are {tabs}")
+    for i, v in enumerate(tabs):
+        b.key(str(i + 1))
+        check(b.run("heed.state.view") == v and f"view={v}" in b.run("location.hash"), f"{name}: key {i + 1} opens {v}")
+        check(b.run(DRAWN), f"{name}: {v} draws")
+        check(b.run("heed.id('note').textContent").startswith("Attention alone is no explanation"), f"{name}: {v} says that attention is no explanation")
+        check(b.run("[...document.querySelectorAll('.room:not([hidden]) canvas[tabindex]')].every(c => c.getAttribute('aria-label').length > 5)"), f"{name}: {v} names its pictures")
+        check(b.run("document.documentElement.scrollWidth <= window.innerWidth"), f"{name}: {v} is wider than the window")
+    nodes = b.run("document.querySelectorAll('*').length")
+    check(nodes < 4000, f"{name}: {nodes} nodes")
+    clean(b, name)
+    return seconds
+
+
+# ---- keys and links ----
+
+STATE = "(({query, key}) => [heed.state.layer, heed.state.head, query, key].join())(heed.selected())"
+
+
+def check_keys(b, folder):
+    b.open(os.path.join(folder, "text.html"), "#view=matrix")
+    at = b.run(STATE)
+    check(at == "0,0,6,-1", f"the first look is at the query of the answer: {at}")
+    for key, wanted in (("ArrowUp", "0,0,5,-1"), ("ArrowRight", "0,0,5,0"), ("ArrowRight", "0,0,5,1"), ("ArrowDown", "0,0,6,1"), ("]", "0,1,6,1"), ("}", "1,1,6,1"),
+                        ("{", "0,1,6,1"), ("[", "0,0,6,1"), ("[", "0,0,6,1"), ("ArrowLeft", "0,0,6,0")):
+        b.key(key)
+        check(b.run(STATE) == wanted, f"key {key}: {b.run(STATE)}, expected {wanted}")
+    label = b.run("heed.id('side').querySelector('button.row').getAttribute('aria-label')")
+    check(re.match(r"row 6 ‘\[MASK\]’ attends 0?[.\d]+ to ‘", label), f"a row is read as: {label}")
+    b.key("]")
+    b.key("h")
+    check(not b.run("heed.id('badge').hidden"), "hidden special tokens are said")
+    check(b.run("heed.visible(heed.block().keys).length") == 7, "special tokens are hidden")
+    link, state = b.run("location.hash"), b.run("JSON.stringify(heed.state)")
+    b.open(os.path.join(folder, "text.html"), link)
+    check(b.run("JSON.stringify(heed.state)") == state, f"the link restores {link}")
+    b.key("Escape")
+    check(b.run("heed.selected().locked") is False, "Esc lets go")
+    b.key("?")
+    check(b.run("heed.id('help').open"), "? opens the help")
+    b.key("Escape")
+    b.key("d")
+    check(b.run("document.documentElement.dataset.theme") == "dark", "d makes it dark")
+    b.open(os.path.join(folder, "text.html"), "#view=nonsense&layer=99&head=-4&query=1e99&key=abc&palette=zz&sort=%3Cscript%3E")
+    check(b.run("heed.state.layer") == 2 and b.run("heed.state.query") <= 8, "a wild link is brought within bounds")
+    clean(b, "keys")
+
+
+def check_pointer(b, folder):
+    b.open(os.path.join(folder, "text.html"), "#view=matrix")
+    box = b.run("(r => [r.x, r.y])(document.querySelector('#room-matrix canvas').getBoundingClientRect())")
+    spot = b.run("(l => [l.left + 2.5 * l.cell, l.top + 3.5 * l.cell])(heed.matrixLayout(heed.weightMatrix(heed.block(), 0), document.querySelector('#room-matrix .scroll').clientWidth - 4))")
+    b.pointer(box[0] + spot[0], box[1] + spot[1])
+    check(b.run(STATE) == "0,0,3,2", f"the pointer previews: {b.run(STATE)}")
+    check("attends" in b.run("heed.id('tip').textContent"), "the tip says the weight")
+    b.pointer(box[0] + spot[0], box[1] + spot[1], True)
+    check(b.run("heed.selected().locked && heed.state.query === 3 && heed.state.key === 2"), "a click locks")
+
+
+# ---- tables and numbers ----
+
+def check_numbers(b, folder):
+    b.open(os.path.join(folder, "text.html"), "#view=qk&query=6&key=1&layer=2&head=3")
+    off = b.run("(() => { const b = heed.block(), m = heed.weights(b, 2); let s = 0; for (let k = 0; k < 9; k++) s += m.at(6, k); return Math.abs(s - 1); })()")
+    check(off < 1e-4, f"a row sums to 1: off by {off}")
+    check("agrees" in b.run("document.querySelector('.flow').textContent"), "q·k, scaled, masked and through the softmax is the weight")
+    b.open(os.path.join(folder, "text.html"), "#view=matrix&twin=1&query=6")
+    b.wait("document.querySelectorAll('#twin td').length > 0")
+    check(b.run("document.querySelectorAll('#twin tbody tr').length") == 9, "the table has every row of a small matrix")
+    check("attends" in b.run("document.querySelector('#twin td').getAttribute('aria-label')"), "a cell of the table says what it is")
+    b.open(os.path.join(folder, "large.html"), "#view=matrix&twin=1&query=7")
+    b.wait("document.querySelectorAll('#twin td').length > 0")
+    check(b.run("document.querySelectorAll('#twin tbody tr').length") == 1, "the table of a large matrix is its chosen row")
+    b.open(os.path.join(folder, "gpt.html"), "#view=head&query=4")
+    check("Row 4 predicts token 5" in b.run("heed.id('side').textContent"), "a row says which token it predicts")
+    check(b.run("heed.block().triangle && heed.matrix().at(0, 5) === 0 && Math.abs(heed.matrix().at(0, 0) - 1) < 1e-6"), "a triangle is read back")
+
+
+# ---- saved files ----
+
+def check_saves(b, folder, name, v):
+    b.open(os.path.join(folder, name + ".html"), f"#view={v}&query=3")
+    png, file = b.download("heed.id('save-png').click()")
+    check(png[:8] == b"\x89PNG\r\n\x1a\n" and len(png) > 2000 and file.endswith(".png"), f"{name}: {v} saves a PNG")
+    svg, file = b.download("heed.id('save-svg').click()")
+    text = svg.decode()
+    xml.dom.minidom.parseString(text)
+    check("<title>" in text and not re.search(r"(href|src)=\"(?!data:)", text), f"{name}: {v} saves an SVG that refers to nothing")
+    rows, file = b.download("heed.id('save-csv').click()")
+    lines = list(csv.reader(io.StringIO(rows.decode(), newline="")))
+    check(len(lines) > 3 and all(len(x) == len(lines[0]) for x in lines), f"{name}: {v} saves a CSV of {len(lines)} lines")
+    clean(b, f"{name}: saving {v}")
+    return text, lines
+
+
+def check_all_saves(b, folder):
+    for name, v in (("text", "overview"), ("text", "head"), ("text", "qk"), ("steps", "compare"), ("pairs", "cross"), ("picture", "picture")):
+        check_saves(b, folder, name, v)
+    text, lines = check_saves(b, folder, "text", "matrix")
+    check("row 3 ‘the’" in text, "the saved picture says which token is chosen")
+    check(lines[0] == ["query", "query_token", "key", "key_token", "weight"] and len(lines) == 82, "the CSV has all weights")
+    check(abs(sum(float(x[4]) for x in lines[1:] if x[0] == "3") - 1) < 1e-3, "a row of the CSV sums to 1")
+    text, lines = check_saves(b, folder, "hostile", "matrix")
+    check(lines[1 + 2][3] == samples.HOSTILE[2] and lines[1 + 15][3] == samples.HOSTILE[15], "the CSV has hostile tokens as they are")
+
+
+def check_hostile(b, folder):
+    for v in VIEWS["hostile"]:
+        b.open(os.path.join(folder, "hostile.html"), f"#view={v}&query=0&key=1&twin=1")
+        b.wait("document.querySelectorAll('#twin td').length > 0")
+        check(b.run("window.hacked") is None, f"hostile: {v} runs a token")
+        check(b.run("document.querySelectorAll('img, iframe, #twin script, #side script').length") == 0, f"hostile: {v} makes elements of tokens")
+        clean(b, "hostile")
+    check(b.run("JSON.stringify(heed.block().keys.labels)") == b.run(f"JSON.stringify({__import__('json').dumps(samples.HOSTILE)})"), "hostile: the tokens come through literally")
+    check("</script><script>window.hacked=1</scrip" in b.run("heed.id('side').querySelector('h2').textContent"), "hostile: a token is shown literally")
+
+
+def check_steps(b, folder):
+    b.open(os.path.join(folder, "steps.html"), "#view=compare&query=6")
+    first = b.run("heed.matrix().at(6, 1)")
+    b.run("heed.update({record: 2})")
+    b.settle()
+    check(b.run("document.querySelector('#room-compare output').textContent") == "after step 300", "the slider says the step")
+    check(b.run("heed.matrix().at(6, 1)") != first, "another step has other weights")
+    check("record=3" in b.run("location.hash"), "the step is in the link")
+
+
+def check_media(b, folder, pictures):
+    for width, dark in ((1280, False), (1280, True), (420, False), (420, True)):
+        b.size(width, 900)
+        b.dark(dark)
+        for name, views in VIEWS.items():
+            if name == "large" or (width == 1280 and not pictures and dark):
+                continue
+            b.open(os.path.join(folder, name + ".html"))
+            check(b.run("document.documentElement.dataset.theme") == ("dark" if dark else "light"), f"{name}: dark is {dark}")
+            for v in views:
+                b.run(f"heed.update({{view: '{v}'}})")
+                b.settle()
+                check(b.run("document.documentElement.scrollWidth <= window.innerWidth"), f"{name}: {v} fits {width}")
+                if pictures:
+                    b.picture(os.path.join(folder, f"{name}-{v}-{width}-{'dark' if dark else 'light'}.png"))
+            clean(b, f"{name} at {width}")
+    b.size(1280, 900)
+    b.dark(False)
+
+
+def check_sizes(folder):
+    for name, most in (("large-no-qk", 6.5e6), ("large", 10e6)):
+        size = os.path.getsize(os.path.join(folder, name + ".html"))
+        print(f"        {name}: {size / 1e6:.2f} MB")
+        check(size <= most, f"{name}: {size} bytes, more than {most:.0f}")
+
+
+def main():
+    heed, keep = os.path.abspath(sys.argv[1]), len(sys.argv) > 2
+    folder = sys.argv[2] if keep else tempfile.mkdtemp(prefix="heed-page-")
+    os.makedirs(folder, exist_ok=True)
+    b = None
+    try:
+        make_pages(heed, folder)
+        check_sizes(folder)
+        b = Browser()
+        for name in VIEWS:
+            print(f"        {name}: drawn {check_views(b, folder, name):.2f} s after the click", flush=True)
+        for part in (check_keys, check_pointer, check_numbers, check_all_saves, check_hostile, check_steps):
+            part(b, folder)
+        check_media(b, folder, keep)
+    finally:
+        if b:
+            b.close()
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    print(f"{passed} passed, {len(failed)} failed")
+    sys.exit(bool(failed))
+
+
+main()
