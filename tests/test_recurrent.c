@@ -198,10 +198,11 @@ TEST(attend_takes_inputs_in_any_order) {
     }
 }
 
-/* One op for all steps, and the layers it is made of, step by step. */
+/* One op for all steps, and the layers it is made of, step by step: values, and the gradients of
+ * the weights that a probe asks for. */
 TEST(recurrent_attention_equals_its_parts) {
     for (heed_cell cell = HEED_RNN; cell <= HEED_LSTM; cell++) {
-        lab l = lab_open(HEED_EVAL);
+        lab l = lab_open(HEED_TRAIN);
         heed_rnn r;
         heed_attend f;
         heed_rnn_init(&r, l.s, "r",
@@ -215,12 +216,12 @@ TEST(recurrent_attention_equals_its_parts) {
         heed_look_back look = {.y = y, .w_in = r.part[0].w_in, .b_in = r.part[0].b_in};
         look.w = r.part[0].w, look.b = r.part[0].b, look.state = s, look.query = f.w.w;
         look.keys = m.keys, look.values = m.values, look.score = f.score.w, look.mask = m.mask;
-        heed_probe(l.t, "f.weights", false);
+        heed_probe(l.t, "f.weights", true);
         heed_recurrent_args args = {cell, HEED_TANH, false};
         heed_tensor *whole = heed_recurrent_attention(heed_at(l.t, "f"), &look, &args);
         for (int i = 0; i < 3; i++) {
             heed_tensor *q = heed_reshape(l.t, heed_slice(l.t, s, 1, 0, 4), 3, SHAPE(2, 1, 4));
-            a[i] = heed_attend_look(&f, l.t, q, &m).weights;
+            a[i] = heed_want_grad(l.t, heed_attend_look(&f, l.t, q, &m).weights);
             heed_tensor *c = heed_matmul(l.t, a[i], m.values);
             heed_tensor *x =
                 heed_concat(l.t, 2, 2, (heed_tensor *[]){heed_slice(l.t, y, 1, i, 1), c});
@@ -228,8 +229,13 @@ TEST(recurrent_attention_equals_its_parts) {
             heed_tensor *now = heed_reshape(l.t, s, 3, SHAPE(2, 1, s->shape[1]));
             all[i] = heed_concat(l.t, 2, 2, (heed_tensor *[]){now, c});
         }
-        check_same(whole, heed_concat(l.t, 1, 3, all), tiny);
-        check_same(heed_probe_find(l.t, "f.weights"), heed_concat(l.t, 1, 3, a), tiny);
+        heed_tensor *parts = heed_concat(l.t, 1, 3, all), *w = heed_probe_find(l.t, "f.weights");
+        check_same(whole, parts, tiny);
+        check_same(w, heed_concat(l.t, 1, 3, a), tiny);
+        heed_tensor *gy = normal(l.t, "gy", 3, whole->shape);
+        CHECK(heed_backward_from(l.t, whole, gy->x) && heed_backward_from(l.t, parts, gy->x));
+        for (int i = 0; i < 2 * 3 * 4; i++)
+            CHECK_CLOSE(w->g[i], a[i / 4 % 3]->g[i / 12 * 4 + i % 4], 10 * tiny);
         CLOSE(l.c);
     }
 }

@@ -102,6 +102,22 @@ static bool choose_layer(const work *w, int *layer) {
     return true;
 }
 
+static void put_list(heed_text *out, const char *what, int count, const int *list) {
+    if (count == 0) return;
+    heed_text_add(out, "%s%s%s", out->n ? "; " : "", what, count > 1 ? "s " : " ");
+    for (int i = 0; i < count; i++) heed_text_add(out, "%s%d", i ? ", " : "", list[i] + 1);
+    heed_text_add(out, " alone");
+}
+
+/* The record says what was left out of it. */
+static void note_cut(const work *w, heed_record *r) {
+    heed_text note = {.c = w->p->c};
+    put_list(&note, "layer", w->layer_count, w->layers);
+    put_list(&note, "head", w->head_count, w->heads);
+    if (r && note.s) heed_record_describe(r, (heed_record_texts){.note = note.s});
+    heed_text_free(&note);
+}
+
 static heed_record *record_of(const work *w, const subject *s, const int *layer) {
     int one = *layer - 1;
     capture_wish wish = {.layer_count = w->layer_count,
@@ -116,7 +132,27 @@ static heed_record *record_of(const work *w, const subject *s, const int *layer)
         wish.layers = &one;
         wish.lean = true;
     }
-    return capture(s, &wish);
+    heed_record *r = capture(s, &wish);
+    note_cut(w, r);
+    return r;
+}
+
+/* Numbers as text take more room than in memory: about 12 bytes each, and a line of CSV 48. */
+static bool check_text_size(const work *w, const heed_record *r) {
+    enum { LIMIT = 256000000 };
+    char size[32], limit[32];
+    double weights = 0, all = heed_record_bytes(r) / sizeof(heed_real);
+    for (int i = 0; i < r->block_count; i++) {
+        const heed_record_block *b = &r->blocks[i];
+        weights += (double)b->heads * r->axes[b->queries].count * r->axes[b->keys].count;
+    }
+    double csv = *flag(w, "csv") ? 48 * weights : 0, json = is_set(w, "json") ? 12 * all : 0;
+    double most = csv > json ? csv : json;
+    if (most <= LIMIT || is_set(w, "force")) return true;
+    return heed_fail(w->p->c, HEED_USAGE,
+                     "%s would take about %s: expected at most %s; hint: --layers 1 --heads 1, "
+                     "--npz instead, or --force",
+                     csv > json ? "--csv" : "--json", as_bytes(size, most), as_bytes(limit, LIMIT));
 }
 
 /* ---- files ---- */
@@ -170,8 +206,8 @@ static bool show(work *w, const subject *s) {
     attend_view v;
     int layer;
     heed_record *r = choose_layer(w, &layer) ? record_of(w, s, &layer) : NULL;
-    bool ok = r && view_open(&v, w->p, w->run, r, layer) && maps_add(&v, s, r, is_whole(w)) &&
-              write_files(w, &v);
+    bool ok = r && check_text_size(w, r) && view_open(&v, w->p, w->run, r, layer) &&
+              maps_add(&v, s, r, is_whole(w)) && write_files(w, &v);
     if (ok && is_set(w, "json"))
         ok = print_json_record(w, r);
     else if (ok) {

@@ -296,6 +296,8 @@ const command cmd_explain = {
         "  heed explain --exercise --seed 7 --tex sheet.tex\n"
         "  heed explain --learn 1000 --html lion.html\n"
         "  heed explain --from my.json --notation columns\n"
+        "  heed explain paris\n"
+        "  heed explain variance --png variance.png\n"
         "  heed explain runs/book \"Paris is the capital of [MASK] .\" --layer 2 --head 3\n",
     .options = options,
     .computes = true,

@@ -31,7 +31,8 @@ static heed_tensor *traced(const gradients *g) {
     const heed_run *r = g->s->run;
     bool steps = r->model == &heed_model_rnn;
     heed_unprobe(r->tape);
-    heed_probe(r->tape, steps ? "decoder.attend.out" : "*.weights", true);
+    heed_probe(r->tape, "*.weights", true);
+    if (steps) heed_probe(r->tape, "decoder.attend.out", true);
     heed_tape_begin(r->tape, HEED_TRACE, 0);
     heed_want_grad(r->tape, heed_store_at(r->store, 0)->tensor);
     return subject_logits(g->s, r->tape);
@@ -54,17 +55,27 @@ static void positive_part(const heed_tensor *w, size_t n, heed_real *out) {
     }
 }
 
-/* A recurrent decoder attends step by step: of what each step records under the layer's name the
- * last is its weights, (1,1,S). */
+/* A recurrent decoder that is one op has the gradients of all its steps; else what each step
+ * records under the layer's name ends with its weights, (1,1,S), after its scores where these are a
+ * product.
+ */
 static bool take_steps(const gradients *g) {
-    const heed_tape *t = g->s->run->tape;
-    int each = heed_probe_count(t) / g->queries;
-    for (int i = 0; each > 0 && i < g->queries; i++) {
-        const heed_tensor *w = heed_probe_at(t, i * each + each - 1, NULL);
-        if (w->size != (size_t)g->keys) return false;
-        positive_part(w, w->size, g->values + (size_t)i * (size_t)g->keys);
+    const heed_run *r = g->s->run;
+    const heed_tensor *all = heed_probe_find(r->tape, "decoder.attend.weights");
+    size_t keys = (size_t)g->keys;
+    int each = strcmp(heed_config_text(r->config, "attention"), "additive") == 0 ? 1 : 2, seen = 0;
+    if (all && all->g) {
+        positive_part(all, all->size, g->values);
+        return all->size == (size_t)g->queries * keys;
     }
-    return each > 0;
+    for (int i = 0; i < heed_probe_count(r->tape) && seen < each * g->queries; i++) {
+        const char *path;
+        const heed_tensor *w = heed_probe_at(r->tape, i, &path);
+        if (strcmp(path, "decoder.attend.out") != 0 || w->size != keys) continue;
+        if (++seen % each == 0)
+            positive_part(w, keys, g->values + (size_t)(seen / each - 1) * keys);
+    }
+    return seen == each * g->queries;
 }
 
 static bool take_layers(const gradients *g) {

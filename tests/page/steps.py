@@ -139,6 +139,18 @@ def learning(p):
     check("the slider goes back to the random W", gap(p.values()["W_Q"], first["W_Q"]) == 0)
 
 
+def trained_head(p):
+    run, text = os.path.join(p.folder, "run"), os.path.join(p.folder, "facts.txt")
+    with open(text, "w", encoding="utf-8") as f:
+        f.write("Paris is the capital of France .\nRome is the capital of Italy .\n" * 40)
+    small = "--layers 1 --heads 2 --width 16 --ff 32 --block 16 --batch 4 --steps 6".split()
+    subprocess.run([p.heed, "train", "mlm", text, "-o", run, "--tokenizer", "word", *small], check=True, capture_output=True)
+    words = [run, "Paris is the capital of [MASK] ."]
+    p.open(*words)
+    p.same("a trained head", *words)
+    check("what it adds", gap(p.values()["share"], p.numbers(*words)["share"]) < 1e-12)
+
+
 def files(p):
     p.open("paris")
     data, _ = p.browser.download("[...document.querySelectorAll('.steps button')].find(b => b.textContent === 'Save JSON').click()")
@@ -166,7 +178,7 @@ def main():
         return 0
     with tempfile.TemporaryDirectory() as folder:
         page = Page(os.path.abspath(sys.argv[1]), folder, browser)
-        for test in (opens_as_the_program, keyboard, switches, words_change_places, predictions, learning, files, odd_links):
+        for test in (opens_as_the_program, keyboard, switches, words_change_places, predictions, learning, trained_head, files, odd_links):
             test(page)
             check(f"{test.__name__}: no error in the console: {browser.errors}", not browser.errors)
             check(f"{test.__name__}: no request: {browser.requests}", all(u.startswith(("file:", "data:", "blob:")) for u in browser.requests))
