@@ -80,11 +80,10 @@ static bool choose_layer(const work *w, int *layer) {
     const char *stack = flag(w, "stack");
     bool any = false;
     for (int i = 0; list && i < count; i++) {
-        static const char *const names[] = {"encoder", "decoder", "cross"};
         const heed_record_block *b = &list[i].block;
         bool kept = w->layer_count == 0;
         for (int k = 0; k < w->layer_count; k++) kept |= w->layers[k] == b->layer;
-        if (*stack && strcmp(stack, names[b->stack]) != 0) continue;
+        if (*stack && strcmp(stack, heed_stack_name(b->stack)) != 0) continue;
         any = true;
         if (kept && b->layer + 1 > last) last = b->layer + 1;
     }
@@ -103,18 +102,14 @@ static bool choose_layer(const work *w, int *layer) {
     return true;
 }
 
-static void put_list(heed_text *out, const char *what, int count, const int *list) {
-    if (count == 0) return;
-    heed_text_add(out, "%s%s%s", out->n ? "; " : "", what, count > 1 ? "s " : " ");
-    for (int i = 0; i < count; i++) heed_text_add(out, "%s%d", i ? ", " : "", list[i] + 1);
-    heed_text_add(out, " alone");
-}
-
 /* The record says what was left out of it. */
 static void note_cut(const work *w, heed_record *r) {
     heed_text note = {.c = w->p->c};
-    put_list(&note, "layer", w->layer_count, w->layers);
-    put_list(&note, "head", w->head_count, w->heads);
+    heed_record_cut cut = {.layer_count = w->layer_count,
+                           .layers = w->layers,
+                           .head_count = w->head_count,
+                           .heads = w->heads};
+    heed_record_cut_text(&cut, &note);
     if (r && note.s) heed_record_describe(r, (heed_record_texts){.note = note.s});
     heed_text_free(&note);
 }
