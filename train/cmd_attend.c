@@ -2,6 +2,7 @@
 #include "attend.h"
 #include "files.h"
 #include "pictures.h"
+#include "training.h"
 #include "using.h"
 
 #include <stdlib.h>
@@ -79,11 +80,10 @@ static bool choose_layer(const work *w, int *layer) {
     const char *stack = flag(w, "stack");
     bool any = false;
     for (int i = 0; list && i < count; i++) {
-        static const char *const names[] = {"encoder", "decoder", "cross"};
         const heed_record_block *b = &list[i].block;
         bool kept = w->layer_count == 0;
         for (int k = 0; k < w->layer_count; k++) kept |= w->layers[k] == b->layer;
-        if (*stack && strcmp(stack, names[b->stack]) != 0) continue;
+        if (*stack && strcmp(stack, heed_stack_name(b->stack)) != 0) continue;
         any = true;
         if (kept && b->layer + 1 > last) last = b->layer + 1;
     }
@@ -102,18 +102,14 @@ static bool choose_layer(const work *w, int *layer) {
     return true;
 }
 
-static void put_list(heed_text *out, const char *what, int count, const int *list) {
-    if (count == 0) return;
-    heed_text_add(out, "%s%s%s", out->n ? "; " : "", what, count > 1 ? "s " : " ");
-    for (int i = 0; i < count; i++) heed_text_add(out, "%s%d", i ? ", " : "", list[i] + 1);
-    heed_text_add(out, " alone");
-}
-
 /* The record says what was left out of it. */
 static void note_cut(const work *w, heed_record *r) {
     heed_text note = {.c = w->p->c};
-    put_list(&note, "layer", w->layer_count, w->layers);
-    put_list(&note, "head", w->head_count, w->heads);
+    heed_record_cut cut = {.layer_count = w->layer_count,
+                           .layers = w->layers,
+                           .head_count = w->head_count,
+                           .heads = w->heads};
+    heed_record_cut_text(&cut, &note);
     if (r && note.s) heed_record_describe(r, (heed_record_texts){.note = note.s});
     heed_text_free(&note);
 }
@@ -172,6 +168,27 @@ static bool draw(const work *w, const attend_view *v, const char *path) {
     return attend_draw(v, false, path);
 }
 
+/* The page has the run's curves beside, where there are some: an imported model has none. */
+static bool write_page(const work *w, const heed_record *r, const char *path) {
+    char metrics[1024];
+    run_curves k = {0};
+    heed_series series[2];
+    heed_chart chart;
+    const char *run = w->p->argv[0];
+    heed_page page = {
+        .count = 1, .records = r, .no_qk = !is_set(w, "qk"), .force = is_set(w, "force")};
+    snprintf(metrics, sizeof metrics, "%s/metrics.csv", run);
+    bool ok = true;
+    if (is_file(metrics)) {
+        ok = curves_read(w->p->c, run, &k);
+        chart = curves_chart(&k, run, series);
+        page.curves = &chart;
+    }
+    ok = ok && heed_page_write(w->p->c, &page, path);
+    curves_free(&k);
+    return ok;
+}
+
 static bool write_files(const work *w, const attend_view *v) {
     heed_ctx *c = w->p->c;
     char path[1024];
@@ -180,9 +197,7 @@ static bool write_files(const work *w, const attend_view *v) {
     if (*flag(w, "svg") && !attend_draw(v, true, path_of(w, "svg", path))) return false;
     if (*flag(w, "npz") && !heed_record_npz(c, r, path_of(w, "npz", path))) return false;
     if (*flag(w, "csv") && !heed_record_csv(c, r, path_of(w, "csv", path))) return false;
-    heed_page page = {
-        .count = 1, .records = r, .no_qk = !is_set(w, "qk"), .force = is_set(w, "force")};
-    return !*flag(w, "html") || heed_page_write(c, &page, path_of(w, "html", path));
+    return !*flag(w, "html") || write_page(w, r, path_of(w, "html", path));
 }
 
 static void tell_files(const work *w) {
