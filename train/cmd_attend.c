@@ -2,6 +2,7 @@
 #include "attend.h"
 #include "files.h"
 #include "pictures.h"
+#include "training.h"
 #include "using.h"
 
 #include <stdlib.h>
@@ -167,6 +168,27 @@ static bool draw(const work *w, const attend_view *v, const char *path) {
     return attend_draw(v, false, path);
 }
 
+/* The page has the run's curves beside, where there are some: an imported model has none. */
+static bool write_page(const work *w, const heed_record *r, const char *path) {
+    char metrics[1024];
+    run_curves k = {0};
+    heed_series series[2];
+    heed_chart chart;
+    const char *run = w->p->argv[0];
+    heed_page page = {
+        .count = 1, .records = r, .no_qk = !is_set(w, "qk"), .force = is_set(w, "force")};
+    snprintf(metrics, sizeof metrics, "%s/metrics.csv", run);
+    bool ok = true;
+    if (is_file(metrics)) {
+        ok = curves_read(w->p->c, run, &k);
+        chart = curves_chart(&k, "loss over training", series);
+        page.curves = &chart;
+    }
+    ok = ok && heed_page_write(w->p->c, &page, path);
+    curves_free(&k);
+    return ok;
+}
+
 static bool write_files(const work *w, const attend_view *v) {
     heed_ctx *c = w->p->c;
     char path[1024];
@@ -175,9 +197,7 @@ static bool write_files(const work *w, const attend_view *v) {
     if (*flag(w, "svg") && !attend_draw(v, true, path_of(w, "svg", path))) return false;
     if (*flag(w, "npz") && !heed_record_npz(c, r, path_of(w, "npz", path))) return false;
     if (*flag(w, "csv") && !heed_record_csv(c, r, path_of(w, "csv", path))) return false;
-    heed_page page = {
-        .count = 1, .records = r, .no_qk = !is_set(w, "qk"), .force = is_set(w, "force")};
-    return !*flag(w, "html") || heed_page_write(c, &page, path_of(w, "html", path));
+    return !*flag(w, "html") || write_page(w, r, path_of(w, "html", path));
 }
 
 static void tell_files(const work *w) {

@@ -185,6 +185,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         v.draw();
         heed.drawLegend(v);
         heed.drawTwin(v);
+        if (!document.documentElement.dataset.ready) performance.mark("ready");
         document.documentElement.dataset.ready = heed.state.view;
     };
 
