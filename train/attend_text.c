@@ -65,6 +65,13 @@ static bool print_matrix(const attend_view *v) {
 
 /* ---- one query ---- */
 
+/* A token that stands there more than once needs its number. */
+static bool is_repeated(const shown *m, int col) {
+    for (int j = 0; j < m->cols; j++)
+        if (j != col && strcmp(m->col_labels[j], m->col_labels[col]) == 0) return true;
+    return false;
+}
+
 /* "  mean    Paris 0.42  is 0.20": the largest of a row, falling. */
 static void print_top(const attend_view *v, const shown *m, int row, int width) {
     heed_text line = {.c = v->p->c};
@@ -78,7 +85,8 @@ static void print_top(const attend_view *v, const shown *m, int row, int width) 
             if (x[j] > x[best]) best = j;
         heed_text item = {.c = v->p->c};
         heed_label_text(m->col_labels[best], 24, &item);
-        heed_text_add(&item, " %.2f", (double)x[best]);
+        if (is_repeated(m, best)) heed_text_add(&item, "(%d)", m->col[best] + 1);
+        heed_text_add(&item, (double)x[best] < 0.005 ? " %.1g" : " %.2f", (double)x[best]);
         int columns = text_columns(item.s ? item.s : "");
         if (used + 2 + columns > room) {
             heed_text_add(&line, "\n  %*s", width, "");

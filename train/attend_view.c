@@ -47,17 +47,13 @@ int *number_list(heed_ctx *c, const char *flag, const char *text, int *count) {
 
 /* ---- the block ---- */
 
-static const char *stack_word(heed_stack s) {
-    return s == HEED_CROSS ? "cross" : s == HEED_DECODER ? "decoder" : "encoder";
-}
-
 /* The layer asked for (from 1; 0: the last) of the stack asked for; cross before the others. */
 static bool choose_block(attend_view *v, int layer) {
     const heed_record *r = v->record;
     const char *stack = heed_config_text(v->p->flags, "stack");
     for (int i = 0; i < r->block_count; i++) {
         const heed_record_block *b = &r->blocks[i];
-        if (*stack && strcmp(stack, stack_word(b->stack)) != 0) continue;
+        if (*stack && strcmp(stack, heed_stack_name(b->stack)) != 0) continue;
         if (layer && b->layer != layer - 1) continue;
         if (!v->block || b->stack == HEED_CROSS || v->block->stack != HEED_CROSS) v->block = b;
     }
@@ -180,7 +176,7 @@ bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record 
 }
 
 const char *view_layer(const attend_view *v, char text[160]) {
-    snprintf(text, 160, "%s, layer %d of %d", stack_word(v->block->stack), v->block->layer + 1,
+    snprintf(text, 160, "%s, layer %d of %d", heed_stack_name(v->block->stack), v->block->layer + 1,
              v->layers);
     return text;
 }

@@ -62,7 +62,8 @@ static bool make_map(heed_ctx *c, const ablation *a, harm_map *m) {
     for (int i = 0; i < m->rows; i++) {
         const attending *l = &a->layer[i];
         snprintf(m->name[i], sizeof *m->name, "%s%slayer %d",
-                 stacks ? stack_name(l->block.stack) : "", stacks ? " " : "", l->block.layer + 1);
+                 stacks ? heed_stack_name(l->block.stack) : "", stacks ? " " : "",
+                 l->block.layer + 1);
         m->row_label[i] = m->name[i];
     }
     for (int i = 0; i < m->cols; i++) {
@@ -148,8 +149,8 @@ static void print_object(program *p, const sweep *s, const ablation *a) {
         json_array_append_new(
             list,
             json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "path", l->path, "stack",
-                      stack_name(l->block.stack), "layer", l->block.layer, "head", h->head, "loss",
-                      json_number(h->loss), "harm", json_number(h->harm.mean), "harm_95",
+                      heed_stack_name(l->block.stack), "layer", l->block.layer, "head", h->head,
+                      "loss", json_number(h->loss), "harm", json_number(h->harm.mean), "harm_95",
                       json_number(h->harm.half), "accuracy", json_number(h->accuracy)));
     }
     print_json(p,

@@ -2,6 +2,7 @@
 #include "attend.h"
 #include "files.h"
 #include "pictures.h"
+#include "training.h"
 #include "using.h"
 
 #include <stdlib.h>
@@ -79,11 +80,10 @@ static bool choose_layer(const work *w, int *layer) {
     const char *stack = flag(w, "stack");
     bool any = false;
     for (int i = 0; list && i < count; i++) {
-        static const char *const names[] = {"encoder", "decoder", "cross"};
         const heed_record_block *b = &list[i].block;
         bool kept = w->layer_count == 0;
         for (int k = 0; k < w->layer_count; k++) kept |= w->layers[k] == b->layer;
-        if (*stack && strcmp(stack, names[b->stack]) != 0) continue;
+        if (*stack && strcmp(stack, heed_stack_name(b->stack)) != 0) continue;
         any = true;
         if (kept && b->layer + 1 > last) last = b->layer + 1;
     }
@@ -102,6 +102,18 @@ static bool choose_layer(const work *w, int *layer) {
     return true;
 }
 
+/* The record says what was left out of it. */
+static void note_cut(const work *w, heed_record *r) {
+    heed_text note = {.c = w->p->c};
+    heed_record_cut cut = {.layer_count = w->layer_count,
+                           .layers = w->layers,
+                           .head_count = w->head_count,
+                           .heads = w->heads};
+    heed_record_cut_text(&cut, &note);
+    if (r && note.s) heed_record_describe(r, (heed_record_texts){.note = note.s});
+    heed_text_free(&note);
+}
+
 static heed_record *record_of(const work *w, const subject *s, const int *layer) {
     int one = *layer - 1;
     capture_wish wish = {.layer_count = w->layer_count,
@@ -116,7 +128,27 @@ static heed_record *record_of(const work *w, const subject *s, const int *layer)
         wish.layers = &one;
         wish.lean = true;
     }
-    return capture(s, &wish);
+    heed_record *r = capture(s, &wish);
+    note_cut(w, r);
+    return r;
+}
+
+/* Numbers as text take more room than in memory: about 12 bytes each, and a line of CSV 48. */
+static bool check_text_size(const work *w, const heed_record *r) {
+    enum { LIMIT = 256000000 };
+    char size[32], limit[32];
+    double weights = 0, all = heed_record_bytes(r) / sizeof(heed_real);
+    for (int i = 0; i < r->block_count; i++) {
+        const heed_record_block *b = &r->blocks[i];
+        weights += (double)b->heads * r->axes[b->queries].count * r->axes[b->keys].count;
+    }
+    double csv = *flag(w, "csv") ? 48 * weights : 0, json = is_set(w, "json") ? 12 * all : 0;
+    double most = csv > json ? csv : json;
+    if (most <= LIMIT || is_set(w, "force")) return true;
+    return heed_fail(w->p->c, HEED_USAGE,
+                     "%s would take about %s: expected at most %s; hint: --layers 1 --heads 1, "
+                     "--npz instead, or --force",
+                     csv > json ? "--csv" : "--json", as_bytes(size, most), as_bytes(limit, LIMIT));
 }
 
 /* ---- files ---- */
@@ -136,6 +168,27 @@ static bool draw(const work *w, const attend_view *v, const char *path) {
     return attend_draw(v, false, path);
 }
 
+/* The page has the run's curves beside, where there are some: an imported model has none. */
+static bool write_page(const work *w, const heed_record *r, const char *path) {
+    char metrics[1024];
+    run_curves k = {0};
+    heed_series series[2];
+    heed_chart chart;
+    const char *run = w->p->argv[0];
+    heed_page page = {
+        .count = 1, .records = r, .no_qk = !is_set(w, "qk"), .force = is_set(w, "force")};
+    snprintf(metrics, sizeof metrics, "%s/metrics.csv", run);
+    bool ok = true;
+    if (is_file(metrics)) {
+        ok = curves_read(w->p->c, run, &k);
+        chart = curves_chart(&k, "loss over training", series);
+        page.curves = &chart;
+    }
+    ok = ok && heed_page_write(w->p->c, &page, path);
+    curves_free(&k);
+    return ok;
+}
+
 static bool write_files(const work *w, const attend_view *v) {
     heed_ctx *c = w->p->c;
     char path[1024];
@@ -144,9 +197,7 @@ static bool write_files(const work *w, const attend_view *v) {
     if (*flag(w, "svg") && !attend_draw(v, true, path_of(w, "svg", path))) return false;
     if (*flag(w, "npz") && !heed_record_npz(c, r, path_of(w, "npz", path))) return false;
     if (*flag(w, "csv") && !heed_record_csv(c, r, path_of(w, "csv", path))) return false;
-    heed_page page = {
-        .count = 1, .records = r, .no_qk = !is_set(w, "qk"), .force = is_set(w, "force")};
-    return !*flag(w, "html") || heed_page_write(c, &page, path_of(w, "html", path));
+    return !*flag(w, "html") || write_page(w, r, path_of(w, "html", path));
 }
 
 static void tell_files(const work *w) {
@@ -170,8 +221,8 @@ static bool show(work *w, const subject *s) {
     attend_view v;
     int layer;
     heed_record *r = choose_layer(w, &layer) ? record_of(w, s, &layer) : NULL;
-    bool ok = r && view_open(&v, w->p, w->run, r, layer) && maps_add(&v, s, r, is_whole(w)) &&
-              write_files(w, &v);
+    bool ok = r && check_text_size(w, r) && view_open(&v, w->p, w->run, r, layer) &&
+              maps_add(&v, s, r, is_whole(w)) && write_files(w, &v);
     if (ok && is_set(w, "json"))
         ok = print_json_record(w, r);
     else if (ok) {

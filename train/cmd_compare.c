@@ -20,6 +20,7 @@ typedef struct {
     int group_count;
     bool grouped;  /* some runs differ in the seed alone */
     bool accuracy; /* all are classifiers: accuracy says more than loss */
+    bool pairs;    /* some have translated their validation pairs */
     int width;     /* columns of the widest name, and two more */
     heed_series *series;
 } comparison;
@@ -191,12 +192,15 @@ static void print_run(const comparison *k, const compared *r) {
         number_cell(9, "%.2f %%", 100 * most_of(c->val.metric, c->val.count));
         number_cell(9, "%.2f %%", 100 * c->test);
     }
+    if (k->pairs) number_cell(10, "%.2f %%", 100 * r->exact);
+    if (k->pairs) number_cell(8, "%.2f", r->bleu);
     printf("%8s\n", as_duration(time, c->seconds));
 }
 
 static void print_numbers(const comparison *k) {
-    printf("%-*s%7s%10s%12s%s%8s\n", k->width, "run", "steps", "training", "validation",
-           k->accuracy ? "  accuracy     best     test" : "        best", "time");
+    printf("%-*s%7s%10s%12s%s%s%8s\n", k->width, "run", "steps", "training", "validation",
+           k->accuracy ? "  accuracy     best     test" : "        best",
+           k->pairs ? "     exact    BLEU" : "", "time");
     for (int i = 0; i < k->count; i++) print_run(k, &k->runs[i]);
 }
 
@@ -247,6 +251,10 @@ static json_t *numbers_json(const comparison *k) {
                                             "best_accuracy",
                                             json_number(most_of(c->val.metric, c->val.count)),
                                             "test_accuracy", json_number(c->test)));
+        if (isfinite(k->runs[i].bleu))
+            json_object_update_new(o,
+                                   json_pack("{s:o, s:o}", "exact", json_number(k->runs[i].exact),
+                                             "bleu", json_number(k->runs[i].bleu)));
         json_array_append_new(list, o);
     }
     return list;
@@ -366,6 +374,17 @@ static void warn_of_data(program *p, const comparison *k) {
     }
 }
 
+/* What its training kept of the pairs that it translated at its end. */
+static void read_scores(compared *r) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/scores.json", r->name);
+    json_t *o = json_load_file(path, 0, NULL);
+    const json_t *exact = json_object_get(o, "exact"), *bleu = json_object_get(o, "bleu");
+    r->exact = json_is_number(exact) ? json_number_value(exact) : (double)NAN;
+    r->bleu = json_is_number(bleu) ? json_number_value(bleu) : (double)NAN;
+    json_decref(o);
+}
+
 static bool open_runs(program *p, comparison *k) {
     size_t n = (size_t)p->argc;
     k->runs = calloc(n, sizeof *k->runs);
@@ -380,6 +399,8 @@ static bool open_runs(program *p, comparison *k) {
         r->f = run_settings(p->c, r->name, &r->task);
         if (!r->f || !curves_read(p->c, r->name, &r->curves)) return false;
         if (r->task->kind->perplexity) k->accuracy = false;
+        read_scores(r);
+        k->pairs = k->pairs || isfinite(r->bleu);
         if (text_columns(r->name) + 2 > k->width) k->width = text_columns(r->name) + 2;
         k->count++;
     }

@@ -79,7 +79,7 @@ static void print_alike(const head_table *h, int width, bool stacks) {
     for (int i = 0; i < h->count; i++) {
         heed_stack k = h->layer[i].block.stack;
         char name[64];
-        snprintf(name, sizeof name, "%s%sall alike", stacks ? stack_name(k) : "",
+        snprintf(name, sizeof name, "%s%sall alike", stacks ? heed_stack_name(k) : "",
                  stacks ? " " : "");
         if (!seen[k]) print_row(h, name, width, &h->alike[k]);
         seen[k] = true;
@@ -125,12 +125,12 @@ static void print_object(program *p, const sweep *s, const head_table *h, const 
         const attending *l = &h->layer[list[i].layer];
         json_t *o = measures_json(h, sums_of(&list[i]));
         json_object_update_new(o, json_pack("{s:s, s:s, s:i, s:i}", "path", l->path, "stack",
-                                            stack_name(l->block.stack), "layer", l->block.layer,
-                                            "head", list[i].head));
+                                            heed_stack_name(l->block.stack), "layer",
+                                            l->block.layer, "head", list[i].head));
         json_array_append_new(heads, o);
     }
     for (int i = 0; i < h->count; i++)
-        json_object_set_new(alike, stack_name(h->layer[i].block.stack),
+        json_object_set_new(alike, heed_stack_name(h->layer[i].block.stack),
                             measures_json(h, &h->alike[h->layer[i].block.stack]));
     print_json(p, json_pack("{s:s, s:s, s:I, s:o, s:o}", "model", s->run->model->name, "data",
                             s->what, "queries", (json_int_t)h->sums[0].rows[ENTROPY], "heads",
@@ -145,7 +145,8 @@ static bool write_csv(heed_ctx *c, const head_table *h, const entry *list, const
     heed_text_add(&t, "\n");
     for (int i = 0; i < h->total; i++) {
         const attending *l = &h->layer[list[i].layer];
-        heed_text_add(&t, "%s,%d,%d", stack_name(l->block.stack), l->block.layer, list[i].head);
+        heed_text_add(&t, "%s,%d,%d", heed_stack_name(l->block.stack), l->block.layer,
+                      list[i].head);
         for (int m = 0; m < HEAD_MEASURES; m++) {
             double x = head_mean(sums_of(&list[i]), (head_measure)m);
             if (!heads_has(h, (head_measure)m)) continue;

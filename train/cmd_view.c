@@ -1,5 +1,5 @@
 /* cmd_view.c -- heed view: anybody's attention weights, or what heed attend wrote, as one page. */
-#include "program.h"
+#include "attend.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,40 +14,21 @@ static const heed_option options[] = {
     {"force", HEED_BOOL, "false", 0, 0, NULL, "write more than 64 MB", "Choice"},
     {0}};
 
-enum { NUMBERS = 1024 };
-
-/* "1,3-4" as numbers from 0. False: p->c says what is wrong. */
-static bool read_numbers(program *p, const char *key, int out[NUMBERS], int *count) {
-    const char *text = heed_config_text(p->flags, key), *at = text;
-    bool ok = true;
-    *count = 0;
-    while (ok && *at) {
-        char *end;
-        long from = strtol(at, &end, 10), to = from;
-        ok = end > at;
-        if (ok && *end == '-') {
-            at = end + 1;
-            to = strtol(at, &end, 10);
-            ok = end > at;
-        }
-        ok = ok && from >= 1 && to >= from && to - from < NUMBERS - *count &&
-             (!*end || (*end == ',' && end[1]));
-        for (long i = from; ok && i <= to; i++) out[(*count)++] = (int)i - 1;
-        at = *end == ',' ? end + 1 : end;
-    }
-    return ok || heed_fail(p->c, HEED_USAGE, "--%s is wrong: expected a list like 1,3-4, found %s",
-                           key, text);
-}
-
 /* r, or what --layers, --heads and --tokens leave of it. */
 static heed_record *cut(program *p, heed_record *r) {
-    int layers[NUMBERS], heads[NUMBERS];
-    heed_record_cut k = {
-        .layers = layers, .heads = heads, .tokens = (int)heed_config_int(p->flags, "tokens")};
-    if (!r || !read_numbers(p, "layers", layers, &k.layer_count) ||
-        !read_numbers(p, "heads", heads, &k.head_count))
-        return NULL;
-    return k.layer_count || k.head_count || k.tokens ? heed_record_subset(p->c, r, &k) : r;
+    heed_record_cut k = {.tokens = (int)heed_config_int(p->flags, "tokens")};
+    int *layers = NULL, *heads = NULL;
+    if (r)
+        layers =
+            number_list(p->c, "--layers", heed_config_text(p->flags, "layers"), &k.layer_count);
+    if (layers)
+        heads = number_list(p->c, "--heads", heed_config_text(p->flags, "heads"), &k.head_count);
+    k.layers = layers, k.heads = heads;
+    bool less = k.layer_count || k.head_count || k.tokens;
+    r = !heads ? NULL : less ? heed_record_subset(p->c, r, &k) : r;
+    free(layers);
+    free(heads);
+    return r;
 }
 
 static json_t *summary_json(const char *file, const heed_record *r) {

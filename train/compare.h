@@ -10,6 +10,7 @@ typedef struct {
     run_curves curves;
     heed_config *f;
     int group;
+    double exact, bleu; /* of pairs: RUN/scores.json; NAN: none */
 } compared;
 
 /* The run's value of a setting, "-" when it has none. */

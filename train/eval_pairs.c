@@ -60,8 +60,8 @@ static void tell(program *p, size_t done, size_t all) {
     p->line_open = done != all;
 }
 
-static bool judge_all(program *p, translator *k, const heed_pairs *pairs, FILE *out, quality *q) {
-    size_t most = (size_t)heed_config_int(p->flags, "most");
+static bool judge_all(program *p, translator *k, const heed_pairs *pairs, size_t most, FILE *out,
+                      quality *q) {
     size_t all = heed_pairs_about(pairs)->val_pairs;
     if (most && most < all) all = most;
     heed_pair pair;
@@ -81,11 +81,22 @@ static bool judge_and_write(program *p, heed_run *r, const heed_pairs *pairs, qu
     FILE *out = ok && *path ? fopen(path, "w") : NULL;
     if (ok && *path && !out) ok = heed_fail(p->c, HEED_FAILED, "cannot write %s", path);
     k.cuts = k.quiet = true;
-    ok = ok && judge_all(p, &k, pairs, out, q);
+    ok = ok && judge_all(p, &k, pairs, (size_t)heed_config_int(p->flags, "most"), out, q);
     if (out && (ferror(out) | fclose(out)) && ok)
         ok = heed_fail(p->c, HEED_FAILED, "cannot write %s", path);
     translator_close(&k);
     return ok;
+}
+
+bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most, pair_scores *out) {
+    translator k;
+    quality q = {0};
+    bool ok = translator_open(&k, r, NULL);
+    k.cuts = k.quiet = true;
+    ok = ok && judge_all(p, &k, pairs, most, NULL, &q);
+    translator_close(&k);
+    *out = (pair_scores){q.count, (double)q.exact / (double)q.count, heed_bleu_of(&q.bleu)};
+    return ok && q.count > 0;
 }
 
 /* ---- output ---- */

@@ -249,7 +249,7 @@ static bool read_head(reader *r) {
 
 void explain_file(explaining *e, const char *path) {
     reader r = {.e = e, .path = path};
-    if (!open_file(&r)) return;
+    bool ok = open_file(&r);
     e->w.file = r.root;
-    if (read_head(&r)) explain_worked(e);
+    if (ok && read_head(&r)) explain_worked(e);
 }

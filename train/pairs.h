@@ -89,6 +89,12 @@ void eval_pairs(program *p, const task *k, heed_config *f, heed_run *r); /* eval
 /* Opens what heed eval is to judge, as tokens, and says in `what` which it is. NULL: see p->c. */
 heed_pairs *judged_pairs(program *p, const task *k, heed_config *f, const heed_run *r,
                          char what[512]);
+/* What is kept of the first `most` validation pairs, translated greedily: RUN/scores.json. */
+typedef struct {
+    size_t pairs;
+    double exact, bleu;
+} pair_scores;
+bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most, pair_scores *out);
 void eval_labels(program *p, const task *k, heed_config *f, heed_run *r); /* eval_labels.c */
 /* A text as textcls and tag read it, with [SEP] at its end (labelled.c). Zero-initialise, with
  * tokens.c set. */

@@ -76,12 +76,8 @@ void sweep_progress(program *p, const char *what, uint64_t done, uint64_t all) {
 
 /* ---- names ---- */
 
-const char *stack_name(heed_stack stack) {
-    return stack == HEED_CROSS ? "cross" : stack == HEED_DECODER ? "decoder" : "encoder";
-}
-
 char *head_name(char text[64], const attending *l, int head, bool stacks) {
-    snprintf(text, 64, "%s%slayer %d, head %d", stacks ? stack_name(l->block.stack) : "",
+    snprintf(text, 64, "%s%slayer %d, head %d", stacks ? heed_stack_name(l->block.stack) : "",
              stacks ? " " : "", l->block.layer + 1, head + 1);
     return text;
 }

@@ -217,6 +217,46 @@ static void evaluated_pairs(progress *g, const heed_report *r) {
     if (r->self) sample_pairs(g, r);
 }
 
+/* ---- the end of a training ---- */
+
+static const char *scores_path(const char *run, char path[1024]) {
+    snprintf(path, 1024, "%s/scores.json", run);
+    return path;
+}
+
+/* Those of another training do not stay. */
+static void begun_pairs(program *p, const data_set *d, const char *run) {
+    char path[1024];
+    (void)p;
+    (void)d;
+    remove(scores_path(run, path));
+}
+
+static void keep_scores(program *p, const ending *e, const pair_scores *s) {
+    char path[1024], n[32];
+    json_t *o = json_pack("{s:I, s:o, s:o}", "pairs", (json_int_t)s->pairs, "exact",
+                          json_number(s->exact), "bleu", json_number(s->bleu));
+    if (json_dump_file(o, scores_path(e->run, path), JSON_REAL_PRECISION(9)) != 0)
+        heed_log(p->c, HEED_WARN, "cannot write %s", path);
+    json_decref(o);
+    if (e->json)
+        json_object_update_new(e->json, json_pack("{s:o, s:o}", "exact", json_number(s->exact),
+                                                  "bleu", json_number(s->bleu)));
+    else
+        printf("%s validation pairs translated with the best weights: exact %.2f %%, BLEU %.2f\n",
+               with_commas(n, s->pairs), 100 * s->exact, s->bleu);
+}
+
+static void finish_pairs(program *p, const data_set *d, ending *e) {
+    enum { MOST = 200 };
+    pair_scores s;
+    char path[1024];
+    if (d->no_val || (!e->trained && is_file(scores_path(e->run, path)))) return;
+    heed_run *r = open_run(p, e->run);
+    if (r && pairs_scores(p, r, d->batches, MOST, &s)) keep_scores(p, e, &s);
+    heed_run_close(r);
+}
+
 const data_kind translation_kind = {
     .noun = "a file of pairs of texts, TSV or JSONL",
     .example = "pairs.tsv",
@@ -227,7 +267,9 @@ const data_kind translation_kind = {
     .close = close_pairs,
     .banner = banner_pairs,
     .steps = steps_pairs,
+    .begun = begun_pairs,
     .evaluated = evaluated_pairs,
+    .finish = finish_pairs,
     .next = next_pairs,
     .eval = eval_pairs,
     .check = check_pairs,

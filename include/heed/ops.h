@@ -175,7 +175,8 @@ HEED_API heed_tensor *heed_recurrent(heed_tape *t, heed_tensor *gates, heed_tens
 /* A recurrent decoder that looks back, all time steps in one op: with q_t = h_{t-1} query',
  *   a_t = softmax_i(score tanh(q_t + keys_i) + shift)       c_t = sum_i a_{t,i} values_i
  *   s_t = cell([y_t ; c_t] w_in' + b_in, s_{t-1})
- * -> (B,T,S + C): s_t beside c_t. Keeps weights (B,T,places). Bahdanau et al. 2015, sec. 3.1. */
+ * -> (B,T,S + C): s_t beside c_t. Keeps weights (B,T,places); probed, also q (B,T,A) and the scores
+ * before the mask. Bahdanau et al. 2015, sec. 3.1. */
 typedef struct {
     heed_tensor *y;             /* (B,T,d): what the decoder reads */
     heed_tensor *w_in, *b_in;   /* (G h, d + C), (G h) or NULL */

@@ -27,6 +27,7 @@ typedef struct {
 } heed_record_axis;
 
 typedef enum { HEED_ENCODER, HEED_DECODER, HEED_CROSS } heed_stack; /* whose attention it is */
+HEED_API const char *heed_stack_name(heed_stack s); /* "encoder", "decoder", "cross" */
 
 /* One layer's attention. Arrays lie head by head, row-major; NULL: not kept. In a subset layer and
  * head keep their own numbers. */
@@ -120,6 +121,8 @@ typedef struct {
 /* A new record; its note says what was cut. HEED_USAGE where nothing would be left. */
 HEED_API heed_record *heed_record_subset(heed_ctx *c, const heed_record *r,
                                          const heed_record_cut *cut);
+/* Appends what a cut leaves of layers and heads: "layers 1, 3 alone; head 2 alone". */
+HEED_API void heed_record_cut_text(const heed_record_cut *cut, heed_text *out);
 /* Bytes of all its arrays. */
 HEED_API double heed_record_bytes(const heed_record *r);
 

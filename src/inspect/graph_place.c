@@ -169,7 +169,7 @@ static double port(const heed__frame *f, int item, int node, bool above) {
     return it->inner ? heed__item_port(f, item, node, above) : it->w / 2;
 }
 
-/* A line between two bends is to be straight before all others. */
+/* A line between two bends is to be straight before all others, but bends give way to items. */
 static void wish_place(heed__frame *f, int item, bool above, bool below) {
     heed__item *it = &f->items[item];
     double sum = 0, weight = 0;
@@ -185,7 +185,7 @@ static void wish_place(heed__frame *f, int item, bool above, bool below) {
         weight += pull;
     }
     it->wish = weight > 0 ? sum / weight : it->x;
-    it->pull = weight > 0 ? weight : 0.01;
+    it->pull = it->kind == HEED__BEND ? 0.02 : weight > 0 ? weight : 0.01;
 }
 
 static double distance(const heed__item *left, const heed__item *right) {

@@ -11,9 +11,10 @@ enum { TALLEST = 12 };
 
 typedef struct {
     const heed__map *p;
-    int rows, cols, pool; /* drawn; source rows and columns in one drawn */
-    int cell;             /* columns of a cell */
-    bool half;            /* two rows in a line */
+    int rows, cols;      /* drawn */
+    int pool, pool_rows; /* columns and rows of the map in one drawn */
+    int cell;            /* columns of a cell */
+    bool half;           /* two rows in a line */
 } dense;
 
 static dense plan_of(const heed__map *p) {
@@ -23,7 +24,8 @@ static dense plan_of(const heed__map *p) {
     d.half = d.cell == 1 && m->terminal != HEED_ASCII;
     while ((m->cols + d.pool - 1) / d.pool > room) d.pool++;
     d.cols = (m->cols + d.pool - 1) / d.pool;
-    d.rows = (m->rows + d.pool - 1) / d.pool;
+    d.pool_rows = 2 * m->rows > m->cols ? d.pool : 1;
+    d.rows = (m->rows + d.pool_rows - 1) / d.pool_rows;
     return d;
 }
 
@@ -31,7 +33,7 @@ static dense plan_of(const heed__map *p) {
 static double share_at(const dense *d, int row, int col) {
     const heed_heatmap *m = d->p->m;
     double most = 0;
-    for (int i = row * d->pool; i < (row + 1) * d->pool && i < m->rows; i++)
+    for (int i = row * d->pool_rows; i < (row + 1) * d->pool_rows && i < m->rows; i++)
         for (int j = col * d->pool; j < (col + 1) * d->pool && j < m->cols; j++)
             most = fmax(most, heed__map_share(d->p, heed__map_value(d->p, i, j)));
     return most;
@@ -70,10 +72,11 @@ static void put_columns(const dense *d) {
 static void put_head(const dense *d, int row) {
     const char *const *labels = d->p->m->row_labels;
     heed_text both = {.c = d->p->out->c};
-    int lower = (row + 1) * d->pool;
+    int lower = (row + 1) * d->pool_rows;
     bool second = labels && d->half && row + 1 < d->rows && lower < d->p->m->rows;
     if (labels) {
-        heed_label_text(labels[row * d->pool], second ? (d->p->head - 1) / 2 : d->p->head, &both);
+        heed_label_text(labels[row * d->pool_rows], second ? (d->p->head - 1) / 2 : d->p->head,
+                        &both);
         if (second) {
             heed_text_put(&both, " ", 1);
             heed_label_text(labels[lower], d->p->head - heed__label_width(both.s), &both);
@@ -126,7 +129,7 @@ void heed__put_dense(const heed__map *p) {
     }
     if (d.pool == 1) return;
     char note[64];
-    snprintf(note, sizeof note, "each cell: the largest of %d x %d", d.pool, d.pool);
+    snprintf(note, sizeof note, "each cell: the largest of %d x %d", d.pool_rows, d.pool);
     heed_label_text(note, p->width, p->out);
     heed__end_line(p->out);
 }

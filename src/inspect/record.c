@@ -218,3 +218,7 @@ double heed_record_bytes(const heed_record *r) {
         n += (double)r->axes[r->maps[i].queries].count * r->axes[r->maps[i].keys].count;
     return n * sizeof(heed_real) + (r ? (double)r->width * r->height * r->channels : 0);
 }
+
+const char *heed_stack_name(heed_stack s) {
+    return s == HEED_CROSS ? "cross" : s == HEED_DECODER ? "decoder" : "encoder";
+}

@@ -45,18 +45,14 @@ static void put_matrix(heed_text *out, const heed_record *r, const char *head, i
         }
 }
 
-static const char *stack_name(heed_stack s) {
-    return s == HEED_CROSS ? "cross" : s == HEED_DECODER ? "decoder" : "encoder";
-}
-
 static void put_blocks(heed_text *out, const heed_record *r) {
     for (int i = 0; i < r->block_count; i++) {
         const heed_record_block *b = &r->blocks[i];
         size_t square = (size_t)r->axes[b->queries].count * (size_t)r->axes[b->keys].count;
         for (int h = 0; b->weights && h < b->heads; h++) {
             char head[160];
-            snprintf(head, sizeof head, "%s,%s,%d,%d", b->path ? b->path : "", stack_name(b->stack),
-                     b->layer + 1, (b->head ? b->head[h] : h) + 1);
+            snprintf(head, sizeof head, "%s,%s,%d,%d", b->path ? b->path : "",
+                     heed_stack_name(b->stack), b->layer + 1, (b->head ? b->head[h] : h) + 1);
             put_matrix(out, r, head, b->queries, b->keys, b->weights + (size_t)h * square);
         }
     }
@@ -68,8 +64,8 @@ static void put_maps(heed_text *out, const heed_record *r) {
         char head[160], layer[16] = "", number[16] = "";
         if (m->layer >= 0) snprintf(layer, sizeof layer, "%d", m->layer + 1);
         if (m->head >= 0) snprintf(number, sizeof number, "%d", m->head + 1);
-        snprintf(head, sizeof head, "%s,%s,%s,%s", m->name ? m->name : "", stack_name(m->stack),
-                 layer, number);
+        snprintf(head, sizeof head, "%s,%s,%s,%s", m->name ? m->name : "",
+                 heed_stack_name(m->stack), layer, number);
         if (m->values) put_matrix(out, r, head, m->queries, m->keys, m->values);
     }
 }

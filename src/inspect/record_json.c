@@ -89,14 +89,10 @@ static void put_axis(heed_text *out, const heed_record_axis *a) {
     heed_text_put(out, "}", 1);
 }
 
-static const char *stack_name(heed_stack s) {
-    return s == HEED_CROSS ? "cross" : s == HEED_DECODER ? "decoder" : "encoder";
-}
-
 static void put_block(heed_text *out, const heed_record *r, const heed_record_block *b,
                       bool arrays) {
     int q = r->axes[b->queries].count, k = r->axes[b->keys].count;
-    heed_text_add(out, "{\"stack\":\"%s\"", stack_name(b->stack));
+    heed_text_add(out, "{\"stack\":\"%s\"", heed_stack_name(b->stack));
     put_text(out, "path", b->path);
     put_int(out, "layer", b->layer);
     put_key(out, "heads");
@@ -125,7 +121,7 @@ static void put_block(heed_text *out, const heed_record *r, const heed_record_bl
 
 static void put_map(heed_text *out, const heed_record *r, const heed_record_map *m, bool arrays) {
     size_t sizes[] = {(size_t)r->axes[m->queries].count, (size_t)r->axes[m->keys].count};
-    heed_text_add(out, "{\"stack\":\"%s\"", stack_name(m->stack));
+    heed_text_add(out, "{\"stack\":\"%s\"", heed_stack_name(m->stack));
     put_text(out, "name", m->name);
     put_text(out, "help", m->help);
     put_int(out, "layer", m->layer);

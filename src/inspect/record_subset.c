@@ -93,13 +93,17 @@ static void put_list(heed_text *out, const char *what, int count, const int *lis
     heed_text_add(out, " alone");
 }
 
+void heed_record_cut_text(const heed_record_cut *cut, heed_text *out) {
+    put_list(out, "layer", cut->layer_count, cut->layers);
+    put_list(out, "head", cut->head_count, cut->heads);
+}
+
 /* The note: what the record said of itself, and what is left of it. */
 static void describe(const job *j) {
     heed_text note = {.c = j->c};
     const heed_record *r = j->from;
     if (r->note) heed_text_add(&note, "%s", r->note);
-    put_list(&note, "layer", j->cut->layer_count, j->cut->layers);
-    put_list(&note, "head", j->cut->head_count, j->cut->heads);
+    heed_record_cut_text(j->cut, &note);
     for (int i = 0; i < r->axis_count; i++)
         if (length_of(&r->axes[i], j->cut) < r->axes[i].count)
             heed_text_add(&note, "%sthe first %d of %d tokens (%s)", note.n ? "; " : "",

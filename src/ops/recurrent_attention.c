@@ -8,6 +8,9 @@
  * gradients, are made over all steps at once. */
 #include "ops/steps.h"
 
+#include <math.h>
+#include <string.h>
+
 enum { Y, W_IN, B_IN, W, B, STATE, KEYS, VALUES, QUERY, SCORE, SHIFT, MASK };
 
 /* ---- shapes ---- */
@@ -44,7 +47,9 @@ static bool infer(heed_node *n) {
            is_shaped(n, SHIFT, "the score's bias", 1, (int[]){1}) &&
            is_shaped(n, MASK, "places to see", 3, (int[]){rows, 1, len}) &&
            heed_out(n, 3, (int[]){rows, steps, states + context}) &&
-           heed_keep(n, "weights", 3, (int[]){rows, steps, len});
+           heed_keep(n, "weights", 3, (int[]){rows, steps, len}) &&
+           (!heed_probed(n, "q") || heed_keep(n, "q", 3, (int[]){rows, steps, inner})) &&
+           (!heed_probed(n, "scores") || heed_keep(n, "scores", 3, (int[]){rows, steps, len}));
 }
 
 /* ---- memory ---- */
@@ -163,6 +168,29 @@ static void all_steps(heed_node *n, const sizes *z, heed_real *x) {
     heed__turn_done(n, &w.query);
 }
 
+/* score tanh(q + k) + shift of one query and one key. */
+static double score_of(const heed_node *n, const sizes *z, const heed_real *q, const heed_real *k) {
+    double sum = n->in[SHIFT] ? (double)n->in[SHIFT]->x[0] : 0;
+    for (int i = 0; i < z->inner; i++)
+        sum += (double)n->in[SCORE]->x[i] * tanh((double)q[i] + (double)k[i]);
+    return sum;
+}
+
+/* For probes: queries (T,B,A) as (B,T,A), and the scores of every pair, hidden ones too. */
+static void keep_part(const heed_node *n, const sizes *z, const char *name, heed_real *out) {
+    size_t inner = (size_t)z->inner, len = (size_t)z->len;
+    for (size_t cell = 0; cell < z->cells; cell++) {
+        size_t row = cell / (size_t)z->steps, t = cell % (size_t)z->steps;
+        const heed_real *q = z->q + (t * (size_t)z->rows + row) * inner;
+        const heed_real *k = n->in[KEYS]->x + row * len * inner;
+        if (strcmp(name, "q") == 0)
+            memcpy(out + cell * inner, q, inner * sizeof *q);
+        else
+            for (size_t i = 0; i < len; i++)
+                out[cell * len + i] = (heed_real)score_of(n, z, q, k + i * inner);
+    }
+}
+
 static void forward(heed_node *n) {
     sizes z;
     if (!memory(n, &z)) return;
@@ -182,6 +210,7 @@ static void forward(heed_node *n) {
                                   .bias = n->in[B_IN] ? n->in[B_IN]->x : NULL});
     all_steps(n, &z, x);
     heed_scratch_done(n, x, bytes);
+    for (int i = 1; i < n->kept_count; i++) keep_part(n, &z, n->kept_name[i], n->kept[i]->x);
 }
 
 /* ---- backward ---- */

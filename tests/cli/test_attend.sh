@@ -1,5 +1,5 @@
 # heed attend: what models of every kind attend to, on terminals of every width, and as files.
-NOTE="Attention shows where a head looks"
+NOTE="Attention alone is no explanation"
 # fits WIDTH: no line is wider (bytes of UTF-8 that continue a character do not count) or ends with a blank.
 fits() {
     if LC_ALL=C awk -v most="$1" '{gsub(/[\200-\277]/, ""); if (length($0) > most || / $/) {print; bad = 1}} END {exit bad}' out >long; then
@@ -90,6 +90,7 @@ json guesses.0.says "[MASK]"
 json guesses.0.tokens.4.p
 run attend mlm "$TEXT" --json --no-qk --heads 2 --top 1
 json blocks.0.heads.0 1
+json note "head 2 alone"
 hides '"scores"'
 printf '%s\n' "$TEXT" "Rome is the capital of [MASK] ." >two.txt
 run_with two.txt attend mlm --svg two.svg

@@ -21,7 +21,7 @@ status 0
 says "64 random directions of 16 units"
 says "wrote i.png"
 says "wrote i.npz"
-says "in percent of the largest"
+says "in shares of the largest"
 holds test -s i.npz
 run influence linear "Paris is" --draws 64 --json
 cp out first

@@ -94,6 +94,20 @@ json pairs 6
 run eval rnn other.tsv --json --most 2
 json pairs 2
 
+# What both have translated stands side by side.
+run train rnn pairs.tsv -o other $TINY --attention dot --json
+status 0
+json bleu
+json exact
+run compare rnn other
+says "exact    BLEU"
+run compare rnn other --json
+json runs.1.bleu
+json runs.0.exact
+rm other/scores.json
+run compare rnn other
+says " - "
+
 # Exact matches by length, and where the attention peaks.
 printf 'ab cd\tab-cd\t0-2 3-5\nabc d\tabc-d\t0-3 4-5\n' >spans.tsv
 run train rnn spans.tsv -o spans --val-split 0 --width 32 --batch 2 --steps 150 --block 8

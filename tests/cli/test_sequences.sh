@@ -64,3 +64,33 @@ status 3
 absent few.png
 run plot t.csv narrow/none
 refuses 2 "heed compare"
+
+# Hostile inputs: a line of 300 KB, bytes that are no text, a full disk, weights cut off.
+head -c 300000 /dev/zero | tr '\0' a >huge
+head -c 3000 "$HEED" >bytes.tsv
+run_with huge translate narrow/attention
+refuses 3 "too long"
+run_with bytes.tsv translate narrow/attention
+status 3
+for task in rnn seq2seq textcls tag; do
+    run train $task bytes.tsv -o never
+    refuses 3 "bytes.tsv"
+    printf 'a b\tc d\ne f\n' >cut.tsv
+    run train $task cut.tsv -o never
+    refuses 3 "cut.tsv:2"
+    run train $task recall -o never
+    refuses 3 "found a folder"
+done
+absent never
+if [ -w /dev/full ]; then
+    run eval narrow/attention narrow/letters/test.tsv --most 1 --translations /dev/full
+    refuses 1 "cannot write /dev/full"
+    run translate narrow/attention abcde --png /dev/full
+    status 1
+fi
+run_with huge classify recall/rnn-2
+status 3
+cp -r narrow/attention broken
+head -c 500 narrow/attention/model.safetensors >broken/model.safetensors
+run translate broken abcde
+refuses 3 "broken/model.safetensors"

@@ -45,6 +45,18 @@ def make_pages(heed, folder):
     view(heed, at("step0.npz"), at("step100.npz"), at("step300.npz"), "--html", at("steps.html"))
 
 
+def make_run(heed, folder):
+    """A model of six steps, and its page with all maps and curves."""
+    at = lambda name: os.path.join(folder, name)
+    facts = [f"{city} is the capital of {country} ." for city, country in (("Paris", "France"), ("Rome", "Italy"), ("Tokyo", "Japan"), ("Athens", "Greece"))] * 12
+    with open(at("facts.txt"), "w") as f:
+        f.write("\n".join(facts) + "\n")
+    small = "--tokenizer word --packing lines --layers 1 --heads 2 --width 16 --ff 32 --block 16 --batch 4 --steps 6 --eval-every 2 --force".split()
+    run = lambda *args: subprocess.run([heed, *args], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
+    run("train", "mlm", at("facts.txt"), "-o", at("run"), *small)
+    run("attend", at("run"), "Paris is the capital of [MASK] .", "--rollout", "--occlude", "--gradient", "--html", at("run.html"))
+
+
 def clean(b, what):
     outside = [u for u in b.requests if not u.startswith(("file:", "data:", "blob:", "about:"))]
     check(not b.errors, f"{what}: console: {b.errors[:2]}")
@@ -56,13 +68,14 @@ def clean(b, what):
 VIEWS = {"text": ["overview", "head", "matrix", "qk", "compare"], "gpt": ["overview", "head", "matrix"],
          "pairs": ["overview", "head", "matrix", "cross"], "picture": ["overview", "head", "matrix", "picture", "compare"],
          "hostile": ["overview", "head", "matrix"], "large": ["overview", "head", "matrix", "qk"],
-         "steps": ["overview", "head", "matrix", "qk", "compare"]}
+         "steps": ["overview", "head", "matrix", "qk", "compare"], "run": ["overview", "head", "matrix", "qk", "compare", "curves"]}
 DRAWN = """[...document.querySelectorAll('.room:not([hidden]) canvas')].some(c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
            const seen = new Set(); for (let i = 0; i < d.length && seen.size < 3; i += 4) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return seen.size > 2; })"""
 
 
 def check_views(b, folder, name):
-    seconds = b.open(os.path.join(folder, name + ".html"))
+    b.open(os.path.join(folder, name + ".html"))
+    seconds = b.run("performance.getEntriesByName('ready')[0].startTime / 1000")
     tabs = b.run("[...document.querySelectorAll('#tabs [role=tab]')].map(t => t.id.slice(4))")
     check(tabs == VIEWS[name], f"{name}: tabs are {tabs}")
     for i, v in enumerate(tabs):
@@ -160,7 +173,7 @@ def check_saves(b, folder, name, v):
 
 
 def check_all_saves(b, folder):
-    for name, v in (("text", "overview"), ("text", "head"), ("text", "qk"), ("steps", "compare"), ("pairs", "cross"), ("picture", "picture")):
+    for name, v in (("text", "overview"), ("text", "head"), ("text", "qk"), ("steps", "compare"), ("pairs", "cross"), ("picture", "picture"), ("run", "curves")):
         check_saves(b, folder, name, v)
     text, lines = check_saves(b, folder, "text", "matrix")
     check("row 3 ‘the’" in text, "the saved picture says which token is chosen")
@@ -225,10 +238,11 @@ def main():
     b = None
     try:
         make_pages(heed, folder)
+        make_run(heed, folder)
         check_sizes(folder)
         b = Browser()
         for name in VIEWS:
-            print(f"        {name}: drawn {check_views(b, folder, name):.2f} s after the click", flush=True)
+            print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
         for part in (check_keys, check_pointer, check_numbers, check_all_saves, check_hostile, check_steps):
             part(b, folder)
         check_media(b, folder, keep)

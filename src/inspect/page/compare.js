@@ -14,11 +14,16 @@
         }
         return [...found.values()];
     };
+    /* Rows of which something is known: an occlusion tells of the answer's row alone. */
+    const known = (m, rows) => {
+        const some = rows.filter((q) => { for (let k = 0; k < m.cols; k++) if (m.at(q, k) === m.at(q, k)) return true; return false; });
+        return some.length ? some : rows;
+    };
     const plain = (m, queries, keys, name, help, hidden) => {
         const signed = m.min < 0, top = Math.max(m.max, -m.min) || 1;
         return {
-            name, help, queries, keys, value: m.at, signed, top, void: hidden, plain: true,
-            rows: heed.visible(queries), cols: heed.visible(keys), color: signed ? (v) => heed.signed(v / top) : (v) => heed.color(v / top),
+            name, help: help || "", queries, keys, value: m.at, signed, top, void: hidden, plain: true,
+            rows: known(m, heed.visible(queries)), cols: heed.visible(keys), color: signed ? (v) => heed.signed(v / top) : (v) => heed.color(v / top),
         };
     };
     const scope = (m) => (m.layer < 0 ? "" : `, layer ${m.layer + 1}`) + (m.head < 0 ? "" : `, head ${m.head + 1}`);
@@ -30,7 +35,7 @@
         for (const m of mapsOf(heed.record(), b)) out.push(plain(heed.mapValues(m), m.queries, m.keys, m.name + scope(m), m.help, () => false));
         return out;
     };
-    const gap = 28;
+    const gap = 28, head = 62;
     const layout = () => {
         const width = Math.max(260, scroll.clientWidth - 4), list = panels(), columns = Math.max(1, Math.min(list.length, Math.floor((width + gap) / (320 + gap)))), each = Math.floor((width - gap * (columns - 1)) / columns);
         let y = 0, high = 0;
@@ -40,9 +45,9 @@
             p.x = (i % columns) * (each + gap);
             p.y = y;
             p.each = each;
-            p.l = {...inner, left: p.x + inner.left, top: y + 44 + inner.top};
+            p.l = {...inner, left: p.x + inner.left, top: y + head + inner.top};
             p.inner = inner;
-            high = Math.max(high, 44 + inner.height + 26);
+            high = Math.max(high, head + inner.height + 26);
         });
         l = {list, width, height: y + high};
         return l;
@@ -54,9 +59,9 @@
     };
     const paintPanel = (pen, p) => {
         pen.text(p.name, p.x, p.y + 10, {size: 14, weight: 600, width: p.each});
-        pen.text(p.help || "", p.x, p.y + 29, {size: 12, color: heed.theme.muted, width: p.each});
+        heed.lines(p.help, p.each, {size: 12}, 2).forEach((line, i) => pen.text(line, p.x, p.y + 29 + 16 * i, {size: 12, color: heed.theme.muted, width: p.each}));
         /* Labels stand left of the cells: the panel draws in its own place. */
-        const shifted = Object.create(pen), dx = p.x, dy = p.y + 44;
+        const shifted = Object.create(pen), dx = p.x, dy = p.y + head;
         for (const name of ["rect", "cells", "image"]) shifted[name] = (x, y, ...rest) => pen[name](x + dx, y + dy, ...rest);
         shifted.text = (text, x, y, o) => pen.text(text, x + dx, y + dy, o);
         heed.paintMatrix(shifted, p, p.inner, heed.selected());

@@ -88,10 +88,15 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         try { history.replaceState(null, "", heed.link()); } catch { location.replace(heed.link()); }
     };
 
+    /* A page with a worked example opens with it. */
+    const opening = () => {
+        const list = shown(), steps = list.find((v) => v.id === "steps");
+        return (steps || list[0] || {id: ""}).id;
+    };
     /* Keeps what is chosen within what there is: another record or stack may have fewer layers, heads and tokens. */
     const settle = (s) => {
         const records = heed.data.records, whole = (x, lo, hi) => Math.max(lo, Math.min(hi, Math.round(x) || 0));
-        if (!shown().some((v) => v.id === s.view)) s.view = shown().length ? shown()[0].id : "";
+        if (!shown().some((v) => v.id === s.view)) s.view = opening();
         s.record = whole(s.record, 0, Math.max(0, records.length - 1));
         const blocks = records.length ? records[s.record].blocks : [];
         if (!blocks.length) return;
@@ -180,6 +185,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         v.draw();
         heed.drawLegend(v);
         heed.drawTwin(v);
+        if (!document.documentElement.dataset.ready) performance.mark("ready");
         document.documentElement.dataset.ready = heed.state.view;
     };
 

@@ -112,6 +112,16 @@
         }
         return all.slice(0, lo).join("") + "…";
     };
+    /* text in at most `most` lines of that width, broken between words. */
+    heed.lines = (text, width, o, most) => {
+        const out = [""];
+        for (const word of text.split(" ")) {
+            const longer = out[out.length - 1] ? `${out[out.length - 1]} ${word}` : word;
+            if (out.length === most || heed.width(longer, o) <= width) out[out.length - 1] = longer;
+            else out.push(word);
+        }
+        return out;
+    };
     /* A small canvas, a pixel a cell. colorAt(r, c) is [r,g,b] or [r,g,b,a]. */
     heed.bitmap = (rows, cols, colorAt) => {
         const canvas = heed.el("canvas", {width: cols, height: rows}), c = canvas.getContext("2d"), data = c.createImageData(cols, rows);

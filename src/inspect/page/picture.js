@@ -40,7 +40,7 @@
     const query = () => heed.selected().query;
     const layout = () => {
         const g = heed.block().keys.grid, p = heed.record().picture, ratio = p ? p.height / p.width : g.rows / g.cols;
-        const width = Math.max(200, Math.min(620, scroll.clientWidth - 4, 620 / ratio));
+        const width = Math.max(220, Math.min(scroll.clientWidth - 4, 720, Math.max(260, window.innerHeight - 430) / ratio));
         l = {g, width: Math.round(width), height: Math.round(width * ratio)};
         return l;
     };
@@ -51,7 +51,9 @@
         const layer = heed.bitmap(g.rows, g.cols, (r, c) => {
             const v = w[r * g.cols + c];
             if (v !== v) return [...heed.theme.surface, image ? 200 : 255];
-            return [...(m.min < 0 ? heed.signed(v / top) : heed.color(v / top)), image ? Math.round(255 * strength) : 255];
+            /* What is not attended to keeps the picture's own colours: the veil grows with the weight. */
+            const veil = strength * (0.3 + 0.7 * Math.sqrt(Math.min(1, Math.abs(v) / top)));
+            return [...(m.min < 0 ? heed.signed(v / top) : heed.color(v / top)), image ? Math.round(255 * veil) : 255];
         });
         pen.image(layer, box.x, box.y, box.w, box.h, {smooth: heed.state.smooth});
     };

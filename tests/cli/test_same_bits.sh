@@ -1,0 +1,26 @@
+# Models of sequences: the same bits with 1 and 2 threads, and where a training went on after a stop.
+for i in 1 2 3 4 5 6 7 8; do
+    for w in abcd bcde cdef defg; do printf '%s%s\t%s%s\n' $w $i $i $w; done
+done >pairs.tsv
+sed 's/^\(.\)\(.*\)	.*/\1\t\2 \1 x/' pairs.tsv >classes.tsv
+sed 's/^\(.\)\(.\)\(.\).*/\1 \2 \3\t\2 \1 \1/' pairs.tsv >tags.tsv
+for i in 1 2 3 4; do cat pairs.tsv; done >text.txt
+PLAIN="--width 64 --batch 32 --lr 0.01 --schedule constant --warmup 0 --val-split 0.1 --progress none"
+# same NAME TASK DATA SETTINGS...
+same() {
+    name=$1 task=$2 data=$3
+    shift 3
+    run train $task $data -o $name-1 $PLAIN "$@" --steps 4 --threads 1
+    status 0
+    run train $task $data -o $name-2 $PLAIN "$@" --steps 4 --threads 2
+    holds cmp -s $name-1/last/model.safetensors $name-2/last/model.safetensors
+    run train $task $data -o $name-3 $PLAIN "$@" --steps 2 --threads 2
+    run resume $name-3 --steps 4 --threads 1
+    status 0
+    holds cmp -s $name-1/last/model.safetensors $name-3/last/model.safetensors
+}
+same rnn rnn pairs.tsv
+same seq2seq seq2seq pairs.tsv --layers 1 --heads 2 --dropout 0.2
+same conv textcls classes.tsv --layers 2 --encoder conv --pool last --dropout 0.2
+same tags tag tags.tsv --encoder rnn --cell lstm --layers 1
+same gpt-gru gpt text.txt --cell gru --layers 1 --block 16
