@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { GAP = 22, ROW = 24, BORDER = 14, BEND = 10, SWEEPS = 8, PASSES = 14 };
+enum { GAP = 22, ROW = 24, BORDER = 14, BEND = 10, SWEEPS = 8, PASSES = 14, MOST = 4000 };
 
 /* ---- rows ---- */
 
@@ -78,6 +78,11 @@ static bool bend_lines(heed_ctx *c, heed__frame *f) {
         }
         if (at != l.from && !heed__frame_line(c, f, (heed__line){l.node, at, l.to})) return false;
         if (at != l.from) f->lines[i].node = -1; /* replaced */
+        if (f->line_count > MOST)                /* time grows with their square */
+            return heed_fail(c, HEED_USAGE,
+                             "the graph is too large to draw: more than %d pieces of lines in one "
+                             "box; hint: fewer tokens, a smaller depth, or the list",
+                             MOST);
     }
     int kept = 0;
     for (int i = 0; i < f->line_count; i++)
