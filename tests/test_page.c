@@ -114,7 +114,7 @@ TEST(page_too_large_is_refused_before_anything_is_written) {
     char path[160];
     snprintf(path, sizeof path, "%s/page.html", test_folder());
     CHECK(!heed_page_write(c, &p, path)); /* the weights are never read: there are 32 of them */
-    CHECK_HAS(heed_why(c), "about 403 MB (144 heads of 1024 x 1024 weights in 1 records)");
+    CHECK_HAS(heed_why(c), "about 403 MB (144 heads of 1024 x 1024 weights in 1 record)");
     CHECK_HAS(heed_why(c), "22 heads in all, or the first 404 tokens");
     CHECK(!heed__os_exists(path));
     heed_clear(c);

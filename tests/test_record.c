@@ -331,15 +331,15 @@ TEST(record_svg_escapes_labels_and_refers_to_nothing) {
     char path[160];
     size_t n;
     const char *labels[] = {"</script><script>alert(1)</script>", "\"'&<>"};
+    const heed_real values[] = {0, 1, (heed_real)0.5, (heed_real)NAN};
     heed_heatmap maps[2];
     for (int i = 0; i < 2; i++)
-        maps[i] =
-            (heed_heatmap){.title = "head",
-                           .rows = 2,
-                           .cols = 2,
-                           .values = (const heed_real[]){0, 1, (heed_real)0.5, (heed_real)NAN},
-                           .row_labels = labels,
-                           .col_labels = labels};
+        maps[i] = (heed_heatmap){.title = "head",
+                                 .rows = 2,
+                                 .cols = 2,
+                                 .values = values,
+                                 .row_labels = labels,
+                                 .col_labels = labels};
     snprintf(path, sizeof path, "%s/m.svg", test_folder());
     CHECK(heed_panels_svg(c, &(heed_panels){.title = "t", .count = 2, .maps = maps}, path));
     const char *svg = contents(path, &n);

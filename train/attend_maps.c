@@ -269,6 +269,8 @@ bool maps_draw(const attend_view *v, bool svg, const char *path) {
     char name[160], title[400];
     bool ok = columns_open(v, true, &k);
     view_name(v, MEAN_HEAD, name);
+    char *heads = strrchr(name, ','); /* each has a row of its own */
+    if (heads) *heads = 0;
     for (int i = 0; ok && i < k.count; i++) {
         rows[i] = k.name[i];
         as_shares(k.values + (size_t)i * (size_t)k.tokens, (size_t)k.tokens);

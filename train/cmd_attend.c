@@ -181,7 +181,7 @@ static bool write_page(const work *w, const heed_record *r, const char *path) {
     bool ok = true;
     if (is_file(metrics)) {
         ok = curves_read(w->p->c, run, &k);
-        chart = curves_chart(&k, run, series);
+        chart = curves_chart(&k, "loss over training", series);
         page.curves = &chart;
     }
     ok = ok && heed_page_write(w->p->c, &page, path);

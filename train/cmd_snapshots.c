@@ -233,7 +233,7 @@ static bool write_page(const show *w, const char *path) {
     heed_page page = {.count = w->count, .records = list};
     bool ok = curves_read(w->p->c, w->p->argv[0], &k);
     if (ok) {
-        chart = curves_chart(&k, w->p->argv[0], series);
+        chart = curves_chart(&k, "loss over training", series);
         page.curves = &chart;
         ok = heed_page_write(w->p->c, &page, path);
     }

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { GAP = 22, ROW = 24, BORDER = 14, BEND = 10, SWEEPS = 8, PASSES = 14 };
+enum { GAP = 22, ROW = 24, BORDER = 14, BEND = 10, SWEEPS = 8, PASSES = 14, MOST = 4000 };
 
 /* ---- rows ---- */
 
@@ -78,6 +78,11 @@ static bool bend_lines(heed_ctx *c, heed__frame *f) {
         }
         if (at != l.from && !heed__frame_line(c, f, (heed__line){l.node, at, l.to})) return false;
         if (at != l.from) f->lines[i].node = -1; /* replaced */
+        if (f->line_count > MOST)                /* time grows with their square */
+            return heed_fail(c, HEED_USAGE,
+                             "the graph is too large to draw: more than %d pieces of lines in one "
+                             "box; hint: fewer tokens, a smaller depth, or the list",
+                             MOST);
     }
     int kept = 0;
     for (int i = 0; i < f->line_count; i++)
@@ -169,7 +174,7 @@ static double port(const heed__frame *f, int item, int node, bool above) {
     return it->inner ? heed__item_port(f, item, node, above) : it->w / 2;
 }
 
-/* A line between two bends is to be straight before all others. */
+/* A line between two bends is to be straight before all others, but bends give way to items. */
 static void wish_place(heed__frame *f, int item, bool above, bool below) {
     heed__item *it = &f->items[item];
     double sum = 0, weight = 0;
@@ -185,7 +190,7 @@ static void wish_place(heed__frame *f, int item, bool above, bool below) {
         weight += pull;
     }
     it->wish = weight > 0 ? sum / weight : it->x;
-    it->pull = weight > 0 ? weight : 0.01;
+    it->pull = it->kind == HEED__BEND ? 0.02 : weight > 0 ? weight : 0.01;
 }
 
 static double distance(const heed__item *left, const heed__item *right) {

@@ -7,7 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINES = 4, LINE = 176, LETTER = 7, LEADING = 15, MARGIN = 16, HEADER = 46, BETWEEN = 40 };
+enum {
+    LINES = 8,
+    BESIDE = 2,
+    MOST = LINES - 3,
+    LINE = 176,
+    LETTER = 7,
+    LEADING = 15,
+    MARGIN = 16,
+    HEADER = 46,
+    BETWEEN = 40
+};
 
 /* Texts of an op or a closed box; the first has a bold word in front. */
 typedef struct {
@@ -46,6 +56,15 @@ static void add_param(const heed_graph *g, const heed_graph_node *n, int k, cons
     append(line, "  ", text);
 }
 
+/* Two a line; of very many the last ones are left out. */
+static void add_params(const heed_graph *g, const heed_graph_node *n, bool backward, caption *out) {
+    int shown = 0;
+    for (int k = 0; k < n->params && shown < BESIDE * MOST; k++)
+        if (!backward || n->param[k]->wants_grad)
+            add_param(g, n, k, backward ? "d " : "", out->text[out->count + shown++ / BESIDE]);
+    out->count += (shown + BESIDE - 1) / BESIDE;
+}
+
 static void forward_caption(const heed_graph *g, int node, caption *out) {
     const heed_graph_node *n = &g->nodes[node];
     const char *leaf = n->y->i ? "indices" : "input";
@@ -54,8 +73,7 @@ static void forward_caption(const heed_graph *g, int node, caption *out) {
     snprintf(out->text[0], LINE, "%.120s", short_name(g, n->group, n->op.name));
     heed_shape_text(n->y, shape, sizeof shape);
     out->count = 1;
-    for (int k = 0; k < n->params; k++) add_param(g, n, k, "", out->text[1]);
-    if (n->params) out->count++;
+    add_params(g, n, false, out);
     if (out->count > 1 || out->text[0][0]) {
         snprintf(out->text[out->count++], LINE, "%s", shape);
     } else {
@@ -71,10 +89,7 @@ static void backward_caption(const heed_graph *g, int node, caption *out) {
     snprintf(out->bold, sizeof out->bold, "%.60s'", n->op.op ? n->op.op : "input");
     snprintf(out->text[0], LINE, "%.120s", short_name(g, n->group, n->op.name));
     out->count = 1;
-    char *params = out->text[out->count];
-    for (int k = 0; k < n->params; k++)
-        if (n->param[k]->wants_grad) add_param(g, n, k, "d ", params);
-    if (params[0]) out->count++;
+    add_params(g, n, true, out);
     char *given = out->text[out->count];
     for (int k = 0; k < n->in_count; k++) {
         const heed_graph_node *from = &g->nodes[n->in[k]];

@@ -103,10 +103,11 @@ static bool too_large(heed_ctx *c, const heed_page *p, const char *path, double 
     return heed_fail(
         c, HEED_USAGE,
         "page is too large: %s: expected at most %.0f MB, found about %.0f MB (%d heads of %d x %d "
-        "weights in %d records); hint: %.0f layers of %d heads fit, or %.0f heads in all, or the "
+        "weights in %d record%s); hint: %.0f layer%s of %d heads fit, or %.0f heads in all, or the "
         "first %.0f tokens: --layers and --heads choose, --no-qk leaves q and k out, --force "
         "writes it all",
-        path, limit / 1e6, size / 1e6, maps, rows, cols, p->count, layers, b->heads, fits, tokens);
+        path, limit / 1e6, size / 1e6, maps, rows, cols, p->count, p->count == 1 ? "" : "s", layers,
+        layers == 1 ? "" : "s", b->heads, fits, tokens);
 }
 
 static bool check_size(heed_ctx *c, const heed_page *p, const char *path) {

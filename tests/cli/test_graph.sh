@@ -54,6 +54,9 @@ run graph gpt extra
 refuses 3 "run is missing: extra"
 run graph gpt --tokens 65
 refuses 2 "at most the block of 64"
+run graph rnn --attention general --tokens 64 --width 8 --svg large.svg
+refuses 2 "too large to draw"
+absent large.svg
 run graph gpt --svg none/gpt.svg
 refuses 1 "none/gpt.svg"
 run graph vit --image-size 30 --patch 7
