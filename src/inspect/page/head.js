@@ -12,12 +12,31 @@
     };
     const hueOf = (h) => (typeof h === "number" ? h : 7);
     /* The keys of a query that get a line. */
+    const strongest = (m, q, cols, n) => {
+        const out = [];
+        for (const k of cols) {
+            const w = m.at(q, k);
+            if (!(w > 0.0005) || (out.length === n && w <= m.at(q, out[n - 1]))) continue;
+            let i = out.length === n ? n - 1 : out.length;
+            for (; i > 0 && m.at(q, out[i - 1]) < w; i--) out[i] = out[i - 1];
+            out[i] = k;
+        }
+        return out;
+    };
     const lines = (m, q, cols) => {
+        if (heed.state.rule === "top") return strongest(m, q, cols, heed.state.top);
         const order = cols.filter((k) => m.at(q, k) > 0.0005).sort((x, y) => m.at(q, y) - m.at(q, x));
-        if (heed.state.rule === "top") return order.slice(0, heed.state.top);
         let left = heed.state.mass / 100, n = 0;
         while (n < order.length && left > 0) left -= m.at(q, order[n++]);
         return order.slice(0, n);
+    };
+    /* Those of all queries: the pointer moves more often than they change. */
+    const memo = new Map();
+    const allLines = (b, h, rows, cols) => {
+        const s = heed.state, id = [b.id, h, s.rule, s.top, s.mass, s.hide].join("|");
+        if (memo.size > 32 && !memo.has(id)) memo.clear();
+        if (!memo.has(id)) { const m = heed.weights(b, h); memo.set(id, new Map(rows.map((q) => [q, lines(m, q, cols)]))); }
+        return memo.get(id);
     };
     const layout = () => {
         const b = heed.block(), rows = heed.visible(b.queries), cols = heed.visible(b.keys), n = Math.max(rows.length, cols.length);
@@ -36,10 +55,10 @@
 
     const paintHead = (pen, h, n, of) => {
         const m = heed.weights(l.b, h), s = heed.selected(), color = heed.css(heed.hue(hueOf(h))), dash = heed.dash(hueOf(h));
-        const top = heed.scaleOf(m), place = new Map(l.cols.map((k, j) => [k, j])), shift = (n - (of - 1) / 2) * 3;
+        const top = heed.scaleOf(m), place = new Map(l.cols.map((k, j) => [k, j])), list = allLines(l.b, h, l.rows, l.cols), shift = (n - (of - 1) / 2) * 3;
         l.rows.forEach((q, i) => {
             const mine = q === s.query;
-            for (const k of lines(m, q, l.cols)) {
+            for (const k of list.get(q)) {
                 const w = m.at(q, k) / top, strong = mine && (s.key < 0 || s.key === k);
                 const alpha = strong ? 0.35 + 0.65 * w : mine ? 0.3 : s.locked ? 0.06 : 0.1 + 0.4 * w;
                 pen.curve(l.left, y(i) + shift, l.right, y(place.get(k)) + shift, {color, dash: mine ? dash : [], width: mine ? 1 + 5 * w : 0.5 + 2 * w, alpha});
