@@ -75,7 +75,7 @@ static void open_pictures(setting *s) {
 static void open_pairs(setting *s, heed_pair_kind kind) {
     char path[640];
     heed_text text = {.c = s->c};
-    make_even_pairs(dir, kind, path);
+    even_pairs(dir, (int)kind, path);
     heed_pairs *k = s->data =
         heed_pairs_open(s->c, path, &(heed_pairs_args){.kind = kind, .val_split = 0.2, .block = 8});
     heed_pairs_text(k, kind == HEED_TRANSLATION ? 2 : 0, &text);
@@ -300,7 +300,7 @@ int main(int argc, char **argv) {
     every_failure(&heed_model_mlm, 1500);
     every_failure(&heed_model_gpt, 1500);
     every_failure(&heed_model_cnn, 1500);
-    for (size_t i = 5; i < sizeof models / sizeof *models; i++) every_failure(models[i], 300);
+    for (size_t i = 5; i < sizeof models / sizeof *models; i++) every_failure(models[i], 80);
     every_failure_of("pictures read", pictures_read);
     every_failure_of("pictures drawn", pictures_drawn);
     printf("%d passed, %d failed\n", passed, failed);

@@ -16,13 +16,18 @@ static const struct {
     [HEED_TAGS] = {"tags.tsv", "a %.*s\tA %.*s\n"},
 };
 
-void make_even_pairs(const char *dir, int kind, char path[640]) {
+void even_pairs(const char *dir, int kind, char path[640]) {
+    snprintf(path, 640, "%s/even-%d.tsv", dir, kind);
+}
+
+static void make_even_pairs(const char *dir, int kind) {
     static const char *const lines[KINDS] = {
         [HEED_TRANSLATION] = "%c%c%c\t%c%c%c\n",
         [HEED_CLASSES] = "%c\t%c%c%c%c%c\n",
         [HEED_TAGS] = "%c %c %c\t%c %c %c\n",
     };
-    snprintf(path, 640, "%s/even-%d.tsv", dir, kind);
+    char path[640];
+    even_pairs(dir, kind, path);
     FILE *f = fopen(path, "w");
     for (int i = 0; i < LINES; i++)
         fprintf(f, lines[kind], 'a' + i % 3, 'b' + i % 5, 'c' + i % 7, 'a' + i % 4, 'a' + i % 2,
@@ -33,6 +38,7 @@ void make_even_pairs(const char *dir, int kind, char path[640]) {
 static void make_files(const char *dir) {
     for (int kind = 0; kind < KINDS; kind++) {
         char path[640];
+        make_even_pairs(dir, kind);
         snprintf(path, sizeof path, "%s/%s", dir, files[kind].name);
         FILE *f = fopen(path, "w");
         for (int i = 0; i < LINES; i++)

@@ -6,7 +6,8 @@
 /* Pairs of texts, made in dir: steady batches, and every failure of reading them and of BLEU. */
 void check_pairs(const char *dir, void (*check)(bool ok, const char *what));
 
-/* A file of lines of one length, so that all batches are alike: a heed_pair_kind. */
-void make_even_pairs(const char *dir, int kind, char path[640]);
+/* Where check_pairs left a file of lines of one length, so that all batches are alike: by
+ * heed_pair_kind. */
+void even_pairs(const char *dir, int kind, char path[640]);
 
 #endif
