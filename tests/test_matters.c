@@ -1,4 +1,5 @@
 /* Rollout, occlusion and gradients of inputs, on small models with random weights. */
+#include "../train/ablate.h"
 #include "../train/matters.h"
 #include "lab.h"
 
@@ -206,4 +207,29 @@ TEST(matters_without_a_question_says_so) {
     CHECK(!gradient_add(NULL, &a.s, &(gradient_wish){.question = -1, .quiet = true}, r));
     heed_clear(a.run.c);
     close_asked(&a, r);
+}
+
+/* A head that is off gives zeros to W_h, and is back with every bit of its own. */
+TEST(matters_heads_go_off_and_come_back) {
+    asked a = ask(&heed_model_mlm, SMALL);
+    CHECK(subject_text(&a.s, &a.run, text, sizeof text - 1, NULL));
+    int count;
+    attending *list = attending_layers(&a.run, &count);
+    heed_tensor *w = heed_store_find(a.run.store, "encoder.1.attn.qkv.weight")->tensor;
+    heed_tensor *b = heed_store_find(a.run.store, "encoder.1.attn.qkv.bias")->tensor;
+    heed_real weight[24 * 8], bias[24], v[2 * 10 * 4];
+    memcpy(weight, w->x, sizeof weight);
+    memcpy(bias, b->x, sizeof bias);
+    for (int head = 0; list && head < 2; head++) {
+        switched off;
+        CHECK(head_off(&a.run, &list[1], head, &off));
+        CHECK(memcmp(weight, w->x, sizeof weight) != 0);
+        values_of(&a, "encoder.1.attn.v", v);
+        for (int i = 0; i < 2 * a.s.count * 4; i++)
+            CHECK((v[i] == 0) == (i / (a.s.count * 4) == head));
+        head_on(&off);
+        CHECK(memcmp(weight, w->x, sizeof weight) == 0 && memcmp(bias, b->x, sizeof bias) == 0);
+    }
+    free(list);
+    close_asked(&a, NULL);
 }
