@@ -2,7 +2,6 @@
 # All tests; ends with "N passed, N failed". Each part prints such a line of its own.
 cd "$(dirname "$0")/.." || exit 1
 make=${MAKE:-make}
-passed=0 failed=0
 part() {
     name=$1
     shift
@@ -18,15 +17,19 @@ part() {
     fi
     [ "$f" = 0 ] || { grep -vE '^ *(CC|LD|AR|cc|gcc|clang|ar) ' "$log" | tail -40; }
     printf '%-10s %5d passed, %d failed  (%d s)\n' "$name" "$p" "$f" $(($(date +%s) - start))
-    passed=$((passed + p)) failed=$((failed + f))
+    echo "$p $f" >"build/test-$name.count"
 }
 mkdir -p build
 $make heed lib test-program >build/test-build.log 2>&1 || { tail -30 build/test-build.log; echo "0 passed, 1 failed"; exit 1; }
+rm -f build/test-*.count
+# Most parts keep one core busy: two go side by side.
+{
+    part commands sh tests/cli/run.sh
+    part examples sh tests/examples.sh
+} &
 part unit build/release/heed-test
 part double $make -s f64
 part memory sh tests/alloc/run.sh
-part commands sh tests/cli/run.sh
-part examples sh tests/examples.sh
 part readme sh tests/readme.sh
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+wait
+awk '{p += $1; f += $2} END {printf "%d passed, %d failed\n", p, f; exit f > 0 || NR != 6}' build/test-*.count
