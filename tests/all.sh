@@ -25,11 +25,11 @@ rm -f build/test-*.count
 # Most parts keep one core busy: two go side by side.
 {
     part commands sh tests/cli/run.sh
+    part memory sh tests/alloc/run.sh
     part examples sh tests/examples.sh
 } &
 part unit build/release/heed-test
 part double $make -s f64
-part memory sh tests/alloc/run.sh
 part readme sh tests/readme.sh
 wait
 awk '{p += $1; f += $2} END {printf "%d passed, %d failed\n", p, f; exit f > 0 || NR != 6}' build/test-*.count
