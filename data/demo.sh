@@ -38,6 +38,8 @@ show "./heed classify $dir/vit $dir/new/test/3/00003.png --overlay $dir/attentio
 ./heed classify $dir/vit $dir/new/test/3/00003.png --overlay $dir/attention.png --cells || exit 1
 say "Done in $(($(date +%s) - start)) s. The attention of [CLS] over the picture: $dir/attention.png; loss curves: $dir/*/loss.png. Next:"
 echo "  ./heed fill $dir/mlm \"People in Japan speak [MASK] .\""
+echo "  ./heed attend $dir/mlm \"Paris is the capital of [MASK] .\" --occlude --html $dir/paris.html    # a page to look into it"
+echo "  ./heed explain                                     # attention worked out on paper, number by number"
 echo "  ./heed train gpt YOUR_TEXT.txt -o runs/mine"
 echo "  ./heed eval $dir/vit --confusion confusion.png --mistakes mistakes.png"
 echo "  ./heed train vit YOUR_PICTURES -o runs/pictures    # a folder of folders, one a class"

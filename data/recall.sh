@@ -50,7 +50,7 @@ for k in $distances; do
     echo "$right" >>accuracy.csv
     echo "$fast" >>texts_per_second.csv
 done
-awk -F, 'BEGIN { print "distance    accuracy on unseen texts, % (chance: 12.5)    texts a second in training"; row = "%8s  %9s%9s%9s%11s   %10s%9s%9s%11s\n" }
+awk -F, 'BEGIN { print "            accuracy on unseen texts, % (chance: 12.5)    texts a second in training"; row = "%8s  %9s%9s%9s%11s   %10s%9s%9s%11s\n" }
     NR == FNR { for (i = 2; i <= NF; i++) a[FNR, i] = FNR == 1 ? $i : sprintf("%.1f", 100 * $i); next }
     { printf row, $1, a[FNR, 2], a[FNR, 3], a[FNR, 4], a[FNR, 5], $2, $3, $4, $5 }' accuracy.csv texts_per_second.csv | tee table.txt
 "$heed" plot accuracy.csv texts_per_second.csv --png recall.png >/dev/null && printf '\n%s\n%s\n' "$out/table.txt" "$out/recall.png"

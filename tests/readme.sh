@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the README's blocks marked ```sh test, in order, in one scratch folder that has ./heed and data/; and checks that every
+# Runs the blocks marked ```sh test of README.md and then of docs/*.md, in order, in one scratch folder that has ./heed and data/; and checks that every
 # function named in docs/notes.md stands in the file named beside it.
 cd "$(dirname "$0")/.." || exit 1
 root=$(pwd) passed=0 failed=0
@@ -10,11 +10,14 @@ ln -s "$root/heed" "$dir/heed"
 ln -s "$root/data" "$dir/data"
 ln -s "$root/include" "$dir/include"
 ln -s "$root/build" "$dir/build"
-awk -v dir="$dir" '/^```sh test/ {n++; file = sprintf("%s/block%02d", dir, n); inside = 1; next} /^```/ {inside = 0} inside {print > file}' README.md
-for block in "$dir"/block*; do
-    [ -e "$block" ] || { bad "README.md has no block marked sh test"; break; }
-    if (cd "$dir" && NO_COLOR=1 sh -e "$block" >"$dir/out" 2>&1 </dev/null); then ok; else cat "$block"; tail -20 "$dir/out"; bad "$(basename "$block") of README.md"; fi
+for page in README.md docs/*.md; do
+    awk -v start="$dir/$(basename "$page" .md)" '/^```sh test/ {n++; file = sprintf("%s-block%02d", start, n); inside = 1; next} /^```/ {inside = 0} inside {print > file}' "$page"
+    for block in "$dir/$(basename "$page" .md)"-block*; do
+        [ -e "$block" ] || continue
+        if (cd "$dir" && NO_COLOR=1 sh -e "$block" >"$dir/out" 2>&1 </dev/null); then ok; else cat "$block"; tail -20 "$dir/out"; bad "$(basename "$block") of $page"; fi
+    done
 done
+[ "$passed" -gt 9 ] || bad "README.md and docs/ have few blocks marked sh test"
 awk '/^```c$/ {inside = 1; next} /^```/ {inside = 0} inside' README.md | cmp -s - examples/xor.c && ok || bad "README.md and examples/xor.c differ"
 # `src/ops/attention.c: forward` means: that file defines or calls something of that name.
 grep -oE '`[a-z]+/[a-z_/]+\.[ch]: [a-z_0-9]+`' docs/notes.md | tr -d '`' | sort -u >"$dir/names"

@@ -133,6 +133,8 @@ static heed_case enlarged(const heed_op *op, int line, heed_attention_args *atte
     heed_case k = op->cases[large[line].args_of];
     k.shapes = large[line].shapes;
     k.apart = false;
+    if (!strcmp(op->name, "recurrent_attention")) /* sums of many parts: not all saturated */
+        k.lo = -0.5, k.hi = 0.5;
     if (!strcmp(op->name, "attention") || !strcmp(op->name, "self_attention")) {
         *attention = *(const heed_attention_args *)k.args;
         if (!strcmp(op->name, "attention"))

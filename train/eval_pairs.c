@@ -3,6 +3,7 @@
 #include "files.h"
 #include "peaks.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -72,18 +73,21 @@ static bool judge_all(program *p, translator *k, const heed_pairs *pairs, size_t
     return true;
 }
 
-/* Into the file that --out names, too. */
+static bool unwritten(program *p, const char *path) {
+    return heed_fail(p->c, HEED_FAILED, "cannot write %s: %s", path, strerror(errno ? errno : EIO));
+}
+
+/* Into the file that --translations names, too. */
 static bool judge_and_write(program *p, heed_run *r, const heed_pairs *pairs, quality *q) {
     const char *path = heed_config_text(p->flags, "translations");
     translator k;
     bool ok = translator_open(&k, r, p->flags) && by_length_open(&q->lengths, r, p->flags) &&
               peaks_open(&q->peaks, r, p->flags);
     FILE *out = ok && *path ? fopen(path, "w") : NULL;
-    if (ok && *path && !out) ok = heed_fail(p->c, HEED_FAILED, "cannot write %s", path);
+    if (ok && *path && !out) ok = unwritten(p, path);
     k.cuts = k.quiet = true;
     ok = ok && judge_all(p, &k, pairs, (size_t)heed_config_int(p->flags, "most"), out, q);
-    if (out && (ferror(out) | fclose(out)) && ok)
-        ok = heed_fail(p->c, HEED_FAILED, "cannot write %s", path);
+    if (out && (ferror(out) | fclose(out)) && ok) ok = unwritten(p, path);
     translator_close(&k);
     return ok;
 }

@@ -16,6 +16,19 @@ bool same_file(const char *a, const char *b) {
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/* The name after the last slash; folder gets what stands before it. */
+static const char *split_path(const char *path, char folder[1024]) {
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, 1024, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    return slash ? slash + 1 : path;
+}
+
+bool same_place(const char *a, const char *b) {
+    char in_a[1024], in_b[1024];
+    if (same_file(a, b)) return true;
+    return strcmp(split_path(a, in_a), split_path(b, in_b)) == 0 && same_file(in_a, in_b);
+}
+
 bool is_pattern(const char *path) { return strpbrk(path, "*?[") != NULL; }
 
 bool is_picture_name(const char *name) {

@@ -110,18 +110,22 @@ static int unknown_command(int argc, char **argv) {
     return HEED_USAGE;
 }
 
+static int explain_command(const command *k, int argc, char **argv) {
+    return (int)end_output(print_help(argc, argv, k) ? HEED_OK : HEED_FAILED);
+}
+
 static int help(int argc, char **argv) {
     int words = 0;
-    if (argc == 0) return print_overview(), HEED_OK;
+    if (argc == 0) return print_overview(), (int)end_output(HEED_OK);
     const command *k = find_command(argc, argv, &words);
-    if (k) return print_help(argc - words, argv + words, k) ? HEED_OK : HEED_FAILED;
-    return print_family(argv[0], stdout) ? HEED_OK : unknown_command(1, argv);
+    if (k) return explain_command(k, argc - words, argv + words);
+    return print_family(argv[0], stdout) ? (int)end_output(HEED_OK) : unknown_command(1, argv);
 }
 
 static int run_command(const command *k, int argc, char **argv) {
     program p = {.command = k, .started = now()};
     whole_json();
-    if (wants_help(argc, argv)) return print_help(argc, argv, k) ? HEED_OK : HEED_FAILED;
+    if (wants_help(argc, argv)) return explain_command(k, argc, argv);
     if (program_open(&p, argc, argv)) k->run(&p);
     return program_close(&p);
 }
@@ -131,7 +135,8 @@ int main(int argc, char **argv) {
     argc--, argv++;
     if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
         return help(0, NULL);
-    if (strcmp(argv[0], "--version") == 0) return puts("heed " HEED_VERSION) < 0;
+    if (strcmp(argv[0], "--version") == 0)
+        return puts("heed " HEED_VERSION), (int)end_output(HEED_OK);
     if (strcmp(argv[0], "help") == 0) return help(argc - 1, argv + 1);
     const command *k = find_command(argc, argv, &words);
     if (k) return run_command(k, argc - words, argv + words);

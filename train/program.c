@@ -2,6 +2,8 @@
  * status. */
 #include "program.h"
 
+#include "files.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,7 +225,7 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     if (p->task && !apply_preset(c, p->task, f)) return NULL;
     if (p->task && argc > 0 && strcmp(argv[0], p->task->name) == 0) argc--, argv++;
     p->argc = argc, p->argv = argv;
-    if (!check_count(c, k, argc, argv)) return NULL;
+    if (!check_count(c, k, argc, argv) || !outputs_are_apart(c, f, argc, argv)) return NULL;
     return !k->continues || take_seed(p, c) ? f : NULL;
 }
 
@@ -240,13 +242,18 @@ bool program_open(program *p, int argc, char **argv) {
     return heed_state(p->c) == HEED_OK;
 }
 
+heed_status end_output(heed_status status) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    fputs("heed: cannot write to standard output\n", stderr);
+    return status == HEED_OK ? HEED_FAILED : status;
+}
+
 int program_close(program *p) {
     heed_status status = heed_state(p->c) == HEED_OK ? p->status : heed_state(p->c);
-    bool lost = fflush(stdout) != 0 || ferror(stdout);
+    fflush(stdout);
     if (heed_state(p->c) != HEED_OK) show_error(p);
-    if (lost) fputs("heed: cannot write to standard output\n", stderr);
+    status = end_output(status);
     heed_close(p->c);
-    if (lost && status == HEED_OK) status = HEED_FAILED;
     return status == HEED_INTERRUPTED ? 130 : (int)status;
 }
 

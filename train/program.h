@@ -83,6 +83,9 @@ heed_config *run_settings(heed_ctx *c, const char *dir, const task **k);
 /* Fails: the command takes a run of another model. Names the command for the run at hand. */
 bool wrong_run(program *p, const char *takes, const heed_run *r);
 
+/* The status, or HEED_FAILED and a message when the standard output took not all that was printed.
+ */
+heed_status end_output(heed_status status);
 bool print_help(int argc, char **argv, const command *k);
 bool wants_help(int argc, char **argv);
 

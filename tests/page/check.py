@@ -105,7 +105,7 @@ def check_keys(b, folder):
         b.key(key)
         check(b.run(STATE) == wanted, f"key {key}: {b.run(STATE)}, expected {wanted}")
     label = b.run("heed.id('side').querySelector('button.row').getAttribute('aria-label')")
-    check(re.match(r"row 6 ‘\[MASK\]’ attends 0?[.\d]+ to ‘", label), f"a row is read as: {label}")
+    check(re.match(r"row 7 ‘\[MASK\]’ attends 0?[.\d]+ to ‘", label), f"a row is read as: {label}")
     b.key("]")
     b.key("h")
     check(not b.run("heed.id('badge').hidden"), "hidden special tokens are said")
@@ -151,7 +151,7 @@ def check_numbers(b, folder):
     b.wait("document.querySelectorAll('#twin td').length > 0")
     check(b.run("document.querySelectorAll('#twin tbody tr').length") == 1, "the table of a large matrix is its chosen row")
     b.open(os.path.join(folder, "gpt.html"), "#view=head&query=4")
-    check("Row 4 predicts token 5" in b.run("heed.id('side').textContent"), "a row says which token it predicts")
+    check("Row 5 predicts token 6" in b.run("heed.id('side').textContent"), "a row says which token it predicts")
     check(b.run("heed.block().triangle && heed.matrix().at(0, 5) === 0 && Math.abs(heed.matrix().at(0, 0) - 1) < 1e-6"), "a triangle is read back")
 
 
@@ -176,7 +176,7 @@ def check_all_saves(b, folder):
     for name, v in (("text", "overview"), ("text", "head"), ("text", "qk"), ("steps", "compare"), ("pairs", "cross"), ("picture", "picture"), ("run", "curves")):
         check_saves(b, folder, name, v)
     text, lines = check_saves(b, folder, "text", "matrix")
-    check("row 3 ‘the’" in text, "the saved picture says which token is chosen")
+    check("row 4 ‘the’" in text, "the saved picture says which token is chosen")
     check(lines[0] == ["query", "query_token", "key", "key_token", "weight"] and len(lines) == 82, "the CSV has all weights")
     check(abs(sum(float(x[4]) for x in lines[1:] if x[0] == "3") - 1) < 1e-3, "a row of the CSV sums to 1")
     text, lines = check_saves(b, folder, "hostile", "matrix")

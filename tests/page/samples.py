@@ -98,7 +98,7 @@ def gpt(path, n=24):
         name = f"decoder.{layer}.attn"
         arrays[name + ".weights"] = floats((heads, n, n), attention(r, heads, n, n, True))
         blocks.append(block(name, "decoder", layer, heads, 0, 0, causal=True))
-    guesses = [{"axis": 0, "query": i, "says": f"token {i + 1}", "tokens": [{"token": tokens[i + 1] if i + 1 < n else "e", "p": 0.5 + i / 100}, {"token": " ", "p": 0.2}]} for i in range(n)]
+    guesses = [{"axis": 0, "query": i, "says": f"token {i + 2}", "tokens": [{"token": tokens[i + 1] if i + 1 < n else "e", "p": 0.5 + i / 100}, {"token": " ", "p": 0.2}]} for i in range(n)]
     record(path, arrays, title="The king went home.\n And", model="gpt, 2 layers, 4 heads", task="gpt", axes=[{"name": "text", "labels": tokens}], blocks=blocks, guesses=guesses)
 
 
@@ -112,7 +112,7 @@ def pairs(path):
         blocks.append(block(name, stack, 0, 2, a, b, causal=stack == "decoder"))
     record(path, arrays, title="March 5, 1999", model="seq2seq", task="seq2seq", blocks=blocks, axes=[
         {"name": "source", "labels": source, "special": [0] * 13 + [1]}, {"name": "target", "labels": target, "special": [1] + [0] * 10}],
-        guesses=[{"axis": 1, "query": i, "says": f"token {i + 1}", "tokens": [{"token": target[i + 1], "p": 0.9}]} for i in range(t - 1)])
+        guesses=[{"axis": 1, "query": i, "says": f"token {i + 2}", "tokens": [{"token": target[i + 1], "p": 0.9}]} for i in range(t - 1)])
 
 
 def picture(path, rows=6, cols=8):

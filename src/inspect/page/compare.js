@@ -77,7 +77,7 @@
     };
     /* Only weights and maps over the block's own axes choose a query. */
     const place = (u) => (u && u.p.queries === heed.block().queries ? {query: u.query, key: u.p.keys === heed.block().keys ? u.key : -1} : null);
-    const tip = (u) => [u.p.name, `row ${u.query} ${heed.quote(u.p.queries, u.query)}, ${u.key} ${heed.quote(u.p.keys, u.key)}: ${heed.number(u.p.value(u.query, u.key))}`, u.p.help];
+    const tip = (u) => [u.p.name, `row ${heed.nth(u.query)} ${heed.quote(u.p.queries, u.query)}, ${heed.nth(u.key)} ${heed.quote(u.p.keys, u.key)}: ${heed.number(u.p.value(u.query, u.key))}`, u.p.help];
 
     const stop = () => { clearInterval(timer); timer = 0; player.textContent = "Play"; };
     const play = () => {
@@ -128,8 +128,8 @@
             const at = heed.selected(), same = panels().filter((p) => p.queries === heed.block().queries && p.keys === heed.block().keys), cols = heed.visible(heed.block().keys), keys = heed.block().keys;
             const all = () => [["map", "query", "query_token", "key", "key_token", "value"], ...panels().flatMap((p) => p.rows.flatMap((q) => p.cols.map((k) => [p.name, q, p.queries.labels[q], k, p.keys.labels[k], p.value(q, k)])))];
             return {
-                caption: `Row ${at.query} ${heed.quote(heed.block().queries, at.query)} in each map`, head: ["key", ...same.map((p) => p.name)],
-                rows: cols.map((k) => [`${k} ${heed.token(keys, k)}`, ...same.map((p) => heed.number(p.value(at.query, k)))]), all,
+                caption: `Row ${heed.nth(at.query)} ${heed.quote(heed.block().queries, at.query)} in each map`, head: ["key", ...same.map((p) => p.name)],
+                rows: cols.map((k) => [`${heed.nth(k)} ${heed.token(keys, k)}`, ...same.map((p) => heed.number(p.value(at.query, k)))]), all,
             };
         },
     });

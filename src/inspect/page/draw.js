@@ -31,6 +31,8 @@
         const all = [...text.slice(0, 2 * n)];
         return all.length <= n ? text : all.slice(0, n - 1).join("") + "…";
     };
+    /* Tokens count from 1 on screen, as layers and heads do. */
+    heed.nth = (i) => i + 1;
     heed.token = (axis, i, n = 24) => heed.cut(heed.show(axis.labels[i]), n);
 
     /* ---- colours ---- */
@@ -276,7 +278,7 @@
             if (!mine && every > 1 && Math.abs(i - m.rows.indexOf(at.query)) < every) return;
             const y = l.top + (i + 0.5) * l.cell, color = mine ? heed.theme.ink : heed.theme.muted, weight = mine ? 700 : 400;
             pen.text(heed.token(m.queries, q), l.left - 6, y, {size, align: "right", color, weight, width: l.left - 34});
-            pen.text(String(q), 2, y, {size: 10, color: heed.theme.muted, weight});
+            pen.text(String(heed.nth(q)), 2, y, {size: 10, color: heed.theme.muted, weight});
         });
         m.cols.forEach((k, i) => {
             const mine = k === at.key;

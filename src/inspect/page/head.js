@@ -85,7 +85,7 @@
             if (mine) pen.rect(0, l.top + i * l.step, l.left, l.step, {fill: heed.theme.accent, alpha: 0.13});
             if (i % every && !mine) return;
             pen.text(heed.token(l.b.queries, q, 60), l.left - 8, y(i), {size, align: "right", weight: mine ? 700 : 400, width: l.left - 40});
-            pen.text(String(q), 4, y(i), {size: 10, color: heed.theme.muted});
+            pen.text(String(heed.nth(q)), 4, y(i), {size: 10, color: heed.theme.muted});
         });
         const best = heed.weights(l.b, heed.state.head);
         l.cols.forEach((k, j) => {

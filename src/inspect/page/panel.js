@@ -115,12 +115,12 @@
     const keyRow = (b, at, [k, w], top) => {
         const button = heed.el("button", {
             type: "button", class: "row" + (k === at.key ? " chosen" : ""), onclick: () => heed.lock(at.query, k),
-            "aria-label": `row ${at.query} ${heed.quote(b.queries, at.query)} attends ${heed.weight(w)} to ${heed.quote(b.keys, k)}`,
-        }, heed.el("span", {class: "index", text: String(k)}), heed.word(b.keys, k, 18), bar(w / top), heed.el("span", {class: "value", text: heed.weight(w)}));
+            "aria-label": `row ${heed.nth(at.query)} ${heed.quote(b.queries, at.query)} attends ${heed.weight(w)} to ${heed.quote(b.keys, k)}`,
+        }, heed.el("span", {class: "index", text: String(heed.nth(k))}), heed.word(b.keys, k, 18), bar(w / top), heed.el("span", {class: "value", text: heed.weight(w)}));
         return heed.el("li", {}, button);
     };
     const guessBlock = (g, query) => {
-        const where = query < 0 ? "The input: " : `Row ${query} predicts `;
+        const where = query < 0 ? "The input: " : `Row ${heed.nth(query)} predicts `;
         const first = g.tokens[0];
         const line = heed.el("h3", {}, where + g.says + ": ", first ? word(heed.show(first[0])) : null, first ? ` p = ${heed.number(first[1], 2)}` : "");
         const rows = g.tokens.slice(0, 5).map(([token, p]) => heed.el("li", {class: "row"}, word(heed.cut(heed.show(token), 18), heed.show(token)), bar(p), heed.el("span", {class: "value", text: heed.weight(p)})));
@@ -134,13 +134,13 @@
     heed.selectionText = () => {
         const b = heed.block(), at = heed.selected(), m = heed.matrix(), many = heed.stacks(heed.record()).length > 1;
         const where = `${many ? b.stack + ", " : ""}layer ${b.layer + 1}, ${heed.headName(heed.state.head)}`;
-        const who = `row ${at.query} ${heed.quote(b.queries, at.query)}`;
+        const who = `row ${heed.nth(at.query)} ${heed.quote(b.queries, at.query)}`;
         return at.key < 0 ? `${where}: ${who}` : `${where}: ${who} attends ${heed.weight(m.at(at.query, at.key))} to ${heed.quote(b.keys, at.key)}`;
     };
     /* "row 5 predicts token 6: Paris p = 0.83", or "". */
     heed.predicts = (b, query) => {
         const g = heed.guesses(b.queryAxis, query)[0];
-        return g && g.tokens.length ? `row ${query} predicts ${g.says}: ${heed.cut(heed.show(g.tokens[0][0]), 16)} p = ${heed.number(g.tokens[0][1], 2)}` : "";
+        return g && g.tokens.length ? `row ${heed.nth(query)} predicts ${g.says}: ${heed.cut(heed.show(g.tokens[0][0]), 16)} p = ${heed.number(g.tokens[0][1], 2)}` : "";
     };
     let spoken = "";
     const speak = () => {
@@ -154,7 +154,7 @@
         if (side.hidden) return;
         const at = heed.selected(), m = heed.matrix(), cols = heed.visible(b.keys), rows = best(b, m, at.query, cols, 8), top = rows.length ? Math.max(rows[0][1], 1e-9) : 1;
         const row = m.data.subarray(at.query * m.cols, (at.query + 1) * m.cols);
-        const head = heed.el("h2", {}, heed.el("span", {class: "index", text: String(at.query)}), heed.word(b.queries, at.query, 40));
+        const head = heed.el("h2", {}, heed.el("span", {class: "index", text: String(heed.nth(at.query))}), heed.word(b.queries, at.query, 40));
         const lock = heed.el("p", {class: "muted small"}, at.locked ? "Locked. Esc lets it go." : "Hover to look, click to lock.");
         const total = row.reduce((a, w) => a + (w === w ? w : 0), 0);
         const told = heed.el("h3", {text: `attends to (${heed.headName(heed.state.head)})`});
@@ -187,10 +187,10 @@
         const whole = m.rows.length * m.cols.length <= 600, rows = whole ? m.rows : [at.query];
         const cell = (q, k) => (m.void(q, k) ? "masked" : heed.weight(m.value(q, k)));
         return {
-            caption: caption + (whole ? "" : `: row ${at.query} of ${m.rows.length}; choose another one with the arrow keys`),
+            caption: caption + (whole ? "" : `: row ${heed.nth(at.query)} of ${m.rows.length}; choose another one with the arrow keys`),
             head: ["query", ...m.cols.map((k) => `${k} ${heed.token(m.keys, k)}`)],
             rows: rows.map((q) => [`${q} ${heed.token(m.queries, q)}`, ...m.cols.map((k) => cell(q, k))]),
-            label: (i, j) => `row ${rows[i]} ${heed.quote(m.queries, rows[i])} attends ${cell(rows[i], m.cols[j - 1])} to ${heed.quote(m.keys, m.cols[j - 1])}`,
+            label: (i, j) => `row ${heed.nth(rows[i])} ${heed.quote(m.queries, rows[i])} attends ${cell(rows[i], m.cols[j - 1])} to ${heed.quote(m.keys, m.cols[j - 1])}`,
             all: () => [["query", "query_token", "key", "key_token", "weight"],
                 ...m.rows.flatMap((q) => m.cols.filter((k) => !m.void(q, k)).map((k) => [q, m.queries.labels[q], k, m.keys.labels[k], m.value(q, k)]))],
         };
@@ -226,7 +226,7 @@
     heed.cellTip = (b, m, q, k) => {
         if (k < 0) return [`${q} ${heed.show(b.queries.labels[q])}`, heed.predicts(b, q)];
         const what = heed.masked(b, q, k) ? "may not attend" : `attends ${heed.weight(m.at(q, k))}`;
-        return [`row ${q} ‘${heed.show(b.queries.labels[q])}’ ${what} to ${k} ‘${heed.show(b.keys.labels[k])}’`, heed.predicts(b, q)];
+        return [`row ${heed.nth(q)} ‘${heed.show(b.queries.labels[q])}’ ${what} to ${heed.nth(k)} ‘${heed.show(b.keys.labels[k])}’`, heed.predicts(b, q)];
     };
 
     /* ---- help ---- */

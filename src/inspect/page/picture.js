@@ -184,8 +184,8 @@
             if (!able()) return {caption: "no patches here", head: [], rows: []};
             const w = patches(source().m, query()), g = heed.block().keys.grid, row = (r) => Array.from(w.subarray(r * g.cols, (r + 1) * g.cols), (x) => (x === x ? heed.weight(x) : "below"));
             return {
-                caption: this.caption(), head: ["row", ...Array.from({length: g.cols}, (_, c) => `column ${c}`)], rows: Array.from({length: g.rows}, (_, r) => [r, ...row(r)]),
-                label: (r, c) => `patch row ${r} column ${c - 1}: ${row(r)[c - 1]}`,
+                caption: this.caption(), head: ["row", ...Array.from({length: g.cols}, (_, c) => `column ${c + 1}`)], rows: Array.from({length: g.rows}, (_, r) => [r + 1, ...row(r)]),
+                label: (r, c) => `patch row ${r + 1} column ${c}: ${row(r)[c - 1]}`,
                 all: () => [["query", "query_token", "row", "column", "weight"], ...Array.from(w, (x, i) => [query(), heed.block().queries.labels[query()], Math.floor(i / g.cols), i % g.cols, x])],
             };
         },

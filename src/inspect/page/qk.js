@@ -53,7 +53,7 @@
         cols.forEach((k, j) => {
             const y = 20 + j * rowHeight, mine = k === p.key, dot = p.dots[k] / far, hidden = p.scores[k] === -Infinity;
             if (mine) pen.rect(0, y, width, rowHeight, {fill: heed.theme.accent, alpha: 0.13});
-            pen.text(String(k), 4, y + rowHeight / 2, {size: 10, color: heed.theme.muted});
+            pen.text(String(heed.nth(k)), 4, y + rowHeight / 2, {size: 10, color: heed.theme.muted});
             pen.text(heed.token(p.b.keys, k), 34, y + rowHeight / 2, {size: 13, weight: mine ? 700 : 400, width: name});
             const mid = a + span / 2, c = heed.css(heed.signed(dot));
             pen.rect(dot < 0 ? mid + (dot * span) / 2 : mid, y + 4, Math.max(1, (Math.abs(dot) * span) / 2), rowHeight - 8, {fill: c, stroke: heed.theme.line, width: 0.5});
@@ -100,7 +100,7 @@
                 return;
             }
             const p = now(), width = widthNow(), fused = typeof heed.state.head !== "number";
-            head.textContent = `${heed.quote(p.b.queries, p.query)} (query ${p.query}) asks ${heed.quote(p.b.keys, p.key)} (key ${p.key})` + (fused ? `; head ${p.h + 1}, because a ${heed.headName(heed.state.head)} has no q and k` : "");
+            head.textContent = `${heed.quote(p.b.queries, p.query)} (query ${heed.nth(p.query)}) asks ${heed.quote(p.b.keys, p.key)} (key ${heed.nth(p.key)})` + (fused ? `; head ${p.h + 1}, because a ${heed.headName(heed.state.head)} has no q and k` : "");
             heed.paint(canvas, width, heightOf(p, width), (pen) => paint(pen, p, width));
             heed.paint(bars, width, 26 + heed.visible(p.b.keys).length * rowHeight, (pen) => paintKeys(pen, p, width));
             canvas.setAttribute("aria-label", this.caption());

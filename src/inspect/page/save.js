@@ -46,7 +46,7 @@
     const nameOf = (v, end) => {
         const s = heed.state, b = heed.block();
         const head = typeof s.head === "number" ? "head" + (s.head + 1) : s.head;
-        const words = ["heed", v.id, ...(b ? [b.stack, "layer" + (b.layer + 1), head, "row" + heed.selected().query] : [])];
+        const words = ["heed", v.id, ...(b ? [b.stack, "layer" + (b.layer + 1), head, "row" + heed.nth(heed.selected().query)] : [])];
         return words.join("-") + "." + end;
     };
     const download = (blob, name) => {

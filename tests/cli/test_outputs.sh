@@ -1,0 +1,71 @@
+# Files to write: never over an input, never two in one, never without a name. Refused before any work.
+# keeps FILE ARGS...: refused with status 2, and the file is as it was.
+keeps() {
+    kept=$1
+    shift
+    cp "$kept" kept.copy
+    run "$@"
+    refuses 2 "output would replace the input: --"
+    holds cmp -s "$kept" kept.copy
+}
+facts >facts.txt
+train_mlm mlm
+status 0
+run attend mlm "Paris is [MASK]" --npz ok.npz --csv ok.csv
+status 0
+keeps ok.npz view ok.npz --html ok.npz
+warns "--html ok.npz: expected another file; hint: "
+keeps ok.npz view ok.npz --html ./ok.npz
+ln -s ok.npz link.npz
+keeps ok.npz view ok.npz --html link.npz
+keeps facts.txt heads mlm facts.txt --csv facts.txt
+keeps facts.txt eval mlm facts.txt --translations facts.txt
+run explain hungry-lion --json
+cp out m.json
+keeps m.json explain --from m.json --html m.json
+cp m.json pic.png
+keeps pic.png attend mlm pic.png --svg "$PWD/pic.png"
+
+mkdir folder
+for pair in "--png s.x --svg s.x" "--npz a.y --html ./a.y" "--csv folder/c --html folder/../folder/c"; do
+    run attend mlm Paris $pair
+    refuses 2 "two outputs in one file: --"
+done
+run explain hungry-lion --tex x.z --html x.z
+refuses 2 "expected a file for each"
+run influence mlm Paris --png q.z --npz q.z
+refuses 2 "two outputs in one file: --png q.z and --npz q.z"
+run eval mlm --confusion z.z --mistakes z.z
+refuses 2 "two outputs in one file: --"
+for file in s.x a.y folder/c x.z q.z z.z; do absent $file; done
+
+run attend mlm Paris --png ""
+refuses 2 "--png: expected a file name, found an empty one"
+run attend mlm Paris --html=
+refuses 2 "--html: expected a file name, found an empty one"
+run compare mlm --png ""
+refuses 2 "--png: expected a file name"
+
+# The same base name in two folders, a device twice and a file of before are fine.
+run attend mlm Paris --csv c --npz folder/c
+status 0
+run attend mlm Paris --csv c --npz folder/c
+status 0
+run attend mlm Paris --csv /dev/null --svg /dev/null
+status 0
+
+# Help that could not be printed is a failure like any other.
+if [ -c /dev/full ]; then
+    for words in --help --version "help attend" "attend --help" "help tokenizer"; do
+        "$HEED" $words >/dev/full 2>err
+        STATUS=$? COMMAND=$words
+        : >out
+        refuses 1 "cannot write to standard output"
+    done
+    printf 'ab\tba\nba\tab\ncd\tdc\ndc\tcd\n' >pairs.tsv
+    run train rnn pairs.tsv -o rnn --val pairs.tsv --width 16 --block 8 --batch 2 --steps 2
+    status 0
+    run eval rnn --translations /dev/full
+    status 1
+    warns "cannot write /dev/full: No space left"
+fi
