@@ -162,9 +162,8 @@ static void print_node(const heed_graph *g, int i, int op_width, int name_width)
         put_piece(&l, k ? "" : " ", piece);
     }
     for (int k = 0; k < n->params; k++) {
-        snprintf(piece, sizeof piece, "%s %s", n->param[k]->name,
-                 heed_shape_text(n->param[k], shape, sizeof shape));
-        put_piece(&l, "  ", piece);
+        put_piece(&l, "  ", n->param[k]->name);
+        put_piece(&l, " ", heed_shape_text(n->param[k], shape, sizeof shape));
     }
     putchar('\n');
 }

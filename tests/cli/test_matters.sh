@@ -110,7 +110,7 @@ for width in 40 80; do
     fits_in $width heads pairs
     says diagonal
     fits_in $width attend mlm "Paris is the capital of France ."
-    says "attends to"
+    says "over what it attends"
 done
 fits_in 80 ablate mlm
 
