@@ -112,10 +112,19 @@ static int find_token(const heed_record_axis *a, const char *text, int *query) {
     return found;
 }
 
-static bool no_query(const attend_view *v, const heed_record_axis *a, const char *text) {
+/* The token that was meant; NULL for a number, and none of a single character. */
+static const char *meant(const heed_record_axis *a, const char *text) {
     const char *near = NULL, **list = calloc((size_t)a->count + 1, sizeof *list);
-    if (list) memcpy(list, a->labels, (size_t)a->count * sizeof *list);
-    if (list) near = closest(text, list);
+    int count = 0;
+    for (int i = 0; list && i < a->count; i++)
+        if (text_cut(a->labels[i], 1) < strlen(a->labels[i])) list[count++] = a->labels[i];
+    if (list && text[strspn(text, "0123456789.+-")]) near = closest(text, list);
+    free((void *)list);
+    return near;
+}
+
+static bool no_query(const attend_view *v, const heed_record_axis *a, const char *text) {
+    const char *near = meant(a, text);
     if (a->rows)
         heed_fail(v->p->c, HEED_USAGE,
                   "--query %s: expected %sa patch as ROW,COLUMN (%d rows of %d) or a number from 1 "
@@ -130,7 +139,6 @@ static bool no_query(const attend_view *v, const heed_record_axis *a, const char
         heed_fail(v->p->c, HEED_USAGE,
                   "--query %s: no such token: expected a token or a number from 1 to %d", text,
                   a->count);
-    free(list);
     return false;
 }
 

@@ -30,7 +30,8 @@ static void print_classes_of(program *p, reader *k, const char *text, size_t n, 
         int columns = text_columns(k->run->labels[k->guesses[i].label]);
         if (columns > width && columns < 40) width = columns;
     }
-    if (!list) printf("%s%.*s\n", k->done ? "\n" : "", (int)n, text);
+    if (!list && k->done) putchar('\n');
+    if (!list) print_shown(p->c, text, "\n");
     for (int i = 0; i < top; i++) {
         const char *label = k->run->labels[k->guesses[i].label];
         int pad = width - text_columns(label);
@@ -59,8 +60,10 @@ static void print_tags(program *p, reader *k, const char *text, size_t n, const 
     }
     if (heed_config_bool(p->flags, "json"))
         print_json(p, json_pack("{s:o, s:O}", "input", json_stringn(text, n), "labels", labels));
-    else if (line.s)
-        printf("%.*s\t%s\n", (int)n, text, line.s);
+    else if (line.s) {
+        print_shown(p->c, text, "\t");
+        puts(line.s);
+    }
     json_decref(labels);
     heed_text_free(&line);
 }
@@ -68,7 +71,9 @@ static void print_tags(program *p, reader *k, const char *text, size_t n, const 
 static bool classify_one(program *p, void *user, const char *text, size_t n) {
     reader *k = user;
     int top = (int)heed_config_int(p->flags, "top"), classes = k->run->label_count;
-    heed_tensor *y = labelled_read(&k->text, k->run, text, n) ? logits_of(k) : NULL;
+    if (!labelled_read(&k->text, k->run, text, n)) return false;
+    warn_of_unknown(k->run->tokenizer, &k->text.tokens, text);
+    heed_tensor *y = logits_of(k);
     if (!y) return false;
     if (k->run->model == &heed_model_tag)
         print_tags(p, k, text, n, y);

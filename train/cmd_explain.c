@@ -206,14 +206,28 @@ static bool check_run_settings(explaining *e) {
     return true;
 }
 
+/* A sheet is printed whole; the numbers of a blank one are no JSON. */
+static bool check_sheet(const explaining *e) {
+    const heed_config *f = e->p->flags;
+    bool exercise = heed_config_bool(f, "exercise"), solution = heed_config_bool(f, "solution");
+    if (exercise && solution)
+        return heed_fail(e->c, HEED_USAGE,
+                         "--exercise and --solution are two sheets: expected one");
+    if ((exercise || solution) && heed_config_bool(f, "step"))
+        return heed_fail(e->c, HEED_USAGE, "--step is of no use here: --%s is one sheet",
+                         exercise ? "exercise" : "solution");
+    if ((exercise || solution) && e->json)
+        return heed_fail(e->c, HEED_USAGE,
+                         "--json is of no use here: --%s is a sheet; hint: --html or --tex FILE",
+                         exercise ? "exercise" : "solution");
+    return true;
+}
+
 /* What is asked for: a file's head, a trained one, or an example. */
 static void explain_asked(explaining *e) {
     const program *p = e->p;
     const char *from = heed_config_text(p->flags, "from");
-    if (heed_config_bool(p->flags, "exercise") && heed_config_bool(p->flags, "solution")) {
-        heed_fail(p->c, HEED_USAGE, "--exercise and --solution are two sheets: expected one");
-        return;
-    }
+    if (!check_sheet(e)) return;
     if (p->argc < 2 && !check_run_settings(e)) return;
     if (*from && p->argc > 0) {
         heed_fail(p->c, HEED_USAGE, "--from %s brings its own numbers: expected no %s beside it",

@@ -89,7 +89,7 @@ static bool fill_one(program *p, void *user, const char *text, size_t n) {
     subject s;
     heed_record *r = subject_text(&s, user, text, n, NULL) ? look(p, &s) : NULL;
     bool ok = r != NULL;
-    if (ok && !list) printf("%.*s\n\n", (int)n, text);
+    if (ok && !list) print_shown(p->c, text, "\n\n");
     for (int i = 0; ok && i < r->guess_count; i++) ok = show_mask(p, r, &r->guesses[i], list);
     if (ok && list) print_object(p, r, list);
     json_decref(list);

@@ -148,12 +148,13 @@ static bool print_map(const work *w, const look *l) {
     for (int i = 0; i < n; i++)
         share[i] = numbers || top <= 0 ? l->k.values[i] : l->k.values[i] / top;
     snprintf(title, sizeof title, "%s: influence of %s on %s, %s %.4g", l->name, l->k.key.name,
-             l->k.query.name, numbers ? "at most" : "in shares of the largest,", (double)top);
+             l->k.query.name, numbers ? "at most" : "in percent of the largest,", (double)top);
     heed_heatmap m = map_of(l, title);
     m.values = share;
     m.hi = numbers ? top : 1;
     m.numbers = numbers;
-    m.unit = numbers ? "the norm" : "of the largest";
+    m.unit = numbers ? "the norm" : "percent of the largest";
+    m.percent = !numbers;
     m.terminal = terminal_kind(stdout);
     m.width = terminal_width();
     bool ok = heed_heatmap_text(&m, &text);

@@ -142,9 +142,21 @@ static bool open_beside(program *p, translator *k) {
     return heed_fail(p->c, HEED_USAGE, "--beside is for a picture: expected --png FILE, too");
 }
 
+/* --layer and --head say which attention is shown. */
+static bool check_settings(program *p) {
+    static const char *const keys[] = {"layer", "head"};
+    if (is_asked(p, "attention") || *heed_config_text(p->flags, "png")) return true;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (heed_config_rank(p->flags, keys[i]) > HEED_FROM_DEFAULT)
+            return heed_fail(p->c, HEED_USAGE,
+                             "--%s is of no use here: expected --attention or --png FILE, too",
+                             keys[i]);
+    return true;
+}
+
 static void run_translate(program *p) {
     work w = {0};
-    if (open_translator(p, p->argv[0], &w.k) && open_beside(p, &w.beside))
+    if (check_settings(p) && open_translator(p, p->argv[0], &w.k) && open_beside(p, &w.beside))
         each_input(p, &w, translate_one);
     close_translator(&w.beside);
     close_translator(&w.k);

@@ -4,6 +4,9 @@
 
 #include "equation.h"
 
+/* Of what is typed or read: products of four of these and their sums stay finite. */
+#define LARGEST_NUMBER 1e6
+
 /* One head on one input with all its labels. Texts belong to whoever made them (memory, file). */
 typedef struct {
     const char *example, *title;     /* "hungry lion" */

@@ -1,13 +1,13 @@
 /* explain_from.c -- --from FILE: a teacher's own numbers, checked. */
 #include "explain.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_TOKENS = 128, MOST_WIDTH = 1024 };
-#define LARGEST_NUMBER 1e6 /* products of four of these and their sums stay finite */
 
 typedef struct {
     explaining *e;
@@ -43,11 +43,14 @@ static bool open_file(reader *r) {
     bool input = strcmp(r->path, "-") == 0;
     if (!input && is_directory(r->path))
         return heed_fail(r->e->c, HEED_DATA, "cannot read %s: it is a folder", r->path);
+    errno = 0;
     r->root = input ? json_loadf(stdin, flags, &error) : json_load_file(r->path, flags, &error);
+    int why = errno;
     if (!r->root) {
         snprintf(text, sizeof text, "%s", error.text);
         show_token(found, sizeof found, text);
-        if (error.line < 0) return heed_fail(r->e->c, HEED_DATA, "cannot read %s", found);
+        if (error.line < 0)
+            return heed_fail(r->e->c, HEED_DATA, "cannot read %s: %s", r->path, strerror(why));
         return heed_fail(r->e->c, HEED_DATA, "%s is no valid JSON: line %d, column %d: %s", r->path,
                          error.line, error.column, found);
     }
@@ -221,9 +224,10 @@ static bool read_numbers(reader *r, heed_lesson_args *a) {
     return heed_state(r->e->c) == HEED_OK;
 }
 
-static const char *text_at(const reader *r, const char *key, const char *otherwise) {
-    const char *text = json_string_value(json_object_get(r->root, key));
-    return text ? text : otherwise;
+static bool read_text(const reader *r, const char *key, const char *otherwise, const char **out) {
+    const json_t *v = json_object_get(r->root, key);
+    *out = v && !json_is_null(v) ? json_string_value(v) : otherwise;
+    return *out || refuse(r, key, "expected a text");
 }
 
 static bool read_head(reader *r) {
@@ -232,8 +236,9 @@ static bool read_head(reader *r) {
     if (!check_keys(r) || !read_numbers(r, &a) || !read_settings(r, &a)) return false;
     shape target = {a.tokens, a.value, "one for each token", "as many as W_V has"};
     w->target = read_optional(r, "target", target);
-    w->example = text_at(r, "example", r->path);
-    w->title = text_at(r, "title", w->example);
+    if (!read_text(r, "example", r->path, &w->example) ||
+        !read_text(r, "title", w->example, &w->title))
+        return false;
     w->tokens = read_labels(r, json_object_get(r->root, "tokens"), "tokens", a.tokens);
     w->features = read_labels(r, json_object_get(r->root, "features"), "features", a.features);
     if (a.z) {

@@ -96,8 +96,10 @@ static bool set_beta(explaining *e) {
     if (!heed_config_bool(e->p->flags, "scale")) a->beta = 1;
     if (!*text) return true;
     a->beta = strtod(text, &end);
-    if (*end || !isfinite(a->beta))
-        return heed_fail(e->c, HEED_USAGE, "--beta is wrong: expected a number, found %.60s", text);
+    if (end == text || *end || !(fabs(a->beta) <= LARGEST_NUMBER))
+        return heed_fail(e->c, HEED_USAGE,
+                         "--beta is wrong: expected a number from -%g to %g, found %.60s",
+                         LARGEST_NUMBER, LARGEST_NUMBER, text);
     return true;
 }
 

@@ -42,9 +42,6 @@ static bool set_token(subject *s, int axis, int at, const heed_tokenizer *k, int
     const char *own = heed_token_text(k, id);
     bool unknown = n > 0 && id == x.unk;
     s->labels[axis][at] = unknown ? copy_of(text, n) : copy_of(own, strlen(own));
-    if (unknown)
-        heed_log(s->run->c, HEED_WARN, "unknown to the vocabulary: %.*s", n < 60 ? (int)n : 60,
-                 text);
     s->special[axis][at] = id == x.cls || id == x.sep || id == x.pad || id == x.newline;
     return s->labels[axis][at] || no_memory(s->run, at);
 }
@@ -128,6 +125,7 @@ static bool take_ids(subject *s, const heed_tokens *k, int32_t before, int32_t a
 static bool label_tokens(subject *s, const char *text, const heed_tokens *k, int from,
                          const heed_tokenizer *tokenizer) {
     bool ok = add_axis(s, s->read ? "source" : "text", s->count);
+    warn_of_unknown(tokenizer, k, text);
     for (int i = 0; ok && i < s->count; i++) {
         size_t at = (size_t)(i - from);
         bool own = i >= from && at < k->count;

@@ -1,5 +1,6 @@
 /* translating.c -- a run at work on texts: from a source to a target. */
 #include "pairs.h"
+#include "using.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -42,17 +43,6 @@ static void trim(const char **text, size_t *n) {
     while (*n && isspace((unsigned char)(*text)[*n - 1])) (*n)--;
 }
 
-static void warn_of_unknown(const translator *k, const char *text) {
-    const heed_tokens *t = &k->source;
-    int unknown = heed_tokenizer_specials(source_tokenizer(k->run)).unk;
-    for (size_t i = 0; i < t->count; i++) {
-        size_t n = t->end[i] - t->begin[i];
-        if (t->ids[i] != unknown || n == 0) continue;
-        heed_log(k->run->c, HEED_WARN, "unknown to the vocabulary: %.*s", n < 60 ? (int)n : 60,
-                 text + t->begin[i]);
-    }
-}
-
 bool translator_read(translator *k, const char *text, size_t n) {
     trim(&text, &n);
     const heed_tokenizer *own = source_tokenizer(k->run);
@@ -61,7 +51,7 @@ bool translator_read(translator *k, const char *text, size_t n) {
     if (n == 0)
         return heed_fail(k->run->c, HEED_DATA, "the input is empty: expected a text to translate");
     if (!heed_encode(own, text, n, &k->source)) return false;
-    if (!k->quiet) warn_of_unknown(k, text);
+    if (!k->quiet) warn_of_unknown(own, &k->source, text);
     if (k->cuts && k->source.count >= (size_t)block) k->source.count = (size_t)block - 1;
     if (k->source.count >= (size_t)block)
         return heed_fail(k->run->c, HEED_DATA,

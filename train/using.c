@@ -1,20 +1,51 @@
 /* using.c -- inputs as tokens. */
 #include "using.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
 
 /* ---- inputs ---- */
 
-static void warn_of_unknown(const heed_run *r, const heed_tokens *k, const char *text) {
-    int unknown = heed_tokenizer_specials(r->tokenizer).unk;
+void print_shown(heed_ctx *c, const char *text, const char *end) {
+    heed_text shown = {.c = c};
+    heed_label_text(text, INT_MAX, &shown);
+    heed_text_put(&shown, end, strlen(end));
+    print_text(&shown);
+}
+
+static bool same_piece(const heed_tokens *k, const char *text, size_t a, size_t b) {
+    size_t n = k->end[a] - k->begin[a];
+    return k->end[b] - k->begin[b] == n && memcmp(text + k->begin[a], text + k->begin[b], n) == 0;
+}
+
+/* Token i is unknown, and none of those before it is of the same text. */
+static bool is_new_unknown(const heed_tokens *k, int unknown, const char *text, size_t i) {
+    enum { BACK = 4096 }; /* a text of nothing else takes no quadratic time */
+    if (k->ids[i] != unknown || k->end[i] == k->begin[i]) return false;
+    for (size_t j = i > BACK ? i - BACK : 0; j < i; j++)
+        if (k->ids[j] == unknown && same_piece(k, text, i, j)) return false;
+    return true;
+}
+
+void warn_of_unknown(const heed_tokenizer *t, const heed_tokens *k, const char *text) {
+    enum { SHOWN = 5 };
+    int unknown = heed_tokenizer_specials(t).unk;
+    size_t found = 0;
+    heed_text list = {.c = k->c};
     for (size_t i = 0; i < k->count; i++) {
+        if (!is_new_unknown(k, unknown, text, i)) continue;
+        if (++found > SHOWN) continue;
+        char word[64];
         size_t n = k->end[i] - k->begin[i];
-        if (n > 0 && k->ids[i] == unknown)
-            heed_log(r->c, HEED_WARN, "unknown to the vocabulary: %.*s", n < 60 ? (int)n : 60,
-                     text + k->begin[i]);
+        snprintf(word, sizeof word, "%.*s", n < 60 ? (int)n : 60, text + k->begin[i]);
+        heed_text_put(&list, ", ", found > 1 ? 2 : 0);
+        heed_label_text(word, INT_MAX, &list);
     }
+    if (found > SHOWN) heed_text_add(&list, " and %zu more", found - SHOWN);
+    if (list.s) heed_log(k->c, HEED_WARN, "unknown to the vocabulary: %s", list.s);
+    heed_text_free(&list);
 }
 
 bool input_read(const heed_run *r, const char *text, size_t n, bool bracket, input *out) {
@@ -26,7 +57,7 @@ bool input_read(const heed_run *r, const char *text, size_t n, bool bracket, inp
     if (ok && !out->ids)
         ok = heed_fail(r->c, HEED_FAILED, "no memory for an input of %zu tokens", k.count);
     if (ok) {
-        warn_of_unknown(r, &k, text);
+        warn_of_unknown(r->tokenizer, &k, text);
         if (bracket && s.cls >= 0) out->ids[out->count++] = s.cls;
         for (size_t i = 0; i < k.count; i++) out->ids[out->count++] = k.ids[i];
         if (bracket && s.sep >= 0) out->ids[out->count++] = s.sep;
@@ -53,21 +84,26 @@ static bool read_line(FILE *f, heed_text *line) {
     return heed_text_put(line, "", 0);
 }
 
-/* Text is UTF-8 without NULs: what it would become otherwise is not what was meant. */
-bool input_is_text(heed_ctx *c, const char *text, size_t n) {
+/* Text is UTF-8 without NULs: what it would become otherwise is not what was meant. line: of the
+ * standard input, from 1; 0: it is no line. */
+static bool line_is_text(heed_ctx *c, const char *text, size_t n, size_t line) {
+    char where[48] = "";
+    if (line) snprintf(where, sizeof where, "line %zu, ", line);
     for (size_t at = 0; at < n;) {
         utf8proc_int32_t code;
         utf8proc_ssize_t used = utf8proc_iterate((const utf8proc_uint8_t *)text + at,
                                                  (utf8proc_ssize_t)(n - at), &code);
         if (used <= 0 || code == 0)
             return heed_fail(c, HEED_DATA,
-                             "the input is not text: byte 0x%02X at offset %zu: expected UTF-8 "
+                             "the input is not text: %sbyte 0x%02X at offset %zu: expected UTF-8 "
                              "without NUL; hint: iconv -f LATIN1 -t UTF-8",
-                             (unsigned)(unsigned char)text[at], at);
+                             where, (unsigned)(unsigned char)text[at], at);
         at += (size_t)used;
     }
     return true;
 }
+
+bool input_is_text(heed_ctx *c, const char *text, size_t n) { return line_is_text(c, text, n, 0); }
 
 void each_input(program *p, void *user, take_input one) {
     heed_text line = {.c = p->c};
@@ -78,8 +114,8 @@ void each_input(program *p, void *user, take_input one) {
     }
     if (p->argc == 1 && is_terminal(stdin))
         fputs("heed: reading lines from the keyboard; Ctrl-D ends\n", stderr);
-    while (p->argc == 1 && read_line(stdin, &line))
-        if (line.n && (!input_is_text(p->c, line.s, line.n) || !one(p, user, line.s, line.n)))
+    for (size_t at = 1; p->argc == 1 && read_line(stdin, &line); at++)
+        if (line.n && (!line_is_text(p->c, line.s, line.n, at) || !one(p, user, line.s, line.n)))
             program_complain(p);
     heed_text_free(&line);
 }

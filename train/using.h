@@ -13,6 +13,10 @@ typedef struct {
  * tokens. */
 bool input_read(const heed_run *r, const char *text, size_t n, bool bracket, input *out);
 void input_free(input *in);
+/* Warns once of the texts of tokens that the vocabulary lacks: of five, and how many more. */
+void warn_of_unknown(const heed_tokenizer *t, const heed_tokens *k, const char *text);
+/* A text in a line of its own: what is no visible character is a sign, as in heed_label_text. */
+void print_shown(heed_ctx *c, const char *text, const char *end);
 /* True for UTF-8 without NUL; else an error that names the byte. */
 bool input_is_text(heed_ctx *c, const char *text, size_t n);
 

@@ -29,7 +29,8 @@ typedef struct {
     const char *unit; /* of the values, in the legend; NULL: attention, in percent of a row's */
     bool numbers;     /* print numbers instead of shades */
     heed_terminal terminal;
-    int width; /* columns at hand; 0: 100 */
+    int width;    /* columns at hand; 0: 100 */
+    bool percent; /* with a unit: values are shares, and the terminal has their percents */
 } heed_heatmap;
 /* Appends the drawn map, with column labels above and a legend below; no line is wider than the
  * width or ends with a blank. Cells have their percents inside where they fit, a few long rows go

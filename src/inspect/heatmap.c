@@ -32,12 +32,14 @@ double heed__map_share(const heed__map *p, double v) {
 
 /* ---- cells with numbers ---- */
 
+static bool is_percent(const heed_heatmap *m) { return !m->unit || m->percent; }
+
 /* Percent of the value itself, or the value; without colours a bar of the ramp stands beside it. */
 static void put_cell(const heed__map *p, double v, int width) {
     const heed_heatmap *m = p->m;
     double share = heed__map_share(p, v);
     char number[32] = "";
-    bool percent = !m->unit && !m->numbers;
+    bool percent = is_percent(m) && !m->numbers;
     if (percent && v >= 0.005) snprintf(number, sizeof number, "%.0f", 100 * v);
     if (!percent && isfinite(v)) snprintf(number, sizeof number, m->numbers ? "%.3f" : "%.2g", v);
     if ((int)strlen(number) > width - 1) number[0] = 0;
@@ -108,7 +110,7 @@ bool heed_heatmap_text(const heed_heatmap *m, heed_text *out) {
     heed__put_legend(out, m->terminal,
                      (heed__legend){.lo = p.lo,
                                     .hi = p.hi,
-                                    .times = m->unit ? 1 : 100,
+                                    .times = is_percent(m) ? 100 : 1,
                                     .unit = m->unit ? m->unit : "percent of a row's attention",
                                     .indent = p.head,
                                     .width = p.width});

@@ -150,18 +150,23 @@ static int axis_for(reader *k, const char *array, int stack, int side, int size,
 
 /* The note says how many values and rows are no shares; they are shown as they are. */
 static void judge(reader *k, const char *name, const heed__numbers *n, size_t rows, size_t cols) {
-    size_t outside = 0, unequal = 0;
+    size_t outside = 0, unequal = 0, none = 0;
     double low = INFINITY, high = -INFINITY;
     for (size_t r = 0; r < rows; r++) {
         double sum = 0;
         for (size_t i = r * cols; i < (r + 1) * cols; i++) {
-            outside += !((double)n->x[i] >= 0 && (double)n->x[i] <= 1.000001);
+            none += isnan((double)n->x[i]) != 0;
+            outside += (double)n->x[i] < 0 || (double)n->x[i] > 1.000001;
             sum += (double)n->x[i];
         }
-        unequal += !(fabs(sum - 1) <= 0.005);
-        if (!(fabs(sum - 1) <= 0.005)) low = fmin(low, sum), high = fmax(high, sum);
+        unequal += fabs(sum - 1) > 0.005;
+        if (fabs(sum - 1) > 0.005) low = fmin(low, sum), high = fmax(high, sum);
     }
     const char *gap = k->note.n ? " " : "";
+    if (none)
+        heed_text_add(&k->note, "%sArray %s: %zu of %zu values are not numbers.", gap, name, none,
+                      n->count);
+    gap = k->note.n ? " " : "";
     if (outside)
         heed_text_add(&k->note, "%sArray %s: %zu of %zu values are not in [0, 1].", gap, name,
                       outside, n->count);
@@ -233,6 +238,39 @@ static bool add_numbers(reader *k, const char *name, heed__numbers *n) {
 
 /* ---- the file ---- */
 
+/* What the file has instead of weights: names, types and shapes of the first. */
+static void list_found(const heed__source *s, heed_text *out) {
+    enum { SHOWN = 4 };
+    char shape[HEED__SHAPE], quote[HEED__QUOTE], type[HEED__QUOTE];
+    const char *name;
+    json_t *v;
+    size_t at = 0, count = s->json ? json_object_size(s->json) : s->npz.count;
+    json_object_foreach(s->json, name, v) {
+        if (at == SHOWN) break;
+        heed_text_add(out, "%s%s", at++ ? ", " : "; found ",
+                      heed__quote(quote, name, strlen(name)));
+    }
+    for (; !s->json && at < count && at < SHOWN; at++) {
+        const heed__npy *a = &s->npz.arrays[at];
+        heed_text_add(out, "%s%s %s of type %s", at ? ", " : "; found ",
+                      heed__quote(quote, a->name, strlen(a->name)), heed__npy_shape(shape, a),
+                      heed__quote(type, a->type, strlen(a->type)));
+    }
+    if (count > SHOWN) heed_text_add(out, " and %zu more", count - SHOWN);
+}
+
+static bool no_weights(const heed__source *s) {
+    heed_text found = {.c = s->c};
+    list_found(s, &found);
+    heed_fail(s->c, HEED_DATA,
+              "no weights: %s: expected an array of real numbers (little-endian, 16, 32 or 64 "
+              "bits) of (queries, keys), (heads, queries, keys) or (layers, heads, queries, keys)"
+              "%s",
+              s->path, found.s ? found.s : "");
+    heed_text_free(&found);
+    return false;
+}
+
 static bool is_matrix(const json_t *v) {
     const json_t *row = json_array_get(v, 0), *x = json_array_get(row, 0);
     return json_is_array(x) || json_is_number(x);
@@ -273,11 +311,7 @@ bool heed__weights_foreign(const heed__source *s, heed_record *r) {
     reader k = {.s = s, .r = r, .note = {.c = s->c}};
     const char *file = strrchr(s->path, '/') ? strrchr(s->path, '/') + 1 : s->path;
     bool ok = s->json ? from_json(&k, s->json) : from_npz(&k);
-    if (ok && !r->block_count)
-        ok = heed_fail(s->c, HEED_DATA,
-                       "no weights: %s: expected an array of real numbers of (queries, keys), "
-                       "(heads, queries, keys) or (layers, heads, queries, keys)",
-                       s->path);
+    if (ok && !r->block_count) ok = no_weights(s);
     ok = ok && heed_record_describe(r, (heed_record_texts){.title = file, .note = k.note.s});
     heed_text_free(&k.note);
     return ok;

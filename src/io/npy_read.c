@@ -80,13 +80,13 @@ static bool type(const char *descr, heed__npy *a) {
 }
 
 static bool dictionary(scanner *s, heed__npy *a) {
-    char key[20], descr[24];
+    char key[20];
     int found = 0;
     if (!take(s, "{")) return false;
     while (!take(s, "}")) {
         bool ok = quoted(s, key, sizeof key) && take(s, ":");
         if (ok && strcmp(key, "descr") == 0)
-            ok = quoted(s, descr, sizeof descr) && type(descr, a);
+            ok = quoted(s, a->type, sizeof a->type) && type(a->type, a);
         else if (ok && strcmp(key, "fortran_order") == 0)
             ok = (a->fortran = take(s, "True")) || take(s, "False");
         else

@@ -7,8 +7,9 @@
 enum { HEED__NPY_DIMS = 6, HEED__NPY_NAME = 200 };
 typedef struct {
     char name[HEED__NPY_NAME]; /* without .npy; cut where it is longer */
-    char kind; /* 'f' real, 'i' and 'u' whole, 'b' bool, 'U' and 'S' text, '?' other */
-    int size;  /* bytes of an element */
+    char kind;     /* 'f' real, 'i' and 'u' whole, 'b' bool, 'U' and 'S' text, '?' other */
+    char type[24]; /* as the file has it: ">f4" */
+    int size;      /* bytes of an element */
     int dims;
     int64_t shape[HEED__NPY_DIMS];
     size_t count; /* of elements */

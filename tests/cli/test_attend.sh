@@ -176,6 +176,18 @@ refuses 2 "expected a number from 1, mean or max"
 run attend mlm "$TEXT" --query Pariss --svg no.svg
 refuses 2 "did you mean Paris?"
 absent no.svg
+for query in 0 2.5; do
+    run attend mlm "$TEXT" --query $query
+    refuses 2 "--query $query: no such token: expected a token or a number from 1"
+done
+for setting in "--mass 0.5" --cells "--discard 0.1" "--fuse max" "--window 2"; do
+    run attend mlm "$TEXT" $setting
+    refuses 2 "is of no use here"
+done
+for setting in "--head 1" "--layer 1"; do
+    run translate s2s ag $setting
+    refuses 2 "is of no use here: expected --attention"
+done
 run attend mlm "$TEXT" --layers 2-1
 refuses 2 "--layers 2-1: expected numbers from 1"
 run attend nowhere "$TEXT"
@@ -210,4 +222,4 @@ for f in h.svg h.csv; do
 done
 printf 'Paris \0 is\n' >nul.txt
 run_with nul.txt attend mlm
-refuses 3 "without NUL"
+refuses 3 "line 1, byte 0x00 at offset 6: expected UTF-8 without NUL"

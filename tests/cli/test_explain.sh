@@ -43,8 +43,19 @@ json hidden "[0,0,0,0,1,0,1,0,1,0,0]"
 json weights.2.6 0.0
 run explain --hide cat
 refuses 2 "--hide is wrong"
-run explain --beta much
-refuses 2 "--beta is wrong"
+for beta in much 1e308 -2e6 nan; do
+    run explain --beta $beta
+    refuses 2 "--beta is wrong: expected a number from -1e+06 to 1e+06"
+done
+run explain --from nope
+refuses 3 "cannot read nope: No such file or directory"
+echo '{"title": 5, "X": [[1]], "W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}' >title.json
+run explain --from title.json
+refuses 3 "title is wrong: title.json: expected a text"
+run explain --exercise --json
+refuses 2 "--json is of no use here"
+run explain --solution --step
+refuses 2 "--step is of no use here"
 
 # Forty columns: bands of columns, nothing wider.
 COLUMNS=40 run explain --backward

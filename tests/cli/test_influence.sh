@@ -21,8 +21,10 @@ status 0
 says "64 random directions of 16 units"
 says "wrote i.png"
 says "wrote i.npz"
-says "in shares of the largest"
+says "in percent of the largest"
 holds test -s i.npz
+says "100"
+hides "0."
 run influence linear "Paris is" --draws 64 --json
 cp out first
 run influence linear "Paris is" --draws 64 --json

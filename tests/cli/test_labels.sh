@@ -90,6 +90,27 @@ run classify tag "the dog runs" "a  horse"
 status 0
 holds test "$(head -1 out)" = "$(printf 'the dog runs\tD N V')"
 holds test "$(wc -l <out)" = 2
+# Nothing in a text moves the cursor, parts columns or breaks lines; unknown words are named once.
+odd=$(printf 'the\tking\033[31m\007 \342\200\256runs runs\rx')
+for run in tag attention; do
+    run classify $run "$odd"
+    status 0
+    says "the⇥king␛[31m␇ ↔runs runs␍x"
+    warns "unknown to the vocabulary: "
+    holds test "$(grep -c unknown err)" = 1
+    if LC_ALL=C grep -q "$(printf '[\033\007\r]')" out err; then fail "a control character"; else pass; fi
+done
+run classify tag "$odd"
+holds test "$(tr -cd '\t' <out | wc -c)" = 1
+holds test "$(wc -l <out)" = 1
+run classify tag "q w e r t y u"
+warns "unknown to the vocabulary: q, w, e, r, t and 2 more"
+run classify tag "q the q w w"
+holds test "$(cat err)" = "heed: warning: unknown to the vocabulary: q, w"
+printf 'the dog runs\nthe \000\n' >nul.txt
+run_with nul.txt classify tag
+status 3
+warns "line 2, byte 0x00 at offset 4"
 run classify tag "the dog runs" --json
 json labels.2 V
 run eval tag

@@ -44,6 +44,24 @@ run view w.json --layers 9 --html none.html
 status 2
 absent none.html
 
+# What is no number, and what is no weight.
+npy() { # NAME TYPE: 2 x 2 elements of zero bits but for the first, which has all
+    head="{'descr': '$2', 'fortran_order': False, 'shape': (2, 2), }"
+    { printf '\223NUMPY\001\000%b\000%s' "\\0$(printf %o ${#head})" "$head"
+      printf '\377\377\377\377\000\000\000\000\000\000\000\000\000\000\000\000'; } >"$1"
+}
+npy nan.npy '<f4'
+run view nan.npy
+status 0
+warns "1 of 4 values are not numbers"
+for type in '>f4' '<i4'; do
+    npy odd.npy "$type"
+    run view odd.npy
+    refuses 3 "(2, 2) of type \"$type\""
+done
+echo '{"words": ["a"], "step": 3}' >words.json
+run view words.json
+refuses 3 'found "words", "step"'
 for bad in '{' '[]' '[1, 2]' '{"a": 1}' '[[1, "x"]]' '[[[[[[1]]]]]]' '{"heed": "attention 1"}'; do
     echo "$bad" >bad.json
     run view bad.json --html bad.html
