@@ -168,9 +168,10 @@ static void print_node(const heed_graph *g, int i, int op_width, int name_width)
     putchar('\n');
 }
 
-static void print_backward(const heed_graph *g) {
+static void print_backward(program *p, const heed_graph *g) {
     char shape[64], piece[512];
-    puts("\nbackward, from the loss up: gradients that each op gives");
+    putchar('\n');
+    print_wrapped(p, "backward, from the loss up: gradients that each op gives");
     for (int i = g->count; i-- > 0;) {
         const heed_graph_node *n = &g->nodes[i];
         if (!n->grad || !n->op.op) continue;
@@ -203,7 +204,7 @@ static void print_list(program *p, const drawing *d) {
     put_piece(&l, "  ", "from, parameters");
     putchar('\n');
     for (int i = 0; i < g->count; i++) print_node(g, i, op_width, name_width);
-    if (heed_config_bool(p->flags, "backward")) print_backward(g);
+    if (heed_config_bool(p->flags, "backward")) print_backward(p, g);
 }
 
 /* ---- as data ---- */
