@@ -46,7 +46,6 @@ bool shown_query(const attend_view *v, shown *out, char (**names)[24]);
 void shown_free(shown *m);
 
 /* ---- output ---- */
-void print_wrapped(const char *text); /* at the terminal's width */
 bool print_map(const attend_view *v, heed_heatmap map);
 bool attend_print(const attend_view *v); /* attend_text.c: on stdout */
 bool attend_draw(const attend_view *v, bool svg, const char *path);

@@ -203,7 +203,7 @@ static void print_helps(const attend_view *v) {
         char line[400];
         if (!map_is_main(&r->maps[i])) continue;
         snprintf(line, sizeof line, "%s: %s.", r->maps[i].name, r->maps[i].help);
-        print_wrapped(line);
+        print_wrapped(v->p, line);
     }
 }
 
@@ -243,7 +243,7 @@ bool maps_print(const attend_view *v) {
             snprintf(what, sizeof what,
                      "what each token has to do with the prediction at token %d:", k.query + 1);
         putchar('\n');
-        print_wrapped(what);
+        print_wrapped(v->p, what);
         print_columns(v, &k);
     }
     if (table) free(k.values);

@@ -8,20 +8,6 @@ const char attend_note[] =
     "Attention alone is no explanation: it shows where a head looks, not why "
     "the model answers; compare with --occlude.";
 
-void print_wrapped(const char *text) {
-    int width = terminal_width(), used = 0;
-    for (size_t n; *text; text += n + strspn(text + n, " ")) {
-        n = strcspn(text, " ");
-        char word[256];
-        snprintf(word, sizeof word, "%.*s", n < sizeof word ? (int)n : 0, text);
-        int columns = text_columns(word);
-        if (used && used + 1 + columns > width) used = 0, putchar('\n');
-        printf("%s%.*s", used ? " " : "", (int)n, text);
-        used += (used > 0) + columns;
-    }
-    putchar('\n');
-}
-
 /* Foreign text, made harmless and cut to the terminal. */
 static void print_line(const attend_view *v, const char *text) {
     heed_text line = {.c = v->p->c};
@@ -220,7 +206,7 @@ bool attend_print(const attend_view *v) {
     bool ok = r->pixels && v->block->queries == v->block->keys ? attend_print_picture(v)
               : v->query >= 0                                  ? print_query(v)
                                                                : print_matrix(v);
-    if (v->hide) print_wrapped("Special tokens are hidden; the rest is shown as it is.");
+    if (v->hide) print_wrapped(v->p, "Special tokens are hidden; the rest is shown as it is.");
     if (r->note) print_line(v, r->note);
     ok = ok && maps_print(v);
     if (ok && r->guess_count) {
@@ -228,7 +214,7 @@ bool attend_print(const attend_view *v) {
         print_guesses(v);
     }
     putchar('\n');
-    print_wrapped(attend_note);
+    print_wrapped(v->p, attend_note);
     return ok && fflush(stdout) == 0;
 }
 

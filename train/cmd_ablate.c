@@ -111,10 +111,12 @@ static void print_head(const ablation *a, const ablated *h, bool stacks) {
 static void print_table(program *p, const sweep *s, const ablation *a) {
     harm_map m = {.rows = 0};
     heed_text text = {.c = p->c};
-    char n[32];
-    printf("%s, %s: %s batch%s of %d\n\n  %-24s  %8s  %9s  %-11s%s\n", s->run->model->name, s->what,
-           with_commas(n, s->batches), s->batches == 1 ? "" : "es", s->rows, "without", "loss",
-           "harm", "(95 %)", isnan(a->accuracy) ? "" : "  accuracy");
+    char n[32], what[800];
+    snprintf(what, sizeof what, "%s, %s: %s batch%s of %d", s->run->model->name, s->what,
+             with_commas(n, s->batches), s->batches == 1 ? "" : "es", s->rows);
+    print_wrapped(p, what);
+    printf("\n  %-24s  %8s  %9s  %s\n", "without", "loss", "harm",
+           isnan(a->accuracy) ? "(95 %)" : "(95 %)       accuracy");
     printf("  %-24s  %8.4f  %9s  %-11s", "nothing: as trained", a->loss, "", "");
     if (!isnan(a->accuracy)) print_share(a->accuracy);
     putchar('\n');
@@ -125,9 +127,10 @@ static void print_table(program *p, const sweep *s, const ablation *a) {
         print_text(&text);
     heed_text_free(&text);
     map_free(&m);
-    puts("\nHarm is loss without the head minus loss with it, on the same batches; a negative one "
-         "says that\nthe model does better without. Heads stand in for one another: what two "
-         "lose together may be more\nthan what each loses alone.");
+    putchar('\n');
+    print_wrapped(p, "Harm is loss without the head minus loss with it, on the same batches; a "
+                     "negative one says that the model does better without. Heads stand in for one "
+                     "another: what two lose together may be more than what each loses alone.");
 }
 
 static bool draw(heed_ctx *c, const ablation *a, const char *path) {
@@ -161,7 +164,7 @@ static void print_object(program *p, const sweep *s, const ablation *a) {
 
 /* ---- patches ---- */
 
-static void print_removal(const sweep *s, const removal *r) {
+static void print_removal(program *p, const sweep *s, const removal *r) {
     printf("%s, %s: %d pictures, %.1f %% named rightly, the answer's probability %.3f\n\n"
            "%d of %d patches hidden, those put first by\n\n  %-10s  %17s  %21s  %11s\n",
            s->run->model->name, s->what, r->pictures, 100 * r->right, r->p, r->hidden, r->patches,
@@ -173,10 +176,10 @@ static void print_removal(const sweep *s, const removal *r) {
         printf("  %-10s  %7.3f +- %.3f  %21s  %9.1f %%\n", removal_names[k], r->by[k].fall.mean,
                r->by[k].fall.half, more, 100 * r->by[k].kept);
     }
-    puts("\nHidden patches have the mean colour. Means over pictures, +- the half of a 95 % "
-         "interval "
-         "by Student's t;\nrandom: of ten draws a picture. attention: [CLS], the mean of the last "
-         "layer's heads.");
+    putchar('\n');
+    print_wrapped(p, "Hidden patches have the mean colour. Means over pictures, +- the half of a "
+                     "95 % interval by Student's t; random: of ten draws a picture. attention: "
+                     "[CLS], the mean of the last layer's heads.");
 }
 
 static json_t *removal_json(const sweep *s, const removal *r) {
@@ -208,7 +211,7 @@ static void remove_patches(program *p, const sweep *s) {
     if (heed_config_bool(p->flags, "json"))
         print_json(p, removal_json(s, &r));
     else
-        print_removal(s, &r);
+        print_removal(p, s, &r);
 }
 
 /* ---- the command ---- */

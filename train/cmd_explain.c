@@ -118,7 +118,9 @@ static void list_examples(explaining *e) {
     json_t *list = json_array();
     for (const example *k = examples; k->name; k++) {
         json_array_append_new(list, json_pack("{s:s, s:s}", "name", k->name, "help", k->help));
-        heed_text_add(&e->out, "  %-12s %s\n", k->name, k->help);
+        heed_text_add(&e->out, "  %-12s ", k->name);
+        heed_label_words(k->help, 15, e->look.width, &e->out);
+        heed_text_put(&e->out, "\n", 1);
     }
     if (e->json)
         print_exact(e, json_pack("{s:o}", "examples", list));

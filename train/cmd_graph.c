@@ -115,45 +115,96 @@ static const char *op_text(const heed_graph_node *n) {
 }
 static const char *name_text(const heed_graph_node *n) { return n->op.name ? n->op.name : ""; }
 
+/* A line on its way: pieces that have no room go on below, after some blanks. */
+enum { SHAPE = 16 };
+typedef struct {
+    int used, indent, pad; /* pad: the column of the next piece, if that is still to come */
+} line;
+
+static void put_piece(line *l, const char *between, const char *piece) {
+    int n = text_columns(piece), gap = (int)strlen(between);
+    if (l->pad > l->used + gap) gap = l->pad - l->used;
+    if (l->used > l->indent && l->used + gap + n > terminal_width()) {
+        printf("\n%*s", l->indent, "");
+        l->used = l->indent;
+        gap = 0;
+    }
+    printf("%*s%s", gap, "", piece);
+    l->used += gap + n;
+    l->pad = 0;
+}
+
+/* The four columns that each row begins with; on a narrow terminal they are not below each other.
+ */
+static line begin_row(const char *number, const char *const text[3], int op_width, int name_width) {
+    line l = {.indent = 8};
+    int at[4] = {6, 6 + op_width + 2, 6 + op_width + 2 + name_width + 2, 0};
+    bool wide = (at[3] = at[2] + SHAPE) < terminal_width() / 4 * 3;
+    l.used = printf("%4s", number);
+    for (int k = 0; k < 3; k++) {
+        if (wide) l.pad = at[k];
+        if (*text[k]) put_piece(&l, "  ", text[k]);
+    }
+    if (wide) l.pad = at[3];
+    return l;
+}
+
 static void print_node(const heed_graph *g, int i, int op_width, int name_width) {
     const heed_graph_node *n = &g->nodes[i];
-    char shape[64];
-    printf("%4d  %-*s  %-*s  %-16s", i, op_width, op_text(n), name_width, name_text(n),
-           heed_shape_text(n->y, shape, sizeof shape));
-    for (int k = 0; k < n->in_count; k++) printf("%s%d", k ? "," : " <- ", n->in[k]);
-    for (int k = 0; k < n->params; k++)
-        printf("  %s %s", n->param[k]->name, heed_shape_text(n->param[k], shape, sizeof shape));
+    char number[16], shape[64], piece[512];
+    snprintf(number, sizeof number, "%d", i);
+    heed_shape_text(n->y, shape, sizeof shape);
+    line l =
+        begin_row(number, (const char *[]){op_text(n), name_text(n), shape}, op_width, name_width);
+    for (int k = 0; k < n->in_count; k++) {
+        snprintf(piece, sizeof piece, "%s%d%s", k ? "" : "<- ", n->in[k],
+                 k + 1 < n->in_count ? "," : "");
+        put_piece(&l, k ? "" : " ", piece);
+    }
+    for (int k = 0; k < n->params; k++) {
+        put_piece(&l, "  ", n->param[k]->name);
+        put_piece(&l, " ", heed_shape_text(n->param[k], shape, sizeof shape));
+    }
     putchar('\n');
 }
 
-static void print_backward(const heed_graph *g) {
-    char shape[64];
-    puts("\nbackward, from the loss up: gradients that each op gives");
+static void print_backward(program *p, const heed_graph *g) {
+    char shape[64], piece[512];
+    putchar('\n');
+    print_wrapped(p, "backward, from the loss up: gradients that each op gives");
     for (int i = g->count; i-- > 0;) {
         const heed_graph_node *n = &g->nodes[i];
         if (!n->grad || !n->op.op) continue;
-        printf("%4d  %s'", i, n->op.op);
-        for (int k = 0; k < n->in_count; k++)
-            if (g->nodes[n->in[k]].grad)
-                printf("  d%d %s", n->in[k],
-                       heed_shape_text(g->nodes[n->in[k]].y, shape, sizeof shape));
-        for (int k = 0; k < n->params; k++)
-            if (n->param[k]->wants_grad) printf("  d %s", n->param[k]->name);
+        line l = {.used = printf("%4d  %s'", i, n->op.op), .indent = 8};
+        for (int k = 0; k < n->in_count; k++) {
+            if (!g->nodes[n->in[k]].grad) continue;
+            snprintf(piece, sizeof piece, "d%d %s", n->in[k],
+                     heed_shape_text(g->nodes[n->in[k]].y, shape, sizeof shape));
+            put_piece(&l, "  ", piece);
+        }
+        for (int k = 0; k < n->params; k++) {
+            if (!n->param[k]->wants_grad) continue;
+            snprintf(piece, sizeof piece, "d %s", n->param[k]->name);
+            put_piece(&l, "  ", piece);
+        }
         putchar('\n');
     }
 }
 
 static void print_list(program *p, const drawing *d) {
     const heed_graph *g = &d->graph;
-    char count[32];
+    char count[32], text[400];
     int ops = 0, op_width = widest(g, op_text), name_width = widest(g, name_text);
     for (int i = 0; i < g->count; i++) ops += g->nodes[i].op.op != NULL;
-    printf("%s: %d ops, %s parameters in %d tensors\n\n", d->title, ops,
-           with_commas(count, heed_store_params(d->w.store)), heed_store_count(d->w.store));
-    printf("%4s  %-*s  %-*s  %-16s from, parameters\n", "node", op_width, "op", name_width, "name",
-           "shape");
+    snprintf(text, sizeof text, "%s: %d ops, %s parameters in %d tensors", d->title, ops,
+             with_commas(count, heed_store_params(d->w.store)), heed_store_count(d->w.store));
+    print_wrapped(p, text);
+    putchar('\n');
+    line l = begin_row("node", (const char *[]){"op", "name", "shape"}, op_width, name_width);
+    put_piece(&l, "  ", "from, parameters");
+    putchar('\n');
     for (int i = 0; i < g->count; i++) print_node(g, i, op_width, name_width);
-    if (heed_config_bool(p->flags, "backward")) print_backward(g);
+    if (heed_config_bool(p->flags, "backward")) print_backward(p, g);
 }
 
 /* ---- as data ---- */

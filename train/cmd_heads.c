@@ -61,51 +61,103 @@ static bool has_stacks(const head_table *h) {
     return false;
 }
 
-static void print_row(const head_table *h, const char *name, int width, const head_sums *s) {
-    printf("  %-*s", width, name);
-    for (int m = 0; m < HEAD_MEASURES; m++) {
+/* A block of the table: the columns of measures [from, to) after one of names. */
+typedef struct {
+    const head_table *h;
+    const entry *list;
+    bool stacks;
+    int name, gap, from, to;
+} block;
+
+static int column(head_measure m, int gap) {
+    int n = (int)strlen(head_measure_names[m]);
+    return gap + (n > 5 ? n : 5);
+}
+
+/* The first measure that has no room in a block that starts with `from`; at least one has. */
+static int block_end(const block *b, int from, int gap) {
+    int used = 2 + b->name, m = from;
+    for (bool any = false; m < HEAD_MEASURES; m++) {
+        if (!heads_has(b->h, (head_measure)m)) continue;
+        used += column((head_measure)m, gap);
+        if (any && used > terminal_width()) break;
+        any = true;
+    }
+    return m;
+}
+
+static void print_row(const block *b, const char *name, const head_sums *s) {
+    printf("  %-*s", b->name, name);
+    for (int m = b->from; m < b->to; m++) {
         double x = head_mean(s, (head_measure)m);
-        if (!heads_has(h, (head_measure)m)) continue;
+        int width = column((head_measure)m, b->gap);
+        if (!heads_has(b->h, (head_measure)m)) continue;
         if (isnan(x))
-            printf("  %9s", "-");
+            printf("%*s", width, "-");
         else
-            printf("  %9.*f", m == ENTROPY || m == DISTANCE || m == DIAGONAL ? 2 : 3, x);
+            printf("%*.*f", width, m == ENTROPY || m == DISTANCE || m == DIAGONAL ? 2 : 3, x);
     }
     putchar('\n');
 }
 
-static void print_alike(const head_table *h, int width, bool stacks) {
+static void print_alike(const block *b) {
     bool seen[3] = {false};
-    for (int i = 0; i < h->count; i++) {
-        heed_stack k = h->layer[i].block.stack;
+    for (int i = 0; i < b->h->count; i++) {
+        heed_stack k = b->h->layer[i].block.stack;
         char name[64];
-        snprintf(name, sizeof name, "%s%sall alike", stacks ? heed_stack_name(k) : "",
-                 stacks ? " " : "");
-        if (!seen[k]) print_row(h, name, width, &h->alike[k]);
+        snprintf(name, sizeof name, "%s%sall alike", b->stacks ? heed_stack_name(k) : "",
+                 b->stacks ? " " : "");
+        if (!seen[k]) print_row(b, name, &b->h->alike[k]);
         seen[k] = true;
     }
 }
 
-static void print_table(const sweep *s, const head_table *h, const entry *list) {
-    char name[64], n[32];
-    bool stacks = has_stacks(h);
-    int width = stacks ? 24 : 16;
-    printf("%s, %s: means over %s queries a head\n\n  %-*s", s->run->model->name, s->what,
-           with_commas(n, (uint64_t)h->sums[0].rows[ENTROPY]), width, "");
-    for (int m = 0; m < HEAD_MEASURES; m++)
-        if (heads_has(h, (head_measure)m)) printf("  %9s", head_measure_names[m]);
+static void print_block(const block *b) {
+    char name[64];
+    printf("\n  %-*s", b->name, "");
+    for (int m = b->from; m < b->to; m++)
+        if (heads_has(b->h, (head_measure)m))
+            printf("%*s", column((head_measure)m, b->gap), head_measure_names[m]);
     putchar('\n');
-    for (int i = 0; i < h->total; i++)
-        print_row(h, head_name(name, &h->layer[list[i].layer], list[i].head, stacks), width,
-                  sums_of(&list[i]));
-    print_alike(h, width, stacks);
+    for (int i = 0; i < b->h->total; i++) {
+        const entry *e = &b->list[i];
+        print_row(b, head_name(name, &b->h->layer[e->layer], e->head, b->stacks), sums_of(e));
+    }
+    print_alike(b);
+}
+
+/* As few blocks as the terminal needs: one, if it has room for it with narrower gaps. */
+static void print_blocks(const head_table *h, const entry *list) {
+    block b = {.h = h, .list = list, .stacks = has_stacks(h)};
+    char name[64];
+    for (int i = 0; i < h->total; i++) {
+        int n = text_columns(head_name(name, &h->layer[list[i].layer], list[i].head, b.stacks));
+        if (n > b.name) b.name = n;
+    }
+    b.gap = block_end(&b, 0, 2) < HEAD_MEASURES && block_end(&b, 0, 1) == HEAD_MEASURES ? 1 : 2;
+    for (; b.from < HEAD_MEASURES; b.from = b.to) {
+        b.to = block_end(&b, b.from, b.gap);
+        print_block(&b);
+    }
+}
+
+static void print_table(program *p, const sweep *s, const head_table *h, const entry *list) {
+    char what[800], n[32];
+    snprintf(what, sizeof what, "%s, %s: means over %s queries a head", s->run->model->name,
+             s->what, with_commas(n, (uint64_t)h->sums[0].rows[ENTROPY]));
+    print_wrapped(p, what);
+    print_blocks(h, list);
     putchar('\n');
-    for (int m = 0; m < HEAD_MEASURES; m++)
-        if (heads_has(h, (head_measure)m))
-            printf("  %-9s  %s\n", head_measure_names[m], head_measure_help[m]);
-    puts("  all alike  the same of a head that attends to everything alike\n\n"
-         "What a head attends to is no proof that it matters: heed ablate tells what is lost "
-         "without it.");
+    for (int m = 0; m < HEAD_MEASURES; m++) {
+        if (!heads_has(h, (head_measure)m)) continue;
+        printf("  %-9s  ", head_measure_names[m]);
+        print_hanging(p, head_measure_help[m], 13);
+    }
+    printf("  all alike  ");
+    print_hanging(p, "the same of a head that attends to everything alike", 13);
+    putchar('\n');
+    print_wrapped(p, "What a head attends to is no proof that it matters: heed ablate tells what "
+                     "is lost without it.");
 }
 
 /* ---- as data ---- */
@@ -179,7 +231,7 @@ static void report(program *p, const sweep *s, const head_table *h) {
     bool json = heed_config_bool(p->flags, "json"), wrote = false;
     if (list && *csv) wrote = write_csv(p->c, h, list, csv);
     if (list && json && heed_state(p->c) == HEED_OK) print_object(p, s, h, list);
-    if (list && !json && heed_state(p->c) == HEED_OK) print_table(s, h, list);
+    if (list && !json && heed_state(p->c) == HEED_OK) print_table(p, s, h, list);
     if (wrote && !json) printf("\nwrote %s\n", csv);
     free(list);
 }

@@ -157,9 +157,9 @@ static bool print_map(const work *w, const look *l) {
     m.percent = !numbers;
     m.terminal = terminal_kind(stdout);
     m.width = terminal_width();
-    bool ok =
-        heed_heatmap_text(&m, &text) && heed_text_add(&text, "%s\n", influence_help(&l->k, help));
+    bool ok = heed_heatmap_text(&m, &text);
     if (ok) print_text(&text);
+    if (ok) print_wrapped(w->p, influence_help(&l->k, help));
     heed_text_free(&text);
     free(share);
     return ok;

@@ -168,11 +168,11 @@ static bool print_query(const show *w) {
                       .values = rows,
                       .row_labels = labels,
                       .col_labels = r->axes[b->keys].labels,
-                      .hi = 1,
                       .terminal = terminal_kind(stdout),
                       .width = terminal_width()};
     ok = ok && heed_heatmap_text(&m, &text);
     if (ok) print_text(&text);
+    if (ok) print_wrapped(w->p, "Shades go to the largest of these weights, of all steps.");
     heed_text_free(&text);
     free(rows);
     free(label);

@@ -98,6 +98,10 @@ void print_json(program *p, json_t *v);
 json_t *json_number(double x); /* null if not finite */
 /* Prints a table's text and frees it. */
 void print_text(heed_text *t);
+/* Prints a line, wrapped at the terminal's width; and one whose first `indent` columns stand there
+ * already, with as many blanks before each further line. */
+void print_wrapped(program *p, const char *text);
+void print_hanging(program *p, const char *text, int indent);
 /* "1,234,567" into text of 32 bytes, which is returned. */
 char *with_commas(char text[32], uint64_t n);
 char *as_bytes(char text[32], double bytes);      /* "12.3 MB" */

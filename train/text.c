@@ -31,6 +31,15 @@ void print_text(heed_text *t) {
     heed_text_free(t);
 }
 
+void print_hanging(program *p, const char *text, int indent) {
+    heed_text t = {.c = p->c};
+    heed_label_words(text, indent, terminal_width(), &t);
+    puts(t.s ? t.s : "");
+    heed_text_free(&t);
+}
+
+void print_wrapped(program *p, const char *text) { print_hanging(p, text, 0); }
+
 char *with_commas(char text[32], uint64_t n) {
     char digits[24];
     int count = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n), at = 0;

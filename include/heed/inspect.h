@@ -13,6 +13,10 @@ typedef enum { HEED_ASCII, HEED_COLOR256, HEED_TRUECOLOR } heed_terminal;
 /* Appends a token as a terminal shows it: control characters, spaces at its ends and marks that
  * turn the direction of writing as signs; cut with "…" to so many columns. Returns its columns. */
 HEED_API int heed_label_text(const char *label, int columns, heed_text *out);
+/* The same of several words, in as many lines of `columns` columns as they need, broken at blanks;
+ * each line but the first begins with `indent` blanks, which the first has already. A word that is
+ * longer than a line is cut. */
+HEED_API void heed_label_words(const char *text, int indent, int columns, heed_text *out);
 
 /* A matrix with labels. values[r * cols + c] in [lo, hi]. */
 typedef struct {

@@ -3,6 +3,7 @@
 
 #include "core/core.h"
 #include "inspect/canvas.h"
+#include "inspect/label.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,7 +80,8 @@ static void put_legend(const heed_chart *p, int width, bool color, heed_text *ou
         const char *label = p->series[s].label;
         int own = heed__text_width(label, 1) / 6 + 6;
         if (used > 0 && used + own > width) {
-            heed_text_add(out, "\n%*s", GUTTER, "");
+            heed__end_line(out);
+            heed_text_add(out, "%*s", GUTTER, "");
             used = 0;
         }
         if (color)
@@ -106,9 +108,10 @@ static void put_footer(const heed_chart *p, heed__range r, int width, bool color
         memcpy(line + at, text, (size_t)size);
         end = at + size + 1;
     }
-    heed_text_add(out, "\n%*s%.*s %s\n", GUTTER, "", end, line, p->x_label ? p->x_label : "");
+    heed_text_add(out, "\n%*s%.*s %s", GUTTER, "", end, line, p->x_label ? p->x_label : "");
+    heed__end_line(out);
     put_legend(p, width, color, out);
-    heed_text_put(out, "\n", 1);
+    heed__end_line(out);
 }
 
 bool heed_chart_text(const heed_chart *p, int width, int height, bool color, heed_text *out) {
@@ -121,12 +124,16 @@ bool heed_chart_text(const heed_chart *p, int width, int height, bool color, hee
     g.owner = heed__alloc(out->c, cells);
     if (g.dots && g.owner) {
         plot(&g, p, r);
-        if (p->title) heed_text_add(out, "%*s%s\n", GUTTER, "", p->title);
+        if (p->title) {
+            heed_text_add(out, "%*s", GUTTER, "");
+            heed_label_words(p->title, GUTTER, width, out);
+            heed__end_line(out);
+        }
         for (int row = 0; row < height; row++) {
             put_gutter(r, row, height, out);
             for (int i = 0; i < g.width; i++)
                 put_cell(&g, (size_t)row * (size_t)g.width + (size_t)i, color, out);
-            heed_text_put(out, "\n", 1);
+            heed__end_line(out);
         }
         put_footer(p, r, g.width, color, out);
     }

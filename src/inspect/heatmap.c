@@ -100,7 +100,7 @@ bool heed_heatmap_text(const heed_heatmap *m, heed_text *out) {
     p.head = label_width(m->row_labels, m->rows, 4, clamp(p.width / 4, 8, MAX_LABEL));
     set_scale(&p);
     if (m->title) {
-        heed_label_text(m->title, p.width, out);
+        heed_label_words(m->title, 0, p.width, out);
         heed__end_line(out);
     }
     int cell = cell_width(&p), per_band = cell ? (p.width - p.head - 1) / cell : 0;

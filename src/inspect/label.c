@@ -90,6 +90,23 @@ int heed_label_text(const char *label, int columns, heed_text *out) {
     return used + 1;
 }
 
+void heed_label_words(const char *text, int indent, int columns, heed_text *out) {
+    int used = 0, room = columns > indent ? columns - indent : 1;
+    for (size_t n; *text; text += n + strspn(text + n, " ")) {
+        heed_text word = {.c = out->c};
+        n = strcspn(text, " ");
+        if (n == 0 || !heed_text_put(&word, text, n)) continue;
+        int width = heed__label_width(word.s);
+        if (used && used + 1 + width > room) {
+            heed_text_add(out, "\n%*s", indent, "");
+            used = 0;
+        }
+        if (used) heed_text_put(out, " ", 1);
+        used += (used > 0) + heed_label_text(word.s, room, out);
+        heed_text_free(&word);
+    }
+}
+
 void heed__put_label(heed_text *out, const char *label, int columns, bool right) {
     int total = heed__label_width(label);
     if (right && total < columns) heed_text_add(out, "%*s", columns - total, "");

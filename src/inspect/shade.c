@@ -48,8 +48,8 @@ void heed__put_legend(heed_text *out, heed_terminal terminal, heed__legend l) {
     snprintf(hi, sizeof hi, "%.3g", l.times * l.hi);
     int steps = 20, rest = (int)(strlen(lo) + strlen(hi)) + 5 + heed__label_width(l.unit);
     if (l.indent + rest + steps > l.width) l.indent = 0;
-    int spare = l.width - (rest - heed__label_width(l.unit)) - 8;
     if (rest + steps > l.width) steps = l.width - rest < 8 ? 8 : l.width - rest;
+    bool below = rest + steps > l.width;
     heed_text_add(out, "%*s %s ", l.indent, "", lo);
     for (int i = 0; i < steps; i++) {
         double share = i / (steps - 1.0);
@@ -58,6 +58,8 @@ void heed__put_legend(heed_text *out, heed_terminal terminal, heed__legend l) {
         heed_text_put(out, &letter, 1);
     }
     heed_text_add(out, "%s %s  ", terminal == HEED_ASCII ? "" : "\033[0m", hi);
-    if (spare > 4) heed_label_text(l.unit, spare, out);
+    if (below) heed__end_line(out);
+    if (below) heed_text_put(out, " ", 1);
+    heed_label_words(l.unit, below, l.width, out);
     heed__end_line(out);
 }

@@ -41,6 +41,22 @@ refuses() {
     warns "$2"
     if [ "$(grep -c . err)" = 1 ] && grep -q '^heed: ' err; then pass; else fail "not one line of heed's"; fi
 }
+# fits WIDTH: no line of stdout takes more columns, and none ends in blanks.
+fits() {
+    found=$(tr -d '\200-\277' <out | LC_ALL=C awk -v w="$1" 'length($0) > w || / $/ { print; exit }')
+    if [ -z "$found" ]; then pass; else fail "wider than $1 columns, or blanks at its end: $found"; fi
+}
+# fits_in WIDTH ARGS...: the same of a command that is run on a terminal of that width.
+fits_in() {
+    columns=$1
+    shift
+    COLUMNS=$columns
+    export COLUMNS
+    run "$@"
+    unset COLUMNS
+    status 0
+    fits "$columns"
+}
 # json: each line of stdout is JSON. json PATH: what stands there ("predictions.0.token"). json PATH VALUE: it is VALUE.
 json() {
     found=$("$JSON" ${1+"$1"} <out) || { fail "not JSON, or without ${1-}: $found"; return; }

@@ -40,6 +40,11 @@ status 0
 holds grep -q 'class="shut"' book.svg
 run graph book --layers 2
 refuses 2 "--layers does not go with a run"
+for width in 40 80; do
+    fits_in $width graph mlm --tokens 4
+    says "from, parameters"
+    fits_in $width graph book --backward
+done
 # What is wrong is said, and nothing is written.
 run graph
 refuses 2 "missing TASK"

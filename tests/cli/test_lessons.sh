@@ -117,3 +117,8 @@ holds [ "$(head -c 4 beta.png | tail -c 3)" = PNG ]
 run explain beta --png no/such/folder.png
 status 1
 silent
+# Lines fit the terminal.
+fits_in 80 explain variance
+fits_in 80 explain beta
+fits_in 40 explain --list
+fits_in 80 explain --list

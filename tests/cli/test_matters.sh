@@ -105,6 +105,15 @@ run train rnn pairs.tsv -o plain $TINY --attention dot --no-bidirectional
 run ablate plain
 refuses 2 "found a plain dot product; hint: train with --key-width"
 
+for width in 40 80; do
+    fits_in $width heads mlm
+    fits_in $width heads pairs
+    says diagonal
+    fits_in $width attend mlm "Paris is the capital of France ."
+    says "over what it attends"
+done
+fits_in 80 ablate mlm
+
 # Pictures: patches hidden by what points to them.
 ${CC:-cc} -std=c11 -O1 -o digits "$here/../../data/digits.c" -lz -lm
 ./digits small --train 60 --test 20

@@ -120,3 +120,7 @@ refuses 2 "without --snapshots"
 run train vit idx -o bad --steps 4 --width 8 --snapshots 2 --snapshot-input facts.txt
 refuses 3 "facts.txt"
 absent bad
+# Shades are of the largest weight; lines fit the terminal.
+fits_in 80 snapshots with
+says "Shades go to the largest"
+fits_in 40 snapshots with
