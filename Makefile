@@ -135,7 +135,7 @@ f64 asan ubsan tsan serial debug:
 	@ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 build/$@/heed-test
 
 test:
-	@sh tests/all.sh
+	+@sh tests/all.sh
 demo: heed
 	@sh data/demo.sh
 bench: heed

@@ -3,6 +3,7 @@
 # function named in docs/notes.md stands in the file named beside it.
 cd "$(dirname "$0")/.." || exit 1
 root=$(pwd) passed=0 failed=0
+export OMP_NUM_THREADS=1 # other tests run beside this one
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
 ok() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "FAILED: $1"; }
