@@ -159,7 +159,7 @@ static bool encode(const rnn *m, heed_tape *t, heed_tensor *ids, heed_tensor *pa
 /* a_t (B,1,S) from h of s_{t-1}, and what it is made of. */
 static heed_attended look(const rnn *m, heed_tape *t, const reading *r) {
     heed_tensor *s = r->state[m->decoder.args.layers - 1];
-    if (!s) return (heed_attended){NULL};
+    if (!s) return (heed_attended){0};
     heed_tensor *h = heed_slice(t, s, 1, 0, m->decoder.args.width);
     h = heed_reshape(t, h, 3, (int[]){s->shape[0], 1, m->decoder.args.width});
     return heed_attend_look(&m->attend, t, h, &r->memory);
