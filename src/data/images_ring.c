@@ -194,14 +194,13 @@ const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at a
     heed__monitor_enter(r->monitor);
     bool ok = plan(k, wishes, count, found);
     heed__monitor_tell(r->monitor);
-    if (ok) finish(k, found[0]);
-    heed__monitor_leave(r->monitor);
-    if (!ok) return NULL;
     heed__slot *s = found[0];
-    if (s->status == HEED_OK) return s;
-    heed_fail(k->c, s->status, "picture cannot be read: %s: %s", k->items[s->bad_item].path,
-              s->why);
-    s->rows = 0; /* to be made again, should it be asked for again */
-    s->next = s->done = 0;
-    return NULL;
+    if (ok) finish(k, s);
+    bool lost = ok && s->status != HEED_OK;
+    if (lost) s->rows = s->next = s->done = 0; /* made again, should it be asked for again */
+    heed__monitor_leave(r->monitor);
+    if (lost)
+        heed_fail(k->c, s->status, "picture cannot be read: %s: %s", k->items[s->bad_item].path,
+                  s->why);
+    return ok && !lost ? s : NULL;
 }
