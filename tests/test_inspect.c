@@ -277,6 +277,26 @@ TEST(inspect_font_has_descenders) {
     CLOSE(c);
 }
 
+/* The accent stands above a small letter as it is, above a capital that is two rows lower, and
+ * takes the place of a dot; a cedilla stands below. No letter of another script is made up. */
+TEST(inspect_font_puts_accents_on_letters) {
+    for (int i = 0; i < 5; i++) {
+        CHECK((heed__glyph_column(0xE9, i) & ~3u) == heed__glyph_column('e', i));
+        CHECK((heed__glyph_column(0xC9, i) & ~3u) == (heed__glyph_column('E', i) << 2));
+        CHECK((heed__glyph_column(0xE7, i) & ~0x180u) == heed__glyph_column('c', i));
+        CHECK((heed__glyph_column(0xEE, i) & ~3u) == (heed__glyph_column('i', i) & ~3u));
+        CHECK(heed__glyph_column(0x2019, i) == heed__glyph_column('\'', i));
+        CHECK(heed__glyph_column(0x4E2D, i) == heed__glyph_column(-1, i));
+    }
+    for (int a = 0xE8; a <= 0xEB; a++)
+        for (int b = 0xE8; b < a; b++) {
+            int same = 0;
+            for (int i = 0; i < 5; i++)
+                same += heed__glyph_column(a, i) == heed__glyph_column(b, i);
+            CHECK(same < 5);
+        }
+}
+
 TEST(inspect_labels_fold_in_their_middle) {
     char out[HEED__LABEL];
     CHECK_TEXT(heed__text_fold(out, "runs/experiment/vit-adam", 1, 60), "runs..adam");

@@ -45,7 +45,8 @@ typedef bool heed__drawer(heed_ctx *c, const void *list, int index, heed__canvas
 bool heed__canvas_save(heed_ctx *c, heed__drawer *draw, const void *list, int count, bool down,
                        const char *path);
 
-/* One of the 5 columns of a glyph, 9 bits, the lowest at the top; code 32 to 126, else a box. */
+/* One of the 5 columns of a glyph, 9 bits, the lowest at the top: ASCII, with accents, too; else a
+ * box. */
 unsigned heed__glyph_column(int32_t code, int column);
 
 /* Colours that are told apart by colour-blind eyes, too. Okabe & Ito 2008. Any index. */

@@ -1,8 +1,9 @@
 /* The built-in font: 5x7 points a glyph, a byte a column, lowest bit at the top; letters that reach
- * below the line have two rows more. */
+ * below the line have two rows more. Letters with marks are put together of both. */
 #include "inspect/canvas.h"
 
 #include <string.h>
+#include <utf8proc.h>
 
 static const unsigned char glyphs[95][5] = {
     {0x00, 0x00, 0x00, 0x00, 0x00}, {0x00, 0x00, 0x5F, 0x00, 0x00}, {0x00, 0x07, 0x00, 0x07, 0x00},
@@ -40,14 +41,34 @@ static const unsigned char glyphs[95][5] = {
 };
 static const unsigned char box[5] = {0x7F, 0x41, 0x41, 0x41, 0x7F};
 
-/* What labels show for spaces, new lines and tabs, and where they are cut. */
-static const struct {
+typedef struct {
     int32_t code;
     unsigned short columns[5];
-} signs[] = {{0x2423, {0x70, 0x40, 0x40, 0x40, 0x70}},
-             {0x23CE, {0x10, 0x38, 0x54, 0x10, 0x1F}},
-             {0x21E5, {0x08, 0x2A, 0x1C, 0x08, 0x3E}},
-             {0x2026, {0x40, 0x00, 0x40, 0x00, 0x40}}};
+} sign;
+
+/* What labels show for spaces, new lines and tabs, and where they are cut; letters and quotes of
+ * western languages that are none of ASCII with a mark. */
+static const sign signs[] = {
+    {0x2423, {0x70, 0x40, 0x40, 0x40, 0x70}}, {0x23CE, {0x10, 0x38, 0x54, 0x10, 0x1F}},
+    {0x21E5, {0x08, 0x2A, 0x1C, 0x08, 0x3E}}, {0x2026, {0x40, 0x00, 0x40, 0x00, 0x40}},
+    {0xAB, {0x10, 0x28, 0x54, 0x28, 0x44}},   {0xBB, {0x44, 0x28, 0x54, 0x28, 0x10}},
+    {0xDF, {0x7E, 0x01, 0x49, 0x56, 0x20}},   {0xE6, {0x24, 0x54, 0x7C, 0x54, 0x58}},
+    {0xF8, {0x78, 0x64, 0x54, 0x4C, 0x3C}},   {0x153, {0x38, 0x44, 0x7C, 0x54, 0x58}}};
+
+/* Spaces, dashes and quotes of print that look like those of ASCII. */
+static const struct {
+    int32_t code;
+    char same;
+} alike[] = {{0xA0, ' '},    {0x2009, ' '},  {0x202F, ' '}, {0x2013, '-'}, {0x2014, '-'},
+             {0x2018, '\''}, {0x2019, '\''}, {0x201C, '"'}, {0x201D, '"'}};
+
+/* Marks by the codes of their combining characters: two rows above small letters, or below. */
+static const sign marks[] = {
+    {0x300, {0, 1, 2, 0, 0}},       {0x301, {0, 0, 2, 1, 0}}, {0x302, {0, 2, 1, 2, 0}},
+    {0x303, {2, 1, 2, 1, 0}},       {0x304, {0, 1, 1, 1, 0}}, {0x306, {0, 1, 2, 1, 0}},
+    {0x307, {0, 0, 1, 0, 0}},       {0x308, {0, 1, 0, 1, 0}}, {0x30A, {0, 3, 3, 0, 0}},
+    {0x30B, {2, 1, 0, 2, 1}},       {0x30C, {0, 1, 2, 1, 0}}, {0x327, {0, 0x100, 0x180, 0, 0}},
+    {0x328, {0, 0, 0x80, 0x100, 0}}};
 
 static const char below[] = "gjpqy";
 static const unsigned short low_glyphs[5][5] = {{0x038, 0x144, 0x144, 0x144, 0x0FC},
@@ -56,10 +77,53 @@ static const unsigned short low_glyphs[5][5] = {{0x038, 0x144, 0x144, 0x144, 0x0
                                                 {0x038, 0x044, 0x044, 0x044, 0x1FC},
                                                 {0x03C, 0x140, 0x140, 0x140, 0x0FC}};
 
-unsigned heed__glyph_column(int32_t code, int column) {
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        if (signs[i].code == code) return signs[i].columns[column];
-    if (code < 32 || code >= 127) return box[column];
-    const char *low = strchr(below, (int)code);
+static const unsigned short *sign_of(const sign *list, size_t count, int32_t code) {
+    for (size_t i = 0; i < count; i++)
+        if (list[i].code == code) return list[i].columns;
+    return NULL;
+}
+
+static bool reaches_top(char letter) {
+    for (int i = 0; i < 5; i++)
+        if (glyphs[letter - 32][i] & 3) return true;
+    return false;
+}
+
+static unsigned plain(char code, int column) {
+    const char *low = strchr(below, code);
     return low ? low_glyphs[low - below][column] : glyphs[code - 32][column];
+}
+
+/* A letter under a mark: i and j lose their dots, capitals go down by two rows. */
+static unsigned under(char letter, int column) {
+    unsigned points = plain(letter, column);
+    if (letter == 'i' || letter == 'j') return points & ~3u;
+    return reaches_top(letter) ? points << 2 & 0x1FF : points;
+}
+
+/* A letter of ASCII with the marks that it is made of; else a box. Unicode UAX #15. */
+static unsigned marked(int32_t code, int column) {
+    enum { MOST = 4, BELOW = 0x180 };
+    utf8proc_int32_t part[MOST];
+    int boundary = 0;
+    unsigned points = 0;
+    bool above = false;
+    utf8proc_ssize_t n = utf8proc_decompose_char(code, part, MOST, UTF8PROC_DECOMPOSE, &boundary);
+    if (n < 2 || n > MOST || part[0] <= 32 || part[0] >= 127) return box[column];
+    for (int i = 1; i < n; i++) {
+        const unsigned short *mark = sign_of(marks, sizeof marks / sizeof *marks, part[i]);
+        if (!mark) return box[column];
+        points |= mark[column];
+        above = above || !(mark[2] & BELOW);
+    }
+    char letter = (char)part[0];
+    return points | (above ? under(letter, column) : plain(letter, column));
+}
+
+unsigned heed__glyph_column(int32_t code, int column) {
+    const unsigned short *own = sign_of(signs, sizeof signs / sizeof *signs, code);
+    if (own) return own[column];
+    for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
+        if (alike[i].code == code) code = alike[i].same;
+    return code < 32 || code >= 127 ? marked(code, column) : plain((char)code, column);
 }
