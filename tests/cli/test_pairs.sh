@@ -66,17 +66,12 @@ status 0
 cp out one
 run translate rnn aei --sample --temperature 2 --seed 3
 holds cmp -s one out
-# A line for each line of the input, empty where there is nothing; JSON names its input instead.
-printf 'aei\n\n  \nbfj\n' >in.txt
-run_with in.txt translate rnn
-status 0
-holds test "$(wc -l <out)" = 4
-holds test "$(grep -n . out | cut -d: -f1 | tr '\n' ' ')" = '1 4 '
+printf 'aei\n\nbfj\n' >in.txt
 run_with in.txt translate rnn --json
-status 3
-warns "heed: line 3: the input is empty"
+status 0
 holds test "$(wc -l <out)" = 2
-run_with pairs.tsv translate rnn
+printf 'aei\na\te\nb\tf\n' >tabs.txt
+run_with tabs.txt translate rnn
 status 0
 warns "line 2: the text has a tab in it"
 holds test "$(grep -c 'has a tab' err)" = 1
@@ -132,6 +127,16 @@ json alignment.kind fields
 json alignment.outputs 8
 json alignment.best.share
 json alignment.heads.0.head 1
+# A line for each line of the input, empty where there is nothing; JSON names its input instead.
+printf 'ab cd\n\n  \nabc d and much more\nabc d\n' >in.txt
+run_with in.txt translate spans
+status 3
+warns "heed: line 4: the input is too long"
+holds test "$(tr '\n' ' ' <out)" = 'ab-cd    abc-d '
+run_with in.txt translate spans --json
+status 3
+warns "heed: line 3: the input is empty"
+holds test "$(wc -l <out)" = 2
 run eval spans spans.tsv --by-length 3 --alignment diagonal --within 4
 says "tokens of a source"
 says "within 4 of the diagonal, of 10 tokens made"
