@@ -292,7 +292,10 @@ heed_config *run_settings(heed_ctx *c, const char *dir, const task **k) {
 }
 
 heed_run *open_run(program *p, const char *dir) {
-    return heed_run_open(p->c, dir, heed_models, NULL);
+    heed_run *r = heed_run_open(p->c, dir, heed_models, NULL);
+    if (!r || settings_apply(p, r, dir)) return r;
+    heed_run_close(r);
+    return NULL;
 }
 
 bool wrong_run(program *p, const char *takes, const heed_run *r) {

@@ -61,6 +61,8 @@ json attention.source.3 "[SEP]"
 json attention.weights.0.3
 run translate rnn aei --json --beam 3 --length-penalty 0
 json log_probability
+run translate rnn aei --temperature 2 --seed 3
+refuses 2 "--temperature is of no use here: expected --sample, too"
 run translate rnn aei --sample --temperature 2 --seed 3
 status 0
 cp out one
