@@ -50,6 +50,8 @@ for run in attention rnn one; do
     json classes.1.class pos
     json classes.0.recall
 done
+fits_in 80 classify attention "the book was great" "the day was awful"
+holds grep -q '0\.0[0-9]*$' out
 run eval attention
 says "validation part, 2 texts"
 says "precision"
