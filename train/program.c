@@ -20,8 +20,9 @@ static const heed_option compute_options[] = {
 static void show_log(void *user, heed_level level, const char *message) {
     program *p = user;
     if (p->json_lines) {
+        char text[PLAIN];
         json_t *o = json_pack("{s:s, s:s}", "event", level == HEED_WARN ? "warning" : "note",
-                              "note", message);
+                              "note", show_plain(text, message));
         json_dumpf(o, stderr, JSON_COMPACT);
         fputc('\n', stderr);
         json_decref(o);
@@ -29,13 +30,13 @@ static void show_log(void *user, heed_level level, const char *message) {
     }
     if (p->line_open) fputs("\r\033[K", stderr);
     p->line_open = false;
-    fprintf(stderr, "heed: %s%s\n", level == HEED_WARN ? "warning: " : "", message);
+    print_note(level == HEED_WARN ? "warning: " : "", message);
 }
 
 static void show_error(program *p) {
     if (p->line_open) fputs("\r\033[K", stderr);
     p->line_open = false;
-    if (*heed_why(p->c)) fprintf(stderr, "heed: %s\n", heed_why(p->c));
+    if (*heed_why(p->c)) print_note("", heed_why(p->c));
 }
 
 void program_complain(program *p) {
@@ -351,7 +352,7 @@ bool print_help(int argc, char **argv, const command *k) {
     if (k->task_options && !t) print_tasks(k);
     print_settings(c, k, t);
     printf("Examples:\n%s", k->examples);
-    if (heed_state(c) != HEED_OK) fprintf(stderr, "heed: %s\n", heed_why(c));
+    if (heed_state(c) != HEED_OK) print_note("", heed_why(c));
     bool ok = heed_state(c) == HEED_OK;
     heed_close(c);
     return ok;
