@@ -168,6 +168,12 @@ static bool check_count(heed_ctx *c, const command *k, int argc, char **argv) {
     if (k->max >= 0 && argc > k->max)
         return heed_fail(c, HEED_USAGE, "one argument too many: %s: expected heed %s%s%s",
                          argv[k->max], k->name, *k->usage ? " " : "", k->usage);
+    for (int i = 0; i < argc; i++)
+        if (!*argv[i])
+            return heed_fail(c, HEED_USAGE,
+                             "an argument is empty: expected heed %s %s; hint: is a variable of "
+                             "the shell not set?",
+                             k->name, k->usage);
     return true;
 }
 

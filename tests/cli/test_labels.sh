@@ -63,7 +63,7 @@ run_with in.txt classify attention
 status 0
 says "the book was great"
 says "pos"
-run classify attention "the" "the film was grand" "" "a b c d e f g h i j k" --json
+run classify attention "the" "the film was grand" " " "a b c d e f g h i j k" --json
 status 3
 warns "empty"
 warns "too long"

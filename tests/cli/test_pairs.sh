@@ -201,7 +201,7 @@ warns "5 validation sources stand in the training part"
 run translate few zz
 status 0
 warns "unknown to the vocabulary: z"
-run translate few abcab bc ""
+run translate few abcab bc " "
 status 3
 warns "too long"
 warns "empty"
