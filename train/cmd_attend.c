@@ -344,6 +344,7 @@ const command cmd_attend = {
         "  heed attend runs/book \"The king went home .\" --npz king.npz --html king.html\n",
     .options = options,
     .computes = true,
+    .numbers = true,
     .min = 1,
     .max = -1,
     .run = attend,

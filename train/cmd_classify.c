@@ -248,6 +248,7 @@ const command cmd_classify = {
                 "  curl -s https://example.org/rose.jpg | heed classify runs/flowers -\n",
     .options = options,
     .computes = true,
+    .numbers = true,
     .min = 1,
     .max = -1,
     .run = run_classify,

@@ -175,6 +175,7 @@ const command cmd_translate = {
                 "  heed translate runs/dates \"5 May 2020\" --png alignment.png --json\n",
     .options = options,
     .computes = true,
+    .numbers = true,
     .min = 1,
     .max = -1,
     .run = run_translate,

@@ -232,7 +232,10 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     if (p->task && !apply_preset(c, p->task, f)) return NULL;
     if (p->task && argc > 0 && strcmp(argv[0], p->task->name) == 0) argc--, argv++;
     p->argc = argc, p->argv = argv;
-    if (!check_count(c, k, argc, argv) || !outputs_are_apart(c, f, argc, argv)) return NULL;
+    bool several = argc != 2 || is_directory(argv[1]) || is_pattern(argv[1]);
+    if (!check_count(c, k, argc, argv) ||
+        !outputs_are_apart(c, f, k->numbers && several, argc, argv))
+        return NULL;
     return !k->continues || take_seed(p, c) ? f : NULL;
 }
 
