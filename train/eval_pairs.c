@@ -3,9 +3,7 @@
 #include "files.h"
 #include "peaks.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 /* What a run makes of pairs. */
 typedef struct {
@@ -31,7 +29,7 @@ static bool is_exact(const translator *k, const heed_pair *pair) {
     return same;
 }
 
-static bool judge(translator *k, const heed_pair *pair, FILE *out, quality *q) {
+static bool judge(translator *k, const heed_pair *pair, heed_text *out, quality *q) {
     heed_ctx *c = k->run->c;
     heed_text made = {.c = c}, reference = {.c = c};
     bool ok = translate(k, pair->source, pair->source_n) && translated_text(k, &made) &&
@@ -47,7 +45,8 @@ static bool judge(translator *k, const heed_pair *pair, FILE *out, quality *q) {
         q->open += !k->about.ended;
         q->log_probability += k->about.log_probability;
         if (out)
-            fprintf(out, "%.*s\t%s\t%s\n", (int)pair->source_n, pair->source, made.s, reference.s);
+            heed_text_add(out, "%.*s\t%s\t%s\n", (int)pair->source_n, pair->source, made.s,
+                          reference.s);
     }
     heed_text_free(&made);
     heed_text_free(&reference);
@@ -61,8 +60,8 @@ static void tell(program *p, size_t done, size_t all) {
     p->line_open = done != all;
 }
 
-static bool judge_all(program *p, translator *k, const heed_pairs *pairs, size_t most, FILE *out,
-                      quality *q) {
+static bool judge_all(program *p, translator *k, const heed_pairs *pairs, size_t most,
+                      heed_text *out, quality *q) {
     size_t all = heed_pairs_about(pairs)->val_pairs;
     if (most && most < all) all = most;
     heed_pair pair;
@@ -73,21 +72,18 @@ static bool judge_all(program *p, translator *k, const heed_pairs *pairs, size_t
     return true;
 }
 
-static bool unwritten(program *p, const char *path) {
-    return heed_fail(p->c, HEED_FAILED, "cannot write %s: %s", path, strerror(errno ? errno : EIO));
-}
-
 /* Into the file that --translations names, too. */
 static bool judge_and_write(program *p, heed_run *r, const heed_pairs *pairs, quality *q) {
     const char *path = heed_config_text(p->flags, "translations");
     translator k;
     bool ok = translator_open(&k, r, p->flags) && by_length_open(&q->lengths, r, p->flags) &&
               peaks_open(&q->peaks, r, p->flags);
-    FILE *out = ok && *path ? fopen(path, "w") : NULL;
-    if (ok && *path && !out) ok = unwritten(p, path);
+    heed_text made = {.c = p->c};
     k.cuts = k.quiet = true;
-    ok = ok && judge_all(p, &k, pairs, (size_t)heed_config_int(p->flags, "most"), out, q);
-    if (out && (ferror(out) | fclose(out)) && ok) ok = unwritten(p, path);
+    ok = ok && judge_all(p, &k, pairs, (size_t)heed_config_int(p->flags, "most"),
+                         *path ? &made : NULL, q);
+    if (ok && *path) ok = heed_text_save(&made, path);
+    heed_text_free(&made);
     translator_close(&k);
     return ok;
 }

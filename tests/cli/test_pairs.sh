@@ -88,6 +88,17 @@ json bleu
 json exact
 json log_probability
 holds test "$(wc -l <made.tsv)" = 5
+# A file that cannot be written is as it was: here it would be the first to have any bytes.
+cp made.tsv kept.tsv
+(trap '' XFSZ; ulimit -f 0; "$HEED" eval rnn --translations made.tsv; echo "status $?") 2>&1 | cat >out
+says "made.tsv: File too large"
+says "status 1"
+holds cmp -s made.tsv kept.tsv
+printf 'aei\ta e i a\n' >four.tsv
+run eval rnn four.tsv
+says "BLEU             0.00"
+run eval rnn four.tsv --json
+json bleu
 head -7 pairs.tsv >other.tsv
 run eval rnn other.tsv --json
 json pairs 6
