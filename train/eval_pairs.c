@@ -14,6 +14,9 @@ typedef struct {
     peaks peaks;
 } quality;
 
+/* NAN: no text has the four words that it counts runs of. */
+static double bleu_of(const heed_bleu *b) { return b->longest < 4 ? (double)NAN : heed_bleu_of(b); }
+
 /* ---- translating ---- */
 
 /* The same tokens as the reference, none of which is unknown. */
@@ -75,10 +78,10 @@ static bool judge_all(program *p, translator *k, const heed_pairs *pairs, size_t
 /* Into the file that --translations names, too. */
 static bool judge_and_write(program *p, heed_run *r, const heed_pairs *pairs, quality *q) {
     const char *path = heed_config_text(p->flags, "translations");
+    heed_text made = {.c = p->c};
     translator k;
     bool ok = translator_open(&k, r, p->flags) && by_length_open(&q->lengths, r, p->flags) &&
               peaks_open(&q->peaks, r, p->flags);
-    heed_text made = {.c = p->c};
     k.cuts = k.quiet = true;
     ok = ok && judge_all(p, &k, pairs, (size_t)heed_config_int(p->flags, "most"),
                          *path ? &made : NULL, q);
@@ -95,7 +98,7 @@ bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most,
     k.cuts = k.quiet = true;
     ok = ok && judge_all(p, &k, pairs, most, NULL, &q);
     translator_close(&k);
-    *out = (pair_scores){q.count, (double)q.exact / (double)q.count, heed_bleu_of(&q.bleu)};
+    *out = (pair_scores){q.count, (double)q.exact / (double)q.count, bleu_of(&q.bleu)};
     return ok && q.count > 0;
 }
 
@@ -108,7 +111,7 @@ static void print_object(program *p, const char *what, const measures *m, const 
         (json_int_t)q->count, "loss", json_number(m->loss), "perplexity",
         json_number(m->perplexity), "bits_per_byte", json_number(m->bits_per_byte),
         "token_accuracy", json_number(m->accuracy), "token_accuracy_95", json_number(m->low),
-        json_number(m->high), "bleu", json_number(heed_bleu_of(&q->bleu)), "exact",
+        json_number(m->high), "bleu", json_number(bleu_of(&q->bleu)), "exact",
         json_number((double)q->exact / n), "log_probability", json_number(q->log_probability / n),
         "unended", (json_int_t)q->open, "tokens", (json_int_t)m->items);
     json_object_set_new(o, "by_length", by_length_json(&q->lengths));
@@ -117,7 +120,7 @@ static void print_object(program *p, const char *what, const measures *m, const 
 }
 
 static void print_measures(program *p, const char *what, const measures *m, const quality *q) {
-    double low, high, n = (double)q->count;
+    double low, high, n = (double)q->count, bleu = bleu_of(&q->bleu);
     char text[32];
     int beam = (int)heed_config_int(p->flags, "beam");
     share_interval((double)q->exact, n, &low, &high);
@@ -134,7 +137,10 @@ static void print_measures(program *p, const char *what, const measures *m, cons
         puts("greedy\n");
     printf("  exact            %.2f %%  (95 %%: %.2f to %.2f)\n", 100 * (double)q->exact / n,
            100 * low, 100 * high);
-    printf("  BLEU             %.2f\n", heed_bleu_of(&q->bleu));
+    if (isnan(bleu))
+        puts("  BLEU             -  (no text has four words)");
+    else
+        printf("  BLEU             %.2f\n", bleu);
     printf("  log probability  %.4f a target\n", q->log_probability / n);
     if (q->open) printf("  without an end   %s\n", with_commas(text, q->open));
     by_length_print(&q->lengths);
