@@ -325,6 +325,7 @@ const command cmd_attend = {
     .options = options,
     .applies = uses,
     .computes = true,
+    .numbers = true,
     .min = 1,
     .max = -1,
     .run = attend,

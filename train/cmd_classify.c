@@ -64,17 +64,11 @@ static const char *label_of(const classifier *k, int class, char number[16]) {
 static void print_guesses(const classifier *k, const char *name, int top) {
     char number[16];
     int width = 8;
-    for (int i = 0; i < top; i++) {
-        int n = text_columns(label_of(k, k->guesses[i].label, number));
-        if (n > width && n < 40) width = n;
-    }
+    for (int i = 0; i < top; i++)
+        width = guess_width(width, label_of(k, k->guesses[i].label, number));
     printf("%s%s\n", k->done ? "\n" : "", name);
-    for (int i = 0; i < top; i++) {
-        const char *label = label_of(k, k->guesses[i].label, number);
-        int pad = width - text_columns(label);
-        printf("  %s%*s  %.4f  ", label, pad > 0 ? pad : 0, "", k->guesses[i].p);
-        print_bar(k->guesses[i].p);
-    }
+    for (int i = 0; i < top; i++)
+        print_guess(label_of(k, k->guesses[i].label, number), width, k->guesses[i].p);
 }
 
 static void print_object(const classifier *k, const char *name, int top) {
@@ -253,6 +247,7 @@ const command cmd_classify = {
     .options = options,
     .applies = uses,
     .computes = true,
+    .numbers = true,
     .min = 1,
     .max = -1,
     .run = run_classify,

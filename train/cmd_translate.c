@@ -167,6 +167,7 @@ const command cmd_translate = {
     .options = options,
     .applies = uses,
     .computes = true,
+    .numbers = true,
     .min = 1,
     .max = -1,
     .run = run_translate,

@@ -53,6 +53,7 @@ typedef struct {
     bool task_or_run;           /* with task_options: a run may stand in place of the task */
     bool computes;              /* takes --threads and --isa */
     bool continues;             /* its first argument is a run, whose seed it takes */
+    bool numbers;               /* the files of its second input are FILE-2, and so on */
     int min, max;               /* positional arguments; max -1: any number */
     void (*run)(program *p);    /* errors go to p->c */
 } command;
@@ -128,6 +129,12 @@ int text_columns(const char *text);
 size_t text_cut(const char *text, int columns);
 /* A token as it is shown: newline, tab and space made visible. Into text, which is returned. */
 char *show_token(char *text, size_t size, const char *token);
+/* A message as it is shown: control characters and bytes that are not UTF-8 as \x1b, so that a
+ * foreign name neither moves the cursor nor begins a line. Into text, which is returned. */
+enum { PLAIN = 4200 }; /* bytes: four for each of a message */
+char *show_plain(char text[PLAIN], const char *message);
+/* "heed: KIND MESSAGE" as a line of stderr. */
+void print_note(const char *kind, const char *message);
 
 /* ---- terminal.c (with files.c, all of the program that knows POSIX) ---- */
 bool is_terminal(FILE *f);

@@ -50,6 +50,8 @@ for run in attention rnn one; do
     json classes.1.class pos
     json classes.0.recall
 done
+fits_in 80 classify attention "the book was great" "the day was awful"
+holds grep -q '0\.0[0-9]*$' out
 run eval attention
 says "validation part, 2 texts"
 says "precision"
@@ -61,7 +63,7 @@ run_with in.txt classify attention
 status 0
 says "the book was great"
 says "pos"
-run classify attention "the" "the film was grand" "" "a b c d e f g h i j k" --json
+run classify attention "the" "the film was grand" " " "a b c d e f g h i j k" --json
 status 3
 warns "empty"
 warns "too long"

@@ -76,7 +76,7 @@ run eval rnn
 status 0
 says "pairs.tsv, validation part, 5 pairs"
 says "exact"
-says "BLEU"
+says "BLEU             -  (no text has four words)"
 run eval rnn pairs.tsv
 says "validation part, 5 pairs"
 run eval rnn pairs.tsv --json --translations made.tsv --beam 2
@@ -86,10 +86,21 @@ json loss
 json perplexity
 json bits_per_byte
 json token_accuracy
-json bleu
+json bleu null
 json exact
 json log_probability
 holds test "$(wc -l <made.tsv)" = 5
+# A file that cannot be written is as it was: here it would be the first to have any bytes.
+cp made.tsv kept.tsv
+(trap '' XFSZ; ulimit -f 0; "$HEED" eval rnn --translations made.tsv; echo "status $?") 2>&1 | cat >out
+says "made.tsv: File too large"
+says "status 1"
+holds cmp -s made.tsv kept.tsv
+printf 'aei\ta e i a\n' >four.tsv
+run eval rnn four.tsv
+says "BLEU             0.00"
+run eval rnn four.tsv --json
+json bleu
 head -7 pairs.tsv >other.tsv
 run eval rnn other.tsv --json
 json pairs 6
@@ -99,12 +110,12 @@ json pairs 2
 # What both have translated stands side by side.
 run train rnn pairs.tsv -o other $TINY --attention dot --json
 status 0
-json bleu
+json bleu null
 json exact
 run compare rnn other
 says "exact    BLEU"
 run compare rnn other --json
-json runs.1.bleu
+json runs.1.bleu null
 json runs.0.exact
 rm other/scores.json
 run compare rnn other
@@ -203,7 +214,7 @@ warns "5 validation sources stand in the training part"
 run translate few zz
 status 0
 warns "unknown to the vocabulary: z"
-run translate few abcab bc ""
+run translate few abcab bc " "
 status 3
 warns "too long"
 warns "empty"
