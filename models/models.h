@@ -61,6 +61,9 @@ void vit_grid(const vit *m, int *rows, int *cols);
 heed_tensor *pair_logits(const void *self, heed_tape *t, heed_tensor *source, heed_tensor *pad,
                          heed_tensor *ids);
 
+/* While on, the decoder of an rnn that attends weighs all tokens of its source alike. */
+void rnn_average(rnn *m, bool on);
+
 /* How to make a target. */
 typedef struct {
     int32_t begin, end;    /* [CLS], [SEP]; end is not part of what is made */

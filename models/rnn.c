@@ -210,8 +210,15 @@ static heed_tensor *attending_steps(const rnn *m, heed_tape *t, heed_tensor *y, 
 
 /* One layer that looks back by the alignment network is one op. */
 static bool is_one_op(const rnn *m) {
-    return !m->fixed && m->attend.args.kind == HEED_ADDITIVE && !m->attend.args.key &&
+    const heed_attend_args *a = &m->attend.args;
+    return !m->fixed && a->kind == HEED_ADDITIVE && !a->key && !a->has_beta &&
            m->decoder.args.layers == 1;
+}
+
+/* Scores times 0 are all alike. */
+void rnn_average(rnn *m, bool on) {
+    m->attend.args.has_beta = on;
+    m->attend.args.beta = 0;
 }
 
 /* [s_t ; c_t] of all steps; the state of r goes on where a target is made token by token. */

@@ -1,7 +1,7 @@
 /* The worked example: one head of attention in double precision. */
 #include "../models/hungry_lion.h"
 #include "golden/lesson.h"
-#include "test.h"
+#include "lab.h"
 
 static heed_lesson_args lion(void) {
     return (heed_lesson_args){.tokens = LION_TOKENS,
@@ -71,7 +71,10 @@ TEST(explain_gradients_are_numpys_to_1e_12) {
 
 enum { T = 3, S = 4, D = 2, M = 3, E = 2, D2 = 3 };
 
-static double noise(heed_random *r, int *at) { return heed_random_normal(r, (uint64_t)(*at)++); }
+static void fill(double *x, size_t n, uint64_t seed) {
+    heed_random r = heed_random_at(seed, "test", 0, 0);
+    for (size_t i = 0; i < n; i++) x[i] = heed_random_normal(&r, i);
+}
 
 /* L = sum of c output + sum of e weights, for random c and e. */
 static double loss(const heed_lesson *l, const double *co, const double *ce) {
@@ -99,66 +102,129 @@ static void check_part(heed_lesson *l, heed_lesson_part part, const heed_matrix 
     heed_lesson_compute(l);
 }
 
-TEST(explain_gradients_are_finite_differences) {
+/* n: at least 100 numbers, of which the loss takes those behind the first 50. */
+static void check_gradients(heed_lesson_args a, const double *n) {
     heed_ctx *c = heed_open(NULL);
-    double numbers[128];
-    int at = 0;
-    heed_random r = heed_random_at(5, "test", 0, 0);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) numbers[i] = noise(&r, &at);
-    const double *n = numbers;
-    heed_lesson l = make(c, (heed_lesson_args){.tokens = T,
-                                               .features = D,
-                                               .sources = S,
-                                               .memory = M,
-                                               .key = E,
-                                               .value = D2,
-                                               .x = n,
-                                               .z = n + 6,
-                                               .w_q = n + 18,
-                                               .w_k = n + 22,
-                                               .w_v = n + 28,
-                                               .b_q = n + 37,
-                                               .b_k = n + 39,
-                                               .b_v = n + 41,
-                                               .beta = 0.7,
-                                               .causal = true,
-                                               .hide = (const unsigned char[]){0, 1, 0, 0}});
+    heed_lesson l = make(c, a);
     heed_lesson_gradient g;
-    const double *co = n + 50, *ce = n + 60;
-    CHECK(heed_lesson_backward(c, &l, co, ce, &g));
-    check_part(&l, HEED_LESSON_X, &g.x, co, ce);
-    check_part(&l, HEED_LESSON_Z, &g.z, co, ce);
-    check_part(&l, HEED_LESSON_W_Q, &g.w_q, co, ce);
-    check_part(&l, HEED_LESSON_W_K, &g.w_k, co, ce);
-    check_part(&l, HEED_LESSON_W_V, &g.w_v, co, ce);
-    for (int i = 0; i < T; i++) CHECK(heed_matrix_at(&l.part[HEED_LESSON_WEIGHTS], i, 1) == 0);
+    CHECK(heed_lesson_backward(c, &l, n + 50, n + 70, &g));
+    const struct {
+        heed_lesson_part part;
+        const heed_matrix *d;
+    } list[] = {{HEED_LESSON_X, &g.x},     {HEED_LESSON_W_Q, &g.w_q}, {HEED_LESSON_W_K, &g.w_k},
+                {HEED_LESSON_W_V, &g.w_v}, {HEED_LESSON_B_Q, &g.b_q}, {HEED_LESSON_B_K, &g.b_k},
+                {HEED_LESSON_B_V, &g.b_v}, {HEED_LESSON_Z, &g.z}};
+    for (size_t i = 0; i < sizeof list / sizeof *list - l.self; i++)
+        check_part(&l, list[i].part, list[i].d, n + 50, n + 70);
+    const heed_matrix *w = &l.part[HEED_LESSON_WEIGHTS];
+    for (int i = 0; i < w->rows * w->cols; i++) CHECK(!l.hidden[i % w->cols] || w->x[i] == 0);
     heed_lesson_gradient_free(&g);
     heed_lesson_free(&l);
     CLOSE(c);
 }
 
+TEST(explain_gradients_are_finite_differences) {
+    double n[128];
+    fill(n, 128, 5);
+    check_gradients((heed_lesson_args){.tokens = T,
+                                       .features = D,
+                                       .sources = S,
+                                       .memory = M,
+                                       .key = E,
+                                       .value = D2,
+                                       .x = n,
+                                       .z = n + 6,
+                                       .w_q = n + 18,
+                                       .w_k = n + 22,
+                                       .w_v = n + 28,
+                                       .b_q = n + 37,
+                                       .b_k = n + 39,
+                                       .b_v = n + 41,
+                                       .beta = 0.7,
+                                       .causal = true,
+                                       .hide = (const unsigned char[]){0, 1, 0, 0}},
+                    n);
+}
+
 TEST(explain_self_attention_has_one_gradient_of_x) {
-    heed_ctx *c = heed_open(NULL);
-    double numbers[64];
-    int at = 0;
-    heed_random r = heed_random_at(6, "test", 0, 0);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) numbers[i] = noise(&r, &at);
-    const double *n = numbers;
-    heed_lesson l = make(c, (heed_lesson_args){.tokens = T,
-                                               .features = D,
-                                               .key = E,
-                                               .value = D2,
-                                               .x = n,
-                                               .w_q = n + 6,
-                                               .w_k = n + 10,
-                                               .w_v = n + 14,
-                                               .beta = (double)NAN});
+    double n[128];
+    fill(n, 128, 6);
+    check_gradients((heed_lesson_args){.tokens = T,
+                                       .features = D,
+                                       .key = E,
+                                       .value = D2,
+                                       .x = n,
+                                       .w_q = n + 6,
+                                       .w_k = n + 10,
+                                       .w_v = n + 14,
+                                       .beta = (double)NAN},
+                    n);
+}
+
+/* ---- the same head as a layer, with a backward pass ---- */
+
+/* Rows of a stacked weight (out,in) as the lesson has them, (in,count). */
+static void turn(const heed_real *w, int count, int in, double *out) {
+    for (int i = 0; i < count * in; i++) out[i] = (double)w[i % count * in + i / count];
+}
+
+/* The largest difference to the layer's gradient, by the largest of that. */
+static void check_same_gradient(const heed_matrix *d, const heed_real *g, bool turned) {
+    double most = 0, off = 0;
+    for (int i = 0; i < d->rows; i++)
+        for (int j = 0; j < d->cols; j++) {
+            double want = (double)g[turned ? j * d->rows + i : i * d->cols + j];
+            most = fmax(most, fabs(want));
+            off = fmax(off, fabs(want - heed_matrix_at(d, i, j)));
+        }
+    CHECK(most > 1e-3);
+    CHECK_CLOSE(off / most, 0, is_double ? 1e-12 : 1e-5);
+}
+
+TEST(explain_gradients_are_those_of_the_trained_layer) {
+    lab l = lab_open(HEED_TRAIN);
+    heed_mha m;
+    heed_mha_init(&m, l.s, "attn",
+                  (heed_mha_args){.width = D, .heads = 1, .key = E, .value = D2, .no_out = true});
+    shake(l.s);
+    heed_tensor *x = heed_want_grad(l.t, normal(l.t, "x", 3, SHAPE(1, T, D)));
+    heed_tensor *y = heed_mha_apply(&m, l.t, x, NULL, NULL, NULL);
+    CHECK(heed_backward_from(l.t, y, y->x)); /* L = 1/2 sum y^2 */
+    const heed_real *w = m.qkv.w->x, *b = m.qkv.b->x, *gw = m.qkv.w->g, *gb = m.qkv.b->g;
+    double in[T * D], weights[D * (2 * E + D2)], biases[2 * E + D2];
+    for (int i = 0; i < T * D; i++) in[i] = (double)x->x[i];
+    for (int i = 0; i < 2 * E + D2; i++) biases[i] = (double)b[i];
+    turn(w, E, D, weights);
+    turn(w + E * D, E, D, weights + E * D);
+    turn(w + 2 * E * D, D2, D, weights + 2 * E * D);
+    heed_lesson k = make(l.c, (heed_lesson_args){.tokens = T,
+                                                 .features = D,
+                                                 .key = E,
+                                                 .value = D2,
+                                                 .x = in,
+                                                 .w_q = weights,
+                                                 .w_k = weights + E * D,
+                                                 .w_v = weights + 2 * E * D,
+                                                 .b_q = biases,
+                                                 .b_k = biases + E,
+                                                 .b_v = biases + 2 * E,
+                                                 .beta = (double)NAN});
     heed_lesson_gradient g;
-    CHECK(heed_lesson_backward(c, &l, n + 20, n + 30, &g));
-    check_part(&l, HEED_LESSON_X, &g.x, n + 20, n + 30);
+    CHECK(heed_lesson_backward(l.c, &k, k.part[HEED_LESSON_OUTPUT].x, NULL, &g));
+    check_same_gradient(&g.w_q, gw, true);
+    check_same_gradient(&g.w_k, gw + E * D, true);
+    check_same_gradient(&g.w_v, gw + 2 * E * D, true);
+    check_same_gradient(&g.b_q, gb, false);
+    check_same_gradient(&g.b_v, gb + 2 * E, false);
+    check_same_gradient(&g.x, x->g, false);
+    /* A bias of the keys moves all scores of a row alike, so that no weight hears of it. */
+    for (int i = 0; i < E; i++) {
+        CHECK_CLOSE(g.b_k.x[i], 0, 1e-12);
+        CHECK_CLOSE(gb[E + i], 0, is_double ? 1e-12 : 1e-5);
+    }
     heed_lesson_gradient_free(&g);
-    heed_lesson_free(&l);
-    CLOSE(c);
+    heed_lesson_free(&k);
+    CLOSE(l.c);
 }
 
 /* ---- hard selection and hidden rows ---- */

@@ -305,3 +305,50 @@ TEST(inspect_chart_shows_a_short_run) {
     heed_picture_free(&p);
     CLOSE(c);
 }
+
+/* ---- letters in pictures ---- */
+
+typedef struct {
+    unsigned column[5];
+} drawn;
+
+static drawn drawn_of(const char *text) {
+    drawn d;
+    heed__letter g = heed__next_letter(&text);
+    CHECK(*text == 0); /* one glyph, its marks included */
+    for (int i = 0; i < 5; i++) d.column[i] = heed__letter_column(&g, i);
+    return d;
+}
+
+/* In two bytes of UTF-8. */
+static drawn drawn_letter(int code) {
+    char text[3] = {(char)(0xC0 | code >> 6), (char)(0x80 | (code & 0x3F)), 0};
+    return drawn_of(code < 0x80 ? (char[]){(char)code, 0} : text);
+}
+
+static bool same(drawn a, drawn b) { return memcmp(&a, &b, sizeof a) == 0; }
+
+TEST(inspect_letters_with_accents_differ_from_all_others) {
+    drawn box = drawn_of("\xe4\xb8\xad"); /* the font has no Chinese */
+    CHECK(!same(drawn_of("é"), drawn_of("e")) && !same(drawn_of("é"), box));
+    CHECK(!same(drawn_of("É"), drawn_of("E")) && !same(drawn_of("É"), drawn_of("é")));
+    for (int i = 0xC0; i < 0x180; i++) { /* Latin-1 and Latin Extended-A */
+        CHECK(!same(drawn_letter(i), box));
+        for (int k = 'A'; k < i; k++) {
+            bool letter = k >= 0xC0 || (k <= 'z' && (k >= 'a' || k <= 'Z'));
+            bool alike = i == 0x110 && k == 0xD0; /* the same shape in Croatian and Icelandic */
+            if (i >= 0x179 && i <= 0x17E) alike = k == i - 1; /* a lower Z is a z */
+            if (letter && !alike) CHECK(!same(drawn_letter(i), drawn_letter(k)));
+        }
+    }
+    for (int i = 0x391; i < 0x3CF; i++) CHECK(i == 0x3A2 || !same(drawn_letter(i), box));
+    for (int i = 0x410; i < 0x450; i++) CHECK(!same(drawn_letter(i), box));
+}
+
+TEST(inspect_a_letter_and_its_mark_may_come_as_two) {
+    CHECK(same(drawn_of("é"), drawn_of("e\xcc\x81")));
+    CHECK(same(drawn_of("ễ"), drawn_of("ê\xcc\x83")));
+    CHECK(heed__text_width("e\xcc\x81te\xcc\x81", 1) == heed__text_width("été", 1));
+    char cut[HEED__LABEL];
+    CHECK_TEXT(heed__text_cut(cut, "e\xcc\x81te\xcc\x81 fini", 1, 6 * 5), "e\xcc\x81te\xcc\x81..");
+}

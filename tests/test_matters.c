@@ -55,13 +55,19 @@ static void close_asked(asked *a, heed_record *record) {
     CLOSE(a->run.c);
 }
 
-static const heed_record_map *map_at(const heed_record *r, const char *name, int layer, int head) {
+static const heed_record_map *map_of(const heed_record *r, const char *name, heed_stack stack,
+                                     int layer, int head) {
     for (int i = 0; r && i < r->map_count; i++) {
         const heed_record_map *m = &r->maps[i];
-        if (strcmp(m->name, name) == 0 && m->layer == layer && m->head == head) return m;
+        if (strcmp(m->name, name) == 0 && m->stack == stack && m->layer == layer && m->head == head)
+            return m;
     }
     test_fail(__FILE__, __LINE__, "no map %s of layer %d, head %d", name, layer, head);
     return NULL;
+}
+
+static const heed_record_map *map_at(const heed_record *r, const char *name, int layer, int head) {
+    return map_of(r, name, HEED_ENCODER, layer, head);
 }
 
 #define SMALL "layers=2 heads=2 width=8 ff=12 block=10 init-std=0.3 "
@@ -118,11 +124,16 @@ TEST(matters_occlusion_asks_again_without_each_token) {
 }
 
 /* dy/dA_qk of a head is what y changes by when the head's output at q moves along v_k, which the
- * bias behind W_h does: a central difference of it, in a model of one layer. */
-static double slope(const asked *a, const heed_tensor *v, int head, int key, int row, int class) {
-    heed_tensor *w = heed_store_find(a->run.store, "encoder.0.attn.out.weight")->tensor;
-    heed_tensor *b = heed_store_find(a->run.store, "encoder.0.attn.out.bias")->tensor;
+ * bias behind W_h does: a central difference of it, in a model of one layer. v (heads, keys, 4) */
+static double slope(const asked *a, const char *path, const heed_real *v, int keys, int head,
+                    int key, int class) {
+    char name[64];
+    snprintf(name, sizeof name, "%s.out.weight", path);
+    heed_tensor *w = heed_store_find(a->run.store, name)->tensor;
+    snprintf(name, sizeof name, "%s.out.bias", path);
+    heed_tensor *b = heed_store_find(a->run.store, name)->tensor;
     heed_tape *t = a->run.tape;
+    const question *q = &a->s.questions[a->s.question_count - 1];
     double y[2], step = is_double ? 1e-5 : 1e-2;
     heed_real own[8];
     memcpy(own, b->x, sizeof own);
@@ -130,14 +141,12 @@ static double slope(const asked *a, const heed_tensor *v, int head, int key, int
         for (int i = 0; i < 8; i++) {
             double along = 0;
             for (int j = 0; j < 4; j++)
-                along +=
-                    (double)(w->x[i * 8 + head * 4 + j] * v->x[(head * a->s.count + key) * 4 + j]);
+                along += (double)(w->x[i * 8 + head * 4 + j] * v[(head * keys + key) * 4 + j]);
             b->x[i] = (heed_real)((double)own[i] + (side ? -step : step) * along);
         }
         heed_tape_begin(t, HEED_EVAL, 0);
-        heed_tensor *all =
-            mlm_logits(a->run.self, t, heed_ids(t, a->s.ids, 1, a->s.count), NULL, NULL, NULL);
-        y[side] = all ? (double)all->x[row * all->shape[2] + class] : 0;
+        heed_tensor *all = subject_logits(&a->s, t);
+        y[side] = all ? (double)all->x[q->row * all->shape[1] + class] : 0;
     }
     memcpy(b->x, own, sizeof own);
     return (y[0] - y[1]) / (2 * step);
@@ -147,36 +156,102 @@ static heed_tensor *values_of(const asked *a, const char *path, heed_real *copy)
     heed_tape *t = a->run.tape;
     heed_probe(t, path, false);
     heed_tape_begin(t, HEED_EVAL, 0);
-    mlm_logits(a->run.self, t, heed_ids(t, a->s.ids, 1, a->s.count), NULL, NULL, NULL);
+    subject_logits(&a->s, t);
     heed_tensor *v = heed_probe_find(t, path);
     heed_unprobe(t);
     if (v) memcpy(copy, v->x, v->size * sizeof *copy);
     return v;
 }
 
+/* The last question's row of the maps of a layer's two heads, by slopes; their sums. */
+static void check_slopes(const asked *a, const heed_record *r, const heed_record_block *b,
+                         const heed_real *v, int class, double *sums) {
+    int keys = r->axes[b->keys].count, queries = r->axes[b->queries].count, positive = 0;
+    int row = a->s.questions[a->s.question_count - 1].query;
+    for (int k = 0; k < keys; k++) {
+        sums[k] = 0;
+        for (int h = 0; h < 2; h++) {
+            const heed_record_map *m = map_of(r, "gradient", b->stack, 0, h);
+            double weight = (double)b->weights[(h * queries + row) * keys + k];
+            double want = fmax(0, weight * slope(a, b->path, v, keys, h, k, class));
+            if (m) CHECK_CLOSE(m->values[row * keys + k], want, is_double ? 1e-8 : 2e-3);
+            sums[k] += want;
+            positive += want > 0;
+        }
+    }
+    CHECK(positive > 0 && positive < 2 * keys);
+}
+
 TEST(matters_gradient_is_the_slope_times_the_weight) {
     asked a = ask(&heed_model_mlm, SMALL "layers=1");
     heed_record *r = look(&a);
-    heed_real kept[2 * 10 * 4];
-    CHECK(values_of(&a, "encoder.0.attn.v", kept) != NULL);
-    heed_tensor v = {.x = kept};
+    heed_real v[2 * 10 * 4];
+    double sums[10];
+    CHECK(values_of(&a, "encoder.0.attn.v", v) != NULL);
     CHECK(gradient_add(NULL, &a.s, &(gradient_wish){.question = -1, .by_head = true, .quiet = true},
                        r));
     const heed_record_map *whole = map_at(r, "gradient", -1, -1);
-    int n = a.s.count, row = a.s.questions[0].query, class = best_class(&a, row), positive = 0;
-    for (int k = 0; whole && k < n; k++) {
-        double sum = 0;
-        for (int h = 0; h < 2; h++) {
-            const heed_record_map *m = map_at(r, "gradient", 0, h);
-            double weight = (double)r->blocks[0].weights[(h * n + row) * n + k];
-            double want = fmax(0, weight * slope(&a, &v, h, k, row, class));
-            if (m) CHECK_CLOSE(m->values[row * n + k], want, is_double ? 1e-8 : 2e-3);
-            sum += want;
-            positive += want > 0;
+    int n = a.s.count, row = a.s.questions[0].query;
+    check_slopes(&a, r, &r->blocks[0], v, best_class(&a, row), sums);
+    for (int k = 0; whole && k < n; k++)
+        CHECK_CLOSE(whole->values[row * n + k], sums[k], is_double ? 1e-8 : 4e-3);
+    close_asked(&a, r);
+}
+
+/* ---- pairs ---- */
+
+/* Two vocabularies, so that nothing of the target hangs on the source's embeddings. */
+static heed_record *look_at_pair(asked *a, bool by_head) {
+    CHECK(subject_text(&a->s, &a->run, "red cat saw", 11, "blue dog"));
+    heed_record *r = capture(&a->s, &(capture_wish){.lean = true});
+    gradient_wish w = {.question = -1, .by_head = by_head, .quiet = true};
+    CHECK(r && gradient_add(NULL, &a->s, &w, r));
+    return r;
+}
+
+TEST(matters_gradient_of_a_pair_is_the_slope_in_the_decoders_own_attention) {
+    asked a = ask(&heed_model_seq2seq, SMALL "layers=1");
+    heed_record *r = look_at_pair(&a, true);
+    const heed_record_block *own = r ? &r->blocks[1] : NULL;
+    heed_real v[2 * 10 * 4];
+    double sums[10];
+    CHECK(own && own->stack == HEED_DECODER && values_of(&a, "decoder.0.attn.v", v));
+    if (own) check_slopes(&a, r, own, v, a.s.target[a.s.target_count - 1], sums);
+    close_asked(&a, r);
+}
+
+/* row += row G of a layer, between two places of a sequence of source and target. */
+static void pass_back(const heed_record *r, heed_stack stack, int layer, double *queries,
+                      double *keys) {
+    const heed_record_map *m = map_of(r, "gradient", stack, layer, -1);
+    int n = m ? r->axes[m->queries].count : 0, width = m ? r->axes[m->keys].count : 0;
+    double add[10] = {0}, most = 0;
+    for (int q = 0; q < n; q++)
+        for (int k = 0; k < width; k++) {
+            add[k] += queries[q] * (double)m->values[q * width + k];
+            most = fmax(most, (double)m->values[q * width + k]);
         }
-        CHECK_CLOSE(whole->values[row * n + k], sum, is_double ? 1e-8 : 4e-3);
+    for (int k = 0; k < width; k++) keys[k] += add[k];
+    CHECK(most > 0);
+}
+
+TEST(matters_gradient_of_a_pair_goes_through_all_layers_of_both_sides) {
+    asked a = ask(&heed_model_seq2seq, SMALL);
+    heed_record *r = look_at_pair(&a, false);
+    double source[10] = {0}, target[10] = {0};
+    int last = a.s.target_count - 1;
+    target[last] = 1;
+    for (int l = 2; l-- > 0;) {
+        pass_back(r, HEED_CROSS, l, target, source);
+        pass_back(r, HEED_DECODER, l, target, target);
     }
-    CHECK(positive > 0 && positive < 2 * n);
+    for (int l = 2; l-- > 0;) pass_back(r, HEED_ENCODER, l, source, source);
+    const heed_record_map *m = map_of(r, "gradient", HEED_CROSS, -1, -1);
+    const heed_record_map *read = map_of(r, "gradient, target", HEED_DECODER, -1, -1);
+    for (int k = 0; m && k < a.s.count; k++)
+        CHECK_CLOSE(m->values[last * a.s.count + k], source[k], 100 * tiny);
+    for (int k = 0; read && k <= last; k++)
+        CHECK_CLOSE(read->values[last * (last + 1) + k], target[k] - (k == last), 100 * tiny);
     close_asked(&a, r);
 }
 
@@ -186,7 +261,8 @@ TEST(matters_rows_of_rollout_sum_to_one_in_every_model) {
         asked a = ask(models[i], SMALL);
         heed_record *r = look(&a);
         CHECK(rollout_add(&a.s, &(rollout_wish){.discard = 0.4}, r));
-        const heed_record_map *m = map_at(r, "rollout", -1, -1);
+        heed_stack stack = i ? HEED_DECODER : HEED_ENCODER;
+        const heed_record_map *m = map_of(r, "rollout", stack, -1, -1);
         for (int q = 0; m && q < a.s.count; q++) {
             double sum = 0;
             for (int k = 0; k < a.s.count; k++) sum += (double)m->values[q * a.s.count + k];
@@ -232,4 +308,48 @@ TEST(matters_heads_go_off_and_come_back) {
     }
     free(list);
     close_asked(&a, NULL);
+}
+
+enum { WEIGHTS = 64 };
+
+static size_t weights_now(const asked *a, heed_real out[WEIGHTS]) {
+    heed_tape *t = a->run.tape;
+    heed_probe(t, "decoder.attend.weights", false);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    CHECK(subject_logits(&a->s, t) != NULL);
+    heed_tensor *w = heed_probe_find(t, "decoder.attend.weights");
+    heed_unprobe(t);
+    CHECK(w && w->size <= WEIGHTS);
+    if (!w || w->size > WEIGHTS) return 0;
+    memcpy(out, w->x, w->size * sizeof *out);
+    return w->size;
+}
+
+/* Whatever its similarity, and whether that has parameters or not. */
+TEST(matters_a_recurrent_decoder_takes_the_mean_while_its_attention_is_off) {
+    static const char *const kinds[] = {"attention=additive", "attention=dot bidirectional=false",
+                                        "attention=scaled bidirectional=false",
+                                        "attention=general"};
+    for (int i = 0; i < 4; i++) {
+        heed_real before[WEIGHTS], meanwhile[WEIGHTS], after[WEIGHTS];
+        char settings[96];
+        int count, apart = 0;
+        switched off;
+        snprintf(settings, sizeof settings, "width=8 block=10 layers=1 %s", kinds[i]);
+        asked a = ask(&heed_model_rnn, settings);
+        CHECK(subject_text(&a.s, &a.run, "red cat saw", 11, "blue dog"));
+        attending *list = attending_layers(&a.run, &count);
+        size_t n = weights_now(&a, before);
+        CHECK(head_off(&a.run, list, 0, &off));
+        CHECK(weights_now(&a, meanwhile) == n);
+        head_on(&off);
+        CHECK(weights_now(&a, after) == n && n > 0);
+        for (size_t k = 0; k < n; k++) {
+            CHECK_CLOSE(meanwhile[k], 1.0 / a.s.count, tiny);
+            apart += fabs((double)before[k] - (double)meanwhile[k]) > 1e-3;
+        }
+        CHECK(apart > 0 && memcmp(before, after, n * sizeof *before) == 0);
+        free(list);
+        close_asked(&a, NULL);
+    }
 }

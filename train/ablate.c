@@ -12,7 +12,7 @@ static bool zero_part(const heed_run *r, const char *name, size_t first, size_t 
     if (!e) return true;
     heed_tensor *t = e->tensor;
     size_t each = t->dims > 1 ? t->size / (size_t)t->shape[0] : 1;
-    size_t from = first * each, count = rows ? rows * each : t->size;
+    size_t from = first * each, count = rows * each;
     heed_real *saved = malloc(count * sizeof *saved);
     if (!saved) return heed_fail(r->c, HEED_FAILED, "no memory for a copy of %s", name);
     memcpy(saved, t->x + from, count * sizeof *saved);
@@ -41,33 +41,21 @@ static bool values_off(const heed_run *r, const attending *l, int head, switched
     return zero_part(r, weight, first, value, w) && zero_part(r, bias, first, value, w);
 }
 
-/* The parameters that all scores are multiples of, but for what all keys share. */
-static bool scores_off(const heed_run *r, const attending *l, switched *w) {
-    static const char *const factors[] = {"score", "w", "query"};
-    bool additive = strcmp(heed_config_text(r->config, "attention"), "additive") == 0;
-    char name[96];
-    for (int i = additive ? 0 : 1; i < 3; i++) {
-        snprintf(name, sizeof name, "%s.%s.weight", l->path, factors[i]);
-        if (heed_store_find(r->store, name)) return zero_part(r, name, 0, 0, w);
-    }
-    return heed_fail(r->c, HEED_USAGE,
-                     "this attention cannot be switched off: %s: expected parameters of its own, "
-                     "found a plain dot product; hint: train with --key-width",
-                     l->path);
-}
-
 bool head_off(const heed_run *r, const attending *l, int head, switched *out) {
-    *out = (switched){.parts = 0};
-    return r->model == &heed_model_rnn ? scores_off(r, l, out) : values_off(r, l, head, out);
+    *out = (switched){.averaged = r->model == &heed_model_rnn ? r->self : NULL};
+    if (!out->averaged) return values_off(r, l, head, out);
+    rnn_average(out->averaged, true);
+    return true;
 }
 
 void head_on(switched *w) {
+    if (w->averaged) rnn_average(w->averaged, false);
     for (int i = 0; i < w->parts; i++) {
         heed_real *x = w->part[i].tensor->x + w->part[i].from;
         memcpy(x, w->part[i].saved, w->part[i].count * sizeof *x);
         free(w->part[i].saved);
     }
-    w->parts = 0;
+    *w = (switched){.parts = 0};
 }
 
 /* ---- what the model is worth ---- */

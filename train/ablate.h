@@ -5,7 +5,7 @@
 #include "compare.h"
 #include "sweep.h"
 
-/* A head that is off: its parameters as they were. */
+/* A head that is off: its parameters as they were, or the model that takes the mean meanwhile. */
 typedef struct {
     struct {
         heed_tensor *tensor;
@@ -13,11 +13,12 @@ typedef struct {
         heed_real *saved;
     } part[2];
     int parts;
+    rnn *averaged;
 } switched;
 /* Switches a head off. Of multi-head attention: the rows of the value projection that are the
  * head's become zero, so that the head gives zeros to W_h, which is the same as the mask of Michel
- * et al. 2019, sec. 2.3, and needs no W_h. Of a recurrent decoder's attention: all scores become
- * alike, so that it takes the mean of the source. False: see the run's context; head_on in any
+ * et al. 2019, sec. 2.3, and needs no W_h. Of a recurrent decoder's attention: scores are
+ * times 0, so that it takes the mean of the source. False: see the run's context; head_on in any
  * case. */
 bool head_off(const heed_run *r, const attending *l, int head, switched *out);
 /* Puts the parameters back, bit by bit. */

@@ -206,20 +206,19 @@ static bool check_run_settings(explaining *e) {
     return true;
 }
 
-/* A sheet is printed whole; the numbers of a blank one are no JSON. */
+/* A sheet is printed whole, without answers; the numbers of a blank one are no JSON. */
 static bool check_sheet(const explaining *e) {
     const heed_config *f = e->p->flags;
     bool exercise = heed_config_bool(f, "exercise"), solution = heed_config_bool(f, "solution");
     if (exercise && solution)
         return heed_fail(e->c, HEED_USAGE,
                          "--exercise and --solution are two sheets: expected one");
-    if ((exercise || solution) && heed_config_bool(f, "step"))
-        return heed_fail(e->c, HEED_USAGE, "--step is of no use here: --%s is one sheet",
-                         exercise ? "exercise" : "solution");
-    if ((exercise || solution) && e->json)
-        return heed_fail(e->c, HEED_USAGE,
-                         "--json is of no use here: --%s is a sheet; hint: --html or --tex FILE",
-                         exercise ? "exercise" : "solution");
+    static const char *const others[] = {"step", "backward", "json"};
+    for (int i = 0; (exercise || solution) && i < 3; i++)
+        if (heed_config_bool(f, others[i]))
+            return heed_fail(e->c, HEED_USAGE, "--%s is of no use here: --%s is a sheet%s",
+                             others[i], exercise ? "exercise" : "solution",
+                             i == 2 ? "; hint: --html or --tex FILE" : "");
     return true;
 }
 

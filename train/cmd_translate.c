@@ -25,6 +25,11 @@ static const heed_option options[] = {
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each text", "Output"},
     {0}};
 
+static const applies uses[] = {{"length-penalty", NULL, "beam"}, {"temperature", NULL, "sample"},
+                               {"top-k", NULL, "sample"},        {"top-p", NULL, "sample"},
+                               {"layer", NULL, "attention png"}, {"head", NULL, "attention png"},
+                               {"beside", NULL, "png"},          {0}};
+
 typedef struct {
     translator k, beside; /* beside.run NULL: there is none */
     int done;
@@ -137,26 +142,12 @@ static void close_translator(translator *k) {
 
 static bool open_beside(program *p, translator *k) {
     const char *dir = heed_config_text(p->flags, "beside");
-    if (!*dir) return true;
-    if (*heed_config_text(p->flags, "png")) return open_translator(p, dir, k);
-    return heed_fail(p->c, HEED_USAGE, "--beside is for a picture: expected --png FILE, too");
-}
-
-/* --layer and --head say which attention is shown. */
-static bool check_settings(program *p) {
-    static const char *const keys[] = {"layer", "head"};
-    if (is_asked(p, "attention") || *heed_config_text(p->flags, "png")) return true;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (heed_config_rank(p->flags, keys[i]) > HEED_FROM_DEFAULT)
-            return heed_fail(p->c, HEED_USAGE,
-                             "--%s is of no use here: expected --attention or --png FILE, too",
-                             keys[i]);
-    return true;
+    return !*dir || open_translator(p, dir, k);
 }
 
 static void run_translate(program *p) {
     work w = {0};
-    if (check_settings(p) && open_translator(p, p->argv[0], &w.k) && open_beside(p, &w.beside))
+    if (open_translator(p, p->argv[0], &w.k) && open_beside(p, &w.beside))
         each_input(p, &w, translate_one);
     close_translator(&w.beside);
     close_translator(&w.k);
@@ -174,7 +165,9 @@ const command cmd_translate = {
                 "  heed translate runs/french --beam 5 < sentences.txt\n"
                 "  heed translate runs/dates \"5 May 2020\" --png alignment.png --json\n",
     .options = options,
+    .applies = uses,
     .computes = true,
+    .numbers = true,
     .min = 1,
     .max = -1,
     .run = run_translate,

@@ -139,8 +139,39 @@ void ask_end(explaining *e);  /* counts what was right */
 
 /* ---- gradients ---- */
 
-/* L = 1/2 sum (output - target)^2, and from it every gradient; to be freed. */
-bool worked_backward(explaining *e, heed_lesson_gradient *g, double *loss);
+/* A gradient is drawn as the part that it is of: "dQ" as Q. */
+typedef struct {
+    const heed_matrix *m;
+    heed_lesson_part like;
+    const char *name; /* NULL: the part itself */
+    bool turned;
+} gradient_term;
+/* left right = out; without a matrix in left, out alone. */
+typedef struct {
+    const char *title, *rows, *columns; /* "Values", and the formula in either notation */
+    const char *words;                  /* or NULL */
+    gradient_term left, right, out;
+} backward_step;
+/* A cell of W_Q by finite difference: (up - down) / 2 step. */
+typedef struct {
+    int row, col;
+    double value, gradient, up, down, step, difference;
+} backward_check;
+/* L = 1/2 sum (output - target)^2, and every gradient of it, step by step from the output back. */
+typedef struct {
+    heed_lesson_gradient g;
+    double loss;
+    backward_check check;
+    int count;
+    backward_step step[16];
+    char of_loss[400], of_softmax[400]; /* words of two of them */
+} backward_pass;
+bool backward_open(explaining *e, backward_pass *b); /* backward_close in any case */
+void backward_close(backward_pass *b);
+/* What a step draws, in the order of the notation: 3 matrices of a product, or 1. names: memory for
+ * theirs. */
+int backward_views(const explaining *e, const backward_step *s, matrix_view parts[3],
+                   char names[3][32]);
 /* --backward: the steps behind the output, the last one checked by a finite difference. */
 void explain_backward(explaining *e, int step);
 json_t *backward_json(explaining *e);

@@ -1,6 +1,7 @@
 /* explain_tex.c -- --tex FILE: the steps as a LaTeX document, each formula a line to paste. */
 #include "explain.h"
 
+#include <math.h>
 #include <string.h>
 #include <utf8proc.h>
 
@@ -34,14 +35,27 @@ static void put_label_tex(heed_text *out, const char *label) {
     heed_text_add(out, "}");
 }
 
-/* "W_Q'" as W_Q^\top, "output" as \text{output}. */
-static void put_name(heed_text *out, const char *name) {
-    size_t n = strcspn(name, "'");
-    if (n > 1 && name[1] != '_')
-        heed_text_add(out, "\\text{%.*s}", (int)n, name);
-    else
-        heed_text_add(out, "%.*s", (int)n, name);
-    if (name[n]) heed_text_add(out, "^\\top");
+/* Whether a name stands in a formula as it is: X, W_Q, dS, dW_Q; others are words. */
+static bool is_symbol(const char *name, size_t n) {
+    if (n > 1 && *name == 'd' && name[1] >= 'A' && name[1] <= 'Z') name++, n--;
+    return n == 1 || name[1] == '_';
+}
+
+/* A formula of the terminal: "dV = weights' dO" as dV = \text{weights}^\top dO. */
+static void put_math(heed_text *out, const char *formula) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    while (*formula) {
+        size_t n = strspn(formula, letters);
+        if (n == 4 && strncmp(formula, "beta", n) == 0)
+            heed_text_add(out, "\\beta ");
+        else if (n > 0)
+            heed_text_add(out, is_symbol(formula, n) ? "%.*s" : "\\text{%.*s}", (int)n, formula);
+        else if (*formula == '\'')
+            heed_text_add(out, "^\\top ");
+        else
+            heed_text_add(out, *formula == ' ' ? "\\%c" : "%c", *formula);
+        formula += n ? n : 1;
+    }
 }
 
 /* ---- matrices ---- */
@@ -62,7 +76,7 @@ static void put_matrix(heed_text *out, const matrix_view *v, int precision) {
     int cols = v->transposed ? v->m->rows : v->m->cols;
     int digits = matrix_digits(v->m, precision);
     heed_text_add(out, "\\underset{");
-    put_name(out, v->name);
+    put_math(out, v->name);
     heed_text_add(out, "\\ (%d\\times %d)}{\\bordermatrix{", rows, cols);
     for (int j = 0; j < cols; j++) {
         heed_text_add(out, " & ");
@@ -144,6 +158,46 @@ static bool hides(const heed_matrix *scores) {
     return false;
 }
 
+/* ---- backward ---- */
+
+static void put_step(explaining *e, heed_text *out, const backward_step *s) {
+    char names[3][32];
+    matrix_view parts[3];
+    int count = backward_views(e, s, parts, names);
+    heed_text_add(out, "\\subsection*{");
+    put_escaped(out, s->title, 40);
+    heed_text_add(out, ": $");
+    put_math(out, e->columns ? s->columns : s->rows);
+    heed_text_add(out, "$}\n");
+    put_formula(out, &e->look, count, parts, (const char *[]){"", "\\cdot", "="});
+}
+
+static void put_check(explaining *e, heed_text *out, const backward_check *k) {
+    heed_text_add(out, "\\subsection*{Check by finite difference: $W_Q[\\text{");
+    put_escaped(out, e->w.features[k->row], 40);
+    heed_text_add(out, "}, \\text{");
+    put_escaped(out, e->w.q[k->col], 40);
+    heed_text_add(out,
+                  "}] = %.6g$}\n"
+                  "$\\dfrac{L(w + h) - L(w - h)}{2h} = \\dfrac{%.12f - %.12f}{2\\cdot 10^{%.0f}}"
+                  " = %.9f$, and $dW_Q$ has $%.9f$ there.\n",
+                  k->value, k->up, k->down, log10(k->step), k->difference, k->gradient);
+}
+
+static void put_backward(explaining *e, heed_text *out) {
+    backward_pass b;
+    if (backward_open(e, &b)) {
+        heed_text_add(out,
+                      "\\section*{Backward from $L = \\frac12 \\sum (%s - \\text{target})^2 = %.6g$"
+                      "%s}\n",
+                      e->columns ? "H" : "\\text{output}", b.loss,
+                      e->w.target ? "" : ", with a target of 0");
+        for (int i = 0; i < b.count; i++) put_step(e, out, &b.step[i]);
+        put_check(e, out, &b.check);
+    }
+    backward_close(&b);
+}
+
 bool write_tex(explaining *e, const char *path, const char *title) {
     heed_text out = {.c = e->c};
     bool c = e->columns, sheet = e->blank[HEED_LESSON_Q] != NULL;
@@ -171,6 +225,7 @@ bool write_tex(explaining *e, const char *path, const char *title) {
     put_result(e, &out, HEED_LESSON_WEIGHTS);
     put_product(e, &out, c ? "Output: $H = V A$" : "Output: weights $V$", HEED_LESSON_WEIGHTS,
                 HEED_LESSON_V, HEED_LESSON_OUTPUT);
+    if (heed_config_bool(e->p->flags, "backward")) put_backward(e, &out);
     heed_text_add(&out, "\\end{document}\n");
     bool ok = heed_text_save(&out, path);
     heed_text_free(&out);

@@ -7,26 +7,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A layer that is followed. Of a pair the tokens of source and target count as one sequence, in
+ * which queries and keys begin at first_query and first_key. */
+typedef struct {
+    attending at;
+    int heads, queries, keys, first_query, first_key;
+    heed_real *values; /* (heads, Q, K): (A x dy/dA)+ of the question at hand */
+} followed;
+
 typedef struct {
     program *p; /* that shows progress; NULL: nobody */
     const subject *s;
-    attending *layers; /* that are followed: of self-attention, or of a pair those to its source */
-    int count, queries, keys, heads;
-    heed_real *values; /* (layers, heads, Q, K): (A x dy/dA)+ of the question at hand */
-    double *row;       /* (K) twice: work */
+    followed *layers; /* as a pass takes them */
+    int count, tokens;
+    heed_real *values; /* of all layers */
+    double *row;       /* (tokens) twice: work */
 } gradients;
 
 static bool is_pair(const subject *s) { return s->read != NULL; }
 
-static heed_stack stack_of(const subject *s) {
-    if (is_pair(s)) return HEED_CROSS;
-    return s->run->model == &heed_model_gpt ? HEED_DECODER : HEED_ENCODER;
+static size_t size_of(const followed *l) {
+    return (size_t)l->heads * (size_t)l->queries * (size_t)l->keys;
 }
 
 /* ---- one question ---- */
 
 /* A pass whose attention weights get gradients. In a trace no parameter has one unless it is asked
- * for: the first one is, since all others' values depend on it, and with them all attention. */
+ * for: the first one is, since all others' values depend on it, and with them all attention; and
+ * the embeddings of a target where they are others than the source's. */
 static heed_tensor *traced(const gradients *g) {
     const heed_run *r = g->s->run;
     bool steps = r->model == &heed_model_rnn;
@@ -35,6 +43,8 @@ static heed_tensor *traced(const gradients *g) {
     if (steps) heed_probe(r->tape, "decoder.attend.out", true);
     heed_tape_begin(r->tape, HEED_TRACE, 0);
     heed_want_grad(r->tape, heed_store_at(r->store, 0)->tensor);
+    const heed_entry *target = heed_store_find(r->store, "embed.target.weight");
+    if (target) heed_want_grad(r->tape, target->tensor);
     return subject_logits(g->s, r->tape);
 }
 
@@ -61,31 +71,32 @@ static void positive_part(const heed_tensor *w, size_t n, heed_real *out) {
  */
 static bool take_steps(const gradients *g) {
     const heed_run *r = g->s->run;
+    const followed *l = g->layers;
     const heed_tensor *all = heed_probe_find(r->tape, "decoder.attend.weights");
-    size_t keys = (size_t)g->keys;
+    size_t keys = (size_t)l->keys;
     int each = strcmp(heed_config_text(r->config, "attention"), "additive") == 0 ? 1 : 2, seen = 0;
-    if (all && all->g) {
-        positive_part(all, all->size, g->values);
-        return all->size == (size_t)g->queries * keys;
+    if (all && all->g && all->size == size_of(l)) {
+        positive_part(all, all->size, l->values);
+        return true;
     }
-    for (int i = 0; i < heed_probe_count(r->tape) && seen < each * g->queries; i++) {
+    for (int i = 0; i < heed_probe_count(r->tape) && seen < each * l->queries; i++) {
         const char *path;
         const heed_tensor *w = heed_probe_at(r->tape, i, &path);
         if (strcmp(path, "decoder.attend.out") != 0 || w->size != keys) continue;
         if (++seen % each == 0)
-            positive_part(w, keys, g->values + (size_t)(seen / each - 1) * keys);
+            positive_part(w, keys, l->values + (size_t)(seen / each - 1) * keys);
     }
-    return seen == each * g->queries;
+    return seen == each * l->queries;
 }
 
 static bool take_layers(const gradients *g) {
-    size_t n = (size_t)g->heads * (size_t)g->queries * (size_t)g->keys;
     for (int i = 0; i < g->count; i++) {
+        const followed *l = &g->layers[i];
         char path[80];
-        snprintf(path, sizeof path, "%s.weights", g->layers[i].path);
+        snprintf(path, sizeof path, "%s.weights", l->at.path);
         const heed_tensor *w = heed_probe_find(g->s->run->tape, path);
-        if (!w || w->size != n) return false;
-        positive_part(w, n, g->values + (size_t)i * n);
+        if (!w || w->size != size_of(l)) return false;
+        positive_part(w, size_of(l), l->values);
     }
     return true;
 }
@@ -101,119 +112,176 @@ static bool solve(const gradients *g, const question *q) {
 
 /* ---- over layers ---- */
 
-static double summed(const gradients *g, int layer, int query, int key) {
+static double summed(const followed *l, int query, int key) {
     double sum = 0;
-    for (int h = 0; h < g->heads; h++) {
-        size_t row = (size_t)(layer * g->heads + h) * (size_t)g->queries + (size_t)query;
-        sum += (double)g->values[row * (size_t)g->keys + (size_t)key];
-    }
+    for (int h = 0; h < l->heads; h++)
+        sum +=
+            (double)l->values[((size_t)h * (size_t)l->queries + (size_t)query) * (size_t)l->keys +
+                              (size_t)key];
     return sum;
 }
 
-/* The question's row of (I + G_L) .. (I + G_1) - I; of the whole input, the mean of all rows. */
-static void follow(const gradients *g, int query, heed_real *out) {
-    double *now = g->row, *next = g->row + g->keys;
-    for (int i = 0; i < g->keys; i++) now[i] = query < 0 ? 1.0 / g->keys : i == query;
-    for (int l = g->count; l-- > 0;) {
-        memcpy(next, now, (size_t)g->keys * sizeof *next);
-        for (int i = 0; i < g->keys; i++)
-            for (int k = 0; now[i] > 0 && k < g->keys; k++) next[k] += now[i] * summed(g, l, i, k);
-        memcpy(now, next, (size_t)g->keys * sizeof *now);
+/* The question's row of (I + G_L) .. (I + G_1) - I, into g->row; of the whole input, the mean of
+ * all rows. */
+static void follow(const gradients *g, int query) {
+    double *now = g->row, *next = g->row + g->tokens;
+    int n = g->tokens;
+    for (int i = 0; i < n; i++) now[i] = query < 0 ? 1.0 / n : i == query;
+    for (int i = g->count; i-- > 0;) {
+        const followed *l = &g->layers[i];
+        memcpy(next, now, (size_t)n * sizeof *next);
+        for (int q = 0; q < l->queries; q++) {
+            double share = now[l->first_query + q];
+            for (int k = 0; share > 0 && k < l->keys; k++)
+                next[l->first_key + k] += share * summed(l, q, k);
+        }
+        memcpy(now, next, (size_t)n * sizeof *now);
     }
-    for (int i = 0; i < g->keys; i++)
-        out[i] = (heed_real)(now[i] - (query < 0 ? 1.0 / g->keys : i == query));
-}
-
-static void add_up(const gradients *g, int query, heed_real *out) {
-    for (int k = 0; k < g->keys; k++) {
-        double sum = 0;
-        for (int l = 0; l < g->count; l++) sum += summed(g, l, query, k);
-        out[k] = (heed_real)sum;
-    }
+    for (int i = 0; i < n; i++) now[i] -= query < 0 ? 1.0 / n : i == query;
 }
 
 /* ---- the maps ---- */
 
-static bool add_map(const gradients *g, heed_record *record, int layer, int head,
-                    const heed_real *values) {
-    static const char help[] =
-        "attention times the gradient of the prediction's logit, its positive part: where "
-        "attending a little more would raise the logit";
-    return heed_record_add_map(record, &(heed_record_map){.name = "gradient",
-                                                          .help = help,
-                                                          .layer = layer,
-                                                          .head = head,
-                                                          .stack = stack_of(g->s),
-                                                          .queries = is_pair(g->s),
-                                                          .values = values}) >= 0;
+/* What the questions say of one axis of keys. */
+typedef struct {
+    heed_record_map map;
+    int first, count;
+    heed_real *values; /* (Q, K), NAN where nothing was asked */
+} answer;
+
+static bool add_map(heed_record *record, heed_record_map m) {
+    m.help = "attention times the gradient of the prediction's logit, its positive part: where "
+             "attending a little more would raise the logit";
+    return heed_record_add_map(record, &m) >= 0;
 }
 
-static bool add_layers(const gradients *g, bool by_head, heed_record *record) {
-    size_t square = (size_t)g->queries * (size_t)g->keys;
-    heed_real *sum = malloc((square + 1) * sizeof *sum);
-    bool ok = sum || heed_fail(g->s->run->c, HEED_FAILED, "no memory for a map");
-    for (int l = 0; ok && l < g->count; l++) {
-        for (size_t i = 0; i < square; i++)
-            sum[i] =
-                (heed_real)summed(g, l, (int)(i / (size_t)g->keys), (int)(i % (size_t)g->keys));
-        if (!by_head) ok = add_map(g, record, g->layers[l].block.layer, -1, sum);
-        for (int h = 0; ok && by_head && h < g->heads; h++)
-            ok = add_map(g, record, g->layers[l].block.layer, h,
-                         g->values + (size_t)(l * g->heads + h) * square);
+static bool add_layer(const gradients *g, const followed *l, bool by_head, heed_record *record) {
+    const heed_record_block *b = &l->at.block;
+    heed_record_map m = {.name = "gradient",
+                         .layer = b->layer,
+                         .head = -1,
+                         .stack = b->stack,
+                         .queries = b->queries,
+                         .keys = b->keys};
+    size_t square = (size_t)l->queries * (size_t)l->keys;
+    for (int h = 0; by_head && h < l->heads; h++) {
+        m.head = h;
+        m.values = l->values + (size_t)h * square;
+        if (!add_map(record, m)) return false;
     }
+    if (by_head) return true;
+    heed_real *sum = malloc(square * sizeof *sum);
+    if (!sum) return heed_fail(g->s->run->c, HEED_FAILED, "no memory for a map");
+    for (size_t i = 0; i < square; i++)
+        sum[i] = (heed_real)summed(l, (int)(i / (size_t)l->keys), (int)(i % (size_t)l->keys));
+    m.values = sum;
+    bool ok = add_map(record, m);
     free(sum);
     return ok;
 }
 
-/* Rows of the questions; the one of w comes last, so that its layers' values are at hand then. */
-static bool all_questions(const gradients *g, const gradient_wish *w, heed_real *out) {
+static void take_row(const gradients *g, const question *q, const answer *a) {
+    const subject *s = g->s;
+    int queries = s->axes[a->map.queries].count, from = q->query < 0 ? 0 : q->query,
+        end = q->query < 0 ? queries : from + 1;
+    for (int i = from; i < end; i++)
+        for (int k = 0; k < a->count; k++)
+            a->values[(size_t)i * (size_t)a->count + (size_t)k] = (heed_real)g->row[a->first + k];
+}
+
+/* The question of w comes last, so that its layers' values are at hand then. */
+static bool ask_all(const gradients *g, const gradient_wish *w, const answer *answers, int count) {
     const subject *s = g->s;
     int last =
         w->question >= 0 && w->question < s->question_count ? w->question : s->question_count - 1;
-    size_t keys = (size_t)g->keys;
-    for (size_t i = 0; i < (size_t)g->queries * keys; i++) out[i] = (heed_real)NAN;
     for (int i = w->only ? s->question_count : 1; i <= s->question_count; i++) {
         const question *q = &s->questions[(last + i) % s->question_count];
-        heed_real *row = out + (size_t)(q->query < 0 ? 0 : q->query) * keys;
         if (!solve(g, q)) return false;
-        if (is_pair(s))
-            add_up(g, q->query, row);
-        else
-            follow(g, q->query, row);
-        for (int j = 1; q->query < 0 && j < g->queries; j++)
-            memcpy(out + (size_t)j * keys, out, keys * sizeof *out);
+        follow(g, is_pair(s) ? s->axes[0].count + q->query : q->query);
+        for (int k = 0; k < count; k++) take_row(g, q, &answers[k]);
         if (g->p) sweep_progress(g->p, "gradient", (uint64_t)i, (uint64_t)s->question_count);
     }
     return true;
 }
 
+/* Of a pair the source, and what the decoder read where it attends to that. */
+static int list_answers(const gradients *g, answer out[2]) {
+    const subject *s = g->s;
+    bool pair = is_pair(s), causal = s->run->model == &heed_model_gpt;
+    int sources = s->axes[0].count, count = 1;
+    heed_record_map m = {.name = "gradient", .layer = -1, .head = -1};
+    m.stack = pair ? HEED_CROSS : causal ? HEED_DECODER : HEED_ENCODER;
+    m.queries = pair;
+    out[0] = (answer){.map = m, .count = sources};
+    if (pair && g->count > 1) {
+        m.name = "gradient, target";
+        m.stack = HEED_DECODER;
+        m.queries = m.keys = 2;
+        out[count++] = (answer){.map = m, .first = sources, .count = s->axes[2].count};
+    }
+    return count;
+}
+
+static bool answer_room(const gradients *g, answer *a) {
+    size_t n = (size_t)g->s->axes[a->map.queries].count * (size_t)a->count;
+    a->values = malloc(n * sizeof *a->values);
+    for (size_t i = 0; a->values && i < n; i++) a->values[i] = (heed_real)NAN;
+    a->map.values = a->values;
+    return a->values || heed_fail(g->s->run->c, HEED_FAILED, "no memory for a map");
+}
+
+/* ---- the layers ---- */
+
+/* A decoder layer attends to itself before it attends to the source. */
+static int place_of(const heed_record_block *b) {
+    return b->stack == HEED_ENCODER ? b->layer : 1000 + 2 * b->layer + (b->stack == HEED_CROSS);
+}
+
+static int by_place(const void *a, const void *b) {
+    const followed *x = a, *y = b;
+    return place_of(&x->at.block) - place_of(&y->at.block);
+}
+
+static int first_of(const subject *s, int axis) { return axis ? s->axes[0].count : 0; }
+
 static bool find_layers(gradients *g) {
-    heed_stack wanted = stack_of(g->s);
-    int all, kept = 0;
-    g->layers = attending_layers(g->s->run, &all);
-    for (int i = 0; g->layers && i < all; i++)
-        if (g->layers[i].block.stack == wanted) g->layers[kept++] = g->layers[i];
-    g->count = kept;
-    if (kept == 0) return false;
-    g->heads = g->layers[0].block.heads;
-    g->queries = g->s->axes[is_pair(g->s)].count;
-    g->keys = g->s->axes[0].count;
-    size_t n = (size_t)g->count * (size_t)g->heads * (size_t)g->queries * (size_t)g->keys;
-    g->values = calloc(n + 1, sizeof *g->values);
-    g->row = calloc(2 * (size_t)g->keys + 1, sizeof *g->row);
-    return (g->values && g->row) || heed_fail(g->s->run->c, HEED_FAILED, "no memory for gradients");
+    const subject *s = g->s;
+    attending *list = attending_layers(s->run, &g->count);
+    g->layers = list ? calloc((size_t)g->count, sizeof *g->layers) : NULL;
+    size_t n = 0;
+    for (int i = 0; g->layers && i < g->count; i++) {
+        const heed_record_block *b = &list[i].block;
+        g->layers[i] = (followed){.at = list[i],
+                                  .heads = b->heads,
+                                  .queries = s->axes[b->queries].count,
+                                  .keys = s->axes[b->keys].count,
+                                  .first_query = first_of(s, b->queries),
+                                  .first_key = first_of(s, b->keys)};
+        n += size_of(&g->layers[i]);
+    }
+    free(list);
+    g->tokens = s->axes[0].count + (is_pair(s) ? s->axes[2].count : 0);
+    g->values = g->layers ? calloc(n + 1, sizeof *g->values) : NULL;
+    g->row = g->values ? calloc(2 * (size_t)g->tokens + 1, sizeof *g->row) : NULL;
+    if (!g->row)
+        return list != NULL && heed_fail(s->run->c, HEED_FAILED, "no memory for gradients");
+    qsort(g->layers, (size_t)g->count, sizeof *g->layers, by_place);
+    heed_real *at = g->values;
+    for (int i = 0; i < g->count; at += size_of(&g->layers[i++])) g->layers[i].values = at;
+    return true;
 }
 
 bool gradient_add(program *p, const subject *s, const gradient_wish *w, heed_record *record) {
     gradients g = {.p = w->quiet ? NULL : p, .s = s};
-    heed_real *out = NULL;
+    answer answers[2] = {{.count = 0}};
     bool ok = has_questions(s) && find_layers(&g);
-    if (ok) out = malloc((size_t)g.queries * (size_t)g.keys * sizeof *out);
-    if (ok && !out) ok = heed_fail(s->run->c, HEED_FAILED, "no memory for a map");
-    ok = ok && all_questions(&g, w, out) && add_map(&g, record, -1, -1, out) &&
-         add_layers(&g, w->by_head, record);
+    int count = ok ? list_answers(&g, answers) : 0;
+    for (int i = 0; ok && i < count; i++) ok = answer_room(&g, &answers[i]);
+    ok = ok && ask_all(&g, w, answers, count);
+    for (int i = 0; ok && i < count; i++) ok = add_map(record, answers[i].map);
+    for (int i = 0; ok && i < g.count; i++) ok = add_layer(&g, &g.layers[i], w->by_head, record);
     if (g.p) sweep_progress(p, "", 1, 1);
-    free(out);
+    for (int i = 0; i < 2; i++) free(answers[i].values);
     free(g.layers);
     free(g.values);
     free(g.row);

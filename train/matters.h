@@ -33,8 +33,10 @@ typedef struct {
 /* "gradient": attention times the gradient of the logit y of the question's prediction,
  * G_l = sum over heads of (A_l x dy/dA_l)+ by layer. Over all layers, R = (I + G_L) .. (I + G_1)
  * minus the I that stands for the token itself: row q of the question at q. Chefer et al. 2021,
- * "Generic attention-model explainability", eqs. 5 and 6. Of a pair: the sum of G_l over the
- * layers that attend to the source. */
+ * "Generic attention-model explainability", eqs. 5 and 6. Of a pair the same over source and target
+ * as one sequence, in which the encoder's layers mix the source, the decoder's own the target, and
+ * the cross layers bring one to the other: "gradient" is its part over the source, "gradient,
+ * target" that over what the decoder read. */
 bool gradient_add(program *p, const subject *s, const gradient_wish *w, heed_record *record);
 
 /* False, with an error, where the model is asked nothing: mlm without [MASK]. */

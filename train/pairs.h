@@ -92,7 +92,7 @@ heed_pairs *judged_pairs(program *p, const task *k, heed_config *f, const heed_r
 /* What is kept of the first `most` validation pairs, translated greedily: RUN/scores.json. */
 typedef struct {
     size_t pairs;
-    double exact, bleu;
+    double exact, bleu; /* bleu NAN: no text has four words */
 } pair_scores;
 bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most, pair_scores *out);
 void eval_labels(program *p, const task *k, heed_config *f, heed_run *r); /* eval_labels.c */

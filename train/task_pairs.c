@@ -2,6 +2,7 @@
  */
 #include "pairs.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,7 +234,8 @@ static void begun_pairs(program *p, const data_set *d, const char *run) {
 }
 
 static void keep_scores(program *p, const ending *e, const pair_scores *s) {
-    char path[1024], n[32];
+    char path[1024], n[32], bleu[32] = "";
+    if (isfinite(s->bleu)) snprintf(bleu, sizeof bleu, ", BLEU %.2f", s->bleu);
     json_t *o = json_pack("{s:I, s:o, s:o}", "pairs", (json_int_t)s->pairs, "exact",
                           json_number(s->exact), "bleu", json_number(s->bleu));
     if (json_dump_file(o, scores_path(e->run, path), JSON_REAL_PRECISION(9)) != 0)
@@ -243,8 +245,8 @@ static void keep_scores(program *p, const ending *e, const pair_scores *s) {
         json_object_update_new(e->json, json_pack("{s:o, s:o}", "exact", json_number(s->exact),
                                                   "bleu", json_number(s->bleu)));
     else
-        printf("%s validation pairs translated with the best weights: exact %.2f %%, BLEU %.2f\n",
-               with_commas(n, s->pairs), 100 * s->exact, s->bleu);
+        printf("%s validation pairs translated with the best weights: exact %.2f %%%s\n",
+               with_commas(n, s->pairs), 100 * s->exact, bleu);
 }
 
 static void finish_pairs(program *p, const data_set *d, ending *e) {

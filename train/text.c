@@ -138,3 +138,27 @@ char *show_token(char *text, size_t size, const char *token) {
     text[at] = 0;
     return text;
 }
+
+static bool is_plain(utf8proc_int32_t code) { return code >= 32 && (code < 127 || code >= 160); }
+
+char *show_plain(char text[PLAIN], const char *message) {
+    const utf8proc_uint8_t *s = (const utf8proc_uint8_t *)message;
+    size_t at = 0;
+    while (*s && at + 5 < PLAIN) {
+        utf8proc_int32_t code;
+        utf8proc_ssize_t n = utf8proc_iterate(s, -1, &code);
+        if (n > 0 && is_plain(code)) {
+            memcpy(text + at, s, (size_t)n);
+            at += (size_t)n;
+            s += n;
+        } else
+            at += (size_t)snprintf(text + at, 5, "\\x%02x", *s++);
+    }
+    text[at] = 0;
+    return text;
+}
+
+void print_note(const char *kind, const char *message) {
+    char text[PLAIN];
+    fprintf(stderr, "heed: %s%s\n", kind, show_plain(text, message));
+}

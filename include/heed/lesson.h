@@ -75,6 +75,7 @@ typedef struct {
     heed_matrix output, weights, scores, raw; /* dO (given), dP = dO V', dS, d raw = beta dS */
     heed_matrix q, k, v;                      /* beta dS K, beta dS' Q, P' dO */
     heed_matrix w_q, w_k, w_v;                /* X' dQ, Z' dK, Z' dV */
+    heed_matrix b_q, b_k, b_v;                /* the sums of the rows of dQ, dK, dV */
     heed_matrix x, z; /* dQ W_Q' (+ dK W_K' + dV W_V'); dK W_K' + dV W_V', not filled if Z is X */
     double *memory;
 } heed_lesson_gradient;

@@ -259,6 +259,8 @@ typedef struct {
     int key, value;  /* widths of projections W_k, W_v of the inputs (and W_q of the query, to key);
                         0: the inputs as they are */
     bool all_biases; /* additive: of W and of v, too; they add nothing that U's has not */
+    bool has_beta;
+    heed_real beta; /* e is times beta instead of the form's own 1 or 1/sqrt(d_k) */
     const char *init;
 } heed_attend_args;
 typedef struct {

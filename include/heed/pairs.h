@@ -86,6 +86,7 @@ HEED_API uint64_t heed_pairs_epoch(const heed_pairs *k, int rows);
  * sentences. */
 typedef struct {
     size_t match[4], total[4], length, reference;
+    size_t longest; /* words of the longest sentence of both: under 4, BLEU is 0 of any */
 } heed_bleu;
 HEED_API bool heed_bleu_add(heed_ctx *c, heed_bleu *b, const char *hypothesis,
                             const char *reference);

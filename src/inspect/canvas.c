@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <utf8proc.h>
 
 bool heed__canvas_new(heed_ctx *c, heed__canvas *p, int width, int height) {
     *p = (heed__canvas){width, height, NULL};
@@ -60,18 +59,10 @@ void heed__canvas_line(heed__canvas *p, double x0, double y0, double x1, double 
     }
 }
 
-/* The next code point of *text, moved on; broken bytes count as one box each. */
-static int32_t next_code(const char **text) {
-    utf8proc_int32_t code;
-    utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)*text, -1, &code);
-    *text += n > 0 ? n : 1;
-    return n > 0 ? code : -1;
-}
-
 int heed__text_width(const char *text, int scale) {
     int n = 0;
     while (*text) {
-        next_code(&text);
+        heed__next_letter(&text);
         n++;
     }
     return 6 * scale * n;
@@ -80,10 +71,10 @@ int heed__text_width(const char *text, int scale) {
 void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color,
                        const char *text) {
     for (; *text; x += 6 * scale) {
-        int32_t code = next_code(&text);
+        heed__letter g = heed__next_letter(&text);
         for (int i = 0; i < 5; i++)
             for (int j = 0; j < 9; j++)
-                if (heed__glyph_column(code, i) >> j & 1)
+                if (heed__letter_column(&g, i) >> j & 1)
                     heed__canvas_fill(p, x + i * scale, y + j * scale, scale, scale, color);
     }
 }
@@ -91,10 +82,10 @@ void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color
 void heed__canvas_text_up(heed__canvas *p, int x, int y, int scale, heed__rgb color,
                           const char *text) {
     for (; *text; y -= 6 * scale) {
-        int32_t code = next_code(&text);
+        heed__letter g = heed__next_letter(&text);
         for (int i = 0; i < 5; i++)
             for (int j = 0; j < 9; j++)
-                if (heed__glyph_column(code, i) >> j & 1)
+                if (heed__letter_column(&g, i) >> j & 1)
                     heed__canvas_fill(p, x + j * scale, y - (i + 1) * scale, scale, scale, color);
     }
 }
@@ -105,7 +96,7 @@ const char *heed__text_cut(char out[HEED__LABEL], const char *text, int scale, i
     bool whole = heed__text_width(text, scale) <= width && strlen(text) <= room;
     for (int used = 12 * scale; !whole && *end; used += 6 * scale) {
         const char *next = end;
-        next_code(&next);
+        heed__next_letter(&next);
         if (used + 6 * scale > width || (size_t)(next - text) > room) break;
         end = next;
     }
@@ -118,7 +109,7 @@ const char *heed__text_fold(char out[HEED__LABEL], const char *text, int scale, 
     int columns = heed__text_width(text, 1) / 6, room = width / (6 * scale) - 2;
     if (columns <= room + 2 || room < 2) return heed__text_cut(out, text, scale, width);
     const char *rest = text;
-    for (int i = 0; i < columns - room / 2; i++) next_code(&rest);
+    for (int i = 0; i < columns - room / 2; i++) heed__next_letter(&rest);
     heed__text_cut(out, text, scale, (room - room / 2 + 2) * 6 * scale);
     size_t n = strlen(out);
     snprintf(out + n, HEED__LABEL - n, "%s", rest);

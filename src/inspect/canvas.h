@@ -45,8 +45,18 @@ typedef bool heed__drawer(heed_ctx *c, const void *list, int index, heed__canvas
 bool heed__canvas_save(heed_ctx *c, heed__drawer *draw, const void *list, int count, bool down,
                        const char *path);
 
-/* One of the 5 columns of a glyph, 9 bits, the lowest at the top; code 32 to 126, else a box. */
-unsigned heed__glyph_column(int32_t code, int column);
+/* A letter and the marks over and under it, as one character of text. */
+enum { HEED__MARKS = 4 };
+typedef struct {
+    int32_t code;
+    int marks;
+    int32_t mark[HEED__MARKS];
+} heed__letter;
+/* The next one of *text, which moves on; broken bytes count as one each. */
+heed__letter heed__next_letter(const char **text);
+/* One of its 5 columns, 9 bits, the lowest at the top: Latin letters with their marks, Greek,
+ * Cyrillic, and the signs of texts in them; else a box. */
+unsigned heed__letter_column(const heed__letter *g, int column);
 
 /* Colours that are told apart by colour-blind eyes, too. Okabe & Ito 2008. Any index. */
 enum { HEED__SERIES_COLORS = 8 };

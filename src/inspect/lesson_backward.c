@@ -24,12 +24,21 @@ static bool place(heed_ctx *c, const heed_lesson *l, heed_lesson_gradient *g) {
     struct {
         heed_matrix *to;
         heed_lesson_part like;
-    } list[] = {{&g->output, HEED_LESSON_OUTPUT}, {&g->weights, HEED_LESSON_WEIGHTS},
-                {&g->scores, HEED_LESSON_SCORES}, {&g->raw, HEED_LESSON_RAW},
-                {&g->q, HEED_LESSON_Q},           {&g->k, HEED_LESSON_K},
-                {&g->v, HEED_LESSON_V},           {&g->w_q, HEED_LESSON_W_Q},
-                {&g->w_k, HEED_LESSON_W_K},       {&g->w_v, HEED_LESSON_W_V},
-                {&g->x, HEED_LESSON_X},           {&g->z, HEED_LESSON_Z}};
+    } list[] = {{&g->output, HEED_LESSON_OUTPUT},
+                {&g->weights, HEED_LESSON_WEIGHTS},
+                {&g->scores, HEED_LESSON_SCORES},
+                {&g->raw, HEED_LESSON_RAW},
+                {&g->q, HEED_LESSON_Q},
+                {&g->k, HEED_LESSON_K},
+                {&g->v, HEED_LESSON_V},
+                {&g->w_q, HEED_LESSON_W_Q},
+                {&g->w_k, HEED_LESSON_W_K},
+                {&g->w_v, HEED_LESSON_W_V},
+                {&g->b_q, HEED_LESSON_B_Q},
+                {&g->b_k, HEED_LESSON_B_K},
+                {&g->b_v, HEED_LESSON_B_V},
+                {&g->x, HEED_LESSON_X},
+                {&g->z, HEED_LESSON_Z}};
     enum { COUNT = sizeof list / sizeof *list };
     size_t total = 0;
     for (int i = 0; i < COUNT; i++) {
@@ -57,6 +66,12 @@ static void through_scores(const heed_lesson *l, const double *d_weights, heed_l
     for (int i = 0; i < g->raw.rows * g->raw.cols; i++) g->raw.x[i] = l->args.beta * g->scores.x[i];
 }
 
+/* A bias is added to every row, and hears from all of them. */
+static void sum_rows(const heed_matrix *d, heed_matrix *out) {
+    memset(out->x, 0, (size_t)out->cols * sizeof *out->x);
+    for (int i = 0; i < d->rows * d->cols; i++) out->x[i % d->cols] += d->x[i];
+}
+
 bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_output,
                           const double *d_weights, heed_lesson_gradient *g) {
     *g = (heed_lesson_gradient){0};
@@ -72,6 +87,9 @@ bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_out
     heed_matrix_product(&part[HEED_LESSON_X], &g->q, LEFT, &g->w_q);
     heed_matrix_product(&part[HEED_LESSON_Z], &g->k, LEFT, &g->w_k);
     heed_matrix_product(&part[HEED_LESSON_Z], &g->v, LEFT, &g->w_v);
+    sum_rows(&g->q, &g->b_q);
+    sum_rows(&g->k, &g->b_k);
+    sum_rows(&g->v, &g->b_v);
     heed_matrix_product(&g->q, &part[HEED_LESSON_W_Q], RIGHT, &g->x);
     heed_matrix_product(&g->k, &part[HEED_LESSON_W_K], RIGHT_MORE, dz);
     heed_matrix_product(&g->v, &part[HEED_LESSON_W_V], RIGHT_MORE, dz);

@@ -128,7 +128,11 @@ static bool read_member(archive *z, const member *m, heed__npz *out) {
 
 static bool read_archive(archive *z, heed__npz *out) {
     const unsigned char *end = z->n >= END ? find_end(z) : NULL;
-    if (!end) return damaged(z, "it has no directory: is it whole?");
+    if (!end)
+        return heed_fail(z->c, HEED_DATA,
+                         "%s is no NPZ file: expected a directory at its end, found %zu bytes "
+                         "without one: it may be cut short",
+                         z->path, z->n);
     size_t entries = number(end + 10, 2), at = number(end + 16, 4);
     if (at > z->n) return damaged(z, "its directory is damaged");
     for (size_t i = 0; i < entries; i++) {

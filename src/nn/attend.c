@@ -89,10 +89,12 @@ static heed_tensor *additive(const heed_attend *l, heed_tape *t, heed_tensor *q,
 }
 
 static heed_tensor *scores(const heed_attend *l, heed_tape *t, heed_tensor *q, heed_tensor *k) {
-    if (l->args.kind == HEED_ADDITIVE) return additive(l, t, q, k);
-    heed_tensor *e = heed_matmul_nt(heed_at(t, l->name), q, k);
-    if (l->args.kind != HEED_SCALED_DOT) return e;
-    return heed_scale(t, e, (heed_real)(1 / sqrt(key_width(&l->args))), 0);
+    const heed_attend_args *a = &l->args;
+    heed_tensor *e =
+        a->kind == HEED_ADDITIVE ? additive(l, t, q, k) : heed_matmul_nt(heed_at(t, l->name), q, k);
+    if (a->has_beta) return heed_scale(t, e, a->beta, 0);
+    if (a->kind != HEED_SCALED_DOT) return e;
+    return heed_scale(t, e, (heed_real)(1 / sqrt(key_width(a))), 0);
 }
 
 heed_attended heed_attend_look(const heed_attend *l, heed_tape *t, heed_tensor *query,

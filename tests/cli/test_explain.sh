@@ -143,6 +143,14 @@ says "wrote lion.tex"
 holds test "$(grep -c '\\bordermatrix' lion.tex)" = 17
 holds test "$(tr -cd '{' <lion.tex | wc -c)" = "$(tr -cd '}' <lion.tex | wc -c)"
 holds grep -q 'W_Q' lion.html
+run explain --backward --tex lion.tex
+holds grep -qF '{dQ\ (11\times 3)}' lion.tex
+holds grep -qF 'Values: $dV\ =\ \text{weights}^\top \ dO$' lion.tex
+holds grep -qF ' and $dW_Q$ has $28.578839990$ there' lion.tex
+holds test "$(tr -cd '{' <lion.tex | wc -c)" = "$(tr -cd '}' <lion.tex | wc -c)"
+hides dB_
+run explain --backward --solution
+refuses 2 "--backward is of no use here"
 run explain --tex absent/lion.tex
 status 1
 absent absent
@@ -169,6 +177,17 @@ json layer encoder.0.attn
 json tokens.1 Paris
 json W_h.7.15
 json weights.0.8
+run explain mlm "Paris is the capital of [MASK] ." --backward --tex mlm.tex --html mlm.html
+status 0
+quiet
+says "dB_Q = sum of the rows of dQ"
+says "softmax does not see that"
+says "W_h stands behind the output"
+holds grep -qF '{dB_V\ (1\times 8)}' mlm.tex
+holds grep -q '"dB_K":' mlm.html
+run explain mlm "Paris is the capital of [MASK] ." --backward --json
+json backward.dB_Q.0.7
+json backward.dB_V.0.7
 run explain mlm "Paris is the capital of [MASK] ." --hard --causal
 says "without what the settings change"
 run explain mlm Paris --head 3

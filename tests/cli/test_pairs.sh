@@ -61,6 +61,8 @@ json attention.source.3 "[SEP]"
 json attention.weights.0.3
 run translate rnn aei --json --beam 3 --length-penalty 0
 json log_probability
+run translate rnn aei --temperature 2 --seed 3
+refuses 2 "--temperature is of no use here: expected --sample, too"
 run translate rnn aei --sample --temperature 2 --seed 3
 status 0
 cp out one
@@ -74,7 +76,7 @@ run eval rnn
 status 0
 says "pairs.tsv, validation part, 5 pairs"
 says "exact"
-says "BLEU"
+says "BLEU             -  (no text has four words)"
 run eval rnn pairs.tsv
 says "validation part, 5 pairs"
 run eval rnn pairs.tsv --json --translations made.tsv --beam 2
@@ -84,10 +86,21 @@ json loss
 json perplexity
 json bits_per_byte
 json token_accuracy
-json bleu
+json bleu null
 json exact
 json log_probability
 holds test "$(wc -l <made.tsv)" = 5
+# A file that cannot be written is as it was: here it would be the first to have any bytes.
+cp made.tsv kept.tsv
+(trap '' XFSZ; ulimit -f 0; "$HEED" eval rnn --translations made.tsv; echo "status $?") 2>&1 | cat >out
+says "made.tsv: File too large"
+says "status 1"
+holds cmp -s made.tsv kept.tsv
+printf 'aei\ta e i a\n' >four.tsv
+run eval rnn four.tsv
+says "BLEU             0.00"
+run eval rnn four.tsv --json
+json bleu
 head -7 pairs.tsv >other.tsv
 run eval rnn other.tsv --json
 json pairs 6
@@ -97,12 +110,12 @@ json pairs 2
 # What both have translated stands side by side.
 run train rnn pairs.tsv -o other $TINY --attention dot --json
 status 0
-json bleu
+json bleu null
 json exact
 run compare rnn other
 says "exact    BLEU"
 run compare rnn other --json
-json runs.1.bleu
+json runs.1.bleu null
 json runs.0.exact
 rm other/scores.json
 run compare rnn other
@@ -201,7 +214,7 @@ warns "5 validation sources stand in the training part"
 run translate few zz
 status 0
 warns "unknown to the vocabulary: z"
-run translate few abcab bc ""
+run translate few abcab bc " "
 status 3
 warns "too long"
 warns "empty"
