@@ -1,4 +1,5 @@
 /* Batches of pictures, and the threads that make them ahead. */
+#include "core/os.h"
 #include "images.h"
 
 #include <unistd.h>
@@ -152,6 +153,15 @@ TEST(images_augmentation_depends_on_epoch_and_picture) {
 
 /* ---- workers ---- */
 
+static uint64_t add_batch(heed_images *k, heed_batch_at at, uint64_t h) {
+    heed_batch b;
+    CHECK(heed_image_batch(k, at, &b));
+    size_t n = b.x ? (size_t)b.rows * (size_t)b.len * sizeof *b.x : 0;
+    for (size_t i = 0; i < n; i++) h = (h ^ ((const unsigned char *)b.x)[i]) * 1099511628211u;
+    for (int i = 0; n && i < b.rows; i++) h = (h ^ (uint64_t)b.labels[i]) * 1099511628211u;
+    return h;
+}
+
 /* Training with evaluations between, jumps back and other sizes: what a run asks for, and more. */
 static uint64_t walk(heed_images *k) {
     static const struct {
@@ -168,13 +178,7 @@ static uint64_t walk(heed_images *k) {
                                     .micro = (uint32_t)micro,
                                     .micros = (uint32_t)legs[leg].micros,
                                     .rows = legs[leg].rows};
-                heed_batch b;
-                CHECK(heed_image_batch(k, at, &b));
-                if (!b.x) continue;
-                size_t n = (size_t)b.rows * (size_t)b.len * sizeof *b.x;
-                for (size_t j = 0; j < n; j++)
-                    h = (h ^ ((const unsigned char *)b.x)[j]) * 1099511628211u;
-                for (int j = 0; j < b.rows; j++) h = (h ^ (uint64_t)b.labels[j]) * 1099511628211u;
+                h = add_batch(k, at, h);
             }
     return h;
 }
@@ -196,6 +200,31 @@ TEST(images_workers_change_no_bit) {
         if (!i) first = h;
         CHECK(h == first && walk(k) == h);
         CHECK(heed_images_waited(k) > 0);
+        CLOSE(c);
+    }
+}
+
+/* What the caller holds may be one of the next batches, while threads still fill the others: it
+ * waits for some time, so that they are at various places. */
+TEST(images_workers_serve_any_order) {
+    static const uint64_t order[] = {1, 0, 5, 4, 3, 2, 1, 0, 2, 0, 1, 7, 5, 6, 3, 4, 2, 1, 0};
+    enum { COUNT = sizeof order / sizeof *order };
+    put_class("cats", 30, 0);
+    put_class("dogs", 30, 30);
+    uint64_t expected[8];
+    for (int workers = 0; workers < 5; workers += 2) {
+        heed_ctx *c = open_images_ctx();
+        heed_images *k =
+            open_here(c, (heed_images_args){.workers = workers, .size = 64, .cache = 1});
+        for (uint64_t i = 0; !workers && i < 8; i++)
+            expected[i] = add_batch(k, (heed_batch_at){.index = i, .rows = 8}, 0);
+        for (int i = 0; i < 8 * COUNT; i++) {
+            uint64_t index = order[i % COUNT];
+            uint64_t sum = add_batch(k, (heed_batch_at){.index = index, .rows = 8}, 0);
+            CHECK(sum == expected[index]);
+            double start = heed__os_seconds(); /* at most 1.5 ms */
+            while (workers && heed__os_seconds() - start < i * 37 % 1500 * 1e-6) {}
+        }
         CLOSE(c);
     }
 }

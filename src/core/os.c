@@ -50,7 +50,7 @@ static unsigned char *read_all(heed_ctx *c, int fd, const char *path, size_t siz
                                size_t *n) {
     unsigned char *data = NULL;
     size_t room = 0, have = 0;
-    size_t first = size > 0 ? size + 1 : 4096;
+    size_t first = size > 0 ? size + 2 : 4096; /* a byte more, so that the end is seen */
     if (!heed__grow(c, &data, &room, first, 1)) return NULL;
     for (;;) {
         if (have + 1 >= room && !heed__grow(c, &data, &room, have + 65536, 1)) break;

@@ -54,7 +54,7 @@ typedef struct {
     heed__thread **threads;
     int workers, running; /* threads asked for, and begun */
     bool stop;
-    heed__slot slots[HEED__SLOTS];
+    heed__slot slots[HEED__SLOTS], *held; /* held: by the caller, at rest */
     uint64_t turn;
     heed_batch_at train; /* the last training batch that was asked for; rows 0: none was */
     heed_real **work;    /* the caller's, then each thread's */

@@ -74,8 +74,9 @@ heed_status heed__images_lend(const heed_images *k, const heed__item *item, heed
     heed_status s = read_picture(k, item->path, own, NULL, why);
     if (s == HEED_OK) s = heed_picture_convert(own, k->info.view.channels);
     bool same = own->width == item->picture.width && own->height == item->picture.height;
-    if (s != HEED_OK || same) return s;
+    if (s == HEED_OK && same) return s;
     heed_picture_free(own);
+    if (s != HEED_OK) return s;
     strcpy(why, "it has changed since it was read first");
     return HEED_DATA;
 }

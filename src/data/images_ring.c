@@ -91,6 +91,7 @@ static bool start(heed_images *k) {
     size_t workers = (size_t)k->a.workers;
     if (r->monitor) return true;
     r->workers = k->a.workers;
+    r->held = r->slots;
     r->monitor = heed__monitor_new(k->c);
     r->work = heed__alloc_array(k->c, workers + 1, sizeof *r->work);
     r->threads = heed__alloc_array(k->c, workers, sizeof *r->threads);
@@ -147,17 +148,23 @@ static bool assign(heed_images *k, heed__slot *s, const wish *w) {
     return true;
 }
 
-/* Slots for the wishes, the first for sure: the slot that the caller held is at rest. What nobody
- * wishes for is given up. */
+static heed__slot *holder(heed__ring *r, const wish *w) {
+    for (int i = 0; i < HEED__SLOTS; i++)
+        if (same(&r->slots[i], w)) return &r->slots[i];
+    return NULL;
+}
+
+/* Slots for the wishes. The first has one for sure: if no slot holds it, the one that the caller
+ * held, which alone is at rest for certain, becomes its own before a later wish can claim what it
+ * holds. What nobody wishes for is given up. */
 static bool plan(heed_images *k, const wish *wishes, int count, heed__slot **found) {
     heed__ring *r = &k->ring;
-    bool used[HEED__SLOTS] = {false}, ok = true;
+    bool used[HEED__SLOTS] = {false};
+    found[0] = holder(r, wishes);
+    bool ok = found[0] || assign(k, found[0] = r->held, wishes);
+    r->held = found[0];
     for (int w = 0; w < count; w++)
-        for (int i = 0; i < HEED__SLOTS; i++)
-            if (!found[w] && same(&r->slots[i], &wishes[w])) {
-                found[w] = &r->slots[i];
-                used[i] = true;
-            }
+        if ((found[w] = holder(r, &wishes[w]))) used[found[w] - r->slots] = true;
     for (int i = 0; i < HEED__SLOTS; i++)
         if (!used[i]) {
             r->slots[i].rows = r->slots[i].next;
@@ -195,8 +202,8 @@ const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at a
     bool ok = plan(k, wishes, count, found);
     heed__monitor_tell(r->monitor);
     heed__slot *s = found[0];
-    if (ok) finish(k, s);
-    bool lost = ok && s->status != HEED_OK;
+    if (s) finish(k, s);
+    bool lost = s && s->status != HEED_OK;
     if (lost) s->rows = s->next = s->done = 0; /* made again, should it be asked for again */
     heed__monitor_leave(r->monitor);
     if (lost)
