@@ -22,6 +22,12 @@ static const heed_option options[] = {
      "Pictures"},
     {0}};
 
+static const applies uses[] = {JUDGED_PICTURES_APPLY,
+                               {"patches", "vit", NULL},
+                               {"pictures", "vit", "patches"},
+                               {"share", "vit", "patches"},
+                               {0}};
+
 /* ---- the map: a row a layer, a column a head ---- */
 
 typedef struct {
@@ -282,6 +288,7 @@ const command cmd_ablate = {
                 "  heed ablate runs/digits --batches 4 --png harm.png\n"
                 "  heed ablate runs/digits --patches --pictures 100 --share 0.25\n",
     .options = options,
+    .applies = uses,
     .computes = true,
     .continues = true,
     .min = 1,

@@ -28,7 +28,11 @@ const char *augment_text(const heed_augment *a, char text[160]);
 size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most);
 const char *part_name(heed_part part); /* "validation" */
 
-/* Rows of the table of a command that judges pictures. */
+/* Rows of the tables of a command that judges pictures. */
+#define JUDGED_PICTURES_APPLY                                                                      \
+    {"part", PICTURE_TASKS, NULL}, {"convert", PICTURE_TASKS, NULL}, {                             \
+        "strict", PICTURE_TASKS, NULL                                                              \
+    }
 #define JUDGED_PICTURES                                                                            \
     {"part",                                                                                       \
      HEED_CHOICE,                                                                                  \

@@ -17,6 +17,15 @@ static const heed_option compute_options[] = {
 
 /* ---- messages ---- */
 
+static void show_message(program *p, const char *kind, const char *message) {
+    char start[48], where[32] = "";
+    if (p->line_open) fputs("\r\033[K", stderr);
+    p->line_open = false;
+    if (p->line) snprintf(where, sizeof where, "line %zu: ", p->line);
+    snprintf(start, sizeof start, "%s%s", kind, where);
+    if (*message) print_note(start, message);
+}
+
 static void show_log(void *user, heed_level level, const char *message) {
     program *p = user;
     if (p->json_lines) {
@@ -28,16 +37,10 @@ static void show_log(void *user, heed_level level, const char *message) {
         json_decref(o);
         return;
     }
-    if (p->line_open) fputs("\r\033[K", stderr);
-    p->line_open = false;
-    print_note(level == HEED_WARN ? "warning: " : "", message);
+    show_message(p, level == HEED_WARN ? "warning: " : "", message);
 }
 
-static void show_error(program *p) {
-    if (p->line_open) fputs("\r\033[K", stderr);
-    p->line_open = false;
-    if (*heed_why(p->c)) print_note("", heed_why(p->c));
-}
+static void show_error(program *p) { show_message(p, "", heed_why(p->c)); }
 
 void program_complain(program *p) {
     if (heed_state(p->c) == HEED_OK) return;
@@ -302,7 +305,10 @@ heed_config *run_settings(heed_ctx *c, const char *dir, const task **k) {
 }
 
 heed_run *open_run(program *p, const char *dir) {
-    return heed_run_open(p->c, dir, heed_models, NULL);
+    heed_run *r = heed_run_open(p->c, dir, heed_models, NULL);
+    if (!r || settings_apply(p, r, dir)) return r;
+    heed_run_close(r);
+    return NULL;
 }
 
 bool wrong_run(program *p, const char *takes, const heed_run *r) {

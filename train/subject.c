@@ -233,9 +233,6 @@ bool subject_text(subject *s, heed_run *r, const char *text, size_t n, const cha
     if (!r->tokenizer)
         return heed_fail(r->c, HEED_USAGE,
                          "the run takes pictures: expected a picture, found a text");
-    if (target && !pair)
-        return heed_fail(r->c, HEED_USAGE, "--target is of no use here: %s makes no target",
-                         m->name);
     bool ok =
         pair ? read_pair(s, text, n, target) : read_words(s, text, n, classes ? &words : NULL);
     ok = ok && set_title(s, text, n) && ask_all(s, &words);

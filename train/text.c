@@ -125,15 +125,15 @@ size_t text_cut(const char *text, int most) {
 
 char *show_token(char *text, size_t size, const char *token) {
     size_t at = 0;
-    for (; *token && at + 5 < size; token++) {
+    while (*token && at + 5 < size) {
+        utf8proc_int32_t code;
+        utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)token, -1, &code);
         const char *shown = *token == '\n' ? "\\n" : *token == '\t' ? "\\t" : NULL;
         if (!shown && *token == ' ' && !token[1] && at == 0) shown = "\xe2\x90\xa3"; /* open box */
-        if (shown)
-            at += (size_t)snprintf(text + at, size - at, "%s", shown);
-        else if ((unsigned char)*token < 32)
-            at += (size_t)snprintf(text + at, size - at, "?");
-        else
-            text[at++] = *token;
+        if (!shown && (n <= 0 || code < 32)) shown = "?";
+        at += (size_t)(shown ? snprintf(text + at, size - at, "%s", shown)
+                             : snprintf(text + at, size - at, "%.*s", (int)n, token));
+        token += n > 0 ? n : 1;
     }
     text[at] = 0;
     return text;
