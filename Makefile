@@ -16,7 +16,8 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 # A variant is a folder under build/ with flags of its own.
 VARIANT  ?= release
-OPT_release := -O3
+# No tables for unwinding the stack: a twelfth of libheed.so, and C raises nothing. Debuggers are served by `make debug`.
+OPT_release := -O3 -fno-asynchronous-unwind-tables
 OPT_f64     := -O2 -g1 -DHEED_F64
 OPT_asan    := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 OPT_ubsan   := -O1 -g -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all
@@ -25,6 +26,7 @@ OPT_fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-
 OPT_serial  := -O2 -g1
 OPT_debug   := -O0 -g
 OPT      := $(OPT_$(VARIANT))
+SO_release  := -Wl,-s
 OMP_release := -fopenmp
 OMP_f64     := -fopenmp
 OMP_asan    := -fopenmp
@@ -39,7 +41,7 @@ WARN += -Werror
 endif
 CPPFLAGS_ALL = -Iinclude -Isrc $(if $(STB_DIR),-I$(STB_DIR)) $(CPPFLAGS)
 # -ffp-contract=off everywhere but in the SIMD kernels: gcc's -std=c11 implies it silently, clang leaves contraction on.
-CFLAGS_ALL   = -std=c11 $(OPT) $(OMP) $(WARN) -ffp-contract=off -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
+CFLAGS_ALL   = -std=c11 $(OPT) $(SIZE) $(OMP) $(WARN) -ffp-contract=off -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
 LIBS         = -ljansson -lutf8proc -lz -lm -lpthread
 LDFLAGS_ALL  = $(OPT) $(OMP) $(LDFLAGS)
 
@@ -51,7 +53,9 @@ ISAS := generic neon
 else
 ISAS := generic
 endif
+# Where kernels of SIMD instructions stand beside them, the generic ones are the reference and the way of an old machine.
 FLAGS_generic := -DHEED_ISA=generic -ffp-contract=off
+SMALL_generic := $(if $(filter-out generic,$(ISAS)),-Os)
 FLAGS_avx2    := -DHEED_ISA=avx2 -mavx2 -mfma -ffp-contract=fast
 FLAGS_avx512  := -DHEED_ISA=avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma -mprefer-vector-width=512 -ffp-contract=fast
 FLAGS_neon    := -DHEED_ISA=neon -ffp-contract=fast
@@ -85,7 +89,7 @@ $(B)/%.a:
 	@rm -f $@
 	$(call say,AR $@)ar qcs $@ $^
 $(B)/libheed.so.$(SOVERSION): $(LIB_OBJ)
-	$(call say,LD $@)$(CC) -shared -Wl,-soname,libheed.so.$(SOVERSION) -Wl,--no-undefined -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+	$(call say,LD $@)$(CC) -shared -Wl,-soname,libheed.so.$(SOVERSION) -Wl,--no-undefined $(SO_$(VARIANT)) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
 # The table of ops is the list of files in src/ops: each defines heed_ops_FILE[].
 $(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
@@ -96,19 +100,24 @@ $(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
 	   for o in $(OPS); do echo "    heed_ops_$$o,"; done; \
 	   echo '    NULL};'; \
 	   echo 'const heed_op *const *heed_op_table(void) { return table; }'; } > $@
-# The page's readable sources as arrays of bytes: core.js first, start.js last, every script in an element of its own;
-# page.css first.
+# The page's readable sources in parts: the frame, the style sheets (page.css first), the scripts (core.js first, each in
+# an element of its own), those of the worked examples, start.js. All are deflated together into one array of
+# bytes: what gzip writes, less its header of 10.
 PAGE := src/inspect/page
 PAGE_STEPS := $(sort $(wildcard $(PAGE)/steps*.js))
 PAGE_JS := $(PAGE)/core.js $(filter-out %/core.js %/start.js $(PAGE_STEPS),$(sort $(wildcard $(PAGE)/*.js)))
 PAGE_CSS := $(PAGE)/page.css $(filter-out %/page.css,$(sort $(wildcard $(PAGE)/*.css)))
+PAGE_PARTS := $(addprefix $(B)/page/,html css js steps start)
 $(B)/page_source.c: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) $(PAGE_STEPS) $(PAGE)/start.js Makefile
-	@mkdir -p $(@D)
-	@bytes() { echo "const unsigned char heed__page_$$1[] = {"; od -An -v -tu1 | sed 's/[0-9][0-9]*/&,/g'; \
-	   echo "0}; const size_t heed__page_$$1_size = sizeof heed__page_$$1 - 1;"; }; \
-	 { echo '#include "inspect/page.h"'; bytes html < $(PAGE)/page.html; cat $(PAGE_CSS) | bytes css; \
-	   scripts() { for f; do echo '<script>'; cat $$f; echo '</script>'; done; }; scripts $(PAGE_JS) | bytes js; \
-	   scripts $(PAGE_STEPS) | bytes steps; scripts $(PAGE)/start.js | bytes start; } > $@
+	@mkdir -p $(B)/page
+	@scripts() { for f; do echo '<script>'; cat $$f; echo '</script>'; done; }; \
+	 cp $(PAGE)/page.html $(B)/page/html; cat $(PAGE_CSS) > $(B)/page/css; scripts $(PAGE_JS) > $(B)/page/js; \
+	 scripts $(PAGE_STEPS) > $(B)/page/steps; scripts $(PAGE)/start.js > $(B)/page/start; \
+	 { echo '#include "inspect/page.h"'; echo 'const unsigned char heed__page_packed[] = {'; \
+	   cat $(PAGE_PARTS) | gzip -9n | tail -c +11 | od -An -v -tu1 | sed 's/[0-9][0-9]*/&,/g'; \
+	   echo '}; const size_t heed__page_packed_size = sizeof heed__page_packed;'; \
+	   echo 'const size_t heed__page_sizes[HEED__PAGE_PARTS] = {'; wc -c $(PAGE_PARTS) | sed -n '$$!s/^ *\([0-9]*\) .*/\1,/p'; \
+	   echo '};'; } > $@
 $(B)/%.o: $(B)/%.c
 	$(call say,CC $<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
 $(B)/%.o: %.c | .deps-checked
@@ -117,10 +126,16 @@ $(B)/%.o: %.c | .deps-checked
 # stb_image computes with integers that wrap around; behind the end of a damaged JPEG scan it shifts a zero by more than
 # 31 (stbi__grow_buffer_unsafe), which is zero on every machine.
 $(B)/src/data/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
+# The rooms that compute are built for speed, the others for size: libheed.so stays below a megabyte.
+ifeq ($(VARIANT),release)
+$(foreach room,core io data nn optim fit inspect,$(B)/src/$(room)/%.o): SIZE := -Os
+$(B)/src/data/image.o $(B)/src/data/resize.o $(B)/src/data/augment.o: SIZE := -O2
+$(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)
+endif
 define ISA_RULE
 $(B)/%.$(1).o: %.c | .deps-checked
 	@mkdir -p $$(@D)
-	$$(call say,CC $$< $(1))$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(FLAGS_$(1)) -c -o $$@ $$<
+	$$(call say,CC $$< $(1))$$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $(FLAGS_$(1)) -c -o $$@ $$<
 endef
 $(foreach i,$(ISAS),$(eval $(call ISA_RULE,$(i))))
 

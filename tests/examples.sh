@@ -55,8 +55,8 @@ nm -D --defined-only usr/lib/libheed.so.0 | grep -q ' heed__'
 [ $? = 1 ]
 result $? "libheed.so hides heed__ names"
 size=$(stat -c %s usr/lib/libheed.so.0)
-[ "$size" -lt 1600000 ]
-result $? "libheed.so has $size bytes: at least 1.6 MB"
+[ "$size" -lt 1000000 ]
+result $? "libheed.so has $size bytes: at least 1 MB"
 usr/bin/heed --version >/dev/null
 result $? "installed heed --version"
 cd "$root" || exit 1

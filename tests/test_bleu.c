@@ -36,6 +36,7 @@ TEST(bleu_counts_as_sacrebleu) {
         CHECK(heed_bleu_add(c, &b, p->hypothesis, p->reference));
         CHECK(memcmp(b.match, p->match, sizeof b.match) == 0);
         CHECK(b.length == p->length && b.reference == p->expected);
+        CHECK(b.longest == (p->length > p->expected ? p->length : p->expected));
         for (size_t n = 1; n <= 4; n++)
             CHECK(b.total[n - 1] == (p->length < n ? 0 : p->length - n + 1));
         CHECK_CLOSE(heed_bleu_of(&b), p->score, 1e-7);

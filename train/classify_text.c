@@ -26,22 +26,16 @@ static heed_tensor *logits_of(const reader *k) {
 static void print_classes_of(program *p, reader *k, const char *text, size_t n, int top) {
     int width = 8;
     json_t *list = heed_config_bool(p->flags, "json") ? json_array() : NULL;
-    for (int i = 0; i < top; i++) {
-        int columns = text_columns(k->run->labels[k->guesses[i].label]);
-        if (columns > width && columns < 40) width = columns;
-    }
+    for (int i = 0; i < top; i++) width = guess_width(width, k->run->labels[k->guesses[i].label]);
     if (!list && k->done) putchar('\n');
     if (!list) print_shown(p->c, text, "\n");
     for (int i = 0; i < top; i++) {
         const char *label = k->run->labels[k->guesses[i].label];
-        int pad = width - text_columns(label);
         if (list)
             json_array_append_new(list,
                                   json_pack("{s:s, s:f}", "class", label, "p", k->guesses[i].p));
-        else {
-            printf("  %s%*s  %.4f  ", label, pad > 0 ? pad : 0, "", k->guesses[i].p);
-            print_bar(k->guesses[i].p);
-        }
+        else
+            print_guess(label, width, k->guesses[i].p);
     }
     if (list)
         print_json(p, json_pack("{s:o, s:o}", "input", json_stringn(text, n), "predictions", list));
@@ -94,7 +88,7 @@ void classify_texts(program *p, heed_run *r) {
     }
     k.guesses = malloc((size_t)r->label_count * sizeof *k.guesses);
     if (k.guesses)
-        each_input(p, &k, classify_one);
+        each_input(p, &k, classify_one, false);
     else
         heed_fail(p->c, HEED_FAILED, "no memory for %d labels", r->label_count);
     labelled_free(&k.text);

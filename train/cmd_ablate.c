@@ -1,5 +1,6 @@
 /* cmd_ablate.c -- heed ablate: what is lost without each attention head. */
 #include "ablate.h"
+#include "listing.h"
 #include "removal.h"
 
 #include <math.h>
@@ -20,6 +21,12 @@ static const heed_option options[] = {
     {"share", HEED_REAL, "0.25", 0, 1, NULL, "--patches: the share of them that is hidden",
      "Pictures"},
     {0}};
+
+static const applies uses[] = {JUDGED_PICTURES_APPLY,
+                               {"patches", "vit", NULL},
+                               {"pictures", "vit", "patches"},
+                               {"share", "vit", "patches"},
+                               {0}};
 
 /* ---- the map: a row a layer, a column a head ---- */
 
@@ -92,20 +99,25 @@ static heed_heatmap heatmap_of(const harm_map *m) {
 
 /* ---- as text ---- */
 
-static void print_share(double x) {
-    if (isnan(x))
-        fputs("         -", stdout);
-    else
-        printf("  %6.2f %%", 100 * x);
-}
+enum { LOSS, HARM, HALF, ACCURACY, COLUMNS };
+static const listing_column columns[] = {
+    {"loss", 8, false}, {"harm", 9, false}, {"(95 %)", 11, true}, {"accuracy", 8, false}};
 
-static void print_head(const ablation *a, const ablated *h, bool stacks) {
-    char name[64], half[32] = "";
-    if (!isnan(h->harm.half)) snprintf(half, sizeof half, "+- %.4f", h->harm.half);
-    printf("  %-24s  %8.4f  %+9.4f  %-11s", head_name(name, &a->layer[h->layer], h->head, stacks),
-           h->loss, h->harm.mean, half);
-    if (!isnan(a->accuracy)) print_share(h->accuracy);
-    putchar('\n');
+/* Row 0 is the model as it was trained, row i head i - 1. */
+static void cell(const void *of, int row, int column, char text[LISTING_CELL]) {
+    const ablation *a = of;
+    const ablated *h = row ? &a->heads[row - 1] : NULL;
+    char name[64];
+    snprintf(text, LISTING_CELL, "%s", column == LISTING_NAME ? "nothing" : "");
+    if (column == LISTING_NAME && h)
+        snprintf(text, LISTING_CELL, "%s",
+                 head_name(name, &a->layer[h->layer], h->head, has_stacks(a)));
+    if (column == LOSS) snprintf(text, LISTING_CELL, "%.4f", h ? h->loss : a->loss);
+    if (column == HARM && h) snprintf(text, LISTING_CELL, "%+.4f", h->harm.mean);
+    if (column == HALF && h && !isnan(h->harm.half))
+        snprintf(text, LISTING_CELL, "+- %.4f", h->harm.half);
+    if (column == ACCURACY)
+        snprintf(text, LISTING_CELL, "%.2f %%", 100 * (h ? h->accuracy : a->accuracy));
 }
 
 static void print_table(program *p, const sweep *s, const ablation *a) {
@@ -115,12 +127,13 @@ static void print_table(program *p, const sweep *s, const ablation *a) {
     snprintf(what, sizeof what, "%s, %s: %s batch%s of %d", s->run->model->name, s->what,
              with_commas(n, s->batches), s->batches == 1 ? "" : "es", s->rows);
     print_wrapped(p, what);
-    printf("\n  %-24s  %8s  %9s  %s\n", "without", "loss", "harm",
-           isnan(a->accuracy) ? "(95 %)" : "(95 %)       accuracy");
-    printf("  %-24s  %8.4f  %9s  %-11s", "nothing: as trained", a->loss, "", "");
-    if (!isnan(a->accuracy)) print_share(a->accuracy);
-    putchar('\n');
-    for (int i = 0; i < a->total; i++) print_head(a, &a->heads[i], has_stacks(a));
+    print_listing(p->c, &(listing){.head = "without",
+                                   .rows = a->total + 1,
+                                   .count = isnan(a->accuracy) ? ACCURACY : COLUMNS,
+                                   .name = 24,
+                                   .columns = columns,
+                                   .cell = cell,
+                                   .of = a});
     putchar('\n');
     heed_heatmap map;
     if (make_map(p->c, a, &m) && (map = heatmap_of(&m), heed_heatmap_text(&map, &text)))
@@ -164,18 +177,38 @@ static void print_object(program *p, const sweep *s, const ablation *a) {
 
 /* ---- patches ---- */
 
+enum { FALL, MORE, KEPT, REMOVAL_COLUMNS };
+static const listing_column removal_columns[] = {{"probability falls", 17, false},
+                                                 {"more than by random", 21, false},
+                                                 {"answer kept", 11, false}};
+
+static void removal_cell(const void *of, int row, int column, char text[LISTING_CELL]) {
+    const removal *r = of;
+    const estimate *fall = &r->by[row].fall, *more = &r->by[row].more;
+    snprintf(text, LISTING_CELL, "%s", column == LISTING_NAME ? removal_names[row] : "");
+    if (column == FALL) snprintf(text, LISTING_CELL, "%.3f +- %.3f", fall->mean, fall->half);
+    if (column == MORE && row != AT_RANDOM)
+        snprintf(text, LISTING_CELL, "%+.3f +- %.3f", more->mean, more->half);
+    if (column == KEPT) snprintf(text, LISTING_CELL, "%.1f %%", 100 * r->by[row].kept);
+}
+
 static void print_removal(program *p, const sweep *s, const removal *r) {
-    printf("%s, %s: %d pictures, %.1f %% named rightly, the answer's probability %.3f\n\n"
-           "%d of %d patches hidden, those put first by\n\n  %-10s  %17s  %21s  %11s\n",
-           s->run->model->name, s->what, r->pictures, 100 * r->right, r->p, r->hidden, r->patches,
-           "", "probability falls", "more than by random", "answer kept");
-    for (int k = 0; k < REMOVALS; k++) {
-        char more[40] = "";
-        if (k != AT_RANDOM)
-            snprintf(more, sizeof more, "%+.3f +- %.3f", r->by[k].more.mean, r->by[k].more.half);
-        printf("  %-10s  %7.3f +- %.3f  %21s  %9.1f %%\n", removal_names[k], r->by[k].fall.mean,
-               r->by[k].fall.half, more, 100 * r->by[k].kept);
-    }
+    char what[800];
+    snprintf(what, sizeof what,
+             "%s, %s: %d pictures, %.1f %% named rightly, the answer's probability %.3f",
+             s->run->model->name, s->what, r->pictures, 100 * r->right, r->p);
+    print_wrapped(p, what);
+    snprintf(what, sizeof what, "%d of %d patches hidden, those put first by", r->hidden,
+             r->patches);
+    putchar('\n');
+    print_wrapped(p, what);
+    print_listing(p->c, &(listing){.head = "",
+                                   .rows = REMOVALS,
+                                   .count = REMOVAL_COLUMNS,
+                                   .name = 10,
+                                   .columns = removal_columns,
+                                   .cell = removal_cell,
+                                   .of = r});
     putchar('\n');
     print_wrapped(p, "Hidden patches have the mean colour. Means over pictures, +- the half of a "
                      "95 % interval by Student's t; random: of ten draws a picture. attention: "
@@ -255,6 +288,7 @@ const command cmd_ablate = {
                 "  heed ablate runs/digits --batches 4 --png harm.png\n"
                 "  heed ablate runs/digits --patches --pictures 100 --share 0.25\n",
     .options = options,
+    .applies = uses,
     .computes = true,
     .continues = true,
     .min = 1,

@@ -53,6 +53,12 @@ static const heed_option options[] = {
     {"force", HEED_BOOL, "false", 0, 0, NULL, "write it whatever its size", "Size"},
     {0}};
 
+/* --layers, --heads and --force are for what is shown, too. */
+static const applies uses[] = {
+    {"mass", "vit", NULL},        {"cells", "vit", "png"},       {"convert", "vit", NULL},
+    {"target", PAIR_TASKS, NULL}, {"discard", NULL, "rollout"},  {"fuse", NULL, "rollout"},
+    {"window", "vit", "occlude"}, {"qk", NULL, "json npz html"}, {0}};
+
 typedef struct {
     program *p;
     heed_run *run;
@@ -283,43 +289,17 @@ static void take_pictures(work *w) {
 
 /* ---- heed attend ---- */
 
-static bool is_typed(const work *w, const char *key) {
-    return heed_config_rank(w->p->flags, key) > HEED_FROM_DEFAULT;
-}
-
-/* Settings that would change nothing. */
-static bool check_settings(const work *w) {
-    static const struct {
-        const char *key, *of; /* of: another setting; NULL: for pictures */
-    } list[] = {{"mass", NULL},         {"cells", NULL},     {"convert", NULL},
-                {"discard", "rollout"}, {"fuse", "rollout"}, {"window", "occlude"}};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        const char *key = list[i].key, *of = list[i].of;
-        if (!is_typed(w, key) || (of ? is_set(w, of) : w->run->model == &heed_model_vit)) continue;
-        if (of)
-            return heed_fail(w->p->c, HEED_USAGE, "--%s is of no use here: it is a setting of --%s",
-                             key, of);
-        return heed_fail(w->p->c, HEED_USAGE, "--%s is of no use here: %s takes no pictures", key,
-                         w->run->model->name);
-    }
-    return true;
-}
-
 static void attend(program *p) {
     int count;
     work w = {.p = p, .run = open_run(p, p->argv[0])};
     if (!w.run) return;
-    if (!check_settings(&w)) {
-        heed_run_close(w.run);
-        return;
-    }
     attending *list = attending_layers(w.run, &count);
     w.layers = list ? number_list(p->c, "--layers", flag(&w, "layers"), &w.layer_count) : NULL;
     w.heads = w.layers ? number_list(p->c, "--heads", flag(&w, "heads"), &w.head_count) : NULL;
     if (w.heads && w.run->model == &heed_model_vit)
         take_pictures(&w);
     else if (w.heads)
-        each_input(p, &w, take_text);
+        each_input(p, &w, take_text, false);
     free(list);
     free(w.layers);
     free(w.heads);
@@ -343,7 +323,9 @@ const command cmd_attend = {
         "  heed attend runs/flowers rose.jpg --mass 0.6 --png rose.png\n"
         "  heed attend runs/book \"The king went home .\" --npz king.npz --html king.html\n",
     .options = options,
+    .applies = uses,
     .computes = true,
+    .numbers = true,
     .min = 1,
     .max = -1,
     .run = attend,

@@ -21,6 +21,13 @@ static const heed_option options[] = {
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each picture", "Output"},
     {0}};
 
+static const applies uses[] = {{"top", PICTURE_TASKS " textcls", NULL},
+                               {"convert", PICTURE_TASKS, NULL},
+                               {"overlay", "vit", NULL},
+                               {"layer", "vit", "overlay"},
+                               {"cells", "vit", "overlay"},
+                               {0}};
+
 typedef struct {
     program *p;
     heed_run *run;
@@ -57,17 +64,11 @@ static const char *label_of(const classifier *k, int class, char number[16]) {
 static void print_guesses(const classifier *k, const char *name, int top) {
     char number[16];
     int width = 8;
-    for (int i = 0; i < top; i++) {
-        int n = text_columns(label_of(k, k->guesses[i].label, number));
-        if (n > width && n < 40) width = n;
-    }
+    for (int i = 0; i < top; i++)
+        width = guess_width(width, label_of(k, k->guesses[i].label, number));
     printf("%s%s\n", k->done ? "\n" : "", name);
-    for (int i = 0; i < top; i++) {
-        const char *label = label_of(k, k->guesses[i].label, number);
-        int pad = width - text_columns(label);
-        printf("  %s%*s  %.4f  ", label, pad > 0 ? pad : 0, "", k->guesses[i].p);
-        print_bar(k->guesses[i].p);
-    }
+    for (int i = 0; i < top; i++)
+        print_guess(label_of(k, k->guesses[i].label, number), width, k->guesses[i].p);
 }
 
 static void print_object(const classifier *k, const char *name, int top) {
@@ -199,15 +200,6 @@ static bool classifier_open(program *p, classifier *k) {
     heed_run *r = k->run;
     if (find_task(r->model->name)->kind != &picture_kind)
         return wrong_run(p, "a classifier of pictures or texts", r);
-    if (*heed_config_text(p->flags, "overlay") && r->model != &heed_model_vit)
-        return heed_fail(p->c, HEED_USAGE,
-                         "--overlay shows attention: expected a run of vit, found %s in %s",
-                         r->model->name, p->argv[0]);
-    if (!*heed_config_text(p->flags, "overlay") &&
-        heed_config_rank(p->flags, "layer") != HEED_FROM_DEFAULT)
-        return heed_fail(p->c, HEED_USAGE,
-                         "--layer is of no use here: it is the layer of --overlay FILE.png, which "
-                         "shows the attention of a vit");
     const task *t;
     heed_config *f = run_settings(p->c, p->argv[0], &t);
     if (!f) return false;
@@ -253,7 +245,9 @@ const command cmd_classify = {
                 "  heed classify runs/flowers rose.jpg --overlay rose-attention.png\n"
                 "  curl -s https://example.org/rose.jpg | heed classify runs/flowers -\n",
     .options = options,
+    .applies = uses,
     .computes = true,
+    .numbers = true,
     .min = 1,
     .max = -1,
     .run = run_classify,

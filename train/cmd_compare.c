@@ -251,7 +251,7 @@ static json_t *numbers_json(const comparison *k) {
                                             "best_accuracy",
                                             json_number(most_of(c->val.metric, c->val.count)),
                                             "test_accuracy", json_number(c->test)));
-        if (isfinite(k->runs[i].bleu))
+        if (isfinite(k->runs[i].exact))
             json_object_update_new(o,
                                    json_pack("{s:o, s:o}", "exact", json_number(k->runs[i].exact),
                                              "bleu", json_number(k->runs[i].bleu)));
@@ -400,7 +400,7 @@ static bool open_runs(program *p, comparison *k) {
         if (!r->f || !curves_read(p->c, r->name, &r->curves)) return false;
         if (r->task->kind->perplexity) k->accuracy = false;
         read_scores(r);
-        k->pairs = k->pairs || isfinite(r->bleu);
+        k->pairs = k->pairs || isfinite(r->exact);
         if (text_columns(r->name) + 2 > k->width) k->width = text_columns(r->name) + 2;
         k->count++;
     }

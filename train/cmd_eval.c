@@ -6,8 +6,8 @@
 
 static const heed_option options[] = {
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
-    {"confusion", HEED_TEXT, "", 0, 0, NULL, "pictures: write what was taken for what as a picture",
-     "Output"},
+    {"confusion", HEED_TEXT, "", 0, 0, NULL,
+     "pictures, textcls, tag: write what was taken for what as a picture", "Output"},
     {"mistakes", HEED_TEXT, "", 0, 0, NULL, "pictures: write the worst mistakes as a contact sheet",
      "Output"},
     {"worst", HEED_INT, "40", 1, 1000, NULL, "how many of them", "Output"},
@@ -26,6 +26,19 @@ static const heed_option options[] = {
     {"within", HEED_INT, "1", 0, 1 << 20, NULL, "so many places off the diagonal are right",
      "Measures of pairs"},
     {0}};
+
+static const applies uses[] = {{"confusion", PICTURE_TASKS " textcls tag", NULL},
+                               {"mistakes", PICTURE_TASKS, NULL},
+                               {"worst", PICTURE_TASKS, "mistakes"},
+                               JUDGED_PICTURES_APPLY,
+                               {"beam", PAIR_TASKS, NULL},
+                               {"length-penalty", PAIR_TASKS, "beam"},
+                               {"most", PAIR_TASKS, NULL},
+                               {"translations", PAIR_TASKS, NULL},
+                               {"by-length", PAIR_TASKS, NULL},
+                               {"alignment", PAIR_TASKS, NULL},
+                               {"within", PAIR_TASKS, "alignment"},
+                               {0}};
 
 void share_interval(double right, double all, double *low, double *high) {
     double z = 1.959963984540054, p = right / all, z2 = z * z / all;
@@ -78,6 +91,7 @@ const command cmd_eval = {
                 "  heed eval runs/reversed test.tsv --by-length 5 --alignment anti\n"
                 "  heed eval runs/digits --confusion confusion.png --mistakes mistakes.png\n",
     .options = options,
+    .applies = uses,
     .computes = true,
     .continues = true,
     .min = 1,

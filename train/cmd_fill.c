@@ -18,15 +18,10 @@ static const heed_option options[] = {
 static void print_guesses(const heed_record_guess *g) {
     char name[128];
     int width = 8;
-    for (int i = 0; i < g->count; i++) {
-        int n = text_columns(show_token(name, sizeof name, g->labels[i]));
-        if (n > width && n < 40) width = n;
-    }
-    for (int i = 0; i < g->count; i++) {
-        int pad = width - text_columns(show_token(name, sizeof name, g->labels[i]));
-        printf("  %s%*s  %.4f  ", name, pad > 0 ? pad : 0, "", (double)g->p[i]);
-        print_bar((double)g->p[i]);
-    }
+    for (int i = 0; i < g->count; i++)
+        width = guess_width(width, show_token(name, sizeof name, g->labels[i]));
+    for (int i = 0; i < g->count; i++)
+        print_guess(show_token(name, sizeof name, g->labels[i]), width, (double)g->p[i]);
 }
 
 static json_t *guesses_json(const heed_record_guess *g) {
@@ -104,7 +99,7 @@ static void fill(program *p) {
     if (r->model != &heed_model_mlm)
         wrong_run(p, "a masked language model", r);
     else if (layer_exists(r, (int)heed_config_int(p->flags, "layer")))
-        each_input(p, r, fill_one);
+        each_input(p, r, fill_one, false);
     heed_run_close(r);
 }
 

@@ -23,6 +23,8 @@ static const heed_option options[] = {
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
     {0}};
 
+static const applies uses[] = {{"layer", NULL, "attention"}, {0}};
+
 /* ---- tokens to text as they come ---- */
 
 typedef struct {
@@ -239,6 +241,7 @@ const command cmd_generate = {
     .examples = "  heed generate runs/book --prompt \"Once upon a time\" --n 300\n"
                 "  heed generate runs/book --samples 3 --temperature 0.7 --top-p 0.95 --seed 7\n",
     .options = options,
+    .applies = uses,
     .computes = true,
     .min = 1,
     .max = 2,

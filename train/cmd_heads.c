@@ -16,6 +16,8 @@ static const heed_option options[] = {
     JUDGED_PICTURES,
     {0}};
 
+static const applies uses[] = {JUDGED_PICTURES_APPLY, {0}};
+
 /* ---- order ---- */
 
 typedef struct {
@@ -272,6 +274,7 @@ const command cmd_heads = {
                 "  heed heads runs/book --sort induction --csv heads.csv\n"
                 "  heed heads runs/digits --batches 4 --json\n",
     .options = options,
+    .applies = uses,
     .computes = true,
     .continues = true,
     .min = 1,

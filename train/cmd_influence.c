@@ -26,6 +26,8 @@ static const heed_option options[] = {
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print everything as one JSON object", "Output"},
     {0}};
 
+static const applies uses[] = {{"target", PAIR_TASKS, NULL}, {"convert", PICTURE_TASKS, NULL}, {0}};
+
 enum { RUNS = 8 };
 typedef struct {
     heed_run *run;
@@ -265,6 +267,7 @@ const command cmd_influence = {
                 "  heed influence runs/lstm,runs/book \"The king went home .\" --png side.png\n"
                 "  heed influence runs/flowers rose.jpg --png rose.png\n",
     .options = options,
+    .applies = uses,
     .computes = true,
     .min = 2,
     .max = 2,

@@ -27,9 +27,10 @@ static const heed_option train_options[] = {
 
 static const heed_option resume_options[] = {
     {"steps", HEED_INT, "0", 0, 1e12, NULL, "another length in all; 0: the run's own", "Run"},
-    {"eval-every", HEED_INT, "0", 0, 1e12, NULL, "steps between evaluations; 0: the run's own",
-     "Run"},
-    {"save-every", HEED_INT, "0", 0, 1e12, NULL, "steps between checkpoints; 0: the run's own",
+    {"eval-every", HEED_INT, "0", 0, 1e12, NULL,
+     "steps between evaluations; 0: ten in the run; not given: the run's own", "Run"},
+    {"save-every", HEED_INT, "0", 0, 1e12, NULL,
+     "steps between checkpoints besides those at evaluations; 0: none; not given: the run's own",
      "Run"},
     {"lr", HEED_REAL, "0", 0, 1e6, NULL, "another learning rate; 0: the run's own", "Run"},
     {"patience", HEED_INT, "0", 0, 1e9, NULL,
@@ -232,9 +233,27 @@ const command cmd_train = {
 
 /* ---- heed resume ---- */
 
-static void override(program *p, heed_config *f, const char *key) {
-    if (heed_config_rank(p->flags, key) == HEED_FROM_DEFAULT) return;
-    heed_config_set(f, key, heed_config_text(p->flags, key), key, HEED_FROM_FLAG);
+/* 0 is neither a length nor a rate. */
+static bool is_own(const heed_config *flags, const char *key) {
+    if (heed_config_rank(flags, key) == HEED_FROM_DEFAULT) return true;
+    if (strcmp(key, "steps") == 0) return heed_config_int(flags, key) == 0;
+    return strcmp(key, "lr") == 0 && heed_config_real(flags, key) <= 0;
+}
+
+/* What was given for settings of the run goes into them. */
+static bool override(program *p, const training *t) {
+    const heed_option *o = resume_options;
+    for (; strcmp(o->group, DISPLAY) != 0; o++) {
+        if (is_own(p->flags, o->name)) continue;
+        if (!heed_config_has(t->f, o->name))
+            return heed_fail(p->c, HEED_USAGE,
+                             "--%s is of no use here: a run of %s has no such setting; hint: heed "
+                             "info %s --config",
+                             o->name, t->task->name, t->run);
+        heed_config_set(t->f, o->name, heed_config_text(p->flags, o->name), o->name,
+                        HEED_FROM_FLAG);
+    }
+    return heed_state(p->c) == HEED_OK;
 }
 
 /* False where the run's setting `key` names nothing that stands. */
@@ -253,9 +272,8 @@ static void resume(program *p) {
     training t = {.run = p->argv[0], .resume = true};
     t.f = run_settings(p->c, t.run, &t.task);
     if (!t.f) return;
-    for (const heed_option *o = resume_options; o->name; o++)
-        if (heed_config_has(t.f, o->name)) override(p, t.f, o->name);
-    if (data_stands(p, &t, "data") && data_stands(p, &t, "val")) run_training(p, &t);
+    if (override(p, &t) && data_stands(p, &t, "data") && data_stands(p, &t, "val"))
+        run_training(p, &t);
 }
 
 const command cmd_resume = {

@@ -45,7 +45,7 @@ static json_t *summary_json(const char *file, const heed_record *r) {
                      "note", r->note ? r->note : "", "layers", layers, "maps", r->map_count);
 }
 
-static void print_summary(const char *file, const heed_record *r) {
+static void print_summary(program *p, const char *file, const heed_record *r) {
     static const char *const stacks[] = {"encoder", "decoder", "cross"};
     printf("%s\n", file);
     for (int i = 0; i < r->block_count; i++) {
@@ -57,7 +57,7 @@ static void print_summary(const char *file, const heed_record *r) {
     for (int i = 0; i < r->map_count; i++)
         printf("  %-28s %d x %d\n", r->maps[i].name, r->axes[r->maps[i].queries].count,
                r->axes[r->maps[i].keys].count);
-    if (r->note && *r->note) fprintf(stderr, "heed: note: %s: %s\n", file, r->note);
+    if (r->note && *r->note) heed_log(p->c, HEED_INFO, "note: %s: %s", file, r->note);
 }
 
 /* Reads all files into records; each is a step of training where it says so. */
@@ -70,7 +70,7 @@ static bool read_all(program *p, heed_record *records, json_t *told) {
         if (json)
             json_array_append_new(told, summary_json(p->argv[i], r));
         else
-            print_summary(p->argv[i], r);
+            print_summary(p, p->argv[i], r);
     }
     return true;
 }

@@ -3,9 +3,7 @@
 #include "files.h"
 #include "peaks.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 /* What a run makes of pairs. */
 typedef struct {
@@ -15,6 +13,9 @@ typedef struct {
     by_length lengths;
     peaks peaks;
 } quality;
+
+/* NAN: no text has the four words that it counts runs of. */
+static double bleu_of(const heed_bleu *b) { return b->longest < 4 ? (double)NAN : heed_bleu_of(b); }
 
 /* ---- translating ---- */
 
@@ -31,7 +32,7 @@ static bool is_exact(const translator *k, const heed_pair *pair) {
     return same;
 }
 
-static bool judge(translator *k, const heed_pair *pair, FILE *out, quality *q) {
+static bool judge(translator *k, const heed_pair *pair, heed_text *out, quality *q) {
     heed_ctx *c = k->run->c;
     heed_text made = {.c = c}, reference = {.c = c};
     bool ok = translate(k, pair->source, pair->source_n) && translated_text(k, &made) &&
@@ -47,7 +48,8 @@ static bool judge(translator *k, const heed_pair *pair, FILE *out, quality *q) {
         q->open += !k->about.ended;
         q->log_probability += k->about.log_probability;
         if (out)
-            fprintf(out, "%.*s\t%s\t%s\n", (int)pair->source_n, pair->source, made.s, reference.s);
+            heed_text_add(out, "%.*s\t%s\t%s\n", (int)pair->source_n, pair->source, made.s,
+                          reference.s);
     }
     heed_text_free(&made);
     heed_text_free(&reference);
@@ -61,8 +63,8 @@ static void tell(program *p, size_t done, size_t all) {
     p->line_open = done != all;
 }
 
-static bool judge_all(program *p, translator *k, const heed_pairs *pairs, size_t most, FILE *out,
-                      quality *q) {
+static bool judge_all(program *p, translator *k, const heed_pairs *pairs, size_t most,
+                      heed_text *out, quality *q) {
     size_t all = heed_pairs_about(pairs)->val_pairs;
     if (most && most < all) all = most;
     heed_pair pair;
@@ -73,21 +75,18 @@ static bool judge_all(program *p, translator *k, const heed_pairs *pairs, size_t
     return true;
 }
 
-static bool unwritten(program *p, const char *path) {
-    return heed_fail(p->c, HEED_FAILED, "cannot write %s: %s", path, strerror(errno ? errno : EIO));
-}
-
 /* Into the file that --translations names, too. */
 static bool judge_and_write(program *p, heed_run *r, const heed_pairs *pairs, quality *q) {
     const char *path = heed_config_text(p->flags, "translations");
+    heed_text made = {.c = p->c};
     translator k;
     bool ok = translator_open(&k, r, p->flags) && by_length_open(&q->lengths, r, p->flags) &&
               peaks_open(&q->peaks, r, p->flags);
-    FILE *out = ok && *path ? fopen(path, "w") : NULL;
-    if (ok && *path && !out) ok = unwritten(p, path);
     k.cuts = k.quiet = true;
-    ok = ok && judge_all(p, &k, pairs, (size_t)heed_config_int(p->flags, "most"), out, q);
-    if (out && (ferror(out) | fclose(out)) && ok) ok = unwritten(p, path);
+    ok = ok && judge_all(p, &k, pairs, (size_t)heed_config_int(p->flags, "most"),
+                         *path ? &made : NULL, q);
+    if (ok && *path) ok = heed_text_save(&made, path);
+    heed_text_free(&made);
     translator_close(&k);
     return ok;
 }
@@ -99,7 +98,7 @@ bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most,
     k.cuts = k.quiet = true;
     ok = ok && judge_all(p, &k, pairs, most, NULL, &q);
     translator_close(&k);
-    *out = (pair_scores){q.count, (double)q.exact / (double)q.count, heed_bleu_of(&q.bleu)};
+    *out = (pair_scores){q.count, (double)q.exact / (double)q.count, bleu_of(&q.bleu)};
     return ok && q.count > 0;
 }
 
@@ -112,7 +111,7 @@ static void print_object(program *p, const char *what, const measures *m, const 
         (json_int_t)q->count, "loss", json_number(m->loss), "perplexity",
         json_number(m->perplexity), "bits_per_byte", json_number(m->bits_per_byte),
         "token_accuracy", json_number(m->accuracy), "token_accuracy_95", json_number(m->low),
-        json_number(m->high), "bleu", json_number(heed_bleu_of(&q->bleu)), "exact",
+        json_number(m->high), "bleu", json_number(bleu_of(&q->bleu)), "exact",
         json_number((double)q->exact / n), "log_probability", json_number(q->log_probability / n),
         "unended", (json_int_t)q->open, "tokens", (json_int_t)m->items);
     json_object_set_new(o, "by_length", by_length_json(&q->lengths));
@@ -121,7 +120,7 @@ static void print_object(program *p, const char *what, const measures *m, const 
 }
 
 static void print_measures(program *p, const char *what, const measures *m, const quality *q) {
-    double low, high, n = (double)q->count;
+    double low, high, n = (double)q->count, bleu = bleu_of(&q->bleu);
     char text[32];
     int beam = (int)heed_config_int(p->flags, "beam");
     share_interval((double)q->exact, n, &low, &high);
@@ -138,7 +137,10 @@ static void print_measures(program *p, const char *what, const measures *m, cons
         puts("greedy\n");
     printf("  exact            %.2f %%  (95 %%: %.2f to %.2f)\n", 100 * (double)q->exact / n,
            100 * low, 100 * high);
-    printf("  BLEU             %.2f\n", heed_bleu_of(&q->bleu));
+    if (isnan(bleu))
+        puts("  BLEU             -  (no text has four words)");
+    else
+        printf("  BLEU             %.2f\n", bleu);
     printf("  log probability  %.4f a target\n", q->log_probability / n);
     if (q->open) printf("  without an end   %s\n", with_commas(text, q->open));
     by_length_print(&q->lengths);

@@ -22,8 +22,9 @@ void numbered_path(char *out, size_t size, const char *path, int index);
 /* Appends all of the standard input. */
 bool read_stdin(heed_ctx *c, heed_text *out);
 
-/* outputs.c: no file to write is an input (a positional argument, or a setting of f) or another
- * file to write, and none that was asked for has an empty name. */
-bool outputs_are_apart(heed_ctx *c, const heed_config *f, int argc, char **argv);
+/* outputs.c: no file to write is an input (of a positional argument, or a setting of f), a run's
+ * own file or another file to write, and none that was asked for has an empty name. numbered:
+ * several inputs write FILE-2 and so on. */
+bool outputs_are_apart(heed_ctx *c, const heed_config *f, bool numbered, int argc, char **argv);
 
 #endif

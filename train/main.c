@@ -96,7 +96,7 @@ static bool is_family(const char *word) {
 }
 
 static int unknown_command(int argc, char **argv) {
-    char typed[128];
+    char typed[128], why[256];
     const char *names[COMMANDS + 1];
     for (int i = 0; i < COMMANDS; i++) names[i] = table[i].command->name;
     names[COMMANDS] = NULL;
@@ -104,9 +104,10 @@ static int unknown_command(int argc, char **argv) {
     snprintf(typed, sizeof typed, "%s%s%s", argv[0], two ? " " : "", two ? argv[1] : "");
     const char *near = closest(typed, names);
     if (near)
-        fprintf(stderr, "heed: unknown command %s: did you mean %s?\n", typed, near);
+        snprintf(why, sizeof why, "unknown command %s: did you mean %s?", typed, near);
     else
-        fprintf(stderr, "heed: unknown command %s; hint: heed --help lists all\n", typed);
+        snprintf(why, sizeof why, "unknown command %s; hint: heed --help lists all", typed);
+    print_note("", why);
     return HEED_USAGE;
 }
 

@@ -45,6 +45,7 @@ typedef struct {
     pair_target about;  /* of it */
     bool cuts, quiet;   /* a source that is too long is cut; unknown tokens are not told */
     heed_tokens source; /* of the source at hand, its [SEP] included */
+    const char *text;   /* that those are places of: the caller's */
 } translator;
 /* f: settings that hold DECODING; NULL: the most probable token each time. */
 bool translator_open(translator *k, heed_run *r, const heed_config *f);
@@ -92,7 +93,7 @@ heed_pairs *judged_pairs(program *p, const task *k, heed_config *f, const heed_r
 /* What is kept of the first `most` validation pairs, translated greedily: RUN/scores.json. */
 typedef struct {
     size_t pairs;
-    double exact, bleu;
+    double exact, bleu; /* bleu NAN: no text has four words */
 } pair_scores;
 bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most, pair_scores *out);
 void eval_labels(program *p, const task *k, heed_config *f, heed_run *r); /* eval_labels.c */

@@ -28,7 +28,11 @@ const char *augment_text(const heed_augment *a, char text[160]);
 size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most);
 const char *part_name(heed_part part); /* "validation" */
 
-/* Rows of the table of a command that judges pictures. */
+/* Rows of the tables of a command that judges pictures. */
+#define JUDGED_PICTURES_APPLY                                                                      \
+    {"part", PICTURE_TASKS, NULL}, {"convert", PICTURE_TASKS, NULL}, {                             \
+        "strict", PICTURE_TASKS, NULL                                                              \
+    }
 #define JUDGED_PICTURES                                                                            \
     {"part",                                                                                       \
      HEED_CHOICE,                                                                                  \
@@ -62,7 +66,10 @@ typedef struct {
 } guess;
 /* softmax of n logits, sorted, into g (room for n). */
 void guesses_of(const heed_real *logits, int n, guess *g);
-void print_bar(double share); /* a bar of up to 24 columns and the line's end */
+/* A line "  label  p  bar", the label in so many columns; what `width` must be for it to fit, too.
+ */
+void print_guess(const char *label, int width, double p);
+int guess_width(int width, const char *label);
 
 /* What a run says of the pictures of a part, or of texts, in their order. */
 typedef struct {

@@ -21,12 +21,23 @@ void guesses_of(const heed_real *logits, int n, guess *g) {
     qsort(g, (size_t)n, sizeof *g, by_probability);
 }
 
-void print_bar(double share) {
+static void print_bar(int length) {
     bool color = has_color(stdout);
-    int full = (int)lround(24 * share);
-    if (color) fputs("\033[36m", stdout);
-    for (int i = 0; i < full; i++) fputs(color ? "\xe2\x96\x88" : "#", stdout);
-    puts(color ? "\033[0m" : "");
+    fputs(color ? "  \033[36m" : "  ", stdout);
+    for (int i = 0; i < length; i++) fputs(color ? "\xe2\x96\x88" : "#", stdout);
+    if (color) fputs("\033[0m", stdout);
+}
+
+int guess_width(int width, const char *label) {
+    int n = text_columns(label);
+    return n > width && n < 40 ? n : width;
+}
+
+void print_guess(const char *label, int width, double p) {
+    int pad = width - text_columns(label), length = (int)lround(24 * p);
+    printf("  %s%*s  %.4f", label, pad > 0 ? pad : 0, "", p);
+    if (length > 0) print_bar(length);
+    putchar('\n');
 }
 
 /* ---- verdicts ---- */

@@ -17,26 +17,30 @@ static const heed_option compute_options[] = {
 
 /* ---- messages ---- */
 
+static void show_message(program *p, const char *kind, const char *message) {
+    char start[48], where[32] = "";
+    if (p->line_open) fputs("\r\033[K", stderr);
+    p->line_open = false;
+    if (p->line) snprintf(where, sizeof where, "line %zu: ", p->line);
+    snprintf(start, sizeof start, "%s%s", kind, where);
+    if (*message) print_note(start, message);
+}
+
 static void show_log(void *user, heed_level level, const char *message) {
     program *p = user;
     if (p->json_lines) {
+        char text[PLAIN];
         json_t *o = json_pack("{s:s, s:s}", "event", level == HEED_WARN ? "warning" : "note",
-                              "note", message);
+                              "note", show_plain(text, message));
         json_dumpf(o, stderr, JSON_COMPACT);
         fputc('\n', stderr);
         json_decref(o);
         return;
     }
-    if (p->line_open) fputs("\r\033[K", stderr);
-    p->line_open = false;
-    fprintf(stderr, "heed: %s%s\n", level == HEED_WARN ? "warning: " : "", message);
+    show_message(p, level == HEED_WARN ? "warning: " : "", message);
 }
 
-static void show_error(program *p) {
-    if (p->line_open) fputs("\r\033[K", stderr);
-    p->line_open = false;
-    if (*heed_why(p->c)) fprintf(stderr, "heed: %s\n", heed_why(p->c));
-}
+static void show_error(program *p) { show_message(p, "", heed_why(p->c)); }
 
 void program_complain(program *p) {
     if (heed_state(p->c) == HEED_OK) return;
@@ -167,6 +171,12 @@ static bool check_count(heed_ctx *c, const command *k, int argc, char **argv) {
     if (k->max >= 0 && argc > k->max)
         return heed_fail(c, HEED_USAGE, "one argument too many: %s: expected heed %s%s%s",
                          argv[k->max], k->name, *k->usage ? " " : "", k->usage);
+    for (int i = 0; i < argc; i++)
+        if (!*argv[i])
+            return heed_fail(c, HEED_USAGE,
+                             "an argument is empty: expected heed %s %s; hint: is a variable of "
+                             "the shell not set?",
+                             k->name, k->usage);
     return true;
 }
 
@@ -225,7 +235,10 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     if (p->task && !apply_preset(c, p->task, f)) return NULL;
     if (p->task && argc > 0 && strcmp(argv[0], p->task->name) == 0) argc--, argv++;
     p->argc = argc, p->argv = argv;
-    if (!check_count(c, k, argc, argv) || !outputs_are_apart(c, f, argc, argv)) return NULL;
+    bool several = argc != 2 || is_directory(argv[1]) || is_pattern(argv[1]);
+    if (!check_count(c, k, argc, argv) ||
+        !outputs_are_apart(c, f, k->numbers && several, argc, argv))
+        return NULL;
     return !k->continues || take_seed(p, c) ? f : NULL;
 }
 
@@ -292,7 +305,10 @@ heed_config *run_settings(heed_ctx *c, const char *dir, const task **k) {
 }
 
 heed_run *open_run(program *p, const char *dir) {
-    return heed_run_open(p->c, dir, heed_models, NULL);
+    heed_run *r = heed_run_open(p->c, dir, heed_models, NULL);
+    if (!r || settings_apply(p, r, dir)) return r;
+    heed_run_close(r);
+    return NULL;
 }
 
 bool wrong_run(program *p, const char *takes, const heed_run *r) {
@@ -351,7 +367,7 @@ bool print_help(int argc, char **argv, const command *k) {
     if (k->task_options && !t) print_tasks(k);
     print_settings(c, k, t);
     printf("Examples:\n%s", k->examples);
-    if (heed_state(c) != HEED_OK) fprintf(stderr, "heed: %s\n", heed_why(c));
+    if (heed_state(c) != HEED_OK) print_note("", heed_why(c));
     bool ok = heed_state(c) == HEED_OK;
     heed_close(c);
     return ok;

@@ -31,6 +31,15 @@ bool apply_preset(heed_ctx *c, const task *k, heed_config *f);
 
 /* ---- commands ---- */
 
+#define PICTURE_TASKS "vit cnn mlp"
+#define PAIR_TASKS    "seq2seq rnn"
+/* A setting that does not do something for every run. */
+typedef struct {
+    const char *key;
+    const char *tasks; /* "vit cnn mlp": whose runs it is for; NULL: all */
+    const char *with;  /* "attention png": does nothing without one of them; NULL: stands alone */
+} applies;
+
 typedef struct program program;
 typedef struct {
     const char *name;           /* "train", "tokenizer info" */
@@ -39,10 +48,12 @@ typedef struct {
     const char *about;          /* more, for the command's own --help; may be NULL */
     const char *examples;       /* a line each */
     const heed_option *options; /* of this command alone, ended by {0}; may be NULL */
+    const applies *applies;     /* of them, ended by {0}; may be NULL */
     bool task_options;          /* takes the settings of a task, too */
     bool task_or_run;           /* with task_options: a run may stand in place of the task */
     bool computes;              /* takes --threads and --isa */
     bool continues;             /* its first argument is a run, whose seed it takes */
+    bool numbers;               /* the files of its second input are FILE-2, and so on */
     int min, max;               /* positional arguments; max -1: any number */
     void (*run)(program *p);    /* errors go to p->c */
 } command;
@@ -65,6 +76,7 @@ struct program {
     double started;     /* when the program was */
     uint64_t seed;      /* of the context, when the command continues a run */
     heed_status status; /* of inputs that failed while others went on */
+    size_t line;        /* of the standard input, from 1, that is worked on; 0: none */
     bool line_open;     /* a progress line stands on the terminal without its end */
     bool json_lines;    /* stderr is a JSON object a line */
 };
@@ -77,9 +89,12 @@ int program_close(program *p);
 void program_complain(program *p);
 /* The settings of the task alone, without the command's own: what goes into config.conf. */
 heed_config *task_config(program *p);
-/* A run of any task, or its settings alone; NULL: see p->c. */
+/* A run of any task, to which the command's settings apply, or its settings alone; NULL: see p->c.
+ */
 heed_run *open_run(program *p, const char *dir);
 heed_config *run_settings(heed_ctx *c, const char *dir, const task **k);
+/* False, with an error, where a setting was given that would change nothing (applies.c). */
+bool settings_apply(program *p, const heed_run *r, const char *dir);
 /* Fails: the command takes a run of another model. Names the command for the run at hand. */
 bool wrong_run(program *p, const char *takes, const heed_run *r);
 
@@ -115,6 +130,12 @@ int text_columns(const char *text);
 size_t text_cut(const char *text, int columns);
 /* A token as it is shown: newline, tab and space made visible. Into text, which is returned. */
 char *show_token(char *text, size_t size, const char *token);
+/* A message as it is shown: control characters and bytes that are not UTF-8 as \x1b, so that a
+ * foreign name neither moves the cursor nor begins a line. Into text, which is returned. */
+enum { PLAIN = 4200 }; /* bytes: four for each of a message */
+char *show_plain(char text[PLAIN], const char *message);
+/* "heed: KIND MESSAGE" as a line of stderr. */
+void print_note(const char *kind, const char *message);
 
 /* ---- terminal.c (with files.c, all of the program that knows POSIX) ---- */
 bool is_terminal(FILE *f);

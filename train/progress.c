@@ -36,12 +36,12 @@ static const char *rate(char text[32], double items) {
 /* ---- banner ---- */
 
 void banner_row(const char *label, const char *format, ...) {
+    char text[1024], shown[PLAIN];
     va_list list;
     va_start(list, format);
-    fprintf(stderr, "  %s%-11s%s", dim(), label, plain());
-    vfprintf(stderr, format, list);
+    vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    fputc('\n', stderr);
+    fprintf(stderr, "  %s%-11s%s%s\n", dim(), label, plain(), show_plain(shown, text));
 }
 
 const char *epoch_steps(char text[64], const heed_config *f, uint64_t epoch_batches) {
@@ -280,7 +280,7 @@ static void show(progress *g, const heed_report *r) {
     if (r->event == HEED_FIT_EVAL) tell_evaluation(g, r);
     if (r->event == HEED_FIT_NOTE) {
         wipe(g);
-        fprintf(stderr, "heed: %s\n", r->note);
+        print_note("", r->note);
     }
 }
 

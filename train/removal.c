@@ -215,11 +215,6 @@ static void sum_up(const removing *r, removal *out) {
 
 bool removal_measure(program *p, const sweep *s, int count, double share, removal *out) {
     removing r = {.p = p, .s = s, .count = count};
-    if (s->run->model != &heed_model_vit)
-        return heed_fail(p->c, HEED_USAGE,
-                         "--patches is of pictures: expected a run of vit, found "
-                         "%s",
-                         s->run->model->name);
     size_t all = heed_images_count(s->data, s->part, -1);
     if ((size_t)count > all) r.count = (int)all;
     heed_random random = heed_random_at(heed_seed(p->c), "removal.pictures", 0, 0);

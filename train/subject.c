@@ -137,8 +137,7 @@ static bool label_tokens(subject *s, const char *text, const heed_tokens *k, int
 
 static bool fits_block(const subject *s, const char *text, size_t n) {
     int64_t block = heed_config_int(s->run->config, "block");
-    if (s->count > 0 && s->count <= block) return true;
-    if (s->count == 0) return heed_fail(s->run->c, HEED_DATA, "the input is empty");
+    if (s->count <= block) return true;
     return heed_fail(s->run->c, HEED_DATA,
                      "the input is too long: %d tokens, the model takes %lld: %.*s...", s->count,
                      (long long)block, n < 40 ? (int)n : 40, text);
@@ -150,6 +149,7 @@ static bool read_words(subject *s, const char *text, size_t n, labelled_text *wo
     bool bracket = r->model == &heed_model_mlm, classes = words != NULL;
     heed_tokens own = {.c = r->c}, *k = classes ? &words->tokens : &own;
     bool ok = classes ? labelled_read(words, r, text, n) : heed_encode(r->tokenizer, text, n, k);
+    if (ok && k->count == 0) ok = heed_fail(r->c, HEED_DATA, "the input is empty");
     ok = ok && take_ids(s, k, bracket ? x.cls : -1, bracket ? x.sep : -1) &&
          fits_block(s, text, n) && label_tokens(s, text, k, bracket && x.cls >= 0, r->tokenizer);
     heed_tokens_free(&own);
@@ -233,9 +233,6 @@ bool subject_text(subject *s, heed_run *r, const char *text, size_t n, const cha
     if (!r->tokenizer)
         return heed_fail(r->c, HEED_USAGE,
                          "the run takes pictures: expected a picture, found a text");
-    if (target && !pair)
-        return heed_fail(r->c, HEED_USAGE, "--target is of no use here: %s makes no target",
-                         m->name);
     bool ok =
         pair ? read_pair(s, text, n, target) : read_words(s, text, n, classes ? &words : NULL);
     ok = ok && set_title(s, text, n) && ask_all(s, &words);

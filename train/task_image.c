@@ -215,9 +215,10 @@ const char *part_name(heed_part part) {
 
 size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most) {
     const char *path, *why;
+    char shown[PLAIN];
     size_t i = 0;
     for (; i < most && heed_images_bad(k, i, &path, &why); i++)
-        fprintf(out, "%s%s %s\n", indent, path, why);
+        fprintf(out, "%s%s %s\n", indent, show_plain(shown, path), why);
     return heed_images_about(k)->bad - i;
 }
 

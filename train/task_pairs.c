@@ -2,6 +2,7 @@
  */
 #include "pairs.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,10 +152,11 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
     *text = 0;
     if (index == 0 && a->header) snprintf(text, 160, "the first line names the columns: skipped");
     if (index == 1 && a->extra_columns)
-        snprintf(text, 160, "%s lines have further columns, which are ignored",
-                 with_commas(n, a->extra_columns));
+        snprintf(text, 160, "further %s in %s line%s are ignored", a->json ? "keys" : "columns",
+                 with_commas(n, a->extra_columns), a->extra_columns == 1 ? "" : "s");
     if (index == 2 && a->blank)
-        snprintf(text, 160, "%s empty lines are skipped", with_commas(n, a->blank));
+        snprintf(text, 160, "%s empty line%s skipped", with_commas(n, a->blank),
+                 a->blank == 1 ? " is" : "s are");
     if (index == 3 && a->left_out)
         snprintf(text, 160,
                  "%s pairs are longer than --block %lld and left out of training: --block %d "
@@ -233,7 +235,8 @@ static void begun_pairs(program *p, const data_set *d, const char *run) {
 }
 
 static void keep_scores(program *p, const ending *e, const pair_scores *s) {
-    char path[1024], n[32];
+    char path[1024], n[32], bleu[32] = "";
+    if (isfinite(s->bleu)) snprintf(bleu, sizeof bleu, ", BLEU %.2f", s->bleu);
     json_t *o = json_pack("{s:I, s:o, s:o}", "pairs", (json_int_t)s->pairs, "exact",
                           json_number(s->exact), "bleu", json_number(s->bleu));
     if (json_dump_file(o, scores_path(e->run, path), JSON_REAL_PRECISION(9)) != 0)
@@ -243,8 +246,8 @@ static void keep_scores(program *p, const ending *e, const pair_scores *s) {
         json_object_update_new(e->json, json_pack("{s:o, s:o}", "exact", json_number(s->exact),
                                                   "bleu", json_number(s->bleu)));
     else
-        printf("%s validation pairs translated with the best weights: exact %.2f %%, BLEU %.2f\n",
-               with_commas(n, s->pairs), 100 * s->exact, s->bleu);
+        printf("%s validation pairs translated with the best weights: exact %.2f %%%s\n",
+               with_commas(n, s->pairs), 100 * s->exact, bleu);
 }
 
 static void finish_pairs(program *p, const data_set *d, ending *e) {

@@ -125,16 +125,40 @@ size_t text_cut(const char *text, int most) {
 
 char *show_token(char *text, size_t size, const char *token) {
     size_t at = 0;
-    for (; *token && at + 5 < size; token++) {
+    while (*token && at + 5 < size) {
+        utf8proc_int32_t code;
+        utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)token, -1, &code);
         const char *shown = *token == '\n' ? "\\n" : *token == '\t' ? "\\t" : NULL;
         if (!shown && *token == ' ' && !token[1] && at == 0) shown = "\xe2\x90\xa3"; /* open box */
-        if (shown)
-            at += (size_t)snprintf(text + at, size - at, "%s", shown);
-        else if ((unsigned char)*token < 32)
-            at += (size_t)snprintf(text + at, size - at, "?");
-        else
-            text[at++] = *token;
+        if (!shown && (n <= 0 || code < 32)) shown = "?";
+        at += (size_t)(shown ? snprintf(text + at, size - at, "%s", shown)
+                             : snprintf(text + at, size - at, "%.*s", (int)n, token));
+        token += n > 0 ? n : 1;
     }
     text[at] = 0;
     return text;
+}
+
+static bool is_plain(utf8proc_int32_t code) { return code >= 32 && (code < 127 || code >= 160); }
+
+char *show_plain(char text[PLAIN], const char *message) {
+    const utf8proc_uint8_t *s = (const utf8proc_uint8_t *)message;
+    size_t at = 0;
+    while (*s && at + 5 < PLAIN) {
+        utf8proc_int32_t code;
+        utf8proc_ssize_t n = utf8proc_iterate(s, -1, &code);
+        if (n > 0 && is_plain(code)) {
+            memcpy(text + at, s, (size_t)n);
+            at += (size_t)n;
+            s += n;
+        } else
+            at += (size_t)snprintf(text + at, 5, "\\x%02x", *s++);
+    }
+    text[at] = 0;
+    return text;
+}
+
+void print_note(const char *kind, const char *message) {
+    char text[PLAIN];
+    fprintf(stderr, "heed: %s%s\n", kind, show_plain(text, message));
 }

@@ -107,6 +107,10 @@ typedef struct heed_run {
  * this is for asking before data is read. */
 HEED_API bool heed_run_vacant(heed_ctx *c, const char *dir, bool force);
 
+/* Whether path is a file of the run at dir, or in a folder of it such as last/: what a new run
+ * replaces, and nothing else should. */
+HEED_API bool heed_run_owns(heed_ctx *c, const char *dir, const char *path);
+
 /* Reads a run directory with one of the models (list ended by NULL). which: "best" (NULL too) or
  * "last". Owned by c. */
 HEED_API heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,

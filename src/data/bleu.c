@@ -179,8 +179,12 @@ bool heed_bleu_add(heed_ctx *c, heed_bleu *b, const char *hypothesis, const char
         b->match[n - 1] += shared(&h, &r, n);
         b->total[n - 1] += runs_in(h.count, n);
     }
-    if (ok) b->length += h.count;
-    if (ok) b->reference += r.count;
+    if (ok) {
+        size_t longest = h.count > r.count ? h.count : r.count;
+        b->length += h.count;
+        b->reference += r.count;
+        if (longest > b->longest) b->longest = longest;
+    }
     void *all[] = {h.words, h.runs, r.words, r.runs};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) heed__free(all[i]);
     heed__names_free(&names);

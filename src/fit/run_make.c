@@ -68,24 +68,31 @@ bool heed_run_vacant(heed_ctx *c, const char *dir, bool force) {
                               dir, dir);
 }
 
-/* True if the setting, a path, names something that a new run at dir would remove. */
-static bool in_the_way(heed_ctx *c, const heed_fit_args *a, const char *key) {
-    uint64_t input[2], file[2];
-    heed_text path = {.c = c};
-    bool same = false;
-    if (heed_config_has(a->config, key) &&
-        heed__os_identity(heed_config_text(a->config, key), input))
-        for (int i = 0; i < RUN_FILES && !same; i++)
-            same = heed__os_identity(heed__run_path(&path, a->run, run_files[i]), file) &&
-                   input[0] == file[0] && input[1] == file[1];
-    heed_text_free(&path);
-    return same;
+static bool same_identity(const char *a, const char *b) {
+    uint64_t x[2], y[2];
+    return heed__os_identity(a, x) && heed__os_identity(b, y) && x[0] == y[0] && x[1] == y[1];
+}
+
+bool heed_run_owns(heed_ctx *c, const char *dir, const char *path) {
+    heed_text own = {.c = c}, folder = {.c = c};
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    bool ok = dir && path &&
+              heed_text_put(&folder, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
+    bool owns = false;
+    for (int i = 0; ok && i < RUN_FILES && !owns; i++) {
+        heed__run_path(&own, dir, run_files[i]);
+        owns = same_identity(own.s, path) || same_identity(own.s, folder.s);
+    }
+    heed_text_free(&own);
+    heed_text_free(&folder);
+    return owns;
 }
 
 bool heed__run_spares(heed_ctx *c, const heed_fit_args *a) {
     static const char *const inputs[] = {"data", "val"};
     for (int i = 0; i < 2; i++)
-        if (in_the_way(c, a, inputs[i]))
+        if (heed_config_has(a->config, inputs[i]) &&
+            heed_run_owns(c, a->run, heed_config_text(a->config, inputs[i])))
             return heed_fail(c, HEED_USAGE,
                              "%s is wrong: %s is a file of the run that would be replaced; hint: "
                              "move it out of %s first",

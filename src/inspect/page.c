@@ -4,6 +4,7 @@
 
 #include "core/core.h"
 #include "core/os.h"
+#include "io/io.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,12 +66,13 @@ static double record_size(const heed_page *p, int i) {
 }
 
 double heed_page_size(const heed_page *p) {
-    double size = (double)(heed__page_html_size + heed__page_css_size + heed__page_js_size +
-                           heed__page_start_size);
+    double size = 0;
+    for (int i = 0; i < HEED__PAGE_PARTS; i++)
+        if (i != HEED__PAGE_STEPS || p->steps) size += (double)heed__page_sizes[i];
     for (int i = 0; i < p->count; i++) size += record_size(p, i);
     for (int s = 0; p->curves && s < p->curves->series_count; s++)
         size += 100 + 28.0 * p->curves->series[s].count;
-    return size + (p->steps ? (double)(strlen(p->steps) + heed__page_steps_size) : 0);
+    return size + (p->steps ? (double)strlen(p->steps) : 0);
 }
 
 /* The largest layer of all: what a refusal names. */
@@ -121,12 +123,12 @@ static bool check_size(heed_ctx *c, const heed_page *p, const char *path) {
 
 /* ---- writing ---- */
 
-/* page.html up to a marker, which is left out; *at: where to go on. */
-static heed__piece until(size_t *at, const char *marker) {
-    const char *html = (const char *)heed__page_html;
+/* The frame up to a marker, which is left out; *at: where to go on. */
+static heed__piece until(const heed__piece *frame, size_t *at, const char *marker) {
+    const char *html = frame->data;
     size_t n = strlen(marker), start = *at, end = start;
-    while (end + n <= heed__page_html_size && memcmp(html + end, marker, n) != 0) end++;
-    if (end + n > heed__page_html_size) end = heed__page_html_size, n = 0;
+    while (end + n <= frame->n && memcmp(html + end, marker, n) != 0) end++;
+    if (end + n > frame->n) end = frame->n, n = 0;
     *at = end + n;
     return (heed__piece){html + start, end - start};
 }
@@ -141,28 +143,51 @@ static bool put_data(heed_ctx *c, const heed_page *p, heed_text *out) {
     return ok && heed__page_numbers(c, p, out);
 }
 
+static char *unpack(heed_ctx *c) {
+    size_t size = 0;
+    for (int i = 0; i < HEED__PAGE_PARTS; i++) size += heed__page_sizes[i];
+    char *source = heed__alloc(c, size);
+    if (source && !heed__inflate(heed__page_packed, heed__page_packed_size, source, size)) {
+        heed_fail(c, HEED_FAILED, "out of memory: to unpack the page");
+        heed__free(source);
+        return NULL;
+    }
+    return source;
+}
+
+static bool put_page(heed_ctx *c, const heed_page *p, const heed_text *data, const char *path) {
+    char *source = unpack(c);
+    if (!source) return false;
+    heed__piece part[HEED__PAGE_PARTS];
+    size_t at = 0;
+    for (int i = 0; i < HEED__PAGE_PARTS; at += heed__page_sizes[i++])
+        part[i] = (heed__piece){source + at, heed__page_sizes[i]};
+    if (!p->steps) part[HEED__PAGE_STEPS].n = 0;
+    const heed__piece *frame = &part[HEED__PAGE_HTML];
+    enum { PIECES = 9 };
+    heed__piece pieces[PIECES];
+    at = 0;
+    pieces[0] = until(frame, &at, "<!--style-->\n");
+    pieces[1] = part[HEED__PAGE_CSS];
+    pieces[2] = until(frame, &at, "<!--data-->\n");
+    pieces[3] = (heed__piece){data->s, data->n};
+    pieces[4] = until(frame, &at, "<!--script-->\n");
+    pieces[5] = part[HEED__PAGE_JS];
+    pieces[6] = part[HEED__PAGE_STEPS];
+    pieces[7] = part[HEED__PAGE_START];
+    pieces[8] = until(frame, &at, "<!--end-->\n");
+    bool ok = heed__os_write(c, path, pieces, PIECES);
+    heed__free(source);
+    return ok;
+}
+
 bool heed_page_write(heed_ctx *c, const heed_page *p, const char *path) {
     if (heed__stopped(c) || !p || !path) return false;
     for (int i = 0; i < p->count; i++)
         if (!check_record(c, p, i)) return false;
     if (!check_size(c, p, path)) return false;
     heed_text data = {.c = c};
-    size_t at = 0;
-    bool ok = put_data(c, p, &data);
-    if (ok) {
-        enum { PIECES = 9 };
-        heed__piece pieces[PIECES];
-        pieces[0] = until(&at, "<!--style-->\n");
-        pieces[1] = (heed__piece){heed__page_css, heed__page_css_size};
-        pieces[2] = until(&at, "<!--data-->\n");
-        pieces[3] = (heed__piece){data.s, data.n};
-        pieces[4] = until(&at, "<!--script-->\n");
-        pieces[5] = (heed__piece){heed__page_js, heed__page_js_size};
-        pieces[6] = (heed__piece){heed__page_steps, p->steps ? heed__page_steps_size : 0};
-        pieces[7] = (heed__piece){heed__page_start, heed__page_start_size};
-        pieces[8] = until(&at, "<!--end-->\n");
-        ok = heed__os_write(c, path, pieces, PIECES);
-    }
+    bool ok = put_data(c, p, &data) && put_page(c, p, &data, path);
     heed_text_free(&data);
     return ok;
 }

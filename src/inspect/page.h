@@ -5,11 +5,18 @@
 #include <heed/inspect.h>
 
 /* src/inspect/page: page.html, the style sheets, and the scripts, each in an element of its own;
- * those of the worked examples apart, which few pages hold. Bytes without an end. */
-extern const unsigned char heed__page_html[], heed__page_css[], heed__page_js[], heed__page_steps[],
-    heed__page_start[];
-extern const size_t heed__page_html_size, heed__page_css_size, heed__page_js_size,
-    heed__page_steps_size, heed__page_start_size;
+ * those of the worked examples apart, which few pages hold. The Makefile packs them by raw deflate.
+ */
+enum {
+    HEED__PAGE_HTML,
+    HEED__PAGE_CSS,
+    HEED__PAGE_JS,
+    HEED__PAGE_STEPS,
+    HEED__PAGE_START,
+    HEED__PAGE_PARTS
+};
+extern const unsigned char heed__page_packed[];
+extern const size_t heed__page_packed_size, heed__page_sizes[HEED__PAGE_PARTS];
 
 /* How the numbers of a layer or a map are written: w in [0,1] as w * 65535, anything else as
  * (w - lo) / (hi - lo) * 65534, with 65535 for what is not finite. */

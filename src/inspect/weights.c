@@ -94,15 +94,42 @@ static bool read_npz(heed__source *s, unsigned char *bytes, size_t n, heed_recor
     return ok;
 }
 
+static bool starts(const unsigned char *bytes, size_t n, const char *with) {
+    return n >= strlen(with) && memcmp(bytes, with, strlen(with)) == 0;
+}
+
+static bool is_json(const unsigned char *bytes, size_t n) {
+    size_t at = 0;
+    while (at < n && memchr(" \t\r\n", bytes[at], 4)) at++;
+    return at < n && (bytes[at] == '{' || bytes[at] == '[');
+}
+
+/* The first bytes are of no kind: the name says which one was meant. */
+static bool no_kind(const heed__source *s, const unsigned char *bytes, size_t n) {
+    static const struct {
+        const char *end, *kind, *expected;
+    } kinds[] = {{".npz", "NPZ file", "PK"},
+                 {".npy", "NPY file", "\\x93NUMPY"},
+                 {".json", "JSON file", "{ or ["},
+                 {"", "file of weights", "PK of NPZ, \\x93NUMPY of NPY, or { or [ of JSON"}};
+    char quote[HEED__QUOTE];
+    size_t length = strlen(s->path), i = 0;
+    while (length < strlen(kinds[i].end) ||
+           strcmp(s->path + length - strlen(kinds[i].end), kinds[i].end) != 0)
+        i++;
+    heed__quote(quote, (const char *)bytes, n < 8 ? n : 8);
+    return heed_fail(s->c, HEED_DATA, "%s is no %s: expected %s at its start, found %s", s->path,
+                     kinds[i].kind, kinds[i].expected, n ? quote : "an empty file");
+}
+
 heed_record *heed__record_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t n) {
     heed_record *r = heed_record_new(c);
     heed__source s = {.c = c, .path = path};
-    bool packed = n > 5 && (memcmp(bytes, "PK", 2) == 0 || memcmp(bytes, "\x93NUMPY", 6) == 0);
-    bool ok = false;
+    bool packed = starts(bytes, n, "PK") || starts(bytes, n, "\x93NUMPY"), ok = false;
     if (r && packed) {
         ok = read_npz(&s, bytes, n, r);
     } else {
-        ok = r && read_json(&s, (char *)bytes, n, r);
+        ok = r && (is_json(bytes, n) ? read_json(&s, (char *)bytes, n, r) : no_kind(&s, bytes, n));
         heed__free(bytes);
     }
     if (ok) return r;

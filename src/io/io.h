@@ -27,6 +27,11 @@ bool heed__put_wrapped(heed_text *out, const char *text, size_t column, const ch
 /* Appends base64: RFC 4648, sec. 4, padded, without line breaks. */
 bool heed__put_base64(heed_text *out, const unsigned char *bytes, size_t n);
 
+/* ---- packed bytes ---- */
+/* Raw deflate (RFC 1951) of at most 4 GB into exactly size bytes; false: damaged, of another size,
+ * or no memory. */
+bool heed__inflate(const unsigned char *from, size_t n, void *to, size_t size);
+
 /* ---- pictures ---- */
 /* A PNG file in memory, of RGB rows; NULL: see c, whose error says name. Free with heed__png_free.
  */

@@ -1,6 +1,7 @@
 /* A zip archive of arrays: stored or deflated members, no zip64. APPNOTE.TXT 6.3, sec. 4.3. */
 #include "core/core.h"
 #include "core/os.h"
+#include "io/io.h"
 #include "io/npy_read.h"
 
 #include <stdlib.h>
@@ -78,19 +79,6 @@ static const unsigned char *packed_bytes(const archive *z, const member *m) {
     return NULL;
 }
 
-/* Raw deflate into `size` bytes, exactly. */
-static bool inflate_all(const unsigned char *from, size_t n, unsigned char *to, size_t size) {
-    z_stream s = {0};
-    if (inflateInit2(&s, -MAX_WBITS) != Z_OK) return false;
-    s.next_in = (z_const Bytef *)(uintptr_t)from;
-    s.avail_in = (uInt)n;
-    s.next_out = to;
-    s.avail_out = (uInt)size;
-    bool ok = inflate(&s, Z_FINISH) == Z_STREAM_END && s.avail_out == 0;
-    inflateEnd(&s);
-    return ok;
-}
-
 /* Deflate never grows more than 1032 times: what claims to is refused before memory is taken. */
 static unsigned char *unpack(archive *z, const member *m, const unsigned char *from,
                              heed__npz *out) {
@@ -105,7 +93,7 @@ static unsigned char *unpack(archive *z, const member *m, const unsigned char *f
     if (!to) return NULL;
     out->unpacked[out->unpacked_count++] = to;
     z->unpacked += m->size;
-    if (inflate_all(from, m->packed, to, m->size)) return to;
+    if (heed__inflate(from, m->packed, to, m->size)) return to;
     damaged(z, "a member cannot be unpacked");
     return NULL;
 }
@@ -140,7 +128,11 @@ static bool read_member(archive *z, const member *m, heed__npz *out) {
 
 static bool read_archive(archive *z, heed__npz *out) {
     const unsigned char *end = z->n >= END ? find_end(z) : NULL;
-    if (!end) return damaged(z, "it has no directory: is it whole?");
+    if (!end)
+        return heed_fail(z->c, HEED_DATA,
+                         "%s is no NPZ file: expected a directory at its end, found %zu bytes "
+                         "without one: it may be cut short",
+                         z->path, z->n);
     size_t entries = number(end + 10, 2), at = number(end + 16, 4);
     if (at > z->n) return damaged(z, "its directory is damaged");
     for (size_t i = 0; i < entries; i++) {

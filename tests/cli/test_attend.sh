@@ -180,7 +180,7 @@ for query in 0 2.5; do
     run attend mlm "$TEXT" --query $query
     refuses 2 "--query $query: no such token: expected a token or a number from 1"
 done
-for setting in "--mass 0.5" --cells "--discard 0.1" "--fuse max" "--window 2"; do
+for setting in "--mass 0.5" --cells "--discard 0.1" "--fuse max" "--window 2" --no-qk "--target x"; do
     run attend mlm "$TEXT" $setting
     refuses 2 "is of no use here"
 done
@@ -193,7 +193,7 @@ refuses 2 "--layers 2-1: expected numbers from 1"
 run attend nowhere "$TEXT"
 status 3
 silent
-run attend mlm "$TEXT" --target x
+run influence mlm "$TEXT" --target x
 refuses 2 "--target is of no use"
 run attend mlm "$TEXT" --svg nowhere/a.svg
 status 1
@@ -222,4 +222,4 @@ for f in h.svg h.csv; do
 done
 printf 'Paris \0 is\n' >nul.txt
 run_with nul.txt attend mlm
-refuses 3 "line 1, byte 0x00 at offset 6: expected UTF-8 without NUL"
+refuses 3 "line 1: the input is not text: byte 0x00 at offset 6: expected UTF-8 without NUL"

@@ -42,6 +42,18 @@ run fill mlm "Paris is the [MASK] of France ." --layer 9
 refuses 2 "--layer 9"
 run generate mlm
 refuses 2 "holds an mlm"
+
+# An empty argument is a variable that was not set; a blank text holds nothing to look at.
+for words in "fill mlm" "attend mlm" "influence mlm" "explain mlm" "generate gpt" "tokenizer encode gpt"; do
+    run $words ""
+    refuses 2 "an argument is empty: expected heed ${words% *} "
+done
+run fill mlm "Paris is [MASK] ." ""
+refuses 2 "an argument is empty"
+for words in "attend mlm" "influence mlm" "explain mlm" "fill mlm"; do
+    run $words " "
+    refuses 3 "the input is empty"
+done
 run fill gpt "[MASK]"
 refuses 2 "holds a gpt"
 run eval gpt facts.txt --json

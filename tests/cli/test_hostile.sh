@@ -106,6 +106,24 @@ run_with empty.txt fill masked
 status 0
 silent
 
+# What a foreign name says is shown, not done: no cursor moves, no line begins, UTF-8 stays.
+esc=$(printf '\033')
+name=$(printf 'caf\303\251 \033[2J\302\233K\nheed: all is well\351.txt')
+run generate "$name"
+refuses 3 'café \x1b[2J\xc2\x9bK\x0aheed: all is well\xe9.txt'
+hides "$esc"
+run "$name"
+refuses 2 'unknown command café \x1b[2J'
+cp facts.txt "odd$esc[2J.txt"
+run train gpt "odd$esc[2J.txt" -o odd $SMALL
+status 0
+warns 'odd\x1b[2J.txt: '
+hides "$esc"
+mkdir -p pictures/train/a pictures/train/b
+for class in a b; do echo text >"pictures/train/$class/1$esc[2J.png"; done
+run data check vit pictures
+hides "$esc"
+
 # A full disk.
 if [ -w /dev/full ]; then
     "$HEED" doctor >/dev/full 2>err

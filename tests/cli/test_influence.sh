@@ -82,7 +82,7 @@ refuses 2 "missing INPUT"
 run influence nowhere "a"
 refuses 3 "nowhere"
 run influence linear ""
-refuses 3 "empty"
+refuses 2 "an argument is empty"
 run influence vit facts.txt
 refuses 3 "facts.txt"
 run influence linear,book "Paris is" --json

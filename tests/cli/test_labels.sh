@@ -50,6 +50,8 @@ for run in attention rnn one; do
     json classes.1.class pos
     json classes.0.recall
 done
+fits_in 80 classify attention "the book was great" "the day was awful"
+holds grep -q '0\.0[0-9]*$' out
 run eval attention
 says "validation part, 2 texts"
 says "precision"
@@ -61,7 +63,7 @@ run_with in.txt classify attention
 status 0
 says "the book was great"
 says "pos"
-run classify attention "the" "the film was grand" "" "a b c d e f g h i j k" --json
+run classify attention "the" "the film was grand" " " "a b c d e f g h i j k" --json
 status 3
 warns "empty"
 warns "too long"
@@ -110,7 +112,14 @@ holds test "$(cat err)" = "heed: warning: unknown to the vocabulary: q, w"
 printf 'the dog runs\nthe \000\n' >nul.txt
 run_with nul.txt classify tag
 status 3
-warns "line 2, byte 0x00 at offset 4"
+warns "line 2: the input is not text: byte 0x00 at offset 4"
+for setting in "--overlay none.png" "--layer 1" --cells --convert "--top 2"; do
+    run classify tag "the dog runs" $setting
+    refuses 2 "${setting%% *} is of no use here: tag is a run of tag"
+done
+run eval tag --mistakes none.png
+refuses 2 "--mistakes is of no use here"
+absent none.png
 run classify tag "the dog runs" --json
 json labels.2 V
 run eval tag

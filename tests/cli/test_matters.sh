@@ -34,7 +34,7 @@ cp mlm/model.safetensors before
 run ablate mlm --png harm.png
 status 0
 quiet
-says "nothing: as trained"
+says "nothing  "
 says "layer 1, head 1"
 says "+- "
 says "accuracy"
@@ -115,7 +115,12 @@ for width in 40 80; do
     fits_in $width attend mlm "Paris is the capital of France ."
     says "over what it attends"
 done
-fits_in 80 ablate mlm
+for width in 40 80; do
+    for run in mlm pairs; do
+        fits_in $width ablate $run
+        for word in nothing loss harm "(95 %)" accuracy "layer 1, head 1" "added to the loss"; do says "$word"; done
+    done
+done
 
 # Pictures: patches hidden by what points to them.
 ${CC:-cc} -std=c11 -O1 -o digits "$here/../../data/digits.c" -lz -lm
@@ -127,6 +132,8 @@ status 0
 says "test part"
 says "distance"
 hides previous
+fits_in 40 ablate vit --patches --pictures 4
+says "more than by random"
 run ablate vit --patches --pictures 4
 status 0
 says "vit, small, test part: 4 pictures"
@@ -142,7 +149,7 @@ run train vit small -o mean --layers 1 --heads 2 --width 16 --patch 14 --batch 1
 run ablate mean --patches --pictures 2
 status 0
 run ablate mlm --patches
-refuses 2 "--patches is of pictures"
+refuses 2 "--patches is of no use here: mlm is a run of mlm: expected one of vit"
 run ablate vit --patches --png x.png
 refuses 2 "--png draws heads"
 

@@ -59,6 +59,8 @@ run train mlm facts.txt -o pieces $SMALL --vocab 60 --block 32
 status 0
 run fill pieces "Paris is the [MASK] of France ." --json
 json predictions.0.token
+fits_in 80 fill pieces "Paris is the [MASK] of France ." --top 60
+holds grep -q '0\.0[0-9]*$' out # no bar, no blanks
 run train mlm facts.txt -o pieces $SMALL
 refuses 2 "heed resume pieces"
 run train mlm facts.txt -o pieces $SMALL --force --json

@@ -26,6 +26,36 @@ keeps m.json explain --from m.json --html m.json
 cp m.json pic.png
 keeps pic.png attend mlm pic.png --svg "$PWD/pic.png"
 
+# Files of the run, what it was trained on, pictures of a folder and of a pattern, numbered files.
+for file in config.conf model.safetensors metrics.csv last/state.json; do
+    cp mlm/$file kept.copy
+    run attend mlm Paris --csv mlm/$file
+    refuses 2 "output would replace a file of the run: --csv mlm/$file"
+    holds cmp -s mlm/$file kept.copy
+done
+run attend mlm Paris --csv mlm/last/new.csv
+refuses 2 "a file of the run"
+absent mlm/last/new.csv
+run influence mlm,other Paris --png ./mlm/train.log
+refuses 2 "a file of the run"
+keeps facts.txt heads mlm --csv facts.txt
+mkdir many
+cp pic.png many/one.png
+cp pic.png many/out-2.png
+keeps many/one.png classify mlm many --overlay many/one.png
+keeps many/out-2.png classify mlm many --overlay many/out.png
+keeps many/out-2.png classify mlm many/one.png many/out-2.png --overlay many/out.png
+keeps many/one.png classify mlm 'many/o*.png' --overlay many/one.png
+run attend mlm Paris Rome --png a.png --svg a-2.png
+refuses 2 "two outputs in one file: --"
+run attend mlm Paris --png a.png --svg a-2.png
+status 0
+run attend mlm Paris --csv mlm/mine.csv
+run attend mlm Paris --csv mlm/mine.csv
+status 0
+run plot mlm --png mlm/loss.png
+status 0
+
 mkdir folder
 for pair in "--png s.x --svg s.x" "--npz a.y --html ./a.y" "--csv folder/c --html folder/../folder/c"; do
     run attend mlm Paris $pair

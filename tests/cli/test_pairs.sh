@@ -15,7 +15,7 @@ quiet
 says "43 pairs"
 says "5 pairs"
 says "the first line names the columns"
-says "48 lines have further columns"
+says "further columns in 48 lines are ignored"
 says "line 2"
 says "-> iea"
 says "heed train rnn pairs.tsv"
@@ -61,6 +61,8 @@ json attention.source.3 "[SEP]"
 json attention.weights.0.3
 run translate rnn aei --json --beam 3 --length-penalty 0
 json log_probability
+run translate rnn aei --temperature 2 --seed 3
+refuses 2 "--temperature is of no use here: expected --sample, too"
 run translate rnn aei --sample --temperature 2 --seed 3
 status 0
 cp out one
@@ -70,11 +72,16 @@ printf 'aei\n\nbfj\n' >in.txt
 run_with in.txt translate rnn --json
 status 0
 holds test "$(wc -l <out)" = 2
+printf 'aei\na\te\nb\tf\n' >tabs.txt
+run_with tabs.txt translate rnn
+status 0
+warns "line 2: the text has a tab in it"
+holds test "$(grep -c 'has a tab' err)" = 1
 run eval rnn
 status 0
 says "pairs.tsv, validation part, 5 pairs"
 says "exact"
-says "BLEU"
+says "BLEU             -  (no text has four words)"
 run eval rnn pairs.tsv
 says "validation part, 5 pairs"
 run eval rnn pairs.tsv --json --translations made.tsv --beam 2
@@ -84,10 +91,21 @@ json loss
 json perplexity
 json bits_per_byte
 json token_accuracy
-json bleu
+json bleu null
 json exact
 json log_probability
 holds test "$(wc -l <made.tsv)" = 5
+# A file that cannot be written is as it was: here it would be the first to have any bytes.
+cp made.tsv kept.tsv
+(trap '' XFSZ; ulimit -f 0; "$HEED" eval rnn --translations made.tsv; echo "status $?") 2>&1 | cat >out
+says "made.tsv: File too large"
+says "status 1"
+holds cmp -s made.tsv kept.tsv
+printf 'aei\ta e i a\n' >four.tsv
+run eval rnn four.tsv
+says "BLEU             0.00"
+run eval rnn four.tsv --json
+json bleu
 head -7 pairs.tsv >other.tsv
 run eval rnn other.tsv --json
 json pairs 6
@@ -97,12 +115,12 @@ json pairs 2
 # What both have translated stands side by side.
 run train rnn pairs.tsv -o other $TINY --attention dot --json
 status 0
-json bleu
+json bleu null
 json exact
 run compare rnn other
 says "exact    BLEU"
 run compare rnn other --json
-json runs.1.bleu
+json runs.1.bleu null
 json runs.0.exact
 rm other/scores.json
 run compare rnn other
@@ -122,6 +140,16 @@ json alignment.kind fields
 json alignment.outputs 8
 json alignment.best.share
 json alignment.heads.0.head 1
+# A line for each line of the input, empty where there is nothing; JSON names its input instead.
+printf 'ab cd\n\n  \nabc d and much more\nabc d\n' >in.txt
+run_with in.txt translate spans
+status 3
+warns "heed: line 4: the input is too long"
+holds test "$(tr '\n' ' ' <out)" = 'ab-cd    abc-d '
+run_with in.txt translate spans --json
+status 3
+warns "heed: line 3: the input is empty"
+holds test "$(wc -l <out)" = 2
 run eval spans spans.tsv --by-length 3 --alignment diagonal --within 4
 says "tokens of a source"
 says "within 4 of the diagonal, of 10 tokens made"
@@ -194,6 +222,10 @@ json left_out 1
 json source.longest 10
 run data check rnn few.jsonl --block 4 --val-split 0
 says "--block 10"
+printf '{"src":"ab","tgt":"ba","n":1}\n\n{"src":"b","tgt":"a"}\n' >keys.jsonl
+run data check rnn keys.jsonl
+says "further keys in 1 line are ignored"
+says "1 empty line is skipped"
 run train rnn few.jsonl -o few $TINY --block 4 --val few.jsonl
 status 0
 warns "left out"
@@ -201,7 +233,9 @@ warns "5 validation sources stand in the training part"
 run translate few zz
 status 0
 warns "unknown to the vocabulary: z"
-run translate few abcab bc ""
+run translate few aéb --attention --json
+json attention.source.1 é
+run translate few abcab bc " "
 status 3
 warns "too long"
 warns "empty"
@@ -209,8 +243,9 @@ holds test "$(wc -l <out)" = 1
 printf 'a\377b\nab\n' >bad.txt
 run_with bad.txt translate few
 status 3
-warns "not text"
-holds test "$(wc -l <out)" = 1
+warns "line 1: the input is not text"
+holds test "$(wc -l <out)" = 2
+holds test -z "$(head -1 out)"
 
 # Wrong runs, wrong files.
 facts >facts.txt

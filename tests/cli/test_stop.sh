@@ -30,6 +30,9 @@ says "step $((step + 5))"
 run resume run --steps $((step + 5))
 status 0
 says "step $((step + 5))"
+run resume run --steps 0 --lr 0
+status 0
+says "step $((step + 5))"
 
 # Stopped and resumed is the same as never stopped.
 run train gpt facts.txt -o whole $SMALL --steps 20 --eval-every 20
