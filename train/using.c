@@ -1,6 +1,8 @@
 /* using.c -- inputs as tokens. */
 #include "using.h"
 
+#include "files.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,19 +73,6 @@ void input_free(input *in) {
     *in = (input){0};
 }
 
-/* One line of f without its end; false at the end of the file. */
-static bool read_line(FILE *f, heed_text *line) {
-    int ch = getc(f);
-    line->n = 0;
-    if (ch == EOF) return false;
-    for (; ch != EOF && ch != '\n'; ch = getc(f)) {
-        char byte = (char)ch;
-        if (!heed_text_put(line, &byte, 1)) return false;
-    }
-    if (line->n && line->s[line->n - 1] == '\r') line->n--;
-    return heed_text_put(line, "", 0);
-}
-
 /* Text is UTF-8 without NULs: what it would become otherwise is not what was meant. line: of the
  * standard input, from 1; 0: it is no line. */
 static bool line_is_text(heed_ctx *c, const char *text, size_t n, size_t line) {
@@ -114,7 +103,7 @@ void each_input(program *p, void *user, take_input one) {
     }
     if (p->argc == 1 && is_terminal(stdin))
         fputs("heed: reading lines from the keyboard; Ctrl-D ends\n", stderr);
-    for (size_t at = 1; p->argc == 1 && read_line(stdin, &line); at++)
+    for (size_t at = 1; p->argc == 1 && read_stdin_line(p->c, &line); at++)
         if (line.n && (!line_is_text(p->c, line.s, line.n, at) || !one(p, user, line.s, line.n)))
             program_complain(p);
     heed_text_free(&line);
