@@ -54,19 +54,12 @@ static void embeddings(seq2seq *m, heed_store *s, const heed_config *f) {
 }
 
 static void decoder(seq2seq *m, heed_store *s, const heed_config *f) {
-    heed_block_args a = stack_block_args(&m->encoder, f, true);
-    heed_decoder_block_args d = {.attn = a.attn,
-                                 .cross = a.attn,
-                                 .mlp = a.mlp,
-                                 .pre_norm = a.pre_norm,
-                                 .norm_no_bias = a.norm_no_bias,
-                                 .eps = a.eps,
-                                 .dropout = a.dropout};
-    d.cross.causal = false;
+    heed_block_args a = stack_block_args(&m->encoder, f, false);
+    a.cross = a.attn;
     for (int i = 0; i < m->layers; i++) {
         char name[32];
         snprintf(name, sizeof name, "decoder.%d", i);
-        heed_decoder_block_init(&m->decoder[i], s, name, d);
+        heed_decoder_block_init(&m->decoder[i], s, name, a);
     }
     if (!a.pre_norm) return;
     heed_norm_init(&m->encoder_norm, s, "encoder.norm", m->encoder.width, a.eps, !a.norm_no_bias);

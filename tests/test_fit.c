@@ -166,6 +166,20 @@ TEST(fit_minutes_becomes_steps) {
     heed_close(j.c);
 }
 
+/* Ten evaluations would take many times the time that there is. */
+TEST(fit_minutes_are_for_training_where_evaluations_are_slow) {
+    job j;
+    job_open(&j, "judged", "minutes=0.01 log-every=1000000 eval-batches=0",
+             (heed_options){.threads = 1});
+    j.data.evals = 100000;
+    job_fit(&j);
+    CHECK(j.result.step > 10);
+    CHECK(j.data.others < 5 * 100000);
+    CHECK_HAS(j.notes, "an evaluation takes");
+    CHECK(heed_config_int(j.args.config, "eval-every") > 1);
+    CLOSE(j.c);
+}
+
 TEST(fit_stops_early) {
     job j;
     job_open(&j, "early",

@@ -283,6 +283,7 @@ TEST(golden_pairs_of_the_benchmarks) {
 TEST(golden_readers) {
     check_twin(&heed_model_textcls, "tests/golden/textcls.safetensors", "");
     check_twin(&heed_model_textcls, "tests/golden/textcls-conv.safetensors", "");
+    check_twin(&heed_model_textcls, "tests/golden/textcls-rnn.safetensors", "");
     check_twin(&heed_model_tag, "tests/golden/tag.safetensors", "");
 }
 

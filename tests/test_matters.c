@@ -353,3 +353,35 @@ TEST(matters_a_recurrent_decoder_takes_the_mean_while_its_attention_is_off) {
         close_asked(&a, NULL);
     }
 }
+
+static double aligned(const heed_record_block *b, int query, int key) {
+    double sum = 0;
+    for (int i = 0; i < b->key; i++)
+        sum += (double)b->align[i] *
+               tanh((double)b->q[query * b->key + i] + (double)b->k[key * b->key + i]);
+    return sum;
+}
+
+/* What the page needs to show an additive score term by term, also of a record that was written. */
+TEST(matters_an_additive_record_has_what_its_scores_are_made_of) {
+    asked a = ask(&heed_model_rnn, "width=8 block=10 layers=1 attention=additive");
+    CHECK(subject_text(&a.s, &a.run, "red cat saw", 11, "blue dog"));
+    heed_record *r = capture(&a.s, &(capture_wish){.lean = false}), *back = NULL;
+    char path[160];
+    snprintf(path, sizeof path, "%s/additive.npz", test_folder());
+    CHECK(r && heed_record_npz(a.run.c, r, path) && (back = heed_record_read(a.run.c, path)));
+    const heed_record *both[] = {r, back};
+    for (int i = 0; i < 2 && back; i++) {
+        const heed_record_block *b = &both[i]->blocks[0];
+        int keys = both[i]->axes[b->keys].count;
+        CHECK(b->additive && b->align && b->q && b->k);
+        for (int k = 0; b->align && k < 3 * keys; k++)
+            CHECK_CLOSE(b->raw[k], aligned(b, k / keys, k % keys), 10 * tiny);
+    }
+    heed_record_cut lean = {.no_qk = true};
+    heed_record *less = heed_record_subset(a.run.c, r, &lean);
+    CHECK(less && !less->blocks[0].align);
+    heed_record_free(less);
+    heed_record_free(back);
+    close_asked(&a, r);
+}

@@ -262,6 +262,11 @@ TEST(tokenizer_decodes_readably) {
     heed_tokenizer *k = train(c, text, (heed_tokenizer_args){.kind = "word"});
     CHECK_TEXT(round_trip(k, text),
                "Don't say it's \" over \" (yet), John: a well-known 50%; no? [MASK]!");
+    text =
+        "Qu ' il n ' aille pas aujourd ' hui \u2019 jusqu \u2019 \u00e0 l ' eau : don ' t ' go '";
+    k = train(c, text, (heed_tokenizer_args){.kind = "word"});
+    CHECK_TEXT(round_trip(k, text),
+               "Qu'il n'aille pas aujourd'hui \u2019 jusqu\u2019\u00e0 l'eau: don't ' go '");
     CLOSE(c);
 }
 

@@ -73,9 +73,21 @@ static bool take_weights(heed_ctx *c, const heed_tensor *w, int head, alignment 
 
 /* ---- labels ---- */
 
-static void label(alignment *a, const char **to, int index, const heed_tokenizer *k, int32_t id) {
-    char *text = a->memory + (size_t)index * LABEL;
-    *to = show_token(text, LABEL, heed_token_text(k, id));
+/* Those of the columns come after those of the rows. */
+static void label(alignment *a, int index, const char *text) {
+    a->row_label[index] = show_token(a->memory + (size_t)index * LABEL, LABEL, text);
+}
+
+/* What the vocabulary lacks is shown as it stands in the text. */
+static void label_source(const translator *k, alignment *a, int i) {
+    char unknown[LABEL];
+    const heed_tokenizer *own = source_tokenizer(k->run);
+    const heed_tokens *s = &k->source;
+    size_t n = s->end[i] - s->begin[i];
+    bool known = s->ids[i] != heed_tokenizer_specials(own).unk;
+    snprintf(unknown, sizeof unknown, "%.*s", n < LABEL ? (int)n : LABEL - 1,
+             k->text + s->begin[i]);
+    label(a, a->rows + i, known ? heed_token_text(own, s->ids[i]) : unknown);
 }
 
 static bool take_labels(const translator *k, alignment *a) {
@@ -87,9 +99,8 @@ static bool take_labels(const translator *k, alignment *a) {
         return heed_fail(r->c, HEED_FAILED, "no memory for %zu labels", n);
     a->col_label = a->row_label + a->rows;
     for (int i = 0; i < a->rows; i++)
-        label(a, &a->row_label[i], i, r->tokenizer, i < k->about.count ? k->ids[i] : k->how.end);
-    for (int i = 0; i < a->cols; i++)
-        label(a, &a->col_label[i], a->rows + i, source_tokenizer(r), k->source.ids[i]);
+        label(a, i, heed_token_text(r->tokenizer, i < k->about.count ? k->ids[i] : k->how.end));
+    for (int i = 0; i < a->cols; i++) label_source(k, a, i);
     return true;
 }
 

@@ -44,6 +44,8 @@ static void add_alignment(layers *l) {
     a->block = (heed_record_block){.stack = HEED_CROSS, .heads = 1, .queries = 1, .beta = 1};
     a->block.additive = strcmp(kind, "additive") == 0;
     int key = (int)heed_config_int(f, "key-width");
+    const heed_entry *align = heed_store_find(l->run->store, "decoder.attend.score.weight");
+    if (align) a->block.align = align->tensor->x;
     if (strcmp(kind, "scaled") == 0)
         a->block.beta = 1 / sqrt(key ? key : (double)heed_config_int(f, "width"));
     snprintf(a->path, sizeof a->path, "decoder.attend");

@@ -88,7 +88,7 @@ void classify_texts(program *p, heed_run *r) {
     }
     k.guesses = malloc((size_t)r->label_count * sizeof *k.guesses);
     if (k.guesses)
-        each_input(p, &k, classify_one);
+        each_input(p, &k, classify_one, false);
     else
         heed_fail(p->c, HEED_FAILED, "no memory for %d labels", r->label_count);
     labelled_free(&k.text);

@@ -299,7 +299,7 @@ static void attend(program *p) {
     if (w.heads && w.run->model == &heed_model_vit)
         take_pictures(&w);
     else if (w.heads)
-        each_input(p, &w, take_text);
+        each_input(p, &w, take_text, false);
     free(list);
     free(w.layers);
     free(w.heads);

@@ -99,7 +99,7 @@ static void fill(program *p) {
     if (r->model != &heed_model_mlm)
         wrong_run(p, "a masked language model", r);
     else if (layer_exists(r, (int)heed_config_int(p->flags, "layer")))
-        each_input(p, r, fill_one);
+        each_input(p, r, fill_one, false);
     heed_run_close(r);
 }
 

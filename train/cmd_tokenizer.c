@@ -155,7 +155,7 @@ static bool encode_one(program *p, void *user, const char *text, size_t n) {
 
 static void encode(program *p) {
     heed_tokenizer *k = heed_tokenizer_open(p->c, p->argv[0]);
-    if (k) each_input(p, k, encode_one);
+    if (k) each_input(p, k, encode_one, false);
 }
 
 /* The numbers of a text into ids, which has room for n / 2 + 1. -1: not a number. */
@@ -193,7 +193,7 @@ static bool decode_one(program *p, void *user, const char *text, size_t n) {
 
 static void decode(program *p) {
     heed_tokenizer *k = heed_tokenizer_open(p->c, p->argv[0]);
-    if (k) each_input(p, k, decode_one);
+    if (k) each_input(p, k, decode_one, false);
 }
 
 const command cmd_tokenizer_train = {

@@ -33,6 +33,7 @@ static const applies uses[] = {{"length-penalty", NULL, "beam"}, {"temperature",
 typedef struct {
     translator k, beside; /* beside.run NULL: there is none */
     int done;
+    bool tab; /* that a text has one was said */
 } work;
 
 /* ---- one text ---- */
@@ -89,28 +90,40 @@ static bool show_attention(program *p, work *w, const alignment *a, const char *
     return true;
 }
 
+static bool looks(const program *p) {
+    return is_asked(p, "attention") || *heed_config_text(p->flags, "png");
+}
+
 static bool show(program *p, work *w, const char *text, size_t n, const char *made) {
     alignment a = {0};
     bool json = is_asked(p, "json");
-    bool looks = is_asked(p, "attention") || *heed_config_text(p->flags, "png");
-    if (looks && !alignment_of(&w->k, (int)heed_config_int(p->flags, "layer"),
-                               (int)heed_config_int(p->flags, "head"), &a)) {
+    if (looks(p) && !alignment_of(&w->k, (int)heed_config_int(p->flags, "layer"),
+                                  (int)heed_config_int(p->flags, "head"), &a)) {
         alignment_free(&a);
         return false;
     }
     if (json)
-        print_object(p, w, text, n, made, looks ? &a : NULL);
+        print_object(p, w, text, n, made, looks(p) ? &a : NULL);
     else
         puts(made);
-    bool ok = !looks || show_attention(p, w, &a, text, n);
+    bool ok = !looks(p) || show_attention(p, w, &a, text, n);
     alignment_free(&a);
     w->done++;
     return ok && fflush(stdout) == 0;
 }
 
+/* A line of a file of pairs is no source. */
+static void warn_of_tab(program *p, work *w, const char *text, size_t n) {
+    if (w->tab || !memchr(text, '\t', n)) return;
+    heed_log(p->c, HEED_WARN,
+             "the text has a tab in it, and is read as a source as a whole; hint: cut -f1");
+    w->tab = true;
+}
+
 static bool translate_one(program *p, void *user, const char *text, size_t n) {
     work *w = user;
     heed_text made = {.c = p->c};
+    warn_of_tab(p, w, text, n);
     bool ok = translate(&w->k, text, n) && translated_text(&w->k, &made);
     if (ok && !w->k.about.ended)
         heed_log(p->c, HEED_WARN, "the target did not end within %d tokens", w->k.about.count);
@@ -148,7 +161,7 @@ static bool open_beside(program *p, translator *k) {
 static void run_translate(program *p) {
     work w = {0};
     if (open_translator(p, p->argv[0], &w.k) && open_beside(p, &w.beside))
-        each_input(p, &w, translate_one);
+        each_input(p, &w, translate_one, !looks(p) && !is_asked(p, "json"));
     close_translator(&w.beside);
     close_translator(&w.k);
 }
@@ -159,8 +172,9 @@ const command cmd_translate = {
     .help = "turn texts into others, and show what was attended to",
     .about =
         "Prints the target that a run of seq2seq or rnn makes of each TEXT. Without TEXT, each\n"
-        "line of the standard input is one. --attention draws the alignment: a row for each\n"
-        "token made, over the tokens of the source.",
+        "line of the standard input is one, and gives one line, an empty one where there is\n"
+        "nothing to translate. --attention draws the alignment: a row for each token made, over\n"
+        "the tokens of the source.",
     .examples = "  heed translate runs/dates \"March 5, 1999\" --attention\n"
                 "  heed translate runs/french --beam 5 < sentences.txt\n"
                 "  heed translate runs/dates \"5 May 2020\" --png alignment.png --json\n",

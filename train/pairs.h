@@ -45,6 +45,7 @@ typedef struct {
     pair_target about;  /* of it */
     bool cuts, quiet;   /* a source that is too long is cut; unknown tokens are not told */
     heed_tokens source; /* of the source at hand, its [SEP] included */
+    const char *text;   /* that those are places of: the caller's */
 } translator;
 /* f: settings that hold DECODING; NULL: the most probable token each time. */
 bool translator_open(translator *k, heed_run *r, const heed_config *f);

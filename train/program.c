@@ -30,9 +30,12 @@ static void show(program *p, const char *event, const char *mark, const char *me
         print_event(event, message);
         return;
     }
+    char start[48], where[32] = "";
     if (p->line_open) fputs("\r\033[K", stderr);
     p->line_open = false;
-    print_note(mark, message);
+    if (p->line) snprintf(where, sizeof where, "line %zu: ", p->line);
+    snprintf(start, sizeof start, "%s%s", mark, where);
+    print_note(start, message);
 }
 
 static void show_log(void *user, heed_level level, const char *message) {

@@ -76,6 +76,7 @@ struct program {
     double started;     /* when the program was */
     uint64_t seed;      /* of the context, when the command continues a run */
     heed_status status; /* of inputs that failed while others went on */
+    size_t line;        /* of the standard input, from 1, that is worked on; 0: none */
     bool line_open;     /* a progress line stands on the terminal without its end */
     bool json_lines;    /* stderr is a JSON object a line */
 };

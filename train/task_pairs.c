@@ -152,10 +152,11 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
     *text = 0;
     if (index == 0 && a->header) snprintf(text, 160, "the first line names the columns: skipped");
     if (index == 1 && a->extra_columns)
-        snprintf(text, 160, "%s lines have further columns, which are ignored",
-                 with_commas(n, a->extra_columns));
+        snprintf(text, 160, "further %s in %s line%s are ignored", a->json ? "keys" : "columns",
+                 with_commas(n, a->extra_columns), a->extra_columns == 1 ? "" : "s");
     if (index == 2 && a->blank)
-        snprintf(text, 160, "%s empty lines are skipped", with_commas(n, a->blank));
+        snprintf(text, 160, "%s empty line%s skipped", with_commas(n, a->blank),
+                 a->blank == 1 ? " is" : "s are");
     if (index == 3 && a->left_out)
         snprintf(text, 160,
                  "%s pairs are longer than --block %lld and left out of training: --block %d "

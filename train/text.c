@@ -154,15 +154,14 @@ static bool is_plain(utf8proc_int32_t code) { return code >= 32 && (code < 127 |
 char *show_token(char *text, size_t size, const char *token) {
     size_t at = 0;
     while (*token && at + 5 < size) {
-        const char *shown = *token == '\n' ? "\\n" : *token == '\t' ? "\\t" : NULL;
         utf8proc_int32_t code;
         utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)token, -1, &code);
-        if (*token == ' ' && !token[1] && at == 0) shown = "\xe2\x90\xa3"; /* open box */
-        if (!shown && (n < 1 || !is_plain(code))) shown = "?";
-        if (n < 1) n = 1;
-        at += (size_t)snprintf(text + at, size - at, "%.*s", shown ? 4 : (int)n,
-                               shown ? shown : token);
-        token += n;
+        const char *shown = *token == '\n' ? "\\n" : *token == '\t' ? "\\t" : NULL;
+        if (!shown && *token == ' ' && !token[1] && at == 0) shown = "\xe2\x90\xa3"; /* open box */
+        if (!shown && (n <= 0 || !is_plain(code))) shown = "?";
+        at += (size_t)(shown ? snprintf(text + at, size - at, "%s", shown)
+                             : snprintf(text + at, size - at, "%.*s", (int)n, token));
+        token += n > 0 ? n : 1;
     }
     text[at] = 0;
     return text;

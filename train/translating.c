@@ -48,6 +48,7 @@ bool translator_read(translator *k, const char *text, size_t n) {
     const heed_tokenizer *own = source_tokenizer(k->run);
     int64_t block = heed_config_int(k->run->config, "block");
     k->source.count = 0;
+    k->text = text;
     if (n == 0)
         return heed_fail(k->run->c, HEED_DATA, "the input is empty: expected a text to translate");
     if (!heed_encode(own, text, n, &k->source)) return false;

@@ -73,38 +73,41 @@ void input_free(input *in) {
     *in = (input){0};
 }
 
-/* Text is UTF-8 without NULs: what it would become otherwise is not what was meant. line: of the
- * standard input, from 1; 0: it is no line. */
-static bool line_is_text(heed_ctx *c, const char *text, size_t n, size_t line) {
-    char where[48] = "";
-    if (line) snprintf(where, sizeof where, "line %zu, ", line);
+/* What text would become otherwise is not what was meant. */
+bool input_is_text(heed_ctx *c, const char *text, size_t n) {
     for (size_t at = 0; at < n;) {
         utf8proc_int32_t code;
         utf8proc_ssize_t used = utf8proc_iterate((const utf8proc_uint8_t *)text + at,
                                                  (utf8proc_ssize_t)(n - at), &code);
         if (used <= 0 || code == 0)
             return heed_fail(c, HEED_DATA,
-                             "the input is not text: %sbyte 0x%02X at offset %zu: expected UTF-8 "
+                             "the input is not text: byte 0x%02X at offset %zu: expected UTF-8 "
                              "without NUL; hint: iconv -f LATIN1 -t UTF-8",
-                             where, (unsigned)(unsigned char)text[at], at);
+                             (unsigned)(unsigned char)text[at], at);
         at += (size_t)used;
     }
     return true;
 }
 
-bool input_is_text(heed_ctx *c, const char *text, size_t n) { return line_is_text(c, text, n, 0); }
-
-void each_input(program *p, void *user, take_input one) {
+static void each_line(program *p, void *user, take_input one, bool by_line) {
     heed_text line = {.c = p->c};
+    if (is_terminal(stdin)) fputs("heed: reading lines from the keyboard; Ctrl-D ends\n", stderr);
+    for (p->line = 1; read_stdin_line(p->c, &line); p->line++) {
+        size_t nothing = by_line ? strspn(line.s, " \t\r\v\f") : 0;
+        if (line.n > nothing && input_is_text(p->c, line.s, line.n) && one(p, user, line.s, line.n))
+            continue;
+        if (by_line) putchar('\n');
+        program_complain(p);
+    }
+    p->line = 0;
+    heed_text_free(&line);
+}
+
+void each_input(program *p, void *user, take_input one, bool by_line) {
+    if (p->argc == 1) each_line(p, user, one, by_line);
     for (int i = 1; i < p->argc; i++) {
         size_t n = strlen(p->argv[i]);
         if (!input_is_text(p->c, p->argv[i], n) || !one(p, user, p->argv[i], n))
             program_complain(p);
     }
-    if (p->argc == 1 && is_terminal(stdin))
-        fputs("heed: reading lines from the keyboard; Ctrl-D ends\n", stderr);
-    for (size_t at = 1; p->argc == 1 && read_stdin_line(p->c, &line); at++)
-        if (line.n && (!line_is_text(p->c, line.s, line.n, at) || !one(p, user, line.s, line.n)))
-            program_complain(p);
-    heed_text_free(&line);
 }

@@ -169,7 +169,7 @@ HEED_API heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor 
  * drop(f(x))); f = attention, then feed-forward. Names: attn.qkv attn.out norm1 mlp.up mlp.down
  * norm2. */
 typedef struct {
-    heed_mha_args attn;
+    heed_mha_args attn, cross; /* cross: of a decoder block */
     heed_ff_args mlp;
     bool pre_norm;
     bool norm_no_bias;
@@ -177,10 +177,10 @@ typedef struct {
 } heed_block_args;
 typedef struct {
     heed_block_args args;
-    heed_mha attn;
+    heed_mha attn, cross;
     heed_ff mlp;
-    heed_norm norm1, norm2;
-    heed_drop drop1, drop2;
+    heed_norm norm1, norm2, norm3;
+    heed_drop drop1, drop2, drop3;
 } heed_block;
 HEED_API void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_args a);
 HEED_API heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x,
@@ -189,20 +189,8 @@ HEED_API heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_t
 /* Decoder block: causal self-attention, attention to the encoder's output, feed-forward; norms and
  * residuals as in heed_block. Vaswani et al. 2017, sec. 3.1. Names: attn norm1 cross norm2 mlp.up
  * mlp.down norm3. */
-typedef struct {
-    heed_mha_args attn, cross;
-    heed_ff_args mlp;
-    bool pre_norm;
-    bool norm_no_bias;
-    heed_real eps, dropout;
-} heed_decoder_block_args;
-typedef struct {
-    heed_decoder_block_args args;
-    heed_mha attn, cross;
-    heed_ff mlp;
-    heed_norm norm1, norm2, norm3;
-    heed_drop drop1, drop2, drop3;
-} heed_decoder_block;
+typedef heed_block_args heed_decoder_block_args;
+typedef heed_block heed_decoder_block;
 HEED_API void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *name,
                                       heed_decoder_block_args a);
 /* x (B,T,d), memory (B,S,d) from the encoder, pads (B,T) and (B,S) index or NULL; caches, two: of

@@ -51,7 +51,7 @@ typedef struct {
                                 where none are kept for validation */
     size_t blank, left_out, cut;
     size_t extra_columns; /* lines with further columns, or keys */
-    bool header;          /* a first line of column names was skipped */
+    bool header, json;    /* a first line of column names was skipped; a file of JSON objects */
     size_t overlap;       /* validation sources that stand in the training part, too */
     size_t unknown, tokens, target_unknown, target_tokens; /* of the training part */
     int longest, target_longest; /* tokens of both parts with their [SEP], uncut: the block that

@@ -41,11 +41,12 @@ typedef struct {
     int key, value;    /* widths e and d2 of k and v; 0: unknown */
     double beta;       /* what scores are multiplied by; 0: unknown */
     bool causal, hard;
-    bool additive;              /* raw = v' tanh(q + k), no product. Bahdanau et al. 2015 */
+    bool additive;              /* raw = align tanh(q + k), no product. Bahdanau et al. 2015 */
     const heed_real *weights;   /* (heads,Q,K) */
     const heed_real *raw;       /* (heads,Q,K) q k', before scaling, bias and mask */
     const heed_real *scores;    /* (heads,Q,K) after them; -INFINITY where masked */
     const heed_real *q, *k, *v; /* (heads,Q,e) (heads,K,e) (heads,K,d2) */
+    const heed_real *align;     /* (heads,e) of the additive form */
 } heed_record_block;
 
 /* Something else over queries x keys, for comparison: "rollout", "occlusion", "gradient". */
@@ -104,9 +105,9 @@ HEED_API bool heed_record_picture(heed_record *r, const unsigned char *pixels, i
  * ("decoder.*.attn"); lean: the weights alone. */
 HEED_API void heed_record_probe(heed_tape *t, const char *pattern, bool lean);
 /* After it: the layer of that path as a block. like says what the tape does not know: stack, layer,
- * axes, beta, causal, hard, additive, and which heads to keep (heads 0: all). item: of the batch;
- * pad: (K), nonzero where a key is no padding, or NULL. Masked scores become -INFINITY. -1 where
- * nothing was probed under the path, or on error. */
+ * axes, beta, causal, hard, additive, align, and which heads to keep (heads 0: all). item: of the
+ * batch; pad: (K), nonzero where a key is no padding, or NULL. Masked scores become -INFINITY. -1
+ * where nothing was probed under the path, or on error. */
 HEED_API int heed_record_take(heed_record *r, const heed_tape *t, const heed_record_block *like,
                               int item, const int32_t *pad);
 

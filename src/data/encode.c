@@ -171,7 +171,9 @@ static bool is_one_of(const char *s, size_t n, const char *list) {
 typedef struct {
     const char *s;
     size_t n;
-    bool joins; /* a ## piece */
+    bool joins;  /* a ## piece */
+    bool bound;  /* an apostrophe stands before it */
+    bool closes; /* an apostrophe that belongs to both its neighbours */
 } part;
 
 static part part_of(const heed_tokenizer *k, int32_t id) {
@@ -186,27 +188,35 @@ static bool is_apostrophe(const part *p) {
     return is_one_of(p->s, p->n, "'") || (p->n == 3 && memcmp(p->s, "\u2019", 3) == 0);
 }
 
-/* don't, it's, I'm, we've, they're, I'd, you'll */
+/* don't, it's, I'm, we've, they're, I'd, you'll, aujourd'hui */
 static bool is_contraction(const part *p) {
-    static const char *const ends[] = {"t", "s", "m", "ve", "re", "d", "ll"};
+    static const char *const ends[] = {"t", "s", "m", "ve", "re", "d", "ll", "hui"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (p->n == strlen(ends[i]) && memcmp(p->s, ends[i], p->n) == 0) return true;
     return false;
+}
+
+/* l'eau, qu'il: French drops a vowel. */
+static bool is_elided(const part *p) {
+    if (p->n > 1) return is_one_of(p->s + p->n - 2, 1, "qQ") && p->s[p->n - 1] == 'u';
+    return !p->joins && !p->bound && is_one_of(p->s, p->n, "cdjlmnstCDJLMNST");
 }
 
 /* A space stands between two tokens unless punctuation closes up: `word.` `(word` `a-b` `don't`. */
 static bool spaced(const part *a, const part *b, const part *next) {
     if (b->joins || is_one_of(b->s, b->n, ".,!?;:)]}%") || is_one_of(a->s, a->n, "([{$#@"))
         return false;
-    if (is_apostrophe(b) && is_contraction(next)) return false;
+    if (a->closes || b->closes || (is_apostrophe(b) && is_contraction(next))) return false;
     if (is_apostrophe(a) && is_contraction(b)) return false;
     return !is_one_of(a->s, a->n, "-/_") && !is_one_of(b->s, b->n, "-/_");
 }
 
 static bool decode_words(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out) {
-    part before = {0}, now = {.s = ""}, next = n ? part_of(k, ids[0]) : now;
+    part before = {.s = ""}, now = {.s = ""}, next = n ? part_of(k, ids[0]) : now;
     for (size_t i = 0; i < n; i++) {
         now = next;
+        now.bound = is_apostrophe(&before);
+        now.closes = is_apostrophe(&now) && is_elided(&before);
         next = i + 1 < n ? part_of(k, ids[i + 1]) : (part){.s = ""};
         if (before.n && spaced(&before, &now, &next) && !heed_text_put(out, " ", 1)) return false;
         if (!heed_text_put(out, now.s, now.n)) return false;

@@ -98,6 +98,7 @@ static bool is_json(const char *path) {
 static bool read_lines(heed_pairs *k, const char *path, char *text, size_t n) {
     heed__line l = {.k = k, .path = path};
     bool json = is_json(path), first = true, ok = true;
+    k->info.json |= json;
     l.column[HEED__SOURCE] = k->a.kind == HEED_CLASSES;
     l.column[HEED__TARGET] = k->a.kind != HEED_CLASSES;
     for (size_t at = 0; ok && at < n; at += l.n + 1) {

@@ -132,11 +132,15 @@ static bool fix_by_data(heed__fitting *f) {
 
 /* ---- trial ---- */
 
-static bool evaluate_one(heed__fitting *f) {
+/* The seconds of one batch, if they are less than those so far: other programs make some longer. */
+static bool evaluate_one(heed__fitting *f, double *seconds) {
     heed__evaluation e = heed__fit_evaluation(f);
     heed_score score;
+    double start = heed__os_seconds();
     e.count = f->evals ? 1 : 0;
-    return heed__evaluate(&e, &score);
+    if (!heed__evaluate(&e, &score)) return false;
+    *seconds = fmin(*seconds, heed__os_seconds() - start);
+    return true;
 }
 
 /* Seconds of one update, on updates that are forgotten afterwards: within the first 5 % of the time
@@ -155,21 +159,36 @@ static bool measure_update(heed__fitting *f, double budget, double *seconds) {
     return true;
 }
 
+/* The steps that fit into the time left with ten evaluations, or with as many as take a third of
+ * it: where they are slow, most of the time is still for training. */
+static bool share_time(heed__fitting *f, double left, double update, double eval, double *steps) {
+    double most = eval > 0 ? floor(left / 3 / eval) : 10, count = fmin(10, fmax(1, most));
+    char note[96];
+    *steps = fmax(left - count * eval, left / 3) / update;
+    if (count >= 10) return true;
+    f->set.eval_every = (int64_t)ceil(fmax(1, *steps) / count);
+    snprintf(note, sizeof note, "an evaluation takes %.3g s: one every %" PRId64 " steps", eval,
+             f->set.eval_every);
+    heed__fit_tell(f, HEED_FIT_NOTE, note);
+    return set_number(f->a->config, "eval-every", f->set.eval_every, "minutes");
+}
+
 /* As many steps as fit into the rest of the time, evaluations counted. The training then starts
  * anew, so that config.conf, which names the steps, gives it again bit by bit. */
 static bool fix_by_clock(heed__fitting *f) {
-    double budget = f->set.minutes * 60, begin = heed__os_seconds(), update;
+    double budget = f->set.minutes * 60, begin = heed__os_seconds(), update, eval = INFINITY, steps;
     int64_t at = f->state.step;
     if (budget >= 60) heed__fit_tell(f, HEED_FIT_NOTE, "measuring the rate for some seconds");
     f->schedule =
         (heed_schedule){.warmup = INT64_MAX}; /* no rate worth the name: nothing diverges */
-    if (!evaluate_one(f) || !measure_update(f, budget, &update)) return false;
-    double start = heed__os_seconds();
-    if (!evaluate_one(f)) return false;
-    double eval = (heed__os_seconds() - start) * (double)f->evals;
+    if (!evaluate_one(f, &eval) || !measure_update(f, budget, &update) || !evaluate_one(f, &eval))
+        return false;
+    eval *= (double)f->evals;
     double left = budget - (heed__os_seconds() - begin);
-    double steps = f->set.eval_every ? left / (update + eval / (double)f->set.eval_every)
-                                     : (left - 10 * eval) / update;
+    if (f->set.eval_every)
+        steps = left / (update + eval / (double)f->set.eval_every);
+    else if (!share_time(f, left, update, eval, &steps))
+        return false;
     f->state.step = at;
     if (!fix_length(f, (double)at + fmax(1, floor(steps)))) return false;
     char note[160];
@@ -203,10 +222,11 @@ static bool try_batches(heed__fitting *f) {
  * model is built again. */
 static bool try_out(heed__fitting *f) {
     heed__state kept = f->state;
+    double seconds = INFINITY;
     /* a parameter without a gradient is reported by the first step, not by the trial as well */
     for (int i = 0; i < heed_store_count(f->store); i++)
         heed_store_at(f->store, i)->reported = true;
-    bool ok = f->set.minutes > 0 ? fix_by_clock(f) : try_batches(f) && evaluate_one(f);
+    bool ok = f->set.minutes > 0 ? fix_by_clock(f) : try_batches(f) && evaluate_one(f, &seconds);
     if (!ok) return false;
     f->state = kept;
     f->loss = NAN;
@@ -277,6 +297,17 @@ static bool read_checkpoint(heed__fitting *f) {
     return ok;
 }
 
+/* Who resumes has read the settings of a run that came to nothing. */
+static bool mend_run(heed__fitting *f) {
+    bool back;
+    if (!heed__run_mend(f->c, f->a->run, &back)) return false;
+    return !back || !f->a->resume ||
+           heed_fail(f->c, HEED_DATA,
+                     "%s holds the run that was there before: the one that was to replace it died "
+                     "before its first checkpoint; hint: `heed resume %s` now goes on with it",
+                     f->a->run, f->a->run);
+}
+
 /* Two trainings in one folder would spoil each other's files. */
 static bool lock_run(heed__fitting *f) {
     long holder = 0;
@@ -284,7 +315,7 @@ static bool lock_run(heed__fitting *f) {
     if (f->lock.held) return true;
     if (heed__os_lock(&f->lock, f->lock_path.s, &holder)) {
         heed__os_sweep(f->a->run);
-        return true;
+        return mend_run(f);
     }
     if (holder) snprintf(who, sizeof who, " (process %ld)", holder);
     return heed_fail(f->c, HEED_FAILED,
@@ -357,11 +388,13 @@ static bool go_on(heed__fitting *f) {
     return write_config(f);
 }
 
-/* The folder is ours to write: it stands, is locked, and nobody has made a run there meanwhile. */
+/* The folder is ours to write: it stands, is locked, nobody has made a run there meanwhile, and
+ * one that is replaced is set aside. */
 static bool claim_run(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     return heed__os_make_dir(f->c, a->run) && lock_run(f) &&
-           (a->resume || heed_run_vacant(f->c, a->run, a->force)) && heed__run_spares(f->c, a);
+           (a->resume || heed_run_vacant(f->c, a->run, a->force)) && heed__run_spares(f->c, a) &&
+           (a->resume || heed__run_shelve(f->c, a->run));
 }
 
 static bool start_run(heed__fitting *f) {
@@ -393,8 +426,9 @@ static bool begin(heed__fitting *f) {
     if (ok) heed__fit_tell(f, HEED_FIT_START, NULL);
     if (ok) note_limit(f);
     if (ok && (f->fresh || f->changed)) ok = heed__fit_save(f, f->fresh);
+    ok = ok && !heed__stopped(f->c);
     if (!ok && claimed && !f->a->resume) heed__run_abandon(f->c, run, made);
-    return ok && !heed__stopped(f->c);
+    return ok && (!run || !f->fresh || heed__run_settle(f->c, run));
 }
 
 bool heed__fit_prepare(heed__fitting *f) {

@@ -47,6 +47,7 @@ static double block_size(const heed_page *p, const heed_record *r, const heed_re
     double cells = b->causal && rows == cols ? rows * (rows + 1) / 2 : rows * cols;
     double each = coded(2 * cells);
     if (heed__page_has_qk(p, b)) each += coded(2 * rows * b->key) + coded(2 * cols * b->key);
+    if (heed__page_has_qk(p, b) && b->align) each += 24.0 * b->key;
     return each * b->heads + 300;
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 bool heed__page_has_qk(const heed_page *p, const heed_record_block *b) {
-    return !p->no_qk && b->q && b->k && b->key > 0;
+    return !p->no_qk && b->q && b->k && b->key > 0 && (!b->additive || b->align);
 }
 
 int heed__page_picture(const heed_page *p, int r) {
@@ -77,6 +77,19 @@ static json_t *scale_of(heed__page_code k) {
     return k.plain ? json_null() : json_pack("[ff]", k.lo, k.hi);
 }
 
+/* A list a head of what the additive form weighs its units by; null: q and k are multiplied. */
+static json_t *aligned(const heed_record_block *b) {
+    if (!b->align) return json_null();
+    json_t *heads = json_array();
+    for (int h = 0; h < b->heads; h++) {
+        json_t *list = json_array();
+        for (int i = 0; i < b->key; i++)
+            json_array_append_new(list, number((double)b->align[h * b->key + i]));
+        json_array_append_new(heads, list);
+    }
+    return heads;
+}
+
 static json_t *block(heed_ctx *c, const heed_page *p, int r, int i) {
     static const char *const stacks[] = {"encoder", "decoder", "cross"};
     const heed_record *of = &p->records[r];
@@ -87,13 +100,14 @@ static json_t *block(heed_ctx *c, const heed_page *p, int r, int i) {
     for (int h = 0; h < b->heads; h++)
         json_array_append_new(heads, json_integer(b->head ? b->head[h] : h));
     bool qk = heed__page_has_qk(p, b);
-    return json_pack("{s:o, s:s, s:i, s:o, s:i, s:i, s:f, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:i}",
-                     "path", text(c, b->path), "stack",
-                     stacks[(unsigned)b->stack < 3 ? b->stack : 0], "layer", b->layer, "heads",
-                     heads, "queries", b->queries, "keys", b->keys, "beta", b->beta, "causal",
-                     b->causal, "hard", b->hard, "triangle", k.triangle, "scale", scale_of(k),
-                     "masked", masked(b, rows, cols), "id", id("w", r, i), "qk",
-                     qk ? id("x", r, i) : json_null(), "width", qk ? b->key : 0);
+    return json_pack(
+        "{s:o, s:s, s:i, s:o, s:i, s:i, s:f, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:i, "
+        "s:b, s:o}",
+        "path", text(c, b->path), "stack", stacks[(unsigned)b->stack < 3 ? b->stack : 0], "layer",
+        b->layer, "heads", heads, "queries", b->queries, "keys", b->keys, "beta", b->beta, "causal",
+        b->causal, "hard", b->hard, "triangle", k.triangle, "scale", scale_of(k), "masked",
+        masked(b, rows, cols), "id", id("w", r, i), "qk", qk ? id("x", r, i) : json_null(), "width",
+        qk ? b->key : 0, "additive", b->additive, "align", qk ? aligned(b) : json_null());
 }
 
 static json_t *map(heed_ctx *c, const heed_page *p, int r, int i) {

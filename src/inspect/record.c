@@ -137,6 +137,7 @@ static bool own_block(keeper *k, heed_record_block *b) {
     return own(k, &b->q, q * (size_t)b->key, sizeof *b->q) &&
            own(k, &b->k, heads * keys * (size_t)b->key, sizeof *b->k) &&
            own(k, &b->v, heads * keys * (size_t)b->value, sizeof *b->v) &&
+           own(k, &b->align, heads * (size_t)b->key, sizeof *b->align) &&
            own(k, &b->head, heads, sizeof *b->head) && own_text(k, &b->path);
 }
 
@@ -211,7 +212,7 @@ double heed_record_bytes(const heed_record *r) {
         const heed_record_block *b = &r->blocks[i];
         double q = b->heads * (double)r->axes[b->queries].count, keys = r->axes[b->keys].count;
         n += q * keys * ((b->weights != NULL) + (b->raw != NULL) + (b->scores != NULL));
-        n += (b->q ? q * b->key : 0) +
+        n += (b->q ? q * b->key : 0) + (b->align ? (double)b->heads * b->key : 0) +
              b->heads * keys * ((b->k ? b->key : 0) + (b->v ? b->value : 0));
     }
     for (int i = 0; r && i < r->map_count; i++)

@@ -117,6 +117,7 @@ static void add_block(archive *a, const heed_record *r, const heed_record_block 
     add(a, path, "q", b->q, h, q, b->key);
     add(a, path, "k", b->k, h, k, b->key);
     add(a, path, "v", b->v, h, k, b->value);
+    add(a, path, "align", b->align, h, 1, b->key);
 }
 
 static void add_bytes(archive *a, const char *name, const void *bytes, int dims,
@@ -130,7 +131,7 @@ static void add_bytes(archive *a, const char *name, const void *bytes, int dims,
 
 bool heed_record_npz(heed_ctx *c, const heed_record *r, const char *path) {
     if (heed__stopped(c) || !r || !path) return false;
-    size_t most = 6 * (size_t)r->block_count + (size_t)r->map_count + 2;
+    size_t most = 7 * (size_t)r->block_count + (size_t)r->map_count + 2;
     archive a = {heed__alloc_array(c, most, sizeof *a.list),
                  heed__alloc_array(c, most, sizeof *a.names), 0};
     heed_text json = {.c = c};

@@ -115,6 +115,7 @@ static void put_block(heed_text *out, const heed_record *r, const heed_record_bl
         put_matrices(out, "q", b->q, b->heads, q, b->key);
         put_matrices(out, "k", b->k, b->heads, k, b->key);
         put_matrices(out, "v", b->v, b->heads, k, b->value);
+        put_matrices(out, "align", b->align, b->heads, 1, b->key);
     }
     heed_text_put(out, "}", 1);
 }

@@ -64,13 +64,16 @@ static void take_block(const job *j, const heed_record_block *b) {
         part_of(j, all ? b->scores : NULL, square, kept, count),
         part_of(j, all ? b->q : NULL, (sizes){q->count, b->key, rows, b->key}, kept, count),
         part_of(j, all ? b->k : NULL, (sizes){k->count, b->key, cols, b->key}, kept, count),
-        part_of(j, all ? b->v : NULL, (sizes){k->count, b->value, cols, b->value}, kept, count)};
-    const heed_real **to[] = {&out.weights, &out.raw, &out.scores, &out.q, &out.k, &out.v};
-    for (int i = 0; i < 6; i++) *to[i] = own[i];
+        part_of(j, all ? b->v : NULL, (sizes){k->count, b->value, cols, b->value}, kept, count),
+        part_of(j, all ? b->align : NULL, (sizes){1, b->key, 1, b->key}, kept, count)};
+    const heed_real **to[] = {&out.weights, &out.raw, &out.scores, &out.q,
+                              &out.k,       &out.v,   &out.align};
+    enum { PARTS = sizeof to / sizeof *to };
+    for (int i = 0; i < PARTS; i++) *to[i] = own[i];
     out.heads = count;
     out.head = kept ? kept + count : NULL;
     if (kept && count) heed_record_add_block(j->to, &out);
-    for (int i = 0; i < 6; i++) heed__free(own[i]);
+    for (int i = 0; i < PARTS; i++) heed__free(own[i]);
     heed__free(kept);
 }
 

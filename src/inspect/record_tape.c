@@ -131,6 +131,7 @@ int heed_record_take(heed_record *r, const heed_tape *t, const heed_record_block
     b.q = q;
     b.k = k;
     b.v = v;
+    b.align = q && k ? like->align : NULL;
     int index = heed__stopped(l.c) ? -1 : heed_record_add_block(r, &b);
     heed_real *own[] = {weights, raw, scores, q, k, v};
     for (int i = 0; i < 6; i++) heed__free(own[i]);

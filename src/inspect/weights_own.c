@@ -147,7 +147,8 @@ static bool add_block(reader *k, const json_t *v) {
                  {"scores", -(double)INFINITY, {h, rows, cols}, &b.scores},
                  {"q", (double)NAN, {h, rows, b.key}, &b.q},
                  {"k", (double)NAN, {h, cols, b.key}, &b.k},
-                 {"v", (double)NAN, {h, cols, b.value}, &b.v}};
+                 {"v", (double)NAN, {h, cols, b.value}, &b.v},
+                 {"align", (double)NAN, {h, 1, b.key}, &b.align}};
     enum { PARTS = sizeof parts / sizeof *parts };
     heed_real *x[PARTS] = {0};
     bool ok = true;

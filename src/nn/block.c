@@ -1,6 +1,8 @@
-/* nn/block.c -- feed-forward network and encoder block. Vaswani et al. 2017, sec. 3.1 and 3.3;
- * pre-norm: Radford et al. 2019, sec. 2.3. */
-#include "nn/block.h"
+/* nn/block.c -- feed-forward network, and the transformer's block, of an encoder or a decoder.
+ * Vaswani et al. 2017, sec. 3.1 and 3.3, fig. 1; pre-norm: Radford et al. 2019, sec. 2.3. */
+#include <heed/nn.h>
+
+#include <stdio.h>
 
 void heed_ff_init(heed_ff *l, heed_store *s, const char *name, heed_ff_args a) {
     heed_linear_args up = {a.width, a.inner, a.no_bias, a.init};
@@ -16,38 +18,89 @@ heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x) {
     return heed_linear_apply(&l->down, t, heed_linear_act(&l->up, t, x, l->act));
 }
 
-void heed__check_sum(heed_store *s, const heed_mha *l) {
-    const heed_mha_args *a = &l->args;
-    if (a->no_out && a->heads * a->value != a->width)
+/* ---- parameters ---- */
+
+/* Without W_h the heads' values themselves are added to x: their width must be its own. */
+static void attention(heed_mha *l, heed_store *s, const char *name, heed_mha_args a) {
+    heed_mha_init(l, s, name, a);
+    if (l->args.no_out && l->args.heads * l->args.value != l->args.width)
         heed_fail(heed_store_ctx(s), HEED_USAGE,
                   "attention without output projection does not fit: %s: expected heads x value "
                   "width = width %d, found %d x %d; hint: another --value-width",
-                  l->name, a->width, a->heads, a->value);
+                  l->name, l->args.width, l->args.heads, l->args.value);
+}
+
+/* What stands around sublayer `number`. */
+static void around(heed_drop *drop, heed_norm *norm, heed_store *s, int number,
+                   const heed_block_args *a) {
+    char name[16];
+    snprintf(name, sizeof name, "drop%d", number);
+    heed_drop_init(drop, s, name, a->dropout);
+    snprintf(name, sizeof name, "norm%d", number);
+    heed_norm_init(norm, s, name, a->attn.width, a->eps, !a->norm_no_bias);
 }
 
 void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_args a) {
-    int width = a.attn.width;
-    l->args = a;
+    *l = (heed_block){.args = a};
     heed_scope(s, "%s", name);
-    heed_mha_init(&l->attn, s, "attn", a.attn);
-    heed__check_sum(s, &l->attn);
-    heed_drop_init(&l->drop1, s, "drop1", a.dropout);
-    heed_norm_init(&l->norm1, s, "norm1", width, a.eps, !a.norm_no_bias);
+    attention(&l->attn, s, "attn", a.attn);
+    around(&l->drop1, &l->norm1, s, 1, &a);
+    if (a.cross.cross) {
+        attention(&l->cross, s, "cross", a.cross);
+        around(&l->drop2, &l->norm2, s, 2, &a);
+    }
     heed_ff_init(&l->mlp, s, "mlp", a.mlp);
-    heed_drop_init(&l->drop2, s, "drop2", a.dropout);
-    heed_norm_init(&l->norm2, s, "norm2", width, a.eps, !a.norm_no_bias);
+    if (a.cross.cross)
+        around(&l->drop3, &l->norm3, s, 3, &a);
+    else
+        around(&l->drop2, &l->norm2, s, 2, &a);
     heed_unscope(s);
+}
+
+void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *name,
+                             heed_decoder_block_args a) {
+    a.attn.causal = true;
+    a.cross.cross = true;
+    heed_block_init(l, s, name, a);
+}
+
+/* ---- forward ---- */
+
+/* What a sublayer sees: norm(x) when the norm comes before it. */
+static heed_tensor *before(const heed_block *l, heed_tape *t, heed_tensor *x,
+                           const heed_norm *norm) {
+    return l->args.pre_norm ? heed_norm_apply(norm, t, x) : x;
+}
+
+static heed_tensor *after(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *fx,
+                          const heed_drop *drop, const heed_norm *norm) {
+    return heed_residual(t, x, fx, drop, l->args.pre_norm ? NULL : norm);
+}
+
+static heed_tensor *apply(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *pad,
+                          heed_tensor *memory, heed_tensor *memory_pad, heed_cache *caches) {
+    bool cross = l->args.cross.cross;
+    const heed_drop *last_drop = cross ? &l->drop3 : &l->drop2;
+    const heed_norm *last_norm = cross ? &l->norm3 : &l->norm2;
+    heed_tensor *h = before(l, t, x, &l->norm1);
+    h = heed_mha_apply(&l->attn, t, h, NULL, pad, caches);
+    x = after(l, t, x, h, &l->drop1, &l->norm1);
+    if (cross) {
+        h = before(l, t, x, &l->norm2);
+        h = heed_mha_apply(&l->cross, t, h, memory, memory_pad, caches ? caches + 1 : NULL);
+        x = after(l, t, x, h, &l->drop2, &l->norm2);
+    }
+    h = heed_ff_apply(&l->mlp, t, before(l, t, x, last_norm));
+    return after(l, t, x, h, last_drop, last_norm);
 }
 
 heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *pad,
                               heed_cache *cache) {
-    if (l->args.pre_norm) {
-        heed_tensor *h = heed_norm_apply(&l->norm1, t, x);
-        x = heed_residual(t, x, heed_mha_apply(&l->attn, t, h, NULL, pad, cache), &l->drop1, NULL);
-        h = heed_norm_apply(&l->norm2, t, x);
-        return heed_residual(t, x, heed_ff_apply(&l->mlp, t, h), &l->drop2, NULL);
-    }
-    heed_tensor *fx = heed_mha_apply(&l->attn, t, x, NULL, pad, cache);
-    x = heed_residual(t, x, fx, &l->drop1, &l->norm1);
-    return heed_residual(t, x, heed_ff_apply(&l->mlp, t, x), &l->drop2, &l->norm2);
+    return apply(l, t, x, pad, NULL, NULL, cache);
+}
+
+heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t, heed_tensor *x,
+                                      heed_tensor *pad, heed_tensor *memory,
+                                      heed_tensor *memory_pad, heed_cache *caches) {
+    return apply(l, t, x, pad, memory, memory_pad, caches);
 }

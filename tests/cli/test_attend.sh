@@ -222,4 +222,4 @@ for f in h.svg h.csv; do
 done
 printf 'Paris \0 is\n' >nul.txt
 run_with nul.txt attend mlm
-refuses 3 "line 1, byte 0x00 at offset 6: expected UTF-8 without NUL"
+refuses 3 "line 1: the input is not text: byte 0x00 at offset 6: expected UTF-8 without NUL"

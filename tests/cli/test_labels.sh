@@ -116,7 +116,7 @@ holds test "$(cat err)" = "heed: warning: unknown to the vocabulary: q, w"
 printf 'the dog runs\nthe \000\n' >nul.txt
 run_with nul.txt classify tag
 status 3
-warns "line 2, byte 0x00 at offset 4"
+warns "line 2: the input is not text: byte 0x00 at offset 4"
 for setting in "--overlay none.png" "--layer 1" --cells --convert "--top 2"; do
     run classify tag "the dog runs" $setting
     refuses 2 "${setting%% *} is of no use here: tag is a run of tag"

@@ -15,7 +15,7 @@ quiet
 says "43 pairs"
 says "5 pairs"
 says "the first line names the columns"
-says "48 lines have further columns"
+says "further columns in 48 lines are ignored"
 says "line 2"
 says "-> iea"
 says "heed train rnn pairs.tsv"
@@ -72,6 +72,11 @@ printf 'aei\n\nbfj\n' >in.txt
 run_with in.txt translate rnn --json
 status 0
 holds test "$(wc -l <out)" = 2
+printf 'aei\na\te\nb\tf\n' >tabs.txt
+run_with tabs.txt translate rnn
+status 0
+warns "line 2: the text has a tab in it"
+holds test "$(grep -c 'has a tab' err)" = 1
 run eval rnn
 status 0
 says "pairs.tsv, validation part, 5 pairs"
@@ -135,6 +140,16 @@ json alignment.kind fields
 json alignment.outputs 8
 json alignment.best.share
 json alignment.heads.0.head 1
+# A line for each line of the input, empty where there is nothing; JSON names its input instead.
+printf 'ab cd\n\n  \nabc d and much more\nabc d\n' >in.txt
+run_with in.txt translate spans
+status 3
+warns "heed: line 4: the input is too long"
+holds test "$(tr '\n' ' ' <out)" = 'ab-cd    abc-d '
+run_with in.txt translate spans --json
+status 3
+warns "heed: line 3: the input is empty"
+holds test "$(wc -l <out)" = 2
 run eval spans spans.tsv --by-length 3 --alignment diagonal --within 4
 says "tokens of a source"
 says "within 4 of the diagonal, of 10 tokens made"
@@ -207,6 +222,10 @@ json left_out 1
 json source.longest 10
 run data check rnn few.jsonl --block 4 --val-split 0
 says "--block 10"
+printf '{"src":"ab","tgt":"ba","n":1}\n\n{"src":"b","tgt":"a"}\n' >keys.jsonl
+run data check rnn keys.jsonl
+says "further keys in 1 line are ignored"
+says "1 empty line is skipped"
 run train rnn few.jsonl -o few $TINY --block 4 --val few.jsonl
 status 0
 warns "left out"
@@ -214,6 +233,8 @@ warns "5 validation sources stand in the training part"
 run translate few zz
 status 0
 warns "unknown to the vocabulary: z"
+run translate few aéb --attention --json
+json attention.source.1 é
 run translate few abcab bc " "
 status 3
 warns "too long"
@@ -222,8 +243,9 @@ holds test "$(wc -l <out)" = 1
 printf 'a\377b\nab\n' >bad.txt
 run_with bad.txt translate few
 status 3
-warns "not text"
-holds test "$(wc -l <out)" = 1
+warns "line 1: the input is not text"
+holds test "$(wc -l <out)" = 2
+holds test -z "$(head -1 out)"
 
 # Wrong runs, wrong files.
 facts >facts.txt

@@ -13,17 +13,53 @@ most, anywhere in the array.
 """
 
 import json
+import os
 import zlib
+
+# PyTorch and its libraries choose their paths, and so the last bits, by the processor. These are
+# the same wherever there is fused multiply-add, which the C library's functions make use of.
+os.environ.update(ATEN_CPU_CAPABILITY="default", MKL_CBWR="COMPATIBLE")
 
 import numpy as np
 import torch
 
 torch.set_num_threads(1)
+torch.backends.mkldnn.enabled = False
+
+
+def load(path):
+    """The arrays of a safetensors file."""
+    kinds = {"F64": np.float64, "F32": np.float32, "I32": np.int32}
+    with open(path, "rb") as f:
+        header = json.loads(f.read(int.from_bytes(f.read(8), "little")))
+        blobs = f.read()
+    header.pop("__metadata__", None)
+    return {
+        name: np.frombuffer(blobs[slice(*a["data_offsets"])], kinds[a["dtype"]]).reshape(a["shape"])
+        for name, a in header.items()
+    }
+
+
+def compare(path, tensors):
+    """Prints what is new of arrays beside those that the file holds, and how far others are off."""
+    old = load(path) if os.path.exists(path) else {}
+    same = [n for n in tensors if n in old and old[n].shape == tensors[n].shape]
+    off = [
+        np.abs(old[n] - tensors[n]).max() / max(np.abs(old[n]).max(), 1e-6)
+        for n in same
+        if not np.array_equal(old[n], tensors[n])
+    ]
+    print(
+        f"{path}: {len(tensors) - len(same)} arrays new, {len(set(old) - set(tensors))} gone, "
+        f"{len(off)} of {len(same)} others differ, by {max(off, default=0):.1e} of their largest "
+        "value at most"
+    )
 
 
 def save(path, tensors, meta):
     """A safetensors file whose bytes depend on its contents alone."""
     kinds = {"float64": "F64", "float32": "F32", "int32": "I32"}
+    compare(path, tensors)
     header, blobs, at = {"__metadata__": dict(sorted(meta.items()))}, [], 0
     for name in sorted(tensors, key=lambda n: (-tensors[n].itemsize, n)):
         a = tensors[name]

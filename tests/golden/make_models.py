@@ -40,6 +40,9 @@ SHAPE = {
     "textcls-conv": dict(
         vocab=VOCAB, width=16, layers=2, kernel=4, block=BLOCK, classes=5, encoder="conv", said="last"
     ),
+    "textcls-rnn": dict(
+        vocab=VOCAB, width=12, layers=2, block=BLOCK, classes=5, encoder="rnn", cell="gru", said="ends"
+    ),
     "tag": dict(vocab=VOCAB, width=12, layers=1, block=BLOCK, classes=5, encoder="rnn", said="each"),
     "gpt-lstm": dict(vocab=VOCAB, width=16, layers=2, block=BLOCK),
 }

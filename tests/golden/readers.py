@@ -8,15 +8,18 @@ from blocks import Block
 
 
 class Reader(nn.Module):
-    """A text by blocks of attention (pre-norm), by LSTM both ways, or by convolutions; a label a
-    text, of the mean of its tokens or of the last, or a label a token."""
+    """A text by blocks of attention (pre-norm), by recurrent layers both ways, or by convolutions;
+    a label a text, of the mean of its tokens, of the last or of the last states, or a label a token."""
 
-    def __init__(self, vocab, width, layers, classes, block, encoder, said, heads=1, ff=1, kernel=1):
+    def __init__(
+        self, vocab, width, layers, classes, block, encoder, said, heads=1, ff=1, kernel=1, cell="lstm"
+    ):
         super().__init__()
         self.said, self.kind, self.kernel = said, encoder, kernel
         self.embed = nn.ModuleDict({"token": nn.Embedding(vocab, width)})
         if encoder == "rnn":
-            self.encoder = nn.LSTM(width, width, layers, batch_first=True, bidirectional=True)
+            cells = {"lstm": nn.LSTM, "gru": nn.GRU}[cell]
+            self.encoder = cells(width, width, layers, batch_first=True, bidirectional=True)
             self.head = nn.Linear(2 * width, classes)
             return
         if encoder == "attention":
@@ -32,7 +35,9 @@ class Reader(nn.Module):
         kept, n = {}, pad.sum(1)
         if self.kind == "rnn":
             packed = nn.utils.rnn.pack_padded_sequence(x, n, batch_first=True, enforce_sorted=False)
-            packed, _ = self.encoder(packed)
+            packed, last = self.encoder(packed)
+            if self.said == "ends":  # of both ways of the last layer
+                return torch.cat(list(last[-2:]), -1), kept
             y, _ = nn.utils.rnn.pad_packed_sequence(
                 packed, batch_first=True, total_length=pad.shape[1]
             )
@@ -71,5 +76,5 @@ class RecurrentGpt(nn.Module):
         return nn.functional.linear(x, self.embed["token"].weight), {}
 
 
-READERS = {"textcls": Reader, "textcls-conv": Reader, "tag": Reader}
+READERS = dict.fromkeys(("textcls", "textcls-conv", "textcls-rnn", "tag"), Reader)
 OWN = {**READERS, "gpt-lstm": RecurrentGpt}

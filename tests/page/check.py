@@ -37,9 +37,11 @@ def make_pages(heed, folder):
     samples.picture(at("picture.npz"))
     samples.hostile(at("hostile.json"))
     samples.large(at("large.npz"))
+    samples.wide(at("wide.npz"))
+    samples.additive(at("additive.npz"))
     for step in (0, 100, 300):
         samples.text(at(f"step{step}.npz"), step, sharp=0.2 + step / 400)
-    for name in ("text.npz", "gpt.npz", "pairs.npz", "picture.npz", "hostile.json", "large.npz"):
+    for name in ("text.npz", "gpt.npz", "pairs.npz", "picture.npz", "hostile.json", "large.npz", "wide.npz", "additive.npz"):
         view(heed, at(name), "--html", at(name.split(".")[0] + ".html"))
     view(heed, at("large.npz"), "--no-qk", "--html", at("large-no-qk.html"))
     view(heed, at("step0.npz"), at("step100.npz"), at("step300.npz"), "--html", at("steps.html"))
@@ -68,7 +70,7 @@ def clean(b, what):
 VIEWS = {"text": ["overview", "head", "matrix", "qk", "compare"], "gpt": ["overview", "head", "matrix"],
          "pairs": ["overview", "head", "matrix", "cross"], "picture": ["overview", "head", "matrix", "picture", "compare"],
          "hostile": ["overview", "head", "matrix"], "large": ["overview", "head", "matrix", "qk"],
-         "steps": ["overview", "head", "matrix", "qk", "compare"], "run": ["overview", "head", "matrix", "qk", "compare", "curves"]}
+         "additive": ["overview", "head", "matrix", "qk", "cross"], "steps": ["overview", "head", "matrix", "qk", "compare"], "run": ["overview", "head", "matrix", "qk", "compare", "curves"]}
 DRAWN = """[...document.querySelectorAll('.room:not([hidden]) canvas')].some(c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
            const seen = new Set(); for (let i = 0; i < d.length && seen.size < 3; i += 4) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return seen.size > 2; })"""
 
@@ -153,6 +155,37 @@ def check_numbers(b, folder):
     b.open(os.path.join(folder, "gpt.html"), "#view=head&query=4")
     check("Row 5 predicts token 6" in b.run("heed.id('side').textContent"), "a row says which token it predicts")
     check(b.run("heed.block().triangle && heed.matrix().at(0, 5) === 0 && Math.abs(heed.matrix().at(0, 0) - 1) < 1e-6"), "a triangle is read back")
+
+
+def check_additive(b, folder):
+    b.open(os.path.join(folder, "additive.html"), "#view=qk&query=2&key=1")
+    flow = b.run("document.querySelector('.flow').textContent")
+    check("v·tanh(W s + U h)" in flow and "agrees" in flow, f"the additive form gives the model's weight: {flow}")
+    check(b.run("heed.current().table().rows.length") == 5, "the additive form has a row for every key")
+    clean(b, "additive")
+
+
+# ---- many tokens ----
+
+REDRAW = """(() => { const t = performance.now(); %s; heed.drawNow(); document.querySelector('#room-head canvas').getContext('2d').getImageData(0, 0, 1, 1); return performance.now() - t; })()"""
+
+
+def check_many(b, folder):
+    b.open(os.path.join(folder, "wide.html"), "#view=head&query=500&head=1&rule=mass")
+    said = b.run("document.querySelector('#room-head p').textContent")
+    match = re.match(r"The strongest ([\d,]+) of ([\d,]+) lines are drawn; of the chosen query ([\d,]+) of ([\d,]+)\.", said)
+    numbers = [int(x.replace(",", "")) for x in match.groups()] if match else [0] * 4
+    check(numbers[0] <= 1000 < numbers[1] and numbers[2] == 100 < numbers[3], f"1024 tokens: what is not drawn is said: {said}")
+    check("lines are drawn" in b.run("heed.current().caption()"), "1024 tokens: saved pictures say it, too")
+    times = [b.run(REDRAW % f"heed.preview({{query: {q}, key: -1}})") for q in (100, 300, 700)]
+    other = b.run(REDRAW % "heed.state.mass = 50")
+    print(f"        1024 tokens: redrawn after {max(times):.0f} ms, with other lines after {other:.0f} ms", flush=True)
+    b.run("heed.update({head: 1, rule: 'top', top: 1})")
+    b.settle()
+    check(b.run("document.querySelector('#room-head p').textContent").startswith("The strongest 1,000 of 1,024 lines"), "1024 tokens: a line each is nearly all")
+    b.open(os.path.join(folder, "text.html"), "#view=head")
+    check(b.run("document.querySelector('#room-head p').textContent") == "", "few tokens: all lines are drawn")
+    clean(b, "many tokens")
 
 
 # ---- saved files ----
@@ -243,7 +276,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_pointer, check_numbers, check_all_saves, check_hostile, check_steps):
+        for part in (check_keys, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps):
             part(b, folder)
         check_media(b, folder, keep)
     finally:

@@ -155,6 +155,30 @@ def large(path, layers=6, heads=6, n=256, e=64):
            axes=[{"name": "text", "labels": [f"w{i}" for i in range(n)]}])
 
 
+def wide(path, n=1024):
+    """1024 tokens that one head looks at nearly alike, another one by one."""
+    r = random.Random(7)
+    rows = [softmax([r.random() * 2 for _ in range(n)]) for _ in range(16)]
+    weights = [x for q in range(n) for x in rows[q % 16]]
+    for q in range(n):
+        weights += [0.0] * q + [1.0] + [0.0] * (n - q - 1)
+    save(path, {"weights": floats((2, n, n), weights), "tokens": texts([f"w{i}" for i in range(n)])})
+
+
+def additive(path, queries=4, keys=5, e=8):
+    """One head of the additive form: its weights are softmax of align tanh(q + k)."""
+    r = random.Random(9)
+    q, k, align = ([r.gauss(0, 1) for _ in range(count * e)] for count in (queries, keys, 1))
+    score = lambda i, j: sum(align[u] * math.tanh(q[i * e + u] + k[j * e + u]) for u in range(e))
+    weights = [w for i in range(queries) for w in softmax([score(i, j) for j in range(keys)])]
+    name = "decoder.attend"
+    arrays = {name + ".weights": floats((1, queries, keys), weights), name + ".q": floats((1, queries, e), q),
+              name + ".k": floats((1, keys, e), k), name + ".align": floats((1, 1, e), align)}
+    record(path, arrays, title="le chat → the cat", model="rnn of 1 layer", task="rnn",
+           blocks=[block(name, "cross", 0, 1, 1, 0, key=e, beta=1, additive=True)],
+           axes=[{"name": "source", "labels": ["le", "chat", "est", "là", "[SEP]"][:keys]}, {"name": "target", "labels": ["the", "cat", "is", "there"][:queries]}])
+
+
 HOSTILE = ["</script><script>window.hacked=1</script>", "<img src=x onerror='window.hacked=1'>", "\"';&<>", "שלום", "مرحبا", "👩‍👩‍👧‍👦", "\u202eevil\u202c",
            "a\x01b\x7f", "\n", " ", "", "${window.hacked=1}", "javascript:alert(1)", "=1+1", "<!--", "x" * 10000]
 

@@ -1,9 +1,10 @@
-/* qk.js -- the Q.K view: one query against one key, unit by unit, then the scale, the mask and the softmax over the row.
+/* qk.js -- the Q.K view: one query against one key, unit by unit, then the scale, the mask and the softmax over the row. Of the
+ * additive form (Bahdanau et al. 2015) a unit adds v tanh(q + k) in place of q k; what the page calls q is W s there, k is U h.
  * It computes from the halves of q and k that the page keeps, and says how near it comes to the model's own weight. */
 "use strict";
 (() => {
     let canvas, bars, scroll, flow, head, parts;
-    const unit = 30, label = 62;
+    const unit = 30, label = 84;
 
     const able = () => { const b = heed.block(); return Boolean(b && b.qk); };
     const choose = () => {
@@ -13,43 +14,56 @@
         if (key < 0) key = row.reduce((best, w, k) => (w > row[best] ? k : best), 0);
         return {b, h, m, query: s.query, key};
     };
-    /* The row as the page computes it: dot products, scores, weights. */
+    /* The share of each unit in a score: [name, how it is made] of what is drawn, the share last. */
+    const product = [["q", (q) => q], ["k", (_, k) => k], ["q × k", (q, k) => q * k]];
+    const additive = [
+        ["W s", (q) => q], ["U h", (_, k) => k], ["tanh of both", (q, k) => Math.tanh(q + k)],
+        ["v", (q, k, v) => v], ["v × tanh", (q, k, v) => v * Math.tanh(q + k)],
+    ];
+    const formOf = (b) => (b.align ? {lines: additive, name: "v·tanh(W s + U h)"} : {lines: product, name: "q·k"});
+    /* The row as the page computes it: sums over the units, scores, weights. */
     const compute = (c) => {
         const q = heed.vectors(c.b, c.h, "q"), k = heed.vectors(c.b, c.h, "k"), e = c.b.width, beta = c.b.beta || 1 / Math.sqrt(e), n = k.rows;
+        const form = formOf(c.b), share = form.lines[form.lines.length - 1][1], align = c.b.align ? c.b.align[c.b.heads.indexOf(c.h)] : [];
         const dots = new Float64Array(n), scores = new Float64Array(n), weights = new Float64Array(n);
         let top = -Infinity, sum = 0;
         for (let j = 0; j < n; j++) {
-            for (let i = 0; i < e; i++) dots[j] += q.data[c.query * e + i] * k.data[j * e + i];
+            for (let i = 0; i < e; i++) dots[j] += share(q.data[c.query * e + i], k.data[j * e + i], align[i]);
             scores[j] = heed.masked(c.b, c.query, j) ? -Infinity : beta * dots[j];
             top = Math.max(top, scores[j]);
         }
         for (let j = 0; j < n; j++) sum += weights[j] = scores[j] === -Infinity ? 0 : c.b.hard ? Number(scores[j] === top) : Math.exp(scores[j] - top);
         for (let j = 0; j < n; j++) weights[j] /= sum || 1;
-        const units = Array.from({length: e}, (_, i) => [q.data[c.query * e + i], k.data[c.key * e + i]]);
-        return {...c, e, beta, dots, scores, weights, units, sum, top};
+        const units = form.lines.map(([name, made]) => {
+            const values = Array.from({length: e}, (_, i) => made(q.data[c.query * e + i], k.data[c.key * e + i], align[i]));
+            return {name, values, most: Math.max(1e-9, ...values.map(Math.abs))};
+        });
+        units[0].most = units[1].most = Math.max(units[0].most, units[1].most);
+        return {...c, e, form, beta, dots, scores, weights, units, sum, top};
     };
+    const blockHeight = (p) => p.units.length * 24 + 34;
     const paint = (pen, p, width) => {
-        const per = Math.max(1, Math.floor((width - label - 8) / unit)), big = Math.max(1e-9, ...p.units.flat().map(Math.abs)), most = Math.max(1e-9, ...p.units.map(([a, b]) => Math.abs(a * b)));
-        for (let from = 0, y = 4; from < p.e; from += per, y += 3 * 24 + 34) {
-            ["q", "k", "q × k"].forEach((name, r) => pen.text(name, label - 8, y + 30 + r * 24, {size: 12, align: "right", color: heed.theme.muted}));
+        const per = Math.max(1, Math.floor((width - label - 8) / unit));
+        for (let from = 0, y = 4; from < p.e; from += per, y += blockHeight(p)) {
+            p.units.forEach(({name}, r) => pen.text(name, label - 8, y + 30 + r * 24, {size: 12, align: "right", color: heed.theme.muted}));
             for (let i = from; i < Math.min(p.e, from + per); i++) {
-                const x = label + (i - from) * unit, [a, b] = p.units[i];
+                const x = label + (i - from) * unit;
                 pen.text(String(i), x + unit / 2, y + 9, {size: 10, align: "center", color: heed.theme.muted});
-                [[a, big], [b, big], [a * b, most]].forEach(([v, full], r) => {
-                    const color = heed.signed(v / full);
+                p.units.forEach(({values, most}, r) => {
+                    const color = heed.signed(values[i] / most);
                     pen.rect(x, y + 19 + r * 24, unit - 1, 23, {fill: heed.css(color)});
-                    pen.text(short(v), x + unit / 2, y + 31 + r * 24, {size: 10, align: "center", color: heed.ink(color)});
+                    pen.text(short(values[i]), x + unit / 2, y + 31 + r * 24, {size: 10, align: "center", color: heed.ink(color)});
                 });
             }
         }
     };
     const short = (v) => (Math.abs(v) < 10 ? v.toFixed(1) : v.toFixed(0)).replace("-", "−");
-    const heightOf = (p, width) => Math.ceil(p.e / Math.max(1, Math.floor((width - label - 8) / unit))) * (3 * 24 + 34);
+    const heightOf = (p, width) => Math.ceil(p.e / Math.max(1, Math.floor((width - label - 8) / unit))) * blockHeight(p);
     /* A line per key: its dot product, score and weight. */
     const rowHeight = 20;
     const paintKeys = (pen, p, width) => {
         const cols = heed.visible(p.b.keys), far = Math.max(1e-9, ...p.dots.map(Math.abs)), name = Math.min(150, width * 0.3), a = name + 40, span = (width - a - 150) / 2;
-        ["q·k", "weight"].forEach((text, i) => pen.text(text, a + i * (span + 75) + 4, 10, {size: 11, color: heed.theme.muted}));
+        [p.form.name, "weight"].forEach((text, i) => pen.text(text, a + i * (span + 75) + 4, 10, {size: 11, color: heed.theme.muted}));
         cols.forEach((k, j) => {
             const y = 20 + j * rowHeight, mine = k === p.key, dot = p.dots[k] / far, hidden = p.scores[k] === -Infinity;
             if (mine) pen.rect(0, y, width, rowHeight, {fill: heed.theme.accent, alpha: 0.13});
@@ -66,7 +80,7 @@
     const drawFlow = (p) => {
         const own = p.m.at(p.query, p.key), off = Math.abs(own - p.weights[p.key]), masked = p.scores[p.key] === -Infinity;
         flow.replaceChildren(
-            stage("sum over the units", heed.number(p.dots[p.key], 3), "q·k"),
+            stage("sum over the units", heed.number(p.dots[p.key], 3), p.form.name),
             stage("scale", heed.number(p.beta * p.dots[p.key], 3), `times β = ${heed.number(p.beta, 4)}`),
             stage("mask", masked ? "−∞" : heed.number(p.scores[p.key], 3), masked ? "this key may not be seen" : "allowed"),
             stage(p.b.hard ? "hard selection" : "softmax", heed.weight(p.weights[p.key]), p.b.hard ? "1 at the largest score of the row" : `e^score over the row's sum`),
@@ -84,7 +98,7 @@
         open(room) {
             head = heed.el("p", {class: "lead", dir: "auto"});
             flow = heed.el("ol", {class: "flow"});
-            canvas = heed.canvas("q, k and their product, unit by unit");
+            canvas = heed.canvas("query and key, unit by unit");
             bars = heed.canvas("dot product and weight of every key of the row", {
                 move(x, y, e) { const k = heed.visible(heed.block().keys)[Math.floor((y - 20) / rowHeight)]; heed.tip(k !== undefined && able() && heed.show(heed.block().keys.labels[k]), e); },
                 click(x, y) { const k = heed.visible(heed.block().keys)[Math.floor((y - 20) / rowHeight)]; if (k !== undefined) heed.lock(heed.selected().query, k); },
@@ -96,7 +110,9 @@
         draw() {
             parts.hidden = !able();
             if (!able()) {
-                head.textContent = "q and k of this layer are not in the page: it was written without them, or its attention is no product of q and k.";
+                head.textContent = heed.block() && heed.block().additive
+                    ? "What this additive attention is made of is not in the page: it was written without it. A score is v·tanh(W s + U h), no product of q and k."
+                    : "q and k of this layer are not in the page: it was written without them.";
                 return;
             }
             const p = now(), width = widthNow(), fused = typeof heed.state.head !== "number";
@@ -109,7 +125,7 @@
         caption() {
             if (!able()) return "no q and k here";
             const p = now();
-            return `layer ${p.b.layer + 1}, head ${p.h + 1}: q of ${heed.quote(p.b.queries, p.query)} · k of ${heed.quote(p.b.keys, p.key)} = ${heed.number(p.dots[p.key], 3)}, weight ${heed.weight(p.weights[p.key])}`;
+            return `layer ${p.b.layer + 1}, head ${p.h + 1}: ${p.form.name} of ${heed.quote(p.b.queries, p.query)} and ${heed.quote(p.b.keys, p.key)} = ${heed.number(p.dots[p.key], 3)}, weight ${heed.weight(p.weights[p.key])}`;
         },
         picture() {
             const width = widthNow(), p = able() ? now() : null, first = p ? heightOf(p, width) : 0;
@@ -128,7 +144,7 @@
         legend: () => heed.legend("value: blue below 0, orange above", -1, 1, (t) => heed.signed(2 * t - 1)),
         table() {
             if (!able()) return {caption: "no q and k here", head: [], rows: []};
-            const p = now(), head = ["key", "key_token", "qk", "score", "weight"];
+            const p = now(), head = ["key", "key_token", p.b.align ? "sum" : "qk", "score", "weight"];
             const rows = heed.visible(p.b.keys).map((k) => [k, heed.show(p.b.keys.labels[k]), heed.number(p.dots[k]), p.scores[k] === -Infinity ? "masked" : heed.number(p.scores[k]), heed.weight(p.weights[k])]);
             const exact = () => [["query", "query_token", ...head], ...heed.visible(p.b.keys).map((k) => [p.query, p.b.queries.labels[p.query], k, p.b.keys.labels[k], p.dots[k], p.scores[k] === -Infinity ? "-inf" : p.scores[k], p.weights[k]])];
             return {caption: this.caption(), head, rows, all: exact};
