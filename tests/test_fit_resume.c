@@ -291,16 +291,19 @@ ssize_t write(int fd, const void *bytes, size_t n) {
 
 static const char killed_settings[] = "steps=3 eval-every=2 dropout=0.1 lr=0.05 log-every=1";
 
+typedef enum { BEGIN, REPLACE, GO_ON } manner;
+
 /* True if the child came to its end. */
-static bool train_and_die(const char *run, bool go_on, long calls) {
+static bool train_and_die(const char *run, manner how, long calls) {
     test_folder();
     pid_t child = fork();
     if (child == 0) {
         job j;
-        if (go_on)
+        if (how == GO_ON)
             job_open_resume(&j, run, "", (heed_options){.threads = 1});
         else
             job_open(&j, run, killed_settings, (heed_options){.threads = 1});
+        j.args.force = how == REPLACE;
         calls_left = calls;
         job_fit(&j);
         calls_left = -1;
@@ -329,7 +332,7 @@ TEST(fit_survives_death_at_any_moment) {
     long calls = 0;
     for (bool done = false; !done && calls < 2000; calls++) {
         command("rm -rf %s/run", test_folder());
-        done = train_and_die("run", false, calls);
+        done = train_and_die("run", BEGIN, calls);
         bool begun = exists("run", "model.safetensors");
         check_opens("run", begun);
         if (exists("run", "config.conf"))
@@ -345,12 +348,41 @@ TEST(fit_survives_death_at_any_moment) {
     CHECK(calls > 50); /* the count bites */
 }
 
+/* A run is replaced by another one, or stays. Who comes next finds one of them whole, the other not
+ * at all, and no file of anybody else is touched. */
+TEST(fit_force_survives_death_at_any_moment) {
+    train_run("old", "steps=2 hidden=5");
+    train_run("whole", killed_settings);
+    long olds = 0, calls = 0;
+    for (bool done = false; !done && calls < 2000; calls += 3) {
+        command("cd %s && rm -rf run && cp -rp old run && echo mine >run/mine", test_folder());
+        done = train_and_die("run", REPLACE, calls);
+        job j;
+        job_open_resume(&j, "run", "", (heed_options){.threads = 1});
+        job_fit(&j);
+        if (heed_state(j.c) != HEED_OK) {
+            CHECK_HAS(heed_why(j.c), "run holds the run that was there before");
+            heed_clear(j.c);
+        }
+        CLOSE(j.c);
+        resume_run("run");
+        bool old = same_run("old", "run");
+        if (!old && !same_run("whole", "run")) {
+            test_fail(__FILE__, __LINE__, "killed at call %ld", calls);
+            return;
+        }
+        olds += old;
+        CHECK(exists("run", "mine") && !exists("run", ".heed-replaced"));
+    }
+    CHECK(olds > 3 && calls > 50);
+}
+
 /* Killed again and again, each time a little later. */
 TEST(fit_survives_many_deaths) {
     train_run("whole", killed_settings);
     bool done = false;
     for (long calls = 5; !done && calls < 2000; calls += 9)
-        done = train_and_die("run", exists("run", "config.conf"), calls);
+        done = train_and_die("run", exists("run", "config.conf") ? GO_ON : BEGIN, calls);
     CHECK(done);
     CHECK(same_run("whole", "run"));
 }
@@ -385,6 +417,31 @@ TEST(fit_full_disk_leaves_no_partial_run) {
         }
     }
     signal(SIGXFSZ, was);
+}
+
+TEST(fit_full_disk_keeps_the_run_to_be_replaced) {
+    train_run("old", "steps=3");
+    command("cd %s && cp -rp old run && echo BLEU >run/scores.json", test_folder());
+    void (*was)(int) = signal(SIGXFSZ, SIG_IGN);
+    for (size_t bytes = 1; bytes < 1000; bytes += 150) {
+        job j;
+        job_open(&j, "run", "steps=5", (heed_options){.threads = 1});
+        j.args.force = true;
+        limit_files(bytes);
+        job_fit(&j);
+        limit_files(0);
+        CHECK(heed_state(j.c) == HEED_FAILED);
+        CHECK(same_run("old", "run") && exists("run", "scores.json"));
+        CHECK(!exists("run", ".heed-replaced") && equal_files("old", "run", "config.conf"));
+        heed_close(j.c);
+    }
+    signal(SIGXFSZ, was);
+    job j;
+    job_open(&j, "run", "steps=5", (heed_options){.threads = 1});
+    j.args.force = true;
+    job_fit(&j);
+    CLOSE(j.c);
+    CHECK(!exists("run", "scores.json") && !exists("run", ".heed-replaced"));
 }
 
 TEST(fit_full_disk_keeps_the_checkpoint) {

@@ -36,13 +36,13 @@ static const heed_option options[] = {
     SWITCH("hide-special",
            "leave [CLS], [SEP] and their like out of what is drawn; numbers stay as they are",
            "Output"),
-    SWITCH("cells", "--png of a picture: patch by patch instead of smoothly", "Output"),
+    SWITCH("cells", "--png and --svg of a picture: patch by patch instead of smoothly", "Output"),
     WORDS(
         "png",
         "write a picture: a matrix for each head, or of a picture the patches over it; of several "
         "inputs FILE-2.png and so on",
         "Output"),
-    WORDS("svg", "write the matrices as a vector picture", "Output"),
+    WORDS("svg", "write the same as a vector picture", "Output"),
     WORDS("npz", "write everything for NumPy: weights, raw, scores, q, k, v of each layer",
           "Output"),
     WORDS("html", "write one page with every view of it, which needs nothing beside it", "Output"),
@@ -172,9 +172,10 @@ static const char *path_of(const work *w, const char *key, char path[1024]) {
     return path;
 }
 
-static bool draw(const work *w, const attend_view *v, const char *path) {
-    if (w->run->model == &heed_model_vit) return attend_draw_picture(v, is_set(w, "cells"), path);
-    return attend_draw(v, false, path);
+static bool draw(const work *w, const attend_view *v, bool svg, const char *path) {
+    if (w->run->model == &heed_model_vit)
+        return attend_draw_picture(v, is_set(w, "cells"), svg, path);
+    return attend_draw(v, svg, path);
 }
 
 /* The page has the run's curves beside, where there are some: an imported model has none. */
@@ -202,8 +203,8 @@ static bool write_files(const work *w, const attend_view *v) {
     heed_ctx *c = w->p->c;
     char path[1024];
     const heed_record *r = v->record;
-    if (*flag(w, "png") && !draw(w, v, path_of(w, "png", path))) return false;
-    if (*flag(w, "svg") && !attend_draw(v, true, path_of(w, "svg", path))) return false;
+    if (*flag(w, "png") && !draw(w, v, false, path_of(w, "png", path))) return false;
+    if (*flag(w, "svg") && !draw(w, v, true, path_of(w, "svg", path))) return false;
     if (*flag(w, "npz") && !heed_record_npz(c, r, path_of(w, "npz", path))) return false;
     if (*flag(w, "csv") && !heed_record_csv(c, r, path_of(w, "csv", path))) return false;
     return !*flag(w, "html") || write_page(w, r, path_of(w, "html", path));

@@ -276,8 +276,8 @@ bool heed__os_remove(heed_ctx *c, const char *path) {
     return refuse(c, HEED_FAILED, "remove", path);
 }
 
+/* In error state, too, for the same reason. */
 bool heed__os_rename(heed_ctx *c, const char *from, const char *to) {
-    if (heed__stopped(c)) return false;
     if (rename(from, to) == 0) return true;
     int why = errno;
     return heed_fail(c, HEED_FAILED, "cannot rename %s to %s: %s", from, to, strerror(why));

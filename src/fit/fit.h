@@ -185,7 +185,7 @@ bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum);
 /* The evaluation's batches from 0 to count. */
 heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 
-/* ---- run.c ---- */
+/* ---- run.c and run_make.c ---- */
 
 /* The model's settings of f as ";layers=4;heads=2": what a weights file says of itself. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
@@ -195,7 +195,14 @@ bool heed__run_spares(heed_ctx *c, const heed_fit_args *a);
 #define HEED__SOURCE_FOLDER "source-tokenizer"
 /* Of both tokenizers of a run; the first one's own where source is NULL, 0 for none at all. */
 uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tokenizer *source);
-/* Makes the folder, or removes from it what an earlier run left; then tokenizers and labels. */
+/* Sets a run at dir aside, so that a new one may be made: heed__run_settle removes it when the new
+ * one has a checkpoint, heed__run_abandon brings it back. */
+bool heed__run_shelve(heed_ctx *c, const char *dir);
+bool heed__run_settle(heed_ctx *c, const char *dir);
+/* Brings a replacement that was interrupted to its end if the new run has a checkpoint, or undoes
+ * it; back: config.conf may have been another run's before. */
+bool heed__run_mend(heed_ctx *c, const char *dir, bool *back);
+/* Settings, tokenizers and labels of a new run, in the place of whatever a run left there. */
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a);
 /* Takes back what heed__run_make and a first checkpoint left; made: the folder itself is new. */
 void heed__run_abandon(heed_ctx *c, const char *dir, bool made);

@@ -297,6 +297,17 @@ static bool read_checkpoint(heed__fitting *f) {
     return ok;
 }
 
+/* Who resumes has read the settings of a run that came to nothing. */
+static bool mend_run(heed__fitting *f) {
+    bool back;
+    if (!heed__run_mend(f->c, f->a->run, &back)) return false;
+    return !back || !f->a->resume ||
+           heed_fail(f->c, HEED_DATA,
+                     "%s holds the run that was there before: the one that was to replace it died "
+                     "before its first checkpoint; hint: `heed resume %s` now goes on with it",
+                     f->a->run, f->a->run);
+}
+
 /* Two trainings in one folder would spoil each other's files. */
 static bool lock_run(heed__fitting *f) {
     long holder = 0;
@@ -304,7 +315,7 @@ static bool lock_run(heed__fitting *f) {
     if (f->lock.held) return true;
     if (heed__os_lock(&f->lock, f->lock_path.s, &holder)) {
         heed__os_sweep(f->a->run);
-        return true;
+        return mend_run(f);
     }
     if (holder) snprintf(who, sizeof who, " (process %ld)", holder);
     return heed_fail(f->c, HEED_FAILED,
@@ -377,11 +388,13 @@ static bool go_on(heed__fitting *f) {
     return write_config(f);
 }
 
-/* The folder is ours to write: it stands, is locked, and nobody has made a run there meanwhile. */
+/* The folder is ours to write: it stands, is locked, nobody has made a run there meanwhile, and
+ * one that is replaced is set aside. */
 static bool claim_run(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     return heed__os_make_dir(f->c, a->run) && lock_run(f) &&
-           (a->resume || heed_run_vacant(f->c, a->run, a->force)) && heed__run_spares(f->c, a);
+           (a->resume || heed_run_vacant(f->c, a->run, a->force)) && heed__run_spares(f->c, a) &&
+           (a->resume || heed__run_shelve(f->c, a->run));
 }
 
 static bool start_run(heed__fitting *f) {
@@ -413,8 +426,9 @@ static bool begin(heed__fitting *f) {
     if (ok) heed__fit_tell(f, HEED_FIT_START, NULL);
     if (ok) note_limit(f);
     if (ok && (f->fresh || f->changed)) ok = heed__fit_save(f, f->fresh);
+    ok = ok && !heed__stopped(f->c);
     if (!ok && claimed && !f->a->resume) heed__run_abandon(f->c, run, made);
-    return ok && !heed__stopped(f->c);
+    return ok && (!run || !f->fresh || heed__run_settle(f->c, run));
 }
 
 bool heed__fit_prepare(heed__fitting *f) {

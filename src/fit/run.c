@@ -1,4 +1,4 @@
-/* run.c -- run directories: made, opened for use; and evaluation. */
+/* run.c -- run directories opened for use; and evaluation. */
 #include "core/core.h"
 #include "core/os.h"
 #include "fit/fit.h"
@@ -52,7 +52,7 @@ heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *da
     return heed__evaluate(&e, &score) ? score : (heed_score){0};
 }
 
-/* ---- making ---- */
+/* ---- what weights say of themselves ---- */
 
 static bool is_shared(const char *key) {
     for (const heed_option *o = heed_fit_options; o->name; o++)
@@ -76,146 +76,10 @@ bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *o
     return out->n > 0 || heed_text_add(out, "%s", "");
 }
 
-/* All that a run consists of: what a new one may replace, and nothing else. config.conf comes
- * first, so that it is written before the others and removed after them: a folder without it is not
- * of our making. */
-static const char *const run_files[] = {"config.conf",
-                                        "model.safetensors",
-                                        "last",
-                                        "last.new",
-                                        "last.old",
-                                        "metrics.csv",
-                                        "train.log",
-                                        "loss.png",
-                                        "samples.txt",
-                                        "labels.txt",
-                                        "snapshots",
-                                        HEED__SOURCE_FOLDER,
-                                        "heed-tokenizer.json",
-                                        "tokenizer_config.json",
-                                        "vocab.txt",
-                                        "vocab.json",
-                                        "merges.txt"};
-enum { RUN_FILES = sizeof run_files / sizeof *run_files };
-
-static bool stands(heed_ctx *c, const char *dir, const char *name) {
-    heed_text path = {.c = c};
-    bool found = heed__os_exists(heed__run_path(&path, dir, name));
-    heed_text_free(&path);
-    return found;
-}
-
-/* Settings, and what a training makes of them: weights, a checkpoint, or the lock of one that was
- * killed before its first checkpoint. Settings alone may be anybody's. */
-static bool is_run(heed_ctx *c, const char *dir) {
-    return stands(c, dir, "config.conf") &&
-           (stands(c, dir, "model.safetensors") || heed__checkpoint_find(c, dir) ||
-            stands(c, dir, ".lock"));
-}
-
-/* Hidden files do not count. */
-static bool is_empty(heed_ctx *c, const char *dir) {
-    heed__listing list = {0};
-    bool empty = heed__os_list(c, dir, &list) && list.count == 0;
-    if (list.count > 0)
-        heed_fail(c, HEED_USAGE,
-                  "folder is not empty: %s holds %s, but no run: expected a new or empty folder, "
-                  "or a run; hint: another folder for the run",
-                  dir, list.entries[0].name);
-    heed__os_list_free(&list);
-    return empty;
-}
-
-bool heed_run_vacant(heed_ctx *c, const char *dir, bool force) {
-    if (heed__stopped(c) || !dir) return false;
-    if (!heed__os_exists(dir)) return true;
-    if (!heed__os_is_dir(dir))
-        return heed_fail(c, HEED_USAGE, "run is wrong: %s: expected a folder, found a file", dir);
-    if (!is_run(c, dir)) return is_empty(c, dir);
-    return force || heed_fail(c, HEED_USAGE,
-                              "run exists already: %s: expected no run there; hint: `heed resume "
-                              "%s` goes on, --force starts anew and removes it",
-                              dir, dir);
-}
-
-static bool same_identity(const char *a, const char *b) {
-    uint64_t x[2], y[2];
-    return heed__os_identity(a, x) && heed__os_identity(b, y) && x[0] == y[0] && x[1] == y[1];
-}
-
-bool heed_run_owns(heed_ctx *c, const char *dir, const char *path) {
-    heed_text own = {.c = c}, folder = {.c = c};
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    bool ok = dir && path &&
-              heed_text_put(&folder, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
-    bool owns = false;
-    for (int i = 0; ok && i < RUN_FILES && !owns; i++) {
-        heed__run_path(&own, dir, run_files[i]);
-        owns = same_identity(own.s, path) || same_identity(own.s, folder.s);
-    }
-    heed_text_free(&own);
-    heed_text_free(&folder);
-    return owns;
-}
-
-bool heed__run_spares(heed_ctx *c, const heed_fit_args *a) {
-    static const char *const inputs[] = {"data", "val"};
-    for (int i = 0; i < 2; i++)
-        if (heed_config_has(a->config, inputs[i]) &&
-            heed_run_owns(c, a->run, heed_config_text(a->config, inputs[i])))
-            return heed_fail(c, HEED_USAGE,
-                             "%s is wrong: %s is a file of the run that would be replaced; hint: "
-                             "move it out of %s first",
-                             inputs[i], heed_config_text(a->config, inputs[i]), a->run);
-    return !heed__stopped(c);
-}
-
-bool heed__run_write_config(heed_ctx *c, const heed_fit_args *a) {
-    heed_text text = {.c = c}, path = {.c = c};
-    bool ok = heed_config_write(a->config, &text, true) &&
-              heed__os_write(c, heed__run_path(&path, a->run, "config.conf"),
-                             &(heed__piece){text.s, text.n}, 1);
-    heed_text_free(&text);
-    heed_text_free(&path);
-    return ok;
-}
-
-/* In error state, too. */
-static bool clear_run(heed_ctx *c, const char *dir) {
-    heed_text path = {.c = c};
-    bool ok = true;
-    for (int i = RUN_FILES; ok && i-- > 0;)
-        ok = heed__run_path(&path, dir, run_files[i])[0] && heed__os_remove(c, path.s);
-    heed_text_free(&path);
-    return ok;
-}
-
 uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tokenizer *source) {
     uint64_t digest = tokenizer ? heed_tokenizer_digest(tokenizer) : 0;
     uint64_t other = source ? heed_tokenizer_digest(source) : 0;
     return source ? heed__hash64(&other, sizeof other, digest) : digest;
-}
-
-static bool save_source(heed_ctx *c, const heed_fit_args *a) {
-    heed_text dir = {.c = c};
-    bool ok = heed__os_make_dir(c, heed__run_path(&dir, a->run, HEED__SOURCE_FOLDER)) &&
-              heed_tokenizer_save(a->source, dir.s);
-    heed_text_free(&dir);
-    return ok;
-}
-
-bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
-    return heed__os_make_dir(c, a->run) && clear_run(c, a->run) && heed__run_write_config(c, a) &&
-           (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run)) &&
-           (!a->source || save_source(c, a)) &&
-           (!a->labels || heed__labels_write(c, a->run, a->labels, a->label_count));
-}
-
-void heed__run_abandon(heed_ctx *c, const char *dir, bool made) {
-    if (made)
-        heed__os_remove(c, dir);
-    else
-        clear_run(c, dir);
 }
 
 /* ---- opening ---- */

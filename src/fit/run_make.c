@@ -1,0 +1,218 @@
+/* run_make.c -- run directories: made, replaced, given up. */
+#include "core/core.h"
+#include "core/os.h"
+#include "fit/fit.h"
+
+#include <string.h>
+
+/* All that a run consists of: what a new one may replace, and nothing else. config.conf comes
+ * first, so that it is written before the others and removed after them: a folder without it is not
+ * of our making. Checkpoints are removed first: what is removed in part has none. */
+static const char *const run_files[] = {"config.conf",
+                                        "metrics.csv",
+                                        "train.log",
+                                        "loss.png",
+                                        "samples.txt",
+                                        "labels.txt",
+                                        "snapshots",
+                                        "scores.json",
+                                        HEED__SOURCE_FOLDER,
+                                        "heed-tokenizer.json",
+                                        "tokenizer_config.json",
+                                        "vocab.txt",
+                                        "vocab.json",
+                                        "merges.txt",
+                                        "model.safetensors",
+                                        "last",
+                                        "last.new",
+                                        "last.old"};
+enum { RUN_FILES = sizeof run_files / sizeof *run_files };
+
+static bool stands(heed_ctx *c, const char *dir, const char *name) {
+    heed_text path = {.c = c};
+    bool found = heed__os_exists(heed__run_path(&path, dir, name));
+    heed_text_free(&path);
+    return found;
+}
+
+/* Settings, and what a training makes of them: weights, a checkpoint, or the lock of one that was
+ * killed before its first checkpoint. Settings alone may be anybody's. */
+static bool is_run(heed_ctx *c, const char *dir) {
+    return stands(c, dir, "config.conf") &&
+           (stands(c, dir, "model.safetensors") || heed__checkpoint_find(c, dir) ||
+            stands(c, dir, ".lock"));
+}
+
+/* Hidden files do not count. */
+static bool is_empty(heed_ctx *c, const char *dir) {
+    heed__listing list = {0};
+    bool empty = heed__os_list(c, dir, &list) && list.count == 0;
+    if (list.count > 0)
+        heed_fail(c, HEED_USAGE,
+                  "folder is not empty: %s holds %s, but no run: expected a new or empty folder, "
+                  "or a run; hint: another folder for the run",
+                  dir, list.entries[0].name);
+    heed__os_list_free(&list);
+    return empty;
+}
+
+bool heed_run_vacant(heed_ctx *c, const char *dir, bool force) {
+    if (heed__stopped(c) || !dir) return false;
+    if (!heed__os_exists(dir)) return true;
+    if (!heed__os_is_dir(dir))
+        return heed_fail(c, HEED_USAGE, "run is wrong: %s: expected a folder, found a file", dir);
+    if (!is_run(c, dir)) return is_empty(c, dir);
+    return force || heed_fail(c, HEED_USAGE,
+                              "run exists already: %s: expected no run there; hint: `heed resume "
+                              "%s` goes on, --force starts anew and removes it",
+                              dir, dir);
+}
+
+static bool same_identity(const char *a, const char *b) {
+    uint64_t x[2], y[2];
+    return heed__os_identity(a, x) && heed__os_identity(b, y) && x[0] == y[0] && x[1] == y[1];
+}
+
+bool heed_run_owns(heed_ctx *c, const char *dir, const char *path) {
+    heed_text own = {.c = c}, folder = {.c = c};
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    bool ok = dir && path &&
+              heed_text_put(&folder, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
+    bool owns = false;
+    for (int i = 0; ok && i < RUN_FILES && !owns; i++) {
+        heed__run_path(&own, dir, run_files[i]);
+        owns = same_identity(own.s, path) || same_identity(own.s, folder.s);
+    }
+    heed_text_free(&own);
+    heed_text_free(&folder);
+    return owns;
+}
+
+bool heed__run_spares(heed_ctx *c, const heed_fit_args *a) {
+    static const char *const inputs[] = {"data", "val"};
+    for (int i = 0; i < 2; i++)
+        if (heed_config_has(a->config, inputs[i]) &&
+            heed_run_owns(c, a->run, heed_config_text(a->config, inputs[i])))
+            return heed_fail(c, HEED_USAGE,
+                             "%s is wrong: %s is a file of the run that would be replaced; hint: "
+                             "move it out of %s first",
+                             inputs[i], heed_config_text(a->config, inputs[i]), a->run);
+    return !heed__stopped(c);
+}
+
+bool heed__run_write_config(heed_ctx *c, const heed_fit_args *a) {
+    heed_text text = {.c = c}, path = {.c = c};
+    bool ok = heed_config_write(a->config, &text, true) &&
+              heed__os_write(c, heed__run_path(&path, a->run, "config.conf"),
+                             &(heed__piece){text.s, text.n}, 1);
+    heed_text_free(&text);
+    heed_text_free(&path);
+    return ok;
+}
+
+/* In error state, too. Files before the first of that number stay. */
+static bool clear_run(heed_ctx *c, const char *dir, int first) {
+    heed_text path = {.c = c};
+    bool ok = true;
+    for (int i = RUN_FILES; ok && i-- > first;)
+        ok = heed__run_path(&path, dir, run_files[i])[0] && heed__os_remove(c, path.s);
+    heed_text_free(&path);
+    return ok;
+}
+
+/* ---- the run that is replaced ---- */
+
+/* Its files wait here until the new run has a checkpoint. config.conf comes last, goes back first
+ * and is removed last: a shelf that has it holds the whole old run. The folder has one all the
+ * time, the old run's or the new one's. */
+#define SHELF ".heed-replaced"
+
+static bool move_file(heed_ctx *c, const char *from, const char *to, const char *name) {
+    heed_text a = {.c = c}, b = {.c = c};
+    bool ok = heed__run_path(&a, from, name)[0] && heed__run_path(&b, to, name)[0] &&
+              (!heed__os_exists(a.s) || heed__os_rename(c, a.s, b.s));
+    heed_text_free(&a);
+    heed_text_free(&b);
+    return ok;
+}
+
+static bool copy_config(heed_ctx *c, const char *dir, const char *shelf) {
+    heed_text path = {.c = c};
+    size_t n;
+    unsigned char *bytes = heed__os_read(c, heed__run_path(&path, dir, run_files[0]), 0, &n);
+    bool ok = bytes && heed__os_write(c, heed__run_path(&path, shelf, run_files[0]),
+                                      &(heed__piece){bytes, n}, 1);
+    heed__free(bytes);
+    heed_text_free(&path);
+    return ok;
+}
+
+static bool fill_shelf(heed_ctx *c, const char *dir, const char *shelf) {
+    bool ok = heed__os_make_dir(c, shelf);
+    for (int i = RUN_FILES; ok && i-- > 1;) ok = move_file(c, dir, shelf, run_files[i]);
+    return ok && heed__os_sync_dir(c, dir) && copy_config(c, dir, shelf);
+}
+
+/* Brings back what the shelf holds, and removes what the new run has left. In error state, too. */
+static bool empty_shelf(heed_ctx *c, const char *dir, const char *shelf) {
+    bool ok = !stands(c, shelf, run_files[0]) || clear_run(c, dir, 1);
+    for (int i = 0; ok && i < RUN_FILES; i++) ok = move_file(c, shelf, dir, run_files[i]);
+    return ok && heed__os_remove(c, shelf);
+}
+
+bool heed__run_shelve(heed_ctx *c, const char *dir) {
+    if (!stands(c, dir, run_files[0])) return true;
+    heed_text shelf = {.c = c};
+    bool ok = heed__run_path(&shelf, dir, SHELF)[0] && fill_shelf(c, dir, shelf.s);
+    if (!ok && shelf.n) empty_shelf(c, dir, shelf.s);
+    heed_text_free(&shelf);
+    return ok;
+}
+
+bool heed__run_settle(heed_ctx *c, const char *dir) {
+    heed_text shelf = {.c = c};
+    bool ok = heed__run_path(&shelf, dir, SHELF)[0] && clear_run(c, shelf.s, 0) &&
+              heed__os_remove(c, shelf.s);
+    heed_text_free(&shelf);
+    return ok;
+}
+
+bool heed__run_mend(heed_ctx *c, const char *dir, bool *back) {
+    *back = false;
+    if (!stands(c, dir, SHELF)) return true;
+    bool whole = stands(c, dir, SHELF "/config.conf");
+    if (whole && heed__checkpoint_find(c, dir)) return heed__run_settle(c, dir);
+    *back = whole;
+    heed_text shelf = {.c = c};
+    bool ok = heed__run_path(&shelf, dir, SHELF)[0] && empty_shelf(c, dir, shelf.s);
+    heed_text_free(&shelf);
+    return ok;
+}
+
+/* ---- making ---- */
+
+static bool save_source(heed_ctx *c, const heed_fit_args *a) {
+    heed_text dir = {.c = c};
+    bool ok = heed__os_make_dir(c, heed__run_path(&dir, a->run, HEED__SOURCE_FOLDER)) &&
+              heed_tokenizer_save(a->source, dir.s);
+    heed_text_free(&dir);
+    return ok;
+}
+
+bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
+    return clear_run(c, a->run, 1) && heed__run_write_config(c, a) &&
+           (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run)) &&
+           (!a->source || save_source(c, a)) &&
+           (!a->labels || heed__labels_write(c, a->run, a->labels, a->label_count));
+}
+
+void heed__run_abandon(heed_ctx *c, const char *dir, bool made) {
+    heed_text shelf = {.c = c};
+    if (made)
+        heed__os_remove(c, dir);
+    else if (heed__os_exists(heed__run_path(&shelf, dir, SHELF)))
+        empty_shelf(c, dir, shelf.s);
+    else
+        clear_run(c, dir, 0);
+    heed_text_free(&shelf);
+}
