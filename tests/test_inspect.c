@@ -134,6 +134,14 @@ TEST(inspect_overlay_lays_panels_side_by_side) {
     CHECK(heed_overlay_png(c, &o, path));
     png_size(path, &width, &height);
     CHECK(width > 3 * 224 && width < 4 * 224);
+    CHECK(heed_overlay_svg(c, &o, path));
+    size_t n;
+    char *svg = heed_text_read(c, path, &n);
+    CHECK(svg && strstr(svg, "<svg ") == svg && strstr(svg, ">head 1</text>"));
+    int pictures = 0;
+    for (const char *at = svg; at && (at = strstr(at, "<image ")); at++) pictures++;
+    CHECK(pictures == 3);
+    free(svg);
     o.count = 5;
     CHECK(heed_overlay_png(c, &o, path));
     png_size(path, &wide, &tall);

@@ -73,6 +73,56 @@ TEST(weights_that_are_none_are_refused) {
     refused("{\"heed\":\"attention 1\",\"axes\":[{\"count\":4,\"grid\":{\"rows\":2,\"cols\":2,"
             "\"first\":1}}]}",
             "more patches");
+    refused("{\"w\":[[1,0],[0,1]],\"picture\":[[0,0.5]]}",
+            "whole numbers from 0 to 255, found (1, 2)");
+    refused("{\"w\":[[1,0],[0,1]],\"picture\":[[[0,0]]]}", "found (1, 1, 2)");
+    refused("{\"w\":[[1,0],[0,1]],\"picture\":[[0]],\"grid\":[2,0]}", "grid is wrong");
+    refused("{\"w\":[[1,0],[0,1]],\"picture\":[[0]],\"grid\":[2,2]}",
+            "array \"w\" has 2 tokens, which are no 2 x 2 patches");
+    refused("{\"picture\":[[0]]}", "no weights");
+}
+
+/* Patches are the last keys, of encoders and of what looks at them; words have no patches. */
+TEST(weights_have_the_picture_that_patches_are_of) {
+    heed_ctx *c = heed_open(NULL);
+    heed_record *r = parse(c, "{\"vit\":[[1,0,0,0,0],[1,0,0,0,0],[1,0,0,0,0],[1,0,0,0,0],"
+                              "[0,0,0,0,1]],\"cross\":[[0,0,0,0,0,0,1]],\"decoder\":[[1]],"
+                              "\"target\":[\"a\"],\"picture\":[[0,128],[1,255]]}");
+    CHECK(!r && heed_state(c) == HEED_DATA); /* 7 keys are no square and [CLS], but 2 x 3 are */
+    heed_clear(c);
+    r = parse(c, "{\"vit\":[[1,0,0,0,0],[1,0,0,0,0],[1,0,0,0,0],[1,0,0,0,0],[0,0,0,0,1]],"
+                 "\"cross\":[[0,0,0,0,1]],\"decoder\":[[1]],\"target\":[\"a\"],"
+                 "\"picture\":[[0,128],[1,255]]}");
+    CHECK(r && r->block_count == 3 && r->pixels && r->width == 2 && r->channels == 1);
+    if (r && r->block_count == 3) {
+        const heed_record_axis *a = &r->axes[r->blocks[0].keys];
+        CHECK(r->pixels[1] == 128 && r->pixels[3] == 255);
+        CHECK(a->rows == 2 && a->cols == 2 && a->first == 1 && a->special[0] && !a->special[1]);
+        CHECK_TEXT(a->labels[0], "[CLS]");
+        CHECK_TEXT(a->labels[4], "2,2");
+        CHECK(r->blocks[0].queries == r->blocks[0].keys && r->blocks[1].keys == r->blocks[0].keys);
+        CHECK(r->axes[r->blocks[1].queries].rows == 0 && r->axes[r->blocks[2].keys].rows == 0);
+        CHECK_TEXT(r->axes[r->blocks[1].queries].labels[0], "a");
+    }
+    r = parse(c, "{\"w\":[[1,0],[0,1]],\"grid\":[1,2],\"picture\":[[[1,2,3],[4,5,6]]]}");
+    CHECK(r && r->width == 2 && r->height == 1 && r->channels == 3 && r->axes[0].cols == 2);
+    CLOSE(c);
+}
+
+TEST(weights_of_numpy_have_their_picture_in_bytes) {
+    heed_ctx *c = heed_open(NULL);
+    char path[160];
+    static const unsigned char pixels[2 * 3] = {0, 9, 8, 7, 6, 255};
+    static const heed_real weights[2 * 4] = {1, 0, 0, 0, 0, 0, 0, 1};
+    const heed__npz_array arrays[] = {
+        {.name = "cross", .kind = HEED__NPZ_REAL, .dims = 2, .shape = {2, 4}, .data = weights},
+        {.name = "picture", .kind = HEED__NPZ_BYTE, .dims = 2, .shape = {2, 3}, .data = pixels}};
+    snprintf(path, sizeof path, "%s/picture.npz", test_folder());
+    CHECK(heed__npz_write(c, path, 2, arrays));
+    heed_record *r = heed_record_read(c, path);
+    CHECK(r && r->width == 3 && r->height == 2 && r->pixels[5] == 255);
+    CHECK(r && r->axes[r->blocks[0].keys].rows == 2 && r->axes[r->blocks[0].keys].first == 0);
+    CLOSE(c);
 }
 
 TEST(weights_of_a_record_come_back_from_npz_and_json) {

@@ -56,7 +56,7 @@ bool attend_print_row(const attend_view *v);
 json_t *attend_row_json(const attend_view *v);
 /* Patches over a picture (attend_picture.c). */
 bool attend_print_picture(const attend_view *v);
-bool attend_draw_picture(const attend_view *v, bool cells, const char *path);
+bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char *path);
 
 /* ---- does it matter? (attend_maps.c) ---- */
 #define MATTERS_OPTIONS                                                                            \

@@ -135,7 +135,7 @@ static void title_of(const attend_view *v, char title[400]) {
              v->block->layer + 1, v->layers, mass);
 }
 
-bool attend_draw_picture(const attend_view *v, bool cells, const char *path) {
+bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char *path) {
     const heed_record *r = v->record;
     const heed_record_guess *g = r->guess_count ? &r->guesses[0] : NULL;
     char what[400], title[512];
@@ -148,7 +148,7 @@ bool attend_draw_picture(const attend_view *v, bool cells, const char *path) {
         snprintf(title, sizeof title, "%s", what);
     bool ok = open_panels(v, &p);
     heed_overlay o = overlay_of(v, &p, cells, title);
-    ok = ok && heed_overlay_png(v->p->c, &o, path);
+    ok = ok && (svg ? heed_overlay_svg : heed_overlay_png)(v->p->c, &o, path);
     free(p.values);
     return ok;
 }

@@ -34,12 +34,12 @@ static const heed_option options[] = {
     {"hide-special", HEED_BOOL, "false", 0, 0, NULL,
      "leave [CLS], [SEP] and their like out of what is drawn; numbers stay as they are", "Output"},
     {"cells", HEED_BOOL, "false", 0, 0, NULL,
-     "--png of a picture: patch by patch instead of smoothly", "Output"},
+     "--png and --svg of a picture: patch by patch instead of smoothly", "Output"},
     {"png", HEED_TEXT, "", 0, 0, NULL,
      "write a picture: a matrix for each head, or of a picture the patches over it; of several "
      "inputs FILE-2.png and so on",
      "Output"},
-    {"svg", HEED_TEXT, "", 0, 0, NULL, "write the matrices as a vector picture", "Output"},
+    {"svg", HEED_TEXT, "", 0, 0, NULL, "write the same as a vector picture", "Output"},
     {"npz", HEED_TEXT, "", 0, 0, NULL,
      "write everything for NumPy: weights, raw, scores, q, k, v of each layer", "Output"},
     {"html", HEED_TEXT, "", 0, 0, NULL,
@@ -169,9 +169,10 @@ static const char *path_of(const work *w, const char *key, char path[1024]) {
     return path;
 }
 
-static bool draw(const work *w, const attend_view *v, const char *path) {
-    if (w->run->model == &heed_model_vit) return attend_draw_picture(v, is_set(w, "cells"), path);
-    return attend_draw(v, false, path);
+static bool draw(const work *w, const attend_view *v, bool svg, const char *path) {
+    if (w->run->model == &heed_model_vit)
+        return attend_draw_picture(v, is_set(w, "cells"), svg, path);
+    return attend_draw(v, svg, path);
 }
 
 /* The page has the run's curves beside, where there are some: an imported model has none. */
@@ -199,8 +200,8 @@ static bool write_files(const work *w, const attend_view *v) {
     heed_ctx *c = w->p->c;
     char path[1024];
     const heed_record *r = v->record;
-    if (*flag(w, "png") && !draw(w, v, path_of(w, "png", path))) return false;
-    if (*flag(w, "svg") && !attend_draw(v, true, path_of(w, "svg", path))) return false;
+    if (*flag(w, "png") && !draw(w, v, false, path_of(w, "png", path))) return false;
+    if (*flag(w, "svg") && !draw(w, v, true, path_of(w, "svg", path))) return false;
     if (*flag(w, "npz") && !heed_record_npz(c, r, path_of(w, "npz", path))) return false;
     if (*flag(w, "csv") && !heed_record_csv(c, r, path_of(w, "csv", path))) return false;
     return !*flag(w, "html") || write_page(w, r, path_of(w, "html", path));

@@ -19,7 +19,7 @@ bool overlay_write(const overlay *o, heed_picture *p) {
                          .layers = layers,
                          .head = MEAN_HEAD,
                          .query = s.axes[0].first ? 0 : -1};
-        ok = attend_draw_picture(&v, o->cells, o->path);
+        ok = attend_draw_picture(&v, o->cells, false, o->path);
     }
     heed_record_free(record);
     subject_free(&s);

@@ -103,6 +103,8 @@ typedef struct {
         uniform; /* what a cell has where all are alike; 0: 1 / (rows cols). Marked in the legend */
 } heed_overlay;
 HEED_API bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
+/* The same as SVG: text is text; each panel is a picture within the file. */
+HEED_API bool heed_overlay_svg(heed_ctx *c, const heed_overlay *o, const char *path);
 /* The same in so many columns of a terminal, patch by patch; in half blocks, or in letters. */
 HEED_API bool heed_overlay_text(const heed_overlay *o, heed_terminal terminal, int width,
                                 heed_text *out);

@@ -3,7 +3,7 @@
 #include "inspect/overlay.h"
 
 #include "core/core.h"
-#include "inspect/canvas.h"
+#include "inspect/sketch.h"
 
 #include <heed/inspect.h>
 
@@ -25,7 +25,8 @@ static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 
 typedef struct {
     const heed_overlay *o;
-    heed__canvas canvas;
+    heed__sketch sketch;
+    int full_width, full_height;
     int width, height, columns; /* of a panel; panels in a row */
     double top, uniform;        /* end of the scale; weight of a cell where all are alike */
     int digits;                 /* of weights, behind the point */
@@ -41,7 +42,7 @@ static void panel_size(plan *p) {
     if (p->height < 1) p->height = 1;
 }
 
-static bool lay_out(heed_ctx *c, plan *p) {
+static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     int panels = p->o->count + 1, cell;
     panel_size(p);
     cell = (p->width > 120 ? p->width : 120) + GAP;
@@ -52,9 +53,9 @@ static bool lay_out(heed_ctx *c, plan *p) {
     int width = 2 * MARGIN - GAP + p->columns * cell;
     int title = p->o->title ? heed__text_width(p->o->title, 2) + 2 * MARGIN : 0;
     if (title < LEAST) title = LEAST;
-    return heed__canvas_new(c, &p->canvas, width > title ? width : title,
-                            2 * MARGIN + (p->o->title ? TITLE : 0) + LEGEND +
-                                rows * (p->height + CAPTION));
+    p->full_width = width > title ? width : title;
+    p->full_height = 2 * MARGIN + (p->o->title ? TITLE : 0) + LEGEND + rows * (p->height + CAPTION);
+    return heed__sketch_new(c, &p->sketch, vector, p->full_width, p->full_height);
 }
 
 static double weight_at(const heed_overlay *o, const heed_real *map, int row, int col) {
@@ -100,12 +101,11 @@ static bool is_left_out(const heed_overlay *o, const heed_real *map, double u, d
     return o->cells && isnan((double)map[row * o->cols + col]);
 }
 
-/* Colour over grey (0.299 R + 0.587 G + 0.114 B) where the picture was drawn. */
-static void tint(plan *p, const heed_real *map, int x, int y) {
+/* Colour over grey (0.299 R + 0.587 G + 0.114 B). */
+static void tint(const plan *p, const heed_real *map, heed__canvas *panel) {
     for (int j = 0; j < p->height; j++)
         for (int i = 0; i < p->width; i++) {
-            unsigned char *at =
-                p->canvas.rgb + 3 * ((size_t)(y + j) * (size_t)p->canvas.width + (size_t)(x + i));
+            unsigned char *at = panel->rgb + 3 * ((size_t)j * (size_t)p->width + (size_t)i);
             double w = sample(p->o, map, (i + 0.5) / p->width, (j + 0.5) / p->height);
             double grey = 0.299 * at[0] + 0.587 * at[1] + 0.114 * at[2];
             if (is_left_out(p->o, map, (i + 0.5) / p->width, (j + 0.5) / p->height)) {
@@ -121,10 +121,9 @@ static void tint(plan *p, const heed_real *map, int x, int y) {
 }
 
 static void write_line(plan *p, int x, int y, const char *text) {
-    char cut[HEED__LABEL];
     int room = (p->width > 120 ? p->width : 120) + GAP / 2;
     int scale = heed__text_width(text, 2) <= room ? 2 : 1;
-    heed__canvas_text(&p->canvas, x, y, scale, INK, heed__text_cut(cut, text, scale, room));
+    heed__sketch_text(&p->sketch, x, y, scale, INK, HEED__LEFT, room, text);
 }
 
 /* Panel 0 is the picture, panel i map i - 1. */
@@ -133,13 +132,17 @@ static void draw_panel(plan *p, int index) {
     char second[48] = "";
     int x = MARGIN + index % p->columns * ((p->width > 120 ? p->width : 120) + GAP);
     int y = MARGIN + (o->title ? TITLE : 0) + index / p->columns * (p->height + CAPTION);
-    heed__canvas_pixels(&p->canvas, x, y, p->width, p->height,
+    heed__canvas panel;
+    if (!heed__canvas_new(p->sketch.c, &panel, p->width, p->height)) return;
+    heed__canvas_pixels(&panel, 0, 0, p->width, p->height,
                         (heed__pixels){o->pixels, o->width, o->height, o->channels});
+    if (index > 0) tint(p, o->maps[index - 1], &panel);
+    heed__sketch_picture(&p->sketch, x, y, &panel);
+    heed__free(panel.rgb);
     if (index == 0) {
         write_line(p, x, y + p->height + 6, "picture");
         return;
     }
-    tint(p, o->maps[index - 1], x, y);
     snprintf(second, sizeof second, "largest %.*f", p->digits, largest(o, o->maps[index - 1]));
     if (o->captions && o->captions[index - 1])
         write_line(p, x, y + p->height + 6, o->captions[index - 1]);
@@ -150,19 +153,19 @@ static void draw_panel(plan *p, int index) {
 static void draw_legend(plan *p) {
     enum { RAMP = 160 };
     char end[32], uniform[48];
-    int y = p->canvas.height - MARGIN - 20;
+    int y = p->full_height - MARGIN - 20;
     int mark = MARGIN + 20 + (int)lround((RAMP - 1) * p->uniform / p->top);
     snprintf(end, sizeof end, "%.*f", p->digits, p->top);
     snprintf(uniform, sizeof uniform, "uniform = %.*f", p->digits, p->uniform);
-    heed__canvas_text(&p->canvas, MARGIN, y + 2, 2, SOFT, "0");
+    heed__sketch_text(&p->sketch, MARGIN, y + 2, 2, SOFT, HEED__LEFT, p->full_width, "0");
     for (int i = 0; i < RAMP; i++)
-        heed__canvas_fill(&p->canvas, MARGIN + 20 + i, y, 1, 18, heed__viridis(i / (RAMP - 1.0)));
+        heed__sketch_box(&p->sketch, MARGIN + 20 + i, y, 1, 18, heed__viridis(i / (RAMP - 1.0)));
     int x = MARGIN + 28 + RAMP;
-    heed__canvas_fill(&p->canvas, mark, y - 3, 2, 24, INK);
-    heed__canvas_text(&p->canvas, x, y + 2, 2, SOFT, end);
+    heed__sketch_box(&p->sketch, mark, y - 3, 2, 24, INK);
+    heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, p->full_width, end);
     x += heed__text_width(end, 2) + 24;
-    heed__canvas_fill(&p->canvas, x, y - 3, 2, 24, INK);
-    heed__canvas_text(&p->canvas, x + 8, y + 2, 2, INK, uniform);
+    heed__sketch_box(&p->sketch, x, y - 3, 2, 24, INK);
+    heed__sketch_text(&p->sketch, x + 8, y + 2, 2, INK, HEED__LEFT, p->full_width, uniform);
 }
 
 bool heed__overlay_check(heed_ctx *c, const heed_overlay *o) {
@@ -175,14 +178,24 @@ bool heed__overlay_check(heed_ctx *c, const heed_overlay *o) {
                            "1 to 1024 maps of a grid");
 }
 
-bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path) {
+static bool draw(heed_ctx *c, const heed_overlay *o, bool vector, const char *path) {
     plan p = {.o = o};
-    if (heed__stopped(c) || !heed__overlay_check(c, o) || !lay_out(c, &p)) return false;
+    if (heed__stopped(c) || !heed__overlay_check(c, o)) return false;
+    bool ok = lay_out(c, &p, vector);
     set_scale(&p);
-    if (o->title) heed__canvas_text(&p.canvas, MARGIN, MARGIN, 2, INK, o->title);
-    for (int i = 0; i <= o->count; i++) draw_panel(&p, i);
-    draw_legend(&p);
-    bool ok = heed_png_save(c, path, p.canvas.rgb, p.canvas.width, p.canvas.height);
-    heed__free(p.canvas.rgb);
+    if (ok && o->title)
+        heed__sketch_text(&p.sketch, MARGIN, MARGIN, 2, INK, HEED__LEFT, p.full_width, o->title);
+    for (int i = 0; ok && i <= o->count; i++) draw_panel(&p, i);
+    if (ok) draw_legend(&p);
+    ok = ok && heed__sketch_save(&p.sketch, path);
+    heed__sketch_free(&p.sketch);
     return ok;
+}
+
+bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path) {
+    return draw(c, o, false, path);
+}
+
+bool heed_overlay_svg(heed_ctx *c, const heed_overlay *o, const char *path) {
+    return draw(c, o, true, path);
 }

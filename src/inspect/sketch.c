@@ -3,6 +3,7 @@
 #include "core/core.h"
 #include "core/os.h"
 #include "inspect/label.h"
+#include "io/io.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,6 +33,25 @@ void heed__sketch_box(heed__sketch *s, int x, int y, int width, int height, heed
     heed_text_add(&s->svg,
                   "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#%02x%02x%02x\"/>\n",
                   x, y, width, height, k.r, k.g, k.b);
+}
+
+void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *from) {
+    if (!s->vector) {
+        heed__canvas_pixels(&s->canvas, x, y, from->width, from->height,
+                            (heed__pixels){from->rgb, from->width, from->height, 3});
+        return;
+    }
+    size_t n;
+    unsigned char *png =
+        heed__png_bytes(s->c, "a picture", from->rgb, from->width, from->height, &n);
+    if (!png) return;
+    heed_text_add(&s->svg,
+                  "<image x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
+                  "href=\"data:image/png;base64,",
+                  x, y, from->width, from->height);
+    heed__put_base64(&s->svg, png, n);
+    heed_text_put(&s->svg, "\"/>\n", 4);
+    heed__png_free(png);
 }
 
 /* ---- cells ---- */

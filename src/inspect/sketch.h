@@ -22,6 +22,8 @@ typedef struct {
     const float *share; /* (rows,cols) */
 } heed__cells;
 void heed__sketch_cells(heed__sketch *s, const heed__cells *g);
+/* Pixels as they are, their left upper corner at (x,y). */
+void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *from);
 /* Text from its left upper corner (x,y), in letters 6 scale wide and 9 scale high, cut to `room`
  * pixels; to the right end at x; from bottom to top. Control characters become visible. */
 typedef enum { HEED__LEFT, HEED__RIGHT, HEED__MIDDLE, HEED__UP } heed__place;

@@ -29,6 +29,15 @@ bool heed__numbers_npy(const heed__source *s, const heed__npy *a, heed__numbers 
 /* The shape as "(2, 3)" into text, which is returned. */
 const char *heed__numbers_shape(char text[HEED__SHAPE], const heed__numbers *n);
 
+/* A picture beside anybody's arrays, into r, and its patches; rows 0: they are a square. */
+typedef struct {
+    bool there;
+    int rows, cols;
+} heed__patches;
+bool heed__weights_picture(const heed__source *s, heed_record *r, heed__patches *out);
+/* An axis of so many tokens, the last of which are its patches, for an array; -1: see s->c. */
+int heed__patch_axis(const heed__source *s, heed_record *r, const heed__patches *p, int size,
+                     const char *array);
 /* Anybody's arrays, into r. */
 bool heed__weights_foreign(const heed__source *s, heed_record *r);
 /* What heed_record_json and heed_record_npz wrote; meta is the JSON object. */

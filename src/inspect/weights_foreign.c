@@ -16,6 +16,7 @@ typedef struct {
     int sizes[64];
     const char *named[64];
     int axis_count;
+    heed__patches patches;
 } reader;
 
 /* ---- labels ---- */
@@ -118,24 +119,31 @@ static bool wrong_count(const reader *k, const char *name, int found, const char
                      side);
 }
 
+/* Where there is a picture, encoders are of it, and others look at it. */
+static bool sees_patches(const reader *k, int stack, int side) {
+    return k->patches.there && (stack == HEED_ENCODER || (stack == HEED_CROSS && side == 1));
+}
+
 /* The axis of one side of an array of weights, shared where name and size are the same. `tokens`
  * may label the one side alone, when the other one has another size. */
 static int axis_for(reader *k, const char *array, int stack, int side, int size, int other) {
     labels l = {.count = -1};
-    const char *name = NULL;
-    for (int i = 0; names[stack][side][i] && l.count < 0; i++) {
+    bool patches = sees_patches(k, stack, side);
+    const char *name = patches ? "picture" : NULL;
+    for (int i = 0; !patches && names[stack][side][i] && l.count < 0; i++) {
         free_labels(&l);
         if (!read_labels(k->s, name = names[stack][side][i], &l)) return free_labels(&l), -1;
     }
     int axis = -1;
-    if (l.count < 0) name = side == 0 && size != other ? "queries" : "tokens";
+    if (!patches && l.count < 0) name = side == 0 && size != other ? "queries" : "tokens";
     for (int i = 0; i < k->axis_count; i++)
         if (k->sizes[i] == size && strcmp(k->named[i], name) == 0) axis = k->axes[i];
     bool loose = strcmp(name, "tokens") == 0 && l.count == other;
     if (l.count >= 0 && l.count != size && !loose)
         wrong_count(k, name, l.count, array, side ? "keys" : "queries", size);
     else if (axis < 0) {
-        axis = add_axis(k, name, &l, size);
+        axis = patches ? heed__patch_axis(k->s, k->r, &k->patches, size, array)
+                       : add_axis(k, name, &l, size);
         if (axis >= 0 && k->axis_count < 64) {
             k->axes[k->axis_count] = axis;
             k->sizes[k->axis_count] = size;
@@ -271,6 +279,9 @@ static bool no_weights(const heed__source *s) {
     return false;
 }
 
+/* The picture is none of the weights. */
+static bool is_weights(const char *name) { return strcmp(name, "picture") != 0; }
+
 static bool is_matrix(const json_t *v) {
     const json_t *row = json_array_get(v, 0), *x = json_array_get(row, 0);
     return json_is_array(x) || json_is_number(x);
@@ -288,7 +299,7 @@ static bool from_json(reader *k, json_t *json) {
         return ok;
     }
     json_object_foreach(json, name, v) {
-        if (!ok || !is_matrix(v)) continue;
+        if (!ok || !is_weights(name) || !is_matrix(v)) continue;
         ok = heed__numbers_json(k->s, name, v, (double)NAN, &n) && add_numbers(k, name, &n);
         heed__free(n.x);
     }
@@ -300,7 +311,7 @@ static bool from_npz(reader *k) {
     for (size_t i = 0; ok && i < k->s->npz.count; i++) {
         const heed__npy *a = &k->s->npz.arrays[i];
         heed__numbers n = {0};
-        if (a->kind != 'f' || a->dims < 2) continue;
+        if (a->kind != 'f' || a->dims < 2 || !is_weights(a->name)) continue;
         ok = heed__numbers_npy(k->s, a, &n) && add_numbers(k, a->name, &n);
         heed__free(n.x);
     }
@@ -310,7 +321,8 @@ static bool from_npz(reader *k) {
 bool heed__weights_foreign(const heed__source *s, heed_record *r) {
     reader k = {.s = s, .r = r, .note = {.c = s->c}};
     const char *file = strrchr(s->path, '/') ? strrchr(s->path, '/') + 1 : s->path;
-    bool ok = s->json ? from_json(&k, s->json) : from_npz(&k);
+    bool ok = heed__weights_picture(s, r, &k.patches) &&
+              (s->json ? from_json(&k, s->json) : from_npz(&k));
     if (ok && !r->block_count) ok = no_weights(s);
     ok = ok && heed_record_describe(r, (heed_record_texts){.title = file, .note = k.note.s});
     heed_text_free(&k.note);

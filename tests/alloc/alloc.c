@@ -250,16 +250,17 @@ static bool pictures_drawn(const char *png) {
                                      .col_labels = names,
                                      .numbers = true},
                      png);
-    heed_overlay_png(c,
-                     &(heed_overlay){.pixels = jpeg_progressive_pixels,
-                                     .width = 18,
-                                     .height = 11,
-                                     .channels = 3,
-                                     .rows = 2,
-                                     .cols = 2,
-                                     .count = 1,
-                                     .maps = maps},
-                     png);
+    const heed_overlay overlay = {.title = "title",
+                                  .pixels = jpeg_progressive_pixels,
+                                  .width = 18,
+                                  .height = 11,
+                                  .channels = 3,
+                                  .rows = 2,
+                                  .cols = 2,
+                                  .count = 1,
+                                  .maps = maps};
+    heed_overlay_png(c, &overlay, png);
+    heed_overlay_svg(c, &overlay, png);
     bool ok = heed_state(c) == HEED_OK;
     heed_close(c);
     return ok;

@@ -153,6 +153,11 @@ run attend vit "$one" --query 2,3 --mass 0.5 --head 2 --png patches.png --cells
 says "attention of patch 2,3"
 says "hold 50 %"
 says "wrote patches.png"
+run attend vit "$one" --svg patches.svg --rollout
+says "wrote patches.svg"
+holds test "$(grep -c '<image .*href="data:image/png;base64,' patches.svg)" = 5 # the picture, mean, two heads, rollout
+holds grep -q '  attention of \[CLS\], layer 2 of 2<' patches.svg
+holds test "$(grep -o 'http[^"]*' patches.svg)" = http://www.w3.org/2000/svg
 run_with "$one" attend vit - --json --layers 1
 json axes.0.grid.rows
 json picture.channels 1

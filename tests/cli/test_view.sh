@@ -44,6 +44,15 @@ run view w.json --layers 9 --html none.html
 status 2
 absent none.html
 
+# A picture beside the weights: the page lays them over it.
+echo '{"attention": [[0.2, 0.2, 0.2, 0.2, 0.2], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]],
+       "picture": [[0, 99, 0], [99, 0, 255]]}' >picture.json
+run view picture.json --html picture.html
+status 0
+quiet
+holds grep -q 'octet-stream+b64" id="p0"' picture.html
+holds grep -q '"grid":\[2,2,1\]' picture.html
+
 # What is no number, and what is no weight.
 npy() { # NAME TYPE: 2 x 2 elements of zero bits but for the first, which has all
     head="{'descr': '$2', 'fortran_order': False, 'shape': (2, 2), }"
