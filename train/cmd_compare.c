@@ -103,10 +103,10 @@ static int widest_cell(const comparison *k, json_t *all) {
 /* A path says most at its end: "..." stands for what is cut before it. */
 static void text_cell(const char *text, int width, bool last) {
     int columns = text_columns(text);
-    if (columns <= width)
-        printf("  %s%*s", text, last ? 0 : width - columns, "");
-    else
-        printf("  ...%s", text + text_cut(text, columns - width + 3));
+    bool whole = columns <= width;
+    fputs(whole ? "  " : "  ...", stdout);
+    print_name(whole ? text : text + text_cut(text, columns - width + 3),
+               whole && !last ? width : 0, 0);
 }
 
 /* A column a run. */
@@ -142,7 +142,8 @@ static void print_own(const comparison *k, json_t *all, int index) {
             printf("\n%*s", k->width - 1, "");
             at = k->width;
         }
-        printf("%*s %s=%s", pad, "", key, value);
+        printf("%*s %s=", pad, "", key);
+        print_name(value, 0, 0);
         pad = 0;
         at += n;
     }
@@ -246,11 +247,11 @@ static json_t *numbers_json(const comparison *k) {
     json_t *list = json_array();
     for (int i = 0; i < k->count; i++) {
         const run_curves *c = &k->runs[i].curves;
-        json_t *o = json_pack("{s:s, s:o, s:o, s:o, s:o}", "run", k->runs[i].name, "loss",
-                              json_number(last_of(c->train.loss, c->train.count)), "val_loss",
-                              json_number(last_of(c->val.loss, c->val.count)), "best_loss",
-                              json_number(least_of(c->val.loss, c->val.count)), "seconds",
-                              json_number(c->seconds));
+        json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o}", "run", json_text(k->runs[i].name),
+                              "loss", json_number(last_of(c->train.loss, c->train.count)),
+                              "val_loss", json_number(last_of(c->val.loss, c->val.count)),
+                              "best_loss", json_number(least_of(c->val.loss, c->val.count)),
+                              "seconds", json_number(c->seconds));
         json_object_update_new(o, json_pack("{s:o, s:o, s:o}", "accuracy",
                                             json_number(last_of(c->val.metric, c->val.count)),
                                             "best_accuracy",
@@ -276,12 +277,12 @@ static json_t *groups_json(const comparison *k) {
         const group *g = &k->groups[i];
         json_t *runs = json_array();
         for (int j = 0; j < k->count; j++)
-            if (k->runs[j].group == i) json_array_append_new(runs, json_string(k->runs[j].name));
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", g->name,
-                                              "runs", runs, "best_loss", estimate_json(&g->loss),
-                                              "accuracy", estimate_json(&g->last), "best_accuracy",
-                                              estimate_json(&g->best), "test_accuracy",
-                                              estimate_json(&g->test)));
+            if (k->runs[j].group == i) json_array_append_new(runs, json_text(k->runs[j].name));
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", json_text(g->name), "runs",
+                            runs, "best_loss", estimate_json(&g->loss), "accuracy",
+                            estimate_json(&g->last), "best_accuracy", estimate_json(&g->best),
+                            "test_accuracy", estimate_json(&g->test)));
     }
     return list;
 }

@@ -21,6 +21,8 @@ bool make_folder(heed_ctx *c, const char *path); /* one that stands already is f
 void numbered_path(char *out, size_t size, const char *path, int index);
 /* Appends all of the standard input. */
 bool read_stdin(heed_ctx *c, heed_text *out);
+/* Its next line, without its end; false: there is none, or an error. */
+bool read_stdin_line(heed_ctx *c, heed_text *line);
 
 /* outputs.c: no file to write is an input (of a positional argument, or a setting of f), a run's
  * own file or another file to write, and none that was asked for has an empty name. numbered:
