@@ -133,7 +133,7 @@ static void print_own(const comparison *k, json_t *all, int index) {
     int room = terminal_width() < 100 ? terminal_width() : 100, at = k->width;
     const char *name = k->grouped ? k->groups[r->group].name : r->name;
     int pad = k->width - 1 - text_columns(name);
-    fputs(name, stdout);
+    print_name(name, 0, 0);
     json_object_foreach(all, key, values) {
         const char *value = value_of(r, key);
         int n = (int)(strlen(key) + strlen(value)) + 2;
