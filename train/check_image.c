@@ -107,13 +107,11 @@ static void print_classes_of(const heed_images *k) {
     int width = 5;
     char n[32];
     for (int i = 0; i < a->classes; i++)
-        if (text_columns(a->labels[i]) > width) width = text_columns(a->labels[i]);
-    if (width > 32) width = 32;
+        if (name_columns(a->labels[i], 32) > width) width = name_columns(a->labels[i], 32);
     printf("\n  %-*s%12s%12s%12s\n", width, "class", "training", "validation", "test");
     for (int i = 0; i < a->classes; i++) {
-        size_t cut = text_cut(a->labels[i], width);
-        printf("  %.*s%*s", (int)cut, a->labels[i],
-               width > text_columns(a->labels[i]) ? width - text_columns(a->labels[i]) : 0, "");
+        fputs("  ", stdout);
+        print_name(a->labels[i], width, width);
         for (heed_part part = HEED_TRAIN_PART; part < HEED_PARTS; part++)
             printf("%12s", with_commas(n, heed_images_count(k, part, i)));
         putchar('\n');
@@ -131,7 +129,8 @@ static void print_facts(program *p, heed_images *k) {
     size_t twins = overlap_of(k);
     heed_augment augment = augment_of(p->flags);
     char n1[32], n2[32], n3[32], text[160];
-    printf("%s\n\n", heed_config_text(p->flags, "data"));
+    print_name(heed_config_text(p->flags, "data"), 0, 0);
+    puts("\n");
     printf("  kind         %s, %d classes\n", a->kind, a->classes);
     printf("  pictures     %s for training, %s for validation, %s for the test\n",
            with_commas(n1, a->count[HEED_TRAIN_PART]), with_commas(n2, a->count[HEED_VAL_PART]),
@@ -185,13 +184,13 @@ static json_t *info_json(const program *p, const heed_images *k) {
     json_t *classes = json_array(), *bad = json_array();
     const char *path, *why;
     for (int i = 0; i < a->classes; i++)
-        json_array_append_new(classes,
-                              json_pack("{s:s, s:I, s:I, s:I}", "class", a->labels[i], "train",
-                                        (json_int_t)heed_images_count(k, HEED_TRAIN_PART, i), "val",
-                                        (json_int_t)heed_images_count(k, HEED_VAL_PART, i), "test",
-                                        (json_int_t)heed_images_count(k, HEED_TEST_PART, i)));
+        json_array_append_new(
+            classes, json_pack("{s:o, s:I, s:I, s:I}", "class", json_text(a->labels[i]), "train",
+                               (json_int_t)heed_images_count(k, HEED_TRAIN_PART, i), "val",
+                               (json_int_t)heed_images_count(k, HEED_VAL_PART, i), "test",
+                               (json_int_t)heed_images_count(k, HEED_TEST_PART, i)));
     for (size_t i = 0; heed_images_bad(k, i, &path, &why); i++)
-        json_array_append_new(bad, json_pack("{s:s, s:s}", "path", path, "why", why));
+        json_array_append_new(bad, json_pack("{s:o, s:s}", "path", json_text(path), "why", why));
     return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:I, s:o, s:o}", "data",
                      heed_config_text(p->flags, "data"), "kind", a->kind, "train",
                      (json_int_t)a->count[HEED_TRAIN_PART], "val",

@@ -47,15 +47,19 @@ static void print_labels(const data_set *d, const heed_pairs_info *a) {
     char n1[32], n2[32];
     print_side("texts", d->tokenizer, a->tokens, a->unknown, a->longest);
     printf("  %-12s %d; in training and validation:\n", "labels", a->classes);
-    for (int i = 0; i < a->classes && i < SHOWN; i++)
-        printf("  %-12s %9s %9s  %s\n", "", with_commas(n1, count_label(d, false, a->labels[i])),
-               d->no_val ? "0" : with_commas(n2, count_label(d, true, a->labels[i])), a->labels[i]);
+    for (int i = 0; i < a->classes && i < SHOWN; i++) {
+        printf("  %-12s %9s %9s  ", "", with_commas(n1, count_label(d, false, a->labels[i])),
+               d->no_val ? "0" : with_commas(n2, count_label(d, true, a->labels[i])));
+        print_name(a->labels[i], 0, 0);
+        putchar('\n');
+    }
     if (a->classes > SHOWN) printf("  %-12s and %d more\n", "", a->classes - SHOWN);
 }
 
 static void print_facts(program *p, const data_set *d, const heed_pairs_info *a) {
     char n1[32], n2[32], note[160];
-    printf("%s\n\n", heed_config_text(p->flags, "data"));
+    print_name(heed_config_text(p->flags, "data"), 0, 0);
+    puts("\n");
     printf("  %-12s %s pairs\n", "training", with_commas(n1, a->pairs));
     printf("  %-12s %s pairs; all of one source stand on one side\n", "validation",
            d->no_val ? "0" : with_commas(n2, a->val_pairs));
@@ -73,8 +77,7 @@ static void print_facts(program *p, const data_set *d, const heed_pairs_info *a)
 static void print_text_of(const char *text, size_t n, int columns) {
     char line[512];
     snprintf(line, sizeof line, "%.*s", n < 400 ? (int)n : 400, text);
-    size_t cut = text_cut(line, columns);
-    printf("%.*s%s", (int)cut, line, cut < n ? "..." : "");
+    print_name(line, 0, columns);
 }
 
 static void print_samples(const heed_pairs *k, const heed_pairs_info *a) {

@@ -43,9 +43,10 @@ static void print_sample(const char *text, size_t n) {
         const char *end = memchr(text + at, '\n', n - at);
         size_t length = end ? (size_t)(end - (text + at)) : n - at;
         snprintf(line, sizeof line, "%.*s", length < 400 ? (int)length : 400, text + at);
-        size_t cut = text_cut(line, COLUMNS);
         if (length > 0) {
-            printf("  %.*s%s\n", (int)cut, line, cut < length ? "..." : "");
+            fputs("  ", stdout);
+            print_name(line, 0, COLUMNS);
+            putchar('\n');
             shown++;
         }
         at += length + 1;
@@ -92,7 +93,8 @@ static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_i
                         const text_facts *t) {
     char n1[32], n2[32], n3[32];
     double tokens = (double)(a->tokens + a->val_tokens);
-    printf("%s\n\n", heed_config_text(p->flags, "data"));
+    print_name(heed_config_text(p->flags, "data"), 0, 0);
+    puts("\n");
     printf("  encoding     UTF-8, %s bytes, %s characters\n", with_commas(n1, t->bytes),
            with_commas(n2, t->characters));
     size_t returns = carriage_returns(heed_config_text(p->flags, "data"));

@@ -32,8 +32,8 @@ static void print_classes_of(program *p, reader *k, const char *text, size_t n, 
     for (int i = 0; i < top; i++) {
         const char *label = k->run->labels[k->guesses[i].label];
         if (list)
-            json_array_append_new(list,
-                                  json_pack("{s:s, s:f}", "class", label, "p", k->guesses[i].p));
+            json_array_append_new(
+                list, json_pack("{s:o, s:f}", "class", json_text(label), "p", k->guesses[i].p));
         else
             print_guess(label, width, k->guesses[i].p);
     }
@@ -49,7 +49,7 @@ static void print_tags(program *p, reader *k, const char *text, size_t n, const 
         guesses_of(y->x + k->text.first[i] * (size_t)k->run->label_count, k->run->label_count,
                    k->guesses);
         const char *label = k->run->labels[k->guesses->label];
-        json_array_append_new(labels, json_string(label));
+        json_array_append_new(labels, json_text(label));
         heed_text_add(&line, "%s%s", i ? " " : "", label);
     }
     if (heed_config_bool(p->flags, "json"))

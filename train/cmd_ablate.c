@@ -169,10 +169,10 @@ static void print_object(program *p, const sweep *s, const ablation *a) {
                       "loss", json_number(h->loss), "harm", json_number(h->harm.mean), "harm_95",
                       json_number(h->harm.half), "accuracy", json_number(h->accuracy)));
     }
-    print_json(p,
-               json_pack("{s:s, s:s, s:I, s:o, s:o, s:o}", "model", s->run->model->name, "data",
-                         s->what, "batches", (json_int_t)s->batches, "loss", json_number(a->loss),
-                         "accuracy", json_number(a->accuracy), "heads", list));
+    print_json(p, json_pack("{s:s, s:o, s:I, s:o, s:o, s:o}", "model", s->run->model->name, "data",
+                            json_text(s->what), "batches", (json_int_t)s->batches, "loss",
+                            json_number(a->loss), "accuracy", json_number(a->accuracy), "heads",
+                            list));
 }
 
 /* ---- patches ---- */
@@ -227,9 +227,10 @@ static json_t *removal_json(const sweep *s, const removal *r) {
         }
         json_object_set_new(by, removal_names[k], o);
     }
-    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o}", "model", s->run->model->name,
-                     "data", s->what, "pictures", r->pictures, "patches", r->patches, "hidden",
-                     r->hidden, "p", json_number(r->p), "right", json_number(r->right), "by", by);
+    return json_pack("{s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:o}", "model", s->run->model->name,
+                     "data", json_text(s->what), "pictures", r->pictures, "patches", r->patches,
+                     "hidden", r->hidden, "p", json_number(r->p), "right", json_number(r->right),
+                     "by", by);
 }
 
 static void remove_patches(program *p, const sweep *s) {

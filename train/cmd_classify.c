@@ -66,7 +66,9 @@ static void print_guesses(const classifier *k, const char *name, int top) {
     int width = 8;
     for (int i = 0; i < top; i++)
         width = guess_width(width, label_of(k, k->guesses[i].label, number));
-    printf("%s%s\n", k->done ? "\n" : "", name);
+    if (k->done) putchar('\n');
+    print_name(name, 0, 0);
+    putchar('\n');
     for (int i = 0; i < top; i++)
         print_guess(label_of(k, k->guesses[i].label, number), width, k->guesses[i].p);
 }
@@ -75,12 +77,10 @@ static void print_object(const classifier *k, const char *name, int top) {
     json_t *list = json_array();
     char number[16];
     for (int i = 0; i < top; i++)
-        json_array_append_new(list, json_pack("{s:s, s:f}", "class",
-                                              label_of(k, k->guesses[i].label, number), "p",
-                                              k->guesses[i].p));
-    json_t *input = json_string(name); /* NULL for a name that is no UTF-8 */
-    print_json(k->p,
-               json_pack("{s:o, s:o}", "input", input ? input : json_null(), "predictions", list));
+        json_array_append_new(list, json_pack("{s:o, s:f}", "class",
+                                              json_text(label_of(k, k->guesses[i].label, number)),
+                                              "p", k->guesses[i].p));
+    print_json(k->p, json_pack("{s:o, s:o}", "input", json_text(name), "predictions", list));
 }
 
 static bool write_overlay(classifier *k, heed_picture *p) {

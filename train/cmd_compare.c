@@ -103,10 +103,10 @@ static int widest_cell(const comparison *k, json_t *all) {
 /* A path says most at its end: "..." stands for what is cut before it. */
 static void text_cell(const char *text, int width, bool last) {
     int columns = text_columns(text);
-    if (columns <= width)
-        printf("  %s%*s", text, last ? 0 : width - columns, "");
-    else
-        printf("  ...%s", text + text_cut(text, columns - width + 3));
+    bool whole = columns <= width;
+    fputs(whole ? "  " : "  ...", stdout);
+    print_name(whole ? text : text + text_cut(text, columns - width + 3),
+               whole && !last ? width : 0, 0);
 }
 
 /* A column a run. */
@@ -132,7 +132,8 @@ static void print_own(const comparison *k, json_t *all, int index) {
     const compared *r = &k->runs[index];
     int room = terminal_width() < 100 ? terminal_width() : 100, at = k->width;
     const char *name = k->grouped ? k->groups[r->group].name : r->name;
-    printf("%s%*s", name, k->width - 1 - text_columns(name), "");
+    int pad = k->width - 1 - text_columns(name);
+    print_name(name, 0, 0);
     json_object_foreach(all, key, values) {
         const char *value = value_of(r, key);
         int n = (int)(strlen(key) + strlen(value)) + 2;
@@ -141,7 +142,9 @@ static void print_own(const comparison *k, json_t *all, int index) {
             printf("\n%*s", k->width - 1, "");
             at = k->width;
         }
-        printf(" %s=%s", key, value);
+        printf("%*s %s=", pad, "", key);
+        print_name(value, 0, 0);
+        pad = 0;
         at += n;
     }
     putchar('\n');
@@ -150,10 +153,13 @@ static void print_own(const comparison *k, json_t *all, int index) {
 static void print_differences(const comparison *k, json_t *all) {
     const char *key;
     json_t *values;
-    int width = 9, least = 18, widest = widest_cell(k, all);
-    json_object_foreach(all, key, values) width = larger(width, (int)strlen(key) + 2);
-    if (json_object_size(all) == 0) {
-        puts("\nno setting differs");
+    int width = 9, least = 18, widest = widest_cell(k, all), shown = 0;
+    json_object_foreach(all, key, values) {
+        width = larger(width, (int)strlen(key) + 2);
+        shown += is_shown(k, key);
+    }
+    if (!shown) {
+        puts(k->grouped ? "\nno setting differs but the seed" : "\nno setting differs");
         return;
     }
     int room = (terminal_width() - width) / k->count - 2;
@@ -241,11 +247,11 @@ static json_t *numbers_json(const comparison *k) {
     json_t *list = json_array();
     for (int i = 0; i < k->count; i++) {
         const run_curves *c = &k->runs[i].curves;
-        json_t *o = json_pack("{s:s, s:o, s:o, s:o, s:o}", "run", k->runs[i].name, "loss",
-                              json_number(last_of(c->train.loss, c->train.count)), "val_loss",
-                              json_number(last_of(c->val.loss, c->val.count)), "best_loss",
-                              json_number(least_of(c->val.loss, c->val.count)), "seconds",
-                              json_number(c->seconds));
+        json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o}", "run", json_text(k->runs[i].name),
+                              "loss", json_number(last_of(c->train.loss, c->train.count)),
+                              "val_loss", json_number(last_of(c->val.loss, c->val.count)),
+                              "best_loss", json_number(least_of(c->val.loss, c->val.count)),
+                              "seconds", json_number(c->seconds));
         json_object_update_new(o, json_pack("{s:o, s:o, s:o}", "accuracy",
                                             json_number(last_of(c->val.metric, c->val.count)),
                                             "best_accuracy",
@@ -271,12 +277,12 @@ static json_t *groups_json(const comparison *k) {
         const group *g = &k->groups[i];
         json_t *runs = json_array();
         for (int j = 0; j < k->count; j++)
-            if (k->runs[j].group == i) json_array_append_new(runs, json_string(k->runs[j].name));
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", g->name,
-                                              "runs", runs, "best_loss", estimate_json(&g->loss),
-                                              "accuracy", estimate_json(&g->last), "best_accuracy",
-                                              estimate_json(&g->best), "test_accuracy",
-                                              estimate_json(&g->test)));
+            if (k->runs[j].group == i) json_array_append_new(runs, json_text(k->runs[j].name));
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", json_text(g->name), "runs",
+                            runs, "best_loss", estimate_json(&g->loss), "accuracy",
+                            estimate_json(&g->last), "best_accuracy", estimate_json(&g->best),
+                            "test_accuracy", estimate_json(&g->test)));
     }
     return list;
 }

@@ -53,9 +53,9 @@ static bool show_mask(program *p, const heed_record *r, const heed_record_guess 
  * has them all. */
 static void print_object(program *p, const heed_record *r, json_t *masks) {
     json_t *o = json_object(), *tokens = json_array();
-    json_object_set_new(o, "input", json_string(r->title));
+    json_object_set_new(o, "input", json_text(r->title));
     for (int i = 0; i < r->axes[0].count; i++)
-        json_array_append_new(tokens, json_string(r->axes[0].labels[i]));
+        json_array_append_new(tokens, json_text(r->axes[0].labels[i]));
     json_object_set_new(o, "tokens", tokens);
     json_object_update(o, json_array_get(masks, 0));
     if (json_array_size(masks) > 1) json_object_set(o, "masks", masks);

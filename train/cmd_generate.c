@@ -135,7 +135,7 @@ static bool attend(stream *s, json_t **result) {
 static json_t *sample_json(const stream *s, int prompt_tokens) {
     json_t *tokens = json_array();
     for (int i = prompt_tokens; i < s->count; i++)
-        json_array_append_new(tokens, json_string(heed_token_text(s->run->tokenizer, s->ids[i])));
+        json_array_append_new(tokens, json_text(heed_token_text(s->run->tokenizer, s->ids[i])));
     return json_pack("{s:s, s:o}", "text", s->all.s ? s->all.s : "", "tokens", tokens);
 }
 

@@ -186,9 +186,9 @@ static void print_object(program *p, const sweep *s, const head_table *h, const 
     for (int i = 0; i < h->count; i++)
         json_object_set_new(alike, heed_stack_name(h->layer[i].block.stack),
                             measures_json(h, &h->alike[h->layer[i].block.stack]));
-    print_json(p, json_pack("{s:s, s:s, s:I, s:o, s:o}", "model", s->run->model->name, "data",
-                            s->what, "queries", (json_int_t)h->sums[0].rows[ENTROPY], "heads",
-                            heads, "alike", alike));
+    print_json(p, json_pack("{s:s, s:o, s:I, s:o, s:o}", "model", s->run->model->name, "data",
+                            json_text(s->what), "queries", (json_int_t)h->sums[0].rows[ENTROPY],
+                            "heads", heads, "alike", alike));
 }
 
 static bool write_csv(heed_ctx *c, const head_table *h, const entry *list, const char *path) {

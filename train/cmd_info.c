@@ -59,7 +59,8 @@ static json_t *array_json(const heed_array *a, const summary *s) {
 static void print_row(const heed_array *a, const summary *s, int width) {
     char shape[96], count[32];
     shape_text(a, shape, sizeof shape);
-    printf("%-*s  %-14s %12s  ", width, a->name, shape, with_commas(count, s->count));
+    print_name(a->name, width, 0);
+    printf("  %-14s %12s  ", shape, with_commas(count, s->count));
     if (isfinite(s->mean))
         printf("%+10.5f %10.5f\n", s->mean, s->deviation);
     else
@@ -73,7 +74,7 @@ static void print_arrays(program *p, const heed_safetensors *f, const char *path
     size_t total = 0, bytes = 0;
     char n1[32], n2[32];
     for (int i = 0; i < heed_safetensors_count(f); i++) {
-        int n = (int)strlen(heed_safetensors_at(f, i)->name);
+        int n = name_columns(heed_safetensors_at(f, i)->name, 0);
         if (n > width) width = n;
     }
     if (!json)
@@ -90,8 +91,8 @@ static void print_arrays(program *p, const heed_safetensors *f, const char *path
             print_row(a, &s, width);
     }
     if (json)
-        print_json(p, json_pack("{s:s, s:I, s:I, s:O}", "file", path, "numbers", (json_int_t)total,
-                                "bytes", (json_int_t)bytes, "tensors", list));
+        print_json(p, json_pack("{s:o, s:I, s:I, s:O}", "file", json_text(path), "numbers",
+                                (json_int_t)total, "bytes", (json_int_t)bytes, "tensors", list));
     else
         printf("\n%s: %s numbers in %d tensors, %s\n", path, with_commas(n1, total),
                heed_safetensors_count(f), as_bytes(n2, (double)bytes));

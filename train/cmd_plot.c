@@ -50,7 +50,7 @@ static void report_tables(program *p, const heed_chart *charts, int count, const
         if (!json) draw_chart(p, &charts[i]);
     }
     bool ok = heed_charts_png(p->c, charts, count, 960, 480, path);
-    if (ok && json) print_json(p, json_pack("{s:s, s:O}", "png", path, "tables", list));
+    if (ok && json) print_json(p, json_pack("{s:o, s:O}", "png", json_text(path), "tables", list));
     if (ok && !json) printf("\nwrote %s\n", path);
     json_decref(list);
 }
@@ -94,8 +94,9 @@ static void plot_run(program *p) {
     if (!json) draw_chart(p, &chart);
     heed_chart_png(p->c, &chart, 960, 540, path);
     if (json && heed_state(p->c) == HEED_OK)
-        print_json(p, json_pack("{s:s, s:s, s:o, s:o}", "run", run, "png", path, "training",
-                                curve_json(&k.train), "validation", curve_json(&k.val)));
+        print_json(p,
+                   json_pack("{s:o, s:o, s:o, s:o}", "run", json_text(run), "png", json_text(path),
+                             "training", curve_json(&k.train), "validation", curve_json(&k.val)));
     if (!json && heed_state(p->c) == HEED_OK) printf("\nwrote %s\n", path);
     curves_free(&k);
 }

@@ -247,9 +247,9 @@ static json_t *json_of(const show *w) {
     const heed_record_block *b = &r->blocks[w->block];
     json_t *o = json_array(), *queries = json_array(), *keys = json_array();
     for (int i = 0; i < w->queries; i++)
-        json_array_append_new(queries, json_string(r->axes[b->queries].labels[i]));
+        json_array_append_new(queries, json_text(r->axes[b->queries].labels[i]));
     for (int i = 0; i < w->keys; i++)
-        json_array_append_new(keys, json_string(r->axes[b->keys].labels[i]));
+        json_array_append_new(keys, json_text(r->axes[b->keys].labels[i]));
     const heed_real *x = w->weights;
     for (int i = 0; i < w->count; i++) {
         json_t *rows = json_array();
@@ -261,9 +261,9 @@ static json_t *json_of(const show *w) {
         json_array_append_new(
             o, json_pack("{s:I, s:o}", "step", (json_int_t)w->records[i]->step, "weights", rows));
     }
-    return json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o}", "input", r->title, "path", b->path,
-                     "layer", b->layer + 1, "head", number(w, "head"), "queries", queries, "keys",
-                     keys, "snapshots", o);
+    return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "input", json_text(r->title), "path",
+                     json_text(b->path), "layer", b->layer + 1, "head", number(w, "head"),
+                     "queries", queries, "keys", keys, "snapshots", o);
 }
 
 static bool show_all(show *w) {

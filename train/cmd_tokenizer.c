@@ -63,7 +63,7 @@ static void print_tokenizer(program *p, const heed_tokenizer *k, const char *pat
     const char *name;
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)heed_tokenizer_digest(k));
     if (heed_config_bool(p->flags, "json")) {
-        print_json(p, json_pack("{s:s, s:s, s:i, s:o, s:s}", "path", path, "kind",
+        print_json(p, json_pack("{s:o, s:s, s:i, s:o, s:s}", "path", json_text(path), "kind",
                                 heed_tokenizer_kind(k), "vocab", heed_vocab_size(k), "special",
                                 special, "digest", digest));
         return;
@@ -143,7 +143,7 @@ static bool encode_one(program *p, void *user, const char *text, size_t n) {
         json_t *ids = json_array(), *tokens = json_array();
         for (size_t i = 0; i < t.count; i++) {
             json_array_append_new(ids, json_integer(t.ids[i]));
-            json_array_append_new(tokens, json_string(heed_token_text(k, t.ids[i])));
+            json_array_append_new(tokens, json_text(heed_token_text(k, t.ids[i])));
         }
         print_json(p, json_pack("{s:o, s:o}", "ids", ids, "tokens", tokens));
     } else if (ok) {
@@ -183,7 +183,7 @@ static bool decode_one(program *p, void *user, const char *text, size_t n) {
     int count = read_ids(p, k, text, ids);
     bool ok = count >= 0 && heed_decode(k, ids, (size_t)count, &out);
     if (ok && heed_config_bool(p->flags, "json"))
-        print_json(p, json_pack("{s:s}", "text", out.s ? out.s : ""));
+        print_json(p, json_pack("{s:o}", "text", json_text(out.s ? out.s : "")));
     else if (ok)
         printf("%s\n", out.s ? out.s : "");
     heed_text_free(&out);

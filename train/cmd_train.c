@@ -51,7 +51,7 @@ typedef struct {
 } training;
 
 static json_t *result_json(const training *t, const heed_fit_result *r) {
-    return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "run", t->run, "step",
+    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "run", json_text(t->run), "step",
                      (json_int_t)r->step, "loss", json_number(r->loss), "val_loss",
                      json_number(r->val_loss), "best_loss", json_number(r->best_loss), "accuracy",
                      json_number(r->metric), "best_accuracy", json_number(r->best_metric));
@@ -97,6 +97,19 @@ static void conclude(program *p, const training *t, const data_set *data, const 
         kind->next(t->task, heed_config_text(t->f, "data"), t->run);
 }
 
+static void interrupted(program *p, const training *t, long long step) {
+    char word[1024], text[1200];
+    shell_word(word, sizeof word, t->run);
+    snprintf(text, sizeof text, "interrupted at step %lld; go on with heed resume %s", step, word);
+    if (p->json_lines)
+        print_event("interrupted", text);
+    else
+        fprintf(stderr, "heed: interrupted at step %lld; go on with\n  heed resume %s\n", step,
+                word);
+    heed_clear(p->c);
+    p->status = HEED_INTERRUPTED;
+}
+
 /* Trains on data that is open. */
 static void fit(program *p, const training *t, const data_set *data, progress *g) {
     heed_fit_args a = {.model = t->task->model,
@@ -120,13 +133,7 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
     if (p->line_open) fputc('\n', stderr);
     p->line_open = false;
     if (heed_state(p->c) == HEED_OK) conclude(p, t, data, g, &r, now() - start);
-    if (heed_state(p->c) == HEED_INTERRUPTED) {
-        char word[1024];
-        fprintf(stderr, "heed: interrupted at step %lld; go on with\n  heed resume %s\n",
-                (long long)r.step, shell_word(word, sizeof word, t->run));
-        heed_clear(p->c);
-        p->status = HEED_INTERRUPTED;
-    }
+    if (heed_state(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step);
 }
 
 static void run_training(program *p, const training *t) {
@@ -141,7 +148,6 @@ static void run_training(program *p, const training *t) {
                   .samples = {.c = p->c},
                   .snapshots = &s};
     p->task = t->task;
-    p->json_lines = g.mode == SHOW_JSON;
     if (g.mode == SHOW_BAR) {
         fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
         p->line_open = true;

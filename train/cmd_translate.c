@@ -42,7 +42,7 @@ static bool is_asked(const program *p, const char *key) { return heed_config_boo
 
 static json_t *labels_json(const char *const *label, int n) {
     json_t *list = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(list, json_string(label[i]));
+    for (int i = 0; i < n; i++) json_array_append_new(list, json_text(label[i]));
     return list;
 }
 

@@ -33,30 +33,34 @@ static heed_record *cut(program *p, heed_record *r) {
 
 static json_t *summary_json(const char *file, const heed_record *r) {
     json_t *layers = json_array();
-    static const char *const stacks[] = {"encoder", "decoder", "cross"};
     for (int i = 0; i < r->block_count; i++) {
         const heed_record_block *b = &r->blocks[i];
-        json_array_append_new(
-            layers, json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "path", b->path, "stack",
-                              stacks[b->stack], "layer", b->layer + 1, "heads", b->heads, "queries",
-                              r->axes[b->queries].count, "keys", r->axes[b->keys].count));
+        json_array_append_new(layers,
+                              json_pack("{s:o, s:s, s:i, s:i, s:i, s:i}", "path",
+                                        json_text(b->path), "stack", heed_stack_name(b->stack),
+                                        "layer", b->layer + 1, "heads", b->heads, "queries",
+                                        r->axes[b->queries].count, "keys", r->axes[b->keys].count));
     }
-    return json_pack("{s:s, s:s, s:s, s:o, s:i}", "file", file, "title", r->title ? r->title : "",
-                     "note", r->note ? r->note : "", "layers", layers, "maps", r->map_count);
+    return json_pack("{s:o, s:o, s:o, s:o, s:i}", "file", json_text(file), "title",
+                     json_text(r->title ? r->title : ""), "note", json_text(r->note ? r->note : ""),
+                     "layers", layers, "maps", r->map_count);
 }
 
 static void print_summary(program *p, const char *file, const heed_record *r) {
-    static const char *const stacks[] = {"encoder", "decoder", "cross"};
     printf("%s\n", file);
     for (int i = 0; i < r->block_count; i++) {
         const heed_record_block *b = &r->blocks[i];
-        printf("  %-28s %s, layer %d: %d head%s of %d x %d%s\n", b->path, stacks[b->stack],
-               b->layer + 1, b->heads, b->heads == 1 ? "" : "s", r->axes[b->queries].count,
+        fputs("  ", stdout);
+        print_name(b->path, 28, 0);
+        printf(" %s, layer %d: %d head%s of %d x %d%s\n", heed_stack_name(b->stack), b->layer + 1,
+               b->heads, b->heads == 1 ? "" : "s", r->axes[b->queries].count,
                r->axes[b->keys].count, b->causal ? ", causal" : "");
     }
-    for (int i = 0; i < r->map_count; i++)
-        printf("  %-28s %d x %d\n", r->maps[i].name, r->axes[r->maps[i].queries].count,
-               r->axes[r->maps[i].keys].count);
+    for (int i = 0; i < r->map_count; i++) {
+        fputs("  ", stdout);
+        print_name(r->maps[i].name, 28, 0);
+        printf(" %d x %d\n", r->axes[r->maps[i].queries].count, r->axes[r->maps[i].keys].count);
+    }
     if (r->note && *r->note) heed_log(p->c, HEED_INFO, "note: %s: %s", file, r->note);
 }
 
@@ -87,7 +91,7 @@ static void view(program *p) {
     bool ok = records && read_all(p, records, told);
     if (ok && *html) ok = heed_page_write(p->c, &page, html);
     if (ok && heed_config_bool(p->flags, "json"))
-        print_json(p, json_pack("{s:O, s:s}", "files", told, "html", html));
+        print_json(p, json_pack("{s:O, s:o}", "files", told, "html", json_text(html)));
     else if (ok && *html)
         printf("wrote %s\n", html);
     else if (ok)

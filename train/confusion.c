@@ -34,16 +34,10 @@ static class_facts facts_of(const judgement *j, const size_t *confusion, int lab
 static int label_columns(const judgement *j, int most) {
     int width = 5;
     for (int i = 0; i < j->classes; i++) {
-        int n = text_columns(j->labels[i]);
+        int n = name_columns(j->labels[i], 0);
         if (n > width) width = n;
     }
     return width < most ? width : most;
-}
-
-static void print_label(const char *label, int width) {
-    size_t cut = text_cut(label, width);
-    printf("%.*s", (int)cut, label);
-    for (int n = text_columns(label); n < width; n++) putchar(' ');
 }
 
 static void print_share(double share) {
@@ -60,7 +54,7 @@ void print_classes(const judgement *j, const size_t *confusion) {
     for (int i = 0; i < j->classes; i++) {
         class_facts f = facts_of(j, confusion, i);
         fputs("  ", stdout);
-        print_label(j->labels[i], width);
+        print_name(j->labels[i], width, width);
         printf("%10s", with_commas(n, f.count));
         print_share(f.recall);
         print_share(f.precision);
@@ -77,10 +71,10 @@ json_t *classes_json(const judgement *j, const size_t *confusion) {
             json_array_append_new(
                 row,
                 json_integer((json_int_t)confusion[(size_t)i * (size_t)j->classes + (size_t)k]));
-        json_array_append_new(list,
-                              json_pack("{s:s, s:I, s:o, s:o, s:o}", "class", j->labels[i], "count",
-                                        (json_int_t)f.count, "recall", json_number(f.recall),
-                                        "precision", json_number(f.precision), "predicted", row));
+        json_array_append_new(list, json_pack("{s:o, s:I, s:o, s:o, s:o}", "class",
+                                              json_text(j->labels[i]), "count", (json_int_t)f.count,
+                                              "recall", json_number(f.recall), "precision",
+                                              json_number(f.precision), "predicted", row));
     }
     return list;
 }
@@ -104,7 +98,7 @@ static int cell_columns(const judgement *j, const size_t *confusion, int label) 
 static void print_row(const judgement *j, const size_t *row, int label, int cell, int width) {
     bool color = has_color(stdout);
     fputs("  ", stdout);
-    print_label(j->labels[label], width);
+    print_name(j->labels[label], width, width);
     for (int i = 0; i < j->classes; i++) {
         const char *paint = i == label ? "\033[1m" : row[i] ? "\033[33m" : "\033[2m";
         if (color) fputs(paint, stdout);
@@ -136,7 +130,11 @@ static void print_pairs(const judgement *j, const size_t *confusion) {
         size_t at = next_largest(j, confusion, below, after);
         if (at == n * n || confusion[at] == 0) return;
         if (i == 0) puts("\n  taken for another most often");
-        printf("  %8zu  %s as %s\n", confusion[at], j->labels[at / n], j->labels[at % n]);
+        printf("  %8zu  ", confusion[at]);
+        print_name(j->labels[at / n], 0, 0);
+        fputs(" as ", stdout);
+        print_name(j->labels[at % n], 0, 0);
+        putchar('\n');
         below = confusion[at];
         after = at;
     }
@@ -150,9 +148,8 @@ void print_confusion(const judgement *j, const size_t *confusion) {
     }
     printf("\n  rows: what it is; columns: what it was taken for\n  %*s", width, "");
     for (int i = 0; i < j->classes; i++) {
-        size_t cut = text_cut(j->labels[i], cell - 1);
-        int n = text_columns(j->labels[i]);
-        printf("%*s%.*s", n < cell ? cell - n : 1, "", (int)cut, j->labels[i]);
+        printf("%*s", cell - name_columns(j->labels[i], cell - 1), "");
+        print_name(j->labels[i], 0, cell - 1);
     }
     putchar('\n');
     for (int i = 0; i < j->classes; i++)

@@ -58,8 +58,10 @@ static const char *read_key(const judgement *j) { return j->whole ? "all" : part
 static void print_measures(const program *p, const heed_config *f, const judgement *j,
                            const measures *m) {
     char n[32];
-    printf(j->whole ? "%s on %s: %s %s pictures\n\n" : "%s on %s, %s part: %s pictures\n\n",
-           p->argv[0], heed_config_text(f, "data"), read_name(j), with_commas(n, j->count));
+    printf("%s on ", p->argv[0]);
+    print_name(heed_config_text(f, "data"), 0, 0);
+    printf(j->whole ? ": %s %s pictures\n\n" : ", %s part: %s pictures\n\n", read_name(j),
+           with_commas(n, j->count));
     printf("  loss         %.4f\n", m->loss);
     printf("  accuracy     %.2f %%  (95 %%: %.2f to %.2f)\n", 100 * m->accuracy, 100 * m->low,
            100 * m->high);
@@ -69,8 +71,8 @@ static void print_measures(const program *p, const heed_config *f, const judgeme
 static void print_object(program *p, const heed_config *f, const judgement *j, const measures *m,
                          const size_t *confusion) {
     print_json(p,
-               json_pack("{s:s, s:s, s:o, s:o, s:[o,o], s:o, s:I, s:o}", "data",
-                         heed_config_text(f, "data"), "part", read_key(j), "loss",
+               json_pack("{s:o, s:s, s:o, s:o, s:[o,o], s:o, s:I, s:o}", "data",
+                         json_text(heed_config_text(f, "data")), "part", read_key(j), "loss",
                          json_number(m->loss), "accuracy", json_number(m->accuracy), "accuracy_95",
                          json_number(m->low), json_number(m->high), "top5", json_number(m->top5),
                          "items", (json_int_t)m->items, "classes", classes_json(j, confusion)));

@@ -44,7 +44,7 @@ static bool judge(const heed_run *r, heed_pairs *k, int rows, judgement *j) {
 static void print_object(program *p, const char *what, const judgement *j, const measures *m,
                          const size_t *confusion) {
     print_json(p,
-               json_pack("{s:s, s:o, s:o, s:[o,o], s:o, s:I, s:o}", "data", what, "loss",
+               json_pack("{s:o, s:o, s:o, s:[o,o], s:o, s:I, s:o}", "data", json_text(what), "loss",
                          json_number(m->loss), "accuracy", json_number(m->accuracy), "accuracy_95",
                          json_number(m->low), json_number(m->high), "top5", json_number(m->top5),
                          "items", (json_int_t)m->items, "classes", classes_json(j, confusion)));
@@ -52,7 +52,8 @@ static void print_object(program *p, const char *what, const judgement *j, const
 
 static void print_measures(const char *what, const judgement *j, const measures *m) {
     char n[32];
-    printf("%s\n\n", what);
+    print_name(what, 0, 0);
+    puts("\n");
     printf("  loss         %.4f\n", m->loss);
     printf("  accuracy     %.2f %%  (95 %%: %.2f to %.2f) of %s %s\n", 100 * m->accuracy,
            100 * m->low, 100 * m->high, with_commas(n, j->count), j->noun);

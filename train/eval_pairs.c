@@ -57,7 +57,7 @@ static bool judge(translator *k, const heed_pair *pair, heed_text *out, quality 
 }
 
 static void tell(program *p, size_t done, size_t all) {
-    if (!is_terminal(stderr) || (done % 16 && done != all)) return;
+    if (p->json_lines || !is_terminal(stderr) || (done % 16 && done != all)) return;
     fprintf(stderr, "\r\033[Ktranslated %zu of %zu", done, all);
     if (done == all) fputs("\r\033[K", stderr);
     p->line_open = done != all;
@@ -107,8 +107,8 @@ bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most,
 static void print_object(program *p, const char *what, const measures *m, const quality *q) {
     double n = (double)q->count;
     json_t *o = json_pack(
-        "{s:s, s:I, s:o, s:o, s:o, s:o, s:[o,o], s:o, s:o, s:o, s:I, s:I}", "data", what, "pairs",
-        (json_int_t)q->count, "loss", json_number(m->loss), "perplexity",
+        "{s:o, s:I, s:o, s:o, s:o, s:o, s:[o,o], s:o, s:o, s:o, s:I, s:I}", "data", json_text(what),
+        "pairs", (json_int_t)q->count, "loss", json_number(m->loss), "perplexity",
         json_number(m->perplexity), "bits_per_byte", json_number(m->bits_per_byte),
         "token_accuracy", json_number(m->accuracy), "token_accuracy_95", json_number(m->low),
         json_number(m->high), "bleu", json_number(bleu_of(&q->bleu)), "exact",
@@ -124,7 +124,8 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     char text[32];
     int beam = (int)heed_config_int(p->flags, "beam");
     share_interval((double)q->exact, n, &low, &high);
-    printf("%s\n\n", what);
+    print_name(what, 0, 0);
+    puts("\n");
     printf("  loss             %.4f\n", m->loss);
     printf(m->perplexity < 1e5 ? "  perplexity       %.2f\n" : "  perplexity       %.2e\n",
            m->perplexity);

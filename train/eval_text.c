@@ -9,15 +9,16 @@
 static void print_measures(program *p, const char *what, const char *part, const measures *m) {
     char n[32];
     if (heed_config_bool(p->flags, "json")) {
-        print_json(p, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:[o,o], s:o, s:I}", "data", what,
-                                "part", part, "loss", json_number(m->loss), "perplexity",
-                                json_number(m->perplexity), "bits_per_byte",
+        print_json(p, json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:[o,o], s:o, s:I}", "data",
+                                json_text(what), "part", part, "loss", json_number(m->loss),
+                                "perplexity", json_number(m->perplexity), "bits_per_byte",
                                 json_number(m->bits_per_byte), "accuracy", json_number(m->accuracy),
                                 "accuracy_95", json_number(m->low), json_number(m->high), "top5",
                                 json_number(m->top5), "items", (json_int_t)m->items));
         return;
     }
-    printf("%s\n\n", what);
+    print_name(what, 0, 0);
+    puts("\n");
     printf("  loss           %.4f\n", m->loss);
     printf(m->perplexity < 1e5 ? "  perplexity     %.2f\n" : "  perplexity     %.2e\n",
            m->perplexity);

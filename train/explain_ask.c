@@ -1,17 +1,16 @@
 /* explain_ask.c -- --step: the reader predicts a number before it is shown. */
 #include "explain.h"
+#include "files.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One line of standard input without its end; false: there is none. */
-static bool read_line(char *line, size_t size) {
-    if (!fgets(line, (int)size, stdin)) return false;
-    size_t n = strcspn(line, "\n");
-    for (int rest = line[n] ? '\n' : getchar(); rest != '\n' && rest != EOF;) rest = getchar();
-    line[n] = 0;
-    return true;
+/* What was typed, or "" at the end of the input, after which nothing more is asked. */
+static const char *read_answer(explaining *e, heed_text *line) {
+    e->step = read_stdin_line(e->c, line);
+    if (!is_terminal(stdin)) heed_text_put(&e->out, "\n", 1);
+    return e->step ? line->s : "";
 }
 
 static void say(explaining *e) {
@@ -20,12 +19,13 @@ static void say(explaining *e) {
 }
 
 /* A number as people type it, with a point or a comma. */
-static bool read_number(char *text, double *x) {
-    char *comma = strchr(text, ','), *end;
-    if (comma) *comma = '.';
-    *x = strtod(text, &end);
-    while (*end == ' ' || *end == '\t' || *end == '\r') end++;
-    return end != text && !*end;
+static bool read_number(const char *text, double *x) {
+    char number[64], *comma, *end;
+    snprintf(number, sizeof number, "%s", text);
+    if ((comma = strchr(number, ',')) != NULL) *comma = '.';
+    *x = strtod(number, &end);
+    while (*end == ' ' || *end == '\t') end++;
+    return end != number && !*end;
 }
 
 /* As exact as the number is shown. */
@@ -34,7 +34,7 @@ static bool is_right(double guess, double x, int digits) {
     return strcmp(number_text(a, guess, digits), number_text(b, x, digits)) == 0;
 }
 
-static void judge(explaining *e, const char *name, char *line, double x, int digits) {
+static void judge(explaining *e, const char *name, const char *line, double x, int digits) {
     double guess;
     char shown[32];
     number_text(shown, x, digits);
@@ -58,7 +58,8 @@ static void judge(explaining *e, const char *name, char *line, double x, int dig
 
 bool ask_cell(explaining *e, heed_lesson_part part, int row, int col, int count,
               const matrix_view *given, const char *const *between) {
-    char name[256], line[128] = "";
+    char name[256];
+    heed_text line = {.c = e->c};
     if (!e->step || part == HEED_LESSON_SCORES) return false;
     const heed_matrix *m = &e->w.lesson.part[part];
     int digits = matrix_digits(m, e->look.precision);
@@ -69,20 +70,19 @@ bool ask_cell(explaining *e, heed_lesson_part part, int row, int col, int count,
     if (digits) heed_text_add(&e->out, ", to %d digits", digits);
     heed_text_add(&e->out, "? ");
     say(e);
-    e->step = read_line(line, sizeof line);
-    if (!is_terminal(stdin)) heed_text_put(&e->out, "\n", 1);
-    judge(e, name, line, heed_matrix_at(m, row, col), digits);
+    judge(e, name, read_answer(e, &line), heed_matrix_at(m, row, col), digits);
     heed_text_put(&e->out, "\n", 1);
+    heed_text_free(&line);
     return true;
 }
 
 void ask_next(explaining *e) {
-    char line[128];
+    heed_text line = {.c = e->c};
     if (!e->step) return;
     heed_text_add(&e->out, "\n(Enter goes on, q shows the rest) ");
     say(e);
-    if (!read_line(line, sizeof line) || strcmp(line, "q") == 0) e->step = false;
-    if (!is_terminal(stdin)) heed_text_put(&e->out, "\n", 1);
+    if (strcmp(read_answer(e, &line), "q") == 0) e->step = false;
+    heed_text_free(&line);
 }
 
 void ask_end(explaining *e) {

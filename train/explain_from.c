@@ -1,5 +1,6 @@
 /* explain_from.c -- --from FILE: a teacher's own numbers, checked. */
 #include "explain.h"
+#include "files.h"
 
 #include <errno.h>
 #include <math.h>
@@ -41,11 +42,18 @@ static bool open_file(reader *r) {
     char text[200], found[200];
     size_t flags = JSON_REJECT_DUPLICATES;
     bool input = strcmp(r->path, "-") == 0;
+    heed_text typed = {.c = r->e->c};
     if (!input && is_directory(r->path))
         return heed_fail(r->e->c, HEED_DATA, "cannot read %s: it is a folder", r->path);
+    if (input && !read_stdin(r->e->c, &typed)) {
+        heed_text_free(&typed);
+        return false;
+    }
     errno = 0;
-    r->root = input ? json_loadf(stdin, flags, &error) : json_load_file(r->path, flags, &error);
+    r->root = input ? json_loadb(typed.s ? typed.s : "", typed.n, flags, &error)
+                    : json_load_file(r->path, flags, &error);
     int why = errno;
+    heed_text_free(&typed);
     if (!r->root) {
         snprintf(text, sizeof text, "%s", error.text);
         show_token(found, sizeof found, text);

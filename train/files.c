@@ -5,6 +5,7 @@
 #include "files.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,18 @@ bool same_place(const char *a, const char *b) {
     char in_a[1024], in_b[1024];
     if (same_file(a, b)) return true;
     return strcmp(split_path(a, in_a), split_path(b, in_b)) == 0 && same_file(in_a, in_b);
+}
+
+/* Goes up from the path's folder: to the folder, or to the root, which is above itself. */
+bool lies_below(const char *path, const char *folder) {
+    char at[1024], above[1024];
+    split_path(path, at);
+    while (!same_file(at, folder)) {
+        if (snprintf(above, sizeof above, "%s/..", at) >= (int)sizeof above) return false;
+        if (!is_directory(above) || same_file(at, above)) return false;
+        memcpy(at, above, sizeof at);
+    }
+    return true;
 }
 
 bool is_pattern(const char *path) { return strpbrk(path, "*?[") != NULL; }
@@ -104,16 +117,39 @@ bool make_folder(heed_ctx *c, const char *path) {
     return heed_fail(c, HEED_FAILED, "cannot make the folder %s", path);
 }
 
+enum { MOST_INPUT = 1 << 28 };
+
+static bool input_too_long(heed_ctx *c) {
+    return heed_fail(c, HEED_DATA, "standard input is too long: expected at most 256 MB");
+}
+
+/* The end of the input, or a folder in its place, or a disk that fails. */
+static bool input_ended(heed_ctx *c) {
+    return !ferror(stdin) ||
+           heed_fail(c, HEED_DATA, "cannot read standard input: %s", strerror(errno));
+}
+
 bool read_stdin(heed_ctx *c, heed_text *out) {
-    enum { MOST = 1 << 28 };
     char buffer[16384];
     size_t n;
     while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0) {
-        if (out->n + n > MOST)
-            return heed_fail(c, HEED_DATA, "standard input is too long: expected at most 256 MB");
+        if (out->n + n > MOST_INPUT) return input_too_long(c);
         if (!heed_text_put(out, buffer, n)) return false;
     }
-    return true;
+    return input_ended(c);
+}
+
+bool read_stdin_line(heed_ctx *c, heed_text *line) {
+    int ch = getc(stdin);
+    line->n = 0;
+    if (ch == EOF) return input_ended(c) && false;
+    for (; ch != EOF && ch != '\n'; ch = getc(stdin)) {
+        char byte = (char)ch;
+        if (line->n == MOST_INPUT) return input_too_long(c);
+        if (!heed_text_put(line, &byte, 1)) return false;
+    }
+    if (line->n && line->s[line->n - 1] == '\r') line->n--;
+    return input_ended(c) && heed_text_put(line, "", 0);
 }
 
 void numbered_path(char *out, size_t size, const char *path, int index) {

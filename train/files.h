@@ -10,8 +10,9 @@ typedef struct {
 } paths;
 bool same_file(const char *a, const char *b);  /* one place on the disk */
 bool same_place(const char *a, const char *b); /* or would be, once both are written */
-bool is_pattern(const char *path);             /* has one of * ? [ */
-bool is_picture_name(const char *name);        /* by its extension */
+bool lies_below(const char *path, const char *folder);
+bool is_pattern(const char *path);      /* has one of * ? [ */
+bool is_picture_name(const char *name); /* by its extension */
 /* All pictures below a folder, in order of their names, hidden ones left out. */
 bool paths_of_folder(heed_ctx *c, const char *folder, paths *out);
 bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out);
@@ -21,6 +22,8 @@ bool make_folder(heed_ctx *c, const char *path); /* one that stands already is f
 void numbered_path(char *out, size_t size, const char *path, int index);
 /* Appends all of the standard input. */
 bool read_stdin(heed_ctx *c, heed_text *out);
+/* Its next line, without its end; false: there is none, or an error. */
+bool read_stdin_line(heed_ctx *c, heed_text *line);
 
 /* outputs.c: no file to write is an input (of a positional argument, or a setting of f), a run's
  * own file or another file to write, and none that was asked for has an empty name. numbered:

@@ -112,15 +112,16 @@ static int unknown_command(int argc, char **argv) {
 }
 
 static int explain_command(const command *k, int argc, char **argv) {
-    return (int)end_output(print_help(argc, argv, k) ? HEED_OK : HEED_FAILED);
+    return (int)end_output(print_help(argc, argv, k) ? HEED_OK : HEED_FAILED, false);
 }
 
 static int help(int argc, char **argv) {
     int words = 0;
-    if (argc == 0) return print_overview(), (int)end_output(HEED_OK);
+    if (argc == 0) return print_overview(), (int)end_output(HEED_OK, false);
     const command *k = find_command(argc, argv, &words);
     if (k) return explain_command(k, argc - words, argv + words);
-    return print_family(argv[0], stdout) ? (int)end_output(HEED_OK) : unknown_command(1, argv);
+    return print_family(argv[0], stdout) ? (int)end_output(HEED_OK, false)
+                                         : unknown_command(1, argv);
 }
 
 static int run_command(const command *k, int argc, char **argv) {
@@ -137,7 +138,7 @@ int main(int argc, char **argv) {
     if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
         return help(0, NULL);
     if (strcmp(argv[0], "--version") == 0)
-        return puts("heed " HEED_VERSION), (int)end_output(HEED_OK);
+        return puts("heed " HEED_VERSION), (int)end_output(HEED_OK, false);
     if (strcmp(argv[0], "help") == 0) return help(argc - 1, argv + 1);
     const command *k = find_command(argc, argv, &words);
     if (k) return run_command(k, argc - words, argv + words);

@@ -29,13 +29,15 @@ static void print_bar(int length) {
 }
 
 int guess_width(int width, const char *label) {
-    int n = text_columns(label);
+    int n = name_columns(label, 0);
     return n > width && n < 40 ? n : width;
 }
 
 void print_guess(const char *label, int width, double p) {
-    int pad = width - text_columns(label), length = (int)lround(24 * p);
-    printf("  %s%*s  %.4f", label, pad > 0 ? pad : 0, "", p);
+    int length = (int)lround(24 * p);
+    fputs("  ", stdout);
+    print_name(label, width, 0);
+    printf("  %.4f", p);
     if (length > 0) print_bar(length);
     putchar('\n');
 }

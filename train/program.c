@@ -17,30 +17,35 @@ static const heed_option compute_options[] = {
 
 /* ---- messages ---- */
 
-static void show_message(program *p, const char *kind, const char *message) {
+void print_event(const char *event, const char *note) {
+    char text[PLAIN];
+    json_t *o = json_pack("{s:s, s:s}", "event", event, "note", show_plain(text, note));
+    json_dumpf(o, stderr, JSON_COMPACT);
+    fputc('\n', stderr);
+    json_decref(o);
+}
+
+static void show(program *p, const char *event, const char *mark, const char *message) {
+    if (p->json_lines) {
+        print_event(event, message);
+        return;
+    }
     char start[48], where[32] = "";
     if (p->line_open) fputs("\r\033[K", stderr);
     p->line_open = false;
     if (p->line) snprintf(where, sizeof where, "line %zu: ", p->line);
-    snprintf(start, sizeof start, "%s%s", kind, where);
-    if (*message) print_note(start, message);
+    snprintf(start, sizeof start, "%s%s", mark, where);
+    print_note(start, message);
 }
 
 static void show_log(void *user, heed_level level, const char *message) {
-    program *p = user;
-    if (p->json_lines) {
-        char text[PLAIN];
-        json_t *o = json_pack("{s:s, s:s}", "event", level == HEED_WARN ? "warning" : "note",
-                              "note", show_plain(text, message));
-        json_dumpf(o, stderr, JSON_COMPACT);
-        fputc('\n', stderr);
-        json_decref(o);
-        return;
-    }
-    show_message(p, level == HEED_WARN ? "warning: " : "", message);
+    bool warns = level == HEED_WARN;
+    show(user, warns ? "warning" : "note", warns ? "warning: " : "", message);
 }
 
-static void show_error(program *p) { show_message(p, "", heed_why(p->c)); }
+static void show_error(program *p) {
+    if (*heed_why(p->c)) show(p, "error", "", heed_why(p->c));
+}
 
 void program_complain(program *p) {
     if (heed_state(p->c) == HEED_OK) return;
@@ -249,15 +254,21 @@ bool program_open(program *p, int argc, char **argv) {
         p->c = c;
         return false;
     }
+    p->json_lines =
+        heed_config_has(f, "progress") && strcmp(heed_config_text(f, "progress"), "json") == 0;
     open_context(p, f);
     if (heed_state(p->c) == HEED_OK) p->flags = copy_settings(p, f);
     heed_close(c);
     return heed_state(p->c) == HEED_OK;
 }
 
-heed_status end_output(heed_status status) {
+heed_status end_output(heed_status status, bool json_lines) {
+    static const char why[] = "cannot write to standard output";
     if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-    fputs("heed: cannot write to standard output\n", stderr);
+    if (json_lines)
+        print_event("error", why);
+    else
+        print_note("", why);
     return status == HEED_OK ? HEED_FAILED : status;
 }
 
@@ -265,7 +276,7 @@ int program_close(program *p) {
     heed_status status = heed_state(p->c) == HEED_OK ? p->status : heed_state(p->c);
     fflush(stdout);
     if (heed_state(p->c) != HEED_OK) show_error(p);
-    status = end_output(status);
+    status = end_output(status, p->json_lines);
     heed_close(p->c);
     return status == HEED_INTERRUPTED ? 130 : (int)status;
 }

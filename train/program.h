@@ -100,7 +100,7 @@ bool wrong_run(program *p, const char *takes, const heed_run *r);
 
 /* The status, or HEED_FAILED and a message when the standard output took not all that was printed.
  */
-heed_status end_output(heed_status status);
+heed_status end_output(heed_status status, bool json_lines);
 bool print_help(int argc, char **argv, const command *k);
 bool wants_help(int argc, char **argv);
 
@@ -111,6 +111,8 @@ void whole_json(void);
 /* Prints v on stdout in one line, and frees it. */
 void print_json(program *p, json_t *v);
 json_t *json_number(double x); /* null if not finite */
+/* A path or another text from without: bytes that are no UTF-8 become U+FFFD. */
+json_t *json_text(const char *text);
 /* Prints a table's text and frees it. */
 void print_text(heed_text *t);
 /* Prints a line, wrapped at the terminal's width; and one whose first `indent` columns stand there
@@ -130,10 +132,16 @@ int text_columns(const char *text);
 size_t text_cut(const char *text, int columns);
 /* A token as it is shown: newline, tab and space made visible. Into text, which is returned. */
 char *show_token(char *text, size_t size, const char *token);
+/* A foreign name in at least and at most so many columns, what is no visible character as a sign;
+ * and how many it takes. most 0: any. */
+void print_name(const char *name, int least, int most);
+int name_columns(const char *name, int most);
 /* A message as it is shown: control characters and bytes that are not UTF-8 as \x1b, so that a
  * foreign name neither moves the cursor nor begins a line. Into text, which is returned. */
 enum { PLAIN = 4200 }; /* bytes: four for each of a message */
 char *show_plain(char text[PLAIN], const char *message);
+/* A line of --progress json on stderr: {"event":"error","note":"..."}. */
+void print_event(const char *event, const char *note);
 /* "heed: KIND MESSAGE" as a line of stderr. */
 void print_note(const char *kind, const char *message);
 

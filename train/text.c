@@ -1,6 +1,7 @@
 /* text.c -- words, numbers and tokens as people read them. */
 #include "program.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,20 @@ void print_json(program *p, json_t *v) {
 }
 
 json_t *json_number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+
+json_t *json_text(const char *text) {
+    json_t *whole = json_string(text);
+    heed_text mended = {.c = NULL};
+    for (const char *s = text; !whole && *s;) {
+        utf8proc_int32_t code;
+        utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)s, -1, &code);
+        heed_text_put(&mended, n > 0 ? s : "\xEF\xBF\xBD", n > 0 ? (size_t)n : 3);
+        s += n > 0 ? n : 1;
+    }
+    if (!whole) whole = json_string(mended.s ? mended.s : "");
+    heed_text_free(&mended);
+    return whole;
+}
 
 void print_text(heed_text *t) {
     if (t->n) fwrite(t->s, 1, t->n, stdout);
@@ -123,6 +138,19 @@ size_t text_cut(const char *text, int most) {
     return columns(text, most, &taken);
 }
 
+int name_columns(const char *name, int most) {
+    return heed_label_text(name, most ? most : INT_MAX, NULL);
+}
+
+void print_name(const char *name, int least, int most) {
+    heed_text shown = {.c = NULL};
+    int used = heed_label_text(name, most ? most : INT_MAX, &shown);
+    print_text(&shown);
+    if (used < least) printf("%*s", least - used, "");
+}
+
+static bool is_plain(utf8proc_int32_t code) { return code >= 32 && (code < 127 || code >= 160); }
+
 char *show_token(char *text, size_t size, const char *token) {
     size_t at = 0;
     while (*token && at + 5 < size) {
@@ -130,7 +158,7 @@ char *show_token(char *text, size_t size, const char *token) {
         utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)token, -1, &code);
         const char *shown = *token == '\n' ? "\\n" : *token == '\t' ? "\\t" : NULL;
         if (!shown && *token == ' ' && !token[1] && at == 0) shown = "\xe2\x90\xa3"; /* open box */
-        if (!shown && (n <= 0 || code < 32)) shown = "?";
+        if (!shown && (n <= 0 || !is_plain(code))) shown = "?";
         at += (size_t)(shown ? snprintf(text + at, size - at, "%s", shown)
                              : snprintf(text + at, size - at, "%.*s", (int)n, token));
         token += n > 0 ? n : 1;
@@ -138,8 +166,6 @@ char *show_token(char *text, size_t size, const char *token) {
     text[at] = 0;
     return text;
 }
-
-static bool is_plain(utf8proc_int32_t code) { return code >= 32 && (code < 127 || code >= 160); }
 
 char *show_plain(char text[PLAIN], const char *message) {
     const utf8proc_uint8_t *s = (const utf8proc_uint8_t *)message;

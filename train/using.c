@@ -1,6 +1,8 @@
 /* using.c -- inputs as tokens. */
 #include "using.h"
 
+#include "files.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,19 +73,6 @@ void input_free(input *in) {
     *in = (input){0};
 }
 
-/* One line of f without its end; false at the end of the file. */
-static bool read_line(FILE *f, heed_text *line) {
-    int ch = getc(f);
-    line->n = 0;
-    if (ch == EOF) return false;
-    for (; ch != EOF && ch != '\n'; ch = getc(f)) {
-        char byte = (char)ch;
-        if (!heed_text_put(line, &byte, 1)) return false;
-    }
-    if (line->n && line->s[line->n - 1] == '\r') line->n--;
-    return heed_text_put(line, "", 0);
-}
-
 /* What text would become otherwise is not what was meant. */
 bool input_is_text(heed_ctx *c, const char *text, size_t n) {
     for (size_t at = 0; at < n;) {
@@ -103,7 +92,7 @@ bool input_is_text(heed_ctx *c, const char *text, size_t n) {
 static void each_line(program *p, void *user, take_input one, bool by_line) {
     heed_text line = {.c = p->c};
     if (is_terminal(stdin)) fputs("heed: reading lines from the keyboard; Ctrl-D ends\n", stderr);
-    for (p->line = 1; read_line(stdin, &line); p->line++) {
+    for (p->line = 1; read_stdin_line(p->c, &line); p->line++) {
         size_t nothing = by_line ? strspn(line.s, " \t\r\v\f") : 0;
         if (line.n > nothing && input_is_text(p->c, line.s, line.n) && one(p, user, line.s, line.n))
             continue;

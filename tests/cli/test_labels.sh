@@ -78,10 +78,14 @@ run eval attention odd.tsv
 refuses 3 "odd.tsv:1"
 run translate attention "the book"
 refuses 2 "heed classify attention"
+sed "1s/^/$(printf '\033')[2J/" one/labels.txt >labels
+mv labels one/labels.txt
+run classify one "the book"
+says '␛[2J'
+hides "$(printf '\033')"
 rm one/labels.txt
 run classify one "the book"
-holds test "$STATUS" -ge 2
-silent
+refuses 3 "labels.txt"
 run resume attention
 status 0
 

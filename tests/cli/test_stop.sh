@@ -21,8 +21,10 @@ STATUS=$?
 status 130
 silent
 warns "heed resume run"
+cp err out
+json
 holds test -s run/last/state.json
-step=$(sed -n 's/^heed: interrupted at step \([0-9]*\).*/\1/p' err)
+step=$(sed -n 's/.*interrupted at step \([0-9]*\).*/\1/p' err)
 holds test "$step" -gt 0
 run resume run --steps $((step + 5)) --eval-every 1000
 status 0
@@ -68,6 +70,10 @@ COMMAND="train, the first of two"
 "$HEED" train gpt facts.txt -o both $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
 pid=$!
 holds wait_for err '"event":"step"'
+run resume both --progress json
+status 1
+cp err out
+json event error
 run resume both
 refuses 1 "another training is at work in both (process $pid)"
 run train gpt facts.txt -o both $SMALL --force
