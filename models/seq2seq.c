@@ -130,7 +130,8 @@ static heed_tensor *next_logits(const pair_model *self, heed_tape *t, const pair
                                 heed_real *state, int at, int32_t id) {
     const seq2seq *m = (const seq2seq *)self;
     const heed_mha_args *a = &m->decoder[0].attn.args;
-    size_t k = (size_t)(s->len * a->heads * a->key), v = (size_t)(s->len * a->heads * a->value);
+    size_t k = (size_t)s->len * (size_t)a->heads * (size_t)a->key,
+           v = (size_t)s->len * (size_t)a->heads * (size_t)a->value;
     heed_cache caches[2 * MODEL_LAYERS];
     for (int i = 0; i < m->layers; i++, state += k + v) {
         caches[2 * i] = (heed_cache){at, s->len, state, state + k};

@@ -52,6 +52,8 @@ TEST(inspect_charts_survive_gaps_and_flat_curves) {
     CHECK(heed_chart_text(&chart, 80, 12, false, &out));
     CHECK_HAS(out.s, "train");
     CHECK_HAS(out.s, "2.0");
+    CHECK_HAS(out.s, "3\n"); /* the last number of the axis, and under it what it counts */
+    CHECK_HAS(out.s, " step\n");
     heed_text_free(&out);
     snprintf(path, sizeof path, "%s/loss.png", test_folder());
     CHECK(heed_chart_png(c, &chart, 640, 480, path));

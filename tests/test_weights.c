@@ -132,7 +132,10 @@ TEST(weights_of_a_record_come_back_from_npz_and_json) {
     const heed_real w[8] = {1, 0, 0.5f, 0.5f, 0.25f, 0.75f, 0, 1};
     const int heads[] = {1, 3};
     heed_record_axis axis = {.name = "text", .count = 2, .labels = labels};
-    heed_record_block block = {.path = "encoder.1.attn",
+    char layer[190] = "", longer[400] = "";
+    memset(layer, 'l', sizeof layer - 1);
+    memset(longer, 'l', sizeof longer - 1);
+    heed_record_block block = {.path = layer,
                                .layer = 1,
                                .heads = 2,
                                .head = heads,
@@ -157,7 +160,18 @@ TEST(weights_of_a_record_come_back_from_npz_and_json) {
         CHECK_CLOSE(r->blocks[0].weights[5], 0.75, 0);
         CHECK_CLOSE(r->blocks[0].scores[6], 0, 0);
         CHECK_TEXT(r->axes[0].labels[1], "\"b\n");
+        CHECK_TEXT(r->blocks[0].path, layer);
     }
+    snprintf(path, sizeof path, "%s/r.csv", test_folder());
+    block.path = longer;
+    CHECK(heed_record_csv(c, &from, path));
+    size_t n;
+    char *csv = (char *)heed__os_read(c, path, 0, &n);
+    CHECK(csv && n > sizeof longer && strstr(csv, "l,encoder,2,4,0,1,"));
+    heed__free(csv);
+    CHECK(!heed_record_npz(c, &from, path));
+    CHECK_HAS(heed_why(c), "name of a layer is too long");
+    heed_clear(c);
     heed_text_free(&json);
     CLOSE(c);
 }

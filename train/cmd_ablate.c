@@ -7,20 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const heed_option options[] = {
-    {"png", HEED_TEXT, "", 0, 0, NULL, "draw layers and heads as a picture", "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
-    SWEEP_OPTIONS,
-    JUDGED_PICTURES,
-    {"patches", HEED_BOOL, "false", 0, 0, NULL,
-     "hide patches instead of heads: those that attention, rollout, gradient and occlusion point "
-     "to, against random ones",
-     "Pictures"},
-    {"pictures", HEED_INT, "100", 2, 1e6, NULL, "--patches: in how many pictures, a seeded choice",
-     "Pictures"},
-    {"share", HEED_REAL, "0.25", 0, 1, NULL, "--patches: the share of them that is hidden",
-     "Pictures"},
-    {0}};
+static const heed_option options[] = {WORDS("png", "draw layers and heads as a picture", "Output"),
+                                      SWITCH("json", "print one JSON object", "Output"),
+                                      SWEEP_OPTIONS,
+                                      JUDGED_PICTURES,
+                                      SWITCH("patches",
+                                             "hide patches instead of heads: those that attention, "
+                                             "rollout, gradient and occlusion point "
+                                             "to, against random ones",
+                                             "Pictures"),
+                                      {"pictures", HEED_INT, "100", 2, 1e6, NULL,
+                                       "--patches: in how many pictures, a seeded choice",
+                                       "Pictures"},
+                                      {"share", HEED_REAL, "0.25", 0, 1, NULL,
+                                       "--patches: the share of them that is hidden", "Pictures"},
+                                      {0}};
 
 static const applies uses[] = {JUDGED_PICTURES_APPLY,
                                {"patches", "vit", NULL},

@@ -132,7 +132,8 @@ static void print_own(const comparison *k, json_t *all, int index) {
     const compared *r = &k->runs[index];
     int room = terminal_width() < 100 ? terminal_width() : 100, at = k->width;
     const char *name = k->grouped ? k->groups[r->group].name : r->name;
-    printf("%s%*s", name, k->width - 1 - text_columns(name), "");
+    int pad = k->width - 1 - text_columns(name);
+    print_name(name, 0, 0);
     json_object_foreach(all, key, values) {
         const char *value = value_of(r, key);
         int n = (int)(strlen(key) + strlen(value)) + 2;
@@ -141,8 +142,9 @@ static void print_own(const comparison *k, json_t *all, int index) {
             printf("\n%*s", k->width - 1, "");
             at = k->width;
         }
-        printf(" %s=", key);
+        printf("%*s %s=", pad, "", key);
         print_name(value, 0, 0);
+        pad = 0;
         at += n;
     }
     putchar('\n');
@@ -151,10 +153,13 @@ static void print_own(const comparison *k, json_t *all, int index) {
 static void print_differences(const comparison *k, json_t *all) {
     const char *key;
     json_t *values;
-    int width = 9, least = 18, widest = widest_cell(k, all);
-    json_object_foreach(all, key, values) width = larger(width, (int)strlen(key) + 2);
-    if (json_object_size(all) == 0) {
-        puts("\nno setting differs");
+    int width = 9, least = 18, widest = widest_cell(k, all), shown = 0;
+    json_object_foreach(all, key, values) {
+        width = larger(width, (int)strlen(key) + 2);
+        shown += is_shown(k, key);
+    }
+    if (!shown) {
+        puts(k->grouped ? "\nno setting differs but the seed" : "\nno setting differs");
         return;
     }
     int room = (terminal_width() - width) / k->count - 2;

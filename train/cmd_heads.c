@@ -9,9 +9,8 @@
 static const heed_option options[] = {
     {"sort", HEED_CHOICE, "layer", 0, 0, SORTS, "the largest first; layer: in the model's order",
      "Output"},
-    {"csv", HEED_TEXT, "", 0, 0, NULL, "write the table to a file of comma-separated values",
-     "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    WORDS("csv", "write the table to a file of comma-separated values", "Output"),
+    SWITCH("json", "print one JSON object", "Output"),
     SWEEP_OPTIONS,
     JUDGED_PICTURES,
     {0}};

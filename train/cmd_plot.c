@@ -28,8 +28,6 @@ static json_t *curve_json(const curve *k) {
     return json_pack("{s:o, s:o}", "step", step, "loss", loss);
 }
 
-/* ---- heed plot ---- */
-
 /* ---- tables ---- */
 
 static json_t *table_json(const heed_chart *chart) {

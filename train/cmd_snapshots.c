@@ -15,10 +15,9 @@ static const heed_option options[] = {
      "models of pairs: whose attention; without it cross", "What"},
     {"query", HEED_INT, "0", 0, 1e6, NULL,
      "the token whose attention is listed, from 1; 0: the last", "What"},
-    {"png", HEED_TEXT, "", 0, 0, NULL, "write the whole matrices, one a snapshot, as a picture",
-     "Output"},
-    {"html", HEED_TEXT, "", 0, 0, NULL, "write the page, with a slider over the steps", "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print everything as one JSON object", "Output"},
+    WORDS("png", "write the whole matrices, one a snapshot, as a picture", "Output"),
+    WORDS("html", "write the page, with a slider over the steps", "Output"),
+    SWITCH("json", "print everything as one JSON object", "Output"),
     {0}};
 
 typedef struct {

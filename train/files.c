@@ -30,6 +30,18 @@ bool same_place(const char *a, const char *b) {
     return strcmp(split_path(a, in_a), split_path(b, in_b)) == 0 && same_file(in_a, in_b);
 }
 
+/* Goes up from the path's folder: to the folder, or to the root, which is above itself. */
+bool lies_below(const char *path, const char *folder) {
+    char at[1024], above[1024];
+    split_path(path, at);
+    while (!same_file(at, folder)) {
+        if (snprintf(above, sizeof above, "%s/..", at) >= (int)sizeof above) return false;
+        if (!is_directory(above) || same_file(at, above)) return false;
+        memcpy(at, above, sizeof at);
+    }
+    return true;
+}
+
 bool is_pattern(const char *path) { return strpbrk(path, "*?[") != NULL; }
 
 bool is_picture_name(const char *name) {

@@ -56,6 +56,7 @@ static bool keep_run(const output *o, const char *run) {
 
 /* Pictures below a folder, or of a pattern. What cannot be read is the command's to tell. */
 static bool keep_pictures(const output *o, const char *from) {
+    if (is_directory(from) && !lies_below(o->path, from)) return true;
     heed_ctx *quiet = heed_open(&(heed_options){.threads = 1});
     paths list = {0};
     bool ok = true;

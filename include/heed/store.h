@@ -25,13 +25,19 @@ HEED_API heed_store *heed_store_new(heed_ctx *c);
 HEED_API void heed_store_free(heed_store *s); /* earlier than heed_close would */
 HEED_API heed_ctx *heed_store_ctx(const heed_store *s);
 
+/* clang-format off */
 /* Adds a trained parameter named by the open scopes and name ("w" in scope "block.0" is
- * "block.0.w"). init: "zero" "one" "const:V"   constants "normal:S"               mean 0, deviation
- * S "uniform:A"              in [-A, A) "kaiming"                uniform in +-1/sqrt(fan_in),
- * fan_in = product of the dims after the first: PyTorch's linear layer "kaiming:N"              the
- * same with fan_in = N (a bias) "xavier"                 uniform in +-sqrt(6 / (fan_in + fan_out)).
- * Glorot & Bengio 2010, eq. 16 Values depend on (seed, full name) alone, not on order. Two entries
- * of one name are an error. */
+ * "block.0.w"). init is one of
+ *     "zero"  "one"  "const:V"   constants
+ *     "normal:S"                 mean 0, deviation S
+ *     "uniform:A"                in [-A, A)
+ *     "kaiming"                  uniform in +-1/sqrt(fan_in), fan_in = product of the dims after the
+ *                                first: PyTorch's linear layer
+ *     "kaiming:N"                the same with fan_in = N (a bias)
+ *     "xavier"                   uniform in +-sqrt(6 / (fan_in + fan_out)).
+ *                                Glorot & Bengio 2010, eq. 16
+ * Values depend on (seed, full name) alone, not on order. Two entries of one name are an error. */
+/* clang-format on */
 HEED_API heed_tensor *heed_param(heed_store *s, const char *name, const char *init, int dims,
                                  const int *shape);
 

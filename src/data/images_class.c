@@ -112,17 +112,18 @@ static const char *const part_names[] = {"training", "validation", "test"};
 
 /* Of a run, by name. */
 static bool match_labels(heed_images *k, const char *path) {
-    for (size_t i = 0; i < k->class_count; i++) {
-        heed__class *class = &k->classes[i];
-        size_t to = 0;
-        while (to < k->label_count && strcmp(k->labels[to], class->name) != 0) to++;
-        if (to == k->label_count)
+    for (size_t i = 0; i < k->class_count; i++) k->classes[i].label = UINT32_MAX;
+    for (size_t i = 0; i < k->label_count; i++) {
+        bool found;
+        size_t place = place_of(k, k->labels[i], &found);
+        if (found) k->classes[k->sorted[place]].label = (uint32_t)i;
+    }
+    for (size_t i = 0; i < k->class_count; i++)
+        if (k->classes[i].label == UINT32_MAX)
             return heed_fail(k->c, HEED_DATA,
                              "class \"%s\" is unknown: %s: expected one of the %zu classes that "
                              "the run was trained on (\"%s\", ..)",
-                             class->name, path, k->label_count, *k->labels);
-        class->label = (uint32_t)to;
-    }
+                             k->classes[i].name, path, k->label_count, *k->labels);
     return true;
 }
 

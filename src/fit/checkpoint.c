@@ -87,9 +87,8 @@ static bool holds(const heed_safetensors *f, const heed_store *s, const char *pa
 }
 
 bool heed__weights_load(heed_store *s, const char *path) {
-    if (!heed_load(s, path)) return false;
     heed_safetensors *f = heed_safetensors_open(heed_store_ctx(s), path);
-    bool ok = f && holds(f, s, path);
+    bool ok = heed__load_parsed(s, path, f) && holds(f, s, path);
     heed_safetensors_close(f);
     return ok;
 }

@@ -1,6 +1,7 @@
 /* Records as the page reads them (src/inspect/page/data.js): JSON for texts, base64 of 16 bits a
  * number. */
 #include "core/core.h"
+#include "inspect/canvas.h"
 #include "inspect/page.h"
 #include "io/io.h"
 
@@ -121,17 +122,9 @@ static bool put_map(packer *p, const heed_page *page, int r, int i) {
 }
 
 static bool put_picture(packer *p, const heed_record *r, int i) {
-    size_t n = (size_t)r->width * (size_t)r->height;
-    unsigned char *rgb = heed__alloc_array(p->c, n, 3), *png = NULL;
-    size_t size = 0;
-    for (size_t k = 0; rgb && k < 3 * n; k++)
-        rgb[k] = r->channels == 3 ? r->pixels[k] : r->pixels[k / 3];
-    if (rgb) png = heed__png_bytes(p->c, "the page's picture", rgb, r->width, r->height, &size);
-    bool ok = png && heed_text_add(p->out, ELEMENT "p%d\">", i) &&
-              heed__put_base64(p->out, png, size) && heed_text_add(p->out, "</script>\n");
-    heed__free(rgb);
-    heed__png_free(png);
-    return ok;
+    heed__pixels all = {r->pixels, r->width, r->height, r->channels};
+    return heed_text_add(p->out, ELEMENT "p%d\">", i) &&
+           heed__put_png(p->out, "the page's picture", all) && heed_text_add(p->out, "</script>\n");
 }
 
 bool heed__page_numbers(heed_ctx *c, const heed_page *p, heed_text *out) {

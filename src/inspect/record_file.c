@@ -1,7 +1,7 @@
 /* A record as files: CSV, and NumPy's archive. */
 #include "core/core.h"
 #include "core/os.h"
-#include "io/io.h"
+#include "io/npz.h"
 
 #include <heed/record.h>
 
@@ -50,10 +50,12 @@ static void put_blocks(heed_text *out, const heed_record *r) {
         const heed_record_block *b = &r->blocks[i];
         size_t square = (size_t)r->axes[b->queries].count * (size_t)r->axes[b->keys].count;
         for (int h = 0; b->weights && h < b->heads; h++) {
-            char head[160];
-            snprintf(head, sizeof head, "%s,%s,%d,%d", b->path ? b->path : "",
-                     heed_stack_name(b->stack), b->layer + 1, (b->head ? b->head[h] : h) + 1);
-            put_matrix(out, r, head, b->queries, b->keys, b->weights + (size_t)h * square);
+            heed_text head = {.c = out->c};
+            if (heed_text_add(&head, "%s,%s,%d,%d", b->path ? b->path : "",
+                              heed_stack_name(b->stack), b->layer + 1,
+                              (b->head ? b->head[h] : h) + 1))
+                put_matrix(out, r, head.s, b->queries, b->keys, b->weights + (size_t)h * square);
+            heed_text_free(&head);
         }
     }
 }
@@ -61,12 +63,14 @@ static void put_blocks(heed_text *out, const heed_record *r) {
 static void put_maps(heed_text *out, const heed_record *r) {
     for (int i = 0; i < r->map_count; i++) {
         const heed_record_map *m = &r->maps[i];
-        char head[160], layer[16] = "", number[16] = "";
+        char layer[16] = "", number[16] = "";
+        heed_text head = {.c = out->c};
         if (m->layer >= 0) snprintf(layer, sizeof layer, "%d", m->layer + 1);
         if (m->head >= 0) snprintf(number, sizeof number, "%d", m->head + 1);
-        snprintf(head, sizeof head, "%s,%s,%s,%s", m->name ? m->name : "",
-                 heed_stack_name(m->stack), layer, number);
-        if (m->values) put_matrix(out, r, head, m->queries, m->keys, m->values);
+        if (m->values && heed_text_add(&head, "%s,%s,%s,%s", m->name ? m->name : "",
+                                       heed_stack_name(m->stack), layer, number))
+            put_matrix(out, r, head.s, m->queries, m->keys, m->values);
+        heed_text_free(&head);
     }
 }
 
@@ -86,7 +90,7 @@ bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *path) {
 
 typedef struct {
     heed__npz_array *list;
-    char (*names)[160];
+    char (*names)[HEED__NPY_NAME];
     int count;
 } archive;
 
@@ -105,7 +109,7 @@ static void add(archive *a, const char *path, const char *value, const heed_real
 }
 
 static void add_block(archive *a, const heed_record *r, const heed_record_block *b, int index) {
-    char path[64];
+    char path[HEED__NPY_NAME];
     int q = r->axes[b->queries].count, k = r->axes[b->keys].count, h = b->heads;
     if (b->path)
         snprintf(path, sizeof path, "%s", b->path);
@@ -129,8 +133,22 @@ static void add_bytes(archive *a, const char *name, const void *bytes, int dims,
                                             .data = bytes};
 }
 
+/* A name that is cut would not be found again. */
+static bool names_fit(heed_ctx *c, const heed_record *r) {
+    enum { MOST = HEED__NPY_NAME - (int)sizeof ".weights" };
+    for (int i = 0; i < r->block_count; i++) {
+        const char *path = r->blocks[i].path;
+        if (path && strlen(path) > MOST)
+            return heed_fail(c, HEED_USAGE,
+                             "name of a layer is too long: %s: expected at most %d bytes, found "
+                             "%zu",
+                             path, (int)MOST, strlen(path));
+    }
+    return true;
+}
+
 bool heed_record_npz(heed_ctx *c, const heed_record *r, const char *path) {
-    if (heed__stopped(c) || !r || !path) return false;
+    if (heed__stopped(c) || !r || !path || !names_fit(c, r)) return false;
     size_t most = 7 * (size_t)r->block_count + (size_t)r->map_count + 2;
     archive a = {heed__alloc_array(c, most, sizeof *a.list),
                  heed__alloc_array(c, most, sizeof *a.names), 0};

@@ -1,5 +1,6 @@
 /* A record as one JSON object: what `heed attend --json` prints and `heed view` reads. */
 #include "core/core.h"
+#include "inspect/canvas.h"
 #include "io/io.h"
 
 #include <heed/record.h>
@@ -151,24 +152,15 @@ static void put_guess(heed_text *out, const heed_record_guess *g) {
     heed_text_put(out, "]}", 2);
 }
 
-/* The pixels as a PNG file. */
-static void put_pixels(heed_text *out, const heed_record *r) {
-    size_t n = (size_t)r->width * (size_t)r->height, size = 0;
-    unsigned char *rgb = heed__alloc_array(out->c, n, 3), *png = NULL;
-    for (size_t i = 0; rgb && i < 3 * n; i++)
-        rgb[i] = r->channels == 3 ? r->pixels[i] : r->pixels[i / 3];
-    if (rgb) png = heed__png_bytes(out->c, "the picture", rgb, r->width, r->height, &size);
-    heed_text_add(out, ",\"png_base64\":\"");
-    if (png) heed__put_base64(out, png, size);
-    heed_text_put(out, "\"", 1);
-    heed__free(rgb);
-    heed__png_free(png);
-}
-
 static void put_picture(heed_text *out, const heed_record *r, bool arrays) {
     heed_text_add(out, ",\"picture\":{\"width\":%d,\"height\":%d,\"channels\":%d", r->width,
                   r->height, r->channels);
-    if (arrays) put_pixels(out, r);
+    if (arrays) {
+        heed_text_add(out, ",\"png_base64\":\"");
+        heed__put_png(out, "the picture",
+                      (heed__pixels){r->pixels, r->width, r->height, r->channels});
+        heed_text_put(out, "\"", 1);
+    }
     heed_text_put(out, "}", 1);
 }
 

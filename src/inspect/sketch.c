@@ -36,22 +36,17 @@ void heed__sketch_box(heed__sketch *s, int x, int y, int width, int height, heed
 }
 
 void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *from) {
+    heed__pixels all = {from->rgb, from->width, from->height, 3};
     if (!s->vector) {
-        heed__canvas_pixels(&s->canvas, x, y, from->width, from->height,
-                            (heed__pixels){from->rgb, from->width, from->height, 3});
+        heed__canvas_pixels(&s->canvas, x, y, from->width, from->height, all);
         return;
     }
-    size_t n;
-    unsigned char *png =
-        heed__png_bytes(s->c, "a picture", from->rgb, from->width, from->height, &n);
-    if (!png) return;
     heed_text_add(&s->svg,
                   "<image x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
                   "href=\"data:image/png;base64,",
                   x, y, from->width, from->height);
-    heed__put_base64(&s->svg, png, n);
+    heed__put_png(&s->svg, "a picture", all);
     heed_text_put(&s->svg, "\"/>\n", 4);
-    heed__png_free(png);
 }
 
 /* ---- cells ---- */

@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 static const size_t FILE_LIMIT = (size_t)1 << 30, UNPACKED_LIMIT = (size_t)1 << 30;
-enum { END = 22, ENTRY = 46, LOCAL = 30, NAME_LIMIT = 4096 };
+enum { END = 22, ENTRY = 46, LOCAL = 30, NAME_LIMIT = 4096, MOST_ARRAYS = 4096 };
 
 typedef struct {
     heed_ctx *c;
@@ -104,6 +104,7 @@ static bool add_array(archive *z, const member *m, const unsigned char *bytes, h
     heed__npy a = {0};
     size_t n = m->name_size - 4 < HEED__NPY_NAME - 1 ? m->name_size - 4 : HEED__NPY_NAME - 1;
     memcpy(a.name, m->name, n);
+    if (out->count == MOST_ARRAYS) return damaged(z, "expected at most 4096 arrays");
     if (heed__npz_find(out, a.name)) return damaged(z, "two arrays have one name");
     if (!heed__npy_parse(z->c, z->path, bytes, m->size, &a)) return false;
     out->arrays[out->count++] = a;

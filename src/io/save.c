@@ -26,7 +26,6 @@ static int by_name(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-/* The shortest escapes, as serde_json writes them. */
 /* "format":"pt" is what loaders of Hugging Face models ask for. */
 static bool put_meta(heed_text *out, const char *const *meta) {
     size_t count = 0, given = 0;

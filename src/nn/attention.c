@@ -16,7 +16,11 @@ static bool check(heed_ctx *c, const char *name, const heed_mha_args *a) {
                          "of heads, found width %d with %d heads; hint: another --heads, or widths "
                          "of their own by --key-width and --value-width",
                          name, a->width, a->heads);
-    if ((2 * (int64_t)a->key + a->value) * a->heads > INT_MAX)
+    return true;
+}
+
+static bool fits(heed_ctx *c, const char *name, const heed_mha_args *a) {
+    if (2 * (int64_t)a->key + a->value > INT_MAX / a->heads)
         return heed_fail(
             c, HEED_USAGE,
             "attention is too large: %s: expected heads (2 key + value) below 2^31, "
@@ -52,7 +56,7 @@ void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a
         if (!a.value) a.value = a.width / a.heads;
         if (!a.memory_width) a.memory_width = a.width;
         l->args = a;
-        projections(l, s);
+        if (fits(heed_store_ctx(s), l->name, &a)) projections(l, s);
     }
     heed_unscope(s);
 }

@@ -2,6 +2,8 @@
  * gy: gx = gp W, gW = gp' x, gb = sum of the rows of gp. */
 #include "ops/shape.h"
 
+#include <limits.h>
+
 enum { X, W, B };
 
 static bool infer(heed_node *n) {
@@ -11,6 +13,8 @@ static bool infer(heed_node *n) {
     if (w->dims != 2) return heed__clash(n, X, W, "the weight needs 2 dims, (out,in)");
     int in = heed__from_last(x, 0);
     if (in != w->shape[1]) return heed__clash(n, X, W, "inner %d != %d", in, w->shape[1]);
+    if (heed_extent(x, 0, x->dims - 1) > INT_MAX)
+        return heed__misfit(n, X, "x has more than 2^31 - 1 rows");
     if (b && (b->dims != 1 || b->shape[0] != w->shape[0]))
         return heed__clash(n, W, B, "the bias is not (%d)", w->shape[0]);
     int shape[HEED_DIMS];

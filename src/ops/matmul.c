@@ -3,6 +3,8 @@
  */
 #include "ops/shape.h"
 
+#include <limits.h>
+
 /* One operand: rows and columns as stored, and whether the product reads it transposed. */
 typedef struct {
     heed_real *x;
@@ -61,6 +63,8 @@ static bool infer(heed_node *n, bool ta, bool tb) {
     memcpy(shape, batches->shape, sizeof shape);
     shape[batches->dims - 2] = heed__from_last(a, !ta);
     shape[batches->dims - 1] = heed__from_last(b, tb);
+    size_t rows = heed_extent(batches, 0, batches->dims - 2) * (size_t)shape[batches->dims - 2];
+    if (rows > INT_MAX) return heed__clash(n, 0, 1, "more than 2^31 - 1 rows");
     return heed_out(n, batches->dims, shape);
 }
 

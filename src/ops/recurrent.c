@@ -3,6 +3,8 @@
  * Werbos 1990. */
 #include "ops/steps.h"
 
+#include <limits.h>
+
 enum { X, W, B, STATE, PAD };
 
 static bool fits_state(heed_node *n, int rows, int states) {
@@ -26,6 +28,8 @@ static bool infer(heed_node *n) {
     if (pad && (pad->dims != 2 || pad->shape[0] != x->shape[0] || pad->shape[1] != x->shape[1]))
         return heed__clash(n, X, PAD, "the padding is not (%d,%d)", x->shape[0], x->shape[1]);
     int states = w->shape[1] * heed__cell_states(a->cell);
+    if (x->shape[1] && states > INT_MAX / x->shape[1])
+        return heed__misfit(n, X, "the states of a sequence are more than 2^31 - 1");
     if (!fits_state(n, x->shape[0], states)) return false;
     return heed_out(n, 3, (int[]){x->shape[0], x->shape[1], states});
 }
@@ -41,7 +45,7 @@ static bool memory(heed_node *n, sizes *z) {
     const heed_recurrent_args *a = n->args;
     z->rows = n->y->shape[0], z->steps = n->y->shape[1];
     z->width = n->in[W]->shape[1], z->gates = n->in[W]->shape[0], z->states = n->y->shape[2];
-    size_t cells = (size_t)z->rows * (size_t)z->steps, first = (size_t)(z->rows * z->states);
+    size_t cells = (size_t)z->rows * (size_t)z->steps, first = (size_t)z->rows * (size_t)z->states;
     size_t u = cells * (size_t)z->gates, kept = a->cell == HEED_GRU ? cells * (size_t)z->width : 0;
     if (!n->scratch) n->scratch = heed_scratch(n, (u + kept + first) * sizeof *z->u);
     z->u = n->scratch;
@@ -53,14 +57,15 @@ static bool memory(heed_node *n, sizes *z) {
 /* Step s in the order of time of the cell. */
 static heed_cell_job step_job(const heed_node *n, const sizes *z, int s) {
     const heed_recurrent_args *a = n->args;
-    size_t t = (size_t)(a->reverse ? z->steps - 1 - s : s), far = (size_t)(z->steps * z->states);
+    size_t t = (size_t)(a->reverse ? z->steps - 1 - s : s),
+           far = (size_t)z->steps * (size_t)z->states;
     size_t last = a->reverse ? t + 1 : t - 1, cells = (size_t)s * (size_t)z->rows;
     heed_cell_job j = {.cell = a->cell,
                        .act = a->act,
                        .rows = z->rows,
                        .width = z->width,
                        .x = n->in[X]->x + t * (size_t)z->gates,
-                       .ldx = (size_t)(z->steps * z->gates),
+                       .ldx = (size_t)z->steps * (size_t)z->gates,
                        .gates = z->u + cells * (size_t)z->gates,
                        .kept = z->kept ? z->kept + cells * (size_t)z->width : NULL,
                        .before = n->in[STATE] ? n->in[STATE]->x : z->zeros,
@@ -75,7 +80,7 @@ static heed_cell_job step_job(const heed_node *n, const sizes *z, int s) {
 static void forward(heed_node *n) {
     sizes z;
     if (!memory(n, &z)) return;
-    n->k->fill(n->k, z.zeros, 0, (size_t)(z.rows * z.states));
+    n->k->fill(n->k, z.zeros, 0, (size_t)z.rows * (size_t)z.states);
     heed__turned w = heed__turn(n, n->in[W]->x, z.gates, z.width, z.width, z.steps);
     for (int s = 0; s < z.steps; s++) {
         heed_cell_job j = step_job(n, &z, s);
@@ -99,13 +104,13 @@ static void forward(heed_node *n) {
 static void walk_back(heed_node *n, const sizes *z, heed_real *gu, heed_real *carry) {
     const heed_recurrent_args *a = n->args;
     heed_real *gx = heed_grad(n, X);
-    n->k->fill(n->k, carry, 0, (size_t)(z->rows * z->states));
+    n->k->fill(n->k, carry, 0, (size_t)z->rows * (size_t)z->states);
     for (int s = z->steps - 1; s >= 0; s--) {
         heed_cell_job j = step_job(n, z, s);
         size_t t = (size_t)(a->reverse ? z->steps - 1 - s : s);
         j.gy = n->y->g + t * (size_t)z->states;
         j.gx = gx ? gx + t * (size_t)z->gates : NULL;
-        j.gu = gu + (size_t)s * (size_t)(z->rows * z->gates);
+        j.gu = gu + (size_t)s * (size_t)z->rows * (size_t)z->gates;
         j.carry = carry;
         n->k->cell_grad(n->k, &j);
         n->k->gemm(n->k, &(heed_gemm){.m = z->rows,
@@ -148,7 +153,7 @@ static void weight_grad(heed_node *n, const sizes *z, const heed_real *gu, heed_
 static void backward(heed_node *n) {
     sizes z;
     if (!memory(n, &z)) return;
-    size_t cells = (size_t)z.steps * (size_t)z.rows, first = (size_t)(z.rows * z.states);
+    size_t cells = (size_t)z.steps * (size_t)z.rows, first = (size_t)z.rows * (size_t)z.states;
     size_t bytes = (cells * (size_t)z.gates + first) * sizeof(heed_real);
     heed_real *gu = heed_scratch(n, bytes), *carry = gu + cells * (size_t)z.gates;
     if (!gu) return;

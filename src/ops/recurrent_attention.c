@@ -96,13 +96,13 @@ static heed_cell_job cell_of(const heed_node *n, const sizes *z, int t, heed_rea
                        .rows = z->rows,
                        .width = z->width,
                        .x = x + step * (size_t)z->gates,
-                       .ldx = (size_t)(z->steps * z->gates),
+                       .ldx = (size_t)z->steps * (size_t)z->gates,
                        .gates = z->u + done * (size_t)z->gates,
                        .kept = z->kept ? z->kept + done * (size_t)z->width : NULL,
                        .before = n->in[STATE]->x,
                        .ldbefore = (size_t)z->states,
                        .after = n->y->x + step * (size_t)z->out,
-                       .ldafter = (size_t)(z->steps * z->out)};
+                       .ldafter = (size_t)z->steps * (size_t)z->out};
     if (t > 0) j.before = j.after - z->out, j.ldbefore = j.ldafter;
     return j;
 }
@@ -113,16 +113,16 @@ static heed_align_job align_of(const heed_node *n, const sizes *z, int t) {
                             .len = z->len,
                             .inner = z->inner,
                             .width = z->context,
-                            .query = z->q + step * (size_t)(z->rows * z->inner),
+                            .query = z->q + step * (size_t)z->rows * (size_t)z->inner,
                             .keys = n->in[KEYS]->x,
                             .values = n->in[VALUES]->x,
                             .v = n->in[SCORE]->x,
                             .shift = n->in[SHIFT] ? n->in[SHIFT]->x[0] : 0,
                             .pad = n->in[MASK] ? n->in[MASK]->i : NULL,
                             .weights = n->kept[0]->x + step * (size_t)z->len,
-                            .ldweights = (size_t)(z->steps * z->len),
+                            .ldweights = (size_t)z->steps * (size_t)z->len,
                             .context = n->y->x + step * (size_t)z->out + z->states,
-                            .ldcontext = (size_t)(z->steps * z->out)};
+                            .ldcontext = (size_t)z->steps * (size_t)z->out};
 }
 
 /* The weights that every step's products read. */
@@ -135,7 +135,7 @@ static void step(heed_node *n, const sizes *z, const weights *w, int t, heed_rea
     heed_align_job look = align_of(n, z, t);
     heed_gemm g = {.m = z->rows, .k = z->width, .a = j.before, .lda = (int)j.ldbefore};
     g.n = g.ldc = z->inner, g.b = w->query.b, g.ldb = w->query.ldb, g.tb = w->query.tb;
-    g.c = z->q + (size_t)(t * z->rows) * (size_t)z->inner;
+    g.c = z->q + (size_t)t * (size_t)z->rows * (size_t)z->inner;
     n->k->gemm(n->k, &g);
     n->k->align(n->k, &look);
     g.n = g.ldc = z->gates, g.b = w->w.b, g.ldb = w->w.ldb, g.tb = w->w.tb, g.c = j.gates;
@@ -261,7 +261,7 @@ static void probed_weights(heed_node *n, const sizes *z, int t, const heed_real 
 static void step_back(heed_node *n, const sizes *z, int t, const gradients *g) {
     heed_cell_job j = cell_of(n, z, t, g->gx);
     heed_align_job look = align_of(n, z, t);
-    size_t done = (size_t)(t * z->rows);
+    size_t done = (size_t)t * (size_t)z->rows;
     j.gy = n->y->g + (size_t)t * (size_t)z->out;
     j.gx = g->gx + (size_t)t * (size_t)z->gates;
     j.gu = g->gu + done * (size_t)z->gates;

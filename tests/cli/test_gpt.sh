@@ -155,3 +155,7 @@ run train gpt facts.txt -o one $SMALL --threads 1
 run train gpt facts.txt -o three $SMALL --threads 3
 holds cmp -s one/model.safetensors three/model.safetensors
 holds cmp -s run/model.safetensors one/model.safetensors
+run train gpt facts.txt -o seed-2 $SMALL --seed 2
+fits_in 100 compare one seed-2
+says "no setting differs but the seed"
+fits_in 100 compare one seed-2 again

@@ -171,9 +171,9 @@ export COLUMNS
 for head in mean max; do
     run attend mlm "Paris is the capital of [MASK] ." --occlude --head $head
     status 0
-    awk '/^ +attention/ { on = 1 } on && /\./ { sum += $2 } /^occlusion/ { exit } END { print int(1000 * sum) }' out >$head
+    awk '/^ +attention/ { on = 1 } on && /\./ { sum += $2 } /^occlusion/ { exit } END { print int(1000 * sum) }' out >$head.sum
 done
-holds test "$(cat max)" -gt "$(cat mean)"
+holds test "$(cat max.sum)" -gt "$(cat mean.sum)"
 run attend mlm "Paris is the capital of [MASK] ." --occlude --gradient
 status 0
 holds test "$(sed -n '/^what each/,/^occlusion:/p' out | awk '{ if (length > m) m = length } END { print m }')" -le 52

@@ -44,6 +44,10 @@ cp pic.png many/one.png
 cp pic.png many/out-2.png
 keeps many/one.png classify mlm many --overlay many/one.png
 keeps many/out-2.png classify mlm many --overlay many/out.png
+mkdir many/deep
+cp pic.png many/deep/two.png
+keeps many/deep/two.png classify mlm . --overlay many/deep/two.png
+keeps many/deep/two.png classify mlm many --overlay "$PWD/many/../many/deep/two.png"
 keeps many/out-2.png classify mlm many/one.png many/out-2.png --overlay many/out.png
 keeps many/one.png classify mlm 'many/o*.png' --overlay many/one.png
 run attend mlm Paris Rome --png a.png --svg a-2.png
