@@ -7,20 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const heed_option options[] = {
-    {"png", HEED_TEXT, "", 0, 0, NULL, "draw layers and heads as a picture", "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
-    SWEEP_OPTIONS,
-    JUDGED_PICTURES,
-    {"patches", HEED_BOOL, "false", 0, 0, NULL,
-     "hide patches instead of heads: those that attention, rollout, gradient and occlusion point "
-     "to, against random ones",
-     "Pictures"},
-    {"pictures", HEED_INT, "100", 2, 1e6, NULL, "--patches: in how many pictures, a seeded choice",
-     "Pictures"},
-    {"share", HEED_REAL, "0.25", 0, 1, NULL, "--patches: the share of them that is hidden",
-     "Pictures"},
-    {0}};
+static const heed_option options[] = {WORDS("png", "draw layers and heads as a picture", "Output"),
+                                      SWITCH("json", "print one JSON object", "Output"),
+                                      SWEEP_OPTIONS,
+                                      JUDGED_PICTURES,
+                                      SWITCH("patches",
+                                             "hide patches instead of heads: those that attention, "
+                                             "rollout, gradient and occlusion point "
+                                             "to, against random ones",
+                                             "Pictures"),
+                                      {"pictures", HEED_INT, "100", 2, 1e6, NULL,
+                                       "--patches: in how many pictures, a seeded choice",
+                                       "Pictures"},
+                                      {"share", HEED_REAL, "0.25", 0, 1, NULL,
+                                       "--patches: the share of them that is hidden", "Pictures"},
+                                      {0}};
 
 static const applies uses[] = {JUDGED_PICTURES_APPLY,
                                {"patches", "vit", NULL},
@@ -44,12 +45,6 @@ static void map_free(harm_map *m) {
     *m = (harm_map){.rows = 0};
 }
 
-static bool has_stacks(const ablation *a) {
-    for (int i = 1; i < a->layers; i++)
-        if (a->layer[i].block.stack != a->layer[0].block.stack) return true;
-    return false;
-}
-
 static bool map_room(heed_ctx *c, const ablation *a, harm_map *m) {
     *m = (harm_map){.rows = a->layers};
     for (int l = 0; l < a->layers; l++)
@@ -64,7 +59,7 @@ static bool map_room(heed_ctx *c, const ablation *a, harm_map *m) {
 }
 
 static bool make_map(heed_ctx *c, const ablation *a, harm_map *m) {
-    bool stacks = has_stacks(a);
+    bool stacks = has_stacks(a->layer, a->layers);
     if (!map_room(c, a, m)) return false;
     for (int i = 0; i < m->rows; i++) {
         const attending *l = &a->layer[i];
@@ -111,7 +106,7 @@ static void cell(const void *of, int row, int column, char text[LISTING_CELL]) {
     snprintf(text, LISTING_CELL, "%s", column == LISTING_NAME ? "nothing" : "");
     if (column == LISTING_NAME && h)
         snprintf(text, LISTING_CELL, "%s",
-                 head_name(name, &a->layer[h->layer], h->head, has_stacks(a)));
+                 head_name(name, &a->layer[h->layer], h->head, has_stacks(a->layer, a->layers)));
     if (column == LOSS) snprintf(text, LISTING_CELL, "%.4f", h ? h->loss : a->loss);
     if (column == HARM && h) snprintf(text, LISTING_CELL, "%+.4f", h->harm.mean);
     if (column == HALF && h && !isnan(h->harm.half))

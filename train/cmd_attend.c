@@ -10,47 +10,50 @@
 
 static const heed_option options[] = {
     {"layer", HEED_INT, "0", 0, 64, NULL, "layer that is shown, from 1; 0: the last", "What"},
-    {"head", HEED_TEXT, "", 0, 0, NULL,
-     "one head, from 1, or mean or max of all; without it the terminal shows the mean, and "
-     "pictures "
-     "show every head",
-     "What"},
-    {"query", HEED_TEXT, "", 0, 0, NULL,
-     "one token, by its text or its number from 1: what it looks at, head by head; of a picture "
-     "cls, ROW,COLUMN or a number",
-     "What"},
+    WORDS("head",
+          "one head, from 1, or mean or max of all; without it the terminal shows the mean, and "
+          "pictures "
+          "show every head",
+          "What"),
+    WORDS(
+        "query",
+        "one token, by its text or its number from 1: what it looks at, head by head; of a picture "
+        "cls, ROW,COLUMN or a number",
+        "What"),
     {"top", HEED_INT, "5", 1, 1000, NULL, "of a query, and of predictions: how many are listed",
      "What"},
     {"stack", HEED_CHOICE, "", 0, 0, "encoder|decoder|cross",
      "models of pairs: whose attention; without it cross", "What"},
-    {"target", HEED_TEXT, "", 0, 0, NULL,
-     "models of pairs: the target that is read; without it the one that the model makes", "What"},
+    WORDS("target",
+          "models of pairs: the target that is read; without it the one that the model makes",
+          "What"),
     {"mass", HEED_REAL, "0", 0, 1, NULL,
      "pictures: only the strongest patches that hold this share; 0: all", "What"},
-    {"convert", HEED_BOOL, "false", 0, 0, NULL,
-     "pictures of other channels become grey or colour, as the run needs them", "What"},
+    SWITCH("convert", "pictures of other channels become grey or colour, as the run needs them",
+           "What"),
     MATTERS_OPTIONS,
-    {"numbers", HEED_BOOL, "false", 0, 0, NULL, "print numbers instead of shades", "Output"},
-    {"hide-special", HEED_BOOL, "false", 0, 0, NULL,
-     "leave [CLS], [SEP] and their like out of what is drawn; numbers stay as they are", "Output"},
-    {"cells", HEED_BOOL, "false", 0, 0, NULL,
-     "--png and --svg of a picture: patch by patch instead of smoothly", "Output"},
-    {"png", HEED_TEXT, "", 0, 0, NULL,
-     "write a picture: a matrix for each head, or of a picture the patches over it; of several "
-     "inputs FILE-2.png and so on",
-     "Output"},
-    {"svg", HEED_TEXT, "", 0, 0, NULL, "write the same as a vector picture", "Output"},
-    {"npz", HEED_TEXT, "", 0, 0, NULL,
-     "write everything for NumPy: weights, raw, scores, q, k, v of each layer", "Output"},
-    {"html", HEED_TEXT, "", 0, 0, NULL,
-     "write one page with every view of it, which needs nothing beside it", "Output"},
-    {"csv", HEED_TEXT, "", 0, 0, NULL, "write the weights as a table, a line each", "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print everything as one JSON object", "Output"},
-    {"layers", HEED_TEXT, "", 0, 0, NULL,
-     "--json, --npz, --csv, --html: these layers alone, as 1,3-5; they keep their numbers", "Size"},
-    {"heads", HEED_TEXT, "", 0, 0, NULL, "the same for heads", "Size"},
+    SWITCH("numbers", "print numbers instead of shades", "Output"),
+    SWITCH("hide-special",
+           "leave [CLS], [SEP] and their like out of what is drawn; numbers stay as they are",
+           "Output"),
+    SWITCH("cells", "--png and --svg of a picture: patch by patch instead of smoothly", "Output"),
+    WORDS(
+        "png",
+        "write a picture: a matrix for each head, or of a picture the patches over it; of several "
+        "inputs FILE-2.png and so on",
+        "Output"),
+    WORDS("svg", "write the same as a vector picture", "Output"),
+    WORDS("npz", "write everything for NumPy: weights, raw, scores, q, k, v of each layer",
+          "Output"),
+    WORDS("html", "write one page with every view of it, which needs nothing beside it", "Output"),
+    WORDS("csv", "write the weights as a table, a line each", "Output"),
+    SWITCH("json", "print everything as one JSON object", "Output"),
+    WORDS("layers",
+          "--json, --npz, --csv, --html: these layers alone, as 1,3-5; they keep their numbers",
+          "Size"),
+    WORDS("heads", "the same for heads", "Size"),
     {"qk", HEED_BOOL, "true", 0, 0, NULL, "with q, k, v and scores, not the weights alone", "Size"},
-    {"force", HEED_BOOL, "false", 0, 0, NULL, "write it whatever its size", "Size"},
+    SWITCH("force", "write it whatever its size", "Size"),
     {0}};
 
 /* --layers, --heads and --force are for what is shown, too. */
@@ -259,15 +262,14 @@ static bool take_text(program *p, void *user, const char *text, size_t n) {
 static bool read_picture(const work *w, const char *path, heed_picture *out) {
     char why[HEED_WHY];
     heed_text bytes = {.c = w->p->c};
-    heed_status status;
+    heed_status status = HEED_OK;
     if (strcmp(path, "-") != 0)
         status = heed_picture_read(path, out, why);
     else if (read_stdin(w->p->c, &bytes))
         status = heed_picture_decode(bytes.s ? bytes.s : "", bytes.n, NULL, out, why);
-    else
-        return false;
     heed_text_free(&bytes);
-    return status == HEED_OK || heed_fail(w->p->c, status, "%s %s", path, why);
+    if (status != HEED_OK) heed_fail(w->p->c, status, "%s %s", path, why);
+    return heed_state(w->p->c) == HEED_OK;
 }
 
 static void take_picture(work *w, const char *path) {

@@ -6,17 +6,17 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"svg", HEED_TEXT, "", 0, 0, NULL, "write the picture to this file", "Graph"},
-    {"backward", HEED_BOOL, "false", 0, 0, NULL,
-     "the backward pass, too: beside the forward one, in the list below it", "Graph"},
+    WORDS("svg", "write the picture to this file", "Graph"),
+    SWITCH("backward", "the backward pass, too: beside the forward one, in the list below it",
+           "Graph"),
     {"depth", HEED_INT, "0", 0, 64, NULL,
      "close boxes this deep: 1 shows the model's parts alone; 0: as deep as there are", "Graph"},
-    {"unfold", HEED_BOOL, "false", 0, 0, NULL,
-     "draw each of several layers alike; else the first one stands for them", "Graph"},
+    SWITCH("unfold", "draw each of several layers alike; else the first one stands for them",
+           "Graph"),
     {"tokens", HEED_INT, "0", 0, 4096, NULL,
      "length of the made-up texts; 0: the block, of recurrent pairs 3", "Graph"},
     {"batch", HEED_INT, "2", 1, 4096, NULL, "rows of the made-up batch", "Graph"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print nodes and edges as one JSON object", "Graph"},
+    SWITCH("json", "print nodes and edges as one JSON object", "Graph"),
     {0}};
 
 typedef struct {

@@ -10,20 +10,21 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"target", HEED_TEXT, "", 0, 0, NULL,
-     "models of pairs: the target that is read; without it the one that the model makes", "What"},
-    {"convert", HEED_BOOL, "false", 0, 0, NULL,
-     "a picture of other channels becomes grey or colour, as the run needs it", "What"},
+    WORDS("target",
+          "models of pairs: the target that is read; without it the one that the model makes",
+          "What"),
+    SWITCH("convert", "a picture of other channels becomes grey or colour, as the run needs it",
+           "What"),
     {"draws", HEED_INT, "0", 0, 65536, NULL,
      "estimate from this many random directions of y_t; 0: exact where that takes at most 4096 "
      "directions, else 16",
      "What"},
-    {"exact", HEED_BOOL, "false", 0, 0, NULL, "exact, however long it takes", "What"},
-    {"numbers", HEED_BOOL, "false", 0, 0, NULL, "print numbers instead of shades", "Output"},
-    {"png", HEED_TEXT, "", 0, 0, NULL,
-     "write a picture; of several runs one beside the other, each to its own scale", "Output"},
-    {"npz", HEED_TEXT, "", 0, 0, NULL, "write the matrix and its labels for NumPy", "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print everything as one JSON object", "Output"},
+    SWITCH("exact", "exact, however long it takes", "What"),
+    SWITCH("numbers", "print numbers instead of shades", "Output"),
+    WORDS("png", "write a picture; of several runs one beside the other, each to its own scale",
+          "Output"),
+    WORDS("npz", "write the matrix and its labels for NumPy", "Output"),
+    SWITCH("json", "print everything as one JSON object", "Output"),
     {0}};
 
 static const applies uses[] = {{"target", PAIR_TASKS, NULL}, {"convert", PICTURE_TASKS, NULL}, {0}};
@@ -167,27 +168,14 @@ static bool print_map(const work *w, const look *l) {
     return ok;
 }
 
-/* White is none, dark is the largest of its own matrix. */
-static unsigned char *tile_pixels(const influence *k) {
-    int n = k->queries * k->keys;
-    heed_real top = largest(k);
-    unsigned char *rgb = malloc((size_t)n * 3);
-    for (int i = 0; rgb && i < n; i++) {
-        double v = top > 0 ? sqrt((double)(k->values[i] / top)) : 0;
-        rgb[3 * i] = (unsigned char)lround(255 - 247 * v);
-        rgb[3 * i + 1] = (unsigned char)lround(255 - 207 * v);
-        rgb[3 * i + 2] = (unsigned char)lround(255 - 148 * v);
-    }
-    return rgb;
-}
-
 static bool draw_beside(const work *w, const char *path) {
     heed_tile tiles[RUNS] = {{0}};
     unsigned char *pixels[RUNS] = {0};
     bool ok = true;
     for (int i = 0; i < w->count; i++) {
         const look *l = &w->looks[i];
-        pixels[i] = tile_pixels(&l->k);
+        pixels[i] =
+            tile_pixels(l->k.values, (size_t)(l->k.queries * l->k.keys), largest(&l->k), true);
         ok = ok && pixels[i];
         tiles[i] = (heed_tile){.pixels = pixels[i],
                                .width = l->k.keys,

@@ -5,13 +5,13 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"html", HEED_TEXT, "", 0, 0, NULL, "page to write", "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print what was read as one JSON object", "Output"},
-    {"layers", HEED_TEXT, "", 0, 0, NULL, "these layers alone: 1,3-4", "Choice"},
-    {"heads", HEED_TEXT, "", 0, 0, NULL, "these heads alone: 1,3-4", "Choice"},
+    WORDS("html", "page to write", "Output"),
+    SWITCH("json", "print what was read as one JSON object", "Output"),
+    WORDS("layers", "these layers alone: 1,3-4", "Choice"),
+    WORDS("heads", "these heads alone: 1,3-4", "Choice"),
     {"tokens", HEED_INT, "0", 0, 1 << 20, NULL, "the first so many tokens alone; 0: all", "Choice"},
     {"qk", HEED_BOOL, "true", 0, 0, NULL, "with q and k; --no-qk: a smaller page", "Choice"},
-    {"force", HEED_BOOL, "false", 0, 0, NULL, "write more than 64 MB", "Choice"},
+    SWITCH("force", "write more than 64 MB", "Choice"),
     {0}};
 
 /* r, or what --layers, --heads and --tokens leave of it. */

@@ -21,16 +21,14 @@ typedef struct {
 
 /* ---- the layer and the head ---- */
 
-static const char *const stacks[] = {"encoder", "decoder", "cross"};
-
 static bool choose_layer(trained *t) {
     int count, found = 0, layer = (int)heed_config_int(t->e->p->flags, "layer");
     const char *stack = heed_config_text(t->e->p->flags, "stack");
     attending *list = attending_layers(t->run, &count);
     if (!list) return false;
-    if (!*stack || strcmp(stack, "auto") == 0) stack = stacks[list[0].block.stack];
+    if (!*stack || strcmp(stack, "auto") == 0) stack = heed_stack_name(list[0].block.stack);
     for (int i = 0; i < count; i++) {
-        if (strcmp(stacks[list[i].block.stack], stack) != 0) continue;
+        if (strcmp(heed_stack_name(list[i].block.stack), stack) != 0) continue;
         if (++found != layer) continue;
         t->block = list[i].block;
         snprintf(t->path, sizeof t->path, "%s", list[i].path);

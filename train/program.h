@@ -31,6 +31,12 @@ bool apply_preset(heed_ctx *c, const task *k, heed_config *f);
 
 /* ---- commands ---- */
 
+/* Rows of a command's table: a switch that is off, and a text that is empty, unless given. */
+#define SWITCH(name, help, group)                                                                  \
+    { name, HEED_BOOL, "false", 0, 0, NULL, help, group }
+#define WORDS(name, help, group)                                                                   \
+    { name, HEED_TEXT, "", 0, 0, NULL, help, group }
+
 #define PICTURE_TASKS "vit cnn mlp"
 #define PAIR_TASKS    "seq2seq rnn"
 /* A setting that does not do something for every run. */

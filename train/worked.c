@@ -58,16 +58,16 @@ void worked_free(worked *w) {
 
 /* ---- JSON ---- */
 
-json_t *matrix_json(const heed_matrix *m) {
-    json_t *rows = json_array();
-    for (int i = 0; i < m->rows; i++) {
-        json_t *row = json_array();
-        for (int j = 0; j < m->cols; j++)
-            json_array_append_new(row, json_number(heed_matrix_at(m, i, j)));
-        json_array_append_new(rows, row);
+static json_t *rows_json(const double *x, int rows, int cols) {
+    json_t *list = json_array(), *row = NULL;
+    for (int i = 0; i < rows * cols; i++) {
+        if (i % cols == 0) json_array_append_new(list, row = json_array());
+        json_array_append_new(row, json_number(x[i]));
     }
-    return rows;
+    return list;
 }
+
+json_t *matrix_json(const heed_matrix *m) { return rows_json(m->x, m->rows, m->cols); }
 
 static json_t *labels_json(const char *const *labels, int count) {
     json_t *list = json_array();
@@ -128,6 +128,7 @@ json_t *worked_json(const explaining *e) {
     json_object_set_new(o, "notation", json_string(e->columns ? "columns" : "rows"));
     add_notes(o, w);
     add_parts(o, e);
+    if (w->target) json_object_set_new(o, "target", rows_json(w->target, a->tokens, a->value));
     if (w->layer) add_rest(o, e);
     if (e->more) json_object_update(o, e->more);
     return o;

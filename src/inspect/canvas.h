@@ -39,6 +39,9 @@ typedef struct {
 } heed__pixels;
 void heed__canvas_pixels(heed__canvas *p, int x, int y, int width, int height, heed__pixels from);
 
+/* Appends such pixels as a PNG file in base64. what: named where there is no memory. */
+bool heed__put_png(heed_text *out, const char *what, heed__pixels from);
+
 /* Draws what item `index` of a list shows into a canvas that it makes. */
 typedef bool heed__drawer(heed_ctx *c, const void *list, int index, heed__canvas *out);
 /* All items as one PNG: side by side, or one below the other. */

@@ -1,6 +1,7 @@
 /* Records as the page reads them (src/inspect/page/data.js): JSON for texts, base64 of 16 bits a
  * number. */
 #include "core/core.h"
+#include "inspect/canvas.h"
 #include "inspect/page.h"
 #include "io/io.h"
 
@@ -121,10 +122,9 @@ static bool put_map(packer *p, const heed_page *page, int r, int i) {
 }
 
 static bool put_picture(packer *p, const heed_record *r, int i) {
+    heed__pixels all = {r->pixels, r->width, r->height, r->channels};
     return heed_text_add(p->out, ELEMENT "p%d\">", i) &&
-           heed__put_png(p->out, "the page's picture", r->pixels, r->channels, r->width,
-                         r->height) &&
-           heed_text_add(p->out, "</script>\n");
+           heed__put_png(p->out, "the page's picture", all) && heed_text_add(p->out, "</script>\n");
 }
 
 bool heed__page_numbers(heed_ctx *c, const heed_page *p, heed_text *out) {

@@ -91,7 +91,6 @@ static json_t *aligned(const heed_record_block *b) {
 }
 
 static json_t *block(heed_ctx *c, const heed_page *p, int r, int i) {
-    static const char *const stacks[] = {"encoder", "decoder", "cross"};
     const heed_record *of = &p->records[r];
     const heed_record_block *b = &of->blocks[i];
     int rows = of->axes[b->queries].count, cols = of->axes[b->keys].count;
@@ -100,26 +99,25 @@ static json_t *block(heed_ctx *c, const heed_page *p, int r, int i) {
     for (int h = 0; h < b->heads; h++)
         json_array_append_new(heads, json_integer(b->head ? b->head[h] : h));
     bool qk = heed__page_has_qk(p, b);
-    return json_pack(
-        "{s:o, s:s, s:i, s:o, s:i, s:i, s:f, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:i, "
-        "s:b, s:o}",
-        "path", text(c, b->path), "stack", stacks[(unsigned)b->stack < 3 ? b->stack : 0], "layer",
-        b->layer, "heads", heads, "queries", b->queries, "keys", b->keys, "beta", b->beta, "causal",
-        b->causal, "hard", b->hard, "triangle", k.triangle, "scale", scale_of(k), "masked",
-        masked(b, rows, cols), "id", id("w", r, i), "qk", qk ? id("x", r, i) : json_null(), "width",
-        qk ? b->key : 0, "additive", b->additive, "align", qk ? aligned(b) : json_null());
+    return json_pack("{s:o, s:s, s:i, s:o, s:i, s:i, s:f, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:i, "
+                     "s:b, s:o}",
+                     "path", text(c, b->path), "stack", heed_stack_name(b->stack), "layer",
+                     b->layer, "heads", heads, "queries", b->queries, "keys", b->keys, "beta",
+                     b->beta, "causal", b->causal, "hard", b->hard, "triangle", k.triangle, "scale",
+                     scale_of(k), "masked", masked(b, rows, cols), "id", id("w", r, i), "qk",
+                     qk ? id("x", r, i) : json_null(), "width", qk ? b->key : 0, "additive",
+                     b->additive, "align", qk ? aligned(b) : json_null());
 }
 
 static json_t *map(heed_ctx *c, const heed_page *p, int r, int i) {
-    static const char *const stacks[] = {"encoder", "decoder", "cross"};
     const heed_record *of = &p->records[r];
     const heed_record_map *m = &of->maps[i];
     int rows = of->axes[m->queries].count, cols = of->axes[m->keys].count;
     heed__page_code k = heed__page_code_of(m->values, 1, rows, cols, false);
     return json_pack("{s:o, s:o, s:i, s:i, s:s, s:i, s:i, s:o, s:o}", "name", text(c, m->name),
                      "help", text(c, m->help), "layer", m->layer, "head", m->head, "stack",
-                     stacks[(unsigned)m->stack < 3 ? m->stack : 0], "queries", m->queries, "keys",
-                     m->keys, "scale", scale_of(k), "id", id("m", r, i));
+                     heed_stack_name(m->stack), "queries", m->queries, "keys", m->keys, "scale",
+                     scale_of(k), "id", id("m", r, i));
 }
 
 static json_t *guess(heed_ctx *c, const heed_record_guess *g) {

@@ -1,5 +1,6 @@
 /* A record as one JSON object: what `heed attend --json` prints and `heed view` reads. */
 #include "core/core.h"
+#include "inspect/canvas.h"
 #include "io/io.h"
 
 #include <heed/record.h>
@@ -156,7 +157,8 @@ static void put_picture(heed_text *out, const heed_record *r, bool arrays) {
                   r->height, r->channels);
     if (arrays) {
         heed_text_add(out, ",\"png_base64\":\"");
-        heed__put_png(out, "the picture", r->pixels, r->channels, r->width, r->height);
+        heed__put_png(out, "the picture",
+                      (heed__pixels){r->pixels, r->width, r->height, r->channels});
         heed_text_put(out, "\"", 1);
     }
     heed_text_put(out, "}", 1);

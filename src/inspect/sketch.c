@@ -36,16 +36,16 @@ void heed__sketch_box(heed__sketch *s, int x, int y, int width, int height, heed
 }
 
 void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *from) {
+    heed__pixels all = {from->rgb, from->width, from->height, 3};
     if (!s->vector) {
-        heed__canvas_pixels(&s->canvas, x, y, from->width, from->height,
-                            (heed__pixels){from->rgb, from->width, from->height, 3});
+        heed__canvas_pixels(&s->canvas, x, y, from->width, from->height, all);
         return;
     }
     heed_text_add(&s->svg,
                   "<image x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
                   "href=\"data:image/png;base64,",
                   x, y, from->width, from->height);
-    heed__put_png(&s->svg, "a picture", from->rgb, 3, from->width, from->height);
+    heed__put_png(&s->svg, "a picture", all);
     heed_text_put(&s->svg, "\"/>\n", 4);
 }
 

@@ -33,9 +33,11 @@ bool heed__put_base64(heed_text *out, const unsigned char *bytes, size_t n);
 bool heed__inflate(const unsigned char *from, size_t n, void *to, size_t size);
 
 /* ---- pictures ---- */
-/* Appends a PNG file in base64, of pixels of 1 or 3 channels. An error says name. */
-bool heed__put_png(heed_text *out, const char *name, const unsigned char *pixels, int channels,
-                   int width, int height);
+/* A PNG file in memory, of RGB rows; NULL: see c, whose error says name. Free with heed__png_free.
+ */
+unsigned char *heed__png_bytes(heed_ctx *c, const char *name, const unsigned char *rgb, int width,
+                               int height, size_t *n);
+void heed__png_free(unsigned char *png);
 
 /* IEEE half precision: sign 1, exponent 5 (bias 15), fraction 10 bits. */
 double heed__half(uint16_t h);

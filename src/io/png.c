@@ -42,9 +42,8 @@ static unsigned char *deflate_all(unsigned char *data, int n, int *out_n, int qu
 
 enum { SIDE_LIMIT = 1 << 15, PIXEL_LIMIT = 1 << 28 };
 
-/* Of RGB rows; NULL: see c, whose error says name. Free with free. */
-static unsigned char *png_bytes(heed_ctx *c, const char *name, const unsigned char *rgb, int width,
-                                int height, size_t *n) {
+unsigned char *heed__png_bytes(heed_ctx *c, const char *name, const unsigned char *rgb, int width,
+                               int height, size_t *n) {
     int bytes = 0;
     unsigned char *png = NULL;
     if (heed__stopped(c) || !rgb) return NULL;
@@ -58,24 +57,14 @@ static unsigned char *png_bytes(heed_ctx *c, const char *name, const unsigned ch
     return png;
 }
 
-bool heed__put_png(heed_text *out, const char *name, const unsigned char *pixels, int channels,
-                   int width, int height) {
-    size_t n = 3 * (size_t)width * (size_t)height, size = 0;
-    unsigned char *rgb = heed__alloc(out->c, n), *png = NULL;
-    for (size_t i = 0; rgb && i < n; i++) rgb[i] = channels == 3 ? pixels[i] : pixels[i / 3];
-    if (rgb) png = png_bytes(out->c, name, rgb, width, height, &size);
-    bool ok = png && heed__put_base64(out, png, size);
-    heed__free(rgb);
-    free(png);
-    return ok;
-}
+void heed__png_free(unsigned char *png) { free(png); }
 
 bool heed_png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int width, int height) {
     heed__piece piece = {0};
     if (!path) return false;
-    unsigned char *png = png_bytes(c, path, rgb, width, height, &piece.n);
+    unsigned char *png = heed__png_bytes(c, path, rgb, width, height, &piece.n);
     piece.data = png;
     bool ok = png && heed__os_write(c, path, &piece, 1);
-    free(png);
+    heed__png_free(png);
     return ok;
 }

@@ -151,6 +151,31 @@ def trained_head(p):
     check("what it adds", gap(p.values()["share"], p.numbers(*words)["share"]) < 1e-12)
 
 
+def backward(p):
+    def same(what, *words):
+        there, here = p.numbers(*words)["backward"], p.values()
+        names = [name for name in there if name not in ("loss", "check")]
+        worst = max(gap(there[name], here[name]) for name in names)
+        check(f"{what}: {len(names)} gradients as the program has them, {worst:.1e}", worst <= 1e-11)
+
+    p.open("lion", "--backward")
+    same("lion", "lion", "--backward")
+    check("the loss is told", "L = 90.29" in p.browser.run("document.querySelector('.steps').textContent"))
+    p.act("heed.update({spot: 'dW_Q 7 2'})")
+    check("a gradient's sum is written out", "28.58" in p.browser.run("document.querySelector('.inspector').textContent"))
+    p.tick("hard selection")
+    same("hard", "lion", "--backward", "--hard")
+    p.tick("causal mask")
+    p.act("heed.update({notation: 'columns'})")
+    same("hard, causal, as columns", "lion", "--backward", "--hard", "--causal")
+    words = [os.path.join(p.folder, "run"), "Paris is the capital of [MASK] .", "--backward"]
+    p.open(*words)
+    same("a trained head with biases", *words)
+    for spot in ("dO", "dV", "dP", "dS", "dR", "dQ", "dK", "dW_V", "dB_Q", "dX"):
+        p.act(f"heed.update({{spot: '{spot} 1 1'}})")
+        check(f"{spot} is written out", p.browser.run("document.querySelector('.inspector').textContent").startswith(spot + "["))
+
+
 def files(p):
     p.open("paris")
     data, _ = p.browser.download("[...document.querySelectorAll('.steps button')].find(b => b.textContent === 'Save JSON').click()")
@@ -178,7 +203,7 @@ def main():
         return 0
     with tempfile.TemporaryDirectory() as folder:
         page = Page(os.path.abspath(sys.argv[1]), folder, browser)
-        for test in (opens_as_the_program, keyboard, switches, words_change_places, predictions, learning, trained_head, files, odd_links):
+        for test in (opens_as_the_program, keyboard, switches, words_change_places, predictions, learning, trained_head, backward, files, odd_links):
             test(page)
             check(f"{test.__name__}: no error in the console: {browser.errors}", not browser.errors)
             check(f"{test.__name__}: no request: {browser.requests}", all(u.startswith(("file:", "data:", "blob:")) for u in browser.requests))

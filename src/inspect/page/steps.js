@@ -7,7 +7,7 @@
     const GIVEN = ["X", "Z", "W_Q", "W_K", "W_V", "B_Q", "B_K", "B_V", "W_h"];
     const MADE = ["Q", "K", "V", "raw", "scores", "weights", "output", "share"];
     const ASKING = ["X", "Q", "raw", "scores", "weights", "output", "share"]; /* a row a query */
-    const s = {model: null, result: null, tokens: [], sources: [], tables: [], known: new Set()};
+    const s = {model: null, result: null, gradients: null, tokens: [], sources: [], tables: [], known: new Set()};
     const ui = {};
     let lesson = null, built = "";
 
@@ -17,8 +17,10 @@
     const has = (name) => !!s.model[name];
     const usual = () => 1 / Math.sqrt(s.model.W_Q[0].length);
     s.columns = () => heed.state.notation === "columns";
-    s.matrix = (name) => (isGiven(name) ? s.model[name] : s.result[name]);
+    const isGradient = (name) => s.gradients !== null && heed.stepsSlopes.is(name) && !!s.gradients[name];
+    s.matrix = (name) => (isGiven(name) ? s.model[name] : isGradient(name) ? s.gradients[name] : s.result[name]);
     s.labels = (name) => {
+        if (isGradient(name)) return s.labels(heed.stepsSlopes.of(name));
         const count = (m) => m[0].map((_, j) => String(j + 1)), m = s.matrix(name);
         if (name === "X") return [s.tokens, lesson.features || count(m)];
         if (name === "Z") return [s.sources, lesson.memory || count(m)];
@@ -49,13 +51,14 @@
         s.model.causal = !!setting("causal");
         s.model.hard = !!setting("hard");
         s.result = heed.stepsMath.compute(s.model);
+        s.gradients = lesson.backward ? heed.stepsSlopes.compute(s.model, s.result, lesson.target) : null;
     };
 
     /* ---- the cell at hand: "weights 3 4" in the link ---- */
 
     const spot = () => {
         const [name, row, col] = heed.state.spot.split(" ");
-        const m = (isGiven(name) && has(name)) || MADE.includes(name) ? s.matrix(name) : null; /* undefined: not in this example */
+        const m = (isGiven(name) && has(name)) || MADE.includes(name) || isGradient(name) ? s.matrix(name) : null; /* undefined: not in this example */
         if (!m || !m[row - 1] || m[row - 1][col - 1] === undefined) return {name: "output", i: 0, j: 0};
         return {name, i: row - 1, j: col - 1};
     };
@@ -88,6 +91,7 @@
     /* ---- tables ---- */
 
     const titleOf = (name) => {
+        if (isGradient(name)) return heed.stepsSlopes.title(name, s.columns(), has("Z") ? "Z" : "X");
         const memory = has("Z") ? "Z" : "X", prime = "′", flip = s.columns();
         const product = (y, x, w) => (flip ? `${y}${prime} = ${w}${prime} ${x}${prime}` : `${y} = ${x} ${w}`) + (has("B_" + y) ? " + B" : "");
         const titles = {
@@ -97,7 +101,7 @@
         };
         return titles[name] || (flip ? name + prime : name);
     };
-    const heatOf = (name) => (name === "weights" ? "share" : ["raw", "scores", "output", "share"].includes(name) ? "signed" : "");
+    const heatOf = (name) => (name === "weights" ? "share" : ["raw", "scores", "output", "share"].includes(name) || isGradient(name) ? "signed" : "");
     const table = (name, turned = false) => {
         const [rows, cols] = s.labels(name), flip = turned !== s.columns();
         const t = heed.stepsTable({
@@ -121,6 +125,15 @@
         return has("Z") ? [of("X", ["Q"]), of("Z", ["K", "V"]), ...biases] : [of("X", ["Q", "K", "V"]), ...biases];
     };
 
+    const backward = () => {
+        const biases = ["Q", "K", "V"].filter((l) => has("B_" + l)).map((l) => "dB_" + l), number = has("W_h") ? 6 : 5;
+        ui.loss = heed.el("p", {class: "muted"});
+        return [
+            part(number, "Backward: from the loss to values and weights", "The loss is L = ½ Σ (output − target)². dO says how L changes with each number of the output; every gradient has the shape of what it belongs to.", ui.loss, beside("dO", "dV", "dP")),
+            part(number + 1, "Back through softmax and scale", "What one weight gains the others lose, so dS sums to 0; where a weight is 0 or 1 nothing flows.", beside("dS", "dR")),
+            part(number + 2, "Back to queries, keys and their matrices", "A matrix hears from all tokens at once.", beside("dQ", "dK"), beside("dW_Q", "dW_K", "dW_V"), ...(biases.length ? [beside(...biases)] : []), beside("dX", ...(has("Z") ? ["dZ"] : []))),
+        ];
+    };
     const part = (number, title, text, ...content) => heed.el("section", {class: "sum", "aria-label": title},
         heed.el("h2", {text: `${number} · ${title}`}), heed.el("p", {class: "muted", text}), heed.el("div", {class: "wide", tabindex: -1}, ...content));
     const parts = () => {
@@ -131,6 +144,7 @@
             part(3, "Scale and mask", `Scores are multiplied by beta: 1/√${e} keeps their spread independent of the width ${e}. A mask takes keys away.`, table("scores")),
             part(4, "Softmax, and the mix of values", `Each ${line} of A sums to 1: the shares that a token takes of all values.`, beside("weights", "V", "output")),
             has("W_h") ? part(5, "Back to the width of the model", "What this head adds to each token; the other heads add theirs, then comes add and norm.", crossing([table("output")], [table("W_h")], [table("share")])) : null,
+            ...(s.gradients ? backward() : []),
         ];
     };
 
@@ -196,6 +210,7 @@
 
     /* ---- files ---- */
 
+    const gradientNames = () => Object.keys(s.gradients || {}).filter((name) => (name[1] !== "B" && name !== "dZ") || has(name.slice(1)));
     const shownNames = () => [...GIVEN.filter(has), ...MADE.filter((name) => s.result[name])];
     const numbers = (m) => m.map((row) => row.map((x) => (Number.isFinite(x) ? x : null)));
     const asJson = () => {
@@ -203,11 +218,12 @@
         if (has("Z")) Object.assign(out, {sources: s.sources, memory: lesson.memory});
         const {beta, causal, hard, hidden} = s.model;
         Object.assign(out, {beta, causal, hard, hidden});
+        if (lesson.target) out.target = lesson.target;
         for (const name of shownNames()) out[name] = numbers(s.matrix(name));
         return JSON.stringify(out, null, 1) + "\n";
     };
     const saveJson = () => heed.download(new Blob([asJson()], {type: "application/json"}), "heed-steps.json");
-    const allRows = () => shownNames().flatMap((name) => {
+    const allRows = () => [...shownNames(), ...gradientNames()].flatMap((name) => {
         const [rows, cols] = s.labels(name);
         return [[name, ...cols], ...s.matrix(name).map((row, i) => [rows[i], ...row])];
     });
@@ -286,7 +302,7 @@
             lesson = heed.data.steps;
             if (lesson.notation === "columns" && heed.state.notation === "rows") heed.state.notation = "columns";
             load();
-            heed.steps = {values: () => (compute(), {...s.model, ...s.result, tokens: s.tokens, sources: s.sources})}; /* for checks */
+            heed.steps = {values: () => (compute(), {...s.model, ...s.result, ...s.gradients, tokens: s.tokens, sources: s.sources})}; /* for checks */
         },
         draw() {
             const room = heed.current().room;
@@ -298,6 +314,7 @@
             built = heed.state.notation;
             for (const t of s.tables) t.update(s.matrix(t.name), heed.state.digits, marks(t.name));
             sync();
+            if (s.gradients) ui.loss.textContent = `L = ${heed.stepsNumber(heed.stepsSlopes.loss(s.gradients), heed.state.digits)}` + (lesson.target ? "" : ", with a target of 0");
             drawCell();
             drawQuestions();
         },

@@ -47,5 +47,5 @@
     const distance = (a, b) => Math.max(0, ...a.flatMap((row, i) => row.map((x, j) => (x === b[i][j] ? 0 : Math.abs(x - b[i][j])))));
     const swapped = (rows, a, b) => rows.map((row, i) => rows[i === a ? b : i === b ? a : i]);
 
-    heed.stepsMath = {compute, copy, transpose, winners, distance, swapped, total};
+    heed.stepsMath = {compute, copy, transpose, product, softmax, winners, distance, swapped, total};
 })();

@@ -49,6 +49,10 @@
         const n = (x) => heed.stepsNumber(x, heed.state.digits), head = bold(cellName(s, name, i, j));
         if (name === "scores") return [head, ...writeScore(s, i, j, n)];
         if (name === "weights") return [head, ...writeWeight(s, i, j, n)];
+        if (heed.stepsSlopes.is(name)) {
+            const list = heed.stepsSlopes.terms(s, name, i, j), value = bold(n(s.matrix(name)[i][j]));
+            return list ? [head, " = ", ...writeSum(list, n), " = ", value] : [head, heed.stepsSlopes.words(s, name, i, j, n), " = ", value];
+        }
         const bias = s.model[`B_${name}`];
         return [head, " = ", ...writeSum(pairs(s, name, i, j), n), bias ? ` + ${n(bias[0][j])} (bias)` : "", " = ", bold(n(s.matrix(name)[i][j]))];
     };
@@ -56,6 +60,7 @@
     /* What a cell is made of: {matrix: [row, column]}, null for all of them. */
     const sources = (s, name, i, j) => {
         const memory = s.model.Z ? "Z" : "X";
+        if (heed.stepsSlopes.is(name)) return heed.stepsSlopes.sources(s, name, i, j);
         return {
             Q: {X: [i, null], W_Q: [null, j], B_Q: [0, j]}, K: {[memory]: [i, null], W_K: [null, j], B_K: [0, j]},
             V: {[memory]: [i, null], W_V: [null, j], B_V: [0, j]}, raw: {Q: [i, null], K: [j, null]},
