@@ -50,17 +50,16 @@ void as_shares(heed_real *x, size_t n) {
 
 /* ---- one prediction: a column for each measure, a row for each token ---- */
 
-enum { MOST_COLUMNS = 72, LABEL = 16 };
+enum { LABEL = 16 };
 typedef struct {
     int count, tokens, query, label; /* label: its columns */
     const heed_record_axis *axis;
-    char name[MOST_COLUMNS][24];
+    char (*name)[24];
     heed_real *values; /* (columns, tokens); NAN: unknown */
-    bool sign[MOST_COLUMNS];
+    bool *sign;
 } columns;
 
 static heed_real *column(columns *k, const char *name, bool sign) {
-    if (k->count == MOST_COLUMNS) return NULL;
     snprintf(k->name[k->count], sizeof k->name[0], "%s", name);
     k->sign[k->count] = sign;
     return k->values + (size_t)k->count++ * (size_t)k->tokens;
@@ -81,7 +80,8 @@ static void take_heads(const attend_view *v, columns *k, bool each) {
     const heed_record_block *b = v->block;
     int queries = v->record->axes[b->queries].count;
     size_t square = (size_t)queries * (size_t)k->tokens;
-    heed_real *mean = NULL;
+    heed_real *mean = NULL; /* or, of a terminal, the head that is shown, or the largest of all */
+    bool largest = !each && v->head == MAX_HEAD;
     if (!each || b->heads > 1) mean = column(k, each ? "mean" : "attention", false);
     for (int i = 0; mean && i < k->tokens; i++) mean[i] = 0;
     heed_real *row = malloc((size_t)k->tokens * sizeof *row);
@@ -94,7 +94,8 @@ static void take_heads(const attend_view *v, columns *k, bool each) {
         bool counts = each || v->head < 0 || h == v->head;
         double share = each || v->head < 0 ? 1.0 / b->heads : 1;
         for (int i = 0; mean && counts && i < k->tokens; i++)
-            mean[i] += (heed_real)(share * (double)row[i]);
+            mean[i] = largest ? (heed_real)fmax((double)mean[i], (double)row[i])
+                              : mean[i] + (heed_real)(share * (double)row[i]);
     }
     free(row);
 }
@@ -110,13 +111,23 @@ static int predicted_query(const attend_view *v) {
     return v->query >= 0 || !r->guess_count ? v->query : r->guesses[r->guess_count - 1].query;
 }
 
-/* False without memory. each: every head has a column. */
+static void columns_close(columns *k) {
+    free(k->name);
+    free(k->values);
+    free(k->sign);
+}
+
+/* False without memory; columns_close in any case. each: every head has a column. */
 static bool columns_open(const attend_view *v, bool each, columns *k) {
     const heed_record *r = v->record;
     *k = (columns){.axis = &r->axes[v->block->keys], .query = predicted_query(v)};
     k->tokens = k->axis->count;
-    k->values = malloc((size_t)MOST_COLUMNS * (size_t)k->tokens * sizeof *k->values);
-    if (!k->values) return heed_fail(v->p->c, HEED_FAILED, "no memory for %d tokens", k->tokens);
+    size_t most = (size_t)v->block->heads + 1 + (size_t)r->map_count;
+    k->name = malloc(most * sizeof *k->name);
+    k->sign = malloc(most * sizeof *k->sign);
+    k->values = malloc(most * (size_t)k->tokens * sizeof *k->values);
+    if (!k->values || !k->name || !k->sign)
+        return heed_fail(v->p->c, HEED_FAILED, "no memory for %d tokens", k->tokens);
     for (int i = 0; i < k->tokens; i++) {
         int n = text_columns(k->axis->labels[i]);
         if (n > k->label) k->label = n < LABEL ? n : LABEL;
@@ -246,7 +257,7 @@ bool maps_print(const attend_view *v) {
         print_wrapped(v->p, what);
         print_columns(v, &k);
     }
-    if (table) free(k.values);
+    if (table) columns_close(&k);
     for (int i = 0; ok && !patches && i < r->map_count; i++)
         if (map_is_main(&r->maps[i]) && !(table && fits_block(v, &r->maps[i])))
             ok = print_matrix(v, &r->maps[i]);
@@ -265,9 +276,10 @@ bool maps_drawable(const attend_view *v) {
 
 bool maps_draw(const attend_view *v, bool svg, const char *path) {
     columns k;
-    const char *rows[MOST_COLUMNS];
     char name[160], title[400];
     bool ok = columns_open(v, true, &k);
+    const char **rows = ok ? malloc((size_t)k.count * sizeof *rows) : NULL;
+    if (ok && !rows) ok = heed_fail(v->p->c, HEED_FAILED, "no memory for %d rows", k.count);
     view_name(v, MEAN_HEAD, name);
     char *heads = strrchr(name, ','); /* each has a row of its own */
     if (heads) *heads = 0;
@@ -286,6 +298,7 @@ bool maps_draw(const attend_view *v, bool svg, const char *path) {
     snprintf(title, sizeof title, "%.200s   %s", v->record->title ? v->record->title : "", name);
     heed_panels all = {.title = title, .count = 1, .maps = &map, .note = attend_note};
     ok = ok && (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
-    free(k.values);
+    free((void *)rows);
+    columns_close(&k);
     return ok;
 }

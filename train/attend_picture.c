@@ -5,15 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PANELS = 65 };
-
 typedef struct {
     int count, rows, cols;
     heed_real *values; /* (count,rows,cols) */
-    const heed_real *at[MOST_PANELS];
-    char names[MOST_PANELS][32];
-    const char *captions[MOST_PANELS];
+    const heed_real **at;
+    char (*names)[32];
+    const char **captions;
 } panels;
+
+static void close_panels(panels *p) {
+    free(p->values);
+    free((void *)p->at);
+    free(p->names);
+    free((void *)p->captions);
+}
+
+/* Room for so many; close_panels in any case. */
+static bool make_room(heed_ctx *c, panels *p, int most) {
+    size_t n = (size_t)most;
+    p->values = calloc(n * (size_t)p->rows * (size_t)p->cols, sizeof *p->values);
+    p->at = malloc(n * sizeof *p->at);
+    p->names = malloc(n * sizeof *p->names);
+    p->captions = malloc(n * sizeof *p->captions);
+    return (p->values && p->at && p->names && p->captions) ||
+           heed_fail(c, HEED_FAILED, "no memory for pictures of attention");
+}
 
 /* Weights of a head (or of all, fused) on the patches: the query's row, or the mean over all rows.
  */
@@ -83,14 +99,12 @@ static bool open_panels(const attend_view *v, panels *p) {
     *p = (panels){.rows = a->rows, .cols = a->cols};
     int heads = v->block->heads, most = heads + 1 + r->map_count;
     size_t patches = (size_t)a->rows * (size_t)a->cols;
-    if (most > MOST_PANELS) most = MOST_PANELS;
-    p->values = calloc((size_t)most * patches, sizeof *p->values);
-    if (!p->values) return heed_fail(v->p->c, HEED_FAILED, "no memory for pictures of attention");
+    if (!make_room(v->p->c, p, most)) return false;
     if (v->chosen)
         add_panel(v, p, v->head);
     else
-        for (int h = heads > 1 ? -1 : 0; h < heads && p->count < most; h++) add_panel(v, p, h);
-    for (int i = 0; i < r->map_count && p->count < most; i++)
+        for (int h = heads > 1 ? -1 : 0; h < heads; h++) add_panel(v, p, h);
+    for (int i = 0; i < r->map_count; i++)
         if (r->maps[i].keys == v->block->keys && map_is_main(&r->maps[i]))
             add_map(v, p, &r->maps[i]);
     for (int i = 0; i < p->count; i++) {
@@ -149,23 +163,24 @@ bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char 
     bool ok = open_panels(v, &p);
     heed_overlay o = overlay_of(v, &p, cells, title);
     ok = ok && (svg ? heed_overlay_svg : heed_overlay_png)(v->p->c, &o, path);
-    free(p.values);
+    close_panels(&p);
     return ok;
 }
 
 /* The strongest patches: "  mean of heads   2,5 0.12  3,5 0.10". */
-static void print_strongest(const attend_view *v, const panels *p, int index) {
+static bool print_strongest(const attend_view *v, const panels *p, int index) {
     int n = p->rows * p->cols, used = 18, room = terminal_width();
-    char taken[4096] = {0};
+    bool *taken = calloc((size_t)n, sizeof *taken);
+    if (!taken) return heed_fail(v->p->c, HEED_FAILED, "no memory for %d patches", n);
     printf("  %-14s", p->names[index]);
     for (int k = 0; k < v->top && k < n; k++) {
         int best = -1;
-        for (int i = 0; i < n && i < (int)sizeof taken; i++)
+        for (int i = 0; i < n; i++)
             if (!taken[i] && isfinite((double)p->at[index][i]) &&
                 (best < 0 || p->at[index][i] > p->at[index][best]))
                 best = i;
         if (best < 0) break;
-        taken[best] = 1;
+        taken[best] = true;
         char item[48];
         int w = snprintf(item, sizeof item, "  %d,%d %.3f", best / p->cols + 1, best % p->cols + 1,
                          (double)p->at[index][best]);
@@ -174,6 +189,8 @@ static void print_strongest(const attend_view *v, const panels *p, int index) {
         fputs(item, stdout);
     }
     putchar('\n');
+    free(taken);
+    return true;
 }
 
 bool attend_print_picture(const attend_view *v) {
@@ -187,9 +204,9 @@ bool attend_print_picture(const attend_view *v) {
     if (ok) {
         print_text(&text);
         puts("strongest patches, row,column from 1:");
-        for (int i = 0; i < p.count; i++) print_strongest(v, &p, i);
+        for (int i = 0; ok && i < p.count; i++) ok = print_strongest(v, &p, i);
     }
     heed_text_free(&text);
-    free(p.values);
+    close_panels(&p);
     return ok;
 }

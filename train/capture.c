@@ -206,7 +206,7 @@ static bool check_size(const subject *s, const capture_wish *w, const attending 
 
 /* ---- guesses ---- */
 
-static const char *label_of(const heed_run *r, int class, char number[16]) {
+const char *class_label(const heed_run *r, int class, char number[16]) {
     if (r->labels && r->model != &heed_model_mlm && class < r->label_count) return r->labels[class];
     if (r->tokenizer && !r->labels) return heed_token_text(r->tokenizer, class);
     snprintf(number, 16, "%d", class);
@@ -239,7 +239,7 @@ static bool add_guess(heed_record *record, const subject *s, const question *q, 
     for (int i = 0; i < n; i++) sum += exp((double)row[i] - (double)row[best[0]]);
     for (int i = 0; i < top; i++) {
         p[i] = (heed_real)(exp((double)row[best[i]] - (double)row[best[0]]) / sum);
-        labels[i] = label_of(s->run, best[i], numbers[i]);
+        labels[i] = class_label(s->run, best[i], numbers[i]);
     }
     return heed_record_add_guess(record, &(heed_record_guess){.axis = q->axis,
                                                               .query = q->query,

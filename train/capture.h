@@ -62,6 +62,10 @@ attending *attending_layers(const heed_run *r, int *count);
 /* Whether a stack of blocks has the layer of a flag --layer: from 1, or 0 for the last. */
 bool layer_exists(const heed_run *r, int layer);
 
+/* What an output of the model stands for: a class, or a token. number: room for one without a name.
+ */
+const char *class_label(const heed_run *r, int class, char number[16]);
+
 /* What to keep. Zeros: everything. Lists hold numbers from 0; layers count within each stack. */
 typedef struct {
     int layer_count, head_count;

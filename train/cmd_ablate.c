@@ -45,12 +45,6 @@ static void map_free(harm_map *m) {
     *m = (harm_map){.rows = 0};
 }
 
-static bool has_stacks(const ablation *a) {
-    for (int i = 1; i < a->layers; i++)
-        if (a->layer[i].block.stack != a->layer[0].block.stack) return true;
-    return false;
-}
-
 static bool map_room(heed_ctx *c, const ablation *a, harm_map *m) {
     *m = (harm_map){.rows = a->layers};
     for (int l = 0; l < a->layers; l++)
@@ -65,7 +59,7 @@ static bool map_room(heed_ctx *c, const ablation *a, harm_map *m) {
 }
 
 static bool make_map(heed_ctx *c, const ablation *a, harm_map *m) {
-    bool stacks = has_stacks(a);
+    bool stacks = has_stacks(a->layer, a->layers);
     if (!map_room(c, a, m)) return false;
     for (int i = 0; i < m->rows; i++) {
         const attending *l = &a->layer[i];
@@ -112,7 +106,7 @@ static void cell(const void *of, int row, int column, char text[LISTING_CELL]) {
     snprintf(text, LISTING_CELL, "%s", column == LISTING_NAME ? "nothing" : "");
     if (column == LISTING_NAME && h)
         snprintf(text, LISTING_CELL, "%s",
-                 head_name(name, &a->layer[h->layer], h->head, has_stacks(a)));
+                 head_name(name, &a->layer[h->layer], h->head, has_stacks(a->layer, a->layers)));
     if (column == LOSS) snprintf(text, LISTING_CELL, "%.4f", h ? h->loss : a->loss);
     if (column == HARM && h) snprintf(text, LISTING_CELL, "%+.4f", h->harm.mean);
     if (column == HALF && h && !isnan(h->harm.half))

@@ -262,15 +262,14 @@ static bool take_text(program *p, void *user, const char *text, size_t n) {
 static bool read_picture(const work *w, const char *path, heed_picture *out) {
     char why[HEED_WHY];
     heed_text bytes = {.c = w->p->c};
-    heed_status status;
+    heed_status status = HEED_OK;
     if (strcmp(path, "-") != 0)
         status = heed_picture_read(path, out, why);
     else if (read_stdin(w->p->c, &bytes))
         status = heed_picture_decode(bytes.s ? bytes.s : "", bytes.n, NULL, out, why);
-    else
-        return false;
     heed_text_free(&bytes);
-    return status == HEED_OK || heed_fail(w->p->c, status, "%s %s", path, why);
+    if (status != HEED_OK) heed_fail(w->p->c, status, "%s %s", path, why);
+    return heed_state(w->p->c) == HEED_OK;
 }
 
 static void take_picture(work *w, const char *path) {

@@ -1,4 +1,5 @@
 /* cmd_classify.c -- heed classify: what a run says of pictures. */
+#include "capture.h"
 #include "files.h"
 #include "overlay.h"
 #include "pairs.h"
@@ -55,31 +56,26 @@ static heed_tensor *logits_of(classifier *k, const heed_picture *p) {
     return y;
 }
 
-static const char *label_of(const classifier *k, int class, char number[16]) {
-    if (k->run->labels && class < k->run->label_count) return k->run->labels[class];
-    snprintf(number, 16, "%d", class);
-    return number;
-}
-
 static void print_guesses(const classifier *k, const char *name, int top) {
     char number[16];
     int width = 8;
     for (int i = 0; i < top; i++)
-        width = guess_width(width, label_of(k, k->guesses[i].label, number));
+        width = guess_width(width, class_label(k->run, k->guesses[i].label, number));
     if (k->done) putchar('\n');
     print_name(name, 0, 0);
     putchar('\n');
     for (int i = 0; i < top; i++)
-        print_guess(label_of(k, k->guesses[i].label, number), width, k->guesses[i].p);
+        print_guess(class_label(k->run, k->guesses[i].label, number), width, k->guesses[i].p);
 }
 
 static void print_object(const classifier *k, const char *name, int top) {
     json_t *list = json_array();
     char number[16];
     for (int i = 0; i < top; i++)
-        json_array_append_new(list, json_pack("{s:o, s:f}", "class",
-                                              json_text(label_of(k, k->guesses[i].label, number)),
-                                              "p", k->guesses[i].p));
+        json_array_append_new(list,
+                              json_pack("{s:o, s:f}", "class",
+                                        json_text(class_label(k->run, k->guesses[i].label, number)),
+                                        "p", k->guesses[i].p));
     print_json(k->p, json_pack("{s:o, s:o}", "input", json_text(name), "predictions", list));
 }
 

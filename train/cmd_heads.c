@@ -56,12 +56,6 @@ static entry *sorted(heed_ctx *c, const head_table *h, const char *key) {
 
 /* ---- as text ---- */
 
-static bool has_stacks(const head_table *h) {
-    for (int i = 1; i < h->count; i++)
-        if (h->layer[i].block.stack != h->layer[0].block.stack) return true;
-    return false;
-}
-
 /* A block of the table: the columns of measures [from, to) after one of names. */
 typedef struct {
     const head_table *h;
@@ -129,7 +123,7 @@ static void print_block(const block *b) {
 
 /* As few blocks as the terminal needs: one, if it has room for it with narrower gaps. */
 static void print_blocks(const head_table *h, const entry *list) {
-    block b = {.h = h, .list = list, .stacks = has_stacks(h)};
+    block b = {.h = h, .list = list, .stacks = has_stacks(h->layer, h->count)};
     char name[64];
     for (int i = 0; i < h->total; i++) {
         int n = text_columns(head_name(name, &h->layer[list[i].layer], list[i].head, b.stacks));

@@ -168,27 +168,14 @@ static bool print_map(const work *w, const look *l) {
     return ok;
 }
 
-/* White is none, dark is the largest of its own matrix. */
-static unsigned char *tile_pixels(const influence *k) {
-    int n = k->queries * k->keys;
-    heed_real top = largest(k);
-    unsigned char *rgb = malloc((size_t)n * 3);
-    for (int i = 0; rgb && i < n; i++) {
-        double v = top > 0 ? sqrt((double)(k->values[i] / top)) : 0;
-        rgb[3 * i] = (unsigned char)lround(255 - 247 * v);
-        rgb[3 * i + 1] = (unsigned char)lround(255 - 207 * v);
-        rgb[3 * i + 2] = (unsigned char)lround(255 - 148 * v);
-    }
-    return rgb;
-}
-
 static bool draw_beside(const work *w, const char *path) {
     heed_tile tiles[RUNS] = {{0}};
     unsigned char *pixels[RUNS] = {0};
     bool ok = true;
     for (int i = 0; i < w->count; i++) {
         const look *l = &w->looks[i];
-        pixels[i] = tile_pixels(&l->k);
+        pixels[i] =
+            tile_pixels(l->k.values, (size_t)(l->k.queries * l->k.keys), largest(&l->k), true);
         ok = ok && pixels[i];
         tiles[i] = (heed_tile){.pixels = pixels[i],
                                .width = l->k.keys,

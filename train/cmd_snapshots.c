@@ -1,7 +1,7 @@
 /* cmd_snapshots.c -- heed snapshots: how attention on a fixed input came about, step by step. */
 #include "snapshots.h"
 
-#include "files.h"
+#include "pictures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,13 +36,13 @@ static int number(const show *w, const char *key) { return (int)heed_config_int(
 /* ---- reading ---- */
 
 static bool list_files(show *w, const char *run) {
-    char pattern[1100];
-    snprintf(pattern, sizeof pattern, "%.1000s/snapshots/%d-*.npz", run, number(w, "item"));
-    if (paths_of_pattern(w->p->c, pattern, &w->files)) return true;
-    heed_clear(w->p->c);
-    return heed_fail(w->p->c, HEED_DATA,
-                     "no snapshots: %s: expected %s; hint: heed train ... --snapshots 12%s", run,
-                     pattern, number(w, "item") > 1 ? " --snapshot-items N" : "");
+    if (!snapshots_list(w->p->c, run, number(w, "item"), &w->files)) return false;
+    return w->files.count > 0 ||
+           heed_fail(w->p->c, HEED_DATA,
+                     "no snapshots: %s: expected %s/snapshots/%d-STEP.npz; hint: heed train ... "
+                     "--snapshots 12%s",
+                     run, run, number(w, "item"),
+                     number(w, "item") > 1 ? " --snapshot-items N" : "");
 }
 
 /* The number of the step stands in the file, not in its name alone. */
@@ -88,20 +88,19 @@ static bool check_files(show *w) {
 /* ---- one head ---- */
 
 static bool choose_block(show *w) {
-    static const char *const names[] = {"encoder", "decoder", "cross"};
     const heed_record *r = w->records[0];
     const char *asked = heed_config_text(w->p->flags, "stack");
     int layers = 0, layer = number(w, "layer");
     heed_stack stack = r->block_count ? r->blocks[r->block_count - 1].stack : HEED_ENCODER;
     for (int i = 0; *asked && i < 3; i++)
-        if (strcmp(names[i], asked) == 0) stack = (heed_stack)i;
+        if (strcmp(heed_stack_name((heed_stack)i), asked) == 0) stack = (heed_stack)i;
     w->block = -1;
     for (int i = 0; i < r->block_count; i++)
         if (r->blocks[i].stack == stack && ++layers && (!layer || r->blocks[i].layer + 1 == layer))
             w->block = i;
     if (w->block < 0)
         return heed_fail(w->p->c, HEED_USAGE, "--layer %d: the snapshots have %d of %s", layer,
-                         layers, names[stack]);
+                         layers, heed_stack_name(stack));
     const heed_record_block *b = &r->blocks[w->block];
     if (number(w, "head") > b->heads)
         return heed_fail(w->p->c, HEED_USAGE, "--head %d: expected 1 to %d, or 0 for their mean",
@@ -179,30 +178,17 @@ static bool print_query(const show *w) {
     return ok;
 }
 
-/* White is no attention, dark the largest of all snapshots. */
-static unsigned char *matrix_pixels(const show *w, int index, heed_real top) {
-    size_t n = (size_t)w->queries * (size_t)w->keys;
-    unsigned char *rgb = malloc(3 * n);
-    const heed_real *x = w->weights + (size_t)index * n;
-    for (size_t i = 0; rgb && i < n; i++) {
-        double v = top > 0 ? (double)(x[i] / top) : 0;
-        rgb[3 * i] = (unsigned char)lround(255 - 247 * v);
-        rgb[3 * i + 1] = (unsigned char)lround(255 - 207 * v);
-        rgb[3 * i + 2] = (unsigned char)lround(255 - 148 * v);
-    }
-    return rgb;
-}
-
 static bool draw_strip(const show *w, const char *path) {
     heed_real top = 0;
-    size_t all = (size_t)w->count * (size_t)w->queries * (size_t)w->keys;
+    size_t each = (size_t)w->queries * (size_t)w->keys, all = (size_t)w->count * each;
     for (size_t i = 0; i < all; i++) top = w->weights[i] > top ? w->weights[i] : top;
     heed_tile *tiles = calloc((size_t)w->count, sizeof *tiles);
     unsigned char **pixels = calloc((size_t)w->count, sizeof *pixels);
     char(*caption)[32] = calloc((size_t)w->count, sizeof *caption), title[200];
     bool ok = tiles && pixels && caption;
     for (int i = 0; ok && i < w->count; i++) {
-        ok = (pixels[i] = matrix_pixels(w, i, top)) != NULL;
+        pixels[i] = tile_pixels(w->weights + (size_t)i * each, each, top, false);
+        ok = pixels[i] != NULL;
         snprintf(caption[i], sizeof *caption, "step %lld", (long long)w->records[i]->step);
         tiles[i] = (heed_tile){.pixels = pixels[i],
                                .width = w->keys,

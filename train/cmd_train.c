@@ -91,21 +91,29 @@ static void conclude(program *p, const training *t, const data_set *data, const 
                 .json = json};
     if (!json) print_result(t, r);
     if (kind->finish) kind->finish(p, data, &e);
-    if (json)
+    if (heed_state(p->c) == HEED_INTERRUPTED)
+        json_decref(json);
+    else if (json)
         print_json(p, json);
     else
         kind->next(t->task, heed_config_text(t->f, "data"), t->run);
 }
 
-static void interrupted(program *p, const training *t, long long step) {
-    char word[1024], text[1200];
+/* done: all steps are made and saved, and what they came to was being read. */
+static void interrupted(program *p, const training *t, long long step, bool done) {
+    char word[1024], what[80], text[1200];
     shell_word(word, sizeof word, t->run);
-    snprintf(text, sizeof text, "interrupted at step %lld; go on with heed resume %s", step, word);
+    snprintf(what, sizeof what,
+             done ? "interrupted after the last step, %lld; for its scores"
+                  : "interrupted at step %lld; go on with",
+             step);
+    snprintf(text, sizeof text, "%s heed resume %s", what, word);
     if (p->json_lines)
         print_event("interrupted", text);
     else
-        fprintf(stderr, "heed: interrupted at step %lld; go on with\n  heed resume %s\n", step,
+        fprintf(stderr, "%sheed: %s\n  heed resume %s\n", p->line_open ? "\r\033[K" : "", what,
                 word);
+    p->line_open = false;
     heed_clear(p->c);
     p->status = HEED_INTERRUPTED;
 }
@@ -132,8 +140,18 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
     heed_fit_result r = heed_fit(p->c, &a);
     if (p->line_open) fputc('\n', stderr);
     p->line_open = false;
-    if (heed_state(p->c) == HEED_OK) conclude(p, t, data, g, &r, now() - start);
-    if (heed_state(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step);
+    bool done = heed_state(p->c) == HEED_OK;
+    if (done) conclude(p, t, data, g, &r, now() - start);
+    if (heed_state(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step, done);
+}
+
+static bool lies_apart(program *p, const training *t, const data_set *data) {
+    const char *path = heed_config_text(t->f, "data");
+    return t->resume || !data->tree || !heed_run_inside(p->c, t->run, path) ||
+           heed_fail(p->c, HEED_USAGE,
+                     "run is wrong: %s lies in %s, whose folders are classes: expected a folder "
+                     "elsewhere; hint: -o runs/first",
+                     t->run, path);
 }
 
 static void run_training(program *p, const training *t) {
@@ -153,7 +171,7 @@ static void run_training(program *p, const training *t) {
         p->line_open = true;
     }
     if (kind->open(p->c, t->task, t->f, t->resume ? t->run : NULL, &data) &&
-        snapshots_open(&s, p->c, &data, t->f, t->run))
+        lies_apart(p, t, &data) && snapshots_open(&s, p->c, &data, t->f, t->run))
         fit(p, t, &data, &g);
     snapshots_close(&s);
     heed_tape_free(g.tape);

@@ -69,6 +69,7 @@ static bool judge_all(program *p, translator *k, const heed_pairs *pairs, size_t
     if (most && most < all) all = most;
     heed_pair pair;
     for (size_t i = 0; i < all; i++) {
+        if (was_interrupted(NULL)) return heed_fail(p->c, HEED_INTERRUPTED, "interrupted");
         if (!heed_pairs_get(pairs, true, i, &pair) || !judge(k, &pair, out, q)) return false;
         tell(p, i + 1, all);
     }

@@ -195,9 +195,17 @@ static bool read_settings(reader *r, heed_lesson_args *a) {
     return hide != NULL;
 }
 
+/* What stands under key, an object; NULL: nothing. */
+static bool read_object(reader *r, const char *key, const json_t **out) {
+    *out = json_object_get(r->root, key);
+    if (*out && json_is_null(*out)) *out = NULL;
+    return !*out || json_is_object(*out) || refuse(r, key, "expected an object of lists of labels");
+}
+
 static bool read_notes(reader *r, const heed_lesson_args *a, worked *w) {
     static const char *const names[] = {"W_Q", "W_K", "W_V"};
-    const json_t *notes = json_object_get(r->root, "notes");
+    const json_t *notes;
+    if (!read_object(r, "notes", &notes)) return false;
     for (int i = 0; i < 3; i++)
         w->notes[i] =
             read_labels(r, json_object_get(notes, names[i]), names[i], i ? a->memory : a->features);
@@ -253,7 +261,8 @@ static bool read_head(reader *r) {
         w->sources = read_labels(r, json_object_get(r->root, "sources"), "sources", a.sources);
         w->memory = read_labels(r, json_object_get(r->root, "memory"), "memory", a.memory);
     }
-    const json_t *units = json_object_get(r->root, "units");
+    const json_t *units;
+    if (!read_object(r, "units", &units)) return false;
     w->q = read_labels(r, json_object_get(units, "q"), "units", a.key);
     w->v = read_labels(r, json_object_get(units, "v"), "units", a.value);
     if (!read_notes(r, &a, w)) return false;

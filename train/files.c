@@ -67,17 +67,24 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+bool paths_in_folder(heed_ctx *c, const char *folder, paths *out) {
+    DIR *d = opendir(folder);
+    bool ok = true;
+    *out = (paths){0};
+    if (!d) return heed_fail(c, HEED_DATA, "cannot read the folder %s", folder);
+    for (struct dirent *e; ok && (e = readdir(d));)
+        if (e->d_name[0] != '.') ok = add_path(c, out, folder, e->d_name);
+    closedir(d);
+    if (out->count) qsort(out->at, out->count, sizeof *out->at, by_name);
+    return ok;
+}
+
 /* Folders in folders are gone into, but not through links. */
 static bool walk(heed_ctx *c, const char *folder, int depth, paths *out) {
     enum { DEEPEST = 16 };
-    DIR *d = depth < DEEPEST ? opendir(folder) : NULL;
-    if (!d) return heed_fail(c, HEED_DATA, "cannot read the folder %s", folder);
     paths names = {0};
-    bool ok = true;
-    for (struct dirent *e; ok && (e = readdir(d));)
-        if (e->d_name[0] != '.') ok = add_path(c, &names, folder, e->d_name);
-    closedir(d);
-    if (ok && names.count) qsort(names.at, names.count, sizeof *names.at, by_name);
+    bool ok = depth < DEEPEST ? paths_in_folder(c, folder, &names)
+                              : heed_fail(c, HEED_DATA, "too deep a folder: %s", folder);
     for (size_t i = 0; ok && i < names.count; i++) {
         struct stat s;
         if (lstat(names.at[i], &s) != 0) continue;

@@ -75,8 +75,10 @@ static const task *task_of_file(heed_ctx *c, const char *path) {
     size_t n = 0;
     char *text = heed_text_read(c, path, &n), name[32] = "";
     for (char *line = text; line; line = strchr(line, '\n')) {
+        if (strncmp(line, "\xEF\xBB\xBF", 3) == 0) line += 3; /* a byte order mark */
         line += strspn(line, " \t\n");
         if (sscanf(line, "task = %31[a-z0-9]", name) == 1) break;
+        if (sscanf(line, "task = %*1[\"']%31[a-z0-9]", name) == 1) break;
     }
     free(text);
     return find_task(name);

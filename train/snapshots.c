@@ -160,25 +160,45 @@ static const char *path_of(const snapshots *s, int item, int64_t step, char path
     return path;
 }
 
-/* What a training that goes on from an earlier step has still before it. */
-static void remove_later(const snapshots *s, int64_t step) {
-    char pattern[1024];
-    paths list;
-    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
-    snprintf(pattern, sizeof pattern, "%.900s/snapshots/*-*.npz", s->dir);
-    if (paths_of_pattern(c, pattern, &list)) {
-        for (size_t i = 0; i < list.count; i++) {
-            const char *dash = strrchr(list.at[i], '-');
-            if (dash && strtoll(dash + 1, NULL, 10) > step) remove(list.at[i]);
-        }
-        paths_free(&list);
-    }
-    heed_close(c);
+/* The step of SNAPSHOTS/ITEM-STEP.npz; -1: it is no such file. item 0: any. */
+static int64_t step_of(const char *path, int item) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    int found, end = 0;
+    int64_t step;
+    if (sscanf(name, "%d-%" SCNd64 ".npz%n", &found, &step, &end) != 2 || !end || name[end])
+        return -1;
+    return item && item != found ? -1 : step;
+}
+
+bool snapshots_list(heed_ctx *c, const char *run, int item, paths *out) {
+    char folder[1024];
+    size_t kept = 0;
+    snprintf(folder, sizeof folder, "%.900s/snapshots", run);
+    *out = (paths){0};
+    if (!is_directory(folder)) return true;
+    bool ok = paths_in_folder(c, folder, out);
+    for (size_t i = 0; i < out->count; i++)
+        if (step_of(out->at[i], item) >= 0)
+            out->at[kept++] = out->at[i];
+        else
+            free(out->at[i]);
+    out->count = kept;
+    return ok;
 }
 
 static void complain(snapshots *s) {
     heed_log(s->c, HEED_WARN, "no snapshot: %s", heed_why(s->disk));
     heed_clear(s->disk);
+}
+
+/* What a training that goes on from an earlier step has still before it. */
+static void remove_later(snapshots *s, int64_t step) {
+    paths list;
+    if (snapshots_list(s->disk, s->dir, 0, &list))
+        for (size_t i = 0; i < list.count; i++)
+            if (step_of(list.at[i], 0) > step) remove(list.at[i]);
+    paths_free(&list);
+    if (heed_state(s->disk) != HEED_OK) complain(s);
 }
 
 /* ---- at work ---- */

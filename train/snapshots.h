@@ -3,6 +3,7 @@
 #define HEED_SNAPSHOTS_H
 
 #include "capture.h"
+#include "files.h"
 #include "training.h"
 
 enum { SNAPSHOT_ITEMS = 8 };
@@ -27,6 +28,9 @@ bool snapshots_open(snapshots *s, heed_ctx *c, const data_set *d, heed_config *f
 void snapshots_close(snapshots *s);
 /* After heed_fit's report of a start or a step. */
 void snapshots_report(snapshots *s, const heed_report *r);
+
+/* The files RUN/snapshots/ITEM-STEP.npz of an item from 1, or of all (0); there may be none. */
+bool snapshots_list(heed_ctx *c, const char *run, int item, paths *out);
 
 /* The k-th of count steps, spread evenly from 0 to the last; one alone is the last. */
 int64_t snapshot_step(int64_t k, int64_t count, int64_t steps);

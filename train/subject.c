@@ -158,17 +158,9 @@ static bool read_words(subject *s, const char *text, size_t n, labelled_text *wo
 
 /* ---- pairs ---- */
 
-/* The target: as given, or as the model makes it. */
-static bool read_target(subject *s, translator *k, const char *target) {
+/* n tokens of a target, and its end if it has one. */
+static bool set_target(subject *s, const translator *k, const int32_t *ids, size_t n, bool ended) {
     heed_run *r = s->run;
-    heed_tokens own = {.c = r->c};
-    size_t n = (size_t)k->about.count;
-    bool ended = k->about.ended;
-    if (target) {
-        if (!heed_encode(r->tokenizer, target, strlen(target), &own)) return false;
-        n = own.count;
-        ended = true;
-    }
     int count = (int)n + ended;
     if (count == 0) return heed_fail(r->c, HEED_FAILED, "the model made no token to look at");
     if (count > heed_config_int(r->config, "block"))
@@ -177,13 +169,22 @@ static bool read_target(subject *s, translator *k, const char *target) {
     s->read = malloc(((size_t)count + 1) * sizeof *s->read);
     s->target = malloc(((size_t)count + 1) * sizeof *s->target);
     if (!s->read || !s->target) return no_memory(r, count);
-    memcpy(s->target, target ? own.ids : k->ids, n * sizeof *s->target);
+    if (n) memcpy(s->target, ids, n * sizeof *s->target);
     if (ended) s->target[n] = k->how.end;
     s->read[0] = k->how.begin;
     memcpy(s->read + 1, s->target, ((size_t)count - 1) * sizeof *s->read);
     s->target_count = count;
-    heed_tokens_free(&own);
     return true;
+}
+
+/* The target: as given, or as the model makes it. */
+static bool read_target(subject *s, translator *k, const char *target) {
+    heed_tokens own = {.c = s->run->c};
+    if (!target) return set_target(s, k, k->ids, (size_t)k->about.count, k->about.ended);
+    bool ok = heed_encode(s->run->tokenizer, target, strlen(target), &own) &&
+              set_target(s, k, own.ids, own.count, true);
+    heed_tokens_free(&own);
+    return ok;
 }
 
 static bool label_target(subject *s) {

@@ -76,6 +76,12 @@ void sweep_progress(program *p, const char *what, uint64_t done, uint64_t all) {
 
 /* ---- names ---- */
 
+bool has_stacks(const attending *layers, int count) {
+    for (int i = 1; i < count; i++)
+        if (layers[i].block.stack != layers[0].block.stack) return true;
+    return false;
+}
+
 char *head_name(char text[64], const attending *l, int head, bool stacks) {
     snprintf(text, 64, "%s%slayer %d, head %d", stacks ? heed_stack_name(l->block.stack) : "",
              stacks ? " " : "", l->block.layer + 1, head + 1);

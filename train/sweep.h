@@ -35,6 +35,8 @@ bool sweep_batch(const sweep *s, uint64_t index, heed_batch *b, heed_score *scor
 /* A line on the terminal of how far it is: "batch 3 of 10", which goes when the last is done. */
 void sweep_progress(program *p, const char *what, uint64_t done, uint64_t all);
 
+/* Whether the layers are of more than one stack. */
+bool has_stacks(const attending *layers, int count);
 /* "layer 2, head 3", "cross layer 1, head 2" where a model has several stacks. */
 char *head_name(char text[64], const attending *l, int head, bool stacks);
 

@@ -1,6 +1,7 @@
 /* task_image.c -- the data of tasks on pictures: from settings to a heed_images, and back to
  * settings that are a whole record. */
 #include "pictures.h"
+#include "sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -194,6 +195,7 @@ static bool open_pictures(heed_ctx *c, const task *k, heed_config *f, const char
     const heed_images_info *a = heed_images_about(images);
     out->batches = images;
     out->checksum = a->checksum;
+    out->tree = strcmp(a->kind, "folder") == 0;
     out->no_val = a->count[HEED_VAL_PART] == 0;
     out->labels = a->labels;
     out->label_count = a->classes;
@@ -366,18 +368,30 @@ static bool was_tested(heed_ctx *c, const char *run) {
 }
 
 /* Reads the test part, if there is one: once, after a training, or when that was kept from it. */
+/* Batch by batch, so that it may be interrupted. */
+static heed_score read_test(const ending *e, heed_run *r, heed_images *k) {
+    heed_score score = {0};
+    heed_batch b;
+    sweep s = {
+        .run = r, .data = k, .rows = (int)heed_config_int(e->f, "batch"), .what = "the test part"};
+    bool ok = true;
+    if (e->bar) fputs("reading the test part ...", stderr);
+    heed_images_judge(k, HEED_TEST_PART);
+    s.batches = r->model->evals(r->self, k, s.rows);
+    for (uint64_t i = 0; ok && i < s.batches; i++)
+        ok = was_interrupted(NULL) ? heed_fail(r->c, HEED_INTERRUPTED, "interrupted")
+                                   : sweep_batch(&s, i, &b, &score);
+    if (e->bar) fputs("\r\033[K", stderr);
+    return score;
+}
+
 static void finish_pictures(program *p, const data_set *d, ending *e) {
     heed_images *k = d->batches;
     if (!e->trained && was_tested(p->c, e->run)) return;
     heed_score score = {0};
     e->waited = heed_images_waited(k) / (e->seconds > 0 ? e->seconds : 1);
     heed_run *r = heed_images_about(k)->count[HEED_TEST_PART] ? open_run(p, e->run) : NULL;
-    if (r) {
-        if (e->bar) fputs("reading the test part ...", stderr);
-        heed_images_judge(k, HEED_TEST_PART);
-        score = heed_evaluate(r->tape, r->model, r->self, k, (int)heed_config_int(e->f, "batch"));
-        if (e->bar) fputs("\r\033[K", stderr);
-    }
+    if (r) score = read_test(e, r, k);
     measures m = measure(&score);
     if (r && heed_state(p->c) == HEED_OK) note_test(p, e->run, e->step, &m);
     heed_run_close(r);

@@ -236,11 +236,18 @@ static void begun_pairs(program *p, const data_set *d, const char *run) {
 
 static void keep_scores(program *p, const ending *e, const pair_scores *s) {
     char path[1024], n[32], bleu[32] = "";
+    heed_text text = {.c = p->c};
     if (isfinite(s->bleu)) snprintf(bleu, sizeof bleu, ", BLEU %.2f", s->bleu);
     json_t *o = json_pack("{s:I, s:o, s:o}", "pairs", (json_int_t)s->pairs, "exact",
                           json_number(s->exact), "bleu", json_number(s->bleu));
-    if (json_dump_file(o, scores_path(e->run, path), JSON_REAL_PRECISION(9)) != 0)
-        heed_log(p->c, HEED_WARN, "cannot write %s", path);
+    char *whole = json_dumps(o, JSON_REAL_PRECISION(9));
+    if (!whole || !heed_text_put(&text, whole, strlen(whole)) ||
+        !heed_text_save(&text, scores_path(e->run, path))) {
+        heed_log(p->c, HEED_WARN, "%s", heed_why(p->c));
+        heed_clear(p->c);
+    }
+    free(whole);
+    heed_text_free(&text);
     json_decref(o);
     if (e->json)
         json_object_update_new(e->json, json_pack("{s:o, s:o}", "exact", json_number(s->exact),

@@ -117,6 +117,11 @@ own '{"X": [[1, 0], [0, 1]], "W_Q": [[1], [2]], "W_K": [[1, 2], [2, 1]], "W_V": 
 refuses 3 "W_K is wrong: own.json: expected 1 columns, as many as W_Q has; found 2"
 own '{"X": [[1, "0"]], "W_Q": [[1], [2]], "W_K": [[1], [2]], "W_V": [[1], [-1]]}'
 refuses 3 "X is wrong: own.json: row 1, column 2: expected a number"
+head='"X": [[1]], "W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]'
+for part in '"notes": []' '"units": ["a"]' '"units": "a"'; do
+    own "{$head, $part}"
+    refuses 3 "expected an object"
+done
 own '{"X": [[1, NaN]]}'
 refuses 3 "no valid JSON"
 own '{"X": [[1, 1e300]], "W_Q": [[1], [2]], "W_K": [[1], [2]], "W_V": [[1], [-1]]}'

@@ -167,6 +167,13 @@ holds test "$(head -c 4 maps.png | tail -c 3)" = PNG
 holds test "$(grep -c '^  Paris ' out)" -ge 1
 COLUMNS=40
 export COLUMNS
+# Of all heads the largest, beside a map of the largest.
+for head in mean max; do
+    run attend mlm "Paris is the capital of [MASK] ." --occlude --head $head
+    status 0
+    awk '/^ +attention/ { on = 1 } on && /\./ { sum += $2 } /^occlusion/ { exit } END { print int(1000 * sum) }' out >$head.sum
+done
+holds test "$(cat max.sum)" -gt "$(cat mean.sum)"
 run attend mlm "Paris is the capital of [MASK] ." --occlude --gradient
 status 0
 holds test "$(sed -n '/^what each/,/^occlusion:/p' out | awk '{ if (length > m) m = length } END { print m }')" -le 52

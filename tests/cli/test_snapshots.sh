@@ -40,6 +40,12 @@ same whole parts
 for f in whole/snapshots/*; do holds cmp -s $f parts/${f#whole/}; done
 holds test "$(ls whole/snapshots)" = "$(ls parts/snapshots)"
 
+cp -r whole 'a[1]*'
+run snapshots 'a[1]*' --json
+status 0
+json snapshots.8.step 400
+rm -r 'a[1]*'
+
 # They are looked at: a token's attention over the steps, matrices, the page.
 run snapshots whole
 status 0

@@ -113,6 +113,21 @@ refuses 3 "--val"
 run resume judged --steps 8 --val there.txt
 status 0
 
+# A training that is done stands; its scores may be had later.
+i=0
+while [ $((i += 1)) -le 200 ]; do printf 'a%sb c\tb c a%s\n' $i $i; done >pairs.tsv
+COMMAND="train, interrupted while its pairs are translated"
+"$HEED" train rnn pairs.tsv -o scored --steps 1 --width 128 --block 2048 --val-split 0.5 --progress json >out 2>err &
+pid=$!
+holds wait_for err '"event":"saved","step":1,'
+kill -INT $pid
+wait $pid
+STATUS=$?
+status 130
+warns '"event":"interrupted","note":"interrupted after the last step, 1; for its scores heed resume scored"'
+absent scored/scores.json
+hides "heed translate"
+
 # Two interrupts end the program at once.
 COMMAND="train, interrupted twice"
 "$HEED" train gpt moved.txt -o twice $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &

@@ -84,6 +84,9 @@ says "layers = 5"
 says "width = 32"
 says "batch = 32"
 says "block = 64"
+printf '\357\273\277task = "gpt" # a language model\nlayers = 3\n' >quoted.conf
+run init -c quoted.conf
+says "layers = 3"
 printf 'layers = 3\nwdth = 32\n' >bad.conf
 run init gpt -c bad.conf
 refuses 3 "bad.conf:2"
