@@ -10,8 +10,8 @@ awk 'BEGIN {srand(3); for (i = 0; i < 600; i++) {s = ""; for (j = 0; j < 8; j++)
 train() { # RUN ARGS...
     run=$1
     shift
-    "$heed" train gpt text -o "$run" --tokenizer word --layers 2 --width 32 --heads 2 --block 32 --batch 8 --steps 240 \
-        --dropout 0.1 --eval-every 60 --save-every 20 --progress none "$@" >/dev/null 2>&1
+    "$heed" train gpt text -o "$run" --tokenizer word --layers 2 --width 32 --heads 2 --block 32 --batch 8 --steps 120 \
+        --dropout 0.1 --eval-every 30 --save-every 10 --progress none "$@" >/dev/null 2>&1
 }
 sum() { cat "$1/model.safetensors" "$1/last/model.safetensors" "$1/last/optimizer.safetensors" | cksum; }
 train whole --threads 1
@@ -22,21 +22,25 @@ for n in 2 3 8; do
     [ "$(sum threads$n)" = "$want" ]
     result $? "$n threads: other bits"
 done
+seconds=$(awk -F, 'END {print $NF}' whole/metrics.csv)
 i=0 interrupted=0
 while [ $i -lt "$kills" ]; do
     i=$((i + 1))
     rm -rf killed
-    "$heed" train gpt text -o killed --tokenizer word --layers 2 --width 32 --heads 2 --block 32 --batch 8 --steps 240 \
-        --dropout 0.1 --eval-every 60 --save-every 20 --progress none --threads 1 >/dev/null 2>&1 &
+    "$heed" train gpt text -o killed --tokenizer word --layers 2 --width 32 --heads 2 --block 32 --batch 8 --steps 120 \
+        --dropout 0.1 --eval-every 30 --save-every 10 --progress none --threads 1 >/dev/null 2>&1 &
     pid=$!
-    sleep "$(awk -v s=$i 'BEGIN {srand(s * 7919); printf "%.2f", 0.05 + 1.2 * rand()}')"
-    kill -9 $pid 2>/dev/null && interrupted=$((interrupted + 1))
+    sleep "$(awk -v s=$i -v most="$seconds" 'BEGIN {srand(s * 7919); printf "%.2f", 0.02 + 0.6 * most * rand()}')"
+    kill -9 $pid 2>/dev/null
     wait $pid 2>/dev/null
+    [ $? = 137 ] && interrupted=$((interrupted + 1))
     if [ -d killed/last ] || [ -d killed/last.new ] || [ -d killed/last.old ]; then "$heed" resume killed --progress none >log 2>&1; else train killed --threads 1 --force; fi
     result $? "resume after kill $i: $(tail -1 log 2>/dev/null)"
     [ "$(sum killed)" = "$want" ]
     result $? "kill $i: other bits"
 done
+[ $((2 * interrupted)) -ge "$kills" ]
+result $? "most trainings were over before they were killed"
 echo "$interrupted of $kills were killed in the middle"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

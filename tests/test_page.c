@@ -50,6 +50,25 @@ static int count_of(const char *text, const char *part) {
     return n;
 }
 
+TEST(page_size_counts_escapes) {
+    heed_ctx *c = heed_open(NULL);
+    sample s;
+    make_sample(&s);
+    size_t n = 0, size = 1 << 20;
+    for (int i = 0; i < 4; i++) {
+        char *label = heed__alloc(c, size + 1);
+        memset(label, "<\x01\"\xFF"[i], size);
+        const char *labels[] = {label, "b", "c", "d"};
+        s.axis.labels = labels;
+        heed_page page = {.count = 1, .records = &s.record};
+        char *html = written(c, &page, &n);
+        CHECK(html && (double)n <= heed_page_size(&page) * 1.01);
+        heed__free(html);
+        heed__free(label);
+    }
+    CLOSE(c);
+}
+
 TEST(page_holds_records_and_no_text_ends_its_element) {
     heed_ctx *c = heed_open(NULL);
     sample s;

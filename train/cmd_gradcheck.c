@@ -47,6 +47,7 @@ static heed_check check_model(heed_ctx *c, const heed_model *m, const char *sett
 
 #define TINY    "width=8 layers=2 heads=2 ff=16 block=6 vocab=13 batch=2 init-std=0.3 "
 #define PAIRS   "width=6 block=5 vocab=11 batch=2 init-std=0.5 "
+#define TEXT    "width=8 layers=2 heads=2 ff=12 block=6 vocab=11 classes=3 batch=2 init-std=0.3 "
 #define PICTURE "image-size=6 channels=2 classes=3 batch=3 width=8 layers=2 heads=2 init-std=0.3 "
 static const struct {
     const char *name;
@@ -59,6 +60,9 @@ static const struct {
     {"gpt", &heed_model_gpt, TINY},
     {"gpt variant", &heed_model_gpt,
      TINY "norm=post attention=explicit key-width=3 value-width=5 bias=false beta=0.9"},
+    {"gpt rnn", &heed_model_gpt, TINY "cell=rnn one-bias=true"},
+    {"gpt gru", &heed_model_gpt, TINY "cell=gru"},
+    {"gpt lstm", &heed_model_gpt, TINY "cell=lstm dropout=0.2"},
     {"vit", &heed_model_vit, PICTURE "patch=2 ff=16"},
     {"vit variant", &heed_model_vit,
      PICTURE "patch=3 pool=mean positions=sinusoidal norm=post final-norm=false dropout=0.2 "
@@ -80,6 +84,18 @@ static const struct {
      PAIRS "cell=lstm attention=general dropout=0.2 share-vocab=false "
            "source-vocab=9"},
     {"rnn without", &heed_model_rnn, PAIRS "cell=rnn attention=none one-bias=true"},
+    {"textcls", &heed_model_textcls, TEXT},
+    {"textcls variant", &heed_model_textcls,
+     TEXT "positions=sinusoidal norm=post pool=last smoothing=0.1 dropout=0.2"},
+    {"textcls binary", &heed_model_textcls, TEXT "classes=2 head=binary"},
+    {"textcls gru", &heed_model_textcls, TEXT "encoder=rnn"},
+    {"textcls lstm", &heed_model_textcls, TEXT "encoder=rnn cell=lstm bidirectional=false"},
+    {"textcls conv", &heed_model_textcls, TEXT "encoder=conv kernel=3"},
+    {"tag", &heed_model_tag, TEXT},
+    {"tag variant", &heed_model_tag, TEXT "positions=sinusoidal norm=post smoothing=0.1"},
+    {"tag gru", &heed_model_tag, TEXT "encoder=rnn"},
+    {"tag rnn", &heed_model_tag, TEXT "encoder=rnn cell=rnn cell-activation=sigmoid"},
+    {"tag conv", &heed_model_tag, TEXT "encoder=conv kernel=2 causal=true norm=post"},
 };
 
 /* ---- table ---- */

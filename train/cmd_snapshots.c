@@ -88,20 +88,19 @@ static bool check_files(show *w) {
 /* ---- one head ---- */
 
 static bool choose_block(show *w) {
-    static const char *const names[] = {"encoder", "decoder", "cross"};
     const heed_record *r = w->records[0];
     const char *asked = heed_config_text(w->p->flags, "stack");
     int layers = 0, layer = number(w, "layer");
     heed_stack stack = r->block_count ? r->blocks[r->block_count - 1].stack : HEED_ENCODER;
     for (int i = 0; *asked && i < 3; i++)
-        if (strcmp(names[i], asked) == 0) stack = (heed_stack)i;
+        if (strcmp(heed_stack_name((heed_stack)i), asked) == 0) stack = (heed_stack)i;
     w->block = -1;
     for (int i = 0; i < r->block_count; i++)
         if (r->blocks[i].stack == stack && ++layers && (!layer || r->blocks[i].layer + 1 == layer))
             w->block = i;
     if (w->block < 0)
         return heed_fail(w->p->c, HEED_USAGE, "--layer %d: the snapshots have %d of %s", layer,
-                         layers, names[stack]);
+                         layers, heed_stack_name(stack));
     const heed_record_block *b = &r->blocks[w->block];
     if (number(w, "head") > b->heads)
         return heed_fail(w->p->c, HEED_USAGE, "--head %d: expected 1 to %d, or 0 for their mean",

@@ -145,6 +145,15 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
     if (heed_state(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step, done);
 }
 
+static bool lies_apart(program *p, const training *t, const data_set *data) {
+    const char *path = heed_config_text(t->f, "data");
+    return t->resume || !data->tree || !heed_run_inside(p->c, t->run, path) ||
+           heed_fail(p->c, HEED_USAGE,
+                     "run is wrong: %s lies in %s, whose folders are classes: expected a folder "
+                     "elsewhere; hint: -o runs/first",
+                     t->run, path);
+}
+
 static void run_training(program *p, const training *t) {
     const data_kind *kind = t->task->kind;
     data_set data = {0};
@@ -162,7 +171,7 @@ static void run_training(program *p, const training *t) {
         p->line_open = true;
     }
     if (kind->open(p->c, t->task, t->f, t->resume ? t->run : NULL, &data) &&
-        snapshots_open(&s, p->c, &data, t->f, t->run))
+        lies_apart(p, t, &data) && snapshots_open(&s, p->c, &data, t->f, t->run))
         fit(p, t, &data, &g);
     snapshots_close(&s);
     heed_tape_free(g.tape);

@@ -117,7 +117,7 @@ void whole_json(void);
 /* Prints v on stdout in one line, and frees it. */
 void print_json(program *p, json_t *v);
 json_t *json_number(double x); /* null if not finite */
-/* A path or another text from without: bytes that are no UTF-8 become U+FFFD. */
+/* A path or another text from without: bytes that are no UTF-8 become U+FFFD; NULL is null. */
 json_t *json_text(const char *text);
 /* Prints a table's text and frees it. */
 void print_text(heed_text *t);

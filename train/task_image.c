@@ -195,6 +195,7 @@ static bool open_pictures(heed_ctx *c, const task *k, heed_config *f, const char
     const heed_images_info *a = heed_images_about(images);
     out->batches = images;
     out->checksum = a->checksum;
+    out->tree = strcmp(a->kind, "folder") == 0;
     out->no_val = a->count[HEED_VAL_PART] == 0;
     out->labels = a->labels;
     out->label_count = a->classes;

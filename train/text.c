@@ -28,7 +28,7 @@ void print_json(program *p, json_t *v) {
 json_t *json_number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
 json_t *json_text(const char *text) {
-    json_t *whole = json_string(text);
+    json_t *whole = text ? json_string(text) : json_null();
     heed_text mended = {.c = NULL};
     for (const char *s = text; !whole && *s;) {
         utf8proc_int32_t code;

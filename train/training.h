@@ -14,6 +14,7 @@ typedef struct {
     void *batches;                      /* for model->batch */
     heed_tokenizer *tokenizer, *source; /* source: of the source's side alone, or NULL */
     uint64_t checksum;
+    bool tree;                 /* a folder of folders, whose names are the classes */
     bool no_val;               /* there is no validation part */
     const char *const *labels; /* names of the classes, or NULL */
     int label_count;

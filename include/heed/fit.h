@@ -111,6 +111,10 @@ HEED_API bool heed_run_vacant(heed_ctx *c, const char *dir, bool force);
  * replaces, and nothing else should. */
 HEED_API bool heed_run_owns(heed_ctx *c, const char *dir, const char *path);
 
+/* Whether a run at dir, made already or not, lies in the folder: among pictures it would be read as
+ * one of their classes the next time. */
+HEED_API bool heed_run_inside(heed_ctx *c, const char *dir, const char *folder);
+
 /* Reads a run directory with one of the models (list ended by NULL). which: "best" (NULL too) or
  * "last". Owned by c. */
 HEED_API heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,

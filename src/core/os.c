@@ -22,8 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Always false. status: HEED_DATA where an input is at fault, HEED_FAILED where the system is. */
-static bool refuse(heed_ctx *c, heed_status status, const char *verb, const char *path) {
+bool heed__os_refuse(heed_ctx *c, heed_status status, const char *verb, const char *path) {
     int why = errno;
     const char *hint = "";
     if (why == ENOSPC || why == EDQUOT) hint = "; hint: free some space (df -h shows it)";
@@ -57,7 +56,7 @@ static unsigned char *read_all(heed_ctx *c, int fd, const char *path, size_t siz
         ssize_t got = read(fd, data + have, room - have - 1);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
-            refuse(c, HEED_DATA, "read", path);
+            heed__os_refuse(c, HEED_DATA, "read", path);
             break;
         }
         if (got == 0) {
@@ -82,13 +81,13 @@ unsigned char *heed__os_read(heed_ctx *c, const char *path, size_t limit, size_t
     do fd = open(path, O_RDONLY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
     if (fd < 0) {
-        refuse(c, HEED_DATA, "read", path);
+        heed__os_refuse(c, HEED_DATA, "read", path);
         return NULL;
     }
     struct stat st;
     unsigned char *data = NULL;
     if (fstat(fd, &st) != 0)
-        refuse(c, HEED_DATA, "read", path);
+        heed__os_refuse(c, HEED_DATA, "read", path);
     else if (S_ISDIR(st.st_mode))
         heed_fail(c, HEED_DATA, "cannot read %s: expected a file, found a folder", path);
     else {
@@ -157,9 +156,9 @@ static int open_beside(char *name, size_t room) {
 bool heed__os_sync_dir(heed_ctx *c, const char *path) {
     if (heed__stopped(c)) return false;
     int fd = open(*path ? path : ".", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return refuse(c, HEED_FAILED, "sync", path);
+    if (fd < 0) return heed__os_refuse(c, HEED_FAILED, "sync", path);
     bool ok = close_after(fd, sync_fd(fd));
-    return ok || refuse(c, HEED_FAILED, "sync", path);
+    return ok || heed__os_refuse(c, HEED_FAILED, "sync", path);
 }
 
 static bool replace(heed_ctx *c, const char *path, const struct stat *old,
@@ -174,7 +173,7 @@ static bool replace(heed_ctx *c, const char *path, const struct stat *old,
     if (made) ok = close_after(fd, ok && write_pieces(fd, pieces, count));
     ok = ok && rename(name, path) == 0;
     if (!ok) {
-        refuse(c, HEED_FAILED, "write", path);
+        heed__os_refuse(c, HEED_FAILED, "write", path);
         if (made) unlink(name);
     }
     name[folder] = 0;
@@ -187,7 +186,7 @@ static bool replace(heed_ctx *c, const char *path, const struct stat *old,
 static bool write_through(heed_ctx *c, const char *path, const heed__piece *pieces, int count) {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0 || !close_after(fd, write_pieces(fd, pieces, count)))
-        return refuse(c, HEED_FAILED, "write", path);
+        return heed__os_refuse(c, HEED_FAILED, "write", path);
     return true;
 }
 
@@ -195,14 +194,14 @@ bool heed__os_write(heed_ctx *c, const char *path, const heed__piece *pieces, in
     if (heed__stopped(c)) return false;
     struct stat st;
     if (stat(path, &st) != 0) {
-        if (errno != ENOENT) return refuse(c, HEED_FAILED, "write", path);
+        if (errno != ENOENT) return heed__os_refuse(c, HEED_FAILED, "write", path);
         return replace(c, path, NULL, pieces, count);
     }
     if (S_ISDIR(st.st_mode))
         return heed_fail(c, HEED_FAILED, "cannot write %s: expected a file, found a folder", path);
     if (!S_ISREG(st.st_mode)) return write_through(c, path, pieces, count);
     char *real = realpath(path, NULL); /* a link stays, what it points to is replaced */
-    if (!real) return refuse(c, HEED_FAILED, "write", path);
+    if (!real) return heed__os_refuse(c, HEED_FAILED, "write", path);
     bool ok = replace(c, real, &st, pieces, count);
     free(real);
     return ok;
@@ -212,7 +211,7 @@ bool heed__os_write(heed_ctx *c, const char *path, const heed__piece *pieces, in
 bool heed__os_append(heed_ctx *c, const char *path, const char *text, size_t n) {
     if (heed__stopped(c)) return false;
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0) return refuse(c, HEED_FAILED, "write", path);
+    if (fd < 0) return heed__os_refuse(c, HEED_FAILED, "write", path);
     struct stat st;
     bool ok = fstat(fd, &st) == 0;
     if (ok && !write_all(fd, text, n)) {
@@ -222,12 +221,12 @@ bool heed__os_append(heed_ctx *c, const char *path, const char *text, size_t n) 
         errno = why;
         ok = false;
     }
-    return close_after(fd, ok) || refuse(c, HEED_FAILED, "write", path);
+    return close_after(fd, ok) || heed__os_refuse(c, HEED_FAILED, "write", path);
 }
 
 bool heed__os_truncate(heed_ctx *c, const char *path, size_t n) {
     if (heed__stopped(c)) return false;
-    return truncate(path, (off_t)n) == 0 || refuse(c, HEED_FAILED, "shorten", path);
+    return truncate(path, (off_t)n) == 0 || heed__os_refuse(c, HEED_FAILED, "shorten", path);
 }
 
 /* ---- names ---- */
@@ -260,7 +259,7 @@ bool heed__os_make_dir(heed_ctx *c, const char *path) {
         ok = make_one(part);
         *at = '/';
     }
-    if (!ok || !make_one(path)) ok = refuse(c, HEED_FAILED, "make the folder", path);
+    if (!ok || !make_one(path)) ok = heed__os_refuse(c, HEED_FAILED, "make the folder", path);
     heed__free(part);
     return ok;
 }
@@ -273,7 +272,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 /* Works in error state, too, since cleaning up after a failure needs it. */
 bool heed__os_remove(heed_ctx *c, const char *path) {
     if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT) return true;
-    return refuse(c, HEED_FAILED, "remove", path);
+    return heed__os_refuse(c, HEED_FAILED, "remove", path);
 }
 
 /* In error state, too, for the same reason. */

@@ -4,6 +4,10 @@
 
 #include <heed/ctx.h>
 
+/* An error that says what the last call of the system failed for: "cannot VERB PATH". Always false.
+ * status: HEED_DATA where an input is at fault, HEED_FAILED where the system is. */
+bool heed__os_refuse(heed_ctx *c, heed_status status, const char *verb, const char *path);
+
 /* Whole file into memory (heed__free), one zero byte after the end. More than limit bytes, a
  * folder, or a file that cannot be read is an error with the path; limit 0: none
  * (1 GB for pipes and devices). */

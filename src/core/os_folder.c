@@ -11,11 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool refuse(heed_ctx *c, const char *path) {
-    const char *hint = errno == EMFILE ? "; hint: raise the limit of open files (ulimit -n)" : "";
-    return heed_fail(c, HEED_DATA, "cannot read %s: %s%s", path, strerror(errno), hint);
-}
-
 static int by_name(const void *a, const void *b) {
     const heed__entry *x = a, *y = b;
     return strcmp(x->name, y->name);
@@ -36,7 +31,7 @@ static bool list_all(heed_ctx *c, DIR *d, const char *path, heed__listing *out) 
     for (;;) {
         errno = 0;
         const struct dirent *e = readdir(d);
-        if (!e) return errno == 0 || refuse(c, path);
+        if (!e) return errno == 0 || heed__os_refuse(c, HEED_DATA, "read", path);
         int kind = e->d_name[0] == '.' ? 0 : kind_of(dirfd(d), e);
         if (!kind) continue;
         if (!heed__grow(c, &out->entries, &out->room, out->count + 1, sizeof *out->entries))
@@ -51,7 +46,7 @@ bool heed__os_list(heed_ctx *c, const char *path, heed__listing *out) {
     *out = (heed__listing){0};
     if (heed__stopped(c)) return false;
     DIR *d = opendir(path);
-    if (!d) return refuse(c, path);
+    if (!d) return heed__os_refuse(c, HEED_DATA, "read", path);
     bool ok = list_all(c, d, path, out);
     closedir(d);
     if (!ok) heed__os_list_free(out);

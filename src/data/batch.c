@@ -38,12 +38,6 @@ static source line_source(const heed_corpus *k, size_t line, size_t most) {
     return (source){k->lines[line], count < most ? count : most, end};
 }
 
-/* Which draw of the whole training a row of a batch is, from 0. */
-static uint64_t draw_of(heed_batch_at at, size_t row) {
-    uint64_t micros = at.micros ? at.micros : 1;
-    return (at.index * micros + at.micro) * (uint64_t)at.rows + row;
-}
-
 /* Training windows of an epoch. */
 static uint64_t windows_of(const heed_corpus *k) {
     uint64_t stride = k->a.packing == HEED_LINES ? 1 : (uint64_t)k->content;
@@ -77,12 +71,9 @@ static source val_source(const heed_corpus *k, size_t number, size_t most) {
 }
 
 /* Rows of this batch: the last of an evaluation or of a whole epoch may have fewer. */
-static size_t rows_of(const heed_corpus *k, heed_batch_at at) {
-    size_t rows = (size_t)at.rows, all = at.val ? k->val.total : (size_t)windows_of(k);
-    if (!at.val && !at.whole) return rows;
-    if (at.index > all / rows) return 0;
-    size_t left = all - (size_t)at.index * rows;
-    return left < rows ? left : rows;
+static int rows_of(const heed_corpus *k, heed_batch_at at) {
+    if (!at.val && !at.whole) return at.rows;
+    return heed__rows_of(at, at.val ? k->val.total : windows_of(k));
 }
 
 /* ---- room ---- */
@@ -110,7 +101,7 @@ static bool begin(heed_corpus *k, heed_batch_at at, bool bracket, heed_batch *ou
     if (at.rows < 1 || at.rows > INT32_MAX / k->len)
         return heed_fail(k->c, HEED_USAGE, "batch is out of range: expected 1 to %d rows, found %d",
                          INT32_MAX / k->len, at.rows);
-    *out = (heed_batch){.rows = (int)rows_of(k, at), .len = k->len};
+    *out = (heed_batch){.rows = rows_of(k, at), .len = k->len};
     if (!out->rows)
         return heed_fail(k->c, HEED_USAGE, "%s has no batch %llu: expected less than %llu",
                          at.val ? "evaluation" : "an epoch", (unsigned long long)at.index,
@@ -154,7 +145,7 @@ bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out) {
     size_t most = (size_t)k->len + 1;
     for (size_t row = 0; row < (size_t)out->rows; row++) {
         source s = at.val ? val_source(k, heed__eval_row(k->c, at, row, k->val.total), most)
-                          : train_source(k, draw_of(at, row), most);
+                          : train_source(k, heed__draw_of(at, row), most);
         gpt_row(k, row, &s, out);
     }
     return true;
@@ -238,7 +229,7 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
             masks = heed_random_at(seed, "mask.val", number, 0);
             index = 0;
         } else {
-            s = train_source(k, draw_of(at, row), (size_t)k->content);
+            s = train_source(k, heed__draw_of(at, row), (size_t)k->content);
         }
         mlm_row(k, row, &s, out);
         choose(k, row, &s, share, &masks, index, out);

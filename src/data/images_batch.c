@@ -5,18 +5,8 @@
 
 #include <stdio.h>
 
-/* Which draw of the whole training a row of a batch is, from 0. */
-static uint64_t draw_of(heed_batch_at at, int row) {
-    uint64_t micros = at.micros ? at.micros : 1;
-    return (at.index * micros + at.micro) * (uint64_t)at.rows + (uint64_t)row;
-}
-
 int heed__images_rows(const heed_images *k, heed_part part, heed_batch_at at) {
-    if (!at.val && !at.whole) return at.rows;
-    uint64_t count = k->info.count[part], rows = (uint64_t)at.rows;
-    if (at.index > count / rows) return 0;
-    uint64_t left = count - at.index * rows;
-    return (int)(left < rows ? left : rows);
+    return at.val || at.whole ? heed__rows_of(at, k->info.count[part]) : at.rows;
 }
 
 heed_status heed__images_row(const heed_images *k, heed_part part, heed_batch_at at, int row,
@@ -25,7 +15,7 @@ heed_status heed__images_row(const heed_images *k, heed_part part, heed_batch_at
     uint64_t seed = heed_seed(k->c), count = k->info.count[part], epoch = 0;
     uint64_t index = heed__eval_row(k->c, at, (uint64_t)row, count);
     if (!at.val) {
-        uint64_t draw = draw_of(at, row);
+        uint64_t draw = heed__draw_of(at, (uint64_t)row);
         epoch = draw / count;
         heed_random order = heed_random_at(seed, "images.order", epoch, 0);
         index = heed_random_permute(&order, draw % count, count);

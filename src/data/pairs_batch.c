@@ -41,11 +41,6 @@ static size_t pair_of(const heed_pairs *k, uint64_t draw) {
     return k->train[heed_random_permute(&order, draw % n, n)];
 }
 
-/* Which batch of the whole training it is, from 0. */
-static uint64_t number_of(heed_batch_at at) {
-    return at.index * (at.micros ? at.micros : 1) + at.micro;
-}
-
 static size_t batches_in_window(const heed_pairs *k, int rows) {
     size_t batches = k->info.pairs / (size_t)rows;
     return batches < 1 ? 1 : batches > WINDOW ? WINDOW : batches;
@@ -74,7 +69,7 @@ static bool sort_window(heed_pairs *k, uint64_t window, int rows) {
 
 /* A row of a training batch, whose window is sorted. */
 static const heed__pair *train_row(const heed_pairs *k, heed_batch_at at, size_t row) {
-    uint64_t number = number_of(at), batches = batches_in_window(k, at.rows);
+    uint64_t number = heed__batch_number(at), batches = batches_in_window(k, at.rows);
     heed_random order = heed_random_at(heed_seed(k->c), "pairs.batches", number / batches, 0);
     uint64_t batch = heed_random_permute(&order, number % batches, batches);
     uint64_t place = k->keys[batch * (uint64_t)at.rows + row] & ((1u << PLACE_BITS) - 1);
@@ -103,15 +98,6 @@ static bool make_room(heed_pairs *k, size_t rows) {
            heed__grow(k->c, &k->batch_labels, &k->batch_labels_room, m, sizeof *k->batch_labels);
 }
 
-/* Rows of this batch: the last of an evaluation may have fewer. */
-static size_t rows_of(const heed_pairs *k, heed_batch_at at) {
-    size_t rows = (size_t)at.rows;
-    if (!at.val) return rows;
-    if (at.index > k->info.val_pairs / rows) return 0;
-    size_t left = k->info.val_pairs - (size_t)at.index * rows;
-    return left < rows ? left : rows;
-}
-
 static bool begin(heed_pairs *k, heed_batch_at at, heed_batch *out) {
     if (!k->source)
         return heed_fail(k->c, HEED_USAGE, "pairs are not tokens yet: expected heed_pairs_encode");
@@ -122,13 +108,14 @@ static bool begin(heed_pairs *k, heed_batch_at at, heed_batch *out) {
         return heed_fail(k->c, HEED_USAGE, "batch is out of range: expected 1 to %d rows, found %d",
                          most, at.rows);
     if (!at.val && !k->info.pairs) return heed__pairs_nothing_to_train(k);
-    out->rows = (int)rows_of(k, at);
+    out->rows = at.val ? heed__rows_of(at, k->info.val_pairs) : at.rows;
     if (!out->rows)
         return heed_fail(k->c, HEED_USAGE, "evaluation has no batch %llu: expected less than %llu",
                          (unsigned long long)at.index,
                          (unsigned long long)heed_pairs_evals(k, at.rows));
     return make_room(k, (size_t)at.rows) &&
-           (at.val || sort_window(k, number_of(at) / batches_in_window(k, at.rows), at.rows));
+           (at.val ||
+            sort_window(k, heed__batch_number(at) / batches_in_window(k, at.rows), at.rows));
 }
 
 /* ---- rows ---- */

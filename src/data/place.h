@@ -1,8 +1,25 @@
-/* What the kinds of data share: which row of its part a row of an evaluation batch is. */
+/* What the kinds of data share: which rows a batch has, and which of its part they are. */
 #ifndef HEED_PLACE_H
 #define HEED_PLACE_H
 
 #include <heed/data.h>
+
+/* Which batch of the whole training it is, and which draw of it a row is, from 0. */
+static inline uint64_t heed__batch_number(heed_batch_at at) {
+    return at.index * (at.micros ? at.micros : 1) + at.micro;
+}
+static inline uint64_t heed__draw_of(heed_batch_at at, uint64_t row) {
+    return heed__batch_number(at) * (uint64_t)at.rows + row;
+}
+
+/* Rows of the batch of a part of `all` rows that is read once: the last may have fewer. 0: there is
+ * no such batch. */
+static inline int heed__rows_of(heed_batch_at at, uint64_t all) {
+    uint64_t rows = (uint64_t)at.rows;
+    if (at.index > all / rows) return 0;
+    uint64_t left = all - at.index * rows;
+    return (int)(left < rows ? left : rows);
+}
 
 /* Of `count` rows: in order, or, for a sample, each of them once in a seeded order, so that any
  * number of batches from the first on is drawn from the whole part. */

@@ -88,6 +88,26 @@ bool heed_run_owns(heed_ctx *c, const char *dir, const char *path) {
     return owns;
 }
 
+/* Goes up from the part of dir that stands, whose parents are as the file system has them, whatever
+ * links it goes through. */
+bool heed_run_inside(heed_ctx *c, const char *dir, const char *folder) {
+    heed_text up = {.c = c};
+    uint64_t at[2], below[2] = {0};
+    bool inside = false, ok = dir && folder && heed_text_add(&up, "%s", dir);
+    while (ok && up.n && !heed__os_exists(up.s)) {
+        while (up.n && up.s[up.n - 1] == '/') up.s[--up.n] = 0;
+        while (up.n && up.s[up.n - 1] != '/') up.s[--up.n] = 0;
+    }
+    if (ok && !up.n) ok = heed_text_add(&up, ".");
+    while (ok && !inside && heed__os_identity(up.s, at) && memcmp(at, below, sizeof at) != 0) {
+        inside = same_identity(up.s, folder);
+        memcpy(below, at, sizeof at);
+        ok = heed_text_add(&up, "/..");
+    }
+    heed_text_free(&up);
+    return inside;
+}
+
 bool heed__run_spares(heed_ctx *c, const heed_fit_args *a) {
     static const char *const inputs[] = {"data", "val"};
     for (int i = 0; i < 2; i++)

@@ -51,12 +51,24 @@ static double block_size(const heed_page *p, const heed_record *r, const heed_re
     return each * b->heads + 300;
 }
 
+/* As JSON, with '<' escaped, too. What is no UTF-8 is told byte by byte. */
+static double label_size(const char *label) {
+    size_t n = label ? strlen(label) : 0;
+    bool good = heed__utf8_valid(label ? label : "", n) == n;
+    double size = 4;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char at = (unsigned char)label[i];
+        size += at < 32 || at == '<' ? 6 : at == '"' || at == '\\' ? 2 : at < 128 || good ? 1 : 5;
+    }
+    return size;
+}
+
 static double record_size(const heed_page *p, int i) {
     const heed_record *r = &p->records[i];
     double size = 1000;
     for (int a = 0; a < r->axis_count; a++)
         for (int t = 0; t < r->axes[a].count; t++)
-            size += 4 + (r->axes[a].labels ? (double)strlen(r->axes[a].labels[t]) : 6);
+            size += r->axes[a].labels ? label_size(r->axes[a].labels[t]) : 10;
     for (int b = 0; b < r->block_count; b++) size += block_size(p, r, &r->blocks[b]);
     for (int m = 0; m < r->map_count; m++)
         size +=

@@ -5,6 +5,11 @@ quiet
 says "matmul"
 says "mlm"
 says "wrong"
+for name in "textcls gru" "textcls conv" "tag rnn" "tag variant" "gpt lstm"; do
+    run gradcheck --op "$name"
+    status 0
+    says "model  $name"
+done
 run gradcheck --op gelu --json
 status 0
 json wrong 0

@@ -16,6 +16,16 @@ refuses 3 "hint: leave out --classes"
 run train vit colours -o patches --image-size 31
 refuses 2 "--image-size 30"
 
+# A run among the pictures would be a class the next time; what is called alike is elsewhere.
+ln -s colours/red link
+for out in colours/run colours/new/run link/run ./colours/../colours/run; do
+    run train mlp colours -o $out $LITTLE --steps 1
+    refuses 2 "run is wrong: $out "
+done
+absent colours/run
+mkdir colours2 && run train mlp colours -o colours2/run $LITTLE --steps 1
+status 0
+
 # Pictures of other channels can be evaluated, and all pictures of a set without parts are told as such.
 run train mlp colours -o grey $LITTLE --channels 1 --convert --steps 2
 status 0
