@@ -30,7 +30,7 @@ while [ $i -lt "$kills" ]; do
     "$heed" train gpt text -o killed --tokenizer word --layers 2 --width 32 --heads 2 --block 32 --batch 8 --steps 120 \
         --dropout 0.1 --eval-every 30 --save-every 10 --progress none --threads 1 >/dev/null 2>&1 &
     pid=$!
-    sleep "$(awk -v s=$i -v most="$seconds" 'BEGIN {srand(s * 7919); printf "%.2f", 0.02 + 0.9 * most * rand()}')"
+    sleep "$(awk -v s=$i -v most="$seconds" 'BEGIN {srand(s * 7919); printf "%.2f", 0.02 + 0.6 * most * rand()}')"
     kill -9 $pid 2>/dev/null
     wait $pid 2>/dev/null
     [ $? = 137 ] && interrupted=$((interrupted + 1))
