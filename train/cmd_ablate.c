@@ -33,7 +33,7 @@ static const applies uses[] = {JUDGED_PICTURES_APPLY,
 
 typedef struct {
     int rows, cols;
-    heed_real *values; /* harm, at least 0; NAN: no such head */
+    heed_real *values; /* harm; 0: no such head */
     char (*name)[32];
     const char **row_label, **col_label;
 } harm_map;
@@ -74,7 +74,7 @@ static bool make_map(heed_ctx *c, const ablation *a, harm_map *m) {
     }
     for (int i = 0; i < a->total; i++) {
         const ablated *h = &a->heads[i];
-        m->values[h->layer * m->cols + h->head] = (heed_real)fmax(h->harm.mean, 0);
+        m->values[h->layer * m->cols + h->head] = (heed_real)h->harm.mean;
     }
     return true;
 }

@@ -37,9 +37,10 @@ typedef struct {
     bool upright;            /* column labels lie on their side */
 } plan;
 
+/* What is unknown stands at the start of the scale. */
 static double value_at(const plan *p, const heed_heatmap *m, int row, int col) {
     double v = (double)m->values[(size_t)row * (size_t)m->cols + (size_t)col];
-    return isfinite(v) && v > p->lo ? v : p->lo;
+    return isfinite(v) ? v : p->lo;
 }
 
 static void number_text(const plan *p, double v, char text[32]) {
@@ -152,7 +153,7 @@ static void draw_cells(plan *p, const heed_heatmap *m, int x, int y) {
     float *share = heed__alloc_array(p->sketch.c, n, sizeof *share);
     for (size_t i = 0; share && i < n; i++) {
         double v = value_at(p, m, (int)(i / (size_t)m->cols), (int)(i % (size_t)m->cols));
-        share[i] = (float)(p->hi > p->lo ? fmin((v - p->lo) / (p->hi - p->lo), 1) : 0);
+        share[i] = (float)(p->hi > p->lo ? fmax(0, fmin((v - p->lo) / (p->hi - p->lo), 1)) : 0);
     }
     if (share)
         heed__sketch_cells(&p->sketch,

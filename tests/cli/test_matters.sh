@@ -91,6 +91,9 @@ says "decoder all alike"
 run ablate pairs --json
 status 0
 json heads.5.harm
+# The map has the signs of the list.
+run ablate pairs
+holds awk '/, head/ { n += $7 ~ /^-/ } /^[a-z]+ layer 1 / { m += ($4 ~ /^-/) + ($5 ~ /^-/) } END { exit n != m }' out
 for kind in additive dot scaled general; do
     run train rnn pairs.tsv -o rnn-$kind $TINY --attention $kind
     run ablate rnn-$kind --json
@@ -218,6 +221,11 @@ status 0
 says "strongest patches"
 says "rollout"
 holds test "$(head -c 4 over.png | tail -c 3)" = PNG
+# Falls of the probability are those of --json, however they are drawn.
+run attend vit one/test/0/*.png --occlude --json
+fall=$("$JSON" maps.0.values.0 <out | tr -c '0-9.e-' '\n' | sort -g | tail -1)
+run attend vit one/test/0/*.png --occlude
+holds test "$(awk '$1 == "occlusion" { print $3 }' out)" = "$(printf %.3f "$fall")"
 run attend vit one/test/0/*.png --occlude --window 3
 warns "--window 3: expected at most 2 patches"
 status 2
