@@ -9,9 +9,9 @@
 /* ---- differences ---- */
 
 #ifdef HEED_F64
-static const double steps[] = {4e-3, 4e-4, 4e-5};
+static const double steps[] = {4e-3, 1e-3, 2.5e-4};
 #else
-static const double steps[] = {2e-2, 1e-2, 5e-3};
+static const double steps[] = {1.6e-2, 8e-3, 4e-3};
 #endif
 enum { STEPS = sizeof steps / sizeof *steps };
 
@@ -25,11 +25,12 @@ static double shifted(function *f, void *self, heed_real *x, double by) {
     return y;
 }
 
-/* df/dx by the central difference of fourth order. Abramowitz & Stegun 1964, 25.3.6. */
+/* df/dx by the central difference of sixth order. Fornberg 1988, table 1. */
 static double difference(function *f, void *self, heed_real *x, double h) {
     double near = shifted(f, self, x, h) - shifted(f, self, x, -h);
-    double far = shifted(f, self, x, 2 * h) - shifted(f, self, x, -2 * h);
-    return (8 * near - far) / (12 * h);
+    double next = shifted(f, self, x, 2 * h) - shifted(f, self, x, -2 * h);
+    double far = shifted(f, self, x, 3 * h) - shifted(f, self, x, -3 * h);
+    return (45 * near - 9 * next + far) / (60 * h);
 }
 
 /* A large step errs by curvature, a small one by rounding: the result is the one that agrees best
