@@ -170,12 +170,20 @@ static void write_files(explaining *e) {
     if (*tex && write_tex(e, tex, title)) wrote(e, tex);
 }
 
+/* Whether the example tells itself: nothing was asked that is of the ten steps alone. */
+static bool is_told(const explaining *e) {
+    static const char *const of_steps[] = {"cell", "step", "backward", "learn", "notation"};
+    for (size_t i = 0; e->tell && i < sizeof of_steps / sizeof *of_steps; i++)
+        if (heed_config_rank(e->p->flags, of_steps[i]) > HEED_FROM_DEFAULT) return false;
+    return e->tell;
+}
+
 static void show(explaining *e) {
     bool solution = heed_config_bool(e->p->flags, "solution");
     bool sheet = solution || heed_config_bool(e->p->flags, "exercise");
     if (sheet && !sheet_open(e, solution)) return;
     if (sheet && !e->json) explain_sheet(e, solution);
-    if (!sheet && !e->json) explain_steps(e);
+    if (!sheet && !e->json) is_told(e) ? e->tell(e) : explain_steps(e);
     write_files(e);
     if (e->json && heed_state(e->c) == HEED_OK) print_exact(e, whole_json_of(e));
 }
