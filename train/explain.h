@@ -186,8 +186,10 @@ bool explain_learn(explaining *e);
 /* Chooses the blanks; solution: they are filled in and marked. sheet_close in any case. */
 bool sheet_open(explaining *e, bool solution);
 void sheet_close(explaining *e);
+int sheet_blanks(const explaining *e);
+const char *sheet_name(const explaining *e, char name[48]); /* "Exercise 7"; "": no sheet */
 void explain_sheet(explaining *e, bool solution);
-bool write_tex(explaining *e, const char *path, const char *title);
+bool write_tex(explaining *e, const char *path);
 /* --from FILE: a head from a file, shown by explain_worked. */
 void explain_file(explaining *e, const char *path);
 
