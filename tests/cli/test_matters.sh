@@ -54,6 +54,26 @@ run ablate mlm --json
 run eval mlm --json
 json loss "$(cat loss)"
 
+# Questions are read as heed eval reads them.
+grep -v Paris facts.txt | head -3 | sed 's/ \([^ ]*\) \([^ ]*\)$/ [MASK] \2\t\1/' >ask.tsv
+run eval mlm ask.tsv --json
+status 0
+"$JSON" loss <out >loss
+run ablate mlm ask.tsv --json
+status 0
+json loss "$(cat loss)"
+json batches 3
+json data "ask.tsv, questions"
+run ablate mlm ask.tsv --json --batches 2
+json batches 2
+run heads mlm ask.tsv
+status 0
+says "mlm, ask.tsv, questions: means over"
+cp ask.tsv bad.tsv
+echo "no question" >>bad.tsv
+run ablate mlm bad.tsv
+refuses 3 "bad.tsv:4: expected a tab before the answer"
+
 train_gpt gpt
 run heads gpt --batches 1 --sort induction
 status 0
