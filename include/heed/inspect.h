@@ -98,11 +98,11 @@ typedef struct {
     const heed_real *const *maps; /* (rows,cols) each; NAN: left out. One scale for all: it ends at
                                      the largest value, at least at twice the uniform one */
     const char *const *captions;  /* or NULL */
-    const double *largest;        /* the numbers under the maps, where they are drawn as shares of
-                                     something else; NULL: the largest value of each */
     bool cells;                   /* each cell flat; else smooth between the cells' middles */
     double
         uniform; /* what a cell has where all are alike; 0: 1 / (rows cols). Marked in the legend */
+    const double *largest; /* the numbers under the maps, where they are drawn as shares of
+                              something else; NULL: the largest value of each */
 } heed_overlay;
 HEED_API bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
 /* The same as SVG: text is text; each panel is a picture within the file. */
