@@ -154,7 +154,8 @@ static bool write_html(explaining *e, const char *path) {
     json_t *o = whole_json_of(e);
     char *steps = json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT);
     json_decref(o);
-    heed_page page = {.count = e->record != NULL, .records = e->record, .steps = steps};
+    heed_page page = {
+        .count = e->record != NULL, .records = e->record, .steps = steps, .opening = e->opening};
     bool ok = steps && heed_page_write(e->c, &page, path);
     free(steps);
     return ok;

@@ -207,6 +207,7 @@ says "softmax does not see that"
 says "W_h stands behind the output"
 holds grep -qF '{dB_V\ (1\times 8)}' mlm.tex
 holds grep -q '"dB_K":' mlm.html
+holds grep -q '"opening":"stack=encoder&layer=1&head=1"' mlm.html
 run explain mlm "Paris is the capital of [MASK] ." --backward --json
 json backward.dB_Q.0.7
 json backward.dB_V.0.7
