@@ -86,8 +86,11 @@ hides "$(printf '\033')"
 rm one/labels.txt
 run classify one "the book"
 refuses 3 "labels.txt"
+run attend rnn "the film was good" --occlude
+refuses 2 "heed influence RUN INPUT"
 run resume attention
 status 0
+warns "--steps 80 goes on"
 
 run train tag tags.tsv -o tag $TINY --layers 1 --heads 2
 status 0
