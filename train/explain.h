@@ -49,6 +49,7 @@ typedef struct explaining {
     int most_width, most_tokens; /* rows and columns that are drawn of what is wide; 0: all */
     after_head rest;             /* of a trained head */
     const heed_record *record;   /* of the trained model's pass, for the page; or NULL */
+    const char *opening;         /* the explained head, as in heed_page; or NULL */
     unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet: as in matrix_view; else NULL */
     void (*tell)(struct explaining *e);      /* the example in its own words; NULL: in ten steps */
     bool step;                               /* --step: the reader is asked */
@@ -185,8 +186,10 @@ bool explain_learn(explaining *e);
 /* Chooses the blanks; solution: they are filled in and marked. sheet_close in any case. */
 bool sheet_open(explaining *e, bool solution);
 void sheet_close(explaining *e);
+int sheet_blanks(const explaining *e);
+const char *sheet_name(const explaining *e, char name[48]); /* "Exercise 7"; "": no sheet */
 void explain_sheet(explaining *e, bool solution);
-bool write_tex(explaining *e, const char *path, const char *title);
+bool write_tex(explaining *e, const char *path);
 /* --from FILE: a head from a file, shown by explain_worked. */
 void explain_file(explaining *e, const char *path);
 

@@ -57,6 +57,7 @@ def make_run(heed, folder):
     run = lambda *args: subprocess.run([heed, *args], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
     run("train", "mlm", at("facts.txt"), "-o", at("run"), *small)
     run("attend", at("run"), "Paris is the capital of [MASK] .", "--rollout", "--occlude", "--gradient", "--html", at("run.html"))
+    run("attend", at("run"), "Paris is the capital of [MASK] .", "--head", "2", "--query", "capital", "--html", at("asked.html"))
 
 
 def clean(b, what):
@@ -125,6 +126,19 @@ def check_keys(b, folder):
     b.open(os.path.join(folder, "text.html"), "#view=nonsense&layer=99&head=-4&query=1e99&key=abc&palette=zz&sort=%3Cscript%3E")
     check(b.run("heed.state.layer") == 2 and b.run("heed.state.query") <= 8, "a wild link is brought within bounds")
     clean(b, "keys")
+
+
+def check_opening(b, folder):
+    at = os.path.join(folder, "asked.html")
+    b.open(at)
+    check(b.run("heed.state.view") == "head" and b.run(STATE) == "0,1,4,-1", f"a page opens at what was asked for: {b.run(STATE)}")
+    b.key("[")
+    link = b.run("location.hash")
+    b.open(at, link)
+    check(b.run(STATE) == "0,0,4,-1", f"a link is more than the opening: {link}")
+    b.open(at, "#view=matrix")
+    check(b.run("heed.state.view") == "matrix" and b.run("heed.selected().locked") is False, "with a link there is no opening")
+    clean(b, "opening")
 
 
 def check_pointer(b, folder):
@@ -276,7 +290,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps):
+        for part in (check_keys, check_opening, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps):
             part(b, folder)
         check_media(b, folder, keep)
     finally:
