@@ -24,6 +24,11 @@ run data check textcls texts.tsv --json --val-split 0
 json labels.0.label neg
 json labels.0.count 12
 json labels.1.val_count 0
+awk -F '\t' 'NR > 1 { print $2 "\t" $1 }' texts.tsv >swapped.tsv
+run data check textcls swapped.tsv --json
+status 0
+warns "24 labels in 24 lines"
+warns "are the columns swapped?"
 run data check tag tags.tsv --json --val-split 0
 json pairs 12
 json labels.0.label D
