@@ -122,7 +122,7 @@ says "Attention without parameters: h = X a"
 says "A = hardmax(2 X' X) of each column"
 says "runs  [   2    2    0]"
 run explain mix --hide lion
-says "with 0 for words that are"
+says "0 for words that are hidden"
 run explain paris --hard
 says "    V[argmax q K']"
 run explain store --causal
