@@ -218,6 +218,7 @@ status 0
 says "it gathers on token 1"
 says "at token 2:"
 run attend pairs abc1 --occlude --gradient
+warns "a hidden character is [UNK]"
 status 0
 says "occlusion"
 run attend pairs abc1 --occlude --gradient --query 1
