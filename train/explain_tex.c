@@ -135,7 +135,7 @@ static void put_head(explaining *e, heed_text *out) {
                        "\\usepackage[landscape,margin=15mm]{geometry}\n"
                        "\\newcommand\\fitted[1]{\\resizebox{\\ifdim\\width>\\linewidth\\linewidth"
                        "\\else\\width\\fi}{!}{#1}}\n"
-                       "\\newcommand\\blank{\\underline{\\rule[-1ex]{0pt}{4ex}\\hspace{2.5em}}}\n"
+                       "\\newcommand\\blank{\\rule{0pt}{3ex}\\rule[-.4ex]{2.5em}{.4pt}}\n"
                        "\\begin{document}\n\\section*{");
     char name[48];
     if (*sheet_name(e, name)) heed_text_add(out, "%s: ", name);

@@ -98,6 +98,12 @@ holds grep -qF '& \blank' sheet.tex
 hides '\^{'
 run explain --exercise --seed 4
 holds sh -c '! cmp -s out exercise'
+run explain --exercise --seed 3 --html exercise.html
+run explain --solution --seed 3 --html solution.html
+holds grep -q '"sheet":"Exercise 3"' exercise.html
+holds grep -q '"sheet":"Solution 3"' solution.html
+holds grep -q '"blanks":{"Q":..0,0,0.,.1,' exercise.html
+holds grep -q '"blanks":{"Q":..0,0,0.,.2,' solution.html
 run explain --exercise --solution
 refuses 2 "two sheets"
 
