@@ -183,6 +183,7 @@ says "rollout: attention of all layers followed back"
 says "occlusion: by how much the probability of the prediction falls"
 says "gradient: attention times the gradient"
 says "Attention alone is no explanation"
+hides "--occlude."
 holds test "$(head -c 4 maps.png | tail -c 3)" = PNG
 holds test "$(grep -c '^  Paris ' out)" -ge 1
 COLUMNS=40
