@@ -19,8 +19,8 @@ typedef struct {
 } attend_view;
 enum { MEAN_HEAD = -1, MAX_HEAD = -2 };
 
-/* The line that stands under every picture of attention. */
-extern const char attend_note[];
+/* The line that stands under every picture of attention; the advice, where it is not yet taken. */
+const char *attend_note(const heed_record *r);
 
 /* ---- choosing (attend_view.c) ---- */
 /* Numbers from 1 with commas and ranges, "1,3-5", as numbers from 0; to be freed. NULL, with an

@@ -296,7 +296,7 @@ bool maps_draw(const attend_view *v, bool svg, const char *path) {
                         .numbers = v->numbers,
                         .unit = "of what is positive in a row"};
     snprintf(title, sizeof title, "%.200s   %s", v->record->title ? v->record->title : "", name);
-    heed_panels all = {.title = title, .count = 1, .maps = &map, .note = attend_note};
+    heed_panels all = {.title = title, .count = 1, .maps = &map, .note = attend_note(v->record)};
     ok = ok && (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
     free((void *)rows);
     columns_close(&k);

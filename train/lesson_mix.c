@@ -109,13 +109,15 @@ static void draw_all(explaining *e) {
 /* How A is made, by the settings. */
 static void say_all(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
+    bool hides = a->causal || memchr(a->hide, 1, WORDS);
     char beta[40] = "";
     if (a->beta < 1 || a->beta > 1) snprintf(beta, sizeof beta, "%.4g ", a->beta);
     lesson_say(e,
-               "Where a comes from the words themselves, A = %s(%sX' X) of each column%s, all of "
+               "Where a comes from the words themselves, A = %s(%sX' X) of each column%s%s, all of "
                "them mix at once: H = X A, a column each.",
                a->hard ? "hardmax" : "softmax", beta,
-               a->hard ? ", 1 at its largest number and 0 elsewhere" : "");
+               a->hard ? ", 1 at its largest number and 0 elsewhere" : "",
+               hides ? ", with 0 for words that are hidden" : "");
 }
 
 static void tell(explaining *e) {

@@ -25,6 +25,7 @@ says "encoder, layer 1 of 1, mean of 2 heads"
 says "percent of a row's attention"
 says "[MASK]:"
 says "$NOTE"
+says "--occlude"
 fits 100
 for width in 40 80 200; do
     COLUMNS=$width run attend mlm "$TEXT"

@@ -121,6 +121,8 @@ run explain mix --hard --beta 2 --tex mix.tex
 says "Attention without parameters: h = X a"
 says "A = hardmax(2 X' X) of each column"
 says "runs  [   2    2    0]"
+run explain mix --hide lion
+says "0 for words that are hidden"
 run explain paris --hard
 says "    V[argmax q K']"
 run explain store --causal

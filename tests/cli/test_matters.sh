@@ -186,6 +186,7 @@ says "rollout: attention of all layers followed back"
 says "occlusion: by how much the probability of the prediction falls"
 says "gradient: attention times the gradient"
 says "Attention alone is no explanation"
+hides "--occlude."
 holds test "$(head -c 4 maps.png | tail -c 3)" = PNG
 holds test "$(grep -c '^  Paris ' out)" -ge 1
 COLUMNS=40
@@ -220,6 +221,7 @@ status 0
 says "it gathers on token 1"
 says "at token 2:"
 run attend pairs abc1 --occlude --gradient
+warns "a hidden character is [UNK]"
 status 0
 says "occlusion"
 run attend pairs abc1 --occlude --gradient --query 1

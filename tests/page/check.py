@@ -251,6 +251,16 @@ def check_steps(b, folder):
     check("record=3" in b.run("location.hash"), "the step is in the link")
 
 
+def check_legends(b, folder):
+    for link, wanted in (("view=overview", "^0largestweight: each head"), ("view=overview&scale=one", "^01.00weight$"), ("view=qk", r"q ±[\d.]+, k ±[\d.]+, q × k ±[\d.]+$")):
+        b.open(os.path.join(folder, "text.html"), "#" + link)
+        said = b.run("heed.id('legend').textContent")
+        check(re.search(wanted, said), f"the legend of {link}: {said}")
+    for v in ("overview", "compare"):
+        b.open(os.path.join(folder, "run.html"), f"#view={v}")
+        check(b.run("(e => e.scrollHeight <= e.clientHeight)(document.querySelector('.room:not([hidden]) .scroll'))"), f"{v} scrolls with the page alone")
+
+
 def check_media(b, folder, pictures):
     for width, dark in ((1280, False), (1280, True), (420, False), (420, True)):
         b.size(width, 900)
@@ -290,7 +300,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_opening, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps):
+        for part in (check_keys, check_opening, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_legends):
             part(b, folder)
         check_media(b, folder, keep)
     finally:
