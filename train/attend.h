@@ -113,6 +113,8 @@ bool maps_print(const attend_view *v);
 /* Whether maps of one prediction stand beside the weights, so that maps_draw has its picture: a row
  * for each head, their mean and each map, as shares of 1. */
 bool maps_drawable(const attend_view *v);
+/* Whether they would, were it one prediction that is asked for. */
+bool maps_need_query(const attend_view *v);
 bool maps_draw(const attend_view *v, bool svg, const char *path);
 /* One of those that are shown: of the whole model, in probabilities. */
 bool map_is_main(const heed_record_map *m);

@@ -274,6 +274,8 @@ bool maps_drawable(const attend_view *v) {
     return is_one(v) && any_fits(v) && !(v->record->pixels && v->block->queries == v->block->keys);
 }
 
+bool maps_need_query(const attend_view *v) { return !is_one(v) && any_fits(v); }
+
 bool maps_draw(const attend_view *v, bool svg, const char *path) {
     columns k;
     char name[160], title[400];

@@ -225,10 +225,23 @@ static bool write_page(const work *w, const attend_view *v, const char *path) {
     return ok;
 }
 
+/* Whoever asked for measures would look for them in the picture. */
+static void tell_left_out(const work *w, const attend_view *v) {
+    const char *key = *flag(w, "png") ? "png" : "svg";
+    char note[200];
+    if (!*flag(w, key) || !maps_need_query(v)) return;
+    snprintf(note, sizeof note,
+             "--%s draws the attention of all tokens without other measures, which are drawn of "
+             "one; hint: --query 1",
+             key);
+    print_note("", note);
+}
+
 static bool write_files(const work *w, const attend_view *v) {
     heed_ctx *c = w->p->c;
     char path[1024];
     const heed_record *r = v->record;
+    tell_left_out(w, v);
     if (*flag(w, "png") && !draw(w, v, false, path_of(w, "png", path))) return false;
     if (*flag(w, "svg") && !draw(w, v, true, path_of(w, "svg", path))) return false;
     if (*flag(w, "npz") && !heed_record_npz(c, r, path_of(w, "npz", path))) return false;
