@@ -220,12 +220,14 @@ run attend gpt "Paris is" --rollout --occlude --gradient --query 2
 status 0
 says "it gathers on token 1"
 says "at token 2:"
-run attend pairs abc1 --occlude --gradient
+run attend pairs abc1 --occlude --gradient --png pair.png
 warns "a hidden character is [UNK]"
+warns "hint: --query 1"
 status 0
 says "occlusion"
-run attend pairs abc1 --occlude --gradient --query 1
+run attend pairs abc1 --occlude --gradient --query 1 --png pair.png
 status 0
+hides "hint: --query"
 says "at token 1:"
 run attend pairs abc1 --rollout --json
 status 0
