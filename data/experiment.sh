@@ -19,6 +19,7 @@ while [ $# -gt 0 ]; do
 done
 settings=$*
 case $data in '' | /*) ;; *) data=$(pwd)/$data ;; esac
+trap 'echo "experiment.sh: interrupted; the same command again goes on with this run and all others" >&2; exit 130' INT
 mkdir -p "$out" && cd "$out" || exit 1
 if [ -z "$data" ]; then
     data=digits patch=7

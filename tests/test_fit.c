@@ -166,6 +166,15 @@ TEST(fit_minutes_becomes_steps) {
     heed_close(j.c);
 }
 
+TEST(fit_minutes_warns_of_few_steps) {
+    job j;
+    job_open(&j, "few", "minutes=0.000001", (heed_options){.threads = 1});
+    job_fit(&j);
+    CHECK_HAS(j.notes, "minutes are 1 step of");
+    CHECK_HAS(j.notes, "fewer than 20 steps");
+    CLOSE(j.c);
+}
+
 /* Ten evaluations would take many times the time that there is. */
 TEST(fit_minutes_are_for_training_where_evaluations_are_slow) {
     job j;

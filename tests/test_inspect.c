@@ -131,7 +131,7 @@ TEST(inspect_overlay_lays_panels_side_by_side) {
     const heed_real a[4] = {0, 1, (heed_real)NAN, 0}, b[4] = {0};
     const heed_real *maps[] = {a, b, a, a, a};
     const char *captions[] = {"mean", "head 1", NULL, "", "head 4"};
-    heed_overlay o = {NULL, grey, 28, 28, 1, 2, 2, 2, maps, captions, false, 0};
+    heed_overlay o = {NULL, grey, 28, 28, 1, 2, 2, 2, maps, captions, false, 0, NULL};
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     CHECK(heed_overlay_png(c, &o, path));
     png_size(path, &width, &height);
@@ -226,7 +226,7 @@ TEST(inspect_overlay_tints_where_the_weight_is) {
     static unsigned char black[28 * 28];
     const heed_real weights[4] = {0, 3, 0, 0};
     const heed_real *maps[] = {weights};
-    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 1, maps, NULL, true, 0};
+    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 1, maps, NULL, true, 0, NULL};
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     CHECK(heed_overlay_png(c, &o, path));
     heed_picture p = read_back(path);
@@ -250,7 +250,7 @@ TEST(inspect_overlay_has_one_scale_for_all_panels) {
     static unsigned char black[28 * 28];
     const heed_real sharp[4] = {0, 1, 0, 0}, flat[4] = {0.25, 0.25, 0.26f, 0.24f};
     const heed_real *maps[] = {sharp, flat};
-    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 2, maps, NULL, true, 0};
+    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 2, maps, NULL, true, 0, NULL};
     size_t bright[2], lit = 112 * 112;
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     for (int i = 0; i < 2; i++) {

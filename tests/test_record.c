@@ -326,6 +326,29 @@ TEST(record_labels_show_what_would_not_be_seen) {
     CLOSE(c);
 }
 
+/* Letters stand upright beside words on their side; the picture has room for its legend. */
+TEST(record_svg_turns_words_alone_and_has_room_for_its_legend) {
+    heed_ctx *c = heed_open(NULL);
+    char path[160];
+    int width = 0;
+    size_t n;
+    const char *labels[] = {"q", "[CLS]", "tokenizer"};
+    heed_heatmap map = {.rows = 1,
+                        .cols = 3,
+                        .values = (heed_real[]){0, 1, (heed_real)0.5},
+                        .col_labels = labels,
+                        .unit = "of what is positive in a row"};
+    snprintf(path, sizeof path, "%s/m.svg", test_folder());
+    CHECK(heed_panels_svg(c, &(heed_panels){.count = 1, .maps = &map}, path));
+    const char *svg = contents(path, &n), *wide = strstr(svg, " width=\"");
+    int turned = 0;
+    for (const char *at = svg; (at = strstr(at, "rotate(-90)")); at++) turned++;
+    CHECK(turned == 2);
+    CHECK(wide && sscanf(wide, " width=\"%d", &width) == 1);
+    CHECK(width > 200 + 12 * (int)strlen(map.unit));
+    CLOSE(c);
+}
+
 TEST(record_svg_escapes_labels_and_refers_to_nothing) {
     heed_ctx *c = heed_open(NULL);
     char path[160];

@@ -19,8 +19,8 @@ typedef struct {
 } attend_view;
 enum { MEAN_HEAD = -1, MAX_HEAD = -2 };
 
-/* The line that stands under every picture of attention. */
-extern const char attend_note[];
+/* The line that stands under every picture of attention; the advice, where it is not yet taken. */
+const char *attend_note(const heed_record *r);
 
 /* ---- choosing (attend_view.c) ---- */
 /* Numbers from 1 with commas and ranges, "1,3-5", as numbers from 0; to be freed. NULL, with an
@@ -113,6 +113,8 @@ bool maps_print(const attend_view *v);
 /* Whether maps of one prediction stand beside the weights, so that maps_draw has its picture: a row
  * for each head, their mean and each map, as shares of 1. */
 bool maps_drawable(const attend_view *v);
+/* Whether they would, were it one prediction that is asked for. */
+bool maps_need_query(const attend_view *v);
 bool maps_draw(const attend_view *v, bool svg, const char *path);
 /* One of those that are shown: of the whole model, in probabilities. */
 bool map_is_main(const heed_record_map *m);

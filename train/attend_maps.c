@@ -274,6 +274,8 @@ bool maps_drawable(const attend_view *v) {
     return is_one(v) && any_fits(v) && !(v->record->pixels && v->block->queries == v->block->keys);
 }
 
+bool maps_need_query(const attend_view *v) { return !is_one(v) && any_fits(v); }
+
 bool maps_draw(const attend_view *v, bool svg, const char *path) {
     columns k;
     char name[160], title[400];
@@ -296,7 +298,7 @@ bool maps_draw(const attend_view *v, bool svg, const char *path) {
                         .numbers = v->numbers,
                         .unit = "of what is positive in a row"};
     snprintf(title, sizeof title, "%.200s   %s", v->record->title ? v->record->title : "", name);
-    heed_panels all = {.title = title, .count = 1, .maps = &map, .note = attend_note};
+    heed_panels all = {.title = title, .count = 1, .maps = &map, .note = attend_note(v->record)};
     ok = ok && (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
     free((void *)rows);
     columns_close(&k);

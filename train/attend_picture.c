@@ -7,14 +7,18 @@
 
 typedef struct {
     int count, rows, cols;
-    heed_real *values; /* (count,rows,cols) */
+    int weights;             /* the first so many are attention, the others maps of the record */
+    heed_real *own, *values; /* (count,rows,cols): as they are, and as they are drawn */
     const heed_real **at;
+    double *largest;
     char (*names)[32];
     const char **captions;
 } panels;
 
 static void close_panels(panels *p) {
+    free(p->own);
     free(p->values);
+    free(p->largest);
     free((void *)p->at);
     free(p->names);
     free((void *)p->captions);
@@ -22,12 +26,14 @@ static void close_panels(panels *p) {
 
 /* Room for so many; close_panels in any case. */
 static bool make_room(heed_ctx *c, panels *p, int most) {
-    size_t n = (size_t)most;
-    p->values = calloc(n * (size_t)p->rows * (size_t)p->cols, sizeof *p->values);
+    size_t n = (size_t)most, all = n * (size_t)p->rows * (size_t)p->cols;
+    p->own = calloc(all, sizeof *p->own);
+    p->values = malloc(all * sizeof *p->values);
+    p->largest = malloc(n * sizeof *p->largest);
     p->at = malloc(n * sizeof *p->at);
     p->names = malloc(n * sizeof *p->names);
     p->captions = malloc(n * sizeof *p->captions);
-    return (p->values && p->at && p->names && p->captions) ||
+    return (p->own && p->values && p->largest && p->at && p->names && p->captions) ||
            heed_fail(c, HEED_FAILED, "no memory for pictures of attention");
 }
 
@@ -37,7 +43,7 @@ static void add_panel(const attend_view *v, panels *p, int head) {
     const heed_record_block *b = v->block;
     const heed_record_axis *a = &v->record->axes[b->keys];
     size_t n = (size_t)a->count, patches = (size_t)p->rows * (size_t)p->cols;
-    heed_real *to = p->values + (size_t)p->count * patches;
+    heed_real *to = p->own + (size_t)p->count * patches;
     int from = v->query >= 0 ? v->query : 0, end = v->query >= 0 ? v->query + 1 : a->count;
     for (int h = 0; h < b->heads; h++)
         for (int q = from; q < end && (head < 0 || h == head); q++) {
@@ -54,12 +60,11 @@ static void add_panel(const attend_view *v, panels *p, int head) {
     p->count++;
 }
 
-/* A map of the record as a panel of its own, the query's row or the mean of all: as shares, so that
- * its scale is that of attention. */
+/* A map of the record as a panel of its own, the query's row or the mean of all. */
 static void add_map(const attend_view *v, panels *p, const heed_record_map *m) {
     const heed_record_axis *a = &v->record->axes[m->keys];
     size_t patches = (size_t)p->rows * (size_t)p->cols;
-    heed_real *to = p->values + (size_t)p->count * patches;
+    heed_real *to = p->own + (size_t)p->count * patches;
     int rows = v->record->axes[m->queries].count;
     int from = v->query >= 0 && v->query < rows ? v->query : 0;
     int end = rows == 1 || v->query >= 0 ? from + 1 : rows;
@@ -67,7 +72,6 @@ static void add_map(const attend_view *v, panels *p, const heed_record_map *m) {
         for (size_t i = 0; i < patches; i++)
             to[i] += m->values[(size_t)q * (size_t)a->count + (size_t)a->first + i] /
                      (heed_real)(end - from);
-    as_shares(to, patches);
     snprintf(p->names[p->count++], 32, "%s", m->name);
 }
 
@@ -93,26 +97,38 @@ static bool keep_mass(heed_real *x, size_t n, double mass) {
     return true;
 }
 
+/* What is drawn of a panel: a map as shares, so that its scale is that of attention. Its numbers
+ * stay what they are. */
+static bool finish_panel(const attend_view *v, panels *p, int index) {
+    size_t n = (size_t)p->rows * (size_t)p->cols;
+    const heed_real *own = p->own + (size_t)index * n;
+    heed_real *drawn = p->values + (size_t)index * n;
+    memcpy(drawn, own, n * sizeof *own);
+    p->at[index] = drawn;
+    p->captions[index] = p->names[index];
+    p->largest[index] = (double)own[0];
+    for (size_t i = 1; i < n; i++) p->largest[index] = fmax(p->largest[index], (double)own[i]);
+    if (index >= p->weights) as_shares(drawn, n);
+    return v->mass <= 0 || keep_mass(drawn, n, v->mass) ||
+           heed_fail(v->p->c, HEED_FAILED, "no memory for pictures of attention");
+}
+
 static bool open_panels(const attend_view *v, panels *p) {
     const heed_record_axis *a = &v->record->axes[v->block->keys];
     const heed_record *r = v->record;
     *p = (panels){.rows = a->rows, .cols = a->cols};
     int heads = v->block->heads, most = heads + 1 + r->map_count;
-    size_t patches = (size_t)a->rows * (size_t)a->cols;
     if (!make_room(v->p->c, p, most)) return false;
     if (v->chosen)
         add_panel(v, p, v->head);
     else
         for (int h = heads > 1 ? -1 : 0; h < heads; h++) add_panel(v, p, h);
+    p->weights = p->count;
     for (int i = 0; i < r->map_count; i++)
         if (r->maps[i].keys == v->block->keys && map_is_main(&r->maps[i]))
             add_map(v, p, &r->maps[i]);
-    for (int i = 0; i < p->count; i++) {
-        p->at[i] = p->values + (size_t)i * patches;
-        p->captions[i] = p->names[i];
-        if (v->mass > 0 && !keep_mass(p->values + (size_t)i * patches, patches, v->mass))
-            return heed_fail(v->p->c, HEED_FAILED, "no memory for pictures of attention");
-    }
+    for (int i = 0; i < p->count; i++)
+        if (!finish_panel(v, p, i)) return false;
     return true;
 }
 
@@ -136,6 +152,7 @@ static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells
                           .cols = p->cols,
                           .count = p->count,
                           .maps = p->at,
+                          .largest = p->largest,
                           .captions = p->captions,
                           .cells = cells || v->mass > 0,
                           .uniform = 1.0 / r->axes[v->block->keys].count};
@@ -170,20 +187,20 @@ bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char 
 /* The strongest patches: "  mean of heads   2,5 0.12  3,5 0.10". */
 static bool print_strongest(const attend_view *v, const panels *p, int index) {
     int n = p->rows * p->cols, used = 18, room = terminal_width();
+    const heed_real *own = p->own + (size_t)index * (size_t)n;
     bool *taken = calloc((size_t)n, sizeof *taken);
     if (!taken) return heed_fail(v->p->c, HEED_FAILED, "no memory for %d patches", n);
     printf("  %-14s", p->names[index]);
     for (int k = 0; k < v->top && k < n; k++) {
         int best = -1;
         for (int i = 0; i < n; i++)
-            if (!taken[i] && isfinite((double)p->at[index][i]) &&
-                (best < 0 || p->at[index][i] > p->at[index][best]))
+            if (!taken[i] && isfinite((double)p->at[index][i]) && (best < 0 || own[i] > own[best]))
                 best = i;
         if (best < 0) break;
         taken[best] = true;
         char item[48];
         int w = snprintf(item, sizeof item, "  %d,%d %.3f", best / p->cols + 1, best % p->cols + 1,
-                         (double)p->at[index][best]);
+                         (double)own[best]);
         if (used + w > room) used = printf("\n  %-14s", "") + w - 1;
         used += w;
         fputs(item, stdout);

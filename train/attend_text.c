@@ -4,9 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char attend_note[] =
-    "Attention alone is no explanation: it shows where a head looks, not why "
-    "the model answers; compare with --occlude.";
+#define NO_EXPLANATION                                                                             \
+    "Attention alone is no explanation: it shows where a head looks, not why the model answers"
+
+const char *attend_note(const heed_record *r) {
+    for (int i = 0; i < r->map_count; i++)
+        if (strcmp(r->maps[i].name, "occlusion") == 0) return NO_EXPLANATION ".";
+    return NO_EXPLANATION "; compare with --occlude.";
+}
 
 /* Foreign text, made harmless and cut to the terminal. */
 static void print_line(const attend_view *v, const char *text) {
@@ -214,7 +219,7 @@ bool attend_print(const attend_view *v) {
         print_guesses(v);
     }
     putchar('\n');
-    print_wrapped(v->p, attend_note);
+    print_wrapped(v->p, attend_note(v->record));
     return ok && fflush(stdout) == 0;
 }
 
@@ -238,7 +243,8 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
     snprintf(title, sizeof title, "%.200s   %s%s", v->record->title ? v->record->title : "",
              v->chosen ? view_name(v, v->head, name) : view_layer(v, name),
              v->hide ? " (special tokens hidden)" : "");
-    heed_panels all = {.title = title, .count = count, .maps = maps, .note = attend_note};
+    heed_panels all = {
+        .title = title, .count = count, .maps = maps, .note = attend_note(v->record)};
     ok = ok && (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
     for (int i = 0; parts && i < count; i++) shown_free(&parts[i]);
     free(maps);

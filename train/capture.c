@@ -60,6 +60,16 @@ static bool attends(const heed_run *r) {
     return m == &heed_model_mlm || m == &heed_model_vit || m == &heed_model_seq2seq;
 }
 
+static void no_attention(const heed_run *r) {
+    bool labels = r->model == &heed_model_textcls || r->model == &heed_model_tag;
+    heed_fail(r->c, HEED_USAGE, "the model does not attend: %s%s; hint: %s", r->model->name,
+              labels ? " with recurrent layers" : "",
+              labels ? "heed influence RUN INPUT shows which words count; or train with --encoder "
+                       "attention"
+                     : "a run of mlm, gpt, vit or seq2seq, of rnn with --attention additive, or of "
+                       "textcls or tag with --encoder attention");
+}
+
 static const heed_record_block encoder = {.stack = HEED_ENCODER};
 static const heed_record_block causal = {.stack = HEED_DECODER, .causal = true};
 
@@ -77,11 +87,7 @@ attending *attending_layers(const heed_run *r, int *count) {
     layers l = {.run = r};
     *count = 0;
     if (!attends(r)) {
-        heed_fail(
-            r->c, HEED_USAGE,
-            "the model does not attend: %s%s; hint: a run of mlm, gpt, vit or seq2seq, of rnn "
-            "with --attention additive, or of textcls or tag with --encoder attention",
-            r->model->name, heed_config_has(r->config, "encoder") ? " with recurrent layers" : "");
+        no_attention(r);
         return NULL;
     }
     int own = (int)heed_config_int(r->config, "layers");

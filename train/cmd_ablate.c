@@ -33,7 +33,7 @@ static const applies uses[] = {JUDGED_PICTURES_APPLY,
 
 typedef struct {
     int rows, cols;
-    heed_real *values; /* harm, at least 0; NAN: no such head */
+    heed_real *values; /* harm; 0: no such head */
     char (*name)[32];
     const char **row_label, **col_label;
 } harm_map;
@@ -74,7 +74,7 @@ static bool make_map(heed_ctx *c, const ablation *a, harm_map *m) {
     }
     for (int i = 0; i < a->total; i++) {
         const ablated *h = &a->heads[i];
-        m->values[h->layer * m->cols + h->head] = (heed_real)fmax(h->harm.mean, 0);
+        m->values[h->layer * m->cols + h->head] = (heed_real)h->harm.mean;
     }
     return true;
 }
@@ -275,12 +275,14 @@ const command cmd_ablate = {
     .help = "what is lost without each attention head: loss and accuracy, sorted by harm",
     .about =
         "Goes over DATA, or without DATA over what the run was trained on (of a text and of\n"
-        "pairs the validation part, of pictures the test part), once as trained and once\n"
+        "pairs the validation part, of pictures the test part; of a masked model a DATA.tsv\n"
+        "holds questions, as heed eval has them), once as trained and once\n"
         "without each head in turn: the head gives zeros to W_h (Michel et al. 2019). Of a\n"
         "recurrent decoder's attention, all source tokens weigh alike instead. The run itself\n"
         "is not changed. With --patches, parts of pictures are hidden instead of heads: those\n"
         "that a measure puts first should be missed more than others (Samek et al. 2017).",
     .examples = "  heed ablate runs/book\n"
+                "  heed ablate runs/facts questions.tsv\n"
                 "  heed ablate runs/digits --batches 4 --png harm.png\n"
                 "  heed ablate runs/digits --patches --pictures 100 --share 0.25\n",
     .options = options,

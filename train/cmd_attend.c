@@ -178,15 +178,41 @@ static bool draw(const work *w, const attend_view *v, bool svg, const char *path
     return attend_draw(v, svg, path);
 }
 
+/* Where a part was asked for, the page opens at it, in the view that shows it. */
+static const char *view_asked(const work *w) {
+    static const char *const keys[] = {"stack", "layer", "head", "query"};
+    bool any = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        any |= heed_config_rank(w->p->flags, keys[i]) > HEED_FROM_DEFAULT;
+    if (!any) return NULL;
+    if (w->run->model == &heed_model_vit) return "picture";
+    if (w->run->model == &heed_model_seq2seq || w->run->model == &heed_model_rnn) return "cross";
+    return *flag(w, "query") ? "head" : "matrix";
+}
+
+static const char *opening_of(const work *w, const attend_view *v, char text[OPENING_SIZE]) {
+    const heed_record_block *b = v->block;
+    char number[16];
+    opening o = {.view = view_asked(w), .stack = b->stack, .layer = b->layer, .query = -1};
+    snprintf(number, sizeof number, "%d",
+             (b->head && v->head >= 0 ? b->head[v->head] : v->head) + 1);
+    if (o.view) o.head = v->head == MAX_HEAD ? "max" : v->head == MEAN_HEAD ? "mean" : number;
+    if (*flag(w, "query")) o.query = v->query;
+    return opening_text(&o, text);
+}
+
 /* The page has the run's curves beside, where there are some: an imported model has none. */
-static bool write_page(const work *w, const heed_record *r, const char *path) {
-    char metrics[1024];
+static bool write_page(const work *w, const attend_view *v, const char *path) {
+    char metrics[1024], first[OPENING_SIZE];
     run_curves k = {0};
     heed_series series[2];
     heed_chart chart;
     const char *run = w->p->argv[0];
-    heed_page page = {
-        .count = 1, .records = r, .no_qk = !is_set(w, "qk"), .force = is_set(w, "force")};
+    heed_page page = {.count = 1,
+                      .records = v->record,
+                      .opening = opening_of(w, v, first),
+                      .no_qk = !is_set(w, "qk"),
+                      .force = is_set(w, "force")};
     snprintf(metrics, sizeof metrics, "%s/metrics.csv", run);
     bool ok = true;
     if (is_file(metrics)) {
@@ -199,15 +225,28 @@ static bool write_page(const work *w, const heed_record *r, const char *path) {
     return ok;
 }
 
+/* Whoever asked for measures would look for them in the picture. */
+static void tell_left_out(const work *w, const attend_view *v) {
+    const char *key = *flag(w, "png") ? "png" : "svg";
+    char note[200];
+    if (!*flag(w, key) || !maps_need_query(v)) return;
+    snprintf(note, sizeof note,
+             "--%s draws the attention of all tokens without other measures, which are drawn of "
+             "one; hint: --query 1",
+             key);
+    print_note("", note);
+}
+
 static bool write_files(const work *w, const attend_view *v) {
     heed_ctx *c = w->p->c;
     char path[1024];
     const heed_record *r = v->record;
+    tell_left_out(w, v);
     if (*flag(w, "png") && !draw(w, v, false, path_of(w, "png", path))) return false;
     if (*flag(w, "svg") && !draw(w, v, true, path_of(w, "svg", path))) return false;
     if (*flag(w, "npz") && !heed_record_npz(c, r, path_of(w, "npz", path))) return false;
     if (*flag(w, "csv") && !heed_record_csv(c, r, path_of(w, "csv", path))) return false;
-    return !*flag(w, "html") || write_page(w, r, path_of(w, "html", path));
+    return !*flag(w, "html") || write_page(w, v, path_of(w, "html", path));
 }
 
 static void tell_files(const work *w) {

@@ -120,6 +120,7 @@ static void list_examples(explaining *e) {
         json_decref(list);
 }
 
+/* By part: 1 a cell left blank, 2 one filled in. */
 static json_t *blanks_json(const explaining *e) {
     json_t *o = json_object();
     for (int k = 0; k < HEED_LESSON_COUNT; k++) {
@@ -127,7 +128,7 @@ static json_t *blanks_json(const explaining *e) {
         json_t *rows = json_array(), *row = NULL;
         for (int i = 0; e->blank[k] && i < m->rows * m->cols; i++) {
             if (i % m->cols == 0) json_array_append_new(rows, row = json_array());
-            json_array_append_new(row, json_integer(e->blank[k][i] != 0));
+            json_array_append_new(row, json_integer(e->blank[k][i]));
         }
         if (e->blank[k])
             json_object_set_new(o, heed_lesson_name((heed_lesson_part)k), rows);
@@ -141,7 +142,11 @@ static json_t *whole_json_of(explaining *e) {
     json_t *o = worked_json(e);
     if (heed_config_bool(e->p->flags, "backward"))
         json_object_set_new(o, "backward", backward_json(e));
-    if (e->blank[HEED_LESSON_Q]) json_object_set_new(o, "blanks", blanks_json(e));
+    if (e->blank[HEED_LESSON_Q]) {
+        char name[48];
+        json_object_set_new(o, "sheet", json_string(sheet_name(e, name)));
+        json_object_set_new(o, "blanks", blanks_json(e));
+    }
     return o;
 }
 
@@ -149,7 +154,8 @@ static bool write_html(explaining *e, const char *path) {
     json_t *o = whole_json_of(e);
     char *steps = json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT);
     json_decref(o);
-    heed_page page = {.count = e->record != NULL, .records = e->record, .steps = steps};
+    heed_page page = {
+        .count = e->record != NULL, .records = e->record, .steps = steps, .opening = e->opening};
     bool ok = steps && heed_page_write(e->c, &page, path);
     free(steps);
     return ok;
@@ -162,12 +168,17 @@ static void wrote(explaining *e, const char *path) {
 static void write_files(explaining *e) {
     const char *html = heed_config_text(e->p->flags, "html");
     const char *tex = heed_config_text(e->p->flags, "tex");
-    const char *title = heed_config_bool(e->p->flags, "solution")   ? "Solution: "
-                        : heed_config_bool(e->p->flags, "exercise") ? "Exercise: "
-                                                                    : "";
     if (*html || *tex) heed_text_put(&e->out, "\n", 1);
     if (*html && write_html(e, html)) wrote(e, html);
-    if (*tex && write_tex(e, tex, title)) wrote(e, tex);
+    if (*tex && write_tex(e, tex)) wrote(e, tex);
+}
+
+/* Whether the example tells itself: nothing was asked that is of the ten steps alone. */
+static bool is_told(const explaining *e) {
+    static const char *const of_steps[] = {"cell", "step", "backward", "learn", "notation"};
+    for (size_t i = 0; e->tell && i < sizeof of_steps / sizeof *of_steps; i++)
+        if (heed_config_rank(e->p->flags, of_steps[i]) > HEED_FROM_DEFAULT) return false;
+    return e->tell;
 }
 
 static void show(explaining *e) {
@@ -175,7 +186,7 @@ static void show(explaining *e) {
     bool sheet = solution || heed_config_bool(e->p->flags, "exercise");
     if (sheet && !sheet_open(e, solution)) return;
     if (sheet && !e->json) explain_sheet(e, solution);
-    if (!sheet && !e->json) explain_steps(e);
+    if (!sheet && !e->json) is_told(e) ? e->tell(e) : explain_steps(e);
     write_files(e);
     if (e->json && heed_state(e->c) == HEED_OK) print_exact(e, whole_json_of(e));
 }

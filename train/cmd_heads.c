@@ -256,7 +256,8 @@ const command cmd_heads = {
     .help = "what every attention head does over data: entropy, distance, shares, induction",
     .about =
         "Goes over DATA, or without DATA over what the run was trained on (of a text and of\n"
-        "pairs the validation part, of pictures the test part), and prints for every head\n"
+        "pairs the validation part, of pictures the test part; of a masked model a DATA.tsv\n"
+        "holds questions, as heed eval has them), and prints for every head\n"
         "means over all queries: how spread its weights are, how far it looks, and which share\n"
         "falls on the first, the same, the neighbouring and the special tokens. Of a gpt the\n"
         "induction score is added: random tokens are repeated, and a head that looks at what\n"

@@ -208,14 +208,29 @@ static bool draw_strip(const show *w, const char *path) {
     return ok;
 }
 
+/* The page opens where the steps have their slider. */
+static const char *opening_of(const show *w, char text[OPENING_SIZE]) {
+    const heed_record_block *b = &w->records[0]->blocks[w->block];
+    int query = number(w, "query") ? number(w, "query") : w->queries;
+    char head[16];
+    snprintf(head, sizeof head, "%d", number(w, "head"));
+    opening o = {.view = "compare",
+                 .stack = b->stack,
+                 .layer = b->layer,
+                 .head = number(w, "head") ? head : "mean",
+                 .query = query - 1};
+    return opening_text(&o, text);
+}
+
 static bool write_page(const show *w, const char *path) {
+    char first[OPENING_SIZE];
     run_curves k = {0};
     heed_series series[2];
     heed_chart chart;
     heed_record *list = malloc((size_t)w->count * sizeof *list);
     if (!list) return heed_fail(w->p->c, HEED_FAILED, "no memory for %d snapshots", w->count);
     for (int i = 0; i < w->count; i++) list[i] = *w->records[i];
-    heed_page page = {.count = w->count, .records = list};
+    heed_page page = {.count = w->count, .records = list, .opening = opening_of(w, first)};
     bool ok = curves_read(w->p->c, w->p->argv[0], &k);
     if (ok) {
         chart = curves_chart(&k, "loss over training", series);

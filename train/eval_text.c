@@ -73,15 +73,14 @@ static void evaluate(program *p, const task *k, heed_config *f, heed_run *r) {
     heed_corpus_free(corpus);
 }
 
-/* A file of questions, by its name. */
-static bool is_cloze(const program *p, const heed_run *r) {
-    const char *dot = p->argc > 1 ? strrchr(p->argv[1], '.') : NULL;
-    return r->model == &heed_model_mlm && dot && strcmp(dot, ".tsv") == 0;
-}
-
 static void answer(program *p, heed_run *r) {
     char what[512];
-    heed_score s = cloze_score(r, p->argv[1]);
+    heed_batch b;
+    heed_score s = {0};
+    cloze *q = cloze_open(r, p->argv[1]);
+    for (size_t i = 0; q && i < cloze_count(q); i++)
+        if (!cloze_ask(q, i, &b, &s)) break;
+    cloze_close(q);
     measures m = measure(&s);
     snprintf(what, sizeof what, "%.480s, questions", p->argv[1]);
     if (heed_state(p->c) == HEED_OK) print_measures(p, what, "all", &m);

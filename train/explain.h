@@ -39,7 +39,7 @@ typedef struct {
 
 /* What the command was asked, and where its answer goes. An example that is a computation of its
  * own adds to out what the terminal shows; with json it gives the same numbers to print_exact. */
-typedef struct {
+typedef struct explaining {
     program *p;
     heed_ctx *c;
     text_style look;
@@ -49,7 +49,9 @@ typedef struct {
     int most_width, most_tokens; /* rows and columns that are drawn of what is wide; 0: all */
     after_head rest;             /* of a trained head */
     const heed_record *record;   /* of the trained model's pass, for the page; or NULL */
+    const char *opening;         /* the explained head, as in heed_page; or NULL */
     unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet: as in matrix_view; else NULL */
+    void (*tell)(struct explaining *e);      /* the example in its own words; NULL: in ten steps */
     bool step;                               /* --step: the reader is asked */
     int asked, right;                        /* predictions, and those that were right */
     heed_text out;                           /* printed, and freed, when the example is done */
@@ -69,8 +71,8 @@ typedef struct {
 } example;
 extern const example examples[]; /* ended by {0} */
 
-/* Shows e->w in the form that the settings ask for: steps, sheet, files, JSON. beta, causal, hard
- * and hidden keys come from the settings where they are given. */
+/* Shows e->w in the form that the settings ask for: e->tell, steps, sheet, files, JSON. beta,
+ * causal, hard and hidden keys come from the settings where they are given. */
 void explain_worked(explaining *e);
 /* Makes e->w: copies and computes a; labels that are NULL are made. False: see e->c. */
 bool worked_make(explaining *e, const heed_lesson_args *a, worked labels);
@@ -184,8 +186,10 @@ bool explain_learn(explaining *e);
 /* Chooses the blanks; solution: they are filled in and marked. sheet_close in any case. */
 bool sheet_open(explaining *e, bool solution);
 void sheet_close(explaining *e);
+int sheet_blanks(const explaining *e);
+const char *sheet_name(const explaining *e, char name[48]); /* "Exercise 7"; "": no sheet */
 void explain_sheet(explaining *e, bool solution);
-bool write_tex(explaining *e, const char *path, const char *title);
+bool write_tex(explaining *e, const char *path);
 /* --from FILE: a head from a file, shown by explain_worked. */
 void explain_file(explaining *e, const char *path);
 

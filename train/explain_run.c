@@ -314,13 +314,18 @@ void explain_run(explaining *e, const char *run, const char *text) {
     if (t.run && choose_layer(&t) && choose_head(&t) && open_input(&t, text)) {
         const char *html = heed_config_text(e->p->flags, "html");
         heed_record *record = *html ? capture(&t.s, &(capture_wish){.lean = false}) : NULL;
+        char first[OPENING_SIZE], head[16];
+        snprintf(head, sizeof head, "%d", t.head + 1);
+        opening o = {.stack = t.block.stack, .layer = t.block.layer, .head = head, .query = -1};
         e->record = record;
+        e->opening = opening_text(&o, first);
         pass(&t);
         if (heed_state(e->c) == HEED_OK && make_head(&t)) explain_worked(e);
         heed_unprobe(t.run->tape);
         heed_record_free(record);
     }
     e->record = NULL;
+    e->opening = NULL;
     e->rest = (after_head){0};
     worked_free(&e->w);
     subject_free(&t.s);

@@ -57,7 +57,7 @@ static void product(explaining *e, const char *title, heed_lesson_part left, hee
     draw_equation(&e->out, &e->look, n, parts, between);
 }
 
-static int blanks(const explaining *e) {
+int sheet_blanks(const explaining *e) {
     int count = 0;
     for (int k = 0; k < HEED_LESSON_COUNT; k++) {
         const heed_matrix *m = &e->w.lesson.part[k];
@@ -66,18 +66,27 @@ static int blanks(const explaining *e) {
     return count;
 }
 
+const char *sheet_name(const explaining *e, char name[48]) {
+    bool solution = heed_config_bool(e->p->flags, "solution");
+    *name = 0;
+    if (e->blank[HEED_LESSON_Q])
+        snprintf(name, 48, "%s %llu", solution ? "Solution" : "Exercise",
+                 (unsigned long long)e->seed);
+    return name;
+}
+
 void explain_sheet(explaining *e, bool solution) {
+    char name[48];
     const heed_lesson_args *a = &e->w.lesson.args;
     bool c = e->columns;
     e->most_width = e->most_tokens = 0; /* nobody can work with numbers left out */
-    draw_heading(&e->out, &e->look, "%s %llu: %s", solution ? "Solution" : "Exercise",
-                 (unsigned long long)e->seed, e->w.title);
+    draw_heading(&e->out, &e->look, "%s: %s", sheet_name(e, name), e->w.title);
     draw_words(&e->out, &e->look,
                solution ? "The %d numbers that exercise %llu leaves blank are filled in."
                         : "One head of attention. Fill in the %d blanks, in the order of the "
                           "steps. The sheet has number %llu: --solution with the same --seed "
                           "prints the answers.",
-               blanks(e), (unsigned long long)e->seed);
+               sheet_blanks(e), (unsigned long long)e->seed);
     product(e, c ? "1. Queries: Q = W_Q' X" : "1. Queries: Q = X W_Q", HEED_LESSON_X,
             HEED_LESSON_W_Q, HEED_LESSON_Q);
     product(e, c ? "2. Keys: K = W_K' X" : "2. Keys: K = X W_K", HEED_LESSON_Z, HEED_LESSON_W_K,
@@ -87,8 +96,13 @@ void explain_sheet(explaining *e, bool solution) {
     product(e, c ? "4. Scores: raw = K' Q" : "4. Scores: raw = Q K'", HEED_LESSON_Q, HEED_LESSON_K,
             HEED_LESSON_RAW);
     gap(e);
-    draw_heading(&e->out, &e->look, "5. Weights: softmax of each %s of %.4g raw%s",
-                 c ? "column" : "row", a->beta, a->causal ? ", later tokens hidden" : "");
+    draw_heading(&e->out, &e->look, "5. Weights: %s of each %s of %.4g raw%s",
+                 a->hard ? "1 at the largest" : "softmax", c ? "column" : "row", a->beta,
+                 a->causal ? ", later tokens hidden" : "");
+    if (a->hard) {
+        draw_words(&e->out, &e->look, "Of equal numbers the first is the largest.");
+        gap(e);
+    }
     matrix_view v = worked_view(e, HEED_LESSON_WEIGHTS, false);
     draw_matrix(&e->out, &e->look, &v);
     product(e, c ? "6. Output: H = V A" : "6. Output: output = weights V", HEED_LESSON_WEIGHTS,

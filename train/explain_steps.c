@@ -149,13 +149,19 @@ static void scores(explaining *e) {
 static void scale(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
     double usual = 1 / sqrt(a->key);
-    char beta[48];
-    snprintf(beta, sizeof beta, fabs(a->beta - usual) < 1e-12 ? "1/sqrt(%d) = %.4f" : "%.0d%.4g",
-             fabs(a->beta - usual) < 1e-12 ? a->key : 0, a->beta);
-    draw_words(&e->out, &e->look,
-               "All scores are multiplied by beta = %s. Sums of %d products grow with their "
-               "number; scaled, they stay where softmax is neither flat nor all or nothing.",
-               beta, a->key);
+    if (fabs(a->beta - usual) < 1e-12)
+        draw_words(&e->out, &e->look,
+                   "All scores are multiplied by beta = 1/sqrt(%d) = %.4f. Sums of %d products "
+                   "grow with their number; this takes back what they grow by the width alone.",
+                   a->key, usual, a->key);
+    else
+        draw_words(&e->out, &e->look,
+                   "All scores are multiplied by beta = %.4g instead of the usual 1/sqrt(%d) = "
+                   "%.4f. The larger beta is, the sharper softmax chooses; at 0 all weights are "
+                   "equal.",
+                   a->beta, a->key, usual);
+    if (a->hard)
+        draw_words(&e->out, &e->look, "A hard selection is the same with every beta above 0.");
     gap(e);
     draw_result(e, HEED_LESSON_SCALED, HEED_LESSON_RAW, NULL);
     gap(e);
@@ -172,6 +178,10 @@ static int hidden_cells(const explaining *e) {
 static void mask(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
     int hidden = hidden_cells(e), n = a->tokens;
+    if (!hidden && !e->w.lesson.self) {
+        draw_words(&e->out, &e->look, "Nothing is hidden here: every query sees every key.");
+        return;
+    }
     if (!hidden) {
         draw_words(&e->out, &e->look,
                    "Nothing is hidden here: every query sees every key. A model that writes from "
@@ -209,8 +219,13 @@ static void softmax(explaining *e) {
 }
 
 static void output(explaining *e) {
-    draw_words(&e->out, &e->look, "Each token receives the mean of all values, weighted by its %s.",
-               e->columns ? "column of A" : "row of weights");
+    const char *line = e->columns ? "column of A" : "row of weights";
+    if (e->w.lesson.args.hard)
+        draw_words(&e->out, &e->look, "Each token receives the one value that its %s chooses.",
+                   line);
+    else
+        draw_words(&e->out, &e->look,
+                   "Each token receives the mean of all values, weighted by its %s.", line);
     gap(e);
     draw_product(e, HEED_LESSON_WEIGHTS, HEED_LESSON_V, HEED_LESSON_OUTPUT, HEED_LESSON_X);
 }
@@ -291,7 +306,7 @@ static void behind(explaining *e, int step) {
 }
 
 static const struct {
-    const char *name, *rows, *columns; /* the formula in either notation; %s: X or Z */
+    const char *name, *rows, *columns; /* the formula in either notation; %s: fill() */
     void (*draw)(explaining *e);
 } steps[] = {
     {"Tokens", "", "", tokens},
@@ -302,7 +317,7 @@ static const struct {
     {"Scores", ": raw = Q K'", ": raw = K' Q", scores},
     {"Scale", ": scaled = beta raw", ": scaled = beta raw", scale},
     {"Mask", "", "", mask},
-    {"Weights", ": weights = softmax of each row", ": A = softmax of each column", softmax},
+    {"Weights", ": weights = %s of each row", ": A = %s of each column", softmax},
     {"Output", ": output = weights V", ": H = V A", output},
 };
 
@@ -334,15 +349,18 @@ static const char *bias_term(const explaining *e, int step) {
     return k >= 0 && k < 3 && has_bias(e, HEED_LESSON_B_Q + (unsigned)k) ? terms[k] : "";
 }
 
+/* For the hole in a step's formula: how weights are made; what keys and values are made of. */
+static const char *fill(const explaining *e, int i) {
+    if (steps[i].draw == softmax) return e->w.lesson.args.hard ? "1 at the largest" : "softmax";
+    return e->w.lesson.self ? "X" : "Z";
+}
+
 static void step_heading(explaining *e, int i) {
     char formula[80];
     const char *format = e->columns ? steps[i].columns : steps[i].rows,
                *hole = strstr(format, "%s");
     int before = hole ? (int)(hole - format) : (int)strlen(format);
-    snprintf(formula, sizeof formula, "%.*s%s%s", before, format,
-             !hole              ? ""
-             : e->w.lesson.self ? "X"
-                                : "Z",
+    snprintf(formula, sizeof formula, "%.*s%s%s", before, format, hole ? fill(e, i) : "",
              hole ? hole + 2 : "");
     draw_heading(&e->out, &e->look, "%d. %s%s%s", i + 1, steps[i].name, formula, bias_term(e, i));
 }

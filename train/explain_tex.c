@@ -2,6 +2,7 @@
 #include "explain.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
 
@@ -63,12 +64,13 @@ static void put_math(heed_text *out, const char *formula) {
 static void put_entry(heed_text *out, const matrix_view *v, size_t at, int digits) {
     char text[32];
     if (v->blank && v->blank[at] == 1) {
-        heed_text_add(out, "\\underline{\\phantom{00}}");
+        heed_text_add(out, "\\blank");
         return;
     }
     number_text(text, v->m->x[at], digits);
     if (strcmp(text, "-inf") == 0) snprintf(text, sizeof text, "-\\infty");
     heed_text_add(out, v->blank && v->blank[at] == 2 ? "\\underline{%s}" : "%s", text);
+    if (v->marks && v->marks[at] != ' ') heed_text_add(out, "^{%c}", v->marks[at]);
 }
 
 static void put_matrix(heed_text *out, const matrix_view *v, int precision) {
@@ -110,21 +112,36 @@ static void put_formula(heed_text *out, const text_style *s, int count, const ma
 
 /* ---- the document ---- */
 
-static void put_head(explaining *e, heed_text *out, const char *title) {
+/* What is done with a sheet; the largest of its numbers are not marked, that would be the answer.
+ */
+static void put_sheet(explaining *e, heed_text *out) {
+    bool solution = heed_config_bool(e->p->flags, "solution");
     heed_text_add(out,
-                  "%% Made by heed explain. Compiles as it is; or paste a formula with the "
-                  "line that defines \\fitted.\n"
-                  "\\documentclass{article}\n"
-                  "\\usepackage[T1]{fontenc}\n"
-                  "\\usepackage[utf8]{inputenc}\n"
-                  "\\usepackage{amsmath,graphicx}\n"
-                  "\\usepackage[landscape,margin=15mm]{geometry}\n"
-                  "\\newcommand\\fitted[1]{\\resizebox{\\ifdim\\width>\\linewidth\\linewidth"
-                  "\\else\\width\\fi}{!}{#1}}\n"
-                  "\\begin{document}\n\\section*{%s",
-                  title);
+                  solution ? "\\noindent The %d numbers that exercise %llu leaves blank are "
+                             "underlined.%s\n"
+                           : "\\noindent One head of attention. Fill in the %d blanks, in the "
+                             "order of the steps. The sheet has number %llu.%s\n",
+                  sheet_blanks(e), (unsigned long long)e->seed,
+                  e->w.lesson.args.hard ? " Of equal numbers the first is the largest." : "");
+}
+
+static void put_head(explaining *e, heed_text *out) {
+    heed_text_add(out, "%% Made by heed explain. Compiles as it is; or paste a formula with the "
+                       "lines that define \\fitted and \\blank.\n"
+                       "\\documentclass{article}\n"
+                       "\\usepackage[T1]{fontenc}\n"
+                       "\\usepackage[utf8]{inputenc}\n"
+                       "\\usepackage{amsmath,graphicx}\n"
+                       "\\usepackage[landscape,margin=15mm]{geometry}\n"
+                       "\\newcommand\\fitted[1]{\\resizebox{\\ifdim\\width>\\linewidth\\linewidth"
+                       "\\else\\width\\fi}{!}{#1}}\n"
+                       "\\newcommand\\blank{\\rule{0pt}{3ex}\\rule[-.4ex]{2.5em}{.4pt}}\n"
+                       "\\begin{document}\n\\section*{");
+    char name[48];
+    if (*sheet_name(e, name)) heed_text_add(out, "%s: ", name);
     put_escaped(out, e->w.title, 200);
     heed_text_add(out, "}\n");
+    if (*name) put_sheet(e, out);
 }
 
 static void put_product(explaining *e, heed_text *out, const char *title, heed_lesson_part left,
@@ -135,9 +152,28 @@ static void put_product(explaining *e, heed_text *out, const char *title, heed_l
     put_formula(out, &e->look, 3, parts, (const char *[]){"", "\\cdot", "="});
 }
 
-static void put_result(explaining *e, heed_text *out, heed_lesson_part part) {
-    matrix_view v = worked_view(e, part, false);
+static void put_view(explaining *e, heed_text *out, matrix_view v) {
     put_formula(out, &e->look, 1, &v, (const char *[]){""});
+}
+
+static void put_result(explaining *e, heed_text *out, heed_lesson_part part) {
+    put_view(e, out, worked_view(e, part, false));
+}
+
+/* Weights, with the signs of a hard selection but on a sheet. */
+static void put_weights(explaining *e, heed_text *out, bool sheet) {
+    bool hard = e->w.lesson.args.hard;
+    heed_text_add(out, "\\subsection*{Weights: %s of each %s of $%.4g$ raw}\n",
+                  hard ? "1 at the largest" : "softmax", e->columns ? "column" : "row",
+                  e->w.lesson.args.beta);
+    char *marks = hard && !sheet ? tie_marks(e) : NULL;
+    if (marks)
+        heed_text_add(out, "\\noindent $*$ is chosen, $=$ ties with it: the first of equal scores "
+                           "wins.\n\n");
+    matrix_view v = worked_view(e, HEED_LESSON_WEIGHTS, false);
+    v.marks = marks;
+    put_view(e, out, v);
+    free(marks);
 }
 
 /* The biases, where there are any: Q = X W_Q + B_Q in every row. */
@@ -198,10 +234,10 @@ static void put_backward(explaining *e, heed_text *out) {
     backward_close(&b);
 }
 
-bool write_tex(explaining *e, const char *path, const char *title) {
+bool write_tex(explaining *e, const char *path) {
     heed_text out = {.c = e->c};
     bool c = e->columns, sheet = e->blank[HEED_LESSON_Q] != NULL;
-    put_head(e, &out, title);
+    put_head(e, &out);
     put_product(e, &out, c ? "Queries: $Q = W_Q^\\top X$" : "Queries: $Q = X W_Q$", HEED_LESSON_X,
                 HEED_LESSON_W_Q, HEED_LESSON_Q);
     put_product(e, &out, c ? "Keys: $K = W_K^\\top X$" : "Keys: $K = X W_K$", HEED_LESSON_Z,
@@ -219,10 +255,7 @@ bool write_tex(explaining *e, const char *path, const char *title) {
         heed_text_add(&out, "\\subsection*{Masked}\n");
         put_result(e, &out, HEED_LESSON_SCORES);
     }
-    heed_text_add(&out, "\\subsection*{Weights: %s of each %s of $%.4g$ raw}\n",
-                  e->w.lesson.args.hard ? "the largest" : "softmax", c ? "column" : "row",
-                  e->w.lesson.args.beta);
-    put_result(e, &out, HEED_LESSON_WEIGHTS);
+    put_weights(e, &out, sheet);
     put_product(e, &out, c ? "Output: $H = V A$" : "Output: weights $V$", HEED_LESSON_WEIGHTS,
                 HEED_LESSON_V, HEED_LESSON_OUTPUT);
     if (heed_config_bool(e->p->flags, "backward")) put_backward(e, &out);

@@ -63,18 +63,21 @@ static const char *asked(const explaining *e) {
     return NULL;
 }
 
-bool lesson_told(const explaining *e) { return !e->json && !asked(e); }
-
 bool lesson_takes(explaining *e, const example *k) {
     const char *name = asked(e);
     if (*heed_config_text(e->p->flags, "png") && k->kind != SHOWS_CHART)
         return heed_fail(e->c, HEED_USAGE,
                          "--png: example %s has no chart; hint: heed explain beta --png FILE",
                          k->name);
-    if (name && k->kind != SHOWS_HEAD)
+    if (name && k->kind != SHOWS_HEAD) {
+        bool page = strcmp(name, "html") == 0;
         return heed_fail(e->c, HEED_USAGE,
-                         "--%s: example %s has no single head to show; hint: heed explain lion",
-                         name, k->name);
+                         "--%s: example %s has no single head to show%s; hint: %s%sheed explain "
+                         "lion|paris|mix|store%s",
+                         name, k->name, page ? ", and no page" : "",
+                         page && k->kind == SHOWS_CHART ? "--png FILE draws its chart; " : "",
+                         page ? "pages: " : "", page ? " --html FILE" : "");
+    }
     return true;
 }
 

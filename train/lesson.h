@@ -20,9 +20,6 @@ void lesson_columns(explaining *e, int count, const lesson_block *blocks, const 
 void lesson_say(explaining *e, const char *format, ...) HEED_PRINTF(2, 3);
 /* Ends an example: "try:" and commands that change something, each a line of its own. */
 void lesson_try(explaining *e, const char *const *commands, int count);
-/* True: the example is told in its own words. False: settings of the head were given (--hard,
- * --html ...), so e->w is shown by explain_worked, or JSON is asked for. */
-bool lesson_told(const explaining *e);
 /* Refuses settings that the example has no use for. */
 bool lesson_takes(explaining *e, const example *k);
 /* Prints o where JSON is asked for; else frees it. True: it was printed, so no text is wanted. */

@@ -61,12 +61,18 @@ static void draw_puts(explaining *e) {
     heed_text_put(&e->out, "\n", 1);
 }
 
-/* get(orange), hard and by several betas: what it selects, and what comes out. */
+/* get(orange), hard and by several betas, whatever the settings: what it selects, what comes out.
+ */
 static void draw_gets(explaining *e) {
     static const char *const rows[] = {"hard", "beta 0", "beta 1", "beta 4", "beta 16", "beta 64"};
     static const double betas[] = {1, 0, 1, 4, 16, 64};
     enum { GETS = sizeof betas / sizeof *betas };
     double shares[GETS * ENTRIES], out[GETS];
+    heed_lesson *l = &e->w.lesson;
+    heed_lesson_args before = l->args;
+    unsigned char hidden[ENTRIES];
+    memcpy(hidden, l->hidden, ENTRIES);
+    memset(l->hidden, 0, ENTRIES);
     for (int k = 0; k < GETS; k++) {
         out[k] = get(e, betas[k], k == 0)[ORANGE];
         memcpy(shares + k * ENTRIES, e->w.lesson.part[HEED_LESSON_WEIGHTS].x + ORANGE * ENTRIES,
@@ -76,14 +82,27 @@ static void draw_gets(explaining *e) {
                    (lesson_block[]){{"get(orange)", lesson_matrix(GETS, ENTRIES, shares), colours},
                                     {"gives", lesson_matrix(GETS, 1, out), ripe}},
                    rows);
+    l->args = before;
+    memcpy(l->hidden, hidden, ENTRIES);
+    heed_lesson_compute(l);
 }
 
-void explain_store(explaining *e) {
-    if (!open_store(e, "store", 4, false)) return;
-    if (!lesson_told(e)) {
-        explain_worked(e);
-        return;
-    }
+/* get of both queries by the settings of the head. */
+static void draw_get(explaining *e) {
+    const heed_lesson *l = &e->w.lesson;
+    if (l->args.hard)
+        lesson_say(e, "get(q) = v[argmax q k'], the hard get of both queries:");
+    else
+        lesson_say(e,
+                   "get(q) = softmax(beta q K') V, the soft get of both queries with beta = %.4g:",
+                   l->args.beta);
+    lesson_columns(e, 2,
+                   (lesson_block[]){{"get", l->part[HEED_LESSON_WEIGHTS], colours},
+                                    {"gives", l->part[HEED_LESSON_OUTPUT], ripe}},
+                   asked);
+}
+
+static void tell(explaining *e) {
     draw_heading(&e->out, &e->look, "A store of keys and values, hard and soft");
     lesson_say(e, "put keeps a value under a key, here a direction for a colour and how ripe such "
                   "a fruit is, of 10. get compares its query with all keys.");
@@ -93,10 +112,17 @@ void explain_store(explaining *e) {
                   "beta times the dot products. Look at orange: hard, it jumps to the value of "
                   "red; soft, it lies between, and a gradient can tell every key where to move.");
     draw_gets(e);
+    draw_get(e);
     lesson_try(e,
                (const char *[]){"heed explain store --hard", "heed explain store --beta 20",
                                 "heed explain beta"},
                3);
+}
+
+void explain_store(explaining *e) {
+    if (!open_store(e, "store", 4, false)) return;
+    e->tell = tell;
+    explain_worked(e);
 }
 
 /* ---- the sweep ---- */

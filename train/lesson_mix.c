@@ -2,6 +2,7 @@
 #include "lesson.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WORDS = 3, WIDTH = 2, CHOICES = 5 };
@@ -81,6 +82,7 @@ static bool open_self(explaining *e) {
 }
 
 static void draw_all(explaining *e) {
+    char *marks = e->w.lesson.args.hard ? tie_marks(e) : NULL;
     const heed_matrix *part = e->w.lesson.part;
     const heed_lesson_part shown[] = {HEED_LESSON_X, HEED_LESSON_WEIGHTS, HEED_LESSON_OUTPUT};
     static const char *const names[] = {"X", "A", "H"};
@@ -90,18 +92,35 @@ static void draw_all(explaining *e) {
                              .m = &part[shown[i]],
                              .transposed = true,
                              .row_labels = i == 1 ? words : features,
-                             .col_labels = words};
+                             .col_labels = words,
+                             .marks = i == 1 ? marks : NULL};
     draw_equation(&e->out, &e->look, 3, v, (const char *[]){"", "·", "="});
     heed_text_put(&e->out, "\n", 1);
+    if (marks) {
+        bool columns = e->columns;
+        e->columns = true; /* this example is told so; its files are as asked */
+        write_ties(e);
+        e->columns = columns;
+        heed_text_put(&e->out, "\n", 1);
+    }
+    free(marks);
 }
 
-void explain_mix(explaining *e) {
-    if (!open_self(e)) return;
-    e->more = json_pack("{s:o}", "choices", choices_json());
-    if (!lesson_told(e)) {
-        explain_worked(e);
-        return;
-    }
+/* How A is made, by the settings. */
+static void say_all(explaining *e) {
+    const heed_lesson_args *a = &e->w.lesson.args;
+    bool hides = a->causal || memchr(a->hide, 1, WORDS);
+    char beta[40] = "";
+    if (a->beta < 1 || a->beta > 1) snprintf(beta, sizeof beta, "%.4g ", a->beta);
+    lesson_say(e,
+               "Where a comes from the words themselves, A = %s(%sX' X) of each column%s%s, all of "
+               "them mix at once: H = X A, a column each.",
+               a->hard ? "hardmax" : "softmax", beta,
+               a->hard ? ", 1 at its largest number and 0 elsewhere" : "",
+               hides ? ", with 0 for words that are hidden" : "");
+}
+
+static void tell(explaining *e) {
     heed_matrix m = lesson_matrix(WORDS, WIDTH, (double[WORDS * WIDTH]){0});
     memcpy(m.x, rows, sizeof rows);
     draw_heading(&e->out, &e->look, "Attention without parameters: h = X a");
@@ -116,11 +135,17 @@ void explain_mix(explaining *e) {
                   "vector; and ||a||_1 = 1 alone is not enough: with a share below 0 it is 1 as "
                   "well, and h is a difference. Shares want a >= 0 and sum 1, which is what "
                   "softmax gives.");
-    lesson_say(e, "Where a comes from the words themselves, A = softmax(X' X) of each column, all "
-                  "of them mix at once: H = X A, a column each.");
+    say_all(e);
     draw_all(e);
     lesson_try(e,
                (const char *[]){"heed explain mix --notation columns", "heed explain mix --beta 0",
                                 "heed explain mix --hard"},
                3);
+}
+
+void explain_mix(explaining *e) {
+    if (!open_self(e)) return;
+    e->more = json_pack("{s:o}", "choices", choices_json());
+    e->tell = tell;
+    explain_worked(e);
 }

@@ -59,7 +59,7 @@ static void without_parameters(stage *s, double beta, bool soft) {
     mix(s);
 }
 
-static bool with_parameters(explaining *e, stage *s) {
+static bool open_head(explaining *e) {
     heed_lesson_args a = {.tokens = 1,
                           .features = WIDTH,
                           .sources = WORDS,
@@ -81,12 +81,24 @@ static bool with_parameters(explaining *e, stage *s) {
                      .q = asks,
                      .v = hands,
                      .notes = {queries_note, offers_note, passes_note}};
-    if (!worked_make(e, &a, labels)) return false;
+    return worked_make(e, &a, labels);
+}
+
+/* The last stage is the head as the settings leave it. */
+static void take_head(const explaining *e, stage *s, char formula[64]) {
+    const heed_lesson_args *a = &e->w.lesson.args;
     const heed_matrix *part = e->w.lesson.part;
+    bool usual = fabs(a->beta - 1 / sqrt(KEY)) < 1e-12;
+    if (a->hard)
+        snprintf(formula, 64, "V[argmax q K']");
+    else if (usual)
+        snprintf(formula, 64, "softmax(q K' / sqrt(%d)) V", KEY);
+    else
+        snprintf(formula, 64, "softmax(%.4g q K') V", a->beta);
+    s->name = "parameters", s->formula = formula;
     memcpy(s->scores, part[HEED_LESSON_SCORES].x, sizeof s->scores);
     memcpy(s->weights, part[HEED_LESSON_WEIGHTS].x, sizeof s->weights);
     memcpy(s->output, part[HEED_LESSON_OUTPUT].x, VALUE * sizeof(double));
-    return true;
 }
 
 static json_t *stages_json(const stage *s) {
@@ -146,24 +158,34 @@ static void draw_stages(explaining *e, stage *s) {
     draw_answers(e, &s[3]);
 }
 
-void explain_paris(explaining *e) {
-    stage s[STAGES] = {{.name = "raw", .formula = "z X' X"},
-                       {.name = "softmax", .formula = "softmax(z X') X"},
-                       {.name = "scaled", .formula = "softmax(z X' / sqrt(5)) X"},
-                       {.name = "parameters", .formula = "softmax(q K' / sqrt(2)) V"}};
+static void make_stages(const explaining *e, stage s[STAGES], char formula[64]) {
+    s[0] = (stage){.name = "raw", .formula = "z X' X"};
+    s[1] = (stage){.name = "softmax", .formula = "softmax(z X') X"};
+    s[2] = (stage){.name = "scaled", .formula = "softmax(z X' / sqrt(5)) X"};
     without_parameters(&s[0], 1, false);
     without_parameters(&s[1], 1, true);
     without_parameters(&s[2], 1 / sqrt(WIDTH), true);
-    if (!with_parameters(e, &s[3])) return;
-    e->more = json_pack("{s:o}", "stages", stages_json(s));
-    if (!lesson_told(e)) {
-        explain_worked(e);
-        return;
-    }
+    take_head(e, &s[3], formula);
+}
+
+static void tell(explaining *e) {
+    stage s[STAGES];
+    char formula[64];
+    make_stages(e, s, formula);
     draw_heading(&e->out, &e->look, "Paris is the capital of ___, in four stages");
     draw_stages(e, s);
     lesson_try(e,
                (const char *[]){"heed explain paris --beta 0", "heed explain paris --hard",
                                 "heed explain paris --html paris.html"},
                3);
+}
+
+void explain_paris(explaining *e) {
+    stage s[STAGES];
+    char formula[64];
+    if (!open_head(e)) return;
+    make_stages(e, s, formula);
+    e->more = json_pack("{s:o}", "stages", stages_json(s));
+    e->tell = tell;
+    explain_worked(e);
 }

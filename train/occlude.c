@@ -100,10 +100,14 @@ static bool count_hidden(occlusion *o, const int *keys, int count) {
 
 /* ---- hiding tokens ---- */
 
+static const heed_tokenizer *hidden_tokenizer(const subject *s) {
+    return s->read ? source_tokenizer(s->run) : s->run->tokenizer;
+}
+
 /* What stands for a token that is hidden: [MASK] where the model has learned it, else [UNK], else
  * (bytes) a blank; of a blank, a full stop. */
 static int32_t cover_of(const subject *s, int32_t id) {
-    const heed_tokenizer *k = s->read ? source_tokenizer(s->run) : s->run->tokenizer;
+    const heed_tokenizer *k = hidden_tokenizer(s);
     heed_specials x = heed_tokenizer_specials(k);
     if (s->run->model == &heed_model_mlm && x.mask >= 0) return x.mask;
     if (x.unk >= 0) return x.unk;
@@ -111,8 +115,20 @@ static int32_t cover_of(const subject *s, int32_t id) {
     return id == blank ? heed_token_id(k, ".") : blank;
 }
 
+/* A vocabulary of characters has all that its text has: there [UNK] is a sign never learned. */
+static void warn_of_cover(const subject *s) {
+    const heed_tokenizer *k = hidden_tokenizer(s);
+    int unknown = heed_tokenizer_specials(k).unk;
+    if (unknown < 0 || strcmp(heed_tokenizer_kind(k), "char") != 0) return;
+    if (s->count > 0 && cover_of(s, s->ids[0]) == unknown)
+        heed_log(s->run->c, HEED_WARN,
+                 "a hidden character is [UNK], which training hardly ever shows to a model of "
+                 "characters: that may upset it more than what is missing");
+}
+
 static bool hide_tokens(occlusion *o) {
     const subject *s = o->s;
+    if (o->p) warn_of_cover(s);
     for (int i = 0; i < s->count; i++) {
         int32_t cover = cover_of(s, s->ids[i]);
         if (cover < 0 || cover == s->ids[i]) continue;

@@ -22,7 +22,14 @@ static bool open_pictures(program *p, sweep *s) {
     return true;
 }
 
+static bool open_questions(program *p, sweep *s) {
+    s->questions = cloze_open(s->run, p->argv[1]);
+    snprintf(s->what, sizeof s->what, "%.480s, questions", p->argv[1]);
+    return s->questions != NULL;
+}
+
 static bool open_data(program *p, sweep *s) {
+    if (is_cloze(p, s->run)) return open_questions(p, s);
     if (s->task->kind == &text_kind) return open_text(p, s);
     if (s->task->kind == &picture_kind) return open_pictures(p, s);
     s->data = judged_pairs(p, s->task, s->f, s->run, s->what);
@@ -35,8 +42,10 @@ bool sweep_open(program *p, sweep *s) {
     s->run = s->f ? open_run(p, p->argv[0]) : NULL;
     if (!s->run || !open_data(p, s)) return false;
     uint64_t most = (uint64_t)heed_config_int(p->flags, "batches");
-    s->rows = (int)heed_config_int(s->f, "batch");
-    s->batches = s->run->model->evals(s->run->self, s->data, s->rows);
+    s->rows = s->questions ? 1 : (int)heed_config_int(s->f, "batch");
+    s->batches = s->questions ? cloze_count(s->questions)
+                              : s->run->model->evals(s->run->self, s->data, s->rows);
+    s->all = s->batches;
     s->sample = most && most < s->batches;
     if (s->sample) s->batches = most;
     if (s->batches == 0) heed_fail(p->c, HEED_DATA, "%s: nothing to evaluate on", s->what);
@@ -44,6 +53,7 @@ bool sweep_open(program *p, sweep *s) {
 }
 
 void sweep_close(sweep *s) {
+    cloze_close(s->questions);
     if (s->data && s->task->kind == &text_kind)
         heed_corpus_free(s->data);
     else if (s->data && s->task->kind == &picture_kind)
@@ -54,8 +64,15 @@ void sweep_close(sweep *s) {
     *s = (sweep){.f = NULL};
 }
 
+static bool ask(const sweep *s, uint64_t index, heed_batch *b, heed_score *score) {
+    heed_random order = heed_random_at(heed_seed(s->run->c), "sweep.questions", 0, 0);
+    if (s->sample) index = heed_random_permute(&order, index, s->all);
+    return cloze_ask(s->questions, (size_t)index, b, score);
+}
+
 bool sweep_batch(const sweep *s, uint64_t index, heed_batch *b, heed_score *score) {
     const heed_model *m = s->run->model;
+    if (s->questions) return ask(s, index, b, score);
     heed_batch_at at = {.val = true, .index = index, .rows = s->rows, .sample = s->sample};
     *b = (heed_batch){0};
     heed_tape_begin(s->run->tape, HEED_EVAL, index);

@@ -6,6 +6,7 @@
 #include "capture.h"
 #include "pairs.h"
 #include "pictures.h"
+#include "using.h"
 
 /* A row of the table of a command that sweeps. */
 #define SWEEP_OPTIONS                                                                              \
@@ -18,9 +19,11 @@ typedef struct {
     heed_run *run;
     const task *task;
     heed_config *f;   /* the run's settings */
-    void *data;       /* for model->batch */
+    void *data;       /* for model->batch; */
+    cloze *questions; /* instead, each one a batch; NULL: none */
     uint64_t batches; /* that are read, */
-    bool sample;      /* of more */
+    uint64_t all;     /* that there are */
+    bool sample;      /* whether fewer than all are read */
     int rows;
     heed_part part; /* of pictures */
     char what[512]; /* of which data they are */

@@ -117,6 +117,18 @@ heed_pairs *pairs_open(heed_ctx *c, const task *k, const heed_config *f, pairs_w
     return heed_pairs_open(c, heed_config_text(f, "data"), &a);
 }
 
+/* Texts where labels belong make nearly each line a class of its own. */
+static void warn_of_columns(heed_ctx *c, const heed_config *f, const heed_pairs *k) {
+    const heed_pairs_info *a = heed_pairs_about(k);
+    bool whole = heed_config_real(f, "val-split") <= 0 && !*heed_config_text(f, "val");
+    size_t lines = a->pairs + (whole ? 0 : a->val_pairs);
+    if (lines >= 20 && (size_t)a->classes * 2 > lines)
+        heed_log(c, HEED_WARN,
+                 "%d labels in %zu lines: nearly every label occurs once; hint: are the columns "
+                 "swapped? expected label<TAB>text",
+                 a->classes, lines);
+}
+
 static bool open_pairs(heed_ctx *c, const task *k, heed_config *f, const char *run, data_set *out) {
     *out = (data_set){.task = k};
     if (!text_lasts(c, f, "data") || !text_lasts(c, f, "val")) return false;
@@ -128,6 +140,7 @@ static bool open_pairs(heed_ctx *c, const task *k, heed_config *f, const char *r
     if (k->kind != &translation_kind && a->classes < 2)
         return heed_fail(c, HEED_DATA, "%s: expected two different labels or more, found 1",
                          heed_config_text(f, "data"));
+    if (k->kind == &class_kind) warn_of_columns(c, f, pairs);
     if (a->classes) {
         out->labels = a->labels;
         out->label_count = a->classes;

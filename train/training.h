@@ -139,4 +139,17 @@ void draw_chart(program *p, const heed_chart *chart);
 /* Draws DIR/metrics.csv as a picture at path. */
 bool curves_png(heed_ctx *c, const char *dir, const char *path);
 
+/* ---- pages (opening.c) ---- */
+/* What a page shows first. */
+typedef struct {
+    const char *view; /* NULL: the page's choice */
+    heed_stack stack;
+    int layer;        /* from 0 */
+    const char *head; /* "3", "mean", "max"; NULL: the first */
+    int query;        /* from 0; -1: none is chosen */
+} opening;
+enum { OPENING_SIZE = 160 };
+/* For heed_page, in text, which is returned. */
+const char *opening_text(const opening *o, char text[OPENING_SIZE]);
+
 #endif

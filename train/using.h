@@ -28,7 +28,14 @@ typedef bool (*take_input)(program *p, void *user, const char *text, size_t n);
 void each_input(program *p, void *user, take_input one, bool by_line);
 
 /* ---- questions (cloze.c) ---- */
-/* A masked model's answers to the lines of path: TEXT WITH ONE [MASK], a tab, ANSWER. */
-heed_score cloze_score(heed_run *r, const char *path);
+/* Lines of path: TEXT WITH ONE [MASK], a tab, ANSWER; what a masked model answers. */
+typedef struct cloze cloze;
+/* Whether DATA is a file of questions: by its name. */
+bool is_cloze(const program *p, const heed_run *r);
+cloze *cloze_open(heed_run *r, const char *path);
+size_t cloze_count(const cloze *q);
+/* A question through the model in eval mode, added to the score; b: what it was made of. */
+bool cloze_ask(const cloze *q, size_t index, heed_batch *b, heed_score *score);
+void cloze_close(cloze *q);
 
 #endif

@@ -101,6 +101,8 @@ typedef struct {
     bool cells;                   /* each cell flat; else smooth between the cells' middles */
     double
         uniform; /* what a cell has where all are alike; 0: 1 / (rows cols). Marked in the legend */
+    const double *largest; /* the numbers under the maps, where they are drawn as shares of
+                              something else; NULL: the largest value of each */
 } heed_overlay;
 HEED_API bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
 /* The same as SVG: text is text; each panel is a picture within the file. */
@@ -138,6 +140,8 @@ typedef struct {
     const heed_record *records;
     const heed_chart *curves; /* of the training, or NULL */
     const char *steps;        /* a worked example, as `heed explain --json` prints it; or NULL */
+    const char *opening;      /* what is shown first, in the words of the page's links:
+                                 "view=matrix&stack=cross&layer=2&head=4&query=0"; or NULL */
     bool no_qk;               /* without q and k: smaller */
     bool force;               /* whatever the size */
 } heed_page;

@@ -173,6 +173,19 @@ static bool share_time(heed__fitting *f, double left, double update, double eval
     return set_number(f->a->config, "eval-every", f->set.eval_every, "minutes");
 }
 
+/* With so few a model has learned next to nothing: what takes the time is worth a look. */
+enum { FEW_STEPS = 20 };
+
+static void note_few(heed__fitting *f, double update, double eval) {
+    char note[256];
+    snprintf(
+        note, sizeof note,
+        "warning: fewer than %d steps teach little: a step takes %.3g s, an evaluation %.3g s; "
+        "hint: a smaller model, batch or --eval-batches, or more --minutes",
+        FEW_STEPS, update, eval);
+    heed__fit_tell(f, HEED_FIT_NOTE, note);
+}
+
 /* As many steps as fit into the rest of the time, evaluations counted. The training then starts
  * anew, so that config.conf, which names the steps, gives it again bit by bit. */
 static bool fix_by_clock(heed__fitting *f) {
@@ -194,11 +207,13 @@ static bool fix_by_clock(heed__fitting *f) {
     char note[160];
     snprintf(note, sizeof note, "%.10g", f->set.minutes);
     if (!heed_config_set(f->a->config, "timed", note, "minutes", HEED_FROM_FLAG)) return false;
+    bool one = f->set.minutes == 1, single = f->steps - at == 1;
     snprintf(note, sizeof note,
-             "%g minutes are %" PRId64
-             " steps of %.3g s here; this is now a run of --steps %" PRId64,
-             f->set.minutes, f->steps - at, update, f->steps);
+             "%g minute%s %" PRId64 " step%s of %.3g s here; this is now a run of --steps %" PRId64,
+             f->set.minutes, one ? " is" : "s are", f->steps - at, single ? "" : "s", update,
+             f->steps);
     heed__fit_tell(f, HEED_FIT_NOTE, note);
+    if (f->steps - at < FEW_STEPS) note_few(f, update, eval);
     return true;
 }
 
@@ -339,8 +354,13 @@ static bool open_run(heed__fitting *f) {
 
 static void note_finished(heed__fitting *f) {
     const heed__state *s = &f->state;
-    char note[200] = "the run is finished: nothing is left to do";
-    if (s->step < f->steps)
+    char note[200];
+    if (s->step >= f->steps)
+        snprintf(note, sizeof note,
+                 "the run is finished: nothing is left to do; --steps %" PRId64
+                 " goes on, for example",
+                 2 * s->step);
+    else
         snprintf(note, sizeof note,
                  "the run is finished: it was stopped early at step %" PRId64 " of %" PRId64
                  " by --patience %" PRId64 "; --patience 0 goes on to the end",

@@ -1,5 +1,5 @@
 /* Labelled matrices as a picture, PNG or SVG: cells of whole pixels, row labels on the left, column
- * labels above (on their side where they are wider than a cell), one legend for all. */
+ * labels above (longer ones on their side where some are wider than a cell), one legend for all. */
 #include "core/core.h"
 #include "inspect/sketch.h"
 
@@ -17,6 +17,7 @@ enum {
     LEGEND = 44,
     TITLE = 34,
     CAPTION = 18,
+    LETTER = 6,
     LONGEST = 240,
     MOST = 12000,
     PANEL = 360,
@@ -34,12 +35,13 @@ typedef struct {
     int scale, cell;         /* of letters; pixels of a cell's side */
     int left, top;           /* of the first cell in its panel */
     int columns, wide, tall; /* panels in a row, and their sizes */
-    bool upright;            /* column labels lie on their side */
+    bool turned;             /* column labels of several letters lie on their side */
 } plan;
 
+/* What is unknown stands at the start of the scale. */
 static double value_at(const plan *p, const heed_heatmap *m, int row, int col) {
     double v = (double)m->values[(size_t)row * (size_t)m->cols + (size_t)col];
-    return isfinite(v) && v > p->lo ? v : p->lo;
+    return isfinite(v) ? v : p->lo;
 }
 
 static void number_text(const plan *p, double v, char text[32]) {
@@ -89,10 +91,10 @@ static int cell_size(const plan *p, int number) {
 static void size_panel(plan *p) {
     const heed_heatmap *m = p->map;
     int head = widest_label(m->col_labels, m->cols, p->scale);
-    p->upright = head > p->cell - 4;
+    p->turned = head > p->cell - 4;
+    if (!p->turned || head < 8 * p->scale) head = 8 * p->scale;
     p->left = widest_label(m->row_labels, m->rows, p->scale) + GAP;
-    p->top =
-        (p->all->count > 1 ? CAPTION * p->scale : 0) + (p->upright ? head : 8 * p->scale) + GAP;
+    p->top = (p->all->count > 1 ? CAPTION * p->scale : 0) + head + GAP;
     p->wide = p->left + p->cell * m->cols;
     p->tall = p->top + p->cell * m->rows;
 }
@@ -101,6 +103,20 @@ static int number_of_columns(const plan *p) {
     int count = p->all->count, columns = p->all->columns;
     if (columns == 0) columns = (int)ceil(sqrt(count));
     return columns < 1 ? 1 : columns > count ? count : columns;
+}
+
+/* "0" and "0.51 and more  added to the loss", left and right of the colours. */
+static void legend_texts(const plan *p, char lo[32], char hi[128]) {
+    const char *unit = p->map->unit;
+    snprintf(lo, 32, "%.4g", p->lo);
+    snprintf(hi, 128, "%.4g%s%s%.60s", p->hi, p->above ? " and more" : "", unit ? "  " : "",
+             unit ? unit : "");
+}
+
+static int legend_width(const plan *p) {
+    char lo[32], hi[128];
+    legend_texts(p, lo, hi);
+    return p->left + heed__text_width(lo, 2) + 8 + RAMP + 8 + heed__text_width(hi, 2);
 }
 
 static bool lay_out(heed_ctx *c, plan *p, bool vector) {
@@ -118,6 +134,7 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     int note = p->all->note ? heed__sketch_width(p->all->note, 1) : 0;
     if (least > WIDEST_TITLE) least = WIDEST_TITLE;
     if (note > least) least = note;
+    if (legend_width(p) > least) least = legend_width(p);
     if (p->cell < 1)
         return heed_fail(c, HEED_USAGE, "a heat map of %d x %d cells is too large", m->rows,
                          m->cols);
@@ -152,7 +169,7 @@ static void draw_cells(plan *p, const heed_heatmap *m, int x, int y) {
     float *share = heed__alloc_array(p->sketch.c, n, sizeof *share);
     for (size_t i = 0; share && i < n; i++) {
         double v = value_at(p, m, (int)(i / (size_t)m->cols), (int)(i % (size_t)m->cols));
-        share[i] = (float)(p->hi > p->lo ? fmin((v - p->lo) / (p->hi - p->lo), 1) : 0);
+        share[i] = (float)(p->hi > p->lo ? fmax(0, fmin((v - p->lo) / (p->hi - p->lo), 1)) : 0);
     }
     if (share)
         heed__sketch_cells(&p->sketch,
@@ -171,12 +188,13 @@ static void draw_labels(plan *p, const heed_heatmap *m, int x, int y) {
     for (int j = 0; m->col_labels && j < m->cols; j += step) {
         const char *label = m->col_labels[j] ? m->col_labels[j] : "";
         int at = x + j * p->cell;
-        if (p->upright)
+        if (p->turned && heed__sketch_width(label, 1) > LETTER)
             heed__sketch_text(&p->sketch, at + middle, y - GAP, p->scale, INK, HEED__UP, LONGEST,
                               label);
         else
             heed__sketch_text(&p->sketch, at + p->cell / 2, y - GAP - letter, p->scale, INK,
-                              HEED__MIDDLE, p->cell, label);
+                              HEED__MIDDLE,
+                              p->cell > LETTER * p->scale ? p->cell : LETTER * p->scale, label);
     }
 }
 
@@ -193,17 +211,15 @@ static void draw_panel(plan *p, int index) {
 /* ---- the whole ---- */
 
 static void draw_legend(plan *p) {
-    char text[128], lo[32];
+    char lo[32], hi[128];
     int rows = (p->all->count + p->columns - 1) / p->columns, x = MARGIN + p->left;
     int y = MARGIN + (p->all->title ? TITLE : 0) + rows * (p->tall + BETWEEN) - BETWEEN + 24;
-    snprintf(lo, sizeof lo, "%.4g", p->lo);
+    legend_texts(p, lo, hi);
     heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, 100, lo);
     x += heed__text_width(lo, 2) + 8;
     for (int i = 0; i < RAMP; i += 4)
         heed__sketch_box(&p->sketch, x + i, y, 4, 18, heed__viridis(i / (RAMP - 4.0)));
-    snprintf(text, sizeof text, "%.4g%s%s%.60s", p->hi, p->above ? " and more" : "",
-             p->map->unit ? "  " : "", p->map->unit ? p->map->unit : "");
-    heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, text);
+    heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, hi);
     if (p->all->note)
         heed__sketch_text(&p->sketch, MARGIN, y + LEGEND - 16, 1, SOFT, HEED__LEFT, MOST,
                           p->all->note);

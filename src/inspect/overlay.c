@@ -143,7 +143,8 @@ static void draw_panel(plan *p, int index) {
         write_line(p, x, y + p->height + 6, "picture");
         return;
     }
-    snprintf(second, sizeof second, "largest %.*f", p->digits, largest(o, o->maps[index - 1]));
+    double most = o->largest ? o->largest[index - 1] : largest(o, o->maps[index - 1]);
+    snprintf(second, sizeof second, "largest %.*f", p->digits, most);
     if (o->captions && o->captions[index - 1])
         write_line(p, x, y + p->height + 6, o->captions[index - 1]);
     write_line(p, x, y + p->height + 28, second);

@@ -180,9 +180,9 @@ bool heed__page_escape(heed_text *out, const char *json, size_t n) {
 bool heed__page_meta(heed_ctx *c, const heed_page *p, heed_text *out) {
     json_t *records = json_array();
     for (int r = 0; r < p->count; r++) json_array_append_new(records, record(c, p, r));
-    json_t *all =
-        json_pack("{s:s, s:s, s:o, s:o}", "heed", "page 1", "version", HEED_VERSION, "records",
-                  records, "curves", p->curves ? curves(c, p->curves) : json_null());
+    json_t *all = json_pack(
+        "{s:s, s:s, s:o, s:o, s:o}", "heed", "page 1", "version", HEED_VERSION, "records", records,
+        "curves", p->curves ? curves(c, p->curves) : json_null(), "opening", text(c, p->opening));
     char *json = all ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     bool ok = json ? heed__page_escape(out, json, strlen(json))
                    : heed_fail(c, HEED_FAILED, "cannot make a page: out of memory");

@@ -25,6 +25,7 @@ says "encoder, layer 1 of 1, mean of 2 heads"
 says "percent of a row's attention"
 says "[MASK]:"
 says "$NOTE"
+says "--occlude"
 fits 100
 for width in 40 80 200; do
     COLUMNS=$width run attend mlm "$TEXT"
@@ -77,6 +78,7 @@ holds grep -q '^</svg>' a.svg
 holds grep -q '>Paris</text>' a.svg
 holds test "$(head -c 2 a.npz)" = PK
 holds grep -q '</html>' a.html
+holds grep -q '"opening":"stack=encoder&layer=1"' a.html
 holds test "$(wc -l <a.csv)" = $((1 + 2 * 9 * 9))
 run attend mlm "$TEXT" --json
 status 0

@@ -20,6 +20,11 @@ json weights.0.0 0.0909090909
 json hard false
 
 # Settings.
+run explain --hard --beta 3 --tex hard.tex
+says "All scores are multiplied by beta = 3 instead of the usual 1/sqrt(3) = 0.5774."
+says "9. Weights: weights = 1 at the largest of each row"
+says "Each token receives the one value that its row of weights chooses."
+holds grep -qF 'zebra} & 0 & 0 & 0 & 1^{*} & 0 & 0 & 0^{=} & 0' hard.tex
 run explain --hard
 says "zebra    [   0     0     0     1*    0     0     0=    0     0     0     0 ]"
 says "zebra (2 keys, first"
@@ -85,8 +90,20 @@ sed -n '/^1[.]/,$p' exercise | sed 's/_/./g; s/\[/\\[/g; s/\]/\\]/g; s/^/^/; s/$
 sed -n '/^1[.]/,$p' out >solution
 # shellcheck disable=SC2016
 holds awk 'NR == FNR { p[FNR] = $0; next } $0 !~ p[FNR] { bad++ } END { exit bad > 0 || FNR < 80 }' patterns solution
+run explain --exercise --seed 3 --hard --tex sheet.tex
+says "5. Weights: 1 at the largest of each row"
+holds grep -qF 'section*{Exercise 3: The hungry lion' sheet.tex
+holds grep -q 'Fill in the [0-9]* blanks' sheet.tex
+holds grep -qF '& \blank' sheet.tex
+hides '\^{'
 run explain --exercise --seed 4
 holds sh -c '! cmp -s out exercise'
+run explain --exercise --seed 3 --html exercise.html
+run explain --solution --seed 3 --html solution.html
+holds grep -q '"sheet":"Exercise 3"' exercise.html
+holds grep -q '"sheet":"Solution 3"' solution.html
+holds grep -q '"blanks":{"Q":..0,0,0.,.1,' exercise.html
+holds grep -q '"blanks":{"Q":..0,0,0.,.2,' solution.html
 run explain --exercise --solution
 refuses 2 "two sheets"
 
@@ -190,6 +207,7 @@ says "softmax does not see that"
 says "W_h stands behind the output"
 holds grep -qF '{dB_V\ (1\times 8)}' mlm.tex
 holds grep -q '"dB_K":' mlm.html
+holds grep -q '"opening":"stack=encoder&layer=1&head=1"' mlm.html
 run explain mlm "Paris is the capital of [MASK] ." --backward --json
 json backward.dB_Q.0.7
 json backward.dB_V.0.7

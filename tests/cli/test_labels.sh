@@ -24,6 +24,11 @@ run data check textcls texts.tsv --json --val-split 0
 json labels.0.label neg
 json labels.0.count 12
 json labels.1.val_count 0
+awk -F '\t' 'NR > 1 { print $2 "\t" $1 }' texts.tsv >swapped.tsv
+run data check textcls swapped.tsv --json
+status 0
+warns "24 labels in 24 lines"
+warns "are the columns swapped?"
 run data check tag tags.tsv --json --val-split 0
 json pairs 12
 json labels.0.label D
@@ -86,8 +91,11 @@ hides "$(printf '\033')"
 rm one/labels.txt
 run classify one "the book"
 refuses 3 "labels.txt"
+run attend rnn "the film was good" --occlude
+refuses 2 "heed influence RUN INPUT"
 run resume attention
 status 0
+warns "--steps 80 goes on"
 
 run train tag tags.tsv -o tag $TINY --layers 1 --heads 2
 status 0

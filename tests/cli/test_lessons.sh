@@ -105,9 +105,34 @@ for k in 0 1 2 3 4; do near stages.$k.largest_difference 0 1e-5; done
 near stages.2.scores.0.0 "$("$JSON" stages.1.scores.0.0 <out) / 2" 1e-7
 near stages.3.scores.0.1 "$("$JSON" stages.2.scores.0.1 <out)" 0
 
+# Settings and files leave an example its own words; what is of the ten steps alone asks for those.
+run explain store --hard --html store.html
+says "put(red = (0, 1), 9)"
+says "the hard get of both queries"
+says "orange [     0      0      1]  [   9]"
+says "beta 64 [  0.00   0.18   0.82]  [8.29]"
+says "wrote store.html"
+holds grep -q '"hard":true' store.html
+run explain store --beta 20
+says "the soft get of both queries with beta = 20:"
+run explain store --cell 1,1
+says "7. Scale"
+run explain mix --hard --beta 2 --tex mix.tex
+says "Attention without parameters: h = X a"
+says "A = hardmax(2 X' X) of each column"
+says "runs  [   2    2    0]"
+run explain mix --hide lion
+says "0 for words that are hidden"
+run explain paris --hard
+says "    V[argmax q K']"
+run explain store --causal
+refuses 2 "none comes later"
+
 # What an example has no use for is refused before anything is written.
 run explain variance --hard
 refuses 2 "--hard: example variance has no single head to show"
+run explain beta --html beta.html
+refuses 2 "--png FILE draws its chart; pages: heed explain lion|paris|mix|store --html FILE"
 run explain lion --png lion.png
 refuses 2 "--png: example lion has no chart"
 absent lion.png

@@ -54,6 +54,26 @@ run ablate mlm --json
 run eval mlm --json
 json loss "$(cat loss)"
 
+# Questions are read as heed eval reads them.
+grep -v Paris facts.txt | head -3 | sed 's/ \([^ ]*\) \([^ ]*\)$/ [MASK] \2\t\1/' >ask.tsv
+run eval mlm ask.tsv --json
+status 0
+"$JSON" loss <out >loss
+run ablate mlm ask.tsv --json
+status 0
+json loss "$(cat loss)"
+json batches 3
+json data "ask.tsv, questions"
+run ablate mlm ask.tsv --json --batches 2
+json batches 2
+run heads mlm ask.tsv
+status 0
+says "mlm, ask.tsv, questions: means over"
+cp ask.tsv bad.tsv
+echo "no question" >>bad.tsv
+run ablate mlm bad.tsv
+refuses 3 "bad.tsv:4: expected a tab before the answer"
+
 train_gpt gpt
 run heads gpt --batches 1 --sort induction
 status 0
@@ -91,6 +111,9 @@ says "decoder all alike"
 run ablate pairs --json
 status 0
 json heads.5.harm
+# The map has the signs of the list.
+run ablate pairs
+holds awk '/, head/ { n += $7 ~ /^-/ } /^[a-z]+ layer 1 / { m += ($4 ~ /^-/) + ($5 ~ /^-/) } END { exit n != m }' out
 for kind in additive dot scaled general; do
     run train rnn pairs.tsv -o rnn-$kind $TINY --attention $kind
     run ablate rnn-$kind --json
@@ -163,6 +186,7 @@ says "rollout: attention of all layers followed back"
 says "occlusion: by how much the probability of the prediction falls"
 says "gradient: attention times the gradient"
 says "Attention alone is no explanation"
+hides "--occlude."
 holds test "$(head -c 4 maps.png | tail -c 3)" = PNG
 holds test "$(grep -c '^  Paris ' out)" -ge 1
 COLUMNS=40
@@ -196,11 +220,14 @@ run attend gpt "Paris is" --rollout --occlude --gradient --query 2
 status 0
 says "it gathers on token 1"
 says "at token 2:"
-run attend pairs abc1 --occlude --gradient
+run attend pairs abc1 --occlude --gradient --png pair.png
+warns "a hidden character is [UNK]"
+warns "hint: --query 1"
 status 0
 says "occlusion"
-run attend pairs abc1 --occlude --gradient --query 1
+run attend pairs abc1 --occlude --gradient --query 1 --png pair.png
 status 0
+hides "hint: --query"
 says "at token 1:"
 run attend pairs abc1 --rollout --json
 status 0
@@ -218,6 +245,11 @@ status 0
 says "strongest patches"
 says "rollout"
 holds test "$(head -c 4 over.png | tail -c 3)" = PNG
+# Falls of the probability are those of --json, however they are drawn.
+run attend vit one/test/0/*.png --occlude --json
+fall=$("$JSON" maps.0.values.0 <out | tr -c '0-9.e-' '\n' | sort -g | tail -1)
+run attend vit one/test/0/*.png --occlude
+holds test "$(awk '$1 == "occlusion" { print $3 }' out)" = "$(printf %.3f "$fall")"
 run attend vit one/test/0/*.png --occlude --window 3
 warns "--window 3: expected at most 2 patches"
 status 2

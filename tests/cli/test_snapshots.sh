@@ -57,6 +57,7 @@ status 0
 says "attention of r (token 3) while the model learned, layer 1, head 2"
 says "wrote strip.png"
 says "wrote learning.html"
+holds grep -q '"opening":"view=compare&stack=decoder&layer=1&head=2&query=2"' learning.html
 holds test "$(head -c 4 strip.png | tail -c 3)" = PNG
 holds grep -q "</html>" learning.html
 run snapshots whole --json --head 1

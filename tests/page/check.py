@@ -57,6 +57,7 @@ def make_run(heed, folder):
     run = lambda *args: subprocess.run([heed, *args], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
     run("train", "mlm", at("facts.txt"), "-o", at("run"), *small)
     run("attend", at("run"), "Paris is the capital of [MASK] .", "--rollout", "--occlude", "--gradient", "--html", at("run.html"))
+    run("attend", at("run"), "Paris is the capital of [MASK] .", "--head", "2", "--query", "capital", "--html", at("asked.html"))
 
 
 def clean(b, what):
@@ -125,6 +126,19 @@ def check_keys(b, folder):
     b.open(os.path.join(folder, "text.html"), "#view=nonsense&layer=99&head=-4&query=1e99&key=abc&palette=zz&sort=%3Cscript%3E")
     check(b.run("heed.state.layer") == 2 and b.run("heed.state.query") <= 8, "a wild link is brought within bounds")
     clean(b, "keys")
+
+
+def check_opening(b, folder):
+    at = os.path.join(folder, "asked.html")
+    b.open(at)
+    check(b.run("heed.state.view") == "head" and b.run(STATE) == "0,1,4,-1", f"a page opens at what was asked for: {b.run(STATE)}")
+    b.key("[")
+    link = b.run("location.hash")
+    b.open(at, link)
+    check(b.run(STATE) == "0,0,4,-1", f"a link is more than the opening: {link}")
+    b.open(at, "#view=matrix")
+    check(b.run("heed.state.view") == "matrix" and b.run("heed.selected().locked") is False, "with a link there is no opening")
+    clean(b, "opening")
 
 
 def check_pointer(b, folder):
@@ -237,6 +251,16 @@ def check_steps(b, folder):
     check("record=3" in b.run("location.hash"), "the step is in the link")
 
 
+def check_legends(b, folder):
+    for link, wanted in (("view=overview", "^0largestweight: each head"), ("view=overview&scale=one", "^01.00weight$"), ("view=qk", r"q ±[\d.]+, k ±[\d.]+, q × k ±[\d.]+$")):
+        b.open(os.path.join(folder, "text.html"), "#" + link)
+        said = b.run("heed.id('legend').textContent")
+        check(re.search(wanted, said), f"the legend of {link}: {said}")
+    for v in ("overview", "compare"):
+        b.open(os.path.join(folder, "run.html"), f"#view={v}")
+        check(b.run("(e => e.scrollHeight <= e.clientHeight)(document.querySelector('.room:not([hidden]) .scroll'))"), f"{v} scrolls with the page alone")
+
+
 def check_media(b, folder, pictures):
     for width, dark in ((1280, False), (1280, True), (420, False), (420, True)):
         b.size(width, 900)
@@ -276,7 +300,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps):
+        for part in (check_keys, check_opening, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_legends):
             part(b, folder)
         check_media(b, folder, keep)
     finally:

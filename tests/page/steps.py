@@ -131,6 +131,33 @@ def predictions(p):
     check("and the sum is written out", "6·6" in p.browser.run("document.querySelector('.inspector').textContent"))
 
 
+def sheets(p):
+    count = "document.querySelectorAll('.steps td.guess').length"
+    text = "document.querySelector('.steps').textContent"
+    p.open("lion", "--exercise", "--seed", "7", link="#view=steps&spot=Q+1+1")
+    hidden = p.browser.run(count)
+    told = p.browser.run(text)
+    check("the exercise is named", "Exercise 7: The hungry lion" in told and "Fill in the 71 blanks" in told)
+    check("its blanks are blank", 71 < hidden < 200)
+    check("at the place of the terminal's sheet", p.browser.run("document.querySelector('.inspector').textContent").startswith("Q[The, 1] = ?"))
+    p.act("heed.update({spot: 'raw 1 1'})")
+    check("what is made of a blank does not tell it", "not written out" in p.browser.run("document.querySelector('.inspector').textContent"))
+    p.act("heed.update({spot: 'Q 1 1'})")
+    p.act("document.querySelector('.inspector input').value = '0'")
+    p.press("Check")
+    check("a blank is filled in", p.browser.run("document.querySelector('.said').textContent") == "Right." and p.browser.run(count) < hidden)
+    check("and its sum written out", "1·0" in p.browser.run("document.querySelector('.inspector').textContent"))
+    data, _ = p.browser.download("document.getElementById('save-csv').click()")
+    check("a saved table has no answers", b"?" in data)
+    check(f"an exercise: no error in the console: {p.browser.errors}", not p.browser.errors)
+    p.open("lion", "--solution", "--seed", "7")
+    check("the solution is filled in", p.browser.run(count) == 0 and "Solution 7: The hungry lion" in p.browser.run(text))
+    check("and marks what was blank", p.browser.run("document.querySelectorAll('.steps td.asked').length") > 71)
+    p.tick("hard selection")
+    told = p.browser.run(text)
+    check("a hard selection is called one", "4 · Hard selection" in told and "A = 1 at the largest of each row" in told and "A = softmax" not in told)
+
+
 def learning(p):
     p.open("lion", "--learn", "50")
     p.same("learned", "lion", "--learn", "50")
@@ -188,6 +215,13 @@ def files(p):
         check(f"saves {kind}", len(data) > 500 and data.startswith(start))
 
 
+def narrow(p):
+    p.browser.size(1185, 900)
+    p.open("lion")
+    check("a window of 1200 shows all of V", p.browser.run("[...document.querySelectorAll('.steps .wide')].every(e => e.scrollWidth <= e.clientWidth)"))
+    p.browser.size(1280, 900)
+
+
 def odd_links(p):
     for link in ("spot=constructor+1+1", "spot=W_Q+99+-1", "digits=77&notation=x&beta=oops&hard=%00", "spot=%3Cscript%3E"):
         p.open("lion", link="#view=steps&" + link)
@@ -203,7 +237,7 @@ def main():
         return 0
     with tempfile.TemporaryDirectory() as folder:
         page = Page(os.path.abspath(sys.argv[1]), folder, browser)
-        for test in (opens_as_the_program, keyboard, switches, words_change_places, predictions, learning, trained_head, backward, files, odd_links):
+        for test in (opens_as_the_program, keyboard, switches, words_change_places, predictions, sheets, learning, trained_head, backward, files, narrow, odd_links):
             test(page)
             check(f"{test.__name__}: no error in the console: {browser.errors}", not browser.errors)
             check(f"{test.__name__}: no request: {browser.requests}", all(u.startswith(("file:", "data:", "blob:")) for u in browser.requests))

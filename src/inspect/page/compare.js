@@ -27,9 +27,10 @@
         };
     };
     const scope = (m) => (m.layer < 0 ? "" : `, layer ${m.layer + 1}`) + (m.head < 0 ? "" : `, head ${m.head + 1}`);
+    const meaning = (how) => (how === "mean" ? "the mean of all heads, which no head computes" : how === "max" ? "the largest weight of any head" : "where this head takes its values from");
     const panels = () => {
         const b = heed.block(), out = [];
-        const add = (how) => out.push(plain(heed.weights(b, how), b.queries, b.keys, `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, "where this head takes its values from", (q, k) => heed.masked(b, q, k)));
+        const add = (how) => out.push(plain(heed.weights(b, how), b.queries, b.keys, `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, meaning(how), (q, k) => heed.masked(b, q, k)));
         add(heed.state.head);
         if (b.heads.length > 1 && heed.state.head !== "mean") add("mean");
         for (const m of mapsOf(heed.record(), b)) out.push(plain(heed.mapValues(m), m.queries, m.keys, m.name + scope(m), m.help, () => false));
@@ -57,6 +58,11 @@
         pen.cells(x, y, 90, 8, 1, 48, (_, i) => (p.signed ? heed.signed((2 * i) / 47 - 1) : heed.color(i / 47)));
         pen.text(`${p.signed ? heed.number(-p.top, 2) : "0"} to ${heed.number(p.top, 2)}`, x + 98, y + 4, {size: 11, color: heed.theme.muted});
     };
+    /* What is chosen is a place of the block's axes: a panel over others, of targets where those are sources, has none. */
+    const chosenIn = (p) => {
+        const b = heed.block(), at = heed.selected();
+        return {query: p.queries === b.queries ? at.query : -1, key: p.keys === b.keys ? at.key : -1};
+    };
     const paintPanel = (pen, p) => {
         pen.text(p.name, p.x, p.y + 10, {size: 14, weight: 600, width: p.each});
         heed.lines(p.help, p.each, {size: 12}, 2).forEach((line, i) => pen.text(line, p.x, p.y + 29 + 16 * i, {size: 12, color: heed.theme.muted, width: p.each}));
@@ -64,7 +70,7 @@
         const shifted = Object.create(pen), dx = p.x, dy = p.y + head;
         for (const name of ["rect", "cells", "image"]) shifted[name] = (x, y, ...rest) => pen[name](x + dx, y + dy, ...rest);
         shifted.text = (text, x, y, o) => pen.text(text, x + dx, y + dy, o);
-        heed.paintMatrix(shifted, p, p.inner, heed.selected());
+        heed.paintMatrix(shifted, p, p.inner, chosenIn(p));
         paintLegend(pen, p);
     };
     const paint = (pen) => l.list.forEach((p) => paintPanel(pen, p));
@@ -108,7 +114,7 @@
                 click(x, y) { const p = place(under(x, y)); if (p) heed.lock(p.query, p.key); },
                 leave: () => heed.preview(null),
             });
-            scroll = heed.el("div", {class: "scroll"}, canvas);
+            scroll = heed.el("div", {class: "scroll whole"}, canvas);
             room.append(when, scroll);
         },
         draw() {
@@ -123,7 +129,7 @@
             return (heed.data.records.length > 1 ? stepName(r, heed.state.record) + ": " : "") + heed.selectionText();
         },
         picture() { layout(); return {width: l.width, height: l.height, paint}; },
-        legend: () => heed.legend("each panel has its own scale, written under it", 0, 1, (t) => heed.color(t)),
+        legend: () => heed.legend("each panel has its own scale, written under it", 0, "largest", (t) => heed.color(t)),
         table() {
             const at = heed.selected(), same = panels().filter((p) => p.queries === heed.block().queries && p.keys === heed.block().keys), cols = heed.visible(heed.block().keys), keys = heed.block().keys;
             const all = () => [["map", "query", "query_token", "key", "key_token", "value"], ...panels().flatMap((p) => p.rows.flatMap((q) => p.cols.map((k) => [p.name, q, p.queries.labels[q], k, p.keys.labels[k], p.value(q, k)])))];

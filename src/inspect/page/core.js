@@ -69,9 +69,11 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         if (typeof value === "boolean") return value ? "1" : "0";
         return String(counted.has(name) && typeof value === "number" ? value + 1 : value);
     };
+    /* Without a link the page opens at what its command was asked for. */
+    heed.asked = () => new URLSearchParams(location.hash.slice(1) || heed.data.opening);
     const readLink = () => {
         const found = {...defaults};
-        for (const [name, value] of new URLSearchParams(location.hash.slice(1)))
+        for (const [name, value] of heed.asked())
             if (Object.hasOwn(defaults, name)) found[name] = parse(name, value);
         return found;
     };

@@ -64,7 +64,7 @@
             scroll = heed.el("div", {class: "scroll"}, canvas);
             room.append(heed.el("div", {class: "tools"}, pick, track.box), lines, scroll);
             /* Who comes without a choice wants to see what the one reads of the other. */
-            if (!location.hash.includes("stack=") && heed.stacks(heed.record()).includes("cross")) heed.update({stack: "cross"});
+            if (!heed.asked().has("stack") && heed.stacks(heed.record()).includes("cross")) heed.update({stack: "cross"});
         },
         draw() {
             track.sync();

@@ -168,6 +168,6 @@
     heed.readData = () => {
         const meta = JSON.parse(heed.id("meta").textContent);
         const steps = heed.id("steps-data");
-        heed.data = {records: meta.records.map(recordOf), curves: meta.curves, steps: steps ? JSON.parse(steps.textContent) : null};
+        heed.data = {records: meta.records.map(recordOf), curves: meta.curves, opening: meta.opening, steps: steps ? JSON.parse(steps.textContent) : null};
     };
 })();

@@ -86,7 +86,7 @@
                 heed.bind("sort", "Sort by", {choices: Object.entries(sorts).map(([id, [text]]) => [id, text])}),
                 heed.bind("falling", "Largest first", {check: true}),
             ];
-            scroll = heed.el("div", {class: "scroll"}, canvas);
+            scroll = heed.el("div", {class: "scroll whole"}, canvas);
             room.append(heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), heed.el("p", {class: "muted small", id: "sort-note"}), scroll);
         },
         draw() {
@@ -113,7 +113,7 @@
             return `${list.length} heads by ${sorts[heed.state.sort][0]}` + (t ? `; chosen: ${named(t)}, entropy ${heed.number(t.of.entropy, 2)} bits` : "");
         },
         picture() { return {...layout(Math.max(260, scroll.clientWidth - 4)), paint}; },
-        legend: () => heed.legend(heed.state.scale === "one" ? "weight" : "weight, from 0 to the largest of each head", 0, 1, (t) => heed.color(t)),
+        legend: () => heed.legend(heed.state.scale === "one" ? "weight" : "weight: each head has its own scale, to its largest", 0, heed.state.scale === "one" ? 1 : "largest", (t) => heed.color(t)),
         table() {
             const head = ["stack", "layer", "head", "entropy", "distance", "special", "previous", "diagonal"];
             const rows = collect().map(({b, h, of}) => [b.stack, b.layer + 1, h + 1, ...head.slice(3).map((n) => Number(of[n].toFixed(4)))]);

@@ -165,8 +165,10 @@
 
     /* ---- legend ---- */
 
-    /* {label, lo, hi, color(t in 0..1) -> [r,g,b]} or null: the colours of the current view, always in sight. */
-    heed.legend = (label, lo, hi, color) => ({label, lo, hi, color});
+    /* {label, lo, hi, color(t in 0..1) -> [r,g,b]} or null: the colours of the current view, always in sight. lo and hi are
+     * numbers, or words where parts of the view have scales of their own. */
+    const end = (x) => (typeof x === "number" ? heed.number(x, 2) : x);
+    heed.legend = (label, lo, hi, color) => ({label, lo: end(lo), hi: end(hi), color});
     heed.matrixLegend = (m) => (m.signed
         ? heed.legend("value: blue below 0, orange above", -m.top, m.top, (t) => heed.signed(2 * t - 1))
         : heed.legend("weight: the share of a row's attention", 0, m.top, (t) => heed.color(t)));
@@ -177,8 +179,8 @@
         const strip = heed.bitmap(1, 128, (_, i) => l.color(i / 127));
         strip.className = "strip";
         strip.setAttribute("role", "img");
-        strip.setAttribute("aria-label", `colours from ${heed.number(l.lo)} to ${heed.number(l.hi)}`);
-        box.replaceChildren(heed.el("span", {text: heed.number(l.lo, 2)}), strip, heed.el("span", {text: heed.number(l.hi, 2)}), heed.el("span", {class: "muted", text: l.label}));
+        strip.setAttribute("aria-label", `colours from ${l.lo} to ${l.hi}`);
+        box.replaceChildren(heed.el("span", {text: l.lo}), strip, heed.el("span", {text: l.hi}), heed.el("span", {class: "muted", text: l.label}));
     };
 
     /* ---- the table twin ---- */
@@ -242,7 +244,7 @@
         box.replaceChildren(
             heed.el("h2", {id: "help-title", text: "How to read this page"}),
             heed.el("p", {text: "A row is a query: the token that looks. A column is a key: the token that is looked at. A weight says which share of the key's value the query takes; a row sums to 1. Hover to look, click to lock."}),
-            heed.el("p", {text: "The address of the page holds the view: copy it to send what you see. Tokens are numbered from 0, layers and heads from 1."}),
+            heed.el("p", {text: "The address of the page holds the view: copy it to send what you see. In it tokens are numbered from 0, layers and heads from 1."}),
             heed.el("h3", {text: "Keys"}), pairs(keys),
             heed.el("h3", {text: "Views"}), pairs(heed.views.filter((v) => heed.id("tab-" + v.id)).map((v) => [v.title, v.help || ""])),
             heed.el("form", {method: "dialog"}, heed.el("button", {type: "submit", text: "Close"})));

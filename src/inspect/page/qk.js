@@ -141,7 +141,11 @@
                 },
             };
         },
-        legend: () => heed.legend("value: blue below 0, orange above", -1, 1, (t) => heed.signed(2 * t - 1)),
+        legend() {
+            if (!able()) return null;
+            const ranges = now().units.map((u) => `${u.name} ±${heed.number(u.most, 2)}`);
+            return heed.legend(`blue below 0, orange above; each line has its own scale: ${ranges.join(", ")}`, "− largest", "largest", (t) => heed.signed(2 * t - 1));
+        },
         table() {
             if (!able()) return {caption: "no q and k here", head: [], rows: []};
             const p = now(), head = ["key", "key_token", p.b.align ? "sum" : "qk", "score", "weight"];

@@ -16,7 +16,7 @@
             shift(margin, heading, () => p.paint(pen));
             if (l) {
                 pen.cells(margin, low + 8, 120, 10, 1, 64, (_, i) => l.color(i / 63));
-                pen.text(`${heed.number(l.lo, 2)} to ${heed.number(l.hi, 2)}: ${l.label}`, margin + 130, low + 13, {size: 11, color: heed.theme.muted, width: width - 130});
+                pen.text(`${l.lo} to ${l.hi}: ${l.label}`, margin + 130, low + 13, {size: 11, color: heed.theme.muted, width: width - 130});
             }
             pen.text((hidden ? "Special tokens are hidden, weights as they were. " : "") + "Attention alone is no explanation.", margin, low + 32, {size: 11, color: heed.theme.muted, width});
         };

@@ -69,7 +69,20 @@
         s.model[name][i][j] = value;
         pick(name, i, j);
     };
-    const secret = (name, i, j) => heed.state.predict && !isGiven(name) && !s.known.has(name) && !s.known.has(`${name} ${i} ${j}`);
+    /* What a sheet says of a cell: 1 it is blank, 2 it is filled in. The scores would tell what raw is. */
+    const onSheet = (name, i, j) => {
+        const list = (lesson.blanks || {})[name === "scores" ? "raw" : name];
+        return list && list[i] ? list[i][j] : 0;
+    };
+    const opened = (name, i, j) => s.known.has(name) || s.known.has(`${name} ${i} ${j}`);
+    const isBlank = (name, i, j) => onSheet(name, i, j) === 1 && !opened(name, i, j) && !(name === "scores" && opened("raw", i, j));
+    const secret = (name, i, j) => !isGiven(name) && (isBlank(name, i, j) || (heed.state.predict && !opened(name, i, j)));
+    /* Whether a cell is made of one that is still blank: written out, it would tell that one. */
+    const ofBlanks = (name, i, j) => {
+        const meets = (want, k) => want === null || want === k;
+        return Object.entries(heed.stepsWords.sources(s, name, i, j)).some(([from, [row, col]]) =>
+            !isGiven(from) && s.matrix(from).some((list, r) => meets(row, r) && list.some((_, c) => meets(col, c) && isBlank(from, r, c))));
+    };
     const say = (text) => { ui.said.textContent = text; };
 
     /* Two words change places; what that did to the output is said by its numbers. */
@@ -96,7 +109,7 @@
         const product = (y, x, w) => (flip ? `${y}${prime} = ${w}${prime} ${x}${prime}` : `${y} = ${x} ${w}`) + (has("B_" + y) ? " + B" : "");
         const titles = {
             Q: product("Q", "X", "W_Q"), K: product("K", memory, "W_K"), V: product("V", memory, "W_V"),
-            share: flip ? "W_h′ H" : "output W_h", raw: flip ? "S = K Q′" : "S = Q K′", scores: "beta S, masked", weights: flip ? "A = softmax of each column" : "A = softmax of each row",
+            share: flip ? "W_h′ H" : "output W_h", raw: flip ? "S = K Q′" : "S = Q K′", scores: "beta S, masked", weights: `A = ${s.model.hard ? "1 at the largest" : "softmax"} of each ${flip ? "column" : "row"}`,
             output: flip ? "H = V′ A" : "output = A V",
         };
         return titles[name] || (flip ? name + prime : name);
@@ -109,7 +122,7 @@
             slim: name === "X" || name === "Z", hints: lesson.notes && lesson.notes[name],
             pick: (i, j) => pick(name, i, j), edit: (i, j, value) => edit(name, i, j, value),
         });
-        s.tables.push({name, update: t.update});
+        s.tables.push({name, update: t.update, retitle: t.retitle});
         return t.element;
     };
     const beside = (...names) => heed.el("div", {class: "beside"}, ...names.filter((n) => !isGiven(n) || has(n)).map((n) => table(n)));
@@ -134,15 +147,24 @@
             part(number + 2, "Back to queries, keys and their matrices", "A matrix hears from all tokens at once.", beside("dQ", "dK"), beside("dW_Q", "dW_K", "dW_V"), ...(biases.length ? [beside(...biases)] : []), beside("dX", ...(has("Z") ? ["dZ"] : []))),
         ];
     };
-    const part = (number, title, text, ...content) => heed.el("section", {class: "sum", "aria-label": title},
+    const part = (number, title, text, ...content) => heed.el("section", {class: number === 4 ? "sum choice" : "sum", "aria-label": title},
         heed.el("h2", {text: `${number} · ${title}`}), heed.el("p", {class: "muted", text}), heed.el("div", {class: "wide", tabindex: -1}, ...content));
+    /* What the fourth part is called and says depends on how the weights are chosen. */
+    const nameChoice = () => {
+        const line = s.columns() ? "column" : "row", hard = s.model.hard, [title, text] = heed.current().room.querySelectorAll(".choice h2, .choice > p");
+        title.textContent = hard ? "4 · Hard selection, and the value it takes" : "4 · Softmax, and the mix of values";
+        text.textContent = hard ? `Each ${line} of A has a 1 at its largest score, the first of equal ones: its token takes that value alone.`
+            : `Each ${line} of A sums to 1: the shares that a token takes of all values.`;
+        title.parentNode.setAttribute("aria-label", title.textContent);
+        for (const t of s.tables) if (t.name === "weights") t.retitle(titleOf("weights"));
+    };
     const parts = () => {
-        const e = s.model.W_Q[0].length, line = s.columns() ? "column" : "row";
+        const e = s.model.W_Q[0].length;
         return [
             part(1, "Queries, keys and values", "The same three matrices act on every token: what it asks for (Q), what it offers (K), what it hands over (V).", ...projections()),
             part(2, "Every query against every key", "A dot product for each pair: large where one token offers what another asks for.", crossing([table("Q")], [table("K", true)], [table("raw")])),
-            part(3, "Scale and mask", `Scores are multiplied by beta: 1/√${e} keeps their spread independent of the width ${e}. A mask takes keys away.`, table("scores")),
-            part(4, "Softmax, and the mix of values", `Each ${line} of A sums to 1: the shares that a token takes of all values.`, beside("weights", "V", "output")),
+            part(3, "Scale and mask", `Scores are multiplied by beta. The usual 1/√${e} takes back what they grow by the width ${e} alone; the larger beta is, the sharper softmax chooses. A mask takes keys away.`, table("scores")),
+            part(4, "", "", beside("weights", "V", "output")),
             has("W_h") ? part(5, "Back to the width of the model", "What this head adds to each token; the other heads add theirs, then comes add and norm.", crossing([table("output")], [table("W_h")], [table("share")])) : null,
             ...(s.gradients ? backward() : []),
         ];
@@ -219,13 +241,13 @@
         const {beta, causal, hard, hidden} = s.model;
         Object.assign(out, {beta, causal, hard, hidden});
         if (lesson.target) out.target = lesson.target;
-        for (const name of shownNames()) out[name] = numbers(s.matrix(name));
+        for (const name of shownNames()) out[name] = numbers(s.matrix(name).map((row, i) => row.map((x, j) => (secret(name, i, j) ? null : x))));
         return JSON.stringify(out, null, 1) + "\n";
     };
     const saveJson = () => heed.download(new Blob([asJson()], {type: "application/json"}), "heed-steps.json");
     const allRows = () => [...shownNames(), ...gradientNames()].flatMap((name) => {
         const [rows, cols] = s.labels(name);
-        return [[name, ...cols], ...s.matrix(name).map((row, i) => [rows[i], ...row])];
+        return [[name, ...cols], ...s.matrix(name).map((row, i) => [rows[i], ...row.map((x, j) => (secret(name, i, j) ? "?" : x))])];
     });
 
     /* ---- drawing ---- */
@@ -240,6 +262,7 @@
             start && start[i][j] !== s.model[name][i][j] ? "changed" : "",
             ties && ties[i].length > 1 && ties[i].includes(j) ? "tie" : "",
             secret(name, i, j) ? "guess" : "",
+            onSheet(name, i, j) && name !== "scores" ? "asked" : "",
         ].filter(Boolean);
     };
 
@@ -256,7 +279,7 @@
         const reveal = (what) => { s.known.add(what); heed.redraw(); };
         const tell = () => {
             const x = heed.stepsRead(field.value), value = s.matrix(name)[i][j];
-            say(x === null ? "The cell is open now." : Math.abs(x - value) <= Math.max(0.011, 0.01 * Math.abs(value)) || x === value ? "Right." : `Not ${field.value}: the sum is written out below.`);
+            say(x === null ? "The cell is open now." : Math.abs(x - value) <= Math.max(0.011, 0.01 * Math.abs(value)) || x === value ? "Right." : `Not ${field.value}: ${ofBlanks(name, i, j) ? "the cell is open now" : "the sum is written out below"}.`);
             reveal(`${name} ${i} ${j}`);
         };
         return [heed.el("b", {text: heed.stepsWords.cellName(s, name, i, j)}), " = ? It is made of the outlined cells. ", field,
@@ -265,11 +288,19 @@
     const drawCell = () => {
         const at = spot(), name = heed.el("b", {text: heed.stepsWords.cellName(s, at.name, at.i, at.j)});
         if (isGiven(at.name)) return ui.cell.replaceChildren(name, " = ", valueField(at), " Change it here, or type into the table.");
+        if (!secret(at.name, at.i, at.j) && ofBlanks(at.name, at.i, at.j)) return ui.cell.replaceChildren(name, ` = ${heed.stepsNumber(s.matrix(at.name)[at.i][at.j], heed.state.digits)}. Among the cells it is made of are blanks, so its sum is not written out yet.`);
         ui.cell.replaceChildren(...(secret(at.name, at.i, at.j) ? guess(at) : heed.stepsWords.writtenOut(s, at.name, at.i, at.j)));
     };
     const drawQuestions = () => ui.questions.replaceChildren(...heed.stepsWords.questions(s).map(([question, answer]) =>
         heed.el("details", {}, heed.el("summary", {text: question}), heed.el("p", {text: answer}))));
 
+    /* What a sheet asks for; null: there is none. */
+    const task = () => {
+        const flags = Object.values(lesson.blanks || {}).flat(2), count = flags.filter(Boolean).length;
+        if (!count) return null;
+        return heed.el("p", {text: flags.includes(1) ? `Fill in the ${count} blanks, marked ?, in the order of the steps: choose one, type its number below and check it.`
+            : `The ${count} numbers that the exercise leaves blank are underlined.`});
+    };
     const build = (room) => {
         s.tables = [];
         ui.said = ui.said || heed.el("p", {class: "said", role: "status"});
@@ -277,7 +308,7 @@
         ui.questions = heed.el("div");
         const widest = Math.max(...["X", "Q", "V"].map((name) => s.matrix(name)[0].length));
         room.replaceChildren(heed.el("div", {class: widest > WIDE ? "steps stacked" : "steps"},
-            heed.el("h2", {dir: "auto", text: heed.show(lesson.title || lesson.example || "")}), lesson.about ? heed.el("p", {class: "muted", text: lesson.about}) : null,
+            heed.el("h2", {dir: "auto", text: (lesson.sheet ? `${lesson.sheet}: ` : "") + heed.show(lesson.title || lesson.example || "")}), task(), lesson.about ? heed.el("p", {class: "muted", text: lesson.about}) : null,
             controls(), ui.said, ...parts().filter(Boolean),
             heed.el("section", {"aria-label": "Before you look"}, heed.el("h2", {text: "Before you look"}), ui.questions),
             heed.el("details", {}, heed.el("summary", {text: "Sizes and their symbols"}), heed.el("div", {class: "wide"}, heed.stepsWords.symbols(s))),
@@ -312,6 +343,7 @@
             compute();
             if (built !== heed.state.notation) build(room);
             built = heed.state.notation;
+            nameChoice();
             for (const t of s.tables) t.update(s.matrix(t.name), heed.state.digits, marks(t.name));
             sync();
             if (s.gradients) ui.loss.textContent = `L = ${heed.stepsNumber(heed.stepsSlopes.loss(s.gradients), heed.state.digits)}` + (lesson.target ? "" : ", with a target of 0");

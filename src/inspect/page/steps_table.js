@@ -41,7 +41,7 @@
     };
 
     /* spec: {name, title, rows, cols: labels, hints: of the rows or none, editable, flip: draw transposed, heat: "share",
-     * "signed" or none, slim: narrow columns for whole numbers, pick(i, j), edit(i, j, value)}. Gives {element, update}. */
+     * "signed" or none, slim: narrow columns for whole numbers, pick(i, j), edit(i, j, value)}. Gives {element, update, retitle}. */
     heed.stepsTable = (spec) => {
         const [down, across] = spec.flip ? [spec.cols, spec.rows] : [spec.rows, spec.cols];
         const at = (r, c) => (spec.flip ? [c, r] : [r, c]);
@@ -107,6 +107,10 @@
                 td.setAttribute("aria-selected", String(classes.includes("chosen")));
             }));
         };
-        return {element, update};
+        const retitle = (text) => {
+            title.textContent = text;
+            element.firstChild.setAttribute("aria-label", `${text}, ${shape}`);
+        };
+        return {element, update, retitle};
     };
 })();
