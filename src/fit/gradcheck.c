@@ -9,7 +9,7 @@
 /* ---- differences ---- */
 
 #ifdef HEED_F64
-static const double steps[] = {4e-3, 1e-3, 2.5e-4};
+static const double steps[] = {4e-3, 1e-3, 2e-4, 4e-5};
 #else
 static const double steps[] = {1.6e-2, 8e-3, 4e-3};
 #endif
