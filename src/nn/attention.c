@@ -55,8 +55,10 @@ void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a
         if (!a.key) a.key = a.width / a.heads;
         if (!a.value) a.value = a.width / a.heads;
         if (!a.memory_width) a.memory_width = a.width;
-        l->args = a;
-        if (fits(heed_store_ctx(s), l->name, &a)) projections(l, s);
+        if (fits(heed_store_ctx(s), l->name, &a)) {
+            l->args = a;
+            projections(l, s);
+        }
     }
     heed_unscope(s);
 }
