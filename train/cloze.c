@@ -131,7 +131,10 @@ cloze *cloze_open(heed_run *r, const char *path) {
     }
     *q = (cloze){.run = r, .path = path, .line = 1};
     read_lines(q);
-    if (heed_state(r->c) == HEED_OK) return q;
+    if (heed_state(r->c) == HEED_OK && q->count) return q;
+    heed_fail(r->c, HEED_DATA,
+              "no question is there: %s: expected lines of TEXT WITH ONE [MASK], a tab, ANSWER",
+              path);
     cloze_close(q);
     return NULL;
 }

@@ -294,6 +294,7 @@ static bool data_stands(program *p, const training *t, const char *key) {
 
 static void resume(program *p) {
     training t = {.run = p->argv[0], .resume = true};
+    if (!heed_run_recover(p->c, t.run)) return;
     t.f = run_settings(p->c, t.run, &t.task);
     if (!t.f) return;
     if (override(p, &t) && data_stands(p, &t, "data") && data_stands(p, &t, "val"))

@@ -107,6 +107,11 @@ typedef struct heed_run {
  * this is for asking before data is read. */
 HEED_API bool heed_run_vacant(heed_ctx *c, const char *dir, bool force);
 
+/* Brings back the run at dir where a training that was to replace it (force) died before its first
+ * checkpoint, and then fails and says so: settings read until now may be those of the dead one.
+ * Nothing to do is no error, nor is a training at work. */
+HEED_API bool heed_run_recover(heed_ctx *c, const char *dir);
+
 /* Whether path is a file of the run at dir, or in a folder of it such as last/: what a new run
  * replaces, and nothing else should. */
 HEED_API bool heed_run_owns(heed_ctx *c, const char *dir, const char *path);

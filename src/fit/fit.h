@@ -202,6 +202,10 @@ bool heed__run_settle(heed_ctx *c, const char *dir);
 /* Brings a replacement that was interrupted to its end if the new run has a checkpoint, or undoes
  * it; back: config.conf may have been another run's before. */
 bool heed__run_mend(heed_ctx *c, const char *dir, bool *back);
+/* Fails: says that the run is back. */
+bool heed__run_is_back(heed_ctx *c, const char *dir);
+/* Whether a run is set aside at dir and none stands in its place yet. */
+bool heed__run_waits(heed_ctx *c, const char *dir);
 /* Settings, tokenizers and labels of a new run, in the place of whatever a run left there. */
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a);
 /* Takes back what heed__run_make and a first checkpoint left; made: the folder itself is new. */

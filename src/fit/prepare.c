@@ -316,11 +316,7 @@ static bool read_checkpoint(heed__fitting *f) {
 static bool mend_run(heed__fitting *f) {
     bool back;
     if (!heed__run_mend(f->c, f->a->run, &back)) return false;
-    return !back || !f->a->resume ||
-           heed_fail(f->c, HEED_DATA,
-                     "%s holds the run that was there before: the one that was to replace it died "
-                     "before its first checkpoint; hint: `heed resume %s` now goes on with it",
-                     f->a->run, f->a->run);
+    return !back || !f->a->resume || heed__run_is_back(f->c, f->a->run);
 }
 
 /* Two trainings in one folder would spoil each other's files. */

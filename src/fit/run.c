@@ -320,6 +320,13 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
                   dir, file ? "a file" : "nothing", file ? dir : "DATA", file ? "RUN" : dir);
         return NULL;
     }
+    if (heed__run_waits(c, dir)) {
+        heed_fail(c, HEED_DATA,
+                  "run is being replaced: %s: the new one has no checkpoint yet; hint: if that "
+                  "training died, `heed resume %s` brings back the run that was there before",
+                  dir, dir);
+        return NULL;
+    }
     opened *o = heed__alloc(c, sizeof *o);
     if (!o) return NULL;
     o->run.c = o->text.c = o->settings.c = c;

@@ -209,6 +209,32 @@ bool heed__run_mend(heed_ctx *c, const char *dir, bool *back) {
     return ok;
 }
 
+bool heed__run_waits(heed_ctx *c, const char *dir) {
+    return stands(c, dir, SHELF "/config.conf") && !heed__checkpoint_find(c, dir);
+}
+
+bool heed__run_is_back(heed_ctx *c, const char *dir) {
+    return heed_fail(c, HEED_DATA,
+                     "%s holds the run that was there before: the one that was to replace it died "
+                     "before its first checkpoint; hint: `heed resume %s` now goes on with it",
+                     dir, dir);
+}
+
+bool heed_run_recover(heed_ctx *c, const char *dir) {
+    if (heed__stopped(c) || !dir) return false;
+    if (!stands(c, dir, SHELF)) return true;
+    heed_text path = {.c = c};
+    heed__lock lock = {0};
+    long holder;
+    bool back = false, ok = heed__run_path(&path, dir, ".lock")[0];
+    if (ok && heed__os_lock(&lock, path.s, &holder)) {
+        ok = heed__run_mend(c, dir, &back);
+        heed__os_unlock(&lock, path.s);
+    }
+    heed_text_free(&path);
+    return ok && (!back || heed__run_is_back(c, dir));
+}
+
 /* ---- making ---- */
 
 static bool save_source(heed_ctx *c, const heed_fit_args *a) {

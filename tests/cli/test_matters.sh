@@ -69,6 +69,9 @@ json batches 2
 run heads mlm ask.tsv
 status 0
 says "mlm, ask.tsv, questions: means over"
+printf '\n\n' >blank.tsv
+run eval mlm blank.tsv
+refuses 3 "no question"
 cp ask.tsv bad.tsv
 echo "no question" >>bad.tsv
 run ablate mlm bad.tsv

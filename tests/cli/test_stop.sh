@@ -138,3 +138,18 @@ kill -INT $pid 2>/dev/null
 wait $pid
 STATUS=$?
 status 130
+
+# Killed while it replaces a run: the one that was there waits in the folder, and resume brings it back.
+facts >again.txt
+run train gpt again.txt -o shelved $SMALL --steps 4 --eval-every 4
+old=$(cksum <shelved/model.safetensors)
+mkdir shelved/.heed-replaced
+for file in shelved/*; do mv "$file" shelved/.heed-replaced/; done
+cp shelved/.heed-replaced/config.conf shelved/
+run generate shelved
+refuses 3 "heed resume shelved"
+run resume shelved
+refuses 3 "holds the run that was there before"
+run resume shelved
+status 0
+holds test "$(cksum <shelved/model.safetensors)" = "$old" -a ! -e shelved/.heed-replaced
