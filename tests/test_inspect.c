@@ -28,7 +28,8 @@ TEST(inspect_heatmap_aligns_wide_labels_and_cuts_long_ones) {
     CLOSE(c);
 }
 
-/* Numbers end in one column, letters of the ramp stand apart from them, whatever labels are like. */
+/* Numbers end in one column, letters of the ramp stand apart from them, whatever labels are like.
+ */
 TEST(inspect_heatmap_lines_up_its_numbers) {
     heed_ctx *c = heed_open(NULL);
     heed_heatmap m = {.rows = 2,

@@ -161,8 +161,8 @@ static double largest(const columns *k, int c) {
     return most;
 }
 
-/* "  +0.912 ########  ", with a digit more in a column of small numbers; what is rounded to none has
- * neither sign nor bar. */
+/* "  +0.912 ########  ", with a digit more in a column of small numbers; what is rounded to none
+ * has neither sign nor bar. */
 static void put_cell(heed_text *out, const columns *k, int c, int token, int bar) {
     double x = (double)k->values[c * k->tokens + token], most = largest(k, c);
     int digits = most < 0.01 ? 4 : 3;
