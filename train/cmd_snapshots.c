@@ -16,6 +16,7 @@ static const heed_option options[] = {
     {"query", HEED_INT, "0", 0, 1e6, NULL,
      "the token whose attention is listed, from 1; 0: the last", "What"},
     WORDS("png", "write the whole matrices, one a snapshot, as a picture", "Output"),
+    WORDS("svg", "write the same as a vector picture", "Output"),
     WORDS("html", "write the page, with a slider over the steps", "Output"),
     SWITCH("json", "print everything as one JSON object", "Output"),
     {0}};
@@ -178,33 +179,29 @@ static bool print_query(const show *w) {
     return ok;
 }
 
-static bool draw_strip(const show *w, const char *path) {
-    heed_real top = 0;
-    size_t each = (size_t)w->queries * (size_t)w->keys, all = (size_t)w->count * each;
-    for (size_t i = 0; i < all; i++) top = w->weights[i] > top ? w->weights[i] : top;
-    heed_tile *tiles = calloc((size_t)w->count, sizeof *tiles);
-    unsigned char **pixels = calloc((size_t)w->count, sizeof *pixels);
-    char(*caption)[32] = calloc((size_t)w->count, sizeof *caption), title[200];
-    bool ok = tiles && pixels && caption;
+static bool draw_strip(const show *w, bool svg, const char *path) {
+    const heed_record *r = w->records[0];
+    const heed_record_block *b = &r->blocks[w->block];
+    size_t each = (size_t)w->queries * (size_t)w->keys;
+    heed_heatmap *maps = calloc((size_t)w->count, sizeof *maps);
+    char(*name)[32] = calloc((size_t)w->count, sizeof *name), title[200];
+    bool ok =
+        (maps && name) || heed_fail(w->p->c, HEED_FAILED, "no memory for %d pictures", w->count);
     for (int i = 0; ok && i < w->count; i++) {
-        pixels[i] = tile_pixels(w->weights + (size_t)i * each, each, top, false);
-        ok = pixels[i] != NULL;
-        snprintf(caption[i], sizeof *caption, "step %lld", (long long)w->records[i]->step);
-        tiles[i] = (heed_tile){.pixels = pixels[i],
-                               .width = w->keys,
-                               .height = w->queries,
-                               .channels = 3,
-                               .caption = caption[i]};
+        snprintf(name[i], sizeof *name, "step %lld", (long long)w->records[i]->step);
+        maps[i] = (heed_heatmap){.title = name[i],
+                                 .rows = w->queries,
+                                 .cols = w->keys,
+                                 .values = w->weights + (size_t)i * each,
+                                 .row_labels = r->axes[b->queries].labels,
+                                 .col_labels = r->axes[b->keys].labels,
+                                 .unit = "of a row's attention"};
     }
-    if (!ok) heed_fail(w->p->c, HEED_FAILED, "no memory for %d pictures", w->count);
-    snprintf(title, sizeof title, "attention, %s: rows attend to columns; darkest %.2f", w->of,
-             (double)top);
-    heed_sheet sheet = {.title = title, .count = w->count, .side = 150, .tiles = tiles};
-    ok = ok && heed_sheet_png(w->p->c, &sheet, path);
-    for (int i = 0; pixels && i < w->count; i++) free(pixels[i]);
-    free(tiles);
-    free(pixels);
-    free(caption);
+    snprintf(title, sizeof title, "attention, %s: rows attend to columns", w->of);
+    heed_panels all = {.title = title, .count = w->count, .maps = maps};
+    ok = ok && (svg ? heed_panels_svg : heed_panels_png)(w->p->c, &all, path);
+    free(maps);
+    free(name);
     return ok;
 }
 
@@ -267,17 +264,20 @@ static json_t *json_of(const show *w) {
 }
 
 static bool show_all(show *w) {
-    const char *png = heed_config_text(w->p->flags, "png");
-    const char *html = heed_config_text(w->p->flags, "html");
+    static const char *const files[] = {"png", "svg", "html"};
     bool json = heed_config_bool(w->p->flags, "json");
-    FILE *out = json ? stderr : stdout;
-    if ((*png && !draw_strip(w, png)) || (*html && !write_page(w, html))) return false;
+    for (int i = 0; i < 3; i++) {
+        const char *path = heed_config_text(w->p->flags, files[i]);
+        if (*path && !(i < 2 ? draw_strip(w, i == 1, path) : write_page(w, path))) return false;
+    }
     if (json)
         print_json(w->p, json_of(w));
     else if (!print_query(w))
         return false;
-    if (*png) fprintf(out, "wrote %s\n", png);
-    if (*html) fprintf(out, "wrote %s\n", html);
+    for (int i = 0; i < 3; i++) {
+        const char *path = heed_config_text(w->p->flags, files[i]);
+        if (*path) fprintf(json ? stderr : stdout, "wrote %s\n", path);
+    }
     return true;
 }
 
@@ -300,7 +300,7 @@ const command cmd_snapshots = {
     .about =
         "Shows what `heed train ... --snapshots N` kept: attention on a fixed input at N steps\n"
         "from the first to the last. The terminal lists one token's attention, a row a step;\n"
-        "--png draws the whole matrix of each step, --html the page with a slider over them.\n"
+        "--png and --svg draw the whole matrix of each step, --html the page with a slider.\n"
         "The snapshots are NPZ files in RUN/snapshots, ITEM-STEP.npz.",
     .examples = "  heed train gpt book.txt -o runs/book --snapshots 12\n"
                 "  heed snapshots runs/book --layer 2 --head 3 --png learning.png\n"
