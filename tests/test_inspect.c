@@ -28,6 +28,39 @@ TEST(inspect_heatmap_aligns_wide_labels_and_cuts_long_ones) {
     CLOSE(c);
 }
 
+/* Numbers end in one column, letters of the ramp stand apart from them, whatever labels are like.
+ */
+TEST(inspect_heatmap_lines_up_its_numbers) {
+    heed_ctx *c = heed_open(NULL);
+    heed_heatmap m = {.rows = 2,
+                      .cols = 3,
+                      .values = (heed_real[]){1, 0.5f, 0.04f, 0.001f, 0.25f, 0.75f},
+                      .row_labels = (const char *[]){"日本", "e\xcc\x81"},
+                      .col_labels = (const char *[]){"a", "日本", "e\xcc\x81"},
+                      .width = 40};
+    heed_text out = draw(c, m);
+    CHECK_HAS(out.s, "         a  日本     e\xcc\x81\n"
+                     "日本 @ 100 =  50     4\n"
+                     "e\xcc\x81          :  25 #  75\n");
+    heed_text_free(&out);
+    m.unit = "of something";
+    m.values = (heed_real[]){0.5f, -0.25f, 0.04f, -0.001f, (heed_real)NAN, 1.2f};
+    out = draw(c, m);
+    CHECK_HAS(out.s, "日本 =  0.5   -0.2    0.0\n"
+                     "e\xcc\x81       0.0        @  1.2\n");
+    heed_text_free(&out);
+    m.values = (heed_real[]){3e-5f, 0, 1e-5f, 0, 0, 2e-5f};
+    out = draw(c, m);
+    CHECK_HAS(out.s, "日本 @ 3e-05   0e+00 - 1e-05\n");
+    heed_text_free(&out);
+    m.numbers = true;
+    m.values = (heed_real[]){123.4567f, 0, 1, 0, 0, -2};
+    out = draw(c, m);
+    CHECK_HAS(out.s, "日本 123.457   0.000   1.000\n");
+    heed_text_free(&out);
+    CLOSE(c);
+}
+
 TEST(inspect_wide_heatmap_is_drawn_in_bands) {
     heed_ctx *c = heed_open(NULL);
     static heed_real values[100];

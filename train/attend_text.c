@@ -238,7 +238,7 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
         int head = v->chosen ? v->head : i;
         ok = shown_matrix(v, head, &parts[i]);
         if (!ok) break;
-        maps[i] = heatmap_of(v, &parts[i], view_head(v, head, names[i]));
+        maps[i] = heatmap_of(v, &parts[i], head_words(v->block, head, names[i]));
     }
     snprintf(title, sizeof title, "%.200s   %s%s", v->record->title ? v->record->title : "",
              v->chosen ? view_name(v, v->head, name) : view_layer(v, name),

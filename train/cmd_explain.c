@@ -24,7 +24,10 @@ static const heed_option options[] = {
     {"mask", HEED_BOOL, "true", 0, 0, NULL, "--no-mask: every query sees every key",
      "Change the computation"},
     SWITCH("hard", "all weight on the largest score", "Change the computation"),
-    SWITCH("backward", "go on with the gradients of L = 1/2 sum (output - target)^2", "Learn"),
+    SWITCH("backward",
+           "go on with the gradients of L = 1/2 sum (output - target)^2; of a trained head from "
+           "behind W_h, add and norm",
+           "Learn"),
     {"learn", HEED_INT, "0", 0, 1000000, NULL,
      "learn W_Q, W_K and W_V in so many steps from random ones", "Learn"},
     {"rate", HEED_REAL, "0.1", 0, 1e6, NULL, "learning rate of --learn", "Learn"},
@@ -300,8 +303,12 @@ const command cmd_explain = {
         "  B_Q, B_K, B_V   one row, added to every row of Q, K, V\n"
         "  beta, causal, hard, hidden (T numbers, 1: no query sees that token)\n"
         "  target     T rows of d2 numbers: what --backward and --learn compare the output with\n"
+        "  W_h        d2 rows of w numbers: the layer adds output W_h to each token\n"
+        "  B_O, others   one row of w numbers; T rows of w: what the bias and the other heads add\n"
+        "  gain, bias, eps   one row of d numbers each and one number: LN(X + all heads) behind "
+        "it\n"
         "  Z          rows that keys and values are made of instead of X; sources, memory: labels\n"
-        "Results in the file (Q, K, ... output) are not read.\n"
+        "Results in the file (Q, K, ... normed) are not read.\n"
         "\n"
         "--cell ROW,COLUMN takes tokens or numbers from 1: lion,attacked is the score of the "
         "query\n"

@@ -1,4 +1,4 @@
-/* opening.c -- how a page opens: at what its command was asked for. */
+/* opening.c -- a page before it is written: how it opens, and whether it may be. */
 #include "training.h"
 
 #include <stdio.h>
@@ -10,4 +10,8 @@ const char *opening_text(const opening *o, char text[OPENING_SIZE]) {
              o->view ? o->view : "", o->view ? "&" : "", heed_stack_name(o->stack), o->layer + 1,
              o->head ? "&head=" : "", o->head ? o->head : "", query);
     return text;
+}
+
+bool page_fits(heed_ctx *c, const heed_page *p, const char *path) {
+    return p->force || heed_page_size(p) <= HEED_PAGE_LIMIT || heed_page_write(c, p, path);
 }

@@ -51,6 +51,15 @@ says "Special tokens are hidden"
 hides "[SEP]"
 run attend mlm "$TEXT" --query 4
 says "token 4, the"
+run attend gpt "Paris is" --query 3
+holds test "$(sed -n 5p out | tr -s ' ')" = " P a r"
+# Numbers of a matrix end where the labels over them do.
+COLUMNS=80 run attend mlm "$TEXT"
+sed -n '/ \[CLS\]  *Paris/,/ percent of/p' out | sed '$d' >map
+holds awk 'NR == 1 { top = $0; next }
+    { for (i = index(top, "[CLS]") + 4; i <= length(top); i += 8) { n++; bad += substr($0, i, 2) !~ /^[0-9 ]? ?$/ } }
+    END { exit bad || n != 81 }' map
+if grep -q '[^0-9 ][0-9]' map; then fail "shades stand at numbers"; else pass; fi
 run attend mlm "the king of the [MASK] ." --query the
 status 0
 warns "stands there 2 times"

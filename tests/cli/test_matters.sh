@@ -205,6 +205,15 @@ run attend mlm "Paris is the capital of [MASK] ." --occlude --gradient
 status 0
 holds test "$(sed -n '/^what each/,/^occlusion:/p' out | awk '{ if (length > m) m = length } END { print m }')" -le 52
 unset COLUMNS
+# Bars of a column begin in one place, two behind its widest number.
+for width in 40 80 200; do
+    COLUMNS=$width run attend mlm "Paris is the capital of [MASK] ." --occlude --gradient
+    holds awk '/^what each/ { on = 1; next } /^occlusion:/ { exit } !on { next }
+        NF == 0 || / (attention|occlusion|gradient)/ { delete at; next }
+        { for (i = 2; i <= length($0); i++) if (substr($0, i, 2) ~ /^ [#-]$/ && substr($0, i - 1, 1) ~ /[0-9]/) {
+              n++; c = int((i - 12) / 10); if (!(c in at)) at[c] = i; bad += at[c] != i } }
+        END { exit bad || n < 8 }' out
+done
 run attend mlm "Paris is the capital of [MASK] ." --occlude --rollout --gradient --json
 status 0
 json maps.0.name rollout

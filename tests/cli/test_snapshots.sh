@@ -69,11 +69,30 @@ json snapshots.8.step 400
 json snapshots.8.weights.0.0 1.0
 json snapshots.0.weights.7.7
 run snapshots whole --layer 3
-refuses 2 "--layer 3: the snapshots have 2 of decoder"
+refuses 2 "--layer 3: expected 1 to 2 of the decoder, or 0 for the last"
 run snapshots whole --head 3
 refuses 2 "expected 1 to 2"
-run snapshots whole --query 9
-refuses 2 "expected 1 to 8"
+# A bad query is refused before anything is written.
+run snapshots whole --query 9 --png none.png --html none.html
+refuses 2 "--query 9: no such token: expected a token or a number from 1 to 8"
+absent none.png
+absent none.html
+run snapshots whole --query a --head max
+status 0
+says "attention of a (token 2) while the model learned, layer 2, largest of 2 heads"
+run snapshots whole --head max --json
+json head max
+run snapshots whole --head mean --json
+json head mean
+run snapshots whole --head 0
+refuses 2 "--head 0: expected a number from 1, mean or max"
+# A causal layer sees nothing after the token: no column is empty.
+run snapshots whole --query 3
+holds test "$(sed -n 2p out | tr -s ' ')" = " P a r"
+COLUMNS=40 run snapshots whole --query 8
+holds test "$(grep -c 'step 0 ' out)" = 2
+COLUMNS=40 run snapshots whole --query 4
+holds test "$(grep -c 'step 0 ' out)" = 1
 run snapshots whole --item 2
 refuses 3 "no snapshots"
 run snapshots without
