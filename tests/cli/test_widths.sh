@@ -48,7 +48,6 @@ data check vit idx
 tokenizer info mlm
 tokenizer info gpt
 doctor
-snapshots --help
 END
     run data check textcls texts.tsv
     status 0
@@ -81,7 +80,7 @@ COLUMNS=40 run data check rnn pairs.tsv --tokenizer word --no-share-vocab
 sed -n '/^Try:/,$p' out | sed -e 1d -e 's/--minutes 2/--steps 1/' >try.sh
 holds grep -q ' \\$' try.sh
 sed "s|^  heed|'$HEED'|" try.sh >try2.sh
-holds sh try2.sh 2>/dev/null
+holds sh try2.sh >typed 2>&1
 holds test -f runs/first/config.conf
 
 # Piped, a fact is one line, whatever its length.
