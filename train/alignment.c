@@ -1,6 +1,7 @@
 /* alignment.c -- the decoder's attention as a matrix, target x source. Bahdanau et al. 2015,
  * fig. 3.
  */
+#include "choice.h"
 #include "pairs.h"
 
 #include <stdlib.h>
@@ -56,18 +57,25 @@ bool alignment_look(const translator *k, int layer) {
     return ok;
 }
 
-/* head 0: the mean over all. */
+/* How many heads a layer has. */
+static int head_count(const heed_run *r) {
+    return r->model == &heed_model_seq2seq ? (int)heed_config_int(r->config, "heads") : 1;
+}
+
+bool alignment_choice(const heed_run *r, int layer, const char *head, int *chosen) {
+    int layers = alignment_layers(r);
+    if (layer > layers)
+        return heed_fail(r->c, HEED_USAGE, "--layer %d: expected 1 to %d, or 0 for the last", layer,
+                         layers);
+    return chosen_head(r->c, head, &(heed_record_block){.heads = head_count(r)}, chosen);
+}
+
 static bool take_weights(heed_ctx *c, const heed_tensor *w, int head, alignment *a) {
     size_t n = (size_t)a->rows * (size_t)a->cols;
     a->heads = (int)(w->size / n);
-    if (head > a->heads)
-        return heed_fail(c, HEED_USAGE, "--head %d: expected 1 to %d, or 0 for their mean", head,
-                         a->heads);
     a->weights = calloc(n, sizeof *a->weights);
     if (!a->weights) return heed_fail(c, HEED_FAILED, "no memory for %zu weights", n);
-    for (int h = 0; h < a->heads; h++)
-        for (size_t i = 0; i < n && (!head || h + 1 == head); i++)
-            a->weights[i] += w->x[(size_t)h * n + i] / (heed_real)(head ? 1 : a->heads);
+    for (size_t i = 0; i < n; i++) a->weights[i] = fused_weight(w->x, a->heads, n, head, i);
     return true;
 }
 
@@ -104,20 +112,19 @@ static bool take_labels(const translator *k, alignment *a) {
     return true;
 }
 
-bool alignment_of(const translator *k, int layer, int head, alignment *out) {
+bool alignment_of(const translator *k, int layer, const char *head, alignment *out) {
     heed_ctx *c = k->run->c;
+    int chosen;
     *out = (alignment){.rows = alignment_rows(k),
                        .cols = (int)k->source.count,
                        .layers = alignment_layers(k->run),
                        .fixed = has_fixed_context(k->run)};
     out->layer = layer ? layer : out->layers;
-    if (out->layer > out->layers)
-        return heed_fail(c, HEED_USAGE, "--layer %d: expected 1 to %d, or 0 for the last", layer,
-                         out->layers);
+    if (!alignment_choice(k->run, layer, head, &chosen)) return false;
     if (out->rows < 1) return heed_fail(c, HEED_FAILED, "the model made no token to look at");
     const heed_tensor *w =
         alignment_look(k, out->layer) ? alignment_weights(k->run, out->layer) : NULL;
-    bool ok = w && take_weights(c, w, head, out) && take_labels(k, out);
+    bool ok = w && take_weights(c, w, chosen, out) && take_labels(k, out);
     heed_unprobe(k->run->tape);
     return ok;
 }

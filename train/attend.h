@@ -3,6 +3,7 @@
 #define HEED_ATTEND_H
 
 #include "capture.h"
+#include "choice.h"
 
 /* What is chosen of a record. */
 typedef struct {
@@ -17,20 +18,15 @@ typedef struct {
     bool numbers, hide; /* hide: special tokens are left out */
     double mass;        /* pictures: the strongest patches that hold this much; 0: all */
 } attend_view;
-enum { MEAN_HEAD = -1, MAX_HEAD = -2 };
 
 /* The line that stands under every picture of attention; the advice, where it is not yet taken. */
 const char *attend_note(const heed_record *r);
 
 /* ---- choosing (attend_view.c) ---- */
-/* Numbers from 1 with commas and ranges, "1,3-5", as numbers from 0; to be freed. NULL, with an
- * error, where it is none; *count 0 for "". */
-int *number_list(heed_ctx *c, const char *flag, const char *text, int *count);
 /* Reads the flags that choose. False: an error. */
-bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record, int layer);
-/* "encoder, layer 2 of 2", "mean of 4 heads", and both. */
+bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record);
+/* "encoder, layer 2 of 2", and with "mean of 4 heads". */
 const char *view_layer(const attend_view *v, char text[160]);
-const char *view_head(const attend_view *v, int head, char text[48]);
 const char *view_name(const attend_view *v, int head, char text[160]);
 
 /* A matrix as it is shown, without what is hidden. */
@@ -41,7 +37,8 @@ typedef struct {
     int *col; /* their places in the record */
 } shown;
 bool shown_matrix(const attend_view *v, int head, shown *out);
-/* A row for the mean (with more than one head), and one for each head. */
+/* A row for the mean (with more than one head), and one for each head; of a causal layer without
+ * the tokens after the query, which it cannot see. */
 bool shown_query(const attend_view *v, shown *out, char (**names)[24]);
 void shown_free(shown *m);
 

@@ -161,14 +161,17 @@ static double largest(const columns *k, int c) {
     return most;
 }
 
-/* "  +0.912 ########  " */
+/* "  +0.912 ########  ", with a digit more in a column of small numbers; what is rounded to none
+ * has neither sign nor bar. */
 static void put_cell(heed_text *out, const columns *k, int c, int token, int bar) {
     double x = (double)k->values[c * k->tokens + token], most = largest(k, c);
+    int digits = most < 0.01 ? 4 : 3;
+    bool none = fabs(x) < 0.5 * pow(10, -digits);
     if (isnan(x))
         heed_text_add(out, "  %7s %*s", "-", bar, "");
     else {
-        heed_text_add(out, k->sign[c] ? "  %+7.3f " : "  %7.3f ", x);
-        put_bar(out, most > 0 ? x / most : 0, bar);
+        heed_text_add(out, k->sign[c] && !none ? "  %+7.*f " : "  %7.*f ", digits, none ? 0 : x);
+        put_bar(out, none ? 0 : x / most, bar);
     }
 }
 

@@ -9,21 +9,16 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"layer", HEED_INT, "0", 0, 64, NULL, "layer that is shown, from 1; 0: the last", "What"},
+    CHOOSE_LAYER("What"),
     WORDS("head",
-          "one head, from 1, or mean or max of all; without it the terminal shows the mean, and "
-          "pictures "
-          "show every head",
+          HEAD_WORDS "; without it the terminal shows the mean, and pictures show every head",
           "What"),
-    WORDS(
-        "query",
-        "one token, by its text or its number from 1: what it looks at, head by head; of a picture "
-        "cls, ROW,COLUMN or a number",
-        "What"),
+    WORDS("query",
+          QUERY_WORDS ": what it looks at, head by head; of a picture cls, ROW,COLUMN or a number",
+          "What"),
     {"top", HEED_INT, "5", 1, 1000, NULL, "of a query, and of predictions: how many are listed",
      "What"},
-    {"stack", HEED_CHOICE, "", 0, 0, "encoder|decoder|cross",
-     "models of pairs: whose attention; without it cross", "What"},
+    CHOOSE_STACK("What"),
     WORDS("target",
           "models of pairs: the target that is read; without it the one that the model makes",
           "What"),
@@ -82,33 +77,32 @@ static bool is_whole(const work *w) {
     return is_set(w, "json") || *flag(w, "npz") || *flag(w, "csv") || *flag(w, "html");
 }
 
-/* The layer that is shown, from 1: by the setting, or the last that is kept. */
+static bool is_kept(const work *w, int layer) {
+    bool kept = w->layer_count == 0;
+    for (int k = 0; k < w->layer_count; k++) kept |= w->layers[k] == layer;
+    return kept;
+}
+
+/* The layer that is shown, from 0, among those that --layers keeps. */
 static bool choose_layer(const work *w, int *layer) {
-    int count, last = 0;
+    heed_ctx *c = w->p->c;
+    int count, kept = 0, found = -1;
     attending *list = attending_layers(w->run, &count);
-    const char *stack = flag(w, "stack");
-    bool any = false;
-    for (int i = 0; list && i < count; i++) {
-        const heed_record_block *b = &list[i].block;
-        bool kept = w->layer_count == 0;
-        for (int k = 0; k < w->layer_count; k++) kept |= w->layers[k] == b->layer;
-        if (*stack && strcmp(stack, heed_stack_name(b->stack)) != 0) continue;
-        any = true;
-        if (kept && b->layer + 1 > last) last = b->layer + 1;
-    }
-    *layer = (int)heed_config_int(w->p->flags, "layer");
-    free(list);
     if (!list) return false;
-    if (!any)
-        return heed_fail(w->p->c, HEED_USAGE, "--stack %s: %s has no such attention", stack,
-                         w->run->model->name);
-    if (*layer > last || (last == 0 && w->layer_count))
-        return heed_fail(w->p->c, HEED_USAGE, "%s %s: expected 1 to %d, or 0 for the last",
-                         *layer ? "--layer" : "--layers",
-                         *layer ? heed_config_text(w->p->flags, "layer") : flag(w, "layers"),
-                         last ? last : count);
-    if (*layer == 0) *layer = last;
-    return true;
+    heed_record_block *blocks = calloc((size_t)count, sizeof *blocks);
+    for (int i = 0; blocks && i < count; i++)
+        if (is_kept(w, list[i].block.layer)) blocks[kept++] = list[i].block;
+    if (!blocks)
+        heed_fail(c, HEED_FAILED, "no memory for %d layers", count);
+    else if (kept == 0)
+        heed_fail(c, HEED_USAGE, "--layers %s: expected 1 to %d", flag(w, "layers"),
+                  list[count - 1].block.layer + 1);
+    else
+        found = chosen_block(c, w->run->model->name, w->p->flags, blocks, kept);
+    if (found >= 0) *layer = blocks[found].layer;
+    free(blocks);
+    free(list);
+    return found >= 0;
 }
 
 /* The record says what was left out of it. */
@@ -123,8 +117,7 @@ static void note_cut(const work *w, heed_record *r) {
     heed_text_free(&note);
 }
 
-static heed_record *record_of(const work *w, const subject *s, const int *layer) {
-    int one = *layer - 1;
+static heed_record *record_of(const work *w, const subject *s, int layer) {
     capture_wish wish = {.layer_count = w->layer_count,
                          .layers = w->layers,
                          .head_count = w->head_count,
@@ -134,7 +127,7 @@ static heed_record *record_of(const work *w, const subject *s, const int *layer)
                          .most = is_set(w, "force") ? -1 : 0};
     if (!is_whole(w)) {
         wish.layer_count = 1;
-        wish.layers = &one;
+        wish.layers = &layer;
         wish.lean = true;
     }
     heed_record *r = capture(s, &wish);
@@ -194,11 +187,17 @@ static const char *opening_of(const work *w, const attend_view *v, char text[OPE
     const heed_record_block *b = v->block;
     char number[16];
     opening o = {.view = view_asked(w), .stack = b->stack, .layer = b->layer, .query = -1};
-    snprintf(number, sizeof number, "%d",
-             (b->head && v->head >= 0 ? b->head[v->head] : v->head) + 1);
-    if (o.view) o.head = v->head == MAX_HEAD ? "max" : v->head == MEAN_HEAD ? "mean" : number;
+    if (o.view) o.head = head_word(b, v->head, number);
     if (*flag(w, "query")) o.query = v->query;
     return opening_text(&o, text);
+}
+
+static heed_page page_of(const work *w, const attend_view *v, char first[OPENING_SIZE]) {
+    return (heed_page){.count = 1,
+                       .records = v->record,
+                       .opening = opening_of(w, v, first),
+                       .no_qk = !is_set(w, "qk"),
+                       .force = is_set(w, "force")};
 }
 
 /* The page has the run's curves beside, where there are some: an imported model has none. */
@@ -208,11 +207,7 @@ static bool write_page(const work *w, const attend_view *v, const char *path) {
     heed_series series[2];
     heed_chart chart;
     const char *run = w->p->argv[0];
-    heed_page page = {.count = 1,
-                      .records = v->record,
-                      .opening = opening_of(w, v, first),
-                      .no_qk = !is_set(w, "qk"),
-                      .force = is_set(w, "force")};
+    heed_page page = page_of(w, v, first);
     snprintf(metrics, sizeof metrics, "%s/metrics.csv", run);
     bool ok = true;
     if (is_file(metrics)) {
@@ -237,13 +232,16 @@ static void tell_left_out(const work *w, const attend_view *v) {
     print_note("", note);
 }
 
+/* What may be refused for its size comes first, so that nothing else is written then. */
 static bool write_files(const work *w, const attend_view *v) {
     heed_ctx *c = w->p->c;
-    char path[1024];
+    char path[1024], first[OPENING_SIZE];
     const heed_record *r = v->record;
+    heed_page page = page_of(w, v, first);
+    if (*flag(w, "html") && !page_fits(c, &page, path_of(w, "html", path))) return false;
     tell_left_out(w, v);
-    if (*flag(w, "png") && !draw(w, v, false, path_of(w, "png", path))) return false;
     if (*flag(w, "svg") && !draw(w, v, true, path_of(w, "svg", path))) return false;
+    if (*flag(w, "png") && !draw(w, v, false, path_of(w, "png", path))) return false;
     if (*flag(w, "npz") && !heed_record_npz(c, r, path_of(w, "npz", path))) return false;
     if (*flag(w, "csv") && !heed_record_csv(c, r, path_of(w, "csv", path))) return false;
     return !*flag(w, "html") || write_page(w, v, path_of(w, "html", path));
@@ -269,8 +267,8 @@ static bool print_json_record(const work *w, const heed_record *r) {
 static bool show(work *w, const subject *s) {
     attend_view v;
     int layer;
-    heed_record *r = choose_layer(w, &layer) ? record_of(w, s, &layer) : NULL;
-    bool ok = r && check_text_size(w, r) && view_open(&v, w->p, w->run, r, layer) &&
+    heed_record *r = choose_layer(w, &layer) ? record_of(w, s, layer) : NULL;
+    bool ok = r && check_text_size(w, r) && view_open(&v, w->p, w->run, r) &&
               maps_add(&v, s, r, is_whole(w)) && write_files(w, &v);
     if (ok && is_set(w, "json"))
         ok = print_json_record(w, r);

@@ -1,5 +1,6 @@
 /* cmd_classify.c -- heed classify: what a run says of pictures. */
 #include "capture.h"
+#include "choice.h"
 #include "files.h"
 #include "overlay.h"
 #include "pairs.h"
@@ -15,8 +16,7 @@ static const heed_option options[] = {
     {"overlay", HEED_TEXT, "", 0, 0, NULL,
      "vit: write the attention over the picture; of several pictures FILE-2.png and so on",
      "Output"},
-    {"layer", HEED_INT, "0", 0, 64, NULL, "layer whose attention it is, from 1; 0: the last",
-     "Output"},
+    CHOOSE_LAYER("Output"),
     {"cells", HEED_BOOL, "false", 0, 0, NULL, "show it patch by patch instead of smoothly",
      "Output"},
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each picture", "Output"},

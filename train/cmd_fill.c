@@ -7,8 +7,7 @@
 
 static const heed_option options[] = {
     {"top", HEED_INT, "5", 1, 1000, NULL, "predictions to print", "Output"},
-    {"layer", HEED_INT, "0", 0, 64, NULL, "layer whose attention is shown, from 1; 0: the last",
-     "Output"},
+    CHOOSE_LAYER("Output"),
     {"attention", HEED_BOOL, "true", 0, 0, NULL, "show the attention of the masks", "Output"},
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each input", "Output"},
     {0}};

@@ -19,7 +19,7 @@ static const heed_option options[] = {
      "keep keys and values; without, the same tokens come more slowly", "Text"},
     {"attention", HEED_BOOL, "false", 0, 0, NULL,
      "show the attention of the position that made the last token", "Output"},
-    {"layer", HEED_INT, "0", 0, 64, NULL, "layer of --attention, from 1; 0: the last", "Output"},
+    CHOOSE_LAYER("Output"),
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
     {0}};
 

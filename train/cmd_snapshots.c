@@ -1,7 +1,7 @@
 /* cmd_snapshots.c -- heed snapshots: how attention on a fixed input came about, step by step. */
-#include "snapshots.h"
-
+#include "attend.h"
 #include "pictures.h"
+#include "snapshots.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,13 +9,12 @@
 
 static const heed_option options[] = {
     {"item", HEED_INT, "1", 1, SNAPSHOT_ITEMS, NULL, "which input, of several", "What"},
-    {"layer", HEED_INT, "0", 0, 64, NULL, "layer, from 1; 0: the last", "What"},
-    {"head", HEED_INT, "0", 0, 1024, NULL, "head, from 1; 0: the mean of all", "What"},
-    {"stack", HEED_CHOICE, "", 0, 0, "encoder|decoder|cross",
-     "models of pairs: whose attention; without it cross", "What"},
-    {"query", HEED_INT, "0", 0, 1e6, NULL,
-     "the token whose attention is listed, from 1; 0: the last", "What"},
+    CHOOSE_LAYER("What"),
+    WORDS("head", HEAD_WORDS "; without it the mean", "What"),
+    CHOOSE_STACK("What"),
+    WORDS("query", QUERY_WORDS ", whose attention is listed; without it the last", "What"),
     WORDS("png", "write the whole matrices, one a snapshot, as a picture", "Output"),
+    WORDS("svg", "write the same as a vector picture", "Output"),
     WORDS("html", "write the page, with a slider over the steps", "Output"),
     SWITCH("json", "print everything as one JSON object", "Output"),
     {0}};
@@ -26,23 +25,23 @@ typedef struct {
     int count;
     heed_record **records;
     int block; /* index of the block that is shown, in each of them */
+    int head, query;
     int queries, keys;
     heed_real *weights; /* (count,queries,keys) of the head */
     char of[96];        /* "layer 2 of 4, mean of its heads" */
 } show;
 
-static int number(const show *w, const char *key) { return (int)heed_config_int(w->p->flags, key); }
+static int item(const show *w) { return (int)heed_config_int(w->p->flags, "item"); }
 
 /* ---- reading ---- */
 
 static bool list_files(show *w, const char *run) {
-    if (!snapshots_list(w->p->c, run, number(w, "item"), &w->files)) return false;
+    if (!snapshots_list(w->p->c, run, item(w), &w->files)) return false;
     return w->files.count > 0 ||
            heed_fail(w->p->c, HEED_DATA,
                      "no snapshots: %s: expected %s/snapshots/%d-STEP.npz; hint: heed train ... "
                      "--snapshots 12%s",
-                     run, run, number(w, "item"),
-                     number(w, "item") > 1 ? " --snapshot-items N" : "");
+                     run, run, item(w), item(w) > 1 ? " --snapshot-items N" : "");
 }
 
 /* The number of the step stands in the file, not in its name alone. */
@@ -87,142 +86,114 @@ static bool check_files(show *w) {
 
 /* ---- one head ---- */
 
-static bool choose_block(show *w) {
+static const heed_record_block *block_of(const show *w) { return &w->records[0]->blocks[w->block]; }
+
+static bool choose(show *w) {
+    heed_ctx *c = w->p->c;
+    const heed_config *f = w->p->flags;
     const heed_record *r = w->records[0];
-    const char *asked = heed_config_text(w->p->flags, "stack");
-    int layers = 0, layer = number(w, "layer");
-    heed_stack stack = r->block_count ? r->blocks[r->block_count - 1].stack : HEED_ENCODER;
-    for (int i = 0; *asked && i < 3; i++)
-        if (strcmp(heed_stack_name((heed_stack)i), asked) == 0) stack = (heed_stack)i;
-    w->block = -1;
-    for (int i = 0; i < r->block_count; i++)
-        if (r->blocks[i].stack == stack && ++layers && (!layer || r->blocks[i].layer + 1 == layer))
-            w->block = i;
-    if (w->block < 0)
-        return heed_fail(w->p->c, HEED_USAGE, "--layer %d: the snapshots have %d of %s", layer,
-                         layers, heed_stack_name(stack));
-    const heed_record_block *b = &r->blocks[w->block];
-    if (number(w, "head") > b->heads)
-        return heed_fail(w->p->c, HEED_USAGE, "--head %d: expected 1 to %d, or 0 for their mean",
-                         number(w, "head"), b->heads);
-    snprintf(w->of, sizeof w->of, "layer %d, ", b->layer + 1);
-    size_t n = strlen(w->of);
-    if (number(w, "head"))
-        snprintf(w->of + n, sizeof w->of - n, "head %d", number(w, "head"));
-    else
-        snprintf(w->of + n, sizeof w->of - n, "mean of %d heads", b->heads);
+    char head[48];
+    w->block = chosen_block(c, w->p->argv[0], f, r->blocks, r->block_count);
+    if (w->block < 0) return false;
+    const heed_record_block *b = block_of(w);
+    w->queries = r->axes[b->queries].count;
+    w->keys = r->axes[b->keys].count;
+    if (!chosen_head(c, heed_config_text(f, "head"), b, &w->head) ||
+        !chosen_query(c, heed_config_text(f, "query"), &r->axes[b->queries], &w->query))
+        return false;
+    if (w->query < 0) w->query = w->queries - 1;
+    snprintf(w->of, sizeof w->of, "layer %d, %s", b->layer + 1, head_words(b, w->head, head));
     return true;
 }
 
 static bool take_weights(show *w) {
-    const heed_record *first = w->records[0];
-    const heed_record_block *like = &first->blocks[w->block];
-    w->queries = first->axes[like->queries].count;
-    w->keys = first->axes[like->keys].count;
     size_t n = (size_t)w->queries * (size_t)w->keys;
-    int head = number(w, "head");
     w->weights = calloc((size_t)w->count * n, sizeof *w->weights);
     if (!w->weights) return heed_fail(w->p->c, HEED_FAILED, "no memory for %zu weights", n);
     for (int i = 0; i < w->count; i++) {
         const heed_record_block *b = &w->records[i]->blocks[w->block];
-        for (int h = 0; h < b->heads; h++)
-            for (size_t k = 0; k < n && (!head || h + 1 == head); k++)
-                w->weights[(size_t)i * n + k] +=
-                    b->weights[(size_t)h * n + k] / (heed_real)(head ? 1 : b->heads);
+        for (size_t k = 0; k < n; k++)
+            w->weights[(size_t)i * n + k] = fused_weight(b->weights, b->heads, n, w->head, k);
     }
     return true;
 }
 
 /* ---- shown ---- */
 
-/* A row a snapshot: what one query attended to. */
+/* A row a snapshot: what the query attended to. A causal layer sees nothing after it. */
 static bool print_query(const show *w) {
     const heed_record *r = w->records[0];
-    const heed_record_block *b = &r->blocks[w->block];
-    int query = number(w, "query") ? number(w, "query") - 1 : w->queries - 1;
-    size_t keys = (size_t)w->keys;
+    const heed_record_block *b = block_of(w);
+    int cols = b->causal ? w->query + 1 : w->keys;
     char title[400], token[64];
-    if (query >= w->queries)
-        return heed_fail(w->p->c, HEED_USAGE, "--query %d: expected 1 to %d", query + 1,
-                         w->queries);
-    heed_real *rows = malloc((size_t)w->count * keys * sizeof *rows);
+    heed_real *rows = malloc((size_t)w->count * (size_t)cols * sizeof *rows);
     char(*label)[24] = malloc((size_t)w->count * sizeof *label);
     const char **labels = malloc((size_t)w->count * sizeof *labels);
-    heed_text text = {.c = w->p->c};
     bool ok = rows && label && labels;
     for (int i = 0; ok && i < w->count; i++) {
-        memcpy(rows + (size_t)i * keys,
-               w->weights + ((size_t)i * (size_t)w->queries + (size_t)query) * keys,
-               keys * sizeof *rows);
+        size_t from = ((size_t)i * (size_t)w->queries + (size_t)w->query) * (size_t)w->keys;
+        memcpy(rows + (size_t)i * (size_t)cols, w->weights + from, (size_t)cols * sizeof *rows);
         snprintf(label[i], sizeof *label, "step %lld", (long long)w->records[i]->step);
         labels[i] = label[i];
     }
     if (!ok) heed_fail(w->p->c, HEED_FAILED, "no memory for %d rows", w->count);
     snprintf(title, sizeof title, "attention of %s (token %d) while the model learned, %s",
-             show_token(token, sizeof token, r->axes[b->queries].labels[query]), query + 1, w->of);
-    heed_heatmap m = {.title = title,
-                      .rows = w->count,
-                      .cols = w->keys,
-                      .values = rows,
-                      .row_labels = labels,
-                      .col_labels = r->axes[b->keys].labels,
-                      .terminal = terminal_kind(stdout),
-                      .width = terminal_width()};
-    ok = ok && heed_heatmap_text(&m, &text);
-    if (ok) print_text(&text);
+             show_token(token, sizeof token, r->axes[b->queries].labels[w->query]), w->query + 1,
+             w->of);
+    attend_view v = {.p = w->p};
+    ok = ok && print_map(&v, (heed_heatmap){.title = title,
+                                            .rows = w->count,
+                                            .cols = cols,
+                                            .values = rows,
+                                            .row_labels = labels,
+                                            .col_labels = r->axes[b->keys].labels});
     if (ok) print_wrapped(w->p, "Shades go to the largest of these weights, of all steps.");
-    heed_text_free(&text);
     free(rows);
     free(label);
     free((void *)labels);
     return ok;
 }
 
-static bool draw_strip(const show *w, const char *path) {
-    heed_real top = 0;
-    size_t each = (size_t)w->queries * (size_t)w->keys, all = (size_t)w->count * each;
-    for (size_t i = 0; i < all; i++) top = w->weights[i] > top ? w->weights[i] : top;
-    heed_tile *tiles = calloc((size_t)w->count, sizeof *tiles);
-    unsigned char **pixels = calloc((size_t)w->count, sizeof *pixels);
-    char(*caption)[32] = calloc((size_t)w->count, sizeof *caption), title[200];
-    bool ok = tiles && pixels && caption;
+static bool draw_strip(const show *w, bool svg, const char *path) {
+    const heed_record *r = w->records[0];
+    const heed_record_block *b = &r->blocks[w->block];
+    size_t each = (size_t)w->queries * (size_t)w->keys;
+    heed_heatmap *maps = calloc((size_t)w->count, sizeof *maps);
+    char(*name)[32] = calloc((size_t)w->count, sizeof *name), title[200];
+    bool ok =
+        (maps && name) || heed_fail(w->p->c, HEED_FAILED, "no memory for %d pictures", w->count);
     for (int i = 0; ok && i < w->count; i++) {
-        pixels[i] = tile_pixels(w->weights + (size_t)i * each, each, top, false);
-        ok = pixels[i] != NULL;
-        snprintf(caption[i], sizeof *caption, "step %lld", (long long)w->records[i]->step);
-        tiles[i] = (heed_tile){.pixels = pixels[i],
-                               .width = w->keys,
-                               .height = w->queries,
-                               .channels = 3,
-                               .caption = caption[i]};
+        snprintf(name[i], sizeof *name, "step %lld", (long long)w->records[i]->step);
+        maps[i] = (heed_heatmap){.title = name[i],
+                                 .rows = w->queries,
+                                 .cols = w->keys,
+                                 .values = w->weights + (size_t)i * each,
+                                 .row_labels = r->axes[b->queries].labels,
+                                 .col_labels = r->axes[b->keys].labels,
+                                 .unit = "of a row's attention"};
     }
-    if (!ok) heed_fail(w->p->c, HEED_FAILED, "no memory for %d pictures", w->count);
-    snprintf(title, sizeof title, "attention, %s: rows attend to columns; darkest %.2f", w->of,
-             (double)top);
-    heed_sheet sheet = {.title = title, .count = w->count, .side = 150, .tiles = tiles};
-    ok = ok && heed_sheet_png(w->p->c, &sheet, path);
-    for (int i = 0; pixels && i < w->count; i++) free(pixels[i]);
-    free(tiles);
-    free(pixels);
-    free(caption);
+    snprintf(title, sizeof title, "attention, %s: rows attend to columns", w->of);
+    heed_panels all = {.title = title, .count = w->count, .maps = maps};
+    ok = ok && (svg ? heed_panels_svg : heed_panels_png)(w->p->c, &all, path);
+    free(maps);
+    free(name);
     return ok;
 }
 
 /* The page opens where the steps have their slider. */
 static const char *opening_of(const show *w, char text[OPENING_SIZE]) {
-    const heed_record_block *b = &w->records[0]->blocks[w->block];
-    int query = number(w, "query") ? number(w, "query") : w->queries;
+    const heed_record_block *b = block_of(w);
     char head[16];
-    snprintf(head, sizeof head, "%d", number(w, "head"));
     opening o = {.view = "compare",
                  .stack = b->stack,
                  .layer = b->layer,
-                 .head = number(w, "head") ? head : "mean",
-                 .query = query - 1};
+                 .head = head_word(b, w->head, head),
+                 .query = w->query};
     return opening_text(&o, text);
 }
 
-static bool write_page(const show *w, const char *path) {
+/* Also asked, with write false, whether it may be written. */
+static bool make_page(const show *w, bool write, const char *path) {
     char first[OPENING_SIZE];
     run_curves k = {0};
     heed_series series[2];
@@ -235,7 +206,7 @@ static bool write_page(const show *w, const char *path) {
     if (ok) {
         chart = curves_chart(&k, "loss over training", series);
         page.curves = &chart;
-        ok = heed_page_write(w->p->c, &page, path);
+        ok = (write ? heed_page_write : page_fits)(w->p->c, &page, path);
     }
     curves_free(&k);
     free(list);
@@ -244,7 +215,7 @@ static bool write_page(const show *w, const char *path) {
 
 static json_t *json_of(const show *w) {
     const heed_record *r = w->records[0];
-    const heed_record_block *b = &r->blocks[w->block];
+    const heed_record_block *b = block_of(w);
     json_t *o = json_array(), *queries = json_array(), *keys = json_array();
     for (int i = 0; i < w->queries; i++)
         json_array_append_new(queries, json_text(r->axes[b->queries].labels[i]));
@@ -261,23 +232,29 @@ static json_t *json_of(const show *w) {
         json_array_append_new(
             o, json_pack("{s:I, s:o}", "step", (json_int_t)w->records[i]->step, "weights", rows));
     }
-    return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "input", json_text(r->title), "path",
-                     json_text(b->path), "layer", b->layer + 1, "head", number(w, "head"),
+    return json_pack("{s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "input", json_text(r->title), "path",
+                     json_text(b->path), "layer", b->layer + 1, "head", head_json(b, w->head),
                      "queries", queries, "keys", keys, "snapshots", o);
 }
 
+static bool write_files(const show *w, const char *const files[3]) {
+    const char *png = files[0], *svg = files[1], *html = files[2];
+    return (!*html || make_page(w, false, html)) && (!*png || draw_strip(w, false, png)) &&
+           (!*svg || draw_strip(w, true, svg)) && (!*html || make_page(w, true, html));
+}
+
 static bool show_all(show *w) {
-    const char *png = heed_config_text(w->p->flags, "png");
-    const char *html = heed_config_text(w->p->flags, "html");
-    bool json = heed_config_bool(w->p->flags, "json");
-    FILE *out = json ? stderr : stdout;
-    if ((*png && !draw_strip(w, png)) || (*html && !write_page(w, html))) return false;
+    const heed_config *f = w->p->flags;
+    const char *const files[3] = {heed_config_text(f, "png"), heed_config_text(f, "svg"),
+                                  heed_config_text(f, "html")};
+    bool json = heed_config_bool(f, "json");
+    if (!write_files(w, files)) return false;
     if (json)
         print_json(w->p, json_of(w));
     else if (!print_query(w))
         return false;
-    if (*png) fprintf(out, "wrote %s\n", png);
-    if (*html) fprintf(out, "wrote %s\n", html);
+    for (int i = 0; i < 3; i++)
+        if (*files[i]) fprintf(json ? stderr : stdout, "wrote %s\n", files[i]);
     return true;
 }
 
@@ -285,7 +262,7 @@ static void run_snapshots(program *p) {
     show w = {.p = p};
     const task *k;
     if (run_settings(p->c, p->argv[0], &k) && list_files(&w, p->argv[0]) && read_files(&w) &&
-        check_files(&w) && choose_block(&w) && take_weights(&w))
+        check_files(&w) && choose(&w) && take_weights(&w))
         show_all(&w);
     for (int i = 0; i < w.count; i++) heed_record_free(w.records[i]);
     free(w.records);
@@ -300,11 +277,11 @@ const command cmd_snapshots = {
     .about =
         "Shows what `heed train ... --snapshots N` kept: attention on a fixed input at N steps\n"
         "from the first to the last. The terminal lists one token's attention, a row a step;\n"
-        "--png draws the whole matrix of each step, --html the page with a slider over them.\n"
+        "--png and --svg draw the whole matrix of each step, --html the page with a slider.\n"
         "The snapshots are NPZ files in RUN/snapshots, ITEM-STEP.npz.",
     .examples = "  heed train gpt book.txt -o runs/book --snapshots 12\n"
-                "  heed snapshots runs/book --layer 2 --head 3 --png learning.png\n"
-                "  heed snapshots runs/book --html learning.html\n",
+                "  heed snapshots runs/book --layer 2 --head 3 --query king\n"
+                "  heed snapshots runs/book --png learning.png --html learning.html\n",
     .options = options,
     .min = 1,
     .max = 1,

@@ -1,4 +1,5 @@
 /* cmd_translate.c -- heed translate: targets for texts, and where the model looked. */
+#include "choice.h"
 #include "files.h"
 #include "pairs.h"
 #include "using.h"
@@ -16,8 +17,8 @@ static const heed_option options[] = {
     {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "--sample: of the draws", "Decoding"},
     {"attention", HEED_BOOL, "false", 0, 0, NULL,
      "show what each token made attended to in the source", "Output"},
-    {"layer", HEED_INT, "0", 0, 64, NULL, "layer of the attention, from 1; 0: the last", "Output"},
-    {"head", HEED_INT, "0", 0, 1024, NULL, "head of it, from 1; 0: the mean over all", "Output"},
+    CHOOSE_LAYER("Output"),
+    WORDS("head", HEAD_WORDS "; without it the mean", "Output"),
     {"png", HEED_TEXT, "", 0, 0, NULL,
      "write the attention as a picture; of several texts FILE-2.png and so on", "Output"},
     {"beside", HEED_TEXT, "", 0, 0, NULL,
@@ -68,7 +69,7 @@ static bool draw(program *p, work *w, const alignment *a, const char *text, size
                  const char *path) {
     alignment both[2] = {*a};
     if (!w->beside.run) return alignment_png(p->c, both, 1, path);
-    bool ok = translate(&w->beside, text, n) && alignment_of(&w->beside, 0, 0, &both[1]);
+    bool ok = translate(&w->beside, text, n) && alignment_of(&w->beside, 0, "", &both[1]);
     both[0].title = p->argv[0];
     both[1].title = heed_config_text(p->flags, "beside");
     ok = ok && alignment_png(p->c, both, 2, path);
@@ -98,7 +99,7 @@ static bool show(program *p, work *w, const char *text, size_t n, const char *ma
     alignment a = {0};
     bool json = is_asked(p, "json");
     if (looks(p) && !alignment_of(&w->k, (int)heed_config_int(p->flags, "layer"),
-                                  (int)heed_config_int(p->flags, "head"), &a)) {
+                                  heed_config_text(p->flags, "head"), &a)) {
         alignment_free(&a);
         return false;
     }
@@ -160,7 +161,9 @@ static bool open_beside(program *p, translator *k) {
 
 static void run_translate(program *p) {
     work w = {0};
-    if (open_translator(p, p->argv[0], &w.k) && open_beside(p, &w.beside))
+    int layer = (int)heed_config_int(p->flags, "layer"), head;
+    if (open_translator(p, p->argv[0], &w.k) && open_beside(p, &w.beside) &&
+        alignment_choice(w.k.run, layer, heed_config_text(p->flags, "head"), &head))
         each_input(p, &w, translate_one, !looks(p) && !is_asked(p, "json"));
     close_translator(&w.beside);
     close_translator(&w.k);

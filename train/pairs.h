@@ -75,8 +75,10 @@ int alignment_rows(const translator *k); /* of the target at hand; 0: no token w
 bool alignment_look(const translator *k, int layer);
 /* those of one, from 1: (1,h,T,S) or (1,T,S), T tokens made and [SEP] if it ended. */
 const heed_tensor *alignment_weights(const heed_run *r, int layer);
-/* Of the target at hand. layer, head from 1; 0: the last layer, the mean over the heads. */
-bool alignment_of(const translator *k, int layer, int head, alignment *out);
+/* False, with an error, where the run has no such layer or head. *chosen: as in choice.h. */
+bool alignment_choice(const heed_run *r, int layer, const char *head, int *chosen);
+/* Of the target at hand. layer from 1, 0: the last; head: as --head has it (choice.h). */
+bool alignment_of(const translator *k, int layer, const char *head, alignment *out);
 void alignment_free(alignment *a);
 bool alignment_print(heed_ctx *c, const alignment *a);
 /* Several side by side, each under its title. */

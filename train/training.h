@@ -151,5 +151,7 @@ typedef struct {
 enum { OPENING_SIZE = 160 };
 /* For heed_page, in text, which is returned. */
 const char *opening_text(const opening *o, char text[OPENING_SIZE]);
+/* False, with the error that writing it would have: asked before other files are written. */
+bool page_fits(heed_ctx *c, const heed_page *p, const char *path);
 
 #endif

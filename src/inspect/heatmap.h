@@ -8,7 +8,9 @@ typedef struct {
     const heed_heatmap *m;
     heed_text *out;
     double lo, hi;
-    int width, head; /* of the terminal, and of the row labels */
+    int width, head;    /* of the terminal, and of the row labels */
+    const char *format; /* of the numbers in cells, and the columns of the widest */
+    int digits;
 } heed__map;
 /* Where a value stands on the scale, 0 to 1; what is unknown at its start. */
 double heed__map_share(const heed__map *p, double v);

@@ -173,9 +173,16 @@ run translate two aei --json --attention --head 2
 status 0
 json attention.layer 1
 json attention.source.0 a
+for head in mean max; do
+    run translate two aei --json --attention --head $head
+    status 0
+    "$JSON" attention.weights.0.0 <out >$head.weight
+done
+holds test "$(cat mean.weight)" != "$(cat max.weight)"
 run translate two aei --attention --head 3
-status 2
-warns "--head 3"
+refuses 2 "--head 3: expected 1 to 2, mean or max"
+run translate two aei --attention --head 0
+refuses 2 "--head 0: expected a number from 1, mean or max"
 run translate two aei --attention --layer 2
 status 2
 warns "--layer 2"

@@ -52,13 +52,15 @@ status 0
 quiet
 says "attention of s (token 8) while the model learned, layer 2, mean of 2 heads"
 says "step 400"
-run snapshots whole --layer 1 --head 2 --query 3 --png strip.png --html learning.html
+run snapshots whole --layer 1 --head 2 --query 3 --png strip.png --svg strip.svg --html learning.html
 status 0
 says "attention of r (token 3) while the model learned, layer 1, head 2"
 says "wrote strip.png"
 says "wrote learning.html"
-holds grep -q '"opening":"view=compare&stack=decoder&layer=1&head=2&query=2"' learning.html
+holds grep -q '"opening":"view=compare&stack=decoder&layer=1&head=2&row=3"' learning.html
 holds test "$(head -c 4 strip.png | tail -c 3)" = PNG
+holds test "$(grep -c '>r</text>' strip.svg)" = 18 # nine matrices, of which rows and columns are labelled
+holds grep -q '>step 400</text>' strip.svg
 holds grep -q "</html>" learning.html
 run snapshots whole --json --head 1
 status 0
@@ -69,11 +71,30 @@ json snapshots.8.step 400
 json snapshots.8.weights.0.0 1.0
 json snapshots.0.weights.7.7
 run snapshots whole --layer 3
-refuses 2 "--layer 3: the snapshots have 2 of decoder"
+refuses 2 "--layer 3: expected 1 to 2 of the decoder, or 0 for the last"
 run snapshots whole --head 3
 refuses 2 "expected 1 to 2"
-run snapshots whole --query 9
-refuses 2 "expected 1 to 8"
+# A bad query is refused before anything is written.
+run snapshots whole --query 9 --png none.png --html none.html
+refuses 2 "--query 9: no such token: expected a token or a number from 1 to 8"
+absent none.png
+absent none.html
+run snapshots whole --query a --head max
+status 0
+says "attention of a (token 2) while the model learned, layer 2, largest of 2 heads"
+run snapshots whole --head max --json
+json head max
+run snapshots whole --head mean --json
+json head mean
+run snapshots whole --head 0
+refuses 2 "--head 0: expected a number from 1, mean or max"
+# A causal layer sees nothing after the token: no column is empty.
+run snapshots whole --query 3
+holds test "$(sed -n 2p out | tr -s ' ')" = " P a r"
+COLUMNS=40 run snapshots whole --query 8
+holds test "$(grep -c 'step 0 ' out)" = 2
+COLUMNS=40 run snapshots whole --query 4
+holds test "$(grep -c 'step 0 ' out)" = 1
 run snapshots whole --item 2
 refuses 3 "no snapshots"
 run snapshots without
