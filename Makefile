@@ -154,7 +154,7 @@ test:
 demo: heed
 	@sh data/demo.sh
 bench: heed
-	@sh tests/bench.sh
+	@./heed bench
 # Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
 parity: $(B)/parity-dump $(B)/parity-forward $(B)/parity-picture
 $(B)/parity-%: $(B)/tests/parity/%.o $(filter-out %/main.o,$(PROG_OBJ)) $(B)/libheed.a

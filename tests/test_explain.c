@@ -161,6 +161,83 @@ TEST(explain_self_attention_has_one_gradient_of_x) {
                     n);
 }
 
+/* ---- from behind the layer: W_h, the bias, add and norm ---- */
+
+/* L = sum of c times what the layer gives. */
+static double layer_loss(const heed_lesson *l, const double *co) {
+    bool norm = l->part[HEED_LESSON_NORMED].x != NULL;
+    const heed_matrix *y = &l->part[norm ? HEED_LESSON_NORMED : HEED_LESSON_ALL];
+    double sum = 0;
+    for (int i = 0; i < y->rows * y->cols; i++) sum += co[i] * y->x[i];
+    return sum;
+}
+
+static double layer_slope(heed_lesson *l, double *x, const double *co) {
+    double was = *x, up, down;
+    *x = was + 1e-5;
+    heed_lesson_compute(l);
+    up = layer_loss(l, co);
+    *x = was - 1e-5;
+    heed_lesson_compute(l);
+    down = layer_loss(l, co);
+    *x = was;
+    heed_lesson_compute(l);
+    return (up - down) / 2e-5;
+}
+
+/* Every cell of every given part but X, through which there are ways past the head. */
+static void check_layer(const double *n, bool norm) {
+    heed_ctx *c = heed_open(NULL);
+    heed_lesson l = make(c, (heed_lesson_args){.tokens = T,
+                                               .features = D,
+                                               .sources = S,
+                                               .memory = M,
+                                               .key = E,
+                                               .value = D2,
+                                               .width = D,
+                                               .x = n,
+                                               .z = n + 6,
+                                               .w_q = n + 18,
+                                               .w_k = n + 22,
+                                               .w_v = n + 28,
+                                               .b_v = n + 41,
+                                               .w_h = n + 44,
+                                               .b_o = n + 50,
+                                               .others = n + 52,
+                                               .gain = norm ? n + 58 : NULL,
+                                               .norm_bias = norm ? n + 60 : NULL,
+                                               .eps = 0.01,
+                                               .beta = 0.7});
+    heed_lesson_gradient g;
+    const double *co = n + 70;
+    CHECK(heed_lesson_backward_layer(c, &l, co, &g));
+    const struct {
+        heed_lesson_part part;
+        const heed_matrix *d;
+    } list[] = {{HEED_LESSON_W_Q, &g.w_q},   {HEED_LESSON_W_K, &g.w_k},
+                {HEED_LESSON_W_V, &g.w_v},   {HEED_LESSON_B_V, &g.b_v},
+                {HEED_LESSON_Z, &g.z},       {HEED_LESSON_W_H, &g.w_h},
+                {HEED_LESSON_B_O, &g.b_o},   {HEED_LESSON_OTHERS, &g.all},
+                {HEED_LESSON_GAIN, &g.gain}, {HEED_LESSON_BIAS, &g.bias}};
+    int checked = 0;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        heed_matrix *m = &l.part[list[i].part];
+        for (int k = 0; m->x && k < m->rows * m->cols; k++, checked++)
+            CHECK_CLOSE(list[i].d->x[k], layer_slope(&l, &m->x[k], co), 1e-8);
+    }
+    CHECK(checked == (norm ? 52 : 48));
+    heed_lesson_gradient_free(&g);
+    heed_lesson_free(&l);
+    CLOSE(c);
+}
+
+TEST(explain_gradients_of_a_layer_are_finite_differences) {
+    double n[128];
+    fill(n, 128, 7);
+    check_layer(n, true);
+    check_layer(n, false);
+}
+
 /* ---- the same head as a layer, with a backward pass ---- */
 
 /* Rows of a stacked weight (out,in) as the lesson has them, (in,count). */
@@ -227,6 +304,95 @@ TEST(explain_gradients_are_those_of_the_trained_layer) {
     CLOSE(l.c);
 }
 
+enum { WIDTH = 4, HALF = 2 }; /* two heads of two */
+
+/* Head h's rows of part k (queries, keys, values) of a stacked projection. */
+static const heed_real *rows_of(const heed_real *w, int k, int h, int cols) {
+    return w + (k * WIDTH + h * HALF) * cols;
+}
+
+/* Columns of head h of an output projection (out,in), as the lesson has them: (HALF,WIDTH). */
+static void turn_columns(const heed_real *w, int h, double *out) {
+    for (int i = 0; i < HALF * WIDTH; i++)
+        out[i] = (double)w[i % WIDTH * WIDTH + h * HALF + i / WIDTH];
+}
+
+/* The numbers of head h, but for what the other one adds. */
+static heed_lesson make_head(heed_ctx *c, const heed_mha *m, const heed_norm *norm, int h,
+                             const double *x) {
+    double n[5][HALF * WIDTH], b[3][HALF], wide[3][WIDTH];
+    for (int k = 0; k < 3; k++) {
+        turn(rows_of(m->qkv.w->x, k, h, WIDTH), HALF, WIDTH, n[k]);
+        turn(rows_of(m->qkv.b->x, k, h, 1), 1, HALF, b[k]);
+    }
+    turn_columns(m->out.w->x, h, n[3]);
+    const heed_real *const vectors[] = {m->out.b->x, norm->gain->x, norm->bias->x};
+    for (int k = 0; k < 3; k++) turn(vectors[k], 1, WIDTH, wide[k]);
+    return make(c, (heed_lesson_args){.tokens = T,
+                                      .features = WIDTH,
+                                      .key = HALF,
+                                      .value = HALF,
+                                      .width = WIDTH,
+                                      .x = x,
+                                      .w_q = n[0],
+                                      .w_k = n[1],
+                                      .w_v = n[2],
+                                      .b_q = b[0],
+                                      .b_k = b[1],
+                                      .b_v = b[2],
+                                      .w_h = n[3],
+                                      .b_o = wide[0],
+                                      .gain = wide[1],
+                                      .norm_bias = wide[2],
+                                      .eps = (double)norm->eps,
+                                      .beta = (double)NAN});
+}
+
+/* Attention with two heads, W_h, add and norm, by the library's layers: the same numbers, and the
+ * same gradients of 1/2 sum (y - x)^2, as a head by head computation. */
+TEST(explain_a_layer_is_the_trained_one_with_its_gradients) {
+    lab l = lab_open(HEED_TRAIN);
+    heed_mha m;
+    heed_norm norm;
+    heed_mha_init(&m, l.s, "attn", (heed_mha_args){.width = WIDTH, .heads = 2});
+    heed_norm_init(&norm, l.s, "norm", WIDTH, (heed_real)1e-5, true);
+    shake(l.s);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, T, WIDTH)), *d = normal(l.t, "d", 1, SHAPE(12));
+    heed_tensor *y =
+        heed_norm_apply(&norm, l.t, heed_add(l.t, x, heed_mha_apply(&m, l.t, x, NULL, NULL, NULL)));
+    double in[T * WIDTH], dy[T * WIDTH], columns[HALF * WIDTH];
+    for (int i = 0; i < T * WIDTH; i++) {
+        d->x[i] = y->x[i] - x->x[i];
+        in[i] = (double)x->x[i];
+    }
+    CHECK(heed_backward_from(l.t, y, d->x));
+    heed_lesson head[2];
+    for (int h = 0; h < 2; h++) head[h] = make_head(l.c, &m, &norm, h, in);
+    for (int h = 0; h < 2; h++) {
+        memcpy(head[h].part[HEED_LESSON_OTHERS].x, head[1 - h].part[HEED_LESSON_SHARE].x,
+               sizeof in);
+        heed_lesson_compute(&head[h]);
+        const double *normed = head[h].part[HEED_LESSON_NORMED].x;
+        for (int i = 0; i < T * WIDTH; i++) {
+            CHECK_CLOSE(normed[i], (double)y->x[i], is_double ? 1e-12 : 1e-5);
+            dy[i] = normed[i] - in[i];
+        }
+        heed_lesson_gradient g;
+        CHECK(heed_lesson_backward_layer(l.c, &head[h], dy, &g));
+        check_same_gradient(&g.gain, norm.gain->g, false);
+        check_same_gradient(&g.bias, norm.bias->g, false);
+        check_same_gradient(&g.b_o, m.out.b->g, false);
+        check_same_gradient(&g.w_q, rows_of(m.qkv.w->g, 0, h, WIDTH), true);
+        check_same_gradient(&g.w_k, rows_of(m.qkv.w->g, 1, h, WIDTH), true);
+        check_same_gradient(&g.w_v, rows_of(m.qkv.w->g, 2, h, WIDTH), true);
+        turn_columns(m.out.w->g, h, columns);
+        CHECK_CLOSE(worst(&g.w_h, columns), 0, is_double ? 1e-12 : 1e-5);
+        heed_lesson_gradient_free(&g);
+    }
+    for (int h = 0; h < 2; h++) heed_lesson_free(&head[h]);
+    CLOSE(l.c);
+}
+
 /* ---- hard selection and hidden rows ---- */
 
 TEST(explain_hard_takes_the_first_of_equal_scores) {
@@ -282,6 +448,18 @@ TEST(explain_refuses_sizes) {
     a.tokens = 1 << 20;
     CHECK(!heed_lesson_make(c, &a, &l));
     CHECK_HAS(heed_why(c), "found 1048576x10");
+    heed_lesson_free(&l);
+    heed_clear(c);
+    heed_lesson_gradient g;
+    l = make(c, lion());
+    CHECK(!heed_lesson_backward_layer(c, &l, lion_x, &g));
+    CHECK_HAS(heed_why(c), "without W_h");
+    heed_lesson_free(&l);
+    heed_clear(c);
+    a = lion();
+    a.width = LION_FEATURES - 1, a.w_h = a.gain = lion_x;
+    CHECK(!heed_lesson_make(c, &a, &l));
+    CHECK_HAS(heed_why(c), "10 columns of X, found 9");
     heed_lesson_free(&l);
     heed_clear(c);
     CLOSE(c);

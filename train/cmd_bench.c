@@ -8,12 +8,13 @@
 
 enum { BATCHES = 8, LEAST_WARM = 3 };
 
-#define WORKLOADS                                                                                  \
-    "gpt-tiny, gpt-baby, mlm-nano, mlm-nano-all, mlm-small, mlp-mnist, vit-tiny28, vit-cifar, "    \
-    "seq2seq-small or rnn-attn"
+#define ALL                                                                                        \
+    "gpt-tiny,gpt-baby,mlm-nano,mlm-nano-all,mlm-small,mlp-mnist,vit-tiny28,vit-cifar,"            \
+    "seq2seq-small,rnn-attn"
 
 static const heed_option options[] = {
-    {"workload", HEED_TEXT, "", 0, 0, NULL, WORKLOADS, "Workload"},
+    {"workload", HEED_TEXT, "", 0, 0, NULL,
+     "of " ALL "; several, with commas, or all when left out: a line each", "Workload"},
     {"seconds", HEED_REAL, "2.5", 0, 1e6, NULL, "time spent on measured steps", "Workload"},
     {"min-steps", HEED_INT, "5", 1, 1e9, NULL, "at least this many of them", "Workload"},
     {"warmup-seconds", HEED_REAL, "0.7", 0, 1e6, NULL, "time before the clock starts", "Workload"},
@@ -46,7 +47,7 @@ static const heed_model *model_named(const char *name) {
 static const model_preset *workload_named(heed_ctx *c, const char *name) {
     for (const model_preset *q = model_presets; q->name; q++)
         if (q->model && strcmp(q->name, name) == 0) return q;
-    heed_fail(c, HEED_USAGE, "--workload %s: expected " WORKLOADS, *name ? name : "(none)");
+    heed_fail(c, HEED_USAGE, "--workload %s: expected some of " ALL, name);
     return NULL;
 }
 
@@ -212,34 +213,83 @@ static void print_result(const json_t *o) {
            get(o, "last_loss"));
 }
 
-static void run_bench(program *p) {
+/* What was measured; NULL when it failed or was interrupted. */
+static json_t *bench_of(program *p, const char *preset) {
     bench b = {0};
     char name[64];
-    bool all = heed_config_bool(p->flags, "mlm-all");
-    snprintf(name, sizeof name, "%s", heed_config_text(p->flags, "workload"));
-    catch_interrupt();
+    json_t *o = NULL;
+    snprintf(name, sizeof name, "%s", preset);
     if (bench_open(p, &b, name)) measure(p, &b);
-    if (all && !strstr(name, "-all")) strncat(name, "-all", sizeof name - strlen(name) - 1);
+    if (heed_config_bool(p->flags, "mlm-all") && b.w.model == &heed_model_mlm &&
+        !strstr(name, "-all"))
+        strncat(name, "-all", sizeof name - strlen(name) - 1);
     if (heed_state(p->c) == HEED_OK && was_interrupted(NULL))
         p->status = HEED_INTERRUPTED;
-    else if (heed_state(p->c) == HEED_OK) {
-        json_t *o = result(p, &b, name);
-        if (heed_config_bool(p->flags, "json"))
-            print_json(p, json_incref(o));
-        else
-            print_result(o);
+    else if (heed_state(p->c) == HEED_OK)
+        o = result(p, &b, name);
+    bench_close(&b);
+    return o;
+}
+
+static void print_row(const json_t *o) {
+    char params[32], items[32];
+    printf("%-13s  %10s  %8.2f  %8s %-6s  %7.1f\n",
+           json_string_value(json_object_get(o, "workload")),
+           with_commas(params, (uint64_t)json_integer_value(json_object_get(o, "params"))),
+           get(o, "ms_per_step"), with_commas(items, (uint64_t)get(o, "items_per_s")),
+           json_string_value(json_object_get(o, "items")), get(o, "gflops"));
+    fflush(stdout);
+}
+
+static void print_head(const program *p) {
+    printf("%d threads, %s\n\n%-13s  %10s  %8s  %15s  %7s\n", heed_threads(p->c), heed_isa(p->c),
+           "workload", "parameters", "ms/step", "items/s", "GFLOP/s");
+}
+
+/* Each name of a list, a line or an object of an array each. */
+static void run_list(program *p, char *names) {
+    json_t *all = heed_config_bool(p->flags, "json") ? json_array() : NULL;
+    if (!all) print_head(p);
+    for (char *rest = names; rest && !p->status && heed_state(p->c) == HEED_OK;) {
+        char *name = rest;
+        rest = strchr(name, ',');
+        if (rest) *rest++ = 0;
+        json_t *o = bench_of(p, name);
+        if (o && !all) print_row(o);
+        if (o && all) json_array_append(all, o);
         json_decref(o);
     }
-    bench_close(&b);
+    if (all && !p->status && heed_state(p->c) == HEED_OK)
+        print_json(p, all);
+    else
+        json_decref(all);
+}
+
+static void run_bench(program *p) {
+    char names[512];
+    const char *given = heed_config_text(p->flags, "workload");
+    snprintf(names, sizeof names, "%s", *given ? given : ALL);
+    catch_interrupt();
+    if (strchr(names, ',')) {
+        run_list(p, names);
+        return;
+    }
+    json_t *o = bench_of(p, names);
+    if (o && heed_config_bool(p->flags, "json"))
+        print_json(p, json_incref(o));
+    else if (o)
+        print_result(o);
+    json_decref(o);
 }
 
 const command cmd_bench = {
     .name = "bench",
-    .usage = "--workload NAME",
-    .help = "time training steps of a fixed workload",
+    .usage = "[--workload NAME,...]",
+    .help = "time training steps of fixed workloads",
     .about = "Times training steps on random data: forward, loss, backward, AdamW. The data are\n"
              "made before the clock starts. Figures are comparable only on a quiet machine.",
-    .examples = "  heed bench --workload gpt-tiny --threads 2\n"
+    .examples = "  heed bench\n"
+                "  heed bench --workload gpt-tiny --threads 2\n"
                 "  heed bench --workload mlm-nano --threads 1 --seconds 5 --json\n",
     .options = options,
     .computes = true,

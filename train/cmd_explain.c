@@ -24,7 +24,10 @@ static const heed_option options[] = {
     {"mask", HEED_BOOL, "true", 0, 0, NULL, "--no-mask: every query sees every key",
      "Change the computation"},
     SWITCH("hard", "all weight on the largest score", "Change the computation"),
-    SWITCH("backward", "go on with the gradients of L = 1/2 sum (output - target)^2", "Learn"),
+    SWITCH("backward",
+           "go on with the gradients of L = 1/2 sum (output - target)^2; of a trained head from "
+           "behind W_h, add and norm",
+           "Learn"),
     {"learn", HEED_INT, "0", 0, 1000000, NULL,
      "learn W_Q, W_K and W_V in so many steps from random ones", "Learn"},
     {"rate", HEED_REAL, "0.1", 0, 1e6, NULL, "learning rate of --learn", "Learn"},
@@ -146,6 +149,7 @@ static json_t *whole_json_of(explaining *e) {
         char name[48];
         json_object_set_new(o, "sheet", json_string(sheet_name(e, name)));
         json_object_set_new(o, "blanks", blanks_json(e));
+        sheet_hide(e, o);
     }
     return o;
 }
@@ -154,8 +158,8 @@ static bool write_html(explaining *e, const char *path) {
     json_t *o = whole_json_of(e);
     char *steps = json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT);
     json_decref(o);
-    heed_page page = {
-        .count = e->record != NULL, .records = e->record, .steps = steps, .opening = e->opening};
+    bool record = e->record && !heed_config_bool(e->p->flags, "exercise");
+    heed_page page = {.count = record, .records = e->record, .steps = steps, .opening = e->opening};
     bool ok = steps && heed_page_write(e->c, &page, path);
     free(steps);
     return ok;
@@ -216,12 +220,28 @@ static bool check_sheet(const explaining *e) {
     if (exercise && solution)
         return heed_fail(e->c, HEED_USAGE,
                          "--exercise and --solution are two sheets: expected one");
-    static const char *const others[] = {"step", "backward", "json"};
-    for (int i = 0; (exercise || solution) && i < 3; i++)
-        if (heed_config_bool(f, others[i]))
+    static const char *const others[] = {"step", "backward", "json", "learn"};
+    for (int i = 0; (exercise || solution) && i < 4; i++)
+        if (heed_config_rank(f, others[i]) > HEED_FROM_DEFAULT)
             return heed_fail(e->c, HEED_USAGE, "--%s is of no use here: --%s is a sheet%s",
                              others[i], exercise ? "exercise" : "solution",
                              i == 2 ? "; hint: --html or --tex FILE" : "");
+    return true;
+}
+
+/* Settings that would change nothing, for want of another one or beside it. */
+static bool check_pairs(const explaining *e) {
+    const heed_config *f = e->p->flags;
+    bool sheet = heed_config_bool(f, "exercise") || heed_config_bool(f, "solution");
+    bool json = heed_config_bool(f, "json"), whole = heed_config_bool(f, "whole");
+    if (heed_config_rank(f, "rate") > HEED_FROM_DEFAULT && !heed_config_int(f, "learn"))
+        return heed_fail(e->c, HEED_USAGE, "--rate is of --learn: expected --learn N beside it");
+    if (heed_config_rank(f, "blanks") > HEED_FROM_DEFAULT && !sheet)
+        return heed_fail(e->c, HEED_USAGE,
+                         "--blanks is of a sheet: expected --exercise or --solution beside it");
+    if (json && (heed_config_bool(f, "step") || whole))
+        return heed_fail(e->c, HEED_USAGE, "--%s is of no use here: --json prints all at once",
+                         whole ? "whole" : "step");
     return true;
 }
 
@@ -229,7 +249,7 @@ static bool check_sheet(const explaining *e) {
 static void explain_asked(explaining *e) {
     const program *p = e->p;
     const char *from = heed_config_text(p->flags, "from");
-    if (!check_sheet(e)) return;
+    if (!check_sheet(e) || !check_pairs(e)) return;
     if (p->argc < 2 && !check_run_settings(e)) return;
     if (*from && p->argc > 0) {
         heed_fail(p->c, HEED_USAGE, "--from %s brings its own numbers: expected no %s beside it",
@@ -265,7 +285,7 @@ static void explain(program *p) {
                           .color = has_color(stdout)};
     e.json = heed_config_bool(p->flags, "json");
     e.columns = strcmp(heed_config_text(p->flags, "notation"), "columns") == 0;
-    e.step = heed_config_bool(p->flags, "step") && !e.json;
+    e.step = heed_config_bool(p->flags, "step");
     e.seed = (uint64_t)heed_config_int(p->flags, "seed");
     if (heed_config_bool(p->flags, "list"))
         list_examples(&e);
@@ -300,8 +320,12 @@ const command cmd_explain = {
         "  B_Q, B_K, B_V   one row, added to every row of Q, K, V\n"
         "  beta, causal, hard, hidden (T numbers, 1: no query sees that token)\n"
         "  target     T rows of d2 numbers: what --backward and --learn compare the output with\n"
+        "  W_h        d2 rows of w numbers: the layer adds output W_h to each token\n"
+        "  B_O, others   one row of w numbers; T rows of w: what the bias and the other heads add\n"
+        "  gain, bias, eps   one row of d numbers each and one number: LN(X + all heads) behind "
+        "it\n"
         "  Z          rows that keys and values are made of instead of X; sources, memory: labels\n"
-        "Results in the file (Q, K, ... output) are not read.\n"
+        "Results in the file (Q, K, ... normed) are not read.\n"
         "\n"
         "--cell ROW,COLUMN takes tokens or numbers from 1: lion,attacked is the score of the "
         "query\n"

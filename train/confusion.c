@@ -256,6 +256,26 @@ static const char *short_name(char out[96], const char *name, int columns) {
     return out;
 }
 
+static int drawn(int side, int most) {
+    int64_t n = (int64_t)side * MISTAKE_SIDE / most;
+    return n < 1 ? 1 : (int)n;
+}
+
+/* No larger than it is drawn, as forty photographs take gigabytes; as it is without memory. */
+static void shrink(heed_picture *p) {
+    int most = p->width > p->height ? p->width : p->height;
+    if (most <= MISTAKE_SIDE) return;
+    int width = drawn(p->width, most), height = drawn(p->height, most);
+    size_t n = (size_t)width * (size_t)height * (size_t)p->channels;
+    heed_real *x = malloc((n + heed_resize_work(p, width, height)) * sizeof *x);
+    if (!x) return;
+    heed_picture_resize(p, (heed_box){0, 0, p->width, p->height}, width, height, x, x + n);
+    for (size_t i = 0; i < n; i++) p->pixels[i] = (unsigned char)(x[i] + (heed_real)0.5);
+    free(x);
+    unsigned char *less = realloc(p->pixels, n);
+    *p = (heed_picture){width, height, p->channels, less ? less : p->pixels};
+}
+
 static bool add_mistake(album *a, heed_images *k, const judgement *j, size_t place) {
     const verdict *v = &j->verdicts[place];
     heed_picture *p = &a->pictures[a->count];
@@ -263,6 +283,7 @@ static bool add_mistake(album *a, heed_images *k, const judgement *j, size_t pla
     char cut[96];
     int label;
     if (!heed_images_get(k, j->part, place, p, &label, &name)) return false;
+    shrink(p);
     char(*text)[128] = a->captions[a->count];
     snprintf(text[0], sizeof text[0], "is %s", short_name(cut, j->labels[v->label], 20));
     snprintf(text[1], sizeof text[1], "taken for %s, %.0f %%",

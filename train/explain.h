@@ -16,26 +16,23 @@ typedef struct {
     const char *const *features;     /* (d) columns of X, rows of W_Q; or NULL */
     const char *const *memory;       /* (d') the same of Z, W_K and W_V; or NULL */
     const char *const *q, *const *v; /* (e), (d2) columns of Q and K, and of V */
+    const char *const *stream;       /* (w) columns of W_h and of what the layer makes; or NULL */
     const char *const *notes[3];     /* beside the rows of W_Q, W_K, W_V; or NULL */
     const double *target;            /* (T,d2) what the output should be; or NULL */
-    bool picture;                    /* the tokens are patches of one */
-    const char *layer;               /* of a trained model: "encoder.0.attn"; or NULL */
-    int query, key; /* from 1: the cell whose numbers are written out; 0: one is found */
-    void **owned;   /* blocks of memory freed with it */
+    bool pre;          /* X is the normed stream, to which all heads together are added */
+    bool picture;      /* the tokens are patches of one */
+    const char *layer; /* of a trained model: "encoder.0.attn"; or NULL */
+    int query, key;    /* from 1: the cell whose numbers are written out; 0: one is found */
+    void **owned;      /* blocks of memory freed with it */
     int owned_count;
     json_t *file; /* what labels point into; or NULL */
 } worked;
 
-/* What a trained layer makes of its heads' outputs; matrices without numbers are not there. */
+/* Where a head of a trained model stands. */
 typedef struct {
     int layer, head, heads; /* layer and head from 0 */
-    bool pre;               /* X is the normed stream, and nothing is normed behind the head */
-    heed_matrix w_h, share; /* (d2,d) this head's part of W_h, (T,d) output W_h */
-    heed_matrix all;        /* (T,d) the shares of all heads and the bias */
-    heed_matrix normed;     /* (T,d) LN(X + all); post-norm alone */
-    bool changed;           /* settings make the head another one than the model's */
     double off;             /* the model's weights, in float, differ by this from the steps' */
-} after_head;
+} trained_place;
 
 /* What the command was asked, and where its answer goes. An example that is a computation of its
  * own adds to out what the terminal shows; with json it gives the same numbers to print_exact. */
@@ -47,7 +44,7 @@ typedef struct explaining {
     uint64_t seed;
     int part, row, col; /* --cell: from 1, of a part or (-1) of every step; row 0: none was asked */
     int most_width, most_tokens; /* rows and columns that are drawn of what is wide; 0: all */
-    after_head rest;             /* of a trained head */
+    trained_place place;         /* of a trained head */
     const heed_record *record;   /* of the trained model's pass, for the page; or NULL */
     const char *opening;         /* the explained head, as in heed_page; or NULL */
     unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet: as in matrix_view; else NULL */
@@ -93,6 +90,9 @@ bool apply_settings(explaining *e);
 
 /* ---- the parts as they are drawn ---- */
 
+/* The head has W_h: a layer stands behind it, and with a norm, normed. */
+bool has_layer(const worked *w);
+bool has_norm(const worked *w);
 /* A part with its labels, as a row notation or a column notation has it; turned: as its transpose.
  */
 matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned);
@@ -121,8 +121,6 @@ typedef struct {
 void write_dot(explaining *e, const char *name, const dot_product *d, int row, int col);
 
 /* ---- what would be otherwise without a step, in a sentence ---- */
-/* The head with other settings, to be freed; false without memory. */
-bool head_again(explaining *e, const heed_lesson_args *changed, heed_lesson *out);
 void without_projections(explaining *e);
 void without_values(explaining *e);
 void without_scale(explaining *e);
@@ -154,22 +152,28 @@ typedef struct {
     const char *words;                  /* or NULL */
     gradient_term left, right, out;
 } backward_step;
-/* A cell of W_Q by finite difference: (up - down) / 2 step. */
+/* A cell of a given part by finite difference: (up - down) / 2 step. */
 typedef struct {
+    heed_lesson_part part;
     int row, col;
     double value, gradient, up, down, step, difference;
 } backward_check;
-/* L = 1/2 sum (output - target)^2, and every gradient of it, step by step from the output back. */
+/* L = 1/2 sum (output - target)^2 or, of a head with W_h and no target, the same of what the layer
+ * gives; and every gradient of it, step by step from there back. */
 typedef struct {
+    bool layer;             /* the loss is of what the layer gives */
+    const char *of, *minus; /* L = 1/2 sum (of minus)^2: "output", " - target" */
     heed_lesson_gradient g;
     double loss;
-    backward_check check;
-    int count;
-    backward_step step[16];
+    int checks, count;
+    backward_check check[5];
+    backward_step step[24];
     char of_loss[400], of_softmax[400]; /* words of two of them */
 } backward_pass;
 bool backward_open(explaining *e, backward_pass *b); /* backward_close in any case */
 void backward_close(backward_pass *b);
+/* "[OBJ, 2]", of a vector "[2]": the cell, into text. */
+const char *backward_check_name(const explaining *e, const backward_check *k, char text[160]);
 /* What a step draws, in the order of the notation: 3 matrices of a product, or 1. names: memory for
  * theirs. */
 int backward_views(const explaining *e, const backward_step *s, matrix_view parts[3],
@@ -186,6 +190,9 @@ bool explain_learn(explaining *e);
 /* Chooses the blanks; solution: they are filled in and marked. sheet_close in any case. */
 bool sheet_open(explaining *e, bool solution);
 void sheet_close(explaining *e);
+/* Takes what a sheet asks for, and what tells it, out of the numbers of its page: the page computes
+ * them as a reader would. Nothing where there is no exercise. */
+void sheet_hide(const explaining *e, json_t *o);
 int sheet_blanks(const explaining *e);
 const char *sheet_name(const explaining *e, char name[48]); /* "Exercise 7"; "": no sheet */
 void explain_sheet(explaining *e, bool solution);

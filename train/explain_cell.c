@@ -97,6 +97,7 @@ static dot_product product_of(const explaining *e, heed_lesson_part part) {
     if (part == HEED_LESSON_V) right = HEED_LESSON_W_V;
     if (part == HEED_LESSON_RAW) left = HEED_LESSON_Q, right = HEED_LESSON_K;
     if (part == HEED_LESSON_OUTPUT) left = HEED_LESSON_WEIGHTS, right = HEED_LESSON_V;
+    if (part == HEED_LESSON_SHARE) left = HEED_LESSON_OUTPUT, right = HEED_LESSON_W_H;
     return (dot_product){.left = &p[left],
                          .right = &p[right],
                          .out = &p[part],

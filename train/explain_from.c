@@ -17,12 +17,12 @@ typedef struct {
 } reader;
 
 static const char *const known[] = {
-    "example",   "title",    "tokens", "sources", "features", "memory",  "notes",
-    "X",         "Z",        "W_Q",    "W_K",     "W_V",      "B_Q",     "B_K",
-    "B_V",       "beta",     "causal", "hard",    "hidden",   "target",  "Q",
-    "K",         "V",        "raw",    "scaled",  "scores",   "weights", "output",
-    "notation",  "backward", "learn",  "layer",   "head",     "W_h",     "share",
-    "all_heads", "normed",   "units",  "blanks",  "stages",   "choices", NULL};
+    "example", "title",  "tokens",  "sources",   "features", "memory",   "notes",  "X",
+    "Z",       "W_Q",    "W_K",     "W_V",       "B_Q",      "B_K",      "B_V",    "beta",
+    "causal",  "hard",   "hidden",  "target",    "Q",        "K",        "V",      "raw",
+    "scaled",  "scores", "weights", "output",    "notation", "backward", "learn",  "layer",
+    "head",    "W_h",    "share",   "all_heads", "normed",   "units",    "blanks", "stages",
+    "choices", "B_O",    "others",  "gain",      "bias",     "eps",      NULL};
 
 static bool refuse(const reader *r, const char *key, const char *format, ...) HEED_PRINTF(3, 4);
 static bool refuse(const reader *r, const char *key, const char *format, ...) {
@@ -214,6 +214,35 @@ static bool read_notes(reader *r, const heed_lesson_args *a, worked *w) {
 
 /* ---- the whole ---- */
 
+static bool needs(const reader *r, const char *key, const char *other) {
+    if (!json_object_get(r->root, key) || json_object_get(r->root, other)) return true;
+    return refuse(r, key, "expected %s beside it", other);
+}
+
+/* W_h and what a layer has besides. */
+static bool read_layer(reader *r, heed_lesson_args *a) {
+    const json_t *eps = json_object_get(r->root, "eps");
+    if (!needs(r, "B_O", "W_h") || !needs(r, "others", "W_h") || !needs(r, "gain", "W_h") ||
+        !needs(r, "bias", "gain"))
+        return false;
+    if (!json_object_get(r->root, "W_h")) return true;
+    shape h = {.rows = a->value, .why_rows = "one for each column of W_V"};
+    shape all = {a->tokens, 0, "one for each token", "as many as W_h has"};
+    shape one = {1, 0, "of numbers for every token", "as many as W_h has"};
+    if (json_object_get(r->root, "gain"))
+        h.cols = a->features, h.why_cols = "as many as X has, for the norm";
+    if (!(a->w_h = read_matrix(r, "W_h", &h))) return false;
+    a->width = all.cols = one.cols = h.cols;
+    a->b_o = read_optional(r, "B_O", one);
+    a->others = read_optional(r, "others", all);
+    a->gain = read_optional(r, "gain", one);
+    a->norm_bias = read_optional(r, "bias", one);
+    a->eps = eps ? json_number_value(eps) : 1e-5;
+    if (eps && (!json_is_number(eps) || !(a->eps >= 0 && a->eps <= 1)))
+        return refuse(r, "eps", "expected a number from 0 to 1");
+    return heed_state(r->e->c) == HEED_OK;
+}
+
 static bool read_numbers(reader *r, heed_lesson_args *a) {
     shape x = {0}, z, q, k, v;
     if (!(a->x = read_matrix(r, "X", &x))) return false;
@@ -237,7 +266,7 @@ static bool read_numbers(reader *r, heed_lesson_args *a) {
     a->b_q = read_optional(r, "B_Q", qk);
     a->b_k = read_optional(r, "B_K", qk);
     a->b_v = read_optional(r, "B_V", vv);
-    return heed_state(r->e->c) == HEED_OK;
+    return heed_state(r->e->c) == HEED_OK && read_layer(r, a);
 }
 
 static bool read_text(const reader *r, const char *key, const char *otherwise, const char **out) {

@@ -5,17 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool head_again(explaining *e, const heed_lesson_args *changed, heed_lesson *out) {
-    const heed_lesson *l = &e->w.lesson;
-    heed_lesson_args a = *changed;
-    const heed_matrix *p = l->part;
-    a.x = p[HEED_LESSON_X].x;
-    a.z = l->self ? NULL : p[HEED_LESSON_Z].x;
-    a.w_q = p[HEED_LESSON_W_Q].x, a.w_k = p[HEED_LESSON_W_K].x, a.w_v = p[HEED_LESSON_W_V].x;
-    a.b_q = p[HEED_LESSON_B_Q].x, a.b_k = p[HEED_LESSON_B_K].x, a.b_v = p[HEED_LESSON_B_V].x;
-    return heed_lesson_make(e->c, &a, out);
-}
-
 /* The cell of a part that differs most between two heads. */
 static double most_changed(const heed_lesson *a, const heed_lesson *b, heed_lesson_part part,
                            int *row, int *col) {
@@ -58,7 +47,7 @@ void without_scale(explaining *e) {
         snprintf(lead, sizeof lead, "Without this line (--no-scale)");
     else
         snprintf(lead, sizeof lead, "With beta = 1/sqrt(%d) = %.4g", a.key, usual);
-    if (head_again(e, &a, &other)) write_change(e, &other, lead);
+    if (heed_lesson_make(e->c, &a, &other)) write_change(e, &other, lead);
     heed_lesson_free(&other);
 }
 
@@ -66,7 +55,8 @@ void without_mask(explaining *e) {
     heed_lesson other;
     heed_lesson_args a = e->w.lesson.args;
     a.causal = false, a.hide = NULL;
-    if (head_again(e, &a, &other)) write_change(e, &other, "Without this line (--no-mask)");
+    if (heed_lesson_make(e->c, &a, &other))
+        write_change(e, &other, "Without this line (--no-mask)");
     heed_lesson_free(&other);
 }
 
@@ -75,7 +65,7 @@ void without_softness(explaining *e) {
     heed_lesson_args a = e->w.lesson.args;
     a.hard = !a.hard;
     const char *lead = a.hard ? "With all weight on the largest score (--hard)" : "With softmax";
-    if (head_again(e, &a, &other)) write_change(e, &other, lead);
+    if (heed_lesson_make(e->c, &a, &other)) write_change(e, &other, lead);
     heed_lesson_free(&other);
 }
 

@@ -2,6 +2,7 @@
 #include "capture.h"
 #include "explain.h"
 #include "pictures.h"
+#include "using.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -69,7 +70,8 @@ static bool open_picture(trained *t, const char *path) {
 
 static bool open_input(trained *t, const char *text) {
     if (t->run->model == &heed_model_vit) return open_picture(t, text);
-    return subject_text(&t->s, t->run, text, strlen(text), NULL);
+    return input_is_text(t->e->c, text, strlen(text)) &&
+           subject_text(&t->s, t->run, text, strlen(text), NULL);
 }
 
 /* ---- numbers of the model, as doubles that the head owns ---- */
@@ -192,78 +194,88 @@ static bool take_values(trained *t, heed_lesson_args *a) {
     return heed_state(t->e->c) == HEED_OK;
 }
 
-static heed_matrix matrix_of(trained *t, const heed_tensor *x, int rows) {
-    heed_matrix m = {0};
-    if (!x || !x->x || x->size % (size_t)rows) return m;
-    m = (heed_matrix){rows, (int)(x->size / (size_t)rows), NULL};
-    double *y = doubles(t, x->size);
-    for (size_t i = 0; y && i < x->size; i++) y[i] = (double)x->x[i];
-    m.x = y;
-    return m;
+/* ---- what stands behind the head ---- */
+
+/* The norm of the sublayer: "encoder.0.norm1", behind cross-attention "decoder.0.norm2". */
+static const char *norm_path(const trained *t, char path[64]) {
+    int n = (int)(strrchr(t->path, '.') - t->path);
+    snprintf(path, 64, "%.*s.norm%d", n, t->path, t->block.stack == HEED_CROSS ? 2 : 1);
+    return path;
 }
 
-static bool is_changed(const heed_config *f) {
-    static const char *const names[] = {"scale", "beta", "causal", "hide", "mask", "hard"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (heed_config_rank(f, names[i]) > HEED_FROM_DEFAULT) return true;
-    return false;
+static const heed_tensor *norm_parameter(trained *t, const char *name) {
+    char path[64], full[96];
+    snprintf(full, sizeof full, "%s.%s", norm_path(t, path), name);
+    heed_entry *p = heed_store_find(t->run->store, full);
+    return p ? p->tensor : NULL;
 }
 
-/* What stands behind the head: W_h, what it adds, the sum with the other heads, add and norm. */
-static void take_rest(trained *t, after_head *rest) {
-    const heed_tape *tape = t->run->tape;
-    const heed_lesson_args *a = &t->e->w.lesson.args;
+/* This head's part of W_h, the layer's bias, and the norm where it stands behind. */
+static void take_layer(trained *t, heed_lesson_args *a) {
+    const heed_config *f = t->run->config;
     const heed_tensor *out = parameter(t, "out.weight");
-    char owner[48];
-    snprintf(owner, sizeof owner, "%s", t->path);
-    *strrchr(owner, '.') = 0;
-    bool pre = strcmp(heed_config_text(t->run->config, "norm"), "pre") == 0;
-    const heed_tensor *sum = find_output(tape, "%s.out.out", t->path);
-    rest->layer = t->block.layer, rest->head = t->head, rest->heads = t->block.heads;
-    rest->pre = pre;
-    rest->changed = is_changed(t->e->p->flags);
-    if (!out || !sum) return;
-    const double *w = NULL;
-    double *turned = doubles(t, (size_t)a->value * (size_t)out->shape[0]);
-    for (int i = 0; turned && i < a->value; i++)
-        for (int j = 0; j < out->shape[0]; j++)
-            turned[i * out->shape[0] + j] =
+    t->e->w.pre = strcmp(heed_config_text(f, "norm"), "pre") == 0;
+    if (!out) return;
+    a->width = out->shape[0];
+    double *w = doubles(t, (size_t)a->value * (size_t)a->width);
+    for (int i = 0; w && i < a->value; i++)
+        for (int j = 0; j < a->width; j++)
+            w[i * a->width + j] =
                 (double)
                     out->x[(size_t)j * (size_t)out->shape[1] + (size_t)(t->head * a->value + i)];
-    w = turned;
-    rest->w_h = (heed_matrix){a->value, out->shape[0], turned};
-    rest->all = matrix_of(t, sum, a->tokens);
-    rest->share = (heed_matrix){a->tokens, out->shape[0],
-                                doubles(t, (size_t)a->tokens * (size_t)out->shape[0])};
-    if (w && rest->share.x)
-        heed_matrix_product(&t->e->w.lesson.part[HEED_LESSON_OUTPUT], &rest->w_h,
-                            (heed_matmul_how){0}, &rest->share);
-    int norm = t->block.stack == HEED_CROSS ? 2 : 1;
-    const heed_tensor *normed = find_output(tape, "%s.norm%d.out", owner, norm);
-    if (!pre) rest->normed = matrix_of(t, normed, a->tokens);
+    a->w_h = w;
+    a->b_o = part_of(t, parameter(t, "out.bias"), 0, a->width);
+    if (t->e->w.pre) return;
+    a->gain = part_of(t, norm_parameter(t, "weight"), 0, a->width);
+    a->norm_bias = part_of(t, norm_parameter(t, "bias"), 0, a->width);
+    a->eps = heed_config_real(f, "norm-eps");
+}
+
+/* What the other heads add: all that the model adds but this head's share and the bias. */
+static void take_others(trained *t) {
+    heed_lesson *l = &t->e->w.lesson;
+    const heed_matrix *all = &l->part[HEED_LESSON_ALL];
+    size_t n = (size_t)all->rows * (size_t)all->cols;
+    const heed_tensor *sum = find_output(t->run->tape, "%s.out.out", t->path);
+    if (t->block.heads == 1 || !all->x || !sum || sum->size != n) return;
+    for (size_t i = 0; i < n; i++) l->part[HEED_LESSON_OTHERS].x[i] = (double)sum->x[i] - all->x[i];
+    heed_lesson_compute(l);
 }
 
 /* ---- the model's own weights beside ---- */
 
-static double disagreement(trained *t) {
-    const heed_matrix *m = &t->e->w.lesson.part[HEED_LESSON_WEIGHTS];
+/* The largest difference of a part to the model's own numbers, those of x from `from` on. */
+static double off_by(const heed_matrix *m, const heed_tensor *x, size_t from) {
     size_t n = (size_t)m->rows * (size_t)m->cols;
-    const heed_tensor *w = find_output(t->run->tape, "%s.weights", t->path);
     double most = 0;
-    if (!w || w->size < n * (size_t)(t->head + 1)) return (double)NAN;
-    for (size_t i = 0; i < n; i++)
-        most = fmax(most, fabs(m->x[i] - (double)w->x[(size_t)t->head * n + i]));
+    if (!x || x->size < from + n) return (double)NAN;
+    for (size_t i = 0; i < n; i++) {
+        double d = fabs(m->x[i] - (double)x->x[from + i]);
+        if (isnan(d)) return d; /* which fmax would leave out */
+        most = fmax(most, d);
+    }
     return most;
 }
 
 static bool agrees(trained *t) {
-    double off = disagreement(t);
-    t->e->rest.off = off;
-    if (off < 1e-3) return true;
-    return heed_fail(t->e->c, HEED_FAILED,
-                     "%s, head %d: the steps in double give other weights than the model: they "
-                     "differ by %.2g",
-                     t->path, t->head + 1, off);
+    const heed_matrix *part = t->e->w.lesson.part, *w = &part[HEED_LESSON_WEIGHTS];
+    char path[64];
+    double off = off_by(w, find_output(t->run->tape, "%s.weights", t->path),
+                        (size_t)t->head * (size_t)w->rows * (size_t)w->cols);
+    t->e->place.off = off;
+    if (!(off < 1e-3))
+        return heed_fail(t->e->c, HEED_FAILED,
+                         "%s, head %d: the steps in double give other weights than the model: they "
+                         "differ by %.2g",
+                         t->path, t->head + 1, off);
+    if (!part[HEED_LESSON_NORMED].x) return true;
+    off = off_by(&part[HEED_LESSON_NORMED], find_output(t->run->tape, "%s.out", norm_path(t, path)),
+                 0);
+    return off < 1e-3 ||
+           heed_fail(t->e->c, HEED_FAILED,
+                     "%s: add and norm in double give other numbers than the model: they differ by "
+                     "%.2g",
+                     t->path, off);
 }
 
 /* ---- the whole ---- */
@@ -294,6 +306,7 @@ static bool make_head(trained *t) {
                            *keys = &t->s.axes[t->block.keys];
     a.tokens = queries->count, a.sources = keys->count;
     if (!take_weights(t, &a, t->block.heads) || !take_values(t, &a)) return false;
+    take_layer(t, &a);
     w->example = t->e->p->argv[0];
     w->title = t->s.title;
     w->tokens = queries->labels;
@@ -301,8 +314,11 @@ static bool make_head(trained *t) {
     w->layer = t->path;
     w->picture = t->run->model == &heed_model_vit;
     w->query = question_of(t, queries);
-    if (!worked_make(t->e, &a, *w) || !agrees(t)) return false;
-    take_rest(t, &t->e->rest);
+    if (!worked_make(t->e, &a, *w)) return false;
+    take_others(t);
+    if (!agrees(t)) return false;
+    t->e->place.layer = t->block.layer, t->e->place.head = t->head;
+    t->e->place.heads = t->block.heads;
     bool whole = heed_config_bool(t->e->p->flags, "whole");
     t->e->most_width = whole ? 0 : SHOWN_WIDTH;
     t->e->most_tokens = whole ? 0 : SHOWN_TOKENS;
@@ -326,7 +342,7 @@ void explain_run(explaining *e, const char *run, const char *text) {
     }
     e->record = NULL;
     e->opening = NULL;
-    e->rest = (after_head){0};
+    e->place = (trained_place){0};
     worked_free(&e->w);
     subject_free(&t.s);
     heed_run_close(t.run);

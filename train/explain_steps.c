@@ -45,6 +45,11 @@ static void draw_product(explaining *e, heed_lesson_part left, heed_lesson_part 
     write_cell(e, out, row, col);
 }
 
+static void draw_part(explaining *e, heed_lesson_part part) {
+    matrix_view v = worked_view(e, part, false);
+    draw_matrix(&e->out, &e->look, &v);
+}
+
 static void draw_result(explaining *e, heed_lesson_part part, heed_lesson_part from,
                         const char *marks) {
     int row, col;
@@ -90,9 +95,10 @@ static void tokens(explaining *e) {
     }
     draw_words(
         &e->out, &e->look,
-        "The %s is cut into %d tokens. Attention looks at all of them at once; here each has "
+        "The %s is cut into %d token%s. Attention looks at all of them at once; here each has "
         "its number.",
-        w->picture ? "picture" : "text", w->lesson.args.tokens);
+        w->picture ? "picture" : "text", w->lesson.args.tokens,
+        w->lesson.args.tokens == 1 ? "" : "s");
     gap(e);
     if (list.s) draw_words(&e->out, &e->look, "%s", list.s);
     heed_text_free(&list);
@@ -103,14 +109,12 @@ static void vectors(explaining *e) {
     draw_words(&e->out, &e->look, "Each token becomes a vector of %d numbers: a %s of X.",
                a->features, e->columns ? "column" : "row");
     gap(e);
-    matrix_view v = worked_view(e, HEED_LESSON_X, false);
-    draw_matrix(&e->out, &e->look, &v);
+    draw_part(e, HEED_LESSON_X);
     if (e->w.lesson.self) return;
     gap(e);
     draw_words(&e->out, &e->look, "Keys and values are made of other vectors: Z.");
     gap(e);
-    v = worked_view(e, HEED_LESSON_Z, false);
-    draw_matrix(&e->out, &e->look, &v);
+    draw_part(e, HEED_LESSON_Z);
 }
 
 static void queries(explaining *e) {
@@ -232,76 +236,75 @@ static void output(explaining *e) {
 
 /* ---- behind a trained head ---- */
 
-static matrix_view wide_view(const explaining *e, const char *name, const heed_matrix *m,
-                             bool tokens) {
-    matrix_view v = {.name = name, .m = m, .transposed = e->columns};
-    int rows = tokens ? e->most_tokens : e->most_width;
-    v.most_rows = e->columns ? e->most_width : rows;
-    v.most_cols = e->columns ? rows : e->most_width;
-    if (tokens && e->columns) v.col_labels = e->w.tokens;
-    if (tokens && !e->columns) v.row_labels = e->w.tokens;
-    return v;
+/* share + others + B_O = all heads */
+static void all_heads(explaining *e, bool others, bool bias) {
+    matrix_view parts[4] = {worked_view(e, HEED_LESSON_SHARE, false)};
+    int n = 1;
+    if (others) parts[n++] = worked_view(e, HEED_LESSON_OTHERS, false);
+    if (bias) parts[n++] = worked_view(e, HEED_LESSON_B_O, false);
+    if (n == 1) return;
+    gap(e);
+    if (others)
+        draw_words(&e->out, &e->look, "The other heads%s theirs. All together:",
+                   bias ? " and the layer's bias B_O add" : " add");
+    else
+        draw_words(&e->out, &e->look, "With the layer's bias B_O:");
+    gap(e);
+    parts[n++] = worked_view(e, HEED_LESSON_ALL, false);
+    draw_equation(&e->out, &e->look, n, parts,
+                  (const char *[]){"", n > 2 ? "+" : "=", n > 3 ? "+" : "=", "="});
 }
 
 static void shares(explaining *e, int step) {
-    after_head *r = &e->rest;
-    heed_matrix_product(&e->w.lesson.part[HEED_LESSON_OUTPUT], &r->w_h, (heed_matmul_how){0},
-                        &r->share);
-    matrix_view o = worked_view(e, HEED_LESSON_OUTPUT, false);
-    matrix_view w = wide_view(e, e->columns ? "W_h'" : "W_h", &r->w_h, false);
-    matrix_view parts[3] = {e->columns ? w : o, e->columns ? o : w,
-                            wide_view(e, "share", &r->share, true)};
+    const heed_lesson *l = &e->w.lesson;
+    bool others = false;
     gap(e);
     draw_heading(&e->out, &e->look, "%d. W_h: %s", step,
                  e->columns ? "share = W_h' H" : "share = output W_h");
     draw_words(&e->out, &e->look,
                "%d numbers become %d again: what this head adds to each token. W_h here is this "
                "head's part of the layer's output matrix.",
-               r->w_h.rows, r->w_h.cols);
+               l->args.value, l->args.width);
     gap(e);
-    draw_equation(&e->out, &e->look, 3, parts, (const char *[]){"", "·", "="});
-    gap(e);
-    const char *own = r->changed ? ", as the model has them, without what the settings change" : "";
-    if (r->heads == 1)
-        draw_words(&e->out, &e->look, "With the layer's bias%s:", own);
-    else
-        draw_words(&e->out, &e->look,
-                   "The other head%s and the layer's bias add theirs. All together%s:",
-                   r->heads > 2 ? "s" : "", own);
-    gap(e);
-    matrix_view all = wide_view(e, "all heads", &r->all, true);
-    draw_matrix(&e->out, &e->look, &all);
+    draw_product(e, HEED_LESSON_OUTPUT, HEED_LESSON_W_H, HEED_LESSON_SHARE, HEED_LESSON_X);
+    for (int i = 0; i < l->args.tokens * l->args.width; i++)
+        others |= l->part[HEED_LESSON_OTHERS].x[i] != 0;
+    all_heads(e, others, has_bias(e, HEED_LESSON_B_O));
 }
 
 static void add_and_norm(explaining *e, int step) {
-    const after_head *r = &e->rest;
     gap(e);
     draw_heading(&e->out, &e->look, "%d. Add%s", step,
-                 r->normed.x ? " and norm: LN(X + all heads)" : "");
-    if (!r->normed.x) {
+                 has_norm(&e->w) ? " and norm: LN(X + all heads)" : "");
+    if (e->w.pre)
         draw_words(&e->out, &e->look,
                    "This model norms before attention: X above is LN(stream), and all heads "
                    "together are added to the stream, which goes on to the feed-forward part.");
-        return;
-    }
+    else if (!has_norm(&e->w))
+        draw_words(&e->out, &e->look, "All heads together are added to X.");
+    if (!has_norm(&e->w)) return;
     draw_words(&e->out, &e->look,
                "The layer adds to what each token was before, so that nothing is lost; then each "
                "token is brought to mean 0 and deviation 1, times gain, plus bias.");
     gap(e);
-    matrix_view v = wide_view(e, "LN(X + all heads)", &r->normed, true);
-    draw_matrix(&e->out, &e->look, &v);
+    draw_part(e, HEED_LESSON_GAIN);
+    gap(e);
+    draw_part(e, HEED_LESSON_BIAS);
+    gap(e);
+    draw_part(e, HEED_LESSON_NORMED);
 }
 
 static void behind(explaining *e, int step) {
-    if (e->rest.w_h.x) {
+    if (has_layer(&e->w)) {
         shares(e, step);
         add_and_norm(e, step + 1);
     }
+    if (!e->w.layer || heed_config_int(e->p->flags, "learn")) return;
     gap(e);
     draw_aside(&e->out, &e->look,
                "Worked out in double from the model's own numbers; its weights, in float, differ "
                "by %.1e at most.%s",
-               e->rest.off,
+               e->place.off,
                e->most_width ? " Wide matrices are cut for the screen (…): --whole, --json." : "");
 }
 
@@ -367,8 +370,8 @@ static void step_heading(explaining *e, int i) {
 
 static void introduce(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
-    draw_heading(&e->out, &e->look, "Layer %d, head %d of %d (%s)", e->rest.layer + 1,
-                 e->rest.head + 1, e->rest.heads, e->w.layer);
+    draw_heading(&e->out, &e->look, "Layer %d, head %d of %d (%s)", e->place.layer + 1,
+                 e->place.head + 1, e->place.heads, e->w.layer);
     draw_words(&e->out, &e->look, "%s: %s", e->w.example, e->w.title);
     draw_words(&e->out, &e->look,
                "Tokens have %d numbers, queries and keys of this head %d, values %d.", a->features,
@@ -386,8 +389,8 @@ void explain_steps(explaining *e) {
         step_heading(e, i);
         steps[i].draw(e);
     }
-    if (e->w.layer && !heed_config_int(e->p->flags, "learn")) behind(e, STEPS + 1);
+    behind(e, STEPS + 1);
     if (heed_config_bool(e->p->flags, "backward"))
-        explain_backward(e, STEPS + 1 + (e->rest.w_h.x ? 2 : 0));
+        explain_backward(e, STEPS + 1 + (has_layer(&e->w) ? 2 : 0));
     ask_end(e);
 }

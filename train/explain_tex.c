@@ -209,29 +209,45 @@ static void put_step(explaining *e, heed_text *out, const backward_step *s) {
 }
 
 static void put_check(explaining *e, heed_text *out, const backward_check *k) {
-    heed_text_add(out, "\\subsection*{Check by finite difference: $W_Q[\\text{");
-    put_escaped(out, e->w.features[k->row], 40);
-    heed_text_add(out, "}, \\text{");
-    put_escaped(out, e->w.q[k->col], 40);
+    const char *part = heed_lesson_name(k->part);
+    char cell[160];
+    heed_text_add(out, "\\subsection*{Check by finite difference: $");
+    put_math(out, part);
+    heed_text_add(out, "$");
+    put_escaped(out, backward_check_name(e, k, cell), 100);
+    heed_text_add(out, "${} = %.6g$}\n", k->value);
     heed_text_add(out,
-                  "}] = %.6g$}\n"
                   "$\\dfrac{L(w + h) - L(w - h)}{2h} = \\dfrac{%.12f - %.12f}{2\\cdot 10^{%.0f}}"
-                  " = %.9f$, and $dW_Q$ has $%.9f$ there.\n",
-                  k->value, k->up, k->down, log10(k->step), k->difference, k->gradient);
+                  " = %.9f$, and $d",
+                  k->up, k->down, log10(k->step), k->difference);
+    put_math(out, part);
+    heed_text_add(out, "$ has $%.9f$ there.\n", k->gradient);
 }
 
 static void put_backward(explaining *e, heed_text *out) {
     backward_pass b;
     if (backward_open(e, &b)) {
-        heed_text_add(out,
-                      "\\section*{Backward from $L = \\frac12 \\sum (%s - \\text{target})^2 = %.6g$"
-                      "%s}\n",
-                      e->columns ? "H" : "\\text{output}", b.loss,
-                      e->w.target ? "" : ", with a target of 0");
+        heed_text_add(out, "\\section*{Backward from $L = \\frac12 \\sum (");
+        put_math(out, b.of);
+        put_math(out, b.minus);
+        heed_text_add(out, ")^2 = %.6g$%s}\n", b.loss,
+                      b.layer || e->w.target ? "" : ", with a target of 0");
         for (int i = 0; i < b.count; i++) put_step(e, out, &b.step[i]);
-        put_check(e, out, &b.check);
+        for (int i = 0; i < b.checks; i++) put_check(e, out, &b.check[i]);
     }
     backward_close(&b);
+}
+
+/* W_h, the sum with the other heads, add and norm. */
+static void put_layer(explaining *e, heed_text *out) {
+    put_product(e, out, e->columns ? "$W_h$: $W_h^\\top H$" : "$W_h$: output $W_h$",
+                HEED_LESSON_OUTPUT, HEED_LESSON_W_H, HEED_LESSON_SHARE);
+    heed_text_add(out, "\\subsection*{All heads%s}\n",
+                  has_bias(e, HEED_LESSON_B_O) ? " and $B_O$" : "");
+    put_result(e, out, HEED_LESSON_ALL);
+    if (!has_norm(&e->w)) return;
+    heed_text_add(out, "\\subsection*{Add and norm}\n");
+    put_result(e, out, HEED_LESSON_NORMED);
 }
 
 bool write_tex(explaining *e, const char *path) {
@@ -258,6 +274,7 @@ bool write_tex(explaining *e, const char *path) {
     put_weights(e, &out, sheet);
     put_product(e, &out, c ? "Output: $H = V A$" : "Output: weights $V$", HEED_LESSON_WEIGHTS,
                 HEED_LESSON_V, HEED_LESSON_OUTPUT);
+    if (has_layer(&e->w) && !sheet) put_layer(e, &out);
     if (heed_config_bool(e->p->flags, "backward")) put_backward(e, &out);
     heed_text_add(&out, "\\end{document}\n");
     bool ok = heed_text_save(&out, path);

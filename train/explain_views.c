@@ -17,7 +17,12 @@ const char *const *row_labels_of(const worked *w, heed_lesson_part part) {
     case HEED_LESSON_B_Q:
     case HEED_LESSON_B_K:
     case HEED_LESSON_B_V:
+    case HEED_LESSON_B_O:
+    case HEED_LESSON_GAIN:
+    case HEED_LESSON_BIAS:
         return NULL;
+    case HEED_LESSON_W_H:
+        return w->v;
     default:
         return w->tokens;
     }
@@ -41,8 +46,13 @@ const char *const *col_labels_of(const worked *w, heed_lesson_part part) {
     case HEED_LESSON_SCORES:
     case HEED_LESSON_WEIGHTS:
         return w->sources;
-    default:
+    case HEED_LESSON_W_V:
+    case HEED_LESSON_B_V:
+    case HEED_LESSON_V:
+    case HEED_LESSON_OUTPUT:
         return w->v;
+    default:
+        return w->stream;
     }
 }
 
@@ -55,6 +65,8 @@ static const char *column_name(heed_lesson_part part) {
         return "W_K'";
     case HEED_LESSON_W_V:
         return "W_V'";
+    case HEED_LESSON_W_H:
+        return "W_h'";
     case HEED_LESSON_WEIGHTS:
         return "A";
     case HEED_LESSON_OUTPUT:
@@ -67,6 +79,8 @@ static const char *column_name(heed_lesson_part part) {
 static const char *name_of(const explaining *e, heed_lesson_part part, bool turned) {
     if (part == HEED_LESSON_K && turned) return "K'";
     if (part == HEED_LESSON_Z && e->w.lesson.self) return "X";
+    if (part == HEED_LESSON_ALL) return "all heads";
+    if (part == HEED_LESSON_NORMED) return "LN(X + all heads)";
     return e->columns ? column_name(part) : heed_lesson_name(part);
 }
 
@@ -93,6 +107,10 @@ const char *short_label(char text[64], const char *label) {
     if (cut < n) memcpy(text + text_cut(text, 19), "…", sizeof "…");
     return text;
 }
+
+bool has_layer(const worked *w) { return w->lesson.part[HEED_LESSON_W_H].x != NULL; }
+
+bool has_norm(const worked *w) { return w->lesson.part[HEED_LESSON_NORMED].x != NULL; }
 
 bool has_bias(const explaining *e, heed_lesson_part bias) {
     const heed_matrix *m = &e->w.lesson.part[bias];

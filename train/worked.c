@@ -45,6 +45,7 @@ bool worked_make(explaining *e, const heed_lesson_args *a, worked labels) {
     if (!w->memory) w->memory = worked_names(e->c, w, "z", l->memory);
     if (!w->q) w->q = worked_names(e->c, w, "", l->key);
     if (!w->v) w->v = worked_names(e->c, w, "", l->value);
+    if (has_layer(w)) w->stream = worked_names(e->c, w, "", l->width);
     return heed_state(e->c) == HEED_OK;
 }
 
@@ -71,7 +72,7 @@ json_t *matrix_json(const heed_matrix *m) { return rows_json(m->x, m->rows, m->c
 
 static json_t *labels_json(const char *const *labels, int count) {
     json_t *list = json_array();
-    for (int i = 0; i < count; i++) json_array_append_new(list, json_string(labels[i]));
+    for (int i = 0; i < count; i++) json_array_append_new(list, json_text(labels[i]));
     return list;
 }
 
@@ -88,30 +89,21 @@ static void add_notes(json_t *o, const worked *w) {
 
 static void add_parts(json_t *o, const explaining *e) {
     for (int i = 0; i < HEED_LESSON_COUNT; i++) {
-        bool bias = i >= HEED_LESSON_B_Q && i <= HEED_LESSON_B_V;
-        if ((i == HEED_LESSON_Z && e->w.lesson.self) || (bias && !has_bias(e, (heed_lesson_part)i)))
+        bool bias = i == HEED_LESSON_B_O || (i >= HEED_LESSON_B_Q && i <= HEED_LESSON_B_V);
+        if (!e->w.lesson.part[i].x || (i == HEED_LESSON_Z && e->w.lesson.self) ||
+            (bias && !has_bias(e, (heed_lesson_part)i)))
             continue;
         json_object_set_new(o, heed_lesson_name((heed_lesson_part)i),
                             matrix_json(&e->w.lesson.part[i]));
     }
 }
 
-static void add_rest(json_t *o, const explaining *e) {
-    const after_head *r = &e->rest;
-    json_object_set_new(o, "layer", json_string(e->w.layer));
-    json_object_set_new(o, "head", json_integer(r->head + 1));
-    if (r->w_h.x) json_object_set_new(o, "W_h", matrix_json(&r->w_h));
-    if (r->w_h.x) json_object_set_new(o, "share", matrix_json(&r->share));
-    if (r->all.x) json_object_set_new(o, "all_heads", matrix_json(&r->all));
-    if (r->normed.x) json_object_set_new(o, "normed", matrix_json(&r->normed));
-}
-
 json_t *worked_json(const explaining *e) {
     const worked *w = &e->w;
     const heed_lesson_args *a = &w->lesson.args;
-    json_t *o = json_pack("{s:s, s:s, s:o, s:o}", "example", w->example, "title", w->title,
-                          "tokens", labels_json(w->tokens, a->tokens), "features",
-                          labels_json(w->features, a->features));
+    json_t *o = json_pack("{s:o, s:o, s:o, s:o}", "example", json_text(w->example), "title",
+                          json_text(w->title), "tokens", labels_json(w->tokens, a->tokens),
+                          "features", labels_json(w->features, a->features));
     if (w->sources != w->tokens)
         json_object_set_new(o, "sources", labels_json(w->sources, a->sources));
     json_object_set_new(o, "beta", json_number(a->beta));
@@ -129,7 +121,9 @@ json_t *worked_json(const explaining *e) {
     add_notes(o, w);
     add_parts(o, e);
     if (w->target) json_object_set_new(o, "target", rows_json(w->target, a->tokens, a->value));
-    if (w->layer) add_rest(o, e);
+    if (has_norm(w)) json_object_set_new(o, "eps", json_number(a->eps));
+    if (w->layer) json_object_set_new(o, "layer", json_string(w->layer));
+    if (w->layer) json_object_set_new(o, "head", json_integer(e->place.head + 1));
     if (e->more) json_object_update(o, e->more);
     return o;
 }

@@ -2,7 +2,9 @@
  * its name: for worked examples on paper, on screen and in code. Plain loops, no tape. Rows are
  * tokens: Q = X W_Q + b_Q, K = Z W_K + b_K, V = Z W_V + b_V; raw = Q K'; scaled = beta raw; scores
  * = scaled, or -inf where a key is hidden; weights = softmax of each row of scores; output =
- * weights V. Vaswani et al. 2017, eq. 1. */
+ * weights V. Vaswani et al. 2017, eq. 1. And, where W_h is given, what the layer around the head
+ * makes of it: share = output W_h; all = share + others + B_O, with what the other heads add; where
+ * a norm follows, normed = LN(X + all). Sec. 3.1 and 3.2.2 there. */
 #ifndef HEED_LESSON_H
 #define HEED_LESSON_H
 
@@ -30,6 +32,15 @@ typedef enum {
     HEED_LESSON_SCORES,  /* (T,S) */
     HEED_LESSON_WEIGHTS, /* (T,S) rows sum to 1; 0 in a row whose keys are all hidden */
     HEED_LESSON_OUTPUT,  /* (T,d2) */
+    /* from here on there are no numbers (x NULL) without W_h; of a norm, without its gain */
+    HEED_LESSON_W_H,    /* (d2,w) the head's part of the layer's output projection */
+    HEED_LESSON_B_O,    /* (1,w) the layer's bias, 0 unless given */
+    HEED_LESSON_OTHERS, /* (T,w) what the other heads add, 0 unless given */
+    HEED_LESSON_GAIN,   /* (1,w) of the norm; w = d */
+    HEED_LESSON_BIAS,   /* (1,w) 0 unless given */
+    HEED_LESSON_SHARE,  /* (T,w) */
+    HEED_LESSON_ALL,    /* (T,w) */
+    HEED_LESSON_NORMED, /* (T,w) */
     HEED_LESSON_COUNT
 } heed_lesson_part;
 
@@ -49,6 +60,12 @@ typedef struct {
     bool causal;                   /* a query sees no key after it */
     bool hard;                     /* all weight on the largest score, the first of equal ones */
     const unsigned char *hide;     /* (S) 1: a key that no query sees; or NULL */
+    /* what the layer makes of the head */
+    int width;                      /* w; unused without w_h */
+    const double *w_h;              /* (d2,w) or NULL */
+    const double *b_o, *others;     /* (w), (T,w) or NULL */
+    const double *gain, *norm_bias; /* (w) of the norm behind the head, or NULL: none */
+    double eps;                     /* of the norm */
 } heed_lesson_args;
 
 typedef struct {
@@ -63,9 +80,10 @@ typedef struct {
 HEED_API const char *heed_lesson_name(heed_lesson_part part);
 
 /* Copies what a holds and computes. Free with heed_lesson_free, also after a failure. Sizes below 1
- * and beyond 2^20 numbers a part are an error. */
+ * and beyond 2^20 numbers a part are an error, and so is a norm of another width than X's. */
 HEED_API bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out);
-/* Computes again, after a change to args.beta, causal, hard, to hidden, X, Z, W or b. */
+/* Computes again, after a change to args.beta, causal, hard, eps, to hidden or to any given part.
+ */
 HEED_API void heed_lesson_compute(heed_lesson *l);
 HEED_API void heed_lesson_free(heed_lesson *l);
 
@@ -77,6 +95,10 @@ typedef struct {
     heed_matrix w_q, w_k, w_v;                /* X' dQ, Z' dK, Z' dV */
     heed_matrix b_q, b_k, b_v;                /* the sums of the rows of dQ, dK, dV */
     heed_matrix x, z; /* dQ W_Q' (+ dK W_K' + dV W_V'); dK W_K' + dV W_V', not filled if Z is X */
+    /* of the layer; filled by heed_lesson_backward_layer alone */
+    heed_matrix normed, all; /* dY of the last part (given); dU of all, which is that of X + all */
+    heed_matrix gain, bias;  /* the sums of the rows of dY N, N = LN without gain and bias; of dY */
+    heed_matrix b_o, share, w_h; /* the sums of the rows of dU; dU; output' dU */
     double *memory;
 } heed_lesson_gradient;
 
@@ -84,6 +106,11 @@ typedef struct {
  * or NULL. Free with heed_lesson_gradient_free, also after a failure. */
 HEED_API bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_output,
                                    const double *d_weights, heed_lesson_gradient *out);
+/* The same from the end of the layer, for a lesson with W_h: d_end (T,w) is the loss's gradient by
+ * normed or, without a norm, by all. x is then what comes back through the head: dU, past it, and
+ * what comes back through other heads are not in it. */
+HEED_API bool heed_lesson_backward_layer(heed_ctx *c, const heed_lesson *l, const double *d_end,
+                                         heed_lesson_gradient *out);
 HEED_API void heed_lesson_gradient_free(heed_lesson_gradient *g);
 
 /* The keys of row `query` whose score is the largest of the row: how many, the first into *first.
@@ -100,6 +127,9 @@ HEED_API void heed_matrix_product(const heed_matrix *a, const heed_matrix *b, he
                                   heed_matrix *out);
 /* Each row to its softmax; with hard, to one 1 at its first largest entry. -inf has no weight. */
 HEED_API void heed_matrix_softmax(const heed_matrix *scores, bool hard, heed_matrix *out);
+/* One row of n numbers to mean 0 and deviation 1: (x - mean) / sqrt(var + eps), into out, which may
+ * be x. Gives 1 / sqrt(var + eps). Ba, Kiros & Hinton 2016, eq. 4. */
+HEED_API double heed_row_normed(const double *x, int n, double eps, double *out);
 
 #ifdef __cplusplus
 }

@@ -87,6 +87,43 @@ static void score(heed_lesson *l) {
     }
 }
 
+/* ---- what the layer makes of the head ---- */
+
+double heed_row_normed(const double *x, int n, double eps, double *out) {
+    double mean = 0, var = 0;
+    for (int j = 0; j < n; j++) mean += x[j] / n;
+    for (int j = 0; j < n; j++) var += (x[j] - mean) * (x[j] - mean) / n;
+    double scale = 1 / sqrt(var + eps);
+    for (int j = 0; j < n; j++) out[j] = (x[j] - mean) * scale;
+    return scale;
+}
+
+/* LN(X + all) gain + bias, a row a token. */
+static void norm(heed_lesson *l) {
+    const heed_matrix *part = l->part;
+    size_t n = (size_t)part[HEED_LESSON_NORMED].cols;
+    for (int i = 0; i < part[HEED_LESSON_NORMED].rows; i++) {
+        size_t row = (size_t)i * n;
+        double *y = part[HEED_LESSON_NORMED].x + row;
+        for (size_t j = 0; j < n; j++)
+            y[j] = part[HEED_LESSON_X].x[row + j] + part[HEED_LESSON_ALL].x[row + j];
+        heed_row_normed(y, (int)n, l->args.eps, y);
+        for (size_t j = 0; j < n; j++)
+            y[j] = y[j] * part[HEED_LESSON_GAIN].x[j] + part[HEED_LESSON_BIAS].x[j];
+    }
+}
+
+static void finish(heed_lesson *l) {
+    heed_matrix *part = l->part, *share = &part[HEED_LESSON_SHARE];
+    if (!share->x) return;
+    heed_matrix_product(&part[HEED_LESSON_OUTPUT], &part[HEED_LESSON_W_H], (heed_matmul_how){0},
+                        share);
+    for (size_t i = 0; i < size_of(share); i++)
+        part[HEED_LESSON_ALL].x[i] = share->x[i] + part[HEED_LESSON_OTHERS].x[i] +
+                                     part[HEED_LESSON_B_O].x[i % (size_t)share->cols];
+    if (part[HEED_LESSON_NORMED].x) norm(l);
+}
+
 void heed_lesson_compute(heed_lesson *l) {
     heed_matrix *part = l->part;
     project(l, &part[HEED_LESSON_X], HEED_LESSON_W_Q, HEED_LESSON_B_Q, HEED_LESSON_Q);
@@ -96,19 +133,22 @@ void heed_lesson_compute(heed_lesson *l) {
     heed_matrix_softmax(&part[HEED_LESSON_SCORES], l->args.hard, &part[HEED_LESSON_WEIGHTS]);
     heed_matrix_product(&part[HEED_LESSON_WEIGHTS], &part[HEED_LESSON_V], (heed_matmul_how){0},
                         &part[HEED_LESSON_OUTPUT]);
+    finish(l);
 }
 
 /* ---- making ---- */
 
 const char *heed_lesson_name(heed_lesson_part part) {
     static const char *const names[HEED_LESSON_COUNT] = {
-        "X", "Z", "W_Q", "W_K", "W_V",    "B_Q",    "B_K",     "B_V",
-        "Q", "K", "V",   "raw", "scaled", "scores", "weights", "output"};
+        "X",   "Z",   "W_Q",    "W_K",  "W_V",    "B_Q",    "B_K",       "B_V",
+        "Q",   "K",   "V",      "raw",  "scaled", "scores", "weights",   "output",
+        "W_h", "B_O", "others", "gain", "bias",   "share",  "all_heads", "normed"};
     return (int)part >= 0 && part < HEED_LESSON_COUNT ? names[part] : "";
 }
 
 static void shape_parts(heed_lesson *l) {
     const heed_lesson_args *a = &l->args;
+    int width = a->w_h ? a->width : 0, norm = a->gain ? width : 0;
     const int shapes[HEED_LESSON_COUNT][2] = {
         [HEED_LESSON_X] = {a->tokens, a->features},
         [HEED_LESSON_Z] = {a->sources, a->memory},
@@ -126,14 +166,36 @@ static void shape_parts(heed_lesson *l) {
         [HEED_LESSON_SCORES] = {a->tokens, a->sources},
         [HEED_LESSON_WEIGHTS] = {a->tokens, a->sources},
         [HEED_LESSON_OUTPUT] = {a->tokens, a->value},
+        [HEED_LESSON_W_H] = {a->value, width},
+        [HEED_LESSON_B_O] = {1, width},
+        [HEED_LESSON_OTHERS] = {a->tokens, width},
+        [HEED_LESSON_GAIN] = {1, norm},
+        [HEED_LESSON_BIAS] = {1, norm},
+        [HEED_LESSON_SHARE] = {a->tokens, width},
+        [HEED_LESSON_ALL] = {a->tokens, width},
+        [HEED_LESSON_NORMED] = {a->tokens, norm},
     };
     for (int i = 0; i < HEED_LESSON_COUNT; i++)
         l->part[i] = (heed_matrix){shapes[i][0], shapes[i][1], NULL};
 }
 
+/* Whether a part has numbers: those of the layer only where they are given. */
+static bool is_there(const heed_lesson_args *a, int part) {
+    bool of_norm =
+        part == HEED_LESSON_GAIN || part == HEED_LESSON_BIAS || part == HEED_LESSON_NORMED;
+    return part < HEED_LESSON_W_H || (a->w_h && (!of_norm || a->gain));
+}
+
 static bool check(heed_ctx *c, const heed_lesson *l) {
+    const heed_lesson_args *a = &l->args;
+    if (a->w_h && a->gain && a->width != a->features)
+        return heed_fail(c, HEED_USAGE,
+                         "a lesson's norm does not fit: expected W_h to have the %d columns of X, "
+                         "found %d",
+                         a->features, a->width);
     for (int i = 0; i < HEED_LESSON_COUNT; i++) {
         const heed_matrix *m = &l->part[i];
+        if (!is_there(a, i)) continue;
         if (m->rows < 1 || m->cols < 1 || (int64_t)m->rows * m->cols > LARGEST)
             return heed_fail(
                 c, HEED_USAGE,
@@ -144,7 +206,7 @@ static bool check(heed_ctx *c, const heed_lesson *l) {
 }
 
 static void copy(heed_matrix *to, const double *from) {
-    if (from) memcpy(to->x, from, size_of(to) * sizeof *from);
+    if (from && to->x) memcpy(to->x, from, size_of(to) * sizeof *from);
 }
 
 /* Memory of all parts, and behind it the flags of hidden keys. Z is X where it has no
@@ -156,6 +218,7 @@ static bool place(heed_ctx *c, heed_lesson *l) {
     if (!l->memory) return false;
     double *at = l->memory;
     for (int i = 0; i < HEED_LESSON_COUNT; i++) {
+        if (!is_there(&l->args, i)) continue;
         l->part[i].x = i == HEED_LESSON_Z && l->self ? l->part[HEED_LESSON_X].x : at;
         at += size_of(&l->part[i]);
     }
@@ -165,6 +228,18 @@ static bool place(heed_ctx *c, heed_lesson *l) {
     return true;
 }
 
+/* args with the lesson's own numbers, so that the same head can be made again from them. */
+static void own(heed_lesson *l) {
+    const heed_matrix *p = l->part;
+    heed_lesson_args *a = &l->args;
+    a->x = p[HEED_LESSON_X].x, a->z = l->self ? NULL : p[HEED_LESSON_Z].x;
+    a->w_q = p[HEED_LESSON_W_Q].x, a->w_k = p[HEED_LESSON_W_K].x, a->w_v = p[HEED_LESSON_W_V].x;
+    a->b_q = p[HEED_LESSON_B_Q].x, a->b_k = p[HEED_LESSON_B_K].x, a->b_v = p[HEED_LESSON_B_V].x;
+    a->w_h = p[HEED_LESSON_W_H].x, a->b_o = p[HEED_LESSON_B_O].x;
+    a->others = p[HEED_LESSON_OTHERS].x;
+    a->gain = p[HEED_LESSON_GAIN].x, a->norm_bias = p[HEED_LESSON_BIAS].x;
+}
+
 bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out) {
     *out = (heed_lesson){.args = *a, .self = !a->z};
     if (heed__stopped(c)) return false;
@@ -172,7 +247,11 @@ bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out) 
     shape_parts(out);
     if (!check(c, out) || !place(c, out)) return false;
     const double *const given[] = {a->x, a->z, a->w_q, a->w_k, a->w_v, a->b_q, a->b_k, a->b_v};
+    const double *const layer[] = {a->w_h, a->b_o, a->others, a->gain, a->norm_bias};
     for (int i = HEED_LESSON_X; i <= HEED_LESSON_B_V; i++) copy(&out->part[i], given[i]);
+    for (int i = HEED_LESSON_W_H; i <= HEED_LESSON_BIAS; i++)
+        copy(&out->part[i], layer[i - HEED_LESSON_W_H]);
+    own(out);
     if (isnan(a->beta)) out->args.beta = 1 / sqrt(a->key);
     heed_lesson_compute(out);
     return true;

@@ -53,6 +53,8 @@ INLINE void tile_store(const heed__tile *t, heed_real *c, vec sum[TILE_ROWS][TIL
         }
 }
 
+/* Tiles from `row` on, each of as many rows. Called, not made part of what calls it: the loop over
+ * the depth needs every register for itself. */
 INLINE void tile_rows(const heed__tile *t, int row, const int rows, const int vecs,
                       const size_t a_row, const size_t a_step) {
     vec sum[TILE_ROWS][TILE_VECS];
@@ -74,29 +76,46 @@ INLINE void tile_rows(const heed__tile *t, int row, const int rows, const int ve
     }
     tile_store(t, t->c + (size_t)row * t->ldc, sum, rows, vecs);
 }
+#define TILE_OF(name, rows, vecs, a_row, a_step)                                                   \
+    static __attribute__((noinline)) void name(const heed__tile *t, int row) {                     \
+        tile_rows(t, row, rows, vecs, a_row, a_step);                                              \
+    }
+/* Rows of A that lie as rows, or as columns; a whole panel of B, or its first vector. */
+TILE_OF(tile_wide, TILE_ROWS, 2, t->a_row, 1)
+TILE_OF(tile_wide_turned, TILE_ROWS, 2, 1, t->a_step)
+TILE_OF(tile_slim, TILE_ROWS, 1, t->a_row, 1)
+TILE_OF(tile_slim_turned, TILE_ROWS, 1, 1, t->a_step)
+#undef TILE_OF
 
-INLINE void tile_all_rows(const heed__tile *t, int rows, const int vecs, const size_t a_row,
-                          const size_t a_step) {
-    int row = 0;
-    for (; rows - row >= TILE_ROWS; row += TILE_ROWS)
-        tile_rows(t, row, TILE_ROWS, vecs, a_row, a_step);
+/* The rows that fill no tile. */
+INLINE void tile_rest(const heed__tile *t, int row, int rows, const int vecs, const size_t a_row,
+                      const size_t a_step) {
     for (; rows - row >= 2; row += 2) tile_rows(t, row, 2, vecs, a_row, a_step);
     if (row < rows) tile_rows(t, row, 1, vecs, a_row, a_step);
 }
 
 /* Any number of rows against one panel. */
 static void tile_run(const heed__tile *t, int rows) {
-    if (t->width > VL) {
-        if (t->a_step == 1)
-            tile_all_rows(t, rows, 2, t->a_row, 1);
+    bool wide = t->width > VL, turned = t->a_step != 1;
+    int row = 0;
+    for (; rows - row >= TILE_ROWS; row += TILE_ROWS)
+        if (wide && !turned)
+            tile_wide(t, row);
+        else if (wide)
+            tile_wide_turned(t, row);
+        else if (!turned)
+            tile_slim(t, row);
         else
-            tile_all_rows(t, rows, 2, 1, t->a_step);
-    } else {
-        if (t->a_step == 1)
-            tile_all_rows(t, rows, 1, t->a_row, 1);
-        else
-            tile_all_rows(t, rows, 1, 1, t->a_step);
-    }
+            tile_slim_turned(t, row);
+    if (row == rows) return;
+    if (wide && !turned)
+        tile_rest(t, row, rows, 2, t->a_row, 1);
+    else if (wide)
+        tile_rest(t, row, rows, 2, 1, t->a_step);
+    else if (!turned)
+        tile_rest(t, row, rows, 1, t->a_row, 1);
+    else
+        tile_rest(t, row, rows, 1, 1, t->a_step);
 }
 
 /* The transpose of VL rows: log2 VL perfect shuffles. */
@@ -156,14 +175,12 @@ static inline void pack_panel(heed_real *panel, const heed_real *b, size_t step,
  * `apart` elements from the next. The rows that the last tile lacks stay as they are. */
 static inline void pack_tiles(heed_real *tiles, const heed_real *a, size_t step, int rows,
                               int depth, size_t apart) {
-    for (int i = 0; i < rows; i += TILE_ROWS, tiles += apart, a += TILE_ROWS) {
-        if (rows - i >= TILE_ROWS)
-            for (size_t p = 0; p < (size_t)depth; p++)
-                memcpy(tiles + p * TILE_ROWS, a + p * step, TILE_ROWS * sizeof *a);
-        else
-            for (size_t p = 0; p < (size_t)depth; p++)
-                for (int r = 0; r < rows - i; r++)
-                    tiles[p * TILE_ROWS + (size_t)r] = a[p * step + (size_t)r];
+    int whole = rows / TILE_ROWS, rest = rows % TILE_ROWS;
+    for (size_t p = 0; p < (size_t)depth; p++, a += step, tiles += TILE_ROWS) {
+        heed_real *to = tiles;
+        for (int i = 0; i < whole; i++, to += apart)
+            memcpy(to, a + i * TILE_ROWS, TILE_ROWS * sizeof *a);
+        for (int r = 0; r < rest; r++) to[r] = a[whole * TILE_ROWS + r];
     }
 }
 

@@ -29,5 +29,13 @@ run bench --workload mlm-nano --mlm-all --seconds 0 --warmup-seconds 0 --min-ste
 json workload mlm-nano-all
 run bench --workload mlm-nano --seconds 0 --warmup-seconds 0 --min-steps 1
 says "throughput"
+run bench --workload mlm-nano,mlp-mnist --seconds 0 --warmup-seconds 0 --min-steps 1 --threads 1
+status 0
+says "mlm-nano "
+says "mlp-mnist "
+run bench --workload mlm-nano,mlp-mnist --seconds 0 --warmup-seconds 0 --min-steps 1 --json
+json 1.workload mlp-mnist
+run bench --workload mlm-nano,nothing --seconds 0 --warmup-seconds 0 --min-steps 1 --json
+refuses 2 "nothing"
 run bench --workload nothing
 refuses 2 "gpt-tiny"

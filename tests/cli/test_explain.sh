@@ -61,6 +61,14 @@ run explain --exercise --json
 refuses 2 "--json is of no use here"
 run explain --solution --step
 refuses 2 "--step is of no use here"
+run explain --exercise --learn 3
+refuses 2 "--learn is of no use here"
+run explain --json --step
+refuses 2 "--step is of no use here: --json"
+run explain --rate 3
+refuses 2 "--rate is of --learn"
+run explain --blanks 0.5
+refuses 2 "--blanks is of a sheet"
 
 # Forty columns: bands of columns, nothing wider.
 COLUMNS=40 run explain --backward
@@ -104,6 +112,10 @@ holds grep -q '"sheet":"Exercise 3"' exercise.html
 holds grep -q '"sheet":"Solution 3"' solution.html
 holds grep -q '"blanks":{"Q":..0,0,0.,.1,' exercise.html
 holds grep -q '"blanks":{"Q":..0,0,0.,.2,' solution.html
+# The page of an exercise holds no answers; it computes them from X and W, which are given.
+holds sh -c 'grep -q "\"W_Q\":" exercise.html && ! grep -q "\"scores\":" exercise.html'
+holds test "$(grep -o '"raw":' exercise.html | wc -l)" = 1 # the flags of its blanks
+holds grep -q '"scores":' solution.html
 run explain --exercise --solution
 refuses 2 "two sheets"
 
@@ -158,6 +170,53 @@ refuses 3 "absent.json"
 run explain --from .
 refuses 3 "it is a folder"
 
+# What stands behind a head: W_h, the other heads, add and norm, and the way back through them.
+layer='"X": [[1, 3]], "W_Q": [[1], [1]], "W_K": [[1], [1]], "W_V": [[1], [0]], "W_h": [[2, 5]], "B_O": [[1, 0]], "others": [[0, 1]]'
+own "{$layer}"
+says "share[1, 2] = 1·5 = 5"
+says "The other heads and the layer's bias B_O add theirs."
+echo "{$layer}" >layer.json
+run explain --from layer.json --backward --json
+json all_heads "[[3.0,6.0]]"
+json backward.loss 22.5
+json backward.dU "[[3.0,6.0]]"
+json backward.dB_O "[[3.0,6.0]]"
+json backward.dW_h "[[3.0,6.0]]"
+json backward.dO "[[36.0]]"
+json backward.dW_V "[[36.0],[108.0]]"
+json backward.check.1.of W_h
+run explain --from layer.json --backward --tex layer.tex
+says "13. Loss: dU = all heads"
+says "dW_h[1, 2] = 1·6 = 6"
+says "dO[1, 1] = 3·2 + 6·5 = 36"
+says "They differ by"
+holds grep -qF '{dW_h\ (1\times 2)}' layer.tex
+holds grep -qF '{\text{share}\ (1\times 2)}' layer.tex
+holds test "$(tr -cd '{' <layer.tex | wc -c)" = "$(tr -cd '}' <layer.tex | wc -c)"
+echo "{$layer, \"gain\": [[2, 3]], \"bias\": [[0, 1]], \"eps\": 0}" >layer.json
+run explain --from layer.json --backward --json
+json normed "[[-2.0,4.0]]"
+json backward.dY "[[-3.0,1.0]]"
+json backward.dgain "[[3.0,1.0]]"
+json backward.dbias "[[-3.0,1.0]]"
+cp out again
+run explain --from again --backward --json
+holds cmp -s out again
+run explain --from layer.json --notation columns --backward
+says "dW_h' = dU H'"
+says "dO = W_h dU"
+echo "{$layer, \"target\": [[3]]}" >layer.json
+run explain --from layer.json --backward
+says "W_h stands behind the output and"
+own "{$head, \"B_O\": [[1]]}"
+refuses 3 "B_O is wrong: own.json: expected W_h beside it"
+own "{$head, \"W_h\": [[1, 2]], \"gain\": [[1, 2]]}"
+refuses 3 "W_h is wrong: own.json: expected 1 columns, as many as X has, for the norm; found 2"
+own "{$head, \"W_h\": [[1, 2]], \"others\": [[1]]}"
+refuses 3 "others is wrong: own.json: expected 2 columns, as many as W_h has; found 1"
+own "{$head, \"W_h\": [[1]], \"gain\": [[1]], \"eps\": -1}"
+refuses 3 "eps is wrong: own.json: expected a number from 0 to 1"
+
 # Files.
 run explain --tex lion.tex --html lion.html
 status 0
@@ -204,15 +263,44 @@ status 0
 quiet
 says "dB_Q = sum of the rows of dQ"
 says "softmax does not see that"
-says "W_h stands behind the output"
+says "L = 1/2 sum (Y - X)^2"
+says "dgain = sum of the rows of dY N"
+says "dB_O = sum of the rows of dU"
+says "dW_h = output' dU"
+says "dO = dU W_h'"
+says "Check: a cell of each by finite difference"
+holds grep -qF '{dW_h\ (8\times 16)}' mlm.tex
+holds grep -qF '{dB_O\ (1\times 16)}' mlm.tex
+holds grep -q '"dgain":' mlm.html
+holds grep -q '"dW_h":' mlm.html
 holds grep -qF '{dB_V\ (1\times 8)}' mlm.tex
 holds grep -q '"dB_K":' mlm.html
 holds grep -q '"opening":"stack=encoder&layer=1&head=1"' mlm.html
 run explain mlm "Paris is the capital of [MASK] ." --backward --json
 json backward.dB_Q.0.7
 json backward.dB_V.0.7
-run explain mlm "Paris is the capital of [MASK] ." --hard --causal
-says "without what the settings change"
+json backward.dW_h.7.15
+json backward.dB_O.0.15
+for k in 0 1 2 3 4; do # W_Q W_h B_O gain bias
+    difference=$("$JSON" backward.check.$k.difference <out) gradient=$("$JSON" backward.check.$k.gradient <out)
+    holds awk "BEGIN {d = ($difference) - ($gradient); exit !(d * d < 1e-16 && ($gradient) != 0)}"
+done
+cp out plain
+run explain mlm "Paris is the capital of [MASK] ." --json --hard --causal
+holds test "$("$JSON" normed.0.0 <out)" != "$("$JSON" normed.0.0 <plain)"
+holds test "$("$JSON" others <out)" = "$("$JSON" others <plain)"
+run explain --from plain --json
+json normed "$("$JSON" normed <plain)"
+run train mlm facts.txt -o pre --tokenizer word --packing lines --norm pre $SMALL
+run explain pre "Paris is the capital of [MASK] ." --backward
+says "This model norms before attention"
+says "L = 1/2 sum (all heads)^2"
+hides "dgain"
+run explain mlm "$(printf 'Paris \377')"
+refuses 3 "the input is not text: byte 0xFF"
+cp -r mlm "$(printf 'odd\377')"
+run explain "$(printf 'odd\377')" Paris --json
+json title Paris
 run explain mlm Paris --head 3
 refuses 2 "--head 3: expected 1 to 2"
 run explain mlm Paris --layer 2

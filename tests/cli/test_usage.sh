@@ -33,7 +33,7 @@ run fill
 refuses 2 "missing RUN"
 run eval a b c
 refuses 2 "too many: c"
-run bench
+run bench --workload some
 refuses 2 "--workload"
 run tokenizer train facts.txt
 refuses 2 "missing -o"

@@ -9,6 +9,7 @@ import tempfile
 from browser import Browser
 
 MADE = ["Q", "K", "V", "raw", "scores", "weights", "output"]
+LAYER = ["share", "all_heads", "normed"]
 passed = failed = 0
 
 
@@ -45,7 +46,7 @@ class Page:
 
     def same(self, what, *words, tolerance=1e-12):
         there, here = self.numbers(*words), self.values()
-        worst = max(gap(there[name], here[name]) for name in MADE)
+        worst = max(gap(there[name], here[name]) for name in MADE + [name for name in LAYER if name in there])
         check(f"{what}: as the program has it, {worst:.1e}", worst <= tolerance)
 
     def keys(self, *keys):
@@ -139,6 +140,8 @@ def sheets(p):
     told = p.browser.run(text)
     check("the exercise is named", "Exercise 7: The hungry lion" in told and "Fill in the 71 blanks" in told)
     check("its blanks are blank", 71 < hidden < 200)
+    held = p.browser.run("Object.keys(heed.data.steps)")
+    check(f"the page holds no answers: {held}", "X" in held and not set(held) & {*MADE, "scaled", "target", "learn", "share", "all_heads", "normed", "stages", "choices"})
     check("at the place of the terminal's sheet", p.browser.run("document.querySelector('.inspector').textContent").startswith("Q[The, 1] = ?"))
     p.act("heed.update({spot: 'raw 1 1'})")
     check("what is made of a blank does not tell it", "not written out" in p.browser.run("document.querySelector('.inspector').textContent"))
@@ -167,15 +170,19 @@ def learning(p):
 
 
 def trained_head(p):
-    run, text = os.path.join(p.folder, "run"), os.path.join(p.folder, "facts.txt")
+    text = os.path.join(p.folder, "facts.txt")
     with open(text, "w", encoding="utf-8") as f:
         f.write("Paris is the capital of France .\nRome is the capital of Italy .\n" * 40)
     small = "--layers 1 --heads 2 --width 16 --ff 32 --block 16 --batch 4 --steps 6".split()
-    subprocess.run([p.heed, "train", "mlm", text, "-o", run, "--tokenizer", "word", *small], check=True, capture_output=True)
-    words = [run, "Paris is the capital of [MASK] ."]
-    p.open(*words)
-    p.same("a trained head", *words)
-    check("what it adds", gap(p.values()["share"], p.numbers(*words)["share"]) < 1e-12)
+    for norm in ("post", "pre"):
+        run = os.path.join(p.folder, norm)
+        subprocess.run([p.heed, "train", "mlm", text, "-o", run, "--tokenizer", "word", "--norm", norm, *small], check=True, capture_output=True)
+        words = [run, "Paris is the capital of [MASK] ."]
+        p.open(*words)
+        p.same(f"a trained head, norm {norm}", *words)
+        check("what the layer makes of it", ("normed" in p.values()) == (norm == "post") and "all_heads" in p.values())
+        p.tick("hard selection")
+        p.same(f"hard, norm {norm}", *words, "--hard")
 
 
 def backward(p):
@@ -195,12 +202,17 @@ def backward(p):
     p.tick("causal mask")
     p.act("heed.update({notation: 'columns'})")
     same("hard, causal, as columns", "lion", "--backward", "--hard", "--causal")
-    words = [os.path.join(p.folder, "run"), "Paris is the capital of [MASK] .", "--backward"]
-    p.open(*words)
-    same("a trained head with biases", *words)
-    for spot in ("dO", "dV", "dP", "dS", "dR", "dQ", "dK", "dW_V", "dB_Q", "dX"):
-        p.act(f"heed.update({{spot: '{spot} 1 1'}})")
-        check(f"{spot} is written out", p.browser.run("document.querySelector('.inspector').textContent").startswith(spot + "["))
+    for norm, first in (("post", ("dY", "dgain", "dbias", "dU")), ("pre", ("dU",))):
+        words = [os.path.join(p.folder, norm), "Paris is the capital of [MASK] .", "--backward"]
+        p.open(*words)
+        same(f"a trained head with biases, norm {norm}", *words)
+        check(f"the loss of the layer, norm {norm}", f"L = {p.numbers(*words)['backward']['loss']:.2f}" in p.browser.run("document.querySelector('.steps').textContent"))
+        for spot in (*first, "dB_O", "dW_h", "dO", "dV", "dP", "dS", "dR", "dQ", "dK", "dW_V", "dB_Q", "dX", "all_heads", "share"):
+            p.act(f"heed.update({{spot: '{spot} 1 1'}})")
+            told = p.browser.run("document.querySelector('.inspector').textContent")
+            check(f"{spot} is written out: {told[:90]}", told.startswith(spot + "[") and " = " in told and "NaN" not in told and "undefined" not in told)
+        p.act("heed.update({notation: 'columns'})")
+        same(f"as columns, norm {norm}", *words)
 
 
 def files(p):

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Training speed of heed beside PyTorch's on the same CPU.
 
-    python3 tests/parity/bench.py BASELINE.py [WORKLOAD ...] [--threads 1,2] [--modes eager,fused]
+    python3 tests/parity/bench.py [WORKLOAD ...] [--threads 1,2] [--modes eager,fused]
 
-BASELINE.py prints one JSON line for --workload NAME --mode MODE --threads N --seconds S
-[--mlm-all]; `heed bench` takes the same workloads and prints the same keys. Processes of both are
-started in turn, so that a slow minute of the machine meets both; the ratio is of the best times,
-PyTorch's best over its modes. Run it on a machine that does nothing else."""
+Processes of torch_steps.py and of `heed bench` are started in turn, so that a slow minute of the
+machine meets both; the ratio is of the best times, PyTorch's best over its modes. Run it on a
+machine that does nothing else."""
 
 import argparse
 import json
@@ -14,7 +13,9 @@ import os
 import subprocess
 import sys
 
-WORKLOADS = ["gpt-tiny", "mlm-nano", "mlm-nano-all", "mlm-small", "gpt-baby", "mlp-mnist"]
+import torch_steps
+
+STEPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_steps.py")
 
 
 def last_json(command):
@@ -24,39 +25,16 @@ def last_json(command):
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
+def measured(a, workload, threads):
+    return ["--workload", workload, "--threads", str(threads), "--seconds", str(a.seconds)]
+
+
 def theirs(a, workload, mode, threads):
-    name = workload.removesuffix("-all")
-    return last_json(
-        [
-            sys.executable,
-            a.baseline,
-            "--workload",
-            name,
-            "--mode",
-            mode,
-            "--threads",
-            str(threads),
-            "--seconds",
-            str(a.seconds),
-        ]
-        + (["--mlm-all"] if name != workload else [])
-    )
+    return last_json([sys.executable, STEPS, "--mode", mode] + measured(a, workload, threads))
 
 
 def ours(a, workload, threads):
-    return last_json(
-        [
-            a.heed,
-            "bench",
-            "--workload",
-            workload,
-            "--threads",
-            str(threads),
-            "--seconds",
-            str(a.seconds),
-            "--json",
-        ]
-    )
+    return last_json([a.heed, "bench", "--json"] + measured(a, workload, threads))
 
 
 def best(results):
@@ -67,8 +45,7 @@ def main():
     p = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    p.add_argument("baseline")
-    p.add_argument("workloads", nargs="*", default=WORKLOADS)
+    p.add_argument("workloads", nargs="*", default=list(torch_steps.WORKLOADS))
     p.add_argument("--heed", default="./heed")
     p.add_argument("--threads", default=str(os.cpu_count()), help="a list: 1,2")
     p.add_argument("--modes", default="eager,fused", help="of PyTorch, a list: eager,fused,compile")

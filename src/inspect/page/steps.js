@@ -4,9 +4,11 @@
 (() => {
     const LARGEST = 48; /* tokens whose tables are still readable */
     const WIDE = 14;    /* columns; with more, matrices stand below one another */
-    const GIVEN = ["X", "Z", "W_Q", "W_K", "W_V", "B_Q", "B_K", "B_V", "W_h"];
-    const MADE = ["Q", "K", "V", "raw", "scores", "weights", "output", "share"];
-    const ASKING = ["X", "Q", "raw", "scores", "weights", "output", "share"]; /* a row a query */
+    const GIVEN = ["X", "Z", "W_Q", "W_K", "W_V", "B_Q", "B_K", "B_V", "W_h", "B_O", "others", "gain", "bias"];
+    const MADE = ["Q", "K", "V", "raw", "scores", "weights", "output", "share", "all_heads", "normed"];
+    const ASKING = ["X", "Q", "raw", "scores", "weights", "output", "share", "others", "all_heads", "normed"]; /* a row a query */
+    const LAYER = ["share", "others", "all_heads", "normed"];  /* a row a token, as wide as W_h */
+    const VECTORS = {B_O: "bias", gain: "gain", bias: "bias"}; /* one row of that width */
     const s = {model: null, result: null, gradients: null, tokens: [], sources: [], tables: [], known: new Set()};
     const ui = {};
     let lesson = null, built = "";
@@ -26,8 +28,9 @@
         if (name === "Z") return [s.sources, lesson.memory || count(m)];
         const unit = name === "V" || name === "W_V" || name === "B_V" || name === "output" ? "v" : "q";
         const units = () => (lesson.units && lesson.units[unit]) || count(m);
+        if (LAYER.includes(name) || VECTORS[name]) return [VECTORS[name] ? [VECTORS[name]] : s.tokens, count(m)];
+        if (name === "W_h") return [s.labels("V")[1], count(m)];
         if (name[0] === "B") return [["bias"], units()];
-        if (name === "W_h" || name === "share") return [name === "share" ? s.tokens : s.labels("V")[1], count(m)];
         if (name[0] === "W") return [s.labels(name !== "W_Q" && has("Z") ? "Z" : "X")[1], units()];
         const rows = ASKING.includes(name) ? s.tokens : s.sources;
         return [rows, ["raw", "scores", "weights"].includes(name) ? s.sources : units()];
@@ -37,6 +40,7 @@
         s.sources = lesson.Z ? (lesson.sources || lesson.Z.map((_, i) => String(i + 1))).slice() : s.tokens;
         s.model = {hidden: (lesson.hidden || s.sources.map(() => 0)).slice()};
         for (const name of GIVEN) if (lesson[name]) s.model[name] = heed.stepsMath.copy(lesson[name]);
+        if (has("gain")) s.model.eps = lesson.eps;
         s.known.clear();
     };
     /* Settings live in the link; until the reader changes them they are those of the example. */
@@ -89,6 +93,7 @@
     const swap = (a, b) => {
         const {swapped, distance} = heed.stepsMath, before = s.result.output, own = has("Z"), name = own ? "Z" : "X";
         s.model[name] = swapped(s.model[name], a, b);
+        if (!own && has("others")) s.model.others = swapped(s.model.others, a, b);
         s.model.hidden = swapped(s.model.hidden, a, b);
         s.sources = swapped(s.sources, a, b);
         if (!own) s.tokens = s.sources;
@@ -104,17 +109,18 @@
     /* ---- tables ---- */
 
     const titleOf = (name) => {
-        if (isGradient(name)) return heed.stepsSlopes.title(name, s.columns(), has("Z") ? "Z" : "X");
+        if (isGradient(name)) return heed.stepsSlopes.title(name, s.columns(), has("Z") ? "Z" : "X", s.gradients);
         const memory = has("Z") ? "Z" : "X", prime = "′", flip = s.columns();
         const product = (y, x, w) => (flip ? `${y}${prime} = ${w}${prime} ${x}${prime}` : `${y} = ${x} ${w}`) + (has("B_" + y) ? " + B" : "");
         const titles = {
             Q: product("Q", "X", "W_Q"), K: product("K", memory, "W_K"), V: product("V", memory, "W_V"),
-            share: flip ? "W_h′ H" : "output W_h", raw: flip ? "S = K Q′" : "S = Q K′", scores: "beta S, masked", weights: `A = ${s.model.hard ? "1 at the largest" : "softmax"} of each ${flip ? "column" : "row"}`,
+            share: flip ? "share = W_h′ H" : "share = output W_h", others: "others: what the other heads add", all_heads: `all heads = share + others${has("B_O") ? " + B_O" : ""}`,
+            normed: "Y = LN(X + all heads)", raw: flip ? "S = K Q′" : "S = Q K′", scores: "beta S, masked", weights: `A = ${s.model.hard ? "1 at the largest" : "softmax"} of each ${flip ? "column" : "row"}`,
             output: flip ? "H = V′ A" : "output = A V",
         };
         return titles[name] || (flip ? name + prime : name);
     };
-    const heatOf = (name) => (name === "weights" ? "share" : ["raw", "scores", "output", "share"].includes(name) || isGradient(name) ? "signed" : "");
+    const heatOf = (name) => (name === "weights" ? "share" : ["raw", "scores", "output", "share", "others", "all_heads", "normed"].includes(name) || isGradient(name) ? "signed" : "");
     const table = (name, turned = false) => {
         const [rows, cols] = s.labels(name), flip = turned !== s.columns();
         const t = heed.stepsTable({
@@ -139,10 +145,16 @@
     };
 
     const backward = () => {
-        const biases = ["Q", "K", "V"].filter((l) => has("B_" + l)).map((l) => "dB_" + l), number = has("W_h") ? 6 : 5;
+        const biases = ["Q", "K", "V"].filter((l) => has("B_" + l)).map((l) => "dB_" + l), layered = heed.stepsSlopes.ofLayer(s.model, lesson.target);
+        let number = has("W_h") ? 6 : 5;
         ui.loss = heed.el("p", {class: "muted"});
+        const shape = "every gradient has the shape of what it belongs to.";
+        const first = layered ? part(number++, "Backward: from the loss through the layer", `The loss is L = ½ Σ (${has("gain") ? "Y − X" : "all heads"})²: how far the layer moves its tokens. U is ${has("gain") ? "X + all heads" : "all heads"}; ${shape}`,
+            ui.loss, ...(has("gain") ? [beside("dY"), beside("dgain", "dbias")] : []), beside("dU"), ...(has("B_O") ? [beside("dB_O")] : []), beside("dW_h")) : null;
         return [
-            part(number, "Backward: from the loss to values and weights", "The loss is L = ½ Σ (output − target)². dO says how L changes with each number of the output; every gradient has the shape of what it belongs to.", ui.loss, beside("dO", "dV", "dP")),
+            first,
+            layered ? part(number, "Back to values and weights", "dO says how L changes with each number of the head's output.", beside("dO", "dV", "dP"))
+                : part(number, "Backward: from the loss to values and weights", `The loss is L = ½ Σ (output − target)². dO says how L changes with each number of the output; ${shape}`, ui.loss, beside("dO", "dV", "dP")),
             part(number + 1, "Back through softmax and scale", "What one weight gains the others lose, so dS sums to 0; where a weight is 0 or 1 nothing flows.", beside("dS", "dR")),
             part(number + 2, "Back to queries, keys and their matrices", "A matrix hears from all tokens at once.", beside("dQ", "dK"), beside("dW_Q", "dW_K", "dW_V"), ...(biases.length ? [beside(...biases)] : []), beside("dX", ...(has("Z") ? ["dZ"] : []))),
         ];
@@ -158,6 +170,8 @@
         title.parentNode.setAttribute("aria-label", title.textContent);
         for (const t of s.tables) if (t.name === "weights") t.retitle(titleOf("weights"));
     };
+    const layerWords = () => "What this head adds to each token; the other heads and the bias add theirs. " + (has("gain") ? "The sum is added to X, and each token is brought to mean 0 and deviation 1, times gain, plus bias."
+        : "The sum is added to what each token was before.");
     const parts = () => {
         const e = s.model.W_Q[0].length;
         return [
@@ -165,7 +179,8 @@
             part(2, "Every query against every key", "A dot product for each pair: large where one token offers what another asks for.", crossing([table("Q")], [table("K", true)], [table("raw")])),
             part(3, "Scale and mask", `Scores are multiplied by beta. The usual 1/√${e} takes back what they grow by the width ${e} alone; the larger beta is, the sharper softmax chooses. A mask takes keys away.`, table("scores")),
             part(4, "", "", beside("weights", "V", "output")),
-            has("W_h") ? part(5, "Back to the width of the model", "What this head adds to each token; the other heads add theirs, then comes add and norm.", crossing([table("output")], [table("W_h")], [table("share")])) : null,
+            has("W_h") ? part(5, "Back to the width of the model", layerWords(), crossing([table("output")], [table("W_h")], [table("share")]), beside("others"), ...(has("B_O") ? [beside("B_O")] : []), beside("all_heads"),
+                ...(has("gain") ? [beside("gain", "bias"), beside("normed")] : [])) : null,
             ...(s.gradients ? backward() : []),
         ];
     };
@@ -241,6 +256,7 @@
         const {beta, causal, hard, hidden} = s.model;
         Object.assign(out, {beta, causal, hard, hidden});
         if (lesson.target) out.target = lesson.target;
+        if (has("gain")) out.eps = s.model.eps;
         for (const name of shownNames()) out[name] = numbers(s.matrix(name).map((row, i) => row.map((x, j) => (secret(name, i, j) ? null : x))));
         return JSON.stringify(out, null, 1) + "\n";
     };
@@ -346,7 +362,7 @@
             nameChoice();
             for (const t of s.tables) t.update(s.matrix(t.name), heed.state.digits, marks(t.name));
             sync();
-            if (s.gradients) ui.loss.textContent = `L = ${heed.stepsNumber(heed.stepsSlopes.loss(s.gradients), heed.state.digits)}` + (lesson.target ? "" : ", with a target of 0");
+            if (s.gradients) ui.loss.textContent = `L = ${heed.stepsNumber(heed.stepsSlopes.loss(s.gradients), heed.state.digits)}` + (lesson.target || s.gradients.dU ? "" : ", with a target of 0");
             drawCell();
             drawQuestions();
         },

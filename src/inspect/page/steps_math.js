@@ -30,7 +30,23 @@
         return row.map((_, j) => (j === first ? 1 : 0));
     };
 
-    /* All that follows from m: {X, Z or none, W_Q, W_K, W_V, B_Q, B_K, B_V or none, W_h or none, beta, causal, hard, hidden: 0 or 1 a key}. */
+    /* A row to mean 0 and deviation 1: [(x - mean) scale, scale]. */
+    const rowNormed = (row, eps) => {
+        const mean = row.reduce((sum, x) => sum + x / row.length, 0), variance = row.reduce((sum, x) => sum + ((x - mean) * (x - mean)) / row.length, 0);
+        const scale = 1 / Math.sqrt(variance + eps);
+        return [row.map((x) => (x - mean) * scale), scale];
+    };
+    const plus = (a, b) => a.map((row, i) => row.map((x, j) => x + b[i][j]));
+    /* What the layer makes of a head: its share, with the other heads and the bias, and LN(X + that) where there is a norm. */
+    const layer = (m, output) => {
+        const share = product(output, m.W_h), all_heads = share.map((row, i) => row.map((x, j) => x + m.others[i][j] + (m.B_O ? m.B_O[0][j] : 0)));
+        if (!m.gain) return {share, all_heads};
+        const normed = plus(m.X, all_heads).map((row) => rowNormed(row, m.eps)[0].map((x, j) => x * m.gain[0][j] + m.bias[0][j]));
+        return {share, all_heads, normed};
+    };
+
+    /* All that follows from m: {X, Z or none, W_Q, W_K, W_V, B_Q, B_K, B_V or none, beta, causal, hard, hidden: 0 or 1 a key; W_h or none, others,
+     * B_O or none, gain or none, bias, eps}. */
     const compute = (m) => {
         const memory = m.Z || m.X;
         const Q = project(m.X, m.W_Q, m.B_Q), K = project(memory, m.W_K, m.B_K), V = project(memory, m.W_V, m.B_V);
@@ -40,12 +56,12 @@
         const scores = scaled.map((row, i) => row.map((s, j) => (unseen(i, j) ? -Infinity : s)));
         const weights = scores.map(m.hard ? hardmax : softmax);
         const output = product(weights, V);
-        return {Q, K, V, raw, scaled, scores, weights, output, ...(m.W_h ? {share: product(output, m.W_h)} : {})};
+        return {Q, K, V, raw, scaled, scores, weights, output, ...(m.W_h ? layer(m, output) : {})};
     };
 
     /* Largest difference of two matrices of one shape. */
     const distance = (a, b) => Math.max(0, ...a.flatMap((row, i) => row.map((x, j) => (x === b[i][j] ? 0 : Math.abs(x - b[i][j])))));
     const swapped = (rows, a, b) => rows.map((row, i) => rows[i === a ? b : i === b ? a : i]);
 
-    heed.stepsMath = {compute, copy, transpose, product, softmax, winners, distance, swapped, total};
+    heed.stepsMath = {compute, copy, transpose, product, plus, softmax, rowNormed, winners, distance, swapped, total};
 })();

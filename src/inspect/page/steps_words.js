@@ -44,6 +44,12 @@
             bold(n(s.result.weights[i][j])), `. ${n(top)} is the highest score of the row; ${n(sum)} is the sum over all keys`];
     };
 
+    const writeNormed = (s, i, j, n) => {
+        const {X, gain, bias, eps} = s.model, row = X[i].map((x, k) => x + s.result.all_heads[i][k]), [N, scale] = heed.stepsMath.rowNormed(row, eps);
+        return [` = (${n(row[j])} − ${n(heed.stepsMath.total(row) / row.length)}) / ${n(1 / scale)} · ${n(gain[0][j])} + ${n(bias[0][j])} = ${n(N[j])} · ${n(gain[0][j])} + ${n(bias[0][j])} = `,
+            bold(n(s.result.normed[i][j])), ": the token's number minus the token's mean, over its deviation, times gain, plus bias"];
+    };
+
     /* The computation of one cell, as nodes. */
     const writtenOut = (s, name, i, j) => {
         const n = (x) => heed.stepsNumber(x, heed.state.digits), head = bold(cellName(s, name, i, j));
@@ -53,6 +59,8 @@
             const list = heed.stepsSlopes.terms(s, name, i, j), value = bold(n(s.matrix(name)[i][j]));
             return list ? [head, " = ", ...writeSum(list, n), " = ", value] : [head, heed.stepsSlopes.words(s, name, i, j, n), " = ", value];
         }
+        if (name === "all_heads") return [head, ` = ${["share", "others", "B_O"].filter((x) => s.matrix(x)).map((x) => n(s.matrix(x)[x === "B_O" ? 0 : i][j])).join(" + ")} = `, bold(n(s.matrix(name)[i][j]))];
+        if (name === "normed") return [head, ...writeNormed(s, i, j, n)];
         const bias = s.model[`B_${name}`];
         return [head, " = ", ...writeSum(pairs(s, name, i, j), n), bias ? ` + ${n(bias[0][j])} (bias)` : "", " = ", bold(n(s.matrix(name)[i][j]))];
     };
@@ -65,6 +73,7 @@
             Q: {X: [i, null], W_Q: [null, j], B_Q: [0, j]}, K: {[memory]: [i, null], W_K: [null, j], B_K: [0, j]},
             V: {[memory]: [i, null], W_V: [null, j], B_V: [0, j]}, raw: {Q: [i, null], K: [j, null]},
             scores: {raw: [i, j], Q: [i, null], K: [j, null]}, weights: {scores: [i, null]}, output: {weights: [i, null], V: [null, j]}, share: {output: [i, null], W_h: [null, j]},
+            all_heads: {share: [i, j], others: [i, j], B_O: [0, j]}, normed: {X: [i, null], all_heads: [i, null], gain: [0, j], bias: [0, j]},
         }[name] || {};
     };
 
