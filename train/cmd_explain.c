@@ -220,12 +220,28 @@ static bool check_sheet(const explaining *e) {
     if (exercise && solution)
         return heed_fail(e->c, HEED_USAGE,
                          "--exercise and --solution are two sheets: expected one");
-    static const char *const others[] = {"step", "backward", "json"};
-    for (int i = 0; (exercise || solution) && i < 3; i++)
-        if (heed_config_bool(f, others[i]))
+    static const char *const others[] = {"step", "backward", "json", "learn"};
+    for (int i = 0; (exercise || solution) && i < 4; i++)
+        if (heed_config_rank(f, others[i]) > HEED_FROM_DEFAULT)
             return heed_fail(e->c, HEED_USAGE, "--%s is of no use here: --%s is a sheet%s",
                              others[i], exercise ? "exercise" : "solution",
                              i == 2 ? "; hint: --html or --tex FILE" : "");
+    return true;
+}
+
+/* Settings that would change nothing, for want of another one or beside it. */
+static bool check_pairs(const explaining *e) {
+    const heed_config *f = e->p->flags;
+    bool sheet = heed_config_bool(f, "exercise") || heed_config_bool(f, "solution");
+    bool json = heed_config_bool(f, "json"), whole = heed_config_bool(f, "whole");
+    if (heed_config_rank(f, "rate") > HEED_FROM_DEFAULT && !heed_config_int(f, "learn"))
+        return heed_fail(e->c, HEED_USAGE, "--rate is of --learn: expected --learn N beside it");
+    if (heed_config_rank(f, "blanks") > HEED_FROM_DEFAULT && !sheet)
+        return heed_fail(e->c, HEED_USAGE,
+                         "--blanks is of a sheet: expected --exercise or --solution beside it");
+    if (json && (heed_config_bool(f, "step") || whole))
+        return heed_fail(e->c, HEED_USAGE, "--%s is of no use here: --json prints all at once",
+                         whole ? "whole" : "step");
     return true;
 }
 
@@ -233,7 +249,7 @@ static bool check_sheet(const explaining *e) {
 static void explain_asked(explaining *e) {
     const program *p = e->p;
     const char *from = heed_config_text(p->flags, "from");
-    if (!check_sheet(e)) return;
+    if (!check_sheet(e) || !check_pairs(e)) return;
     if (p->argc < 2 && !check_run_settings(e)) return;
     if (*from && p->argc > 0) {
         heed_fail(p->c, HEED_USAGE, "--from %s brings its own numbers: expected no %s beside it",
@@ -269,7 +285,7 @@ static void explain(program *p) {
                           .color = has_color(stdout)};
     e.json = heed_config_bool(p->flags, "json");
     e.columns = strcmp(heed_config_text(p->flags, "notation"), "columns") == 0;
-    e.step = heed_config_bool(p->flags, "step") && !e.json;
+    e.step = heed_config_bool(p->flags, "step");
     e.seed = (uint64_t)heed_config_int(p->flags, "seed");
     if (heed_config_bool(p->flags, "list"))
         list_examples(&e);

@@ -61,6 +61,14 @@ run explain --exercise --json
 refuses 2 "--json is of no use here"
 run explain --solution --step
 refuses 2 "--step is of no use here"
+run explain --exercise --learn 3
+refuses 2 "--learn is of no use here"
+run explain --json --step
+refuses 2 "--step is of no use here: --json"
+run explain --rate 3
+refuses 2 "--rate is of --learn"
+run explain --blanks 0.5
+refuses 2 "--blanks is of a sheet"
 
 # Forty columns: bands of columns, nothing wider.
 COLUMNS=40 run explain --backward
@@ -288,6 +296,11 @@ run explain pre "Paris is the capital of [MASK] ." --backward
 says "This model norms before attention"
 says "L = 1/2 sum (all heads)^2"
 hides "dgain"
+run explain mlm "$(printf 'Paris \377')"
+refuses 3 "the input is not text: byte 0xFF"
+cp -r mlm "$(printf 'odd\377')"
+run explain "$(printf 'odd\377')" Paris --json
+json title Paris
 run explain mlm Paris --head 3
 refuses 2 "--head 3: expected 1 to 2"
 run explain mlm Paris --layer 2
