@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
@@ -54,6 +55,23 @@ void print_hanging(program *p, const char *text, int indent) {
 }
 
 void print_wrapped(program *p, const char *text) { print_hanging(p, text, 0); }
+
+void print_fact(int at, const char *label, const char *format, ...) {
+    heed_text text = {.c = NULL}, shown = {.c = NULL};
+    char line[4096];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    heed_text_add(&shown, "%-*s", at, label);
+    if (at + heed_label_text(line, INT_MAX, &text) <= line_width())
+        heed_text_put(&shown, text.s, text.n);
+    else
+        heed_label_words(line, at, line_width(), &shown);
+    heed_text_free(&text);
+    heed_text_put(&shown, "\n", 1);
+    print_text(&shown);
+}
 
 char *with_commas(char text[32], uint64_t n) {
     char digits[24];
