@@ -178,7 +178,7 @@ static bool draw_png(const work *w, const char *path) {
         const look *l = &w->looks[i];
         snprintf(title[i], sizeof *title, "%s (%s)", l->name, l->run->model->name);
         maps[i] = map_of(l, w->count > 1 ? title[i] : what);
-        if (w->count > 1) maps[i].unit = what;
+        if (w->count > 1) maps[i].unit = "norm of d y_t / d x_s";
     }
     return heed_heatmaps_png(w->p->c, maps, w->count, path);
 }
