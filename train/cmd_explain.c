@@ -87,9 +87,16 @@ const example examples[] = {
     {0},
 };
 
+static bool is_run(const char *name) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/model.safetensors", name);
+    return is_file(path);
+}
+
+/* A run of an example's name stands before it; another folder does not. */
 static bool is_example(const char *name) {
     for (const example *k = examples; k->name; k++)
-        if (strcmp(k->name, name) == 0) return !is_directory(name);
+        if (strcmp(k->name, name) == 0) return !is_run(name);
     return false;
 }
 
@@ -269,7 +276,7 @@ static void explain_asked(explaining *e) {
         explain_run(e, p->argv[0], p->argv[1]);
         return;
     }
-    if (p->argc == 1 && is_directory(p->argv[0])) {
+    if (p->argc == 1 && is_directory(p->argv[0]) && !is_example(p->argv[0])) {
         heed_fail(p->c, HEED_USAGE, "missing INPUT: expected heed explain %s INPUT", p->argv[0]);
         return;
     }

@@ -121,6 +121,13 @@ const char *shell_word(char *text, size_t size, const char *word) {
     return text;
 }
 
+void add_typed(heed_text *out, int width, const char *words) {
+    const char *end = out->s ? strrchr(out->s, '\n') : NULL, *line = end ? end + 1 : out->s;
+    int used = line ? text_columns(line) : 0;
+    if (used > 0 && used + 1 + text_columns(words) + 2 > width) heed_text_add(out, " \\\n     ");
+    heed_text_add(out, " %s", words);
+}
+
 const char *closest(const char *word, const char *const *candidates) {
     size_t n = strlen(word), best = 1 + n / 3;
     const char *found = NULL;
