@@ -239,20 +239,44 @@ TEST(inspect_heatmap_picture_paints_shares_of_the_scale) {
     snprintf(path, sizeof path, "%s/map.png", test_folder());
     CHECK(heed_heatmap_png(c, &m, path));
     heed_picture p = read_back(path);
-    size_t dark = pixels_of(&p, 68, 1, 84), light = pixels_of(&p, 253, 231, 37),
-           middle = pixels_of(&p, 33, 145, 140);
-    CHECK(dark > 200 && light > dark + 200 && middle > 200 && middle < light);
+    size_t dark = pixels_of(&p, 68, 1, 84), middle = pixels_of(&p, 37, 133, 141);
+    CHECK(middle > 200 &&
+          dark > middle + 200); /* 10 and 2 are the full scale, 1 its half, 0 white */
+    size_t white = pixels_of(&p, 255, 255, 255);
     heed_picture_free(&p);
     m.numbers = true;
     CHECK(heed_heatmap_png(c, &m, path));
     p = read_back(path);
-    CHECK(pixels_of(&p, 253, 231, 37) < light + light);
-    CHECK(pixels_of(&p, 255, 255, 255) > 0);
+    CHECK(pixels_of(&p, 68, 1, 84) > dark / 2 && pixels_of(&p, 255, 255, 255) > 0);
+    heed_picture_free(&p);
+    m.values = (heed_real[]){10, 10, 10, 10};
+    m.numbers = false;
+    CHECK(heed_heatmap_png(c, &m, path));
+    p = read_back(path);
+    CHECK(pixels_of(&p, 255, 255, 255) < white);
     heed_picture_free(&p);
     CLOSE(c);
 }
 
-/* The top right corner of the second panel is where the weight is. */
+static double lightness(heed__rgb c) { return 0.2126 * c.r + 0.7152 * c.g + 0.0722 * c.b; }
+
+/* What is much stands out: on paper it is dark, in a terminal bright; a number on it can be read.
+ */
+TEST(inspect_colours_run_away_from_their_ground) {
+    heed__rgb none = heed__paper(0);
+    CHECK(none.r == 255 && none.g == 255 && none.b == 255);
+    for (int i = 1; i <= 100; i++) {
+        CHECK(lightness(heed__paper(i / 100.0)) < lightness(heed__paper((i - 1) / 100.0)));
+        CHECK(lightness(heed__viridis(i / 100.0)) > lightness(heed__viridis((i - 1) / 100.0)));
+    }
+    CHECK(heed__ink(heed__paper(0)).r == 0 && heed__ink(heed__paper(1)).r == 255);
+}
+
+/* The last colour over black, and the first one. */
+#define DARK (int)(68 * 0.75), 1, (int)(84 * 0.75)
+#define PALE 153, 153, 153
+
+/* The top right corner of the second panel is where the weight is; the rest is pale. */
 TEST(inspect_overlay_tints_where_the_weight_is) {
     heed_ctx *c = heed_open(NULL);
     char path[128];
@@ -263,20 +287,21 @@ TEST(inspect_overlay_tints_where_the_weight_is) {
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     CHECK(heed_overlay_png(c, &o, path));
     heed_picture p = read_back(path);
-    size_t lit = pixels_of(&p, (int)(253 * 0.75), (int)(231 * 0.75), (int)(37 * 0.75));
+    size_t lit = pixels_of(&p, DARK);
     CHECK(lit == 112 * 112);
+    CHECK(pixels_of(&p, PALE) == 3 * 112 * 112);
     CHECK(pixels_of(&p, 0, 0, 0) == 224 * 224);
     heed_picture_free(&p);
     o.cells = false;
     CHECK(heed_overlay_png(c, &o, path));
     p = read_back(path);
-    lit = pixels_of(&p, (int)(253 * 0.75), (int)(231 * 0.75), (int)(37 * 0.75));
+    lit = pixels_of(&p, DARK);
     CHECK(lit > 50 * 50 && lit < 80 * 80);
     heed_picture_free(&p);
     CLOSE(c);
 }
 
-/* Beside a head that looks, one that does not is dim all over: the scale is shared. */
+/* Beside a head that looks, one that does not is pale all over: the scale is shared. */
 TEST(inspect_overlay_has_one_scale_for_all_panels) {
     heed_ctx *c = heed_open(NULL);
     char path[128];
@@ -284,16 +309,16 @@ TEST(inspect_overlay_has_one_scale_for_all_panels) {
     const heed_real sharp[4] = {0, 1, 0, 0}, flat[4] = {0.25, 0.25, 0.26f, 0.24f};
     const heed_real *maps[] = {sharp, flat};
     heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 2, maps, NULL, true, 0, NULL};
-    size_t bright[2], lit = 112 * 112;
+    size_t dark[2], lit = 112 * 112;
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     for (int i = 0; i < 2; i++) {
         CHECK(heed_overlay_png(c, &o, path));
         heed_picture p = read_back(path);
-        bright[i] = pixels_of(&p, (int)(253 * 0.75), (int)(231 * 0.75), (int)(37 * 0.75));
+        dark[i] = pixels_of(&p, DARK);
         heed_picture_free(&p);
-        maps[0] = flat; /* nothing looks anywhere: nothing is bright, either */
+        maps[0] = flat; /* nothing looks anywhere: nothing is dark, either */
     }
-    CHECK(bright[0] == lit && bright[1] == 0);
+    CHECK(dark[0] == lit && dark[1] == 0);
     CLOSE(c);
 }
 

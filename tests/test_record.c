@@ -211,11 +211,14 @@ TEST(record_json_is_one_object_that_reads_back) {
     json_t *o = heed__json_parse(c, "record", out.s, out.n);
     CHECK(o != NULL);
     json_t *block = json_array_get(json_object_get(o, "blocks"), 2);
-    CHECK(json_integer_value(json_object_get(block, "layer")) == 2);
+    CHECK(json_integer_value(json_object_get(block, "layer")) == 3);
     json_t *row = json_array_get(json_array_get(json_object_get(block, "weights"), 1), 2);
     CHECK_CLOSE(json_number_value(json_array_get(row, 1)), 25.0 / 64, 1e-9);
     CHECK_TEXT(json_string_value(json_object_get(o, "title")), "a \"b\"");
-    CHECK(json_array_size(json_object_get(o, "maps")) == 1);
+    const json_t *map = json_array_get(json_object_get(o, "maps"), 0);
+    CHECK(json_is_null(json_object_get(map, "layer"))); /* of the whole model */
+    const json_t *guess = json_array_get(json_object_get(o, "guesses"), 0);
+    CHECK(json_integer_value(json_object_get(guess, "position")) == 3);
     json_decref(o);
     heed_text_free(&out);
     CHECK(heed_record_json(r, false, &out) && !strstr(out.s, "\"weights\""));
@@ -234,7 +237,7 @@ TEST(record_files_hold_every_weight) {
     int lines = 0;
     for (const char *s = csv; *s; s++) lines += *s == '\n';
     CHECK(lines == 1 + 3 * HEADS * LEN * LEN + LEN * LEN);
-    CHECK_HAS(csv, "encoder.0.attn,encoder,1,2,3,1,\"\\xE2,\",\"a\",0.453125\n");
+    CHECK_HAS(csv, "encoder.0.attn,encoder,1,2,4,2,\"\\xE2,\",\"a\",0.453125\n");
     snprintf(path, sizeof path, "%s/r.npz", test_folder());
     r->blocks = NULL;
     r->block_count = 0;
@@ -368,7 +371,7 @@ TEST(record_svg_escapes_labels_and_refers_to_nothing) {
     const char *svg = contents(path, &n);
     CHECK_HAS(svg, "&lt;/script&gt;");
     CHECK_HAS(svg, "&quot;&#39;&amp;&lt;&gt;");
-    CHECK_HAS(svg, "fill=\"#fde725\"");
+    CHECK_HAS(svg, "fill=\"#440154\"");
     CHECK(!strstr(svg, "<script") && !strstr(svg, "href") && !strstr(svg, "url("));
     CHECK(strlen(svg) == n && !strcmp(svg + n - 7, "</svg>\n"));
     CLOSE(c);

@@ -125,6 +125,31 @@ TEST(weights_of_numpy_have_their_picture_in_bytes) {
     CLOSE(c);
 }
 
+/* Numbers count from 1; in files of the first version they count from 0. */
+TEST(weights_of_either_version_are_the_same_record) {
+    heed_ctx *c = heed_open(NULL);
+    static const char format[] =
+        "{\"heed\":\"attention %d\",\"axes\":[{\"count\":2}],\"blocks\":[{\"layer\":%d,"
+        "\"heads\":[%d],\"queries\":0,\"keys\":0,\"weights\":[[[1,0],[0,1]]]}],"
+        "\"maps\":[{\"name\":\"m\",\"layer\":%s,\"head\":%d,\"queries\":0,\"keys\":0,"
+        "\"values\":[[1,0],[0,1]]}],\"guesses\":[{\"axis\":0,\"%s\":%d,\"tokens\":[]}]}";
+    for (int version = 1; version <= 2; version++) {
+        char json[600];
+        int base = version - 1;
+        snprintf(json, sizeof json, format, version, 1 + base, 3 + base, base ? "null" : "-1",
+                 2 + base, base ? "position" : "query", 1 + base);
+        heed_record *r = parse(c, json);
+        CHECK(r && r->block_count == 1 && r->map_count == 1 && r->guess_count == 1);
+        if (!r || !r->block_count || !r->map_count || !r->guess_count) continue;
+        CHECK(r->blocks[0].layer == 1 && r->blocks[0].head[0] == 3);
+        CHECK(r->maps[0].layer == -1 && r->maps[0].head == 2 && r->guesses[0].query == 1);
+    }
+    refused("{\"heed\":\"attention 2\",\"axes\":[{\"count\":2}],\"blocks\":[{\"layer\":0,"
+            "\"heads\":[1],\"queries\":0,\"keys\":0,\"weights\":[[[1,0],[0,1]]]}]}",
+            "layer: expected 1 to");
+    CLOSE(c);
+}
+
 TEST(weights_of_a_record_come_back_from_npz_and_json) {
     heed_ctx *c = heed_open(NULL);
     char path[160];
@@ -167,7 +192,7 @@ TEST(weights_of_a_record_come_back_from_npz_and_json) {
     CHECK(heed_record_csv(c, &from, path));
     size_t n;
     char *csv = (char *)heed__os_read(c, path, 0, &n);
-    CHECK(csv && n > sizeof longer && strstr(csv, "l,encoder,2,4,0,1,"));
+    CHECK(csv && n > sizeof longer && strstr(csv, "l,encoder,2,4,1,2,"));
     heed__free(csv);
     CHECK(!heed_record_npz(c, &from, path));
     CHECK_HAS(heed_why(c), "name of a layer is too long");

@@ -149,8 +149,8 @@ json_t *attend_row_json(const attend_view *v) {
         json_t *heads = json_array();
         for (int i = v->block->heads > 1; i < m.rows; i++)
             json_array_append_new(heads, number_row(m.values + i * m.cols, m.cols));
-        o = json_pack("{s:i, s:i, s:o, s:o}", "layer", v->block->layer + 1, "position", v->query,
-                      "mean", number_row(m.values, m.cols), "heads", heads);
+        o = json_pack("{s:i, s:i, s:o, s:o}", "layer", v->block->layer + 1, "position",
+                      v->query + 1, "mean", number_row(m.values, m.cols), "heads", heads);
     }
     shown_free(&m);
     free(names);

@@ -160,9 +160,9 @@ static void print_object(program *p, const sweep *s, const ablation *a) {
         json_array_append_new(
             list,
             json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "path", l->path, "stack",
-                      heed_stack_name(l->block.stack), "layer", l->block.layer, "head", h->head,
-                      "loss", json_number(h->loss), "harm", json_number(h->harm.mean), "harm_95",
-                      json_number(h->harm.half), "accuracy", json_number(h->accuracy)));
+                      heed_stack_name(l->block.stack), "layer", l->block.layer + 1, "head",
+                      h->head + 1, "loss", json_number(h->loss), "harm", json_number(h->harm.mean),
+                      "harm_95", json_number(h->harm.half), "accuracy", json_number(h->accuracy)));
     }
     print_json(p, json_pack("{s:s, s:o, s:I, s:o, s:o, s:o}", "model", s->run->model->name, "data",
                             json_text(s->what), "batches", (json_int_t)s->batches, "loss",

@@ -149,6 +149,7 @@ static json_t *whole_json_of(explaining *e) {
         char name[48];
         json_object_set_new(o, "sheet", json_string(sheet_name(e, name)));
         json_object_set_new(o, "blanks", blanks_json(e));
+        sheet_hide(e, o);
     }
     return o;
 }
@@ -157,8 +158,8 @@ static bool write_html(explaining *e, const char *path) {
     json_t *o = whole_json_of(e);
     char *steps = json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT);
     json_decref(o);
-    heed_page page = {
-        .count = e->record != NULL, .records = e->record, .steps = steps, .opening = e->opening};
+    bool record = e->record && !heed_config_bool(e->p->flags, "exercise");
+    heed_page page = {.count = record, .records = e->record, .steps = steps, .opening = e->opening};
     bool ok = steps && heed_page_write(e->c, &page, path);
     free(steps);
     return ok;

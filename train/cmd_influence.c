@@ -168,41 +168,24 @@ static bool print_map(const work *w, const look *l) {
     return ok;
 }
 
-static bool draw_beside(const work *w, const char *path) {
-    heed_tile tiles[RUNS] = {{0}};
-    unsigned char *pixels[RUNS] = {0};
-    bool ok = true;
+/* Each to its own scale: norms have none that models share. */
+static bool draw_png(const work *w, const char *path) {
+    static const char what[] = "norm of d y_t / d x_s: rows t, columns s";
+    heed_heatmap maps[RUNS];
+    char title[RUNS][192];
     for (int i = 0; i < w->count; i++) {
         const look *l = &w->looks[i];
-        pixels[i] =
-            tile_pixels(l->k.values, (size_t)(l->k.queries * l->k.keys), largest(&l->k), true);
-        ok = ok && pixels[i];
-        tiles[i] = (heed_tile){.pixels = pixels[i],
-                               .width = l->k.keys,
-                               .height = l->k.queries,
-                               .channels = 3,
-                               .caption = l->name,
-                               .second = l->run->model->name};
+        snprintf(title[i], sizeof *title, "%s (%s)", l->name, l->run->model->name);
+        maps[i] = map_of(l, w->count > 1 ? title[i] : what);
+        if (w->count > 1) maps[i].unit = what;
     }
-    heed_sheet sheet = {.title = "norm of d y_t / d x_s: rows t, columns s; square roots of shares",
-                        .count = w->count,
-                        .columns = w->count,
-                        .side = 240,
-                        .tiles = tiles};
-    if (!ok)
-        heed_fail(w->p->c, HEED_FAILED, "no memory for %d pictures", w->count);
-    else
-        ok = heed_sheet_png(w->p->c, &sheet, path);
-    for (int i = 0; i < w->count; i++) free(pixels[i]);
-    return ok;
+    return heed_heatmaps_png(w->p->c, maps, w->count, path);
 }
 
 static bool write_files(const work *w) {
     const char *png = flag(w, "png"), *npz = flag(w, "npz");
-    heed_heatmap m = map_of(&w->looks[0], "norm of d y_t / d x_s: rows t, columns s");
     if (*npz && !heed_record_npz(w->p->c, w->looks[0].record, npz)) return false;
-    if (!*png) return true;
-    return w->count > 1 ? draw_beside(w, png) : heed_heatmap_png(w->p->c, &m, png);
+    return !*png || draw_png(w, png);
 }
 
 static bool print_record(const work *w) {

@@ -14,6 +14,7 @@ static const heed_option options[] = {
     CHOOSE_STACK("What"),
     WORDS("query", QUERY_WORDS ", whose attention is listed; without it the last", "What"),
     WORDS("png", "write the whole matrices, one a snapshot, as a picture", "Output"),
+    WORDS("svg", "write the same as a vector picture", "Output"),
     WORDS("html", "write the page, with a slider over the steps", "Output"),
     SWITCH("json", "print everything as one JSON object", "Output"),
     {0}};
@@ -153,33 +154,29 @@ static bool print_query(const show *w) {
     return ok;
 }
 
-static bool draw_strip(const show *w, const char *path) {
-    heed_real top = 0;
-    size_t each = (size_t)w->queries * (size_t)w->keys, all = (size_t)w->count * each;
-    for (size_t i = 0; i < all; i++) top = w->weights[i] > top ? w->weights[i] : top;
-    heed_tile *tiles = calloc((size_t)w->count, sizeof *tiles);
-    unsigned char **pixels = calloc((size_t)w->count, sizeof *pixels);
-    char(*caption)[32] = calloc((size_t)w->count, sizeof *caption), title[200];
-    bool ok = tiles && pixels && caption;
+static bool draw_strip(const show *w, bool svg, const char *path) {
+    const heed_record *r = w->records[0];
+    const heed_record_block *b = &r->blocks[w->block];
+    size_t each = (size_t)w->queries * (size_t)w->keys;
+    heed_heatmap *maps = calloc((size_t)w->count, sizeof *maps);
+    char(*name)[32] = calloc((size_t)w->count, sizeof *name), title[200];
+    bool ok =
+        (maps && name) || heed_fail(w->p->c, HEED_FAILED, "no memory for %d pictures", w->count);
     for (int i = 0; ok && i < w->count; i++) {
-        pixels[i] = tile_pixels(w->weights + (size_t)i * each, each, top, false);
-        ok = pixels[i] != NULL;
-        snprintf(caption[i], sizeof *caption, "step %lld", (long long)w->records[i]->step);
-        tiles[i] = (heed_tile){.pixels = pixels[i],
-                               .width = w->keys,
-                               .height = w->queries,
-                               .channels = 3,
-                               .caption = caption[i]};
+        snprintf(name[i], sizeof *name, "step %lld", (long long)w->records[i]->step);
+        maps[i] = (heed_heatmap){.title = name[i],
+                                 .rows = w->queries,
+                                 .cols = w->keys,
+                                 .values = w->weights + (size_t)i * each,
+                                 .row_labels = r->axes[b->queries].labels,
+                                 .col_labels = r->axes[b->keys].labels,
+                                 .unit = "of a row's attention"};
     }
-    if (!ok) heed_fail(w->p->c, HEED_FAILED, "no memory for %d pictures", w->count);
-    snprintf(title, sizeof title, "attention, %s: rows attend to columns; darkest %.2f", w->of,
-             (double)top);
-    heed_sheet sheet = {.title = title, .count = w->count, .side = 150, .tiles = tiles};
-    ok = ok && heed_sheet_png(w->p->c, &sheet, path);
-    for (int i = 0; pixels && i < w->count; i++) free(pixels[i]);
-    free(tiles);
-    free(pixels);
-    free(caption);
+    snprintf(title, sizeof title, "attention, %s: rows attend to columns", w->of);
+    heed_panels all = {.title = title, .count = w->count, .maps = maps};
+    ok = ok && (svg ? heed_panels_svg : heed_panels_png)(w->p->c, &all, path);
+    free(maps);
+    free(name);
     return ok;
 }
 
@@ -240,19 +237,24 @@ static json_t *json_of(const show *w) {
                      "queries", queries, "keys", keys, "snapshots", o);
 }
 
+static bool write_files(const show *w, const char *const files[3]) {
+    const char *png = files[0], *svg = files[1], *html = files[2];
+    return (!*html || make_page(w, false, html)) && (!*png || draw_strip(w, false, png)) &&
+           (!*svg || draw_strip(w, true, svg)) && (!*html || make_page(w, true, html));
+}
+
 static bool show_all(show *w) {
-    const char *png = heed_config_text(w->p->flags, "png");
-    const char *html = heed_config_text(w->p->flags, "html");
-    bool json = heed_config_bool(w->p->flags, "json");
-    FILE *out = json ? stderr : stdout;
-    if (*html && !make_page(w, false, html)) return false;
-    if ((*png && !draw_strip(w, png)) || (*html && !make_page(w, true, html))) return false;
+    const heed_config *f = w->p->flags;
+    const char *const files[3] = {heed_config_text(f, "png"), heed_config_text(f, "svg"),
+                                  heed_config_text(f, "html")};
+    bool json = heed_config_bool(f, "json");
+    if (!write_files(w, files)) return false;
     if (json)
         print_json(w->p, json_of(w));
     else if (!print_query(w))
         return false;
-    if (*png) fprintf(out, "wrote %s\n", png);
-    if (*html) fprintf(out, "wrote %s\n", html);
+    for (int i = 0; i < 3; i++)
+        if (*files[i]) fprintf(json ? stderr : stdout, "wrote %s\n", files[i]);
     return true;
 }
 
@@ -275,7 +277,7 @@ const command cmd_snapshots = {
     .about =
         "Shows what `heed train ... --snapshots N` kept: attention on a fixed input at N steps\n"
         "from the first to the last. The terminal lists one token's attention, a row a step;\n"
-        "--png draws the whole matrix of each step, --html the page with a slider over them.\n"
+        "--png and --svg draw the whole matrix of each step, --html the page with a slider.\n"
         "The snapshots are NPZ files in RUN/snapshots, ITEM-STEP.npz.",
     .examples = "  heed train gpt book.txt -o runs/book --snapshots 12\n"
                 "  heed snapshots runs/book --layer 2 --head 3 --query king\n"

@@ -190,6 +190,9 @@ bool explain_learn(explaining *e);
 /* Chooses the blanks; solution: they are filled in and marked. sheet_close in any case. */
 bool sheet_open(explaining *e, bool solution);
 void sheet_close(explaining *e);
+/* Takes what a sheet asks for, and what tells it, out of the numbers of its page: the page computes
+ * them as a reader would. Nothing where there is no exercise. */
+void sheet_hide(const explaining *e, json_t *o);
 int sheet_blanks(const explaining *e);
 const char *sheet_name(const explaining *e, char name[48]); /* "Exercise 7"; "": no sheet */
 void explain_sheet(explaining *e, bool solution);

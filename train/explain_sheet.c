@@ -30,6 +30,15 @@ bool sheet_open(explaining *e, bool solution) {
     return true;
 }
 
+void sheet_hide(const explaining *e, json_t *o) {
+    static const char *const rest[] = {"share", "all_heads", "normed", "target",
+                                       "learn", "stages",    "choices"};
+    if (!e->blank[HEED_LESSON_Q] || heed_config_bool(e->p->flags, "solution")) return;
+    for (int i = HEED_LESSON_Q; i < HEED_LESSON_COUNT; i++)
+        json_object_del(o, heed_lesson_name((heed_lesson_part)i));
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) json_object_del(o, rest[i]);
+}
+
 void sheet_close(explaining *e) {
     for (int i = 0; i < HEED_LESSON_COUNT; i++) {
         free(e->blank[i]);

@@ -5,7 +5,7 @@
 
 const char *opening_text(const opening *o, char text[OPENING_SIZE]) {
     char query[24] = "";
-    if (o->query >= 0) snprintf(query, sizeof query, "&query=%d", o->query);
+    if (o->query >= 0) snprintf(query, sizeof query, "&row=%d", o->query + 1);
     snprintf(text, OPENING_SIZE, "%s%s%sstack=%s&layer=%d%s%.24s%s", o->view ? "view=" : "",
              o->view ? o->view : "", o->view ? "&" : "", heed_stack_name(o->stack), o->layer + 1,
              o->head ? "&head=" : "", o->head ? o->head : "", query);

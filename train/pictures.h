@@ -99,9 +99,6 @@ void print_classes(const judgement *j, const size_t *confusion);
 void print_confusion(const judgement *j, const size_t *confusion);
 bool confusion_png(heed_ctx *c, const judgement *j, const size_t *confusion, const char *path);
 json_t *classes_json(const judgement *j, const size_t *confusion);
-/* n numbers as RGB, to be freed: white is none, dark blue `top`; roots: of square roots (tile.c).
- */
-unsigned char *tile_pixels(const heed_real *x, size_t n, heed_real top, bool roots);
 /* The most confident wrong ones, up to `most`, as a contact sheet. */
 bool mistakes_png(heed_ctx *c, heed_images *k, const judgement *j, int most, const char *path);
 

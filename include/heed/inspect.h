@@ -141,7 +141,7 @@ typedef struct {
     const heed_chart *curves; /* of the training, or NULL */
     const char *steps;        /* a worked example, as `heed explain --json` prints it; or NULL */
     const char *opening;      /* what is shown first, in the words of the page's links:
-                                 "view=matrix&stack=cross&layer=2&head=4&query=0"; or NULL */
+                                 "view=matrix&stack=cross&layer=2&head=4&row=1"; or NULL */
     bool no_qk;               /* without q and k: smaller */
     bool force;               /* whatever the size */
 } heed_page;

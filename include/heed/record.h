@@ -129,11 +129,12 @@ HEED_API double heed_record_bytes(const heed_record *r);
 
 /* ---- files ---- */
 
-/* One JSON object. Without arrays: all but the numbers, as the NPZ file holds it. */
+/* One JSON object. Without arrays: all but the numbers, as the NPZ file holds it. Layers, heads and
+ * positions count from 1, as on the screen; null: of the whole model or input. */
 HEED_API bool heed_record_json(const heed_record *r, bool arrays, heed_text *out);
-/* path,stack,layer,head,query,key,query_token,key_token,weight: a line a weight, layers and heads
- * from 1, queries and keys from 0, then the maps. Tokens are quoted, their
- * control characters written as \x1B. */
+/* path,stack,layer,head,query_position,key_position,query_token,key_token,weight: a line a weight,
+ * then the maps. Layers, heads and positions count from 1. Tokens are quoted, their control
+ * characters written as \x1B. */
 HEED_API bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *path);
 /* NumPy's archive: PATH.weights (heads,Q,K), PATH.raw, .scores, .q, .k, .v, maps.N (Q,K), picture
  * (H,W,C) of bytes, and record: the JSON object without arrays, in bytes. */

@@ -179,6 +179,23 @@ heed__rgb heed__viridis(double v) {
                        (unsigned char)lround(c[2])};
 }
 
+heed__rgb heed__paper(double v) {
+    double at = v > 0 ? fmin(v, 1) : 0, cover = pow(fmin(1, 5 * at), 0.6);
+    heed__rgb c = heed__viridis(0.9 - 0.9 * at);
+    return (heed__rgb){(unsigned char)lround(255 + (c.r - 255) * cover),
+                       (unsigned char)lround(255 + (c.g - 255) * cover),
+                       (unsigned char)lround(255 + (c.b - 255) * cover)};
+}
+
+heed__rgb heed__ink(heed__rgb c) {
+    double part[3] = {c.r / 255.0, c.g / 255.0, c.b / 255.0}, light = 0;
+    static const double share[3] = {0.2126, 0.7152, 0.0722};
+    for (int i = 0; i < 3; i++)
+        light +=
+            share[i] * (part[i] <= 0.03928 ? part[i] / 12.92 : pow((part[i] + 0.055) / 1.055, 2.4));
+    return light > 0.179 ? (heed__rgb){0, 0, 0} : (heed__rgb){255, 255, 255};
+}
+
 int heed__ticks(double lo, double hi, int want, double ticks[12], double *step) {
     static const double steps[] = {1, 2, 2.5, 5, 10};
     double rough = (hi - lo) / want, power = pow(10, floor(log10(rough)));

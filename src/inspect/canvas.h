@@ -64,8 +64,13 @@ unsigned heed__letter_column(const heed__letter *g, int column);
 /* Colours that are told apart by colour-blind eyes, too. Okabe & Ito 2008. Any index. */
 enum { HEED__SERIES_COLORS = 8 };
 heed__rgb heed__series_color(int index);
-/* viridis: 0 dark to 1 light, evenly rising in lightness. */
+/* What is much stands out from the ground. On a dark one, a terminal's: viridis, 0 dark to 1 light,
+ * evenly rising in lightness. */
 heed__rgb heed__viridis(double v);
+/* On white, a picture's and the light page's: the same colours backwards, 0 white to 1 dark. */
+heed__rgb heed__paper(double v);
+/* Black or white, whichever is read better on c: at least 4.5:1 (WCAG 2.1). */
+heed__rgb heed__ink(heed__rgb c);
 
 /* Round numbers for an axis: fills ticks (room for 12) between lo and hi, returns how many; step is
  * their distance. */

@@ -24,7 +24,7 @@ enum {
     WIDEST_TITLE = 1600,
     VECTOR_CELLS = 400000
 };
-static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110}, WHITE = {255, 255, 255};
+static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 
 typedef struct {
     const heed_panels *all;
@@ -160,7 +160,7 @@ static void draw_numbers(plan *p, const heed_heatmap *m, int x, int y) {
         if (v == 0 || heed__text_width(text, p->scale) - p->scale + 2 > p->cell) continue;
         heed__sketch_text(&p->sketch, x + i % m->cols * p->cell + p->cell / 2,
                           y + i / m->cols * p->cell + (p->cell - 7 * p->scale) / 2, p->scale,
-                          share > 0.6 ? INK : WHITE, HEED__MIDDLE, p->cell, text);
+                          heed__ink(heed__paper(share)), HEED__MIDDLE, p->cell, text);
     }
 }
 
@@ -218,7 +218,7 @@ static void draw_legend(plan *p) {
     heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, 100, lo);
     x += heed__text_width(lo, 2) + 8;
     for (int i = 0; i < RAMP; i += 4)
-        heed__sketch_box(&p->sketch, x + i, y, 4, 18, heed__viridis(i / (RAMP - 4.0)));
+        heed__sketch_box(&p->sketch, x + i, y, 4, 18, heed__paper(i / (RAMP - 4.0)));
     heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, hi);
     if (p->all->note)
         heed__sketch_text(&p->sketch, MARGIN, y + LEGEND - 16, 1, SOFT, HEED__LEFT, MOST,

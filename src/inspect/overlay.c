@@ -95,25 +95,16 @@ static void set_scale(plan *p) {
     for (int i = 0; i < o->count; i++) p->top = fmax(p->top, largest(o, o->maps[i]));
 }
 
-/* Where cells are flat, one that is NAN shows the grey picture alone. */
-static bool is_left_out(const heed_overlay *o, const heed_real *map, double u, double v) {
-    int row = (int)(v * o->rows), col = (int)(u * o->cols);
-    return o->cells && isnan((double)map[row * o->cols + col]);
-}
-
-/* Colour over grey (0.299 R + 0.587 G + 0.114 B). */
+/* Colour over grey (0.299 R + 0.587 G + 0.114 B): where nothing is, and where a map leaves a cell
+ * out, the picture is pale. */
 static void tint(const plan *p, const heed_real *map, heed__canvas *panel) {
     for (int j = 0; j < p->height; j++)
         for (int i = 0; i < p->width; i++) {
             unsigned char *at = panel->rgb + 3 * ((size_t)j * (size_t)p->width + (size_t)i);
             double w = sample(p->o, map, (i + 0.5) / p->width, (j + 0.5) / p->height);
             double grey = 0.299 * at[0] + 0.587 * at[1] + 0.114 * at[2];
-            if (is_left_out(p->o, map, (i + 0.5) / p->width, (j + 0.5) / p->height)) {
-                at[0] = at[1] = at[2] = (unsigned char)lround(grey);
-                continue;
-            }
             double share = w / p->top, opacity = 0.6 + 0.15 * share;
-            heed__rgb c = heed__viridis(share);
+            heed__rgb c = heed__paper(share);
             at[0] = (unsigned char)lround(grey + (c.r - grey) * opacity);
             at[1] = (unsigned char)lround(grey + (c.g - grey) * opacity);
             at[2] = (unsigned char)lround(grey + (c.b - grey) * opacity);
@@ -160,7 +151,7 @@ static void draw_legend(plan *p) {
     snprintf(uniform, sizeof uniform, "uniform = %.*f", p->digits, p->uniform);
     heed__sketch_text(&p->sketch, MARGIN, y + 2, 2, SOFT, HEED__LEFT, p->full_width, "0");
     for (int i = 0; i < RAMP; i++)
-        heed__sketch_box(&p->sketch, MARGIN + 20 + i, y, 1, 18, heed__viridis(i / (RAMP - 1.0)));
+        heed__sketch_box(&p->sketch, MARGIN + 20 + i, y, 1, 18, heed__paper(i / (RAMP - 1.0)));
     int x = MARGIN + 28 + RAMP;
     heed__sketch_box(&p->sketch, mark, y - 3, 2, 24, INK);
     heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, p->full_width, end);

@@ -51,7 +51,8 @@ static json_t *id(const char *kind, int r, int i) { return json_sprintf("%s%d.%d
 static json_t *axis(heed_ctx *c, const heed_record_axis *a) {
     json_t *labels = json_array(), *special = json_array();
     for (int i = 0; i < a->count; i++) {
-        json_array_append_new(labels, a->labels ? text(c, a->labels[i]) : json_sprintf("%d", i));
+        json_array_append_new(labels,
+                              a->labels ? text(c, a->labels[i]) : json_sprintf("%d", i + 1));
         if (a->special && a->special[i]) json_array_append_new(special, json_integer(i));
     }
     bool fits = a->rows > 0 && a->cols > 0 && a->first >= 0 &&

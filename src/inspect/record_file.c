@@ -37,7 +37,7 @@ static void put_matrix(heed_text *out, const heed_record *r, const char *head, i
     char number[HEED__NUMBER];
     for (int i = 0; i < q->count; i++)
         for (int j = 0; j < k->count; j++) {
-            heed_text_add(out, "%s,%d,%d", head, i, j);
+            heed_text_add(out, "%s,%d,%d", head, i + 1, j + 1);
             put_label(out, q, i);
             put_label(out, k, j);
             double v = (double)x[(size_t)i * (size_t)k->count + (size_t)j];
@@ -77,7 +77,8 @@ static void put_maps(heed_text *out, const heed_record *r) {
 bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *path) {
     heed_text out = {.c = c};
     if (heed__stopped(c) || !r || !path) return false;
-    heed_text_add(&out, "path,stack,layer,head,query,key,query_token,key_token,weight\n");
+    heed_text_add(&out, "path,stack,layer,head,query_position,key_position,query_token,"
+                        "key_token,weight\n");
     put_blocks(&out, r);
     put_maps(&out, r);
     heed__piece piece = {out.s, out.n};

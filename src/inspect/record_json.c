@@ -1,4 +1,6 @@
-/* A record as one JSON object: what `heed attend --json` prints and `heed view` reads. */
+/* A record as one JSON object: what `heed attend --json` prints and `heed view` reads. Layers,
+ * heads and positions count from 1 as on the screen, the axes that a part names from 0, as list
+ * indices. */
 #include "core/core.h"
 #include "inspect/canvas.h"
 #include "io/io.h"
@@ -23,6 +25,15 @@ static void put_text(heed_text *out, const char *key, const char *text) {
 static void put_int(heed_text *out, const char *key, int64_t value) {
     put_key(out, key);
     heed_text_add(out, "%lld", (long long)value);
+}
+
+/* What counts from 0 here counts from 1 there; null: of the whole model or input. */
+static void put_place(heed_text *out, const char *key, int value) {
+    put_key(out, key);
+    if (value < 0)
+        heed_text_put(out, "null", 4);
+    else
+        heed_text_add(out, "%d", value + 1);
 }
 
 static void put_bool(heed_text *out, const char *key, bool value) {
@@ -95,10 +106,10 @@ static void put_block(heed_text *out, const heed_record *r, const heed_record_bl
     int q = r->axes[b->queries].count, k = r->axes[b->keys].count;
     heed_text_add(out, "{\"stack\":\"%s\"", heed_stack_name(b->stack));
     put_text(out, "path", b->path);
-    put_int(out, "layer", b->layer);
+    put_place(out, "layer", b->layer);
     put_key(out, "heads");
     for (int i = 0; i < b->heads; i++)
-        heed_text_add(out, "%c%d", i ? ',' : '[', b->head ? b->head[i] : i);
+        heed_text_add(out, "%c%d", i ? ',' : '[', (b->head ? b->head[i] : i) + 1);
     heed_text_put(out, b->heads ? "]" : "[]", b->heads ? 1 : 2);
     put_int(out, "queries", b->queries);
     put_int(out, "keys", b->keys);
@@ -126,8 +137,8 @@ static void put_map(heed_text *out, const heed_record *r, const heed_record_map 
     heed_text_add(out, "{\"stack\":\"%s\"", heed_stack_name(m->stack));
     put_text(out, "name", m->name);
     put_text(out, "help", m->help);
-    put_int(out, "layer", m->layer);
-    put_int(out, "head", m->head);
+    put_place(out, "layer", m->layer);
+    put_place(out, "head", m->head);
     put_int(out, "queries", m->queries);
     put_int(out, "keys", m->keys);
     if (arrays && m->values) {
@@ -138,7 +149,8 @@ static void put_map(heed_text *out, const heed_record *r, const heed_record_map 
 }
 
 static void put_guess(heed_text *out, const heed_record_guess *g) {
-    heed_text_add(out, "{\"axis\":%d,\"query\":%d", g->axis, g->query);
+    heed_text_add(out, "{\"axis\":%d", g->axis);
+    put_place(out, "position", g->query);
     put_text(out, "says", g->says);
     put_key(out, "tokens");
     heed_text_put(out, "[", 1);
@@ -166,7 +178,7 @@ static void put_picture(heed_text *out, const heed_record *r, bool arrays) {
 
 bool heed_record_json(const heed_record *r, bool arrays, heed_text *out) {
     if (!r || !out) return false;
-    heed_text_add(out, "{\"heed\":\"attention 1\"");
+    heed_text_add(out, "{\"heed\":\"attention 2\"");
     put_text(out, "title", r->title);
     put_text(out, "model", r->model);
     put_text(out, "task", r->task);

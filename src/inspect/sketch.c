@@ -70,7 +70,7 @@ static void put_paths(heed__sketch *s, const heed__cells *g) {
                           g->y + i / g->cols * g->cell, side, side, side);
     }
     for (int i = 0; i < LEVELS; i++) {
-        heed__rgb k = heed__viridis(i / (LEVELS - 1.0));
+        heed__rgb k = heed__paper(i / (LEVELS - 1.0));
         if (path[i].n)
             heed_text_add(&s->svg, "<path fill=\"#%02x%02x%02x\" d=\"%s\"/>\n", k.r, k.g, k.b,
                           path[i].s);
@@ -88,7 +88,7 @@ void heed__sketch_cells(heed__sketch *s, const heed__cells *g) {
         if (!isnan(g->share[i]))
             heed__canvas_fill(&s->canvas, g->x + i % g->cols * g->cell,
                               g->y + i / g->cols * g->cell, side, side,
-                              heed__viridis((double)g->share[i]));
+                              heed__paper((double)g->share[i]));
 }
 
 /* ---- text ---- */

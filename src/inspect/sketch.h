@@ -15,8 +15,8 @@ typedef struct {
 bool heed__sketch_new(heed_ctx *c, heed__sketch *s, bool vector, int width, int height);
 void heed__sketch_free(heed__sketch *s);
 void heed__sketch_box(heed__sketch *s, int x, int y, int width, int height, heed__rgb color);
-/* A grid of squares, each `cell` pixels from the next and `line` less wide; shares of viridis, NAN:
- * left white. */
+/* A grid of squares, each `cell` pixels from the next and `line` less wide; shares of the
+ * paper's colours, NAN: left white. */
 typedef struct {
     int x, y, rows, cols, cell, line;
     const float *share; /* (rows,cols) */

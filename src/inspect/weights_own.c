@@ -10,6 +10,7 @@
 typedef struct {
     const heed__source *s;
     heed_record *r;
+    int base; /* what layers, heads and positions count from: 0 in "attention 1" */
 } reader;
 
 static bool wrong(const reader *k, const char *what) {
@@ -29,6 +30,13 @@ static bool whole(const reader *k, const json_t *v, const char *key, int lo, int
     return (value >= lo && value <= hi) ||
            heed_fail(k->s->c, HEED_DATA, "record is wrong: %s: %s: expected %d to %d, found %lld",
                      k->s->path, key, lo, hi, (long long)value);
+}
+
+/* The number of a layer, head or position; none, null and what is below base: of all. */
+static bool place(const reader *k, const json_t *v, const char *key, int most, int *out) {
+    bool ok = whole(k, v, key, k->base - 1, most + k->base, k->base - 1, out);
+    *out = *out < k->base ? -1 : *out - k->base;
+    return ok;
 }
 
 static bool flag(const json_t *v, const char *key) { return json_is_true(json_object_get(v, key)); }
@@ -108,7 +116,7 @@ static bool read_heads(const reader *k, const json_t *v, heed_record_block *b, i
     b->heads = (int)json_array_size(list);
     if (b->heads < 1 || b->heads > MOST) return wrong(k, "a layer has no heads");
     for (int i = 0; i < b->heads; i++) {
-        json_int_t h = json_integer_value(json_array_get(list, (size_t)i));
+        json_int_t h = json_integer_value(json_array_get(list, (size_t)i)) - k->base;
         if (h < 0 || h > MOST || (i && h <= heads[i - 1]))
             return wrong(k, "heads are not numbered upwards");
         heads[i] = (int)h;
@@ -125,7 +133,8 @@ static bool read_block(const reader *k, const json_t *v, heed_record_block *b, i
                              .hard = flag(v, "hard"),
                              .additive = flag(v, "additive"),
                              .beta = json_number_value(json_object_get(v, "beta"))};
-    return read_heads(k, v, b, heads) && whole(k, v, "layer", 0, 1 << 20, 0, &b->layer) &&
+    return read_heads(k, v, b, heads) &&
+           whole(k, v, "layer", k->base, 1 << 20, k->base, &b->layer) &&
            whole(k, v, "queries", 0, axes, -1, &b->queries) &&
            whole(k, v, "keys", 0, axes, -1, &b->keys) &&
            whole(k, v, "key", 0, 1 << 20, 0, &b->key) &&
@@ -136,6 +145,7 @@ static bool add_block(reader *k, const json_t *v) {
     heed_record_block b;
     int heads[4097];
     if (!read_block(k, v, &b, heads)) return false;
+    b.layer -= k->base;
     int64_t h = b.heads, rows = k->r->axes[b.queries].count, cols = k->r->axes[b.keys].count;
     const struct {
         const char *name;
@@ -169,8 +179,7 @@ static bool add_map(reader *k, const json_t *v, size_t index) {
     int axes = k->r->axis_count - 1;
     char name[32];
     heed_real *x = NULL;
-    if (!whole(k, v, "layer", -1, 1 << 20, -1, &m.layer) ||
-        !whole(k, v, "head", -1, 1 << 20, -1, &m.head) ||
+    if (!place(k, v, "layer", 1 << 20, &m.layer) || !place(k, v, "head", 1 << 20, &m.head) ||
         !whole(k, v, "queries", 0, axes, -1, &m.queries) ||
         !whole(k, v, "keys", 0, axes, -1, &m.keys))
         return false;
@@ -200,7 +209,7 @@ static bool add_guess(reader *k, const json_t *v) {
         p[i] = (heed_real)json_number_value(json_object_get(one, "p"));
     }
     return whole(k, v, "axis", 0, k->r->axis_count - 1, -1, &g.axis) &&
-           whole(k, v, "query", -1, k->r->axes[g.axis].count - 1, -1, &g.query) &&
+           place(k, v, k->base ? "position" : "query", k->r->axes[g.axis].count - 1, &g.query) &&
            heed_record_add_guess(k->r, &g) >= 0;
 }
 
@@ -215,7 +224,8 @@ static bool add_picture(reader *k) {
 }
 
 bool heed__weights_own(const heed__source *s, const json_t *meta, heed_record *r) {
-    reader k = {s, r};
+    const char *version = text(meta, "heed");
+    reader k = {s, r, version && strcmp(version, "attention 1") == 0 ? 0 : 1};
     const json_t *axes = json_object_get(meta, "axes"), *blocks = json_object_get(meta, "blocks"),
                  *maps = json_object_get(meta, "maps"), *told = json_object_get(meta, "guesses");
     bool ok = true;

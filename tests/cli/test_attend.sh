@@ -89,18 +89,20 @@ holds test "$(head -c 2 a.npz)" = PK
 holds grep -q '</html>' a.html
 holds grep -q '"opening":"stack=encoder&layer=1"' a.html
 holds test "$(wc -l <a.csv)" = $((1 + 2 * 9 * 9))
+holds grep -q '^encoder.0.attn,encoder,1,2,9,2,"[[]SEP]","Paris",' a.csv # positions count from 1
 run attend mlm "$TEXT" --json
 status 0
 quiet
-json heed "attention 1"
+json heed "attention 2"
 json axes.0.labels.1 Paris
 json blocks.0.path encoder.0.attn
 json blocks.0.weights.1.8.8
 json blocks.0.q.1.8.7
 json guesses.0.says "[MASK]"
+json guesses.0.position 7
 json guesses.0.tokens.4.p
 run attend mlm "$TEXT" --json --no-qk --heads 2 --top 1
-json blocks.0.heads.0 1
+json blocks.0.heads.0 2
 json note "head 2 alone"
 hides '"scores"'
 printf '%s\n' "$TEXT" "Rome is the capital of [MASK] ." >two.txt
@@ -120,7 +122,7 @@ run attend s2s ag --target ga --stack decoder --layer 1
 says "decoder, layer 1 of 2"
 says "[CLS]"
 run attend s2s ag --target ga --json --layers 2
-json blocks.0.layer 1
+json blocks.0.layer 2
 json blocks.2.stack cross
 json axes.1.labels.2 "[SEP]"
 run train rnn pairs.tsv -o rnn $TINY

@@ -104,6 +104,10 @@ holds grep -q '"sheet":"Exercise 3"' exercise.html
 holds grep -q '"sheet":"Solution 3"' solution.html
 holds grep -q '"blanks":{"Q":..0,0,0.,.1,' exercise.html
 holds grep -q '"blanks":{"Q":..0,0,0.,.2,' solution.html
+# The page of an exercise holds no answers; it computes them from X and W, which are given.
+holds sh -c 'grep -q "\"W_Q\":" exercise.html && ! grep -q "\"scores\":" exercise.html'
+holds test "$(grep -o '"raw":' exercise.html | wc -l)" = 1 # the flags of its blanks
+holds grep -q '"scores":' solution.html
 run explain --exercise --solution
 refuses 2 "two sheets"
 

@@ -6,7 +6,7 @@ status 0
 run influence linear "Paris is" --json
 status 0
 quiet
-json heed "attention 1"
+json heed "attention 2"
 json axes.0.labels.0 P
 json maps.0.name influence
 json maps.0.values.2.3 0
@@ -39,6 +39,11 @@ says "book: influence"
 says "linear: influence"
 holds test "$(head -c 4 side.png | tail -c 3)" = PNG
 train_mlm blanks
+# Their pictures have the tokens beside them: longer ones take more room.
+tall() { od -An -tu1 -j22 -N2 "$1" | awk '{ print 256 * $1 + $2 }'; }
+run influence blanks,blanks "Paris is the capital ." --png long.png
+run influence blanks,blanks "Paris is the of ." --png short.png
+holds test "$(tall long.png)" -gt "$(tall short.png)"
 run influence blanks "Paris is the [MASK] of France ."
 status 0
 says "[MASK]"

@@ -16,11 +16,11 @@ run heads mlm facts.txt --sort entropy --csv heads.csv --json
 status 0
 json heads.1.head
 json heads.0.path encoder.0.attn
-json heads.0.layer 0
+json heads.0.layer 1
 json alike.encoder.distance
 json data facts.txt
 holds test "$(head -1 heads.csv)" = "stack,layer,head,entropy,distance,first,self,previous,next,same,special"
-holds test "$(wc -l <heads.csv)" = 3
+holds test "$(cut -d, -f1-3 heads.csv | sort | tr "\n" " ")" = "encoder,1,1 encoder,1,2 stack,layer,head " # from 1
 run heads mlm --sort induction
 refuses 2 "--sort induction: heads of this model have no such measure"
 run heads mlm --csv none/heads.csv
@@ -47,6 +47,7 @@ run ablate mlm --batches 1 --json
 status 0
 json batches 1
 json heads.1.harm
+json heads.1.layer 1
 json heads.0.accuracy
 run ablate mlm --json
 "$JSON" loss <out >loss
@@ -221,8 +222,8 @@ json maps.1.name occlusion
 json maps.1.values.6.0
 json maps.2.name "occlusion, log-odds"
 json maps.3.name gradient
-json maps.4.layer 0
-json maps.5.head 1
+json maps.4.layer 1
+json maps.5.head 2
 run attend mlm "Paris is the capital ." --occlude
 refuses 3 "nothing is predicted here"
 warns "write [MASK] for a word"

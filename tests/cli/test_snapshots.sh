@@ -52,13 +52,15 @@ status 0
 quiet
 says "attention of s (token 8) while the model learned, layer 2, mean of 2 heads"
 says "step 400"
-run snapshots whole --layer 1 --head 2 --query 3 --png strip.png --html learning.html
+run snapshots whole --layer 1 --head 2 --query 3 --png strip.png --svg strip.svg --html learning.html
 status 0
 says "attention of r (token 3) while the model learned, layer 1, head 2"
 says "wrote strip.png"
 says "wrote learning.html"
-holds grep -q '"opening":"view=compare&stack=decoder&layer=1&head=2&query=2"' learning.html
+holds grep -q '"opening":"view=compare&stack=decoder&layer=1&head=2&row=3"' learning.html
 holds test "$(head -c 4 strip.png | tail -c 3)" = PNG
+holds test "$(grep -c '>r</text>' strip.svg)" = 18 # nine matrices, of which rows and columns are labelled
+holds grep -q '>step 400</text>' strip.svg
 holds grep -q "</html>" learning.html
 run snapshots whole --json --head 1
 status 0

@@ -128,6 +128,26 @@ def check_keys(b, folder):
     clean(b, "keys")
 
 
+def check_positions(b, folder):
+    """Tokens count from 1 wherever a reader meets them; links of before counted from 0, and say so by their names."""
+    at = os.path.join(folder, "text.html")
+    b.open(at, "#view=matrix")
+    b.run("heed.lock(6, 1)")
+    b.settle()
+    link = b.run("location.hash")
+    check("row=7&column=2" in link, f"a link counts from 1: {link}")
+    for link in (link, "#view=matrix&query=6&key=1"):
+        b.open(at, link + "&twin=1")
+        check(b.run(STATE) == "0,0,6,1", f"{link} opens at the token: {b.run(STATE)}")
+        check("row=7&column=2" in b.run("heed.link()"), f"{link} becomes a link that counts from 1")
+        b.wait("document.querySelectorAll('#twin td').length > 0")
+        check(b.run("document.querySelectorAll('#twin tbody th')[6].textContent") == "7 [MASK]", "so does the table")
+        check(b.run("heed.cellTip(heed.block(), heed.matrix(), 6, -1)[0]") == "7 [MASK]", "and the tip")
+    b.open(os.path.join(folder, "picture.html"), "#view=picture&row=1")
+    check("‘[CLS]’ (1) looks" in b.run("heed.current().caption()"), "and the caption of a picture")
+    clean(b, "positions")
+
+
 def check_opening(b, folder):
     at = os.path.join(folder, "asked.html")
     b.open(at)
@@ -155,24 +175,24 @@ def check_pointer(b, folder):
 # ---- tables and numbers ----
 
 def check_numbers(b, folder):
-    b.open(os.path.join(folder, "text.html"), "#view=qk&query=6&key=1&layer=2&head=3")
+    b.open(os.path.join(folder, "text.html"), "#view=qk&row=7&column=2&layer=2&head=3")
     off = b.run("(() => { const b = heed.block(), m = heed.weights(b, 2); let s = 0; for (let k = 0; k < 9; k++) s += m.at(6, k); return Math.abs(s - 1); })()")
     check(off < 1e-4, f"a row sums to 1: off by {off}")
     check("agrees" in b.run("document.querySelector('.flow').textContent"), "q·k, scaled, masked and through the softmax is the weight")
-    b.open(os.path.join(folder, "text.html"), "#view=matrix&twin=1&query=6")
+    b.open(os.path.join(folder, "text.html"), "#view=matrix&twin=1&row=7")
     b.wait("document.querySelectorAll('#twin td').length > 0")
     check(b.run("document.querySelectorAll('#twin tbody tr').length") == 9, "the table has every row of a small matrix")
     check("attends" in b.run("document.querySelector('#twin td').getAttribute('aria-label')"), "a cell of the table says what it is")
-    b.open(os.path.join(folder, "large.html"), "#view=matrix&twin=1&query=7")
+    b.open(os.path.join(folder, "large.html"), "#view=matrix&twin=1&row=8")
     b.wait("document.querySelectorAll('#twin td').length > 0")
     check(b.run("document.querySelectorAll('#twin tbody tr').length") == 1, "the table of a large matrix is its chosen row")
-    b.open(os.path.join(folder, "gpt.html"), "#view=head&query=4")
+    b.open(os.path.join(folder, "gpt.html"), "#view=head&row=5")
     check("Row 5 predicts token 6" in b.run("heed.id('side').textContent"), "a row says which token it predicts")
     check(b.run("heed.block().triangle && heed.matrix().at(0, 5) === 0 && Math.abs(heed.matrix().at(0, 0) - 1) < 1e-6"), "a triangle is read back")
 
 
 def check_additive(b, folder):
-    b.open(os.path.join(folder, "additive.html"), "#view=qk&query=2&key=1")
+    b.open(os.path.join(folder, "additive.html"), "#view=qk&row=3&column=2")
     flow = b.run("document.querySelector('.flow').textContent")
     check("v·tanh(W s + U h)" in flow and "agrees" in flow, f"the additive form gives the model's weight: {flow}")
     check(b.run("heed.current().table().rows.length") == 5, "the additive form has a row for every key")
@@ -181,11 +201,11 @@ def check_additive(b, folder):
 
 # ---- many tokens ----
 
-REDRAW = """(() => { const t = performance.now(); %s; heed.drawNow(); document.querySelector('#room-head canvas').getContext('2d').getImageData(0, 0, 1, 1); return performance.now() - t; })()"""
+REDRAW = """(() => { const t = performance.now(); %s; heed.drawNow(); document.querySelector('#room-head .tall canvas').getContext('2d').getImageData(0, 0, 1, 1); return performance.now() - t; })()"""
 
 
 def check_many(b, folder):
-    b.open(os.path.join(folder, "wide.html"), "#view=head&query=500&head=1&rule=mass")
+    b.open(os.path.join(folder, "wide.html"), "#view=head&row=501&head=1&rule=mass")
     said = b.run("document.querySelector('#room-head p').textContent")
     match = re.match(r"The strongest ([\d,]+) of ([\d,]+) lines are drawn; of the chosen query ([\d,]+) of ([\d,]+)\.", said)
     numbers = [int(x.replace(",", "")) for x in match.groups()] if match else [0] * 4
@@ -194,6 +214,17 @@ def check_many(b, folder):
     times = [b.run(REDRAW % f"heed.preview({{query: {q}, key: -1}})") for q in (100, 300, 700)]
     other = b.run(REDRAW % "heed.state.mass = 50")
     print(f"        1024 tokens: redrawn after {max(times):.0f} ms, with other lines after {other:.0f} ms", flush=True)
+    sight = "(c => [c.clientHeight < innerHeight, c.parentNode.clientHeight > 9000, c.parentNode.parentNode.scrollTop])(document.querySelector('#room-head .tall canvas'))"
+    small, whole, far = b.run(sight)
+    check(small and whole, "1024 tokens: the canvas is what is in sight, what can be scrolled is all")
+    check(far > 1000, "the token of a link is in sight")
+    b.run("heed.lock(2)")
+    b.settle()
+    check(b.run(sight)[2] < 100, "and one that keys choose")
+    first = b.run("document.querySelector('#room-head .tall canvas').toDataURL()")
+    b.run("document.querySelector('#room-head .scroll').scrollTop = 5000")
+    b.settle()
+    check(b.run("document.querySelector('#room-head .tall canvas').toDataURL()") != first, "1024 tokens: scrolling draws the others")
     b.run("heed.update({head: 1, rule: 'top', top: 1})")
     b.settle()
     check(b.run("document.querySelector('#room-head p').textContent").startswith("The strongest 1,000 of 1,024 lines"), "1024 tokens: a line each is nearly all")
@@ -205,7 +236,7 @@ def check_many(b, folder):
 # ---- saved files ----
 
 def check_saves(b, folder, name, v):
-    b.open(os.path.join(folder, name + ".html"), f"#view={v}&query=3")
+    b.open(os.path.join(folder, name + ".html"), f"#view={v}&row=4")
     png, file = b.download("heed.id('save-png').click()")
     check(png[:8] == b"\x89PNG\r\n\x1a\n" and len(png) > 2000 and file.endswith(".png"), f"{name}: {v} saves a PNG")
     svg, file = b.download("heed.id('save-svg').click()")
@@ -224,15 +255,15 @@ def check_all_saves(b, folder):
         check_saves(b, folder, name, v)
     text, lines = check_saves(b, folder, "text", "matrix")
     check("row 4 ‘the’" in text, "the saved picture says which token is chosen")
-    check(lines[0] == ["query", "query_token", "key", "key_token", "weight"] and len(lines) == 82, "the CSV has all weights")
-    check(abs(sum(float(x[4]) for x in lines[1:] if x[0] == "3") - 1) < 1e-3, "a row of the CSV sums to 1")
+    check(lines[0] == ["query_position", "query_token", "key_position", "key_token", "weight"] and len(lines) == 82, "the CSV has all weights")
+    check(abs(sum(float(x[4]) for x in lines[1:] if x[0] == "4") - 1) < 1e-3 and lines[1][0] == "1", "a row of the CSV sums to 1")
     text, lines = check_saves(b, folder, "hostile", "matrix")
     check(lines[1 + 2][3] == samples.HOSTILE[2] and lines[1 + 15][3] == samples.HOSTILE[15], "the CSV has hostile tokens as they are")
 
 
 def check_hostile(b, folder):
     for v in VIEWS["hostile"]:
-        b.open(os.path.join(folder, "hostile.html"), f"#view={v}&query=0&key=1&twin=1")
+        b.open(os.path.join(folder, "hostile.html"), f"#view={v}&row=1&column=2&twin=1")
         b.wait("document.querySelectorAll('#twin td').length > 0")
         check(b.run("window.hacked") is None, f"hostile: {v} runs a token")
         check(b.run("document.querySelectorAll('img, iframe, #twin script, #side script').length") == 0, f"hostile: {v} makes elements of tokens")
@@ -242,13 +273,24 @@ def check_hostile(b, folder):
 
 
 def check_steps(b, folder):
-    b.open(os.path.join(folder, "steps.html"), "#view=compare&query=6")
+    b.open(os.path.join(folder, "steps.html"), "#view=compare&row=7")
     first = b.run("heed.matrix().at(6, 1)")
     b.run("heed.update({record: 2})")
     b.settle()
     check(b.run("document.querySelector('#room-compare output').textContent") == "after step 300", "the slider says the step")
     check(b.run("heed.matrix().at(6, 1)") != first, "another step has other weights")
     check("record=3" in b.run("location.hash"), "the step is in the link")
+
+
+def check_ground(b, folder):
+    """What is much stands out: dark on a light page, bright on a dark one, in every palette."""
+    sum = "((c) => c[0] + c[1] + c[2])(heed.color(%s))"
+    for theme in ("light", "dark"):
+        for palette in ("viridis", "cividis", "grey"):
+            b.open(os.path.join(folder, "text.html"), f"#view=matrix&theme={theme}&palette={palette}")
+            none, some, much = (b.run(sum % x) for x in (0, 0.5, 1))
+            check(none > some > much if theme == "light" else none < some < much, f"{theme}, {palette}: {none}, {some}, {much}")
+            check(b.run("(c => c.join())(heed.color(0)) === heed.theme.surface.join()"), f"{theme}, {palette}: nothing is the ground")
 
 
 def check_legends(b, folder):
@@ -300,7 +342,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_opening, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_legends):
+        for part in (check_keys, check_positions, check_opening, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_ground, check_legends):
             part(b, folder)
         check_media(b, folder, keep)
     finally:

@@ -140,6 +140,8 @@ def sheets(p):
     told = p.browser.run(text)
     check("the exercise is named", "Exercise 7: The hungry lion" in told and "Fill in the 71 blanks" in told)
     check("its blanks are blank", 71 < hidden < 200)
+    held = p.browser.run("Object.keys(heed.data.steps)")
+    check(f"the page holds no answers: {held}", "X" in held and not set(held) & {*MADE, "scaled", "target", "learn", "share", "all_heads", "normed", "stages", "choices"})
     check("at the place of the terminal's sheet", p.browser.run("document.querySelector('.inspector').textContent").startswith("Q[The, 1] = ?"))
     p.act("heed.update({spot: 'raw 1 1'})")
     check("what is made of a blank does not tell it", "not written out" in p.browser.run("document.querySelector('.inspector').textContent"))

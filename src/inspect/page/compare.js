@@ -132,7 +132,7 @@
         legend: () => heed.legend("each panel has its own scale, written under it", 0, "largest", (t) => heed.color(t)),
         table() {
             const at = heed.selected(), same = panels().filter((p) => p.queries === heed.block().queries && p.keys === heed.block().keys), cols = heed.visible(heed.block().keys), keys = heed.block().keys;
-            const all = () => [["map", "query", "query_token", "key", "key_token", "value"], ...panels().flatMap((p) => p.rows.flatMap((q) => p.cols.map((k) => [p.name, q, p.queries.labels[q], k, p.keys.labels[k], p.value(q, k)])))];
+            const all = () => [["map", ...heed.placeColumns, "value"], ...panels().flatMap((p) => p.rows.flatMap((q) => p.cols.map((k) => [p.name, ...heed.placeCells(p.queries, q, p.keys, k), p.value(q, k)])))];
             return {
                 caption: `Row ${heed.nth(at.query)} ${heed.quote(heed.block().queries, at.query)} in each map`, head: ["key", ...same.map((p) => p.name)],
                 rows: cols.map((k) => [`${heed.nth(k)} ${heed.token(keys, k)}`, ...same.map((p) => heed.number(p.value(at.query, k)))]), all,

@@ -53,7 +53,8 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     };
     /* Settings that take one of some words alone. */
     const allowed = {palette: ["viridis", "cividis", "grey"], theme: ["auto", "light", "dark"], scale: ["max", "one"]};
-    const counted = new Set(["layer", "head", "record"]); /* from 0 in the data, from 1 in links and on screen */
+    const counted = new Set(["layer", "head", "record", "query", "key"]); /* from 0 in the data, from 1 in links and on screen */
+    const words = {query: "row", key: "column"}; /* their names in links; older links say query and key, and count those from 0 */
     let hover = null, waiting = false;
 
     const parse = (name, text) => {
@@ -73,17 +74,19 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     heed.asked = () => new URLSearchParams(location.hash.slice(1) || heed.data.opening);
     const readLink = () => {
         const found = {...defaults};
-        for (const [name, value] of heed.asked())
-            if (Object.hasOwn(defaults, name)) found[name] = parse(name, value);
+        for (const [name, value] of heed.asked()) {
+            const own = Object.keys(words).find((x) => words[x] === name) || name;
+            if (Object.hasOwn(defaults, own)) found[own] = parse(own, Object.hasOwn(words, name) ? String(Number(value) + 1) : value);
+        }
         return found;
     };
     /* What the data choose by themselves: the first attention of a record. */
     const plain = (name) => name === "stack" && heed.record() && heed.record().blocks.length > 0 && heed.state.stack === heed.record().blocks[0].stack;
     heed.link = () => {
-        const words = new URLSearchParams();
+        const link = new URLSearchParams();
         for (const name of Object.keys(defaults))
-            if (name === "view" || (heed.state[name] !== defaults[name] && !plain(name))) words.set(name, print(name, heed.state[name]));
-        return "#" + words;
+            if (name === "view" || (heed.state[name] !== defaults[name] && !plain(name))) link.set(words[name] || name, print(name, heed.state[name]));
+        return "#" + link;
     };
     const writeLink = () => {
         if (location.hash === heed.link()) return;

@@ -239,8 +239,9 @@
         canvas.addEventListener("pointerleave", () => { heed.tip(null); if (on.leave) on.leave(); });
         return canvas;
     };
-    /* Sizes the canvas (in CSS pixels), clears it and hands a pen to paint. Backs off from sharp to plain on huge ones. */
-    heed.paint = (canvas, width, height, paint) => {
+    /* Sizes the canvas (in CSS pixels), clears it and hands a pen to paint; what is painted at height `from` is its upper edge.
+     * Backs off from sharp to plain on huge ones. */
+    heed.paint = (canvas, width, height, paint, from = 0) => {
         const sharp = Math.min(window.devicePixelRatio || 1, 2), scale = width * height * sharp * sharp > 3e7 ? 1 : sharp;
         canvas.width = Math.max(1, Math.round(width * scale));
         canvas.height = Math.max(1, Math.round(height * scale));
@@ -248,6 +249,7 @@
         canvas.style.height = height + "px";
         const c = canvas.getContext("2d");
         c.scale(scale, scale);
+        c.translate(0, -from);
         paint(heed.canvasPen(c));
     };
 

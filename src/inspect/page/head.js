@@ -3,8 +3,9 @@
  * tokens the strongest lines alone are drawn, and the view says how many. */
 "use strict";
 (() => {
-    const MOST = 1000, LONG = 5e5, OWN = 100; /* of all queries together: lines, and their pixels; lines of one: more say nothing to the eye */
-    let canvas, scroll, tools, chips, left, l, still = {id: "", picture: null};
+    const MOST = 1000, OWN = 100; /* lines of all queries together, and of one: more say nothing to the eye */
+    const LEAST = 0.0005;         /* smaller weights have no line */
+    let canvas, tall, scroll, tools, chips, left, l, followed = -1;
 
     /* The heads that are drawn: the chosen one, and those that were ticked beside it. */
     const chosen = () => {
@@ -13,60 +14,72 @@
         return heed.state.head === "mean" || heed.state.head === "max" ? [heed.state.head, ...list] : list;
     };
     const hueOf = (h) => (typeof h === "number" ? h : 7);
-    /* The keys of a query that get a line, of equal weights the first; count: how many they are, kept or not. */
-    const topKeys = (m, q, cols, n) => {
-        const keys = [];
-        for (const k of cols) {
-            const w = m.at(q, k);
-            if (!(w > 0.0005) || (keys.length === n && w <= m.at(q, keys[n - 1]))) continue;
-            let i = keys.length === n ? n - 1 : keys.length;
-            for (; i > 0 && m.at(q, keys[i - 1]) < w; i--) keys[i] = keys[i - 1];
-            keys[i] = k;
-        }
-        return {keys, count: keys.length};
-    };
-    /* Weights sort fast as mere numbers: those above the last that counts are taken, and of those equal to it as many as are due. */
-    const massKeys = (m, q, cols, share) => {
-        const sorted = new Float32Array(cols.length), last = cols.length - 1;
-        cols.forEach((k, j) => { sorted[j] = m.at(q, k); });
-        sorted.sort();
-        let count = 0, mass = 0;
-        while (count <= last && sorted[last - count] > 0.0005 && mass < share) mass += sorted[last - count++];
-        const n = Math.min(count, OWN), least = sorted[last + 1 - n], keys = n ? cols.filter((k) => m.at(q, k) > least) : [];
-        for (let j = 0; keys.length < n; j++) if (m.at(q, cols[j]) === least) keys.push(cols[j]);
-        return {keys, count};
-    };
-    const lines = (m, q, cols) => (heed.state.rule === "top" ? topKeys(m, q, cols, heed.state.top) : massKeys(m, q, cols, heed.state.mass / 100));
-    /* Those of all queries: the pointer moves more often than they change. */
+    /* What does not change with the pointer. */
     const memo = new Map();
     const kept = (id, make) => {
         if (memo.size > 64 && !memo.has(id)) memo.clear();
         if (!memo.has(id)) memo.set(id, make());
         return memo.get(id);
     };
-    const linesId = (h) => { const s = heed.state; return [l.b.id, h, s.rule, s.top, s.mass, s.hide].join("|"); };
-    const allLines = (h) => kept(linesId(h), () => { const m = heed.weights(l.b, h); return new Map(l.rows.map((q) => [q, lines(m, q, l.cols)])); });
-    /* Those that are drawn of one of several heads: the strongest. */
-    const drawn = (h, of) => kept([linesId(h), of, l.step].join("|"), () => {
-        const m = heed.weights(l.b, h), list = [...allLines(h)], weights = Float32Array.from(list.flatMap(([q, {keys}]) => keys.map((k) => m.at(q, k)))).sort();
-        const most = Math.floor(MOST / of), least = weights.length > most ? weights[weights.length - most] : 0, out = [];
-        for (const [q, {keys}] of list) for (const k of keys) if (m.at(q, k) >= least) out.push({q, k, w: m.at(q, k)});
-        out.sort((x, z) => z.w - x.w);
-        let n = 0, room = Math.min(most, out.length), pixels = LONG / of;
-        while (n < room && pixels > 0) pixels -= l.step * Math.abs(l.row.get(out[n].q) - l.col.get(out[n++].k));
-        return out.slice(0, n);
+
+    /* ---- which lines ---- */
+
+    /* The weights of every row, the largest first: sorted once, whatever share is asked for. Bits of positive floats are in
+     * order, too, and whole numbers sort twice as fast. */
+    const sortedRows = (h) => kept(["sorted", l.b.id, h, l.rows.length, l.cols.length].join("|"), () => {
+        const {data, cols: wide} = heed.weights(l.b, h), {cols} = l;
+        return l.rows.map((q) => {
+            const row = new Float32Array(cols.length), from = q * wide;
+            let n = 0;
+            for (let j = 0; j < cols.length; j++) { const w = data[from + cols[j]]; if (w > LEAST) row[n++] = w; }
+            new Uint32Array(row.buffer, 0, n).sort();
+            return row.subarray(0, n).reverse();
+        });
+    });
+    /* How many keys of a row count: the top k, or as many as make up a share. */
+    const countOf = (row) => {
+        const {rule, top, mass} = heed.state;
+        let count = 0, sum = 0;
+        while (count < row.length && (rule === "top" ? count < top : sum < mass / 100)) sum += row[count++];
+        return count;
+    };
+    const linesId = (h) => { const s = heed.state; return [l.b.id, h, s.rule, s.top, s.mass, l.rows.length, l.cols.length].join("|"); };
+    const counts = (h) => kept(linesId(h), () => sortedRows(h).map(countOf));
+    const own = (count) => Math.min(count, OWN);
+    /* The n strongest keys of a query, of equal weights the first. */
+    const keysOf = (h, i, n) => {
+        const m = heed.weights(l.b, h), row = sortedRows(h)[i], from = l.rows[i] * m.cols, least = row[n - 1], keys = [];
+        let equal = n - row.indexOf(least);
+        if (n) for (const k of l.cols) { const w = m.data[from + k]; if (w > least || (w === least && equal-- > 0)) keys.push(k); }
+        return keys;
+    };
+    /* Of one of several heads the lines that are drawn: the strongest of all queries. */
+    const drawn = (h, of) => kept([linesId(h), of].join("|"), () => {
+        const rows = sortedRows(h), some = counts(h).map(own), total = sum(some), all = new Float32Array(total), most = Math.floor(MOST / of), m = heed.weights(l.b, h), out = [];
+        let at = 0;
+        rows.forEach((row, i) => { all.set(row.subarray(0, some[i]), at); at += some[i]; });
+        const least = total > most ? all.sort()[total - most] : 0, above = rows.map((row, i) => { let n = 0; while (n < some[i] && row[n] > least) n++; return n; });
+        let room = most - sum(above); /* for those that are equal to the least */
+        rows.forEach((row, i) => {
+            let n = above[i];
+            while (n < some[i] && room > 0 && row[n] === least) { n++; room--; }
+            if (n) for (const k of keysOf(h, i, n)) out.push({q: l.rows[i], k, w: m.at(l.rows[i], k)});
+        });
+        return out;
     });
     const sum = (list) => list.reduce((n, x) => n + x, 0);
     /* What is not drawn, in words; "" where everything is. */
     const leftOut = () => {
         if (!l) layout();
-        const heads = chosen(), own = heads.map((h) => allLines(h).get(heed.selected().query) || {keys: [], count: 0});
+        const heads = chosen(), i = l.row.get(heed.selected().query), mine = i === undefined ? [] : heads.map((h) => counts(h)[i]);
         const share = (n, of) => `${n.toLocaleString("en")} of ${of.toLocaleString("en")}`;
-        const all = sum(heads.flatMap((h) => [...allLines(h).values()].map((x) => x.count))), some = sum(heads.map((h) => drawn(h, heads.length).length));
-        const mine = sum(own.map((x) => x.count)), shown = sum(own.map((x) => x.keys.length));
-        if (some === all && shown === mine) return "";
-        return `The strongest ${share(some, all)} lines are drawn; of the chosen query ${shown === mine ? "all" : share(shown, mine)}.`;
+        const all = sum(heads.map((h) => sum(counts(h)))), some = sum(heads.map((h) => drawn(h, heads.length).length)), shown = sum(mine.map(own));
+        if (some === all && shown === sum(mine)) return "";
+        return `The strongest ${share(some, all)} lines are drawn; of the chosen query ${shown === sum(mine) ? "all" : share(shown, sum(mine))}.`;
     };
+
+    /* ---- where ---- */
+
     const layout = () => {
         const b = heed.block(), rows = heed.visible(b.queries), cols = heed.visible(b.keys), n = Math.max(rows.length, cols.length);
         const width = Math.max(280, Math.min(900, scroll.clientWidth - 4)), step = n <= 40 ? 26 : n <= 120 ? 20 : Math.max(9, Math.min(16, 12000 / n));
@@ -83,19 +96,23 @@
         return i < l.cols.length ? {query: heed.selected().query, key: l.cols[i]} : null;
     };
 
-    const curve = (pen, q, k, shift, style) => pen.curve(l.left, y(l.row.get(q)) + shift, l.right, y(l.col.get(k)) + shift, style);
+    /* ---- drawing: what lies between two heights, which is all in a saved picture, on the page what is in sight ---- */
+
+    const curve = (pen, view, q, k, shift, style) => {
+        const from = y(l.row.get(q)) + shift, to = y(l.col.get(k)) + shift;
+        if (Math.max(from, to) > view.lo - 10 && Math.min(from, to) < view.hi + 10) pen.curve(l.left, from, l.right, to, style);
+    };
     const shiftOf = (n, of) => (n - (of - 1) / 2) * 3;
     /* The lines of all queries, as they are behind those of the chosen one. */
-    const paintAll = (pen, h, n, of) => {
+    const paintAll = (pen, view, h, n, of) => {
         const locked = heed.selected().locked, top = heed.scaleOf(heed.weights(l.b, h)), color = heed.css(heed.hue(hueOf(h)));
-        for (const {q, k, w} of drawn(h, of)) curve(pen, q, k, shiftOf(n, of), {color, width: 0.5 + (2 * w) / top, alpha: locked ? 0.06 : 0.1 + (0.4 * w) / top});
+        for (const {q, k, w} of drawn(h, of)) curve(pen, view, q, k, shiftOf(n, of), {color, width: 0.5 + (2 * w) / top, alpha: locked ? 0.06 : 0.1 + (0.4 * w) / top});
     };
-    const paintOwn = (pen, h, n, of) => {
-        const m = heed.weights(l.b, h), s = heed.selected(), own = allLines(h).get(s.query);
-        const top = heed.scaleOf(m), color = heed.css(heed.hue(hueOf(h))), dash = heed.dash(hueOf(h));
-        for (const k of own ? own.keys : []) {
+    const paintOwn = (pen, view, h, n, of) => {
+        const m = heed.weights(l.b, h), s = heed.selected(), i = l.row.get(s.query), top = heed.scaleOf(m), color = heed.css(heed.hue(hueOf(h))), dash = heed.dash(hueOf(h));
+        for (const k of i === undefined ? [] : keysOf(h, i, own(counts(h)[i]))) {
             const w = m.at(s.query, k) / top;
-            curve(pen, s.query, k, shiftOf(n, of), {color, dash, width: 1 + 5 * w, alpha: s.key < 0 || s.key === k ? 0.35 + 0.65 * w : 0.3});
+            curve(pen, view, s.query, k, shiftOf(n, of), {color, dash, width: 1 + 5 * w, alpha: s.key < 0 || s.key === k ? 0.35 + 0.65 * w : 0.3});
         }
     };
     /* How much the chosen row gives to a key, beside it. */
@@ -111,20 +128,11 @@
         pen.text(String(heed.nth(q)), 4, y(i), {size: 10, color: heed.theme.muted});
     };
     const paintKey = (pen, k, j, mine) => pen.text(heed.token(l.b.keys, k, 60), l.right + 10, y(j), {size: sizeOf(), weight: mine ? 700 : 400, width: l.width - l.right - 60});
-    /* All that does not depend on what is chosen. */
-    const paintStill = (pen) => {
-        const heads = chosen(), every = l.step < 11 ? 2 : 1;
-        heads.forEach((h, n) => paintAll(pen, h, n, heads.length));
-        pen.text("query", l.left - 8, 10, {size: 11, align: "right", color: heed.theme.muted});
-        pen.text("key", l.right + 8, 10, {size: 11, color: heed.theme.muted});
-        l.rows.forEach((q, i) => { if (i % every === 0) paintQuery(pen, q, i, false); });
-        l.cols.forEach((k, j) => { if (j % every === 0) paintKey(pen, k, j, false); });
-    };
     /* A strip where a label stood makes room for its bold form. */
     const clear = (pen, x, i, width) => pen.rect(x, l.top + i * l.step, width, l.step, {fill: heed.css(heed.theme.surface)});
-    const paintChosen = (pen) => {
-        const s = heed.selected(), heads = chosen(), i = l.row.get(s.query), j = l.col.get(s.key), best = heed.weights(l.b, heed.state.head);
-        heads.forEach((h, n) => paintOwn(pen, h, n, heads.length));
+    const paintChosen = (pen, view, heads) => {
+        const s = heed.selected(), i = l.row.get(s.query), j = l.col.get(s.key);
+        heads.forEach((h, n) => paintOwn(pen, view, h, n, heads.length));
         if (i !== undefined) {
             clear(pen, 0, i, l.left);
             pen.rect(0, l.top + i * l.step, l.left, l.step, {fill: heed.theme.accent, alpha: 0.13});
@@ -136,27 +144,31 @@
             pen.rect(l.right, l.top + j * l.step, l.width - l.right, l.step, {stroke: heed.theme.accent, width: 2});
             paintKey(pen, s.key, j, true);
         }
-        l.cols.forEach((k, c) => {
-            const w = best.at(s.query, k);
-            if (w >= 0.01 && l.step >= 14) pen.text(heed.weight(w), l.width - 4, y(c), {size: 11, align: "right", color: heed.theme.muted});
-        });
     };
-    const paintShares = (pen) => { const heads = chosen(); l.cols.forEach((k, j) => paintShare(pen, k, j, heads)); };
-    const paint = (pen) => {
-        paintShares(pen);
-        paintStill(pen);
-        paintChosen(pen);
+    const paint = (pen, view = {lo: 0, hi: l.height}) => {
+        const heads = chosen(), every = l.step < 11 ? 2 : 1, best = heed.weights(l.b, heed.state.head), query = heed.selected().query;
+        const first = Math.max(0, Math.floor((view.lo - l.top) / l.step)), last = Math.ceil((view.hi - l.top) / l.step);
+        const each = (list, act) => { for (let i = first; i < Math.min(list.length, last); i++) act(list[i], i); };
+        each(l.cols, (k, j) => paintShare(pen, k, j, heads));
+        heads.forEach((h, n) => paintAll(pen, view, h, n, heads.length));
+        pen.text("query", l.left - 8, 10, {size: 11, align: "right", color: heed.theme.muted});
+        pen.text("key", l.right + 8, 10, {size: 11, color: heed.theme.muted});
+        each(l.rows, (q, i) => { if (i % every === 0) paintQuery(pen, q, i, false); });
+        each(l.cols, (k, j) => { if (j % every === 0) paintKey(pen, k, j, false); });
+        paintChosen(pen, view, heads);
+        if (l.step >= 14) each(l.cols, (k, j) => { const w = best.at(query, k); if (w >= 0.01) pen.text(heed.weight(w), l.width - 4, y(j), {size: 11, align: "right", color: heed.theme.muted}); });
     };
-    /* The same, of a still picture that is made when more changes than what is chosen. */
-    const paintFast = (pen) => {
-        const id = [...chosen().map(linesId), l.width, l.height, heed.selected().locked, heed.dark(), heed.state.scale, devicePixelRatio].join();
-        if (still.id !== id) {
-            still = {id, picture: heed.el("canvas")};
-            heed.paint(still.picture, l.width, l.height, paintStill);
-        }
-        paintShares(pen);
-        pen.image(still.picture, 0, 0, l.width, l.height, {});
-        paintChosen(pen);
+    /* The canvas is as high as its window and goes along with it: many tokens cost no more than few. */
+    const drawSight = () => {
+        const lo = scroll.scrollTop, high = Math.min(l.height, scroll.clientHeight);
+        heed.paint(canvas, l.width, high, (pen) => paint(pen, {lo, hi: lo + high}), lo);
+    };
+    /* What was chosen elsewhere, by keys or a link, comes into sight. */
+    const follow = () => {
+        const s = heed.selected(), i = l.row.get(s.query);
+        if (s.locked && s.query !== followed && i !== undefined && (y(i) < scroll.scrollTop + l.step || y(i) > scroll.scrollTop + scroll.clientHeight - l.step))
+            scroll.scrollTop = y(i) - scroll.clientHeight / 2;
+        followed = s.locked ? s.query : -1;
     };
 
     /* A chip per head, with its pattern. */
@@ -199,11 +211,11 @@
         open(room) {
             canvas = heed.canvas("lines from queries to keys", {
                 move(x, yy, e) {
-                    const p = at(x, yy);
+                    const p = at(x, yy + scroll.scrollTop);
                     heed.preview(p);
                     heed.tip(p && heed.cellTip(l.b, heed.matrix(), p.query, p.key), e);
                 },
-                click(x, yy) { const p = at(x, yy); if (p) heed.lock(p.query, p.key); },
+                click(x, yy) { const p = at(x, yy + scroll.scrollTop); if (p) heed.lock(p.query, p.key); },
                 leave: () => heed.preview(null),
             });
             tools = [
@@ -213,7 +225,8 @@
             ];
             chips = heed.el("div", {class: "chips", role: "group", "aria-label": "heads drawn together"});
             left = heed.el("p", {class: "muted small", role: "status"});
-            scroll = heed.el("div", {class: "scroll"}, canvas);
+            tall = heed.el("div", {class: "tall"}, canvas);
+            scroll = heed.el("div", {class: "scroll", onscroll: drawSight}, tall);
             room.append(heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), chips, left, scroll);
         },
         draw() {
@@ -224,7 +237,9 @@
             layout();
             left.textContent = leftOut();
             canvas.setAttribute("aria-label", this.caption());
-            heed.paint(canvas, l.width, l.height, paintFast);
+            tall.style.height = l.height + "px";
+            follow();
+            drawSight();
         },
         caption: () => [heed.selectionText(), leftOut()].filter(Boolean).join(". "),
         picture() { layout(); return {width: l.width, height: l.height, paint}; },

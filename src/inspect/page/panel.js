@@ -185,16 +185,20 @@
 
     /* ---- the table twin ---- */
 
+    /* Of a query and a key in a saved table, in words that the program's CSV has, too. */
+    heed.placeColumns = ["query_position", "query_token", "key_position", "key_token"];
+    heed.placeCells = (queries, q, keys, k) => [heed.nth(q), queries.labels[q], heed.nth(k), keys.labels[k]];
+
     heed.matrixTable = (m, at, caption) => {
         const whole = m.rows.length * m.cols.length <= 600, rows = whole ? m.rows : [at.query];
         const cell = (q, k) => (m.void(q, k) ? "masked" : heed.weight(m.value(q, k)));
         return {
             caption: caption + (whole ? "" : `: row ${heed.nth(at.query)} of ${m.rows.length}; choose another one with the arrow keys`),
-            head: ["query", ...m.cols.map((k) => `${k} ${heed.token(m.keys, k)}`)],
-            rows: rows.map((q) => [`${q} ${heed.token(m.queries, q)}`, ...m.cols.map((k) => cell(q, k))]),
+            head: ["query", ...m.cols.map((k) => `${heed.nth(k)} ${heed.token(m.keys, k)}`)],
+            rows: rows.map((q) => [`${heed.nth(q)} ${heed.token(m.queries, q)}`, ...m.cols.map((k) => cell(q, k))]),
             label: (i, j) => `row ${heed.nth(rows[i])} ${heed.quote(m.queries, rows[i])} attends ${cell(rows[i], m.cols[j - 1])} to ${heed.quote(m.keys, m.cols[j - 1])}`,
-            all: () => [["query", "query_token", "key", "key_token", "weight"],
-                ...m.rows.flatMap((q) => m.cols.filter((k) => !m.void(q, k)).map((k) => [q, m.queries.labels[q], k, m.keys.labels[k], m.value(q, k)]))],
+            all: () => [[...heed.placeColumns, "weight"],
+                ...m.rows.flatMap((q) => m.cols.filter((k) => !m.void(q, k)).map((k) => [...heed.placeCells(m.queries, q, m.keys, k), m.value(q, k)]))],
         };
     };
     const tableOf = (t) => {
@@ -226,7 +230,7 @@
         tip.style.top = Math.max(4, e.clientY + 18 + box.height > high ? e.clientY - box.height - 10 : e.clientY + 18) + "px";
     };
     heed.cellTip = (b, m, q, k) => {
-        if (k < 0) return [`${q} ${heed.show(b.queries.labels[q])}`, heed.predicts(b, q)];
+        if (k < 0) return [`${heed.nth(q)} ${heed.show(b.queries.labels[q])}`, heed.predicts(b, q)];
         const what = heed.masked(b, q, k) ? "may not attend" : `attends ${heed.weight(m.at(q, k))}`;
         return [`row ${heed.nth(q)} ‘${heed.show(b.queries.labels[q])}’ ${what} to ${heed.nth(k)} ‘${heed.show(b.keys.labels[k])}’`, heed.predicts(b, q)];
     };
@@ -244,7 +248,7 @@
         box.replaceChildren(
             heed.el("h2", {id: "help-title", text: "How to read this page"}),
             heed.el("p", {text: "A row is a query: the token that looks. A column is a key: the token that is looked at. A weight says which share of the key's value the query takes; a row sums to 1. Hover to look, click to lock."}),
-            heed.el("p", {text: "The address of the page holds the view: copy it to send what you see. In it tokens are numbered from 0, layers and heads from 1."}),
+            heed.el("p", {text: "The address of the page holds the view: copy it to send what you see. Tokens, layers and heads count from 1, here, in links and in saved tables."}),
             heed.el("h3", {text: "Keys"}), pairs(keys),
             heed.el("h3", {text: "Views"}), pairs(heed.views.filter((v) => heed.id("tab-" + v.id)).map((v) => [v.title, v.help || ""])),
             heed.el("form", {method: "dialog"}, heed.el("button", {type: "submit", text: "Close"})));

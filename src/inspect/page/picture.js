@@ -171,7 +171,7 @@
         caption() {
             if (!able()) return "no patches here";
             const b = heed.block(), kept = heed.state.keep < 100 ? `, the top ${heed.state.keep} % of the mass` : "";
-            return `layer ${b.layer + 1}, ${source().name}${kept}: where ${heed.quote(b.queries, query())} (${query()}) looks`;
+            return `layer ${b.layer + 1}, ${source().name}${kept}: where ${heed.quote(b.queries, query())} (${heed.nth(query())}) looks`;
         },
         picture() { if (!able()) return {width: 10, height: 10, paint() {}}; layout(); return {...l, paint}; },
         legend() {
@@ -186,7 +186,7 @@
             return {
                 caption: this.caption(), head: ["row", ...Array.from({length: g.cols}, (_, c) => `column ${c + 1}`)], rows: Array.from({length: g.rows}, (_, r) => [r + 1, ...row(r)]),
                 label: (r, c) => `patch row ${r + 1} column ${c}: ${row(r)[c - 1]}`,
-                all: () => [["query", "query_token", "row", "column", "weight"], ...Array.from(w, (x, i) => [query(), heed.block().queries.labels[query()], Math.floor(i / g.cols), i % g.cols, x])],
+                all: () => [["query_position", "query_token", "patch_row", "patch_column", "weight"], ...Array.from(w, (x, i) => [heed.nth(query()), heed.block().queries.labels[query()], Math.floor(i / g.cols) + 1, (i % g.cols) + 1, x])],
             };
         },
     });

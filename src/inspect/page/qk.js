@@ -48,7 +48,7 @@
             p.units.forEach(({name}, r) => pen.text(name, label - 8, y + 30 + r * 24, {size: 12, align: "right", color: heed.theme.muted}));
             for (let i = from; i < Math.min(p.e, from + per); i++) {
                 const x = label + (i - from) * unit;
-                pen.text(String(i), x + unit / 2, y + 9, {size: 10, align: "center", color: heed.theme.muted});
+                pen.text(String(heed.nth(i)), x + unit / 2, y + 9, {size: 10, align: "center", color: heed.theme.muted});
                 p.units.forEach(({values, most}, r) => {
                     const color = heed.signed(values[i] / most);
                     pen.rect(x, y + 19 + r * 24, unit - 1, 23, {fill: heed.css(color)});
@@ -148,10 +148,10 @@
         },
         table() {
             if (!able()) return {caption: "no q and k here", head: [], rows: []};
-            const p = now(), head = ["key", "key_token", p.b.align ? "sum" : "qk", "score", "weight"];
-            const rows = heed.visible(p.b.keys).map((k) => [k, heed.show(p.b.keys.labels[k]), heed.number(p.dots[k]), p.scores[k] === -Infinity ? "masked" : heed.number(p.scores[k]), heed.weight(p.weights[k])]);
-            const exact = () => [["query", "query_token", ...head], ...heed.visible(p.b.keys).map((k) => [p.query, p.b.queries.labels[p.query], k, p.b.keys.labels[k], p.dots[k], p.scores[k] === -Infinity ? "-inf" : p.scores[k], p.weights[k]])];
-            return {caption: this.caption(), head, rows, all: exact};
+            const p = now(), sum = p.b.align ? "sum" : "qk", more = [sum, "score", "weight"];
+            const rows = heed.visible(p.b.keys).map((k) => [heed.nth(k), heed.show(p.b.keys.labels[k]), heed.number(p.dots[k]), p.scores[k] === -Infinity ? "masked" : heed.number(p.scores[k]), heed.weight(p.weights[k])]);
+            const exact = () => [[...heed.placeColumns, ...more], ...heed.visible(p.b.keys).map((k) => [...heed.placeCells(p.b.queries, p.query, p.b.keys, k), p.dots[k], p.scores[k] === -Infinity ? "-inf" : p.scores[k], p.weights[k]])];
+            return {caption: this.caption(), head: ["key", "key_token", ...more], rows, all: exact};
         },
     });
 })();
