@@ -238,7 +238,7 @@ TEST(images_workers_tell_of_lost_pictures) {
         heed_images *k = open_here(c, (heed_images_args){.workers = workers, .cache = 1});
         heed_batch b;
         CHECK(heed_image_batch(k, (heed_batch_at){.index = 0, .rows = 2}, &b));
-        put_tga("dogs/004.tga", SIDE + 1, SIDE, 1, 14);
+        put_tga("dogs/004.tga", SIDE + workers, SIDE, 1, workers ? 14 : 15); /* size or pixels */
         int lost = 0;
         for (uint64_t step = 10; step < 20; step++) { /* the second epoch */
             if (heed_image_batch(k, (heed_batch_at){.index = step, .rows = 2}, &b)) continue;

@@ -239,13 +239,32 @@ TEST(images_folder_follows_links_and_no_pipes) {
     put_class("cats/young", 2, 10);
     put_class("dogs", 2, 20);
     CHECK(symlink("..", in_folder("cats/loop")) == 0);
+    CHECK(symlink("/", in_folder("cats/young/root")) == 0);
+    CHECK(symlink("../../dogs", in_folder("cats/young/friends")) == 0);
     CHECK(symlink(".", in_folder("dogs/self")) == 0);
     CHECK(symlink("other.tga", in_folder("dogs/other.tga")) == 0);
     CHECK(mkfifo(in_folder("dogs/pipe.png"), 0666) == 0);
     heed_images *k = open_here(c, (heed_images_args){0});
-    /* through the loop: cats sees itself, its young, and the dogs, once each */
+    /* the young ones' friends count, what lies above does not */
     CHECK(k && heed_images_count(k, HEED_TRAIN_PART, 0) == 6);
     CHECK(k && heed_images_count(k, HEED_TRAIN_PART, 1) == 2 && heed_images_about(k)->bad == 2);
+    CLOSE(c);
+}
+
+TEST(images_folder_of_links_into_a_store) {
+    heed_ctx *c = open_images_ctx();
+    put_class("store/cats", 2, 0);
+    put_class("store/dogs", 3, 10);
+    CHECK(symlink("..", in_folder("store/cats/up")) == 0);
+    make_folder("view");
+    CHECK(symlink("../store/cats", in_folder("view/x")) == 0);
+    CHECK(symlink("../store/dogs", in_folder("view/y")) == 0);
+    heed_images *k = heed_images_open(c, in_folder("view"), &(heed_images_args){0});
+    CHECK(k && heed_images_count(k, HEED_TRAIN_PART, 0) == 2);
+    CHECK(k && heed_images_count(k, HEED_TRAIN_PART, 1) == 3);
+    CHECK(symlink("..", in_folder("view/z")) == 0);
+    CHECK_FAILS(c, heed_images_open(c, in_folder("view"), &(heed_images_args){0}), HEED_DATA,
+                "class \"z\" has no pictures");
     CLOSE(c);
 }
 

@@ -174,9 +174,15 @@ TEST(images_idx_labels_of_any_whole_number) {
     CHECK(heed_images_get(k, HEED_TRAIN_PART, 0, NULL, &label, NULL) && label == 1);
     put_file(in_folder("train-labels-idx1-ubyte"), "\0\0\x09\x01\0\0\0\x02\x01\xFF", 10);
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "found -1 at picture 1");
-    put_file(in_folder("train-labels-idx1-ubyte"), "\0\0\x0D\x01\0\0\0\x02\0\0\0\0\x3F\x80\0\0",
+    put_file(in_folder("train-labels-idx1-ubyte"), "\0\0\x0D\x01\0\0\0\x02\0\0\0\0\x40\x40\0\0",
+             16); /* 0.0, 3.0 */
+    k = open_here(c, (heed_images_args){0});
+    if (k) CHECK_TEXT(heed_images_about(k)->labels[1], "3");
+    put_file(in_folder("train-labels-idx1-ubyte"), "\0\0\x0D\x01\0\0\0\x02\0\0\0\0\x3F\0\0\0", 16);
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "found 0.5 at picture 1");
+    put_file(in_folder("train-labels-idx1-ubyte"), "\0\0\x0D\x01\0\0\0\x02\0\0\0\0\x7F\xC0\0\0",
              16);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "whole numbers");
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "at picture 1");
     CLOSE(c);
 }
 

@@ -1,11 +1,9 @@
 /* attend_text.c -- attention among tokens: in the terminal, and as pictures of matrices. */
 #include "attend.h"
+#include "matters.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define NO_EXPLANATION                                                                             \
-    "Attention alone is no explanation: it shows where a head looks, not why the model answers"
 
 const char *attend_note(const heed_record *r) {
     for (int i = 0; i < r->map_count; i++)

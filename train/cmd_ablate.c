@@ -1,6 +1,7 @@
 /* cmd_ablate.c -- heed ablate: what is lost without each attention head. */
 #include "ablate.h"
 #include "listing.h"
+#include "matters.h"
 #include "removal.h"
 
 #include <math.h>
@@ -139,6 +140,8 @@ static void print_table(program *p, const sweep *s, const ablation *a) {
     print_wrapped(p, "Harm is loss without the head minus loss with it, on the same batches; a "
                      "negative one says that the model does better without. Heads stand in for one "
                      "another: what two lose together may be more than what each loses alone.");
+    putchar('\n');
+    print_wrapped(p, NO_EXPLANATION ".");
 }
 
 static bool draw(heed_ctx *c, const ablation *a, const char *path) {
@@ -208,6 +211,8 @@ static void print_removal(program *p, const sweep *s, const removal *r) {
     print_wrapped(p, "Hidden patches have the mean colour. Means over pictures, +- the half of a "
                      "95 % interval by Student's t; random: of ten draws a picture. attention: "
                      "[CLS], the mean of the last layer's heads.");
+    putchar('\n');
+    print_wrapped(p, NO_EXPLANATION ".");
 }
 
 static json_t *removal_json(const sweep *s, const removal *r) {

@@ -10,7 +10,7 @@ static const heed_option options[] = {
      "pictures, textcls, tag: write what was taken for what as a picture", "Output"},
     {"mistakes", HEED_TEXT, "", 0, 0, NULL, "pictures: write the worst mistakes as a contact sheet",
      "Output"},
-    {"worst", HEED_INT, "40", 1, 1000, NULL, "how many of them", "Output"},
+    {"worst", HEED_INT, "40", 1, 300, NULL, "how many of them", "Output"},
     JUDGED_PICTURES,
     DECODING,
     {"most", HEED_INT, "0", 0, 1e12, NULL, "pairs: translate at most so many; 0: all", "Decoding"},

@@ -87,9 +87,16 @@ const example examples[] = {
     {0},
 };
 
+static bool is_run(const char *name) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/model.safetensors", name);
+    return is_file(path);
+}
+
+/* A run of an example's name stands before it; another folder does not. */
 static bool is_example(const char *name) {
     for (const example *k = examples; k->name; k++)
-        if (strcmp(k->name, name) == 0) return !is_directory(name);
+        if (strcmp(k->name, name) == 0) return !is_run(name);
     return false;
 }
 
@@ -220,12 +227,28 @@ static bool check_sheet(const explaining *e) {
     if (exercise && solution)
         return heed_fail(e->c, HEED_USAGE,
                          "--exercise and --solution are two sheets: expected one");
-    static const char *const others[] = {"step", "backward", "json"};
-    for (int i = 0; (exercise || solution) && i < 3; i++)
-        if (heed_config_bool(f, others[i]))
+    static const char *const others[] = {"step", "backward", "json", "learn"};
+    for (int i = 0; (exercise || solution) && i < 4; i++)
+        if (heed_config_rank(f, others[i]) > HEED_FROM_DEFAULT)
             return heed_fail(e->c, HEED_USAGE, "--%s is of no use here: --%s is a sheet%s",
                              others[i], exercise ? "exercise" : "solution",
                              i == 2 ? "; hint: --html or --tex FILE" : "");
+    return true;
+}
+
+/* Settings that would change nothing, for want of another one or beside it. */
+static bool check_pairs(const explaining *e) {
+    const heed_config *f = e->p->flags;
+    bool sheet = heed_config_bool(f, "exercise") || heed_config_bool(f, "solution");
+    bool json = heed_config_bool(f, "json"), whole = heed_config_bool(f, "whole");
+    if (heed_config_rank(f, "rate") > HEED_FROM_DEFAULT && !heed_config_int(f, "learn"))
+        return heed_fail(e->c, HEED_USAGE, "--rate is of --learn: expected --learn N beside it");
+    if (heed_config_rank(f, "blanks") > HEED_FROM_DEFAULT && !sheet)
+        return heed_fail(e->c, HEED_USAGE,
+                         "--blanks is of a sheet: expected --exercise or --solution beside it");
+    if (json && (heed_config_bool(f, "step") || whole))
+        return heed_fail(e->c, HEED_USAGE, "--%s is of no use here: --json prints all at once",
+                         whole ? "whole" : "step");
     return true;
 }
 
@@ -233,7 +256,7 @@ static bool check_sheet(const explaining *e) {
 static void explain_asked(explaining *e) {
     const program *p = e->p;
     const char *from = heed_config_text(p->flags, "from");
-    if (!check_sheet(e)) return;
+    if (!check_sheet(e) || !check_pairs(e)) return;
     if (p->argc < 2 && !check_run_settings(e)) return;
     if (*from && p->argc > 0) {
         heed_fail(p->c, HEED_USAGE, "--from %s brings its own numbers: expected no %s beside it",
@@ -253,7 +276,7 @@ static void explain_asked(explaining *e) {
         explain_run(e, p->argv[0], p->argv[1]);
         return;
     }
-    if (p->argc == 1 && is_directory(p->argv[0])) {
+    if (p->argc == 1 && is_directory(p->argv[0]) && !is_example(p->argv[0])) {
         heed_fail(p->c, HEED_USAGE, "missing INPUT: expected heed explain %s INPUT", p->argv[0]);
         return;
     }
@@ -269,7 +292,7 @@ static void explain(program *p) {
                           .color = has_color(stdout)};
     e.json = heed_config_bool(p->flags, "json");
     e.columns = strcmp(heed_config_text(p->flags, "notation"), "columns") == 0;
-    e.step = heed_config_bool(p->flags, "step") && !e.json;
+    e.step = heed_config_bool(p->flags, "step");
     e.seed = (uint64_t)heed_config_int(p->flags, "seed");
     if (heed_config_bool(p->flags, "list"))
         list_examples(&e);

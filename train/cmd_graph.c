@@ -304,6 +304,7 @@ const command cmd_graph = {
                 "  heed graph rnn --cell lstm --depth 1\n"
                 "  heed graph runs/book --json\n",
     .options = options,
+    .task_example = "--svg graph.svg",
     .task_options = true,
     .task_or_run = true,
     .computes = true,

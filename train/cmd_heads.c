@@ -1,5 +1,6 @@
 /* cmd_heads.c -- heed heads: what every attention head does over evaluation data. */
 #include "heads.h"
+#include "matters.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -151,8 +152,7 @@ static void print_table(program *p, const sweep *s, const head_table *h, const e
     printf("  all alike  ");
     print_hanging(p, "the same of a head that attends to everything alike", 13);
     putchar('\n');
-    print_wrapped(p, "What a head attends to is no proof that it matters: heed ablate tells what "
-                     "is lost without it.");
+    print_wrapped(p, NO_EXPLANATION "; heed ablate tells what is lost without it.");
 }
 
 /* ---- as data ---- */

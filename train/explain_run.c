@@ -2,6 +2,7 @@
 #include "capture.h"
 #include "explain.h"
 #include "pictures.h"
+#include "using.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -69,7 +70,8 @@ static bool open_picture(trained *t, const char *path) {
 
 static bool open_input(trained *t, const char *text) {
     if (t->run->model == &heed_model_vit) return open_picture(t, text);
-    return subject_text(&t->s, t->run, text, strlen(text), NULL);
+    return input_is_text(t->e->c, text, strlen(text)) &&
+           subject_text(&t->s, t->run, text, strlen(text), NULL);
 }
 
 /* ---- numbers of the model, as doubles that the head owns ---- */
@@ -247,7 +249,11 @@ static double off_by(const heed_matrix *m, const heed_tensor *x, size_t from) {
     size_t n = (size_t)m->rows * (size_t)m->cols;
     double most = 0;
     if (!x || x->size < from + n) return (double)NAN;
-    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(m->x[i] - (double)x->x[from + i]));
+    for (size_t i = 0; i < n; i++) {
+        double d = fabs(m->x[i] - (double)x->x[from + i]);
+        if (isnan(d)) return d; /* which fmax would leave out */
+        most = fmax(most, d);
+    }
     return most;
 }
 

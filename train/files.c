@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool same_file(const char *a, const char *b) {
     struct stat x, y;
@@ -79,18 +80,24 @@ bool paths_in_folder(heed_ctx *c, const char *folder, paths *out) {
     return ok;
 }
 
-/* Folders in folders are gone into, but not through links. */
-static bool walk(heed_ctx *c, const char *folder, int depth, paths *out) {
-    enum { DEEPEST = 16 };
+/* A pipe or a device, which would keep its reader waiting. */
+static bool is_special(const char *path) {
+    struct stat s;
+    return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+}
+
+/* Folders in folders are gone into, but not through links. A folder that cannot be read is listed
+ * itself: its reader tells why. */
+static bool walk(heed_ctx *c, const char *folder, paths *out) {
     paths names = {0};
-    bool ok = depth < DEEPEST ? paths_in_folder(c, folder, &names)
-                              : heed_fail(c, HEED_DATA, "too deep a folder: %s", folder);
+    if (access(folder, R_OK | X_OK) != 0) return add_path(c, out, "", folder);
+    bool ok = paths_in_folder(c, folder, &names);
     for (size_t i = 0; ok && i < names.count; i++) {
         struct stat s;
         if (lstat(names.at[i], &s) != 0) continue;
         if (S_ISDIR(s.st_mode))
-            ok = walk(c, names.at[i], depth + 1, out);
-        else if (is_picture_name(names.at[i]))
+            ok = walk(c, names.at[i], out);
+        else if (is_picture_name(names.at[i]) && !is_special(names.at[i]))
             ok = add_path(c, out, "", names.at[i]);
     }
     paths_free(&names);
@@ -99,7 +106,7 @@ static bool walk(heed_ctx *c, const char *folder, int depth, paths *out) {
 
 bool paths_of_folder(heed_ctx *c, const char *folder, paths *out) {
     *out = (paths){0};
-    return walk(c, folder, 0, out);
+    return walk(c, folder, out);
 }
 
 bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out) {
@@ -107,7 +114,11 @@ bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out) {
     bool ok = glob(pattern, 0, NULL, &g) == 0;
     *out = (paths){0};
     if (!ok) return heed_fail(c, HEED_DATA, "no file matches %s", pattern);
-    for (size_t i = 0; ok && i < g.gl_pathc; i++) ok = add_path(c, out, "", g.gl_pathv[i]);
+    for (size_t i = 0; ok && i < g.gl_pathc; i++) {
+        const char *path = g.gl_pathv[i];
+        if (!is_special(path))
+            ok = is_directory(path) ? walk(c, path, out) : add_path(c, out, "", path);
+    }
     globfree(&g);
     return ok;
 }

@@ -15,7 +15,8 @@ bool is_pattern(const char *path);      /* has one of * ? [ */
 bool is_picture_name(const char *name); /* by its extension */
 /* What stands in a folder, in order of the names, hidden files left out. */
 bool paths_in_folder(heed_ctx *c, const char *folder, paths *out);
-/* All pictures below a folder, in order of their names, hidden ones left out. */
+/* All pictures below a folder, in order of their names, hidden ones left out; of a pattern, what
+ * matches, and the pictures below folders that match. No pipes. */
 bool paths_of_folder(heed_ctx *c, const char *folder, paths *out);
 bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out);
 void paths_free(paths *list);

@@ -5,6 +5,10 @@
 
 #include "capture.h"
 
+/* Stands beside whatever shows attention or its worth. */
+#define NO_EXPLANATION                                                                             \
+    "Attention alone is no explanation: it shows where a head looks, not why the model answers"
+
 typedef struct {
     bool max;       /* heads fused by their largest weight; else by their mean */
     double discard; /* share of each row's weakest weights that is dropped */

@@ -72,7 +72,7 @@ json_t *matrix_json(const heed_matrix *m) { return rows_json(m->x, m->rows, m->c
 
 static json_t *labels_json(const char *const *labels, int count) {
     json_t *list = json_array();
-    for (int i = 0; i < count; i++) json_array_append_new(list, json_string(labels[i]));
+    for (int i = 0; i < count; i++) json_array_append_new(list, json_text(labels[i]));
     return list;
 }
 
@@ -101,9 +101,9 @@ static void add_parts(json_t *o, const explaining *e) {
 json_t *worked_json(const explaining *e) {
     const worked *w = &e->w;
     const heed_lesson_args *a = &w->lesson.args;
-    json_t *o = json_pack("{s:s, s:s, s:o, s:o}", "example", w->example, "title", w->title,
-                          "tokens", labels_json(w->tokens, a->tokens), "features",
-                          labels_json(w->features, a->features));
+    json_t *o = json_pack("{s:o, s:o, s:o, s:o}", "example", json_text(w->example), "title",
+                          json_text(w->title), "tokens", labels_json(w->tokens, a->tokens),
+                          "features", labels_json(w->features, a->features));
     if (w->sources != w->tokens)
         json_object_set_new(o, "sources", labels_json(w->sources, a->sources));
     json_object_set_new(o, "beta", json_number(a->beta));

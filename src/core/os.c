@@ -246,7 +246,14 @@ bool heed__os_is_file(const char *path) {
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static bool make_one(const char *path) { return mkdir(path, 0777) == 0 || heed__os_is_dir(path); }
+/* errno stays what mkdir said. */
+static bool make_one(const char *path) {
+    if (mkdir(path, 0777) == 0) return true;
+    int why = errno;
+    bool there = heed__os_is_dir(path);
+    errno = why;
+    return there;
+}
 
 bool heed__os_make_dir(heed_ctx *c, const char *path) {
     if (heed__stopped(c)) return false;

@@ -32,6 +32,8 @@ void heed_images_close(heed_images *k) {
 
 /* ---- opening ---- */
 
+enum { CACHE = 1 << 30 };
+
 static bool args_fit(heed_ctx *c, const heed_images_args *a) {
     enum { MOST_WORKERS = 64 };
     if (a->size < 0 || a->size > HEED__MOST_SIZE)
@@ -100,6 +102,7 @@ heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_a
     if (!k) return NULL;
     k->c = c;
     k->a = *a;
+    if (!k->a.cache) k->a.cache = CACHE;
     heed__own(c, &k->owned, images_free);
     if (build(k, path)) return k;
     heed_images_close(k);

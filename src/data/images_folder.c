@@ -1,5 +1,5 @@
 /* A folder of folders: train/CLASS/.., val/CLASS/.., test/CLASS/.., or CLASS/.. alone.
- * Classes may have folders inside; links are followed, each folder once. */
+ * Classes may have folders inside; links are followed, each folder once, and none that leads up. */
 #include "data/images.h"
 
 #include <ctype.h>
@@ -11,7 +11,7 @@ typedef struct {
     heed_images *k;
     int64_t class;
     heed_part part;
-    uint64_t (*seen)[2]; /* folders of this class: a link may lead back to one */
+    uint64_t (*seen)[2]; /* folders of this class and above it: a link may lead back to one */
     size_t seen_count, seen_room;
     size_t others; /* files that are no pictures */
 } scan;
@@ -26,6 +26,18 @@ static bool is_new(scan *s, const char *folder) {
         return false;
     memcpy(s->seen[s->seen_count++], id, sizeof id);
     return true;
+}
+
+/* From folder/name up to the root, which is above itself: other classes lie there. */
+static bool see_above(scan *s, const char *folder, const char *name) {
+    char *at = heed__images_path(s->k->c, folder, name);
+    while (at && is_new(s, at)) {
+        char *above = heed__images_path(s->k->c, at, "..");
+        heed__free(at);
+        at = above;
+    }
+    heed__free(at);
+    return !heed__stopped(s->k->c);
 }
 
 static bool add_tree(scan *s, const char *folder) {
@@ -55,7 +67,8 @@ static bool add_class(heed_images *k, heed_part part, const char *folder, const 
     scan s = {.k = k, .part = part, .class = heed__images_class(k, name, folder)};
     char *path = heed__images_path(k->c, folder, name);
     size_t before = k->count;
-    bool ok = s.class >= 0 && path && add_tree(&s, path);
+    bool ok = s.class >= 0 && path && see_above(&s, folder, ".") && see_above(&s, path, "..") &&
+              add_tree(&s, path);
     if (ok && k->count == before)
         ok = heed_fail(k->c, HEED_DATA,
                        "class \"%s\" has no pictures: %s: expected JPEG, PNG, BMP or TGA files, "

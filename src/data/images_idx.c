@@ -235,18 +235,22 @@ static bool add_classes(heed_images *k, const char *path, const int64_t *values,
     return ok;
 }
 
+/* Of any type: floats may hold whole numbers, too. */
+#define MOST_LABEL 0x1p31
+static bool is_label(double v) { return v >= 0 && v <= MOST_LABEL && v == floor(v); }
+
 static bool read_labels(heed_images *k, const char *path, int64_t **out, size_t *n) {
     heed__idx f;
     if (!read_idx(k->c, path, &f)) return false;
     bool ok = f.dims == 1 || wrong(k->c, path, "labels in 1 dimension", "more dimensions");
-    ok = ok && (f.type < F32 || wrong(k->c, path, "labels that are whole numbers", "fractions"));
     *out = ok ? heed__alloc_array(k->c, f.count, sizeof **out) : NULL;
     for (size_t i = 0; *out && ok && i < f.count; i++) {
-        (*out)[i] = (int64_t)element(&f, i);
-        if ((*out)[i] < 0)
-            ok = heed_fail(k->c, HEED_DATA,
-                           "label is wrong: %s: expected 0 or more, found %lld at picture %zu",
-                           path, (long long)(*out)[i], i);
+        double v = element(&f, i);
+        ok = is_label(v) || heed_fail(k->c, HEED_DATA,
+                                      "label is wrong: %s: expected a whole number of 0 to %.0f, "
+                                      "found %.9g at picture %zu",
+                                      path, MOST_LABEL, v, i);
+        (*out)[i] = ok ? (int64_t)v : 0;
     }
     *n = f.count;
     heed__free(f.bytes);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { GRAIN = 16, CACHE = 1 << 30 };
+enum { GRAIN = 16 };
 
 /* Grey and alpha count as grey, RGB and alpha as RGB: alpha over white is no choice of colours. */
 static int plain_channels(int channels) { return channels < 3 ? 1 : 3; }
@@ -59,7 +59,7 @@ static heed_status read_picture(const heed_images *k, const char *path, heed_pic
         return HEED_DATA;
     }
     heed_status s = heed_picture_read(path, out, why);
-    if (s == HEED_OK && hash) *hash = hash_picture(out);
+    if (s == HEED_OK) *hash = hash_picture(out);
     if (s == HEED_OK) s = heed_picture_convert(out, kept_channels(k, out->channels));
     if (s != HEED_OK) heed_picture_free(out);
     return s;
@@ -71,10 +71,10 @@ heed_status heed__images_lend(const heed_images *k, const heed__item *item, heed
     *out = &item->picture;
     if (item->picture.pixels) return HEED_OK;
     *out = own;
-    heed_status s = read_picture(k, item->path, own, NULL, why);
+    uint64_t hash = 0;
+    heed_status s = read_picture(k, item->path, own, &hash, why);
     if (s == HEED_OK) s = heed_picture_convert(own, k->info.view.channels);
-    bool same = own->width == item->picture.width && own->height == item->picture.height;
-    if (s == HEED_OK && same) return s;
+    if (s == HEED_OK && hash == item->hash) return s;
     heed_picture_free(own);
     if (s != HEED_OK) return s;
     strcpy(why, "it has changed since it was read first");
@@ -92,9 +92,8 @@ typedef struct {
 
 static bool keep(job *j, size_t bytes) {
     heed_images *k = j->k;
-    size_t most = k->a.cache ? k->a.cache : CACHE;
     heed__monitor_enter(j->monitor);
-    bool fits = bytes <= most && k->cached <= most - bytes;
+    bool fits = bytes <= k->a.cache && k->cached <= k->a.cache - bytes;
     if (fits) k->cached += bytes;
     heed__monitor_leave(j->monitor);
     return fits;

@@ -228,7 +228,7 @@ static bool prepare(heed_images *k) {
         heed_log(k->c, HEED_WARN,
                  "%zu of %zu pictures are decoded anew each time: they do not fit in %zu MB; hint: "
                  "smaller copies of them, or a larger --cache-mb",
-                 again, k->count, k->cached / 1000000);
+                 again, k->count, k->a.cache / 1000000);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* Memory as a promise: no allocator call in a steady step, and an error, never a crash, wherever
  * one fails. */
 #include "../golden/pictures.h"
+#include "failures.h"
 #include "images.h"
 #include "interpose.h"
 #include "models.h"
@@ -15,6 +16,7 @@
 #include <string.h>
 
 static int passed, failed;
+static known_places known; /* of all models: they share most of the way */
 static char dir[512];
 
 static void check(bool ok, const char *what) {
@@ -167,7 +169,8 @@ static void steady_fit(const heed_model *model) {
 }
 
 /* The whole way once: train with checkpoints, resume, open, use. True if nothing failed. */
-static bool whole_way(const heed_model *model) {
+static bool whole_way(void *data) {
+    const heed_model *model = *(const heed_model **)data;
     char run[600];
     path_of(run, sizeof run, "run");
     setting s = open_setting(model, "3");
@@ -197,29 +200,9 @@ static bool whole_way(const heed_model *model) {
     return ok;
 }
 
-/* most: of the failures that are tried one by one; three times as many are, all in all. */
-static void every_failure(const heed_model *model, long most) {
-    char what[128];
-    long before = alloc_calls;
-    bool ok = whole_way(model);
-    long total = alloc_calls - before;
-    check(ok, "the whole way without a failure");
-    long stride = total > 3 * most ? total / (3 * most) : 1, errors = 0, tried = 0;
-    for (long n = 1; n <= total; n += n < most ? 1 : stride) {
-        alloc_calls = 0;
-        alloc_fail_at = n;
-        errors += !whole_way(model);
-        alloc_fail_at = 0;
-        tried++;
-    }
-    snprintf(what, sizeof what, "%s: %ld of %ld failed allocations ended in an error", model->name,
-             errors, tried);
-    printf("%s (of %ld calls)\n", what, total);
-    check(errors * 10 >= tried * 9, what); /* a few are survived rightly: stdio buffers */
-}
-
 /* A picture of each decoder read and converted: it is there, or memory was refused. */
-static bool pictures_read(const char *png) {
+static bool pictures_read(void *data) {
+    const char *png = data;
     char why[2][HEED_WHY];
     heed_picture p[2];
     heed_status status[2] = {
@@ -236,7 +219,8 @@ static bool pictures_read(const char *png) {
 }
 
 /* A sheet, a heat map and an overlay drawn into the file. */
-static bool pictures_drawn(const char *png) {
+static bool pictures_drawn(void *data) {
+    const char *png = data;
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     const heed_real values[] = {1, 2, 3, 40}, *maps[] = {values};
     const char *names[] = {"one", "a class of a long name"};
@@ -266,24 +250,14 @@ static bool pictures_drawn(const char *png) {
     return ok;
 }
 
-/* Each allocation of a job on a picture file fails in turn. */
-static void every_failure_of(const char *what, bool (*job)(const char *png)) {
+static void check_pictures(void) {
     char png[600];
     path_of(png, sizeof png, "a.png");
     heed_ctx *c = heed_open(NULL);
     heed_png_save(c, png, jpeg_progressive_pixels, 18, 11);
     heed_close(c);
-    long before = alloc_calls, errors = 0;
-    check(job(png), what);
-    long total = alloc_calls - before;
-    for (long n = 1; n <= total; n++) {
-        alloc_calls = 0;
-        alloc_fail_at = n;
-        errors += !job(png);
-        alloc_fail_at = 0;
-    }
-    printf("%s: %ld of %ld failed allocations ended in an error\n", what, errors, total);
-    check(total > 5 && errors >= total - 2, what);
+    fail_each((alloc_job){"pictures read", pictures_read, png}, NULL, check);
+    fail_each((alloc_job){"pictures drawn", pictures_drawn, png}, NULL, check);
 }
 
 int main(int argc, char **argv) {
@@ -293,17 +267,14 @@ int main(int argc, char **argv) {
     check_pairs(dir, check);
     const heed_optim_kind kinds[] = {HEED_SGD, HEED_MOMENTUM, HEED_RMSPROP, HEED_ADAM, HEED_ADAMW};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) steady(&heed_model_mlm, kinds[i]);
-    const heed_model *const models[] = {&heed_model_mlm,     &heed_model_gpt,     &heed_model_vit,
-                                        &heed_model_cnn,     &heed_model_mlp,     &heed_model_rnn,
-                                        &heed_model_seq2seq, &heed_model_textcls, &heed_model_tag};
+    const heed_model *models[] = {&heed_model_mlm,     &heed_model_gpt,     &heed_model_vit,
+                                  &heed_model_cnn,     &heed_model_mlp,     &heed_model_rnn,
+                                  &heed_model_seq2seq, &heed_model_textcls, &heed_model_tag};
     for (size_t i = 1; i < sizeof models / sizeof *models; i++) steady(models[i], HEED_ADAMW);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) steady_fit(models[i]);
-    every_failure(&heed_model_mlm, 1500);
-    every_failure(&heed_model_gpt, 1500);
-    every_failure(&heed_model_cnn, 1500);
-    for (size_t i = 5; i < sizeof models / sizeof *models; i++) every_failure(models[i], 80);
-    every_failure_of("pictures read", pictures_read);
-    every_failure_of("pictures drawn", pictures_drawn);
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        fail_each((alloc_job){models[i]->name, whole_way, &models[i]}, &known, check);
+    check_pictures();
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

@@ -1,6 +1,7 @@
 /* Memory as a promise, of sets of pictures. */
 #include "images.h"
 
+#include "failures.h"
 #include "interpose.h"
 
 #include <heed/heed.h>
@@ -47,53 +48,49 @@ static void make_sets(const char *dir) {
     fclose(f);
 }
 
-/* Opens, trains a little, evaluates a little. A picture is never taken for a bad one because there
- * was no memory for it: -1. */
-static int whole_way(const char *dir, int kind, int workers, long *calls) {
+typedef struct {
+    const char *dir;
+    int kind, workers;
+    long calls; /* of the allocator, in steady batches */
+    bool lost;  /* a picture taken for a bad one because there was no memory for it */
+} images_job;
+
+/* Opens, trains a little, evaluates a little. */
+static bool whole_way(void *data) {
+    images_job *j = data;
     char path[640];
     heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = 1});
     heed_batch b;
-    snprintf(path, sizeof path, "%s/%s", dir, kinds[kind]);
+    snprintf(path, sizeof path, "%s/%s", j->dir, kinds[j->kind]);
     heed_images *k = heed_images_open(c, path,
                                       &(heed_images_args){.val_split = 0.3,
-                                                          .workers = workers,
+                                                          .workers = j->workers,
                                                           .augment = {.flip = 0.5, .pad = 1}});
     for (uint64_t i = 0; k && i < 20; i++) {
-        if (i == 5) *calls = alloc_calls;
+        if (i == 5) j->calls = alloc_calls;
         heed_image_batch(k, (heed_batch_at){.index = i, .rows = 4}, &b);
         if (i % 7 == 3) heed_image_batch(k, (heed_batch_at){.val = true, .rows = 4}, &b);
     }
-    *calls = alloc_calls - *calls;
+    j->calls = alloc_calls - j->calls;
     bool ok = heed_state(c) == HEED_OK && k;
-    bool lost = ok && heed_images_about(k)->bad != (kind == LIST);
+    j->lost |= ok && heed_images_about(k)->bad != (j->kind == LIST);
     heed_close(c);
-    return lost ? -1 : ok;
+    return ok;
 }
 
 void check_images(const char *dir, void (*check)(bool ok, const char *what)) {
-    char what[128];
+    char name[128], what[128];
     make_sets(dir);
     for (int kind = 0; kind < KINDS; kind++)
         for (int workers = 0; workers < 3; workers += 2) {
-            long steady = 0, errors = 0, before = alloc_calls, n = 1, calls;
-            bool ok = whole_way(dir, kind, workers, &steady) == 1;
-            long total = alloc_calls - before;
-            snprintf(what, sizeof what, "%s with %d workers: %ld allocator calls in steady batches",
-                     kinds[kind], workers, steady);
-            check(ok && steady == 0, what);
-            for (; n <= total; n++) {
-                alloc_calls = 0;
-                alloc_fail_at = n;
-                int end = whole_way(dir, kind, workers, &calls);
-                alloc_fail_at = 0;
-                errors += end == 0;
-                if (end < 0) check(false, "a picture skipped for want of memory");
-            }
-            snprintf(what, sizeof what,
-                     "%s with %d workers: %ld of %ld failed allocations ended "
-                     "in an error",
-                     kinds[kind], workers, errors, total);
-            printf("%s\n", what);
-            check(errors * 10 >= total * 9, what);
+            images_job j = {.dir = dir, .kind = kind, .workers = workers};
+            snprintf(name, sizeof name, "%s with %d workers", kinds[kind], workers);
+            bool ok = whole_way(&j);
+            snprintf(what, sizeof what, "%.60s: %ld allocator calls in steady batches", name,
+                     j.calls);
+            check(ok && j.calls == 0, what);
+            fail_each((alloc_job){name, whole_way, &j}, NULL, check);
+            snprintf(what, sizeof what, "%.60s: a picture skipped for want of memory", name);
+            check(!j.lost, what);
         }
 }

@@ -3,6 +3,7 @@
 #include "interpose.h"
 
 #include <errno.h>
+#include <execinfo.h>
 #include <stdlib.h>
 
 extern void *__libc_malloc(size_t n);
@@ -12,9 +13,21 @@ extern void *__libc_memalign(size_t align, size_t n);
 
 long alloc_calls;
 long alloc_fail_at;
+uint64_t *alloc_places;
+long alloc_room;
+
+static uint64_t place(void) {
+    enum { DEEPEST = 64 };
+    void *stack[DEEPEST];
+    uint64_t h = 14695981039346656037u;
+    for (int i = 0, n = backtrace(stack, DEEPEST); i < n; i++)
+        h = (h ^ (uintptr_t)stack[i]) * 1099511628211u;
+    return h;
+}
 
 static int refuse(void) {
     alloc_calls++;
+    if (alloc_places && alloc_calls <= alloc_room) alloc_places[alloc_calls - 1] = place();
     if (alloc_fail_at == 0 || alloc_calls != alloc_fail_at) return 0;
     errno = ENOMEM;
     return 1;

@@ -1,6 +1,7 @@
 /* Memory as a promise, of pairs of texts and BLEU. */
 #include "pairs.h"
 
+#include "failures.h"
 #include "interpose.h"
 
 #include <heed/heed.h>
@@ -47,14 +48,22 @@ static void make_files(const char *dir) {
     }
 }
 
-/* Opens, encodes, takes batches, judges. *calls: those of the later batches. */
-static bool whole_way(const char *dir, int kind, long *calls) {
+typedef struct {
+    const char *dir;
+    int kind;
+    long calls; /* of the allocator, in steady batches */
+} pairs_job;
+
+/* Opens, encodes, takes batches, judges. */
+static bool whole_way(void *data) {
+    pairs_job *j = data;
+    int kind = j->kind;
     char path[640];
     heed_batch b;
     heed_bleu score = {0};
     heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = 1});
     heed_text text = {.c = c};
-    snprintf(path, sizeof path, "%s/%s", dir, files[kind].name);
+    snprintf(path, sizeof path, "%s/%s", j->dir, files[kind].name);
     heed_pairs *k = heed_pairs_open(
         c, path, &(heed_pairs_args){.kind = (heed_pair_kind)kind, .val_split = 0.2, .block = 16});
     heed_pairs_text(k, 2, &text);
@@ -63,11 +72,11 @@ static bool whole_way(const char *dir, int kind, long *calls) {
     heed_text_free(&text);
     heed_pairs_encode(k, t, kind == HEED_TRANSLATION ? t : NULL);
     for (uint64_t i = 0; k && i < 40; i++) {
-        if (i == 2) *calls = alloc_calls;
+        if (i == 2) j->calls = alloc_calls;
         heed_pair_batch(k, (heed_batch_at){.index = i, .rows = ROWS}, &b);
         if (i % 7 == 1) heed_pair_batch(k, (heed_batch_at){.val = true, .rows = ROWS}, &b);
     }
-    *calls = alloc_calls - *calls;
+    j->calls = alloc_calls - j->calls;
     heed_bleu_add(c, &score, "the cat sat on the mat .", "the cat is on the mat .");
     bool ok = k && heed_state(c) == HEED_OK;
     heed_close(c);
@@ -78,21 +87,11 @@ void check_pairs(const char *dir, void (*check)(bool ok, const char *what)) {
     char what[128];
     make_files(dir);
     for (int kind = 0; kind < KINDS; kind++) {
-        long steady = 0, errors = 0, before = alloc_calls, calls;
-        bool ok = whole_way(dir, kind, &steady);
-        long total = alloc_calls - before;
+        pairs_job j = {.dir = dir, .kind = kind};
+        bool ok = whole_way(&j);
         snprintf(what, sizeof what, "%s: %ld allocator calls in steady batches", files[kind].name,
-                 steady);
-        check(ok && steady == 0, what);
-        for (long n = 1; n <= total; n++) {
-            alloc_calls = 0;
-            alloc_fail_at = n;
-            errors += !whole_way(dir, kind, &calls);
-            alloc_fail_at = 0;
-        }
-        snprintf(what, sizeof what, "%s: %ld of %ld failed allocations ended in an error",
-                 files[kind].name, errors, total);
-        printf("%s\n", what);
-        check(errors * 10 >= total * 9, what);
+                 j.calls);
+        check(ok && j.calls == 0, what);
+        fail_each((alloc_job){files[kind].name, whole_way, &j}, NULL, check);
     }
 }

@@ -61,6 +61,14 @@ run explain --exercise --json
 refuses 2 "--json is of no use here"
 run explain --solution --step
 refuses 2 "--step is of no use here"
+run explain --exercise --learn 3
+refuses 2 "--learn is of no use here"
+run explain --json --step
+refuses 2 "--step is of no use here: --json"
+run explain --rate 3
+refuses 2 "--rate is of --learn"
+run explain --blanks 0.5
+refuses 2 "--blanks is of a sheet"
 
 # Forty columns: bands of columns, nothing wider.
 COLUMNS=40 run explain --backward
@@ -232,6 +240,25 @@ status 0
 run explain --from own.json --tex odd.tex
 holds grep -qF '100\% \textbackslash{}\{a\_b\}\textasciitilde{}\textasciicircum{}\&\#\$ [U+2603] </script>' odd.tex
 
+# Labels and titles may hold anything: nothing of it moves the cursor or makes a line too wide.
+a=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+cat >odd.json <<EOF
+{"title": "\u001b[2J </title> \u202e $a", "tokens": ["</script>", "$a", "\u05e9\u05dc", "\u202e x", "\u001b[31m", "e", "f"],
+ "X": [[1, 0], [0, 1], [2, 1], [1, 3], [0, 0], [1, 1], [2, 2]], "W_Q": [[1], [2]], "W_K": [[1], [0.5]], "W_V": [[1], [-1]],
+ "W_h": [[1, 2]], "gain": [[1, 1]]}
+EOF
+for how in --backward "--hard --notation columns" --exercise; do
+    for width in 40 80; do
+        fits_in $width explain --from odd.json $how
+        run explain --from odd.json $how
+        hides "$(printf '\033')"
+        hides "$(printf '\342\200\256')"
+    done
+done
+run explain --from odd.json --html odd.html
+holds grep -qF 'u003c/script>' odd.html
+holds sh -c '! grep -qF "\"</script>" odd.html'
+
 # A head of a trained model.
 facts >facts.txt
 train_mlm mlm
@@ -288,6 +315,11 @@ run explain pre "Paris is the capital of [MASK] ." --backward
 says "This model norms before attention"
 says "L = 1/2 sum (all heads)^2"
 hides "dgain"
+run explain mlm "$(printf 'Paris \377')"
+refuses 3 "the input is not text: byte 0xFF"
+cp -r mlm "$(printf 'odd\377')"
+run explain "$(printf 'odd\377')" Paris --json
+json title Paris
 run explain mlm Paris --head 3
 refuses 2 "--head 3: expected 1 to 2"
 run explain mlm Paris --layer 2

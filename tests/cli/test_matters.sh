@@ -10,7 +10,8 @@ says "layer 1, head 2"
 says "all alike"
 says "entropy"
 says "special"
-says "heed ablate tells what is lost without it"
+says "Attention alone is no explanation"
+says "tells what is lost without it"
 hides induction
 run heads mlm facts.txt --sort entropy --csv heads.csv --json
 status 0
@@ -40,6 +41,7 @@ says "+- "
 says "accuracy"
 says "loss that is added without the head"
 says "Heads stand in for one another"
+says "Attention alone is no explanation"
 says "wrote harm.png"
 holds test "$(head -c 4 harm.png | tail -c 3)" = PNG
 holds cmp -s mlm/model.safetensors before
@@ -245,6 +247,11 @@ says "at token 1:"
 run attend pairs abc1 --rollout --json
 status 0
 json maps.0.keys 0
+run attend pairs abc1 --rollout
+tr '\n' ' ' <out >line
+holds grep -q "of the encoder: source over source, rows sum to 1; the cross attention and the decoder are not followed[.]" line
+run attend mlm "Paris is the capital ." --rollout
+hides "of the encoder"
 for kind in additive dot; do
     run attend rnn-$kind abc1 --gradient --occlude
     status 0

@@ -94,6 +94,8 @@ quiet
 json part train
 run eval run nowhere
 refuses 3 "nowhere"
+run eval run --mistakes mistakes.png --worst 301
+refuses 2 "--worst"
 run eval run --part tset
 refuses 2 "auto, train, val, test"
 run eval folder idx
@@ -155,6 +157,21 @@ refuses 2 "--cells is of no use here: expected --overlay, too"
 mkdir none
 run classify run none
 refuses 3 "none"
+
+# Folders that a pattern finds are gone into; a pipe among the pictures keeps nobody waiting; what cannot be read hides nothing.
+mkfifo png/test/0/pipe.png
+mkdir -p png/test/0/deep/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17
+cp "$one" png/test/0/deep/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17
+ln -s nowhere.png png/test/0/a.png
+for what in png/test 'png/test/*' 'png/test/*/*'; do
+    COMMAND="classify run $what, with a pipe"
+    timeout 20 "$HEED" classify run "$what" --json >out 2>err </dev/null
+    STATUS=$?
+    status 3
+    warns "png/test/0/a.png cannot be read"
+    holds test "$(wc -l <out)" = 11
+done
+rm -r png/test/0/pipe.png png/test/0/deep png/test/0/a.png
 
 # Channels.
 ${CC:-cc} -o picture "$here/picture.c"

@@ -228,9 +228,23 @@ def files(p):
 
 
 def narrow(p):
-    p.browser.size(1185, 900)
+    fits = "[...document.querySelectorAll('.steps .wide')].every(e => e.scrollWidth <= e.clientWidth)"
+    for words in (["lion"], ["lion", "--notation", "columns"], ["lion", "--backward"]):
+        for width in (1280, 1120, 1000, 800):
+            p.browser.size(width, 900)
+            p.open(*words)
+            check(f"a window of {width} shows every matrix of {' '.join(words)}", p.browser.run(fits))
+    p.browser.size(1120, 900)
     p.open("lion")
-    check("a window of 1200 shows all of V", p.browser.run("[...document.querySelectorAll('.steps .wide')].every(e => e.scrollWidth <= e.clientWidth)"))
+    beside = "(t => t('W_Q').top === t('W_V').top && t('X').top === t('V').top)(name => document.querySelector(`.steps table[aria-label^='${name}']`).getBoundingClientRect())"
+    check("and at 1120 in its place", p.browser.run(beside.replace("t('V')", "t('V = ')")))
+    p.act("heed.update({digits: 6})")
+    check("longer numbers find room", p.browser.run(fits))
+    p.browser.size(400, 900)
+    p.open("lion")
+    check("a narrow page is no wider than its window", p.browser.run("document.documentElement.scrollWidth <= innerWidth"))
+    stays = "(e => { e.scrollLeft = 150; const at = e.getBoundingClientRect().left; return [...e.querySelectorAll('tbody th')].every(h => h.getBoundingClientRect().left >= at - 4); })(document.querySelector('.steps .scrolls:has(table[aria-label^=\"beta S\"])'))"
+    check("what is wider scrolls, and its labels stay", p.browser.run(stays))
     p.browser.size(1280, 900)
 
 

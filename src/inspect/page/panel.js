@@ -122,7 +122,7 @@
     const guessBlock = (g, query) => {
         const where = query < 0 ? "The input: " : `Row ${heed.nth(query)} predicts `;
         const first = g.tokens[0];
-        const line = heed.el("h3", {}, where + g.says + ": ", first ? word(heed.show(first[0])) : null, first ? ` p = ${heed.number(first[1], 2)}` : "");
+        const line = heed.el("h3", {}, where + g.says + ": ", ...(first ? ["‘", word(heed.show(first[0])), `’, p = ${heed.number(first[1], 2)}`] : []));
         const rows = g.tokens.slice(0, 5).map(([token, p]) => heed.el("li", {class: "row"}, word(heed.cut(heed.show(token), 18), heed.show(token)), bar(p), heed.el("span", {class: "value", text: heed.weight(p)})));
         return heed.el("div", {class: "guess"}, line, listOf(rows));
     };
@@ -137,10 +137,10 @@
         const who = `row ${heed.nth(at.query)} ${heed.quote(b.queries, at.query)}`;
         return at.key < 0 ? `${where}: ${who}` : `${where}: ${who} attends ${heed.weight(m.at(at.query, at.key))} to ${heed.quote(b.keys, at.key)}`;
     };
-    /* "row 5 predicts token 6: Paris p = 0.83", or "". */
+    /* "row 5 predicts token 6: ‘Paris’, p = 0.83", or "". */
     heed.predicts = (b, query) => {
         const g = heed.guesses(b.queryAxis, query)[0];
-        return g && g.tokens.length ? `row ${heed.nth(query)} predicts ${g.says}: ${heed.cut(heed.show(g.tokens[0][0]), 16)} p = ${heed.number(g.tokens[0][1], 2)}` : "";
+        return g && g.tokens.length ? `row ${heed.nth(query)} predicts ${g.says}: ‘${heed.cut(heed.show(g.tokens[0][0]), 16)}’, p = ${heed.number(g.tokens[0][1], 2)}` : "";
     };
     let spoken = "";
     const speak = () => {
@@ -171,7 +171,7 @@
     heed.legend = (label, lo, hi, color) => ({label, lo: end(lo), hi: end(hi), color});
     heed.matrixLegend = (m) => (m.signed
         ? heed.legend("value: blue below 0, orange above", -m.top, m.top, (t) => heed.signed(2 * t - 1))
-        : heed.legend("weight: the share of a row's attention", 0, m.top, (t) => heed.color(t)));
+        : heed.legend("weight: the share of a row's attention" + (m.hatched ? "; hatched: may not attend" : ""), 0, m.top, (t) => heed.color(t)));
     heed.drawLegend = (v) => {
         const box = heed.id("legend"), l = v.legend ? v.legend() : null;
         box.hidden = !l;
