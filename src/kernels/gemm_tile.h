@@ -56,9 +56,8 @@ typedef struct {
 static inline heed__operand operand(heed_real *room, const heed_real *x, size_t ld, int n,
                                     int width) {
     if (width % VL == 0) return (heed__operand){x, ld, PANEL, width};
-    for (int j = 0; j < width; j += PANEL)
-        K(pack_panel)
-        (room + (size_t)j * (size_t)n, x + j, ld, false, width - j < PANEL ? width - j : PANEL, n);
+    for (int j = 0; j < width; j += PANEL) K(pack_panel)
+    (room + (size_t)j * (size_t)n, x + j, ld, false, width - j < PANEL ? width - j : PANEL, n);
     return (heed__operand){room, PANEL, (size_t)n * PANEL, width};
 }
 
