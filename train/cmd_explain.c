@@ -179,7 +179,7 @@ static void wrote(explaining *e, const char *path) {
 static void write_files(explaining *e) {
     const char *html = heed_config_text(e->p->flags, "html");
     const char *tex = heed_config_text(e->p->flags, "tex");
-    if (*html || *tex) heed_text_put(&e->out, "\n", 1);
+    if ((*html || *tex) && !e->json) heed_text_put(&e->out, "\n", 1);
     if (*html && write_html(e, html)) wrote(e, html);
     if (*tex && write_tex(e, tex)) wrote(e, tex);
 }
@@ -294,7 +294,10 @@ static void explain(program *p) {
     e.columns = strcmp(heed_config_text(p->flags, "notation"), "columns") == 0;
     e.step = heed_config_bool(p->flags, "step");
     e.seed = (uint64_t)heed_config_int(p->flags, "seed");
-    if (heed_config_bool(p->flags, "list"))
+    if (heed_config_bool(p->flags, "list") && p->argc > 0)
+        heed_fail(p->c, HEED_USAGE, "--list names all examples: expected no %s beside it",
+                  p->argv[0]);
+    else if (heed_config_bool(p->flags, "list"))
         list_examples(&e);
     else
         explain_asked(&e);

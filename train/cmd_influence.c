@@ -88,10 +88,13 @@ static bool open_subject(work *w, look *l, const char *what) {
 static bool study_run(work *w, const char *dir, const char *what) {
     look *l = &w->looks[w->count++];
     int draws = (int)heed_config_int(w->p->flags, "draws");
+    bool exact = heed_config_bool(w->p->flags, "exact");
+    if (draws && exact)
+        return heed_fail(w->p->c, HEED_USAGE,
+                         "--draws %d is an estimate: expected --exact or --draws, not both", draws);
     snprintf(l->name, sizeof l->name, "%.120s", dir);
     l->run = open_run(w->p, dir);
-    return l->run && open_subject(w, l, what) &&
-           influence_of(&l->s, draws, heed_config_bool(w->p->flags, "exact"), &l->k) &&
+    return l->run && open_subject(w, l, what) && influence_of(&l->s, draws, exact, &l->k) &&
            (l->record = influence_record(&l->s, &l->k));
 }
 

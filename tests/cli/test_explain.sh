@@ -65,6 +65,10 @@ run explain --exercise --learn 3
 refuses 2 "--learn is of no use here"
 run explain --json --step
 refuses 2 "--step is of no use here: --json"
+run explain --list lion
+refuses 2 "--list names all examples"
+run explain --json --html one.html
+holds test "$(wc -l <out)" = 1
 run explain --rate 3
 refuses 2 "--rate is of --learn"
 run explain --blanks 0.5

@@ -31,6 +31,8 @@ run influence linear "Paris is" --draws 64 --json
 holds cmp -s first out
 fits_in 40 influence linear "Paris is"
 fits_in 80 influence linear "Paris is"
+run influence linear "Paris is" --draws 64 --exact
+refuses 2 "expected --exact or --draws, not both"
 # Attention; several runs side by side.
 train_gpt book
 run influence book,linear "Paris is" --png side.png --numbers
