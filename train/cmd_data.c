@@ -16,24 +16,13 @@ static bool is_own(const char *key) {
     return strcmp(key, "data") == 0;
 }
 
-/* The next words of a command; where a line has no room for them, they stand in one of their own.
- */
-static void put_words(heed_text *out, size_t *line, const char *words) {
-    if (out->n > *line && (int)(out->n - *line + strlen(words)) + 3 > line_width()) {
-        heed_text_add(out, " \\\n     ");
-        *line = out->n - 5;
-    }
-    heed_text_add(out, " %s", words);
-}
-
 void print_try(const program *p, const char *suggestion) {
     char word[1024], words[1100];
     heed_text out = {.c = p->c};
-    size_t line = 0;
     heed_text_add(&out, "  heed train %s", p->task->name);
-    put_words(&out, &line, shell_word(word, sizeof word, p->argv[0]));
-    put_words(&out, &line, "-o runs/first");
-    put_words(&out, &line, suggestion);
+    add_typed(&out, line_width(), shell_word(word, sizeof word, p->argv[0]));
+    add_typed(&out, line_width(), "-o runs/first");
+    add_typed(&out, line_width(), suggestion);
     for (int i = 0; i < heed_config_count(p->flags); i++) {
         const char *value;
         const heed_option *o = heed_config_at(p->flags, i, &value);
@@ -44,7 +33,7 @@ void print_try(const program *p, const char *suggestion) {
                      heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
         else
             snprintf(words, sizeof words, "--%s %s", o->name, shell_word(word, sizeof word, value));
-        put_words(&out, &line, words);
+        add_typed(&out, line_width(), words);
     }
     puts("\nTry:");
     heed_text_put(&out, "\n", 1);

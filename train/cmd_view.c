@@ -49,11 +49,14 @@ static json_t *summary_json(const char *file, const heed_record *r) {
 /* "  encoder.0.attn   encoder, layer 1: ...", in two lines where the terminal is narrow. */
 static void print_part(const char *name, const char *what) {
     enum { NAMES = 31, NARROW = 72 };
-    char start[128];
-    snprintf(start, sizeof start, "  %.*s", (int)text_cut(name, 100), name);
-    bool beside = line_width() >= NARROW && text_columns(start) < NAMES;
+    heed_text start = {.c = NULL};
+    heed_text_put(&start, "  ", 2);
+    int used = 2 + heed_label_text(name, 100, &start);
+    bool beside = line_width() >= NARROW && used < NAMES;
+    if (beside) heed_text_add(&start, "%*s", NAMES - used, "");
     if (!beside) print_fact(0, "", "%s", name);
-    print_fact(beside ? NAMES : 4, beside ? start : "", "%s", what);
+    print_fact(beside ? NAMES : 4, beside && start.s ? start.s : "", "%s", what);
+    heed_text_free(&start);
 }
 
 static void print_summary(program *p, const char *file, const heed_record *r) {

@@ -136,6 +136,9 @@ char *as_bytes(char text[32], double bytes);      /* "12.3 MB" */
 char *as_duration(char text[32], double seconds); /* "1m 05s" */
 /* A word as a shell reads it: in quotes where that is needed. Into text, which is returned. */
 const char *shell_word(char *text, size_t size, const char *word);
+/* Adds the next words of a command to be typed: in a line of their own, behind a \, where the last
+ * line of out has no room for them in so many columns. */
+void add_typed(heed_text *out, int width, const char *words);
 /* The closest of the candidates (list ended by NULL), or NULL if none is close. */
 const char *closest(const char *word, const char *const *candidates);
 /* UTF-8: columns that text takes, and its first `columns` columns as a byte count. */

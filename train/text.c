@@ -121,6 +121,13 @@ const char *shell_word(char *text, size_t size, const char *word) {
     return text;
 }
 
+void add_typed(heed_text *out, int width, const char *words) {
+    const char *end = out->s ? strrchr(out->s, '\n') : NULL, *line = end ? end + 1 : out->s;
+    int used = line ? text_columns(line) : 0;
+    if (used > 0 && used + 1 + text_columns(words) + 2 > width) heed_text_add(out, " \\\n     ");
+    heed_text_add(out, " %s", words);
+}
+
 const char *closest(const char *word, const char *const *candidates) {
     size_t n = strlen(word), best = 1 + n / 3;
     const char *found = NULL;
@@ -167,7 +174,12 @@ void print_name(const char *name, int least, int most) {
     if (used < least) printf("%*s", least - used, "");
 }
 
-static bool is_plain(utf8proc_int32_t code) { return code >= 32 && (code < 127 || code >= 160); }
+/* Neither a control character nor a mark that turns the direction of the line. */
+static bool is_plain(utf8proc_int32_t code) {
+    bool turns = code == 0x61c || code == 0x200e || code == 0x200f ||
+                 (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    return code >= 32 && (code < 127 || code >= 160) && !turns;
+}
 
 char *show_token(char *text, size_t size, const char *token) {
     size_t at = 0;
