@@ -181,7 +181,7 @@ TEST(kernels_cross_entropy_refuses_a_wrong_label) {
 typedef struct {
     size_t rows;
     int c;
-    bool affine, batch;
+    bool affine, batch, add;
 } norm;
 
 static heed_real *norm_input(const norm *n, size_t size) {
@@ -199,7 +199,7 @@ static void run_layer(const heed_kernels *k, const void *args, heed_real *out) {
     k->layer_norm(k, out, mean, rstd, x, gain, n->affine ? bias : NULL, n->rows, n->c,
                   (heed_real)1e-5);
     k->fill(k, gx, (heed_real)0.5, size);
-    k->layer_norm_grad(k, gx, gg, gg + c, gy, x, mean, rstd, gain, n->rows, n->c);
+    k->layer_norm_grad(k, gx, gg, gg + c, gy, x, mean, rstd, gain, n->rows, n->c, n->add);
     free(x);
     free(gy);
     free(gain);
@@ -227,7 +227,7 @@ static void want_layer_row(const norm *n, size_t r, const heed_real *x, const he
     for (size_t i = 0; i < c; i++) {
         double hat = ((double)x[r * c + i] - mean) * rstd;
         double g = (double)gy[r * c + i] * (n->affine ? (double)gain[i] : 1);
-        gx[r * c + i] = 0.5 + rstd * (g - a - hat * b);
+        gx[r * c + i] = (n->add ? 0.5 : 0) + rstd * (g - a - hat * b);
     }
 }
 static void want_layer(const void *args, double *out) {
@@ -242,11 +242,9 @@ static void want_layer(const void *args, double *out) {
     free(bias);
 }
 TEST(kernels_layer_norm) {
-    static const norm norms[] = {{1, 3, true, false},
-                                 {3, 17, false, false},
-                                 {65, 65, true, false},
-                                 {2000, 65, true, false},
-                                 {70, 700, true, false}};
+    static const norm norms[] = {{1, 3, true, false, true},     {3, 17, false, false, true},
+                                 {3, 17, false, false, false},  {65, 65, true, false, false},
+                                 {2000, 65, true, false, true}, {70, 700, true, false, false}};
     for (size_t i = 0; i < sizeof norms / sizeof *norms; i++) {
         size_t c = (size_t)norms[i].c, rows = norms[i].rows;
         kernel_check(&(kernel_case){"layer_norm", 2 * (rows * c + rows + c), run_layer, want_layer,
@@ -267,7 +265,7 @@ static void run_batch(const heed_kernels *k, const void *args, heed_real *out) {
     k->batch_norm(k, out, x, mean, rstd, gain, n->affine ? bias : NULL, n->rows, n->c);
     k->fill(k, gx, (heed_real)0.5, size);
     k->batch_norm_grad(k, gx, var + c, var + 2 * c, gy, x, mean, rstd, gain, n->rows, n->c,
-                       n->batch);
+                       n->batch, n->add);
     free(x);
     free(gy);
     free(gain);
@@ -293,7 +291,8 @@ static void want_batch(const void *args, double *out) {
         }
         for (size_t r = 0; r < n->rows; r++) {
             double hat = ((double)x[r * c + i] - mean) * rstd, g = (double)gy[r * c + i];
-            gx[r * c + i] = 0.5 + gain * rstd * (n->batch ? g - a / rows - hat * b / rows : g);
+            gx[r * c + i] =
+                (n->add ? 0.5 : 0) + gain * rstd * (n->batch ? g - a / rows - hat * b / rows : g);
         }
         stats[i] = mean;
         stats[c + i] = var;
@@ -306,11 +305,9 @@ static void want_batch(const void *args, double *out) {
     free(bias);
 }
 TEST(kernels_batch_norm) {
-    static const norm norms[] = {{3, 1, true, true},
-                                 {17, 3, false, true},
-                                 {65, 65, true, false},
-                                 {2000, 65, true, true},
-                                 {70, 700, true, true}};
+    static const norm norms[] = {{3, 1, true, true, true},      {17, 3, false, true, true},
+                                 {17, 3, false, true, false},   {65, 65, true, false, true},
+                                 {2000, 65, true, true, false}, {70, 700, true, true, true}};
     for (size_t i = 0; i < sizeof norms / sizeof *norms; i++) {
         size_t c = (size_t)norms[i].c;
         kernel_check(&(kernel_case){"batch_norm", 2 * norms[i].rows * c + 4 * c, run_batch,
@@ -333,7 +330,8 @@ static void want_columns(const void *args, double *out) {
     free(x);
 }
 TEST(kernels_sums_of_columns) {
-    static const norm sizes[] = {{1, 1, 0, 0}, {3, 65, 0, 0}, {65, 17, 0, 0}, {5000, 300, 0, 0}};
+    static const norm sizes[] = {
+        {1, 1, 0, 0, 0}, {3, 65, 0, 0, 0}, {65, 17, 0, 0, 0}, {5000, 300, 0, 0, 0}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         kernel_check(&(kernel_case){"sum_rows", (size_t)sizes[i].c, run_columns, want_columns,
                                     &sizes[i], 8});

@@ -1,4 +1,5 @@
 /* by_length.c -- exact matches by the length of the source. */
+#include "listing.h"
 #include "peaks.h"
 
 #include <stdlib.h>
@@ -51,19 +52,36 @@ static bool next_row(const by_length *b, int *at, row *out) {
     return true;
 }
 
+enum { PAIRS, EXACT, INTERVAL, COLUMNS };
+static const listing_column columns[] = {
+    {"pairs", 7, false}, {"exact", 9, false}, {"    95 %", 16, true}};
+
+static void cell(const void *of, int index, int column, char text[LISTING_CELL]) {
+    row r = {.from = 0};
+    char n[32];
+    for (int at = 0; index >= 0; index--) next_row(of, &at, &r);
+    *text = 0;
+    if (column == LISTING_NAME)
+        snprintf(text, LISTING_CELL, r.from < r.to ? "  %d to %d" : "  %d", r.from, r.to);
+    if (column == PAIRS) snprintf(text, LISTING_CELL, "%s", with_commas(n, r.count));
+    if (column == EXACT && r.count)
+        snprintf(text, LISTING_CELL, "%.2f %%", 100 * (double)r.exact / (double)r.count);
+    if (column == INTERVAL && r.count)
+        snprintf(text, LISTING_CELL, "%6.2f to %.2f", 100 * r.low, 100 * r.high);
+}
+
 void by_length_print(const by_length *b) {
     row r;
+    listing l = {.head = "tokens of a source",
+                 .name = 18,
+                 .flush = true,
+                 .count = COLUMNS,
+                 .columns = columns,
+                 .cell = cell,
+                 .of = b};
     if (!b->each) return;
-    printf("\n%-18s%9s%11s      95 %%\n", "tokens of a source", "pairs", "exact");
-    for (int at = 0; next_row(b, &at, &r);) {
-        char lengths[32], n[32];
-        snprintf(lengths, sizeof lengths, r.from < r.to ? "%d to %d" : "%d", r.from, r.to);
-        printf("  %-16s%9s", lengths, with_commas(n, r.count));
-        if (r.count)
-            printf("%9.2f %%  %6.2f to %.2f", 100 * (double)r.exact / (double)r.count, 100 * r.low,
-                   100 * r.high);
-        putchar('\n');
-    }
+    for (int at = 0; next_row(b, &at, &r);) l.rows++;
+    print_listing(NULL, &l);
 }
 
 json_t *by_length_json(const by_length *b) {

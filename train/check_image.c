@@ -1,5 +1,6 @@
 /* check_image.c -- heed data check of pictures: parts, classes, sizes, what is wrong, and a sheet
  * of samples before and after augmentation. */
+#include "listing.h"
 #include "pictures.h"
 
 #include <math.h>
@@ -13,14 +14,19 @@ static size_t overlap_of(const heed_images *k) {
     return n[HEED_VAL_PART] + n[HEED_TEST_PART];
 }
 
+enum { AT = 15 }; /* where facts begin, behind their labels */
+
 /* "test/cat/1.png is train/cat/7.png" */
 static void print_twin(heed_images *k) {
     heed_twin twin;
     const char *name;
-    if (!heed_images_twin(k, &twin)) return;
-    if (heed_images_get(k, twin.part, twin.index, NULL, NULL, &name))
-        printf("               %s is ", name);
-    if (heed_images_get(k, HEED_TRAIN_PART, twin.trained, NULL, NULL, &name)) puts(name);
+    char own[1024];
+    if (!heed_images_twin(k, &twin) ||
+        !heed_images_get(k, twin.part, twin.index, NULL, NULL, &name))
+        return;
+    snprintf(own, sizeof own, "%s", name);
+    if (heed_images_get(k, HEED_TRAIN_PART, twin.trained, NULL, NULL, &name))
+        print_fact(AT, "", "%s is %s", own, name);
 }
 
 /* ---- the sheet ---- */
@@ -102,26 +108,35 @@ static bool write_sheet(program *p, heed_images *k, const char *path) {
 
 /* ---- output ---- */
 
+static const listing_column columns[HEED_PARTS] = {
+    {"training", 10, false}, {"validation", 10, false}, {"test", 10, false}};
+
+static void count_cell(const void *of, int row, int column, char text[LISTING_CELL]) {
+    char n[32];
+    snprintf(text, LISTING_CELL, "%s",
+             with_commas(n, heed_images_count(of, (heed_part)column, row)));
+}
+
 static void print_classes_of(const heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
     int width = 5;
-    char n[32];
     for (int i = 0; i < a->classes; i++)
         if (name_columns(a->labels[i], 32) > width) width = name_columns(a->labels[i], 32);
-    printf("\n  %-*s%12s%12s%12s\n", width, "class", "training", "validation", "test");
-    for (int i = 0; i < a->classes; i++) {
-        fputs("  ", stdout);
-        print_name(a->labels[i], width, width);
-        for (heed_part part = HEED_TRAIN_PART; part < HEED_PARTS; part++)
-            printf("%12s", with_commas(n, heed_images_count(k, part, i)));
-        putchar('\n');
-    }
+    print_listing(NULL, &(listing){.head = "class",
+                                   .rows = a->classes,
+                                   .count = HEED_PARTS,
+                                   .name = width,
+                                   .columns = columns,
+                                   .names = a->labels,
+                                   .cell = count_cell,
+                                   .of = k});
 }
 
 static void print_list(const char *label, const double *x, int n) {
-    printf("  %-12s", label);
-    for (int i = 0; i < n; i++) printf(" %.4f", x[i]);
-    putchar('\n');
+    char text[128] = "";
+    for (int i = 0; i < n; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.4f", i ? " " : "", x[i]);
+    print_fact(AT, label, "%s", text);
 }
 
 static void print_facts(program *p, heed_images *k) {
@@ -129,23 +144,24 @@ static void print_facts(program *p, heed_images *k) {
     size_t twins = overlap_of(k);
     heed_augment augment = augment_of(p->flags);
     char n1[32], n2[32], n3[32], text[160];
-    print_name(heed_config_text(p->flags, "data"), 0, 0);
-    puts("\n");
-    printf("  kind         %s, %d classes\n", a->kind, a->classes);
-    printf("  pictures     %s for training, %s for validation, %s for the test\n",
-           with_commas(n1, a->count[HEED_TRAIN_PART]), with_commas(n2, a->count[HEED_VAL_PART]),
-           with_commas(n3, a->count[HEED_TEST_PART]));
-    printf("  sizes        %d to %d wide, %d to %d high; read as %d x %d, %s\n", a->low_width,
-           a->high_width, a->low_height, a->high_height, a->view.size, a->view.size,
-           a->view.channels == 1 ? "grey" : "colour");
-    print_list("mean", a->view.mean, a->view.channels);
-    print_list("deviation", a->view.deviation, a->view.channels);
+    print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
+    putchar('\n');
+    print_fact(AT, "  kind", "%s, %d classes", a->kind, a->classes);
+    print_fact(AT, "  pictures", "%s for training, %s for validation, %s for the test",
+               with_commas(n1, a->count[HEED_TRAIN_PART]), with_commas(n2, a->count[HEED_VAL_PART]),
+               with_commas(n3, a->count[HEED_TEST_PART]));
+    print_fact(AT, "  sizes", "%d to %d wide, %d to %d high; read as %d x %d, %s", a->low_width,
+               a->high_width, a->low_height, a->high_height, a->view.size, a->view.size,
+               a->view.channels == 1 ? "grey" : "colour");
+    print_list("  mean", a->view.mean, a->view.channels);
+    print_list("  deviation", a->view.deviation, a->view.channels);
     augment_text(&augment, text);
-    printf("  augmented    %s\n", *text ? text : "not");
-    printf("  skipped      %s\n", a->bad ? with_commas(n1, a->bad) : "none: all can be decoded");
+    print_fact(AT, "  augmented", "%s", *text ? text : "not");
+    print_fact(AT, "  skipped", "%s",
+               a->bad ? with_commas(n1, a->bad) : "none: all can be decoded");
     print_skipped(stdout, k, "               ", SIZE_MAX);
-    printf("  duplicates   %s of validation and test %s the pixels of a training picture\n",
-           twins ? with_commas(n1, twins) : "none", twins == 1 ? "has" : "have");
+    print_fact(AT, "  duplicates", "%s of validation and test %s the pixels of a training picture",
+               twins ? with_commas(n1, twins) : "none", twins == 1 ? "has" : "have");
     print_twin(k);
 }
 
@@ -166,11 +182,17 @@ static void print_notes(const heed_images *k) {
     size_t largest, least;
     int label = 0;
     least = smallest_class(k, &label, &largest);
-    if (least * 10 < largest)
-        printf("\n  note         the largest class has %.0f times the pictures of %s: accuracy "
-               "says little of it\n",
-               (double)largest / (double)(least ? least : 1), a->labels[label]);
-    if (a->count[HEED_VAL_PART] == 0) puts("\n  note         no validation part: --val-split 0.1");
+    if (least * 10 < largest) {
+        putchar('\n');
+        print_fact(
+            AT, "  note",
+            "the largest class has %.0f times the pictures of %s: accuracy says little of it",
+            (double)largest / (double)(least ? least : 1), a->labels[label]);
+    }
+    if (a->count[HEED_VAL_PART] == 0) {
+        putchar('\n');
+        print_fact(AT, "  note", "no validation part: --val-split 0.1");
+    }
 }
 
 static json_t *list_json(const double *x, int n) {

@@ -7,20 +7,22 @@ static double share(size_t part, size_t all) { return all ? 100 * (double)part /
 
 /* ---- as text ---- */
 
+enum { AT = 15 }; /* where facts begin, behind their labels */
+
 static void print_side(const char *label, const heed_tokenizer *k, size_t tokens, size_t unknown,
                        int longest) {
     char n1[32], n2[32], n3[32];
-    printf("  %-12s %s, %s tokens in the vocabulary\n", label, heed_tokenizer_kind(k),
-           with_commas(n1, (uint64_t)heed_vocab_size(k)));
-    printf("  %-12s %s tokens, %s of them unknown (%.2f %%); the longest text has %d, [SEP] "
-           "counted\n",
-           "", with_commas(n2, tokens), with_commas(n3, unknown), share(unknown, tokens), longest);
+    print_fact(AT, label, "%s, %s tokens in the vocabulary", heed_tokenizer_kind(k),
+               with_commas(n1, (uint64_t)heed_vocab_size(k)));
+    print_fact(AT, "",
+               "%s tokens, %s of them unknown (%.2f %%); the longest text has %d, [SEP] counted",
+               with_commas(n2, tokens), with_commas(n3, unknown), share(unknown, tokens), longest);
 }
 
 static void print_sides(const data_set *d, const heed_pairs_info *a) {
-    print_side("source", d->source ? d->source : d->tokenizer, a->tokens, a->unknown, a->longest);
-    print_side("target", d->tokenizer, a->target_tokens, a->target_unknown, a->target_longest);
-    if (!d->source) printf("  %-12s one vocabulary for both: --share-vocab\n", "");
+    print_side("  source", d->source ? d->source : d->tokenizer, a->tokens, a->unknown, a->longest);
+    print_side("  target", d->tokenizer, a->target_tokens, a->target_unknown, a->target_longest);
+    if (!d->source) print_fact(AT, "", "one vocabulary for both: --share-vocab");
 }
 
 static bool is_word(const char *s, size_t n, const char *word) {
@@ -42,36 +44,39 @@ static size_t count_label(const data_set *d, bool val, const char *name) {
     return count;
 }
 
+/* Counts in training and validation, the label last: names may be long. */
 static void print_labels(const data_set *d, const heed_pairs_info *a) {
-    enum { SHOWN = 20 };
-    char n1[32], n2[32];
-    print_side("texts", d->tokenizer, a->tokens, a->unknown, a->longest);
-    printf("  %-12s %d; in training and validation:\n", "labels", a->classes);
+    enum { SHOWN = 20, COUNTS = 22 };
+    char n1[32], n2[32], counts[96];
+    int at = line_width() < AT + COUNTS + 20 ? 2 : AT;
+    print_side("  texts", d->tokenizer, a->tokens, a->unknown, a->longest);
+    print_fact(AT, "  labels", "%d; in training and validation:", a->classes);
     for (int i = 0; i < a->classes && i < SHOWN; i++) {
-        printf("  %-12s %9s %9s  ", "", with_commas(n1, count_label(d, false, a->labels[i])),
-               d->no_val ? "0" : with_commas(n2, count_label(d, true, a->labels[i])));
-        print_name(a->labels[i], 0, 0);
-        putchar('\n');
+        snprintf(counts, sizeof counts, "%*s%9s %9s", at, "",
+                 with_commas(n1, count_label(d, false, a->labels[i])),
+                 d->no_val ? "0" : with_commas(n2, count_label(d, true, a->labels[i])));
+        print_fact(at + COUNTS - 1, counts, "%s", a->labels[i]);
     }
-    if (a->classes > SHOWN) printf("  %-12s and %d more\n", "", a->classes - SHOWN);
+    if (a->classes > SHOWN) print_fact(AT, "", "and %d more", a->classes - SHOWN);
 }
 
 static void print_facts(program *p, const data_set *d, const heed_pairs_info *a) {
     char n1[32], n2[32], note[160];
-    print_name(heed_config_text(p->flags, "data"), 0, 0);
-    puts("\n");
-    printf("  %-12s %s pairs\n", "training", with_commas(n1, a->pairs));
-    printf("  %-12s %s pairs; all of one source stand on one side\n", "validation",
-           d->no_val ? "0" : with_commas(n2, a->val_pairs));
+    print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
+    putchar('\n');
+    print_fact(AT, "  training", "%s %s", with_commas(n1, a->pairs), pair_noun(a));
+    print_fact(AT, "  validation", "%s %s; all of one %s stand on one side",
+               d->no_val ? "0" : with_commas(n2, a->val_pairs), pair_noun(a),
+               a->classes ? "text" : "source");
     if (a->classes)
         print_labels(d, a);
     else
         print_sides(d, a);
     for (int i = 0; pairs_note(a, p->flags, i, note); i++)
-        if (*note) printf("  %-12s %s\n", "note", note);
+        if (*note) print_fact(AT, "  note", "%s", note);
     if (share(a->unknown, a->tokens) > 1 || share(a->target_unknown, a->target_tokens) > 1)
-        printf("  %-12s more than 1 %% is unknown: a larger --vocab, or another --tokenizer\n",
-               "note");
+        print_fact(AT, "  note",
+                   "more than 1 %% is unknown: a larger --vocab, or another --tokenizer");
 }
 
 static void print_text_of(const char *text, size_t n, int columns) {
@@ -81,14 +86,15 @@ static void print_text_of(const char *text, size_t n, int columns) {
 }
 
 static void print_samples(const heed_pairs *k, const heed_pairs_info *a) {
-    enum { SHOWN = 3, COLUMNS = 60 };
+    enum { SHOWN = 3, COLUMNS = 60, START = 15 };
+    int room = line_width() - START < COLUMNS ? line_width() - START : COLUMNS;
     heed_pair pair;
     puts("\nSamples of the training part:");
     for (size_t i = 0; i < SHOWN && i < a->pairs && heed_pairs_get(k, false, i, &pair); i++) {
         printf("  line %-7zu ", pair.line);
-        print_text_of(pair.source, pair.source_n, COLUMNS);
+        print_text_of(pair.source, pair.source_n, room);
         fputs("\n            -> ", stdout);
-        print_text_of(pair.target, pair.target_n, COLUMNS);
+        print_text_of(pair.target, pair.target_n, room);
         putchar('\n');
     }
 }

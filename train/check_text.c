@@ -36,6 +36,7 @@ static double longest_tokens(const heed_corpus_info *a, const text_facts *t) {
 
 static void print_sample(const char *text, size_t n) {
     enum { LINES = 3, COLUMNS = 76 };
+    int room = line_width() - 2 < COLUMNS ? line_width() - 2 : COLUMNS;
     char line[512];
     int shown = 0;
     puts("\nSample:");
@@ -45,7 +46,7 @@ static void print_sample(const char *text, size_t n) {
         snprintf(line, sizeof line, "%.*s", length < 400 ? (int)length : 400, text + at);
         if (length > 0) {
             fputs("  ", stdout);
-            print_name(line, 0, COLUMNS);
+            print_name(line, 0, room);
             putchar('\n');
             shown++;
         }
@@ -61,21 +62,24 @@ static const char *suggestion(const heed_corpus_info *a) {
     return "--preset small";
 }
 
+enum { AT = 15 }; /* where facts begin, behind their labels */
+
 static void print_warnings(const program *p, const heed_corpus_info *a, const text_facts *t) {
     int64_t block = heed_config_int(p->flags, "block");
     size_t unknown = a->unknown + a->val_unknown, tokens = a->tokens + a->val_tokens;
     char n[32];
     if (unknown * 100 > tokens)
-        puts("  note         more than 1 % is unknown: a larger --vocab, or another --tokenizer");
+        print_fact(AT, "  note",
+                   "more than 1 %% is unknown: a larger --vocab, or another --tokenizer");
     if (a->cut_lines)
-        printf("  note         %s lines are cut at --block %lld\n", with_commas(n, a->cut_lines),
-               (long long)block);
-    if (a->val_tokens == 0) puts("  note         no validation part: --val-split or --val");
+        print_fact(AT, "  note", "%s lines are cut at --block %lld", with_commas(n, a->cut_lines),
+                   (long long)block);
+    if (a->val_tokens == 0) print_fact(AT, "  note", "no validation part: --val-split or --val");
     if (a->val_lines && a->overlap * 10 > a->val_lines)
-        puts("  note         validation repeats the training text: its loss says little");
+        print_fact(AT, "  note", "validation repeats the training text: its loss says little");
     bool blocks = strcmp(heed_config_text(p->flags, "packing"), "blocks") == 0;
     if (blocks && t->lines > 50 && longest_tokens(a, t) + 2 < (double)block)
-        puts("  note         every line fits into a block: --packing lines keeps them apart");
+        print_fact(AT, "  note", "every line fits into a block: --packing lines keeps them apart");
 }
 
 /* The text is read with LF ends, so its bytes are fewer than the file's. */
@@ -93,26 +97,27 @@ static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_i
                         const text_facts *t) {
     char n1[32], n2[32], n3[32];
     double tokens = (double)(a->tokens + a->val_tokens);
-    print_name(heed_config_text(p->flags, "data"), 0, 0);
-    puts("\n");
-    printf("  encoding     UTF-8, %s bytes, %s characters\n", with_commas(n1, t->bytes),
-           with_commas(n2, t->characters));
+    print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
+    putchar('\n');
+    print_fact(AT, "  encoding", "UTF-8, %s bytes, %s characters", with_commas(n1, t->bytes),
+               with_commas(n2, t->characters));
     size_t returns = carriage_returns(heed_config_text(p->flags, "data"));
     if (returns)
-        printf("  line ends    CR LF: %s carriage returns are read as line ends, and not counted\n",
-               with_commas(n1, returns));
-    printf("  lines        %s, %s of them empty; the longest has %s bytes\n",
-           with_commas(n1, t->lines), with_commas(n2, t->empty), with_commas(n3, t->longest));
-    printf("  vocabulary   %s, %s tokens\n", heed_tokenizer_kind(k),
-           with_commas(n1, (uint64_t)heed_vocab_size(k)));
-    printf("  training     %s tokens\n", with_commas(n1, a->tokens));
-    printf("  validation   %s tokens (%.1f %%)\n", with_commas(n1, a->val_tokens),
-           100 * (double)a->val_tokens / tokens);
-    printf("  unknown      %s tokens (%.2f %%)\n", with_commas(n1, a->unknown + a->val_unknown),
-           100 * (double)(a->unknown + a->val_unknown) / tokens);
+        print_fact(AT, "  line ends",
+                   "CR LF: %s carriage returns are read as line ends, and not counted",
+                   with_commas(n1, returns));
+    print_fact(AT, "  lines", "%s, %s of them empty; the longest has %s bytes",
+               with_commas(n1, t->lines), with_commas(n2, t->empty), with_commas(n3, t->longest));
+    print_fact(AT, "  vocabulary", "%s, %s tokens", heed_tokenizer_kind(k),
+               with_commas(n1, (uint64_t)heed_vocab_size(k)));
+    print_fact(AT, "  training", "%s tokens", with_commas(n1, a->tokens));
+    print_fact(AT, "  validation", "%s tokens (%.1f %%)", with_commas(n1, a->val_tokens),
+               100 * (double)a->val_tokens / tokens);
+    print_fact(AT, "  unknown", "%s tokens (%.2f %%)", with_commas(n1, a->unknown + a->val_unknown),
+               100 * (double)(a->unknown + a->val_unknown) / tokens);
     if (a->val_lines)
-        printf("  overlap      %s of %s validation lines stand in the training part, too\n",
-               with_commas(n1, a->overlap), with_commas(n2, a->val_lines));
+        print_fact(AT, "  overlap", "%s of %s validation lines stand in the training part, too",
+                   with_commas(n1, a->overlap), with_commas(n2, a->val_lines));
     print_warnings(p, a, t);
 }
 

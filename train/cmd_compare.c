@@ -3,6 +3,7 @@
 #include "files.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +13,6 @@ static const heed_option options[] = {
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print numbers and settings as one JSON object",
      "Output"},
     {0}};
-
-typedef struct {
-    compared *runs;
-    int count;
-    group *groups;
-    int group_count;
-    bool grouped;  /* some runs differ in the seed alone */
-    bool accuracy; /* all are classifiers: accuracy says more than loss */
-    bool pairs;    /* some have translated their validation pairs */
-    int width;     /* columns of the widest name, and two more */
-    heed_series *series;
-} comparison;
 
 /* ---- settings that differ ---- */
 
@@ -125,29 +114,45 @@ static void print_table(const comparison *k, json_t *all, int width, int cell) {
     }
 }
 
-/* A line a run. */
+/* " key=value", the start of a value cut that no line has room for. */
+static void add_item(heed_text *out, const char *key, const char *value, int room) {
+    int columns = name_columns(value, 0), most = room - (int)strlen(key) - 2;
+    heed_text_add(out, " %s=", key);
+    if (columns > most && most > 6) {
+        heed_text_add(out, "...");
+        value += text_cut(value, text_columns(value) - most + 3);
+    }
+    heed_label_text(value, INT_MAX, out);
+}
+
+/* A line a run; a long name has one of its own. */
 static void print_own(const comparison *k, json_t *all, int index) {
     const char *key;
     json_t *values;
     const compared *r = &k->runs[index];
-    int room = terminal_width() < 100 ? terminal_width() : 100, at = k->width;
-    const char *name = k->grouped ? k->groups[r->group].name : r->name;
-    int pad = k->width - 1 - text_columns(name);
-    print_name(name, 0, 0);
+    int room = terminal_width() < 100 ? terminal_width() : 100;
+    bool beside = k->width <= room / 2;
+    int start = beside ? k->width - 1 : 3;
+    heed_text line = {.c = NULL};
+    int used = heed_label_text(k->grouped ? k->groups[r->group].name : r->name,
+                               beside ? start : line_width(), &line);
+    heed_text_add(&line, beside ? "%*s" : "\n%*s", beside ? start - used : start, "");
+    used = start;
     json_object_foreach(all, key, values) {
-        const char *value = value_of(r, key);
-        int n = (int)(strlen(key) + strlen(value)) + 2;
+        heed_text item = {.c = NULL};
         if (!is_own(k, index, key)) continue;
-        if (at + n > room && at > k->width) {
-            printf("\n%*s", k->width - 1, "");
-            at = k->width;
+        add_item(&item, key, value_of(r, key), room - start);
+        int n = text_columns(item.s);
+        if (used + n > room && used > start) {
+            heed_text_add(&line, "\n%*s", start, "");
+            used = start;
         }
-        printf("%*s %s=", pad, "", key);
-        print_name(value, 0, 0);
-        pad = 0;
-        at += n;
+        heed_text_put(&line, item.s, item.n);
+        used += n;
+        heed_text_free(&item);
     }
-    putchar('\n');
+    heed_text_add(&line, "\n");
+    print_text(&line);
 }
 
 static void print_differences(const comparison *k, json_t *all) {
@@ -167,81 +172,13 @@ static void print_differences(const comparison *k, json_t *all) {
         print_table(k, all, width, widest < room ? widest : room);
         return;
     }
-    puts("\nsettings: all that differ of the first, then what is not as there");
+    putchar('\n');
+    print_fact(0, "", "settings: all that differ of the first, then what is not as there");
     for (int i = 0; i < k->count; i++)
         if (!k->grouped || k->groups[k->runs[i].group].first == i) print_own(k, all, i);
 }
 
-/* ---- numbers ---- */
-
-static void number_cell(int width, const char *format, double x) {
-    char text[32] = "-";
-    if (isfinite(x)) snprintf(text, sizeof text, format, x);
-    printf("%*s", width, text);
-}
-
-/* As wide as the label of the widest run. */
-static void name_cell(const comparison *k, const char *name) {
-    printf("%s%*s", name, k->width - text_columns(name), "");
-}
-
-static void print_run(const comparison *k, const compared *r) {
-    const run_curves *c = &r->curves;
-    char time[32];
-    name_cell(k, r->name);
-    number_cell(7, "%.0f", last_of(c->train.step, c->train.count));
-    number_cell(10, "%.4f", last_of(c->train.loss, c->train.count));
-    number_cell(12, "%.4f", last_of(c->val.loss, c->val.count));
-    if (!k->accuracy) number_cell(12, "%.4f", least_of(c->val.loss, c->val.count));
-    if (k->accuracy) {
-        number_cell(10, "%.2f %%", 100 * last_of(c->val.metric, c->val.count));
-        number_cell(9, "%.2f %%", 100 * most_of(c->val.metric, c->val.count));
-        number_cell(9, "%.2f %%", 100 * c->test);
-    }
-    if (k->pairs) number_cell(10, "%.2f %%", 100 * r->exact);
-    if (k->pairs) number_cell(8, "%.2f", r->bleu);
-    printf("%8s\n", as_duration(time, c->seconds));
-}
-
-static void print_numbers(const comparison *k) {
-    printf("%-*s%7s%10s%12s%s%s%8s\n", k->width, "run", "steps", "training", "validation",
-           k->accuracy ? "  accuracy     best     test" : "        best",
-           k->pairs ? "     exact    BLEU" : "", "time");
-    for (int i = 0; i < k->count; i++) print_run(k, &k->runs[i]);
-}
-
-/* "98.12 +- 0.34 %" of a share, "1.2345 +- 0.0012" of a loss. */
-static void estimate_cell(int width, const estimate *e, bool share) {
-    char text[64] = "-";
-    double times = share ? 100 : 1;
-    int digits = share ? 2 : 4;
-    if (isfinite(e->half))
-        snprintf(text, sizeof text, "%.*f +- %.*f%s", digits, times * e->mean, digits,
-                 times * e->half, share ? " %" : "");
-    else if (isfinite(e->mean))
-        snprintf(text, sizeof text, "%.*f%s", digits, times * e->mean, share ? " %" : "");
-    printf("%*s", width, text);
-}
-
-static void print_groups(const comparison *k) {
-    printf("\n%-*s%5s%20s", k->width, "seeds together", "runs",
-           k->accuracy ? "accuracy" : "best loss");
-    if (k->accuracy) printf("%19s%19s", "best", "test");
-    putchar('\n');
-    for (int i = 0; i < k->group_count; i++) {
-        const group *g = &k->groups[i];
-        name_cell(k, g->name);
-        printf("%5d", g->count);
-        if (!k->accuracy) estimate_cell(20, &g->loss, false);
-        if (k->accuracy) {
-            estimate_cell(20, &g->last, true);
-            estimate_cell(19, &g->best, true);
-            estimate_cell(19, &g->test, true);
-        }
-        putchar('\n');
-    }
-    puts("+- half of the 95 % interval of the mean (Student's t)");
-}
+/* ---- as data ---- */
 
 static json_t *numbers_json(const comparison *k) {
     json_t *list = json_array();
@@ -342,9 +279,8 @@ static void report(program *p, const comparison *k) {
                                 groups_json(k), "settings", all));
     } else {
         draw_chart(p, &chart);
-        putchar('\n');
-        print_numbers(k);
-        if (k->grouped) print_groups(k);
+        print_numbers(p, k);
+        if (k->grouped) print_groups(p, k);
         print_differences(k, all);
         if (*png && heed_state(p->c) == HEED_OK) printf("\nwrote %s\n", png);
     }

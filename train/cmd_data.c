@@ -17,20 +17,27 @@ static bool is_own(const char *key) {
 }
 
 void print_try(const program *p, const char *suggestion) {
-    char word[1024];
-    printf("\nTry:\n  heed train %s %s -o runs/first %s", p->task->name,
-           shell_word(word, sizeof word, p->argv[0]), suggestion);
+    char word[1024], words[1100];
+    heed_text out = {.c = p->c};
+    heed_text_add(&out, "  heed train %s", p->task->name);
+    add_typed(&out, line_width(), shell_word(word, sizeof word, p->argv[0]));
+    add_typed(&out, line_width(), "-o runs/first");
+    add_typed(&out, line_width(), suggestion);
     for (int i = 0; i < heed_config_count(p->flags); i++) {
         const char *value;
         const heed_option *o = heed_config_at(p->flags, i, &value);
         bool given = heed_config_rank(p->flags, o->name) == HEED_FROM_FLAG;
         if (!given || is_own(o->name)) continue;
         if (o->kind == HEED_BOOL)
-            printf(" --%s%s", heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
+            snprintf(words, sizeof words, "--%s%s",
+                     heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
         else
-            printf(" --%s %s", o->name, shell_word(word, sizeof word, value));
+            snprintf(words, sizeof words, "--%s %s", o->name, shell_word(word, sizeof word, value));
+        add_typed(&out, line_width(), words);
     }
-    putchar('\n');
+    puts("\nTry:");
+    heed_text_put(&out, "\n", 1);
+    print_text(&out);
 }
 
 static void check(program *p) {

@@ -46,19 +46,20 @@ static json_t *facts(program *p) {
                      utf8proc_version(), "zlib", zlibVersion());
 }
 
-static void print_fact(const char *key, const json_t *value) {
+static void print_value(const char *key, const json_t *value) {
+    enum { AT = 11 };
     if (json_is_string(value))
-        printf("%-10s %s\n", key, json_string_value(value));
+        print_fact(AT, key, "%s", json_string_value(value));
     else if (json_is_real(value))
-        printf("%-10s %.2f\n", key, json_real_value(value));
+        print_fact(AT, key, "%.2f", json_real_value(value));
     else if (json_is_true(value))
-        printf("%-10s yes: other programs are at work, and threads that wait for one another are "
-               "slow; hint: --threads 1\n",
-               key);
+        print_fact(AT, key,
+                   "yes: other programs are at work, and threads that wait for one another are "
+                   "slow; hint: --threads 1");
     else if (json_is_integer(value))
-        printf("%-10s %lld\n", key, json_integer_value(value));
+        print_fact(AT, key, "%lld", (long long)json_integer_value(value));
     else
-        printf("%-10s %s\n", key, json_is_null(value) ? "unknown" : "no");
+        print_fact(AT, key, "%s", json_is_null(value) ? "unknown" : "no");
 }
 
 static void doctor(program *p) {
@@ -68,7 +69,7 @@ static void doctor(program *p) {
         print_json(p, o);
         return;
     }
-    json_object_foreach(o, key, value) print_fact(key, value);
+    json_object_foreach(o, key, value) print_value(key, value);
     json_decref(o);
 }
 

@@ -9,7 +9,8 @@
 
 static const heed_option options[] = {
     SWITCH("list", "list the built-in examples", "Show"),
-    {"precision", HEED_INT, "2", 0, 12, NULL, "digits behind the point", "Show"},
+    {"precision", HEED_INT, "2", 0, 12, NULL,
+     "digits behind the point; more where all of a matrix is small", "Show"},
     {"notation", HEED_CHOICE, "rows", 0, 0, "rows|columns",
      "tokens as rows (rows of the weights sum to 1) or as columns (H = V A)", "Show"},
     {"scale", HEED_BOOL, "true", 0, 0, NULL, "multiply scores by 1/sqrt(e); --no-scale: by 1",
@@ -87,9 +88,16 @@ const example examples[] = {
     {0},
 };
 
+static bool is_run(const char *name) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/model.safetensors", name);
+    return is_file(path);
+}
+
+/* A run of an example's name stands before it; another folder does not. */
 static bool is_example(const char *name) {
     for (const example *k = examples; k->name; k++)
-        if (strcmp(k->name, name) == 0) return !is_directory(name);
+        if (strcmp(k->name, name) == 0) return !is_run(name);
     return false;
 }
 
@@ -172,7 +180,7 @@ static void wrote(explaining *e, const char *path) {
 static void write_files(explaining *e) {
     const char *html = heed_config_text(e->p->flags, "html");
     const char *tex = heed_config_text(e->p->flags, "tex");
-    if (*html || *tex) heed_text_put(&e->out, "\n", 1);
+    if ((*html || *tex) && !e->json) heed_text_put(&e->out, "\n", 1);
     if (*html && write_html(e, html)) wrote(e, html);
     if (*tex && write_tex(e, tex)) wrote(e, tex);
 }
@@ -269,7 +277,7 @@ static void explain_asked(explaining *e) {
         explain_run(e, p->argv[0], p->argv[1]);
         return;
     }
-    if (p->argc == 1 && is_directory(p->argv[0])) {
+    if (p->argc == 1 && is_directory(p->argv[0]) && !is_example(p->argv[0])) {
         heed_fail(p->c, HEED_USAGE, "missing INPUT: expected heed explain %s INPUT", p->argv[0]);
         return;
     }
@@ -287,7 +295,10 @@ static void explain(program *p) {
     e.columns = strcmp(heed_config_text(p->flags, "notation"), "columns") == 0;
     e.step = heed_config_bool(p->flags, "step");
     e.seed = (uint64_t)heed_config_int(p->flags, "seed");
-    if (heed_config_bool(p->flags, "list"))
+    if (heed_config_bool(p->flags, "list") && p->argc > 0)
+        heed_fail(p->c, HEED_USAGE, "--list names all examples: expected no %s beside it",
+                  p->argv[0]);
+    else if (heed_config_bool(p->flags, "list"))
         list_examples(&e);
     else
         explain_asked(&e);

@@ -78,10 +78,26 @@ static void close_drawing(drawing *d) {
     if (!d->run) workbench_close(&d->w);
 }
 
+/* What shapes the picture is of no use to the list. */
+static bool check_picture(program *p) {
+    static const char *const names[] = {"depth", "unfold"};
+    for (int i = 0; i < 2 && !*heed_config_text(p->flags, "svg"); i++)
+        if (heed_config_rank(p->flags, names[i]) > HEED_FROM_DEFAULT)
+            return heed_fail(p->c, HEED_USAGE,
+                             "--%s is of no use here: expected --svg FILE, too; hint: heed help "
+                             "graph",
+                             names[i]);
+    return true;
+}
+
 static bool choose_length(program *p, workbench *w) {
     enum { STEPS = 3 }; /* each of them is drawn */
     int tokens = (int)heed_config_int(p->flags, "tokens");
     w->rows = (int)heed_config_int(p->flags, "batch");
+    if (w->dense && tokens)
+        return heed_fail(p->c, HEED_USAGE,
+                         "--tokens is of no use here: %s takes pictures; hint: --image-size",
+                         w->model->name);
     if (w->dense) return true;
     if (tokens > w->len)
         return heed_fail(p->c, HEED_USAGE, "--tokens %d: expected at most the block of %d", tokens,
@@ -279,7 +295,8 @@ static void graph(program *p) {
     drawing d = {.w.c = p->c};
     const char *path = heed_config_text(p->flags, "svg");
     bool json = heed_config_bool(p->flags, "json");
-    if (open_model(p, &d) && record(p, &d) && (!*path || write_svg(p, &d, path))) {
+    if (check_picture(p) && open_model(p, &d) && record(p, &d) &&
+        (!*path || write_svg(p, &d, path))) {
         if (json)
             print_json(p, graph_json(&d));
         else if (*path)
@@ -301,9 +318,10 @@ const command cmd_graph = {
              "parameters, yellow ones attend; layers that are all alike are drawn once.",
     .examples = "  heed graph gpt --preset nano --svg gpt.svg\n"
                 "  heed graph vit --layers 2 --backward --svg vit.svg\n"
-                "  heed graph rnn --cell lstm --depth 1\n"
+                "  heed graph rnn --cell lstm --depth 1 --svg lstm.svg\n"
                 "  heed graph runs/book --json\n",
     .options = options,
+    .task_example = "--svg graph.svg",
     .task_options = true,
     .task_or_run = true,
     .computes = true,

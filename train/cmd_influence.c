@@ -88,10 +88,13 @@ static bool open_subject(work *w, look *l, const char *what) {
 static bool study_run(work *w, const char *dir, const char *what) {
     look *l = &w->looks[w->count++];
     int draws = (int)heed_config_int(w->p->flags, "draws");
+    bool exact = heed_config_bool(w->p->flags, "exact");
+    if (draws && exact)
+        return heed_fail(w->p->c, HEED_USAGE,
+                         "--draws %d is an estimate: expected --exact or --draws, not both", draws);
     snprintf(l->name, sizeof l->name, "%.120s", dir);
     l->run = open_run(w->p, dir);
-    return l->run && open_subject(w, l, what) &&
-           influence_of(&l->s, draws, heed_config_bool(w->p->flags, "exact"), &l->k) &&
+    return l->run && open_subject(w, l, what) && influence_of(&l->s, draws, exact, &l->k) &&
            (l->record = influence_record(&l->s, &l->k));
 }
 
@@ -163,6 +166,7 @@ static bool print_map(const work *w, const look *l) {
     bool ok = heed_heatmap_text(&m, &text);
     if (ok) print_text(&text);
     if (ok) print_wrapped(w->p, influence_help(&l->k, help));
+    if (ok && influence_note(&l->s)) print_wrapped(w->p, influence_note(&l->s));
     heed_text_free(&text);
     free(share);
     return ok;
@@ -177,7 +181,7 @@ static bool draw_png(const work *w, const char *path) {
         const look *l = &w->looks[i];
         snprintf(title[i], sizeof *title, "%s (%s)", l->name, l->run->model->name);
         maps[i] = map_of(l, w->count > 1 ? title[i] : what);
-        if (w->count > 1) maps[i].unit = what;
+        if (w->count > 1) maps[i].unit = "norm of d y_t / d x_s";
     }
     return heed_heatmaps_png(w->p->c, maps, w->count, path);
 }
@@ -232,7 +236,8 @@ const command cmd_influence = {
         "each place s of the input: where information can flow, whatever carries it. x_s is the\n"
         "embedding of a token or patch, y_t what the output layer reads at t. A convolution shows\n"
         "a band, a recurrent layer a triangle that fades, attention its content. Of a cnn both\n"
-        "are cells of its last feature map. Unlike attention weights the norm counts all layers,\n"
+        "are cells of its last feature map; of a pair t is a place of the target and s one of the\n"
+        "source. Unlike attention weights the norm counts all layers,\n"
         "values and residual paths; like them it speaks of one input alone, and of small changes.",
     .examples = "  heed influence runs/book \"The king went home .\"\n"
                 "  heed influence runs/lstm,runs/book \"The king went home .\" --png side.png\n"

@@ -1,7 +1,8 @@
 /* cmd_info.c -- heed info: what a file of weights or a run holds. */
-#include "program.h"
+#include "listing.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const heed_option options[] = {
@@ -56,56 +57,100 @@ static json_t *array_json(const heed_array *a, const summary *s) {
                      "deviation", json_number(s->deviation));
 }
 
-static void print_row(const heed_array *a, const summary *s, int width) {
-    char shape[96], count[32];
-    shape_text(a, shape, sizeof shape);
-    print_name(a->name, width, 0);
-    printf("  %-14s %12s  ", shape, with_commas(count, s->count));
-    if (isfinite(s->mean))
-        printf("%+10.5f %10.5f\n", s->mean, s->deviation);
-    else
-        printf("%10s %10s  %s\n", "-", "-", a->dtype);
+/* ---- the table ---- */
+
+typedef struct {
+    const heed_safetensors *f;
+    int count;
+    summary *of; /* of each tensor */
+    const char **names;
+} tensors;
+
+enum { SHAPE, NUMBERS, MEAN, DEVIATION, TYPE, COLUMNS };
+static const listing_column columns[] = {{"shape", 14, true},
+                                         {"numbers", 11, false},
+                                         {"mean", 10, false},
+                                         {"deviation", 9, false},
+                                         {"", 4, true}};
+
+static void cell(const void *of, int row, int column, char text[LISTING_CELL]) {
+    const tensors *t = of;
+    const heed_array *a = heed_safetensors_at(t->f, row);
+    const summary *s = &t->of[row];
+    char n[32];
+    snprintf(text, LISTING_CELL, "-");
+    if (column == SHAPE) shape_text(a, text, LISTING_CELL);
+    if (column == NUMBERS) snprintf(text, LISTING_CELL, "%s", with_commas(n, s->count));
+    if (column == MEAN && isfinite(s->mean)) snprintf(text, LISTING_CELL, "%+.5f", s->mean);
+    if (column == DEVIATION && isfinite(s->mean))
+        snprintf(text, LISTING_CELL, "%.5f", s->deviation);
+    if (column == TYPE) snprintf(text, LISTING_CELL, "%s", isfinite(s->mean) ? "" : a->dtype);
+}
+
+static bool open_tensors(heed_ctx *c, const heed_safetensors *f, tensors *t) {
+    *t = (tensors){.f = f, .count = heed_safetensors_count(f)};
+    t->of = calloc((size_t)t->count + 1, sizeof *t->of);
+    t->names = calloc((size_t)t->count + 1, sizeof *t->names);
+    if (!t->of || !t->names) return heed_fail(c, HEED_FAILED, "no memory for %d tensors", t->count);
+    for (int i = 0; i < t->count; i++) {
+        t->of[i] = summarise(heed_safetensors_at(f, i));
+        t->names[i] = heed_safetensors_at(f, i)->name;
+    }
+    return true;
+}
+
+static void print_table(const tensors *t) {
+    int width = 5, typed = 0;
+    for (int i = 0; i < t->count; i++) {
+        int n = name_columns(t->names[i], 0);
+        if (n > width) width = n;
+        typed |= !isfinite(t->of[i].mean);
+    }
+    print_listing(NULL, &(listing){.head = "name",
+                                   .rows = t->count,
+                                   .count = typed ? COLUMNS : TYPE,
+                                   .name = width,
+                                   .top = true,
+                                   .flush = true,
+                                   .columns = columns,
+                                   .names = t->names,
+                                   .cell = cell,
+                                   .of = t});
 }
 
 static void print_arrays(program *p, const heed_safetensors *f, const char *path) {
-    bool json = heed_config_bool(p->flags, "json");
-    json_t *list = json_array();
-    int width = 5;
+    tensors t;
     size_t total = 0, bytes = 0;
     char n1[32], n2[32];
-    for (int i = 0; i < heed_safetensors_count(f); i++) {
-        int n = name_columns(heed_safetensors_at(f, i)->name, 0);
-        if (n > width) width = n;
-    }
-    if (!json)
-        printf("%-*s  %-14s %12s  %10s %10s\n", width, "name", "shape", "numbers", "mean",
-               "deviation");
-    for (int i = 0; i < heed_safetensors_count(f); i++) {
+    bool ok = open_tensors(p->c, f, &t);
+    json_t *list = json_array();
+    for (int i = 0; ok && i < t.count; i++) {
         const heed_array *a = heed_safetensors_at(f, i);
-        summary s = summarise(a);
-        total += s.count;
+        total += t.of[i].count;
         bytes += a->bytes;
-        if (json)
-            json_array_append_new(list, array_json(a, &s));
-        else
-            print_row(a, &s, width);
+        json_array_append_new(list, array_json(a, &t.of[i]));
     }
-    if (json)
+    if (ok && heed_config_bool(p->flags, "json"))
         print_json(p, json_pack("{s:o, s:I, s:I, s:O}", "file", json_text(path), "numbers",
                                 (json_int_t)total, "bytes", (json_int_t)bytes, "tensors", list));
-    else
-        printf("\n%s: %s numbers in %d tensors, %s\n", path, with_commas(n1, total),
-               heed_safetensors_count(f), as_bytes(n2, (double)bytes));
+    else if (ok) {
+        print_table(&t);
+        putchar('\n');
+        print_fact(0, "", "%s: %s numbers in %d tensors, %s", path, with_commas(n1, total), t.count,
+                   as_bytes(n2, (double)bytes));
+    }
     json_decref(list);
+    free(t.of);
+    free((void *)t.names);
 }
 
 /* A run's settings give the bound of a vocabulary; its tokenizer knows the size. */
-static void print_setting(program *p, const heed_config *f, const char *dir, const char *key) {
-    heed_tokenizer *k = strcmp(key, "vocab") == 0 ? heed_tokenizer_open(p->c, dir) : NULL;
+static void add_setting(const heed_config *f, const char *dir, const char *key, heed_text *line) {
+    heed_tokenizer *k = strcmp(key, "vocab") == 0 ? heed_tokenizer_open(line->c, dir) : NULL;
     if (k)
-        printf(", %s %d", key, heed_vocab_size(k));
+        heed_text_add(line, ", %s %d", key, heed_vocab_size(k));
     else
-        printf(", %s %s", key, heed_config_text(f, key));
+        heed_text_add(line, ", %s %s", key, heed_config_text(f, key));
     heed_tokenizer_free(k);
 }
 
@@ -124,10 +169,10 @@ static bool print_settings(program *p, const char *dir) {
     }
     if (f && all && heed_config_write(f, &text, false)) print_text(&text);
     if (f && !all) {
-        printf("%s: %s", dir, k->name);
+        heed_text_add(&text, "%s: %s", dir, k->name);
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-            if (heed_config_has(f, keys[i])) print_setting(p, f, dir, keys[i]);
-        putchar('\n');
+            if (heed_config_has(f, keys[i])) add_setting(f, dir, keys[i], &text);
+        print_fact(0, "", "%s", text.s ? text.s : "");
     }
     if (f) putchar('\n');
     heed_text_free(&text);

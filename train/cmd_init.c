@@ -19,6 +19,7 @@ const command cmd_init = {
     .about = "Prints a settings file for `heed train -c FILE`. Settings given here stand in it.",
     .examples = "  heed init gpt > gpt.conf\n"
                 "  heed init mlm --preset tiny --lr 5e-4 > mlm.conf\n",
+    .task_example = "> settings.conf",
     .task_options = true,
     .run = init,
 };

@@ -44,23 +44,40 @@ static json_t *special_json(const heed_specials *s) {
     return o;
 }
 
-/* The first tokens that are not special, in a line of at most 60 columns. */
+enum { AT = 14 }; /* where facts begin, behind their labels */
+
+/* The first tokens that are not special, in 60 columns or what the terminal has. */
 static void print_first(const heed_tokenizer *k, int special) {
     char shown[128];
-    fputs("  first      ", stdout);
+    heed_text line = {.c = NULL};
+    int room = line_width() - AT < 60 ? line_width() - AT : 60;
     for (int i = special, used = 0; i < heed_vocab_size(k); i++) {
         used += text_columns(show_token(shown, sizeof shown, heed_token_text(k, i))) + 1;
-        if (used > 60) break;
-        printf(" %s", shown);
+        if (used > room) break;
+        heed_text_add(&line, "%s%s", line.n ? " " : "", shown);
     }
-    putchar('\n');
+    print_fact(AT, "  first", "%s", line.s ? line.s : "");
+    heed_text_free(&line);
+}
+
+static void print_special(const heed_tokenizer *k, json_t *special) {
+    heed_text line = {.c = NULL};
+    const char *name;
+    json_t *id;
+    json_object_foreach(special, name, id) {
+        int number = (int)json_integer_value(id);
+        char shown[64];
+        heed_text_add(&line, "%s%s = %d", line.n ? " " : "",
+                      show_token(shown, sizeof shown, heed_token_text(k, number)), number);
+    }
+    print_fact(AT, "  special", "%s", line.s ? line.s : "none");
+    heed_text_free(&line);
 }
 
 static void print_tokenizer(program *p, const heed_tokenizer *k, const char *path) {
     char text[32], digest[24];
     heed_specials s = heed_tokenizer_specials(k);
-    json_t *special = special_json(&s), *id;
-    const char *name;
+    json_t *special = special_json(&s);
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)heed_tokenizer_digest(k));
     if (heed_config_bool(p->flags, "json")) {
         print_json(p, json_pack("{s:o, s:s, s:i, s:o, s:s}", "path", json_text(path), "kind",
@@ -68,17 +85,11 @@ static void print_tokenizer(program *p, const heed_tokenizer *k, const char *pat
                                 special, "digest", digest));
         return;
     }
-    printf("%s: %s tokenizer, %s tokens\n", path, heed_tokenizer_kind(k),
-           with_commas(text, (uint64_t)heed_vocab_size(k)));
-    fputs("  special    ", stdout);
-    json_object_foreach(special, name, id) {
-        int number = (int)json_integer_value(id);
-        char shown[64];
-        printf(" %s = %d", show_token(shown, sizeof shown, heed_token_text(k, number)), number);
-    }
-    printf("%s\n", json_object_size(special) ? "" : " none");
+    print_fact(0, "", "%s: %s tokenizer, %s tokens", path, heed_tokenizer_kind(k),
+               with_commas(text, (uint64_t)heed_vocab_size(k)));
+    print_special(k, special);
     print_first(k, (int)json_object_size(special));
-    printf("  digest      %s\n", digest);
+    print_fact(AT, "  digest", "%s", digest);
     json_decref(special);
 }
 

@@ -212,7 +212,7 @@ static bool check_run(program *p, const training *t) {
     if (!*heed_config_text(t->f, "data"))
         return heed_fail(p->c, HEED_USAGE,
                          "missing DATA: expected %s; hint: heed train %s %s -o runs/first",
-                         kind->noun, name, kind->example);
+                         kind->noun, name, p->task->data);
     if (!*t->run)
         return heed_fail(p->c, HEED_USAGE,
                          "missing -o: expected a folder for the run; hint: heed train %s %s -o "
@@ -242,12 +242,7 @@ const command cmd_train = {
         "TAB labels, a label a word; or JSON objects, a line each: {src, tgt}, {label, text},\n"
         "{tokens, tags}. A first line that names the columns is skipped.\n"
         "Ctrl-C saves and stops; `heed resume RUN` goes on.",
-    .examples = "  heed train gpt book.txt -o runs/book --steps 300\n"
-                "  heed train mlm book.txt -o runs/blanks --preset tiny --tokenizer word\n"
-                "  heed train vit flowers -o runs/flowers --image-size 64 --minutes 2\n"
-                "  heed train rnn dates.tsv -o runs/dates --minutes 2\n"
-                "  heed train seq2seq french.tsv -o runs/french --tokenizer word --no-share-vocab\n"
-                "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n",
+    .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n",
     .options = train_options,
     .task_options = true,
     .computes = true,

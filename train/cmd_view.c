@@ -46,20 +46,33 @@ static json_t *summary_json(const char *file, const heed_record *r) {
                      "layers", layers, "maps", r->map_count);
 }
 
+/* "  encoder.0.attn   encoder, layer 1: ...", in two lines where the terminal is narrow. */
+static void print_part(const char *name, const char *what) {
+    enum { NAMES = 31, NARROW = 72 };
+    heed_text start = {.c = NULL};
+    heed_text_put(&start, "  ", 2);
+    int used = 2 + heed_label_text(name, 100, &start);
+    bool beside = line_width() >= NARROW && used < NAMES;
+    if (beside) heed_text_add(&start, "%*s", NAMES - used, "");
+    if (!beside) print_fact(0, "", "%s", name);
+    print_fact(beside ? NAMES : 4, beside && start.s ? start.s : "", "%s", what);
+    heed_text_free(&start);
+}
+
 static void print_summary(program *p, const char *file, const heed_record *r) {
+    char what[160];
     printf("%s\n", file);
     for (int i = 0; i < r->block_count; i++) {
         const heed_record_block *b = &r->blocks[i];
-        fputs("  ", stdout);
-        print_name(b->path, 28, 0);
-        printf(" %s, layer %d: %d head%s of %d x %d%s\n", heed_stack_name(b->stack), b->layer + 1,
-               b->heads, b->heads == 1 ? "" : "s", r->axes[b->queries].count,
-               r->axes[b->keys].count, b->causal ? ", causal" : "");
+        snprintf(what, sizeof what, "%s, layer %d: %d head%s of %d x %d%s",
+                 heed_stack_name(b->stack), b->layer + 1, b->heads, b->heads == 1 ? "" : "s",
+                 r->axes[b->queries].count, r->axes[b->keys].count, b->causal ? ", causal" : "");
+        print_part(b->path, what);
     }
     for (int i = 0; i < r->map_count; i++) {
-        fputs("  ", stdout);
-        print_name(r->maps[i].name, 28, 0);
-        printf(" %d x %d\n", r->axes[r->maps[i].queries].count, r->axes[r->maps[i].keys].count);
+        snprintf(what, sizeof what, "%d x %d", r->axes[r->maps[i].queries].count,
+                 r->axes[r->maps[i].keys].count);
+        print_part(r->maps[i].name, what);
     }
     if (r->note && *r->note) heed_log(p->c, HEED_INFO, "note: %s: %s", file, r->note);
 }

@@ -41,4 +41,20 @@ double last_of(const double *x, int n);
 double least_of(const double *x, int n);
 double most_of(const double *x, int n);
 
+/* ---- runs side by side ---- */
+typedef struct {
+    compared *runs;
+    int count;
+    group *groups;
+    int group_count;
+    bool grouped;  /* some runs differ in the seed alone */
+    bool accuracy; /* all are classifiers: accuracy says more than loss */
+    bool pairs;    /* some have translated their validation pairs */
+    int width;     /* columns of the widest name, and two more */
+    heed_series *series;
+} comparison;
+/* Their numbers, and those of seeds together (compare_numbers.c). */
+void print_numbers(program *p, const comparison *k);
+void print_groups(program *p, const comparison *k);
+
 #endif

@@ -1,4 +1,5 @@
 /* confusion.c -- what was taken for what: tables, pictures, and the worst mistakes. */
+#include "listing.h"
 #include "pictures.h"
 
 #include <math.h>
@@ -40,26 +41,35 @@ static int label_columns(const judgement *j, int most) {
     return width < most ? width : most;
 }
 
-static void print_share(double share) {
-    if (isfinite(share))
-        printf("%9.2f %%", 100 * share);
+typedef struct {
+    const judgement *j;
+    const size_t *confusion;
+} class_table;
+
+static void class_cell(const void *of, int row, int column, char text[LISTING_CELL]) {
+    const class_table *t = of;
+    class_facts f = facts_of(t->j, t->confusion, row);
+    double share = column == 1 ? f.recall : f.precision;
+    char n[32];
+    if (column == 0)
+        snprintf(text, LISTING_CELL, "%s", with_commas(n, f.count));
+    else if (isfinite(share))
+        snprintf(text, LISTING_CELL, "%.2f %%", 100 * share);
     else
-        printf("%11s", "-");
+        snprintf(text, LISTING_CELL, "-");
 }
 
 void print_classes(const judgement *j, const size_t *confusion) {
-    int width = label_columns(j, 32);
-    char n[32];
-    printf("\n  %-*s%10s%11s%11s\n", width, "class", j->noun, "found", "precision");
-    for (int i = 0; i < j->classes; i++) {
-        class_facts f = facts_of(j, confusion, i);
-        fputs("  ", stdout);
-        print_name(j->labels[i], width, width);
-        printf("%10s", with_commas(n, f.count));
-        print_share(f.recall);
-        print_share(f.precision);
-        putchar('\n');
-    }
+    const listing_column columns[] = {
+        {j->noun, 8, false}, {"found", 9, false}, {"precision", 9, false}};
+    print_listing(NULL, &(listing){.head = "class",
+                                   .rows = j->classes,
+                                   .count = 3,
+                                   .name = label_columns(j, 32),
+                                   .columns = columns,
+                                   .names = j->labels,
+                                   .cell = class_cell,
+                                   .of = &(class_table){j, confusion}});
 }
 
 json_t *classes_json(const judgement *j, const size_t *confusion) {
@@ -86,26 +96,56 @@ static int digits_of(size_t n) {
     return snprintf(text, sizeof text, "%zu", n);
 }
 
-/* Columns of a count; 0: the matrix does not fit. */
-static int cell_columns(const judgement *j, const size_t *confusion, int label) {
-    int cell = 4;
-    for (size_t i = 0; i < (size_t)j->classes * (size_t)j->classes; i++)
-        if (digits_of(confusion[i]) + 2 > cell) cell = digits_of(confusion[i]) + 2;
+/* The matrix on its way into the terminal: rows under their names; columns too where those fit
+ * over a count, else under the rows' numbers. */
+typedef struct {
+    const judgement *j;
+    const size_t *confusion;
+    int label, number, cell; /* columns of a row's name and number (0: there are none), a count */
+} matrix;
+
+static matrix matrix_of(const judgement *j, const size_t *confusion) {
     int room = terminal_width() < 100 ? terminal_width() : 100;
-    return 2 + label + cell * j->classes <= room ? cell : 0;
+    matrix m = {.j = j,
+                .confusion = confusion,
+                .label = label_columns(j, room < 64 ? room / 2 : 32),
+                .cell = 4};
+    for (size_t i = 0; i < (size_t)j->classes * (size_t)j->classes; i++)
+        if (digits_of(confusion[i]) + 2 > m.cell) m.cell = digits_of(confusion[i]) + 2;
+    for (int i = 0; i < j->classes; i++)
+        if (name_columns(j->labels[i], 0) > m.cell - 1) m.number = digits_of((size_t)j->classes);
+    return m;
 }
 
-static void print_row(const judgement *j, const size_t *row, int label, int cell, int width) {
+static int row_start(const matrix *m) { return 2 + m->label + (m->number ? m->number + 1 : 0); }
+
+static void print_head(const matrix *m, int from, int to) {
+    printf("%*s", row_start(m), "");
+    for (int i = from; i < to; i++) {
+        const char *name = m->j->labels[i];
+        if (m->number)
+            printf("%*d", m->cell, i + 1);
+        else {
+            printf("%*s", m->cell - name_columns(name, 0), "");
+            print_name(name, 0, 0);
+        }
+    }
+    putchar('\n');
+}
+
+static void print_row(const matrix *m, int label, int from, int to) {
     bool color = has_color(stdout);
+    const size_t *row = m->confusion + (size_t)label * (size_t)m->j->classes;
     fputs("  ", stdout);
-    print_name(j->labels[label], width, width);
-    for (int i = 0; i < j->classes; i++) {
+    if (m->number) printf("%*d ", m->number, label + 1);
+    print_name(m->j->labels[label], m->label, m->label);
+    for (int i = from; i < to; i++) {
         const char *paint = i == label ? "\033[1m" : row[i] ? "\033[33m" : "\033[2m";
         if (color) fputs(paint, stdout);
         if (row[i])
-            printf("%*zu", cell, row[i]);
+            printf("%*zu", m->cell, row[i]);
         else
-            printf("%*s", cell, ".");
+            printf("%*s", m->cell, ".");
         if (color) fputs("\033[0m", stdout);
     }
     putchar('\n');
@@ -129,31 +169,35 @@ static void print_pairs(const judgement *j, const size_t *confusion) {
     for (int i = 0; i < PAIRS; i++) {
         size_t at = next_largest(j, confusion, below, after);
         if (at == n * n || confusion[at] == 0) return;
+        char count[32];
         if (i == 0) puts("\n  taken for another most often");
-        printf("  %8zu  ", confusion[at]);
-        print_name(j->labels[at / n], 0, 0);
-        fputs(" as ", stdout);
-        print_name(j->labels[at % n], 0, 0);
-        putchar('\n');
+        snprintf(count, sizeof count, "  %8zu", confusion[at]);
+        print_fact(12, count, "%s as %s", j->labels[at / n], j->labels[at % n]);
         below = confusion[at];
         after = at;
     }
 }
 
+/* In bands of columns; of very many classes the largest mistakes alone. */
 void print_confusion(const judgement *j, const size_t *confusion) {
-    int width = label_columns(j, 16), cell = cell_columns(j, confusion, width);
-    if (!cell) {
+    enum { WIDEST = 80 };
+    matrix m = matrix_of(j, confusion);
+    int room = terminal_width() < 100 ? terminal_width() : 100;
+    int band = (room - row_start(&m)) / m.cell;
+    if (band < 1) band = 1;
+    if (m.cell * j->classes > WIDEST) {
         print_pairs(j, confusion);
         return;
     }
-    printf("\n  rows: what it is; columns: what it was taken for\n  %*s", width, "");
-    for (int i = 0; i < j->classes; i++) {
-        printf("%*s", cell - name_columns(j->labels[i], cell - 1), "");
-        print_name(j->labels[i], 0, cell - 1);
-    }
     putchar('\n');
-    for (int i = 0; i < j->classes; i++)
-        print_row(j, confusion + (size_t)i * (size_t)j->classes, i, cell, width);
+    print_fact(2, "", "rows: what it is; columns: what it was taken for%s",
+               m.number ? ", by the rows' numbers" : "");
+    for (int from = 0; from < j->classes; from += band) {
+        int to = from + band < j->classes ? from + band : j->classes;
+        if (from) putchar('\n');
+        print_head(&m, from, to);
+        for (int i = 0; i < j->classes; i++) print_row(&m, i, from, to);
+    }
 }
 
 /* The scale ends at the largest mistake, so that mistakes are seen beside what is right. */

@@ -43,10 +43,19 @@ char *number_text(char text[32], double x, int precision) {
 }
 
 int matrix_digits(const heed_matrix *m, int precision) {
-    for (int i = 0; i < m->rows * m->cols; i++)
-        if (isfinite(m->x[i]) && (floor(m->x[i]) != m->x[i] || fabs(m->x[i]) >= 1e6))
-            return precision;
-    return 0;
+    enum { MORE = 6 }; /* below that, numbers are what rounding leaves of 0 */
+    bool whole = true;
+    double most = 0;
+    for (int i = 0; i < m->rows * m->cols; i++) {
+        double x = fabs(m->x[i]);
+        if (!isfinite(x)) continue;
+        whole &= floor(x) == x && x < 1e6;
+        most = fmax(most, x);
+    }
+    if (whole) return 0;
+    int more = 0;
+    while (precision && more < MORE && most < pow(10, -more - 1)) more++;
+    return more < MORE ? precision + more : precision;
 }
 
 /* ---- words ---- */
@@ -56,7 +65,9 @@ static void put_wrapped(heed_text *out, const text_style *s, const char *words) 
     while (*words) {
         size_t n = strcspn(words, " \n");
         char word[LABEL * 2];
-        snprintf(word, sizeof word, "%.*s", (int)n, words);
+        snprintf(word, sizeof word - 3, "%.*s", (int)n, words); /* "…" may follow */
+        size_t cut = text_cut(word, s->width - 1);
+        if (text_columns(word) > s->width) memcpy(word + cut, "…", sizeof "…");
         int columns = text_columns(word);
         if (at && at + 1 + columns > s->width) {
             heed_text_put(out, "\n", 1);
@@ -120,6 +131,7 @@ typedef struct {
     const char *before; /* the sign before it */
     int rows, from, to; /* of what is drawn: all rows, columns [from, to) */
     int digits, cell, label, note, width;
+    int pad; /* blanks behind the rows, where its name or its shape is wider */
     bool row_labels, col_labels, cut; /* cut: columns behind the last one are not drawn */
 } piece;
 
@@ -158,10 +170,23 @@ static int widest_number(const matrix_view *v, int digits) {
     return widest + (v->marks != NULL);
 }
 
+static char *shape_text(const piece *p, char text[96]) {
+    int n = snprintf(text, 96, "%dx%d", rows_of(p->v), cols_of(p->v));
+    if (!p->cut && (p->from > 0 || p->to < drawn_cols(p->v)))
+        snprintf(text + n, 96 - (size_t)n, ", columns %d-%d", p->from + 1, p->to);
+    return text;
+}
+
 static void measure(piece *p) {
-    int cols = p->to - p->from;
-    p->width = (p->row_labels ? p->label + 1 : 0) + 2 + cols * (p->cell + 1) - 1 + 2 * p->cut;
+    char shape[96];
+    int cols = p->to - p->from, indent = p->row_labels ? p->label + 1 : 0;
+    int name = text_columns(p->v->name ? p->v->name : "");
+    int most = indent + (int)strlen(shape_text(p, shape));
+    if (most < indent + name) most = indent + name;
+    p->width = indent + 2 + cols * (p->cell + 1) - 1 + 2 * p->cut;
     if (p->note) p->width += 2 + p->note;
+    p->pad = most > p->width ? most - p->width : 0;
+    p->width += p->pad;
 }
 
 /* bare: row labels of a later part are left out, where they repeat the first one's. */
@@ -219,6 +244,7 @@ static void put_row(heed_text *out, const piece *p, const text_style *s, int row
         heed_text_put(out, "  ", 2);
         put_label(out, p->v->row_notes[row], p->note, false);
     }
+    heed_text_add(out, "%*s", p->pad, "");
 }
 
 /* Text in the piece's columns, after the row labels. */
@@ -242,15 +268,12 @@ static void put_columns(heed_text *out, const piece *p, const text_style *s) {
         if (mark) heed_text_put(out, " ", 1);
     }
     put_style(out, s, "0");
-    heed_text_add(out, " %*s", (p->note ? p->note + 2 : 0) + 2 * p->cut, "");
+    heed_text_add(out, " %*s", (p->note ? p->note + 2 : 0) + 2 * p->cut + p->pad, "");
 }
 
 static void put_shape(heed_text *out, const piece *p, const text_style *s) {
     char text[96];
-    int n = snprintf(text, sizeof text, "%dx%d", rows_of(p->v), cols_of(p->v));
-    if (!p->cut && (p->from > 0 || p->to < drawn_cols(p->v)))
-        snprintf(text + n, sizeof text - (size_t)n, ", columns %d-%d", p->from + 1, p->to);
-    put_beside(out, p, s, "2", text);
+    put_beside(out, p, s, "2", shape_text(p, text));
 }
 
 /* Lines of a group: NAME, LABELS, the rows, SHAPE. */

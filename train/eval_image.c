@@ -58,14 +58,14 @@ static const char *read_key(const judgement *j) { return j->whole ? "all" : part
 static void print_measures(const program *p, const heed_config *f, const judgement *j,
                            const measures *m) {
     char n[32];
-    printf("%s on ", p->argv[0]);
-    print_name(heed_config_text(f, "data"), 0, 0);
-    printf(j->whole ? ": %s %s pictures\n\n" : ", %s part: %s pictures\n\n", read_name(j),
-           with_commas(n, j->count));
-    printf("  loss         %.4f\n", m->loss);
-    printf("  accuracy     %.2f %%  (95 %%: %.2f to %.2f)\n", 100 * m->accuracy, 100 * m->low,
-           100 * m->high);
-    if (j->classes > 5) printf("  top 5        %.2f %%\n", 100 * m->top5);
+    enum { AT = 15 };
+    print_fact(0, "", j->whole ? "%s on %s: %s %s pictures" : "%s on %s, %s part: %s pictures",
+               p->argv[0], heed_config_text(f, "data"), read_name(j), with_commas(n, j->count));
+    putchar('\n');
+    print_fact(AT, "  loss", "%.4f", m->loss);
+    print_fact(AT, "  accuracy", "%.2f %%  (95 %%: %.2f to %.2f)", 100 * m->accuracy, 100 * m->low,
+               100 * m->high);
+    if (j->classes > 5) print_fact(AT, "  top 5", "%.2f %%", 100 * m->top5);
 }
 
 static void print_object(program *p, const heed_config *f, const judgement *j, const measures *m,

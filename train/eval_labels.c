@@ -52,12 +52,13 @@ static void print_object(program *p, const char *what, const judgement *j, const
 
 static void print_measures(const char *what, const judgement *j, const measures *m) {
     char n[32];
-    print_name(what, 0, 0);
-    puts("\n");
-    printf("  loss         %.4f\n", m->loss);
-    printf("  accuracy     %.2f %%  (95 %%: %.2f to %.2f) of %s %s\n", 100 * m->accuracy,
-           100 * m->low, 100 * m->high, with_commas(n, j->count), j->noun);
-    if (j->classes > 5) printf("  top 5        %.2f %%\n", 100 * m->top5);
+    enum { AT = 15 };
+    print_fact(0, "", "%s", what);
+    putchar('\n');
+    print_fact(AT, "  loss", "%.4f", m->loss);
+    print_fact(AT, "  accuracy", "%.2f %%  (95 %%: %.2f to %.2f) of %s %s", 100 * m->accuracy,
+               100 * m->low, 100 * m->high, with_commas(n, j->count), j->noun);
+    if (j->classes > 5) print_fact(AT, "  top 5", "%.2f %%", 100 * m->top5);
 }
 
 static void report(program *p, const char *what, const judgement *j) {

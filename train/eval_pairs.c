@@ -125,26 +125,27 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     char text[32];
     int beam = (int)heed_config_int(p->flags, "beam");
     share_interval((double)q->exact, n, &low, &high);
-    print_name(what, 0, 0);
-    puts("\n");
-    printf("  loss             %.4f\n", m->loss);
-    printf(m->perplexity < 1e5 ? "  perplexity       %.2f\n" : "  perplexity       %.2e\n",
-           m->perplexity);
-    printf("  token accuracy   %.2f %%  (95 %%: %.2f to %.2f), given the true tokens before\n",
-           100 * m->accuracy, 100 * m->low, 100 * m->high);
+    enum { AT = 19 };
+    print_fact(0, "", "%s", what);
+    putchar('\n');
+    print_fact(AT, "  loss", "%.4f", m->loss);
+    print_fact(AT, "  perplexity", m->perplexity < 1e5 ? "%.2f" : "%.2e", m->perplexity);
+    print_fact(AT, "  token accuracy",
+               "%.2f %%  (95 %%: %.2f to %.2f), given the true tokens before", 100 * m->accuracy,
+               100 * m->low, 100 * m->high);
     printf("\n%s pairs translated, ", with_commas(text, q->count));
     if (beam > 1)
         printf("beam of %d\n\n", beam);
     else
         puts("greedy\n");
-    printf("  exact            %.2f %%  (95 %%: %.2f to %.2f)\n", 100 * (double)q->exact / n,
-           100 * low, 100 * high);
+    print_fact(AT, "  exact", "%.2f %%  (95 %%: %.2f to %.2f)", 100 * (double)q->exact / n,
+               100 * low, 100 * high);
     if (isnan(bleu))
-        puts("  BLEU             -  (no text has four words)");
+        print_fact(AT, "  BLEU", "-  (no text has four words)");
     else
-        printf("  BLEU             %.2f\n", bleu);
-    printf("  log probability  %.4f a target\n", q->log_probability / n);
-    if (q->open) printf("  without an end   %s\n", with_commas(text, q->open));
+        print_fact(AT, "  BLEU", "%.2f", bleu);
+    print_fact(AT, "  log probability", "%.4f a target", q->log_probability / n);
+    if (q->open) print_fact(AT, "  without an end", "%s", with_commas(text, q->open));
     by_length_print(&q->lengths);
     peaks_print(&q->peaks);
 }

@@ -17,18 +17,18 @@ static void print_measures(program *p, const char *what, const char *part, const
                                 json_number(m->top5), "items", (json_int_t)m->items));
         return;
     }
-    print_name(what, 0, 0);
-    puts("\n");
-    printf("  loss           %.4f\n", m->loss);
-    printf(m->perplexity < 1e5 ? "  perplexity     %.2f\n" : "  perplexity     %.2e\n",
-           m->perplexity);
-    if (isfinite(m->bits_per_byte)) printf("  bits per byte  %.4f\n", m->bits_per_byte);
+    enum { AT = 17 };
+    print_fact(0, "", "%s", what);
+    putchar('\n');
+    print_fact(AT, "  loss", "%.4f", m->loss);
+    print_fact(AT, "  perplexity", m->perplexity < 1e5 ? "%.2f" : "%.2e", m->perplexity);
+    if (isfinite(m->bits_per_byte)) print_fact(AT, "  bits per byte", "%.4f", m->bits_per_byte);
     if (isfinite(m->accuracy)) {
-        printf("  accuracy       %.2f %%  (95 %%: %.2f to %.2f)\n", 100 * m->accuracy, 100 * m->low,
-               100 * m->high);
-        printf("  top 5          %.2f %%\n", 100 * m->top5);
+        print_fact(AT, "  accuracy", "%.2f %%  (95 %%: %.2f to %.2f)", 100 * m->accuracy,
+                   100 * m->low, 100 * m->high);
+        print_fact(AT, "  top 5", "%.2f %%", 100 * m->top5);
     }
-    printf("  predictions    %s\n", with_commas(n, (uint64_t)m->items));
+    print_fact(AT, "  predictions", "%s", with_commas(n, (uint64_t)m->items));
 }
 
 /* Of what the run was trained on, or DATA. */

@@ -101,6 +101,8 @@ bool has_bias(const explaining *e, heed_lesson_part bias);
 /* The labels of a part's rows and columns as they are stored. */
 const char *const *row_labels_of(const worked *w, heed_lesson_part part);
 const char *const *col_labels_of(const worked *w, heed_lesson_part part);
+/* A title or a path as a terminal may show it, into out, which is emptied before. */
+const char *shown_title(heed_text *out, const char *title);
 /* A label short enough for a sentence, into text, which is returned. */
 const char *short_label(char text[64], const char *label);
 

@@ -88,8 +88,10 @@ void explain_sheet(explaining *e, bool solution) {
     char name[48];
     const heed_lesson_args *a = &e->w.lesson.args;
     bool c = e->columns;
+    heed_text title = {.c = e->c};
     e->most_width = e->most_tokens = 0; /* nobody can work with numbers left out */
-    draw_heading(&e->out, &e->look, "%s: %s", sheet_name(e, name), e->w.title);
+    draw_heading(&e->out, &e->look, "%s: %s", sheet_name(e, name), shown_title(&title, e->w.title));
+    heed_text_free(&title);
     draw_words(&e->out, &e->look,
                solution ? "The %d numbers that exercise %llu leaves blank are filled in."
                         : "One head of attention. Fill in the %d blanks, in the order of the "

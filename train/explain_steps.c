@@ -1,6 +1,7 @@
 /* explain_steps.c -- the steps of a head, one after the other. */
 #include "explain.h"
 
+#include <heed/inspect.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -333,9 +334,12 @@ static void symbols(explaining *e) {
                                             {"d2", "d''", "D_V", "numbers of a value"}};
     const int sizes[4] = {a->tokens, a->features, a->key, a->value};
     draw_heading(&e->out, &e->look, "Symbols of the notes");
-    for (int i = 0; i < 4; i++)
-        heed_text_add(&e->out, "%-3s %-4s %-5s%4d %s\n", names[i][0], names[i][1], names[i][2],
-                      sizes[i], names[i][3]);
+    for (int i = 0; i < 4; i++) {
+        heed_text_add(&e->out, "%-3s %-4s %-5s%4d ", names[i][0], names[i][1], names[i][2],
+                      sizes[i]);
+        heed_label_words(names[i][3], 19, e->look.width, &e->out);
+        gap(e);
+    }
     draw_words(&e->out, &e->look, "%s",
                e->columns ? "Tokens are columns: H = V A, and the columns of A sum to 1. Without "
                             "W_V that is H = X A. W_Q' is W_Q with rows and columns exchanged."
@@ -370,9 +374,13 @@ static void step_heading(explaining *e, int i) {
 
 static void introduce(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
+    heed_text run = {.c = e->c}, title = {.c = e->c};
     draw_heading(&e->out, &e->look, "Layer %d, head %d of %d (%s)", e->place.layer + 1,
                  e->place.head + 1, e->place.heads, e->w.layer);
-    draw_words(&e->out, &e->look, "%s: %s", e->w.example, e->w.title);
+    draw_words(&e->out, &e->look, "%s: %s", shown_title(&run, e->w.example),
+               shown_title(&title, e->w.title));
+    heed_text_free(&run);
+    heed_text_free(&title);
     draw_words(&e->out, &e->look,
                "Tokens have %d numbers, queries and keys of this head %d, values %d.", a->features,
                a->key, a->value);

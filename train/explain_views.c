@@ -1,6 +1,7 @@
 /* explain_views.c -- the parts of a head as they are drawn: names, labels, orientation. */
 #include "explain.h"
 
+#include <heed/inspect.h>
 #include <string.h>
 
 const char *const *row_labels_of(const worked *w, heed_lesson_part part) {
@@ -100,6 +101,13 @@ matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned)
                          .most_cols = most_of(e, across ? rows : cols),
                          .row_labels = across ? cols : rows,
                          .col_labels = across ? rows : cols};
+}
+
+const char *shown_title(heed_text *out, const char *title) {
+    enum { MOST = 400 };
+    out->n = 0;
+    heed_label_text(title, MOST, out);
+    return out->s ? out->s : "";
 }
 
 const char *short_label(char text[64], const char *label) {

@@ -239,12 +239,21 @@ const char *influence_help(const influence *k, char text[256]) {
     return text;
 }
 
+const char *influence_note(const subject *s) {
+    return s->read ? "Of a pair this is the target over the source. What the decoder reads of the "
+                     "target itself moves y_t, too: that is not shown, nor is what the encoder's "
+                     "places do to one another."
+                   : NULL;
+}
+
 heed_record *influence_record(const subject *s, const influence *k) {
     char help[256], model[64];
     heed_record *r = heed_record_new(s->run->c);
     if (!r) return NULL;
     snprintf(model, sizeof model, "%s", s->run->model->name);
-    heed_record_describe(r, (heed_record_texts){.title = s->title, .model = model, .task = model});
+    heed_record_describe(
+        r, (heed_record_texts){
+               .title = s->title, .model = model, .task = model, .note = influence_note(s)});
     r->step = s->run->step;
     int query = heed_record_add_axis(r, &k->query);
     bool same = k->query.labels == k->key.labels;

@@ -25,6 +25,8 @@ bool influence_of(const subject *s, int draws, bool exact, influence *out);
 void influence_free(influence *k);
 /* One line on what the numbers are. Into text, which is returned. */
 const char *influence_help(const influence *k, char text[256]);
+/* What is not among them, of a model of pairs; else NULL. */
+const char *influence_note(const subject *s);
 /* A record with the map alone; NULL: see the context. */
 heed_record *influence_record(const subject *s, const influence *k);
 

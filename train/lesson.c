@@ -36,9 +36,26 @@ void lesson_say(explaining *e, const char *format, ...) {
     heed_text_put(&e->out, "\n", 1);
 }
 
+/* The next word of a command, a flag with its value; its end. */
+static const char *next_words(const char *s, char words[128]) {
+    size_t n = strcspn(s, " ");
+    if (*s == '-' && s[n] && s[n + 1] != '-') n += 1 + strcspn(s + n + 1, " ");
+    snprintf(words, 128, "%.*s", (int)n, s);
+    return s + n + (s[n] == ' ');
+}
+
 void lesson_try(explaining *e, const char *const *commands, int count) {
-    for (int i = 0; i < count; i++)
-        heed_text_add(&e->out, "%s %s\n", i ? "    " : "try:", commands[i]);
+    for (int i = 0; i < count; i++) {
+        char words[128];
+        heed_text line = {.c = e->c};
+        heed_text_add(&line, i ? "    " : "try:");
+        for (const char *s = commands[i]; *s;) {
+            s = next_words(s, words);
+            add_typed(&line, e->look.width, words);
+        }
+        heed_text_add(&e->out, "%s\n", line.s ? line.s : "");
+        heed_text_free(&line);
+    }
 }
 
 bool lesson_json(explaining *e, json_t *o) {

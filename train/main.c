@@ -38,12 +38,15 @@ static const struct {
 enum { COMMANDS = sizeof table / sizeof *table };
 
 static void print_overview(void) {
-    puts("heed " HEED_VERSION
-         ": trains small transformers on texts or pictures and shows what they "
-         "attend to\n\nUsage: heed COMMAND [ARGS] [--key value]");
+    char name[40];
+    print_fact(0, "",
+               "heed " HEED_VERSION ": trains small transformers on texts or pictures and shows "
+               "what they attend to");
+    puts("\nUsage: heed COMMAND [ARGS] [--key value]");
     for (int i = 0; i < COMMANDS; i++) {
         if (table[i].heading) printf("\n%s:\n", table[i].heading);
-        printf("  %-18s %s\n", table[i].command->name, table[i].command->help);
+        snprintf(name, sizeof name, "  %s", table[i].command->name);
+        print_fact(21, name, "%s", table[i].command->help);
     }
     puts("\nA first model, and a question to it:\n"
          "  heed train mlm book.txt -o runs/book\n"

@@ -125,6 +125,17 @@ static bool is_apart(const output *o, const heed_config *f, int from) {
     return true;
 }
 
+/* Else other files would be written before this one fails. */
+static bool folder_stands(const output *o) {
+    char folder[1024];
+    const char *slash = strrchr(o->path, '/');
+    int n = slash ? (int)(slash - o->path) : 0;
+    snprintf(folder, sizeof folder, "%.*s", n, o->path);
+    return n == 0 || is_directory(folder) ||
+           heed_fail(o->c, HEED_FAILED, "cannot write %s: there is no folder %s; hint: mkdir -p %s",
+                     o->path, folder, folder);
+}
+
 bool outputs_are_apart(heed_ctx *c, const heed_config *f, bool numbered, int argc, char **argv) {
     output o = {.c = c, .numbered = numbered};
     for (int i = 0; i < heed_config_count(f); i++) {
@@ -135,7 +146,7 @@ bool outputs_are_apart(heed_ctx *c, const heed_config *f, bool numbered, int arg
             return heed_fail(c, HEED_USAGE, "--%s: expected a file name, found an empty one",
                              o.name);
         if (!*o.path || is_stream(o.path)) continue;
-        if (!is_apart(&o, f, i)) return false;
+        if (!folder_stands(&o) || !is_apart(&o, f, i)) return false;
         for (int a = 0; a < argc; a++)
             if (!keep_argument(&o, argv[a])) return false;
     }

@@ -14,6 +14,8 @@ typedef struct {
 } pairs_wish;
 /* Opens f.data; not yet tokens. */
 heed_pairs *pairs_open(heed_ctx *c, const task *k, const heed_config *f, pairs_wish wish);
+/* "pairs", or of labelled data "texts". */
+const char *pair_noun(const heed_pairs_info *a);
 /* What the training part is made of that is not said by its counts: a note, or false when there is
  * no more. index from 0. */
 bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char text[160]);

@@ -170,20 +170,22 @@ json_t *peaks_json(const peaks *p) {
 static void print_head(const peaks *p, int head, const char *label) {
     double low, high, n = (double)p->count, right = (double)p->right[head];
     share_interval(right, n, &low, &high);
-    printf("  %-15s  %.2f %%  (95 %%: %.2f to %.2f)\n", label, 100 * right / n, 100 * low,
-           100 * high);
+    char start[64];
+    snprintf(start, sizeof start, "  %s", label);
+    print_fact(19, start, "%.2f %%  (95 %%: %.2f to %.2f)", 100 * right / n, 100 * low, 100 * high);
 }
 
 void peaks_print(const peaks *p) {
     char n[32], label[48];
     if (p->kind == PEAKS_NONE) return;
-    printf("\npeak of the attention ");
-    if (p->kind == PEAKS_FIELDS)
-        printf("inside the field that is written");
-    else
-        printf("within %d of the %s", p->within,
-               p->kind == PEAKS_ANTI ? "anti-diagonal" : "diagonal");
-    printf(", of %s tokens made\n\n", with_commas(n, p->count));
+    char where[64] = "inside the field that is written";
+    if (p->kind != PEAKS_FIELDS)
+        snprintf(where, sizeof where, "within %d of the %s", p->within,
+                 p->kind == PEAKS_ANTI ? "anti-diagonal" : "diagonal");
+    putchar('\n');
+    print_fact(0, "", "peak of the attention %s, of %s tokens made", where,
+               with_commas(n, p->count));
+    putchar('\n');
     int all = p->layers * p->heads;
     for (int i = 0; all > 1 && i < all; i++) {
         snprintf(label, sizeof label, "layer %d, head %d", i / p->heads + 1, i % p->heads + 1);

@@ -336,7 +336,11 @@ bool wrong_run(program *p, const char *takes, const heed_run *r) {
 
 static void print_tasks(const command *k) {
     puts("Tasks:");
-    for (int i = 0; tasks[i]; i++) printf("  %-18s %s\n", tasks[i]->name, tasks[i]->model->help);
+    for (int i = 0; tasks[i]; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "  %s", tasks[i]->name);
+        print_fact(21, name, "%s", tasks[i]->model->help);
+    }
     printf("\n`heed %s %s --help` lists the settings of a task.\n\n", k->name, tasks[0]->name);
 }
 
@@ -365,21 +369,80 @@ static void print_settings(heed_ctx *c, const command *k, const task *t) {
     heed_text_free(&help);
 }
 
+/* Lines that begin with a blank, and empty ones, stand as they are; others can be filled anew. */
+static bool is_fixed(const char *line) { return *line == ' ' || *line == '\n' || !*line; }
+
+/* As it is written; where a line is wider than the terminal, paragraphs are filled anew. */
+static void print_about(const char *text) {
+    int width = terminal_width() < 100 ? terminal_width() : 100;
+    bool fits = true;
+    for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n')
+        fits = fits && (is_fixed(s) || (int)strcspn(s, "\n") <= width);
+    heed_text words = {.c = NULL}, out = {.c = NULL};
+    for (const char *s = text; *s;) {
+        size_t n = strcspn(s, "\n");
+        const char *next = s + n + (s[n] == '\n');
+        heed_text_put(&words, s, n);
+        if (fits || is_fixed(s) || is_fixed(next)) {
+            bool whole = fits || is_fixed(s);
+            if (whole)
+                heed_text_put(&out, words.s, words.n);
+            else
+                heed_label_words(words.s, 0, width, &out);
+            heed_text_put(&out, "\n", 1);
+            heed_text_free(&words);
+            words = (heed_text){.c = NULL};
+        } else
+            heed_text_put(&words, " ", 1);
+        s = next;
+    }
+    print_text(&out);
+}
+
+/* "heed train gpt book.txt ...", of one task or of each. */
+static void print_trainings(const task *t) {
+    for (int i = 0; tasks[i]; i++)
+        if (!t || t == tasks[i])
+            printf("  heed train %s %s %s\n", tasks[i]->name, tasks[i]->data, tasks[i]->example);
+}
+
+/* Of a task: the command's examples that name it, or else one that is made for it. */
+static void print_examples(const command *k, const task *t) {
+    char word[40];
+    bool trains = strcmp(k->name, "train") == 0, found = false;
+    puts("Examples:");
+    if (trains) print_trainings(t);
+    if (!t) fputs(k->examples, stdout);
+    snprintf(word, sizeof word, " %s ", t ? t->name : "");
+    for (const char *s = k->examples; t && *s; s += strcspn(s, "\n") + 1) {
+        char line[256];
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(s, "\n"), s);
+        if (!strstr(line, word)) continue;
+        puts(line);
+        found = true;
+    }
+    if (t && !found && !trains)
+        printf("  heed %s %s %s\n", k->name, t->name, k->task_example ? k->task_example : t->data);
+}
+
 bool print_help(int argc, char **argv, const command *k) {
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     const task *t = k->task_options ? task_of(c, k, argc, argv) : NULL;
     heed_clear(c);
     printf("Usage: heed %s %s%s[--key value]\n\n", k->name, k->usage, *k->usage ? " " : "");
     if (k->about)
-        printf("%s\n\n", k->about);
+        print_about(k->about);
     else
-        printf("%c%s.\n\n", toupper((unsigned char)k->help[0]), k->help + 1);
-    if (k->task_options)
-        puts("-c FILE reads settings from a file. A flag counts before the file, the file before\n"
-             "--preset, the preset before the default, which stands in brackets.\n");
+        print_fact(0, "", "%c%s.", toupper((unsigned char)k->help[0]), k->help + 1);
+    putchar('\n');
+    if (k->task_options) {
+        print_about("-c FILE reads settings from a file. A flag counts before the file, the file "
+                    "before\n--preset, the preset before the default, which stands in brackets.");
+        putchar('\n');
+    }
     if (k->task_options && !t) print_tasks(k);
     print_settings(c, k, t);
-    printf("Examples:\n%s", k->examples);
+    print_examples(k, t);
     if (heed_state(c) != HEED_OK) print_note("", heed_why(c));
     bool ok = heed_state(c) == HEED_OK;
     heed_close(c);

@@ -19,6 +19,7 @@ typedef struct {
     const data_kind *kind;
     const heed_option *defaults; /* come before the shared tables, so they win; ended by {0} */
     bool masked;                 /* lines and blocks stand between [CLS] and [SEP] */
+    const char *data, *example;  /* of a training: "book.txt", "-o runs/book --steps 300" */
 } task;
 extern const task *const tasks[]; /* ended by NULL */
 const task *find_task(const char *name);
@@ -53,6 +54,7 @@ typedef struct {
     const char *help;           /* one line, for the overview */
     const char *about;          /* more, for the command's own --help; may be NULL */
     const char *examples;       /* a line each */
+    const char *task_example;   /* with task_options: what follows a task of which there is none */
     const heed_option *options; /* of this command alone, ended by {0}; may be NULL */
     const applies *applies;     /* of them, ended by {0}; may be NULL */
     bool task_options;          /* takes the settings of a task, too */
@@ -125,12 +127,18 @@ void print_text(heed_text *t);
  * already, with as many blanks before each further line. */
 void print_wrapped(program *p, const char *text);
 void print_hanging(program *p, const char *text, int indent);
+/* A label, and in column `at` what there is to say: in one line, but where a terminal is too narrow
+ * for it; then it goes on below itself. Control characters become signs. */
+void print_fact(int at, const char *label, const char *format, ...) HEED_PRINTF(3, 4);
 /* "1,234,567" into text of 32 bytes, which is returned. */
 char *with_commas(char text[32], uint64_t n);
 char *as_bytes(char text[32], double bytes);      /* "12.3 MB" */
 char *as_duration(char text[32], double seconds); /* "1m 05s" */
 /* A word as a shell reads it: in quotes where that is needed. Into text, which is returned. */
 const char *shell_word(char *text, size_t size, const char *word);
+/* Adds the next words of a command to be typed: in a line of their own, behind a \, where the last
+ * line of out has no room for them in so many columns. */
+void add_typed(heed_text *out, int width, const char *words);
 /* The closest of the candidates (list ended by NULL), or NULL if none is close. */
 const char *closest(const char *word, const char *const *candidates);
 /* UTF-8: columns that text takes, and its first `columns` columns as a byte count. */
@@ -156,6 +164,7 @@ bool is_terminal(FILE *f);
 bool has_color(FILE *f); /* a terminal, and neither NO_COLOR nor a dumb one */
 heed_terminal terminal_kind(FILE *f);
 int terminal_width(void); /* COLUMNS, else the terminal's; 100 if unknown */
+int line_width(void);     /* the same; but whatever is printed into a file or a pipe fits */
 double now(void);         /* monotonic seconds */
 size_t peak_memory(void); /* bytes */
 void page_faults(long *minor, double *system_seconds);

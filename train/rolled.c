@@ -13,15 +13,18 @@ static int followed(const heed_record *all, const heed_real **weights) {
     return n;
 }
 
+#define FOLLOWED                                                                                   \
+    "attention of all layers followed back to the input, half of each layer the token itself"
+
 static bool add_map(const subject *s, const heed_real *values, heed_record *record) {
     bool causal = s->run->model == &heed_model_gpt;
     heed_record_map m = {
         .name = "rollout",
-        .help = causal ? "attention of all layers followed back to the input, half of each layer "
-                         "the token itself; of a causal model it gathers on token 1, whatever that "
-                         "means"
-                       : "attention of all layers followed back to the input, half of each layer "
-                         "the token itself: rows sum to 1",
+        .help = causal ? FOLLOWED "; of a causal model it gathers on token 1, whatever that means"
+                : s->read ? FOLLOWED
+                    ", of the encoder: source over source, rows sum to 1; the cross "
+                    "attention and the decoder are not followed"
+                          : FOLLOWED ": rows sum to 1",
         .layer = -1,
         .head = -1,
         .stack = causal ? HEED_DECODER : HEED_ENCODER,

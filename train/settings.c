@@ -30,31 +30,83 @@ static const heed_option mlm_defaults[] = {
      "steps over which the learning rate rises; below 1: share of all steps", "Optimizer"},
     {0}};
 
-static const task task_mlm = {.name = "mlm",
-                              .use = "fill",
-                              .model = &heed_model_mlm,
-                              .kind = &text_kind,
-                              .defaults = mlm_defaults,
-                              .masked = true};
+static const task task_mlm = {
+    .name = "mlm",
+    .use = "fill",
+    .model = &heed_model_mlm,
+    .kind = &text_kind,
+    .defaults = mlm_defaults,
+    .masked = true,
+    .data = "book.txt",
+    .example = "-o runs/blanks --preset tiny --tokenizer word",
+};
 static const task task_gpt = {
-    .name = "gpt", .use = "generate", .model = &heed_model_gpt, .kind = &text_kind};
+    .name = "gpt",
+    .use = "generate",
+    .model = &heed_model_gpt,
+    .kind = &text_kind,
+    .data = "book.txt",
+    .example = "-o runs/book --steps 300",
+};
 
 static const task task_vit = {
-    .name = "vit", .use = "classify", .model = &heed_model_vit, .kind = &picture_kind};
+    .name = "vit",
+    .use = "classify",
+    .model = &heed_model_vit,
+    .kind = &picture_kind,
+    .data = "flowers",
+    .example = "-o runs/flowers --image-size 64 --minutes 2",
+};
 static const task task_cnn = {
-    .name = "cnn", .use = "classify", .model = &heed_model_cnn, .kind = &picture_kind};
+    .name = "cnn",
+    .use = "classify",
+    .model = &heed_model_cnn,
+    .kind = &picture_kind,
+    .data = "flowers",
+    .example = "-o runs/cnn --image-size 64 --minutes 2",
+};
 static const task task_mlp = {
-    .name = "mlp", .use = "classify", .model = &heed_model_mlp, .kind = &picture_kind};
+    .name = "mlp",
+    .use = "classify",
+    .model = &heed_model_mlp,
+    .kind = &picture_kind,
+    .data = "digits",
+    .example = "-o runs/mlp --minutes 1",
+};
 
 static const task task_seq2seq = {
-    .name = "seq2seq", .use = "translate", .model = &heed_model_seq2seq, .kind = &translation_kind};
+    .name = "seq2seq",
+    .use = "translate",
+    .model = &heed_model_seq2seq,
+    .kind = &translation_kind,
+    .data = "french.tsv",
+    .example = "-o runs/french --tokenizer word --no-share-vocab",
+};
 static const task task_rnn = {
-    .name = "rnn", .use = "translate", .model = &heed_model_rnn, .kind = &translation_kind};
+    .name = "rnn",
+    .use = "translate",
+    .model = &heed_model_rnn,
+    .kind = &translation_kind,
+    .data = "dates.tsv",
+    .example = "-o runs/dates --minutes 2",
+};
 
 static const task task_textcls = {
-    .name = "textcls", .use = "classify", .model = &heed_model_textcls, .kind = &class_kind};
+    .name = "textcls",
+    .use = "classify",
+    .model = &heed_model_textcls,
+    .kind = &class_kind,
+    .data = "reviews.tsv",
+    .example = "-o runs/reviews --encoder attention --minutes 2",
+};
 static const task task_tag = {
-    .name = "tag", .use = "classify", .model = &heed_model_tag, .kind = &tag_kind};
+    .name = "tag",
+    .use = "classify",
+    .model = &heed_model_tag,
+    .kind = &tag_kind,
+    .data = "words.tsv",
+    .example = "-o runs/tags --encoder attention --minutes 2",
+};
 
 const task *const tasks[] = {&task_mlm,     &task_gpt, &task_vit,     &task_cnn, &task_mlp,
                              &task_seq2seq, &task_rnn, &task_textcls, &task_tag, NULL};

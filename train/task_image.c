@@ -406,7 +406,6 @@ static void finish_pictures(program *p, const data_set *d, ending *e) {
 
 const data_kind picture_kind = {
     .noun = "a folder of pictures",
-    .example = "pictures",
     .item = "img",
     .options = picture_options,
     .open = open_pictures,

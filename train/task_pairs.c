@@ -21,11 +21,11 @@ static const heed_option translation_options[] = {
 static const heed_option label_options[] = {
     {"tokenizer", HEED_TEXT, "word", 0, 0, NULL,
      "char, byte, word or wordpiece, trained on the texts; or the path of a run or a vocab.txt",
-     "Pairs"},
-    {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Pairs"},
-    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Pairs"},
+     "Texts"},
+    {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Texts"},
+    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Texts"},
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
-     "Pairs"},
+     "Texts"},
     {0}};
 
 heed_pair_kind pair_kind_of(const task *k) {
@@ -158,6 +158,8 @@ static void close_pairs(data_set *d) {
 
 /* ---- the banner ---- */
 
+const char *pair_noun(const heed_pairs_info *a) { return a->classes ? "texts" : "pairs"; }
+
 bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char text[160]) {
     int longest = a->longest > a->target_longest ? a->longest : a->target_longest;
     long long block = (long long)heed_config_int(f, "block");
@@ -171,16 +173,16 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
         snprintf(text, 160, "%s empty line%s skipped", with_commas(n, a->blank),
                  a->blank == 1 ? " is" : "s are");
     if (index == 3 && a->left_out)
-        snprintf(text, 160,
-                 "%s pairs are longer than --block %lld and left out of training: --block %d "
-                 "keeps all",
-                 with_commas(n, a->left_out), block, longest);
+        snprintf(
+            text, 160,
+            "%s %s are longer than --block %lld and left out of training: --block %d keeps all",
+            with_commas(n, a->left_out), pair_noun(a), block, longest);
     if (index == 4 && a->cut)
-        snprintf(text, 160, "%s pairs are cut at --block %lld when they are judged",
-                 with_commas(n, a->cut), block);
+        snprintf(text, 160, "%s %s are cut at --block %lld when they are judged",
+                 with_commas(n, a->cut), pair_noun(a), block);
     if (index == 5 && a->overlap)
-        snprintf(text, 160, "%s validation sources stand in the training part, too",
-                 with_commas(n, a->overlap));
+        snprintf(text, 160, "%s validation %s stand in the training part, too",
+                 with_commas(n, a->overlap), a->classes ? "texts" : "sources");
     return index <= 5;
 }
 
@@ -206,8 +208,9 @@ static void banner_side(const char *label, const heed_tokenizer *k, size_t unkno
 static void banner_pairs(const data_set *d, const heed_config *f) {
     const heed_pairs_info *a = heed_pairs_about(d->batches);
     char n1[32], n2[32], note[160];
-    banner_row("data", "%s: %s pairs for training, %s for validation", heed_config_text(f, "data"),
-               with_commas(n1, a->pairs), d->no_val ? "none" : with_commas(n2, a->val_pairs));
+    banner_row("data", "%s: %s %s for training, %s for validation", heed_config_text(f, "data"),
+               with_commas(n1, a->pairs), pair_noun(a),
+               d->no_val ? "none" : with_commas(n2, a->val_pairs));
     for (int i = 0; pairs_note(a, f, i, note); i++)
         if (*note) banner_row("", "%s", note);
     if (d->source) {
@@ -225,6 +228,12 @@ static void banner_pairs(const data_set *d, const heed_config *f) {
 static void steps_pairs(const heed_config *f, uint64_t epoch_batches) {
     char n[64];
     banner_row("epoch", "%s%lld pairs", epoch_steps(n, f, epoch_batches),
+               (long long)heed_config_int(f, "batch"));
+}
+
+static void steps_texts(const heed_config *f, uint64_t epoch_batches) {
+    char n[64];
+    banner_row("epoch", "%s%lld texts", epoch_steps(n, f, epoch_batches),
                (long long)heed_config_int(f, "batch"));
 }
 
@@ -282,7 +291,6 @@ static void finish_pairs(program *p, const data_set *d, ending *e) {
 
 const data_kind translation_kind = {
     .noun = "a file of pairs of texts, TSV or JSONL",
-    .example = "pairs.tsv",
     .item = "tok",
     .perplexity = true,
     .options = translation_options,
@@ -298,13 +306,11 @@ const data_kind translation_kind = {
     .check = check_pairs,
 };
 
-#define LABEL_KIND(what, file, each)                                                               \
+#define LABEL_KIND(what, each)                                                                     \
     {                                                                                              \
-        .noun = what, .example = file, .item = each, .options = label_options, .open = open_pairs, \
-        .close = close_pairs, .banner = banner_pairs, .steps = steps_pairs, .next = next_pairs,    \
+        .noun = what, .item = each, .options = label_options, .open = open_pairs,                  \
+        .close = close_pairs, .banner = banner_pairs, .steps = steps_texts, .next = next_pairs,    \
         .eval = eval_labels, .check = check_pairs                                                  \
     }
-const data_kind class_kind =
-    LABEL_KIND("a file of labels and texts, TSV or JSONL", "texts.tsv", "text");
-const data_kind tag_kind =
-    LABEL_KIND("a file of words and their labels, TSV or JSONL", "tags.tsv", "word");
+const data_kind class_kind = LABEL_KIND("a file of labels and texts, TSV or JSONL", "text");
+const data_kind tag_kind = LABEL_KIND("a file of words and their labels, TSV or JSONL", "word");

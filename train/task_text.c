@@ -142,7 +142,6 @@ static void evaluated_text(progress *g, const heed_report *r) {
 
 const data_kind text_kind = {
     .noun = "a text file",
-    .example = "book.txt",
     .item = "tok",
     .perplexity = true,
     .options = text_options,

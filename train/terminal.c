@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE /* ru_maxrss, TIOCGWINSZ */
 #include "program.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,10 @@ int terminal_width(void) {
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 20) return w.ws_col;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 20) return w.ws_col;
     return 100;
+}
+
+int line_width(void) {
+    return getenv("COLUMNS") || is_terminal(stdout) ? terminal_width() : INT_MAX;
 }
 
 double now(void) {

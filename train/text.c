@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
@@ -55,6 +56,23 @@ void print_hanging(program *p, const char *text, int indent) {
 
 void print_wrapped(program *p, const char *text) { print_hanging(p, text, 0); }
 
+void print_fact(int at, const char *label, const char *format, ...) {
+    heed_text text = {.c = NULL}, shown = {.c = NULL};
+    char line[4096];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    heed_text_add(&shown, "%-*s", at, label);
+    if (at + heed_label_text(line, INT_MAX, &text) <= line_width())
+        heed_text_put(&shown, text.s, text.n);
+    else
+        heed_label_words(line, at, line_width(), &shown);
+    heed_text_free(&text);
+    heed_text_put(&shown, "\n", 1);
+    print_text(&shown);
+}
+
 char *with_commas(char text[32], uint64_t n) {
     char digits[24];
     int count = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n), at = 0;
@@ -103,6 +121,13 @@ const char *shell_word(char *text, size_t size, const char *word) {
     return text;
 }
 
+void add_typed(heed_text *out, int width, const char *words) {
+    const char *end = out->s ? strrchr(out->s, '\n') : NULL, *line = end ? end + 1 : out->s;
+    int used = line ? text_columns(line) : 0;
+    if (used > 0 && used + 1 + text_columns(words) + 2 > width) heed_text_add(out, " \\\n     ");
+    heed_text_add(out, " %s", words);
+}
+
 const char *closest(const char *word, const char *const *candidates) {
     size_t n = strlen(word), best = 1 + n / 3;
     const char *found = NULL;
@@ -149,7 +174,12 @@ void print_name(const char *name, int least, int most) {
     if (used < least) printf("%*s", least - used, "");
 }
 
-static bool is_plain(utf8proc_int32_t code) { return code >= 32 && (code < 127 || code >= 160); }
+/* Neither a control character nor a mark that turns the direction of the line. */
+static bool is_plain(utf8proc_int32_t code) {
+    bool turns = code == 0x61c || code == 0x200e || code == 0x200f ||
+                 (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    return code >= 32 && (code < 127 || code >= 160) && !turns;
+}
 
 char *show_token(char *text, size_t size, const char *token) {
     size_t at = 0;

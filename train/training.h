@@ -36,7 +36,7 @@ typedef struct {
 typedef struct progress progress;
 typedef struct snapshots snapshots; /* snapshots.h */
 struct data_kind {
-    const char *noun, *example; /* "a text file", "book.txt" */
+    const char *noun;           /* "a text file" */
     const char *item;           /* "tok": in rates */
     bool perplexity;            /* its losses are of a language */
     const heed_option *options; /* ended by {0} */

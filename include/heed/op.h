@@ -77,6 +77,9 @@ HEED_API bool heed_wrong(heed_node *n, const char *format, ...) HEED_PRINTF(2, 3
 
 /* Inside backward: where to add the gradient of input i; NULL if nobody wants it. */
 HEED_API heed_real *heed_grad(heed_node *n, int i);
+/* The same for a backward that can write as well as add: where nothing was added yet, *add is false
+ * and the memory is not zeroed, so that every element must be written. */
+HEED_API heed_real *heed_grad_into(heed_node *n, int i, bool *add);
 
 /* In infer or forward: a value kept for backward and for probes under name. Memory of the tape's
  * step, not zeroed. */

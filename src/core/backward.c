@@ -7,30 +7,38 @@
 /* A view's gradient is a part of its base's, unless somebody asked for the view's own. */
 static bool shares(const heed_tensor *x) { return x->base && !x->keep_grad; }
 
-/* Where to add the gradient of x: the memory of its owner, made and zeroed at first use. A
- * parameter's lives on. */
-static heed_real *gradient(heed__recording *r, heed_tensor *x) {
+/* Where the gradient of x goes: the memory of its owner, made at first use and zeroed then, unless
+ * the caller writes it whole when *add is false. A parameter's lives on. */
+static heed_real *gradient(heed__recording *r, heed_tensor *x, bool *add) {
+    if (add) *add = true;
     if (!x || !heed__wants_grad(r, x)) return NULL;
     if (shares(x)) {
-        heed_real *g = gradient(r, x->base);
+        heed_real *g = gradient(r, x->base, NULL);
         return g ? g + x->offset : NULL;
     }
     if (!x->g && x->name) {
         x->g = heed__alloc_array(r->c, x->size, sizeof *x->g);
     } else if (!x->g) {
         x->g = heed__arena_take(&r->arena, x->size * sizeof *x->g);
-        if (x->g) memset(x->g, 0, x->size * sizeof *x->g);
+        if (add)
+            *add = false;
+        else if (x->g)
+            memset(x->g, 0, x->size * sizeof *x->g);
     }
     x->touched = true;
     return x->g;
 }
 
-heed_real *heed_grad(heed_node *n, int i) { return gradient(n->tape->r, n->in[i]); }
+heed_real *heed_grad(heed_node *n, int i) { return gradient(n->tape->r, n->in[i], NULL); }
+
+heed_real *heed_grad_into(heed_node *n, int i, bool *add) {
+    return gradient(n->tape->r, n->in[i], add);
+}
 
 void heed_view_backward(heed_node *n) {
     const heed_tensor *y = n->y;
     if (!y->base || shares(y)) return;
-    heed_real *g = gradient(n->tape->r, y->base);
+    heed_real *g = gradient(n->tape->r, y->base, NULL);
     for (size_t i = 0; g && i < y->size; i++) g[y->offset + i] += y->g[i];
 }
 
@@ -41,7 +49,7 @@ static heed_real *reached(heed_tensor *y) {
 
 static bool prepare_probes(heed_node *n) {
     for (int i = 0; i < n->kept_count; i++)
-        if (n->kept[i]->wants_grad && !gradient(n->tape->r, n->kept[i])) return false;
+        if (n->kept[i]->wants_grad && !gradient(n->tape->r, n->kept[i], NULL)) return false;
     return true;
 }
 
@@ -68,7 +76,7 @@ bool heed_backward_from(heed_tape *t, heed_tensor *y, const heed_real *gy) {
             t->r->c, HEED_USAGE,
             "backward: the loss depends on nothing that wants a gradient; "
             "hint: begin the step with HEED_TRAIN and use parameters that are not frozen");
-    heed_real *g = gradient(t->r, y);
+    heed_real *g = gradient(t->r, y, NULL);
     if (!g) return false;
     for (size_t i = 0; i < y->size; i++) g[i] += gy[i];
     return walk(t->r);

@@ -315,9 +315,9 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
     if (!heed__os_is_dir(dir)) {
         bool file = heed__os_exists(dir);
         heed_fail(c, HEED_DATA,
-                  "run is missing: %s: expected a run directory, found %s; hint: `heed train TASK "
-                  "%s -o %s` makes one",
-                  dir, file ? "a file" : "nothing", file ? dir : "DATA", file ? "RUN" : dir);
+                  "run is missing: %s: expected a run directory, found %s; hint: of a text `heed "
+                  "train mlm %s -o runs/first` makes one",
+                  dir, file ? "a file" : "nothing", file ? dir : "book.txt");
         return NULL;
     }
     if (heed__run_waits(c, dir)) {

@@ -175,6 +175,7 @@ static void draw_cells(plan *p, const heed_heatmap *m, int x, int y) {
         heed__sketch_cells(&p->sketch,
                            &(heed__cells){x, y, m->rows, m->cols, p->cell, p->cell > 6, share});
     heed__free(share);
+    heed__sketch_frame(&p->sketch, x, y, m->cols * p->cell, m->rows * p->cell);
     if (m->numbers) draw_numbers(p, m, x, y);
 }
 
@@ -220,6 +221,7 @@ static void draw_legend(plan *p) {
     for (int i = 0; i < RAMP; i += 4)
         heed__sketch_box(&p->sketch, x + i, y, 4, 18, heed__paper(i / (RAMP - 4.0)));
     heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, hi);
+    heed__sketch_frame(&p->sketch, x, y, RAMP, 18);
     if (p->all->note)
         heed__sketch_text(&p->sketch, MARGIN, y + LEGEND - 16, 1, SOFT, HEED__LEFT, MOST,
                           p->all->note);

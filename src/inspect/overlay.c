@@ -152,6 +152,7 @@ static void draw_legend(plan *p) {
     heed__sketch_text(&p->sketch, MARGIN, y + 2, 2, SOFT, HEED__LEFT, p->full_width, "0");
     for (int i = 0; i < RAMP; i++)
         heed__sketch_box(&p->sketch, MARGIN + 20 + i, y, 1, 18, heed__paper(i / (RAMP - 1.0)));
+    heed__sketch_frame(&p->sketch, MARGIN + 20, y, RAMP, 18);
     int x = MARGIN + 28 + RAMP;
     heed__sketch_box(&p->sketch, mark, y - 3, 2, 24, INK);
     heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, p->full_width, end);

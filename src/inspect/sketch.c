@@ -35,6 +35,14 @@ void heed__sketch_box(heed__sketch *s, int x, int y, int width, int height, heed
                   x, y, width, height, k.r, k.g, k.b);
 }
 
+void heed__sketch_frame(heed__sketch *s, int x, int y, int width, int height) {
+    static const heed__rgb line = {200, 200, 200};
+    heed__sketch_box(s, x - 1, y - 1, width + 2, 1, line);
+    heed__sketch_box(s, x - 1, y + height, width + 2, 1, line);
+    heed__sketch_box(s, x - 1, y, 1, height, line);
+    heed__sketch_box(s, x + width, y, 1, height, line);
+}
+
 void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *from) {
     heed__pixels all = {from->rgb, from->width, from->height, 3};
     if (!s->vector) {

@@ -15,6 +15,8 @@ typedef struct {
 bool heed__sketch_new(heed_ctx *c, heed__sketch *s, bool vector, int width, int height);
 void heed__sketch_free(heed__sketch *s);
 void heed__sketch_box(heed__sketch *s, int x, int y, int width, int height, heed__rgb color);
+/* A line of one pixel around that box. */
+void heed__sketch_frame(heed__sketch *s, int x, int y, int width, int height);
 /* A grid of squares, each `cell` pixels from the next and `line` less wide; shares of the
  * paper's colours, NAN: left white. */
 typedef struct {

@@ -267,9 +267,25 @@ static void list_found(const heed__source *s, heed_text *out) {
     if (count > SHOWN) heed_text_add(out, " and %zu more", count - SHOWN);
 }
 
+/* The picture is none of the weights. */
+static bool is_weights(const char *name) { return strcmp(name, "picture") != 0; }
+
+/* An array that would be weights, were its numbers real: whole ones, truths, the other byte order.
+ */
+static const heed__npy *almost_weights(const heed__source *s) {
+    for (size_t i = 0; !s->json && i < s->npz.count; i++) {
+        const heed__npy *a = &s->npz.arrays[i];
+        if (a->dims >= 2 && is_weights(a->name) && a->type[0] && strchr("iubf", a->type[1]))
+            return a;
+    }
+    return NULL;
+}
+
 static bool no_weights(const heed__source *s) {
     heed_text found = {.c = s->c};
+    const heed__npy *a = almost_weights(s);
     list_found(s, &found);
+    if (a) heed_text_add(&found, "; hint: make it real in NumPy: %s.astype(float)", a->name);
     heed_fail(s->c, HEED_DATA,
               "no weights: %s: expected an array of real numbers (little-endian, 16, 32 or 64 "
               "bits) of (queries, keys), (heads, queries, keys) or (layers, heads, queries, keys)"
@@ -278,9 +294,6 @@ static bool no_weights(const heed__source *s) {
     heed_text_free(&found);
     return false;
 }
-
-/* The picture is none of the weights. */
-static bool is_weights(const char *name) { return strcmp(name, "picture") != 0; }
 
 static bool is_matrix(const json_t *v) {
     const json_t *row = json_array_get(v, 0), *x = json_array_get(row, 0);

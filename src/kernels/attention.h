@@ -76,7 +76,7 @@ static inline void turn(const heed__head *w, heed_real *room, const heed_real *x
                         int width) {
     for (int j = 0; j < w->a->tk; j += PANEL) {
         int n = w->a->tk - j < PANEL ? w->a->tk - j : PANEL;
-        pack_panel(room + (size_t)j * (size_t)width, x + (size_t)j * ld, ld, true, n, width);
+        K(pack_panel)(room + (size_t)j * (size_t)width, x + (size_t)j * ld, ld, true, n, width);
     }
 }
 

@@ -58,7 +58,7 @@ static void pack(const heed_gemm *g, heed_real *packed, const part_of_c *part, i
         size_t c = (size_t)(part->col + j);
         if (in_place(g, part, width)) continue;
         const heed_real *from = b + (g->tb ? c * step + (size_t)p : (size_t)p * step + c);
-        pack_panel(packed + (size_t)j * DEPTH, from, step, g->tb, width, depth);
+        K(pack_panel)(packed + (size_t)j * DEPTH, from, step, g->tb, width, depth);
     }
 }
 
@@ -72,7 +72,7 @@ INLINE heed__tile rows_of_a(const heed_gemm *g, heed_real *room, size_t batch, i
     if (!g->ta) return (heed__tile){.a = a + (size_t)row * step + p, .a_row = step, .a_step = 1};
     a += (size_t)p * step + (size_t)row;
     if (cols < SHARE) return (heed__tile){.a = a, .a_row = 1, .a_step = step};
-    pack_tiles(room, a, step, rows, depth, (size_t)TILE_ROWS * DEPTH);
+    K(pack_tiles)(room, a, step, rows, depth, (size_t)TILE_ROWS * DEPTH);
     return (heed__tile){.a = room, .a_row = 1, .a_step = TILE_ROWS, .a_tile = TILE_ROWS * DEPTH};
 }
 
@@ -96,7 +96,7 @@ static void group_product(const heed_gemm *g, const heed_real *packed, const par
             t.b = lies ? b + part->col + j : packed + (size_t)j * DEPTH;
             t.b_step = lies ? (size_t)g->ldb : PANEL;
             t.c = g->c + at;
-            tile_run(&t, rows);
+            K(tile_run)(&t, rows);
             if (last) finish(g, at, part->col + j, rows, t.width);
         }
     }

@@ -168,7 +168,7 @@ struct heed_kernels {
     void (*scale)(const heed_kernels *k, heed_real *y, const heed_real *x, heed_real a, heed_real b,
                   size_t n); /* y = a x + b */
     void (*activate)(const heed_kernels *k, heed_act f, heed_real *y, const heed_real *x, size_t n);
-    /* gx += f'(x) gy; y = f(x) may be NULL for RELU GELU GELU_TANH SILU LOG, x may be NULL for TANH
+    /* gx = f'(x) gy; y = f(x) may be NULL for RELU GELU GELU_TANH SILU LOG, x may be NULL for TANH
      * SIGMOID EXP SQRT */
     void (*activate_grad)(const heed_kernels *k, heed_act f, heed_real *gx, const heed_real *x,
                           const heed_real *y, const heed_real *gy, size_t n);
@@ -210,10 +210,11 @@ struct heed_kernels {
     void (*layer_norm)(const heed_kernels *k, heed_real *y, heed_real *mean, heed_real *rstd,
                        const heed_real *x, const heed_real *gain, const heed_real *bias,
                        size_t rows, int c, heed_real eps);
+    /* gx is written, or added to when add is set; ggain and gbias are added to */
     void (*layer_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain,
                             heed_real *gbias, const heed_real *gy, const heed_real *x,
                             const heed_real *mean, const heed_real *rstd, const heed_real *gain,
-                            size_t rows, int c);
+                            size_t rows, int c, bool add);
     /* batch statistics of columns: mean and biased var (c) */
     void (*column_stats)(const heed_kernels *k, heed_real *mean, heed_real *var, const heed_real *x,
                          size_t rows, int c);
@@ -225,7 +226,7 @@ struct heed_kernels {
     void (*batch_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain,
                             heed_real *gbias, const heed_real *gy, const heed_real *x,
                             const heed_real *mean, const heed_real *rstd, const heed_real *gain,
-                            size_t rows, int c, bool batch);
+                            size_t rows, int c, bool batch, bool add);
 
     /* attention.c: scratch of attention_scratch(job) bytes for each call */
     size_t (*attention_scratch)(const heed_kernels *k, const heed_attention_job *a, bool backward);

@@ -24,6 +24,7 @@ typedef struct {
     size_t stride; /* elements between rows */
     int c;
     heed_real eps;
+    bool add;
 } norm;
 
 INLINE vec or_else(const heed_real *p, int i, size_t left, heed_real absent) {
@@ -73,7 +74,7 @@ void K(layer_norm)(const heed_kernels *k, heed_real *y, heed_real *mean, heed_re
     heed__share(k, rows, 10.0 * (double)rows * c, layer_norm_part, &j);
 }
 
-/* gx += rstd (g - mean(g) - xhat mean(g xhat)), g = gy gain. */
+/* gx = or += rstd (g - mean(g) - xhat mean(g xhat)), g = gy gain. */
 static void layer_norm_grad_row(const norm *j, size_t r) {
     const heed_real *x = j->x + r * j->stride, *gy = j->gy + r * j->stride;
     heed_real *gx = j->y + r * j->stride, mean = j->mean[r], rstd = j->rstd[r];
@@ -90,7 +91,8 @@ static void layer_norm_grad_row(const norm *j, size_t r) {
         size_t left = (size_t)(j->c - i);
         vec g = get(gy + i, left) * or_else(j->gain, i, left, 1);
         vec d = g - splat(a) - (get(x + i, left) - splat(mean)) * splat(b);
-        put(gx + i, get(gx + i, left) + d * splat(rstd), left);
+        vec into = j->add ? get(gx + i, left) : splat(0);
+        put(gx + i, into + d * splat(rstd), left);
     }
 }
 static void layer_norm_grad_part(const void *job, size_t from, size_t to, int thread) {
@@ -108,7 +110,8 @@ HEED__COLUMN_PART(row_terms_part, row_terms)
 
 void K(layer_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, heed_real *gbias,
                         const heed_real *gy, const heed_real *x, const heed_real *mean,
-                        const heed_real *rstd, const heed_real *gain, size_t rows, int c) {
+                        const heed_real *rstd, const heed_real *gain, size_t rows, int c,
+                        bool add) {
     heed__columns sums = {.rows = rows,
                           .stride = (size_t)c,
                           .width = c,
@@ -126,7 +129,8 @@ void K(layer_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, 
               .rstd = rstd,
               .gain = gain,
               .stride = (size_t)c,
-              .c = c};
+              .c = c,
+              .add = add};
     heed__share(k, rows, 12.0 * (double)rows * c, layer_norm_grad_part, &j);
 }
 
@@ -186,7 +190,8 @@ INLINE void column_terms(const heed__columns *j, size_t r, int c, size_t left, v
 }
 HEED__COLUMN_PART(column_terms_part, column_terms)
 
-/* gx += gain rstd (gy - mean(gy) - xhat mean(gy xhat)); the means only of a batch's own statistics.
+/* gx = or += gain rstd (gy - mean(gy) - xhat mean(gy xhat)); the means only of a batch's own
+ * statistics.
  */
 static void batch_norm_grad_part(const void *job, size_t from, size_t to, int thread) {
     const norm *j = job;
@@ -200,7 +205,7 @@ static void batch_norm_grad_part(const void *job, size_t from, size_t to, int th
                 g = g - get(j->mean_gy + i, left) - hat * get(j->mean_gx + i, left);
             }
             g = g * rstd * or_else(j->gain, i, left, 1);
-            put(j->y + at, get(j->y + at, left) + g, left);
+            put(j->y + at, j->add ? get(j->y + at, left) + g : g, left);
         }
     }
 }
@@ -212,7 +217,7 @@ static void add_to(heed_real *y, const heed_real *x, int n) {
 void K(batch_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, heed_real *gbias,
                         const heed_real *gy, const heed_real *x, const heed_real *mean,
                         const heed_real *rstd, const heed_real *gain, size_t rows, int c,
-                        bool batch) {
+                        bool batch, bool add) {
     for (int i = 0; i < c; i += COLUMN_STRIP) {
         heed_real sum_gy[COLUMN_STRIP] = {0}, sum_gx[COLUMN_STRIP] = {0};
         int width = c - i < COLUMN_STRIP ? c - i : COLUMN_STRIP;
@@ -239,7 +244,8 @@ void K(batch_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, 
                   .stride = (size_t)c,
                   .c = width,
                   .mean_gy = batch ? sum_gy : NULL,
-                  .mean_gx = sum_gx};
+                  .mean_gx = sum_gx,
+                  .add = add};
         heed__share(k, rows, 10.0 * (double)rows * width, batch_norm_grad_part, &j);
     }
 }

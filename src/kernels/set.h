@@ -42,7 +42,7 @@ void K(layer_norm)(const heed_kernels *k, heed_real *y, heed_real *mean, heed_re
                    int c, heed_real eps);
 void K(layer_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, heed_real *gbias,
                         const heed_real *gy, const heed_real *x, const heed_real *mean,
-                        const heed_real *rstd, const heed_real *gain, size_t rows, int c);
+                        const heed_real *rstd, const heed_real *gain, size_t rows, int c, bool add);
 void K(column_stats)(const heed_kernels *k, heed_real *mean, heed_real *var, const heed_real *x,
                      size_t rows, int c);
 void K(batch_norm)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_real *mean,
@@ -51,7 +51,7 @@ void K(batch_norm)(const heed_kernels *k, heed_real *y, const heed_real *x, cons
 void K(batch_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, heed_real *gbias,
                         const heed_real *gy, const heed_real *x, const heed_real *mean,
                         const heed_real *rstd, const heed_real *gain, size_t rows, int c,
-                        bool batch);
+                        bool batch, bool add);
 size_t K(attention_scratch)(const heed_kernels *k, const heed_attention_job *a, bool backward);
 void K(attention)(const heed_kernels *k, const heed_attention_job *a, void *scratch);
 void K(attention_grad)(const heed_kernels *k, const heed_attention_job *a, void *scratch);

@@ -77,7 +77,7 @@ INLINE void activate_grad_run(heed_act f, const void *job, size_t from, size_t t
     EACH(j) {
         size_t left = end - i;
         vec at = get(j->fx + i, left), gy = get(j->gy + i, left);
-        put(j->y + i, get(j->y + i, left) + act_slope(f, at, at) * gy, left);
+        put(j->y + i, act_slope(f, at, at) * gy, left);
     }
 }
 static void activate_grad_part(const void *job, size_t from, size_t to, int thread) {
@@ -88,7 +88,7 @@ static void activate_grad_part(const void *job, size_t from, size_t to, int thre
 void K(activate_grad)(const heed_kernels *k, heed_act f, heed_real *gx, const heed_real *x,
                       const heed_real *y, const heed_real *gy, size_t n) {
     if (f == HEED_IDENTITY) {
-        K(axpy)(k, gx, gy, 1, n);
+        K(copy)(k, gx, gy, n);
         return;
     }
     heed__share(k, runs(n), 24.0 * (double)n, activate_grad_part,

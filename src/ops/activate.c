@@ -15,8 +15,15 @@ static void forward(heed_node *n) {
 
 static void backward(heed_node *n) {
     const heed_act *f = n->args;
-    heed_real *gx = heed_grad(n, 0);
-    if (gx) n->k->activate_grad(n->k, *f, gx, n->in[0]->x, n->y->x, n->y->g, n->y->size);
+    const heed_tensor *y = n->y;
+    size_t bytes = y->size * sizeof(heed_real);
+    bool add;
+    heed_real *gx = heed_grad_into(n, 0, &add), *own = add && gx ? heed_scratch(n, bytes) : gx;
+    if (!own) return;
+    n->k->activate_grad(n->k, *f, own, n->in[0]->x, y->x, y->g, y->size);
+    if (!add) return;
+    n->k->axpy(n->k, gx, own, 1, y->size);
+    heed_scratch_done(n, own, bytes);
 }
 
 static const heed_act acts[] = {HEED_IDENTITY, HEED_RELU,    HEED_GELU, HEED_GELU_TANH, HEED_SILU,

@@ -61,7 +61,6 @@ static heed_real *grad_before_act(heed_node *n) {
     if (*f == HEED_IDENTITY) return y->g;
     heed_real *gp = heed_scratch(n, y->size * sizeof *gp);
     if (!gp) return NULL;
-    n->k->fill(n->k, gp, 0, y->size);
     const heed_real *before = *f == HEED_RELU ? y->x : n->scratch; /* y > 0 where p > 0 */
     n->k->activate_grad(n->k, *f, gp, before, y->x, y->g, y->size);
     return gp;
@@ -72,7 +71,9 @@ static void backward(heed_node *n) {
     int rows = rows_of(n->y), in = w->shape[1], out = w->shape[0];
     heed_real *gp = grad_before_act(n);
     if (!gp) return;
-    heed_real *gx = heed_grad(n, X), *gw = heed_grad(n, W), *gb = n->in[B] ? heed_grad(n, B) : NULL;
+    bool add;
+    heed_real *gx = heed_grad_into(n, X, &add), *gw = heed_grad(n, W),
+              *gb = n->in[B] ? heed_grad(n, B) : NULL;
     if (gx)
         n->k->gemm(n->k, &(heed_gemm){.m = rows,
                                       .n = in,
@@ -83,7 +84,7 @@ static void backward(heed_node *n) {
                                       .ldb = in,
                                       .c = gx,
                                       .ldc = in,
-                                      .add = true});
+                                      .add = add});
     if (gw)
         n->k->gemm(n->k, &(heed_gemm){.m = out,
                                       .n = in,

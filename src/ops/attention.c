@@ -171,10 +171,10 @@ static heed_real *grad_target(heed_node *n, const layout *l, int i, bool *apart)
         const heed_tensor *part = kept(n, part_names[p]);
         if (l->input[p] == i && part && part->g) *apart = true;
     }
-    if (!*apart) return heed_grad(n, i);
     size_t size = n->in[i]->size;
-    heed_real *g = heed_scratch(n, size * sizeof *g);
-    if (g) n->k->fill(n->k, g, 0, size);
+    bool add = false;
+    heed_real *g = *apart ? heed_scratch(n, size * sizeof *g) : heed_grad_into(n, i, &add);
+    if (g && !add) n->k->fill(n->k, g, 0, size);
     return g;
 }
 

@@ -62,9 +62,11 @@ static void forward(heed_node *n) {
 static void backward(heed_node *n) {
     int width = heed__from_last(n->y, 0);
     const heed_real *mean = n->scratch;
-    n->k->batch_norm_grad(n->k, heed_grad(n, X), heed_grad(n, GAIN), heed_grad(n, BIAS), n->y->g,
-                          n->in[X]->x, mean, mean + width, values(n->in[GAIN]), rows_of(n->y),
-                          width, n->training);
+    bool add;
+    heed_real *gx = heed_grad_into(n, X, &add);
+    n->k->batch_norm_grad(n->k, gx, heed_grad(n, GAIN), heed_grad(n, BIAS), n->y->g, n->in[X]->x,
+                          mean, mean + width, values(n->in[GAIN]), rows_of(n->y), width,
+                          n->training, add);
 }
 
 static const norm_args usual = {(heed_real)1e-5, (heed_real)0.1}, wide = {(heed_real)0.1, 1};

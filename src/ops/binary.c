@@ -29,7 +29,19 @@ static void run_back(heed_node *n, heed_binary f) {
 }
 
 static void add(heed_node *n) { run(n, HEED_BIN_ADD); }
-static void add_back(heed_node *n) { run_back(n, HEED_BIN_ADD); }
+static void add_back(heed_node *n) {
+    const heed_tensor *y = n->y;
+    if (n->in[0]->size != y->size || n->in[1]->size != y->size) {
+        run_back(n, HEED_BIN_ADD);
+        return;
+    }
+    for (int i = 0; i < 2; i++) { /* one after the other, as both may be one tensor */
+        bool add;
+        heed_real *g = heed_grad_into(n, i, &add);
+        if (g && add) n->k->axpy(n->k, g, y->g, 1, y->size);
+        if (g && !add) n->k->copy(n->k, g, y->g, y->size);
+    }
+}
 static void sub(heed_node *n) { run(n, HEED_BIN_SUB); }
 static void sub_back(heed_node *n) { run_back(n, HEED_BIN_SUB); }
 static void mul(heed_node *n) { run(n, HEED_BIN_MUL); }

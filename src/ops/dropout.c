@@ -33,8 +33,9 @@ static void backward(heed_node *n) {
     }
     const drop_args *a = n->args;
     heed_random r = heed_node_random(n);
-    heed_real *gx = heed_grad(n, 0);
-    if (gx) n->k->dropout(n->k, gx, n->y->g, a->p, &r, n->y->size, true);
+    bool add;
+    heed_real *gx = heed_grad_into(n, 0, &add);
+    if (gx) n->k->dropout(n->k, gx, n->y->g, a->p, &r, n->y->size, add);
 }
 
 static const drop_args tenth = {(heed_real)0.1}, half = {(heed_real)0.5}, none = {0};

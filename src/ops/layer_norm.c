@@ -36,9 +36,11 @@ static void forward(heed_node *n) {
 static void backward(heed_node *n) {
     size_t rows = rows_of(n->y);
     const heed_real *mean = n->scratch;
-    n->k->layer_norm_grad(n->k, heed_grad(n, X), heed_grad(n, GAIN), heed_grad(n, BIAS), n->y->g,
-                          n->in[X]->x, mean, mean + rows, values(n->in[GAIN]), rows,
-                          heed__from_last(n->y, 0));
+    bool add;
+    heed_real *gx = heed_grad_into(n, X, &add);
+    n->k->layer_norm_grad(n->k, gx, heed_grad(n, GAIN), heed_grad(n, BIAS), n->y->g, n->in[X]->x,
+                          mean, mean + rows, values(n->in[GAIN]), rows, heed__from_last(n->y, 0),
+                          add);
 }
 
 static const norm_args bert = {(heed_real)1e-5}, wide = {(heed_real)0.1};

@@ -43,6 +43,7 @@ static void product(const heed_node *n, side c, side a, side b, int batch, bool 
         g.stride_a = a.stride, g.stride_b = b.stride, g.stride_c = c.stride;
     }
     if (batch > 0) n->k->gemm(n->k, &g);
+    g.add = true;
     for (int i = 1; sums && i < batch; i++) {
         g.a += a.stride, g.b += b.stride;
         n->k->gemm(n->k, &g);
@@ -79,12 +80,13 @@ static void forward(heed_node *n, bool ta, bool tb) {
 static void backward(heed_node *n, bool ta, bool tb) {
     const heed_tensor *a = n->in[0], *b = n->in[1];
     int batch = matrices(n->y);
-    heed_real *ga = heed_grad(n, 0), *gb = heed_grad(n, 1);
+    bool add_a, add_b;
+    heed_real *ga = heed_grad_into(n, 0, &add_a), *gb = heed_grad_into(n, 1, &add_b);
     side gc = side_of(n->y, n->y->g, false), gc_t = side_of(n->y, n->y->g, true);
-    if (ga && !ta) product(n, side_of(a, ga, false), gc, side_of(b, b->x, !tb), batch, true);
-    if (ga && ta) product(n, side_of(a, ga, false), side_of(b, b->x, tb), gc_t, batch, true);
-    if (gb && !tb) product(n, side_of(b, gb, false), side_of(a, a->x, !ta), gc, batch, true);
-    if (gb && tb) product(n, side_of(b, gb, false), gc_t, side_of(a, a->x, ta), batch, true);
+    if (ga && !ta) product(n, side_of(a, ga, false), gc, side_of(b, b->x, !tb), batch, add_a);
+    if (ga && ta) product(n, side_of(a, ga, false), side_of(b, b->x, tb), gc_t, batch, add_a);
+    if (gb && !tb) product(n, side_of(b, gb, false), side_of(a, a->x, !ta), gc, batch, add_b);
+    if (gb && tb) product(n, side_of(b, gb, false), gc_t, side_of(a, a->x, ta), batch, add_b);
 }
 
 static bool infer_nn(heed_node *n) { return infer(n, false, false); }

@@ -194,6 +194,13 @@ refuses 2 "expected a number from 1, mean or max"
 run attend mlm "$TEXT" --query Pariss --svg no.svg
 refuses 2 "did you mean Paris?"
 absent no.svg
+# Nothing is written before all that was chosen is known to be there.
+for wrong in "--query Pariss" "--query 99" "--head 3" "--layer 2" "--layers 7" "--heads 9" "--stack cross"; do
+    run attend mlm "$TEXT" $wrong --png no.png --svg no.svg --npz no.npz --csv no.csv --html no.html
+    status 2
+    silent
+    for kind in png svg npz csv html; do absent no.$kind; done
+done
 for query in 0 2.5; do
     run attend mlm "$TEXT" --query $query
     refuses 2 "--query $query: no such token: expected a token or a number from 1"

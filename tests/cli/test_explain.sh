@@ -65,6 +65,10 @@ run explain --exercise --learn 3
 refuses 2 "--learn is of no use here"
 run explain --json --step
 refuses 2 "--step is of no use here: --json"
+run explain --list lion
+refuses 2 "--list names all examples"
+run explain --json --html one.html
+holds test "$(wc -l <out)" = 1
 run explain --rate 3
 refuses 2 "--rate is of --learn"
 run explain --blanks 0.5
@@ -208,6 +212,9 @@ says "dO = W_h dU"
 echo "{$layer, \"target\": [[3]]}" >layer.json
 run explain --from layer.json --backward
 says "W_h stands behind the output and"
+# What is small is not all zeros.
+own '{"X": [[1, 0.5]], "W_Q": [[0.001], [0.002]], "W_K": [[1], [2]], "W_V": [[1], [2]]}'
+says "0.0020"
 own "{$head, \"B_O\": [[1]]}"
 refuses 3 "B_O is wrong: own.json: expected W_h beside it"
 own "{$head, \"W_h\": [[1, 2]], \"gain\": [[1, 2]]}"
@@ -239,6 +246,25 @@ own '{"X": [[1]], "tokens": ["100% \\{a_b}~^&#$ \u2603 </script>"], "W_Q": [[1]]
 status 0
 run explain --from own.json --tex odd.tex
 holds grep -qF '100\% \textbackslash{}\{a\_b\}\textasciitilde{}\textasciicircum{}\&\#\$ [U+2603] </script>' odd.tex
+
+# Labels and titles may hold anything: nothing of it moves the cursor or makes a line too wide.
+a=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+cat >odd.json <<EOF
+{"title": "\u001b[2J </title> \u202e $a", "tokens": ["</script>", "$a", "\u05e9\u05dc", "\u202e x", "\u001b[31m", "e", "f"],
+ "X": [[1, 0], [0, 1], [2, 1], [1, 3], [0, 0], [1, 1], [2, 2]], "W_Q": [[1], [2]], "W_K": [[1], [0.5]], "W_V": [[1], [-1]],
+ "W_h": [[1, 2]], "gain": [[1, 1]]}
+EOF
+for how in --backward "--hard --notation columns" --exercise; do
+    for width in 40 80; do
+        fits_in $width explain --from odd.json $how
+        run explain --from odd.json $how
+        hides "$(printf '\033')"
+        hides "$(printf '\342\200\256')"
+    done
+done
+run explain --from odd.json --html odd.html
+holds grep -qF 'u003c/script>' odd.html
+holds sh -c '! grep -qF "\"</script>" odd.html'
 
 # A head of a trained model.
 facts >facts.txt

@@ -32,6 +32,36 @@ says "[0.15]"
 says "--tokenizer TEXT"
 run train gpt --help
 says "[char]"
+# Each task has an example of its own, and no other's; labels are no pairs.
+for task in mlm gpt vit cnn mlp seq2seq rnn textcls tag; do
+    run train $task --help
+    holds grep -q "^  heed train $task [a-z.]* -o runs/" out
+    holds test "$(grep '^  heed train ' out | grep -vc "^  heed train $task ")" = 0
+    for command in "data check" init graph; do
+        run $command $task --help
+        holds test "$(sed -n '/^Examples:/,$p' out | grep -c "^  heed $command $task ")" -ge 1
+        holds test "$(sed -n '/^Examples:/,$p' out | grep '^  heed' | grep -vc "^  heed $command $task ")" = 0
+    done
+    run train $task
+    refuses 2 "hint: heed train $task "
+done
+for task in textcls tag; do
+    run train $task --help
+    says "Texts:"
+    hides "Pairs:"
+done
+run help train
+holds test "$(grep -c '^  heed train ' out)" = 10
+# A narrow terminal has its paragraphs filled anew; a pipe has them as they were written.
+for command in train attend view explain "data check"; do
+    COLUMNS=50 run help $command
+    holds awk '/^(Usage|[A-Z][A-Za-z ?]*:$)/ { exit bad } length($0) > 50 && !/^ / { bad = 1 } END { exit bad }' out
+done
+COLUMNS=50 run
+holds awk '/^A first model/ { exit } length($0) > 50 { bad = 1 } END { exit bad }' out
+run help attend
+says "Draws the attention weights of a layer: a row for each token, over the tokens that it
+"
 run help tokenizer
 status 0
 says "heed tokenizer train FILE"

@@ -14,7 +14,7 @@ run train vit new -o run
 refuses 3 "training pictures train"
 absent run
 run fill facts.txt "[MASK]"
-refuses 3 "heed train TASK facts.txt -o RUN"
+refuses 3 "heed train mlm facts.txt -o runs/first"
 train_gpt gpt
 status 0
 run generate gpt "Paris is" --n 5

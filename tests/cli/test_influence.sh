@@ -31,6 +31,8 @@ run influence linear "Paris is" --draws 64 --json
 holds cmp -s first out
 fits_in 40 influence linear "Paris is"
 fits_in 80 influence linear "Paris is"
+run influence linear "Paris is" --draws 64 --exact
+refuses 2 "expected --exact or --draws, not both"
 # Attention; several runs side by side.
 train_gpt book
 run influence book,linear "Paris is" --png side.png --numbers
@@ -55,7 +57,13 @@ for m in rnn seq2seq; do
     status 0
     json axes.0.name target
     json maps.0.values.2.3
+    holds grep -q '"note":"Of a pair this is the target over the source' out
+    run influence $m axa --target xa
+    says "Of a pair this is the target over the source."
+    says "that is not shown"
 done
+run influence linear "Paris is"
+hides "Of a pair"
 # Labels, and pictures: of a cnn a cell sees its own pixels and those around it.
 for i in 1 2 3 4 5 6; do printf 'pos\tgood %s\nneg\tbad %s\n' $i $i; done >texts.tsv
 for e in rnn attention; do

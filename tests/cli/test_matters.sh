@@ -247,6 +247,11 @@ says "at token 1:"
 run attend pairs abc1 --rollout --json
 status 0
 json maps.0.keys 0
+run attend pairs abc1 --rollout
+tr '\n' ' ' <out >line
+holds grep -q "of the encoder: source over source, rows sum to 1; the cross attention and the decoder are not followed[.]" line
+run attend mlm "Paris is the capital ." --rollout
+hides "of the encoder"
 for kind in additive dot; do
     run attend rnn-$kind abc1 --gradient --occlude
     status 0

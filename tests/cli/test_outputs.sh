@@ -103,3 +103,14 @@ if [ -c /dev/full ]; then
     status 1
     warns "cannot write /dev/full: No space left"
 fi
+# A folder that is not there is said before another file is written, and before any work.
+run attend mlm "Paris is" --png first.png --svg first.svg --html nowhere/first.html
+refuses 1 "cannot write nowhere/first.html: there is no folder nowhere; hint: mkdir -p nowhere"
+absent first.png
+absent first.svg
+run explain --html first.html --tex nowhere/first.tex
+refuses 1 "nowhere/first.tex"
+absent first.html
+mkdir -p stands
+run attend mlm "Paris is" --svg stands/first.svg
+status 0

@@ -66,8 +66,15 @@ warns "1 of 4 values are not numbers"
 for type in '>f4' '<i4'; do
     npy odd.npy "$type"
     run view odd.npy
-    refuses 3 "(2, 2) of type \"$type\""
+    refuses 3 "(2, 2) of type \"$type\"; hint: make it real in NumPy: weights.astype(float)"
 done
+npy odd.npy '<U1'
+run view odd.npy
+refuses 3 "of type \"<U1\""
+hides astype
+COLUMNS=40 run view w.json
+status 0
+holds awk 'length($0) > 40 { exit 1 }' out
 echo '{"words": ["a"], "step": 3}' >words.json
 run view words.json
 refuses 3 'found "words", "step"'

@@ -120,6 +120,7 @@ def check_keys(b, folder):
     check(b.run("heed.selected().locked") is False, "Esc lets go")
     b.key("?")
     check(b.run("heed.id('help').open"), "? opens the help")
+    check(b.run("[...document.querySelectorAll('#help dl:last-of-type dt')].map(d => d.textContent).join()") == "Overview,Head,Matrix,Q·K,Compare", "the help has the views as the tabs have them")
     b.key("Escape")
     b.key("d")
     check(b.run("document.documentElement.dataset.theme") == "dark", "d makes it dark")
@@ -293,6 +294,19 @@ def check_ground(b, folder):
             check(b.run("(c => c.join())(heed.color(0)) === heed.theme.surface.join()"), f"{theme}, {palette}: nothing is the ground")
 
 
+HATCH = """(() => { let lines = 0, m = heed.weightMatrix(heed.block(), 0); const pen = new Proxy({}, {get: (_, name) => () => { if (name === 'line') lines++; }});
+           heed.paintMatrix(pen, m, heed.matrixLayout(m, 600), {query: 0, key: -1}); return lines; })()"""
+
+
+def check_hatch(b, folder):
+    """Where a query may not look there is no colour, which would be a weight's."""
+    for name, hatched in (("gpt", True), ("text", False)):
+        b.open(os.path.join(folder, name + ".html"), "#view=matrix&layer=1&head=1")
+        check((b.run(HATCH) > 3) == hatched, f"{name}: hatched is {hatched}")
+        check(("may not attend" in b.run("heed.id('legend').textContent")) == hatched, f"{name}: the legend says so: {hatched}")
+    clean(b, "hatch")
+
+
 def check_legends(b, folder):
     for link, wanted in (("view=overview", "^0largestweight: each head"), ("view=overview&scale=one", "^01.00weight$"), ("view=qk", r"q ±[\d.]+, k ±[\d.]+, q × k ±[\d.]+$")):
         b.open(os.path.join(folder, "text.html"), "#" + link)
@@ -304,7 +318,7 @@ def check_legends(b, folder):
 
 
 def check_media(b, folder, pictures):
-    for width, dark in ((1280, False), (1280, True), (420, False), (420, True)):
+    for width, dark in ((1280, False), (1280, True), (800, False), (400, False), (400, True)):
         b.size(width, 900)
         b.dark(dark)
         for name, views in VIEWS.items():
@@ -342,7 +356,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_positions, check_opening, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_ground, check_legends):
+        for part in (check_keys, check_positions, check_opening, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_ground, check_hatch, check_legends):
             part(b, folder)
         check_media(b, folder, keep)
     finally:

@@ -19,10 +19,10 @@
         const some = rows.filter((q) => { for (let k = 0; k < m.cols; k++) if (m.at(q, k) === m.at(q, k)) return true; return false; });
         return some.length ? some : rows;
     };
-    const plain = (m, queries, keys, name, help, hidden) => {
+    const plain = (m, queries, keys, name, help, hidden, hatched = false) => {
         const signed = m.min < 0, top = Math.max(m.max, -m.min) || 1;
         return {
-            name, help: help || "", queries, keys, value: m.at, signed, top, void: hidden, plain: true,
+            name, help: help || "", queries, keys, value: m.at, signed, top, void: hidden, hatched, plain: true,
             rows: known(m, heed.visible(queries)), cols: heed.visible(keys), color: signed ? (v) => heed.signed(v / top) : (v) => heed.color(v / top),
         };
     };
@@ -30,13 +30,13 @@
     const meaning = (how) => (how === "mean" ? "the mean of all heads, which no head computes" : how === "max" ? "the largest weight of any head" : "where this head takes its values from");
     const panels = () => {
         const b = heed.block(), out = [];
-        const add = (how) => out.push(plain(heed.weights(b, how), b.queries, b.keys, `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, meaning(how), (q, k) => heed.masked(b, q, k)));
+        const add = (how) => out.push(plain(heed.weights(b, how), b.queries, b.keys, `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, meaning(how), (q, k) => heed.masked(b, q, k), heed.hatched(b)));
         add(heed.state.head);
         if (b.heads.length > 1 && heed.state.head !== "mean") add("mean");
         for (const m of mapsOf(heed.record(), b)) out.push(plain(heed.mapValues(m), m.queries, m.keys, m.name + scope(m), m.help, () => false));
         return out;
     };
-    const gap = 28, head = 62;
+    const gap = 28, head = 78;
     const layout = () => {
         const width = Math.max(260, scroll.clientWidth - 4), list = panels(), columns = Math.max(1, Math.min(list.length, Math.floor((width + gap) / (320 + gap)))), each = Math.floor((width - gap * (columns - 1)) / columns);
         let y = 0, high = 0;
@@ -65,12 +65,9 @@
     };
     const paintPanel = (pen, p) => {
         pen.text(p.name, p.x, p.y + 10, {size: 14, weight: 600, width: p.each});
-        heed.lines(p.help, p.each, {size: 12}, 2).forEach((line, i) => pen.text(line, p.x, p.y + 29 + 16 * i, {size: 12, color: heed.theme.muted, width: p.each}));
+        heed.lines(p.help, p.each, {size: 12}, 3).forEach((line, i) => pen.text(line, p.x, p.y + 29 + 16 * i, {size: 12, color: heed.theme.muted, width: p.each}));
         /* Labels stand left of the cells: the panel draws in its own place. */
-        const shifted = Object.create(pen), dx = p.x, dy = p.y + head;
-        for (const name of ["rect", "cells", "image"]) shifted[name] = (x, y, ...rest) => pen[name](x + dx, y + dy, ...rest);
-        shifted.text = (text, x, y, o) => pen.text(text, x + dx, y + dy, o);
-        heed.paintMatrix(shifted, p, p.inner, chosenIn(p));
+        heed.paintMatrix(heed.shifted(pen, p.x, p.y + head), p, p.inner, chosenIn(p));
         paintLegend(pen, p);
     };
     const paint = (pen) => l.list.forEach((p) => paintPanel(pen, p));
@@ -129,7 +126,7 @@
             return (heed.data.records.length > 1 ? stepName(r, heed.state.record) + ": " : "") + heed.selectionText();
         },
         picture() { layout(); return {width: l.width, height: l.height, paint}; },
-        legend: () => heed.legend("each panel has its own scale, written under it", 0, "largest", (t) => heed.color(t)),
+        legend: () => heed.legend("each panel has its own scale, written under it" + (heed.hatched(heed.block()) ? "; hatched: may not attend" : ""), 0, "largest", (t) => heed.color(t)),
         table() {
             const at = heed.selected(), same = panels().filter((p) => p.queries === heed.block().queries && p.keys === heed.block().keys), cols = heed.visible(heed.block().keys), keys = heed.block().keys;
             const all = () => [["map", ...heed.placeColumns, "value"], ...panels().flatMap((p) => p.rows.flatMap((q) => p.cols.map((k) => [p.name, ...heed.placeCells(p.queries, q, p.keys, k), p.value(q, k)])))];

@@ -16,7 +16,7 @@
         const large = l.cell >= 28, half = l.cell / 2 - 2; /* large cells hold numbers: they are framed, not crossed */
         if (!large) pen.line(path(), {color: heed.theme.accent, width: 2});
         for (const [x, y] of path()) {
-            if (large) pen.rect(x - half, y - half, 2 * half, 2 * half, {stroke: heed.theme.accent, width: 2});
+            if (large) heed.frame(pen, x - half, y - half, 2 * half, 2 * half, 2);
             else pen.rect(x - 2, y - 2, 4, 4, {fill: heed.theme.accent});
         }
     };

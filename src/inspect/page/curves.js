@@ -12,7 +12,7 @@
     };
     const decades = (lo, hi) => { const out = []; for (let e = Math.ceil(Math.log10(lo) - 1e-9); 10 ** e <= hi * 1.0001; e++) out.push(10 ** e); return out.length > 1 ? out : [lo, hi]; };
     const layout = () => {
-        const width = Math.max(280, Math.min(1100, scroll.clientWidth - 4)), height = Math.max(260, Math.min(460, width * 0.5)), right = Math.min(170, width * 0.24);
+        const width = Math.max(280, Math.min(1100, scroll.clientWidth - 4)), height = Math.max(260, Math.min(460, width * 0.5)), right = Math.min(170, Math.max(120, width * 0.24));
         const all = heed.data.curves.series.flatMap(finite), xs = all.map((p) => p[0]), ys = all.map((p) => p[1]);
         const lo = Math.min(...ys), hi = Math.max(...ys), pad = (hi - lo) * 0.05 || Math.abs(lo) * 0.05 || 0.5;
         l = {width, height, right, x0: Math.min(...xs), x1: Math.max(...xs), y0: lo - pad, y1: hi + pad};

@@ -102,6 +102,7 @@
     };
     heed.hides = (axis) => heed.state.hide && axis.special.some(Boolean) && heed.visible(axis).length < axis.count;
     heed.masked = (b, q, k) => (b.triangle && k > q) || b.masked.has(k);
+    heed.hatched = (b) => b.triangle || b.masked.size > 0;
     heed.headName = (head) => (head === "mean" ? "mean of heads" : head === "max" ? "max of heads" : `head ${head + 1}`);
     heed.guesses = (axis, query) => heed.record().guesses.filter((g) => g.axis === axis && g.query === query);
 

@@ -88,7 +88,7 @@
         const rgb = (name) => hex(read(name).replace("#", ""));
         heed.theme = {
             surface: rgb("surface"), ink: read("ink"), muted: read("muted"), line: read("line"), accent: read("accent"),
-            unknown: rgb("unknown"), empty: rgb("empty"), font: read("font"), mono: read("mono"),
+            unknown: rgb("unknown"), empty: rgb("empty"), bar: rgb("bar"), font: read("font"), mono: read("mono"),
         };
         fillTable();
     };
@@ -228,6 +228,15 @@
         };
     };
 
+    /* The same pen with its origin at (dx, dy). */
+    heed.shifted = (pen, dx, dy) => {
+        const moved = Object.create(pen);
+        for (const name of ["rect", "cells", "image"]) moved[name] = (x, y, ...rest) => pen[name](x + dx, y + dy, ...rest);
+        moved.text = (text, x, y, o) => pen.text(text, x + dx, y + dy, o);
+        moved.line = (points, o) => pen.line(points.map(([x, y]) => [x + dx, y + dy]), o);
+        return moved;
+    };
+
     /* ---- canvases on the page ---- */
 
     /* A canvas that a keyboard can reach. on: {move(x, y), click(x, y), leave()}. */
@@ -255,14 +264,15 @@
 
     /* ---- a matrix with labels ---- */
 
-    const labelWidth = (axis, list, most) => {
+    /* more: beside the text, as a row's number is. */
+    const labelWidth = (axis, list, more, most) => {
         let widest = 24;
-        for (const i of list.slice(0, 400)) widest = Math.max(widest, heed.width(heed.token(axis, i), {size: 12, weight: 700}) + 40);
+        for (const i of list.slice(0, 400)) widest = Math.max(widest, heed.width(heed.token(axis, i), {size: 12, weight: 700}) + more);
         return Math.min(most, Math.ceil(widest));
     };
     /* Where things go: m {queries, keys, rows: [places], cols: [places]}, width: at hand; cell: wished, 0: what fits. */
     heed.matrixLayout = (m, width, cell = 0, height = Math.max(340, window.innerHeight - 330)) => {
-        const left = labelWidth(m.queries, m.rows, Math.min(170, width * 0.3)), top = labelWidth(m.keys, m.cols, 130);
+        const left = labelWidth(m.queries, m.rows, 40, Math.min(170, width * 0.3)), top = labelWidth(m.keys, m.cols, 18, 130);
         const fits = Math.min((width - left - 8) / m.cols.length, Math.max(height - top, 200) / m.rows.length);
         const side = Math.max(2, Math.min(64, cell || (fits > 6 ? Math.floor(fits) : fits > 3 ? Math.floor(fits * 2) / 2 : 3)));
         return {left, top, cell: side, width: left + side * m.cols.length + 8, height: top + side * m.rows.length + 8};
@@ -299,27 +309,44 @@
             pen.text(text, l.left + (j + 0.5) * l.cell, l.top + (i + 0.5) * l.cell, {size, align: "center", color: heed.ink(m.color(v))});
         }));
     };
-    /* m: {queries, keys, rows, cols, value(q, k), color(v) -> [r,g,b], void(q, k), signed}; at: {query, key}. */
+    /* A frame that is seen on dark cells and on light ones. */
+    heed.frame = (pen, x, y, w, h, width) => {
+        pen.rect(x, y, w, h, {stroke: heed.css(heed.theme.surface), width: width + 3});
+        pen.rect(x, y, w, h, {stroke: heed.theme.accent, width});
+    };
+    /* Where no query may look nothing is of a colour, which would be a weight's: it is hatched. */
+    const paintHatch = (pen, m, l) => {
+        const rows = m.rows.length, cols = m.cols.length, apart = Math.ceil(8 / l.cell), color = heed.theme.line;
+        const put = (d, from, to) => pen.line([[l.left + (from + d) * l.cell, l.top + from * l.cell], [l.left + (to + d) * l.cell, l.top + to * l.cell]], {color});
+        for (let d = apart * Math.ceil((1 - rows) / apart); m.hatched && d < cols; d += apart)
+            for (let i = Math.max(0, -d), from = -1; i <= rows; i++) {
+                const empty = i < rows && i + d < cols && m.void(m.rows[i], m.cols[i + d]);
+                if (empty && from < 0) from = i;
+                if (!empty && from >= 0) { put(d, from, i); from = -1; }
+                if (i + d >= cols) break;
+            }
+    };
+    /* m: {queries, keys, rows, cols, value(q, k), color(v) -> [r,g,b], void(q, k), hatched: some are void, signed}; at: {query, key}. */
     heed.paintMatrix = (pen, m, l, at) => {
         const w = l.cell * m.cols.length, h = l.cell * m.rows.length;
-        const empty = heed.theme.empty;
         pen.cells(l.left, l.top, w, h, m.rows.length, m.cols.length, (i, j) => {
             const q = m.rows[i], k = m.cols[j];
-            return m.void(q, k) ? empty : m.color(m.value(q, k));
+            return m.void(q, k) ? heed.theme.surface : m.color(m.value(q, k));
         });
+        paintHatch(pen, m, l);
         if (l.cell >= 28 && !m.plain) paintNumbers(pen, m, l);
         if (!l.bare) paintLabels(pen, m, l, at);
         const r = m.rows.indexOf(at.query), c = m.cols.indexOf(at.key);
         pen.rect(l.left - 0.5, l.top - 0.5, w + 1, h + 1, {stroke: heed.theme.line});
         if (r >= 0) pen.rect(l.left, l.top + r * l.cell, w, l.cell, {stroke: heed.theme.ink, width: 1.5});
-        if (r >= 0 && c >= 0) pen.rect(l.left + c * l.cell, l.top + r * l.cell, l.cell, l.cell, {stroke: heed.theme.accent, width: 3});
+        if (r >= 0 && c >= 0) heed.frame(pen, l.left + c * l.cell, l.top + r * l.cell, l.cell, l.cell, 3);
     };
     /* The weights of a block's head as such a matrix. */
     heed.weightMatrix = (b, head) => {
         const w = heed.weights(b, head), signed = w.min < 0, top = heed.scaleOf(w);
         return {
             queries: b.queries, keys: b.keys, rows: heed.visible(b.queries), cols: heed.visible(b.keys), value: w.at, signed,
-            color: signed ? (v) => heed.signed(v / top) : (v) => heed.color(v / top), void: (q, k) => heed.masked(b, q, k), top,
+            color: signed ? (v) => heed.signed(v / top) : (v) => heed.color(v / top), void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b), top,
         };
     };
     /* Full scale: the largest value, or 1. */

@@ -49,7 +49,7 @@
         const m = heed.weights(t.b, t.h), top = heed.scaleOf(m), s = shrunk(m, side), chosen = t.b === heed.block() && t.h === heed.state.head;
         const high = Math.max(24, Math.round((side * Math.min(1, m.rows / m.cols)))), wide = Math.max(24, Math.round(side * Math.min(1, m.cols / m.rows)));
         pen.cells(t.x, t.y, wide, high, s.rows, s.cols, (r, c) => {
-            if (t.b.triangle && Math.floor((c * m.cols) / s.cols) > Math.ceil(((r + 1) * m.rows) / s.rows) - 1) return heed.theme.empty;
+            if (t.b.triangle && Math.floor((c * m.cols) / s.cols) > Math.ceil(((r + 1) * m.rows) / s.rows) - 1) return heed.theme.surface;
             return heed.color(s.out[r * s.cols + c] / top);
         });
         pen.rect(t.x - 0.5, t.y - 0.5, wide + 1, high + 1, {stroke: heed.theme.line});

@@ -51,8 +51,8 @@
         const layer = heed.bitmap(g.rows, g.cols, (r, c) => {
             const v = w[r * g.cols + c];
             if (v !== v) return [...heed.theme.surface, image ? 200 : 255];
-            /* What is not attended to keeps the picture's own colours: the veil grows with the weight. */
-            const veil = strength * (0.3 + 0.7 * Math.sqrt(Math.min(1, Math.abs(v) / top)));
+            /* What is not attended to steps back to the page's ground, pale or dark, so that what is stands out of any picture. */
+            const veil = strength * (0.85 + 0.15 * Math.min(1, Math.abs(v) / top));
             return [...(m.min < 0 ? heed.signed(v / top) : heed.color(v / top)), image ? Math.round(255 * veil) : 255];
         });
         pen.image(layer, box.x, box.y, box.w, box.h, {smooth: heed.state.smooth});

@@ -134,10 +134,7 @@
                 paint(pen) {
                     if (!p) return;
                     paint(pen, p, width);
-                    const shifted = Object.create(pen);
-                    for (const name of ["rect", "image", "cells"]) shifted[name] = (x, y, ...rest) => pen[name](x, y + first + 10, ...rest);
-                    shifted.text = (text, x, y, o) => pen.text(text, x, y + first + 10, o);
-                    paintKeys(shifted, p, width);
+                    paintKeys(heed.shifted(pen, 0, first + 10), p, width);
                 },
             };
         },

@@ -3,7 +3,6 @@
 "use strict";
 (() => {
     const LARGEST = 48; /* tokens whose tables are still readable */
-    const WIDE = 14;    /* columns; with more, matrices stand below one another */
     const GIVEN = ["X", "Z", "W_Q", "W_K", "W_V", "B_Q", "B_K", "B_V", "W_h", "B_O", "others", "gain", "bias"];
     const MADE = ["Q", "K", "V", "raw", "scores", "weights", "output", "share", "all_heads", "normed"];
     const ASKING = ["X", "Q", "raw", "scores", "weights", "output", "share", "others", "all_heads", "normed"]; /* a row a query */
@@ -11,7 +10,7 @@
     const VECTORS = {B_O: "bias", gain: "gain", bias: "bias"}; /* one row of that width */
     const s = {model: null, result: null, gradients: null, tokens: [], sources: [], tables: [], known: new Set()};
     const ui = {};
-    let lesson = null, built = "";
+    let lesson = null, built = "", fitted = "";
 
     /* ---- the numbers ---- */
 
@@ -128,7 +127,7 @@
             slim: name === "X" || name === "Z", hints: lesson.notes && lesson.notes[name],
             pick: (i, j) => pick(name, i, j), edit: (i, j, value) => edit(name, i, j, value),
         });
-        s.tables.push({name, update: t.update, retitle: t.retitle});
+        s.tables.push({name, ...t});
         return t.element;
     };
     const beside = (...names) => heed.el("div", {class: "beside"}, ...names.filter((n) => !isGiven(n) || has(n)).map((n) => table(n)));
@@ -310,6 +309,15 @@
     const drawQuestions = () => ui.questions.replaceChildren(...heed.stepsWords.questions(s).map(([question, answer]) =>
         heed.el("details", {}, heed.el("summary", {text: question}), heed.el("p", {text: answer}))));
 
+    /* The page's own heading names the example: here stands which sheet it is, or which head of a trained model. */
+    const heading = () => {
+        const block = heed.record()?.blocks.find((b) => b.path === lesson.layer), sheet = lesson.sheet && `${lesson.sheet}: ${heed.show(lesson.title || "")}`;
+        const text = sheet || (block && `${block.stack}, layer ${heed.nth(block.layer)}, head ${lesson.head}`);
+        return text ? heed.el("h2", {dir: "auto", text}) : null;
+    };
+    /* Their answers would tell what an exercise asks for. */
+    const questions = () => (Object.values(lesson.blanks || {}).flat(2).includes(1) ? null
+        : heed.el("section", {"aria-label": "Before you look"}, heed.el("h2", {text: "Before you look"}), ui.questions));
     /* What a sheet asks for; null: there is none. */
     const task = () => {
         const flags = Object.values(lesson.blanks || {}).flat(2), count = flags.filter(Boolean).length;
@@ -319,16 +327,25 @@
     };
     const build = (room) => {
         s.tables = [];
+        fitted = "";
         ui.said = ui.said || heed.el("p", {class: "said", role: "status"});
         ui.cell = heed.el("div", {class: "inspector", "aria-live": "polite", "aria-label": "The chosen cell"});
         ui.questions = heed.el("div");
-        const widest = Math.max(...["X", "Q", "V"].map((name) => s.matrix(name)[0].length));
-        room.replaceChildren(heed.el("div", {class: widest > WIDE ? "steps stacked" : "steps"},
-            heed.el("h2", {dir: "auto", text: (lesson.sheet ? `${lesson.sheet}: ` : "") + heed.show(lesson.title || lesson.example || "")}), task(), lesson.about ? heed.el("p", {class: "muted", text: lesson.about}) : null,
-            controls(), ui.said, ...parts().filter(Boolean),
-            heed.el("section", {"aria-label": "Before you look"}, heed.el("h2", {text: "Before you look"}), ui.questions),
+        room.replaceChildren(heed.el("div", {class: "steps"},
+            heading(), task(), lesson.about ? heed.el("p", {class: "muted", text: lesson.about}) : null,
+            controls(), ui.said, ...parts().filter(Boolean), questions(),
             heed.el("details", {}, heed.el("summary", {text: "Sizes and their symbols"}), heed.el("div", {class: "wide"}, heed.stepsWords.symbols(s))),
             ui.cell));
+    };
+    /* Matrices that do not fit beside one another stand closer, else below one another; wider ones scroll. */
+    const fit = (room) => {
+        const now = [room.clientWidth, ...s.tables.map((t) => t.element.style.getPropertyValue("--cell"))].join();
+        if (now === fitted) return;
+        for (const wide of room.querySelectorAll(".wide")) {
+            wide.classList.remove("tight", "stacked", "scrolls");
+            for (const way of ["tight", "stacked", "scrolls"]) if (wide.scrollWidth > wide.clientWidth) wide.classList.add(way);
+        }
+        fitted = now;
     };
     const sync = () => {
         ui.slider.value = String(notch(s.model.beta));
@@ -361,11 +378,14 @@
             built = heed.state.notation;
             nameChoice();
             for (const t of s.tables) t.update(s.matrix(t.name), heed.state.digits, marks(t.name));
+            fit(room);
             sync();
             if (s.gradients) ui.loss.textContent = `L = ${heed.stepsNumber(heed.stepsSlopes.loss(s.gradients), heed.state.digits)}` + (lesson.target || s.gradients.dU ? "" : ", with a target of 0");
             drawCell();
             drawQuestions();
         },
+        legend: () => heed.legend("shade: how large within its matrix, of weights from 0 to 1; striped: below 0", 0, "largest",
+            (t) => heed.theme.bar.map((x, i) => Math.round(heed.theme.surface[i] + (x - heed.theme.surface[i]) * 0.55 * t))),
         picture: () => heed.stepsPicture(heed.current().room),
         table() {
             const [rows, keys] = s.labels("weights"), w = s.result.weights;
