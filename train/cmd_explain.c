@@ -9,7 +9,8 @@
 
 static const heed_option options[] = {
     SWITCH("list", "list the built-in examples", "Show"),
-    {"precision", HEED_INT, "2", 0, 12, NULL, "digits behind the point", "Show"},
+    {"precision", HEED_INT, "2", 0, 12, NULL,
+     "digits behind the point; more where all of a matrix is small", "Show"},
     {"notation", HEED_CHOICE, "rows", 0, 0, "rows|columns",
      "tokens as rows (rows of the weights sum to 1) or as columns (H = V A)", "Show"},
     {"scale", HEED_BOOL, "true", 0, 0, NULL, "multiply scores by 1/sqrt(e); --no-scale: by 1",

@@ -43,10 +43,19 @@ char *number_text(char text[32], double x, int precision) {
 }
 
 int matrix_digits(const heed_matrix *m, int precision) {
-    for (int i = 0; i < m->rows * m->cols; i++)
-        if (isfinite(m->x[i]) && (floor(m->x[i]) != m->x[i] || fabs(m->x[i]) >= 1e6))
-            return precision;
-    return 0;
+    enum { MORE = 6 }; /* below that, numbers are what rounding leaves of 0 */
+    bool whole = true;
+    double most = 0;
+    for (int i = 0; i < m->rows * m->cols; i++) {
+        double x = fabs(m->x[i]);
+        if (!isfinite(x)) continue;
+        whole &= floor(x) == x && x < 1e6;
+        most = fmax(most, x);
+    }
+    if (whole) return 0;
+    int more = 0;
+    while (precision && more < MORE && most < pow(10, -more - 1)) more++;
+    return more < MORE ? precision + more : precision;
 }
 
 /* ---- words ---- */

@@ -27,7 +27,8 @@ typedef struct {
 
 /* A number as a matrix shows it: "-inf", "3", "0.25". */
 char *number_text(char text[32], double x, int precision);
-/* Digits for a matrix: 0 where all its numbers are whole, else `precision`. */
+/* Digits for a matrix: 0 where all its numbers are whole, else `precision`, and more where all are
+ * below 0.1, so that what is small is not all zeros. */
 int matrix_digits(const heed_matrix *m, int precision);
 
 /* Appends parts[0] between[1] parts[1] ... with their shapes below: on one line if that fits, else

@@ -97,6 +97,7 @@ static void add(backward_pass *b, backward_step s) { b->step[b->count++] = s; }
 /* The first step: the loss, and its gradient by what it is of. */
 static void describe_loss(const explaining *e, backward_pass *b) {
     char loss[32];
+    heed_matrix one = {1, 1, &b->loss};
     const char *of = e->columns ? "H" : "output", *d = "dO", *note = "";
     if (b->layer && has_norm(&e->w))
         of = "Y", d = "dY",
@@ -110,8 +111,8 @@ static void describe_loss(const explaining *e, backward_pass *b) {
     snprintf(b->of_loss, sizeof b->of_loss,
              "Backward from here. The loss is L = 1/2 sum (%s%s)^2 = %s%s. %s says how L changes "
              "with each number of %s; every gradient below has the shape of what it belongs to.%s",
-             of, b->minus, number_text(loss, b->loss, e->look.precision), note, d,
-             b->layer ? of : "the output",
+             of, b->minus, number_text(loss, b->loss, matrix_digits(&one, e->look.precision)), note,
+             d, b->layer ? of : "the output",
              has_layer(&e->w) && !b->layer
                  ? " W_h stands behind the output and has no part in this loss: a target is given."
                  : "");

@@ -85,7 +85,7 @@ static sum_of sum_at(const explaining *e, const dot_product *d, int row, int col
                     .right_step = bt ? 1 : b->cols,
                     .left_digits = matrix_digits(a, e->look.precision),
                     .right_digits = matrix_digits(b, e->look.precision),
-                    .least = whole ? 0 : 0.5 * pow(10, -e->look.precision),
+                    .least = whole ? 0 : 0.5 * pow(10, -matrix_digits(d->out, e->look.precision)),
                     .left = at ? a->x + row : a->x + (size_t)row * (size_t)a->cols,
                     .right = bt ? b->x + (size_t)col * (size_t)b->cols : b->x + col};
 }

@@ -50,7 +50,8 @@ static bool choose_head(trained *t) {
     if (t->run->model == &heed_model_rnn)
         return heed_fail(t->e->c, HEED_USAGE,
                          "heed explain shows heads with queries, keys and values: %s is an rnn; "
-                         "hint: heed attend %s",
+                         "hint: heed attend %s shows its attention, heed explain similarity how it "
+                         "comes about",
                          t->e->p->argv[0], t->e->p->argv[0]);
     if (head > t->block.heads)
         return heed_fail(t->e->c, HEED_USAGE, "--head %d: expected 1 to %d", head, t->block.heads);

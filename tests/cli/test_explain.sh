@@ -212,6 +212,9 @@ says "dO = W_h dU"
 echo "{$layer, \"target\": [[3]]}" >layer.json
 run explain --from layer.json --backward
 says "W_h stands behind the output and"
+# What is small is not all zeros.
+own '{"X": [[1, 0.5]], "W_Q": [[0.001], [0.002]], "W_K": [[1], [2]], "W_V": [[1], [2]]}'
+says "0.0020"
 own "{$head, \"B_O\": [[1]]}"
 refuses 3 "B_O is wrong: own.json: expected W_h beside it"
 own "{$head, \"W_h\": [[1, 2]], \"gain\": [[1, 2]]}"
