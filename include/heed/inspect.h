@@ -139,11 +139,12 @@ typedef struct {
     int count;
     const heed_record *records;
     const heed_chart *curves; /* of the training, or NULL */
-    const char *steps;        /* a worked example, as `heed explain --json` prints it; or NULL */
-    const char *opening;      /* what is shown first, in the words of the page's links:
-                                 "view=matrix&stack=cross&layer=2&head=4&row=1"; or NULL */
-    bool no_qk;               /* without q and k: smaller */
-    bool force;               /* whatever the size */
+    const char *steps;   /* a worked example, as `heed explain --json` prints it: JSON, which has no
+                            NUL of its own; or NULL */
+    const char *opening; /* what is shown first, in the words of the page's links:
+                            "view=matrix&stack=cross&layer=2&head=4&row=1"; or NULL */
+    bool no_qk;          /* without q and k: smaller */
+    bool force;          /* whatever the size */
 } heed_page;
 #define HEED_PAGE_WARN  12e6 /* bytes: a warning goes to heed_options.log */
 #define HEED_PAGE_LIMIT 64e6 /* bytes: refused without force */

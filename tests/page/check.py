@@ -120,6 +120,7 @@ def check_keys(b, folder):
     check(b.run("heed.selected().locked") is False, "Esc lets go")
     b.key("?")
     check(b.run("heed.id('help').open"), "? opens the help")
+    check(b.run("[...document.querySelectorAll('#help dl:last-of-type dt')].map(d => d.textContent).join()") == "Overview,Head,Matrix,Q·K,Compare", "the help has the views as the tabs have them")
     b.key("Escape")
     b.key("d")
     check(b.run("document.documentElement.dataset.theme") == "dark", "d makes it dark")

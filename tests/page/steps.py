@@ -66,6 +66,8 @@ class Page:
 
 
 def opens_as_the_program(p):
+    p.open("lion")
+    check("the heading names the example", p.browser.run("heed.id('title').textContent").startswith("The hungry lion") and p.browser.run("document.title").startswith("The hungry lion"))
     for words in (["lion"], ["lion", "--hard"], ["lion", "--causal", "--beta", "3"], ["lion", "--hide", "lion,the"], ["paris"], ["mix"], ["store"]):
         p.open(*words)
         p.same(" ".join(words), *words)
@@ -140,6 +142,7 @@ def sheets(p):
     told = p.browser.run(text)
     check("the exercise is named", "Exercise 7: The hungry lion" in told and "Fill in the 71 blanks" in told)
     check("its blanks are blank", 71 < hidden < 200)
+    check("no question's answer tells them", "Before you look" not in told and p.browser.run("document.querySelectorAll('.steps details').length") == 1)
     held = p.browser.run("Object.keys(heed.data.steps)")
     check(f"the page holds no answers: {held}", "X" in held and not set(held) & {*MADE, "scaled", "target", "learn", "share", "all_heads", "normed", "stages", "choices"})
     check("at the place of the terminal's sheet", p.browser.run("document.querySelector('.inspector').textContent").startswith("Q[The, 1] = ?"))
@@ -154,6 +157,7 @@ def sheets(p):
     check("a saved table has no answers", b"?" in data)
     check(f"an exercise: no error in the console: {p.browser.errors}", not p.browser.errors)
     p.open("lion", "--solution", "--seed", "7")
+    check("its questions are there", "Before you look" in p.browser.run(text))
     check("the solution is filled in", p.browser.run(count) == 0 and "Solution 7: The hungry lion" in p.browser.run(text))
     check("and marks what was blank", p.browser.run("document.querySelectorAll('.steps td.asked').length") > 71)
     p.tick("hard selection")
@@ -180,6 +184,7 @@ def trained_head(p):
         words = [run, "Paris is the capital of [MASK] ."]
         p.open(*words)
         p.same(f"a trained head, norm {norm}", *words)
+        check("which head it is stands above", p.browser.run("document.querySelector('.steps h2').textContent") == "encoder, layer 1, head 1")
         check("what the layer makes of it", ("normed" in p.values()) == (norm == "post") and "all_heads" in p.values())
         p.tick("hard selection")
         p.same(f"hard, norm {norm}", *words, "--hard")

@@ -5,7 +5,7 @@
 (() => {
     const MOST = 1000, OWN = 100; /* lines of all queries together, and of one: more say nothing to the eye */
     const LEAST = 0.0005;         /* smaller weights have no line */
-    let canvas, tall, scroll, tools, chips, left, l, followed = -1;
+    let canvas, tall, scroll, tools, chips, left, l, followed = -1, still = {id: "", picture: null};
 
     /* The heads that are drawn: the chosen one, and those that were ticked beside it. */
     const chosen = () => {
@@ -145,12 +145,13 @@
             paintKey(pen, s.key, j, true);
         }
     };
-    const paint = (pen, view = {lo: 0, hi: l.height}) => {
+    const paintLines = (pen, view) => chosen().forEach((h, n, heads) => paintAll(pen, view, h, n, heads.length));
+    const paint = (pen, view = {lo: 0, hi: l.height}, lines = paintLines) => {
         const heads = chosen(), every = l.step < 11 ? 2 : 1, best = heed.weights(l.b, heed.state.head), query = heed.selected().query;
         const first = Math.max(0, Math.floor((view.lo - l.top) / l.step)), last = Math.ceil((view.hi - l.top) / l.step);
         const each = (list, act) => { for (let i = first; i < Math.min(list.length, last); i++) act(list[i], i); };
         each(l.cols, (k, j) => paintShare(pen, k, j, heads));
-        heads.forEach((h, n) => paintAll(pen, view, h, n, heads.length));
+        lines(pen, view);
         pen.text("query", l.left - 8, 10, {size: 11, align: "right", color: heed.theme.muted});
         pen.text("key", l.right + 8, 10, {size: 11, color: heed.theme.muted});
         each(l.rows, (q, i) => { if (i % every === 0) paintQuery(pen, q, i, false); });
@@ -161,7 +162,16 @@
     /* The canvas is as high as its window and goes along with it: many tokens cost no more than few. */
     const drawSight = () => {
         const lo = scroll.scrollTop, high = Math.min(l.height, scroll.clientHeight);
-        heed.paint(canvas, l.width, high, (pen) => paint(pen, {lo, hi: lo + high}), lo);
+        heed.paint(canvas, l.width, high, (pen) => paint(pen, {lo, hi: lo + high}, stillLines), lo);
+    };
+    /* The lines of all queries change less often than the pointer moves: they are drawn once. */
+    const stillLines = (pen, view) => {
+        const high = view.hi - view.lo, id = [...chosen().map(linesId), l.width, view.lo, high, heed.selected().locked, heed.dark(), heed.state.scale, devicePixelRatio].join();
+        if (still.id !== id) {
+            still = {id, picture: heed.el("canvas")};
+            heed.paint(still.picture, l.width, high, (own) => paintLines(own, view), view.lo);
+        }
+        pen.image(still.picture, 0, view.lo, l.width, high, {});
     };
     /* What was chosen elsewhere, by keys or a link, comes into sight. */
     const follow = () => {

@@ -86,11 +86,11 @@
         drawBadge(v);
     };
     const drawHeading = () => {
-        const r = heed.record() || {};
-        heed.id("title").textContent = heed.cut(heed.show(r.title || heed.data.title || "Attention"), 240);
+        const r = heed.record() || {}, title = r.title || heed.data.steps?.title || "Attention";
+        heed.id("title").textContent = heed.cut(heed.show(title), 240);
         heed.id("model").textContent = r.model || "";
         heed.id("record-note").textContent = r.note || "";
-        document.title = heed.cut(r.title || "heed: attention", 80);
+        document.title = heed.cut(heed.show(title), 80) + " · heed";
     };
     const drawBadge = (v) => {
         const b = heed.block(), badge = heed.id("badge"), on = b && v.uses.includes("special") && (heed.hides(b.queries) || heed.hides(b.keys));
@@ -122,7 +122,7 @@
     const guessBlock = (g, query) => {
         const where = query < 0 ? "The input: " : `Row ${heed.nth(query)} predicts `;
         const first = g.tokens[0];
-        const line = heed.el("h3", {}, where + g.says + ": ", ...(first ? ["‘", word(heed.show(first[0])), `’, p = ${heed.number(first[1], 2)}`] : []));
+        const line = heed.el("h3", {}, where + g.says + ": ", ...(first ? ["‘", word(heed.show(first[0])), `’, p\u00a0=\u00a0${heed.number(first[1], 2)}`] : []));
         const rows = g.tokens.slice(0, 5).map(([token, p]) => heed.el("li", {class: "row"}, word(heed.cut(heed.show(token), 18), heed.show(token)), bar(p), heed.el("span", {class: "value", text: heed.weight(p)})));
         return heed.el("div", {class: "guess"}, line, listOf(rows));
     };
@@ -244,13 +244,14 @@
     ];
     const close = () => heed.id("help").close();
     heed.help = () => {
-        const box = heed.id("help"), pairs = (list) => heed.el("dl", {}, ...list.flatMap(([a, b]) => [heed.el("dt", {text: a}), heed.el("dd", {text: b})]));
+        const tabs = [...heed.id("tabs").children].map((tab) => heed.views.find((v) => tab.id === "tab-" + v.id)), box = heed.id("help"), pairs = (list) => heed.el("dl", {}, ...list.flatMap(([a, b]) => [heed.el("dt", {text: a}), heed.el("dd", {text: b})]));
         box.replaceChildren(
             heed.el("h2", {id: "help-title", text: "How to read this page"}),
             heed.el("p", {text: "A row is a query: the token that looks. A column is a key: the token that is looked at. A weight says which share of the key's value the query takes; a row sums to 1. Hover to look, click to lock."}),
+            heed.el("p", {text: "What is much stands out from the page: dark where the page is light, bright where it is dark. The legend under a picture has the scale."}),
             heed.el("p", {text: "The address of the page holds the view: copy it to send what you see. Tokens, layers and heads count from 1, here, in links and in saved tables."}),
             heed.el("h3", {text: "Keys"}), pairs(keys),
-            heed.el("h3", {text: "Views"}), pairs(heed.views.filter((v) => heed.id("tab-" + v.id)).map((v) => [v.title, v.help || ""])),
+            heed.el("h3", {text: "Views"}), pairs(tabs.map((v) => [v.title, v.help || ""])),
             heed.el("form", {method: "dialog"}, heed.el("button", {type: "submit", text: "Close"})));
         box.addEventListener("click", (e) => { if (e.target === box) close(); }, {once: true});
         box.showModal();

@@ -311,6 +311,15 @@
     const drawQuestions = () => ui.questions.replaceChildren(...heed.stepsWords.questions(s).map(([question, answer]) =>
         heed.el("details", {}, heed.el("summary", {text: question}), heed.el("p", {text: answer}))));
 
+    /* The page's own heading names the example: here stands which sheet it is, or which head of a trained model. */
+    const heading = () => {
+        const block = heed.record()?.blocks.find((b) => b.path === lesson.layer), sheet = lesson.sheet && `${lesson.sheet}: ${heed.show(lesson.title || "")}`;
+        const text = sheet || (block && `${block.stack}, layer ${heed.nth(block.layer)}, head ${lesson.head}`);
+        return text ? heed.el("h2", {dir: "auto", text}) : null;
+    };
+    /* Their answers would tell what an exercise asks for. */
+    const questions = () => (Object.values(lesson.blanks || {}).flat(2).includes(1) ? null
+        : heed.el("section", {"aria-label": "Before you look"}, heed.el("h2", {text: "Before you look"}), ui.questions));
     /* What a sheet asks for; null: there is none. */
     const task = () => {
         const flags = Object.values(lesson.blanks || {}).flat(2), count = flags.filter(Boolean).length;
@@ -325,9 +334,8 @@
         ui.cell = heed.el("div", {class: "inspector", "aria-live": "polite", "aria-label": "The chosen cell"});
         ui.questions = heed.el("div");
         room.replaceChildren(heed.el("div", {class: "steps"},
-            heed.el("h2", {dir: "auto", text: (lesson.sheet ? `${lesson.sheet}: ` : "") + heed.show(lesson.title || lesson.example || "")}), task(), lesson.about ? heed.el("p", {class: "muted", text: lesson.about}) : null,
-            controls(), ui.said, ...parts().filter(Boolean),
-            heed.el("section", {"aria-label": "Before you look"}, heed.el("h2", {text: "Before you look"}), ui.questions),
+            heading(), task(), lesson.about ? heed.el("p", {class: "muted", text: lesson.about}) : null,
+            controls(), ui.said, ...parts().filter(Boolean), questions(),
             heed.el("details", {}, heed.el("summary", {text: "Sizes and their symbols"}), heed.el("div", {class: "wide"}, heed.stepsWords.symbols(s))),
             ui.cell));
     };
