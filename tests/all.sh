@@ -22,14 +22,14 @@ part() {
 mkdir -p build
 $make heed lib test-program >build/test-build.log 2>&1 || { tail -30 build/test-build.log; echo "0 passed, 1 failed"; exit 1; }
 rm -f build/test-*.count
-# Most parts keep one core busy: two go side by side.
+# Most parts keep one core busy: two go side by side. Memory needs what double builds.
 {
     part commands sh tests/cli/run.sh
-    part memory sh tests/alloc/run.sh
+    part readme sh tests/readme.sh
+    part unit build/release/heed-test
     part examples sh tests/examples.sh
 } &
-part unit build/release/heed-test
 part double $make -s f64
-part readme sh tests/readme.sh
+part memory sh tests/alloc/run.sh
 wait
 awk '{p += $1; f += $2} END {printf "%d passed, %d failed\n", p, f; exit f > 0 || NR != 6}' build/test-*.count

@@ -44,6 +44,17 @@ static heed_op with_backward(const heed_op *op, void (*backward)(heed_node *n)) 
     return copy;
 }
 
+/* The error of the first of its cases that shows one above the bar: the others need not be run. */
+static double error_above(heed_ctx *c, heed_op spoilt, double least) {
+    double error = 0;
+    for (const heed_case *k = spoilt.cases; k->shapes && !(error > least); k++) {
+        const heed_case one[] = {*k, {0}};
+        spoilt.cases = one;
+        error = heed_gradcheck(c, &spoilt).error;
+    }
+    return error;
+}
+
 /* One percent less of every gradient. */
 static void weaker(heed_node *n) {
     original->backward(n);
@@ -57,11 +68,10 @@ TEST(gradcheck_finds_a_scaled_backward_of_every_op) {
     heed_ctx *c = heed_open(&one_thread);
     for (const heed_op *const *family = heed_op_table(); *family; family++)
         for (const heed_op *op = *family; op->name; op++) {
-            heed_op spoilt = with_backward(op, weaker);
-            heed_check r = heed_gradcheck(c, &spoilt);
-            if (!(r.error > 1e-3))
+            double error = error_above(c, with_backward(op, weaker), 1e-3);
+            if (!(error > 1e-3))
                 test_fail(__FILE__, __LINE__, "%s: a backward scaled by 0.99 passed with %g",
-                          op->name, r.error);
+                          op->name, error);
         }
     CLOSE(c);
 }
@@ -79,11 +89,10 @@ TEST(gradcheck_finds_a_forgotten_element_of_every_op) {
     heed_ctx *c = heed_open(&one_thread);
     for (const heed_op *const *family = heed_op_table(); *family; family++)
         for (const heed_op *op = *family; op->name; op++) {
-            heed_op spoilt = with_backward(op, shorter);
-            heed_check r = heed_gradcheck(c, &spoilt);
-            if (!(r.error > 1e-3))
+            double error = error_above(c, with_backward(op, shorter), 1e-3);
+            if (!(error > 1e-3))
                 test_fail(__FILE__, __LINE__, "%s: a forgotten element passed with %g", op->name,
-                          r.error);
+                          error);
         }
     CLOSE(c);
 }
@@ -107,8 +116,8 @@ TEST(gradcheck_finds_a_dropped_term) {
         for (const heed_op *op = *family; op->name; op++) {
             bool product = !strcmp(op->name, "matmul") || !strcmp(op->name, "mul");
             if (!product && strcmp(op->name, "softmax") != 0) continue;
-            heed_op spoilt = with_backward(op, product ? one_sided : dropped_term);
-            CHECK(heed_gradcheck(c, &spoilt).error > 1e-2);
+            CHECK(error_above(c, with_backward(op, product ? one_sided : dropped_term), 1e-2) >
+                  1e-2);
         }
     CLOSE(c);
 }

@@ -48,7 +48,7 @@ static size_t count_label(const data_set *d, bool val, const char *name) {
 static void print_labels(const data_set *d, const heed_pairs_info *a) {
     enum { SHOWN = 20, COUNTS = 22 };
     char n1[32], n2[32], counts[96];
-    int at = line_width() < AT + COUNTS + 20 ? 2 : AT;
+    int at = line_width(stdout) < AT + COUNTS + 20 ? 2 : AT;
     print_side("  texts", d->tokenizer, a->tokens, a->unknown, a->longest);
     print_fact(AT, "  labels", "%d; in training and validation:", a->classes);
     for (int i = 0; i < a->classes && i < SHOWN; i++) {
@@ -87,7 +87,7 @@ static void print_text_of(const char *text, size_t n, int columns) {
 
 static void print_samples(const heed_pairs *k, const heed_pairs_info *a) {
     enum { SHOWN = 3, COLUMNS = 60, START = 15 };
-    int room = line_width() - START < COLUMNS ? line_width() - START : COLUMNS;
+    int room = line_width(stdout) - START < COLUMNS ? line_width(stdout) - START : COLUMNS;
     heed_pair pair;
     puts("\nSamples of the training part:");
     for (size_t i = 0; i < SHOWN && i < a->pairs && heed_pairs_get(k, false, i, &pair); i++) {

@@ -36,7 +36,7 @@ static double longest_tokens(const heed_corpus_info *a, const text_facts *t) {
 
 static void print_sample(const char *text, size_t n) {
     enum { LINES = 3, COLUMNS = 76 };
-    int room = line_width() - 2 < COLUMNS ? line_width() - 2 : COLUMNS;
+    int room = line_width(stdout) - 2 < COLUMNS ? line_width(stdout) - 2 : COLUMNS;
     char line[512];
     int shown = 0;
     puts("\nSample:");

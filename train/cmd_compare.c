@@ -135,7 +135,7 @@ static void print_own(const comparison *k, json_t *all, int index) {
     int start = beside ? k->width - 1 : 3;
     heed_text line = {.c = NULL};
     int used = heed_label_text(k->grouped ? k->groups[r->group].name : r->name,
-                               beside ? start : line_width(), &line);
+                               beside ? start : line_width(stdout), &line);
     heed_text_add(&line, beside ? "%*s" : "\n%*s", beside ? start - used : start, "");
     used = start;
     json_object_foreach(all, key, values) {

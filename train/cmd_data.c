@@ -20,9 +20,9 @@ void print_try(const program *p, const char *suggestion) {
     char word[1024], words[1100];
     heed_text out = {.c = p->c};
     heed_text_add(&out, "  heed train %s", p->task->name);
-    add_typed(&out, line_width(), shell_word(word, sizeof word, p->argv[0]));
-    add_typed(&out, line_width(), "-o runs/first");
-    add_typed(&out, line_width(), suggestion);
+    add_typed(&out, line_width(stdout), shell_word(word, sizeof word, p->argv[0]));
+    add_typed(&out, line_width(stdout), "-o runs/first");
+    add_typed(&out, line_width(stdout), suggestion);
     for (int i = 0; i < heed_config_count(p->flags); i++) {
         const char *value;
         const heed_option *o = heed_config_at(p->flags, i, &value);
@@ -33,7 +33,7 @@ void print_try(const program *p, const char *suggestion) {
                      heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
         else
             snprintf(words, sizeof words, "--%s %s", o->name, shell_word(word, sizeof word, value));
-        add_typed(&out, line_width(), words);
+        add_typed(&out, line_width(stdout), words);
     }
     puts("\nTry:");
     heed_text_put(&out, "\n", 1);

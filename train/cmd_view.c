@@ -52,7 +52,7 @@ static void print_part(const char *name, const char *what) {
     heed_text start = {.c = NULL};
     heed_text_put(&start, "  ", 2);
     int used = 2 + heed_label_text(name, 100, &start);
-    bool beside = line_width() >= NARROW && used < NAMES;
+    bool beside = line_width(stdout) >= NARROW && used < NAMES;
     if (beside) heed_text_add(&start, "%*s", NAMES - used, "");
     if (!beside) print_fact(0, "", "%s", name);
     print_fact(beside ? NAMES : 4, beside && start.s ? start.s : "", "%s", what);

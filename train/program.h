@@ -164,7 +164,7 @@ bool is_terminal(FILE *f);
 bool has_color(FILE *f); /* a terminal, and neither NO_COLOR nor a dumb one */
 heed_terminal terminal_kind(FILE *f);
 int terminal_width(void); /* COLUMNS, else the terminal's; 100 if unknown */
-int line_width(void);     /* the same; but whatever is printed into a file or a pipe fits */
+int line_width(FILE *f);  /* the same; but whatever goes into a file or a pipe fits */
 double now(void);         /* monotonic seconds */
 size_t peak_memory(void); /* bytes */
 void page_faults(long *minor, double *system_seconds);

@@ -36,12 +36,20 @@ static const char *rate(char text[32], double items) {
 /* ---- banner ---- */
 
 void banner_row(const char *label, const char *format, ...) {
+    enum { AT = 13 };
     char text[1024], shown[PLAIN];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    fprintf(stderr, "  %s%-11s%s%s\n", dim(), label, plain(), show_plain(shown, text));
+    show_plain(shown, text);
+    heed_text lines = {.c = NULL};
+    if (AT + text_columns(shown) <= line_width(stderr))
+        heed_text_add(&lines, "%s", shown);
+    else
+        heed_label_words(shown, AT, line_width(stderr), &lines);
+    fprintf(stderr, "  %s%-*s%s%s\n", dim(), AT - 2, label, plain(), lines.s ? lines.s : "");
+    heed_text_free(&lines);
 }
 
 const char *epoch_steps(char text[64], const heed_config *f, uint64_t epoch_batches) {

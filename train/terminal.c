@@ -37,9 +37,7 @@ int terminal_width(void) {
     return 100;
 }
 
-int line_width(void) {
-    return getenv("COLUMNS") || is_terminal(stdout) ? terminal_width() : INT_MAX;
-}
+int line_width(FILE *f) { return getenv("COLUMNS") || is_terminal(f) ? terminal_width() : INT_MAX; }
 
 double now(void) {
     struct timespec t;

@@ -64,10 +64,10 @@ void print_fact(int at, const char *label, const char *format, ...) {
     vsnprintf(line, sizeof line, format, list);
     va_end(list);
     heed_text_add(&shown, "%-*s", at, label);
-    if (at + heed_label_text(line, INT_MAX, &text) <= line_width())
+    if (at + heed_label_text(line, INT_MAX, &text) <= line_width(stdout))
         heed_text_put(&shown, text.s, text.n);
     else
-        heed_label_words(line, at, line_width(), &shown);
+        heed_label_words(line, at, line_width(stdout), &shown);
     heed_text_free(&text);
     heed_text_put(&shown, "\n", 1);
     print_text(&shown);

@@ -83,6 +83,13 @@ sed "s|^  heed|'$HEED'|" try.sh >try2.sh
 holds sh try2.sh >typed 2>&1
 holds test -f runs/first/config.conf
 
+# The banner of a training, on stderr.
+COLUMNS=40 run train gpt facts.txt -o slim $SMALL
+status 0
+holds awk 'length($0) > 40 { bad = 1 } /^             [a-z]/ { n++ } END { exit bad || n < 2 }' err
+run train gpt facts.txt -o wide $SMALL
+warns "in all: weights, gradients, optimizer, one step"
+
 # Piped, a fact is one line, whatever its length.
 run doctor
 holds test "$(grep -c '^ ' out)" = 0
