@@ -275,3 +275,10 @@ warns "--window 3: expected at most 2 patches"
 status 2
 run attend mean one/test/0/*.png --rollout --occlude --gradient
 status 0
+
+# A model that has learned its facts: the word that the answer hangs on comes first, by a head and by occlusion.
+run train mlm facts.txt -o taught --tokenizer word --packing lines --layers 1 --heads 2 --width 32 --ff 64 --block 16 --batch 16 --steps 400 --lr 5e-3
+run attend taught "Paris is the capital of [MASK] ." --query "[MASK]" --top 1 --occlude
+says "7 [MASK]: France"
+holds grep -q '^  head [12]   Paris ' out
+holds grep -q '^  Paris .*+0\.[0-9]* ################$' out

@@ -20,6 +20,8 @@
     s.columns = () => heed.state.notation === "columns";
     const isGradient = (name) => s.gradients !== null && heed.stepsSlopes.is(name) && !!s.gradients[name];
     s.matrix = (name) => (isGiven(name) ? s.model[name] : isGradient(name) ? s.gradients[name] : s.result[name]);
+    s.digits = (name) => heed.stepsDigits(s.matrix(name), heed.state.digits);
+    s.number = (name, i, j) => heed.stepsNumber(s.matrix(name)[i][j], s.digits(name));
     s.labels = (name) => {
         if (isGradient(name)) return s.labels(heed.stepsSlopes.of(name));
         const count = (m) => m[0].map((_, j) => String(j + 1)), m = s.matrix(name);
@@ -294,7 +296,7 @@
         const reveal = (what) => { s.known.add(what); heed.redraw(); };
         const tell = () => {
             const x = heed.stepsRead(field.value), value = s.matrix(name)[i][j];
-            say(x === null ? "The cell is open now." : Math.abs(x - value) <= Math.max(0.011, 0.01 * Math.abs(value)) || x === value ? "Right." : `Not ${field.value}: ${ofBlanks(name, i, j) ? "the cell is open now" : "the sum is written out below"}.`);
+            say(x === null ? "The cell is open now." : Math.abs(x - value) <= Math.max(1.1 * 10 ** -Math.max(2, heed.stepsDigits(s.matrix(name), 2)), 0.01 * Math.abs(value)) || x === value ? "Right." : `Not ${field.value}: ${ofBlanks(name, i, j) ? "the cell is open now" : "the sum is written out below"}.`);
             reveal(`${name} ${i} ${j}`);
         };
         return [heed.el("b", {text: heed.stepsWords.cellName(s, name, i, j)}), " = ? It is made of the outlined cells. ", field,
@@ -303,7 +305,7 @@
     const drawCell = () => {
         const at = spot(), name = heed.el("b", {text: heed.stepsWords.cellName(s, at.name, at.i, at.j)});
         if (isGiven(at.name)) return ui.cell.replaceChildren(name, " = ", valueField(at), " Change it here, or type into the table.");
-        if (!secret(at.name, at.i, at.j) && ofBlanks(at.name, at.i, at.j)) return ui.cell.replaceChildren(name, ` = ${heed.stepsNumber(s.matrix(at.name)[at.i][at.j], heed.state.digits)}. Among the cells it is made of are blanks, so its sum is not written out yet.`);
+        if (!secret(at.name, at.i, at.j) && ofBlanks(at.name, at.i, at.j)) return ui.cell.replaceChildren(name, ` = ${s.number(at.name, at.i, at.j)}. Among the cells it is made of are blanks, so its sum is not written out yet.`);
         ui.cell.replaceChildren(...(secret(at.name, at.i, at.j) ? guess(at) : heed.stepsWords.writtenOut(s, at.name, at.i, at.j)));
     };
     const drawQuestions = () => ui.questions.replaceChildren(...heed.stepsWords.questions(s).map(([question, answer]) =>
@@ -341,10 +343,11 @@
     const fit = (room) => {
         const now = [room.clientWidth, ...s.tables.map((t) => t.element.style.getPropertyValue("--cell"))].join();
         if (now === fitted) return;
-        for (const wide of room.querySelectorAll(".wide")) {
-            wide.classList.remove("tight", "stacked", "scrolls");
-            for (const way of ["tight", "stacked", "scrolls"]) if (wide.scrollWidth > wide.clientWidth) wide.classList.add(way);
-        }
+        for (const wide of room.querySelectorAll(".wide"))
+            for (const way of ["", "tight", "stacked", "stacked tight", "stacked tight scrolls"]) {
+                wide.className = `wide ${way}`;
+                if (wide.scrollWidth <= wide.clientWidth) break;
+            }
         fitted = now;
     };
     const sync = () => {
@@ -380,7 +383,7 @@
             for (const t of s.tables) t.update(s.matrix(t.name), heed.state.digits, marks(t.name));
             fit(room);
             sync();
-            if (s.gradients) ui.loss.textContent = `L = ${heed.stepsNumber(heed.stepsSlopes.loss(s.gradients), heed.state.digits)}` + (lesson.target || s.gradients.dU ? "" : ", with a target of 0");
+            if (s.gradients) ui.loss.textContent = `L = ${heed.stepsNumber(heed.stepsSlopes.loss(s.gradients), heed.stepsDigits([[heed.stepsSlopes.loss(s.gradients)]], heed.state.digits))}` + (lesson.target || s.gradients.dU ? "" : ", with a target of 0");
             drawCell();
             drawQuestions();
         },
@@ -392,6 +395,6 @@
             const cell = (x, i, j) => (secret("weights", i, j) ? "?" : x);
             return {caption: "Weights, queries in rows", head: ["query", ...keys], rows: w.map((row, i) => [rows[i], ...row.map((x, j) => cell(x, i, j))]), all: allRows};
         },
-        caption: () => { const {name, i, j} = spot(); return secret(name, i, j) ? "" : `${heed.stepsWords.cellName(s, name, i, j)} = ${heed.stepsNumber(s.matrix(name)[i][j], heed.state.digits)}`; },
+        caption: () => { const {name, i, j} = spot(); return secret(name, i, j) ? "" : `${heed.stepsWords.cellName(s, name, i, j)} = ${s.number(name, i, j)}`; },
     });
 })();

@@ -8,6 +8,13 @@
         const text = whole ? String(x) : x.toFixed(digits);
         return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
     };
+    /* Digits behind the point for a matrix: more where all of it is small, as the program has it (train/equation.c: matrix_digits). */
+    heed.stepsDigits = (m, digits) => {
+        const MORE = 6, most = Math.max(0, ...m.flat().filter(Number.isFinite).map(Math.abs));
+        let more = 0;
+        while (more < MORE && most < 10 ** (-more - 1)) more++;
+        return more < MORE ? digits + more : digits;
+    };
     const isWhole = (m) => m.every((row) => row.every((x) => !Number.isFinite(x) || (Number.isInteger(x) && Math.abs(x) < 1e6)));
 
     /* The number that somebody typed, or null. */
@@ -93,7 +100,8 @@
             heed.el("figcaption", {}, title, ` ${shape}`));
 
         /* Writes the numbers again. mark(i, j): the classes of a cell, "guess" among them where it is to be guessed first. */
-        const update = (m, digits, mark) => {
+        const update = (m, least, mark) => {
+            const digits = heed.stepsDigits(m, least);
             const whole = isWhole(m), most = Math.max(1e-12, ...m.flat().filter(Number.isFinite).map(Math.abs));
             shown = m;
             element.style.setProperty("--cell", `${Math.max(whole && spec.slim ? 2.5 : 1.75 + 0.5 * Math.max(digits, 2), named)}rem`);

@@ -52,7 +52,7 @@
 
     /* The computation of one cell, as nodes. */
     const writtenOut = (s, name, i, j) => {
-        const n = (x) => heed.stepsNumber(x, heed.state.digits), head = bold(cellName(s, name, i, j));
+        const n = (x) => heed.stepsNumber(x, s.digits(name)), head = bold(cellName(s, name, i, j));
         if (name === "scores") return [head, ...writeScore(s, i, j, n)];
         if (name === "weights") return [head, ...writeWeight(s, i, j, n)];
         if (heed.stepsSlopes.is(name)) {
