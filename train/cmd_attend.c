@@ -355,7 +355,9 @@ const command cmd_attend = {
         "attends to; of a vit, the patches over the picture. INPUT is a text, a source, or a\n"
         "picture's file (- for its bytes on the standard input); without INPUT, each line of the\n"
         "standard input is a text. The weights of a row sum to 1. Without --head the terminal\n"
-        "shows the mean of the heads, which no head computes: look at the heads, too.",
+        "shows the mean of the heads, which no head computes: look at the heads, too. Tokens,\n"
+        "layers and heads count from 1, in files and links as on the screen; NumPy's arrays from\n"
+        "0. Pictures are dark where the weight is large, a terminal is bright there.",
     .examples =
         "  heed attend runs/book \"The king went to the [MASK] .\"\n"
         "  heed attend runs/book \"The king went home .\" --query king --head 2\n"

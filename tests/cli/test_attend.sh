@@ -79,6 +79,8 @@ if command -v script >/dev/null 2>&1; then
 fi
 
 # Files: drawn, and as numbers.
+run help attend
+says "count from 1, in files and links as on the screen"
 run attend mlm "$TEXT" --png a.png --svg a.svg --npz a.npz --csv a.csv --html a.html
 status 0
 says "wrote a.svg"

@@ -38,6 +38,11 @@ holds test "$(cat taken)" = file
 run train gpt facts.txt -o /proc/none/run $SMALL
 status 1
 silent
+if [ -d /sys/kernel ]; then # where nobody makes folders: the reason is what mkdir said, not that there is none
+    run train gpt facts.txt -o /sys/kernel/heed-run $SMALL
+    refuses 1 "cannot make the folder /sys/kernel/heed-run"
+    hides "No such file"
+fi
 
 # Run files that are missing, cut short, or changed.
 train_gpt good

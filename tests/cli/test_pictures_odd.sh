@@ -26,6 +26,20 @@ absent colours/run
 mkdir colours2 && run train mlp colours -o colours2/run $LITTLE --steps 1
 status 0
 
+# Photographs are drawn among the mistakes, too.
+run train mlp colours -o run $LITTLE --steps 2
+for c in red blue; do
+    mkdir -p big/$c
+    ./picture big/$c/1.bmp 700 250 0 0
+    ./picture big/$c/2.bmp 700 0 0 250
+done
+run eval run big --mistakes big.png --json
+status 0
+quiet
+json accuracy 0.5
+holds test -s big.png
+rm -r run
+
 # Pictures of other channels can be evaluated, and all pictures of a set without parts are told as such.
 run train mlp colours -o grey $LITTLE --channels 1 --convert --steps 2
 status 0

@@ -56,6 +56,7 @@
     const paintLegend = (pen, p) => {
         const y = p.l.top + p.l.cell * p.rows.length + 14, x = p.l.left;
         pen.cells(x, y, 90, 8, 1, 48, (_, i) => (p.signed ? heed.signed((2 * i) / 47 - 1) : heed.color(i / 47)));
+        pen.rect(x - 0.5, y - 0.5, 91, 9, {stroke: heed.theme.line});
         pen.text(`${p.signed ? heed.number(-p.top, 2) : "0"} to ${heed.number(p.top, 2)}`, x + 98, y + 4, {size: 11, color: heed.theme.muted});
     };
     /* What is chosen is a place of the block's axes: a panel over others, of targets where those are sources, has none. */

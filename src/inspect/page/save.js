@@ -1,7 +1,7 @@
 /* save.js -- Save PNG, SVG and CSV: the current view as it stands, selected token included. */
 "use strict";
 (() => {
-    const margin = 20, heading = 46, footing = 44;
+    const margin = 20, heading = 58, footing = 44;
     const captionOf = (v) => (v.caption ? v.caption() : heed.block() ? heed.selectionText() : v.title);
 
     /* The view's picture under a line that says what it shows, over its legend. */
@@ -16,6 +16,7 @@
             shift(margin, heading, () => p.paint(pen));
             if (l) {
                 pen.cells(margin, low + 8, 120, 10, 1, 64, (_, i) => l.color(i / 63));
+                pen.rect(margin - 0.5, low + 7.5, 121, 11, {stroke: heed.theme.line});
                 pen.text(`${l.lo} to ${l.hi}: ${l.label}`, margin + 130, low + 13, {size: 11, color: heed.theme.muted, width: width - 130});
             }
             pen.text((hidden ? "Special tokens are hidden, weights as they were. " : "") + "Attention alone is no explanation.", margin, low + 32, {size: 11, color: heed.theme.muted, width});

@@ -343,10 +343,11 @@
     const fit = (room) => {
         const now = [room.clientWidth, ...s.tables.map((t) => t.element.style.getPropertyValue("--cell"))].join();
         if (now === fitted) return;
-        for (const wide of room.querySelectorAll(".wide")) {
-            wide.classList.remove("tight", "stacked", "scrolls");
-            for (const way of ["tight", "stacked", "scrolls"]) if (wide.scrollWidth > wide.clientWidth) wide.classList.add(way);
-        }
+        for (const wide of room.querySelectorAll(".wide"))
+            for (const way of ["", "tight", "stacked", "stacked tight", "stacked tight scrolls"]) {
+                wide.className = `wide ${way}`;
+                if (wide.scrollWidth <= wide.clientWidth) break;
+            }
         fitted = now;
     };
     const sync = () => {

@@ -8,6 +8,7 @@
         const heat = Number(td.style.getPropertyValue("--heat")) || 0, has = (name) => td.classList.contains(name);
         if (td.classList.contains("corner")) return;
         if (heat) pen.rect(x, y, w, h, {fill: colorOf(has("negative") ? heats.negative : heats.share), alpha: heat * 0.5});
+        if (heat && has("negative")) for (let i = 0; i <= w - h; i += 7) pen.line([[x + i, y + h], [x + i + h, y]], {color: heed.css(heed.theme.surface), width: 3});
         pen.rect(x, y, w, h, {stroke: heed.theme.line});
         if (has("lit")) pen.rect(x, y, w, h, {stroke: colorOf("bar"), width: 2});
         if (has("chosen")) pen.rect(x, y, w, h, {stroke: heed.theme.accent, width: 3});
