@@ -53,6 +53,25 @@ holds cmp -s whole/last/model.safetensors parts/last/model.safetensors
 run resume parts
 status 0
 hides "test part"
+# Killed while threads make batches ahead, and resumed: the same bits, the test part read once.
+KILLED="--batch 8 --layers 1 --heads 2 --width 8 --steps 400 --eval-every 40 --workers 3 --pad 2"
+run train vit idx -o steady $KILLED
+for delay in 0 0.1; do
+    COMMAND="train vit, killed after $delay s"
+    rm -rf killed
+    "$HEED" train vit idx -o killed $KILLED >out 2>err &
+    pid=$!
+    i=0
+    until [ -e killed/last/state.json ] || [ $((i += 1)) -gt 200 ]; do sleep 0.05; done
+    sleep $delay
+    kill -KILL $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    run resume killed
+    status 0
+    holds cmp -s steady/last/model.safetensors killed/last/model.safetensors
+    holds cmp -s steady/model.safetensors killed/model.safetensors
+    holds test "$(grep -c ',test,' killed/metrics.csv)" = 1
+done
 
 # Evaluation.
 run eval run
