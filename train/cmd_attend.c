@@ -34,8 +34,8 @@ static const heed_option options[] = {
     SWITCH("cells", "--png and --svg of a picture: patch by patch instead of smoothly", "Output"),
     WORDS(
         "png",
-        "write a picture: a matrix for each head, or of a picture the patches over it; of several "
-        "inputs FILE-2.png and so on",
+        "write a picture: a matrix for each head, or of a --query a row for each; of a picture the "
+        "patches over it; of several inputs FILE-2.png and so on",
         "Output"),
     WORDS("svg", "write the same as a vector picture", "Output"),
     WORDS("npz", "write everything for NumPy: weights, raw, scores, q, k, v of each layer",
