@@ -110,6 +110,12 @@ holds test "$(head -c 2 a.npz)" = PK
 holds grep -q '</html>' a.html
 holds grep -q '"opening":"stack=encoder&layer=1"' a.html
 holds test "$(wc -l <a.csv)" = $((1 + 2 * 9 * 9))
+# Letters that only one kind of picture can draw.
+run attend mlm "中 is the capital" --svg boxes.svg
+hides "boxes for letters"
+run attend mlm "中 is the capital" --png boxes.png
+status 0
+warns "boxes.png has boxes for letters that its font lacks; hint: --svg"
 holds grep -q '^encoder.0.attn,encoder,1,2,9,2,"[[]SEP]","Paris",' a.csv # positions count from 1
 run attend mlm "$TEXT" --json
 status 0
@@ -139,6 +145,8 @@ run attend s2s ag --target ga
 status 0
 says "ag → ga"
 says "cross, layer 2 of 2, mean of 2 heads"
+run attend s2s ag --target ga --png pair.png
+quiet
 run attend s2s ag --target "gΩ"
 status 0
 warns "unknown to the vocabulary: Ω"
