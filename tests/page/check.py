@@ -122,6 +122,11 @@ def check_keys(b, folder):
     check(b.run("heed.selected().locked") is False, "Esc lets go")
     b.key("?")
     check(b.run("heed.id('help').open"), "? opens the help")
+    b.size(1366, 400)
+    b.key("Escape")
+    b.key("?")
+    check(b.run("(e => e.scrollHeight > e.clientHeight && e.scrollTop === 0)(heed.id('help'))"), "help that is taller than its window opens at its beginning")
+    b.size(1280, 900)
     check(b.run("[...document.querySelectorAll('#help dl:last-of-type dt')].map(d => d.textContent).join()") == "Overview,Head,Matrix,Q·K,Compare", "the help has the views as the tabs have them")
     b.key("Escape")
     b.key("d")
@@ -272,6 +277,7 @@ def check_hostile(b, folder):
         check(b.run("document.querySelectorAll('img, iframe, #twin script, #side script').length") == 0, f"hostile: {v} makes elements of tokens")
         clean(b, "hostile")
     check(b.run("JSON.stringify(heed.block().keys.labels)") == b.run(f"JSON.stringify({__import__('json').dumps(samples.HOSTILE)})"), "hostile: the tokens come through literally")
+    check(b.run("heed.quote(heed.block().keys, 3)") == "‘\u2068שלום\u2069’", "hostile: letters from right to left turn no words around")
     check("</script><script>window.hacked=1</scrip" in b.run("heed.id('side').querySelector('h2').textContent"), "hostile: a token is shown literally")
 
 

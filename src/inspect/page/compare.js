@@ -15,7 +15,7 @@
     /* Which predictions a map is of; "": it is of none, or its help says of which. */
     const predictions = (m, values) => {
         if (m.layer >= 0 || !/^(occlusion|gradient)/.test(m.name)) return "";
-        const all = m.queries.order, rows = known(values, all), name = (q) => `${heed.nth(q)} ‘${heed.token(m.queries, q, 12)}’`;
+        const all = m.queries.order, rows = known(values, all), name = (q) => `${heed.nth(q)} ${heed.quote(m.queries, q, 12)}`;
         if (rows.length < all.length) return `Of the prediction at ${heed.cut(rows.map(name).join(", "), 60)}: nothing is predicted elsewhere.`;
         return heed.guesses(m.queryAxis, -1).length ? "Every row is of the one prediction." : "Each row is of its own prediction.";
     };
