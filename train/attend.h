@@ -37,6 +37,8 @@ typedef struct {
     int *col; /* their places in the record */
 } shown;
 bool shown_matrix(const attend_view *v, int head, shown *out);
+/* "token 2, Paris" */
+const char *query_words(const attend_view *v, int query, char text[80]);
 /* A row for the mean (with more than one head), and one for each head; of a causal layer without
  * the tokens after the query, which it cannot see. */
 bool shown_query(const attend_view *v, shown *out, char (**names)[24]);
@@ -46,6 +48,10 @@ void shown_free(shown *m);
 bool print_map(const attend_view *v, heed_heatmap map);
 bool attend_print(const attend_view *v); /* attend_text.c: on stdout */
 bool attend_draw(const attend_view *v, bool svg, const char *path);
+/* Over a drawing: the input, the layer, the query (-1: none) and the one head that was chosen. */
+const char *drawn_title(const attend_view *v, int query, char text[512]);
+bool draw_panels(const attend_view *v, const char *title, const heed_heatmap *maps, int count,
+                 bool svg, const char *path);
 /* For commands whose question is another: one row of a record of one layer, as a heat map of the
  * heads and their mean, or as {layer, position, mean: [..], heads: [[..]]}. */
 attend_view row_view(program *p, const heed_record *r, int query);
@@ -115,7 +121,5 @@ bool maps_need_query(const attend_view *v);
 bool maps_draw(const attend_view *v, bool svg, const char *path);
 /* One of those that are shown: of the whole model, in probabilities. */
 bool map_is_main(const heed_record_map *m);
-/* The positive part of n values, brought to a sum of 1. */
-void as_shares(heed_real *x, size_t n);
 
 #endif

@@ -22,8 +22,36 @@ static bool is_set(const attend_view *v, const char *key) {
     return heed_config_bool(v->p->flags, key);
 }
 
+/* Whether the query that is shown is among the questions; of what is said of the whole input any
+ * is, and to an axis of which nothing is asked no question belongs. */
+static bool is_asked(const attend_view *v, const subject *s) {
+    bool any = false;
+    for (int i = 0; i < s->question_count; i++) {
+        const question *q = &s->questions[i];
+        if (q->axis != v->block->queries) continue;
+        if (q->query < 0 || q->query == v->query) return true;
+        any = true;
+    }
+    return !any;
+}
+
+/* Occlusion and gradient are of a prediction. */
+static bool is_predicted(const attend_view *v, const subject *s) {
+    if (v->query < 0 || !(is_set(v, "occlude") || is_set(v, "gradient")) || is_asked(v, s))
+        return true;
+    const question *last = &s->questions[s->question_count - 1];
+    const char *const *labels = s->axes[last->axis].labels;
+    return heed_fail(v->p->c, HEED_USAGE,
+                     "--query %s: nothing is predicted at token %d, %.40s: %s is of a prediction, "
+                     "as at token %d, %.40s; hint: --query %d",
+                     heed_config_text(v->p->flags, "query"), v->query + 1, labels[v->query],
+                     is_set(v, "occlude") ? "--occlude" : "--gradient", last->query + 1,
+                     labels[last->query], last->query + 1);
+}
+
 bool maps_add(const attend_view *v, const subject *s, heed_record *record, bool whole) {
     const heed_config *f = v->p->flags;
+    if (!is_predicted(v, s)) return false;
     bool matrix = s->read && v->query < 0; /* a pair: a row for each token of the target */
     rollout_wish roll = {.max = strcmp(heed_config_text(f, "fuse"), "max") == 0,
                          .discard = heed_config_real(f, "discard")};
@@ -39,7 +67,8 @@ bool map_is_main(const heed_record_map *m) {
     return m->layer < 0 && m->head < 0 && !strstr(m->name, "log-odds");
 }
 
-void as_shares(heed_real *x, size_t n) {
+/* The positive part of n values, brought to a sum of 1. */
+static void as_shares(heed_real *x, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
         if (!(x[i] > 0)) x[i] = 0;
@@ -181,6 +210,10 @@ static void put_line(heed_text *line) {
     line->n = 0;
 }
 
+static bool is_hidden(const attend_view *v, const columns *k, int token) {
+    return v->hide && k->axis->special && k->axis->special[token];
+}
+
 /* Columns [from, to) under their names, bars as wide as the terminal bears. */
 static void print_band(const attend_view *v, const columns *k, int from, int to, int bar) {
     heed_text line = {.c = v->p->c};
@@ -188,7 +221,7 @@ static void print_band(const attend_view *v, const columns *k, int from, int to,
     for (int c = from; c < to; c++) heed_text_add(&line, "  %-*s", bar + 8, k->name[c]);
     put_line(&line);
     for (int i = 0; i < k->tokens; i++) {
-        if (v->hide && k->axis->special && k->axis->special[i]) continue;
+        if (is_hidden(v, k, i)) continue;
         heed_text_add(&line, "  ");
         int used = heed_label_text(k->axis->labels[i], k->label, &line);
         heed_text_add(&line, "%*s", k->label - used, "");
@@ -246,6 +279,14 @@ static bool any_fits(const attend_view *v) {
     return false;
 }
 
+static bool is_guessed(const attend_view *v, int query) {
+    bool any = false;
+    for (int i = 0; i < v->record->guess_count; i++)
+        any |=
+            v->record->guesses[i].axis == v->block->queries && v->record->guesses[i].query == query;
+    return any;
+}
+
 bool maps_print(const attend_view *v) {
     const heed_record *r = v->record;
     bool ok = true, patches = r->pixels && v->block->queries == v->block->keys;
@@ -254,8 +295,8 @@ bool maps_print(const attend_view *v) {
     if (table && columns_open(v, false, &k)) {
         char what[80] = "what each token has to do with the prediction:";
         if (k.query >= 0)
-            snprintf(what, sizeof what,
-                     "what each token has to do with the prediction at token %d:", k.query + 1);
+            snprintf(what, sizeof what, "what each token has to do with %stoken %d:",
+                     is_guessed(v, k.query) ? "the prediction at " : "", k.query + 1);
         putchar('\n');
         print_wrapped(v->p, what);
         print_columns(v, &k);
@@ -279,31 +320,39 @@ bool maps_drawable(const attend_view *v) {
 
 bool maps_need_query(const attend_view *v) { return !is_one(v) && any_fits(v); }
 
+/* Leaves the tokens that are shown: their labels, and their number. */
+static int keep_visible(const attend_view *v, columns *k, const char **labels) {
+    int count = 0, at = 0;
+    for (int i = 0; i < k->tokens; i++)
+        if (!is_hidden(v, k, i)) labels[count++] = k->axis->labels[i];
+    for (int i = 0; i < k->count * k->tokens; i++)
+        if (!is_hidden(v, k, i % k->tokens)) k->values[at++] = k->values[i];
+    return count;
+}
+
 bool maps_draw(const attend_view *v, bool svg, const char *path) {
     columns k;
-    char name[160], title[400];
-    bool ok = columns_open(v, true, &k);
+    char title[512];
+    bool ok = columns_open(v, !v->chosen, &k);
     const char **rows = ok ? malloc((size_t)k.count * sizeof *rows) : NULL;
-    if (ok && !rows) ok = heed_fail(v->p->c, HEED_FAILED, "no memory for %d rows", k.count);
-    view_name(v, MEAN_HEAD, name);
-    char *heads = strrchr(name, ','); /* each has a row of its own */
-    if (heads) *heads = 0;
+    const char **cols = ok ? malloc((size_t)k.tokens * sizeof *cols) : NULL;
+    if (ok && !(rows && cols))
+        ok = heed_fail(v->p->c, HEED_FAILED, "no memory for %d rows", k.count);
     for (int i = 0; ok && i < k.count; i++) {
         rows[i] = k.name[i];
         as_shares(k.values + (size_t)i * (size_t)k.tokens, (size_t)k.tokens);
     }
     heed_heatmap map = {.title = "share of each row",
                         .rows = k.count,
-                        .cols = k.tokens,
+                        .cols = ok ? keep_visible(v, &k, cols) : 0,
                         .values = k.values,
                         .row_labels = rows,
-                        .col_labels = k.axis->labels,
+                        .col_labels = cols,
                         .numbers = v->numbers,
                         .unit = "of what is positive in a row"};
-    snprintf(title, sizeof title, "%.200s   %s", v->record->title ? v->record->title : "", name);
-    heed_panels all = {.title = title, .count = 1, .maps = &map, .note = attend_note(v->record)};
-    ok = ok && (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
+    ok = ok && draw_panels(v, drawn_title(v, k.query, title), &map, 1, svg, path);
     free((void *)rows);
+    free((void *)cols);
     columns_close(&k);
     return ok;
 }

@@ -10,7 +10,6 @@ typedef struct {
     int weights;             /* the first so many are attention, the others maps of the record */
     heed_real *own, *values; /* (count,rows,cols): as they are, and as they are drawn */
     const heed_real **at;
-    double *largest;
     char (*names)[32];
     const char **captions;
 } panels;
@@ -18,7 +17,6 @@ typedef struct {
 static void close_panels(panels *p) {
     free(p->own);
     free(p->values);
-    free(p->largest);
     free((void *)p->at);
     free(p->names);
     free((void *)p->captions);
@@ -29,11 +27,10 @@ static bool make_room(heed_ctx *c, panels *p, int most) {
     size_t n = (size_t)most, all = n * (size_t)p->rows * (size_t)p->cols;
     p->own = calloc(all, sizeof *p->own);
     p->values = malloc(all * sizeof *p->values);
-    p->largest = malloc(n * sizeof *p->largest);
     p->at = malloc(n * sizeof *p->at);
     p->names = malloc(n * sizeof *p->names);
     p->captions = malloc(n * sizeof *p->captions);
-    return (p->own && p->values && p->largest && p->at && p->names && p->captions) ||
+    return (p->own && p->values && p->at && p->names && p->captions) ||
            heed_fail(c, HEED_FAILED, "no memory for pictures of attention");
 }
 
@@ -97,8 +94,7 @@ static bool keep_mass(heed_real *x, size_t n, double mass) {
     return true;
 }
 
-/* What is drawn of a panel: a map as shares, so that its scale is that of attention. Its numbers
- * stay what they are. */
+/* What is drawn of a panel: with --mass the strongest patches alone. */
 static bool finish_panel(const attend_view *v, panels *p, int index) {
     size_t n = (size_t)p->rows * (size_t)p->cols;
     const heed_real *own = p->own + (size_t)index * n;
@@ -106,9 +102,6 @@ static bool finish_panel(const attend_view *v, panels *p, int index) {
     memcpy(drawn, own, n * sizeof *own);
     p->at[index] = drawn;
     p->captions[index] = p->names[index];
-    p->largest[index] = (double)own[0];
-    for (size_t i = 1; i < n; i++) p->largest[index] = fmax(p->largest[index], (double)own[i]);
-    if (index >= p->weights) as_shares(drawn, n);
     return v->mass <= 0 || keep_mass(drawn, n, v->mass) ||
            heed_fail(v->p->c, HEED_FAILED, "no memory for pictures of attention");
 }
@@ -152,7 +145,7 @@ static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells
                           .cols = p->cols,
                           .count = p->count,
                           .maps = p->at,
-                          .largest = p->largest,
+                          .measures = p->count - p->weights,
                           .captions = p->captions,
                           .cells = cells || v->mass > 0,
                           .uniform = 1.0 / r->axes[v->block->keys].count};

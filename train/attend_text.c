@@ -91,17 +91,14 @@ static void print_top(const attend_view *v, const shown *m, int row, int width) 
 }
 
 static bool print_query(const attend_view *v) {
-    char name[160], title[400];
-    heed_text token = {.c = v->p->c};
+    char name[160], token[80], title[400];
     shown m;
     char(*names)[24];
-    heed_label_text(v->record->axes[v->block->queries].labels[v->query], 40, &token);
     bool ok = shown_query(v, &m, &names);
-    snprintf(title, sizeof title, "what token %d, %s, attends to: %s", v->query + 1,
-             token.s ? token.s : "", view_name(v, v->chosen ? v->head : MEAN_HEAD, name));
+    snprintf(title, sizeof title, "what %s, attends to: %s", query_words(v, v->query, token),
+             view_name(v, v->chosen ? v->head : MEAN_HEAD, name));
     ok = ok && print_map(v, heatmap_of(v, &m, title));
     for (int i = 0; ok && i < m.rows; i++) print_top(v, &m, i, m.rows > 10 ? 8 : 7);
-    heed_text_free(&token);
     shown_free(&m);
     free(names);
     return ok;
@@ -223,10 +220,41 @@ bool attend_print(const attend_view *v) {
 
 /* ---- pictures of matrices ---- */
 
+const char *drawn_title(const attend_view *v, int query, char text[512]) {
+    bool one = v->chosen || v->block->heads == 1;
+    char name[160], token[80] = "";
+    if (query >= 0) query_words(v, query, token);
+    snprintf(text, 512, "%.200s   %s%s%s%s", v->record->title ? v->record->title : "",
+             one ? view_name(v, v->head, name) : view_layer(v, name), query >= 0 ? ", " : "", token,
+             v->hide ? " (special tokens hidden)" : "");
+    return text;
+}
+
+bool draw_panels(const attend_view *v, const char *title, const heed_heatmap *maps, int count,
+                 bool svg, const char *path) {
+    heed_panels all = {
+        .title = title, .count = count, .maps = maps, .note = attend_note(v->record)};
+    return (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
+}
+
+/* A row for each head, as on the screen. */
+static bool draw_query(const attend_view *v, bool svg, const char *path) {
+    char title[512];
+    shown m;
+    char(*names)[24];
+    bool ok = shown_query(v, &m, &names);
+    heed_heatmap map = heatmap_of(v, &m, "what it attends to");
+    ok = ok && draw_panels(v, drawn_title(v, v->query, title), &map, 1, svg, path);
+    shown_free(&m);
+    free(names);
+    return ok;
+}
+
 bool attend_draw(const attend_view *v, bool svg, const char *path) {
     if (maps_drawable(v)) return maps_draw(v, svg, path);
+    if (v->query >= 0) return draw_query(v, svg, path);
     int count = v->chosen ? 1 : v->block->heads;
-    char name[160], title[512];
+    char title[512];
     heed_heatmap *maps = calloc((size_t)count, sizeof *maps);
     shown *parts = calloc((size_t)count, sizeof *parts);
     char(*names)[48] = calloc((size_t)count, sizeof *names);
@@ -238,12 +266,7 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
         if (!ok) break;
         maps[i] = heatmap_of(v, &parts[i], head_words(v->block, head, names[i]));
     }
-    snprintf(title, sizeof title, "%.200s   %s%s", v->record->title ? v->record->title : "",
-             v->chosen ? view_name(v, v->head, name) : view_layer(v, name),
-             v->hide ? " (special tokens hidden)" : "");
-    heed_panels all = {
-        .title = title, .count = count, .maps = maps, .note = attend_note(v->record)};
-    ok = ok && (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
+    ok = ok && draw_panels(v, drawn_title(v, -1, title), maps, count, svg, path);
     for (int i = 0; parts && i < count; i++) shown_free(&parts[i]);
     free(maps);
     free(parts);

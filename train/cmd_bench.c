@@ -199,11 +199,11 @@ static double get(const json_t *o, const char *key) {
 static void print_result(const json_t *o) {
     char n[32];
     const char *items = json_string_value(json_object_get(o, "items"));
-    printf("%s, %s parameters, %lld threads, %s\n\n",
+    long long threads = json_integer_value(json_object_get(o, "threads"));
+    printf("%s, %s parameters, %lld thread%s, %s\n\n",
            json_string_value(json_object_get(o, "workload")),
-           with_commas(n, (uint64_t)json_integer_value(json_object_get(o, "params"))),
-           json_integer_value(json_object_get(o, "threads")),
-           json_string_value(json_object_get(o, "isa")));
+           with_commas(n, (uint64_t)json_integer_value(json_object_get(o, "params"))), threads,
+           threads == 1 ? "" : "s", json_string_value(json_object_get(o, "isa")));
     printf("  step         %.3f ms (median of %lld)\n", get(o, "ms_per_step"),
            json_integer_value(json_object_get(o, "steps")));
     printf("  throughput   %s %s a second, %.1f GFLOP/s\n",
@@ -242,8 +242,9 @@ static void print_row(const json_t *o) {
 }
 
 static void print_head(const program *p) {
-    printf("%d threads, %s\n\n%-13s  %10s  %8s  %15s  %7s\n", heed_threads(p->c), heed_isa(p->c),
-           "workload", "parameters", "ms/step", "items/s", "GFLOP/s");
+    int threads = heed_threads(p->c);
+    printf("%d thread%s, %s\n\n%-13s  %10s  %8s  %15s  %7s\n", threads, threads == 1 ? "" : "s",
+           heed_isa(p->c), "workload", "parameters", "ms/step", "items/s", "GFLOP/s");
 }
 
 /* Each name of a list, a line or an object of an array each. */

@@ -111,7 +111,9 @@ static const example *find_example(heed_ctx *c, const char *name) {
     }
     names[count] = NULL;
     const char *near = closest(name, names);
-    if (near)
+    if (is_file(name))
+        heed_fail(c, HEED_USAGE, "%s is a file: expected heed explain --from %s", name, name);
+    else if (near)
         heed_fail(c, HEED_USAGE, "unknown example %s: did you mean %s?", name, near);
     else
         heed_fail(c, HEED_USAGE, "unknown example %s; hint: heed explain --list", name);

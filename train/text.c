@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <utf8proc.h>
 
 /* jansson leaves out what it has no memory for, so a result would lack parts without a word. */
@@ -132,6 +133,7 @@ const char *closest(const char *word, const char *const *candidates) {
     size_t n = strlen(word), best = 1 + n / 3;
     const char *found = NULL;
     for (; *candidates; candidates++) {
+        if (strcasecmp(word, *candidates) == 0) return *candidates;
         size_t e = heed_text_edits(word, n, *candidates, strlen(*candidates));
         if (e < best || (e == best && !found)) best = e, found = *candidates;
     }

@@ -95,14 +95,15 @@ typedef struct {
     int width, height, channels;
     int rows, cols; /* of the grid */
     int count;
-    const heed_real *const *maps; /* (rows,cols) each; NAN: left out. One scale for all: it ends at
-                                     the largest value, at least at twice the uniform one */
+    const heed_real *const *maps; /* (rows,cols) each; NAN: left out. One scale for all but
+                                     measures: it ends at the largest value, at least at twice the
+                                     uniform one */
     const char *const *captions;  /* or NULL */
     bool cells;                   /* each cell flat; else smooth between the cells' middles */
     double
         uniform; /* what a cell has where all are alike; 0: 1 / (rows cols). Marked in the legend */
-    const double *largest; /* the numbers under the maps, where they are drawn as shares of
-                              something else; NULL: the largest value of each */
+    int measures; /* the last so many maps are no shares of attention: each has a scale of its own,
+                     from 0 to its largest value */
 } heed_overlay;
 HEED_API bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
 /* The same as SVG: text is text; each panel is a picture within the file. */

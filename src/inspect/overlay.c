@@ -19,6 +19,7 @@ enum {
     TITLE = 34,
     CAPTION = 56,
     LEGEND = 40,
+    LINE = 16,
     LEAST = 480
 };
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
@@ -54,7 +55,8 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     int title = p->o->title ? heed__text_width(p->o->title, 2) + 2 * MARGIN : 0;
     if (title < LEAST) title = LEAST;
     p->full_width = width > title ? width : title;
-    p->full_height = 2 * MARGIN + (p->o->title ? TITLE : 0) + LEGEND + rows * (p->height + CAPTION);
+    p->full_height = 2 * MARGIN + (p->o->title ? TITLE : 0) + LEGEND + (p->o->measures ? LINE : 0) +
+                     rows * (p->height + CAPTION);
     return heed__sketch_new(c, &p->sketch, vector, p->full_width, p->full_height);
 }
 
@@ -77,12 +79,14 @@ static double sample(const heed_overlay *o, const heed_real *map, double u, doub
     return above * (1 - fy) + below * fy;
 }
 
-static double largest(const heed_overlay *o, const heed_real *map) {
-    double top = 0;
-    for (int i = 0; i < o->rows; i++)
-        for (int j = 0; j < o->cols; j++) top = fmax(top, weight_at(o, map, i, j));
-    return top;
+double heed__overlay_largest(const heed_overlay *o, int map) {
+    double top = -INFINITY;
+    for (int i = 0; i < o->rows * o->cols; i++)
+        if (isfinite((double)o->maps[map][i])) top = fmax(top, (double)o->maps[map][i]);
+    return isfinite(top) ? top : 0;
 }
+
+bool heed__is_measure(const heed_overlay *o, int map) { return map >= o->count - o->measures; }
 
 /* A head that looks nowhere in particular is of one middle colour, and so it is beside one that
  * does look. */
@@ -92,18 +96,25 @@ static void set_scale(plan *p) {
     p->digits = 1 - (int)floor(log10(p->uniform));
     if (p->digits < 1) p->digits = 1;
     p->top = 2 * p->uniform;
-    for (int i = 0; i < o->count; i++) p->top = fmax(p->top, largest(o, o->maps[i]));
+    for (int i = 0; i < o->count; i++)
+        if (!heed__is_measure(o, i)) p->top = fmax(p->top, heed__overlay_largest(o, i));
+}
+
+static double top_of(const plan *p, int map) {
+    double own = heed__is_measure(p->o, map) ? heed__overlay_largest(p->o, map) : p->top;
+    return own > 0 ? own : 1;
 }
 
 /* Colour over grey (0.299 R + 0.587 G + 0.114 B): where nothing is, and where a map leaves a cell
  * out, the picture is pale. */
-static void tint(const plan *p, const heed_real *map, heed__canvas *panel) {
+static void tint(const plan *p, int map, heed__canvas *panel) {
+    double top = top_of(p, map);
     for (int j = 0; j < p->height; j++)
         for (int i = 0; i < p->width; i++) {
             unsigned char *at = panel->rgb + 3 * ((size_t)j * (size_t)p->width + (size_t)i);
-            double w = sample(p->o, map, (i + 0.5) / p->width, (j + 0.5) / p->height);
+            double w = sample(p->o, p->o->maps[map], (i + 0.5) / p->width, (j + 0.5) / p->height);
             double grey = 0.299 * at[0] + 0.587 * at[1] + 0.114 * at[2];
-            double share = w / p->top, opacity = 0.6 + 0.15 * share;
+            double share = w / top, opacity = 0.6 + 0.15 * share;
             heed__rgb c = heed__paper(share);
             at[0] = (unsigned char)lround(grey + (c.r - grey) * opacity);
             at[1] = (unsigned char)lround(grey + (c.g - grey) * opacity);
@@ -127,25 +138,25 @@ static void draw_panel(plan *p, int index) {
     if (!heed__canvas_new(p->sketch.c, &panel, p->width, p->height)) return;
     heed__canvas_pixels(&panel, 0, 0, p->width, p->height,
                         (heed__pixels){o->pixels, o->width, o->height, o->channels});
-    if (index > 0) tint(p, o->maps[index - 1], &panel);
+    if (index > 0) tint(p, index - 1, &panel);
     heed__sketch_picture(&p->sketch, x, y, &panel);
     heed__free(panel.rgb);
     if (index == 0) {
         write_line(p, x, y + p->height + 6, "picture");
         return;
     }
-    double most = o->largest ? o->largest[index - 1] : largest(o, o->maps[index - 1]);
-    snprintf(second, sizeof second, "largest %.*f", p->digits, most);
+    snprintf(second, sizeof second, "largest %.*f", p->digits, heed__overlay_largest(o, index - 1));
     if (o->captions && o->captions[index - 1])
         write_line(p, x, y + p->height + 6, o->captions[index - 1]);
     write_line(p, x, y + p->height + 28, second);
 }
 
-/* "0 [colours] 0.210  | uniform 0.016": the mark stands at the uniform weight, too. */
+/* "0 [colours] 0.210  | uniform 0.016": the mark stands at the uniform weight, too. It is the scale
+ * of attention. */
 static void draw_legend(plan *p) {
     enum { RAMP = 160 };
     char end[32], uniform[48];
-    int y = p->full_height - MARGIN - 20;
+    int below = p->o->measures ? LINE : 0, y = p->full_height - MARGIN - 20 - below;
     int mark = MARGIN + 20 + (int)lround((RAMP - 1) * p->uniform / p->top);
     snprintf(end, sizeof end, "%.*f", p->digits, p->top);
     snprintf(uniform, sizeof uniform, "uniform = %.*f", p->digits, p->uniform);
@@ -159,12 +170,16 @@ static void draw_legend(plan *p) {
     x += heed__text_width(end, 2) + 24;
     heed__sketch_box(&p->sketch, x, y - 3, 2, 24, INK);
     heed__sketch_text(&p->sketch, x + 8, y + 2, 2, INK, HEED__LEFT, p->full_width, uniform);
+    if (below)
+        heed__sketch_text(&p->sketch, MARGIN, y + 26, 1, INK, HEED__LEFT, p->full_width,
+                          HEED__OWN_SCALES);
 }
 
 bool heed__overlay_check(heed_ctx *c, const heed_overlay *o) {
     bool ok = o && o->pixels && o->width > 0 && o->height > 0 &&
               (o->channels == 1 || o->channels == 3) && o->rows > 0 && o->cols > 0 &&
-              o->count > 0 && o->count <= 1024 && o->maps;
+              o->count > 0 && o->count <= 1024 && o->maps && o->measures >= 0 &&
+              o->measures <= o->count;
     for (int i = 0; ok && i < o->count; i++) ok = o->maps[i] != NULL;
     return ok || heed_fail(c, HEED_USAGE,
                            "an overlay lacks something: expected a picture of 1 or 3 channels and "

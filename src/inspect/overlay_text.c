@@ -27,8 +27,7 @@ static plan plan_of(const heed_overlay *o, heed_terminal terminal, int columns, 
     p.width = o->cols * times;
     p.height = o->rows * times;
     for (int i = 0; i < o->count; i++)
-        for (int k = 0; k < o->rows * o->cols; k++)
-            if (isfinite((double)o->maps[i][k])) p.top = fmax(p.top, (double)o->maps[i][k]);
+        if (!heed__is_measure(o, i)) p.top = fmax(p.top, heed__overlay_largest(o, i));
     return p;
 }
 
@@ -52,24 +51,28 @@ static heed__rgb point_of(const plan *p, int x, int y) {
 
 static double grey_of(heed__rgb c) { return (0.299 * c.r + 0.587 * c.g + 0.114 * c.b) / 255; }
 
-/* Panel 0 is the picture, panel i map i - 1; what a map leaves out is the dark grey picture. */
+/* On its scale, of map i - 1 in panel i; NAN: left out. */
+static double map_share(const plan *p, int panel, int x, int y) {
+    const heed_overlay *o = p->o;
+    int at = y * o->rows / p->height * o->cols + x * o->cols / p->width, map = panel - 1;
+    double top = heed__is_measure(o, map) ? heed__overlay_largest(o, map) : p->top;
+    return (double)o->maps[map][at] / (top > 0 ? top : 1);
+}
+
+/* Panel 0 is the picture; what a map leaves out is the dark grey picture. */
 static heed__rgb color_at(const plan *p, int panel, int x, int y) {
     heed__rgb c = point_of(p, x, y);
     if (panel == 0) return c;
-    double v =
-        (double)p->o
-            ->maps[panel - 1][y * p->o->rows / p->height * p->o->cols + x * p->o->cols / p->width];
-    if (isfinite(v)) return heed__viridis(v / p->top);
+    double share = map_share(p, panel, x, y);
+    if (isfinite(share)) return heed__viridis(share);
     unsigned char grey = (unsigned char)(110 * grey_of(c));
     return (heed__rgb){grey, grey, grey};
 }
 
 static double share_at(const plan *p, int panel, int x, int y) {
     if (panel == 0) return grey_of(point_of(p, x, y));
-    double v =
-        (double)p->o
-            ->maps[panel - 1][y * p->o->rows / p->height * p->o->cols + x * p->o->cols / p->width];
-    return isfinite(v) ? v / p->top : 0;
+    double share = map_share(p, panel, x, y);
+    return isfinite(share) ? fmax(share, 0) : 0;
 }
 
 static void put_line(const plan *p, int panel, int line) {
@@ -124,5 +127,9 @@ bool heed_overlay_text(const heed_overlay *o, heed_terminal terminal, int width,
         out, terminal,
         (heed__legend){
             .hi = p.top, .times = 100, .unit = "percent of a row's attention", .width = width});
+    if (o->measures) {
+        heed_label_words(HEED__OWN_SCALES, 0, width, out);
+        heed__end_line(out);
+    }
     return !heed__stopped(out->c);
 }

@@ -270,11 +270,39 @@ run attend vit one/test/0/*.png --occlude --json
 fall=$("$JSON" maps.0.values.0 <out | tr -c '0-9.e-' '\n' | sort -g | tail -1)
 run attend vit one/test/0/*.png --occlude
 holds test "$(awk '$1 == "occlusion" { print $3 }' out)" = "$(printf %.3f "$fall")"
+run attend vit one/test/0/*.png --occlude --svg over.svg
+says "Other measures: each on its own scale"
+holds grep -q "Other measures: each on its own scale" over.svg
+run attend vit one/test/0/*.png --svg over.svg
+hides "Other measures"
+if grep -q "Other measures" over.svg; then fail "there are no measures"; else pass; fi
 run attend vit one/test/0/*.png --occlude --window 3
 warns "--window 3: expected at most 2 patches"
 status 2
 run attend mean one/test/0/*.png --rollout --occlude --gradient
 status 0
+
+# What is of a prediction is refused where nothing is predicted; the rollout is of any token.
+for measure in --occlude --gradient; do
+    run attend mlm "Paris is the capital of [MASK] ." --query Paris $measure --png none.png
+    refuses 2 "--query Paris: nothing is predicted at token 2, Paris: $measure is of a prediction, as at token 7, [MASK]; hint: --query 7"
+    absent none.png
+done
+run attend mlm "Paris is the capital of [MASK] ." --query Paris --rollout
+status 0
+says "what each token has to do with token 2:"
+# A drawing names the token that it is of, and the head; of a query alone it has a row a head.
+TEXT="Paris is the capital of [MASK] ."
+run attend mlm "$TEXT" --occlude --svg q.svg
+holds grep -q "layer 1 of 1, token 7, \[MASK\]<" q.svg
+run attend mlm "$TEXT" --occlude --svg q.svg --head 2 --hide-special
+holds grep -q "layer 1 of 1, head 2, token 7, \[MASK\] (special tokens hidden)<" q.svg
+holds grep -q ">attention<" q.svg
+if grep -qF ">head 1<" q.svg || grep -qF ">[SEP]<" q.svg; then fail "all heads or tokens are drawn"; else pass; fi
+run attend mlm "$TEXT" --query Paris --svg q.svg
+holds grep -q "layer 1 of 1, token 2, Paris<" q.svg
+holds grep -q ">mean<" q.svg
+holds test "$(grep -c ">Paris<" q.svg)" = 1
 
 # A model that has learned its facts: the word that the answer hangs on comes first, by a head and by occlusion.
 run train mlm facts.txt -o taught --tokenizer word --packing lines --layers 1 --heads 2 --width 32 --ff 64 --block 16 --batch 16 --steps 400 --lr 5e-3
