@@ -284,12 +284,9 @@ static bool show(work *w, const subject *s) {
 }
 
 static bool take_text(program *p, void *user, const char *text, size_t n) {
+    (void)p;
     work *w = user;
     subject s;
-    if (n && is_file(text) && is_picture_name(text))
-        return heed_fail(p->c, HEED_USAGE,
-                         "%s is a picture: the run takes texts (%s); hint: a run of vit", text,
-                         w->run->model->name);
     const char *target = *flag(w, "target") ? flag(w, "target") : NULL;
     bool ok = subject_text(&s, w->run, text, n, target) && show(w, &s);
     subject_free(&s);
@@ -330,10 +327,21 @@ static void take_pictures(work *w) {
 
 /* ---- heed attend ---- */
 
+/* An empty target is a variable that is not set, rather than the wish for the model's own. */
+static bool check_target(const work *w) {
+    bool given = heed_config_rank(w->p->flags, "target") > HEED_FROM_DEFAULT;
+    return !given || *flag(w, "target") ||
+           heed_fail(w->p->c, HEED_USAGE,
+                     "--target is empty: expected a text; without it, the model's own is taken");
+}
+
 static void attend(program *p) {
     int count;
     work w = {.p = p, .run = open_run(p, p->argv[0])};
-    if (!w.run) return;
+    if (!w.run || !check_target(&w)) {
+        heed_run_close(w.run);
+        return;
+    }
     attending *list = attending_layers(w.run, &count);
     w.layers = list ? number_list(p->c, "--layers", flag(&w, "layers"), &w.layer_count) : NULL;
     w.heads = w.layers ? number_list(p->c, "--heads", flag(&w, "heads"), &w.head_count) : NULL;
@@ -354,8 +362,10 @@ const command cmd_attend = {
     .about =
         "Draws the attention weights of a layer: a row for each token, over the tokens that it\n"
         "attends to; of a vit, the patches over the picture. INPUT is a text, a source, or a\n"
-        "picture's file (- for its bytes on the standard input); without INPUT, each line of the\n"
-        "standard input is a text. The weights of a row sum to 1. Without --head the terminal\n"
+        "picture's file (- for its bytes on the standard input); without INPUT, or for -, each "
+        "line\n"
+        "of the standard input is a text. The weights of a row sum to 1. Without --head the "
+        "terminal\n"
         "shows the mean of the heads, which no head computes: look at the heads, too. Tokens,\n"
         "layers and heads count from 1, in files and links as on the screen; NumPy's arrays from\n"
         "0. Pictures are dark where the weight is large, a terminal is bright there.",

@@ -1,5 +1,6 @@
 /* cmd_explain.c -- heed explain: the attention computation step by step. */
 #include "lesson.h"
+#include "training.h"
 
 #include "../models/hungry_lion.h"
 
@@ -110,7 +111,9 @@ static const example *find_example(heed_ctx *c, const char *name) {
     }
     names[count] = NULL;
     const char *near = closest(name, names);
-    if (near)
+    if (is_file(name))
+        heed_fail(c, HEED_USAGE, "%s is a file: expected heed explain --from %s", name, name);
+    else if (near)
         heed_fail(c, HEED_USAGE, "unknown example %s: did you mean %s?", name, near);
     else
         heed_fail(c, HEED_USAGE, "unknown example %s; hint: heed explain --list", name);
@@ -162,12 +165,25 @@ static json_t *whole_json_of(explaining *e) {
     return o;
 }
 
+/* How the page opens: at the head, and at the cell of --cell, as its links name them. */
+static const char *page_opening(const explaining *e, char text[2 * OPENING_SIZE]) {
+    bool scores = e->part < 0 || e->part == HEED_LESSON_SCALED;
+    const char *head = e->opening ? e->opening : "";
+    const char *part = scores ? "scores" : heed_lesson_name((heed_lesson_part)e->part);
+    if (!e->row) return e->opening;
+    snprintf(text, 2 * OPENING_SIZE, "%s%sspot=%s+%d+%d", head, *head ? "&" : "", part, e->row,
+             e->col);
+    return text;
+}
+
 static bool write_html(explaining *e, const char *path) {
+    char first[2 * OPENING_SIZE];
     json_t *o = whole_json_of(e);
     char *steps = json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT);
     json_decref(o);
     bool record = e->record && !heed_config_bool(e->p->flags, "exercise");
-    heed_page page = {.count = record, .records = e->record, .steps = steps, .opening = e->opening};
+    heed_page page = {
+        .count = record, .records = e->record, .steps = steps, .opening = page_opening(e, first)};
     bool ok = steps && heed_page_write(e->c, &page, path);
     free(steps);
     return ok;

@@ -16,12 +16,25 @@ int largest_in_row(const heed_matrix *m, int row) {
     return best;
 }
 
-/* The query and the key that were asked for, or the example's, or the middle query and the key that
- * it sees most. */
+/* The row of the largest number, where the one meant shows nothing but zeros. */
+static int telling_row(const explaining *e, const heed_matrix *m, int row) {
+    double least = 0.5 * pow(10, -matrix_digits(m, e->look.precision));
+    int best = row;
+    if (fabs(heed_matrix_at(m, row, largest_in_row(m, row))) >= least) return row;
+    for (int i = 0; i < m->rows; i++)
+        if (fabs(heed_matrix_at(m, i, largest_in_row(m, i))) >
+            fabs(heed_matrix_at(m, best, largest_in_row(m, best))))
+            best = i;
+    return best;
+}
+
+/* The query and the key that were asked for, or the example's, or the middle query, if it has
+ * numbers to show, and the key that it sees most. */
 static void pair_of(const explaining *e, int *query, int *key) {
     const worked *w = &e->w;
     const heed_matrix *weights = &w->lesson.part[HEED_LESSON_WEIGHTS];
-    *query = w->query ? w->query - 1 : weights->rows / 2;
+    *query =
+        w->query ? w->query - 1 : telling_row(e, &w->lesson.part[HEED_LESSON_Q], weights->rows / 2);
     *key = w->key ? w->key - 1 : largest_in_row(weights, *query);
     if (e->row) *query = e->row - 1, *key = e->col - 1;
 }
@@ -35,8 +48,10 @@ bool chosen_cell(const explaining *e, heed_lesson_part part, int *row, int *col)
     pair_of(e, &query, &key);
     bool of_keys = part == HEED_LESSON_K || part == HEED_LESSON_V;
     bool of_pairs = part >= HEED_LESSON_RAW && part <= HEED_LESSON_WEIGHTS;
+    const heed_matrix *m = &e->w.lesson.part[part];
     *row = of_keys ? key : query;
-    *col = of_pairs ? key : largest_in_row(&e->w.lesson.part[part], *row);
+    if (!of_pairs && !e->row) *row = telling_row(e, m, *row);
+    *col = of_pairs ? key : largest_in_row(m, *row);
     return true;
 }
 

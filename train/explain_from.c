@@ -103,8 +103,15 @@ static bool number_at(reader *r, const char *key, const json_t *row, int i, int 
                   j + 1, LARGEST_NUMBER, LARGEST_NUMBER, *x);
 }
 
+/* A matrix of one row may be a plain list of its numbers. */
+static const json_t *row_at(const json_t *v, const shape *s, int i) {
+    bool plain = s->rows == 1 && json_is_number(json_array_get(v, 0));
+    return plain ? v : json_array_get(v, (size_t)i);
+}
+
 static bool check_shape(reader *r, const char *key, const json_t *v, shape *s) {
-    int rows = (int)json_array_size(v), cols = (int)json_array_size(json_array_get(v, 0));
+    const json_t *first = row_at(v, s, 0);
+    int rows = first == v ? 1 : (int)json_array_size(v), cols = (int)json_array_size(first);
     int most = s->rows ? s->rows : strcmp(key, "X") && strcmp(key, "Z") ? MOST_WIDTH : MOST_TOKENS;
     if (!rows || !cols) return refuse(r, key, "expected a list of rows, each a list of numbers");
     if (s->rows ? rows != s->rows : rows > most)
@@ -132,7 +139,7 @@ static const double *read_matrix(reader *r, const char *key, shape *s) {
     double *x =
         worked_keep(r->e->c, &r->e->w, malloc((size_t)s->rows * (size_t)s->cols * sizeof *x));
     for (int i = 0; x && i < s->rows; i++) {
-        const json_t *row = json_array_get(v, (size_t)i);
+        const json_t *row = row_at(v, s, i);
         if ((int)json_array_size(row) != s->cols) {
             refuse(r, key, "row %d: expected %d numbers as in row 1, found %d", i + 1, s->cols,
                    (int)json_array_size(row));

@@ -204,6 +204,13 @@ static void mask(explaining *e) {
     without_mask(e);
 }
 
+static bool has_blind_query(const explaining *e) {
+    int first;
+    for (int i = 0; i < e->w.lesson.args.tokens; i++)
+        if (!heed_lesson_ties(&e->w.lesson, i, &first)) return true;
+    return false;
+}
+
 static void softmax(explaining *e) {
     const char *line = e->columns ? "column" : "row";
     char *marks = e->w.lesson.args.hard ? tie_marks(e) : NULL;
@@ -215,6 +222,11 @@ static void softmax(explaining *e) {
                    "Softmax turns each %s of scores into weights that sum to 1: exp(score) over "
                    "the sum of the %s's.",
                    line, line);
+    if (has_blind_query(e))
+        draw_words(&e->out, &e->look,
+                   "A %s whose scores are all hidden has nothing to choose from: its weights are "
+                   "0, and sum to 0.",
+                   line);
     gap(e);
     draw_result(e, HEED_LESSON_WEIGHTS, HEED_LESSON_SCORES, marks);
     gap(e);

@@ -142,6 +142,12 @@ static void follow(const gradients *g, int query) {
 
 /* ---- the maps ---- */
 
+/* The question whose maps of single layers are kept. */
+static int last_question(const subject *s, const gradient_wish *w) {
+    bool asked = w->question >= 0 && w->question < s->question_count;
+    return asked ? w->question : s->question_count - 1;
+}
+
 /* What the questions say of one axis of keys. */
 typedef struct {
     heed_record_map map;
@@ -149,33 +155,47 @@ typedef struct {
     heed_real *values; /* (Q, K), NAN where nothing was asked */
 } answer;
 
-static bool add_map(heed_record *record, heed_record_map m) {
+static bool add_model(heed_record *record, heed_record_map m) {
     m.help = "attention times the gradient of the prediction's logit, its positive part: where "
              "attending a little more would raise the logit";
     return heed_record_add_map(record, &m) >= 0;
 }
 
-static bool add_layer(const gradients *g, const followed *l, bool by_head, heed_record *record) {
+/* Every row of a layer's map is of one question: what the map of the whole model is made of. */
+static void layer_help(const question *q, bool by_head, char help[240]) {
+    char where[40] = "of the whole input";
+    if (q->query >= 0) snprintf(where, sizeof where, "at row %d alone", q->query + 1);
+    snprintf(help, 240,
+             "of the prediction %s: attention times the gradient of its logit, its positive part, "
+             "in this %s; the map of the whole model follows all layers",
+             where, by_head ? "head" : "layer");
+}
+
+static bool add_layer(const gradients *g, const followed *l, const gradient_wish *w,
+                      heed_record *record) {
+    char help[240];
+    layer_help(&g->s->questions[last_question(g->s, w)], w->by_head, help);
     const heed_record_block *b = &l->at.block;
     heed_record_map m = {.name = "gradient",
+                         .help = help,
                          .layer = b->layer,
                          .head = -1,
                          .stack = b->stack,
                          .queries = b->queries,
                          .keys = b->keys};
     size_t square = (size_t)l->queries * (size_t)l->keys;
-    for (int h = 0; by_head && h < l->heads; h++) {
+    for (int h = 0; w->by_head && h < l->heads; h++) {
         m.head = h;
         m.values = l->values + (size_t)h * square;
-        if (!add_map(record, m)) return false;
+        if (heed_record_add_map(record, &m) < 0) return false;
     }
-    if (by_head) return true;
+    if (w->by_head) return true;
     heed_real *sum = malloc(square * sizeof *sum);
     if (!sum) return heed_fail(g->s->run->c, HEED_FAILED, "no memory for a map");
     for (size_t i = 0; i < square; i++)
         sum[i] = (heed_real)summed(l, (int)(i / (size_t)l->keys), (int)(i % (size_t)l->keys));
     m.values = sum;
-    bool ok = add_map(record, m);
+    bool ok = heed_record_add_map(record, &m) >= 0;
     free(sum);
     return ok;
 }
@@ -192,8 +212,7 @@ static void take_row(const gradients *g, const question *q, const answer *a) {
 /* The question of w comes last, so that its layers' values are at hand then. */
 static bool ask_all(const gradients *g, const gradient_wish *w, const answer *answers, int count) {
     const subject *s = g->s;
-    int last =
-        w->question >= 0 && w->question < s->question_count ? w->question : s->question_count - 1;
+    int last = last_question(s, w);
     for (int i = w->only ? s->question_count : 1; i <= s->question_count; i++) {
         const question *q = &s->questions[(last + i) % s->question_count];
         if (!solve(g, q)) return false;
@@ -278,8 +297,8 @@ bool gradient_add(program *p, const subject *s, const gradient_wish *w, heed_rec
     int count = ok ? list_answers(&g, answers) : 0;
     for (int i = 0; ok && i < count; i++) ok = answer_room(&g, &answers[i]);
     ok = ok && ask_all(&g, w, answers, count);
-    for (int i = 0; ok && i < count; i++) ok = add_map(record, answers[i].map);
-    for (int i = 0; ok && i < g.count; i++) ok = add_layer(&g, &g.layers[i], w->by_head, record);
+    for (int i = 0; ok && i < count; i++) ok = add_model(record, answers[i].map);
+    for (int i = 0; ok && i < g.count; i++) ok = add_layer(&g, &g.layers[i], w, record);
     if (g.p) sweep_progress(p, "", 1, 1);
     for (int i = 0; i < 2; i++) free(answers[i].values);
     free(g.layers);

@@ -109,6 +109,24 @@ static bool takes_value(const command *k, const char *flag) {
     return o && o->kind != HEED_BOOL;
 }
 
+/* "-l", not "-1" or "- and more": likely an option mistyped, which would be taken for an input. */
+static bool is_short_option(const char *arg) {
+    bool letter = arg[0] == '-' && isalpha((unsigned char)arg[1]);
+    return letter && strcmp(arg, "-c") != 0 && !strpbrk(arg, " \t\n");
+}
+
+static bool check_dashes(heed_ctx *c, const command *k, int argc, char **argv) {
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (is_short_option(argv[i]))
+            return heed_fail(c, HEED_USAGE,
+                             "unknown option %.80s: expected two dashes, --NAME; hint: -- stands "
+                             "before an input that begins with a dash",
+                             argv[i]);
+        if (argv[i][0] == '-') i += takes_value(k, argv[i]);
+    }
+    return true;
+}
+
 /* The first argument that is neither a flag nor the value of one; NULL: there is none. */
 static const char *first_argument(const command *k, int argc, char **argv) {
     for (int i = 0; i < argc; i++) {
@@ -233,6 +251,7 @@ static bool take_seed(program *p, heed_ctx *c) {
 static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     const command *k = p->command;
     spell_out(argc, argv);
+    if (!check_dashes(c, k, argc, argv)) return NULL;
     if (k->task_options && !(p->task = task_of(c, k, argc, argv))) {
         if (heed_state(c) == HEED_OK) refuse_task(c, k, argc, argv);
         return NULL;
@@ -242,7 +261,8 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     if (p->task && !apply_preset(c, p->task, f)) return NULL;
     if (p->task && argc > 0 && strcmp(argv[0], p->task->name) == 0) argc--, argv++;
     p->argc = argc, p->argv = argv;
-    bool several = argc != 2 || is_directory(argv[1]) || is_pattern(argv[1]);
+    bool several =
+        argc != 2 || strcmp(argv[1], "-") == 0 || is_directory(argv[1]) || is_pattern(argv[1]);
     if (!check_count(c, k, argc, argv) ||
         !outputs_are_apart(c, f, k->numbers && several, argc, argv))
         return NULL;

@@ -1,6 +1,7 @@
 /* subject.c -- inputs made ready: tokens with their labels, pictures as patches, and the questions
  * that a model answers there. */
 #include "capture.h"
+#include "files.h"
 #include "pairs.h"
 #include "pictures.h"
 #include "using.h"
@@ -137,10 +138,11 @@ static bool label_tokens(subject *s, const char *text, const heed_tokens *k, int
 
 static bool fits_block(const subject *s, const char *text, size_t n) {
     int64_t block = heed_config_int(s->run->config, "block");
+    size_t shown = text_cut(text, 40);
     if (s->count <= block) return true;
     return heed_fail(s->run->c, HEED_DATA,
                      "the input is too long: %d tokens, the model takes %lld: %.*s...", s->count,
-                     (long long)block, n < 40 ? (int)n : 40, text);
+                     (long long)block, (int)(n < shown ? n : shown), text);
 }
 
 static bool read_words(subject *s, const char *text, size_t n, labelled_text *words) {
@@ -183,6 +185,7 @@ static bool read_target(subject *s, translator *k, const char *target) {
     if (!target) return set_target(s, k, k->ids, (size_t)k->about.count, k->about.ended);
     bool ok = heed_encode(s->run->tokenizer, target, strlen(target), &own) &&
               set_target(s, k, own.ids, own.count, true);
+    if (ok) warn_of_unknown(s->run->tokenizer, &own, target);
     heed_tokens_free(&own);
     return ok;
 }
@@ -234,6 +237,10 @@ bool subject_text(subject *s, heed_run *r, const char *text, size_t n, const cha
     if (!r->tokenizer)
         return heed_fail(r->c, HEED_USAGE,
                          "the run takes pictures: expected a picture, found a text");
+    if (n && is_file(text) && is_picture_name(text))
+        return heed_fail(r->c, HEED_USAGE,
+                         "%s is a picture: the run takes texts (%s); hint: a run of vit", text,
+                         m->name);
     bool ok =
         pair ? read_pair(s, text, n, target) : read_words(s, text, n, classes ? &words : NULL);
     ok = ok && set_title(s, text, n) && ask_all(s, &words);

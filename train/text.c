@@ -133,8 +133,8 @@ const char *closest(const char *word, const char *const *candidates) {
     size_t n = strlen(word), best = 1 + n / 3;
     const char *found = NULL;
     for (; *candidates; candidates++) {
-        bool same = strcasecmp(word, *candidates) == 0;
-        size_t e = same ? 0 : heed_text_edits(word, n, *candidates, strlen(*candidates));
+        if (strcasecmp(word, *candidates) == 0) return *candidates;
+        size_t e = heed_text_edits(word, n, *candidates, strlen(*candidates));
         if (e < best || (e == best && !found)) best = e, found = *candidates;
     }
     return found;

@@ -107,7 +107,9 @@ void each_input(program *p, void *user, take_input one, bool by_line) {
     if (p->argc == 1) each_line(p, user, one, by_line);
     for (int i = 1; i < p->argc; i++) {
         size_t n = strlen(p->argv[i]);
-        if (!input_is_text(p->c, p->argv[i], n) || !one(p, user, p->argv[i], n))
+        if (strcmp(p->argv[i], "-") == 0)
+            each_line(p, user, one, by_line);
+        else if (!input_is_text(p->c, p->argv[i], n) || !one(p, user, p->argv[i], n))
             program_complain(p);
     }
 }

@@ -23,8 +23,8 @@ bool input_is_text(heed_ctx *c, const char *text, size_t n);
 /* ---- inputs from arguments or stdin ---- */
 typedef bool (*take_input)(program *p, void *user, const char *text, size_t n);
 /* Calls one for each argument from the second on, or for each line of stdin, but for empty ones, if
- * there is none. An error is shown, remembered and forgotten, so that the others go on. by_line:
- * each line gives one line; where it is blank or fails, that is an empty one. */
+ * there is none or one is "-". An error is shown, remembered and forgotten, so that the others go
+ * on. by_line: each line gives one line; where it is blank or fails, that is an empty one. */
 void each_input(program *p, void *user, take_input one, bool by_line);
 
 /* ---- questions (cloze.c) ---- */

@@ -84,8 +84,11 @@ bool heed__images_add(heed_images *k, int64_t class, heed_part part, char *path,
     return true;
 }
 
+/* Of formats that are not read, too: such a picture is told of as skipped, not passed over. */
 bool heed__images_is_picture(const char *name) {
-    static const char *const ends[] = {"jpg", "jpeg", "png", "bmp", "tga"};
+    static const char *const ends[] = {"jpg",  "jpeg", "png",  "bmp",  "tga", "webp",
+                                       "gif",  "tif",  "tiff", "avif", "jxl", "heic",
+                                       "heif", "jp2",  "pbm",  "pgm",  "ppm", "pcx"};
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++) {
         size_t n = 0;

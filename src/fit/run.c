@@ -304,6 +304,17 @@ static bool open_all(opened *o, const char *dir, const heed_model *const *models
     return ok;
 }
 
+/* Something of a run is there, if only a part that says what else is missing. */
+static bool is_run(heed_ctx *c, const char *dir) {
+    static const char *const files[] = {"config.conf", "model.safetensors", "last", "last.new"};
+    bool any = false;
+    heed_text path = {.c = c};
+    for (size_t i = 0; !any && i < sizeof files / sizeof *files; i++)
+        any = heed__os_exists(heed__run_path(&path, dir, files[i]));
+    heed_text_free(&path);
+    return any;
+}
+
 heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
                         const char *which) {
     if (heed__stopped(c) || !dir) return NULL;
@@ -325,6 +336,12 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
                   "run is being replaced: %s: the new one has no checkpoint yet; hint: if that "
                   "training died, `heed resume %s` brings back the run that was there before",
                   dir, dir);
+        return NULL;
+    }
+    if (!is_run(c, dir)) {
+        heed_fail(c, HEED_DATA,
+                  "not a run: %s: expected a folder with config.conf; hint: heed train makes one",
+                  dir);
         return NULL;
     }
     opened *o = heed__alloc(c, sizeof *o);

@@ -10,7 +10,8 @@
 typedef struct {
     const heed__source *s;
     heed_record *r;
-    heed_text note;
+    heed_text note, unread; /* unread: names of arrays */
+    int unread_count;
     int next[3];  /* the layer that comes next in each stack */
     int axes[64]; /* made so far, and for what */
     int sizes[64];
@@ -197,14 +198,17 @@ static bool is_causal(const heed_real *x, int heads, int size) {
     return n > 1 && below > (size_t)heads * n * (n - 1) / 4;
 }
 
-static int stack_of(const char *name) {
-    return strstr(name, "cross") ? HEED_CROSS : strstr(name, "dec") ? HEED_DECODER : HEED_ENCODER;
+/* Whose attention it is, by its name; else by its sides, which are of one text or of two. */
+static int stack_of(const char *name, bool square) {
+    if (strstr(name, "cross")) return HEED_CROSS;
+    if (strstr(name, "dec")) return HEED_DECODER;
+    return square ? HEED_ENCODER : HEED_CROSS;
 }
 
 static bool add_layers(reader *k, const char *name, const heed__numbers *n) {
     int lead = n->dims - 2, layers = lead == 2 ? (int)n->shape[0] : 1;
     int heads = lead ? (int)n->shape[lead - 1] : 1, rows = (int)n->shape[lead],
-        cols = (int)n->shape[lead + 1], stack = stack_of(name);
+        cols = (int)n->shape[lead + 1], stack = stack_of(name, rows == cols);
     int queries = axis_for(k, name, stack, 0, rows, cols);
     int keys = queries < 0 ? -1 : axis_for(k, name, stack, 1, cols, rows);
     if (keys < 0) return false;
@@ -246,9 +250,10 @@ static bool add_numbers(reader *k, const char *name, heed__numbers *n) {
 
 /* ---- the file ---- */
 
+enum { SHOWN = 4 }; /* names of arrays in a message */
+
 /* What the file has instead of weights: names, types and shapes of the first. */
 static void list_found(const heed__source *s, heed_text *out) {
-    enum { SHOWN = 4 };
     char shape[HEED__SHAPE], quote[HEED__QUOTE], type[HEED__QUOTE];
     const char *name;
     json_t *v;
@@ -295,6 +300,32 @@ static bool no_weights(const heed__source *s) {
     return false;
 }
 
+static bool is_read(const char *name) {
+    bool known = !is_weights(name) || strcmp(name, "grid") == 0;
+    for (int i = 0; i < 3; i++)
+        for (int side = 0; side < 2; side++)
+            for (int j = 0; names[i][side][j]; j++)
+                known = known || strcmp(name, names[i][side][j]) == 0;
+    return known;
+}
+
+/* An array that is neither weights nor labels may be labels under another name. */
+static void pass_over(reader *k, const char *name) {
+    char quote[HEED__QUOTE];
+    if (is_read(name) || ++k->unread_count > SHOWN) return;
+    heed_text_add(&k->unread, "%s%s", k->unread_count > 1 ? ", " : "",
+                  heed__quote(quote, name, strlen(name)));
+}
+
+static void note_unread(reader *k) {
+    if (!k->unread_count) return;
+    heed_text_add(&k->note,
+                  "%sNot read: %s%s; labels are read from tokens, queries and keys, or source and "
+                  "target.",
+                  k->note.n ? " " : "", k->unread.s ? k->unread.s : "",
+                  k->unread_count > SHOWN ? " and others" : "");
+}
+
 static bool is_matrix(const json_t *v) {
     const json_t *row = json_array_get(v, 0), *x = json_array_get(row, 0);
     return json_is_array(x) || json_is_number(x);
@@ -312,7 +343,11 @@ static bool from_json(reader *k, json_t *json) {
         return ok;
     }
     json_object_foreach(json, name, v) {
-        if (!ok || !is_weights(name) || !is_matrix(v)) continue;
+        if (!ok || !is_weights(name)) continue;
+        if (!is_matrix(v)) {
+            if (json_is_array(v)) pass_over(k, name);
+            continue;
+        }
         ok = heed__numbers_json(k->s, name, v, (double)NAN, &n) && add_numbers(k, name, &n);
         heed__free(n.x);
     }
@@ -324,7 +359,10 @@ static bool from_npz(reader *k) {
     for (size_t i = 0; ok && i < k->s->npz.count; i++) {
         const heed__npy *a = &k->s->npz.arrays[i];
         heed__numbers n = {0};
-        if (a->kind != 'f' || a->dims < 2 || !is_weights(a->name)) continue;
+        if (a->kind != 'f' || a->dims < 2 || !is_weights(a->name)) {
+            pass_over(k, a->name);
+            continue;
+        }
         ok = heed__numbers_npy(k->s, a, &n) && add_numbers(k, a->name, &n);
         heed__free(n.x);
     }
@@ -332,12 +370,14 @@ static bool from_npz(reader *k) {
 }
 
 bool heed__weights_foreign(const heed__source *s, heed_record *r) {
-    reader k = {.s = s, .r = r, .note = {.c = s->c}};
+    reader k = {.s = s, .r = r, .note = {.c = s->c}, .unread = {.c = s->c}};
     const char *file = strrchr(s->path, '/') ? strrchr(s->path, '/') + 1 : s->path;
     bool ok = heed__weights_picture(s, r, &k.patches) &&
               (s->json ? from_json(&k, s->json) : from_npz(&k));
     if (ok && !r->block_count) ok = no_weights(s);
+    note_unread(&k);
     ok = ok && heed_record_describe(r, (heed_record_texts){.title = file, .note = k.note.s});
     heed_text_free(&k.note);
+    heed_text_free(&k.unread);
     return ok;
 }

@@ -42,6 +42,25 @@ done
 says "what token 2, Paris, attends to"
 NO_COLOR=1 run attend mlm "$TEXT"
 plain
+# A dash is the standard input's lines; what looks like a flag is no text, but behind --.
+cp out alone
+echo "$TEXT" >line
+NO_COLOR=1 run_with line attend mlm -
+status 0
+quiet
+holds cmp -s out alone
+run attend mlm "$TEXT" -l 1
+refuses 2 "unknown option -l: expected two dashes"
+mkdir -p folder
+run attend folder "$TEXT"
+refuses 3 "not a run: folder: expected a folder with config.conf"
+run attend gpt -- -l
+status 0
+# A text that is too long is not cut within a character.
+run attend mlm "$(printf '日本語%.0s' 1 2 3 4 5 6 7 8 9 10) 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16"
+status 3
+warns "the input is too long"
+hides '\x'
 run attend gpt "Paris is"
 says "decoder, layer 1 of 1"
 says "predicts token 9"
@@ -122,6 +141,12 @@ holds test "$(head -c 2 a.npz)" = PK
 holds grep -q '</html>' a.html
 holds grep -q '"opening":"stack=encoder&layer=1"' a.html
 holds test "$(wc -l <a.csv)" = $((1 + 2 * 9 * 9))
+# Letters that only one kind of picture can draw.
+run attend mlm "中 is the capital" --svg boxes.svg
+hides "boxes for letters"
+run attend mlm "中 is the capital" --png boxes.png
+status 0
+warns "boxes.png has boxes for letters that its font lacks; hint: --svg"
 holds grep -q '^encoder.0.attn,encoder,1,2,9,2,"[[]SEP]","Paris",' a.csv # positions count from 1
 run attend mlm "$TEXT" --json
 status 0
@@ -151,6 +176,13 @@ run attend s2s ag --target ga
 status 0
 says "ag → ga"
 says "cross, layer 2 of 2, mean of 2 heads"
+run attend s2s ag --target ga --png pair.png
+quiet
+run attend s2s ag --target "gΩ"
+status 0
+warns "unknown to the vocabulary: Ω"
+run attend s2s ag --target ""
+refuses 2 "--target is empty"
 run attend s2s ag --target ga --stack decoder --layer 1
 says "decoder, layer 1 of 2"
 says "[CLS]"

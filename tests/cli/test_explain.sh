@@ -46,6 +46,11 @@ refuses 2 "numbers up to 11,11"
 run explain --hide the,zebra --json
 json hidden "[0,0,0,0,1,0,1,0,1,0,0]"
 json weights.2.6 0.0
+run explain --hide 1,2,3,4,5,6,7,8,9,10,11
+status 0
+says "A row whose scores are all hidden has nothing to choose from"
+run explain --hide the
+hides "nothing to choose from"
 run explain --hide cat
 refuses 2 "--hide is wrong"
 for beta in much 1e308 -2e6 nan; do
@@ -204,6 +209,19 @@ json backward.dY "[[-3.0,1.0]]"
 json backward.dgain "[[3.0,1.0]]"
 json backward.dbias "[[-3.0,1.0]]"
 cp out again
+# One row may be a plain list.
+own "{$layer, \"gain\": [2, 3], \"bias\": [0, 1], \"eps\": 0}"
+status 0
+run explain --from own.json --json
+json normed "[[-2.0,4.0]]"
+own '{"X": [1, 2], "W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}'
+refuses 3 "X is wrong: own.json: expected a list of rows"
+own '{"X": [[1]], "W_Q": [[1]], "W_K": [[1]], "W_V": [[1]], "W_H": [[1]]}'
+refuses 3 "did you mean W_h?"
+# A cell that is shown is one that shows something.
+own '{"X": [[3, 0], [0, 1], [0, 2]], "W_Q": [[2], [0.0000001]], "W_K": [[1], [2]], "W_V": [[1], [2]]}'
+says "Q[1, 1] = 3·"
+hides "= (1 smaller term)"
 run explain --from again --backward --json
 holds cmp -s out again
 run explain --from layer.json --notation columns --backward
@@ -343,3 +361,9 @@ run explain nothing Paris
 refuses 3 "nothing"
 run explain tiger
 refuses 2 "unknown example tiger"
+echo '{}' >file.json
+run explain file.json
+refuses 2 "file.json is a file: expected heed explain --from file.json"
+cp file.json picture.png
+run explain mlm picture.png
+refuses 2 "picture.png is a picture: the run takes texts (mlm)"

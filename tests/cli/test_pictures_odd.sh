@@ -124,6 +124,11 @@ for i in 2 3 4 5; do says "blue/$i.bmp is no picture"; done
 run train mlp broken -o skips $LITTLE --steps 2
 warns "and 2 more: heed data check mlp broken lists them"
 holds test "$(grep -c '^skipped: .*bmp is no picture' skips/train.log)" = 5
+# So is a picture of a format that is not read.
+printf 'RIFF\000\000\000\000WEBPVP8 ' >broken/blue/6.webp
+run data check mlp broken
+status 0
+says "blue/6.webp is a WebP picture"
 
 # The test part is read once for each end of a training: again after more steps, and later if it was missed.
 for c in red blue; do

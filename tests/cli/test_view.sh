@@ -32,6 +32,19 @@ echo '{"tokens": ["a", "b", "c", "d"], "attention": [[1, 0, 0], [0, 1, 0], [0, 0
 run view count.json --html count.html
 refuses 3 "tokens has 4 labels, but array \"attention\" has 3 queries"
 absent count.html
+# Unequal sides are of two texts, whatever the array is called.
+echo '{"source": ["a", "b", "c"], "target": ["x", "y"], "attention": [[1, 0, 0], [0, 1, 0]]}' >pair.json
+run view pair.json
+status 0
+says "cross, layer 1: 1 head of 2 x 3"
+echo '{"source": ["x", "y"], "target": ["a", "b", "c"], "attention": [[1, 0, 0], [0, 1, 0]]}' >swap.json
+run view swap.json
+refuses 3 "target has 3 labels, but array \"attention\" has 2 queries"
+# Labels under a name that is not read would be missed without a word.
+echo '{"words": ["a", "b"], "attention": [[1, 0], [0, 1]]}' >words.json
+run view words.json
+status 0
+warns "Not read: \"words\"; labels are read from tokens"
 # What is odd is said, and not mended.
 echo '[[0.5, 0.7], [1, -0.5]]' >odd.json
 run view odd.json --html odd.html

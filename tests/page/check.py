@@ -48,7 +48,7 @@ def make_pages(heed, folder):
 
 
 def make_run(heed, folder):
-    """A model of six steps, and its page with all maps and curves."""
+    """Models of six steps, and their pages with maps and curves."""
     at = lambda name: os.path.join(folder, name)
     facts = [f"{city} is the capital of {country} ." for city, country in (("Paris", "France"), ("Rome", "Italy"), ("Tokyo", "Japan"), ("Athens", "Greece"))] * 12
     with open(at("facts.txt"), "w") as f:
@@ -57,6 +57,8 @@ def make_run(heed, folder):
     run = lambda *args: subprocess.run([heed, *args], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
     run("train", "mlm", at("facts.txt"), "-o", at("run"), *small)
     run("attend", at("run"), "Paris is the capital of [MASK] .", "--rollout", "--occlude", "--gradient", "--html", at("run.html"))
+    run("train", "gpt", at("facts.txt"), "-o", at("causal"), *small)
+    run("attend", at("causal"), "Paris is the", "--gradient", "--html", at("causal.html"))
     run("attend", at("run"), "Paris is the capital of [MASK] .", "--head", "2", "--query", "capital", "--html", at("asked.html"))
 
 
@@ -120,6 +122,11 @@ def check_keys(b, folder):
     check(b.run("heed.selected().locked") is False, "Esc lets go")
     b.key("?")
     check(b.run("heed.id('help').open"), "? opens the help")
+    b.size(1366, 400)
+    b.key("Escape")
+    b.key("?")
+    check(b.run("(e => e.scrollHeight > e.clientHeight && e.scrollTop === 0)(heed.id('help'))"), "help that is taller than its window opens at its beginning")
+    b.size(1280, 900)
     check(b.run("[...document.querySelectorAll('#help dl:last-of-type dt')].map(d => d.textContent).join()") == "Overview,Head,Matrix,Q·K,Compare", "the help has the views as the tabs have them")
     b.key("Escape")
     b.key("d")
@@ -270,6 +277,7 @@ def check_hostile(b, folder):
         check(b.run("document.querySelectorAll('img, iframe, #twin script, #side script').length") == 0, f"hostile: {v} makes elements of tokens")
         clean(b, "hostile")
     check(b.run("JSON.stringify(heed.block().keys.labels)") == b.run(f"JSON.stringify({__import__('json').dumps(samples.HOSTILE)})"), "hostile: the tokens come through literally")
+    check(b.run("heed.quote(heed.block().keys, 3)") == "‘\u2068שלום\u2069’", "hostile: letters from right to left turn no words around")
     check("</script><script>window.hacked=1</scrip" in b.run("heed.id('side').querySelector('h2').textContent"), "hostile: a token is shown literally")
 
 
@@ -281,6 +289,26 @@ def check_steps(b, folder):
     check(b.run("document.querySelector('#room-compare output').textContent") == "after step 300", "the slider says the step")
     check(b.run("heed.matrix().at(6, 1)") != first, "another step has other weights")
     check("record=3" in b.run("location.hash"), "the step is in the link")
+
+
+def check_matters(b, folder):
+    """Which prediction a map is of stands over it; the whole model's map stands beside a head's; an empty row is no row of zeros."""
+    b.open(os.path.join(folder, "run.html"), "#view=compare")
+    svg = b.download("heed.id('save-svg').click()")[0].decode()
+    texts = re.sub(r"<[^>]+>", "\n", svg)
+    check(texts.count("Of the prediction at 7 ‘[MASK]’: nothing is predicted elsewhere.") == 3, "compare: occlusion, its log-odds and the gradient say which prediction they are of")
+    check("of the prediction at row 7 alone" in texts, "compare: so does the gradient of a head")
+    names = "heed.current().table().head.slice(1).filter(n => n.startsWith('gradient')).join('; ')"
+    check(b.run(names) == "gradient; gradient, layer 1, head 1", f"compare: the model's gradient and the head's: {b.run(names)}")
+    head = svg[svg.index("gradient, layer 1, head 1"):]
+    check(len(re.findall(r"<(?:path|polyline|line)", head)) > 8, "compare: rows without a part in the prediction are hatched")
+    check("no part in the prediction" in b.run("heed.id('legend').textContent"), "compare: the legend says what hatching is")
+    b.run("heed.update({head: 'mean'})")
+    b.settle()
+    check(b.run(names) == "gradient", f"compare: the mean of heads has no single head's map: {b.run(names)}")
+    b.open(os.path.join(folder, "causal.html"), "#view=compare")
+    check("Each row is of its own prediction." in b.download("heed.id('save-svg').click()")[0].decode(), "compare: of a causal model each row is of its own prediction")
+    clean(b, "matters")
 
 
 def check_ground(b, folder):
@@ -356,7 +384,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_positions, check_opening, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_ground, check_hatch, check_legends):
+        for part in (check_keys, check_positions, check_opening, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_hatch, check_legends):
             part(b, folder)
         check_media(b, folder, keep)
     finally:

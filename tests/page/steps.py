@@ -85,9 +85,41 @@ def keyboard(p):
     check("Escape leaves the number", p.values()["X"][1][1] == 7)
     p.keys("-", "Enter")
     check("what is no number is not taken", p.values()["X"][1][1] == 7)
+    said = p.browser.run("document.querySelector('.said').textContent")
+    check(f"and that is said: {said}", said.startswith("- is not taken: expected a number"))
+    for text, good in (("abc", False), ("1e9", False), ("7", True)):
+        p.act(f"const f = document.querySelector('.inspector input'); f.value = '{text}'; f.dispatchEvent(new Event('change'))".join("{}"))
+        said = p.browser.run("document.querySelector('.said').textContent")
+        check(f"below the tables, too: {said}", said == "" if good else said.startswith(f"{text} is not taken"))
     check("the cell keeps the focus", p.browser.run("document.activeElement.tagName") == "TD")
     p.press("Reset")
     p.same("reset", "lion")
+
+
+def opens_at_the_cell(p):
+    for words, cell in ((["--cell", "zebra,attacked"], "scores[zebra, attacked]"), (["--cell", "Q:lion,2"], "Q[lion, 2]"), (["--cell", "scaled:lion,the"], "scores[lion, the]"),
+                        (["--cell", "attacked,zebra", "--notation", "columns"], "scores[attacked, zebra]"), ([], "output[hungry, 1]")):
+        p.open("lion", *words)
+        told = p.browser.run("document.querySelector('.inspector').textContent")
+        check(f"{' '.join(words)} opens at {cell}: {told[:50]}", told.startswith(cell))
+
+
+def right_to_left(p):
+    o = p.numbers("lion")
+    path = os.path.join(p.folder, "odd.json")
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({**o, "tokens": ["שלום" if t == "lion" else t for t in o["tokens"]]}, f)
+    p.open("--from", path, link="#view=steps&spot=output+3+1")
+    told = p.browser.run("document.querySelector('.inspector').textContent")
+    check(f"letters from right to left stay in their place: {told[:40]!r}", told.startswith("output[\u2068שלום\u2069, 1] = "))
+
+
+def rounded_table(p):
+    p.open("lion")
+    cells = p.browser.run("heed.current().table().rows.flatMap(r => r.slice(1)).join(' ')").split()
+    check("the table has the digits of the page", len(cells) == 121 and max(len(c) for c in cells) <= 5)
+    data, _ = p.browser.download("document.getElementById('save-csv').click()")
+    check("the saved one has all", max(len(c) for c in data.decode().replace("\n", ",").split(",")) > 12)
 
 
 def switches(p):
@@ -127,6 +159,12 @@ def predictions(p):
     count = "document.querySelectorAll('.steps td.guess').length"
     hidden = p.browser.run(count)
     check("results are covered", hidden > 300)
+    said = "document.querySelector('.said').textContent"
+    p.act("document.querySelector('.inspector input').value = '5'")
+    p.press("Check")
+    told = p.browser.run(said)
+    check(f"a first wrong guess gets a hint: {told}", told == "Not 5. Multiply row ‘lion’ of Q with row ‘attacked’ of K, number by number, and add up. Try again.")
+    check("and opens nothing", p.browser.run(count) == hidden and "6·6" not in p.browser.run("document.querySelector('.inspector').textContent"))
     p.act("document.querySelector('.inspector input').value = '38'")
     p.press("Check")
     check("a right guess", p.browser.run("document.querySelector('.said').textContent") == "Right.")
@@ -153,6 +191,15 @@ def sheets(p):
     p.press("Check")
     check("a blank is filled in", p.browser.run("document.querySelector('.said').textContent") == "Right." and p.browser.run(count) < hidden)
     check("and its sum written out", "1·0" in p.browser.run("document.querySelector('.inspector').textContent"))
+    hidden = p.browser.run(count)
+    p.act("document.querySelector('.steps table[aria-label^=\"Q = \"] td.guess').focus()")
+    said = "document.querySelector('.said').textContent"
+    p.keys("9", "9", "Enter")
+    cell = p.browser.run("heed.state.spot")
+    check("typing at a blank is a guess, a wrong one gets a hint", p.browser.run(said).startswith("Not 99. Multiply row ") and p.browser.run(count) == hidden)
+    p.keys("9", "8", "Enter")
+    check(f"a second wrong one opens it: {p.browser.run(said)}", p.browser.run(said).startswith("Not 98: ") and p.browser.run(count) < hidden)
+    check("and the cell has the focus again", p.browser.run("document.activeElement.classList.contains('chosen')") and p.browser.run("heed.state.spot") == cell)
     data, _ = p.browser.download("document.getElementById('save-csv').click()")
     check("a saved table has no answers", b"?" in data)
     check(f"an exercise: no error in the console: {p.browser.errors}", not p.browser.errors)
@@ -273,7 +320,7 @@ def main():
         return 0
     with tempfile.TemporaryDirectory() as folder:
         page = Page(os.path.abspath(sys.argv[1]), folder, browser)
-        for test in (opens_as_the_program, keyboard, switches, words_change_places, predictions, sheets, learning, trained_head, backward, files, narrow, odd_links):
+        for test in (opens_as_the_program, keyboard, opens_at_the_cell, right_to_left, rounded_table, switches, words_change_places, predictions, sheets, learning, trained_head, backward, files, narrow, odd_links):
             test(page)
             check(f"{test.__name__}: no error in the console: {browser.errors}", not browser.errors)
             check(f"{test.__name__}: no request: {browser.requests}", all(u.startswith(("file:", "data:", "blob:")) for u in browser.requests))

@@ -4,20 +4,25 @@
 (() => {
     let canvas, scroll, slider, said, player, when, l, timer = 0;
 
-    /* Of each name the map that fits the layer and head at hand best: its own, else the whole model's. */
-    const mapsOf = (r, b) => {
-        const found = new Map();
-        for (const m of r.maps) {
-            if (m.queries !== b.queries && m.keys !== b.keys) continue;
-            const fits = (m.layer < 0 || (m.layer === b.layer && m.stack === b.stack)) && (m.head < 0 || m.head === heed.state.head || typeof heed.state.head !== "number");
-            if (fits && (!found.has(m.name) || found.get(m.name).head < m.head)) found.set(m.name, m);
-        }
-        return [...found.values()];
-    };
+    /* The maps over the block's tokens: of the whole model, and of the layer and head at hand. */
+    const mapsOf = (r, b) => r.maps.filter((m) => (m.queries === b.queries || m.keys === b.keys) &&
+        (m.layer < 0 || (m.layer === b.layer && m.stack === b.stack)) && (m.head < 0 || m.head === heed.state.head));
     /* Rows of which something is known: an occlusion tells of the answer's row alone. */
     const known = (m, rows) => {
         const some = rows.filter((q) => { for (let k = 0; k < m.cols; k++) if (m.at(q, k) === m.at(q, k)) return true; return false; });
         return some.length ? some : rows;
+    };
+    /* Which predictions a map is of; "": it is of none, or its help says of which. */
+    const predictions = (m, values) => {
+        if (m.layer >= 0 || !/^(occlusion|gradient)/.test(m.name)) return "";
+        const all = m.queries.order, rows = known(values, all), name = (q) => `${heed.nth(q)} ${heed.quote(m.queries, q, 12)}`;
+        if (rows.length < all.length) return `Of the prediction at ${heed.cut(rows.map(name).join(", "), 60)}: nothing is predicted elsewhere.`;
+        return heed.guesses(m.queryAxis, -1).length ? "Every row is of the one prediction." : "Each row is of its own prediction.";
+    };
+    /* A row of a head's gradient that leads nowhere is no weak one. */
+    const idle = (m, values) => {
+        const none = m.layer < 0 ? [] : m.queries.order.filter((q) => m.keys.order.every((k) => values.at(q, k) === 0));
+        return new Set(none);
     };
     const plain = (m, queries, keys, name, help, hidden, hatched = false) => {
         const signed = m.min < 0, top = Math.max(m.max, -m.min) || 1;
@@ -33,10 +38,13 @@
         const add = (how) => out.push(plain(heed.weights(b, how), b.queries, b.keys, `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, meaning(how), (q, k) => heed.masked(b, q, k), heed.hatched(b)));
         add(heed.state.head);
         if (b.heads.length > 1 && heed.state.head !== "mean") add("mean");
-        for (const m of mapsOf(heed.record(), b)) out.push(plain(heed.mapValues(m), m.queries, m.keys, m.name + scope(m), m.help, () => false));
+        for (const m of mapsOf(heed.record(), b)) {
+            const values = heed.mapValues(m), none = idle(m, values), hidden = (q, k) => none.has(q) || Number.isNaN(values.at(q, k));
+            out.push({...plain(values, m.queries, m.keys, m.name + scope(m), m.help, hidden, true), of: predictions(m, values)});
+        }
         return out;
     };
-    const gap = 28, head = 78;
+    const gap = 28, head = 94;
     const layout = () => {
         const width = Math.max(260, scroll.clientWidth - 4), list = panels(), columns = Math.max(1, Math.min(list.length, Math.floor((width + gap) / (320 + gap)))), each = Math.floor((width - gap * (columns - 1)) / columns);
         let y = 0, high = 0;
@@ -66,10 +74,17 @@
     };
     const paintPanel = (pen, p) => {
         pen.text(p.name, p.x, p.y + 10, {size: 14, weight: 600, width: p.each});
-        heed.lines(p.help, p.each, {size: 12}, 3).forEach((line, i) => pen.text(line, p.x, p.y + 29 + 16 * i, {size: 12, color: heed.theme.muted, width: p.each}));
+        const said = [...(p.of ? heed.lines(p.of, p.each, {size: 12}, 2) : []), ...heed.lines(p.help, p.each, {size: 12}, 4)].slice(0, 4);
+        said.forEach((line, i) => pen.text(line, p.x, p.y + 29 + 16 * i, {size: 12, color: heed.theme.muted, width: p.each}));
         /* Labels stand left of the cells: the panel draws in its own place. */
         heed.paintMatrix(heed.shifted(pen, p.x, p.y + head), p, p.inner, chosenIn(p));
         paintLegend(pen, p);
+    };
+    const hatching = () => {
+        const b = heed.block(), said = [];
+        if (heed.hatched(b)) said.push("may not attend");
+        if (mapsOf(heed.record(), b).length) said.push("in a map, what is unknown or has no part in the prediction");
+        return said.length ? `; hatched: ${said.join("; ")}` : "";
     };
     const paint = (pen) => l.list.forEach((p) => paintPanel(pen, p));
     const under = (x, y) => {
@@ -81,7 +96,7 @@
     };
     /* Only weights and maps over the block's own axes choose a query. */
     const place = (u) => (u && u.p.queries === heed.block().queries ? {query: u.query, key: u.p.keys === heed.block().keys ? u.key : -1} : null);
-    const tip = (u) => [u.p.name, `row ${heed.nth(u.query)} ${heed.quote(u.p.queries, u.query)}, ${heed.nth(u.key)} ${heed.quote(u.p.keys, u.key)}: ${heed.number(u.p.value(u.query, u.key))}`, u.p.help];
+    const tip = (u) => [u.p.name, `row ${heed.nth(u.query)} ${heed.quote(u.p.queries, u.query)}, ${heed.nth(u.key)} ${heed.quote(u.p.keys, u.key)}: ${heed.number(u.p.value(u.query, u.key))}`, u.p.of, u.p.help].filter(Boolean);
 
     const stop = () => { clearInterval(timer); timer = 0; player.textContent = "Play"; };
     const play = () => {
@@ -127,7 +142,7 @@
             return (heed.data.records.length > 1 ? stepName(r, heed.state.record) + ": " : "") + heed.selectionText();
         },
         picture() { layout(); return {width: l.width, height: l.height, paint}; },
-        legend: () => heed.legend("each panel has its own scale, written under it" + (heed.hatched(heed.block()) ? "; hatched: may not attend" : ""), 0, "largest", (t) => heed.color(t)),
+        legend: () => heed.legend("each panel has its own scale, written under it" + hatching(), 0, "largest", (t) => heed.color(t)),
         table() {
             const at = heed.selected(), same = panels().filter((p) => p.queries === heed.block().queries && p.keys === heed.block().keys), cols = heed.visible(heed.block().keys), keys = heed.block().keys;
             const all = () => [["map", ...heed.placeColumns, "value"], ...panels().flatMap((p) => p.rows.flatMap((q) => p.cols.map((k) => [p.name, ...heed.placeCells(p.queries, q, p.keys, k), p.value(q, k)])))];

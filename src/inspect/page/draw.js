@@ -26,6 +26,8 @@
         const spaced = token.replace(/^[ \u00a0]+|[ \u00a0]+$/g, (all) => [...all].map(named).join(""));
         return spaced.replace(odd, named);
     };
+    /* A token within a sentence: letters that run from right to left leave the words around them in place. */
+    heed.within = (text) => (/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text);
     heed.cut = (text, n) => {
         if (text.length <= n) return text;
         const all = [...text.slice(0, 2 * n)];

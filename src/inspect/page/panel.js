@@ -108,7 +108,7 @@
     };
     const word = (text, full = text) => heed.el("span", {class: "token", dir: "auto", title: heed.cut(full, 2000), text});
     heed.word = (axis, i, n = 24) => word(heed.token(axis, i, n), heed.show(axis.labels[i]));
-    heed.quote = (axis, i, n = 24) => `‘${heed.token(axis, i, n)}’`;
+    heed.quote = (axis, i, n = 24) => `‘${heed.within(heed.token(axis, i, n))}’`;
     const best = (b, m, q, cols, n) => cols.filter((k) => !heed.masked(b, q, k)).map((k) => [k, m.at(q, k)]).filter((x) => x[1] === x[1]).sort((a, b) => b[1] - a[1]).slice(0, n);
 
     const listOf = (rows) => heed.el("ol", {class: "bars"}, ...rows);
@@ -140,7 +140,7 @@
     /* "row 5 predicts token 6: ‘Paris’, p = 0.83", or "". */
     heed.predicts = (b, query) => {
         const g = heed.guesses(b.queryAxis, query)[0];
-        return g && g.tokens.length ? `row ${heed.nth(query)} predicts ${g.says}: ‘${heed.cut(heed.show(g.tokens[0][0]), 16)}’, p = ${heed.number(g.tokens[0][1], 2)}` : "";
+        return g && g.tokens.length ? `row ${heed.nth(query)} predicts ${g.says}: ‘${heed.within(heed.cut(heed.show(g.tokens[0][0]), 16))}’, p = ${heed.number(g.tokens[0][1], 2)}` : "";
     };
     let spoken = "";
     const speak = () => {
@@ -232,7 +232,7 @@
     heed.cellTip = (b, m, q, k) => {
         if (k < 0) return [`${heed.nth(q)} ${heed.show(b.queries.labels[q])}`, heed.predicts(b, q)];
         const what = heed.masked(b, q, k) ? "may not attend" : `attends ${heed.weight(m.at(q, k))}`;
-        return [`row ${heed.nth(q)} ‘${heed.show(b.queries.labels[q])}’ ${what} to ${heed.nth(k)} ‘${heed.show(b.keys.labels[k])}’`, heed.predicts(b, q)];
+        return [`row ${heed.nth(q)} ‘${heed.within(heed.show(b.queries.labels[q]))}’ ${what} to ${heed.nth(k)} ‘${heed.within(heed.show(b.keys.labels[k]))}’`, heed.predicts(b, q)];
     };
 
     /* ---- help ---- */
@@ -246,7 +246,7 @@
     heed.help = () => {
         const tabs = [...heed.id("tabs").children].map((tab) => heed.views.find((v) => tab.id === "tab-" + v.id)), box = heed.id("help"), pairs = (list) => heed.el("dl", {}, ...list.flatMap(([a, b]) => [heed.el("dt", {text: a}), heed.el("dd", {text: b})]));
         box.replaceChildren(
-            heed.el("h2", {id: "help-title", text: "How to read this page"}),
+            heed.el("h2", {id: "help-title", tabindex: -1, autofocus: true, text: "How to read this page"}),
             heed.el("p", {text: "A row is a query: the token that looks. A column is a key: the token that is looked at. A weight says which share of the key's value the query takes; a row sums to 1. Hover to look, click to lock."}),
             heed.el("p", {text: "What is much stands out from the page: dark where the page is light, bright where it is dark. The legend under a picture has the scale."}),
             heed.el("p", {text: "The address of the page holds the view: copy it to send what you see. Tokens, layers and heads count from 1, here, in links and in saved tables."}),

@@ -8,7 +8,7 @@
     const ASKING = ["X", "Q", "raw", "scores", "weights", "output", "share", "others", "all_heads", "normed"]; /* a row a query */
     const LAYER = ["share", "others", "all_heads", "normed"];  /* a row a token, as wide as W_h */
     const VECTORS = {B_O: "bias", gain: "gain", bias: "bias"}; /* one row of that width */
-    const s = {model: null, result: null, gradients: null, tokens: [], sources: [], tables: [], known: new Set()};
+    const s = {model: null, result: null, gradients: null, tokens: [], sources: [], tables: [], known: new Set(), tried: new Set()};
     const ui = {};
     let lesson = null, built = "", fitted = "";
 
@@ -43,6 +43,7 @@
         for (const name of GIVEN) if (lesson[name]) s.model[name] = heed.stepsMath.copy(lesson[name]);
         if (has("gain")) s.model.eps = lesson.eps;
         s.known.clear();
+        s.tried.clear();
     };
     /* Settings live in the link; until the reader changes them they are those of the example. */
     const setting = (name) => (heed.state[name] === "" || !Number.isFinite(Number(heed.state[name])) ? lesson[name] : Number(heed.state[name]));
@@ -89,6 +90,12 @@
             !isGiven(from) && s.matrix(from).some((list, r) => meets(row, r) && list.some((_, c) => meets(col, c) && isBlank(from, r, c))));
     };
     const say = (text) => { ui.said.textContent = text; };
+    /* The number that was typed; what is none is said. */
+    const read = (text) => {
+        const x = heed.stepsRead(text);
+        say(x === null && text.trim() ? `${text.trim()} is not taken: expected a number from −1000000 to 1000000.` : "");
+        return x;
+    };
 
     /* Two words change places; what that did to the output is said by its numbers. */
     const swap = (a, b) => {
@@ -127,7 +134,7 @@
         const t = heed.stepsTable({
             name, rows, cols, flip, title: turned ? (flip ? "K′" : "K") : titleOf(name), editable: isGiven(name), heat: heatOf(name),
             slim: name === "X" || name === "Z", hints: lesson.notes && lesson.notes[name],
-            pick: (i, j) => pick(name, i, j), edit: (i, j, value) => edit(name, i, j, value),
+            pick: (i, j) => pick(name, i, j), edit: (i, j, value) => edit(name, i, j, value), read, guess: (i, j, key) => typeGuess(name, i, j, key),
         });
         s.tables.push({name, ...t});
         return t.element;
@@ -204,7 +211,7 @@
     const betaControls = () => {
         ui.slider = heed.el("input", {type: "range", min: 0, max: NOTCHES, step: 1, "aria-label": "beta, from 0: the mean, to 100: nearly hard", oninput: () => heed.update({beta: String(ofNotch(Number(ui.slider.value)))})});
         ui.beta = heed.el("input", {type: "text", inputmode: "decimal", size: 8, "aria-label": "beta", onchange: () => {
-            const x = heed.stepsRead(ui.beta.value);
+            const x = read(ui.beta.value);
             heed.update(x === null ? {} : {beta: String(x)});
         }});
         return heed.el("span", {class: "field"}, heed.el("span", {text: "beta: mean"}), ui.slider, heed.el("span", {text: "hard"}), ui.beta);
@@ -285,25 +292,50 @@
 
     const valueField = ({name, i, j}) => {
         const field = heed.el("input", {type: "text", inputmode: "decimal", size: 8, "aria-label": `value of ${heed.stepsWords.cellName(s, name, i, j)}`, onchange: () => {
-            const x = heed.stepsRead(field.value);
+            const x = read(field.value);
             if (x !== null) edit(name, i, j, x);
         }});
         field.value = String(s.model[name][i][j]);
         return field;
     };
-    const guess = ({name, i, j}) => {
-        const field = heed.el("input", {type: "text", inputmode: "decimal", size: 8, "aria-label": "your guess", onkeydown: (e) => { if (e.key === "Enter") tell(); }});
-        const reveal = (what) => { s.known.add(what); heed.redraw(); };
-        const tell = () => {
-            const x = heed.stepsRead(field.value), value = s.matrix(name)[i][j];
-            say(x === null ? "The cell is open now." : Math.abs(x - value) <= Math.max(1.1 * 10 ** -Math.max(2, heed.stepsDigits(s.matrix(name), 2)), 0.01 * Math.abs(value)) || x === value ? "Right." : `Not ${field.value}: ${ofBlanks(name, i, j) ? "the cell is open now" : "the sum is written out below"}.`);
-            reveal(`${name} ${i} ${j}`);
-        };
-        return [heed.el("b", {text: heed.stepsWords.cellName(s, name, i, j)}), " = ? It is made of the outlined cells. ", field,
-            button("Check", tell, "compare, and open this cell"), button(`Open all of ${name}`, () => reveal(name))];
+    const isRight = (name, x, value) => x === value || Math.abs(x - value) <= Math.max(1.1 * 10 ** -Math.max(2, heed.stepsDigits(s.matrix(name), 2)), 0.01 * Math.abs(value));
+    /* A first wrong number gets a hint; right or wrong again, or nothing typed, opens the cell. */
+    const checkGuess = ({name, i, j}, text) => {
+        const x = read(text), cell = `${name} ${i} ${j}`, right = x !== null && isRight(name, x, s.matrix(name)[i][j]);
+        if (x === null && text.trim()) return;
+        if (x !== null && !right && !s.tried.has(cell)) {
+            s.tried.add(cell);
+            return say(`Not ${text}. ${heed.stepsWords.hint(s, name, i, j)} Try again.`);
+        }
+        say(right ? "Right." : x === null ? "The cell is open now." : `Not ${text}: ${ofBlanks(name, i, j) ? "the cell is open now" : "the sum is written out below"}.`);
+        reveal(cell);
+    };
+    const reveal = (what) => { s.known.add(what); heed.redraw(); };
+    const toCell = () => heed.current().room.querySelector("td.chosen")?.focus({preventScroll: true});
+    const guess = (at) => {
+        const field = heed.el("input", {type: "text", inputmode: "decimal", size: 8, "aria-label": "your guess", onkeydown: (e) => {
+            if (e.key === "Enter") tell();
+            if (e.key === "Escape" || (e.key === "Enter" && opened(at.name, at.i, at.j))) toCell();
+        }});
+        const tell = () => { checkGuess(at, field.value); field.select(); };
+        return [heed.el("b", {text: heed.stepsWords.cellName(s, at.name, at.i, at.j)}), " = ? It is made of the outlined cells. ", field,
+            button("Check", tell, "compare: a wrong number gets a hint first"), button(`Open all of ${at.name}`, () => reveal(at.name))];
+    };
+    /* What is typed at a blank goes to the field below. */
+    const typeGuess = (name, i, j, key) => {
+        if (!secret(name, i, j)) return false;
+        pick(name, i, j);
+        drawCell();
+        const field = ui.cell.querySelector("input");
+        field.value = key;
+        field.focus();
+        return true;
     };
     const drawCell = () => {
-        const at = spot(), name = heed.el("b", {text: heed.stepsWords.cellName(s, at.name, at.i, at.j)});
+        const at = spot(), cell = `${at.name} ${at.i} ${at.j}`, name = heed.el("b", {text: heed.stepsWords.cellName(s, at.name, at.i, at.j)});
+        /* A guess that is being typed stays. */
+        if (ui.cell.dataset.at === cell && secret(at.name, at.i, at.j) && ui.cell.contains(document.activeElement)) return;
+        ui.cell.dataset.at = cell;
         if (isGiven(at.name)) return ui.cell.replaceChildren(name, " = ", valueField(at), " Change it here, or type into the table.");
         if (!secret(at.name, at.i, at.j) && ofBlanks(at.name, at.i, at.j)) return ui.cell.replaceChildren(name, ` = ${s.number(at.name, at.i, at.j)}. Among the cells it is made of are blanks, so its sum is not written out yet.`);
         ui.cell.replaceChildren(...(secret(at.name, at.i, at.j) ? guess(at) : heed.stepsWords.writtenOut(s, at.name, at.i, at.j)));
@@ -324,7 +356,7 @@
     const task = () => {
         const flags = Object.values(lesson.blanks || {}).flat(2), count = flags.filter(Boolean).length;
         if (!count) return null;
-        return heed.el("p", {text: flags.includes(1) ? `Fill in the ${count} blanks, marked ?, in the order of the steps: choose one, type its number below and check it.`
+        return heed.el("p", {text: flags.includes(1) ? `Fill in the ${count} blanks, marked ?, in the order of the steps: choose one, type its number and press Enter.`
             : `The ${count} numbers that the exercise leaves blank are underlined.`});
     };
     const build = (room) => {
@@ -392,8 +424,8 @@
         picture: () => heed.stepsPicture(heed.current().room),
         table() {
             const [rows, keys] = s.labels("weights"), w = s.result.weights;
-            const cell = (x, i, j) => (secret("weights", i, j) ? "?" : x);
-            return {caption: "Weights, queries in rows", head: ["query", ...keys], rows: w.map((row, i) => [rows[i], ...row.map((x, j) => cell(x, i, j))]), all: allRows};
+            const cell = (i, j) => (secret("weights", i, j) ? "?" : s.number("weights", i, j));
+            return {caption: "Weights, queries in rows", head: ["query", ...keys], rows: w.map((row, i) => [rows[i], ...row.map((_, j) => cell(i, j))]), all: allRows};
         },
         caption: () => { const {name, i, j} = spot(); return secret(name, i, j) ? "" : `${heed.stepsWords.cellName(s, name, i, j)} = ${s.number(name, i, j)}`; },
     });

@@ -24,15 +24,15 @@
     };
 
     /* A field in the place of a cell's number. Enter and leaving it take the number, Escape does not. */
-    const openField = (td, label, text, done) => {
+    const openField = (td, label, text, read, done) => {
         const field = heed.el("input", {type: "text", inputmode: "decimal", "aria-label": label});
         let open = true;
         const close = (keep, back) => {
             if (!open) return;
             open = false;
-            const value = heed.stepsRead(field.value);
+            const value = keep ? read(field.value) : null;
             td.textContent = "";
-            done(keep ? value : null);
+            done(value);
             if (back) td.focus();
         };
         field.value = text;
@@ -48,7 +48,8 @@
     };
 
     /* spec: {name, title, rows, cols: labels, hints: of the rows or none, editable, flip: draw transposed, heat: "share",
-     * "signed" or none, slim: narrow columns for whole numbers, pick(i, j), edit(i, j, value)}. Gives {element, update, retitle}. */
+     * "signed" or none, slim: narrow columns for whole numbers, pick(i, j), edit(i, j, value), read(text): the number typed or null,
+     * guess(i, j, key): a key was typed at a number that is no given one; true if it was used}. Gives {element, update, retitle}. */
     heed.stepsTable = (spec) => {
         const [down, across] = spec.flip ? [spec.cols, spec.rows] : [spec.rows, spec.cols];
         const at = (r, c) => (spec.flip ? [c, r] : [r, c]);
@@ -66,7 +67,7 @@
         const edit = (r, c, typed) => {
             const [i, j] = at(r, c), td = cells[r][c];
             if (!spec.editable || td.querySelector("input")) return;
-            const field = openField(td, `${spec.name}, row ${spec.rows[i]}, column ${spec.cols[j]}`, typed || String(shown[i][j]),
+            const field = openField(td, `${spec.name}, row ${spec.rows[i]}, column ${spec.cols[j]}`, typed || String(shown[i][j]), spec.read,
                 (value) => (value === null ? spec.pick(i, j) : spec.edit(i, j, value)));
             if (!typed) field.select();
         };
@@ -79,6 +80,7 @@
             };
             if (Object.hasOwn(moves, e.key)) focus(...moves[e.key]);
             else if (spec.editable && (typed || e.key === "Enter" || e.key === "F2")) edit(r, c, typed ? e.key : "");
+            else if (typed && spec.guess(...at(r, c), e.key)) { /* taken */ }
             else return;
             e.preventDefault();
             e.stopPropagation();

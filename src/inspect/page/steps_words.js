@@ -6,7 +6,7 @@
     const bold = (text) => heed.el("b", {text});
 
     const cellName = (s, name, i, j) => {
-        const [rows, cols] = s.labels(name), place = [heed.show(rows[i]), heed.show(cols[j])];
+        const [rows, cols] = s.labels(name), place = [rows[i], cols[j]].map((label) => heed.within(heed.show(label)));
         return `${name}[${(s.columns() ? place.reverse() : place).join(", ")}]`;
     };
 
@@ -77,12 +77,25 @@
         }[name] || {};
     };
 
+    /* What to compute for a cell, without its numbers. */
+    const hint = (s, name, i, j) => {
+        if (name === "scores") return `It is beta times ${cellName(s, "raw", i, j)}, or −∞ where a mask hides the key.`;
+        const [across, down] = s.columns() ? ["column", "row"] : ["row", "column"], quote = (label) => `‘${heed.within(heed.show(label))}’`;
+        const parts = Object.entries(sources(s, name, i, j)).filter(([from]) => s.matrix(from)).map(([from, [r, c]]) => {
+            const [rows, cols] = s.labels(from);
+            return c === null ? `${across} ${quote(rows[r])} of ${from}` : r === null ? `${down} ${quote(cols[c])} of ${from}` : cellName(s, from, r, c);
+        });
+        const [a, b, ...more] = parts;
+        if (!["Q", "K", "V", "raw", "output", "share"].includes(name)) return `It is made of ${parts.join(" and ")}.`;
+        return `Multiply ${a} with ${b}, number by number, and add up${more.length ? `, with ${more.join(" and ")}` : ""}.`;
+    };
+
     /* [question, answer] about the row at hand. */
     const questions = (s) => {
         const now = s.result, [rows, keys] = s.labels("weights"), i = s.row();
-        const n = (x) => heed.stepsNumber(x, heed.state.digits, false), names = (list) => list.map((k) => `‘${heed.show(k)}’`).join(", ");
+        const n = (x) => heed.stepsNumber(x, heed.state.digits, false), names = (list) => list.map((k) => `‘${heed.within(heed.show(k))}’`).join(", ");
         const same = rows.filter((_, k) => k !== i && now.Q[k].every((x, c) => x === now.Q[i][c]));
-        const best = heed.stepsMath.winners(now.scores[i]).map((k) => keys[k]), word = `‘${heed.show(rows[i])}’`;
+        const best = heed.stepsMath.winners(now.scores[i]).map((k) => keys[k]), word = `‘${heed.within(heed.show(rows[i]))}’`;
         const mean = now.V[0].map((_, c) => heed.stepsMath.total(now.V.map((row) => row[c])) / now.V.length);
         return [
             [`Who asks for exactly the same as ${word}?`,
@@ -107,5 +120,5 @@
         return heed.el("table", {}, heed.el("thead", {}, heed.el("tr", {}, ...heads)), heed.el("tbody", {}, ...rows));
     };
 
-    heed.stepsWords = {writtenOut, sources, questions, symbols, cellName};
+    heed.stepsWords = {writtenOut, sources, hint, questions, symbols, cellName};
 })();
