@@ -108,9 +108,10 @@ bool chosen_head(heed_ctx *c, const char *text, const heed_record_block *b, int 
             *head = i;
             return true;
         }
-    return b->head ? fail_kept(c, number, b)
-                   : heed_fail(c, HEED_USAGE, "--head %d: expected 1 to %d, mean or max", number,
-                               b->heads);
+    return number_of(b, b->heads - 1) > b->heads
+               ? fail_kept(c, number, b)
+               : heed_fail(c, HEED_USAGE, "--head %d: expected 1 to %d, mean or max", number,
+                           b->heads);
 }
 
 const char *head_words(const heed_record_block *b, int head, char text[48]) {
