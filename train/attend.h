@@ -39,7 +39,8 @@ typedef struct {
 } shown;
 bool shown_matrix(const attend_view *v, int head, shown *out);
 /* "token 2, Paris" */
-const char *query_words(const attend_view *v, int query, char text[80]);
+enum { QUERY_SIZE = 240 };
+const char *query_words(const attend_view *v, int query, char text[QUERY_SIZE]);
 /* A row for the mean (with more than one head), and one for each head; of a causal layer without
  * the tokens after the query, which it cannot see. */
 bool shown_query(const attend_view *v, shown *out, char (**names)[24]);
@@ -49,8 +50,9 @@ void shown_free(shown *m);
 bool print_map(const attend_view *v, heed_heatmap map);
 bool attend_print(const attend_view *v); /* attend_text.c: on stdout */
 bool attend_draw(const attend_view *v, bool svg, const char *path);
+enum { TITLE_SIZE = 640 };
 /* Over a drawing: the input, the layer, the query (-1: none) and the one head that was chosen. */
-const char *drawn_title(const attend_view *v, int query, char text[512]);
+const char *drawn_title(const attend_view *v, int query, char text[TITLE_SIZE]);
 bool draw_panels(const attend_view *v, const char *title, const heed_heatmap *maps, int count,
                  bool svg, const char *path);
 /* For commands whose question is another: one row of a record of one layer, as a heat map of the

@@ -40,13 +40,13 @@ static bool is_predicted(const attend_view *v, const subject *s) {
     if (v->query < 0 || !(is_set(v, "occlude") || is_set(v, "gradient")) || is_asked(v, s))
         return true;
     const question *last = &s->questions[s->question_count - 1];
-    const char *const *labels = s->axes[last->axis].labels;
+    char here[QUERY_SIZE], there[QUERY_SIZE];
     return heed_fail(v->p->c, HEED_USAGE,
-                     "--query %s: nothing is predicted at token %d, %.40s: %s is of a prediction, "
-                     "as at token %d, %.40s; hint: --query %d",
-                     heed_config_text(v->p->flags, "query"), v->query + 1, labels[v->query],
-                     is_set(v, "occlude") ? "--occlude" : "--gradient", last->query + 1,
-                     labels[last->query], last->query + 1);
+                     "--query %s: nothing is predicted at %s: %s is of a prediction, as at %s; "
+                     "hint: --query %d",
+                     heed_config_text(v->p->flags, "query"), query_words(v, v->query, here),
+                     is_set(v, "occlude") ? "--occlude" : "--gradient",
+                     query_words(v, last->query, there), last->query + 1);
 }
 
 bool maps_add(const attend_view *v, const subject *s, heed_record *record, bool whole) {
@@ -332,7 +332,7 @@ static int keep_visible(const attend_view *v, columns *k, const char **labels) {
 
 bool maps_draw(const attend_view *v, bool svg, const char *path) {
     columns k;
-    char title[512];
+    char title[TITLE_SIZE];
     bool ok = columns_open(v, !v->chosen, &k);
     const char **rows = ok ? malloc((size_t)k.count * sizeof *rows) : NULL;
     const char **cols = ok ? malloc((size_t)k.tokens * sizeof *cols) : NULL;

@@ -104,7 +104,7 @@ static void print_top(const attend_view *v, const shown *m, int row, int width) 
 }
 
 static bool print_query(const attend_view *v) {
-    char name[160], token[80], title[400];
+    char name[160], token[QUERY_SIZE], title[512];
     shown m;
     char(*names)[24];
     bool ok = shown_query(v, &m, &names);
@@ -239,11 +239,11 @@ bool attend_print(const attend_view *v) {
 
 /* ---- pictures of matrices ---- */
 
-const char *drawn_title(const attend_view *v, int query, char text[512]) {
+const char *drawn_title(const attend_view *v, int query, char text[TITLE_SIZE]) {
     bool one = v->chosen || v->block->heads == 1;
-    char name[160], token[80] = "";
+    char name[160], token[QUERY_SIZE] = "";
     if (query >= 0) query_words(v, query, token);
-    snprintf(text, 512, "%.200s   %s%s%s%s", v->record->title ? v->record->title : "",
+    snprintf(text, TITLE_SIZE, "%.200s   %s%s%s%s", v->record->title ? v->record->title : "",
              one ? view_name(v, v->head, name) : view_layer(v, name), query >= 0 ? ", " : "", token,
              v->hide ? " (special tokens hidden)" : "");
     return text;
@@ -258,7 +258,7 @@ bool draw_panels(const attend_view *v, const char *title, const heed_heatmap *ma
 
 /* A row for each head, as on the screen. */
 static bool draw_query(const attend_view *v, bool svg, const char *path) {
-    char title[512];
+    char title[TITLE_SIZE];
     shown m;
     char(*names)[24];
     bool ok = shown_query(v, &m, &names);
@@ -273,7 +273,7 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
     if (maps_drawable(v)) return maps_draw(v, svg, path);
     if (v->query >= 0) return draw_query(v, svg, path);
     int count = v->chosen ? 1 : v->block->heads;
-    char title[512];
+    char title[TITLE_SIZE];
     heed_heatmap *maps = calloc((size_t)count, sizeof *maps);
     shown *parts = calloc((size_t)count, sizeof *parts);
     char(*names)[48] = calloc((size_t)count, sizeof *names);

@@ -70,10 +70,10 @@ const char *view_name(const attend_view *v, int head, char text[160]) {
     return text;
 }
 
-const char *query_words(const attend_view *v, int query, char text[80]) {
+const char *query_words(const attend_view *v, int query, char text[QUERY_SIZE]) {
     heed_text token = {.c = v->p->c};
     heed_label_text(v->record->axes[v->block->queries].labels[query], 40, &token);
-    snprintf(text, 80, "token %d, %.60s", query + 1, token.s ? token.s : "");
+    snprintf(text, QUERY_SIZE, "token %d, %s", query + 1, token.s ? token.s : "");
     heed_text_free(&token);
     return text;
 }
