@@ -440,6 +440,8 @@ TEST(inspect_letters_with_accents_differ_from_all_others) {
     }
     for (int i = 0x391; i < 0x3CF; i++) CHECK(i == 0x3A2 || !same(drawn_letter(i), box));
     for (int i = 0x410; i < 0x450; i++) CHECK(!same(drawn_letter(i), box));
+    CHECK(heed__text_boxed("a\xe4\xb8\xad") && !heed__text_boxed("aéЖλ …") &&
+          !heed__text_boxed(""));
 }
 
 TEST(inspect_a_letter_and_its_mark_may_come_as_two) {

@@ -60,6 +60,8 @@ heed__letter heed__next_letter(const char **text);
 /* One of its 5 columns, 9 bits, the lowest at the top: Latin letters with their marks, Greek,
  * Cyrillic, and the signs of texts in them; else a box. */
 unsigned heed__letter_column(const heed__letter *g, int column);
+/* One of its letters is such a box. */
+bool heed__text_boxed(const char *text);
 
 /* Colours that are told apart by colour-blind eyes, too. Okabe & Ito 2008. Any index. */
 enum { HEED__SERIES_COLORS = 8 };

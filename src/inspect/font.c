@@ -254,3 +254,17 @@ heed__letter heed__next_letter(const char **text) {
     }
     return g;
 }
+
+static bool is_boxed(const heed__letter *g) {
+    int same = 0;
+    for (int k = 0; k < 5; k++) same += plain_column(g->code, k) == box[k];
+    return same == 5;
+}
+
+bool heed__text_boxed(const char *text) {
+    while (*text) {
+        heed__letter g = heed__next_letter(&text);
+        if (is_boxed(&g)) return true;
+    }
+    return false;
+}

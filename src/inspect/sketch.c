@@ -145,6 +145,7 @@ void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color
         heed_label_text(text, HEED__LABEL, &cut);
         heed__text_cut(plain, cut.s, scale, room);
         int width = heed__text_width(plain, scale) - scale;
+        s->boxed = s->boxed || heed__text_boxed(plain);
         if (place == HEED__RIGHT) x -= width;
         if (place == HEED__MIDDLE) x -= width / 2;
         if (place == HEED__UP)
@@ -157,6 +158,11 @@ void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color
 
 bool heed__sketch_save(heed__sketch *s, const char *path) {
     if (heed__stopped(s->c)) return false;
+    if (s->boxed)
+        heed_log(s->c, HEED_WARN,
+                 "%s has boxes for letters that its font lacks; hint: --svg, where there is "
+                 "one, keeps them",
+                 path);
     if (!s->vector)
         return heed_png_save(s->c, path, s->canvas.rgb, s->canvas.width, s->canvas.height);
     heed_text_put(&s->svg, "</svg>\n", 7);

@@ -7,6 +7,7 @@
 typedef struct {
     heed_ctx *c;
     bool vector;         /* SVG */
+    bool boxed;          /* letters that the font lacks are drawn as boxes */
     heed__canvas canvas; /* of a PNG */
     heed_text svg;
 } heed__sketch;

@@ -83,6 +83,37 @@ run attend mlm "the king of the [MASK] ." --query the
 status 0
 warns "stands there 2 times"
 
+# Predictions, of which one may be a comma, stand apart by blanks.
+run attend mlm "$TEXT" --top 3
+holds grep -qE '^7 \[MASK\]: [^ ]+ 0\.[0-9]{2}  [^ ]+ 0\.[0-9]{2}  [^ ]+ 0\.[0-9]{2}$' out
+# Without [MASK] there are none, and a slip of it is told; no empty line stands for what is not there.
+for slip in "[mask]" ___; do
+    run attend mlm "Paris is the capital of $slip ."
+    status 0
+    says "Nothing is predicted: the text has no [MASK]; hint: write [MASK] for the word to guess"
+done
+run attend mlm "$TEXT" --query "[mask]"
+refuses 2 "did you mean [MASK]?"
+run attend mlm "$TEXT" --query Paris
+hides "Nothing is predicted"
+if awk '!NF && !last { bad = 1 } { last = NF } END { exit !bad }' out; then fail "two empty lines"; else pass; fi
+# One head that is left of several keeps its number.
+run attend mlm "$TEXT" --heads 2 --svg two.svg
+status 0
+says "layer 1 of 1, head 2"
+holds grep -q "layer 1 of 1, head 2<" two.svg
+run attend mlm "$TEXT" --heads 2 --head 1
+refuses 2 "--head 1: expected one of those there are: 2, mean or max"
+# The first token of a causal layer has one choice: the scale is that of the others.
+run attend gpt "Paris is the cap" --svg causal.svg
+says " and more  percent of a row's attention"
+hides " 100 and more"
+holds grep -q '>0[.][0-9]* and more<' causal.svg
+run attend mlm "$TEXT"
+hides "and more"
+run attend gpt P
+says " 100  percent of a row's attention"
+
 # A terminal of many colours, of 256, and none.
 if command -v script >/dev/null 2>&1; then
     COMMAND="attend in a terminal"
@@ -110,6 +141,12 @@ holds test "$(head -c 2 a.npz)" = PK
 holds grep -q '</html>' a.html
 holds grep -q '"opening":"stack=encoder&layer=1"' a.html
 holds test "$(wc -l <a.csv)" = $((1 + 2 * 9 * 9))
+# Letters that only one kind of picture can draw.
+run attend mlm "中 is the capital" --svg boxes.svg
+hides "boxes for letters"
+run attend mlm "中 is the capital" --png boxes.png
+status 0
+warns "boxes.png has boxes for letters that its font lacks; hint: --svg"
 holds grep -q '^encoder.0.attn,encoder,1,2,9,2,"[[]SEP]","Paris",' a.csv # positions count from 1
 run attend mlm "$TEXT" --json
 status 0
@@ -139,6 +176,8 @@ run attend s2s ag --target ga
 status 0
 says "ag → ga"
 says "cross, layer 2 of 2, mean of 2 heads"
+run attend s2s ag --target ga --png pair.png
+quiet
 run attend s2s ag --target "gΩ"
 status 0
 warns "unknown to the vocabulary: Ω"
@@ -209,6 +248,8 @@ run attend vit "$one" --query 99,1
 refuses 2 "expected cls, a patch as ROW,COLUMN"
 run attend gpt "$one"
 refuses 2 "is a picture"
+run attend vit "$one" --query CLS
+status 0
 
 # What is wrong is said; nothing is written.
 run attend mlm "$TEXT" --layer 2
