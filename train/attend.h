@@ -15,6 +15,7 @@ typedef struct {
     bool chosen; /* by the user: else files have all heads */
     int query;   /* a row alone; -1: all */
     int top;
+    bool masks;         /* the model guesses what is [MASK], and nothing else */
     bool numbers, hide; /* hide: special tokens are left out */
     double mass;        /* pictures: the strongest patches that hold this much; 0: all */
 } attend_view;

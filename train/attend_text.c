@@ -41,13 +41,26 @@ static heed_heatmap heatmap_of(const attend_view *v, const shown *m, const char 
                           .numbers = v->numbers};
 }
 
+/* The end of a matrix's scale. The first token of a causal layer has one choice: its 100 % says
+ * nothing, and would leave the other rows pale. 0: the largest of all. */
+static heed_real scale_end(const attend_view *v, const shown *m) {
+    const unsigned char *special = v->record->axes[v->block->queries].special;
+    bool first = !(v->hide && special && special[0]);
+    heed_real most = 0;
+    for (int i = m->cols; v->block->causal && first && i < m->rows * m->cols; i++)
+        if (m->values[i] > most) most = m->values[i];
+    return most;
+}
+
 static bool print_matrix(const attend_view *v) {
     char name[160], title[240];
     shown m;
     bool ok = shown_matrix(v, v->head, &m);
     snprintf(title, sizeof title, "%s: a row is a token, over what it attends to",
              view_name(v, v->head, name));
-    ok = ok && print_map(v, heatmap_of(v, &m, title));
+    heed_heatmap map = heatmap_of(v, &m, title);
+    map.hi = ok ? scale_end(v, &m) : 0;
+    ok = ok && print_map(v, map);
     shown_free(&m);
     return ok;
 }
@@ -167,9 +180,9 @@ static void print_guess(const attend_view *v, const heed_record_guess *g) {
     int used = text_columns(line.s ? line.s : "");
     for (int i = 0; i < top; i++) {
         heed_text item = {.c = v->p->c};
-        heed_text_add(&item, " ");
+        heed_text_add(&item, i ? "  " : " ");
         heed_label_text(g->labels[i], 24, &item);
-        heed_text_add(&item, " %.2f%s", (double)g->p[i], i + 1 < top ? "," : "");
+        heed_text_add(&item, " %.2f", (double)g->p[i]);
         int columns = text_columns(item.s ? item.s : "");
         if (used + columns > room) {
             heed_text_add(&line, "\n   ");
@@ -186,13 +199,17 @@ static void print_guess(const attend_view *v, const heed_record_guess *g) {
 /* Those of the query shown; else all but the many of a text that goes on, of which the last. */
 static void print_guesses(const attend_view *v) {
     const heed_record *r = v->record;
+    bool first = true;
     int last = r->guess_count - 1;
     bool many = v->block->stack != HEED_ENCODER || r->guess_count > 12;
     for (int i = 0; i <= last; i++) {
         const heed_record_guess *g = &r->guesses[i];
         bool mine = v->query >= 0 && g->axis == v->block->queries && g->query == v->query;
-        if (mine || g->query < 0 || r->pixels || (v->query < 0 && (!many || i == last)))
-            print_guess(v, g);
+        if (!(mine || g->query < 0 || r->pixels || (v->query < 0 && (!many || i == last))))
+            continue;
+        if (first) putchar('\n');
+        first = false;
+        print_guess(v, g);
     }
 }
 
@@ -209,9 +226,11 @@ bool attend_print(const attend_view *v) {
     if (v->hide) print_wrapped(v->p, "Special tokens are hidden; the rest is shown as it is.");
     if (r->note) print_line(v, r->note);
     ok = ok && maps_print(v);
-    if (ok && r->guess_count) {
+    if (ok) print_guesses(v);
+    if (ok && v->masks && r->guess_count == 0) {
         putchar('\n');
-        print_guesses(v);
+        print_wrapped(v->p, "Nothing is predicted: the text has no [MASK]; hint: write [MASK] for "
+                            "the word to guess");
     }
     putchar('\n');
     print_wrapped(v->p, attend_note(v->record));
@@ -265,6 +284,8 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
         ok = shown_matrix(v, head, &parts[i]);
         if (!ok) break;
         maps[i] = heatmap_of(v, &parts[i], head_words(v->block, head, names[i]));
+        heed_real end = scale_end(v, &parts[i]); /* the first map's is that of all */
+        if (end > maps[0].hi) maps[0].hi = end;
     }
     ok = ok && draw_panels(v, drawn_title(v, -1, title), maps, count, svg, path);
     for (int i = 0; parts && i < count; i++) shown_free(&parts[i]);

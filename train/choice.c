@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- lists of numbers ---- */
 
@@ -85,6 +86,16 @@ static int number_of(const heed_record_block *b, int head) {
     return (b->head ? b->head[head] : head) + 1;
 }
 
+/* Where --heads left some out: those that there are. */
+static bool fail_kept(heed_ctx *c, int number, const heed_record_block *b) {
+    heed_text list = {.c = c};
+    for (int i = 0; i < b->heads; i++) heed_text_add(&list, "%d, ", number_of(b, i));
+    heed_fail(c, HEED_USAGE, "--head %d: expected one of those there are: %smean or max", number,
+              list.s ? list.s : "");
+    heed_text_free(&list);
+    return false;
+}
+
 bool chosen_head(heed_ctx *c, const char *text, const heed_record_block *b, int *head) {
     const char *at = text;
     int number;
@@ -97,13 +108,16 @@ bool chosen_head(heed_ctx *c, const char *text, const heed_record_block *b, int 
             *head = i;
             return true;
         }
-    return heed_fail(c, HEED_USAGE, "--head %d: expected 1 to %d, mean or max", number,
-                     number_of(b, b->heads - 1));
+    return number_of(b, b->heads - 1) > b->heads
+               ? fail_kept(c, number, b)
+               : heed_fail(c, HEED_USAGE, "--head %d: expected 1 to %d, mean or max", number,
+                           b->heads);
 }
 
 const char *head_words(const heed_record_block *b, int head, char text[48]) {
-    if (head >= 0)
-        snprintf(text, 48, "head %d", number_of(b, head));
+    bool kept = b->heads == 1 && b->head; /* the one of several that is there */
+    if (head >= 0 || kept)
+        snprintf(text, 48, "head %d", number_of(b, kept ? 0 : head));
     else if (b->heads == 1)
         snprintf(text, 48, "its one head");
     else
@@ -189,7 +203,7 @@ bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a, int 
     int number;
     *query = -1;
     if (!*text) return true;
-    if (a->rows && a->first && strcmp(text, "cls") == 0) {
+    if (a->rows && a->first && strcasecmp(text, "cls") == 0) {
         *query = 0;
         return true;
     }

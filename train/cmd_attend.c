@@ -46,7 +46,8 @@ static const heed_option options[] = {
     WORDS("layers",
           "--json, --npz, --csv, --html: these layers alone, as 1,3-5; they keep their numbers",
           "Size"),
-    WORDS("heads", "the same for heads", "Size"),
+    WORDS("heads", "the same for heads, and what is shown is of these; of one alone: --head",
+          "Size"),
     {"qk", HEED_BOOL, "true", 0, 0, NULL, "with q, k, v and scores, not the weights alone", "Size"},
     SWITCH("force", "write it whatever its size", "Size"),
     {0}};

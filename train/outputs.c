@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Settings of all commands that name a file to write, and those that name one to read. */
 static const char *const writes[] = {"png",      "svg",   "html",         "npz",
@@ -125,6 +126,21 @@ static bool is_apart(const output *o, const heed_config *f, int from) {
     return true;
 }
 
+/* All pictures are PNG, but for --svg: under another kind's name no program would open them. */
+static bool is_named_right(const output *o) {
+    static const char *const others[] = {"html", "npz", "csv", "tex", "translations", NULL};
+    bool vector = strcmp(o->name, "svg") == 0;
+    const char *own = vector ? ".svg" : ".png", *dot = strrchr(o->path, '.');
+    for (int i = 0; others[i]; i++)
+        if (strcmp(o->name, others[i]) == 0) return true;
+    if (!dot || strcasecmp(dot, own) == 0) return true;
+    bool foreign = is_picture_name(dot) || strcasecmp(dot, ".svg") == 0 ||
+                   strcasecmp(dot, ".webp") == 0 || strcasecmp(dot, ".gif") == 0;
+    return !foreign || heed_fail(o->c, HEED_USAGE,
+                                 "--%s %s: what is written is %s: expected a name that ends in %s",
+                                 o->name, o->path, vector ? "SVG" : "PNG", own);
+}
+
 /* Else other files would be written before this one fails. */
 static bool folder_stands(const output *o) {
     char folder[1024];
@@ -149,6 +165,7 @@ bool outputs_are_apart(heed_ctx *c, const heed_config *f, bool numbered, int arg
         if (!folder_stands(&o) || !is_apart(&o, f, i)) return false;
         for (int a = 0; a < argc; a++)
             if (!keep_argument(&o, argv[a])) return false;
+        if (!is_named_right(&o)) return false;
     }
     return true;
 }

@@ -24,8 +24,9 @@ typedef struct {
     int rows, cols;
     const heed_real *values;
     const char *const *row_labels, *const *col_labels; /* or NULL */
-    heed_real hi;                                      /* full scale; 0: the largest value */
-    heed_real lo;                                      /* start of the scale */
+    heed_real hi; /* full scale; 0: the largest value. What is above it has its last colour, and the
+                     legend says so */
+    heed_real lo; /* start of the scale */
     const char *unit; /* of the values, in the legend; NULL: attention, in percent of a row's */
     bool numbers;     /* print numbers instead of shades */
     heed_terminal terminal;

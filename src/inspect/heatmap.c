@@ -124,8 +124,13 @@ static void set_scale(heed__map *p) {
     const heed_heatmap *m = p->m;
     p->hi = (double)m->hi;
     p->lo = (double)m->lo;
-    for (size_t i = 0; m->hi == 0 && i < (size_t)m->rows * (size_t)m->cols; i++)
-        if ((double)m->values[i] > p->hi) p->hi = (double)m->values[i];
+    for (size_t i = 0; i < (size_t)m->rows * (size_t)m->cols; i++) {
+        double v = (double)m->values[i];
+        if (m->hi != 0)
+            p->above |= v > p->hi;
+        else if (v > p->hi)
+            p->hi = v;
+    }
 }
 
 bool heed_heatmap_text(const heed_heatmap *m, heed_text *out) {
@@ -146,6 +151,7 @@ bool heed_heatmap_text(const heed_heatmap *m, heed_text *out) {
     heed__put_legend(out, m->terminal,
                      (heed__legend){.lo = p.lo,
                                     .hi = p.hi,
+                                    .above = p.above,
                                     .times = !m->unit || m->percent ? 100 : 1,
                                     .unit = m->unit ? m->unit : "percent of a row's attention",
                                     .indent = p.head,

@@ -8,6 +8,7 @@ typedef struct {
     const heed_heatmap *m;
     heed_text *out;
     double lo, hi;
+    bool above;         /* some value is above hi */
     int width, head;    /* of the terminal, and of the row labels */
     const char *format; /* of the numbers in cells, and the columns of the widest */
     int digits;

@@ -16,6 +16,7 @@ void heed__put_ink(heed_text *out, double share);
 /* "   0 [colours] 42  percent of a row's attention" */
 typedef struct {
     double lo, hi, times;
+    bool above; /* some values are above hi */
     const char *unit;
     int indent, width; /* of the blanks before it, and of the terminal */
 } heed__legend;

@@ -94,6 +94,37 @@ run attend mlm "the king of the [MASK] ." --query the
 status 0
 warns "stands there 2 times"
 
+# Predictions, of which one may be a comma, stand apart by blanks.
+run attend mlm "$TEXT" --top 3
+holds grep -qE '^7 \[MASK\]: [^ ]+ 0\.[0-9]{2}  [^ ]+ 0\.[0-9]{2}  [^ ]+ 0\.[0-9]{2}$' out
+# Without [MASK] there are none, and a slip of it is told; no empty line stands for what is not there.
+for slip in "[mask]" ___; do
+    run attend mlm "Paris is the capital of $slip ."
+    status 0
+    says "Nothing is predicted: the text has no [MASK]; hint: write [MASK] for the word to guess"
+done
+run attend mlm "$TEXT" --query "[mask]"
+refuses 2 "did you mean [MASK]?"
+run attend mlm "$TEXT" --query Paris
+hides "Nothing is predicted"
+if awk '!NF && !last { bad = 1 } { last = NF } END { exit !bad }' out; then fail "two empty lines"; else pass; fi
+# One head that is left of several keeps its number.
+run attend mlm "$TEXT" --heads 2 --svg two.svg
+status 0
+says "layer 1 of 1, head 2"
+holds grep -q "layer 1 of 1, head 2<" two.svg
+run attend mlm "$TEXT" --heads 2 --head 1
+refuses 2 "--head 1: expected one of those there are: 2, mean or max"
+# The first token of a causal layer has one choice: the scale is that of the others.
+run attend gpt "Paris is the cap" --svg causal.svg
+says " and more  percent of a row's attention"
+hides " 100 and more"
+holds grep -q '>0[.][0-9]* and more<' causal.svg
+run attend mlm "$TEXT"
+hides "and more"
+run attend gpt P
+says " 100  percent of a row's attention"
+
 # A terminal of many colours, of 256, and none.
 if command -v script >/dev/null 2>&1; then
     COMMAND="attend in a terminal"
@@ -228,6 +259,8 @@ run attend vit "$one" --query 99,1
 refuses 2 "expected cls, a patch as ROW,COLUMN"
 run attend gpt "$one"
 refuses 2 "is a picture"
+run attend vit "$one" --query CLS
+status 0
 
 # What is wrong is said; nothing is written.
 run attend mlm "$TEXT" --layer 2

@@ -50,9 +50,9 @@ keeps many/deep/two.png classify mlm . --overlay many/deep/two.png
 keeps many/deep/two.png classify mlm many --overlay "$PWD/many/../many/deep/two.png"
 keeps many/out-2.png classify mlm many/one.png many/out-2.png --overlay many/out.png
 keeps many/one.png classify mlm 'many/o*.png' --overlay many/one.png
-run attend mlm Paris Rome --png a.png --svg a-2.png
+run attend mlm Paris Rome --png a --svg a-2
 refuses 2 "two outputs in one file: --"
-run attend mlm Paris --png a.png --svg a-2.png
+run attend mlm Paris --png a --svg a-2
 status 0
 run attend mlm Paris --csv mlm/mine.csv
 run attend mlm Paris --csv mlm/mine.csv
@@ -114,3 +114,18 @@ absent first.html
 mkdir -p stands
 run attend mlm "Paris is" --svg stands/first.svg
 status 0
+
+# A picture has the name of its kind.
+for name in a.jpg a.svg a.webp; do
+    run attend mlm "Paris is" --png $name
+    refuses 2 "--png $name: what is written is PNG: expected a name that ends in .png"
+    absent $name
+done
+run attend mlm "Paris is" --svg a.png
+refuses 2 "--svg a.png: what is written is SVG: expected a name that ends in .svg"
+run classify mlm many --overlay a.svg
+refuses 2 "--overlay a.svg: what is written is PNG"
+run attend mlm "Paris is" --png plain --svg A.SVG
+status 0
+holds test -s plain
+holds test -s A.SVG
