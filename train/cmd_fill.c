@@ -67,8 +67,8 @@ static heed_record *look(program *p, const subject *s) {
     int layer = (int)heed_config_int(p->flags, "layer");
     if (s->question_count == 0) {
         heed_fail(p->c, HEED_DATA,
-                  "no [MASK] in the input: %.80s; hint: write [MASK] for the word to guess",
-                  s->title);
+                  "no [MASK] in the input: %.*s; hint: write [MASK] for the word to guess",
+                  (int)text_cut(s->title, 80), s->title);
         return NULL;
     }
     layer = (layer ? layer : (int)heed_config_int(s->run->config, "layers")) - 1;

@@ -21,9 +21,9 @@ static int most_probable(const heed_real *row, int n) {
 bool has_questions(const subject *s) {
     return s->question_count > 0 ||
            heed_fail(s->run->c, HEED_DATA,
-                     "nothing is predicted here: %.60s: expected [MASK] in the text; hint: write "
+                     "nothing is predicted here: %.*s: expected [MASK] in the text; hint: write "
                      "[MASK] for a word",
-                     s->title);
+                     (int)text_cut(s->title, 60), s->title);
 }
 
 int question_class(const subject *s, const question *q, const heed_tensor *y) {

@@ -39,9 +39,9 @@ void warn_of_unknown(const heed_tokenizer *t, const heed_tokens *k, const char *
     for (size_t i = 0; i < k->count; i++) {
         if (!is_new_unknown(k, unknown, text, i)) continue;
         if (++found > SHOWN) continue;
-        char word[64];
-        size_t n = k->end[i] - k->begin[i];
-        snprintf(word, sizeof word, "%.*s", n < 60 ? (int)n : 60, text + k->begin[i]);
+        char word[256];
+        size_t n = k->end[i] - k->begin[i], columns = text_cut(text + k->begin[i], 60);
+        snprintf(word, sizeof word, "%.*s", (int)(n < columns ? n : columns), text + k->begin[i]);
         heed_text_put(&list, ", ", found > 1 ? 2 : 0);
         heed_label_text(word, INT_MAX, &list);
     }

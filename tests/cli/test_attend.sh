@@ -61,6 +61,17 @@ run attend mlm "$(printf '日本語%.0s' 1 2 3 4 5 6 7 8 9 10) 1 2 3 4 5 6 7 8 9
 status 3
 warns "the input is too long"
 hides '\x'
+long=a$(printf 'é%.0s' 1 2 3 4 5 6 7 8 9 10)
+long=$long$long$long$long$long$long$long$long$long
+run fill mlm "$long"
+status 3
+warns "no [MASK] in the input: aéé"
+hides "é·"
+hides '\x'
+run attend mlm "$long" --occlude
+status 3
+warns "nothing is predicted here: aéé"
+hides '\x'
 run attend gpt "Paris is"
 says "decoder, layer 1 of 1"
 says "predicts token 9"

@@ -307,7 +307,9 @@ def check_matters(b, folder):
     b.settle()
     check(b.run(names) == "gradient", f"compare: the mean of heads has no single head's map: {b.run(names)}")
     b.open(os.path.join(folder, "causal.html"), "#view=compare")
-    check("Each row is of its own prediction." in b.download("heed.id('save-svg').click()")[0].decode(), "compare: of a causal model each row is of its own prediction")
+    svg = b.download("heed.id('save-svg').click()")[0].decode()
+    check("Each row is of its own prediction." in svg, "compare: of a causal model each row is of its own prediction")
+    check(len(re.findall(r"<(?:path|polyline|line)", svg[svg.index(">gradient<"):svg.index("gradient, layer 1")])) > 1, "compare: what may not be attended to is hatched in its maps, too")
     clean(b, "matters")
 
 

@@ -39,7 +39,8 @@
         add(heed.state.head);
         if (b.heads.length > 1 && heed.state.head !== "mean") add("mean");
         for (const m of mapsOf(heed.record(), b)) {
-            const values = heed.mapValues(m), none = idle(m, values), hidden = (q, k) => none.has(q) || Number.isNaN(values.at(q, k));
+            const values = heed.mapValues(m), none = idle(m, values), same = m.queries === b.queries && m.keys === b.keys;
+            const hidden = (q, k) => none.has(q) || Number.isNaN(values.at(q, k)) || (same && heed.masked(b, q, k));
             out.push({...plain(values, m.queries, m.keys, m.name + scope(m), m.help, hidden, true), of: predictions(m, values)});
         }
         return out;
