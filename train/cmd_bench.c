@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCHES = 8, LEAST_WARM = 3 };
+enum { BATCHES = 8, LEAST_WARM = 3, MOST = 32 /* workloads of a list */ };
 
 #define ALL                                                                                        \
     "gpt-tiny,gpt-baby,mlm-nano,mlm-nano-all,mlm-small,mlp-mnist,vit-tiny28,vit-cifar,"            \
@@ -247,15 +247,25 @@ static void print_head(const program *p) {
            heed_isa(p->c), "workload", "parameters", "ms/step", "items/s", "GFLOP/s");
 }
 
-/* Each name of a list, a line or an object of an array each. */
-static void run_list(program *p, char *names) {
+/* Cuts a list at its commas; false when a name is none, before anything is measured. */
+static bool split(heed_ctx *c, char *names, const char *list[MOST + 1]) {
+    size_t n = 0;
+    for (char *rest = names; rest && n < MOST;) {
+        list[n] = rest;
+        rest = strchr(rest, ',');
+        if (rest) *rest++ = 0;
+        if (!workload_named(c, list[n++])) return false;
+    }
+    list[n] = NULL;
+    return true;
+}
+
+/* A line, or an object of an array, each. */
+static void run_list(program *p, const char *const *list) {
     json_t *all = heed_config_bool(p->flags, "json") ? json_array() : NULL;
     if (!all) print_head(p);
-    for (char *rest = names; rest && !p->status && heed_state(p->c) == HEED_OK;) {
-        char *name = rest;
-        rest = strchr(name, ',');
-        if (rest) *rest++ = 0;
-        json_t *o = bench_of(p, name);
+    for (; *list && !p->status && heed_state(p->c) == HEED_OK; list++) {
+        json_t *o = bench_of(p, *list);
         if (o && !all) print_row(o);
         if (o && all) json_array_append(all, o);
         json_decref(o);
@@ -270,12 +280,14 @@ static void run_bench(program *p) {
     char names[512];
     const char *given = heed_config_text(p->flags, "workload");
     snprintf(names, sizeof names, "%s", *given ? given : ALL);
+    const char *list[MOST + 1];
     catch_interrupt();
-    if (strchr(names, ',')) {
-        run_list(p, names);
+    if (!split(p->c, names, list)) return;
+    if (list[1]) {
+        run_list(p, list);
         return;
     }
-    json_t *o = bench_of(p, names);
+    json_t *o = bench_of(p, list[0]);
     if (o && heed_config_bool(p->flags, "json"))
         print_json(p, json_incref(o));
     else if (o)

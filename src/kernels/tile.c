@@ -26,8 +26,7 @@ INLINE void tile_store(const heed__tile *t, heed_real *c, vec sum[TILE_ROWS][TIL
         }
 }
 
-/* Tiles from `row` on, each of as many rows. Called, not made part of what calls it: the loop over
- * the depth needs every register for itself. */
+/* The tile from `row` on. */
 INLINE void tile_rows(const heed__tile *t, int row, const int rows, const int vecs,
                       const size_t a_row, const size_t a_step) {
     vec sum[TILE_ROWS][TILE_VECS];
@@ -49,45 +48,32 @@ INLINE void tile_rows(const heed__tile *t, int row, const int rows, const int ve
     }
     tile_store(t, t->c + (size_t)row * t->ldc, sum, rows, vecs);
 }
-#define TILE_OF(name, rows, vecs, a_row, a_step)                                                   \
-    static __attribute__((noinline)) void name(const heed__tile *t, int row) {                     \
-        tile_rows(t, row, rows, vecs, a_row, a_step);                                              \
-    }
-/* Rows of A that lie as rows, or as columns; a whole panel of B, or its first vector. */
-TILE_OF(tile_wide, TILE_ROWS, 2, t->a_row, 1)
-TILE_OF(tile_wide_turned, TILE_ROWS, 2, 1, t->a_step)
-TILE_OF(tile_slim, TILE_ROWS, 1, t->a_row, 1)
-TILE_OF(tile_slim_turned, TILE_ROWS, 1, 1, t->a_step)
-#undef TILE_OF
-
-/* The rows that fill no tile. */
-INLINE void tile_rest(const heed__tile *t, int row, int rows, const int vecs, const size_t a_row,
-                      const size_t a_step) {
+INLINE void tile_all_rows(const heed__tile *t, int rows, const int vecs, const size_t a_row,
+                          const size_t a_step) {
+    int row = 0;
+    for (; rows - row >= TILE_ROWS; row += TILE_ROWS)
+        tile_rows(t, row, TILE_ROWS, vecs, a_row, a_step);
     for (; rows - row >= 2; row += 2) tile_rows(t, row, 2, vecs, a_row, a_step);
     if (row < rows) tile_rows(t, row, 1, vecs, a_row, a_step);
 }
+#define TILE_OF(name, vecs, a_row, a_step)                                                         \
+    static __attribute__((noinline)) void name(const heed__tile *t, int rows) {                    \
+        tile_all_rows(t, rows, vecs, a_row, a_step);                                               \
+    }
+/* Rows of A that lie as rows, or as columns; a whole panel of B, or its first vector. Called, not
+ * made part of what calls them: the loop over the depth needs every register for itself. */
+TILE_OF(tile_wide, 2, t->a_row, 1)
+TILE_OF(tile_wide_turned, 2, 1, t->a_step)
+TILE_OF(tile_slim, 1, t->a_row, 1)
+TILE_OF(tile_slim_turned, 1, 1, t->a_step)
+#undef TILE_OF
 
 void K(tile_run)(const heed__tile *t, int rows) {
-    bool wide = t->width > VL, turned = t->a_step != 1;
-    int row = 0;
-    for (; rows - row >= TILE_ROWS; row += TILE_ROWS)
-        if (wide && !turned)
-            tile_wide(t, row);
-        else if (wide)
-            tile_wide_turned(t, row);
-        else if (!turned)
-            tile_slim(t, row);
-        else
-            tile_slim_turned(t, row);
-    if (row == rows) return;
-    if (wide && !turned)
-        tile_rest(t, row, rows, 2, t->a_row, 1);
-    else if (wide)
-        tile_rest(t, row, rows, 2, 1, t->a_step);
-    else if (!turned)
-        tile_rest(t, row, rows, 1, t->a_row, 1);
+    bool turned = t->a_step != 1;
+    if (t->width > VL)
+        (turned ? tile_wide_turned : tile_wide)(t, rows);
     else
-        tile_rest(t, row, rows, 1, 1, t->a_step);
+        (turned ? tile_slim_turned : tile_slim)(t, rows);
 }
 
 /* The transpose of VL rows: log2 VL perfect shuffles. */

@@ -79,6 +79,23 @@ Poland Warsaw Polish
 EOF
     done
 }
+# killed DELAY ARGS...: trains into the folder `killed`, and is killed that long after its first checkpoint. KILLS counts those
+# that met it at work: at least one of several must, or nothing was tried.
+KILLS=0
+killed() {
+    delay=$1
+    shift
+    COMMAND="$1 $2, killed after $delay s"
+    rm -rf killed
+    "$HEED" "$@" -o killed >out 2>err &
+    pid=$!
+    i=0
+    until [ -e killed/last/state.json ] || [ $((i += 1)) -gt 200 ]; do sleep 0.05; done
+    sleep "$delay"
+    kill -KILL $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    [ $? = 137 ] && KILLS=$((KILLS + 1))
+}
 # A model as small as can be: SMALL is a list of settings for train.
 SMALL="--layers 1 --heads 2 --width 16 --ff 32 --block 16 --batch 4 --steps 6"
 # train_gpt RUN, train_mlm RUN: a run on facts.txt.

@@ -40,7 +40,9 @@ says "mlm-nano "
 says "mlp-mnist "
 run bench --workload mlm-nano,mlp-mnist --seconds 0 --warmup-seconds 0 --min-steps 1 --json
 json 1.workload mlp-mnist
-run bench --workload mlm-nano,nothing --seconds 0 --warmup-seconds 0 --min-steps 1 --json
-refuses 2 "nothing"
+for list in mlm-nano,nothing mlm-nano, ,; do
+    run bench --workload $list --seconds 0 --warmup-seconds 0 --min-steps 1
+    refuses 2 "expected some of"
+done
 run bench --workload nothing
 refuses 2 "gpt-tiny"

@@ -53,23 +53,6 @@ near weights.0.3 "1 / 6" 1e-8
 near output.0.0 "3 / 6" 1e-8
 
 # What an example prints as JSON, the command reads again.
-for name in similarity paris beta; do
-    run explain $name
-    sed -n '/^try:/,$s/^\(try:\|    \) *heed //p' out >tries
-    while read -r line; do
-        case $line in
-        *" -o "*) case $line in train*" data/"*" -o runs/"*) pass ;; *) fail "no run folder: $line" ;; esac ;;
-        *) run $line && status 0 ;;
-        esac
-    done <tries
-    holds test -s tries
-done
-# A folder of an example's name that is no run is not in its way.
-mkdir paris
-run explain paris
-status 0
-says "in four stages"
-rmdir paris
 for name in paris mix store; do
     run explain $name --json
     mv out $name.json

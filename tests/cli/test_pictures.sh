@@ -57,21 +57,15 @@ hides "test part"
 KILLED="--batch 8 --layers 1 --heads 2 --width 8 --steps 400 --eval-every 40 --workers 3 --pad 2"
 run train vit idx -o steady $KILLED
 for delay in 0 0.1; do
-    COMMAND="train vit, killed after $delay s"
-    rm -rf killed
-    "$HEED" train vit idx -o killed $KILLED >out 2>err &
-    pid=$!
-    i=0
-    until [ -e killed/last/state.json ] || [ $((i += 1)) -gt 200 ]; do sleep 0.05; done
-    sleep $delay
-    kill -KILL $pid 2>/dev/null
-    wait $pid 2>/dev/null
+    killed $delay train vit idx $KILLED
     run resume killed
     status 0
     holds cmp -s steady/last/model.safetensors killed/last/model.safetensors
     holds cmp -s steady/model.safetensors killed/model.safetensors
     holds test "$(grep -c ',test,' killed/metrics.csv)" = 1
 done
+COMMAND="train vit, killed"
+holds test $KILLS -gt 0
 
 # Evaluation.
 run eval run
