@@ -360,24 +360,11 @@ TEST(fit_names_the_weight_that_diverged) {
     heed_close(j.c);
 }
 
-/* ---- pace ---- */
-
-TEST(fit_notices_slow_steps) {
-    heed__pace p = {0};
-    for (int i = 0; i < 20; i++) CHECK(!heed__pace_slow(&p, i % 2 ? 0.1 : 0.5)); /* 5 times: no */
-    CHECK(!heed__pace_slow(&p, 3) && !heed__pace_slow(&p, 3));
-    CHECK(!heed__pace_slow(&p, 0.2)); /* not in a row */
-    CHECK(!heed__pace_slow(&p, 3) && !heed__pace_slow(&p, 3) && heed__pace_slow(&p, 3));
-    CHECK(!heed__pace_slow(&p, 3)); /* counts anew */
-    CHECK(p.best == 0.1);
-    CHECK(!heed__pace_slow(&p, 0.01) && p.best == 0.01);
-}
-
 TEST(fit_machine_has_a_load) {
     double load;
     int cpus;
-    bool crowded = heed_crowded(&load, &cpus);
-    CHECK(cpus >= 1 && load < 1e5 && !(crowded && load < cpus));
+    bool oversubscribed = heed_cpu_oversubscribed(&load, &cpus);
+    CHECK(cpus >= 1 && load < 1e5 && !(oversubscribed && load < cpus));
 }
 
 /* ---- parameters without a gradient ---- */

@@ -114,7 +114,7 @@ void heed_log(heed_ctx *c, heed_level level, const char *format, ...) {
 uint64_t heed_seed(const heed_ctx *c) { return c ? c->options.seed : 0; }
 
 /* The half is what this program itself may add to the mean at its start. */
-bool heed_crowded(double *load, int *cpus) {
+bool heed_cpu_oversubscribed(double *load, int *cpus) {
     *load = heed__os_load(cpus);
     return *load > *cpus + 0.5;
 }

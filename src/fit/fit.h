@@ -124,16 +124,6 @@ bool heed__evaluate(const heed__evaluation *e, heed_score *score);
 /* How many items the loss of a batch is the mean of. */
 double heed__batch_weight(const heed_batch *b);
 
-/* ---- pace.c ---- */
-
-typedef struct {
-    double best; /* seconds of the fastest step */
-    int slow;    /* steps in a row that took many times as long */
-    bool told;
-} heed__pace;
-/* Counts a step. True after several in a row that took many times as long as the fastest. */
-bool heed__pace_slow(heed__pace *p, double took);
-
 /* ---- a training under way ---- */
 
 typedef struct {
@@ -161,7 +151,6 @@ typedef struct {
     double loss;          /* of the last step */
     double start, before; /* clock at the start; seconds of training before a resume */
     double step_seconds, step_items, eval_seconds; /* of one; the first two smoothed */
-    heed__pace pace;
 } heed__fitting;
 
 /* prepare.c: from the arguments to a training about to take its first step. False in error, and

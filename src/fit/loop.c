@@ -123,24 +123,6 @@ static bool loss_diverged(heed__fitting *f, int64_t step, const char *what, doub
     return diverged(f, step, bad ? "output" : what, bad, loss);
 }
 
-/* ---- pace ---- */
-
-/* Advice alone: threads change no bits, but a training changes nothing by itself. */
-static void watch_pace(heed__fitting *f, double took) {
-    double load;
-    int cpus;
-    if (f->pace.told || heed_threads(f->c) < 2 || !heed__pace_slow(&f->pace, took)) return;
-    if (!heed_crowded(&load, &cpus)) return;
-    char note[320];
-    snprintf(note, sizeof note,
-             "steps take %.0f times as long as the fastest: other programs are at work (load %.1f "
-             "on %d CPUs), and threads wait for one another; hint: stop, and resume with --threads "
-             "1: it gives the same bits",
-             took / f->pace.best, load, cpus);
-    f->pace.told = true;
-    heed__fit_tell(f, HEED_FIT_NOTE, note);
-}
-
 /* ---- one update ---- */
 
 /* Gradient descent takes the epoch's batches 0, 1, ...: the same ones in every update. */
@@ -186,7 +168,6 @@ bool heed__fit_update(heed__fitting *f) {
     double took = heed__os_seconds() - start, share = f->step_seconds > 0 ? 0.1 : 1;
     f->step_seconds += share * (took - f->step_seconds);
     f->step_items += share * ((double)sum.items - f->step_items);
-    watch_pace(f, took);
     return true;
 }
 
