@@ -146,7 +146,9 @@ static bool fix_by_data(heed__fitting *f) {
     if (f->set.minutes > 0) return true;
     if (!*plan && f->set.steps) return fix_length(f, (double)f->set.steps);
     if (!*plan) return fix_length(f, ceil(f->set.epochs * (double)f->epoch_batches / f->micros));
-    if (isfinite(f->state.clock)) f->clock.budget = f->state.clock;
+    if (isfinite(f->state.clock))
+        f->clock = (heed__clock){
+            .budget = f->state.clock, .evals = f->set.evals, .eval_every = f->set.eval_every};
     return heed__plans_read(f->c, plan, heed_config_int(g, "steps"), &f->plans) &&
            fix_length(f, (double)heed__plans_end(&f->plans));
 }
@@ -264,6 +266,7 @@ static bool try_out(heed__fitting *f) {
         heed_store_at(f->store, i)->reported = true;
     bool ok = f->set.minutes > 0 ? plan_by_clock(f) : try_batches(f) && evaluate_one(f, &seconds);
     if (!ok) return false;
+    if (f->set.minutes <= 0) f->clock.eval = seconds * (double)f->evals;
     f->bytes = store_bytes(f->store) + store_bytes(heed_optim_slots(f->optim)) +
                heed_tape_used(f->tape).reserved;
     unbuild(f);
