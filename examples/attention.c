@@ -2,6 +2,7 @@
  * use; then as a heat map, a CSV table and a vector picture.
  *     cc attention.c $(pkg-config --cflags --libs heed) -o attention */
 #include <heed/heed.h>
+#include <heed/view.h>
 #include <stdio.h>
 
 enum { WORDS = 5, WIDTH = 8, HEADS = 2 };

@@ -1,7 +1,8 @@
 /* The worked example: one head of attention in double precision. */
-#include "../models/hungry_lion.h"
 #include "golden/lesson.h"
 #include "lab.h"
+#include "models/hungry_lion.h"
+#include <heed/lesson.h>
 
 static heed_lesson_args lion(void) {
     return (heed_lesson_args){.tokens = LION_TOKENS,

@@ -1,7 +1,7 @@
 /* heed_fit on the text models: thread counts, resume, the tokenizer in the run. */
-#include "../models/models.h"
 #include "files.h"
 #include "fit_job.h"
+#include <heed/models.h>
 
 typedef struct {
     heed_ctx *c;

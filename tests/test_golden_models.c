@@ -3,8 +3,8 @@
  * weights on the same batches (tests/golden/make_models.py): logits, attention weights and
  * gradients of the initial model, the losses of 20 AdamW steps, and running statistics after them.
  */
-#include "../models/models.h"
 #include "golden.h"
+#include <heed/models.h>
 
 typedef struct {
     heed_ctx *c;

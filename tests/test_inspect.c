@@ -1,7 +1,8 @@
 /* Heat maps and curves. */
 #include "core/core.h"
-#include "inspect/canvas.h"
 #include "test.h"
+#include "view/canvas.h"
+#include <heed/view.h>
 
 static heed_text draw(heed_ctx *c, heed_heatmap m) {
     heed_text out = {.c = c};

@@ -1,7 +1,8 @@
 /* Rollout, occlusion and gradients of inputs, on small models with random weights. */
-#include "../train/ablate.h"
-#include "../train/matters.h"
+#include "analyses/ablation.h"
+#include "analyses/attribution.h"
 #include "lab.h"
+#include <heed/record.h>
 
 static const char text[] = "red cat saw [MASK] dog";
 static const char words[] = "the red cat saw one blue dog and ran";

@@ -1,7 +1,7 @@
 /* Models of pairs: sizes, what logits depend on, and targets made by them. Values and training
  * against PyTorch: tests/test_golden_models.c. */
-#include "../models/models.h"
 #include "test.h"
+#include <heed/models.h>
 
 static const double tiny = sizeof(heed_real) == 8 ? 1e-12 : 5e-6;
 

@@ -1,6 +1,6 @@
 /* Models that read texts, textcls and tag, and gpt with recurrent layers. */
-#include "../models/models.h"
 #include "test.h"
+#include <heed/models.h>
 
 static const double tiny = sizeof(heed_real) == 8 ? 1e-12 : 5e-6;
 

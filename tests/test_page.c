@@ -2,8 +2,9 @@
  */
 #include "core/core.h"
 #include "core/os.h"
-#include "inspect/page.h"
 #include "test.h"
+#include "view/page.h"
+#include <heed/view.h>
 
 static const char *const TOKENS[] = {"the", "</script><b>", "\xff\"", "\xd7\xa9\xd7\x9c\xd7\x95"};
 static const heed_real WEIGHTS[2 * 16] = {1, 0,    0,    0,    0.5f, 0.5f, 0, 0, 0.25f, 0.25f, 0.5f,

@@ -2,6 +2,7 @@
 #include "core/core.h"
 #include "io/io.h"
 #include "test.h"
+#include <heed/view.h>
 
 enum { HEADS = 2, E = 3, D = 2, LEN = 4, WIDTH = 6 };
 

@@ -1,6 +1,7 @@
 /* Attention rollout against its formula in NumPy. */
 #include "golden/rollout.h"
 #include "values.h"
+#include <heed/inspect.h>
 
 enum { LAYERS = 3, HEADS = 2, TOKENS = 7, SQUARE = TOKENS * TOKENS };
 

@@ -2,8 +2,9 @@
  * named. */
 #include "core/core.h"
 #include "core/os.h"
-#include "inspect/weights.h"
+#include "record/weights.h"
 #include "test.h"
+#include <heed/record.h>
 
 static heed_record *parse(heed_ctx *c, const char *json) {
     size_t n = strlen(json);

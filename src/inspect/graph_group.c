@@ -108,7 +108,7 @@ static void find_homes(sorter *s) {
 
 /* ---- boxes ---- */
 
-bool heed__graph_inside(const heed_graph *g, int node, int group) {
+bool heed_graph_inside(const heed_graph *g, int node, int group) {
     int at = g->nodes[node].group;
     while (at > group) at = g->groups[at].parent;
     return at == group;
@@ -124,7 +124,7 @@ static bool waits(sorter *s, int node, int group) {
         const heed_graph_node *n = &g->nodes[at];
         for (int k = 0; k < n->in_count; k++) {
             int in = n->in[k];
-            bool inside = heed__graph_inside(g, in, group);
+            bool inside = heed_graph_inside(g, in, group);
             if (inside && at != node) return true;
             if (inside || in < s->first[group] || s->seen[in] == s->question) continue;
             s->seen[in] = s->question;
@@ -202,7 +202,7 @@ static void dissolve(heed_graph *g, int group) {
 /* ---- boxes alike ---- */
 
 static int next_in(const heed_graph *g, int group, int node) {
-    while (node < g->count && !heed__graph_inside(g, node, group)) node++;
+    while (node < g->count && !heed_graph_inside(g, node, group)) node++;
     return node;
 }
 
@@ -229,7 +229,7 @@ static bool same_node(const heed_graph *g, int a, int x, int b, int y) {
                 heed_same_shape(p->y, q->y) && p->in_count == q->in_count && p->grad == q->grad &&
                 same_params(g, p, a, q, b);
     for (int k = 0; same && k < p->in_count; k++)
-        same = heed__graph_inside(g, p->in[k], a) == heed__graph_inside(g, q->in[k], b);
+        same = heed_graph_inside(g, p->in[k], a) == heed_graph_inside(g, q->in[k], b);
     return same;
 }
 

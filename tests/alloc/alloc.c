@@ -4,12 +4,12 @@
 #include "failures.h"
 #include "images.h"
 #include "interpose.h"
-#include "models.h"
 #include "pairs.h"
+#include <heed/models.h>
 
 #include <heed/image.h>
-#include <heed/inspect.h>
 #include <heed/pairs.h>
+#include <heed/view.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* Attention weights: any bytes are a record that a page can be made of, or an error. The first byte
  * says whether the rest is a whole file, or one or two arrays of an archive that is sound itself.
  */
-#include "inspect/weights.h"
+#include "record/weights.h"
 #include "core/core.h"
-#include "inspect/page.h"
+#include "view/page.h"
+#include <heed/view.h>
 
 #include <stdlib.h>
 #include <string.h>

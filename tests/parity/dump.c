@@ -7,7 +7,7 @@
  * have: ids, pad, src, src_pad, picks, labels, x, filled up behind where a batch has fewer (-1 in
  * picks, -100 in labels), and shape: rows, len, src_len. For pictures and pairs of texts also
  * val.ARRAY and test.ARRAY, the batches that heed eval reads. */
-#include "../../train/training.h"
+#include "kinds/training.h"
 
 #include <heed/image.h>
 

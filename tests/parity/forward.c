@@ -4,7 +4,7 @@
  *
  * IN: w.PARAMETER, ids and for mlm pad and types (rows,len); its metadata are settings. OUT: logits
  * and weights.LAYER (B,heads,T,T). */
-#include "../../models/models.h"
+#include <heed/models.h>
 
 #include <heed/heed.h>
 #include <stdio.h>
