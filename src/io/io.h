@@ -21,6 +21,14 @@ unsigned char *heed__png_bytes(heed_ctx *c, const char *name, const unsigned cha
                                int height, size_t *n);
 void heed__png_free(unsigned char *png);
 
+/* A picture of (H,W,C) bytes. */
+typedef struct {
+    const unsigned char *pixels;
+    int width, height, channels; /* 1 or 3 */
+} heed__pixels;
+/* Appends it as a PNG file in base64. what: named where there is no memory. */
+bool heed__put_png(heed_text *out, const char *what, heed__pixels from);
+
 /* IEEE half precision: sign 1, exponent 5 (bias 15), fraction 10 bits. */
 double heed__half(uint16_t h);
 

@@ -68,3 +68,14 @@ bool heed_png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int 
     heed__png_free(png);
     return ok;
 }
+
+bool heed__put_png(heed_text *out, const char *what, heed__pixels from) {
+    size_t n = (size_t)from.width * (size_t)from.height, size = 0;
+    unsigned char *rgb = heed__alloc_array(out->c, n, 3), *png = NULL;
+    for (size_t i = 0; rgb && i < 3 * n; i++) rgb[i] = from.pixels[from.channels == 3 ? i : i / 3];
+    if (rgb) png = heed__png_bytes(out->c, what, rgb, from.width, from.height, &size);
+    bool ok = png && heed__put_base64(out, png, size);
+    heed__free(rgb);
+    heed__png_free(png);
+    return ok;
+}

@@ -33,14 +33,7 @@ const char *heed__text_cut(char out[HEED__LABEL], const char *text, int scale, i
 const char *heed__text_fold(char out[HEED__LABEL], const char *text, int scale, int width);
 /* (H,W,C) bytes brought to the box: nearest where it grows, the mean of what falls into a pixel
  * where it shrinks. */
-typedef struct {
-    const unsigned char *pixels;
-    int width, height, channels; /* 1 or 3 */
-} heed__pixels;
 void heed__canvas_pixels(heed__canvas *p, int x, int y, int width, int height, heed__pixels from);
-
-/* Appends such pixels as a PNG file in base64. what: named where there is no memory. */
-bool heed__put_png(heed_text *out, const char *what, heed__pixels from);
 
 /* Draws what item `index` of a list shows into a canvas that it makes. */
 typedef bool heed__drawer(heed_ctx *c, const void *list, int index, heed__canvas *out);
