@@ -39,7 +39,7 @@ extern const heed_model *const heed_models[];
 /* Masked language model. Devlin et al. 2019. ids (B,T), types (B,T) or NULL (all 0), pad (B,T) or
  * NULL; picks (n) flat positions b T + t, or NULL -> logits (n,V), or (B,T,V) for picks NULL. */
 heed_tensor *mlm_logits(const mlm *m, heed_tape *t, heed_tensor *ids, heed_tensor *types,
-                        heed_tensor *pad, heed_tensor *picks);
+                        heed_tensor *pad, heed_tensor *masked_positions);
 
 /* Causal language model. Radford et al. 2019. ids (B,T) -> logits (B,T,V). With caches, one a
  * layer: ids (1,T) go on from what the caches hold -> logits (1,1,V) of the last position alone. */

@@ -12,7 +12,7 @@ extern "C" {
  * it fails c and keeps what it has. */
 typedef struct {
     char *s; /* NULL while empty */
-    size_t n, room;
+    size_t n, capacity;
     heed_ctx *c;
 } heed_text;
 HEED_API bool heed_text_add(heed_text *t, const char *format, ...) HEED_PRINTF(2, 3);

@@ -9,10 +9,10 @@
 
 /* What stb_image_write calls: a zlib stream to be freed by it; NULL without memory. */
 static unsigned char *deflate_all(unsigned char *data, int n, int *out_n, int quality) {
-    uLongf room = compressBound((uLong)n);
-    unsigned char *out = malloc(room);
-    if (out && compress2(out, &room, data, (uLong)n, quality) == Z_OK && room <= INT_MAX) {
-        *out_n = (int)room;
+    uLongf capacity = compressBound((uLong)n);
+    unsigned char *out = malloc(capacity);
+    if (out && compress2(out, &capacity, data, (uLong)n, quality) == Z_OK && capacity <= INT_MAX) {
+        *out_n = (int)capacity;
         return out;
     }
     free(out);

@@ -16,9 +16,9 @@ typedef struct {
     heed_record_block *blocks;
     heed_record_map *maps;
     heed_record_guess *guesses;
-    size_t axis_room, block_room, map_room, guess_room;
+    size_t axis_capacity, block_capacity, map_capacity, guess_capacity;
     void **pieces; /* all memory that the parts point to */
-    size_t piece_count, piece_room;
+    size_t piece_count, piece_capacity;
 } keeper;
 
 static keeper *keeper_of(heed_record *r) {
@@ -55,8 +55,8 @@ void heed_record_free(heed_record *r) {
 
 /* ---- copies ---- */
 
-static void *room(keeper *k, size_t count, size_t each) {
-    if (!heed__grow(k->c, &k->pieces, &k->piece_room, k->piece_count + 1, sizeof *k->pieces))
+static void *capacity(keeper *k, size_t count, size_t each) {
+    if (!heed__grow(k->c, &k->pieces, &k->piece_capacity, k->piece_count + 1, sizeof *k->pieces))
         return NULL;
     void *p = heed__alloc_array(k->c, count ? count : 1, each);
     if (p) k->pieces[k->piece_count++] = p;
@@ -68,7 +68,7 @@ static bool own(keeper *k, void *at, size_t count, size_t each) {
     const void *from;
     memcpy(&from, at, sizeof from);
     if (!from) return true;
-    void *copy = room(k, count, each);
+    void *copy = capacity(k, count, each);
     if (!copy) return false;
     if (count) memcpy(copy, from, count * each);
     memcpy(at, &copy, sizeof copy);
@@ -81,7 +81,7 @@ static bool own_text(keeper *k, const char **text) {
     size_t n = strlen(*text), bad = 0;
     const char *s = *text;
     for (size_t at = 0; (at += heed__utf8_valid(s + at, n - at)) < n; at++) bad++;
-    char *copy = room(k, n + 3 * bad + 1, 1), *to = copy;
+    char *copy = capacity(k, n + 3 * bad + 1, 1), *to = copy;
     for (size_t at = 0; copy && at < n; at++) {
         size_t good = heed__utf8_valid(s + at, n - at);
         memcpy(to, s + at, good);
@@ -95,7 +95,7 @@ static bool own_text(keeper *k, const char **text) {
 
 static bool own_texts(keeper *k, const char *const **list, int count) {
     if (!*list) return true;
-    const char **copy = room(k, (size_t)count, sizeof *copy);
+    const char **copy = capacity(k, (size_t)count, sizeof *copy);
     for (int i = 0; copy && i < count; i++) {
         copy[i] = (*list)[i] ? (*list)[i] : "";
         if (!own_text(k, &copy[i])) return false;
@@ -109,7 +109,7 @@ static bool own_texts(keeper *k, const char *const **list, int count) {
 int heed_record_add_axis(heed_record *r, const heed_record_axis *a) {
     keeper *k = r ? keeper_of(r) : NULL;
     if (!k || heed__stopped(k->c) ||
-        !heed__grow(k->c, &k->axes, &k->axis_room, (size_t)r->axis_count + 1, sizeof *k->axes))
+        !heed__grow(k->c, &k->axes, &k->axis_capacity, (size_t)r->axis_count + 1, sizeof *k->axes))
         return -1;
     r->axes = k->axes;
     heed_record_axis *own_axis = &k->axes[r->axis_count];
@@ -144,7 +144,7 @@ static bool own_block(keeper *k, heed_record_block *b) {
 int heed_record_add_block(heed_record *r, const heed_record_block *b) {
     keeper *k = r ? keeper_of(r) : NULL;
     if (!k || heed__stopped(k->c) || !has_axes(k, b->queries, b->keys) ||
-        !heed__grow(k->c, &k->blocks, &k->block_room, (size_t)r->block_count + 1,
+        !heed__grow(k->c, &k->blocks, &k->block_capacity, (size_t)r->block_count + 1,
                     sizeof *k->blocks))
         return -1;
     r->blocks = k->blocks;
@@ -155,7 +155,7 @@ int heed_record_add_block(heed_record *r, const heed_record_block *b) {
 int heed_record_add_map(heed_record *r, const heed_record_map *m) {
     keeper *k = r ? keeper_of(r) : NULL;
     if (!k || heed__stopped(k->c) || !has_axes(k, m->queries, m->keys) ||
-        !heed__grow(k->c, &k->maps, &k->map_room, (size_t)r->map_count + 1, sizeof *k->maps))
+        !heed__grow(k->c, &k->maps, &k->map_capacity, (size_t)r->map_count + 1, sizeof *k->maps))
         return -1;
     r->maps = k->maps;
     heed_record_map *own_map = &k->maps[r->map_count];
@@ -170,7 +170,7 @@ int heed_record_add_map(heed_record *r, const heed_record_map *m) {
 int heed_record_add_guess(heed_record *r, const heed_record_guess *g) {
     keeper *k = r ? keeper_of(r) : NULL;
     if (!k || heed__stopped(k->c) || !has_axes(k, g->axis, g->axis) ||
-        !heed__grow(k->c, &k->guesses, &k->guess_room, (size_t)r->guess_count + 1,
+        !heed__grow(k->c, &k->guesses, &k->guess_capacity, (size_t)r->guess_count + 1,
                     sizeof *k->guesses))
         return -1;
     r->guesses = k->guesses;

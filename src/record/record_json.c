@@ -205,5 +205,5 @@ bool heed_record_json(const heed_record *r, bool arrays, heed_text *out) {
     }
     heed_text_put(out, "]", 1);
     if (r->pixels) put_picture(out, r, arrays);
-    return heed_text_put(out, "}", 1) && heed_state(out->c) == HEED_OK;
+    return heed_text_put(out, "}", 1) && heed_ctx_status(out->c) == HEED_OK;
 }

@@ -14,7 +14,7 @@
 static bool reserve(heed_text *t, size_t more) {
     if (more > SIZE_MAX / 4 || t->n > SIZE_MAX / 4)
         return heed_fail(t->c, HEED_FAILED, "out of memory: a text of %zu bytes more", more);
-    return heed__grow(t->c, &t->s, &t->room, t->n + more + 1, 1);
+    return heed__grow(t->c, &t->s, &t->capacity, t->n + more + 1, 1);
 }
 
 bool heed_text_put(heed_text *t, const char *bytes, size_t n) {
@@ -30,13 +30,13 @@ bool heed_text_add(heed_text *t, const char *format, ...) {
     va_list list, again;
     va_start(list, format);
     va_copy(again, list);
-    size_t left = t->room - t->n;
+    size_t left = t->capacity - t->n;
     int need = vsnprintf(t->s + t->n, left, format, list);
     bool ok = need >= 0;
     if (ok && (size_t)need >= left) {
         t->s[t->n] = 0;
         ok = reserve(t, (size_t)need);
-        if (ok) vsnprintf(t->s + t->n, t->room - t->n, format, again);
+        if (ok) vsnprintf(t->s + t->n, t->capacity - t->n, format, again);
     }
     if (ok) t->n += (size_t)need;
     t->s[t->n] = 0;

@@ -27,7 +27,7 @@ int heed__glyph(const char **text, heed__sign *out) {
     const char *s = *text;
     utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)s, -1, &code);
     if (n <= 0) n = 1, code = -1;
-    const char *sign = sign_of(code, out->room);
+    const char *sign = sign_of(code, out->buffer);
     *text = s + n;
     out->text = sign ? sign : s;
     out->bytes = sign ? strlen(sign) : (size_t)n;
@@ -77,11 +77,12 @@ int heed__label_glyph(const char *label, int index, heed_text *out) {
 }
 
 int heed_label_text(const char *label, int columns, heed_text *out) {
-    int total = heed__label_width(label), used = 0, room = total > columns ? columns - 1 : columns;
+    int total = heed__label_width(label), used = 0,
+        buffer = total > columns ? columns - 1 : columns;
     for (const char *at = label; *at;) {
         const char *next = at;
         int width = one(label, &next, NULL);
-        if (used + width > room) break;
+        if (used + width > buffer) break;
         one(label, &at, out);
         used += width;
     }
@@ -91,18 +92,18 @@ int heed_label_text(const char *label, int columns, heed_text *out) {
 }
 
 void heed_label_words(const char *text, int indent, int columns, heed_text *out) {
-    int used = 0, room = columns > indent ? columns - indent : 1;
+    int used = 0, buffer = columns > indent ? columns - indent : 1;
     for (size_t n; *text; text += n + strspn(text + n, " ")) {
         heed_text word = {.c = out->c};
         n = strcspn(text, " ");
         if (n == 0 || !heed_text_put(&word, text, n)) continue;
         int width = heed__label_width(word.s);
-        if (used && used + 1 + width > room) {
+        if (used && used + 1 + width > buffer) {
             heed_text_add(out, "\n%*s", indent, "");
             used = 0;
         }
         if (used) heed_text_put(out, " ", 1);
-        used += (used > 0) + heed_label_text(word.s, room, out);
+        used += (used > 0) + heed_label_text(word.s, buffer, out);
         heed_text_free(&word);
     }
 }

@@ -8,7 +8,7 @@
 typedef struct {
     const char *text;
     size_t bytes;
-    char room[4];
+    char buffer[4];
 } heed__sign;
 /* The next code point of *text, which is moved on; its columns. */
 int heed__glyph(const char **text, heed__sign *out);

@@ -93,25 +93,25 @@ void heed__canvas_text_up(heed__canvas *p, int x, int y, int scale, heed__rgb co
 
 const char *heed__text_cut(char out[HEED__LABEL], const char *text, int scale, int width) {
     const char *end = text;
-    size_t room = HEED__LABEL - 3;
-    bool whole = heed__text_width(text, scale) <= width && strlen(text) <= room;
+    size_t capacity = HEED__LABEL - 3;
+    bool whole = heed__text_width(text, scale) <= width && strlen(text) <= capacity;
     for (int used = 12 * scale; !whole && *end; used += 6 * scale) {
         const char *next = end;
         heed__next_letter(&next);
-        if (used + 6 * scale > width || (size_t)(next - text) > room) break;
+        if (used + 6 * scale > width || (size_t)(next - text) > capacity) break;
         end = next;
     }
-    snprintf(out, HEED__LABEL, "%.*s%s", whole ? (int)room : (int)(end - text), text,
+    snprintf(out, HEED__LABEL, "%.*s%s", whole ? (int)capacity : (int)(end - text), text,
              whole ? "" : "..");
     return out;
 }
 
 const char *heed__text_fold(char out[HEED__LABEL], const char *text, int scale, int width) {
-    int columns = heed__text_width(text, 1) / 6, room = width / (6 * scale) - 2;
-    if (columns <= room + 2 || room < 2) return heed__text_cut(out, text, scale, width);
+    int columns = heed__text_width(text, 1) / 6, capacity = width / (6 * scale) - 2;
+    if (columns <= capacity + 2 || capacity < 2) return heed__text_cut(out, text, scale, width);
     const char *rest = text;
-    for (int i = 0; i < columns - room / 2; i++) heed__next_letter(&rest);
-    heed__text_cut(out, text, scale, (room - room / 2 + 2) * 6 * scale);
+    for (int i = 0; i < columns - capacity / 2; i++) heed__next_letter(&rest);
+    heed__text_cut(out, text, scale, (capacity - capacity / 2 + 2) * 6 * scale);
     size_t n = strlen(out);
     snprintf(out + n, HEED__LABEL - n, "%s", rest);
     return out;

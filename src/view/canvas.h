@@ -2,7 +2,7 @@
 #ifndef HEED_CANVAS_H
 #define HEED_CANVAS_H
 
-#include <heed/io.h>
+#include "io/io.h"
 
 typedef struct {
     unsigned char r, g, b;

@@ -109,11 +109,11 @@ static void put_footer(const heed_chart *p, heed__range r, int width, bool color
         end = at + size + 1;
     }
     const char *label = p->x_label ? p->x_label : "";
-    int room = width - heed__label_width(label);
+    int capacity = width - heed__label_width(label);
     heed_text_add(out, "\n%*s%.*s", GUTTER, "", end, line);
-    bool apart = end >= room; /* a number stands where the label would */
+    bool apart = end >= capacity; /* a number stands where the label would */
     if (apart) heed__end_line(out);
-    heed_text_add(out, "%*s%s", apart ? GUTTER + room : 1, "", label);
+    heed_text_add(out, "%*s%s", apart ? GUTTER + capacity : 1, "", label);
     heed__end_line(out);
     put_legend(p, width, color, out);
     heed__end_line(out);

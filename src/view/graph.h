@@ -38,7 +38,7 @@ struct heed__frame {
     int count, line_count, ranks;
     heed__item *items;
     heed__line *lines;
-    size_t item_room, line_room;
+    size_t item_capacity, line_capacity;
     double w, h;
 };
 

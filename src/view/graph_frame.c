@@ -8,7 +8,8 @@
 enum { END = 16 }; /* width kept free for a line at the border */
 
 int heed__frame_item(heed_ctx *c, heed__frame *f, heed__item item) {
-    if (!heed__grow(c, &f->items, &f->item_room, (size_t)f->count + 1, sizeof *f->items)) return -1;
+    if (!heed__grow(c, &f->items, &f->item_capacity, (size_t)f->count + 1, sizeof *f->items))
+        return -1;
     f->items[f->count] = item;
     return f->count++;
 }
@@ -17,7 +18,7 @@ int heed__frame_item(heed_ctx *c, heed__frame *f, heed__item item) {
 bool heed__frame_line(heed_ctx *c, heed__frame *f, heed__line line) {
     for (int i = 0; i < f->line_count; i++)
         if (memcmp(&f->lines[i], &line, sizeof line) == 0) return true;
-    if (!heed__grow(c, &f->lines, &f->line_room, (size_t)f->line_count + 1, sizeof *f->lines))
+    if (!heed__grow(c, &f->lines, &f->line_capacity, (size_t)f->line_count + 1, sizeof *f->lines))
         return false;
     f->lines[f->line_count++] = line;
     return true;

@@ -109,13 +109,14 @@ static void put_band(const heed__map *p, int from, int to, int cell) {
 /* Columns of a cell, or 0: cells without numbers are better. */
 static int cell_width(const heed__map *p) {
     const heed_heatmap *m = p->m;
-    int least = p->digits + (has_ramp(m) ? 3 : 1), room = p->width - p->head - 1;
+    int least = p->digits + (has_ramp(m) ? 3 : 1), capacity = p->width - p->head - 1;
     if (least < MIN_CELL) least = MIN_CELL;
     int wanted = 1 + label_width(m->col_labels, m->cols, least - 1, MAX_CELL - 1);
     int readable = wanted < READABLE ? wanted : clamp(least, READABLE, MAX_CELL);
-    if (m->cols <= room / wanted) return wanted;
-    if (m->cols <= room / readable) return room / m->cols;
-    return m->numbers || m->rows < FEW_ROWS / 2 || m->cols <= 2 * room / readable ? readable : 0;
+    if (m->cols <= capacity / wanted) return wanted;
+    if (m->cols <= capacity / readable) return capacity / m->cols;
+    return m->numbers || m->rows < FEW_ROWS / 2 || m->cols <= 2 * capacity / readable ? readable
+                                                                                      : 0;
 }
 
 /* ---- the whole ---- */
@@ -156,5 +157,5 @@ bool heed_heatmap_text(const heed_heatmap *m, heed_text *out) {
                                     .unit = m->unit ? m->unit : "percent of a row's attention",
                                     .indent = p.head,
                                     .width = p.width});
-    return heed_state(out->c) == HEED_OK;
+    return heed_ctx_status(out->c) == HEED_OK;
 }

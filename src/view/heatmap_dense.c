@@ -19,10 +19,10 @@ typedef struct {
 
 static dense plan_of(const heed__map *p) {
     const heed_heatmap *m = p->m;
-    int room = p->width - p->head - 1;
-    dense d = {.p = p, .cell = 2 * m->cols <= room ? 2 : 1, .pool = 1};
+    int capacity = p->width - p->head - 1;
+    dense d = {.p = p, .cell = 2 * m->cols <= capacity ? 2 : 1, .pool = 1};
     d.half = d.cell == 1 && m->terminal != HEED_ASCII;
-    while ((m->cols + d.pool - 1) / d.pool > room) d.pool++;
+    while ((m->cols + d.pool - 1) / d.pool > capacity) d.pool++;
     d.cols = (m->cols + d.pool - 1) / d.pool;
     d.pool_rows = 2 * m->rows > m->cols ? d.pool : 1;
     d.rows = (m->rows + d.pool_rows - 1) / d.pool_rows;

@@ -123,9 +123,9 @@ static void tint(const plan *p, int map, heed__canvas *panel) {
 }
 
 static void write_line(plan *p, int x, int y, const char *text) {
-    int room = (p->width > 120 ? p->width : 120) + GAP / 2;
-    int scale = heed__text_width(text, 2) <= room ? 2 : 1;
-    heed__sketch_text(&p->sketch, x, y, scale, INK, HEED__LEFT, room, text);
+    int capacity = (p->width > 120 ? p->width : 120) + GAP / 2;
+    int scale = heed__text_width(text, 2) <= capacity ? 2 : 1;
+    heed__sketch_text(&p->sketch, x, y, scale, INK, HEED__LEFT, capacity, text);
 }
 
 /* Panel 0 is the picture, panel i map i - 1. */

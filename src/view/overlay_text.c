@@ -21,8 +21,8 @@ typedef struct {
 
 /* Points are square: a cell of the grid is a whole number of them. */
 static plan plan_of(const heed_overlay *o, heed_terminal terminal, int columns, heed_text *out) {
-    int most = o->rows > o->cols ? o->rows : o->cols, room = columns < SIDE ? columns : SIDE;
-    int times = room / most > 1 ? room / most : 1;
+    int most = o->rows > o->cols ? o->rows : o->cols, capacity = columns < SIDE ? columns : SIDE;
+    int times = capacity / most > 1 ? capacity / most : 1;
     plan p = {.o = o, .terminal = terminal, .out = out, .top = 1e-30};
     p.width = o->cols * times;
     p.height = o->rows * times;

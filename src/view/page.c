@@ -129,8 +129,8 @@ static bool check_size(heed_ctx *c, const heed_page *p, const char *path) {
     double size = heed_page_size(p);
     if (size > HEED_PAGE_LIMIT && !p->force) return too_large(c, p, path, size);
     if (size > HEED_PAGE_WARN)
-        heed_log(c, HEED_WARN, "%s will have about %.0f MB: a browser may be slow to open it", path,
-                 size / 1e6);
+        heed_message(c, HEED_WARN, "%s will have about %.0f MB: a browser may be slow to open it",
+                     path, size / 1e6);
     return true;
 }
 

@@ -58,7 +58,7 @@ typedef struct {
     heed_ctx *c;
     heed_text *out;
     unsigned char *bytes; /* of one head */
-    size_t n, room;
+    size_t n, capacity;
 } packer;
 
 static void pack(packer *p, uint16_t u) {
@@ -68,7 +68,7 @@ static void pack(packer *p, uint16_t u) {
 
 static bool make_room(packer *p, size_t numbers) {
     p->n = 0;
-    return heed__grow(p->c, &p->bytes, &p->room, 2 * numbers + 1, 1);
+    return heed__grow(p->c, &p->bytes, &p->capacity, 2 * numbers + 1, 1);
 }
 
 static bool put_element(packer *p) {

@@ -134,16 +134,16 @@ static void put_svg_text(heed__sketch *s, int x, int y, int scale, heed__rgb k, 
 }
 
 void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color, heed__place place,
-                       int room, const char *text) {
+                       int capacity, const char *text) {
     heed_text cut = {.c = s->c};
     if (!heed_text_put(&cut, "", 0)) return;
     if (s->vector) {
-        heed_label_text(text, room / (6 * scale), &cut);
+        heed_label_text(text, capacity / (6 * scale), &cut);
         put_svg_text(s, x, y, scale, color, place, cut.s);
     } else {
         char plain[HEED__LABEL];
         heed_label_text(text, HEED__LABEL, &cut);
-        heed__text_cut(plain, cut.s, scale, room);
+        heed__text_cut(plain, cut.s, scale, capacity);
         int width = heed__text_width(plain, scale) - scale;
         s->boxed = s->boxed || heed__text_boxed(plain);
         if (place == HEED__RIGHT) x -= width;
@@ -159,10 +159,10 @@ void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color
 bool heed__sketch_save(heed__sketch *s, const char *path) {
     if (heed__stopped(s->c)) return false;
     if (s->boxed)
-        heed_log(s->c, HEED_WARN,
-                 "%s has boxes for letters that its font lacks; hint: --svg, where there is "
-                 "one, keeps them",
-                 path);
+        heed_message(s->c, HEED_WARN,
+                     "%s has boxes for letters that its font lacks; hint: --svg, where there is "
+                     "one, keeps them",
+                     path);
     if (!s->vector)
         return heed_png_save(s->c, path, s->canvas.rgb, s->canvas.width, s->canvas.height);
     heed_text_put(&s->svg, "</svg>\n", 7);

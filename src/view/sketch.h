@@ -31,7 +31,7 @@ void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *fro
  * pixels; to the right end at x; from bottom to top. Control characters become visible. */
 typedef enum { HEED__LEFT, HEED__RIGHT, HEED__MIDDLE, HEED__UP } heed__place;
 void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color, heed__place place,
-                       int room, const char *text);
+                       int capacity, const char *text);
 /* Pixels that a label takes; a wide character takes two letters. */
 int heed__sketch_width(const char *text, int scale);
 bool heed__sketch_save(heed__sketch *s, const char *path);

@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
         if (file) memcpy(file, data + 1, --n);
     }
     heed_record *r = heed__record_parse(c, "fuzz", file, n);
-    if (!r == (heed_state(c) == HEED_OK)) abort();
+    if (!r == (heed_ctx_status(c) == HEED_OK)) abort();
     if (r) make_page(c, r);
     heed_close(c);
     return 0;

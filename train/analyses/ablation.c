@@ -60,7 +60,7 @@ void head_on(switched *w) {
 
 /* ---- what the model is worth ---- */
 
-bool worth_measure(const sweep *s, worth *out) {
+bool worth_measure(const eval_loop *s, worth *out) {
     heed_batch b;
     *out = (worth){.loss = calloc(s->batches, sizeof *out->loss),
                    .weight = calloc(s->batches, sizeof *out->weight)};
@@ -69,13 +69,13 @@ bool worth_measure(const sweep *s, worth *out) {
                          (unsigned long long)s->batches);
     for (uint64_t i = 0; i < s->batches; i++) {
         heed_score one = {0};
-        if (!sweep_batch(s, i, &b, &one)) return false;
+        if (!eval_loop_batch(s, i, &b, &one)) return false;
         out->loss[i] = one.loss;
         out->weight[i] = one.weight;
         out->score.loss += one.loss;
         out->score.weight += one.weight;
-        out->score.right += one.right;
-        out->score.judged += one.judged;
+        out->score.correct += one.correct;
+        out->score.total += one.total;
     }
     return out->score.weight > 0 ||
            heed_fail(s->run->c, HEED_DATA, "%s: nothing is predicted there", s->what);
@@ -90,7 +90,7 @@ void worth_free(worth *w) {
 double worth_loss(const worth *w) { return w->score.loss / w->score.weight; }
 
 double worth_accuracy(const worth *w) {
-    return w->score.judged > 0 ? w->score.right / w->score.judged : (double)NAN;
+    return w->score.total > 0 ? w->score.correct / w->score.total : (double)NAN;
 }
 
 /* The loss of `without` minus that of `with`: each batch counts by its weight. */
@@ -109,7 +109,7 @@ static int by_harm(const void *a, const void *b) {
     return (x->head > y->head) - (x->head < y->head);
 }
 
-static bool without_head(const sweep *s, const ablation *a, const worth *with, double *work,
+static bool without_head(const eval_loop *s, const ablation *a, const worth *with, double *work,
                          ablated *out) {
     switched off;
     worth without = {.loss = NULL};
@@ -137,19 +137,19 @@ static bool list_heads(const heed_run *r, ablation *a) {
     return true;
 }
 
-static bool without_each(program *p, const sweep *s, const worth *with, ablation *a) {
+static bool without_each(program *p, const eval_loop *s, const worth *with, ablation *a) {
     double *work = malloc(s->batches * sizeof *work);
     bool ok = work || heed_fail(p->c, HEED_FAILED, "no memory for %llu batches",
                                 (unsigned long long)s->batches);
     for (int i = 0; ok && i < a->total; i++) {
-        sweep_progress(p, "without head", (uint64_t)i, (uint64_t)a->total);
+        eval_loop_progress(p, "without head", (uint64_t)i, (uint64_t)a->total);
         ok = without_head(s, a, with, work, &a->heads[i]);
     }
     free(work);
     return ok;
 }
 
-bool ablate_heads(program *p, const sweep *s, ablation *out) {
+bool ablate_heads(program *p, const eval_loop *s, ablation *out) {
     worth with = {.loss = NULL};
     *out = (ablation){.layers = 0};
     bool ok = list_heads(s->run, out) && worth_measure(s, &with);
@@ -158,7 +158,7 @@ bool ablate_heads(program *p, const sweep *s, ablation *out) {
         out->accuracy = worth_accuracy(&with);
         ok = without_each(p, s, &with, out);
     }
-    sweep_progress(p, "", 1, 1);
+    eval_loop_progress(p, "", 1, 1);
     worth_free(&with);
     if (ok) qsort(out->heads, (size_t)out->total, sizeof *out->heads, by_harm);
     return ok;

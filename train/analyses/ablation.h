@@ -30,7 +30,7 @@ typedef struct {
     heed_score score;
     double *loss, *weight; /* (batches) sums of a batch, as heed_score has them */
 } worth;
-bool worth_measure(const sweep *s, worth *out);
+bool worth_measure(const eval_loop *s, worth *out);
 void worth_free(worth *w);
 double worth_loss(const worth *w);
 double worth_accuracy(const worth *w); /* NAN: none */
@@ -47,7 +47,7 @@ typedef struct {
     double loss, accuracy;
     ablated *heads; /* (total), the most harm first */
 } ablation;
-bool ablate_heads(program *p, const sweep *s, ablation *out);
+bool ablate_heads(program *p, const eval_loop *s, ablation *out);
 void ablation_free(ablation *a);
 
 #endif

@@ -123,14 +123,15 @@ bool layer_exists(const heed_run *r, int layer) {
 static heed_tensor *masked_logits(const subject *s, heed_tape *t, heed_tensor *ids) {
     int n = s->question_count;
     if (n == 0) return mlm_logits(s->run->self, t, ids, NULL, NULL, NULL);
-    int32_t *picks = malloc((size_t)n * sizeof *picks);
-    if (!picks) {
+    int32_t *masked_positions = malloc((size_t)n * sizeof *masked_positions);
+    if (!masked_positions) {
         heed_fail(s->run->c, HEED_FAILED, "no memory for %d masks", n);
         return NULL;
     }
-    for (int i = 0; i < n; i++) picks[s->questions[i].row] = s->questions[i].query;
-    heed_tensor *y = mlm_logits(s->run->self, t, ids, NULL, NULL, heed_input_ids(t, picks, 1, &n));
-    free(picks);
+    for (int i = 0; i < n; i++) masked_positions[s->questions[i].row] = s->questions[i].query;
+    heed_tensor *y =
+        mlm_logits(s->run->self, t, ids, NULL, NULL, heed_input_ids(t, masked_positions, 1, &n));
+    free(masked_positions);
     return y;
 }
 
@@ -139,7 +140,7 @@ heed_tensor *subject_logits(const subject *s, heed_tape *t) {
     const heed_model *m = r->model;
     heed_tensor *y = NULL;
     if (m == &heed_model_vit) {
-        const heed_view *v = &s->view;
+        const heed_image_transform *v = &s->view;
         heed_tensor *x = heed_input(t, s->x, 4, (int[]){1, v->size, v->size, v->channels});
         return picture_logits(r->self, t, x);
     }
@@ -298,7 +299,7 @@ heed_record *capture_taken(const subject *s, const capture_wish *w, const heed_t
     }
     for (int i = 0; record && i < s->question_count; i++)
         add_guess(record, s, &s->questions[i], top < MOST_GUESSES ? top : MOST_GUESSES, y);
-    if (heed_state(c) == HEED_OK) return record;
+    if (heed_ctx_status(c) == HEED_OK) return record;
     heed_record_free(record);
     return NULL;
 }

@@ -32,7 +32,7 @@ typedef struct {
     int target_count;
     int32_t *read, *target;
     /* A picture as the model takes it, (size,size,channels), and as it is shown. */
-    heed_view view;
+    heed_image_transform view;
     heed_real *x;
     unsigned char *pixels; /* (side,side,channels) */
     int side;

@@ -219,7 +219,7 @@ static bool ask_all(const gradients *g, const gradient_wish *w, const answer *an
         if (!solve(g, q)) return false;
         follow(g, is_pair(s) ? s->axes[0].count + q->query : q->query);
         for (int k = 0; k < count; k++) take_row(g, q, &answers[k]);
-        if (g->p) sweep_progress(g->p, "gradient", (uint64_t)i, (uint64_t)s->question_count);
+        if (g->p) eval_loop_progress(g->p, "gradient", (uint64_t)i, (uint64_t)s->question_count);
     }
     return true;
 }
@@ -242,7 +242,7 @@ static int list_answers(const gradients *g, answer out[2]) {
     return count;
 }
 
-static bool answer_room(const gradients *g, answer *a) {
+static bool answer_capacity(const gradients *g, answer *a) {
     size_t n = (size_t)g->s->axes[a->map.queries].count * (size_t)a->count;
     a->values = malloc(n * sizeof *a->values);
     for (size_t i = 0; a->values && i < n; i++) a->values[i] = (heed_real)NAN;
@@ -296,11 +296,11 @@ bool gradient_add(program *p, const subject *s, const gradient_wish *w, heed_rec
     answer answers[2] = {{.count = 0}};
     bool ok = has_questions(s) && find_layers(&g);
     int count = ok ? list_answers(&g, answers) : 0;
-    for (int i = 0; ok && i < count; i++) ok = answer_room(&g, &answers[i]);
+    for (int i = 0; ok && i < count; i++) ok = answer_capacity(&g, &answers[i]);
     ok = ok && ask_all(&g, w, answers, count);
     for (int i = 0; ok && i < count; i++) ok = add_model(record, answers[i].map);
     for (int i = 0; ok && i < g.count; i++) ok = add_layer(&g, &g.layers[i], w, record);
-    if (g.p) sweep_progress(p, "", 1, 1);
+    if (g.p) eval_loop_progress(p, "", 1, 1);
     for (int i = 0; i < 2; i++) free(answers[i].values);
     free(g.layers);
     free(g.values);

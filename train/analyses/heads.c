@@ -140,7 +140,7 @@ static void count_alike(head_sums *s, const pair_of_sides *p, double *row, int q
 }
 
 /* The sides of item b of a batch, as the layer sees them. */
-static pair_of_sides sides_of(const sweep *s, const heed_batch *b, const attending *l,
+static pair_of_sides sides_of(const eval_loop *s, const heed_batch *b, const attending *l,
                               const heed_tensor *w, int item) {
     const heed_run *r = s->run;
     bool target = b->ids != NULL && l->block.stack != HEED_ENCODER, pictures = b->x != NULL;
@@ -166,8 +166,8 @@ static pair_of_sides sides_of(const sweep *s, const heed_batch *b, const attendi
 }
 
 /* Weights (B,h,Q,K) or, of one head, (B,Q,K). */
-static void count_layer(const sweep *s, const heed_batch *b, const heed_tensor *w, head_table *h,
-                        int layer, double *row) {
+static void count_layer(const eval_loop *s, const heed_batch *b, const heed_tensor *w,
+                        head_table *h, int layer, double *row) {
     const attending *l = &h->layer[layer];
     size_t queries = (size_t)w->shape[w->dims - 2], keys = (size_t)w->shape[w->dims - 1];
     for (int item = 0; item < w->shape[0]; item++) {
@@ -192,7 +192,7 @@ static const heed_tensor *weights_of(const heed_run *r, const attending *l) {
     return w;
 }
 
-static bool count_batch(const sweep *s, const heed_batch *b, head_table *h) {
+static bool count_batch(const eval_loop *s, const heed_batch *b, head_table *h) {
     double *row = NULL;
     bool ok = true;
     for (int i = 0; ok && i < h->count; i++) {
@@ -239,7 +239,7 @@ static void count_induction(const heed_tensor *w, head_table *h, int layer, int 
             }
 }
 
-static bool measure_induction(const sweep *s, head_table *h) {
+static bool measure_induction(const eval_loop *s, head_table *h) {
     heed_run *r = s->run;
     int half = (int)heed_config_int(r->config, "block") / 2;
     if (half < 2) return true;
@@ -273,7 +273,7 @@ static bool make_table(const heed_run *r, head_table *h) {
            heed_fail(r->c, HEED_FAILED, "no memory for %d heads", h->total);
 }
 
-bool heads_measure(const sweep *s, void (*each_batch)(void *user, uint64_t done), void *user,
+bool heads_measure(const eval_loop *s, void (*each_batch)(void *user, uint64_t done), void *user,
                    head_table *out) {
     heed_run *r = s->run;
     heed_score score = {0};
@@ -283,7 +283,7 @@ bool heads_measure(const sweep *s, void (*each_batch)(void *user, uint64_t done)
     heed_probe(r->tape, "*.weights", false);
     bool ok = true;
     for (uint64_t i = 0; ok && i < s->batches; i++) {
-        ok = sweep_batch(s, i, &b, &score) && count_batch(s, &b, out);
+        ok = eval_loop_batch(s, i, &b, &score) && count_batch(s, &b, out);
         if (ok && each_batch) each_batch(user, i + 1);
     }
     if (ok && r->model == &heed_model_gpt) ok = measure_induction(s, out);

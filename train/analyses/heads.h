@@ -37,7 +37,7 @@ typedef struct {
     head_sums alike[3]; /* by stack: of a head that attends to all keys alike */
 } head_table;
 /* Goes over the data; each_batch (or NULL) is told of progress. */
-bool heads_measure(const sweep *s, void (*each_batch)(void *user, uint64_t done), void *user,
+bool heads_measure(const eval_loop *s, void (*each_batch)(void *user, uint64_t done), void *user,
                    head_table *out);
 void heads_free(head_table *h);
 /* Whether any head has it. */

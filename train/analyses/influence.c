@@ -38,7 +38,7 @@ static heed_tensor *ids_of(heed_tape *t, const int32_t *ids, int n, int rows) {
 }
 
 static heed_tensor *pictures(study *k) {
-    const heed_view *v = &k->s->view;
+    const heed_image_transform *v = &k->s->view;
     heed_tensor *x = heed_input(k->t, NULL, 4, (int[]){k->rows, v->size, v->size, v->channels});
     size_t n = x ? x->size / (size_t)k->rows : 0;
     for (int r = 0; x && r < k->rows; r++) memcpy(x->x + (size_t)r * n, k->s->x, n * sizeof *x->x);
@@ -90,7 +90,7 @@ static bool pass(study *k) {
     k->x = NULL;
     heed_tape_begin(k->t, HEED_TRACE, 0);
     heed_tensor *logits = logits_of(k);
-    if (!logits || heed_state(c) != HEED_OK) return false;
+    if (!logits || heed_ctx_status(c) != HEED_OK) return false;
     if (!k->x) k->x = heed_probe_find(k->t, embedding(k->s->run));
     k->y = placed(k, logits, places_of(k->s));
     return (k->x && k->y) ||

@@ -210,7 +210,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     heed_linear_init(&l->front, s, "front",
                      (heed_linear_args){.in = D, .out = D, .no_bias = true, .init = STRONG});
     l->kind->init(l, s);
-    return heed_state(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {

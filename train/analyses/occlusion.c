@@ -122,9 +122,9 @@ static void warn_of_cover(const subject *s) {
     int unknown = heed_tokenizer_specials(k).unk;
     if (unknown < 0 || strcmp(heed_tokenizer_kind(k), "char") != 0) return;
     if (s->count > 0 && cover_of(s, s->ids[0]) == unknown)
-        heed_log(s->run->c, HEED_WARN,
-                 "a hidden character is [UNK], which training hardly ever shows to a model of "
-                 "characters: that may upset it more than what is missing");
+        heed_message(s->run->c, HEED_WARN,
+                     "a hidden character is [UNK], which training hardly ever shows to a model of "
+                     "characters: that may upset it more than what is missing");
 }
 
 static bool hide_tokens(occlusion *o) {
@@ -136,7 +136,7 @@ static bool hide_tokens(occlusion *o) {
         o->ids[i] = cover;
         if (!count_hidden(o, &i, 1)) return false;
         o->ids[i] = s->ids[i];
-        if (o->p) sweep_progress(o->p, "hidden token", (uint64_t)i + 1, (uint64_t)s->count);
+        if (o->p) eval_loop_progress(o->p, "hidden token", (uint64_t)i + 1, (uint64_t)s->count);
     }
     return true;
 }
@@ -182,7 +182,8 @@ static bool hide_windows(occlusion *o, int window) {
     bool ok = keys || heed_fail(o->s->run->c, HEED_FAILED, "no memory for a window");
     for (int i = 0; ok && i < down * right; i++) {
         ok = hide_window(o, i / right, i % right, window, keys);
-        if (o->p) sweep_progress(o->p, "hidden patch", (uint64_t)i + 1, (uint64_t)(down * right));
+        if (o->p)
+            eval_loop_progress(o->p, "hidden patch", (uint64_t)i + 1, (uint64_t)(down * right));
     }
     free(keys);
     return ok;
@@ -256,8 +257,8 @@ bool occlusion_add(program *p, const subject *s, const occlusion_wish *w, heed_r
     occlusion o = {.p = w->quiet ? NULL : p, .s = s};
     bool ok = has_questions(s) && occlusion_room(&o) && answer_all(&o);
     ok = ok && (s->x ? hide_windows(&o, w->window > 1 ? w->window : 1) : hide_tokens(&o));
-    if (o.p) sweep_progress(p, "", 1, 1);
-    ok = ok && heed_state(s->run->c) == HEED_OK && add_maps(&o, record);
+    if (o.p) eval_loop_progress(p, "", 1, 1);
+    ok = ok && heed_ctx_status(s->run->c) == HEED_OK && add_maps(&o, record);
     free(o.answers);
     free(o.change[0]);
     free(o.covers);

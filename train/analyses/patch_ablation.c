@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const removal_names[REMOVALS] = {"attention", "rollout", "gradient", "occlusion",
-                                             "random"};
+const char *const patch_ablation_names[PATCH_ABLATIONS] = {"attention", "rollout", "gradient",
+                                                           "occlusion", "random"};
 enum {
     DRAWS = 10, /* of random patches, of which the mean counts */
     MOST_CLASSES = 4096
@@ -17,12 +17,12 @@ enum {
 
 typedef struct {
     program *p;
-    const sweep *s;
+    const eval_loop *s;
     int count, patches, hidden;
-    int picture;                             /* at hand */
-    double *fall[REMOVALS], *kept[REMOVALS]; /* (count) */
-    double *value;                           /* (patches) of the measure at hand */
-    int *order;                              /* (patches) */
+    int picture;                                           /* at hand */
+    double *fall[PATCH_ABLATIONS], *kept[PATCH_ABLATIONS]; /* (count) */
+    double *value;                                         /* (patches) of the measure at hand */
+    int *order;                                            /* (patches) */
     heed_real *x;
     double whole, right; /* sums */
 } removing;
@@ -58,9 +58,9 @@ static const heed_record_map *map_named(const heed_record *record, const char *n
     return NULL;
 }
 
-static bool read_measure(const heed_record *record, removal_kind kind, double *out) {
+static bool read_measure(const heed_record *record, patch_ablation_kind kind, double *out) {
     double *work = malloc((size_t)record->axes[0].count * sizeof *work);
-    const heed_record_map *m = map_named(record, removal_names[kind]);
+    const heed_record_map *m = map_named(record, patch_ablation_names[kind]);
     if (work && kind == BY_ATTENTION) read_attention(record, out, work);
     if (work && m) read_rows(&record->axes[0], m->values, out);
     free(work);
@@ -115,8 +115,8 @@ static bool ask(const subject *s, heed_real *x, int class, saying *out) {
     return true;
 }
 
-static bool ask_without(const removing *r, const subject *s, const saying *whole, removal_kind kind,
-                        int draws) {
+static bool ask_without(const removing *r, const subject *s, const saying *whole,
+                        patch_ablation_kind kind, int draws) {
     size_t pixels = (size_t)s->view.size * (size_t)s->view.size * (size_t)s->view.channels;
     saying left;
     memcpy(r->x, s->x, pixels * sizeof *r->x);
@@ -145,9 +145,9 @@ static bool remove_all(removing *r, const subject *s, const heed_record *record,
     r->whole += whole.p;
     r->right += whole.class == label;
     for (int k = 0; ok && k < AT_RANDOM; k++) {
-        ok = read_measure(record, (removal_kind)k, r->value);
+        ok = read_measure(record, (patch_ablation_kind)k, r->value);
         choose_largest(r);
-        ok = ok && ask_without(r, s, &whole, (removal_kind)k, 1);
+        ok = ok && ask_without(r, s, &whole, (patch_ablation_kind)k, 1);
     }
     for (int i = 0; ok && i < DRAWS; i++) {
         choose_random(r, i);
@@ -172,7 +172,7 @@ static bool one_picture(removing *r, size_t index) {
 
 /* ---- all of them ---- */
 
-static bool room(removing *r, double share) {
+static bool capacity(removing *r, double share) {
     heed_run *run = r->s->run;
     const heed_images_info *a = heed_images_about(r->s->data);
     int rows, cols;
@@ -182,10 +182,10 @@ static bool room(removing *r, double share) {
     if (r->hidden < 1) r->hidden = 1;
     size_t n = (size_t)r->count;
     size_t pixels = (size_t)a->view.size * (size_t)a->view.size * (size_t)a->view.channels;
-    double *sums = calloc(2 * REMOVALS * n, sizeof *sums);
-    for (int k = 0; sums && k < REMOVALS; k++) {
+    double *sums = calloc(2 * PATCH_ABLATIONS * n, sizeof *sums);
+    for (int k = 0; sums && k < PATCH_ABLATIONS; k++) {
         r->fall[k] = sums + (size_t)k * n;
-        r->kept[k] = sums + (size_t)(REMOVALS + k) * n;
+        r->kept[k] = sums + (size_t)(PATCH_ABLATIONS + k) * n;
     }
     r->value = malloc((size_t)(r->patches + 1) * sizeof *r->value);
     r->order = malloc((size_t)(r->patches + 1) * sizeof *r->order);
@@ -194,14 +194,14 @@ static bool room(removing *r, double share) {
            heed_fail(run->c, HEED_FAILED, "no memory for %d pictures", r->count);
 }
 
-static void sum_up(const removing *r, removal *out) {
+static void sum_up(const removing *r, patch_ablation *out) {
     int n = r->count;
-    *out = (removal){.pictures = n,
-                     .patches = r->patches,
-                     .hidden = r->hidden,
-                     .p = r->whole / n,
-                     .right = r->right / n};
-    for (int k = 0; k < REMOVALS; k++) {
+    *out = (patch_ablation){.pictures = n,
+                            .patches = r->patches,
+                            .hidden = r->hidden,
+                            .p = r->whole / n,
+                            .right = r->right / n};
+    for (int k = 0; k < PATCH_ABLATIONS; k++) {
         double kept = 0;
         out->by[k].fall = estimate_of(r->fall[k], n);
         for (int i = 0; i < n; i++) {
@@ -213,17 +213,18 @@ static void sum_up(const removing *r, removal *out) {
     }
 }
 
-bool removal_measure(program *p, const sweep *s, int count, double share, removal *out) {
+bool patch_ablation_measure(program *p, const eval_loop *s, int count, double share,
+                            patch_ablation *out) {
     removing r = {.p = p, .s = s, .count = count};
     size_t all = heed_images_count(s->data, s->part, -1);
     if ((size_t)count > all) r.count = (int)all;
     heed_random random = heed_random_at(heed_seed(p->c), "removal.pictures", 0, 0);
-    bool ok = room(&r, share);
+    bool ok = capacity(&r, share);
     for (r.picture = 0; ok && r.picture < r.count; r.picture++) {
         ok = one_picture(&r, (size_t)heed_random_permute(&random, (uint64_t)r.picture, all));
-        sweep_progress(p, "picture", (uint64_t)r.picture + 1, (uint64_t)r.count);
+        eval_loop_progress(p, "picture", (uint64_t)r.picture + 1, (uint64_t)r.count);
     }
-    sweep_progress(p, "", 1, 1);
+    eval_loop_progress(p, "", 1, 1);
     if (ok) sum_up(&r, out);
     free(r.fall[0]);
     free(r.value);

@@ -13,9 +13,9 @@ typedef enum {
     BY_GRADIENT,
     BY_OCCLUSION,
     AT_RANDOM,
-    REMOVALS
-} removal_kind;
-extern const char *const removal_names[REMOVALS];
+    PATCH_ABLATIONS
+} patch_ablation_kind;
+extern const char *const patch_ablation_names[PATCH_ABLATIONS];
 
 typedef struct {
     int pictures, patches, hidden; /* patches of a picture, and how many of them are hidden */
@@ -24,9 +24,10 @@ typedef struct {
         estimate fall; /* of the prediction's probability */
         estimate more; /* fall minus that of random patches, picture by picture */
         double kept;   /* share of pictures whose answer stays */
-    } by[REMOVALS];
-} removal;
+    } by[PATCH_ABLATIONS];
+} patch_ablation;
 /* Hides the `share` of patches that each kind puts first, in `count` pictures, a seeded choice. */
-bool removal_measure(program *p, const sweep *s, int count, double share, removal *out);
+bool patch_ablation_measure(program *p, const eval_loop *s, int count, double share,
+                            patch_ablation *out);
 
 #endif

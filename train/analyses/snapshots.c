@@ -41,8 +41,8 @@ static bool add_row(snapshots *s, const data_set *d, int index) {
         return false;
     for (int i = 0; i < b.len && n < TOKENS; i++) {
         int32_t id = b.ids[i];
-        for (int p = 0; masked && p < b.pick_count; p++)
-            if (b.picks[p] == i) id = b.labels[p];
+        for (int p = 0; masked && p < b.masked_count; p++)
+            if (b.masked_positions[p] == i) id = b.labels[p];
         if (id != x.cls && id != x.sep && id != x.pad) ids[n++] = id;
     }
     bool ok = heed_decode(k, ids, n, &text) && add_text(s, text.s ? text.s : "", text.n, NULL);
@@ -187,7 +187,7 @@ bool snapshots_list(heed_ctx *c, const char *run, int item, paths *out) {
 }
 
 static void complain(snapshots *s) {
-    heed_log(s->c, HEED_WARN, "no snapshot: %s", heed_why(s->disk));
+    heed_message(s->c, HEED_WARN, "no snapshot: %s", heed_ctx_error(s->disk));
     heed_clear(s->disk);
 }
 
@@ -198,7 +198,7 @@ static void remove_later(snapshots *s, int64_t step) {
         for (size_t i = 0; i < list.count; i++)
             if (step_of(list.at[i], 0) > step) remove(list.at[i]);
     paths_free(&list);
-    if (heed_state(s->disk) != HEED_OK) complain(s);
+    if (heed_ctx_status(s->disk) != HEED_OK) complain(s);
 }
 
 /* ---- at work ---- */
@@ -206,7 +206,7 @@ static void remove_later(snapshots *s, int64_t step) {
 static void take(snapshots *s, int64_t step) {
     char path[1024];
     capture_wish wish = {.lean = true};
-    for (int i = 0; i < s->items && heed_state(s->c) == HEED_OK; i++) {
+    for (int i = 0; i < s->items && heed_ctx_status(s->c) == HEED_OK; i++) {
         heed_record *r = capture(&s->item[i], &wish);
         if (!r) return;
         r->step = step;

@@ -73,7 +73,7 @@ void subject_free(subject *s) {
 
 /* ---- questions ---- */
 
-static bool question_room(subject *s, int count) {
+static bool question_capacity(subject *s, int count) {
     s->questions = calloc((size_t)count + 1, sizeof *s->questions);
     return s->questions || no_memory(s->run, count);
 }
@@ -97,7 +97,7 @@ static void ask_tokens(subject *s, int axis, int ahead) {
 static bool ask_all(subject *s, const labelled_text *words) {
     const heed_model *m = s->run->model;
     int mask = s->run->tokenizer ? heed_tokenizer_specials(s->run->tokenizer).mask : -1;
-    if (!question_room(s, s->axes[s->axis_count > 1].count)) return false;
+    if (!question_capacity(s, s->axes[s->axis_count > 1].count)) return false;
     if (m == &heed_model_gpt) ask_tokens(s, 0, 1);
     if (s->target_count) ask_tokens(s, 1, 0);
     if (m == &heed_model_vit) ask(s, 0, s->axes[0].first ? 0 : -1, 0, "the class");
@@ -294,7 +294,7 @@ static bool show_square(subject *s, const heed_picture *p) {
     return s->pixels || heed_fail(s->run->c, HEED_FAILED, "no memory for a picture");
 }
 
-bool picture_input(const heed_view *v, const heed_picture *p, heed_real **x) {
+bool picture_input(const heed_image_transform *v, const heed_picture *p, heed_real **x) {
     size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
     *x = malloc((n + heed_view_work(p, v)) * sizeof **x);
     if (*x) heed_picture_view(p, v, NULL, NULL, *x, *x + n);

@@ -24,8 +24,8 @@ void workbench_sizes(workbench *w) {
     w->len = dense ? numbers(w->f) : (int)heed_config_int(w->f, "block");
     w->vocab = (int)heed_config_int(w->f, dense ? "classes" : "vocab");
     if (w->model == &heed_model_mlm) {
-        w->picks = (int)lround(heed_config_real(w->f, "mask-share") * w->len);
-        if (w->picks < 1) w->picks = 1;
+        w->masked_positions = (int)lround(heed_config_real(w->f, "mask-share") * w->len);
+        if (w->masked_positions < 1) w->masked_positions = 1;
     }
     if (heed_config_has(w->f, "source-vocab")) {
         w->sources = (int)heed_config_int(w->f, "source-vocab");
@@ -63,18 +63,18 @@ static void mask_rows(const workbench *w, uint64_t index, random_batch *out) {
     heed_random r = heed_random_at(1, "picks", index, 0);
     int n = 0;
     for (int row = 0; row < w->rows; row++) {
-        int left = w->picks;
+        int left = w->masked_positions;
         for (int t = 0; t < w->len && left > 0; t++) {
             int at = row * w->len + t;
             if ((int)heed_random_below(&r, (uint64_t)at, (uint32_t)(w->len - t)) >= left) continue;
-            out->picks[n] = at;
+            out->masked_positions[n] = at;
             out->labels[n++] = out->ids[at];
             out->ids[at] = 0;
             left--;
         }
     }
-    out->b.picks = out->picks;
-    out->b.pick_count = n;
+    out->b.masked_positions = out->masked_positions;
+    out->b.masked_count = n;
 }
 
 static void tokens(const workbench *w, uint64_t index, random_batch *out) {
@@ -86,7 +86,7 @@ static void tokens(const workbench *w, uint64_t index, random_batch *out) {
         out->b.src = out->source;
         out->b.src_len = w->len;
     }
-    if (w->picks)
+    if (w->masked_positions)
         mask_rows(w, index, out);
     else
         fill_ids(out->labels, n, (uint32_t)(w->labels ? w->labels : w->vocab), index, "labels");
@@ -104,10 +104,10 @@ bool random_batch_make(const workbench *w, uint64_t index, random_batch *out) {
     size_t n = (size_t)w->rows * (size_t)w->len;
     *out = (random_batch){.ids = malloc(n * sizeof *out->ids),
                           .labels = malloc(n * sizeof *out->labels),
-                          .picks = malloc(n * sizeof *out->picks),
+                          .masked_positions = malloc(n * sizeof *out->masked_positions),
                           .source = malloc(n * sizeof *out->source),
                           .x = malloc(n * sizeof *out->x)};
-    if (!out->ids || !out->labels || !out->picks || !out->source || !out->x)
+    if (!out->ids || !out->labels || !out->masked_positions || !out->source || !out->x)
         return heed_fail(w->c, HEED_FAILED, "no memory for a batch of %zu", n);
     out->b = (heed_batch){.rows = w->rows, .len = w->len, .labels = out->labels, .items = n};
     if (w->dense)
@@ -120,7 +120,7 @@ bool random_batch_make(const workbench *w, uint64_t index, random_batch *out) {
 void random_batch_free(random_batch *r) {
     free(r->ids);
     free(r->labels);
-    free(r->picks);
+    free(r->masked_positions);
     free(r->source);
     free(r->x);
     *r = (random_batch){0};

@@ -6,7 +6,7 @@
 
 typedef struct {
     heed_batch b; /* its arrays are the ones below */
-    int32_t *ids, *labels, *picks, *source;
+    int32_t *ids, *labels, *masked_positions, *source;
     heed_real *x;
 } random_batch;
 
@@ -18,7 +18,7 @@ typedef struct {
     heed_tape *tape;
     void *self;
     int rows, len, vocab; /* of a batch: (rows,len); dense models: len numbers, vocab classes */
-    int picks;            /* of a row: mlm alone */
+    int masked_positions; /* of a row: mlm alone */
     int sources;          /* vocabulary of a source beside each row, as long; 0: no source */
     int labels;           /* of a text's classes: the source alone is read; 0: none */
     bool dense;           /* takes numbers, not tokens */

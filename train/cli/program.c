@@ -44,14 +44,14 @@ static void show_log(void *user, heed_level level, const char *message) {
 }
 
 static void show_error(program *p) {
-    if (*heed_why(p->c)) show(p, "error", "", heed_why(p->c));
+    if (*heed_ctx_error(p->c)) show(p, "error", "", heed_ctx_error(p->c));
 }
 
 void program_complain(program *p) {
-    if (heed_state(p->c) == HEED_OK) return;
+    if (heed_ctx_status(p->c) == HEED_OK) return;
     fflush(stdout);
     show_error(p);
-    p->status = heed_state(p->c);
+    p->status = heed_ctx_status(p->c);
     heed_clear(p->c);
 }
 
@@ -253,7 +253,7 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     spell_out(argc, argv);
     if (!check_dashes(c, k, argc, argv)) return NULL;
     if (k->task_options && !(p->task = task_of(c, k, argc, argv))) {
-        if (heed_state(c) == HEED_OK) refuse_task(c, k, argc, argv);
+        if (heed_ctx_status(c) == HEED_OK) refuse_task(c, k, argc, argv);
         return NULL;
     }
     heed_config *f = settings_of(c, k, p->task, NULL);
@@ -279,9 +279,9 @@ bool program_open(program *p, int argc, char **argv) {
     p->json_lines =
         heed_config_has(f, "progress") && strcmp(heed_config_text(f, "progress"), "json") == 0;
     open_context(p, f);
-    if (heed_state(p->c) == HEED_OK) p->flags = copy_settings(p, f);
+    if (heed_ctx_status(p->c) == HEED_OK) p->flags = copy_settings(p, f);
     heed_close(c);
-    return heed_state(p->c) == HEED_OK;
+    return heed_ctx_status(p->c) == HEED_OK;
 }
 
 heed_status end_output(heed_status status, bool json_lines) {
@@ -295,9 +295,9 @@ heed_status end_output(heed_status status, bool json_lines) {
 }
 
 int program_close(program *p) {
-    heed_status status = heed_state(p->c) == HEED_OK ? p->status : heed_state(p->c);
+    heed_status status = heed_ctx_status(p->c) == HEED_OK ? p->status : heed_ctx_status(p->c);
     fflush(stdout);
-    if (heed_state(p->c) != HEED_OK) show_error(p);
+    if (heed_ctx_status(p->c) != HEED_OK) show_error(p);
     status = end_output(status, p->json_lines);
     heed_close(p->c);
     return status == HEED_INTERRUPTED ? 130 : (int)status;
@@ -463,8 +463,8 @@ bool print_help(int argc, char **argv, const command *k) {
     if (k->task_options && !t) print_tasks(k);
     print_settings(c, k, t);
     print_examples(k, t);
-    if (heed_state(c) != HEED_OK) print_note("", heed_why(c));
-    bool ok = heed_state(c) == HEED_OK;
+    if (heed_ctx_status(c) != HEED_OK) print_note("", heed_ctx_error(c));
+    bool ok = heed_ctx_status(c) == HEED_OK;
     heed_close(c);
     return ok;
 }

@@ -8,23 +8,23 @@ typedef struct {
     const char *head;
     int width;
     bool left; /* cells stand at its left end; else at its right one */
-} listing_column;
+} table_column;
 
-enum { LISTING_NAME = -1, LISTING_CELL = 64 };
+enum { TABLE_NAME = -1, TABLE_CELL = 64 };
 typedef struct {
     const char *head;      /* over the names of rows */
     int rows, count, name; /* rows, columns, width of names where all columns stand side by side */
     int gap;               /* blanks between columns; 0: two */
     bool top;              /* nothing stands above: no empty line before it */
     bool flush;            /* names begin at the line's start; else two blanks from it */
-    const listing_column *columns;
+    const table_column *columns;
     const char *const *names; /* of the rows, where they are foreign texts; or NULL */
     /* The text of a cell, or, without names, of the row's name. */
-    void (*cell)(const void *of, int row, int column, char text[LISTING_CELL]);
+    void (*cell)(const void *of, int row, int column, char text[TABLE_CELL]);
     const void *of;
-} listing;
+} table;
 /* In one block, or in as many as the terminal needs, each with the names of the rows; a name that
  * leaves no room for a column is cut. */
-void print_listing(heed_ctx *c, const listing *l);
+void print_table(heed_ctx *c, const table *l);
 
 #endif

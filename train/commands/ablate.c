@@ -10,7 +10,7 @@
 
 static const heed_option options[] = {WORDS("png", "draw layers and heads as a picture", "Output"),
                                       SWITCH("json", "print one JSON object", "Output"),
-                                      SWEEP_OPTIONS,
+                                      EVAL_LOOP_OPTIONS,
                                       JUDGED_PICTURES,
                                       SWITCH("patches",
                                              "hide patches instead of heads: those that attention, "
@@ -46,7 +46,7 @@ static void map_free(harm_map *m) {
     *m = (harm_map){.rows = 0};
 }
 
-static bool map_room(heed_ctx *c, const ablation *a, harm_map *m) {
+static bool map_capacity(heed_ctx *c, const ablation *a, harm_map *m) {
     *m = (harm_map){.rows = a->layers};
     for (int l = 0; l < a->layers; l++)
         if (a->layer[l].block.heads > m->cols) m->cols = a->layer[l].block.heads;
@@ -61,7 +61,7 @@ static bool map_room(heed_ctx *c, const ablation *a, harm_map *m) {
 
 static bool make_map(heed_ctx *c, const ablation *a, harm_map *m) {
     bool stacks = has_stacks(a->layer, a->layers);
-    if (!map_room(c, a, m)) return false;
+    if (!map_capacity(c, a, m)) return false;
     for (int i = 0; i < m->rows; i++) {
         const attending *l = &a->layer[i];
         snprintf(m->name[i], sizeof *m->name, "%s%slayer %d",
@@ -96,40 +96,40 @@ static heed_heatmap heatmap_of(const harm_map *m) {
 /* ---- as text ---- */
 
 enum { LOSS, HARM, HALF, ACCURACY, COLUMNS };
-static const listing_column columns[] = {
+static const table_column columns[] = {
     {"loss", 8, false}, {"harm", 9, false}, {"(95 %)", 11, true}, {"accuracy", 8, false}};
 
 /* Row 0 is the model as it was trained, row i head i - 1. */
-static void cell(const void *of, int row, int column, char text[LISTING_CELL]) {
+static void cell(const void *of, int row, int column, char text[TABLE_CELL]) {
     const ablation *a = of;
     const ablated *h = row ? &a->heads[row - 1] : NULL;
     char name[64];
-    snprintf(text, LISTING_CELL, "%s", column == LISTING_NAME ? "nothing" : "");
-    if (column == LISTING_NAME && h)
-        snprintf(text, LISTING_CELL, "%s",
+    snprintf(text, TABLE_CELL, "%s", column == TABLE_NAME ? "nothing" : "");
+    if (column == TABLE_NAME && h)
+        snprintf(text, TABLE_CELL, "%s",
                  head_name(name, &a->layer[h->layer], h->head, has_stacks(a->layer, a->layers)));
-    if (column == LOSS) snprintf(text, LISTING_CELL, "%.4f", h ? h->loss : a->loss);
-    if (column == HARM && h) snprintf(text, LISTING_CELL, "%+.4f", h->harm.mean);
+    if (column == LOSS) snprintf(text, TABLE_CELL, "%.4f", h ? h->loss : a->loss);
+    if (column == HARM && h) snprintf(text, TABLE_CELL, "%+.4f", h->harm.mean);
     if (column == HALF && h && !isnan(h->harm.half))
-        snprintf(text, LISTING_CELL, "+- %.4f", h->harm.half);
+        snprintf(text, TABLE_CELL, "+- %.4f", h->harm.half);
     if (column == ACCURACY)
-        snprintf(text, LISTING_CELL, "%.2f %%", 100 * (h ? h->accuracy : a->accuracy));
+        snprintf(text, TABLE_CELL, "%.2f %%", 100 * (h ? h->accuracy : a->accuracy));
 }
 
-static void print_table(program *p, const sweep *s, const ablation *a) {
+static void print_harms(program *p, const eval_loop *s, const ablation *a) {
     harm_map m = {.rows = 0};
     heed_text text = {.c = p->c};
     char n[32], what[800];
     snprintf(what, sizeof what, "%s, %s: %s batch%s of %d", s->run->model->name, s->what,
              with_commas(n, s->batches), s->batches == 1 ? "" : "es", s->rows);
     print_wrapped(p, what);
-    print_listing(p->c, &(listing){.head = "without",
-                                   .rows = a->total + 1,
-                                   .count = isnan(a->accuracy) ? ACCURACY : COLUMNS,
-                                   .name = 24,
-                                   .columns = columns,
-                                   .cell = cell,
-                                   .of = a});
+    print_table(p->c, &(table){.head = "without",
+                               .rows = a->total + 1,
+                               .count = isnan(a->accuracy) ? ACCURACY : COLUMNS,
+                               .name = 24,
+                               .columns = columns,
+                               .cell = cell,
+                               .of = a});
     putchar('\n');
     heed_heatmap map;
     if (make_map(p->c, a, &m) && (map = heatmap_of(&m), heed_heatmap_text(&map, &text)))
@@ -155,7 +155,7 @@ static bool draw(heed_ctx *c, const ablation *a, const char *path) {
 
 /* ---- as data ---- */
 
-static void print_object(program *p, const sweep *s, const ablation *a) {
+static void print_object(program *p, const eval_loop *s, const ablation *a) {
     json_t *list = json_array();
     for (int i = 0; i < a->total; i++) {
         const ablated *h = &a->heads[i];
@@ -176,21 +176,21 @@ static void print_object(program *p, const sweep *s, const ablation *a) {
 /* ---- patches ---- */
 
 enum { FALL, MORE, KEPT, REMOVAL_COLUMNS };
-static const listing_column removal_columns[] = {{"probability falls", 17, false},
-                                                 {"more than by random", 21, false},
-                                                 {"answer kept", 11, false}};
+static const table_column patch_ablation_columns[] = {{"probability falls", 17, false},
+                                                      {"more than by random", 21, false},
+                                                      {"answer kept", 11, false}};
 
-static void removal_cell(const void *of, int row, int column, char text[LISTING_CELL]) {
-    const removal *r = of;
+static void patch_ablation_cell(const void *of, int row, int column, char text[TABLE_CELL]) {
+    const patch_ablation *r = of;
     const estimate *fall = &r->by[row].fall, *more = &r->by[row].more;
-    snprintf(text, LISTING_CELL, "%s", column == LISTING_NAME ? removal_names[row] : "");
-    if (column == FALL) snprintf(text, LISTING_CELL, "%.3f +- %.3f", fall->mean, fall->half);
+    snprintf(text, TABLE_CELL, "%s", column == TABLE_NAME ? patch_ablation_names[row] : "");
+    if (column == FALL) snprintf(text, TABLE_CELL, "%.3f +- %.3f", fall->mean, fall->half);
     if (column == MORE && row != AT_RANDOM)
-        snprintf(text, LISTING_CELL, "%+.3f +- %.3f", more->mean, more->half);
-    if (column == KEPT) snprintf(text, LISTING_CELL, "%.1f %%", 100 * r->by[row].kept);
+        snprintf(text, TABLE_CELL, "%+.3f +- %.3f", more->mean, more->half);
+    if (column == KEPT) snprintf(text, TABLE_CELL, "%.1f %%", 100 * r->by[row].kept);
 }
 
-static void print_removal(program *p, const sweep *s, const removal *r) {
+static void print_removal(program *p, const eval_loop *s, const patch_ablation *r) {
     char what[800];
     snprintf(what, sizeof what,
              "%s, %s: %d pictures, %.1f %% named rightly, the answer's probability %.3f",
@@ -200,13 +200,13 @@ static void print_removal(program *p, const sweep *s, const removal *r) {
              r->patches);
     putchar('\n');
     print_wrapped(p, what);
-    print_listing(p->c, &(listing){.head = "",
-                                   .rows = REMOVALS,
-                                   .count = REMOVAL_COLUMNS,
-                                   .name = 10,
-                                   .columns = removal_columns,
-                                   .cell = removal_cell,
-                                   .of = r});
+    print_table(p->c, &(table){.head = "",
+                               .rows = PATCH_ABLATIONS,
+                               .count = REMOVAL_COLUMNS,
+                               .name = 10,
+                               .columns = patch_ablation_columns,
+                               .cell = patch_ablation_cell,
+                               .of = r});
     putchar('\n');
     print_wrapped(p, "Hidden patches have the mean colour. Means over pictures, +- the half of a "
                      "95 % interval by Student's t; random: of ten draws a picture. attention: "
@@ -215,9 +215,9 @@ static void print_removal(program *p, const sweep *s, const removal *r) {
     print_wrapped(p, NO_EXPLANATION ".");
 }
 
-static json_t *removal_json(const sweep *s, const removal *r) {
+static json_t *patch_ablation_json(const eval_loop *s, const patch_ablation *r) {
     json_t *by = json_object();
-    for (int k = 0; k < REMOVALS; k++) {
+    for (int k = 0; k < PATCH_ABLATIONS; k++) {
         const estimate *fall = &r->by[k].fall, *more = &r->by[k].more;
         json_t *o = json_pack("{s:o, s:o, s:o}", "fall", json_number(fall->mean), "fall_95",
                               json_number(fall->half), "kept", json_number(r->by[k].kept));
@@ -225,7 +225,7 @@ static json_t *removal_json(const sweep *s, const removal *r) {
             json_object_set_new(o, "more", json_number(more->mean));
             json_object_set_new(o, "more_95", json_number(more->half));
         }
-        json_object_set_new(by, removal_names[k], o);
+        json_object_set_new(by, patch_ablation_names[k], o);
     }
     return json_pack("{s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:o}", "model", s->run->model->name,
                      "data", json_text(s->what), "pictures", r->pictures, "patches", r->patches,
@@ -233,45 +233,45 @@ static json_t *removal_json(const sweep *s, const removal *r) {
                      "by", by);
 }
 
-static void remove_patches(program *p, const sweep *s) {
-    removal r;
+static void remove_patches(program *p, const eval_loop *s) {
+    patch_ablation r;
     int count = (int)heed_config_int(p->flags, "pictures");
     double share = heed_config_real(p->flags, "share");
     if (*heed_config_text(p->flags, "png")) {
         heed_fail(p->c, HEED_USAGE, "--png draws heads: expected it without --patches");
         return;
     }
-    if (!removal_measure(p, s, count, share, &r)) return;
+    if (!patch_ablation_measure(p, s, count, share, &r)) return;
     if (heed_config_bool(p->flags, "json"))
-        print_json(p, removal_json(s, &r));
+        print_json(p, patch_ablation_json(s, &r));
     else
         print_removal(p, s, &r);
 }
 
 /* ---- the command ---- */
 
-static void report(program *p, const sweep *s, const ablation *a) {
+static void report(program *p, const eval_loop *s, const ablation *a) {
     const char *png = heed_config_text(p->flags, "png");
     bool json = heed_config_bool(p->flags, "json");
     if (*png && !draw(p->c, a, png)) return;
     if (json)
         print_object(p, s, a);
     else
-        print_table(p, s, a);
+        print_harms(p, s, a);
     if (*png && !json) printf("\nwrote %s\n", png);
 }
 
 static void ablate(program *p) {
-    sweep s;
+    eval_loop s;
     ablation a = {.layers = 0};
-    if (!sweep_open(p, &s))
+    if (!eval_loop_open(p, &s))
         ;
     else if (heed_config_bool(p->flags, "patches"))
         remove_patches(p, &s);
     else if (ablate_heads(p, &s, &a))
         report(p, &s, &a);
     ablation_free(&a);
-    sweep_close(&s);
+    eval_loop_close(&s);
 }
 
 const command cmd_ablate = {

@@ -184,16 +184,16 @@ static const char *view_asked(const work *w) {
     return *flag(w, "query") ? "head" : "matrix";
 }
 
-static const char *opening_of(const work *w, const attend_view *v, char text[OPENING_SIZE]) {
+static const char *opening_of(const work *w, const attend_view *v, char text[PAGE_LINK_SIZE]) {
     const heed_record_block *b = v->block;
     char number[16];
-    opening o = {.view = view_asked(w), .stack = b->stack, .layer = b->layer, .query = -1};
+    page_link o = {.view = view_asked(w), .stack = b->stack, .layer = b->layer, .query = -1};
     if (o.view) o.head = head_word(b, v->head, number);
     if (*flag(w, "query")) o.query = v->query;
-    return opening_text(&o, text);
+    return page_link_text(&o, text);
 }
 
-static heed_page page_of(const work *w, const attend_view *v, char first[OPENING_SIZE]) {
+static heed_page page_of(const work *w, const attend_view *v, char first[PAGE_LINK_SIZE]) {
     return (heed_page){.count = 1,
                        .records = v->record,
                        .opening = opening_of(w, v, first),
@@ -203,7 +203,7 @@ static heed_page page_of(const work *w, const attend_view *v, char first[OPENING
 
 /* The page has the run's curves beside, where there are some: an imported model has none. */
 static bool write_page(const work *w, const attend_view *v, const char *path) {
-    char metrics[1024], first[OPENING_SIZE];
+    char metrics[1024], first[PAGE_LINK_SIZE];
     run_curves k = {0};
     heed_series series[2];
     heed_chart chart;
@@ -236,7 +236,7 @@ static void tell_left_out(const work *w, const attend_view *v) {
 /* What may be refused for its size comes first, so that nothing else is written then. */
 static bool write_files(const work *w, const attend_view *v) {
     heed_ctx *c = w->p->c;
-    char path[1024], first[OPENING_SIZE];
+    char path[1024], first[PAGE_LINK_SIZE];
     const heed_record *r = v->record;
     heed_page page = page_of(w, v, first);
     if (*flag(w, "html") && !page_fits(c, &page, path_of(w, "html", path))) return false;
@@ -304,7 +304,7 @@ static bool read_picture(const work *w, const char *path, heed_picture *out) {
         status = heed_picture_decode(bytes.s ? bytes.s : "", bytes.n, NULL, out, why);
     heed_text_free(&bytes);
     if (status != HEED_OK) heed_fail(w->p->c, status, "%s %s", path, why);
-    return heed_state(w->p->c) == HEED_OK;
+    return heed_ctx_status(w->p->c) == HEED_OK;
 }
 
 static void take_picture(work *w, const char *path) {

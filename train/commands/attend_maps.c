@@ -232,8 +232,8 @@ static void print_band(const attend_view *v, const columns *k, int from, int to,
 }
 
 static void print_columns(const attend_view *v, const columns *k) {
-    int room = terminal_width() - k->label - 2, least = 14, each = room / least;
-    int band = each < 1 ? 1 : each < k->count ? each : k->count, bar = room / band - 10;
+    int capacity = terminal_width() - k->label - 2, least = 14, each = capacity / least;
+    int band = each < 1 ? 1 : each < k->count ? each : k->count, bar = capacity / band - 10;
     bar = bar > 16 ? 16 : bar < 1 ? 1 : bar;
     for (int from = 0; from < k->count; from += band) {
         putchar('\n');
@@ -309,7 +309,7 @@ bool maps_print(const attend_view *v) {
         putchar('\n');
         print_helps(v);
     }
-    return ok && heed_state(v->p->c) == HEED_OK;
+    return ok && heed_ctx_status(v->p->c) == HEED_OK;
 }
 
 /* ---- as a picture ---- */

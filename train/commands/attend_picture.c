@@ -179,7 +179,7 @@ bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char 
 
 /* The strongest patches: "  mean of heads   2,5 0.12  3,5 0.10". */
 static bool print_strongest(const attend_view *v, const panels *p, int index) {
-    int n = p->rows * p->cols, used = 18, room = terminal_width();
+    int n = p->rows * p->cols, used = 18, capacity = terminal_width();
     const heed_real *own = p->own + (size_t)index * (size_t)n;
     bool *taken = calloc((size_t)n, sizeof *taken);
     if (!taken) return heed_fail(v->p->c, HEED_FAILED, "no memory for %d patches", n);
@@ -194,7 +194,7 @@ static bool print_strongest(const attend_view *v, const panels *p, int index) {
         char item[48];
         int w = snprintf(item, sizeof item, "  %d,%d %.3f", best / p->cols + 1, best % p->cols + 1,
                          (double)own[best]);
-        if (used + w > room) used = printf("\n  %-14s", "") + w - 1;
+        if (used + w > capacity) used = printf("\n  %-14s", "") + w - 1;
         used += w;
         fputs(item, stdout);
     }

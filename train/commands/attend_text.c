@@ -78,7 +78,7 @@ static bool is_repeated(const shown *m, int col) {
 static void print_top(const attend_view *v, const shown *m, int row, int width) {
     heed_text line = {.c = v->p->c};
     heed_real *x = m->values + (size_t)row * (size_t)m->cols;
-    int room = terminal_width();
+    int capacity = terminal_width();
     heed_text_add(&line, "  %-*s", width, m->row_labels[row]);
     int used = 2 + width;
     for (int k = 0; k < v->top && k < m->cols; k++) {
@@ -90,7 +90,7 @@ static void print_top(const attend_view *v, const shown *m, int row, int width) 
         if (is_repeated(m, best)) heed_text_add(&item, "(%d)", m->col[best] + 1);
         heed_text_add(&item, (double)x[best] < 0.005 ? " %.1g" : " %.2f", (double)x[best]);
         int columns = text_columns(item.s ? item.s : "");
-        if (used + 2 + columns > room) {
+        if (used + 2 + columns > capacity) {
             heed_text_add(&line, "\n  %*s", width, "");
             used = 2 + width;
         }
@@ -169,7 +169,7 @@ json_t *attend_row_json(const attend_view *v) {
 
 static void print_guess(const attend_view *v, const heed_record_guess *g) {
     heed_text line = {.c = v->p->c};
-    int room = terminal_width(), top = v->top < g->count ? v->top : g->count;
+    int capacity = terminal_width(), top = v->top < g->count ? v->top : g->count;
     if (g->query >= 0) {
         heed_text_add(&line, "%d ", g->query + 1);
         heed_label_text(v->record->axes[g->axis].labels[g->query], 16, &line);
@@ -184,7 +184,7 @@ static void print_guess(const attend_view *v, const heed_record_guess *g) {
         heed_label_text(g->labels[i], 24, &item);
         heed_text_add(&item, " %.2f", (double)g->p[i]);
         int columns = text_columns(item.s ? item.s : "");
-        if (used + columns > room) {
+        if (used + columns > capacity) {
             heed_text_add(&line, "\n   ");
             used = 3;
         }

@@ -32,7 +32,7 @@ typedef struct {
     heed_optim *optim;
     random_batch batch[BATCHES];
     double *times; /* seconds of the measured steps */
-    size_t count, room;
+    size_t count, capacity;
     double first_loss, last_loss, first_step, start_to_first;
     long faults;   /* page faults of the measured steps */
     double system; /* seconds in the kernel */
@@ -84,16 +84,16 @@ static double step(bench *b, uint64_t i) {
     heed_tensor *loss = b->w.model->loss(b->w.self, b->w.tape, &b->batch[i % BATCHES].b);
     heed_backward(b->w.tape, loss);
     heed_step(b->optim, 1);
-    return heed_state(b->w.c) == HEED_OK ? (double)loss->x[0] : (double)NAN;
+    return heed_ctx_status(b->w.c) == HEED_OK ? (double)loss->x[0] : (double)NAN;
 }
 
 static bool note_time(bench *b, double seconds) {
-    if (b->count == b->room) {
-        size_t room = b->room ? 2 * b->room : 1024;
-        double *times = realloc(b->times, room * sizeof *times);
-        if (!times) return heed_fail(b->w.c, HEED_FAILED, "no memory for %zu times", room);
+    if (b->count == b->capacity) {
+        size_t capacity = b->capacity ? 2 * b->capacity : 1024;
+        double *times = realloc(b->times, capacity * sizeof *times);
+        if (!times) return heed_fail(b->w.c, HEED_FAILED, "no memory for %zu times", capacity);
         b->times = times;
-        b->room = room;
+        b->capacity = capacity;
     }
     b->times[b->count++] = seconds;
     return true;
@@ -108,10 +108,11 @@ static void measure(program *p, bench *b) {
     b->first_loss = step(b, 0);
     b->first_step = now() - begin;
     b->start_to_first = now() - p->started;
-    for (begin = now(); heed_state(p->c) == HEED_OK && (now() - begin < warm || i < LEAST_WARM);)
+    for (begin = now();
+         heed_ctx_status(p->c) == HEED_OK && (now() - begin < warm || i < LEAST_WARM);)
         step(b, i++);
     page_faults(&faults, &system);
-    for (begin = now(); heed_state(p->c) == HEED_OK && !was_interrupted(NULL) &&
+    for (begin = now(); heed_ctx_status(p->c) == HEED_OK && !was_interrupted(NULL) &&
                         (now() - begin < seconds || b->count < least);) {
         double start = now();
         b->last_loss = step(b, i++);
@@ -150,7 +151,9 @@ static double flops(const workbench *w) {
     double rows = w->rows, width = setting(w, "width");
     double pixels = 2 * 2 * rows * w->len * width, head = 2 * rows * width * w->vocab;
     if (w->sources) return 3 * pair_flops(w);
-    if (!w->dense) return 3 * (blocks(w, w->len) + head * (w->picks ? w->picks : w->len));
+    if (!w->dense)
+        return 3 *
+               (blocks(w, w->len) + head * (w->masked_positions ? w->masked_positions : w->len));
     if (w->model != &heed_model_vit) return pixels + 3 * head;
     double side = setting(w, "image-size") / setting(w, "patch");
     return pixels + 3 * (blocks(w, side * side + 1) + head);
@@ -223,9 +226,9 @@ static json_t *bench_of(program *p, const char *preset) {
     if (heed_config_bool(p->flags, "mlm-all") && b.w.model == &heed_model_mlm &&
         !strstr(name, "-all"))
         strncat(name, "-all", sizeof name - strlen(name) - 1);
-    if (heed_state(p->c) == HEED_OK && was_interrupted(NULL))
+    if (heed_ctx_status(p->c) == HEED_OK && was_interrupted(NULL))
         p->status = HEED_INTERRUPTED;
-    else if (heed_state(p->c) == HEED_OK)
+    else if (heed_ctx_status(p->c) == HEED_OK)
         o = result(p, &b, name);
     bench_close(&b);
     return o;
@@ -264,13 +267,13 @@ static bool split(heed_ctx *c, char *names, const char *list[MOST + 1]) {
 static void run_list(program *p, const char *const *list) {
     json_t *all = heed_config_bool(p->flags, "json") ? json_array() : NULL;
     if (!all) print_head(p);
-    for (; *list && !p->status && heed_state(p->c) == HEED_OK; list++) {
+    for (; *list && !p->status && heed_ctx_status(p->c) == HEED_OK; list++) {
         json_t *o = bench_of(p, *list);
         if (o && !all) print_row(o);
         if (o && all) json_array_append(all, o);
         json_decref(o);
     }
-    if (all && !p->status && heed_state(p->c) == HEED_OK)
+    if (all && !p->status && heed_ctx_status(p->c) == HEED_OK)
         print_json(p, all);
     else
         json_decref(all);

@@ -32,7 +32,7 @@ static const applies uses[] = {{"top", PICTURE_TASKS " textcls", NULL},
 typedef struct {
     program *p;
     heed_run *run;
-    heed_view view;
+    heed_image_transform view;
     guess *guesses; /* of the picture at hand, all classes */
     int classes, done;
     bool convert, json;
@@ -42,7 +42,7 @@ typedef struct {
 
 /* Logits of a picture, on the run's tape; NULL in error. */
 static heed_tensor *logits_of(classifier *k, const heed_picture *p) {
-    const heed_view *v = &k->view;
+    const heed_image_transform *v = &k->view;
     heed_tape *t = k->run->tape;
     heed_real *x;
     if (!picture_input(v, p, &x)) {
@@ -109,7 +109,7 @@ static bool classify(classifier *k, const char *name, heed_picture *p) {
         k->done++;
     }
     heed_picture_free(p);
-    return heed_state(k->p->c) == HEED_OK;
+    return heed_ctx_status(k->p->c) == HEED_OK;
 }
 
 /* ---- where pictures come from ---- */
@@ -130,7 +130,7 @@ static void take_file(classifier *k, const char *path) {
 }
 
 static void take_all(classifier *k, const paths *list, const char *from) {
-    if (list->count == 0 && heed_state(k->p->c) == HEED_OK)
+    if (list->count == 0 && heed_ctx_status(k->p->c) == HEED_OK)
         heed_fail(k->p->c, HEED_DATA, "no pictures below %s: expected JPEG, PNG, BMP or TGA files",
                   from);
     program_complain(k->p);
@@ -145,7 +145,7 @@ static void take_path(classifier *k, const char *path) {
         take_all(k, &list, path);
     } else if (!is_file(path) && is_pattern(path)) {
         paths_of_pattern(k->p->c, path, &list);
-        if (heed_state(k->p->c) != HEED_OK)
+        if (heed_ctx_status(k->p->c) != HEED_OK)
             program_complain(k->p);
         else
             take_all(k, &list, path);
@@ -179,7 +179,7 @@ static void take_stdin(classifier *k) {
             if (*next) *next++ = 0;
             if (*line) take_path(k, line);
         }
-    } else if (heed_state(k->p->c) == HEED_OK) {
+    } else if (heed_ctx_status(k->p->c) == HEED_OK) {
         heed_status status = heed_picture_decode(text.s, text.n, NULL, &p, why);
         if (status != HEED_OK)
             undecodable(k, status, "standard input", why);

@@ -115,8 +115,8 @@ static void print_table(const comparison *k, json_t *all, int width, int cell) {
 }
 
 /* " key=value", the start of a value cut that no line has room for. */
-static void add_item(heed_text *out, const char *key, const char *value, int room) {
-    int columns = name_columns(value, 0), most = room - (int)strlen(key) - 2;
+static void add_item(heed_text *out, const char *key, const char *value, int capacity) {
+    int columns = name_columns(value, 0), most = capacity - (int)strlen(key) - 2;
     heed_text_add(out, " %s=", key);
     if (columns > most && most > 6) {
         heed_text_add(out, "...");
@@ -130,8 +130,8 @@ static void print_own(const comparison *k, json_t *all, int index) {
     const char *key;
     json_t *values;
     const compared *r = &k->runs[index];
-    int room = terminal_width() < 100 ? terminal_width() : 100;
-    bool beside = k->width <= room / 2;
+    int capacity = terminal_width() < 100 ? terminal_width() : 100;
+    bool beside = k->width <= capacity / 2;
     int start = beside ? k->width - 1 : 3;
     heed_text line = {.c = NULL};
     int used = heed_label_text(k->grouped ? k->groups[r->group].name : r->name,
@@ -141,9 +141,9 @@ static void print_own(const comparison *k, json_t *all, int index) {
     json_object_foreach(all, key, values) {
         heed_text item = {.c = NULL};
         if (!is_own(k, index, key)) continue;
-        add_item(&item, key, value_of(r, key), room - start);
+        add_item(&item, key, value_of(r, key), capacity - start);
         int n = text_columns(item.s);
-        if (used + n > room && used > start) {
+        if (used + n > capacity && used > start) {
             heed_text_add(&line, "\n%*s", start, "");
             used = start;
         }
@@ -167,9 +167,9 @@ static void print_differences(const comparison *k, json_t *all) {
         puts(k->grouped ? "\nno setting differs but the seed" : "\nno setting differs");
         return;
     }
-    int room = (terminal_width() - width) / k->count - 2;
-    if (!k->grouped && room >= (widest < least ? widest : least)) {
-        print_table(k, all, width, widest < room ? widest : room);
+    int capacity = (terminal_width() - width) / k->count - 2;
+    if (!k->grouped && capacity >= (widest < least ? widest : least)) {
+        print_table(k, all, width, widest < capacity ? widest : capacity);
         return;
     }
     putchar('\n');
@@ -282,7 +282,7 @@ static void report(program *p, const comparison *k) {
         print_numbers(p, k);
         if (k->grouped) print_groups(p, k);
         print_differences(k, all);
-        if (*png && heed_state(p->c) == HEED_OK) printf("\nwrote %s\n", png);
+        if (*png && heed_ctx_status(p->c) == HEED_OK) printf("\nwrote %s\n", png);
     }
     json_decref(all);
 }
@@ -300,18 +300,18 @@ static void warn_of_tasks(program *p, const comparison *k) {
     int i = 1;
     while (i < k->count && r[i].task == r[0].task) i++;
     if (k->accuracy || i >= k->count) return;
-    heed_log(p->c, HEED_WARN,
-             "runs are of different tasks: %s is of %s, %s of %s: their losses do not compare",
-             r[0].name, r[0].task->name, r[i].name, r[i].task->name);
+    heed_message(p->c, HEED_WARN,
+                 "runs are of different tasks: %s is of %s, %s of %s: their losses do not compare",
+                 r[0].name, r[0].task->name, r[i].name, r[i].task->name);
 }
 
 static void warn_of_data(program *p, const comparison *k) {
     for (int i = 1; i < k->count; i++) {
         const char *a = value_of(&k->runs[0], "data"), *b = value_of(&k->runs[i], "data");
         if (strcmp(a, b) == 0 || same_file(a, b)) continue;
-        heed_log(p->c, HEED_WARN,
-                 "runs are on different data: %s on %s, %s on %s: their numbers do not compare",
-                 k->runs[0].name, a, k->runs[i].name, b);
+        heed_message(p->c, HEED_WARN,
+                     "runs are on different data: %s on %s, %s on %s: their numbers do not compare",
+                     k->runs[0].name, a, k->runs[i].name, b);
         return;
     }
 }

@@ -23,7 +23,8 @@ static void usable_isas(char *text, size_t size) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         heed_ctx *c = heed_open(&(heed_options){.threads = 1, .isa = names[i]});
         size_t n = strlen(text);
-        if (heed_state(c) == HEED_OK) snprintf(text + n, size - n, "%s%s", n ? ", " : "", names[i]);
+        if (heed_ctx_status(c) == HEED_OK)
+            snprintf(text + n, size - n, "%s%s", n ? ", " : "", names[i]);
         heed_close(c);
     }
 }
@@ -32,7 +33,7 @@ static json_t *facts(program *p) {
     char cpu[128], isas[64], openmp[32] = "none: one thread";
     double load;
     int cpus;
-    bool crowded = heed_crowded(&load, &cpus);
+    bool crowded = heed_cpu_oversubscribed(&load, &cpus);
 #ifdef _OPENMP
     snprintf(openmp, sizeof openmp, "%d", _OPENMP);
 #endif

@@ -52,13 +52,13 @@ measures measure(const heed_score *s) {
     double none = (double)NAN;
     measures m = {.loss = s->weight > 0 ? s->loss / s->weight : none,
                   .bits_per_byte = s->bytes > 0 ? s->loss / log(2) / s->bytes : none,
-                  .accuracy = s->judged > 0 ? s->right / s->judged : none,
-                  .top5 = s->judged > 0 ? s->right5 / s->judged : none,
+                  .accuracy = s->total > 0 ? s->correct / s->total : none,
+                  .top5 = s->total > 0 ? s->top5 / s->total : none,
                   .low = none,
                   .high = none,
                   .items = s->weight};
     m.perplexity = exp(m.loss);
-    if (s->judged > 0) share_interval(s->right, s->judged, &m.low, &m.high);
+    if (s->total > 0) share_interval(s->correct, s->total, &m.low, &m.high);
     return m;
 }
 

@@ -166,18 +166,18 @@ static json_t *whole_json_of(explaining *e) {
 }
 
 /* How the page opens: at the head, and at the cell of --cell, as its links name them. */
-static const char *page_opening(const explaining *e, char text[2 * OPENING_SIZE]) {
+static const char *page_opening(const explaining *e, char text[2 * PAGE_LINK_SIZE]) {
     bool scores = e->part < 0 || e->part == HEED_LESSON_SCALED;
-    const char *head = e->opening ? e->opening : "";
+    const char *head = e->page_link ? e->page_link : "";
     const char *part = scores ? "scores" : heed_lesson_name((heed_lesson_part)e->part);
-    if (!e->row) return e->opening;
-    snprintf(text, 2 * OPENING_SIZE, "%s%sspot=%s+%d+%d", head, *head ? "&" : "", part, e->row,
+    if (!e->row) return e->page_link;
+    snprintf(text, 2 * PAGE_LINK_SIZE, "%s%sspot=%s+%d+%d", head, *head ? "&" : "", part, e->row,
              e->col);
     return text;
 }
 
 static bool write_html(explaining *e, const char *path) {
-    char first[2 * OPENING_SIZE];
+    char first[2 * PAGE_LINK_SIZE];
     json_t *o = whole_json_of(e);
     char *steps = json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT);
     json_decref(o);
@@ -216,7 +216,7 @@ static void show(explaining *e) {
     if (sheet && !e->json) explain_sheet(e, solution);
     if (!sheet && !e->json) is_told(e) ? e->tell(e) : explain_steps(e);
     write_files(e);
-    if (e->json && heed_state(e->c) == HEED_OK) print_exact(e, whole_json_of(e));
+    if (e->json && heed_ctx_status(e->c) == HEED_OK) print_exact(e, whole_json_of(e));
 }
 
 void explain_worked(explaining *e) {
@@ -318,7 +318,7 @@ static void explain(program *p) {
         list_examples(&e);
     else
         explain_asked(&e);
-    if (heed_state(p->c) == HEED_OK)
+    if (heed_ctx_status(p->c) == HEED_OK)
         print_text(&e.out);
     else
         heed_text_free(&e.out);

@@ -45,7 +45,7 @@ static bool show_mask(program *p, const heed_record *r, const heed_record_guess 
     json_t *o = json_pack("{s:i, s:o}", "position", g->query, "predictions", guesses_json(g));
     if (looks) json_object_set_new(o, "attention", attend_row_json(&v));
     json_array_append_new(masks, o);
-    return heed_state(p->c) == HEED_OK;
+    return heed_ctx_status(p->c) == HEED_OK;
 }
 
 /* {input, tokens, position, predictions, attention}, of the first mask; with more than one, `masks`

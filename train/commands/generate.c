@@ -129,7 +129,7 @@ static bool attend(stream *s, json_t **result) {
     }
     heed_record_free(record);
     subject_free(&seen);
-    return ok && heed_state(r->c) == HEED_OK;
+    return ok && heed_ctx_status(r->c) == HEED_OK;
 }
 
 static json_t *sample_json(const stream *s, int prompt_tokens) {
@@ -153,7 +153,7 @@ static void all_samples(stream *s, gpt_sampling *a, const char *prompt, int prom
         if (list) json_array_append_new(list, sample_json(s, prompt_tokens));
         if (attend_too && !(list && weights) && !attend(s, list ? &weights : NULL)) break;
     }
-    if (list && heed_state(s->p->c) == HEED_OK) {
+    if (list && heed_ctx_status(s->p->c) == HEED_OK) {
         json_t *o = json_pack("{s:s, s:O}", "prompt", prompt, "samples", list);
         if (weights) json_object_set(o, "attention", weights);
         print_json(s->p, o);
@@ -201,9 +201,9 @@ static void generate_from(program *p, heed_run *r) {
     }
     int block = (int)heed_config_int(r->config, "block");
     if (in.count > block)
-        heed_log(p->c, HEED_WARN,
-                 "the prompt has %d tokens: the model sees the last %d of them alone", in.count,
-                 block);
+        heed_message(p->c, HEED_WARN,
+                     "the prompt has %d tokens: the model sees the last %d of them alone", in.count,
+                     block);
     s.ids = malloc(((size_t)in.count + (size_t)a.count) * sizeof *s.ids);
     if (!s.ids)
         heed_fail(p->c, HEED_FAILED, "no memory for %d tokens", a.count);

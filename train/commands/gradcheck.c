@@ -114,7 +114,7 @@ static void show(program *p, const row *r, bool first, json_t *list) {
                passed(r) ? "ok" : "WRONG", passed(r) ? "" : "  ", passed(r) ? "" : r->check.worst);
         fflush(stdout);
     }
-    if (heed_state(p->c) != HEED_OK) program_complain(p);
+    if (heed_ctx_status(p->c) != HEED_OK) program_complain(p);
 }
 
 typedef struct {

@@ -104,7 +104,7 @@ static bool choose_length(program *p, workbench *w) {
                          w->len);
     if (!tokens) tokens = w->model == &heed_model_rnn && w->len > STEPS ? STEPS : w->len;
     w->len = tokens;
-    if (w->picks > tokens) w->picks = tokens;
+    if (w->masked_positions > tokens) w->masked_positions = tokens;
     return true;
 }
 

@@ -12,7 +12,7 @@ static const heed_option options[] = {
      "Output"},
     WORDS("csv", "write the table to a file of comma-separated values", "Output"),
     SWITCH("json", "print one JSON object", "Output"),
-    SWEEP_OPTIONS,
+    EVAL_LOOP_OPTIONS,
     JUDGED_PICTURES,
     {0}};
 
@@ -137,7 +137,7 @@ static void print_blocks(const head_table *h, const entry *list) {
     }
 }
 
-static void print_table(program *p, const sweep *s, const head_table *h, const entry *list) {
+static void print_table(program *p, const eval_loop *s, const head_table *h, const entry *list) {
     char what[800], n[32];
     snprintf(what, sizeof what, "%s, %s: means over %s queries a head", s->run->model->name,
              s->what, with_commas(n, (uint64_t)h->sums[0].rows[ENTROPY]));
@@ -166,7 +166,7 @@ static json_t *measures_json(const head_table *h, const head_sums *s) {
     return o;
 }
 
-static void print_object(program *p, const sweep *s, const head_table *h, const entry *list) {
+static void print_object(program *p, const eval_loop *s, const head_table *h, const entry *list) {
     json_t *heads = json_array(), *alike = json_object();
     for (int i = 0; i < h->total; i++) {
         const attending *l = &h->layer[list[i].layer];
@@ -220,34 +220,34 @@ static bool check_sort(program *p, const head_table *h) {
     return true;
 }
 
-static void report(program *p, const sweep *s, const head_table *h) {
+static void report(program *p, const eval_loop *s, const head_table *h) {
     const char *csv = heed_config_text(p->flags, "csv");
     entry *list = check_sort(p, h) ? sorted(p->c, h, heed_config_text(p->flags, "sort")) : NULL;
     bool json = heed_config_bool(p->flags, "json"), wrote = false;
     if (list && *csv) wrote = write_csv(p->c, h, list, csv);
-    if (list && json && heed_state(p->c) == HEED_OK) print_object(p, s, h, list);
-    if (list && !json && heed_state(p->c) == HEED_OK) print_table(p, s, h, list);
+    if (list && json && heed_ctx_status(p->c) == HEED_OK) print_object(p, s, h, list);
+    if (list && !json && heed_ctx_status(p->c) == HEED_OK) print_table(p, s, h, list);
     if (wrote && !json) printf("\nwrote %s\n", csv);
     free(list);
 }
 
 typedef struct {
     program *p;
-    const sweep *s;
+    const eval_loop *s;
 } watcher;
 
 static void batch_done(void *user, uint64_t done) {
     watcher *w = user;
-    sweep_progress(w->p, "batch", done, w->s->batches);
+    eval_loop_progress(w->p, "batch", done, w->s->batches);
 }
 
 static void heads(program *p) {
-    sweep s;
+    eval_loop s;
     head_table h = {.count = 0};
     watcher w = {p, &s};
-    if (sweep_open(p, &s) && heads_measure(&s, batch_done, &w, &h)) report(p, &s, &h);
+    if (eval_loop_open(p, &s) && heads_measure(&s, batch_done, &w, &h)) report(p, &s, &h);
     heads_free(&h);
-    sweep_close(&s);
+    eval_loop_close(&s);
 }
 
 const command cmd_heads = {

@@ -222,7 +222,7 @@ static void run_influence(program *p) {
                        w.count);
     if (ok)
         show(&w);
-    else if (was_interrupted(NULL) && heed_state(p->c) == HEED_OK)
+    else if (was_interrupted(NULL) && heed_ctx_status(p->c) == HEED_OK)
         p->status = HEED_INTERRUPTED;
     close_looks(&w);
 }

@@ -67,24 +67,23 @@ typedef struct {
 } tensors;
 
 enum { SHAPE, NUMBERS, MEAN, DEVIATION, TYPE, COLUMNS };
-static const listing_column columns[] = {{"shape", 14, true},
-                                         {"numbers", 11, false},
-                                         {"mean", 10, false},
-                                         {"deviation", 9, false},
-                                         {"", 4, true}};
+static const table_column columns[] = {{"shape", 14, true},
+                                       {"numbers", 11, false},
+                                       {"mean", 10, false},
+                                       {"deviation", 9, false},
+                                       {"", 4, true}};
 
-static void cell(const void *of, int row, int column, char text[LISTING_CELL]) {
+static void cell(const void *of, int row, int column, char text[TABLE_CELL]) {
     const tensors *t = of;
     const heed_array *a = heed_safetensors_at(t->f, row);
     const summary *s = &t->of[row];
     char n[32];
-    snprintf(text, LISTING_CELL, "-");
-    if (column == SHAPE) shape_text(a, text, LISTING_CELL);
-    if (column == NUMBERS) snprintf(text, LISTING_CELL, "%s", with_commas(n, s->count));
-    if (column == MEAN && isfinite(s->mean)) snprintf(text, LISTING_CELL, "%+.5f", s->mean);
-    if (column == DEVIATION && isfinite(s->mean))
-        snprintf(text, LISTING_CELL, "%.5f", s->deviation);
-    if (column == TYPE) snprintf(text, LISTING_CELL, "%s", isfinite(s->mean) ? "" : a->dtype);
+    snprintf(text, TABLE_CELL, "-");
+    if (column == SHAPE) shape_text(a, text, TABLE_CELL);
+    if (column == NUMBERS) snprintf(text, TABLE_CELL, "%s", with_commas(n, s->count));
+    if (column == MEAN && isfinite(s->mean)) snprintf(text, TABLE_CELL, "%+.5f", s->mean);
+    if (column == DEVIATION && isfinite(s->mean)) snprintf(text, TABLE_CELL, "%.5f", s->deviation);
+    if (column == TYPE) snprintf(text, TABLE_CELL, "%s", isfinite(s->mean) ? "" : a->dtype);
 }
 
 static bool open_tensors(heed_ctx *c, const heed_safetensors *f, tensors *t) {
@@ -99,23 +98,23 @@ static bool open_tensors(heed_ctx *c, const heed_safetensors *f, tensors *t) {
     return true;
 }
 
-static void print_table(const tensors *t) {
+static void print_tensors(const tensors *t) {
     int width = 5, typed = 0;
     for (int i = 0; i < t->count; i++) {
         int n = name_columns(t->names[i], 0);
         if (n > width) width = n;
         typed |= !isfinite(t->of[i].mean);
     }
-    print_listing(NULL, &(listing){.head = "name",
-                                   .rows = t->count,
-                                   .count = typed ? COLUMNS : TYPE,
-                                   .name = width,
-                                   .top = true,
-                                   .flush = true,
-                                   .columns = columns,
-                                   .names = t->names,
-                                   .cell = cell,
-                                   .of = t});
+    print_table(NULL, &(table){.head = "name",
+                               .rows = t->count,
+                               .count = typed ? COLUMNS : TYPE,
+                               .name = width,
+                               .top = true,
+                               .flush = true,
+                               .columns = columns,
+                               .names = t->names,
+                               .cell = cell,
+                               .of = t});
 }
 
 static void print_arrays(program *p, const heed_safetensors *f, const char *path) {
@@ -134,7 +133,7 @@ static void print_arrays(program *p, const heed_safetensors *f, const char *path
         print_json(p, json_pack("{s:o, s:I, s:I, s:O}", "file", json_text(path), "numbers",
                                 (json_int_t)total, "bytes", (json_int_t)bytes, "tensors", list));
     else if (ok) {
-        print_table(&t);
+        print_tensors(&t);
         putchar('\n');
         print_fact(0, "", "%s: %s numbers in %d tensors, %s", path, with_commas(n1, total), t.count,
                    as_bytes(n2, (double)bytes));
@@ -164,7 +163,7 @@ static bool print_settings(program *p, const char *dir) {
     heed_config *f = run_settings(p->c, dir, &k);
     bool all = heed_config_bool(p->flags, "config");
     if (!f && !k) {
-        heed_log(p->c, HEED_WARN, "%s", heed_why(p->c));
+        heed_message(p->c, HEED_WARN, "%s", heed_ctx_error(p->c));
         heed_clear(p->c);
     }
     if (f && all && heed_config_write(f, &text, false)) print_text(&text);
@@ -176,7 +175,7 @@ static bool print_settings(program *p, const char *dir) {
     }
     if (f) putchar('\n');
     heed_text_free(&text);
-    return heed_state(p->c) == HEED_OK;
+    return heed_ctx_status(p->c) == HEED_OK;
 }
 
 static void info(program *p) {

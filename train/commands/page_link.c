@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 
-const char *opening_text(const opening *o, char text[OPENING_SIZE]) {
+const char *page_link_text(const page_link *o, char text[PAGE_LINK_SIZE]) {
     char query[24] = "";
     if (o->query >= 0) snprintf(query, sizeof query, "&row=%d", o->query + 1);
-    snprintf(text, OPENING_SIZE, "%s%s%sstack=%s&layer=%d%s%.24s%s", o->view ? "view=" : "",
+    snprintf(text, PAGE_LINK_SIZE, "%s%s%sstack=%s&layer=%d%s%.24s%s", o->view ? "view=" : "",
              o->view ? o->view : "", o->view ? "&" : "", heed_stack_name(o->stack), o->layer + 1,
              o->head ? "&head=" : "", o->head ? o->head : "", query);
     return text;

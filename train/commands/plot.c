@@ -60,16 +60,16 @@ static void plot_tables(program *p) {
     int count = 0;
     char path[1024];
     const char *png = heed_config_text(p->flags, "png");
-    table *k = calloc((size_t)p->argc, sizeof *k);
+    curve_csv *k = calloc((size_t)p->argc, sizeof *k);
     heed_chart *charts = calloc((size_t)p->argc, sizeof *charts);
     bool ok = (k && charts) || heed_fail(p->c, HEED_FAILED, "no memory for %d tables", p->argc);
     for (; ok && count < p->argc; count++) {
-        ok = table_read(p->c, p->argv[count], &k[count]);
-        if (ok) charts[count] = table_chart(&k[count]);
+        ok = curve_csv_read(p->c, p->argv[count], &k[count]);
+        if (ok) charts[count] = curve_csv_chart(&k[count]);
     }
     snprintf(path, sizeof path, "%.*s.png", (int)strlen(p->argv[0]) - 4, p->argv[0]);
     if (ok) report_tables(p, charts, count, *png ? png : path);
-    for (int i = 0; i < count; i++) table_free(&k[i]);
+    for (int i = 0; i < count; i++) curve_csv_free(&k[i]);
     free(charts);
     free(k);
 }
@@ -93,17 +93,17 @@ static void plot_run(program *p) {
     bool json = heed_config_bool(p->flags, "json");
     if (!json) draw_chart(p, &chart);
     heed_chart_png(p->c, &chart, 960, 540, path);
-    if (json && heed_state(p->c) == HEED_OK)
+    if (json && heed_ctx_status(p->c) == HEED_OK)
         print_json(p,
                    json_pack("{s:o, s:o, s:o, s:o}", "run", json_text(run), "png", json_text(path),
                              "training", curve_json(&k.train), "validation", curve_json(&k.val)));
-    if (!json && heed_state(p->c) == HEED_OK) printf("\nwrote %s\n", path);
+    if (!json && heed_ctx_status(p->c) == HEED_OK) printf("\nwrote %s\n", path);
     curves_free(&k);
 }
 
 static void plot(program *p) {
     bool tables = true;
-    for (int i = 0; i < p->argc; i++) tables = tables && is_table(p->argv[i]);
+    for (int i = 0; i < p->argc; i++) tables = tables && is_curve_csv(p->argv[i]);
     if (tables)
         plot_tables(p);
     else

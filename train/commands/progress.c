@@ -135,9 +135,10 @@ static void draw_bar(progress *g, const heed_report *r) {
         const char *cell = color ? "\xe2\x94\x81" : i < full ? "#" : "-"; /* heavy line */
         at += snprintf(line + at, sizeof line - (size_t)at, "%s", cell);
     }
-    int room = terminal_width() - cells - 8; /* blank, percentage, two blanks, the last column */
+    int capacity =
+        terminal_width() - cells - 8; /* blank, percentage, two blanks, the last column */
     snprintf(line + at, sizeof line - (size_t)at, "%s %3.0f%%  %s", color ? "\033[0m" : "",
-             100 * share, state_text(state, room > 0 ? room : 0, g, r));
+             100 * share, state_text(state, capacity > 0 ? capacity : 0, g, r));
     fputs(line, stderr);
     g->p->line_open = true;
 }
@@ -277,7 +278,7 @@ static void draw_loss(const progress *g) {
     char path[1024];
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     snprintf(path, sizeof path, "%s/loss.png", g->run);
-    if (!curves_png(c, g->run, path)) heed_log(g->p->c, HEED_WARN, "%s", heed_why(c));
+    if (!curves_png(c, g->run, path)) heed_message(g->p->c, HEED_WARN, "%s", heed_ctx_error(c));
     heed_close(c);
 }
 

@@ -181,20 +181,20 @@ static bool draw_strip(const show *w, bool svg, const char *path) {
 }
 
 /* The page opens where the steps have their slider. */
-static const char *opening_of(const show *w, char text[OPENING_SIZE]) {
+static const char *opening_of(const show *w, char text[PAGE_LINK_SIZE]) {
     const heed_record_block *b = block_of(w);
     char head[16];
-    opening o = {.view = "compare",
-                 .stack = b->stack,
-                 .layer = b->layer,
-                 .head = head_word(b, w->head, head),
-                 .query = w->query};
-    return opening_text(&o, text);
+    page_link o = {.view = "compare",
+                   .stack = b->stack,
+                   .layer = b->layer,
+                   .head = head_word(b, w->head, head),
+                   .query = w->query};
+    return page_link_text(&o, text);
 }
 
 /* Also asked, with write false, whether it may be written. */
 static bool make_page(const show *w, bool write, const char *path) {
-    char first[OPENING_SIZE];
+    char first[PAGE_LINK_SIZE];
     run_curves k = {0};
     heed_series series[2];
     heed_chart chart;

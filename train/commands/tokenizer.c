@@ -50,10 +50,10 @@ enum { AT = 14 }; /* where facts begin, behind their labels */
 static void print_first(const heed_tokenizer *k, int special) {
     char shown[128];
     heed_text line = {.c = NULL};
-    int room = line_width(stdout) - AT < 60 ? line_width(stdout) - AT : 60;
+    int capacity = line_width(stdout) - AT < 60 ? line_width(stdout) - AT : 60;
     for (int i = special, used = 0; i < heed_vocab_size(k); i++) {
         used += text_columns(show_token(shown, sizeof shown, heed_token_text(k, i))) + 1;
-        if (used > room) break;
+        if (used > capacity) break;
         heed_text_add(&line, "%s%s", line.n ? " " : "", shown);
     }
     print_fact(AT, "  first", "%s", line.s ? line.s : "");

@@ -91,7 +91,7 @@ static void conclude(program *p, const training *t, const data_set *data, const 
                 .json = json};
     if (!json) print_result(t, r);
     if (kind->finish) kind->finish(p, data, &e);
-    if (heed_state(p->c) == HEED_INTERRUPTED)
+    if (heed_ctx_status(p->c) == HEED_INTERRUPTED)
         json_decref(json);
     else if (json)
         print_json(p, json);
@@ -140,9 +140,9 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
     heed_fit_result r = heed_fit(p->c, &a);
     if (p->line_open) fputc('\n', stderr);
     p->line_open = false;
-    bool done = heed_state(p->c) == HEED_OK;
+    bool done = heed_ctx_status(p->c) == HEED_OK;
     if (done) conclude(p, t, data, g, &r, now() - start);
-    if (heed_state(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step, done);
+    if (heed_ctx_status(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step, done);
 }
 
 static bool lies_apart(program *p, const training *t, const data_set *data) {
@@ -226,7 +226,7 @@ static void train(program *p) {
                   .f = run_config(p),
                   .run = heed_config_text(p->flags, "out"),
                   .force = heed_config_bool(p->flags, "force")};
-    if (heed_state(p->c) == HEED_OK && check_run(p, &t)) run_training(p, &t);
+    if (heed_ctx_status(p->c) == HEED_OK && check_run(p, &t)) run_training(p, &t);
 }
 
 const command cmd_train = {
@@ -272,7 +272,7 @@ static bool override(program *p, const training *t) {
         heed_config_set(t->f, o->name, heed_config_text(p->flags, o->name), o->name,
                         HEED_FROM_FLAG);
     }
-    return heed_state(p->c) == HEED_OK;
+    return heed_ctx_status(p->c) == HEED_OK;
 }
 
 /* False where the run's setting `key` names nothing that stands. */

@@ -116,8 +116,8 @@ static bool show(program *p, work *w, const char *text, size_t n, const char *ma
 /* A line of a file of pairs is no source. */
 static void warn_of_tab(program *p, work *w, const char *text, size_t n) {
     if (w->tab || !memchr(text, '\t', n)) return;
-    heed_log(p->c, HEED_WARN,
-             "the text has a tab in it, and is read as a source as a whole; hint: cut -f1");
+    heed_message(p->c, HEED_WARN,
+                 "the text has a tab in it, and is read as a source as a whole; hint: cut -f1");
     w->tab = true;
 }
 
@@ -127,7 +127,7 @@ static bool translate_one(program *p, void *user, const char *text, size_t n) {
     warn_of_tab(p, w, text, n);
     bool ok = translate(&w->k, text, n) && translated_text(&w->k, &made);
     if (ok && !w->k.about.ended)
-        heed_log(p->c, HEED_WARN, "the target did not end within %d tokens", w->k.about.count);
+        heed_message(p->c, HEED_WARN, "the target did not end within %d tokens", w->k.about.count);
     ok = ok && show(p, w, text, n, made.s ? made.s : "");
     heed_text_free(&made);
     return ok;

@@ -74,7 +74,7 @@ static void print_summary(program *p, const char *file, const heed_record *r) {
                  r->axes[r->maps[i].keys].count);
         print_part(r->maps[i].name, what);
     }
-    if (r->note && *r->note) heed_log(p->c, HEED_INFO, "note: %s: %s", file, r->note);
+    if (r->note && *r->note) heed_message(p->c, HEED_INFO, "note: %s: %s", file, r->note);
 }
 
 /* Reads all files into records; each is a step of training where it says so. */

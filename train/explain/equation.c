@@ -190,17 +190,17 @@ static void measure(piece *p) {
 }
 
 /* bare: row labels of a later part are left out, where they repeat the first one's. */
-static piece lay(const matrix_view *v, const text_style *s, int room, bool bare) {
+static piece lay(const matrix_view *v, const text_style *s, int capacity, bool bare) {
     piece p = {.v = v, .before = "", .rows = drawn_rows(v), .to = drawn_cols(v)};
     p.cut = p.to < cols_of(v);
     p.digits = matrix_digits(v->m, s->precision);
     p.cell = widest_number(v, p.digits);
-    int columns = widest_label(v->col_labels, 0, p.to, room);
+    int columns = widest_label(v->col_labels, 0, p.to, capacity);
     p.label = widest_label(v->row_labels, 0, p.rows, s->width < 60 ? 8 : WIDE);
-    p.note = room == BARE ? 0 : widest_label(v->row_notes, 0, p.rows, 48);
-    if (room != BARE && columns > p.cell) p.cell = columns;
+    p.note = capacity == BARE ? 0 : widest_label(v->row_notes, 0, p.rows, 48);
+    if (capacity != BARE && columns > p.cell) p.cell = columns;
     p.row_labels = v->row_labels && !bare;
-    p.col_labels = v->col_labels && (room != BARE || p.cell > 2);
+    p.col_labels = v->col_labels && (capacity != BARE || p.cell > 2);
     measure(&p);
     if (p.note && p.width > s->width) p.note = 0, measure(&p);
     return p;
@@ -331,8 +331,8 @@ static int group_columns(const piece *p, int count) {
 
 /* A matrix that no line holds: bands of its columns, one below the other. */
 static void draw_bands(heed_text *out, piece p, const text_style *s) {
-    int room = s->width - sign_columns(&p) - (p.row_labels ? p.label + 1 : 0) - 1;
-    int each = room / (p.cell + 1) > 1 ? room / (p.cell + 1) : 1, cols = drawn_cols(p.v);
+    int capacity = s->width - sign_columns(&p) - (p.row_labels ? p.label + 1 : 0) - 1;
+    int each = capacity / (p.cell + 1) > 1 ? capacity / (p.cell + 1) : 1, cols = drawn_cols(p.v);
     int bands = (cols + each - 1) / each;
     each = (cols + bands - 1) / bands; /* of nearly one width */
     p.note = 0;
@@ -348,11 +348,11 @@ static void draw_bands(heed_text *out, piece p, const text_style *s) {
 }
 
 static int lay_all(piece *p, int count, const matrix_view *parts, const char *const *between,
-                   const text_style *s, int room) {
+                   const text_style *s, int capacity) {
     for (int i = 0; i < count; i++) {
-        bool again = i && room == BARE && rows_of(&parts[i]) == rows_of(&parts[0]) &&
+        bool again = i && capacity == BARE && rows_of(&parts[i]) == rows_of(&parts[0]) &&
                      parts[i].row_labels == parts[0].row_labels;
-        p[i] = lay(&parts[i], s, room, again);
+        p[i] = lay(&parts[i], s, capacity, again);
         p[i].before = between[i];
     }
     return group_columns(p, count);
@@ -362,8 +362,8 @@ static int lay_all(piece *p, int count, const matrix_view *parts, const char *co
 static bool draw_one_line(heed_text *out, const text_style *s, int count, const matrix_view *parts,
                           const char *const *between, int least) {
     piece p[MOST_PARTS];
-    for (int room = WIDE; room >= least; room = room == CUT ? BARE : room - 1) {
-        if (lay_all(p, count, parts, between, s, room) > s->width) continue;
+    for (int capacity = WIDE; capacity >= least; capacity = capacity == CUT ? BARE : capacity - 1) {
+        if (lay_all(p, count, parts, between, s, capacity) > s->width) continue;
         draw_group(out, p, count, s);
         return true;
     }

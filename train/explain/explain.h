@@ -46,7 +46,7 @@ typedef struct explaining {
     int most_width, most_tokens; /* rows and columns that are drawn of what is wide; 0: all */
     trained_place place;         /* of a trained head */
     const heed_record *record;   /* of the trained model's pass, for the page; or NULL */
-    const char *opening;         /* the explained head, as in heed_page; or NULL */
+    const char *page_link;       /* the explained head, as in heed_page; or NULL */
     unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet: as in matrix_view; else NULL */
     void (*tell)(struct explaining *e);      /* the example in its own words; NULL: in ten steps */
     bool step;                               /* --step: the reader is asked */

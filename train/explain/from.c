@@ -216,7 +216,7 @@ static bool read_notes(reader *r, const heed_lesson_args *a, worked *w) {
     for (int i = 0; i < 3; i++)
         w->notes[i] =
             read_labels(r, json_object_get(notes, names[i]), names[i], i ? a->memory : a->features);
-    return heed_state(r->e->c) == HEED_OK;
+    return heed_ctx_status(r->e->c) == HEED_OK;
 }
 
 /* ---- the whole ---- */
@@ -247,7 +247,7 @@ static bool read_layer(reader *r, heed_lesson_args *a) {
     a->eps = eps ? json_number_value(eps) : 1e-5;
     if (eps && (!json_is_number(eps) || !(a->eps >= 0 && a->eps <= 1)))
         return refuse(r, "eps", "expected a number from 0 to 1");
-    return heed_state(r->e->c) == HEED_OK;
+    return heed_ctx_status(r->e->c) == HEED_OK;
 }
 
 static bool read_numbers(reader *r, heed_lesson_args *a) {
@@ -273,7 +273,7 @@ static bool read_numbers(reader *r, heed_lesson_args *a) {
     a->b_q = read_optional(r, "B_Q", qk);
     a->b_k = read_optional(r, "B_K", qk);
     a->b_v = read_optional(r, "B_V", vv);
-    return heed_state(r->e->c) == HEED_OK && read_layer(r, a);
+    return heed_ctx_status(r->e->c) == HEED_OK && read_layer(r, a);
 }
 
 static bool read_text(const reader *r, const char *key, const char *otherwise, const char **out) {

@@ -97,10 +97,11 @@ static int bar_room(const explaining *e) {
 /* The bar loses a quarter of its room for every factor of ten. */
 static void show_loss(explaining *e, int step, double loss, double first) {
     char text[32];
-    int room = bar_room(e);
+    int capacity = bar_room(e);
     double share = loss > 0 && first > 0 ? 1 + 0.25 * log10(loss / first) : 0;
     heed_text_add(&e->out, "%7d  %12s", step, number_text(text, loss, 6));
-    for (int i = 0; i < share * room && i < room; i++) heed_text_add(&e->out, i ? "#" : "  #");
+    for (int i = 0; i < share * capacity && i < capacity; i++)
+        heed_text_add(&e->out, i ? "#" : "  #");
     heed_text_put(&e->out, "\n", 1);
 }
 
@@ -134,7 +135,7 @@ static void learn(explaining *e, goal *g, int steps, double rate) {
     double first = 0, loss = 0;
     randomise(e);
     if (!e->json) introduce(e, steps, rate, g);
-    for (int step = 0; step <= steps && heed_state(e->c) == HEED_OK; step++) {
+    for (int step = 0; step <= steps && heed_ctx_status(e->c) == HEED_OK; step++) {
         if (step && !descend(e, g, rate)) break;
         loss = judge(&e->w.lesson, g);
         if (!step) first = loss;
@@ -166,5 +167,5 @@ bool explain_learn(explaining *e) {
                          "--hard, or with a large --beta");
     if (goal_open(e, &g)) learn(e, &g, steps, heed_config_real(e->p->flags, "rate"));
     free(g.output);
-    return heed_state(e->c) == HEED_OK;
+    return heed_ctx_status(e->c) == HEED_OK;
 }

@@ -131,9 +131,9 @@ enum { STOPS = 25 }; /* beta = 0, then 0.01 to 1000 in equal ratios */
 
 typedef struct {
     double beta[STOPS], log_beta[STOPS], share[ENTRIES][STOPS], output[STOPS], entropy[STOPS];
-} sweep;
+} eval_loop;
 
-static void measure(explaining *e, sweep *s) {
+static void measure(explaining *e, eval_loop *s) {
     for (int k = 0; k < STOPS; k++) {
         s->beta[k] = k ? pow(10, -2 + 5.0 * (k - 1) / (STOPS - 2)) : 0;
         s->log_beta[k] = k ? log10(s->beta[k]) : (double)NAN;
@@ -144,7 +144,7 @@ static void measure(explaining *e, sweep *s) {
     }
 }
 
-static json_t *sweep_json(explaining *e, sweep *s, double mean) {
+static json_t *eval_loop_json(explaining *e, eval_loop *s, double mean) {
     json_t *shares = json_object();
     for (int i = 0; i < ENTRIES; i++)
         json_object_set_new(shares, colours[i], lesson_list(s->share[i], STOPS));
@@ -154,7 +154,7 @@ static json_t *sweep_json(explaining *e, sweep *s, double mean) {
                      "entropy", lesson_list(s->entropy, STOPS), "shares", shares);
 }
 
-static void draw_sweep(explaining *e, const sweep *s) {
+static void draw_sweep(explaining *e, const eval_loop *s) {
     enum { ROWS = 9 };
     static const char *const bits[] = {"bits"};
     double shares[ROWS * ENTRIES], out[ROWS], entropy[ROWS];
@@ -181,11 +181,11 @@ static void draw_sweep(explaining *e, const sweep *s) {
 }
 
 void explain_beta(explaining *e) {
-    sweep s;
+    eval_loop s;
     if (!open_store(e, "beta", 1, false)) return;
     measure(e, &s);
     double mean = (entries[2] + entries[5] + entries[8]) / ENTRIES;
-    if (lesson_json(e, sweep_json(e, &s, mean))) return;
+    if (lesson_json(e, eval_loop_json(e, &s, mean))) return;
     draw_heading(&e->out, &e->look, "Beta: from the mean to the hard choice");
     lesson_say(e,
                "One query, orange, to the store of heed explain store, as beta grows. At 0 all "

@@ -81,7 +81,7 @@ static bool library_layer(heed_ctx *c, layer *l) {
     heed_mha m;
     heed_mha_init(&m, s, "attn", (heed_mha_args){.width = WIDTH, .heads = HEADS, .no_bias = true});
     heed_tensor *y = NULL;
-    if (heed_state(c) == HEED_OK) {
+    if (heed_ctx_status(c) == HEED_OK) {
         heed_real x[TOKENS * WIDTH];
         to_real(l->x, TOKENS * WIDTH, x);
         to_real(l->in, STACK * WIDTH, m.qkv.w->x);

@@ -141,9 +141,9 @@ static bool by_library(heed_ctx *c, const stage *k, const numbers *n, answer *a)
     heed_attend_init(&l, s, "attend", k->args);
     heed_tape_begin(t, HEED_EVAL, 0);
     heed_tensor *y = NULL;
-    if (heed_state(c) == HEED_OK) {
+    if (heed_ctx_status(c) == HEED_OK) {
         set_all(&l, n);
-        heed_memory m = heed_attend_memory(&l, t, input(t, n->h, INPUTS), NULL);
+        heed_attention_kv m = heed_attend_kv(&l, t, input(t, n->h, INPUTS), NULL);
         y = heed_attend_apply(&l, t, input(t, n->s, k->queries), &m);
     }
     for (size_t i = 0; y && i < y->size; i++)

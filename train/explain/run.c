@@ -132,7 +132,7 @@ static bool take_weights(trained *t, heed_lesson_args *a, int heads) {
     a->b_q = part_of(t, bq, h * a->key, a->key);
     a->b_k = part_of(t, bk, k0 + h * a->key, a->key);
     a->b_v = part_of(t, bk, v0 + h * a->value, a->value);
-    return heed_state(t->e->c) == HEED_OK;
+    return heed_ctx_status(t->e->c) == HEED_OK;
 }
 
 /* ---- values on the way, by the order in which ops gave them ---- */
@@ -192,7 +192,7 @@ static bool take_values(trained *t, heed_lesson_args *a) {
         return heed_fail(t->e->c, HEED_FAILED, "%s: its input was not kept", t->path);
     a->x = copy_real(t, x->x, n);
     if (z) a->z = copy_real(t, z->x, z->size);
-    return heed_state(t->e->c) == HEED_OK;
+    return heed_ctx_status(t->e->c) == HEED_OK;
 }
 
 /* ---- what stands behind the head ---- */
@@ -323,7 +323,7 @@ static bool make_head(trained *t) {
     bool whole = heed_config_bool(t->e->p->flags, "whole");
     t->e->most_width = whole ? 0 : SHOWN_WIDTH;
     t->e->most_tokens = whole ? 0 : SHOWN_TOKENS;
-    return heed_state(t->e->c) == HEED_OK;
+    return heed_ctx_status(t->e->c) == HEED_OK;
 }
 
 void explain_run(explaining *e, const char *run, const char *text) {
@@ -331,18 +331,18 @@ void explain_run(explaining *e, const char *run, const char *text) {
     if (t.run && choose_layer(&t) && choose_head(&t) && open_input(&t, text)) {
         const char *html = heed_config_text(e->p->flags, "html");
         heed_record *record = *html ? capture(&t.s, &(capture_wish){.lean = false}) : NULL;
-        char first[OPENING_SIZE], head[16];
+        char first[PAGE_LINK_SIZE], head[16];
         snprintf(head, sizeof head, "%d", t.head + 1);
-        opening o = {.stack = t.block.stack, .layer = t.block.layer, .head = head, .query = -1};
+        page_link o = {.stack = t.block.stack, .layer = t.block.layer, .head = head, .query = -1};
         e->record = record;
-        e->opening = opening_text(&o, first);
+        e->page_link = page_link_text(&o, first);
         pass(&t);
-        if (heed_state(e->c) == HEED_OK && make_head(&t)) explain_worked(e);
+        if (heed_ctx_status(e->c) == HEED_OK && make_head(&t)) explain_worked(e);
         heed_unprobe(t.run->tape);
         heed_record_free(record);
     }
     e->record = NULL;
-    e->opening = NULL;
+    e->page_link = NULL;
     e->place = (trained_place){0};
     worked_free(&e->w);
     subject_free(&t.s);

@@ -46,7 +46,7 @@ bool worked_make(explaining *e, const heed_lesson_args *a, worked labels) {
     if (!w->q) w->q = worked_names(e->c, w, "", l->key);
     if (!w->v) w->v = worked_names(e->c, w, "", l->value);
     if (has_layer(w)) w->stream = worked_names(e->c, w, "", l->width);
-    return heed_state(e->c) == HEED_OK;
+    return heed_ctx_status(e->c) == HEED_OK;
 }
 
 void worked_free(worked *w) {

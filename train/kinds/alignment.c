@@ -157,7 +157,7 @@ bool alignment_print(heed_ctx *c, const alignment *a) {
     map.width = terminal_width();
     if (heed_heatmap_text(&map, &text)) print_text(&text);
     heed_text_free(&text);
-    return heed_state(c) == HEED_OK;
+    return heed_ctx_status(c) == HEED_OK;
 }
 
 bool alignment_png(heed_ctx *c, const alignment *a, int count, const char *path) {

@@ -23,7 +23,7 @@ typedef struct {
 
 /* ---- open and close ---- */
 
-bool peaks_open(peaks *p, heed_run *r, const heed_config *flags) {
+bool alignment_peaks_open(peaks *p, heed_run *r, const heed_config *flags) {
     static const char *const kinds[] = {"none", "diagonal", "anti", "fields"};
     const char *name = heed_config_text(flags, "alignment");
     *p = (peaks){.within = (int)heed_config_int(flags, "within"), .layers = alignment_layers(r)};
@@ -35,7 +35,7 @@ bool peaks_open(peaks *p, heed_run *r, const heed_config *flags) {
     return p->right || heed_fail(r->c, HEED_FAILED, "no memory for %d heads", p->heads);
 }
 
-void peaks_close(peaks *p) {
+void alignment_peaks_close(peaks *p) {
     free(p->right);
     *p = (peaks){0};
 }
@@ -121,7 +121,7 @@ static bool judge_layer(peaks *p, const place *at, int layer) {
     return true;
 }
 
-bool peaks_add(peaks *p, const translator *k, const heed_pair *pair) {
+bool alignment_peaks_add(peaks *p, const translator *k, const heed_pair *pair) {
     heed_ctx *c = k->run->c;
     place at = {.k = k, .source = (int)k->source.count - 1};
     if (p->kind == PEAKS_NONE || k->about.count < 1) return true;
@@ -159,7 +159,7 @@ static json_t *head_json(const peaks *p, int head) {
                      json_number(low), json_number(high));
 }
 
-json_t *peaks_json(const peaks *p) {
+json_t *alignment_peaks_json(const peaks *p) {
     if (p->kind == PEAKS_NONE) return NULL;
     json_t *heads = json_array();
     for (int i = 0; i < p->layers * p->heads; i++) json_array_append_new(heads, head_json(p, i));
@@ -175,7 +175,7 @@ static void print_head(const peaks *p, int head, const char *label) {
     print_fact(19, start, "%.2f %%  (95 %%: %.2f to %.2f)", 100 * right / n, 100 * low, 100 * high);
 }
 
-void peaks_print(const peaks *p) {
+void alignment_peaks_print(const peaks *p) {
     char n[32], label[48];
     if (p->kind == PEAKS_NONE) return;
     char where[64] = "inside the field that is written";

@@ -8,9 +8,9 @@
 /* ---- where attention peaks (peaks.c) ---- */
 /* The right place of token t of a target: t, or from the source's end, S - 1 - t; or inside the
  * field of the source that it writes. */
-typedef enum { PEAKS_NONE, PEAKS_DIAGONAL, PEAKS_ANTI, PEAKS_FIELDS } peaks_kind;
+typedef enum { PEAKS_NONE, PEAKS_DIAGONAL, PEAKS_ANTI, PEAKS_FIELDS } alignment_peaks_kind;
 typedef struct {
-    peaks_kind kind;
+    alignment_peaks_kind kind;
     const char *name;  /* of the kind */
     int within;        /* places that a peak may be off the diagonal */
     int layers, heads; /* of the attention to the source */
@@ -18,17 +18,17 @@ typedef struct {
     size_t *right;     /* (layers, heads): whose peak was right */
 } peaks;
 /* flags: settings that hold alignment and within. */
-bool peaks_open(peaks *p, heed_run *r, const heed_config *flags);
-void peaks_close(peaks *p);
+bool alignment_peaks_open(peaks *p, heed_run *r, const heed_config *flags);
+void alignment_peaks_close(peaks *p);
 /* Judges the target at hand. */
-bool peaks_add(peaks *p, const translator *k, const heed_pair *pair);
-void peaks_print(const peaks *p);
-json_t *peaks_json(const peaks *p); /* NULL: nothing was asked for */
+bool alignment_peaks_add(peaks *p, const translator *k, const heed_pair *pair);
+void alignment_peaks_print(const peaks *p);
+json_t *alignment_peaks_json(const peaks *p); /* NULL: nothing was asked for */
 
 /* ---- exact matches by length (by_length.c) ---- */
 typedef struct {
     int each;              /* lengths in a row of the table; 0: there is none */
-    int room;              /* lengths that there may be */
+    int capacity;          /* lengths that there may be */
     size_t *count, *exact; /* by tokens of the source, [SEP] not counted */
 } by_length;
 bool by_length_open(by_length *b, heed_run *r, const heed_config *flags);

@@ -6,7 +6,7 @@
 
 bool by_length_open(by_length *b, heed_run *r, const heed_config *flags) {
     size_t block = (size_t)heed_config_int(r->config, "block") + 1;
-    *b = (by_length){.each = (int)heed_config_int(flags, "by-length"), .room = (int)block};
+    *b = (by_length){.each = (int)heed_config_int(flags, "by-length"), .capacity = (int)block};
     if (!b->each) return true;
     b->count = calloc(2 * block, sizeof *b->count);
     if (!b->count) return heed_fail(r->c, HEED_FAILED, "no memory for %zu lengths", block);
@@ -21,7 +21,7 @@ void by_length_close(by_length *b) {
 
 void by_length_add(by_length *b, const translator *k, bool exact) {
     size_t length = k->source.count - 1;
-    if (!b->each || length >= (size_t)b->room) return;
+    if (!b->each || length >= (size_t)b->capacity) return;
     b->count[length]++;
     b->exact[length] += exact;
 }
@@ -38,8 +38,8 @@ typedef struct {
 /* The next row of the table after `at`, which begins at 0: false when there is none. Rows begin at
  * the shortest length; the last ends at the longest. */
 static bool next_row(const by_length *b, int *at, row *out) {
-    int from = *at, last = b->room - 1;
-    while (*at == 0 && from < b->room && !b->count[from]) from++;
+    int from = *at, last = b->capacity - 1;
+    while (*at == 0 && from < b->capacity && !b->count[from]) from++;
     while (last >= 0 && !b->count[last]) last--;
     if (from > last) return false;
     *out = (row){.from = from, .to = from + b->each - 1 < last ? from + b->each - 1 : last};
@@ -53,35 +53,35 @@ static bool next_row(const by_length *b, int *at, row *out) {
 }
 
 enum { PAIRS, EXACT, INTERVAL, COLUMNS };
-static const listing_column columns[] = {
+static const table_column columns[] = {
     {"pairs", 7, false}, {"exact", 9, false}, {"    95 %", 16, true}};
 
-static void cell(const void *of, int index, int column, char text[LISTING_CELL]) {
+static void cell(const void *of, int index, int column, char text[TABLE_CELL]) {
     row r = {.from = 0};
     char n[32];
     for (int at = 0; index >= 0; index--) next_row(of, &at, &r);
     *text = 0;
-    if (column == LISTING_NAME)
-        snprintf(text, LISTING_CELL, r.from < r.to ? "  %d to %d" : "  %d", r.from, r.to);
-    if (column == PAIRS) snprintf(text, LISTING_CELL, "%s", with_commas(n, r.count));
+    if (column == TABLE_NAME)
+        snprintf(text, TABLE_CELL, r.from < r.to ? "  %d to %d" : "  %d", r.from, r.to);
+    if (column == PAIRS) snprintf(text, TABLE_CELL, "%s", with_commas(n, r.count));
     if (column == EXACT && r.count)
-        snprintf(text, LISTING_CELL, "%.2f %%", 100 * (double)r.exact / (double)r.count);
+        snprintf(text, TABLE_CELL, "%.2f %%", 100 * (double)r.exact / (double)r.count);
     if (column == INTERVAL && r.count)
-        snprintf(text, LISTING_CELL, "%6.2f to %.2f", 100 * r.low, 100 * r.high);
+        snprintf(text, TABLE_CELL, "%6.2f to %.2f", 100 * r.low, 100 * r.high);
 }
 
 void by_length_print(const by_length *b) {
     row r;
-    listing l = {.head = "tokens of a source",
-                 .name = 18,
-                 .flush = true,
-                 .count = COLUMNS,
-                 .columns = columns,
-                 .cell = cell,
-                 .of = b};
+    table l = {.head = "tokens of a source",
+               .name = 18,
+               .flush = true,
+               .count = COLUMNS,
+               .columns = columns,
+               .cell = cell,
+               .of = b};
     if (!b->each) return;
     for (int at = 0; next_row(b, &at, &r);) l.rows++;
-    print_listing(NULL, &l);
+    print_table(NULL, &l);
 }
 
 json_t *by_length_json(const by_length *b) {

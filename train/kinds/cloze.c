@@ -16,7 +16,7 @@ struct cloze {
     const char *path;
     int line;
     one_question *list;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 static bool wrong(const cloze *q, const char *expected, const char *text, size_t n) {
@@ -60,9 +60,9 @@ static void count_answer(heed_score *s, const heed_tensor *logits, int32_t answe
     for (size_t i = 0; i < logits->size; i++) sum += exp((double)logits->x[i] - top);
     s->loss += log(sum) + top - own;
     s->weight++;
-    s->judged++;
-    s->right += better < 1;
-    s->right5 += better < 5;
+    s->total++;
+    s->correct += better < 1;
+    s->top5 += better < 5;
 }
 
 bool cloze_ask(const cloze *q, size_t index, heed_batch *b, heed_score *score) {
@@ -80,12 +80,13 @@ bool cloze_ask(const cloze *q, size_t index, heed_batch *b, heed_score *score) {
 /* ---- the file ---- */
 
 static bool add_question(cloze *q, one_question k) {
-    if (q->count == q->room) {
-        size_t room = q->room ? 2 * q->room : 64;
-        one_question *list = realloc(q->list, room * sizeof *list);
-        if (!list) return heed_fail(q->run->c, HEED_FAILED, "no memory for %zu questions", room);
+    if (q->count == q->capacity) {
+        size_t capacity = q->capacity ? 2 * q->capacity : 64;
+        one_question *list = realloc(q->list, capacity * sizeof *list);
+        if (!list)
+            return heed_fail(q->run->c, HEED_FAILED, "no memory for %zu questions", capacity);
         q->list = list;
-        q->room = room;
+        q->capacity = capacity;
     }
     q->list[q->count++] = k;
     return true;
@@ -131,7 +132,7 @@ cloze *cloze_open(heed_run *r, const char *path) {
     }
     *q = (cloze){.run = r, .path = path, .line = 1};
     read_lines(q);
-    if (heed_state(r->c) == HEED_OK && q->count) return q;
+    if (heed_ctx_status(r->c) == HEED_OK && q->count) return q;
     heed_fail(r->c, HEED_DATA,
               "no question is there: %s: expected lines of TEXT WITH ONE [MASK], a tab, ANSWER",
               path);

@@ -46,30 +46,30 @@ typedef struct {
     const size_t *confusion;
 } class_table;
 
-static void class_cell(const void *of, int row, int column, char text[LISTING_CELL]) {
+static void class_cell(const void *of, int row, int column, char text[TABLE_CELL]) {
     const class_table *t = of;
     class_facts f = facts_of(t->j, t->confusion, row);
     double share = column == 1 ? f.recall : f.precision;
     char n[32];
     if (column == 0)
-        snprintf(text, LISTING_CELL, "%s", with_commas(n, f.count));
+        snprintf(text, TABLE_CELL, "%s", with_commas(n, f.count));
     else if (isfinite(share))
-        snprintf(text, LISTING_CELL, "%.2f %%", 100 * share);
+        snprintf(text, TABLE_CELL, "%.2f %%", 100 * share);
     else
-        snprintf(text, LISTING_CELL, "-");
+        snprintf(text, TABLE_CELL, "-");
 }
 
 void print_classes(const judgement *j, const size_t *confusion) {
-    const listing_column columns[] = {
+    const table_column columns[] = {
         {j->noun, 8, false}, {"found", 9, false}, {"precision", 9, false}};
-    print_listing(NULL, &(listing){.head = "class",
-                                   .rows = j->classes,
-                                   .count = 3,
-                                   .name = label_columns(j, 32),
-                                   .columns = columns,
-                                   .names = j->labels,
-                                   .cell = class_cell,
-                                   .of = &(class_table){j, confusion}});
+    print_table(NULL, &(table){.head = "class",
+                               .rows = j->classes,
+                               .count = 3,
+                               .name = label_columns(j, 32),
+                               .columns = columns,
+                               .names = j->labels,
+                               .cell = class_cell,
+                               .of = &(class_table){j, confusion}});
 }
 
 json_t *classes_json(const judgement *j, const size_t *confusion) {
@@ -105,10 +105,10 @@ typedef struct {
 } matrix;
 
 static matrix matrix_of(const judgement *j, const size_t *confusion) {
-    int room = terminal_width() < 100 ? terminal_width() : 100;
+    int capacity = terminal_width() < 100 ? terminal_width() : 100;
     matrix m = {.j = j,
                 .confusion = confusion,
-                .label = label_columns(j, room < 64 ? room / 2 : 32),
+                .label = label_columns(j, capacity < 64 ? capacity / 2 : 32),
                 .cell = 4};
     for (size_t i = 0; i < (size_t)j->classes * (size_t)j->classes; i++)
         if (digits_of(confusion[i]) + 2 > m.cell) m.cell = digits_of(confusion[i]) + 2;
@@ -182,8 +182,8 @@ static void print_pairs(const judgement *j, const size_t *confusion) {
 void print_confusion(const judgement *j, const size_t *confusion) {
     enum { WIDEST = 80 };
     matrix m = matrix_of(j, confusion);
-    int room = terminal_width() < 100 ? terminal_width() : 100;
-    int band = (room - row_start(&m)) / m.cell;
+    int capacity = terminal_width() < 100 ? terminal_width() : 100;
+    int band = (capacity - row_start(&m)) / m.cell;
     if (band < 1) band = 1;
     if (m.cell * j->classes > WIDEST) {
         print_pairs(j, confusion);
@@ -302,7 +302,7 @@ bool mistakes_png(heed_ctx *c, heed_images *k, const judgement *j, int most, con
     int found = ok ? worst_of(j, most, places) : 0;
     for (int i = 0; ok && i < found; i++) ok = add_mistake(&a, k, j, places[i]);
     if (ok && found == 0)
-        heed_log(c, HEED_INFO, "no mistakes: %s is not written", path);
+        heed_message(c, HEED_INFO, "no mistakes: %s is not written", path);
     else if (ok)
         ok = heed_sheet_png(c,
                             &(heed_sheet){.title = "the worst mistakes",

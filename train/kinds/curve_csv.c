@@ -7,7 +7,7 @@
 
 enum { MOST_CURVES = 32 };
 
-bool is_table(const char *path) {
+bool is_curve_csv(const char *path) {
     size_t n = strlen(path);
     return n > 4 && strcmp(path + n - 4, ".csv") == 0 && is_file(path);
 }
@@ -40,7 +40,7 @@ static char *next_line(char **rest, int *number) {
     return NULL;
 }
 
-static bool read_names(heed_ctx *c, const char *path, char *line, table *out) {
+static bool read_names(heed_ctx *c, const char *path, char *line, curve_csv *out) {
     char *rest = line;
     out->x = next_field(&rest);
     for (char *name; (name = next_field(&rest)); out->curves++)
@@ -49,7 +49,7 @@ static bool read_names(heed_ctx *c, const char *path, char *line, table *out) {
     return wrong(c, path, 1, "names of 2 to 33 columns, parted by commas", line);
 }
 
-static bool read_row(heed_ctx *c, const char *path, int number, char *line, table *out) {
+static bool read_row(heed_ctx *c, const char *path, int number, char *line, curve_csv *out) {
     char *rest = line, *end;
     for (int i = 0; i <= out->curves; i++) {
         const char *field = next_field(&rest);
@@ -69,7 +69,7 @@ static int lines_of(const char *text) {
     return lines;
 }
 
-static bool read_rows(heed_ctx *c, const char *path, char *rest, int number, table *out) {
+static bool read_rows(heed_ctx *c, const char *path, char *rest, int number, curve_csv *out) {
     size_t columns = (size_t)out->curves + 1;
     out->rows = lines_of(rest);
     out->values = calloc(columns * (size_t)out->rows + 1, sizeof *out->values);
@@ -83,17 +83,17 @@ static bool read_rows(heed_ctx *c, const char *path, char *rest, int number, tab
     return true;
 }
 
-static void name_it(const char *path, table *out) {
+static void name_it(const char *path, curve_csv *out) {
     const char *base = strrchr(path, '/');
     snprintf(out->title, sizeof out->title, "%s", base ? base + 1 : path);
     char *dot = strrchr(out->title, '.');
     if (dot) *dot = 0;
 }
 
-bool table_read(heed_ctx *c, const char *path, table *out) {
+bool curve_csv_read(heed_ctx *c, const char *path, curve_csv *out) {
     size_t n;
     int number = 0;
-    *out = (table){.text = heed_text_read(c, path, &n)};
+    *out = (curve_csv){.text = heed_text_read(c, path, &n)};
     if (!out->text) return false;
     name_it(path, out);
     out->series = calloc(MOST_CURVES, sizeof *out->series);
@@ -102,14 +102,14 @@ bool table_read(heed_ctx *c, const char *path, table *out) {
     return line && read_names(c, path, line, out) && read_rows(c, path, rest, number, out);
 }
 
-void table_free(table *k) {
+void curve_csv_free(curve_csv *k) {
     free(k->series);
     free(k->values);
     free(k->text);
-    *k = (table){0};
+    *k = (curve_csv){0};
 }
 
-heed_chart table_chart(const table *k) {
+heed_chart curve_csv_chart(const curve_csv *k) {
     return (heed_chart){
         .title = k->title, .x_label = k->x, .series_count = k->curves, .series = k->series};
 }

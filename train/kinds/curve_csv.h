@@ -13,10 +13,10 @@ typedef struct {
     int curves, rows;
     double *values; /* x and the curves, one column of `rows` after the other */
     heed_series *series;
-} table;
-bool is_table(const char *path); /* ends with .csv */
-bool table_read(heed_ctx *c, const char *path, table *out);
-void table_free(table *k);
-heed_chart table_chart(const table *k); /* lives on k */
+} curve_csv;
+bool is_curve_csv(const char *path); /* ends with .csv */
+bool curve_csv_read(heed_ctx *c, const char *path, curve_csv *out);
+void curve_csv_free(curve_csv *k);
+heed_chart curve_csv_chart(const curve_csv *k); /* lives on k */
 
 #endif

@@ -7,18 +7,18 @@
 
 enum { MOST_COLUMNS = 16 };
 
-static bool grow(double **x, int room) {
-    double *grown = realloc(*x, (size_t)room * sizeof *grown);
+static bool grow(double **x, int capacity) {
+    double *grown = realloc(*x, (size_t)capacity * sizeof *grown);
     if (grown) *x = grown;
     return grown != NULL;
 }
 
 static bool curve_add(heed_ctx *c, curve *k, double step, double loss, double metric) {
-    if (k->count == k->room) {
-        int room = k->room ? 2 * k->room : 256;
-        if (!grow(&k->step, room) || !grow(&k->loss, room) || !grow(&k->metric, room))
-            return heed_fail(c, HEED_FAILED, "no memory for a curve of %d points", room);
-        k->room = room;
+    if (k->count == k->capacity) {
+        int capacity = k->capacity ? 2 * k->capacity : 256;
+        if (!grow(&k->step, capacity) || !grow(&k->loss, capacity) || !grow(&k->metric, capacity))
+            return heed_fail(c, HEED_FAILED, "no memory for a curve of %d points", capacity);
+        k->capacity = capacity;
     }
     k->step[k->count] = step;
     k->metric[k->count] = metric;

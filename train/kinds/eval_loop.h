@@ -8,7 +8,7 @@
 #include "kinds/pairs.h"
 
 /* A row of the table of a command that sweeps. */
-#define SWEEP_OPTIONS                                                                              \
+#define EVAL_LOOP_OPTIONS                                                                          \
     {                                                                                              \
         "batches", HEED_INT, "0", 0, 1e9, NULL,                                                    \
             "evaluation batches that are read, a seeded sample; 0: all", "Data"                    \
@@ -26,15 +26,15 @@ typedef struct {
     int rows;
     heed_part part; /* of pictures */
     char what[512]; /* of which data they are */
-} sweep;
+} eval_loop;
 
 /* Opens a run and DATA, or what it was trained on, by the arguments of the command. */
-bool sweep_open(program *p, sweep *s);
-void sweep_close(sweep *s);
+bool eval_loop_open(program *p, eval_loop *s);
+void eval_loop_close(eval_loop *s);
 /* Batch number `index` through the model in eval mode, added to the score; b, what it was made of,
  * lasts until the next. */
-bool sweep_batch(const sweep *s, uint64_t index, heed_batch *b, heed_score *score);
+bool eval_loop_batch(const eval_loop *s, uint64_t index, heed_batch *b, heed_score *score);
 /* A line on the terminal of how far it is: "batch 3 of 10", which goes when the last is done. */
-void sweep_progress(program *p, const char *what, uint64_t done, uint64_t all);
+void eval_loop_progress(program *p, const char *what, uint64_t done, uint64_t all);
 
 #endif

@@ -89,9 +89,9 @@ heed_augment augment_of(const heed_config *f) {
                           .saturation = heed_config_real(f, "saturation")};
 }
 
-bool view_of(heed_ctx *c, const heed_config *f, heed_view *out) {
-    *out = (heed_view){.size = (int)heed_config_int(f, "image-size"),
-                       .channels = (int)heed_config_int(f, "channels")};
+bool view_of(heed_ctx *c, const heed_config *f, heed_image_transform *out) {
+    *out = (heed_image_transform){.size = (int)heed_config_int(f, "image-size"),
+                                  .channels = (int)heed_config_int(f, "channels")};
     if (!read_normalisation(c, f, out->mean, out->deviation)) return false;
     return out->deviation[0] > 0 ||
            heed_fail(c, HEED_DATA,
@@ -179,7 +179,7 @@ heed_images *pictures_open(heed_ctx *c, heed_config *f, picture_wish wish) {
         heed_augment augment = augment_of(f);
         heed_images_augment(k, &augment);
     }
-    if (heed_state(c) == HEED_OK) return k;
+    if (heed_ctx_status(c) == HEED_OK) return k;
     heed_images_close(k);
     return NULL;
 }
@@ -199,7 +199,7 @@ static bool open_pictures(heed_ctx *c, const task *k, heed_config *f, const char
     out->no_val = a->count[HEED_VAL_PART] == 0;
     out->labels = a->labels;
     out->label_count = a->classes;
-    heed_images_judge(images, out->no_val ? HEED_TRAIN_PART : HEED_VAL_PART);
+    heed_images_set_eval_part(images, out->no_val ? HEED_TRAIN_PART : HEED_VAL_PART);
     return true;
 }
 
@@ -253,7 +253,7 @@ static void banner_classes(const heed_images_info *a) {
 }
 
 static void banner_sizes(const heed_images_info *a) {
-    const heed_view *v = &a->view;
+    const heed_image_transform *v = &a->view;
     char was[96] = "";
     bool same = a->low_width == v->size && a->high_width == v->size && a->low_height == v->size &&
                 a->high_height == v->size;
@@ -318,7 +318,7 @@ static void begun_pictures(program *p, const data_set *d, const char *run) {
     if (out) print_skipped(out, d->batches, "skipped: ", SIZE_MAX);
     bool ok = out && !ferror(out);
     if (out && fclose(out) != 0) ok = false;
-    if (!ok) heed_log(p->c, HEED_WARN, "cannot write %s", path);
+    if (!ok) heed_message(p->c, HEED_WARN, "cannot write %s", path);
 }
 
 static void steps_pictures(const heed_config *f, uint64_t epoch_batches) {
@@ -344,7 +344,7 @@ static void note_test(program *p, const char *run, int64_t step, const measures 
     bool ok = out &&
               fprintf(out, "%lld,,test,%.9g,%.9g,,,,\n", (long long)step, m->loss, m->accuracy) > 0;
     if (out && fclose(out) != 0) ok = false;
-    if (!ok) heed_log(p->c, HEED_WARN, "cannot write %s", path);
+    if (!ok) heed_message(p->c, HEED_WARN, "cannot write %s", path);
 }
 
 static void print_test(const measures *m, const ending *e) {
@@ -372,15 +372,15 @@ static bool was_tested(heed_ctx *c, const char *run) {
 static heed_score read_test(const ending *e, heed_run *r, heed_images *k) {
     heed_score score = {0};
     heed_batch b;
-    sweep s = {
+    eval_loop s = {
         .run = r, .data = k, .rows = (int)heed_config_int(e->f, "batch"), .what = "the test part"};
     bool ok = true;
     if (e->bar) fputs("reading the test part ...", stderr);
-    heed_images_judge(k, HEED_TEST_PART);
-    s.batches = r->model->evals(r->self, k, s.rows);
+    heed_images_set_eval_part(k, HEED_TEST_PART);
+    s.batches = r->model->eval_batches(r->self, k, s.rows);
     for (uint64_t i = 0; ok && i < s.batches; i++)
         ok = was_interrupted(NULL) ? heed_fail(r->c, HEED_INTERRUPTED, "interrupted")
-                                   : sweep_batch(&s, i, &b, &score);
+                                   : eval_loop_batch(&s, i, &b, &score);
     if (e->bar) fputs("\r\033[K", stderr);
     return score;
 }
@@ -393,9 +393,9 @@ static void finish_pictures(program *p, const data_set *d, ending *e) {
     heed_run *r = heed_images_about(k)->count[HEED_TEST_PART] ? open_run(p, e->run) : NULL;
     if (r) score = read_test(e, r, k);
     measures m = measure(&score);
-    if (r && heed_state(p->c) == HEED_OK) note_test(p, e->run, e->step, &m);
+    if (r && heed_ctx_status(p->c) == HEED_OK) note_test(p, e->run, e->step, &m);
     heed_run_close(r);
-    if (heed_state(p->c) != HEED_OK) return;
+    if (heed_ctx_status(p->c) != HEED_OK) return;
     if (!e->json)
         print_test(&m, e);
     else

@@ -15,11 +15,11 @@ typedef struct {
 /* Opens f.data, and completes f: image-size, channels, classes, mean, std, flip. */
 heed_images *pictures_open(heed_ctx *c, heed_config *f, picture_wish wish);
 /* How a run of settings f sees a picture. False, with an error, where they lack mean and std. */
-bool view_of(heed_ctx *c, const heed_config *f, heed_view *out);
+bool view_of(heed_ctx *c, const heed_config *f, heed_image_transform *out);
 /* Brings a picture to the channels that a run wants, if they agree or convert says so. */
 bool picture_fits(heed_ctx *c, heed_picture *p, int wanted, bool convert, const char *name);
 /* What the model sees of it: (size,size,channels), to be freed. */
-bool picture_input(const heed_view *v, const heed_picture *p, heed_real **x);
+bool picture_input(const heed_image_transform *v, const heed_picture *p, heed_real **x);
 heed_augment augment_of(const heed_config *f);
 /* "flip 0.5, shift by up to 2, ..." or "" for nothing, into text, which is returned. */
 const char *augment_text(const heed_augment *a, char text[160]);
@@ -79,7 +79,7 @@ typedef struct {
 typedef struct {
     heed_part part;
     bool whole; /* the data has no parts: all of it was read */
-    size_t count, room;
+    size_t count, capacity;
     verdict *verdicts;
     const char *noun; /* what is judged: "pictures" */
     heed_score score;

@@ -18,10 +18,10 @@ enum { AT = 15 }; /* where facts begin, behind their labels */
 
 /* "test/cat/1.png is train/cat/7.png" */
 static void print_twin(heed_images *k) {
-    heed_twin twin;
+    heed_duplicate twin;
     const char *name;
     char own[1024];
-    if (!heed_images_twin(k, &twin) ||
+    if (!heed_images_duplicate(k, &twin) ||
         !heed_images_get(k, twin.part, twin.index, NULL, NULL, &name))
         return;
     snprintf(own, sizeof own, "%s", name);
@@ -41,7 +41,7 @@ typedef struct {
 } samples;
 
 /* An input back to bytes: (x deviation + mean) 255. */
-static void to_bytes(const heed_view *v, const heed_real *x, unsigned char *out) {
+static void to_bytes(const heed_image_transform *v, const heed_real *x, unsigned char *out) {
     size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
     for (size_t i = 0; i < n; i++) {
         int channel = (int)(i % (size_t)v->channels);
@@ -50,7 +50,8 @@ static void to_bytes(const heed_view *v, const heed_real *x, unsigned char *out)
     }
 }
 
-static void add_tile(samples *s, const heed_view *v, const heed_real *x, const char *caption) {
+static void add_tile(samples *s, const heed_image_transform *v, const heed_real *x,
+                     const char *caption) {
     size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
     unsigned char *pixels = s->pixels + (size_t)s->count * n;
     to_bytes(v, x, pixels);
@@ -60,7 +61,7 @@ static void add_tile(samples *s, const heed_view *v, const heed_real *x, const c
 /* A picture as evaluation sees it, then as five epochs would. */
 static bool add_sample(program *p, heed_images *k, const heed_augment *a, int index, samples *s) {
     const heed_images_info *about = heed_images_about(k);
-    const heed_view *v = &about->view;
+    const heed_image_transform *v = &about->view;
     size_t place = (size_t)index * about->count[HEED_TRAIN_PART] / SAMPLES;
     heed_picture picture = {0};
     const char *name;
@@ -78,11 +79,11 @@ static bool add_sample(program *p, heed_images *k, const heed_augment *a, int in
     }
     free(x);
     heed_picture_free(&picture);
-    return heed_state(p->c) == HEED_OK;
+    return heed_ctx_status(p->c) == HEED_OK;
 }
 
 static bool write_sheet(program *p, heed_images *k, const char *path) {
-    const heed_view *v = &heed_images_about(k)->view;
+    const heed_image_transform *v = &heed_images_about(k)->view;
     size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
     samples *s = calloc(1, sizeof *s);
     heed_augment a = augment_of(p->flags);
@@ -108,13 +109,12 @@ static bool write_sheet(program *p, heed_images *k, const char *path) {
 
 /* ---- output ---- */
 
-static const listing_column columns[HEED_PARTS] = {
+static const table_column columns[HEED_PARTS] = {
     {"training", 10, false}, {"validation", 10, false}, {"test", 10, false}};
 
-static void count_cell(const void *of, int row, int column, char text[LISTING_CELL]) {
+static void count_cell(const void *of, int row, int column, char text[TABLE_CELL]) {
     char n[32];
-    snprintf(text, LISTING_CELL, "%s",
-             with_commas(n, heed_images_count(of, (heed_part)column, row)));
+    snprintf(text, TABLE_CELL, "%s", with_commas(n, heed_images_count(of, (heed_part)column, row)));
 }
 
 static void print_classes_of(const heed_images *k) {
@@ -122,14 +122,14 @@ static void print_classes_of(const heed_images *k) {
     int width = 5;
     for (int i = 0; i < a->classes; i++)
         if (name_columns(a->labels[i], 32) > width) width = name_columns(a->labels[i], 32);
-    print_listing(NULL, &(listing){.head = "class",
-                                   .rows = a->classes,
-                                   .count = HEED_PARTS,
-                                   .name = width,
-                                   .columns = columns,
-                                   .names = a->labels,
-                                   .cell = count_cell,
-                                   .of = k});
+    print_table(NULL, &(table){.head = "class",
+                               .rows = a->classes,
+                               .count = HEED_PARTS,
+                               .name = width,
+                               .columns = columns,
+                               .names = a->labels,
+                               .cell = count_cell,
+                               .of = k});
 }
 
 static void print_list(const char *label, const double *x, int n) {
@@ -234,7 +234,7 @@ static void report(program *p, heed_images *k) {
         print_notes(k);
     }
     if (*sheet && write_sheet(p, k, sheet) && !json) printf("\nwrote %s\n", sheet);
-    if (!json && heed_state(p->c) == HEED_OK) print_try(p, "--minutes 2");
+    if (!json && heed_ctx_status(p->c) == HEED_OK) print_try(p, "--minutes 2");
 }
 
 void check_pictures(program *p) {

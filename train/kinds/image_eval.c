@@ -34,7 +34,7 @@ static bool is_other(const program *p, const heed_config *f) {
 static heed_images *open_data(program *p, heed_config *f, const heed_run *r) {
     static const char *const yes[] = {"convert", "strict"};
     bool other = is_other(p, f);
-    heed_view view;
+    heed_image_transform view;
     if (!view_of(p->c, f, &view)) return NULL;
     if (p->argc > 1) heed_config_set(f, "data", p->argv[1], "DATA", HEED_FROM_FLAG);
     for (int i = 0; i < 2; i++)
@@ -108,10 +108,10 @@ static void report(program *p, const heed_config *f, heed_images *k, const judge
 static void warn_of_seen(program *p, const judgement *j) {
     bool asked = strcmp(heed_config_text(p->flags, "part"), "auto") != 0;
     if (j->whole || asked || j->part != HEED_TRAIN_PART) return;
-    heed_log(p->c, HEED_WARN,
-             "there is no validation and no test part: this is measured on the pictures of the "
-             "training; hint: heed eval %s OTHER-PICTURES",
-             p->argv[0]);
+    heed_message(p->c, HEED_WARN,
+                 "there is no validation and no test part: this is measured on the pictures of the "
+                 "training; hint: heed eval %s OTHER-PICTURES",
+                 p->argv[0]);
 }
 
 heed_images *judged_pictures(program *p, heed_config *f, const heed_run *r, heed_part *part,
@@ -140,7 +140,7 @@ void eval_pictures(program *p, const task *k, heed_config *f, heed_run *r) {
         warn_of_seen(p, &j);
     }
     if (a->bad) {
-        heed_log(p->c, HEED_WARN, "%zu pictures cannot be decoded and were left out", a->bad);
+        heed_message(p->c, HEED_WARN, "%zu pictures cannot be decoded and were left out", a->bad);
         size_t more = print_skipped(stderr, images, "  ", 3);
         if (more) fprintf(stderr, "  and %zu more\n", more);
     }

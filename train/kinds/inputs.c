@@ -46,7 +46,7 @@ void warn_of_unknown(const heed_tokenizer *t, const heed_tokens *k, const char *
         heed_label_text(word, INT_MAX, &list);
     }
     if (found > SHOWN) heed_text_add(&list, " and %zu more", found - SHOWN);
-    if (list.s) heed_log(k->c, HEED_WARN, "unknown to the vocabulary: %s", list.s);
+    if (list.s) heed_message(k->c, HEED_WARN, "unknown to the vocabulary: %s", list.s);
     heed_text_free(&list);
 }
 

@@ -4,13 +4,13 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-static bool word_room(labelled_text *k) {
-    if (k->words < k->room) return true;
-    size_t room = k->room ? 2 * k->room : 64;
-    size_t *first = realloc(k->first, room * sizeof *first);
-    if (!first) return heed_fail(k->tokens.c, HEED_FAILED, "no memory for %zu words", room);
+static bool word_capacity(labelled_text *k) {
+    if (k->words < k->capacity) return true;
+    size_t capacity = k->capacity ? 2 * k->capacity : 64;
+    size_t *first = realloc(k->first, capacity * sizeof *first);
+    if (!first) return heed_fail(k->tokens.c, HEED_FAILED, "no memory for %zu words", capacity);
     k->first = first;
-    k->room = room;
+    k->capacity = capacity;
     return true;
 }
 
@@ -18,7 +18,7 @@ static bool word_room(labelled_text *k) {
 static bool add_word(labelled_text *k, const heed_tokenizer *t, const char *text, size_t begin,
                      size_t end) {
     size_t before = k->tokens.count;
-    if (!word_room(k) || !heed_encode(t, text + begin, end - begin, &k->tokens)) return false;
+    if (!word_capacity(k) || !heed_encode(t, text + begin, end - begin, &k->tokens)) return false;
     if (k->tokens.count == before && !heed_encode(t, "[UNK]", 5, &k->tokens)) return false;
     for (size_t i = before; i < k->tokens.count; i++) {
         k->tokens.begin[i] += begin;

@@ -76,7 +76,7 @@ static bool classify_one(program *p, void *user, const char *text, size_t n) {
         print_classes_of(p, k, text, n, top < classes ? top : classes);
     }
     k->done++;
-    return heed_state(p->c) == HEED_OK;
+    return heed_ctx_status(p->c) == HEED_OK;
 }
 
 void classify_texts(program *p, heed_run *r) {

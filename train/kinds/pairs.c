@@ -101,7 +101,7 @@ static bool find_tokenizers(heed_ctx *c, const heed_config *f, const char *run, 
         d->tokenizer = make_tokenizer(c, f, d->batches, shared ? 2 : translates ? 1 : 0);
         if (translates && !shared && d->tokenizer) d->source = make_source(c, f, d->batches);
     }
-    return heed_state(c) == HEED_OK;
+    return heed_ctx_status(c) == HEED_OK;
 }
 
 /* ---- a training ---- */
@@ -123,10 +123,11 @@ static void warn_of_columns(heed_ctx *c, const heed_config *f, const heed_pairs 
     bool whole = heed_config_real(f, "val-split") <= 0 && !*heed_config_text(f, "val");
     size_t lines = a->pairs + (whole ? 0 : a->val_pairs);
     if (lines >= 20 && (size_t)a->classes * 2 > lines)
-        heed_log(c, HEED_WARN,
-                 "%d labels in %zu lines: nearly every label occurs once; hint: are the columns "
-                 "swapped? expected label<TAB>text",
-                 a->classes, lines);
+        heed_message(
+            c, HEED_WARN,
+            "%d labels in %zu lines: nearly every label occurs once; hint: are the columns "
+            "swapped? expected label<TAB>text",
+            a->classes, lines);
 }
 
 static bool open_pairs(heed_ctx *c, const task *k, heed_config *f, const char *run, data_set *out) {
@@ -265,7 +266,7 @@ static void keep_scores(program *p, const ending *e, const pair_scores *s) {
     char *whole = json_dumps(o, JSON_REAL_PRECISION(9));
     if (!whole || !heed_text_put(&text, whole, strlen(whole)) ||
         !heed_text_save(&text, scores_path(e->run, path))) {
-        heed_log(p->c, HEED_WARN, "%s", heed_why(p->c));
+        heed_message(p->c, HEED_WARN, "%s", heed_ctx_error(p->c));
         heed_clear(p->c);
     }
     free(whole);

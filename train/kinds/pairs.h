@@ -106,7 +106,7 @@ void eval_labels(program *p, const task *k, heed_config *f, heed_run *r); /* eva
 typedef struct {
     heed_tokens tokens; /* begin and end: bytes of the text */
     size_t *first;      /* tag: the first token of each word */
-    size_t words, room;
+    size_t words, capacity;
 } labelled_text;
 bool labelled_read(labelled_text *k, const heed_run *r, const char *text, size_t n);
 void labelled_free(labelled_text *k);

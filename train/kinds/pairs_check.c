@@ -87,14 +87,14 @@ static void print_text_of(const char *text, size_t n, int columns) {
 
 static void print_samples(const heed_pairs *k, const heed_pairs_info *a) {
     enum { SHOWN = 3, COLUMNS = 60, START = 15 };
-    int room = line_width(stdout) - START < COLUMNS ? line_width(stdout) - START : COLUMNS;
+    int capacity = line_width(stdout) - START < COLUMNS ? line_width(stdout) - START : COLUMNS;
     heed_pair pair;
     puts("\nSamples of the training part:");
     for (size_t i = 0; i < SHOWN && i < a->pairs && heed_pairs_get(k, false, i, &pair); i++) {
         printf("  line %-7zu ", pair.line);
-        print_text_of(pair.source, pair.source_n, room);
+        print_text_of(pair.source, pair.source_n, capacity);
         fputs("\n            -> ", stdout);
-        print_text_of(pair.target, pair.target_n, room);
+        print_text_of(pair.target, pair.target_n, capacity);
         putchar('\n');
     }
 }

@@ -44,7 +44,7 @@ static bool judge(translator *k, const heed_pair *pair, heed_text *out, quality 
         q->count++;
         q->exact += exact;
         by_length_add(&q->lengths, k, exact);
-        ok = peaks_add(&q->peaks, k, pair);
+        ok = alignment_peaks_add(&q->peaks, k, pair);
         q->open += !k->about.ended;
         q->log_probability += k->about.log_probability;
         if (out)
@@ -53,7 +53,7 @@ static bool judge(translator *k, const heed_pair *pair, heed_text *out, quality 
     }
     heed_text_free(&made);
     heed_text_free(&reference);
-    return ok && heed_state(c) == HEED_OK;
+    return ok && heed_ctx_status(c) == HEED_OK;
 }
 
 static void tell(program *p, size_t done, size_t all) {
@@ -82,7 +82,7 @@ static bool judge_and_write(program *p, heed_run *r, const heed_pairs *pairs, qu
     heed_text made = {.c = p->c};
     translator k;
     bool ok = translator_open(&k, r, p->flags) && by_length_open(&q->lengths, r, p->flags) &&
-              peaks_open(&q->peaks, r, p->flags);
+              alignment_peaks_open(&q->peaks, r, p->flags);
     k.cuts = k.quiet = true;
     ok = ok && judge_all(p, &k, pairs, (size_t)heed_config_int(p->flags, "most"),
                          *path ? &made : NULL, q);
@@ -116,7 +116,7 @@ static void print_object(program *p, const char *what, const measures *m, const 
         json_number((double)q->exact / n), "log_probability", json_number(q->log_probability / n),
         "unended", (json_int_t)q->open, "tokens", (json_int_t)m->items);
     json_object_set_new(o, "by_length", by_length_json(&q->lengths));
-    json_object_set_new(o, "alignment", peaks_json(&q->peaks));
+    json_object_set_new(o, "alignment", alignment_peaks_json(&q->peaks));
     print_json(p, o);
 }
 
@@ -147,7 +147,7 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     print_fact(AT, "  log probability", "%.4f a target", q->log_probability / n);
     if (q->open) print_fact(AT, "  without an end", "%s", with_commas(text, q->open));
     by_length_print(&q->lengths);
-    peaks_print(&q->peaks);
+    alignment_peaks_print(&q->peaks);
 }
 
 static void evaluate(program *p, const char *what, const heed_config *f, heed_run *r,
@@ -156,14 +156,14 @@ static void evaluate(program *p, const char *what, const heed_config *f, heed_ru
         heed_evaluate(r->tape, r->model, r->self, pairs, (int)heed_config_int(f, "batch"));
     measures m = measure(&s);
     quality q = {0};
-    if (heed_state(p->c) == HEED_OK && judge_and_write(p, r, pairs, &q)) {
+    if (heed_ctx_status(p->c) == HEED_OK && judge_and_write(p, r, pairs, &q)) {
         if (heed_config_bool(p->flags, "json"))
             print_object(p, what, &m, &q);
         else
             print_measures(p, what, &m, &q);
     }
     by_length_close(&q.lengths);
-    peaks_close(&q.peaks);
+    alignment_peaks_close(&q.peaks);
 }
 
 heed_pairs *judged_pairs(program *p, const task *k, heed_config *f, const heed_run *r,

@@ -63,32 +63,32 @@ static bool among(const heed_real *logits, int n, int label, int most) {
     return better < most;
 }
 
-static bool judgement_room(heed_ctx *c, judgement *j) {
-    if (j->count < j->room) return true;
-    size_t room = j->room ? 2 * j->room : 256;
-    verdict *grown = realloc(j->verdicts, room * sizeof *grown);
-    if (!grown) return heed_fail(c, HEED_FAILED, "no memory for %zu %s", room, j->noun);
+static bool judgement_capacity(heed_ctx *c, judgement *j) {
+    if (j->count < j->capacity) return true;
+    size_t capacity = j->capacity ? 2 * j->capacity : 256;
+    verdict *grown = realloc(j->verdicts, capacity * sizeof *grown);
+    if (!grown) return heed_fail(c, HEED_FAILED, "no memory for %zu %s", capacity, j->noun);
     j->verdicts = grown;
-    j->room = room;
+    j->capacity = capacity;
     return true;
 }
 
 bool judgement_add(heed_ctx *c, judgement *j, const heed_real *logits, int label) {
     verdict v = verdict_of(logits, j->classes, label);
     heed_score *s = &j->score;
-    if (!judgement_room(c, j)) return false;
+    if (!judgement_capacity(c, j)) return false;
     j->verdicts[j->count++] = v;
     s->loss += v.loss;
     s->weight++;
-    s->judged++;
-    s->right += v.said == v.label;
-    s->right5 += among(logits, j->classes, label, 5);
+    s->total++;
+    s->correct += v.said == v.label;
+    s->top5 += among(logits, j->classes, label, 5);
     return true;
 }
 
 static bool judge_batch(heed_tape *t, const void *self, heed_images *k, heed_batch_at at,
                         judgement *j) {
-    const heed_view *v = &heed_images_about(k)->view;
+    const heed_image_transform *v = &heed_images_about(k)->view;
     heed_batch b = {0};
     if (!heed_image_batch(k, at, &b)) return false;
     heed_tape_begin(t, HEED_EVAL, at.index);
@@ -108,7 +108,7 @@ bool judge_part(heed_tape *t, const void *self, heed_images *k, heed_part part, 
     const heed_images_info *a = heed_images_about(k);
     *out =
         (judgement){.part = part, .noun = "pictures", .classes = a->classes, .labels = a->labels};
-    heed_images_judge(k, part);
+    heed_images_set_eval_part(k, part);
     uint64_t batches = heed_images_evals(k, rows);
     bool ok = true;
     for (uint64_t i = 0; ok && i < batches; i++)

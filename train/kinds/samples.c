@@ -26,7 +26,7 @@ static void write_sample(const progress *g, const heed_report *r) {
         fprintf(f, "---- step %lld, %s loss %.4f ----\n%s\n\n", (long long)r->step,
                 val ? "validation" : "training", val ? r->val_loss : r->loss,
                 g->samples.s ? g->samples.s : "");
-    if (!f || fclose(f) != 0) heed_log(g->p->c, HEED_WARN, "cannot write %s", path);
+    if (!f || fclose(f) != 0) heed_message(g->p->c, HEED_WARN, "cannot write %s", path);
 }
 
 void sample_text(progress *g, const heed_report *r) {

@@ -36,7 +36,7 @@ static double longest_tokens(const heed_corpus_info *a, const text_facts *t) {
 
 static void print_sample(const char *text, size_t n) {
     enum { LINES = 3, COLUMNS = 76 };
-    int room = line_width(stdout) - 2 < COLUMNS ? line_width(stdout) - 2 : COLUMNS;
+    int capacity = line_width(stdout) - 2 < COLUMNS ? line_width(stdout) - 2 : COLUMNS;
     char line[512];
     int shown = 0;
     puts("\nSample:");
@@ -46,7 +46,7 @@ static void print_sample(const char *text, size_t n) {
         snprintf(line, sizeof line, "%.*s", length < 400 ? (int)length : 400, text + at);
         if (length > 0) {
             fputs("  ", stdout);
-            print_name(line, 0, room);
+            print_name(line, 0, capacity);
             putchar('\n');
             shown++;
         }

@@ -35,10 +35,11 @@ static void print_measures(program *p, const char *what, const char *part, const
 static const char *part_of(program *p, const heed_corpus_info *a, bool whole) {
     if (whole) return "all";
     if (a->val_tokens) return "val";
-    heed_log(p->c, HEED_WARN,
-             "the run has no validation part (val-split 0): this is measured on its training text; "
-             "hint: heed %s %s OTHER.txt",
-             p->command->name, p->argv[0]);
+    heed_message(
+        p->c, HEED_WARN,
+        "the run has no validation part (val-split 0): this is measured on its training text; "
+        "hint: heed %s %s OTHER.txt",
+        p->command->name, p->argv[0]);
     return "train";
 }
 
@@ -56,8 +57,8 @@ heed_corpus *judged_text(program *p, const task *k, heed_config *f, const heed_r
              : about.val_tokens > 0 ? ", validation part"
                                     : ", training text: there is no validation part");
     if (whole && about.unknown > 0)
-        heed_log(p->c, HEED_WARN, "%.2f %% of the text is unknown to the vocabulary",
-                 100 * (double)(about.unknown + about.val_unknown) / tokens);
+        heed_message(p->c, HEED_WARN, "%.2f %% of the text is unknown to the vocabulary",
+                     100 * (double)(about.unknown + about.val_unknown) / tokens);
     return corpus;
 }
 
@@ -69,7 +70,7 @@ static void evaluate(program *p, const task *k, heed_config *f, heed_run *r) {
     heed_score s =
         heed_evaluate(r->tape, r->model, r->self, corpus, (int)heed_config_int(f, "batch"));
     measures m = measure(&s);
-    if (heed_state(p->c) == HEED_OK) print_measures(p, what, part, &m);
+    if (heed_ctx_status(p->c) == HEED_OK) print_measures(p, what, part, &m);
     heed_corpus_free(corpus);
 }
 
@@ -83,7 +84,7 @@ static void answer(program *p, heed_run *r) {
     cloze_close(q);
     measures m = measure(&s);
     snprintf(what, sizeof what, "%.480s, questions", p->argv[1]);
-    if (heed_state(p->c) == HEED_OK) print_measures(p, what, "all", &m);
+    if (heed_ctx_status(p->c) == HEED_OK) print_measures(p, what, "all", &m);
 }
 
 void eval_text(program *p, const task *k, heed_config *f, heed_run *r) {

@@ -120,7 +120,7 @@ void share_interval(double right, double all, double *low, double *high);
 
 /* ---- curves (curves.c) ---- */
 typedef struct {
-    int count, room;
+    int count, capacity;
     double *step, *loss, *metric; /* metric: accuracy, NAN where there was none */
 } curve;
 typedef struct {
@@ -147,10 +147,10 @@ typedef struct {
     int layer;        /* from 0 */
     const char *head; /* "3", "mean", "max"; NULL: the first */
     int query;        /* from 0; -1: none is chosen */
-} opening;
-enum { OPENING_SIZE = 160 };
+} page_link;
+enum { PAGE_LINK_SIZE = 160 };
 /* For heed_page, in text, which is returned. */
-const char *opening_text(const opening *o, char text[OPENING_SIZE]);
+const char *page_link_text(const page_link *o, char text[PAGE_LINK_SIZE]);
 /* False, with the error that writing it would have: asked before other files are written. */
 bool page_fits(heed_ctx *c, const heed_page *p, const char *path);
 

@@ -72,20 +72,20 @@ static source val_source(const heed_corpus *k, size_t number, size_t most) {
 
 /* Rows of this batch: the last of an evaluation or of a whole epoch may have fewer. */
 static int rows_of(const heed_corpus *k, heed_batch_at at) {
-    if (!at.val && !at.whole) return at.rows;
+    if (!at.val && !at.full_batch) return at.rows;
     return heed__rows_of(at, at.val ? k->val.total : windows_of(k));
 }
 
 /* ---- room ---- */
 
 static bool make_room(heed_corpus *k, size_t need) {
-    size_t a = k->room, b = k->room, d = k->room, room = k->room;
+    size_t a = k->capacity, b = k->capacity, d = k->capacity, capacity = k->capacity;
     if (!heed__grow(k->c, &k->ids, &a, need, sizeof *k->ids) ||
         !heed__grow(k->c, &k->pad, &b, need, sizeof *k->pad) ||
         !heed__grow(k->c, &k->labels, &d, need, sizeof *k->labels) ||
-        !heed__grow(k->c, &k->picks, &room, need, sizeof *k->picks))
+        !heed__grow(k->c, &k->masked_positions, &capacity, need, sizeof *k->masked_positions))
         return false;
-    k->room = room;
+    k->capacity = capacity;
     return true;
 }
 
@@ -196,8 +196,8 @@ static void choose(heed_corpus *k, size_t row, const source *s, double share, co
         if (!any && is_special(k, id)) continue;
         if (heed_random_below(r, index, (uint32_t)left--) >= wanted) continue;
         wanted--;
-        k->picks[out->pick_count] = (int32_t)(at + i);
-        k->labels[out->pick_count++] = id;
+        k->masked_positions[out->masked_count] = (int32_t)(at + i);
+        k->labels[out->masked_count++] = id;
         k->ids[at + i] = corrupted(k, r, index + 1, id);
         out->label_bytes += heed__token_bytes(token_of(k, s, i));
     }
@@ -234,7 +234,7 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
         mlm_row(k, row, &s, out);
         choose(k, row, &s, share, &masks, index, out);
     }
-    out->picks = k->picks;
+    out->masked_positions = k->masked_positions;
     return true;
 }
 

@@ -11,8 +11,8 @@ static void corpus_free(heed__owned *object) {
     for (size_t i = 0; i < chunks; i++) heed__free(k->stream.chunks[i]);
     part_free(&k->train);
     part_free(&k->val);
-    void *rest[] = {
-        k->stream.chunks, k->stream.first_byte, k->lines, k->ids, k->pad, k->labels, k->picks, k};
+    void *rest[] = {k->stream.chunks, k->stream.first_byte, k->lines, k->ids, k->pad,
+                    k->labels,        k->masked_positions,  k};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 
@@ -34,8 +34,8 @@ typedef struct {
 static bool add_chunk(heed_corpus *k, size_t first_byte) {
     heed__stream *s = &k->stream;
     size_t i = s->count >> HEED__CHUNK_BITS;
-    if (!heed__grow(k->c, &s->chunks, &s->chunks_room, i + 1, sizeof *s->chunks) ||
-        !heed__grow(k->c, &s->first_byte, &s->bytes_room, i + 1, sizeof *s->first_byte))
+    if (!heed__grow(k->c, &s->chunks, &s->chunks_capacity, i + 1, sizeof *s->chunks) ||
+        !heed__grow(k->c, &s->first_byte, &s->bytes_capacity, i + 1, sizeof *s->first_byte))
         return false;
     s->chunks[i] = heed__alloc(k->c, sizeof **s->chunks * HEED__CHUNK);
     s->first_byte[i] = first_byte;
@@ -58,7 +58,7 @@ static bool put(heed__sink *sink, int32_t id, size_t begin, size_t end) {
 }
 
 static bool add_line_start(heed_corpus *k) {
-    if (!heed__grow(k->c, &k->lines, &k->lines_room, k->line_count + 1, sizeof *k->lines))
+    if (!heed__grow(k->c, &k->lines, &k->lines_capacity, k->line_count + 1, sizeof *k->lines))
         return false;
     k->lines[k->line_count] = (uint32_t)k->stream.count;
     return true;

@@ -11,7 +11,7 @@ enum { HEED__PIECES = 100, HEED__CHUNK_BITS = 16, HEED__CHUNK = 1 << HEED__CHUNK
 typedef struct {
     uint32_t **chunks;
     size_t *first_byte; /* of each chunk: where its first token's bytes begin in the text */
-    size_t count, chunks_room, bytes_room;
+    size_t count, chunks_capacity, bytes_capacity;
 } heed__stream;
 
 /* A run of units (tokens in blocks, lines in lines) that windows stay within. */
@@ -36,12 +36,12 @@ struct heed_corpus {
     int32_t end; /* what ends a line of a gpt row */
     heed__stream stream;
     uint32_t *lines; /* first token of each line, and the end of the last */
-    size_t line_count, lines_room;
+    size_t line_count, lines_capacity;
     size_t own_units; /* units of the first file; what follows is from val_path */
     heed__part train, val;
     heed_corpus_info info;
-    int32_t *ids, *pad, *labels, *picks; /* of the latest batch */
-    size_t room;
+    int32_t *ids, *pad, *labels, *masked_positions; /* of the latest batch */
+    size_t capacity;
 };
 
 static inline uint32_t heed__token_at(const heed__stream *s, size_t i) {

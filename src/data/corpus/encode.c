@@ -61,17 +61,17 @@ typedef struct {
 /* The longest token that the word has from its character i on; *next: the character after it. Later
  * pieces are looked up with ## written into the two bytes before them, which are done with. */
 static int32_t longest(const heed_tokenizer *k, heed__word *w, size_t i, size_t *next) {
-    char *s = w->room + w->at[i] - (i ? 2 : 0);
+    char *s = w->buffer + w->at[i] - (i ? 2 : 0);
     if (i) memcpy(s, "##", 2);
     uint64_t hash[HEED__WORD_CHARS + 1];
     hash[i] = i ? heed__hash64(s, 2, 0) : 0;
     size_t j = i;
-    while (j < w->chars && (size_t)(w->room + w->at[j + 1] - s) <= k->longest) {
-        hash[j + 1] = heed__hash64(w->room + w->at[j], w->at[j + 1] - w->at[j], hash[j]);
+    while (j < w->chars && (size_t)(w->buffer + w->at[j + 1] - s) <= k->longest) {
+        hash[j + 1] = heed__hash64(w->buffer + w->at[j], w->at[j + 1] - w->at[j], hash[j]);
         j++;
     }
     for (; j > i; j--) {
-        size_t n = (size_t)(w->room + w->at[j] - s);
+        size_t n = (size_t)(w->buffer + w->at[j] - s);
         int32_t id = heed__names_find(&k->names, s, n, hash[j]);
         *next = j;
         if (id >= 0) return id;
@@ -95,7 +95,7 @@ static size_t pieces_of(const heed_tokenizer *k, heed__word *w, piece out[HEED__
 static size_t whole_word(const heed_tokenizer *k, const heed__word *w, piece out[1]) {
     int32_t id = -1;
     if (w->chars <= HEED__WORD_CHARS)
-        id = heed__names_look(&k->names, w->room + w->at[0], w->at[w->chars] - w->at[0]);
+        id = heed__names_look(&k->names, w->buffer + w->at[0], w->at[w->chars] - w->at[0]);
     out[0] = (piece){id < 0 ? k->special.unk : id, w->begin[0], w->last};
     return 1;
 }
@@ -136,12 +136,12 @@ typedef struct {
 
 static bool collect(heed__sink *sink, int32_t id, size_t begin, size_t end) {
     heed_tokens *t = ((collector *)sink)->out;
-    size_t need = t->count + 1, a = t->room, b = t->room, room = t->room;
+    size_t need = t->count + 1, a = t->capacity, b = t->capacity, capacity = t->capacity;
     if (!heed__grow(t->c, &t->ids, &a, need, sizeof *t->ids) ||
         !heed__grow(t->c, &t->begin, &b, need, sizeof *t->begin) ||
-        !heed__grow(t->c, &t->end, &room, need, sizeof *t->end))
+        !heed__grow(t->c, &t->end, &capacity, need, sizeof *t->end))
         return false;
-    t->room = room;
+    t->capacity = capacity;
     t->ids[t->count] = id;
     t->begin[t->count] = begin;
     t->end[t->count++] = end;

@@ -57,8 +57,8 @@ int32_t heed__names_add(heed__names *k, const char *s, size_t n) {
         return -1;
     }
     if (2 * (k->count + 1) > k->slot_count && !widen(k)) return -1;
-    if (!heed__grow(k->c, &k->at, &k->at_room, k->count + 1, sizeof *k->at) ||
-        !heed__grow(k->c, &k->bytes, &k->bytes_room, k->used + n + 1, 1))
+    if (!heed__grow(k->c, &k->at, &k->at_capacity, k->count + 1, sizeof *k->at) ||
+        !heed__grow(k->c, &k->bytes, &k->bytes_capacity, k->used + n + 1, 1))
         return -1;
     if (n) memcpy(k->bytes + k->used, s, n);
     k->bytes[k->used + n] = 0;

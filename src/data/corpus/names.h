@@ -7,9 +7,9 @@
 typedef struct {
     heed_ctx *c;
     char *bytes; /* all strings, each ended by a zero byte */
-    size_t used, bytes_room;
+    size_t used, bytes_capacity;
     size_t *at; /* where each begins in bytes */
-    size_t count, at_room;
+    size_t count, at_capacity;
     uint32_t *slots; /* open addressing; number + 1, 0: free; a power of two of them */
     size_t slot_count;
 } heed__names;

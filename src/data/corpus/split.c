@@ -124,7 +124,7 @@ typedef struct {
 typedef struct {
     heed_corpus *k;
     seen_line *val; /* lines of the validation part */
-    size_t count, room;
+    size_t count, capacity;
 } census;
 
 static bool is_blank(const char *s, size_t n) {
@@ -143,7 +143,7 @@ static int by_hash(const void *a, const void *b) {
 
 static bool visit_val(census *s, uint64_t hash) {
     s->k->info.val_lines++;
-    if (!heed__grow(s->k->c, &s->val, &s->room, s->count + 1, sizeof *s->val)) return false;
+    if (!heed__grow(s->k->c, &s->val, &s->capacity, s->count + 1, sizeof *s->val)) return false;
     s->val[s->count++] = (seen_line){hash, 1};
     return true;
 }

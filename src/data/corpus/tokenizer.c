@@ -127,7 +127,8 @@ static ranked *rank(heed_ctx *c, const heed__counts *w) {
 
 static bool count_one(heed__counts *w, const char *word, size_t n, uint64_t by) {
     int32_t i = heed__names_add(&w->names, word, n);
-    if (i < 0 || !heed__grow(w->names.c, &w->counts, &w->room, (size_t)i + 1, sizeof *w->counts))
+    if (i < 0 ||
+        !heed__grow(w->names.c, &w->counts, &w->capacity, (size_t)i + 1, sizeof *w->counts))
         return false;
     w->counts[i] += by;
     return true;
@@ -154,7 +155,7 @@ void heed__counts_free(heed__counts *w) {
     heed__names_free(&w->names);
     heed__free(w->counts);
     w->counts = NULL;
-    w->room = 0;
+    w->capacity = 0;
 }
 
 /* Words of more than 100 characters are always [UNK] and do not count. */
@@ -166,7 +167,7 @@ bool heed__count_words(const heed_tokenizer *k, const char *text, size_t n, heed
     out->names.c = k->c;
     while (heed__words_next(&words, &w)) {
         if (w.chars > HEED__WORD_CHARS) continue;
-        if (!count_one(out, w.room + w.at[0], w.at[w.chars] - w.at[0], 1)) return false;
+        if (!count_one(out, w.buffer + w.at[0], w.at[w.chars] - w.at[0], 1)) return false;
         if (out->names.count == LIMIT && !forget_rare(out, LIMIT)) return false;
     }
     if (out->names.count) return true;

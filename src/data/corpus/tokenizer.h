@@ -52,7 +52,7 @@ bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sin
 typedef struct {
     heed__names names;
     uint64_t *counts;
-    size_t room;
+    size_t capacity;
 } heed__counts;
 bool heed__count_words(const heed_tokenizer *k, const char *text, size_t n, heed__counts *out);
 void heed__counts_free(heed__counts *w);

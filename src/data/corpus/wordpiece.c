@@ -11,7 +11,7 @@ enum { MIN_COUNT = 2, ALPHABET_MAX = 1000 };
 
 typedef struct { /* word numbers, ascending in runs */
     uint32_t *of;
-    size_t count, room;
+    size_t count, capacity;
 } places;
 
 typedef struct {
@@ -36,13 +36,13 @@ typedef struct {
     const uint64_t *counts; /* of the words */
     size_t words;
     pair *pairs;
-    size_t pair_count, pair_room;
+    size_t pair_count, pair_capacity;
     uint32_t *slots; /* pairs by (a, b): number + 1 */
     size_t slot_count;
     candidate *heap;
-    size_t heap_count, heap_room;
+    size_t heap_count, heap_capacity;
     uint32_t *touched; /* pairs with fresh places */
-    size_t touched_count, touched_room;
+    size_t touched_count, touched_capacity;
 } trainer;
 
 /* ---- pairs ---- */
@@ -72,7 +72,7 @@ static pair *pair_of(trainer *t, int32_t a, int32_t b) {
         pair *p = &t->pairs[t->slots[i] - 1];
         if (p->a == a && p->b == b) return p;
     }
-    if (!heed__grow(t->c, &t->pairs, &t->pair_room, t->pair_count + 1, sizeof *t->pairs))
+    if (!heed__grow(t->c, &t->pairs, &t->pair_capacity, t->pair_count + 1, sizeof *t->pairs))
         return NULL;
     t->pairs[t->pair_count] = (pair){.a = a, .b = b};
     t->slots[i] = (uint32_t)++t->pair_count;
@@ -86,7 +86,7 @@ static bool change(trainer *t, int32_t a, int32_t b, int by, size_t word) {
     p->count += by * (int64_t)t->counts[word];
     if (by < 0) return true;
     if (!p->touched) {
-        if (!heed__grow(t->c, &t->touched, &t->touched_room, t->touched_count + 1,
+        if (!heed__grow(t->c, &t->touched, &t->touched_capacity, t->touched_count + 1,
                         sizeof *t->touched))
             return false;
         t->touched[t->touched_count++] = (uint32_t)(p - t->pairs);
@@ -94,7 +94,7 @@ static bool change(trainer *t, int32_t a, int32_t b, int by, size_t word) {
     }
     places *f = &p->fresh;
     if (f->count && f->of[f->count - 1] == word) return true;
-    if (!heed__grow(t->c, &f->of, &f->room, f->count + 1, sizeof *f->of)) return false;
+    if (!heed__grow(t->c, &f->of, &f->capacity, f->count + 1, sizeof *f->of)) return false;
     f->of[f->count++] = (uint32_t)word;
     return true;
 }
@@ -136,7 +136,7 @@ static candidate pop(trainer *t) {
 static bool push_touched(trainer *t) {
     for (size_t i = 0; i < t->touched_count; i++) {
         pair *p = &t->pairs[t->touched[i]];
-        if (!heed__grow(t->c, &t->heap, &t->heap_room, t->heap_count + 1, sizeof *t->heap))
+        if (!heed__grow(t->c, &t->heap, &t->heap_capacity, t->heap_count + 1, sizeof *t->heap))
             return false;
         t->heap[t->heap_count] = (candidate){t->touched[i], p->count, p->fresh};
         sift_up(t, t->heap_count++);

@@ -79,7 +79,7 @@ static void append(heed__word *w, int32_t c, size_t begin, size_t end) {
         size_t at = w->at[w->chars];
         w->begin[w->chars] = begin;
         w->end[w->chars] = end;
-        w->at[w->chars + 1] = at + heed__utf8_write(c, w->room + at);
+        w->at[w->chars + 1] = at + heed__utf8_write(c, w->buffer + at);
     }
     w->chars++;
     w->last = end;

@@ -11,7 +11,7 @@ enum { HEED__WORD_CHARS = 100, HEED__WORD_BYTES = 4 * HEED__WORD_CHARS };
 
 /* A word after normalising. Beyond HEED__WORD_CHARS characters only `chars` and `last` go on. */
 typedef struct {
-    char room[2 + HEED__WORD_BYTES]; /* two bytes before the word: for the ## of a later piece */
+    char buffer[2 + HEED__WORD_BYTES]; /* two bytes before the word: for the ## of a later piece */
     size_t chars;
     size_t at[HEED__WORD_CHARS + 1]; /* in room: where each character begins; at[chars]: the end */
     size_t begin[HEED__WORD_CHARS], end[HEED__WORD_CHARS]; /* in the text: what it was made of */

@@ -112,7 +112,8 @@ static int shift_of(const heed_random *r, uint64_t index, int pad, int size) {
 }
 
 /* A row of the image, flipped and shifted, as (x/255 - mean) / deviation; zeros beyond its ends. */
-static void place_row(const heed_real *row, const heed_view *v, placing at, heed_real *out) {
+static void place_row(const heed_real *row, const heed_image_transform *v, placing at,
+                      heed_real *out) {
     int channels = v->channels;
     heed_real gain[3], offset[3];
     for (int c = 0; c < channels; c++) {
@@ -131,7 +132,7 @@ static void place_row(const heed_real *row, const heed_view *v, placing at, heed
     }
 }
 
-size_t heed_view_work(const heed_picture *p, const heed_view *v) {
+size_t heed_view_work(const heed_picture *p, const heed_image_transform *v) {
     if (!p || !v || v->size < 1 || v->channels < 1) return 0;
     return (size_t)v->size * (size_t)v->size * (size_t)v->channels +
            heed_resize_work(p, v->size, v->size);
@@ -147,7 +148,7 @@ static void take(const heed_picture *p, heed_box box, int size, heed_real *image
     for (size_t i = 0; i < n; i++) image[i] = p->pixels[i];
 }
 
-void heed_picture_view(const heed_picture *p, const heed_view *v, const heed_augment *a,
+void heed_picture_view(const heed_picture *p, const heed_image_transform *v, const heed_augment *a,
                        const heed_random *r, heed_real *out, heed_real *work) {
     if (!p || !p->pixels || !v || !out || !work || v->size < 1 || p->channels != v->channels ||
         (v->channels != 1 && v->channels != 3))

@@ -141,15 +141,15 @@ heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, h
 
 /* Reads all of f, and one byte beyond the limit at most. False without memory. */
 static bool read_all(FILE *f, unsigned char **bytes, size_t *n) {
-    size_t room = 0, got = 1;
+    size_t capacity = 0, got = 1;
     while (got > 0 && *n <= FILE_LIMIT) {
-        if (*n == room) {
-            room = room ? 2 * room : 1 << 15;
-            unsigned char *more = realloc(*bytes, room);
+        if (*n == capacity) {
+            capacity = capacity ? 2 * capacity : 1 << 15;
+            unsigned char *more = realloc(*bytes, capacity);
             if (!more) return false;
             *bytes = more;
         }
-        got = fread(*bytes + *n, 1, room - *n, f);
+        got = fread(*bytes + *n, 1, capacity - *n, f);
         *n += got;
     }
     return true;

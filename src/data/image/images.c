@@ -93,7 +93,7 @@ static bool read_source(heed_images *k, const char *path) {
 
 static bool build(heed_images *k, const char *path) {
     return copy_labels(k) && read_source(k, path) && heed__images_label(k, path) &&
-           heed__images_split(k) && heed__images_measure(k) && heed__images_settle(k, path);
+           heed__images_split(k) && heed__images_measure(k) && heed__images_finalize(k, path);
 }
 
 heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a) {
@@ -121,7 +121,7 @@ bool heed_images_bad(const heed_images *k, size_t i, const char **path, const ch
     return true;
 }
 
-bool heed_images_twin(const heed_images *k, heed_twin *out) {
+bool heed_images_duplicate(const heed_images *k, heed_duplicate *out) {
     if (!k || k->info.overlap[HEED_VAL_PART] + k->info.overlap[HEED_TEST_PART] == 0) return false;
     if (out) *out = k->twin;
     return true;
@@ -161,7 +161,7 @@ bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture 
     return true;
 }
 
-void heed_images_judge(heed_images *k, heed_part part) {
+void heed_images_set_eval_part(heed_images *k, heed_part part) {
     if (!k || heed__stopped(k->c)) return;
     if (in_part(k, part, 0))
         k->judged = part;

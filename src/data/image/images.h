@@ -42,7 +42,7 @@ typedef struct {
     int rows, next, done; /* of all, handed out, back; rows 0: empty */
     heed_real *x;
     int32_t *labels;
-    size_t room, label_room;
+    size_t capacity, label_capacity;
     heed_status status; /* of the first row that failed */
     int bad_row;
     uint32_t bad_item;
@@ -68,14 +68,14 @@ struct heed_images {
     char **labels; /* of the run; then the same as info's */
     size_t label_count;
     heed__class *classes; /* in the order they were met */
-    size_t class_count, class_room;
+    size_t class_count, class_capacity;
     uint32_t *sorted; /* classes in the order of their names */
-    size_t sorted_room;
+    size_t sorted_capacity;
     bool ordered; /* the order of classes is the source's, not their names' */
     heed__item *items;
-    size_t count, room;
+    size_t count, capacity;
     unsigned char **blocks; /* files of records; items' pictures lie in them */
-    size_t block_count, block_room;
+    size_t block_count, block_capacity;
     bool own_val;               /* the data has a validation part */
     uint32_t *part[HEED_PARTS]; /* items of each part, in their order */
     uint32_t *bad;
@@ -83,7 +83,7 @@ struct heed_images {
     heed__sums sums;
     size_t cached, work; /* bytes of pictures kept; numbers that a view needs */
     heed_images_info info;
-    heed_twin twin; /* where info.overlap is not 0 */
+    heed_duplicate twin; /* where info.overlap is not 0 */
     heed_part judged;
     heed__ring ring;
     char name[32];
@@ -125,7 +125,7 @@ bool heed__idx_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t
 bool heed__images_label(heed_images *k, const char *path); /* classes to labels */
 bool heed__images_split(heed_images *k);   /* validation out of training, if there is none */
 bool heed__images_measure(heed_images *k); /* decodes all; fills hashes, sums, the cache */
-bool heed__images_settle(heed_images *k, const char *path); /* the view, the parts, the counts */
+bool heed__images_finalize(heed_images *k, const char *path); /* the view, the parts, the counts */
 
 /* A picture ready for the view: lent from the cache, or read into *own. */
 heed_status heed__images_lend(const heed_images *k, const heed__item *item, heed_picture *own,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 int heed__images_rows(const heed_images *k, heed_part part, heed_batch_at at) {
-    return at.val || at.whole ? heed__rows_of(at, k->info.count[part]) : at.rows;
+    return at.val || at.full_batch ? heed__rows_of(at, k->info.count[part]) : at.rows;
 }
 
 heed_status heed__images_row(const heed_images *k, heed_part part, heed_batch_at at, int row,
@@ -53,7 +53,7 @@ static bool at_fits(heed_images *k, heed_batch_at at, int len) {
 bool heed_image_batch(heed_images *k, heed_batch_at at, heed_batch *out) {
     if (out) *out = (heed_batch){0};
     if (!k || !out || heed__stopped(k->c)) return false;
-    const heed_view *v = &k->info.view;
+    const heed_image_transform *v = &k->info.view;
     int len = v->size * v->size * v->channels;
     if (!at_fits(k, at, len)) return false;
     double start = heed__os_seconds();

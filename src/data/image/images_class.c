@@ -47,8 +47,8 @@ int64_t heed__images_class(heed_images *k, const char *name, const char *where) 
                   (int)MOST_CLASSES);
         return -1;
     }
-    if (!heed__grow(k->c, &k->classes, &k->class_room, n + 1, sizeof *k->classes) ||
-        !heed__grow(k->c, &k->sorted, &k->sorted_room, n + 1, sizeof *k->sorted))
+    if (!heed__grow(k->c, &k->classes, &k->class_capacity, n + 1, sizeof *k->classes) ||
+        !heed__grow(k->c, &k->sorted, &k->sorted_capacity, n + 1, sizeof *k->sorted))
         return -1;
     char *copy = heed__copy_text(k->c, name);
     if (!copy) return -1;
@@ -61,7 +61,8 @@ int64_t heed__images_class(heed_images *k, const char *name, const char *where) 
 /* ---- items ---- */
 
 bool heed__images_keep(heed_images *k, unsigned char *bytes) {
-    bool ok = heed__grow(k->c, &k->blocks, &k->block_room, k->block_count + 1, sizeof *k->blocks);
+    bool ok =
+        heed__grow(k->c, &k->blocks, &k->block_capacity, k->block_count + 1, sizeof *k->blocks);
     if (ok)
         k->blocks[k->block_count++] = bytes;
     else
@@ -71,7 +72,8 @@ bool heed__images_keep(heed_images *k, unsigned char *bytes) {
 
 bool heed__images_add(heed_images *k, int64_t class, heed_part part, char *path,
                       heed_picture picture) {
-    bool ok = class >= 0 && heed__grow(k->c, &k->items, &k->room, k->count + 1, sizeof *k->items);
+    bool ok =
+        class >= 0 && heed__grow(k->c, &k->items, &k->capacity, k->count + 1, sizeof *k->items);
     if (ok && k->count >= UINT32_MAX)
         ok = heed_fail(k->c, HEED_DATA, "too many pictures: expected fewer than 2^32");
     if (!ok) {

@@ -12,7 +12,7 @@ typedef struct {
     int64_t class;
     heed_part part;
     uint64_t (*seen)[2]; /* folders of this class and above it: a link may lead back to one */
-    size_t seen_count, seen_room;
+    size_t seen_count, seen_capacity;
     size_t others; /* files that are no pictures */
 } scan;
 
@@ -22,7 +22,7 @@ static bool is_new(scan *s, const char *folder) {
     if (!heed__os_identity(folder, id)) return false;
     for (size_t i = 0; i < s->seen_count; i++)
         if (s->seen[i][0] == id[0] && s->seen[i][1] == id[1]) return false;
-    if (!heed__grow(s->k->c, &s->seen, &s->seen_room, s->seen_count + 1, sizeof *s->seen))
+    if (!heed__grow(s->k->c, &s->seen, &s->seen_capacity, s->seen_count + 1, sizeof *s->seen))
         return false;
     memcpy(s->seen[s->seen_count++], id, sizeof id);
     return true;
@@ -172,7 +172,7 @@ static bool add_named(heed_images *k, heed_part part, const char *path, const ch
         *taken = name;
         ok = add_part(k, part, folder);
     } else if (ok) {
-        heed_log(k->c, HEED_WARN, "%s holds no folder of a class: it is left out", folder);
+        heed_message(k->c, HEED_WARN, "%s holds no folder of a class: it is left out", folder);
     }
     heed__free(folder);
     return ok;
@@ -189,10 +189,11 @@ static bool add_parts(heed_images *k, const char *path, const heed__listing *l) 
     }
     for (size_t i = 0; ok && i < l->count; i++)
         if (l->entries[i].folder && part_of(&l->entries[i]) < 0)
-            heed_log(k->c, HEED_WARN,
-                     "%s/%s is left out: a folder beside the parts is no class; hint: parts are "
-                     "called train, val and test",
-                     path, l->entries[i].name);
+            heed_message(
+                k->c, HEED_WARN,
+                "%s/%s is left out: a folder beside the parts is no class; hint: parts are "
+                "called train, val and test",
+                path, l->entries[i].name);
     return ok;
 }
 

@@ -128,12 +128,12 @@ static bool unzip(heed_ctx *c, const char *path, const unsigned char *in, size_t
                        "IDX file is wrong: %s: its header promises %zu bytes, which %zu bytes by "
                        "gzip cannot hold",
                        path, need, n);
-    size_t room = need + 1 > HEADER ? need + 1 : HEADER;
-    unsigned char *bytes = ok ? heed__alloc(c, room) : NULL;
+    size_t capacity = need + 1 > HEADER ? need + 1 : HEADER;
+    unsigned char *bytes = ok ? heed__alloc(c, capacity) : NULL;
     if (bytes) {
         memcpy(bytes, head, have);
         out->bytes = bytes;
-        if (!whole) have += inflate_all(&z, bytes + have, room - have, &whole);
+        if (!whole) have += inflate_all(&z, bytes + have, capacity - have, &whole);
         ok = whole || have > need ||
              wrong(c, path, "a whole gzip stream", z.msg ? z.msg : "an end too early");
         *size = have;
@@ -185,7 +185,7 @@ static bool find_range(heed_ctx *c, const char *path, const heed__idx *f, range 
     *out = (range){0, share ? 255 : 1, true};
     if (bytes) return true;
     *out = (range){low, high > low ? 255 / (high - low) : 0, true};
-    heed_log(c, HEED_INFO, "%s: values of %g to %g are brought to 0 to 255", path, low, high);
+    heed_message(c, HEED_INFO, "%s: values of %g to %g are brought to 0 to 255", path, low, high);
     return true;
 }
 

@@ -8,7 +8,7 @@
 enum { GRAIN = 8 }; /* rows that a thread takes at a time */
 
 static size_t row_length(const heed_images *k) {
-    const heed_view *v = &k->info.view;
+    const heed_image_transform *v = &k->info.view;
     return (size_t)v->size * (size_t)v->size * (size_t)v->channels;
 }
 
@@ -36,7 +36,7 @@ static void make_some(heed_images *k, heed__slot *s, heed_real *work) {
         s->bad_item = item;
         memcpy(s->why, why, sizeof why);
     }
-    if (s->done == s->next) heed__monitor_tell(r->monitor);
+    if (s->done == s->next) heed__monitor_broadcast(r->monitor);
 }
 
 /* The earliest batch with rows to hand out. */
@@ -70,7 +70,7 @@ void heed__ring_free(heed__ring *r) {
     if (r->monitor) {
         heed__monitor_enter(r->monitor);
         r->stop = true;
-        heed__monitor_tell(r->monitor);
+        heed__monitor_broadcast(r->monitor);
         heed__monitor_leave(r->monitor);
     }
     for (int i = 0; r->threads && i < r->workers; i++) heed__thread_join(r->threads[i]);
@@ -113,7 +113,7 @@ typedef struct {
 static bool same(const heed__slot *s, const wish *w) {
     return s->rows && s->part == w->part && s->at.val == w->at.val && s->at.index == w->at.index &&
            s->at.micro == w->at.micro && s->at.micros == w->at.micros && s->at.rows == w->at.rows &&
-           s->at.whole == w->at.whole && s->at.sample == w->at.sample;
+           s->at.full_batch == w->at.full_batch && s->at.sample == w->at.sample;
 }
 
 /* What will likely be asked for after it: the next micro-batch or step; the next evaluation batch,
@@ -138,8 +138,8 @@ static bool at_rest(const heed__slot *s) { return s->next == s->done; }
 static bool assign(heed_images *k, heed__slot *s, const wish *w) {
     size_t need = (size_t)w->at.rows;
     s->rows = s->next = s->done = 0;
-    if (!heed__grow(k->c, &s->x, &s->room, need * row_length(k), sizeof *s->x) ||
-        !heed__grow(k->c, &s->labels, &s->label_room, need, sizeof *s->labels))
+    if (!heed__grow(k->c, &s->x, &s->capacity, need * row_length(k), sizeof *s->x) ||
+        !heed__grow(k->c, &s->labels, &s->label_capacity, need, sizeof *s->labels))
         return false;
     s->part = w->part;
     s->at = w->at;
@@ -200,7 +200,7 @@ const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at a
     }
     heed__monitor_enter(r->monitor);
     bool ok = plan(k, wishes, count, found);
-    heed__monitor_tell(r->monitor);
+    heed__monitor_broadcast(r->monitor);
     heed__slot *s = found[0];
     if (s) finish(k, s);
     bool lost = s && s->status != HEED_OK;

@@ -99,7 +99,7 @@ static bool tokenize(heed_text *now, heed_text *next, const char *text) {
 
 typedef struct {
     int32_t *words; /* numbers, then ORDER times 0, which is no word's */
-    size_t count, room;
+    size_t count, capacity;
     int32_t (*runs)[ORDER];
 } sentence;
 
@@ -110,7 +110,7 @@ static bool add_word(heed_ctx *c, heed__names *names, const char *s, size_t n, s
     if (!n) return true;
     int32_t number = heed__names_add(names, s, n);
     if (number < 0 ||
-        !heed__grow(c, &out->words, &out->room, out->count + 1 + ORDER, sizeof *out->words))
+        !heed__grow(c, &out->words, &out->capacity, out->count + 1 + ORDER, sizeof *out->words))
         return false;
     out->words[out->count++] = number + 1;
     return true;

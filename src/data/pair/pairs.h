@@ -27,7 +27,7 @@ typedef struct {
 
 typedef struct {
     int32_t *ids;
-    size_t count, room;
+    size_t count, capacity;
 } heed__ids;
 
 struct heed_pairs {
@@ -36,7 +36,7 @@ struct heed_pairs {
     heed_pairs_args a;
     char *file[2]; /* the texts of the file and of val_path, which pairs point into */
     heed__pair *pairs;
-    size_t count, room;
+    size_t count, capacity;
     size_t own;          /* pairs of the first file */
     size_t *train, *val; /* numbers of pairs, in order; info counts them */
     heed__names labels;
@@ -45,10 +45,10 @@ struct heed_pairs {
     heed__ids stream[HEED__SIDES];         /* of tags the labels stand beside their tokens */
     heed_pairs_info info;
     int32_t *src, *src_pad, *ids, *pad, *batch_labels; /* of the latest batch */
-    size_t src_room, src_pad_room, ids_room, pad_room, batch_labels_room;
+    size_t src_capacity, src_pad_capacity, ids_capacity, pad_capacity, batch_labels_capacity;
     uint64_t *keys; /* a window of draws, sorted by length: see pairs_batch.c */
     size_t *drawn;  /* the pairs of the window, in the order of their draws */
-    size_t keys_room, drawn_room;
+    size_t keys_capacity, drawn_capacity;
     uint64_t window;
     int window_rows; /* 0: there is none */
 };

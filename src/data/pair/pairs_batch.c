@@ -51,8 +51,8 @@ static size_t batches_in_window(const heed_pairs *k, int rows) {
 static bool sort_window(heed_pairs *k, uint64_t window, int rows) {
     if (k->window_rows == rows && k->window == window) return true;
     size_t n = batches_in_window(k, rows) * (size_t)rows;
-    if (!heed__grow(k->c, &k->keys, &k->keys_room, n, sizeof *k->keys) ||
-        !heed__grow(k->c, &k->drawn, &k->drawn_room, n, sizeof *k->drawn))
+    if (!heed__grow(k->c, &k->keys, &k->keys_capacity, n, sizeof *k->keys) ||
+        !heed__grow(k->c, &k->drawn, &k->drawn_capacity, n, sizeof *k->drawn))
         return false;
     for (size_t i = 0; i < n; i++) {
         k->drawn[i] = pair_of(k, window * n + i);
@@ -91,11 +91,12 @@ static size_t most_of(const heed_pairs *k, int side) {
 
 static bool make_room(heed_pairs *k, size_t rows) {
     size_t n = rows * most_of(k, HEED__SOURCE), m = rows * most_of(k, HEED__TARGET);
-    return heed__grow(k->c, &k->src, &k->src_room, n, sizeof *k->src) &&
-           heed__grow(k->c, &k->src_pad, &k->src_pad_room, n, sizeof *k->src_pad) &&
-           heed__grow(k->c, &k->ids, &k->ids_room, m, sizeof *k->ids) &&
-           heed__grow(k->c, &k->pad, &k->pad_room, m, sizeof *k->pad) &&
-           heed__grow(k->c, &k->batch_labels, &k->batch_labels_room, m, sizeof *k->batch_labels);
+    return heed__grow(k->c, &k->src, &k->src_capacity, n, sizeof *k->src) &&
+           heed__grow(k->c, &k->src_pad, &k->src_pad_capacity, n, sizeof *k->src_pad) &&
+           heed__grow(k->c, &k->ids, &k->ids_capacity, m, sizeof *k->ids) &&
+           heed__grow(k->c, &k->pad, &k->pad_capacity, m, sizeof *k->pad) &&
+           heed__grow(k->c, &k->batch_labels, &k->batch_labels_capacity, m,
+                      sizeof *k->batch_labels);
 }
 
 static bool begin(heed_pairs *k, heed_batch_at at, heed_batch *out) {

@@ -13,7 +13,8 @@ typedef struct {
 } filler;
 
 static bool push(heed_pairs *k, heed__ids *out, int32_t id) {
-    if (!heed__grow(k->c, &out->ids, &out->room, out->count + 1, sizeof *out->ids)) return false;
+    if (!heed__grow(k->c, &out->ids, &out->capacity, out->count + 1, sizeof *out->ids))
+        return false;
     out->ids[out->count++] = id;
     return true;
 }

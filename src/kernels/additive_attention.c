@@ -18,7 +18,7 @@ typedef struct {
     size_t len, inner, width;
 } row;
 
-static row row_of(const heed_align_job *j, size_t r) {
+static row row_of(const heed_additive_attention_job *j, size_t r) {
     size_t len = (size_t)j->len, inner = (size_t)j->inner, width = (size_t)j->width;
     return (row){.q = j->query + r * inner,
                  .keys = j->keys + r * len * inner,
@@ -81,7 +81,7 @@ static void gather(const row *a) {
 }
 
 static void forward_part(const void *job, size_t from, size_t to, int thread) {
-    const heed_align_job *j = job;
+    const heed_additive_attention_job *j = job;
     (void)thread;
     for (size_t r = from; r < to; r++) {
         row a = row_of(j, r);
@@ -127,7 +127,7 @@ static void score_back(const row *a) {
 }
 
 static void backward_part(const void *job, size_t from, size_t to, int thread) {
-    const heed_align_job *j = job;
+    const heed_additive_attention_job *j = job;
     (void)thread;
     for (size_t r = from; r < to; r++) {
         row a = row_of(j, r);
@@ -136,14 +136,14 @@ static void backward_part(const void *job, size_t from, size_t to, int thread) {
     }
 }
 
-static double work_of(const heed_align_job *j) {
+static double work_of(const heed_additive_attention_job *j) {
     return (30.0 * j->inner + 2.0 * j->width) * j->rows * j->len;
 }
 
-void K(align)(const heed_kernels *k, const heed_align_job *j) {
+void K(additive_attention)(const heed_kernels *k, const heed_additive_attention_job *j) {
     heed__share(k, (size_t)j->rows, work_of(j), forward_part, j);
 }
 
-void K(align_grad)(const heed_kernels *k, const heed_align_job *j) {
+void K(additive_attention_grad)(const heed_kernels *k, const heed_additive_attention_job *j) {
     heed__share(k, (size_t)j->rows, 2 * work_of(j), backward_part, j);
 }

@@ -92,7 +92,8 @@ static size_t trained_as(const heed_images *k, uint64_t hash) {
 }
 
 static void note_twin(heed_images *k, heed_part part, size_t index, uint64_t hash) {
-    if (!heed_images_twin(k, NULL)) k->twin = (heed_twin){part, index, trained_as(k, hash)};
+    if (!heed_images_duplicate(k, NULL))
+        k->twin = (heed_duplicate){part, index, trained_as(k, hash)};
     k->info.overlap[part]++;
 }
 
@@ -140,7 +141,7 @@ static bool enough(heed_images *k, const char *path) {
 /* ---- the view ---- */
 
 static bool choose_channels(heed_images *k) {
-    heed_view *v = &k->info.view;
+    heed_image_transform *v = &k->info.view;
     const heed__item *first[2] = {0}; /* grey, colour */
     for (size_t i = 0; i < k->count; i++) {
         const heed__item *item = &k->items[i];
@@ -184,7 +185,7 @@ static bool choose_size(heed_images *k) {
 /* E[x] and sqrt(E[x^2] - E[x]^2) of x/255, from whole numbers. Grey pictures shown in colour have
  * three channels alike. */
 static void choose_scale(heed_images *k) {
-    heed_view *v = &k->info.view;
+    heed_image_transform *v = &k->info.view;
     const heed__sums *s = &k->sums;
     double n = (double)s->pixels[0] + (double)s->pixels[1];
     for (int c = 0; c < v->channels; c++) {
@@ -197,7 +198,7 @@ static void choose_scale(heed_images *k) {
 }
 
 static bool normalise(heed_images *k, const char *path) {
-    heed_view *v = &k->info.view;
+    heed_image_transform *v = &k->info.view;
     bool given = k->a.deviation[0] != 0;
     if (!given && !k->info.count[HEED_TRAIN_PART])
         return heed_fail(k->c, HEED_DATA,
@@ -212,7 +213,7 @@ static bool normalise(heed_images *k, const char *path) {
 
 /* Converts what is kept, and finds the room that the largest view needs. */
 static bool prepare(heed_images *k) {
-    const heed_view *v = &k->info.view;
+    const heed_image_transform *v = &k->info.view;
     size_t again = 0;
     for (size_t i = 0; i < k->count; i++) {
         heed__item *item = &k->items[i];
@@ -225,14 +226,15 @@ static bool prepare(heed_images *k) {
         again += !item->picture.pixels;
     }
     if (again)
-        heed_log(k->c, HEED_WARN,
-                 "%zu of %zu pictures are decoded anew each time: they do not fit in %zu MB; hint: "
-                 "smaller copies of them, or a larger --cache-mb",
-                 again, k->count, k->a.cache / 1000000);
+        heed_message(
+            k->c, HEED_WARN,
+            "%zu of %zu pictures are decoded anew each time: they do not fit in %zu MB; hint: "
+            "smaller copies of them, or a larger --cache-mb",
+            again, k->count, k->a.cache / 1000000);
     return true;
 }
 
-bool heed__images_settle(heed_images *k, const char *path) {
+bool heed__images_finalize(heed_images *k, const char *path) {
     heed_images_info *f = &k->info;
     if (!gather(k) || !enough(k, path) || !choose_channels(k) || !choose_size(k) ||
         !normalise(k, path) || !prepare(k) || !count_overlap(k))
