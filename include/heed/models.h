@@ -17,6 +17,8 @@
 
 #include <heed/fit.h>
 
+HEED_EXPORT_BEGIN
+
 typedef struct mlm mlm;
 typedef struct gpt gpt;
 typedef struct picture_model picture_model; /* what vit, cnn and mlp begin with */
@@ -135,5 +137,7 @@ const model_preset *model_preset_next(const char *model, const model_preset *aft
 /* Sets what preset `name` says of the keys that f has, at HEED_FROM_PRESET. An unknown name is an
  * error that lists those of the model. */
 bool model_preset_apply(heed_ctx *c, heed_config *f, const char *model, const char *name);
+
+HEED_EXPORT_END
 
 #endif

@@ -5,6 +5,8 @@
 #include <heed/ctx.h>
 #include <heed/tensor.h>
 
+HEED_EXPORT_BEGIN
+
 /* heed_threads and heed_isa stand in kernels/dispatch.c, which knows the table.
  *
  * Memory: 64-byte aligned and zeroed; NULL and a HEED_FAILED error when there is none. */
@@ -54,5 +56,7 @@ bool heed__shape_size(int dims, const int *shape, size_t *size);
 
 /* True if something failed already, or c is NULL. */
 static inline bool heed__stopped(const heed_ctx *c) { return heed_ctx_status(c) != HEED_OK; }
+
+HEED_EXPORT_END
 
 #endif

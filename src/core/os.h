@@ -4,6 +4,8 @@
 
 #include <heed/ctx.h>
 
+HEED_EXPORT_BEGIN
+
 /* An error that says what the last call of the system failed for: "cannot VERB PATH". Always false.
  * status: HEED_DATA where an input is at fault, HEED_FAILED where the system is. */
 bool heed__os_refuse(heed_ctx *c, heed_status status, const char *verb, const char *path);
@@ -81,5 +83,7 @@ int heed__os_cpus(void); /* that affinity and cgroup quota allow, at least 1 */
 double heed__os_load(int *cpus);
 double heed__os_seconds(void);     /* monotonic */
 size_t heed__os_peak_memory(void); /* bytes of resident memory at its peak, 0 if unknown */
+
+HEED_EXPORT_END
 
 #endif

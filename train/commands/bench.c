@@ -38,8 +38,8 @@ typedef struct {
     double system; /* seconds in the kernel */
 } bench;
 
-static const heed_model *model_named(const char *name) {
-    const heed_model *const *m = heed_models;
+static const heed_model *model_named(const program *p, const char *name) {
+    const heed_model *const *m = p->models;
     while (*m && !(name && strcmp((*m)->name, name) == 0)) m++;
     return *m;
 }
@@ -53,7 +53,7 @@ static const model_preset *workload_named(heed_ctx *c, const char *name) {
 
 static bool bench_open(program *p, bench *b, const char *name) {
     const model_preset *q = workload_named(p->c, name);
-    b->w = (workbench){.c = p->c, .model = q ? model_named(q->model) : NULL};
+    b->w = (workbench){.c = p->c, .model = q ? model_named(p, q->model) : NULL};
     if (!b->w.model || !(b->w.f = workbench_config(p->c, b->w.model))) return false;
     heed_config *f = b->w.f;
     if (!model_preset_apply(p->c, f, q->model, name)) return false;
