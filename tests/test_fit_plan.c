@@ -67,8 +67,8 @@ TEST(fit_plans_refuse_wrong_text) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         heed_ctx *c = heed_open(&(heed_options){.threads = 1});
         heed__plans p;
-        CHECK(!heed__plans_read(c, wrong[i], 5, &p) && heed_state(c) == HEED_DATA);
-        CHECK_HAS(heed_why(c), "plan");
+        CHECK(!heed__plans_read(c, wrong[i], 5, &p) && heed_ctx_status(c) == HEED_DATA);
+        CHECK_HAS(heed_ctx_error(c), "plan");
         heed_close(c);
     }
 }
@@ -279,7 +279,7 @@ TEST(fit_minutes_go_on_where_they_were_interrupted) {
     job_open(&j, "parts", "minutes=0.5", (heed_options){.threads = 1});
     j.stop_at = 123;
     double took = fit_by_fake_clock(&j);
-    CHECK(heed_state(j.c) == HEED_INTERRUPTED);
+    CHECK(heed_ctx_status(j.c) == HEED_INTERRUPTED);
     heed_close(j.c);
     /* config.conf may have plans that no checkpoint knows */
     command("sed -i 's/^steps = .*/steps = 140/; s/^plan = .*/plan = 0:200 130:10/' %s/parts/"
@@ -351,8 +351,8 @@ TEST(fit_minutes_asked_for_anew_forget_old_plans) {
     job_open(&j, "fourth", "", (heed_options){.threads = 1});
     heed_config_read(j.args.config, path_of(path, ".", "old.conf"), HEED_FROM_FILE);
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_DATA);
-    CHECK_HAS(heed_why(j.c), "plan does not end");
+    CHECK(heed_ctx_status(j.c) == HEED_DATA);
+    CHECK_HAS(heed_ctx_error(j.c), "plan does not end");
     heed_close(j.c);
 }
 

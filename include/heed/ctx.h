@@ -33,17 +33,23 @@ typedef struct {
 } heed_options;
 
 /* A new context, to be closed by the caller; NULL only without memory. A wrong option leaves it in
- * error. */
-HEED_API heed_ctx *heed_open(const heed_options *options);
+ * error, and so does a real_size other than the library's own sizeof(heed_real): a program compiled
+ * for float that was linked with the double library, or the reverse. For bindings of other
+ * languages, which pass 4. */
+HEED_API heed_ctx *heed_open_real(const heed_options *options, size_t real_size);
+/* The same for programs in C and C++. */
+static inline heed_ctx *heed_open(const heed_options *options) {
+    return heed_open_real(options, sizeof(heed_real));
+}
 
 /* Frees the context and everything made with it: stores, tapes, optimizers, corpora. */
 HEED_API void heed_close(heed_ctx *c);
 
 /* Status of the first error since opening or heed_clear; HEED_FAILED for NULL. */
-HEED_API heed_status heed_state(const heed_ctx *c);
+HEED_API heed_status heed_ctx_status(const heed_ctx *c);
 
 /* Message of that error, "" if none. Valid until heed_clear or heed_close. */
-HEED_API const char *heed_why(const heed_ctx *c);
+HEED_API const char *heed_ctx_error(const heed_ctx *c);
 
 /* Forgets the error, so that calls work again. */
 HEED_API void heed_clear(heed_ctx *c);
@@ -53,7 +59,8 @@ HEED_API void heed_clear(heed_ctx *c);
 HEED_API bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) HEED_PRINTF(3, 4);
 
 /* Passes a message to heed_options.log. */
-HEED_API void heed_log(heed_ctx *c, heed_level level, const char *format, ...) HEED_PRINTF(3, 4);
+HEED_API void heed_message(heed_ctx *c, heed_level level, const char *format, ...)
+    HEED_PRINTF(3, 4);
 
 HEED_API uint64_t heed_seed(const heed_ctx *c);
 HEED_API int heed_threads(const heed_ctx *c);

@@ -5,6 +5,8 @@
 #include <heed/ctx.h>
 #include <heed/tensor.h>
 
+HEED_EXPORT_BEGIN
+
 /* heed_threads and heed_isa stand in kernels/dispatch.c, which knows the table.
  *
  * Memory: 64-byte aligned and zeroed; NULL and a HEED_FAILED error when there is none. */
@@ -16,7 +18,7 @@ char *heed__copy_text(heed_ctx *c, const char *text);
 
 /* Makes room for `need` elements of `each` bytes in *array, which holds *room; grows by half, keeps
  * contents, zeroes what is new. */
-bool heed__grow(heed_ctx *c, void *array, size_t *room, size_t need, size_t each);
+bool heed__grow(heed_ctx *c, void *array, size_t *capacity, size_t need, size_t each);
 
 /* Ownership: an object embeds a heed__owned as its first member and is freed by heed_close unless
  * it was freed before. */
@@ -53,6 +55,8 @@ uint64_t heed__hash64(const void *bytes, size_t n,
 bool heed__shape_size(int dims, const int *shape, size_t *size);
 
 /* True if something failed already, or c is NULL. */
-static inline bool heed__stopped(const heed_ctx *c) { return heed_state(c) != HEED_OK; }
+static inline bool heed__stopped(const heed_ctx *c) { return heed_ctx_status(c) != HEED_OK; }
+
+HEED_EXPORT_END
 
 #endif

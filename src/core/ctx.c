@@ -76,8 +76,8 @@ heed__owned *heed__owned_next(heed_ctx *c, const heed__owned *after, void (*free
     return o == &c->list ? NULL : o;
 }
 
-heed_status heed_state(const heed_ctx *c) { return c ? c->status : HEED_FAILED; }
-const char *heed_why(const heed_ctx *c) { return c ? c->why : "no context: out of memory"; }
+heed_status heed_ctx_status(const heed_ctx *c) { return c ? c->status : HEED_FAILED; }
+const char *heed_ctx_error(const heed_ctx *c) { return c ? c->why : "no context: out of memory"; }
 
 void heed_clear(heed_ctx *c) {
     if (!c) return;
@@ -101,7 +101,7 @@ bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) {
     return false;
 }
 
-void heed_log(heed_ctx *c, heed_level level, const char *format, ...) {
+void heed_message(heed_ctx *c, heed_level level, const char *format, ...) {
     if (!c || !c->options.log) return;
     char text[1024];
     va_list list;

@@ -4,6 +4,8 @@
 
 #include <heed/ctx.h>
 
+HEED_EXPORT_BEGIN
+
 /* An error that says what the last call of the system failed for: "cannot VERB PATH". Always false.
  * status: HEED_DATA where an input is at fault, HEED_FAILED where the system is. */
 bool heed__os_refuse(heed_ctx *c, heed_status status, const char *verb, const char *path);
@@ -40,7 +42,7 @@ typedef struct {
 } heed__entry;
 typedef struct {
     heed__entry *entries;
-    size_t count, room;
+    size_t count, capacity;
 } heed__listing;
 /* What a folder holds, in bytewise order. Links are followed; hidden names, pipes, sockets and
  * devices are left out. Free with heed__os_list_free, also after a failure. */
@@ -57,7 +59,7 @@ void heed__monitor_free(heed__monitor *l);
 void heed__monitor_enter(heed__monitor *l);
 void heed__monitor_leave(heed__monitor *l);
 void heed__monitor_wait(heed__monitor *l);
-void heed__monitor_tell(heed__monitor *l);
+void heed__monitor_broadcast(heed__monitor *l);
 typedef struct heed__thread heed__thread;
 heed__thread *heed__thread_start(heed_ctx *c, void (*run)(void *data), void *data);
 void heed__thread_join(heed__thread *t);
@@ -81,5 +83,7 @@ int heed__os_cpus(void); /* that affinity and cgroup quota allow, at least 1 */
 double heed__os_load(int *cpus);
 double heed__os_seconds(void);     /* monotonic */
 size_t heed__os_peak_memory(void); /* bytes of resident memory at its peak, 0 if unknown */
+
+HEED_EXPORT_END
 
 #endif

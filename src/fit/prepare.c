@@ -91,13 +91,14 @@ static bool build(heed__fitting *f) {
 static bool count_batches(heed__fitting *f) {
     const heed_model *m = f->a->model;
     int rows = f->set.rows;
-    uint64_t evals = m->evals && !f->a->no_val ? m->evals(f->self, f->a->data, rows) : 0;
+    uint64_t evals =
+        m->eval_batches && !f->a->no_val ? m->eval_batches(f->self, f->a->data, rows) : 0;
     uint64_t limit = (uint64_t)f->set.eval_batches;
     f->evals = limit && limit < evals ? limit : evals;
     f->all_evals = evals;
-    f->epoch_batches = m->epoch ? m->epoch(f->self, f->a->data, rows) : 1;
+    f->epoch_batches = m->epoch_batches ? m->epoch_batches(f->self, f->a->data, rows) : 1;
     if (f->epoch_batches < 1) f->epoch_batches = 1;
-    uint64_t micros = f->set.whole ? f->epoch_batches : (uint64_t)f->set.accumulate;
+    uint64_t micros = f->set.full_batch ? f->epoch_batches : (uint64_t)f->set.accumulate;
     if (micros > UINT32_MAX)
         return heed_fail(f->c, HEED_USAGE, "gradient descent over %" PRIu64 " batches is too much",
                          micros);
@@ -176,14 +177,14 @@ static void note_few(heed__fitting *f, double update, double eval) {
         "warning: fewer than %d steps teach little: a step takes %.3g s, an evaluation %.3g s; "
         "hint: a smaller model, batch or --eval-batches, or more --minutes",
         FEW_STEPS, update, eval);
-    heed__fit_tell(f, HEED_FIT_NOTE, note);
+    heed__fit_report(f, HEED_FIT_NOTE, note);
 }
 
 /* The first batch, and of gradient descent the last one, too: it may be smaller. */
 static bool try_batches(heed__fitting *f) {
     heed__passes sum = {0};
     return heed__fit_pass(f, 0, &sum) &&
-           (!f->set.whole || f->micros < 2 || heed__fit_pass(f, f->micros - 1, &sum));
+           (!f->set.full_batch || f->micros < 2 || heed__fit_pass(f, f->micros - 1, &sum));
 }
 
 /* Evaluations take a third of the time at most. */
@@ -195,7 +196,7 @@ static bool limit_evaluations(heed__fitting *f) {
     k->evals = f->set.evals = most < 1 ? 1 : (int64_t)most;
     snprintf(note, sizeof note, "an evaluation takes %.3g s: %" PRId64 " in the run", k->eval,
              k->evals);
-    heed__fit_tell(f, HEED_FIT_NOTE, note);
+    heed__fit_report(f, HEED_FIT_NOTE, note);
     return set_number(f->a->config, "evals", k->evals, "minutes");
 }
 
@@ -243,7 +244,7 @@ static bool plan_by_clock(heed__fitting *f) {
     snprintf(note, sizeof note,
              "%g minute%s about %" PRId64 " step%s, planned again as the rate changes",
              f->set.minutes, f->set.minutes == 1 ? " is" : "s are", left, left == 1 ? "" : "s");
-    heed__fit_tell(f, HEED_FIT_NOTE, note);
+    heed__fit_report(f, HEED_FIT_NOTE, note);
     if (left < FEW_STEPS) note_few(f, step, f->clock.eval);
     return true;
 }
@@ -336,7 +337,7 @@ static bool read_checkpoint(heed__fitting *f) {
 /* Who resumes has read the settings of a run that came to nothing. */
 static bool mend_run(heed__fitting *f) {
     bool back;
-    if (!heed__run_mend(f->c, f->a->run, &back)) return false;
+    if (!heed__run_recover(f->c, f->a->run, &back)) return false;
     return !back || !f->a->resume || heed__run_is_back(f->c, f->a->run);
 }
 
@@ -363,10 +364,11 @@ static bool open_run(heed__fitting *f) {
     if (!a->run) return true;
     f->lock_path.c = f->c;
     if (!heed__run_path(&f->lock_path, a->run, ".lock")[0]) return false;
-    if (!a->resume && !(heed_run_vacant(f->c, a->run, a->force) && heed__run_spares(f->c, a)))
+    if (!a->resume &&
+        !(heed_run_vacant(f->c, a->run, a->force) && heed__run_check_outside(f->c, a)))
         return false;
     if (heed__os_is_dir(a->run) && !lock_run(f)) return false;
-    return !a->resume || (heed__checkpoint_mend(f->c, a->run) && read_checkpoint(f));
+    return !a->resume || (heed__checkpoint_recover(f->c, a->run) && read_checkpoint(f));
 }
 
 static void note_finished(heed__fitting *f) {
@@ -382,7 +384,7 @@ static void note_finished(heed__fitting *f) {
                  "the run is finished: it was stopped early at step %" PRId64 " of %" PRId64
                  " by --patience %" PRId64 "; --patience 0 goes on to the end",
                  s->step, f->steps, f->set.patience);
-    heed__fit_tell(f, HEED_FIT_NOTE, note);
+    heed__fit_report(f, HEED_FIT_NOTE, note);
 }
 
 static void note_changes(heed__fitting *f) {
@@ -393,19 +395,19 @@ static void note_changes(heed__fitting *f) {
                  "steps are now %" PRId64 ", not %" PRId64
                  ": the learning rate follows the new schedule from step %" PRId64 " on",
                  f->steps, s->steps, s->step);
-        heed__fit_tell(f, HEED_FIT_NOTE, note);
+        heed__fit_report(f, HEED_FIT_NOTE, note);
     }
     if (strcmp(s->isa, heed_isa(f->c)) != 0) {
         snprintf(note, sizeof note,
                  "warning: the checkpoint was made with %s, this is %s: the results will agree to "
                  "rounding, not bit by bit; hint: --isa %s",
                  s->isa, heed_isa(f->c), s->isa);
-        heed__fit_tell(f, HEED_FIT_NOTE, note);
+        heed__fit_report(f, HEED_FIT_NOTE, note);
     }
     if (strcmp(s->version, HEED_VERSION) != 0) {
         snprintf(note, sizeof note, "the checkpoint was made by heed %s, this is %s", s->version,
                  HEED_VERSION);
-        heed__fit_tell(f, HEED_FIT_NOTE, note);
+        heed__fit_report(f, HEED_FIT_NOTE, note);
     }
 }
 
@@ -430,8 +432,8 @@ static bool go_on(heed__fitting *f) {
 static bool claim_run(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     return heed__os_make_dir(f->c, a->run) && lock_run(f) &&
-           (a->resume || heed_run_vacant(f->c, a->run, a->force)) && heed__run_spares(f->c, a) &&
-           (a->resume || heed__run_shelve(f->c, a->run));
+           (a->resume || heed_run_vacant(f->c, a->run, a->force)) &&
+           heed__run_check_outside(f->c, a) && (a->resume || heed__run_backup(f->c, a->run));
 }
 
 static bool start_run(heed__fitting *f) {
@@ -446,7 +448,7 @@ static void note_limit(heed__fitting *f) {
              "an evaluation takes %" PRIu64 " of the %" PRIu64
              " validation batches, the same random ones each time; --eval-batches 0 takes all",
              f->evals, f->all_evals);
-    heed__fit_tell(f, HEED_FIT_NOTE, note);
+    heed__fit_report(f, HEED_FIT_NOTE, note);
 }
 
 /* A new run stands with its first checkpoint, or not at all; a checkpoint names the settings of
@@ -461,12 +463,12 @@ static bool begin(heed__fitting *f) {
     snprintf(s->isa, sizeof s->isa, "%s", heed_isa(f->c));
     f->start = f->clock.mark = heed__os_seconds();
     f->clock.planned = f->before;
-    if (ok) heed__fit_tell(f, HEED_FIT_START, NULL);
+    if (ok) heed__fit_report(f, HEED_FIT_START, NULL);
     if (ok) note_limit(f);
     if (ok && (f->fresh || f->changed)) ok = heed__fit_save(f, f->fresh);
     ok = ok && !heed__stopped(f->c);
     if (!ok && claimed && !f->a->resume) heed__run_abandon(f->c, run, made);
-    return ok && (!run || !f->fresh || heed__run_settle(f->c, run));
+    return ok && (!run || !f->fresh || heed__run_commit(f->c, run));
 }
 
 bool heed__fit_prepare(heed__fitting *f) {

@@ -90,7 +90,7 @@ typedef struct {
     heed__team team;
 } opened;
 
-heed_ctx *heed_open(const heed_options *options) {
+heed_ctx *heed_open_real(const heed_options *options, size_t real_size) {
     heed_ctx *c = heed__ctx_new(options, sizeof(opened));
     if (!c) return NULL;
     opened *o = (opened *)(void *)heed__ctx_kernels(c);
@@ -105,6 +105,13 @@ heed_ctx *heed_open(const heed_options *options) {
     }
     heed__team_init(&o->team);
     o->kernels.team = &o->team;
+    if (real_size != sizeof(heed_real))
+        heed_fail(
+            c, HEED_USAGE,
+            "library does not fit the program: heed_open: expected numbers of %zu bytes, found "
+            "%zu; hint: link the %s library, or compile %s -DHEED_F64",
+            real_size, sizeof(heed_real), real_size == sizeof(float) ? "float" : "double",
+            real_size == sizeof(float) ? "with" : "without");
     if (!sensible)
         heed_fail(c, HEED_USAGE,
                   "thread count is wrong: threads: expected 0 to %d, found %d; hint: 0 takes all "
