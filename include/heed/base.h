@@ -62,6 +62,9 @@ typedef enum {
 /* A cell of a recurrent layer. */
 typedef enum { HEED_RNN, HEED_GRU, HEED_LSTM } heed_cell;
 
+/* Whose attention a layer computes. */
+typedef enum { HEED_ENCODER, HEED_DECODER, HEED_CROSS } heed_stack;
+
 typedef struct heed_ctx heed_ctx;
 typedef struct heed_tensor heed_tensor;
 typedef struct heed_store heed_store;

@@ -1,4 +1,5 @@
-/* What the rooms above core may use of it beyond the public headers: memory, ownership, hashes. */
+/* core.h -- what the rooms above core may use of it beyond the public headers: memory, ownership,
+ * hashes. */
 #ifndef HEED_CORE_H
 #define HEED_CORE_H
 

@@ -1,4 +1,4 @@
-/* The operating system. os.c, os_folder.c and os_thread.c alone know POSIX. */
+/* os.h -- the operating system. os.c, os_folder.c and os_thread.c alone know POSIX. */
 #ifndef HEED_OS_H
 #define HEED_OS_H
 

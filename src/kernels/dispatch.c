@@ -1,4 +1,5 @@
-/* Opens a context with the kernels of this CPU, and shares their work among threads. */
+/* dispatch.c -- opens a context with the kernels of this CPU, and shares their work among threads.
+ */
 #include "core/core.h"
 #include "core/os.h"
 #include "parallel.h"
