@@ -173,10 +173,13 @@ void heed__fit_release(heed__fitting *f);
 bool heed__fit_finished(const heed__fitting *f);
 void heed__fit_report(heed__fitting *f, heed_fit_event event, const char *note);
 bool heed__fit_save(heed__fitting *f, bool best);
-/* Of the passes of an update. In gradient descent each weighs as much as the items that its loss is
- * the mean of, so that the sum is the gradient of the data set; else all weigh the same. */
+/* The sums over the passes of an update. Each pass is weighted by the number of items that its loss
+ * is the mean of, so that the update does not depend on how its rows are divided into
+ * micro-batches. */
 typedef struct {
     double loss, weight; /* loss: the sum of weight times loss */
+    double unit;         /* weights are counted in this many items: those of the first pass, so that
+                            passes of equal weight have the weight 1; 1 in gradient descent */
     size_t items;
 } heed__passes;
 /* One update; its passes alone are given by micro-batch. */
