@@ -53,9 +53,9 @@ typedef struct {
     heed_ctx *c;
     const char *run;
     heed_store *store, *slots;
-    const char *architecture, *settings; /* the model's name; its settings as text */
-    uint64_t tokenizer_digest;
-    const heed_config *config; /* all settings */
+    const char *architecture, *settings;      /* the model's name; its settings as text */
+    uint64_t tokenizer_digest, labels_digest; /* 0: none */
+    const heed_config *config;                /* all settings */
 } heed__checkpoint;
 
 /* RUN/NAME into t, which is returned as text. */
@@ -85,6 +85,8 @@ typedef struct {
     size_t capacity;
     int count;
 } heed__labels;
+/* Of the names in their order; 0 for none. */
+uint64_t heed__labels_digest(const char *const *labels, int count);
 bool heed__labels_write(heed_ctx *c, const char *run, const char *const *labels, int count);
 /* expected: how many there must be, 0 for any. A run without the file has none. */
 bool heed__labels_read(heed_ctx *c, const char *run, int expected, heed__labels *l);
@@ -155,11 +157,12 @@ typedef struct {
     heed__journal journal;
     heed__lock lock; /* on the run directory, held from the first write to the end */
     heed_text lock_path;
-    bool fresh;           /* no checkpoint to go on from */
-    bool changed;         /* a flag gave another setting than the checkpoint's */
-    int64_t saved_step;   /* -1: none yet */
-    double loss;          /* of the last step */
-    double start, before; /* clock at the start; seconds of training before a resume */
+    bool fresh;             /* no checkpoint to go on from */
+    bool changed;           /* a flag gave another setting than the checkpoint's */
+    uint64_t labels_digest; /* of the run's labels.txt; 0: it has none */
+    int64_t saved_step;     /* -1: none yet */
+    double loss;            /* of the last step */
+    double start, before;   /* clock at the start; seconds of training before a resume */
     double step_seconds, step_items, eval_seconds; /* of one; the first two smoothed */
     heed__pace pace;
 } heed__fitting;

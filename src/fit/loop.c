@@ -286,6 +286,7 @@ bool heed__fit_save(heed__fitting *f, bool best) {
                           .architecture = f->a->model->name,
                           .settings = f->settings.s,
                           .tokenizer_digest = f->state.tokenizer_digest,
+                          .labels_digest = f->labels_digest,
                           .config = f->a->config};
     f->state.steps = f->steps;
     f->state.seconds = f->before + heed__os_seconds() - f->start;

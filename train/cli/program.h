@@ -64,6 +64,7 @@ typedef struct {
     bool task_options;          /* takes the settings of a task, too */
     bool task_or_run;           /* with task_options: a run may stand in place of the task */
     bool computes;              /* takes --threads and --isa */
+    bool opens_run;             /* takes --edited */
     bool continues;             /* its first argument is a run, whose seed it takes */
     bool numbers;               /* the files of its second input are FILE-2, and so on */
     int min, max;               /* positional arguments; max -1: any number */
@@ -81,7 +82,8 @@ extern const command cmd_heads, cmd_ablate;
 struct program {
     const command *command;
     heed_ctx *c;
-    heed_config *flags; /* all settings of the command: its own, the task's, --threads and --isa */
+    heed_config *flags; /* all settings of the command: its own, the task's, --threads, --isa and
+                           --edited */
     const task *task;   /* for commands with task options */
     int argc;           /* positional arguments */
     char **argv;

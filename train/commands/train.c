@@ -307,6 +307,7 @@ const command cmd_resume = {
                 "  heed resume runs/book --steps 2000\n",
     .options = resume_options,
     .computes = true,
+    .opens_run = true,
     .continues = true,
     .min = 1,
     .max = 1,
