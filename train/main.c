@@ -138,6 +138,7 @@ static int run_command(const command *k, int argc, char **argv) {
 int main(int argc, char **argv) {
     int words = 0;
     argc--, argv++;
+    ignore_file_limit();
     if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
         return help(0, NULL);
     if (strcmp(argv[0], "--version") == 0)

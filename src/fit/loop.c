@@ -325,6 +325,7 @@ static bool step(heed__fitting *f) {
 
 static void interrupt(heed__fitting *f) {
     if (f->saved_step != f->state.step && !heed__fit_save(f, false)) return;
+    heed__journal_note(&f->journal, f->state.step, "interrupted");
     heed_fail(f->c, HEED_INTERRUPTED, "interrupted at step %" PRId64 " of %" PRId64 "%s%s",
               f->state.step, f->steps, f->a->run ? "; hint: heed resume " : "",
               f->a->run ? f->a->run : "");

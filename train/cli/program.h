@@ -174,8 +174,12 @@ int line_width(FILE *f);  /* the same; but whatever goes into a file or a pipe f
 double now(void);         /* monotonic seconds */
 size_t peak_memory(void); /* bytes */
 void page_faults(long *minor, double *system_seconds);
-void catch_interrupt(
-    void); /* the first SIGINT or SIGTERM is noted, a second one ends the program */
+/* SIGINT, SIGTERM and SIGHUP are noted; a second SIGINT or SIGTERM ends the program. */
+void catch_interrupt(void);
+/* A write to a pipe that nobody reads is noted in the same way, and then fails. */
+void catch_broken_pipe(void);
+/* A write beyond the limit of file sizes fails, instead of ending the program. */
+void ignore_file_limit(void);
 bool was_interrupted(void *unused);
 bool is_directory(const char *path);
 bool is_file(const char *path);

@@ -137,6 +137,7 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
                        .user = g};
     double start = now();
     catch_interrupt();
+    catch_broken_pipe();
     heed_fit_result r = heed_fit(p->c, &a);
     if (p->line_open) fputc('\n', stderr);
     p->line_open = false;
