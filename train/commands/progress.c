@@ -54,7 +54,7 @@ void banner_row(const char *label, const char *format, ...) {
 
 const char *epoch_steps(char text[64], const heed_config *f, uint64_t epoch_batches) {
     char n[32];
-    bool whole = strcmp(heed_config_text(f, "optimizer"), "gd") == 0;
+    bool whole = heed_optimizer_named(heed_config_text(f, "optimizer"))->full_batch;
     uint64_t each = whole ? epoch_batches : (uint64_t)heed_config_int(f, "accumulate");
     uint64_t steps = (epoch_batches + each - 1) / each;
     int at = snprintf(text, 64, "%s step%s of ", with_commas(n, steps), steps == 1 ? "" : "s");
