@@ -7,6 +7,8 @@
 #include <heed/text.h>
 #include <jansson.h>
 
+HEED_EXPORT_BEGIN
+
 /* ---- characters ---- */
 
 int heed__char_width(int32_t c);      /* columns of a terminal: 0, 1 or 2 */
@@ -56,5 +58,7 @@ bool heed__csv_append(heed_ctx *c, const char *path, const char *header, const c
 /* Keeps the header and the rows whose first field is at most `last` and that do not hold `without`;
  * rewritten whole or not at all. An absent file is fine. */
 bool heed__csv_cut(heed_ctx *c, const char *path, double last, const char *without);
+
+HEED_EXPORT_END
 
 #endif
