@@ -319,7 +319,7 @@ bool subject_picture(subject *s, heed_run *r, heed_picture *p, const char *name,
     bool ok =
         r->model == &heed_model_vit ||
         heed_fail(r->c, HEED_USAGE, "the model takes no pictures to attend to: %s", r->model->name);
-    ok = ok && view_of(r->c, r->config, &s->view) &&
+    ok = ok && heed_image_transform_of(r->c, r->config, &s->view) &&
          picture_fits(r->c, p, s->view.channels, convert, name) && show_square(s, p) &&
          (picture_input(&s->view, p, &s->x) ||
           heed_fail(r->c, HEED_FAILED, "no memory for a picture")) &&

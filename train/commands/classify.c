@@ -194,12 +194,12 @@ static void take_stdin(classifier *k) {
 
 static bool classifier_open(program *p, classifier *k) {
     heed_run *r = k->run;
-    if (find_task(r->model->name)->kind != &picture_kind)
+    if (find_task(r->model->name)->spec.kind != HEED_INPUT_PICTURE)
         return wrong_run(p, "a classifier of pictures or texts", r);
     const task *t;
     heed_config *f = run_settings(p->c, p->argv[0], &t);
     if (!f) return false;
-    if (!view_of(p->c, f, &k->view)) return false;
+    if (!heed_image_transform_of(p->c, f, &k->view)) return false;
     k->convert = heed_config_bool(p->flags, "convert") || heed_config_bool(f, "convert");
     k->classes = (int)heed_config_int(f, "classes");
     k->json = heed_config_bool(p->flags, "json");
@@ -209,8 +209,8 @@ static bool classifier_open(program *p, classifier *k) {
 
 static void run_classify(program *p) {
     classifier k = {.p = p, .run = open_run(p, p->argv[0])};
-    const data_kind *kind = k.run ? find_task(k.run->model->name)->kind : NULL;
-    if (kind == &class_kind || kind == &tag_kind)
+    const task *of = k.run ? find_task(k.run->model->name) : NULL;
+    if (of && of->spec.kind == HEED_INPUT_LABELLED)
         classify_texts(p, k.run);
     else if (k.run && classifier_open(p, &k)) {
         for (int i = 1; i < p->argc; i++)

@@ -57,7 +57,7 @@ static bool cnn_subject(work *w, look *l, heed_picture *p, const char *path) {
     bool convert = heed_config_bool(w->p->flags, "convert");
     l->s = (subject){.run = l->run, .title = malloc(n)};
     if (l->s.title) memcpy(l->s.title, path, n);
-    bool ok = view_of(c, l->run->config, &l->s.view) &&
+    bool ok = heed_image_transform_of(c, l->run->config, &l->s.view) &&
               picture_fits(c, p, l->s.view.channels, convert, path) &&
               ((l->s.title && picture_input(&l->s.view, p, &l->s.x)) ||
                heed_fail(c, HEED_FAILED, "no memory for a picture"));

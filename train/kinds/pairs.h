@@ -4,16 +4,7 @@
 
 #include "kinds/training.h"
 
-/* ---- pairs by the settings of a task (task_pairs.c) ---- */
-heed_pair_kind pair_kind_of(const task *k);
-/* What is asked for besides the settings. */
-typedef struct {
-    const char *const *labels; /* of a run; NULL: from the data */
-    int label_count;
-    bool whole; /* all pairs are judged, none is kept for training */
-} pairs_wish;
-/* Opens f.data; not yet tokens. */
-heed_pairs *pairs_open(heed_ctx *c, const task *k, const heed_config *f, pairs_wish wish);
+/* ---- pairs as words ---- */
 /* "pairs", or of labelled data "texts". */
 const char *pair_noun(const heed_pairs_info *a);
 /* What the training part is made of that is not said by its counts: a note, or false when there is
@@ -89,11 +80,8 @@ json_t *alignment_json(const alignment *a); /* [[..]], a list a row */
 
 /* Appends some pairs and what the model at hand says to RUN/samples.txt (samples.c). */
 void sample_pairs(progress *g, const heed_report *r);
-void check_pairs(program *p);                                            /* check_pairs.c */
+void check_pairs(program *p, heed_data *d);                              /* check_pairs.c */
 void eval_pairs(program *p, const task *k, heed_config *f, heed_run *r); /* eval_pairs.c */
-/* Opens what heed eval is to judge, as tokens, and says in `what` which it is. NULL: see p->c. */
-heed_pairs *judged_pairs(program *p, const task *k, heed_config *f, const heed_run *r,
-                         char what[512]);
 /* What is kept of the first `most` validation pairs, translated greedily: RUN/scores.json. */
 typedef struct {
     size_t pairs;

@@ -34,9 +34,9 @@ static const task task_mlm = {
     .name = "mlm",
     .use = "fill",
     .model = &heed_model_mlm,
+    .spec = {HEED_INPUT_TOKENS, .masked = true},
     .kind = &text_kind,
     .defaults = mlm_defaults,
-    .masked = true,
     .data = "book.txt",
     .example = "-o runs/blanks --preset tiny --tokenizer word",
 };
@@ -44,6 +44,7 @@ static const task task_gpt = {
     .name = "gpt",
     .use = "generate",
     .model = &heed_model_gpt,
+    .spec = {HEED_INPUT_TOKENS},
     .kind = &text_kind,
     .data = "book.txt",
     .example = "-o runs/book --steps 300",
@@ -53,6 +54,7 @@ static const task task_vit = {
     .name = "vit",
     .use = "classify",
     .model = &heed_model_vit,
+    .spec = {HEED_INPUT_PICTURE},
     .kind = &picture_kind,
     .data = "flowers",
     .example = "-o runs/flowers --image-size 64 --minutes 2",
@@ -61,6 +63,7 @@ static const task task_cnn = {
     .name = "cnn",
     .use = "classify",
     .model = &heed_model_cnn,
+    .spec = {HEED_INPUT_PICTURE},
     .kind = &picture_kind,
     .data = "flowers",
     .example = "-o runs/cnn --image-size 64 --minutes 2",
@@ -69,6 +72,7 @@ static const task task_mlp = {
     .name = "mlp",
     .use = "classify",
     .model = &heed_model_mlp,
+    .spec = {HEED_INPUT_PICTURE},
     .kind = &picture_kind,
     .data = "digits",
     .example = "-o runs/mlp --minutes 1",
@@ -78,6 +82,7 @@ static const task task_seq2seq = {
     .name = "seq2seq",
     .use = "translate",
     .model = &heed_model_seq2seq,
+    .spec = {HEED_INPUT_PAIR},
     .kind = &translation_kind,
     .data = "french.tsv",
     .example = "-o runs/french --tokenizer word --no-share-vocab",
@@ -86,6 +91,7 @@ static const task task_rnn = {
     .name = "rnn",
     .use = "translate",
     .model = &heed_model_rnn,
+    .spec = {HEED_INPUT_PAIR},
     .kind = &translation_kind,
     .data = "dates.tsv",
     .example = "-o runs/dates --minutes 2",
@@ -95,7 +101,8 @@ static const task task_textcls = {
     .name = "textcls",
     .use = "classify",
     .model = &heed_model_textcls,
-    .kind = &class_kind,
+    .spec = {HEED_INPUT_LABELLED},
+    .kind = &label_kind,
     .data = "reviews.tsv",
     .example = "-o runs/reviews --encoder attention --minutes 2",
 };
@@ -103,7 +110,8 @@ static const task task_tag = {
     .name = "tag",
     .use = "classify",
     .model = &heed_model_tag,
-    .kind = &tag_kind,
+    .spec = {HEED_INPUT_LABELLED, .per_word = true},
+    .kind = &label_kind,
     .data = "words.tsv",
     .example = "-o runs/tags --encoder attention --minutes 2",
 };
@@ -117,11 +125,13 @@ const task *find_task(const char *name) {
     return NULL;
 }
 
+const heed_data_kind *task_data(const task *k) { return heed_data_kind_of(k->spec); }
+
 void task_tables(const task *k, const heed_option *tables[TABLES]) {
     int n = 0;
     if (k->defaults) tables[n++] = k->defaults;
     tables[n++] = run_options;
-    tables[n++] = k->kind->options;
+    tables[n++] = task_data(k)->options;
     tables[n++] = k->model->options;
     tables[n++] = heed_fit_options;
     tables[n] = NULL;
