@@ -13,8 +13,8 @@ extern "C" {
 /* What a model wants of its inputs, besides its settings. */
 typedef struct {
     heed_input_kind kind;
-    bool masked;   /* TOKENS: rows and inputs are between [CLS] and [SEP], and the vocabulary has
-                      [MASK] */
+    bool bracket;  /* TOKENS: [CLS] before a row or an input, [SEP] after it */
+    bool masked;   /* TOKENS: the vocabulary has [MASK] */
     bool per_word; /* LABELLED: a label for each word of a text; else one for the text */
 } heed_input_spec;
 

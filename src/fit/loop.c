@@ -155,7 +155,7 @@ bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum) {
     const heed_model *m = f->a->model;
     heed_batch b = {0};
     heed_tape_begin_micro(f->tape, HEED_TRAIN, (uint64_t)f->state.step, micro);
-    if (!m->batch(f->self, f->a->data, place(f, micro), &b))
+    if (!heed_model_batch(m, f->self, f->a->data, place(f, micro), &b))
         return heed_fail(f->c, HEED_DATA, "model %s made no batch at step %" PRId64, m->name,
                          f->state.step);
     heed_tensor *y = m->loss(f->self, f->tape, &b);
@@ -351,7 +351,8 @@ static void train(heed__fitting *f) {
 
 static bool complete(heed_ctx *c, const heed_fit_args *a) {
     if (heed__stopped(c)) return false;
-    if (a && a->model && a->config && a->model->init && a->model->batch && a->model->loss)
+    const heed_model *m = a ? a->model : NULL;
+    if (m && a->config && m->init && (m->batch || m->kind != HEED_INPUT_DENSE) && m->loss)
         return true;
     return heed_fail(c, HEED_USAGE,
                      "heed_fit lacks something: expected settings and a model with init, batch and "

@@ -91,12 +91,11 @@ static bool build(heed__fitting *f) {
 static bool count_batches(heed__fitting *f) {
     const heed_model *m = f->a->model;
     int rows = f->set.rows;
-    uint64_t evals =
-        m->eval_batches && !f->a->no_val ? m->eval_batches(f->self, f->a->data, rows) : 0;
+    uint64_t evals = f->a->no_val ? 0 : heed_model_eval_batches(m, f->self, f->a->data, rows);
     uint64_t limit = (uint64_t)f->set.eval_batches;
     f->evals = limit && limit < evals ? limit : evals;
     f->all_evals = evals;
-    f->epoch_batches = m->epoch_batches ? m->epoch_batches(f->self, f->a->data, rows) : 1;
+    f->epoch_batches = heed_model_epoch_batches(m, f->self, f->a->data, rows);
     if (f->epoch_batches < 1) f->epoch_batches = 1;
     uint64_t micros = f->set.full_batch ? f->epoch_batches : (uint64_t)f->set.accumulate;
     if (micros > UINT32_MAX)

@@ -194,7 +194,7 @@ static void take_stdin(classifier *k) {
 
 static bool classifier_open(program *p, classifier *k) {
     heed_run *r = k->run;
-    if (find_task(r->model->name)->spec.kind != HEED_INPUT_PICTURE)
+    if (r->model->kind != HEED_INPUT_PICTURE)
         return wrong_run(p, "a classifier of pictures or texts", r);
     const task *t;
     heed_config *f = run_settings(p->c, p->argv[0], &t);
@@ -209,8 +209,7 @@ static bool classifier_open(program *p, classifier *k) {
 
 static void run_classify(program *p) {
     classifier k = {.p = p, .run = open_run(p, p->argv[0])};
-    const task *of = k.run ? find_task(k.run->model->name) : NULL;
-    if (of && of->spec.kind == HEED_INPUT_LABELLED)
+    if (k.run && k.run->model->kind == HEED_INPUT_LABELLED)
         classify_texts(p, k.run);
     else if (k.run && classifier_open(p, &k)) {
         for (int i = 1; i < p->argc; i++)

@@ -161,7 +161,7 @@ static const struct {
                       {"/s", 8},          {"time", 8}};
 
 /* A masked model does not predict all of the text. */
-static bool has_bits(const task *k) { return task_data(k)->perplexity && !k->spec.masked; }
+static bool has_bits(const task *k) { return task_data(k)->perplexity && k->model->answers != HEED_ANSWER_MASKED; }
 
 /* Without a validation part there is nothing to say of it, and a terminal has room for so much:
  * then the least needed columns go. */

@@ -168,7 +168,7 @@ static void run_training(program *p, const training *t) {
         fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
         p->line_open = true;
     }
-    heed_data *data = heed_data_open(p->c, t->f, t->task->spec, &how);
+    heed_data *data = heed_data_open(p->c, t->f, heed_model_spec(t->task->model), &how);
     g.data = data;
     if (data && lies_apart(p, t, data) && snapshots_open(&s, t->task, data, t->f, t->run))
         fit(p, t, data, &g);
@@ -190,7 +190,7 @@ static heed_config *run_config(program *p) {
 /* A text for pictures, or a folder for a text. */
 static bool check_kind(program *p, const training *t) {
     const char *data = heed_config_text(t->f, "data"), *dot = strrchr(data, '.');
-    heed_input_kind kind = p->task->spec.kind;
+    heed_input_kind kind = p->task->model->kind;
     bool csv = dot && strcmp(dot, ".csv") == 0;
     if (kind == HEED_INPUT_TOKENS && is_directory(data))
         return heed_fail(p->c, HEED_DATA,

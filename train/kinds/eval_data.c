@@ -34,10 +34,10 @@ static void warn_of_text(program *p, const heed_data *d) {
 heed_data *eval_data_open(program *p, const task *k, heed_config *f, const heed_run *r,
                           char what[512]) {
     static const char *const switches[] = {"convert", "strict"};
-    bool text = k->spec.kind == HEED_INPUT_TOKENS, given = p->argc > 1;
+    bool text = k->model->kind == HEED_INPUT_TOKENS, given = p->argc > 1;
     bool whole = given && (text || !same_file(p->argv[1], heed_config_text(f, "data")));
     if (given) heed_config_set(f, "data", p->argv[1], "DATA", HEED_FROM_FLAG);
-    for (int i = 0; k->spec.kind == HEED_INPUT_PICTURE && i < 2; i++)
+    for (int i = 0; k->model->kind == HEED_INPUT_PICTURE && i < 2; i++)
         if (heed_config_bool(p->flags, switches[i]))
             heed_config_set(f, switches[i], "true", switches[i], HEED_FROM_FLAG);
     bool parts = heed_config_has(p->flags, "part");
@@ -48,7 +48,7 @@ heed_data *eval_data_open(program *p, const task *k, heed_config *f, const heed_
                         .eval = true,
                         .whole = whole,
                         .part = parts ? heed_config_text(p->flags, "part") : NULL};
-    heed_data *d = heed_data_open(p->c, f, k->spec, &a);
+    heed_data *d = heed_data_open(p->c, f, heed_model_spec(k->model), &a);
     if (!d) return NULL;
     describe(d, heed_config_text(f, "data"), what);
     if (text) warn_of_text(p, d);

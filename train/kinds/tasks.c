@@ -17,26 +17,11 @@ static const heed_option run_options[] = {
      "Snapshots"},
     {0}};
 
-static const heed_option mlm_defaults[] = {
-    {"tokenizer", HEED_TEXT, "wordpiece", 0, 0, NULL,
-     "char, byte, word or wordpiece, trained on the text; or the path of a run or a vocab.txt",
-     "Text"},
-    /* BERT's 0.02 is for a width of 768: scores start alike at width 128 with sqrt(768 / 128) as
-     * much. Post-norm wants a longer warm-up. Accuracy after 300 default steps on a book: 14.2 %,
-     * with the shared values 10.6 %. */
-    {"init-std", HEED_REAL, "0.05", 0, 10, NULL,
-     "deviation of initial weights; 0: uniform by fan-in", "Model"},
-    {"warmup", HEED_REAL, "0.2", 0, 1e12, NULL,
-     "steps over which the learning rate rises; below 1: share of all steps", "Optimizer"},
-    {0}};
-
 static const task task_mlm = {
     .name = "mlm",
     .use = "fill",
     .model = &heed_model_mlm,
-    .spec = {HEED_INPUT_TOKENS, .masked = true},
     .kind = &text_kind,
-    .defaults = mlm_defaults,
     .data = "book.txt",
     .example = "-o runs/blanks --preset tiny --tokenizer word",
 };
@@ -44,7 +29,6 @@ static const task task_gpt = {
     .name = "gpt",
     .use = "generate",
     .model = &heed_model_gpt,
-    .spec = {HEED_INPUT_TOKENS},
     .kind = &text_kind,
     .data = "book.txt",
     .example = "-o runs/book --steps 300",
@@ -54,7 +38,6 @@ static const task task_vit = {
     .name = "vit",
     .use = "classify",
     .model = &heed_model_vit,
-    .spec = {HEED_INPUT_PICTURE},
     .kind = &picture_kind,
     .data = "flowers",
     .example = "-o runs/flowers --image-size 64 --minutes 2",
@@ -63,7 +46,6 @@ static const task task_cnn = {
     .name = "cnn",
     .use = "classify",
     .model = &heed_model_cnn,
-    .spec = {HEED_INPUT_PICTURE},
     .kind = &picture_kind,
     .data = "flowers",
     .example = "-o runs/cnn --image-size 64 --minutes 2",
@@ -72,7 +54,6 @@ static const task task_mlp = {
     .name = "mlp",
     .use = "classify",
     .model = &heed_model_mlp,
-    .spec = {HEED_INPUT_PICTURE},
     .kind = &picture_kind,
     .data = "digits",
     .example = "-o runs/mlp --minutes 1",
@@ -82,7 +63,6 @@ static const task task_seq2seq = {
     .name = "seq2seq",
     .use = "translate",
     .model = &heed_model_seq2seq,
-    .spec = {HEED_INPUT_PAIR},
     .kind = &translation_kind,
     .data = "french.tsv",
     .example = "-o runs/french --tokenizer word --no-share-vocab",
@@ -91,7 +71,6 @@ static const task task_rnn = {
     .name = "rnn",
     .use = "translate",
     .model = &heed_model_rnn,
-    .spec = {HEED_INPUT_PAIR},
     .kind = &translation_kind,
     .data = "dates.tsv",
     .example = "-o runs/dates --minutes 2",
@@ -101,7 +80,6 @@ static const task task_textcls = {
     .name = "textcls",
     .use = "classify",
     .model = &heed_model_textcls,
-    .spec = {HEED_INPUT_LABELLED},
     .kind = &label_kind,
     .data = "reviews.tsv",
     .example = "-o runs/reviews --encoder attention --minutes 2",
@@ -110,7 +88,6 @@ static const task task_tag = {
     .name = "tag",
     .use = "classify",
     .model = &heed_model_tag,
-    .spec = {HEED_INPUT_LABELLED, .per_word = true},
     .kind = &label_kind,
     .data = "words.tsv",
     .example = "-o runs/tags --encoder attention --minutes 2",
@@ -125,11 +102,10 @@ const task *find_task(const char *name) {
     return NULL;
 }
 
-const heed_data_kind *task_data(const task *k) { return heed_data_kind_of(k->spec); }
+const heed_data_kind *task_data(const task *k) { return heed_data_kind_of(heed_model_spec(k->model)); }
 
 void task_tables(const task *k, const heed_option *tables[TABLES]) {
     int n = 0;
-    if (k->defaults) tables[n++] = k->defaults;
     tables[n++] = run_options;
     tables[n++] = task_data(k)->options;
     tables[n++] = k->model->options;
@@ -139,5 +115,5 @@ void task_tables(const task *k, const heed_option *tables[TABLES]) {
 
 bool apply_preset(heed_ctx *c, const task *k, heed_config *f) {
     const char *name = heed_config_text(f, "preset");
-    return strcmp(name, "none") == 0 || model_preset_apply(c, f, k->model->name, name);
+    return strcmp(name, "none") == 0 || heed_preset_apply(c, f, k->model, name);
 }

@@ -28,7 +28,7 @@ static heed_tokenizer *train_tokenizer(const heed_data *d, const heed_config *f,
                              (heed_tokenizer_args){.kind = kind,
                                                    .vocab = (int)heed_config_int(f, "vocab"),
                                                    .lower = heed_config_bool(f, "lower"),
-                                                   .specials = d->spec.masked});
+                                                   .specials = d->spec.bracket || d->spec.masked});
     free(text);
     return made;
 }
@@ -53,7 +53,7 @@ static bool open_corpus(heed_data *d, const heed_config *f) {
     const char *val = heed_config_text(f, "val");
     bool lines = strcmp(heed_config_text(f, "packing"), "lines") == 0;
     heed_corpus_args a = {.packing = lines ? HEED_LINES : HEED_BLOCKS,
-                          .bracket = d->spec.masked,
+                          .bracket = d->spec.bracket,
                           .block = (int)heed_config_int(f, "block"),
                           .val_split = heed_config_real(f, "val-split"),
                           .tail = strcmp(heed_config_text(f, "split"), "tail") == 0,
