@@ -43,8 +43,6 @@ typedef struct {
     bool (*open)(heed_data *d, heed_config *f, const heed_data_args *a);
     void (*close)(heed_data *d);
 } heed_data_kind;
-extern const heed_data_kind heed_data_text, heed_data_pictures, heed_data_translation,
-    heed_data_classes, heed_data_tags;
 /* The kind that a model of such inputs reads; NULL for HEED_INPUT_DENSE. */
 HEED_API const heed_data_kind *heed_data_kind_of(heed_input_spec spec);
 
@@ -81,6 +79,61 @@ HEED_API heed_augment heed_augment_of(const heed_config *f);
 /* Whether all classes are named like digits, letters or numbers: mirrored, such a picture is
  * another one, or none. */
 HEED_API bool heed_images_are_symbols(const heed_images *k);
+
+/* ---- one input ---- */
+
+/* What inputs are read by: of a run, its settings and tokenizers. */
+typedef struct {
+    heed_ctx *c;
+    heed_input_spec spec;
+    const heed_config *config; /* block; of pictures image-size, channels, mean and std */
+    const heed_tokenizer *tokenizer, *source; /* source NULL: the same for both sides */
+    bool any_length;                          /* a text may be empty, or longer than the block */
+    bool cut;     /* a source or a labelled text that is too long is cut */
+    bool quiet;   /* no warning of words that the vocabulary lacks */
+    bool convert; /* a picture of other channels is converted */
+    bool show;    /* a picture is kept as it is shown */
+} heed_reader;
+
+/* Tokens, with what they are of a text. */
+typedef struct {
+    heed_tokens tokens;     /* ids as the model reads them; begin and end: bytes of the text, equal
+                               for tokens that were put in */
+    char **labels;          /* the text of each token; of the input where the vocabulary lacks it */
+    unsigned char *special; /* 1: [CLS], [SEP], [PAD] or a newline */
+} heed_sequence;
+
+/* One input. Zero-initialise; free with heed_example_free. */
+typedef struct {
+    heed_sequence text;   /* a text, or the source of a pair */
+    heed_sequence target; /* of a pair: its tokens and, if it ended, [SEP] */
+    size_t *words;        /* with a label per word: the first token of each */
+    size_t word_count, word_capacity;
+    heed_image_transform transform; /* of a picture: */
+    heed_real *x;                   /* as the model takes it, (size,size,channels) */
+    heed_picture shown; /* the square that the model sees, at most 224 pixels wide; with `show` */
+} heed_example;
+
+/* A text, or the source of a pair, as the model reads it: between [CLS] and [SEP] if it is
+ * bracketed, a source and a labelled text with [SEP] at their end. Replaces what was read before.
+ * HEED_DATA for a text without tokens, or longer than the block. */
+HEED_API bool heed_example_text(const heed_reader *r, const char *text, size_t n,
+                                heed_example *out);
+/* The target of a pair: a text, or n tokens that a model made and, if they ended, [SEP]. */
+HEED_API bool heed_example_target(const heed_reader *r, const char *text, size_t n,
+                                  heed_example *out);
+HEED_API bool heed_example_made(const heed_reader *r, const int32_t *ids, size_t n, bool ended,
+                                heed_example *out);
+/* Tokens of a text that are known already. */
+HEED_API bool heed_example_tokens(const heed_reader *r, const int32_t *ids, size_t n,
+                                  heed_example *out);
+/* A picture, which is brought to the channels of the run if they agree or `convert` says so. name:
+ * for errors. */
+HEED_API bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *name,
+                                   heed_example *out);
+HEED_API void heed_example_free(heed_example *e);
+/* False, with an error that names the byte, for what is not UTF-8 or has a NUL. */
+HEED_API bool heed_check_text(heed_ctx *c, const char *text, size_t n);
 
 #ifdef __cplusplus
 }

@@ -10,13 +10,13 @@
 const heed_data_kind *heed_data_kind_of(heed_input_spec spec) {
     switch (spec.kind) {
     case HEED_INPUT_TOKENS:
-        return &heed_data_text;
+        return &heed__data_text;
     case HEED_INPUT_PICTURE:
-        return &heed_data_pictures;
+        return &heed__data_pictures;
     case HEED_INPUT_PAIR:
-        return &heed_data_translation;
+        return &heed__data_translation;
     case HEED_INPUT_LABELLED:
-        return spec.per_word ? &heed_data_tags : &heed_data_classes;
+        return spec.per_word ? &heed__data_tags : &heed__data_classes;
     case HEED_INPUT_DENSE:
         break;
     }

@@ -4,6 +4,9 @@
 
 #include <heed/kind.h>
 
+extern const heed_data_kind heed__data_text, heed__data_pictures, heed__data_translation,
+    heed__data_classes, heed__data_tags;
+
 /* Whether name is a kind of tokenizer: "word". */
 bool heed__is_tokenizer_kind(const char *name);
 /* A tokenizer at a path, which the setting `key` named. */

@@ -23,7 +23,7 @@ int64_t snapshot_step(int64_t k, int64_t count, int64_t steps) {
 
 static bool add_text(snapshots *s, const char *text, size_t n, const char *target) {
     subject *to = &s->item[s->items++];
-    return input_is_text(s->c, text, n) && subject_text(to, &s->run, text, n, target);
+    return heed_check_text(s->c, text, n) && subject_text(to, &s->run, text, n, target);
 }
 
 /* A validation batch of one row, as text again: special tokens left out, masked ones put back. */

@@ -4,11 +4,6 @@
 
 #include "kinds/training.h"
 
-/* ---- one picture ---- */
-/* Brings a picture to the channels that a run wants, if they agree or convert says so. */
-bool picture_fits(heed_ctx *c, heed_picture *p, int wanted, bool convert, const char *name);
-/* What the model sees of it: (size,size,channels), to be freed. */
-bool picture_input(const heed_image_transform *v, const heed_picture *p, heed_real **x);
 /* "flip 0.5, shift by up to 2, ..." or "" for nothing, into text, which is returned. */
 const char *augment_text(const heed_augment *a, char text[160]);
 /* The pictures that were skipped, each with the reason, the first `most`; how many more there are.

@@ -33,12 +33,12 @@ const char *label_list(const heed_pairs_info *a, char text[160]); /* "neg, pos";
 
 typedef struct {
     heed_run *run;
-    pair_decoding how;  /* begin, end and count are of the run */
-    int32_t *ids;       /* of the target at hand, without [CLS] and [SEP] */
-    pair_target about;  /* of it */
-    bool cuts, quiet;   /* a source that is too long is cut; unknown tokens are not told */
-    heed_tokens source; /* of the source at hand, its [SEP] included */
-    const char *text;   /* that those are places of: the caller's */
+    pair_decoding how; /* begin, end and count are of the run */
+    int32_t *ids;      /* of the target at hand, without [CLS] and [SEP] */
+    pair_target about; /* of it */
+    bool cuts, quiet;  /* a source that is too long is cut; unknown tokens are not told */
+    heed_example in;   /* the source at hand */
+    const char *text;  /* that it was: the caller's */
 } translator;
 /* f: settings that hold DECODING; NULL: the most probable token each time. */
 bool translator_open(translator *k, heed_run *r, const heed_config *f);
@@ -89,15 +89,6 @@ typedef struct {
 } pair_scores;
 bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most, pair_scores *out);
 void eval_labels(program *p, const task *k, heed_config *f, heed_run *r); /* eval_labels.c */
-/* A text as textcls and tag read it, with [SEP] at its end (labelled.c). Zero-initialise, with
- * tokens.c set. */
-typedef struct {
-    heed_tokens tokens; /* begin and end: bytes of the text */
-    size_t *first;      /* tag: the first token of each word */
-    size_t words, capacity;
-} labelled_text;
-bool labelled_read(labelled_text *k, const heed_run *r, const char *text, size_t n);
-void labelled_free(labelled_text *k);
 /* heed classify of a run of textcls or tag (classify_text.c). */
 void classify_texts(program *p, heed_run *r);
 

@@ -79,7 +79,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
 
 static void close_data(heed_data *d) { heed_corpus_free(d->batches); }
 
-const heed_data_kind heed_data_text = {
+const heed_data_kind heed__data_text = {
     .noun = "a text file",
     .item = "tok",
     .perplexity = true,

@@ -225,7 +225,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
 
 static void close_data(heed_data *d) { heed_images_close(d->batches); }
 
-const heed_data_kind heed_data_pictures = {
+const heed_data_kind heed__data_pictures = {
     .noun = "a folder of pictures",
     .item = "img",
     .options = options,

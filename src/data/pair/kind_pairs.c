@@ -153,7 +153,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
 
 static void close_data(heed_data *d) { heed_pairs_close(d->batches); }
 
-const heed_data_kind heed_data_translation = {
+const heed_data_kind heed__data_translation = {
     .noun = "a file of pairs of texts, TSV or JSONL",
     .item = "tok",
     .perplexity = true,
@@ -161,14 +161,14 @@ const heed_data_kind heed_data_translation = {
     .open = open_data,
     .close = close_data,
 };
-const heed_data_kind heed_data_classes = {
+const heed_data_kind heed__data_classes = {
     .noun = "a file of labels and texts, TSV or JSONL",
     .item = "text",
     .options = label_options,
     .open = open_data,
     .close = close_data,
 };
-const heed_data_kind heed_data_tags = {
+const heed_data_kind heed__data_tags = {
     .noun = "a file of words and their labels, TSV or JSONL",
     .item = "word",
     .options = label_options,
