@@ -58,10 +58,9 @@ static bool bench_open(program *p, bench *b, const char *name) {
     if (heed_config_bool(p->flags, "mlm-all") && heed_config_has(f, "mask-share"))
         heed_config_set(f, "mask-share", "1", "mlm-all", HEED_FROM_FLAG);
     if (!workbench_open(&b->w)) return false;
-    b->optim = heed_optim_new(b->w.store,
-                              (heed_optim_args){.kind = HEED_ADAMW,
-                                                .lr = (heed_real)heed_config_real(p->flags, "lr"),
-                                                .decay = (heed_real)0.01});
+    heed_optim_args a = heed_optim_defaults(&heed_adamw);
+    a.lr = (heed_real)heed_config_real(p->flags, "lr");
+    b->optim = heed_optim_new(b->w.store, &heed_adamw, &a);
     for (uint64_t i = 0; i < BATCHES; i++)
         if (!random_batch_make(&b->w, i, &b->batch[i])) return false;
     return b->optim != NULL;

@@ -54,7 +54,7 @@ void banner_row(const char *label, const char *format, ...) {
 
 const char *epoch_steps(char text[64], const heed_config *f, uint64_t epoch_batches) {
     char n[32];
-    bool whole = strcmp(heed_config_text(f, "optimizer"), "gd") == 0;
+    bool whole = heed_optimizer_named(heed_config_text(f, "optimizer"))->full_batch;
     uint64_t each = whole ? epoch_batches : (uint64_t)heed_config_int(f, "accumulate");
     uint64_t steps = (epoch_batches + each - 1) / each;
     int at =
@@ -126,7 +126,7 @@ static void draw_bar(progress *g, const heed_report *r) {
     int cells = terminal_width() < 80 ? NARROW : WIDTH;
     char state[160], line[512];
     bool color = has_color(stderr);
-    double share = r->steps > 0 ? (double)r->step / (double)r->steps : 0;
+    double share = r->progress;
     int full = (int)(share * cells), at = 0;
     if (now() - g->drawn < 0.1 && r->step != r->steps) return;
     g->drawn = now();
