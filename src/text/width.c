@@ -77,6 +77,7 @@ int heed__label_glyph(const char *label, int index, heed_text *out) {
 }
 
 int heed_label_text(const char *label, int columns, heed_text *out) {
+    if (!label) return 0;
     int total = heed__label_width(label), used = 0,
         buffer = total > columns ? columns - 1 : columns;
     for (const char *at = label; *at;) {
@@ -92,6 +93,7 @@ int heed_label_text(const char *label, int columns, heed_text *out) {
 }
 
 void heed_label_words(const char *text, int indent, int columns, heed_text *out) {
+    if (!text || !out) return;
     int used = 0, buffer = columns > indent ? columns - indent : 1;
     for (size_t n; *text; text += n + strspn(text + n, " ")) {
         heed_text word = {.c = out->c};
