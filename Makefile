@@ -39,7 +39,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmis
 ifdef WERROR
 WARN += -Werror
 endif
-CPPFLAGS_ALL = -Iinclude -Isrc $(if $(STB_DIR),-I$(STB_DIR)) $(CPPFLAGS)
+CPPFLAGS_ALL = -Iinclude -Isrc $(ROOM_INCLUDES) $(if $(STB_DIR),-I$(STB_DIR)) $(CPPFLAGS)
 # -ffp-contract=off everywhere but in the SIMD kernels: gcc's -std=c11 implies it silently, clang leaves contraction on.
 CFLAGS_ALL   = -std=c11 $(OPT) $(SIZE) $(OMP) $(WARN) -ffp-contract=off -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
 LIBS         = -ljansson -lutf8proc -lz -lm -lpthread
@@ -62,10 +62,10 @@ FLAGS_neon    := -DHEED_ISA=neon -ffp-contract=fast
 
 B := build/$(VARIANT)
 KERNELS := $(filter-out src/kernels/dispatch.c,$(wildcard src/kernels/*.c))
-LIB_SRC := $(wildcard src/core/*.c) src/kernels/dispatch.c $(wildcard src/ops/*.c src/nn/*.c src/optim/*.c src/io/*.c src/data/*.c src/fit/*.c src/inspect/*.c)
+LIB_SRC := $(filter-out $(KERNELS),$(wildcard src/*/*.c src/*/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o $(B)/page_source.o
 MODEL_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard models/*.c))
-PROG_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard train/*.c)) $(MODEL_OBJ)
+PROG_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard train/*.c train/*/*.c)) $(MODEL_OBJ)
 TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c)) $(filter-out %/main.o,$(PROG_OBJ))
 OPS := $(basename $(notdir $(wildcard src/ops/*.c)))
 
@@ -103,7 +103,7 @@ $(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
 # The page's readable sources in parts: the frame, the style sheets (page.css first), the scripts (core.js first, each in
 # an element of its own), those of the worked examples, start.js. All are deflated together into one array of
 # bytes: what gzip writes, less its header of 10.
-PAGE := src/inspect/page
+PAGE := src/view/page
 PAGE_STEPS := $(sort $(wildcard $(PAGE)/steps*.js))
 PAGE_JS := $(PAGE)/core.js $(filter-out %/core.js %/start.js $(PAGE_STEPS),$(sort $(wildcard $(PAGE)/*.js)))
 PAGE_CSS := $(PAGE)/page.css $(filter-out %/page.css,$(sort $(wildcard $(PAGE)/*.css)))
@@ -113,7 +113,7 @@ $(B)/page_source.c: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) $(PAGE_STEPS) $(PAG
 	@scripts() { for f; do echo '<script>'; cat $$f; echo '</script>'; done; }; \
 	 cp $(PAGE)/page.html $(B)/page/html; cat $(PAGE_CSS) > $(B)/page/css; scripts $(PAGE_JS) > $(B)/page/js; \
 	 scripts $(PAGE_STEPS) > $(B)/page/steps; scripts $(PAGE)/start.js > $(B)/page/start; \
-	 { echo '#include "inspect/page.h"'; echo 'const unsigned char heed__page_packed[] = {'; \
+	 { echo '#include "view/page.h"'; echo 'const unsigned char heed__page_packed[] = {'; \
 	   cat $(PAGE_PARTS) | gzip -9n | tail -c +11 | od -An -v -tu1 | sed 's/[0-9][0-9]*/&,/g'; \
 	   echo '}; const size_t heed__page_packed_size = sizeof heed__page_packed;'; \
 	   echo 'const size_t heed__page_sizes[HEED__PAGE_PARTS] = {'; wc -c $(PAGE_PARTS) | sed -n '$$!s/^ *\([0-9]*\) .*/\1,/p'; \
@@ -125,13 +125,15 @@ $(B)/%.o: %.c | .deps-checked
 	$(call say,CC $<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
 # stb_image computes with integers that wrap around; behind the end of a damaged JPEG scan it shifts a zero by more than
 # 31 (stbi__grow_buffer_unsafe), which is zero on every machine.
-$(B)/src/data/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
+$(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
 # The rooms that compute are built for speed, the others for size: libheed.so stays below a megabyte.
 ifeq ($(VARIANT),release)
-$(foreach room,core io data nn optim fit inspect,$(B)/src/$(room)/%.o): SIZE := -Os
-$(B)/src/data/image.o $(B)/src/data/resize.o $(B)/src/data/augment.o: SIZE := -O2
+$(foreach room,core text io data data/corpus data/image data/pair nn optim fit record inspect view,$(B)/src/$(room)/%.o): SIZE := -Os
+$(B)/src/data/image/image.o $(B)/src/data/image/resize.o $(B)/src/data/image/augment.o: SIZE := -O2
 $(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)
 endif
+# The rooms of the program and the tests find each other, too.
+$(B)/train/%.o $(B)/tests/%.o: ROOM_INCLUDES := -Itrain -I.
 define ISA_RULE
 $(B)/%.$(1).o: %.c | .deps-checked
 	@mkdir -p $$(@D)
@@ -176,7 +178,7 @@ fuzz-lib:
 install: heed lib
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/heed
 	@install -m 755 $(B)/heed $(DESTDIR)$(PREFIX)/bin/heed
-	@install -m 644 include/heed/*.h models/models.h $(DESTDIR)$(PREFIX)/include/heed
+	@install -m 644 include/heed/*.h $(DESTDIR)$(PREFIX)/include/heed
 	@install -m 644 $(B)/libheed.a $(B)/libheed-models.a $(DESTDIR)$(PREFIX)/lib
 	@install -m 755 $(B)/libheed.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libheed.so.$(SOVERSION)
 	@ln -sf libheed.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libheed.so

@@ -2,6 +2,7 @@
  * use; then as a heat map, a CSV table and a vector picture.
  *     cc attention.c $(pkg-config --cflags --libs heed) -o attention */
 #include <heed/heed.h>
+#include <heed/view.h>
 #include <stdio.h>
 
 enum { WORDS = 5, WIDTH = 8, HEADS = 2 };
@@ -24,7 +25,7 @@ static heed_record *look(heed_ctx *c, const heed_tape *t) {
     heed_record *r = heed_record_new(c);
     heed_record_add_axis(r, &(heed_record_axis){.name = "words", .count = WORDS, .labels = words});
     heed_record_take(r, t, &(heed_record_block){.path = "layer", .beta = 0.5}, 0, NULL);
-    return heed_state(c) == HEED_OK ? r : NULL;
+    return heed_ctx_status(c) == HEED_OK ? r : NULL;
 }
 
 static void show(heed_ctx *c, const heed_record_block *b, int head) {
@@ -49,7 +50,7 @@ int main(void) {
     heed_mha layer = {0};
     heed_mha_init(&layer, s, "layer", (heed_mha_args){.width = WIDTH, .heads = HEADS});
     heed_optim *o = heed_optim_new(s, (heed_optim_args){.kind = HEED_ADAM, .lr = 0.02f});
-    for (uint64_t step = 0; step <= 400 && heed_state(c) == HEED_OK; step++) {
+    for (uint64_t step = 0; step <= 400 && heed_ctx_status(c) == HEED_OK; step++) {
         if (step == 400) heed_record_probe(t, "layer", false); /* the last step is looked at */
         heed_tape_begin(t, HEED_TRAIN, step);
         heed_tensor *loss = loss_of(t, &layer);
@@ -71,8 +72,8 @@ int main(void) {
         heed_panels_svg(c, &(heed_panels){.title = "head 1", .count = 1, .maps = &map},
                         "attention.svg");
     }
-    bool bad = heed_state(c) != HEED_OK || !w;
-    if (bad) fprintf(stderr, "attention: %s\n", heed_why(c));
+    bool bad = heed_ctx_status(c) != HEED_OK || !w;
+    if (bad) fprintf(stderr, "attention: %s\n", heed_ctx_error(c));
     heed_close(c);
     return bad;
 }

@@ -18,8 +18,8 @@ int main(int argc, char **argv) {
     int n = r ? gpt_generate(r->self, r->tape, prompt.ids, prompt.count, &how, made) : -1;
     if (n > 0) heed_decode(r->tokenizer, made, (size_t)n, &text);
     if (text.s) printf("%s >> %s\n", argv[2], text.s);
-    bool bad = heed_state(c) != HEED_OK || n < 0;
-    if (heed_state(c) != HEED_OK) fprintf(stderr, "embedded: %s\n", heed_why(c));
+    bool bad = heed_ctx_status(c) != HEED_OK || n < 0;
+    if (heed_ctx_status(c) != HEED_OK) fprintf(stderr, "embedded: %s\n", heed_ctx_error(c));
     heed_text_free(&text);
     heed_tokens_free(&prompt);
     heed_close(c);

@@ -34,7 +34,7 @@ static heed_tensor *mlm_apply(const mlm *m, heed_tape *t, const heed_batch *b) {
     heed_tensor *x = heed_embed(t, m->tok, heed_ids(t, b->ids, b->rows, b->len));
     x = heed_position_apply(&m->pos, t, x, 0);
     for (int i = 0; i < LAYERS; i++) x = heed_block_apply(&m->block[i], t, x, pad, NULL);
-    x = heed_gather(t, x, heed_input_ids(t, b->picks, 1, &b->pick_count));
+    x = heed_gather(t, x, heed_input_ids(t, b->masked_positions, 1, &b->masked_count));
     return heed_linear_apply(&m->head, t, x);
 }
 
@@ -54,13 +54,13 @@ int main(int argc, char **argv) {
     heed_optim *o =
         heed_optim_new(s, (heed_optim_args){.kind = HEED_ADAMW, .lr = 2e-3f, .decay = 0.01f});
     double first = 0, last = 0;
-    for (uint64_t i = 0; i < STEPS && heed_state(c) == HEED_OK; i++) {
+    for (uint64_t i = 0; i < STEPS && heed_ctx_status(c) == HEED_OK; i++) {
         heed_batch b;
         heed_mlm_batch(k, (heed_batch_at){.index = i, .rows = ROWS}, 0.15, &b);
         heed_tape_begin(t, HEED_TRAIN, i);
         heed_tensor *logits = mlm_apply(&m, t, &b);
         heed_tensor *loss =
-            heed_xent(t, logits, heed_input_ids(t, b.labels, 1, &b.pick_count), NULL);
+            heed_xent(t, logits, heed_input_ids(t, b.labels, 1, &b.masked_count), NULL);
         heed_backward(t, loss);
         heed_step(o, 1);
         if (loss && i < 10) first += (double)loss->x[0] / 10;
@@ -69,8 +69,8 @@ int main(int argc, char **argv) {
     heed_save(s, "own_loop.safetensors"); /* refuses when in error */
     printf("%zu parameters, loss %.3f -> %.3f, weights in own_loop.safetensors\n",
            heed_store_params(s), first, last);
-    bool bad = heed_state(c) != HEED_OK || !(last < first);
-    if (heed_state(c) != HEED_OK) fprintf(stderr, "own_loop: %s\n", heed_why(c));
+    bool bad = heed_ctx_status(c) != HEED_OK || !(last < first);
+    if (heed_ctx_status(c) != HEED_OK) fprintf(stderr, "own_loop: %s\n", heed_ctx_error(c));
     heed_close(c);
     return bad;
 }

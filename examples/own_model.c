@@ -66,8 +66,8 @@ static const heed_model model = {.name = "finder",
                                  .size = sizeof(finder),
                                  .init = init,
                                  .batch = batch,
-                                 .evals = evals,
-                                 .epoch = epoch,
+                                 .eval_batches = evals,
+                                 .epoch_batches = epoch,
                                  .loss = loss};
 
 static void report(void *user, const heed_report *r) {
@@ -88,8 +88,8 @@ int main(int argc, char **argv) {
         c, &(heed_fit_args){
                .model = &model, .config = f, .run = argv[1], .force = true, .report = report});
     bool bad =
-        heed_state(c) != HEED_OK || !(r.best_loss < 0.5); /* the variance of the answer is 1 */
-    if (heed_state(c) != HEED_OK) fprintf(stderr, "own_model: %s\n", heed_why(c));
+        heed_ctx_status(c) != HEED_OK || !(r.best_loss < 0.5); /* the variance of the answer is 1 */
+    if (heed_ctx_status(c) != HEED_OK) fprintf(stderr, "own_model: %s\n", heed_ctx_error(c));
     heed_close(c);
     return bad;
 }

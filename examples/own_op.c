@@ -42,8 +42,8 @@ int main(void) {
     heed_check check = heed_gradcheck(c, sine);
     printf("gradient check of %d cases: largest disagreement %.0e\n", check.cases, check.error);
     bool ok =
-        heed_state(c) == HEED_OK && check.cases == 2 && check.error >= 0 && check.error < 0.05;
-    if (heed_state(c) != HEED_OK) fprintf(stderr, "own_op: %s\n", heed_why(c));
+        heed_ctx_status(c) == HEED_OK && check.cases == 2 && check.error >= 0 && check.error < 0.05;
+    if (heed_ctx_status(c) != HEED_OK) fprintf(stderr, "own_op: %s\n", heed_ctx_error(c));
     heed_close(c);
     return ok ? 0
               : 1; /* in single precision differences are coarse; the double build asks for 1e-6 */

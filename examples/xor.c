@@ -20,7 +20,7 @@ int main(void) {
     heed_linear_init(&out, s, "out", (heed_linear_args){.in = 8, .out = 1});
     heed_optim *o = heed_optim_new(s, (heed_optim_args){.kind = HEED_ADAM, .lr = 0.05f});
 
-    for (uint64_t step = 0; step < 300 && heed_state(c) == HEED_OK; step++) {
+    for (uint64_t step = 0; step < 300 && heed_ctx_status(c) == HEED_OK; step++) {
         heed_tape_begin(t, HEED_TRAIN, step);
         heed_tensor *y = heed_input(t, targets, 2, (int[]){4, 1});
         heed_tensor *loss = heed_bce(t, model(t, &hidden, &out), y);
@@ -38,7 +38,7 @@ int main(void) {
                (double)p->x[i]);
         right += (p->x[i] > 0.5f) == (targets[i] > 0.5f);
     }
-    if (heed_state(c) != HEED_OK) fprintf(stderr, "xor: %s\n", heed_why(c));
+    if (heed_ctx_status(c) != HEED_OK) fprintf(stderr, "xor: %s\n", heed_ctx_error(c));
     heed_close(c); /* frees all of the above */
     return right == 4 ? 0 : 1;
 }

@@ -76,7 +76,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     }
     heed_drop_init(&m->drop, s, "drop", model_real(f, "dropout"));
     picture_head(&m->base, s, width, NULL);
-    return heed_state(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
 const heed_model heed_model_cnn = {

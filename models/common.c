@@ -94,11 +94,11 @@ void model_score(const heed_tensor *logits, const heed_tensor *loss, const int32
     for (size_t r = 0; r < rows; r++) {
         if (labels[r] < 0 || labels[r] >= classes) continue;
         int rank = rank_of(logits->x + r * (size_t)classes, classes, labels[r]);
-        score->right += rank < 1;
-        score->right5 += rank < 5;
+        score->correct += rank < 1;
+        score->top5 += rank < 5;
         counted++;
     }
-    score->judged += (double)counted;
+    score->total += (double)counted;
     score->weight += (double)counted;
     score->loss += (double)loss->x[0] * (double)counted;
 }

@@ -2,7 +2,7 @@
 #ifndef MODELS_COMMON_H
 #define MODELS_COMMON_H
 
-#include "models.h"
+#include <heed/models.h>
 
 /* Rows of a table of settings. */
 #define WHOLE(name, value, min, max, help)                                                         \

@@ -156,7 +156,7 @@ static bool run(search *s) {
 
 static bool check(const pair_model *m, heed_tape *t, size_t n, const pair_decoding *a) {
     heed_ctx *c = heed_tape_ctx(t);
-    if (!t || heed_state(c) != HEED_OK) return false;
+    if (!t || heed_ctx_status(c) != HEED_OK) return false;
     if (n < 1 || n > (size_t)m->len)
         return heed_fail(c, HEED_USAGE,
                          "source has no fitting length: translate: expected 1 to %d tokens, found "
@@ -183,15 +183,15 @@ static bool read_source(search *s) {
 }
 
 static bool prepare(search *s) {
-    size_t width = (size_t)s->width, room = (size_t)s->count + 1, state = s->source.state;
+    size_t width = (size_t)s->width, capacity = (size_t)s->count + 1, state = s->source.state;
     s->states = malloc((2 * width * state + 1) * sizeof *s->states);
-    s->tokens = malloc(2 * width * room * sizeof *s->tokens);
+    s->tokens = malloc(2 * width * capacity * sizeof *s->tokens);
     s->order = malloc((size_t)s->m->vocab * sizeof *s->order);
     if (!s->states || !s->tokens || !s->order)
         return heed_fail(heed_tape_ctx(s->t), HEED_FAILED, "no memory left: translate");
     for (size_t i = 0; i < width; i++) {
-        s->now[i] = (hypothesis){s->states + 2 * i * state, s->tokens + 2 * i * room, 0};
-        s->next[i] = (hypothesis){s->now[i].state + state, s->now[i].ids + room, 0};
+        s->now[i] = (hypothesis){s->states + 2 * i * state, s->tokens + 2 * i * capacity, 0};
+        s->next[i] = (hypothesis){s->now[i].state + state, s->now[i].ids + capacity, 0};
     }
     s->now->ids[0] = s->a->begin;
     if (s->m->start && state) s->m->start(s->m, &s->source, s->now->state);

@@ -2,7 +2,7 @@
 #ifndef MODELS_DRAW_H
 #define MODELS_DRAW_H
 
-#include "models.h"
+#include <heed/models.h>
 
 typedef struct {
     double temperature; /* divides the logits; 0: always the most probable token */

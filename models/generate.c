@@ -39,10 +39,10 @@ static const heed_real *next_logits(generation *g) {
 /* Numbers of a cache's k and v: of `room` tokens, or one state of a recurrent layer. */
 static void cache_sizes(const gpt *m, size_t *k, size_t *v) {
     const heed_mha_args *a = &m->body.stack.block[0].attn.args;
-    size_t room = (size_t)m->body.len;
+    size_t capacity = (size_t)m->body.len;
     bool recurrent = m->rnn.args.layers > 0;
-    *k = recurrent ? (size_t)gpt_state_size(m) : room * (size_t)a->heads * (size_t)a->key;
-    *v = recurrent ? 0 : room * (size_t)a->heads * (size_t)a->value;
+    *k = recurrent ? (size_t)gpt_state_size(m) : capacity * (size_t)a->heads * (size_t)a->key;
+    *v = recurrent ? 0 : capacity * (size_t)a->heads * (size_t)a->value;
 }
 
 /* Memory of the caches, of what is seen, and of the choices. */
@@ -59,7 +59,7 @@ static bool start(generation *g, const int32_t *prompt, size_t n) {
     g->count = n;
     heed_real *p = g->memory;
     for (int i = 0; i < b->stack.layers; i++, p += k + v)
-        g->cache[i] = (heed_cache){.room = b->len, .k = p, .v = p + k};
+        g->cache[i] = (heed_cache){.capacity = b->len, .k = p, .v = p + k};
     return true;
 }
 
@@ -80,7 +80,7 @@ static int run(generation *g, int32_t *out) {
 int gpt_generate(const gpt *m, heed_tape *t, const int32_t *prompt, size_t n, const gpt_sampling *a,
                  int32_t *out) {
     heed_ctx *c = heed_tape_ctx(t);
-    if (!t || heed_state(c) != HEED_OK) return -1;
+    if (!t || heed_ctx_status(c) != HEED_OK) return -1;
     if (n == 0 || a->count < 0) {
         heed_fail(c, HEED_USAGE,
                   "nothing to go on from: generate: expected a prompt of at least one token and a "

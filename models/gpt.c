@@ -29,7 +29,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     if (!transformer_init(&m->body, s, f, kind)) return false;
     if (kind.recurrent) heed_rnn_init(&m->rnn, s, "decoder", model_cells(f, m->body.stack.width));
     output_head_init(&m->head, s, &m->body, f);
-    return heed_state(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
 /* Recurrent layers from the states of the caches, which go on: in each k the state, as one token.
@@ -86,8 +86,8 @@ const heed_model heed_model_gpt = {
     .size = sizeof(gpt),
     .init = init,
     .batch = batch,
-    .evals = text_evals,
-    .epoch = text_epoch,
+    .eval_batches = text_evals,
+    .epoch_batches = text_epoch,
     .loss = loss,
     .metrics = metrics,
 };

@@ -39,7 +39,7 @@ uint64_t picture_epoch(void *self, void *data, int rows);
 heed_tensor *picture_loss(void *self, heed_tape *t, const heed_batch *b);
 void picture_metrics(void *self, const heed_batch *b, heed_score *score);
 #define PICTURE_MEMBERS                                                                            \
-    .batch = picture_batch, .evals = picture_evals, .epoch = picture_epoch, .loss = picture_loss,  \
-    .metrics = picture_metrics
+    .batch = picture_batch, .eval_batches = picture_evals, .epoch_batches = picture_epoch,         \
+    .loss = picture_loss, .metrics = picture_metrics
 
 #endif

@@ -40,15 +40,15 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     output_head_init(&m->head, s, &m->body, f);
     m->act = model_activation(f);
     m->share = heed_config_real(f, "mask-share");
-    return heed_state(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
 /* The head sees the picked rows alone: most of its work would otherwise go to rows without loss. */
 heed_tensor *mlm_logits(const mlm *m, heed_tape *t, heed_tensor *ids, heed_tensor *types,
-                        heed_tensor *pad, heed_tensor *picks) {
+                        heed_tensor *pad, heed_tensor *masked_positions) {
     heed_tensor *x = transformer_embed(&m->body, t, ids, types, 0); /* (B,T,d) */
     x = stack_apply(&m->body.stack, t, x, pad, NULL);
-    if (picks) x = heed_gather(t, x, picks); /* (n,d) */
+    if (masked_positions) x = heed_gather(t, x, masked_positions); /* (n,d) */
     x = stack_norm(&m->body.stack, t, x);
     if (m->dense.w) {
         x = heed_linear_act(&m->dense, t, x, m->act);
@@ -61,9 +61,9 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     mlm *m = self;
     heed_tensor *ids = heed_ids(t, b->ids, b->rows, b->len);
     heed_tensor *pad = heed_ids(t, b->pad, b->rows, b->len);
-    heed_tensor *picks = heed_input_ids(t, b->picks, 1, &b->pick_count);
-    heed_tensor *labels = heed_input_ids(t, b->labels, 1, &b->pick_count);
-    m->logits = mlm_logits(m, t, ids, NULL, pad, picks);
+    heed_tensor *masked_positions = heed_input_ids(t, b->masked_positions, 1, &b->masked_count);
+    heed_tensor *labels = heed_input_ids(t, b->labels, 1, &b->masked_count);
+    m->logits = mlm_logits(m, t, ids, NULL, pad, masked_positions);
     return m->loss = heed_xent(t, m->logits, labels, NULL);
 }
 
@@ -83,8 +83,8 @@ const heed_model heed_model_mlm = {
     .size = sizeof(mlm),
     .init = init,
     .batch = batch,
-    .evals = text_evals,
-    .epoch = text_epoch,
+    .eval_batches = text_evals,
+    .epoch_batches = text_epoch,
     .loss = loss,
     .metrics = metrics,
 };

@@ -66,7 +66,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
         heed_unscope(s);
     }
     picture_head(&m->base, s, width, NULL);
-    return heed_state(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
 const heed_model heed_model_mlp = {

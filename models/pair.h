@@ -66,7 +66,7 @@ uint64_t pair_epoch(void *self, void *data, int rows);
 heed_tensor *pair_loss(void *self, heed_tape *t, const heed_batch *b);
 void pair_metrics(void *self, const heed_batch *b, heed_score *score);
 #define PAIR_MEMBERS                                                                               \
-    .batch = pair_batch, .evals = pair_evals, .epoch = pair_epoch, .loss = pair_loss,              \
-    .metrics = pair_metrics
+    .batch = pair_batch, .eval_batches = pair_evals, .epoch_batches = pair_epoch,                  \
+    .loss = pair_loss, .metrics = pair_metrics
 
 #endif

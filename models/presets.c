@@ -1,5 +1,5 @@
 /* presets.c -- the list of models, and named sets of settings. */
-#include "models.h"
+#include <heed/models.h>
 
 #include <stdio.h>
 #include <string.h>

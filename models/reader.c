@@ -60,7 +60,7 @@ bool reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons
     embeddings(m, s, f);
     encoder(m, s, f);
     heed_linear_init(&m->head, s, "head", (heed_linear_args){.in = m->width, .out = neurons});
-    return heed_state(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
 /* ---- forward ---- */

@@ -61,6 +61,7 @@ uint64_t reader_evals(void *self, void *data, int rows);
 uint64_t reader_epoch(void *self, void *data, int rows);
 void reader_metrics(void *self, const heed_batch *b, heed_score *score);
 #define READER_MEMBERS                                                                             \
-    .batch = reader_batch, .evals = reader_evals, .epoch = reader_epoch, .metrics = reader_metrics
+    .batch = reader_batch, .eval_batches = reader_evals, .epoch_batches = reader_epoch,            \
+    .metrics = reader_metrics
 
 #endif

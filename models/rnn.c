@@ -106,14 +106,14 @@ static bool init_layers(rnn *m, heed_store *s, const heed_config *f) {
     heed_linear_init(
         &m->head, s, "head",
         (heed_linear_args){.in = width + context, .out = m->pair.vocab, .init = init_of(m)});
-    return heed_state(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
 /* ---- encoder ---- */
 
 /* What the decoder sees of a source. */
 typedef struct {
-    heed_memory memory;
+    heed_attention_kv memory;
     heed_tensor *context;                /* (B,1,h): c, without attention */
     heed_tensor *source, *pad;           /* that was read, or NULL: decoding does without */
     heed_tensor *state[HEED_RNN_LAYERS]; /* (B,S): s_0, or s so far */
@@ -150,7 +150,7 @@ static bool encode(const rnn *m, heed_tape *t, heed_tensor *ids, heed_tensor *pa
     if (m->fixed)
         out->context = whole(m, t, last);
     else
-        out->memory = heed_attend_memory(&m->attend, t, x, pad);
+        out->memory = heed_attend_kv(&m->attend, t, x, pad);
     return true;
 }
 
@@ -222,13 +222,14 @@ void rnn_average(rnn *m, bool on) {
 }
 
 /* [s_t ; c_t] of all steps; the state of r goes on where a target is made token by token. */
-static heed_tensor *looking_back(const rnn *m, heed_tape *t, heed_tensor *y, reading *r) {
+static heed_tensor *additive_steps(const rnn *m, heed_tape *t, heed_tensor *y, reading *r) {
     const heed_rnn_part *p = &m->decoder.part[0];
     const heed_rnn_args *a = &m->decoder.args;
     const heed_attend *f = &m->attend;
     heed_tensor *keys = f->w.b ? heed_add(t, r->memory.keys, f->w.b) : r->memory.keys;
-    heed_look_back l = {y,    p->w_in,          p->b_in, p->w,       p->b,       r->state[0],
-                        keys, r->memory.values, f->w.w,  f->score.w, f->score.b, r->memory.mask};
+    heed_additive_attention l = {y,      p->w_in,     p->b_in,    p->w,
+                                 p->b,   r->state[0], keys,       r->memory.values,
+                                 f->w.w, f->score.w,  f->score.b, r->memory.mask};
     heed_tensor *all = heed_recurrent_attention(heed_at(t, f->name), &l,
                                                 &(heed_recurrent_args){a->cell, a->act, false});
     if (!all) return NULL;
@@ -248,7 +249,7 @@ static heed_tensor *decode(const rnn *m, heed_tape *t, heed_tensor *ids, reading
     y = heed_drop_apply(&m->target_drop, t, y);
     if (!y) return NULL;
     y = m->fixed       ? fixed_steps(m, t, y, r)
-        : is_one_op(m) ? looking_back(m, t, y, r)
+        : is_one_op(m) ? additive_steps(m, t, y, r)
                        : attending_steps(m, t, y, r);
     return heed_linear_apply(&m->head, t, y);
 }
@@ -311,7 +312,7 @@ static heed_tensor *next_logits(const pair_model *self, heed_tape *t, const pair
         r.context = wrapped(t, s->kept[layers]);
     else
         r.memory =
-            (heed_memory){wrapped(t, s->kept[layers]), wrapped(t, s->kept[layers + 1]), NULL};
+            (heed_attention_kv){wrapped(t, s->kept[layers]), wrapped(t, s->kept[layers + 1]), NULL};
     heed_tensor *y = decode(m, t, heed_ids(t, &id, 1, 1), &r);
     for (int i = 0; y && i < layers; i++)
         memcpy(state + i * size, r.state[i]->x, (size_t)size * sizeof *state);

@@ -154,7 +154,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     stack_make(&m->encoder, s, f, kind);
     decoder(m, s, f);
     head(m, s, f);
-    return heed_state(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
 const heed_model heed_model_seq2seq = {.name = "seq2seq",

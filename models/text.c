@@ -29,7 +29,7 @@ bool transformer_init(transformer *m, heed_store *s, const heed_config *f, stack
             MODEL_LAYERS, m->vocab, m->stack.layers);
     embeddings(m, s, f, kind);
     stack_make(&m->stack, s, f, kind);
-    return heed_state(c) == HEED_OK;
+    return heed_ctx_status(c) == HEED_OK;
 }
 
 heed_tensor *transformer_embed(const transformer *m, heed_tape *t, heed_tensor *ids,

@@ -120,7 +120,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     embeddings(m, s, f, patch);
     stack_make(&m->stack, s, f, kind);
     picture_head(&m->base, s, m->stack.width, stack_init_or(&m->stack, NULL));
-    return heed_state(c) == HEED_OK;
+    return heed_ctx_status(c) == HEED_OK;
 }
 
 /* ---- forward ---- */

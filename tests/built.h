@@ -2,8 +2,8 @@
 #ifndef HEED_TEST_BUILT_H
 #define HEED_TEST_BUILT_H
 
-#include "../models/models.h"
 #include "test.h"
+#include <heed/models.h>
 
 /* A model built from "key=value ..." settings. */
 typedef struct {

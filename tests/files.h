@@ -39,8 +39,8 @@ static inline int files_in_folder(void) {
 #define CHECK_FAILS(c, call, expected_status, part)                                                \
     do {                                                                                           \
         CHECK(!(call));                                                                            \
-        CHECK(heed_state(c) == (expected_status));                                                 \
-        CHECK_HAS(heed_why(c), part);                                                              \
+        CHECK(heed_ctx_status(c) == (expected_status));                                            \
+        CHECK_HAS(heed_ctx_error(c), part);                                                        \
         heed_clear(c);                                                                             \
     } while (0)
 

@@ -18,7 +18,7 @@ bool tiny_init(void *self, heed_store *s, const heed_config *f) {
     heed_linear_init(&m->hidden, s, "hidden", (heed_linear_args){.in = 2, .out = hidden});
     heed_drop_init(&m->drop, s, "drop", (heed_real)heed_config_real(f, "dropout"));
     heed_linear_init(&m->head, s, "head", (heed_linear_args){.in = hidden, .out = 2});
-    return heed_state(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
 static bool tiny_batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
@@ -64,9 +64,9 @@ static void tiny_metrics(void *self, const heed_batch *b, heed_score *s) {
     const tiny *m = self;
     for (int i = 0; i < b->rows; i++) {
         const heed_real *y = m->logits->x + 2 * i;
-        s->right += (y[1] > y[0]) == b->labels[i];
+        s->correct += (y[1] > y[0]) == b->labels[i];
     }
-    s->judged += b->rows;
+    s->total += b->rows;
     s->loss += (double)m->loss->x[0] * b->rows;
     s->weight += b->rows;
 }
@@ -77,8 +77,8 @@ const heed_model tiny_model = {.name = "tiny",
                                .size = sizeof(tiny),
                                .init = tiny_init,
                                .batch = tiny_batch,
-                               .evals = tiny_evals,
-                               .epoch = tiny_epoch,
+                               .eval_batches = tiny_evals,
+                               .epoch_batches = tiny_epoch,
                                .loss = tiny_loss,
                                .metrics = tiny_metrics};
 const heed_model *const tiny_models[] = {&tiny_model, NULL};

@@ -68,9 +68,9 @@ static const heed_array *find(const golden *g, const char *format, ...) {
     return heed_safetensors_find(g->file, key);
 }
 
-bool golden_copy(const golden *g, const char *array, heed_real *out, size_t room) {
+bool golden_copy(const golden *g, const char *array, heed_real *out, size_t capacity) {
     const heed_array *a = find(g, "%s", array);
-    if (!a || count_of(a) > room) return false;
+    if (!a || count_of(a) > capacity) return false;
     for (size_t i = 0; i < count_of(a); i++) out[i] = (heed_real)golden_number(a, i);
     return true;
 }
@@ -246,19 +246,19 @@ static void run(golden *g, const golden_call *k, const way *w, golden_seen *seen
     heed_tensor *y = apply(g, k);
     if (y && y->node && seen) see(seen, y->node->op->name);
     if (y && w->train) backward(g, y);
-    if (y && heed_state(g->c) == HEED_OK) {
+    if (y && heed_ctx_status(g->c) == HEED_OK) {
         compare_all(g, y, w);
     } else {
-        test_fail(__FILE__, __LINE__, "%s (%s): %s", g->name, g->way, heed_why(g->c));
+        test_fail(__FILE__, __LINE__, "%s (%s): %s", g->name, g->way, heed_ctx_error(g->c));
         heed_clear(g->c);
     }
     heed_store_free(g->s);
 }
 
 /* The case's name from that of its expected value, "NAME/y"; false for other arrays. */
-static bool case_name(const char *array, char *name, size_t room) {
+static bool case_name(const char *array, char *name, size_t capacity) {
     size_t n = strlen(array);
-    if (n < 3 || strcmp(array + n - 2, "/y") != 0 || n - 2 >= room) return false;
+    if (n < 3 || strcmp(array + n - 2, "/y") != 0 || n - 2 >= capacity) return false;
     memcpy(name, array, n - 2);
     name[n - 2] = 0;
     return true;
@@ -300,7 +300,7 @@ int golden_file(const char *path, const golden_call *calls, golden_seen *seen) {
     int cases = 0;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         heed_ctx *c = heed_open(&(heed_options){.isa = sets[i]});
-        if (heed_state(c) != HEED_OK && i > 0) { /* not of this machine */
+        if (heed_ctx_status(c) != HEED_OK && i > 0) { /* not of this machine */
             heed_close(c);
             continue;
         }

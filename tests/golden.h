@@ -45,7 +45,7 @@ heed_real golden_real(const golden *g, const char *key, double otherwise);
 int golden_list(const golden *g, const char *key, int out[HEED_DIMS]); /* returns its length */
 
 /* Copies the case's array of that name; false if it has none or more than room elements. */
-bool golden_copy(const golden *g, const char *array, heed_real *out, size_t room);
+bool golden_copy(const golden *g, const char *array, heed_real *out, size_t capacity);
 
 /* Fills the store's entries from the case's parameters of the same names, and checks that both have
  * the same. */

@@ -40,9 +40,9 @@ void png_begin(picture_file *f, uint32_t width, uint32_t height, int depth, int 
 
 void png_end(picture_file *f, const void *rows, size_t n) {
     unsigned char packed[4096];
-    uLongf room = sizeof packed;
-    CHECK(compress2(packed, &room, rows, (uLong)n, 9) == Z_OK);
-    png_chunk(f, "IDAT", packed, room);
+    uLongf capacity = sizeof packed;
+    CHECK(compress2(packed, &capacity, rows, (uLong)n, 9) == Z_OK);
+    png_chunk(f, "IDAT", packed, capacity);
     png_chunk(f, "IEND", NULL, 0);
 }
 

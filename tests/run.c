@@ -44,7 +44,8 @@ const char *test_folder(void) {
 }
 
 void test_close(heed_ctx *c, const char *file, int line) {
-    if (heed_state(c) != HEED_OK) test_fail(file, line, "context in error: %s", heed_why(c));
+    if (heed_ctx_status(c) != HEED_OK)
+        test_fail(file, line, "context in error: %s", heed_ctx_error(c));
     heed_close(c);
 }
 

@@ -93,7 +93,7 @@ static void check_outcomes(const outcome *a, const outcome *b, double bar, int l
     static const char *const names[] = {"gradients of q", "gradients of k", "gradients of v",
                                         "gradients of the bias"};
     if (!a->y || !b->y) {
-        test_fail(__FILE__, line, "%s%s", heed_why(a->c), heed_why(b->c));
+        test_fail(__FILE__, line, "%s%s", heed_ctx_error(a->c), heed_ctx_error(b->c));
         return;
     }
     check_same("outputs", line, a->y->x, b->y->x, b->y->size, bar);

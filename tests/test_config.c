@@ -73,8 +73,8 @@ TEST(config_refuses_wrong_values) {
     heed_config *f = heed_config_new(c, tables);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CHECK(!heed_config_set(f, cases[i].key, cases[i].value, cases[i].where, HEED_FROM_FLAG));
-        CHECK(heed_state(c) == HEED_USAGE);
-        CHECK_HAS(heed_why(c), cases[i].why);
+        CHECK(heed_ctx_status(c) == HEED_USAGE);
+        CHECK_HAS(heed_ctx_error(c), cases[i].why);
         heed_clear(c);
     }
     CHECK_FAILS(c, heed_config_set(f, "lr", "x", "a:1", HEED_FROM_FILE), HEED_DATA, "lr is wrong");

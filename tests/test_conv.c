@@ -294,7 +294,7 @@ TEST(positions_of_a_grid) {
     }
     CHECK(heed_store_count(s) == 0);
     heed_position_init(&l, s, "pos", HEED_SINUSOIDAL_2D, 7, 8);
-    CHECK_HAS(heed_why(c), "positions of a grid do not fit: pos: expected a square number");
+    CHECK_HAS(heed_ctx_error(c), "positions of a grid do not fit: pos: expected a square number");
     heed_close(c);
 }
 

@@ -122,8 +122,8 @@ TEST(core_first_error_sticks_and_null_is_accepted) {
     heed_ctx *c = heed_open(NULL);
     CHECK(!heed_fail(c, HEED_DATA, "first %d", 1));
     heed_fail(c, HEED_USAGE, "second");
-    CHECK(heed_state(c) == HEED_DATA);
-    CHECK_TEXT(heed_why(c), "first 1");
+    CHECK(heed_ctx_status(c) == HEED_DATA);
+    CHECK_TEXT(heed_ctx_error(c), "first 1");
     CHECK(!heed_store_new(c));
     CHECK(!heed_tape_new(c));
     CHECK(!heed_param(NULL, "w", "zero", 1, (int[]){1}));
@@ -134,7 +134,7 @@ TEST(core_first_error_sticks_and_null_is_accepted) {
     CHECK(heed_store_new(c) != NULL);
     CLOSE(c);
     heed_close(NULL);
-    CHECK(heed_state(NULL) == HEED_FAILED);
+    CHECK(heed_ctx_status(NULL) == HEED_FAILED);
 }
 
 TEST(core_store_names_and_patterns) {
@@ -153,14 +153,14 @@ TEST(core_store_names_and_patterns) {
     CHECK(heed_freeze(s, "block.*.b") == 1 && !heed_store_find(s, "block.3.inner.b")->trained);
     CHECK(heed_set_lr_scale(s, "*", (heed_real)0.5) == 2); /* state is never trained */
     CHECK(!heed_param(s, "x", "gauss", 1, (int[]){1}));
-    CHECK_HAS(heed_why(c), "expected zero, one");
+    CHECK_HAS(heed_ctx_error(c), "expected zero, one");
     heed_clear(c);
     heed_param(s, "x", "zero", 1, (int[]){1});
     CHECK(!heed_param(s, "x", "zero", 1, (int[]){1}));
-    CHECK_HAS(heed_why(c), "x exists already");
+    CHECK_HAS(heed_ctx_error(c), "x exists already");
     heed_clear(c);
     CHECK(!heed_param(s, "huge", "zero", 4, (int[]){1 << 30, 1 << 30, 1 << 30, 2}));
-    CHECK_HAS(heed_why(c), "huge");
+    CHECK_HAS(heed_ctx_error(c), "huge");
     heed_clear(c);
     CLOSE(c);
 }
@@ -203,7 +203,7 @@ TEST(core_backward_adds_over_every_use) {
     heed_tensor *loss = heed_push(t, total, NULL, w);
     CHECK(heed_tape_used(t).nodes == 0);
     CHECK(!heed_backward(t, loss));
-    CHECK_HAS(heed_why(c), "HEED_TRAIN");
+    CHECK_HAS(heed_ctx_error(c), "HEED_TRAIN");
     heed_clear(c);
     CLOSE(c);
 }
@@ -421,8 +421,8 @@ TEST(core_one_context_serves_many_threads) {
     for (int i = 0; i < THREADS; i++) heed__thread_join(thread[i]);
     for (int i = 0; i < THREADS; i++) right += work[i].right;
     /* the thread that was through first stops the others, with a message of its own */
-    CHECK(right >= ROUNDS && heed_state(c) == HEED_FAILED);
-    CHECK(sscanf(heed_why(c), "from thread %d", &first) == 1 && work[first].right == ROUNDS);
+    CHECK(right >= ROUNDS && heed_ctx_status(c) == HEED_FAILED);
+    CHECK(sscanf(heed_ctx_error(c), "from thread %d", &first) == 1 && work[first].right == ROUNDS);
     heed_close(c);
 }
 
@@ -436,7 +436,7 @@ TEST(core_missing_backward_is_refused_when_recorded) {
     heed_tape_begin(t, HEED_TRAIN, 0);
     CHECK(heed_push(t, forward_only, NULL, heed_input(t, NULL, 1, (int[]){2})) != NULL);
     CHECK(!heed_push(heed_at(t, "encoder.0"), forward_only, NULL, w));
-    CHECK_HAS(heed_why(c), "forward_only at encoder.0: no backward");
+    CHECK_HAS(heed_ctx_error(c), "forward_only at encoder.0: no backward");
     heed_clear(c);
     CLOSE(c);
 }
@@ -483,13 +483,13 @@ TEST(core_shapes_that_overflow_are_refused) {
     heed_tape *t = heed_tape_new(c);
     heed_tape_begin(t, HEED_EVAL, 0);
     CHECK(!heed_input(t, NULL, 4, (int[]){1 << 30, 1 << 30, 1 << 30, 4}));
-    CHECK(heed_state(c) == HEED_USAGE);
+    CHECK(heed_ctx_status(c) == HEED_USAGE);
     heed_clear(c);
     CHECK(!heed_input(t, NULL, 1, (int[]){-1}));
     heed_clear(c);
     CHECK(!heed_input(t, NULL, 3, (int[]){1 << 20, 1 << 20, 1 << 10}));
-    CHECK(heed_state(c) == HEED_FAILED);
-    CHECK_HAS(heed_why(c), "out of memory");
+    CHECK(heed_ctx_status(c) == HEED_FAILED);
+    CHECK_HAS(heed_ctx_error(c), "out of memory");
     heed_clear(c);
     CLOSE(c);
 }

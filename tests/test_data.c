@@ -104,7 +104,7 @@ TEST(corpus_batches_depend_on_seed_step_and_micro_alone) {
     heed_batch_at at = {.index = 3, .micro = 1, .rows = 8};
     CHECK(heed_gpt_batch(w.corpus, at, &b));
     memcpy(first, b.ids, sizeof first);
-    const int32_t *room = b.ids;
+    const int32_t *capacity = b.ids;
     heed_batch_at others[] = {{.index = 4, .micro = 1, .rows = 8},
                               {.index = 3, .micro = 0, .rows = 8}};
     for (int i = 0; i < 2; i++) {
@@ -113,7 +113,7 @@ TEST(corpus_batches_depend_on_seed_step_and_micro_alone) {
     }
     CHECK(heed_gpt_batch(w.corpus, at, &b));
     CHECK(memcmp(first, b.ids, sizeof first) == 0);
-    CHECK(b.ids == room); /* no new memory for a batch of a size that was there before */
+    CHECK(b.ids == capacity); /* no new memory for a batch of a size that was there before */
     heed_ctx *c = heed_open(&(heed_options){.seed = 8});
     heed_text t = counted(c, 2000, 9);
     heed_corpus *other = heed_corpus_open(c, write_file("o.txt", t.s, t.n), w.k,
@@ -165,11 +165,13 @@ TEST(corpus_whole_epoch_ends_with_its_last_window) {
     heed_batch b;
     CHECK(heed_corpus_epoch(w.corpus, 3) == 3);
     for (uint64_t i = 0; i < 3; i++) {
-        CHECK(heed_gpt_batch(w.corpus, (heed_batch_at){.index = i, .rows = 3, .whole = true}, &b));
+        CHECK(heed_gpt_batch(w.corpus, (heed_batch_at){.index = i, .rows = 3, .full_batch = true},
+                             &b));
         CHECK(b.rows == (i < 2 ? 3 : 2));
     }
-    CHECK(!heed_gpt_batch(w.corpus, (heed_batch_at){.index = 3, .rows = 3, .whole = true}, &b));
-    CHECK_HAS(heed_why(w.c), "an epoch has no batch 3");
+    CHECK(
+        !heed_gpt_batch(w.corpus, (heed_batch_at){.index = 3, .rows = 3, .full_batch = true}, &b));
+    CHECK_HAS(heed_ctx_error(w.c), "an epoch has no batch 3");
     heed_clear(w.c);
     CLOSE(w.c);
 }
@@ -219,7 +221,7 @@ TEST(corpus_char_lines_end_with_newline) {
     CHECK(b.labels[1] == heed_tokenizer_specials(k).newline && b.labels[8] == 0);
     k = heed_tokenizer_train(c, "ab", 2, (heed_tokenizer_args){.kind = "char"});
     CHECK(!heed_corpus_open(c, path, k, (heed_corpus_args){HEED_LINES, .block = 8}));
-    CHECK_HAS(heed_why(c), "lines have no end");
+    CHECK_HAS(heed_ctx_error(c), "lines have no end");
     heed_close(c);
 }
 
@@ -305,7 +307,7 @@ TEST(corpus_short_and_bad_text_is_refused) {
             heed_tokenizer_train(c, "a b", 3, (heed_tokenizer_args){.kind = "word"});
         size_t n = i == 1 ? 3 : strlen(cases[i].text);
         CHECK(!heed_corpus_open(c, write_file("s.txt", cases[i].text, n), k, cases[i].a));
-        CHECK_HAS(heed_why(c), cases[i].why);
+        CHECK_HAS(heed_ctx_error(c), cases[i].why);
         heed_close(c);
     }
 }
@@ -325,10 +327,10 @@ TEST(corpus_of_a_short_text_evaluates) {
         CHECK(made && b.rows == 1 && b.items == (bracket ? 5u : 2u));
         at.val = false;
         CHECK(!(bracket ? heed_mlm_batch(p, at, 1, &b) : heed_gpt_batch(p, at, &b)));
-        CHECK_HAS(heed_why(c), "evaluation alone");
+        CHECK_HAS(heed_ctx_error(c), "evaluation alone");
         heed_clear(c);
         CHECK(!heed_corpus_open(c, write_file("e.txt", bracket ? "\n" : "a", 1), k, a));
-        CHECK_HAS(heed_why(c), "nothing to evaluate");
+        CHECK_HAS(heed_ctx_error(c), "nothing to evaluate");
         heed_clear(c);
         CLOSE(c);
     }
@@ -336,9 +338,9 @@ TEST(corpus_of_a_short_text_evaluates) {
 
 TEST(corpus_hint_for_a_short_text_works) {
     world w = open_world(49, 10, (heed_corpus_args){.block = 24, .val_split = 0.1});
-    const char *hint = strstr(heed_why(w.c), "hint: --block ");
+    const char *hint = strstr(heed_ctx_error(w.c), "hint: --block ");
     int block = hint ? atoi(hint + 14) : 0;
-    CHECK(!w.corpus && heed_state(w.c) == HEED_DATA && block == 23);
+    CHECK(!w.corpus && heed_ctx_status(w.c) == HEED_DATA && block == 23);
     heed_close(w.c);
     w = open_world(49, 10, (heed_corpus_args){.block = block, .val_split = 0.1});
     CLOSE(w.c);
@@ -348,17 +350,17 @@ TEST(corpus_refuses_the_wrong_batch) {
     world w = open_world(100, 7, (heed_corpus_args){.block = 16});
     heed_batch b;
     CHECK(!heed_mlm_batch(w.corpus, (heed_batch_at){.rows = 2}, 0.15, &b) && b.rows == 0);
-    CHECK_HAS(heed_why(w.c), "opened for gpt batches");
+    CHECK_HAS(heed_ctx_error(w.c), "opened for gpt batches");
     heed_clear(w.c);
     CHECK(!heed_gpt_batch(w.corpus, (heed_batch_at){.rows = 0}, &b));
     heed_clear(w.c);
     CHECK(!heed_gpt_batch(w.corpus, (heed_batch_at){.rows = INT32_MAX}, &b));
-    CHECK_HAS(heed_why(w.c), "batch is out of range");
+    CHECK_HAS(heed_ctx_error(w.c), "batch is out of range");
     heed_clear(w.c);
     heed_tokenizer *k = heed_tokenizer_train(w.c, "ab", 2, (heed_tokenizer_args){.kind = "char"});
     heed_corpus_args a = {.block = 16, .bracket = true};
     CHECK(!heed_corpus_open(w.c, write_file("a.txt", "abababababababababab", 20), k, a));
-    CHECK_HAS(heed_why(w.c), "lacks special tokens");
+    CHECK_HAS(heed_ctx_error(w.c), "lacks special tokens");
     heed_close(w.c);
     CHECK(!heed_corpus_open(NULL, "x", NULL, a) && !heed_gpt_batch(NULL, (heed_batch_at){0}, &b));
     CHECK(heed_corpus_evals(NULL, 1) == 0 && heed_corpus_about(NULL).tokens == 0);

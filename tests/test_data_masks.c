@@ -11,21 +11,21 @@ static bool is_special(const heed_tokenizer *k, int id) {
 TEST(corpus_masks_by_80_10_10) {
     heed_corpus_args a = {.bracket = true, .block = 42, .val_split = 0.1};
     world w = open_world(WORDS, 11, a);
-    double picks = 0, masked = 0, other = 0, kept = 0;
+    double masked_positions = 0, masked = 0, other = 0, kept = 0;
     int random_seen[WORDS + 8] = {0};
     for (uint64_t step = 0; step < 500; step++) {
         heed_batch b;
         CHECK(heed_mlm_batch(w.corpus, (heed_batch_at){.index = step, .rows = 8}, 0.15, &b));
-        CHECK(b.pick_count == 8 * 6 && !b.pad && b.items == 8 * 42); /* round(0.15 * 40) = 6 */
+        CHECK(b.masked_count == 8 * 6 && !b.pad && b.items == 8 * 42); /* round(0.15 * 40) = 6 */
         for (int r = 0; r < 8; r++) {
             CHECK(b.ids[r * 42] == heed_tokenizer_specials(w.k).cls);
             CHECK(b.ids[r * 42 + 41] == heed_tokenizer_specials(w.k).sep);
         }
-        for (int i = 0; i < b.pick_count; i++) {
-            int at = b.picks[i], id = b.ids[at], label = b.labels[i];
-            CHECK(i == 0 || at > b.picks[i - 1]);
+        for (int i = 0; i < b.masked_count; i++) {
+            int at = b.masked_positions[i], id = b.ids[at], label = b.labels[i];
+            CHECK(i == 0 || at > b.masked_positions[i - 1]);
             CHECK(at % 42 > 0 && at % 42 < 41 && !is_special(w.k, label));
-            picks++;
+            masked_positions++;
             if (id == heed_tokenizer_specials(w.k).mask)
                 masked++;
             else if (id == label)
@@ -34,9 +34,9 @@ TEST(corpus_masks_by_80_10_10) {
                 other++, random_seen[id]++;
         }
     }
-    CHECK_CLOSE(masked / picks, 0.8, 4 * sqrt(0.8 * 0.2 / picks));
-    CHECK_CLOSE(other / picks, 0.1, 4 * sqrt(0.1 * 0.9 / picks));
-    CHECK_CLOSE(kept / picks, 0.1, 4 * sqrt(0.1 * 0.9 / picks));
+    CHECK_CLOSE(masked / masked_positions, 0.8, 4 * sqrt(0.8 * 0.2 / masked_positions));
+    CHECK_CLOSE(other / masked_positions, 0.1, 4 * sqrt(0.1 * 0.9 / masked_positions));
+    CHECK_CLOSE(kept / masked_positions, 0.1, 4 * sqrt(0.1 * 0.9 / masked_positions));
     int special = 0, distinct = 0;
     for (int id = 0; id < heed_vocab_size(w.k); id++) {
         special += is_special(w.k, id) ? random_seen[id] : 0;
@@ -56,7 +56,7 @@ TEST(corpus_masks_restore_the_text) {
                              &b));
         int32_t ids[4 * 18];
         memcpy(ids, b.ids, sizeof(int32_t) * (size_t)(b.rows * 18));
-        for (int i = 0; i < b.pick_count; i++) ids[b.picks[i]] = b.labels[i];
+        for (int i = 0; i < b.masked_count; i++) ids[b.masked_positions[i]] = b.labels[i];
         for (int i = 0; i < b.rows * 18; i++) {
             int place = w.place[ids[i]];
             if (place < 0) continue;
@@ -106,7 +106,7 @@ TEST(corpus_evaluation_masks_are_fixed) {
         heed_batch_at at = {.val = true, .index = (uint64_t)(4 + r), .rows = 1};
         CHECK(heed_mlm_batch(w.corpus, at, 0.3, &b));
         CHECK(memcmp(wide + r * 16, b.ids, 16 * sizeof(int32_t)) == 0);
-        CHECK(b.pick_count == 3); /* round(0.3 * 9) */
+        CHECK(b.masked_count == 3); /* round(0.3 * 9) */
     }
     heed_batch_at at = {.index = 1, .rows = 4};
     CHECK(heed_mlm_batch(w.corpus, at, 0.3, &b));
@@ -125,11 +125,11 @@ TEST(corpus_masks_at_least_one_and_no_special) {
                                       (heed_corpus_args){HEED_LINES, .bracket = true, .block = 16});
     heed_batch b;
     CHECK(heed_mlm_batch(p, (heed_batch_at){.val = true, .rows = 3}, 0.15, &b));
-    CHECK(b.len == 8 && b.pick_count == 3);
-    CHECK(b.labels[0] == heed_token_id(k, "x") && b.picks[0] == 1);
-    CHECK(b.labels[1] == heed_token_id(k, "y") && b.picks[1] == 8 + 2);
+    CHECK(b.len == 8 && b.masked_count == 3);
+    CHECK(b.labels[0] == heed_token_id(k, "x") && b.masked_positions[0] == 1);
+    CHECK(b.labels[1] == heed_token_id(k, "y") && b.masked_positions[1] == 8 + 2);
     CHECK(b.labels[2] == heed_tokenizer_specials(k).unk); /* nothing else in this line */
     CHECK(heed_mlm_batch(p, (heed_batch_at){.val = true, .rows = 3}, 1, &b));
-    CHECK(b.pick_count == 1 + 1 + 2);
+    CHECK(b.masked_count == 1 + 1 + 2);
     CLOSE(c);
 }

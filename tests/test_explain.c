@@ -1,7 +1,8 @@
 /* The worked example: one head of attention in double precision. */
-#include "../models/hungry_lion.h"
 #include "golden/lesson.h"
 #include "lab.h"
+#include "models/hungry_lion.h"
+#include <heed/lesson.h>
 
 static heed_lesson_args lion(void) {
     return (heed_lesson_args){.tokens = LION_TOKENS,
@@ -441,25 +442,25 @@ TEST(explain_refuses_sizes) {
     heed_lesson l;
     a.key = 0;
     CHECK(!heed_lesson_make(c, &a, &l));
-    CHECK_HAS(heed_why(c), "W_Q");
+    CHECK_HAS(heed_ctx_error(c), "W_Q");
     heed_lesson_free(&l);
     heed_clear(c);
     a = lion();
     a.tokens = 1 << 20;
     CHECK(!heed_lesson_make(c, &a, &l));
-    CHECK_HAS(heed_why(c), "found 1048576x10");
+    CHECK_HAS(heed_ctx_error(c), "found 1048576x10");
     heed_lesson_free(&l);
     heed_clear(c);
     heed_lesson_gradient g;
     l = make(c, lion());
     CHECK(!heed_lesson_backward_layer(c, &l, lion_x, &g));
-    CHECK_HAS(heed_why(c), "without W_h");
+    CHECK_HAS(heed_ctx_error(c), "without W_h");
     heed_lesson_free(&l);
     heed_clear(c);
     a = lion();
     a.width = LION_FEATURES - 1, a.w_h = a.gain = lion_x;
     CHECK(!heed_lesson_make(c, &a, &l));
-    CHECK_HAS(heed_why(c), "10 columns of X, found 9");
+    CHECK_HAS(heed_ctx_error(c), "10 columns of X, found 9");
     heed_lesson_free(&l);
     heed_clear(c);
     CLOSE(c);

@@ -101,8 +101,8 @@ TEST(fit_length) {
     heed_config_set(j.args.config, "steps", "5", "--steps", HEED_FROM_FLAG);
     heed_config_set(j.args.config, "epochs", "5", "--epochs", HEED_FROM_FLAG);
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_USAGE);
-    CHECK_HAS(heed_why(j.c), "--epochs");
+    CHECK(heed_ctx_status(j.c) == HEED_USAGE);
+    CHECK_HAS(heed_ctx_error(j.c), "--epochs");
     heed_close(j.c);
 }
 
@@ -260,12 +260,12 @@ TEST(fit_freezes_and_scales) {
     CLOSE(c);
     job_open(&j, NULL, "steps=20 freeze=nothing.*", (heed_options){.threads = 1});
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_USAGE);
-    CHECK_HAS(heed_why(j.c), "nothing.*");
+    CHECK(heed_ctx_status(j.c) == HEED_USAGE);
+    CHECK_HAS(heed_ctx_error(j.c), "nothing.*");
     heed_close(j.c);
     job_open(&j, NULL, "steps=20 lr-scale=head.*=fast", (heed_options){.threads = 1});
     job_fit(&j);
-    CHECK_HAS(heed_why(j.c), "head.*=fast");
+    CHECK_HAS(heed_ctx_error(j.c), "head.*=fast");
     heed_close(j.c);
 }
 
@@ -316,8 +316,8 @@ TEST(fit_refuses_an_existing_run) {
     job j;
     job_open(&j, "run", "steps=7", (heed_options){.threads = 1});
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_USAGE);
-    CHECK_HAS(heed_why(j.c), "--force");
+    CHECK(heed_ctx_status(j.c) == HEED_USAGE);
+    CHECK_HAS(heed_ctx_error(j.c), "--force");
     heed_clear(j.c);
     j.args.force = true;
     job_fit(&j);
@@ -335,7 +335,7 @@ TEST(fit_writes_nothing_before_all_is_checked) {
     job_open(&j, "none", "steps=5", (heed_options){.threads = 1});
     j.data.poison = 0;
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_DIVERGED);
+    CHECK(heed_ctx_status(j.c) == HEED_DIVERGED);
     CHECK(!exists("none", ""));
     heed_close(j.c);
 }
@@ -347,11 +347,11 @@ TEST(fit_stops_before_an_update_that_is_not_finite) {
     job_open(&j, "run", "steps=30 eval-every=5", (heed_options){.threads = 1});
     j.data.poison = 12;
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_DIVERGED);
+    CHECK(heed_ctx_status(j.c) == HEED_DIVERGED);
     CHECK(j.result.step == 12);
-    CHECK_HAS(heed_why(j.c), "step 13: output of hidden:");
-    CHECK_HAS(heed_why(j.c), "found nan");
-    CHECK_HAS(heed_why(j.c), "heed resume");
+    CHECK_HAS(heed_ctx_error(j.c), "step 13: output of hidden:");
+    CHECK_HAS(heed_ctx_error(j.c), "found nan");
+    CHECK_HAS(heed_ctx_error(j.c), "heed resume");
     heed_close(j.c);
     size_t n;
     char *log = slurp("run", "train.log", &n);
@@ -373,9 +373,9 @@ TEST(fit_names_the_gradient_that_diverged) {
     j.data.poison = 12;
     j.data.bad = (heed_real)INFINITY; /* tanh makes the loss finite, not the gradient */
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_DIVERGED);
-    CHECK_HAS(heed_why(j.c), "step 13");
-    CHECK_HAS(heed_why(j.c), "gradient of hidden.weight");
+    CHECK(heed_ctx_status(j.c) == HEED_DIVERGED);
+    CHECK_HAS(heed_ctx_error(j.c), "step 13");
+    CHECK_HAS(heed_ctx_error(j.c), "gradient of hidden.weight");
     CHECK(j.result.step == 12);
     heed_close(j.c);
 }
@@ -387,9 +387,9 @@ TEST(fit_names_the_weight_that_diverged) {
     heed_config_set(j.args.config, "lr-scale", "head.weight=1000000", "test", HEED_FROM_FLAG);
     heed_config_set(j.args.config, "decay", "1000000", "test", HEED_FROM_FLAG);
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_DIVERGED);
-    CHECK_HAS(heed_why(j.c), "head.weight");
-    CHECK_HAS(heed_why(j.c), "--lr");
+    CHECK(heed_ctx_status(j.c) == HEED_DIVERGED);
+    CHECK_HAS(heed_ctx_error(j.c), "head.weight");
+    CHECK_HAS(heed_ctx_error(j.c), "--lr");
     heed_close(j.c);
 }
 
@@ -409,7 +409,7 @@ TEST(fit_notices_slow_steps) {
 TEST(fit_machine_has_a_load) {
     double load;
     int cpus;
-    bool crowded = heed_crowded(&load, &cpus);
+    bool crowded = heed_cpu_oversubscribed(&load, &cpus);
     CHECK(cpus >= 1 && load < 1e5 && !(crowded && load < cpus));
 }
 

@@ -70,7 +70,7 @@ static heed_status labelled(const char *const *labels, int count, bool force) {
     j.args.label_count = count;
     j.args.force = force;
     job_fit(&j);
-    heed_status status = heed_state(j.c);
+    heed_status status = heed_ctx_status(j.c);
     heed_close(j.c);
     return status;
 }
@@ -103,8 +103,8 @@ TEST(fit_damaged_names_of_classes_are_an_error) {
         spill("run", "labels.txt", wrong[i].text, wrong[i].n);
         heed_ctx *c = heed_open(&(heed_options){.threads = 1});
         CHECK(!heed_run_open(c, path_of(path, "run", ""), tiny_models, NULL));
-        CHECK(heed_state(c) == HEED_DATA);
-        CHECK_HAS(heed_why(c), wrong[i].part);
+        CHECK(heed_ctx_status(c) == HEED_DATA);
+        CHECK_HAS(heed_ctx_error(c), wrong[i].part);
         heed_close(c);
     }
 }

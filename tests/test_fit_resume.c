@@ -17,9 +17,9 @@ static void split_run(const char *run, const char *settings, int64_t at, int thr
     job_open(&j, run, settings, (heed_options){.threads = 1});
     j.stop_at = at;
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_INTERRUPTED);
+    CHECK(heed_ctx_status(j.c) == HEED_INTERRUPTED);
     CHECK(j.result.step == at);
-    CHECK_HAS(heed_why(j.c), "heed resume");
+    CHECK_HAS(heed_ctx_error(j.c), "heed resume");
     heed_close(j.c);
     job_open_resume(&j, run, "", (heed_options){.threads = threads});
     job_fit(&j);
@@ -94,10 +94,10 @@ TEST(fit_resume_after_a_stop_at_any_question) {
         j.args.stop = stop_at_call;
         j.stop_at = calls;
         job_fit(&j);
-        bool done = heed_state(j.c) == HEED_OK;
+        bool done = heed_ctx_status(j.c) == HEED_OK;
         stopped += !done;
         within += !done && j.result.step % 3 == 0;
-        CHECK(done || heed_state(j.c) == HEED_INTERRUPTED);
+        CHECK(done || heed_ctx_status(j.c) == HEED_INTERRUPTED);
         heed_close(j.c);
         resume_run("run");
         CHECK(same_run("whole", "run"));
@@ -158,16 +158,16 @@ TEST(fit_resume_refuses_what_has_changed) {
         if (i == 0) j.args.data_checksum++;
         if (i == 1) j.args.tokenizer_digest++;
         job_fit(&j);
-        CHECK(heed_state(j.c) == HEED_DATA);
-        CHECK_HAS(heed_why(j.c), parts[i]);
-        CHECK_HAS(heed_why(j.c), "hint");
+        CHECK(heed_ctx_status(j.c) == HEED_DATA);
+        CHECK_HAS(heed_ctx_error(j.c), parts[i]);
+        CHECK_HAS(heed_ctx_error(j.c), "hint");
         heed_close(j.c);
     }
     job j;
     job_open(&j, "nowhere", "", (heed_options){.threads = 1});
     j.args.resume = true;
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_DATA);
+    CHECK(heed_ctx_status(j.c) == HEED_DATA);
     CHECK(!exists("nowhere", ""));
     heed_close(j.c);
 }
@@ -192,11 +192,11 @@ TEST(fit_resume_warns_on_another_instruction_set) {
 
 static void refused(job *j) {
     job_fit(j);
-    CHECK(heed_state(j->c) == HEED_FAILED);
-    CHECK_HAS(heed_why(j->c), "another training is at work in ");
+    CHECK(heed_ctx_status(j->c) == HEED_FAILED);
+    CHECK_HAS(heed_ctx_error(j->c), "another training is at work in ");
     char process[40];
     snprintf(process, sizeof process, "(process %ld)", (long)getpid());
-    CHECK_HAS(heed_why(j->c), process);
+    CHECK_HAS(heed_ctx_error(j->c), process);
     heed_close(j->c);
 }
 
@@ -237,8 +237,8 @@ TEST(fit_leaves_a_run_made_meanwhile) {
     job_open(&j, "run", "minutes=0.001", (heed_options){.threads = 1});
     j.args.stop = make_run_meanwhile;
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_USAGE);
-    CHECK_HAS(heed_why(j.c), "run exists already");
+    CHECK(heed_ctx_status(j.c) == HEED_USAGE);
+    CHECK_HAS(heed_ctx_error(j.c), "run exists already");
     heed_close(j.c);
     CHECK(same_run("whole", "run"));
 }
@@ -307,7 +307,7 @@ static bool train_and_die(const char *run, manner how, long calls) {
         calls_left = calls;
         job_fit(&j);
         calls_left = -1;
-        _exit(heed_state(j.c) == HEED_OK ? 0 : 1);
+        _exit(heed_ctx_status(j.c) == HEED_OK ? 0 : 1);
     }
     int status = 0;
     CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
@@ -322,7 +322,7 @@ static void check_opens(const char *run, bool begun) {
         heed_ctx *c = heed_open(&(heed_options){.threads = 1});
         char path[256];
         heed_run *r = heed_run_open(c, path_of(path, run, ""), tiny_models, which[i]);
-        CHECK(r || (!begun && heed_state(c) == HEED_DATA));
+        CHECK(r || (!begun && heed_ctx_status(c) == HEED_DATA));
         heed_close(c);
     }
 }
@@ -360,8 +360,8 @@ TEST(fit_force_survives_death_at_any_moment) {
         job j;
         job_open_resume(&j, "run", "", (heed_options){.threads = 1});
         job_fit(&j);
-        if (heed_state(j.c) != HEED_OK) {
-            CHECK_HAS(heed_why(j.c), "run holds the run that was there before");
+        if (heed_ctx_status(j.c) != HEED_OK) {
+            CHECK_HAS(heed_ctx_error(j.c), "run holds the run that was there before");
             heed_clear(j.c);
         }
         CLOSE(j.c);
@@ -408,8 +408,8 @@ TEST(fit_full_disk_leaves_no_partial_run) {
             limit_files(bytes);
             job_fit(&j);
             limit_files(0);
-            CHECK(heed_state(j.c) == HEED_FAILED);
-            CHECK_HAS(heed_why(j.c), "large");
+            CHECK(heed_ctx_status(j.c) == HEED_FAILED);
+            CHECK_HAS(heed_ctx_error(j.c), "large");
             CHECK(!exists("run", ""));
             CHECK(exists("mine", ".text") && !exists("mine", "config.conf"));
             CHECK(!exists("mine", "last.new") && !exists("mine", "train.log"));
@@ -430,7 +430,7 @@ TEST(fit_full_disk_keeps_the_run_to_be_replaced) {
         limit_files(bytes);
         job_fit(&j);
         limit_files(0);
-        CHECK(heed_state(j.c) == HEED_FAILED);
+        CHECK(heed_ctx_status(j.c) == HEED_FAILED);
         CHECK(same_run("old", "run") && exists("run", "scores.json"));
         CHECK(!exists("run", ".heed-replaced") && equal_files("old", "run", "config.conf"));
         heed_close(j.c);
@@ -450,7 +450,7 @@ TEST(fit_full_disk_keeps_the_checkpoint) {
     job_open(&j, "run", "steps=20 hidden=40 eval-every=5", (heed_options){.threads = 1});
     j.stop_at = 7;
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_INTERRUPTED);
+    CHECK(heed_ctx_status(j.c) == HEED_INTERRUPTED);
     heed_close(j.c);
     void (*was)(int) = signal(SIGXFSZ, SIG_IGN);
     for (size_t bytes = 1; bytes < 3000; bytes += 97) {
@@ -458,9 +458,9 @@ TEST(fit_full_disk_keeps_the_checkpoint) {
         limit_files(bytes);
         job_fit(&j);
         limit_files(0);
-        bool ok = heed_state(j.c) == HEED_OK;
-        if (!ok) CHECK_HAS(heed_why(j.c), "large");
-        CHECK(ok || heed_state(j.c) == HEED_FAILED);
+        bool ok = heed_ctx_status(j.c) == HEED_OK;
+        if (!ok) CHECK_HAS(heed_ctx_error(j.c), "large");
+        CHECK(ok || heed_ctx_status(j.c) == HEED_FAILED);
         CHECK(!exists("run", "last.new") || exists("run", "last"));
         heed_close(j.c);
         if (ok) break;

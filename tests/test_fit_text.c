@@ -1,7 +1,7 @@
 /* heed_fit on the text models: thread counts, resume, the tokenizer in the run. */
-#include "../models/models.h"
 #include "files.h"
 #include "fit_job.h"
+#include <heed/models.h>
 
 typedef struct {
     heed_ctx *c;
@@ -110,7 +110,7 @@ TEST(fit_text_resume_is_exact) {
         text_job j = open_text(text_models[i], "word", "parts", 2);
         j.stop_at = 7;
         CHECK(fit_text(&j).step == 7);
-        CHECK(heed_state(j.c) == HEED_INTERRUPTED);
+        CHECK(heed_ctx_status(j.c) == HEED_INTERRUPTED);
         heed_close(j.c);
         j = open_text(text_models[i], "word", "parts", 1);
         j.args.resume = true;
@@ -132,7 +132,7 @@ TEST(fit_text_run_holds_its_tokenizer) {
         c, in_folder("text.txt"), r ? r->tokenizer : NULL,
         (heed_corpus_args){.packing = HEED_LINES, .bracket = true, .block = 16, .val_split = 0.2});
     heed_score s = heed_evaluate(r ? r->tape : NULL, &heed_model_mlm, r ? r->self : NULL, data, 8);
-    CHECK(s.weight > 0 && isfinite(s.loss) && s.judged == s.weight);
+    CHECK(s.weight > 0 && isfinite(s.loss) && s.total == s.weight);
     heed_run_close(r);
     CLOSE(c);
 }
@@ -190,8 +190,8 @@ TEST(fit_text_source_tokenizer_is_part_of_a_resume) {
                                          (heed_tokenizer_args){.kind = "word", .vocab = 9});
     j.args.resume = true;
     fit_text(&j);
-    CHECK(heed_state(j.c) == HEED_DATA);
-    CHECK_HAS(heed_why(j.c), "tokenizer is another one");
+    CHECK(heed_ctx_status(j.c) == HEED_DATA);
+    CHECK_HAS(heed_ctx_error(j.c), "tokenizer is another one");
     heed_close(j.c);
 }
 
@@ -226,7 +226,7 @@ TEST(fit_text_damaged_tokenizer_is_an_error) {
                 data[at] ^= 1;
                 heed_ctx *c = heed_open(&(heed_options){.threads = 1});
                 heed_run *r = heed_run_open(c, in_folder("run"), heed_models, "best");
-                CHECK(r || heed_state(c) == HEED_DATA || heed_state(c) == HEED_USAGE);
+                CHECK(r || heed_ctx_status(c) == HEED_DATA || heed_ctx_status(c) == HEED_USAGE);
                 heed_close(c);
             }
             if (data) spill(".", names[k], data, n);

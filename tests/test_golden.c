@@ -129,8 +129,8 @@ static heed_tensor *recurrent(const golden *g) {
 
 static heed_tensor *recurrent_attention(const golden *g) {
     heed_recurrent_args a = {.cell = (heed_cell)golden_arg(g, "cell", 0), .act = HEED_TANH};
-    heed_look_back l = {g->in[0], g->in[1], g->in[2], g->in[3], g->in[4],  g->in[5],
-                        g->in[6], g->in[7], g->in[8], g->in[9], g->in[10], g->in[11]};
+    heed_additive_attention l = {g->in[0], g->in[1], g->in[2], g->in[3], g->in[4],  g->in[5],
+                                 g->in[6], g->in[7], g->in[8], g->in[9], g->in[10], g->in[11]};
     return heed_recurrent_attention(g->t, &l, &a);
 }
 
@@ -194,7 +194,7 @@ static const golden_call op_calls[] = {{.op = "add", .two = heed_add},
                                        {.op = "div", .two = heed_div},
                                        {.op = "where", .three = heed_where},
                                        {.op = "exp", .one = heed_exp},
-                                       {.op = "log_of", .one = heed_log_of},
+                                       {.op = "log_of", .one = heed_log},
                                        {.op = "sqrt", .one = heed_sqrt},
                                        {.op = "tanh", .one = heed_tanh},
                                        {.op = "sigmoid", .one = heed_sigmoid},
@@ -434,7 +434,7 @@ static heed_tensor *attend(const golden *g) {
                                         .value = (int)golden_arg(g, "value", 0),
                                         .all_biases = golden_flag(g, "all_biases")});
     golden_fill(g);
-    heed_memory m = heed_attend_memory(&l, g->t, g->in[1], g->in[2]);
+    heed_attention_kv m = heed_attend_kv(&l, g->t, g->in[1], g->in[2]);
     return heed_attend_apply(&l, g->t, g->in[0], &m);
 }
 

@@ -3,8 +3,8 @@
  * weights on the same batches (tests/golden/make_models.py): logits, attention weights and
  * gradients of the initial model, the losses of 20 AdamW steps, and running statistics after them.
  */
-#include "../models/models.h"
 #include "golden.h"
+#include <heed/models.h>
 
 typedef struct {
     heed_ctx *c;
@@ -12,7 +12,7 @@ typedef struct {
     const heed_model *model;
     heed_store *s;
     void *self;
-    int rows, len, source, picks, labels;    /* labels: of a batch */
+    int rows, len, source, masked_positions, labels; /* labels: of a batch */
     int32_t *ids, *src, *pad, *label, *pick; /* of all batches; NULL where the model has none */
     heed_real *x;
 } twin;
@@ -80,7 +80,7 @@ static bool twin_open(twin *w, const heed_model *model, const char *path) {
     w->rows = (int)(a ? a : source)->shape[1];
     for (int i = 2, n = 1; a && i < a->dims; i++) w->len = n *= (int)a->shape[i];
     for (int i = w->labels = 1; i < labels->dims; i++) w->labels *= (int)labels->shape[i];
-    w->picks = p ? (int)p->shape[1] : 0;
+    w->masked_positions = p ? (int)p->shape[1] : 0;
     w->ids = indices(w, "ids");
     w->pad = indices(w, "pad");
     w->label = indices(w, "labels");
@@ -112,8 +112,8 @@ static heed_batch batch_at(const twin *w, int step) {
                     .src_pad = w->src ? w->pad + step * sources : NULL,
                     .pad = w->pad && !w->src ? w->pad + step * cells : NULL,
                     .labels = w->label + step * w->labels,
-                    .picks = w->pick ? w->pick + step * w->picks : NULL,
-                    .pick_count = w->picks};
+                    .masked_positions = w->pick ? w->pick + step * w->masked_positions : NULL,
+                    .masked_count = w->masked_positions};
     return b;
 }
 
@@ -148,7 +148,7 @@ static heed_tensor *logits_of(const twin *w, heed_tape *t, const heed_batch *b) 
     if (b->src) return pair_logits(w->self, t, src, seen, ids);
     if (w->model == &heed_model_gpt) return gpt_logits(w->self, t, ids, NULL);
     return mlm_logits(w->self, t, ids, NULL, heed_ids(t, b->pad, b->rows, b->len),
-                      heed_input_ids(t, b->picks, 1, &b->pick_count));
+                      heed_input_ids(t, b->masked_positions, 1, &b->masked_count));
 }
 
 /* Of models that read a source every kept weight stands in the file by its path, and no other. */

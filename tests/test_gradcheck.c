@@ -23,7 +23,7 @@ TEST(gradcheck_every_op) {
             heed_check r = heed_gradcheck(c, op);
             if (!(r.error >= 0 && r.error <= bar))
                 test_fail(__FILE__, __LINE__, "%s: %g at %s %s", op->name, r.error, r.worst,
-                          heed_why(c));
+                          heed_ctx_error(c));
             CHECK(r.cases >= 2);
             cases += r.cases;
             heed_clear(c);
@@ -136,7 +136,7 @@ TEST(gradcheck_refuses_an_op_without_cases) {
                           .forward = copy_forward,
                           .backward = heed_view_backward};
     CHECK(heed_gradcheck(c, &none).error < 0);
-    CHECK_HAS(heed_why(c), "bare: the op has no cases");
+    CHECK_HAS(heed_ctx_error(c), "bare: the op has no cases");
     heed_clear(c);
     const heed_case empty[] = {{0}};
     heed_op listed = none;
@@ -158,7 +158,7 @@ TEST(gradcheck_refuses_cases_that_cannot_be_read) {
                             .backward = heed_view_backward,
                             .cases = cases};
         CHECK(heed_gradcheck(c, &op).error < 0);
-        CHECK_HAS(heed_why(c), "gradcheck of bare: case 0");
+        CHECK_HAS(heed_ctx_error(c), "gradcheck of bare: case 0");
         heed_clear(c);
     }
     const heed_case crowd[] = {{.shapes = "300", .apart = true}, {0}};
@@ -169,7 +169,7 @@ TEST(gradcheck_refuses_cases_that_cannot_be_read) {
                         .backward = heed_view_backward,
                         .cases = crowd};
     CHECK(heed_gradcheck(c, &op).error < 0);
-    CHECK_HAS(heed_why(c), "0.01 apart");
+    CHECK_HAS(heed_ctx_error(c), "0.01 apart");
     heed_clear(c);
     CHECK(heed_gradcheck(NULL, &op).error < 0);
     CLOSE(c);

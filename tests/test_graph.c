@@ -189,7 +189,7 @@ TEST(graph_of_nothing_is_an_error) {
     heed_graph g;
     open_lab(&l);
     CHECK(!heed_graph_read(l.t, &g));
-    CHECK_HAS(heed_why(l.c), "nothing was recorded");
+    CHECK_HAS(heed_ctx_error(l.c), "nothing was recorded");
     heed_graph_free(&g);
     CHECK(!heed_graph_read(NULL, &g));
     heed_clear(l.c);

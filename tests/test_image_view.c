@@ -70,7 +70,7 @@ TEST(image_resize_hostile_boxes) {
 
 typedef struct {
     heed_picture p;
-    heed_view v;
+    heed_image_transform v;
     heed_real *out, *work;
 } viewer;
 
@@ -300,7 +300,7 @@ TEST(image_view_same_bits_everywhere) {
 TEST(image_view_refuses_quietly) {
     heed_real out[1] = {7}, work[64];
     heed_picture p = pattern(2, 2, 2);
-    heed_view v = {1, 2, {0}, {1, 1, 1}};
+    heed_image_transform v = {1, 2, {0}, {1, 1, 1}};
     heed_picture_view(&p, &v, NULL, NULL, out, work);
     heed_picture_view(NULL, &v, NULL, NULL, out, work);
     heed_picture_view(&p, NULL, NULL, NULL, out, work);

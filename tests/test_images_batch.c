@@ -63,7 +63,7 @@ TEST(images_evaluation_is_in_order) {
     heed_images *k = open_here(c, a);
     heed_batch b;
     CHECK(heed_images_evals(k, 4) == 10); /* of training: the test part chooses nothing unasked */
-    heed_images_judge(k, HEED_TEST_PART);
+    heed_images_set_eval_part(k, HEED_TEST_PART);
     CHECK(heed_images_evals(k, 4) == 3);
     for (uint64_t i = 0; i < 3; i++) {
         CHECK(heed_image_batch(k, (heed_batch_at){.val = true, .index = i, .rows = 4}, &b));
@@ -73,11 +73,11 @@ TEST(images_evaluation_is_in_order) {
     }
     heed_batch_at beyond = {.val = true, .index = 3, .rows = 4};
     CHECK_FAILS(c, heed_image_batch(k, beyond, &b), HEED_USAGE, "expected less than 3");
-    heed_images_judge(k, HEED_TRAIN_PART);
+    heed_images_set_eval_part(k, HEED_TRAIN_PART);
     CHECK(heed_images_evals(k, 4) == 10);
     CHECK(heed_image_batch(k, (heed_batch_at){.val = true, .index = 9, .rows = 4}, &b));
     CHECK(b.x && made_as(b.x) == 36);
-    CHECK_FAILS(c, (heed_images_judge(k, HEED_VAL_PART), false), HEED_USAGE, "no pictures");
+    CHECK_FAILS(c, (heed_images_set_eval_part(k, HEED_VAL_PART), false), HEED_USAGE, "no pictures");
     CHECK_FAILS(c, heed_image_batch(k, (heed_batch_at){.rows = 0}, &b), HEED_USAGE, "rows");
     CHECK_FAILS(c, heed_image_batch(k, (heed_batch_at){.rows = INT32_MAX}, &b), HEED_USAGE, "rows");
     CLOSE(c);
@@ -243,8 +243,8 @@ TEST(images_workers_tell_of_lost_pictures) {
         for (uint64_t step = 10; step < 20; step++) { /* the second epoch */
             if (heed_image_batch(k, (heed_batch_at){.index = step, .rows = 2}, &b)) continue;
             lost++;
-            CHECK(heed_state(c) == HEED_DATA);
-            CHECK_HAS(heed_why(c), "dogs/004.tga: it has changed");
+            CHECK(heed_ctx_status(c) == HEED_DATA);
+            CHECK_HAS(heed_ctx_error(c), "dogs/004.tga: it has changed");
             heed_clear(c);
         }
         CHECK(lost == 1);
@@ -277,7 +277,7 @@ TEST(images_accept_null) {
     CHECK(!heed_images_get(NULL, HEED_TRAIN_PART, 0, &p, NULL, NULL));
     CHECK(!heed_image_batch(NULL, (heed_batch_at){.rows = 1}, &b) && !heed_images_evals(NULL, 1));
     CHECK(!heed_images_epoch(NULL, 1) && heed_images_waited(NULL) == 0);
-    CHECK(!heed_images_twin(NULL, NULL));
-    heed_images_judge(NULL, HEED_TEST_PART);
+    CHECK(!heed_images_duplicate(NULL, NULL));
+    heed_images_set_eval_part(NULL, HEED_TEST_PART);
     heed_images_close(NULL);
 }

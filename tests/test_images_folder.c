@@ -129,7 +129,7 @@ TEST(images_folder_labels_of_a_run) {
     heed_batch b;
     CHECK_FAILS(c, heed_image_batch(k, (heed_batch_at){.val = true, .rows = 8}, &b), HEED_USAGE,
                 "neither a validation");
-    heed_images_judge(k, HEED_TEST_PART);
+    heed_images_set_eval_part(k, HEED_TEST_PART);
     CHECK(heed_image_batch(k, (heed_batch_at){.val = true, .rows = 8}, &b) && b.rows == 5);
     CHECK(b.labels && b.labels[0] == 2 && b.labels[4] == 0);
     CHECK_FAILS(c, heed_image_batch(k, (heed_batch_at){.rows = 8}, &b), HEED_USAGE, "no training");
@@ -354,8 +354,8 @@ TEST(images_folder_overlap) {
     heed_images *k = open_here(c, (heed_images_args){0});
     CHECK(k && heed_images_about(k)->overlap[HEED_VAL_PART] == 2);
     CHECK(k && heed_images_about(k)->overlap[HEED_TEST_PART] == 5);
-    heed_twin twin = {0};
-    CHECK(heed_images_twin(k, &twin) && twin.part == HEED_VAL_PART);
+    heed_duplicate twin = {0};
+    CHECK(heed_images_duplicate(k, &twin) && twin.part == HEED_VAL_PART);
     heed_picture one = {0}, other = {0};
     CHECK(heed_images_get(k, twin.part, twin.index, &one, NULL, NULL));
     CHECK(heed_images_get(k, HEED_TRAIN_PART, twin.trained, &other, NULL, NULL));

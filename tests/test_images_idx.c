@@ -67,7 +67,7 @@ TEST(images_idx_normalises_by_the_training_part) {
         }
         heed_picture_free(&p);
     }
-    const heed_view *v = &heed_images_about(k)->view;
+    const heed_image_transform *v = &heed_images_about(k)->view;
     CHECK_CLOSE(v->mean[0], sum / n, 1e-12);
     CHECK_CLOSE(v->deviation[0], sqrt(square / n - sum / n * (sum / n)), 1e-12);
     k = open_here(c, (heed_images_args){.mean = {0.25}, .deviation = {2}, .channels = 1});
@@ -239,7 +239,7 @@ TEST(images_idx_truncated_gzip) {
         heed_ctx *c = open_images_ctx();
         CHECK(truncate(path, n) == 0);
         CHECK(!open_here(c, (heed_images_args){0}));
-        CHECK(heed_state(c) == HEED_DATA);
+        CHECK(heed_ctx_status(c) == HEED_DATA);
         heed_close(c);
     }
 }

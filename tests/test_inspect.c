@@ -1,7 +1,8 @@
 /* Heat maps and curves. */
 #include "core/core.h"
-#include "inspect/canvas.h"
 #include "test.h"
+#include "view/canvas.h"
+#include <heed/view.h>
 
 static heed_text draw(heed_ctx *c, heed_heatmap m) {
     heed_text out = {.c = c};
@@ -129,7 +130,7 @@ TEST(inspect_sheet_holds_every_tile) {
     CHECK(wide == width && tall > height);
     tiles[4].pixels = NULL;
     CHECK(!heed_sheet_png(c, &(heed_sheet){NULL, 5, 2, 96, tiles}, path));
-    CHECK_HAS(heed_why(c), "picture 4");
+    CHECK_HAS(heed_ctx_error(c), "picture 4");
     heed_clear(c);
     CHECK(!heed_sheet_png(c, &(heed_sheet){NULL, 0, 2, 96, tiles}, path));
     heed_clear(c);

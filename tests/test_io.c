@@ -55,7 +55,7 @@ TEST(io_os_refuses_what_is_no_file) {
     heed_fail(c, HEED_USAGE, "earlier");
     CHECK(!heed__os_read(c, in_folder("file"), 0, &n));
     CHECK(!heed__os_write(c, in_folder("file"), &piece, 1));
-    CHECK_TEXT(heed_why(c), "earlier");
+    CHECK_TEXT(heed_ctx_error(c), "earlier");
     heed_close(c);
 }
 
@@ -212,7 +212,7 @@ TEST(io_text_is_saved_whole) {
     heed_clear(c);
     CHECK(heed_text_save(&empty, path));
     CHECK(!heed_text_save(&t, none));
-    CHECK_HAS(heed_why(c), "none/a.txt");
+    CHECK_HAS(heed_ctx_error(c), "none/a.txt");
     CHECK(!heed_text_save(NULL, path) && !heed_text_save(&t, NULL));
     heed_clear(c);
     heed_text_free(&t);
@@ -434,12 +434,13 @@ TEST(io_npz_is_a_zip_archive) {
 }
 
 /* The only chunk of image data, inflated: rows of a filter byte and 3 * width bytes. */
-static uLongf inflate_png(const unsigned char *file, size_t n, unsigned char *out, uLongf room) {
+static uLongf inflate_png(const unsigned char *file, size_t n, unsigned char *out,
+                          uLongf capacity) {
     uint32_t length = (uint32_t)file[33] << 24 | (uint32_t)file[34] << 16 |
                       (uint32_t)file[35] << 8 | (uint32_t)file[36];
     CHECK(memcmp(file + 37, "IDAT", 4) == 0 && 41 + length + 4 + 12 == n);
-    CHECK(uncompress(out, &room, file + 41, length) == Z_OK);
-    return room;
+    CHECK(uncompress(out, &capacity, file + 41, length) == Z_OK);
+    return capacity;
 }
 
 /* The filters of PNG (RFC 2083, sec. 6), undone in place. */

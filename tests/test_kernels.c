@@ -175,8 +175,8 @@ TEST(kernels_open_refuses_wrong_options) {
     static const char *const said[] = {"generic", "found -1", "found 1025"};
     for (int i = 0; i < 3; i++) {
         heed_ctx *c = heed_open(&wrong[i]);
-        CHECK(heed_state(c) == HEED_USAGE);
-        CHECK_HAS(heed_why(c), said[i]);
+        CHECK(heed_ctx_status(c) == HEED_USAGE);
+        CHECK_HAS(heed_ctx_error(c), said[i]);
         CHECK(heed_threads(c) >= 1); /* still fit for use after heed_clear */
         heed_close(c);
     }

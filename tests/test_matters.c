@@ -1,7 +1,8 @@
 /* Rollout, occlusion and gradients of inputs, on small models with random weights. */
-#include "../train/ablate.h"
-#include "../train/matters.h"
+#include "analyses/ablation.h"
+#include "analyses/attribution.h"
 #include "lab.h"
+#include <heed/record.h>
 
 static const char text[] = "red cat saw [MASK] dog";
 static const char words[] = "the red cat saw one blue dog and ran";
@@ -44,7 +45,7 @@ static asked ask(const heed_model *model, const char *settings) {
 static heed_record *look(asked *a) {
     CHECK(subject_text(&a->s, &a->run, text, sizeof text - 1, NULL));
     heed_record *r = capture(&a->s, &(capture_wish){.lean = true});
-    if (!r) test_fail(__FILE__, __LINE__, "no record: %s", heed_why(a->run.c));
+    if (!r) test_fail(__FILE__, __LINE__, "no record: %s", heed_ctx_error(a->run.c));
     return r;
 }
 
@@ -278,7 +279,7 @@ TEST(matters_without_a_question_says_so) {
     CHECK(subject_text(&a.s, &a.run, "red cat", 7, NULL));
     heed_record *r = capture(&a.s, &(capture_wish){.lean = true});
     CHECK(!occlusion_add(NULL, &a.s, &(occlusion_wish){.quiet = true}, r));
-    CHECK_HAS(heed_why(a.run.c), "write [MASK] for a word");
+    CHECK_HAS(heed_ctx_error(a.run.c), "write [MASK] for a word");
     heed_clear(a.run.c);
     CHECK(!gradient_add(NULL, &a.s, &(gradient_wish){.question = -1, .quiet = true}, r));
     heed_clear(a.run.c);

@@ -100,16 +100,16 @@ static const int32_t tokens[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8};
 
 TEST(mlm_head_on_picks_equals_head_on_all) {
     built b = build(&heed_model_mlm, NULL, SMALL "init-std=0.5");
-    int32_t picks[] = {2, 7, 11};
+    int32_t masked_positions[] = {2, 7, 11};
     heed_tape_begin(b.t, HEED_EVAL, 0);
     heed_tensor *ids = heed_ids(b.t, tokens, 2, 6);
     heed_tensor *all = mlm_logits(b.self, b.t, ids, NULL, NULL, NULL);
-    heed_tensor *rows = heed_input_ids(b.t, picks, 1, (int[]){3});
+    heed_tensor *rows = heed_input_ids(b.t, masked_positions, 1, (int[]){3});
     heed_tensor *some = mlm_logits(b.self, b.t, ids, NULL, NULL, rows);
     CHECK(all && all->dims == 3 && all->shape[1] == 6 && all->shape[2] == 11);
     CHECK(some && some->dims == 2 && some->shape[0] == 3);
     for (int i = 0; some && i < 3; i++)
-        CHECK_CLOSE(apart(some->x + 11 * i, all->x + 11 * picks[i], 11), 0, tiny);
+        CHECK_CLOSE(apart(some->x + 11 * i, all->x + 11 * masked_positions[i], 11), 0, tiny);
     DISCARD(b);
 }
 
@@ -152,7 +152,7 @@ TEST(gpt_refuses_more_than_its_block) {
     built b = build(&heed_model_gpt, NULL, SMALL);
     heed_tape_begin(b.t, HEED_EVAL, 0);
     CHECK(!gpt_logits(b.self, b.t, heed_ids(b.t, tokens, 1, 7), NULL));
-    CHECK_HAS(heed_why(b.c), "at most 6 positions, found 7");
+    CHECK_HAS(heed_ctx_error(b.c), "at most 6 positions, found 7");
     heed_clear(b.c);
     DISCARD(b);
 }
@@ -186,8 +186,8 @@ static heed_batch batch_of(const built *b) {
     heed_batch batch = {.rows = 2, .len = 6, .ids = tokens, .label_bytes = 10};
     bool causal = b->model == &heed_model_gpt;
     batch.labels = causal ? gpt_labels : mlm_labels;
-    batch.picks = causal ? NULL : mlm_picks;
-    batch.pick_count = causal ? 0 : 3;
+    batch.masked_positions = causal ? NULL : mlm_picks;
+    batch.masked_count = causal ? 0 : 3;
     return batch;
 }
 
@@ -196,7 +196,7 @@ static void check_learns(const heed_model *model, const char *settings, heed_sco
     heed_batch batch = batch_of(&b);
     heed_optim *o =
         heed_optim_new(b.s, (heed_optim_args){.kind = HEED_ADAMW, .lr = (heed_real)0.01});
-    for (uint64_t i = 0; i < 150 && heed_state(b.c) == HEED_OK; i++) {
+    for (uint64_t i = 0; i < 150 && heed_ctx_status(b.c) == HEED_OK; i++) {
         heed_tape_begin(b.t, HEED_TRAIN, i);
         heed_backward(b.t, model->loss(b.self, b.t, &batch));
         heed_step(o, 1);
@@ -210,10 +210,10 @@ static void check_learns(const heed_model *model, const char *settings, heed_sco
 TEST(models_learn_a_batch_by_heart) {
     heed_score m = {0}, g = {0};
     check_learns(&heed_model_mlm, SMALL, &m);
-    CHECK(m.right == 3 && m.judged == 3 && m.right5 == 3 && m.weight == 3 && m.bytes == 0);
+    CHECK(m.correct == 3 && m.total == 3 && m.top5 == 3 && m.weight == 3 && m.bytes == 0);
     CHECK(m.loss < 0.1 * 3);
     check_learns(&heed_model_gpt, SMALL "dropout=0.05", &g);
-    CHECK(g.right == 10 && g.judged == 10 && g.weight == 10 && g.bytes == 10);
+    CHECK(g.correct == 10 && g.total == 10 && g.weight == 10 && g.bytes == 10);
     CHECK(g.loss < 0.5 * 10);
 }
 
@@ -225,7 +225,7 @@ TEST(models_learn_with_other_settings) {
     for (int i = 0; i < 4; i++) {
         heed_score score = {0};
         check_learns(&heed_model_mlm, settings[i], &score);
-        CHECK(score.right == 3);
+        CHECK(score.correct == 3);
     }
 }
 
@@ -233,13 +233,14 @@ enum { ROWS = 12, LEN = 40 };
 
 /* FNV-1a over all weights after three steps on random tokens. */
 static uint64_t trained_bits(const heed_model *model, int threads) {
-    static int32_t ids[ROWS * LEN], picks[ROWS];
+    static int32_t ids[ROWS * LEN], masked_positions[ROWS];
     built b = build_on(threads, model, "nano", "vocab=200 dropout=0.1");
     heed_random r = heed_random_at(2, "ids", 0, 0);
     for (int i = 0; i < ROWS * LEN; i++) ids[i] = (int32_t)heed_random_below(&r, (uint64_t)i, 200);
-    for (int i = 0; i < ROWS; i++) picks[i] = i * LEN + i;
-    heed_batch batch = {.rows = ROWS, .len = LEN, .ids = ids, .labels = ids, .picks = picks};
-    batch.pick_count = ROWS;
+    for (int i = 0; i < ROWS; i++) masked_positions[i] = i * LEN + i;
+    heed_batch batch = {
+        .rows = ROWS, .len = LEN, .ids = ids, .labels = ids, .masked_positions = masked_positions};
+    batch.masked_count = ROWS;
     heed_optim *o =
         heed_optim_new(b.s, (heed_optim_args){.kind = HEED_ADAMW, .lr = (heed_real)0.01});
     for (uint64_t i = 0; i < 3; i++) {
@@ -282,7 +283,7 @@ TEST(models_count_the_label_among_the_first) {
     b.model->loss(b.self, b.t, &batch);
     b.model->metrics(b.self, &batch, &score);
     /* places 0, 2, 6, 3 (a tie behind class 2), 5 */
-    CHECK(score.right == 1 && score.right5 == 3 && score.judged == 5);
+    CHECK(score.correct == 1 && score.top5 == 3 && score.total == 5);
     DISCARD(b);
 }
 
@@ -383,10 +384,10 @@ TEST(gpt_generation_can_be_stopped_and_refuses_nothing) {
     ends.end = -1;
     CHECK(generate(&b, ends, part) == 9);
     CHECK(gpt_generate(b.self, b.t, tokens, 0, &(gpt_sampling){.count = 1}, NULL) == -1);
-    CHECK_HAS(heed_why(b.c), "prompt");
+    CHECK_HAS(heed_ctx_error(b.c), "prompt");
     heed_clear(b.c);
     CHECK(gpt_generate(b.self, b.t, (int32_t[]){99}, 1, &(gpt_sampling){.count = 1}, NULL) == -1);
-    CHECK(heed_state(b.c) != HEED_OK);
+    CHECK(heed_ctx_status(b.c) != HEED_OK);
     heed_clear(b.c);
     DISCARD(b);
 }
@@ -436,8 +437,8 @@ TEST(models_preset_unknown) {
     heed_ctx *c = heed_open(NULL);
     heed_config *f = heed_config_new(c, (const heed_option *const[]){heed_model_mlm.options, NULL});
     CHECK(!model_preset_apply(c, f, "mlm", "gpt-tiny"));
-    CHECK(heed_state(c) == HEED_USAGE);
-    CHECK_HAS(heed_why(c), "nano, tiny, small, mlm-nano");
+    CHECK(heed_ctx_status(c) == HEED_USAGE);
+    CHECK_HAS(heed_ctx_error(c), "nano, tiny, small, mlm-nano");
     heed_close(c);
 }
 
@@ -450,8 +451,8 @@ TEST(models_refuse_wrong_sizes) {
                  {"vocab=16777216 width=1048576", "memory"}};
     for (int i = 0; i < 4; i++) {
         built b = build(&heed_model_gpt, NULL, wrong[i].settings);
-        CHECK(heed_state(b.c) != HEED_OK);
-        CHECK_HAS(heed_why(b.c), wrong[i].part);
+        CHECK(heed_ctx_status(b.c) != HEED_OK);
+        CHECK_HAS(heed_ctx_error(b.c), wrong[i].part);
         heed_clear(b.c);
         DISCARD(b);
     }

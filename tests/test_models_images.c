@@ -94,8 +94,8 @@ TEST(pictures_models_refuse_wrong_sizes) {
         {&heed_model_mlp, "image-size=28 channels=1 classes=10 head=binary", "--head softmax"}};
     for (int i = 0; i < 5; i++) {
         built b = build(wrong[i].model, NULL, wrong[i].settings);
-        CHECK(heed_state(b.c) == HEED_USAGE);
-        CHECK_HAS(heed_why(b.c), wrong[i].part);
+        CHECK(heed_ctx_status(b.c) == HEED_USAGE);
+        CHECK_HAS(heed_ctx_error(b.c), wrong[i].part);
         heed_clear(b.c);
         DISCARD(b);
     }
@@ -107,7 +107,7 @@ TEST(pictures_models_refuse_other_pictures) {
     batch.len = 36;
     heed_tape_begin(b.t, HEED_TRAIN, 0);
     CHECK(!b.model->loss(b.self, b.t, &batch));
-    CHECK_HAS(heed_why(b.c), "6 x 6 pixels of 2 channels, found 36 numbers");
+    CHECK_HAS(heed_ctx_error(b.c), "6 x 6 pixels of 2 channels, found 36 numbers");
     heed_clear(b.c);
     DISCARD(b);
 }
@@ -132,13 +132,13 @@ TEST(pictures_patches_are_never_thousands) {
         snprintf(settings, sizeof settings, "image-size=%d channels=1 classes=2", sides[i][0]);
         snprintf(hint, sizeof hint, "--image-size %d,", sides[i][1]);
         built b = build(&heed_model_vit, NULL, settings);
-        CHECK(heed_state(b.c) == HEED_USAGE);
-        CHECK_HAS(heed_why(b.c), hint);
+        CHECK(heed_ctx_status(b.c) == HEED_USAGE);
+        CHECK_HAS(heed_ctx_error(b.c), hint);
         heed_clear(b.c);
         DISCARD(b);
     }
     built b = build(&heed_model_vit, NULL, "image-size=31 channels=1 classes=2 patch=1");
-    CHECK(heed_state(b.c) == HEED_OK); /* asked for */
+    CHECK(heed_ctx_status(b.c) == HEED_OK); /* asked for */
     DISCARD(b);
 }
 
@@ -247,7 +247,7 @@ TEST(pictures_one_neuron_agrees_with_two) {
         CHECK(apart(g->g, h->g, g->size) <= exact);
         CHECK_CLOSE(loss_and_gradient(&one, HEED_EVAL, &a), loss_and_gradient(&two, HEED_EVAL, &b),
                     exact);
-        CHECK(a.right == b.right && a.judged == ROWS && b.judged == ROWS && a.right5 == ROWS);
+        CHECK(a.correct == b.correct && a.total == ROWS && b.total == ROWS && a.top5 == ROWS);
         CHECK_CLOSE(a.loss, b.loss, exact * ROWS);
         heed_tensor *y = picture_logits(one.self, one.t, pictures(&one));
         heed_tensor *z = picture_logits(two.self, two.t, pictures(&two));
@@ -275,8 +275,8 @@ TEST(pictures_one_neuron_refuses_a_third_class) {
     heed_batch batch = batch_of(3);
     heed_tape_begin(b.t, HEED_TRAIN, 0);
     CHECK(!b.model->loss(b.self, b.t, &batch));
-    CHECK(heed_state(b.c) == HEED_DATA);
-    CHECK_HAS(heed_why(b.c), "found 2");
+    CHECK(heed_ctx_status(b.c) == HEED_DATA);
+    CHECK_HAS(heed_ctx_error(b.c), "found 2");
     heed_clear(b.c);
     DISCARD(b);
 }
@@ -305,7 +305,7 @@ TEST(pictures_models_learn_a_batch_by_heart) {
         heed_score score = {0};
         heed_optim *o =
             heed_optim_new(b.s, (heed_optim_args){.kind = HEED_ADAMW, .lr = (heed_real)0.01});
-        for (uint64_t i = 0; i < 150 && heed_state(b.c) == HEED_OK; i++) {
+        for (uint64_t i = 0; i < 150 && heed_ctx_status(b.c) == HEED_OK; i++) {
             heed_tape_begin(b.t, HEED_TRAIN, i);
             heed_backward(b.t, b.model->loss(b.self, b.t, &batch));
             heed_step(o, 1);
@@ -313,9 +313,9 @@ TEST(pictures_models_learn_a_batch_by_heart) {
         heed_tape_begin(b.t, HEED_EVAL, 0);
         b.model->loss(b.self, b.t, &batch);
         b.model->metrics(b.self, &batch, &score);
-        if (score.right != ROWS || score.loss > 0.5 * ROWS)
+        if (score.correct != ROWS || score.loss > 0.5 * ROWS)
             test_fail(__FILE__, __LINE__, "%s %s: %g right, loss %g", b.model->name,
-                      variants[n].settings, score.right, score.loss / ROWS);
+                      variants[n].settings, score.correct, score.loss / ROWS);
         DISCARD(b);
     }
 }
@@ -459,7 +459,7 @@ TEST(pictures_resume_is_exact) {
         picture_job j = open_pictures(picture_models[i], "parts", 1, 0);
         j.stop_at = 7;
         CHECK(fit_pictures(&j).step == 7);
-        CHECK(heed_state(j.c) == HEED_INTERRUPTED);
+        CHECK(heed_ctx_status(j.c) == HEED_INTERRUPTED);
         heed_close(j.c);
         j = open_pictures(picture_models[i], "parts", 2, 1);
         j.args.resume = true;

@@ -1,7 +1,7 @@
 /* Models of pairs: sizes, what logits depend on, and targets made by them. Values and training
  * against PyTorch: tests/test_golden_models.c. */
-#include "../models/models.h"
 #include "test.h"
+#include <heed/models.h>
 
 static const double tiny = sizeof(heed_real) == 8 ? 1e-12 : 5e-6;
 
@@ -193,11 +193,11 @@ TEST(pair_rnn_without_attention_probes_nothing) {
 
 TEST(pair_settings_that_do_not_fit_are_refused) {
     built b = build(&heed_model_rnn, RNN "bridge=copy");
-    CHECK_HAS(heed_why(b.c), "--no-bidirectional");
+    CHECK_HAS(heed_ctx_error(b.c), "--no-bidirectional");
     free(b.self);
     heed_close(b.c);
     b = build(&heed_model_seq2seq, "width=8");
-    CHECK_HAS(heed_why(b.c), "expected vocab of at least 1, found 0");
+    CHECK_HAS(heed_ctx_error(b.c), "expected vocab of at least 1, found 0");
     free(b.self);
     heed_close(b.c);
 }
@@ -299,11 +299,11 @@ TEST(pair_translate_refuses_what_does_not_fit) {
     int32_t ids[8];
     pair_target about;
     CHECK(!pair_translate(b.self, b.t, sources, 9, &(pair_decoding){.end = 2}, ids, &about));
-    CHECK_HAS(heed_why(b.c), "expected 1 to 8 tokens, found 9");
+    CHECK_HAS(heed_ctx_error(b.c), "expected 1 to 8 tokens, found 9");
     heed_clear(b.c);
     pair_decoding a = {.beam = 3, .temperature = 1};
     CHECK(!pair_translate(b.self, b.t, sources, 3, &a, ids, &about));
-    CHECK_HAS(heed_why(b.c), "found 3 with temperature 1");
+    CHECK_HAS(heed_ctx_error(b.c), "found 3 with temperature 1");
     free(b.self);
     heed_close(b.c);
 }
@@ -322,7 +322,7 @@ TEST(pair_gradients_of_every_model) {
         heed_check r = heed_gradcheck_store(b.c, b.s, loss_of, &b, 12);
         if (!(r.error >= 0 && r.error <= 1e-6) || r.cases < 10)
             test_fail(__FILE__, __LINE__, "%s %s: gradient off by %.3g at %s %s", b.model->name,
-                      kinds[i].settings, r.error, r.worst, heed_why(b.c));
+                      kinds[i].settings, r.error, r.worst, heed_ctx_error(b.c));
         DISCARD(b);
     }
 }
@@ -338,7 +338,7 @@ TEST(pair_loss_counts_what_is_no_padding) {
     y = heed_log_softmax(b.t, y, 1, NULL);
     double sum = 0;
     for (int i = 0; y && i < 7; i++) sum -= (double)y->x[11 * i + labels[i]];
-    CHECK(score.weight == 7 && score.judged == 7);
+    CHECK(score.weight == 7 && score.total == 7);
     CHECK_CLOSE(loss ? loss->x[0] : NAN, sum / 7, 1e-5);
     DISCARD(b);
 }

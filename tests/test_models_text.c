@@ -1,6 +1,6 @@
 /* Models that read texts, textcls and tag, and gpt with recurrent layers. */
-#include "../models/models.h"
 #include "test.h"
+#include <heed/models.h>
 
 static const double tiny = sizeof(heed_real) == 8 ? 1e-12 : 5e-6;
 
@@ -113,14 +113,14 @@ TEST(text_head_of_one_neuron) {
     check_same(loss, same, tiny);
     DISCARD(b);
     b = build(&heed_model_textcls, TEXT "head=binary");
-    CHECK_HAS(heed_why(b.c), "expected 2 classes, found 3");
+    CHECK_HAS(heed_ctx_error(b.c), "expected 2 classes, found 3");
     free(b.self);
     heed_close(b.c);
 }
 
 TEST(text_models_refuse_no_size) {
     built b = build(&heed_model_tag, "vocab=5");
-    CHECK_HAS(heed_why(b.c), "found 5 and 0; hint: --vocab, --classes");
+    CHECK_HAS(heed_ctx_error(b.c), "found 5 and 0; hint: --vocab, --classes");
     free(b.self);
     heed_close(b.c);
 }
@@ -180,7 +180,7 @@ TEST(text_gradients_of_every_model) {
         heed_check r = heed_gradcheck_store(b.c, b.s, loss_of, &b, 12);
         if (!(r.error >= 0 && r.error <= 1e-6) || r.cases < 7)
             test_fail(__FILE__, __LINE__, "%s %d: gradient off by %.3g at %s %s", b.model->name, i,
-                      r.error, r.worst, heed_why(b.c));
+                      r.error, r.worst, heed_ctx_error(b.c));
         DISCARD(b);
     }
 }

@@ -146,8 +146,8 @@ TEST(nn_learned_positions_train_the_rows_used) {
     CHECK_TEXT(p.table->name, "pos.weight");
     heed_tape_begin(l.t, HEED_EVAL, 1);
     CHECK(!heed_position_apply(&p, l.t, normal(l.t, "x", 3, SHAPE(1, 3, 2)), 3));
-    CHECK_HAS(heed_why(l.c), "at most 5 positions, found 6");
-    CHECK_HAS(heed_why(l.c), "--block");
+    CHECK_HAS(heed_ctx_error(l.c), "at most 5 positions, found 6");
+    CHECK_HAS(heed_ctx_error(l.c), "--block");
     heed_close(l.c);
 }
 

@@ -69,7 +69,7 @@ TEST(nn_score_bias_is_added_to_the_scores) {
     check_same(y, heed_mha_biased(&a, l.t, x, NULL, bias, NULL, NULL), tiny);
     a.args.explicit_path = false;
     heed_real k[4 * 8], v[4 * 8];
-    heed_cache cache = {.room = 4, .k = k, .v = v};
+    heed_cache cache = {.capacity = 4, .k = k, .v = v};
     for (int i = 0; i < 4; i++) {
         heed_tensor *row = heed_slice(l.t, x, 1, i, 1);
         heed_tensor *own = heed_slice(l.t, heed_slice(l.t, bias, 2, i, 1), 3, 0, i + 1);
@@ -191,9 +191,9 @@ static void refuses(heed_mha_args args, const char *part, const char *other) {
     lab l = lab_open(HEED_EVAL);
     heed_mha a;
     heed_mha_init(&a, l.s, "encoder.0.attn", args);
-    CHECK(heed_state(l.c) == HEED_USAGE);
-    CHECK_HAS(heed_why(l.c), part);
-    CHECK_HAS(heed_why(l.c), other);
+    CHECK(heed_ctx_status(l.c) == HEED_USAGE);
+    CHECK_HAS(heed_ctx_error(l.c), part);
+    CHECK_HAS(heed_ctx_error(l.c), other);
     CHECK(heed_store_count(l.s) == 0);
     CHECK(!heed_mha_apply(&a, l.t, NULL, NULL, NULL, NULL));
     heed_close(l.c);
@@ -226,10 +226,10 @@ TEST(nn_block_without_output_projection_must_fit) {
     heed_block_args args = {.attn = small, .mlp = {.width = 8, .inner = 8}, .eps = 1};
     args.attn.no_out = true;
     heed_block_init(&b, l.s, "0", args);
-    CHECK(heed_state(l.c) == HEED_OK);
+    CHECK(heed_ctx_status(l.c) == HEED_OK);
     args.attn.value = 3;
     heed_block_init(&b, l.s, "1", args);
-    CHECK_HAS(heed_why(l.c), "width 8, found 2 x 3");
+    CHECK_HAS(heed_ctx_error(l.c), "width 8, found 2 x 3");
     heed_close(l.c);
 }
 
@@ -273,7 +273,7 @@ TEST(nn_cache_equals_the_whole) {
     heed_real k[6 * 6], v[6 * 10];
     static const int steps[] = {2, 1, 3};
     for (int path = 0; path < 2; path++) {
-        heed_cache cache = {.room = 6, .k = k, .v = v};
+        heed_cache cache = {.capacity = 6, .k = k, .v = v};
         heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 6, 8));
         heed_tensor *y = heed_block_apply(&b, l.t, x, NULL, NULL);
         for (int i = 0, from = 0; i < 3; from += steps[i++]) {
@@ -292,11 +292,11 @@ TEST(nn_cache_refuses_what_it_cannot_hold) {
     heed_mha a;
     heed_mha_init(&a, l.s, "a", small);
     heed_real k[16], v[16];
-    heed_cache cache = {.room = 2, .k = k, .v = v};
+    heed_cache cache = {.capacity = 2, .k = k, .v = v};
     CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(1, 3, 8)), NULL, NULL, &cache));
-    CHECK_HAS(heed_why(l.c), "at most 2 tokens, found 0 + 3");
+    CHECK_HAS(heed_ctx_error(l.c), "at most 2 tokens, found 0 + 3");
     heed_clear(l.c);
     CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(2, 1, 8)), NULL, NULL, &cache));
-    CHECK_HAS(heed_why(l.c), "2 sequences");
+    CHECK_HAS(heed_ctx_error(l.c), "2 sequences");
     heed_close(l.c);
 }

@@ -37,9 +37,9 @@ static const heed_case *any_case(dice *d, const heed_op *op) {
 
 /* After a call that may have failed: only by the inputs' fault. */
 static void forgive(heed_ctx *c) {
-    heed_status s = heed_state(c);
+    heed_status s = heed_ctx_status(c);
     if (s != HEED_OK && s != HEED_USAGE && s != HEED_DATA)
-        test_fail(__FILE__, __LINE__, "status %d: %s", (int)s, heed_why(c));
+        test_fail(__FILE__, __LINE__, "status %d: %s", (int)s, heed_ctx_error(c));
     heed_clear(c);
 }
 

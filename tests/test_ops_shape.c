@@ -114,7 +114,7 @@ TEST(ops_split) {
     CHECK_GRADS(x, 0, 3, 4, 1, 2, 7, 8, 5, 6);
     CHECK(heed_split(t, x, 0, 2, part) && part[1]->x == x->x + 4);
     CHECK(!heed_split(heed_at(t, "qkv"), x, 1, 3, part));
-    CHECK_HAS(heed_why(c), "split at qkv: (2,4): dim 1 does not make 3 equal parts");
+    CHECK_HAS(heed_ctx_error(c), "split at qkv: (2,4): dim 1 does not make 3 equal parts");
     heed_clear(c);
     CLOSE(c);
 }
@@ -186,7 +186,7 @@ TEST(ops_xent_names_a_label_out_of_range) {
     heed_tape *t = begin(&c, HEED_EVAL);
     heed_tensor *x = heed_input(t, NULL, S(2, 3));
     CHECK(!heed_xent(heed_at(t, "loss"), x, IDS(t, S(2), 0, 3), NULL));
-    CHECK(heed_state(c) == HEED_DATA);
+    CHECK(heed_ctx_status(c) == HEED_DATA);
     REFUSED(NULL, "xent at loss: label 3 of row 1 is not in 0 .. 2");
     REFUSED(heed_xent(t, x, IDS(t, S(2), 0, -1), NULL), "label -1 of row 1");
     REFUSED(heed_xent(t, x, IDS(t, S(3), 0, 0, 0), NULL), "expected logits (...,C)");
@@ -236,7 +236,7 @@ TEST(ops_do_nothing_after_an_error) {
     CHECK(!heed_concat(t, 0, 1, &y) && !heed_stop_gradient(t, y) && !heed_note(t, y, "x"));
     CHECK(!heed_attention_explicit(t, y, y, y, NULL, NULL, &(heed_attention_args){.heads = 1}));
     CHECK(!heed_xent(t, y, NULL, NULL) && !heed_backward(t, y));
-    CHECK_HAS(heed_why(c), "inner 2 != 3"); /* still the first */
+    CHECK_HAS(heed_ctx_error(c), "inner 2 != 3"); /* still the first */
     CHECK(!heed_add(NULL, NULL, NULL) && !heed_relu(NULL, NULL) && !heed_reshape(NULL, x, 9, NULL));
     heed_clear(c);
     CLOSE(c);

@@ -131,8 +131,8 @@ TEST(optim_refuses_gradients_that_are_not_finite) {
         p.b->g[1] = (heed_real)NAN;
         if (clipped) CHECK(!isfinite(heed_clip(o, 1, 1)));
         CHECK(!heed_step(o, 1));
-        CHECK(heed_state(p.c) == HEED_DIVERGED);
-        CHECK_HAS(heed_why(p.c), "gradient is not finite: b at update 0");
+        CHECK(heed_ctx_status(p.c) == HEED_DIVERGED);
+        CHECK_HAS(heed_ctx_error(p.c), "gradient is not finite: b at update 0");
         CHECK(p.w->x[0] == (heed_real)0.5);
         CHECK(p.b->x[0] == 1);
         heed_close(p.c);
@@ -201,7 +201,7 @@ TEST(optim_names_a_parameter_made_too_late) {
     heed_tensor *late = heed_param(p.s, "late", "one", 1, (int[]){2});
     give(&p, late, 0, 0);
     CHECK(!heed_step(o, 1));
-    CHECK_HAS(heed_why(p.c), "late");
+    CHECK_HAS(heed_ctx_error(p.c), "late");
     heed_close(p.c);
 }
 
@@ -209,10 +209,10 @@ TEST(optim_refuses_wrong_rates_and_null) {
     heed_ctx *c = heed_open(NULL);
     heed_store *s = heed_store_new(c);
     CHECK(!heed_optim_new(s, (heed_optim_args){.lr = (heed_real)NAN}));
-    CHECK(heed_state(c) == HEED_USAGE);
+    CHECK(heed_ctx_status(c) == HEED_USAGE);
     heed_clear(c);
     CHECK(!heed_optim_new(s, (heed_optim_args){.lr = 1, .decay = -1}));
-    CHECK_HAS(heed_why(c), "--decay");
+    CHECK_HAS(heed_ctx_error(c), "--decay");
     CHECK(!heed_step(NULL, 1));
     CHECK(heed_clip(NULL, 1, 1) == 0);
     CHECK(heed_grad_norm(NULL) == 0);

@@ -2,8 +2,9 @@
  */
 #include "core/core.h"
 #include "core/os.h"
-#include "inspect/page.h"
 #include "test.h"
+#include "view/page.h"
+#include <heed/view.h>
 
 static const char *const TOKENS[] = {"the", "</script><b>", "\xff\"", "\xd7\xa9\xd7\x9c\xd7\x95"};
 static const heed_real WEIGHTS[2 * 16] = {1, 0,    0,    0,    0.5f, 0.5f, 0, 0, 0.25f, 0.25f, 0.5f,
@@ -133,8 +134,8 @@ TEST(page_too_large_is_refused_before_anything_is_written) {
     char path[160];
     snprintf(path, sizeof path, "%s/page.html", test_folder());
     CHECK(!heed_page_write(c, &p, path)); /* the weights are never read: there are 32 of them */
-    CHECK_HAS(heed_why(c), "about 403 MB (144 heads of 1024 x 1024 weights in 1 record)");
-    CHECK_HAS(heed_why(c), "22 heads in all, or the first 404 tokens");
+    CHECK_HAS(heed_ctx_error(c), "about 403 MB (144 heads of 1024 x 1024 weights in 1 record)");
+    CHECK_HAS(heed_ctx_error(c), "22 heads in all, or the first 404 tokens");
     CHECK(!heed__os_exists(path));
     heed_clear(c);
     CLOSE(c);
@@ -147,12 +148,12 @@ TEST(page_of_a_record_that_lacks_something_is_refused) {
     make_sample(&s);
     s.block.keys = 1;
     CHECK(!written(c, &(heed_page){.count = 1, .records = &s.record}, &n));
-    CHECK_HAS(heed_why(c), "record 1: a layer without axes: encoder.0.attn");
+    CHECK_HAS(heed_ctx_error(c), "record 1: a layer without axes: encoder.0.attn");
     heed_clear(c);
     make_sample(&s);
     s.block.weights = NULL;
     CHECK(!written(c, &(heed_page){.count = 1, .records = &s.record}, &n));
-    CHECK_HAS(heed_why(c), "without weights");
+    CHECK_HAS(heed_ctx_error(c), "without weights");
     heed_clear(c);
     CLOSE(c);
 }

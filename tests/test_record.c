@@ -2,6 +2,7 @@
 #include "core/core.h"
 #include "io/io.h"
 #include "test.h"
+#include <heed/view.h>
 
 enum { HEADS = 2, E = 3, D = 2, LEN = 4, WIDTH = 6 };
 
@@ -99,7 +100,7 @@ TEST(record_takes_chosen_heads_and_masks_padding) {
                 1e-6);
     like.head = (const int[]){2};
     CHECK(heed_record_take(r, b.t, &like, 0, NULL) == -1);
-    CHECK_HAS(heed_why(b.c), "no such head");
+    CHECK_HAS(heed_ctx_error(b.c), "no such head");
     heed_clear(b.c);
     like.path = "encoder.9.attn";
     CHECK(heed_record_take(r, b.t, &like, 0, NULL) == -1);
@@ -177,7 +178,7 @@ TEST(record_subset_keeps_numbers_and_says_so) {
     CHECK_TEXT(s->note, "layer 3 alone; head 2 alone; the first 2 of 4 tokens (text)");
     CHECK(!heed_record_subset(c, r,
                               &(heed_record_cut){.layer_count = 1, .layers = (const int[]){7}}));
-    CHECK_HAS(heed_why(c), "nothing is left");
+    CHECK_HAS(heed_ctx_error(c), "nothing is left");
     heed_clear(c);
     CLOSE(c);
 }
@@ -263,7 +264,7 @@ TEST(record_refuses_parts_without_axes) {
     heed_ctx *c = heed_open(NULL);
     heed_record *r = heed_record_new(c);
     CHECK(heed_record_add_block(r, &(heed_record_block){.heads = 1}) == -1);
-    CHECK_HAS(heed_why(c), "lacks an axis");
+    CHECK_HAS(heed_ctx_error(c), "lacks an axis");
     heed_clear(c);
     heed_record_free(r);
     CLOSE(c);

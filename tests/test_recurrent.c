@@ -110,7 +110,7 @@ TEST(recurrent_refuses_no_size) {
     lab l = lab_open(HEED_EVAL);
     heed_rnn r;
     heed_rnn_init(&r, l.s, "rnn", (heed_rnn_args){.in = 3, .width = 4, .layers = 17});
-    CHECK_HAS(heed_why(l.c), "1 to 16 layers, found in 3, width 4, layers 17");
+    CHECK_HAS(heed_ctx_error(l.c), "1 to 16 layers, found in 3, width 4, layers 17");
     heed_close(l.c);
 }
 
@@ -118,7 +118,7 @@ TEST(recurrent_refuses_no_size) {
 
 static heed_tensor *use_attend(const heed_attend *l, heed_tape *t, heed_tensor *q, heed_tensor *x,
                                heed_tensor *pad) {
-    heed_memory m = heed_attend_memory(l, t, x, pad);
+    heed_attention_kv m = heed_attend_kv(l, t, x, pad);
     return heed_attend_apply(l, t, q, &m);
 }
 
@@ -212,8 +212,8 @@ TEST(recurrent_attention_equals_its_parts) {
         heed_tensor *h = normal(l.t, "h", 3, SHAPE(2, 4, 5));
         heed_tensor *s = normal(l.t, "s", 2, SHAPE(2, cell == HEED_LSTM ? 8 : 4));
         heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 1, 1, 1, 0, 0}, 2, 4);
-        heed_memory m = heed_attend_memory(&f, l.t, h, pad);
-        heed_look_back look = {.y = y, .w_in = r.part[0].w_in, .b_in = r.part[0].b_in};
+        heed_attention_kv m = heed_attend_kv(&f, l.t, h, pad);
+        heed_additive_attention look = {.y = y, .w_in = r.part[0].w_in, .b_in = r.part[0].b_in};
         look.w = r.part[0].w, look.b = r.part[0].b, look.state = s, look.query = f.w.w;
         look.keys = m.keys, look.values = m.values, look.score = f.score.w, look.mask = m.mask;
         heed_probe(l.t, "f.weights", true);
@@ -243,7 +243,7 @@ TEST(recurrent_attention_equals_its_parts) {
 TEST(recurrent_attention_refuses_what_does_not_fit) {
     lab l = lab_open(HEED_EVAL);
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 3, 3)), *w = normal(l.t, "w", 2, SHAPE(4, 4));
-    heed_look_back look = {.y = x, .w_in = w, .w = w, .state = w, .query = w, .score = w};
+    heed_additive_attention look = {.y = x, .w_in = w, .w = w, .state = w, .query = w, .score = w};
     look.keys = look.values = x;
     CHECK_FAILS(l.c, heed_recurrent_attention(l.t, &look, &(heed_recurrent_args){0}), HEED_USAGE,
                 "is not");
@@ -270,10 +270,10 @@ TEST(attend_refuses_products_of_two_widths) {
     lab l = lab_open(HEED_EVAL);
     heed_attend a;
     heed_attend_init(&a, l.s, "a", (heed_attend_args){.kind = HEED_DOT, .query = 3, .input = 4});
-    CHECK_HAS(heed_why(l.c), "query width = input width, found 3 and 4");
+    CHECK_HAS(heed_ctx_error(l.c), "query width = input width, found 3 and 4");
     heed_clear(l.c);
     heed_attend_init(&a, l.s, "b", (heed_attend_args){.query = 3});
-    CHECK_HAS(heed_why(l.c), "found query 3, input 0");
+    CHECK_HAS(heed_ctx_error(l.c), "found query 3, input 0");
     heed_close(l.c);
 }
 
@@ -298,7 +298,7 @@ TEST(decoder_block_cache_equals_the_whole) {
         heed_tensor *memory = normal(l.t, "memory", 3, SHAPE(1, 4, 8));
         heed_tensor *y = heed_decoder_block_apply(&b, l.t, x, NULL, memory, NULL, NULL);
         heed_real k[6 * 8], v[6 * 8], mk[4 * 8], mv[4 * 8];
-        heed_cache caches[] = {{.room = 6, .k = k, .v = v}, {.room = 4, .k = mk, .v = mv}};
+        heed_cache caches[] = {{.capacity = 6, .k = k, .v = v}, {.capacity = 4, .k = mk, .v = mv}};
         for (int i = 0; i < 6; i++) {
             heed_tensor *part = heed_slice(l.t, x, 1, i, 1);
             part = heed_decoder_block_apply(&b, l.t, part, NULL, i ? NULL : memory, NULL, caches);
@@ -413,7 +413,7 @@ TEST(recurrent_gradients_of_every_layer) {
         heed_check check = heed_gradcheck_store(l.c, l.s, layer_loss, &k, 1 << 20);
         if (!(check.error >= 0 && check.error <= 1e-6) || check.cases < 1)
             test_fail(__FILE__, __LINE__, "%s: gradient off by %.3g at %s %s", layers[i].name,
-                      check.error, check.worst, heed_why(l.c));
+                      check.error, check.worst, heed_ctx_error(l.c));
         CLOSE(l.c);
     }
 }

@@ -1,6 +1,7 @@
 /* Attention rollout against its formula in NumPy. */
 #include "golden/rollout.h"
 #include "values.h"
+#include <heed/inspect.h>
 
 enum { LAYERS = 3, HEADS = 2, TOKENS = 7, SQUARE = TOKENS * TOKENS };
 
@@ -68,7 +69,7 @@ TEST(rollout_refuses_sizes_that_are_none) {
     CHECK(heed_rollout(c, &good, r));
     bad.discard = 1;
     CHECK(!heed_rollout(c, &bad, r));
-    CHECK_HAS(heed_why(c), "less than 1");
+    CHECK_HAS(heed_ctx_error(c), "less than 1");
     heed_clear(c);
     bad = good;
     bad.weights = (const heed_real *const[]){NULL};

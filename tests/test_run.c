@@ -20,9 +20,9 @@ TEST(run_opens_with_its_settings) {
     if (r) CHECK_TEXT(heed_config_text(r->config, "data"), "some file # 1.txt");
     points data = {.seed = 5, .per_step = 32, .poison = -1, .evals = 4};
     heed_score s = heed_evaluate(r ? r->tape : NULL, &tiny_model, r ? r->self : NULL, &data, 32);
-    CHECK(s.judged == 128 && s.weight == 128);
+    CHECK(s.total == 128 && s.weight == 128);
     CHECK_CLOSE(s.loss / s.weight, result.val_loss, 1e-12);
-    CHECK_CLOSE(s.right / s.judged, result.metric, 1e-12);
+    CHECK_CLOSE(s.correct / s.total, result.metric, 1e-12);
     heed_run_close(r);
     heed_run *best = heed_run_open(c, j.run, tiny_models, NULL);
     s = heed_evaluate(best ? best->tape : NULL, &tiny_model, best ? best->self : NULL, &data, 32);
@@ -38,14 +38,14 @@ TEST(run_null_and_error_states) {
     heed_fit(NULL, NULL);
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     heed_fit(c, NULL);
-    CHECK(heed_state(c) == HEED_USAGE);
+    CHECK(heed_ctx_status(c) == HEED_USAGE);
     heed_clear(c);
     CHECK(!heed_run_open(c, "/nonexistent/run", tiny_models, NULL));
-    CHECK(heed_state(c) == HEED_DATA);
-    CHECK_HAS(heed_why(c), "hint");
+    CHECK(heed_ctx_status(c) == HEED_DATA);
+    CHECK_HAS(heed_ctx_error(c), "hint");
     heed_clear(c);
     CHECK(!heed_run_open(c, test_folder(), tiny_models, "middle"));
-    CHECK_HAS(heed_why(c), "middle");
+    CHECK_HAS(heed_ctx_error(c), "middle");
     heed_close(c);
 }
 
@@ -58,8 +58,8 @@ static bool all_fail(const char *run, const char *why) {
         heed_ctx *c = heed_open(&(heed_options){.threads = 1});
         char path[256];
         if (!heed_run_open(c, path_of(path, run, ""), tiny_models, which[i])) {
-            CHECK(heed_state(c) == HEED_DATA || heed_state(c) == HEED_USAGE);
-            if (why) CHECK_HAS(heed_why(c), why);
+            CHECK(heed_ctx_status(c) == HEED_DATA || heed_ctx_status(c) == HEED_USAGE);
+            if (why) CHECK_HAS(heed_ctx_error(c), why);
             failures++;
         }
         heed_close(c);
@@ -67,7 +67,7 @@ static bool all_fail(const char *run, const char *why) {
     job j;
     job_open_resume(&j, run, "steps=12", (heed_options){.threads = 1});
     job_fit(&j);
-    if (heed_state(j.c) != HEED_OK) failures++;
+    if (heed_ctx_status(j.c) != HEED_OK) failures++;
     heed_close(j.c);
     return failures > 0;
 }
@@ -127,8 +127,8 @@ TEST(run_leaves_files_that_are_not_of_a_run) {
             job_open(&j, "own", "steps=2", (heed_options){.threads = 1});
             j.args.force = force;
             job_fit(&j);
-            CHECK(heed_state(j.c) == HEED_USAGE);
-            CHECK_HAS(heed_why(j.c), names[i]);
+            CHECK(heed_ctx_status(j.c) == HEED_USAGE);
+            CHECK_HAS(heed_ctx_error(j.c), names[i]);
             heed_close(j.c);
             CHECK(text_stands("own", names[i], "mine") && !exists("own", "metrics.csv"));
         }
@@ -162,7 +162,7 @@ TEST(run_vacant_knows_a_run_without_a_checkpoint) {
     heed_clear(c);
     spill("own", ".lock", "1", 1);
     CHECK(!heed_run_vacant(c, path, false));
-    CHECK_HAS(heed_why(c), "--force");
+    CHECK_HAS(heed_ctx_error(c), "--force");
     heed_clear(c);
     CHECK(heed_run_vacant(c, path, true));
     CLOSE(c);
@@ -178,8 +178,8 @@ TEST(run_never_removes_its_own_data) {
                     HEED_FROM_FLAG);
     j.args.force = true;
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_USAGE);
-    CHECK_HAS(heed_why(j.c), "samples.txt");
+    CHECK(heed_ctx_status(j.c) == HEED_USAGE);
+    CHECK_HAS(heed_ctx_error(j.c), "samples.txt");
     heed_close(j.c);
     CHECK(text_stands("own", "samples.txt", "text") && exists("own", "last/state.json"));
 }
@@ -203,8 +203,8 @@ static void resume_refused(const char *run, const char *why) {
     job j;
     job_open_resume(&j, run, "", (heed_options){.threads = 1});
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_DATA);
-    CHECK_HAS(heed_why(j.c), why);
+    CHECK(heed_ctx_status(j.c) == HEED_DATA);
+    CHECK_HAS(heed_ctx_error(j.c), why);
     heed_close(j.c);
 }
 
@@ -213,7 +213,7 @@ static void stop_run(const char *run, const char *settings) {
     job_open(&j, run, settings, (heed_options){.threads = 1});
     j.stop_at = 4;
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_INTERRUPTED);
+    CHECK(heed_ctx_status(j.c) == HEED_INTERRUPTED);
     heed_close(j.c);
 }
 
@@ -238,7 +238,7 @@ TEST(run_resume_takes_settings_from_flags) {
     job_open_resume(&j, "run", "lr=0.04", (heed_options){.threads = 1});
     j.stop_at = 5;
     job_fit(&j);
-    CHECK(heed_state(j.c) == HEED_INTERRUPTED);
+    CHECK(heed_ctx_status(j.c) == HEED_INTERRUPTED);
     heed_close(j.c);
     resume_run("run");
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
@@ -253,7 +253,7 @@ TEST(run_weights_digest_covers_what_they_say_of_themselves) {
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     char path[256];
     CHECK(!heed_run_open(c, path_of(path, "run", ""), tiny_models, NULL));
-    CHECK(heed_state(c) == HEED_DATA);
-    CHECK_HAS(heed_why(c), "damaged");
+    CHECK(heed_ctx_status(c) == HEED_DATA);
+    CHECK_HAS(heed_ctx_error(c), "damaged");
     heed_close(c);
 }

@@ -60,7 +60,7 @@ TEST(safetensors_accepts) {
     heed_ctx *c = heed_open(NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_safetensors *f = parse(c, cases[i].header, cases[i].bytes);
-        if (!f) test_fail(__FILE__, __LINE__, "%s: %s", cases[i].header, heed_why(c));
+        if (!f) test_fail(__FILE__, __LINE__, "%s: %s", cases[i].header, heed_ctx_error(c));
         CHECK(heed_safetensors_count(f) == cases[i].count);
         heed_clear(c);
     }
@@ -116,9 +116,9 @@ TEST(safetensors_rejects) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (parse(c, cases[i].header, cases[i].bytes))
             test_fail(__FILE__, __LINE__, "accepts %s", cases[i].header);
-        CHECK(heed_state(c) == HEED_DATA);
-        CHECK_HAS(heed_why(c), cases[i].why);
-        CHECK_HAS(heed_why(c), "file");
+        CHECK(heed_ctx_status(c) == HEED_DATA);
+        CHECK_HAS(heed_ctx_error(c), cases[i].why);
+        CHECK_HAS(heed_ctx_error(c), "file");
         heed_clear(c);
     }
     CLOSE(c);
@@ -322,7 +322,7 @@ static bool load_is_whole(heed_ctx *c, const unsigned char *file, size_t n, cons
     heed_store *s = store_of(c, 100), *kept = store_of(c, 100);
     heed_safetensors *f = heed__safetensors_parse(c, "d", memcpy(heed__alloc(c, n), file, n), n);
     bool ok = heed__load_parsed(s, "d", f);
-    heed_status state = heed_state(c);
+    heed_status state = heed_ctx_status(c);
     heed_clear(c);
     CHECK(same_values(s, ok ? a : kept) && state == (ok ? HEED_OK : HEED_DATA));
     heed_safetensors_close(f);

@@ -16,7 +16,7 @@ typedef struct {
 static outcome run(const heed_op *op, int index, const char *isa, int threads) {
     outcome o = {.c = heed_open(&(heed_options){.isa = isa, .threads = threads})};
     o.count = heed__case_run(o.c, op, index, heed_tape_new(o.c), o.part);
-    if (!o.count) test_fail(__FILE__, __LINE__, "%s: %s", op->name, heed_why(o.c));
+    if (!o.count) test_fail(__FILE__, __LINE__, "%s: %s", op->name, heed_ctx_error(o.c));
     return o;
 }
 

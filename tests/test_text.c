@@ -55,10 +55,10 @@ TEST(text_read_refuses) {
         heed_ctx *c = open_ctx();
         size_t n;
         CHECK(!heed_text_read(c, file_with("bad.txt", cases[i].bytes, cases[i].n), &n));
-        CHECK(heed_state(c) == HEED_DATA);
-        CHECK_HAS(heed_why(c), "bad.txt");
-        CHECK_HAS(heed_why(c), cases[i].why);
-        CHECK_HAS(heed_why(c), cases[i].hint);
+        CHECK(heed_ctx_status(c) == HEED_DATA);
+        CHECK_HAS(heed_ctx_error(c), "bad.txt");
+        CHECK_HAS(heed_ctx_error(c), cases[i].why);
+        CHECK_HAS(heed_ctx_error(c), cases[i].hint);
         heed_close(c);
     }
 }

@@ -335,8 +335,8 @@ TEST(tokenizer_open_refuses) {
         heed_ctx *c = open_ctx();
         CHECK(!heed_tokenizer_open(c,
                                    file_with(cases[i].name, cases[i].text, strlen(cases[i].text))));
-        CHECK(heed_state(c) != HEED_OK);
-        CHECK_HAS(heed_why(c), cases[i].why);
+        CHECK(heed_ctx_status(c) != HEED_OK);
+        CHECK_HAS(heed_ctx_error(c), cases[i].why);
         heed_close(c);
     }
     heed_ctx *c = open_ctx();
@@ -346,11 +346,11 @@ TEST(tokenizer_open_refuses) {
     snprintf(dir, sizeof dir, "%s/empty", test_folder());
     snprintf(big, sizeof big, "mkdir -p %s", dir);
     CHECK(system(big) == 0 && !heed_tokenizer_open(c, dir));
-    CHECK_HAS(heed_why(c), "expected heed-tokenizer.json or vocab.txt");
+    CHECK_HAS(heed_ctx_error(c), "expected heed-tokenizer.json or vocab.txt");
     heed_clear(c);
     memset(big, 'a', sizeof big);
     CHECK(!heed_tokenizer_open(c, file_with("vocab.txt", big, sizeof big)));
-    CHECK_HAS(heed_why(c), "too long");
+    CHECK_HAS(heed_ctx_error(c), "too long");
     heed_close(c);
 }
 
@@ -372,7 +372,7 @@ TEST(tokenizer_training_refuses) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_ctx *c = open_ctx();
         CHECK(!train(c, cases[i].text, cases[i].a));
-        CHECK_HAS(heed_why(c), cases[i].why);
+        CHECK_HAS(heed_ctx_error(c), cases[i].why);
         heed_close(c);
     }
     heed_ctx *c = open_ctx();
@@ -380,14 +380,14 @@ TEST(tokenizer_training_refuses) {
     char *wall = malloc(n);
     for (size_t i = 0; i < n; i++) wall[i] = (char)('a' + i * i % 26);
     CHECK(!heed_tokenizer_train(c, wall, n, (heed_tokenizer_args){.kind = "wordpiece"}));
-    CHECK_HAS(heed_why(c), "holds no word"); /* one of a million characters: never a token */
+    CHECK_HAS(heed_ctx_error(c), "holds no word"); /* one of a million characters: never a token */
     free(wall);
     heed_close(c);
 }
 
 /* ---- properties over odd text ---- */
 
-static size_t odd_text(char *out, size_t room, uint64_t number) {
+static size_t odd_text(char *out, size_t capacity, uint64_t number) {
     static const char *const bits[] = {"a",
                                        "Z",
                                        " ",
@@ -414,7 +414,7 @@ static size_t odd_text(char *out, size_t room, uint64_t number) {
     size_t n = 0, count = heed_random_below(&r, 0, 60);
     for (size_t i = 1; i <= count; i++) {
         const char *s = bits[heed_random_below(&r, i, sizeof bits / sizeof *bits)];
-        if (n + strlen(s) >= room) break;
+        if (n + strlen(s) >= capacity) break;
         memcpy(out + n, s, strlen(s));
         n += strlen(s);
     }

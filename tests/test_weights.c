@@ -2,8 +2,9 @@
  * named. */
 #include "core/core.h"
 #include "core/os.h"
-#include "inspect/weights.h"
+#include "record/weights.h"
 #include "test.h"
+#include <heed/record.h>
 
 static heed_record *parse(heed_ctx *c, const char *json) {
     size_t n = strlen(json);
@@ -15,8 +16,8 @@ static heed_record *parse(heed_ctx *c, const char *json) {
 static void refused(const char *json, const char *why) {
     heed_ctx *c = heed_open(NULL);
     CHECK(!parse(c, json));
-    CHECK(heed_state(c) == HEED_DATA);
-    CHECK_HAS(heed_why(c), why);
+    CHECK(heed_ctx_status(c) == HEED_DATA);
+    CHECK_HAS(heed_ctx_error(c), why);
     heed_clear(c);
     CLOSE(c);
 }
@@ -26,8 +27,8 @@ TEST(weights_of_json_are_layers_of_heads_with_labels) {
     heed_record *r = parse(c, "{\"tokens\":[\"[CLS]\",\"a\"],\"attention\":[[[[1,0],[0.5,0.5]]],"
                               "[[[1,0],[0.25,0.75]]]],\"cross_attention\":[[0.25,0.25,0.5]],"
                               "\"keys\":[\"x\",\"y\",\"z\"],\"ids\":[1,2]}");
-    CHECK(!r && heed_state(c) == HEED_DATA);
-    CHECK_HAS(heed_why(c), "keys has 3 labels, but array \"attention\" has 2 keys");
+    CHECK(!r && heed_ctx_status(c) == HEED_DATA);
+    CHECK_HAS(heed_ctx_error(c), "keys has 3 labels, but array \"attention\" has 2 keys");
     heed_clear(c);
     r = parse(c, "{\"target\":[\"[CLS]\",\"a\"],\"source\":[\"x\",\"y\",\"z\"],"
                  "\"dec\":[[[[1,0],[0.5,0.5]]],[[[1,0],[0.25,0.75]]]],\"cross\":[[0.25,0.25,0.5],"
@@ -88,7 +89,8 @@ TEST(weights_have_the_picture_that_patches_are_of) {
     heed_record *r = parse(c, "{\"vit\":[[1,0,0,0,0],[1,0,0,0,0],[1,0,0,0,0],[1,0,0,0,0],"
                               "[0,0,0,0,1]],\"cross\":[[0,0,0,0,0,0,1]],\"decoder\":[[1]],"
                               "\"target\":[\"a\"],\"picture\":[[0,128],[1,255]]}");
-    CHECK(!r && heed_state(c) == HEED_DATA); /* 7 keys are no square and [CLS], but 2 x 3 are */
+    CHECK(!r &&
+          heed_ctx_status(c) == HEED_DATA); /* 7 keys are no square and [CLS], but 2 x 3 are */
     heed_clear(c);
     r = parse(c, "{\"vit\":[[1,0,0,0,0],[1,0,0,0,0],[1,0,0,0,0],[1,0,0,0,0],[0,0,0,0,1]],"
                  "\"cross\":[[0,0,0,0,1]],\"decoder\":[[1]],\"target\":[\"a\"],"
@@ -195,7 +197,7 @@ TEST(weights_of_a_record_come_back_from_npz_and_json) {
     CHECK(csv && n > sizeof longer && strstr(csv, "l,encoder,2,4,1,2,"));
     heed__free(csv);
     CHECK(!heed_record_npz(c, &from, path));
-    CHECK_HAS(heed_why(c), "name of a layer is too long");
+    CHECK_HAS(heed_ctx_error(c), "name of a layer is too long");
     heed_clear(c);
     heed_text_free(&json);
     CLOSE(c);

@@ -61,8 +61,8 @@ static inline heed_tape *begin(heed_ctx **c, heed_mode mode) {
 /* The op must have failed with this message; the context is fit for use again afterwards. */
 static inline void refused(heed_ctx *c, const heed_tensor *y, const char *message, int line) {
     if (y) test_fail(__FILE__, line, "not refused: %s", message);
-    if (!strstr(heed_why(c), message))
-        test_fail(__FILE__, line, "\"%s\" lacks \"%s\"", heed_why(c), message);
+    if (!strstr(heed_ctx_error(c), message))
+        test_fail(__FILE__, line, "\"%s\" lacks \"%s\"", heed_ctx_error(c), message);
     heed_clear(c);
 }
 #define REFUSED(y, message) refused(c, y, message, __LINE__)

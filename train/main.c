@@ -1,5 +1,5 @@
 /* main.c -- the program's table of commands, its help and its version. */
-#include "program.h"
+#include "cli/program.h"
 
 #include <string.h>
 

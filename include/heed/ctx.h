@@ -40,10 +40,10 @@ HEED_API heed_ctx *heed_open(const heed_options *options);
 HEED_API void heed_close(heed_ctx *c);
 
 /* Status of the first error since opening or heed_clear; HEED_FAILED for NULL. */
-HEED_API heed_status heed_state(const heed_ctx *c);
+HEED_API heed_status heed_ctx_status(const heed_ctx *c);
 
 /* Message of that error, "" if none. Valid until heed_clear or heed_close. */
-HEED_API const char *heed_why(const heed_ctx *c);
+HEED_API const char *heed_ctx_error(const heed_ctx *c);
 
 /* Forgets the error, so that calls work again. */
 HEED_API void heed_clear(heed_ctx *c);
@@ -53,7 +53,8 @@ HEED_API void heed_clear(heed_ctx *c);
 HEED_API bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) HEED_PRINTF(3, 4);
 
 /* Passes a message to heed_options.log. */
-HEED_API void heed_log(heed_ctx *c, heed_level level, const char *format, ...) HEED_PRINTF(3, 4);
+HEED_API void heed_message(heed_ctx *c, heed_level level, const char *format, ...)
+    HEED_PRINTF(3, 4);
 
 HEED_API uint64_t heed_seed(const heed_ctx *c);
 HEED_API int heed_threads(const heed_ctx *c);
@@ -62,7 +63,7 @@ HEED_API const char *heed_isa(const heed_ctx *c); /* the instruction set in use:
 /* How busy the machine is: *load processes run or wait for one of its *cpus CPUs, a mean of the
  * last minute (negative: unknown). True where there are more of them than CPUs: threads that wait
  * for one another are then many times slower than one. */
-HEED_API bool heed_crowded(double *load, int *cpus);
+HEED_API bool heed_cpu_oversubscribed(double *load, int *cpus);
 
 /* Four uniform 32-bit words from (key, counter): Philox4x32-10. Salmon et al. 2011, sec. 4.3. No
  * state. */

@@ -25,7 +25,7 @@ typedef struct { /* special ids, -1 where the tokenizer has none */
 typedef struct {
     int32_t *ids;
     size_t *begin, *end; /* bytes of the text that the token covers; equal for inserted specials */
-    size_t count, room;
+    size_t count, capacity;
     heed_ctx *c;
 } heed_tokens;
 
@@ -99,11 +99,11 @@ typedef struct {
     const heed_real
         *x;      /* (B,T): dense inputs of models without tokens, with labels (B); else NULL */
     int src_len; /* S; pairs of texts: */
-    const int32_t *src;     /* (B,S): the source, or the text of a label */
-    const int32_t *src_pad; /* (B,S), 0 at padding */
-    const int32_t *labels;  /* mlm: (picks); gpt: (B,T), -100 at padding */
-    const int32_t *picks;   /* mlm: flat positions b*T + t that carry the loss */
-    int pick_count;
+    const int32_t *src;              /* (B,S): the source, or the text of a label */
+    const int32_t *src_pad;          /* (B,S), 0 at padding */
+    const int32_t *labels;           /* mlm: (picks); gpt: (B,T), -100 at padding */
+    const int32_t *masked_positions; /* mlm: flat positions b*T + t that carry the loss */
+    int masked_count;
     size_t items;       /* tokens, padding not counted */
     size_t label_bytes; /* text bytes that the labels stand for, white space before them included
                            (bits per byte); a token counts for at most 4095 */
@@ -115,8 +115,8 @@ typedef struct {
     uint32_t micro;  /* micro-batch within the step */
     uint32_t micros; /* micro-batches per step; 0 stands for 1 */
     int rows;        /* B; the last evaluation batch may have fewer */
-    bool whole;      /* of training: batches 0, 1, ... are the first epoch and no more, so that the
-                        last one may have fewer rows, too (gradient descent) */
+    bool full_batch; /* of training: batches 0, 1, ... are the first epoch and no more, so that the
+                   last one may have fewer rows, too (gradient descent) */
     bool sample;     /* of an evaluation: in a seeded order, so that its first batches are a fair
                         sample of a part that may be sorted */
 } heed_batch_at;

@@ -49,6 +49,8 @@ typedef struct {
  * recorded; heed_graph_free then has nothing to do. */
 HEED_API bool heed_graph_read(const heed_tape *t, heed_graph *out);
 HEED_API void heed_graph_free(heed_graph *g);
+/* Whether the node is in the group or in one inside it. */
+HEED_API bool heed_graph_inside(const heed_graph *g, int node, int group);
 
 typedef struct {
     const char *title; /* or NULL */

@@ -1,12 +1,11 @@
-/* heed.h -- everything: a tiny trainable transformer framework with reverse-mode autograd. */
+/* heed.h -- what trains: a tiny trainable transformer framework with reverse-mode autograd. Records
+ * of attention, analyses, pictures and pages have headers of their own: record.h, inspect.h,
+ * lesson.h, graph.h, view.h. */
 #ifndef HEED_H
 #define HEED_H
 
 #include <heed/fit.h>
-#include <heed/graph.h>
 #include <heed/image.h>
-#include <heed/inspect.h>
-#include <heed/lesson.h>
 #include <heed/pairs.h>
 
 #endif

@@ -64,13 +64,14 @@ typedef struct {
 typedef struct {
     int size, channels;
     double mean[3], deviation[3]; /* (x/255 - mean) / deviation */
-} heed_view;
+} heed_image_transform;
 /* Eval (a NULL): the short side to size, the centre cut out. Training: the draws of a, in the order
  * resized crop (else as in eval), flip, colours, shift. p has the view's channels. work: as many
  * numbers as heed_view_work says. */
-HEED_API size_t heed_view_work(const heed_picture *p, const heed_view *v);
-HEED_API void heed_picture_view(const heed_picture *p, const heed_view *v, const heed_augment *a,
-                                const heed_random *r, heed_real *out, heed_real *work);
+HEED_API size_t heed_view_work(const heed_picture *p, const heed_image_transform *v);
+HEED_API void heed_picture_view(const heed_picture *p, const heed_image_transform *v,
+                                const heed_augment *a, const heed_random *r, heed_real *out,
+                                heed_real *work);
 
 /* ---- sets of labelled pictures ---- */
 
@@ -113,7 +114,7 @@ typedef struct {
     int classes;
     const char *const *labels;
     size_t count[HEED_PARTS];
-    heed_view view;
+    heed_image_transform view;
     int low_width, high_width, low_height, high_height; /* of the pictures as they are stored */
     size_t bad;                                         /* skipped */
     uint64_t checksum; /* of all pictures and labels of the training and validation parts */
@@ -128,8 +129,8 @@ HEED_API bool heed_images_bad(const heed_images *k, size_t i, const char **path,
 typedef struct {
     heed_part part;
     size_t index, trained; /* in its part, and in the training part */
-} heed_twin;
-HEED_API bool heed_images_twin(const heed_images *k, heed_twin *out);
+} heed_duplicate;
+HEED_API bool heed_images_duplicate(const heed_images *k, heed_duplicate *out);
 /* Of a part, and a class of it; label -1: of all classes. */
 HEED_API size_t heed_images_count(const heed_images *k, heed_part part, int label);
 /* A picture of a part as it is stored (channels as the view's), its label, and a name to show:
@@ -139,10 +140,10 @@ HEED_API bool heed_images_get(heed_images *k, heed_part part, size_t index, heed
 
 /* A batch: x (B, size size channels), labels (B); see heed_batch. Training pictures are shuffled
  * anew each epoch and augmented by (seed, epoch, index of the picture); evaluation goes through the
- * part that heed_images_judge chose (at first validation, else training: the test part never
- * chooses by itself), without augmentation: in order, or in a seeded order for a sample. */
+ * part that heed_images_set_eval_part chose (at first validation, else training: the test part
+ * never chooses by itself), without augmentation: in order, or in a seeded order for a sample. */
 HEED_API bool heed_image_batch(heed_images *k, heed_batch_at at, heed_batch *out);
-HEED_API void heed_images_judge(heed_images *k, heed_part part);
+HEED_API void heed_images_set_eval_part(heed_images *k, heed_part part);
 /* Another augmentation than that of heed_images_args, which may depend on what was found there;
  * before the first batch. */
 HEED_API void heed_images_augment(heed_images *k, const heed_augment *a);

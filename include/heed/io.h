@@ -4,27 +4,11 @@
 #define HEED_IO_H
 
 #include <heed/store.h>
+#include <heed/text.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A growing text, always zero-terminated. Zero-initialise; free with heed_text_free. On no memory
- * it fails c and keeps what it has. */
-typedef struct {
-    char *s; /* NULL while empty */
-    size_t n, room;
-    heed_ctx *c;
-} heed_text;
-HEED_API bool heed_text_add(heed_text *t, const char *format, ...) HEED_PRINTF(2, 3);
-HEED_API bool heed_text_put(heed_text *t, const char *bytes, size_t n);
-HEED_API void heed_text_free(heed_text *t);
-/* Writes it to path, whole or not at all. */
-HEED_API bool heed_text_save(const heed_text *t, const char *path);
-
-/* Insertions, deletions, changes and swaps of neighbours that lead from n bytes at a to m at b: the
- * restricted Damerau-Levenshtein distance, for "did you mean". 40 for words longer than that. */
-HEED_API size_t heed_text_edits(const char *a, size_t n, const char *b, size_t m);
 
 /* ---- safetensors ---- */
 /* Writes all entries of s, whole or not at all: beside path, fsynced, renamed. The bytes are those

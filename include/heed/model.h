@@ -12,9 +12,9 @@ extern "C" {
 
 /* Sums over evaluation batches; fit divides. */
 typedef struct {
-    double loss, weight;  /* sum of loss * items that the loss averages over, and of those items */
-    double right, judged; /* correct predictions, and all */
-    double right5;        /* label among the five most probable */
+    double loss, weight;   /* sum of loss * items that the loss averages over, and of those items */
+    double correct, total; /* correct predictions, and all */
+    double top5;           /* label among the five most probable */
     double bytes; /* text bytes, all of them predicted: bits per byte = loss / ln 2 / bytes */
 } heed_score;
 
@@ -27,8 +27,8 @@ typedef struct {
     bool (*init)(void *self, heed_store *s, const heed_config *f);
     /* The batch at a place of the data (a heed_corpus for text models). */
     bool (*batch)(void *self, void *data, heed_batch_at at, heed_batch *out);
-    uint64_t (*evals)(void *self, void *data, int rows); /* evaluation batches */
-    uint64_t (*epoch)(void *self, void *data, int rows); /* training batches in an epoch */
+    uint64_t (*eval_batches)(void *self, void *data, int rows);  /* evaluation batches */
+    uint64_t (*epoch_batches)(void *self, void *data, int rows); /* training batches in an epoch */
     heed_tensor *(*loss)(void *self, heed_tape *t, const heed_batch *b); /* a scalar */
     void (*metrics)(void *self, const heed_batch *b,
                     heed_score *score); /* after loss, in eval mode */

@@ -117,8 +117,8 @@ HEED_API heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, 
 /* Keys and values of the tokens so far, for generation: one sequence, one layer; of cross attention
  * those of memory, made by the first call. Memory belongs to whoever made it. */
 typedef struct {
-    int len, room;    /* tokens held, and at most */
-    heed_real *k, *v; /* (room, h e), (room, h d2) */
+    int len, capacity; /* tokens held, and at most */
+    heed_real *k, *v;  /* (room, h e), (room, h d2) */
 } heed_cache;
 
 /* Multi-head attention: one stacked q,k,v projection of height h(2e+d2) and W_h (d, h d2) back to
@@ -263,20 +263,20 @@ HEED_API void heed_attend_init(heed_attend *l, heed_store *s, const char *name, 
 typedef struct {
     heed_tensor *keys, *values; /* (B,S,..) */
     heed_tensor *mask;          /* (B,1,S) or NULL */
-} heed_memory;
+} heed_attention_kv;
 /* inputs (B,S,d), pad (B,S) index or NULL */
-HEED_API heed_memory heed_attend_memory(const heed_attend *l, heed_tape *t, heed_tensor *inputs,
-                                        heed_tensor *pad);
+HEED_API heed_attention_kv heed_attend_kv(const heed_attend *l, heed_tape *t, heed_tensor *inputs,
+                                          heed_tensor *pad);
 /* Probes under the layer's name: q (of the additive form W q), k and v as they are compared and
  * summed, scores (before the mask) and weights (B,Tq,S). */
 HEED_API heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
-                                        const heed_memory *m);
+                                        const heed_attention_kv *m);
 /* The parts alone, without probes, for a decoder: it notes those of all its steps together. */
 typedef struct {
     heed_tensor *q, *scores, *weights; /* (B,Tq,e) (B,Tq,S) (B,Tq,S) */
 } heed_attended;
 HEED_API heed_attended heed_attend_look(const heed_attend *l, heed_tape *t, heed_tensor *query,
-                                        const heed_memory *m);
+                                        const heed_attention_kv *m);
 /* What is probed of the parts, one behind the other along the queries; nothing else is computed. */
 enum { HEED_ATTEND_STEPS = 4096 };
 HEED_API void heed_attend_note(const heed_attend *l, heed_tape *t, int steps,

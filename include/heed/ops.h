@@ -26,7 +26,7 @@ HEED_API heed_tensor *heed_scale(heed_tape *t, heed_tensor *x, heed_real scale,
 HEED_API heed_tensor *heed_activate(heed_tape *t, heed_tensor *x, heed_act act);
 HEED_API heed_tensor *heed_exp(heed_tape *t, heed_tensor *x);
 HEED_API heed_tensor *
-heed_log_of(heed_tape *t, heed_tensor *x); /* natural logarithm (heed_log reports messages) */
+heed_log(heed_tape *t, heed_tensor *x); /* natural logarithm (heed_message reports messages) */
 HEED_API heed_tensor *heed_sqrt(heed_tape *t, heed_tensor *x);
 HEED_API heed_tensor *heed_tanh(heed_tape *t, heed_tensor *x);
 HEED_API heed_tensor *heed_sigmoid(heed_tape *t, heed_tensor *x); /* 1 / (1 + exp(-x)) */
@@ -186,8 +186,8 @@ typedef struct {
     heed_tensor *query;         /* (A,h) */
     heed_tensor *score, *shift; /* (1,A), (1) or NULL */
     heed_tensor *mask;          /* (B,1,places) index, 0 where there is nothing; or NULL */
-} heed_look_back;
-HEED_API heed_tensor *heed_recurrent_attention(heed_tape *t, const heed_look_back *l,
+} heed_additive_attention;
+HEED_API heed_tensor *heed_recurrent_attention(heed_tape *t, const heed_additive_attention *l,
                                                const heed_recurrent_args *a);
 
 /* Attention. Vaswani et al. 2017, eq. 1; per head: softmax(beta Q K' + score_bias) V. */

@@ -8,15 +8,15 @@ enum { ALIGN = 64, HEAD = 64, FIRST = 1 << 16 };
 static size_t round_up(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
 
 /* Not heed__alloc: a block is not zeroed, so that no page is touched before it is used. */
-static bool add_block(heed__arena *a, size_t room) {
-    heed__block *b = room < SIZE_MAX / 2 ? aligned_alloc(ALIGN, HEAD + room) : NULL;
+static bool add_block(heed__arena *a, size_t capacity) {
+    heed__block *b = capacity < SIZE_MAX / 2 ? aligned_alloc(ALIGN, HEAD + capacity) : NULL;
     if (!b)
         return heed_fail(a->c, HEED_FAILED,
                          "out of memory: a step needs %zu bytes more; hint: a "
                          "smaller --batch or --block needs less",
-                         room);
+                         capacity);
     if (a->blocks) a->used += a->blocks->used;
-    *b = (heed__block){.next = a->blocks, .room = room};
+    *b = (heed__block){.next = a->blocks, .capacity = capacity};
     a->blocks = b;
     return true;
 }
@@ -30,10 +30,10 @@ void *heed__arena_take(heed__arena *a, size_t bytes) {
         memcpy(&a->bins[i].first, p, sizeof p);
         return p;
     }
-    if (!a->blocks || a->blocks->room - a->blocks->used < bytes) {
-        size_t room = heed__arena_reserved(a);
-        if (room < FIRST) room = FIRST;
-        if (!add_block(a, room > bytes ? room : bytes)) return NULL;
+    if (!a->blocks || a->blocks->capacity - a->blocks->used < bytes) {
+        size_t capacity = heed__arena_reserved(a);
+        if (capacity < FIRST) capacity = FIRST;
+        if (!add_block(a, capacity > bytes ? capacity : bytes)) return NULL;
     }
     char *p = (char *)a->blocks + HEAD + a->blocks->used;
     a->blocks->used += bytes;
@@ -77,6 +77,6 @@ size_t heed__arena_used(const heed__arena *a) {
 
 size_t heed__arena_reserved(const heed__arena *a) {
     size_t sum = 0;
-    for (const heed__block *b = a->blocks; b; b = b->next) sum += b->room;
+    for (const heed__block *b = a->blocks; b; b = b->next) sum += b->capacity;
     return sum;
 }

@@ -8,7 +8,7 @@ enum { HEED__BINS = 32 };
 
 typedef struct heed__block {
     struct heed__block *next;
-    size_t room, used;
+    size_t capacity, used;
 } heed__block;
 
 /* Blocks given back during a step, by exact size. */

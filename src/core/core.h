@@ -16,7 +16,7 @@ char *heed__copy_text(heed_ctx *c, const char *text);
 
 /* Makes room for `need` elements of `each` bytes in *array, which holds *room; grows by half, keeps
  * contents, zeroes what is new. */
-bool heed__grow(heed_ctx *c, void *array, size_t *room, size_t need, size_t each);
+bool heed__grow(heed_ctx *c, void *array, size_t *capacity, size_t need, size_t each);
 
 /* Ownership: an object embeds a heed__owned as its first member and is freed by heed_close unless
  * it was freed before. */
@@ -53,6 +53,6 @@ uint64_t heed__hash64(const void *bytes, size_t n,
 bool heed__shape_size(int dims, const int *shape, size_t *size);
 
 /* True if something failed already, or c is NULL. */
-static inline bool heed__stopped(const heed_ctx *c) { return heed_state(c) != HEED_OK; }
+static inline bool heed__stopped(const heed_ctx *c) { return heed_ctx_status(c) != HEED_OK; }
 
 #endif

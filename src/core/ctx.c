@@ -76,8 +76,8 @@ heed__owned *heed__owned_next(heed_ctx *c, const heed__owned *after, void (*free
     return o == &c->list ? NULL : o;
 }
 
-heed_status heed_state(const heed_ctx *c) { return c ? c->status : HEED_FAILED; }
-const char *heed_why(const heed_ctx *c) { return c ? c->why : "no context: out of memory"; }
+heed_status heed_ctx_status(const heed_ctx *c) { return c ? c->status : HEED_FAILED; }
+const char *heed_ctx_error(const heed_ctx *c) { return c ? c->why : "no context: out of memory"; }
 
 void heed_clear(heed_ctx *c) {
     if (!c) return;
@@ -101,7 +101,7 @@ bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) {
     return false;
 }
 
-void heed_log(heed_ctx *c, heed_level level, const char *format, ...) {
+void heed_message(heed_ctx *c, heed_level level, const char *format, ...) {
     if (!c || !c->options.log) return;
     char text[1024];
     va_list list;
@@ -114,7 +114,7 @@ void heed_log(heed_ctx *c, heed_level level, const char *format, ...) {
 uint64_t heed_seed(const heed_ctx *c) { return c ? c->options.seed : 0; }
 
 /* The half is what this program itself may add to the mean at its start. */
-bool heed_crowded(double *load, int *cpus) {
+bool heed_cpu_oversubscribed(double *load, int *cpus) {
     *load = heed__os_load(cpus);
     return *load > *cpus + 0.5;
 }

@@ -31,16 +31,16 @@ char *heed__copy_text(heed_ctx *c, const char *text) {
     return copy ? memcpy(copy, text, n) : NULL;
 }
 
-bool heed__grow(heed_ctx *c, void *array, size_t *room, size_t need, size_t each) {
-    if (need <= *room) return true;
-    size_t count = need > *room + *room / 2 ? need : *room + *room / 2;
+bool heed__grow(heed_ctx *c, void *array, size_t *capacity, size_t need, size_t each) {
+    if (need <= *capacity) return true;
+    size_t count = need > *capacity + *capacity / 2 ? need : *capacity + *capacity / 2;
     if (count < 16) count = 16;
     void *now = heed__alloc_array(c, count, each), *before;
     if (!now) return false;
     memcpy(&before, array, sizeof before);
-    if (before) memcpy(now, before, *room * each);
+    if (before) memcpy(now, before, *capacity * each);
     memcpy(array, &now, sizeof now);
-    *room = count;
+    *capacity = count;
     heed__free(before);
     return true;
 }

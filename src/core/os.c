@@ -48,12 +48,12 @@ enum { ENDLESS = 1 << 30 }; /* pipes and devices may never end */
 static unsigned char *read_all(heed_ctx *c, int fd, const char *path, size_t size, size_t limit,
                                size_t *n) {
     unsigned char *data = NULL;
-    size_t room = 0, have = 0;
+    size_t capacity = 0, have = 0;
     size_t first = size > 0 ? size + 2 : 4096; /* a byte more, so that the end is seen */
-    if (!heed__grow(c, &data, &room, first, 1)) return NULL;
+    if (!heed__grow(c, &data, &capacity, first, 1)) return NULL;
     for (;;) {
-        if (have + 1 >= room && !heed__grow(c, &data, &room, have + 65536, 1)) break;
-        ssize_t got = read(fd, data + have, room - have - 1);
+        if (have + 1 >= capacity && !heed__grow(c, &data, &capacity, have + 65536, 1)) break;
+        ssize_t got = read(fd, data + have, capacity - have - 1);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
             heed__os_refuse(c, HEED_DATA, "read", path);
@@ -143,10 +143,10 @@ static bool close_after(int fd, bool ok) {
 static const char half_written[] = ".heed-%ld-%d.tmp"; /* process, number */
 
 /* A new file in the folder that `name` ends with; the rest of the name is added. */
-static int open_beside(char *name, size_t room) {
+static int open_beside(char *name, size_t capacity) {
     size_t n = strlen(name);
     for (int i = 0; i < 1000; i++) {
-        snprintf(name + n, room - n, half_written, (long)getpid(), i);
+        snprintf(name + n, capacity - n, half_written, (long)getpid(), i);
         int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 || (errno != EEXIST && errno != EINTR)) return fd;
     }

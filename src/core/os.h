@@ -40,7 +40,7 @@ typedef struct {
 } heed__entry;
 typedef struct {
     heed__entry *entries;
-    size_t count, room;
+    size_t count, capacity;
 } heed__listing;
 /* What a folder holds, in bytewise order. Links are followed; hidden names, pipes, sockets and
  * devices are left out. Free with heed__os_list_free, also after a failure. */
@@ -57,7 +57,7 @@ void heed__monitor_free(heed__monitor *l);
 void heed__monitor_enter(heed__monitor *l);
 void heed__monitor_leave(heed__monitor *l);
 void heed__monitor_wait(heed__monitor *l);
-void heed__monitor_tell(heed__monitor *l);
+void heed__monitor_broadcast(heed__monitor *l);
 typedef struct heed__thread heed__thread;
 heed__thread *heed__thread_start(heed_ctx *c, void (*run)(void *data), void *data);
 void heed__thread_join(heed__thread *t);

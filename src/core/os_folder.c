@@ -34,7 +34,7 @@ static bool list_all(heed_ctx *c, DIR *d, const char *path, heed__listing *out) 
         if (!e) return errno == 0 || heed__os_refuse(c, HEED_DATA, "read", path);
         int kind = e->d_name[0] == '.' ? 0 : kind_of(dirfd(d), e);
         if (!kind) continue;
-        if (!heed__grow(c, &out->entries, &out->room, out->count + 1, sizeof *out->entries))
+        if (!heed__grow(c, &out->entries, &out->capacity, out->count + 1, sizeof *out->entries))
             return false;
         char *name = heed__copy_text(c, e->d_name);
         if (!name) return false;

@@ -32,7 +32,7 @@ void heed__monitor_free(heed__monitor *l) {
 void heed__monitor_enter(heed__monitor *l) { pthread_mutex_lock(&l->mutex); }
 void heed__monitor_leave(heed__monitor *l) { pthread_mutex_unlock(&l->mutex); }
 void heed__monitor_wait(heed__monitor *l) { pthread_cond_wait(&l->told, &l->mutex); }
-void heed__monitor_tell(heed__monitor *l) { pthread_cond_broadcast(&l->told); }
+void heed__monitor_broadcast(heed__monitor *l) { pthread_cond_broadcast(&l->told); }
 
 struct heed__thread {
     pthread_t id;

@@ -7,7 +7,7 @@
 void heed_probe(heed_tape *t, const char *pattern, bool grad) {
     if (heed__tape_stopped(t)) return;
     heed__recording *r = t->r;
-    if (!heed__grow(r->c, &r->patterns, &r->pattern_room, r->pattern_count + 1,
+    if (!heed__grow(r->c, &r->patterns, &r->pattern_capacity, r->pattern_count + 1,
                     sizeof *r->patterns))
         return;
     char *copy = heed__copy_text(r->c, pattern);
@@ -51,7 +51,7 @@ static bool collect(heed_node *n, const char *name, heed_tensor *value) {
     heed__recording *r = n->tape->r;
     const heed__pattern *p = wanted(n, name, path, sizeof path);
     if (!p) return true;
-    if (!heed__grow(r->c, &r->probes, &r->probe_room, r->probe_count + 1, sizeof *r->probes))
+    if (!heed__grow(r->c, &r->probes, &r->probe_capacity, r->probe_count + 1, sizeof *r->probes))
         return false;
     size_t size = strlen(path) + 1;
     char *copy = heed__arena_take(&r->arena, size);

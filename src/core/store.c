@@ -9,11 +9,11 @@ struct heed_store {
     heed__owned owned;
     heed_ctx *c;
     heed_entry **entries;
-    size_t room, count;
+    size_t capacity, count;
     char **names; /* of scopes, for as long as the store lives */
-    size_t name_room, name_count;
+    size_t name_capacity, name_count;
     const char **scopes; /* open ones, outermost first; each is a full prefix */
-    size_t scope_room, depth;
+    size_t scope_capacity, depth;
 };
 
 static void free_entry(heed_entry *e) {
@@ -72,8 +72,8 @@ const char *heed_scope(heed_store *s, const char *format, ...) {
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    if (!heed__grow(s->c, &s->names, &s->name_room, s->name_count + 1, sizeof *s->names) ||
-        !heed__grow(s->c, &s->scopes, &s->scope_room, s->depth + 1, sizeof *s->scopes))
+    if (!heed__grow(s->c, &s->names, &s->name_capacity, s->name_count + 1, sizeof *s->names) ||
+        !heed__grow(s->c, &s->scopes, &s->scope_capacity, s->depth + 1, sizeof *s->scopes))
         return NULL;
     char *full = join(s->c, prefix_of(s), text);
     if (!full) return NULL;
@@ -109,7 +109,7 @@ static heed_tensor *new_tensor(heed_ctx *c, const char *name, int dims, const in
 static heed_tensor *add_entry(heed_store *s, const char *name, const char *init, int dims,
                               const int *shape, bool state) {
     if (!s || heed__stopped(s->c) ||
-        !heed__grow(s->c, &s->entries, &s->room, s->count + 1, sizeof *s->entries))
+        !heed__grow(s->c, &s->entries, &s->capacity, s->count + 1, sizeof *s->entries))
         return NULL;
     heed_entry *e = heed__alloc(s->c, sizeof *e);
     if (!e) return NULL;
@@ -228,10 +228,10 @@ void heed__report_missing(heed_ctx *c) {
             heed_entry *e = s->entries[i];
             if (!e->trained || e->tensor->touched || e->reported) continue;
             e->reported = true;
-            heed_log(c, HEED_WARN,
-                     "parameter %s gets no gradient: the loss does not depend on it; "
-                     "hint: use it, or freeze it",
-                     e->name);
+            heed_message(c, HEED_WARN,
+                         "parameter %s gets no gradient: the loss does not depend on it; "
+                         "hint: use it, or freeze it",
+                         e->name);
         }
     }
 }

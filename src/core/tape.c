@@ -148,7 +148,7 @@ heed_tensor *heed_want_grad(heed_tape *t, heed_tensor *x) {
     if (!x->name) { /* also of what no trained value led to */
         x->wants_grad = x->keep_grad = true;
     } else if (r->mode == HEED_TRACE) {
-        if (!heed__grow(r->c, &r->asked, &r->asked_room, r->asked_count + 1, sizeof *r->asked))
+        if (!heed__grow(r->c, &r->asked, &r->asked_capacity, r->asked_count + 1, sizeof *r->asked))
             return NULL;
         r->asked[r->asked_count++] = x;
     }
@@ -197,9 +197,9 @@ bool heed_out_view(heed_node *n, int i, size_t offset, int dims, const int *shap
 }
 
 heed_tensor *heed_keep(heed_node *n, const char *name, int dims, const int *shape) {
-    const int room = (int)(sizeof n->kept / sizeof *n->kept);
-    if (n->kept_count == room) {
-        heed_wrong(n, "more than %d kept values", room);
+    const int capacity = (int)(sizeof n->kept / sizeof *n->kept);
+    if (n->kept_count == capacity) {
+        heed_wrong(n, "more than %d kept values", capacity);
         return NULL;
     }
     heed_tensor *y = heed__new_tensor(n->tape, dims, shape);
@@ -278,7 +278,7 @@ static heed_tensor *run(heed_node *n) {
     if (n->op->forward) n->op->forward(n);
     if (!heed__collect_probes(n) || heed__stopped(r->c)) return NULL;
     if (!n->recording) return n->y;
-    if (!heed__grow(r->c, &r->nodes, &r->node_room, r->node_count + 1, sizeof *r->nodes))
+    if (!heed__grow(r->c, &r->nodes, &r->node_capacity, r->node_count + 1, sizeof *r->nodes))
         return NULL;
     r->nodes[r->node_count++] = n;
     return n->y;

@@ -35,13 +35,13 @@ struct heed__recording {
     uint32_t micro;
     int pushed;        /* nodes of this step, recorded or not */
     heed_node **nodes; /* recorded ones, in order */
-    size_t node_room, node_count;
+    size_t node_capacity, node_count;
     heed__pattern *patterns;
-    size_t pattern_room, pattern_count;
+    size_t pattern_capacity, pattern_count;
     heed__probe *probes; /* of this step */
-    size_t probe_room, probe_count;
+    size_t probe_capacity, probe_count;
     heed_tensor **asked; /* parameters whose gradient this step wants under HEED_TRACE */
-    size_t asked_room, asked_count;
+    size_t asked_capacity, asked_count;
 };
 
 bool heed__tape_stopped(const heed_tape *t);

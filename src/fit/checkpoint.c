@@ -5,7 +5,7 @@
  *     last -> last.old, last.new -> last, last/best.safetensors -> model.safetensors
  * by rename. A folder with a state.json is whole; new best weights come in with the checkpoint that
  * names them. So whatever moment the process dies at, the newest whole folder of last, last.new and
- * last.old is the checkpoint, and heed__checkpoint_mend brings the rest about. */
+ * last.old is the checkpoint, and heed__checkpoint_recover brings the rest about. */
 #include "core/core.h"
 #include "core/os.h"
 #include "fit/fit.h"
@@ -301,7 +301,7 @@ static bool finish(heed_ctx *c, const char *run) {
            drop(c, run, "last.old") && drop(c, run, "last.new");
 }
 
-bool heed__checkpoint_mend(heed_ctx *c, const char *run) {
+bool heed__checkpoint_recover(heed_ctx *c, const char *run) {
     const char *found = heed__checkpoint_find(c, run);
     if (!found) return true;
     if (strcmp(found, "last") != 0 && !(drop(c, run, "last") && move(c, run, found, "last")))

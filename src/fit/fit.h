@@ -13,7 +13,7 @@ typedef struct {
     int64_t steps; /* one of these three is above 0: the length of the training */
     double epochs, minutes;
     heed_optim_args optim;
-    bool whole; /* gradient descent: every update sees all batches of an epoch */
+    bool full_batch; /* gradient descent: every update sees all batches of an epoch */
     heed_schedule_kind schedule;
     double lr_min, warmup, step_gamma, clip; /* warmup below 1 is a share of the steps */
     int64_t step_every, eval_every, eval_batches, save_every, log_every, patience; /* 0: default */
@@ -64,7 +64,7 @@ const char *heed__run_path(heed_text *t, const char *run, const char *name);
  * Writes nothing. */
 const char *heed__checkpoint_find(heed_ctx *c, const char *run);
 /* Brings an interrupted swap to its end. */
-bool heed__checkpoint_mend(heed_ctx *c, const char *run);
+bool heed__checkpoint_recover(heed_ctx *c, const char *run);
 /* Writes `last`, and model.safetensors when best. Whatever moment it is stopped at, a whole
  * checkpoint remains, and model.safetensors is the one that it calls best. */
 bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool best);
@@ -82,7 +82,7 @@ bool heed__weights_load(heed_store *s, const char *path);
 typedef struct {
     heed_text text; /* of labels.txt, cut into lines */
     const char **list;
-    size_t room;
+    size_t capacity;
     int count;
 } heed__labels;
 bool heed__labels_write(heed_ctx *c, const char *run, const char *const *labels, int count);
@@ -171,7 +171,7 @@ void heed__fit_release(heed__fitting *f);
 
 /* loop.c */
 bool heed__fit_finished(const heed__fitting *f);
-void heed__fit_tell(heed__fitting *f, heed_fit_event event, const char *note);
+void heed__fit_report(heed__fitting *f, heed_fit_event event, const char *note);
 bool heed__fit_save(heed__fitting *f, bool best);
 /* Of the passes of an update. In gradient descent each weighs as much as the items that its loss is
  * the mean of, so that the sum is the gradient of the data set; else all weigh the same. */
@@ -190,22 +190,22 @@ heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 /* The model's settings of f as ";layers=4;heads=2": what a weights file says of itself. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
 /* Refuses when a new run would remove what it is trained on. */
-bool heed__run_spares(heed_ctx *c, const heed_fit_args *a);
+bool heed__run_check_outside(heed_ctx *c, const heed_fit_args *a);
 /* Where a tokenizer of the source's side stands in a run. */
 #define HEED__SOURCE_FOLDER "source-tokenizer"
 /* Of both tokenizers of a run; the first one's own where source is NULL, 0 for none at all. */
 uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tokenizer *source);
-/* Sets a run at dir aside, so that a new one may be made: heed__run_settle removes it when the new
+/* Sets a run at dir aside, so that a new one may be made: heed__run_commit removes it when the new
  * one has a checkpoint, heed__run_abandon brings it back. */
-bool heed__run_shelve(heed_ctx *c, const char *dir);
-bool heed__run_settle(heed_ctx *c, const char *dir);
+bool heed__run_backup(heed_ctx *c, const char *dir);
+bool heed__run_commit(heed_ctx *c, const char *dir);
 /* Brings a replacement that was interrupted to its end if the new run has a checkpoint, or undoes
  * it; back: config.conf may have been another run's before. */
-bool heed__run_mend(heed_ctx *c, const char *dir, bool *back);
+bool heed__run_recover(heed_ctx *c, const char *dir, bool *back);
 /* Fails: says that the run is back. */
 bool heed__run_is_back(heed_ctx *c, const char *dir);
 /* Whether a run is set aside at dir and none stands in its place yet. */
-bool heed__run_waits(heed_ctx *c, const char *dir);
+bool heed__run_is_backed_up(heed_ctx *c, const char *dir);
 /* Settings, tokenizers and labels of a new run, in the place of whatever a run left there. */
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a);
 /* Takes back what heed__run_make and a first checkpoint left; made: the folder itself is new. */

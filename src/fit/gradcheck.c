@@ -247,7 +247,7 @@ static bool expected(trial *t, heed_real *g[MOST]) {
         for (size_t e = 0; e < x->size; e++)
             n->x[e] = (heed_real)derivative(weighted_sum, t, &x->x[e], 1);
     }
-    return heed_state(t->c) == HEED_OK;
+    return heed_ctx_status(t->c) == HEED_OK;
 }
 
 static void compare(const trial *t, heed_real *const a[MOST], heed_real *const n[MOST],

@@ -34,7 +34,7 @@ static bool cut(heed_ctx *c, const char *path, heed__labels *l) {
             return heed_fail(c, HEED_DATA, "%s is damaged: line %d: expected a name, found nothing",
                              path, l->count + 1);
         size_t need = (size_t)l->count + 1;
-        if (!heed__grow(c, &l->list, &l->room, need, sizeof *l->list)) return false;
+        if (!heed__grow(c, &l->list, &l->capacity, need, sizeof *l->list)) return false;
         l->list[l->count++] = line;
     }
     return true;

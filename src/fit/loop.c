@@ -42,7 +42,7 @@ static void pass_on(heed__fitting *f, const heed_report *r) {
     if (f->a->report) f->a->report(f->a->user, r);
 }
 
-void heed__fit_tell(heed__fitting *f, heed_fit_event event, const char *note) {
+void heed__fit_report(heed__fitting *f, heed_fit_event event, const char *note) {
     heed_report r = report_of(f, event);
     r.note = note;
     pass_on(f, &r);
@@ -130,7 +130,7 @@ static void watch_pace(heed__fitting *f, double took) {
     double load;
     int cpus;
     if (f->pace.told || heed_threads(f->c) < 2 || !heed__pace_slow(&f->pace, took)) return;
-    if (!heed_crowded(&load, &cpus)) return;
+    if (!heed_cpu_oversubscribed(&load, &cpus)) return;
     char note[320];
     snprintf(note, sizeof note,
              "steps take %.0f times as long as the fastest: other programs are at work (load %.1f "
@@ -138,14 +138,15 @@ static void watch_pace(heed__fitting *f, double took) {
              "1: it gives the same bits",
              took / f->pace.best, load, cpus);
     f->pace.told = true;
-    heed__fit_tell(f, HEED_FIT_NOTE, note);
+    heed__fit_report(f, HEED_FIT_NOTE, note);
 }
 
 /* ---- one update ---- */
 
 /* Gradient descent takes the epoch's batches 0, 1, ...: the same ones in every update. */
 static heed_batch_at place(const heed__fitting *f, uint32_t micro) {
-    if (f->set.whole) return (heed_batch_at){.rows = f->set.rows, .index = micro, .whole = true};
+    if (f->set.full_batch)
+        return (heed_batch_at){.rows = f->set.rows, .index = micro, .full_batch = true};
     return (heed_batch_at){
         .rows = f->set.rows, .index = (uint64_t)f->state.step, .micro = micro, .micros = f->micros};
 }
@@ -161,11 +162,11 @@ bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum) {
     if (!y || heed__stopped(f->c))
         return heed_fail(f->c, HEED_FAILED, "model %s made no loss", m->name);
     if (!isfinite(y->x[0])) return loss_diverged(f, f->state.step + 1, "loss", (double)y->x[0]);
-    double weight = f->set.whole ? heed__batch_weight(&b) : 1;
+    double weight = f->set.full_batch ? heed__batch_weight(&b) : 1;
     sum->loss += weight * (double)y->x[0];
     sum->weight += weight;
     sum->items += b.items ? b.items : (size_t)b.rows;
-    if (!f->set.whole) return heed_backward(f->tape, y);
+    if (!f->set.full_batch) return heed_backward(f->tape, y);
     return heed_backward_from(f->tape, y, &(heed_real){(heed_real)weight});
 }
 
@@ -234,7 +235,7 @@ static bool take_score(heed__fitting *f, const heed_score *score) {
     heed__state *s = &f->state;
     s->loss = mean(&s->since_eval);
     s->val_loss = score->weight > 0 ? score->loss / score->weight : (double)NAN;
-    s->metric = score->judged > 0 ? score->right / score->judged : (double)NAN;
+    s->metric = score->total > 0 ? score->correct / score->total : (double)NAN;
     s->since_eval = (heed__mean){0};
     s->eval_step = s->step;
     bool best = better(f, f->evals ? s->val_loss : s->loss);
@@ -287,7 +288,7 @@ bool heed__fit_save(heed__fitting *f, bool best) {
     f->state.seconds = f->before + heed__os_seconds() - f->start;
     if (!heed__checkpoint_save(&k, &f->state, best)) return false;
     f->saved_step = f->state.step;
-    heed__fit_tell(f, HEED_FIT_SAVED, NULL);
+    heed__fit_report(f, HEED_FIT_SAVED, NULL);
     return true;
 }
 
@@ -311,7 +312,7 @@ static bool step(heed__fitting *f) {
     int64_t done = f->state.step;
     count(&f->state.since_eval, f->loss);
     count(&f->state.since_row, f->loss);
-    heed__fit_tell(f, HEED_FIT_STEP, NULL);
+    heed__fit_report(f, HEED_FIT_STEP, NULL);
     if (eval_due(f)) return true;
     if (done % f->log_every == 0) add_train_row(f);
     if (f->set.save_every && done % f->set.save_every == 0) heed__fit_save(f, false);
@@ -344,7 +345,7 @@ static void train(heed__fitting *f) {
                  "%" PRId64,
                  f->state.stale, metric ? "accuracy" : "loss",
                  metric ? f->state.best_metric : f->state.best_loss, f->state.best_step);
-        heed__fit_tell(f, HEED_FIT_NOTE, note);
+        heed__fit_report(f, HEED_FIT_NOTE, note);
     }
 }
 

@@ -104,7 +104,7 @@ static heed_real not_zero(double v) { return v > 0 ? (heed_real)v : (heed_real)1
 static void read_optim(const heed_config *f, heed__settings *s) {
     const char *name = heed_config_text(f, "optimizer");
     heed_optim_args *o = &s->optim;
-    s->whole = strcmp(name, "gd") == 0;
+    s->full_batch = strcmp(name, "gd") == 0;
     o->nesterov = strcmp(name, "nesterov") == 0;
     o->kind = HEED_SGD;
     if (o->nesterov || strcmp(name, "momentum") == 0) o->kind = HEED_MOMENTUM;

@@ -91,13 +91,14 @@ static bool build(heed__fitting *f) {
 static bool count_batches(heed__fitting *f) {
     const heed_model *m = f->a->model;
     int rows = f->set.rows;
-    uint64_t evals = m->evals && !f->a->no_val ? m->evals(f->self, f->a->data, rows) : 0;
+    uint64_t evals =
+        m->eval_batches && !f->a->no_val ? m->eval_batches(f->self, f->a->data, rows) : 0;
     uint64_t limit = (uint64_t)f->set.eval_batches;
     f->evals = limit && limit < evals ? limit : evals;
     f->all_evals = evals;
-    f->epoch_batches = m->epoch ? m->epoch(f->self, f->a->data, rows) : 1;
+    f->epoch_batches = m->epoch_batches ? m->epoch_batches(f->self, f->a->data, rows) : 1;
     if (f->epoch_batches < 1) f->epoch_batches = 1;
-    uint64_t micros = f->set.whole ? f->epoch_batches : (uint64_t)f->set.accumulate;
+    uint64_t micros = f->set.full_batch ? f->epoch_batches : (uint64_t)f->set.accumulate;
     if (micros > UINT32_MAX)
         return heed_fail(f->c, HEED_USAGE, "gradient descent over %" PRIu64 " batches is too much",
                          micros);
@@ -169,7 +170,7 @@ static bool share_time(heed__fitting *f, double left, double update, double eval
     f->set.eval_every = (int64_t)ceil(fmax(1, *steps) / count);
     snprintf(note, sizeof note, "an evaluation takes %.3g s: one every %" PRId64 " steps", eval,
              f->set.eval_every);
-    heed__fit_tell(f, HEED_FIT_NOTE, note);
+    heed__fit_report(f, HEED_FIT_NOTE, note);
     return set_number(f->a->config, "eval-every", f->set.eval_every, "minutes");
 }
 
@@ -183,7 +184,7 @@ static void note_few(heed__fitting *f, double update, double eval) {
         "warning: fewer than %d steps teach little: a step takes %.3g s, an evaluation %.3g s; "
         "hint: a smaller model, batch or --eval-batches, or more --minutes",
         FEW_STEPS, update, eval);
-    heed__fit_tell(f, HEED_FIT_NOTE, note);
+    heed__fit_report(f, HEED_FIT_NOTE, note);
 }
 
 /* As many steps as fit into the rest of the time, evaluations counted. The training then starts
@@ -191,7 +192,7 @@ static void note_few(heed__fitting *f, double update, double eval) {
 static bool fix_by_clock(heed__fitting *f) {
     double budget = f->set.minutes * 60, begin = heed__os_seconds(), update, eval = INFINITY, steps;
     int64_t at = f->state.step;
-    if (budget >= 60) heed__fit_tell(f, HEED_FIT_NOTE, "measuring the rate for some seconds");
+    if (budget >= 60) heed__fit_report(f, HEED_FIT_NOTE, "measuring the rate for some seconds");
     f->schedule =
         (heed_schedule){.warmup = INT64_MAX}; /* no rate worth the name: nothing diverges */
     if (!evaluate_one(f, &eval) || !measure_update(f, budget, &update) || !evaluate_one(f, &eval))
@@ -212,7 +213,7 @@ static bool fix_by_clock(heed__fitting *f) {
              "%g minute%s %" PRId64 " step%s of %.3g s here; this is now a run of --steps %" PRId64,
              f->set.minutes, one ? " is" : "s are", f->steps - at, single ? "" : "s", update,
              f->steps);
-    heed__fit_tell(f, HEED_FIT_NOTE, note);
+    heed__fit_report(f, HEED_FIT_NOTE, note);
     if (f->steps - at < FEW_STEPS) note_few(f, update, eval);
     return true;
 }
@@ -230,7 +231,7 @@ static size_t store_bytes(const heed_store *s) {
 static bool try_batches(heed__fitting *f) {
     heed__passes sum = {0};
     return heed__fit_pass(f, 0, &sum) &&
-           (!f->set.whole || f->micros < 2 || heed__fit_pass(f, f->micros - 1, &sum));
+           (!f->set.full_batch || f->micros < 2 || heed__fit_pass(f, f->micros - 1, &sum));
 }
 
 /* Model and data are tried before anything is written. What the trial changed is forgotten: the
@@ -315,7 +316,7 @@ static bool read_checkpoint(heed__fitting *f) {
 /* Who resumes has read the settings of a run that came to nothing. */
 static bool mend_run(heed__fitting *f) {
     bool back;
-    if (!heed__run_mend(f->c, f->a->run, &back)) return false;
+    if (!heed__run_recover(f->c, f->a->run, &back)) return false;
     return !back || !f->a->resume || heed__run_is_back(f->c, f->a->run);
 }
 
@@ -342,10 +343,11 @@ static bool open_run(heed__fitting *f) {
     if (!a->run) return true;
     f->lock_path.c = f->c;
     if (!heed__run_path(&f->lock_path, a->run, ".lock")[0]) return false;
-    if (!a->resume && !(heed_run_vacant(f->c, a->run, a->force) && heed__run_spares(f->c, a)))
+    if (!a->resume &&
+        !(heed_run_vacant(f->c, a->run, a->force) && heed__run_check_outside(f->c, a)))
         return false;
     if (heed__os_is_dir(a->run) && !lock_run(f)) return false;
-    return !a->resume || (heed__checkpoint_mend(f->c, a->run) && read_checkpoint(f));
+    return !a->resume || (heed__checkpoint_recover(f->c, a->run) && read_checkpoint(f));
 }
 
 static void note_finished(heed__fitting *f) {
@@ -361,7 +363,7 @@ static void note_finished(heed__fitting *f) {
                  "the run is finished: it was stopped early at step %" PRId64 " of %" PRId64
                  " by --patience %" PRId64 "; --patience 0 goes on to the end",
                  s->step, f->steps, f->set.patience);
-    heed__fit_tell(f, HEED_FIT_NOTE, note);
+    heed__fit_report(f, HEED_FIT_NOTE, note);
 }
 
 static void note_changes(heed__fitting *f) {
@@ -372,19 +374,19 @@ static void note_changes(heed__fitting *f) {
                  "steps are now %" PRId64 ", not %" PRId64
                  ": the learning rate follows the new schedule from step %" PRId64 " on",
                  f->steps, s->steps, s->step);
-        heed__fit_tell(f, HEED_FIT_NOTE, note);
+        heed__fit_report(f, HEED_FIT_NOTE, note);
     }
     if (strcmp(s->isa, heed_isa(f->c)) != 0) {
         snprintf(note, sizeof note,
                  "warning: the checkpoint was made with %s, this is %s: the results will agree to "
                  "rounding, not bit by bit; hint: --isa %s",
                  s->isa, heed_isa(f->c), s->isa);
-        heed__fit_tell(f, HEED_FIT_NOTE, note);
+        heed__fit_report(f, HEED_FIT_NOTE, note);
     }
     if (strcmp(s->version, HEED_VERSION) != 0) {
         snprintf(note, sizeof note, "the checkpoint was made by heed %s, this is %s", s->version,
                  HEED_VERSION);
-        heed__fit_tell(f, HEED_FIT_NOTE, note);
+        heed__fit_report(f, HEED_FIT_NOTE, note);
     }
 }
 
@@ -409,8 +411,8 @@ static bool go_on(heed__fitting *f) {
 static bool claim_run(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     return heed__os_make_dir(f->c, a->run) && lock_run(f) &&
-           (a->resume || heed_run_vacant(f->c, a->run, a->force)) && heed__run_spares(f->c, a) &&
-           (a->resume || heed__run_shelve(f->c, a->run));
+           (a->resume || heed_run_vacant(f->c, a->run, a->force)) &&
+           heed__run_check_outside(f->c, a) && (a->resume || heed__run_backup(f->c, a->run));
 }
 
 static bool start_run(heed__fitting *f) {
@@ -425,7 +427,7 @@ static void note_limit(heed__fitting *f) {
              "an evaluation takes %" PRIu64 " of the %" PRIu64
              " validation batches, the same random ones each time; --eval-batches 0 takes all",
              f->evals, f->all_evals);
-    heed__fit_tell(f, HEED_FIT_NOTE, note);
+    heed__fit_report(f, HEED_FIT_NOTE, note);
 }
 
 /* A new run stands with its first checkpoint, or not at all; a checkpoint names the settings of
@@ -439,12 +441,12 @@ static bool begin(heed__fitting *f) {
     snprintf(s->version, sizeof s->version, "%s", HEED_VERSION);
     snprintf(s->isa, sizeof s->isa, "%s", heed_isa(f->c));
     f->start = heed__os_seconds();
-    if (ok) heed__fit_tell(f, HEED_FIT_START, NULL);
+    if (ok) heed__fit_report(f, HEED_FIT_START, NULL);
     if (ok) note_limit(f);
     if (ok && (f->fresh || f->changed)) ok = heed__fit_save(f, f->fresh);
     ok = ok && !heed__stopped(f->c);
     if (!ok && claimed && !f->a->resume) heed__run_abandon(f->c, run, made);
-    return ok && (!run || !f->fresh || heed__run_settle(f->c, run));
+    return ok && (!run || !f->fresh || heed__run_commit(f->c, run));
 }
 
 bool heed__fit_prepare(heed__fitting *f) {

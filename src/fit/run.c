@@ -10,7 +10,7 @@
 /* ---- evaluation ---- */
 
 double heed__batch_weight(const heed_batch *b) {
-    return b->picks ? b->pick_count : b->items ? (double)b->items : b->rows;
+    return b->masked_positions ? b->masked_count : b->items ? (double)b->items : b->rows;
 }
 
 /* A model without metrics of its own counts the loss alone. */
@@ -46,9 +46,10 @@ bool heed__evaluate(const heed__evaluation *e, heed_score *score) {
 
 heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data, int rows) {
     heed_score score = {0};
-    if (!t || !m || !self || rows < 1 || !m->evals || heed__stopped(heed_tape_ctx(t))) return score;
+    if (!t || !m || !self || rows < 1 || !m->eval_batches || heed__stopped(heed_tape_ctx(t)))
+        return score;
     heed__evaluation e = {.tape = t, .model = m, .self = self, .data = data, .rows = rows};
-    e.count = m->evals(self, data, rows);
+    e.count = m->eval_batches(self, data, rows);
     return heed__evaluate(&e, &score) ? score : (heed_score){0};
 }
 
@@ -89,7 +90,7 @@ typedef struct {
     heed__owned owned;
     heed_text text;       /* of config.conf, cut into keys */
     heed_option *foreign; /* keys of config.conf that no table of the library has */
-    size_t room;
+    size_t capacity;
     char architecture[64];
     uint64_t digest; /* of the tokenizer; 0: none */
     heed_text settings;
@@ -172,11 +173,11 @@ static bool find_foreign(opened *o) {
         bool pair = n > 0 && line[n + strspn(line + n, " \t")] == '=';
         line[n] = 0;
         if (!pair || known(o->run.model, line) || listed(o, count, line)) continue;
-        if (!heed__grow(o->run.c, &o->foreign, &o->room, count + 2, sizeof *o->foreign))
+        if (!heed__grow(o->run.c, &o->foreign, &o->capacity, count + 2, sizeof *o->foreign))
             return false;
         o->foreign[count++] = (heed_option){.name = line, .kind = HEED_TEXT, .value = ""};
     }
-    return o->foreign || heed__grow(o->run.c, &o->foreign, &o->room, 1, sizeof *o->foreign);
+    return o->foreign || heed__grow(o->run.c, &o->foreign, &o->capacity, 1, sizeof *o->foreign);
 }
 
 static bool read_config(opened *o, const char *path) {
@@ -331,7 +332,7 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
                   dir, file ? "a file" : "nothing", file ? dir : "book.txt");
         return NULL;
     }
-    if (heed__run_waits(c, dir)) {
+    if (heed__run_is_backed_up(c, dir)) {
         heed_fail(c, HEED_DATA,
                   "run is being replaced: %s: the new one has no checkpoint yet; hint: if that "
                   "training died, `heed resume %s` brings back the run that was there before",

@@ -108,7 +108,7 @@ bool heed_run_inside(heed_ctx *c, const char *dir, const char *folder) {
     return inside;
 }
 
-bool heed__run_spares(heed_ctx *c, const heed_fit_args *a) {
+bool heed__run_check_outside(heed_ctx *c, const heed_fit_args *a) {
     static const char *const inputs[] = {"data", "val"};
     for (int i = 0; i < 2; i++)
         if (heed_config_has(a->config, inputs[i]) &&
@@ -145,7 +145,7 @@ static bool clear_run(heed_ctx *c, const char *dir, int first) {
 /* Its files wait here until the new run has a checkpoint. config.conf comes last, goes back first
  * and is removed last: a shelf that has it holds the whole old run. The folder has one all the
  * time, the old run's or the new one's. */
-#define SHELF ".heed-replaced"
+#define BACKUP ".heed-replaced"
 
 static bool move_file(heed_ctx *c, const char *from, const char *to, const char *name) {
     heed_text a = {.c = c}, b = {.c = c};
@@ -180,37 +180,37 @@ static bool empty_shelf(heed_ctx *c, const char *dir, const char *shelf) {
     return ok && heed__os_remove(c, shelf);
 }
 
-bool heed__run_shelve(heed_ctx *c, const char *dir) {
+bool heed__run_backup(heed_ctx *c, const char *dir) {
     if (!stands(c, dir, run_files[0])) return true;
     heed_text shelf = {.c = c};
-    bool ok = heed__run_path(&shelf, dir, SHELF)[0] && fill_shelf(c, dir, shelf.s);
+    bool ok = heed__run_path(&shelf, dir, BACKUP)[0] && fill_shelf(c, dir, shelf.s);
     if (!ok && shelf.n) empty_shelf(c, dir, shelf.s);
     heed_text_free(&shelf);
     return ok;
 }
 
-bool heed__run_settle(heed_ctx *c, const char *dir) {
+bool heed__run_commit(heed_ctx *c, const char *dir) {
     heed_text shelf = {.c = c};
-    bool ok = heed__run_path(&shelf, dir, SHELF)[0] && clear_run(c, shelf.s, 0) &&
+    bool ok = heed__run_path(&shelf, dir, BACKUP)[0] && clear_run(c, shelf.s, 0) &&
               heed__os_remove(c, shelf.s);
     heed_text_free(&shelf);
     return ok;
 }
 
-bool heed__run_mend(heed_ctx *c, const char *dir, bool *back) {
+bool heed__run_recover(heed_ctx *c, const char *dir, bool *back) {
     *back = false;
-    if (!stands(c, dir, SHELF)) return true;
-    bool whole = stands(c, dir, SHELF "/config.conf");
-    if (whole && heed__checkpoint_find(c, dir)) return heed__run_settle(c, dir);
+    if (!stands(c, dir, BACKUP)) return true;
+    bool whole = stands(c, dir, BACKUP "/config.conf");
+    if (whole && heed__checkpoint_find(c, dir)) return heed__run_commit(c, dir);
     *back = whole;
     heed_text shelf = {.c = c};
-    bool ok = heed__run_path(&shelf, dir, SHELF)[0] && empty_shelf(c, dir, shelf.s);
+    bool ok = heed__run_path(&shelf, dir, BACKUP)[0] && empty_shelf(c, dir, shelf.s);
     heed_text_free(&shelf);
     return ok;
 }
 
-bool heed__run_waits(heed_ctx *c, const char *dir) {
-    return stands(c, dir, SHELF "/config.conf") && !heed__checkpoint_find(c, dir);
+bool heed__run_is_backed_up(heed_ctx *c, const char *dir) {
+    return stands(c, dir, BACKUP "/config.conf") && !heed__checkpoint_find(c, dir);
 }
 
 bool heed__run_is_back(heed_ctx *c, const char *dir) {
@@ -222,13 +222,13 @@ bool heed__run_is_back(heed_ctx *c, const char *dir) {
 
 bool heed_run_recover(heed_ctx *c, const char *dir) {
     if (heed__stopped(c) || !dir) return false;
-    if (!stands(c, dir, SHELF)) return true;
+    if (!stands(c, dir, BACKUP)) return true;
     heed_text path = {.c = c};
     heed__lock lock = {0};
     long holder;
     bool back = false, ok = heed__run_path(&path, dir, ".lock")[0];
     if (ok && heed__os_lock(&lock, path.s, &holder)) {
-        ok = heed__run_mend(c, dir, &back);
+        ok = heed__run_recover(c, dir, &back);
         heed__os_unlock(&lock, path.s);
     }
     heed_text_free(&path);
@@ -256,7 +256,7 @@ void heed__run_abandon(heed_ctx *c, const char *dir, bool made) {
     heed_text shelf = {.c = c};
     if (made)
         heed__os_remove(c, dir);
-    else if (heed__os_exists(heed__run_path(&shelf, dir, SHELF)))
+    else if (heed__os_exists(heed__run_path(&shelf, dir, BACKUP)))
         empty_shelf(c, dir, shelf.s);
     else
         clear_run(c, dir, 0);

@@ -12,7 +12,7 @@ typedef struct {
     int count;
     int *id; /* (count) of the node */
     const heed_tensor **leaves;
-    size_t leaf_room;
+    size_t leaf_capacity;
     int leaf_count;
     size_t in_total, param_total;
 } reader;
@@ -27,7 +27,8 @@ static int leaf_of(const reader *r, const heed_tensor *x) {
 
 static bool add_leaf(reader *r, const heed_tensor *x) {
     if (leaf_of(r, x) >= 0) return true;
-    if (!heed__grow(r->c, &r->leaves, &r->leaf_room, (size_t)r->leaf_count + 1, sizeof *r->leaves))
+    if (!heed__grow(r->c, &r->leaves, &r->leaf_capacity, (size_t)r->leaf_count + 1,
+                    sizeof *r->leaves))
         return false;
     r->leaves[r->leaf_count++] = x;
     return true;

@@ -21,7 +21,7 @@ typedef struct {
     int *seen;  /* (count) the last question that met a node */
     int question;
     char *names; /* where the next path is written */
-    size_t group_room, first_room;
+    size_t group_capacity, first_room;
 } sorter;
 
 /* ---- paths ---- */
@@ -108,7 +108,7 @@ static void find_homes(sorter *s) {
 
 /* ---- boxes ---- */
 
-bool heed__graph_inside(const heed_graph *g, int node, int group) {
+bool heed_graph_inside(const heed_graph *g, int node, int group) {
     int at = g->nodes[node].group;
     while (at > group) at = g->groups[at].parent;
     return at == group;
@@ -124,7 +124,7 @@ static bool waits(sorter *s, int node, int group) {
         const heed_graph_node *n = &g->nodes[at];
         for (int k = 0; k < n->in_count; k++) {
             int in = n->in[k];
-            bool inside = heed__graph_inside(g, in, group);
+            bool inside = heed_graph_inside(g, in, group);
             if (inside && at != node) return true;
             if (inside || in < s->first[group] || s->seen[in] == s->question) continue;
             s->seen[in] = s->question;
@@ -137,7 +137,7 @@ static bool waits(sorter *s, int node, int group) {
 static int new_group(sorter *s, span path, int parent, int node) {
     heed_graph *g = s->g;
     size_t need = (size_t)g->group_count + 1;
-    if (!heed__grow(g->c, &g->groups, &s->group_room, need, sizeof *g->groups) ||
+    if (!heed__grow(g->c, &g->groups, &s->group_capacity, need, sizeof *g->groups) ||
         !heed__grow(g->c, &s->first, &s->first_room, need, sizeof *s->first))
         return -1;
     memcpy(s->names, path.s, path.n); /* the zero behind is there already */
@@ -202,7 +202,7 @@ static void dissolve(heed_graph *g, int group) {
 /* ---- boxes alike ---- */
 
 static int next_in(const heed_graph *g, int group, int node) {
-    while (node < g->count && !heed__graph_inside(g, node, group)) node++;
+    while (node < g->count && !heed_graph_inside(g, node, group)) node++;
     return node;
 }
 
@@ -229,7 +229,7 @@ static bool same_node(const heed_graph *g, int a, int x, int b, int y) {
                 heed_same_shape(p->y, q->y) && p->in_count == q->in_count && p->grad == q->grad &&
                 same_params(g, p, a, q, b);
     for (int k = 0; same && k < p->in_count; k++)
-        same = heed__graph_inside(g, p->in[k], a) == heed__graph_inside(g, q->in[k], b);
+        same = heed_graph_inside(g, p->in[k], a) == heed_graph_inside(g, q->in[k], b);
     return same;
 }
 
@@ -255,14 +255,14 @@ static void find_alike(heed_graph *g) {
 
 static bool sort(sorter *s) {
     heed_graph *g = s->g;
-    size_t count = (size_t)g->count, room = 1;
+    size_t count = (size_t)g->count, capacity = 1;
     s->home = heed__alloc_array(g->c, count, sizeof *s->home);
     s->stack = heed__alloc_array(g->c, count, sizeof *s->stack);
     s->seen = heed__alloc_array(g->c, count, sizeof *s->seen);
     if (!s->home || !s->stack || !s->seen) return false;
     find_homes(s);
-    for (int i = 0; i < g->count; i++) room += (s->home[i].n + 1) * (s->home[i].n + 1);
-    s->names = g->names = heed__alloc(g->c, room);
+    for (int i = 0; i < g->count; i++) capacity += (s->home[i].n + 1) * (s->home[i].n + 1);
+    s->names = g->names = heed__alloc(g->c, capacity);
     bool ok = g->names && new_group(s, (span){"", 0}, -1, 0) == 0;
     for (int i = 0; ok && i < g->count; i++) ok = place(s, i);
     return ok;

@@ -106,13 +106,13 @@ static bool check(heed_ctx *c, const heed_rollout_args *a) {
 bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *out) {
     if (heed__stopped(c) || !out || !check(c, a)) return false;
     size_t n = (size_t)a->tokens, square = n * n;
-    double *room = heed__alloc_array(c, 3 * n, n * sizeof *room);
-    work w = {a, a->tokens, room, room + square, room + 2 * square, NULL};
+    double *capacity = heed__alloc_array(c, 3 * n, n * sizeof *capacity);
+    work w = {a, a->tokens, capacity, capacity + square, capacity + 2 * square, NULL};
     w.items = heed__alloc_array(c, n, sizeof *w.items);
-    bool ok = room && w.items;
+    bool ok = capacity && w.items;
     if (ok) roll(&w);
     for (size_t i = 0; ok && i < square; i++) out[i] = (heed_real)w.so_far[i];
-    heed__free(room);
+    heed__free(capacity);
     heed__free(w.items);
     return ok;
 }

@@ -39,7 +39,8 @@ static bool add(heed_config *f, const heed_option *o, const char *group) {
     size_t n = strlen(o->name);
     heed__setting *s = heed__setting_find(f, o->name, n);
     if (s) return move_last(f, s, group);
-    if (!heed__grow(f->c, &f->settings, &f->room, f->count + 1, sizeof *f->settings)) return false;
+    if (!heed__grow(f->c, &f->settings, &f->capacity, f->count + 1, sizeof *f->settings))
+        return false;
     s = &f->settings[f->count++];
     *s = (heed__setting){.o = o, .group = group};
     if (n > f->key_width) f->key_width = n;

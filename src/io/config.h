@@ -22,7 +22,7 @@ struct heed_config {
     heed__owned owned;
     heed_ctx *c;
     heed__setting *settings; /* in the order of the tables */
-    size_t room, count;
+    size_t capacity, count;
     size_t key_width; /* bytes of the longest key */
 };
 

@@ -26,12 +26,12 @@ static bool take(scanner *s, const char *word) {
     return true;
 }
 
-static bool quoted(scanner *s, char *out, size_t room) {
+static bool quoted(scanner *s, char *out, size_t capacity) {
     skip(s);
     if (s->at >= s->end || (*s->at != '\'' && *s->at != '"')) return false;
     char mark = *s->at++;
     size_t n = 0;
-    while (s->at < s->end && *s->at != mark && n + 1 < room) out[n++] = *s->at++;
+    while (s->at < s->end && *s->at != mark && n + 1 < capacity) out[n++] = *s->at++;
     out[n] = 0;
     return s->at < s->end && *s->at++ == mark;
 }

@@ -17,11 +17,11 @@ typedef struct {
     const unsigned char *data;
 } heed__npy;
 typedef struct {
-    size_t count, room;
+    size_t count, capacity;
     heed__npy *arrays;
     unsigned char *bytes; /* the file */
     unsigned char **unpacked;
-    size_t unpacked_count, unpacked_room;
+    size_t unpacked_count, unpacked_capacity;
 } heed__npz;
 
 /* Reads the file. Arrays of kinds that are not known have the kind '?'. Everything is checked: the

@@ -86,7 +86,7 @@ static unsigned char *unpack(archive *z, const member *m, const unsigned char *f
         damaged(z, "expected at most 1 GB unpacked");
         return NULL;
     }
-    if (!heed__grow(z->c, &out->unpacked, &out->unpacked_room, out->unpacked_count + 1,
+    if (!heed__grow(z->c, &out->unpacked, &out->unpacked_capacity, out->unpacked_count + 1,
                     sizeof *out->unpacked))
         return NULL;
     unsigned char *to = heed__alloc(z->c, m->size + 1);
@@ -99,7 +99,7 @@ static unsigned char *unpack(archive *z, const member *m, const unsigned char *f
 }
 
 static bool add_array(archive *z, const member *m, const unsigned char *bytes, heed__npz *out) {
-    if (!heed__grow(z->c, &out->arrays, &out->room, out->count + 1, sizeof *out->arrays))
+    if (!heed__grow(z->c, &out->arrays, &out->capacity, out->count + 1, sizeof *out->arrays))
         return false;
     heed__npy a = {0};
     size_t n = m->name_size - 4 < HEED__NPY_NAME - 1 ? m->name_size - 4 : HEED__NPY_NAME - 1;
@@ -148,7 +148,7 @@ bool heed__npz_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t
     archive z = {c, path, bytes, n, 0};
     *out = (heed__npz){.bytes = bytes};
     if (n < 6 || memcmp(bytes, "\x93NUMPY", 6) != 0) return read_archive(&z, out);
-    if (!heed__grow(c, &out->arrays, &out->room, 1, sizeof *out->arrays)) return false;
+    if (!heed__grow(c, &out->arrays, &out->capacity, 1, sizeof *out->arrays)) return false;
     strcpy(out->arrays->name, "weights");
     out->count = 1;
     return heed__npy_parse(c, path, bytes, n, out->arrays);

@@ -9,10 +9,10 @@
 
 /* What stb_image_write calls: a zlib stream to be freed by it; NULL without memory. */
 static unsigned char *deflate_all(unsigned char *data, int n, int *out_n, int quality) {
-    uLongf room = compressBound((uLong)n);
-    unsigned char *out = malloc(room);
-    if (out && compress2(out, &room, data, (uLong)n, quality) == Z_OK && room <= INT_MAX) {
-        *out_n = (int)room;
+    uLongf capacity = compressBound((uLong)n);
+    unsigned char *out = malloc(capacity);
+    if (out && compress2(out, &capacity, data, (uLong)n, quality) == Z_OK && capacity <= INT_MAX) {
+        *out_n = (int)capacity;
         return out;
     }
     free(out);
@@ -65,6 +65,17 @@ bool heed_png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int 
     unsigned char *png = heed__png_bytes(c, path, rgb, width, height, &piece.n);
     piece.data = png;
     bool ok = png && heed__os_write(c, path, &piece, 1);
+    heed__png_free(png);
+    return ok;
+}
+
+bool heed__put_png(heed_text *out, const char *what, heed__pixels from) {
+    size_t n = (size_t)from.width * (size_t)from.height, size = 0;
+    unsigned char *rgb = heed__alloc_array(out->c, n, 3), *png = NULL;
+    for (size_t i = 0; rgb && i < 3 * n; i++) rgb[i] = from.pixels[from.channels == 3 ? i : i / 3];
+    if (rgb) png = heed__png_bytes(out->c, what, rgb, from.width, from.height, &size);
+    bool ok = png && heed__put_base64(out, png, size);
+    heed__free(rgb);
     heed__png_free(png);
     return ok;
 }

@@ -72,11 +72,11 @@ static inline void lay_out(heed__head *w, heed_real *base, bool backward) {
 }
 
 /* x' for x (tk, width) of stride ld, in panels of keys. */
-static inline void turn(const heed__head *w, heed_real *room, const heed_real *x, size_t ld,
+static inline void turn(const heed__head *w, heed_real *capacity, const heed_real *x, size_t ld,
                         int width) {
     for (int j = 0; j < w->a->tk; j += PANEL) {
         int n = w->a->tk - j < PANEL ? w->a->tk - j : PANEL;
-        K(pack_panel)(room + (size_t)j * (size_t)width, x + (size_t)j * ld, ld, true, n, width);
+        K(pack_panel)(capacity + (size_t)j * (size_t)width, x + (size_t)j * ld, ld, true, n, width);
     }
 }
 

@@ -11,17 +11,17 @@
 
 typedef struct {
     heed_conv_job j;
-    int c, o;                  /* channels of a group */
-    int depth;                 /* terms of a sum: kh kw c */
-    int inner, run;            /* a row of taps is so many runs of so many elements side by side */
-    int reach[2];              /* pixels that the kernel covers */
-    size_t pitch;              /* elements of a line of x with its border */
-    bool in_place;             /* x needs no border */
-    int images, lines;         /* of y in a chunk: whole images, or lines of one */
-    size_t bands;              /* of lines in an image */
-    size_t chunks;             /* in all */
-    heed_real *weights, *room; /* the start of the scratch; a part of it for each thread */
-    size_t room_each, parts, part_chunks;
+    int c, o;          /* channels of a group */
+    int depth;         /* terms of a sum: kh kw c */
+    int inner, run;    /* a row of taps is so many runs of so many elements side by side */
+    int reach[2];      /* pixels that the kernel covers */
+    size_t pitch;      /* elements of a line of x with its border */
+    bool in_place;     /* x needs no border */
+    int images, lines; /* of y in a chunk: whole images, or lines of one */
+    size_t bands;      /* of lines in an image */
+    size_t chunks;     /* in all */
+    heed_real *weights, *workspace; /* the start of the scratch; a part of it for each thread */
+    size_t workspace_each, parts, part_chunks;
 } conv;
 
 static int at_most(int a, int b) { return a < b ? a : b; }
@@ -98,7 +98,7 @@ static void border_line(const conv *v, heed_real *to, int image, int row) {
     zero(to + (size_t)(before + n) * c, (size_t)(width - before - n) * c);
 }
 
-static chunk chunk_at(const conv *v, size_t index, heed_real *room) {
+static chunk chunk_at(const conv *v, size_t index, heed_real *workspace) {
     const heed_conv_job *j = &v->j;
     chunk k = {.image = (int)(index / v->bands) * v->images,
                .line = (int)(index % v->bands) * v->lines};
@@ -113,10 +113,11 @@ static chunk chunk_at(const conv *v, size_t index, heed_real *room) {
         return k;
     }
     k.apart = band_of(v, k.lines);
-    k.x = room;
+    k.x = workspace;
     int rows = (k.lines - 1) * j->stride[0] + v->reach[0];
     for (int n = 0; n < k.images; n++)
-        for (int r = 0; r < rows; r++, room += v->pitch) border_line(v, room, k.image + n, row + r);
+        for (int r = 0; r < rows; r++, workspace += v->pitch)
+            border_line(v, workspace, k.image + n, row + r);
     return k;
 }
 
@@ -204,7 +205,7 @@ static void forward_chunk(const conv *v, const chunk *k) {
 static void forward_part(const void *job, size_t from, size_t to, int thread) {
     const conv *v = job;
     for (size_t u = from; u < to; u++) {
-        chunk k = chunk_at(v, u, v->room + (size_t)thread * v->room_each);
+        chunk k = chunk_at(v, u, v->workspace + (size_t)thread * v->workspace_each);
         forward_chunk(v, &k);
     }
 }
@@ -213,14 +214,14 @@ static double work_of(const conv *v) {
     const heed_conv_job *j = &v->j;
     return 2.0 * j->batch * j->oh * j->ow * (double)j->o * v->depth;
 }
-static size_t band_room(const conv *v) {
+static size_t band_workspace(const conv *v) {
     return v->in_place ? 0 : aligned(band_of(v, v->lines) * (size_t)v->images);
 }
 
 static void run_forward(const heed_kernels *k, conv *v, heed_real *scratch, size_t weights) {
     v->weights = scratch;
-    v->room = scratch + weights;
-    v->room_each = band_room(v);
+    v->workspace = scratch + weights;
+    v->workspace_each = band_workspace(v);
     heed__share(k, v->chunks, work_of(v), forward_part, v);
 }
 
@@ -277,7 +278,7 @@ static void begin_image(const heed_conv_job *j, heed_real *x) {
 static void turned_part(const void *job, size_t from, size_t to, int thread) {
     const conv *v = job;
     const heed_conv_job *j = &v->j;
-    heed_real *patches = v->room + (size_t)thread * v->room_each;
+    heed_real *patches = v->workspace + (size_t)thread * v->workspace_each;
     int pixels = j->oh * j->ow, step = patch_pixels(v);
     for (size_t b = from; b < to; b++) {
         heed_real *x = j->x + b * (size_t)j->h * (size_t)j->w * (size_t)j->c;
@@ -297,9 +298,11 @@ static void turned_part(const void *job, size_t from, size_t to, int thread) {
 /* ---- the weights' gradient: sums over parts of the pixels, then over the parts in order ---- */
 
 /* Elements of a part: (groups, kh kw c, o), then (o) of the bias. */
-static size_t part_room(const conv *v) { return aligned((size_t)v->j.o * ((size_t)v->depth + 1)); }
+static size_t part_workspace(const conv *v) {
+    return aligned((size_t)v->j.o * ((size_t)v->depth + 1));
+}
 /* A chunk of y in panels, where whole vectors may not be read as they lie. */
-static size_t panel_room(const conv *v) {
+static size_t panel_workspace(const conv *v) {
     if (v->o % VL == 0) return 0;
     return aligned(whole_panels(v->o) * (size_t)(v->images * v->lines) * (size_t)v->j.ow);
 }
@@ -315,7 +318,7 @@ static void term_places(const conv *v, const heed_real *x, int first, int count,
     }
 }
 
-static void weights_chunk(const conv *v, const chunk *k, heed_real *sum, heed_real *room) {
+static void weights_chunk(const conv *v, const chunk *k, heed_real *sum, heed_real *workspace) {
     const heed_conv_job *j = &v->j;
     const heed_real *x = k->x, *y = j->y + k->first * (size_t)j->o;
     heed__taps t = {.outer = k->images,
@@ -327,7 +330,7 @@ static void weights_chunk(const conv *v, const chunk *k, heed_real *sum, heed_re
                     .ldc = (size_t)v->o,
                     .add = true};
     for (int g = 0; g < j->groups; g++) {
-        heed__operand right = operand(room, y + g * v->o, (size_t)j->o, (int)k->pixels, v->o);
+        heed__operand right = operand(workspace, y + g * v->o, (size_t)j->o, (int)k->pixels, v->o);
         heed_real *c = sum + (size_t)g * (size_t)v->depth * (size_t)v->o;
         t.b_step = right.step;
         for (int q = 0; q < v->o; q += PANEL) {
@@ -346,14 +349,15 @@ static void weights_chunk(const conv *v, const chunk *k, heed_real *sum, heed_re
 static void weights_part(const void *job, size_t from, size_t to, int thread) {
     const conv *v = job;
     const heed_conv_job *j = &v->j;
-    heed_real *room = v->room + (size_t)thread * v->room_each, *panels = room + band_room(v);
+    heed_real *workspace = v->workspace + (size_t)thread * v->workspace_each,
+              *panels = workspace + band_workspace(v);
     for (size_t part = from; part < to; part++) {
-        heed_real *sum = v->weights + part * part_room(v);
+        heed_real *sum = v->weights + part * part_workspace(v);
         heed_real *bias = sum + (size_t)j->o * (size_t)v->depth;
         size_t last = (part + 1) * v->part_chunks;
-        zero(sum, part_room(v));
+        zero(sum, part_workspace(v));
         for (size_t u = part * v->part_chunks; u < last && u < v->chunks; u++) {
-            chunk k = chunk_at(v, u, room);
+            chunk k = chunk_at(v, u, workspace);
             weights_chunk(v, &k, sum, panels);
             for (size_t p = k.first; j->gb && p < k.first + k.pixels; p++)
                 add(bias, j->y + p * (size_t)j->o, (size_t)j->o);
@@ -366,9 +370,9 @@ static void total_part(const void *job, size_t from, size_t to, int thread) {
     const conv *v = job;
     (void)thread;
     for (size_t part = 1; part < v->parts; part++)
-        for (size_t i = from * RUN; i < to * RUN && i < part_room(v); i += RUN) {
-            size_t left = part_room(v) - i;
-            add(v->weights + i, v->weights + part * part_room(v) + i, left < RUN ? left : RUN);
+        for (size_t i = from * RUN; i < to * RUN && i < part_workspace(v); i += RUN) {
+            size_t left = part_workspace(v) - i;
+            add(v->weights + i, v->weights + part * part_workspace(v) + i, left < RUN ? left : RUN);
         }
 }
 
@@ -389,18 +393,18 @@ static void hand_out(const conv *v) {
 
 size_t K(conv_scratch)(const heed_kernels *k, const heed_conv_job *j, heed_conv_pass pass) {
     conv v = conv_of(j);
-    size_t weights = aligned(packed(j, BY_TAPS) * (size_t)j->groups), each = band_room(&v);
+    size_t weights = aligned(packed(j, BY_TAPS) * (size_t)j->groups), each = band_workspace(&v);
     if (pass == HEED_CONV_TURNED && flips(j)) {
         heed_conv_job f = flipped(j);
         v = conv_of(&f);
         weights = aligned(packed(j, FLIPPED) * (size_t)j->groups);
-        each = band_room(&v);
+        each = band_workspace(&v);
     } else if (pass == HEED_CONV_TURNED) {
         weights = aligned(packed(j, BY_CHANNEL) * (size_t)j->groups);
         each = aligned((size_t)patch_pixels(&v) * (size_t)v.depth);
     } else if (pass == HEED_CONV_WEIGHTS) {
-        weights = v.parts * part_room(&v);
-        each += panel_room(&v);
+        weights = v.parts * part_workspace(&v);
+        each += panel_workspace(&v);
     }
     return (weights + each * (size_t)k->threads) * sizeof(heed_real);
 }
@@ -411,7 +415,7 @@ void K(conv)(const heed_kernels *k, const heed_conv_job *j, void *scratch) {
     run_forward(k, &v, scratch, aligned(packed(j, BY_TAPS) * (size_t)j->groups));
 }
 
-void K(conv_turned)(const heed_kernels *k, const heed_conv_job *j, void *scratch) {
+void K(conv_grad_input)(const heed_kernels *k, const heed_conv_job *j, void *scratch) {
     layout as = flips(j) ? FLIPPED : BY_CHANNEL;
     size_t weights = aligned(packed(j, as) * (size_t)j->groups);
     pack(j, as, scratch);
@@ -423,19 +427,19 @@ void K(conv_turned)(const heed_kernels *k, const heed_conv_job *j, void *scratch
     }
     conv v = conv_of(j);
     v.weights = scratch;
-    v.room = v.weights + weights;
-    v.room_each = aligned((size_t)patch_pixels(&v) * (size_t)v.depth);
+    v.workspace = v.weights + weights;
+    v.workspace_each = aligned((size_t)patch_pixels(&v) * (size_t)v.depth);
     heed__share(k, (size_t)j->batch, work_of(&v), turned_part, &v);
 }
 
 void K(conv_weights)(const heed_kernels *k, const heed_conv_job *j, void *scratch) {
     conv v = conv_of(j);
     v.weights = scratch;
-    v.room = v.weights + v.parts * part_room(&v);
-    v.room_each = band_room(&v) + panel_room(&v);
+    v.workspace = v.weights + v.parts * part_workspace(&v);
+    v.workspace_each = band_workspace(&v) + panel_workspace(&v);
     heed__share(k, v.parts, work_of(&v), weights_part, &v);
     if (!v.parts) return;
-    heed__share(k, parts_of(part_room(&v), RUN), (double)v.parts * (double)part_room(&v),
+    heed__share(k, parts_of(part_workspace(&v), RUN), (double)v.parts * (double)part_workspace(&v),
                 total_part, &v);
     hand_out(&v);
 }

@@ -65,26 +65,27 @@ static void pack(const heed_gemm *g, heed_real *packed, const part_of_c *part, i
 /* Rows of A that lie as columns are packed too, as their lines are far apart, when enough columns
  * of B share the cost. */
 #define SHARE 64
-INLINE heed__tile rows_of_a(const heed_gemm *g, heed_real *room, size_t batch, int row, int rows,
-                            int p, int depth, int cols) {
+INLINE heed__tile rows_of_a(const heed_gemm *g, heed_real *capacity, size_t batch, int row,
+                            int rows, int p, int depth, int cols) {
     const heed_real *a = g->a + batch * g->stride_a;
     size_t step = (size_t)g->lda;
     if (!g->ta) return (heed__tile){.a = a + (size_t)row * step + p, .a_row = step, .a_step = 1};
     a += (size_t)p * step + (size_t)row;
     if (cols < SHARE) return (heed__tile){.a = a, .a_row = 1, .a_step = step};
-    K(pack_tiles)(room, a, step, rows, depth, (size_t)TILE_ROWS * DEPTH);
-    return (heed__tile){.a = room, .a_row = 1, .a_step = TILE_ROWS, .a_tile = TILE_ROWS * DEPTH};
+    K(pack_tiles)(capacity, a, step, rows, depth, (size_t)TILE_ROWS * DEPTH);
+    return (heed__tile){
+        .a = capacity, .a_row = 1, .a_step = TILE_ROWS, .a_tile = TILE_ROWS * DEPTH};
 }
 
 /* Rows against a group of packed columns. */
 static void group_product(const heed_gemm *g, const heed_real *packed, const part_of_c *part, int p,
                           int depth) {
-    heed_real room[BLOCK * DEPTH];
+    heed_real capacity[BLOCK * DEPTH];
     const heed_real *b = g->b + part->batch * g->stride_b + (size_t)p * (size_t)g->ldb;
     bool last = p + depth >= g->k;
     for (int i = part->row; i < part->row + part->rows; i += BLOCK) {
         int rows = at_most(BLOCK, part->row + part->rows - i);
-        heed__tile t = rows_of_a(g, room, part->batch, i, rows, p, depth, part->cols);
+        heed__tile t = rows_of_a(g, capacity, part->batch, i, rows, p, depth, part->cols);
         t.ldc = (size_t)g->ldc;
         t.depth = depth;
         t.add = g->add || p > 0;

@@ -53,12 +53,12 @@ typedef struct {
 
 /* Rows x (n, width) of stride ld as a right operand: as they lie when whole vectors may be read,
  * else packed into room. */
-static inline heed__operand operand(heed_real *room, const heed_real *x, size_t ld, int n,
+static inline heed__operand operand(heed_real *capacity, const heed_real *x, size_t ld, int n,
                                     int width) {
     if (width % VL == 0) return (heed__operand){x, ld, PANEL, width};
     for (int j = 0; j < width; j += PANEL) K(pack_panel)
-    (room + (size_t)j * (size_t)n, x + j, ld, false, width - j < PANEL ? width - j : PANEL, n);
-    return (heed__operand){room, PANEL, (size_t)n * PANEL, width};
+    (capacity + (size_t)j * (size_t)n, x + j, ld, false, width - j < PANEL ? width - j : PANEL, n);
+    return (heed__operand){capacity, PANEL, (size_t)n * PANEL, width};
 }
 
 /* c (rows, x.width) = or += A (rows, depth) x, A element (i, p) at a[i * a_row + p * a_step]. */

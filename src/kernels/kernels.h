@@ -121,7 +121,7 @@ static inline int heed__cell_gates(heed_cell c) {
 }
 static inline int heed__cell_states(heed_cell c) { return c == HEED_LSTM ? 2 : 1; }
 
-/* One step of a decoder that looks back at `len` places: align.c. */
+/* One step of a decoder that looks back at `len` places: additive_attention.c. */
 typedef struct {
     int rows, len, inner, width;
     const heed_real *query;  /* (rows, inner) */
@@ -141,7 +141,7 @@ typedef struct {
     heed_real *gquery;          /* like query: overwritten */
     heed_real *gkeys, *gvalues; /* like those, added to; or NULL */
     heed_real *gv;              /* (rows, inner), added to: a part of each row */
-} heed_align_job;
+} heed_additive_attention_job;
 
 /* d = grad_scale g, plus decay x unless decoupled; decoupled: x -= lr decay x first. Then, as
  * PyTorch: sgd      m NULL: x -= lr d; else m = momentum m + d, x -= lr (nesterov ? d + momentum m
@@ -238,7 +238,7 @@ struct heed_kernels {
     /* y = conv(x, w) + bias */
     void (*conv)(const heed_kernels *k, const heed_conv_job *j, void *scratch);
     /* x = what the transpose of that map makes of y, + bias: the gradient of x, given y's */
-    void (*conv_turned)(const heed_kernels *k, const heed_conv_job *j, void *scratch);
+    void (*conv_grad_input)(const heed_kernels *k, const heed_conv_job *j, void *scratch);
     /* gw and gb += the gradients, with y that of y */
     void (*conv_weights)(const heed_kernels *k, const heed_conv_job *j, void *scratch);
 
@@ -260,9 +260,9 @@ struct heed_kernels {
     void (*cell)(const heed_kernels *k, const heed_cell_job *j);
     void (*cell_grad)(const heed_kernels *k, const heed_cell_job *j);
 
-    /* align.c */
-    void (*align)(const heed_kernels *k, const heed_align_job *j);
-    void (*align_grad)(const heed_kernels *k, const heed_align_job *j);
+    /* additive_attention.c */
+    void (*additive_attention)(const heed_kernels *k, const heed_additive_attention_job *j);
+    void (*additive_attention_grad)(const heed_kernels *k, const heed_additive_attention_job *j);
 
     /* update.c: one pass over a parameter; g is set to 0. m, v: slots. */
     void (*sgd)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m,

@@ -57,7 +57,7 @@ void K(attention)(const heed_kernels *k, const heed_attention_job *a, void *scra
 void K(attention_grad)(const heed_kernels *k, const heed_attention_job *a, void *scratch);
 size_t K(conv_scratch)(const heed_kernels *k, const heed_conv_job *j, heed_conv_pass pass);
 void K(conv)(const heed_kernels *k, const heed_conv_job *j, void *scratch);
-void K(conv_turned)(const heed_kernels *k, const heed_conv_job *j, void *scratch);
+void K(conv_grad_input)(const heed_kernels *k, const heed_conv_job *j, void *scratch);
 void K(conv_weights)(const heed_kernels *k, const heed_conv_job *j, void *scratch);
 void K(max_pool)(const heed_kernels *k, heed_real *y, int32_t *from, const heed_real *x,
                  const heed_pool_job *j);
@@ -70,8 +70,8 @@ void K(permute)(const heed_kernels *k, heed_real *y, const heed_real *x, const h
                 bool add);
 void K(cell)(const heed_kernels *k, const heed_cell_job *j);
 void K(cell_grad)(const heed_kernels *k, const heed_cell_job *j);
-void K(align)(const heed_kernels *k, const heed_align_job *j);
-void K(align_grad)(const heed_kernels *k, const heed_align_job *j);
+void K(additive_attention)(const heed_kernels *k, const heed_additive_attention_job *j);
+void K(additive_attention_grad)(const heed_kernels *k, const heed_additive_attention_job *j);
 void K(sgd)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m, const heed_update *u,
             size_t n);
 void K(rmsprop)(const heed_kernels *k, heed_real *x, heed_real *g, heed_real *v, heed_real *m,

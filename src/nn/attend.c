@@ -58,9 +58,9 @@ static heed_tensor *keep(const heed_attend *l, heed_tape *t, heed_tensor *x, con
     return heed_note(heed_at(t, l->name), x, value);
 }
 
-heed_memory heed_attend_memory(const heed_attend *l, heed_tape *t, heed_tensor *inputs,
-                               heed_tensor *pad) {
-    heed_memory m = {.keys = inputs, .values = inputs, .mask = spread(t, pad)};
+heed_attention_kv heed_attend_kv(const heed_attend *l, heed_tape *t, heed_tensor *inputs,
+                                 heed_tensor *pad) {
+    heed_attention_kv m = {.keys = inputs, .values = inputs, .mask = spread(t, pad)};
     if (l->k.w) m.keys = heed_linear_apply(&l->k, t, inputs);
     if (l->v.w) m.values = heed_linear_apply(&l->v, t, inputs);
     if (l->u.w)
@@ -98,7 +98,7 @@ static heed_tensor *scores(const heed_attend *l, heed_tape *t, heed_tensor *q, h
 }
 
 heed_attended heed_attend_look(const heed_attend *l, heed_tape *t, heed_tensor *query,
-                               const heed_memory *m) {
+                               const heed_attention_kv *m) {
     heed_attended a = {.q = queries(l, t, query)};
     a.scores = scores(l, t, a.q, m->keys);
     a.weights = heed_softmax(heed_at(t, l->name), a.scores, 1, m->mask);
@@ -117,7 +117,7 @@ void heed_attend_note(const heed_attend *l, heed_tape *t, int steps, const heed_
 }
 
 heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
-                               const heed_memory *m) {
+                               const heed_attention_kv *m) {
     heed_tensor *e = scores(l, t, keep(l, t, queries(l, t, query), "q"), m->keys);
     e = keep(l, t, e, "scores");
     heed_tensor *w = heed_softmax(heed_at(t, l->name), e, 1, m->mask);

@@ -93,10 +93,10 @@ static bool cache_fits(heed_ctx *c, const heed_mha *l, const heed_cache *cache,
         return heed_fail(c, HEED_USAGE,
                          "cached attention at %s: expected one sequence, found %d sequences",
                          l->name, k->shape[0]);
-    if (k->shape[1] > cache->room - cache->len)
+    if (k->shape[1] > cache->capacity - cache->len)
         return heed_fail(c, HEED_USAGE,
                          "cache at %s is full: expected at most %d tokens, found %d + %d", l->name,
-                         cache->room, cache->len, k->shape[1]);
+                         cache->capacity, cache->len, k->shape[1]);
     return true;
 }
 

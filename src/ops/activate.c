@@ -65,7 +65,7 @@ heed_tensor *heed_activate(heed_tape *t, heed_tensor *x, heed_act act) {
     return heed_push(t, &heed_ops_activate[act], &act, x);
 }
 heed_tensor *heed_exp(heed_tape *t, heed_tensor *x) { return heed_activate(t, x, HEED_EXP); }
-heed_tensor *heed_log_of(heed_tape *t, heed_tensor *x) { return heed_activate(t, x, HEED_LOG); }
+heed_tensor *heed_log(heed_tape *t, heed_tensor *x) { return heed_activate(t, x, HEED_LOG); }
 heed_tensor *heed_sqrt(heed_tape *t, heed_tensor *x) { return heed_activate(t, x, HEED_SQRT); }
 heed_tensor *heed_tanh(heed_tape *t, heed_tensor *x) { return heed_activate(t, x, HEED_TANH); }
 heed_tensor *heed_sigmoid(heed_tape *t, heed_tensor *x) {

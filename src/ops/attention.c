@@ -152,10 +152,10 @@ static void forward(heed_node *n) {
     if (weights) j.weights = weights->x;
     if (scores) j.scores = scores->x;
     size_t bytes = n->k->attention_scratch(n->k, &j, false);
-    void *room = heed_scratch(n, bytes);
-    if (!room) return;
-    n->k->attention(n->k, &j, room);
-    heed_scratch_done(n, room, bytes);
+    void *capacity = heed_scratch(n, bytes);
+    if (!capacity) return;
+    n->k->attention(n->k, &j, capacity);
+    heed_scratch_done(n, capacity, bytes);
     layout l = layout_of(n);
     for (int i = 0; i < 3; i++) {
         const heed_tensor *part = kept(n, part_names[i]);
@@ -209,10 +209,10 @@ static void backward(heed_node *n) {
     j.gweights = weights ? weights->g : NULL;
     j.gscores = scores ? scores->g : NULL;
     size_t bytes = n->k->attention_scratch(n->k, &j, true);
-    void *room = heed_scratch(n, bytes);
-    if (!room) return;
-    n->k->attention_grad(n->k, &j, room);
-    heed_scratch_done(n, room, bytes);
+    void *capacity = heed_scratch(n, bytes);
+    if (!capacity) return;
+    n->k->attention_grad(n->k, &j, capacity);
+    heed_scratch_done(n, capacity, bytes);
     hand_on(n, &l, target, apart);
 }
 

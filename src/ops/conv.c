@@ -118,20 +118,20 @@ static heed_conv_job job_of(const heed_node *n, const heed_tensor *big, const he
 
 static void run(heed_node *n, const heed_conv_job *j, heed_conv_pass pass) {
     size_t bytes = n->k->conv_scratch(n->k, j, pass);
-    void *room = heed_scratch(n, bytes);
-    if (!room) return;
+    void *capacity = heed_scratch(n, bytes);
+    if (!capacity) return;
     switch (pass) {
     case HEED_CONV:
-        n->k->conv(n->k, j, room);
+        n->k->conv(n->k, j, capacity);
         break;
     case HEED_CONV_TURNED:
-        n->k->conv_turned(n->k, j, room);
+        n->k->conv_grad_input(n->k, j, capacity);
         break;
     case HEED_CONV_WEIGHTS:
-        n->k->conv_weights(n->k, j, room);
+        n->k->conv_weights(n->k, j, capacity);
         break;
     }
-    heed_scratch_done(n, room, bytes);
+    heed_scratch_done(n, capacity, bytes);
 }
 
 static void forward(heed_node *n) {

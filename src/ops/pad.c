@@ -16,8 +16,8 @@ static bool infer(heed_node *n) {
     int axis, shape[HEED_DIMS];
     if (!heed__takes(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
     memcpy(shape, n->in[0]->shape, sizeof shape);
-    int room = INT32_MAX - shape[axis];
-    if (a->before < 0 || a->after < 0 || a->before > room || a->after > room - a->before)
+    int capacity = INT32_MAX - shape[axis];
+    if (a->before < 0 || a->after < 0 || a->before > capacity || a->after > capacity - a->before)
         return heed__misfit(n, 0, "cannot pad dim %d by %d and %d", axis, a->before, a->after);
     shape[axis] += a->before + a->after;
     return heed_out(n, n->in[0]->dims, shape);

@@ -81,7 +81,7 @@ static void forward(heed_node *n) {
     sizes z;
     if (!memory(n, &z)) return;
     n->k->fill(n->k, z.zeros, 0, (size_t)z.rows * (size_t)z.states);
-    heed__turned w = heed__turn(n, n->in[W]->x, z.gates, z.width, z.width, z.steps);
+    heed__transposed w = heed__turn(n, n->in[W]->x, z.gates, z.width, z.width, z.steps);
     for (int s = 0; s < z.steps; s++) {
         heed_cell_job j = step_job(n, &z, s);
         n->k->gemm(n->k, &(heed_gemm){.m = z.rows,

@@ -107,37 +107,37 @@ static heed_cell_job cell_of(const heed_node *n, const sizes *z, int t, heed_rea
     return j;
 }
 
-static heed_align_job align_of(const heed_node *n, const sizes *z, int t) {
+static heed_additive_attention_job additive_job(const heed_node *n, const sizes *z, int t) {
     size_t step = (size_t)t;
-    return (heed_align_job){.rows = z->rows,
-                            .len = z->len,
-                            .inner = z->inner,
-                            .width = z->context,
-                            .query = z->q + step * (size_t)z->rows * (size_t)z->inner,
-                            .keys = n->in[KEYS]->x,
-                            .values = n->in[VALUES]->x,
-                            .v = n->in[SCORE]->x,
-                            .shift = n->in[SHIFT] ? n->in[SHIFT]->x[0] : 0,
-                            .pad = n->in[MASK] ? n->in[MASK]->i : NULL,
-                            .weights = n->kept[0]->x + step * (size_t)z->len,
-                            .ldweights = (size_t)z->steps * (size_t)z->len,
-                            .context = n->y->x + step * (size_t)z->out + z->states,
-                            .ldcontext = (size_t)z->steps * (size_t)z->out};
+    return (heed_additive_attention_job){.rows = z->rows,
+                                         .len = z->len,
+                                         .inner = z->inner,
+                                         .width = z->context,
+                                         .query = z->q + step * (size_t)z->rows * (size_t)z->inner,
+                                         .keys = n->in[KEYS]->x,
+                                         .values = n->in[VALUES]->x,
+                                         .v = n->in[SCORE]->x,
+                                         .shift = n->in[SHIFT] ? n->in[SHIFT]->x[0] : 0,
+                                         .pad = n->in[MASK] ? n->in[MASK]->i : NULL,
+                                         .weights = n->kept[0]->x + step * (size_t)z->len,
+                                         .ldweights = (size_t)z->steps * (size_t)z->len,
+                                         .context = n->y->x + step * (size_t)z->out + z->states,
+                                         .ldcontext = (size_t)z->steps * (size_t)z->out};
 }
 
 /* The weights that every step's products read. */
 typedef struct {
-    heed__turned query, w, context;
+    heed__transposed query, w, context;
 } weights;
 
 static void step(heed_node *n, const sizes *z, const weights *w, int t, heed_real *x) {
     heed_cell_job j = cell_of(n, z, t, x);
-    heed_align_job look = align_of(n, z, t);
+    heed_additive_attention_job look = additive_job(n, z, t);
     heed_gemm g = {.m = z->rows, .k = z->width, .a = j.before, .lda = (int)j.ldbefore};
     g.n = g.ldc = z->inner, g.b = w->query.b, g.ldb = w->query.ldb, g.tb = w->query.tb;
     g.c = z->q + (size_t)t * (size_t)z->rows * (size_t)z->inner;
     n->k->gemm(n->k, &g);
-    n->k->align(n->k, &look);
+    n->k->additive_attention(n->k, &look);
     g.n = g.ldc = z->gates, g.b = w->w.b, g.ldb = w->w.ldb, g.tb = w->w.tb, g.c = j.gates;
     g.bias = n->in[B] ? n->in[B]->x : NULL;
     n->k->gemm(n->k, &g);
@@ -260,7 +260,7 @@ static void probed_weights(heed_node *n, const sizes *z, int t, const heed_real 
 
 static void step_back(heed_node *n, const sizes *z, int t, const gradients *g) {
     heed_cell_job j = cell_of(n, z, t, g->gx);
-    heed_align_job look = align_of(n, z, t);
+    heed_additive_attention_job look = additive_job(n, z, t);
     size_t done = (size_t)t * (size_t)z->rows;
     j.gy = n->y->g + (size_t)t * (size_t)z->out;
     j.gx = g->gx + (size_t)t * (size_t)z->gates;
@@ -288,7 +288,7 @@ static void step_back(heed_node *n, const sizes *z, int t, const gradients *g) {
     look.gcontext = g->gc, look.gscores = g->ge, look.gv = g->gv;
     look.gquery = g->gq + done * (size_t)z->inner;
     look.gkeys = heed_grad(n, KEYS), look.gvalues = heed_grad(n, VALUES);
-    n->k->align_grad(n->k, &look);
+    n->k->additive_attention_grad(n->k, &look);
     to_state.k = to_state.lda = z->inner, to_state.a = look.gquery, to_state.b = n->in[QUERY]->x;
     n->k->gemm(n->k, &to_state);
 }
@@ -381,7 +381,7 @@ const heed_op heed_ops_recurrent_attention[] = {{"recurrent_attention", 12, infe
                                                  1u << B_IN | 1u << B | 1u << SHIFT | 1u << MASK},
                                                 {0}};
 
-heed_tensor *heed_recurrent_attention(heed_tape *t, const heed_look_back *l,
+heed_tensor *heed_recurrent_attention(heed_tape *t, const heed_additive_attention *l,
                                       const heed_recurrent_args *a) {
     if ((a->act != HEED_TANH && a->act != HEED_RELU && a->act != HEED_SIGMOID &&
          a->act != HEED_IDENTITY) ||

@@ -10,25 +10,26 @@ typedef struct {
     const heed_real *b;
     int ldb;
     bool tb;
-    heed_real *room; /* NULL: as it lies */
+    heed_real *capacity; /* NULL: as it lies */
     size_t bytes;
-} heed__turned;
+} heed__transposed;
 
-static inline heed__turned heed__turn(heed_node *n, const heed_real *w, int rows, int cols, int ld,
-                                      int steps) {
+static inline heed__transposed heed__turn(heed_node *n, const heed_real *w, int rows, int cols,
+                                          int ld, int steps) {
     enum { WORTH = 4, TILE = 16 };
     size_t bytes = (size_t)rows * (size_t)cols * sizeof *w;
-    heed_real *room = steps >= WORTH ? heed_scratch(n, bytes) : NULL;
-    if (!room) return (heed__turned){w, ld, true, NULL, 0};
+    heed_real *capacity = steps >= WORTH ? heed_scratch(n, bytes) : NULL;
+    if (!capacity) return (heed__transposed){w, ld, true, NULL, 0};
     for (int i = 0; i < rows; i += TILE)
         for (int j = 0; j < cols; j++)
             for (int r = i; r < rows && r < i + TILE; r++)
-                room[(size_t)j * (size_t)rows + (size_t)r] = w[(size_t)r * (size_t)ld + (size_t)j];
-    return (heed__turned){room, rows, false, room, bytes};
+                capacity[(size_t)j * (size_t)rows + (size_t)r] =
+                    w[(size_t)r * (size_t)ld + (size_t)j];
+    return (heed__transposed){capacity, rows, false, capacity, bytes};
 }
 
-static inline void heed__turn_done(heed_node *n, heed__turned *w) {
-    heed_scratch_done(n, w->room, w->bytes);
+static inline void heed__turn_done(heed_node *n, heed__transposed *w) {
+    heed_scratch_done(n, w->capacity, w->bytes);
 }
 
 #endif

@@ -4,12 +4,12 @@
 #include "failures.h"
 #include "images.h"
 #include "interpose.h"
-#include "models.h"
 #include "pairs.h"
+#include <heed/models.h>
 
 #include <heed/image.h>
-#include <heed/inspect.h>
 #include <heed/pairs.h>
+#include <heed/view.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,8 +135,8 @@ static void steady(const heed_model *model, heed_optim_kind kind) {
     }
     snprintf(what, sizeof what,
              "%s with optimizer %d: %ld allocator calls from the third step on, error \"%s\"",
-             model->name, (int)kind, alloc_calls - before, heed_why(s.c));
-    check(alloc_calls == before && heed_state(s.c) == HEED_OK, what);
+             model->name, (int)kind, alloc_calls - before, heed_ctx_error(s.c));
+    check(alloc_calls == before && heed_ctx_status(s.c) == HEED_OK, what);
     free(self);
     heed_close(s.c);
 }
@@ -163,8 +163,8 @@ static void steady_fit(const heed_model *model) {
                                    .report = count_step,
                                    .user = calls});
     snprintf(what, sizeof what, "%s in heed_fit: %ld allocator calls in 28 steps, error \"%s\"",
-             model->name, calls[1] - calls[0], heed_why(s.c));
-    check(calls[0] == calls[1] && heed_state(s.c) == HEED_OK, what);
+             model->name, calls[1] - calls[0], heed_ctx_error(s.c));
+    check(calls[0] == calls[1] && heed_ctx_status(s.c) == HEED_OK, what);
     heed_close(s.c);
 }
 
@@ -195,7 +195,7 @@ static bool whole_way(void *data) {
         heed_tensor *loss = model->loss(r->self, r->tape, &b);
         if (loss && !isfinite((double)loss->x[0])) printf("FAILED a loss that is not finite\n");
     }
-    bool ok = heed_state(s.c) == HEED_OK && r;
+    bool ok = heed_ctx_status(s.c) == HEED_OK && r;
     heed_close(s.c);
     return ok;
 }
@@ -245,7 +245,7 @@ static bool pictures_drawn(void *data) {
                                   .maps = maps};
     heed_overlay_png(c, &overlay, png);
     heed_overlay_svg(c, &overlay, png);
-    bool ok = heed_state(c) == HEED_OK;
+    bool ok = heed_ctx_status(c) == HEED_OK;
     heed_close(c);
     return ok;
 }

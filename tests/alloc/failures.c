@@ -13,7 +13,7 @@ static long find_places(alloc_job job, uint64_t places[ROOM]) {
     void *here;
     backtrace(&here, 1); /* its first call allocates */
     alloc_places = places;
-    alloc_room = ROOM;
+    alloc_capacity = ROOM;
     alloc_calls = 0;
     bool ok = job.run(job.data);
     alloc_places = NULL;

@@ -72,7 +72,7 @@ static bool whole_way(void *data) {
         if (i % 7 == 3) heed_image_batch(k, (heed_batch_at){.val = true, .rows = 4}, &b);
     }
     j->calls = alloc_calls - j->calls;
-    bool ok = heed_state(c) == HEED_OK && k;
+    bool ok = heed_ctx_status(c) == HEED_OK && k;
     j->lost |= ok && heed_images_about(k)->bad != (j->kind == LIST);
     heed_close(c);
     return ok;

@@ -14,7 +14,7 @@ extern void *__libc_memalign(size_t align, size_t n);
 long alloc_calls;
 long alloc_fail_at;
 uint64_t *alloc_places;
-long alloc_room;
+long alloc_capacity;
 
 static uint64_t place(void) {
     enum { DEEPEST = 64 };
@@ -27,7 +27,7 @@ static uint64_t place(void) {
 
 static int refuse(void) {
     alloc_calls++;
-    if (alloc_places && alloc_calls <= alloc_room) alloc_places[alloc_calls - 1] = place();
+    if (alloc_places && alloc_calls <= alloc_capacity) alloc_places[alloc_calls - 1] = place();
     if (alloc_fail_at == 0 || alloc_calls != alloc_fail_at) return 0;
     errno = ENOMEM;
     return 1;

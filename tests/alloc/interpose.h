@@ -8,6 +8,6 @@ extern long alloc_fail_at; /* the call that gets NULL; 0: none */
 
 /* Where calls 1 to alloc_room come from, a hash of the stack each; NULL: nobody asks. */
 extern uint64_t *alloc_places;
-extern long alloc_room;
+extern long alloc_capacity;
 
 #endif

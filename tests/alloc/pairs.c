@@ -78,7 +78,7 @@ static bool whole_way(void *data) {
     }
     j->calls = alloc_calls - j->calls;
     heed_bleu_add(c, &score, "the cat sat on the mat .", "the cat is on the mat .");
-    bool ok = k && heed_state(c) == HEED_OK;
+    bool ok = k && heed_ctx_status(c) == HEED_OK;
     heed_close(c);
     return ok;
 }

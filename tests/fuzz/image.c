@@ -18,7 +18,7 @@ static void require(bool condition) {
 
 /* A view with draws of all kinds. */
 static void view(const heed_picture *p, uint64_t draw) {
-    heed_view v = {7, p->channels, {0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
+    heed_image_transform v = {7, p->channels, {0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
     heed_augment a = {0.5, 2, 0.1, 2, 0.5, 0.5, 0.5};
     heed_random r = heed_random_at(1, "fuzz", draw, 0);
     heed_real out[7 * 7 * 3], *work = malloc(heed_view_work(p, &v) * sizeof *work);
@@ -66,10 +66,10 @@ static void make_png(const uint8_t *data, size_t n) {
     if (n < 3 * colours + clear) return;
     if (colours) at += put_chunk(file + at, "PLTE", data, 3 * colours);
     if (clear) at += put_chunk(file + at, "tRNS", data + 3 * colours, clear);
-    uLongf room = sizeof packed;
+    uLongf capacity = sizeof packed;
     size_t used = 3 * colours + clear;
-    require(compress(packed, &room, data + used, (uLong)(n - used)) == Z_OK);
-    at += put_chunk(file + at, "IDAT", packed, room);
+    require(compress(packed, &capacity, data + used, (uLong)(n - used)) == Z_OK);
+    at += put_chunk(file + at, "IDAT", packed, capacity);
     at += put_chunk(file + at, "IEND", NULL, 0);
     check(file, at, NULL);
 }

@@ -54,7 +54,7 @@ static inline void open_and_use(const char *path, int how) {
                           .augment = {.flip = 0.5, .pad = 1}};
     if (how & 32) a.labels = labels, a.label_count = 4, a.deviation[0] = 0;
     heed_images *k = heed_images_open(c, path, &a);
-    require(k || heed_state(c) != HEED_OK);
+    require(k || heed_ctx_status(c) != HEED_OK);
     use(k);
     heed_close(c);
 }

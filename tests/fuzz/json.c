@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     heed_ctx *c = heed_open(NULL);
     json_t *value = heed__json_parse(c, "fuzz", (const char *)data, n);
-    if (!value == (heed_state(c) == HEED_OK)) abort();
+    if (!value == (heed_ctx_status(c) == HEED_OK)) abort();
     json_decref(value);
     heed_clear(c);
     read_csv(c, data, n);

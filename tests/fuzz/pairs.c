@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     if (cut)
         a.val_path = write_input(val, how & 1 ? "-val.json" : "-val.tsv", cut + 1, n - 3 - first);
     heed_pairs *k = heed_pairs_open(c, path, &a);
-    require((k != NULL) == (heed_state(c) == HEED_OK));
+    require((k != NULL) == (heed_ctx_status(c) == HEED_OK));
     if (k) use(c, k, &a, more);
     unlink(path);
     if (cut) unlink(val);

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     heed_ctx *c = heed_open(NULL);
     unsigned char *file = make_file(c, data, &n);
     heed_safetensors *f = heed__safetensors_parse(c, "fuzz", file, n);
-    if (!f == (heed_state(c) == HEED_OK)) abort();
+    if (!f == (heed_ctx_status(c) == HEED_OK)) abort();
     size_t bytes = 0;
     unsigned sum = 0;
     for (int i = 0; i < heed_safetensors_count(f); i++) {

@@ -31,7 +31,7 @@ static void check_encoding(heed_ctx *c, const heed_tokenizer *k, const char *tex
     heed_tokens t = {0};
     heed_text back = {.c = c};
     if (!k || !heed_encode(k, text, n, &t) || !heed_decode(k, t.ids, t.count, &back))
-        require(heed_state(c) != HEED_OK);
+        require(heed_ctx_status(c) != HEED_OK);
     for (size_t i = 0; i < t.count; i++) {
         require(t.ids[i] >= 0 && t.ids[i] < heed_vocab_size(k));
         require(t.begin[i] < t.end[i] && t.end[i] <= n);
@@ -75,9 +75,9 @@ static void fuzz_corpus(heed_ctx *c, int how, const uint8_t *data, size_t n) {
         if (!(a.bracket ? heed_mlm_batch(p, at, 0.15, &b) : heed_gpt_batch(p, at, &b))) break;
         for (int j = 0; j < b.rows * b.len; j++)
             require(b.ids[j] >= 0 && b.ids[j] < heed_vocab_size(k));
-        for (int j = 0; j < b.pick_count; j++)
-            require(b.picks[j] > 0 && b.picks[j] < b.rows * b.len - 1);
-        require(!a.bracket || b.pick_count >= b.rows);
+        for (int j = 0; j < b.masked_count; j++)
+            require(b.masked_positions[j] > 0 && b.masked_positions[j] < b.rows * b.len - 1);
+        require(!a.bracket || b.masked_count >= b.rows);
     }
     free(text);
     unlink(path);

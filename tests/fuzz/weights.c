@@ -1,9 +1,10 @@
 /* Attention weights: any bytes are a record that a page can be made of, or an error. The first byte
  * says whether the rest is a whole file, or one or two arrays of an archive that is sound itself.
  */
-#include "inspect/weights.h"
+#include "record/weights.h"
 #include "core/core.h"
-#include "inspect/page.h"
+#include "view/page.h"
+#include <heed/view.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
         if (file) memcpy(file, data + 1, --n);
     }
     heed_record *r = heed__record_parse(c, "fuzz", file, n);
-    if (!r == (heed_state(c) == HEED_OK)) abort();
+    if (!r == (heed_ctx_status(c) == HEED_OK)) abort();
     if (r) make_page(c, r);
     heed_close(c);
     return 0;

@@ -7,7 +7,7 @@
  * have: ids, pad, src, src_pad, picks, labels, x, filled up behind where a batch has fewer (-1 in
  * picks, -100 in labels), and shape: rows, len, src_len. For pictures and pairs of texts also
  * val.ARRAY and test.ARRAY, the batches that heed eval reads. */
-#include "../../train/training.h"
+#include "kinds/training.h"
 
 #include <heed/image.h>
 
@@ -40,8 +40,8 @@ static bool open_run_again(dump *d, const char *dir) {
     heed_ctx *c = heed_open(NULL);
     heed_config *f = run_settings(c, dir, &d->task);
     uint64_t seed = f ? (uint64_t)heed_config_int(f, "seed") : 0;
-    if (heed_state(c) != HEED_OK) fprintf(stderr, "dump: %s\n", heed_why(c));
-    bool read = heed_state(c) == HEED_OK;
+    if (heed_ctx_status(c) != HEED_OK) fprintf(stderr, "dump: %s\n", heed_ctx_error(c));
+    bool read = heed_ctx_status(c) == HEED_OK;
     heed_close(c);
     d->c = heed_open(&(heed_options){.seed = seed});
     d->f = read ? run_settings(d->c, dir, &d->task) : NULL;
@@ -63,7 +63,7 @@ static bool init_model(dump *d) {
         heed_tensor *x = heed_state_new(d->out, name, "zero", e->tensor->dims, e->tensor->shape);
         if (x) memcpy(x->x, e->tensor->x, x->size * sizeof *x->x);
     }
-    return heed_state(d->c) == HEED_OK;
+    return heed_ctx_status(d->c) == HEED_OK;
 }
 
 /* Where a row of an array goes. */
@@ -99,16 +99,16 @@ static void put(dump *d, place p, batch_array a) {
  * filler. */
 static void put_batch(dump *d, place p, const heed_batch *b) {
     int cells = b->rows * b->len, source = b->rows * b->src_len, pixels = d->rows * b->len;
-    int room = b->src ? d->rows * (int)heed_config_int(d->f, "block") : d->rows * b->len;
-    const batch_array all[] = {{"ids", b->ids, room, cells, 0},
-                               {"pad", b->pad, room, cells, 0},
-                               {"src", b->src, room, source, 0},
-                               {"src_pad", b->src_pad, room, source, 0},
-                               {"picks", b->picks, room, b->pick_count, -1},
-                               {"labels", b->labels, b->x ? d->rows : room,
-                                b->x       ? b->rows
-                                : b->picks ? b->pick_count
-                                           : cells,
+    int capacity = b->src ? d->rows * (int)heed_config_int(d->f, "block") : d->rows * b->len;
+    const batch_array all[] = {{"ids", b->ids, capacity, cells, 0},
+                               {"pad", b->pad, capacity, cells, 0},
+                               {"src", b->src, capacity, source, 0},
+                               {"src_pad", b->src_pad, capacity, source, 0},
+                               {"picks", b->masked_positions, capacity, b->masked_count, -1},
+                               {"labels", b->labels, b->x ? d->rows : capacity,
+                                b->x                  ? b->rows
+                                : b->masked_positions ? b->masked_count
+                                                      : cells,
                                 -100},
                                {"shape", (int32_t[]){b->rows, b->len, b->src_len}, 3, 3, 0}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) put(d, p, all[i]);
@@ -123,7 +123,7 @@ static bool dump_batches(dump *d, const char *part, uint64_t steps) {
         if (!d->task->model->batch(d->self, d->data.batches, at, &b)) return false;
         put_batch(d, (place){.part = part, .steps = steps, .step = i}, &b);
     }
-    return heed_state(d->c) == HEED_OK;
+    return heed_ctx_status(d->c) == HEED_OK;
 }
 
 /* Of pictures and pairs, what heed eval reads: the validation part, and of pictures the test part,
@@ -131,12 +131,12 @@ static bool dump_batches(dump *d, const char *part, uint64_t steps) {
 static bool dump_judged(dump *d) {
     const heed_model *m = d->task->model;
     if (d->task->kind == &text_kind) return true;
-    if (!dump_batches(d, "val.", m->evals(d->self, d->data.batches, d->rows))) return false;
+    if (!dump_batches(d, "val.", m->eval_batches(d->self, d->data.batches, d->rows))) return false;
     if (d->task->kind != &picture_kind ||
         !heed_images_about(d->data.batches)->count[HEED_TEST_PART])
         return true;
-    heed_images_judge(d->data.batches, HEED_TEST_PART);
-    return dump_batches(d, "test.", m->evals(d->self, d->data.batches, d->rows));
+    heed_images_set_eval_part(d->data.batches, HEED_TEST_PART);
+    return dump_batches(d, "test.", m->eval_batches(d->self, d->data.batches, d->rows));
 }
 
 int main(int argc, char **argv) {
@@ -148,7 +148,7 @@ int main(int argc, char **argv) {
     bool ok = open_run_again(&d, argv[1]) && init_model(&d) &&
               dump_batches(&d, "", (uint64_t)d.steps) && dump_judged(&d) &&
               heed_save(d.out, argv[3]);
-    if (heed_state(d.c) != HEED_OK) fprintf(stderr, "dump: %s\n", heed_why(d.c));
+    if (heed_ctx_status(d.c) != HEED_OK) fprintf(stderr, "dump: %s\n", heed_ctx_error(d.c));
     free(d.self);
     if (d.data.task) d.task->kind->close(&d.data);
     heed_close(d.c);

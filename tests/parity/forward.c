@@ -4,7 +4,7 @@
  *
  * IN: w.PARAMETER, ids and for mlm pad and types (rows,len); its metadata are settings. OUT: logits
  * and weights.LAYER (B,heads,T,T). */
-#include "../../models/models.h"
+#include <heed/models.h>
 
 #include <heed/heed.h>
 #include <stdio.h>
@@ -80,7 +80,7 @@ static bool run(pass *p) {
         snprintf(name, sizeof name, "weights.%d", i);
         put(p, name, heed_probe_at(p->t, i, &path));
     }
-    return heed_state(p->c) == HEED_OK;
+    return heed_ctx_status(p->c) == HEED_OK;
 }
 
 int main(int argc, char **argv) {
@@ -96,7 +96,7 @@ int main(int argc, char **argv) {
               .out = heed_store_new(c),
               .t = heed_tape_new(c)};
     bool ok = build(&p) && fill(&p) && run(&p) && heed_save(p.out, argv[3]);
-    if (!ok) fprintf(stderr, "forward: %s\n", heed_why(c));
+    if (!ok) fprintf(stderr, "forward: %s\n", heed_ctx_error(c));
     free(p.self);
     heed_close(c);
     return !ok;

@@ -42,12 +42,12 @@ class Heed:
         self.lib = lib = ct.CDLL(path)
         for name in ("heed_open", "heed_tokenizer_open", "heed_tokenizer_train"):
             getattr(lib, name).restype = ct.c_void_p
-        lib.heed_token_text.restype = lib.heed_why.restype = ct.c_char_p
+        lib.heed_token_text.restype = lib.heed_ctx_error.restype = ct.c_char_p
         self.c = ct.c_void_p(lib.heed_open(None))
 
     def check(self, tokenizer):
         if not tokenizer:
-            sys.exit(self.lib.heed_why(self.c).decode())
+            sys.exit(self.lib.heed_ctx_error(self.c).decode())
         return ct.c_void_p(tokenizer)
 
     def open(self, tokens, lower):

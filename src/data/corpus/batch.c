@@ -1,0 +1,252 @@
+/* Batches: rows of tokens as a function of (seed, step, micro-batch) alone. */
+#include "data/corpus/corpus.h"
+#include "data/place.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { IGNORED = -100 };
+
+/* Tokens of one row: `count` of the stream from `at` on, then `end` unless that is -1. */
+typedef struct {
+    size_t at, count;
+    int32_t end;
+} source;
+
+static uint32_t token_of(const heed_corpus *k, const source *s, size_t i) {
+    if (i < s->count) return heed__token_at(&k->stream, s->at + i);
+    return (uint32_t)s->end | 1u << 20; /* a line's end stands for its newline */
+}
+
+/* ---- where rows come from ---- */
+
+static const heed__span *span_of(const heed__part *p, size_t number) {
+    size_t low = 0, high = p->count;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (p->spans[middle].before <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &p->spans[low];
+}
+
+static source line_source(const heed_corpus *k, size_t line, size_t most) {
+    size_t count = k->lines[line + 1] - k->lines[line];
+    int32_t end = count < most && !k->a.bracket ? k->end : -1;
+    return (source){k->lines[line], count < most ? count : most, end};
+}
+
+/* Training windows of an epoch. */
+static uint64_t windows_of(const heed_corpus *k) {
+    uint64_t stride = k->a.packing == HEED_LINES ? 1 : (uint64_t)k->content;
+    return (k->train.total + stride - 1) / stride;
+}
+
+/* A training window of `most` tokens: see data.h. Spans shorter than a window hold no start, so the
+ * one that is found is never one of them. */
+static source train_source(const heed_corpus *k, uint64_t draw, size_t most) {
+    bool lines = k->a.packing == HEED_LINES;
+    uint64_t starts = k->train.total, stride = lines ? 1 : (uint64_t)k->content;
+    uint64_t windows = windows_of(k), epoch = draw / windows;
+    heed_random order = heed_random_at(heed_seed(k->c), "batch.order", epoch, 0);
+    heed_random shift = heed_random_at(heed_seed(k->c), "batch.shift", epoch, 0);
+    uint64_t first = lines ? 0 : heed_random_below(&shift, 0, (uint32_t)starts);
+    uint64_t window = heed_random_permute(&order, draw % windows, windows);
+    size_t number = (size_t)((first + window * stride) % starts);
+    const heed__span *span = span_of(&k->train, number);
+    size_t unit = span->begin + number - span->before;
+    if (lines) return line_source(k, unit, most);
+    return (source){unit, most, -1};
+}
+
+/* Row `number` of the evaluation: windows side by side, the last of a span may be short. */
+static source val_source(const heed_corpus *k, size_t number, size_t most) {
+    const heed__span *span = span_of(&k->val, number);
+    size_t i = number - span->before;
+    if (k->a.packing == HEED_LINES) return line_source(k, span->begin + i, most);
+    size_t at = span->begin + i * (size_t)k->content, left = span->end - at;
+    return (source){at, left < most ? left : most, -1};
+}
+
+/* Rows of this batch: the last of an evaluation or of a whole epoch may have fewer. */
+static int rows_of(const heed_corpus *k, heed_batch_at at) {
+    if (!at.val && !at.full_batch) return at.rows;
+    return heed__rows_of(at, at.val ? k->val.total : windows_of(k));
+}
+
+/* ---- room ---- */
+
+static bool make_room(heed_corpus *k, size_t need) {
+    size_t a = k->capacity, b = k->capacity, d = k->capacity, capacity = k->capacity;
+    if (!heed__grow(k->c, &k->ids, &a, need, sizeof *k->ids) ||
+        !heed__grow(k->c, &k->pad, &b, need, sizeof *k->pad) ||
+        !heed__grow(k->c, &k->labels, &d, need, sizeof *k->labels) ||
+        !heed__grow(k->c, &k->masked_positions, &capacity, need, sizeof *k->masked_positions))
+        return false;
+    k->capacity = capacity;
+    return true;
+}
+
+static bool begin(heed_corpus *k, heed_batch_at at, bool bracket, heed_batch *out) {
+    if (out) *out = (heed_batch){0};
+    if (!k || !out || heed__stopped(k->c)) return false;
+    if (k->a.bracket != bracket)
+        return heed_fail(k->c, HEED_USAGE, "corpus is opened for %s batches, not for %s ones",
+                         bracket ? "gpt" : "mlm", bracket ? "mlm" : "gpt");
+    if (!at.val && k->a.eval)
+        return heed_fail(k->c, HEED_USAGE,
+                         "corpus is opened for evaluation alone: expected args without eval");
+    if (at.rows < 1 || at.rows > INT32_MAX / k->len)
+        return heed_fail(k->c, HEED_USAGE, "batch is out of range: expected 1 to %d rows, found %d",
+                         INT32_MAX / k->len, at.rows);
+    *out = (heed_batch){.rows = rows_of(k, at), .len = k->len};
+    if (!out->rows)
+        return heed_fail(k->c, HEED_USAGE, "%s has no batch %llu: expected less than %llu",
+                         at.val ? "evaluation" : "an epoch", (unsigned long long)at.index,
+                         (unsigned long long)(at.val ? heed_corpus_evals(k, at.rows)
+                                                     : heed_corpus_epoch(k, at.rows)));
+    if (!make_room(k, (size_t)at.rows * (size_t)k->len)) return false;
+    out->ids = k->ids;
+    out->labels = k->labels;
+    return true;
+}
+
+/* Fills the row from position t on with padding. Lines are always padded batches, so that a step
+ * looks like the step before; blocks are only where the last window of a part is short. */
+static void pad_row(heed_corpus *k, size_t row, size_t t, heed_batch *out) {
+    size_t len = (size_t)k->len, at = row * len;
+    int32_t pad = k->k->special.pad >= 0 ? k->k->special.pad : k->ids[at];
+    for (size_t i = 0; i < len; i++) k->pad[at + i] = i < t;
+    for (size_t i = t; i < len; i++) k->ids[at + i] = pad;
+    out->items += t;
+    if (t < len || k->a.packing == HEED_LINES) out->pad = k->pad;
+}
+
+/* ---- causal ---- */
+
+static void gpt_row(heed_corpus *k, size_t row, const source *s, heed_batch *out) {
+    size_t len = (size_t)k->len, n = s->count - (s->end < 0); /* tokens that have a next one */
+    int32_t *ids = k->ids + row * len, *labels = k->labels + row * len;
+    for (size_t t = 0; t < len; t++) {
+        labels[t] = IGNORED;
+        if (t >= n) continue;
+        uint32_t next = token_of(k, s, t + 1);
+        ids[t] = heed__token_id(token_of(k, s, t));
+        labels[t] = heed__token_id(next);
+        out->label_bytes += heed__token_bytes(next);
+    }
+    pad_row(k, row, n, out);
+}
+
+bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out) {
+    if (!begin(k, at, false, out)) return false;
+    size_t most = (size_t)k->len + 1;
+    for (size_t row = 0; row < (size_t)out->rows; row++) {
+        source s = at.val ? val_source(k, heed__eval_row(k->c, at, row, k->val.total), most)
+                          : train_source(k, heed__draw_of(at, row), most);
+        gpt_row(k, row, &s, out);
+    }
+    return true;
+}
+
+/* ---- masked ---- */
+
+static bool is_special(const heed_corpus *k, int32_t id) {
+    heed_specials s = k->k->special;
+    return id == s.pad || id == s.unk || id == s.cls || id == s.sep || id == s.mask;
+}
+
+/* A uniform choice among the ids that are not special. */
+static int32_t random_token(const heed_corpus *k, const heed_random *r, uint64_t index) {
+    int32_t special[HEED__SPECIALS], sorted[HEED__SPECIALS];
+    int count = 0;
+    heed__special_ids(k->k, special);
+    for (int i = 0; i < HEED__SPECIALS; i++) {
+        if (special[i] < 0) continue;
+        int j = count++;
+        for (; j > 0 && sorted[j - 1] > special[i]; j--) sorted[j] = sorted[j - 1];
+        sorted[j] = special[i];
+    }
+    uint32_t others = (uint32_t)(heed_vocab_size(k->k) - count);
+    int32_t id = others ? (int32_t)heed_random_below(r, index, others) : k->k->special.mask;
+    for (int i = 0; others && i < count; i++) id += id >= sorted[i];
+    return id;
+}
+
+/* What stands in the place of a chosen token. Devlin et al. 2019, sec. 3.1. */
+static int32_t corrupted(const heed_corpus *k, const heed_random *r, uint64_t index, int32_t id) {
+    double u = heed_random_uniform(r, index);
+    return u < 0.8 ? k->k->special.mask : u < 0.9 ? random_token(k, r, index + 1) : id;
+}
+
+/* Chooses max(1, round(share n)) of the row's n ordinary tokens, all sets equally likely (selection
+ * sampling: Knuth, vol. 2, 3.4.2, algorithm S). A row without any chooses among all its tokens. */
+static void choose(heed_corpus *k, size_t row, const source *s, double share, const heed_random *r,
+                   uint64_t index, heed_batch *out) {
+    size_t left = 0, at = row * (size_t)k->len + 1;
+    for (size_t i = 0; i < s->count; i++) left += !is_special(k, k->ids[at + i]);
+    bool any = left == 0;
+    if (any) left = s->count;
+    size_t wanted = (size_t)lround(share * (double)left);
+    wanted = wanted < 1 ? 1 : wanted > left ? left : wanted;
+    for (size_t i = 0; i < s->count && wanted; i++, index += 3) {
+        int32_t id = k->ids[at + i];
+        if (!any && is_special(k, id)) continue;
+        if (heed_random_below(r, index, (uint32_t)left--) >= wanted) continue;
+        wanted--;
+        k->masked_positions[out->masked_count] = (int32_t)(at + i);
+        k->labels[out->masked_count++] = id;
+        k->ids[at + i] = corrupted(k, r, index + 1, id);
+        out->label_bytes += heed__token_bytes(token_of(k, s, i));
+    }
+}
+
+static void mlm_row(heed_corpus *k, size_t row, const source *s, heed_batch *out) {
+    int32_t *ids = k->ids + row * (size_t)k->len;
+    ids[0] = k->k->special.cls;
+    for (size_t i = 0; i < s->count; i++) ids[i + 1] = heed__token_id(token_of(k, s, i));
+    ids[s->count + 1] = k->k->special.sep;
+    pad_row(k, row, s->count + 2, out);
+}
+
+bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *out) {
+    if (!begin(k, at, true, out)) return false;
+    if (!(share > 0 && share <= 1))
+        return heed_fail(k->c, HEED_USAGE,
+                         "share of masked tokens is out of range: expected above 0 and at most 1, "
+                         "found %g",
+                         share);
+    uint64_t seed = heed_seed(k->c);
+    heed_random masks = heed_random_at(seed, "mask", at.index, at.micro);
+    for (size_t row = 0; row < (size_t)out->rows; row++) {
+        uint64_t index = (uint64_t)row * (uint64_t)k->len * 3;
+        source s;
+        if (at.val) { /* masks belong to the row, whatever the size of the batch */
+            uint64_t number = heed__eval_row(k->c, at, row, k->val.total);
+            s = val_source(k, number, (size_t)k->content);
+            masks = heed_random_at(seed, "mask.val", number, 0);
+            index = 0;
+        } else {
+            s = train_source(k, heed__draw_of(at, row), (size_t)k->content);
+        }
+        mlm_row(k, row, &s, out);
+        choose(k, row, &s, share, &masks, index, out);
+    }
+    out->masked_positions = k->masked_positions;
+    return true;
+}
+
+/* ---- how many ---- */
+
+uint64_t heed_corpus_evals(const heed_corpus *k, int rows) {
+    if (!k || rows < 1) return 0;
+    return (k->val.total + (size_t)rows - 1) / (size_t)rows;
+}
+
+uint64_t heed_corpus_epoch(const heed_corpus *k, int rows) {
+    if (!k || rows < 1) return 0;
+    uint64_t batches = (windows_of(k) + (uint64_t)rows - 1) / (uint64_t)rows;
+    return batches ? batches : 1;
+}

@@ -1,0 +1,261 @@
+/* Text to tokens and back. */
+#include "data/corpus/tokenizer.h"
+#include "data/corpus/words.h"
+#include "text/utf8.h"
+
+#include <string.h>
+
+/* ---- encoding ---- */
+
+/* The special token at s, or -1. */
+static int32_t special_at(const heed_tokenizer *k, const char *s, size_t left, size_t *length) {
+    int32_t ids[HEED__SPECIALS];
+    heed__special_ids(k, ids);
+    for (int i = 0; i < HEED__SPECIALS; i++) {
+        *length = strlen(heed__special_names[i]);
+        if (ids[i] >= 0 && *length <= left && memcmp(s, heed__special_names[i], *length) == 0)
+            return ids[i];
+    }
+    return -1;
+}
+
+/* The first special token from `at` on: its id and place; without one -1, at = n. */
+static int32_t next_special(const heed_tokenizer *k, const char *text, size_t n, size_t *at,
+                            size_t *length) {
+    while (*at < n) {
+        const char *found = memchr(text + *at, '[', n - *at);
+        if (!found) break;
+        *at = (size_t)(found - text);
+        int32_t id = special_at(k, found, n - *at, length);
+        if (id >= 0) return id;
+        ++*at;
+    }
+    *at = n;
+    *length = 0;
+    return -1;
+}
+
+static bool put_chars(const heed_tokenizer *k, const char *text, size_t at, size_t end,
+                      heed__sink *sink) {
+    while (at < end) {
+        int32_t c;
+        size_t len = heed__utf8_read(text + at, end - at, &c);
+        int32_t id = heed__names_look(&k->names, text + at, len);
+        if (!sink->put(sink, id < 0 ? k->special.unk : id, at, at + len)) return false;
+        at += len;
+    }
+    return true;
+}
+
+static bool put_bytes(const char *text, size_t at, size_t end, heed__sink *sink) {
+    for (; at < end; at++)
+        if (!sink->put(sink, (unsigned char)text[at], at, at + 1)) return false;
+    return true;
+}
+
+typedef struct {
+    int32_t id;
+    size_t begin, end;
+} piece;
+
+/* The longest token that the word has from its character i on; *next: the character after it. Later
+ * pieces are looked up with ## written into the two bytes before them, which are done with. */
+static int32_t longest(const heed_tokenizer *k, heed__word *w, size_t i, size_t *next) {
+    char *s = w->buffer + w->at[i] - (i ? 2 : 0);
+    if (i) memcpy(s, "##", 2);
+    uint64_t hash[HEED__WORD_CHARS + 1];
+    hash[i] = i ? heed__hash64(s, 2, 0) : 0;
+    size_t j = i;
+    while (j < w->chars && (size_t)(w->buffer + w->at[j + 1] - s) <= k->longest) {
+        hash[j + 1] = heed__hash64(w->buffer + w->at[j], w->at[j + 1] - w->at[j], hash[j]);
+        j++;
+    }
+    for (; j > i; j--) {
+        size_t n = (size_t)(w->buffer + w->at[j] - s);
+        int32_t id = heed__names_find(&k->names, s, n, hash[j]);
+        *next = j;
+        if (id >= 0) return id;
+    }
+    return -1;
+}
+
+/* Greedy longest match; one piece without a match makes the whole word [UNK]. */
+static size_t pieces_of(const heed_tokenizer *k, heed__word *w, piece out[HEED__WORD_CHARS]) {
+    size_t count = 0, next;
+    for (size_t i = 0; w->chars <= HEED__WORD_CHARS && i < w->chars; i = next) {
+        int32_t id = longest(k, w, i, &next);
+        if (id < 0) break;
+        out[count++] = (piece){id, w->begin[i], w->end[next - 1]};
+        if (next == w->chars) return count;
+    }
+    out[0] = (piece){k->special.unk, w->begin[0], w->last};
+    return 1;
+}
+
+static size_t whole_word(const heed_tokenizer *k, const heed__word *w, piece out[1]) {
+    int32_t id = -1;
+    if (w->chars <= HEED__WORD_CHARS)
+        id = heed__names_look(&k->names, w->buffer + w->at[0], w->at[w->chars] - w->at[0]);
+    out[0] = (piece){id < 0 ? k->special.unk : id, w->begin[0], w->last};
+    return 1;
+}
+
+static bool put_words(const heed_tokenizer *k, const char *text, size_t at, size_t end,
+                      heed__sink *sink) {
+    bool wordpiece = k->kind == HEED__WORDPIECE;
+    heed__words words = {
+        .text = text, .n = end, .next = at, .lower = k->lower, .strip = k->lower && wordpiece};
+    heed__word w;
+    piece out[HEED__WORD_CHARS];
+    while (heed__words_next(&words, &w)) {
+        size_t count = wordpiece ? pieces_of(k, &w, out) : whole_word(k, &w, out);
+        for (size_t i = 0; i < count; i++)
+            if (!sink->put(sink, out[i].id, out[i].begin, out[i].end)) return false;
+    }
+    return true;
+}
+
+bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sink *sink) {
+    size_t at = 0;
+    while (at < n) {
+        size_t end = at, length;
+        int32_t id = next_special(k, text, n, &end, &length);
+        bool good = k->kind == HEED__CHAR   ? put_chars(k, text, at, end, sink)
+                    : k->kind == HEED__BYTE ? put_bytes(text, at, end, sink)
+                                            : put_words(k, text, at, end, sink);
+        if (!good || (id >= 0 && !sink->put(sink, id, end, end + length))) return false;
+        at = end + length;
+    }
+    return true;
+}
+
+typedef struct {
+    heed__sink sink;
+    heed_tokens *out;
+} collector;
+
+static bool collect(heed__sink *sink, int32_t id, size_t begin, size_t end) {
+    heed_tokens *t = ((collector *)sink)->out;
+    size_t need = t->count + 1, a = t->capacity, b = t->capacity, capacity = t->capacity;
+    if (!heed__grow(t->c, &t->ids, &a, need, sizeof *t->ids) ||
+        !heed__grow(t->c, &t->begin, &b, need, sizeof *t->begin) ||
+        !heed__grow(t->c, &t->end, &capacity, need, sizeof *t->end))
+        return false;
+    t->capacity = capacity;
+    t->ids[t->count] = id;
+    t->begin[t->count] = begin;
+    t->end[t->count++] = end;
+    return true;
+}
+
+bool heed_encode(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out) {
+    if (!k || !text || heed__stopped(k->c)) return false;
+    out->c = k->c;
+    return heed__encode(k, text, n, &(collector){{collect}, out}.sink);
+}
+
+void heed_tokens_free(heed_tokens *t) {
+    if (!t) return;
+    heed__free(t->ids);
+    heed__free(t->begin);
+    heed__free(t->end);
+    *t = (heed_tokens){.c = t->c};
+}
+
+/* ---- decoding ---- */
+
+static bool is_one_of(const char *s, size_t n, const char *list) {
+    return n == 1 && strchr(list, *s);
+}
+
+typedef struct {
+    const char *s;
+    size_t n;
+    bool joins;  /* a ## piece */
+    bool bound;  /* an apostrophe stands before it */
+    bool closes; /* an apostrophe that belongs to both its neighbours */
+} part;
+
+static part part_of(const heed_tokenizer *k, int32_t id) {
+    part p = {.s = heed_token_text(k, id)};
+    p.n = strlen(p.s);
+    p.joins = k->kind == HEED__WORDPIECE && p.n > 2 && memcmp(p.s, "##", 2) == 0;
+    if (p.joins) p.s += 2, p.n -= 2;
+    return p;
+}
+
+static bool is_apostrophe(const part *p) {
+    return is_one_of(p->s, p->n, "'") || (p->n == 3 && memcmp(p->s, "\u2019", 3) == 0);
+}
+
+/* don't, it's, I'm, we've, they're, I'd, you'll, aujourd'hui */
+static bool is_contraction(const part *p) {
+    static const char *const ends[] = {"t", "s", "m", "ve", "re", "d", "ll", "hui"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (p->n == strlen(ends[i]) && memcmp(p->s, ends[i], p->n) == 0) return true;
+    return false;
+}
+
+/* l'eau, qu'il: French drops a vowel. */
+static bool is_elided(const part *p) {
+    if (p->n > 1) return is_one_of(p->s + p->n - 2, 1, "qQ") && p->s[p->n - 1] == 'u';
+    return !p->joins && !p->bound && is_one_of(p->s, p->n, "cdjlmnstCDJLMNST");
+}
+
+/* A space stands between two tokens unless punctuation closes up: `word.` `(word` `a-b` `don't`. */
+static bool spaced(const part *a, const part *b, const part *next) {
+    if (b->joins || is_one_of(b->s, b->n, ".,!?;:)]}%") || is_one_of(a->s, a->n, "([{$#@"))
+        return false;
+    if (a->closes || b->closes || (is_apostrophe(b) && is_contraction(next))) return false;
+    if (is_apostrophe(a) && is_contraction(b)) return false;
+    return !is_one_of(a->s, a->n, "-/_") && !is_one_of(b->s, b->n, "-/_");
+}
+
+static bool decode_words(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out) {
+    part before = {.s = ""}, now = {.s = ""}, next = n ? part_of(k, ids[0]) : now;
+    for (size_t i = 0; i < n; i++) {
+        now = next;
+        now.bound = is_apostrophe(&before);
+        now.closes = is_apostrophe(&now) && is_elided(&before);
+        next = i + 1 < n ? part_of(k, ids[i + 1]) : (part){.s = ""};
+        if (before.n && spaced(&before, &now, &next) && !heed_text_put(out, " ", 1)) return false;
+        if (!heed_text_put(out, now.s, now.n)) return false;
+        before = now;
+    }
+    return true;
+}
+
+/* Bytes that make no character become U+FFFD, so that what comes out is always UTF-8. */
+static bool decode_bytes(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out) {
+    for (size_t i = 0; i < n;) {
+        char bytes[4];
+        size_t count = 0;
+        while (count < 4 && i + count < n && ids[i + count] >= 0 && ids[i + count] < 256) {
+            bytes[count] = (char)ids[i + count];
+            count++;
+        }
+        const char *s = heed_token_text(k, ids[i]);
+        size_t length = strlen(s), taken = 1;
+        if (count) {
+            int32_t c;
+            taken = length = heed__utf8_read(bytes, count, &c);
+            s = c < 0 ? "\xEF\xBF\xBD" : bytes;
+            if (c < 0) length = 3;
+        }
+        if (!heed_text_put(out, s, length)) return false;
+        i += taken;
+    }
+    return true;
+}
+
+bool heed_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out) {
+    if (!k || !out || heed__stopped(k->c)) return false;
+    if (!out->c) out->c = k->c;
+    if (k->kind >= HEED__WORD) return decode_words(k, ids, n, out);
+    if (k->kind == HEED__BYTE) return decode_bytes(k, ids, n, out);
+    for (size_t i = 0; i < n; i++) {
+        const char *s = heed_token_text(k, ids[i]);
+        if (!heed_text_put(out, s, strlen(s))) return false;
+    }
+    return true;
+}

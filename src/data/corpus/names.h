@@ -1,0 +1,26 @@
+/* Distinct byte strings, numbered in the order in which they came: vocabularies and word counts. */
+#ifndef HEED_DATA_NAMES_H
+#define HEED_DATA_NAMES_H
+
+#include <heed/ctx.h>
+
+typedef struct {
+    heed_ctx *c;
+    char *bytes; /* all strings, each ended by a zero byte */
+    size_t used, bytes_capacity;
+    size_t *at; /* where each begins in bytes */
+    size_t count, at_capacity;
+    uint32_t *slots; /* open addressing; number + 1, 0: free; a power of two of them */
+    size_t slot_count;
+} heed__names;
+
+/* Number of the string, -1 if absent. hash = heed__hash64(s, n, 0). */
+int32_t heed__names_find(const heed__names *k, const char *s, size_t n, uint64_t hash);
+int32_t heed__names_look(const heed__names *k, const char *s, size_t n);
+/* Number of the string, added if absent; -1 and an error without memory. */
+int32_t heed__names_add(heed__names *k, const char *s, size_t n);
+const char *heed__names_text(const heed__names *k, size_t number);
+size_t heed__names_length(const heed__names *k, size_t number);
+void heed__names_free(heed__names *k);
+
+#endif

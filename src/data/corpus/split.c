@@ -1,0 +1,237 @@
+/* Which units of a corpus train and which validate, and what there is of each. */
+#include "data/corpus/corpus.h"
+#include "data/corpus/words.h"
+#include "text/utf8.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tokens that a training window of blocks takes: gpt has one more, the last label. */
+static size_t window(const heed_corpus *k) { return (size_t)k->content + (k->a.bracket ? 0 : 1); }
+
+static size_t windows_in(const heed_corpus *k, size_t units) {
+    if (k->a.packing == HEED_LINES) return units;
+    return units < window(k) ? 0 : units - window(k) + 1;
+}
+
+/* Evaluation rows: gpt predicts every token but the first, mlm sees each once. */
+static size_t rows_in(const heed_corpus *k, size_t units) {
+    size_t content = (size_t)k->content;
+    if (k->a.packing == HEED_LINES) return units;
+    if (!k->a.bracket && units) units--;
+    return (units + content - 1) / content;
+}
+
+static bool part_new(heed_corpus *k, heed__part *p) {
+    p->spans = heed__alloc_array(k->c, HEED__PIECES, sizeof *p->spans);
+    return p->spans != NULL;
+}
+
+/* Adds units begin to end, joined to the span that ends there. */
+static void part_add(heed__part *p, size_t begin, size_t end) {
+    if (p->count && p->spans[p->count - 1].end == begin)
+        p->spans[p->count - 1].end = end;
+    else if (begin < end)
+        p->spans[p->count++] = (heed__span){begin, end, 0};
+}
+
+static void part_total(const heed_corpus *k, heed__part *p,
+                       size_t (*of)(const heed_corpus *k, size_t units)) {
+    for (size_t i = 0; i < p->count; i++) {
+        p->spans[i].before = p->total;
+        p->total += of(k, p->spans[i].end - p->spans[i].begin);
+    }
+}
+
+/* ---- the cuts ---- */
+
+static bool too_short(heed_corpus *k, const char *path, size_t found, size_t expected, int parts) {
+    const char *what = k->a.packing == HEED_LINES ? "lines" : "tokens";
+    size_t fits = found / (size_t)parts, extra = k->a.bracket ? 2 : 0;
+    if (k->a.packing == HEED_LINES && found == 1)
+        return heed_fail(k->c, HEED_DATA,
+                         "text is too short: %s: expected at least %zu lines, found one; hint: "
+                         "--packing blocks",
+                         path, expected);
+    if (k->a.packing == HEED_LINES || fits + extra < 3)
+        return heed_fail(k->c, HEED_DATA,
+                         "text is too short: %s: expected at least %zu %s%s, found %zu; hint: %s",
+                         path, expected, what, parts > 1 ? ", of which some validate" : "", found,
+                         parts > 1 ? "a longer text, or --val-split 0" : "a longer text");
+    return heed_fail(k->c, HEED_DATA,
+                     "text is too short: %s: expected at least %zu tokens (%d x %zu for --block "
+                     "%d), found %zu; hint: --block %zu",
+                     path, expected, parts, window(k), k->a.block, found,
+                     fits + extra - (k->a.bracket ? 0 : 1));
+}
+
+/* A seeded choice of some among equal pieces. */
+static bool cut_random(heed_corpus *k, const char *path) {
+    size_t n = k->own_units, need = k->a.packing == HEED_LINES ? 1 : window(k);
+    size_t pieces = n / need < HEED__PIECES ? n / need : HEED__PIECES;
+    if (pieces < 2) return too_short(k, path, n, 2 * need, 2);
+    size_t wanted = (size_t)lround(k->a.val_split * (double)pieces);
+    wanted = wanted < 1 ? 1 : wanted > pieces - 1 ? pieces - 1 : wanted;
+    heed_random r = heed_random_at(heed_seed(k->c), "split", 0, 0);
+    for (size_t i = 0; i < pieces;
+         i++) { /* selection sampling: Knuth, vol. 2, 3.4.2, algorithm S */
+        bool val = heed_random_below(&r, i, (uint32_t)(pieces - i)) < wanted;
+        part_add(val ? &k->val : &k->train, n * i / pieces, n * (i + 1) / pieces);
+        wanted -= val;
+    }
+    return true;
+}
+
+bool heed__corpus_split(heed_corpus *k, const char *path) {
+    size_t n = k->own_units, all = heed__units(k);
+    if (!part_new(k, &k->train) || !part_new(k, &k->val)) return false;
+    if (all > n || k->a.val_split <= 0 || k->a.eval) {
+        part_add(&k->train, 0, n);
+        part_add(&k->val, all > n ? n : 0, all);
+    } else if (k->a.tail) {
+        size_t cut = (size_t)((double)n * (1 - k->a.val_split)); /* as nanoGPT cuts */
+        part_add(&k->train, 0, cut);
+        part_add(&k->val, cut, n);
+    } else if (!cut_random(k, path)) {
+        return false;
+    }
+    part_total(k, &k->train, windows_in);
+    part_total(k, &k->val, rows_in);
+    double share = all == n && k->a.tail ? 1 - k->a.val_split : 1;
+    size_t least = k->a.packing == HEED_LINES ? 1 : window(k);
+    if (!k->train.total && !k->a.eval)
+        return too_short(k, path, n, (size_t)ceil((double)least / share), 1);
+    if (!k->val.total && k->a.eval)
+        return heed_fail(k->c, HEED_DATA,
+                         "nothing to evaluate: %s: expected at least %d tokens, found %zu", path,
+                         k->a.bracket ? 1 : 2, n);
+    if (!k->val.total)
+        return heed_fail(k->c, HEED_DATA,
+                         "no text is left to validate: %s: expected some tokens; hint: a larger "
+                         "--val-split",
+                         path);
+    return true;
+}
+
+/* ---- what there is of each ---- */
+
+typedef struct {
+    uint64_t hash;
+    size_t count;
+} seen_line;
+
+typedef struct {
+    heed_corpus *k;
+    seen_line *val; /* lines of the validation part */
+    size_t count, capacity;
+} census;
+
+static bool is_blank(const char *s, size_t n) {
+    int32_t c;
+    for (size_t at = 0; at < n;) {
+        at += heed__utf8_read(s + at, n - at, &c);
+        if (!heed__is_space(c)) return false;
+    }
+    return true;
+}
+
+static int by_hash(const void *a, const void *b) {
+    const seen_line *x = a, *y = b;
+    return (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+static bool visit_val(census *s, uint64_t hash) {
+    s->k->info.val_lines++;
+    if (!heed__grow(s->k->c, &s->val, &s->capacity, s->count + 1, sizeof *s->val)) return false;
+    s->val[s->count++] = (seen_line){hash, 1};
+    return true;
+}
+
+static bool visit_train(census *s, uint64_t hash) {
+    s->k->info.lines++;
+    seen_line *same =
+        s->count ? bsearch(&(seen_line){hash, 0}, s->val, s->count, sizeof *s->val, by_hash) : NULL;
+    if (!same) return true;
+    s->k->info.overlap += same->count;
+    same->count = 0;
+    return true;
+}
+
+static void sort_val(census *s) {
+    size_t to = 0;
+    if (s->count) qsort(s->val, s->count, sizeof *s->val, by_hash);
+    for (size_t i = 0; i < s->count; i++) {
+        if (to && s->val[to - 1].hash == s->val[i].hash)
+            s->val[to - 1].count++;
+        else
+            s->val[to++] = s->val[i];
+    }
+    s->count = to;
+}
+
+static bool visit_lines(census *s, bool (*visit)(census *, uint64_t), const char *text, size_t n) {
+    for (size_t at = 0; at < n;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        size_t length = end ? (size_t)(end - text) - at : n - at;
+        if (!is_blank(text + at, length) && !visit(s, heed__hash64(text + at, length, 0)))
+            return false;
+        at += length + 1;
+    }
+    return true;
+}
+
+/* Where in the first file the bytes of a token begin. */
+static size_t byte_of(const heed__stream *s, size_t token) {
+    size_t chunk = token >> HEED__CHUNK_BITS, byte = s->first_byte[chunk];
+    for (size_t i = chunk << HEED__CHUNK_BITS; i < token; i++)
+        byte += heed__token_bytes(heed__token_at(s, i));
+    return byte;
+}
+
+/* Visits the lines of the first file that a part covers, and adds up its bytes. */
+static bool visit_part(census *s, const heed__part *p, bool (*visit)(census *, uint64_t),
+                       size_t *bytes, const char *text, size_t n) {
+    const heed_corpus *k = s->k;
+    bool good = true;
+    for (size_t i = 0; good && i < p->count; i++) {
+        size_t b = p->spans[i].begin, e = p->spans[i].end;
+        size_t from = b ? byte_of(&k->stream, heed__unit_token(k, b)) : 0;
+        size_t to = e < k->own_units ? byte_of(&k->stream, heed__unit_token(k, e)) : n;
+        if (to > n) to = n;
+        if (from > to) from = to;
+        *bytes += to - from;
+        good = visit_lines(s, visit, text + from, to - from);
+    }
+    return good;
+}
+
+static void count_tokens(const heed_corpus *k, const heed__part *p, size_t *tokens,
+                         size_t *unknown) {
+    for (size_t i = 0; i < p->count; i++) {
+        size_t at = heed__unit_token(k, p->spans[i].begin);
+        size_t end = heed__unit_token(k, p->spans[i].end);
+        *tokens += end - at;
+        for (; at < end; at++)
+            *unknown += heed__token_id(heed__token_at(&k->stream, at)) == k->k->special.unk;
+    }
+}
+
+bool heed__corpus_count(heed_corpus *k, const char *text, size_t n, const char *val, size_t val_n) {
+    heed_corpus_info *f = &k->info;
+    census s = {.k = k};
+    bool good = true;
+    count_tokens(k, &k->train, &f->tokens, &f->unknown);
+    bool split = k->a.val_split > 0 && !k->a.eval;
+    if (val || split) count_tokens(k, &k->val, &f->val_tokens, &f->val_unknown);
+    if (val) {
+        f->val_bytes = val_n;
+        good = visit_lines(&s, visit_val, val, val_n);
+    } else if (split) {
+        good = visit_part(&s, &k->val, visit_val, &f->val_bytes, text, n);
+    }
+    sort_val(&s);
+    good = good && visit_part(&s, &k->train, visit_train, &f->bytes, text, n);
+    heed__free(s.val);
+    return good;
+}

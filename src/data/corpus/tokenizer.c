@@ -1,0 +1,291 @@
+/* Tokenizers: kinds, special tokens, training of all but the merges of wordpiece. */
+#include "data/corpus/tokenizer.h"
+
+#include "data/corpus/letters.h"
+#include "data/corpus/words.h"
+#include "io/io.h"
+#include "text/utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kinds[] = {"char", "byte", "word", "wordpiece"};
+const char *const heed__special_names[HEED__SPECIALS] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]",
+                                                         "[MASK]"};
+enum { PAD, UNK, CLS, SEP, MASK };
+
+const char *heed__kind_name(heed__kind kind) { return kinds[kind]; }
+
+int heed__kind_of(heed_ctx *c, const char *name) {
+    for (int i = 0; i < 4; i++)
+        if (name && strcmp(kinds[i], name) == 0) return i;
+    char quoted[HEED__QUOTE];
+    heed_fail(c, HEED_USAGE,
+              "unknown kind of tokenizer: expected char, byte, word or wordpiece, found %s",
+              heed__quote(quoted, name ? name : "", name ? strlen(name) : 0));
+    return -1;
+}
+
+static void tokenizer_free(heed__owned *object) {
+    heed_tokenizer *k = (heed_tokenizer *)object;
+    heed__names_free(&k->names);
+    heed__free(k);
+}
+
+void heed_tokenizer_free(heed_tokenizer *k) {
+    if (!k) return;
+    heed__disown(k->c, &k->owned);
+    tokenizer_free(&k->owned);
+}
+
+heed_tokenizer *heed__tokenizer_new(heed_ctx *c, heed__kind kind, bool lower) {
+    heed_tokenizer *k = heed__stopped(c) ? NULL : heed__alloc(c, sizeof *k);
+    if (!k) return NULL;
+    k->c = k->names.c = c;
+    k->kind = kind;
+    k->lower = lower && kind >= HEED__WORD;
+    k->special = (heed_specials){-1, -1, -1, -1, -1, -1};
+    heed__own(c, &k->owned, tokenizer_free);
+    return k;
+}
+
+bool heed__tokenizer_add(heed_tokenizer *k, const char *token, size_t n) {
+    size_t before = k->names.count;
+    int32_t id = heed__names_add(&k->names, token, n);
+    if (id < 0) return false;
+    char quoted[HEED__QUOTE];
+    if ((size_t)id < before)
+        return heed_fail(k->c, HEED_DATA, "token stands twice in the vocabulary: %s as %d and %zu",
+                         heed__quote(quoted, token, n), (int)id, before);
+    if (k->names.count > HEED__VOCAB_MAX)
+        return heed_fail(k->c, HEED_DATA, "vocabulary is too large: expected at most %d tokens",
+                         HEED__VOCAB_MAX);
+    if (n > k->longest) k->longest = n;
+    return true;
+}
+
+static bool add_specials(heed_tokenizer *k, unsigned which) {
+    for (int i = 0; i < HEED__SPECIALS; i++) {
+        const char *name = heed__special_names[i];
+        if ((which >> i & 1) && !heed__tokenizer_add(k, name, strlen(name))) return false;
+    }
+    return true;
+}
+
+void heed__special_ids(const heed_tokenizer *k, int32_t ids[HEED__SPECIALS]) {
+    ids[PAD] = k->special.pad;
+    ids[UNK] = k->special.unk;
+    ids[CLS] = k->special.cls;
+    ids[SEP] = k->special.sep;
+    ids[MASK] = k->special.mask;
+}
+
+bool heed__tokenizer_finish(heed_tokenizer *k, const char *from) {
+    static const unsigned needed[] = {1u << UNK, 0, 31, 31}; /* by kind */
+    int32_t ids[HEED__SPECIALS];
+    for (int i = 0; i < HEED__SPECIALS; i++) {
+        const char *name = heed__special_names[i];
+        ids[i] = heed__names_look(&k->names, name, strlen(name));
+        if ((needed[k->kind] >> i & 1) && ids[i] < 0)
+            return heed_fail(k->c, HEED_DATA,
+                             "vocabulary lacks a special token: %s: expected %s among the %zu "
+                             "tokens of a %s tokenizer",
+                             from ? from : "training", name, k->names.count, kinds[k->kind]);
+    }
+    k->special = (heed_specials){.pad = ids[PAD],
+                                 .unk = ids[UNK],
+                                 .cls = ids[CLS],
+                                 .sep = ids[SEP],
+                                 .mask = ids[MASK],
+                                 .newline = heed__names_look(&k->names, "\n", 1)};
+    return true;
+}
+
+/* ---- words and their counts ---- */
+
+typedef struct {
+    uint64_t count;
+    size_t number;
+    const char *text; /* ties go by bytes */
+} ranked;
+
+static int by_count(const void *a, const void *b) {
+    const ranked *x = a, *y = b;
+    if (x->count != y->count) return x->count < y->count ? 1 : -1;
+    return strcmp(x->text, y->text);
+}
+
+static ranked *rank(heed_ctx *c, const heed__counts *w) {
+    ranked *r = heed__alloc_array(c, w->names.count + 1, sizeof *r);
+    if (!r) return NULL;
+    for (size_t i = 0; i < w->names.count; i++)
+        r[i] = (ranked){w->counts[i], i, heed__names_text(&w->names, i)};
+    qsort(r, w->names.count, sizeof *r, by_count);
+    return r;
+}
+
+static bool count_one(heed__counts *w, const char *word, size_t n, uint64_t by) {
+    int32_t i = heed__names_add(&w->names, word, n);
+    if (i < 0 ||
+        !heed__grow(w->names.c, &w->counts, &w->capacity, (size_t)i + 1, sizeof *w->counts))
+        return false;
+    w->counts[i] += by;
+    return true;
+}
+
+/* Bounds memory on text of ever new words: keeps the words that came at least twice, or, where
+ * that frees too little, only the more frequent half. */
+static bool forget_rare(heed__counts *w, size_t limit) {
+    ranked *r = rank(w->names.c, w);
+    if (!r) return false;
+    size_t keep = 0;
+    while (keep < limit / 2 && r[keep].count > 1) keep++;
+    heed__counts fewer = {.names.c = w->names.c};
+    bool good = true;
+    for (size_t i = 0; good && i < keep; i++)
+        good = count_one(&fewer, r[i].text, strlen(r[i].text), r[i].count);
+    heed__free(r);
+    heed__counts_free(w);
+    *w = fewer;
+    return good;
+}
+
+void heed__counts_free(heed__counts *w) {
+    heed__names_free(&w->names);
+    heed__free(w->counts);
+    w->counts = NULL;
+    w->capacity = 0;
+}
+
+/* Words of more than 100 characters are always [UNK] and do not count. */
+bool heed__count_words(const heed_tokenizer *k, const char *text, size_t n, heed__counts *out) {
+    enum { LIMIT = 1 << 20 };
+    heed__words words = {
+        .text = text, .n = n, .lower = k->lower, .strip = k->lower && k->kind == HEED__WORDPIECE};
+    heed__word w;
+    out->names.c = k->c;
+    while (heed__words_next(&words, &w)) {
+        if (w.chars > HEED__WORD_CHARS) continue;
+        if (!count_one(out, w.buffer + w.at[0], w.at[w.chars] - w.at[0], 1)) return false;
+        if (out->names.count == LIMIT && !forget_rare(out, LIMIT)) return false;
+    }
+    if (out->names.count) return true;
+    return heed_fail(k->c, HEED_DATA,
+                     "text holds no word of at most %d characters: expected at least one in %zu "
+                     "bytes; hint: --tokenizer char",
+                     HEED__WORD_CHARS, n);
+}
+
+/* ---- training ---- */
+
+static bool bound_holds(heed_tokenizer *k, size_t bound, size_t least) {
+    if (bound >= least) return true;
+    return heed_fail(k->c, HEED_USAGE,
+                     "vocabulary is too small: a %s tokenizer needs at least %zu tokens, found "
+                     "%zu; hint: --vocab %zu",
+                     kinds[k->kind], least, bound, least);
+}
+
+static bool train_words(heed_tokenizer *k, const char *text, size_t n, size_t bound) {
+    heed__counts words = {.names.c = k->c};
+    ranked *r = NULL;
+    bool good = bound_holds(k, bound, HEED__SPECIALS + 1) && add_specials(k, 31) &&
+                heed__count_words(k, text, n, &words) && (r = rank(k->c, &words));
+    for (size_t i = 0; good && i < words.names.count && k->names.count < bound; i++)
+        good = heed__tokenizer_add(k, r[i].text, strlen(r[i].text));
+    heed__free(r);
+    heed__counts_free(&words);
+    return good;
+}
+
+static bool train_pieces(heed_tokenizer *k, const char *text, size_t n, size_t bound) {
+    heed__counts words = {.names.c = k->c};
+    bool good = bound_holds(k, bound, HEED__SPECIALS + 2) && add_specials(k, 31) &&
+                heed__count_words(k, text, n, &words) && heed__wordpiece_train(k, &words, bound);
+    heed__counts_free(&words);
+    return good;
+}
+
+void heed__byte_name(int byte, char name[8]) {
+    bool plain = (byte >= 32 && byte < 127) || byte == '\n';
+    if (plain)
+        memcpy(name, (char[]){(char)byte, 0}, 2);
+    else
+        snprintf(name, 8, "<0x%02X>", (unsigned)byte & 255u);
+}
+
+static bool train_bytes(heed_tokenizer *k, size_t bound, unsigned specials) {
+    if (!bound_holds(k, bound, 256 + (specials ? 4 : 0))) return false;
+    for (int i = 0; i < 256; i++) {
+        char name[8];
+        heed__byte_name(i, name);
+        if (!heed__tokenizer_add(k, name, strlen(name))) return false;
+    }
+    return add_specials(k, specials & ~(1u << UNK));
+}
+
+static bool train_chars(heed_tokenizer *k, const char *text, size_t n, size_t bound,
+                        unsigned specials) {
+    size_t others = specials ? HEED__SPECIALS : 1;
+    if (!bound_holds(k, bound, others + 1)) return false;
+    heed__letters *letters = heed__letters_new(k->c);
+    size_t count = 0;
+    bool good = letters && heed__letters_count(letters, text, n, 1);
+    int32_t *top = good ? heed__letters_top(letters, bound - others, &count) : NULL;
+    good = top != NULL;
+    for (size_t i = 0; good && i < count; i++) {
+        char bytes[4];
+        good = heed__tokenizer_add(k, bytes, heed__utf8_write(top[i], bytes));
+    }
+    heed__free(top);
+    heed__letters_free(letters);
+    return good && add_specials(k, specials | 1u << UNK);
+}
+
+heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
+                                     heed_tokenizer_args a) {
+    if (heed__stopped(c) || !text) return NULL;
+    int kind = heed__kind_of(c, a.kind);
+    heed_tokenizer *k = kind < 0 ? NULL : heed__tokenizer_new(c, (heed__kind)kind, a.lower);
+    if (!k) return NULL;
+    size_t most = kind == HEED__WORDPIECE ? 8192 : HEED__VOCAB_MAX;
+    size_t bound = a.vocab <= 0 ? most : (size_t)a.vocab;
+    if (bound > HEED__VOCAB_MAX) bound = HEED__VOCAB_MAX;
+    unsigned specials = a.specials ? 31 : 0;
+    bool good = n > 0 || heed_fail(c, HEED_DATA,
+                                   "text is empty: expected something to train a tokenizer on");
+    if (good && kind == HEED__CHAR) good = train_chars(k, text, n, bound, specials);
+    if (good && kind == HEED__BYTE) good = train_bytes(k, bound, specials);
+    if (good && kind == HEED__WORD) good = train_words(k, text, n, bound);
+    if (good && kind == HEED__WORDPIECE) good = train_pieces(k, text, n, bound);
+    if (good && heed__tokenizer_finish(k, NULL)) return k;
+    heed_tokenizer_free(k);
+    return NULL;
+}
+
+/* ---- questions ---- */
+
+const char *heed_tokenizer_kind(const heed_tokenizer *k) { return k ? kinds[k->kind] : ""; }
+
+uint64_t heed_tokenizer_digest(const heed_tokenizer *k) {
+    if (!k) return 0;
+    uint64_t h = heed__hash64(kinds[k->kind], strlen(kinds[k->kind]) + 1, 0);
+    h = heed__hash64(k->lower ? "lower" : "cased", 6, h);
+    return heed__hash64(k->names.bytes, k->names.used, h);
+}
+
+int heed_vocab_size(const heed_tokenizer *k) { return k ? (int)k->names.count : 0; }
+
+heed_specials heed_tokenizer_specials(const heed_tokenizer *k) {
+    return k ? k->special : (heed_specials){-1, -1, -1, -1, -1, -1};
+}
+
+int heed_token_id(const heed_tokenizer *k, const char *token) {
+    return k && token ? heed__names_look(&k->names, token, strlen(token)) : -1;
+}
+
+const char *heed_token_text(const heed_tokenizer *k, int id) {
+    return k && id >= 0 && (size_t)id < k->names.count ? heed__names_text(&k->names, (size_t)id)
+                                                       : "";
+}

@@ -1,0 +1,229 @@
+/* Tokenizers on disk. heed-tokenizer.json holds everything:
+ *   {"format": 1, "kind": "char", "lower": false, "tokens": ["\n", " ", "!", ...]}
+ * word and wordpiece write vocab.txt beside it, a token a line, for other programs, and wordpiece
+ * the tokenizer_config.json from which Hugging Face's BertTokenizer learns of lower-casing. */
+#include "core/os.h"
+#include "data/corpus/tokenizer.h"
+#include "io/io.h"
+#include "text/utf8.h"
+
+#include <string.h>
+#include <utf8proc.h>
+
+enum { FORMAT = 1 };
+static const char own_name[] = "heed-tokenizer.json", foreign_name[] = "tokenizer_config.json";
+
+/* ---- saving ---- */
+
+static bool join(heed_text *out, const char *dir, const char *name) {
+    return heed_text_add(out, "%s/%s", dir, name);
+}
+
+/* Takes value. */
+static bool write_json(heed_ctx *c, const char *dir, const char *name, json_t *value) {
+    heed_text path = {.c = c};
+    bool good = join(&path, dir, name) && heed__json_write(c, path.s, value);
+    heed_text_free(&path);
+    json_decref(value);
+    return good;
+}
+
+static bool save_own(const heed_tokenizer *k, const char *dir) {
+    json_t *tokens = json_array();
+    for (size_t i = 0; i < k->names.count; i++)
+        json_array_append_new(tokens, json_string(heed__names_text(&k->names, i)));
+    bool all = json_array_size(tokens) == k->names.count;
+    json_t *value = json_pack("{s:i, s:s, s:b, s:o}", "format", FORMAT, "kind",
+                              heed__kind_name(k->kind), "lower", (int)k->lower, "tokens", tokens);
+    if (!all) {
+        json_decref(value);
+        value = NULL; /* write_json tells of it */
+    }
+    return write_json(k->c, dir, own_name, value);
+}
+
+static bool save_foreign(const heed_tokenizer *k, const char *dir) {
+    return write_json(k->c, dir, foreign_name,
+                      json_pack("{s:s, s:b}", "tokenizer_class", "BertTokenizer", "do_lower_case",
+                                (int)k->lower));
+}
+
+static bool save_lines(const heed_tokenizer *k, const char *dir) {
+    heed_text lines = {.c = k->c};
+    heed_text path = {.c = k->c};
+    bool good = join(&path, dir, "vocab.txt");
+    for (size_t i = 0; good && i < k->names.count; i++)
+        good = heed_text_put(&lines, heed__names_text(&k->names, i),
+                             heed__names_length(&k->names, i)) &&
+               heed_text_put(&lines, "\n", 1);
+    good = good && heed__os_write(k->c, path.s, &(heed__piece){lines.s, lines.n}, 1);
+    heed_text_free(&path);
+    heed_text_free(&lines);
+    return good;
+}
+
+bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir) {
+    if (!k || !dir || heed__stopped(k->c)) return false;
+    return heed__os_make_dir(k->c, dir) && (k->kind < HEED__WORD || save_lines(k, dir)) &&
+           (k->kind < HEED__WORDPIECE || save_foreign(k, dir)) && save_own(k, dir);
+}
+
+/* ---- opening ---- */
+
+/* What may not be a token: nothing, too much, and, but for specials, more than one character where
+ * the kind has only characters. */
+static bool token_fits(const heed_tokenizer *k, const char *s, size_t n, const char *path) {
+    size_t id = k->names.count;
+    if (n == 0) return heed_fail(k->c, HEED_DATA, "token is empty: %s: token %zu", path, id);
+    if (n >= HEED__TOKEN_BYTES)
+        return heed_fail(k->c, HEED_DATA,
+                         "token is too long: %s: token %zu: expected under %d bytes, found %zu",
+                         path, id, HEED__TOKEN_BYTES, n);
+    int32_t c;
+    char quoted[HEED__QUOTE];
+    bool special = false;
+    for (int i = 0; i < HEED__SPECIALS; i++) special |= strcmp(s, heed__special_names[i]) == 0;
+    if (k->kind == HEED__CHAR && !special && heed__utf8_read(s, n, &c) != n)
+        return heed_fail(k->c, HEED_DATA, "token is not one character: %s: token %zu is %s", path,
+                         id, heed__quote(quoted, s, n));
+    return true;
+}
+
+static bool add_json(heed_tokenizer *k, const json_t *tokens, const char *path) {
+    for (size_t i = 0; i < json_array_size(tokens); i++) {
+        const json_t *token = json_array_get(tokens, i);
+        const char *s = json_string_value(token);
+        if (!s) return heed_fail(k->c, HEED_DATA, "token is not a string: %s: token %zu", path, i);
+        if (!token_fits(k, s, json_string_length(token), path) ||
+            !heed__tokenizer_add(k, s, json_string_length(token)))
+            return false;
+    }
+    return true;
+}
+
+/* Ids 0 to 255 of a byte tokenizer are the bytes. */
+static bool bytes_in_place(const heed_tokenizer *k, const char *path) {
+    for (int i = 0; i < 256; i++) {
+        char name[8], quoted[HEED__QUOTE];
+        const char *found = heed_token_text(k, i);
+        heed__byte_name(i, name);
+        if (strcmp(found, name) != 0)
+            return heed_fail(k->c, HEED_DATA,
+                             "token is not its byte: %s: expected \"%s\" as token %d, found %s",
+                             path, name, i, heed__quote(quoted, found, strlen(found)));
+    }
+    return true;
+}
+
+static heed_tokenizer *from_json(heed_ctx *c, const json_t *all, const char *path) {
+    const json_t *tokens = json_object_get(all, "tokens"), *lower = json_object_get(all, "lower");
+    const char *name = json_string_value(json_object_get(all, "kind"));
+    const json_t *format = json_object_get(all, "format");
+    if (!json_is_array(tokens) || !json_is_boolean(lower) || !name || !json_is_integer(format)) {
+        heed_fail(c, HEED_DATA,
+                  "not a tokenizer of heed: %s: expected format, kind, lower and tokens", path);
+        return NULL;
+    }
+    if (json_integer_value(format) != FORMAT) {
+        heed_fail(c, HEED_DATA, "tokenizer is of another version: %s: expected format %d, found %d",
+                  path, FORMAT, (int)json_integer_value(format));
+        return NULL;
+    }
+    int kind = heed__kind_of(c, name);
+    heed_tokenizer *k =
+        kind < 0 ? NULL : heed__tokenizer_new(c, (heed__kind)kind, json_is_true(lower));
+    if (k && add_json(k, tokens, path) && (kind != HEED__BYTE || bytes_in_place(k, path))) return k;
+    heed_tokenizer_free(k);
+    return NULL;
+}
+
+static heed_tokenizer *open_json(heed_ctx *c, const char *path) {
+    json_t *all = heed__json_read(c, path);
+    heed_tokenizer *k = all ? from_json(c, all, path) : NULL;
+    json_decref(all);
+    return k;
+}
+
+static bool add_lines(heed_tokenizer *k, char *s, size_t n, const char *path) {
+    for (size_t at = 0; at < n;) {
+        char *end = memchr(s + at, '\n', n - at);
+        size_t length = end ? (size_t)(end - s) - at : n - at;
+        s[at + length] = 0;
+        if (!token_fits(k, s + at, length, path) || !heed__tokenizer_add(k, s + at, length))
+            return false;
+        at += length + 1;
+    }
+    return true;
+}
+
+static bool has_capitals(const heed_tokenizer *k) {
+    for (size_t i = 0; i < k->names.count; i++) {
+        const char *s = heed__names_text(&k->names, i);
+        size_t n = heed__names_length(&k->names, i);
+        int32_t c;
+        for (size_t at = 0; s[0] != '[' && at < n;) {
+            at += heed__utf8_read(s + at, n - at, &c);
+            if (c >= 0 && utf8proc_tolower(c) != c) return true;
+        }
+    }
+    return false;
+}
+
+/* A vocab.txt does not say whether text is to be lower-cased. */
+static heed_tokenizer *open_lines(heed_ctx *c, const char *path) {
+    size_t n;
+    char *s = heed_text_read(c, path, &n);
+    heed_tokenizer *k = s ? heed__tokenizer_new(c, HEED__WORDPIECE, false) : NULL;
+    bool good = k && add_lines(k, s, n, path);
+    heed__free(s);
+    if (good) {
+        k->lower = !has_capitals(k);
+        return k;
+    }
+    heed_tokenizer_free(k);
+    return NULL;
+}
+
+/* What tokenizer_config.json in the folder says of lower-casing, if there is one and it does. */
+static bool read_foreign(heed_tokenizer *k, const char *dir) {
+    heed_text path = {.c = k->c};
+    bool good = join(&path, dir, foreign_name);
+    if (good && heed__os_exists(path.s)) {
+        json_t *all = heed__json_read(k->c, path.s);
+        const json_t *lower = json_object_get(all, "do_lower_case");
+        good = all != NULL;
+        if (json_is_boolean(lower)) k->lower = json_is_true(lower);
+        json_decref(all);
+    }
+    heed_text_free(&path);
+    return good;
+}
+
+/* The file that a path stands for: in a folder ours, else vocab.txt. */
+static bool find_file(heed_ctx *c, const char *path, heed_text *out) {
+    if (!heed__os_is_dir(path)) return heed_text_add(out, "%s", path);
+    if (!join(out, path, own_name)) return false;
+    if (heed__os_exists(out->s)) return true;
+    heed_text_free(out);
+    if (!join(out, path, "vocab.txt")) return false;
+    return heed__os_exists(out->s) ||
+           heed_fail(c, HEED_DATA, "no tokenizer: %s: expected %s or vocab.txt in this folder",
+                     path, own_name);
+}
+
+heed_tokenizer *heed_tokenizer_open(heed_ctx *c, const char *path) {
+    if (heed__stopped(c) || !path) return NULL;
+    heed_text file = {.c = c};
+    heed_tokenizer *k = NULL;
+    if (find_file(c, path, &file)) {
+        bool json = file.n > 5 && strcmp(file.s + file.n - 5, ".json") == 0;
+        k = json ? open_json(c, file.s) : open_lines(c, file.s);
+        bool foreign = !json && heed__os_is_dir(path);
+        if (k && (!heed__tokenizer_finish(k, file.s) || (foreign && !read_foreign(k, path)))) {
+            heed_tokenizer_free(k);
+            k = NULL;
+        }
+    }
+    heed_text_free(&file);
+    return k;
+}

@@ -1,0 +1,301 @@
+/* Training of wordpiece: byte-pair merges by count over words whose later characters carry ##, as
+ * the trainer of Hugging Face's tokenizers does it. Sennrich et al. 2016, sec. 3.2; the counts of
+ * pairs are kept up to date merge by merge, and the next pair comes from a heap. */
+#include "data/corpus/letters.h"
+#include "data/corpus/tokenizer.h"
+#include "text/utf8.h"
+
+#include <string.h>
+
+enum { MIN_COUNT = 2, ALPHABET_MAX = 1000 };
+
+typedef struct { /* word numbers, ascending in runs */
+    uint32_t *of;
+    size_t count, capacity;
+} places;
+
+typedef struct {
+    int32_t a, b;
+    int64_t count;
+    places fresh; /* words that got this pair since it was last put into the heap */
+    bool touched;
+} pair;
+
+typedef struct { /* waits in the heap with the count that it had when it was put there */
+    uint32_t pair;
+    int64_t count;
+    places where;
+} candidate;
+
+typedef struct {
+    heed_ctx *c;
+    heed__names pieces; /* special tokens, characters, ##characters, merges */
+    int32_t *symbols;   /* of all words, one after the other */
+    uint32_t *length;   /* symbols left of each word */
+    size_t *start;
+    const uint64_t *counts; /* of the words */
+    size_t words;
+    pair *pairs;
+    size_t pair_count, pair_capacity;
+    uint32_t *slots; /* pairs by (a, b): number + 1 */
+    size_t slot_count;
+    candidate *heap;
+    size_t heap_count, heap_capacity;
+    uint32_t *touched; /* pairs with fresh places */
+    size_t touched_count, touched_capacity;
+} trainer;
+
+/* ---- pairs ---- */
+
+static size_t slot_of(const trainer *t, int32_t a, int32_t b) {
+    uint64_t h = ((uint64_t)(uint32_t)a << 32 | (uint32_t)b) * 0x9E3779B97F4A7C15u;
+    return (size_t)(h >> 32) & (t->slot_count - 1);
+}
+
+static bool widen(trainer *t) {
+    size_t wanted = t->slot_count ? 2 * t->slot_count : 4096;
+    heed__free(t->slots);
+    t->slots = heed__alloc_array(t->c, wanted, sizeof *t->slots);
+    t->slot_count = t->slots ? wanted : 0;
+    for (size_t p = 0; t->slots && p < t->pair_count; p++) {
+        size_t i = slot_of(t, t->pairs[p].a, t->pairs[p].b);
+        while (t->slots[i]) i = (i + 1) & (t->slot_count - 1);
+        t->slots[i] = (uint32_t)p + 1;
+    }
+    return t->slots != NULL;
+}
+
+static pair *pair_of(trainer *t, int32_t a, int32_t b) {
+    if (2 * (t->pair_count + 1) > t->slot_count && !widen(t)) return NULL;
+    size_t i = slot_of(t, a, b);
+    for (; t->slots[i]; i = (i + 1) & (t->slot_count - 1)) {
+        pair *p = &t->pairs[t->slots[i] - 1];
+        if (p->a == a && p->b == b) return p;
+    }
+    if (!heed__grow(t->c, &t->pairs, &t->pair_capacity, t->pair_count + 1, sizeof *t->pairs))
+        return NULL;
+    t->pairs[t->pair_count] = (pair){.a = a, .b = b};
+    t->slots[i] = (uint32_t)++t->pair_count;
+    return &t->pairs[t->pair_count - 1];
+}
+
+/* The pair (a, b) came into the word (by > 0) or went from it. */
+static bool change(trainer *t, int32_t a, int32_t b, int by, size_t word) {
+    pair *p = pair_of(t, a, b);
+    if (!p) return false;
+    p->count += by * (int64_t)t->counts[word];
+    if (by < 0) return true;
+    if (!p->touched) {
+        if (!heed__grow(t->c, &t->touched, &t->touched_capacity, t->touched_count + 1,
+                        sizeof *t->touched))
+            return false;
+        t->touched[t->touched_count++] = (uint32_t)(p - t->pairs);
+        p->touched = true;
+    }
+    places *f = &p->fresh;
+    if (f->count && f->of[f->count - 1] == word) return true;
+    if (!heed__grow(t->c, &f->of, &f->capacity, f->count + 1, sizeof *f->of)) return false;
+    f->of[f->count++] = (uint32_t)word;
+    return true;
+}
+
+/* ---- heap: highest count first, of equal ones the pair of lowest ids ---- */
+
+static bool before(const trainer *t, const candidate *x, const candidate *y) {
+    if (x->count != y->count) return x->count > y->count;
+    const pair *p = &t->pairs[x->pair], *q = &t->pairs[y->pair];
+    return p->a != q->a ? p->a < q->a : p->b < q->b;
+}
+
+static void sift_up(trainer *t, size_t i) {
+    candidate x = t->heap[i];
+    for (; i && before(t, &x, &t->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        t->heap[i] = t->heap[(i - 1) / 2];
+    t->heap[i] = x;
+}
+
+static void sift_down(trainer *t) {
+    candidate x = t->heap[0];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < t->heap_count; i = child) {
+        if (child + 1 < t->heap_count && before(t, &t->heap[child + 1], &t->heap[child])) child++;
+        if (!before(t, &t->heap[child], &x)) break;
+        t->heap[i] = t->heap[child];
+    }
+    t->heap[i] = x;
+}
+
+static candidate pop(trainer *t) {
+    candidate top = t->heap[0];
+    t->heap[0] = t->heap[--t->heap_count];
+    if (t->heap_count) sift_down(t);
+    return top;
+}
+
+/* Puts the pairs that words got since the last call into the heap, with their new counts. */
+static bool push_touched(trainer *t) {
+    for (size_t i = 0; i < t->touched_count; i++) {
+        pair *p = &t->pairs[t->touched[i]];
+        if (!heed__grow(t->c, &t->heap, &t->heap_capacity, t->heap_count + 1, sizeof *t->heap))
+            return false;
+        t->heap[t->heap_count] = (candidate){t->touched[i], p->count, p->fresh};
+        sift_up(t, t->heap_count++);
+        p->fresh = (places){0};
+        p->touched = false;
+    }
+    t->touched_count = 0;
+    return true;
+}
+
+/* ---- merges ---- */
+
+/* Replaces each (a, b) in the word by `joined` and keeps the counts of its neighbours. */
+static bool merge_in(trainer *t, size_t word, int32_t a, int32_t b, int32_t joined) {
+    int32_t *s = t->symbols + t->start[word];
+    uint32_t n = t->length[word], to = 0;
+    bool good = true;
+    for (uint32_t i = 0; good && i < n; to++) {
+        if (s[i] != a || i + 1 >= n || s[i + 1] != b) {
+            s[to] = s[i++];
+            continue;
+        }
+        i += 2;
+        if (to) good = change(t, s[to - 1], a, -1, word) && change(t, s[to - 1], joined, 1, word);
+        if (good && i < n) good = change(t, b, s[i], -1, word) && change(t, joined, s[i], 1, word);
+        s[to] = joined;
+    }
+    if (good) t->length[word] = to;
+    return good;
+}
+
+/* "##a" and "##b" give "##ab". */
+static int32_t add_joined(trainer *t, int32_t a, int32_t b) {
+    char text[HEED__TOKEN_BYTES];
+    const char *first = heed__names_text(&t->pieces, (size_t)a);
+    const char *second = heed__names_text(&t->pieces, (size_t)b);
+    if (strncmp(second, "##", 2) == 0) second += 2;
+    size_t n = strlen(first), m = strlen(second);
+    memcpy(text, first, n);
+    memcpy(text + n, second, m);
+    return heed__names_add(&t->pieces, text, n + m);
+}
+
+static bool merge(trainer *t, const candidate *top) {
+    int32_t a = t->pairs[top->pair].a, b = t->pairs[top->pair].b;
+    int32_t joined = add_joined(t, a, b);
+    if (joined < 0) return false;
+    for (size_t i = 0; i < top->where.count; i++)
+        if (!merge_in(t, top->where.of[i], a, b, joined)) return false;
+    return push_touched(t);
+}
+
+static bool merge_all(trainer *t, size_t bound) {
+    bool good = push_touched(t);
+    while (good && t->heap_count && t->pieces.count < bound) {
+        candidate top = pop(t);
+        int64_t now = t->pairs[top.pair].count;
+        if (now != top.count) { /* stale: back with the count of today */
+            top.count = now;
+            t->heap[t->heap_count] = top;
+            sift_up(t, t->heap_count++);
+            continue;
+        }
+        bool done = top.count < MIN_COUNT;
+        if (!done) good = merge(t, &top);
+        heed__free(top.where.of);
+        if (done) break;
+    }
+    return good;
+}
+
+/* ---- words to symbols ---- */
+
+/* The characters of all words, and those that do not begin one, which have a ## form as well. */
+static bool count_letters(const trainer *t, const heed__counts *w, heed__letters *all,
+                          heed__letters *later) {
+    int32_t ch;
+    bool good = all && later;
+    for (size_t i = 0; good && i < t->words; i++) {
+        const char *word = heed__names_text(&w->names, i);
+        size_t n = heed__names_length(&w->names, i), first = n ? heed__utf8_read(word, n, &ch) : 0;
+        good = heed__letters_count(all, word, n, w->counts[i]) &&
+               heed__letters_count(later, word + first, n - first, w->counts[i]);
+    }
+    return good;
+}
+
+/* Adds the most frequent characters, by code point; as many as leave room for their ## forms. */
+static bool add_alphabet(trainer *t, const heed__counts *w, size_t bound) {
+    heed__letters *all = heed__letters_new(t->c), *later = heed__letters_new(t->c);
+    size_t count = 0, most = 0;
+    bool good = count_letters(t, w, all, later);
+    if (good) most = heed__letters_fit(all, later, bound - t->pieces.count);
+    if (most > ALPHABET_MAX) most = ALPHABET_MAX;
+    int32_t *top = good ? heed__letters_top(all, most, &count) : NULL;
+    good = top != NULL;
+    for (size_t i = 0; good && i < count; i++) {
+        char bytes[4];
+        good = heed__names_add(&t->pieces, bytes, heed__utf8_write(top[i], bytes)) >= 0;
+    }
+    heed__free(top);
+    heed__letters_free(all);
+    heed__letters_free(later);
+    return good;
+}
+
+/* A word's characters that are in the alphabet, as symbols: the first plain, the others with ##. */
+static bool spell(trainer *t, const char *s, size_t n, uint32_t *length, int32_t *out) {
+    int32_t ch;
+    for (size_t at = 0; at < n;) {
+        char later[6] = "##";
+        size_t len = heed__utf8_read(s + at, n - at, &ch);
+        int32_t id = heed__names_look(&t->pieces, s + at, len);
+        if (id >= 0 && at) {
+            memcpy(later + 2, s + at, len);
+            id = heed__names_add(&t->pieces, later, len + 2);
+            if (id < 0) return false;
+        }
+        if (id >= 0) out[(*length)++] = id;
+        at += len;
+    }
+    return true;
+}
+
+static bool spell_all(trainer *t, const heed__counts *w) {
+    t->symbols = heed__alloc_array(t->c, w->names.used, sizeof *t->symbols);
+    t->length = heed__alloc_array(t->c, t->words, sizeof *t->length);
+    t->start = heed__alloc_array(t->c, t->words, sizeof *t->start);
+    if (!t->symbols || !t->length || !t->start) return false;
+    for (size_t i = 0, used = 0; i < t->words; used += t->length[i++]) {
+        int32_t *s = t->symbols + used;
+        t->start[i] = used;
+        if (!spell(t, heed__names_text(&w->names, i), heed__names_length(&w->names, i),
+                   &t->length[i], s))
+            return false;
+        for (uint32_t j = 0; j + 1 < t->length[i]; j++)
+            if (!change(t, s[j], s[j + 1], 1, i)) return false;
+    }
+    return true;
+}
+
+static void trainer_free(trainer *t) {
+    for (size_t i = 0; i < t->pair_count; i++) heed__free(t->pairs[i].fresh.of);
+    for (size_t i = 0; i < t->heap_count; i++) heed__free(t->heap[i].where.of);
+    heed__names_free(&t->pieces);
+    void *rest[] = {t->symbols, t->length, t->start, t->pairs, t->slots, t->heap, t->touched};
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
+}
+
+bool heed__wordpiece_train(heed_tokenizer *k, const heed__counts *w, size_t bound) {
+    trainer t = {.c = k->c, .counts = w->counts, .words = w->names.count, .pieces.c = k->c};
+    bool good = true;
+    for (size_t i = 0; good && i < k->names.count; i++)
+        good = heed__names_add(&t.pieces, heed__names_text(&k->names, i),
+                               heed__names_length(&k->names, i)) >= 0;
+    good = good && add_alphabet(&t, w, bound) && spell_all(&t, w) && merge_all(&t, bound);
+    for (size_t i = k->names.count; good && i < t.pieces.count; i++)
+        good = heed__tokenizer_add(k, heed__names_text(&t.pieces, i),
+                                   heed__names_length(&t.pieces, i));
+    trainer_free(&t);
+    return good;
+}

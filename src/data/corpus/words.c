@@ -1,0 +1,101 @@
+#include "data/corpus/words.h"
+
+#include "text/utf8.h"
+
+#include <utf8proc.h>
+
+enum { SPACE = ' ' };
+
+/* The Unicode property White_Space. */
+bool heed__is_space(int32_t c) {
+    if (c < 0x80) return c == ' ' || (c >= 9 && c <= 13);
+    return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 ||
+           c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+/* Removed: NUL, the replacement character, control, format and private use; unassigned stay. */
+static bool is_dropped(int32_t c) {
+    if (c == '\t' || c == '\n' || c == '\r') return false;
+    if (c < 0x80) return c < 0x20 || c == 0x7F;
+    utf8proc_category_t k = utf8proc_category(c);
+    return c == 0xFFFD || k == UTF8PROC_CATEGORY_CC || k == UTF8PROC_CATEGORY_CF ||
+           k == UTF8PROC_CATEGORY_CO;
+}
+
+/* Ideographs. The seventh block begins at 2B920, not at its 2B820, in the reference. */
+static bool is_ideograph(int32_t c) {
+    static const int32_t blocks[][2] = {{0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xF900, 0xFAFF},
+                                        {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F},
+                                        {0x2B920, 0x2CEAF}, {0x2F800, 0x2FA1F}};
+    if (c < 0x3400) return false;
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (c >= blocks[i][0] && c <= blocks[i][1]) return true;
+    return false;
+}
+
+/* ASCII but letters, digits, space and controls ($, ^ and ` too); any P* beyond. */
+static bool is_punctuation(int32_t c) {
+    if (c < 0x80)
+        return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) ||
+               (c >= 123 && c <= 126);
+    utf8proc_category_t k = utf8proc_category(c);
+    return k >= UTF8PROC_CATEGORY_PC && k <= UTF8PROC_CATEGORY_PO;
+}
+
+/* Canonical decomposition without accents (Mn), and lower case, of one character. */
+static void fold(heed__words *k, int32_t c) {
+    int32_t parts[8] = {c};
+    int count = 1, boundary = 0;
+    if (k->strip && c >= 0x80) {
+        count = (int)utf8proc_decompose_char(c, parts, 8, UTF8PROC_DECOMPOSE, &boundary);
+        if (count < 1 || count > 8) parts[0] = c, count = 1;
+    }
+    k->queued = 0;
+    for (int i = 0; i < count; i++) {
+        if (k->strip && utf8proc_category(parts[i]) == UTF8PROC_CATEGORY_MN) continue;
+        k->queue[k->queued++] = k->lower ? utf8proc_tolower(parts[i]) : parts[i];
+    }
+}
+
+/* Fills the queue from the next character of the text that leaves something; false at the end. */
+static bool refill(heed__words *k) {
+    k->queued = k->taken = 0;
+    while (!k->queued && k->next < k->n) {
+        int32_t c;
+        k->begin = k->next;
+        k->next += heed__utf8_read(k->text + k->next, k->n - k->next, &c);
+        if (c < 0 || is_dropped(c)) continue;
+        k->alone = is_ideograph(c);
+        if (heed__is_space(c))
+            k->queue[k->queued++] = SPACE;
+        else
+            fold(k, c);
+    }
+    return k->queued > 0;
+}
+
+static void append(heed__word *w, int32_t c, size_t begin, size_t end) {
+    if (w->chars < HEED__WORD_CHARS) {
+        size_t at = w->at[w->chars];
+        w->begin[w->chars] = begin;
+        w->end[w->chars] = end;
+        w->at[w->chars + 1] = at + heed__utf8_write(c, w->buffer + at);
+    }
+    w->chars++;
+    w->last = end;
+}
+
+bool heed__words_next(heed__words *k, heed__word *w) {
+    w->chars = 0;
+    w->at[0] = 2;
+    while (k->taken < k->queued || refill(k)) {
+        int32_t c = k->queue[k->taken];
+        bool single = k->alone || is_punctuation(c);
+        if (w->chars && (single || c == SPACE)) return true; /* c waits, a space too */
+        k->taken++;
+        if (c == SPACE) continue;
+        append(w, c, k->begin, k->next);
+        if (single) return true;
+    }
+    return w->chars > 0;
+}

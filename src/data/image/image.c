@@ -1,0 +1,184 @@
+/* Pictures in: the only file that knows stb_image. It decodes JPEG and PNG after the whole file has
+ * been judged, for stb checks neither checksums nor that a file is complete. */
+#include "data/image/image.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A file must not abort the program: what stb asserts is checked before or harmless. Its memory is
+ * zeroed, so that a damaged file gives the same picture each time. */
+#define STBI_ASSERT(x)      ((void)0)
+#define STBI_MALLOC(n)      calloc(1, n)
+#define STBI_REALLOC(p, n)  realloc(p, n)
+#define STBI_FREE(p)        free(p)
+#define STBI_MAX_DIMENSIONS (1 << 26)
+#define STBI_NO_STDIO
+#define STBI_NO_LINEAR
+#define STBI_NO_HDR
+#define STBI_ONLY_JPEG
+#define STBI_ONLY_PNG
+#define STB_IMAGE_STATIC
+#define STB_IMAGE_IMPLEMENTATION
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wunused-function" /* gcc judges it at the end of the file */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wcast-qual"
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#endif
+#if __has_include(<stb/stb_image.h>)
+#include <stb/stb_image.h>
+#else
+#include <stb_image.h> /* STB_DIR */
+#endif
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+enum { PIXEL_LIMIT = 1 << 26, FILE_LIMIT = 1 << 28 };
+
+heed_status heed__refuse(const heed__file *f, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(f->why, HEED_WHY, format, args);
+    va_end(args);
+    return HEED_DATA;
+}
+
+static heed_status no_memory(const heed__file *f) {
+    heed__refuse(f, "cannot be decoded: out of memory");
+    return HEED_FAILED;
+}
+
+heed_status heed__check_sides(const heed__file *f, int64_t width, int64_t height) {
+    if (width < 1 || height < 1)
+        return heed__refuse(f, "is damaged: expected sides of at least 1, found %lld x %lld",
+                            (long long)width, (long long)height);
+    if (width > PIXEL_LIMIT / height)
+        return heed__refuse(f, "is too large: expected at most %d pixels, found %lld x %lld",
+                            PIXEL_LIMIT, (long long)width, (long long)height);
+    return HEED_OK;
+}
+
+heed_status heed__picture_new(const heed__file *f, heed_picture *out) {
+    out->pixels = malloc((size_t)out->width * (size_t)out->height * (size_t)out->channels);
+    return out->pixels ? HEED_OK : no_memory(f);
+}
+
+/* A file that was judged before has no unknown type: then stb had no memory to look at it. */
+static bool lacked_memory(const char *reason) {
+    return strcmp(reason, "outofmem") == 0 || strcmp(reason, "unknown image type") == 0;
+}
+
+static heed_status decode_stb(const heed__file *f, const heed__picture_info *info,
+                              heed_picture *out) {
+    stbi__err("outofmem", "Out of memory"); /* where stb fails without a reason it had no memory */
+    out->pixels =
+        stbi_load_from_memory(f->bytes, (int)f->n, &out->width, &out->height, &out->channels, 0);
+    if (!out->pixels && lacked_memory(stbi_failure_reason())) return no_memory(f);
+    if (!out->pixels) return heed__refuse(f, "is damaged: %s", stbi_failure_reason());
+    if (out->width != info->width || out->height != info->height)
+        return heed__refuse(f, "is damaged: it names two sizes");
+    return heed__picture_turn(out, info->orientation) ? HEED_OK : no_memory(f);
+}
+
+static heed_status decode_jpeg(const heed__file *f, heed_picture *out) {
+    heed__picture_info info;
+    heed_status status = heed__jpeg_check(f, &info);
+    return status == HEED_OK ? decode_stb(f, &info, out) : status;
+}
+
+static heed_status decode_png(const heed__file *f, heed_picture *out) {
+    heed__picture_info info;
+    heed_status status = heed__png_check(f, &info);
+    if (status != HEED_OK || !info.palette) return status ? status : decode_stb(f, &info, out);
+    heed__file whole = {.why = f->why};
+    unsigned char *copy = heed__png_fill_palette(f, info.palette, &whole.n);
+    if (!copy) return no_memory(f);
+    whole.bytes = copy;
+    status = decode_stb(&whole, &info, out);
+    free(copy);
+    return status;
+}
+
+static heed_status decode(const heed__file *f, const char *name, heed_picture *out) {
+    switch (heed__picture_format(f, name)) {
+    case HEED__JPEG:
+        return decode_jpeg(f, out);
+    case HEED__PNG:
+        return decode_png(f, out);
+    case HEED__BMP:
+        return heed__bmp_decode(f, out);
+    case HEED__TGA:
+        return heed__tga_decode(f, out);
+    default:
+        return HEED_DATA;
+    }
+}
+
+heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, heed_picture *out,
+                                char why[HEED_WHY]) {
+    *out = (heed_picture){0};
+    why[0] = 0;
+    heed__file f = {bytes, n, why};
+    if (!bytes || n == 0)
+        return heed__refuse(&f, "is empty: expected JPEG, PNG, BMP or TGA, found 0 bytes");
+    if (n > FILE_LIMIT)
+        return heed__refuse(&f, "is too large: expected at most %d bytes, found %zu", FILE_LIMIT,
+                            n);
+    heed_status status = decode(&f, name, out);
+    if (status != HEED_OK) heed_picture_free(out);
+    return status;
+}
+
+/* Reads all of f, and one byte beyond the limit at most. False without memory. */
+static bool read_all(FILE *f, unsigned char **bytes, size_t *n) {
+    size_t capacity = 0, got = 1;
+    while (got > 0 && *n <= FILE_LIMIT) {
+        if (*n == capacity) {
+            capacity = capacity ? 2 * capacity : 1 << 15;
+            unsigned char *more = realloc(*bytes, capacity);
+            if (!more) return false;
+            *bytes = more;
+        }
+        got = fread(*bytes + *n, 1, capacity - *n, f);
+        *n += got;
+    }
+    return true;
+}
+
+heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED_WHY]) {
+    *out = (heed_picture){0};
+    why[0] = 0;
+    heed__file reason = {.why = why};
+    errno = 0;
+    FILE *f = path ? fopen(path, "rb") : NULL;
+    if (!f && errno == ENOMEM) return no_memory(&reason);
+    if (!f) return heed__refuse(&reason, "cannot be read: %s", path ? strerror(errno) : "no path");
+    unsigned char *bytes = NULL;
+    size_t n = 0;
+    heed_status status;
+    if (!read_all(f, &bytes, &n))
+        status = no_memory(&reason);
+    else if (ferror(f))
+        status = heed__refuse(&reason, "cannot be read: %s", strerror(errno));
+    else
+        status = heed_picture_decode(bytes, n, path, out, why);
+    fclose(f);
+    free(bytes);
+    return status;
+}
+
+void heed_picture_free(heed_picture *p) {
+    if (!p) return;
+    free(p->pixels);
+    *p = (heed_picture){0};
+}

@@ -1,0 +1,189 @@
+/* Sets of labelled pictures: opening, and what there is of each part. */
+#include "data/image/images.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- memory ---- */
+
+static void images_free(heed__owned *object) {
+    heed_images *k = (heed_images *)object;
+    heed__ring_free(&k->ring);
+    for (size_t i = 0; i < k->count; i++) {
+        heed__item *item = &k->items[i];
+        if (!item->lies_in_block) heed_picture_free(&item->picture);
+        heed__free(item->path);
+        heed__free(item->why);
+    }
+    for (size_t i = 0; i < k->class_count; i++) heed__free(k->classes[i].name);
+    for (size_t i = 0; i < k->label_count; i++) heed__free(k->labels[i]);
+    for (size_t i = 0; i < k->block_count; i++) heed__free(k->blocks[i]);
+    for (int i = 0; i < HEED_PARTS; i++) heed__free(k->part[i]);
+    void *rest[] = {k->items, k->classes, k->sorted, k->labels, k->blocks, k->bad, k->counts, k};
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
+}
+
+void heed_images_close(heed_images *k) {
+    if (!k) return;
+    heed__disown(k->c, &k->owned);
+    images_free(&k->owned);
+}
+
+/* ---- opening ---- */
+
+enum { CACHE = 1 << 30 };
+
+static bool args_fit(heed_ctx *c, const heed_images_args *a) {
+    enum { MOST_WORKERS = 64 };
+    if (a->size < 0 || a->size > HEED__MOST_SIZE)
+        return heed_fail(c, HEED_USAGE, "size is out of range: expected 0 to %d, found %d",
+                         HEED__MOST_SIZE, a->size);
+    if (a->channels != 0 && a->channels != 1 && a->channels != 3)
+        return heed_fail(c, HEED_USAGE, "channels are wrong: expected 0, 1 or 3, found %d",
+                         a->channels);
+    if (!(a->val_split >= 0 && a->val_split < 1))
+        return heed_fail(c, HEED_USAGE,
+                         "validation share is out of range: expected 0 up to but not 1, found %g",
+                         a->val_split);
+    if (a->workers < 0 || a->workers > MOST_WORKERS)
+        return heed_fail(c, HEED_USAGE, "workers are out of range: expected 0 to %d, found %d",
+                         MOST_WORKERS, a->workers);
+    for (int i = 0; a->deviation[0] != 0 && i < (a->channels == 1 ? 1 : 3); i++)
+        if (!(a->deviation[i] > 0 && a->deviation[i] < 1e6 && a->mean[i] > -1e6 &&
+              a->mean[i] < 1e6))
+            return heed_fail(c, HEED_USAGE,
+                             "mean or deviation is wrong: channel %d: expected a finite mean and a "
+                             "deviation above 0, found %g and %g",
+                             i, a->mean[i], a->deviation[i]);
+    return true;
+}
+
+static bool copy_labels(heed_images *k) {
+    size_t n = k->a.labels && k->a.label_count > 0 ? (size_t)k->a.label_count : 0;
+    if (n) k->labels = heed__alloc_array(k->c, n, sizeof *k->labels);
+    for (size_t i = 0; k->labels && i < n; i++) {
+        k->labels[i] = heed__copy_text(k->c, k->a.labels[i]);
+        k->label_count = i + 1;
+    }
+    k->a.labels = NULL; /* the caller's; not needed any more */
+    return !heed__stopped(k->c);
+}
+
+static bool ends_in_csv(const char *path) {
+    size_t n = strlen(path);
+    return n > 4 && path[n - 4] == '.' && tolower((unsigned char)path[n - 3]) == 'c' &&
+           tolower((unsigned char)path[n - 2]) == 's' && tolower((unsigned char)path[n - 1]) == 'v';
+}
+
+static bool read_source(heed_images *k, const char *path) {
+    heed_ctx *c = k->c;
+    if (heed__os_is_dir(path)) {
+        if (heed__images_is_idx(c, path)) return heed__images_idx(k, path);
+        if (heed__images_is_cifar(c, path)) return heed__images_cifar(k, path);
+        return heed__images_folder(k, path);
+    }
+    if (!heed__os_exists(path) || ends_in_csv(path)) return heed__images_csv(k, path);
+    return heed_fail(c, HEED_DATA,
+                     "no set of pictures: %s: expected a folder or a CSV file of path,label lines "
+                     "(its name ending in .csv), found another file; hint: give the folder that "
+                     "holds it",
+                     path);
+}
+
+static bool build(heed_images *k, const char *path) {
+    return copy_labels(k) && read_source(k, path) && heed__images_label(k, path) &&
+           heed__images_split(k) && heed__images_measure(k) && heed__images_finalize(k, path);
+}
+
+heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a) {
+    if (heed__stopped(c) || !path || !a || !args_fit(c, a)) return NULL;
+    heed_images *k = heed__alloc(c, sizeof *k);
+    if (!k) return NULL;
+    k->c = c;
+    k->a = *a;
+    if (!k->a.cache) k->a.cache = CACHE;
+    heed__own(c, &k->owned, images_free);
+    if (build(k, path)) return k;
+    heed_images_close(k);
+    return NULL;
+}
+
+/* ---- what there is ---- */
+
+const heed_images_info *heed_images_about(const heed_images *k) { return k ? &k->info : NULL; }
+
+bool heed_images_bad(const heed_images *k, size_t i, const char **path, const char **why) {
+    if (!k || i >= k->info.bad) return false;
+    const heed__item *item = &k->items[k->bad[i]];
+    if (path) *path = item->path;
+    if (why) *why = item->why;
+    return true;
+}
+
+bool heed_images_duplicate(const heed_images *k, heed_duplicate *out) {
+    if (!k || k->info.overlap[HEED_VAL_PART] + k->info.overlap[HEED_TEST_PART] == 0) return false;
+    if (out) *out = k->twin;
+    return true;
+}
+
+static bool in_part(const heed_images *k, heed_part part, uint64_t index) {
+    return (int)part >= 0 && part < HEED_PARTS && index < k->info.count[part];
+}
+
+size_t heed_images_count(const heed_images *k, heed_part part, int label) {
+    if (!k || !in_part(k, part, 0) || label >= k->info.classes) return 0;
+    return label < 0 ? k->info.count[part] : k->counts[(size_t)label * HEED_PARTS + part];
+}
+
+bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture *out, int *label,
+                     const char **name) {
+    static const char *const names[] = {"train", "val", "test"};
+    if (out) *out = (heed_picture){0};
+    if (!k || heed__stopped(k->c)) return false;
+    if (!in_part(k, part, index))
+        return heed_fail(k->c, HEED_USAGE, "there is no picture %zu: expected a part and its index",
+                         index);
+    const heed__item *item = &k->items[k->part[part][index]];
+    const heed_picture *p = NULL;
+    char why[HEED_WHY] = "";
+    snprintf(k->name, sizeof k->name, "%s %zu", names[part], index);
+    if (label) *label = (int)item->label;
+    if (name) *name = item->path ? item->path : k->name;
+    if (!out) return true;
+    heed_status s = heed__images_lend(k, item, out, &p, why);
+    if (s != HEED_OK) return heed_fail(k->c, s, "picture cannot be read: %s: %s", item->path, why);
+    if (p == out) return true;
+    size_t n = (size_t)p->width * (size_t)p->height * (size_t)p->channels;
+    unsigned char *copy = heed__alloc(k->c, n);
+    if (!copy) return false;
+    *out = (heed_picture){p->width, p->height, p->channels, memcpy(copy, p->pixels, n)};
+    return true;
+}
+
+void heed_images_set_eval_part(heed_images *k, heed_part part) {
+    if (!k || heed__stopped(k->c)) return;
+    if (in_part(k, part, 0))
+        k->judged = part;
+    else
+        heed_fail(k->c, HEED_USAGE, "the part to be judged has no pictures: expected one that has");
+}
+
+void heed_images_augment(heed_images *k, const heed_augment *a) {
+    if (!k || !a || heed__stopped(k->c)) return;
+    if (k->ring.monitor) /* threads read it */
+        heed_fail(k->c, HEED_USAGE, "augmentation is late: expected before the first batch");
+    else
+        k->a.augment = *a;
+}
+
+uint64_t heed_images_evals(const heed_images *k, int rows) {
+    if (!k || rows < 1) return 0;
+    return (k->info.count[k->judged] + (size_t)rows - 1) / (size_t)rows;
+}
+
+uint64_t heed_images_epoch(const heed_images *k, int rows) {
+    if (!k || rows < 1) return 0;
+    uint64_t batches = (k->info.count[HEED_TRAIN_PART] + (size_t)rows - 1) / (size_t)rows;
+    return batches ? batches : 1;
+}

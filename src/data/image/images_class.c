@@ -1,0 +1,179 @@
+/* Classes of a set: met by name while the source is read, then made labels. Pictures join them. */
+#include "data/image/images.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { MOST_CLASSES = 65536 };
+
+/* ---- names ---- */
+
+/* Names are lines of labels.txt and strings of JSON. */
+static bool name_fits(heed_ctx *c, const char *name, const char *where) {
+    size_t n = strlen(name);
+    char quote[HEED__QUOTE];
+    const char *why = n ? NULL : "is empty";
+    for (size_t i = 0; i < n; i++)
+        if (iscntrl((unsigned char)name[i])) why = "holds a control character";
+    if (heed__utf8_valid(name, n) < n) why = "is not UTF-8";
+    if (n >= 1024) why = "is longer than 1023 bytes";
+    return !why || heed_fail(c, HEED_DATA, "class name %s: %s: found %s", why, where,
+                             heed__quote(quote, name, n));
+}
+
+/* Where the name stands, or would stand, among the sorted ones. */
+static size_t place_of(const heed_images *k, const char *name, bool *found) {
+    size_t low = 0, high = k->class_count;
+    *found = false;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(k->classes[k->sorted[middle]].name, name);
+        *found = *found || order == 0;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int64_t heed__images_class(heed_images *k, const char *name, const char *where) {
+    bool found;
+    size_t place = place_of(k, name, &found), n = k->class_count;
+    if (found) return k->sorted[place];
+    if (!name_fits(k->c, name, where)) return -1;
+    if (n == MOST_CLASSES) {
+        heed_fail(k->c, HEED_DATA, "too many classes: %s: expected at most %d", where,
+                  (int)MOST_CLASSES);
+        return -1;
+    }
+    if (!heed__grow(k->c, &k->classes, &k->class_capacity, n + 1, sizeof *k->classes) ||
+        !heed__grow(k->c, &k->sorted, &k->sorted_capacity, n + 1, sizeof *k->sorted))
+        return -1;
+    char *copy = heed__copy_text(k->c, name);
+    if (!copy) return -1;
+    memmove(k->sorted + place + 1, k->sorted + place, (n - place) * sizeof *k->sorted);
+    k->sorted[place] = (uint32_t)n;
+    k->classes[k->class_count++] = (heed__class){.name = copy};
+    return (int64_t)n;
+}
+
+/* ---- items ---- */
+
+bool heed__images_keep(heed_images *k, unsigned char *bytes) {
+    bool ok =
+        heed__grow(k->c, &k->blocks, &k->block_capacity, k->block_count + 1, sizeof *k->blocks);
+    if (ok)
+        k->blocks[k->block_count++] = bytes;
+    else
+        heed__free(bytes);
+    return ok;
+}
+
+bool heed__images_add(heed_images *k, int64_t class, heed_part part, char *path,
+                      heed_picture picture) {
+    bool ok =
+        class >= 0 && heed__grow(k->c, &k->items, &k->capacity, k->count + 1, sizeof *k->items);
+    if (ok && k->count >= UINT32_MAX)
+        ok = heed_fail(k->c, HEED_DATA, "too many pictures: expected fewer than 2^32");
+    if (!ok) {
+        heed__free(path);
+        return false;
+    }
+    k->classes[class].count[part]++;
+    k->items[k->count++] =
+        (heed__item){path, picture, !path, .label = (uint32_t) class, .part = part};
+    return true;
+}
+
+/* Of formats that are not read, too: such a picture is told of as skipped, not passed over. */
+bool heed__images_is_picture(const char *name) {
+    static const char *const ends[] = {"jpg",  "jpeg", "png",  "bmp",  "tga", "webp",
+                                       "gif",  "tif",  "tiff", "avif", "jxl", "heic",
+                                       "heif", "jp2",  "pbm",  "pgm",  "ppm", "pcx"};
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++) {
+        size_t n = 0;
+        while (dot[n + 1] && tolower((unsigned char)dot[n + 1]) == ends[i][n]) n++;
+        if (!dot[n + 1] && !ends[i][n]) return true;
+    }
+    return false;
+}
+
+char *heed__images_path(heed_ctx *c, const char *folder, const char *name) {
+    size_t n = strlen(folder), m = strlen(name) + 1;
+    if (*name == '/') return heed__copy_text(c, name);
+    char *path = heed__alloc(c, n + 1 + m);
+    if (!path) return NULL;
+    memcpy(path, folder, n);
+    if (n && path[n - 1] != '/') path[n++] = '/';
+    memcpy(path + n, name, m);
+    return path;
+}
+
+/* ---- labels ---- */
+
+static const char *const part_names[] = {"training", "validation", "test"};
+
+/* Of a run, by name. */
+static bool match_labels(heed_images *k, const char *path) {
+    for (size_t i = 0; i < k->class_count; i++) k->classes[i].label = UINT32_MAX;
+    for (size_t i = 0; i < k->label_count; i++) {
+        bool found;
+        size_t place = place_of(k, k->labels[i], &found);
+        if (found) k->classes[k->sorted[place]].label = (uint32_t)i;
+    }
+    for (size_t i = 0; i < k->class_count; i++)
+        if (k->classes[i].label == UINT32_MAX)
+            return heed_fail(k->c, HEED_DATA,
+                             "class \"%s\" is unknown: %s: expected one of the %zu classes that "
+                             "the run was trained on (\"%s\", ..)",
+                             k->classes[i].name, path, k->label_count, *k->labels);
+    return true;
+}
+
+static bool has_training(const heed_images *k) {
+    for (size_t i = 0; i < k->class_count; i++)
+        if (k->classes[i].count[HEED_TRAIN_PART]) return true;
+    return false;
+}
+
+/* From the data: those of the training part, and no others. */
+static bool make_labels(heed_images *k, const char *path) {
+    if (!has_training(k))
+        return heed_fail(k->c, HEED_DATA,
+                         "there is no training part: %s: found %s; hint: call the folder of the "
+                         "training pictures train",
+                         path, k->count ? "others alone" : "no pictures");
+    if (k->class_count < 2)
+        return heed_fail(k->c, HEED_DATA,
+                         "too few classes: %s: expected at least 2, found %zu%s%s; hint: a folder "
+                         "of pictures for each class",
+                         path, k->class_count, k->class_count ? ", " : "",
+                         k->class_count ? k->classes->name : "");
+    k->labels = heed__alloc_array(k->c, k->class_count, sizeof *k->labels);
+    for (size_t i = 0; k->labels && i < k->class_count; i++) {
+        heed__class *class = &k->classes[k->ordered ? i : k->sorted[i]];
+        class->label = (uint32_t)i;
+        k->labels[i] = heed__copy_text(k->c, class->name);
+        k->label_count = i + 1;
+        if (!k->labels[i]) return false;
+        if (class->count[HEED_TRAIN_PART]) continue;
+        heed_part part = class->count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TEST_PART;
+        if (!class->count[part])
+            return heed_fail(k->c, HEED_DATA, "class \"%s\" has no pictures: %s", class->name,
+                             path);
+        return heed_fail(k->c, HEED_DATA,
+                         "class \"%s\" of the %s part is not in the training part: %s", class->name,
+                         part_names[part], path);
+    }
+    return k->labels != NULL;
+}
+
+bool heed__images_label(heed_images *k, const char *path) {
+    if (!(k->labels ? match_labels(k, path) : make_labels(k, path))) return false;
+    for (size_t i = 0; i < k->count; i++) k->items[i].label = k->classes[k->items[i].label].label;
+    k->info.classes = (int)k->label_count;
+    k->info.labels = (const char *const *)k->labels;
+    return true;
+}

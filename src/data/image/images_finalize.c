@@ -1,0 +1,245 @@
+/* From the pictures that were read: the parts, the view that all have in common, the counts. */
+#include "data/image/images.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the split ---- */
+
+/* The same share of each class, at least one and not all of it, by selection sampling: Knuth, vol.
+ * 2, 3.4.2, algorithm S. */
+bool heed__images_split(heed_images *k) {
+    if (k->own_val || k->a.val_split <= 0) return true;
+    size_t *left = heed__alloc_array(k->c, 2 * k->label_count, sizeof *left);
+    if (!left) return false;
+    size_t *wanted = left + k->label_count;
+    for (size_t i = 0; i < k->count; i++)
+        left[k->items[i].label] += k->items[i].part == HEED_TRAIN_PART;
+    for (size_t i = 0; i < k->label_count; i++) {
+        size_t n = (size_t)lround(k->a.val_split * (double)left[i]);
+        wanted[i] = left[i] < 2 ? 0 : n < 1 ? 1 : n > left[i] - 1 ? left[i] - 1 : n;
+    }
+    for (size_t i = 0; i < k->count; i++) {
+        heed__item *item = &k->items[i];
+        uint32_t label = item->label;
+        if (item->part != HEED_TRAIN_PART) continue;
+        heed_random r = heed_random_at(heed_seed(k->c), "images.split", label, 0);
+        if (heed_random_below(&r, left[label], (uint32_t)left[label]) < wanted[label]) {
+            item->part = HEED_VAL_PART;
+            wanted[label]--;
+        }
+        left[label]--;
+    }
+    heed__free(left);
+    return true;
+}
+
+/* ---- parts and counts ---- */
+
+static bool gather(heed_images *k) {
+    heed_images_info *f = &k->info;
+    for (size_t i = 0; i < k->count; i++) {
+        const heed__item *item = &k->items[i];
+        if (item->why)
+            f->bad++;
+        else
+            f->count[item->part]++;
+    }
+    k->bad = heed__alloc_array(k->c, f->bad, sizeof *k->bad);
+    k->counts = heed__alloc_array(k->c, k->label_count * HEED_PARTS, sizeof *k->counts);
+    size_t bad = 0, at[HEED_PARTS] = {0};
+    for (int p = 0; p < HEED_PARTS; p++)
+        k->part[p] = heed__alloc_array(k->c, f->count[p], sizeof **k->part);
+    if (heed__stopped(k->c)) return false;
+    for (size_t i = 0; i < k->count; i++) {
+        const heed__item *item = &k->items[i];
+        if (item->why) {
+            k->bad[bad++] = (uint32_t)i;
+        } else {
+            k->part[item->part][at[item->part]++] = (uint32_t)i;
+            k->counts[item->label * HEED_PARTS + item->part]++;
+        }
+    }
+    return true;
+}
+
+/* Of names, labels and pictures of training and validation, in the order of the source. */
+static uint64_t checksum(const heed_images *k) {
+    const uint64_t prime = 1099511628211u;
+    uint64_t h = 0;
+    for (size_t i = 0; i < k->label_count; i++)
+        h = heed__hash64(k->labels[i], strlen(k->labels[i]) + 1, h);
+    for (size_t i = 0; i < k->count; i++) {
+        const heed__item *item = &k->items[i];
+        if (item->part != HEED_TEST_PART && !item->why)
+            h = ((h ^ item->hash) * prime ^ item->label) * prime;
+    }
+    return h;
+}
+
+static int by_size(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The first training picture of that hash. */
+static size_t trained_as(const heed_images *k, uint64_t hash) {
+    const uint32_t *train = k->part[HEED_TRAIN_PART];
+    size_t i = 0;
+    while (k->items[train[i]].hash != hash) i++;
+    return i;
+}
+
+static void note_twin(heed_images *k, heed_part part, size_t index, uint64_t hash) {
+    if (!heed_images_duplicate(k, NULL))
+        k->twin = (heed_duplicate){part, index, trained_as(k, hash)};
+    k->info.overlap[part]++;
+}
+
+static bool count_overlap(heed_images *k) {
+    size_t n = k->info.count[HEED_TRAIN_PART];
+    uint64_t *seen = heed__alloc_array(k->c, n, sizeof *seen);
+    if (!seen) return false;
+    for (size_t i = 0; i < n; i++) seen[i] = k->items[k->part[HEED_TRAIN_PART][i]].hash;
+    if (n) qsort(seen, n, sizeof *seen, by_size);
+    for (heed_part p = HEED_VAL_PART; n && p < HEED_PARTS; p++)
+        for (size_t i = 0; i < k->info.count[p]; i++) {
+            const uint64_t *hash = &k->items[k->part[p][i]].hash;
+            if (bsearch(hash, seen, n, sizeof *seen, by_size)) note_twin(k, p, i, *hash);
+        }
+    heed__free(seen);
+    return true;
+}
+
+static bool enough(heed_images *k, const char *path) {
+    const heed_images_info *f = &k->info;
+    const heed__item *bad = f->bad ? &k->items[*k->bad] : NULL;
+    if (bad && k->a.strict)
+        return heed_fail(k->c, HEED_DATA,
+                         "picture cannot be read: %s: %s; hint: without --strict it is skipped",
+                         bad->path, bad->why);
+    if (!k->count)
+        return heed_fail(k->c, HEED_DATA, "no pictures: %s: expected some in a part to be read",
+                         path);
+    if (bad && f->bad == k->count)
+        return heed_fail(k->c, HEED_DATA, "no picture can be read: %s: the first is %s: %s", path,
+                         bad->path, bad->why);
+    for (size_t i = 0; i < k->class_count; i++) {
+        const heed__class *class = &k->classes[i];
+        if (!class->count[HEED_TRAIN_PART] ||
+            heed_images_count(k, HEED_TRAIN_PART, (int)class->label))
+            continue;
+        return heed_fail(k->c, HEED_DATA,
+                         "class \"%s\" has no picture that can be read: %s: the first of all is "
+                         "%s: %s",
+                         class->name, path, bad ? bad->path : "?", bad ? bad->why : "?");
+    }
+    return true;
+}
+
+/* ---- the view ---- */
+
+static bool choose_channels(heed_images *k) {
+    heed_image_transform *v = &k->info.view;
+    const heed__item *first[2] = {0}; /* grey, colour */
+    for (size_t i = 0; i < k->count; i++) {
+        const heed__item *item = &k->items[i];
+        int kind = item->picture.channels == 3;
+        if (!item->why && !first[kind]) first[kind] = item;
+    }
+    v->channels = k->a.channels ? k->a.channels : first[1] ? 3 : 1;
+    const heed__item *other = first[v->channels != 3];
+    if (!other || k->a.convert) return true;
+    const char *path = other->path ? other->path : "the data";
+    return heed_fail(
+        k->c, HEED_DATA,
+        "picture is %s: %s: expected %s, as %s; hint: --convert converts such pictures",
+        v->channels == 3 ? "grey" : "in colour", path,
+        v->channels == 3 ? "colour (3 channels)" : "grey (1 channel)",
+        k->a.channels ? "asked for" : "others are");
+}
+
+static bool choose_size(heed_images *k) {
+    heed_images_info *f = &k->info;
+    f->low_width = f->low_height = INT32_MAX;
+    for (size_t i = 0; i < k->count; i++) {
+        const heed_picture *p = &k->items[i].picture;
+        if (k->items[i].why) continue;
+        if (p->width < f->low_width) f->low_width = p->width;
+        if (p->width > f->high_width) f->high_width = p->width;
+        if (p->height < f->low_height) f->low_height = p->height;
+        if (p->height > f->high_height) f->high_height = p->height;
+    }
+    f->view.size = k->a.size ? k->a.size : f->low_width;
+    bool one = f->low_width == f->high_width && f->low_height == f->high_height;
+    if (k->a.size || (one && f->low_width == f->low_height && f->low_width <= HEED__MOST_SIZE))
+        return true;
+    return heed_fail(k->c, HEED_USAGE,
+                     "size of the inputs is not known: expected pictures of one square size of at "
+                     "most 4096, found "
+                     "widths of %d to %d and heights of %d to %d; hint: --image-size 64",
+                     f->low_width, f->high_width, f->low_height, f->high_height);
+}
+
+/* E[x] and sqrt(E[x^2] - E[x]^2) of x/255, from whole numbers. Grey pictures shown in colour have
+ * three channels alike. */
+static void choose_scale(heed_images *k) {
+    heed_image_transform *v = &k->info.view;
+    const heed__sums *s = &k->sums;
+    double n = (double)s->pixels[0] + (double)s->pixels[1];
+    for (int c = 0; c < v->channels; c++) {
+        double sum = (double)(s->sum[0][0] + s->sum[1][c]);
+        double square = (double)(s->square[0][0] + s->square[1][c]);
+        double mean = sum / n / 255, variance = square / n / (255.0 * 255) - mean * mean;
+        v->mean[c] = mean;
+        v->deviation[c] = variance > 1e-9 ? sqrt(variance) : 1;
+    }
+}
+
+static bool normalise(heed_images *k, const char *path) {
+    heed_image_transform *v = &k->info.view;
+    bool given = k->a.deviation[0] != 0;
+    if (!given && !k->info.count[HEED_TRAIN_PART])
+        return heed_fail(k->c, HEED_DATA,
+                         "mean and deviation are not known: %s: expected a training part", path);
+    if (!given) choose_scale(k);
+    for (int c = 0; given && c < 3; c++) {
+        v->mean[c] = k->a.mean[c];
+        v->deviation[c] = k->a.deviation[c];
+    }
+    return true;
+}
+
+/* Converts what is kept, and finds the room that the largest view needs. */
+static bool prepare(heed_images *k) {
+    const heed_image_transform *v = &k->info.view;
+    size_t again = 0;
+    for (size_t i = 0; i < k->count; i++) {
+        heed__item *item = &k->items[i];
+        if (item->why) continue;
+        if (item->picture.pixels && heed__images_convert(item, v->channels) != HEED_OK)
+            return heed_fail(k->c, HEED_FAILED, "out of memory: to convert pictures");
+        item->picture.channels = v->channels;
+        size_t work = heed_view_work(&item->picture, v);
+        if (work > k->work) k->work = work;
+        again += !item->picture.pixels;
+    }
+    if (again)
+        heed_message(
+            k->c, HEED_WARN,
+            "%zu of %zu pictures are decoded anew each time: they do not fit in %zu MB; hint: "
+            "smaller copies of them, or a larger --cache-mb",
+            again, k->count, k->a.cache / 1000000);
+    return true;
+}
+
+bool heed__images_finalize(heed_images *k, const char *path) {
+    heed_images_info *f = &k->info;
+    if (!gather(k) || !enough(k, path) || !choose_channels(k) || !choose_size(k) ||
+        !normalise(k, path) || !prepare(k) || !count_overlap(k))
+        return false;
+    f->checksum = checksum(k);
+    k->judged = f->count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TRAIN_PART;
+    return true;
+}

@@ -1,0 +1,224 @@
+/* A folder of folders: train/CLASS/.., val/CLASS/.., test/CLASS/.., or CLASS/.. alone.
+ * Classes may have folders inside; links are followed, each folder once, and none that leads up. */
+#include "data/image/images.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- a class ---- */
+
+typedef struct {
+    heed_images *k;
+    int64_t class;
+    heed_part part;
+    uint64_t (*seen)[2]; /* folders of this class and above it: a link may lead back to one */
+    size_t seen_count, seen_capacity;
+    size_t others; /* files that are no pictures */
+} scan;
+
+/* True if the folder was not seen before. */
+static bool is_new(scan *s, const char *folder) {
+    uint64_t id[2];
+    if (!heed__os_identity(folder, id)) return false;
+    for (size_t i = 0; i < s->seen_count; i++)
+        if (s->seen[i][0] == id[0] && s->seen[i][1] == id[1]) return false;
+    if (!heed__grow(s->k->c, &s->seen, &s->seen_capacity, s->seen_count + 1, sizeof *s->seen))
+        return false;
+    memcpy(s->seen[s->seen_count++], id, sizeof id);
+    return true;
+}
+
+/* From folder/name up to the root, which is above itself: other classes lie there. */
+static bool see_above(scan *s, const char *folder, const char *name) {
+    char *at = heed__images_path(s->k->c, folder, name);
+    while (at && is_new(s, at)) {
+        char *above = heed__images_path(s->k->c, at, "..");
+        heed__free(at);
+        at = above;
+    }
+    heed__free(at);
+    return !heed__stopped(s->k->c);
+}
+
+static bool add_tree(scan *s, const char *folder) {
+    heed__listing l;
+    if (!is_new(s, folder)) return !heed__stopped(s->k->c);
+    bool ok = heed__os_list(s->k->c, folder, &l);
+    for (size_t i = 0; ok && i < l.count; i++) {
+        const heed__entry *e = &l.entries[i];
+        if (!e->folder && !heed__images_is_picture(e->name)) {
+            s->others++;
+            continue;
+        }
+        char *path = heed__images_path(s->k->c, folder, e->name);
+        ok = path != NULL;
+        if (ok && e->folder) {
+            ok = add_tree(s, path);
+            heed__free(path);
+        } else if (ok) {
+            ok = heed__images_add(s->k, s->class, s->part, path, (heed_picture){0});
+        }
+    }
+    heed__os_list_free(&l);
+    return ok;
+}
+
+static bool add_class(heed_images *k, heed_part part, const char *folder, const char *name) {
+    scan s = {.k = k, .part = part, .class = heed__images_class(k, name, folder)};
+    char *path = heed__images_path(k->c, folder, name);
+    size_t before = k->count;
+    bool ok = s.class >= 0 && path && see_above(&s, folder, ".") && see_above(&s, path, "..") &&
+              add_tree(&s, path);
+    if (ok && k->count == before)
+        ok = heed_fail(k->c, HEED_DATA,
+                       "class \"%s\" has no pictures: %s: expected JPEG, PNG, BMP or TGA files, "
+                       "found %zu others; hint: fill the folder or remove it",
+                       name, path, s.others);
+    heed__free(s.seen);
+    heed__free(path);
+    return ok;
+}
+
+static bool add_part(heed_images *k, heed_part part, const char *folder) {
+    heed__listing l;
+    size_t classes = 0;
+    bool ok = heed__os_list(k->c, folder, &l);
+    for (size_t i = 0; ok && i < l.count; i++) {
+        if (!l.entries[i].folder) continue;
+        classes++;
+        ok = add_class(k, part, folder, l.entries[i].name);
+    }
+    if (ok && !classes)
+        ok = heed_fail(k->c, HEED_DATA,
+                       "no pictures: %s: expected a folder for each class, found %zu files and no "
+                       "folder; hint: other data are IDX files "
+                       "({train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz]), CIFAR's *.bin, or a "
+                       "CSV file of path,label",
+                       folder, l.count);
+    heed__os_list_free(&l);
+    return ok;
+}
+
+/* ---- parts ---- */
+
+/* The part that the first n bytes of a name say, in any case; -1: none. */
+static int part_called(const char *name, size_t n) {
+    static const struct {
+        const char *name;
+        heed_part part;
+    } words[] = {{"train", HEED_TRAIN_PART}, {"training", HEED_TRAIN_PART}, {"val", HEED_VAL_PART},
+                 {"valid", HEED_VAL_PART},   {"validation", HEED_VAL_PART}, {"dev", HEED_VAL_PART},
+                 {"test", HEED_TEST_PART},   {"testing", HEED_TEST_PART}};
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        size_t i = 0;
+        while (i < n && tolower((unsigned char)name[i]) == words[w].name[i]) i++;
+        if (i == n && !words[w].name[i]) return (int)words[w].part;
+    }
+    return -1;
+}
+
+static int part_of(const heed__entry *e) {
+    return e->folder ? part_called(e->name, strlen(e->name)) : -1;
+}
+
+/* One word of the name is a part's: "seg_train", "test2017". */
+static bool sounds_like_part(const char *name) {
+    while (*name) {
+        size_t n = 0;
+        while (isalpha((unsigned char)name[n])) n++;
+        if (part_called(name, n) >= 0) return true;
+        name += n ? n : 1;
+    }
+    return false;
+}
+
+static bool holds_folders(heed_ctx *c, const char *path) {
+    heed__listing l;
+    bool found = false;
+    if (heed__os_list(c, path, &l))
+        for (size_t i = 0; i < l.count; i++) found |= l.entries[i].folder;
+    heed__os_list_free(&l);
+    return found;
+}
+
+/* False: the folders are classes. One called "train" beside others, with no folder inside, is a
+ * class of vehicles. */
+static bool has_parts(heed_ctx *c, const char *path, const heed__listing *l) {
+    size_t folders = 0, known = 0;
+    bool trains = false;
+    for (size_t i = 0; i < l->count; i++) {
+        int part = part_of(&l->entries[i]);
+        folders += l->entries[i].folder;
+        known += part >= 0;
+        if (part != HEED_TRAIN_PART) continue;
+        char *folder = heed__images_path(c, path, l->entries[i].name);
+        trains |= folder && holds_folders(c, folder);
+        heed__free(folder);
+    }
+    return trains || (known && known == folders);
+}
+
+/* *taken: the name of the folder that is this part already, or NULL. */
+static bool add_named(heed_images *k, heed_part part, const char *path, const char *name,
+                      const char **taken) {
+    static const char *const parts[] = {"training", "validation", "test"};
+    char *folder = heed__images_path(k->c, path, name);
+    bool ok = folder != NULL, full = ok && holds_folders(k->c, folder);
+    if (ok && full && *taken) {
+        ok = heed_fail(k->c, HEED_DATA, "two %s parts: %s: expected one, found both %s/ and %s/",
+                       parts[part], path, *taken, name);
+    } else if (ok && (full || part == HEED_TRAIN_PART)) {
+        if (part == HEED_VAL_PART) k->own_val = true;
+        *taken = name;
+        ok = add_part(k, part, folder);
+    } else if (ok) {
+        heed_message(k->c, HEED_WARN, "%s holds no folder of a class: it is left out", folder);
+    }
+    heed__free(folder);
+    return ok;
+}
+
+static bool add_parts(heed_images *k, const char *path, const heed__listing *l) {
+    bool ok = true;
+    for (heed_part part = HEED_TRAIN_PART; ok && part < HEED_PARTS; part++) {
+        const char *taken = NULL;
+        if (part == HEED_TEST_PART && k->a.no_test) continue;
+        for (size_t i = 0; ok && i < l->count; i++)
+            if (part_of(&l->entries[i]) == (int)part)
+                ok = add_named(k, part, path, l->entries[i].name, &taken);
+    }
+    for (size_t i = 0; ok && i < l->count; i++)
+        if (l->entries[i].folder && part_of(&l->entries[i]) < 0)
+            heed_message(
+                k->c, HEED_WARN,
+                "%s/%s is left out: a folder beside the parts is no class; hint: parts are "
+                "called train, val and test",
+                path, l->entries[i].name);
+    return ok;
+}
+
+/* Parts of other names would be learned as if they were classes. */
+static bool are_classes(heed_images *k, const char *path, const heed__listing *l) {
+    const char *first = NULL;
+    for (size_t i = 0; i < l->count; i++) {
+        if (!l->entries[i].folder) continue;
+        if (!sounds_like_part(l->entries[i].name)) return true;
+        if (!first) first = l->entries[i].name;
+    }
+    return !first || heed_fail(k->c, HEED_DATA,
+                               "folders are called like parts, not classes: %s: found %s/ and no "
+                               "other kind; hint: call them train, val and test",
+                               path, first);
+}
+
+bool heed__images_folder(heed_images *k, const char *path) {
+    heed__listing l;
+    k->info.kind = "folder";
+    bool ok = heed__os_list(k->c, path, &l);
+    bool parts = ok && has_parts(k->c, path, &l);
+    if (ok && !heed__stopped(k->c))
+        ok = parts ? add_parts(k, path, &l)
+                   : are_classes(k, path, &l) && add_part(k, HEED_TRAIN_PART, path);
+    heed__os_list_free(&l);
+    return ok && !heed__stopped(k->c);
+}

@@ -1,0 +1,343 @@
+/* IDX files (MNIST and its like): big-endian, 0 0 TYPE DIMS, then the dims, then the elements;
+ * plain or by gzip. http://yann.lecun.com/exdb/mnist/ */
+#include "data/image/images.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { U8 = 0x08, I8 = 0x09, I16 = 0x0B, I32 = 0x0C, F32 = 0x0D, F64 = 0x0E, MOST_DIMS = 4 };
+
+static size_t width_of(int type) {
+    switch (type) {
+    case U8:
+    case I8:
+        return 1;
+    case I16:
+        return 2;
+    case I32:
+    case F32:
+        return 4;
+    case F64:
+        return 8;
+    default:
+        return 0;
+    }
+}
+
+static uint64_t big_endian(const unsigned char *p, size_t n) {
+    uint64_t v = 0;
+    for (size_t i = 0; i < n; i++) v = v << 8 | p[i];
+    return v;
+}
+
+/* The element i, whatever its type. */
+static double element(const heed__idx *f, size_t i) {
+    uint64_t v = big_endian(f->bytes + f->header + i * f->width, f->width);
+    uint32_t low = (uint32_t)v;
+    float single;
+    double twice;
+    switch (f->type) {
+    case U8:
+        return (double)v;
+    case I8:
+        return (double)v - (v >> 7 ? 0x1p8 : 0);
+    case I16:
+        return (double)v - (v >> 15 ? 0x1p16 : 0);
+    case I32:
+        return (double)v - (v >> 31 ? 0x1p32 : 0);
+    case F32:
+        memcpy(&single, &low, sizeof single);
+        return (double)single;
+    default:
+        memcpy(&twice, &v, sizeof twice);
+        return twice;
+    }
+}
+
+/* ---- reading ---- */
+
+static bool wrong(heed_ctx *c, const char *path, const char *expected, const char *found) {
+    return heed_fail(c, HEED_DATA, "IDX file is wrong: %s: expected %s, found %s", path, expected,
+                     found);
+}
+
+/* The header in the first n bytes of a file. */
+static bool read_header(heed_ctx *c, const char *path, const unsigned char *p, size_t n,
+                        heed__idx *out) {
+    if (n < 4 || p[0] || p[1] || !width_of(p[2]))
+        return wrong(c, path, "two zero bytes and a type (08 09 0B 0C 0D 0E) at its start",
+                     n < 4 ? "an end" : "other bytes");
+    int dims = p[3];
+    if (dims < 1 || dims > MOST_DIMS || n < 4 + 4 * (size_t)dims)
+        return wrong(c, path, "1 to 4 dimensions, 4 bytes each",
+                     dims < 1 || dims > MOST_DIMS ? "another number of them" : "an end");
+    *out = (heed__idx){p[2], dims, .count = 1, .header = 4 + 4 * (size_t)dims};
+    out->width = width_of(p[2]);
+    for (int i = 0; i < dims; i++) {
+        out->dim[i] = (size_t)big_endian(p + 4 + 4 * i, 4);
+        if (out->dim[i] && out->count > SIZE_MAX / 16 / out->dim[i])
+            return wrong(c, path, "dimensions that fit in memory", "a product that does not");
+        out->count *= out->dim[i];
+    }
+    return true;
+}
+
+static bool right_size(heed_ctx *c, const char *path, const heed__idx *f, size_t n) {
+    size_t need = f->header + f->count * f->width;
+    if (n == need) return true;
+    return heed_fail(c, HEED_DATA,
+                     "IDX file is wrong: %s: expected %zu bytes, as its header says, found %s%zu",
+                     path, need, n > need ? "more than " : "", n > need ? need : n);
+}
+
+/* Inflates in[] into out[] of n bytes; how many came. One byte more than n tells of too much. A
+ * file may hold several streams behind one another. */
+static size_t inflate_all(z_stream *z, unsigned char *out, size_t n, bool *whole) {
+    size_t have = 0;
+    int state = Z_OK;
+    while (have < n && state == Z_OK) {
+        size_t part = n - have < 1u << 30 ? n - have : 1u << 30;
+        z->next_out = out + have;
+        z->avail_out = (uInt)part;
+        state = inflate(z, Z_NO_FLUSH);
+        have += part - z->avail_out;
+        if (state == Z_STREAM_END && z->avail_in) state = inflateReset(z);
+    }
+    *whole = state == Z_STREAM_END;
+    return have;
+}
+
+/* deflate's best is 1032:1, so a header that promises more lies, and nothing is reserved for it. */
+static bool unzip(heed_ctx *c, const char *path, const unsigned char *in, size_t n, heed__idx *out,
+                  size_t *size) {
+    enum { HEADER = 4 + 4 * MOST_DIMS, RATIO = 1032 };
+    unsigned char head[HEADER];
+    bool whole = false;
+    z_stream z = {.next_in = (z_const Bytef *)(uintptr_t)in, .avail_in = (uInt)n};
+    if (n > UINT32_MAX) return wrong(c, path, "less than 4 GB by gzip", "more");
+    if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
+        return heed_fail(c, HEED_FAILED, "out of memory: to unzip %s", path);
+    size_t have = inflate_all(&z, head, HEADER, &whole);
+    bool ok = read_header(c, path, head, have, out);
+    size_t need = ok ? out->header + out->count * out->width : 0;
+    if (ok && need / RATIO > n)
+        ok = heed_fail(c, HEED_DATA,
+                       "IDX file is wrong: %s: its header promises %zu bytes, which %zu bytes by "
+                       "gzip cannot hold",
+                       path, need, n);
+    size_t capacity = need + 1 > HEADER ? need + 1 : HEADER;
+    unsigned char *bytes = ok ? heed__alloc(c, capacity) : NULL;
+    if (bytes) {
+        memcpy(bytes, head, have);
+        out->bytes = bytes;
+        if (!whole) have += inflate_all(&z, bytes + have, capacity - have, &whole);
+        ok = whole || have > need ||
+             wrong(c, path, "a whole gzip stream", z.msg ? z.msg : "an end too early");
+        *size = have;
+    }
+    inflateEnd(&z);
+    return ok && bytes;
+}
+
+bool heed__idx_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t n,
+                     heed__idx *out) {
+    *out = (heed__idx){0};
+    bool zipped = n > 2 && bytes[0] == 0x1F && bytes[1] == 0x8B;
+    bool ok = zipped ? unzip(c, path, bytes, n, out, &n) : read_header(c, path, bytes, n, out);
+    if (zipped)
+        heed__free(bytes);
+    else
+        out->bytes = bytes;
+    ok = ok && right_size(c, path, out, n);
+    if (!ok) heed__free(out->bytes);
+    if (!ok) out->bytes = NULL;
+    return ok;
+}
+
+static bool read_idx(heed_ctx *c, const char *path, heed__idx *out) {
+    size_t n;
+    unsigned char *bytes = heed__os_read(c, path, 0, &n);
+    return bytes && heed__idx_parse(c, path, bytes, n, out);
+}
+
+/* ---- pictures ---- */
+
+/* How elements become bytes: (v - low) * scale. */
+typedef struct {
+    double low, scale;
+    bool known;
+} range;
+
+/* Whole numbers of 0 to 255 stay, so do fractions within; those of 0 to 1 are shares of white. All
+ * others are brought from their lowest and highest value to 0 and 255. */
+static bool find_range(heed_ctx *c, const char *path, const heed__idx *f, range *out) {
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < f->count; i++) {
+        double v = element(f, i);
+        if (!isfinite(v)) return wrong(c, path, "finite values", "one that is not");
+        low = fmin(low, v);
+        high = fmax(high, v);
+    }
+    bool share = f->type >= F32 && high <= 1, bytes = low >= 0 && high <= 255;
+    *out = (range){0, share ? 255 : 1, true};
+    if (bytes) return true;
+    *out = (range){low, high > low ? 255 / (high - low) : 0, true};
+    heed_message(c, HEED_INFO, "%s: values of %g to %g are brought to 0 to 255", path, low, high);
+    return true;
+}
+
+/* The range is the training file's, in the test file too. */
+static bool to_bytes(heed_ctx *c, const char *path, heed__idx *f, range *r) {
+    if (f->type == U8) return true;
+    if (!r->known && !find_range(c, path, f, r)) return false;
+    for (size_t i = 0; i < f->count; i++) { /* in place: an element is no shorter than a byte */
+        double v = (element(f, i) - r->low) * r->scale;
+        f->bytes[f->header + i] = (unsigned char)(v > 0 ? v < 255 ? v + 0.5 : 255 : 0);
+    }
+    return true;
+}
+
+static bool pictures_fit(heed_ctx *c, const char *path, const heed__idx *f) {
+    size_t channels = f->dims == 4 ? f->dim[3] : 1;
+    if (f->dims < 3 || (channels != 1 && channels != 3))
+        return wrong(c, path, "dimensions (pictures, height, width) or (.., 1 or 3)", "others");
+    if (!f->count || f->dim[0] > INT32_MAX)
+        return wrong(c, path, "pictures", f->count ? "more than 2^31" : "none");
+    if (f->dim[1] > 1u << 26 || f->dim[2] > (1u << 26) / f->dim[1])
+        return wrong(c, path, "at most 2^26 pixels", "larger pictures");
+    return true;
+}
+
+/* ---- labels ---- */
+
+static int by_value(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Adds the class of each value, in the order of the values. */
+static bool add_classes(heed_images *k, const char *path, const int64_t *values, size_t n) {
+    int64_t *sorted = heed__alloc_array(k->c, n, sizeof *sorted);
+    if (!sorted) return false;
+    memcpy(sorted, values, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_value);
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        char name[32];
+        if (i && sorted[i] == sorted[i - 1]) continue;
+        snprintf(name, sizeof name, "%lld", (long long)sorted[i]);
+        ok = heed__images_class(k, name, path) >= 0;
+    }
+    heed__free(sorted);
+    return ok;
+}
+
+/* Of any type: floats may hold whole numbers, too. */
+#define MOST_LABEL 0x1p31
+static bool is_label(double v) { return v >= 0 && v <= MOST_LABEL && v == floor(v); }
+
+static bool read_labels(heed_images *k, const char *path, int64_t **out, size_t *n) {
+    heed__idx f;
+    if (!read_idx(k->c, path, &f)) return false;
+    bool ok = f.dims == 1 || wrong(k->c, path, "labels in 1 dimension", "more dimensions");
+    *out = ok ? heed__alloc_array(k->c, f.count, sizeof **out) : NULL;
+    for (size_t i = 0; *out && ok && i < f.count; i++) {
+        double v = element(&f, i);
+        ok = is_label(v) || heed_fail(k->c, HEED_DATA,
+                                      "label is wrong: %s: expected a whole number of 0 to %.0f, "
+                                      "found %.9g at picture %zu",
+                                      path, MOST_LABEL, v, i);
+        (*out)[i] = ok ? (int64_t)v : 0;
+    }
+    *n = f.count;
+    heed__free(f.bytes);
+    return ok && *out;
+}
+
+/* ---- the folder ---- */
+
+/* The file of that name, plain or by gzip, to be freed; NULL: absent, or an error. */
+static char *find_file(heed_ctx *c, const char *folder, const char *name) {
+    static const char *const ends[] = {"", ".gz"};
+    for (int i = 0; i < 2; i++) {
+        char full[64];
+        snprintf(full, sizeof full, "%s%s", name, ends[i]);
+        char *path = heed__images_path(c, folder, full);
+        if (!path || heed__os_exists(path)) return path;
+        heed__free(path);
+    }
+    return NULL;
+}
+
+typedef struct {
+    const char *images, *labels;
+    heed_part part;
+} pair;
+static const pair pairs[] = {
+    {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", HEED_TRAIN_PART},
+    {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", HEED_TEST_PART},
+};
+
+bool heed__images_is_idx(heed_ctx *c, const char *path) {
+    bool found = false;
+    for (int i = 0; i < 4 && !found; i++) {
+        char *file = find_file(c, path, i % 2 ? pairs[i / 2].labels : pairs[i / 2].images);
+        found = file != NULL;
+        heed__free(file);
+    }
+    return found;
+}
+
+static bool add_pictures(heed_images *k, const pair *p, const heed__idx *f, const int64_t *labels) {
+    size_t height = f->dim[1], width = f->dim[2], channels = f->dims == 4 ? f->dim[3] : 1;
+    for (size_t i = 0; i < f->dim[0]; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%lld", (long long)labels[i]);
+        heed_picture picture = {(int)width, (int)height, (int)channels,
+                                f->bytes + f->header + i * height * width * channels};
+        if (!heed__images_add(k, heed__images_class(k, name, p->labels), p->part, NULL, picture))
+            return false;
+    }
+    return true;
+}
+
+static bool read_pair(heed_images *k, const pair *p, const char *image_path, const char *label_path,
+                      range *r) {
+    heed__idx f;
+    int64_t *labels = NULL;
+    size_t count = 0;
+    if (!read_idx(k->c, image_path, &f) || !heed__images_keep(k, f.bytes)) return false;
+    bool ok = pictures_fit(k->c, image_path, &f) && to_bytes(k->c, image_path, &f, r) &&
+              read_labels(k, label_path, &labels, &count);
+    if (ok && count != f.dim[0])
+        ok = heed_fail(k->c, HEED_DATA,
+                       "labels and pictures differ in number: %s: expected %zu labels, as there "
+                       "are pictures in %s, found %zu",
+                       label_path, f.dim[0], image_path, count);
+    ok = ok && add_classes(k, label_path, labels, count) && add_pictures(k, p, &f, labels);
+    heed__free(labels);
+    return ok;
+}
+
+bool heed__images_idx(heed_images *k, const char *path) {
+    range r = {0};
+    bool ok = true;
+    k->info.kind = "idx";
+    k->ordered = true;
+    for (int i = 0; ok && i < 2; i++) {
+        const pair *p = &pairs[i];
+        if (p->part == HEED_TEST_PART && k->a.no_test) break;
+        char *images = find_file(k->c, path, p->images), *labels = find_file(k->c, path, p->labels);
+        if (images && labels)
+            ok = read_pair(k, p, images, labels, &r);
+        else if (images || labels)
+            ok = heed_fail(k->c, HEED_DATA, "IDX files are not complete: %s: expected %s%s, too",
+                           path, images ? p->labels : p->images, " (plain or .gz)");
+        heed__free(images);
+        heed__free(labels);
+    }
+    return ok && !heed__stopped(k->c);
+}

@@ -1,0 +1,213 @@
+/* A ring of batches: the one that the caller holds, and those that threads make ahead of it. The
+ * next ones are guessed from the last that was asked for; what was not guessed is made at once, by
+ * the caller and the threads together, as is what is not ready yet. */
+#include "data/image/images.h"
+
+#include <string.h>
+
+enum { GRAIN = 8 }; /* rows that a thread takes at a time */
+
+static size_t row_length(const heed_images *k) {
+    const heed_image_transform *v = &k->info.view;
+    return (size_t)v->size * (size_t)v->size * (size_t)v->channels;
+}
+
+/* ---- making rows: the lock is held before and after ---- */
+
+static void make_some(heed_images *k, heed__slot *s, heed_real *work) {
+    heed__ring *r = &k->ring;
+    const heed__slot own = *s; /* the slot may be given up meanwhile, but its room stays */
+    int from = s->next, to = s->rows - from < GRAIN ? s->rows : from + GRAIN, row = from;
+    heed_status status = HEED_OK;
+    uint32_t item = 0;
+    char why[HEED_WHY] = "";
+    s->next = to;
+    heed__monitor_leave(r->monitor);
+    for (; row < to; row++) {
+        status = heed__images_row(k, own.part, own.at, row, own.x + (size_t)row * row_length(k),
+                                  &own.labels[row], work, &item, why);
+        if (status != HEED_OK) break;
+    }
+    heed__monitor_enter(r->monitor);
+    s->done += to - from;
+    if (status != HEED_OK && (s->status == HEED_OK || row < s->bad_row)) {
+        s->status = status;
+        s->bad_row = row;
+        s->bad_item = item;
+        memcpy(s->why, why, sizeof why);
+    }
+    if (s->done == s->next) heed__monitor_broadcast(r->monitor);
+}
+
+/* The earliest batch with rows to hand out. */
+static heed__slot *unfinished(heed__ring *r) {
+    heed__slot *found = NULL;
+    for (int i = 0; i < HEED__SLOTS; i++) {
+        heed__slot *s = &r->slots[i];
+        if (s->next < s->rows && (!found || s->turn < found->turn)) found = s;
+    }
+    return found;
+}
+
+static void run_worker(void *data) {
+    heed_images *k = data;
+    heed__ring *r = &k->ring;
+    heed__monitor_enter(r->monitor);
+    heed_real *work = r->work[++r->running];
+    while (!r->stop) {
+        heed__slot *s = unfinished(r);
+        if (s)
+            make_some(k, s, work);
+        else
+            heed__monitor_wait(r->monitor);
+    }
+    heed__monitor_leave(r->monitor);
+}
+
+/* ---- start and end ---- */
+
+void heed__ring_free(heed__ring *r) {
+    if (r->monitor) {
+        heed__monitor_enter(r->monitor);
+        r->stop = true;
+        heed__monitor_broadcast(r->monitor);
+        heed__monitor_leave(r->monitor);
+    }
+    for (int i = 0; r->threads && i < r->workers; i++) heed__thread_join(r->threads[i]);
+    for (int i = 0; r->work && i <= r->workers; i++) heed__free(r->work[i]);
+    for (int i = 0; i < HEED__SLOTS; i++) {
+        heed__free(r->slots[i].x);
+        heed__free(r->slots[i].labels);
+    }
+    heed__free(r->threads);
+    heed__free(r->work);
+    heed__monitor_free(r->monitor);
+    *r = (heed__ring){0};
+}
+
+/* The first batch starts the threads. */
+static bool start(heed_images *k) {
+    heed__ring *r = &k->ring;
+    size_t workers = (size_t)k->a.workers;
+    if (r->monitor) return true;
+    r->workers = k->a.workers;
+    r->held = r->slots;
+    r->monitor = heed__monitor_new(k->c);
+    r->work = heed__alloc_array(k->c, workers + 1, sizeof *r->work);
+    r->threads = heed__alloc_array(k->c, workers, sizeof *r->threads);
+    for (size_t i = 0; r->work && i <= workers; i++)
+        r->work[i] = heed__alloc_array(k->c, k->work, sizeof **r->work);
+    for (size_t i = 0; i < workers && !heed__stopped(k->c); i++)
+        r->threads[i] = heed__thread_start(k->c, run_worker, k);
+    if (heed__stopped(k->c)) heed__ring_free(r);
+    return !heed__stopped(k->c);
+}
+
+/* ---- what is made: the lock is held ---- */
+
+typedef struct {
+    heed_part part;
+    heed_batch_at at;
+} wish;
+
+static bool same(const heed__slot *s, const wish *w) {
+    return s->rows && s->part == w->part && s->at.val == w->at.val && s->at.index == w->at.index &&
+           s->at.micro == w->at.micro && s->at.micros == w->at.micros && s->at.rows == w->at.rows &&
+           s->at.full_batch == w->at.full_batch && s->at.sample == w->at.sample;
+}
+
+/* What will likely be asked for after it: the next micro-batch or step; the next evaluation batch,
+ * and after the last one training again. */
+static bool after(const heed_images *k, wish *w) {
+    if (w->at.val) {
+        w->at.index++;
+        if (heed__images_rows(k, w->part, w->at)) return true;
+        *w = (wish){HEED_TRAIN_PART, k->ring.train};
+        if (!w->at.rows) return false;
+    }
+    if (++w->at.micro < w->at.micros) return true;
+    w->at.micro = 0;
+    w->at.index++;
+    if (!heed__images_rows(k, w->part, w->at)) w->at.index = 0; /* the whole epoch again */
+    return true;
+}
+
+static bool at_rest(const heed__slot *s) { return s->next == s->done; }
+
+/* Gives the slot, which is at rest, to the batch wished for. */
+static bool assign(heed_images *k, heed__slot *s, const wish *w) {
+    size_t need = (size_t)w->at.rows;
+    s->rows = s->next = s->done = 0;
+    if (!heed__grow(k->c, &s->x, &s->capacity, need * row_length(k), sizeof *s->x) ||
+        !heed__grow(k->c, &s->labels, &s->label_capacity, need, sizeof *s->labels))
+        return false;
+    s->part = w->part;
+    s->at = w->at;
+    s->status = HEED_OK;
+    s->rows = heed__images_rows(k, w->part, w->at);
+    return true;
+}
+
+static heed__slot *holder(heed__ring *r, const wish *w) {
+    for (int i = 0; i < HEED__SLOTS; i++)
+        if (same(&r->slots[i], w)) return &r->slots[i];
+    return NULL;
+}
+
+/* Slots for the wishes. The first has one for sure: if no slot holds it, the one that the caller
+ * held, which alone is at rest for certain, becomes its own before a later wish can claim what it
+ * holds. What nobody wishes for is given up. */
+static bool plan(heed_images *k, const wish *wishes, int count, heed__slot **found) {
+    heed__ring *r = &k->ring;
+    bool used[HEED__SLOTS] = {false};
+    found[0] = holder(r, wishes);
+    bool ok = found[0] || assign(k, found[0] = r->held, wishes);
+    r->held = found[0];
+    for (int w = 0; w < count; w++)
+        if ((found[w] = holder(r, &wishes[w]))) used[found[w] - r->slots] = true;
+    for (int i = 0; i < HEED__SLOTS; i++)
+        if (!used[i]) {
+            r->slots[i].rows = r->slots[i].next;
+            r->slots[i].at.rows = 0; /* like no other */
+        }
+    for (int w = 0; ok && w < count; w++) {
+        for (int i = 0; ok && !found[w] && i < HEED__SLOTS; i++) {
+            if (used[i] || !at_rest(&r->slots[i])) continue;
+            found[w] = &r->slots[i];
+            used[i] = true;
+            ok = assign(k, found[w], &wishes[w]);
+        }
+        if (found[w]) found[w]->turn = ++r->turn;
+    }
+    return ok;
+}
+
+static void finish(heed_images *k, heed__slot *s) {
+    while (s->next < s->rows) make_some(k, s, k->ring.work[0]);
+    while (s->done < s->rows) heed__monitor_wait(k->ring.monitor);
+}
+
+const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at at) {
+    heed__ring *r = &k->ring;
+    heed__slot *found[HEED__SLOTS] = {NULL};
+    wish wishes[HEED__SLOTS] = {{part, at}};
+    if (!start(k)) return NULL;
+    if (!at.val) r->train = at;
+    int count = 1, most = k->a.workers ? HEED__SLOTS : 1;
+    for (; count < most; count++) {
+        wishes[count] = wishes[count - 1];
+        if (!after(k, &wishes[count])) break;
+    }
+    heed__monitor_enter(r->monitor);
+    bool ok = plan(k, wishes, count, found);
+    heed__monitor_broadcast(r->monitor);
+    heed__slot *s = found[0];
+    if (s) finish(k, s);
+    bool lost = s && s->status != HEED_OK;
+    if (lost) s->rows = s->next = s->done = 0; /* made again, should it be asked for again */
+    heed__monitor_leave(r->monitor);
+    if (lost)
+        heed_fail(k->c, s->status, "picture cannot be read: %s: %s", k->items[s->bad_item].path,
+                  s->why);
+    return ok && !lost ? s : NULL;
+}

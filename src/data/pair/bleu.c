@@ -1,0 +1,206 @@
+/* Corpus BLEU. Papineni et al. 2002; counted as sacreBLEU does (Post 2018): tokens of the 13a rule,
+ * exponential smoothing, one reference. */
+#include "core/core.h"
+#include "data/corpus/names.h"
+#include "data/corpus/words.h"
+#include "text/utf8.h"
+
+#include <heed/pairs.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ORDER = 4 };
+
+/* ---- tokens of the 13a rule (mteval-v13a.pl) ---- */
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_other(char c) { return !is_digit(c); }
+static bool is_stop(char c) { return c == '.' || c == ','; }
+static bool is_dash(char c) { return c == '-'; }
+
+/* ASCII punctuation but for ' , - . (and the space, which parts words anyhow). */
+static bool is_mark(char c) {
+    return (c >= '!' && c <= '/' && !strchr("',-.", c)) || (c >= ':' && c <= '@') ||
+           (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
+}
+
+static bool replaced(heed_text *out, const char *s, size_t n, const char *from, const char *to) {
+    size_t length = strlen(from);
+    for (size_t i = 0; i < n;) {
+        bool here = n - i >= length && memcmp(s + i, from, length) == 0;
+        if (!(here ? heed_text_put(out, to, strlen(to)) : heed_text_put(out, s + i, 1)))
+            return false;
+        i += here ? length : 1;
+    }
+    return true;
+}
+
+/* Every mark between spaces. */
+static bool marks_apart(heed_text *out, const char *s, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const char apart[] = {' ', s[i], ' '};
+        if (!(is_mark(s[i]) ? heed_text_put(out, apart, 3) : heed_text_put(out, s + i, 1)))
+            return false;
+    }
+    return true;
+}
+
+/* Two neighbours get a space between them, and one before or behind. Matches do not overlap: after
+ * one the next begins behind both. Bytes do for characters, as all that is looked for is ASCII. */
+typedef struct {
+    bool (*first)(char c), (*second)(char c);
+    bool before; /* else behind */
+} rule;
+
+static bool neighbours_apart(heed_text *out, const char *s, size_t n, const rule *r) {
+    for (size_t i = 0; i < n; i++) {
+        bool both = i + 1 < n && r->first(s[i]) && r->second(s[i + 1]);
+        const char before[] = {' ', s[i], ' ', s[i + (i + 1 < n)]};
+        const char behind[] = {s[i], ' ', s[i + (i + 1 < n)], ' '};
+        const char *apart = r->before ? before : behind;
+        if (!(both ? heed_text_put(out, apart, 4) : heed_text_put(out, s + i, 1))) return false;
+        i += both;
+    }
+    return true;
+}
+
+static void take_turns(heed_text *now, heed_text *next) {
+    heed_text kept = *now;
+    *now = *next;
+    *next = kept;
+    next->n = 0;
+}
+
+/* The text with spaces between its tokens. */
+static bool tokenize(heed_text *now, heed_text *next, const char *text) {
+    static const char *const replacements[][2] = {
+        {"<skipped>", ""}, {"-\n", ""},   {"\n", " "},   {"&quot;", "\""},
+        {"&amp;", "&"},    {"&lt;", "<"}, {"&gt;", ">"},
+    };
+    static const rule rules[] = {
+        {is_other, is_stop, false}, {is_stop, is_other, true}, {is_digit, is_dash, false}};
+    bool ok = heed_text_put(now, text, strlen(text));
+    for (size_t i = 0; ok && i < sizeof replacements / sizeof *replacements; i++) {
+        ok = replaced(next, now->s, now->n, replacements[i][0], replacements[i][1]);
+        take_turns(now, next);
+    }
+    ok = ok && heed_text_put(next, " ", 1) && marks_apart(next, now->s, now->n) &&
+         heed_text_put(next, " ", 1);
+    take_turns(now, next);
+    for (size_t i = 0; ok && i < sizeof rules / sizeof *rules; i++) {
+        ok = neighbours_apart(next, now->s, now->n, &rules[i]);
+        take_turns(now, next);
+    }
+    return ok;
+}
+
+/* ---- runs of words ---- */
+
+typedef struct {
+    int32_t *words; /* numbers, then ORDER times 0, which is no word's */
+    size_t count, capacity;
+    int32_t (*runs)[ORDER];
+} sentence;
+
+/* White space as Python's str.split() has it. */
+static bool is_white(int32_t c) { return heed__is_space(c) || (c >= 0x1C && c <= 0x1F); }
+
+static bool add_word(heed_ctx *c, heed__names *names, const char *s, size_t n, sentence *out) {
+    if (!n) return true;
+    int32_t number = heed__names_add(names, s, n);
+    if (number < 0 ||
+        !heed__grow(c, &out->words, &out->capacity, out->count + 1 + ORDER, sizeof *out->words))
+        return false;
+    out->words[out->count++] = number + 1;
+    return true;
+}
+
+static bool split_words(heed_ctx *c, heed__names *names, const heed_text *t, sentence *out) {
+    size_t begin = 0, at = 0;
+    while (at < t->n) {
+        int32_t character;
+        size_t length = heed__utf8_read(t->s + at, t->n - at, &character);
+        if (is_white(character)) {
+            if (!add_word(c, names, t->s + begin, at - begin, out)) return false;
+            begin = at + length;
+        }
+        at += length;
+    }
+    return true; /* the text ends with a space */
+}
+
+static bool read_sentence(heed_ctx *c, heed__names *names, const char *text, sentence *out) {
+    heed_text now = {.c = c}, next = {.c = c};
+    bool ok = tokenize(&now, &next, text) && split_words(c, names, &now, out);
+    if (ok && out->count) out->runs = heed__alloc_array(c, out->count, sizeof *out->runs);
+    heed_text_free(&now);
+    heed_text_free(&next);
+    return ok && !heed__stopped(c);
+}
+
+static int by_words(const void *a, const void *b) {
+    const int32_t *x = a, *y = b;
+    for (int i = 0; i < ORDER; i++)
+        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+static size_t runs_in(size_t words, size_t n) { return words < n ? 0 : words - n + 1; }
+
+/* The runs of n words, sorted. */
+static void list_runs(sentence *s, size_t n) {
+    size_t count = runs_in(s->count, n);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < ORDER; j++) s->runs[i][j] = j < n ? s->words[i + j] : 0;
+    if (count) qsort(s->runs, count, sizeof *s->runs, by_words);
+}
+
+/* How many runs two sentences share: of each as many as the one that has fewer. */
+static size_t shared(sentence *a, sentence *b, size_t n) {
+    size_t i = 0, j = 0, count = 0, most_a = runs_in(a->count, n), most_b = runs_in(b->count, n);
+    list_runs(a, n);
+    list_runs(b, n);
+    while (i < most_a && j < most_b) {
+        int order = by_words(a->runs[i], b->runs[j]);
+        count += order == 0;
+        i += order <= 0;
+        j += order >= 0;
+    }
+    return count;
+}
+
+bool heed_bleu_add(heed_ctx *c, heed_bleu *b, const char *hypothesis, const char *reference) {
+    if (heed__stopped(c) || !b || !hypothesis || !reference) return false;
+    heed__names names = {.c = c};
+    sentence h = {0}, r = {0};
+    bool ok = read_sentence(c, &names, hypothesis, &h) && read_sentence(c, &names, reference, &r);
+    for (size_t n = 1; ok && n <= ORDER; n++) {
+        b->match[n - 1] += shared(&h, &r, n);
+        b->total[n - 1] += runs_in(h.count, n);
+    }
+    if (ok) {
+        size_t longest = h.count > r.count ? h.count : r.count;
+        b->length += h.count;
+        b->reference += r.count;
+        if (longest > b->longest) b->longest = longest;
+    }
+    void *all[] = {h.words, h.runs, r.words, r.runs};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) heed__free(all[i]);
+    heed__names_free(&names);
+    return ok;
+}
+
+/* min(1, e^(1 - r/h)) times the geometric mean of the four precisions; the k-th zero count stands
+ * for 1/2^k (Chen & Cherry 2014, smoothing 3). */
+double heed_bleu_of(const heed_bleu *b) {
+    if (!b || !b->match[0]) return 0;
+    double sum = 0, smooth = 1;
+    for (int i = 0; i < ORDER; i++) {
+        if (!b->total[i]) return 0;
+        if (!b->match[i]) smooth /= 2;
+        sum += log((b->match[i] ? (double)b->match[i] : smooth) / (double)b->total[i]);
+    }
+    double ratio = (double)b->reference / (double)b->length;
+    return 100 * exp(sum / ORDER + (ratio > 1 ? 1 - ratio : 0));
+}

@@ -1,0 +1,204 @@
+/* Pairs of texts: opening, and what there is of each part. */
+#include "data/pair/pairs.h"
+
+#include "io/io.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- memory ---- */
+
+static void pairs_free(heed__owned *object) {
+    heed_pairs *k = (heed_pairs *)object;
+    heed__names_free(&k->labels);
+    for (int i = 0; i < 2; i++) heed__free(k->file[i]);
+    for (int side = 0; side < HEED__SIDES; side++) heed__free(k->stream[side].ids);
+    void *rest[] = {k->pairs, k->train, k->val,          k->label_texts, k->src,   k->src_pad,
+                    k->ids,   k->pad,   k->batch_labels, k->keys,        k->drawn, k};
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
+}
+
+void heed_pairs_close(heed_pairs *k) {
+    if (!k) return;
+    heed__disown(k->c, &k->owned);
+    pairs_free(&k->owned);
+}
+
+/* ---- lines ---- */
+
+static bool is_white(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+bool heed__next_word(heed__cut *rest, heed__cut *word) {
+    while (rest->n && is_white(*rest->s)) rest->s++, rest->n--;
+    *word = (heed__cut){rest->s, 0};
+    while (word->n < rest->n && !is_white(word->s[word->n])) word->n++;
+    rest->s += word->n;
+    rest->n -= word->n;
+    return word->n > 0;
+}
+
+static heed__cut trimmed(heed__cut t) {
+    while (t.n && is_white(*t.s)) t.s++, t.n--;
+    while (t.n && is_white(t.s[t.n - 1])) t.n--;
+    return t;
+}
+
+static size_t words_of(heed__cut t) {
+    heed__cut word;
+    size_t count = 0;
+    while (heed__next_word(&t, &word)) count++;
+    return count;
+}
+
+const char *heed__pairs_form(heed_pair_kind kind) {
+    static const char *const forms[] = {"source TAB target", "label TAB text", "words TAB labels"};
+    return forms[kind];
+}
+
+bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *found) {
+    return heed_fail(l->k->c, HEED_DATA, "line is wrong: %s:%zu: expected %s, found %s", l->path,
+                     l->number, expected, found);
+}
+
+static bool text_fits(const heed__line *l, const heed__cut text[HEED__SIDES]) {
+    if (!text[HEED__SOURCE].n || !text[HEED__TARGET].n)
+        return heed__pairs_wrong(l, "text on both sides", "an empty one");
+    if (l->k->a.kind != HEED_TAGS) return true;
+    size_t words = words_of(text[HEED__SOURCE]), labels = words_of(text[HEED__TARGET]);
+    return words == labels ||
+           heed_fail(l->k->c, HEED_DATA,
+                     "line is wrong: %s:%zu: expected a label for each of the %zu words, found %zu "
+                     "labels; hint: both are parted by spaces",
+                     l->path, l->number, words, labels);
+}
+
+bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]) {
+    heed_pairs *k = l->k;
+    heed__pair p = {.line = l->number, .note = trimmed(l->note)};
+    for (int side = 0; side < HEED__SIDES; side++) p.text[side] = trimmed(text[side]);
+    if (!text_fits(l, p.text) || !heed__pairs_note(l, p.text[HEED__TARGET]) ||
+        !heed__grow(k->c, &k->pairs, &k->capacity, k->count + 1, sizeof *k->pairs))
+        return false;
+    k->pairs[k->count++] = p;
+    return true;
+}
+
+static bool is_json(const char *path) {
+    static const char *const ends[] = {".jsonl", ".json"};
+    size_t n = strlen(path);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t m = strlen(ends[i]), same = 0;
+        if (n <= m) continue;
+        while (same < m && tolower((unsigned char)path[n - m + same]) == ends[i][same]) same++;
+        if (same == m) return true;
+    }
+    return false;
+}
+
+static bool read_lines(heed_pairs *k, const char *path, char *text, size_t n) {
+    heed__line l = {.k = k, .path = path};
+    bool json = is_json(path), first = true, ok = true;
+    k->info.json |= json;
+    l.column[HEED__SOURCE] = k->a.kind == HEED_CLASSES;
+    l.column[HEED__TARGET] = k->a.kind != HEED_CLASSES;
+    for (size_t at = 0; ok && at < n; at += l.n + 1) {
+        const char *end = memchr(text + at, '\n', n - at);
+        l.s = text + at;
+        l.n = end ? (size_t)(end - l.s) : n - at;
+        l.number++;
+        if (!trimmed((heed__cut){l.s, l.n}).n) {
+            k->info.blank++;
+            continue;
+        }
+        if (first && !json && heed__pairs_header(&l))
+            k->info.header = true;
+        else
+            ok = json ? heed__pairs_json(&l) : heed__pairs_tsv(&l);
+        first = false;
+    }
+    return ok;
+}
+
+static bool read_file(heed_pairs *k, const char *path, int number) {
+    size_t n, before = k->count;
+    char *text = k->file[number] = heed_text_read(k->c, path, &n);
+    if (!text) return false;
+    k->info.checksum = heed__hash64(text, n, k->info.checksum);
+    if (!read_lines(k, path, text, n)) return false;
+    return k->count > before ||
+           heed_fail(k->c, HEED_DATA, "no pairs: %s: expected lines of %s, found none", path,
+                     heed__pairs_form(k->a.kind));
+}
+
+/* ---- opening ---- */
+
+static bool args_fit(heed_ctx *c, const heed_pairs_args *a) {
+    if (a->kind != HEED_TRANSLATION && a->kind != HEED_CLASSES && a->kind != HEED_TAGS)
+        return heed_fail(c, HEED_USAGE, "there is no kind of pairs %d", (int)a->kind);
+    if (a->block < 2 || a->block > HEED__MOST_BLOCK)
+        return heed_fail(c, HEED_USAGE, "block is out of range: expected 2 to %d, found %d",
+                         HEED__MOST_BLOCK, a->block);
+    if (!(a->val_split >= 0 && a->val_split < 1))
+        return heed_fail(c, HEED_USAGE,
+                         "validation share is out of range: expected 0 up to but not 1, found %g",
+                         a->val_split);
+    return true;
+}
+
+static bool build(heed_pairs *k, const char *path) {
+    bool ok = heed__pairs_labels(k) && read_file(k, path, 0);
+    k->own = k->count;
+    ok = ok && (!k->a.val_path || read_file(k, k->a.val_path, 1)) && heed__pairs_sort_labels(k) &&
+         heed__pairs_split(k, path);
+    k->a.labels = NULL; /* the caller's, as val_path; not needed any more */
+    k->a.val_path = NULL;
+    return ok;
+}
+
+heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args *a) {
+    if (heed__stopped(c) || !path || !a || !args_fit(c, a)) return NULL;
+    heed_pairs *k = heed__alloc(c, sizeof *k);
+    if (!k) return NULL;
+    k->c = k->labels.c = c;
+    k->a = *a;
+    heed__own(c, &k->owned, pairs_free);
+    if (build(k, path)) return k;
+    heed_pairs_close(k);
+    return NULL;
+}
+
+/* ---- what there is ---- */
+
+const heed_pairs_info *heed_pairs_about(const heed_pairs *k) { return k ? &k->info : NULL; }
+
+bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_pair *out) {
+    if (out) *out = (heed_pair){0};
+    if (!k || !out || heed__stopped(k->c)) return false;
+    size_t count = val ? k->info.val_pairs : k->info.pairs;
+    if (index >= count)
+        return heed_fail(k->c, HEED_USAGE, "there is no pair %zu: expected less than %zu", index,
+                         count);
+    const heed__pair *p = &k->pairs[(val ? k->val : k->train)[index]];
+    *out = (heed_pair){.line = p->line,
+                       .source_n = p->text[HEED__SOURCE].n,
+                       .target_n = p->text[HEED__TARGET].n,
+                       .note_n = p->note.n,
+                       .source = p->text[HEED__SOURCE].s,
+                       .target = p->text[HEED__TARGET].s,
+                       .note = p->note.s};
+    return true;
+}
+
+bool heed_pairs_text(const heed_pairs *k, int side, heed_text *out) {
+    if (!k || !out || heed__stopped(k->c)) return false;
+    if (side < 0 || side > HEED__SIDES)
+        return heed_fail(k->c, HEED_USAGE, "there is no side %d: expected 0, 1 or 2", side);
+    if (!out->c) out->c = k->c;
+    for (size_t i = 0; i < k->info.pairs; i++)
+        for (int s = 0; s < HEED__SIDES; s++) {
+            const heed__cut *t = &k->pairs[k->train[i]].text[s];
+            if (side != s && side != HEED__SIDES) continue;
+            if (!heed_text_put(out, t->s, t->n) || !heed_text_put(out, "\n", 1)) return false;
+        }
+    return true;
+}

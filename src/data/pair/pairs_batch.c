@@ -1,0 +1,186 @@
+/* Batches of pairs of like length, as a function of (seed, step, micro-batch) alone.
+ *
+ * Training is an endless row of draws: each epoch all pairs, in an order of its own. A window of it
+ * is 64 batches, fewer if an epoch has fewer, so that a pair hardly comes twice; its draws are
+ * sorted by length, cut into batches, and the batches come in random order. */
+#include "data/pair/pairs.h"
+#include "data/place.h"
+
+#include <string.h>
+
+enum { WINDOW = 64, MOST_ROWS = 1 << 17, PLACE_BITS = 24, LENGTH_BITS = 20 };
+
+/* ---- the order ---- */
+
+static void swap(uint64_t *a, uint64_t *b) {
+    uint64_t kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Heapsort: it needs no memory, which qsort may ask for. Williams 1964. */
+static void sink(uint64_t *key, size_t root, size_t n) {
+    for (size_t child; (child = 2 * root + 1) < n; root = child) {
+        if (child + 1 < n && key[child + 1] > key[child]) child++;
+        if (key[root] >= key[child]) return;
+        swap(&key[root], &key[child]);
+    }
+}
+
+static void sort(uint64_t *key, size_t n) {
+    for (size_t i = n / 2; i-- > 0;) sink(key, i, n);
+    for (size_t i = n; i-- > 1;) {
+        swap(&key[0], &key[i]);
+        sink(key, 0, i);
+    }
+}
+
+static size_t pair_of(const heed_pairs *k, uint64_t draw) {
+    uint64_t n = k->info.pairs;
+    heed_random order = heed_random_at(heed_seed(k->c), "pairs.order", draw / n, 0);
+    return k->train[heed_random_permute(&order, draw % n, n)];
+}
+
+static size_t batches_in_window(const heed_pairs *k, int rows) {
+    size_t batches = k->info.pairs / (size_t)rows;
+    return batches < 1 ? 1 : batches > WINDOW ? WINDOW : batches;
+}
+
+/* Keys of the window's draws: length of the source, then of the target, then place in the window.
+ */
+static bool sort_window(heed_pairs *k, uint64_t window, int rows) {
+    if (k->window_rows == rows && k->window == window) return true;
+    size_t n = batches_in_window(k, rows) * (size_t)rows;
+    if (!heed__grow(k->c, &k->keys, &k->keys_capacity, n, sizeof *k->keys) ||
+        !heed__grow(k->c, &k->drawn, &k->drawn_capacity, n, sizeof *k->drawn))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        k->drawn[i] = pair_of(k, window * n + i);
+        const heed__pair *p = &k->pairs[k->drawn[i]];
+        uint64_t source = (uint64_t)p->count[HEED__SOURCE];
+        uint64_t target = (uint64_t)p->count[HEED__TARGET];
+        k->keys[i] = (source << LENGTH_BITS | target) << PLACE_BITS | i;
+    }
+    sort(k->keys, n);
+    k->window = window;
+    k->window_rows = rows;
+    return true;
+}
+
+/* A row of a training batch, whose window is sorted. */
+static const heed__pair *train_row(const heed_pairs *k, heed_batch_at at, size_t row) {
+    uint64_t number = heed__batch_number(at), batches = batches_in_window(k, at.rows);
+    heed_random order = heed_random_at(heed_seed(k->c), "pairs.batches", number / batches, 0);
+    uint64_t batch = heed_random_permute(&order, number % batches, batches);
+    uint64_t place = k->keys[batch * (uint64_t)at.rows + row] & ((1u << PLACE_BITS) - 1);
+    return &k->pairs[k->drawn[place]];
+}
+
+static const heed__pair *row_of(const heed_pairs *k, heed_batch_at at, size_t row) {
+    if (!at.val) return train_row(k, at, row);
+    return &k->pairs[k->val[heed__eval_row(k->c, at, row, k->info.val_pairs)]];
+}
+
+/* ---- room ---- */
+
+static size_t most_of(const heed_pairs *k, int side) {
+    int longest =
+        side == HEED__SOURCE || k->a.kind == HEED_TAGS ? k->info.longest : k->info.target_longest;
+    return (size_t)(longest < 1 ? 1 : longest < k->a.block ? longest : k->a.block);
+}
+
+static bool make_room(heed_pairs *k, size_t rows) {
+    size_t n = rows * most_of(k, HEED__SOURCE), m = rows * most_of(k, HEED__TARGET);
+    return heed__grow(k->c, &k->src, &k->src_capacity, n, sizeof *k->src) &&
+           heed__grow(k->c, &k->src_pad, &k->src_pad_capacity, n, sizeof *k->src_pad) &&
+           heed__grow(k->c, &k->ids, &k->ids_capacity, m, sizeof *k->ids) &&
+           heed__grow(k->c, &k->pad, &k->pad_capacity, m, sizeof *k->pad) &&
+           heed__grow(k->c, &k->batch_labels, &k->batch_labels_capacity, m,
+                      sizeof *k->batch_labels);
+}
+
+static bool begin(heed_pairs *k, heed_batch_at at, heed_batch *out) {
+    if (!k->source)
+        return heed_fail(k->c, HEED_USAGE, "pairs are not tokens yet: expected heed_pairs_encode");
+    size_t longest = most_of(k, HEED__SOURCE);
+    if (most_of(k, HEED__TARGET) > longest) longest = most_of(k, HEED__TARGET);
+    int most = INT32_MAX / (int)longest < MOST_ROWS ? INT32_MAX / (int)longest : MOST_ROWS;
+    if (at.rows < 1 || at.rows > most)
+        return heed_fail(k->c, HEED_USAGE, "batch is out of range: expected 1 to %d rows, found %d",
+                         most, at.rows);
+    if (!at.val && !k->info.pairs) return heed__pairs_nothing_to_train(k);
+    out->rows = at.val ? heed__rows_of(at, k->info.val_pairs) : at.rows;
+    if (!out->rows)
+        return heed_fail(k->c, HEED_USAGE, "evaluation has no batch %llu: expected less than %llu",
+                         (unsigned long long)at.index,
+                         (unsigned long long)heed_pairs_evals(k, at.rows));
+    return make_room(k, (size_t)at.rows) &&
+           (at.val ||
+            sort_window(k, heed__batch_number(at) / batches_in_window(k, at.rows), at.rows));
+}
+
+/* ---- rows ---- */
+
+/* Writes a row of `len`: n ids, then `end`; mask (or NULL): 1, then 0. */
+static void put_row(const int32_t *from, int n, int32_t end, int32_t *to, int32_t *mask, int len) {
+    memcpy(to, from, (size_t)n * sizeof *to);
+    for (int i = n; i < len; i++) to[i] = end;
+    for (int i = 0; mask && i < len; i++) mask[i] = i < n;
+}
+
+/* The decoder reads [CLS] and the target, and is to say the target and [SEP]. */
+static void put_target(heed_pairs *k, const heed__pair *p, size_t row, heed_batch *out) {
+    size_t at = row * (size_t)out->len;
+    const int32_t *from = k->stream[HEED__TARGET].ids + p->at[HEED__TARGET];
+    int n = p->count[HEED__TARGET];
+    k->ids[at] = k->target->special.cls;
+    put_row(from, n - 1, k->target->special.pad, k->ids + at + 1, NULL, out->len - 1);
+    for (int i = 0; i < out->len; i++) k->pad[at + (size_t)i] = i < n;
+    out->label_bytes += p->bytes;
+}
+
+static void put_pair(heed_pairs *k, const heed__pair *p, size_t row, int labels, heed_batch *out) {
+    const int32_t *source = k->stream[HEED__SOURCE].ids + p->at[HEED__SOURCE];
+    const int32_t *target = k->stream[HEED__TARGET].ids + p->at[HEED__TARGET];
+    size_t at = row * (size_t)out->src_len;
+    put_row(source, p->count[HEED__SOURCE], k->source->special.pad, k->src + at, k->src_pad + at,
+            out->src_len);
+    put_row(target, p->count[HEED__TARGET], HEED__NO_LABEL, k->batch_labels + row * (size_t)labels,
+            NULL, labels);
+    for (int i = 0; i < p->count[HEED__TARGET]; i++) out->items += target[i] != HEED__NO_LABEL;
+    if (k->a.kind == HEED_TRANSLATION) put_target(k, p, row, out);
+}
+
+bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out) {
+    if (out) *out = (heed_batch){0};
+    if (!k || !out || heed__stopped(k->c) || !begin(k, at, out)) return false;
+    int labels = 0;
+    for (size_t row = 0; row < (size_t)out->rows; row++) {
+        const heed__pair *p = row_of(k, at, row);
+        if (p->count[HEED__SOURCE] > out->src_len) out->src_len = p->count[HEED__SOURCE];
+        if (p->count[HEED__TARGET] > labels) labels = p->count[HEED__TARGET];
+    }
+    bool translates = k->a.kind == HEED_TRANSLATION;
+    out->len = translates ? labels : 0;
+    for (size_t row = 0; row < (size_t)out->rows; row++)
+        put_pair(k, row_of(k, at, row), row, labels, out);
+    out->src = k->src;
+    out->src_pad = k->src_pad;
+    out->labels = k->batch_labels;
+    if (translates) out->ids = k->ids;
+    if (translates) out->pad = k->pad;
+    return true;
+}
+
+/* ---- how many ---- */
+
+uint64_t heed_pairs_evals(const heed_pairs *k, int rows) {
+    if (!k || rows < 1) return 0;
+    return (k->info.val_pairs + (size_t)rows - 1) / (size_t)rows;
+}
+
+uint64_t heed_pairs_epoch(const heed_pairs *k, int rows) {
+    if (!k || rows < 1) return 0;
+    size_t batches = (k->info.pairs + (size_t)rows - 1) / (size_t)rows;
+    return batches ? batches : 1;
+}

@@ -1,0 +1,165 @@
+/* Lines to tokens. A source ends with [SEP], a target too; of tags the label stands at the first
+ * token of its word. */
+#include "data/pair/pairs.h"
+
+/* Takes the tokens of one side of a pair: keeps the first `most`, counts all. */
+typedef struct {
+    heed__sink sink;
+    heed_pairs *k;
+    heed__ids *out;
+    int32_t unknown_id;
+    size_t most, count, unknown;
+    size_t end; /* of the last token that is kept, in the text */
+} filler;
+
+static bool push(heed_pairs *k, heed__ids *out, int32_t id) {
+    if (!heed__grow(k->c, &out->ids, &out->capacity, out->count + 1, sizeof *out->ids))
+        return false;
+    out->ids[out->count++] = id;
+    return true;
+}
+
+static bool put(heed__sink *sink, int32_t id, size_t begin, size_t end) {
+    filler *f = (filler *)sink;
+    (void)begin;
+    f->unknown += id == f->unknown_id;
+    if (f->count++ >= f->most) return true;
+    f->end = end;
+    return push(f->k, f->out, id);
+}
+
+static filler filler_of(heed_pairs *k, int side, const heed_tokenizer *t) {
+    return (filler){.sink = {put},
+                    .k = k,
+                    .out = &k->stream[side],
+                    .unknown_id = t->special.unk >= 0 ? t->special.unk : HEED__NO_LABEL,
+                    .most = (size_t)k->a.block - 1};
+}
+
+/* Ends a side of p with [SEP]; notes its place, and the longest. */
+static bool finish(filler *f, heed__pair *p, int side, int32_t sep) {
+    int *longest = side == HEED__SOURCE ? &f->k->info.longest : &f->k->info.target_longest;
+    int count = f->count < (size_t)INT32_MAX ? (int)f->count + 1 : INT32_MAX;
+    if (count > *longest) *longest = count;
+    if (!push(f->k, f->out, sep)) return false;
+    p->count[side] = (int)(f->out->count - p->at[side]);
+    return true;
+}
+
+static bool encode_text(heed_pairs *k, heed__pair *p, int side, const heed_tokenizer *t,
+                        filler *f) {
+    *f = filler_of(k, side, t);
+    p->at[side] = f->out->count;
+    return heed__encode(t, p->text[side].s, p->text[side].n, &f->sink) &&
+           finish(f, p, side, t->special.sep);
+}
+
+/* A word that leaves no token stands as [UNK], so that its label has a place. */
+static bool encode_word(filler *f, const heed_tokenizer *t, heed__cut word) {
+    size_t before = f->count;
+    return heed__encode(t, word.s, word.n, &f->sink) &&
+           (f->count > before || put(&f->sink, t->special.unk, 0, 0));
+}
+
+static bool fill_labels(heed_pairs *k, const heed__pair *p, int32_t label) {
+    heed__ids *labels = &k->stream[HEED__TARGET];
+    size_t tokens = k->stream[HEED__SOURCE].count - p->at[HEED__SOURCE];
+    for (; labels->count - p->at[HEED__TARGET] < tokens; label = HEED__NO_LABEL)
+        if (!push(k, labels, label)) return false;
+    return true;
+}
+
+static bool encode_tags(heed_pairs *k, heed__pair *p, filler *f) {
+    heed__cut words = p->text[HEED__SOURCE], labels = p->text[HEED__TARGET], word, label;
+    *f = filler_of(k, HEED__SOURCE, k->source);
+    for (int side = 0; side < HEED__SIDES; side++) p->at[side] = k->stream[side].count;
+    while (heed__next_word(&words, &word) && heed__next_word(&labels, &label))
+        if (!encode_word(f, k->source, word) ||
+            !fill_labels(k, p, heed__names_look(&k->labels, label.s, label.n)))
+            return false;
+    if (!finish(f, p, HEED__SOURCE, k->source->special.sep)) return false;
+    p->count[HEED__TARGET] = p->count[HEED__SOURCE];
+    return fill_labels(k, p, HEED__NO_LABEL);
+}
+
+static bool encode_target(heed_pairs *k, heed__pair *p, filler *f) {
+    heed__cut label = p->text[HEED__TARGET];
+    if (k->a.kind == HEED_TRANSLATION) {
+        bool ok = encode_text(k, p, HEED__TARGET, k->target, f);
+        p->bytes = f->count > f->most ? f->end : label.n;
+        return ok;
+    }
+    p->at[HEED__TARGET] = k->stream[HEED__TARGET].count;
+    p->count[HEED__TARGET] = 1;
+    return push(k, &k->stream[HEED__TARGET], heed__names_look(&k->labels, label.s, label.n));
+}
+
+static bool judged_apart(const heed_pairs *k) { return k->count > k->own || k->a.val_split > 0; }
+
+/* Half of a translation would teach a wrong one; half of a text is still an example. */
+static void count_pair(heed_pairs *k, heed__pair *p, const filler f[HEED__SIDES]) {
+    heed_pairs_info *i = &k->info;
+    bool longer = f[HEED__SOURCE].count > f[HEED__SOURCE].most ||
+                  f[HEED__TARGET].count > f[HEED__TARGET].most;
+    bool left = longer && p->trains && k->a.kind == HEED_TRANSLATION;
+    bool judged = !p->trains || !judged_apart(k);
+    i->left_out += left;
+    i->cut += longer && (judged || !left);
+    p->trains = p->trains && !left;
+    if (!p->trains) return;
+    i->unknown += f[HEED__SOURCE].unknown;
+    i->tokens += f[HEED__SOURCE].count;
+    i->target_unknown += f[HEED__TARGET].unknown;
+    i->target_tokens += f[HEED__TARGET].count;
+}
+
+static bool encode_pair(heed_pairs *k, heed__pair *p) {
+    filler f[HEED__SIDES] = {{.k = k}, {.k = k}};
+    bool ok = k->a.kind == HEED_TAGS
+                  ? encode_tags(k, p, &f[HEED__SOURCE])
+                  : encode_text(k, p, HEED__SOURCE, k->source, &f[HEED__SOURCE]) &&
+                        encode_target(k, p, &f[HEED__TARGET]);
+    if (ok) count_pair(k, p, f);
+    return ok;
+}
+
+static bool tokenizer_fits(heed_pairs *k, const heed_tokenizer *t) {
+    heed_specials s = t->special;
+    return (s.pad >= 0 && s.cls >= 0 && s.sep >= 0) ||
+           heed_fail(k->c, HEED_USAGE,
+                     "tokenizer lacks special tokens: pairs need [PAD] [CLS] [SEP], this %s "
+                     "tokenizer has not all of them; hint: train it with specials",
+                     heed_tokenizer_kind(t));
+}
+
+bool heed__pairs_nothing_to_train(const heed_pairs *k) {
+    int most = k->info.longest > k->info.target_longest ? k->info.longest : k->info.target_longest;
+    return heed_fail(k->c, HEED_DATA,
+                     "no pair is left to train on: expected one of at most %d tokens on each side, "
+                     "found %zu longer ones; hint: --block %d",
+                     k->a.block, k->info.left_out, most);
+}
+
+/* Leaves those out of the training part that are too long. */
+static bool sift(heed_pairs *k) {
+    size_t kept = 0;
+    for (size_t i = 0; i < k->info.pairs; i++)
+        if (k->pairs[k->train[i]].trains) k->train[kept++] = k->train[i];
+    k->info.pairs = kept;
+    return kept || !judged_apart(k) || heed__pairs_nothing_to_train(k);
+}
+
+bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_tokenizer *target) {
+    if (!k || !source || heed__stopped(k->c)) return false;
+    bool translates = k->a.kind == HEED_TRANSLATION;
+    if (translates != (target != NULL))
+        return heed_fail(k->c, HEED_USAGE, "pairs of %s: expected %s tokenizer of the target",
+                         heed__pairs_form(k->a.kind), translates ? "a" : "no");
+    if (k->source) return heed_fail(k->c, HEED_USAGE, "pairs are tokens already");
+    if (!tokenizer_fits(k, source) || (translates && !tokenizer_fits(k, target))) return false;
+    k->source = source;
+    k->target = target;
+    for (size_t i = 0; i < k->count; i++)
+        if (!encode_pair(k, &k->pairs[i])) return false;
+    return sift(k);
+}

@@ -1,0 +1,78 @@
+/* Which pairs train and which validate: all of one source on one side. */
+#include "data/pair/pairs.h"
+
+#include <math.h>
+
+typedef struct {
+    heed_pairs *k;
+    heed__names sources;
+    int32_t *source; /* of each pair */
+    size_t *pairs;   /* of the first file, of each source */
+    bool *val;       /* by source: it validates */
+} split;
+
+static bool number_sources(split *s) {
+    heed_pairs *k = s->k;
+    s->sources.c = k->c;
+    s->source = heed__alloc_array(k->c, k->count, sizeof *s->source);
+    s->pairs = heed__alloc_array(k->c, k->count, sizeof *s->pairs);
+    s->val = heed__alloc_array(k->c, k->count, sizeof *s->val);
+    k->train = heed__alloc_array(k->c, k->count, sizeof *k->train);
+    k->val = heed__alloc_array(k->c, k->count, sizeof *k->val);
+    if (heed__stopped(k->c)) return false;
+    for (size_t i = 0; i < k->count; i++) {
+        const heed__cut *t = &k->pairs[i].text[HEED__SOURCE];
+        int32_t number = heed__names_add(&s->sources, t->s, t->n);
+        if (number < 0) return false;
+        s->source[i] = number;
+        s->pairs[number] += i < k->own;
+    }
+    return true;
+}
+
+/* Takes sources in a seeded order, leaving out those with more pairs than are still wanted. */
+static bool choose(split *s, const char *path) {
+    heed_pairs *k = s->k;
+    size_t n = k->own, sources = s->sources.count, taken = 0;
+    if (sources < 2)
+        return heed_fail(k->c, HEED_DATA,
+                         "no pairs are left to validate: %s: expected at least 2 different "
+                         "sources, found 1; hint: --val FILE, or --val-split 0",
+                         path);
+    size_t wanted = (size_t)lround(k->a.val_split * (double)n);
+    wanted = wanted < 1 ? 1 : wanted > n - 1 ? n - 1 : wanted;
+    heed_random order = heed_random_at(heed_seed(k->c), "split", 0, 0);
+    for (size_t i = 0; i < sources && taken < wanted; i++) {
+        size_t source = (size_t)heed_random_permute(&order, i, sources);
+        if (taken + s->pairs[source] > wanted) continue;
+        s->val[source] = true;
+        taken += s->pairs[source];
+    }
+    if (!taken) s->val[heed_random_permute(&order, 0, sources)] = true;
+    return true;
+}
+
+/* Without a validation part evaluation goes over all pairs. */
+static void hand_out(split *s) {
+    heed_pairs *k = s->k;
+    heed_pairs_info *f = &k->info;
+    bool own_val = k->count > k->own, cut = !own_val && k->a.val_split > 0;
+    for (size_t i = 0; i < k->count; i++) {
+        bool val = i >= k->own || (cut && s->val[s->source[i]]);
+        k->pairs[i].trains = !val;
+        if (!val) k->train[f->pairs++] = i;
+        if (val || (!own_val && !cut)) k->val[f->val_pairs++] = i;
+        if (i >= k->own) f->overlap += s->pairs[s->source[i]] > 0;
+    }
+}
+
+bool heed__pairs_split(heed_pairs *k, const char *path) {
+    split s = {.k = k};
+    bool ok = number_sources(&s) && (k->count > k->own || k->a.val_split <= 0 || choose(&s, path));
+    if (ok) hand_out(&s);
+    heed__names_free(&s.sources);
+    heed__free(s.source);
+    heed__free(s.pairs);
+    heed__free(s.val);
+    return ok;
+}

@@ -1,0 +1,149 @@
+/* One time step of a decoder that looks back by the alignment network: for each row of a batch
+ *
+ *     e_i = v' tanh(q + k_i) + shift     a = softmax(e)     c = sum_i a_i V_i
+ *
+ * Nothing of size (S,A) is kept: backward takes the tanh again. Bahdanau et al. 2015, sec. A.1.2.
+ */
+#include "set.h"
+#include "vmath.h"
+
+/* A vector at i of n numbers, of which `left` are left. */
+#define EACH(i, n) for (size_t i = 0, left = (n); i < (n); i += (size_t)VL, left = (n)-i)
+
+typedef struct {
+    const heed_real *q, *keys, *values, *v, *gc;
+    const int32_t *pad;
+    heed_real *a, *e, *c, *gq, *gkeys, *gvalues, *gv;
+    heed_real *ge; /* of the scores */
+    size_t len, inner, width;
+} row;
+
+static row row_of(const heed_additive_attention_job *j, size_t r) {
+    size_t len = (size_t)j->len, inner = (size_t)j->inner, width = (size_t)j->width;
+    return (row){.q = j->query + r * inner,
+                 .keys = j->keys + r * len * inner,
+                 .values = j->values + r * len * width,
+                 .v = j->v,
+                 .gc = j->gcontext ? j->gcontext + r * width : NULL,
+                 .pad = j->pad ? j->pad + r * len : NULL,
+                 .a = j->weights + r * j->ldweights,
+                 .e = j->scores ? j->scores + r * j->ldweights : NULL,
+                 .c = j->context + r * j->ldcontext,
+                 .gq = j->gquery ? j->gquery + r * inner : NULL,
+                 .gkeys = j->gkeys ? j->gkeys + r * len * inner : NULL,
+                 .gvalues = j->gvalues ? j->gvalues + r * len * width : NULL,
+                 .gv = j->gv ? j->gv + r * inner : NULL,
+                 .ge = j->gscores ? j->gscores + r * len : NULL,
+                 .len = len,
+                 .inner = inner,
+                 .width = width};
+}
+
+static void score(const row *a, heed_real shift) {
+    for (size_t s = 0; s < a->len; s++) {
+        const heed_real *k = a->keys + s * a->inner;
+        vec sum = {0};
+        EACH(i, a->inner)
+        sum += get(a->v + i, left) * vtanh(get(a->q + i, left) + get(k + i, left));
+        a->a[s] = sum_lanes(sum) + shift;
+    }
+    if (a->e) memcpy(a->e, a->a, a->len * sizeof *a->e);
+}
+
+INLINE vec shown_score(const row *a, size_t i, size_t left) {
+    vmask there = a->pad ? nonzero(a->pad + i, left) : lanes_below(left);
+    return pick(there, get(a->a + i, left), splat(-INFINITY));
+}
+
+/* A row with nothing to see is zeros. */
+static void soften(const row *a) {
+    vec top = splat(-INFINITY), sums = {0};
+    EACH(i, a->len) top = vmax(shown_score(a, i, left), top);
+    heed_real most = max_lanes(top);
+    if (most == -INFINITY) most = 0;
+    EACH(i, a->len) {
+        vec e = vexp(shown_score(a, i, left) - splat(most));
+        sums += e;
+        put(a->a + i, e, left);
+    }
+    heed_real sum = sum_lanes(sums);
+    vec inverse = splat(sum == 0 ? 0 : 1 / sum);
+    EACH(i, a->len) put(a->a + i, get(a->a + i, left) * inverse, left);
+}
+
+static void gather(const row *a) {
+    EACH(i, a->width) {
+        vec sum = {0};
+        for (size_t s = 0; s < a->len; s++)
+            sum += splat(a->a[s]) * get(a->values + s * a->width + i, left);
+        put(a->c + i, sum, left);
+    }
+}
+
+static void forward_part(const void *job, size_t from, size_t to, int thread) {
+    const heed_additive_attention_job *j = job;
+    (void)thread;
+    for (size_t r = from; r < to; r++) {
+        row a = row_of(j, r);
+        score(&a, j->shift);
+        soften(&a);
+        gather(&a);
+    }
+}
+
+/* ga_i = gc' V_i, gV_i += a_i gc, ge_i = a_i (ga_i - sum a ga) */
+static void weigh_back(const row *a) {
+    heed_real dot = 0;
+    for (size_t s = 0; s < a->len; s++) {
+        const heed_real *v = a->values + s * a->width;
+        heed_real *gv = a->gvalues ? a->gvalues + s * a->width : NULL;
+        vec sum = {0}, weight = splat(a->a[s]);
+        EACH(i, a->width) {
+            vec g = get(a->gc + i, left);
+            sum += g * get(v + i, left);
+            if (gv) put(gv + i, get(gv + i, left) + weight * g, left);
+        }
+        a->ge[s] = sum_lanes(sum);
+        dot += a->a[s] * a->ge[s];
+    }
+    for (size_t s = 0; s < a->len; s++) a->ge[s] = a->a[s] * (a->ge[s] - dot);
+}
+
+/* With t = tanh(q + k_i): gv += ge_i t, and ge_i v (1 - t t) flows to q and k_i. */
+static void score_back(const row *a) {
+    EACH(i, a->inner) {
+        vec q = get(a->q + i, left), v = get(a->v + i, left), gq = {0}, gv = {0};
+        for (size_t s = 0; s < a->len; s++) {
+            vec t = vtanh(q + get(a->keys + s * a->inner + i, left)), g = splat(a->ge[s]);
+            gv += g * t;
+            g = g * v * (splat(1) - t * t);
+            gq += g;
+            heed_real *gk = a->gkeys ? a->gkeys + s * a->inner + i : NULL;
+            if (gk) put(gk, get(gk, left) + g, left);
+        }
+        put(a->gq + i, gq, left);
+        put(a->gv + i, get(a->gv + i, left) + gv, left);
+    }
+}
+
+static void backward_part(const void *job, size_t from, size_t to, int thread) {
+    const heed_additive_attention_job *j = job;
+    (void)thread;
+    for (size_t r = from; r < to; r++) {
+        row a = row_of(j, r);
+        weigh_back(&a);
+        score_back(&a);
+    }
+}
+
+static double work_of(const heed_additive_attention_job *j) {
+    return (30.0 * j->inner + 2.0 * j->width) * j->rows * j->len;
+}
+
+void K(additive_attention)(const heed_kernels *k, const heed_additive_attention_job *j) {
+    heed__share(k, (size_t)j->rows, work_of(j), forward_part, j);
+}
+
+void K(additive_attention_grad)(const heed_kernels *k, const heed_additive_attention_job *j) {
+    heed__share(k, (size_t)j->rows, 2 * work_of(j), backward_part, j);
+}

@@ -1,0 +1,225 @@
+/* A record that owns its parts: added one by one, copied. */
+#include "core/core.h"
+#include "io/io.h"
+
+#include <heed/record.h>
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    heed__owned own;
+    heed_ctx *c;
+    heed_record r;
+    heed_record_axis *axes;
+    heed_record_block *blocks;
+    heed_record_map *maps;
+    heed_record_guess *guesses;
+    size_t axis_capacity, block_capacity, map_capacity, guess_capacity;
+    void **pieces; /* all memory that the parts point to */
+    size_t piece_count, piece_capacity;
+} keeper;
+
+static keeper *keeper_of(heed_record *r) {
+    return (keeper *)(void *)((char *)r - offsetof(keeper, r));
+}
+
+static void free_keeper(heed__owned *own) {
+    keeper *k = (keeper *)own;
+    for (size_t i = 0; i < k->piece_count; i++) heed__free(k->pieces[i]);
+    heed__free(k->pieces);
+    heed__free(k->axes);
+    heed__free(k->blocks);
+    heed__free(k->maps);
+    heed__free(k->guesses);
+    heed__free(k);
+}
+
+heed_record *heed_record_new(heed_ctx *c) {
+    if (heed__stopped(c)) return NULL;
+    keeper *k = heed__alloc(c, sizeof *k);
+    if (!k) return NULL;
+    k->c = c;
+    k->r.step = -1;
+    heed__own(c, &k->own, free_keeper);
+    return &k->r;
+}
+
+void heed_record_free(heed_record *r) {
+    if (!r) return;
+    keeper *k = keeper_of(r);
+    heed__disown(k->c, &k->own);
+    free_keeper(&k->own);
+}
+
+/* ---- copies ---- */
+
+static void *capacity(keeper *k, size_t count, size_t each) {
+    if (!heed__grow(k->c, &k->pieces, &k->piece_capacity, k->piece_count + 1, sizeof *k->pieces))
+        return NULL;
+    void *p = heed__alloc_array(k->c, count ? count : 1, each);
+    if (p) k->pieces[k->piece_count++] = p;
+    return p;
+}
+
+/* *at becomes a copy of what it points to; NULL stays. */
+static bool own(keeper *k, void *at, size_t count, size_t each) {
+    const void *from;
+    memcpy(&from, at, sizeof from);
+    if (!from) return true;
+    void *copy = capacity(k, count, each);
+    if (!copy) return false;
+    if (count) memcpy(copy, from, count * each);
+    memcpy(at, &copy, sizeof copy);
+    return true;
+}
+
+/* Valid UTF-8 from any bytes: the others are written as \xE2. */
+static bool own_text(keeper *k, const char **text) {
+    if (!*text) return true;
+    size_t n = strlen(*text), bad = 0;
+    const char *s = *text;
+    for (size_t at = 0; (at += heed__utf8_valid(s + at, n - at)) < n; at++) bad++;
+    char *copy = capacity(k, n + 3 * bad + 1, 1), *to = copy;
+    for (size_t at = 0; copy && at < n; at++) {
+        size_t good = heed__utf8_valid(s + at, n - at);
+        memcpy(to, s + at, good);
+        to += good;
+        at += good;
+        if (at < n) to += sprintf(to, "\\x%02X", (unsigned)(unsigned char)s[at]);
+    }
+    *text = copy;
+    return copy != NULL;
+}
+
+static bool own_texts(keeper *k, const char *const **list, int count) {
+    if (!*list) return true;
+    const char **copy = capacity(k, (size_t)count, sizeof *copy);
+    for (int i = 0; copy && i < count; i++) {
+        copy[i] = (*list)[i] ? (*list)[i] : "";
+        if (!own_text(k, &copy[i])) return false;
+    }
+    *list = copy;
+    return copy != NULL;
+}
+
+/* ---- parts ---- */
+
+int heed_record_add_axis(heed_record *r, const heed_record_axis *a) {
+    keeper *k = r ? keeper_of(r) : NULL;
+    if (!k || heed__stopped(k->c) ||
+        !heed__grow(k->c, &k->axes, &k->axis_capacity, (size_t)r->axis_count + 1, sizeof *k->axes))
+        return -1;
+    r->axes = k->axes;
+    heed_record_axis *own_axis = &k->axes[r->axis_count];
+    *own_axis = *a;
+    if (!own_text(k, &own_axis->name) || !own_texts(k, &own_axis->labels, a->count) ||
+        !own(k, &own_axis->special, (size_t)a->count, 1))
+        return -1;
+    return r->axis_count++;
+}
+
+static bool has_axes(keeper *k, int queries, int keys) {
+    int n = k->r.axis_count;
+    return (queries >= 0 && queries < n && keys >= 0 && keys < n) ||
+           heed_fail(k->c, HEED_USAGE,
+                     "a record lacks an axis: expected queries and keys among %d, found %d and %d",
+                     n, queries, keys);
+}
+
+static bool own_block(keeper *k, heed_record_block *b) {
+    size_t heads = (size_t)b->heads, q = heads * (size_t)k->axes[b->queries].count,
+           keys = (size_t)k->axes[b->keys].count;
+    const heed_real **square[] = {&b->weights, &b->raw, &b->scores};
+    for (int i = 0; i < 3; i++)
+        if (!own(k, square[i], q * keys, sizeof **square[i])) return false;
+    return own(k, &b->q, q * (size_t)b->key, sizeof *b->q) &&
+           own(k, &b->k, heads * keys * (size_t)b->key, sizeof *b->k) &&
+           own(k, &b->v, heads * keys * (size_t)b->value, sizeof *b->v) &&
+           own(k, &b->align, heads * (size_t)b->key, sizeof *b->align) &&
+           own(k, &b->head, heads, sizeof *b->head) && own_text(k, &b->path);
+}
+
+int heed_record_add_block(heed_record *r, const heed_record_block *b) {
+    keeper *k = r ? keeper_of(r) : NULL;
+    if (!k || heed__stopped(k->c) || !has_axes(k, b->queries, b->keys) ||
+        !heed__grow(k->c, &k->blocks, &k->block_capacity, (size_t)r->block_count + 1,
+                    sizeof *k->blocks))
+        return -1;
+    r->blocks = k->blocks;
+    k->blocks[r->block_count] = *b;
+    return own_block(k, &k->blocks[r->block_count]) ? r->block_count++ : -1;
+}
+
+int heed_record_add_map(heed_record *r, const heed_record_map *m) {
+    keeper *k = r ? keeper_of(r) : NULL;
+    if (!k || heed__stopped(k->c) || !has_axes(k, m->queries, m->keys) ||
+        !heed__grow(k->c, &k->maps, &k->map_capacity, (size_t)r->map_count + 1, sizeof *k->maps))
+        return -1;
+    r->maps = k->maps;
+    heed_record_map *own_map = &k->maps[r->map_count];
+    *own_map = *m;
+    size_t n = (size_t)k->axes[m->queries].count * (size_t)k->axes[m->keys].count;
+    if (!own_text(k, &own_map->name) || !own_text(k, &own_map->help) ||
+        !own(k, &own_map->values, n, sizeof *m->values))
+        return -1;
+    return r->map_count++;
+}
+
+int heed_record_add_guess(heed_record *r, const heed_record_guess *g) {
+    keeper *k = r ? keeper_of(r) : NULL;
+    if (!k || heed__stopped(k->c) || !has_axes(k, g->axis, g->axis) ||
+        !heed__grow(k->c, &k->guesses, &k->guess_capacity, (size_t)r->guess_count + 1,
+                    sizeof *k->guesses))
+        return -1;
+    r->guesses = k->guesses;
+    heed_record_guess *own_guess = &k->guesses[r->guess_count];
+    *own_guess = *g;
+    if (!own_text(k, &own_guess->says) || !own_texts(k, &own_guess->labels, g->count) ||
+        !own(k, &own_guess->p, (size_t)g->count, sizeof *g->p))
+        return -1;
+    return r->guess_count++;
+}
+
+bool heed_record_describe(heed_record *r, heed_record_texts t) {
+    if (!r) return false;
+    keeper *k = keeper_of(r);
+    const char **own_texts_of[] = {&t.title, &t.model, &t.task, &t.note};
+    const char **to[] = {&r->title, &r->model, &r->task, &r->note};
+    for (int i = 0; i < 4; i++) {
+        if (!own_text(k, own_texts_of[i])) return false;
+        if (*own_texts_of[i]) *to[i] = *own_texts_of[i];
+    }
+    return true;
+}
+
+bool heed_record_picture(heed_record *r, const unsigned char *pixels, int width, int height,
+                         int channels) {
+    if (!r || !pixels) return false;
+    keeper *k = keeper_of(r);
+    if (!own(k, &pixels, (size_t)width * (size_t)height * (size_t)channels, 1)) return false;
+    r->pixels = pixels;
+    r->width = width;
+    r->height = height;
+    r->channels = channels;
+    return true;
+}
+
+double heed_record_bytes(const heed_record *r) {
+    double n = 0;
+    for (int i = 0; r && i < r->block_count; i++) {
+        const heed_record_block *b = &r->blocks[i];
+        double q = b->heads * (double)r->axes[b->queries].count, keys = r->axes[b->keys].count;
+        n += q * keys * ((b->weights != NULL) + (b->raw != NULL) + (b->scores != NULL));
+        n += (b->q ? q * b->key : 0) + (b->align ? (double)b->heads * b->key : 0) +
+             b->heads * keys * ((b->k ? b->key : 0) + (b->v ? b->value : 0));
+    }
+    for (int i = 0; r && i < r->map_count; i++)
+        n += (double)r->axes[r->maps[i].queries].count * r->axes[r->maps[i].keys].count;
+    return n * sizeof(heed_real) + (r ? (double)r->width * r->height * r->channels : 0);
+}
+
+const char *heed_stack_name(heed_stack s) {
+    return s == HEED_CROSS ? "cross" : s == HEED_DECODER ? "decoder" : "encoder";
+}

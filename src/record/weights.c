@@ -1,0 +1,145 @@
+/* A record from a file: what this program wrote, or anybody's attention weights. */
+#include "record/weights.h"
+
+#include "core/core.h"
+#include "core/os.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 1 << 28, FILE_LIMIT = 1 << 30 };
+
+const char *heed__numbers_shape(char text[HEED__SHAPE], const heed__numbers *n) {
+    heed__npy a = {.dims = n->dims};
+    memcpy(a.shape, n->shape, sizeof a.shape);
+    return heed__npy_shape(text, &a);
+}
+
+/* ---- nested lists ---- */
+
+static bool measure(const json_t *v, heed__numbers *n) {
+    n->count = 1;
+    for (n->dims = 0; json_is_array(v); n->dims++, v = json_array_get(v, 0)) {
+        if (n->dims == HEED__NPY_DIMS || json_array_size(v) == 0) return false;
+        n->shape[n->dims] = (int64_t)json_array_size(v);
+        if (n->count > MOST / json_array_size(v)) return false;
+        n->count *= json_array_size(v);
+    }
+    return n->dims > 0;
+}
+
+static bool flatten(const json_t *v, int dim, const heed__numbers *n, double missing, size_t *at) {
+    if (dim == n->dims) {
+        if (!json_is_number(v) && !json_is_null(v)) return false;
+        n->x[(*at)++] = (heed_real)(json_is_number(v) ? json_number_value(v) : missing);
+        return true;
+    }
+    if (!json_is_array(v) || (int64_t)json_array_size(v) != n->shape[dim]) return false;
+    for (size_t i = 0; i < json_array_size(v); i++)
+        if (!flatten(json_array_get(v, i), dim + 1, n, missing, at)) return false;
+    return true;
+}
+
+bool heed__numbers_json(const heed__source *s, const char *name, const json_t *v, double missing,
+                        heed__numbers *out) {
+    char quote[HEED__QUOTE];
+    size_t at = 0;
+    *out = (heed__numbers){0};
+    bool ok = measure(v, out);
+    if (ok && !(out->x = heed__alloc_array(s->c, out->count, sizeof *out->x))) return false;
+    if (ok && flatten(v, 0, out, missing, &at)) return true;
+    heed__free(out->x);
+    *out = (heed__numbers){0};
+    return heed_fail(
+        s->c, HEED_DATA,
+        "array %s is wrong: %s: expected nested lists of numbers, all of one length at "
+        "each depth",
+        heed__quote(quote, name, strlen(name)), s->path);
+}
+
+bool heed__numbers_npy(const heed__source *s, const heed__npy *a, heed__numbers *out) {
+    *out = (heed__numbers){.dims = a->dims, .count = a->count};
+    memcpy(out->shape, a->shape, sizeof out->shape);
+    if (a->count > MOST)
+        return heed_fail(s->c, HEED_DATA, "array %s is too large: %s: expected at most %d numbers",
+                         a->name, s->path, MOST);
+    out->x = heed__alloc_array(s->c, a->count, sizeof *out->x);
+    for (size_t i = 0; out->x && i < a->count; i++) out->x[i] = (heed_real)heed__npy_number(a, i);
+    return out->x != NULL;
+}
+
+/* ---- which kind of file ---- */
+
+static bool read_json(heed__source *s, char *text, size_t n, heed_record *r) {
+    s->json = heed__json_parse(s->c, s->path, text, n);
+    if (!s->json) return false;
+    const char *mark = json_string_value(json_object_get(s->json, "heed"));
+    bool own = mark && strncmp(mark, "attention", 9) == 0;
+    bool ok = own ? heed__weights_own(s, s->json, r) : heed__weights_foreign(s, r);
+    json_decref(s->json);
+    return ok;
+}
+
+static bool read_npz(heed__source *s, unsigned char *bytes, size_t n, heed_record *r) {
+    bool ok = heed__npz_parse(s->c, s->path, bytes, n, &s->npz);
+    const heed__npy *record = ok ? heed__npz_find(&s->npz, "record") : NULL;
+    if (record && record->kind == 'u' && record->size == 1) {
+        json_t *meta = heed__json_parse(s->c, s->path, (const char *)record->data, record->count);
+        ok = meta && heed__weights_own(s, meta, r);
+        json_decref(meta);
+    } else
+        ok = ok && heed__weights_foreign(s, r);
+    heed__npz_free(&s->npz);
+    return ok;
+}
+
+static bool starts(const unsigned char *bytes, size_t n, const char *with) {
+    return n >= strlen(with) && memcmp(bytes, with, strlen(with)) == 0;
+}
+
+static bool is_json(const unsigned char *bytes, size_t n) {
+    size_t at = 0;
+    while (at < n && memchr(" \t\r\n", bytes[at], 4)) at++;
+    return at < n && (bytes[at] == '{' || bytes[at] == '[');
+}
+
+/* The first bytes are of no kind: the name says which one was meant. */
+static bool no_kind(const heed__source *s, const unsigned char *bytes, size_t n) {
+    static const struct {
+        const char *end, *kind, *expected;
+    } kinds[] = {{".npz", "NPZ file", "PK"},
+                 {".npy", "NPY file", "\\x93NUMPY"},
+                 {".json", "JSON file", "{ or ["},
+                 {"", "file of weights", "PK of NPZ, \\x93NUMPY of NPY, or { or [ of JSON"}};
+    char quote[HEED__QUOTE];
+    size_t length = strlen(s->path), i = 0;
+    while (length < strlen(kinds[i].end) ||
+           strcmp(s->path + length - strlen(kinds[i].end), kinds[i].end) != 0)
+        i++;
+    heed__quote(quote, (const char *)bytes, n < 8 ? n : 8);
+    return heed_fail(s->c, HEED_DATA, "%s is no %s: expected %s at its start, found %s", s->path,
+                     kinds[i].kind, kinds[i].expected, n ? quote : "an empty file");
+}
+
+heed_record *heed__record_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t n) {
+    heed_record *r = heed_record_new(c);
+    heed__source s = {.c = c, .path = path};
+    bool packed = starts(bytes, n, "PK") || starts(bytes, n, "\x93NUMPY"), ok = false;
+    if (r && packed) {
+        ok = read_npz(&s, bytes, n, r);
+    } else {
+        ok = r && (is_json(bytes, n) ? read_json(&s, (char *)bytes, n, r) : no_kind(&s, bytes, n));
+        heed__free(bytes);
+    }
+    if (ok) return r;
+    heed_record_free(r);
+    return NULL;
+}
+
+heed_record *heed_record_read(heed_ctx *c, const char *path) {
+    size_t n;
+    if (heed__stopped(c) || !path) return NULL;
+    unsigned char *bytes = heed__os_read(c, path, FILE_LIMIT, &n);
+    return bytes ? heed__record_parse(c, path, bytes, n) : NULL;
+}

@@ -1,0 +1,383 @@
+/* Anybody's weights: arrays of (queries, keys), (heads, queries, keys) or (layers, heads, queries,
+ * keys), with labels where there are some. Nothing is mended: what is odd is said in the note. */
+#include "core/core.h"
+#include "record/weights.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const heed__source *s;
+    heed_record *r;
+    heed_text note, unread; /* unread: names of arrays */
+    int unread_count;
+    int next[3];  /* the layer that comes next in each stack */
+    int axes[64]; /* made so far, and for what */
+    int sizes[64];
+    const char *named[64];
+    int axis_count;
+    heed__patches patches;
+} reader;
+
+/* ---- labels ---- */
+
+typedef struct {
+    heed_text text; /* each ended by a NUL */
+    const char **list;
+    int count;
+} labels;
+
+static bool add_label(labels *l, const heed__source *s, const json_t *v, const heed__npy *a,
+                      size_t i) {
+    if (a) return heed__npy_text(a, i, &l->text) && heed_text_put(&l->text, "", 1);
+    const json_t *one = json_array_get(v, i);
+    char number[32];
+    if (json_is_integer(one)) {
+        int n = snprintf(number, sizeof number, "%lld", (long long)json_integer_value(one));
+        return heed_text_put(&l->text, number, (size_t)n + 1);
+    }
+    if (!json_is_string(one))
+        return heed_fail(s->c, HEED_DATA, "labels are wrong: %s: expected texts", s->path);
+    return heed_text_put(&l->text, json_string_value(one), json_string_length(one) + 1);
+}
+
+/* Reads the labels of that name; count -1: there are none. */
+static bool read_labels(const heed__source *s, const char *name, labels *l) {
+    enum { MOST = 1 << 20 };
+    const json_t *v = s->json ? json_object_get(s->json, name) : NULL;
+    const heed__npy *a = s->json ? NULL : heed__npz_find(&s->npz, name);
+    *l = (labels){.text = {.c = s->c}, .count = -1};
+    if (a && a->kind != 'U' && a->kind != 'S')
+        return heed_fail(s->c, HEED_DATA,
+                         "labels are wrong: %s: array %s: expected texts; hint: "
+                         "np.array(tokens, dtype=str)",
+                         s->path, name);
+    if (!a && !json_is_array(v)) return true;
+    size_t n = a ? a->count : json_array_size(v);
+    if (n > MOST) return heed_fail(s->c, HEED_DATA, "too many labels: %s: %zu", s->path, n);
+    l->count = (int)n;
+    l->list = heed__alloc_array(s->c, n + 1, sizeof *l->list);
+    bool ok = l->list != NULL;
+    for (size_t i = 0; ok && i < n; i++) ok = add_label(l, s, v, a, i);
+    const char *at = l->text.s;
+    for (size_t i = 0; ok && i < n; i++, at += strlen(at) + 1) l->list[i] = at;
+    return ok;
+}
+
+static void free_labels(labels *l) {
+    heed_text_free(&l->text);
+    heed__free(l->list);
+}
+
+static bool is_special(const char *label) {
+    static const char *const known[] = {"[CLS]", "[SEP]", "[PAD]", "[BOS]", "[EOS]",        "<s>",
+                                        "</s>",  "<pad>", "<bos>", "<eos>", "<|endoftext|>"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(label, known[i]) == 0) return true;
+    return false;
+}
+
+/* ---- axes ---- */
+
+/* Names that labels of a side may have, the closest first. */
+static const char *const names[3][2][5] = {{{"queries", "encoder_tokens", "source", "tokens"},
+                                            {"keys", "encoder_tokens", "source", "tokens"}},
+                                           {{"queries", "decoder_tokens", "target", "tokens"},
+                                            {"keys", "decoder_tokens", "target", "tokens"}},
+                                           {{"queries", "decoder_tokens", "target", "tokens"},
+                                            {"keys", "encoder_tokens", "source", "tokens"}}};
+
+static int add_axis(reader *k, const char *name, const labels *l, int size) {
+    unsigned char *special = heed__alloc(k->s->c, (size_t)size);
+    char(*numbers)[12] = heed__alloc_array(k->s->c, (size_t)size, sizeof *numbers);
+    const char **list = heed__alloc_array(k->s->c, (size_t)size, sizeof *list);
+    int axis = -1;
+    if (special && numbers && list) {
+        for (int i = 0; i < size; i++) {
+            snprintf(numbers[i], sizeof numbers[i], "%d", i);
+            list[i] = l->count == size ? l->list[i] : numbers[i];
+            special[i] = l->count == size && is_special(list[i]);
+        }
+        axis = heed_record_add_axis(
+            k->r,
+            &(heed_record_axis){.name = name, .count = size, .labels = list, .special = special});
+    }
+    heed__free(special);
+    heed__free(numbers);
+    heed__free(list);
+    return axis;
+}
+
+static bool wrong_count(const reader *k, const char *name, int found, const char *array,
+                        const char *side, int wanted) {
+    char quote[HEED__QUOTE];
+    return heed_fail(k->s->c, HEED_DATA,
+                     "token count is wrong: %s: %s has %d labels, but array %s has %d %s; hint: "
+                     "label the very tokens that the weights were computed for, special ones "
+                     "included",
+                     k->s->path, name, found, heed__quote(quote, array, strlen(array)), wanted,
+                     side);
+}
+
+/* Where there is a picture, encoders are of it, and others look at it. */
+static bool sees_patches(const reader *k, int stack, int side) {
+    return k->patches.there && (stack == HEED_ENCODER || (stack == HEED_CROSS && side == 1));
+}
+
+/* The axis of one side of an array of weights, shared where name and size are the same. `tokens`
+ * may label the one side alone, when the other one has another size. */
+static int axis_for(reader *k, const char *array, int stack, int side, int size, int other) {
+    labels l = {.count = -1};
+    bool patches = sees_patches(k, stack, side);
+    const char *name = patches ? "picture" : NULL;
+    for (int i = 0; !patches && names[stack][side][i] && l.count < 0; i++) {
+        free_labels(&l);
+        if (!read_labels(k->s, name = names[stack][side][i], &l)) return free_labels(&l), -1;
+    }
+    int axis = -1;
+    if (!patches && l.count < 0) name = side == 0 && size != other ? "queries" : "tokens";
+    for (int i = 0; i < k->axis_count; i++)
+        if (k->sizes[i] == size && strcmp(k->named[i], name) == 0) axis = k->axes[i];
+    bool loose = strcmp(name, "tokens") == 0 && l.count == other;
+    if (l.count >= 0 && l.count != size && !loose)
+        wrong_count(k, name, l.count, array, side ? "keys" : "queries", size);
+    else if (axis < 0) {
+        axis = patches ? heed__patch_axis(k->s, k->r, &k->patches, size, array)
+                       : add_axis(k, name, &l, size);
+        if (axis >= 0 && k->axis_count < 64) {
+            k->axes[k->axis_count] = axis;
+            k->sizes[k->axis_count] = size;
+            k->named[k->axis_count++] = name;
+        }
+    }
+    free_labels(&l);
+    return heed__stopped(k->s->c) ? -1 : axis;
+}
+
+/* ---- weights ---- */
+
+/* The note says how many values and rows are no shares; they are shown as they are. */
+static void judge(reader *k, const char *name, const heed__numbers *n, size_t rows, size_t cols) {
+    size_t outside = 0, unequal = 0, none = 0;
+    double low = INFINITY, high = -INFINITY;
+    for (size_t r = 0; r < rows; r++) {
+        double sum = 0;
+        for (size_t i = r * cols; i < (r + 1) * cols; i++) {
+            none += isnan((double)n->x[i]) != 0;
+            outside += (double)n->x[i] < 0 || (double)n->x[i] > 1.000001;
+            sum += (double)n->x[i];
+        }
+        unequal += fabs(sum - 1) > 0.005;
+        if (fabs(sum - 1) > 0.005) low = fmin(low, sum), high = fmax(high, sum);
+    }
+    const char *gap = k->note.n ? " " : "";
+    if (none)
+        heed_text_add(&k->note, "%sArray %s: %zu of %zu values are not numbers.", gap, name, none,
+                      n->count);
+    gap = k->note.n ? " " : "";
+    if (outside)
+        heed_text_add(&k->note, "%sArray %s: %zu of %zu values are not in [0, 1].", gap, name,
+                      outside, n->count);
+    gap = k->note.n ? " " : "";
+    if (unequal)
+        heed_text_add(&k->note, "%sArray %s: %zu of %zu rows do not sum to 1 (%.3g to %.3g).", gap,
+                      name, unequal, rows, low, high);
+}
+
+/* 0 above the diagonal, and mostly not below it. */
+static bool is_causal(const heed_real *x, int heads, int size) {
+    size_t below = 0, n = (size_t)size;
+    for (size_t h = 0; h < (size_t)heads; h++)
+        for (size_t q = 0; q < n; q++)
+            for (size_t i = 0; i < n; i++) {
+                bool some = x[(h * n + q) * n + i] != 0;
+                if (i > q && some) return false;
+                below += some && i < q;
+            }
+    return n > 1 && below > (size_t)heads * n * (n - 1) / 4;
+}
+
+/* Whose attention it is, by its name; else by its sides, which are of one text or of two. */
+static int stack_of(const char *name, bool square) {
+    if (strstr(name, "cross")) return HEED_CROSS;
+    if (strstr(name, "dec")) return HEED_DECODER;
+    return square ? HEED_ENCODER : HEED_CROSS;
+}
+
+static bool add_layers(reader *k, const char *name, const heed__numbers *n) {
+    int lead = n->dims - 2, layers = lead == 2 ? (int)n->shape[0] : 1;
+    int heads = lead ? (int)n->shape[lead - 1] : 1, rows = (int)n->shape[lead],
+        cols = (int)n->shape[lead + 1], stack = stack_of(name, rows == cols);
+    int queries = axis_for(k, name, stack, 0, rows, cols);
+    int keys = queries < 0 ? -1 : axis_for(k, name, stack, 1, cols, rows);
+    if (keys < 0) return false;
+    judge(k, name, n, n->count / (size_t)cols, (size_t)cols);
+    for (int i = 0; i < layers; i++) {
+        const heed_real *x = n->x + (size_t)i * (size_t)heads * (size_t)rows * (size_t)cols;
+        char path[HEED__NPY_NAME + 16];
+        snprintf(path, sizeof path, layers > 1 ? "%s.%d" : "%s", name, i);
+        heed_record_block b = {.path = path,
+                               .stack = (heed_stack)stack,
+                               .layer = k->next[stack]++,
+                               .heads = heads,
+                               .queries = queries,
+                               .keys = keys,
+                               .weights = x,
+                               .causal = queries == keys && is_causal(x, heads, rows)};
+        if (heed_record_add_block(k->r, &b) < 0) return false;
+    }
+    return true;
+}
+
+/* A batch of one between layers and heads, as models give it, is left out. */
+static bool add_numbers(reader *k, const char *name, heed__numbers *n) {
+    char shape[HEED__SHAPE], quote[HEED__QUOTE];
+    if (n->dims == 5 && n->shape[1] == 1) {
+        memmove(n->shape + 1, n->shape + 2, 3 * sizeof *n->shape);
+        n->dims = 4;
+    }
+    bool fits = n->dims >= 2 && n->dims <= 4 && n->count > 0;
+    for (int i = 0; i < n->dims; i++) fits = fits && n->shape[i] <= 1 << 20;
+    return fits ? add_layers(k, name, n)
+                : heed_fail(k->s->c, HEED_DATA,
+                            "array %s is wrong: %s: expected (queries, keys), (heads, queries, "
+                            "keys) or (layers, heads, queries, keys), found %s; hint: take one "
+                            "item of a batch: attention[:, 0]",
+                            heed__quote(quote, name, strlen(name)), k->s->path,
+                            heed__numbers_shape(shape, n));
+}
+
+/* ---- the file ---- */
+
+enum { SHOWN = 4 }; /* names of arrays in a message */
+
+/* What the file has instead of weights: names, types and shapes of the first. */
+static void list_found(const heed__source *s, heed_text *out) {
+    char shape[HEED__SHAPE], quote[HEED__QUOTE], type[HEED__QUOTE];
+    const char *name;
+    json_t *v;
+    size_t at = 0, count = s->json ? json_object_size(s->json) : s->npz.count;
+    json_object_foreach(s->json, name, v) {
+        if (at == SHOWN) break;
+        heed_text_add(out, "%s%s", at++ ? ", " : "; found ",
+                      heed__quote(quote, name, strlen(name)));
+    }
+    for (; !s->json && at < count && at < SHOWN; at++) {
+        const heed__npy *a = &s->npz.arrays[at];
+        heed_text_add(out, "%s%s %s of type %s", at ? ", " : "; found ",
+                      heed__quote(quote, a->name, strlen(a->name)), heed__npy_shape(shape, a),
+                      heed__quote(type, a->type, strlen(a->type)));
+    }
+    if (count > SHOWN) heed_text_add(out, " and %zu more", count - SHOWN);
+}
+
+/* The picture is none of the weights. */
+static bool is_weights(const char *name) { return strcmp(name, "picture") != 0; }
+
+/* An array that would be weights, were its numbers real: whole ones, truths, the other byte order.
+ */
+static const heed__npy *almost_weights(const heed__source *s) {
+    for (size_t i = 0; !s->json && i < s->npz.count; i++) {
+        const heed__npy *a = &s->npz.arrays[i];
+        if (a->dims >= 2 && is_weights(a->name) && a->type[0] && strchr("iubf", a->type[1]))
+            return a;
+    }
+    return NULL;
+}
+
+static bool no_weights(const heed__source *s) {
+    heed_text found = {.c = s->c};
+    const heed__npy *a = almost_weights(s);
+    list_found(s, &found);
+    if (a) heed_text_add(&found, "; hint: make it real in NumPy: %s.astype(float)", a->name);
+    heed_fail(s->c, HEED_DATA,
+              "no weights: %s: expected an array of real numbers (little-endian, 16, 32 or 64 "
+              "bits) of (queries, keys), (heads, queries, keys) or (layers, heads, queries, keys)"
+              "%s",
+              s->path, found.s ? found.s : "");
+    heed_text_free(&found);
+    return false;
+}
+
+static bool is_read(const char *name) {
+    bool known = !is_weights(name) || strcmp(name, "grid") == 0;
+    for (int i = 0; i < 3; i++)
+        for (int side = 0; side < 2; side++)
+            for (int j = 0; names[i][side][j]; j++)
+                known = known || strcmp(name, names[i][side][j]) == 0;
+    return known;
+}
+
+/* An array that is neither weights nor labels may be labels under another name. */
+static void pass_over(reader *k, const char *name) {
+    char quote[HEED__QUOTE];
+    if (is_read(name) || ++k->unread_count > SHOWN) return;
+    heed_text_add(&k->unread, "%s%s", k->unread_count > 1 ? ", " : "",
+                  heed__quote(quote, name, strlen(name)));
+}
+
+static void note_unread(reader *k) {
+    if (!k->unread_count) return;
+    heed_text_add(&k->note,
+                  "%sNot read: %s%s; labels are read from tokens, queries and keys, or source and "
+                  "target.",
+                  k->note.n ? " " : "", k->unread.s ? k->unread.s : "",
+                  k->unread_count > SHOWN ? " and others" : "");
+}
+
+static bool is_matrix(const json_t *v) {
+    const json_t *row = json_array_get(v, 0), *x = json_array_get(row, 0);
+    return json_is_array(x) || json_is_number(x);
+}
+
+static bool from_json(reader *k, json_t *json) {
+    const char *name;
+    json_t *v;
+    heed__numbers n;
+    bool ok = true;
+    if (json_is_array(json)) {
+        ok = heed__numbers_json(k->s, "weights", json, (double)NAN, &n) &&
+             add_numbers(k, "weights", &n);
+        heed__free(n.x);
+        return ok;
+    }
+    json_object_foreach(json, name, v) {
+        if (!ok || !is_weights(name)) continue;
+        if (!is_matrix(v)) {
+            if (json_is_array(v)) pass_over(k, name);
+            continue;
+        }
+        ok = heed__numbers_json(k->s, name, v, (double)NAN, &n) && add_numbers(k, name, &n);
+        heed__free(n.x);
+    }
+    return ok;
+}
+
+static bool from_npz(reader *k) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < k->s->npz.count; i++) {
+        const heed__npy *a = &k->s->npz.arrays[i];
+        heed__numbers n = {0};
+        if (a->kind != 'f' || a->dims < 2 || !is_weights(a->name)) {
+            pass_over(k, a->name);
+            continue;
+        }
+        ok = heed__numbers_npy(k->s, a, &n) && add_numbers(k, a->name, &n);
+        heed__free(n.x);
+    }
+    return ok;
+}
+
+bool heed__weights_foreign(const heed__source *s, heed_record *r) {
+    reader k = {.s = s, .r = r, .note = {.c = s->c}, .unread = {.c = s->c}};
+    const char *file = strrchr(s->path, '/') ? strrchr(s->path, '/') + 1 : s->path;
+    bool ok = heed__weights_picture(s, r, &k.patches) &&
+              (s->json ? from_json(&k, s->json) : from_npz(&k));
+    if (ok && !r->block_count) ok = no_weights(s);
+    note_unread(&k);
+    ok = ok && heed_record_describe(r, (heed_record_texts){.title = file, .note = k.note.s});
+    heed_text_free(&k.note);
+    heed_text_free(&k.unread);
+    return ok;
+}

@@ -1,0 +1,32 @@
+#include "text/utf8.h"
+
+size_t heed__utf8_read(const char *s, size_t n, int32_t *character) {
+    static const int32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* by length; below: overlong */
+    const unsigned char *p = (const unsigned char *)s;
+    int32_t c = p[0];
+    *character = c;
+    if (c < 0x80) return 1;
+    *character = -1;
+    size_t len = c < 0xC2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 0;
+    if (!len || len > n) return 1;
+    c &= 0x7F >> len;
+    for (size_t i = 1; i < len; i++) {
+        if ((p[i] & 0xC0) != 0x80) return 1;
+        c = c << 6 | (p[i] & 0x3F);
+    }
+    if (c < least[len] || (c >= 0xD800 && c < 0xE000) || c > 0x10FFFF) return 1;
+    *character = c;
+    return len;
+}
+
+size_t heed__utf8_write(int32_t character, char out[4]) {
+    uint32_t c = (uint32_t)character;
+    if (c < 0x80) {
+        out[0] = (char)c;
+        return 1;
+    }
+    size_t len = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = len - 1; i > 0; i--, c >>= 6) out[i] = (char)(0x80 | (c & 0x3F));
+    out[0] = (char)((0xF00u >> len & 0xF0u) | c);
+    return len;
+}

@@ -1,0 +1,248 @@
+#include "view/canvas.h"
+
+#include "core/core.h"
+#include "io/io.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+bool heed__canvas_new(heed_ctx *c, heed__canvas *p, int width, int height) {
+    *p = (heed__canvas){width, height, NULL};
+    if (width < 1 || height < 1 || width > 16384 || height > 16384)
+        return heed_fail(c, HEED_USAGE, "a picture of %d x %d is too small or too large", width,
+                         height);
+    p->rgb = heed__alloc_array(c, (size_t)width * (size_t)height, 3);
+    if (p->rgb) memset(p->rgb, 255, 3 * (size_t)width * (size_t)height);
+    return p->rgb != NULL;
+}
+
+static unsigned char mix(unsigned char from, unsigned char to, double share) {
+    return (unsigned char)lround(from + (to - from) * share);
+}
+
+static void blend(heed__canvas *p, int x, int y, heed__rgb color, double share) {
+    if (x < 0 || y < 0 || x >= p->width || y >= p->height || !(share > 0)) return;
+    unsigned char *at = p->rgb + 3 * ((size_t)y * (size_t)p->width + (size_t)x);
+    if (share > 1) share = 1;
+    at[0] = mix(at[0], color.r, share);
+    at[1] = mix(at[1], color.g, share);
+    at[2] = mix(at[2], color.b, share);
+}
+
+void heed__canvas_fill(heed__canvas *p, int x, int y, int width, int height, heed__rgb color) {
+    for (int j = y; j < y + height; j++)
+        for (int i = x; i < x + width; i++) blend(p, i, j, color, 1);
+}
+
+/* Distance from a point to the segment; a pixel is covered as far as it reaches into the stroke. */
+static double distance(double px, double py, double x0, double y0, double x1, double y1) {
+    double dx = x1 - x0, dy = y1 - y0, length = dx * dx + dy * dy;
+    double t = length > 0 ? ((px - x0) * dx + (py - y0) * dy) / length : 0;
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    return hypot(px - x0 - t * dx, py - y0 - t * dy);
+}
+
+void heed__canvas_line(heed__canvas *p, double x0, double y0, double x1, double y1, double thick,
+                       heed__rgb color) {
+    double r = thick / 2 + 1;
+    int left = (int)floor(fmin(x0, x1) - r), right = (int)ceil(fmax(x0, x1) + r);
+    for (int x = left; x <= right; x++) {
+        double span = x1 - x0, low = fmin(y0, y1), high = fmax(y0, y1);
+        if (fabs(span) > 1) { /* only the part of the stroke near this column */
+            double slope = (y1 - y0) / span, a = y0 + slope * (x - 2 * r - x0),
+                   b = y0 + slope * (x + 2 * r - x0);
+            low = fmax(low, fmin(a, b));
+            high = fmin(high, fmax(a, b));
+        }
+        for (int y = (int)floor(low - r); y <= (int)ceil(high + r); y++)
+            blend(p, x, y, color, thick / 2 + 0.5 - distance(x, y, x0, y0, x1, y1));
+    }
+}
+
+int heed__text_width(const char *text, int scale) {
+    int n = 0;
+    while (*text) {
+        heed__next_letter(&text);
+        n++;
+    }
+    return 6 * scale * n;
+}
+
+void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color,
+                       const char *text) {
+    for (; *text; x += 6 * scale) {
+        heed__letter g = heed__next_letter(&text);
+        for (int i = 0; i < 5; i++)
+            for (int j = 0; j < 9; j++)
+                if (heed__letter_column(&g, i) >> j & 1)
+                    heed__canvas_fill(p, x + i * scale, y + j * scale, scale, scale, color);
+    }
+}
+
+void heed__canvas_text_up(heed__canvas *p, int x, int y, int scale, heed__rgb color,
+                          const char *text) {
+    for (; *text; y -= 6 * scale) {
+        heed__letter g = heed__next_letter(&text);
+        for (int i = 0; i < 5; i++)
+            for (int j = 0; j < 9; j++)
+                if (heed__letter_column(&g, i) >> j & 1)
+                    heed__canvas_fill(p, x + j * scale, y - (i + 1) * scale, scale, scale, color);
+    }
+}
+
+const char *heed__text_cut(char out[HEED__LABEL], const char *text, int scale, int width) {
+    const char *end = text;
+    size_t capacity = HEED__LABEL - 3;
+    bool whole = heed__text_width(text, scale) <= width && strlen(text) <= capacity;
+    for (int used = 12 * scale; !whole && *end; used += 6 * scale) {
+        const char *next = end;
+        heed__next_letter(&next);
+        if (used + 6 * scale > width || (size_t)(next - text) > capacity) break;
+        end = next;
+    }
+    snprintf(out, HEED__LABEL, "%.*s%s", whole ? (int)capacity : (int)(end - text), text,
+             whole ? "" : "..");
+    return out;
+}
+
+const char *heed__text_fold(char out[HEED__LABEL], const char *text, int scale, int width) {
+    int columns = heed__text_width(text, 1) / 6, capacity = width / (6 * scale) - 2;
+    if (columns <= capacity + 2 || capacity < 2) return heed__text_cut(out, text, scale, width);
+    const char *rest = text;
+    for (int i = 0; i < columns - capacity / 2; i++) heed__next_letter(&rest);
+    heed__text_cut(out, text, scale, (capacity - capacity / 2 + 2) * 6 * scale);
+    size_t n = strlen(out);
+    snprintf(out + n, HEED__LABEL - n, "%s", rest);
+    return out;
+}
+
+/* The mean of channel c over the columns [x0,x1) and rows [y0,y1), none of them empty. */
+static unsigned char mean_of(heed__pixels f, int c, int x0, int x1, int y0, int y1) {
+    uint64_t sum = 0, n = (uint64_t)(x1 - x0) * (uint64_t)(y1 - y0);
+    for (int y = y0; y < y1; y++)
+        for (int x = x0; x < x1; x++)
+            sum += f.pixels[((size_t)y * (size_t)f.width + (size_t)x) * (size_t)f.channels +
+                            (size_t)c];
+    return (unsigned char)((sum + n / 2) / n);
+}
+
+/* The pixels of the source that target pixel i of n stands for. */
+static void span_of(int i, int n, int size, int *from, int *to) {
+    *from = (int)((int64_t)i * size / n);
+    *to = (int)((int64_t)(i + 1) * size / n);
+    if (*to <= *from) *to = *from + 1;
+}
+
+void heed__canvas_pixels(heed__canvas *p, int x, int y, int width, int height, heed__pixels from) {
+    for (int j = 0; j < height; j++) {
+        int y0, y1, x0, x1;
+        span_of(j, height, from.height, &y0, &y1);
+        for (int i = 0; i < width; i++) {
+            span_of(i, width, from.width, &x0, &x1);
+            heed__rgb c = {mean_of(from, 0, x0, x1, y0, y1), 0, 0};
+            c.g = from.channels > 1 ? mean_of(from, 1, x0, x1, y0, y1) : c.r;
+            c.b = from.channels > 1 ? mean_of(from, 2, x0, x1, y0, y1) : c.r;
+            blend(p, x + i, y + j, c, 1);
+        }
+    }
+}
+
+heed__rgb heed__series_color(int index) {
+    static const heed__rgb colors[HEED__SERIES_COLORS] = {
+        {0, 114, 178},  {213, 94, 0},  {0, 158, 115}, {204, 121, 167},
+        {86, 180, 233}, {230, 159, 0}, {0, 0, 0},     {150, 130, 0}};
+    return colors[(unsigned)index % HEED__SERIES_COLORS];
+}
+
+/* Nine samples of the published map (van der Walt & Smith 2015), straight between them. */
+heed__rgb heed__viridis(double v) {
+    static const double map[9][3] = {{68, 1, 84},    {71, 45, 123},  {59, 82, 139},
+                                     {44, 114, 142}, {33, 145, 140}, {40, 174, 128},
+                                     {94, 201, 98},  {173, 220, 48}, {253, 231, 37}};
+    double at = (v > 0 ? v < 1 ? v : 1 : 0) * 8;
+    int i = at >= 8 ? 7 : (int)at;
+    double share = at - i, c[3];
+    for (int j = 0; j < 3; j++) c[j] = map[i][j] + (map[i + 1][j] - map[i][j]) * share;
+    return (heed__rgb){(unsigned char)lround(c[0]), (unsigned char)lround(c[1]),
+                       (unsigned char)lround(c[2])};
+}
+
+heed__rgb heed__paper(double v) {
+    double at = v > 0 ? fmin(v, 1) : 0, cover = pow(fmin(1, 5 * at), 0.6);
+    heed__rgb c = heed__viridis(0.9 - 0.9 * at);
+    return (heed__rgb){(unsigned char)lround(255 + (c.r - 255) * cover),
+                       (unsigned char)lround(255 + (c.g - 255) * cover),
+                       (unsigned char)lround(255 + (c.b - 255) * cover)};
+}
+
+heed__rgb heed__ink(heed__rgb c) {
+    double part[3] = {c.r / 255.0, c.g / 255.0, c.b / 255.0}, light = 0;
+    static const double share[3] = {0.2126, 0.7152, 0.0722};
+    for (int i = 0; i < 3; i++)
+        light +=
+            share[i] * (part[i] <= 0.03928 ? part[i] / 12.92 : pow((part[i] + 0.055) / 1.055, 2.4));
+    return light > 0.179 ? (heed__rgb){0, 0, 0} : (heed__rgb){255, 255, 255};
+}
+
+int heed__ticks(double lo, double hi, int want, double ticks[12], double *step) {
+    static const double steps[] = {1, 2, 2.5, 5, 10};
+    double rough = (hi - lo) / want, power = pow(10, floor(log10(rough)));
+    int n = 0;
+    *step = 10 * power;
+    for (int i = 0; i < 5; i++)
+        if (steps[i] * power >= rough * 0.999) {
+            *step = steps[i] * power;
+            break;
+        }
+    for (double v = ceil(lo / *step - 1e-9) * *step; v <= hi + 1e-9 * *step && n < 12; v += *step)
+        ticks[n++] = fabs(v) < 1e-9 * *step ? 0 : v;
+    return n;
+}
+
+void heed__tick_text(double v, double step, char *text, size_t size) {
+    int digits = (int)ceil(-log10(step) - 1e-9);
+    if (digits > 0 && fabs(step * pow(10, digits) - round(step * pow(10, digits))) > 1e-6) digits++;
+    if (v != 0 && (fabs(v) >= 1e7 || step < 1e-4))
+        snprintf(text, size, "%.3g", v);
+    else
+        snprintf(text, size, "%.*f", digits > 0 ? digits : step == 2.5 ? 1 : 0, v);
+}
+
+/* ---- several as one ---- */
+
+static void copy(heed__canvas *to, const heed__canvas *from, int x, int y) {
+    size_t row = 3 * (size_t)from->width;
+    for (int j = 0; from->rgb && j < from->height; j++)
+        memcpy(to->rgb + 3 * ((size_t)(y + j) * (size_t)to->width + (size_t)x),
+               from->rgb + (size_t)j * row, row);
+}
+
+/* Puts one behind what is there; both are freed. */
+static bool append(heed_ctx *c, heed__canvas *all, heed__canvas *one, bool down) {
+    heed__canvas joined;
+    int width = down ? 0 : all->width + one->width, height = down ? all->height + one->height : 0;
+    if (down) width = all->width > one->width ? all->width : one->width;
+    if (!down) height = all->height > one->height ? all->height : one->height;
+    bool ok = heed__canvas_new(c, &joined, width, height);
+    if (ok) copy(&joined, all, 0, 0);
+    if (ok) copy(&joined, one, down ? 0 : all->width, down ? all->height : 0);
+    heed__free(all->rgb);
+    heed__free(one->rgb);
+    *all = joined;
+    return ok;
+}
+
+bool heed__canvas_save(heed_ctx *c, heed__drawer *draw, const void *list, int count, bool down,
+                       const char *path) {
+    heed__canvas all = {0, 0, NULL};
+    if (heed__stopped(c) || count < 1) return false;
+    bool ok = draw(c, list, 0, &all);
+    for (int i = 1; ok && i < count; i++) {
+        heed__canvas one;
+        ok = draw(c, list, i, &one) && append(c, &all, &one, down);
+    }
+    ok = ok && heed_png_save(c, path, all.rgb, all.width, all.height);
+    heed__free(all.rgb);
+    return ok;
+}

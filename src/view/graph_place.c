@@ -1,0 +1,273 @@
+/* graph_place.c -- the layered drawing of a box: rows by the longest way from its top, few
+ * crossings, straight lines. Sugiyama, Tagawa & Toda 1981; rows by median and mean as in Gansner et
+ * al. 1993, positions by isotonic regression. */
+#include "core/core.h"
+#include "view/graph.h"
+
+#include <math.h>
+
+enum { GAP = 22, ROW = 24, BORDER = 14, BEND = 10, SWEEPS = 8, PASSES = 14, MOST = 4000 };
+
+/* ---- rows ---- */
+
+/* Each item below all that it takes from. The lines go round in no circle. */
+static void rank_down(heed__frame *f) {
+    bool moved = true;
+    for (int pass = 0; moved && pass <= f->count; pass++) {
+        moved = false;
+        for (int i = 0; i < f->line_count; i++) {
+            const heed__item *from = &f->items[f->lines[i].from];
+            heed__item *to = &f->items[f->lines[i].to];
+            if (to->rank > from->rank) continue;
+            to->rank = from->rank + 1;
+            moved = true;
+        }
+    }
+}
+
+static bool has_lines_in(const heed__frame *f, int item) {
+    for (int i = 0; i < f->line_count; i++)
+        if (f->lines[i].to == item) return true;
+    return false;
+}
+
+/* What takes from nothing stands just above the first that takes from it. */
+static void pull_sources(heed__frame *f) {
+    for (int i = 0; i < f->count; i++) {
+        int least = f->ranks;
+        if (f->items[i].kind == HEED__IN || has_lines_in(f, i)) continue;
+        for (int k = 0; k < f->line_count; k++)
+            if (f->lines[k].from == i && f->items[f->lines[k].to].rank < least)
+                least = f->items[f->lines[k].to].rank;
+        if (least < f->ranks) f->items[i].rank = least - 1;
+    }
+}
+
+static void rank_items(heed__frame *f) {
+    for (int i = 0; i < f->count; i++) f->items[i].rank = f->items[i].kind != HEED__IN;
+    rank_down(f);
+    for (int i = 0; i < f->count; i++)
+        if (f->items[i].rank >= f->ranks) f->ranks = f->items[i].rank + 1;
+    pull_sources(f);
+    int last = 0;
+    for (int i = 0; i < f->count; i++)
+        if (f->items[i].kind != HEED__OUT && f->items[i].rank > last) last = f->items[i].rank;
+    for (int i = 0; i < f->count; i++)
+        if (f->items[i].kind == HEED__OUT) f->items[i].rank = last + 1;
+    f->ranks = last + 2;
+}
+
+static int bend_of(heed_ctx *c, heed__frame *f, int node, int rank) {
+    for (int i = 0; i < f->count; i++)
+        if (f->items[i].kind == HEED__BEND && f->items[i].ref == node && f->items[i].rank == rank)
+            return i;
+    return heed__frame_item(c, f,
+                            (heed__item){.kind = HEED__BEND, .ref = node, .rank = rank, .w = BEND});
+}
+
+/* A line that passes rows becomes pieces from row to row, shared by all that take the same. */
+static bool bend_lines(heed_ctx *c, heed__frame *f) {
+    int count = f->line_count;
+    for (int i = 0; i < count; i++) {
+        heed__line l = f->lines[i];
+        int at = l.from, to = f->items[l.to].rank;
+        for (int rank = f->items[l.from].rank + 1; rank < to; rank++) {
+            int bend = bend_of(c, f, l.node, rank);
+            if (bend < 0 || !heed__frame_line(c, f, (heed__line){l.node, at, bend})) return false;
+            at = bend;
+        }
+        if (at != l.from && !heed__frame_line(c, f, (heed__line){l.node, at, l.to})) return false;
+        if (at != l.from) f->lines[i].node = -1; /* replaced */
+        if (f->line_count > MOST)                /* time grows with their square */
+            return heed_fail(c, HEED_USAGE,
+                             "the graph is too large to draw: more than %d pieces of lines in one "
+                             "box; hint: fewer tokens, a smaller depth, or the list",
+                             MOST);
+    }
+    int kept = 0;
+    for (int i = 0; i < f->line_count; i++)
+        if (f->lines[i].node >= 0) f->lines[kept++] = f->lines[i];
+    f->line_count = kept;
+    return true;
+}
+
+/* ---- order within rows ---- */
+
+static int crossings(const heed__frame *f) {
+    int n = 0;
+    for (int i = 0; i < f->line_count; i++)
+        for (int k = i + 1; k < f->line_count; k++) {
+            const heed__item *a = &f->items[f->lines[i].from], *b = &f->items[f->lines[k].from];
+            if (a->rank != b->rank) continue;
+            int above = a->order - b->order;
+            int below = f->items[f->lines[i].to].order - f->items[f->lines[k].to].order;
+            n += (above < 0 && below > 0) || (above > 0 && below < 0);
+        }
+    return n;
+}
+
+/* The items of a row, from left to right, into row; returns how many. */
+static int row_of(const heed__frame *f, int rank, int *row) {
+    int n = 0;
+    for (int i = 0; i < f->count; i++) {
+        int at = n;
+        if (f->items[i].rank != rank) continue;
+        while (at > 0 && f->items[row[at - 1]].order > f->items[i].order) {
+            row[at] = row[at - 1];
+            at--;
+        }
+        row[at] = i;
+        n++;
+    }
+    return n;
+}
+
+/* Where the neighbours in the row above (or below) are, on the average. */
+static void wish_order(heed__frame *f, int item, bool above) {
+    double sum = 0;
+    int n = 0;
+    for (int i = 0; i < f->line_count; i++) {
+        int own = above ? f->lines[i].to : f->lines[i].from;
+        int other = above ? f->lines[i].from : f->lines[i].to;
+        if (own != item) continue;
+        sum += f->items[other].order;
+        n++;
+    }
+    f->items[item].wish = n ? sum / n : f->items[item].order;
+}
+
+static void order_row(heed__frame *f, int rank, bool above, int *row) {
+    int n = row_of(f, rank, row);
+    for (int i = 0; i < n; i++) wish_order(f, row[i], above);
+    for (int i = 1; i < n; i++) {
+        int item = row[i], at = i;
+        for (; at > 0 && f->items[row[at - 1]].wish > f->items[item].wish; at--)
+            row[at] = row[at - 1];
+        row[at] = item;
+    }
+    for (int i = 0; i < n; i++) f->items[row[i]].order = i;
+}
+
+/* best: (count) the orders with the fewest crossings so far. */
+static void order_items(heed__frame *f, int *row, int *best) {
+    for (int rank = 0; rank < f->ranks; rank++) {
+        int n = row_of(f, rank, row);
+        for (int i = 0; i < n; i++) f->items[row[i]].order = i;
+    }
+    int fewest = crossings(f);
+    for (int i = 0; i < f->count; i++) best[i] = f->items[i].order;
+    for (int sweep = 0; fewest > 0 && sweep < SWEEPS; sweep++) {
+        bool down = sweep % 2 == 0;
+        for (int r = 0; r < f->ranks; r++) order_row(f, down ? r : f->ranks - 1 - r, down, row);
+        int found = crossings(f);
+        if (found >= fewest) continue;
+        fewest = found;
+        for (int i = 0; i < f->count; i++) best[i] = f->items[i].order;
+    }
+    for (int i = 0; i < f->count; i++) f->items[i].order = best[i];
+}
+
+/* ---- from left to right ---- */
+
+static double port(const heed__frame *f, int item, int node, bool above) {
+    const heed__item *it = &f->items[item];
+    return it->inner ? heed__item_port(f, item, node, above) : it->w / 2;
+}
+
+/* A line between two bends is to be straight before all others, but bends give way to items. */
+static void wish_place(heed__frame *f, int item, bool above, bool below) {
+    heed__item *it = &f->items[item];
+    double sum = 0, weight = 0;
+    for (int i = 0; i < f->line_count; i++) {
+        const heed__line *l = &f->lines[i];
+        bool from_above = l->to == item && above, from_below = l->from == item && below;
+        if (!from_above && !from_below) continue;
+        int other = from_above ? l->from : l->to;
+        bool bends = it->kind == HEED__BEND && f->items[other].kind == HEED__BEND;
+        double pull = bends ? 8 : f->items[other].kind == HEED__BEND ? 0.05 : 2;
+        sum += pull * (f->items[other].x + port(f, other, l->node, !from_above) -
+                       port(f, item, l->node, from_above));
+        weight += pull;
+    }
+    it->wish = weight > 0 ? sum / weight : it->x;
+    it->pull = it->kind == HEED__BEND ? 0.02 : weight > 0 ? weight : 0.01;
+}
+
+static double distance(const heed__item *left, const heed__item *right) {
+    bool bends = left->kind == HEED__BEND && right->kind == HEED__BEND;
+    return left->w + (bends ? 2 : GAP);
+}
+
+/* The places nearest to the wishes, in squares, that keep order and distance: pooling of adjacent
+ * violators. Wishes and pulls of pools stand at their first item. */
+static void settle_row(heed__frame *f, const int *row, int n, int *pool) {
+    double offset = 0;
+    int pools = 0;
+    for (int i = 0; i < n; i++) {
+        heed__item *it = &f->items[row[i]];
+        if (i > 0) offset += distance(&f->items[row[i - 1]], it);
+        it->x = offset;
+        it->wish -= offset;
+        for (pool[pools++] = i; pools > 1; pools--) {
+            heed__item *a = &f->items[row[pool[pools - 2]]], *b = &f->items[row[pool[pools - 1]]];
+            if (a->wish <= b->wish) break;
+            a->wish = (a->wish * a->pull + b->wish * b->pull) / (a->pull + b->pull);
+            a->pull += b->pull;
+        }
+    }
+    for (int k = 0; k < pools; k++) {
+        double shift = f->items[row[pool[k]]].wish;
+        for (int i = pool[k]; i < (k + 1 < pools ? pool[k + 1] : n); i++)
+            f->items[row[i]].x += shift;
+    }
+}
+
+static void place_rows(heed__frame *f, int *row, int *pool) {
+    for (int pass = 0; pass < PASSES; pass++) {
+        bool down = pass % 2 == 0, both = pass >= PASSES - 2;
+        for (int r = 0; r < f->ranks; r++) {
+            int rank = down ? r : f->ranks - 1 - r, n = row_of(f, rank, row);
+            for (int i = 0; i < n; i++) wish_place(f, row[i], down || both, !down || both);
+            settle_row(f, row, n, pool);
+        }
+    }
+}
+
+/* ---- sizes ---- */
+
+static void size_frame(heed__frame *f) {
+    double left = INFINITY, right = 0;
+    for (int i = 0; i < f->count; i++) left = fmin(left, f->items[i].x);
+    for (int i = 0; i < f->count; i++) {
+        f->items[i].x += BORDER - left;
+        right = fmax(right, f->items[i].x + f->items[i].w);
+    }
+    f->w = right + BORDER;
+    double y = 0;
+    for (int rank = 0; rank < f->ranks; rank++) {
+        double high = 0;
+        for (int i = 0; i < f->count; i++)
+            if (f->items[i].rank == rank) high = fmax(high, f->items[i].h);
+        for (int i = 0; i < f->count; i++) {
+            heed__item *it = &f->items[i];
+            if (it->rank != rank) continue;
+            if (it->kind == HEED__BEND) it->h = high;
+            it->y = y;
+            it->foot = y + high;
+        }
+        y += high + (rank + 1 < f->ranks ? ROW : 0);
+    }
+    f->h = y;
+}
+
+bool heed__frame_place(heed_ctx *c, heed__frame *f) {
+    rank_items(f);
+    if (!bend_lines(c, f)) return false;
+    int *memory = heed__alloc_array(c, (size_t)f->count, 3 * sizeof *memory);
+    if (!memory) return false;
+    order_items(f, memory, memory + f->count);
+    place_rows(f, memory, memory + 2 * f->count);
+    size_frame(f);
+    heed__free(memory);
+    return true;
+}

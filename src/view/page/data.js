@@ -1,0 +1,174 @@
+/* data.js -- what the page holds: records as C wrote them (src/view/page_data.c), decoded when a view asks.
+ *
+ * The JSON block "meta" has records with axes, blocks, maps and guesses. Numbers lie beside it, a script element per head,
+ * in base64 of little-endian u16: weights are u / 65535; whatever leaves [0,1] is lo + (hi - lo) u / 65534 with 65535 for
+ * "unknown". Causal layers keep the triangle k <= q, row by row. q and k are IEEE halves, (tokens, width).
+ */
+"use strict";
+(() => {
+    /* ---- bytes ---- */
+
+    const bytes = (id) => {
+        const text = heed.id(id).textContent.trim();
+        if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+        const binary = atob(text), out = new Uint8Array(binary.length);
+        for (let i = 0; i < binary.length; i++) out[i] = binary.charCodeAt(i);
+        return out;
+    };
+    const little = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+    const words = (id) => {
+        const raw = bytes(id);
+        if (little) return new Uint16Array(raw.buffer, raw.byteOffset, raw.length >> 1);
+        const out = new Uint16Array(raw.length >> 1);
+        for (let i = 0; i < out.length; i++) out[i] = raw[2 * i] | (raw[2 * i + 1] << 8);
+        return out;
+    };
+    const value = (scale) =>
+        scale ? (u) => (u === 65535 ? NaN : scale[0] + ((scale[1] - scale[0]) * u) / 65534) : (u) => u / 65535;
+    const half = (u) => {
+        const sign = u & 0x8000 ? -1 : 1, exponent = (u >> 10) & 31, fraction = u & 1023;
+        if (exponent === 31) return fraction ? NaN : sign * Infinity;
+        return sign * (exponent ? 2 ** (exponent - 25) * (1024 + fraction) : fraction * 2 ** -24);
+    };
+
+    /* ---- matrices: {rows, cols, data, max}; the latest ones are kept ---- */
+
+    const cache = new Map(), room = 24e6;
+    let held = 0;
+    const kept = (id, make) => {
+        let m = cache.get(id);
+        if (m) {
+            cache.delete(id);
+        } else {
+            m = make();
+            held += m.data.length;
+        }
+        cache.set(id, m);
+        for (const [old, other] of cache) {
+            if (held <= room || old === id) break;
+            cache.delete(old);
+            held -= other.data.length;
+        }
+        return m;
+    };
+    const finish = (rows, cols, data) => {
+        let max = 0, min = 0;
+        for (let i = 0; i < data.length; i++) {
+            const x = data[i];
+            if (x > max) max = x;
+            else if (x < min) min = x;
+        }
+        return {rows, cols, data, min, max, at: (q, k) => data[q * cols + k]};
+    };
+    const decode = (id, rows, cols, scale, triangle) => {
+        const coded = words(id), read = value(scale), data = new Float32Array(rows * cols);
+        if (!triangle && !scale) for (let i = 0; i < data.length; i++) data[i] = coded[i] / 65535;
+        else if (!triangle) for (let i = 0; i < data.length; i++) data[i] = read(coded[i]);
+        else for (let q = 0, i = 0; q < rows; q++) for (let k = 0; k <= q; k++) data[q * cols + k] = read(coded[i++]);
+        return finish(rows, cols, data);
+    };
+    const fuse = (b, how) => {
+        const first = heed.weights(b, b.heads[0]), out = Float32Array.from(first.data);
+        for (const h of b.heads.slice(1)) {
+            const more = heed.weights(b, h).data;
+            if (how === "max") for (let i = 0; i < out.length; i++) out[i] = Math.max(out[i], more[i]);
+            else for (let i = 0; i < out.length; i++) out[i] += more[i];
+        }
+        if (how === "mean") for (let i = 0; i < out.length; i++) out[i] /= b.heads.length;
+        return finish(first.rows, first.cols, out);
+    };
+    /* Of one head by its number, or of "mean" or "max" over the heads that are held. */
+    heed.weights = (b, head) => kept(`${b.id}.${head}`, () => {
+        if (head === "mean" || head === "max") return fuse(b, head);
+        return decode(`${b.id}.${head}`, b.queries.count, b.keys.count, b.scale, b.triangle);
+    });
+    heed.mapValues = (m) => kept(m.id, () => decode(m.id, m.queries.count, m.keys.count, m.scale, false));
+    /* (tokens, width) of q or k of one head. */
+    const vectors = (id, rows, cols) => kept(id, () => finish(rows, cols, Float32Array.from(words(id), half)));
+    heed.vectors = (b, head, which) =>
+        vectors(`${b.qk}.${which}.${head}`, which === "q" ? b.queries.count : b.keys.count, b.width);
+
+    /* ---- where things stand ---- */
+
+    heed.record = () => heed.data.records[heed.state.record];
+    heed.layers = () => (heed.record() ? heed.record().blocks.filter((b) => b.stack === heed.state.stack) : []);
+    heed.block = () => heed.layers().find((b) => b.layer === heed.state.layer) || null;
+    heed.stacks = (record) => [...new Set(record.blocks.map((b) => b.stack))];
+    heed.matrix = () => heed.weights(heed.block(), heed.state.head);
+    /* The places of an axis that are drawn: all, or those that are no special tokens. */
+    heed.visible = (axis) => {
+        const all = heed.state.hide ? axis.order.filter((i) => !axis.special[i]) : axis.order;
+        return all.length ? all : axis.order;
+    };
+    heed.hides = (axis) => heed.state.hide && axis.special.some(Boolean) && heed.visible(axis).length < axis.count;
+    heed.masked = (b, q, k) => (b.triangle && k > q) || b.masked.has(k);
+    heed.hatched = (b) => b.triangle || b.masked.size > 0;
+    heed.headName = (head) => (head === "mean" ? "mean of heads" : head === "max" ? "max of heads" : `head ${head + 1}`);
+    heed.guesses = (axis, query) => heed.record().guesses.filter((g) => g.axis === axis && g.query === query);
+
+    /* ---- of a head, a number ---- */
+
+    /* How far apart two places are: tokens apart, or patches as the crow flies. */
+    const distance = (b) => {
+        const a = b.queries, c = b.keys;
+        if (a !== c) return null;
+        if (!a.grid) return (q, k) => Math.abs(q - k);
+        const {cols, first} = a.grid, n = first + a.grid.rows * cols;
+        return (q, k) => {
+            if (q < first || k < first || q >= n || k >= n) return 0;
+            const dx = ((q - first) % cols) - ((k - first) % cols);
+            return Math.hypot(dx, Math.floor((q - first) / cols) - Math.floor((k - first) / cols));
+        };
+    };
+    /* Means over the queries. entropy: bits. distance: of the keys, by weight. special: share on [CLS], [SEP] and their like.
+     * previous: share on the token before. diagonal: on the token itself. */
+    const measure = (b, m) => {
+        const far = distance(b), special = b.keys.special, out = {entropy: 0, distance: 0, special: 0, previous: 0, diagonal: 0};
+        for (let q = 0, i = 0; q < m.rows; q++)
+            for (let k = 0; k < m.cols; k++, i++) {
+                const w = m.data[i];
+                if (!(w > 0)) continue;
+                out.entropy -= w * Math.log2(w);
+                if (far) out.distance += w * far(q, k);
+                if (special[k]) out.special += w;
+                if (k === q - 1) out.previous += w;
+                if (k === q) out.diagonal += w;
+            }
+        for (const name of Object.keys(out)) out[name] /= m.rows;
+        return out;
+    };
+    const measures = new Map();
+    heed.measures = (b, head) => {
+        const id = `${b.id}.${head}`;
+        if (!measures.has(id)) measures.set(id, measure(b, heed.weights(b, head)));
+        return measures.get(id);
+    };
+
+    /* ---- reading the block ---- */
+
+    const axisOf = (a) => ({
+        ...a, count: a.labels.length, order: a.labels.map((_, i) => i),
+        special: a.labels.map((_, i) => a.special.includes(i)),
+        grid: a.grid ? {rows: a.grid[0], cols: a.grid[1], first: a.grid[2]} : null,
+    });
+    /* What is shown before anybody chose: the query that the first guess is about (of a causal layer the last one, which says
+     * what comes next), else the first token. */
+    const homeOf = (record, b) => {
+        const told = record.guesses.filter((x) => record.axes[x.axis] === b.queries && x.query >= 0), g = b.triangle ? told[told.length - 1] : told[0];
+        return g ? g.query : b.queries.grid && !b.queries.grid.first ? Math.floor(b.queries.count / 2) : 0;
+    };
+    const recordOf = (r) => {
+        const record = {...r, axes: r.axes.map(axisOf)};
+        const placed = (x) => ({...x, queries: record.axes[x.queries], keys: record.axes[x.keys], queryAxis: x.queries, keyAxis: x.keys});
+        record.guesses = r.guesses;
+        record.blocks = r.blocks.map((b) => ({...placed(b), masked: new Set(b.masked)}));
+        for (const b of record.blocks) b.home = homeOf(record, b);
+        record.maps = r.maps.map(placed);
+        return record;
+    };
+    heed.readData = () => {
+        const meta = JSON.parse(heed.id("meta").textContent);
+        const steps = heed.id("steps-data");
+        heed.data = {records: meta.records.map(recordOf), curves: meta.curves, opening: meta.opening, steps: steps ? JSON.parse(steps.textContent) : null};
+    };
+})();

@@ -1,0 +1,65 @@
+#include "view/shade.h"
+
+#include "text/width.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+char heed__ramp(double share) {
+    int at = (int)floor((share > 0 ? share < 1 ? share : 1 : 0) * 9.999);
+    return " .:-=+*#%@"[at];
+}
+
+/* The nearest of the 6x6x6 colours of a 256-colour terminal. Its steps are 0, 95, 135 .. 255. */
+static int color256(heed__rgb c) {
+    int part[3] = {c.r, c.g, c.b}, level[3];
+    for (int i = 0; i < 3; i++) {
+        level[i] = part[i] < 48 ? 0 : part[i] < 115 ? 1 : (part[i] - 35) / 40;
+        if (level[i] > 5) level[i] = 5;
+    }
+    return 16 + 36 * level[0] + 6 * level[1] + level[2];
+}
+
+static void put_color(heed_text *out, heed_terminal terminal, int ground, heed__rgb c) {
+    if (terminal == HEED_TRUECOLOR)
+        heed_text_add(out, "\033[%d;2;%d;%d;%dm", ground, c.r, c.g, c.b);
+    else
+        heed_text_add(out, "\033[%d;5;%dm", ground, color256(c));
+}
+
+void heed__put_back(heed_text *out, heed_terminal terminal, heed__rgb back) {
+    put_color(out, terminal, 48, back);
+}
+
+void heed__put_half(heed_text *out, heed_terminal terminal, heed__rgb upper, heed__rgb lower) {
+    put_color(out, terminal, 38, upper);
+    put_color(out, terminal, 48, lower);
+    heed_text_put(out, "▀", strlen("▀"));
+}
+
+void heed__put_ink(heed_text *out, double share) {
+    heed_text_add(out, "\033[38;5;%dm", share > 0.6 ? 16 : 231);
+}
+
+void heed__put_legend(heed_text *out, heed_terminal terminal, heed__legend l) {
+    char lo[32], hi[32];
+    snprintf(lo, sizeof lo, "%.3g", l.times * l.lo);
+    snprintf(hi, sizeof hi, "%.3g%s", l.times * l.hi, l.above ? " and more" : "");
+    int steps = 20, rest = (int)(strlen(lo) + strlen(hi)) + 5 + heed__label_width(l.unit);
+    if (l.indent + rest + steps > l.width) l.indent = 0;
+    if (rest + steps > l.width) steps = l.width - rest < 8 ? 8 : l.width - rest;
+    bool below = rest + steps > l.width;
+    heed_text_add(out, "%*s %s ", l.indent, "", lo);
+    for (int i = 0; i < steps; i++) {
+        double share = i / (steps - 1.0);
+        char letter = terminal == HEED_ASCII ? heed__ramp(share) : ' ';
+        if (terminal != HEED_ASCII) heed__put_back(out, terminal, heed__viridis(share));
+        heed_text_put(out, &letter, 1);
+    }
+    heed_text_add(out, "%s %s  ", terminal == HEED_ASCII ? "" : "\033[0m", hi);
+    if (below) heed__end_line(out);
+    if (below) heed_text_put(out, " ", 1);
+    heed_label_words(l.unit, below, l.width, out);
+    heed__end_line(out);
+}

@@ -1,0 +1,224 @@
+/* choice.c -- which layer, head and query are meant. */
+#include "cli/choice.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- lists of numbers ---- */
+
+enum { MOST_NUMBERS = 4096 };
+
+static bool read_number(const char **at, int *out) {
+    char *end;
+    if (!isdigit((unsigned char)**at)) return false;
+    long n = strtol(*at, &end, 10);
+    *at = end;
+    *out = (int)n;
+    return n >= 1 && n <= MOST_NUMBERS;
+}
+
+static bool read_range(const char **at, int *from, int *to) {
+    if (!read_number(at, from)) return false;
+    *to = *from;
+    if (**at != '-') return true;
+    ++*at;
+    return read_number(at, to) && *to >= *from;
+}
+
+int *number_list(heed_ctx *c, const char *flag, const char *text, int *count) {
+    int *list = calloc(MOST_NUMBERS, sizeof *list);
+    const char *at = text;
+    *count = 0;
+    for (bool ok = list && *at; ok;) {
+        int from, to;
+        ok = read_range(&at, &from, &to) && *count + to - from < MOST_NUMBERS;
+        for (int i = from; ok && i <= to; i++) list[(*count)++] = i - 1;
+        if (ok && *at == 0) break;
+        if (!ok || *at++ != ',') {
+            heed_fail(c, HEED_USAGE, "%s %s: expected numbers from 1, as in 1,3-5", flag, text);
+            free(list);
+            return NULL;
+        }
+    }
+    if (!list) heed_fail(c, HEED_FAILED, "no memory for %s", flag);
+    return list;
+}
+
+/* ---- the block ---- */
+
+static bool has_stack(const heed_record_block *b, int count, heed_stack stack) {
+    for (int i = 0; i < count; i++)
+        if (b[i].stack == stack) return true;
+    return false;
+}
+
+static bool choose_stack(heed_ctx *c, const char *of, const char *name, const heed_record_block *b,
+                         int count, heed_stack *out) {
+    *out = has_stack(b, count, HEED_CROSS) ? HEED_CROSS : b[0].stack;
+    for (int i = 0; *name && i <= HEED_CROSS; i++)
+        if (strcmp(heed_stack_name((heed_stack)i), name) == 0) *out = (heed_stack)i;
+    return has_stack(b, count, *out) ||
+           heed_fail(c, HEED_USAGE, "--stack %s: %s has no such attention", name, of);
+}
+
+int chosen_block(heed_ctx *c, const char *of, const heed_config *flags, const heed_record_block *b,
+                 int count) {
+    heed_stack stack;
+    int found = -1, last = 0, layer = (int)heed_config_int(flags, "layer");
+    if (!choose_stack(c, of, heed_config_text(flags, "stack"), b, count, &stack)) return -1;
+    for (int i = 0; i < count; i++) {
+        if (b[i].stack != stack) continue;
+        if (layer ? b[i].layer + 1 == layer : b[i].layer >= last) found = i;
+        if (b[i].layer > last) last = b[i].layer;
+    }
+    if (found < 0)
+        heed_fail(c, HEED_USAGE, "--layer %d: expected 1 to %d of the %s, or 0 for the last", layer,
+                  last + 1, heed_stack_name(stack));
+    return found;
+}
+
+/* ---- the head ---- */
+
+static int number_of(const heed_record_block *b, int head) {
+    return (b->head ? b->head[head] : head) + 1;
+}
+
+/* Where --heads left some out: those that there are. */
+static bool fail_kept(heed_ctx *c, int number, const heed_record_block *b) {
+    heed_text list = {.c = c};
+    for (int i = 0; i < b->heads; i++) heed_text_add(&list, "%d, ", number_of(b, i));
+    heed_fail(c, HEED_USAGE, "--head %d: expected one of those there are: %smean or max", number,
+              list.s ? list.s : "");
+    heed_text_free(&list);
+    return false;
+}
+
+bool chosen_head(heed_ctx *c, const char *text, const heed_record_block *b, int *head) {
+    const char *at = text;
+    int number;
+    *head = strcmp(text, "max") == 0 ? MAX_HEAD : MEAN_HEAD;
+    if (!*text || strcmp(text, "mean") == 0 || *head == MAX_HEAD) return true;
+    if (!read_number(&at, &number) || *at)
+        return heed_fail(c, HEED_USAGE, "--head %s: expected a number from 1, mean or max", text);
+    for (int i = 0; i < b->heads; i++)
+        if (number_of(b, i) == number) {
+            *head = i;
+            return true;
+        }
+    return number_of(b, b->heads - 1) > b->heads
+               ? fail_kept(c, number, b)
+               : heed_fail(c, HEED_USAGE, "--head %d: expected 1 to %d, mean or max", number,
+                           b->heads);
+}
+
+const char *head_words(const heed_record_block *b, int head, char text[48]) {
+    bool kept = b->heads == 1 && b->head; /* the one of several that is there */
+    if (head >= 0 || kept)
+        snprintf(text, 48, "head %d", number_of(b, kept ? 0 : head));
+    else if (b->heads == 1)
+        snprintf(text, 48, "its one head");
+    else
+        snprintf(text, 48, "%s of %d heads", head == MAX_HEAD ? "largest" : "mean", b->heads);
+    return text;
+}
+
+const char *head_word(const heed_record_block *b, int head, char text[16]) {
+    if (head < 0) return head == MAX_HEAD ? "max" : "mean";
+    snprintf(text, 16, "%d", number_of(b, head));
+    return text;
+}
+
+json_t *head_json(const heed_record_block *b, int head) {
+    char text[16];
+    return head < 0 ? json_string(head_word(b, head, text)) : json_integer(number_of(b, head));
+}
+
+heed_real fused_weight(const heed_real *weights, int heads, size_t square, int head, size_t at) {
+    double sum = 0, most = 0;
+    if (head >= 0) return weights[(size_t)head * square + at];
+    for (int h = 0; h < heads; h++) {
+        double x = (double)weights[(size_t)h * square + at];
+        sum += x;
+        most = fmax(most, x);
+    }
+    return (heed_real)(head == MAX_HEAD ? most : sum / heads);
+}
+
+/* ---- the query ---- */
+
+/* "2,5" of a grid. */
+static bool read_place(const heed_record_axis *a, const char *text, int *query) {
+    int row, col;
+    const char *at = text;
+    if (!a->rows || !read_number(&at, &row) || *at++ != ',' || !read_number(&at, &col) || *at ||
+        row > a->rows || col > a->cols)
+        return false;
+    *query = a->first + (row - 1) * a->cols + col - 1;
+    return true;
+}
+
+/* The token of that text; how many there are. */
+static int find_token(const heed_record_axis *a, const char *text, int *query) {
+    int found = 0;
+    for (int i = 0; i < a->count; i++)
+        if (strcmp(a->labels[i], text) == 0 && found++ == 0) *query = i;
+    return found;
+}
+
+/* The token that was meant; NULL for a number, and none of a single character. */
+static const char *meant(const heed_record_axis *a, const char *text) {
+    const char *near = NULL, **list = calloc((size_t)a->count + 1, sizeof *list);
+    int count = 0;
+    for (int i = 0; list && i < a->count; i++)
+        if (text_cut(a->labels[i], 1) < strlen(a->labels[i])) list[count++] = a->labels[i];
+    if (list && text[strspn(text, "0123456789.+-")]) near = closest(text, list);
+    free((void *)list);
+    return near;
+}
+
+static bool no_query(heed_ctx *c, const heed_record_axis *a, const char *text) {
+    const char *near = meant(a, text);
+    if (a->rows)
+        heed_fail(c, HEED_USAGE,
+                  "--query %s: expected %sa patch as ROW,COLUMN (%d rows of %d) or a number from 1 "
+                  "to %d",
+                  text, a->first ? "cls, " : "", a->rows, a->cols, a->count);
+    else if (near)
+        heed_fail(c, HEED_USAGE,
+                  "--query %s: no such token: did you mean %s? expected a token or a number from 1 "
+                  "to %d",
+                  text, near, a->count);
+    else
+        heed_fail(c, HEED_USAGE,
+                  "--query %s: no such token: expected a token or a number from 1 to %d", text,
+                  a->count);
+    return false;
+}
+
+bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a, int *query) {
+    const char *at = text;
+    int number;
+    *query = -1;
+    if (!*text) return true;
+    if (a->rows && a->first && strcasecmp(text, "cls") == 0) {
+        *query = 0;
+        return true;
+    }
+    if (read_place(a, text, query)) return true;
+    int found = find_token(a, text, query);
+    if (found > 1)
+        heed_message(
+            c, HEED_WARN,
+            "--query %s: stands there %d times: the first one, token %d, is shown; hint: its "
+            "number instead",
+            text, found, *query + 1);
+    if (found) return true;
+    if (read_number(&at, &number) && !*at && number <= a->count) {
+        *query = number - 1;
+        return true;
+    }
+    return no_query(c, a, text);
+}

@@ -1,0 +1,180 @@
+/* files.c -- folders, patterns and equal files: with terminal.c, all that the program needs of
+ * POSIX.
+ */
+#define _XOPEN_SOURCE 700
+#include "cli/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* The name after the last slash; folder gets what stands before it. */
+static const char *split_path(const char *path, char folder[1024]) {
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, 1024, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    return slash ? slash + 1 : path;
+}
+
+bool same_place(const char *a, const char *b) {
+    char in_a[1024], in_b[1024];
+    if (same_file(a, b)) return true;
+    return strcmp(split_path(a, in_a), split_path(b, in_b)) == 0 && same_file(in_a, in_b);
+}
+
+/* Goes up from the path's folder: to the folder, or to the root, which is above itself. */
+bool lies_below(const char *path, const char *folder) {
+    char at[1024], above[1024];
+    split_path(path, at);
+    while (!same_file(at, folder)) {
+        if (snprintf(above, sizeof above, "%s/..", at) >= (int)sizeof above) return false;
+        if (!is_directory(above) || same_file(at, above)) return false;
+        memcpy(at, above, sizeof at);
+    }
+    return true;
+}
+
+bool is_pattern(const char *path) { return strpbrk(path, "*?[") != NULL; }
+
+bool is_picture_name(const char *name) {
+    static const char *const ends[] = {".jpg", ".jpeg", ".png", ".bmp", ".tga"};
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
+        if (strcasecmp(dot, ends[i]) == 0) return true;
+    return false;
+}
+
+static bool add_path(heed_ctx *c, paths *list, const char *folder, const char *name) {
+    size_t n = strlen(folder) + strlen(name) + 2;
+    char **grown = realloc(list->at, (list->count + 1) * sizeof *grown);
+    if (grown) list->at = grown;
+    char *path = grown ? malloc(n) : NULL;
+    if (!path) return heed_fail(c, HEED_FAILED, "no memory for a list of files");
+    snprintf(path, n, "%s%s%s", folder, *folder ? "/" : "", name);
+    list->at[list->count++] = path;
+    return true;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+bool paths_in_folder(heed_ctx *c, const char *folder, paths *out) {
+    DIR *d = opendir(folder);
+    bool ok = true;
+    *out = (paths){0};
+    if (!d) return heed_fail(c, HEED_DATA, "cannot read the folder %s", folder);
+    for (struct dirent *e; ok && (e = readdir(d));)
+        if (e->d_name[0] != '.') ok = add_path(c, out, folder, e->d_name);
+    closedir(d);
+    if (out->count) qsort(out->at, out->count, sizeof *out->at, by_name);
+    return ok;
+}
+
+/* A pipe or a device, which would keep its reader waiting. */
+static bool is_special(const char *path) {
+    struct stat s;
+    return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+}
+
+/* Folders in folders are gone into, but not through links. A folder that cannot be read is listed
+ * itself: its reader tells why. */
+static bool walk(heed_ctx *c, const char *folder, paths *out) {
+    paths names = {0};
+    if (access(folder, R_OK | X_OK) != 0) return add_path(c, out, "", folder);
+    bool ok = paths_in_folder(c, folder, &names);
+    for (size_t i = 0; ok && i < names.count; i++) {
+        struct stat s;
+        if (lstat(names.at[i], &s) != 0) continue;
+        if (S_ISDIR(s.st_mode))
+            ok = walk(c, names.at[i], out);
+        else if (is_picture_name(names.at[i]) && !is_special(names.at[i]))
+            ok = add_path(c, out, "", names.at[i]);
+    }
+    paths_free(&names);
+    return ok;
+}
+
+bool paths_of_folder(heed_ctx *c, const char *folder, paths *out) {
+    *out = (paths){0};
+    return walk(c, folder, out);
+}
+
+bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out) {
+    glob_t g = {0};
+    bool ok = glob(pattern, 0, NULL, &g) == 0;
+    *out = (paths){0};
+    if (!ok) return heed_fail(c, HEED_DATA, "no file matches %s", pattern);
+    for (size_t i = 0; ok && i < g.gl_pathc; i++) {
+        const char *path = g.gl_pathv[i];
+        if (!is_special(path))
+            ok = is_directory(path) ? walk(c, path, out) : add_path(c, out, "", path);
+    }
+    globfree(&g);
+    return ok;
+}
+
+void paths_free(paths *list) {
+    for (size_t i = 0; i < list->count; i++) free(list->at[i]);
+    free(list->at);
+    *list = (paths){0};
+}
+
+bool make_folder(heed_ctx *c, const char *path) {
+    struct stat s;
+    if (mkdir(path, 0777) == 0 || (stat(path, &s) == 0 && S_ISDIR(s.st_mode))) return true;
+    return heed_fail(c, HEED_FAILED, "cannot make the folder %s", path);
+}
+
+enum { MOST_INPUT = 1 << 28 };
+
+static bool input_too_long(heed_ctx *c) {
+    return heed_fail(c, HEED_DATA, "standard input is too long: expected at most 256 MB");
+}
+
+/* The end of the input, or a folder in its place, or a disk that fails. */
+static bool input_ended(heed_ctx *c) {
+    return !ferror(stdin) ||
+           heed_fail(c, HEED_DATA, "cannot read standard input: %s", strerror(errno));
+}
+
+bool read_stdin(heed_ctx *c, heed_text *out) {
+    char buffer[16384];
+    size_t n;
+    while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0) {
+        if (out->n + n > MOST_INPUT) return input_too_long(c);
+        if (!heed_text_put(out, buffer, n)) return false;
+    }
+    return input_ended(c);
+}
+
+bool read_stdin_line(heed_ctx *c, heed_text *line) {
+    int ch = getc(stdin);
+    line->n = 0;
+    if (ch == EOF) return input_ended(c) && false;
+    for (; ch != EOF && ch != '\n'; ch = getc(stdin)) {
+        char byte = (char)ch;
+        if (line->n == MOST_INPUT) return input_too_long(c);
+        if (!heed_text_put(line, &byte, 1)) return false;
+    }
+    if (line->n && line->s[line->n - 1] == '\r') line->n--;
+    return input_ended(c) && heed_text_put(line, "", 0);
+}
+
+void numbered_path(char *out, size_t size, const char *path, int index) {
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    if (!dot || (slash && dot < slash)) dot = path + strlen(path);
+    if (index < 2)
+        snprintf(out, size, "%s", path);
+    else
+        snprintf(out, size, "%.*s-%d%s", (int)(dot - path), path, index, dot);
+}

@@ -1,0 +1,118 @@
+/* os.c -- terminals, clocks, signals: all that the program needs of POSIX. */
+#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* ru_maxrss, TIOCGWINSZ */
+#include "cli/program.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+bool is_terminal(FILE *f) { return isatty(fileno(f)) == 1; }
+
+bool has_color(FILE *f) {
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return is_terminal(f) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+heed_terminal terminal_kind(FILE *f) {
+    if (!has_color(f)) return HEED_ASCII;
+    const char *depth = getenv("COLORTERM");
+    bool full = depth && (strcmp(depth, "truecolor") == 0 || strcmp(depth, "24bit") == 0);
+    return full ? HEED_TRUECOLOR : HEED_COLOR256;
+}
+
+int terminal_width(void) {
+    struct winsize w;
+    const char *columns = getenv("COLUMNS");
+    int given = columns ? atoi(columns) : 0;
+    if (given >= 20 && given < 10000) return given;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 20) return w.ws_col;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 20) return w.ws_col;
+    return 100;
+}
+
+int line_width(FILE *f) { return getenv("COLUMNS") || is_terminal(f) ? terminal_width() : INT_MAX; }
+
+double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+size_t peak_memory(void) {
+    struct rusage u;
+    if (getrusage(RUSAGE_SELF, &u) != 0) return 0;
+#ifdef __APPLE__
+    return (size_t)u.ru_maxrss;
+#else
+    return (size_t)u.ru_maxrss * 1024;
+#endif
+}
+
+void page_faults(long *minor, double *system_seconds) {
+    struct rusage u;
+    if (getrusage(RUSAGE_SELF, &u) != 0) memset(&u, 0, sizeof u);
+    *minor = u.ru_minflt;
+    *system_seconds = (double)u.ru_stime.tv_sec + 1e-6 * (double)u.ru_stime.tv_usec;
+}
+
+static volatile sig_atomic_t interrupted; /* a signal handler can reach nothing else */
+
+static void on_interrupt(int signal_number) {
+    (void)signal_number;
+    interrupted = 1;
+}
+
+void catch_interrupt(void) {
+    struct sigaction a;
+    memset(&a, 0, sizeof a);
+    a.sa_handler = on_interrupt;
+    a.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* the second signal has its default effect */
+    sigemptyset(&a.sa_mask);
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+}
+
+bool was_interrupted(void *unused) {
+    (void)unused;
+    return interrupted != 0;
+}
+
+bool is_directory(const char *path) {
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+bool is_file(const char *path) {
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode);
+}
+
+bool is_stream(const char *path) {
+    struct stat s;
+    return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+}
+
+const char *cpu_name(char *text, size_t size) {
+    snprintf(text, size, "unknown");
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    if (!f) return text;
+    char line[256];
+    while (fgets(line, sizeof line, f)) {
+        if (strncmp(line, "model name", 10) != 0) continue;
+        char *value = strchr(line, ':');
+        if (!value) continue;
+        value += strspn(value, ": \t");
+        value[strcspn(value, "\n")] = 0;
+        snprintf(text, size, "%s", value);
+        break;
+    }
+    fclose(f);
+    return text;
+}

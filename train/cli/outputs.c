@@ -1,0 +1,171 @@
+/* outputs.c -- that no file a command writes stands in the way of another file of the same command:
+ * looked at before any work, so that a slip of the hand costs nothing. */
+#include "cli/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Settings of all commands that name a file to write, and those that name one to read. */
+static const char *const writes[] = {"png",      "svg",   "html",         "npz",
+                                     "csv",      "tex",   "translations", "confusion",
+                                     "mistakes", "sheet", "overlay",      NULL};
+static const char *const reads[] = {"from", "data", "val", "beside", NULL};
+
+static bool is_one_of(const char *const *names, const heed_option *o) {
+    for (; *names && o->kind == HEED_TEXT; names++)
+        if (strcmp(*names, o->name) == 0) return true;
+    return false;
+}
+
+/* A setting that names a file to write. */
+typedef struct {
+    heed_ctx *c;
+    const char *name, *path;
+    bool numbered; /* further inputs write FILE-2 and so on */
+} output;
+
+static bool writes_to(const output *o, const char *path) {
+    char own[1024];
+    const char *dash = strrchr(path, '-');
+    int number = o->numbered && dash ? atoi(dash + 1) : 0;
+    if (same_place(o->path, path)) return true;
+    if (number < 2) return false;
+    numbered_path(own, sizeof own, o->path, number);
+    return same_place(own, path);
+}
+
+/* ---- inputs ---- */
+
+static bool keep_input(const output *o, const char *input) {
+    return !is_file(input) || !writes_to(o, input) ||
+           heed_fail(o->c, HEED_USAGE,
+                     "output would replace the input: --%s %s: expected another file; hint: --%s "
+                     "with a name that no input has",
+                     o->name, o->path, o->name);
+}
+
+/* But for its curves, which heed plot draws anew. */
+static bool keep_run(const output *o, const char *run) {
+    const char *slash = strrchr(o->path, '/'), *name = slash ? slash + 1 : o->path;
+    return strcmp(name, "loss.png") == 0 || !heed_run_owns(o->c, run, o->path) ||
+           heed_fail(o->c, HEED_USAGE,
+                     "output would replace a file of the run: --%s %s: expected another file; "
+                     "hint: a name that %s has not",
+                     o->name, o->path, run);
+}
+
+/* Pictures below a folder, or of a pattern. What cannot be read is the command's to tell. */
+static bool keep_pictures(const output *o, const char *from) {
+    if (is_directory(from) && !lies_below(o->path, from)) return true;
+    heed_ctx *quiet = heed_open(&(heed_options){.threads = 1});
+    paths list = {0};
+    bool ok = true;
+    if (is_directory(from))
+        paths_of_folder(quiet, from, &list);
+    else
+        paths_of_pattern(quiet, from, &list);
+    for (size_t i = 0; ok && i < list.count; i++) ok = keep_input(o, list.at[i]);
+    paths_free(&list);
+    heed_close(quiet);
+    return ok;
+}
+
+static bool keep_data(const output *o, const char *path) {
+    if (is_file(path)) return keep_input(o, path);
+    return !(is_directory(path) || is_pattern(path)) || keep_pictures(o, path);
+}
+
+/* What the run was trained on: a command without DATA reads it. */
+static bool keep_trained(const output *o, const char *run) {
+    heed_ctx *quiet = heed_open(&(heed_options){.threads = 1});
+    const task *k;
+    heed_config *f = run_settings(quiet, run, &k);
+    bool ok = true;
+    for (int i = 0; f && ok && reads[i]; i++)
+        if (heed_config_has(f, reads[i])) ok = keep_data(o, heed_config_text(f, reads[i]));
+    heed_close(quiet);
+    return ok;
+}
+
+/* A run, a file, a folder or a pattern of pictures, or some text, which is nothing of these. */
+static bool keep_one(const output *o, const char *argument) {
+    char settings[1100];
+    snprintf(settings, sizeof settings, "%s/config.conf", argument);
+    if (is_file(settings)) return keep_run(o, argument) && keep_trained(o, argument);
+    return keep_data(o, argument);
+}
+
+/* One, or several runs: "a,b". */
+static bool keep_argument(const output *o, const char *argument) {
+    char run[1024];
+    bool ok = keep_one(o, argument);
+    for (const char *s = argument; ok && *s; s += strcspn(s, ","), s += *s == ',') {
+        snprintf(run, sizeof run, "%.*s", (int)strcspn(s, ","), s);
+        ok = strcmp(run, argument) == 0 || !is_directory(run) || keep_one(o, run);
+    }
+    return ok;
+}
+
+/* ---- outputs ---- */
+
+/* The rows of f after `from` that would be written to the same file, or read from it. */
+static bool is_apart(const output *o, const heed_config *f, int from) {
+    const char *value;
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const heed_option *k = heed_config_at(f, i, &value);
+        output other = {o->c, k->name, value, o->numbered};
+        if (is_one_of(reads, k) && *value && !keep_argument(o, value)) return false;
+        if (i <= from || !is_one_of(writes, k) || !*value) continue;
+        if (!writes_to(o, value) && !writes_to(&other, o->path)) continue;
+        return heed_fail(o->c, HEED_USAGE,
+                         "two outputs in one file: --%s %s and --%s %s: expected a file for each; "
+                         "hint: another name for one of them",
+                         o->name, o->path, k->name, value);
+    }
+    return true;
+}
+
+/* All pictures are PNG, but for --svg: under another kind's name no program would open them. */
+static bool is_named_right(const output *o) {
+    static const char *const others[] = {"html", "npz", "csv", "tex", "translations", NULL};
+    bool vector = strcmp(o->name, "svg") == 0;
+    const char *own = vector ? ".svg" : ".png", *dot = strrchr(o->path, '.');
+    for (int i = 0; others[i]; i++)
+        if (strcmp(o->name, others[i]) == 0) return true;
+    if (!dot || strcasecmp(dot, own) == 0) return true;
+    bool foreign = is_picture_name(dot) || strcasecmp(dot, ".svg") == 0 ||
+                   strcasecmp(dot, ".webp") == 0 || strcasecmp(dot, ".gif") == 0;
+    return !foreign || heed_fail(o->c, HEED_USAGE,
+                                 "--%s %s: what is written is %s: expected a name that ends in %s",
+                                 o->name, o->path, vector ? "SVG" : "PNG", own);
+}
+
+/* Else other files would be written before this one fails. */
+static bool folder_stands(const output *o) {
+    char folder[1024];
+    const char *slash = strrchr(o->path, '/');
+    int n = slash ? (int)(slash - o->path) : 0;
+    snprintf(folder, sizeof folder, "%.*s", n, o->path);
+    return n == 0 || is_directory(folder) ||
+           heed_fail(o->c, HEED_FAILED, "cannot write %s: there is no folder %s; hint: mkdir -p %s",
+                     o->path, folder, folder);
+}
+
+bool outputs_are_apart(heed_ctx *c, const heed_config *f, bool numbered, int argc, char **argv) {
+    output o = {.c = c, .numbered = numbered};
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const heed_option *k = heed_config_at(f, i, &o.path);
+        if (!is_one_of(writes, k)) continue;
+        o.name = k->name;
+        if (!*o.path && heed_config_rank(f, o.name) == HEED_FROM_FLAG)
+            return heed_fail(c, HEED_USAGE, "--%s: expected a file name, found an empty one",
+                             o.name);
+        if (!*o.path || is_stream(o.path)) continue;
+        if (!folder_stands(&o) || !is_apart(&o, f, i)) return false;
+        for (int a = 0; a < argc; a++)
+            if (!keep_argument(&o, argv[a])) return false;
+        if (!is_named_right(&o)) return false;
+    }
+    return true;
+}

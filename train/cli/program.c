@@ -1,0 +1,470 @@
+/* program.c -- from the arguments of a command to its settings and its context, and back to an exit
+ * status. */
+#include "cli/program.h"
+
+#include "cli/files.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const heed_option compute_options[] = {
+    {"threads", HEED_INT, "0", 0, 4096, NULL, "threads; 0: OMP_NUM_THREADS, else the CPUs at hand",
+     "Computing"},
+    {"isa", HEED_CHOICE, "auto", 0, 0, "auto|generic|avx2|avx512|neon",
+     "instruction set; generic gives the same bits on every machine", "Computing"},
+    {0}};
+
+/* ---- messages ---- */
+
+void print_event(const char *event, const char *note) {
+    char text[PLAIN];
+    json_t *o = json_pack("{s:s, s:s}", "event", event, "note", show_plain(text, note));
+    json_dumpf(o, stderr, JSON_COMPACT);
+    fputc('\n', stderr);
+    json_decref(o);
+}
+
+static void show(program *p, const char *event, const char *mark, const char *message) {
+    if (p->json_lines) {
+        print_event(event, message);
+        return;
+    }
+    char start[48], where[32] = "";
+    if (p->line_open) fputs("\r\033[K", stderr);
+    p->line_open = false;
+    if (p->line) snprintf(where, sizeof where, "line %zu: ", p->line);
+    snprintf(start, sizeof start, "%s%s", mark, where);
+    print_note(start, message);
+}
+
+static void show_log(void *user, heed_level level, const char *message) {
+    bool warns = level == HEED_WARN;
+    show(user, warns ? "warning" : "note", warns ? "warning: " : "", message);
+}
+
+static void show_error(program *p) {
+    if (*heed_ctx_error(p->c)) show(p, "error", "", heed_ctx_error(p->c));
+}
+
+void program_complain(program *p) {
+    if (heed_ctx_status(p->c) == HEED_OK) return;
+    fflush(stdout);
+    show_error(p);
+    p->status = heed_ctx_status(p->c);
+    heed_clear(p->c);
+}
+
+/* ---- arguments ---- */
+
+/* "-o RUN" is "--out RUN". */
+static void spell_out(int argc, char **argv) {
+    static char out[] = "--out";
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "-o") == 0) argv[i] = out;
+}
+
+bool wants_help(int argc, char **argv) {
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+    return false;
+}
+
+/* The task that a settings file names in a line `task = NAME`. */
+static const task *task_of_file(heed_ctx *c, const char *path) {
+    size_t n = 0;
+    char *text = heed_text_read(c, path, &n), name[32] = "";
+    for (char *line = text; line; line = strchr(line, '\n')) {
+        if (strncmp(line, "\xEF\xBB\xBF", 3) == 0) line += 3; /* a byte order mark */
+        line += strspn(line, " \t\n");
+        if (sscanf(line, "task = %31[a-z0-9]", name) == 1) break;
+        if (sscanf(line, "task = %*1[\"']%31[a-z0-9]", name) == 1) break;
+    }
+    free(text);
+    return find_task(name);
+}
+
+static const heed_option *find_in(const heed_option *o, const char *name) {
+    for (; o && o->name; o++)
+        if (strcmp(o->name, name) == 0) return o;
+    return NULL;
+}
+
+/* The setting of that name, of the command or of any task. */
+static const heed_option *find_option(const command *k, const char *name) {
+    const heed_option *tables[TABLES], *o = find_in(k->options, name);
+    if (!o) o = find_in(compute_options, name);
+    for (int i = 0; !o && tasks[i]; i++) {
+        task_tables(tasks[i], tables);
+        for (int j = 0; !o && tables[j]; j++) o = find_in(tables[j], name);
+    }
+    return o;
+}
+
+/* Whether the argument after this one is its value. */
+static bool takes_value(const command *k, const char *flag) {
+    if (flag[1] != '-') return strcmp(flag, "-c") == 0 || strcmp(flag, "-o") == 0;
+    if (strchr(flag, '=')) return false;
+    const heed_option *o = find_option(k, flag + 2);
+    return o && o->kind != HEED_BOOL;
+}
+
+/* "-l", not "-1" or "- and more": likely an option mistyped, which would be taken for an input. */
+static bool is_short_option(const char *arg) {
+    bool letter = arg[0] == '-' && isalpha((unsigned char)arg[1]);
+    return letter && strcmp(arg, "-c") != 0 && !strpbrk(arg, " \t\n");
+}
+
+static bool check_dashes(heed_ctx *c, const command *k, int argc, char **argv) {
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (is_short_option(argv[i]))
+            return heed_fail(c, HEED_USAGE,
+                             "unknown option %.80s: expected two dashes, --NAME; hint: -- stands "
+                             "before an input that begins with a dash",
+                             argv[i]);
+        if (argv[i][0] == '-') i += takes_value(k, argv[i]);
+    }
+    return true;
+}
+
+/* The first argument that is neither a flag nor the value of one; NULL: there is none. */
+static const char *first_argument(const command *k, int argc, char **argv) {
+    for (int i = 0; i < argc; i++) {
+        if (argv[i][0] != '-') return argv[i];
+        i += takes_value(k, argv[i]);
+    }
+    return NULL;
+}
+
+/* The task decides which settings there are, so it is looked for before they are read: the first
+ * argument names it, else the -c FILE. */
+static const task *task_of(heed_ctx *c, const command *of, int argc, char **argv) {
+    const char *first = first_argument(of, argc, argv);
+    const task *k = first ? find_task(first) : NULL;
+    char path[1024];
+    if (first && !k && of->task_or_run) {
+        snprintf(path, sizeof path, "%s/config.conf", first);
+        if (is_file(path)) k = task_of_file(c, path);
+    }
+    for (int i = 0; !k && i + 1 < argc; i++)
+        if (strcmp(argv[i], "-c") == 0) k = task_of_file(c, argv[i + 1]);
+    return k;
+}
+
+static void refuse_task(heed_ctx *c, const command *k, int argc, char **argv) {
+    const char *names[16] = {0}, *near;
+    char list[256] = "";
+    for (int i = 0; tasks[i] && i < 15; i++) {
+        names[i] = tasks[i]->name;
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
+    }
+    bool named = argc > 0 && argv[0][0] != '-';
+    near = named ? closest(argv[0], names) : NULL;
+    if (named && !near && k->task_or_run)
+        heed_fail(
+            c, is_directory(argv[0]) ? HEED_DATA : HEED_USAGE,
+            "%s is neither a task nor a run: expected one of %s, or a folder with config.conf",
+            argv[0], list);
+    else if (near)
+        heed_fail(c, HEED_USAGE, "unknown task %s: did you mean %s?", argv[0], near);
+    else if (named)
+        heed_fail(c, HEED_USAGE, "unknown task %s: expected one of %s; hint: heed help %s", argv[0],
+                  list, k->name);
+    else
+        heed_fail(c, HEED_USAGE, "missing TASK: expected one of %s; hint: heed help %s", list,
+                  k->name);
+}
+
+/* The index-th word in capitals of a usage: "RUN [DATA]" -> "RUN", "DATA". */
+static void argument_name(const char *usage, int index, char name[32]) {
+    snprintf(name, 32, "argument");
+    for (const char *s = usage; *s; s++) {
+        bool starts = *s >= 'A' && *s <= 'Z' && (s == usage || s[-1] == ' ' || s[-1] == '[');
+        if (!starts || index-- > 0) continue;
+        size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        snprintf(name, 32, "%.*s", (int)n, s);
+        return;
+    }
+}
+
+static bool check_count(heed_ctx *c, const command *k, int argc, char **argv) {
+    char name[32];
+    argument_name(k->usage, argc + k->task_options, name); /* TASK is not counted */
+    if (argc < k->min)
+        return heed_fail(c, HEED_USAGE, "missing %s: expected heed %s %s; hint: heed help %s", name,
+                         k->name, k->usage, k->name);
+    if (k->max >= 0 && argc > k->max)
+        return heed_fail(c, HEED_USAGE, "one argument too many: %s: expected heed %s%s%s",
+                         argv[k->max], k->name, *k->usage ? " " : "", k->usage);
+    for (int i = 0; i < argc; i++)
+        if (!*argv[i])
+            return heed_fail(c, HEED_USAGE,
+                             "an argument is empty: expected heed %s %s; hint: is a variable of "
+                             "the shell not set?",
+                             k->name, k->usage);
+    return true;
+}
+
+/* first: rows that count before all others, ended by {0}; or NULL. */
+static heed_config *settings_of(heed_ctx *c, const command *k, const task *t,
+                                const heed_option *first) {
+    const heed_option *tables[TABLES + 4] = {0};
+    int n = 0;
+    if (first) tables[n++] = first;
+    if (k->options) tables[n++] = k->options;
+    if (t) task_tables(t, tables + n);
+    while (tables[n]) n++;
+    if (k->computes) tables[n++] = compute_options;
+    return heed_config_new(c, tables);
+}
+
+/* Settings of f that somebody gave, in a config of another context. */
+static heed_config *copy_settings(program *p, const heed_config *f) {
+    heed_config *copy = settings_of(p->c, p->command, p->task, NULL);
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const char *value;
+        const heed_option *o = heed_config_at(f, i, &value);
+        heed_rank rank = heed_config_rank(f, o->name);
+        if (rank != HEED_FROM_DEFAULT) heed_config_set(copy, o->name, value, o->name, rank);
+    }
+    return copy;
+}
+
+static void open_context(program *p, const heed_config *f) {
+    heed_options o = {.seed = p->seed, .log = show_log, .user = p};
+    const char *isa = heed_config_has(f, "isa") ? heed_config_text(f, "isa") : "auto";
+    if (strcmp(isa, "auto") != 0) o.isa = isa;
+    if (heed_config_has(f, "threads")) o.threads = (int)heed_config_int(f, "threads");
+    if (heed_config_has(f, "seed")) o.seed = (uint64_t)heed_config_int(f, "seed");
+    p->c = heed_open(&o);
+}
+
+/* A context has one seed from its opening on: the run's. */
+static bool take_seed(program *p, heed_ctx *c) {
+    const task *k;
+    heed_config *f = run_settings(c, p->argv[0], &k);
+    if (f) p->seed = (uint64_t)heed_config_int(f, "seed");
+    return f != NULL;
+}
+
+/* Arguments to settings in context c; positional arguments stay in p. */
+static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
+    const command *k = p->command;
+    spell_out(argc, argv);
+    if (!check_dashes(c, k, argc, argv)) return NULL;
+    if (k->task_options && !(p->task = task_of(c, k, argc, argv))) {
+        if (heed_ctx_status(c) == HEED_OK) refuse_task(c, k, argc, argv);
+        return NULL;
+    }
+    heed_config *f = settings_of(c, k, p->task, NULL);
+    if (!heed_config_args(f, &argc, argv)) return NULL;
+    if (p->task && !apply_preset(c, p->task, f)) return NULL;
+    if (p->task && argc > 0 && strcmp(argv[0], p->task->name) == 0) argc--, argv++;
+    p->argc = argc, p->argv = argv;
+    bool several =
+        argc != 2 || strcmp(argv[1], "-") == 0 || is_directory(argv[1]) || is_pattern(argv[1]);
+    if (!check_count(c, k, argc, argv) ||
+        !outputs_are_apart(c, f, k->numbers && several, argc, argv))
+        return NULL;
+    return !k->continues || take_seed(p, c) ? f : NULL;
+}
+
+bool program_open(program *p, int argc, char **argv) {
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1, .log = show_log, .user = p});
+    heed_config *f = parse(p, c, argc, argv);
+    if (!f) {
+        p->c = c;
+        return false;
+    }
+    p->json_lines =
+        heed_config_has(f, "progress") && strcmp(heed_config_text(f, "progress"), "json") == 0;
+    open_context(p, f);
+    if (heed_ctx_status(p->c) == HEED_OK) p->flags = copy_settings(p, f);
+    heed_close(c);
+    return heed_ctx_status(p->c) == HEED_OK;
+}
+
+heed_status end_output(heed_status status, bool json_lines) {
+    static const char why[] = "cannot write to standard output";
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    if (json_lines)
+        print_event("error", why);
+    else
+        print_note("", why);
+    return status == HEED_OK ? HEED_FAILED : status;
+}
+
+int program_close(program *p) {
+    heed_status status = heed_ctx_status(p->c) == HEED_OK ? p->status : heed_ctx_status(p->c);
+    fflush(stdout);
+    if (heed_ctx_status(p->c) != HEED_OK) show_error(p);
+    status = end_output(status, p->json_lines);
+    heed_close(p->c);
+    return status == HEED_INTERRUPTED ? 130 : (int)status;
+}
+
+heed_config *task_config(program *p) {
+    const heed_option *tables[TABLES];
+    task_tables(p->task, tables);
+    heed_config *f = heed_config_new(p->c, tables);
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const char *value, *key = heed_config_at(f, i, &value)->name;
+        heed_rank rank = heed_config_rank(p->flags, key);
+        if (rank != HEED_FROM_DEFAULT)
+            heed_config_set(f, key, heed_config_text(p->flags, key), key, rank);
+    }
+    heed_config_set(f, "task", p->task->name, "TASK", HEED_FROM_FLAG);
+    return f;
+}
+
+heed_config *run_settings(heed_ctx *c, const char *dir, const task **k) {
+    const heed_option *tables[TABLES];
+    char path[1024];
+    snprintf(path, sizeof path, "%s/config.conf", dir);
+    if (!is_file(path)) {
+        heed_fail(c, HEED_DATA,
+                  "not a run: %s: expected a folder with config.conf; hint: heed train makes one",
+                  dir);
+        return NULL;
+    }
+    if (!(*k = task_of_file(c, path))) {
+        heed_fail(c, HEED_DATA, "%s: expected a line `task = NAME` with a task of this program",
+                  path);
+        return NULL;
+    }
+    task_tables(*k, tables);
+    heed_config *f = heed_config_new(c, tables);
+    return heed_config_read(f, path, HEED_FROM_FILE) ? f : NULL;
+}
+
+heed_run *open_run(program *p, const char *dir) {
+    heed_run *r = heed_run_open(p->c, dir, heed_models, NULL);
+    if (!r || settings_apply(p, r, dir)) return r;
+    heed_run_close(r);
+    return NULL;
+}
+
+bool wrong_run(program *p, const char *takes, const heed_run *r) {
+    const char *run = p->argv[0];
+    const char *name = r->model->name, *article = strchr("aeimr", name[0]) ? "an" : "a";
+    return heed_fail(p->c, HEED_USAGE, "heed %s takes %s: %s holds %s %s; hint: heed %s %s",
+                     p->command->name, takes, run, article, name, find_task(r->model->name)->use,
+                     run);
+}
+
+/* ---- help ---- */
+
+static void print_tasks(const command *k) {
+    puts("Tasks:");
+    for (int i = 0; tasks[i]; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "  %s", tasks[i]->name);
+        print_fact(21, name, "%s", tasks[i]->model->help);
+    }
+    printf("\n`heed %s %s --help` lists the settings of a task.\n\n", k->name, tasks[0]->name);
+}
+
+/* The row of --preset with the presets of the task, for its help. */
+static heed_option preset_row(const task *t, heed_text *help) {
+    const model_preset *p = NULL;
+    heed_text_add(help, "a set of settings, each of which may still be given. ");
+    size_t n = help->n;
+    while ((p = model_preset_next(t->model->name, p)) != NULL)
+        heed_text_add(help, "%s%s: %s", help->n > n ? "; " : "", p->name, p->help);
+    return (heed_option){"preset", HEED_TEXT, "none", 0, 0, NULL, help->s, "Run"};
+}
+
+static void print_settings(heed_ctx *c, const command *k, const task *t) {
+    heed_text help = {.c = c}, text = {.c = c};
+    heed_option presets[2] = {{0}};
+    int width = terminal_width();
+    if (t) presets[0] = preset_row(t, &help);
+    heed_config *f = settings_of(c, k, t, presets);
+    if (heed_config_count(f) > 0 && heed_config_help(f, &text, width < 100 ? width : 100)) {
+        print_text(&text);
+        putchar('\n');
+    }
+    heed_config_free(f);
+    heed_text_free(&text);
+    heed_text_free(&help);
+}
+
+/* Lines that begin with a blank, and empty ones, stand as they are; others can be filled anew. */
+static bool is_fixed(const char *line) { return *line == ' ' || *line == '\n' || !*line; }
+
+/* As it is written; where a line is wider than the terminal, paragraphs are filled anew. */
+static void print_about(const char *text) {
+    int width = terminal_width() < 100 ? terminal_width() : 100;
+    bool fits = true;
+    for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n')
+        fits = fits && (is_fixed(s) || (int)strcspn(s, "\n") <= width);
+    heed_text words = {.c = NULL}, out = {.c = NULL};
+    for (const char *s = text; *s;) {
+        size_t n = strcspn(s, "\n");
+        const char *next = s + n + (s[n] == '\n');
+        heed_text_put(&words, s, n);
+        if (fits || is_fixed(s) || is_fixed(next)) {
+            bool whole = fits || is_fixed(s);
+            if (whole)
+                heed_text_put(&out, words.s, words.n);
+            else
+                heed_label_words(words.s, 0, width, &out);
+            heed_text_put(&out, "\n", 1);
+            heed_text_free(&words);
+            words = (heed_text){.c = NULL};
+        } else
+            heed_text_put(&words, " ", 1);
+        s = next;
+    }
+    print_text(&out);
+}
+
+/* "heed train gpt book.txt ...", of one task or of each. */
+static void print_trainings(const task *t) {
+    for (int i = 0; tasks[i]; i++)
+        if (!t || t == tasks[i])
+            printf("  heed train %s %s %s\n", tasks[i]->name, tasks[i]->data, tasks[i]->example);
+}
+
+/* Of a task: the command's examples that name it, or else one that is made for it. */
+static void print_examples(const command *k, const task *t) {
+    char word[40];
+    bool trains = strcmp(k->name, "train") == 0, found = false;
+    puts("Examples:");
+    if (trains) print_trainings(t);
+    if (!t) fputs(k->examples, stdout);
+    snprintf(word, sizeof word, " %s ", t ? t->name : "");
+    for (const char *s = k->examples; t && *s; s += strcspn(s, "\n") + 1) {
+        char line[256];
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(s, "\n"), s);
+        if (!strstr(line, word)) continue;
+        puts(line);
+        found = true;
+    }
+    if (t && !found && !trains)
+        printf("  heed %s %s %s\n", k->name, t->name, k->task_example ? k->task_example : t->data);
+}
+
+bool print_help(int argc, char **argv, const command *k) {
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    const task *t = k->task_options ? task_of(c, k, argc, argv) : NULL;
+    heed_clear(c);
+    printf("Usage: heed %s %s%s[--key value]\n\n", k->name, k->usage, *k->usage ? " " : "");
+    if (k->about)
+        print_about(k->about);
+    else
+        print_fact(0, "", "%c%s.", toupper((unsigned char)k->help[0]), k->help + 1);
+    putchar('\n');
+    if (k->task_options) {
+        print_about("-c FILE reads settings from a file. A flag counts before the file, the file "
+                    "before\n--preset, the preset before the default, which stands in brackets.");
+        putchar('\n');
+    }
+    if (k->task_options && !t) print_tasks(k);
+    print_settings(c, k, t);
+    print_examples(k, t);
+    if (heed_ctx_status(c) != HEED_OK) print_note("", heed_ctx_error(c));
+    bool ok = heed_ctx_status(c) == HEED_OK;
+    heed_close(c);
+    return ok;
+}

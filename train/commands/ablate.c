@@ -1,0 +1,300 @@
+/* ablate.c -- heed ablate: what is lost without each attention head. */
+#include "analyses/ablation.h"
+#include "analyses/attribution.h"
+#include "analyses/patch_ablation.h"
+#include "cli/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const heed_option options[] = {WORDS("png", "draw layers and heads as a picture", "Output"),
+                                      SWITCH("json", "print one JSON object", "Output"),
+                                      EVAL_LOOP_OPTIONS,
+                                      JUDGED_PICTURES,
+                                      SWITCH("patches",
+                                             "hide patches instead of heads: those that attention, "
+                                             "rollout, gradient and occlusion point "
+                                             "to, against random ones",
+                                             "Pictures"),
+                                      {"pictures", HEED_INT, "100", 2, 1e6, NULL,
+                                       "--patches: in how many pictures, a seeded choice",
+                                       "Pictures"},
+                                      {"share", HEED_REAL, "0.25", 0, 1, NULL,
+                                       "--patches: the share of them that is hidden", "Pictures"},
+                                      {0}};
+
+static const applies uses[] = {JUDGED_PICTURES_APPLY,
+                               {"patches", "vit", NULL},
+                               {"pictures", "vit", "patches"},
+                               {"share", "vit", "patches"},
+                               {0}};
+
+/* ---- the map: a row a layer, a column a head ---- */
+
+typedef struct {
+    int rows, cols;
+    heed_real *values; /* harm; 0: no such head */
+    char (*name)[32];
+    const char **row_label, **col_label;
+} harm_map;
+
+static void map_free(harm_map *m) {
+    free(m->values);
+    free(m->name);
+    free((void *)m->row_label);
+    *m = (harm_map){.rows = 0};
+}
+
+static bool map_capacity(heed_ctx *c, const ablation *a, harm_map *m) {
+    *m = (harm_map){.rows = a->layers};
+    for (int l = 0; l < a->layers; l++)
+        if (a->layer[l].block.heads > m->cols) m->cols = a->layer[l].block.heads;
+    size_t labels = (size_t)(m->rows + m->cols);
+    m->values = calloc((size_t)m->rows * (size_t)m->cols, sizeof *m->values);
+    m->name = calloc(labels, sizeof *m->name);
+    m->row_label = calloc(labels, sizeof *m->row_label);
+    m->col_label = m->row_label ? m->row_label + m->rows : NULL;
+    return (m->values && m->name && m->row_label) ||
+           heed_fail(c, HEED_FAILED, "no memory for a map of %d heads", a->total);
+}
+
+static bool make_map(heed_ctx *c, const ablation *a, harm_map *m) {
+    bool stacks = has_stacks(a->layer, a->layers);
+    if (!map_capacity(c, a, m)) return false;
+    for (int i = 0; i < m->rows; i++) {
+        const attending *l = &a->layer[i];
+        snprintf(m->name[i], sizeof *m->name, "%s%slayer %d",
+                 stacks ? heed_stack_name(l->block.stack) : "", stacks ? " " : "",
+                 l->block.layer + 1);
+        m->row_label[i] = m->name[i];
+    }
+    for (int i = 0; i < m->cols; i++) {
+        snprintf(m->name[m->rows + i], sizeof *m->name, "head %d", i + 1);
+        m->col_label[i] = m->name[m->rows + i];
+    }
+    for (int i = 0; i < a->total; i++) {
+        const ablated *h = &a->heads[i];
+        m->values[h->layer * m->cols + h->head] = (heed_real)h->harm.mean;
+    }
+    return true;
+}
+
+static heed_heatmap heatmap_of(const harm_map *m) {
+    return (heed_heatmap){.title = "loss that is added without the head",
+                          .rows = m->rows,
+                          .cols = m->cols,
+                          .values = m->values,
+                          .row_labels = m->row_label,
+                          .col_labels = m->col_label,
+                          .unit = "added to the loss",
+                          .numbers = true,
+                          .terminal = terminal_kind(stdout),
+                          .width = terminal_width()};
+}
+
+/* ---- as text ---- */
+
+enum { LOSS, HARM, HALF, ACCURACY, COLUMNS };
+static const table_column columns[] = {
+    {"loss", 8, false}, {"harm", 9, false}, {"(95 %)", 11, true}, {"accuracy", 8, false}};
+
+/* Row 0 is the model as it was trained, row i head i - 1. */
+static void cell(const void *of, int row, int column, char text[TABLE_CELL]) {
+    const ablation *a = of;
+    const ablated *h = row ? &a->heads[row - 1] : NULL;
+    char name[64];
+    snprintf(text, TABLE_CELL, "%s", column == TABLE_NAME ? "nothing" : "");
+    if (column == TABLE_NAME && h)
+        snprintf(text, TABLE_CELL, "%s",
+                 head_name(name, &a->layer[h->layer], h->head, has_stacks(a->layer, a->layers)));
+    if (column == LOSS) snprintf(text, TABLE_CELL, "%.4f", h ? h->loss : a->loss);
+    if (column == HARM && h) snprintf(text, TABLE_CELL, "%+.4f", h->harm.mean);
+    if (column == HALF && h && !isnan(h->harm.half))
+        snprintf(text, TABLE_CELL, "+- %.4f", h->harm.half);
+    if (column == ACCURACY)
+        snprintf(text, TABLE_CELL, "%.2f %%", 100 * (h ? h->accuracy : a->accuracy));
+}
+
+static void print_harms(program *p, const eval_loop *s, const ablation *a) {
+    harm_map m = {.rows = 0};
+    heed_text text = {.c = p->c};
+    char n[32], what[800];
+    snprintf(what, sizeof what, "%s, %s: %s batch%s of %d", s->run->model->name, s->what,
+             with_commas(n, s->batches), s->batches == 1 ? "" : "es", s->rows);
+    print_wrapped(p, what);
+    print_table(p->c, &(table){.head = "without",
+                               .rows = a->total + 1,
+                               .count = isnan(a->accuracy) ? ACCURACY : COLUMNS,
+                               .name = 24,
+                               .columns = columns,
+                               .cell = cell,
+                               .of = a});
+    putchar('\n');
+    heed_heatmap map;
+    if (make_map(p->c, a, &m) && (map = heatmap_of(&m), heed_heatmap_text(&map, &text)))
+        print_text(&text);
+    heed_text_free(&text);
+    map_free(&m);
+    putchar('\n');
+    print_wrapped(p, "Harm is loss without the head minus loss with it, on the same batches; a "
+                     "negative one says that the model does better without. Heads stand in for one "
+                     "another: what two lose together may be more than what each loses alone.");
+    putchar('\n');
+    print_wrapped(p, NO_EXPLANATION ".");
+}
+
+static bool draw(heed_ctx *c, const ablation *a, const char *path) {
+    harm_map m = {.rows = 0};
+    bool ok = make_map(c, a, &m);
+    heed_heatmap map = heatmap_of(&m);
+    ok = ok && heed_heatmap_png(c, &map, path);
+    map_free(&m);
+    return ok;
+}
+
+/* ---- as data ---- */
+
+static void print_object(program *p, const eval_loop *s, const ablation *a) {
+    json_t *list = json_array();
+    for (int i = 0; i < a->total; i++) {
+        const ablated *h = &a->heads[i];
+        const attending *l = &a->layer[h->layer];
+        json_array_append_new(
+            list,
+            json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "path", l->path, "stack",
+                      heed_stack_name(l->block.stack), "layer", l->block.layer + 1, "head",
+                      h->head + 1, "loss", json_number(h->loss), "harm", json_number(h->harm.mean),
+                      "harm_95", json_number(h->harm.half), "accuracy", json_number(h->accuracy)));
+    }
+    print_json(p, json_pack("{s:s, s:o, s:I, s:o, s:o, s:o}", "model", s->run->model->name, "data",
+                            json_text(s->what), "batches", (json_int_t)s->batches, "loss",
+                            json_number(a->loss), "accuracy", json_number(a->accuracy), "heads",
+                            list));
+}
+
+/* ---- patches ---- */
+
+enum { FALL, MORE, KEPT, REMOVAL_COLUMNS };
+static const table_column patch_ablation_columns[] = {{"probability falls", 17, false},
+                                                      {"more than by random", 21, false},
+                                                      {"answer kept", 11, false}};
+
+static void patch_ablation_cell(const void *of, int row, int column, char text[TABLE_CELL]) {
+    const patch_ablation *r = of;
+    const estimate *fall = &r->by[row].fall, *more = &r->by[row].more;
+    snprintf(text, TABLE_CELL, "%s", column == TABLE_NAME ? patch_ablation_names[row] : "");
+    if (column == FALL) snprintf(text, TABLE_CELL, "%.3f +- %.3f", fall->mean, fall->half);
+    if (column == MORE && row != AT_RANDOM)
+        snprintf(text, TABLE_CELL, "%+.3f +- %.3f", more->mean, more->half);
+    if (column == KEPT) snprintf(text, TABLE_CELL, "%.1f %%", 100 * r->by[row].kept);
+}
+
+static void print_removal(program *p, const eval_loop *s, const patch_ablation *r) {
+    char what[800];
+    snprintf(what, sizeof what,
+             "%s, %s: %d pictures, %.1f %% named rightly, the answer's probability %.3f",
+             s->run->model->name, s->what, r->pictures, 100 * r->right, r->p);
+    print_wrapped(p, what);
+    snprintf(what, sizeof what, "%d of %d patches hidden, those put first by", r->hidden,
+             r->patches);
+    putchar('\n');
+    print_wrapped(p, what);
+    print_table(p->c, &(table){.head = "",
+                               .rows = PATCH_ABLATIONS,
+                               .count = REMOVAL_COLUMNS,
+                               .name = 10,
+                               .columns = patch_ablation_columns,
+                               .cell = patch_ablation_cell,
+                               .of = r});
+    putchar('\n');
+    print_wrapped(p, "Hidden patches have the mean colour. Means over pictures, +- the half of a "
+                     "95 % interval by Student's t; random: of ten draws a picture. attention: "
+                     "[CLS], the mean of the last layer's heads.");
+    putchar('\n');
+    print_wrapped(p, NO_EXPLANATION ".");
+}
+
+static json_t *patch_ablation_json(const eval_loop *s, const patch_ablation *r) {
+    json_t *by = json_object();
+    for (int k = 0; k < PATCH_ABLATIONS; k++) {
+        const estimate *fall = &r->by[k].fall, *more = &r->by[k].more;
+        json_t *o = json_pack("{s:o, s:o, s:o}", "fall", json_number(fall->mean), "fall_95",
+                              json_number(fall->half), "kept", json_number(r->by[k].kept));
+        if (k != AT_RANDOM) {
+            json_object_set_new(o, "more", json_number(more->mean));
+            json_object_set_new(o, "more_95", json_number(more->half));
+        }
+        json_object_set_new(by, patch_ablation_names[k], o);
+    }
+    return json_pack("{s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:o}", "model", s->run->model->name,
+                     "data", json_text(s->what), "pictures", r->pictures, "patches", r->patches,
+                     "hidden", r->hidden, "p", json_number(r->p), "right", json_number(r->right),
+                     "by", by);
+}
+
+static void remove_patches(program *p, const eval_loop *s) {
+    patch_ablation r;
+    int count = (int)heed_config_int(p->flags, "pictures");
+    double share = heed_config_real(p->flags, "share");
+    if (*heed_config_text(p->flags, "png")) {
+        heed_fail(p->c, HEED_USAGE, "--png draws heads: expected it without --patches");
+        return;
+    }
+    if (!patch_ablation_measure(p, s, count, share, &r)) return;
+    if (heed_config_bool(p->flags, "json"))
+        print_json(p, patch_ablation_json(s, &r));
+    else
+        print_removal(p, s, &r);
+}
+
+/* ---- the command ---- */
+
+static void report(program *p, const eval_loop *s, const ablation *a) {
+    const char *png = heed_config_text(p->flags, "png");
+    bool json = heed_config_bool(p->flags, "json");
+    if (*png && !draw(p->c, a, png)) return;
+    if (json)
+        print_object(p, s, a);
+    else
+        print_harms(p, s, a);
+    if (*png && !json) printf("\nwrote %s\n", png);
+}
+
+static void ablate(program *p) {
+    eval_loop s;
+    ablation a = {.layers = 0};
+    if (!eval_loop_open(p, &s))
+        ;
+    else if (heed_config_bool(p->flags, "patches"))
+        remove_patches(p, &s);
+    else if (ablate_heads(p, &s, &a))
+        report(p, &s, &a);
+    ablation_free(&a);
+    eval_loop_close(&s);
+}
+
+const command cmd_ablate = {
+    .name = "ablate",
+    .usage = "RUN [DATA]",
+    .help = "what is lost without each attention head: loss and accuracy, sorted by harm",
+    .about =
+        "Goes over DATA, or without DATA over what the run was trained on (of a text and of\n"
+        "pairs the validation part, of pictures the test part; of a masked model a DATA.tsv\n"
+        "holds questions, as heed eval has them), once as trained and once\n"
+        "without each head in turn: the head gives zeros to W_h (Michel et al. 2019). Of a\n"
+        "recurrent decoder's attention, all source tokens weigh alike instead. The run itself\n"
+        "is not changed. With --patches, parts of pictures are hidden instead of heads: those\n"
+        "that a measure puts first should be missed more than others (Samek et al. 2017).",
+    .examples = "  heed ablate runs/book\n"
+                "  heed ablate runs/facts questions.tsv\n"
+                "  heed ablate runs/digits --batches 4 --png harm.png\n"
+                "  heed ablate runs/digits --patches --pictures 100 --share 0.25\n",
+    .options = options,
+    .applies = uses,
+    .computes = true,
+    .continues = true,
+    .min = 1,
+    .max = 2,
+    .run = ablate,
+};

@@ -1,0 +1,222 @@
+/* attend_picture.c -- attention among patches, over the picture: in the terminal and as PNG. */
+#include "commands/attend.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    int count, rows, cols;
+    int weights;             /* the first so many are attention, the others maps of the record */
+    heed_real *own, *values; /* (count,rows,cols): as they are, and as they are drawn */
+    const heed_real **at;
+    char (*names)[32];
+    const char **captions;
+} panels;
+
+static void close_panels(panels *p) {
+    free(p->own);
+    free(p->values);
+    free((void *)p->at);
+    free(p->names);
+    free((void *)p->captions);
+}
+
+/* Room for so many; close_panels in any case. */
+static bool make_room(heed_ctx *c, panels *p, int most) {
+    size_t n = (size_t)most, all = n * (size_t)p->rows * (size_t)p->cols;
+    p->own = calloc(all, sizeof *p->own);
+    p->values = malloc(all * sizeof *p->values);
+    p->at = malloc(n * sizeof *p->at);
+    p->names = malloc(n * sizeof *p->names);
+    p->captions = malloc(n * sizeof *p->captions);
+    return (p->own && p->values && p->at && p->names && p->captions) ||
+           heed_fail(c, HEED_FAILED, "no memory for pictures of attention");
+}
+
+/* Weights of a head (or of all, fused) on the patches: the query's row, or the mean over all rows.
+ */
+static void add_panel(const attend_view *v, panels *p, int head) {
+    const heed_record_block *b = v->block;
+    const heed_record_axis *a = &v->record->axes[b->keys];
+    size_t n = (size_t)a->count, patches = (size_t)p->rows * (size_t)p->cols;
+    heed_real *to = p->own + (size_t)p->count * patches;
+    int from = v->query >= 0 ? v->query : 0, end = v->query >= 0 ? v->query + 1 : a->count;
+    for (int h = 0; h < b->heads; h++)
+        for (int q = from; q < end && (head < 0 || h == head); q++) {
+            const heed_real *x = b->weights + ((size_t)h * n + (size_t)q) * n + a->first;
+            double share = 1.0 / (end - from) / (head == MEAN_HEAD ? b->heads : 1);
+            for (size_t i = 0; i < patches; i++)
+                to[i] = head == MAX_HEAD ? (heed_real)fmax((double)to[i], (double)x[i])
+                                         : to[i] + (heed_real)(share * (double)x[i]);
+        }
+    if (head >= 0)
+        snprintf(p->names[p->count], 32, "head %d", (b->head ? b->head[head] : head) + 1);
+    else
+        snprintf(p->names[p->count], 32, head == MAX_HEAD ? "largest" : "mean of heads");
+    p->count++;
+}
+
+/* A map of the record as a panel of its own, the query's row or the mean of all. */
+static void add_map(const attend_view *v, panels *p, const heed_record_map *m) {
+    const heed_record_axis *a = &v->record->axes[m->keys];
+    size_t patches = (size_t)p->rows * (size_t)p->cols;
+    heed_real *to = p->own + (size_t)p->count * patches;
+    int rows = v->record->axes[m->queries].count;
+    int from = v->query >= 0 && v->query < rows ? v->query : 0;
+    int end = rows == 1 || v->query >= 0 ? from + 1 : rows;
+    for (int q = from; q < end; q++)
+        for (size_t i = 0; i < patches; i++)
+            to[i] += m->values[(size_t)q * (size_t)a->count + (size_t)a->first + i] /
+                     (heed_real)(end - from);
+    snprintf(p->names[p->count++], 32, "%s", m->name);
+}
+
+static int by_size(const void *a, const void *b) {
+    heed_real x = *(const heed_real *)a, y = *(const heed_real *)b;
+    return (x < y) - (x > y);
+}
+
+/* What is not among the strongest patches that hold this share of all becomes NAN. */
+static bool keep_mass(heed_real *x, size_t n, double mass) {
+    heed_real *sorted = malloc(n * sizeof *sorted);
+    double all = 0, held = 0;
+    size_t k = 0;
+    if (!sorted) return false;
+    memcpy(sorted, x, n * sizeof *x);
+    qsort(sorted, n, sizeof *sorted, by_size);
+    for (size_t i = 0; i < n; i++) all += fmax((double)x[i], 0);
+    while (k < n && held < mass * all) held += (double)sorted[k++];
+    heed_real least = k ? sorted[k - 1] : 0;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] < least) x[i] = (heed_real)NAN;
+    free(sorted);
+    return true;
+}
+
+/* What is drawn of a panel: with --mass the strongest patches alone. */
+static bool finish_panel(const attend_view *v, panels *p, int index) {
+    size_t n = (size_t)p->rows * (size_t)p->cols;
+    const heed_real *own = p->own + (size_t)index * n;
+    heed_real *drawn = p->values + (size_t)index * n;
+    memcpy(drawn, own, n * sizeof *own);
+    p->at[index] = drawn;
+    p->captions[index] = p->names[index];
+    return v->mass <= 0 || keep_mass(drawn, n, v->mass) ||
+           heed_fail(v->p->c, HEED_FAILED, "no memory for pictures of attention");
+}
+
+static bool open_panels(const attend_view *v, panels *p) {
+    const heed_record_axis *a = &v->record->axes[v->block->keys];
+    const heed_record *r = v->record;
+    *p = (panels){.rows = a->rows, .cols = a->cols};
+    int heads = v->block->heads, most = heads + 1 + r->map_count;
+    if (!make_room(v->p->c, p, most)) return false;
+    if (v->chosen)
+        add_panel(v, p, v->head);
+    else
+        for (int h = heads > 1 ? -1 : 0; h < heads; h++) add_panel(v, p, h);
+    p->weights = p->count;
+    for (int i = 0; i < r->map_count; i++)
+        if (r->maps[i].keys == v->block->keys && map_is_main(&r->maps[i]))
+            add_map(v, p, &r->maps[i]);
+    for (int i = 0; i < p->count; i++)
+        if (!finish_panel(v, p, i)) return false;
+    return true;
+}
+
+/* "[CLS]", "patch 2,5", "all patches" */
+static const char *query_name(const attend_view *v, char text[48]) {
+    const heed_record_axis *a = &v->record->axes[v->block->queries];
+    if (v->query < 0) return "all patches";
+    snprintf(text, 48, "%s%.32s", v->query < a->first ? "" : "patch ", a->labels[v->query]);
+    return text;
+}
+
+static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells,
+                               const char *title) {
+    const heed_record *r = v->record;
+    return (heed_overlay){.title = title,
+                          .pixels = r->pixels,
+                          .width = r->width,
+                          .height = r->height,
+                          .channels = r->channels,
+                          .rows = p->rows,
+                          .cols = p->cols,
+                          .count = p->count,
+                          .maps = p->at,
+                          .measures = p->count - p->weights,
+                          .captions = p->captions,
+                          .cells = cells || v->mass > 0,
+                          .uniform = 1.0 / r->axes[v->block->keys].count};
+}
+
+static void title_of(const attend_view *v, char title[400]) {
+    char query[48], mass[64] = "";
+    if (v->mass > 0)
+        snprintf(mass, sizeof mass, "; the strongest patches that hold %g %% of it", 100 * v->mass);
+    snprintf(title, 400, "attention of %s, layer %d of %d%s", query_name(v, query),
+             v->block->layer + 1, v->layers, mass);
+}
+
+bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char *path) {
+    const heed_record *r = v->record;
+    const heed_record_guess *g = r->guess_count ? &r->guesses[0] : NULL;
+    char what[400], title[512];
+    panels p;
+    title_of(v, what);
+    if (g)
+        snprintf(title, sizeof title, "%.60s, %.1f %%   %s", g->labels[0], 100 * (double)g->p[0],
+                 what);
+    else
+        snprintf(title, sizeof title, "%s", what);
+    bool ok = open_panels(v, &p);
+    heed_overlay o = overlay_of(v, &p, cells, title);
+    ok = ok && (svg ? heed_overlay_svg : heed_overlay_png)(v->p->c, &o, path);
+    close_panels(&p);
+    return ok;
+}
+
+/* The strongest patches: "  mean of heads   2,5 0.12  3,5 0.10". */
+static bool print_strongest(const attend_view *v, const panels *p, int index) {
+    int n = p->rows * p->cols, used = 18, capacity = terminal_width();
+    const heed_real *own = p->own + (size_t)index * (size_t)n;
+    bool *taken = calloc((size_t)n, sizeof *taken);
+    if (!taken) return heed_fail(v->p->c, HEED_FAILED, "no memory for %d patches", n);
+    printf("  %-14s", p->names[index]);
+    for (int k = 0; k < v->top && k < n; k++) {
+        int best = -1;
+        for (int i = 0; i < n; i++)
+            if (!taken[i] && isfinite((double)p->at[index][i]) && (best < 0 || own[i] > own[best]))
+                best = i;
+        if (best < 0) break;
+        taken[best] = true;
+        char item[48];
+        int w = snprintf(item, sizeof item, "  %d,%d %.3f", best / p->cols + 1, best % p->cols + 1,
+                         (double)own[best]);
+        if (used + w > capacity) used = printf("\n  %-14s", "") + w - 1;
+        used += w;
+        fputs(item, stdout);
+    }
+    putchar('\n');
+    free(taken);
+    return true;
+}
+
+bool attend_print_picture(const attend_view *v) {
+    char title[400];
+    panels p;
+    heed_text text = {.c = v->p->c};
+    title_of(v, title);
+    bool ok = open_panels(v, &p);
+    heed_overlay o = overlay_of(v, &p, true, title);
+    ok = ok && heed_overlay_text(&o, terminal_kind(stdout), terminal_width(), &text);
+    if (ok) {
+        print_text(&text);
+        puts("strongest patches, row,column from 1:");
+        for (int i = 0; ok && i < p.count; i++) ok = print_strongest(v, &p, i);
+    }
+    heed_text_free(&text);
+    close_panels(&p);
+    return ok;
+}

@@ -1,0 +1,296 @@
+/* attend_text.c -- attention among tokens: in the terminal, and as pictures of matrices. */
+#include "analyses/attribution.h"
+#include "commands/attend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *attend_note(const heed_record *r) {
+    for (int i = 0; i < r->map_count; i++)
+        if (strcmp(r->maps[i].name, "occlusion") == 0) return NO_EXPLANATION ".";
+    return NO_EXPLANATION "; compare with --occlude.";
+}
+
+/* Foreign text, made harmless and cut to the terminal. */
+static void print_line(const attend_view *v, const char *text) {
+    heed_text line = {.c = v->p->c};
+    heed_label_text(text ? text : "", terminal_width(), &line);
+    puts(line.s ? line.s : "");
+    heed_text_free(&line);
+}
+
+/* ---- heat maps ---- */
+
+bool print_map(const attend_view *v, heed_heatmap map) {
+    heed_text text = {.c = v->p->c};
+    map.terminal = terminal_kind(stdout);
+    map.width = terminal_width();
+    bool ok = heed_heatmap_text(&map, &text);
+    if (ok) print_text(&text);
+    heed_text_free(&text);
+    return ok;
+}
+
+static heed_heatmap heatmap_of(const attend_view *v, const shown *m, const char *title) {
+    return (heed_heatmap){.title = title,
+                          .rows = m->rows,
+                          .cols = m->cols,
+                          .values = m->values,
+                          .row_labels = m->row_labels,
+                          .col_labels = m->col_labels,
+                          .numbers = v->numbers};
+}
+
+/* The end of a matrix's scale. The first token of a causal layer has one choice: its 100 % says
+ * nothing, and would leave the other rows pale. 0: the largest of all. */
+static heed_real scale_end(const attend_view *v, const shown *m) {
+    const unsigned char *special = v->record->axes[v->block->queries].special;
+    bool first = !(v->hide && special && special[0]);
+    heed_real most = 0;
+    for (int i = m->cols; v->block->causal && first && i < m->rows * m->cols; i++)
+        if (m->values[i] > most) most = m->values[i];
+    return most;
+}
+
+static bool print_matrix(const attend_view *v) {
+    char name[160], title[240];
+    shown m;
+    bool ok = shown_matrix(v, v->head, &m);
+    snprintf(title, sizeof title, "%s: a row is a token, over what it attends to",
+             view_name(v, v->head, name));
+    heed_heatmap map = heatmap_of(v, &m, title);
+    map.hi = ok ? scale_end(v, &m) : 0;
+    ok = ok && print_map(v, map);
+    shown_free(&m);
+    return ok;
+}
+
+/* ---- one query ---- */
+
+/* A token that stands there more than once needs its number. */
+static bool is_repeated(const shown *m, int col) {
+    for (int j = 0; j < m->cols; j++)
+        if (j != col && strcmp(m->col_labels[j], m->col_labels[col]) == 0) return true;
+    return false;
+}
+
+/* "  mean    Paris 0.42  is 0.20": the largest of a row, falling. */
+static void print_top(const attend_view *v, const shown *m, int row, int width) {
+    heed_text line = {.c = v->p->c};
+    heed_real *x = m->values + (size_t)row * (size_t)m->cols;
+    int capacity = terminal_width();
+    heed_text_add(&line, "  %-*s", width, m->row_labels[row]);
+    int used = 2 + width;
+    for (int k = 0; k < v->top && k < m->cols; k++) {
+        int best = 0;
+        for (int j = 1; j < m->cols; j++)
+            if (x[j] > x[best]) best = j;
+        heed_text item = {.c = v->p->c};
+        heed_label_text(m->col_labels[best], 24, &item);
+        if (is_repeated(m, best)) heed_text_add(&item, "(%d)", m->col[best] + 1);
+        heed_text_add(&item, (double)x[best] < 0.005 ? " %.1g" : " %.2f", (double)x[best]);
+        int columns = text_columns(item.s ? item.s : "");
+        if (used + 2 + columns > capacity) {
+            heed_text_add(&line, "\n  %*s", width, "");
+            used = 2 + width;
+        }
+        heed_text_add(&line, "  %s", item.s ? item.s : "");
+        used += 2 + columns;
+        heed_text_free(&item);
+        x[best] = -1; /* taken */
+    }
+    puts(line.s ? line.s : "");
+    heed_text_free(&line);
+}
+
+static bool print_query(const attend_view *v) {
+    char name[160], token[QUERY_SIZE], title[512];
+    shown m;
+    char(*names)[24];
+    bool ok = shown_query(v, &m, &names);
+    snprintf(title, sizeof title, "what %s, attends to: %s", query_words(v, v->query, token),
+             view_name(v, v->chosen ? v->head : MEAN_HEAD, name));
+    ok = ok && print_map(v, heatmap_of(v, &m, title));
+    for (int i = 0; ok && i < m.rows; i++) print_top(v, &m, i, m.rows > 10 ? 8 : 7);
+    shown_free(&m);
+    free(names);
+    return ok;
+}
+
+/* ---- a row alone ---- */
+
+attend_view row_view(program *p, const heed_record *r, int query) {
+    return (attend_view){
+        .p = p, .record = r, .block = r->blocks, .head = MEAN_HEAD, .query = query};
+}
+
+bool attend_print_row(const attend_view *v) {
+    char title[200];
+    heed_text token = {.c = v->p->c};
+    shown m;
+    char(*names)[24];
+    heed_label_text(v->record->axes[v->block->queries].labels[v->query], 40, &token);
+    snprintf(title, sizeof title, "attention of %.120s (token %d), layer %d",
+             token.s ? token.s : "", v->query + 1, v->block->layer + 1);
+    bool ok = shown_query(v, &m, &names);
+    heed_heatmap map = heatmap_of(v, &m, title);
+    map.hi = 1;
+    map.numbers = terminal_kind(stdout) == HEED_ASCII;
+    ok = ok && print_map(v, map);
+    heed_text_free(&token);
+    shown_free(&m);
+    free(names);
+    return ok;
+}
+
+static json_t *number_row(const heed_real *x, int n) {
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(list, json_number((double)x[i]));
+    return list;
+}
+
+json_t *attend_row_json(const attend_view *v) {
+    shown m;
+    char(*names)[24];
+    json_t *o = json_null();
+    if (shown_query(v, &m, &names)) {
+        json_t *heads = json_array();
+        for (int i = v->block->heads > 1; i < m.rows; i++)
+            json_array_append_new(heads, number_row(m.values + i * m.cols, m.cols));
+        o = json_pack("{s:i, s:i, s:o, s:o}", "layer", v->block->layer + 1, "position",
+                      v->query + 1, "mean", number_row(m.values, m.cols), "heads", heads);
+    }
+    shown_free(&m);
+    free(names);
+    return o;
+}
+
+/* ---- what the model says ---- */
+
+static void print_guess(const attend_view *v, const heed_record_guess *g) {
+    heed_text line = {.c = v->p->c};
+    int capacity = terminal_width(), top = v->top < g->count ? v->top : g->count;
+    if (g->query >= 0) {
+        heed_text_add(&line, "%d ", g->query + 1);
+        heed_label_text(v->record->axes[g->axis].labels[g->query], 16, &line);
+    }
+    if (strcmp(g->says, "[MASK]") != 0 && g->axis == 0)
+        heed_text_add(&line, "%spredicts %s", g->query >= 0 ? " " : "", g->says);
+    heed_text_add(&line, ":");
+    int used = text_columns(line.s ? line.s : "");
+    for (int i = 0; i < top; i++) {
+        heed_text item = {.c = v->p->c};
+        heed_text_add(&item, i ? "  " : " ");
+        heed_label_text(g->labels[i], 24, &item);
+        heed_text_add(&item, " %.2f", (double)g->p[i]);
+        int columns = text_columns(item.s ? item.s : "");
+        if (used + columns > capacity) {
+            heed_text_add(&line, "\n   ");
+            used = 3;
+        }
+        heed_text_add(&line, "%s", item.s ? item.s : "");
+        used += columns;
+        heed_text_free(&item);
+    }
+    puts(line.s ? line.s : "");
+    heed_text_free(&line);
+}
+
+/* Those of the query shown; else all but the many of a text that goes on, of which the last. */
+static void print_guesses(const attend_view *v) {
+    const heed_record *r = v->record;
+    bool first = true;
+    int last = r->guess_count - 1;
+    bool many = v->block->stack != HEED_ENCODER || r->guess_count > 12;
+    for (int i = 0; i <= last; i++) {
+        const heed_record_guess *g = &r->guesses[i];
+        bool mine = v->query >= 0 && g->axis == v->block->queries && g->query == v->query;
+        if (!(mine || g->query < 0 || r->pixels || (v->query < 0 && (!many || i == last))))
+            continue;
+        if (first) putchar('\n');
+        first = false;
+        print_guess(v, g);
+    }
+}
+
+/* ---- the whole ---- */
+
+bool attend_print(const attend_view *v) {
+    const heed_record *r = v->record;
+    print_line(v, r->title);
+    print_line(v, r->model);
+    putchar('\n');
+    bool ok = r->pixels && v->block->queries == v->block->keys ? attend_print_picture(v)
+              : v->query >= 0                                  ? print_query(v)
+                                                               : print_matrix(v);
+    if (v->hide) print_wrapped(v->p, "Special tokens are hidden; the rest is shown as it is.");
+    if (r->note) print_line(v, r->note);
+    ok = ok && maps_print(v);
+    if (ok) print_guesses(v);
+    if (ok && v->masks && r->guess_count == 0) {
+        putchar('\n');
+        print_wrapped(v->p, "Nothing is predicted: the text has no [MASK]; hint: write [MASK] for "
+                            "the word to guess");
+    }
+    putchar('\n');
+    print_wrapped(v->p, attend_note(v->record));
+    return ok && fflush(stdout) == 0;
+}
+
+/* ---- pictures of matrices ---- */
+
+const char *drawn_title(const attend_view *v, int query, char text[TITLE_SIZE]) {
+    bool one = v->chosen || v->block->heads == 1;
+    char name[160], token[QUERY_SIZE] = "";
+    if (query >= 0) query_words(v, query, token);
+    snprintf(text, TITLE_SIZE, "%.200s   %s%s%s%s", v->record->title ? v->record->title : "",
+             one ? view_name(v, v->head, name) : view_layer(v, name), query >= 0 ? ", " : "", token,
+             v->hide ? " (special tokens hidden)" : "");
+    return text;
+}
+
+bool draw_panels(const attend_view *v, const char *title, const heed_heatmap *maps, int count,
+                 bool svg, const char *path) {
+    heed_panels all = {
+        .title = title, .count = count, .maps = maps, .note = attend_note(v->record)};
+    return (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
+}
+
+/* A row for each head, as on the screen. */
+static bool draw_query(const attend_view *v, bool svg, const char *path) {
+    char title[TITLE_SIZE];
+    shown m;
+    char(*names)[24];
+    bool ok = shown_query(v, &m, &names);
+    heed_heatmap map = heatmap_of(v, &m, "what it attends to");
+    ok = ok && draw_panels(v, drawn_title(v, v->query, title), &map, 1, svg, path);
+    shown_free(&m);
+    free(names);
+    return ok;
+}
+
+bool attend_draw(const attend_view *v, bool svg, const char *path) {
+    if (maps_drawable(v)) return maps_draw(v, svg, path);
+    if (v->query >= 0) return draw_query(v, svg, path);
+    int count = v->chosen ? 1 : v->block->heads;
+    char title[TITLE_SIZE];
+    heed_heatmap *maps = calloc((size_t)count, sizeof *maps);
+    shown *parts = calloc((size_t)count, sizeof *parts);
+    char(*names)[48] = calloc((size_t)count, sizeof *names);
+    bool ok = (maps && parts && names) ||
+              heed_fail(v->p->c, HEED_FAILED, "no memory for %d matrices", count);
+    for (int i = 0; ok && i < count; i++) {
+        int head = v->chosen ? v->head : i;
+        ok = shown_matrix(v, head, &parts[i]);
+        if (!ok) break;
+        maps[i] = heatmap_of(v, &parts[i], head_words(v->block, head, names[i]));
+        heed_real end = scale_end(v, &parts[i]); /* the first map's is that of all */
+        if (end > maps[0].hi) maps[0].hi = end;
+    }
+    ok = ok && draw_panels(v, drawn_title(v, -1, title), maps, count, svg, path);
+    for (int i = 0; parts && i < count; i++) shown_free(&parts[i]);
+    free(maps);
+    free(parts);
+    free(names);
+    return ok;
+}

@@ -1,0 +1,158 @@
+/* attend_view.c -- which weights of a record are shown: a layer, heads, a query. */
+#include "commands/attend.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the block ---- */
+
+static void count_layers(attend_view *v, const heed_run *r) {
+    int count;
+    attending *list = attending_layers(r, &count);
+    for (int i = 0; list && i < count; i++)
+        if (list[i].block.stack == v->block->stack && list[i].block.layer >= v->layers)
+            v->layers = list[i].block.layer + 1;
+    free(list);
+}
+
+/* Of a picture it is [CLS] without one. */
+static bool choose_query(attend_view *v) {
+    const heed_record_axis *a = &v->record->axes[v->block->queries];
+    if (!chosen_query(v->p->c, heed_config_text(v->p->flags, "query"), a, &v->query)) return false;
+    if (v->query < 0 && !*heed_config_text(v->p->flags, "query") && a->rows && a->first)
+        v->query = 0;
+    return true;
+}
+
+static bool no_token(const attend_view *v) {
+    return heed_fail(v->p->c, HEED_USAGE, "--hide-special leaves no token to show");
+}
+
+/* On both sides. */
+static bool leaves_tokens(const attend_view *v) {
+    const int sides[] = {v->block->queries, v->block->keys};
+    for (int k = 0; v->hide && k < 2; k++) {
+        const heed_record_axis *a = &v->record->axes[sides[k]];
+        int left = 0;
+        for (int i = 0; i < a->count; i++) left += !a->special || !a->special[i];
+        if (left == 0) return no_token(v);
+    }
+    return true;
+}
+
+bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record) {
+    *v = (attend_view){.p = p,
+                       .record = record,
+                       .masks = r->model == &heed_model_mlm,
+                       .top = (int)heed_config_int(p->flags, "top"),
+                       .numbers = heed_config_bool(p->flags, "numbers"),
+                       .hide = heed_config_bool(p->flags, "hide-special"),
+                       .mass = heed_config_real(p->flags, "mass")};
+    const char *head = heed_config_text(p->flags, "head");
+    int block = chosen_block(p->c, r->model->name, p->flags, record->blocks, record->block_count);
+    if (block < 0) return false;
+    v->block = &record->blocks[block];
+    v->chosen = *head;
+    count_layers(v, r);
+    return chosen_head(p->c, head, v->block, &v->head) && choose_query(v) && leaves_tokens(v);
+}
+
+const char *view_layer(const attend_view *v, char text[160]) {
+    snprintf(text, 160, "%s, layer %d of %d", heed_stack_name(v->block->stack), v->block->layer + 1,
+             v->layers);
+    return text;
+}
+
+const char *view_name(const attend_view *v, int head, char text[160]) {
+    char what[48], where[160];
+    snprintf(text, 160, "%.100s, %s", view_layer(v, where), head_words(v->block, head, what));
+    return text;
+}
+
+const char *query_words(const attend_view *v, int query, char text[QUERY_SIZE]) {
+    heed_text token = {.c = v->p->c};
+    heed_label_text(v->record->axes[v->block->queries].labels[query], 40, &token);
+    snprintf(text, QUERY_SIZE, "token %d, %s", query + 1, token.s ? token.s : "");
+    heed_text_free(&token);
+    return text;
+}
+
+/* ---- matrices ---- */
+
+static bool no_memory(const attend_view *v) {
+    return heed_fail(v->p->c, HEED_FAILED, "no memory for a matrix of attention");
+}
+
+/* Places of the tokens that are not hidden, among the first `most`; to be freed. */
+static int *visible(const attend_view *v, int axis, int most, int *count) {
+    const heed_record_axis *a = &v->record->axes[axis];
+    int *list = calloc((size_t)a->count + 1, sizeof *list);
+    *count = 0;
+    for (int i = 0; list && i < a->count && i < most; i++)
+        if (!v->hide || !a->special || !a->special[i]) list[(*count)++] = i;
+    return list;
+}
+
+static heed_real weight(const attend_view *v, int head, int query, int key) {
+    const heed_record_block *b = v->block;
+    size_t q = (size_t)v->record->axes[b->queries].count,
+           k = (size_t)v->record->axes[b->keys].count;
+    return fused_weight(b->weights, b->heads, q * k, head, (size_t)query * k + (size_t)key);
+}
+
+/* keys: so many of them are shown. */
+static bool open_matrix(const attend_view *v, shown *out, int rows, int keys) {
+    out->col = visible(v, v->block->keys, keys, &out->cols);
+    out->rows = rows;
+    out->values = calloc((size_t)rows * (size_t)out->cols + 1, sizeof *out->values);
+    out->row_labels = calloc((size_t)rows + 1, sizeof *out->row_labels);
+    out->col_labels = calloc((size_t)out->cols + 1, sizeof *out->col_labels);
+    if (!out->col || !out->values || !out->row_labels || !out->col_labels) return no_memory(v);
+    for (int j = 0; j < out->cols; j++)
+        out->col_labels[j] = v->record->axes[v->block->keys].labels[out->col[j]];
+    return out->cols > 0 || no_token(v);
+}
+
+bool shown_matrix(const attend_view *v, int head, shown *out) {
+    int rows, *row = visible(v, v->block->queries, INT_MAX, &rows);
+    *out = (shown){0};
+    bool ok = row ? open_matrix(v, out, rows, INT_MAX) : no_memory(v);
+    for (int i = 0; ok && i < rows; i++) {
+        out->row_labels[i] = v->record->axes[v->block->queries].labels[row[i]];
+        for (int j = 0; j < out->cols; j++)
+            out->values[i * out->cols + j] = weight(v, head, row[i], out->col[j]);
+    }
+    free(row);
+    return ok;
+}
+
+bool shown_query(const attend_view *v, shown *out, char (**names)[24]) {
+    const heed_record_block *b = v->block;
+    bool mean = b->heads > 1 && !v->chosen, one = v->chosen;
+    int rows = one ? 1 : b->heads + mean;
+    *out = (shown){0};
+    *names = calloc((size_t)rows, sizeof **names);
+    if (!*names) return no_memory(v);
+    if (!open_matrix(v, out, rows, b->causal ? v->query + 1 : INT_MAX)) return false;
+    for (int i = 0; i < rows; i++) {
+        int head = one ? v->head : mean ? i - 1 : i;
+        if (head >= 0)
+            snprintf((*names)[i], sizeof(*names)[i], "head %d",
+                     (b->head ? b->head[head] : head) + 1);
+        else
+            snprintf((*names)[i], sizeof(*names)[i], "%s", head == MAX_HEAD ? "largest" : "mean");
+        out->row_labels[i] = (*names)[i];
+        for (int j = 0; j < out->cols; j++)
+            out->values[i * out->cols + j] = weight(v, head, v->query, out->col[j]);
+    }
+    return true;
+}
+
+void shown_free(shown *m) {
+    free(m->values);
+    free(m->row_labels);
+    free(m->col_labels);
+    free(m->col);
+    *m = (shown){0};
+}

@@ -1,0 +1,313 @@
+/* bench.c -- heed bench: training steps a second on fixed workloads. A step is forward, loss,
+ * backward and AdamW, which leaves the gradients at zero. */
+#include "analyses/workbench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCHES = 8, LEAST_WARM = 3, MOST = 32 /* workloads of a list */ };
+
+#define ALL                                                                                        \
+    "gpt-tiny,gpt-baby,mlm-nano,mlm-nano-all,mlm-small,mlp-mnist,vit-tiny28,vit-cifar,"            \
+    "seq2seq-small,rnn-attn"
+
+static const heed_option options[] = {
+    {"workload", HEED_TEXT, "", 0, 0, NULL,
+     "of " ALL "; several, with commas, or all when left out: a line each", "Workload"},
+    {"seconds", HEED_REAL, "2.5", 0, 1e6, NULL, "time spent on measured steps", "Workload"},
+    {"min-steps", HEED_INT, "5", 1, 1e9, NULL, "at least this many of them", "Workload"},
+    {"warmup-seconds", HEED_REAL, "0.7", 0, 1e6, NULL, "time before the clock starts", "Workload"},
+    {"dropout", HEED_REAL, "0", 0, 0.99, NULL, "dropout", "Workload"},
+    {"post-ln", HEED_BOOL, "false", 0, 0, NULL, "norm after each sublayer instead of before it",
+     "Workload"},
+    {"mlm-all", HEED_BOOL, "false", 0, 0, NULL, "mlm: loss over every position", "Workload"},
+    {"lr", HEED_REAL, "0.001", 0, 1e6, NULL, "learning rate", "Workload"},
+    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of weights and dropout", "Workload"},
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    {0}};
+
+typedef struct {
+    workbench w;
+    heed_optim *optim;
+    random_batch batch[BATCHES];
+    double *times; /* seconds of the measured steps */
+    size_t count, capacity;
+    double first_loss, last_loss, first_step, start_to_first;
+    long faults;   /* page faults of the measured steps */
+    double system; /* seconds in the kernel */
+} bench;
+
+static const heed_model *model_named(const char *name) {
+    const heed_model *const *m = heed_models;
+    while (*m && !(name && strcmp((*m)->name, name) == 0)) m++;
+    return *m;
+}
+
+static const model_preset *workload_named(heed_ctx *c, const char *name) {
+    for (const model_preset *q = model_presets; q->name; q++)
+        if (q->model && strcmp(q->name, name) == 0) return q;
+    heed_fail(c, HEED_USAGE, "--workload %s: expected some of " ALL, name);
+    return NULL;
+}
+
+static bool bench_open(program *p, bench *b, const char *name) {
+    const model_preset *q = workload_named(p->c, name);
+    b->w = (workbench){.c = p->c, .model = q ? model_named(q->model) : NULL};
+    if (!b->w.model || !(b->w.f = workbench_config(p->c, b->w.model))) return false;
+    heed_config *f = b->w.f;
+    if (!model_preset_apply(p->c, f, q->model, name)) return false;
+    heed_config_set(f, "dropout", heed_config_text(p->flags, "dropout"), "dropout", HEED_FROM_FLAG);
+    if (heed_config_bool(p->flags, "post-ln") && heed_config_has(f, "norm"))
+        heed_config_set(f, "norm", "post", "post-ln", HEED_FROM_FLAG);
+    if (heed_config_bool(p->flags, "mlm-all") && heed_config_has(f, "mask-share"))
+        heed_config_set(f, "mask-share", "1", "mlm-all", HEED_FROM_FLAG);
+    if (!workbench_open(&b->w)) return false;
+    b->optim = heed_optim_new(b->w.store,
+                              (heed_optim_args){.kind = HEED_ADAMW,
+                                                .lr = (heed_real)heed_config_real(p->flags, "lr"),
+                                                .decay = (heed_real)0.01});
+    for (uint64_t i = 0; i < BATCHES; i++)
+        if (!random_batch_make(&b->w, i, &b->batch[i])) return false;
+    return b->optim != NULL;
+}
+
+static void bench_close(bench *b) {
+    for (int i = 0; i < BATCHES; i++) random_batch_free(&b->batch[i]);
+    heed_optim_free(b->optim);
+    workbench_close(&b->w);
+    free(b->times);
+}
+
+static double step(bench *b, uint64_t i) {
+    heed_tape_begin(b->w.tape, HEED_TRAIN, i);
+    heed_tensor *loss = b->w.model->loss(b->w.self, b->w.tape, &b->batch[i % BATCHES].b);
+    heed_backward(b->w.tape, loss);
+    heed_step(b->optim, 1);
+    return heed_ctx_status(b->w.c) == HEED_OK ? (double)loss->x[0] : (double)NAN;
+}
+
+static bool note_time(bench *b, double seconds) {
+    if (b->count == b->capacity) {
+        size_t capacity = b->capacity ? 2 * b->capacity : 1024;
+        double *times = realloc(b->times, capacity * sizeof *times);
+        if (!times) return heed_fail(b->w.c, HEED_FAILED, "no memory for %zu times", capacity);
+        b->times = times;
+        b->capacity = capacity;
+    }
+    b->times[b->count++] = seconds;
+    return true;
+}
+
+static void measure(program *p, bench *b) {
+    double warm = heed_config_real(p->flags, "warmup-seconds"), begin = now();
+    double seconds = heed_config_real(p->flags, "seconds"), system = 0;
+    size_t least = (size_t)heed_config_int(p->flags, "min-steps");
+    uint64_t i = 1;
+    long faults = 0;
+    b->first_loss = step(b, 0);
+    b->first_step = now() - begin;
+    b->start_to_first = now() - p->started;
+    for (begin = now();
+         heed_ctx_status(p->c) == HEED_OK && (now() - begin < warm || i < LEAST_WARM);)
+        step(b, i++);
+    page_faults(&faults, &system);
+    for (begin = now(); heed_ctx_status(p->c) == HEED_OK && !was_interrupted(NULL) &&
+                        (now() - begin < seconds || b->count < least);) {
+        double start = now();
+        b->last_loss = step(b, i++);
+        if (!note_time(b, now() - start)) return;
+    }
+    page_faults(&b->faults, &b->system);
+    b->faults -= faults;
+    b->system -= system;
+}
+
+/* ---- what was measured ---- */
+
+static double setting(const workbench *w, const char *key) {
+    return (double)heed_config_int(w->f, key);
+}
+
+/* All blocks on rows sequences of len tokens. */
+static double blocks(const workbench *w, double len) {
+    double width = setting(w, "width"), n = w->rows * len;
+    double dense = n * (8 * width * width + 4 * width * setting(w, "ff"));
+    return setting(w, "layers") * (dense + 4 * n * len * width);
+}
+
+/* Encoder and decoder on rows pairs of len tokens. */
+static double pair_flops(const workbench *w) {
+    double width = setting(w, "width"), n = w->rows * (double)w->len, square = width * width;
+    double seen = 4 * n * w->len * width, head = 2 * n * width * w->vocab;
+    if (w->model == &heed_model_seq2seq)
+        return 2 * blocks(w, w->len) + setting(w, "layers") * (8 * n * square + seen) + head;
+    return n * (12 + 18 + 4) * square + seen + 2 * head;
+}
+
+/* Matrix products alone, 2 m n k each; backward is twice the forward, but a layer fed by raw pixels
+ * needs no gradient of its input. Causal attention counts in full. */
+static double flops(const workbench *w) {
+    double rows = w->rows, width = setting(w, "width");
+    double pixels = 2 * 2 * rows * w->len * width, head = 2 * rows * width * w->vocab;
+    if (w->sources) return 3 * pair_flops(w);
+    if (!w->dense)
+        return 3 *
+               (blocks(w, w->len) + head * (w->masked_positions ? w->masked_positions : w->len));
+    if (w->model != &heed_model_vit) return pixels + 3 * head;
+    double side = setting(w, "image-size") / setting(w, "patch");
+    return pixels + 3 * (blocks(w, side * side + 1) + head);
+}
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, size_t n) {
+    qsort(x, n, sizeof *x, by_size);
+    return n % 2 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
+}
+
+static json_t *result(program *p, bench *b, const char *name) {
+    const workbench *w = &b->w;
+    double steps = (double)b->count, sum = 0, med = median(b->times, b->count), work = flops(w);
+    bool dense = w->dense;
+    for (size_t i = 0; i < b->count; i++) sum += b->times[i];
+    json_t *o = json_pack("{s:s, s:s, s:s, s:i, s:f, s:b}", "workload", name, "mode", "heed", "isa",
+                          heed_isa(p->c), "threads", heed_threads(p->c), "dropout",
+                          heed_config_real(p->flags, "dropout"), "post_ln",
+                          heed_config_bool(p->flags, "post-ln"));
+    json_object_update_new(o, json_pack("{s:I, s:I, s:f, s:f, s:f, s:s, s:f, s:f, s:f}", "params",
+                                        (json_int_t)heed_store_params(w->store), "steps",
+                                        (json_int_t)b->count, "ms_per_step", 1e3 * med, "ms_mean",
+                                        1e3 * sum / steps, "steps_per_s", 1 / med, "items",
+                                        dense ? "images" : "tokens", "items_per_s",
+                                        (double)w->rows * (dense ? 1 : w->len) / med,
+                                        "mflop_per_step", work / 1e6, "gflops", work / med / 1e9));
+    json_object_update_new(o, json_pack("{s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:s}", "first_step_s",
+                                        b->first_step, "start_to_first_step_s", b->start_to_first,
+                                        "peak_rss_mb", (double)peak_memory() / 1048576,
+                                        "page_faults_per_step", (double)b->faults / steps,
+                                        "system_ms_per_step", 1e3 * b->system / steps, "first_loss",
+                                        json_number(b->first_loss), "last_loss",
+                                        json_number(b->last_loss), "version", HEED_VERSION));
+    return o;
+}
+
+static double get(const json_t *o, const char *key) {
+    return json_number_value(json_object_get(o, key));
+}
+
+static void print_result(const json_t *o) {
+    char n[32];
+    const char *items = json_string_value(json_object_get(o, "items"));
+    long long threads = json_integer_value(json_object_get(o, "threads"));
+    printf("%s, %s parameters, %lld thread%s, %s\n\n",
+           json_string_value(json_object_get(o, "workload")),
+           with_commas(n, (uint64_t)json_integer_value(json_object_get(o, "params"))), threads,
+           threads == 1 ? "" : "s", json_string_value(json_object_get(o, "isa")));
+    printf("  step         %.3f ms (median of %lld)\n", get(o, "ms_per_step"),
+           json_integer_value(json_object_get(o, "steps")));
+    printf("  throughput   %s %s a second, %.1f GFLOP/s\n",
+           with_commas(n, (uint64_t)get(o, "items_per_s")), items, get(o, "gflops"));
+    printf("  memory       %.1f MB at the peak\n", get(o, "peak_rss_mb"));
+    printf("  loss         %.4f at first, %.4f at last\n", get(o, "first_loss"),
+           get(o, "last_loss"));
+}
+
+/* What was measured; NULL when it failed or was interrupted. */
+static json_t *bench_of(program *p, const char *preset) {
+    bench b = {0};
+    char name[64];
+    json_t *o = NULL;
+    snprintf(name, sizeof name, "%s", preset);
+    if (bench_open(p, &b, name)) measure(p, &b);
+    if (heed_config_bool(p->flags, "mlm-all") && b.w.model == &heed_model_mlm &&
+        !strstr(name, "-all"))
+        strncat(name, "-all", sizeof name - strlen(name) - 1);
+    if (heed_ctx_status(p->c) == HEED_OK && was_interrupted(NULL))
+        p->status = HEED_INTERRUPTED;
+    else if (heed_ctx_status(p->c) == HEED_OK)
+        o = result(p, &b, name);
+    bench_close(&b);
+    return o;
+}
+
+static void print_row(const json_t *o) {
+    char params[32], items[32];
+    printf("%-13s  %10s  %8.2f  %8s %-6s  %7.1f\n",
+           json_string_value(json_object_get(o, "workload")),
+           with_commas(params, (uint64_t)json_integer_value(json_object_get(o, "params"))),
+           get(o, "ms_per_step"), with_commas(items, (uint64_t)get(o, "items_per_s")),
+           json_string_value(json_object_get(o, "items")), get(o, "gflops"));
+    fflush(stdout);
+}
+
+static void print_head(const program *p) {
+    int threads = heed_threads(p->c);
+    printf("%d thread%s, %s\n\n%-13s  %10s  %8s  %15s  %7s\n", threads, threads == 1 ? "" : "s",
+           heed_isa(p->c), "workload", "parameters", "ms/step", "items/s", "GFLOP/s");
+}
+
+/* Cuts a list at its commas; false when a name is none, before anything is measured. */
+static bool split(heed_ctx *c, char *names, const char *list[MOST + 1]) {
+    size_t n = 0;
+    for (char *rest = names; rest && n < MOST;) {
+        list[n] = rest;
+        rest = strchr(rest, ',');
+        if (rest) *rest++ = 0;
+        if (!workload_named(c, list[n++])) return false;
+    }
+    list[n] = NULL;
+    return true;
+}
+
+/* A line, or an object of an array, each. */
+static void run_list(program *p, const char *const *list) {
+    json_t *all = heed_config_bool(p->flags, "json") ? json_array() : NULL;
+    if (!all) print_head(p);
+    for (; *list && !p->status && heed_ctx_status(p->c) == HEED_OK; list++) {
+        json_t *o = bench_of(p, *list);
+        if (o && !all) print_row(o);
+        if (o && all) json_array_append(all, o);
+        json_decref(o);
+    }
+    if (all && !p->status && heed_ctx_status(p->c) == HEED_OK)
+        print_json(p, all);
+    else
+        json_decref(all);
+}
+
+static void run_bench(program *p) {
+    char names[512];
+    const char *given = heed_config_text(p->flags, "workload");
+    snprintf(names, sizeof names, "%s", *given ? given : ALL);
+    const char *list[MOST + 1];
+    catch_interrupt();
+    if (!split(p->c, names, list)) return;
+    if (list[1]) {
+        run_list(p, list);
+        return;
+    }
+    json_t *o = bench_of(p, list[0]);
+    if (o && heed_config_bool(p->flags, "json"))
+        print_json(p, json_incref(o));
+    else if (o)
+        print_result(o);
+    json_decref(o);
+}
+
+const command cmd_bench = {
+    .name = "bench",
+    .usage = "[--workload NAME,...]",
+    .help = "time training steps of fixed workloads",
+    .about = "Times training steps on random data: forward, loss, backward, AdamW. The data are\n"
+             "made before the clock starts. Figures are comparable only on a quiet machine.",
+    .examples = "  heed bench\n"
+                "  heed bench --workload gpt-tiny --threads 2\n"
+                "  heed bench --workload mlm-nano --threads 1 --seconds 5 --json\n",
+    .options = options,
+    .computes = true,
+    .run = run_bench,
+};

@@ -1,0 +1,250 @@
+/* classify.c -- heed classify: what a run says of pictures. */
+#include "analyses/capture.h"
+#include "cli/choice.h"
+#include "cli/files.h"
+#include "commands/overlay.h"
+#include "kinds/image.h"
+#include "kinds/pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const heed_option options[] = {
+    {"top", HEED_INT, "5", 1, 100000, NULL, "classes to print for each picture", "Output"},
+    {"convert", HEED_BOOL, "false", 0, 0, NULL,
+     "pictures of other channels become grey or colour, as the run needs them", "Output"},
+    {"overlay", HEED_TEXT, "", 0, 0, NULL,
+     "vit: write the attention over the picture; of several pictures FILE-2.png and so on",
+     "Output"},
+    CHOOSE_LAYER("Output"),
+    {"cells", HEED_BOOL, "false", 0, 0, NULL, "show it patch by patch instead of smoothly",
+     "Output"},
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each picture", "Output"},
+    {0}};
+
+static const applies uses[] = {{"top", PICTURE_TASKS " textcls", NULL},
+                               {"convert", PICTURE_TASKS, NULL},
+                               {"overlay", "vit", NULL},
+                               {"layer", "vit", "overlay"},
+                               {"cells", "vit", "overlay"},
+                               {0}};
+
+typedef struct {
+    program *p;
+    heed_run *run;
+    heed_image_transform view;
+    guess *guesses; /* of the picture at hand, all classes */
+    int classes, done;
+    bool convert, json;
+} classifier;
+
+/* ---- one picture ---- */
+
+/* Logits of a picture, on the run's tape; NULL in error. */
+static heed_tensor *logits_of(classifier *k, const heed_picture *p) {
+    const heed_image_transform *v = &k->view;
+    heed_tape *t = k->run->tape;
+    heed_real *x;
+    if (!picture_input(v, p, &x)) {
+        heed_fail(k->p->c, HEED_FAILED, "no memory for a picture");
+        return NULL;
+    }
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_tensor *input = heed_input(t, x, 4, (int[]){1, v->size, v->size, v->channels});
+    heed_tensor *y = picture_logits(k->run->self, t, input);
+    free(x);
+    return y;
+}
+
+static void print_guesses(const classifier *k, const char *name, int top) {
+    char number[16];
+    int width = 8;
+    for (int i = 0; i < top; i++)
+        width = guess_width(width, class_label(k->run, k->guesses[i].label, number));
+    if (k->done) putchar('\n');
+    print_name(name, 0, 0);
+    putchar('\n');
+    for (int i = 0; i < top; i++)
+        print_guess(class_label(k->run, k->guesses[i].label, number), width, k->guesses[i].p);
+}
+
+static void print_object(const classifier *k, const char *name, int top) {
+    json_t *list = json_array();
+    char number[16];
+    for (int i = 0; i < top; i++)
+        json_array_append_new(list,
+                              json_pack("{s:o, s:f}", "class",
+                                        json_text(class_label(k->run, k->guesses[i].label, number)),
+                                        "p", k->guesses[i].p));
+    print_json(k->p, json_pack("{s:o, s:o}", "input", json_text(name), "predictions", list));
+}
+
+static bool write_overlay(classifier *k, heed_picture *p) {
+    char path[1024];
+    overlay o = {.p = k->p,
+                 .run = k->run,
+                 .layer = (int)heed_config_int(k->p->flags, "layer"),
+                 .cells = heed_config_bool(k->p->flags, "cells"),
+                 .path = path};
+    numbered_path(path, sizeof path, heed_config_text(k->p->flags, "overlay"), k->done + 1);
+    if (!overlay_write(&o, p)) return false;
+    if (!k->json) printf("  wrote %s\n", path);
+    return true;
+}
+
+/* name: as it is shown. The picture is taken. */
+static bool classify(classifier *k, const char *name, heed_picture *p) {
+    int top = (int)heed_config_int(k->p->flags, "top");
+    bool draws = *heed_config_text(k->p->flags, "overlay");
+    heed_tensor *y =
+        picture_fits(k->p->c, p, k->view.channels, k->convert, name) ? logits_of(k, p) : NULL;
+    if (y) {
+        guesses_of(y->x, k->classes, k->guesses);
+        if (top > k->classes) top = k->classes;
+        if (k->json)
+            print_object(k, name, top);
+        else
+            print_guesses(k, name, top);
+        if (draws) write_overlay(k, p);
+        k->done++;
+    }
+    heed_picture_free(p);
+    return heed_ctx_status(k->p->c) == HEED_OK;
+}
+
+/* ---- where pictures come from ---- */
+
+static bool undecodable(classifier *k, heed_status status, const char *name, const char *why) {
+    return heed_fail(k->p->c, status, "%s %s", name, why);
+}
+
+static void take_file(classifier *k, const char *path) {
+    char why[HEED_WHY];
+    heed_picture p = {0};
+    heed_status status = heed_picture_read(path, &p, why);
+    if (status != HEED_OK)
+        undecodable(k, status, path, why);
+    else
+        classify(k, path, &p);
+    program_complain(k->p);
+}
+
+static void take_all(classifier *k, const paths *list, const char *from) {
+    if (list->count == 0 && heed_ctx_status(k->p->c) == HEED_OK)
+        heed_fail(k->p->c, HEED_DATA, "no pictures below %s: expected JPEG, PNG, BMP or TGA files",
+                  from);
+    program_complain(k->p);
+    for (size_t i = 0; i < list->count; i++) take_file(k, list->at[i]);
+}
+
+/* A file, a folder, or a pattern that the shell left as it was. */
+static void take_path(classifier *k, const char *path) {
+    paths list = {0};
+    if (is_directory(path)) {
+        paths_of_folder(k->p->c, path, &list);
+        take_all(k, &list, path);
+    } else if (!is_file(path) && is_pattern(path)) {
+        paths_of_pattern(k->p->c, path, &list);
+        if (heed_ctx_status(k->p->c) != HEED_OK)
+            program_complain(k->p);
+        else
+            take_all(k, &list, path);
+    } else
+        take_file(k, path);
+    paths_free(&list);
+}
+
+/* A list of paths holds no control bytes but line ends and tabs; a picture's first bytes do, or
+ * have no line end. */
+static bool is_list(const heed_text *t) {
+    for (size_t i = 0; i < t->n && i < 4096; i++) {
+        unsigned char byte = (unsigned char)t->s[i];
+        if (byte < 32 && byte != '\n' && byte != '\r' && byte != '\t') return false;
+    }
+    return true;
+}
+
+static void take_stdin(classifier *k) {
+    heed_text text = {.c = k->p->c};
+    char why[HEED_WHY];
+    heed_picture p = {0};
+    if (is_terminal(stdin)) fputs("heed: reading paths from the keyboard; Ctrl-D ends\n", stderr);
+    bool read = read_stdin(k->p->c, &text);
+    if (read && strspn(text.s ? text.s : "", " \t\r\n") == text.n) {
+        heed_fail(k->p->c, HEED_DATA,
+                  "standard input is empty: expected a picture or a list of paths");
+    } else if (read && is_list(&text)) {
+        for (char *line = text.s, *next; line && *line; line = next) {
+            next = line + strcspn(line, "\r\n");
+            if (*next) *next++ = 0;
+            if (*line) take_path(k, line);
+        }
+    } else if (heed_ctx_status(k->p->c) == HEED_OK) {
+        heed_status status = heed_picture_decode(text.s, text.n, NULL, &p, why);
+        if (status != HEED_OK)
+            undecodable(k, status, "standard input", why);
+        else
+            classify(k, "-", &p);
+    }
+    program_complain(k->p);
+    heed_text_free(&text);
+}
+
+/* ---- heed classify ---- */
+
+static bool classifier_open(program *p, classifier *k) {
+    heed_run *r = k->run;
+    if (find_task(r->model->name)->kind != &picture_kind)
+        return wrong_run(p, "a classifier of pictures or texts", r);
+    const task *t;
+    heed_config *f = run_settings(p->c, p->argv[0], &t);
+    if (!f) return false;
+    if (!view_of(p->c, f, &k->view)) return false;
+    k->convert = heed_config_bool(p->flags, "convert") || heed_config_bool(f, "convert");
+    k->classes = (int)heed_config_int(f, "classes");
+    k->json = heed_config_bool(p->flags, "json");
+    k->guesses = malloc((size_t)k->classes * sizeof *k->guesses);
+    return k->guesses || heed_fail(p->c, HEED_FAILED, "no memory for %d classes", k->classes);
+}
+
+static void run_classify(program *p) {
+    classifier k = {.p = p, .run = open_run(p, p->argv[0])};
+    const data_kind *kind = k.run ? find_task(k.run->model->name)->kind : NULL;
+    if (kind == &class_kind || kind == &tag_kind)
+        classify_texts(p, k.run);
+    else if (k.run && classifier_open(p, &k)) {
+        for (int i = 1; i < p->argc; i++)
+            if (strcmp(p->argv[i], "-") == 0)
+                take_stdin(&k);
+            else
+                take_path(&k, p->argv[i]);
+        if (p->argc == 1) take_stdin(&k);
+    }
+    free(k.guesses);
+    heed_run_close(k.run);
+}
+
+const command cmd_classify = {
+    .name = "classify",
+    .usage = "RUN [INPUT]...",
+    .help = "say what pictures show or what texts are, and where the model looks",
+    .about =
+        "Prints the most probable classes of each picture. INPUT is a file, a folder (all\n"
+        "pictures below it), a quoted pattern, or - for one picture's bytes on the standard\n"
+        "input. Without INPUT, the standard input is a list of paths, a line each. What cannot\n"
+        "be decoded is named, the others still print, and the exit status is 3. Pictures are\n"
+        "brought to the size of the run as in evaluation: short side resized, centre cut out.\n"
+        "For a run of textcls or tag, INPUT is a text, and so is each line of the standard input;\n"
+        "of tag, a label for each word is printed.",
+    .examples = "  heed classify runs/flowers rose.jpg\n"
+                "  heed classify runs/flowers photos --json > what.jsonl\n"
+                "  heed classify runs/flowers rose.jpg --overlay rose-attention.png\n"
+                "  curl -s https://example.org/rose.jpg | heed classify runs/flowers -\n",
+    .options = options,
+    .applies = uses,
+    .computes = true,
+    .numbers = true,
+    .min = 1,
+    .max = -1,
+    .run = run_classify,
+};

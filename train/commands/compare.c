@@ -1,0 +1,383 @@
+/* compare.c -- heed compare: runs side by side, seeds taken together. */
+#include "analyses/compare.h"
+#include "cli/files.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const heed_option options[] = {
+    {"png", HEED_TEXT, "", 0, 0, NULL, "picture to write", "Output"},
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print numbers and settings as one JSON object",
+     "Output"},
+    {0}};
+
+/* ---- settings that differ ---- */
+
+const char *value_of(const compared *r, const char *key) {
+    if (!heed_config_has(r->f, key)) return "-";
+    const char *value = heed_config_text(r->f, key);
+    return *value ? value : "-";
+}
+
+static bool differs(const compared *r, int n, const char *key) {
+    for (int i = 1; i < n; i++)
+        if (strcmp(value_of(&r[0], key), value_of(&r[i], key)) != 0) return true;
+    return false;
+}
+
+/* Each key once, although runs of several tasks name it each: from the first run that has it. */
+static bool is_first(const compared *r, int run, const char *key) {
+    for (int i = 0; i < run; i++)
+        if (heed_config_has(r[i].f, key)) return false;
+    return true;
+}
+
+static json_t *differences(const compared *r, int n) {
+    json_t *all = json_object();
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < heed_config_count(r[i].f); j++) {
+            const char *value, *key = heed_config_at(r[i].f, j, &value)->name;
+            if (is_incidental(key) || !is_first(r, i, key) || !differs(r, n, key)) continue;
+            json_t *values = json_array();
+            for (int run = 0; run < n; run++)
+                json_array_append_new(values, json_string(value_of(&r[run], key)));
+            json_object_set_new(all, key, values);
+        }
+    return all;
+}
+
+static const char *default_of(const compared *r, const char *key) {
+    for (int i = 0; i < heed_config_count(r->f); i++) {
+        const char *value;
+        const heed_option *o = heed_config_at(r->f, i, &value);
+        if (strcmp(o->name, key) == 0) return *o->value ? o->value : "-";
+    }
+    return "-";
+}
+
+/* Worth a word: what is not as in the first run. A setting that not every run has counts as at its
+ * default in those without. */
+static bool is_own(const comparison *k, int index, const char *key) {
+    const compared *r = &k->runs[index];
+    bool everywhere = true;
+    if (!heed_config_has(r->f, key) || (k->grouped && strcmp(key, "seed") == 0)) return false;
+    for (int i = 0; i < k->count; i++)
+        everywhere = everywhere && heed_config_has(k->runs[i].f, key);
+    if (!everywhere) return strcmp(value_of(r, key), default_of(r, key)) != 0;
+    return index == 0 || strcmp(value_of(r, key), value_of(&k->runs[0], key)) != 0;
+}
+
+static int larger(int a, int b) { return a > b ? a : b; }
+
+static bool is_shown(const comparison *k, const char *key) {
+    for (int i = 0; i < k->count; i++)
+        if (is_own(k, i, key)) return true;
+    return false;
+}
+
+/* Columns of the widest run's name or value. */
+static int widest_cell(const comparison *k, json_t *all) {
+    const char *key;
+    json_t *values;
+    int widest = 0;
+    for (int i = 0; i < k->count; i++) widest = larger(widest, text_columns(k->runs[i].name));
+    json_object_foreach(all, key, values) for (int i = 0; i < k->count && is_shown(k, key); i++)
+        widest = larger(widest, text_columns(value_of(&k->runs[i], key)));
+    return widest;
+}
+
+/* A path says most at its end: "..." stands for what is cut before it. */
+static void text_cell(const char *text, int width, bool last) {
+    int columns = text_columns(text);
+    bool whole = columns <= width;
+    fputs(whole ? "  " : "  ...", stdout);
+    print_name(whole ? text : text + text_cut(text, columns - width + 3),
+               whole && !last ? width : 0, 0);
+}
+
+/* A column a run. */
+static void print_table(const comparison *k, json_t *all, int width, int cell) {
+    const char *key;
+    json_t *values;
+    printf("\n%-*s", width, "setting");
+    for (int i = 0; i < k->count; i++) text_cell(k->runs[i].name, cell, i + 1 == k->count);
+    putchar('\n');
+    json_object_foreach(all, key, values) {
+        if (!is_shown(k, key)) continue;
+        printf("%-*s", width, key);
+        for (int i = 0; i < k->count; i++)
+            text_cell(value_of(&k->runs[i], key), cell, i + 1 == k->count);
+        putchar('\n');
+    }
+}
+
+/* " key=value", the start of a value cut that no line has room for. */
+static void add_item(heed_text *out, const char *key, const char *value, int capacity) {
+    int columns = name_columns(value, 0), most = capacity - (int)strlen(key) - 2;
+    heed_text_add(out, " %s=", key);
+    if (columns > most && most > 6) {
+        heed_text_add(out, "...");
+        value += text_cut(value, text_columns(value) - most + 3);
+    }
+    heed_label_text(value, INT_MAX, out);
+}
+
+/* A line a run; a long name has one of its own. */
+static void print_own(const comparison *k, json_t *all, int index) {
+    const char *key;
+    json_t *values;
+    const compared *r = &k->runs[index];
+    int capacity = terminal_width() < 100 ? terminal_width() : 100;
+    bool beside = k->width <= capacity / 2;
+    int start = beside ? k->width - 1 : 3;
+    heed_text line = {.c = NULL};
+    int used = heed_label_text(k->grouped ? k->groups[r->group].name : r->name,
+                               beside ? start : line_width(stdout), &line);
+    heed_text_add(&line, beside ? "%*s" : "\n%*s", beside ? start - used : start, "");
+    used = start;
+    json_object_foreach(all, key, values) {
+        heed_text item = {.c = NULL};
+        if (!is_own(k, index, key)) continue;
+        add_item(&item, key, value_of(r, key), capacity - start);
+        int n = text_columns(item.s);
+        if (used + n > capacity && used > start) {
+            heed_text_add(&line, "\n%*s", start, "");
+            used = start;
+        }
+        heed_text_put(&line, item.s, item.n);
+        used += n;
+        heed_text_free(&item);
+    }
+    heed_text_add(&line, "\n");
+    print_text(&line);
+}
+
+static void print_differences(const comparison *k, json_t *all) {
+    const char *key;
+    json_t *values;
+    int width = 9, least = 18, widest = widest_cell(k, all), shown = 0;
+    json_object_foreach(all, key, values) {
+        width = larger(width, (int)strlen(key) + 2);
+        shown += is_shown(k, key);
+    }
+    if (!shown) {
+        puts(k->grouped ? "\nno setting differs but the seed" : "\nno setting differs");
+        return;
+    }
+    int capacity = (terminal_width() - width) / k->count - 2;
+    if (!k->grouped && capacity >= (widest < least ? widest : least)) {
+        print_table(k, all, width, widest < capacity ? widest : capacity);
+        return;
+    }
+    putchar('\n');
+    print_fact(0, "", "settings: all that differ of the first, then what is not as there");
+    for (int i = 0; i < k->count; i++)
+        if (!k->grouped || k->groups[k->runs[i].group].first == i) print_own(k, all, i);
+}
+
+/* ---- as data ---- */
+
+static json_t *numbers_json(const comparison *k) {
+    json_t *list = json_array();
+    for (int i = 0; i < k->count; i++) {
+        const run_curves *c = &k->runs[i].curves;
+        json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o}", "run", json_text(k->runs[i].name),
+                              "loss", json_number(last_of(c->train.loss, c->train.count)),
+                              "val_loss", json_number(last_of(c->val.loss, c->val.count)),
+                              "best_loss", json_number(least_of(c->val.loss, c->val.count)),
+                              "seconds", json_number(c->seconds));
+        json_object_update_new(o, json_pack("{s:o, s:o, s:o}", "accuracy",
+                                            json_number(last_of(c->val.metric, c->val.count)),
+                                            "best_accuracy",
+                                            json_number(most_of(c->val.metric, c->val.count)),
+                                            "test_accuracy", json_number(c->test)));
+        if (isfinite(k->runs[i].exact))
+            json_object_update_new(o,
+                                   json_pack("{s:o, s:o}", "exact", json_number(k->runs[i].exact),
+                                             "bleu", json_number(k->runs[i].bleu)));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *estimate_json(const estimate *e) {
+    return json_pack("{s:o, s:o, s:o}", "mean", json_number(e->mean), "low",
+                     json_number(e->mean - e->half), "high", json_number(e->mean + e->half));
+}
+
+static json_t *groups_json(const comparison *k) {
+    json_t *list = json_array();
+    for (int i = 0; i < k->group_count; i++) {
+        const group *g = &k->groups[i];
+        json_t *runs = json_array();
+        for (int j = 0; j < k->count; j++)
+            if (k->runs[j].group == i) json_array_append_new(runs, json_text(k->runs[j].name));
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", json_text(g->name), "runs",
+                            runs, "best_loss", estimate_json(&g->loss), "accuracy",
+                            estimate_json(&g->last), "best_accuracy", estimate_json(&g->best),
+                            "test_accuracy", estimate_json(&g->test)));
+    }
+    return list;
+}
+
+/* ---- curves ---- */
+
+/* Bytes that all names begin with and a legend can do without: up to a separator, after which each
+ * name goes on with a letter. */
+static size_t shared_start(const heed_series *e, int n) {
+    size_t same = n > 1 ? strlen(e[0].label) : 0;
+    for (int i = 1; i < n; i++) {
+        size_t k = 0;
+        while (k < same && e[i].label[k] == e[0].label[k]) k++;
+        same = k;
+    }
+    for (; same > 0; same--) {
+        bool ends = strchr("/-_.=", e[0].label[same - 1]) != NULL;
+        for (int i = 0; ends && i < n; i++) ends = isalpha((unsigned char)e[i].label[same]) != 0;
+        if (ends) break;
+    }
+    return same;
+}
+
+/* A curve a run, or a group: of the validation if every run has one, else of the training. */
+static heed_chart chart_of(const comparison *k) {
+    bool val = true;
+    int n = k->grouped ? k->group_count : k->count;
+    for (int i = 0; i < k->count; i++) val = val && k->runs[i].curves.val.count > 0;
+    for (int i = 0; i < n; i++) {
+        const run_curves *c = &k->runs[k->grouped ? k->groups[i].first : i].curves;
+        const curve *v = !val ? &c->train : k->grouped ? &k->groups[i].mean : &c->val;
+        const char *name = k->grouped ? k->groups[i].name : k->runs[i].name;
+        k->series[i] =
+            (heed_series){name, v->count, v->step, val && k->accuracy ? v->metric : v->loss};
+    }
+    size_t shared = shared_start(k->series, n);
+    for (int i = 0; i < n; i++) k->series[i].label += shared;
+    const char *what = val && k->accuracy ? "accuracy" : "loss";
+    return (heed_chart){.title = !val          ? "training loss"
+                                 : k->accuracy ? "validation accuracy"
+                                               : "validation loss",
+                        .x_label = "step",
+                        .y_label = what,
+                        .series_count = n,
+                        .series = k->series};
+}
+
+/* ---- heed compare ---- */
+
+static void report(program *p, const comparison *k) {
+    const char *png = heed_config_text(p->flags, "png");
+    heed_chart chart = chart_of(k);
+    json_t *all = differences(k->runs, k->count);
+    if (*png) heed_chart_png(p->c, &chart, 960, 540, png);
+    if (heed_config_bool(p->flags, "json")) {
+        print_json(p, json_pack("{s:o, s:o, s:O}", "runs", numbers_json(k), "groups",
+                                groups_json(k), "settings", all));
+    } else {
+        draw_chart(p, &chart);
+        print_numbers(p, k);
+        if (k->grouped) print_groups(p, k);
+        print_differences(k, all);
+        if (*png && heed_ctx_status(p->c) == HEED_OK) printf("\nwrote %s\n", png);
+    }
+    json_decref(all);
+}
+
+/* Patterns overlap; a run counts once. */
+static bool is_taken(const comparison *k, const char *name) {
+    for (int i = 0; i < k->count; i++)
+        if (same_file(k->runs[i].name, name)) return true;
+    return false;
+}
+
+/* The first run whose losses are of another kind than the first one's. Accuracies are all alike. */
+static void warn_of_tasks(program *p, const comparison *k) {
+    const compared *r = k->runs;
+    int i = 1;
+    while (i < k->count && r[i].task == r[0].task) i++;
+    if (k->accuracy || i >= k->count) return;
+    heed_message(p->c, HEED_WARN,
+                 "runs are of different tasks: %s is of %s, %s of %s: their losses do not compare",
+                 r[0].name, r[0].task->name, r[i].name, r[i].task->name);
+}
+
+static void warn_of_data(program *p, const comparison *k) {
+    for (int i = 1; i < k->count; i++) {
+        const char *a = value_of(&k->runs[0], "data"), *b = value_of(&k->runs[i], "data");
+        if (strcmp(a, b) == 0 || same_file(a, b)) continue;
+        heed_message(p->c, HEED_WARN,
+                     "runs are on different data: %s on %s, %s on %s: their numbers do not compare",
+                     k->runs[0].name, a, k->runs[i].name, b);
+        return;
+    }
+}
+
+/* What its training kept of the pairs that it translated at its end. */
+static void read_scores(compared *r) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/scores.json", r->name);
+    json_t *o = json_load_file(path, 0, NULL);
+    const json_t *exact = json_object_get(o, "exact"), *bleu = json_object_get(o, "bleu");
+    r->exact = json_is_number(exact) ? json_number_value(exact) : (double)NAN;
+    r->bleu = json_is_number(bleu) ? json_number_value(bleu) : (double)NAN;
+    json_decref(o);
+}
+
+static bool open_runs(program *p, comparison *k) {
+    size_t n = (size_t)p->argc;
+    k->runs = calloc(n, sizeof *k->runs);
+    k->series = calloc(n, sizeof *k->series);
+    if (!k->runs || !k->series) return heed_fail(p->c, HEED_FAILED, "no memory for %zu runs", n);
+    k->accuracy = true;
+    k->width = 16;
+    for (int i = 0; i < p->argc; i++) {
+        if (is_taken(k, p->argv[i])) continue;
+        compared *r = &k->runs[k->count];
+        r->name = p->argv[i];
+        r->f = run_settings(p->c, r->name, &r->task);
+        if (!r->f || !curves_read(p->c, r->name, &r->curves)) return false;
+        if (r->task->kind->perplexity) k->accuracy = false;
+        read_scores(r);
+        k->pairs = k->pairs || isfinite(r->exact);
+        if (text_columns(r->name) + 2 > k->width) k->width = text_columns(r->name) + 2;
+        k->count++;
+    }
+    k->groups = groups_of(p->c, k->runs, k->count, &k->group_count);
+    k->grouped = k->groups && k->group_count < k->count;
+    return k->groups != NULL;
+}
+
+static void compare(program *p) {
+    comparison k = {0};
+    if (open_runs(p, &k)) {
+        warn_of_tasks(p, &k);
+        warn_of_data(p, &k);
+        report(p, &k);
+    }
+    for (int i = 0; i < k.count; i++) curves_free(&k.runs[i].curves);
+    groups_free(k.groups, k.group_count);
+    free(k.series);
+    free(k.runs);
+}
+
+const command cmd_compare = {
+    .name = "compare",
+    .usage = "RUN...",
+    .help = "put runs side by side: curves, numbers, settings that differ",
+    .about =
+        "Draws the validation of several runs, and prints their numbers and the settings that\n"
+        "differ. Runs that differ in the seed alone are also taken together: the mean of\n"
+        "their curves, and of their numbers with its 95 % interval. A classifier's test part\n"
+        "is what its training read once, at its end.",
+    .examples = "  heed compare runs/a runs/b\n"
+                "  heed compare runs/* --png all.png\n"
+                "  heed compare runs/adam-1 runs/adam-2 runs/adam-3 runs/sgd-* --json\n",
+    .options = options,
+    .min = 1,
+    .max = -1,
+    .run = compare,
+};

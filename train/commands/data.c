@@ -1,0 +1,72 @@
+/* data.c -- heed data check: what data would give a training. */
+#include "kinds/training.h"
+
+#include <string.h>
+
+static const heed_option options[] = {
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    {"sheet", HEED_TEXT, "", 0, 0, NULL,
+     "pictures: write samples before and after augmentation as a picture", "Output"},
+    {0}};
+
+/* Settings of this command, not of a training. */
+static bool is_own(const char *key) {
+    for (const heed_option *o = options; o->name; o++)
+        if (strcmp(o->name, key) == 0) return true;
+    return strcmp(key, "data") == 0;
+}
+
+void print_try(const program *p, const char *suggestion) {
+    char word[1024], words[1100];
+    heed_text out = {.c = p->c};
+    heed_text_add(&out, "  heed train %s", p->task->name);
+    add_typed(&out, line_width(stdout), shell_word(word, sizeof word, p->argv[0]));
+    add_typed(&out, line_width(stdout), "-o runs/first");
+    add_typed(&out, line_width(stdout), suggestion);
+    for (int i = 0; i < heed_config_count(p->flags); i++) {
+        const char *value;
+        const heed_option *o = heed_config_at(p->flags, i, &value);
+        bool given = heed_config_rank(p->flags, o->name) == HEED_FROM_FLAG;
+        if (!given || is_own(o->name)) continue;
+        if (o->kind == HEED_BOOL)
+            snprintf(words, sizeof words, "--%s%s",
+                     heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
+        else
+            snprintf(words, sizeof words, "--%s %s", o->name, shell_word(word, sizeof word, value));
+        add_typed(&out, line_width(stdout), words);
+    }
+    puts("\nTry:");
+    heed_text_put(&out, "\n", 1);
+    print_text(&out);
+}
+
+static void check(program *p) {
+    heed_config_set(p->flags, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
+    if (p->task->kind != &picture_kind && *heed_config_text(p->flags, "sheet"))
+        heed_fail(p->c, HEED_USAGE, "--sheet shows pictures: %s is trained on %s", p->task->name,
+                  p->task->kind->noun);
+    else
+        p->task->kind->check(p);
+}
+
+const command cmd_data_check = {
+    .name = "data check",
+    .usage = "TASK DATA",
+    .help = "what texts or a set of pictures hold, and what is wrong with them",
+    .about =
+        "Reads DATA as a training of TASK would, and reports what it finds. Of a text: encoding,\n"
+        "lines, vocabulary, unknown tokens, overlap of training and validation. Of pairs of "
+        "texts:\n"
+        "counts, labels, vocabularies, lengths, what is left out or ignored. Of pictures: parts,\n"
+        "classes, sizes, files that cannot be decoded, pictures that stand in two parts. Trains\n"
+        "nothing.",
+    .examples = "  heed data check gpt book.txt\n"
+                "  heed data check mlm book.txt --tokenizer word --packing lines\n"
+                "  heed data check seq2seq french.tsv --tokenizer word --no-share-vocab\n"
+                "  heed data check vit flowers --image-size 64 --pad 4 --sheet samples.png\n",
+    .options = options,
+    .task_options = true,
+    .min = 1,
+    .max = 1,
+    .run = check,
+};

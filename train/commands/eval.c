@@ -1,0 +1,100 @@
+/* eval.c -- heed eval: how well a model does on data. */
+#include "kinds/image.h"
+#include "kinds/pairs.h"
+
+#include <math.h>
+
+static const heed_option options[] = {
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    {"confusion", HEED_TEXT, "", 0, 0, NULL,
+     "pictures, textcls, tag: write what was taken for what as a picture", "Output"},
+    {"mistakes", HEED_TEXT, "", 0, 0, NULL, "pictures: write the worst mistakes as a contact sheet",
+     "Output"},
+    {"worst", HEED_INT, "40", 1, 300, NULL, "how many of them", "Output"},
+    JUDGED_PICTURES,
+    DECODING,
+    {"most", HEED_INT, "0", 0, 1e12, NULL, "pairs: translate at most so many; 0: all", "Decoding"},
+    {"translations", HEED_TEXT, "", 0, 0, NULL,
+     "pairs: write source, what was made and what was right, parted by tabs", "Decoding"},
+    {"by-length", HEED_INT, "0", 0, 1 << 20, NULL,
+     "pairs: exact matches by tokens of the source, so many lengths a row; 0: no table",
+     "Measures of pairs"},
+    {"alignment", HEED_CHOICE, "none", 0, 0, "none|diagonal|anti|fields",
+     "pairs: how often the attention of a token made peaks at its own place in the source, at that "
+     "place from the end, or inside the field that it writes",
+     "Measures of pairs"},
+    {"within", HEED_INT, "1", 0, 1 << 20, NULL, "so many places off the diagonal are right",
+     "Measures of pairs"},
+    {0}};
+
+static const applies uses[] = {{"confusion", PICTURE_TASKS " textcls tag", NULL},
+                               {"mistakes", PICTURE_TASKS, NULL},
+                               {"worst", PICTURE_TASKS, "mistakes"},
+                               JUDGED_PICTURES_APPLY,
+                               {"beam", PAIR_TASKS, NULL},
+                               {"length-penalty", PAIR_TASKS, "beam"},
+                               {"most", PAIR_TASKS, NULL},
+                               {"translations", PAIR_TASKS, NULL},
+                               {"by-length", PAIR_TASKS, NULL},
+                               {"alignment", PAIR_TASKS, NULL},
+                               {"within", PAIR_TASKS, "alignment"},
+                               {0}};
+
+void share_interval(double right, double all, double *low, double *high) {
+    double z = 1.959963984540054, p = right / all, z2 = z * z / all;
+    double middle = (p + z2 / 2) / (1 + z2);
+    double half = z / (1 + z2) * sqrt(p * (1 - p) / all + z2 / (4 * all));
+    *low = fmax(0, middle - half);
+    *high = fmin(1, middle + half);
+}
+
+measures measure(const heed_score *s) {
+    double none = (double)NAN;
+    measures m = {.loss = s->weight > 0 ? s->loss / s->weight : none,
+                  .bits_per_byte = s->bytes > 0 ? s->loss / log(2) / s->bytes : none,
+                  .accuracy = s->total > 0 ? s->correct / s->total : none,
+                  .top5 = s->total > 0 ? s->top5 / s->total : none,
+                  .low = none,
+                  .high = none,
+                  .items = s->weight};
+    m.perplexity = exp(m.loss);
+    if (s->total > 0) share_interval(s->correct, s->total, &m.low, &m.high);
+    return m;
+}
+
+static void eval(program *p) {
+    const task *k;
+    heed_config *f = run_settings(p->c, p->argv[0], &k);
+    heed_run *r = f ? open_run(p, p->argv[0]) : NULL;
+    if (r) k->kind->eval(p, k, f, r);
+    heed_run_close(r);
+}
+
+const command cmd_eval = {
+    .name = "eval",
+    .usage = "RUN [DATA]",
+    .help = "how well a run does: loss, accuracy and what follows from them",
+    .about =
+        "Measures the best weights of a run on DATA, or without DATA on what it was trained on:\n"
+        "of a text the validation part, of pictures the test part, else the validation part.\n"
+        "For a masked model, a DATA.tsv holds questions: each line a text with one [MASK], a\n"
+        "tab, and the right word. For pictures, classes are matched by name; the result has a\n"
+        "table of classes (found: the share of its pictures that were named so; precision:\n"
+        "how often the name was right) and what was taken for what. For pairs of texts, all\n"
+        "sources are translated, too: BLEU (as sacreBLEU counts it, 13a), and exact matches.\n"
+        "--alignment fields reads where the fields stand from DATA's third column, as\n"
+        "\"9-13 0-5 6-7\": bytes of the source, the end not counted, for each run of letters\n"
+        "and digits of the target.",
+    .examples = "  heed eval runs/book\n"
+                "  heed eval runs/book other.txt --json\n"
+                "  heed eval runs/french --beam 5 --translations made.tsv\n"
+                "  heed eval runs/reversed test.tsv --by-length 5 --alignment anti\n"
+                "  heed eval runs/digits --confusion confusion.png --mistakes mistakes.png\n",
+    .options = options,
+    .applies = uses,
+    .computes = true,
+    .continues = true,
+    .min = 1,
+    .max = 2,
+    .run = eval,
+};

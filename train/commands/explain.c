@@ -1,0 +1,375 @@
+/* explain.c -- heed explain: the attention computation step by step. */
+#include "explain/lesson.h"
+#include "kinds/training.h"
+
+#include "models/hungry_lion.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const heed_option options[] = {
+    SWITCH("list", "list the built-in examples", "Show"),
+    {"precision", HEED_INT, "2", 0, 12, NULL,
+     "digits behind the point; more where all of a matrix is small", "Show"},
+    {"notation", HEED_CHOICE, "rows", 0, 0, "rows|columns",
+     "tokens as rows (rows of the weights sum to 1) or as columns (H = V A)", "Show"},
+    {"scale", HEED_BOOL, "true", 0, 0, NULL, "multiply scores by 1/sqrt(e); --no-scale: by 1",
+     "Change the computation"},
+    WORDS("beta", "multiply scores by this number instead", "Change the computation"),
+    WORDS("cell", "write out this cell, ROW,COLUMN of the scores, or of a matrix: Q:lion,2",
+          "Show"),
+    SWITCH("step", "pause at each step: predict a number, then see it", "Show"),
+    SWITCH("causal", "hide the tokens after each query", "Change the computation"),
+    WORDS("hide", "hide these keys from every query: tokens or numbers, with commas",
+          "Change the computation"),
+    {"mask", HEED_BOOL, "true", 0, 0, NULL, "--no-mask: every query sees every key",
+     "Change the computation"},
+    SWITCH("hard", "all weight on the largest score", "Change the computation"),
+    SWITCH("backward",
+           "go on with the gradients of L = 1/2 sum (output - target)^2; of a trained head from "
+           "behind W_h, add and norm",
+           "Learn"),
+    {"learn", HEED_INT, "0", 0, 1000000, NULL,
+     "learn W_Q, W_K and W_V in so many steps from random ones", "Learn"},
+    {"rate", HEED_REAL, "0.1", 0, 1e6, NULL, "learning rate of --learn", "Learn"},
+    WORDS("from", "a head of one's own, as JSON; - reads standard input", "Input"),
+    {"layer", HEED_INT, "1", 1, 4096, NULL, "of a run: the layer", "Input"},
+    {"head", HEED_INT, "1", 1, 4096, NULL, "of a run: the head", "Input"},
+    {"stack", HEED_CHOICE, "auto", 0, 0, "auto|encoder|decoder|cross",
+     "of a run: whose layer; auto: the first of these that it has", "Input"},
+    SWITCH("whole", "of a run: draw wide matrices whole", "Input"),
+    SWITCH("exercise", "a sheet with cells left blank", "Sheets"),
+    SWITCH("solution", "the same sheet, filled in", "Sheets"),
+    {"blanks", HEED_REAL, "0.2", 0, 1, NULL, "share of the cells that are blank", "Sheets"},
+    WORDS("html", "one offline page that computes as one edits", "Output"),
+    WORDS("tex", "a LaTeX document with every matrix", "Output"),
+    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of whatever is random", "Output"},
+    WORDS("png", "the chart of an example that has one, as a picture", "Output"),
+    SWITCH("json", "print every matrix under its name, as one object", "Output"),
+    {0}};
+
+/* ---- examples ---- */
+
+void explain_lion(explaining *e) {
+    heed_lesson_args a = {.tokens = LION_TOKENS,
+                          .features = LION_FEATURES,
+                          .key = LION_KEY,
+                          .value = LION_VALUE,
+                          .x = lion_x,
+                          .w_q = lion_w_q,
+                          .w_k = lion_w_k,
+                          .w_v = lion_w_v,
+                          .beta = (double)NAN};
+    worked labels = {.example = "lion",
+                     .title = "The hungry lion attacked the slow zebra in the tall grass",
+                     .tokens = lion_tokens,
+                     .features = lion_features,
+                     .notes = {lion_queries, lion_offers, lion_passes},
+                     .query = 3,
+                     .key = 4};
+    if (worked_make(e, &a, labels)) explain_worked(e);
+}
+
+const example examples[] = {
+    {"lion", "the lecture's worked example: the hungry lion and the zebra", explain_lion,
+     SHOWS_HEAD},
+    {"paris", "\"Paris is the capital of ___\" in stages, from z X' X to W_q, W_k, W_v",
+     explain_paris, SHOWS_HEAD},
+    {"mix", "attention without parameters: h = X a", explain_mix, SHOWS_HEAD},
+    {"store", "a key-value store with put and get, hard and soft", explain_store, SHOWS_HEAD},
+    {"beta", "a sweep of beta from the mean to the hard choice", explain_beta, SHOWS_CHART},
+    {"variance", "the variance of q'k grows as d; 1/sqrt(d) mends it", explain_variance,
+     SHOWS_CHART},
+    {"shuffle", "the words shuffled: the output is shuffled the same way", explain_shuffle,
+     SHOWS_WORDS},
+    {"heads", "H heads are H layers of one head", explain_heads, SHOWS_WORDS},
+    {"similarity", "four changes from an MLP similarity to the attention of 2017",
+     explain_similarity, SHOWS_WORDS},
+    {0},
+};
+
+static bool is_run(const char *name) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/model.safetensors", name);
+    return is_file(path);
+}
+
+/* A run of an example's name stands before it; another folder does not. */
+static bool is_example(const char *name) {
+    for (const example *k = examples; k->name; k++)
+        if (strcmp(k->name, name) == 0) return !is_run(name);
+    return false;
+}
+
+static const example *find_example(heed_ctx *c, const char *name) {
+    const char *names[64];
+    int count = 0;
+    for (; examples[count].name && count < 63; count++) {
+        if (strcmp(examples[count].name, name) == 0) return &examples[count];
+        names[count] = examples[count].name;
+    }
+    names[count] = NULL;
+    const char *near = closest(name, names);
+    if (is_file(name))
+        heed_fail(c, HEED_USAGE, "%s is a file: expected heed explain --from %s", name, name);
+    else if (near)
+        heed_fail(c, HEED_USAGE, "unknown example %s: did you mean %s?", name, near);
+    else
+        heed_fail(c, HEED_USAGE, "unknown example %s; hint: heed explain --list", name);
+    return NULL;
+}
+
+static void list_examples(explaining *e) {
+    json_t *list = json_array();
+    for (const example *k = examples; k->name; k++) {
+        json_array_append_new(list, json_pack("{s:s, s:s}", "name", k->name, "help", k->help));
+        heed_text_add(&e->out, "  %-12s ", k->name);
+        heed_label_words(k->help, 15, e->look.width, &e->out);
+        heed_text_put(&e->out, "\n", 1);
+    }
+    if (e->json)
+        print_exact(e, json_pack("{s:o}", "examples", list));
+    else
+        json_decref(list);
+}
+
+/* By part: 1 a cell left blank, 2 one filled in. */
+static json_t *blanks_json(const explaining *e) {
+    json_t *o = json_object();
+    for (int k = 0; k < HEED_LESSON_COUNT; k++) {
+        const heed_matrix *m = &e->w.lesson.part[k];
+        json_t *rows = json_array(), *row = NULL;
+        for (int i = 0; e->blank[k] && i < m->rows * m->cols; i++) {
+            if (i % m->cols == 0) json_array_append_new(rows, row = json_array());
+            json_array_append_new(row, json_integer(e->blank[k][i]));
+        }
+        if (e->blank[k])
+            json_object_set_new(o, heed_lesson_name((heed_lesson_part)k), rows);
+        else
+            json_decref(rows);
+    }
+    return o;
+}
+
+static json_t *whole_json_of(explaining *e) {
+    json_t *o = worked_json(e);
+    if (heed_config_bool(e->p->flags, "backward"))
+        json_object_set_new(o, "backward", backward_json(e));
+    if (e->blank[HEED_LESSON_Q]) {
+        char name[48];
+        json_object_set_new(o, "sheet", json_string(sheet_name(e, name)));
+        json_object_set_new(o, "blanks", blanks_json(e));
+        sheet_hide(e, o);
+    }
+    return o;
+}
+
+/* How the page opens: at the head, and at the cell of --cell, as its links name them. */
+static const char *page_opening(const explaining *e, char text[2 * PAGE_LINK_SIZE]) {
+    bool scores = e->part < 0 || e->part == HEED_LESSON_SCALED;
+    const char *head = e->page_link ? e->page_link : "";
+    const char *part = scores ? "scores" : heed_lesson_name((heed_lesson_part)e->part);
+    if (!e->row) return e->page_link;
+    snprintf(text, 2 * PAGE_LINK_SIZE, "%s%sspot=%s+%d+%d", head, *head ? "&" : "", part, e->row,
+             e->col);
+    return text;
+}
+
+static bool write_html(explaining *e, const char *path) {
+    char first[2 * PAGE_LINK_SIZE];
+    json_t *o = whole_json_of(e);
+    char *steps = json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT);
+    json_decref(o);
+    bool record = e->record && !heed_config_bool(e->p->flags, "exercise");
+    heed_page page = {
+        .count = record, .records = e->record, .steps = steps, .opening = page_opening(e, first)};
+    bool ok = steps && heed_page_write(e->c, &page, path);
+    free(steps);
+    return ok;
+}
+
+static void wrote(explaining *e, const char *path) {
+    if (!e->json) heed_text_add(&e->out, "wrote %s\n", path);
+}
+
+static void write_files(explaining *e) {
+    const char *html = heed_config_text(e->p->flags, "html");
+    const char *tex = heed_config_text(e->p->flags, "tex");
+    if ((*html || *tex) && !e->json) heed_text_put(&e->out, "\n", 1);
+    if (*html && write_html(e, html)) wrote(e, html);
+    if (*tex && write_tex(e, tex)) wrote(e, tex);
+}
+
+/* Whether the example tells itself: nothing was asked that is of the ten steps alone. */
+static bool is_told(const explaining *e) {
+    static const char *const of_steps[] = {"cell", "step", "backward", "learn", "notation"};
+    for (size_t i = 0; e->tell && i < sizeof of_steps / sizeof *of_steps; i++)
+        if (heed_config_rank(e->p->flags, of_steps[i]) > HEED_FROM_DEFAULT) return false;
+    return e->tell;
+}
+
+static void show(explaining *e) {
+    bool solution = heed_config_bool(e->p->flags, "solution");
+    bool sheet = solution || heed_config_bool(e->p->flags, "exercise");
+    if (sheet && !sheet_open(e, solution)) return;
+    if (sheet && !e->json) explain_sheet(e, solution);
+    if (!sheet && !e->json) is_told(e) ? e->tell(e) : explain_steps(e);
+    write_files(e);
+    if (e->json && heed_ctx_status(e->c) == HEED_OK) print_exact(e, whole_json_of(e));
+}
+
+void explain_worked(explaining *e) {
+    if (apply_settings(e) && explain_learn(e)) show(e);
+    sheet_close(e);
+}
+
+/* ---- the command ---- */
+
+/* Settings of a run have no meaning without one. */
+static bool check_run_settings(explaining *e) {
+    static const char *const names[] = {"layer", "head", "stack", "whole"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (heed_config_rank(e->p->flags, names[i]) > HEED_FROM_DEFAULT)
+            return heed_fail(e->c, HEED_USAGE,
+                             "--%s is of a run: expected heed explain RUN INPUT --%s ...", names[i],
+                             names[i]);
+    return true;
+}
+
+/* A sheet is printed whole, without answers; the numbers of a blank one are no JSON. */
+static bool check_sheet(const explaining *e) {
+    const heed_config *f = e->p->flags;
+    bool exercise = heed_config_bool(f, "exercise"), solution = heed_config_bool(f, "solution");
+    if (exercise && solution)
+        return heed_fail(e->c, HEED_USAGE,
+                         "--exercise and --solution are two sheets: expected one");
+    static const char *const others[] = {"step", "backward", "json", "learn"};
+    for (int i = 0; (exercise || solution) && i < 4; i++)
+        if (heed_config_rank(f, others[i]) > HEED_FROM_DEFAULT)
+            return heed_fail(e->c, HEED_USAGE, "--%s is of no use here: --%s is a sheet%s",
+                             others[i], exercise ? "exercise" : "solution",
+                             i == 2 ? "; hint: --html or --tex FILE" : "");
+    return true;
+}
+
+/* Settings that would change nothing, for want of another one or beside it. */
+static bool check_pairs(const explaining *e) {
+    const heed_config *f = e->p->flags;
+    bool sheet = heed_config_bool(f, "exercise") || heed_config_bool(f, "solution");
+    bool json = heed_config_bool(f, "json"), whole = heed_config_bool(f, "whole");
+    if (heed_config_rank(f, "rate") > HEED_FROM_DEFAULT && !heed_config_int(f, "learn"))
+        return heed_fail(e->c, HEED_USAGE, "--rate is of --learn: expected --learn N beside it");
+    if (heed_config_rank(f, "blanks") > HEED_FROM_DEFAULT && !sheet)
+        return heed_fail(e->c, HEED_USAGE,
+                         "--blanks is of a sheet: expected --exercise or --solution beside it");
+    if (json && (heed_config_bool(f, "step") || whole))
+        return heed_fail(e->c, HEED_USAGE, "--%s is of no use here: --json prints all at once",
+                         whole ? "whole" : "step");
+    return true;
+}
+
+/* What is asked for: a file's head, a trained one, or an example. */
+static void explain_asked(explaining *e) {
+    const program *p = e->p;
+    const char *from = heed_config_text(p->flags, "from");
+    if (!check_sheet(e) || !check_pairs(e)) return;
+    if (p->argc < 2 && !check_run_settings(e)) return;
+    if (*from && p->argc > 0) {
+        heed_fail(p->c, HEED_USAGE, "--from %s brings its own numbers: expected no %s beside it",
+                  from, p->argv[0]);
+        return;
+    }
+    if (*from) {
+        explain_file(e, from);
+        return;
+    }
+    if (p->argc == 2 && is_example(p->argv[0])) {
+        heed_fail(p->c, HEED_USAGE, "one argument too many: %s: example %s takes no input",
+                  p->argv[1], p->argv[0]);
+        return;
+    }
+    if (p->argc == 2) {
+        explain_run(e, p->argv[0], p->argv[1]);
+        return;
+    }
+    if (p->argc == 1 && is_directory(p->argv[0]) && !is_example(p->argv[0])) {
+        heed_fail(p->c, HEED_USAGE, "missing INPUT: expected heed explain %s INPUT", p->argv[0]);
+        return;
+    }
+    const example *k = find_example(p->c, p->argc > 0 ? p->argv[0] : "lion");
+    if (k && lesson_takes(e, k)) k->run(e);
+}
+
+static void explain(program *p) {
+    explaining e = {.p = p, .c = p->c, .out = {.c = p->c}};
+    int width = terminal_width();
+    e.look = (text_style){.width = width < 80 ? width : 80,
+                          .precision = (int)heed_config_int(p->flags, "precision"),
+                          .color = has_color(stdout)};
+    e.json = heed_config_bool(p->flags, "json");
+    e.columns = strcmp(heed_config_text(p->flags, "notation"), "columns") == 0;
+    e.step = heed_config_bool(p->flags, "step");
+    e.seed = (uint64_t)heed_config_int(p->flags, "seed");
+    if (heed_config_bool(p->flags, "list") && p->argc > 0)
+        heed_fail(p->c, HEED_USAGE, "--list names all examples: expected no %s beside it",
+                  p->argv[0]);
+    else if (heed_config_bool(p->flags, "list"))
+        list_examples(&e);
+    else
+        explain_asked(&e);
+    if (heed_ctx_status(p->c) == HEED_OK)
+        print_text(&e.out);
+    else
+        heed_text_free(&e.out);
+    json_decref(e.more);
+    worked_free(&e.w);
+}
+
+const command cmd_explain = {
+    .name = "explain",
+    .usage = "[EXAMPLE | RUN INPUT]",
+    .help = "the attention computation step by step, as matrices",
+    .about =
+        "Works out one head of attention in double precision and draws each step as matrices with\n"
+        "their labels and shapes; one cell of each is written out. Without arguments it takes the\n"
+        "worked example of the lecture notes, the hungry lion; --list names the others. With a "
+        "RUN\n"
+        "and an INPUT (a text, a picture) it takes a head of that trained model.\n"
+        "\n"
+        "--from FILE takes a head of one's own, as one JSON object. --json prints such an object,\n"
+        "so a file is best begun with `heed explain --json > my.json`. What it must have, with T\n"
+        "tokens of d numbers, e numbers of a query and a key, d2 numbers of a value:\n"
+        "  X          T rows of d numbers, a row a token\n"
+        "  W_Q, W_K   d rows of e numbers        W_V   d rows of d2 numbers\n"
+        "What it may have:\n"
+        "  title, tokens (T texts), features (d texts)\n"
+        "  B_Q, B_K, B_V   one row, added to every row of Q, K, V\n"
+        "  beta, causal, hard, hidden (T numbers, 1: no query sees that token)\n"
+        "  target     T rows of d2 numbers: what --backward and --learn compare the output with\n"
+        "  W_h        d2 rows of w numbers: the layer adds output W_h to each token\n"
+        "  B_O, others   one row of w numbers; T rows of w: what the bias and the other heads add\n"
+        "  gain, bias, eps   one row of d numbers each and one number: LN(X + all heads) behind "
+        "it\n"
+        "  Z          rows that keys and values are made of instead of X; sources, memory: labels\n"
+        "Results in the file (Q, K, ... normed) are not read.\n"
+        "\n"
+        "--cell ROW,COLUMN takes tokens or numbers from 1: lion,attacked is the score of the "
+        "query\n"
+        "lion and the key attacked. Q:lion,2 is a cell of Q; so for K V raw scaled weights output.",
+    .examples =
+        "  heed explain\n"
+        "  heed explain --cell zebra,attacked --hard\n"
+        "  heed explain --step\n"
+        "  heed explain --backward --precision 3\n"
+        "  heed explain --exercise --seed 7 --tex sheet.tex\n"
+        "  heed explain --learn 1000 --html lion.html\n"
+        "  heed explain --from my.json --notation columns\n"
+        "  heed explain paris\n"
+        "  heed explain variance --png variance.png\n"
+        "  heed explain runs/book \"Paris is the capital of [MASK] .\" --layer 2 --head 3\n",
+    .options = options,
+    .computes = true,
+    .max = 2,
+    .run = explain,
+};

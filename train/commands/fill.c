@@ -1,0 +1,120 @@
+/* fill.c -- heed fill: what stands at [MASK], and what the mask attends to. */
+#include "commands/attend.h"
+#include "kinds/image.h"
+#include "kinds/inputs.h"
+
+#include <string.h>
+
+static const heed_option options[] = {
+    {"top", HEED_INT, "5", 1, 1000, NULL, "predictions to print", "Output"},
+    CHOOSE_LAYER("Output"),
+    {"attention", HEED_BOOL, "true", 0, 0, NULL, "show the attention of the masks", "Output"},
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each input", "Output"},
+    {0}};
+
+/* ---- output ---- */
+
+static void print_guesses(const heed_record_guess *g) {
+    char name[128];
+    int width = 8;
+    for (int i = 0; i < g->count; i++)
+        width = guess_width(width, show_token(name, sizeof name, g->labels[i]));
+    for (int i = 0; i < g->count; i++)
+        print_guess(show_token(name, sizeof name, g->labels[i]), width, (double)g->p[i]);
+}
+
+static json_t *guesses_json(const heed_record_guess *g) {
+    json_t *list = json_array();
+    for (int i = 0; i < g->count; i++)
+        json_array_append_new(list,
+                              json_pack("{s:s, s:f}", "token", g->labels[i], "p", (double)g->p[i]));
+    return list;
+}
+
+/* One mask: printed, or as {position, predictions, attention}. */
+static bool show_mask(program *p, const heed_record *r, const heed_record_guess *g, json_t *masks) {
+    bool looks = heed_config_bool(p->flags, "attention");
+    attend_view v = row_view(p, r, g->query);
+    if (!masks) {
+        print_guesses(g);
+        putchar('\n');
+        if (looks && !attend_print_row(&v)) return false;
+        if (looks) putchar('\n');
+        return true;
+    }
+    json_t *o = json_pack("{s:i, s:o}", "position", g->query, "predictions", guesses_json(g));
+    if (looks) json_object_set_new(o, "attention", attend_row_json(&v));
+    json_array_append_new(masks, o);
+    return heed_ctx_status(p->c) == HEED_OK;
+}
+
+/* {input, tokens, position, predictions, attention}, of the first mask; with more than one, `masks`
+ * has them all. */
+static void print_object(program *p, const heed_record *r, json_t *masks) {
+    json_t *o = json_object(), *tokens = json_array();
+    json_object_set_new(o, "input", json_text(r->title));
+    for (int i = 0; i < r->axes[0].count; i++)
+        json_array_append_new(tokens, json_text(r->axes[0].labels[i]));
+    json_object_set_new(o, "tokens", tokens);
+    json_object_update(o, json_array_get(masks, 0));
+    if (json_array_size(masks) > 1) json_object_set(o, "masks", masks);
+    print_json(p, o);
+}
+
+/* ---- one input ---- */
+
+static heed_record *look(program *p, const subject *s) {
+    int layer = (int)heed_config_int(p->flags, "layer");
+    if (s->question_count == 0) {
+        heed_fail(p->c, HEED_DATA,
+                  "no [MASK] in the input: %.*s; hint: write [MASK] for the word to guess",
+                  (int)text_cut(s->title, 80), s->title);
+        return NULL;
+    }
+    layer = (layer ? layer : (int)heed_config_int(s->run->config, "layers")) - 1;
+    return capture(s, &(capture_wish){.layer_count = 1,
+                                      .layers = &layer,
+                                      .lean = true,
+                                      .top = (int)heed_config_int(p->flags, "top")});
+}
+
+static bool fill_one(program *p, void *user, const char *text, size_t n) {
+    json_t *list = heed_config_bool(p->flags, "json") ? json_array() : NULL;
+    subject s;
+    heed_record *r = subject_text(&s, user, text, n, NULL) ? look(p, &s) : NULL;
+    bool ok = r != NULL;
+    if (ok && !list) print_shown(p->c, text, "\n\n");
+    for (int i = 0; ok && i < r->guess_count; i++) ok = show_mask(p, r, &r->guesses[i], list);
+    if (ok && list) print_object(p, r, list);
+    json_decref(list);
+    heed_record_free(r);
+    subject_free(&s);
+    return ok;
+}
+
+static void fill(program *p) {
+    heed_run *r = open_run(p, p->argv[0]);
+    if (!r) return;
+    if (r->model != &heed_model_mlm)
+        wrong_run(p, "a masked language model", r);
+    else if (layer_exists(r, (int)heed_config_int(p->flags, "layer")))
+        each_input(p, r, fill_one, false);
+    heed_run_close(r);
+}
+
+const command cmd_fill = {
+    .name = "fill",
+    .usage = "RUN [TEXT]...",
+    .help = "guess the words at [MASK], and show what the mask attends to",
+    .about =
+        "Prints the most probable words for each [MASK] of a text, and the attention that the\n"
+        "mask pays to every token: of each head, and their mean. Without TEXT, each line of\n"
+        "the standard input is one.",
+    .examples = "  heed fill runs/book \"The king went to the [MASK] .\"\n"
+                "  heed fill runs/book --json --top 1 < sentences.txt\n",
+    .options = options,
+    .computes = true,
+    .min = 1,
+    .max = -1,
+    .run = fill,
+};

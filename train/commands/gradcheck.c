@@ -1,0 +1,182 @@
+/* gradcheck.c -- heed gradcheck: every backward against central differences. */
+#include "analyses/workbench.h"
+
+#include <stdio.h>
+
+static const heed_option options[] = {
+    {"op", HEED_TEXT, "*", 0, 0, NULL, "only ops, layers and models of this name or pattern",
+     "Check"},
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    {0}};
+
+/* Differences in float show gross errors alone; the double build is the exact check. */
+static const bool exact = sizeof(heed_real) == sizeof(double);
+static double tolerance(void) { return exact ? 1e-6 : 0.1; }
+
+typedef struct {
+    const char *kind, *name; /* "op" or "model" */
+    heed_check check;
+} row;
+
+/* ---- models ---- */
+
+typedef struct {
+    workbench w;
+    random_batch batch;
+} trial;
+
+static heed_tensor *trial_loss(void *user, heed_tape *t) {
+    trial *x = user;
+    return x->w.model->loss(x->w.self, t, &x->batch.b);
+}
+
+static heed_check check_model(heed_ctx *c, const heed_model *m, const char *settings) {
+    enum { SAMPLES = 24 }; /* elements of each parameter */
+    trial x = {.w = {.c = c, .model = m, .f = workbench_config(c, m)}};
+    heed_check k = {.error = -1};
+    char key[32], value[32];
+    int used;
+    for (const char *s = settings; sscanf(s, " %31[^=]=%31s%n", key, value, &used) == 2; s += used)
+        heed_config_set(x.w.f, key, value, "gradcheck", HEED_FROM_FLAG);
+    if (workbench_open(&x.w) && random_batch_make(&x.w, 0, &x.batch))
+        k = heed_gradcheck_store(c, x.w.store, trial_loss, &x, SAMPLES);
+    random_batch_free(&x.batch);
+    workbench_close(&x.w);
+    return k;
+}
+
+#define TINY    "width=8 layers=2 heads=2 ff=16 block=6 vocab=13 batch=2 init-std=0.3 "
+#define PAIRS   "width=6 block=5 vocab=11 batch=2 init-std=0.5 "
+#define TEXT    "width=8 layers=2 heads=2 ff=12 block=6 vocab=11 classes=3 batch=2 init-std=0.3 "
+#define PICTURE "image-size=6 channels=2 classes=3 batch=3 width=8 layers=2 heads=2 init-std=0.3 "
+static const struct {
+    const char *name;
+    const heed_model *model;
+    const char *settings;
+} models[] = {
+    {"mlm", &heed_model_mlm, TINY "mask-share=0.5"},
+    {"mlm pre-norm", &heed_model_mlm,
+     TINY "mask-share=0.5 norm=pre final-norm=true positions=sinusoidal dropout=0.2 tie=false"},
+    {"gpt", &heed_model_gpt, TINY},
+    {"gpt variant", &heed_model_gpt,
+     TINY "norm=post attention=explicit key-width=3 value-width=5 bias=false beta=0.9"},
+    {"gpt rnn", &heed_model_gpt, TINY "cell=rnn one-bias=true"},
+    {"gpt gru", &heed_model_gpt, TINY "cell=gru"},
+    {"gpt lstm", &heed_model_gpt, TINY "cell=lstm dropout=0.2"},
+    {"vit", &heed_model_vit, PICTURE "patch=2 ff=16"},
+    {"vit variant", &heed_model_vit,
+     PICTURE "patch=3 pool=mean positions=sinusoidal norm=post final-norm=false dropout=0.2 "
+             "smoothing=0.1"},
+    {"cnn", &heed_model_cnn, "image-size=5 channels=2 classes=3 batch=2 width=4 stages=2"},
+    {"cnn variant", &heed_model_cnn,
+     "image-size=5 channels=2 classes=2 head=binary batch=2 width=4 stages=2 batch-norm=false "
+     "residual=false dropout=0.2"},
+    {"mlp", &heed_model_mlp,
+     "image-size=3 channels=2 classes=5 batch=6 width=8 activation=tanh residual=true"},
+    {"seq2seq", &heed_model_seq2seq,
+     TINY "activation=gelu positions=learned scale-embed=false init-std=0.5"},
+    {"seq2seq variant", &heed_model_seq2seq,
+     TINY "init-std=0.6 norm=pre positions=learned share-vocab=false source-vocab=9 tie=false "
+          "head-bias=true "
+          "key-width=3 dropout=0.2"},
+    {"rnn", &heed_model_rnn, PAIRS},
+    {"rnn variant", &heed_model_rnn,
+     PAIRS "cell=lstm attention=general dropout=0.2 share-vocab=false "
+           "source-vocab=9"},
+    {"rnn without", &heed_model_rnn, PAIRS "cell=rnn attention=none one-bias=true"},
+    {"textcls", &heed_model_textcls, TEXT},
+    {"textcls variant", &heed_model_textcls,
+     TEXT "positions=sinusoidal norm=post pool=last smoothing=0.1 dropout=0.2"},
+    {"textcls binary", &heed_model_textcls, TEXT "classes=2 head=binary"},
+    {"textcls gru", &heed_model_textcls, TEXT "encoder=rnn"},
+    {"textcls lstm", &heed_model_textcls, TEXT "encoder=rnn cell=lstm bidirectional=false"},
+    {"textcls conv", &heed_model_textcls, TEXT "encoder=conv kernel=3"},
+    {"tag", &heed_model_tag, TEXT},
+    {"tag variant", &heed_model_tag, TEXT "positions=sinusoidal norm=post smoothing=0.1"},
+    {"tag gru", &heed_model_tag, TEXT "encoder=rnn"},
+    {"tag rnn", &heed_model_tag, TEXT "encoder=rnn cell=rnn cell-activation=sigmoid"},
+    {"tag conv", &heed_model_tag, TEXT "encoder=conv kernel=2 causal=true norm=post"},
+};
+
+/* ---- table ---- */
+
+static bool passed(const row *r) { return r->check.error >= 0 && r->check.error <= tolerance(); }
+
+static void show(program *p, const row *r, bool first, json_t *list) {
+    if (list) {
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:i, s:f, s:s, s:b}", "kind", r->kind, "name",
+                                        r->name, "cases", r->check.cases, "error", r->check.error,
+                                        "worst", r->check.worst, "ok", passed(r)));
+    } else {
+        if (first) printf("%-6s %-18s %5s  %11s\n", "kind", "name", "cases", "worst error");
+        printf("%-6s %-18s %5d  %11.2e  %s%s%s\n", r->kind, r->name, r->check.cases, r->check.error,
+               passed(r) ? "ok" : "WRONG", passed(r) ? "" : "  ", passed(r) ? "" : r->check.worst);
+        fflush(stdout);
+    }
+    if (heed_ctx_status(p->c) != HEED_OK) program_complain(p);
+}
+
+typedef struct {
+    int count, wrong;
+    double worst;
+} tally;
+
+static void add(program *p, const row *r, json_t *list, tally *all) {
+    show(p, r, all->count++ == 0, list);
+    all->wrong += !passed(r);
+    if (r->check.error > all->worst) all->worst = r->check.error;
+}
+
+static void check_all(program *p, json_t *list, tally *all) {
+    const char *pattern = heed_config_text(p->flags, "op"), *name;
+    char settings[48];
+    for (const heed_op *const *family = heed_op_table(); *family; family++)
+        for (const heed_op *op = *family; op->name; op++)
+            if (heed_match(pattern, op->name))
+                add(p, &(row){"op", op->name, heed_gradcheck(p->c, op)}, list, all);
+    for (int i = 0; (name = layer_name(i)); i++) {
+        snprintf(settings, sizeof settings, "layer=%d batch=2", i);
+        if (heed_match(pattern, name))
+            add(p, &(row){"layer", name, check_model(p->c, &layer_model, settings)}, list, all);
+    }
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        if (heed_match(pattern, models[i].name))
+            add(p,
+                &(row){"model", models[i].name,
+                       check_model(p->c, models[i].model, models[i].settings)},
+                list, all);
+}
+
+static void gradcheck(program *p) {
+    json_t *list = heed_config_bool(p->flags, "json") ? json_array() : NULL;
+    tally all = {0};
+    check_all(p, list, &all);
+    if (all.count == 0)
+        heed_fail(p->c, HEED_USAGE, "--op %s: matches no op, layer or model",
+                  heed_config_text(p->flags, "op"));
+    else if (list)
+        print_json(p, json_pack("{s:s, s:f, s:i, s:i, s:O}", "real", exact ? "double" : "float",
+                                "tolerance", tolerance(), "checked", all.count, "wrong", all.wrong,
+                                "checks", list));
+    else {
+        printf("\n%d checked, %d wrong, worst %.2e; tolerance %.0e in %s\n", all.count, all.wrong,
+               all.worst, tolerance(), exact ? "double" : "float");
+        if (!exact) puts("exact to 1e-6 in double: make f64 && build/f64/heed gradcheck");
+    }
+    if (all.wrong && p->status == HEED_OK) p->status = HEED_FAILED;
+    json_decref(list);
+}
+
+const command cmd_gradcheck = {
+    .name = "gradcheck",
+    .usage = "",
+    .help = "check every gradient against central differences",
+    .about = "Compares the backward of every op, layer and small model with central differences.\n"
+             "The double build is the exact check: make f64 && build/f64/heed gradcheck",
+    .examples = "  heed gradcheck\n"
+                "  heed gradcheck --op 'attention*'\n",
+    .options = options,
+    .computes = true,
+    .run = gradcheck,
+};

@@ -1,0 +1,208 @@
+/* info.c -- heed info: what a file of weights or a run holds. */
+#include "cli/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const heed_option options[] = {
+    {"config", HEED_BOOL, "false", 0, 0, NULL, "print all settings of a run", "Output"},
+    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    {0}};
+
+/* Element i of an array that may be misaligned; NAN for other types than F32 and F64. */
+static double element(const heed_array *a, size_t i) {
+    float single;
+    double twice;
+    if (strcmp(a->dtype, "F32") == 0) {
+        memcpy(&single, a->data + i * sizeof single, sizeof single);
+        return (double)single;
+    }
+    if (strcmp(a->dtype, "F64") != 0) return (double)NAN;
+    memcpy(&twice, a->data + i * sizeof twice, sizeof twice);
+    return twice;
+}
+
+typedef struct {
+    size_t count;
+    double mean, deviation;
+} summary;
+
+static summary summarise(const heed_array *a) {
+    summary s = {.count = 1};
+    double sum = 0, squares = 0;
+    for (int d = 0; d < a->dims; d++) s.count *= (size_t)a->shape[d];
+    for (size_t i = 0; i < s.count; i++) sum += element(a, i);
+    s.mean = sum / (double)s.count;
+    for (size_t i = 0; i < s.count; i++) {
+        double off = element(a, i) - s.mean;
+        squares += off * off;
+    }
+    s.deviation = sqrt(squares / (double)s.count);
+    return s;
+}
+
+static void shape_text(const heed_array *a, char *text, size_t size) {
+    size_t n = (size_t)snprintf(text, size, "(");
+    for (int d = 0; d < a->dims && n < size; d++)
+        n += (size_t)snprintf(text + n, size - n, "%s%lld", d ? "," : "", (long long)a->shape[d]);
+    if (n < size) snprintf(text + n, size - n, ")");
+}
+
+static json_t *array_json(const heed_array *a, const summary *s) {
+    json_t *shape = json_array();
+    for (int d = 0; d < a->dims; d++) json_array_append_new(shape, json_integer(a->shape[d]));
+    return json_pack("{s:s, s:s, s:o, s:I, s:o, s:o}", "name", a->name, "dtype", a->dtype, "shape",
+                     shape, "numbers", (json_int_t)s->count, "mean", json_number(s->mean),
+                     "deviation", json_number(s->deviation));
+}
+
+/* ---- the table ---- */
+
+typedef struct {
+    const heed_safetensors *f;
+    int count;
+    summary *of; /* of each tensor */
+    const char **names;
+} tensors;
+
+enum { SHAPE, NUMBERS, MEAN, DEVIATION, TYPE, COLUMNS };
+static const table_column columns[] = {{"shape", 14, true},
+                                       {"numbers", 11, false},
+                                       {"mean", 10, false},
+                                       {"deviation", 9, false},
+                                       {"", 4, true}};
+
+static void cell(const void *of, int row, int column, char text[TABLE_CELL]) {
+    const tensors *t = of;
+    const heed_array *a = heed_safetensors_at(t->f, row);
+    const summary *s = &t->of[row];
+    char n[32];
+    snprintf(text, TABLE_CELL, "-");
+    if (column == SHAPE) shape_text(a, text, TABLE_CELL);
+    if (column == NUMBERS) snprintf(text, TABLE_CELL, "%s", with_commas(n, s->count));
+    if (column == MEAN && isfinite(s->mean)) snprintf(text, TABLE_CELL, "%+.5f", s->mean);
+    if (column == DEVIATION && isfinite(s->mean)) snprintf(text, TABLE_CELL, "%.5f", s->deviation);
+    if (column == TYPE) snprintf(text, TABLE_CELL, "%s", isfinite(s->mean) ? "" : a->dtype);
+}
+
+static bool open_tensors(heed_ctx *c, const heed_safetensors *f, tensors *t) {
+    *t = (tensors){.f = f, .count = heed_safetensors_count(f)};
+    t->of = calloc((size_t)t->count + 1, sizeof *t->of);
+    t->names = calloc((size_t)t->count + 1, sizeof *t->names);
+    if (!t->of || !t->names) return heed_fail(c, HEED_FAILED, "no memory for %d tensors", t->count);
+    for (int i = 0; i < t->count; i++) {
+        t->of[i] = summarise(heed_safetensors_at(f, i));
+        t->names[i] = heed_safetensors_at(f, i)->name;
+    }
+    return true;
+}
+
+static void print_tensors(const tensors *t) {
+    int width = 5, typed = 0;
+    for (int i = 0; i < t->count; i++) {
+        int n = name_columns(t->names[i], 0);
+        if (n > width) width = n;
+        typed |= !isfinite(t->of[i].mean);
+    }
+    print_table(NULL, &(table){.head = "name",
+                               .rows = t->count,
+                               .count = typed ? COLUMNS : TYPE,
+                               .name = width,
+                               .top = true,
+                               .flush = true,
+                               .columns = columns,
+                               .names = t->names,
+                               .cell = cell,
+                               .of = t});
+}
+
+static void print_arrays(program *p, const heed_safetensors *f, const char *path) {
+    tensors t;
+    size_t total = 0, bytes = 0;
+    char n1[32], n2[32];
+    bool ok = open_tensors(p->c, f, &t);
+    json_t *list = json_array();
+    for (int i = 0; ok && i < t.count; i++) {
+        const heed_array *a = heed_safetensors_at(f, i);
+        total += t.of[i].count;
+        bytes += a->bytes;
+        json_array_append_new(list, array_json(a, &t.of[i]));
+    }
+    if (ok && heed_config_bool(p->flags, "json"))
+        print_json(p, json_pack("{s:o, s:I, s:I, s:O}", "file", json_text(path), "numbers",
+                                (json_int_t)total, "bytes", (json_int_t)bytes, "tensors", list));
+    else if (ok) {
+        print_tensors(&t);
+        putchar('\n');
+        print_fact(0, "", "%s: %s numbers in %d tensors, %s", path, with_commas(n1, total), t.count,
+                   as_bytes(n2, (double)bytes));
+    }
+    json_decref(list);
+    free(t.of);
+    free((void *)t.names);
+}
+
+/* A run's settings give the bound of a vocabulary; its tokenizer knows the size. */
+static void add_setting(const heed_config *f, const char *dir, const char *key, heed_text *line) {
+    heed_tokenizer *k = strcmp(key, "vocab") == 0 ? heed_tokenizer_open(line->c, dir) : NULL;
+    if (k)
+        heed_text_add(line, ", %s %d", key, heed_vocab_size(k));
+    else
+        heed_text_add(line, ", %s %s", key, heed_config_text(f, key));
+    heed_tokenizer_free(k);
+}
+
+/* What a run is: one line of its settings, or all of them. Of a model that this program does not
+ * know there are the tensors. */
+static bool print_settings(program *p, const char *dir) {
+    static const char *const keys[] = {"layers",     "heads", "width",    "block",  "vocab",
+                                       "image-size", "patch", "channels", "classes"};
+    const task *k = NULL;
+    heed_text text = {.c = p->c};
+    heed_config *f = run_settings(p->c, dir, &k);
+    bool all = heed_config_bool(p->flags, "config");
+    if (!f && !k) {
+        heed_message(p->c, HEED_WARN, "%s", heed_ctx_error(p->c));
+        heed_clear(p->c);
+    }
+    if (f && all && heed_config_write(f, &text, false)) print_text(&text);
+    if (f && !all) {
+        heed_text_add(&text, "%s: %s", dir, k->name);
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            if (heed_config_has(f, keys[i])) add_setting(f, dir, keys[i], &text);
+        print_fact(0, "", "%s", text.s ? text.s : "");
+    }
+    if (f) putchar('\n');
+    heed_text_free(&text);
+    return heed_ctx_status(p->c) == HEED_OK;
+}
+
+static void info(program *p) {
+    char path[1024];
+    bool folder = is_directory(p->argv[0]);
+    snprintf(path, sizeof path, folder ? "%s/model.safetensors" : "%s", p->argv[0]);
+    bool json = heed_config_bool(p->flags, "json");
+    if (!is_file(path)) {
+        heed_fail(p->c, HEED_DATA, "%s is not there: expected a run or a .safetensors file", path);
+        return;
+    }
+    heed_safetensors *f = heed_safetensors_open(p->c, path);
+    if (f && (!folder || json || print_settings(p, p->argv[0]))) print_arrays(p, f, path);
+    heed_safetensors_close(f);
+}
+
+const command cmd_info = {
+    .name = "info",
+    .usage = "FILE",
+    .help = "the parameters of a run or a .safetensors file, as a table",
+    .about = "Prints name, shape, mean and deviation of every tensor of a run's best weights, or\n"
+             "of a .safetensors file of any origin.",
+    .examples = "  heed info runs/book\n"
+                "  heed info runs/book --config\n"
+                "  heed info model.safetensors --json\n",
+    .options = options,
+    .min = 1,
+    .max = 1,
+    .run = info,
+};

@@ -1,0 +1,27 @@
+/* overlay.c -- which patches a vit attends to, drawn over a picture that was classified. */
+#include "commands/overlay.h"
+
+#include "commands/attend.h"
+
+bool overlay_write(const overlay *o, heed_picture *p) {
+    heed_run *r = o->run;
+    int layers = (int)heed_config_int(r->config, "layers"), layer = o->layer ? o->layer : layers;
+    if (!layer_exists(r, layer)) return false;
+    subject s;
+    int index = layer - 1;
+    capture_wish wish = {.layer_count = 1, .layers = &index, .lean = true};
+    heed_record *record = subject_picture(&s, r, p, o->path, true) ? capture(&s, &wish) : NULL;
+    bool ok = record != NULL;
+    if (ok) {
+        attend_view v = {.p = o->p,
+                         .record = record,
+                         .block = record->blocks,
+                         .layers = layers,
+                         .head = MEAN_HEAD,
+                         .query = s.axes[0].first ? 0 : -1};
+        ok = attend_draw_picture(&v, o->cells, false, o->path);
+    }
+    heed_record_free(record);
+    subject_free(&s);
+    return ok;
+}

@@ -1,0 +1,314 @@
+/* progress.c -- a training as it shows itself on stderr: banner, line or bar, table. */
+#include "analyses/snapshots.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+show_mode show_mode_of(const char *name) {
+    if (strcmp(name, "bar") == 0) return SHOW_BAR;
+    if (strcmp(name, "line") == 0) return SHOW_LINES;
+    if (strcmp(name, "json") == 0) return SHOW_JSON;
+    if (strcmp(name, "none") == 0) return SHOW_NOTHING;
+    return is_terminal(stderr) ? SHOW_BAR : SHOW_LINES;
+}
+
+static const char *dim(void) { return has_color(stderr) ? "\033[2m" : ""; }
+static const char *bold(void) { return has_color(stderr) ? "\033[1m" : ""; }
+static const char *plain(void) { return has_color(stderr) ? "\033[0m" : ""; }
+
+static void wipe(progress *g) {
+    if (g->p->line_open) fputs("\r\033[K", stderr);
+    g->p->line_open = false;
+}
+
+/* "24.5k" */
+static const char *rate(char text[32], double items) {
+    if (items >= 999.5e3)
+        snprintf(text, 32, "%.2fM", items / 1e6);
+    else if (items >= 999.5)
+        snprintf(text, 32, "%.1fk", items / 1e3);
+    else
+        snprintf(text, 32, "%.0f", items);
+    return text;
+}
+
+/* ---- banner ---- */
+
+void banner_row(const char *label, const char *format, ...) {
+    enum { AT = 13 };
+    char text[1024], shown[PLAIN];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    show_plain(shown, text);
+    heed_text lines = {.c = NULL};
+    if (AT + text_columns(shown) <= line_width(stderr))
+        heed_text_add(&lines, "%s", shown);
+    else
+        heed_label_words(shown, AT, line_width(stderr), &lines);
+    fprintf(stderr, "  %s%-*s%s%s\n", dim(), AT - 2, label, plain(), lines.s ? lines.s : "");
+    heed_text_free(&lines);
+}
+
+const char *epoch_steps(char text[64], const heed_config *f, uint64_t epoch_batches) {
+    char n[32];
+    bool whole = strcmp(heed_config_text(f, "optimizer"), "gd") == 0;
+    uint64_t each = whole ? epoch_batches : (uint64_t)heed_config_int(f, "accumulate");
+    uint64_t steps = (epoch_batches + each - 1) / each;
+    int at = snprintf(text, 64, "%s step%s of ", with_commas(n, steps), steps == 1 ? "" : "s");
+    if (each > 1) snprintf(text + at, 64 - (size_t)at, "%s x ", with_commas(n, each));
+    return text;
+}
+
+static void banner_decay(const progress *g, const heed_store *s) {
+    int decays = 0, trained = 0, frozen = 0;
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        trained += e->trained;
+        decays += e->trained && e->decay;
+        frozen += !e->trained && !e->state;
+    }
+    banner_row("decay", "%g on %d tensors (weights, embeddings), none on %d (biases, norms)",
+               heed_config_real(g->f, "decay"), decays, trained - decays);
+    if (frozen) banner_row("frozen", "%d tensors", frozen);
+}
+
+static void banner(progress *g, const heed_report *r) {
+    const heed_ctx *c = heed_store_ctx(r->store);
+    char n1[32], n2[32];
+    wipe(g);
+    fprintf(stderr, "%s%s%s  %s\n", bold(), g->p->task->name, plain(), g->p->task->model->help);
+    g->p->task->kind->banner(g->data, g->f);
+    banner_row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",
+               with_commas(n1, r->params), as_bytes(n2, (double)r->bytes));
+    banner_decay(g, r->store);
+    g->p->task->kind->steps(g->f, r->epoch_batches);
+    banner_row("computing", "%d thread%s, %s", heed_threads(c), heed_threads(c) == 1 ? "" : "s",
+               heed_isa(c));
+    banner_row("run", "%s", g->run);
+    banner_row("*", "the best so far: what the run keeps as its model");
+    if (r->step > 0) banner_row("resumed", "at step %lld", (long long)r->step);
+    fputc('\n', stderr);
+}
+
+/* ---- one line, redrawn or not ---- */
+
+/* What there is to say of a step, as far as `width` columns hold it: the step first, then the loss,
+ * the time left, the rate and the learning rate; a field stands whole or not at all. */
+static const char *state_text(char text[160], int width, const progress *g, const heed_report *r) {
+    enum { STEP, LOSS, LR, RATE, LEFT, FIELDS };
+    static const int order[FIELDS] = {STEP, LOSS, LEFT, RATE, LR};
+    char field[FIELDS][48], a[32];
+    bool shown[FIELDS] = {0};
+    size_t used = 0, n = 0;
+    snprintf(field[STEP], 48, "step %lld/%lld", (long long)r->step, (long long)r->steps);
+    snprintf(field[LOSS], 48, "loss %.4f", g->smooth);
+    snprintf(field[LR], 48, "lr %.1e", r->lr);
+    snprintf(field[RATE], 48, "%s %s/s", rate(a, r->items_per_s), g->p->task->kind->item);
+    snprintf(field[LEFT], 48, "%s left", as_duration(a, r->seconds_left));
+    for (int i = 0; i < FIELDS; i++) {
+        size_t more = strlen(field[order[i]]) + (used ? 2 : 0);
+        if (used + more > (size_t)width) break;
+        used += more;
+        shown[order[i]] = true;
+    }
+    text[0] = 0;
+    for (int i = 0; i < FIELDS; i++)
+        if (shown[i]) n += (size_t)snprintf(text + n, 160 - n, "%s%s", n ? "  " : "", field[i]);
+    return text;
+}
+
+static void draw_bar(progress *g, const heed_report *r) {
+    enum { WIDTH = 24, NARROW = 10 };
+    int cells = terminal_width() < 80 ? NARROW : WIDTH;
+    char state[160], line[512];
+    bool color = has_color(stderr);
+    double share = r->steps > 0 ? (double)r->step / (double)r->steps : 0;
+    int full = (int)(share * cells), at = 0;
+    if (now() - g->drawn < 0.1 && r->step != r->steps) return;
+    g->drawn = now();
+    at += snprintf(line + at, sizeof line - (size_t)at, "\r\033[K%s", color ? "\033[36m" : "");
+    for (int i = 0; i < cells; i++) {
+        if (i == full && color) at += snprintf(line + at, sizeof line - (size_t)at, "\033[90m");
+        const char *cell = color ? "\xe2\x94\x81" : i < full ? "#" : "-"; /* heavy line */
+        at += snprintf(line + at, sizeof line - (size_t)at, "%s", cell);
+    }
+    int capacity =
+        terminal_width() - cells - 8; /* blank, percentage, two blanks, the last column */
+    snprintf(line + at, sizeof line - (size_t)at, "%s %3.0f%%  %s", color ? "\033[0m" : "",
+             100 * share, state_text(state, capacity > 0 ? capacity : 0, g, r));
+    fputs(line, stderr);
+    g->p->line_open = true;
+}
+
+static void tell_line(progress *g, const heed_report *r) {
+    char state[160];
+    if (now() - g->told < 30) return;
+    g->told = now();
+    fprintf(stderr, "%s\n", state_text(state, sizeof state - 1, g, r));
+}
+
+/* ---- the table of evaluations ---- */
+
+enum { STEP, EPOCH, TRAIN, VALID, PERPLEXITY, BITS, ACCURACY, LR, RATE, TIME, COLUMNS };
+static const struct {
+    const char *name;
+    int width;
+} columns[COLUMNS] = {{"step", 7},        {"epoch", 7},      {"train", 9},     {"valid", 9},
+                      {"perplexity", 12}, {"bits/byte", 10}, {"accuracy", 10}, {"lr", 9},
+                      {"/s", 8},          {"time", 8}};
+
+/* A masked model does not predict all of the text. */
+static bool has_bits(const task *k) { return k->kind->perplexity && !k->masked; }
+
+/* Without a validation part there is nothing to say of it, and a terminal has room for so much:
+ * then the least needed columns go. */
+static void choose_columns(progress *g) {
+    static const int order[] = {PERPLEXITY, BITS, LR, RATE, EPOCH, TIME, ACCURACY};
+    enum { MARK = 2, DROPPED = sizeof order / sizeof *order };
+    int width = MARK;
+    const task *k = g->p->task;
+    for (int i = 0; i < COLUMNS; i++) {
+        bool valid = i >= VALID && i <= ACCURACY;
+        g->hidden[i] = (valid && g->data->no_val) || (i == PERPLEXITY && !k->kind->perplexity) ||
+                       (i == BITS && !has_bits(k));
+        if (!g->hidden[i]) width += columns[i].width;
+    }
+    for (int i = 0; i < DROPPED && width >= terminal_width(); i++) {
+        if (!g->hidden[order[i]]) width -= columns[order[i]].width;
+        g->hidden[order[i]] = true;
+    }
+}
+
+static void tell_header(const progress *g) {
+    fprintf(stderr, "%s", dim());
+    for (int i = 0; i < COLUMNS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s%s", i == RATE ? g->p->task->kind->item : "",
+                 columns[i].name);
+        if (!g->hidden[i]) fprintf(stderr, "%*s", columns[i].width, name);
+    }
+    fprintf(stderr, "%s\n", plain());
+}
+
+static const char *number(char text[32], const char *format, double x) {
+    snprintf(text, 32, "-");
+    if (isfinite(x)) snprintf(text, 32, format, x);
+    return text;
+}
+
+static const char *cell(char text[32], int column, const heed_report *r) {
+    switch (column) {
+    case STEP:
+        return number(text, "%.0f", (double)r->step);
+    case EPOCH:
+        return number(text, "%.2f", r->epoch);
+    case TRAIN:
+        return number(text, "%.4f", r->loss);
+    case VALID:
+        return number(text, "%.4f", r->val_loss);
+    case PERPLEXITY:
+        return number(text, r->val_loss < 11 ? "%.2f" : "%.2e", exp(r->val_loss));
+    case BITS:
+        return number(text, "%.4f", r->bits_per_byte);
+    case ACCURACY:
+        return number(text, "%.2f %%", 100 * r->metric);
+    case LR:
+        return number(text, "%.1e", r->lr);
+    case RATE:
+        return rate(text, r->items_per_s);
+    default:
+        return as_duration(text, r->seconds);
+    }
+}
+
+static void tell_evaluation(progress *g, const heed_report *r) {
+    char text[32];
+    wipe(g);
+    if (!g->header) {
+        choose_columns(g);
+        tell_header(g);
+    }
+    g->header = true;
+    for (int i = 0; i < COLUMNS; i++)
+        if (!g->hidden[i]) fprintf(stderr, "%*s", columns[i].width, cell(text, i, r));
+    fprintf(stderr, "%s\n", r->best ? " *" : "");
+    g->told = now();
+}
+
+/* ---- an object a line ---- */
+
+static void tell_json(const heed_report *r) {
+    static const char *const names[] = {"start", "step", "evaluation", "saved", "note"};
+    json_t *o = json_pack("{s:s, s:I, s:I}", "event", names[r->event], "step", (json_int_t)r->step,
+                          "steps", (json_int_t)r->steps);
+    if (r->event == HEED_FIT_START)
+        json_object_update_new(o, json_pack("{s:I, s:I}", "params", (json_int_t)r->params, "bytes",
+                                            (json_int_t)r->bytes));
+    if (r->event == HEED_FIT_STEP || r->event == HEED_FIT_EVAL)
+        json_object_update_new(o, json_pack("{s:f, s:o, s:o, s:o, s:o, s:o}", "epoch", r->epoch,
+                                            "loss", json_number(r->loss), "lr", json_number(r->lr),
+                                            "grad_norm", json_number(r->grad_norm), "items_per_s",
+                                            json_number(r->items_per_s), "seconds",
+                                            json_number(r->seconds)));
+    if (r->event == HEED_FIT_EVAL)
+        json_object_update_new(o, json_pack("{s:o, s:o, s:o, s:b}", "val_loss",
+                                            json_number(r->val_loss), "accuracy",
+                                            json_number(r->metric), "bits_per_byte",
+                                            json_number(r->bits_per_byte), "best", r->best));
+    if (r->event == HEED_FIT_NOTE) json_object_set_new(o, "note", json_text(r->note));
+    json_dumpf(o, stderr, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    fputc('\n', stderr);
+    json_decref(o);
+}
+
+/* Step objects come at most once a second. */
+static void json_event(progress *g, const heed_report *r) {
+    if (r->event == HEED_FIT_STEP && now() - g->told < 1) return;
+    if (r->event == HEED_FIT_STEP) g->told = now();
+    tell_json(r);
+}
+
+/* ---- events ---- */
+
+/* A context of its own: a picture that cannot be written is no reason to end a training. */
+static void draw_loss(const progress *g) {
+    char path[1024];
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    snprintf(path, sizeof path, "%s/loss.png", g->run);
+    if (!curves_png(c, g->run, path)) heed_message(g->p->c, HEED_WARN, "%s", heed_ctx_error(c));
+    heed_close(c);
+}
+
+static void show(progress *g, const heed_report *r) {
+    if (r->event == HEED_FIT_START) banner(g, r);
+    if (r->event == HEED_FIT_STEP && g->mode == SHOW_BAR) draw_bar(g, r);
+    if (r->event == HEED_FIT_STEP && g->mode == SHOW_LINES) tell_line(g, r);
+    if (r->event == HEED_FIT_EVAL) tell_evaluation(g, r);
+    if (r->event == HEED_FIT_NOTE) {
+        wipe(g);
+        print_note("", r->note);
+    }
+}
+
+void progress_report(void *user, const heed_report *r) {
+    progress *g = user;
+    if (r->event == HEED_FIT_START) {
+        g->told = now();
+        if (g->p->task->kind->begun) g->p->task->kind->begun(g->p, g->data, g->run);
+    }
+    if (r->event == HEED_FIT_STEP) {
+        g->smooth = g->any ? 0.9 * g->smooth + 0.1 * r->loss : r->loss;
+        g->any = true;
+    }
+    if (g->mode == SHOW_JSON)
+        json_event(g, r);
+    else if (g->mode != SHOW_NOTHING)
+        show(g, r);
+    snapshots_report(g->snapshots, r);
+    if (r->event != HEED_FIT_EVAL) return;
+    draw_loss(g);
+    if (g->p->task->kind->evaluated) g->p->task->kind->evaluated(g, r);
+}

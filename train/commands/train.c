@@ -1,0 +1,314 @@
+/* train.c -- heed train, heed resume. */
+#include "analyses/snapshots.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DISPLAY "Display"
+#define SHOWN                                                                                      \
+    {"progress",                                                                                   \
+     HEED_CHOICE,                                                                                  \
+     "auto",                                                                                       \
+     0,                                                                                            \
+     0,                                                                                            \
+     "auto|bar|line|json|none",                                                                    \
+     "how the training shows itself, on stderr; auto: bar on a terminal, else line",               \
+     DISPLAY},                                                                                     \
+    {                                                                                              \
+        "json", HEED_BOOL, "false", 0, 0, NULL, "print the result as one JSON object", DISPLAY     \
+    }
+
+static const heed_option train_options[] = {
+    {"out", HEED_TEXT, "", 0, 0, NULL, "folder of the run to make; -o for short", "Run"},
+    {"force", HEED_BOOL, "false", 0, 0, NULL, "replace a run that stands there", "Run"},
+    SHOWN,
+    {0}};
+
+static const heed_option resume_options[] = {
+    {"steps", HEED_INT, "0", 0, 1e12, NULL, "another length in all; 0: the run's own", "Run"},
+    {"eval-every", HEED_INT, "0", 0, 1e12, NULL,
+     "steps between evaluations; 0: ten in the run; not given: the run's own", "Run"},
+    {"save-every", HEED_INT, "0", 0, 1e12, NULL,
+     "steps between checkpoints besides those at evaluations; 0: none; not given: the run's own",
+     "Run"},
+    {"lr", HEED_REAL, "0", 0, 1e6, NULL, "another learning rate; 0: the run's own", "Run"},
+    {"patience", HEED_INT, "0", 0, 1e9, NULL,
+     "evaluations without a better one that end the training; 0: none do; not given: the run's own",
+     "Run"},
+    {"data", HEED_TEXT, "", 0, 0, NULL, "where the data lies now, when it was moved", "Run"},
+    {"val", HEED_TEXT, "", 0, 0, NULL, "where the validation data lies now", "Run"},
+    SHOWN,
+    {0}};
+
+/* ---- what a training is made of ---- */
+
+typedef struct {
+    const task *task;
+    heed_config *f; /* what config.conf will hold */
+    const char *run;
+    bool resume, force;
+} training;
+
+static json_t *result_json(const training *t, const heed_fit_result *r) {
+    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "run", json_text(t->run), "step",
+                     (json_int_t)r->step, "loss", json_number(r->loss), "val_loss",
+                     json_number(r->val_loss), "best_loss", json_number(r->best_loss), "accuracy",
+                     json_number(r->metric), "best_accuracy", json_number(r->best_metric));
+}
+
+/* ", NAME 1.2345, the best one 1.2000" */
+static void print_measure(const char *name, const char *format, double last, double best) {
+    if (!isfinite(last)) return;
+    printf(", %s ", name);
+    printf(format, last);
+    if (!isfinite(best) || best == last) return;
+    fputs(", the best one ", stdout);
+    printf(format, best);
+}
+
+static void print_result(const training *t, const heed_fit_result *r) {
+    bool language = t->task->kind->perplexity;
+    printf("%s: step %lld", t->run, (long long)r->step);
+    if (!isfinite(r->val_loss)) printf(", training loss %.4f", r->loss);
+    print_measure("validation loss", "%.4f", r->val_loss,
+                  language ? fmin(r->best_loss, r->val_loss) : r->val_loss);
+    if (!language) print_measure("accuracy", "%.2f %%", 100 * r->metric, 100 * r->best_metric);
+    putchar('\n');
+}
+
+/* Prints what came out. */
+static void conclude(program *p, const training *t, const data_set *data, const progress *g,
+                     const heed_fit_result *r, double seconds) {
+    const data_kind *kind = t->task->kind;
+    json_t *json = heed_config_bool(p->flags, "json") ? result_json(t, r) : NULL;
+    ending e = {.run = t->run,
+                .f = t->f,
+                .step = r->step,
+                .seconds = seconds,
+                .trained = g->any,
+                .bar = g->mode == SHOW_BAR,
+                .json = json};
+    if (!json) print_result(t, r);
+    if (kind->finish) kind->finish(p, data, &e);
+    if (heed_ctx_status(p->c) == HEED_INTERRUPTED)
+        json_decref(json);
+    else if (json)
+        print_json(p, json);
+    else
+        kind->next(t->task, heed_config_text(t->f, "data"), t->run);
+}
+
+/* done: all steps are made and saved, and what they came to was being read. */
+static void interrupted(program *p, const training *t, long long step, bool done) {
+    char word[1024], what[80], text[1200];
+    shell_word(word, sizeof word, t->run);
+    snprintf(what, sizeof what,
+             done ? "interrupted after the last step, %lld; for its scores"
+                  : "interrupted at step %lld; go on with",
+             step);
+    snprintf(text, sizeof text, "%s heed resume %s", what, word);
+    if (p->json_lines)
+        print_event("interrupted", text);
+    else
+        fprintf(stderr, "%sheed: %s\n  heed resume %s\n", p->line_open ? "\r\033[K" : "", what,
+                word);
+    p->line_open = false;
+    heed_clear(p->c);
+    p->status = HEED_INTERRUPTED;
+}
+
+/* Trains on data that is open. */
+static void fit(program *p, const training *t, const data_set *data, progress *g) {
+    heed_fit_args a = {.model = t->task->model,
+                       .config = t->f,
+                       .data = data->batches,
+                       .data_checksum = data->checksum,
+                       .tokenizer = data->tokenizer,
+                       .source = data->source,
+                       .labels = data->labels,
+                       .label_count = data->label_count,
+                       .run = t->run,
+                       .no_val = data->no_val,
+                       .resume = t->resume,
+                       .force = t->force,
+                       .report = progress_report,
+                       .stop = was_interrupted,
+                       .user = g};
+    double start = now();
+    catch_interrupt();
+    heed_fit_result r = heed_fit(p->c, &a);
+    if (p->line_open) fputc('\n', stderr);
+    p->line_open = false;
+    bool done = heed_ctx_status(p->c) == HEED_OK;
+    if (done) conclude(p, t, data, g, &r, now() - start);
+    if (heed_ctx_status(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step, done);
+}
+
+static bool lies_apart(program *p, const training *t, const data_set *data) {
+    const char *path = heed_config_text(t->f, "data");
+    return t->resume || !data->tree || !heed_run_inside(p->c, t->run, path) ||
+           heed_fail(p->c, HEED_USAGE,
+                     "run is wrong: %s lies in %s, whose folders are classes: expected a folder "
+                     "elsewhere; hint: -o runs/first",
+                     t->run, path);
+}
+
+static void run_training(program *p, const training *t) {
+    const data_kind *kind = t->task->kind;
+    data_set data = {0};
+    snapshots s = {0};
+    progress g = {.p = p,
+                  .f = t->f,
+                  .data = &data,
+                  .run = t->run,
+                  .mode = show_mode_of(heed_config_text(p->flags, "progress")),
+                  .samples = {.c = p->c},
+                  .snapshots = &s};
+    p->task = t->task;
+    if (g.mode == SHOW_BAR) {
+        fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
+        p->line_open = true;
+    }
+    if (kind->open(p->c, t->task, t->f, t->resume ? t->run : NULL, &data) &&
+        lies_apart(p, t, &data) && snapshots_open(&s, p->c, &data, t->f, t->run))
+        fit(p, t, &data, &g);
+    snapshots_close(&s);
+    heed_tape_free(g.tape);
+    heed_text_free(&g.samples);
+    kind->close(&data);
+}
+
+/* ---- heed train ---- */
+
+/* What goes into the run: the task's settings, and the data. */
+static heed_config *run_config(program *p) {
+    heed_config *f = task_config(p);
+    if (p->argc > 0) heed_config_set(f, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
+    return f;
+}
+
+/* A text for pictures, or a folder for a text. */
+static bool check_kind(program *p, const training *t) {
+    const char *data = heed_config_text(t->f, "data"), *dot = strrchr(data, '.');
+    const data_kind *kind = p->task->kind;
+    bool csv = dot && strcmp(dot, ".csv") == 0;
+    if (kind == &text_kind && is_directory(data))
+        return heed_fail(p->c, HEED_DATA,
+                         "%s is a folder: %s takes a text file; hint: heed train vit %s -o %s, if "
+                         "it holds pictures",
+                         data, p->task->name, data, t->run);
+    if (kind == &picture_kind && is_file(data) && !csv)
+        return heed_fail(p->c, HEED_DATA,
+                         "%s is a file: %s takes a folder of pictures, or a CSV file of "
+                         "path,label lines; hint: heed train gpt %s -o %s, if it is a text",
+                         data, p->task->name, data, t->run);
+    return true;
+}
+
+static bool check_run(program *p, const training *t) {
+    const char *name = p->task->name;
+    const data_kind *kind = p->task->kind;
+    if (!*heed_config_text(t->f, "data"))
+        return heed_fail(p->c, HEED_USAGE,
+                         "missing DATA: expected %s; hint: heed train %s %s -o runs/first",
+                         kind->noun, name, p->task->data);
+    if (!*t->run)
+        return heed_fail(p->c, HEED_USAGE,
+                         "missing -o: expected a folder for the run; hint: heed train %s %s -o "
+                         "runs/first",
+                         name, heed_config_text(t->f, "data"));
+    return check_kind(p, t) && heed_run_vacant(p->c, t->run, t->force);
+}
+
+static void train(program *p) {
+    training t = {.task = p->task,
+                  .f = run_config(p),
+                  .run = heed_config_text(p->flags, "out"),
+                  .force = heed_config_bool(p->flags, "force")};
+    if (heed_ctx_status(p->c) == HEED_OK && check_run(p, &t)) run_training(p, &t);
+}
+
+const command cmd_train = {
+    .name = "train",
+    .usage = "TASK DATA -o RUN",
+    .help = "train a model on a text file, on pairs of texts, or on pictures",
+    .about =
+        "Trains a model on DATA and writes a run: a folder that is all of the model.\n"
+        "mlm and gpt take a text file; without --tokenizer PATH a tokenizer is trained on it\n"
+        "first. vit, cnn and mlp take pictures: a folder of class folders (below train, val\n"
+        "and test, or at once), a folder of IDX or CIFAR files, or a CSV of path,label lines.\n"
+        "seq2seq and rnn take lines of source TAB target, textcls of label TAB text, tag of words\n"
+        "TAB labels, a label a word; or JSON objects, a line each: {src, tgt}, {label, text},\n"
+        "{tokens, tags}. A first line that names the columns is skipped.\n"
+        "Ctrl-C saves and stops; `heed resume RUN` goes on.",
+    .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n",
+    .options = train_options,
+    .task_options = true,
+    .computes = true,
+    .max = 1,
+    .run = train,
+};
+
+/* ---- heed resume ---- */
+
+/* 0 is neither a length nor a rate. */
+static bool is_own(const heed_config *flags, const char *key) {
+    if (heed_config_rank(flags, key) == HEED_FROM_DEFAULT) return true;
+    if (strcmp(key, "steps") == 0) return heed_config_int(flags, key) == 0;
+    return strcmp(key, "lr") == 0 && heed_config_real(flags, key) <= 0;
+}
+
+/* What was given for settings of the run goes into them. */
+static bool override(program *p, const training *t) {
+    const heed_option *o = resume_options;
+    for (; strcmp(o->group, DISPLAY) != 0; o++) {
+        if (is_own(p->flags, o->name)) continue;
+        if (!heed_config_has(t->f, o->name))
+            return heed_fail(p->c, HEED_USAGE,
+                             "--%s is of no use here: a run of %s has no such setting; hint: heed "
+                             "info %s --config",
+                             o->name, t->task->name, t->run);
+        heed_config_set(t->f, o->name, heed_config_text(p->flags, o->name), o->name,
+                        HEED_FROM_FLAG);
+    }
+    return heed_ctx_status(p->c) == HEED_OK;
+}
+
+/* False where the run's setting `key` names nothing that stands. */
+static bool data_stands(program *p, const training *t, const char *key) {
+    if (!heed_config_has(t->f, key)) return true;
+    const char *path = heed_config_text(t->f, key);
+    bool named = *path || strcmp(key, "data") == 0;
+    return !named || is_file(path) || is_directory(path) ||
+           heed_fail(p->c, HEED_DATA,
+                     "the data of the run is not there: %s/config.conf: %s = %s; hint: run from "
+                     "the folder that it was trained in, or heed resume %s --%s PATH",
+                     t->run, key, path, t->run, key);
+}
+
+static void resume(program *p) {
+    training t = {.run = p->argv[0], .resume = true};
+    if (!heed_run_recover(p->c, t.run)) return;
+    t.f = run_settings(p->c, t.run, &t.task);
+    if (!t.f) return;
+    if (override(p, &t) && data_stands(p, &t, "data") && data_stands(p, &t, "val"))
+        run_training(p, &t);
+}
+
+const command cmd_resume = {
+    .name = "resume",
+    .usage = "RUN",
+    .help = "go on with a training that was stopped",
+    .about = "Goes on from the last checkpoint of a run, to the same weights bit by bit as if it\n"
+             "had never stopped. A finished run is left as it is. Another --steps changes the\n"
+             "length of the training and with it the schedule of the learning rate.",
+    .examples = "  heed resume runs/book\n"
+                "  heed resume runs/book --steps 2000\n",
+    .options = resume_options,
+    .computes = true,
+    .continues = true,
+    .min = 1,
+    .max = 1,
+    .run = resume,
+};

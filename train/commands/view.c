@@ -1,0 +1,141 @@
+/* view.c -- heed view: anybody's attention weights, or what heed attend wrote, as one page. */
+#include "commands/attend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const heed_option options[] = {
+    WORDS("html", "page to write", "Output"),
+    SWITCH("json", "print what was read as one JSON object", "Output"),
+    WORDS("layers", "these layers alone: 1,3-4", "Choice"),
+    WORDS("heads", "these heads alone: 1,3-4", "Choice"),
+    {"tokens", HEED_INT, "0", 0, 1 << 20, NULL, "the first so many tokens alone; 0: all", "Choice"},
+    {"qk", HEED_BOOL, "true", 0, 0, NULL, "with q and k; --no-qk: a smaller page", "Choice"},
+    SWITCH("force", "write more than 64 MB", "Choice"),
+    {0}};
+
+/* r, or what --layers, --heads and --tokens leave of it. */
+static heed_record *cut(program *p, heed_record *r) {
+    heed_record_cut k = {.tokens = (int)heed_config_int(p->flags, "tokens")};
+    int *layers = NULL, *heads = NULL;
+    if (r)
+        layers =
+            number_list(p->c, "--layers", heed_config_text(p->flags, "layers"), &k.layer_count);
+    if (layers)
+        heads = number_list(p->c, "--heads", heed_config_text(p->flags, "heads"), &k.head_count);
+    k.layers = layers, k.heads = heads;
+    bool less = k.layer_count || k.head_count || k.tokens;
+    r = !heads ? NULL : less ? heed_record_subset(p->c, r, &k) : r;
+    free(layers);
+    free(heads);
+    return r;
+}
+
+static json_t *summary_json(const char *file, const heed_record *r) {
+    json_t *layers = json_array();
+    for (int i = 0; i < r->block_count; i++) {
+        const heed_record_block *b = &r->blocks[i];
+        json_array_append_new(layers,
+                              json_pack("{s:o, s:s, s:i, s:i, s:i, s:i}", "path",
+                                        json_text(b->path), "stack", heed_stack_name(b->stack),
+                                        "layer", b->layer + 1, "heads", b->heads, "queries",
+                                        r->axes[b->queries].count, "keys", r->axes[b->keys].count));
+    }
+    return json_pack("{s:o, s:o, s:o, s:o, s:i}", "file", json_text(file), "title",
+                     json_text(r->title ? r->title : ""), "note", json_text(r->note ? r->note : ""),
+                     "layers", layers, "maps", r->map_count);
+}
+
+/* "  encoder.0.attn   encoder, layer 1: ...", in two lines where the terminal is narrow. */
+static void print_part(const char *name, const char *what) {
+    enum { NAMES = 31, NARROW = 72 };
+    heed_text start = {.c = NULL};
+    heed_text_put(&start, "  ", 2);
+    int used = 2 + heed_label_text(name, 100, &start);
+    bool beside = line_width(stdout) >= NARROW && used < NAMES;
+    if (beside) heed_text_add(&start, "%*s", NAMES - used, "");
+    if (!beside) print_fact(0, "", "%s", name);
+    print_fact(beside ? NAMES : 4, beside && start.s ? start.s : "", "%s", what);
+    heed_text_free(&start);
+}
+
+static void print_summary(program *p, const char *file, const heed_record *r) {
+    char what[160];
+    printf("%s\n", file);
+    for (int i = 0; i < r->block_count; i++) {
+        const heed_record_block *b = &r->blocks[i];
+        snprintf(what, sizeof what, "%s, layer %d: %d head%s of %d x %d%s",
+                 heed_stack_name(b->stack), b->layer + 1, b->heads, b->heads == 1 ? "" : "s",
+                 r->axes[b->queries].count, r->axes[b->keys].count, b->causal ? ", causal" : "");
+        print_part(b->path, what);
+    }
+    for (int i = 0; i < r->map_count; i++) {
+        snprintf(what, sizeof what, "%d x %d", r->axes[r->maps[i].queries].count,
+                 r->axes[r->maps[i].keys].count);
+        print_part(r->maps[i].name, what);
+    }
+    if (r->note && *r->note) heed_message(p->c, HEED_INFO, "note: %s: %s", file, r->note);
+}
+
+/* Reads all files into records; each is a step of training where it says so. */
+static bool read_all(program *p, heed_record *records, json_t *told) {
+    bool json = heed_config_bool(p->flags, "json");
+    for (int i = 0; i < p->argc; i++) {
+        heed_record *r = cut(p, heed_record_read(p->c, p->argv[i]));
+        if (!r) return false;
+        records[i] = *r;
+        if (json)
+            json_array_append_new(told, summary_json(p->argv[i], r));
+        else
+            print_summary(p, p->argv[i], r);
+    }
+    return true;
+}
+
+static void view(program *p) {
+    const char *html = heed_config_text(p->flags, "html");
+    heed_record *records = calloc((size_t)p->argc, sizeof *records);
+    json_t *told = json_array();
+    heed_page page = {.count = p->argc,
+                      .records = records,
+                      .no_qk = !heed_config_bool(p->flags, "qk"),
+                      .force = heed_config_bool(p->flags, "force")};
+    if (!records) heed_fail(p->c, HEED_FAILED, "no memory for %d records", p->argc);
+    bool ok = records && read_all(p, records, told);
+    if (ok && *html) ok = heed_page_write(p->c, &page, html);
+    if (ok && heed_config_bool(p->flags, "json"))
+        print_json(p, json_pack("{s:O, s:o}", "files", told, "html", json_text(html)));
+    else if (ok && *html)
+        printf("wrote %s\n", html);
+    else if (ok)
+        fprintf(stderr, "heed: hint: --html OUT.html draws it as a page\n");
+    json_decref(told);
+    free(records);
+}
+
+const command cmd_view = {
+    .name = "view",
+    .usage = "FILE...",
+    .help = "draw attention weights from a file, PyTorch's or NumPy's, as one page",
+    .about =
+        "Reads an NPZ, NPY or JSON file and writes one HTML page that works offline: heads, lines, "
+        "matrix, and what else the file holds. A file that heed attend wrote has everything. Any "
+        "other one holds arrays of (queries, keys), (heads, queries, keys) or (layers, heads, "
+        "queries, keys), 16, 32 or 64 bits, and labels as texts under `tokens`, or `queries` and "
+        "`keys`, or `source` and `target`; a name with \"cross\" or \"dec\" in it says whose "
+        "attention it is; where queries and keys differ in number, it is the target's of the "
+        "source. `picture`, bytes of (height, width) or (height, width, 3), is what the "
+        "last keys are patches of: a square of them, or rows and columns under `grid`. In "
+        "PyTorch:\n\n"
+        "  a = model(**inputs, output_attentions=True).attentions\n"
+        "  np.savez('a.npz', attention=torch.stack(a)[:, 0].numpy(), tokens=tokens)\n\n"
+        "Weights are never mended: values outside [0, 1] and rows that do not sum to 1 are said in "
+        "a note. Several files are shown as steps of training.",
+    .examples = "  heed view a.npz --html a.html\n"
+                "  heed view large.npz --layers 1,11-12 --tokens 256 --html part.html\n"
+                "  heed view step0.npz step100.npz step200.npz --html learning.html\n",
+    .options = options,
+    .min = 1,
+    .max = -1,
+    .run = view,
+};

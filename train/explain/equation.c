@@ -1,0 +1,390 @@
+/* equation.c -- matrices side by side. */
+#include "explain/equation.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL = 96, MOST_PARTS = 8 };
+
+/* ---- labels and numbers ---- */
+
+static const char *shown(char text[LABEL], const char *label) {
+    return show_token(text, LABEL, label);
+}
+
+int label_columns(const char *label) {
+    char text[LABEL];
+    return text_columns(shown(text, label));
+}
+
+void put_label(heed_text *out, const char *label, int width, bool right) {
+    char text[LABEL];
+    int total = text_columns(shown(text, label));
+    size_t bytes = total > width ? text_cut(text, width - 1) : strlen(text);
+    text[bytes] = 0;
+    int used = text_columns(text) + (total > width);
+    heed_text_add(out, "%*s%s%s%*s", right ? width - used : 0, "", text, total > width ? "…" : "",
+                  right ? 0 : width - used, "");
+}
+
+char *number_text(char text[32], double x, int precision) {
+    if (isnan(x))
+        snprintf(text, 32, "?");
+    else if (isinf(x))
+        snprintf(text, 32, x < 0 ? "-inf" : "inf");
+    else if (fabs(x) >= 1e7)
+        snprintf(text, 32, "%.*e", precision, x);
+    else
+        snprintf(text, 32, "%.*f", precision, x);
+    if (text[0] == '-' && !text[strspn(text, "-0.")]) memmove(text, text + 1, strlen(text));
+    return text;
+}
+
+int matrix_digits(const heed_matrix *m, int precision) {
+    enum { MORE = 6 }; /* below that, numbers are what rounding leaves of 0 */
+    bool whole = true;
+    double most = 0;
+    for (int i = 0; i < m->rows * m->cols; i++) {
+        double x = fabs(m->x[i]);
+        if (!isfinite(x)) continue;
+        whole &= floor(x) == x && x < 1e6;
+        most = fmax(most, x);
+    }
+    if (whole) return 0;
+    int more = 0;
+    while (precision && more < MORE && most < pow(10, -more - 1)) more++;
+    return more < MORE ? precision + more : precision;
+}
+
+/* ---- words ---- */
+
+static void put_wrapped(heed_text *out, const text_style *s, const char *words) {
+    int at = 0;
+    while (*words) {
+        size_t n = strcspn(words, " \n");
+        char word[LABEL * 2];
+        snprintf(word, sizeof word - 3, "%.*s", (int)n, words); /* "…" may follow */
+        size_t cut = text_cut(word, s->width - 1);
+        if (text_columns(word) > s->width) memcpy(word + cut, "…", sizeof "…");
+        int columns = text_columns(word);
+        if (at && at + 1 + columns > s->width) {
+            heed_text_put(out, "\n", 1);
+            at = 0;
+        }
+        if (n) heed_text_add(out, "%s%s", at ? " " : "", word);
+        if (n) at += columns + (at > 0);
+        words += n;
+        if (*words == '\n') heed_text_put(out, "\n", 1), at = 0;
+        words += *words != 0;
+    }
+    if (at) heed_text_put(out, "\n", 1);
+}
+
+static void put_style(heed_text *out, const text_style *s, const char *code) {
+    if (s->color) heed_text_add(out, "\033[%sm", code);
+}
+
+/* format with its arguments, in a style of its own; heading: with a line under it. */
+static void put_format(heed_text *out, const text_style *s, const char *code, bool heading,
+                       const char *format, va_list list) {
+    char words[4096];
+    vsnprintf(words, sizeof words, format, list);
+    put_style(out, s, code);
+    put_wrapped(out, s, words);
+    put_style(out, s, "0");
+    int columns = text_columns(words);
+    for (int i = 0; heading && i < columns && i < s->width; i++) heed_text_put(out, "-", 1);
+    if (heading) heed_text_put(out, "\n", 1);
+}
+
+void draw_heading(heed_text *out, const text_style *s, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    put_format(out, s, "1", true, format, list);
+    va_end(list);
+}
+
+void draw_words(heed_text *out, const text_style *s, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    put_format(out, s, "0", false, format, list);
+    va_end(list);
+}
+
+void draw_aside(heed_text *out, const text_style *s, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    put_format(out, s, "2", false, format, list);
+    va_end(list);
+}
+
+/* ---- pieces: a matrix, or a band of its columns, as it is laid out ---- */
+
+/* The most columns that a label above a column takes, from WIDE down to CUT; BARE: those of the
+ * numbers. */
+enum { WIDE = 12, CUT = 4, BARE = 0 };
+
+typedef struct {
+    const matrix_view *v;
+    const char *before; /* the sign before it */
+    int rows, from, to; /* of what is drawn: all rows, columns [from, to) */
+    int digits, cell, label, note, width;
+    int pad; /* blanks behind the rows, where its name or its shape is wider */
+    bool row_labels, col_labels, cut; /* cut: columns behind the last one are not drawn */
+} piece;
+
+static int rows_of(const matrix_view *v) { return v->transposed ? v->m->cols : v->m->rows; }
+static int cols_of(const matrix_view *v) { return v->transposed ? v->m->rows : v->m->cols; }
+static size_t cell_of(const matrix_view *v, int row, int col) {
+    return v->transposed ? (size_t)col * (size_t)v->m->cols + (size_t)row
+                         : (size_t)row * (size_t)v->m->cols + (size_t)col;
+}
+
+static int drawn_rows(const matrix_view *v) {
+    int rows = rows_of(v);
+    return v->most_rows && v->most_rows < rows ? v->most_rows : rows;
+}
+static int drawn_cols(const matrix_view *v) {
+    int cols = cols_of(v);
+    return v->most_cols && v->most_cols < cols ? v->most_cols : cols;
+}
+
+static int widest_label(const char *const *list, int from, int to, int most) {
+    int widest = 0;
+    for (int i = from; list && i < to; i++) {
+        int n = label_columns(list[i]);
+        if (n > widest) widest = n;
+    }
+    return widest < most ? widest : most;
+}
+
+static int widest_number(const matrix_view *v, int digits) {
+    int widest = v->blank ? 2 : 1;
+    char text[32];
+    for (int i = 0; i < v->m->rows * v->m->cols; i++) {
+        int n = (int)strlen(number_text(text, v->m->x[i], digits));
+        if (n > widest) widest = n;
+    }
+    return widest + (v->marks != NULL);
+}
+
+static char *shape_text(const piece *p, char text[96]) {
+    int n = snprintf(text, 96, "%dx%d", rows_of(p->v), cols_of(p->v));
+    if (!p->cut && (p->from > 0 || p->to < drawn_cols(p->v)))
+        snprintf(text + n, 96 - (size_t)n, ", columns %d-%d", p->from + 1, p->to);
+    return text;
+}
+
+static void measure(piece *p) {
+    char shape[96];
+    int cols = p->to - p->from, indent = p->row_labels ? p->label + 1 : 0;
+    int name = text_columns(p->v->name ? p->v->name : "");
+    int most = indent + (int)strlen(shape_text(p, shape));
+    if (most < indent + name) most = indent + name;
+    p->width = indent + 2 + cols * (p->cell + 1) - 1 + 2 * p->cut;
+    if (p->note) p->width += 2 + p->note;
+    p->pad = most > p->width ? most - p->width : 0;
+    p->width += p->pad;
+}
+
+/* bare: row labels of a later part are left out, where they repeat the first one's. */
+static piece lay(const matrix_view *v, const text_style *s, int capacity, bool bare) {
+    piece p = {.v = v, .before = "", .rows = drawn_rows(v), .to = drawn_cols(v)};
+    p.cut = p.to < cols_of(v);
+    p.digits = matrix_digits(v->m, s->precision);
+    p.cell = widest_number(v, p.digits);
+    int columns = widest_label(v->col_labels, 0, p.to, capacity);
+    p.label = widest_label(v->row_labels, 0, p.rows, s->width < 60 ? 8 : WIDE);
+    p.note = capacity == BARE ? 0 : widest_label(v->row_notes, 0, p.rows, 48);
+    if (capacity != BARE && columns > p.cell) p.cell = columns;
+    p.row_labels = v->row_labels && !bare;
+    p.col_labels = v->col_labels && (capacity != BARE || p.cell > 2);
+    measure(&p);
+    if (p.note && p.width > s->width) p.note = 0, measure(&p);
+    return p;
+}
+
+static int sign_columns(const piece *p) { return *p->before ? 2 + text_columns(p->before) : 0; }
+
+/* ---- drawing ---- */
+
+static void put_cell(heed_text *out, const piece *p, const text_style *s, int row, int col) {
+    const matrix_view *v = p->v;
+    size_t at = cell_of(v, row, col);
+    int width = p->cell - (v->marks != NULL), flag = v->blank ? v->blank[at] : 0;
+    bool row_out = v->row == row + 1, col_out = v->col == col + 1;
+    bool stands = (v->row && v->col) ? row_out && col_out : row_out || col_out;
+    char text[32];
+    number_text(text, v->m->x[at], p->digits);
+    if (flag == 1) {
+        int n = 0, most = width < 4 ? width : 4;
+        while (n < most) text[n++] = '_';
+        text[n] = 0;
+    }
+    if (stands || flag == 2) put_style(out, s, flag == 2 ? "1;4" : "1");
+    heed_text_add(out, "%*s", width, text);
+    if (v->marks) heed_text_put(out, &v->marks[at], 1);
+    if (stands || flag == 2) put_style(out, s, "0");
+}
+
+static void put_row(heed_text *out, const piece *p, const text_style *s, int row) {
+    if (p->row_labels) {
+        put_label(out, p->v->row_labels[row], p->label, false);
+        heed_text_put(out, " ", 1);
+    }
+    heed_text_put(out, "[", 1);
+    for (int j = p->from; j < p->to; j++) {
+        if (j > p->from) heed_text_put(out, " ", 1);
+        put_cell(out, p, s, row, j);
+    }
+    heed_text_add(out, p->cut ? " …]" : "]");
+    if (p->note) {
+        heed_text_put(out, "  ", 2);
+        put_label(out, p->v->row_notes[row], p->note, false);
+    }
+    heed_text_add(out, "%*s", p->pad, "");
+}
+
+/* Text in the piece's columns, after the row labels. */
+static void put_beside(heed_text *out, const piece *p, const text_style *s, const char *code,
+                       const char *text) {
+    int indent = p->row_labels ? p->label + 1 : 0, n = text_columns(text);
+    heed_text_add(out, "%*s", indent, "");
+    put_style(out, s, code);
+    heed_text_put(out, text, strlen(text));
+    put_style(out, s, "0");
+    heed_text_add(out, "%*s", n < p->width - indent ? p->width - indent - n : 0, "");
+}
+
+static void put_columns(heed_text *out, const piece *p, const text_style *s) {
+    heed_text_add(out, "%*s ", p->row_labels ? p->label + 1 : 0, "");
+    put_style(out, s, "2");
+    for (int j = p->from; j < p->to; j++) {
+        if (j > p->from) heed_text_put(out, " ", 1);
+        bool mark = p->v->marks != NULL;
+        put_label(out, p->v->col_labels[j], p->cell - mark, true);
+        if (mark) heed_text_put(out, " ", 1);
+    }
+    put_style(out, s, "0");
+    heed_text_add(out, " %*s", (p->note ? p->note + 2 : 0) + 2 * p->cut + p->pad, "");
+}
+
+static void put_shape(heed_text *out, const piece *p, const text_style *s) {
+    char text[96];
+    put_beside(out, p, s, "2", shape_text(p, text));
+}
+
+/* Lines of a group: NAME, LABELS, the rows, SHAPE. */
+enum { NAME = -2, LABELS = -1 };
+
+static void put_line(heed_text *out, const piece *p, const text_style *s, int line, int height) {
+    bool sign = line == height || line == height / 2;
+    if (*p->before)
+        heed_text_add(out, " %*s ", sign ? 0 : text_columns(p->before), sign ? p->before : "");
+    if (line == NAME)
+        put_beside(out, p, s, "1", p->v->name ? p->v->name : "");
+    else if (line == LABELS && p->col_labels)
+        put_columns(out, p, s);
+    else if (line == height)
+        put_shape(out, p, s);
+    else if (line >= 0 && line < p->rows)
+        put_row(out, p, s, line);
+    else if (line == p->rows && p->rows < rows_of(p->v))
+        put_beside(out, p, s, "", "…");
+    else
+        heed_text_add(out, "%*s", p->width, "");
+}
+
+static void trim(heed_text *out) {
+    while (out->n && out->s[out->n - 1] == ' ') out->s[--out->n] = 0;
+}
+
+static void draw_group(heed_text *out, const piece *p, int count, const text_style *s) {
+    int height = 0;
+    bool columns = false;
+    for (int i = 0; i < count; i++) {
+        int rows = p[i].rows + (p[i].rows < rows_of(p[i].v));
+        if (rows > height) height = rows;
+        columns |= p[i].col_labels;
+    }
+    for (int line = NAME; line <= height; line++) {
+        if (line == LABELS && !columns) continue;
+        for (int i = 0; i < count; i++) {
+            if (i && !*p[i].before) heed_text_put(out, "  ", 2);
+            put_line(out, &p[i], s, line, height);
+        }
+        trim(out);
+        heed_text_put(out, "\n", 1);
+    }
+}
+
+/* ---- breaking into lines ---- */
+
+static int group_columns(const piece *p, int count) {
+    int width = 0;
+    for (int i = 0; i < count; i++)
+        width += p[i].width + (i && !*p[i].before ? 2 : sign_columns(&p[i]));
+    return width;
+}
+
+/* A matrix that no line holds: bands of its columns, one below the other. */
+static void draw_bands(heed_text *out, piece p, const text_style *s) {
+    int capacity = s->width - sign_columns(&p) - (p.row_labels ? p.label + 1 : 0) - 1;
+    int each = capacity / (p.cell + 1) > 1 ? capacity / (p.cell + 1) : 1, cols = drawn_cols(p.v);
+    int bands = (cols + each - 1) / each;
+    each = (cols + bands - 1) / bands; /* of nearly one width */
+    p.note = 0;
+    p.cut = false;
+    for (int from = 0; from < cols; from += each) {
+        p.from = from;
+        p.to = from + each < cols ? from + each : cols;
+        measure(&p);
+        draw_group(out, &p, 1, s);
+        if (p.to < cols) heed_text_put(out, "\n", 1);
+        if (*p.before) p.before = " ";
+    }
+}
+
+static int lay_all(piece *p, int count, const matrix_view *parts, const char *const *between,
+                   const text_style *s, int capacity) {
+    for (int i = 0; i < count; i++) {
+        bool again = i && capacity == BARE && rows_of(&parts[i]) == rows_of(&parts[0]) &&
+                     parts[i].row_labels == parts[0].row_labels;
+        p[i] = lay(&parts[i], s, capacity, again);
+        p[i].before = between[i];
+    }
+    return group_columns(p, count);
+}
+
+/* The widest labels, down to least, with which the parts stand in one line; false: none. */
+static bool draw_one_line(heed_text *out, const text_style *s, int count, const matrix_view *parts,
+                          const char *const *between, int least) {
+    piece p[MOST_PARTS];
+    for (int capacity = WIDE; capacity >= least; capacity = capacity == CUT ? BARE : capacity - 1) {
+        if (lay_all(p, count, parts, between, s, capacity) > s->width) continue;
+        draw_group(out, p, count, s);
+        return true;
+    }
+    return false;
+}
+
+void draw_equation(heed_text *out, const text_style *s, int count, const matrix_view *parts,
+                   const char *const *between) {
+    piece p[MOST_PARTS];
+    for (int from = 0; from < count;) {
+        int n = count - from;
+        while (n > 1 && lay_all(p, n, parts + from, between + from, s, BARE) > s->width) n--;
+        if (from) heed_text_put(out, "\n", 1);
+        if (!draw_one_line(out, s, n, parts + from, between + from, count == 1 ? CUT : BARE)) {
+            lay_all(p, 1, parts + from, between + from, s, CUT);
+            draw_bands(out, p[0], s);
+        }
+        from += n;
+    }
+}
+
+void draw_matrix(heed_text *out, const text_style *s, const matrix_view *m) {
+    draw_equation(out, s, 1, m, (const char *[]){""});
+}

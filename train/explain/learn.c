@@ -1,0 +1,171 @@
+/* learn.c -- --learn N: W_Q, W_K and W_V from random ones, by gradient descent on what the
+ * head gives. */
+#include "explain/explain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOMENTS = 51 }; /* kept for the page's slider */
+
+/* What the learner wants to reach: the output and, unless a file gives another one, the weights. */
+typedef struct {
+    int n, pairs, tokens;
+    double *output, *weights, *d_output, *d_weights; /* targets, and gradients by them */
+    bool both;
+} goal;
+
+static bool goal_open(explaining *e, goal *g) {
+    const heed_lesson *l = &e->w.lesson;
+    const heed_matrix *o = &l->part[HEED_LESSON_OUTPUT], *p = &l->part[HEED_LESSON_WEIGHTS];
+    *g = (goal){.n = o->rows * o->cols,
+                .pairs = p->rows * p->cols,
+                .tokens = o->rows,
+                .both = !e->w.target};
+    size_t n = (size_t)g->n, pairs = (size_t)g->pairs;
+    g->output = calloc(2 * n + 2 * pairs, sizeof *g->output);
+    if (!g->output) return heed_fail(e->c, HEED_FAILED, "no memory for learning");
+    g->d_output = g->output + n;
+    g->weights = g->d_output + n;
+    g->d_weights = g->weights + pairs;
+    memcpy(g->output, e->w.target ? e->w.target : o->x, n * sizeof *o->x);
+    memcpy(g->weights, p->x, pairs * sizeof *p->x);
+    return true;
+}
+
+/* L = 1/2T (sum (O - O*)^2 + sum (P - P*)^2), and its gradients by O and P. */
+static double judge(const heed_lesson *l, goal *g) {
+    const double *o = l->part[HEED_LESSON_OUTPUT].x, *p = l->part[HEED_LESSON_WEIGHTS].x;
+    double sum = 0, share = 1.0 / g->tokens;
+    for (int i = 0; i < g->n; i++) {
+        double d = o[i] - g->output[i];
+        sum += d * d;
+        g->d_output[i] = share * d;
+    }
+    for (int i = 0; g->both && i < g->pairs; i++) {
+        double d = p[i] - g->weights[i];
+        sum += d * d;
+        g->d_weights[i] = share * d;
+    }
+    return 0.5 * share * sum;
+}
+
+static void randomise(explaining *e) {
+    heed_lesson *l = &e->w.lesson;
+    for (int k = HEED_LESSON_W_Q; k <= HEED_LESSON_W_V; k++) {
+        heed_matrix *m = &l->part[k];
+        heed_random r = heed_random_at(e->seed, heed_lesson_name((heed_lesson_part)k), 0, 0);
+        for (int i = 0; i < m->rows * m->cols; i++)
+            m->x[i] = 0.5 * heed_random_normal(&r, (uint64_t)i);
+    }
+    heed_lesson_compute(l);
+}
+
+static bool descend(explaining *e, goal *g, double rate) {
+    heed_lesson *l = &e->w.lesson;
+    heed_lesson_gradient d;
+    bool ok = heed_lesson_backward(e->c, l, g->d_output, g->both ? g->d_weights : NULL, &d);
+    const heed_matrix *by[] = {&d.w_q, &d.w_k, &d.w_v};
+    for (int k = 0; ok && k < 3; k++) {
+        heed_matrix *m = &l->part[HEED_LESSON_W_Q + k];
+        for (int i = 0; i < m->rows * m->cols; i++) m->x[i] -= rate * by[k]->x[i];
+    }
+    heed_lesson_gradient_free(&d);
+    if (ok) heed_lesson_compute(l);
+    return ok;
+}
+
+/* ---- what is kept and shown ---- */
+
+static void keep_moment(explaining *e, json_t *list, int step, double loss) {
+    json_t *o = json_pack("{s:i, s:o}", "step", step, "loss", json_number(loss));
+    for (int k = HEED_LESSON_W_Q; k <= HEED_LESSON_W_V; k++)
+        json_object_set_new(o, heed_lesson_name((heed_lesson_part)k),
+                            matrix_json(&e->w.lesson.part[k]));
+    json_array_append_new(list, o);
+}
+
+static bool is_moment(int step, int steps, int most) {
+    return step == 0 || step == steps ||
+           (int64_t)step * most / steps != (int64_t)(step - 1) * most / steps;
+}
+
+static int bar_room(const explaining *e) {
+    return e->look.width - 24 < 40 ? e->look.width - 24 : 40;
+}
+
+/* The bar loses a quarter of its room for every factor of ten. */
+static void show_loss(explaining *e, int step, double loss, double first) {
+    char text[32];
+    int capacity = bar_room(e);
+    double share = loss > 0 && first > 0 ? 1 + 0.25 * log10(loss / first) : 0;
+    heed_text_add(&e->out, "%7d  %12s", step, number_text(text, loss, 6));
+    for (int i = 0; i < share * capacity && i < capacity; i++)
+        heed_text_add(&e->out, i ? "#" : "  #");
+    heed_text_put(&e->out, "\n", 1);
+}
+
+static void introduce(explaining *e, int steps, double rate, const goal *g) {
+    draw_heading(&e->out, &e->look, "Learning W_Q, W_K and W_V in %d steps", steps);
+    draw_words(&e->out, &e->look,
+               "From random matrices (--seed %llu) by gradient descent: W = W - %g dW, where L = "
+               "1/2T sum (output - target)^2%s is the mean over the tokens. The target is %s.",
+               (unsigned long long)e->seed, rate,
+               g->both ? " + 1/2T sum (weights - their target)^2" : "",
+               g->both ? "what the given W make of the text" : "the file's");
+    heed_text_put(&e->out, "\n", 1);
+    heed_text_add(&e->out, "%7s  %12s", "step", "loss");
+    if (e->look.width >= 64)
+        heed_text_add(&e->out, "  (%d signs are a factor of ten)", bar_room(e) / 4);
+    heed_text_put(&e->out, "\n", 1);
+}
+
+static void conclude(explaining *e, double loss, double first) {
+    heed_text_put(&e->out, "\n", 1);
+    draw_words(&e->out, &e->look,
+               "The loss fell from %.4g to %.4g. Below, the steps with the learned matrices: they "
+               "need not be the given ones, for many W give the same scores (Q and K may be turned "
+               "together without a change of Q K').",
+               first, loss);
+    heed_text_put(&e->out, "\n", 1);
+}
+
+static void learn(explaining *e, goal *g, int steps, double rate) {
+    json_t *list = json_array();
+    double first = 0, loss = 0;
+    randomise(e);
+    if (!e->json) introduce(e, steps, rate, g);
+    for (int step = 0; step <= steps && heed_ctx_status(e->c) == HEED_OK; step++) {
+        if (step && !descend(e, g, rate)) break;
+        loss = judge(&e->w.lesson, g);
+        if (!step) first = loss;
+        if (!(loss <= 1e6 * (1 + first))) {
+            heed_fail(
+                e->c, HEED_DIVERGED,
+                "learning diverged: step %d: the loss rose from %.3g to %.3g; hint: a smaller "
+                "--rate",
+                step, first, loss);
+            break;
+        }
+        if (is_moment(step, steps, MOMENTS - 1)) keep_moment(e, list, step, loss);
+        if (!e->json && is_moment(step, steps, 10)) show_loss(e, step, loss, first);
+    }
+    if (!e->json) conclude(e, loss, first);
+    json_t *o =
+        json_pack("{s:f, s:I, s:o}", "rate", rate, "seed", (json_int_t)e->seed, "steps", list);
+    if (!e->more) e->more = json_object();
+    json_object_set_new(e->more, "learn", o);
+}
+
+bool explain_learn(explaining *e) {
+    int steps = (int)heed_config_int(e->p->flags, "learn");
+    goal g;
+    if (steps == 0) return true;
+    if (e->w.lesson.args.hard)
+        return heed_fail(e->c, HEED_USAGE,
+                         "--learn with a hard selection: its slope is 0; hint: learn without "
+                         "--hard, or with a large --beta");
+    if (goal_open(e, &g)) learn(e, &g, steps, heed_config_real(e->p->flags, "rate"));
+    free(g.output);
+    return heed_ctx_status(e->c) == HEED_OK;
+}

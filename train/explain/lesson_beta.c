@@ -1,0 +1,204 @@
+/* lesson_beta.c -- a store of keys and values with put and get, its soft version, and beta between
+ * the mean and the hard choice. */
+#include "explain/lesson.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How ripe is a fruit of this colour, of 10? Colours are directions from green to red. */
+enum { ENTRIES = 3, ASKED = 2, SIZE = 2 };
+static const char *const colours[] = {"green", "yellow", "red"};
+static const char *const asked[] = {"yellow", "orange"};
+static const char *const features[] = {"green", "red"};
+static const char *const memory[] = {"green", "red", "ripe"};
+static const char *const ripe[] = {"ripe"};
+static const double queries[] = {0.6, 0.8, 0.28, 0.96};
+static const double entries[] = {1, 0, 0, 0.6, 0.8, 5, 0, 1, 9}; /* key, key, value */
+static const double as_it_is[] = {1, 0, 0, 1};
+static const double the_key[] = {1, 0, 0, 1, 0, 0}, the_value[] = {0, 0, 1};
+enum { ORANGE = 1 };
+
+/* The store as a head: a query is what get is asked, K and V are columns of the entries. */
+static bool open_store(explaining *e, const char *name, double beta, bool hard) {
+    heed_lesson_args a = {.tokens = ASKED,
+                          .features = SIZE,
+                          .sources = ENTRIES,
+                          .memory = SIZE + 1,
+                          .key = SIZE,
+                          .value = 1,
+                          .x = queries,
+                          .z = entries,
+                          .w_q = as_it_is,
+                          .w_k = the_key,
+                          .w_v = the_value,
+                          .beta = beta,
+                          .hard = hard};
+    worked labels = {.example = name,
+                     .title = "get: how ripe is a fruit of this colour?",
+                     .tokens = asked,
+                     .sources = colours,
+                     .features = features,
+                     .memory = memory,
+                     .q = features,
+                     .v = ripe};
+    return worked_make(e, &a, labels);
+}
+
+static const double *get(explaining *e, double beta, bool hard) {
+    heed_lesson *l = &e->w.lesson;
+    l->args.beta = beta;
+    l->args.hard = hard;
+    heed_lesson_compute(l);
+    return l->part[HEED_LESSON_OUTPUT].x;
+}
+
+/* ---- the store ---- */
+
+static void draw_puts(explaining *e) {
+    for (int i = 0; i < ENTRIES; i++)
+        heed_text_add(&e->out, "  put(%s = (%g, %g), %g)\n", colours[i], entries[3 * i],
+                      entries[3 * i + 1], entries[3 * i + 2]);
+    heed_text_put(&e->out, "\n", 1);
+}
+
+/* get(orange), hard and by several betas, whatever the settings: what it selects, what comes out.
+ */
+static void draw_gets(explaining *e) {
+    static const char *const rows[] = {"hard", "beta 0", "beta 1", "beta 4", "beta 16", "beta 64"};
+    static const double betas[] = {1, 0, 1, 4, 16, 64};
+    enum { GETS = sizeof betas / sizeof *betas };
+    double shares[GETS * ENTRIES], out[GETS];
+    heed_lesson *l = &e->w.lesson;
+    heed_lesson_args before = l->args;
+    unsigned char hidden[ENTRIES];
+    memcpy(hidden, l->hidden, ENTRIES);
+    memset(l->hidden, 0, ENTRIES);
+    for (int k = 0; k < GETS; k++) {
+        out[k] = get(e, betas[k], k == 0)[ORANGE];
+        memcpy(shares + k * ENTRIES, e->w.lesson.part[HEED_LESSON_WEIGHTS].x + ORANGE * ENTRIES,
+               ENTRIES * sizeof *shares);
+    }
+    lesson_columns(e, 2,
+                   (lesson_block[]){{"get(orange)", lesson_matrix(GETS, ENTRIES, shares), colours},
+                                    {"gives", lesson_matrix(GETS, 1, out), ripe}},
+                   rows);
+    l->args = before;
+    memcpy(l->hidden, hidden, ENTRIES);
+    heed_lesson_compute(l);
+}
+
+/* get of both queries by the settings of the head. */
+static void draw_get(explaining *e) {
+    const heed_lesson *l = &e->w.lesson;
+    if (l->args.hard)
+        lesson_say(e, "get(q) = v[argmax q k'], the hard get of both queries:");
+    else
+        lesson_say(e,
+                   "get(q) = softmax(beta q K') V, the soft get of both queries with beta = %.4g:",
+                   l->args.beta);
+    lesson_columns(e, 2,
+                   (lesson_block[]){{"get", l->part[HEED_LESSON_WEIGHTS], colours},
+                                    {"gives", l->part[HEED_LESSON_OUTPUT], ripe}},
+                   asked);
+}
+
+static void tell(explaining *e) {
+    draw_heading(&e->out, &e->look, "A store of keys and values, hard and soft");
+    lesson_say(e, "put keeps a value under a key, here a direction for a colour and how ripe such "
+                  "a fruit is, of 10. get compares its query with all keys.");
+    draw_puts(e);
+    lesson_say(e, "The hard get takes the value of the one key with the largest dot product, as a "
+                  "dictionary does. The soft get takes all values, each by its share: softmax of "
+                  "beta times the dot products. Look at orange: hard, it jumps to the value of "
+                  "red; soft, it lies between, and a gradient can tell every key where to move.");
+    draw_gets(e);
+    draw_get(e);
+    lesson_try(e,
+               (const char *[]){"heed explain store --hard", "heed explain store --beta 20",
+                                "heed explain beta"},
+               3);
+}
+
+void explain_store(explaining *e) {
+    if (!open_store(e, "store", 4, false)) return;
+    e->tell = tell;
+    explain_worked(e);
+}
+
+/* ---- the sweep ---- */
+
+enum { STOPS = 25 }; /* beta = 0, then 0.01 to 1000 in equal ratios */
+
+typedef struct {
+    double beta[STOPS], log_beta[STOPS], share[ENTRIES][STOPS], output[STOPS], entropy[STOPS];
+} eval_loop;
+
+static void measure(explaining *e, eval_loop *s) {
+    for (int k = 0; k < STOPS; k++) {
+        s->beta[k] = k ? pow(10, -2 + 5.0 * (k - 1) / (STOPS - 2)) : 0;
+        s->log_beta[k] = k ? log10(s->beta[k]) : (double)NAN;
+        s->output[k] = get(e, s->beta[k], false)[ORANGE];
+        const double *p = e->w.lesson.part[HEED_LESSON_WEIGHTS].x + ORANGE * ENTRIES;
+        s->entropy[k] = lesson_entropy(p, ENTRIES);
+        for (int i = 0; i < ENTRIES; i++) s->share[i][k] = p[i];
+    }
+}
+
+static json_t *eval_loop_json(explaining *e, eval_loop *s, double mean) {
+    json_t *shares = json_object();
+    for (int i = 0; i < ENTRIES; i++)
+        json_object_set_new(shares, colours[i], lesson_list(s->share[i], STOPS));
+    return json_pack("{s:s, s:s, s:f, s:f, s:o, s:o, s:o, s:o}", "example", "beta", "query",
+                     asked[ORANGE], "mean", mean, "hard", get(e, 1, true)[ORANGE], "beta",
+                     lesson_list(s->beta, STOPS), "output", lesson_list(s->output, STOPS),
+                     "entropy", lesson_list(s->entropy, STOPS), "shares", shares);
+}
+
+static void draw_sweep(explaining *e, const eval_loop *s) {
+    enum { ROWS = 9 };
+    static const char *const bits[] = {"bits"};
+    double shares[ROWS * ENTRIES], out[ROWS], entropy[ROWS];
+    char text[ROWS][24];
+    const char *rows[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        int k = i ? 3 * i - 1 : 0;
+        snprintf(text[i], sizeof text[i], "%.3g", s->beta[k]);
+        rows[i] = text[i];
+        out[i] = s->output[k], entropy[i] = s->entropy[k];
+        for (int j = 0; j < ENTRIES; j++) shares[i * ENTRIES + j] = s->share[j][k];
+    }
+    lesson_columns(
+        e, 3,
+        (lesson_block[]){{"shares by beta", lesson_matrix(ROWS, ENTRIES, shares), colours},
+                         {"output", lesson_matrix(ROWS, 1, out), ripe},
+                         {"entropy", lesson_matrix(ROWS, 1, entropy), bits}},
+        rows);
+    heed_series lines[ENTRIES];
+    for (int i = 0; i < ENTRIES; i++)
+        lines[i] = (heed_series){colours[i], STOPS, s->log_beta, s->share[i]};
+    lesson_chart(
+        e, &(heed_chart){"shares of a soft get(orange)", "log10 of beta", "", ENTRIES, lines}, 12);
+}
+
+void explain_beta(explaining *e) {
+    eval_loop s;
+    if (!open_store(e, "beta", 1, false)) return;
+    measure(e, &s);
+    double mean = (entries[2] + entries[5] + entries[8]) / ENTRIES;
+    if (lesson_json(e, eval_loop_json(e, &s, mean))) return;
+    draw_heading(&e->out, &e->look, "Beta: from the mean to the hard choice");
+    lesson_say(e,
+               "One query, orange, to the store of heed explain store, as beta grows. At 0 all "
+               "keys have equal shares, and the output is the mean of the values, %.4g. The "
+               "larger beta is, the more the largest score takes; in the end all of it: the "
+               "hard choice, %g.",
+               mean, get(e, 1, true)[ORANGE]);
+    draw_sweep(e, &s);
+    lesson_say(e, "Look at the yellow share: it rises first, for yellow is nearly as good a match "
+                  "as red, and then gives all to red. 1/sqrt(e) sets beta so that random scores "
+                  "of any width land where the softmax still has slopes.");
+    lesson_try(e,
+               (const char *[]){"heed explain beta --png beta.png", "heed explain store --beta 100",
+                                "heed explain variance"},
+               3);
+}

@@ -1,0 +1,151 @@
+/* lesson_mix.c -- attention without parameters: h = X a, tokens as columns. */
+#include "explain/lesson.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS = 3, WIDTH = 2, CHOICES = 5 };
+static const char *const words[] = {"lion", "zebra", "grass"};
+static const char *const features[] = {"runs", "grows"};
+static const double rows[] = {2, 0, 1, 0, 0, 2}; /* (WORDS,WIDTH): X' */
+static const double as_it_is[] = {1, 0, 0, 1};
+
+static const struct {
+    const char *name;
+    double a[WORDS];
+} choices[CHOICES] = {{"shares", {.5, .45, .05}},
+                      {"one of them", {1, 0, 0}},
+                      {"the mean", {1. / 3, 1. / 3, 1. / 3}},
+                      {"sums to 1.05", {.5, .45, .1}},
+                      {"below 0", {.5, -.5, 0}}};
+
+static void mix(const double *a, double *h) {
+    for (int k = 0; k < WIDTH; k++) {
+        h[k] = 0;
+        for (int j = 0; j < WORDS; j++) h[k] += rows[j * WIDTH + k] * a[j];
+    }
+}
+
+static void sums(const double *a, double *sum, double *norm) {
+    *sum = *norm = 0;
+    for (int j = 0; j < WORDS; j++) *sum += a[j], *norm += fabs(a[j]);
+}
+
+static json_t *choices_json(void) {
+    json_t *list = json_array();
+    for (int i = 0; i < CHOICES; i++) {
+        double h[WIDTH], sum, norm;
+        mix(choices[i].a, h);
+        sums(choices[i].a, &sum, &norm);
+        json_array_append_new(list, json_pack("{s:s, s:o, s:f, s:f, s:o}", "name", choices[i].name,
+                                              "a", lesson_list(choices[i].a, WORDS), "sum", sum,
+                                              "norm1", norm, "h", lesson_list(h, WIDTH)));
+    }
+    return list;
+}
+
+static void draw_choices(explaining *e) {
+    static const char *const size[] = {"sum", "||a||_1"};
+    const char *rows_of[CHOICES];
+    double a[CHOICES * WORDS], sizes[CHOICES * 2], h[CHOICES * WIDTH];
+    for (int i = 0; i < CHOICES; i++) {
+        rows_of[i] = choices[i].name;
+        memcpy(a + i * WORDS, choices[i].a, sizeof choices[i].a);
+        sums(choices[i].a, &sizes[2 * i], &sizes[2 * i + 1]);
+        mix(choices[i].a, h + i * WIDTH);
+    }
+    lesson_columns(e, 3,
+                   (lesson_block[]){{"a", lesson_matrix(CHOICES, WORDS, a), words},
+                                    {"size", lesson_matrix(CHOICES, 2, sizes), size},
+                                    {"h = X a", lesson_matrix(CHOICES, WIDTH, h), features}},
+                   rows_of);
+}
+
+static bool open_self(explaining *e) {
+    heed_lesson_args a = {.tokens = WORDS,
+                          .features = WIDTH,
+                          .key = WIDTH,
+                          .value = WIDTH,
+                          .x = rows,
+                          .w_q = as_it_is,
+                          .w_k = as_it_is,
+                          .w_v = as_it_is,
+                          .beta = 1};
+    return worked_make(e, &a,
+                       (worked){.example = "mix",
+                                .title = "attention without parameters",
+                                .tokens = words,
+                                .features = features,
+                                .q = features,
+                                .v = features});
+}
+
+static void draw_all(explaining *e) {
+    char *marks = e->w.lesson.args.hard ? tie_marks(e) : NULL;
+    const heed_matrix *part = e->w.lesson.part;
+    const heed_lesson_part shown[] = {HEED_LESSON_X, HEED_LESSON_WEIGHTS, HEED_LESSON_OUTPUT};
+    static const char *const names[] = {"X", "A", "H"};
+    matrix_view v[3];
+    for (int i = 0; i < 3; i++)
+        v[i] = (matrix_view){.name = names[i],
+                             .m = &part[shown[i]],
+                             .transposed = true,
+                             .row_labels = i == 1 ? words : features,
+                             .col_labels = words,
+                             .marks = i == 1 ? marks : NULL};
+    draw_equation(&e->out, &e->look, 3, v, (const char *[]){"", "·", "="});
+    heed_text_put(&e->out, "\n", 1);
+    if (marks) {
+        bool columns = e->columns;
+        e->columns = true; /* this example is told so; its files are as asked */
+        write_ties(e);
+        e->columns = columns;
+        heed_text_put(&e->out, "\n", 1);
+    }
+    free(marks);
+}
+
+/* How A is made, by the settings. */
+static void say_all(explaining *e) {
+    const heed_lesson_args *a = &e->w.lesson.args;
+    bool hides = a->causal || memchr(a->hide, 1, WORDS);
+    char beta[40] = "";
+    if (a->beta < 1 || a->beta > 1) snprintf(beta, sizeof beta, "%.4g ", a->beta);
+    lesson_say(e,
+               "Where a comes from the words themselves, A = %s(%sX' X) of each column%s%s, all of "
+               "them mix at once: H = X A, a column each.",
+               a->hard ? "hardmax" : "softmax", beta,
+               a->hard ? ", 1 at its largest number and 0 elsewhere" : "",
+               hides ? ", with 0 for words that are hidden" : "");
+}
+
+static void tell(explaining *e) {
+    heed_matrix m = lesson_matrix(WORDS, WIDTH, (double[WORDS * WIDTH]){0});
+    memcpy(m.x, rows, sizeof rows);
+    draw_heading(&e->out, &e->look, "Attention without parameters: h = X a");
+    lesson_say(e, "The words are the columns of X, and a says how much of each goes into h.");
+    draw_matrix(
+        &e->out, &e->look,
+        &(matrix_view){
+            .name = "X", .m = &m, .transposed = true, .row_labels = features, .col_labels = words});
+    heed_text_put(&e->out, "\n", 1);
+    draw_choices(e);
+    lesson_say(e, "Look at the last two rows. With a sum that is not 1, h is no mean but a longer "
+                  "vector; and ||a||_1 = 1 alone is not enough: with a share below 0 it is 1 as "
+                  "well, and h is a difference. Shares want a >= 0 and sum 1, which is what "
+                  "softmax gives.");
+    say_all(e);
+    draw_all(e);
+    lesson_try(e,
+               (const char *[]){"heed explain mix --notation columns", "heed explain mix --beta 0",
+                                "heed explain mix --hard"},
+               3);
+}
+
+void explain_mix(explaining *e) {
+    if (!open_self(e)) return;
+    e->more = json_pack("{s:o}", "choices", choices_json());
+    e->tell = tell;
+    explain_worked(e);
+}

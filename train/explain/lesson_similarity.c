@@ -1,0 +1,206 @@
+/* lesson_similarity.c -- from the alignment network of 2015 to the attention of 2017 in four
+ * changes, each by its formula and by the library's layer heed_attend. Bahdanau et al. 2015, sec.
+ * A.1.2; Luong et al. 2015, eq. 8; Vaswani et al. 2017, eq. 1. */
+#include "explain/lesson.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { QUERIES = 2, INPUTS = 3, WIDTH = 4, INNER = 3, KEY = 2, VALUE = 2, STAGES = 5 };
+static const char *const inputs[] = {"h_1", "h_2", "h_3"}, *const queries[] = {"s_1", "s_2"};
+
+typedef struct {
+    const char *name, *formula, *change;
+    heed_attend_args args;
+    int queries;
+} stage;
+
+static const stage stages[STAGES] = {
+    {"additive",
+     "e_i = v' tanh(W s + U h_i + b)",
+     "A small network compares the query s with each input h_i.",
+     {.kind = HEED_ADDITIVE, .query = WIDTH, .input = WIDTH, .inner = INNER},
+     1},
+    {"dot product",
+     "e_i = s' h_i",
+     "1. The network gives way to a dot product: no parameters, and one matrix product for all.",
+     {.kind = HEED_DOT, .query = WIDTH, .input = WIDTH},
+     1},
+    {"scaled",
+     "e_i = s' h_i / sqrt(d)",
+     "2. Divided by sqrt(d), so that the width does not decide how hard the choice is.",
+     {.kind = HEED_SCALED_DOT, .query = WIDTH, .input = WIDTH},
+     1},
+    {"many queries",
+     "E = S H' / sqrt(d)",
+     "3. Many queries at once: the rows of S. Look at row s_1: nothing has changed for it.",
+     {.kind = HEED_SCALED_DOT, .query = WIDTH, .input = WIDTH},
+     QUERIES},
+    {"keys and values",
+     "E = (S W_q)(H W_k)' / sqrt(e),  C = A (H W_v)",
+     "4. Separate keys and values: an input is found by one thing and hands over another.",
+     {.kind = HEED_SCALED_DOT, .query = WIDTH, .input = WIDTH, .key = KEY, .value = VALUE},
+     QUERIES},
+};
+
+/* Weights as the layers have them, (out,in), in the order of `parameters`. */
+typedef struct {
+    double s[QUERIES * WIDTH], h[INPUTS * WIDTH];
+    double w[INNER * WIDTH], u[INNER * WIDTH], b[INNER], v[INNER];
+    double w_q[KEY * WIDTH], w_k[KEY * WIDTH], w_v[VALUE * WIDTH];
+} numbers;
+
+typedef struct {
+    double scores[QUERIES * INPUTS], weights[QUERIES * INPUTS], context[QUERIES * WIDTH];
+    double gap; /* to the library's */
+} answer;
+
+static void choose(uint64_t seed, numbers *n) {
+    heed_random r = heed_random_at(seed, "explain.similarity", 0, 0);
+    double *all[] = {n->s, n->h, n->w, n->u, n->b, n->v, n->w_q, n->w_k, n->w_v};
+    const int size[] = {QUERIES * WIDTH, INPUTS * WIDTH, INNER * WIDTH, INNER * WIDTH, INNER,
+                        INNER,           KEY * WIDTH,    KEY * WIDTH,   VALUE * WIDTH};
+    uint64_t at = 0;
+    for (size_t k = 0; k < sizeof size / sizeof *size; k++)
+        for (int i = 0; i < size[k]; i++) all[k][i] = heed_random_normal(&r, at++);
+}
+
+/* ---- the formulas ---- */
+
+static double dot(const double *a, const double *b, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+static double score_additive(const numbers *n, const double *s, const double *h) {
+    double e = 0;
+    for (int k = 0; k < INNER; k++)
+        e += n->v[k] *
+             tanh(dot(n->w + k * WIDTH, s, WIDTH) + dot(n->u + k * WIDTH, h, WIDTH) + n->b[k]);
+    return e;
+}
+
+static double score(const stage *k, const numbers *n, const double *s, const double *h) {
+    if (k->args.kind == HEED_ADDITIVE) return score_additive(n, s, h);
+    if (!k->args.key) return dot(s, h, WIDTH) / (k->args.kind == HEED_SCALED_DOT ? sqrt(WIDTH) : 1);
+    double e = 0;
+    for (int c = 0; c < KEY; c++)
+        e += dot(n->w_q + c * WIDTH, s, WIDTH) * dot(n->w_k + c * WIDTH, h, WIDTH);
+    return e / sqrt(KEY);
+}
+
+static int context_width(const stage *k) { return k->args.value ? k->args.value : WIDTH; }
+
+static double value(const stage *k, const numbers *n, int input, int col) {
+    const double *h = n->h + input * WIDTH;
+    return k->args.value ? dot(n->w_v + col * WIDTH, h, WIDTH) : h[col];
+}
+
+static void by_formula(const stage *k, const numbers *n, answer *a) {
+    int wide = context_width(k);
+    for (int i = 0; i < k->queries * INPUTS; i++)
+        a->scores[i] = score(k, n, n->s + i / INPUTS * WIDTH, n->h + i % INPUTS * WIDTH);
+    heed_matrix e = lesson_matrix(k->queries, INPUTS, a->scores);
+    heed_matrix w = lesson_matrix(k->queries, INPUTS, a->weights);
+    heed_matrix_softmax(&e, false, &w);
+    for (int i = 0; i < k->queries * wide; i++) {
+        a->context[i] = 0;
+        for (int j = 0; j < INPUTS; j++)
+            a->context[i] += heed_matrix_at(&w, i / wide, j) * value(k, n, j, i % wide);
+    }
+}
+
+/* ---- the library ---- */
+
+static void set(heed_tensor *p, const double *x) {
+    for (size_t i = 0; p && i < p->size; i++) p->x[i] = (heed_real)x[i];
+}
+
+static heed_tensor *input(heed_tape *t, const double *x, int rows) {
+    heed_real copy[INPUTS * WIDTH];
+    for (int i = 0; i < rows * WIDTH; i++) copy[i] = (heed_real)x[i];
+    return heed_input(t, copy, 3, (int[]){1, rows, WIDTH});
+}
+
+static void set_all(heed_attend *l, const numbers *n) {
+    set(l->w.w, n->w);
+    set(l->u.w, n->u);
+    set(l->u.b, n->b);
+    set(l->score.w, n->v);
+    set(l->q.w, n->w_q);
+    set(l->k.w, n->w_k);
+    set(l->v.w, n->w_v);
+}
+
+/* Fills a->gap: how far the layer's context is from the formula's. */
+static bool by_library(heed_ctx *c, const stage *k, const numbers *n, answer *a) {
+    heed_store *s = heed_store_new(c);
+    heed_tape *t = heed_tape_new(c);
+    heed_attend l;
+    heed_attend_init(&l, s, "attend", k->args);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_tensor *y = NULL;
+    if (heed_ctx_status(c) == HEED_OK) {
+        set_all(&l, n);
+        heed_attention_kv m = heed_attend_kv(&l, t, input(t, n->h, INPUTS), NULL);
+        y = heed_attend_apply(&l, t, input(t, n->s, k->queries), &m);
+    }
+    for (size_t i = 0; y && i < y->size; i++)
+        a->gap = fmax(a->gap, fabs((double)y->x[i] - a->context[i]));
+    heed_tape_free(t);
+    heed_store_free(s);
+    return y != NULL;
+}
+
+/* ---- shown ---- */
+
+static json_t *as_json(answer *a) {
+    json_t *list = json_array();
+    for (int i = 0; i < STAGES; i++) {
+        const stage *k = &stages[i];
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:f}", "name", k->name, "formula",
+                            k->formula, "scores", lesson_grid(k->queries, INPUTS, a[i].scores),
+                            "weights", lesson_grid(k->queries, INPUTS, a[i].weights), "context",
+                            lesson_grid(k->queries, context_width(k), a[i].context),
+                            "largest_difference", a[i].gap));
+    }
+    return json_pack("{s:s, s:o}", "example", "similarity", "stages", list);
+}
+
+static void draw_stage(explaining *e, const stage *k, answer *a) {
+    heed_matrix m[3] = {lesson_matrix(k->queries, INPUTS, a->scores),
+                        lesson_matrix(k->queries, INPUTS, a->weights),
+                        lesson_matrix(k->queries, context_width(k), a->context)};
+    matrix_view v[3] = {{.name = "scores", .m = &m[0], .row_labels = queries, .col_labels = inputs},
+                        {.name = "weights", .m = &m[1], .col_labels = inputs},
+                        {.name = "context", .m = &m[2]}};
+    draw_heading(&e->out, &e->look, "%s: %s", k->name, k->formula);
+    lesson_say(e, "%s", k->change);
+    draw_equation(&e->out, &e->look, 3, v, (const char *[]){"", "  ", "  "});
+    heed_text_put(&e->out, "\n", 1);
+    lesson_say(e, "heed_attend gives the same context, to %.1g.", a->gap);
+}
+
+void explain_similarity(explaining *e) {
+    numbers n;
+    answer a[STAGES] = {{.gap = 0}};
+    choose(e->seed, &n);
+    for (int i = 0; i < STAGES; i++) {
+        by_formula(&stages[i], &n, &a[i]);
+        if (!by_library(e->c, &stages[i], &n, &a[i])) return;
+    }
+    if (lesson_json(e, as_json(a))) return;
+    draw_heading(&e->out, &e->look, "From the network of 2015 to the attention of 2017");
+    lesson_say(e,
+               "A query s, three inputs h_1 h_2 h_3, all random; and four changes, one after the "
+               "other. Each is a setting of the library's layer heed_attend.");
+    for (int i = 0; i < STAGES; i++) draw_stage(e, &stages[i], &a[i]);
+    lesson_try(
+        e,
+        (const char *[]){"heed explain similarity --seed 3",
+                         "heed train rnn data/capitals.tsv -o runs/additive --attention additive",
+                         "heed train rnn data/capitals.tsv -o runs/scaled --attention scaled"},
+        3);
+}

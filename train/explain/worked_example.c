@@ -1,0 +1,137 @@
+/* worked_example.c -- a head with its labels, and the same as JSON. */
+#include "explain/explain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- labels ---- */
+
+void *worked_keep(heed_ctx *c, worked *w, void *block) {
+    void **more = block ? realloc(w->owned, (size_t)(w->owned_count + 1) * sizeof *more) : NULL;
+    if (!more) {
+        heed_fail(c, HEED_FAILED, "no memory for an example");
+        free(block);
+        return NULL;
+    }
+    w->owned = more;
+    return w->owned[w->owned_count++] = block;
+}
+
+const char *const *worked_names(heed_ctx *c, worked *w, const char *letter, int count) {
+    size_t each = strlen(letter) + 12;
+    /* one piece: the pointers, then the texts */
+    char *block = worked_keep(c, w, malloc((size_t)count * (sizeof(char *) + each)));
+    if (!block) return NULL;
+    const char **list = (const char **)(void *)block;
+    char *text = block + (size_t)count * sizeof(char *);
+    for (int i = 0; i < count; i++, text += each) {
+        snprintf(text, each, "%s%d", letter, i + 1);
+        list[i] = text;
+    }
+    return list;
+}
+
+bool worked_make(explaining *e, const heed_lesson_args *a, worked labels) {
+    worked *w = &e->w;
+    *w = labels;
+    if (!heed_lesson_make(e->c, a, &w->lesson)) return false;
+    const heed_lesson_args *l = &w->lesson.args;
+    if (!w->tokens) w->tokens = worked_names(e->c, w, "", l->tokens);
+    if (w->lesson.self) w->sources = w->tokens;
+    if (!w->features) w->features = worked_names(e->c, w, "x", l->features);
+    if (w->lesson.self) w->memory = w->features;
+    if (!w->sources) w->sources = worked_names(e->c, w, "", l->sources);
+    if (!w->memory) w->memory = worked_names(e->c, w, "z", l->memory);
+    if (!w->q) w->q = worked_names(e->c, w, "", l->key);
+    if (!w->v) w->v = worked_names(e->c, w, "", l->value);
+    if (has_layer(w)) w->stream = worked_names(e->c, w, "", l->width);
+    return heed_ctx_status(e->c) == HEED_OK;
+}
+
+void worked_free(worked *w) {
+    heed_lesson_free(&w->lesson);
+    for (int i = 0; i < w->owned_count; i++) free(w->owned[i]);
+    free(w->owned);
+    json_decref(w->file);
+    *w = (worked){0};
+}
+
+/* ---- JSON ---- */
+
+static json_t *rows_json(const double *x, int rows, int cols) {
+    json_t *list = json_array(), *row = NULL;
+    for (int i = 0; i < rows * cols; i++) {
+        if (i % cols == 0) json_array_append_new(list, row = json_array());
+        json_array_append_new(row, json_number(x[i]));
+    }
+    return list;
+}
+
+json_t *matrix_json(const heed_matrix *m) { return rows_json(m->x, m->rows, m->cols); }
+
+static json_t *labels_json(const char *const *labels, int count) {
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(list, json_text(labels[i]));
+    return list;
+}
+
+static void add_notes(json_t *o, const worked *w) {
+    static const char *const names[] = {"W_Q", "W_K", "W_V"};
+    json_t *notes = json_object();
+    for (int i = 0; i < 3; i++)
+        if (w->notes[i])
+            json_object_set_new(
+                notes, names[i],
+                labels_json(w->notes[i], i ? w->lesson.args.memory : w->lesson.args.features));
+    json_object_set_new(o, "notes", notes);
+}
+
+static void add_parts(json_t *o, const explaining *e) {
+    for (int i = 0; i < HEED_LESSON_COUNT; i++) {
+        bool bias = i == HEED_LESSON_B_O || (i >= HEED_LESSON_B_Q && i <= HEED_LESSON_B_V);
+        if (!e->w.lesson.part[i].x || (i == HEED_LESSON_Z && e->w.lesson.self) ||
+            (bias && !has_bias(e, (heed_lesson_part)i)))
+            continue;
+        json_object_set_new(o, heed_lesson_name((heed_lesson_part)i),
+                            matrix_json(&e->w.lesson.part[i]));
+    }
+}
+
+json_t *worked_json(const explaining *e) {
+    const worked *w = &e->w;
+    const heed_lesson_args *a = &w->lesson.args;
+    json_t *o = json_pack("{s:o, s:o, s:o, s:o}", "example", json_text(w->example), "title",
+                          json_text(w->title), "tokens", labels_json(w->tokens, a->tokens),
+                          "features", labels_json(w->features, a->features));
+    if (w->sources != w->tokens)
+        json_object_set_new(o, "sources", labels_json(w->sources, a->sources));
+    json_object_set_new(o, "beta", json_number(a->beta));
+    json_object_set_new(o, "causal", json_boolean(a->causal));
+    json_object_set_new(o, "hard", json_boolean(a->hard));
+    if (!w->lesson.self && w->memory)
+        json_object_set_new(o, "memory", labels_json(w->memory, a->memory));
+    json_object_set_new(
+        o, "units",
+        json_pack("{s:o, s:o}", "q", labels_json(w->q, a->key), "v", labels_json(w->v, a->value)));
+    json_t *hidden = json_array();
+    for (int i = 0; i < a->sources; i++) json_array_append_new(hidden, json_integer(a->hide[i]));
+    json_object_set_new(o, "hidden", hidden);
+    json_object_set_new(o, "notation", json_string(e->columns ? "columns" : "rows"));
+    add_notes(o, w);
+    add_parts(o, e);
+    if (w->target) json_object_set_new(o, "target", rows_json(w->target, a->tokens, a->value));
+    if (has_norm(w)) json_object_set_new(o, "eps", json_number(a->eps));
+    if (w->layer) json_object_set_new(o, "layer", json_string(w->layer));
+    if (w->layer) json_object_set_new(o, "head", json_integer(e->place.head + 1));
+    if (e->more) json_object_update(o, e->more);
+    return o;
+}
+
+void print_exact(explaining *e, json_t *v) {
+    if (!v || json_dumpf(v, stdout, JSON_REAL_PRECISION(17) | JSON_COMPACT) != 0)
+        heed_fail(e->c, HEED_FAILED, "cannot write the result as JSON");
+    else
+        putchar('\n');
+    json_decref(v);
+}

@@ -1,0 +1,149 @@
+/* cloze.c -- a file of questions: each line a text with one [MASK], a tab, and the right word. */
+#include "kinds/inputs.h"
+#include "kinds/training.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    input text;
+    int32_t at, answer; /* of the mask; the right word */
+} one_question;
+
+struct cloze {
+    heed_run *run;
+    const char *path;
+    int line;
+    one_question *list;
+    size_t count, capacity;
+};
+
+static bool wrong(const cloze *q, const char *expected, const char *text, size_t n) {
+    return heed_fail(q->run->c, HEED_DATA,
+                     "question is wrong: %s:%d: expected %s, found \"%.*s\"; hint: a line is "
+                     "TEXT WITH ONE [MASK], a tab, ANSWER",
+                     q->path, q->line, expected, n < 80 ? (int)n : 80, text);
+}
+
+/* The token of the right word; -1 unless it is exactly one known token. */
+static int32_t answer_of(const cloze *q, const char *text, size_t n) {
+    heed_tokens k = {.c = q->run->c};
+    int unknown = heed_tokenizer_specials(q->run->tokenizer).unk;
+    int32_t id = -1;
+    if (heed_encode(q->run->tokenizer, text, n, &k) && k.count == 1 && k.ids[0] != unknown)
+        id = k.ids[0];
+    heed_tokens_free(&k);
+    return id;
+}
+
+/* Position of the one mask, -1 if there is none or several. */
+static int32_t mask_of(const cloze *q, const input *in) {
+    int mask = heed_tokenizer_specials(q->run->tokenizer).mask;
+    int32_t at = -1;
+    for (int i = 0; i < in->count; i++) {
+        if (in->ids[i] != mask) continue;
+        if (at >= 0) return -1;
+        at = i;
+    }
+    return at;
+}
+
+/* Counts -log softmax(logits)[answer], and the answer's rank. */
+static void count_answer(heed_score *s, const heed_tensor *logits, int32_t answer) {
+    double top = (double)logits->x[answer], sum = 0, own = top;
+    int better = 0;
+    for (size_t i = 0; i < logits->size; i++) {
+        better += i != (size_t)answer && (double)logits->x[i] >= own;
+        top = fmax(top, (double)logits->x[i]);
+    }
+    for (size_t i = 0; i < logits->size; i++) sum += exp((double)logits->x[i] - top);
+    s->loss += log(sum) + top - own;
+    s->weight++;
+    s->total++;
+    s->correct += better < 1;
+    s->top5 += better < 5;
+}
+
+bool cloze_ask(const cloze *q, size_t index, heed_batch *b, heed_score *score) {
+    heed_run *r = q->run;
+    const one_question *k = &q->list[index];
+    *b = (heed_batch){.rows = 1, .len = k->text.count, .ids = k->text.ids};
+    heed_tape_begin(r->tape, HEED_EVAL, index);
+    heed_tensor *ids = heed_ids(r->tape, k->text.ids, 1, k->text.count);
+    heed_tensor *pick = heed_input_ids(r->tape, &k->at, 1, (int[]){1});
+    heed_tensor *logits = mlm_logits(r->self, r->tape, ids, NULL, NULL, pick);
+    if (logits) count_answer(score, logits, k->answer);
+    return logits != NULL;
+}
+
+/* ---- the file ---- */
+
+static bool add_question(cloze *q, one_question k) {
+    if (q->count == q->capacity) {
+        size_t capacity = q->capacity ? 2 * q->capacity : 64;
+        one_question *list = realloc(q->list, capacity * sizeof *list);
+        if (!list)
+            return heed_fail(q->run->c, HEED_FAILED, "no memory for %zu questions", capacity);
+        q->list = list;
+        q->capacity = capacity;
+    }
+    q->list[q->count++] = k;
+    return true;
+}
+
+static bool one_line(cloze *q, const char *line, size_t n) {
+    const char *tab = memchr(line, '\t', n);
+    if (!tab) return wrong(q, "a tab before the answer", line, n);
+    size_t text = (size_t)(tab - line);
+    one_question k = {.answer = answer_of(q, tab + 1, n - text - 1)};
+    if (k.answer < 0) return wrong(q, "an answer of one known token", tab + 1, n - text - 1);
+    bool ok = input_read(q->run, line, text, true, &k.text);
+    if (ok && ((k.at = mask_of(q, &k.text)) < 0 ||
+               k.text.count > heed_config_int(q->run->config, "block")))
+        ok = wrong(q, "a text with one [MASK] that fits the block", line, text);
+    ok = ok && add_question(q, k);
+    if (!ok) input_free(&k.text);
+    return ok;
+}
+
+static void read_lines(cloze *q) {
+    size_t n = 0;
+    char *text = heed_text_read(q->run->c, q->path, &n);
+    for (size_t at = 0; text && at < n; q->line++) {
+        const char *end = memchr(text + at, '\n', n - at);
+        size_t size = end ? (size_t)(end - text) - at : n - at;
+        if (size > 0 && !one_line(q, text + at, size)) break;
+        at += size + 1;
+    }
+    free(text);
+}
+
+bool is_cloze(const program *p, const heed_run *r) {
+    const char *dot = p->argc > 1 ? strrchr(p->argv[1], '.') : NULL;
+    return r->model == &heed_model_mlm && dot && strcmp(dot, ".tsv") == 0;
+}
+
+cloze *cloze_open(heed_run *r, const char *path) {
+    cloze *q = calloc(1, sizeof *q);
+    if (!q) {
+        heed_fail(r->c, HEED_FAILED, "no memory for questions");
+        return NULL;
+    }
+    *q = (cloze){.run = r, .path = path, .line = 1};
+    read_lines(q);
+    if (heed_ctx_status(r->c) == HEED_OK && q->count) return q;
+    heed_fail(r->c, HEED_DATA,
+              "no question is there: %s: expected lines of TEXT WITH ONE [MASK], a tab, ANSWER",
+              path);
+    cloze_close(q);
+    return NULL;
+}
+
+size_t cloze_count(const cloze *q) { return q->count; }
+
+void cloze_close(cloze *q) {
+    for (size_t i = 0; q && i < q->count; i++) input_free(&q->list[i].text);
+    if (q) free(q->list);
+    free(q);
+}

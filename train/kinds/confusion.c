@@ -1,0 +1,320 @@
+/* confusion.c -- what was taken for what: tables, pictures, and the worst mistakes. */
+#include "cli/table.h"
+#include "kinds/image.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t *confusion_of(heed_ctx *c, const judgement *j) {
+    size_t n = (size_t)j->classes, *counts = calloc(n * n, sizeof *counts);
+    if (!counts) heed_fail(c, HEED_FAILED, "no memory for a table of %zu classes", n);
+    for (size_t i = 0; counts && i < j->count; i++)
+        counts[(size_t)j->verdicts[i].label * n + (size_t)j->verdicts[i].said]++;
+    return counts;
+}
+
+typedef struct {
+    size_t count, said, right; /* of a class: pictures, times it was said, of these rightly */
+    double recall, precision;  /* NAN: of nothing */
+} class_facts;
+
+static class_facts facts_of(const judgement *j, const size_t *confusion, int label) {
+    size_t n = (size_t)j->classes, at = (size_t)label;
+    class_facts f = {.right = confusion[at * n + at]};
+    for (size_t i = 0; i < n; i++) {
+        f.count += confusion[at * n + i];
+        f.said += confusion[i * n + at];
+    }
+    f.recall = f.count ? (double)f.right / (double)f.count : (double)NAN;
+    f.precision = f.said ? (double)f.right / (double)f.said : (double)NAN;
+    return f;
+}
+
+/* Columns of the widest label, at most `most`. */
+static int label_columns(const judgement *j, int most) {
+    int width = 5;
+    for (int i = 0; i < j->classes; i++) {
+        int n = name_columns(j->labels[i], 0);
+        if (n > width) width = n;
+    }
+    return width < most ? width : most;
+}
+
+typedef struct {
+    const judgement *j;
+    const size_t *confusion;
+} class_table;
+
+static void class_cell(const void *of, int row, int column, char text[TABLE_CELL]) {
+    const class_table *t = of;
+    class_facts f = facts_of(t->j, t->confusion, row);
+    double share = column == 1 ? f.recall : f.precision;
+    char n[32];
+    if (column == 0)
+        snprintf(text, TABLE_CELL, "%s", with_commas(n, f.count));
+    else if (isfinite(share))
+        snprintf(text, TABLE_CELL, "%.2f %%", 100 * share);
+    else
+        snprintf(text, TABLE_CELL, "-");
+}
+
+void print_classes(const judgement *j, const size_t *confusion) {
+    const table_column columns[] = {
+        {j->noun, 8, false}, {"found", 9, false}, {"precision", 9, false}};
+    print_table(NULL, &(table){.head = "class",
+                               .rows = j->classes,
+                               .count = 3,
+                               .name = label_columns(j, 32),
+                               .columns = columns,
+                               .names = j->labels,
+                               .cell = class_cell,
+                               .of = &(class_table){j, confusion}});
+}
+
+json_t *classes_json(const judgement *j, const size_t *confusion) {
+    json_t *list = json_array();
+    for (int i = 0; i < j->classes; i++) {
+        class_facts f = facts_of(j, confusion, i);
+        json_t *row = json_array();
+        for (int k = 0; k < j->classes; k++)
+            json_array_append_new(
+                row,
+                json_integer((json_int_t)confusion[(size_t)i * (size_t)j->classes + (size_t)k]));
+        json_array_append_new(list, json_pack("{s:o, s:I, s:o, s:o, s:o}", "class",
+                                              json_text(j->labels[i]), "count", (json_int_t)f.count,
+                                              "recall", json_number(f.recall), "precision",
+                                              json_number(f.precision), "predicted", row));
+    }
+    return list;
+}
+
+/* ---- the matrix ---- */
+
+static int digits_of(size_t n) {
+    char text[24];
+    return snprintf(text, sizeof text, "%zu", n);
+}
+
+/* The matrix on its way into the terminal: rows under their names; columns too where those fit
+ * over a count, else under the rows' numbers. */
+typedef struct {
+    const judgement *j;
+    const size_t *confusion;
+    int label, number, cell; /* columns of a row's name and number (0: there are none), a count */
+} matrix;
+
+static matrix matrix_of(const judgement *j, const size_t *confusion) {
+    int capacity = terminal_width() < 100 ? terminal_width() : 100;
+    matrix m = {.j = j,
+                .confusion = confusion,
+                .label = label_columns(j, capacity < 64 ? capacity / 2 : 32),
+                .cell = 4};
+    for (size_t i = 0; i < (size_t)j->classes * (size_t)j->classes; i++)
+        if (digits_of(confusion[i]) + 2 > m.cell) m.cell = digits_of(confusion[i]) + 2;
+    for (int i = 0; i < j->classes; i++)
+        if (name_columns(j->labels[i], 0) > m.cell - 1) m.number = digits_of((size_t)j->classes);
+    return m;
+}
+
+static int row_start(const matrix *m) { return 2 + m->label + (m->number ? m->number + 1 : 0); }
+
+static void print_head(const matrix *m, int from, int to) {
+    printf("%*s", row_start(m), "");
+    for (int i = from; i < to; i++) {
+        const char *name = m->j->labels[i];
+        if (m->number)
+            printf("%*d", m->cell, i + 1);
+        else {
+            printf("%*s", m->cell - name_columns(name, 0), "");
+            print_name(name, 0, 0);
+        }
+    }
+    putchar('\n');
+}
+
+static void print_row(const matrix *m, int label, int from, int to) {
+    bool color = has_color(stdout);
+    const size_t *row = m->confusion + (size_t)label * (size_t)m->j->classes;
+    fputs("  ", stdout);
+    if (m->number) printf("%*d ", m->number, label + 1);
+    print_name(m->j->labels[label], m->label, m->label);
+    for (int i = from; i < to; i++) {
+        const char *paint = i == label ? "\033[1m" : row[i] ? "\033[33m" : "\033[2m";
+        if (color) fputs(paint, stdout);
+        if (row[i])
+            printf("%*zu", m->cell, row[i]);
+        else
+            printf("%*s", m->cell, ".");
+        if (color) fputs("\033[0m", stdout);
+    }
+    putchar('\n');
+}
+
+/* The largest entry off the diagonal that is not above (`below`, place `after`), in order. */
+static size_t next_largest(const judgement *j, const size_t *confusion, size_t below,
+                           size_t after) {
+    size_t n = (size_t)j->classes, best = n * n;
+    for (size_t i = 0; i < n * n; i++) {
+        if (i / n == i % n || confusion[i] > below || (confusion[i] == below && i <= after))
+            continue;
+        if (best == n * n || confusion[i] > confusion[best]) best = i;
+    }
+    return best;
+}
+
+static void print_pairs(const judgement *j, const size_t *confusion) {
+    enum { PAIRS = 12 };
+    size_t n = (size_t)j->classes, below = SIZE_MAX, after = 0;
+    for (int i = 0; i < PAIRS; i++) {
+        size_t at = next_largest(j, confusion, below, after);
+        if (at == n * n || confusion[at] == 0) return;
+        char count[32];
+        if (i == 0) puts("\n  taken for another most often");
+        snprintf(count, sizeof count, "  %8zu", confusion[at]);
+        print_fact(12, count, "%s as %s", j->labels[at / n], j->labels[at % n]);
+        below = confusion[at];
+        after = at;
+    }
+}
+
+/* In bands of columns; of very many classes the largest mistakes alone. */
+void print_confusion(const judgement *j, const size_t *confusion) {
+    enum { WIDEST = 80 };
+    matrix m = matrix_of(j, confusion);
+    int capacity = terminal_width() < 100 ? terminal_width() : 100;
+    int band = (capacity - row_start(&m)) / m.cell;
+    if (band < 1) band = 1;
+    if (m.cell * j->classes > WIDEST) {
+        print_pairs(j, confusion);
+        return;
+    }
+    putchar('\n');
+    print_fact(2, "", "rows: what it is; columns: what it was taken for%s",
+               m.number ? ", by the rows' numbers" : "");
+    for (int from = 0; from < j->classes; from += band) {
+        int to = from + band < j->classes ? from + band : j->classes;
+        if (from) putchar('\n');
+        print_head(&m, from, to);
+        for (int i = 0; i < j->classes; i++) print_row(&m, i, from, to);
+    }
+}
+
+/* The scale ends at the largest mistake, so that mistakes are seen beside what is right. */
+bool confusion_png(heed_ctx *c, const judgement *j, const size_t *confusion, const char *path) {
+    size_t n = (size_t)j->classes;
+    heed_real *values = malloc(n * n * sizeof *values), worst = 0;
+    if (!values) return heed_fail(c, HEED_FAILED, "no memory for a table of %zu classes", n);
+    for (size_t i = 0; i < n * n; i++) {
+        values[i] = (heed_real)confusion[i];
+        if (i / n != i % n && values[i] > worst) worst = values[i];
+    }
+    heed_heatmap map = {.title = "rows: what it is, columns: what it was taken for",
+                        .rows = j->classes,
+                        .cols = j->classes,
+                        .values = values,
+                        .row_labels = j->labels,
+                        .col_labels = j->labels,
+                        .hi = worst > 0 ? worst : 0,
+                        .numbers = true};
+    bool ok = heed_heatmap_png(c, &map, path);
+    free(values);
+    return ok;
+}
+
+/* ---- the worst mistakes ---- */
+
+/* Wide enough for the second caption, with the names that short_name leaves. */
+enum { MISTAKES_IN_A_ROW = 6, MISTAKE_SIDE = 224 };
+
+typedef struct {
+    heed_tile *tiles;
+    heed_picture *pictures;
+    char (*captions)[2][128];
+    int count;
+} album;
+
+/* Places of the wrong verdicts in order of their loss, worst first: the first `most` of them. */
+static int worst_of(const judgement *j, int most, size_t *places) {
+    int n = 0;
+    for (size_t i = 0; i < j->count; i++) {
+        const verdict *v = &j->verdicts[i];
+        if (v->said == v->label) continue;
+        int at = n < most ? n++ : n;
+        for (; at > 0 && j->verdicts[places[at - 1]].loss < v->loss; at--)
+            if (at < most) places[at] = places[at - 1];
+        if (at < most) places[at] = i;
+    }
+    return n;
+}
+
+/* A name of at most `columns`, the rest of a longer one as "..". */
+static const char *short_name(char out[96], const char *name, int columns) {
+    bool fits = text_columns(name) <= columns;
+    snprintf(out, 96, "%.*s%s", (int)text_cut(name, fits ? columns : columns - 2), name,
+             fits ? "" : "..");
+    return out;
+}
+
+static int drawn(int side, int most) {
+    int64_t n = (int64_t)side * MISTAKE_SIDE / most;
+    return n < 1 ? 1 : (int)n;
+}
+
+/* No larger than it is drawn, as forty photographs take gigabytes; as it is without memory. */
+static void shrink(heed_picture *p) {
+    int most = p->width > p->height ? p->width : p->height;
+    if (most <= MISTAKE_SIDE) return;
+    int width = drawn(p->width, most), height = drawn(p->height, most);
+    size_t n = (size_t)width * (size_t)height * (size_t)p->channels;
+    heed_real *x = malloc((n + heed_resize_work(p, width, height)) * sizeof *x);
+    if (!x) return;
+    heed_picture_resize(p, (heed_box){0, 0, p->width, p->height}, width, height, x, x + n);
+    for (size_t i = 0; i < n; i++) p->pixels[i] = (unsigned char)(x[i] + (heed_real)0.5);
+    free(x);
+    unsigned char *less = realloc(p->pixels, n);
+    *p = (heed_picture){width, height, p->channels, less ? less : p->pixels};
+}
+
+static bool add_mistake(album *a, heed_images *k, const judgement *j, size_t place) {
+    const verdict *v = &j->verdicts[place];
+    heed_picture *p = &a->pictures[a->count];
+    const char *name;
+    char cut[96];
+    int label;
+    if (!heed_images_get(k, j->part, place, p, &label, &name)) return false;
+    shrink(p);
+    char(*text)[128] = a->captions[a->count];
+    snprintf(text[0], sizeof text[0], "is %s", short_name(cut, j->labels[v->label], 20));
+    snprintf(text[1], sizeof text[1], "taken for %s, %.0f %%",
+             short_name(cut, j->labels[v->said], 20), 100 * v->p);
+    a->tiles[a->count++] =
+        (heed_tile){p->pixels, p->width, p->height, p->channels, text[0], text[1]};
+    return true;
+}
+
+bool mistakes_png(heed_ctx *c, heed_images *k, const judgement *j, int most, const char *path) {
+    size_t n = (size_t)most, *places = calloc(n, sizeof *places);
+    album a = {calloc(n, sizeof *a.tiles), calloc(n, sizeof *a.pictures),
+               calloc(n, sizeof *a.captions), 0};
+    bool ok = places && a.tiles && a.pictures && a.captions;
+    if (!ok) heed_fail(c, HEED_FAILED, "no memory for %d pictures", most);
+    int found = ok ? worst_of(j, most, places) : 0;
+    for (int i = 0; ok && i < found; i++) ok = add_mistake(&a, k, j, places[i]);
+    if (ok && found == 0)
+        heed_message(c, HEED_INFO, "no mistakes: %s is not written", path);
+    else if (ok)
+        ok = heed_sheet_png(c,
+                            &(heed_sheet){.title = "the worst mistakes",
+                                          .count = found,
+                                          .columns = MISTAKES_IN_A_ROW,
+                                          .side = MISTAKE_SIDE,
+                                          .tiles = a.tiles},
+                            path);
+    for (int i = 0; i < a.count; i++) heed_picture_free(&a.pictures[i]);
+    free(places);
+    free(a.tiles);
+    free(a.pictures);
+    free(a.captions);
+    return ok;
+}

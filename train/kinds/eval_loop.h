@@ -1,0 +1,40 @@
+/* eval_loop.h -- the evaluation data of any task, batch by batch, for what heads do and what is
+ * lost without them. */
+#ifndef HEED_EVAL_LOOP_H
+#define HEED_EVAL_LOOP_H
+
+#include "kinds/image.h"
+#include "kinds/inputs.h"
+#include "kinds/pairs.h"
+
+/* A row of the table of a command that sweeps. */
+#define EVAL_LOOP_OPTIONS                                                                          \
+    {                                                                                              \
+        "batches", HEED_INT, "0", 0, 1e9, NULL,                                                    \
+            "evaluation batches that are read, a seeded sample; 0: all", "Data"                    \
+    }
+
+typedef struct {
+    heed_run *run;
+    const task *task;
+    heed_config *f;   /* the run's settings */
+    void *data;       /* for model->batch; */
+    cloze *questions; /* instead, each one a batch; NULL: none */
+    uint64_t batches; /* that are read, */
+    uint64_t all;     /* that there are */
+    bool sample;      /* whether fewer than all are read */
+    int rows;
+    heed_part part; /* of pictures */
+    char what[512]; /* of which data they are */
+} eval_loop;
+
+/* Opens a run and DATA, or what it was trained on, by the arguments of the command. */
+bool eval_loop_open(program *p, eval_loop *s);
+void eval_loop_close(eval_loop *s);
+/* Batch number `index` through the model in eval mode, added to the score; b, what it was made of,
+ * lasts until the next. */
+bool eval_loop_batch(const eval_loop *s, uint64_t index, heed_batch *b, heed_score *score);
+/* A line on the terminal of how far it is: "batch 3 of 10", which goes when the last is done. */
+void eval_loop_progress(program *p, const char *what, uint64_t done, uint64_t all);
+
+#endif

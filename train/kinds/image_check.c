@@ -1,0 +1,244 @@
+/* image_check.c -- heed data check of pictures: parts, classes, sizes, what is wrong, and a sheet
+ * of samples before and after augmentation. */
+#include "cli/table.h"
+#include "kinds/image.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- pictures that stand in two parts ---- */
+
+static size_t overlap_of(const heed_images *k) {
+    const size_t *n = heed_images_about(k)->overlap;
+    return n[HEED_VAL_PART] + n[HEED_TEST_PART];
+}
+
+enum { AT = 15 }; /* where facts begin, behind their labels */
+
+/* "test/cat/1.png is train/cat/7.png" */
+static void print_twin(heed_images *k) {
+    heed_duplicate twin;
+    const char *name;
+    char own[1024];
+    if (!heed_images_duplicate(k, &twin) ||
+        !heed_images_get(k, twin.part, twin.index, NULL, NULL, &name))
+        return;
+    snprintf(own, sizeof own, "%s", name);
+    if (heed_images_get(k, HEED_TRAIN_PART, twin.trained, NULL, NULL, &name))
+        print_fact(AT, "", "%s is %s", own, name);
+}
+
+/* ---- the sheet ---- */
+
+enum { SAMPLES = 8, VERSIONS = 5 };
+
+typedef struct {
+    heed_tile tiles[SAMPLES * (VERSIONS + 1)];
+    unsigned char *pixels; /* of all tiles */
+    char names[SAMPLES][64];
+    int count;
+} samples;
+
+/* An input back to bytes: (x deviation + mean) 255. */
+static void to_bytes(const heed_image_transform *v, const heed_real *x, unsigned char *out) {
+    size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
+    for (size_t i = 0; i < n; i++) {
+        int channel = (int)(i % (size_t)v->channels);
+        double y = 255 * ((double)x[i] * v->deviation[channel] + v->mean[channel]);
+        out[i] = (unsigned char)lround(fmin(fmax(y, 0), 255));
+    }
+}
+
+static void add_tile(samples *s, const heed_image_transform *v, const heed_real *x,
+                     const char *caption) {
+    size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
+    unsigned char *pixels = s->pixels + (size_t)s->count * n;
+    to_bytes(v, x, pixels);
+    s->tiles[s->count++] = (heed_tile){pixels, v->size, v->size, v->channels, caption, NULL};
+}
+
+/* A picture as evaluation sees it, then as five epochs would. */
+static bool add_sample(program *p, heed_images *k, const heed_augment *a, int index, samples *s) {
+    const heed_images_info *about = heed_images_about(k);
+    const heed_image_transform *v = &about->view;
+    size_t place = (size_t)index * about->count[HEED_TRAIN_PART] / SAMPLES;
+    heed_picture picture = {0};
+    const char *name;
+    int label;
+    if (!heed_images_get(k, HEED_TRAIN_PART, place, &picture, &label, &name)) return false;
+    size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
+    heed_real *x = malloc((n + heed_view_work(&picture, v)) * sizeof *x);
+    if (!x) heed_fail(p->c, HEED_FAILED, "no memory for a picture");
+    snprintf(s->names[index], sizeof s->names[index], "%.60s", about->labels[label]);
+    for (int i = 0; x && i <= VERSIONS; i++) {
+        uint64_t epoch = i ? (uint64_t)i - 1 : 0; /* training begins with epoch 0 */
+        heed_random draws = heed_random_at(heed_seed(p->c), "augment", epoch, (uint32_t)place);
+        heed_picture_view(&picture, v, i ? a : NULL, &draws, x, x + n);
+        add_tile(s, v, x, i ? "" : s->names[index]);
+    }
+    free(x);
+    heed_picture_free(&picture);
+    return heed_ctx_status(p->c) == HEED_OK;
+}
+
+static bool write_sheet(program *p, heed_images *k, const char *path) {
+    const heed_image_transform *v = &heed_images_about(k)->view;
+    size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
+    samples *s = calloc(1, sizeof *s);
+    heed_augment a = augment_of(p->flags);
+    char text[160], title[200];
+    augment_text(&a, text);
+    snprintf(title, sizeof title, "before, and as five epochs see it: %s",
+             *text ? text : "no augmentation");
+    if (s) s->pixels = malloc(SAMPLES * (VERSIONS + 1) * n);
+    bool ok = s && s->pixels;
+    if (!ok) heed_fail(p->c, HEED_FAILED, "no memory for a sheet of pictures");
+    for (int i = 0; ok && i < SAMPLES; i++) ok = add_sample(p, k, &a, i, s);
+    ok = ok && heed_sheet_png(p->c,
+                              &(heed_sheet){.title = title,
+                                            .count = s->count,
+                                            .columns = 2 * (VERSIONS + 1),
+                                            .side = v->size < 96 ? v->size * (96 / v->size) : 96,
+                                            .tiles = s->tiles},
+                              path);
+    if (s) free(s->pixels);
+    free(s);
+    return ok;
+}
+
+/* ---- output ---- */
+
+static const table_column columns[HEED_PARTS] = {
+    {"training", 10, false}, {"validation", 10, false}, {"test", 10, false}};
+
+static void count_cell(const void *of, int row, int column, char text[TABLE_CELL]) {
+    char n[32];
+    snprintf(text, TABLE_CELL, "%s", with_commas(n, heed_images_count(of, (heed_part)column, row)));
+}
+
+static void print_classes_of(const heed_images *k) {
+    const heed_images_info *a = heed_images_about(k);
+    int width = 5;
+    for (int i = 0; i < a->classes; i++)
+        if (name_columns(a->labels[i], 32) > width) width = name_columns(a->labels[i], 32);
+    print_table(NULL, &(table){.head = "class",
+                               .rows = a->classes,
+                               .count = HEED_PARTS,
+                               .name = width,
+                               .columns = columns,
+                               .names = a->labels,
+                               .cell = count_cell,
+                               .of = k});
+}
+
+static void print_list(const char *label, const double *x, int n) {
+    char text[128] = "";
+    for (int i = 0; i < n; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.4f", i ? " " : "", x[i]);
+    print_fact(AT, label, "%s", text);
+}
+
+static void print_facts(program *p, heed_images *k) {
+    const heed_images_info *a = heed_images_about(k);
+    size_t twins = overlap_of(k);
+    heed_augment augment = augment_of(p->flags);
+    char n1[32], n2[32], n3[32], text[160];
+    print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
+    putchar('\n');
+    print_fact(AT, "  kind", "%s, %d classes", a->kind, a->classes);
+    print_fact(AT, "  pictures", "%s for training, %s for validation, %s for the test",
+               with_commas(n1, a->count[HEED_TRAIN_PART]), with_commas(n2, a->count[HEED_VAL_PART]),
+               with_commas(n3, a->count[HEED_TEST_PART]));
+    print_fact(AT, "  sizes", "%d to %d wide, %d to %d high; read as %d x %d, %s", a->low_width,
+               a->high_width, a->low_height, a->high_height, a->view.size, a->view.size,
+               a->view.channels == 1 ? "grey" : "colour");
+    print_list("  mean", a->view.mean, a->view.channels);
+    print_list("  deviation", a->view.deviation, a->view.channels);
+    augment_text(&augment, text);
+    print_fact(AT, "  augmented", "%s", *text ? text : "not");
+    print_fact(AT, "  skipped", "%s",
+               a->bad ? with_commas(n1, a->bad) : "none: all can be decoded");
+    print_skipped(stdout, k, "               ", SIZE_MAX);
+    print_fact(AT, "  duplicates", "%s of validation and test %s the pixels of a training picture",
+               twins ? with_commas(n1, twins) : "none", twins == 1 ? "has" : "have");
+    print_twin(k);
+}
+
+static size_t smallest_class(const heed_images *k, int *label, size_t *largest) {
+    const heed_images_info *a = heed_images_about(k);
+    size_t least = SIZE_MAX;
+    *largest = 0;
+    for (int i = 0; i < a->classes; i++) {
+        size_t n = heed_images_count(k, HEED_TRAIN_PART, i);
+        if (n < least) least = n, *label = i;
+        if (n > *largest) *largest = n;
+    }
+    return least;
+}
+
+static void print_notes(const heed_images *k) {
+    const heed_images_info *a = heed_images_about(k);
+    size_t largest, least;
+    int label = 0;
+    least = smallest_class(k, &label, &largest);
+    if (least * 10 < largest) {
+        putchar('\n');
+        print_fact(
+            AT, "  note",
+            "the largest class has %.0f times the pictures of %s: accuracy says little of it",
+            (double)largest / (double)(least ? least : 1), a->labels[label]);
+    }
+    if (a->count[HEED_VAL_PART] == 0) {
+        putchar('\n');
+        print_fact(AT, "  note", "no validation part: --val-split 0.1");
+    }
+}
+
+static json_t *list_json(const double *x, int n) {
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(list, json_number(x[i]));
+    return list;
+}
+
+static json_t *info_json(const program *p, const heed_images *k) {
+    const heed_images_info *a = heed_images_about(k);
+    json_t *classes = json_array(), *bad = json_array();
+    const char *path, *why;
+    for (int i = 0; i < a->classes; i++)
+        json_array_append_new(
+            classes, json_pack("{s:o, s:I, s:I, s:I}", "class", json_text(a->labels[i]), "train",
+                               (json_int_t)heed_images_count(k, HEED_TRAIN_PART, i), "val",
+                               (json_int_t)heed_images_count(k, HEED_VAL_PART, i), "test",
+                               (json_int_t)heed_images_count(k, HEED_TEST_PART, i)));
+    for (size_t i = 0; heed_images_bad(k, i, &path, &why); i++)
+        json_array_append_new(bad, json_pack("{s:o, s:s}", "path", json_text(path), "why", why));
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:I, s:o, s:o}", "data",
+                     heed_config_text(p->flags, "data"), "kind", a->kind, "train",
+                     (json_int_t)a->count[HEED_TRAIN_PART], "val",
+                     (json_int_t)a->count[HEED_VAL_PART], "test",
+                     (json_int_t)a->count[HEED_TEST_PART], "image_size", a->view.size, "channels",
+                     a->view.channels, "mean", list_json(a->view.mean, a->view.channels), "std",
+                     list_json(a->view.deviation, a->view.channels), "duplicates",
+                     (json_int_t)overlap_of(k), "classes", classes, "skipped", bad);
+}
+
+static void report(program *p, heed_images *k) {
+    const char *sheet = heed_config_text(p->flags, "sheet");
+    bool json = heed_config_bool(p->flags, "json");
+    if (json)
+        print_json(p, info_json(p, k));
+    else {
+        print_facts(p, k);
+        print_classes_of(k);
+        print_notes(k);
+    }
+    if (*sheet && write_sheet(p, k, sheet) && !json) printf("\nwrote %s\n", sheet);
+    if (!json && heed_ctx_status(p->c) == HEED_OK) print_try(p, "--minutes 2");
+}
+
+void check_pictures(program *p) {
+    heed_images *k = pictures_open(p->c, p->flags, (picture_wish){0});
+    if (k) report(p, k);
+    heed_images_close(k);
+}

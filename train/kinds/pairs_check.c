@@ -1,0 +1,157 @@
+/* pairs_check.c -- heed data check of pairs of texts: what they would give a training. */
+#include "kinds/pairs.h"
+
+#include <string.h>
+
+static double share(size_t part, size_t all) { return all ? 100 * (double)part / (double)all : 0; }
+
+/* ---- as text ---- */
+
+enum { AT = 15 }; /* where facts begin, behind their labels */
+
+static void print_side(const char *label, const heed_tokenizer *k, size_t tokens, size_t unknown,
+                       int longest) {
+    char n1[32], n2[32], n3[32];
+    print_fact(AT, label, "%s, %s tokens in the vocabulary", heed_tokenizer_kind(k),
+               with_commas(n1, (uint64_t)heed_vocab_size(k)));
+    print_fact(AT, "",
+               "%s tokens, %s of them unknown (%.2f %%); the longest text has %d, [SEP] counted",
+               with_commas(n2, tokens), with_commas(n3, unknown), share(unknown, tokens), longest);
+}
+
+static void print_sides(const data_set *d, const heed_pairs_info *a) {
+    print_side("  source", d->source ? d->source : d->tokenizer, a->tokens, a->unknown, a->longest);
+    print_side("  target", d->tokenizer, a->target_tokens, a->target_unknown, a->target_longest);
+    if (!d->source) print_fact(AT, "", "one vocabulary for both: --share-vocab");
+}
+
+static bool is_word(const char *s, size_t n, const char *word) {
+    return strlen(word) == n && memcmp(s, word, n) == 0;
+}
+
+/* How often a label stands in a part: at texts, or at words. */
+static size_t count_label(const data_set *d, bool val, const char *name) {
+    const heed_pairs_info *a = heed_pairs_about(d->batches);
+    size_t count = 0, pairs = val ? a->val_pairs : a->pairs;
+    heed_pair pair;
+    for (size_t i = 0; i < pairs && heed_pairs_get(d->batches, val, i, &pair); i++) {
+        if (d->task->kind == &class_kind) count += is_word(pair.target, pair.target_n, name);
+        for (size_t at = 0, n; d->task->kind == &tag_kind && at < pair.target_n; at += n + 1) {
+            for (n = 0; at + n < pair.target_n && pair.target[at + n] != ' ';) n++;
+            count += is_word(pair.target + at, n, name);
+        }
+    }
+    return count;
+}
+
+/* Counts in training and validation, the label last: names may be long. */
+static void print_labels(const data_set *d, const heed_pairs_info *a) {
+    enum { SHOWN = 20, COUNTS = 22 };
+    char n1[32], n2[32], counts[96];
+    int at = line_width(stdout) < AT + COUNTS + 20 ? 2 : AT;
+    print_side("  texts", d->tokenizer, a->tokens, a->unknown, a->longest);
+    print_fact(AT, "  labels", "%d; in training and validation:", a->classes);
+    for (int i = 0; i < a->classes && i < SHOWN; i++) {
+        snprintf(counts, sizeof counts, "%*s%9s %9s", at, "",
+                 with_commas(n1, count_label(d, false, a->labels[i])),
+                 d->no_val ? "0" : with_commas(n2, count_label(d, true, a->labels[i])));
+        print_fact(at + COUNTS - 1, counts, "%s", a->labels[i]);
+    }
+    if (a->classes > SHOWN) print_fact(AT, "", "and %d more", a->classes - SHOWN);
+}
+
+static void print_facts(program *p, const data_set *d, const heed_pairs_info *a) {
+    char n1[32], n2[32], note[160];
+    print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
+    putchar('\n');
+    print_fact(AT, "  training", "%s %s", with_commas(n1, a->pairs), pair_noun(a));
+    print_fact(AT, "  validation", "%s %s; all of one %s stand on one side",
+               d->no_val ? "0" : with_commas(n2, a->val_pairs), pair_noun(a),
+               a->classes ? "text" : "source");
+    if (a->classes)
+        print_labels(d, a);
+    else
+        print_sides(d, a);
+    for (int i = 0; pairs_note(a, p->flags, i, note); i++)
+        if (*note) print_fact(AT, "  note", "%s", note);
+    if (share(a->unknown, a->tokens) > 1 || share(a->target_unknown, a->target_tokens) > 1)
+        print_fact(AT, "  note",
+                   "more than 1 %% is unknown: a larger --vocab, or another --tokenizer");
+}
+
+static void print_text_of(const char *text, size_t n, int columns) {
+    char line[512];
+    snprintf(line, sizeof line, "%.*s", n < 400 ? (int)n : 400, text);
+    print_name(line, 0, columns);
+}
+
+static void print_samples(const heed_pairs *k, const heed_pairs_info *a) {
+    enum { SHOWN = 3, COLUMNS = 60, START = 15 };
+    int capacity = line_width(stdout) - START < COLUMNS ? line_width(stdout) - START : COLUMNS;
+    heed_pair pair;
+    puts("\nSamples of the training part:");
+    for (size_t i = 0; i < SHOWN && i < a->pairs && heed_pairs_get(k, false, i, &pair); i++) {
+        printf("  line %-7zu ", pair.line);
+        print_text_of(pair.source, pair.source_n, capacity);
+        fputs("\n            -> ", stdout);
+        print_text_of(pair.target, pair.target_n, capacity);
+        putchar('\n');
+    }
+}
+
+/* ---- as JSON ---- */
+
+static json_t *side_json(const heed_tokenizer *k, size_t tokens, size_t unknown, int longest) {
+    return json_pack("{s:s, s:i, s:I, s:I, s:i}", "tokenizer", heed_tokenizer_kind(k), "vocab",
+                     heed_vocab_size(k), "tokens", (json_int_t)tokens, "unknown",
+                     (json_int_t)unknown, "longest", longest);
+}
+
+/* [{label, count, val_count}] */
+static json_t *labels_json(const data_set *d, const heed_pairs_info *a) {
+    json_t *list = json_array();
+    for (int i = 0; i < a->classes; i++)
+        json_array_append_new(
+            list, json_pack("{s:s, s:I, s:I}", "label", a->labels[i], "count",
+                            (json_int_t)count_label(d, false, a->labels[i]), "val_count",
+                            (json_int_t)(d->no_val ? 0 : count_label(d, true, a->labels[i]))));
+    return list;
+}
+
+static void print_object(program *p, const data_set *d, const heed_pairs_info *a) {
+    const heed_tokenizer *source = d->source ? d->source : d->tokenizer;
+    json_t *o = json_pack("{s:s, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:o}", "data",
+                          heed_config_text(p->flags, "data"), "pairs", (json_int_t)a->pairs,
+                          "val_pairs", (json_int_t)(d->no_val ? 0 : a->val_pairs), "header",
+                          (int)a->header, "extra_columns", (json_int_t)a->extra_columns, "blank",
+                          (json_int_t)a->blank, "left_out", (json_int_t)a->left_out, "cut",
+                          (json_int_t)a->cut, "overlap", (json_int_t)a->overlap, "source",
+                          side_json(source, a->tokens, a->unknown, a->longest));
+    if (a->classes)
+        json_object_set_new(o, "labels", labels_json(d, a));
+    else
+        json_object_update_new(o, json_pack("{s:b, s:o}", "shared", (int)!d->source, "target",
+                                            side_json(d->tokenizer, a->target_tokens,
+                                                      a->target_unknown, a->target_longest)));
+    print_json(p, o);
+}
+
+static void report(program *p, const data_set *d) {
+    const heed_pairs_info *a = heed_pairs_about(d->batches);
+    char suggestion[64] = "--minutes 2";
+    int longest = a->longest > a->target_longest ? a->longest : a->target_longest;
+    if (a->left_out) snprintf(suggestion, sizeof suggestion, "--minutes 2 --block %d", longest);
+    if (heed_config_bool(p->flags, "json")) {
+        print_object(p, d, a);
+        return;
+    }
+    print_facts(p, d, a);
+    print_samples(d->batches, a);
+    print_try(p, suggestion);
+}
+
+void check_pairs(program *p) {
+    data_set data = {0};
+    if (p->task->kind->open(p->c, p->task, p->flags, NULL, &data)) report(p, &data);
+    p->task->kind->close(&data);
+}

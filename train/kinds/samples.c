@@ -1,0 +1,75 @@
+/* samples.c -- what the model at hand makes at each evaluation, kept in samples.txt: a text of a
+ * causal model, targets of a model of pairs. */
+#include "kinds/pairs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TOKENS = 200, PAIRS = 4 };
+
+/* A text starts after a line's end, or where the vocabulary has none, with its first word. */
+static int32_t first_token(const heed_tokenizer *k) {
+    heed_specials s = heed_tokenizer_specials(k);
+    int newline = s.newline >= 0 ? s.newline : heed_token_id(k, "\n");
+    if (newline >= 0) return newline;
+    int after = s.mask > s.unk ? s.mask + 1 : s.unk + 1;
+    return after < heed_vocab_size(k) ? after : 0;
+}
+
+static void write_sample(const progress *g, const heed_report *r) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/samples.txt", g->run);
+    FILE *f = fopen(path, "a");
+    bool val = isfinite(r->val_loss);
+    if (f)
+        fprintf(f, "---- step %lld, %s loss %.4f ----\n%s\n\n", (long long)r->step,
+                val ? "validation" : "training", val ? r->val_loss : r->loss,
+                g->samples.s ? g->samples.s : "");
+    if (!f || fclose(f) != 0) heed_message(g->p->c, HEED_WARN, "cannot write %s", path);
+}
+
+void sample_text(progress *g, const heed_report *r) {
+    const heed_tokenizer *k = g->data->tokenizer;
+    int32_t prompt = first_token(k), made[TOKENS];
+    if (!g->tape) g->tape = heed_tape_new(g->p->c);
+    gpt_sampling a = {.count = TOKENS,
+                      .temperature = 0.8,
+                      .seed = heed_seed(g->p->c),
+                      .has_end = true,
+                      .end = gpt_end(g->f, k),
+                      .sample = (uint32_t)r->step};
+    int n = gpt_generate(r->self, g->tape, &prompt, 1, &a, made);
+    g->samples.n = 0;
+    if (n >= 0 && heed_decode(k, made, (size_t)n, &g->samples)) write_sample(g, r);
+}
+
+/* Source, target and what is made of the source, parted by tabs; "..." where it did not end. */
+static bool add_pair(translator *k, const heed_pair *pair, heed_text *out) {
+    return heed_text_put(out, pair->source, pair->source_n) && heed_text_put(out, "\t", 1) &&
+           heed_text_put(out, pair->target, pair->target_n) && heed_text_put(out, "\t", 1) &&
+           translate(k, pair->source, pair->source_n) && translated_text(k, out) &&
+           heed_text_add(out, k->about.ended ? "\n" : " ...\n");
+}
+
+void sample_pairs(progress *g, const heed_report *r) {
+    const heed_pairs *pairs = g->data->batches;
+    if (!g->tape) g->tape = heed_tape_new(g->p->c);
+    heed_run run = {.c = g->p->c,
+                    .model = g->p->task->model,
+                    .config = g->f,
+                    .tape = g->tape,
+                    .tokenizer = g->data->tokenizer,
+                    .source = g->data->source,
+                    .self = r->self};
+    translator k;
+    heed_pair pair;
+    bool ok = translator_open(&k, &run, NULL);
+    size_t count = heed_pairs_about(pairs)->val_pairs;
+    k.cuts = k.quiet = true;
+    g->samples.n = 0;
+    for (size_t i = 0; ok && i < PAIRS && i < count; i++)
+        ok = heed_pairs_get(pairs, true, i, &pair) && add_pair(&k, &pair, &g->samples);
+    if (ok) write_sample(g, r);
+    translator_close(&k);
+}

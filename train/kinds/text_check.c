@@ -1,0 +1,157 @@
+/* text_check.c -- heed data check of a text file: what it would give a training. */
+#include "kinds/training.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    size_t bytes, characters, lines, empty, longest; /* of the text; longest line in bytes */
+} text_facts;
+
+static size_t characters_of(const char *s, size_t n) {
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) count += ((unsigned char)s[i] & 0xC0) != 0x80;
+    return count;
+}
+
+static text_facts facts_of(const char *text, size_t n) {
+    text_facts f = {.bytes = n, .characters = characters_of(text, n)};
+    for (size_t at = 0; at < n;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        size_t length = end ? (size_t)(end - (text + at)) : n - at;
+        f.lines++;
+        f.empty += length == 0;
+        if (length > f.longest) f.longest = length;
+        at += length + 1;
+    }
+    return f;
+}
+
+/* About how many tokens the longest line has. */
+static double longest_tokens(const heed_corpus_info *a, const text_facts *t) {
+    return (double)t->longest * (double)(a->tokens + a->val_tokens) / (double)t->bytes;
+}
+
+/* ---- output ---- */
+
+static void print_sample(const char *text, size_t n) {
+    enum { LINES = 3, COLUMNS = 76 };
+    int capacity = line_width(stdout) - 2 < COLUMNS ? line_width(stdout) - 2 : COLUMNS;
+    char line[512];
+    int shown = 0;
+    puts("\nSample:");
+    for (size_t at = 0; at < n && shown < LINES;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        size_t length = end ? (size_t)(end - (text + at)) : n - at;
+        snprintf(line, sizeof line, "%.*s", length < 400 ? (int)length : 400, text + at);
+        if (length > 0) {
+            fputs("  ", stdout);
+            print_name(line, 0, capacity);
+            putchar('\n');
+            shown++;
+        }
+        at += length + 1;
+    }
+}
+
+/* Settings that fit a text of this size. */
+static const char *suggestion(const heed_corpus_info *a) {
+    size_t tokens = a->tokens + a->val_tokens;
+    if (tokens < 20000) return "--preset nano --dropout 0.1";
+    if (tokens < 5000000) return "--preset tiny";
+    return "--preset small";
+}
+
+enum { AT = 15 }; /* where facts begin, behind their labels */
+
+static void print_warnings(const program *p, const heed_corpus_info *a, const text_facts *t) {
+    int64_t block = heed_config_int(p->flags, "block");
+    size_t unknown = a->unknown + a->val_unknown, tokens = a->tokens + a->val_tokens;
+    char n[32];
+    if (unknown * 100 > tokens)
+        print_fact(AT, "  note",
+                   "more than 1 %% is unknown: a larger --vocab, or another --tokenizer");
+    if (a->cut_lines)
+        print_fact(AT, "  note", "%s lines are cut at --block %lld", with_commas(n, a->cut_lines),
+                   (long long)block);
+    if (a->val_tokens == 0) print_fact(AT, "  note", "no validation part: --val-split or --val");
+    if (a->val_lines && a->overlap * 10 > a->val_lines)
+        print_fact(AT, "  note", "validation repeats the training text: its loss says little");
+    bool blocks = strcmp(heed_config_text(p->flags, "packing"), "blocks") == 0;
+    if (blocks && t->lines > 50 && longest_tokens(a, t) + 2 < (double)block)
+        print_fact(AT, "  note", "every line fits into a block: --packing lines keeps them apart");
+}
+
+/* The text is read with LF ends, so its bytes are fewer than the file's. */
+static size_t carriage_returns(const char *path) {
+    FILE *f = fopen(path, "rb");
+    char buffer[16384];
+    size_t count = 0, n;
+    while (f && (n = fread(buffer, 1, sizeof buffer, f)) > 0)
+        for (size_t i = 0; i < n; i++) count += buffer[i] == '\r';
+    if (f) fclose(f);
+    return count;
+}
+
+static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_info *a,
+                        const text_facts *t) {
+    char n1[32], n2[32], n3[32];
+    double tokens = (double)(a->tokens + a->val_tokens);
+    print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
+    putchar('\n');
+    print_fact(AT, "  encoding", "UTF-8, %s bytes, %s characters", with_commas(n1, t->bytes),
+               with_commas(n2, t->characters));
+    size_t returns = carriage_returns(heed_config_text(p->flags, "data"));
+    if (returns)
+        print_fact(AT, "  line ends",
+                   "CR LF: %s carriage returns are read as line ends, and not counted",
+                   with_commas(n1, returns));
+    print_fact(AT, "  lines", "%s, %s of them empty; the longest has %s bytes",
+               with_commas(n1, t->lines), with_commas(n2, t->empty), with_commas(n3, t->longest));
+    print_fact(AT, "  vocabulary", "%s, %s tokens", heed_tokenizer_kind(k),
+               with_commas(n1, (uint64_t)heed_vocab_size(k)));
+    print_fact(AT, "  training", "%s tokens", with_commas(n1, a->tokens));
+    print_fact(AT, "  validation", "%s tokens (%.1f %%)", with_commas(n1, a->val_tokens),
+               100 * (double)a->val_tokens / tokens);
+    print_fact(AT, "  unknown", "%s tokens (%.2f %%)", with_commas(n1, a->unknown + a->val_unknown),
+               100 * (double)(a->unknown + a->val_unknown) / tokens);
+    if (a->val_lines)
+        print_fact(AT, "  overlap", "%s of %s validation lines stand in the training part, too",
+                   with_commas(n1, a->overlap), with_commas(n2, a->val_lines));
+    print_warnings(p, a, t);
+}
+
+static void print_object(program *p, const heed_tokenizer *k, const heed_corpus_info *a,
+                         const text_facts *t) {
+    print_json(
+        p,
+        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:s}", "data",
+                  heed_config_text(p->flags, "data"), "bytes", (json_int_t)t->bytes, "characters",
+                  (json_int_t)t->characters, "lines", (json_int_t)t->lines, "empty_lines",
+                  (json_int_t)t->empty, "longest_line", (json_int_t)t->longest, "tokenizer",
+                  heed_tokenizer_kind(k), "vocab", heed_vocab_size(k), "tokens",
+                  (json_int_t)a->tokens, "val_tokens", (json_int_t)a->val_tokens, "unknown",
+                  (json_int_t)(a->unknown + a->val_unknown), "val_lines", (json_int_t)a->val_lines,
+                  "overlap", (json_int_t)a->overlap, "suggestion", suggestion(a)));
+}
+
+static void report(program *p, const data_set *d, const char *text, size_t n) {
+    text_facts facts = facts_of(text, n);
+    heed_corpus_info about = heed_corpus_about(d->batches);
+    if (heed_config_bool(p->flags, "json")) {
+        print_object(p, d->tokenizer, &about, &facts);
+        return;
+    }
+    print_facts(p, d->tokenizer, &about, &facts);
+    print_sample(text, n);
+    print_try(p, suggestion(&about));
+}
+
+void check_text(program *p) {
+    data_set data = {0};
+    size_t n = 0;
+    char *text = heed_text_read(p->c, p->argv[0], &n);
+    if (text && text_kind.open(p->c, p->task, p->flags, NULL, &data)) report(p, &data, text, n);
+    free(text);
+    text_kind.close(&data);
+}
