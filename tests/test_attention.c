@@ -300,7 +300,7 @@ TEST(attention_with_one_score_that_is_not_a_number) {
     static const char *const sets[] = {"generic", "avx2", "avx512", "neon"};
     for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
         heed_ctx *c = heed_open(&(heed_options){.isa = sets[s], .threads = 1});
-        if (heed_state(c) != HEED_OK && s > 0) { /* not of this machine */
+        if (heed_ctx_status(c) != HEED_OK && s > 0) { /* not of this machine */
             heed_close(c);
             continue;
         }

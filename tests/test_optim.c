@@ -118,7 +118,7 @@ TEST(optim_clip_is_for_one_step) {
     CHECK(memcmp(p.b->x, q.b->x, 2 * sizeof *p.b->x) == 0);
     give_both(&p, 2);
     p.w->g[5] = (heed_real)NAN; /* nobody looked at these gradients but the step */
-    CHECK(!heed_step(o, 1) && heed_state(p.c) == HEED_DIVERGED);
+    CHECK(!heed_step(o, 1) && heed_ctx_status(p.c) == HEED_DIVERGED);
     heed_close(p.c);
     CLOSE(q.c);
 }

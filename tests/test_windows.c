@@ -45,7 +45,7 @@ static void on_every_set(void (*f)(dice *d, heed_tape *t, uint64_t draw), uint64
     static const char *const sets[] = {"generic", "avx2", "avx512", "neon"};
     for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
         heed_ctx *c = heed_open(&(heed_options){.isa = sets[s], .threads = 1});
-        if (heed_state(c) != HEED_OK && s > 0) { /* not of this machine */
+        if (heed_ctx_status(c) != HEED_OK && s > 0) { /* not of this machine */
             heed_close(c);
             continue;
         }
