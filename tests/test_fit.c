@@ -31,10 +31,11 @@ TEST(fit_learns_and_reports) {
     CLOSE(j.c);
 }
 
-/* The rate of the update that led to a step: warm-up over 4 steps, then down to 0 at step 12. */
+/* The rate of the update that led to a step: warm-up over 4 steps, then down to 0.005 at step 12.
+ */
 static double rate_of(int64_t step) {
-    if (step == 0) return 0.02;
-    return 0.02 * (step <= 4 ? (double)step / 4 : 1 - (double)(step - 1 - 4) / 8);
+    if (step <= 4) return step ? 0.02 * (double)step / 4 : 0.02;
+    return 0.02 - 0.015 * (double)(step - 1 - 4) / 8;
 }
 
 static void check_rate(void *user, const heed_report *r) {
@@ -45,7 +46,9 @@ static void check_rate(void *user, const heed_report *r) {
 
 TEST(fit_reports_the_rate_of_each_step) {
     job j;
-    job_open(&j, "run", "steps=12 warmup=4 schedule=linear lr=0.02 eval-every=3 log-every=1",
+    job_open(&j, "run",
+             "steps=12 warmup=4 schedule=linear lr=0.02 lr-min=0.005 eval-every=3 "
+             "log-every=1",
              (heed_options){.threads = 1});
     j.args.report = check_rate;
     job_fit(&j);

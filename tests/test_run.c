@@ -1,6 +1,7 @@
 /* Run directories opened for use, whole and damaged. */
 #include "fit_job.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- opening ---- */
@@ -28,6 +29,37 @@ TEST(run_opens_with_its_settings) {
     s = heed_evaluate(best ? best->tape : NULL, &tiny_model, best ? best->self : NULL, &data, 32);
     CHECK_CLOSE(s.loss / s.weight, result.best_loss, 1e-12);
     CLOSE(c);
+}
+
+TEST(run_opens_best_or_last_alone) {
+    train_run("run", "steps=10");
+    char path[256];
+    static const char *const which[] = {NULL, "best", "last", "worst", ""};
+    for (int i = 0; i < 5; i++) {
+        heed_ctx *c = heed_open(NULL);
+        heed_run *r = heed_run_open(c, path_of(path, "run", ""), tiny_models, which[i]);
+        CHECK((r != NULL) == (i < 3) && heed_ctx_status(c) == (i < 3 ? HEED_OK : HEED_USAGE));
+        if (i == 3) CHECK_HAS(heed_ctx_error(c), "expected best or last, found worst");
+        heed_close(c);
+    }
+}
+
+/* Halves of files that a killed training left are removed by the next; others' are not. */
+TEST(run_resume_removes_what_dead_trainings_left) {
+    train_run("run", "steps=10");
+    pid_t dead = fork();
+    if (dead == 0) _exit(0);
+    CHECK(waitpid(dead, NULL, 0) == dead);
+    char gone[64], alive[64];
+    snprintf(gone, sizeof gone, ".heed-%ld-3.tmp", (long)dead);
+    snprintf(alive, sizeof alive, ".heed-%ld-3.tmp", (long)getpid());
+    spill("run", gone, "half", 4);
+    spill("run", alive, "half", 4);
+    job j;
+    job_open_resume(&j, "run", "steps=12", (heed_options){.threads = 1});
+    job_fit(&j);
+    CLOSE(j.c);
+    CHECK(!exists("run", gone) && exists("run", alive));
 }
 
 TEST(run_null_and_error_states) {
