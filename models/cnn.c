@@ -24,7 +24,24 @@ static const heed_option options[] = {
     NUMBER("dropout", "0", 0, 0.99, "inside the blocks and before the head"),
     YES("batch-norm", "batch norm after each convolution"),
     YES("residual", "add a block's input to its output"),
-    RATE("0.003"),
+    {0}};
+
+static const heed_preset presets[] = {
+    {"cnn28", "28 x 28: 3 stages from 16 channels, shifts of 2 pixels, 8 epochs",
+     "width=16 stages=3 blocks=1 batch=128 lr=4e-3 warmup=0.15 decay=0.05 smoothing=0.1 pad=2 "
+     "epochs=8",
+     false},
+    {"cnn32", "32 x 32: 3 stages from 16 channels, shifts of 4 pixels, 40 epochs",
+     "width=16 stages=3 blocks=1 batch=64 lr=4e-3 warmup=0.15 decay=0.05 smoothing=0.1 pad=4 "
+     "epochs=40",
+     false},
+    {0}};
+
+static const heed_model_case cases[] = {
+    {"", "image-size=5 channels=2 classes=3 batch=2 width=4 stages=2"},
+    {"variant",
+     "image-size=5 channels=2 classes=2 head=binary batch=2 width=4 stages=2 batch-norm=false "
+     "residual=false dropout=0.2"},
     {0}};
 
 static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x) {
@@ -83,6 +100,9 @@ const heed_model heed_model_cnn = {
     .name = "cnn",
     .help = "pictures: residual convolutional network",
     .options = options,
+    .defaults = "lr=0.003 best=accuracy",
+    .presets = presets,
+    .cases = cases,
     .size = sizeof(cnn),
     .init = init,
     PICTURE_MEMBERS,

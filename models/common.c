@@ -1,6 +1,7 @@
 /* common.c -- what all models share: settings read, predictions judged. */
 #include "common.h"
 
+#include <math.h>
 #include <string.h>
 
 bool model_is(const heed_config *f, const char *key, const char *choice) {
@@ -74,6 +75,22 @@ heed_tensor *model_targets(heed_tape *t, const int32_t *labels, int rows, heed_r
         y->x[i] = (1 - smoothing) * (heed_real)labels[i] + smoothing / 2;
     }
     return y;
+}
+
+/* ---- attention ---- */
+
+void model_attending(const heed_mha *l, heed_stack stack, int layer, double beta,
+                     heed_attending *out) {
+    const heed_mha_args *a = &l->args;
+    *out = (heed_attending){.path = l->name,
+                            .stack = stack,
+                            .layer = layer,
+                            .heads = a->heads,
+                            .key = a->key,
+                            .value = a->value,
+                            .beta = beta >= 0 ? beta : 1 / sqrt(a->key),
+                            .causal = a->causal,
+                            .hard = a->hard};
 }
 
 /* ---- scores ---- */

@@ -15,26 +15,12 @@
     { name, HEED_BOOL, "true", 0, 0, NULL, help, "Model" }
 #define NO(name, help)                                                                             \
     { name, HEED_BOOL, "false", 0, 0, NULL, help, "Model" }
-/* A default of the model's own for a setting that all trainings share. */
-#define RATE(value)                                                                                \
-    { "lr", HEED_REAL, value, 1e-12, 1e6, NULL, "learning rate at its peak", "Optimizer" }
 /* Cells of recurrent layers. */
 #define CELL_OPTIONS(value, choices)                                                               \
     CHOICE("cell", value, choices, "of recurrent layers"), CELL_MORE
 #define CELL_MORE                                                                                  \
     CHOICE("cell-activation", "tanh", "tanh|relu|sigmoid|identity", "g of cell rnn"),              \
         NO("one-bias", "one bias a gate, h = g(W_h [x ; h] + b_h); else two, as PyTorch has")
-#define BEST(value)                                                                                \
-    {                                                                                              \
-        "best", HEED_CHOICE, value, 0, 0, "loss|accuracy",                                         \
-            "what chooses the best weights, on the validation part", "Evaluation and checkpoints"  \
-    }
-#define WARMUP(value)                                                                              \
-    {                                                                                              \
-        "warmup", HEED_REAL, value, 0, 1e12, NULL,                                                 \
-            "steps over which the learning rate rises; below 1: share of all steps", "Optimizer"   \
-    }
-
 #define ACTIVATIONS "gelu|gelu-tanh|relu|silu|tanh"
 
 heed_act model_activation(const heed_config *f);
@@ -51,6 +37,10 @@ bool model_two_classes(heed_ctx *c, int classes);
 heed_tensor *model_by_class(heed_tape *t, heed_tensor *z);
 /* its targets (B,1): (1 - smoothing) label + smoothing / 2. */
 heed_tensor *model_targets(heed_tape *t, const int32_t *labels, int rows, heed_real smoothing);
+
+/* A layer of multi-head attention; beta: as the settings say, -1: 1/sqrt(key width). */
+void model_attending(const heed_mha *l, heed_stack stack, int layer, double beta,
+                     heed_attending *out);
 
 /* Adds a batch to the score: logits (...,V) and the mean loss over the n labels that are not
  * negative. */

@@ -29,7 +29,8 @@ typedef struct {
     const pair_decoding *a;
     const int32_t *ids; /* the source, of n tokens */
     int n, count;
-    pair_source source;
+    heed_source source;
+    size_t state; /* numbers of a hypothesis */
     hypothesis now[MOST_BEAM], next[MOST_BEAM];
     int live, width, made;
     candidate best[MOST_BEAM];
@@ -70,7 +71,8 @@ static const heed_real *logits_of(search *s, const hypothesis *h) {
         y = pair_logits(s->m, s->t, heed_ids(s->t, s->ids, 1, s->n), NULL,
                         heed_ids(s->t, h->ids, 1, s->made + 1));
     else
-        y = s->m->next(s->m, s->t, &s->source, h->state, s->made, h->ids[s->made]);
+        y = s->m->steps->next(s->m, s->t, &s->source, h->state, s->made,
+                              heed_ids(s->t, &h->ids[s->made], 1, 1));
     return y ? y->x + y->size - s->m->vocab : NULL;
 }
 
@@ -111,7 +113,7 @@ static void follow(search *s, candidate c) {
     hypothesis *h = &s->next[s->live++];
     const hypothesis *from = &s->now[c.from];
     h->score = c.score;
-    memcpy(h->state, from->state, s->source.state * sizeof *h->state);
+    memcpy(h->state, from->state, s->state * sizeof *h->state);
     memcpy(h->ids, from->ids, (size_t)(s->made + 1) * sizeof *h->ids);
     h->ids[s->made + 1] = c.id;
 }
@@ -176,14 +178,16 @@ static bool check(const pair_model *m, heed_tape *t, size_t n, const pair_decodi
 }
 
 static bool read_source(search *s) {
-    s->source.len = s->m->len;
     if (s->a->uncached) return true;
     heed_tape_begin(s->reading, HEED_EVAL, 0);
-    return s->m->read(s->m, s->reading, heed_ids(s->reading, s->ids, 1, s->n), &s->source);
+    if (!s->m->steps->read(s->m, s->reading, heed_ids(s->reading, s->ids, 1, s->n), &s->source))
+        return false;
+    s->state = s->m->steps->state(s->m, &s->source);
+    return true;
 }
 
 static bool prepare(search *s) {
-    size_t width = (size_t)s->width, capacity = (size_t)s->count + 1, state = s->source.state;
+    size_t width = (size_t)s->width, capacity = (size_t)s->count + 1, state = s->state;
     s->states = malloc((2 * width * state + 1) * sizeof *s->states);
     s->tokens = malloc(2 * width * capacity * sizeof *s->tokens);
     s->order = malloc((size_t)s->m->vocab * sizeof *s->order);
@@ -194,7 +198,7 @@ static bool prepare(search *s) {
         s->next[i] = (hypothesis){s->now[i].state + state, s->now[i].ids + capacity, 0};
     }
     s->now->ids[0] = s->a->begin;
-    if (s->m->start && state) s->m->start(s->m, &s->source, s->now->state);
+    if (s->m->steps->start && state) s->m->steps->start(s->m, &s->source, s->now->state);
     return true;
 }
 

@@ -13,9 +13,32 @@ static const heed_option options[] = {
     CELL_MORE,
     YES("scale-residual", "start sublayers' outputs at residual-std / sqrt(2 layers)"),
     NUMBER("residual-std", "0", 0, 1, "standard deviation for that; 0: init-std"),
-    /* Pre-norm bears three times the rate that the trainings share: 2.10 against 2.38 in validation
-     * loss after 300 default steps on a book. */
-    RATE("0.003"),
+    {0}};
+
+/* Pre-norm bears three times the rate that the trainings share: 2.10 against 2.38 in validation
+ * loss after 300 default steps on a book. */
+#define DEFAULTS "lr=0.003"
+
+static const heed_preset presets[] = {
+    TEXT_PRESETS,
+    {"nanogpt-cpu", "nanoGPT's recipe for a CPU: char, 2000 steps",
+     "tokenizer=char layers=4 heads=4 width=128 ff=512 block=64 batch=12 steps=2000 "
+     "optimizer=adamw lr=1e-3 lr-min=1e-4 schedule=cosine warmup=100 beta1=0.9 beta2=0.99 "
+     "decay=0.1 clip=1 dropout=0 bias=false scale-residual=true init-std=0.08 residual-std=0.02 "
+     "split=tail val-split=0.1 eval-batches=0",
+     false},
+    {"gpt-tiny", "benchmark workload",
+     TEXT_PLAIN "layers=4 heads=4 width=128 ff=512 block=64 batch=12 vocab=65", true},
+    {"gpt-baby", "benchmark workload",
+     TEXT_PLAIN "layers=6 heads=6 width=384 ff=1536 block=256 batch=16 vocab=65", true},
+    {0}};
+
+static const heed_model_case cases[] = {
+    {"", TINY},
+    {"variant", TINY "norm=post attention=explicit key-width=3 value-width=5 bias=false beta=0.9"},
+    {"rnn", TINY "cell=rnn one-bias=true"},
+    {"gru", TINY "cell=gru"},
+    {"lstm", TINY "cell=lstm dropout=0.2"},
     {0}};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
@@ -68,26 +91,71 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     return m->loss = heed_xent(t, m->logits, heed_ids(t, b->labels, b->rows, b->len), NULL);
 }
 
-static bool batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
-    (void)self;
-    return heed_gpt_batch(data, at, out);
-}
-
 static void metrics(void *self, const heed_batch *b, heed_score *score) {
     gpt *m = self;
     model_score(m->logits, m->loss, b->labels, score);
     score->bytes += (double)b->label_bytes;
 }
 
+static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
+    return gpt_logits(self, t, in->x, NULL);
+}
+
+static bool attending(const void *self, int index, heed_attending *out) {
+    const gpt *m = self;
+    return !m->rnn.args.layers && stack_attending(&m->body.stack, HEED_DECODER, index, out);
+}
+
+/* ---- step by step ---- */
+
+static int length(const void *self) { return ((const gpt *)self)->body.len; }
+
+/* Numbers of a layer: keys and values of as many tokens as there can be, or one recurrent state. */
+static void layer_state(const gpt *m, size_t *k, size_t *v) {
+    const heed_mha_args *a = &m->body.stack.block[0].attn.args;
+    size_t capacity = (size_t)m->body.len;
+    bool recurrent = m->rnn.args.layers > 0;
+    *k = recurrent ? (size_t)gpt_state_size(m) : capacity * (size_t)a->heads * (size_t)a->key;
+    *v = recurrent ? 0 : capacity * (size_t)a->heads * (size_t)a->value;
+}
+
+static size_t state_size(const void *self, const heed_source *source) {
+    const gpt *m = self;
+    size_t k, v;
+    (void)source;
+    layer_state(m, &k, &v);
+    return (size_t)m->body.stack.layers * (k + v);
+}
+
+static heed_tensor *next(const void *self, heed_tape *t, const heed_source *source,
+                         heed_real *state, int at, heed_tensor *ids) {
+    const gpt *m = self;
+    heed_cache caches[MODEL_LAYERS];
+    size_t k, v;
+    (void)source;
+    layer_state(m, &k, &v);
+    for (int i = 0; i < m->body.stack.layers; i++, state += k + v)
+        caches[i] = (heed_cache){.len = at, .capacity = m->body.len, .k = state, .v = state + k};
+    return gpt_logits(m, t, ids, caches);
+}
+
+static const heed_steps steps = {.length = length, .state = state_size, .next = next};
+
 const heed_model heed_model_gpt = {
     .name = "gpt",
     .help = "causal language model (GPT-2)",
+    .kind = HEED_INPUT_TOKENS,
+    .answers = HEED_ANSWER_NEXT,
+    .embedding = "embed.token",
     .options = options,
+    .defaults = DEFAULTS,
+    .presets = presets,
+    .cases = cases,
     .size = sizeof(gpt),
     .init = init,
-    .batch = batch,
-    .eval_batches = text_evals,
-    .epoch_batches = text_epoch,
+    .logits = logits,
     .loss = loss,
     .metrics = metrics,
+    .attending = attending,
+    .steps = &steps,
 };

@@ -21,22 +21,7 @@ void picture_head(picture_model *m, heed_store *s, int width, const char *init) 
         (heed_linear_args){.in = width, .out = m->binary ? 1 : m->classes, .init = init});
 }
 
-/* ---- batches ---- */
-
-bool picture_batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
-    (void)self;
-    return heed_image_batch(data, at, out);
-}
-
-uint64_t picture_evals(void *self, void *data, int rows) {
-    (void)self;
-    return heed_images_evals(data, rows);
-}
-
-uint64_t picture_epoch(void *self, void *data, int rows) {
-    (void)self;
-    return heed_images_epoch(data, rows);
-}
+/* ---- logits and loss ---- */
 
 static heed_tensor *input(const picture_model *m, heed_tape *t, const heed_batch *b) {
     if (b->len != m->size * m->size * m->channels) {
@@ -48,8 +33,6 @@ static heed_tensor *input(const picture_model *m, heed_tape *t, const heed_batch
     }
     return heed_input(t, b->x, 4, (int[]){b->rows, m->size, m->size, m->channels});
 }
-
-/* ---- logits and loss ---- */
 
 /* The output layer as it is: (B,classes), or (B,1) for the head of one neuron. */
 static heed_tensor *neurons(const picture_model *m, heed_tape *t, heed_tensor *x) {
@@ -63,6 +46,10 @@ static heed_tensor *by_class(const picture_model *m, heed_tape *t, heed_tensor *
 heed_tensor *picture_logits(const void *self, heed_tape *t, heed_tensor *x) {
     const picture_model *m = self;
     return by_class(m, t, neurons(m, t, x));
+}
+
+heed_tensor *picture_rows(const void *self, heed_tape *t, const heed_model_input *in) {
+    return picture_logits(self, t, in->x);
 }
 
 /* Evaluation reports the plain cross entropy. */

@@ -13,8 +13,7 @@
         WHOLE("classes", "0", 0, 1 << 24, "how many there are; 0: of the data"),                   \
         CHOICE("head", "softmax", "softmax|binary", "a neuron per class, or one for two classes"), \
         NUMBER("smoothing", "0", 0, 0.99,                                                          \
-               "share of the target that goes to all classes alike, in training"),                 \
-        BEST("accuracy")
+               "share of the target that goes to all classes alike, in training")
 
 /* The first member of each model's struct, so that the functions below take any of them as self. */
 struct picture_model {
@@ -32,14 +31,12 @@ bool picture_read(picture_model *m, heed_ctx *c, const heed_config *f);
 /* The output layer on features of this width; init: of its weights, or NULL. */
 void picture_head(picture_model *m, heed_store *s, int width, const char *init);
 
-/* Members of heed_model; data is a heed_images. */
-bool picture_batch(void *self, void *data, heed_batch_at at, heed_batch *out);
-uint64_t picture_evals(void *self, void *data, int rows);
-uint64_t picture_epoch(void *self, void *data, int rows);
+/* Members of heed_model. */
+heed_tensor *picture_rows(const void *self, heed_tape *t, const heed_model_input *in);
 heed_tensor *picture_loss(void *self, heed_tape *t, const heed_batch *b);
 void picture_metrics(void *self, const heed_batch *b, heed_score *score);
 #define PICTURE_MEMBERS                                                                            \
-    .batch = picture_batch, .eval_batches = picture_evals, .epoch_batches = picture_epoch,         \
+    .kind = HEED_INPUT_PICTURE, .answers = HEED_ANSWER_INPUT, .logits = picture_rows,              \
     .loss = picture_loss, .metrics = picture_metrics
 
 #endif

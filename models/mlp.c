@@ -26,6 +26,16 @@ static const heed_option options[] = {
     NO("residual", "add a hidden layer's input to its output; not in the first"),
     {0}};
 
+static const heed_preset presets[] = {
+    {"mlp-mnist", "benchmark workload: 784-256-10, ReLU",
+     "image-size=28 channels=1 classes=10 layers=1 width=256 activation=relu batch-norm=false "
+     "dropout=0 batch=64 optimizer=adamw lr=1e-3",
+     true},
+    {0}};
+
+static const heed_model_case cases[] = {
+    {"", "image-size=3 channels=2 classes=5 batch=6 width=8 activation=tanh residual=true"}, {0}};
+
 static heed_tensor *hidden(const mlp *m, heed_tape *t, heed_tensor *x, int i) {
     if (!m->norm[i].gain)
         x = heed_linear_act(&m->dense[i], t, x, m->act);
@@ -73,6 +83,9 @@ const heed_model heed_model_mlp = {
     .name = "mlp",
     .help = "pictures: multilayer perceptron",
     .options = options,
+    .defaults = "best=accuracy",
+    .presets = presets,
+    .cases = cases,
     .size = sizeof(mlp),
     .init = init,
     PICTURE_MEMBERS,

@@ -25,23 +25,6 @@ void pair_embeddings(const pair_model *m, heed_store *s, int width, const char *
     heed_unscope(s);
 }
 
-/* ---- batches ---- */
-
-bool pair_batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
-    (void)self;
-    return heed_pair_batch(data, at, out);
-}
-
-uint64_t pair_evals(void *self, void *data, int rows) {
-    (void)self;
-    return heed_pairs_evals(data, rows);
-}
-
-uint64_t pair_epoch(void *self, void *data, int rows) {
-    (void)self;
-    return heed_pairs_epoch(data, rows);
-}
-
 /* ---- logits and loss ---- */
 
 heed_tensor *pair_logits(const void *self, heed_tape *t, heed_tensor *source, heed_tensor *pad,
@@ -49,6 +32,12 @@ heed_tensor *pair_logits(const void *self, heed_tape *t, heed_tensor *source, he
     const pair_model *m = self;
     return source && ids ? m->logits(m, t, source, pad, ids) : NULL;
 }
+
+heed_tensor *pair_rows(const void *self, heed_tape *t, const heed_model_input *in) {
+    return pair_logits(self, t, in->x, in->pad, in->target);
+}
+
+int pair_length(const void *self) { return ((const pair_model *)self)->len; }
 
 /* Teacher forcing: token t + 1 by the true tokens up to t. Padding stands at the end of a target,
  * where no earlier token sees it, and its labels do not count. Evaluation reports the plain cross

@@ -122,24 +122,15 @@ heed_tensor *reader_apply(const text_model *m, heed_tape *t, heed_tensor *ids, h
     return x;
 }
 
-/* ---- batches ---- */
-
-bool reader_batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
-    (void)self;
-    return heed_pair_batch(data, at, out);
-}
-
-uint64_t reader_evals(void *self, void *data, int rows) {
-    (void)self;
-    return heed_pairs_evals(data, rows);
-}
-
-uint64_t reader_epoch(void *self, void *data, int rows) {
-    (void)self;
-    return heed_pairs_epoch(data, rows);
-}
+/* ---- members of heed_model ---- */
 
 void reader_metrics(void *self, const heed_batch *b, heed_score *score) {
     const text_model *m = self;
     model_score(m->logits, m->loss, b->labels, score);
+}
+
+bool reader_attending(const void *self, int index, heed_attending *out) {
+    const text_model *m = self;
+    bool attends = !m->rnn.args.layers && !m->conv.layers;
+    return attends && stack_attending(&m->stack, HEED_ENCODER, index, out);
 }

@@ -55,13 +55,15 @@ bool reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons
 heed_tensor *reader_apply(const text_model *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad,
                           heed_tensor **ends);
 
-/* Members of heed_model; data is a heed_pairs. */
-bool reader_batch(void *self, void *data, heed_batch_at at, heed_batch *out);
-uint64_t reader_evals(void *self, void *data, int rows);
-uint64_t reader_epoch(void *self, void *data, int rows);
+/* Small sizes for the gradient check. */
+#define READER_SMALL                                                                               \
+    "width=8 layers=2 heads=2 ff=12 block=6 vocab=11 classes=3 batch=2 init-std=0.3 "
+
+/* Members of heed_model. */
 void reader_metrics(void *self, const heed_batch *b, heed_score *score);
+bool reader_attending(const void *self, int index, heed_attending *out);
 #define READER_MEMBERS                                                                             \
-    .batch = reader_batch, .eval_batches = reader_evals, .epoch_batches = reader_epoch,            \
-    .metrics = reader_metrics
+    .kind = HEED_INPUT_LABELLED, .embedding = "embed.token", .defaults = "best=accuracy",          \
+    .metrics = reader_metrics, .attending = reader_attending
 
 #endif

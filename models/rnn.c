@@ -7,6 +7,7 @@
  * c is the encoder's last state at every t. Cho et al. 2014, sec. 2.2. */
 #include "pair.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,8 +41,20 @@ static const heed_option options[] = {
     NUMBER("dropout", "0", 0, 0.99, "of embeddings and between layers"),
     INIT_STD("0"),
     PAIR_OPTIONS("true"),
-    RATE("0.003"),
-    WARMUP("0.1"),
+    {0}};
+
+static const heed_preset presets[] = {
+    {"rnn-attn", "benchmark workload: GRU encoder and decoder, additive attention",
+     PAIR_PLAIN "cell=gru layers=1 width=128 block=32 batch=64 vocab=512 bidirectional=false "
+                "bridge=copy attention=additive attention-biases=true",
+     true},
+    {0}};
+
+#define SMALL "width=6 block=5 vocab=11 batch=2 init-std=0.5 "
+static const heed_model_case cases[] = {
+    {"", SMALL},
+    {"variant", SMALL "cell=lstm attention=general dropout=0.2 share-vocab=false source-vocab=9"},
+    {"without", SMALL "cell=rnn attention=none one-bias=true"},
     {0}};
 
 /* ---- parameters ---- */
@@ -216,7 +229,8 @@ static bool is_one_op(const rnn *m) {
 }
 
 /* Scores times 0 are all alike. */
-void rnn_average(rnn *m, bool on) {
+static void average(void *self, bool on) {
+    rnn *m = self;
     m->attend.args.has_beta = on;
     m->attend.args.beta = 0;
 }
@@ -269,30 +283,54 @@ static heed_tensor *logits(const pair_model *self, heed_tape *t, heed_tensor *so
     return decode(m, t, ids, &r);
 }
 
-/* ---- decoding ---- */
+/* ---- attention ---- */
+
+/* One layer, of one head: target tokens over the source. */
+static bool attending(const void *self, int index, heed_attending *out) {
+    const rnn *m = self;
+    const heed_attend_args *a = &m->attend.args;
+    if (index != 0) return false;
+    *out = (heed_attending){.path = m->fixed ? m->context : m->attend.name,
+                            .stack = HEED_CROSS,
+                            .heads = 1,
+                            .beta = 1,
+                            .fixed = m->fixed};
+    if (m->fixed) return true;
+    out->additive = a->kind == HEED_ADDITIVE;
+    out->key = out->additive ? a->inner : a->key ? a->key : a->input;
+    out->value = a->value ? a->value : a->input;
+    out->align = out->additive ? m->attend.score.w->x : NULL;
+    if (a->kind == HEED_SCALED_DOT) out->beta = 1 / sqrt(out->key);
+    return true;
+}
+
+/* ---- step by step ---- */
 
 /* Kept: s_0 of each layer, then keys and values, or the one context. */
-static bool read_source(const pair_model *self, heed_tape *t, heed_tensor *source,
-                        pair_source *out) {
-    const rnn *m = (const rnn *)self;
+static bool read_source(const void *self, heed_tape *t, heed_tensor *ids, heed_source *out) {
+    const rnn *m = self;
     int layers = m->decoder.args.layers;
     reading r = {.context = NULL};
-    if (!encode(m, t, source, NULL, &r)) return false;
+    if (!ids || !encode(m, t, ids, NULL, &r)) return false;
     memcpy(out->kept, r.state, (size_t)layers * sizeof *r.state);
     out->kept[layers] = m->fixed ? r.context : r.memory.keys;
     out->kept[layers + 1] = m->fixed ? r.context : r.memory.values;
     for (int i = 0; i < layers + 2; i++)
         if (!out->kept[i]) return false;
-    out->n = source->shape[1];
-    out->state = (size_t)layers * out->kept[0]->size;
+    out->count = ids->shape[1];
     return true;
 }
 
-static void start(const pair_model *self, const pair_source *s, heed_real *state) {
-    const rnn *m = (const rnn *)self;
-    size_t size = s->kept[0]->size;
+static size_t state_size(const void *self, const heed_source *source) {
+    const rnn *m = self;
+    return (size_t)m->decoder.args.layers * source->kept[0]->size;
+}
+
+static void start(const void *self, const heed_source *source, heed_real *state) {
+    const rnn *m = self;
+    size_t size = source->kept[0]->size;
     for (int i = 0; i < m->decoder.args.layers; i++)
-        memcpy(state + (size_t)i * size, s->kept[i]->x, size * sizeof *state);
+        memcpy(state + (size_t)i * size, source->kept[i]->x, size * sizeof *state);
 }
 
 /* A tensor of the tape that read the source, on the tape of the steps. */
@@ -300,31 +338,33 @@ static heed_tensor *wrapped(heed_tape *t, const heed_tensor *x) {
     return heed_wrap(t, x->x, x->dims, x->shape);
 }
 
-static heed_tensor *next_logits(const pair_model *self, heed_tape *t, const pair_source *s,
-                                heed_real *state, int at, int32_t id) {
-    const rnn *m = (const rnn *)self;
-    int layers = m->decoder.args.layers, size = (int)s->kept[0]->size;
+static heed_tensor *next(const void *self, heed_tape *t, const heed_source *source,
+                         heed_real *state, int at, heed_tensor *ids) {
+    const rnn *m = self;
+    heed_tensor *const *kept = source->kept;
+    int layers = m->decoder.args.layers, size = (int)kept[0]->size;
     reading r = {.context = NULL};
     (void)at;
     for (int i = 0; i < layers; i++)
         r.state[i] = heed_input(t, state + i * size, 2, (int[]){1, size});
     if (m->fixed)
-        r.context = wrapped(t, s->kept[layers]);
+        r.context = wrapped(t, kept[layers]);
     else
         r.memory =
-            (heed_attention_kv){wrapped(t, s->kept[layers]), wrapped(t, s->kept[layers + 1]), NULL};
-    heed_tensor *y = decode(m, t, heed_ids(t, &id, 1, 1), &r);
+            (heed_attention_kv){wrapped(t, kept[layers]), wrapped(t, kept[layers + 1]), NULL};
+    heed_tensor *y = decode(m, t, ids, &r);
     for (int i = 0; y && i < layers; i++)
         memcpy(state + i * size, r.state[i]->x, (size_t)size * sizeof *state);
     return y;
 }
 
+static const heed_steps steps = {
+    .length = pair_length, .read = read_source, .state = state_size, .start = start, .next = next};
+
 static bool init(void *self, heed_store *s, const heed_config *f) {
     rnn *m = self;
     m->pair.logits = logits;
-    m->pair.read = read_source;
-    m->pair.start = start;
-    m->pair.next = next_logits;
+    m->pair.steps = &steps;
     m->fixed = model_is(f, "attention", "none");
     double std = heed_config_real(f, "init-std");
     if (std > 0) snprintf(m->init, sizeof m->init, "normal:%.9g", std);
@@ -338,6 +378,12 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 const heed_model heed_model_rnn = {.name = "rnn",
                                    .help = "sequence to sequence: recurrent layers and attention",
                                    .options = options,
+                                   .defaults = "lr=0.003 warmup=0.1",
+                                   .presets = presets,
+                                   .cases = cases,
                                    .size = sizeof(rnn),
                                    .init = init,
-                                   PAIR_MEMBERS};
+                                   PAIR_MEMBERS,
+                                   .attending = attending,
+                                   .average = average,
+                                   .steps = &steps};

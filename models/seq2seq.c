@@ -28,10 +28,24 @@ static const heed_option options[] = {
     YES("scale-embed", "multiply embeddings by the square root of the width"),
     YES("tie", "the head's weights are the target's embeddings"),
     NO("head-bias", "bias of the output"),
-    /* After the paper: --smoothing 0.1 --schedule invsqrt. Reversing 5 to 20 letters, 300 steps:
-     * 41 % of tokens right, with a warm-up of 0.05 and those 22 %. */
-    RATE("0.002"),
-    WARMUP("0.2"),
+    {0}};
+
+/* After the paper: --smoothing 0.1 --schedule invsqrt. Reversing 5 to 20 letters, 300 steps: 41 %
+ * of tokens right, with a warm-up of 0.05 and those 22 %. */
+#define DEFAULTS "lr=0.002 warmup=0.2"
+
+static const heed_preset presets[] = {
+    {"seq2seq-small", "benchmark workload: 2 + 2 layers, width 128, pre-norm",
+     PAIR_PLAIN "layers=2 heads=4 width=128 ff=512 block=32 batch=64 vocab=4096 norm=pre "
+                "norm-eps=1e-5 activation=gelu positions=learned scale-embed=false init-std=0.02",
+     true},
+    {0}};
+
+#define SMALL "width=8 layers=2 heads=2 ff=16 block=6 vocab=13 batch=2 "
+static const heed_model_case cases[] = {
+    {"", SMALL "activation=gelu positions=learned scale-embed=false init-std=0.5"},
+    {"variant", SMALL "init-std=0.6 norm=pre positions=learned share-vocab=false source-vocab=9 "
+                      "tie=false head-bias=true key-width=3 dropout=0.2"},
     {0}};
 
 /* ---- parameters ---- */
@@ -106,46 +120,77 @@ static heed_tensor *logits(const pair_model *self, heed_tape *t, heed_tensor *so
     return decode(m, t, encode(m, t, source, pad), pad, ids, 0, NULL);
 }
 
-/* ---- decoding ---- */
+/* ---- attention ---- */
 
-/* Keys and values of the encoder's output, for each layer. The state: those of the tokens so far,
- * (len, h e) and (len, h d2) a layer. */
-static bool read_source(const pair_model *self, heed_tape *t, heed_tensor *source,
-                        pair_source *out) {
-    const seq2seq *m = (const seq2seq *)self;
+/* The encoder's layers, the decoder's own, and those that attend to the source. */
+static bool attending(const void *self, int index, heed_attending *out) {
+    const seq2seq *m = self;
+    int layer = index - m->encoder.layers;
+    if (stack_attending(&m->encoder, HEED_ENCODER, index, out)) return true;
+    if (layer < 0 || layer >= 2 * m->layers) return false;
+    bool cross = layer >= m->layers;
+    if (cross) layer -= m->layers;
+    const heed_decoder_block *b = &m->decoder[layer];
+    model_attending(cross ? &b->cross : &b->attn, cross ? HEED_CROSS : HEED_DECODER, layer,
+                    m->encoder.beta, out);
+    return true;
+}
+
+/* ---- step by step ---- */
+
+/* Numbers of a layer's keys and values of all tokens that there can be. */
+static void layer_state(const seq2seq *m, size_t *k, size_t *v) {
+    const heed_mha_args *a = &m->decoder[0].attn.args;
+    *k = (size_t)m->pair.len * (size_t)a->heads * (size_t)a->key;
+    *v = (size_t)m->pair.len * (size_t)a->heads * (size_t)a->value;
+}
+
+static size_t state_size(const void *self, const heed_source *source) {
+    const seq2seq *m = self;
+    size_t k, v;
+    (void)source;
+    layer_state(m, &k, &v);
+    return (size_t)m->layers * (k + v);
+}
+
+/* Kept: keys and values of the encoder's output, for each layer. */
+static bool read_source(const void *self, heed_tape *t, heed_tensor *ids, heed_source *out) {
+    const seq2seq *m = self;
     const heed_mha_args *a = &m->decoder[0].attn.args;
     int qk = a->heads * a->key, v = a->heads * a->value;
-    heed_tensor *x = encode(m, t, source, NULL);
+    heed_tensor *x = encode(m, t, ids, NULL);
     for (int i = 0; i < m->layers; i++) {
         heed_tensor *kv = heed_linear_apply(&m->decoder[i].cross.kv, t, x);
         out->kept[2 * i] = kv ? heed_slice(t, kv, 2, 0, qk) : NULL;
         out->kept[2 * i + 1] = kv ? heed_slice(t, kv, 2, qk, v) : NULL;
     }
-    out->n = x ? x->shape[1] : 0;
-    out->state = (size_t)m->layers * (size_t)out->len * (size_t)(qk + v);
+    out->count = x ? x->shape[1] : 0;
     return out->kept[2 * m->layers - 1] != NULL;
 }
 
-static heed_tensor *next_logits(const pair_model *self, heed_tape *t, const pair_source *s,
-                                heed_real *state, int at, int32_t id) {
-    const seq2seq *m = (const seq2seq *)self;
-    const heed_mha_args *a = &m->decoder[0].attn.args;
-    size_t k = (size_t)s->len * (size_t)a->heads * (size_t)a->key,
-           v = (size_t)s->len * (size_t)a->heads * (size_t)a->value;
+/* The state: keys and values of the tokens so far, layer by layer. */
+static heed_tensor *next(const void *self, heed_tape *t, const heed_source *source,
+                         heed_real *state, int at, heed_tensor *ids) {
+    const seq2seq *m = self;
+    size_t k, v;
     heed_cache caches[2 * MODEL_LAYERS];
+    layer_state(m, &k, &v);
     for (int i = 0; i < m->layers; i++, state += k + v) {
-        caches[2 * i] = (heed_cache){at, s->len, state, state + k};
-        caches[2 * i + 1] = (heed_cache){s->n, s->n, s->kept[2 * i]->x, s->kept[2 * i + 1]->x};
+        heed_tensor *const *kept = &source->kept[2 * i];
+        caches[2 * i] = (heed_cache){at, m->pair.len, state, state + k};
+        caches[2 * i + 1] = (heed_cache){source->count, source->count, kept[0]->x, kept[1]->x};
     }
-    return decode(m, t, NULL, NULL, heed_ids(t, &id, 1, 1), at, caches);
+    return decode(m, t, NULL, NULL, ids, at, caches);
 }
+
+static const heed_steps steps = {
+    .length = pair_length, .read = read_source, .state = state_size, .next = next};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     seq2seq *m = self;
     int layers = model_int(f, "decoder-layers");
     m->pair.logits = logits;
-    m->pair.read = read_source;
-    m->pair.next = next_logits;
+    m->pair.steps = &steps;
     stack_kind kind = {.name = "encoder"};
     if (!pair_read(&m->pair, heed_store_ctx(s), f)) return false;
     stack_read(&m->encoder, f, kind);
@@ -160,6 +205,11 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 const heed_model heed_model_seq2seq = {.name = "seq2seq",
                                        .help = "sequence to sequence: the Transformer of 2017",
                                        .options = options,
+                                       .defaults = DEFAULTS,
+                                       .presets = presets,
+                                       .cases = cases,
                                        .size = sizeof(seq2seq),
                                        .init = init,
-                                       PAIR_MEMBERS};
+                                       PAIR_MEMBERS,
+                                       .attending = attending,
+                                       .steps = &steps};

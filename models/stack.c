@@ -15,6 +15,7 @@ void stack_read(block_stack *m, const heed_config *f, stack_kind kind) {
     double out = kind.residual_std > 0 ? kind.residual_std : std;
     m->layers = model_int(f, "layers");
     m->width = model_int(f, "width");
+    m->beta = heed_config_real(f, "beta");
     if (std <= 0) return;
     snprintf(m->init, sizeof m->init, "normal:%.9g", std);
     snprintf(m->out_init, sizeof m->out_init, "normal:%.9g",
@@ -81,6 +82,12 @@ heed_tensor *stack_apply(const block_stack *m, heed_tape *t, heed_tensor *x, hee
     for (int i = 0; i < m->layers; i++)
         x = heed_block_apply(&m->block[i], t, x, pad, caches ? &caches[i] : NULL);
     return x;
+}
+
+bool stack_attending(const block_stack *m, heed_stack stack, int index, heed_attending *out) {
+    if (index < 0 || index >= m->layers) return false;
+    model_attending(&m->block[index].attn, stack, index, m->beta, out);
+    return true;
 }
 
 heed_tensor *stack_norm(const block_stack *m, heed_tape *t, heed_tensor *x) {

@@ -28,6 +28,7 @@
 
 typedef struct {
     int layers, width;
+    double beta;                 /* as the settings say: -1 for 1/sqrt(key width) */
     char init[32], out_init[32]; /* of projections; "": the layers' own */
     heed_norm final_norm;        /* gain NULL: absent */
     heed_block block[MODEL_LAYERS];
@@ -55,6 +56,8 @@ const char *stack_init_or(const block_stack *m, const char *otherwise);
 /* x (B,T,d) through the blocks; pad (B,T) or NULL; caches (one a layer) or NULL. */
 heed_tensor *stack_apply(const block_stack *m, heed_tape *t, heed_tensor *x, heed_tensor *pad,
                          heed_cache *caches);
+/* Block `index` as one of the stack's attending layers. False: there is none. */
+bool stack_attending(const block_stack *m, heed_stack stack, int index, heed_attending *out);
 /* The norm after the blocks, if there is one. */
 heed_tensor *stack_norm(const block_stack *m, heed_tape *t, heed_tensor *x);
 

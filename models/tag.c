@@ -5,7 +5,15 @@ struct tag {
     text_model text;
 };
 
-static const heed_option options[] = {READER_OPTIONS, BEST("accuracy"), {0}};
+static const heed_option options[] = {READER_OPTIONS, {0}};
+
+static const heed_model_case cases[] = {
+    {"", READER_SMALL},
+    {"variant", READER_SMALL "positions=sinusoidal norm=post smoothing=0.1"},
+    {"gru", READER_SMALL "encoder=rnn"},
+    {"rnn", READER_SMALL "encoder=rnn cell=rnn cell-activation=sigmoid"},
+    {"conv", READER_SMALL "encoder=conv kernel=2 causal=true norm=post"},
+    {0}};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     return reader_init(self, s, f, model_int(f, "classes"));
@@ -27,10 +35,17 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
                heed_xent(t, m->text.logits, labels, &(heed_xent_args){.smoothing = smoothing});
 }
 
+static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
+    return tag_logits(self, t, in->x, in->pad);
+}
+
 const heed_model heed_model_tag = {.name = "tag",
                                    .help = "a label for every token",
+                                   .answers = HEED_ANSWER_SAME,
                                    .options = options,
+                                   .cases = cases,
                                    .size = sizeof(tag),
                                    .init = init,
+                                   .logits = logits,
                                    .loss = loss,
                                    READER_MEMBERS};

@@ -57,13 +57,3 @@ void output_head_init(output_head *l, heed_store *s, const transformer *m, const
 heed_tensor *output_head_apply(const output_head *l, heed_tape *t, heed_tensor *x) {
     return heed_affine(heed_at(t, l->name), x, l->w, l->b);
 }
-
-uint64_t text_evals(void *self, void *data, int rows) {
-    (void)self;
-    return heed_corpus_evals(data, rows);
-}
-
-uint64_t text_epoch(void *self, void *data, int rows) {
-    (void)self;
-    return heed_corpus_epoch(data, rows);
-}

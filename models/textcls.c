@@ -12,7 +12,15 @@ static const heed_option options[] = {
     CHOICE("pool", "mean", "mean|last",
            "attention and convolution: a text is judged by the mean of its tokens, or by the last"),
     CHOICE("head", "softmax", "softmax|binary", "a neuron per class, or one for two classes"),
-    BEST("accuracy"),
+    {0}};
+
+static const heed_model_case cases[] = {
+    {"", READER_SMALL},
+    {"variant", READER_SMALL "positions=sinusoidal norm=post pool=last smoothing=0.1 dropout=0.2"},
+    {"binary", READER_SMALL "classes=2 head=binary"},
+    {"gru", READER_SMALL "encoder=rnn"},
+    {"lstm", READER_SMALL "encoder=rnn cell=lstm bidirectional=false"},
+    {"conv", READER_SMALL "encoder=conv kernel=3"},
     {0}};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
@@ -49,10 +57,17 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     return m->text.loss = heed_xent(t, z, labels, &(heed_xent_args){.smoothing = smoothing});
 }
 
+static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
+    return textcls_logits(self, t, in->x, in->pad);
+}
+
 const heed_model heed_model_textcls = {.name = "textcls",
                                        .help = "classifier of texts",
+                                       .answers = HEED_ANSWER_INPUT,
                                        .options = options,
+                                       .cases = cases,
                                        .size = sizeof(textcls),
                                        .init = init,
+                                       .logits = logits,
                                        .loss = loss,
                                        READER_MEMBERS};

@@ -28,7 +28,31 @@ static const heed_option options[] = {
     INIT_STD("0.02"),
     YES("final-norm", "layer norm after the last block"),
     NO("scale-residual", "start sublayers' outputs at init-std / sqrt(2 layers)"),
-    RATE("0.001"),
+    {0}};
+
+#define PLAIN                                                                                      \
+    "classes=10 norm=pre norm-eps=1e-5 activation=gelu dropout=0 smoothing=0 optimizer=adamw "     \
+    "lr=1e-3 "
+static const heed_preset presets[] = {
+    {"vit-tiny28", "benchmark workload: 4 layers, width 64, patch 7 of 28",
+     PLAIN "image-size=28 channels=1 patch=7 layers=4 heads=4 width=64 ff=128 batch=128", true},
+    {"vit-cifar", "benchmark workload: 6 layers, width 192, patch 4 of 32, colour",
+     PLAIN "image-size=32 channels=3 patch=4 layers=6 heads=6 width=192 ff=768 batch=64", true},
+    {"vit28", "28 x 28: 4 layers, width 64, patch 7, shifts of 2 pixels, 30 epochs",
+     "patch=7 layers=4 heads=4 width=64 ff=128 batch=128 lr=3e-3 warmup=0.1 decay=0.05 "
+     "init-std=0.07 pad=2 epochs=30",
+     false},
+    {"vit32", "32 x 32: 4 layers, width 64, patch 4, shifts of 4 pixels, 40 epochs",
+     "patch=4 layers=4 heads=4 width=64 ff=128 batch=64 lr=2e-3 warmup=0.1 decay=0.05 "
+     "init-std=0.07 pad=4 epochs=40",
+     false},
+    {0}};
+
+#define SMALL "image-size=6 channels=2 classes=3 batch=3 width=8 layers=2 heads=2 init-std=0.3 "
+static const heed_model_case cases[] = {
+    {"", SMALL "patch=2 ff=16"},
+    {"variant", SMALL "patch=3 pool=mean positions=sinusoidal norm=post final-norm=false "
+                      "dropout=0.2 smoothing=0.1"},
     {0}};
 
 /* ---- patches ---- */
@@ -154,11 +178,28 @@ static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tenso
     return heed_reshape(t, x, 2, (int[]){-1, m->stack.width});
 }
 
+static bool attending(const void *self, int index, heed_attending *out) {
+    return stack_attending(&((const vit *)self)->stack, HEED_ENCODER, index, out);
+}
+
+static bool grid(const void *self, heed_grid *out) {
+    const vit *m = self;
+    out->first = m->cls != NULL;
+    vit_grid(m, &out->rows, &out->cols);
+    return true;
+}
+
 const heed_model heed_model_vit = {
     .name = "vit",
     .help = "pictures: attention among patches (ViT)",
+    .embedding = "embed.patch",
     .options = options,
+    .defaults = "lr=0.001 best=accuracy",
+    .presets = presets,
+    .cases = cases,
     .size = sizeof(vit),
     .init = init,
     PICTURE_MEMBERS,
+    .attending = attending,
+    .grid = grid,
 };

@@ -35,7 +35,7 @@ static inline built build_on(int threads, const heed_model *model, const char *p
     b.s = heed_store_new(b.c);
     b.t = heed_tape_new(b.c);
     b.self = calloc(1, model->size);
-    if (preset) model_preset_apply(b.c, b.f, model->name, preset);
+    if (preset) heed_preset_apply(b.c, b.f, model, preset);
     if (settings) set_all(b.f, settings);
     model->init(b.self, b.s, b.f);
     return b;

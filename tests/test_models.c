@@ -395,24 +395,20 @@ TEST(gpt_generation_can_be_stopped_and_refuses_nothing) {
 /* ---- presets ---- */
 
 TEST(models_presets_are_well_formed) {
-    for (const model_preset *p = model_presets; p->name; p++) {
-        const heed_model *m = &heed_model_gpt;
-        for (int i = 0; p->model && heed_models[i]; i++)
-            if (strcmp(heed_models[i]->name, p->model) == 0) m = heed_models[i];
-        heed_ctx *c = heed_open(NULL);
-        heed_config *f =
-            heed_config_new(c, (const heed_option *const[]){m->options, heed_fit_options, NULL});
-        CHECK(model_preset_apply(c, f, m->name, p->name));
-        CHECK(heed_config_rank(f, "batch") == HEED_FROM_PRESET);
-        CLOSE(c);
-    }
+    for (int i = 0; heed_models[i]; i++)
+        for (const heed_preset *p = heed_models[i]->presets; p && p->name; p++) {
+            heed_ctx *c = heed_open(NULL);
+            heed_config *f = heed_model_config(c, heed_models[i], NULL);
+            CHECK(heed_preset_apply(c, f, heed_models[i], p->name));
+            CHECK(heed_config_rank(f, "batch") == HEED_FROM_PRESET);
+            CLOSE(c);
+        }
 }
 
 TEST(models_preset_of_nanogpt) {
     heed_ctx *c = heed_open(NULL);
-    heed_config *f = heed_config_new(
-        c, (const heed_option *const[]){heed_model_gpt.options, heed_fit_options, NULL});
-    CHECK(model_preset_apply(c, f, "gpt", "nanogpt-cpu"));
+    heed_config *f = heed_model_config(c, &heed_model_gpt, NULL);
+    CHECK(heed_preset_apply(c, f, &heed_model_gpt, "nanogpt-cpu"));
     CHECK(heed_config_int(f, "layers") == 4 && heed_config_int(f, "width") == 128);
     CHECK(heed_config_int(f, "steps") == 2000 && heed_config_int(f, "batch") == 12);
     CHECK_CLOSE(heed_config_real(f, "lr-min"), 1e-4, 1e-12);
@@ -421,24 +417,36 @@ TEST(models_preset_of_nanogpt) {
     CLOSE(c);
 }
 
-/* Of a name in two tables the first one counts: a model may have a rate of its own. */
-TEST(models_have_rates_of_their_own) {
+/* A model's defaults are those of its settings, in values, in help and in files. */
+TEST(models_have_defaults_of_shared_settings) {
     heed_ctx *c = heed_open(NULL);
-    heed_config *g = heed_config_new(
-        c, (const heed_option *const[]){heed_model_gpt.options, heed_fit_options, NULL});
-    heed_config *m = heed_config_new(
-        c, (const heed_option *const[]){heed_model_mlm.options, heed_fit_options, NULL});
+    heed_text help = {.c = c}, file = {.c = c};
+    heed_config *g = heed_model_config(c, &heed_model_gpt, NULL);
+    heed_config *m = heed_model_config(c, &heed_model_mlm, NULL);
     CHECK_CLOSE(heed_config_real(g, "lr"), 3e-3, 1e-12);
     CHECK_CLOSE(heed_config_real(m, "lr"), 1e-3, 1e-12);
+    CHECK_CLOSE(heed_config_real(m, "init-std"), 0.05, 1e-12);
+    CHECK(heed_config_rank(g, "lr") == HEED_FROM_DEFAULT);
+    CHECK(strcmp(heed_config_default(g, "lr"), "0.003") == 0);
+    heed_config_set(g, "lr", "0.5", "test", HEED_FROM_FLAG);
+    CHECK(strcmp(heed_config_default(g, "lr"), "0.003") == 0);
+    CHECK(heed_config_help(g, &help, 100) && heed_config_write(g, &file, true));
+    CHECK_HAS(help.s, "learning rate at its peak [0.003]");
+    CHECK_HAS(file.s, "default 0.003)\nlr = 0.5\n");
+    heed_text_free(&help);
+    heed_text_free(&file);
     CLOSE(c);
 }
 
 TEST(models_preset_unknown) {
     heed_ctx *c = heed_open(NULL);
-    heed_config *f = heed_config_new(c, (const heed_option *const[]){heed_model_mlm.options, NULL});
-    CHECK(!model_preset_apply(c, f, "mlm", "gpt-tiny"));
+    heed_config *f = heed_model_config(c, &heed_model_mlm, NULL);
+    CHECK(!heed_preset_apply(c, f, &heed_model_mlm, "gpt-tiny"));
     CHECK(heed_ctx_status(c) == HEED_USAGE);
     CHECK_HAS(heed_ctx_error(c), "nano, tiny, small, mlm-nano");
+    heed_clear(c);
+    CHECK(!heed_preset_apply(c, f, &heed_model_tag, "nano"));
+    CHECK_HAS(heed_ctx_error(c), "no presets");
     heed_close(c);
 }
 

@@ -110,7 +110,7 @@ TEST(pair_models_of_the_benchmarks_have_their_sizes) {
         heed_config *f =
             heed_config_new(b.c, (const heed_option *const[]){presets[i].model->options, NULL});
         void *self = calloc(1, presets[i].model->size);
-        CHECK(model_preset_apply(b.c, f, presets[i].model->name, presets[i].preset));
+        CHECK(heed_preset_apply(b.c, f, presets[i].model, presets[i].preset));
         CHECK(presets[i].model->init(self, s, f));
         CHECK(heed_store_params(s) == presets[i].count);
         free(self);

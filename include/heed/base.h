@@ -14,11 +14,16 @@ extern "C" {
 #define HEED_DIMS    4 /* the most dimensions that a tensor has */
 
 #if defined(__GNUC__)
-#define HEED_API               __attribute__((visibility("default")))
+#define HEED_API __attribute__((visibility("default")))
+/* Around declarations that are all exported. */
+#define HEED_EXPORT_BEGIN      _Pragma("GCC visibility push(default)")
+#define HEED_EXPORT_END        _Pragma("GCC visibility pop")
 #define HEED_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define HEED_USE_RESULT        __attribute__((warn_unused_result))
 #else
 #define HEED_API
+#define HEED_EXPORT_BEGIN
+#define HEED_EXPORT_END
 #define HEED_PRINTF(fmt, args)
 #define HEED_USE_RESULT
 #endif
@@ -56,6 +61,9 @@ typedef enum {
 
 /* A cell of a recurrent layer. */
 typedef enum { HEED_RNN, HEED_GRU, HEED_LSTM } heed_cell;
+
+/* Whose attention a layer computes. */
+typedef enum { HEED_ENCODER, HEED_DECODER, HEED_CROSS } heed_stack;
 
 typedef struct heed_ctx heed_ctx;
 typedef struct heed_tensor heed_tensor;

@@ -9,6 +9,16 @@
 extern "C" {
 #endif
 
+/* What a model reads: numbers of its own batches, a corpus, labelled pictures, pairs of texts, or
+ * labelled texts. */
+typedef enum {
+    HEED_INPUT_DENSE,
+    HEED_INPUT_TOKENS,
+    HEED_INPUT_PICTURE,
+    HEED_INPUT_PAIR,
+    HEED_INPUT_LABELLED
+} heed_input_kind;
+
 /* ---- tokenizers ---- */
 typedef struct heed_tokenizer heed_tokenizer;
 typedef struct {

@@ -66,6 +66,10 @@ HEED_API void heed_config_free(heed_config *f);
 typedef enum { HEED_FROM_DEFAULT, HEED_FROM_PRESET, HEED_FROM_FILE, HEED_FROM_FLAG } heed_rank;
 HEED_API bool heed_config_set(heed_config *f, const char *key, const char *value, const char *where,
                               heed_rank rank);
+/* Sets those keys of "layers=4 heads=2 ..." that f has. At HEED_FROM_DEFAULT the values become the
+ * defaults, also those that heed_config_write and heed_config_help name. */
+HEED_API bool heed_config_set_list(heed_config *f, const char *settings, const char *where,
+                                   heed_rank rank);
 /* `key = value` lines in UTF-8; # starts a comment at the start of a line or after a space. A value
  * may stand in double quotes, with the escapes \n \r \t \" \\, or in single ones, without. A key
  * set twice is an error. */
@@ -81,6 +85,7 @@ HEED_API bool heed_config_bool(const heed_config *f, const char *key);
 HEED_API const char *
 heed_config_text(const heed_config *f,
                  const char *key); /* "" if unset; valid until it is set again */
+HEED_API const char *heed_config_default(const heed_config *f, const char *key); /* "": none */
 HEED_API heed_rank heed_config_rank(const heed_config *f, const char *key);
 HEED_API bool heed_config_has(const heed_config *f, const char *key); /* the key exists */
 HEED_API int heed_config_count(const heed_config *f);

@@ -17,6 +17,8 @@
 
 #include <heed/fit.h>
 
+HEED_EXPORT_BEGIN
+
 typedef struct mlm mlm;
 typedef struct gpt gpt;
 typedef struct picture_model picture_model; /* what vit, cnn and mlp begin with */
@@ -60,9 +62,6 @@ void vit_grid(const vit *m, int *rows, int *cols);
  * follow. Probed, the decoder's attention is the alignment of every target token. */
 heed_tensor *pair_logits(const void *self, heed_tape *t, heed_tensor *source, heed_tensor *pad,
                          heed_tensor *ids);
-
-/* While on, the decoder of an rnn that attends weighs all tokens of its source alike. */
-void rnn_average(rnn *m, bool on);
 
 /* How to make a target. */
 typedef struct {
@@ -122,18 +121,6 @@ int gpt_generate(const gpt *m, heed_tape *t, const int32_t *prompt, size_t n, co
  * end where a model was trained line by line (packing = lines); else -1, which no token is. */
 int32_t gpt_end(const heed_config *f, const heed_tokenizer *k);
 
-/* Named sets of settings. */
-typedef struct {
-    const char *name, *model; /* model: NULL for both text models */
-    const char *help;
-    const char *settings; /* "layers=2 heads=4 ..." */
-} model_preset;
-extern const model_preset model_presets[]; /* ended by {0} */
-/* The model's presets in turn: the one after `after` (NULL: the first), NULL at the end. */
-const model_preset *model_preset_next(const char *model, const model_preset *after);
-
-/* Sets what preset `name` says of the keys that f has, at HEED_FROM_PRESET. An unknown name is an
- * error that lists those of the model. */
-bool model_preset_apply(heed_ctx *c, heed_config *f, const char *model, const char *name);
+HEED_EXPORT_END
 
 #endif

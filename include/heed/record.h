@@ -26,7 +26,6 @@ typedef struct {
     int rows, cols, first;        /* the grid; rows 0: text alone */
 } heed_record_axis;
 
-typedef enum { HEED_ENCODER, HEED_DECODER, HEED_CROSS } heed_stack; /* whose attention it is */
 HEED_API const char *heed_stack_name(heed_stack s); /* "encoder", "decoder", "cross" */
 
 /* One layer's attention. Arrays lie head by head, row-major; NULL: not kept. In a subset layer and

@@ -19,7 +19,7 @@ static bool add_batch(const heed__evaluation *e, uint64_t index, heed_score *sco
     heed_batch b = {0};
     heed_batch_at at = {.val = true, .index = index, .rows = e->rows, .sample = e->sample};
     heed_tape_begin(e->tape, HEED_EVAL, index);
-    if (!e->model->batch(e->self, e->data, at, &b))
+    if (!heed_model_batch(e->model, e->self, e->data, at, &b))
         return heed_fail(c, HEED_DATA, "model %s made no evaluation batch %" PRIu64, e->model->name,
                          index);
     const heed_tensor *loss = e->model->loss(e->self, e->tape, &b);
@@ -46,10 +46,9 @@ bool heed__evaluate(const heed__evaluation *e, heed_score *score) {
 
 heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data, int rows) {
     heed_score score = {0};
-    if (!t || !m || !self || rows < 1 || !m->eval_batches || heed__stopped(heed_tape_ctx(t)))
-        return score;
+    if (!t || !m || !self || rows < 1 || heed__stopped(heed_tape_ctx(t))) return score;
     heed__evaluation e = {.tape = t, .model = m, .self = self, .data = data, .rows = rows};
-    e.count = m->eval_batches(self, data, rows);
+    e.count = heed_model_eval_batches(m, self, data, rows);
     return heed__evaluate(&e, &score) ? score : (heed_score){0};
 }
 
@@ -193,7 +192,8 @@ static bool read_config(opened *o, const char *path) {
     tables[count++] = heed_fit_options;
     tables[count] = o->foreign;
     o->run.config = heed_config_new(c, tables);
-    return heed_config_read(o->run.config, path, HEED_FROM_FILE);
+    return heed_config_set_list(o->run.config, o->run.model->defaults, path, HEED_FROM_DEFAULT) &&
+           heed_config_read(o->run.config, path, HEED_FROM_FILE);
 }
 
 /* The weights file knows best what model it holds. Files of version 0.1.0 have lines, without a

@@ -5,7 +5,10 @@
 
 static void destroy(heed__owned *object) {
     heed_config *f = (heed_config *)object;
-    for (size_t i = 0; i < f->count; i++) heed__free(f->settings[i].text);
+    for (size_t i = 0; i < f->count; i++) {
+        heed__free(f->settings[i].initial);
+        heed__free(f->settings[i].text);
+    }
     heed__free(f->settings);
     heed__free(f);
 }
@@ -111,6 +114,16 @@ const char *heed_config_text(const heed_config *f, const char *key) {
     return s && s->text ? s->text : "";
 }
 
+const char *heed__setting_initial(const heed__setting *s) {
+    return s->initial ? s->initial : s->o->value;
+}
+
+const char *heed_config_default(const heed_config *f, const char *key) {
+    const heed__setting *s = get(f, key, ANY, "a value");
+    const char *initial = s ? heed__setting_initial(s) : NULL;
+    return initial ? initial : "";
+}
+
 heed_rank heed_config_rank(const heed_config *f, const char *key) {
     const heed__setting *s = get(f, key, ANY, "a value");
     return s ? s->rank : HEED_FROM_DEFAULT;
@@ -151,4 +164,34 @@ bool heed_config_set(heed_config *f, const char *key, const char *value, const c
     heed__setting *s = heed__setting_find(f, key, strlen(key));
     if (!s) return heed__setting_unknown(f, key, strlen(key), where, rank);
     return heed__setting_put(f, s, value, where, rank);
+}
+
+/* The value of s, just set, becomes its default. */
+static bool set_initial(heed_config *f, heed__setting *s) {
+    heed__free(s->initial);
+    s->initial = heed__copy_text(f->c, s->text);
+    return s->initial != NULL;
+}
+
+bool heed_config_set_list(heed_config *f, const char *settings, const char *where, heed_rank rank) {
+    if (!f || heed__stopped(f->c)) return false;
+    heed_text value = {.c = f->c};
+    bool ok = true;
+    for (const char *key = settings; ok && key && *key; key += strspn(key, " ")) {
+        size_t n = strcspn(key, " "), name = strcspn(key, "= ");
+        if (key[name] != '=') {
+            ok = heed_fail(f->c, HEED_USAGE, "%s is wrong: expected KEY=VALUE, found %.*s",
+                           where ? where : "a list of settings", (int)n, key);
+            break;
+        }
+        heed__setting *s = heed__setting_find(f, key, name);
+        value.n = 0;
+        if (s)
+            ok = heed_text_put(&value, key + name + 1, n - name - 1) &&
+                 heed__setting_put(f, s, value.s, where, rank) &&
+                 (rank != HEED_FROM_DEFAULT || set_initial(f, s));
+        key += n;
+    }
+    heed_text_free(&value);
+    return ok;
 }

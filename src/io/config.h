@@ -11,7 +11,8 @@ enum { HEED__VALUE_LIMIT = 16384, HEED__LINE_LIMIT = 4 * HEED__VALUE_LIMIT };
 typedef struct {
     const heed_option *o;
     const char *group;
-    char *text; /* canonical: true or false, whole numbers without an exponent */
+    char *initial; /* the default, where heed_config_set_list gave one; else NULL */
+    char *text;    /* canonical: true or false, whole numbers without an exponent */
     double real;
     int64_t whole;
     bool on;
@@ -35,6 +36,8 @@ bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, cons
                            heed_rank rank);
 /* The error status that a wrong value of this origin has: files are data, the rest is usage. */
 heed_status heed__rank_status(heed_rank rank);
+/* The default as text; NULL or "": none. */
+const char *heed__setting_initial(const heed__setting *s);
 /* "a whole number from 1 to 96": what the check of o takes. */
 bool heed__option_expects(const heed_option *o, heed_text *out);
 /* The settings group by group, groups in order of their first setting: the one after `after` (NULL:

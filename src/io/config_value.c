@@ -118,7 +118,7 @@ static bool is_unset(const heed_option *o, const char *text) {
 
 bool heed__setting_put(heed_config *f, heed__setting *s, const char *text, const char *where,
                        heed_rank rank) {
-    heed__setting now = {.o = s->o, .group = s->group, .rank = rank};
+    heed__setting now = {.o = s->o, .group = s->group, .initial = s->initial, .rank = rank};
     size_t n = strlen(text);
     if (n > HEED__VALUE_LIMIT || heed__utf8_valid(text, n) < n)
         return heed_fail(f->c, heed__rank_status(rank),

@@ -41,17 +41,20 @@ static bool put_value(heed_text *out, const char *text) {
 }
 
 /* " (a whole number from 1 to 96; default 4)"; a text is not worth its kind. */
-static bool put_rule(heed_text *out, const heed_option *o) {
-    bool text = o->kind == HEED_TEXT, given = o->value && *o->value;
+static bool put_rule(heed_text *out, const heed__setting *s) {
+    const heed_option *o = s->o;
+    const char *initial = heed__setting_initial(s);
+    bool text = o->kind == HEED_TEXT, given = initial && *initial;
     if (text && !given) return true;
     bool ok = heed_text_add(out, " (") && (text || heed__option_expects(o, out));
-    if (ok && given) ok = heed_text_add(out, "%sdefault %s", text ? "" : "; ", o->value);
+    if (ok && given) ok = heed_text_add(out, "%sdefault %s", text ? "" : "; ", initial);
     return ok && heed_text_add(out, ")");
 }
 
-static bool put_comment(heed_text *out, const heed_option *o) {
+static bool put_comment(heed_text *out, const heed__setting *s) {
+    const heed_option *o = s->o;
     heed_text line = {.c = out->c};
-    bool ok = heed_text_add(&line, "%s", o->help ? o->help : o->name) && put_rule(&line, o) &&
+    bool ok = heed_text_add(&line, "%s", o->help ? o->help : o->name) && put_rule(&line, s) &&
               heed_text_add(out, "# ") && heed__put_wrapped(out, line.s, 2, "# ", WIDTH) &&
               heed_text_add(out, "\n");
     heed_text_free(&line);
@@ -67,7 +70,7 @@ bool heed_config_write(const heed_config *f, heed_text *out, bool comments) {
         if (comments && strcmp(group, s->group) != 0)
             ok = heed_text_add(out, "%s# ---- %s ----\n", *group ? "\n" : "", s->group);
         group = s->group;
-        if (comments) ok = ok && put_comment(out, s->o);
+        if (comments) ok = ok && put_comment(out, s);
         ok = ok && heed_text_add(out, "%s =", s->o->name) && put_value(out, s->text) &&
              heed_text_add(out, "\n");
     }
@@ -93,7 +96,9 @@ static bool put_flag(heed_text *out, const heed_option *o) {
     return false;
 }
 
-static bool put_help(heed_text *out, const heed_option *o, size_t width, const char *indent) {
+static bool put_help(heed_text *out, const heed__setting *s, size_t width, const char *indent) {
+    const heed_option *o = s->o;
+    const char *initial = heed__setting_initial(s);
     size_t column = strlen(indent);
     size_t start = out->n;
     heed_text line = {.c = out->c};
@@ -104,7 +109,7 @@ static bool put_help(heed_text *out, const heed_option *o, size_t width, const c
     else if (ok)
         ok = heed_text_add(out, "%*s", (int)(column - used), "");
     ok = ok && heed_text_add(&line, "%s", o->help ? o->help : "");
-    if (ok && o->value && *o->value) ok = heed_text_add(&line, " [%s]", o->value);
+    if (ok && initial && *initial) ok = heed_text_add(&line, " [%s]", initial);
     if (ok && line.n) ok = heed__put_wrapped(out, line.s, column, indent, width);
     heed_text_free(&line);
     return ok && heed_text_add(out, "\n");
@@ -125,7 +130,7 @@ bool heed_config_help(const heed_config *f, heed_text *out, int width) {
         if (strcmp(group, s->group) != 0)
             ok = heed_text_add(out, "%s%s:\n", *group ? "\n" : "", s->group);
         group = s->group;
-        ok = ok && put_help(out, s->o, (size_t)(width > NARROW ? width : NARROW), indent);
+        ok = ok && put_help(out, s, (size_t)(width > NARROW ? width : NARROW), indent);
     }
     return ok;
 }

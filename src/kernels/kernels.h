@@ -1,5 +1,5 @@
-/* The kernel table: loops over raw memory, one build per instruction set, chosen when a context
- * opens.
+/* kernels.h -- the kernel table: loops over raw memory, one build per instruction set, chosen when
+ * a context opens.
  *
  * Rules that every kernel keeps:
  *  - the first argument is the table itself, which also holds the team size;
@@ -154,9 +154,12 @@ typedef struct {
     bool nesterov, decoupled;
 } heed_update;
 
+typedef struct heed__team heed__team;
+
 struct heed_kernels {
     const char *isa;
     int threads;
+    heed__team *team; /* whether sharing pays now; NULL: it always does */
 
     void (*gemm)(const heed_kernels *k, const heed_gemm *g);
 

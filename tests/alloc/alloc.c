@@ -127,7 +127,7 @@ static void steady(const heed_model *model, heed_optim_kind kind) {
     for (uint64_t i = 0; i < 40; i++) {
         heed_batch b;
         heed_tape_begin(t, HEED_TRAIN, i);
-        model->batch(self, s.data, (heed_batch_at){.index = i, .rows = 4}, &b);
+        heed_model_batch(model, self, s.data, (heed_batch_at){.index = i, .rows = 4}, &b);
         heed_backward(t, model->loss(self, t, &b));
         heed_clip(o, 1, 1);
         heed_step(o, 1);
@@ -190,7 +190,7 @@ static bool whole_way(void *data) {
     if (r) {
         heed_batch b;
         heed_tape_begin(r->tape, HEED_EVAL, 0);
-        model->batch(r->self, s.data, (heed_batch_at){.rows = 4, .val = true}, &b);
+        heed_model_batch(model, r->self, s.data, (heed_batch_at){.rows = 4, .val = true}, &b);
         heed_probe(r->tape, "*.weights", false);
         heed_tensor *loss = model->loss(r->self, r->tape, &b);
         if (loss && !isfinite((double)loss->x[0])) printf("FAILED a loss that is not finite\n");

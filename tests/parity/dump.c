@@ -120,7 +120,7 @@ static bool dump_batches(dump *d, const char *part, uint64_t steps) {
     for (uint64_t i = 0; i < steps; i++) {
         heed_batch b = {0};
         heed_batch_at at = {.val = *part != 0, .index = i, .rows = d->rows};
-        if (!d->task->model->batch(d->self, d->data.batches, at, &b)) return false;
+        if (!heed_model_batch(d->task->model, d->self, d->data.batches, at, &b)) return false;
         put_batch(d, (place){.part = part, .steps = steps, .step = i}, &b);
     }
     return heed_ctx_status(d->c) == HEED_OK;
@@ -131,12 +131,13 @@ static bool dump_batches(dump *d, const char *part, uint64_t steps) {
 static bool dump_judged(dump *d) {
     const heed_model *m = d->task->model;
     if (d->task->kind == &text_kind) return true;
-    if (!dump_batches(d, "val.", m->eval_batches(d->self, d->data.batches, d->rows))) return false;
+    if (!dump_batches(d, "val.", heed_model_eval_batches(m, d->self, d->data.batches, d->rows)))
+        return false;
     if (d->task->kind != &picture_kind ||
         !heed_images_about(d->data.batches)->count[HEED_TEST_PART])
         return true;
     heed_images_set_eval_part(d->data.batches, HEED_TEST_PART);
-    return dump_batches(d, "test.", m->eval_batches(d->self, d->data.batches, d->rows));
+    return dump_batches(d, "test.", heed_model_eval_batches(m, d->self, d->data.batches, d->rows));
 }
 
 int main(int argc, char **argv) {

@@ -42,14 +42,14 @@ static bool values_off(const heed_run *r, const attending *l, int head, switched
 }
 
 bool head_off(const heed_run *r, const attending *l, int head, switched *out) {
-    *out = (switched){.averaged = r->model == &heed_model_rnn ? r->self : NULL};
+    *out = (switched){.averaged = r->model->average ? r : NULL};
     if (!out->averaged) return values_off(r, l, head, out);
-    rnn_average(out->averaged, true);
+    r->model->average(r->self, true);
     return true;
 }
 
 void head_on(switched *w) {
-    if (w->averaged) rnn_average(w->averaged, false);
+    if (w->averaged) w->averaged->model->average(w->averaged->self, false);
     for (int i = 0; i < w->parts; i++) {
         heed_real *x = w->part[i].tensor->x + w->part[i].from;
         memcpy(x, w->part[i].saved, w->part[i].count * sizeof *x);

@@ -14,7 +14,7 @@ typedef struct {
         heed_real *saved;
     } part[2];
     int parts;
-    rnn *averaged;
+    const heed_run *averaged;
 } switched;
 /* Switches a head off. Of multi-head attention: the rows of the value projection that are the
  * head's become zero, so that the head gives zeros to W_h, which is the same as the mask of Michel

@@ -215,7 +215,9 @@ static heed_config *settings_of(heed_ctx *c, const command *k, const task *t,
     if (t) task_tables(t, tables + n);
     while (tables[n]) n++;
     if (k->computes) tables[n++] = compute_options;
-    return heed_config_new(c, tables);
+    heed_config *f = heed_config_new(c, tables);
+    if (t) heed_config_set_list(f, t->model->defaults, t->name, HEED_FROM_DEFAULT);
+    return f;
 }
 
 /* Settings of f that somebody gave, in a config of another context. */
@@ -307,6 +309,7 @@ heed_config *task_config(program *p) {
     const heed_option *tables[TABLES];
     task_tables(p->task, tables);
     heed_config *f = heed_config_new(p->c, tables);
+    heed_config_set_list(f, p->task->model->defaults, p->task->name, HEED_FROM_DEFAULT);
     for (int i = 0; i < heed_config_count(f); i++) {
         const char *value, *key = heed_config_at(f, i, &value)->name;
         heed_rank rank = heed_config_rank(p->flags, key);
@@ -334,11 +337,12 @@ heed_config *run_settings(heed_ctx *c, const char *dir, const task **k) {
     }
     task_tables(*k, tables);
     heed_config *f = heed_config_new(c, tables);
+    heed_config_set_list(f, (*k)->model->defaults, path, HEED_FROM_DEFAULT);
     return heed_config_read(f, path, HEED_FROM_FILE) ? f : NULL;
 }
 
 heed_run *open_run(program *p, const char *dir) {
-    heed_run *r = heed_run_open(p->c, dir, heed_models, NULL);
+    heed_run *r = heed_run_open(p->c, dir, p->models, NULL);
     if (!r || settings_apply(p, r, dir)) return r;
     heed_run_close(r);
     return NULL;
@@ -366,10 +370,9 @@ static void print_tasks(const command *k) {
 
 /* The row of --preset with the presets of the task, for its help. */
 static heed_option preset_row(const task *t, heed_text *help) {
-    const model_preset *p = NULL;
     heed_text_add(help, "a set of settings, each of which may still be given. ");
     size_t n = help->n;
-    while ((p = model_preset_next(t->model->name, p)) != NULL)
+    for (const heed_preset *p = t->model->presets; p && p->name; p++)
         heed_text_add(help, "%s%s: %s", help->n > n ? "; " : "", p->name, p->help);
     return (heed_option){"preset", HEED_TEXT, "none", 0, 0, NULL, help->s, "Run"};
 }

@@ -14,16 +14,14 @@
 
 /* ---- tasks ---- */
 
-/* What can be trained: a model on data of a kind, and this task's own defaults for settings that
- * all tasks share. */
+/* What can be trained: a model on data of a kind. */
 typedef struct data_kind data_kind; /* training.h */
 typedef struct {
     const char *name, *use; /* "gpt"; the command that its runs are for: "generate" */
     const heed_model *model;
     const data_kind *kind;
-    const heed_option *defaults; /* come before the shared tables, so they win; ended by {0} */
-    bool masked;                 /* lines and blocks stand between [CLS] and [SEP] */
-    const char *data, *example;  /* of a training: "book.txt", "-o runs/book --steps 300" */
+    bool masked;                /* lines and blocks stand between [CLS] and [SEP] */
+    const char *data, *example; /* of a training: "book.txt", "-o runs/book --steps 300" */
 } task;
 extern const task *const tasks[]; /* ended by NULL */
 const task *find_task(const char *name);
@@ -80,6 +78,7 @@ extern const command cmd_heads, cmd_ablate;
 
 struct program {
     const command *command;
+    const heed_model *const *models; /* that there are, ended by NULL */
     heed_ctx *c;
     heed_config *flags; /* all settings of the command: its own, the task's, --threads and --isa */
     const task *task;   /* for commands with task options */

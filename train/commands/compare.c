@@ -50,12 +50,8 @@ static json_t *differences(const compared *r, int n) {
 }
 
 static const char *default_of(const compared *r, const char *key) {
-    for (int i = 0; i < heed_config_count(r->f); i++) {
-        const char *value;
-        const heed_option *o = heed_config_at(r->f, i, &value);
-        if (strcmp(o->name, key) == 0) return *o->value ? o->value : "-";
-    }
-    return "-";
+    const char *value = heed_config_has(r->f, key) ? heed_config_default(r->f, key) : "";
+    return *value ? value : "-";
 }
 
 /* Worth a word: what is not as in the first run. A setting that not every run has counts as at its

@@ -45,59 +45,6 @@ static heed_check check_model(heed_ctx *c, const heed_model *m, const char *sett
     return k;
 }
 
-#define TINY    "width=8 layers=2 heads=2 ff=16 block=6 vocab=13 batch=2 init-std=0.3 "
-#define PAIRS   "width=6 block=5 vocab=11 batch=2 init-std=0.5 "
-#define TEXT    "width=8 layers=2 heads=2 ff=12 block=6 vocab=11 classes=3 batch=2 init-std=0.3 "
-#define PICTURE "image-size=6 channels=2 classes=3 batch=3 width=8 layers=2 heads=2 init-std=0.3 "
-static const struct {
-    const char *name;
-    const heed_model *model;
-    const char *settings;
-} models[] = {
-    {"mlm", &heed_model_mlm, TINY "mask-share=0.5"},
-    {"mlm pre-norm", &heed_model_mlm,
-     TINY "mask-share=0.5 norm=pre final-norm=true positions=sinusoidal dropout=0.2 tie=false"},
-    {"gpt", &heed_model_gpt, TINY},
-    {"gpt variant", &heed_model_gpt,
-     TINY "norm=post attention=explicit key-width=3 value-width=5 bias=false beta=0.9"},
-    {"gpt rnn", &heed_model_gpt, TINY "cell=rnn one-bias=true"},
-    {"gpt gru", &heed_model_gpt, TINY "cell=gru"},
-    {"gpt lstm", &heed_model_gpt, TINY "cell=lstm dropout=0.2"},
-    {"vit", &heed_model_vit, PICTURE "patch=2 ff=16"},
-    {"vit variant", &heed_model_vit,
-     PICTURE "patch=3 pool=mean positions=sinusoidal norm=post final-norm=false dropout=0.2 "
-             "smoothing=0.1"},
-    {"cnn", &heed_model_cnn, "image-size=5 channels=2 classes=3 batch=2 width=4 stages=2"},
-    {"cnn variant", &heed_model_cnn,
-     "image-size=5 channels=2 classes=2 head=binary batch=2 width=4 stages=2 batch-norm=false "
-     "residual=false dropout=0.2"},
-    {"mlp", &heed_model_mlp,
-     "image-size=3 channels=2 classes=5 batch=6 width=8 activation=tanh residual=true"},
-    {"seq2seq", &heed_model_seq2seq,
-     TINY "activation=gelu positions=learned scale-embed=false init-std=0.5"},
-    {"seq2seq variant", &heed_model_seq2seq,
-     TINY "init-std=0.6 norm=pre positions=learned share-vocab=false source-vocab=9 tie=false "
-          "head-bias=true "
-          "key-width=3 dropout=0.2"},
-    {"rnn", &heed_model_rnn, PAIRS},
-    {"rnn variant", &heed_model_rnn,
-     PAIRS "cell=lstm attention=general dropout=0.2 share-vocab=false "
-           "source-vocab=9"},
-    {"rnn without", &heed_model_rnn, PAIRS "cell=rnn attention=none one-bias=true"},
-    {"textcls", &heed_model_textcls, TEXT},
-    {"textcls variant", &heed_model_textcls,
-     TEXT "positions=sinusoidal norm=post pool=last smoothing=0.1 dropout=0.2"},
-    {"textcls binary", &heed_model_textcls, TEXT "classes=2 head=binary"},
-    {"textcls gru", &heed_model_textcls, TEXT "encoder=rnn"},
-    {"textcls lstm", &heed_model_textcls, TEXT "encoder=rnn cell=lstm bidirectional=false"},
-    {"textcls conv", &heed_model_textcls, TEXT "encoder=conv kernel=3"},
-    {"tag", &heed_model_tag, TEXT},
-    {"tag variant", &heed_model_tag, TEXT "positions=sinusoidal norm=post smoothing=0.1"},
-    {"tag gru", &heed_model_tag, TEXT "encoder=rnn"},
-    {"tag rnn", &heed_model_tag, TEXT "encoder=rnn cell=rnn cell-activation=sigmoid"},
-    {"tag conv", &heed_model_tag, TEXT "encoder=conv kernel=2 causal=true norm=post"},
-};
-
 /* ---- table ---- */
 
 static bool passed(const row *r) { return r->check.error >= 0 && r->check.error <= tolerance(); }
@@ -140,12 +87,13 @@ static void check_all(program *p, json_t *list, tally *all) {
         if (heed_match(pattern, name))
             add(p, &(row){"layer", name, check_model(p->c, &layer_model, settings)}, list, all);
     }
-    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
-        if (heed_match(pattern, models[i].name))
-            add(p,
-                &(row){"model", models[i].name,
-                       check_model(p->c, models[i].model, models[i].settings)},
-                list, all);
+    for (const heed_model *const *m = heed_models; *m; m++)
+        for (const heed_model_case *k = (*m)->cases; k && k->settings; k++) {
+            char title[64];
+            snprintf(title, sizeof title, "%s%s%s", (*m)->name, *k->name ? " " : "", k->name);
+            if (heed_match(pattern, title))
+                add(p, &(row){"model", title, check_model(p->c, *m, k->settings)}, list, all);
+        }
 }
 
 static void gradcheck(program *p) {

@@ -43,8 +43,9 @@ bool eval_loop_open(program *p, eval_loop *s) {
     if (!s->run || !open_data(p, s)) return false;
     uint64_t most = (uint64_t)heed_config_int(p->flags, "batches");
     s->rows = s->questions ? 1 : (int)heed_config_int(s->f, "batch");
-    s->batches = s->questions ? cloze_count(s->questions)
-                              : s->run->model->eval_batches(s->run->self, s->data, s->rows);
+    s->batches = s->questions
+                     ? cloze_count(s->questions)
+                     : heed_model_eval_batches(s->run->model, s->run->self, s->data, s->rows);
     s->all = s->batches;
     s->sample = most && most < s->batches;
     if (s->sample) s->batches = most;
@@ -76,7 +77,8 @@ bool eval_loop_batch(const eval_loop *s, uint64_t index, heed_batch *b, heed_sco
     heed_batch_at at = {.val = true, .index = index, .rows = s->rows, .sample = s->sample};
     *b = (heed_batch){0};
     heed_tape_begin(s->run->tape, HEED_EVAL, index);
-    if (!m->batch(s->run->self, s->data, at, b) || !m->loss(s->run->self, s->run->tape, b))
+    if (!heed_model_batch(m, s->run->self, s->data, at, b) ||
+        !m->loss(s->run->self, s->run->tape, b))
         return heed_fail(s->run->c, HEED_FAILED, "%s: no batch %llu", s->what,
                          (unsigned long long)index);
     m->metrics(s->run->self, b, score);

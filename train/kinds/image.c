@@ -377,7 +377,7 @@ static heed_score read_test(const ending *e, heed_run *r, heed_images *k) {
     bool ok = true;
     if (e->bar) fputs("reading the test part ...", stderr);
     heed_images_set_eval_part(k, HEED_TEST_PART);
-    s.batches = r->model->eval_batches(r->self, k, s.rows);
+    s.batches = heed_model_eval_batches(r->model, r->self, k, s.rows);
     for (uint64_t i = 0; ok && i < s.batches; i++)
         ok = was_interrupted(NULL) ? heed_fail(r->c, HEED_INTERRUPTED, "interrupted")
                                    : eval_loop_batch(&s, i, &b, &score);

@@ -17,25 +17,11 @@ static const heed_option run_options[] = {
      "Snapshots"},
     {0}};
 
-static const heed_option mlm_defaults[] = {
-    {"tokenizer", HEED_TEXT, "wordpiece", 0, 0, NULL,
-     "char, byte, word or wordpiece, trained on the text; or the path of a run or a vocab.txt",
-     "Text"},
-    /* BERT's 0.02 is for a width of 768: scores start alike at width 128 with sqrt(768 / 128) as
-     * much. Post-norm wants a longer warm-up. Accuracy after 300 default steps on a book: 14.2 %,
-     * with the shared values 10.6 %. */
-    {"init-std", HEED_REAL, "0.05", 0, 10, NULL,
-     "deviation of initial weights; 0: uniform by fan-in", "Model"},
-    {"warmup", HEED_REAL, "0.2", 0, 1e12, NULL,
-     "steps over which the learning rate rises; below 1: share of all steps", "Optimizer"},
-    {0}};
-
 static const task task_mlm = {
     .name = "mlm",
     .use = "fill",
     .model = &heed_model_mlm,
     .kind = &text_kind,
-    .defaults = mlm_defaults,
     .masked = true,
     .data = "book.txt",
     .example = "-o runs/blanks --preset tiny --tokenizer word",
@@ -119,7 +105,6 @@ const task *find_task(const char *name) {
 
 void task_tables(const task *k, const heed_option *tables[TABLES]) {
     int n = 0;
-    if (k->defaults) tables[n++] = k->defaults;
     tables[n++] = run_options;
     tables[n++] = k->kind->options;
     tables[n++] = k->model->options;
@@ -129,5 +114,5 @@ void task_tables(const task *k, const heed_option *tables[TABLES]) {
 
 bool apply_preset(heed_ctx *c, const task *k, heed_config *f) {
     const char *name = heed_config_text(f, "preset");
-    return strcmp(name, "none") == 0 || model_preset_apply(c, f, k->model->name, name);
+    return strcmp(name, "none") == 0 || heed_preset_apply(c, f, k->model, name);
 }

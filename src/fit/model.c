@@ -1,0 +1,97 @@
+/* model.c -- what a model leaves to its kind of data, its settings, and its presets. */
+#include "core/core.h"
+#include "fit/fit.h"
+
+#include <heed/image.h>
+#include <heed/pairs.h>
+#include <stdio.h>
+#include <string.h>
+
+bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
+                      heed_batch *out) {
+    if (m->batch) return m->batch(self, data, at, out);
+    switch (m->kind) {
+    case HEED_INPUT_TOKENS:
+        return heed_gpt_batch(data, at, out);
+    case HEED_INPUT_PICTURE:
+        return heed_image_batch(data, at, out);
+    case HEED_INPUT_PAIR:
+    case HEED_INPUT_LABELLED:
+        return heed_pair_batch(data, at, out);
+    case HEED_INPUT_DENSE:
+        break;
+    }
+    return false;
+}
+
+uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows) {
+    if (m->eval_batches) return m->eval_batches(self, data, rows);
+    switch (m->kind) {
+    case HEED_INPUT_TOKENS:
+        return heed_corpus_evals(data, rows);
+    case HEED_INPUT_PICTURE:
+        return heed_images_evals(data, rows);
+    case HEED_INPUT_PAIR:
+    case HEED_INPUT_LABELLED:
+        return heed_pairs_evals(data, rows);
+    case HEED_INPUT_DENSE:
+        break;
+    }
+    return 0;
+}
+
+uint64_t heed_model_epoch_batches(const heed_model *m, void *self, void *data, int rows) {
+    if (m->epoch_batches) return m->epoch_batches(self, data, rows);
+    switch (m->kind) {
+    case HEED_INPUT_TOKENS:
+        return heed_corpus_epoch(data, rows);
+    case HEED_INPUT_PICTURE:
+        return heed_images_epoch(data, rows);
+    case HEED_INPUT_PAIR:
+    case HEED_INPUT_LABELLED:
+        return heed_pairs_epoch(data, rows);
+    case HEED_INPUT_DENSE:
+        break;
+    }
+    return 1;
+}
+
+/* ---- settings ---- */
+
+heed_config *heed_model_config(heed_ctx *c, const heed_model *m, const heed_option *const *tables) {
+    enum { MOST = 16 };
+    const heed_option *all[MOST] = {0};
+    int n = 0;
+    if (!m) return NULL;
+    for (; tables && *tables && n < MOST - 3; tables++) all[n++] = *tables;
+    if (tables && *tables) {
+        heed_fail(c, HEED_USAGE, "too many tables of settings: expected at most %d", MOST - 3);
+        return NULL;
+    }
+    if (m->options) all[n++] = m->options;
+    all[n] = heed_fit_options;
+    heed_config *f = heed_config_new(c, all);
+    if (heed_config_set_list(f, m->defaults, m->name, HEED_FROM_DEFAULT)) return f;
+    heed_config_free(f);
+    return NULL;
+}
+
+static bool unknown_preset(heed_ctx *c, const heed_model *m, const char *name) {
+    heed_text list = {.c = c};
+    for (const heed_preset *p = m->presets; p && p->name; p++)
+        heed_text_add(&list, "%s%s", list.n ? ", " : "one of ", p->name);
+    heed_fail(c, HEED_USAGE, "preset is unknown: --preset: expected %s, found %s",
+              list.n ? list.s : "none, as the model has no presets", name);
+    heed_text_free(&list);
+    return false;
+}
+
+bool heed_preset_apply(heed_ctx *c, heed_config *f, const heed_model *m, const char *name) {
+    if (heed__stopped(c) || !f || !m || !name) return false;
+    char where[64];
+    const heed_preset *p = m->presets;
+    while (p && p->name && strcmp(p->name, name) != 0) p++;
+    if (!p || !p->name) return unknown_preset(c, m, name);
+    snprintf(where, sizeof where, "--preset %s", name);
+    return heed_config_set_list(f, p->settings, where, HEED_FROM_PRESET);
+}
