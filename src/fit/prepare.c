@@ -285,6 +285,7 @@ static void begin_state(heed__fitting *f) {
                        .data_checksum = f->a->data_checksum,
                        .tokenizer_digest = tokenizer_digest(f->a)};
     s->best_loss = s->best_metric = s->loss = s->val_loss = s->metric = s->norm = s->clock = NAN;
+    f->labels_digest = heed__labels_digest(f->a->labels, f->a->label_count);
     f->fresh = true;
 }
 
@@ -296,12 +297,30 @@ static bool same(heed__fitting *f, const char *what, uint64_t was, uint64_t now,
                      f->a->run, what, was, now, hint);
 }
 
+/* labels.txt must name the classes of the data, in their order. */
+static bool check_labels(heed__fitting *f) {
+    const heed_fit_args *a = f->a;
+    heed__labels l;
+    bool ok = heed__labels_read(f->c, a->run, a->label_count, &l);
+    f->labels_digest = heed__labels_digest(l.list, l.count);
+    heed__labels_free(&l);
+    return ok &&
+           (heed__ctx_edited(f->c) ||
+            same(f, "file labels.txt", heed__labels_digest(a->labels, a->label_count),
+                 f->labels_digest,
+                 "bring back a copy of it, or resume with --edited if it was edited on purpose"));
+}
+
+/* The tokenizer of a run that was edited on purpose is the run's from now on. */
 static bool agrees(heed__fitting *f) {
-    const heed__state *s = &f->state;
+    heed__state *s = &f->state;
+    if (heed__ctx_edited(f->c)) s->tokenizer_digest = tokenizer_digest(f->a);
     return same(f, "data", s->data_checksum, f->a->data_checksum,
                 "bring back the data that the run began with, or train anew") &&
            same(f, "tokenizer", s->tokenizer_digest, tokenizer_digest(f->a),
-                "bring back the tokenizer's files in the run directory") &&
+                "bring back the tokenizer's files in the run directory, or resume with --edited if "
+                "they were edited on purpose") &&
+           (!f->a->labels || check_labels(f)) &&
            same(f, "seed", s->seed, heed_seed(f->c), "resume without --seed");
 }
 

@@ -62,6 +62,7 @@ typedef struct {
     bool task_options;          /* takes the settings of a task, too */
     bool task_or_run;           /* with task_options: a run may stand in place of the task */
     bool computes;              /* takes --threads and --isa */
+    bool opens_run;             /* takes --edited */
     bool continues;             /* its first argument is a run, whose seed it takes */
     bool numbers;               /* the files of its second input are FILE-2, and so on */
     int min, max;               /* positional arguments; max -1: any number */
@@ -80,7 +81,8 @@ struct program {
     const command *command;
     const heed_model *const *models; /* that there are, ended by NULL */
     heed_ctx *c;
-    heed_config *flags; /* all settings of the command: its own, the task's, --threads and --isa */
+    heed_config *flags; /* all settings of the command: its own, the task's, --threads, --isa and
+                           --edited */
     const task *task;   /* for commands with task options */
     int argc;           /* positional arguments */
     char **argv;
@@ -171,8 +173,12 @@ int line_width(FILE *f);  /* the same; but whatever goes into a file or a pipe f
 double now(void);         /* monotonic seconds */
 size_t peak_memory(void); /* bytes */
 void page_faults(long *minor, double *system_seconds);
-void catch_interrupt(
-    void); /* the first SIGINT or SIGTERM is noted, a second one ends the program */
+/* SIGINT, SIGTERM and SIGHUP are noted; a second SIGINT or SIGTERM ends the program. */
+void catch_interrupt(void);
+/* A write to a pipe that nobody reads is noted in the same way, and then fails. */
+void catch_broken_pipe(void);
+/* A write beyond the limit of file sizes fails, instead of ending the program. */
+void ignore_file_limit(void);
 bool was_interrupted(void *unused);
 bool is_directory(const char *path);
 bool is_file(const char *path);

@@ -293,6 +293,7 @@ const command cmd_ablate = {
     .options = options,
     .applies = uses,
     .computes = true,
+    .opens_run = true,
     .continues = true,
     .min = 1,
     .max = 2,

@@ -378,6 +378,7 @@ const command cmd_attend = {
     .options = options,
     .applies = uses,
     .computes = true,
+    .opens_run = true,
     .numbers = true,
     .min = 1,
     .max = -1,

@@ -370,6 +370,7 @@ const command cmd_explain = {
         "  heed explain runs/book \"Paris is the capital of [MASK] .\" --layer 2 --head 3\n",
     .options = options,
     .computes = true,
+    .opens_run = true,
     .max = 2,
     .run = explain,
 };

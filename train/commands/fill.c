@@ -114,6 +114,7 @@ const command cmd_fill = {
                 "  heed fill runs/book --json --top 1 < sentences.txt\n",
     .options = options,
     .computes = true,
+    .opens_run = true,
     .min = 1,
     .max = -1,
     .run = fill,

@@ -325,6 +325,7 @@ const command cmd_graph = {
     .task_options = true,
     .task_or_run = true,
     .computes = true,
+    .opens_run = true,
     .max = 1,
     .run = graph,
 };

@@ -270,6 +270,7 @@ const command cmd_heads = {
     .options = options,
     .applies = uses,
     .computes = true,
+    .opens_run = true,
     .continues = true,
     .min = 1,
     .max = 2,

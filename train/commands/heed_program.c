@@ -141,6 +141,7 @@ int heed_program(int argc, char **argv, const heed_model *const *models) {
     int words = 0;
     if (!argv || !models || argc < 1) return HEED_USAGE;
     argc--, argv++;
+    ignore_file_limit();
     if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
         return help(0, NULL);
     if (strcmp(argv[0], "--version") == 0)

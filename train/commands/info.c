@@ -178,6 +178,17 @@ static bool print_settings(program *p, const char *dir) {
     return heed_ctx_status(p->c) == HEED_OK;
 }
 
+/* Opens a run of a model that this program knows: weights, tokenizer and labels must be those that
+ * belong together. */
+static bool check_run(program *p, const char *dir) {
+    const task *k = NULL;
+    heed_config_free(run_settings(p->c, dir, &k));
+    if (!k) heed_clear(p->c);
+    heed_run *r = k ? open_run(p, dir) : NULL;
+    heed_run_close(r);
+    return !k || r;
+}
+
 static void info(program *p) {
     char path[1024];
     bool folder = is_directory(p->argv[0]);
@@ -188,7 +199,8 @@ static void info(program *p) {
         return;
     }
     heed_safetensors *f = heed_safetensors_open(p->c, path);
-    if (f && (!folder || json || print_settings(p, p->argv[0]))) print_arrays(p, f, path);
+    if (f && (!folder || (check_run(p, p->argv[0]) && (json || print_settings(p, p->argv[0])))))
+        print_arrays(p, f, path);
     heed_safetensors_close(f);
 }
 
@@ -196,12 +208,15 @@ const command cmd_info = {
     .name = "info",
     .usage = "FILE",
     .help = "the parameters of a run or a .safetensors file, as a table",
-    .about = "Prints name, shape, mean and deviation of every tensor of a run's best weights, or\n"
-             "of a .safetensors file of any origin.",
+    .about =
+        "Prints name, shape, mean and deviation of every tensor of a run's best weights, or\n"
+        "of a .safetensors file of any origin. Of a run the digests of weights, tokenizer and\n"
+        "labels are checked, too.",
     .examples = "  heed info runs/book\n"
                 "  heed info runs/book --config\n"
                 "  heed info model.safetensors --json\n",
     .options = options,
+    .opens_run = true,
     .min = 1,
     .max = 1,
     .run = info,

@@ -140,6 +140,7 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
                        .user = g};
     double start = now();
     catch_interrupt();
+    catch_broken_pipe();
     heed_fit_result r = heed_fit(p->c, &a);
     if (p->line_open) fputc('\n', stderr);
     p->line_open = false;
@@ -314,6 +315,7 @@ const command cmd_resume = {
                 "  heed resume runs/book --minutes 5\n",
     .options = resume_options,
     .computes = true,
+    .opens_run = true,
     .continues = true,
     .min = 1,
     .max = 1,
