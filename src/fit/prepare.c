@@ -84,7 +84,7 @@ static bool build(heed__fitting *f) {
     if (!m->init(f->self, f->store, f->a->config))
         return heed_fail(f->c, HEED_USAGE, "model %s refuses its settings", m->name);
     if (!heed__settings_apply(&f->set, f->store)) return false;
-    f->optim = heed_optim_new(f->store, f->set.optim);
+    f->optim = heed_optim_new(f->store, f->set.optim.optimizer, &f->set.optim);
     return !heed__stopped(f->c);
 }
 

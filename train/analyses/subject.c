@@ -138,7 +138,7 @@ static bool label_tokens(subject *s, const char *text, const heed_tokens *k, int
 
 static bool fits_block(const subject *s, const char *text, size_t n) {
     int64_t block = heed_config_int(s->run->config, "block");
-    size_t shown = text_cut(text, 40);
+    size_t shown = heed_label_cut(text, 40);
     if (s->count <= block) return true;
     return heed_fail(s->run->c, HEED_DATA,
                      "the input is too long: %d tokens, the model takes %lld: %.*s...", s->count,

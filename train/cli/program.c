@@ -24,7 +24,8 @@ static const heed_option run_options[] = {
 
 void print_event(const char *event, const char *note) {
     char text[PLAIN];
-    json_t *o = json_pack("{s:s, s:s}", "event", event, "note", show_plain(text, note));
+    json_t *o =
+        json_pack("{s:s, s:s}", "event", event, "note", heed_format_line(text, sizeof text, note));
     json_dumpf(o, stderr, JSON_COMPACT);
     fputc('\n', stderr);
     json_decref(o);
@@ -165,7 +166,7 @@ static void refuse_task(heed_ctx *c, const command *k, int argc, char **argv) {
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
     }
     bool named = argc > 0 && argv[0][0] != '-';
-    near = named ? closest(argv[0], names) : NULL;
+    near = named ? heed_closest(argv[0], names) : NULL;
     if (named && !near && k->task_or_run)
         heed_fail(
             c, is_directory(argv[0]) ? HEED_DATA : HEED_USAGE,

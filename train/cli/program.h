@@ -135,30 +135,15 @@ void print_hanging(program *p, const char *text, int indent);
 /* A label, and in column `at` what there is to say: in one line, but where a terminal is too narrow
  * for it; then it goes on below itself. Control characters become signs. */
 void print_fact(int at, const char *label, const char *format, ...) HEED_PRINTF(3, 4);
-/* "1,234,567" into text of 32 bytes, which is returned. */
-char *with_commas(char text[32], uint64_t n);
-char *as_bytes(char text[32], double bytes);      /* "12.3 MB" */
-char *as_duration(char text[32], double seconds); /* "1m 05s" */
-/* A word as a shell reads it: in quotes where that is needed. Into text, which is returned. */
-const char *shell_word(char *text, size_t size, const char *word);
 /* Adds the next words of a command to be typed: in a line of their own, behind a \, where the last
  * line of out has no room for them in so many columns. */
 void add_typed(heed_text *out, int width, const char *words);
-/* The closest of the candidates (list ended by NULL), or NULL if none is close. */
-const char *closest(const char *word, const char *const *candidates);
-/* UTF-8: columns that text takes, and its first `columns` columns as a byte count. */
-int text_columns(const char *text);
-size_t text_cut(const char *text, int columns);
-/* A token as it is shown: newline, tab and space made visible. Into text, which is returned. */
-char *show_token(char *text, size_t size, const char *token);
 /* A foreign name in at least and at most so many columns, what is no visible character as a sign;
  * and how many it takes. most 0: any. */
 void print_name(const char *name, int least, int most);
-int name_columns(const char *name, int most);
-/* A message as it is shown: control characters and bytes that are not UTF-8 as \x1b, so that a
- * foreign name neither moves the cursor nor begins a line. Into text, which is returned. */
-enum { PLAIN = 4200 }; /* bytes: four for each of a message */
-char *show_plain(char text[PLAIN], const char *message);
+/* Prints the table in the columns of the terminal. */
+void print_table(heed_ctx *c, const heed_table *t);
+enum { PLAIN = 4200 }; /* bytes for a message in heed_format_line */
 /* A line of --progress json on stderr: {"event":"error","note":"..."}. */
 void print_event(const char *event, const char *note);
 /* "heed: KIND MESSAGE" as a line of stderr. */

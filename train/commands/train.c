@@ -105,7 +105,7 @@ static void conclude(program *p, const training *t, const data_set *data, const 
 /* done: all steps are made and saved, and what they came to was being read. */
 static void interrupted(program *p, const training *t, long long step, bool done) {
     char word[1024], what[80], text[1200];
-    shell_word(word, sizeof word, t->run);
+    heed_format_shell(word, sizeof word, t->run);
     snprintf(what, sizeof what,
              done ? "interrupted after the last step, %lld; for its scores"
                   : "interrupted at step %lld; go on with",
