@@ -89,10 +89,9 @@ TEST(optim_step_leaves_zero_gradients) {
 
 /* A parameter that this step gave no gradient stays as it is: no momentum, no decay. */
 TEST(optim_step_moves_only_what_has_a_new_gradient) {
-    for (int kind = HEED_SGD; kind <= HEED_ADAMW; kind++) {
+    for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++) {
         pair p = open_pair();
-        heed_optim_args args = {.kind = (heed_optim_kind)kind, .lr = 1, .decay = (heed_real)0.1};
-        heed_optim *o = heed_optim_new(p.s, args);
+        heed_optim *o = new_optim(&p, *r, "lr=1 decay=0.1");
         give_both(&p, 0);
         CHECK(heed_step(o, (heed_real)0.1));
         heed_real w[6], b[2];
@@ -111,8 +110,8 @@ TEST(optim_step_moves_only_what_has_a_new_gradient) {
 /* What heed_clip found and set is of the next step alone: the one after it is as without a clip. */
 TEST(optim_clip_is_for_one_step) {
     pair p = open_pair(), q = open_pair();
-    heed_optim *o = heed_optim_new(p.s, (heed_optim_args){.kind = HEED_SGD, .lr = 1});
-    heed_optim *plain = heed_optim_new(q.s, (heed_optim_args){.kind = HEED_SGD, .lr = 1});
+    heed_optim *o = new_optim(&p, &heed_sgd, "lr=1");
+    heed_optim *plain = new_optim(&q, &heed_sgd, "lr=1");
     give_both(&p, 0);
     heed_clip(o, (heed_real)0.01, (heed_real)0.5);
     CHECK(heed_step(o, 1));

@@ -2,7 +2,6 @@
 #include "fit/fit.h"
 #include "fit_job.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- opening ---- */
@@ -43,24 +42,6 @@ TEST(run_opens_best_or_last_alone) {
         if (i == 3) CHECK_HAS(heed_ctx_error(c), "expected best or last, found worst");
         heed_close(c);
     }
-}
-
-/* Halves of files that a killed training left are removed by the next; others' are not. */
-TEST(run_resume_removes_what_dead_trainings_left) {
-    train_run("run", "steps=10");
-    pid_t dead = fork();
-    if (dead == 0) _exit(0);
-    CHECK(waitpid(dead, NULL, 0) == dead);
-    char gone[64], alive[64];
-    snprintf(gone, sizeof gone, ".heed-%ld-3.tmp", (long)dead);
-    snprintf(alive, sizeof alive, ".heed-%ld-3.tmp", (long)getpid());
-    spill("run", gone, "half", 4);
-    spill("run", alive, "half", 4);
-    job j;
-    job_open_resume(&j, "run", "steps=12", (heed_options){.threads = 1});
-    job_fit(&j);
-    CLOSE(j.c);
-    CHECK(!exists("run", gone) && exists("run", alive));
 }
 
 TEST(run_null_and_error_states) {
