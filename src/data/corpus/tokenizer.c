@@ -20,10 +20,11 @@ const char *heed__kind_name(heed__kind kind) { return kinds[kind]; }
 int heed__kind_of(heed_ctx *c, const char *name) {
     for (int i = 0; i < 4; i++)
         if (name && strcmp(kinds[i], name) == 0) return i;
-    char quoted[HEED_QUOTE];
-    heed_fail(c, HEED_USAGE,
-              "unknown kind of tokenizer: expected char, byte, word or wordpiece, found %s",
-              heed_quote(quoted, name ? name : "", name ? strlen(name) : 0));
+    heed_reject(c, HEED_USAGE,
+                (heed_problem){.what = "unknown kind of tokenizer",
+                               .expected = "char, byte, word or wordpiece",
+                               .text = name ? name : "",
+                               .n = name ? strlen(name) : 0});
     return -1;
 }
 
@@ -173,7 +174,7 @@ bool heed__count_words(const heed_tokenizer *k, const char *text, size_t n, heed
     if (out->names.count) return true;
     return heed_fail(k->c, HEED_DATA,
                      "text holds no word of at most %d characters: expected at least one in %zu "
-                     "bytes; hint: --tokenizer char",
+                     "bytes; hint: `tokenizer = char`",
                      HEED__WORD_CHARS, n);
 }
 
@@ -183,7 +184,7 @@ static bool bound_holds(heed_tokenizer *k, size_t bound, size_t least) {
     if (bound >= least) return true;
     return heed_fail(k->c, HEED_USAGE,
                      "vocabulary is too small: a %s tokenizer needs at least %zu tokens, found "
-                     "%zu; hint: --vocab %zu",
+                     "%zu; hint: `vocab = %zu`",
                      kinds[k->kind], least, bound, least);
 }
 
