@@ -3,6 +3,7 @@ VERSION  := 0.1.0
 SOVERSION := 0
 CC       ?= gcc
 PREFIX   ?= /usr/local
+LIBDIR   ?= $(PREFIX)/lib
 DESTDIR  ?=
 STB_DIR  ?=
 # A line for each file; V=1 shows the commands, make -s nothing.
@@ -61,12 +62,16 @@ FLAGS_avx512  := -DHEED_ISA=avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -m
 FLAGS_neon    := -DHEED_ISA=neon -ffp-contract=fast
 
 B := build/$(VARIANT)
+# Each library is a list of rooms; those further down the list use those above.
+ROOMS_heed         := core kernels ops nn optim text io data fit
+ROOMS_heed-inspect := record inspect view
 KERNELS := $(filter-out src/kernels/dispatch.c,$(wildcard src/kernels/*.c))
-LIB_SRC := $(filter-out $(KERNELS),$(wildcard src/*/*.c src/*/*/*.c))
-LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o $(B)/page_source.o
-MODEL_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard models/*.c))
-PROG_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard train/*.c train/*/*.c)) $(MODEL_OBJ)
-TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c)) $(filter-out %/main.o,$(PROG_OBJ))
+room_objects = $(patsubst %.c,$(B)/%.o,$(filter-out $(KERNELS),$(foreach r,$(1),$(wildcard src/$(r)/*.c src/$(r)/*/*.c))))
+LIB_OBJ     := $(call room_objects,$(ROOMS_heed)) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o
+INSPECT_OBJ := $(call room_objects,$(ROOMS_heed-inspect)) $(B)/page_source.o
+MODEL_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard models/*.c))
+PROGRAM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard train/*/*.c))
+TEST_OBJ    := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
 OPS := $(basename $(notdir $(wildcard src/ops/*.c)))
 
 .PHONY: all lib program test-program deps demo test bench parity fuzz f64 asan ubsan tsan serial debug install uninstall clean help
@@ -77,19 +82,34 @@ heed: $(B)/heed
 
 program: $(B)/heed
 test-program: $(B)/heed-test
-lib: $(B)/libheed.a $(B)/libheed.so.$(SOVERSION) $(B)/libheed-models.a
 
-$(B)/heed: $(PROG_OBJ) $(B)/libheed.a
-	$(call say,LD $@)$(CC) -o $@ $(PROG_OBJ) $(B)/libheed.a $(LDFLAGS_ALL) $(LIBS)
-$(B)/heed-test: $(TEST_OBJ) $(B)/libheed.a
-	$(call say,LD $@)$(CC) -o $@ $(TEST_OBJ) $(B)/libheed.a $(LDFLAGS_ALL) $(LIBS)
+LIBRARIES := heed heed-inspect heed-models heed-program
+lib: $(LIBRARIES:%=$(B)/lib%.a) $(LIBRARIES:%=$(B)/lib%.so.$(SOVERSION))
+STATIC := $(B)/libheed-models.a $(B)/libheed-inspect.a $(B)/libheed.a
+
+$(B)/heed: $(B)/train/main.o $(B)/libheed-program.a $(STATIC)
+	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+$(B)/heed-test: $(TEST_OBJ) $(PROGRAM_OBJ) $(STATIC)
+	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 $(B)/libheed.a: $(LIB_OBJ)
-$(B)/libheed-models.a: $(MODEL_OBJ)
+$(B)/libheed-inspect.a: $(INSPECT_OBJ)
+$(B)/libheed-models.a: $(B)/models.one.o
+$(B)/libheed-program.a: $(B)/program.one.o
 $(B)/%.a:
 	@rm -f $@
 	$(call say,AR $@)ar qcs $@ $^
+# Objects as one, whose names between its files are hidden: only what is HEED_API can meet the names of a user's program.
+$(B)/models.one.o: $(MODEL_OBJ)
+$(B)/program.one.o: $(PROGRAM_OBJ)
+$(B)/%.one.o:
+	$(call say,LD $@)$(CC) -nostdlib -r -o $@ $^ && objcopy --localize-hidden $@
+
 $(B)/libheed.so.$(SOVERSION): $(LIB_OBJ)
-	$(call say,LD $@)$(CC) -shared -Wl,-soname,libheed.so.$(SOVERSION) -Wl,--no-undefined $(SO_$(VARIANT)) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+$(B)/libheed-inspect.so.$(SOVERSION): $(INSPECT_OBJ) $(B)/libheed.so.$(SOVERSION)
+$(B)/libheed-models.so.$(SOVERSION): $(MODEL_OBJ) $(B)/libheed.so.$(SOVERSION)
+$(B)/libheed-program.so.$(SOVERSION): $(PROGRAM_OBJ) $(foreach l,-models -inspect ,$(B)/libheed$(l).so.$(SOVERSION)) $(B)/libheed.so.$(SOVERSION)
+$(B)/%.so.$(SOVERSION):
+	$(call say,LD $@)$(CC) -shared -Wl,-soname,$*.so.$(SOVERSION) -Wl,--no-undefined -Wl,-Bsymbolic-functions $(SO_$(VARIANT)) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
 # The table of ops is the list of files in src/ops: each defines heed_ops_FILE[].
 $(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
@@ -159,7 +179,7 @@ bench: heed
 	@./heed bench
 # Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
 parity: $(B)/parity-dump $(B)/parity-forward $(B)/parity-picture
-$(B)/parity-%: $(B)/tests/parity/%.o $(filter-out %/main.o,$(PROG_OBJ)) $(B)/libheed.a
+$(B)/parity-%: $(B)/tests/parity/%.o $(PROGRAM_OBJ) $(STATIC)
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
 # A minute per reader, with clang's libFuzzer; tests/fuzz/NAME.dict holds words to begin with.
@@ -175,20 +195,35 @@ build/fuzz/fuzz-%: tests/fuzz/%.c fuzz-lib
 fuzz-lib:
 	@$(MAKE) VARIANT=fuzz CC=clang build/fuzz/libheed.a
 
+# Where each library's pkg-config file says what it needs.
+NEEDS_heed-inspect := heed
+NEEDS_heed-models  := heed
+NEEDS_heed-program := heed heed-inspect heed-models
+ABOUT_heed         := A tiny trainable transformer framework with reverse-mode autograd
+ABOUT_heed-inspect := heed: records of attention, analyses, pictures and pages
+ABOUT_heed-models  := heed: the models mlm, gpt, vit, cnn, mlp, seq2seq, rnn, textcls, tag
+ABOUT_heed-program := heed: the program, over any list of models
+# The OpenMP runtime by its name: -fopenmp would bring another one where a program is linked by another compiler.
+OMP_LIB := $(if $(OMP),$(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),-lomp,-lgomp))
+define INSTALL_LIBRARY
+	@install -m 644 $(B)/lib$(1).a $(DESTDIR)$(LIBDIR)
+	@install -m 755 $(B)/lib$(1).so.$(SOVERSION) $(DESTDIR)$(LIBDIR)
+	@ln -sf lib$(1).so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/lib$(1).so
+	@sed -e 's|@NAME@|$(1)|g; s|@ABOUT@|$(ABOUT_$(1))|; s|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
+	    -e 's|@NEEDS@|$(NEEDS_$(1))|; s|@OMP@|$(if $(NEEDS_$(1)),,$(OMP_LIB))|' \
+	    -e 's|@PRIVATE@|$(if $(NEEDS_$(1)),,jansson libutf8proc zlib)|' .ci/heed.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/$(1).pc
+
+endef
 install: heed lib
-	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/heed
+	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/heed
 	@install -m 755 $(B)/heed $(DESTDIR)$(PREFIX)/bin/heed
 	@install -m 644 include/heed/*.h $(DESTDIR)$(PREFIX)/include/heed
-	@install -m 644 $(B)/libheed.a $(B)/libheed-models.a $(DESTDIR)$(PREFIX)/lib
-	@install -m 755 $(B)/libheed.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libheed.so.$(SOVERSION)
-	@ln -sf libheed.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libheed.so
-	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@OMP@|$(OMP)|' .ci/heed.pc.in \
-	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/heed.pc
+	$(foreach l,$(LIBRARIES),$(call INSTALL_LIBRARY,$(l)))
 	@[ -n "$(DESTDIR)" ] || PATH="$$PATH:/sbin:/usr/sbin" ldconfig 2>/dev/null || true
 	$(call say,heed $(VERSION) is in $(DESTDIR)$(PREFIX))
 uninstall:
-	@rm -f $(DESTDIR)$(PREFIX)/bin/heed $(DESTDIR)$(PREFIX)/lib/pkgconfig/heed.pc $(DESTDIR)$(PREFIX)/lib/libheed.a \
-	    $(DESTDIR)$(PREFIX)/lib/libheed-models.a $(DESTDIR)$(PREFIX)/lib/libheed.so $(DESTDIR)$(PREFIX)/lib/libheed.so.$(SOVERSION)
+	@rm -f $(DESTDIR)$(PREFIX)/bin/heed $(foreach l,$(LIBRARIES),$(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc \
+	    $(DESTDIR)$(LIBDIR)/lib$(l).a $(DESTDIR)$(LIBDIR)/lib$(l).so $(DESTDIR)$(LIBDIR)/lib$(l).so.$(SOVERSION))
 	@rm -rf $(DESTDIR)$(PREFIX)/include/heed
 
 help:
@@ -196,7 +231,7 @@ help:
 	@echo 'make demo        trains two language models and a classifier of pictures, shows what they attend to (a minute)'
 	@echo 'make test        all tests (4 minutes); ends with "N passed, N failed"'
 	@echo 'make deps        installs the system packages needed, or names them'
-	@echo 'make install     to DESTDIR, PREFIX (/usr/local): program, libraries, headers, heed.pc'
+	@echo 'make install     to DESTDIR, PREFIX (/usr/local), LIBDIR (PREFIX/lib): program, libraries, headers, .pc files'
 	@echo 'make uninstall   takes those away'
 	@echo 'make f64         double precision: the exact gradient check'
 	@echo 'make asan ubsan tsan   the unit tests under a sanitizer'

@@ -1,6 +1,6 @@
 /* What one's own layer attends to: probed, as tensors with row and column labels, in training as in
  * use; then as a heat map, a CSV table and a vector picture.
- *     cc attention.c $(pkg-config --cflags --libs heed) -o attention */
+ *     cc attention.c $(pkg-config --cflags --libs heed-inspect) -o attention */
 #include <heed/heed.h>
 #include <heed/view.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* A run of `heed train gpt` used inside a program: embedded RUN "prompt".
- *     cc embedded.c $(pkg-config --cflags --libs heed) -o embedded */
+ *     cc embedded.c $(pkg-config --cflags --libs heed-models) -o embedded */
 #include <heed/models.h>
 #include <stdio.h>
 #include <string.h>

@@ -8,10 +8,9 @@ ${MAKE:-make} -s install DESTDIR="$dir" PREFIX=/usr >/dev/null 2>&1
 result $? "make install"
 export OMP_NUM_THREADS=1 # spinning teams would crowd out whatever else the machine does
 export PKG_CONFIG_PATH="$dir/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$dir" LD_LIBRARY_PATH="$dir/usr/lib"
-if ! command -v pkg-config >/dev/null 2>&1; then # a stand-in, which prints what heed.pc says
+if ! command -v pkg-config >/dev/null 2>&1; then # a stand-in, which names all libraries
     mkdir "$dir/bin" && export PATH="$dir/bin:$PATH"
-    printf '%s\n' '#!/bin/sh' "sed -n 's/^Cflags: //p; s/^Libs: //p' $PKG_CONFIG_PATH/heed.pc |" \
-        "sed 's|.{includedir}|$dir/usr/include|; s|.{libdir}|$dir/usr/lib|'" >"$dir/bin/pkg-config"
+    printf '%s\n' '#!/bin/sh' "echo -I$dir/usr/include -L$dir/usr/lib -lheed-program -lheed-inspect -lheed-models -lheed" >"$dir/bin/pkg-config"
     chmod +x "$dir/bin/pkg-config"
 fi
 cc() { command ${CC:-gcc} -std=c11 -Wall -Wextra -Werror -O1 "$@"; }
@@ -24,6 +23,22 @@ for f in *.c; do
     eval "${line:-false}"
     result $? "$f: ${line:-it has no line that builds it}"
 done
+# The libraries without their shared forms, by gcc and by clang.
+mkdir static
+cp usr/lib/*.a static
+for compiler in gcc clang; do
+    command -v pkg-config >/dev/null 2>&1 && command -v $compiler >/dev/null 2>&1 || { echo "skip: no pkg-config, or no $compiler"; continue; }
+    for f in *.c; do
+        $compiler -std=c11 -Wall -Wextra -Werror -O1 $(pkg-config --cflags heed-program) -o static/program "$f" -Lstatic -lm \
+            $(pkg-config --static --libs heed-program | tr ' ' '\n' | grep -v "^-L$dir") 2>out || cat out
+        [ -x static/program ] && ! ldd static/program | grep -q libheed
+        result $? "$f: linked statically by $compiler"
+        rm -f static/program
+    done
+done
+${CC:-gcc} -std=c11 -DHEED_F64 -o doubles xor.c $(pkg-config --cflags --libs heed) -lm && ./doubles >out 2>&1
+[ $? != 0 ] && grep -q 'library does not fit the program' out
+result $? "a program for double with the float library is refused"
 printf '%s\n' "Paris is the capital of France ." "Rome is the capital of Italy ." "Madrid is the capital of Spain ." \
     "France lies in Europe ." "Italy lies in Europe ." "Kenya lies in Africa ." >facts.txt
 run ./xor
@@ -47,16 +62,18 @@ for h in usr/include/heed/*.h; do
         result $? "$(basename "$h") alone in C++"
     fi
 done
-nm -D --defined-only usr/lib/libheed.so.0 | awk '{print $3}' | grep -vE '^heed_[a-z]|^_(init|fini)$|^heed_' >out
-[ -s out ] && cat out
-[ ! -s out ]
-result $? "libheed.so shows only heed_ names"
-nm -D --defined-only usr/lib/libheed.so.0 | grep -q ' heed__'
-[ $? = 1 ]
-result $? "libheed.so hides heed__ names"
-size=$(stat -c %s usr/lib/libheed.so.0)
-[ "$size" -lt 1000000 ]
-result $? "libheed.so has $size bytes: at least 1 MB"
+for l in heed heed-inspect heed-program; do
+    nm -D --defined-only usr/lib/lib$l.so.0 | awk '{print $3}' | grep -vE '^heed_|^_(init|fini)$' >out
+    nm -g --defined-only usr/lib/lib$l.a | awk 'NF == 3 {print $3}' | grep -vE '^heed_' >>out
+    [ -s out ] && cat out
+    [ ! -s out ]
+    result $? "lib$l shows only heed_ names"
+done
+[ "$(nm -D --defined-only usr/lib/libheed-program.so.0 | awk '{print $3}')" = heed_program ]
+result $? "libheed-program.so shows heed_program alone"
+size=$(cat usr/lib/libheed.so.0 usr/lib/libheed-inspect.so.0 usr/lib/libheed-models.so.0 | wc -c)
+[ "$size" -lt 1100000 ]
+result $? "libheed, -inspect and -models have $size bytes: at least 1.1 MB"
 usr/bin/heed --version >/dev/null
 result $? "installed heed --version"
 cd "$root" || exit 1

@@ -1,7 +1,7 @@
 /* The worked example: one head of attention in double precision. */
+#include "explain/hungry_lion.h"
 #include "golden/lesson.h"
 #include "lab.h"
-#include "models/hungry_lion.h"
 #include <heed/lesson.h>
 
 static heed_lesson_args lion(void) {

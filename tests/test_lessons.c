@@ -1,5 +1,5 @@
 /* What docs/notes.md says of the worked example: the sizes, and which rows the word "in" uses. */
-#include "models/hungry_lion.h"
+#include "explain/hungry_lion.h"
 #include "test.h"
 
 #include <heed/lesson.h>

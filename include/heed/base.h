@@ -14,11 +14,16 @@ extern "C" {
 #define HEED_DIMS    4 /* the most dimensions that a tensor has */
 
 #if defined(__GNUC__)
-#define HEED_API               __attribute__((visibility("default")))
+#define HEED_API __attribute__((visibility("default")))
+/* Around declarations that are all exported. */
+#define HEED_EXPORT_BEGIN      _Pragma("GCC visibility push(default)")
+#define HEED_EXPORT_END        _Pragma("GCC visibility pop")
 #define HEED_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define HEED_USE_RESULT        __attribute__((warn_unused_result))
 #else
 #define HEED_API
+#define HEED_EXPORT_BEGIN
+#define HEED_EXPORT_END
 #define HEED_PRINTF(fmt, args)
 #define HEED_USE_RESULT
 #endif

@@ -33,8 +33,14 @@ typedef struct {
 } heed_options;
 
 /* A new context, to be closed by the caller; NULL only without memory. A wrong option leaves it in
- * error. */
-HEED_API heed_ctx *heed_open(const heed_options *options);
+ * error, and so does a real_size other than the library's own sizeof(heed_real): a program compiled
+ * for float that was linked with the double library, or the reverse. For bindings of other
+ * languages, which pass 4. */
+HEED_API heed_ctx *heed_open_real(const heed_options *options, size_t real_size);
+/* The same for programs in C and C++. */
+static inline heed_ctx *heed_open(const heed_options *options) {
+    return heed_open_real(options, sizeof(heed_real));
+}
 
 /* Frees the context and everything made with it: stores, tapes, optimizers, corpora. */
 HEED_API void heed_close(heed_ctx *c);

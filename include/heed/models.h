@@ -17,6 +17,8 @@
 
 #include <heed/fit.h>
 
+HEED_EXPORT_BEGIN
+
 typedef struct mlm mlm;
 typedef struct gpt gpt;
 typedef struct picture_model picture_model; /* what vit, cnn and mlp begin with */
@@ -118,5 +120,7 @@ int gpt_generate(const gpt *m, heed_tape *t, const int32_t *prompt, size_t n, co
 /* The token that ends a text, by the settings of a run and its tokenizer: what stands at a line's
  * end where a model was trained line by line (packing = lines); else -1, which no token is. */
 int32_t gpt_end(const heed_config *f, const heed_tokenizer *k);
+
+HEED_EXPORT_END
 
 #endif

@@ -1,3 +1,4 @@
+/* arena.c -- memory of one step, in blocks that are kept for the next. */
 #include "core/arena.h"
 
 #include <stdlib.h>

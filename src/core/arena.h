@@ -1,4 +1,4 @@
-/* Memory of one step: taken in order, forgotten at once, kept for the next step. */
+/* arena.h -- memory of one step: taken in order, forgotten at once, kept for the next step. */
 #ifndef HEED_ARENA_H
 #define HEED_ARENA_H
 

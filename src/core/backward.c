@@ -1,4 +1,4 @@
-/* Backward: the recorded nodes in reverse order. */
+/* backward.c -- the backward pass: the recorded nodes in reverse order. */
 #include "core/store.h"
 #include "core/tape.h"
 

@@ -1,9 +1,12 @@
-/* What the rooms above core may use of it beyond the public headers: memory, ownership, hashes. */
+/* core.h -- what the rooms above core may use of it beyond the public headers: memory, ownership,
+ * hashes. */
 #ifndef HEED_CORE_H
 #define HEED_CORE_H
 
 #include <heed/ctx.h>
 #include <heed/tensor.h>
+
+HEED_EXPORT_BEGIN
 
 /* heed_threads and heed_isa stand in kernels/dispatch.c, which knows the table.
  *
@@ -54,5 +57,7 @@ bool heed__shape_size(int dims, const int *shape, size_t *size);
 
 /* True if something failed already, or c is NULL. */
 static inline bool heed__stopped(const heed_ctx *c) { return heed_ctx_status(c) != HEED_OK; }
+
+HEED_EXPORT_END
 
 #endif

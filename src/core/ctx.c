@@ -1,4 +1,4 @@
-/* The context: first error, log, ownership. */
+/* ctx.c -- the context: first error, log, ownership. */
 #include "core/core.h"
 #include "core/os.h"
 

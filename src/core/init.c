@@ -1,4 +1,4 @@
-/* Initial values of parameters. */
+/* init.c -- initial values of parameters. */
 #include "core/store.h"
 
 #include <locale.h>

@@ -1,4 +1,4 @@
-/* Aligned, zeroed memory and growing arrays; hashes. */
+/* memory.c -- aligned, zeroed memory and growing arrays; hashes. */
 #include "core/core.h"
 
 #include <stdlib.h>

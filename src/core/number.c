@@ -1,4 +1,5 @@
-/* Numbers as texts and back. strtod and printf use the locale's point, which may be a comma. */
+/* number.c -- numbers as texts and back. strtod and printf use the locale's point, which may be a
+ * comma. */
 #include "core/core.h"
 
 #include <locale.h>

@@ -1,3 +1,4 @@
+/* os.c -- files, clocks, processors and locks, through POSIX. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sched_getaffinity, O_CLOEXEC, nftw, realpath */
 #endif

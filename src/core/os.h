@@ -1,8 +1,10 @@
-/* The operating system. os.c, os_folder.c and os_thread.c alone know POSIX. */
+/* os.h -- the operating system. os.c, os_folder.c and os_thread.c alone know POSIX. */
 #ifndef HEED_OS_H
 #define HEED_OS_H
 
 #include <heed/ctx.h>
+
+HEED_EXPORT_BEGIN
 
 /* An error that says what the last call of the system failed for: "cannot VERB PATH". Always false.
  * status: HEED_DATA where an input is at fault, HEED_FAILED where the system is. */
@@ -81,5 +83,7 @@ int heed__os_cpus(void); /* that affinity and cgroup quota allow, at least 1 */
 double heed__os_load(int *cpus);
 double heed__os_seconds(void);     /* monotonic */
 size_t heed__os_peak_memory(void); /* bytes of resident memory at its peak, 0 if unknown */
+
+HEED_EXPORT_END
 
 #endif

@@ -1,3 +1,4 @@
+/* os_folder.c -- what a folder holds, through POSIX. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* fstatat, d_type */
 #endif

@@ -1,3 +1,4 @@
+/* os_thread.c -- threads, locks and conditions, through POSIX. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_sigmask */
 #endif

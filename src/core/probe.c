@@ -1,4 +1,4 @@
-/* Probes: values that ops name, kept by pattern. */
+/* probe.c -- values that ops name, kept by pattern. */
 #include "core/tape.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Philox4x32-10 (Salmon et al. 2011, sec. 4.3) and streams over it. Only IEEE arithmetic (sqrt is
- * part of it): the same numbers on every machine. */
+/* rng.c -- Philox4x32-10 (Salmon et al. 2011, sec. 4.3) and streams over it. Only IEEE arithmetic
+ * (sqrt is part of it): the same numbers on every machine. */
 #include "core/core.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The store: named entries in order, naming scopes, patterns. */
+/* store.c -- the store: named entries in order, naming scopes, patterns. */
 #include "core/store.h"
 
 #include <stdarg.h>

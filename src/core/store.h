@@ -1,4 +1,4 @@
-/* What core shares about stores. */
+/* store.h -- what core shares about stores. */
 #ifndef HEED_CORE_STORE_H
 #define HEED_CORE_STORE_H
 

@@ -1,4 +1,4 @@
-/* Recording: inputs, nodes and their outputs in the step's arena. */
+/* tape.c -- recording: inputs, nodes and their outputs in the step's arena. */
 #include "core/tape.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* The tape's inside, shared by recording, backward and probes. */
+/* tape.h -- the tape's inside, shared by recording, backward and probes. */
 #ifndef HEED_CORE_TAPE_H
 #define HEED_CORE_TAPE_H
 

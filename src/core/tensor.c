@@ -1,3 +1,4 @@
+/* tensor.c -- what a tensor is asked: sizes, rows and names. */
 #include "core/core.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* What the kinds of data share: which rows a batch has, and which of its part they are. */
+/* place.h -- what the kinds of data share: which rows a batch has, and which of its part they are.
+ */
 #ifndef HEED_PLACE_H
 #define HEED_PLACE_H
 

@@ -1,4 +1,5 @@
-/* Backward against central differences: of an op over its cases, of a model over its parameters. */
+/* gradcheck.c -- backward against central differences: of an op over its cases, of a model over its
+ * parameters. */
 #include "fit/gradcheck.h"
 #include "core/core.h"
 #include <math.h>

@@ -1,4 +1,5 @@
-/* For the tests that compare instruction sets and team sizes on the cases of the gradient check. */
+/* gradcheck.h -- for the tests that compare instruction sets and team sizes on the cases of the
+ * gradient check. */
 #ifndef HEED_FIT_GRADCHECK_H
 #define HEED_FIT_GRADCHECK_H
 

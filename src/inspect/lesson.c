@@ -1,4 +1,5 @@
-/* One head of attention in double precision, every matrix kept. Vaswani et al. 2017, eq. 1. */
+/* lesson.c -- one head of attention in double precision, every matrix kept. Vaswani et al. 2017,
+ * eq. 1. */
 #include <heed/lesson.h>
 
 #include "core/core.h"

@@ -1,4 +1,4 @@
-/* The gradients of one head of attention, each kept under its name. */
+/* lesson_backward.c -- the gradients of one head of attention, each kept under its name. */
 #include <heed/lesson.h>
 
 #include "core/core.h"

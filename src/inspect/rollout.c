@@ -1,4 +1,5 @@
-/* Attention rollout. Abnar & Zuidema 2020, sec. 4: layers multiplied, half of each the identity. */
+/* rollout.c -- attention rollout. Abnar & Zuidema 2020, sec. 4: layers multiplied, half of each the
+ * identity. */
 #include "core/core.h"
 
 #include <heed/inspect.h>

@@ -6,6 +6,8 @@
 
 #include <heed/io.h>
 
+HEED_EXPORT_BEGIN
+
 /* Appends base64: RFC 4648, sec. 4, padded, without line breaks. */
 bool heed__put_base64(heed_text *out, const unsigned char *bytes, size_t n);
 
@@ -54,5 +56,7 @@ typedef struct {
 } heed__npz_array;
 /* heed_npz_save of arrays that are no tensors. */
 bool heed__npz_write(heed_ctx *c, const char *path, int count, const heed__npz_array *arrays);
+
+HEED_EXPORT_END
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "io/io.h"
 
+HEED_EXPORT_BEGIN
+
 enum { HEED__NPY_DIMS = 6, HEED__NPY_NAME = 200 };
 typedef struct {
     char name[HEED__NPY_NAME]; /* without .npy; cut where it is longer */
@@ -39,5 +41,7 @@ bool heed__npy_text(const heed__npy *a, size_t index, heed_text *out);
 /* "(2, 3, 4)" into text, which is returned. */
 enum { HEED__SHAPE = 160 };
 const char *heed__npy_shape(char text[HEED__SHAPE], const heed__npy *a);
+
+HEED_EXPORT_END
 
 #endif

@@ -1,4 +1,5 @@
-/* One time step of a decoder that looks back by the alignment network: for each row of a batch
+/* additive_attention.c -- one time step of a decoder that looks back by the alignment network: for
+ * each row of a batch
  *
  *     e_i = v' tanh(q + k_i) + shift     a = softmax(e)     c = sum_i a_i V_i
  *

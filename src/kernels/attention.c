@@ -1,5 +1,6 @@
-/* Fused attention, forward. Vaswani et al. 2017, eq. 1. A block of queries at a time: its scores
- * stay in cache, masked blocks are skipped, weights are written only when asked for. */
+/* attention.c -- fused attention, forward. Vaswani et al. 2017, eq. 1. A block of queries at a
+ * time: its scores stay in cache, masked blocks are skipped, weights are written only when asked
+ * for. */
 #include "attention.h"
 #include "set.h"
 

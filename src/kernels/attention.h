@@ -1,5 +1,5 @@
-/* What attention forward and backward share: the scratch of a thread, operands laid out for the
- * tile of the product, the scores of a block of queries. */
+/* attention.h -- what attention forward and backward share: the scratch of a thread, operands laid
+ * out for the tile of the product, the scores of a block of queries. */
 #ifndef HEED_ATTENTION_H
 #define HEED_ATTENTION_H
 

@@ -1,6 +1,7 @@
-/* Fused attention, backward. With P the weights, recomputed from log sum exp, and f dropout's
- * factors: gV = (P f)' gY,  gP = f (gY V'),  gS = P (gP - rows' sums of P gP),  gQ = beta gS K,  gK
- * = beta gS' Q. A hard selection takes the soft P but for gV, which sees the weights as they were.
+/* attention_grad.c -- fused attention, backward. With P the weights, recomputed from log sum exp,
+ * and f dropout's factors: gV = (P f)' gY,  gP = f (gY V'),  gS = P (gP - rows' sums of P gP),  gQ
+ * = beta gS K,  gK = beta gS' Q. A hard selection takes the soft P but for gV, which sees the
+ * weights as they were.
  */
 #include "attention.h"
 #include "set.h"

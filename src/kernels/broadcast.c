@@ -1,4 +1,4 @@
-/* Elementwise kernels of two inputs that broadcast as NumPy does. */
+/* broadcast.c -- elementwise kernels of two inputs that broadcast as NumPy does. */
 #include "set.h"
 
 #define RUN ((size_t)512)

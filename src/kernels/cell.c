@@ -1,6 +1,6 @@
-/* One time step of a recurrent layer, all rows of a batch: what follows the product of state and
- * weights. Elman 1990; GRU: Cho et al. 2014, in PyTorch's form; LSTM: Hochreiter & Schmidhuber
- * 1997 with the forget gate of Gers et al. 2000. */
+/* cell.c -- one time step of a recurrent layer, all rows of a batch: what follows the product of
+ * state and weights. Elman 1990; GRU: Cho et al. 2014, in PyTorch's form; LSTM: Hochreiter &
+ * Schmidhuber 1997 with the forget gate of Gers et al. 2000. */
 #include "set.h"
 #include "vmath.h"
 

@@ -1,5 +1,5 @@
-/* Sums down the columns of a matrix in a fixed order: rows are cut in at most COLUMN_BLOCKS blocks,
- * each with a partial sum, columns in strips. */
+/* columns.h -- sums down the columns of a matrix in a fixed order: rows are cut in at most
+ * COLUMN_BLOCKS blocks, each with a partial sum, columns in strips. */
 #ifndef HEED_COLUMNS_H
 #define HEED_COLUMNS_H
 

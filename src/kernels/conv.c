@@ -1,6 +1,6 @@
-/* Convolution, channels last, as matrix products: pixels by taps and channels, times the weights. A
- * chunk of pixels at a time: its part of x, with a border of zeros, stays in cache, and the tile of
- * the product reads the taps from there. */
+/* conv.c -- convolution, channels last, as matrix products: pixels by taps and channels, times the
+ * weights. A chunk of pixels at a time: its part of x, with a border of zeros, stays in cache, and
+ * the tile of the product reads the taps from there. */
 #include "conv_tile.h"
 #include "set.h"
 

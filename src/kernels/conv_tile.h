@@ -1,5 +1,6 @@
-/* The tile of a convolution: rows of A are read where they lie, tap by tap, so no patch is copied.
- * Dukhan 2019, "The indirect convolution algorithm", without the table of places. */
+/* conv_tile.h -- the tile of a convolution: rows of A are read where they lie, tap by tap, so no
+ * patch is copied. Dukhan 2019, "The indirect convolution algorithm", without the table of places.
+ */
 #ifndef HEED_CONV_TILE_H
 #define HEED_CONV_TILE_H
 

@@ -1,4 +1,5 @@
-/* Opens a context with the kernels of this CPU, and shares their work among threads. */
+/* dispatch.c -- opens a context with the kernels of this CPU, and shares their work among threads.
+ */
 #include "core/core.h"
 #include "core/os.h"
 #include "parallel.h"
@@ -84,7 +85,7 @@ static void refuse_isa(heed_ctx *c, const char *isa) {
               list, isa);
 }
 
-heed_ctx *heed_open(const heed_options *options) {
+heed_ctx *heed_open_real(const heed_options *options, size_t real_size) {
     heed_ctx *c = heed__ctx_new(options, sizeof(heed_kernels));
     if (!c) return NULL;
     const char *isa = options ? options->isa : NULL;
@@ -96,6 +97,13 @@ heed_ctx *heed_open(const heed_options *options) {
         heed__kernels_choose(heed__ctx_kernels(c), NULL, 1);
         refuse_isa(c, isa);
     }
+    if (real_size != sizeof(heed_real))
+        heed_fail(
+            c, HEED_USAGE,
+            "library does not fit the program: heed_open: expected numbers of %zu bytes, found "
+            "%zu; hint: link the %s library, or compile %s -DHEED_F64",
+            real_size, sizeof(heed_real), real_size == sizeof(float) ? "float" : "double",
+            real_size == sizeof(float) ? "with" : "without");
     if (!sensible)
         heed_fail(c, HEED_USAGE,
                   "thread count is wrong: threads: expected 0 to %d, found %d; hint: 0 takes all "

@@ -1,4 +1,4 @@
-/* Inverted dropout. Srivastava et al. 2014, sec. 10. */
+/* dropout.c -- inverted dropout. Srivastava et al. 2014, sec. 10. */
 #include "random.h"
 #include "set.h"
 

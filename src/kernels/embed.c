@@ -1,4 +1,4 @@
-/* Rows of a table. */
+/* embed.c -- rows of a table. */
 #include "set.h"
 
 typedef struct {

@@ -1,6 +1,6 @@
-/* Matrix products. B is packed in panels of a tile's width, A is read where it lies: packing it
- * costs more than it saves at the widths of small models. Every element of C is the sum, in order,
- * of sums over DEPTH terms, so neither tiles nor threads change a bit. */
+/* gemm.c -- matrix products. B is packed in panels of a tile's width, A is read where it lies:
+ * packing it costs more than it saves at the widths of small models. Every element of C is the sum,
+ * in order, of sums over DEPTH terms, so neither tiles nor threads change a bit. */
 #include "gemm_tile.h"
 #include "set.h"
 #include "vmath.h"

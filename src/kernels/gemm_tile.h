@@ -1,4 +1,5 @@
-/* The tile of products: a piece of C held in registers while the depth runs by. See tile.c. */
+/* gemm_tile.h -- the tile of products: a piece of C held in registers while the depth runs by. See
+ * tile.c. */
 #ifndef HEED_GEMM_TILE_H
 #define HEED_GEMM_TILE_H
 

@@ -1,5 +1,6 @@
-/* The vectors of one instruction set. Every kernel source is compiled once per set, with HEED_ISA
- * its name; this header turns that into a vector width, and K(name) into the set's own symbol. */
+/* isa.h -- the vectors of one instruction set. Every kernel source is compiled once per set, with
+ * HEED_ISA its name; this header turns that into a vector width, and K(name) into the set's own
+ * symbol. */
 #ifndef HEED_ISA_H
 #define HEED_ISA_H
 

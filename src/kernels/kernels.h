@@ -1,5 +1,5 @@
-/* The kernel table: loops over raw memory, one build per instruction set, chosen when a context
- * opens.
+/* kernels.h -- the kernel table: loops over raw memory, one build per instruction set, chosen when
+ * a context opens.
  *
  * Rules that every kernel keeps:
  *  - the first argument is the table itself, which also holds the team size;

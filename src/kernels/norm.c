@@ -1,5 +1,5 @@
-/* Normalisation over rows (Ba, Kiros & Hinton 2016) and columns (Ioffe & Szegedy 2015), and plain
- * column sums. */
+/* norm.c -- normalisation over rows (Ba, Kiros & Hinton 2016) and columns (Ioffe & Szegedy 2015),
+ * and plain column sums. */
 #include "columns.h"
 #include "set.h"
 #include "vmath.h"

@@ -1,4 +1,4 @@
-/* Work shared by a team. dispatch.c holds the only OpenMP region of the library. */
+/* parallel.h -- work shared by a team. dispatch.c holds the only OpenMP region of the library. */
 #ifndef HEED_PARALLEL_H
 #define HEED_PARALLEL_H
 

@@ -1,4 +1,4 @@
-/* Copies with the dims in another order. */
+/* permute.c -- copies with the dims in another order. */
 #include "set.h"
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* Pooling, channels last: windows of pixels, vectors of channels. */
+/* pool.c -- pooling, channels last: windows of pixels, vectors of channels. */
 #include "set.h"
 
 typedef struct {

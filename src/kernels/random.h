@@ -1,5 +1,5 @@
-/* The dropout decisions of a random stream, many at a time: Philox4x32-10 on vectors. Salmon et al.
- * 2011, sec. 4.3; the counters are those of heed_random_bits. */
+/* random.h -- the dropout decisions of a random stream, many at a time: Philox4x32-10 on vectors.
+ * Salmon et al. 2011, sec. 4.3; the counters are those of heed_random_bits. */
 #ifndef HEED_RANDOM_H
 #define HEED_RANDOM_H
 

@@ -1,4 +1,5 @@
-/* The kernels of one instruction set: what table.c gathers. The contracts stand in kernels.h. */
+/* set.h -- the kernels of one instruction set: what table.c gathers. The contracts stand in
+ * kernels.h. */
 #ifndef HEED_SET_H
 #define HEED_SET_H
 

@@ -1,5 +1,5 @@
-/* Softmax over rows. Masked entries are 0; a fully masked row is zeros with zero gradients; a row
- * with a NaN is NaN throughout. */
+/* softmax.c -- softmax over rows. Masked entries are 0; a fully masked row is zeros with zero
+ * gradients; a row with a NaN is NaN throughout. */
 #include "set.h"
 #include "vmath.h"
 

@@ -1,4 +1,4 @@
-/* One instruction set's table. */
+/* table.c -- one instruction set's table. */
 #include "set.h"
 
 #define HEED__TEXT_(x) #x

@@ -1,4 +1,4 @@
-/* The heart of every product, and the laying out of what it reads. */
+/* tile.c -- the heart of every product, and the laying out of what it reads. */
 #include "gemm_tile.h"
 
 /* What stands in the registers goes to c, row by row; a ragged end by way of memory. */

@@ -1,4 +1,5 @@
-/* Optimizer updates: one pass over value, gradient and slots. The formulas stand in kernels.h. */
+/* update.c -- optimizer updates: one pass over value, gradient and slots. The formulas stand in
+ * kernels.h. */
 #include "set.h"
 #include "vmath.h"
 

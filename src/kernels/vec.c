@@ -1,4 +1,4 @@
-/* Elementwise kernels and sums. */
+/* vec.c -- elementwise kernels and sums. */
 #include "set.h"
 #include "vmath.h"
 

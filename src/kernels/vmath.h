@@ -1,5 +1,5 @@
-/* Transcendental functions on vectors. Float: own polynomials (minimax fits in relative error), at
- * most 2 ulp for exp and 4 for the others. Double, for the tests: libm, lane by lane. */
+/* vmath.h -- transcendental functions on vectors. Float: own polynomials (minimax fits in relative
+ * error), at most 2 ulp for exp and 4 for the others. Double, for the tests: libm, lane by lane. */
 #ifndef HEED_VMATH_H
 #define HEED_VMATH_H
 

@@ -1,4 +1,4 @@
-/* Cross entropy over rows of logits, with the softmax that its gradient needs. */
+/* xent.c -- cross entropy over rows of logits, with the softmax that its gradient needs. */
 #include "set.h"
 #include "vmath.h"
 

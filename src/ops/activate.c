@@ -1,5 +1,5 @@
-/* y = f(x) elementwise, f one of heed_act. GELU: x Phi(x), exact erf form, and its tanh form;
- * Hendrycks & Gimpel 2016, sec. 2. SiLU: x sigmoid(x), the same, sec. 2. */
+/* activate.c -- y = f(x) elementwise, f one of heed_act. GELU: x Phi(x), exact erf form, and its
+ * tanh form; Hendrycks & Gimpel 2016, sec. 2. SiLU: x sigmoid(x), the same, sec. 2. */
 #include "ops/shape.h"
 
 static bool infer(heed_node *n) { return heed__takes(n, "r") && heed_out_like(n, 0); }

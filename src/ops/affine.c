@@ -1,5 +1,5 @@
-/* y = act(x W' + b): a dense layer in one pass over the output. With p = x W' + b and gp = act'(p)
- * gy: gx = gp W, gW = gp' x, gb = sum of the rows of gp. */
+/* affine.c -- y = act(x W' + b): a dense layer in one pass over the output. With p = x W' + b and
+ * gp = act'(p) gy: gx = gp W, gW = gp' x, gb = sum of the rows of gp. */
 #include "ops/shape.h"
 
 #include <limits.h>

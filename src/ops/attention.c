@@ -1,5 +1,5 @@
-/* Scaled dot-product attention of many heads, fused. Vaswani et al. 2017, eq. 1, per head:
- * S = beta Q K' + score_bias, W = softmax(S over the keys that are seen), Y = dropout(W) V.
+/* attention.c -- scaled dot-product attention of many heads, fused. Vaswani et al. 2017, eq. 1, per
+ * head: S = beta Q K' + score_bias, W = softmax(S over the keys that are seen), Y = dropout(W) V.
  * Backward, with gW = dropout'(gY V') and gS = W (gW - rowsum(gW W)): gQ = beta gS K,
  * gK = beta gS' Q, gV = dropout(W)' gY, gbias = gS summed where it broadcasts. A hard selection
  * puts the one-hot in the place of W in Y and gV; its gS is the soft one's. */

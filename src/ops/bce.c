@@ -1,4 +1,4 @@
-/* Binary cross entropy on logits: mean of max(x, 0) - x y + log(1 + exp(-|x|)), which no x
+/* bce.c -- binary cross entropy on logits: mean of max(x, 0) - x y + log(1 + exp(-|x|)), which no x
  * overflows. gx = (sigmoid(x) - y) / n, gy = -x / n. */
 #include "ops/shape.h"
 

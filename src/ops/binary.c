@@ -1,5 +1,5 @@
-/* a + b, a - b, a b, a / b, elementwise; sizes of 1 and missing leading dims broadcast as in NumPy.
- * d(a b) = b da + a db; d(a / b) = da / b - a / b^2 db. */
+/* binary.c -- a + b, a - b, a b, a / b, elementwise; sizes of 1 and missing leading dims broadcast
+ * as in NumPy. d(a b) = b da + a db; d(a / b) = da / b - a / b^2 db. */
 #include "ops/shape.h"
 
 static bool infer(heed_node *n) { return heed__takes(n, "r") && heed__out_broadcast(n); }

@@ -1,4 +1,4 @@
-/* y = min(max(x, lo), hi); dy/dx = 1 for lo <= x <= hi, else 0. NaN stays NaN. */
+/* clamp.c -- y = min(max(x, lo), hi); dy/dx = 1 for lo <= x <= hi, else 0. NaN stays NaN. */
 #include "ops/shape.h"
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* Tensors one after another along a dim; all other sizes are equal. */
+/* concat.c -- tensors one after another along a dim; all other sizes are equal. */
 #include "ops/shape.h"
 
 typedef struct {

@@ -1,7 +1,7 @@
-/* Convolution and its transpose, channels last: y[b,i,j,o] = bias[o] + sum_{u,v,c} x[b, i s - p +
- * u d, j s - p + v d, c] w[o,c,u,v]. The transpose sends y's place back to x's by the same weights:
- * <conv x, y> = <x, transposed y>, so each is the other's gradient. LeCun et al. 1989; Zeiler et
- * al. 2010. */
+/* conv.c -- convolution and its transpose, channels last: y[b,i,j,o] = bias[o] + sum_{u,v,c} x[b, i
+ * s - p + u d, j s - p + v d, c] w[o,c,u,v]. The transpose sends y's place back to x's by the same
+ * weights: <conv x, y> = <x, transposed y>, so each is the other's gradient. LeCun et al. 1989;
+ * Zeiler et al. 2010. */
 #include "ops/shape.h"
 
 enum { X, W, B };

@@ -1,5 +1,5 @@
-/* Lookup of rows: y[r] = table[ids[r]]; the gradient adds into the rows that were taken, in the
- * order of r. embed is for a table (V,d), gather for any x seen as rows (N,d). */
+/* embed.c -- lookup of rows: y[r] = table[ids[r]]; the gradient adds into the rows that were taken,
+ * in the order of r. embed is for a table (V,d), gather for any x seen as rows (N,d). */
 #include "ops/shape.h"
 
 enum { TABLE, IDS };

@@ -1,6 +1,6 @@
-/* y = (x - mean) / sqrt(var + eps) gain + bias over the last dim, var biased. Ba, Kiros & Hinton
- * 2016, eq. 4. With h = (x - mean) rstd and gh = gy gain:
- * gx = rstd (gh - mean(gh) - h mean(gh h)). */
+/* layer_norm.c -- y = (x - mean) / sqrt(var + eps) gain + bias over the last dim, var biased. Ba,
+ * Kiros & Hinton 2016, eq. 4. With h = (x - mean) rstd and gh = gy gain: gx = rstd (gh - mean(gh) -
+ * h mean(gh h)). */
 #include "ops/shape.h"
 
 enum { X, GAIN, BIAS };

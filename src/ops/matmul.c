@@ -1,5 +1,6 @@
-/* Matrix products over the last two dims: a b, a b', a' b; the batches are equal, or one side has
- * none. d(op(a) op(b)) gives ga = gc op(b)', gb = op(a)' gc, transposed back where op transposes.
+/* matmul.c -- matrix products over the last two dims: a b, a b', a' b; the batches are equal, or
+ * one side has none. d(op(a) op(b)) gives ga = gc op(b)', gb = op(a)' gc, transposed back where op
+ * transposes.
  */
 #include "ops/shape.h"
 

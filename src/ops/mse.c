@@ -1,4 +1,4 @@
-/* Mean of (a - b)^2 over all elements; of none, 0. */
+/* mse.c -- mean of (a - b)^2 over all elements; of none, 0. */
 #include "ops/shape.h"
 
 static bool infer(heed_node *n) {

@@ -1,4 +1,4 @@
-/* y = x, a view, itself kept for probes under a name. What fused ops save by themselves,
+/* note.c -- y = x, a view, itself kept for probes under a name. What fused ops save by themselves,
  * compositions name by this; heed_attention_explicit below is one. */
 #include "ops/shape.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-/* x with `before` and `after` elements of one value around a dim. */
+/* pad.c -- x with `before` and `after` elements of one value around a dim. */
 #include "ops/shape.h"
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* y.shape[i] = x.shape[order[i]]: y is a copy with its dims in another order. */
+/* permute.c -- y.shape[i] = x.shape[order[i]]: y is a copy with its dims in another order. */
 #include "ops/shape.h"
 
 typedef struct {

@@ -1,5 +1,6 @@
-/* Maximum and average over windows of an image, channels last, and the mean of a whole image. The
- * gradient of a maximum goes to the first of the largest of its window; NaN counts as the largest.
+/* pool.c -- maximum and average over windows of an image, channels last, and the mean of a whole
+ * image. The gradient of a maximum goes to the first of the largest of its window; NaN counts as
+ * the largest.
  */
 #include "ops/shape.h"
 

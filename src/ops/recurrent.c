@@ -1,6 +1,6 @@
-/* y_t = cell(gx_t, y_{t-1}), all time steps of a recurrent layer: gx_t is the input's part of the
- * gates, W_x x_t + b_x, and u_t = h_{t-1} W' + b the state's. Backwards through time:
- * Werbos 1990. */
+/* recurrent.c -- y_t = cell(gx_t, y_{t-1}), all time steps of a recurrent layer: gx_t is the
+ * input's part of the gates, W_x x_t + b_x, and u_t = h_{t-1} W' + b the state's. Backwards through
+ * time: Werbos 1990. */
 #include "ops/steps.h"
 
 #include <limits.h>

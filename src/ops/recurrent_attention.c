@@ -1,5 +1,5 @@
-/* All time steps of a recurrent decoder that looks back at the source before each of them: with
- * q_t = s_{t-1} W_q',
+/* recurrent_attention.c -- all time steps of a recurrent decoder that looks back at the source
+ * before each of them: with q_t = s_{t-1} W_q',
  *
  *     e_{t,i} = v' tanh(q_t + k_i) + shift      a_t = softmax(e_t)      c_t = sum_i a_{t,i} V_i
  *     s_t = cell([y_t ; c_t] W_in' + b_in, s_{t-1})

@@ -1,5 +1,5 @@
-/* Sum, mean and maximum over one dim, which stays as size 1. The gradient of a maximum goes to the
- * lowest index of the largest value; NaN counts as the largest. */
+/* reduce.c -- sum, mean and maximum over one dim, which stays as size 1. The gradient of a maximum
+ * goes to the lowest index of the largest value; NaN counts as the largest. */
 #include "ops/shape.h"
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* Views: the same numbers in another shape, or cut off from the gradient. */
+/* reshape.c -- views: the same numbers in another shape, or cut off from the gradient. */
 #include "ops/shape.h"
 
 typedef struct {

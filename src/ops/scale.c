@@ -1,4 +1,4 @@
-/* y = scale x + shift */
+/* scale.c -- y = scale x + shift */
 #include "ops/shape.h"
 
 typedef struct {

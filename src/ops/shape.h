@@ -1,4 +1,4 @@
-/* What shape rules share: kinds of inputs, broadcasting, messages with both shapes. */
+/* shape.h -- what shape rules share: kinds of inputs, broadcasting, messages with both shapes. */
 #ifndef HEED_OPS_SHAPE_H
 #define HEED_OPS_SHAPE_H
 

@@ -1,5 +1,5 @@
-/* A range of one dim: y = x[.., from : from + size, ..]. A view where the range is contiguous (all
- * dims before it have size 1), else a copy. */
+/* slice.c -- a range of one dim: y = x[.., from : from + size, ..]. A view where the range is
+ * contiguous (all dims before it have size 1), else a copy. */
 #include "ops/shape.h"
 
 typedef struct {

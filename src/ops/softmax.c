@@ -1,7 +1,8 @@
-/* Over the last dim, masked entries left out: softmax p_j = exp(beta x_j) / sum_k exp(beta x_k),
- * log-softmax log p_j, hardmax one-hot of the largest x. beta is the inverse temperature: 0 gives
- * the mean, large values the hard selection. dp_j/dx_k = beta p_j (1[j = k] - p_k).
- * The hard selection has no derivative of use; its backward is declared to be the soft one's. */
+/* softmax.c -- over the last dim, masked entries left out: softmax p_j = exp(beta x_j) / sum_k
+ * exp(beta x_k), log-softmax log p_j, hardmax one-hot of the largest x. beta is the inverse
+ * temperature: 0 gives the mean, large values the hard selection. dp_j/dx_k = beta p_j (1[j = k] -
+ * p_k). The hard selection has no derivative of use; its backward is declared to be the soft one's.
+ */
 #include "ops/shape.h"
 
 enum { X, MASK };

@@ -1,4 +1,5 @@
-/* What ops that go step by step in time share: a weight that each step's product reads. */
+/* steps.h -- what ops that go step by step in time share: a weight that each step's product reads.
+ */
 #ifndef HEED_OPS_STEPS_H
 #define HEED_OPS_STEPS_H
 

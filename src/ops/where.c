@@ -1,4 +1,5 @@
-/* y = mask ? a : b, elementwise and broadcasting; the gradient goes to the one that was taken. */
+/* where.c -- y = mask ? a : b, elementwise and broadcasting; the gradient goes to the one that was
+ * taken. */
 #include "ops/shape.h"
 
 enum { MASK, A, B };

@@ -1,7 +1,8 @@
-/* Cross entropy of logits (...,C) with labels (...), as torch.nn.functional.cross_entropy: with
- * p = softmax(logits), target t = (1 - eps) one-hot + eps / C (Szegedy et al. 2016, sec. 7) and
- * class weights w, L = sum_rows sum_c t_c w_c (-log p_c) / sum_rows w_label over the rows whose
- * label is not `ignore`. No row, or no weight: 0, with zero gradients. */
+/* xent.c -- cross entropy of logits (...,C) with labels (...), as
+ * torch.nn.functional.cross_entropy: with p = softmax(logits), target t = (1 - eps) one-hot + eps /
+ * C (Szegedy et al. 2016, sec. 7) and class weights w, L = sum_rows sum_c t_c w_c (-log p_c) /
+ * sum_rows w_label over the rows whose label is not `ignore`. No row, or no weight: 0, with zero
+ * gradients. */
 #include "ops/shape.h"
 
 enum { LOGITS, LABELS };

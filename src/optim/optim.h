@@ -1,4 +1,4 @@
-/* What the optimizer's files share. */
+/* optim.h -- what the optimizer's files share. */
 #ifndef HEED_OPTIM_PRIVATE_H
 #define HEED_OPTIM_PRIVATE_H
 

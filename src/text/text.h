@@ -8,6 +8,8 @@
 #include <heed/text.h>
 #include <jansson.h>
 
+HEED_EXPORT_BEGIN
+
 /* ---- text ---- */
 enum { HEED__QUOTE = 80 };
 /* Foreign text for a message: in double quotes, control characters and bad bytes as '?', cut with
@@ -51,5 +53,7 @@ double heed__csv_number(const heed__csv *t, size_t row, int column); /* NAN: emp
 /* Keeps the header and the rows whose first field is at most `last` and that do not hold `without`;
  * rewritten whole or not at all. An absent file is fine. */
 bool heed__csv_cut(heed_ctx *c, const char *path, double last, const char *without);
+
+HEED_EXPORT_END
 
 #endif

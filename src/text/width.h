@@ -4,6 +4,8 @@
 
 #include <heed/text.h>
 
+HEED_EXPORT_BEGIN
+
 /* What is shown for a code point: itself, or a sign for it. */
 typedef struct {
     const char *text;
@@ -24,5 +26,7 @@ int heed__label_glyph(const char *label, int index, heed_text *out);
 void heed__put_label(heed_text *out, const char *label, int columns, bool right);
 /* Ends the line, without blanks before its end. */
 void heed__end_line(heed_text *out);
+
+HEED_EXPORT_END
 
 #endif

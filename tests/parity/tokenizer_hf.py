@@ -40,10 +40,10 @@ class Args(ct.Structure):
 class Heed:
     def __init__(self, path):
         self.lib = lib = ct.CDLL(path)
-        for name in ("heed_open", "heed_tokenizer_open", "heed_tokenizer_train"):
+        for name in ("heed_open_real", "heed_tokenizer_open", "heed_tokenizer_train"):
             getattr(lib, name).restype = ct.c_void_p
         lib.heed_token_text.restype = lib.heed_ctx_error.restype = ct.c_char_p
-        self.c = ct.c_void_p(lib.heed_open(None))
+        self.c = ct.c_void_p(lib.heed_open_real(None, 4))
 
     def check(self, tokenizer):
         if not tokenizer:

@@ -342,7 +342,7 @@ heed_config *run_settings(heed_ctx *c, const char *dir, const task **k) {
 }
 
 heed_run *open_run(program *p, const char *dir) {
-    heed_run *r = heed_run_open(p->c, dir, heed_models, NULL);
+    heed_run *r = heed_run_open(p->c, dir, p->models, NULL);
     if (!r || settings_apply(p, r, dir)) return r;
     heed_run_close(r);
     return NULL;

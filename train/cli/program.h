@@ -78,6 +78,7 @@ extern const command cmd_heads, cmd_ablate;
 
 struct program {
     const command *command;
+    const heed_model *const *models; /* that there are, ended by NULL */
     heed_ctx *c;
     heed_config *flags; /* all settings of the command: its own, the task's, --threads and --isa */
     const task *task;   /* for commands with task options */

@@ -39,16 +39,16 @@ typedef struct {
 } bench;
 
 /* The model whose preset it is. */
-static const heed_model *workload_model(heed_ctx *c, const char *name) {
-    for (const heed_model *const *m = heed_models; *m; m++)
+static const heed_model *workload_model(const program *p, const char *name) {
+    for (const heed_model *const *m = p->models; *m; m++)
         for (const heed_preset *q = (*m)->presets; q && q->name; q++)
             if (q->workload && strcmp(q->name, name) == 0) return *m;
-    heed_fail(c, HEED_USAGE, "--workload %s: expected some of " ALL, name);
+    heed_fail(p->c, HEED_USAGE, "--workload %s: expected some of " ALL, name);
     return NULL;
 }
 
 static bool bench_open(program *p, bench *b, const char *name) {
-    b->w = (workbench){.c = p->c, .model = workload_model(p->c, name)};
+    b->w = (workbench){.c = p->c, .model = workload_model(p, name)};
     if (!b->w.model || !(b->w.f = workbench_config(p->c, b->w.model))) return false;
     heed_config *f = b->w.f;
     if (!heed_preset_apply(p->c, f, b->w.model, name)) return false;
@@ -246,13 +246,13 @@ static void print_head(const program *p) {
 }
 
 /* Cuts a list at its commas; false when a name is none, before anything is measured. */
-static bool split(heed_ctx *c, char *names, const char *list[MOST + 1]) {
+static bool split(const program *p, char *names, const char *list[MOST + 1]) {
     size_t n = 0;
     for (char *rest = names; rest && n < MOST;) {
         list[n] = rest;
         rest = strchr(rest, ',');
         if (rest) *rest++ = 0;
-        if (!workload_model(c, list[n++])) return false;
+        if (!workload_model(p, list[n++])) return false;
     }
     list[n] = NULL;
     return true;
@@ -280,7 +280,7 @@ static void run_bench(program *p) {
     snprintf(names, sizeof names, "%s", *given ? given : ALL);
     const char *list[MOST + 1];
     catch_interrupt();
-    if (!split(p->c, names, list)) return;
+    if (!split(p, names, list)) return;
     if (list[1]) {
         run_list(p, list);
         return;

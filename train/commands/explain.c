@@ -2,7 +2,7 @@
 #include "explain/lesson.h"
 #include "kinds/training.h"
 
-#include "models/hungry_lion.h"
+#include "explain/hungry_lion.h"
 
 #include <math.h>
 #include <stdlib.h>

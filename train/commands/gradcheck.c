@@ -87,7 +87,7 @@ static void check_all(program *p, json_t *list, tally *all) {
         if (heed_match(pattern, name))
             add(p, &(row){"layer", name, check_model(p->c, &layer_model, settings)}, list, all);
     }
-    for (const heed_model *const *m = heed_models; *m; m++)
+    for (const heed_model *const *m = p->models; *m; m++)
         for (const heed_model_case *k = (*m)->cases; k && k->settings; k++) {
             char title[64];
             snprintf(title, sizeof title, "%s%s%s", (*m)->name, *k->name ? " " : "", k->name);

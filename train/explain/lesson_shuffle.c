@@ -2,7 +2,7 @@
  * same way, f(s(x)) = s(f(x)); with positions or a causal mask it is not. */
 #include "explain/lesson.h"
 
-#include "models/hungry_lion.h"
+#include "explain/hungry_lion.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Batches: rows of tokens as a function of (seed, step, micro-batch) alone. */
+/* batch.c -- batches: rows of tokens as a function of (seed, step, micro-batch) alone. */
 #include "data/corpus/corpus.h"
 #include "data/place.h"
 

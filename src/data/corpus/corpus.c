@@ -1,4 +1,4 @@
-/* A corpus: text files read, encoded and kept as tokens. The text itself is let go. */
+/* corpus.c -- a corpus: text files read, encoded and kept as tokens. The text itself is let go. */
 #include "data/corpus/corpus.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Inside of a corpus: the tokens of its files, and which of them train and which validate. */
+/* corpus.h -- inside of a corpus: the tokens of its files, and which of them train and which
+ * validate. */
 #ifndef HEED_DATA_CORPUS_H
 #define HEED_DATA_CORPUS_H
 

@@ -1,4 +1,4 @@
-/* Text to tokens and back. */
+/* encode.c -- text to tokens and back. */
 #include "data/corpus/tokenizer.h"
 #include "data/corpus/words.h"
 #include "text/utf8.h"

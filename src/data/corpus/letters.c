@@ -1,3 +1,4 @@
+/* letters.c -- how often each character of a text occurs. */
 #include "data/corpus/letters.h"
 
 #include "core/core.h"

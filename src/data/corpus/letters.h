@@ -1,4 +1,5 @@
-/* How often each character occurs: the alphabets of char and wordpiece vocabularies. */
+/* letters.h -- how often each character occurs: the alphabets of char and wordpiece vocabularies.
+ */
 #ifndef HEED_DATA_LETTERS_H
 #define HEED_DATA_LETTERS_H
 

@@ -1,3 +1,4 @@
+/* names.c -- distinct byte strings, numbered in the order in which they came. */
 #include "data/corpus/names.h"
 
 #include "core/core.h"

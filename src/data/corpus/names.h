@@ -1,4 +1,5 @@
-/* Distinct byte strings, numbered in the order in which they came: vocabularies and word counts. */
+/* names.h -- distinct byte strings, numbered in the order in which they came: vocabularies and word
+ * counts. */
 #ifndef HEED_DATA_NAMES_H
 #define HEED_DATA_NAMES_H
 

@@ -1,4 +1,4 @@
-/* Which units of a corpus train and which validate, and what there is of each. */
+/* split.c -- which units of a corpus train and which validate, and what there is of each. */
 #include "data/corpus/corpus.h"
 #include "data/corpus/words.h"
 #include "text/utf8.h"

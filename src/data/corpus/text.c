@@ -1,4 +1,5 @@
-/* Text files: UTF-8 without BOM, LF line ends, or an error that says how to mend the file. */
+/* text.c -- text files: UTF-8 without BOM, LF line ends, or an error that says how to mend the
+ * file. */
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"

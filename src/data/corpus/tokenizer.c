@@ -1,4 +1,4 @@
-/* Tokenizers: kinds, special tokens, training of all but the merges of wordpiece. */
+/* tokenizer.c -- tokenizers: kinds, special tokens, training of all but the merges of wordpiece. */
 #include "data/corpus/tokenizer.h"
 
 #include "data/corpus/letters.h"

@@ -1,4 +1,4 @@
-/* Inside of a tokenizer, shared by its training, its files, and encoding. */
+/* tokenizer.h -- inside of a tokenizer, shared by its training, its files, and encoding. */
 #ifndef HEED_DATA_TOKENIZER_H
 #define HEED_DATA_TOKENIZER_H
 

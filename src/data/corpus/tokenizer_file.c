@@ -1,4 +1,4 @@
-/* Tokenizers on disk. heed-tokenizer.json holds everything:
+/* tokenizer_file.c -- tokenizers on disk. heed-tokenizer.json holds everything:
  *   {"format": 1, "kind": "char", "lower": false, "tokens": ["\n", " ", "!", ...]}
  * word and wordpiece write vocab.txt beside it, a token a line, for other programs, and wordpiece
  * the tokenizer_config.json from which Hugging Face's BertTokenizer learns of lower-casing. */

@@ -1,6 +1,6 @@
-/* Training of wordpiece: byte-pair merges by count over words whose later characters carry ##, as
- * the trainer of Hugging Face's tokenizers does it. Sennrich et al. 2016, sec. 3.2; the counts of
- * pairs are kept up to date merge by merge, and the next pair comes from a heap. */
+/* wordpiece.c -- training of wordpiece: byte-pair merges by count over words whose later characters
+ * carry ##, as the trainer of Hugging Face's tokenizers does it. Sennrich et al. 2016, sec. 3.2;
+ * the counts of pairs are kept up to date merge by merge, and the next pair comes from a heap. */
 #include "data/corpus/letters.h"
 #include "data/corpus/tokenizer.h"
 #include "text/utf8.h"

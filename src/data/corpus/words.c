@@ -1,3 +1,4 @@
+/* words.c -- text cut into words as BERT's tokenizer does it. */
 #include "data/corpus/words.h"
 
 #include "text/utf8.h"

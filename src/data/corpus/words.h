@@ -1,5 +1,5 @@
-/* Text cut into words as BERT does it: Devlin et al. 2019, and the fast tokenizer of Hugging Face,
- * whose rules (Unicode classes, lower-casing by character) are kept. */
+/* words.h -- text cut into words as BERT does it: Devlin et al. 2019, and the fast tokenizer of
+ * Hugging Face, whose rules (Unicode classes, lower-casing by character) are kept. */
 #ifndef HEED_DATA_WORDS_H
 #define HEED_DATA_WORDS_H
 

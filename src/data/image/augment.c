@@ -1,6 +1,6 @@
-/* How a picture becomes an input, with the draws of training: each is one fixed number of the
- * stream, so that switching one on does not change the others. Only IEEE arithmetic: the same bits
- * on every machine. */
+/* augment.c -- how a picture becomes an input, with the draws of training: each is one fixed number
+ * of the stream, so that switching one on does not change the others. Only IEEE arithmetic: the
+ * same bits on every machine. */
 #include <heed/image.h>
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* BMP, uncompressed, of all headers: palettes of 1, 2, 4, 8 bits, and pixels of 16, 24, 32 bits by
- * masks. Not through stb_image: its palette may be read beyond the colours that are there, its OS/2
- * palette is a few colours short, and checking a file is most of reading it. */
+/* bmp.c -- BMP, uncompressed, of all headers: palettes of 1, 2, 4, 8 bits, and pixels of 16, 24, 32
+ * bits by masks. Not through stb_image: its palette may be read beyond the colours that are there,
+ * its OS/2 palette is a few colours short, and checking a file is most of reading it. */
 #include "data/image/image.h"
 
 #include <string.h>

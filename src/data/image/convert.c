@@ -1,4 +1,4 @@
-/* Other channels: alpha and colour taken away, or grey repeated. */
+/* convert.c -- other channels: alpha and colour taken away, or grey repeated. */
 #include <heed/image.h>
 
 #include <stdlib.h>

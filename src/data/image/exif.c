@@ -1,4 +1,4 @@
-/* EXIF: the camera's orientation, and pictures turned upright by it. */
+/* exif.c -- EXIF: the camera's orientation, and pictures turned upright by it. */
 #include "data/image/image.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Which format a file is of. */
+/* format.c -- which format a file is of. */
 #include "data/image/image.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
-/* Pictures in: the only file that knows stb_image. It decodes JPEG and PNG after the whole file has
- * been judged, for stb checks neither checksums nor that a file is complete. */
+/* image.c -- pictures in: the only file that knows stb_image. It decodes JPEG and PNG after the
+ * whole file has been judged, for stb checks neither checksums nor that a file is complete. */
 #include "data/image/image.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* What the files about pictures share. Each reader judges the whole file before memory is taken for
- * its pixels: sizes, checksums, and that nothing is cut off. */
+/* image.h -- what the files about pictures share. Each reader judges the whole file before memory
+ * is taken for its pixels: sizes, checksums, and that nothing is cut off. */
 #ifndef HEED_DATA_IMAGE_H
 #define HEED_DATA_IMAGE_H
 

@@ -1,4 +1,4 @@
-/* Sets of labelled pictures: opening, and what there is of each part. */
+/* images.c -- sets of labelled pictures: opening, and what there is of each part. */
 #include "data/image/images.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
-/* Inside of a set of labelled pictures: where they come from, their classes and parts, and the
- * batches that threads make ahead. */
+/* images.h -- inside of a set of labelled pictures: where they come from, their classes and parts,
+ * and the batches that threads make ahead. */
 #ifndef HEED_DATA_IMAGES_H
 #define HEED_DATA_IMAGES_H
 

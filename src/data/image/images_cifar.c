@@ -1,5 +1,6 @@
-/* CIFAR-10 and -100 in binary: records of one label (10) or a coarse and a fine one (100), then
- * 32 x 32 red, green and blue bytes. Krizhevsky 2009; https://www.cs.toronto.edu/~kriz/cifar.html
+/* images_cifar.c -- CIFAR-10 and -100 in binary: records of one label (10) or a coarse and a fine
+ * one (100), then 32 x 32 red, green and blue bytes. Krizhevsky 2009;
+ * https://www.cs.toronto.edu/~kriz/cifar.html
  */
 #include "data/image/images.h"
 

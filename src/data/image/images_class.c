@@ -1,4 +1,5 @@
-/* Classes of a set: met by name while the source is read, then made labels. Pictures join them. */
+/* images_class.c -- classes of a set: met by name while the source is read, then made labels.
+ * Pictures join them. */
 #include "data/image/images.h"
 
 #include <ctype.h>

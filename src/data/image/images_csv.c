@@ -1,5 +1,5 @@
-/* A CSV file of path,label lines: RFC 4180, with or without a header. Paths are relative to the
- * file's folder. */
+/* images_csv.c -- a CSV file of path,label lines: RFC 4180, with or without a header. Paths are
+ * relative to the file's folder. */
 #include "data/image/images.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
-/* From the pictures that were read: the parts, the view that all have in common, the counts. */
+/* images_finalize.c -- from the pictures that were read: the parts, the view that all have in
+ * common, the counts. */
 #include "data/image/images.h"
 
 #include <math.h>

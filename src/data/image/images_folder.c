@@ -1,5 +1,6 @@
-/* A folder of folders: train/CLASS/.., val/CLASS/.., test/CLASS/.., or CLASS/.. alone.
- * Classes may have folders inside; links are followed, each folder once, and none that leads up. */
+/* images_folder.c -- a folder of folders: train/CLASS/.., val/CLASS/.., test/CLASS/.., or CLASS/..
+ * alone. Classes may have folders inside; links are followed, each folder once, and none that leads
+ * up. */
 #include "data/image/images.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
-/* IDX files (MNIST and its like): big-endian, 0 0 TYPE DIMS, then the dims, then the elements;
- * plain or by gzip. http://yann.lecun.com/exdb/mnist/ */
+/* images_idx.c -- IDX files (MNIST and its like): big-endian, 0 0 TYPE DIMS, then the dims, then
+ * the elements; plain or by gzip. http://yann.lecun.com/exdb/mnist/ */
 #include "data/image/images.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* Every picture is decoded once when a set is opened, by several threads: which are bad, which are
- * kept, their bytes' sums and hashes. What comes out does not depend on the threads. */
+/* images_read.c -- every picture is decoded once when a set is opened, by several threads: which
+ * are bad, which are kept, their bytes' sums and hashes. What comes out does not depend on the
+ * threads. */
 #include "data/image/images.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* A ring of batches: the one that the caller holds, and those that threads make ahead of it. The
- * next ones are guessed from the last that was asked for; what was not guessed is made at once, by
- * the caller and the threads together, as is what is not ready yet. */
+/* images_ring.c -- a ring of batches: the one that the caller holds, and those that threads make
+ * ahead of it. The next ones are guessed from the last that was asked for; what was not guessed is
+ * made at once, by the caller and the threads together, as is what is not ready yet. */
 #include "data/image/images.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* JPEG (ITU-T T.81), judged as a whole: every segment, that every component is coded, and that the
- * file ends with its end marker. Pixels are stb_image's work. */
+/* jpeg.c -- JPEG (ITU-T T.81), judged as a whole: every segment, that every component is coded, and
+ * that the file ends with its end marker. Pixels are stb_image's work. */
 #include "data/image/image.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* PNG (ISO/IEC 15948), judged as a whole: chunks and their CRCs, and that the stream inflates to
- * exactly the rows that the header promises. */
+/* png.c -- PNG (ISO/IEC 15948), judged as a whole: chunks and their CRCs, and that the stream
+ * inflates to exactly the rows that the header promises. */
 #include "data/image/image.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Bilinear resizing with antialiasing, separable: rows first, which run along memory, then columns.
+/* resize.c -- bilinear resizing with antialiasing, separable: rows first, which run along memory,
+ * then columns.
  *
  * Output pixel i of an axis stands at center = start + (i + 1/2) scale of the source, scale = box /
  * size; source pixel j weighs triangle((j + 1/2 - center) / radius), radius = max(1, scale),

@@ -1,5 +1,6 @@
-/* TGA (Truevision 1991): true colour, grey and palettes, plain and run-length coded. Not through
- * stb_image, which fills what is cut off with zeros and knows no pictures from right to left. */
+/* tga.c -- TGA (Truevision 1991): true colour, grey and palettes, plain and run-length coded. Not
+ * through stb_image, which fills what is cut off with zeros and knows no pictures from right to
+ * left. */
 #include "data/image/image.h"
 
 #include <string.h>

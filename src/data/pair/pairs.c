@@ -1,4 +1,4 @@
-/* Pairs of texts: opening, and what there is of each part. */
+/* pairs.c -- pairs of texts: opening, and what there is of each part. */
 #include "data/pair/pairs.h"
 
 #include "io/io.h"

@@ -1,4 +1,5 @@
-/* Inside of pairs: lines of a file, their parts, their tokens, and the batches made of them. */
+/* pairs.h -- inside of pairs: lines of a file, their parts, their tokens, and the batches made of
+ * them. */
 #ifndef HEED_DATA_PAIRS_H
 #define HEED_DATA_PAIRS_H
 

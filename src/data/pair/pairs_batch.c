@@ -1,4 +1,5 @@
-/* Batches of pairs of like length, as a function of (seed, step, micro-batch) alone.
+/* pairs_batch.c -- batches of pairs of like length, as a function of (seed, step, micro-batch)
+ * alone.
  *
  * Training is an endless row of draws: each epoch all pairs, in an order of its own. A window of it
  * is 64 batches, fewer if an epoch has fewer, so that a pair hardly comes twice; its draws are

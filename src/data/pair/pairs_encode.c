@@ -1,5 +1,5 @@
-/* Lines to tokens. A source ends with [SEP], a target too; of tags the label stands at the first
- * token of its word. */
+/* pairs_encode.c -- lines to tokens. A source ends with [SEP], a target too; of tags the label
+ * stands at the first token of its word. */
 #include "data/pair/pairs.h"
 
 /* Takes the tokens of one side of a pair: keeps the first `most`, counts all. */

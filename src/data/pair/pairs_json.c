@@ -1,4 +1,5 @@
-/* A line that is a JSON object: {"src": "...", "tgt": "..."}, {"label": "...", "text": "..."} or
+/* pairs_json.c -- a line that is a JSON object: {"src": "...", "tgt": "..."}, {"label": "...",
+ * "text": "..."} or
  * {"tokens": ["..."], "tags": ["..."]}. */
 #include "data/pair/pairs.h"
 #include "io/io.h"

@@ -1,4 +1,5 @@
-/* The labels of classes and tags: numbered in bytewise order, or as the run that has them. */
+/* pairs_label.c -- the labels of classes and tags: numbered in bytewise order, or as the run that
+ * has them. */
 #include "data/pair/pairs.h"
 #include "io/io.h"
 

@@ -1,4 +1,4 @@
-/* Which pairs train and which validate: all of one source on one side. */
+/* pairs_split.c -- which pairs train and which validate: all of one source on one side. */
 #include "data/pair/pairs.h"
 
 #include <math.h>

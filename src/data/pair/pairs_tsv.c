@@ -1,4 +1,4 @@
-/* A line of columns parted by tabs, and a first line that names them. */
+/* pairs_tsv.c -- a line of columns parted by tabs, and a first line that names them. */
 #include "data/pair/pairs.h"
 
 #include <ctype.h>

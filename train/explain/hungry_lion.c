@@ -1,6 +1,6 @@
 /* hungry_lion.c -- the worked example of the lecture notes, in one place: the page, the terminal
  * and the tests read it here. */
-#include "hungry_lion.h"
+#include "explain/hungry_lion.h"
 
 const char *const lion_tokens[] = {"The",   "hungry", "lion", "attacked", "the",  "slow",
                                    "zebra", "in",     "the",  "tall",     "grass"};

@@ -1,0 +1,154 @@
+/* heed_program.c -- the table of commands, the overview and the version. */
+#include "cli/program.h"
+
+#include <heed/program.h>
+
+#include <string.h>
+
+static const struct {
+    const char *heading; /* of this row and those below */
+    const command *command;
+} table[] = {
+    {"Prepare", &cmd_init},
+    {NULL, &cmd_data_check},
+    {NULL, &cmd_tokenizer_train},
+    {NULL, &cmd_tokenizer_encode},
+    {NULL, &cmd_tokenizer_decode},
+    {NULL, &cmd_tokenizer_info},
+    {"Train", &cmd_train},
+    {NULL, &cmd_resume},
+    {"Use", &cmd_fill},
+    {NULL, &cmd_generate},
+    {NULL, &cmd_classify},
+    {NULL, &cmd_translate},
+    {NULL, &cmd_eval},
+    {"Look", &cmd_attend},
+    {NULL, &cmd_heads},
+    {NULL, &cmd_ablate},
+    {NULL, &cmd_view},
+    {NULL, &cmd_plot},
+    {NULL, &cmd_compare},
+    {NULL, &cmd_info},
+    {NULL, &cmd_explain},
+    {NULL, &cmd_influence},
+    {NULL, &cmd_snapshots},
+    {NULL, &cmd_graph},
+    {"Check", &cmd_gradcheck},
+    {NULL, &cmd_bench},
+    {NULL, &cmd_doctor},
+};
+enum { COMMANDS = sizeof table / sizeof *table };
+
+static void print_overview(void) {
+    char name[40];
+    print_fact(0, "",
+               "heed " HEED_VERSION ": trains small transformers on texts or pictures and shows "
+               "what they attend to");
+    puts("\nUsage: heed COMMAND [ARGS] [--key value]");
+    for (int i = 0; i < COMMANDS; i++) {
+        if (table[i].heading) printf("\n%s:\n", table[i].heading);
+        snprintf(name, sizeof name, "  %s", table[i].command->name);
+        print_fact(21, name, "%s", table[i].command->help);
+    }
+    puts("\nA first model, and a question to it:\n"
+         "  heed train mlm book.txt -o runs/book\n"
+         "  heed fill runs/book \"The king went to the [MASK] .\"\n"
+         "\nAnother, of pictures in a folder per class:\n"
+         "  heed train vit flowers -o runs/flowers --image-size 64\n"
+         "  heed classify runs/flowers rose.jpg\n"
+         "\nAnother, of pairs of texts, a line each with a tab between them:\n"
+         "  heed train rnn dates.tsv -o runs/dates --minutes 2\n"
+         "  heed translate runs/dates \"March 5, 1999\" --attention\n"
+         "\n`heed help COMMAND` explains a command and all its settings.");
+}
+
+/* How many words of argv name the command: 2, 1, or 0 for another command. */
+static int words_of(const command *k, int argc, char **argv) {
+    const char *space = strchr(k->name, ' ');
+    if (!space) return argc > 0 && strcmp(argv[0], k->name) == 0;
+    size_t n = (size_t)(space - k->name);
+    return argc > 1 && strlen(argv[0]) == n && strncmp(argv[0], k->name, n) == 0 &&
+                   strcmp(argv[1], space + 1) == 0
+               ? 2
+               : 0;
+}
+
+static const command *find_command(int argc, char **argv, int *words) {
+    for (int i = 0; i < COMMANDS; i++)
+        if ((*words = words_of(table[i].command, argc, argv)) > 0) return table[i].command;
+    return NULL;
+}
+
+/* "tokenizer" alone names a family: its commands are printed. */
+static int print_family(const char *word, FILE *out) {
+    size_t n = strlen(word);
+    int found = 0;
+    for (int i = 0; i < COMMANDS; i++) {
+        const command *k = table[i].command;
+        if (strncmp(k->name, word, n) != 0 || k->name[n] != ' ') continue;
+        if (found++ == 0) fprintf(out, "Usage: heed %s COMMAND [ARGS]\n\n", word);
+        fprintf(out, "  heed %s %s\n      %s\n", k->name, k->usage, k->help);
+    }
+    return found;
+}
+
+static bool is_family(const char *word) {
+    size_t n = strlen(word);
+    for (int i = 0; i < COMMANDS; i++)
+        if (strncmp(table[i].command->name, word, n) == 0 && table[i].command->name[n] == ' ')
+            return true;
+    return false;
+}
+
+static int unknown_command(int argc, char **argv) {
+    char typed[128], why[256];
+    const char *names[COMMANDS + 1];
+    for (int i = 0; i < COMMANDS; i++) names[i] = table[i].command->name;
+    names[COMMANDS] = NULL;
+    bool two = argc > 1 && is_family(argv[0]);
+    snprintf(typed, sizeof typed, "%s%s%s", argv[0], two ? " " : "", two ? argv[1] : "");
+    const char *near = closest(typed, names);
+    if (near)
+        snprintf(why, sizeof why, "unknown command %s: did you mean %s?", typed, near);
+    else
+        snprintf(why, sizeof why, "unknown command %s; hint: heed --help lists all", typed);
+    print_note("", why);
+    return HEED_USAGE;
+}
+
+static int explain_command(const command *k, int argc, char **argv) {
+    return (int)end_output(print_help(argc, argv, k) ? HEED_OK : HEED_FAILED, false);
+}
+
+static int help(int argc, char **argv) {
+    int words = 0;
+    if (argc == 0) return print_overview(), (int)end_output(HEED_OK, false);
+    const command *k = find_command(argc, argv, &words);
+    if (k) return explain_command(k, argc - words, argv + words);
+    return print_family(argv[0], stdout) ? (int)end_output(HEED_OK, false)
+                                         : unknown_command(1, argv);
+}
+
+static int run_command(const command *k, int argc, char **argv, const heed_model *const *models) {
+    program p = {.command = k, .models = models, .started = now()};
+    whole_json();
+    if (wants_help(argc, argv)) return explain_command(k, argc, argv);
+    if (program_open(&p, argc, argv)) k->run(&p);
+    return program_close(&p);
+}
+
+int heed_program(int argc, char **argv, const heed_model *const *models) {
+    int words = 0;
+    if (!argv || !models || argc < 1) return HEED_USAGE;
+    argc--, argv++;
+    if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
+        return help(0, NULL);
+    if (strcmp(argv[0], "--version") == 0)
+        return puts("heed " HEED_VERSION), (int)end_output(HEED_OK, false);
+    if (strcmp(argv[0], "help") == 0) return help(argc - 1, argv + 1);
+    const command *k = find_command(argc, argv, &words);
+    if (k) return run_command(k, argc - words, argv + words, models);
+    if (argc > 1 && wants_help(1, argv + 1)) return help(1, argv);
+    if (argc == 1 && print_family(argv[0], stderr)) return HEED_USAGE;
+    return unknown_command(argc, argv);
+}
