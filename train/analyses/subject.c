@@ -173,7 +173,7 @@ static bool set_target(subject *s, const translator *k, const int32_t *ids, size
     if (!s->read || !s->target) return no_memory(r, count);
     if (n) memcpy(s->target, ids, n * sizeof *s->target);
     if (ended) s->target[n] = k->how.end;
-    s->read[0] = k->how.begin;
+    s->read[0] = k->begin;
     memcpy(s->read + 1, s->target, ((size_t)count - 1) * sizeof *s->read);
     s->target_count = count;
     return true;
@@ -303,14 +303,14 @@ bool picture_input(const heed_image_transform *v, const heed_picture *p, heed_re
 
 /* Patches row by row, after [CLS] if the model has it. */
 static bool label_patches(subject *s) {
-    const heed_config *f = s->run->config;
-    int rows, cols, cls = strcmp(heed_config_text(f, "pool"), "cls") == 0;
-    vit_grid(s->run->self, &rows, &cols);
-    bool ok = add_axis(s, "picture", rows * cols + cls);
-    s->axes[0].rows = rows;
-    s->axes[0].cols = cols;
-    s->axes[0].first = cls;
-    for (int i = 0; ok && i < s->axes[0].count; i++) ok = set_patch(s, i, i - cls, cols);
+    heed_grid grid;
+    s->run->model->grid(s->run->self, &grid);
+    bool ok = add_axis(s, "picture", grid.first + grid.rows * grid.cols);
+    s->axes[0].rows = grid.rows;
+    s->axes[0].cols = grid.cols;
+    s->axes[0].first = grid.first;
+    for (int i = 0; ok && i < s->axes[0].count; i++)
+        ok = set_patch(s, i, i - grid.first, grid.cols);
     return ok;
 }
 

@@ -51,7 +51,7 @@ static heed_tensor *logits_of(classifier *k, const heed_picture *p) {
     }
     heed_tape_begin(t, HEED_EVAL, 0);
     heed_tensor *input = heed_input(t, x, 4, (int[]){1, v->size, v->size, v->channels});
-    heed_tensor *y = picture_logits(k->run->self, t, input);
+    heed_tensor *y = k->run->model->logits(k->run->self, t, &(heed_model_input){.x = input});
     free(x);
     return y;
 }

@@ -46,13 +46,14 @@ bool alignment_look(const translator *k, int layer) {
     int rows = alignment_rows(k);
     int32_t *ids = malloc((size_t)rows * sizeof *ids);
     if (!ids) return heed_fail(r->c, HEED_FAILED, "no memory for %d tokens", rows);
-    ids[0] = k->how.begin;
+    ids[0] = k->begin;
     memcpy(ids + 1, k->ids, ((size_t)rows - 1) * sizeof *ids);
     if (layer) path_of(r, layer, path);
     heed_probe(t, path, false);
     heed_tape_begin(t, HEED_EVAL, 0);
     heed_tensor *source = heed_ids(t, k->source.ids, 1, (int)k->source.count);
-    bool ok = pair_logits(r->self, t, source, NULL, heed_ids(t, ids, 1, rows)) != NULL;
+    heed_model_input in = {.x = source, .target = heed_ids(t, ids, 1, rows)};
+    bool ok = r->model->logits(r->self, t, &in) != NULL;
     free(ids);
     return ok;
 }

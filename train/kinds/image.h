@@ -87,8 +87,8 @@ typedef struct {
     const char *const *labels;
 } judgement;
 /* self: of a picture model, or of r. False in error. */
-bool judge_part(heed_tape *t, const void *self, heed_images *k, heed_part part, int rows,
-                judgement *out);
+bool judge_part(heed_tape *t, const heed_model *m, const void *self, heed_images *k, heed_part part,
+                int rows, judgement *out);
 /* Adds what the logits (j->classes) say of a thing with that label. */
 bool judgement_add(heed_ctx *c, judgement *j, const heed_real *logits, int label);
 void judgement_free(judgement *j);

@@ -134,7 +134,8 @@ void eval_pictures(program *p, const task *k, heed_config *f, heed_run *r) {
     heed_images *images = judged_pictures(p, f, r, &part, &whole);
     if (!images) return;
     const heed_images_info *a = heed_images_about(images);
-    if (judge_part(r->tape, r->self, images, part, (int)heed_config_int(f, "batch"), &j)) {
+    if (judge_part(r->tape, r->model, r->self, images, part, (int)heed_config_int(f, "batch"),
+                   &j)) {
         j.whole = whole;
         report(p, f, images, &j);
         warn_of_seen(p, &j);

@@ -42,8 +42,9 @@ static bool add_words(labelled_text *k, const heed_tokenizer *t, const char *tex
 bool labelled_read(labelled_text *k, const heed_run *r, const char *text, size_t n) {
     int64_t block = heed_config_int(r->config, "block");
     k->tokens.count = k->words = 0;
-    bool ok = r->model == &heed_model_tag ? add_words(k, r->tokenizer, text, n)
-                                          : heed_encode(r->tokenizer, text, n, &k->tokens);
+    bool ok = r->model->answers == HEED_ANSWER_SAME
+                  ? add_words(k, r->tokenizer, text, n)
+                  : heed_encode(r->tokenizer, text, n, &k->tokens);
     if (ok && k->tokens.count == 0) ok = heed_fail(r->c, HEED_DATA, "the input is empty");
     if (ok && k->tokens.count >= (size_t)block)
         ok = heed_fail(r->c, HEED_DATA,

@@ -42,12 +42,13 @@ const char *label_list(const heed_pairs_info *a, char text[160]); /* "neg, pos";
 
 typedef struct {
     heed_run *run;
-    pair_decoding how;  /* begin, end and count are of the run */
-    int32_t *ids;       /* of the target at hand, without [CLS] and [SEP] */
-    pair_target about;  /* of it */
-    bool cuts, quiet;   /* a source that is too long is cut; unknown tokens are not told */
-    heed_tokens source; /* of the source at hand, its [SEP] included */
-    const char *text;   /* that those are places of: the caller's */
+    heed_generation how;  /* but for its source and prompt */
+    int32_t begin;        /* [CLS], which the target follows */
+    int32_t *ids;         /* of the target at hand, without [CLS] and [SEP] */
+    heed_generated about; /* of it */
+    bool cuts, quiet;     /* a source that is too long is cut; unknown tokens are not told */
+    heed_tokens source;   /* of the source at hand, its [SEP] included */
+    const char *text;     /* that those are places of: the caller's */
 } translator;
 /* f: settings that hold DECODING; NULL: the most probable token each time. */
 bool translator_open(translator *k, heed_run *r, const heed_config *f);
