@@ -67,8 +67,8 @@ HEED_API int heed_threads(const heed_ctx *c);
 HEED_API const char *heed_isa(const heed_ctx *c); /* the instruction set in use: "avx2" */
 
 /* How busy the machine is: *load processes run or wait for one of its *cpus CPUs, a mean of the
- * last minute (negative: unknown). True where there are more of them than CPUs: threads that wait
- * for one another are then many times slower than one. */
+ * last minute (negative: unknown). True where there are more of them than CPUs: programs then wait
+ * for one another, and timings vary. */
 HEED_API bool heed_cpu_oversubscribed(double *load, int *cpus);
 
 /* Four uniform 32-bit words from (key, counter): Philox4x32-10. Salmon et al. 2011, sec. 4.3. No

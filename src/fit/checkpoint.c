@@ -118,6 +118,7 @@ static const field fields[] = {{"step", INT, AT(step)},
                                {"row_sum", REAL, AT(since_row.sum)},
                                {"row_count", INT, AT(since_row.count)},
                                {"seconds", REAL, AT(seconds)},
+                               {"clock", NEW_REAL, AT(clock)},
                                {"row_step", INT, AT(row_step)},
                                {"seed", HEX, AT(seed)},
                                {"data_checksum", HEX, AT(data_checksum)},
@@ -252,11 +253,24 @@ static bool same_setting(heed_config *f, heed_ctx *c, const char *path, const ch
                rank == HEED_FROM_DEFAULT ? "no such line" : heed_config_text(f, key), key, was);
 }
 
+static bool restore_plans(heed_config *f, const json_t *was) {
+    static const char *const keys[] = {"steps", "plan"};
+    bool ok = true;
+    for (int i = 0; ok && i < 2; i++) {
+        const char *value = json_string_value(json_object_get(was, keys[i]));
+        if (value && heed_config_rank(f, keys[i]) != HEED_FROM_FLAG)
+            ok = heed_config_set(f, keys[i], value, "checkpoint", HEED_FROM_FILE);
+    }
+    return ok;
+}
+
 bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *changed) {
     json_t *root = heed__json_read(c, path);
     const char *key;
     json_t *was;
     bool ok = root != NULL;
+    if (json_is_number(json_object_get(root, "clock")))
+        ok = restore_plans(f, json_object_get(root, settings_key));
     json_object_foreach(json_object_get(root, settings_key), key, was) ok =
         ok && same_setting(f, c, path, key, json_string_value(was), changed);
     json_decref(root);

@@ -154,9 +154,12 @@ typedef struct {
     bool nesterov, decoupled;
 } heed_update;
 
+typedef struct heed__team heed__team;
+
 struct heed_kernels {
     const char *isa;
     int threads;
+    heed__team *team; /* whether sharing pays now; NULL: it always does */
 
     void (*gemm)(const heed_kernels *k, const heed_gemm *g);
 

@@ -125,7 +125,7 @@ static void draw_bar(progress *g, const heed_report *r) {
     int cells = terminal_width() < 80 ? NARROW : WIDTH;
     char state[160], line[512];
     bool color = has_color(stderr);
-    double share = r->steps > 0 ? (double)r->step / (double)r->steps : 0;
+    double share = r->progress;
     int full = (int)(share * cells), at = 0;
     if (now() - g->drawn < 0.1 && r->step != r->steps) return;
     g->drawn = now();
