@@ -126,6 +126,8 @@ HEED_API bool heed_run_inside(heed_ctx *c, const char *dir, const char *folder);
 HEED_API heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
                                  const char *which);
 HEED_API void heed_run_close(heed_run *r);
+/* How the run reads its inputs: heed_example_text, heed_example_picture (kind.h). */
+HEED_API heed_reader heed_run_reader(const heed_run *r);
 
 /* Loss and metrics over the evaluation batches of data, in order. */
 HEED_API heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data,

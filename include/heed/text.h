@@ -24,6 +24,9 @@ HEED_API bool heed_text_save(const heed_text *t, const char *path);
 /* Insertions, deletions, changes and swaps of neighbours that lead from n bytes at a to m at b: the
  * restricted Damerau-Levenshtein distance, for "did you mean". 40 for words longer than that. */
 HEED_API size_t heed_text_edits(const char *a, size_t n, const char *b, size_t m);
+/* The closest of the candidates (list ended by NULL) to a word that is none of them, whatever the
+ * case of its letters; NULL where none is close. */
+HEED_API const char *heed_text_closest(const char *word, const char *const *candidates);
 
 /* ---- columns of a terminal ---- */
 

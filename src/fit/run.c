@@ -52,10 +52,18 @@ heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *da
     return heed__evaluate(&e, &score) ? score : (heed_score){0};
 }
 
+heed_reader heed_run_reader(const heed_run *r) {
+    return (heed_reader){.c = r->c,
+                         .spec = heed_model_spec(r->model),
+                         .config = r->config,
+                         .tokenizer = r->tokenizer,
+                         .source = r->source};
+}
+
 /* ---- what weights say of themselves ---- */
 
-static bool is_shared(const char *key) {
-    for (const heed_option *o = heed_fit_options; o->name; o++)
+static bool is_in(const heed_option *o, const char *key) {
+    for (; o && o->name; o++)
         if (strcmp(o->name, key) == 0) return true;
     return false;
 }
@@ -70,7 +78,7 @@ bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *o
         if (value && strchr(value, mark)) mark = '\n';
     }
     for (const heed_option *o = m->options; o && o->name; o++)
-        if (!is_shared(o->name) &&
+        if (!is_in(heed_fit_options, o->name) &&
             !heed_text_add(out, "%c%s=%s", mark, o->name, heed_config_text(f, o->name)))
             return false;
     return out->n > 0 || heed_text_add(out, "%s", "");
@@ -149,10 +157,13 @@ static bool choose_model(opened *o, const heed_model *const *models, const char 
                      o->architecture);
 }
 
+static const heed_option *data_options(const heed_model *m) {
+    const heed_data_kind *kind = heed_data_kind_of(heed_model_spec(m));
+    return kind ? kind->options : NULL;
+}
+
 static bool known(const heed_model *m, const char *key) {
-    for (const heed_option *p = m->options; p && p->name; p++)
-        if (strcmp(p->name, key) == 0) return true;
-    return is_shared(key);
+    return is_in(data_options(m), key) || is_in(m->options, key) || is_in(heed_fit_options, key);
 }
 
 static bool listed(const opened *o, size_t count, const char *key) {
@@ -186,8 +197,9 @@ static bool read_config(opened *o, const char *path) {
     bool ok = bytes && heed_text_put(&o->text, (const char *)bytes, n);
     heed__free(bytes);
     if (!ok || !find_foreign(o)) return false;
-    const heed_option *tables[4] = {0};
+    const heed_option *tables[5] = {0}, *data = data_options(o->run.model);
     int count = 0;
+    if (data) tables[count++] = data;
     if (o->run.model->options) tables[count++] = o->run.model->options;
     tables[count++] = heed_fit_options;
     tables[count] = o->foreign;

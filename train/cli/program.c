@@ -25,7 +25,7 @@ void print_event(const char *event, const char *note) {
     json_decref(o);
 }
 
-static void show(program *p, const char *event, const char *mark, const char *message) {
+static void print_message(program *p, const char *event, const char *mark, const char *message) {
     if (p->json_lines) {
         print_event(event, message);
         return;
@@ -36,6 +36,13 @@ static void show(program *p, const char *event, const char *mark, const char *me
     if (p->line) snprintf(where, sizeof where, "line %zu: ", p->line);
     snprintf(start, sizeof start, "%s%s", mark, where);
     print_note(start, message);
+}
+
+static void show(program *p, const char *event, const char *mark, const char *message) {
+    heed_text text = {.c = NULL};
+    add_flags(p->command, message, &text);
+    print_message(p, event, mark, text.s ? text.s : message);
+    heed_text_free(&text);
 }
 
 static void show_log(void *user, heed_level level, const char *message) {
@@ -90,8 +97,7 @@ static const heed_option *find_in(const heed_option *o, const char *name) {
     return NULL;
 }
 
-/* The setting of that name, of the command or of any task. */
-static const heed_option *find_option(const command *k, const char *name) {
+const heed_option *find_option(const command *k, const char *name) {
     const heed_option *tables[TABLES], *o = find_in(k->options, name);
     if (!o) o = find_in(compute_options, name);
     for (int i = 0; !o && tasks[i]; i++) {
@@ -159,7 +165,7 @@ static void refuse_task(heed_ctx *c, const command *k, int argc, char **argv) {
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
     }
     bool named = argc > 0 && argv[0][0] != '-';
-    near = named ? closest(argv[0], names) : NULL;
+    near = named ? heed_text_closest(argv[0], names) : NULL;
     if (named && !near && k->task_or_run)
         heed_fail(
             c, is_directory(argv[0]) ? HEED_DATA : HEED_USAGE,
@@ -331,7 +337,7 @@ heed_config *run_settings(heed_ctx *c, const char *dir, const task **k) {
         return NULL;
     }
     if (!(*k = task_of_file(c, path))) {
-        heed_fail(c, HEED_DATA, "%s: expected a line `task = NAME` with a task of this program",
+        heed_fail(c, HEED_DATA, "%s: expected a line task = NAME with a task of this program",
                   path);
         return NULL;
     }

@@ -20,11 +20,11 @@ typedef struct {
     const char *name, *use; /* "gpt"; the command that its runs are for: "generate" */
     const heed_model *model;
     const data_kind *kind;
-    bool masked;                /* lines and blocks stand between [CLS] and [SEP] */
     const char *data, *example; /* of a training: "book.txt", "-o runs/book --steps 300" */
 } task;
 extern const task *const tasks[]; /* ended by NULL */
 const task *find_task(const char *name);
+const heed_data_kind *task_data(const task *k); /* the kind of its data */
 
 /* The settings of a training of k, as tables for heed_config_new: what its config.conf holds. */
 enum { TABLES = 8 };
@@ -92,6 +92,8 @@ struct program {
     bool json_lines;    /* stderr is a JSON object a line */
 };
 
+/* The setting of that name, of the command or of any task; NULL: there is none. */
+const heed_option *find_option(const command *k, const char *name);
 /* Reads the arguments of a command. False: see p->c. */
 bool program_open(program *p, int argc, char **argv);
 /* Reports the error if there is one, closes everything and returns the exit status. */
@@ -142,8 +144,6 @@ const char *shell_word(char *text, size_t size, const char *word);
 /* Adds the next words of a command to be typed: in a line of their own, behind a \, where the last
  * line of out has no room for them in so many columns. */
 void add_typed(heed_text *out, int width, const char *words);
-/* The closest of the candidates (list ended by NULL), or NULL if none is close. */
-const char *closest(const char *word, const char *const *candidates);
 /* UTF-8: columns that text takes, and its first `columns` columns as a byte count. */
 int text_columns(const char *text);
 size_t text_cut(const char *text, int columns);
@@ -159,6 +159,9 @@ enum { PLAIN = 4200 }; /* bytes: four for each of a message */
 char *show_plain(char text[PLAIN], const char *message);
 /* A line of --progress json on stderr: {"event":"error","note":"..."}. */
 void print_event(const char *event, const char *note);
+/* Appends a message of the library, whose settings in backquotes, `lr` or `lr = 0.1`, are shown as
+ * flags: --lr, --lr 0.1. (flags.c) */
+void add_flags(const command *k, const char *message, heed_text *out);
 /* "heed: KIND MESSAGE" as a line of stderr. */
 void print_note(const char *kind, const char *message);
 

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <utf8proc.h>
 
 /* jansson leaves out what it has no memory for, so a result would lack parts without a word. */
@@ -127,17 +126,6 @@ void add_typed(heed_text *out, int width, const char *words) {
     int used = line ? text_columns(line) : 0;
     if (used > 0 && used + 1 + text_columns(words) + 2 > width) heed_text_add(out, " \\\n     ");
     heed_text_add(out, " %s", words);
-}
-
-const char *closest(const char *word, const char *const *candidates) {
-    size_t n = strlen(word), best = 1 + n / 3;
-    const char *found = NULL;
-    for (; *candidates; candidates++) {
-        if (strcasecmp(word, *candidates) == 0) return *candidates;
-        size_t e = heed_text_edits(word, n, *candidates, strlen(*candidates));
-        if (e < best || (e == best && !found)) best = e, found = *candidates;
-    }
-    return found;
 }
 
 static size_t columns(const char *text, int most, int *taken) {

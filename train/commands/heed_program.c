@@ -107,7 +107,7 @@ static int unknown_command(int argc, char **argv) {
     names[COMMANDS] = NULL;
     bool two = argc > 1 && is_family(argv[0]);
     snprintf(typed, sizeof typed, "%s%s%s", argv[0], two ? " " : "", two ? argv[1] : "");
-    const char *near = closest(typed, names);
+    const char *near = heed_text_closest(typed, names);
     if (near)
         snprintf(why, sizeof why, "unknown command %s: did you mean %s?", typed, near);
     else

@@ -77,7 +77,7 @@ static bool check_keys(reader *r) {
         char shown[80];
         while (known[i] && strcmp(known[i], key) != 0) i++;
         if (known[i]) continue;
-        const char *near = closest(key, known);
+        const char *near = heed_text_closest(key, known);
         short_label(shown, key);
         return refuse(r, shown, near ? "unknown name: did you mean %s?" : "unknown name",
                       near ? near : "");
