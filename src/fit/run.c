@@ -158,8 +158,7 @@ static bool choose_model(opened *o, const heed_model *const *models, const char 
 }
 
 static const heed_option *data_options(const heed_model *m) {
-    const heed_data_kind *kind = heed_data_kind_of(heed_model_spec(m));
-    return kind ? kind->options : NULL;
+    return heed_data_kind_of(heed_model_spec(m))->options;
 }
 
 static bool known(const heed_model *m, const char *key) {

@@ -23,7 +23,7 @@ void workbench_sizes(workbench *w) {
     w->rows = (int)heed_config_int(w->f, "batch");
     w->len = dense ? numbers(w->f) : (int)heed_config_int(w->f, "block");
     w->vocab = (int)heed_config_int(w->f, dense ? "classes" : "vocab");
-    if (w->model == &heed_model_mlm) {
+    if (w->model->answers == HEED_ANSWER_MASKED && heed_config_has(w->f, "mask-share")) {
         w->masked_positions = (int)lround(heed_config_real(w->f, "mask-share") * w->len);
         if (w->masked_positions < 1) w->masked_positions = 1;
     }
@@ -35,6 +35,13 @@ void workbench_sizes(workbench *w) {
         w->sources = w->vocab;
         w->labels = (int)heed_config_int(w->f, "classes");
     }
+}
+
+bool workbench_has(const workbench *w, heed_stack stack) {
+    heed_attending a;
+    for (int i = 0; w->model->attending && w->model->attending(w->self, i, &a); i++)
+        if (a.stack == stack) return true;
+    return false;
 }
 
 bool workbench_open(workbench *w) {

@@ -26,6 +26,8 @@ typedef struct {
 
 /* What a batch looks like by the settings of w->f. */
 void workbench_sizes(workbench *w);
+/* Whether the built model has attention layers of that stack. */
+bool workbench_has(const workbench *w, heed_stack stack);
 /* Builds the model by the settings of w->f, which is freed by workbench_close. */
 bool workbench_open(workbench *w);
 void workbench_close(workbench *w);

@@ -135,7 +135,7 @@ static double blocks(const workbench *w, double len) {
 static double pair_flops(const workbench *w) {
     double width = setting(w, "width"), n = w->rows * (double)w->len, square = width * width;
     double seen = 4 * n * w->len * width, head = 2 * n * width * w->vocab;
-    if (w->model == &heed_model_seq2seq)
+    if (workbench_has(w, HEED_DECODER))
         return 2 * blocks(w, w->len) + setting(w, "layers") * (8 * n * square + seen) + head;
     return n * (12 + 18 + 4) * square + seen + 2 * head;
 }
@@ -149,7 +149,7 @@ static double flops(const workbench *w) {
     if (!w->dense)
         return 3 *
                (blocks(w, w->len) + head * (w->masked_positions ? w->masked_positions : w->len));
-    if (w->model != &heed_model_vit) return pixels + 3 * head;
+    if (!w->model->grid) return pixels + 3 * head;
     double side = setting(w, "image-size") / setting(w, "patch");
     return pixels + 3 * (blocks(w, side * side + 1) + head);
 }
@@ -218,8 +218,8 @@ static json_t *bench_of(program *p, const char *preset) {
     json_t *o = NULL;
     snprintf(name, sizeof name, "%s", preset);
     if (bench_open(p, &b, name)) measure(p, &b);
-    if (heed_config_bool(p->flags, "mlm-all") && b.w.model == &heed_model_mlm &&
-        !strstr(name, "-all"))
+    if (heed_config_bool(p->flags, "mlm-all") && b.w.model &&
+        b.w.model->answers == HEED_ANSWER_MASKED && !strstr(name, "-all"))
         strncat(name, "-all", sizeof name - strlen(name) - 1);
     if (heed_ctx_status(p->c) == HEED_OK && was_interrupted(NULL))
         p->status = HEED_INTERRUPTED;

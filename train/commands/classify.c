@@ -22,12 +22,10 @@ static const heed_option options[] = {
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each picture", "Output"},
     {0}};
 
-static const applies uses[] = {{"top", PICTURE_TASKS " textcls", NULL},
-                               {"convert", PICTURE_TASKS, NULL},
-                               {"overlay", "vit", NULL},
-                               {"layer", "vit", "overlay"},
-                               {"cells", "vit", "overlay"},
-                               {0}};
+static const applies uses[] = {
+    {"top", names_class, NULL},          {"convert", reads_pictures, NULL},
+    {"overlay", reads_patches, NULL},    {"layer", reads_patches, "overlay"},
+    {"cells", reads_patches, "overlay"}, {0}};
 
 typedef struct {
     program *p;

@@ -227,7 +227,7 @@ static void generate(program *p) {
     }
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
-    if (r->model != &heed_model_gpt)
+    if (r->model->kind != HEED_INPUT_TOKENS || !r->model->steps)
         wrong_run(p, "a causal language model", r);
     else
         generate_from(p, r);

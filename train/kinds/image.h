@@ -12,8 +12,8 @@ size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t
 
 /* Rows of the tables of a command that judges pictures. */
 #define JUDGED_PICTURES_APPLY                                                                      \
-    {"part", PICTURE_TASKS, NULL}, {"convert", PICTURE_TASKS, NULL}, {                             \
-        "strict", PICTURE_TASKS, NULL                                                              \
+    {"part", reads_pictures, NULL}, {"convert", reads_pictures, NULL}, {                           \
+        "strict", reads_pictures, NULL                                                             \
     }
 #define JUDGED_PICTURES                                                                            \
     {"part",                                                                                       \

@@ -77,10 +77,10 @@ static void report(program *p, const char *what, const judgement *j) {
     free(confusion);
 }
 
-void eval_labels(program *p, const task *k, heed_config *f, heed_run *r) {
+void eval_labels(program *p, const heed_model *m, heed_config *f, heed_run *r) {
     char what[512];
     judgement j = {0};
-    heed_data *d = eval_data_open(p, k, f, r, what);
+    heed_data *d = eval_data_open(p, m, f, r, what);
     if (d && judge(r, d->batches, (int)heed_config_int(f, "batch"), &j)) report(p, what, &j);
     judgement_free(&j);
     heed_data_close(d);

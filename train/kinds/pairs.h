@@ -62,7 +62,8 @@ typedef struct {
     char *memory;       /* of the labels */
     const char **row_label, **col_label;
 } alignment;
-int alignment_layers(const heed_run *r); /* of the decoder that attend to the source; 1: rnn */
+int alignment_layers(const heed_run *r); /* of the decoder that attend to the source */
+int alignment_heads(const heed_run *r);  /* of each of them */
 int alignment_rows(const translator *k); /* of the target at hand; 0: no token was made */
 /* Reads the target at hand once more as in training, and keeps the weights of a layer, or of all
  * (0), until heed_unprobe; */
@@ -81,15 +82,15 @@ json_t *alignment_json(const alignment *a); /* [[..]], a list a row */
 
 /* Appends some pairs and what the model at hand says to RUN/samples.txt (samples.c). */
 void sample_pairs(progress *g, const heed_report *r);
-void check_pairs(program *p, heed_data *d);                              /* check_pairs.c */
-void eval_pairs(program *p, const task *k, heed_config *f, heed_run *r); /* eval_pairs.c */
+void check_pairs(program *p, heed_data *d);                                    /* check_pairs.c */
+void eval_pairs(program *p, const heed_model *m, heed_config *f, heed_run *r); /* eval_pairs.c */
 /* What is kept of the first `most` validation pairs, translated greedily: RUN/scores.json. */
 typedef struct {
     size_t pairs;
     double exact, bleu; /* bleu NAN: no text has four words */
 } pair_scores;
 bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most, pair_scores *out);
-void eval_labels(program *p, const task *k, heed_config *f, heed_run *r); /* eval_labels.c */
+void eval_labels(program *p, const heed_model *m, heed_config *f, heed_run *r); /* eval_labels.c */
 /* heed classify of a run of textcls or tag (classify_text.c). */
 void classify_texts(program *p, heed_run *r);
 

@@ -42,7 +42,7 @@ void sample_text(progress *g, const heed_report *r) {
                          .end = heed_text_end(g->f, k),
                          .sample = (uint32_t)r->step};
     heed_generated about;
-    bool ok = heed_generate(g->p->task->model, r->self, g->tape, &a, made, &about);
+    bool ok = heed_generate(g->p->model, r->self, g->tape, &a, made, &about);
     g->samples.n = 0;
     if (ok && heed_decode(k, made, (size_t)about.count, &g->samples)) write_sample(g, r);
 }
@@ -59,7 +59,7 @@ void sample_pairs(progress *g, const heed_report *r) {
     const heed_pairs *pairs = g->data->batches;
     if (!g->tape) g->tape = heed_tape_new(g->p->c);
     heed_run run = {.c = g->p->c,
-                    .model = g->p->task->model,
+                    .model = g->p->model,
                     .config = g->f,
                     .tape = g->tape,
                     .tokenizer = g->data->tokenizer,
