@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#define STRONG "normal:0.5" /* scores apart, so that queries and keys get a gradient */
-enum { T = 3, D = 8 };      /* tokens and width of an example */
+#define STRONG "normal:0.5"      /* scores apart, so that queries and keys get a gradient */
+enum { T = 3, D = 8, ROWS = 8 }; /* tokens and width of an example; examples at most */
 
 typedef struct layer layer;
 typedef struct {
@@ -28,6 +28,7 @@ struct layer {
     heed_block block;
     heed_conv conv;
     heed_conv_block conv_block;
+    heed_real x[ROWS * T * D]; /* of the batch */
 };
 
 /* ---- dense, norms, positions ---- */
@@ -195,10 +196,7 @@ static const layer_kind kinds[] = {{"dense", linear_init, linear_apply},
 /* ---- as a model ---- */
 
 static const heed_option options[] = {
-    {"layer", HEED_INT, "0", 0, sizeof kinds / sizeof *kinds - 1, NULL, "which", "Model"},
-    {"features", HEED_INT, "24", T *D, T *D, NULL, "numbers in an example", "Model"},
-    {"classes", HEED_INT, "2", 2, 2, NULL, "not used", "Model"},
-    {0}};
+    {"layer", HEED_INT, "0", 0, sizeof kinds / sizeof *kinds - 1, NULL, "which", "Model"}, {0}};
 
 const char *layer_name(int index) {
     return index < (int)(sizeof kinds / sizeof *kinds) ? kinds[index].name : NULL;
@@ -213,6 +211,17 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
+static bool batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
+    layer *l = self;
+    heed_random r = heed_random_at(1, "pixels", at.index, 0);
+    int rows = at.rows < ROWS ? at.rows : ROWS;
+    (void)data;
+    for (int i = 0; i < rows * T * D; i++)
+        l->x[i] = (heed_real)heed_random_uniform(&r, (uint64_t)i);
+    *out = (heed_batch){.rows = rows, .len = T * D, .x = l->x, .items = (size_t)rows};
+    return true;
+}
+
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     layer *l = self;
     heed_tensor *x = heed_input(t, b->x, 3, (int[]){b->rows, T, D});
@@ -220,5 +229,9 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     return heed_mse(t, l->kind->apply(l, t, heed_linear_apply(&l->front, t, x)), target);
 }
 
-const heed_model layer_model = {
-    .name = "layer", .options = options, .size = sizeof(layer), .init = init, .loss = loss};
+const heed_model layer_model = {.name = "layer",
+                                .options = options,
+                                .size = sizeof(layer),
+                                .init = init,
+                                .batch = batch,
+                                .loss = loss};
