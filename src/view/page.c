@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- is it whole? ---- */
+/* ---- is it complete? ---- */
 
 static bool refuse(heed_ctx *c, int r, const char *what, const char *name) {
     return heed_fail(c, HEED_USAGE, "cannot make a page: record %d: %s%s%s", r + 1, what,
