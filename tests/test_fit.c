@@ -32,16 +32,15 @@ TEST(fit_learns_and_reports) {
 }
 
 TEST(fit_every_optimizer_and_schedule) {
-    static const char *const names[] = {"gd",      "sgd",  "momentum", "nesterov",
-                                        "rmsprop", "adam", "adamw"};
     static const char *const schedules[] = {"constant", "cosine", "linear", "invsqrt", "step"};
-    for (int i = 0; i < 7; i++) {
+    int i = 0;
+    for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++, i++) {
         char settings[128];
-        bool adaptive = i >= 4;
-        snprintf(settings, sizeof settings, "steps=150 optimizer=%s lr=%s schedule=%s", names[i],
-                 adaptive ? "0.02"
-                 : i < 2  ? "0.8"
-                          : "0.1",
+        const char *state = (*r)->prefix ? (*r)->prefix : (*r)->name;
+        snprintf(settings, sizeof settings, "steps=150 optimizer=%s lr=%s schedule=%s", (*r)->name,
+                 !strcmp(state, "sgd")        ? "0.8"
+                 : !strcmp(state, "momentum") ? "0.1"
+                                              : "0.02",
                  schedules[i % 5]);
         job j;
         job_open(&j, NULL, settings, (heed_options){.threads = 1});

@@ -227,6 +227,52 @@ TEST(gradcheck_of_a_store) {
     CLOSE(c);
 }
 
+/* ---- layers ---- */
+
+TEST(gradcheck_every_layer) {
+    heed_ctx *c = heed_open(&one_thread);
+    int layers = 0;
+    for (const heed_layer_case *const *family = heed_layer_table(); *family; family++) {
+        CHECK((*family)->name != NULL);
+        for (const heed_layer_case *k = *family; k->name; k++, layers++) {
+            heed_check r = heed_gradcheck_layer(c, k);
+            if (!(r.error >= 0 && r.error <= bar_of_store))
+                test_fail(__FILE__, __LINE__, "%s: %g at %s %s", k->name, r.error, r.worst,
+                          heed_ctx_error(c));
+            CHECK(r.cases >= 1);
+            heed_clear(c);
+        }
+    }
+    CHECK(layers >= 27);
+    CLOSE(c);
+}
+
+/* A layer outside the library that forgets the gradient of one use of its weight. */
+static void half_init(void *self, heed_store *s) {
+    heed_linear_init(self, s, "half",
+                     (heed_linear_args){.in = HEED_CASE_WIDTH, .out = HEED_CASE_WIDTH});
+}
+static heed_tensor *half_apply(const void *self, heed_tape *t, heed_tensor *x) {
+    const heed_linear *l = self;
+    return heed_affine(t, heed_linear_act(l, t, x, HEED_TANH), heed_stop_gradient(t, l->w), NULL);
+}
+static void failing_init(void *self, heed_store *s) {
+    (void)self;
+    heed_fail(heed_store_ctx(s), HEED_USAGE, "broken");
+}
+
+TEST(gradcheck_of_a_layer_outside) {
+    heed_ctx *c = heed_open(&one_thread);
+    const heed_layer_case half = {"half", sizeof(heed_linear), half_init, half_apply};
+    heed_check r = heed_gradcheck_layer(c, &half);
+    CHECK(r.error > 0.05 && r.cases == 3);
+    CHECK(!strncmp(r.worst, "half.weight, element ", 21));
+    const heed_layer_case failing = {"failing", 1, failing_init, half_apply};
+    CHECK(heed_gradcheck_layer(c, &failing).error < 0);
+    CHECK(heed_gradcheck_layer(NULL, &half).error < 0);
+    heed_close(c);
+}
+
 /* ---- stack ---- */
 
 static void *run_all_cases(void *data) {

@@ -133,8 +133,7 @@ static void run_grad(const heed_kernels *k, const void *args, heed_real *out) {
     const unary *u = args;
     heed_real *x = unary_input(u), *gy = kernel_numbers(8, u->n);
     heed_real *y = malloc((u->n + 1) * sizeof *y);
-    bool by_value =
-        u->f == HEED_TANH || u->f == HEED_SIGMOID || u->f == HEED_EXP || u->f == HEED_SQRT;
+    bool by_value = heed__act_uses_value(u->f);
     k->activate(k, u->f, y, x, u->n);
     k->activate_grad(k, u->f, out, by_value ? NULL : x, by_value ? y : NULL, gy, u->n);
     free(x);

@@ -27,6 +27,8 @@ typedef struct {
     int threads;   /* at most this many threads; 0: OMP_NUM_THREADS, else the CPUs that affinity and
                       cgroup allow */
     const char *isa; /* "generic", "avx2", "avx512", "neon"; NULL: the best that this CPU has */
+    bool edited; /* runs whose weights, tokenizer or labels were edited on purpose are opened and
+                    resumed: their digests are not compared */
     void (*log)(void *user, heed_level level,
                 const char *message); /* the library itself never prints */
     void *user;                       /* handed to log */

@@ -2,7 +2,6 @@
 #include "core/core.h"
 #include "data/corpus/tokenizer.h"
 #include "data/kind.h"
-#include "text/utf8.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 bool heed_check_text(heed_ctx *c, const char *text, size_t n) {
     for (size_t at = 0; at < n;) {
         int32_t code;
-        size_t used = heed__utf8_read(text + at, n - at, &code);
+        size_t used = heed_utf8_read(text + at, n - at, &code);
         if (code <= 0)
             return heed_fail(c, HEED_DATA,
                              "the input is not text: byte 0x%02X at offset %zu: expected UTF-8 "

@@ -92,7 +92,7 @@ bool heed__is_tokenizer_kind(const char *name) {
 
 heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *name) {
     if (heed__os_exists(name)) return heed_tokenizer_open(c, name);
-    const char *near = heed_text_closest(name, kinds);
+    const char *near = heed_closest(name, kinds);
     heed_fail(c, HEED_USAGE,
               "`%s = %s`: expected char, byte, word, wordpiece, or the path of a run or a "
               "vocab.txt%s%s%s",

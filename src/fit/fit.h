@@ -55,9 +55,9 @@ typedef struct {
     heed_ctx *c;
     const char *run;
     heed_store *store, *slots;
-    const char *architecture, *settings; /* the model's name; its settings as text */
-    uint64_t tokenizer_digest;
-    const heed_config *config; /* all settings */
+    const char *architecture, *settings;      /* the model's name; its settings as text */
+    uint64_t tokenizer_digest, labels_digest; /* 0: none */
+    const heed_config *config;                /* all settings */
 } heed__checkpoint;
 
 /* RUN/NAME into t, which is returned as text. */
@@ -80,6 +80,20 @@ bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *c
 /* Fills s from a file of heed__checkpoint_save, and checks that not a bit of it has changed. */
 bool heed__weights_load(heed_store *s, const char *path);
 
+/* ---- run_config.c ---- */
+
+/* config.conf of a run, with the settings that the library does not know as texts. */
+typedef struct {
+    heed_config *config;  /* refers to the rest: freed before, by the caller or by the context */
+    heed_text text;       /* of the file, cut into keys */
+    heed_option *foreign; /* keys that no table of the library has */
+    size_t capacity;
+} heed__run_config;
+bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *path,
+                           heed__run_config *out);
+void heed__run_config_free(heed__run_config *k);             /* all but the config */
+bool heed__option_in(const heed_option *o, const char *key); /* of a table ended by {0}, or NULL */
+
 /* ---- labels.c ---- */
 
 typedef struct {
@@ -88,6 +102,8 @@ typedef struct {
     size_t capacity;
     int count;
 } heed__labels;
+/* Of the names in their order; 0 for none. */
+uint64_t heed__labels_digest(const char *const *labels, int count);
 bool heed__labels_write(heed_ctx *c, const char *run, const char *const *labels, int count);
 /* expected: how many there must be, 0 for any. A run without the file has none. */
 bool heed__labels_read(heed_ctx *c, const char *run, int expected, heed__labels *l);
@@ -195,13 +211,18 @@ typedef struct {
     heed__journal journal;
     heed__lock lock; /* on the run directory, held from the first write to the end */
     heed_text lock_path;
-    bool fresh;           /* no checkpoint to go on from */
-    bool changed;         /* a flag gave another setting than the checkpoint's */
-    int64_t saved_step;   /* -1: none yet */
-    double loss;          /* of the last step */
-    double start, before; /* clock at the start; seconds of training before a resume */
+    bool fresh;             /* no checkpoint to go on from */
+    bool changed;           /* a flag gave another setting than the checkpoint's */
+    uint64_t labels_digest; /* of the run's labels.txt; 0: it has none */
+    int64_t saved_step;     /* -1: none yet */
+    double loss;            /* of the last step */
+    double start, before;   /* clock at the start; seconds of training before a resume */
     double step_seconds, step_items, eval_seconds; /* of one; the first two smoothed */
 } heed__fitting;
+
+/* plan.c: the first plan of a training, or the one by which it goes on for so many minutes more: at
+ * the rate until now, or `step` seconds a step. The clock then plans again. */
+bool heed__fit_plan_first(heed__fitting *f, double step);
 
 /* prepare.c: from the arguments to a training about to take its first step. False in error, and
  * when there is nothing to do. */
@@ -215,10 +236,13 @@ bool heed__fit_write_config(heed__fitting *f);
 bool heed__fit_finished(const heed__fitting *f);
 void heed__fit_report(heed__fitting *f, heed_fit_event event, const char *note);
 bool heed__fit_save(heed__fitting *f, bool best);
-/* Of the passes of an update. In gradient descent each weighs as much as the items that its loss is
- * the mean of, so that the sum is the gradient of the data set; else all weigh the same. */
+/* The sums over the passes of an update. Each pass is weighted by the number of items that its loss
+ * is the mean of, so that the update does not depend on how its rows are divided into
+ * micro-batches. */
 typedef struct {
     double loss, weight; /* loss: the sum of weight times loss */
+    double unit;         /* weights are counted in this many items: those of the first pass, so that
+                            passes of equal weight have the weight 1; 1 in gradient descent */
     size_t items;
 } heed__passes;
 /* One update; its passes alone are given by micro-batch. */

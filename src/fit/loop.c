@@ -160,12 +160,14 @@ bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum) {
     heed_tensor *y = m->loss(f->self, f->tape, &b);
     if (!y || heed__stopped(f->c))
         return heed_fail(f->c, HEED_FAILED, "model %s made no loss", m->name);
+    if (y->size != 1) return heed_backward(f->tape, y); /* fails: a loss is one number */
     if (!isfinite(y->x[0])) return loss_diverged(f, f->state.step + 1, "loss", (double)y->x[0]);
-    double weight = f->set.full_batch ? heed__batch_weight(&b) : 1;
+    double weight = heed__batch_weight(&b);
+    if (sum->unit <= 0) sum->unit = f->set.full_batch || weight <= 0 ? 1 : weight;
+    weight /= sum->unit;
     sum->loss += weight * (double)y->x[0];
     sum->weight += weight;
     sum->items += b.items ? b.items : (size_t)b.rows;
-    if (!f->set.full_batch) return heed_backward(f->tape, y);
     return heed_backward_from(f->tape, y, &(heed_real){(heed_real)weight});
 }
 
@@ -174,6 +176,7 @@ bool heed__fit_update(heed__fitting *f) {
     double start = heed__os_seconds();
     for (uint32_t i = 0; i < f->micros; i++)
         if (!heed__fit_pass(f, i, &sum)) return false;
+    if (sum.weight <= 0) sum.weight = 1;
     double norm = heed_clip(f->optim, (heed_real)f->set.clip, 1 / (heed_real)sum.weight);
     if (!heed__stopped(f->c) && !isfinite(norm)) {
         const char *bad = first_bad(f->store, true, &norm);
@@ -284,6 +287,7 @@ bool heed__fit_save(heed__fitting *f, bool best) {
                           .architecture = f->a->model->name,
                           .settings = f->settings.s,
                           .tokenizer_digest = f->state.tokenizer_digest,
+                          .labels_digest = f->labels_digest,
                           .config = f->a->config};
     f->state.steps = f->steps;
     f->state.seconds = seconds_done(f);
@@ -348,6 +352,7 @@ static bool step(heed__fitting *f) {
 
 static void interrupt(heed__fitting *f) {
     if (f->saved_step != f->state.step && !heed__fit_save(f, false)) return;
+    heed__journal_note(&f->journal, f->state.step, "interrupted");
     heed_fail(f->c, HEED_INTERRUPTED, "interrupted at step %" PRId64 " of %" PRId64 "%s%s",
               f->state.step, f->steps, f->a->run ? "; hint: heed resume " : "",
               f->a->run ? f->a->run : "");

@@ -1,4 +1,4 @@
-/* nn/norm.c -- layer norm and batch norm with their parameters. */
+/* norm.c -- layer norm and batch norm with their parameters. */
 #include <heed/nn.h>
 
 void heed_norm_init(heed_norm *l, heed_store *s, const char *name, int width, heed_real eps,
@@ -30,3 +30,24 @@ heed_tensor *heed_batchnorm_apply(const heed_batchnorm *l, heed_tape *t, heed_te
     return heed_batch_norm(heed_at(t, l->name), x, l->gain, l->bias, l->mean, l->var, l->eps,
                            l->momentum);
 }
+
+/* ---- check cases ---- */
+
+static void layer_init(void *self, heed_store *s) {
+    heed_norm_init(self, s, "norm", HEED_CASE_WIDTH, (heed_real)1e-5, true);
+}
+static heed_tensor *layer_apply(const void *self, heed_tape *t, heed_tensor *x) {
+    return heed_norm_apply(self, t, x);
+}
+
+static void batch_init(void *self, heed_store *s) {
+    heed_batchnorm_init(self, s, "batchnorm", HEED_CASE_WIDTH);
+}
+static heed_tensor *batch_apply(const void *self, heed_tape *t, heed_tensor *x) {
+    return heed_batchnorm_apply(self, t, x);
+}
+
+const heed_layer_case heed_layers_norm[] = {
+    {"layer norm", sizeof(heed_norm), layer_init, layer_apply},
+    {"batch norm", sizeof(heed_batchnorm), batch_init, batch_apply},
+    {0}};

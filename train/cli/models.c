@@ -4,9 +4,7 @@
 
 #include <string.h>
 
-static const heed_option run_options[] = {
-    {"task", HEED_TEXT, "", 0, 0, NULL, "what is trained; given as the first argument", "Run"},
-    {"data", HEED_TEXT, "", 0, 0, NULL, "what to train on; given as the second argument", "Run"},
+static const heed_option snapshot_options[] = {
     {"preset", HEED_TEXT, "none", 0, 0, NULL,
      "a set of settings, each of which may still be given; heed help train TASK lists them", "Run"},
     {"snapshots", HEED_INT, "0", 0, 1000, NULL,
@@ -73,7 +71,8 @@ const char *example_flags(const heed_model *m, char text[96]) {
 
 void model_tables(const heed_model *m, const heed_option *tables[TABLES]) {
     int n = 0;
-    tables[n++] = run_options;
+    tables[n++] = heed_train_options;
+    tables[n++] = snapshot_options;
     tables[n++] = data_of(m)->options;
     if (m->options) tables[n++] = m->options;
     tables[n++] = heed_fit_options;
@@ -81,11 +80,8 @@ void model_tables(const heed_model *m, const heed_option *tables[TABLES]) {
 }
 
 heed_config *training_config(heed_ctx *c, const heed_model *m) {
-    const heed_option *tables[TABLES];
-    model_tables(m, tables);
-    heed_config *f = heed_config_new(c, tables);
-    heed_config_set_list(f, m->defaults, m->name, HEED_FROM_DEFAULT);
-    return f;
+    const heed_option *tables[] = {heed_train_options, snapshot_options, data_of(m)->options, NULL};
+    return heed_model_config(c, m, tables);
 }
 
 bool apply_preset(heed_ctx *c, const heed_model *m, heed_config *f) {

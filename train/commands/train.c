@@ -105,7 +105,7 @@ static void conclude(program *p, const training *t, const heed_data *data, const
 /* done: all steps are made and saved, and what they came to was being read. */
 static void interrupted(program *p, const training *t, long long step, bool done) {
     char word[1024], what[80], text[1200];
-    shell_word(word, sizeof word, t->run);
+    heed_format_shell(word, sizeof word, t->run);
     snprintf(what, sizeof what,
              done ? "interrupted after the last step, %lld; for its scores"
                   : "interrupted at step %lld; go on with",
@@ -140,6 +140,7 @@ static void fit(program *p, const training *t, const heed_data *data, progress *
                        .user = g};
     double start = now();
     catch_interrupt();
+    catch_broken_pipe();
     heed_fit_result r = heed_fit(p->c, &a);
     if (p->line_open) fputc('\n', stderr);
     p->line_open = false;
@@ -316,6 +317,7 @@ const command cmd_resume = {
                 "  heed resume runs/book --minutes 5\n",
     .options = resume_options,
     .computes = true,
+    .opens_run = true,
     .continues = true,
     .min = 1,
     .max = 1,

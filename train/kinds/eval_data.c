@@ -18,7 +18,7 @@ static void describe(const heed_data *d, const char *data, char what[512]) {
         snprintf(what + at, 512 - at, ", training text: there is no validation part");
     if (d->spec.kind != HEED_INPUT_PAIR && d->spec.kind != HEED_INPUT_LABELLED) return;
     snprintf(what + at, 512 - at, ", %s %s",
-             with_commas(n, heed_pairs_about(d->batches)->val_pairs),
+             heed_format_count(n, heed_pairs_about(d->batches)->val_pairs),
              d->spec.kind == HEED_INPUT_PAIR ? "pairs" : "texts");
 }
 

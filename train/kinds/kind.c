@@ -32,7 +32,7 @@ static void steps_rows(const heed_config *f, uint64_t epoch_batches) {
 static void next_plot(const heed_model *m, const char *data, const char *run) {
     char word[1024];
     (void)data;
-    run = shell_word(word, sizeof word, run);
+    run = heed_format_shell(word, sizeof word, run);
     printf("\nNext:\n  heed %s %s\n  heed plot %s\n", use_of(m), run, run);
 }
 

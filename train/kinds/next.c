@@ -57,7 +57,7 @@ static void print_masked(const char *line) {
 void next_text(const heed_model *m, const char *data, const char *run) {
     char line[LONGEST + 2] = "Some words and one more .", word[1024];
     first_line(data, line);
-    run = shell_word(word, sizeof word, run);
+    run = heed_format_shell(word, sizeof word, run);
     printf("\nNext:\n  heed %s %s%s \"", m->answers == HEED_ANSWER_MASKED ? "fill" : "generate",
            run, m->answers == HEED_ANSWER_MASKED ? "" : " --prompt");
     if (m->answers == HEED_ANSWER_MASKED)
@@ -88,7 +88,7 @@ void next_pairs(const heed_model *m, const char *data, const char *run) {
     char source[LONGEST + 2] = "some text", word[1024];
     bool translates = m->kind == HEED_INPUT_PAIR;
     first_source(data, m->kind == HEED_INPUT_LABELLED && !heed_model_spec(m).per_word, source);
-    run = shell_word(word, sizeof word, run);
+    run = heed_format_shell(word, sizeof word, run);
     printf("\nNext:\n  heed %s %s \"%s\"%s\n", use_of(m), run, source,
            translates ? " --attention" : "");
     printf("  heed eval %s\n  heed plot %s\n", run, run);
