@@ -60,7 +60,9 @@ static bool bench_open(program *p, bench *b, const char *name) {
     if (!b->w.model || !(b->w.f = workbench_config(p->c, b->w.model))) return false;
     heed_config *f = b->w.f;
     if (!heed_preset_apply(p->c, f, b->w.model, name)) return false;
-    heed_config_set(f, "dropout", heed_config_text(p->flags, "dropout"), "dropout", HEED_FROM_FLAG);
+    if (heed_config_has(f, "dropout"))
+        heed_config_set(f, "dropout", heed_config_text(p->flags, "dropout"), "dropout",
+                        HEED_FROM_FLAG);
     if (heed_config_bool(p->flags, "post-ln") && heed_config_has(f, "norm"))
         heed_config_set(f, "norm", "post", "post-ln", HEED_FROM_FLAG);
     if (heed_config_bool(p->flags, "mlm-all") && heed_config_has(f, "mask-share"))
