@@ -115,7 +115,7 @@ static bool open_layer(layer *l, const heed_tape *t, const heed_record_block *li
 int heed_record_take(heed_record *r, const heed_tape *t, const heed_record_block *like, int item,
                      const int32_t *pad) {
     layer l;
-    if (!r || !t || heed__stopped(heed_tape_ctx(t)) || !open_layer(&l, t, like, item) ||
+    if (!r || !t || !like || heed__stopped(heed_tape_ctx(t)) || !open_layer(&l, t, like, item) ||
         !fits(r, &l))
         return -1;
     heed_real *weights = gather(&l, l.weights), *raw = products(&l), *scores = gather(&l, l.scores),

@@ -154,7 +154,8 @@ static bool draw_chart(heed_ctx *c, const void *list, int index, heed__canvas *o
 
 bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
                      const char *path) {
-    return heed__canvas_save(c, draw_chart, &(sheet){charts, width, height}, count, true, path);
+    return charts &&
+           heed__canvas_save(c, draw_chart, &(sheet){charts, width, height}, count, true, path);
 }
 
 bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path) {

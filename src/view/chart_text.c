@@ -119,6 +119,7 @@ static void put_footer(const heed_chart *p, heed__range r, int width, bool color
 }
 
 bool heed_chart_text(const heed_chart *p, int width, int height, bool color, heed_text *out) {
+    if (!p || !out) return false;
     heed__range r = heed__chart_range(p);
     width = width < 30 ? 30 : width > 200 ? 200 : width;
     height = height < 4 ? 4 : height > 100 ? 100 : height;

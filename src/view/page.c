@@ -80,6 +80,7 @@ static double record_size(const heed_page *p, int i) {
 
 double heed_page_size(const heed_page *p) {
     double size = 0;
+    if (!p) return 0;
     for (int i = 0; i < HEED__PAGE_PARTS; i++)
         if (i != HEED__PAGE_STEPS || p->steps) size += (double)heed__page_sizes[i];
     for (int i = 0; i < p->count; i++) size += record_size(p, i);
