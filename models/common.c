@@ -26,6 +26,14 @@ static heed_act activation_named(const heed_config *f, const char *key) {
 
 heed_act model_activation(const heed_config *f) { return activation_named(f, "activation"); }
 
+heed_norm_args model_norm(const heed_config *f, int width) {
+    return (heed_norm_args){.kind =
+                                model_is(f, "norm-kind", "rms") ? HEED_RMS_NORM : HEED_LAYER_NORM,
+                            .width = width,
+                            .eps = model_real(f, "norm-eps"),
+                            .no_bias = !heed_config_bool(f, "bias")};
+}
+
 heed_position_kind model_positions(const heed_config *f) {
     if (model_is(f, "positions", "sinusoidal")) return HEED_SINUSOIDAL;
     return model_is(f, "positions", "none") ? HEED_NO_POSITIONS : HEED_LEARNED;

@@ -280,8 +280,10 @@ static heed_tensor *linear(const golden *g) {
 
 static heed_tensor *norm(const golden *g) {
     heed_norm l;
-    heed_norm_init(&l, g->s, "norm", (int)golden_arg(g, "width", 0), golden_real(g, "eps", 0),
-                   golden_flag(g, "bias"));
+    heed_norm_init(&l, g->s, "norm",
+                   (heed_norm_args){.width = (int)golden_arg(g, "width", 0),
+                                    .eps = golden_real(g, "eps", 0),
+                                    .no_bias = !golden_flag(g, "bias")});
     golden_fill(g);
     return heed_norm_apply(&l, g->t, g->in[0]);
 }

@@ -1,17 +1,18 @@
-/* norm.c -- layer norm and batch norm with their parameters. */
+/* norm.c -- layer norm, RMS norm and batch norm with their parameters. */
 #include <heed/nn.h>
 
-void heed_norm_init(heed_norm *l, heed_store *s, const char *name, int width, heed_real eps,
-                    bool bias) {
-    l->name = heed_scope(s, "%s", name);
-    l->gain = heed_param(s, "weight", "one", 1, &width);
-    l->bias = bias ? heed_param(s, "bias", "zero", 1, &width) : NULL;
-    l->eps = eps;
+void heed_norm_init(heed_norm *l, heed_store *s, const char *name, heed_norm_args a) {
+    bool bias = a.kind == HEED_LAYER_NORM && !a.no_bias;
+    *l = (heed_norm){.name = heed_scope(s, "%s", name), .args = a};
+    l->gain = heed_param(s, "weight", "one", 1, &a.width);
+    l->bias = bias ? heed_param(s, "bias", "zero", 1, &a.width) : NULL;
     heed_unscope(s);
 }
 
 heed_tensor *heed_norm_apply(const heed_norm *l, heed_tape *t, heed_tensor *x) {
-    return heed_layer_norm(heed_at(t, l->name), x, l->gain, l->bias, l->eps);
+    if (l->args.kind == HEED_RMS_NORM)
+        return heed_rms_norm(heed_at(t, l->name), x, l->gain, l->args.eps);
+    return heed_layer_norm(heed_at(t, l->name), x, l->gain, l->bias, l->args.eps);
 }
 
 /* eps and momentum are PyTorch's. */
@@ -34,7 +35,13 @@ heed_tensor *heed_batchnorm_apply(const heed_batchnorm *l, heed_tape *t, heed_te
 /* ---- check cases ---- */
 
 static void layer_init(void *self, heed_store *s) {
-    heed_norm_init(self, s, "norm", HEED_CASE_WIDTH, (heed_real)1e-5, true);
+    heed_norm_init(self, s, "norm",
+                   (heed_norm_args){.width = HEED_CASE_WIDTH, .eps = (heed_real)1e-5});
+}
+static void rms_init(void *self, heed_store *s) {
+    heed_norm_init(
+        self, s, "norm",
+        (heed_norm_args){.kind = HEED_RMS_NORM, .width = HEED_CASE_WIDTH, .eps = (heed_real)1e-5});
 }
 static heed_tensor *layer_apply(const void *self, heed_tape *t, heed_tensor *x) {
     return heed_norm_apply(self, t, x);
@@ -49,5 +56,6 @@ static heed_tensor *batch_apply(const void *self, heed_tape *t, heed_tensor *x) 
 
 const heed_layer_case heed_layers_norm[] = {
     {"layer norm", sizeof(heed_norm), layer_init, layer_apply},
+    {"rms norm", sizeof(heed_norm), rms_init, layer_apply},
     {"batch norm", sizeof(heed_batchnorm), batch_init, batch_apply},
     {0}};
