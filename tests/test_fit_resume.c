@@ -223,17 +223,16 @@ TEST(fit_one_training_a_run) {
 }
 
 /* Another training makes the run while this one still tries out its model. */
-static bool make_run_meanwhile(void *user) {
-    job *j = user;
+static void make_run_meanwhile(void *user, const heed_report *r) {
+    (void)user, (void)r;
     if (!exists("run", "")) train_run("run", "steps=5");
-    return j->stop_at < 0;
 }
 
 TEST(fit_leaves_a_run_made_meanwhile) {
     train_run("whole", "steps=5");
     job j;
     job_open(&j, "run", "minutes=0.001", (heed_options){.threads = 1});
-    j.args.stop = make_run_meanwhile;
+    j.args.report = make_run_meanwhile;
     job_fit(&j);
     CHECK(heed_ctx_status(j.c) == HEED_USAGE);
     CHECK_HAS(heed_ctx_error(j.c), "run exists already");

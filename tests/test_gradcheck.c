@@ -207,6 +207,27 @@ static heed_tensor *toy_loss(void *user, heed_tape *t) {
     return heed_xent(t, logits, heed_input_ids(t, labels, 1, (int[]){6}), NULL);
 }
 
+/* A shift of all logits changes no softmax: its gradient is rounding alone, which is measured
+ * against the largest gradient of the store. */
+static heed_tensor *shifted_loss(void *user, heed_tape *t) {
+    heed_tensor *const *p = user;
+    const int32_t labels[] = {2, 0, 1};
+    heed_tensor *logits = heed_add(t, heed_mul(t, p[0], p[0]), p[1]);
+    return heed_xent(t, logits, heed_input_ids(t, labels, 1, (int[]){3}), NULL);
+}
+
+TEST(gradcheck_of_a_gradient_that_vanishes) {
+    heed_ctx *c = heed_open(&one_thread);
+    heed_store *s = heed_store_new(c);
+    heed_tensor *p[] = {heed_param(s, "x", "normal:1", 2, (int[]){3, 5}),
+                        heed_param(s, "shift", "const:0.3", 1, (int[]){1})};
+    heed_check r = heed_gradcheck_store(c, s, shifted_loss, p, 12);
+    if (!(r.error >= 0 && r.error <= fmax(bar_of_store, 1e-3)))
+        test_fail(__FILE__, __LINE__, "off by %g at %s", r.error, r.worst);
+    CHECK(r.cases == 2);
+    CLOSE(c);
+}
+
 TEST(gradcheck_of_a_store) {
     heed_ctx *c = heed_open(&one_thread);
     heed_store *s = heed_store_new(c);

@@ -331,7 +331,8 @@ static void want_drop(const void *args, double *out) {
     free(x);
 }
 TEST(kernels_dropout_draws_the_stream) {
-    static const drop drops[] = {{1, 0.5}, {3, 0.1}, {17, 0.9}, {65, 0.3}, {70001, 0.25}, {40, 1}};
+    static const drop drops[] = {{0, 0.5},  {1, 0.5},      {3, 0.1}, {17, 0.9},
+                                 {65, 0.3}, {70001, 0.25}, {40, 1}};
     for (size_t i = 0; i < sizeof drops / sizeof *drops; i++)
         kernel_check(&(kernel_case){"dropout", drops[i].n, run_drop, want_drop, &drops[i], 2});
 }

@@ -252,6 +252,37 @@ TEST(recurrent_attention_refuses_what_does_not_fit) {
     CLOSE(l.c);
 }
 
+/* Each wrong setting alone, of both ops: an activation whose slope is none of its value, a cell
+ * that is none, and steps backwards where attention goes forwards. */
+TEST(recurrent_refuses_each_wrong_setting) {
+    lab l = lab_open(HEED_EVAL);
+    heed_tensor *gates = normal(l.t, "gates", 3, SHAPE(2, 3, 4));
+    heed_tensor *w = normal(l.t, "w", 2, SHAPE(4, 4));
+    heed_additive_attention look = {.y = gates, .w_in = w, .w = w, .state = w, .query = w};
+    look.score = w, look.keys = look.values = gates;
+    for (int act = HEED_IDENTITY; act <= HEED_SQRT; act++) {
+        heed_recurrent_args args = {HEED_RNN, (heed_act)act, false};
+        bool good =
+            act == HEED_IDENTITY || act == HEED_TANH || act == HEED_RELU || act == HEED_SIGMOID;
+        CHECK((heed_recurrent(l.t, gates, w, NULL, NULL, NULL, &args) != NULL) == good);
+        heed_clear(l.c);
+        CHECK(!heed_recurrent_attention(l.t, &look, &args)); /* its shapes do not fit, either */
+        CHECK(!!strstr(heed_ctx_error(l.c), "with tanh, relu, sigmoid or identity") == !good);
+        heed_clear(l.c);
+    }
+    for (int cell = HEED_RNN - 1; cell <= HEED_LSTM + 1; cell++) {
+        heed_recurrent_args args = {(heed_cell)cell, HEED_TANH, false};
+        bool good = cell >= HEED_RNN && cell <= HEED_LSTM;
+        CHECK(!heed_recurrent(l.t, gates, w, w, w, NULL, &args)); /* the bias does not fit */
+        CHECK(!!strstr(heed_ctx_error(l.c), "expected a cell among rnn, gru, lstm") == !good);
+        heed_clear(l.c);
+        CHECK(!heed_recurrent_attention(l.t, &look, &args));
+        CHECK(!!strstr(heed_ctx_error(l.c), "expected a cell among rnn, gru, lstm") == !good);
+        heed_clear(l.c);
+    }
+    CLOSE(l.c);
+}
+
 TEST(attend_keeps_scores_and_weights) {
     lab l = lab_open(HEED_EVAL);
     heed_attend a;

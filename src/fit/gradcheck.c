@@ -284,6 +284,7 @@ static bool run_case(trial *t, heed_check *check) {
 
 heed_check heed_gradcheck(heed_ctx *c, const heed_op *op) {
     heed_check check = {.error = 0};
+    if (!op) return (heed_check){.error = -1};
     if (!heed__stopped(c) && (!op->cases || !op->cases[0].shapes))
         heed_fail(c, HEED_USAGE, "gradcheck of %s: the op has no cases", op->name);
     trial t = {.c = c, .op = op, .run = heed_tape_new(c), .memory = heed_tape_new(c)};
@@ -369,6 +370,7 @@ heed_check heed_gradcheck_store(heed_ctx *c, heed_store *s,
                                 heed_tensor *(*loss)(void *user, heed_tape *t), void *user,
                                 int samples) {
     heed_check check = {.error = 0};
+    if (!s || !loss) return (heed_check){.error = -1};
     model m = {heed_tape_new(c), loss, user};
     double all = 0;
     heed_zero_grads(s);

@@ -17,10 +17,13 @@ const heed_option heed_fit_options[] = {
     {"epochs", HEED_REAL, "0", 0, 1e9, NULL,
      "instead of steps: passes over the training data; 0: off", LENGTH},
     {"minutes", HEED_REAL, "0", 0, 1e6, NULL,
-     "instead of steps: as many as fit into this time, fixed once by the rate at the start; 0: off",
+     "instead of steps: the time from the first step to the end, evaluations included; 0: off",
      LENGTH},
     {"timed", HEED_REAL, "0", 0, 1e6, NULL,
-     "a note in config.conf: the minutes that its steps were made of; 0: steps were asked for",
+     "a note in config.conf: the minutes that its steps took; 0: steps were asked for", LENGTH},
+    {"plan", HEED_TEXT, "", 0, 0, NULL,
+     "a note in config.conf: the steps left as the clock planned them on the way, STEP:LEFT, "
+     "which the learning rate follows; STEP+LEFT where the training was made longer",
      LENGTH},
     {"batch", HEED_INT, "32", 1, 1 << 20, NULL, "examples in a batch", LENGTH},
     {"accumulate", HEED_INT, "1", 1, 1 << 20, NULL, "batches whose mean gradient makes one update",
@@ -55,7 +58,9 @@ const heed_option heed_fit_options[] = {
     {"lr-scale", HEED_TEXT, "", 0, 0, NULL,
      "factors on the learning rate by name: PATTERN=FACTOR, comma-separated", OPTIM},
     {"eval-every", HEED_INT, "0", 0, 1e12, NULL,
-     "steps between evaluations; 0: ten in the run. The last step always has one", EVAL},
+     "steps between evaluations; 0: by --evals. The last step always has one", EVAL},
+    {"evals", HEED_INT, "10", 1, 1e6, NULL, "evaluations in the run, where --eval-every is 0",
+     EVAL},
     {"eval-batches", HEED_INT, "200", 0, 1e12, NULL,
      "validation batches of an evaluation, at most; 0: the whole validation part", EVAL},
     {"save-every", HEED_INT, "0", 0, 1e12, NULL,
@@ -163,6 +168,7 @@ bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s) {
     s->accumulate = (int)heed_config_int(f, "accumulate");
     s->clip = heed_config_real(f, "clip");
     s->eval_every = heed_config_int(f, "eval-every");
+    s->evals = heed_config_int(f, "evals");
     s->eval_batches = heed_config_int(f, "eval-batches");
     s->save_every = heed_config_int(f, "save-every");
     s->log_every = heed_config_int(f, "log-every");

@@ -52,13 +52,15 @@ heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *da
     return heed__evaluate(&e, &score) ? score : (heed_score){0};
 }
 
-/* ---- what weights say of themselves ---- */
-
-static bool is_shared(const char *key) {
-    for (const heed_option *o = heed_fit_options; o->name; o++)
-        if (strcmp(o->name, key) == 0) return true;
-    return false;
+heed_reader heed_run_reader(const heed_run *r) {
+    return (heed_reader){.c = r->c,
+                         .spec = heed_model_spec(r->model),
+                         .config = r->config,
+                         .tokenizer = r->tokenizer,
+                         .source = r->source};
 }
+
+/* ---- what weights say of themselves ---- */
 
 /* A default of the model's own for a setting that all trainings share is none of the model's. Each
  * setting follows a mark: a semicolon, which JSON need not escape (where memory ends within an
@@ -70,7 +72,7 @@ bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *o
         if (value && strchr(value, mark)) mark = '\n';
     }
     for (const heed_option *o = m->options; o && o->name; o++)
-        if (!is_shared(o->name) &&
+        if (!heed__option_in(heed_fit_options, o->name) &&
             !heed_text_add(out, "%c%s=%s", mark, o->name, heed_config_text(f, o->name)))
             return false;
     return out->n > 0 || heed_text_add(out, "%s", "");
@@ -87,11 +89,9 @@ uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tok
 typedef struct {
     heed_run run; /* first: the caller's view */
     heed__owned owned;
-    heed_text text;       /* of config.conf, cut into keys */
-    heed_option *foreign; /* keys of config.conf that no table of the library has */
-    size_t capacity;
+    heed__run_config file; /* config.conf */
     char architecture[64];
-    uint64_t digest; /* of the tokenizer; 0: none */
+    uint64_t digest, labels_digest; /* of the tokenizer and of labels.txt; 0: none */
     heed_text settings;
     heed__labels labels;
 } opened;
@@ -100,8 +100,7 @@ typedef struct {
 static void release(heed__owned *owned) {
     opened *o = (opened *)(void *)((char *)owned - offsetof(opened, owned));
     heed__free(o->run.self);
-    heed__free(o->foreign);
-    heed_text_free(&o->text);
+    heed__run_config_free(&o->file);
     heed_text_free(&o->settings);
     heed__labels_free(&o->labels);
     heed__free(o);
@@ -127,7 +126,9 @@ static bool read_meta(opened *o, const char *path) {
     const char *name = heed_safetensors_meta(f, "architecture");
     const char *settings = heed_safetensors_meta(f, "settings");
     const char *digest = heed_safetensors_meta(f, "tokenizer");
-    bool ok = name && settings && digest && sscanf(digest, "%16" SCNx64, &o->digest) == 1;
+    const char *labels = heed_safetensors_meta(f, "labels");
+    bool ok = name && settings && digest && sscanf(digest, "%16" SCNx64, &o->digest) == 1 &&
+              (!labels || sscanf(labels, "%16" SCNx64, &o->labels_digest) == 1);
     if (!ok)
         heed_fail(c, HEED_DATA,
                   "%s is not of a run: expected the metadata architecture, settings and "
@@ -147,53 +148,6 @@ static bool choose_model(opened *o, const heed_model *const *models, const char 
     return o->run.model ||
            heed_fail(o->run.c, HEED_DATA, "%s holds an unknown model: architecture: found %s", path,
                      o->architecture);
-}
-
-static bool known(const heed_model *m, const char *key) {
-    for (const heed_option *p = m->options; p && p->name; p++)
-        if (strcmp(p->name, key) == 0) return true;
-    return is_shared(key);
-}
-
-static bool listed(const opened *o, size_t count, const char *key) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(o->foreign[i].name, key) == 0) return true;
-    return false;
-}
-
-/* A program that trains has settings of its own in config.conf: they are kept as texts. */
-static bool find_foreign(opened *o) {
-    size_t count = 0;
-    for (char *line = o->text.s, *next; line && *line; line = next) {
-        next = line + strcspn(line, "\n");
-        if (*next) *next++ = 0;
-        line += strspn(line, " \t");
-        size_t n = strcspn(line, " \t=#");
-        bool pair = n > 0 && line[n + strspn(line + n, " \t")] == '=';
-        line[n] = 0;
-        if (!pair || known(o->run.model, line) || listed(o, count, line)) continue;
-        if (!heed__grow(o->run.c, &o->foreign, &o->capacity, count + 2, sizeof *o->foreign))
-            return false;
-        o->foreign[count++] = (heed_option){.name = line, .kind = HEED_TEXT, .value = ""};
-    }
-    return o->foreign || heed__grow(o->run.c, &o->foreign, &o->capacity, 1, sizeof *o->foreign);
-}
-
-static bool read_config(opened *o, const char *path) {
-    heed_ctx *c = o->run.c;
-    size_t n;
-    unsigned char *bytes = heed__os_read(c, path, 1 << 20, &n);
-    bool ok = bytes && heed_text_put(&o->text, (const char *)bytes, n);
-    heed__free(bytes);
-    if (!ok || !find_foreign(o)) return false;
-    const heed_option *tables[4] = {0};
-    int count = 0;
-    if (o->run.model->options) tables[count++] = o->run.model->options;
-    tables[count++] = heed_fit_options;
-    tables[count] = o->foreign;
-    o->run.config = heed_config_new(c, tables);
-    return heed_config_set_list(o->run.config, o->run.model->defaults, path, HEED_FROM_DEFAULT) &&
-           heed_config_read(o->run.config, path, HEED_FROM_FILE);
 }
 
 /* The weights file knows best what model it holds. Files of version 0.1.0 have lines, without a
@@ -231,17 +185,23 @@ static bool set_vocab(heed_run *r, const char *key, int size, const char *dir) {
            heed_config_set(r->config, key, vocab, dir, HEED_FROM_FLAG);
 }
 
+static bool same_digest(heed_ctx *c, const char *what, const char *dir, uint64_t expected,
+                        uint64_t found) {
+    return expected == found || heed__ctx_edited(c) ||
+           heed_fail(c, HEED_DATA,
+                     "%s of %s is not the one that the model was trained with: expected digest "
+                     "%016" PRIx64 ", found %016" PRIx64
+                     "; hint: bring back a copy, or open the run with --edited if it was edited on "
+                     "purpose",
+                     what, dir, expected, found);
+}
+
 static bool read_tokenizers(opened *o, const char *dir) {
     heed_run *r = &o->run;
     if (!o->digest) return true;
     if (!open_tokenizers(r, dir)) return false;
     uint64_t found = heed__tokenizers_digest(r->tokenizer, r->source);
-    if (found != o->digest)
-        return heed_fail(r->c, HEED_DATA,
-                         "tokenizer of %s is not the one that the model was trained with: expected "
-                         "digest %016" PRIx64 ", found %016" PRIx64
-                         "; hint: bring back a copy of its files",
-                         dir, o->digest, found);
+    if (!same_digest(r->c, "tokenizer", dir, o->digest, found)) return false;
     return set_vocab(r, "vocab", heed_vocab_size(r->tokenizer), dir) &&
            set_vocab(r, "source-vocab", r->source ? heed_vocab_size(r->source) : 0, dir);
 }
@@ -253,7 +213,8 @@ static bool read_labels(opened *o, const char *dir) {
     if (!heed__labels_read(r->c, dir, (int)classes, &o->labels)) return false;
     r->labels = o->labels.list;
     r->label_count = o->labels.count;
-    return true;
+    return !o->labels_digest || same_digest(r->c, "labels.txt", dir, o->labels_digest,
+                                            heed__labels_digest(r->labels, r->label_count));
 }
 
 static bool build(opened *o, const char *weights) {
@@ -292,9 +253,10 @@ static bool open_all(opened *o, const char *dir, const heed_model *const *models
     heed_text weights = {.c = c}, state = {.c = c}, config = {.c = c};
     bool ok = find_weights(c, dir, last, &weights, &state) && read_meta(o, weights.s) &&
               choose_model(o, models, weights.s) &&
-              read_config(o, heed__run_path(&config, dir, "config.conf")) &&
-              apply_settings(o, weights.s) && read_tokenizers(o, dir) && read_labels(o, dir) &&
-              build(o, weights.s);
+              heed__run_config_read(c, o->run.model, heed__run_path(&config, dir, "config.conf"),
+                                    &o->file) &&
+              (o->run.config = o->file.config) && apply_settings(o, weights.s) &&
+              read_tokenizers(o, dir) && read_labels(o, dir) && build(o, weights.s);
     heed__state s;
     o->run.step = -1;
     if (ok && state.n && (ok = heed__state_read(c, state.s, &s)))
@@ -347,7 +309,7 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
     }
     opened *o = heed__alloc(c, sizeof *o);
     if (!o) return NULL;
-    o->run.c = o->text.c = o->settings.c = c;
+    o->run.c = o->settings.c = c;
     heed__own(c, &o->owned, release);
     if (open_all(o, dir, models, last)) return &o->run;
     heed_run_close(&o->run);

@@ -163,9 +163,12 @@ typedef struct {
     bool nesterov, decoupled;
 } heed_update;
 
+typedef struct heed__team heed__team;
+
 struct heed_kernels {
     const char *isa;
     int threads;
+    heed__team *team; /* whether sharing pays now; NULL: it always does */
 #define KERNEL(result, name, ...) result (*name)(__VA_ARGS__);
 #include "list.h"
 #undef KERNEL

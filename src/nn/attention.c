@@ -1,5 +1,5 @@
 /* attention.c -- multi-head attention with its projections. Vaswani et al. 2017, sec. 3.2.2. */
-#include <heed/nn.h>
+#include "nn/nn.h"
 
 #include <limits.h>
 #include <string.h>
@@ -50,6 +50,7 @@ static void projections(heed_mha *l, heed_store *s) {
 }
 
 void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     *l = (heed_mha){.name = heed_scope(s, "%s", name)};
     if (l->name && check(heed_store_ctx(s), l->name, &a)) {
         if (!a.key) a.key = a.width / a.heads;
@@ -150,12 +151,14 @@ static heed_tensor *attend(const heed_mha *l, heed_tape *t, heed_tensor *x, heed
 
 heed_tensor *heed_mha_biased(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                              heed_tensor *score_bias, heed_tensor *pad, heed_cache *cache) {
+    if (!heed__layer_given(l, t)) return NULL;
     heed_tensor *y = attend(l, t, x, memory, score_bias, pad, cache);
     return l->args.no_out ? y : heed_linear_apply(&l->out, t, y);
 }
 
 heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                             heed_tensor *pad, heed_cache *cache) {
+    if (!heed__layer_given(l, t)) return NULL;
     return heed_mha_biased(l, t, x, memory, NULL, pad, cache);
 }
 

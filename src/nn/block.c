@@ -1,10 +1,11 @@
 /* block.c -- feed-forward network, and the transformer's block, of an encoder or a decoder.
  * Vaswani et al. 2017, sec. 3.1 and 3.3, fig. 1; pre-norm: Radford et al. 2019, sec. 2.3. */
-#include <heed/nn.h>
+#include "nn/nn.h"
 
 #include <stdio.h>
 
 void heed_ff_init(heed_ff *l, heed_store *s, const char *name, heed_ff_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     heed_linear_args up = {a.width, a.inner, a.no_bias, a.init};
     heed_linear_args down = {a.inner, a.width, a.no_bias, a.out_init};
     heed_scope(s, "%s", name);
@@ -15,6 +16,7 @@ void heed_ff_init(heed_ff *l, heed_store *s, const char *name, heed_ff_args a) {
 }
 
 heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x) {
+    if (!heed__layer_given(l, t)) return NULL;
     return heed_linear_apply(&l->down, t, heed_linear_act(&l->up, t, x, l->act));
 }
 
@@ -44,6 +46,7 @@ static void around(heed_drop *drop, heed_norm *norm, heed_store *s, int number,
 }
 
 void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     *l = (heed_block){.args = a};
     heed_scope(s, "%s", name);
     attention(&l->attn, s, "attn", a.attn);
@@ -62,6 +65,7 @@ void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_
 
 void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *name,
                              heed_decoder_block_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     a.attn.causal = true;
     a.cross.cross = true;
     heed_block_init(l, s, name, a);
@@ -99,12 +103,14 @@ static heed_tensor *apply(const heed_block *l, heed_tape *t, heed_tensor *x, hee
 
 heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *pad,
                               heed_cache *cache) {
+    if (!heed__layer_given(l, t)) return NULL;
     return apply(l, t, x, pad, NULL, NULL, cache);
 }
 
 heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t, heed_tensor *x,
                                       heed_tensor *pad, heed_tensor *memory,
                                       heed_tensor *memory_pad, heed_cache *caches) {
+    if (!heed__layer_given(l, t)) return NULL;
     return apply(l, t, x, pad, memory, memory_pad, caches);
 }
 

@@ -1,10 +1,11 @@
 /* conv.c -- convolution, the residual block of a CNN, patches as tokens. */
-#include <heed/nn.h>
+#include "nn/nn.h"
 
 #include <stdio.h>
 
 /* The weight as PyTorch's: (out, in/groups, [kh,] kw), transposed (in, out/groups, [kh,] kw). */
 void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_layer_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     int groups = a.conv.groups ? a.conv.groups : 1, first = a.transposed ? a.in : a.out;
     int each = (a.transposed ? a.out : a.in) / groups, plane = a.size[0] ? a.size[0] : 1;
     int shape[] = {first, each, a.size[0], a.size[1]};
@@ -20,6 +21,7 @@ void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_lay
 }
 
 heed_tensor *heed_conv_apply(const heed_conv *l, heed_tape *t, heed_tensor *x) {
+    if (!heed__layer_given(l, t)) return NULL;
     const heed_conv_layer_args *a = &l->args;
     t = heed_at(t, l->name);
     if (a->size[0])
@@ -41,6 +43,7 @@ static heed_conv_layer_args square(int in, int out, int size, int stride, bool n
 
 void heed_conv_block_init(heed_conv_block *l, heed_store *s, const char *name,
                           heed_conv_block_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     if (!a.stride) a.stride = 1;
     *l = (heed_conv_block){.args = a};
     heed_scope(s, "%s", name);
@@ -63,6 +66,7 @@ static heed_tensor *normed(const heed_batchnorm *l, heed_tape *t, heed_tensor *x
 }
 
 heed_tensor *heed_conv_block_apply(const heed_conv_block *l, heed_tape *t, heed_tensor *x) {
+    if (!heed__layer_given(l, t)) return NULL;
     heed_tensor *y = normed(&l->norm1, t, heed_conv_apply(&l->conv1, t, x));
     y = heed_drop_apply(&l->drop, t, heed_relu(t, y));
     y = normed(&l->norm2, t, heed_conv_apply(&l->conv2, t, y));
@@ -74,6 +78,7 @@ heed_tensor *heed_conv_block_apply(const heed_conv_block *l, heed_tape *t, heed_
 
 void heed_patch_embed_init(heed_conv *l, heed_store *s, const char *name, int channels, int patch,
                            int width, const char *init) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     heed_conv_layer_args a = {.in = channels,
                               .out = width,
                               .size = {patch, patch},
@@ -83,6 +88,7 @@ void heed_patch_embed_init(heed_conv *l, heed_store *s, const char *name, int ch
 }
 
 heed_tensor *heed_patch_embed_apply(const heed_conv *l, heed_tape *t, heed_tensor *x) {
+    if (!heed__layer_given(l, t)) return NULL;
     heed_tensor *y = heed_conv_apply(l, t, x); /* (B, H/p, W/p, d) */
     if (!y) return NULL;
     return heed_reshape(t, y, 3, (int[]){y->shape[0], y->shape[1] * y->shape[2], y->shape[3]});

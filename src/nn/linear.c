@@ -1,9 +1,10 @@
 /* linear.c -- dense layer y = act(x W' + b). */
-#include <heed/nn.h>
+#include "nn/nn.h"
 
 #include <stdio.h>
 
 void heed_linear_init(heed_linear *l, heed_store *s, const char *name, heed_linear_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     char fan_in[32];
     snprintf(fan_in, sizeof fan_in, "kaiming:%d", a.in);
     l->name = heed_scope(s, "%s", name);
@@ -14,10 +15,12 @@ void heed_linear_init(heed_linear *l, heed_store *s, const char *name, heed_line
 }
 
 heed_tensor *heed_linear_apply(const heed_linear *l, heed_tape *t, heed_tensor *x) {
+    if (!heed__layer_given(l, t)) return NULL;
     return heed_affine(heed_at(t, l->name), x, l->w, l->b);
 }
 
 heed_tensor *heed_linear_act(const heed_linear *l, heed_tape *t, heed_tensor *x, heed_act act) {
+    if (!heed__layer_given(l, t)) return NULL;
     return heed_affine_act(heed_at(t, l->name), x, l->w, l->b, act);
 }
 

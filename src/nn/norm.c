@@ -1,15 +1,18 @@
 /* norm.c -- layer norm, RMS norm and batch norm with their parameters. */
-#include <heed/nn.h>
+#include "nn/nn.h"
 
 void heed_norm_init(heed_norm *l, heed_store *s, const char *name, heed_norm_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     bool bias = a.kind == HEED_LAYER_NORM && !a.no_bias;
-    *l = (heed_norm){.name = heed_scope(s, "%s", name), .args = a};
+    l->name = heed_scope(s, "%s", name);
+    l->args = a;
     l->gain = heed_param(s, "weight", "one", 1, &a.width);
     l->bias = bias ? heed_param(s, "bias", "zero", 1, &a.width) : NULL;
     heed_unscope(s);
 }
 
 heed_tensor *heed_norm_apply(const heed_norm *l, heed_tape *t, heed_tensor *x) {
+    if (!heed__layer_given(l, t)) return NULL;
     if (l->args.kind == HEED_RMS_NORM)
         return heed_rms_norm(heed_at(t, l->name), x, l->gain, l->args.eps);
     return heed_layer_norm(heed_at(t, l->name), x, l->gain, l->bias, l->args.eps);
@@ -17,6 +20,7 @@ heed_tensor *heed_norm_apply(const heed_norm *l, heed_tape *t, heed_tensor *x) {
 
 /* eps and momentum are PyTorch's. */
 void heed_batchnorm_init(heed_batchnorm *l, heed_store *s, const char *name, int width) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     l->name = heed_scope(s, "%s", name);
     l->gain = heed_param(s, "weight", "one", 1, &width);
     l->bias = heed_param(s, "bias", "zero", 1, &width);
@@ -28,6 +32,7 @@ void heed_batchnorm_init(heed_batchnorm *l, heed_store *s, const char *name, int
 }
 
 heed_tensor *heed_batchnorm_apply(const heed_batchnorm *l, heed_tape *t, heed_tensor *x) {
+    if (!heed__layer_given(l, t)) return NULL;
     return heed_batch_norm(heed_at(t, l->name), x, l->gain, l->bias, l->mean, l->var, l->eps,
                            l->momentum);
 }

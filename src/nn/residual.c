@@ -1,20 +1,22 @@
 /* residual.c -- dropout and the residual add around a sublayer. */
-#include <heed/nn.h>
+#include "nn/nn.h"
 
 void heed_drop_init(heed_drop *l, heed_store *s, const char *name, heed_real p) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     l->name = heed_scope(s, "%s", name);
     l->p = p;
     heed_unscope(s);
 }
 
 heed_tensor *heed_drop_apply(const heed_drop *l, heed_tape *t, heed_tensor *x) {
+    if (!heed__layer_given(l, t)) return NULL;
     if (l->p == 0 || heed_tape_mode(t) != HEED_TRAIN) return x;
     return heed_dropout(heed_at(t, l->name), x, l->p);
 }
 
 heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx, const heed_drop *drop,
                            const heed_norm *post) {
-    heed_tensor *y = heed_add(t, x, heed_drop_apply(drop, t, fx));
+    heed_tensor *y = heed_add(t, x, drop ? heed_drop_apply(drop, t, fx) : fx);
     return post ? heed_norm_apply(post, t, y) : y;
 }
 

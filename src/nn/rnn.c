@@ -1,6 +1,6 @@
 /* rnn.c -- recurrent layers: the input's part of the gates as one product over all time steps,
  * then the recurrence. */
-#include <heed/nn.h>
+#include "nn/nn.h"
 
 #include <stdio.h>
 
@@ -34,6 +34,7 @@ static heed_rnn_part make_part(heed_store *s, int part, const heed_rnn_args *a) 
 }
 
 void heed_rnn_init(heed_rnn *l, heed_store *s, const char *name, heed_rnn_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     if (!a.layers) a.layers = 1;
     *l = (heed_rnn){.name = heed_scope(s, "%s", name)};
     if (l->name && check(heed_store_ctx(s), l->name, &a)) {
@@ -68,6 +69,7 @@ static heed_tensor *outputs(const heed_rnn *l, heed_tape *t, heed_tensor *y) {
 
 heed_tensor *heed_rnn_apply(const heed_rnn *l, heed_tape *t, heed_tensor *x, heed_tensor *pad,
                             heed_tensor *const *first, heed_tensor **last) {
+    if (!heed__layer_given(l, t)) return NULL;
     int ways = ways_of(&l->args);
     for (int i = 0; i < l->args.layers; i++) {
         heed_tensor *y[2] = {NULL, NULL};

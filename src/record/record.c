@@ -1,11 +1,10 @@
-/* A record that owns its parts: added one by one, copied. */
+/* record.c -- a record that owns its parts: added one by one, copied. */
 #include "core/core.h"
 #include "io/io.h"
 
 #include <heed/record.h>
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -55,10 +54,13 @@ void heed_record_free(heed_record *r) {
 
 /* ---- copies ---- */
 
-static void *capacity(keeper *k, size_t count, size_t each) {
-    if (!heed__grow(k->c, &k->pieces, &k->piece_capacity, k->piece_count + 1, sizeof *k->pieces))
-        return NULL;
-    void *p = heed__alloc_array(k->c, count ? count : 1, each);
+/* Remembers a piece of memory that comes next, which the record frees. */
+static bool reserve_piece(keeper *k) {
+    return heed__grow(k->c, &k->pieces, &k->piece_capacity, k->piece_count + 1, sizeof *k->pieces);
+}
+
+static void *new_piece(keeper *k, size_t count, size_t each) {
+    void *p = reserve_piece(k) ? heed__alloc_array(k->c, count ? count : 1, each) : NULL;
     if (p) k->pieces[k->piece_count++] = p;
     return p;
 }
@@ -68,34 +70,29 @@ static bool own(keeper *k, void *at, size_t count, size_t each) {
     const void *from;
     memcpy(&from, at, sizeof from);
     if (!from) return true;
-    void *copy = capacity(k, count, each);
+    void *copy = new_piece(k, count, each);
     if (!copy) return false;
     if (count) memcpy(copy, from, count * each);
     memcpy(at, &copy, sizeof copy);
     return true;
 }
 
-/* Valid UTF-8 from any bytes: the others are written as \xE2. */
+/* As valid UTF-8. */
 static bool own_text(keeper *k, const char **text) {
     if (!*text) return true;
-    size_t n = strlen(*text), bad = 0;
-    const char *s = *text;
-    for (size_t at = 0; (at += heed__utf8_valid(s + at, n - at)) < n; at++) bad++;
-    char *copy = capacity(k, n + 3 * bad + 1, 1), *to = copy;
-    for (size_t at = 0; copy && at < n; at++) {
-        size_t good = heed__utf8_valid(s + at, n - at);
-        memcpy(to, s + at, good);
-        to += good;
-        at += good;
-        if (at < n) to += sprintf(to, "\\x%02X", (unsigned)(unsigned char)s[at]);
+    heed_text copy = {.c = k->c};
+    if (!reserve_piece(k) || !heed_utf8_put(&copy, *text, strlen(*text))) {
+        heed_text_free(&copy);
+        return false;
     }
-    *text = copy;
-    return copy != NULL;
+    k->pieces[k->piece_count++] = copy.s;
+    *text = copy.s;
+    return true;
 }
 
 static bool own_texts(keeper *k, const char *const **list, int count) {
     if (!*list) return true;
-    const char **copy = capacity(k, (size_t)count, sizeof *copy);
+    const char **copy = new_piece(k, (size_t)count, sizeof *copy);
     for (int i = 0; copy && i < count; i++) {
         copy[i] = (*list)[i] ? (*list)[i] : "";
         if (!own_text(k, &copy[i])) return false;
@@ -107,7 +104,7 @@ static bool own_texts(keeper *k, const char *const **list, int count) {
 /* ---- parts ---- */
 
 int heed_record_add_axis(heed_record *r, const heed_record_axis *a) {
-    keeper *k = r ? keeper_of(r) : NULL;
+    keeper *k = r && a ? keeper_of(r) : NULL;
     if (!k || heed__stopped(k->c) ||
         !heed__grow(k->c, &k->axes, &k->axis_capacity, (size_t)r->axis_count + 1, sizeof *k->axes))
         return -1;
@@ -142,7 +139,7 @@ static bool own_block(keeper *k, heed_record_block *b) {
 }
 
 int heed_record_add_block(heed_record *r, const heed_record_block *b) {
-    keeper *k = r ? keeper_of(r) : NULL;
+    keeper *k = r && b ? keeper_of(r) : NULL;
     if (!k || heed__stopped(k->c) || !has_axes(k, b->queries, b->keys) ||
         !heed__grow(k->c, &k->blocks, &k->block_capacity, (size_t)r->block_count + 1,
                     sizeof *k->blocks))
@@ -153,7 +150,7 @@ int heed_record_add_block(heed_record *r, const heed_record_block *b) {
 }
 
 int heed_record_add_map(heed_record *r, const heed_record_map *m) {
-    keeper *k = r ? keeper_of(r) : NULL;
+    keeper *k = r && m ? keeper_of(r) : NULL;
     if (!k || heed__stopped(k->c) || !has_axes(k, m->queries, m->keys) ||
         !heed__grow(k->c, &k->maps, &k->map_capacity, (size_t)r->map_count + 1, sizeof *k->maps))
         return -1;
@@ -168,7 +165,7 @@ int heed_record_add_map(heed_record *r, const heed_record_map *m) {
 }
 
 int heed_record_add_guess(heed_record *r, const heed_record_guess *g) {
-    keeper *k = r ? keeper_of(r) : NULL;
+    keeper *k = r && g ? keeper_of(r) : NULL;
     if (!k || heed__stopped(k->c) || !has_axes(k, g->axis, g->axis) ||
         !heed__grow(k->c, &k->guesses, &k->guess_capacity, (size_t)r->guess_count + 1,
                     sizeof *k->guesses))

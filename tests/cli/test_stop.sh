@@ -36,6 +36,50 @@ run resume run --steps 0 --lr 0
 status 0
 says "step $((step + 5))"
 
+# A terminal that is closed (it may say so twice) stops a training as Ctrl-C does; nohup keeps it.
+for signal in HUP TERM; do
+    COMMAND="train, ended by SIG$signal"
+    "$HEED" train gpt facts.txt -o $signal $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
+    pid=$!
+    holds wait_for err '"event":"step"'
+    kill -$signal $pid
+    [ $signal = HUP ] && kill -HUP $pid 2>/dev/null
+    wait $pid
+    STATUS=$?
+    status 130
+    warns "heed resume $signal"
+    holds test "$(sed -n 's/.*"step": \([0-9]*\),.*/\1/p' $signal/last/state.json | head -1)" -gt 0
+done
+COMMAND="train, under nohup"
+nohup "$HEED" train gpt facts.txt -o kept $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
+pid=$!
+holds wait_for err '"event":"step"'
+kill -HUP $pid
+holds kill -0 $pid
+kill -TERM $pid
+wait $pid
+STATUS=$?
+status 130
+
+# Nobody reads what it prints any more: it saves, and says so in its log.
+COMMAND="train 2>&1 | head -1"
+{
+    "$HEED" train gpt facts.txt -o piped $SMALL --steps 1000000 --eval-every 100000 --progress json 2>&1
+    echo $? >piped.status
+} | head -1 >out
+STATUS=$(cat piped.status)
+status 130
+holds grep -q ": interrupted$" piped/train.log
+run resume piped --steps 1
+status 0
+
+# A limit of file sizes is an error of the write that meets it.
+COMMAND="train, with ulimit -f 8"
+(ulimit -f 8 && "$HEED" train gpt facts.txt -o limited $SMALL --width 64) >out 2>err
+STATUS=$?
+refuses 1 "ulimit -f"
+absent limited
+
 # Stopped and resumed is the same as never stopped.
 run train gpt facts.txt -o whole $SMALL --steps 20 --eval-every 20
 COMMAND="train, stopped between"
@@ -138,9 +182,15 @@ status 130
 facts >again.txt
 run train gpt again.txt -o shelved $SMALL --steps 4 --eval-every 4
 old=$(cksum <shelved/model.safetensors)
-mkdir shelved/.heed-replaced
-for file in shelved/*; do mv "$file" shelved/.heed-replaced/; done
-cp shelved/.heed-replaced/config.conf shelved/
+cp -r shelved original
+set_aside() {
+    rm -rf shelved
+    mkdir -p shelved/.heed-replaced
+    cp -r original/* shelved/.heed-replaced
+    cp original/config.conf shelved/
+}
+restored() { diff -r original shelved >/dev/null; }
+set_aside
 run generate shelved
 refuses 3 "heed resume shelved"
 run resume shelved
@@ -148,3 +198,27 @@ refuses 3 "holds the run that was there before"
 run resume shelved
 status 0
 holds test "$(cksum <shelved/model.safetensors)" = "$old" -a ! -e shelved/.heed-replaced
+
+# So do info and another --force, whatever becomes of that training.
+set_aside
+run info shelved
+refuses 3 "holds the run that was there before"
+holds restored
+run info shelved
+status 0
+set_aside
+run train gpt again.txt -o shelved
+refuses 2 "run exists already"
+run train gpt again.txt -o shelved --force $SMALL --width 15
+status 2
+holds restored
+set_aside
+COMMAND="train --force, with ulimit -f 8"
+(ulimit -f 8 && "$HEED" train gpt again.txt -o shelved --force $SMALL --width 64) >out 2>err
+STATUS=$?
+refuses 1 "ulimit -f"
+holds restored
+set_aside
+run train gpt again.txt -o shelved --force $SMALL
+status 0
+absent shelved/.heed-replaced

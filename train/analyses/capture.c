@@ -207,8 +207,8 @@ static bool check_size(const subject *s, const capture_wish *w, const attending 
                      "the attention is too large: %d layers of %d heads over %d tokens take %s: "
                      "expected at most %s; hint: --layers 1,%d --heads 1, a shorter input, or "
                      "--force",
-                     blocks, list[0].block.heads, s->axes[0].count, as_bytes(found, bytes),
-                     as_bytes(limit, most), blocks);
+                     blocks, list[0].block.heads, s->axes[0].count, heed_format_bytes(found, bytes),
+                     heed_format_bytes(limit, most), blocks);
 }
 
 /* ---- guesses ---- */

@@ -14,7 +14,7 @@ struct snapshots {
     heed_ctx *c, *disk; /* disk: of the files, so that a full disk ends no training */
     heed_run run;       /* the model at hand, for capture */
     const char *dir;
-    int64_t count, steps, next; /* asked for; of the training; the next step that has one */
+    int64_t count, next; /* asked for; the number of the next one */
     int items;
     subject item[SNAPSHOT_ITEMS];
     heed_picture picture[SNAPSHOT_ITEMS]; /* become subjects when the model stands */
@@ -24,7 +24,8 @@ struct snapshots {
 
 /* Reads the inputs by the settings snapshots, snapshot-items and snapshot-input: before anything of
  * the run is written. False: see the context; snapshots_close in any case. */
-bool snapshots_open(snapshots *s, heed_ctx *c, const data_set *d, heed_config *f, const char *run);
+bool snapshots_open(snapshots *s, const task *k, const heed_data *d, heed_config *f,
+                    const char *run);
 void snapshots_close(snapshots *s);
 /* After heed_fit's report of a start or a step. */
 void snapshots_report(snapshots *s, const heed_report *r);

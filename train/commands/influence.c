@@ -52,17 +52,15 @@ static const char *flag(const work *w, const char *key) {
 
 /* A cnn attends to nothing, so that its subject is the pixels alone. */
 static bool cnn_subject(work *w, look *l, heed_picture *p, const char *path) {
-    heed_ctx *c = w->p->c;
     size_t n = strlen(path) + 1;
-    bool convert = heed_config_bool(w->p->flags, "convert");
-    l->s = (subject){.run = l->run, .title = malloc(n)};
+    heed_example e = {0};
+    heed_reader how = heed_run_reader(l->run);
+    how.convert = heed_config_bool(w->p->flags, "convert");
+    bool ok = heed_example_picture(&how, p, path, &e);
+    l->s = (subject){.run = l->run, .title = malloc(n), .view = e.transform, .x = e.x};
     if (l->s.title) memcpy(l->s.title, path, n);
-    bool ok = view_of(c, l->run->config, &l->s.view) &&
-              picture_fits(c, p, l->s.view.channels, convert, path) &&
-              ((l->s.title && picture_input(&l->s.view, p, &l->s.x)) ||
-               heed_fail(c, HEED_FAILED, "no memory for a picture"));
     heed_picture_free(p);
-    return ok;
+    return ok && (l->s.title || heed_fail(w->p->c, HEED_FAILED, "no memory for a name"));
 }
 
 static bool open_picture(work *w, look *l, const char *path) {
@@ -82,7 +80,7 @@ static bool open_subject(work *w, look *l, const char *what) {
                          "a run of another model");
     if (!l->run->tokenizer) return open_picture(w, l, what);
     size_t n = strlen(what);
-    return input_is_text(w->p->c, what, n) && subject_text(&l->s, l->run, what, n, target);
+    return heed_check_text(w->p->c, what, n) && subject_text(&l->s, l->run, what, n, target);
 }
 
 static bool study_run(work *w, const char *dir, const char *what) {
@@ -245,6 +243,7 @@ const command cmd_influence = {
     .options = options,
     .applies = uses,
     .computes = true,
+    .opens_run = true,
     .min = 2,
     .max = 2,
     .run = run_influence,

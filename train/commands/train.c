@@ -27,6 +27,9 @@ static const heed_option train_options[] = {
 
 static const heed_option resume_options[] = {
     {"steps", HEED_INT, "0", 0, 1e12, NULL, "another length in all; 0: the run's own", "Run"},
+    {"minutes", HEED_REAL, "0", 0, 1e6, NULL,
+     "go on for this time from the checkpoint on, in place of the steps left; 0: the run's own",
+     "Run"},
     {"eval-every", HEED_INT, "0", 0, 1e12, NULL,
      "steps between evaluations; 0: ten in the run; not given: the run's own", "Run"},
     {"save-every", HEED_INT, "0", 0, 1e12, NULL,
@@ -68,7 +71,7 @@ static void print_measure(const char *name, const char *format, double last, dou
 }
 
 static void print_result(const training *t, const heed_fit_result *r) {
-    bool language = t->task->kind->perplexity;
+    bool language = task_data(t->task)->perplexity;
     printf("%s: step %lld", t->run, (long long)r->step);
     if (!isfinite(r->val_loss)) printf(", training loss %.4f", r->loss);
     print_measure("validation loss", "%.4f", r->val_loss,
@@ -78,7 +81,7 @@ static void print_result(const training *t, const heed_fit_result *r) {
 }
 
 /* Prints what came out. */
-static void conclude(program *p, const training *t, const data_set *data, const progress *g,
+static void conclude(program *p, const training *t, const heed_data *data, const progress *g,
                      const heed_fit_result *r, double seconds) {
     const data_kind *kind = t->task->kind;
     json_t *json = heed_config_bool(p->flags, "json") ? result_json(t, r) : NULL;
@@ -102,7 +105,7 @@ static void conclude(program *p, const training *t, const data_set *data, const 
 /* done: all steps are made and saved, and what they came to was being read. */
 static void interrupted(program *p, const training *t, long long step, bool done) {
     char word[1024], what[80], text[1200];
-    shell_word(word, sizeof word, t->run);
+    heed_format_shell(word, sizeof word, t->run);
     snprintf(what, sizeof what,
              done ? "interrupted after the last step, %lld; for its scores"
                   : "interrupted at step %lld; go on with",
@@ -119,7 +122,7 @@ static void interrupted(program *p, const training *t, long long step, bool done
 }
 
 /* Trains on data that is open. */
-static void fit(program *p, const training *t, const data_set *data, progress *g) {
+static void fit(program *p, const training *t, const heed_data *data, progress *g) {
     heed_fit_args a = {.model = t->task->model,
                        .config = t->f,
                        .data = data->batches,
@@ -137,6 +140,7 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
                        .user = g};
     double start = now();
     catch_interrupt();
+    catch_broken_pipe();
     heed_fit_result r = heed_fit(p->c, &a);
     if (p->line_open) fputc('\n', stderr);
     p->line_open = false;
@@ -145,7 +149,7 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step, done);
 }
 
-static bool lies_apart(program *p, const training *t, const data_set *data) {
+static bool lies_apart(program *p, const training *t, const heed_data *data) {
     const char *path = heed_config_text(t->f, "data");
     return t->resume || !data->tree || !heed_run_inside(p->c, t->run, path) ||
            heed_fail(p->c, HEED_USAGE,
@@ -155,12 +159,10 @@ static bool lies_apart(program *p, const training *t, const data_set *data) {
 }
 
 static void run_training(program *p, const training *t) {
-    const data_kind *kind = t->task->kind;
-    data_set data = {0};
+    heed_data_args how = {.run = t->resume ? t->run : NULL};
     snapshots s = {0};
     progress g = {.p = p,
                   .f = t->f,
-                  .data = &data,
                   .run = t->run,
                   .mode = show_mode_of(heed_config_text(p->flags, "progress")),
                   .samples = {.c = p->c},
@@ -170,13 +172,14 @@ static void run_training(program *p, const training *t) {
         fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
         p->line_open = true;
     }
-    if (kind->open(p->c, t->task, t->f, t->resume ? t->run : NULL, &data) &&
-        lies_apart(p, t, &data) && snapshots_open(&s, p->c, &data, t->f, t->run))
-        fit(p, t, &data, &g);
+    heed_data *data = heed_data_open(p->c, t->f, heed_model_spec(t->task->model), &how);
+    g.data = data;
+    if (data && lies_apart(p, t, data) && snapshots_open(&s, t->task, data, t->f, t->run))
+        fit(p, t, data, &g);
     snapshots_close(&s);
     heed_tape_free(g.tape);
     heed_text_free(&g.samples);
-    kind->close(&data);
+    heed_data_close(data);
 }
 
 /* ---- heed train ---- */
@@ -191,14 +194,14 @@ static heed_config *run_config(program *p) {
 /* A text for pictures, or a folder for a text. */
 static bool check_kind(program *p, const training *t) {
     const char *data = heed_config_text(t->f, "data"), *dot = strrchr(data, '.');
-    const data_kind *kind = p->task->kind;
+    heed_input_kind kind = p->task->model->kind;
     bool csv = dot && strcmp(dot, ".csv") == 0;
-    if (kind == &text_kind && is_directory(data))
+    if (kind == HEED_INPUT_TOKENS && is_directory(data))
         return heed_fail(p->c, HEED_DATA,
                          "%s is a folder: %s takes a text file; hint: heed train vit %s -o %s, if "
                          "it holds pictures",
                          data, p->task->name, data, t->run);
-    if (kind == &picture_kind && is_file(data) && !csv)
+    if (kind == HEED_INPUT_PICTURE && is_file(data) && !csv)
         return heed_fail(p->c, HEED_DATA,
                          "%s is a file: %s takes a folder of pictures, or a CSV file of "
                          "path,label lines; hint: heed train gpt %s -o %s, if it is a text",
@@ -208,11 +211,10 @@ static bool check_kind(program *p, const training *t) {
 
 static bool check_run(program *p, const training *t) {
     const char *name = p->task->name;
-    const data_kind *kind = p->task->kind;
     if (!*heed_config_text(t->f, "data"))
         return heed_fail(p->c, HEED_USAGE,
                          "missing DATA: expected %s; hint: heed train %s %s -o runs/first",
-                         kind->noun, name, p->task->data);
+                         task_data(p->task)->noun, name, p->task->data);
     if (!*t->run)
         return heed_fail(p->c, HEED_USAGE,
                          "missing -o: expected a folder for the run; hint: heed train %s %s -o "
@@ -255,8 +257,10 @@ const command cmd_train = {
 /* 0 is neither a length nor a rate. */
 static bool is_own(const heed_config *flags, const char *key) {
     if (heed_config_rank(flags, key) == HEED_FROM_DEFAULT) return true;
-    if (strcmp(key, "steps") == 0) return heed_config_int(flags, key) == 0;
-    return strcmp(key, "lr") == 0 && heed_config_real(flags, key) <= 0;
+    static const char *const keys[] = {"steps", "minutes", "lr"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0) return heed_config_real(flags, key) <= 0;
+    return false;
 }
 
 /* What was given for settings of the run goes into them. */
@@ -300,13 +304,16 @@ const command cmd_resume = {
     .name = "resume",
     .usage = "RUN",
     .help = "go on with a training that was stopped",
-    .about = "Goes on from the last checkpoint of a run, to the same weights bit by bit as if it\n"
-             "had never stopped. A finished run is left as it is. Another --steps changes the\n"
-             "length of the training and with it the schedule of the learning rate.",
+    .about =
+        "Goes on from the last checkpoint of a run, to the same weights bit by bit as if it\n"
+        "had never stopped. A finished run is left as it is. Another --steps or more --minutes\n"
+        "change the length of the training and with it the schedule of the learning rate.",
     .examples = "  heed resume runs/book\n"
-                "  heed resume runs/book --steps 2000\n",
+                "  heed resume runs/book --steps 2000\n"
+                "  heed resume runs/book --minutes 5\n",
     .options = resume_options,
     .computes = true,
+    .opens_run = true,
     .continues = true,
     .min = 1,
     .max = 1,

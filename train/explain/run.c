@@ -71,7 +71,7 @@ static bool open_picture(trained *t, const char *path) {
 
 static bool open_input(trained *t, const char *text) {
     if (t->run->model == &heed_model_vit) return open_picture(t, text);
-    return input_is_text(t->e->c, text, strlen(text)) &&
+    return heed_check_text(t->e->c, text, strlen(text)) &&
            subject_text(&t->s, t->run, text, strlen(text), NULL);
 }
 

@@ -57,7 +57,7 @@ static void print_measures(const char *what, const judgement *j, const measures 
     putchar('\n');
     print_fact(AT, "  loss", "%.4f", m->loss);
     print_fact(AT, "  accuracy", "%.2f %%  (95 %%: %.2f to %.2f) of %s %s", 100 * m->accuracy,
-               100 * m->low, 100 * m->high, with_commas(n, j->count), j->noun);
+               100 * m->low, 100 * m->high, heed_format_count(n, j->count), j->noun);
     if (j->classes > 5) print_fact(AT, "  top 5", "%.2f %%", 100 * m->top5);
 }
 
@@ -81,8 +81,8 @@ static void report(program *p, const char *what, const judgement *j) {
 void eval_labels(program *p, const task *k, heed_config *f, heed_run *r) {
     char what[512];
     judgement j = {0};
-    heed_pairs *pairs = judged_pairs(p, k, f, r, what);
-    if (pairs && judge(r, pairs, (int)heed_config_int(f, "batch"), &j)) report(p, what, &j);
+    heed_data *d = eval_data_open(p, k, f, r, what);
+    if (d && judge(r, d->batches, (int)heed_config_int(f, "batch"), &j)) report(p, what, &j);
     judgement_free(&j);
-    heed_pairs_close(pairs);
+    heed_data_close(d);
 }
