@@ -1,12 +1,109 @@
-/* heed/inspect.h -- numbers about a model and an input. */
+/* heed/inspect.h -- numbers about a model and an input: what it attends to, and whether that
+ * matters. */
 #ifndef HEED_INSPECT_H
 #define HEED_INSPECT_H
 
-#include <heed/base.h>
+#include <heed/fit.h>
+#include <heed/record.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- one input of a run ---- */
+
+/* A prediction of the model on an input: row `row` of its logits, which is about a position of an
+ * axis. */
+typedef struct {
+    int axis, query, row; /* query -1: about the whole input */
+    char says[32];        /* what is predicted there: "token 5", "the class", "[MASK]" */
+} heed_question;
+
+/* What was read of an input. Zeros and NULL: absent. */
+typedef struct {
+    const char *title; /* the input in a line */
+    int count;         /* tokens of a text, or of the source of a pair, with their special tokens */
+    const int32_t *ids;
+    const char *text; /* in which token i is the bytes [begin[i], end[i]): the label of a token that
+                         the vocabulary lacks; NULL: not known */
+    const size_t *begin, *end;
+    int words;           /* of a model that labels words: their number, */
+    const size_t *first; /* and the first token of each */
+    int target_count;    /* tokens of the target of a pair, with its end */
+    const int32_t *target;
+    const heed_real *x; /* pixels (1,size,size,channels), or numbers (1,T) or (1,T,d) */
+    int dims, shape[HEED_DIMS];
+    const unsigned char *pixels; /* (height,width,channels): a picture as it is shown */
+    int width, height, channels;
+} heed_example_args;
+
+/* One input of a run, ready to be passed through its model, with the axes of its record and the
+ * predictions that the model makes. A copy of the struct whose ids or x point to other numbers, as
+ * many, is another input with the same axes: occlusion passes those. */
+enum { HEED_EXAMPLE_AXES = 3 };
+typedef struct {
+    heed_run *run; /* must outlive it */
+    int axis_count;
+    /* "text", "picture" or "input"; of a pair "source", "target" and "target input", which is what
+     * the decoder reads. None for a model of pictures without a grid of patches. */
+    heed_record_axis axes[HEED_EXAMPLE_AXES];
+    char **labels[HEED_EXAMPLE_AXES]; /* what the axes point to */
+    unsigned char *special[HEED_EXAMPLE_AXES];
+    int question_count;
+    heed_question *questions;
+    char *title;
+    int count; /* tokens of the text, or of the source */
+    int32_t *ids;
+    int target_count; /* of a pair: the target, and the same shifted right behind [CLS] */
+    int32_t *target, *read;
+    heed_real *x; /* pixels or numbers */
+    int dims, shape[HEED_DIMS];
+    unsigned char *pixels;
+    int width, height, channels;
+} heed_example;
+
+/* Makes an example of what was read; all of a is copied. Which positions are predicted follows from
+ * model->answers: of HEED_ANSWER_MASKED those with [MASK]. False: see the context. Freed by
+ * heed_example_free in any case. */
+HEED_API bool heed_example_open(heed_example *e, heed_run *r, const heed_example_args *a);
+HEED_API void heed_example_free(heed_example *e);
+/* Passes it through its model on a tape that has begun: logits (rows, classes or tokens), with a
+ * row for each question at its `row`. NULL: see the context. */
+HEED_API heed_tensor *heed_example_logits(const heed_example *e, heed_tape *t);
+/* The class or token that a question is about: of a pair the target's own token, else the most
+ * probable one by the logits y. */
+HEED_API int heed_example_class(const heed_example *e, const heed_question *q,
+                                const heed_tensor *y);
+/* The name of an output of the run's model: a token's text, or the name of a class. number: memory
+ * for the text of a class without a name. */
+HEED_API const char *heed_class_label(const heed_run *r, int class_index, char number[16]);
+
+/* ---- what a model attends to ---- */
+
+/* The attention layers of a run as blocks without arrays, in the model's order; their queries and
+ * keys are axes of an example of it. To be freed by free(). A layer of fixed weights (attending's
+ * `fixed`) is none. NULL, and HEED_USAGE, for a model without attention. */
+HEED_API heed_record_block *heed_attention_layers(const heed_run *r, int *count);
+
+/* What a record keeps. Zeros: everything. Layers and heads are numbered from 0, layers within each
+ * stack. */
+typedef struct {
+    int layer_count, head_count;
+    const int *layers, *heads;
+    const heed_stack *stack; /* this stack alone */
+    bool lean;               /* the weights alone: no q, k, v, raw, scores */
+    int top;                 /* guesses of each prediction; 0: 5, at most 1000 */
+    double most;             /* bytes that the record may take; 0: 256 MB, negative: any number */
+} heed_capture_args;
+/* Passes e through its model in eval mode, on the run's tape, and records what it attended to and
+ * answered. args NULL: everything. To be freed by heed_record_free; NULL: see the context. */
+HEED_API heed_record *heed_capture(const heed_example *e, const heed_capture_args *args);
+/* The same in parts, for a pass on a tape of the caller's own: heed_capture_probe before the tape
+ * begins, heed_capture_read after y = heed_example_logits on it. */
+HEED_API void heed_capture_probe(const heed_example *e, const heed_capture_args *args,
+                                 heed_tape *t);
+HEED_API heed_record *heed_capture_read(const heed_example *e, const heed_capture_args *args,
+                                        const heed_tape *t, const heed_tensor *y);
 
 /* ---- what attention adds up to ---- */
 

@@ -1,7 +1,7 @@
 /* gradient.c -- attention times the gradient of what was predicted. Chefer et al. 2021. */
 #include "analyses/attribution.h"
 
-#include "analyses/capture.h"
+#include "kinds/example.h"
 #include "kinds/eval_loop.h"
 
 #include <math.h>
@@ -11,21 +11,21 @@
 /* A layer that is followed. Of a pair the tokens of source and target count as one sequence, in
  * which queries and keys begin at first_query and first_key. */
 typedef struct {
-    attending at;
+    heed_record_block at;
     int heads, queries, keys, first_query, first_key;
     heed_real *values; /* (heads, Q, K): (A x dy/dA)+ of the question at hand */
 } followed;
 
 typedef struct {
     program *p; /* that shows progress; NULL: nobody */
-    const subject *s;
+    const heed_example *s;
     followed *layers; /* as a pass takes them */
     int count, tokens;
     heed_real *values; /* of all layers */
     double *row;       /* (tokens) twice: work */
 } gradients;
 
-static bool is_pair(const subject *s) { return s->read != NULL; }
+static bool is_pair(const heed_example *s) { return s->read != NULL; }
 
 static size_t size_of(const followed *l) {
     return (size_t)l->heads * (size_t)l->queries * (size_t)l->keys;
@@ -46,11 +46,11 @@ static heed_tensor *traced(const gradients *g) {
     heed_want_grad(r->tape, heed_store_at(r->store, 0)->tensor);
     const heed_entry *target = heed_store_find(r->store, "embed.target.weight");
     if (target) heed_want_grad(r->tape, target->tensor);
-    return subject_logits(g->s, r->tape);
+    return heed_example_logits(g->s, r->tape);
 }
 
-static bool backward_from(const gradients *g, heed_tensor *y, const question *q) {
-    int n = y->shape[1], class = question_class(g->s, q, y);
+static bool backward_from(const gradients *g, heed_tensor *y, const heed_question *q) {
+    int n = y->shape[1], class = heed_example_class(g->s, q, y);
     heed_real *gy = calloc(y->size, sizeof *gy);
     if (!gy) return heed_fail(g->s->run->c, HEED_FAILED, "no memory for gradients");
     gy[(size_t)q->row * (size_t)n + (size_t) class] = 1;
@@ -102,7 +102,7 @@ static bool take_layers(const gradients *g) {
     return true;
 }
 
-static bool solve(const gradients *g, const question *q) {
+static bool solve(const gradients *g, const heed_question *q) {
     heed_tensor *y = traced(g);
     bool ok = y && backward_from(g, y, q);
     bool taken = ok && (g->s->run->model == &heed_model_rnn ? take_steps(g) : take_layers(g));
@@ -144,7 +144,7 @@ static void follow(const gradients *g, int query) {
 /* ---- the maps ---- */
 
 /* The question whose maps of single layers are kept. */
-static int last_question(const subject *s, const gradient_wish *w) {
+static int last_question(const heed_example *s, const gradient_wish *w) {
     bool asked = w->question >= 0 && w->question < s->question_count;
     return asked ? w->question : s->question_count - 1;
 }
@@ -163,7 +163,7 @@ static bool add_model(heed_record *record, heed_record_map m) {
 }
 
 /* Every row of a layer's map is of one question: what the map of the whole model is made of. */
-static void layer_help(const question *q, bool by_head, char help[240]) {
+static void layer_help(const heed_question *q, bool by_head, char help[240]) {
     char where[40] = "of the whole input";
     if (q->query >= 0) snprintf(where, sizeof where, "at row %d alone", q->query + 1);
     snprintf(help, 240,
@@ -176,7 +176,7 @@ static bool add_layer(const gradients *g, const followed *l, const gradient_wish
                       heed_record *record) {
     char help[240];
     layer_help(&g->s->questions[last_question(g->s, w)], w->by_head, help);
-    const heed_record_block *b = &l->at.block;
+    const heed_record_block *b = &l->at;
     heed_record_map m = {.name = "gradient",
                          .help = help,
                          .layer = b->layer,
@@ -201,8 +201,8 @@ static bool add_layer(const gradients *g, const followed *l, const gradient_wish
     return ok;
 }
 
-static void take_row(const gradients *g, const question *q, const answer *a) {
-    const subject *s = g->s;
+static void take_row(const gradients *g, const heed_question *q, const answer *a) {
+    const heed_example *s = g->s;
     int queries = s->axes[a->map.queries].count, from = q->query < 0 ? 0 : q->query,
         end = q->query < 0 ? queries : from + 1;
     for (int i = from; i < end; i++)
@@ -212,10 +212,10 @@ static void take_row(const gradients *g, const question *q, const answer *a) {
 
 /* The question of w comes last, so that its layers' values are at hand then. */
 static bool ask_all(const gradients *g, const gradient_wish *w, const answer *answers, int count) {
-    const subject *s = g->s;
+    const heed_example *s = g->s;
     int last = last_question(s, w);
     for (int i = w->only ? s->question_count : 1; i <= s->question_count; i++) {
-        const question *q = &s->questions[(last + i) % s->question_count];
+        const heed_question *q = &s->questions[(last + i) % s->question_count];
         if (!solve(g, q)) return false;
         follow(g, is_pair(s) ? s->axes[0].count + q->query : q->query);
         for (int k = 0; k < count; k++) take_row(g, q, &answers[k]);
@@ -226,7 +226,7 @@ static bool ask_all(const gradients *g, const gradient_wish *w, const answer *an
 
 /* Of a pair the source, and what the decoder read where it attends to that. */
 static int list_answers(const gradients *g, answer out[2]) {
-    const subject *s = g->s;
+    const heed_example *s = g->s;
     bool pair = is_pair(s), causal = s->run->model == &heed_model_gpt;
     int sources = s->axes[0].count, count = 1;
     heed_record_map m = {.name = "gradient", .layer = -1, .head = -1};
@@ -259,18 +259,18 @@ static int place_of(const heed_record_block *b) {
 
 static int by_place(const void *a, const void *b) {
     const followed *x = a, *y = b;
-    return place_of(&x->at.block) - place_of(&y->at.block);
+    return place_of(&x->at) - place_of(&y->at);
 }
 
-static int first_of(const subject *s, int axis) { return axis ? s->axes[0].count : 0; }
+static int first_of(const heed_example *s, int axis) { return axis ? s->axes[0].count : 0; }
 
 static bool find_layers(gradients *g) {
-    const subject *s = g->s;
-    attending *list = attending_layers(s->run, &g->count);
+    const heed_example *s = g->s;
+    heed_record_block *list = heed_attention_layers(s->run, &g->count);
     g->layers = list ? calloc((size_t)g->count, sizeof *g->layers) : NULL;
     size_t n = 0;
     for (int i = 0; g->layers && i < g->count; i++) {
-        const heed_record_block *b = &list[i].block;
+        const heed_record_block *b = &list[i];
         g->layers[i] = (followed){.at = list[i],
                                   .heads = b->heads,
                                   .queries = s->axes[b->queries].count,
@@ -291,7 +291,7 @@ static bool find_layers(gradients *g) {
     return true;
 }
 
-bool gradient_add(program *p, const subject *s, const gradient_wish *w, heed_record *record) {
+bool gradient_add(program *p, const heed_example *s, const gradient_wish *w, heed_record *record) {
     gradients g = {.p = w->quiet ? NULL : p, .s = s};
     answer answers[2] = {{.count = 0}};
     bool ok = has_questions(s) && find_layers(&g);

@@ -2,7 +2,7 @@
 #ifndef HEED_HEADS_H
 #define HEED_HEADS_H
 
-#include "analyses/capture.h"
+#include "kinds/example.h"
 #include "kinds/eval_loop.h"
 
 typedef enum {
@@ -30,7 +30,7 @@ double head_mean(const head_sums *s, head_measure m); /* NAN: does not apply */
 
 typedef struct {
     int count;
-    attending *layer;   /* (count) */
+    heed_record_block *layer;   /* (count) */
     int *first;         /* (count) of the layer's heads in sums */
     int total;          /* heads of all layers */
     head_sums *sums;    /* (total) */

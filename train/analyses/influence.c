@@ -9,7 +9,7 @@
 enum { ROWS = 32, CELL = 24 };
 
 typedef struct {
-    const subject *s;
+    const heed_example *s;
     heed_tape *t;
     heed_tensor *x, *y; /* of the pass at hand: what is moved, and what moves */
     int rows;
@@ -38,8 +38,8 @@ static heed_tensor *ids_of(heed_tape *t, const int32_t *ids, int n, int rows) {
 }
 
 static heed_tensor *pictures(study *k) {
-    const heed_image_transform *v = &k->s->view;
-    heed_tensor *x = heed_input(k->t, NULL, 4, (int[]){k->rows, v->size, v->size, v->channels});
+    const int *v = k->s->shape;
+    heed_tensor *x = heed_input(k->t, NULL, 4, (int[]){k->rows, v[1], v[2], v[3]});
     size_t n = x ? x->size / (size_t)k->rows : 0;
     for (int r = 0; x && r < k->rows; r++) memcpy(x->x + (size_t)r * n, k->s->x, n * sizeof *x->x);
     if (is_conv(k->s->run)) k->x = heed_want_grad(k->t, x);
@@ -81,7 +81,7 @@ static const char *embedding(const heed_run *r) {
     return pair ? "embed.source.out" : "embed.token.out";
 }
 
-static int places_of(const subject *s) {
+static int places_of(const heed_example *s) {
     return s->read ? s->target_count : s->axis_count ? s->axes[0].count : 0;
 }
 
@@ -118,7 +118,7 @@ static bool name_cells(study *k) {
 }
 
 static bool set_places(study *k) {
-    const subject *s = k->s;
+    const heed_example *s = k->s;
     influence *out = k->out;
     if (is_conv(s->run)) {
         if (!name_cells(k)) return false;
@@ -200,7 +200,7 @@ static bool follow(study *k) {
     return true;
 }
 
-bool influence_of(const subject *s, int draws, bool exact, influence *out) {
+bool influence_of(const heed_example *s, int draws, bool exact, influence *out) {
     study k = {.s = s, .t = s->run->tape, .rows = ROWS, .out = out};
     *out = (influence){.draws = draws};
     heed_unprobe(k.t);
@@ -239,14 +239,14 @@ const char *influence_help(const influence *k, char text[256]) {
     return text;
 }
 
-const char *influence_note(const subject *s) {
+const char *influence_note(const heed_example *s) {
     return s->read ? "Of a pair this is the target over the source. What the decoder reads of the "
                      "target itself moves y_t, too: that is not shown, nor is what the encoder's "
                      "places do to one another."
                    : NULL;
 }
 
-heed_record *influence_record(const subject *s, const influence *k) {
+heed_record *influence_record(const heed_example *s, const influence *k) {
     char help[256], model[64];
     heed_record *r = heed_record_new(s->run->c);
     if (!r) return NULL;

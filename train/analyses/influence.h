@@ -2,7 +2,7 @@
 #ifndef HEED_INFLUENCE_H
 #define HEED_INFLUENCE_H
 
-#include "analyses/capture.h"
+#include "kinds/example.h"
 
 typedef struct {
     int queries, keys;           /* places of the output and of the input */
@@ -21,13 +21,13 @@ typedef struct {
  * directions, else 16; exact: whatever it takes. An estimate's squares are unbiased: E |u' J|^2 =
  * |J|_F^2 for u of independent signs. Hutchinson 1990. */
 enum { INFLUENCE_EXACT = 4096, INFLUENCE_DRAWS = 16 };
-bool influence_of(const subject *s, int draws, bool exact, influence *out);
+bool influence_of(const heed_example *s, int draws, bool exact, influence *out);
 void influence_free(influence *k);
 /* One line on what the numbers are. Into text, which is returned. */
 const char *influence_help(const influence *k, char text[256]);
 /* What is not among them, of a model of pairs; else NULL. */
-const char *influence_note(const subject *s);
+const char *influence_note(const heed_example *s);
 /* A record with the map alone; NULL: see the context. */
-heed_record *influence_record(const subject *s, const influence *k);
+heed_record *influence_record(const heed_example *s, const influence *k);
 
 #endif

@@ -2,7 +2,7 @@
  * sec. 4.2. */
 #include "analyses/attribution.h"
 
-#include "analyses/capture.h"
+#include "kinds/example.h"
 #include "kinds/eval_loop.h"
 #include "kinds/pairs.h"
 
@@ -12,25 +12,12 @@
 
 /* ---- what is predicted ---- */
 
-static int most_probable(const heed_real *row, int n) {
-    int best = 0;
-    for (int i = 1; i < n; i++)
-        if (row[i] > row[best]) best = i;
-    return best;
-}
-
-bool has_questions(const subject *s) {
+bool has_questions(const heed_example *s) {
     return s->question_count > 0 ||
            heed_fail(s->run->c, HEED_DATA,
                      "nothing is predicted here: %.*s: expected [MASK] in the text; hint: write "
                      "[MASK] for a word",
                      (int)text_cut(s->title, 60), s->title);
-}
-
-int question_class(const subject *s, const question *q, const heed_tensor *y) {
-    if (s->target) return s->target[q->query];
-    int n = y->shape[1];
-    return most_probable(y->x + (size_t)q->row * (size_t)n, n);
 }
 
 /* p of a class, and ln p / (1 - p), from logits. */
@@ -53,8 +40,8 @@ typedef struct {
 
 typedef struct {
     program *p;   /* that shows progress; NULL: nobody */
-    subject seen; /* a copy whose ids and x may be changed */
-    const subject *s;
+    heed_example seen; /* a copy whose ids and x may be changed */
+    const heed_example *s;
     answer *answers; /* of each question, with everything in sight */
     int32_t *ids;
     heed_real *x;
@@ -65,17 +52,17 @@ typedef struct {
 static heed_tensor *answers_now(const occlusion *o) {
     heed_tape *t = o->s->run->tape;
     heed_tape_begin(t, HEED_EVAL, 0);
-    return subject_logits(&o->seen, t);
+    return heed_example_logits(&o->seen, t);
 }
 
 static bool answer_all(occlusion *o) {
     heed_unprobe(o->s->run->tape);
     const heed_tensor *y = answers_now(o);
     for (int i = 0; y && i < o->s->question_count; i++) {
-        const question *q = &o->s->questions[i];
+        const heed_question *q = &o->s->questions[i];
         answer *a = &o->answers[i];
         int n = y->shape[1];
-        a->class = question_class(o->s, q, y);
+        a->class = heed_example_class(o->s, q, y);
         a->p = probability(y->x + (size_t)q->row * (size_t)n, n, a->class, &a->log_odds);
     }
     return y != NULL;
@@ -85,7 +72,7 @@ static bool answer_all(occlusion *o) {
 static bool count_hidden(occlusion *o, const int *keys, int count) {
     const heed_tensor *y = answers_now(o);
     for (int i = 0; y && i < o->s->question_count; i++) {
-        const question *q = &o->s->questions[i];
+        const heed_question *q = &o->s->questions[i];
         const answer *a = &o->answers[i];
         int n = y->shape[1];
         double log_odds, p;
@@ -101,13 +88,13 @@ static bool count_hidden(occlusion *o, const int *keys, int count) {
 
 /* ---- hiding tokens ---- */
 
-static const heed_tokenizer *hidden_tokenizer(const subject *s) {
+static const heed_tokenizer *hidden_tokenizer(const heed_example *s) {
     return s->read ? source_tokenizer(s->run) : s->run->tokenizer;
 }
 
 /* What stands for a token that is hidden: [MASK] where the model has learned it, else [UNK], else
  * (bytes) a blank; of a blank, a full stop. */
-static int32_t cover_of(const subject *s, int32_t id) {
+static int32_t cover_of(const heed_example *s, int32_t id) {
     const heed_tokenizer *k = hidden_tokenizer(s);
     heed_specials x = heed_tokenizer_specials(k);
     if (s->run->model == &heed_model_mlm && x.mask >= 0) return x.mask;
@@ -117,7 +104,7 @@ static int32_t cover_of(const subject *s, int32_t id) {
 }
 
 /* A vocabulary of characters has all that its text has: there [UNK] is a sign never learned. */
-static void warn_of_cover(const subject *s) {
+static void warn_of_cover(const heed_example *s) {
     const heed_tokenizer *k = hidden_tokenizer(s);
     int unknown = heed_tokenizer_specials(k).unk;
     if (unknown < 0 || strcmp(heed_tokenizer_kind(k), "char") != 0) return;
@@ -128,7 +115,7 @@ static void warn_of_cover(const subject *s) {
 }
 
 static bool hide_tokens(occlusion *o) {
-    const subject *s = o->s;
+    const heed_example *s = o->s;
     if (o->p) warn_of_cover(s);
     for (int i = 0; i < s->count; i++) {
         int32_t cover = cover_of(s, s->ids[i]);
@@ -144,9 +131,9 @@ static bool hide_tokens(occlusion *o) {
 /* ---- hiding patches ---- */
 
 /* Pixels of a patch become 0, which is the mean colour of the training pictures. */
-static void blank_patch(const subject *s, heed_real *x, int patch) {
+static void blank_patch(const heed_example *s, heed_real *x, int patch) {
     const heed_record_axis *a = &s->axes[0];
-    int size = s->view.size, side = size / a->rows, channels = s->view.channels;
+    int size = s->shape[1], side = size / a->rows, channels = s->shape[3];
     int top = patch / a->cols * side, left = patch % a->cols * side;
     for (int row = 0; row < side; row++) {
         size_t at = ((size_t)(top + row) * (size_t)size + (size_t)left) * (size_t)channels;
@@ -154,15 +141,15 @@ static void blank_patch(const subject *s, heed_real *x, int patch) {
     }
 }
 
-void hide_patches(const subject *s, heed_real *x, const int *patches, int count) {
+void hide_patches(const heed_example *s, heed_real *x, const int *patches, int count) {
     for (int i = 0; i < count; i++) blank_patch(s, x, patches[i]);
 }
 
 /* The square of patches whose first one is at row, col. */
 static bool hide_window(occlusion *o, int row, int col, int window, int *keys) {
-    const subject *s = o->s;
+    const heed_example *s = o->s;
     const heed_record_axis *a = &s->axes[0];
-    size_t pixels = (size_t)s->view.size * (size_t)s->view.size * (size_t)s->view.channels;
+    size_t pixels = (size_t)s->shape[1] * (size_t)s->shape[2] * (size_t)s->shape[3];
     memcpy(o->x, s->x, pixels * sizeof *o->x);
     for (int i = 0; i < window * window; i++) {
         int patch = (row + i / window) * a->cols + col + i % window;
@@ -235,9 +222,9 @@ static bool add_maps(const occlusion *o, heed_record *record) {
 }
 
 static bool occlusion_room(occlusion *o) {
-    const subject *s = o->s;
+    const heed_example *s = o->s;
     size_t questions = (size_t)s->question_count, keys = (size_t)s->axes[0].count;
-    size_t pixels = (size_t)s->view.size * (size_t)s->view.size * (size_t)s->view.channels;
+    size_t pixels = (size_t)s->shape[1] * (size_t)s->shape[2] * (size_t)s->shape[3];
     o->keys = (int)keys;
     o->answers = calloc(questions + 1, sizeof *o->answers);
     o->change[0] = calloc(2 * questions * keys + 1, sizeof *o->change[0]);
@@ -253,7 +240,7 @@ static bool occlusion_room(occlusion *o) {
     return true;
 }
 
-bool occlusion_add(program *p, const subject *s, const occlusion_wish *w, heed_record *record) {
+bool occlusion_add(program *p, const heed_example *s, const occlusion_wish *w, heed_record *record) {
     occlusion o = {.p = w->quiet ? NULL : p, .s = s};
     bool ok = has_questions(s) && occlusion_room(&o) && answer_all(&o);
     ok = ok && (s->x ? hide_windows(&o, w->window > 1 ? w->window : 1) : hide_tokens(&o));

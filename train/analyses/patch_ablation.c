@@ -97,14 +97,14 @@ typedef struct {
 } saying;
 
 /* x in the picture's place; class: whose probability is asked for, negative: the answer's own. */
-static bool ask(const subject *s, heed_real *x, int class, saying *out) {
-    subject seen = *s;
+static bool ask(const heed_example *s, heed_real *x, int class, saying *out) {
+    heed_example seen = *s;
     heed_tape *t = s->run->tape;
     guess all[MOST_CLASSES];
     seen.x = x;
     heed_unprobe(t);
     heed_tape_begin(t, HEED_EVAL, 0);
-    const heed_tensor *y = subject_logits(&seen, t);
+    const heed_tensor *y = heed_example_logits(&seen, t);
     int n = y ? y->shape[1] : 0;
     if (!y || n > MOST_CLASSES)
         return heed_fail(s->run->c, HEED_USAGE, "%d classes are too many here", n);
@@ -115,9 +115,9 @@ static bool ask(const subject *s, heed_real *x, int class, saying *out) {
     return true;
 }
 
-static bool ask_without(const removing *r, const subject *s, const saying *whole,
+static bool ask_without(const removing *r, const heed_example *s, const saying *whole,
                         patch_ablation_kind kind, int draws) {
-    size_t pixels = (size_t)s->view.size * (size_t)s->view.size * (size_t)s->view.channels;
+    size_t pixels = (size_t)s->shape[1] * (size_t)s->shape[2] * (size_t)s->shape[3];
     saying left;
     memcpy(r->x, s->x, pixels * sizeof *r->x);
     hide_patches(s, r->x, r->order, r->hidden);
@@ -129,8 +129,8 @@ static bool ask_without(const removing *r, const subject *s, const saying *whole
 
 /* ---- one picture ---- */
 
-static heed_record *measured(const removing *r, const subject *s) {
-    heed_record *record = capture(s, &(capture_wish){.lean = true});
+static heed_record *measured(const removing *r, const heed_example *s) {
+    heed_record *record = heed_capture(s, &(heed_capture_args){.lean = true});
     bool ok = record && rollout_add(s, &(rollout_wish){.max = false}, record) &&
               occlusion_add(r->p, s, &(occlusion_wish){.quiet = true}, record) &&
               gradient_add(r->p, s, &(gradient_wish){.question = -1, .quiet = true}, record);
@@ -139,7 +139,7 @@ static heed_record *measured(const removing *r, const subject *s) {
     return NULL;
 }
 
-static bool remove_all(removing *r, const subject *s, const heed_record *record, int label) {
+static bool remove_all(removing *r, const heed_example *s, const heed_record *record, int label) {
     saying whole = {0, 0};
     bool ok = ask(s, s->x, -1, &whole);
     r->whole += whole.p;
@@ -158,15 +158,15 @@ static bool remove_all(removing *r, const subject *s, const heed_record *record,
 
 static bool one_picture(removing *r, size_t index) {
     heed_picture picture = {0};
-    subject s = {.run = NULL};
+    heed_example s = {.run = NULL};
     const char *name;
     int label;
     bool ok = heed_images_get(r->s->data, r->s->part, index, &picture, &label, &name) &&
-              subject_picture(&s, r->s->run, &picture, name, true);
+              example_picture(&s, r->s->run, &picture, name, true);
     heed_record *record = ok ? measured(r, &s) : NULL;
     ok = record && remove_all(r, &s, record, label);
     heed_record_free(record);
-    subject_free(&s);
+    heed_example_free(&s);
     return ok;
 }
 

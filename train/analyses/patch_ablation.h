@@ -3,7 +3,7 @@
 #ifndef HEED_REMOVAL_H
 #define HEED_REMOVAL_H
 
-#include "analyses/capture.h"
+#include "kinds/example.h"
 #include "analyses/compare.h"
 #include "kinds/eval_loop.h"
 

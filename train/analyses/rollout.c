@@ -16,7 +16,7 @@ static int followed(const heed_record *all, const heed_real **weights) {
 #define FOLLOWED                                                                                   \
     "attention of all layers followed back to the input, half of each layer the token itself"
 
-static bool add_map(const subject *s, const heed_real *values, heed_record *record) {
+static bool add_map(const heed_example *s, const heed_real *values, heed_record *record) {
     bool causal = s->run->model == &heed_model_gpt;
     heed_record_map m = {
         .name = "rollout",
@@ -32,7 +32,7 @@ static bool add_map(const subject *s, const heed_real *values, heed_record *reco
     return heed_record_add_map(record, &m) >= 0;
 }
 
-static bool roll(const subject *s, const rollout_wish *w, const heed_record *all,
+static bool roll(const heed_example *s, const rollout_wish *w, const heed_record *all,
                  heed_record *record) {
     heed_ctx *c = s->run->c;
     size_t tokens = (size_t)s->axes[0].count;
@@ -57,8 +57,8 @@ static bool roll(const subject *s, const rollout_wish *w, const heed_record *all
     return ok;
 }
 
-bool rollout_add(const subject *s, const rollout_wish *w, heed_record *record) {
-    heed_record *all = capture(s, &(capture_wish){.lean = true, .most = 1e9});
+bool rollout_add(const heed_example *s, const rollout_wish *w, heed_record *record) {
+    heed_record *all = heed_capture(s, &(heed_capture_args){.lean = true, .most = 1e9});
     bool ok = all && roll(s, w, all, record);
     heed_record_free(all);
     return ok;

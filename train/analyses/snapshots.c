@@ -22,8 +22,8 @@ int64_t snapshot_step(int64_t k, int64_t count, int64_t steps) {
 /* ---- inputs ---- */
 
 static bool add_text(snapshots *s, const char *text, size_t n, const char *target) {
-    subject *to = &s->item[s->items++];
-    return input_is_text(s->c, text, n) && subject_text(to, &s->run, text, n, target);
+    heed_example *to = &s->item[s->items++];
+    return input_is_text(s->c, text, n) && example_text(to, &s->run, text, n, target);
 }
 
 /* A validation batch of one row, as text again: special tokens left out, masked ones put back. */
@@ -135,7 +135,7 @@ bool snapshots_open(snapshots *s, heed_ctx *c, const data_set *d, heed_config *f
         if (!*heed_config_text(f, "snapshot-input")) return true;
         return heed_fail(c, HEED_USAGE, "--snapshot-input: of no use without --snapshots N");
     }
-    attending *list = attending_layers(&s->run, &layers);
+    heed_record_block *list = heed_attention_layers(&s->run, &layers);
     bool ok = list && read_items(s, d, f);
     free(list);
     s->disk = ok ? heed_open(&(heed_options){.threads = 1}) : NULL;
@@ -145,7 +145,7 @@ bool snapshots_open(snapshots *s, heed_ctx *c, const data_set *d, heed_config *f
 
 void snapshots_close(snapshots *s) {
     for (int i = 0; i < s->items; i++) {
-        subject_free(&s->item[i]);
+        heed_example_free(&s->item[i]);
         heed_picture_free(&s->picture[i]);
     }
     heed_tape_free(s->run.tape);
@@ -205,9 +205,9 @@ static void remove_later(snapshots *s, int64_t step) {
 
 static void take(snapshots *s, int64_t step) {
     char path[1024];
-    capture_wish wish = {.lean = true};
+    heed_capture_args wish = {.lean = true};
     for (int i = 0; i < s->items && heed_ctx_status(s->c) == HEED_OK; i++) {
-        heed_record *r = capture(&s->item[i], &wish);
+        heed_record *r = heed_capture(&s->item[i], &wish);
         if (!r) return;
         r->step = step;
         if (!heed_record_npz(s->disk, r, path_of(s, i, step, path))) complain(s);
@@ -230,7 +230,7 @@ static bool start(snapshots *s, const heed_report *r) {
     if (!make_folder(s->disk, folder)) complain(s);
     for (int i = 0; i < s->items; i++)
         if (s->picture[i].pixels &&
-            !subject_picture(&s->item[i], &s->run, &s->picture[i], s->name[i], true))
+            !example_picture(&s->item[i], &s->run, &s->picture[i], s->name[i], true))
             return false;
     if (r->step > 0) remove_later(s, r->step);
     set_next(s, r->step > 0 ? r->step : -1);

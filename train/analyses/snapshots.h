@@ -2,7 +2,7 @@
 #ifndef HEED_SNAPSHOTS_H
 #define HEED_SNAPSHOTS_H
 
-#include "analyses/capture.h"
+#include "kinds/example.h"
 #include "cli/files.h"
 #include "kinds/training.h"
 
@@ -16,7 +16,7 @@ struct snapshots {
     const char *dir;
     int64_t count, steps, next; /* asked for; of the training; the next step that has one */
     int items;
-    subject item[SNAPSHOT_ITEMS];
+    heed_example item[SNAPSHOT_ITEMS];
     heed_picture picture[SNAPSHOT_ITEMS]; /* become subjects when the model stands */
     char name[SNAPSHOT_ITEMS][160];
     bool started;

@@ -9,7 +9,7 @@
 /* ---- making them ---- */
 
 /* The question at the query that is shown; else the last. */
-static int question_of(const attend_view *v, const subject *s) {
+static int question_of(const attend_view *v, const heed_example *s) {
     int found = s->question_count - 1;
     for (int i = 0; i < s->question_count; i++)
         if (v->query >= 0 && s->questions[i].axis == v->block->queries &&
@@ -24,10 +24,10 @@ static bool is_set(const attend_view *v, const char *key) {
 
 /* Whether the query that is shown is among the questions; of what is said of the whole input any
  * is, and to an axis of which nothing is asked no question belongs. */
-static bool is_asked(const attend_view *v, const subject *s) {
+static bool is_asked(const attend_view *v, const heed_example *s) {
     bool any = false;
     for (int i = 0; i < s->question_count; i++) {
-        const question *q = &s->questions[i];
+        const heed_question *q = &s->questions[i];
         if (q->axis != v->block->queries) continue;
         if (q->query < 0 || q->query == v->query) return true;
         any = true;
@@ -36,10 +36,10 @@ static bool is_asked(const attend_view *v, const subject *s) {
 }
 
 /* Occlusion and gradient are of a prediction. */
-static bool is_predicted(const attend_view *v, const subject *s) {
+static bool is_predicted(const attend_view *v, const heed_example *s) {
     if (v->query < 0 || !(is_set(v, "occlude") || is_set(v, "gradient")) || is_asked(v, s))
         return true;
-    const question *last = &s->questions[s->question_count - 1];
+    const heed_question *last = &s->questions[s->question_count - 1];
     char here[QUERY_SIZE], there[QUERY_SIZE];
     return heed_fail(v->p->c, HEED_USAGE,
                      "--query %s: nothing is predicted at %s: %s is of a prediction, as at %s; "
@@ -49,7 +49,7 @@ static bool is_predicted(const attend_view *v, const subject *s) {
                      query_words(v, last->query, there), last->query + 1);
 }
 
-bool maps_add(const attend_view *v, const subject *s, heed_record *record, bool whole) {
+bool maps_add(const attend_view *v, const heed_example *s, heed_record *record, bool whole) {
     const heed_config *f = v->p->flags;
     if (!is_predicted(v, s)) return false;
     bool matrix = s->read && v->query < 0; /* a pair: a row for each token of the target */

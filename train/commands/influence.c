@@ -32,7 +32,7 @@ static const applies uses[] = {{"target", PAIR_TASKS, NULL}, {"convert", PICTURE
 enum { RUNS = 8 };
 typedef struct {
     heed_run *run;
-    subject s;
+    heed_example s;
     influence k;
     heed_record *record;
     char name[128];
@@ -50,28 +50,12 @@ static const char *flag(const work *w, const char *key) {
 
 /* ---- from a run and an input to the matrix ---- */
 
-/* A cnn attends to nothing, so that its subject is the pixels alone. */
-static bool cnn_subject(work *w, look *l, heed_picture *p, const char *path) {
-    heed_ctx *c = w->p->c;
-    size_t n = strlen(path) + 1;
-    bool convert = heed_config_bool(w->p->flags, "convert");
-    l->s = (subject){.run = l->run, .title = malloc(n)};
-    if (l->s.title) memcpy(l->s.title, path, n);
-    bool ok = view_of(c, l->run->config, &l->s.view) &&
-              picture_fits(c, p, l->s.view.channels, convert, path) &&
-              ((l->s.title && picture_input(&l->s.view, p, &l->s.x)) ||
-               heed_fail(c, HEED_FAILED, "no memory for a picture"));
-    heed_picture_free(p);
-    return ok;
-}
-
 static bool open_picture(work *w, look *l, const char *path) {
     char why[HEED_WHY];
     heed_picture p = {0};
     heed_status status = heed_picture_read(path, &p, why);
     if (status != HEED_OK) return heed_fail(w->p->c, status, "%s %s", path, why);
-    if (l->run->model == &heed_model_cnn) return cnn_subject(w, l, &p, path);
-    return subject_picture(&l->s, l->run, &p, path, heed_config_bool(w->p->flags, "convert"));
+    return example_picture(&l->s, l->run, &p, path, heed_config_bool(w->p->flags, "convert"));
 }
 
 static bool open_subject(work *w, look *l, const char *what) {
@@ -82,7 +66,7 @@ static bool open_subject(work *w, look *l, const char *what) {
                          "a run of another model");
     if (!l->run->tokenizer) return open_picture(w, l, what);
     size_t n = strlen(what);
-    return input_is_text(w->p->c, what, n) && subject_text(&l->s, l->run, what, n, target);
+    return input_is_text(w->p->c, what, n) && example_text(&l->s, l->run, what, n, target);
 }
 
 static bool study_run(work *w, const char *dir, const char *what) {
@@ -118,7 +102,7 @@ static bool study_runs(work *w, const char *list, const char *what) {
 static void close_looks(work *w) {
     for (int i = 0; i < w->count; i++) {
         influence_free(&w->looks[i].k);
-        subject_free(&w->looks[i].s);
+        heed_example_free(&w->looks[i].s);
         heed_record_free(w->looks[i].record);
         heed_run_close(w->looks[i].run);
     }

@@ -1,0 +1,16 @@
+/* inspect.h -- what the analyses share: an example as the inputs of its model. */
+#ifndef HEED_INSPECT_PRIVATE_H
+#define HEED_INSPECT_PRIVATE_H
+
+#include <heed/inspect.h>
+
+/* Inputs of the model on t: so many rows, each of them the example. all: of a model of masks, the
+ * logits of all positions instead of those of the masks. */
+bool heed__example_inputs(const heed_example *e, heed_tape *t, int rows, bool all,
+                          heed_model_input *out);
+/* The stack that answers: that of a pair's cross attention, else of the model's first layer. */
+heed_stack heed__example_stack(const heed_example *e);
+/* False, with an error, where nothing is predicted: a model of masks, and a text without [MASK]. */
+bool heed__example_asked(const heed_example *e);
+
+#endif

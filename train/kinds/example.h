@@ -1,0 +1,24 @@
+/* example.h -- one input of a run, read for the analyses of heed/inspect.h. */
+#ifndef HEED_EXAMPLE_PROGRAM_H
+#define HEED_EXAMPLE_PROGRAM_H
+
+#include "cli/program.h"
+
+/* Opens an input of the run's kind: a text (with [CLS] and [SEP] around it where the model wants
+ * them), a source with its target (NULL: what the model makes of it). False: see the context;
+ * heed_example_free in any case. */
+bool example_text(heed_example *e, heed_run *r, const char *text, size_t n, const char *target);
+/* Tokens of a model of texts that are known already. */
+bool example_tokens(heed_example *e, heed_run *r, const int32_t *ids, int count);
+/* A picture: freed here; converted to the run's channels if convert says so. name: to show. */
+bool example_picture(heed_example *e, heed_run *r, heed_picture *p, const char *name, bool convert);
+
+/* Whether a stack of the run's attention has the layer of a flag --layer: from 1, or 0 for the
+ * last; its index into *index. */
+bool layer_index(const heed_run *r, int layer, int *index);
+/* Whether the layers are of more than one stack. */
+bool has_stacks(const heed_record_block *list, int count);
+/* "layer 2, head 3", "cross layer 1, head 2" where a model has several stacks. */
+char *head_name(char text[64], const heed_record_block *l, int head, bool stacks);
+
+#endif
