@@ -246,7 +246,7 @@ static void print_head(const program *p) {
 }
 
 /* Cuts a list at its commas; false when a name is none, before anything is measured. */
-static bool split(heed_ctx *c, char *names, const char *list[MOST + 1]) {
+static bool split(const program *p, char *names, const char *list[MOST + 1]) {
     size_t n = 0;
     for (char *rest = names; rest && n < MOST;) {
         list[n] = rest;
@@ -280,7 +280,7 @@ static void run_bench(program *p) {
     snprintf(names, sizeof names, "%s", *given ? given : ALL);
     const char *list[MOST + 1];
     catch_interrupt();
-    if (!split(p->c, names, list)) return;
+    if (!split(p, names, list)) return;
     if (list[1]) {
         run_list(p, list);
         return;
