@@ -31,6 +31,8 @@ static marks add_axis(heed_example *e, const char *name, int count) {
     size_t n = (size_t)count;
     marks m = {heed__alloc_array(e->run->c, n + 1, sizeof *m.label),
                heed__alloc_array(e->run->c, n + 1, 1)};
+    e->labels[e->axis_count] = m.label;
+    e->special[e->axis_count] = m.special;
     e->axes[e->axis_count++] = (heed_record_axis){.name = name,
                                                   .count = m.label && m.special ? count : 0,
                                                   .labels = (const char *const *)m.label,

@@ -2,9 +2,9 @@
 #ifndef HEED_ABLATE_H
 #define HEED_ABLATE_H
 
-#include "kinds/example.h"
 #include "analyses/compare.h"
 #include "kinds/eval_loop.h"
+#include "kinds/example.h"
 
 /* A head that is off: its parameters as they were, or the model that takes the mean meanwhile. */
 typedef struct {
@@ -43,7 +43,7 @@ typedef struct {
 typedef struct {
     int layers;
     heed_record_block *layer; /* (layers) */
-    int total;        /* heads of all layers */
+    int total;                /* heads of all layers */
     double loss, accuracy;
     ablated *heads; /* (total), the most harm first */
 } ablation;

@@ -1,8 +1,8 @@
 /* gradient.c -- attention times the gradient of what was predicted. Chefer et al. 2021. */
 #include "analyses/attribution.h"
 
-#include "kinds/example.h"
 #include "kinds/eval_loop.h"
+#include "kinds/example.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -144,8 +144,7 @@ static pair_of_sides sides_of(const eval_loop *s, const heed_batch *b, const hee
                               const heed_tensor *w, int item) {
     const heed_run *r = s->run;
     bool target = b->ids != NULL && l->stack != HEED_ENCODER, pictures = b->x != NULL;
-    pair_of_sides p = {.cross = l->stack == HEED_CROSS,
-                       .causal = l->stack == HEED_DECODER};
+    pair_of_sides p = {.cross = l->stack == HEED_CROSS, .causal = l->stack == HEED_DECODER};
     if (pictures) {
         int cls = strcmp(heed_config_text(r->config, "pool"), "cls") == 0, len = w->shape[3];
         p.q = p.k = (side){.len = len, .cols = (int)lround(sqrt(len - cls)), .first = cls};
@@ -153,8 +152,8 @@ static pair_of_sides sides_of(const eval_loop *s, const heed_batch *b, const hee
     }
     side text = {.ids = b->ids, .pad = b->pad, .len = b->len};
     side source = {.ids = b->src, .pad = b->src_pad, .len = b->src_len};
-    p.special = heed_tokenizer_specials(l->stack == HEED_DECODER ? r->tokenizer
-                                                                       : source_tokenizer(r));
+    p.special =
+        heed_tokenizer_specials(l->stack == HEED_DECODER ? r->tokenizer : source_tokenizer(r));
     p.q = target || !b->src ? text : source;
     p.k = p.cross || (b->src && !target) ? source : text;
     side *both[] = {&p.q, &p.k};

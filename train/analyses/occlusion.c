@@ -2,8 +2,8 @@
  * sec. 4.2. */
 #include "analyses/attribution.h"
 
-#include "kinds/example.h"
 #include "kinds/eval_loop.h"
+#include "kinds/example.h"
 #include "kinds/pairs.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ typedef struct {
 } answer;
 
 typedef struct {
-    program *p;   /* that shows progress; NULL: nobody */
+    program *p;        /* that shows progress; NULL: nobody */
     heed_example seen; /* a copy whose ids and x may be changed */
     const heed_example *s;
     answer *answers; /* of each question, with everything in sight */
@@ -240,7 +240,8 @@ static bool occlusion_room(occlusion *o) {
     return true;
 }
 
-bool occlusion_add(program *p, const heed_example *s, const occlusion_wish *w, heed_record *record) {
+bool occlusion_add(program *p, const heed_example *s, const occlusion_wish *w,
+                   heed_record *record) {
     occlusion o = {.p = w->quiet ? NULL : p, .s = s};
     bool ok = has_questions(s) && occlusion_room(&o) && answer_all(&o);
     ok = ok && (s->x ? hide_windows(&o, w->window > 1 ? w->window : 1) : hide_tokens(&o));

@@ -3,9 +3,9 @@
 #ifndef HEED_REMOVAL_H
 #define HEED_REMOVAL_H
 
-#include "kinds/example.h"
 #include "analyses/compare.h"
 #include "kinds/eval_loop.h"
+#include "kinds/example.h"
 
 typedef enum {
     BY_ATTENTION,

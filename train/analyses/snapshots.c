@@ -120,8 +120,14 @@ static bool read_items(snapshots *s, const data_set *d, const heed_config *f) {
     return true;
 }
 
-bool snapshots_open(snapshots *s, heed_ctx *c, const data_set *d, heed_config *f, const char *run) {
+static bool attends(const heed_run *r) {
     int layers;
+    heed_record_block *list = heed_attention_layers(r, &layers);
+    free(list);
+    return list != NULL;
+}
+
+bool snapshots_open(snapshots *s, heed_ctx *c, const data_set *d, heed_config *f, const char *run) {
     *s = (snapshots){.c = c, .dir = run, .next = -1};
     s->count = heed_config_int(f, "snapshots");
     s->run = (heed_run){.c = c,
@@ -135,9 +141,8 @@ bool snapshots_open(snapshots *s, heed_ctx *c, const data_set *d, heed_config *f
         if (!*heed_config_text(f, "snapshot-input")) return true;
         return heed_fail(c, HEED_USAGE, "--snapshot-input: of no use without --snapshots N");
     }
-    heed_record_block *list = heed_attention_layers(&s->run, &layers);
-    bool ok = list && read_items(s, d, f);
-    free(list);
+    /* A model that may attend is asked when it has its parameters. */
+    bool ok = (s->run.model->attending || attends(&s->run)) && read_items(s, d, f);
     s->disk = ok ? heed_open(&(heed_options){.threads = 1}) : NULL;
     s->run.tape = ok ? heed_tape_new(c) : NULL;
     return ok && s->disk && s->run.tape;
@@ -225,6 +230,7 @@ static void set_next(snapshots *s, int64_t after) {
 
 static bool start(snapshots *s, const heed_report *r) {
     char folder[1024];
+    if (!attends(&s->run)) return false;
     s->steps = r->steps;
     snprintf(folder, sizeof folder, "%.900s/snapshots", s->dir);
     if (!make_folder(s->disk, folder)) complain(s);

@@ -2,8 +2,8 @@
 #ifndef HEED_SNAPSHOTS_H
 #define HEED_SNAPSHOTS_H
 
-#include "kinds/example.h"
 #include "cli/files.h"
+#include "kinds/example.h"
 #include "kinds/training.h"
 
 enum { SNAPSHOT_ITEMS = 8 };

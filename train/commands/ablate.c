@@ -65,8 +65,7 @@ static bool make_map(heed_ctx *c, const ablation *a, harm_map *m) {
     for (int i = 0; i < m->rows; i++) {
         const heed_record_block *l = &a->layer[i];
         snprintf(m->name[i], sizeof *m->name, "%s%slayer %d",
-                 stacks ? heed_stack_name(l->stack) : "", stacks ? " " : "",
-                 l->layer + 1);
+                 stacks ? heed_stack_name(l->stack) : "", stacks ? " " : "", l->layer + 1);
         m->row_label[i] = m->name[i];
     }
     for (int i = 0; i < m->cols; i++) {
@@ -163,9 +162,9 @@ static void print_object(program *p, const eval_loop *s, const ablation *a) {
         json_array_append_new(
             list,
             json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "path", l->path, "stack",
-                      heed_stack_name(l->stack), "layer", l->layer + 1, "head",
-                      h->head + 1, "loss", json_number(h->loss), "harm", json_number(h->harm.mean),
-                      "harm_95", json_number(h->harm.half), "accuracy", json_number(h->accuracy)));
+                      heed_stack_name(l->stack), "layer", l->layer + 1, "head", h->head + 1, "loss",
+                      json_number(h->loss), "harm", json_number(h->harm.mean), "harm_95",
+                      json_number(h->harm.half), "accuracy", json_number(h->accuracy)));
     }
     print_json(p, json_pack("{s:s, s:o, s:I, s:o, s:o, s:o}", "model", s->run->model->name, "data",
                             json_text(s->what), "batches", (json_int_t)s->batches, "loss",

@@ -120,12 +120,12 @@ static void note_cut(const work *w, heed_record *r) {
 
 static heed_record *record_of(const work *w, const heed_example *s, int layer) {
     heed_capture_args wish = {.layer_count = w->layer_count,
-                         .layers = w->layers,
-                         .head_count = w->head_count,
-                         .heads = w->heads,
-                         .lean = !is_set(w, "qk"),
-                         .top = (int)heed_config_int(w->p->flags, "top"),
-                         .most = is_set(w, "force") ? -1 : 0};
+                              .layers = w->layers,
+                              .head_count = w->head_count,
+                              .heads = w->heads,
+                              .lean = !is_set(w, "qk"),
+                              .top = (int)heed_config_int(w->p->flags, "top"),
+                              .most = is_set(w, "force") ? -1 : 0};
     if (!is_whole(w)) {
         wish.layer_count = 1;
         wish.layers = &layer;

@@ -2,8 +2,8 @@
 #ifndef HEED_ATTEND_H
 #define HEED_ATTEND_H
 
-#include "kinds/example.h"
 #include "cli/choice.h"
+#include "kinds/example.h"
 
 /* What is chosen of a record. */
 typedef struct {

@@ -1,8 +1,8 @@
 /* classify.c -- heed classify: what a run says of pictures. */
-#include "kinds/example.h"
 #include "cli/choice.h"
 #include "cli/files.h"
 #include "commands/overlay.h"
+#include "kinds/example.h"
 #include "kinds/image.h"
 #include "kinds/pairs.h"
 
@@ -72,10 +72,10 @@ static void print_object(const classifier *k, const char *name, int top) {
     json_t *list = json_array();
     char number[16];
     for (int i = 0; i < top; i++)
-        json_array_append_new(list,
-                              json_pack("{s:o, s:f}", "class",
-                                        json_text(heed_class_label(k->run, k->guesses[i].label, number)),
-                                        "p", k->guesses[i].p));
+        json_array_append_new(
+            list, json_pack("{s:o, s:f}", "class",
+                            json_text(heed_class_label(k->run, k->guesses[i].label, number)), "p",
+                            k->guesses[i].p));
     print_json(k->p, json_pack("{s:o, s:o}", "input", json_text(name), "predictions", list));
 }
 

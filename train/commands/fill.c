@@ -73,9 +73,9 @@ static heed_record *look(program *p, const heed_example *s) {
     }
     if (!layer_index(s->run, (int)heed_config_int(p->flags, "layer"), &layer)) return NULL;
     return heed_capture(s, &(heed_capture_args){.layer_count = 1,
-                                      .layers = &layer,
-                                      .lean = true,
-                                      .top = (int)heed_config_int(p->flags, "top")});
+                                                .layers = &layer,
+                                                .lean = true,
+                                                .top = (int)heed_config_int(p->flags, "top")});
 }
 
 static bool fill_one(program *p, void *user, const char *text, size_t n) {

@@ -172,8 +172,8 @@ static void print_object(program *p, const eval_loop *s, const head_table *h, co
         const heed_record_block *l = &h->layer[list[i].layer];
         json_t *o = measures_json(h, sums_of(&list[i]));
         json_object_update_new(o, json_pack("{s:s, s:s, s:i, s:i}", "path", l->path, "stack",
-                                            heed_stack_name(l->stack), "layer",
-                                            l->layer + 1, "head", list[i].head + 1));
+                                            heed_stack_name(l->stack), "layer", l->layer + 1,
+                                            "head", list[i].head + 1));
         json_array_append_new(heads, o);
     }
     for (int i = 0; i < h->count; i++)
@@ -192,8 +192,7 @@ static bool write_csv(heed_ctx *c, const head_table *h, const entry *list, const
     heed_text_add(&t, "\n");
     for (int i = 0; i < h->total; i++) {
         const heed_record_block *l = &h->layer[list[i].layer];
-        heed_text_add(&t, "%s,%d,%d", heed_stack_name(l->stack), l->layer + 1,
-                      list[i].head + 1);
+        heed_text_add(&t, "%s,%d,%d", heed_stack_name(l->stack), l->layer + 1, list[i].head + 1);
         for (int m = 0; m < HEAD_MEASURES; m++) {
             double x = head_mean(sums_of(&list[i]), (head_measure)m);
             if (!heads_has(h, (head_measure)m)) continue;

@@ -1,6 +1,6 @@
 /* run.c -- heed explain RUN INPUT: the same steps on a head of a trained model. */
-#include "kinds/example.h"
 #include "explain/explain.h"
+#include "kinds/example.h"
 #include "kinds/image.h"
 #include "kinds/inputs.h"
 
@@ -330,7 +330,8 @@ void explain_run(explaining *e, const char *run, const char *text) {
     trained t = {.e = e, .run = open_run(e->p, run)};
     if (t.run && choose_layer(&t) && choose_head(&t) && open_input(&t, text)) {
         const char *html = heed_config_text(e->p->flags, "html");
-        heed_record *record = *html ? heed_capture(&t.s, &(heed_capture_args){.lean = false}) : NULL;
+        heed_record *record =
+            *html ? heed_capture(&t.s, &(heed_capture_args){.lean = false}) : NULL;
         char first[PAGE_LINK_SIZE], head[16];
         snprintf(head, sizeof head, "%d", t.head + 1);
         page_link o = {.stack = t.block.stack, .layer = t.block.layer, .head = head, .query = -1};

@@ -52,14 +52,15 @@ static bool open_words(heed_example *e, heed_run *r, const char *title, const ch
     bracketed b;
     bool ok = bracket_tokens(r, &words->tokens, &b);
     if (ok) warn_of_unknown(r->tokenizer, &words->tokens, text);
-    ok = ok && heed_example_open(e, r, &(heed_example_args){.title = title,
-                                                            .count = b.count,
-                                                            .ids = b.ids,
-                                                            .text = text,
-                                                            .begin = b.begin,
-                                                            .end = b.end,
-                                                            .words = (int)words->words,
-                                                            .first = words->first});
+    ok = ok && heed_example_open(e, r,
+                                 &(heed_example_args){.title = title,
+                                                      .count = b.count,
+                                                      .ids = b.ids,
+                                                      .text = text,
+                                                      .begin = b.begin,
+                                                      .end = b.end,
+                                                      .words = (int)words->words,
+                                                      .first = words->first});
     bracketed_free(&b);
     return ok;
 }
@@ -80,9 +81,9 @@ static bool read_words(heed_example *e, heed_run *r, const char *text, size_t n)
 bool example_tokens(heed_example *e, heed_run *r, const int32_t *ids, int count) {
     heed_text title = {.c = r->c};
     *e = (heed_example){.run = r};
-    bool ok = heed_decode(r->tokenizer, ids, (size_t)count, &title) &&
-              heed_example_open(
-                  e, r, &(heed_example_args){.title = title.s, .count = count, .ids = ids});
+    bool ok =
+        heed_decode(r->tokenizer, ids, (size_t)count, &title) &&
+        heed_example_open(e, r, &(heed_example_args){.title = title.s, .count = count, .ids = ids});
     heed_text_free(&title);
     return ok;
 }
@@ -125,14 +126,15 @@ static bool read_pair(heed_example *e, heed_run *r, const char *text, size_t n,
     bool ok = translator_open(&k, r, NULL);
     ok = ok && (target ? translator_read(&k, text, n) : translate(&k, text, n)) &&
          read_target(&k, target, &made) && pair_title(r, text, n, &made, &title) &&
-         heed_example_open(e, r, &(heed_example_args){.title = title.s,
-                                                      .count = (int)k.source.count,
-                                                      .ids = k.source.ids,
-                                                      .text = k.text,
-                                                      .begin = k.source.begin,
-                                                      .end = k.source.end,
-                                                      .target_count = (int)made.count,
-                                                      .target = made.ids});
+         heed_example_open(e, r,
+                           &(heed_example_args){.title = title.s,
+                                                .count = (int)k.source.count,
+                                                .ids = k.source.ids,
+                                                .text = k.text,
+                                                .begin = k.source.begin,
+                                                .end = k.source.end,
+                                                .target_count = (int)made.count,
+                                                .target = made.ids});
     heed_text_free(&title);
     heed_tokens_free(&made);
     translator_close(&k);
@@ -236,9 +238,9 @@ bool layer_index(const heed_run *r, int layer, int *index) {
     free(list);
     if (!list) return false;
     *index = (layer ? layer : most) - 1;
-    return layer <= most || heed_fail(r->c, HEED_USAGE,
-                                      "--layer %d: expected 1 to %d, or 0 for the last", layer,
-                                      most);
+    return layer <= most ||
+           heed_fail(r->c, HEED_USAGE, "--layer %d: expected 1 to %d, or 0 for the last", layer,
+                     most);
 }
 
 bool has_stacks(const heed_record_block *list, int count) {
