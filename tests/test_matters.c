@@ -1,6 +1,6 @@
 /* Rollout, occlusion and gradients of inputs, on small models with random weights. */
 #include "analyses/ablation.h"
-#include "analyses/attribution.h"
+#include "kinds/example.h"
 #include "lab.h"
 #include <heed/record.h>
 
@@ -100,7 +100,7 @@ TEST(matters_occlusion_asks_again_without_each_token) {
     heed_tensor *e = heed_store_find(a.run.store, "embed.token.weight")->tensor;
     memcpy(e->x + cat * 8, e->x + mask * 8, 8 * sizeof *e->x);
     heed_record *r = look(&a);
-    CHECK(occlusion_add(NULL, &a.s, &(occlusion_wish){.quiet = true}, r));
+    CHECK(heed_occlusion_add(&a.s, NULL, r));
     const heed_record_map *m = map_at(r, "occlusion", -1, -1);
     const heed_record_map *odds = map_at(r, "occlusion, log-odds", -1, -1);
     int row = a.s.questions[0].query, class = best_class(&a, row);
@@ -189,8 +189,7 @@ TEST(matters_gradient_is_the_slope_times_the_weight) {
     heed_real v[2 * 10 * 4];
     double sums[10];
     CHECK(values_of(&a, "encoder.0.attn.v", v) != NULL);
-    CHECK(gradient_add(NULL, &a.s, &(gradient_wish){.question = -1, .by_head = true, .quiet = true},
-                       r));
+    CHECK(heed_gradient_add(&a.s, &(heed_gradient_args){.question = -1, .by_head = true}, r));
     const heed_record_map *whole = map_at(r, "gradient", -1, -1);
     int n = a.s.count, row = a.s.questions[0].query;
     check_slopes(&a, r, &r->blocks[0], v, best_class(&a, row), sums);
@@ -205,8 +204,8 @@ TEST(matters_gradient_is_the_slope_times_the_weight) {
 static heed_record *look_at_pair(asked *a, bool by_head) {
     CHECK(example_text(&a->s, &a->run, "red cat saw", 11, "blue dog"));
     heed_record *r = heed_capture(&a->s, &(heed_capture_args){.lean = true});
-    gradient_wish w = {.question = -1, .by_head = by_head, .quiet = true};
-    CHECK(r && gradient_add(NULL, &a->s, &w, r));
+    heed_gradient_args w = {.question = -1, .by_head = by_head};
+    CHECK(r && heed_gradient_add(&a->s, &w, r));
     return r;
 }
 
@@ -261,7 +260,7 @@ TEST(matters_rows_of_rollout_sum_to_one_in_every_model) {
     for (int i = 0; i < 2; i++) {
         asked a = ask(models[i], SMALL);
         heed_record *r = look(&a);
-        CHECK(rollout_add(&a.s, &(rollout_wish){.discard = 0.4}, r));
+        CHECK(heed_rollout_add(&a.s, &(heed_rollout_add_args){.discard = 0.4}, r));
         heed_stack stack = i ? HEED_DECODER : HEED_ENCODER;
         const heed_record_map *m = map_of(r, "rollout", stack, -1, -1);
         for (int q = 0; m && q < a.s.count; q++) {
@@ -278,10 +277,10 @@ TEST(matters_without_a_question_says_so) {
     asked a = ask(&heed_model_mlm, SMALL);
     CHECK(example_text(&a.s, &a.run, "red cat", 7, NULL));
     heed_record *r = heed_capture(&a.s, &(heed_capture_args){.lean = true});
-    CHECK(!occlusion_add(NULL, &a.s, &(occlusion_wish){.quiet = true}, r));
+    CHECK(!heed_occlusion_add(&a.s, NULL, r));
     CHECK_HAS(heed_ctx_error(a.run.c), "write [MASK] for a word");
     heed_clear(a.run.c);
-    CHECK(!gradient_add(NULL, &a.s, &(gradient_wish){.question = -1, .quiet = true}, r));
+    CHECK(!heed_gradient_add(&a.s, NULL, r));
     heed_clear(a.run.c);
     close_asked(&a, r);
 }

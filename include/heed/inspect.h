@@ -125,6 +125,72 @@ typedef struct {
  * means. In double; HEED_USAGE for sizes that are none. Abnar & Zuidema 2020, sec. 4. */
 HEED_API bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *out);
 
+/* ---- maps beside the attention: does it matter? ---- */
+
+/* Is told of progress; false stops the analysis with HEED_INTERRUPTED. */
+typedef bool (*heed_progress)(void *user, uint64_t done, uint64_t all);
+
+typedef struct {
+    bool max;       /* heads are fused by their largest weight; else by their mean */
+    double discard; /* share of each row's weakest weights that is dropped, in [0, 1) */
+} heed_rollout_add_args;
+/* Adds the map "rollout" to the record of e: heed_rollout of all layers of self-attention over the
+ * first axis, of all heads, whatever the record holds; of a pair that of its encoder. args NULL:
+ * zeros. HEED_USAGE where there is no such attention. */
+HEED_API bool heed_rollout_add(const heed_example *e, const heed_rollout_add_args *args,
+                               heed_record *record);
+
+typedef struct {
+    int window; /* pictures: side, in patches, of the square that is hidden at a time; 0: 1 */
+    heed_progress progress; /* or NULL */
+    void *user;
+} heed_occlusion_args;
+/* Adds the map "occlusion": the probability of what the model says at each of its questions, minus
+ * the same where a token of the input is [MASK] (a model of masks), else [UNK], or a patch has the
+ * mean colour, or a position's numbers are 0; and "occlusion, log-odds", the same of ln p / (1 -
+ * p). What is positive speaks for the prediction. What is said of the whole input is in all rows.
+ * Of a pair the rows are the target's tokens. args NULL: zeros. Zeiler & Fergus 2014, sec. 4.2. */
+HEED_API bool heed_occlusion_add(const heed_example *e, const heed_occlusion_args *args,
+                                 heed_record *record);
+/* Patches of a picture, numbered row by row, become 0 in x, a copy of e->x: the mean colour. */
+HEED_API void heed_hide_patches(const heed_example *e, heed_real *x, const int *patches, int count);
+
+typedef struct {
+    int question; /* whose maps of single layers are added, too; negative: the last */
+    bool only;    /* that question's row alone: one backward pass instead of one a question */
+    bool by_head; /* these maps are of each head; else summed over a layer's heads */
+    heed_progress progress; /* or NULL */
+    void *user;
+} heed_gradient_args;
+/* Adds the map "gradient": attention times the gradient of the logit y of a question's class,
+ * G_l = sum over heads of (A_l x dy/dA_l)+ by layer. Over all layers, R = (I + G_L) .. (I + G_1)
+ * minus the I that is the token itself: row q of the question at q. Chefer et al. 2021, "Generic
+ * attention-model explainability", eqs. 5 and 6. Of a pair the same over source and target as one
+ * sequence, in which the encoder's layers mix the source, the decoder's own the target, and the
+ * cross layers bring one to the other: "gradient" is its part over the source, "gradient, target"
+ * that over what the decoder read. */
+HEED_API bool heed_gradient_add(const heed_example *e, const heed_gradient_args *args,
+                                heed_record *record);
+
+/* ---- influence: how far each place of the output moves with each place of the input ---- */
+
+typedef struct {
+    int draws;              /* random directions of y_t; 0: exact where that takes at most
+                               HEED_INFLUENCE_EXACT directions, else HEED_INFLUENCE_DRAWS */
+    bool exact;             /* exact, however long it takes */
+    heed_progress progress; /* or NULL */
+    void *user;
+} heed_influence_args;
+enum { HEED_INFLUENCE_EXACT = 4096, HEED_INFLUENCE_DRAWS = 16 };
+/* A record with the map "influence": the Frobenius norm of d y_t / d x_s, a row for each place t of
+ * the output and a column for each place s of the input. y_t is what the output layer reads at t
+ * (before the mean, or the choice of [CLS], that makes one vector of it); x_s the embedding of
+ * token or patch s, as model->embedding names it; without one the input itself, of a picture the
+ * pixels that lie under a cell of its last feature map. An estimate's squares are unbiased: E |u'
+ * J|^2 = |J|_F^2 for u of independent signs. Hutchinson 1990. The map's help says which it is. To
+ * be freed by heed_record_free; NULL: see the context. */
+HEED_API heed_record *heed_influence(const heed_example *e, const heed_influence_args *args);
+
 #ifdef __cplusplus
 }
 #endif

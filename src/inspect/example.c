@@ -325,3 +325,9 @@ heed_stack heed__example_stack(const heed_example *e) {
     if (m->attending && m->attending(e->run->self, 0, &first)) return first.stack;
     return m->answers == HEED_ANSWER_NEXT ? HEED_DECODER : HEED_ENCODER;
 }
+
+bool heed__progress(const heed_example *e, heed_progress progress, void *user, uint64_t done,
+                    uint64_t all) {
+    return !progress || progress(user, done, all) ||
+           heed_fail(e->run->c, HEED_INTERRUPTED, "interrupted");
+}

@@ -13,4 +13,8 @@ heed_stack heed__example_stack(const heed_example *e);
 /* False, with an error, where nothing is predicted: a model of masks, and a text without [MASK]. */
 bool heed__example_asked(const heed_example *e);
 
+/* Calls progress, unless it is NULL. False, with HEED_INTERRUPTED, where it says so. */
+bool heed__progress(const heed_example *e, heed_progress progress, void *user, uint64_t done,
+                    uint64_t all);
+
 #endif

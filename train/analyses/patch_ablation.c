@@ -2,7 +2,7 @@
  * good measure of what matters finds the parts whose loss hurts most. */
 #include "analyses/patch_ablation.h"
 
-#include "analyses/attribution.h"
+#include "kinds/example.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static bool ask_without(const removing *r, const heed_example *s, const saying *
     size_t pixels = (size_t)s->shape[1] * (size_t)s->shape[2] * (size_t)s->shape[3];
     saying left;
     memcpy(r->x, s->x, pixels * sizeof *r->x);
-    hide_patches(s, r->x, r->order, r->hidden);
+    heed_hide_patches(s, r->x, r->order, r->hidden);
     if (!ask(s, r->x, whole->class, &left)) return false;
     r->fall[kind][r->picture] += (whole->p - left.p) / draws;
     r->kept[kind][r->picture] += (double)(left.class == whole->class) / draws;
@@ -129,11 +129,10 @@ static bool ask_without(const removing *r, const heed_example *s, const saying *
 
 /* ---- one picture ---- */
 
-static heed_record *measured(const removing *r, const heed_example *s) {
+static heed_record *measured(const heed_example *s) {
     heed_record *record = heed_capture(s, &(heed_capture_args){.lean = true});
-    bool ok = record && rollout_add(s, &(rollout_wish){.max = false}, record) &&
-              occlusion_add(r->p, s, &(occlusion_wish){.quiet = true}, record) &&
-              gradient_add(r->p, s, &(gradient_wish){.question = -1, .quiet = true}, record);
+    bool ok = record && heed_rollout_add(s, NULL, record) && heed_occlusion_add(s, NULL, record) &&
+              heed_gradient_add(s, NULL, record);
     if (ok) return record;
     heed_record_free(record);
     return NULL;
@@ -163,7 +162,7 @@ static bool one_picture(removing *r, size_t index) {
     int label;
     bool ok = heed_images_get(r->s->data, r->s->part, index, &picture, &label, &name) &&
               example_picture(&s, r->s->run, &picture, name, true);
-    heed_record *record = ok ? measured(r, &s) : NULL;
+    heed_record *record = ok ? measured(&s) : NULL;
     ok = record && remove_all(r, &s, record, label);
     heed_record_free(record);
     heed_example_free(&s);

@@ -1,8 +1,8 @@
 /* ablate.c -- heed ablate: what is lost without each attention head. */
 #include "analyses/ablation.h"
-#include "analyses/attribution.h"
 #include "analyses/patch_ablation.h"
 #include "cli/table.h"
+#include "kinds/example.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* example.c -- inputs read for the analyses: texts as tokens, pairs, pictures. */
 #include "kinds/example.h"
 #include "cli/files.h"
+#include "kinds/eval_loop.h"
 #include "kinds/image.h"
 #include "kinds/inputs.h"
 #include "kinds/pairs.h"
@@ -226,6 +227,12 @@ bool example_picture(heed_example *e, heed_run *r, heed_picture *p, const char *
          picture_fits(r->c, p, view.channels, convert, name) && open_picture(e, r, &view, p, name);
     heed_picture_free(p);
     return ok;
+}
+
+bool example_advance(void *user, uint64_t done, uint64_t all) {
+    const example_progress *g = user;
+    eval_loop_progress(g->p, g->what, done, all);
+    return true;
 }
 
 /* ---- layers and heads ---- */

@@ -13,6 +13,18 @@ bool example_tokens(heed_example *e, heed_run *r, const int32_t *ids, int count)
 /* A picture: freed here; converted to the run's channels if convert says so. name: to show. */
 bool example_picture(heed_example *e, heed_run *r, heed_picture *p, const char *name, bool convert);
 
+/* A line on the terminal of how far an analysis is; user: an example_progress. Ends with the call
+ * for done = all. */
+typedef struct {
+    program *p;
+    const char *what; /* "hidden token" */
+} example_progress;
+bool example_advance(void *user, uint64_t done, uint64_t all);
+
+/* Stands beside whatever shows attention or its worth. */
+#define NO_EXPLANATION                                                                             \
+    "Attention alone is no explanation: it shows where a head looks, not why the model answers"
+
 /* Whether a stack of the run's attention has the layer of a flag --layer: from 1, or 0 for the
  * last; its index into *index. */
 bool layer_index(const heed_run *r, int layer, int *index);

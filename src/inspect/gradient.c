@@ -1,10 +1,9 @@
 /* gradient.c -- attention times the gradient of what was predicted. Chefer et al. 2021. */
-#include "analyses/attribution.h"
-
-#include "kinds/eval_loop.h"
-#include "kinds/example.h"
+#include "core/core.h"
+#include "inspect/inspect.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,20 +11,20 @@
  * which queries and keys begin at first_query and first_key. */
 typedef struct {
     heed_record_block at;
+    char weights[96], out[96]; /* paths of their probes */
     int heads, queries, keys, first_query, first_key;
     heed_real *values; /* (heads, Q, K): (A x dy/dA)+ of the question at hand */
 } followed;
 
 typedef struct {
-    program *p; /* that shows progress; NULL: nobody */
-    const heed_example *s;
+    const heed_example *e;
     followed *layers; /* as a pass takes them */
     int count, tokens;
     heed_real *values; /* of all layers */
     double *row;       /* (tokens) twice: work */
 } gradients;
 
-static bool is_pair(const heed_example *s) { return s->read != NULL; }
+static bool is_pair(const heed_example *e) { return e->read != NULL; }
 
 static size_t size_of(const followed *l) {
     return (size_t)l->heads * (size_t)l->queries * (size_t)l->keys;
@@ -33,29 +32,43 @@ static size_t size_of(const followed *l) {
 
 /* ---- one question ---- */
 
-/* A pass whose attention weights get gradients. In a trace no parameter has one unless it is asked
- * for: the first one is, since all others' values depend on it, and with them all attention; and
- * the embeddings of a target where they are others than the source's. */
+/* A recurrent decoder's attention is computed step by step, under the layer's name. */
+static bool may_be_stepwise(const followed *l) {
+    return l->at.stack == HEED_CROSS && l->heads == 1;
+}
+
+/* The first parameter of the layer of that path. */
+static heed_tensor *own_parameter(const heed_store *s, const char *path) {
+    size_t n = strlen(path);
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *p = heed_store_at(s, i);
+        if (strncmp(p->name, path, n) == 0 && p->name[n] == '.') return p->tensor;
+    }
+    return NULL;
+}
+
+/* A pass whose attention weights get gradients: those of what depends on a value that wants one. In
+ * a trace no parameter does unless it is asked for: the first one is, and the first one of each
+ * attention layer. */
 static heed_tensor *traced(const gradients *g) {
-    const heed_run *r = g->s->run;
-    bool steps = r->model == &heed_model_rnn;
+    const heed_run *r = g->e->run;
     heed_unprobe(r->tape);
     heed_probe(r->tape, "*.weights", true);
-    if (steps) heed_probe(r->tape, "decoder.attend.out", true);
+    for (int i = 0; i < g->count; i++)
+        if (may_be_stepwise(&g->layers[i])) heed_probe(r->tape, g->layers[i].out, true);
     heed_tape_begin(r->tape, HEED_TRACE, 0);
     heed_want_grad(r->tape, heed_store_at(r->store, 0)->tensor);
-    const heed_entry *target = heed_store_find(r->store, "embed.target.weight");
-    if (target) heed_want_grad(r->tape, target->tensor);
-    return heed_example_logits(g->s, r->tape);
+    for (int i = 0; i < g->count; i++)
+        heed_want_grad(r->tape, own_parameter(r->store, g->layers[i].at.path));
+    return heed_example_logits(g->e, r->tape);
 }
 
 static bool backward_from(const gradients *g, heed_tensor *y, const heed_question *q) {
-    int n = y->shape[1], class = heed_example_class(g->s, q, y);
-    heed_real *gy = calloc(y->size, sizeof *gy);
-    if (!gy) return heed_fail(g->s->run->c, HEED_FAILED, "no memory for gradients");
-    gy[(size_t)q->row * (size_t)n + (size_t) class] = 1;
-    bool ok = heed_backward_from(g->s->run->tape, y, gy);
-    free(gy);
+    heed_real *gy = heed__alloc_array(g->e->run->c, y->size, sizeof *gy);
+    if (!gy) return false;
+    gy[q->row * y->shape[1] + heed_example_class(g->e, q, y)] = 1;
+    bool ok = heed_backward_from(g->e->run->tape, y, gy);
+    heed__free(gy);
     return ok;
 }
 
@@ -66,49 +79,39 @@ static void positive_part(const heed_tensor *w, size_t n, heed_real *out) {
     }
 }
 
-/* A recurrent decoder that is one op has the gradients of all its steps; else what each step
- * records under the layer's name ends with its weights, (1,1,S), after its scores where these are a
- * product.
- */
-static bool take_steps(const gradients *g) {
-    const heed_run *r = g->s->run;
-    const followed *l = g->layers;
-    const heed_tensor *all = heed_probe_find(r->tape, "decoder.attend.weights");
+/* What each step records ends with its weights, (1,1,S), after its scores where these are a
+ * product. */
+static bool take_steps(const heed_tape *t, const followed *l) {
     size_t keys = (size_t)l->keys;
-    int each = strcmp(heed_config_text(r->config, "attention"), "additive") == 0 ? 1 : 2, seen = 0;
-    if (all && all->g && all->size == size_of(l)) {
-        positive_part(all, all->size, l->values);
-        return true;
-    }
-    for (int i = 0; i < heed_probe_count(r->tape) && seen < each * l->queries; i++) {
+    int each = l->at.additive ? 1 : 2, seen = 0;
+    for (int i = 0; i < heed_probe_count(t) && seen < each * l->queries; i++) {
         const char *path;
-        const heed_tensor *w = heed_probe_at(r->tape, i, &path);
-        if (strcmp(path, "decoder.attend.out") != 0 || w->size != keys) continue;
+        const heed_tensor *w = heed_probe_at(t, i, &path);
+        if (strcmp(path, l->out) != 0 || w->size != keys) continue;
         if (++seen % each == 0)
             positive_part(w, keys, l->values + (size_t)(seen / each - 1) * keys);
     }
     return seen == each * l->queries;
 }
 
-static bool take_layers(const gradients *g) {
-    for (int i = 0; i < g->count; i++) {
-        const followed *l = &g->layers[i];
-        char path[80];
-        snprintf(path, sizeof path, "%s.weights", l->at.path);
-        const heed_tensor *w = heed_probe_find(g->s->run->tape, path);
-        if (!w || w->size != size_of(l)) return false;
-        positive_part(w, size_of(l), l->values);
-    }
-    return true;
+/* Weights of all queries have their gradients, unless the model computed them step by step. */
+static bool take_layer(const heed_tape *t, const followed *l) {
+    const heed_tensor *all = heed_probe_find(t, l->weights);
+    if (all && all->size != size_of(l)) all = NULL;
+    if ((!all || !all->g) && may_be_stepwise(l) && take_steps(t, l)) return true;
+    if (all) positive_part(all, all->size, l->values);
+    return all != NULL;
 }
 
 static bool solve(const gradients *g, const heed_question *q) {
     heed_tensor *y = traced(g);
     bool ok = y && backward_from(g, y, q);
-    bool taken = ok && (g->s->run->model == &heed_model_rnn ? take_steps(g) : take_layers(g));
-    heed_unprobe(g->s->run->tape);
-    return taken ||
-           (ok && heed_fail(g->s->run->c, HEED_FAILED, "the model kept no attention weights"));
+    for (int i = 0; ok && i < g->count; i++)
+        ok = take_layer(g->e->run->tape, &g->layers[i]) ||
+             heed_fail(g->e->run->c, HEED_FAILED, "the model kept no attention weights: %s",
+                       g->layers[i].weights);
+    heed_unprobe(g->e->run->tape);
+    return ok;
 }
 
 /* ---- over layers ---- */
@@ -144,9 +147,9 @@ static void follow(const gradients *g, int query) {
 /* ---- the maps ---- */
 
 /* The question whose maps of single layers are kept. */
-static int last_question(const heed_example *s, const gradient_wish *w) {
-    bool asked = w->question >= 0 && w->question < s->question_count;
-    return asked ? w->question : s->question_count - 1;
+static int last_question(const heed_example *e, const heed_gradient_args *w) {
+    bool asked = w->question >= 0 && w->question < e->question_count;
+    return asked ? w->question : e->question_count - 1;
 }
 
 /* What the questions say of one axis of keys. */
@@ -172,10 +175,10 @@ static void layer_help(const heed_question *q, bool by_head, char help[240]) {
              where, by_head ? "head" : "layer");
 }
 
-static bool add_layer(const gradients *g, const followed *l, const gradient_wish *w,
+static bool add_layer(const gradients *g, const followed *l, const heed_gradient_args *w,
                       heed_record *record) {
     char help[240];
-    layer_help(&g->s->questions[last_question(g->s, w)], w->by_head, help);
+    layer_help(&g->e->questions[last_question(g->e, w)], w->by_head, help);
     const heed_record_block *b = &l->at;
     heed_record_map m = {.name = "gradient",
                          .help = help,
@@ -191,19 +194,19 @@ static bool add_layer(const gradients *g, const followed *l, const gradient_wish
         if (heed_record_add_map(record, &m) < 0) return false;
     }
     if (w->by_head) return true;
-    heed_real *sum = malloc(square * sizeof *sum);
-    if (!sum) return heed_fail(g->s->run->c, HEED_FAILED, "no memory for a map");
+    heed_real *sum = heed__alloc_array(g->e->run->c, square, sizeof *sum);
+    if (!sum) return false;
     for (size_t i = 0; i < square; i++)
         sum[i] = (heed_real)summed(l, (int)(i / (size_t)l->keys), (int)(i % (size_t)l->keys));
     m.values = sum;
     bool ok = heed_record_add_map(record, &m) >= 0;
-    free(sum);
+    heed__free(sum);
     return ok;
 }
 
 static void take_row(const gradients *g, const heed_question *q, const answer *a) {
-    const heed_example *s = g->s;
-    int queries = s->axes[a->map.queries].count, from = q->query < 0 ? 0 : q->query,
+    const heed_example *e = g->e;
+    int queries = e->axes[a->map.queries].count, from = q->query < 0 ? 0 : q->query,
         end = q->query < 0 ? queries : from + 1;
     for (int i = from; i < end; i++)
         for (int k = 0; k < a->count; k++)
@@ -211,43 +214,45 @@ static void take_row(const gradients *g, const heed_question *q, const answer *a
 }
 
 /* The question of w comes last, so that its layers' values are at hand then. */
-static bool ask_all(const gradients *g, const gradient_wish *w, const answer *answers, int count) {
-    const heed_example *s = g->s;
-    int last = last_question(s, w);
-    for (int i = w->only ? s->question_count : 1; i <= s->question_count; i++) {
-        const heed_question *q = &s->questions[(last + i) % s->question_count];
+static bool ask_all(const gradients *g, const heed_gradient_args *w, const answer *answers,
+                    int count) {
+    const heed_example *e = g->e;
+    int last = last_question(e, w);
+    for (int i = w->only ? e->question_count : 1; i <= e->question_count; i++) {
+        const heed_question *q = &e->questions[(last + i) % e->question_count];
         if (!solve(g, q)) return false;
-        follow(g, is_pair(s) ? s->axes[0].count + q->query : q->query);
+        follow(g, is_pair(e) ? e->axes[0].count + q->query : q->query);
         for (int k = 0; k < count; k++) take_row(g, q, &answers[k]);
-        if (g->p) eval_loop_progress(g->p, "gradient", (uint64_t)i, (uint64_t)s->question_count);
+        if (!heed__progress(e, w->progress, w->user, (uint64_t)i, (uint64_t)e->question_count))
+            return false;
     }
     return true;
 }
 
 /* Of a pair the source, and what the decoder read where it attends to that. */
 static int list_answers(const gradients *g, answer out[2]) {
-    const heed_example *s = g->s;
-    bool pair = is_pair(s), causal = s->run->model == &heed_model_gpt;
-    int sources = s->axes[0].count, count = 1;
+    const heed_example *e = g->e;
+    bool pair = is_pair(e);
+    int sources = e->axes[0].count, count = 1;
     heed_record_map m = {.name = "gradient", .layer = -1, .head = -1};
-    m.stack = pair ? HEED_CROSS : causal ? HEED_DECODER : HEED_ENCODER;
+    m.stack = heed__example_stack(e);
     m.queries = pair;
     out[0] = (answer){.map = m, .count = sources};
     if (pair && g->count > 1) {
         m.name = "gradient, target";
         m.stack = HEED_DECODER;
         m.queries = m.keys = 2;
-        out[count++] = (answer){.map = m, .first = sources, .count = s->axes[2].count};
+        out[count++] = (answer){.map = m, .first = sources, .count = e->axes[2].count};
     }
     return count;
 }
 
 static bool answer_capacity(const gradients *g, answer *a) {
-    size_t n = (size_t)g->s->axes[a->map.queries].count * (size_t)a->count;
-    a->values = malloc(n * sizeof *a->values);
+    size_t n = (size_t)g->e->axes[a->map.queries].count * (size_t)a->count;
+    a->values = heed__alloc_array(g->e->run->c, n, sizeof *a->values);
     for (size_t i = 0; a->values && i < n; i++) a->values[i] = (heed_real)NAN;
     a->map.values = a->values;
-    return a->values || heed_fail(g->s->run->c, HEED_FAILED, "no memory for a map");
+    return a->values != NULL;
 }
 
 /* ---- the layers ---- */
@@ -262,48 +267,56 @@ static int by_place(const void *a, const void *b) {
     return place_of(&x->at) - place_of(&y->at);
 }
 
-static int first_of(const heed_example *s, int axis) { return axis ? s->axes[0].count : 0; }
+static int first_of(const heed_example *e, int axis) { return axis ? e->axes[0].count : 0; }
+
+static followed followed_of(const heed_example *e, const heed_record_block *b) {
+    followed l = {.at = *b,
+                  .heads = b->heads,
+                  .queries = e->axes[b->queries].count,
+                  .keys = e->axes[b->keys].count,
+                  .first_query = first_of(e, b->queries),
+                  .first_key = first_of(e, b->keys)};
+    snprintf(l.weights, sizeof l.weights, "%s.weights", b->path);
+    snprintf(l.out, sizeof l.out, "%s.out", b->path);
+    return l;
+}
 
 static bool find_layers(gradients *g) {
-    const heed_example *s = g->s;
-    heed_record_block *list = heed_attention_layers(s->run, &g->count);
-    g->layers = list ? calloc((size_t)g->count, sizeof *g->layers) : NULL;
+    const heed_example *e = g->e;
+    heed_ctx *c = e->run->c;
+    heed_record_block *list = heed_attention_layers(e->run, &g->count);
+    if (!list) return false;
     size_t n = 0;
+    g->layers = heed__alloc_array(c, (size_t)g->count, sizeof *g->layers);
     for (int i = 0; g->layers && i < g->count; i++) {
-        const heed_record_block *b = &list[i];
-        g->layers[i] = (followed){.at = list[i],
-                                  .heads = b->heads,
-                                  .queries = s->axes[b->queries].count,
-                                  .keys = s->axes[b->keys].count,
-                                  .first_query = first_of(s, b->queries),
-                                  .first_key = first_of(s, b->keys)};
+        g->layers[i] = followed_of(e, &list[i]);
         n += size_of(&g->layers[i]);
     }
     free(list);
-    g->tokens = s->axes[0].count + (is_pair(s) ? s->axes[2].count : 0);
-    g->values = g->layers ? calloc(n + 1, sizeof *g->values) : NULL;
-    g->row = g->values ? calloc(2 * (size_t)g->tokens + 1, sizeof *g->row) : NULL;
-    if (!g->row)
-        return list != NULL && heed_fail(s->run->c, HEED_FAILED, "no memory for gradients");
+    g->tokens = e->axes[0].count + (is_pair(e) ? e->axes[2].count : 0);
+    g->values = heed__alloc_array(c, n, sizeof *g->values);
+    g->row = heed__alloc_array(c, 2 * (size_t)g->tokens, sizeof *g->row);
+    if (heed_ctx_status(c) != HEED_OK) return false;
     qsort(g->layers, (size_t)g->count, sizeof *g->layers, by_place);
     heed_real *at = g->values;
     for (int i = 0; i < g->count; at += size_of(&g->layers[i++])) g->layers[i].values = at;
     return true;
 }
 
-bool gradient_add(program *p, const heed_example *s, const gradient_wish *w, heed_record *record) {
-    gradients g = {.p = w->quiet ? NULL : p, .s = s};
+bool heed_gradient_add(const heed_example *e, const heed_gradient_args *args, heed_record *record) {
+    static const heed_gradient_args usual = {.question = -1};
+    const heed_gradient_args *w = args ? args : &usual;
+    gradients g = {.e = e};
     answer answers[2] = {{.count = 0}};
-    bool ok = has_questions(s) && find_layers(&g);
+    bool ok = heed__example_asked(e) && find_layers(&g);
     int count = ok ? list_answers(&g, answers) : 0;
     for (int i = 0; ok && i < count; i++) ok = answer_capacity(&g, &answers[i]);
     ok = ok && ask_all(&g, w, answers, count);
     for (int i = 0; ok && i < count; i++) ok = add_model(record, answers[i].map);
     for (int i = 0; ok && i < g.count; i++) ok = add_layer(&g, &g.layers[i], w, record);
-    if (g.p) eval_loop_progress(p, "", 1, 1);
-    for (int i = 0; i < 2; i++) free(answers[i].values);
-    free(g.layers);
-    free(g.values);
-    free(g.row);
+    for (int i = 0; i < 2; i++) heed__free(answers[i].values);
+    heed__free(g.layers);
+    heed__free(g.values);
+    heed__free(g.row);
     return ok;
 }
