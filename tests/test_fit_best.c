@@ -91,6 +91,53 @@ TEST(fit_run_keeps_the_names_of_classes) {
     CHECK(labelled(wrong + 1, 1, true) == HEED_DATA);
 }
 
+/* Whether the run opens, with its files as they are and with edited. */
+static bool opens(const char *run, bool edited, const char *part) {
+    char path[256];
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1, .edited = edited});
+    heed_run *r = heed_run_open(c, path_of(path, run, ""), tiny_models, NULL);
+    if (!r) CHECK(heed_ctx_status(c) == HEED_DATA);
+    if (!r) CHECK_HAS(heed_ctx_error(c), part);
+    heed_close(c);
+    return r != NULL;
+}
+
+static heed_status resumed(const char *const *labels, int count, bool edited) {
+    job j;
+    job_open_resume(&j, "run", "steps=4", (heed_options){.threads = 1, .edited = edited});
+    j.args.labels = labels;
+    j.args.label_count = count;
+    job_fit(&j);
+    heed_status status = heed_ctx_status(j.c);
+    heed_close(j.c);
+    return status;
+}
+
+TEST(fit_names_of_classes_belong_to_the_weights) {
+    static const char *const names[] = {"cat", "dog"};
+    CHECK(labelled(names, 2, false) == HEED_OK);
+    CHECK(opens("run", false, ""));
+    spill("run", "labels.txt", "dog\ncat\n", 8);
+    CHECK(!opens("run", false, "labels.txt"));
+    CHECK(opens("run", true, ""));
+    CHECK(resumed(names, 2, false) == HEED_DATA);
+    CHECK(resumed(names, 2, true) == HEED_OK); /* its weights belong to the edited names */
+    CHECK(opens("run", false, ""));
+    command("rm %s/run/labels.txt", test_folder());
+    CHECK(!opens("run", false, "labels.txt"));
+}
+
+TEST(fit_edited_weights_open_where_that_is_asked_for) {
+    size_t n;
+    train_run("run", "steps=2");
+    char *weights = slurp("run", "model.safetensors", &n);
+    weights[n - 1] ^= 1;
+    spill("run", "model.safetensors", weights, n);
+    free(weights);
+    CHECK(!opens("run", false, "damaged"));
+    CHECK(opens("run", true, ""));
+}
+
 TEST(fit_damaged_names_of_classes_are_an_error) {
     static const char *const names[] = {"cat", "dog"};
     static const struct {

@@ -107,16 +107,14 @@ TEST(fit_resume_after_a_stop_at_any_question) {
 }
 
 TEST(fit_resume_of_every_optimizer) {
-    static const char *const names[] = {"gd",      "sgd",  "momentum", "nesterov",
-                                        "rmsprop", "adam", "adamw"};
-    for (int i = 0; i < 7; i++) {
-        char settings[64], whole[24], split[24];
-        snprintf(settings, sizeof settings, "steps=12 optimizer=%s", names[i]);
-        snprintf(whole, sizeof whole, "whole%d", i);
-        snprintf(split, sizeof split, "split%d", i);
+    for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++) {
+        char settings[64], whole[64], split[64];
+        snprintf(settings, sizeof settings, "steps=12 optimizer=%s", (*r)->name);
+        snprintf(whole, sizeof whole, "whole-%s", (*r)->name);
+        snprintf(split, sizeof split, "split-%s", (*r)->name);
         train_run(whole, settings);
         split_run(split, settings, 5, 1);
-        if (!same_run(whole, split)) test_fail(__FILE__, __LINE__, "%s", names[i]);
+        if (!same_run(whole, split)) test_fail(__FILE__, __LINE__, "%s", (*r)->name);
     }
 }
 
@@ -225,17 +223,16 @@ TEST(fit_one_training_a_run) {
 }
 
 /* Another training makes the run while this one still tries out its model. */
-static bool make_run_meanwhile(void *user) {
-    job *j = user;
+static void make_run_meanwhile(void *user, const heed_report *r) {
+    (void)user, (void)r;
     if (!exists("run", "")) train_run("run", "steps=5");
-    return j->stop_at < 0;
 }
 
 TEST(fit_leaves_a_run_made_meanwhile) {
     train_run("whole", "steps=5");
     job j;
     job_open(&j, "run", "minutes=0.001", (heed_options){.threads = 1});
-    j.args.stop = make_run_meanwhile;
+    j.args.report = make_run_meanwhile;
     job_fit(&j);
     CHECK(heed_ctx_status(j.c) == HEED_USAGE);
     CHECK_HAS(heed_ctx_error(j.c), "run exists already");

@@ -231,10 +231,10 @@ static void check_statistics(const twin *w) {
 
 static void check_training(const twin *w) {
     heed_tape *t = heed_tape_new(w->c);
-    heed_optim *o =
-        heed_optim_new(w->s, (heed_optim_args){.kind = HEED_ADAMW,
-                                               .lr = (heed_real)setting(w, "lr"),
-                                               .decay = (heed_real)setting(w, "decay")});
+    heed_optim_args rate = heed_optim_defaults(&heed_adamw);
+    rate.lr = (heed_real)setting(w, "lr");
+    rate.decay = (heed_real)setting(w, "decay");
+    heed_optim *o = heed_optim_new(w->s, &heed_adamw, &rate);
     const heed_array *expected = heed_safetensors_find(w->file, "losses");
     int steps = expected ? (int)expected->shape[0] : 0;
     CHECK(steps == 20);

@@ -1,6 +1,9 @@
 /* Products and elementwise kernels. */
 #include "kernel_case.h"
 
+#include "core/os.h"
+#include "kernels/parallel.h"
+
 /* --- Products --- */
 
 typedef struct {
@@ -179,5 +182,79 @@ TEST(kernels_open_refuses_wrong_options) {
         CHECK_HAS(heed_ctx_error(c), said[i]);
         CHECK(heed_threads(c) >= 1); /* still fit for use after heed_clear */
         heed_close(c);
+    }
+}
+
+/* ---- whether a team pays ---- */
+
+/* Regions of `took` seconds one after another, of work that one thread does in `alone`, until the
+ * account closes the team or `until` has come; the time then. */
+static double run_regions(heed__team *t, double now, double until, double took, double alone) {
+    while (now < until && heed__team_pays(t, now)) {
+        heed__team_count(t, now, now + took, alone);
+        now += took;
+    }
+    return now;
+}
+
+TEST(kernels_team_stays_where_it_saves_time) {
+    heed__team t;
+    heed__team_init(&t);
+    double now = run_regions(&t, 100, 101, 1e-4, 1.8e-4);
+    CHECK(now >= 101);
+    heed__team_count(&t, now, now + 4e-3, 2e-4); /* one lost time slice */
+    CHECK(run_regions(&t, now + 4e-3, 102, 1e-4, 1.8e-4) >= 102);
+}
+
+TEST(kernels_team_pauses_longer_each_time_that_it_loses) {
+    heed__team t;
+    heed__team_init(&t);
+    double now = 100, lost = 0, last = 0;
+    for (int trial = 0; trial < 12; trial++) {
+        double begin = now;
+        now = run_regions(&t, now, begin + 1, 4e-3, 1e-4);
+        CHECK(now < begin + 0.02); /* some regions show it */
+        lost += now - begin;
+        double again = now;
+        while (!heed__team_pays(&t, again)) again += 1e-3;
+        CHECK(again - now >= last - 1e-3 && again - now >= 0.05 && again - now <= 2.002);
+        last = again - now;
+        now = again;
+    }
+    CHECK(last > 1.9 && lost < 0.02 * (now - 100));
+    CHECK(run_regions(&t, now, now + 3, 1e-4, 1.8e-4) >= now + 3); /* quiet again: it stays */
+    now = run_regions(&t, now + 3, now + 4, 2e-2, 1e-4);           /* and begins with a short one */
+    CHECK(!heed__team_pays(&t, now) && heed__team_pays(&t, now + 0.5));
+}
+
+typedef struct {
+    int *times;
+    int *threads;
+} tally;
+
+static void count_units(const void *job, size_t from, size_t to, int thread) {
+    const tally *j = job;
+    for (size_t i = from; i < to; i++) {
+        j->times[i]++;
+        j->threads[i] = thread;
+    }
+}
+
+TEST(kernels_share_does_every_unit_once_with_and_without_a_team) {
+    enum { UNITS = 7 };
+    heed__team t;
+    heed_kernels k;
+    heed__kernels_choose(&k, NULL, 3);
+    k.team = &t;
+    for (int alone = 0; alone < 2; alone++) {
+        int times[UNITS] = {0}, threads[UNITS];
+        heed__team_init(&t);
+        /* a debt of a second, just now and far ahead, closes the team */
+        if (alone) heed__team_count(&t, heed__os_seconds() - 1, heed__os_seconds(), 0);
+        heed__share(&k, UNITS, 1e9, count_units, &(tally){times, threads});
+        for (int i = 0; i < UNITS; i++) {
+            CHECK(times[i] == 1 && threads[i] >= 0 && threads[i] < 3);
+            CHECK(!alone || threads[i] == 0);
+        }
     }
 }

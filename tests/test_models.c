@@ -194,8 +194,9 @@ static heed_batch batch_of(const built *b) {
 static void check_learns(const heed_model *model, const char *settings, heed_score *score) {
     built b = build(model, NULL, settings);
     heed_batch batch = batch_of(&b);
-    heed_optim *o =
-        heed_optim_new(b.s, (heed_optim_args){.kind = HEED_ADAMW, .lr = (heed_real)0.01});
+    heed_optim_args rate = heed_optim_defaults(&heed_adamw);
+    rate.lr = (heed_real)0.01;
+    heed_optim *o = heed_optim_new(b.s, &heed_adamw, &rate);
     for (uint64_t i = 0; i < 150 && heed_ctx_status(b.c) == HEED_OK; i++) {
         heed_tape_begin(b.t, HEED_TRAIN, i);
         heed_backward(b.t, model->loss(b.self, b.t, &batch));
@@ -241,8 +242,9 @@ static uint64_t trained_bits(const heed_model *model, int threads) {
     heed_batch batch = {
         .rows = ROWS, .len = LEN, .ids = ids, .labels = ids, .masked_positions = masked_positions};
     batch.masked_count = ROWS;
-    heed_optim *o =
-        heed_optim_new(b.s, (heed_optim_args){.kind = HEED_ADAMW, .lr = (heed_real)0.01});
+    heed_optim_args rate = heed_optim_defaults(&heed_adamw);
+    rate.lr = (heed_real)0.01;
+    heed_optim *o = heed_optim_new(b.s, &heed_adamw, &rate);
     for (uint64_t i = 0; i < 3; i++) {
         heed_tape_begin(b.t, HEED_TRAIN, i);
         heed_backward(b.t, model->loss(b.self, b.t, &batch));

@@ -303,8 +303,9 @@ TEST(pictures_models_learn_a_batch_by_heart) {
         built b = build(variants[n].model, NULL, variants[n].settings);
         heed_batch batch = batch_of(3);
         heed_score score = {0};
-        heed_optim *o =
-            heed_optim_new(b.s, (heed_optim_args){.kind = HEED_ADAMW, .lr = (heed_real)0.01});
+        heed_optim_args rate = heed_optim_defaults(&heed_adamw);
+        rate.lr = (heed_real)0.01;
+        heed_optim *o = heed_optim_new(b.s, &heed_adamw, &rate);
         for (uint64_t i = 0; i < 150 && heed_ctx_status(b.c) == HEED_OK; i++) {
             heed_tape_begin(b.t, HEED_TRAIN, i);
             heed_backward(b.t, b.model->loss(b.self, b.t, &batch));

@@ -65,6 +65,13 @@ typedef enum { HEED_RNN, HEED_GRU, HEED_LSTM } heed_cell;
 /* Whose attention a layer computes. */
 typedef enum { HEED_ENCODER, HEED_DECODER, HEED_CROSS } heed_stack;
 
+/* What a check of an op, a layer, a model or an optimizer found. */
+typedef struct {
+    double error; /* the largest; negative: the check could not run, see the context */
+    int cases;
+    char worst[96]; /* where it is */
+} heed_check;
+
 typedef struct heed_ctx heed_ctx;
 typedef struct heed_tensor heed_tensor;
 typedef struct heed_store heed_store;

@@ -27,6 +27,8 @@ typedef struct {
     int threads;   /* at most this many threads; 0: OMP_NUM_THREADS, else the CPUs that affinity and
                       cgroup allow */
     const char *isa; /* "generic", "avx2", "avx512", "neon"; NULL: the best that this CPU has */
+    bool edited; /* runs whose weights, tokenizer or labels were edited on purpose are opened and
+                    resumed: their digests are not compared */
     void (*log)(void *user, heed_level level,
                 const char *message); /* the library itself never prints */
     void *user;                       /* handed to log */
@@ -67,8 +69,8 @@ HEED_API int heed_threads(const heed_ctx *c);
 HEED_API const char *heed_isa(const heed_ctx *c); /* the instruction set in use: "avx2" */
 
 /* How busy the machine is: *load processes run or wait for one of its *cpus CPUs, a mean of the
- * last minute (negative: unknown). True where there are more of them than CPUs: threads that wait
- * for one another are then many times slower than one. */
+ * last minute (negative: unknown). True where there are more of them than CPUs: programs then wait
+ * for one another, and timings vary. */
 HEED_API bool heed_cpu_oversubscribed(double *load, int *cpus);
 
 /* Four uniform 32-bit words from (key, counter): Philox4x32-10. Salmon et al. 2011, sec. 4.3. No

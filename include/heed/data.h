@@ -114,7 +114,8 @@ typedef struct {
     const int32_t *labels;           /* mlm: (picks); gpt: (B,T), -100 at padding */
     const int32_t *masked_positions; /* mlm: flat positions b*T + t that carry the loss */
     int masked_count;
-    size_t items;       /* tokens, padding not counted */
+    size_t items; /* tokens, padding not counted. Without masked_positions the number that the loss
+                     is the mean of: labels, pictures. 0: rows */
     size_t label_bytes; /* text bytes that the labels stand for, white space before them included
                            (bits per byte); a token counts for at most 4095 */
 } heed_batch;

@@ -24,7 +24,8 @@ typedef enum {
 
 typedef struct {
     heed_fit_event event;
-    int64_t step, steps; /* updates done, and to do (0 while --minutes has not fixed them) */
+    int64_t step, steps; /* updates done, and to do: with --minutes as far as the clock knows */
+    double progress;     /* share of the training that is done, from 0 to 1 */
     double epoch;
     double loss; /* STEP: of this step; EVAL: mean of training losses since the last evaluation */
     double val_loss, metric; /* EVAL: validation loss, accuracy; NAN without a validation part */
@@ -42,7 +43,7 @@ typedef struct {
 
 typedef struct {
     const heed_model *model;
-    heed_config *config; /* resolved; a --minutes run gets its steps written into it */
+    heed_config *config; /* resolved; a --minutes run gets its steps and plans written into it */
     void *data;          /* handed to model->batch */
     uint64_t data_checksum;
     const heed_tokenizer *tokenizer; /* saved into the run; NULL: none */

@@ -33,6 +33,9 @@ void heed__disown(heed_ctx *c, heed__owned *object);
 /* The next owned object after `after` (NULL: the first) that is freed by `free`; NULL if none. */
 heed__owned *heed__owned_next(heed_ctx *c, const heed__owned *after, void (*free)(heed__owned *));
 
+/* Whether runs that were edited on purpose are opened: heed_options.edited. */
+bool heed__ctx_edited(const heed_ctx *c);
+
 /* The context's kernels, set by heed_open. */
 const heed_kernels *heed__kernels_of(const heed_ctx *c);
 /* Used by heed_open (kernels/dispatch.c), which knows how large a kernel table is: room for it at

@@ -111,6 +111,8 @@ void heed_message(heed_ctx *c, heed_level level, const char *format, ...) {
     c->options.log(c->options.user, level, text);
 }
 
+bool heed__ctx_edited(const heed_ctx *c) { return c && c->options.edited; }
+
 uint64_t heed_seed(const heed_ctx *c) { return c ? c->options.seed : 0; }
 
 /* The half is what this program itself may add to the mean at its start. */

@@ -34,12 +34,14 @@ static const char digest_key[] = "digest64", other_key[] = "digest";
 static const char digest_key[] = "digest", other_key[] = "digest64";
 #endif
 
-enum { SAID = 4 };
-static const char *const said_keys[SAID] = {"architecture", "format", "settings", "tokenizer"};
+enum { LABELS = 4, SAID };
+static const char *const said_keys[SAID] = {"architecture", "format", "settings", "tokenizer",
+                                            "labels"};
 
 static uint64_t weights_digest(const heed_store *s, const char *const said[SAID]) {
     uint64_t h = 0;
-    for (int i = 0; i < SAID; i++) h = heed__hash64(said[i], strlen(said[i]) + 1, h);
+    for (int i = 0; i < SAID; i++)
+        if (i != LABELS || *said[i]) h = heed__hash64(said[i], strlen(said[i]) + 1, h);
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
         h = heed__hash64(e->name, strlen(e->name), h);
@@ -51,12 +53,14 @@ static uint64_t weights_digest(const heed_store *s, const char *const said[SAID]
 static bool save_weights(const heed__checkpoint *k, const heed_store *s, const char *folder,
                          const char *name) {
     heed_text path = {.c = k->c};
-    char tokenizer[24], digest[24];
+    char tokenizer[24], labels[24] = "", digest[24];
     snprintf(tokenizer, sizeof tokenizer, "%016" PRIx64, k->tokenizer_digest);
-    const char *said[SAID] = {k->architecture, "pt", k->settings, tokenizer};
+    if (k->labels_digest) snprintf(labels, sizeof labels, "%016" PRIx64, k->labels_digest);
+    const char *said[SAID] = {k->architecture, "pt", k->settings, tokenizer, labels};
     snprintf(digest, sizeof digest, "%016" PRIx64, weights_digest(s, said));
     const char *meta[2 * SAID + 3] = {digest_key, digest};
-    for (int i = 0; i < SAID; i++) meta[2 * i + 2] = said_keys[i], meta[2 * i + 3] = said[i];
+    for (int i = 0; i < SAID - !*labels; i++)
+        meta[2 * i + 2] = said_keys[i], meta[2 * i + 3] = said[i];
     heed_text_add(&path, "%s/%s/%s", k->run, folder, name);
     bool ok = heed_save_meta(s, path.s ? path.s : "", meta);
     heed_text_free(&path);
@@ -69,6 +73,7 @@ static bool holds(const heed_safetensors *f, const heed_store *s, const char *pa
     heed_ctx *c = heed_store_ctx(s);
     const char *said[SAID], *expected = heed_safetensors_meta(f, digest_key);
     char found[24];
+    if (heed__ctx_edited(c)) return true;
     for (int i = 0; i < SAID; i++) {
         said[i] = heed_safetensors_meta(f, said_keys[i]);
         if (!said[i]) said[i] = "";
@@ -82,7 +87,7 @@ static bool holds(const heed_safetensors *f, const heed_store *s, const char *pa
     return !expected || strcmp(expected, found) == 0 ||
            heed_fail(c, HEED_DATA,
                      "%s is damaged: expected digest %s, found %s; hint: bring back a copy of this "
-                     "file",
+                     "file, or open it with --edited if it was edited on purpose",
                      path, expected, found);
 }
 
@@ -118,6 +123,7 @@ static const field fields[] = {{"step", INT, AT(step)},
                                {"row_sum", REAL, AT(since_row.sum)},
                                {"row_count", INT, AT(since_row.count)},
                                {"seconds", REAL, AT(seconds)},
+                               {"clock", NEW_REAL, AT(clock)},
                                {"row_step", INT, AT(row_step)},
                                {"seed", HEX, AT(seed)},
                                {"data_checksum", HEX, AT(data_checksum)},
@@ -152,7 +158,7 @@ static void add_settings(heed_text *t, const heed_config *f) {
         const char *value;
         const heed_option *p = heed_config_at(f, i, &value);
         size_t n = strlen(value);
-        if (heed__utf8_valid(value, n) == n)
+        if (heed_utf8_valid(value, n) == n)
             ok = json_object_set_new(o, p->name, json_string(value)) == 0;
     }
     char *text = ok ? json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
@@ -252,11 +258,24 @@ static bool same_setting(heed_config *f, heed_ctx *c, const char *path, const ch
                rank == HEED_FROM_DEFAULT ? "no such line" : heed_config_text(f, key), key, was);
 }
 
+static bool restore_plans(heed_config *f, const json_t *was) {
+    static const char *const keys[] = {"steps", "plan"};
+    bool ok = true;
+    for (int i = 0; ok && i < 2; i++) {
+        const char *value = json_string_value(json_object_get(was, keys[i]));
+        if (value && heed_config_rank(f, keys[i]) != HEED_FROM_FLAG)
+            ok = heed_config_set(f, keys[i], value, "checkpoint", HEED_FROM_FILE);
+    }
+    return ok;
+}
+
 bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *changed) {
     json_t *root = heed__json_read(c, path);
     const char *key;
     json_t *was;
     bool ok = root != NULL;
+    if (json_is_number(json_object_get(root, "clock")))
+        ok = restore_plans(f, json_object_get(root, settings_key));
     json_object_foreach(json_object_get(root, settings_key), key, was) ok =
         ok && same_setting(f, c, path, key, json_string_value(was), changed);
     json_decref(root);

@@ -17,6 +17,7 @@ typedef struct {
     heed_schedule_kind schedule;
     double lr_min, warmup, step_gamma, clip; /* warmup below 1 is a share of the steps */
     int64_t step_every, eval_every, eval_batches, save_every, log_every, patience; /* 0: default */
+    int64_t evals;  /* in the run, where eval_every is 0 */
     bool by_metric; /* the best weights are those of the best metric, not of the lowest loss */
     const char *freeze, *lr_scale; /* lists of patterns */
 } heed__settings;
@@ -44,6 +45,7 @@ typedef struct {
     heed__mean since_eval,
         since_row; /* training losses since the last evaluation, row of metrics */
     double seconds;
+    double clock;     /* seconds that the training is to take; NAN: its steps are given */
     int64_t row_step; /* of the last row in metrics.csv */
     uint64_t seed, data_checksum, tokenizer_digest;
     char version[16], isa[16];
@@ -53,9 +55,9 @@ typedef struct {
     heed_ctx *c;
     const char *run;
     heed_store *store, *slots;
-    const char *architecture, *settings; /* the model's name; its settings as text */
-    uint64_t tokenizer_digest;
-    const heed_config *config; /* all settings */
+    const char *architecture, *settings;      /* the model's name; its settings as text */
+    uint64_t tokenizer_digest, labels_digest; /* 0: none */
+    const heed_config *config;                /* all settings */
 } heed__checkpoint;
 
 /* RUN/NAME into t, which is returned as text. */
@@ -72,7 +74,8 @@ bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool
 bool heed__checkpoint_load(const heed__checkpoint *k);
 bool heed__state_read(heed_ctx *c, const char *path, heed__state *s);
 /* Refuses settings that are not those of the checkpoint, but for those that a flag gave, which set
- * *changed. A checkpoint of an early heed names none. */
+ * *changed. Of a training by the clock the checkpoint's plans hold: config.conf may be ahead of it.
+ * A checkpoint of an early heed names none. */
 bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *changed);
 /* Fills s from a file of heed__checkpoint_save, and checks that not a bit of it has changed. */
 bool heed__weights_load(heed_store *s, const char *path);
@@ -85,6 +88,8 @@ typedef struct {
     size_t capacity;
     int count;
 } heed__labels;
+/* Of the names in their order; 0 for none. */
+uint64_t heed__labels_digest(const char *const *labels, int count);
 bool heed__labels_write(heed_ctx *c, const char *run, const char *const *labels, int count);
 /* expected: how many there must be, 0 for any. A run without the file has none. */
 bool heed__labels_read(heed_ctx *c, const char *run, int expected, heed__labels *l);
@@ -124,15 +129,49 @@ bool heed__evaluate(const heed__evaluation *e, heed_score *score);
 /* How many items the loss of a batch is the mean of. */
 double heed__batch_weight(const heed_batch *b);
 
-/* ---- pace.c ---- */
+/* ---- plan.c ---- */
 
+/* From step on, `left` updates are to be made. */
 typedef struct {
-    double best; /* seconds of the fastest step */
-    int slow;    /* steps in a row that took many times as long */
-    bool told;
-} heed__pace;
-/* Counts a step. True after several in a row that took many times as long as the fastest. */
-bool heed__pace_slow(heed__pace *p, double took);
+    int64_t step, left;
+    bool longer; /* progress starts again at step / (step + left), as in a longer training */
+    double from; /* progress at step, from 0 to 1; else that of the plan before */
+} heed__plan;
+enum { HEED__PLANS = 512, HEED__LOG_ROWS = 100 };
+typedef struct {
+    heed__plan plan[HEED__PLANS];
+    int count; /* 0: the length is not planned, the functions below do not apply */
+} heed__plans;
+/* False where there are too many. Of two plans at one step the second holds. */
+bool heed__plans_add(heed__plans *p, int64_t step, int64_t left, bool longer);
+/* Updates in all. */
+int64_t heed__plans_end(const heed__plans *p);
+/* The share of the training that is done after so many updates. */
+double heed__plans_progress(const heed__plans *p, int64_t step);
+/* Whether update number `step`, from 1, passed one of `count` equal shares of the training. */
+bool heed__plans_due(const heed__plans *p, int64_t step, int64_t count);
+/* The factor of the learning rate at update `step`, from 0: heed_schedule_at by progress. */
+heed_real heed__plans_rate(const heed__plans *p, const heed__settings *s, int64_t step);
+/* As text: "0:1000 40+960", a colon before what is left, a plus where the training got longer. */
+bool heed__plans_write(const heed__plans *p, heed_text *out);
+bool heed__plans_read(heed_ctx *c, const char *text, int64_t steps, heed__plans *p);
+
+/* A training of so many seconds, evaluations included. */
+typedef struct {
+    double budget;             /* 0: no clock */
+    double eval;               /* seconds of an evaluation, the last ones weighing most */
+    int64_t evals, eval_every; /* how many there are, or the steps between them */
+    double planned;            /* seconds at the last plan */
+    double mark;               /* the clock when the last update or evaluation ended */
+    int64_t updates;           /* counted */
+    double recent_steps, recent_seconds;
+} heed__clock;
+/* Counts an update and all that came with it but evaluations. */
+void heed__clock_count(heed__clock *k, double took);
+/* The updates that fit into what is left after `elapsed` seconds, at so many seconds a step. */
+int64_t heed__clock_left(const heed__clock *k, double elapsed, double step, double progress);
+/* After an update: how many are left by a new plan; 0: the present one, of `left`, holds. */
+int64_t heed__clock_plan(heed__clock *k, double elapsed, int64_t left, double progress);
 
 /* ---- a training under way ---- */
 
@@ -141,6 +180,9 @@ typedef struct {
     const heed_fit_args *a;
     heed__settings set;
     heed_schedule schedule;
+    heed__plans plans;
+    heed__clock clock;
+    bool replanned;                           /* config.conf does not have the last plan yet */
     int64_t steps, eval_every, log_every;     /* 0 while unknown */
     uint32_t micros;                          /* forward and backward passes of an update */
     uint64_t epoch_batches, evals, all_evals; /* batches of an evaluation; of the validation part */
@@ -155,28 +197,34 @@ typedef struct {
     heed__journal journal;
     heed__lock lock; /* on the run directory, held from the first write to the end */
     heed_text lock_path;
-    bool fresh;           /* no checkpoint to go on from */
-    bool changed;         /* a flag gave another setting than the checkpoint's */
-    int64_t saved_step;   /* -1: none yet */
-    double loss;          /* of the last step */
-    double start, before; /* clock at the start; seconds of training before a resume */
+    bool fresh;             /* no checkpoint to go on from */
+    bool changed;           /* a flag gave another setting than the checkpoint's */
+    uint64_t labels_digest; /* of the run's labels.txt; 0: it has none */
+    int64_t saved_step;     /* -1: none yet */
+    double loss;            /* of the last step */
+    double start, before;   /* clock at the start; seconds of training before a resume */
     double step_seconds, step_items, eval_seconds; /* of one; the first two smoothed */
-    heed__pace pace;
 } heed__fitting;
 
 /* prepare.c: from the arguments to a training about to take its first step. False in error, and
  * when there is nothing to do. */
 bool heed__fit_prepare(heed__fitting *f);
 void heed__fit_release(heed__fitting *f);
+/* The plans and the steps that they make go into the settings. */
+bool heed__fit_keep_plans(heed__fitting *f);
+bool heed__fit_write_config(heed__fitting *f);
 
 /* loop.c */
 bool heed__fit_finished(const heed__fitting *f);
 void heed__fit_report(heed__fitting *f, heed_fit_event event, const char *note);
 bool heed__fit_save(heed__fitting *f, bool best);
-/* Of the passes of an update. In gradient descent each weighs as much as the items that its loss is
- * the mean of, so that the sum is the gradient of the data set; else all weigh the same. */
+/* The sums over the passes of an update. Each pass is weighted by the number of items that its loss
+ * is the mean of, so that the update does not depend on how its rows are divided into
+ * micro-batches. */
 typedef struct {
     double loss, weight; /* loss: the sum of weight times loss */
+    double unit;         /* weights are counted in this many items: those of the first pass, so that
+                            passes of equal weight have the weight 1; 1 in gradient descent */
     size_t items;
 } heed__passes;
 /* One update; its passes alone are given by micro-batch. */

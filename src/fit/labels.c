@@ -13,6 +13,12 @@ static bool fits_a_line(heed_ctx *c, const char *label, int index) {
                      index, label && *label ? "a line break in it" : "nothing");
 }
 
+uint64_t heed__labels_digest(const char *const *labels, int count) {
+    uint64_t h = 0;
+    for (int i = 0; i < count; i++) h = heed__hash64(labels[i], strlen(labels[i]) + 1, h);
+    return h;
+}
+
 bool heed__labels_write(heed_ctx *c, const char *run, const char *const *labels, int count) {
     heed_text text = {.c = c}, path = {.c = c};
     bool ok = true;

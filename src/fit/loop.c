@@ -11,8 +11,24 @@
 
 /* ---- reports ---- */
 
+/* Of the training, those before a resume included. */
+static double seconds_done(const heed__fitting *f) {
+    return f->before + heed__os_seconds() - f->start;
+}
+
+static heed_real rate_at(const heed__fitting *f, int64_t step) {
+    return f->plans.count ? heed__plans_rate(&f->plans, &f->set, step)
+                          : heed_schedule_at(&f->schedule, step);
+}
+
+static double progress(const heed__fitting *f) {
+    if (f->plans.count) return heed__plans_progress(&f->plans, f->state.step);
+    return f->steps ? (double)f->state.step / (double)f->steps : 0;
+}
+
 static double seconds_left(const heed__fitting *f) {
     if (!f->steps) return 0;
+    if (f->clock.budget > 0) return fmax(0, f->clock.budget - seconds_done(f));
     double steps = (double)(f->steps - f->state.step);
     double evals = f->eval_every ? ceil(steps / (double)f->eval_every) : 0;
     return fmax(0, steps * f->step_seconds + evals * f->eval_seconds);
@@ -21,10 +37,11 @@ static double seconds_left(const heed__fitting *f) {
 static heed_report report_of(const heed__fitting *f, heed_fit_event event) {
     const heed__state *s = &f->state;
     heed_report r = {.event = event, .step = s->step, .steps = f->steps, .loss = f->loss};
+    r.progress = progress(f);
     r.epoch = (double)s->step * f->micros / (double)f->epoch_batches;
     r.val_loss = r.metric = r.bits_per_byte = NAN;
     r.lr = (double)f->set.optim.lr;
-    if (f->steps && s->step > 0) r.lr *= (double)heed_schedule_at(&f->schedule, s->step - 1);
+    if (f->steps && s->step > 0) r.lr *= (double)rate_at(f, s->step - 1);
     r.grad_norm = s->norm;
     r.items_per_s = f->step_seconds > 0 ? f->step_items / f->step_seconds : 0;
     r.seconds = heed__os_seconds() - f->start;
@@ -123,24 +140,6 @@ static bool loss_diverged(heed__fitting *f, int64_t step, const char *what, doub
     return diverged(f, step, bad ? "output" : what, bad, loss);
 }
 
-/* ---- pace ---- */
-
-/* Advice alone: threads change no bits, but a training changes nothing by itself. */
-static void watch_pace(heed__fitting *f, double took) {
-    double load;
-    int cpus;
-    if (f->pace.told || heed_threads(f->c) < 2 || !heed__pace_slow(&f->pace, took)) return;
-    if (!heed_cpu_oversubscribed(&load, &cpus)) return;
-    char note[320];
-    snprintf(note, sizeof note,
-             "steps take %.0f times as long as the fastest: other programs are at work (load %.1f "
-             "on %d CPUs), and threads wait for one another; hint: stop, and resume with --threads "
-             "1: it gives the same bits",
-             took / f->pace.best, load, cpus);
-    f->pace.told = true;
-    heed__fit_report(f, HEED_FIT_NOTE, note);
-}
-
 /* ---- one update ---- */
 
 /* Gradient descent takes the epoch's batches 0, 1, ...: the same ones in every update. */
@@ -161,12 +160,14 @@ bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum) {
     heed_tensor *y = m->loss(f->self, f->tape, &b);
     if (!y || heed__stopped(f->c))
         return heed_fail(f->c, HEED_FAILED, "model %s made no loss", m->name);
+    if (y->size != 1) return heed_backward(f->tape, y); /* fails: a loss is one number */
     if (!isfinite(y->x[0])) return loss_diverged(f, f->state.step + 1, "loss", (double)y->x[0]);
-    double weight = f->set.full_batch ? heed__batch_weight(&b) : 1;
+    double weight = heed__batch_weight(&b);
+    if (sum->unit <= 0) sum->unit = f->set.full_batch || weight <= 0 ? 1 : weight;
+    weight /= sum->unit;
     sum->loss += weight * (double)y->x[0];
     sum->weight += weight;
     sum->items += b.items ? b.items : (size_t)b.rows;
-    if (!f->set.full_batch) return heed_backward(f->tape, y);
     return heed_backward_from(f->tape, y, &(heed_real){(heed_real)weight});
 }
 
@@ -175,19 +176,19 @@ bool heed__fit_update(heed__fitting *f) {
     double start = heed__os_seconds();
     for (uint32_t i = 0; i < f->micros; i++)
         if (!heed__fit_pass(f, i, &sum)) return false;
+    if (sum.weight <= 0) sum.weight = 1;
     double norm = heed_clip(f->optim, (heed_real)f->set.clip, 1 / (heed_real)sum.weight);
     if (!heed__stopped(f->c) && !isfinite(norm)) {
         const char *bad = first_bad(f->store, true, &norm);
         return diverged(f, f->state.step + 1, "gradient", bad ? bad : "all parameters", norm);
     }
-    if (!heed_step(f->optim, heed_schedule_at(&f->schedule, f->state.step))) return false;
+    if (!heed_step(f->optim, rate_at(f, f->state.step))) return false;
     f->state.step++;
     f->state.norm = norm;
     f->loss = sum.loss / sum.weight;
     double took = heed__os_seconds() - start, share = f->step_seconds > 0 ? 0.1 : 1;
     f->step_seconds += share * (took - f->step_seconds);
     f->step_items += share * ((double)sum.items - f->step_items);
-    watch_pace(f, took);
     return true;
 }
 
@@ -266,7 +267,10 @@ static bool evaluate(heed__fitting *f) {
     r.best = best;
     if (score.bytes > 0) r.bits_per_byte = score.loss / log(2) / score.bytes;
     pass_on(f, &r);
-    return heed__fit_save(f, best);
+    if (!heed__fit_save(f, best)) return false;
+    f->clock.mark = heed__os_seconds();
+    f->clock.eval = 0.5 * (f->clock.eval + f->clock.mark - start);
+    return true;
 }
 
 /* ---- the loop ---- */
@@ -283,9 +287,12 @@ bool heed__fit_save(heed__fitting *f, bool best) {
                           .architecture = f->a->model->name,
                           .settings = f->settings.s,
                           .tokenizer_digest = f->state.tokenizer_digest,
+                          .labels_digest = f->labels_digest,
                           .config = f->a->config};
     f->state.steps = f->steps;
-    f->state.seconds = f->before + heed__os_seconds() - f->start;
+    f->state.seconds = seconds_done(f);
+    if (f->replanned && !heed__fit_write_config(f)) return false;
+    f->replanned = false;
     if (!heed__checkpoint_save(&k, &f->state, best)) return false;
     f->saved_step = f->state.step;
     heed__fit_report(f, HEED_FIT_SAVED, NULL);
@@ -294,8 +301,16 @@ bool heed__fit_save(heed__fitting *f, bool best) {
 
 static bool eval_due(const heed__fitting *f) {
     int64_t step = f->state.step;
-    return step > 0 && f->state.eval_step != step &&
-           (step % f->eval_every == 0 || step >= f->steps);
+    if (step == 0 || f->state.eval_step == step) return false;
+    if (step >= f->steps) return true;
+    return f->plans.count && !f->set.eval_every ? heed__plans_due(&f->plans, step, f->set.evals)
+                                                : step % f->eval_every == 0;
+}
+
+static bool row_due(const heed__fitting *f) {
+    return f->plans.count && !f->set.log_every
+               ? heed__plans_due(&f->plans, f->state.step, HEED__LOG_ROWS)
+               : f->state.step % f->log_every == 0;
 }
 
 static bool patient(const heed__fitting *f) {
@@ -306,6 +321,21 @@ bool heed__fit_finished(const heed__fitting *f) {
     return (f->state.step >= f->steps || !patient(f)) && !eval_due(f);
 }
 
+/* The steps left are planned again where they would not end with the time. */
+static bool plan_again(heed__fitting *f) {
+    heed__clock *k = &f->clock;
+    double now = heed__os_seconds();
+    int64_t step = f->state.step;
+    if (k->budget <= 0 || step >= f->steps) return true;
+    heed__clock_count(k, now - k->mark);
+    k->mark = now;
+    int64_t left = heed__clock_plan(k, seconds_done(f), f->steps - step, progress(f));
+    if (!left || !heed__plans_add(&f->plans, step, left, false)) return true;
+    f->steps = step + left;
+    f->replanned = true;
+    return heed__fit_keep_plans(f);
+}
+
 /* An update, its report and what is due after it. */
 static bool step(heed__fitting *f) {
     if (!heed__fit_update(f)) return false;
@@ -313,14 +343,16 @@ static bool step(heed__fitting *f) {
     count(&f->state.since_eval, f->loss);
     count(&f->state.since_row, f->loss);
     heed__fit_report(f, HEED_FIT_STEP, NULL);
+    if (!plan_again(f)) return false;
     if (eval_due(f)) return true;
-    if (done % f->log_every == 0) add_train_row(f);
+    if (row_due(f)) add_train_row(f);
     if (f->set.save_every && done % f->set.save_every == 0) heed__fit_save(f, false);
     return !heed__stopped(f->c);
 }
 
 static void interrupt(heed__fitting *f) {
     if (f->saved_step != f->state.step && !heed__fit_save(f, false)) return;
+    heed__journal_note(&f->journal, f->state.step, "interrupted");
     heed_fail(f->c, HEED_INTERRUPTED, "interrupted at step %" PRId64 " of %" PRId64 "%s%s",
               f->state.step, f->steps, f->a->run ? "; hint: heed resume " : "",
               f->a->run ? f->a->run : "");

@@ -84,7 +84,7 @@ static bool build(heed__fitting *f) {
     if (!m->init(f->self, f->store, f->a->config))
         return heed_fail(f->c, HEED_USAGE, "model %s refuses its settings", m->name);
     if (!heed__settings_apply(&f->set, f->store)) return false;
-    f->optim = heed_optim_new(f->store, f->set.optim);
+    f->optim = heed_optim_new(f->store, f->set.optim.optimizer, &f->set.optim);
     return !heed__stopped(f->c);
 }
 
@@ -110,8 +110,9 @@ static bool count_batches(heed__fitting *f) {
 static bool fix_length(heed__fitting *f, double steps) {
     f->steps = steps < 1 ? 1 : steps > 1e12 ? (int64_t)1e12 : (int64_t)steps;
     f->schedule = heed__settings_schedule(&f->set, f->steps);
-    f->eval_every = f->set.eval_every ? f->set.eval_every : (f->steps + 9) / 10;
-    f->log_every = f->set.log_every ? f->set.log_every : (f->steps + 99) / 100;
+    int64_t evals = f->set.evals, rows = HEED__LOG_ROWS;
+    f->eval_every = f->set.eval_every ? f->set.eval_every : (f->steps + evals - 1) / evals;
+    f->log_every = f->set.log_every ? f->set.log_every : (f->steps + rows - 1) / rows;
     return heed__settings_fix(f->a->config, f->steps);
 }
 
@@ -119,15 +120,37 @@ static bool is_asked(const heed_config *g, const char *key) {
     return heed_config_rank(g, key) == HEED_FROM_FLAG;
 }
 
-/* --steps and --epochs are known without a clock. Asked for over a file that names the steps of a
- * time, they are not these. */
+bool heed__fit_keep_plans(heed__fitting *f) {
+    heed_text text = {.c = f->c};
+    bool ok = heed__plans_write(&f->plans, &text) &&
+              heed_config_set(f->a->config, "plan", text.s, "minutes", HEED_FROM_FLAG) &&
+              set_number(f->a->config, "steps", f->steps, "minutes");
+    heed_text_free(&text);
+    return ok;
+}
+
+/* Another length that is asked for ends what a clock had planned. */
+static bool forget_clock(heed__fitting *f) {
+    f->state.clock = NAN;
+    return set_number(f->a->config, "timed", 0, "steps") &&
+           heed_config_set(f->a->config, "plan", "", "steps", HEED_FROM_FLAG);
+}
+
+/* --steps, --epochs and plans that were made before are known without a clock. Those of a training
+ * that was interrupted go on changing with its clock. */
 static bool fix_by_data(heed__fitting *f) {
     heed_config *g = f->a->config;
+    bool other = is_asked(g, "steps") || is_asked(g, "epochs");
+    if ((other || (f->set.minutes > 0 && f->fresh)) && !forget_clock(f)) return false;
+    const char *plan = heed_config_text(g, "plan");
     if (f->set.minutes > 0) return true;
-    if ((is_asked(g, "steps") || is_asked(g, "epochs")) && !set_number(g, "timed", 0, "steps"))
-        return false;
-    if (f->set.steps) return fix_length(f, (double)f->set.steps);
-    return fix_length(f, ceil(f->set.epochs * (double)f->epoch_batches / f->micros));
+    if (!*plan && f->set.steps) return fix_length(f, (double)f->set.steps);
+    if (!*plan) return fix_length(f, ceil(f->set.epochs * (double)f->epoch_batches / f->micros));
+    if (isfinite(f->state.clock))
+        f->clock = (heed__clock){
+            .budget = f->state.clock, .evals = f->set.evals, .eval_every = f->set.eval_every};
+    return heed__plans_read(f->c, plan, heed_config_int(g, "steps"), &f->plans) &&
+           fix_length(f, (double)heed__plans_end(&f->plans));
 }
 
 /* ---- trial ---- */
@@ -143,36 +166,6 @@ static bool evaluate_one(heed__fitting *f, double *seconds) {
     return true;
 }
 
-/* Seconds of one update, on updates that are forgotten afterwards: within the first 5 % of the time
- * but 10 s at most, the first one not counted. */
-static bool measure_update(heed__fitting *f, double budget, double *seconds) {
-    double limit = fmin(0.05 * budget, 10);
-    if (!heed__fit_update(f)) return false;
-    double start = heed__os_seconds(), took = 0;
-    int updates = 0;
-    do {
-        if (!heed__fit_update(f)) return false;
-        took = heed__os_seconds() - start;
-        updates++;
-    } while (took < limit && !(f->a->stop && f->a->stop(f->a->user)));
-    *seconds = took / updates;
-    return true;
-}
-
-/* The steps that fit into the time left with ten evaluations, or with as many as take a third of
- * it: where they are slow, most of the time is still for training. */
-static bool share_time(heed__fitting *f, double left, double update, double eval, double *steps) {
-    double most = eval > 0 ? floor(left / 3 / eval) : 10, count = fmin(10, fmax(1, most));
-    char note[96];
-    *steps = fmax(left - count * eval, left / 3) / update;
-    if (count >= 10) return true;
-    f->set.eval_every = (int64_t)ceil(fmax(1, *steps) / count);
-    snprintf(note, sizeof note, "an evaluation takes %.3g s: one every %" PRId64 " steps", eval,
-             f->set.eval_every);
-    heed__fit_report(f, HEED_FIT_NOTE, note);
-    return set_number(f->a->config, "eval-every", f->set.eval_every, "minutes");
-}
-
 /* With so few a model has learned next to nothing: what takes the time is worth a look. */
 enum { FEW_STEPS = 20 };
 
@@ -186,34 +179,72 @@ static void note_few(heed__fitting *f, double update, double eval) {
     heed__fit_report(f, HEED_FIT_NOTE, note);
 }
 
-/* As many steps as fit into the rest of the time, evaluations counted. The training then starts
- * anew, so that config.conf, which names the steps, gives it again bit by bit. */
-static bool fix_by_clock(heed__fitting *f) {
-    double budget = f->set.minutes * 60, begin = heed__os_seconds(), update, eval = INFINITY, steps;
-    int64_t at = f->state.step;
-    if (budget >= 60) heed__fit_report(f, HEED_FIT_NOTE, "measuring the rate for some seconds");
-    f->schedule =
-        (heed_schedule){.warmup = INT64_MAX}; /* no rate worth the name: nothing diverges */
-    if (!evaluate_one(f, &eval) || !measure_update(f, budget, &update) || !evaluate_one(f, &eval))
-        return false;
-    eval *= (double)f->evals;
-    double left = budget - (heed__os_seconds() - begin);
-    if (f->set.eval_every)
-        steps = left / (update + eval / (double)f->set.eval_every);
-    else if (!share_time(f, left, update, eval, &steps))
-        return false;
-    f->state.step = at;
-    if (!fix_length(f, (double)at + fmax(1, floor(steps)))) return false;
-    char note[160];
-    snprintf(note, sizeof note, "%.10g", f->set.minutes);
-    if (!heed_config_set(f->a->config, "timed", note, "minutes", HEED_FROM_FLAG)) return false;
-    bool one = f->set.minutes == 1, single = f->steps - at == 1;
-    snprintf(note, sizeof note,
-             "%g minute%s %" PRId64 " step%s of %.3g s here; this is now a run of --steps %" PRId64,
-             f->set.minutes, one ? " is" : "s are", f->steps - at, single ? "" : "s", update,
-             f->steps);
+/* The first batch, and of gradient descent the last one, too: it may be smaller. */
+static bool try_batches(heed__fitting *f) {
+    heed__passes sum = {0};
+    return heed__fit_pass(f, 0, &sum) &&
+           (!f->set.full_batch || f->micros < 2 || heed__fit_pass(f, f->micros - 1, &sum));
+}
+
+/* Evaluations take a third of the time at most. */
+static bool limit_evaluations(heed__fitting *f) {
+    heed__clock *k = &f->clock;
+    double most = k->eval > 0 ? floor(k->budget / 3 / k->eval) : INFINITY;
+    char note[96];
+    if (k->eval_every || (double)k->evals <= most) return true;
+    k->evals = f->set.evals = most < 1 ? 1 : (int64_t)most;
+    snprintf(note, sizeof note, "an evaluation takes %.3g s: %" PRId64 " in the run", k->eval,
+             k->evals);
     heed__fit_report(f, HEED_FIT_NOTE, note);
-    if (f->steps - at < FEW_STEPS) note_few(f, update, eval);
+    return set_number(f->a->config, "evals", k->evals, "minutes");
+}
+
+/* The first plan of a training, or the one by which it goes on for so many minutes more: at the
+ * rate until now. The clock then plans again. */
+static bool plan_first(heed__fitting *f, double step) {
+    const heed__state *s = &f->state;
+    double seconds = f->set.minutes * 60;
+    const char *plan = heed_config_text(f->a->config, "plan");
+    if (s->step == 0) {
+        heed__plans_add(&f->plans, 0, heed__clock_left(&f->clock, 0, step, 0), false);
+        return true;
+    }
+    if (*plan && !heed__plans_read(f->c, plan, s->steps, &f->plans)) return false;
+    if (!*plan) heed__plans_add(&f->plans, 0, s->steps, false);
+    if (s->seconds > 0) step = s->seconds / (double)s->step;
+    return heed__plans_add(&f->plans, s->step, llround(fmin(1e12, fmax(1, seconds / step))),
+                           true) ||
+           heed_fail(f->c, HEED_USAGE, "too many plans: hint: --steps instead of --minutes");
+}
+
+/* Seconds of an update without those of the optimizer, by a second pass: the first one meets fresh
+ * memory. */
+static bool plan_by_clock(heed__fitting *f) {
+    double eval = INFINITY, start;
+    heed__passes sum = {0};
+    if (!try_batches(f) || !evaluate_one(f, &eval)) return false;
+    start = heed__os_seconds();
+    if (!heed__fit_pass(f, 0, &sum)) return false;
+    double step = fmax(1e-9, (heed__os_seconds() - start) * f->micros);
+    if (!evaluate_one(f, &eval)) return false;
+    double seconds = f->before + f->set.minutes * 60;
+    f->state.clock = seconds;
+    f->clock = (heed__clock){.budget = seconds,
+                             .eval = eval * (double)f->evals,
+                             .evals = f->set.evals,
+                             .eval_every = f->set.eval_every};
+    if (!limit_evaluations(f) || !plan_first(f, step) ||
+        !fix_length(f, (double)heed__plans_end(&f->plans)) || !heed__fit_keep_plans(f))
+        return false;
+    char note[200];
+    snprintf(note, sizeof note, "%.10g", seconds / 60);
+    if (!heed_config_set(f->a->config, "timed", note, "minutes", HEED_FROM_FLAG)) return false;
+    int64_t left = f->steps - f->state.step;
+    snprintf(note, sizeof note,
+             "%g minute%s about %" PRId64 " step%s, planned again as the rate changes",
+             f->set.minutes, f->set.minutes == 1 ? " is" : "s are", left, left == 1 ? "" : "s");
+    heed__fit_report(f, HEED_FIT_NOTE, note);
+    if (left < FEW_STEPS) note_few(f, step, f->clock.eval);
     return true;
 }
 
@@ -226,26 +257,16 @@ static size_t store_bytes(const heed_store *s) {
     return bytes;
 }
 
-/* The first batch, and of gradient descent the last one, too: it may be smaller. */
-static bool try_batches(heed__fitting *f) {
-    heed__passes sum = {0};
-    return heed__fit_pass(f, 0, &sum) &&
-           (!f->set.full_batch || f->micros < 2 || heed__fit_pass(f, f->micros - 1, &sum));
-}
-
 /* Model and data are tried before anything is written. What the trial changed is forgotten: the
  * model is built again. */
 static bool try_out(heed__fitting *f) {
-    heed__state kept = f->state;
     double seconds = INFINITY;
     /* a parameter without a gradient is reported by the first step, not by the trial as well */
     for (int i = 0; i < heed_store_count(f->store); i++)
         heed_store_at(f->store, i)->reported = true;
-    bool ok = f->set.minutes > 0 ? fix_by_clock(f) : try_batches(f) && evaluate_one(f, &seconds);
+    bool ok = f->set.minutes > 0 ? plan_by_clock(f) : try_batches(f) && evaluate_one(f, &seconds);
     if (!ok) return false;
-    f->state = kept;
-    f->loss = NAN;
-    f->step_seconds = f->step_items = 0;
+    if (f->set.minutes <= 0) f->clock.eval = seconds * (double)f->evals;
     f->bytes = store_bytes(f->store) + store_bytes(heed_optim_slots(f->optim)) +
                heed_tape_used(f->tape).reserved;
     unbuild(f);
@@ -263,7 +284,8 @@ static void begin_state(heed__fitting *f) {
     *s = (heed__state){.seed = heed_seed(f->c),
                        .data_checksum = f->a->data_checksum,
                        .tokenizer_digest = tokenizer_digest(f->a)};
-    s->best_loss = s->best_metric = s->loss = s->val_loss = s->metric = s->norm = NAN;
+    s->best_loss = s->best_metric = s->loss = s->val_loss = s->metric = s->norm = s->clock = NAN;
+    f->labels_digest = heed__labels_digest(f->a->labels, f->a->label_count);
     f->fresh = true;
 }
 
@@ -275,12 +297,30 @@ static bool same(heed__fitting *f, const char *what, uint64_t was, uint64_t now,
                      f->a->run, what, was, now, hint);
 }
 
+/* labels.txt must name the classes of the data, in their order. */
+static bool check_labels(heed__fitting *f) {
+    const heed_fit_args *a = f->a;
+    heed__labels l;
+    bool ok = heed__labels_read(f->c, a->run, a->label_count, &l);
+    f->labels_digest = heed__labels_digest(l.list, l.count);
+    heed__labels_free(&l);
+    return ok &&
+           (heed__ctx_edited(f->c) ||
+            same(f, "file labels.txt", heed__labels_digest(a->labels, a->label_count),
+                 f->labels_digest,
+                 "bring back a copy of it, or resume with --edited if it was edited on purpose"));
+}
+
+/* The tokenizer of a run that was edited on purpose is the run's from now on. */
 static bool agrees(heed__fitting *f) {
-    const heed__state *s = &f->state;
+    heed__state *s = &f->state;
+    if (heed__ctx_edited(f->c)) s->tokenizer_digest = tokenizer_digest(f->a);
     return same(f, "data", s->data_checksum, f->a->data_checksum,
                 "bring back the data that the run began with, or train anew") &&
            same(f, "tokenizer", s->tokenizer_digest, tokenizer_digest(f->a),
-                "bring back the tokenizer's files in the run directory") &&
+                "bring back the tokenizer's files in the run directory, or resume with --edited if "
+                "they were edited on purpose") &&
+           (!f->a->labels || check_labels(f)) &&
            same(f, "seed", s->seed, heed_seed(f->c), "resume without --seed");
 }
 
@@ -389,7 +429,7 @@ static void note_changes(heed__fitting *f) {
     }
 }
 
-static bool write_config(heed__fitting *f) {
+bool heed__fit_write_config(heed__fitting *f) {
     return set_vocab(f, f->bound[0], f->bound[1]) && heed__run_write_config(f->c, f->a) &&
            set_real_vocab(f);
 }
@@ -402,7 +442,7 @@ static bool go_on(heed__fitting *f) {
         !heed__journal_open(&f->journal, f->c, f->a->run, f->state.row_step))
         return false;
     note_changes(f);
-    return write_config(f);
+    return heed__fit_write_config(f);
 }
 
 /* The folder is ours to write: it stands, is locked, nobody has made a run there meanwhile, and
@@ -415,7 +455,7 @@ static bool claim_run(heed__fitting *f) {
 }
 
 static bool start_run(heed__fitting *f) {
-    return heed__run_make(f->c, f->a) && write_config(f) &&
+    return heed__run_make(f->c, f->a) && heed__fit_write_config(f) &&
            heed__journal_open(&f->journal, f->c, f->a->run, 0);
 }
 
@@ -439,7 +479,8 @@ static bool begin(heed__fitting *f) {
     bool ok = !run || (claimed && (f->fresh ? start_run(f) : go_on(f)));
     snprintf(s->version, sizeof s->version, "%s", HEED_VERSION);
     snprintf(s->isa, sizeof s->isa, "%s", heed_isa(f->c));
-    f->start = heed__os_seconds();
+    f->start = f->clock.mark = heed__os_seconds();
+    f->clock.planned = f->before;
     if (ok) heed__fit_report(f, HEED_FIT_START, NULL);
     if (ok) note_limit(f);
     if (ok && (f->fresh || f->changed)) ok = heed__fit_save(f, f->fresh);

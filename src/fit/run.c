@@ -91,7 +91,7 @@ typedef struct {
     heed_option *foreign; /* keys of config.conf that no table of the library has */
     size_t capacity;
     char architecture[64];
-    uint64_t digest; /* of the tokenizer; 0: none */
+    uint64_t digest, labels_digest; /* of the tokenizer and of labels.txt; 0: none */
     heed_text settings;
     heed__labels labels;
 } opened;
@@ -127,7 +127,9 @@ static bool read_meta(opened *o, const char *path) {
     const char *name = heed_safetensors_meta(f, "architecture");
     const char *settings = heed_safetensors_meta(f, "settings");
     const char *digest = heed_safetensors_meta(f, "tokenizer");
-    bool ok = name && settings && digest && sscanf(digest, "%16" SCNx64, &o->digest) == 1;
+    const char *labels = heed_safetensors_meta(f, "labels");
+    bool ok = name && settings && digest && sscanf(digest, "%16" SCNx64, &o->digest) == 1 &&
+              (!labels || sscanf(labels, "%16" SCNx64, &o->labels_digest) == 1);
     if (!ok)
         heed_fail(c, HEED_DATA,
                   "%s is not of a run: expected the metadata architecture, settings and "
@@ -231,17 +233,23 @@ static bool set_vocab(heed_run *r, const char *key, int size, const char *dir) {
            heed_config_set(r->config, key, vocab, dir, HEED_FROM_FLAG);
 }
 
+static bool same_digest(heed_ctx *c, const char *what, const char *dir, uint64_t expected,
+                        uint64_t found) {
+    return expected == found || heed__ctx_edited(c) ||
+           heed_fail(c, HEED_DATA,
+                     "%s of %s is not the one that the model was trained with: expected digest "
+                     "%016" PRIx64 ", found %016" PRIx64
+                     "; hint: bring back a copy, or open the run with --edited if it was edited on "
+                     "purpose",
+                     what, dir, expected, found);
+}
+
 static bool read_tokenizers(opened *o, const char *dir) {
     heed_run *r = &o->run;
     if (!o->digest) return true;
     if (!open_tokenizers(r, dir)) return false;
     uint64_t found = heed__tokenizers_digest(r->tokenizer, r->source);
-    if (found != o->digest)
-        return heed_fail(r->c, HEED_DATA,
-                         "tokenizer of %s is not the one that the model was trained with: expected "
-                         "digest %016" PRIx64 ", found %016" PRIx64
-                         "; hint: bring back a copy of its files",
-                         dir, o->digest, found);
+    if (!same_digest(r->c, "tokenizer", dir, o->digest, found)) return false;
     return set_vocab(r, "vocab", heed_vocab_size(r->tokenizer), dir) &&
            set_vocab(r, "source-vocab", r->source ? heed_vocab_size(r->source) : 0, dir);
 }
@@ -253,7 +261,8 @@ static bool read_labels(opened *o, const char *dir) {
     if (!heed__labels_read(r->c, dir, (int)classes, &o->labels)) return false;
     r->labels = o->labels.list;
     r->label_count = o->labels.count;
-    return true;
+    return !o->labels_digest || same_digest(r->c, "labels.txt", dir, o->labels_digest,
+                                            heed__labels_digest(r->labels, r->label_count));
 }
 
 static bool build(opened *o, const char *weights) {

@@ -82,6 +82,7 @@ static double estimate(const heed_example *e, const heed_capture_args *w,
 static bool check_size(const heed_example *e, const heed_capture_args *w,
                        const heed_record_block *list, int count) {
     int blocks;
+    char found[32], limit[32];
     double bytes = estimate(e, w, list, count, &blocks), most = w->most == 0 ? 256e6 : w->most;
     if (blocks == 0) {
         int last = 0;
@@ -92,11 +93,11 @@ static bool check_size(const heed_example *e, const heed_capture_args *w,
                          last + 1, e->run->model->name);
     }
     if (most < 0 || bytes <= most) return true;
-    return heed_fail(
-        e->run->c, HEED_USAGE,
-        "the attention is too large: %d layers of %d heads over %d tokens take %.0f MB: "
-        "expected at most %.0f MB; hint: `layers` 1,%d `heads` 1, or a shorter input",
-        blocks, list[0].heads, e->axes[0].count, bytes / 1e6, most / 1e6, blocks);
+    return heed_fail(e->run->c, HEED_USAGE,
+                     "the attention is too large: %d layers of %d heads over %d tokens take %s: "
+                     "expected at most %s; hint: `layers` 1,%d `heads` 1, or a shorter input",
+                     blocks, list[0].heads, e->axes[0].count, heed_format_bytes(found, bytes),
+                     heed_format_bytes(limit, most), blocks);
 }
 
 /* ---- guesses ---- */

@@ -2,17 +2,9 @@
  * model. */
 #include "core/core.h"
 #include "inspect/inspect.h"
-#include "text/width.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Bytes of text that fit into so many columns, for a message. */
-static int cut(const char *text, int columns) {
-    const char *at = text, *end = text;
-    while (*at && (columns -= heed__cluster(&at, NULL)) >= 0) end = at;
-    return (int)(end - text);
-}
 
 static void *copy_of(heed_ctx *c, const void *from, size_t count, size_t each) {
     void *copy = heed__alloc_array(c, count, each);
@@ -193,7 +185,7 @@ bool heed__example_asked(const heed_example *e) {
            heed_fail(e->run->c, HEED_DATA,
                      "nothing is predicted here: %.*s: expected [MASK] in the text; hint: write "
                      "[MASK] for a word",
-                     cut(e->title, 60), e->title);
+                     (int)heed_label_cut(e->title, 60), e->title);
 }
 
 /* ---- opening and closing ---- */
@@ -211,7 +203,7 @@ static bool check_tokens(const heed_example *e, const heed_example_args *a) {
     return a->count <= block ||
            heed_fail(r->c, HEED_DATA,
                      "the input is too long: %d tokens, the model takes %lld: %.*s...", a->count,
-                     (long long)block, cut(e->title, 40), e->title);
+                     (long long)block, (int)heed_label_cut(e->title, 40), e->title);
 }
 
 static bool wrong_kind(const heed_run *r) {

@@ -51,8 +51,8 @@ void heed_safetensors_close(heed_safetensors *f) {
 
 /* Always false. name: the tensor's, or NULL. */
 static bool damaged(const heed_safetensors *f, const char *name, const char *what) {
-    char quoted[HEED__QUOTE] = "";
-    if (name) heed__quote(quoted, name, strlen(name));
+    char quoted[HEED_QUOTE] = "";
+    if (name) heed_quote(quoted, name, strlen(name));
     return heed_fail(f->c, HEED_DATA,
                      "safetensors file is wrong: %s: %s%s%s; hint: the file is damaged or cut "
                      "off: copy or write it again",

@@ -4,6 +4,7 @@
 #include "core/os.h"
 #include "parallel.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,18 +86,26 @@ static void refuse_isa(heed_ctx *c, const char *isa) {
               list, isa);
 }
 
+typedef struct {
+    heed_kernels kernels;
+    heed__team team;
+} opened;
+
 heed_ctx *heed_open_real(const heed_options *options, size_t real_size) {
-    heed_ctx *c = heed__ctx_new(options, sizeof(heed_kernels));
+    heed_ctx *c = heed__ctx_new(options, sizeof(opened));
     if (!c) return NULL;
+    opened *o = (opened *)(void *)heed__ctx_kernels(c);
     const char *isa = options ? options->isa : NULL;
     int threads = options ? options->threads : 0;
     bool sensible = threads >= 0 && threads <= MOST_THREADS;
     /* Even a context in error holds kernels, so that nothing after it meets a NULL. */
-    if (!heed__kernels_choose(heed__ctx_kernels(c), isa,
+    if (!heed__kernels_choose(&o->kernels, isa,
                               sensible && threads ? threads : default_threads())) {
-        heed__kernels_choose(heed__ctx_kernels(c), NULL, 1);
+        heed__kernels_choose(&o->kernels, NULL, 1);
         refuse_isa(c, isa);
     }
+    heed__team_init(&o->team);
+    o->kernels.team = &o->team;
     if (real_size != sizeof(heed_real))
         heed_fail(
             c, HEED_USAGE,
@@ -115,24 +124,73 @@ heed_ctx *heed_open_real(const heed_options *options, size_t real_size) {
 int heed_threads(const heed_ctx *c) { return c ? heed__kernels_of(c)->threads : 0; }
 const char *heed_isa(const heed_ctx *c) { return c ? heed__kernels_of(c)->isa : ""; }
 
+/* ---- whether sharing pays ---- */
+
+/* Seconds. The limit is what a few time slices cost, so that a quiet machine's odd hiccup does not
+ * end a team; the grace is what waking sleeping threads costs. */
+static const double LIMIT = 8e-3, GRACE = 1e-3, LONGEST_PAUSE = 2;
+/* A pause is at least so many times what a trial lost, which so costs at most a twentieth. */
+static const double PAUSE_PER_LOSS = 20;
+
+void heed__team_init(heed__team *t) {
+    atomic_init(&t->credit, LIMIT);
+    atomic_init(&t->begin, 0);
+    atomic_init(&t->pause, 0);
+}
+
+static double get(const _Atomic double *x) { return atomic_load_explicit(x, memory_order_relaxed); }
+static void set(_Atomic double *x, double v) { atomic_store_explicit(x, v, memory_order_relaxed); }
+
+bool heed__team_pays(const heed__team *t, double now) { return now >= get(&t->begin); }
+
+void heed__team_count(heed__team *t, double begin, double end, double alone) {
+    double credit = get(&t->credit) + alone - (end - begin);
+    if (credit >= 0) {
+        set(&t->credit, credit < LIMIT ? credit : LIMIT);
+        return;
+    }
+    double pause = (GRACE - credit) * PAUSE_PER_LOSS, last = get(&t->pause);
+    if (end - get(&t->begin) < last && pause < 2 * last) pause = 2 * last;
+    if (pause > LONGEST_PAUSE) pause = LONGEST_PAUSE;
+    set(&t->credit, GRACE);
+    set(&t->pause, pause);
+    set(&t->begin, end + pause);
+}
+
+/* ---- sharing ---- */
+
 /* A parallel region costs about a microsecond, 0.1 MFLOP about as much. */
 #define SERIAL_WORK 1e5
 
+#ifdef _OPENMP
+/* One team size throughout: changing it makes the runtime start and end threads. */
+static void share(const heed_kernels *k, size_t units, double begin, heed__part *part,
+                  const void *job) {
+    _Atomic double alone; /* of the thread that finishes first */
+    atomic_init(&alone, 0);
+#pragma omp parallel num_threads(k->threads)
+    {
+        size_t n = (size_t)omp_get_num_threads(), t = (size_t)omp_get_thread_num();
+        size_t from = units * t / n, to = units * (t + 1) / n;
+        if (from < to) part(job, from, to, (int)t);
+        if (from < to && get(&alone) == 0)
+            set(&alone, (heed__os_seconds() - begin) * (double)units / (double)(to - from));
+    }
+    if (k->team) heed__team_count(k->team, begin, heed__os_seconds(), get(&alone));
+}
+#endif
+
 void heed__share(const heed_kernels *k, size_t units, double work, heed__part *part,
                  const void *job) {
-    size_t team = (size_t)k->threads < units ? (size_t)k->threads : units;
 #ifdef _OPENMP
-    if (team > 1 && work >= SERIAL_WORK) {
-        /* One team size throughout: changing it makes the runtime start and end threads. */
-#pragma omp parallel num_threads(k->threads)
-        {
-            size_t n = (size_t)omp_get_num_threads(), t = (size_t)omp_get_thread_num();
-            size_t from = units * t / n, to = units * (t + 1) / n;
-            if (from < to) part(job, from, to, (int)t);
+    if (k->threads > 1 && units > 1 && work >= SERIAL_WORK) {
+        double now = heed__os_seconds(); /* some 30 nanoseconds */
+        if (!k->team || heed__team_pays(k->team, now)) {
+            share(k, units, now, part, job);
+            return;
         }
-        return;
     }
 #endif
     (void)work;
-    if (team > 0) part(job, 0, units, 0);
+    if (units > 0) part(job, 0, units, 0);
 }

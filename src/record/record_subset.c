@@ -1,4 +1,4 @@
-/* A part of a record: some layers and heads, the first tokens. */
+/* record_subset.c -- a part of a record: some layers and heads, the first tokens. */
 #include "core/core.h"
 
 #include <heed/record.h>

@@ -111,12 +111,12 @@ static int add_axis(reader *k, const char *name, const labels *l, int size) {
 
 static bool wrong_count(const reader *k, const char *name, int found, const char *array,
                         const char *side, int wanted) {
-    char quote[HEED__QUOTE];
+    char quote[HEED_QUOTE];
     return heed_fail(k->s->c, HEED_DATA,
                      "token count is wrong: %s: %s has %d labels, but array %s has %d %s; hint: "
                      "label the very tokens that the weights were computed for, special ones "
                      "included",
-                     k->s->path, name, found, heed__quote(quote, array, strlen(array)), wanted,
+                     k->s->path, name, found, heed_quote(quote, array, strlen(array)), wanted,
                      side);
 }
 
@@ -232,7 +232,7 @@ static bool add_layers(reader *k, const char *name, const heed__numbers *n) {
 
 /* A batch of one between layers and heads, as models give it, is left out. */
 static bool add_numbers(reader *k, const char *name, heed__numbers *n) {
-    char shape[HEED__SHAPE], quote[HEED__QUOTE];
+    char shape[HEED__SHAPE], quote[HEED_QUOTE];
     if (n->dims == 5 && n->shape[1] == 1) {
         memmove(n->shape + 1, n->shape + 2, 3 * sizeof *n->shape);
         n->dims = 4;
@@ -244,7 +244,7 @@ static bool add_numbers(reader *k, const char *name, heed__numbers *n) {
                             "array %s is wrong: %s: expected (queries, keys), (heads, queries, "
                             "keys) or (layers, heads, queries, keys), found %s; hint: take one "
                             "item of a batch: attention[:, 0]",
-                            heed__quote(quote, name, strlen(name)), k->s->path,
+                            heed_quote(quote, name, strlen(name)), k->s->path,
                             heed__numbers_shape(shape, n));
 }
 
@@ -254,20 +254,19 @@ enum { SHOWN = 4 }; /* names of arrays in a message */
 
 /* What the file has instead of weights: names, types and shapes of the first. */
 static void list_found(const heed__source *s, heed_text *out) {
-    char shape[HEED__SHAPE], quote[HEED__QUOTE], type[HEED__QUOTE];
+    char shape[HEED__SHAPE], quote[HEED_QUOTE], type[HEED_QUOTE];
     const char *name;
     json_t *v;
     size_t at = 0, count = s->json ? json_object_size(s->json) : s->npz.count;
     json_object_foreach(s->json, name, v) {
         if (at == SHOWN) break;
-        heed_text_add(out, "%s%s", at++ ? ", " : "; found ",
-                      heed__quote(quote, name, strlen(name)));
+        heed_text_add(out, "%s%s", at++ ? ", " : "; found ", heed_quote(quote, name, strlen(name)));
     }
     for (; !s->json && at < count && at < SHOWN; at++) {
         const heed__npy *a = &s->npz.arrays[at];
         heed_text_add(out, "%s%s %s of type %s", at ? ", " : "; found ",
-                      heed__quote(quote, a->name, strlen(a->name)), heed__npy_shape(shape, a),
-                      heed__quote(type, a->type, strlen(a->type)));
+                      heed_quote(quote, a->name, strlen(a->name)), heed__npy_shape(shape, a),
+                      heed_quote(type, a->type, strlen(a->type)));
     }
     if (count > SHOWN) heed_text_add(out, " and %zu more", count - SHOWN);
 }
@@ -311,10 +310,10 @@ static bool is_read(const char *name) {
 
 /* An array that is neither weights nor labels may be labels under another name. */
 static void pass_over(reader *k, const char *name) {
-    char quote[HEED__QUOTE];
+    char quote[HEED_QUOTE];
     if (is_read(name) || ++k->unread_count > SHOWN) return;
     heed_text_add(&k->unread, "%s%s", k->unread_count > 1 ? ", " : "",
-                  heed__quote(quote, name, strlen(name)));
+                  heed_quote(quote, name, strlen(name)));
 }
 
 static void note_unread(reader *k) {

@@ -72,12 +72,12 @@ int heed__patch_axis(const heed__source *s, heed_record *r, const heed__patches 
                      const char *array) {
     int side = (int)sqrt((double)size), rows = p->rows ? p->rows : side;
     int cols = p->cols ? p->cols : side, first = size - rows * cols;
-    char quote[HEED__QUOTE];
+    char quote[HEED_QUOTE];
     if (first < 0 || (!p->rows && first > 1)) {
         heed_fail(s->c, HEED_DATA,
                   "grid is wrong: %s: array %s has %d tokens, which are no %d x %d patches; hint: "
                   "grid=[rows, columns]",
-                  s->path, heed__quote(quote, array, strlen(array)), size, rows, cols);
+                  s->path, heed_quote(quote, array, strlen(array)), size, rows, cols);
         return -1;
     }
     char(*names)[24] = heed__alloc_array(s->c, (size_t)size, sizeof *names);

@@ -3,7 +3,7 @@
 #include "view/heatmap.h"
 
 #include "core/core.h"
-#include "text/width.h"
+#include "text/text.h"
 #include "view/shade.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static int clamp(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; 
 static int label_width(const char *const *labels, int count, int lo, int hi) {
     int widest = lo;
     for (int i = 0; labels && i < count; i++)
-        widest = clamp(heed__label_width(labels[i]), widest, hi);
+        widest = clamp(heed_label_columns(labels[i]), widest, hi);
     return widest;
 }
 

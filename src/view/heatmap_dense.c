@@ -1,5 +1,5 @@
 /* The dense form of a heat map: two characters a cell, or half blocks where there are colours. */
-#include "text/width.h"
+#include "text/text.h"
 #include "view/heatmap.h"
 #include "view/shade.h"
 
@@ -79,7 +79,7 @@ static void put_head(const dense *d, int row) {
                         &both);
         if (second) {
             heed_text_put(&both, " ", 1);
-            heed_label_text(labels[lower], d->p->head - heed__label_width(both.s), &both);
+            heed_label_text(labels[lower], d->p->head - heed_label_columns(both.s), &both);
         }
     }
     heed__put_label(d->p->out, both.s ? both.s : "", d->p->head, false);

@@ -1,5 +1,5 @@
-/* Records as the page reads them (src/view/page/data.js): JSON for texts, base64 of 16 bits a
- * number. */
+/* page_data.c -- the numbers of records as the page reads them (src/view/page/data.js): base64 of
+ * 16 bits a number. */
 #include "core/core.h"
 #include "io/io.h"
 #include "view/canvas.h"
@@ -66,7 +66,7 @@ static void pack(packer *p, uint16_t u) {
     p->bytes[p->n++] = (unsigned char)(u >> 8);
 }
 
-static bool make_room(packer *p, size_t numbers) {
+static bool reserve(packer *p, size_t numbers) {
     p->n = 0;
     return heed__grow(p->c, &p->bytes, &p->capacity, 2 * numbers + 1, 1);
 }
@@ -78,7 +78,7 @@ static bool put_element(packer *p) {
 #define ELEMENT "<script type=\"application/octet-stream+b64\" id=\""
 
 static bool put_plane(packer *p, const heed_real *x, int rows, int cols, heed__page_code k) {
-    if (!make_room(p, (size_t)rows * (size_t)cols)) return false;
+    if (!reserve(p, (size_t)rows * (size_t)cols)) return false;
     for (int q = 0; q < rows; q++)
         for (int i = 0; i < (k.triangle ? q + 1 : cols); i++)
             pack(p, code_of((double)x[(size_t)q * (size_t)cols + (size_t)i], k));
@@ -86,7 +86,7 @@ static bool put_plane(packer *p, const heed_real *x, int rows, int cols, heed__p
 }
 
 static bool put_halves(packer *p, const heed_real *x, size_t n) {
-    if (!make_room(p, n)) return false;
+    if (!reserve(p, n)) return false;
     for (size_t i = 0; i < n; i++) pack(p, half_of((double)x[i]));
     return put_element(p);
 }

@@ -3,7 +3,7 @@
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"
-#include "text/width.h"
+#include "text/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -101,7 +101,7 @@ void heed__sketch_cells(heed__sketch *s, const heed__cells *g) {
 
 /* ---- text ---- */
 
-int heed__sketch_width(const char *text, int scale) { return 6 * scale * heed__label_width(text); }
+int heed__sketch_width(const char *text, int scale) { return 6 * scale * heed_label_columns(text); }
 
 static void put_escaped(heed_text *out, const char *text) {
     for (; *text; text++) {

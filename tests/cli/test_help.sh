@@ -83,14 +83,14 @@ quiet
 says "compiler"
 says "threads"
 says "load"
-says "crowded"
+says "oversubscribed"
 run doctor --json
 status 0
 json version
 json threads
 json cpus
 json load
-json crowded
+json oversubscribed
 run init gpt
 status 0
 quiet

@@ -85,12 +85,30 @@ run translate attention "the book"
 refuses 2 "heed classify attention"
 sed "1s/^/$(printf '\033')[2J/" one/labels.txt >labels
 mv labels one/labels.txt
-run classify one "the book"
+run classify one "the book" --edited
 says '␛[2J'
 hides "$(printf '\033')"
 rm one/labels.txt
 run classify one "the book"
 refuses 3 "labels.txt"
+
+# labels.txt belongs to the weights: names that changed places are refused, unless they are meant.
+cp -r attention swapped
+sort -r attention/labels.txt >swapped/labels.txt
+for command in "classify swapped text" "eval swapped" "info swapped" "resume swapped"; do
+    run $command
+    refuses 3 "labels.txt"
+    warns "--edited"
+done
+run classify attention "the book was great" --json --top 1
+json predictions.0.class pos
+run classify swapped "the book was great" --json --top 1 --edited
+status 0
+json predictions.0.class neg
+run info swapped --edited
+status 0
+run resume swapped --steps 81 --edited
+status 0
 run attend rnn "the film was good" --occlude
 refuses 2 "heed influence RUN INPUT"
 run resume attention

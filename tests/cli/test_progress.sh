@@ -24,6 +24,23 @@ status 0
 run train gpt facts.txt -o g --layers 1 --heads 2 --width 16 --block 16 --batch 4 --minutes 0.01
 status 0
 holds grep -q '^minutes = 0' g/config.conf
+holds grep -q '^timed = 0.01' g/config.conf
+holds grep -q '^plan = 0:' g/config.conf
+# The plans of the clock give the training again; more time makes it longer.
+run train gpt -c g/config.conf -o again
+status 0
+holds cmp -s g/last/model.safetensors again/last/model.safetensors
+holds cmp -s g/model.safetensors again/model.safetensors
+step=$(sed -n 's/^ *"step": \([0-9]*\),/\1/p' g/last/state.json)
+run resume g --minutes 0.01
+status 0
+holds test "$(sed -n 's/^ *"step": \([0-9]*\),/\1/p' g/last/state.json)" -gt "$step"
+holds grep -q "^plan = .* $step+" g/config.conf
+run train gpt -c g/config.conf -o longer
+status 0
+holds cmp -s g/last/model.safetensors longer/last/model.safetensors
+run resume g --minutes 0.01 --steps 5
+refuses 2 "two lengths of the training"
 
 # The table and the bar fit into the terminal: whole columns and whole fields go.
 for columns in 40 60 80; do

@@ -36,6 +36,50 @@ run resume run --steps 0 --lr 0
 status 0
 says "step $((step + 5))"
 
+# A terminal that is closed (it may say so twice) stops a training as Ctrl-C does; nohup keeps it.
+for signal in HUP TERM; do
+    COMMAND="train, ended by SIG$signal"
+    "$HEED" train gpt facts.txt -o $signal $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
+    pid=$!
+    holds wait_for err '"event":"step"'
+    kill -$signal $pid
+    [ $signal = HUP ] && kill -HUP $pid 2>/dev/null
+    wait $pid
+    STATUS=$?
+    status 130
+    warns "heed resume $signal"
+    holds test "$(sed -n 's/.*"step": \([0-9]*\),.*/\1/p' $signal/last/state.json | head -1)" -gt 0
+done
+COMMAND="train, under nohup"
+nohup "$HEED" train gpt facts.txt -o kept $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
+pid=$!
+holds wait_for err '"event":"step"'
+kill -HUP $pid
+holds kill -0 $pid
+kill -TERM $pid
+wait $pid
+STATUS=$?
+status 130
+
+# Nobody reads what it prints any more: it saves, and says so in its log.
+COMMAND="train 2>&1 | head -1"
+{
+    "$HEED" train gpt facts.txt -o piped $SMALL --steps 1000000 --eval-every 100000 --progress json 2>&1
+    echo $? >piped.status
+} | head -1 >out
+STATUS=$(cat piped.status)
+status 130
+holds grep -q ": interrupted$" piped/train.log
+run resume piped --steps 1
+status 0
+
+# A limit of file sizes is an error of the write that meets it.
+COMMAND="train, with ulimit -f 8"
+(ulimit -f 8 && "$HEED" train gpt facts.txt -o limited $SMALL --width 64) >out 2>err
+STATUS=$?
+refuses 1 "ulimit -f"
+absent limited
+
 # Stopped and resumed is the same as never stopped.
 run train gpt facts.txt -o whole $SMALL --steps 20 --eval-every 20
 COMMAND="train, stopped between"

@@ -62,12 +62,16 @@ static bool is_timed(const compared *r) {
     return heed_config_has(r->f, "timed") && heed_config_real(r->f, "timed") > 0;
 }
 
+static bool is_of_clock(const char *key) {
+    return strcmp(key, "steps") == 0 || strcmp(key, "plan") == 0 || strcmp(key, "evals") == 0;
+}
+
 static bool one_recipe(const compared *a, const compared *b) {
     if (a->task != b->task) return false;
     for (int i = 0; i < heed_config_count(a->f); i++) {
         const char *value, *key = heed_config_at(a->f, i, &value)->name;
         if (is_incidental(key) || strcmp(key, "seed") == 0) continue;
-        if (strcmp(key, "steps") == 0 && is_timed(a)) continue;
+        if (is_timed(a) && is_of_clock(key)) continue;
         if (strcmp(value_of(a, key), value_of(b, key)) != 0) return false;
     }
     return true;

@@ -220,18 +220,16 @@ static void take(snapshots *s, int64_t step) {
     }
 }
 
-static void set_next(snapshots *s, int64_t after) {
-    s->next = -1;
-    for (int64_t k = 0; k < s->count && s->next < 0; k++) {
-        int64_t step = snapshot_step(k, s->count, s->steps);
-        if (step > after) s->next = step;
-    }
+/* Whether the training is as far as snapshot k. Its length may change on the way, its share that is
+ * done does not turn back. */
+static bool reached(const snapshots *s, int64_t k, const heed_report *r) {
+    return k < s->count &&
+           llround(r->progress * (double)r->steps) >= snapshot_step(k, s->count, r->steps);
 }
 
 static bool start(snapshots *s, const heed_report *r) {
     char folder[1024];
     if (!attends(&s->run)) return false;
-    s->steps = r->steps;
     snprintf(folder, sizeof folder, "%.900s/snapshots", s->dir);
     if (!make_folder(s->disk, folder)) complain(s);
     for (int i = 0; i < s->items; i++)
@@ -239,7 +237,8 @@ static bool start(snapshots *s, const heed_report *r) {
             !example_picture(&s->item[i], &s->run, &s->picture[i], s->name[i], true))
             return false;
     if (r->step > 0) remove_later(s, r->step);
-    set_next(s, r->step > 0 ? r->step : -1);
+    s->next = 0;
+    while (r->step > 0 && reached(s, s->next, r)) s->next++;
     return true;
 }
 
@@ -248,7 +247,7 @@ void snapshots_report(snapshots *s, const heed_report *r) {
     s->run.self = r->self;
     s->run.step = r->step;
     if (r->event == HEED_FIT_START && !start(s, r)) return;
-    if (r->step != s->next) return;
+    if (!reached(s, s->next, r)) return;
     take(s, r->step);
-    set_next(s, r->step);
+    while (reached(s, s->next, r)) s->next++;
 }

@@ -14,7 +14,7 @@ struct snapshots {
     heed_ctx *c, *disk; /* disk: of the files, so that a full disk ends no training */
     heed_run run;       /* the model at hand, for capture */
     const char *dir;
-    int64_t count, steps, next; /* asked for; of the training; the next step that has one */
+    int64_t count, next; /* asked for; the number of the next one */
     int items;
     heed_example item[SNAPSHOT_ITEMS];
     heed_picture picture[SNAPSHOT_ITEMS]; /* become subjects when the model stands */

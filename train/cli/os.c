@@ -69,15 +69,31 @@ static void on_interrupt(int signal_number) {
     interrupted = 1;
 }
 
-void catch_interrupt(void) {
+static void catch_signal(int signal_number, int flags) {
     struct sigaction a;
     memset(&a, 0, sizeof a);
     a.sa_handler = on_interrupt;
-    a.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* the second signal has its default effect */
+    a.sa_flags = flags | SA_RESTART;
     sigemptyset(&a.sa_mask);
-    sigaction(SIGINT, &a, NULL);
-    sigaction(SIGTERM, &a, NULL);
+    sigaction(signal_number, &a, NULL);
 }
+
+static bool is_ignored(int signal_number) {
+    struct sigaction a;
+    return sigaction(signal_number, NULL, &a) == 0 && a.sa_handler == SIG_IGN;
+}
+
+void catch_interrupt(void) {
+    catch_signal(SIGINT, (int)SA_RESETHAND); /* the second one has its default effect */
+    catch_signal(SIGTERM, (int)SA_RESETHAND);
+    if (!is_ignored(SIGHUP)) catch_signal(SIGHUP, 0); /* ignored: nohup. A terminal sends several */
+}
+
+void catch_broken_pipe(void) {
+    if (!is_ignored(SIGPIPE)) catch_signal(SIGPIPE, 0);
+}
+
+void ignore_file_limit(void) { signal(SIGXFSZ, SIG_IGN); }
 
 bool was_interrupted(void *unused) {
     (void)unused;

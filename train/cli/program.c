@@ -15,11 +15,17 @@ static const heed_option compute_options[] = {
      "instruction set; generic gives the same bits on every machine", "Computing"},
     {0}};
 
+static const heed_option run_options[] = {
+    {"edited", HEED_BOOL, "false", 0, 0, NULL,
+     "the run was edited on purpose: accept weights, tokenizer and labels as they are", "Input"},
+    {0}};
+
 /* ---- messages ---- */
 
 void print_event(const char *event, const char *note) {
     char text[PLAIN];
-    json_t *o = json_pack("{s:s, s:s}", "event", event, "note", show_plain(text, note));
+    json_t *o =
+        json_pack("{s:s, s:s}", "event", event, "note", heed_format_line(text, sizeof text, note));
     json_dumpf(o, stderr, JSON_COMPACT);
     fputc('\n', stderr);
     json_decref(o);
@@ -94,6 +100,7 @@ static const heed_option *find_in(const heed_option *o, const char *name) {
 static const heed_option *find_option(const command *k, const char *name) {
     const heed_option *tables[TABLES], *o = find_in(k->options, name);
     if (!o) o = find_in(compute_options, name);
+    if (!o) o = find_in(run_options, name);
     for (int i = 0; !o && tasks[i]; i++) {
         task_tables(tasks[i], tables);
         for (int j = 0; !o && tables[j]; j++) o = find_in(tables[j], name);
@@ -159,7 +166,7 @@ static void refuse_task(heed_ctx *c, const command *k, int argc, char **argv) {
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
     }
     bool named = argc > 0 && argv[0][0] != '-';
-    near = named ? closest(argv[0], names) : NULL;
+    near = named ? heed_closest(argv[0], names) : NULL;
     if (named && !near && k->task_or_run)
         heed_fail(
             c, is_directory(argv[0]) ? HEED_DATA : HEED_USAGE,
@@ -208,12 +215,13 @@ static bool check_count(heed_ctx *c, const command *k, int argc, char **argv) {
 /* first: rows that count before all others, ended by {0}; or NULL. */
 static heed_config *settings_of(heed_ctx *c, const command *k, const task *t,
                                 const heed_option *first) {
-    const heed_option *tables[TABLES + 4] = {0};
+    const heed_option *tables[TABLES + 5] = {0};
     int n = 0;
     if (first) tables[n++] = first;
     if (k->options) tables[n++] = k->options;
     if (t) task_tables(t, tables + n);
     while (tables[n]) n++;
+    if (k->opens_run) tables[n++] = run_options;
     if (k->computes) tables[n++] = compute_options;
     heed_config *f = heed_config_new(c, tables);
     if (t) heed_config_set_list(f, t->model->defaults, t->name, HEED_FROM_DEFAULT);
@@ -237,6 +245,7 @@ static void open_context(program *p, const heed_config *f) {
     const char *isa = heed_config_has(f, "isa") ? heed_config_text(f, "isa") : "auto";
     if (strcmp(isa, "auto") != 0) o.isa = isa;
     if (heed_config_has(f, "threads")) o.threads = (int)heed_config_int(f, "threads");
+    if (heed_config_has(f, "edited")) o.edited = heed_config_bool(f, "edited");
     if (heed_config_has(f, "seed")) o.seed = (uint64_t)heed_config_int(f, "seed");
     p->c = heed_open(&o);
 }

@@ -62,6 +62,7 @@ typedef struct {
     bool task_options;          /* takes the settings of a task, too */
     bool task_or_run;           /* with task_options: a run may stand in place of the task */
     bool computes;              /* takes --threads and --isa */
+    bool opens_run;             /* takes --edited */
     bool continues;             /* its first argument is a run, whose seed it takes */
     bool numbers;               /* the files of its second input are FILE-2, and so on */
     int min, max;               /* positional arguments; max -1: any number */
@@ -80,7 +81,8 @@ struct program {
     const command *command;
     const heed_model *const *models; /* that there are, ended by NULL */
     heed_ctx *c;
-    heed_config *flags; /* all settings of the command: its own, the task's, --threads and --isa */
+    heed_config *flags; /* all settings of the command: its own, the task's, --threads, --isa and
+                           --edited */
     const task *task;   /* for commands with task options */
     int argc;           /* positional arguments */
     char **argv;
@@ -133,30 +135,15 @@ void print_hanging(program *p, const char *text, int indent);
 /* A label, and in column `at` what there is to say: in one line, but where a terminal is too narrow
  * for it; then it goes on below itself. Control characters become signs. */
 void print_fact(int at, const char *label, const char *format, ...) HEED_PRINTF(3, 4);
-/* "1,234,567" into text of 32 bytes, which is returned. */
-char *with_commas(char text[32], uint64_t n);
-char *as_bytes(char text[32], double bytes);      /* "12.3 MB" */
-char *as_duration(char text[32], double seconds); /* "1m 05s" */
-/* A word as a shell reads it: in quotes where that is needed. Into text, which is returned. */
-const char *shell_word(char *text, size_t size, const char *word);
 /* Adds the next words of a command to be typed: in a line of their own, behind a \, where the last
  * line of out has no room for them in so many columns. */
 void add_typed(heed_text *out, int width, const char *words);
-/* The closest of the candidates (list ended by NULL), or NULL if none is close. */
-const char *closest(const char *word, const char *const *candidates);
-/* UTF-8: columns that text takes, and its first `columns` columns as a byte count. */
-int text_columns(const char *text);
-size_t text_cut(const char *text, int columns);
-/* A token as it is shown: newline, tab and space made visible. Into text, which is returned. */
-char *show_token(char *text, size_t size, const char *token);
 /* A foreign name in at least and at most so many columns, what is no visible character as a sign;
  * and how many it takes. most 0: any. */
 void print_name(const char *name, int least, int most);
-int name_columns(const char *name, int most);
-/* A message as it is shown: control characters and bytes that are not UTF-8 as \x1b, so that a
- * foreign name neither moves the cursor nor begins a line. Into text, which is returned. */
-enum { PLAIN = 4200 }; /* bytes: four for each of a message */
-char *show_plain(char text[PLAIN], const char *message);
+/* Prints the table in the columns of the terminal. */
+void print_table(heed_ctx *c, const heed_table *t);
+enum { PLAIN = 4200 }; /* bytes for a message in heed_format_line */
 /* A line of --progress json on stderr: {"event":"error","note":"..."}. */
 void print_event(const char *event, const char *note);
 /* "heed: KIND MESSAGE" as a line of stderr. */
@@ -171,8 +158,12 @@ int line_width(FILE *f);  /* the same; but whatever goes into a file or a pipe f
 double now(void);         /* monotonic seconds */
 size_t peak_memory(void); /* bytes */
 void page_faults(long *minor, double *system_seconds);
-void catch_interrupt(
-    void); /* the first SIGINT or SIGTERM is noted, a second one ends the program */
+/* SIGINT, SIGTERM and SIGHUP are noted; a second SIGINT or SIGTERM ends the program. */
+void catch_interrupt(void);
+/* A write to a pipe that nobody reads is noted in the same way, and then fails. */
+void catch_broken_pipe(void);
+/* A write beyond the limit of file sizes fails, instead of ending the program. */
+void ignore_file_limit(void);
 bool was_interrupted(void *unused);
 bool is_directory(const char *path);
 bool is_file(const char *path);

@@ -151,7 +151,8 @@ static bool check_text_size(const work *w, const heed_record *r) {
     return heed_fail(w->p->c, HEED_USAGE,
                      "%s would take about %s: expected at most %s; hint: --layers 1 --heads 1, "
                      "--npz instead, or --force",
-                     csv > json ? "--csv" : "--json", as_bytes(size, most), as_bytes(limit, LIMIT));
+                     csv > json ? "--csv" : "--json", heed_format_bytes(size, most),
+                     heed_format_bytes(limit, LIMIT));
 }
 
 /* ---- files ---- */
@@ -378,6 +379,7 @@ const command cmd_attend = {
     .options = options,
     .applies = uses,
     .computes = true,
+    .opens_run = true,
     .numbers = true,
     .min = 1,
     .max = -1,

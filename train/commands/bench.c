@@ -58,10 +58,9 @@ static bool bench_open(program *p, bench *b, const char *name) {
     if (heed_config_bool(p->flags, "mlm-all") && heed_config_has(f, "mask-share"))
         heed_config_set(f, "mask-share", "1", "mlm-all", HEED_FROM_FLAG);
     if (!workbench_open(&b->w)) return false;
-    b->optim = heed_optim_new(b->w.store,
-                              (heed_optim_args){.kind = HEED_ADAMW,
-                                                .lr = (heed_real)heed_config_real(p->flags, "lr"),
-                                                .decay = (heed_real)0.01});
+    heed_optim_args a = heed_optim_defaults(&heed_adamw);
+    a.lr = (heed_real)heed_config_real(p->flags, "lr");
+    b->optim = heed_optim_new(b->w.store, &heed_adamw, &a);
     for (uint64_t i = 0; i < BATCHES; i++)
         if (!random_batch_make(&b->w, i, &b->batch[i])) return false;
     return b->optim != NULL;
@@ -200,12 +199,12 @@ static void print_result(const json_t *o) {
     long long threads = json_integer_value(json_object_get(o, "threads"));
     printf("%s, %s parameters, %lld thread%s, %s\n\n",
            json_string_value(json_object_get(o, "workload")),
-           with_commas(n, (uint64_t)json_integer_value(json_object_get(o, "params"))), threads,
-           threads == 1 ? "" : "s", json_string_value(json_object_get(o, "isa")));
+           heed_format_count(n, (uint64_t)json_integer_value(json_object_get(o, "params"))),
+           threads, threads == 1 ? "" : "s", json_string_value(json_object_get(o, "isa")));
     printf("  step         %.3f ms (median of %lld)\n", get(o, "ms_per_step"),
            json_integer_value(json_object_get(o, "steps")));
     printf("  throughput   %s %s a second, %.1f GFLOP/s\n",
-           with_commas(n, (uint64_t)get(o, "items_per_s")), items, get(o, "gflops"));
+           heed_format_count(n, (uint64_t)get(o, "items_per_s")), items, get(o, "gflops"));
     printf("  memory       %.1f MB at the peak\n", get(o, "peak_rss_mb"));
     printf("  loss         %.4f at first, %.4f at last\n", get(o, "first_loss"),
            get(o, "last_loss"));
@@ -233,8 +232,8 @@ static void print_row(const json_t *o) {
     char params[32], items[32];
     printf("%-13s  %10s  %8.2f  %8s %-6s  %7.1f\n",
            json_string_value(json_object_get(o, "workload")),
-           with_commas(params, (uint64_t)json_integer_value(json_object_get(o, "params"))),
-           get(o, "ms_per_step"), with_commas(items, (uint64_t)get(o, "items_per_s")),
+           heed_format_count(params, (uint64_t)json_integer_value(json_object_get(o, "params"))),
+           get(o, "ms_per_step"), heed_format_count(items, (uint64_t)get(o, "items_per_s")),
            json_string_value(json_object_get(o, "items")), get(o, "gflops"));
     fflush(stdout);
 }

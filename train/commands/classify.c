@@ -243,6 +243,7 @@ const command cmd_classify = {
     .options = options,
     .applies = uses,
     .computes = true,
+    .opens_run = true,
     .numbers = true,
     .min = 1,
     .max = -1,

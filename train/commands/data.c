@@ -20,7 +20,7 @@ void print_try(const program *p, const char *suggestion) {
     char word[1024], words[1100];
     heed_text out = {.c = p->c};
     heed_text_add(&out, "  heed train %s", p->task->name);
-    add_typed(&out, line_width(stdout), shell_word(word, sizeof word, p->argv[0]));
+    add_typed(&out, line_width(stdout), heed_format_shell(word, sizeof word, p->argv[0]));
     add_typed(&out, line_width(stdout), "-o runs/first");
     add_typed(&out, line_width(stdout), suggestion);
     for (int i = 0; i < heed_config_count(p->flags); i++) {
@@ -32,7 +32,8 @@ void print_try(const program *p, const char *suggestion) {
             snprintf(words, sizeof words, "--%s%s",
                      heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
         else
-            snprintf(words, sizeof words, "--%s %s", o->name, shell_word(word, sizeof word, value));
+            snprintf(words, sizeof words, "--%s %s", o->name,
+                     heed_format_shell(word, sizeof word, value));
         add_typed(&out, line_width(stdout), words);
     }
     puts("\nTry:");

@@ -33,7 +33,7 @@ static json_t *facts(program *p) {
     char cpu[128], isas[64], openmp[32] = "none: one thread";
     double load;
     int cpus;
-    bool crowded = heed_cpu_oversubscribed(&load, &cpus);
+    bool oversubscribed = heed_cpu_oversubscribed(&load, &cpus);
 #ifdef _OPENMP
     snprintf(openmp, sizeof openmp, "%d", _OPENMP);
 #endif
@@ -42,21 +42,19 @@ static json_t *facts(program *p) {
                      "version", HEED_VERSION, "real", sizeof(heed_real) == 8 ? "double" : "float",
                      "compiler", COMPILER, "openmp", openmp, "cpu", cpu_name(cpu, sizeof cpu),
                      "threads", heed_threads(p->c), "cpus", cpus, "load",
-                     load < 0 ? json_null() : json_real(load), "crowded", crowded, "isa",
-                     heed_isa(p->c), "isas", isas, "jansson", JANSSON_VERSION, "utf8proc",
+                     load < 0 ? json_null() : json_real(load), "oversubscribed", oversubscribed,
+                     "isa", heed_isa(p->c), "isas", isas, "jansson", JANSSON_VERSION, "utf8proc",
                      utf8proc_version(), "zlib", zlibVersion());
 }
 
 static void print_value(const char *key, const json_t *value) {
-    enum { AT = 11 };
+    enum { AT = 16 };
     if (json_is_string(value))
         print_fact(AT, key, "%s", json_string_value(value));
     else if (json_is_real(value))
         print_fact(AT, key, "%.2f", json_real_value(value));
     else if (json_is_true(value))
-        print_fact(AT, key,
-                   "yes: other programs are at work, and threads that wait for one another are "
-                   "slow; hint: --threads 1");
+        print_fact(AT, key, "yes: other programs are at work, and timings vary");
     else if (json_is_integer(value))
         print_fact(AT, key, "%lld", (long long)json_integer_value(value));
     else

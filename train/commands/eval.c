@@ -93,6 +93,7 @@ const command cmd_eval = {
     .options = options,
     .applies = uses,
     .computes = true,
+    .opens_run = true,
     .continues = true,
     .min = 1,
     .max = 2,

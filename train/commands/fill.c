@@ -18,9 +18,9 @@ static void print_guesses(const heed_record_guess *g) {
     char name[128];
     int width = 8;
     for (int i = 0; i < g->count; i++)
-        width = guess_width(width, show_token(name, sizeof name, g->labels[i]));
+        width = guess_width(width, heed_format_token(name, sizeof name, g->labels[i]));
     for (int i = 0; i < g->count; i++)
-        print_guess(show_token(name, sizeof name, g->labels[i]), width, (double)g->p[i]);
+        print_guess(heed_format_token(name, sizeof name, g->labels[i]), width, (double)g->p[i]);
 }
 
 static json_t *guesses_json(const heed_record_guess *g) {
@@ -68,7 +68,7 @@ static heed_record *look(program *p, const heed_example *s) {
     if (s->question_count == 0) {
         heed_fail(p->c, HEED_DATA,
                   "no [MASK] in the input: %.*s; hint: write [MASK] for the word to guess",
-                  (int)text_cut(s->title, 80), s->title);
+                  (int)heed_label_cut(s->title, 80), s->title);
         return NULL;
     }
     if (!layer_index(s->run, (int)heed_config_int(p->flags, "layer"), &layer)) return NULL;
@@ -115,6 +115,7 @@ const command cmd_fill = {
                 "  heed fill runs/book --json --top 1 < sentences.txt\n",
     .options = options,
     .computes = true,
+    .opens_run = true,
     .min = 1,
     .max = -1,
     .run = fill,

@@ -242,6 +242,7 @@ const command cmd_generate = {
     .options = options,
     .applies = uses,
     .computes = true,
+    .opens_run = true,
     .min = 1,
     .max = 2,
     .run = generate,

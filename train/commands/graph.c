@@ -138,7 +138,7 @@ typedef struct {
 } line;
 
 static void put_piece(line *l, const char *between, const char *piece) {
-    int n = text_columns(piece), gap = (int)strlen(between);
+    int n = heed_label_columns(piece), gap = (int)strlen(between);
     if (l->pad > l->used + gap) gap = l->pad - l->used;
     if (l->used > l->indent && l->used + gap + n > terminal_width()) {
         printf("\n%*s", l->indent, "");
@@ -213,7 +213,7 @@ static void print_list(program *p, const drawing *d) {
     int ops = 0, op_width = widest(g, op_text), name_width = widest(g, name_text);
     for (int i = 0; i < g->count; i++) ops += g->nodes[i].op.op != NULL;
     snprintf(text, sizeof text, "%s: %d ops, %s parameters in %d tensors", d->title, ops,
-             with_commas(count, heed_store_params(d->w.store)), heed_store_count(d->w.store));
+             heed_format_count(count, heed_store_params(d->w.store)), heed_store_count(d->w.store));
     print_wrapped(p, text);
     putchar('\n');
     line l = begin_row("node", (const char *[]){"op", "name", "shape"}, op_width, name_width);
@@ -325,6 +325,7 @@ const command cmd_graph = {
     .task_options = true,
     .task_or_run = true,
     .computes = true,
+    .opens_run = true,
     .max = 1,
     .run = graph,
 };

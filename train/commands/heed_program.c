@@ -107,7 +107,7 @@ static int unknown_command(int argc, char **argv) {
     names[COMMANDS] = NULL;
     bool two = argc > 1 && is_family(argv[0]);
     snprintf(typed, sizeof typed, "%s%s%s", argv[0], two ? " " : "", two ? argv[1] : "");
-    const char *near = closest(typed, names);
+    const char *near = heed_closest(typed, names);
     if (near)
         snprintf(why, sizeof why, "unknown command %s: did you mean %s?", typed, near);
     else
@@ -141,6 +141,7 @@ int heed_program(int argc, char **argv, const heed_model *const *models) {
     int words = 0;
     if (!argv || !models || argc < 1) return HEED_USAGE;
     argc--, argv++;
+    ignore_file_limit();
     if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
         return help(0, NULL);
     if (strcmp(argv[0], "--version") == 0)

@@ -237,6 +237,7 @@ const command cmd_influence = {
     .options = options,
     .applies = uses,
     .computes = true,
+    .opens_run = true,
     .min = 2,
     .max = 2,
     .run = run_influence,

@@ -1,5 +1,5 @@
 /* info.c -- heed info: what a file of weights or a run holds. */
-#include "cli/table.h"
+#include "cli/program.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,23 +67,24 @@ typedef struct {
 } tensors;
 
 enum { SHAPE, NUMBERS, MEAN, DEVIATION, TYPE, COLUMNS };
-static const table_column columns[] = {{"shape", 14, true},
-                                       {"numbers", 11, false},
-                                       {"mean", 10, false},
-                                       {"deviation", 9, false},
-                                       {"", 4, true}};
+static const heed_table_column columns[] = {{"shape", 14, true},
+                                            {"numbers", 11, false},
+                                            {"mean", 10, false},
+                                            {"deviation", 9, false},
+                                            {"", 4, true}};
 
-static void cell(const void *of, int row, int column, char text[TABLE_CELL]) {
+static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
     const tensors *t = of;
     const heed_array *a = heed_safetensors_at(t->f, row);
     const summary *s = &t->of[row];
     char n[32];
-    snprintf(text, TABLE_CELL, "-");
-    if (column == SHAPE) shape_text(a, text, TABLE_CELL);
-    if (column == NUMBERS) snprintf(text, TABLE_CELL, "%s", with_commas(n, s->count));
-    if (column == MEAN && isfinite(s->mean)) snprintf(text, TABLE_CELL, "%+.5f", s->mean);
-    if (column == DEVIATION && isfinite(s->mean)) snprintf(text, TABLE_CELL, "%.5f", s->deviation);
-    if (column == TYPE) snprintf(text, TABLE_CELL, "%s", isfinite(s->mean) ? "" : a->dtype);
+    snprintf(text, HEED_TABLE_CELL, "-");
+    if (column == SHAPE) shape_text(a, text, HEED_TABLE_CELL);
+    if (column == NUMBERS) snprintf(text, HEED_TABLE_CELL, "%s", heed_format_count(n, s->count));
+    if (column == MEAN && isfinite(s->mean)) snprintf(text, HEED_TABLE_CELL, "%+.5f", s->mean);
+    if (column == DEVIATION && isfinite(s->mean))
+        snprintf(text, HEED_TABLE_CELL, "%.5f", s->deviation);
+    if (column == TYPE) snprintf(text, HEED_TABLE_CELL, "%s", isfinite(s->mean) ? "" : a->dtype);
 }
 
 static bool open_tensors(heed_ctx *c, const heed_safetensors *f, tensors *t) {
@@ -101,20 +102,20 @@ static bool open_tensors(heed_ctx *c, const heed_safetensors *f, tensors *t) {
 static void print_tensors(const tensors *t) {
     int width = 5, typed = 0;
     for (int i = 0; i < t->count; i++) {
-        int n = name_columns(t->names[i], 0);
+        int n = heed_label_columns(t->names[i]);
         if (n > width) width = n;
         typed |= !isfinite(t->of[i].mean);
     }
-    print_table(NULL, &(table){.head = "name",
-                               .rows = t->count,
-                               .count = typed ? COLUMNS : TYPE,
-                               .name = width,
-                               .top = true,
-                               .flush = true,
-                               .columns = columns,
-                               .names = t->names,
-                               .cell = cell,
-                               .of = t});
+    print_table(NULL, &(heed_table){.head = "name",
+                                    .rows = t->count,
+                                    .count = typed ? COLUMNS : TYPE,
+                                    .name = width,
+                                    .top = true,
+                                    .flush = true,
+                                    .columns = columns,
+                                    .names = t->names,
+                                    .cell = cell,
+                                    .of = t});
 }
 
 static void print_arrays(program *p, const heed_safetensors *f, const char *path) {
@@ -135,8 +136,8 @@ static void print_arrays(program *p, const heed_safetensors *f, const char *path
     else if (ok) {
         print_tensors(&t);
         putchar('\n');
-        print_fact(0, "", "%s: %s numbers in %d tensors, %s", path, with_commas(n1, total), t.count,
-                   as_bytes(n2, (double)bytes));
+        print_fact(0, "", "%s: %s numbers in %d tensors, %s", path, heed_format_count(n1, total),
+                   t.count, heed_format_bytes(n2, (double)bytes));
     }
     json_decref(list);
     free(t.of);
@@ -178,6 +179,17 @@ static bool print_settings(program *p, const char *dir) {
     return heed_ctx_status(p->c) == HEED_OK;
 }
 
+/* Opens a run of a model that this program knows: weights, tokenizer and labels must be those that
+ * belong together. */
+static bool check_run(program *p, const char *dir) {
+    const task *k = NULL;
+    heed_config_free(run_settings(p->c, dir, &k));
+    if (!k) heed_clear(p->c);
+    heed_run *r = k ? open_run(p, dir) : NULL;
+    heed_run_close(r);
+    return !k || r;
+}
+
 static void info(program *p) {
     char path[1024];
     bool folder = is_directory(p->argv[0]);
@@ -188,7 +200,8 @@ static void info(program *p) {
         return;
     }
     heed_safetensors *f = heed_safetensors_open(p->c, path);
-    if (f && (!folder || json || print_settings(p, p->argv[0]))) print_arrays(p, f, path);
+    if (f && (!folder || (check_run(p, p->argv[0]) && (json || print_settings(p, p->argv[0])))))
+        print_arrays(p, f, path);
     heed_safetensors_close(f);
 }
 
@@ -196,12 +209,15 @@ const command cmd_info = {
     .name = "info",
     .usage = "FILE",
     .help = "the parameters of a run or a .safetensors file, as a table",
-    .about = "Prints name, shape, mean and deviation of every tensor of a run's best weights, or\n"
-             "of a .safetensors file of any origin.",
+    .about =
+        "Prints name, shape, mean and deviation of every tensor of a run's best weights, or\n"
+        "of a .safetensors file of any origin. Of a run the digests of weights, tokenizer and\n"
+        "labels are checked, too.",
     .examples = "  heed info runs/book\n"
                 "  heed info runs/book --config\n"
                 "  heed info model.safetensors --json\n",
     .options = options,
+    .opens_run = true,
     .min = 1,
     .max = 1,
     .run = info,

@@ -42,9 +42,9 @@ void banner_row(const char *label, const char *format, ...) {
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    show_plain(shown, text);
+    heed_format_line(shown, sizeof shown, text);
     heed_text lines = {.c = NULL};
-    if (AT + text_columns(shown) <= line_width(stderr))
+    if (AT + heed_label_columns(shown) <= line_width(stderr))
         heed_text_add(&lines, "%s", shown);
     else
         heed_label_words(shown, AT, line_width(stderr), &lines);
@@ -54,11 +54,12 @@ void banner_row(const char *label, const char *format, ...) {
 
 const char *epoch_steps(char text[64], const heed_config *f, uint64_t epoch_batches) {
     char n[32];
-    bool whole = strcmp(heed_config_text(f, "optimizer"), "gd") == 0;
+    bool whole = heed_optimizer_named(heed_config_text(f, "optimizer"))->full_batch;
     uint64_t each = whole ? epoch_batches : (uint64_t)heed_config_int(f, "accumulate");
     uint64_t steps = (epoch_batches + each - 1) / each;
-    int at = snprintf(text, 64, "%s step%s of ", with_commas(n, steps), steps == 1 ? "" : "s");
-    if (each > 1) snprintf(text + at, 64 - (size_t)at, "%s x ", with_commas(n, each));
+    int at =
+        snprintf(text, 64, "%s step%s of ", heed_format_count(n, steps), steps == 1 ? "" : "s");
+    if (each > 1) snprintf(text + at, 64 - (size_t)at, "%s x ", heed_format_count(n, each));
     return text;
 }
 
@@ -82,7 +83,7 @@ static void banner(progress *g, const heed_report *r) {
     fprintf(stderr, "%s%s%s  %s\n", bold(), g->p->task->name, plain(), g->p->task->model->help);
     g->p->task->kind->banner(g->data, g->f);
     banner_row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",
-               with_commas(n1, r->params), as_bytes(n2, (double)r->bytes));
+               heed_format_count(n1, r->params), heed_format_bytes(n2, (double)r->bytes));
     banner_decay(g, r->store);
     g->p->task->kind->steps(g->f, r->epoch_batches);
     banner_row("computing", "%d thread%s, %s", heed_threads(c), heed_threads(c) == 1 ? "" : "s",
@@ -107,7 +108,7 @@ static const char *state_text(char text[160], int width, const progress *g, cons
     snprintf(field[LOSS], 48, "loss %.4f", g->smooth);
     snprintf(field[LR], 48, "lr %.1e", r->lr);
     snprintf(field[RATE], 48, "%s %s/s", rate(a, r->items_per_s), g->p->task->kind->item);
-    snprintf(field[LEFT], 48, "%s left", as_duration(a, r->seconds_left));
+    snprintf(field[LEFT], 48, "%s left", heed_format_duration(a, r->seconds_left));
     for (int i = 0; i < FIELDS; i++) {
         size_t more = strlen(field[order[i]]) + (used ? 2 : 0);
         if (used + more > (size_t)width) break;
@@ -125,7 +126,7 @@ static void draw_bar(progress *g, const heed_report *r) {
     int cells = terminal_width() < 80 ? NARROW : WIDTH;
     char state[160], line[512];
     bool color = has_color(stderr);
-    double share = r->steps > 0 ? (double)r->step / (double)r->steps : 0;
+    double share = r->progress;
     int full = (int)(share * cells), at = 0;
     if (now() - g->drawn < 0.1 && r->step != r->steps) return;
     g->drawn = now();
@@ -220,7 +221,7 @@ static const char *cell(char text[32], int column, const heed_report *r) {
     case RATE:
         return rate(text, r->items_per_s);
     default:
-        return as_duration(text, r->seconds);
+        return heed_format_duration(text, r->seconds);
     }
 }
 

@@ -138,8 +138,8 @@ static bool print_query(const show *w) {
     }
     if (!ok) heed_fail(w->p->c, HEED_FAILED, "no memory for %d rows", w->count);
     snprintf(title, sizeof title, "attention of %s (token %d) while the model learned, %s",
-             show_token(token, sizeof token, r->axes[b->queries].labels[w->query]), w->query + 1,
-             w->of);
+             heed_format_token(token, sizeof token, r->axes[b->queries].labels[w->query]),
+             w->query + 1, w->of);
     attend_view v = {.p = w->p};
     ok = ok && print_map(&v, (heed_heatmap){.title = title,
                                             .rows = w->count,

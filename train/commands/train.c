@@ -27,6 +27,9 @@ static const heed_option train_options[] = {
 
 static const heed_option resume_options[] = {
     {"steps", HEED_INT, "0", 0, 1e12, NULL, "another length in all; 0: the run's own", "Run"},
+    {"minutes", HEED_REAL, "0", 0, 1e6, NULL,
+     "go on for this time from the checkpoint on, in place of the steps left; 0: the run's own",
+     "Run"},
     {"eval-every", HEED_INT, "0", 0, 1e12, NULL,
      "steps between evaluations; 0: ten in the run; not given: the run's own", "Run"},
     {"save-every", HEED_INT, "0", 0, 1e12, NULL,
@@ -102,7 +105,7 @@ static void conclude(program *p, const training *t, const data_set *data, const 
 /* done: all steps are made and saved, and what they came to was being read. */
 static void interrupted(program *p, const training *t, long long step, bool done) {
     char word[1024], what[80], text[1200];
-    shell_word(word, sizeof word, t->run);
+    heed_format_shell(word, sizeof word, t->run);
     snprintf(what, sizeof what,
              done ? "interrupted after the last step, %lld; for its scores"
                   : "interrupted at step %lld; go on with",
@@ -137,6 +140,7 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
                        .user = g};
     double start = now();
     catch_interrupt();
+    catch_broken_pipe();
     heed_fit_result r = heed_fit(p->c, &a);
     if (p->line_open) fputc('\n', stderr);
     p->line_open = false;
@@ -255,8 +259,10 @@ const command cmd_train = {
 /* 0 is neither a length nor a rate. */
 static bool is_own(const heed_config *flags, const char *key) {
     if (heed_config_rank(flags, key) == HEED_FROM_DEFAULT) return true;
-    if (strcmp(key, "steps") == 0) return heed_config_int(flags, key) == 0;
-    return strcmp(key, "lr") == 0 && heed_config_real(flags, key) <= 0;
+    static const char *const keys[] = {"steps", "minutes", "lr"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0) return heed_config_real(flags, key) <= 0;
+    return false;
 }
 
 /* What was given for settings of the run goes into them. */
@@ -300,13 +306,16 @@ const command cmd_resume = {
     .name = "resume",
     .usage = "RUN",
     .help = "go on with a training that was stopped",
-    .about = "Goes on from the last checkpoint of a run, to the same weights bit by bit as if it\n"
-             "had never stopped. A finished run is left as it is. Another --steps changes the\n"
-             "length of the training and with it the schedule of the learning rate.",
+    .about =
+        "Goes on from the last checkpoint of a run, to the same weights bit by bit as if it\n"
+        "had never stopped. A finished run is left as it is. Another --steps or more --minutes\n"
+        "change the length of the training and with it the schedule of the learning rate.",
     .examples = "  heed resume runs/book\n"
-                "  heed resume runs/book --steps 2000\n",
+                "  heed resume runs/book --steps 2000\n"
+                "  heed resume runs/book --minutes 5\n",
     .options = resume_options,
     .computes = true,
+    .opens_run = true,
     .continues = true,
     .min = 1,
     .max = 1,

@@ -184,6 +184,7 @@ const command cmd_translate = {
     .options = options,
     .applies = uses,
     .computes = true,
+    .opens_run = true,
     .numbers = true,
     .min = 1,
     .max = -1,

@@ -83,7 +83,7 @@ static bool take_weights(heed_ctx *c, const heed_tensor *w, int head, alignment 
 
 /* Those of the columns come after those of the rows. */
 static void label(alignment *a, int index, const char *text) {
-    a->row_label[index] = show_token(a->memory + (size_t)index * LABEL, LABEL, text);
+    a->row_label[index] = heed_format_token(a->memory + (size_t)index * LABEL, LABEL, text);
 }
 
 /* What the vocabulary lacks is shown as it stands in the text. */

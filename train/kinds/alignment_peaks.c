@@ -184,7 +184,7 @@ void alignment_peaks_print(const peaks *p) {
                  p->kind == PEAKS_ANTI ? "anti-diagonal" : "diagonal");
     putchar('\n');
     print_fact(0, "", "peak of the attention %s, of %s tokens made", where,
-               with_commas(n, p->count));
+               heed_format_count(n, p->count));
     putchar('\n');
     int all = p->layers * p->heads;
     for (int i = 0; all > 1 && i < all; i++) {

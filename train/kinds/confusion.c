@@ -1,5 +1,5 @@
 /* confusion.c -- what was taken for what: tables, pictures, and the worst mistakes. */
-#include "cli/table.h"
+#include "cli/program.h"
 #include "kinds/image.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static class_facts facts_of(const judgement *j, const size_t *confusion, int lab
 static int label_columns(const judgement *j, int most) {
     int width = 5;
     for (int i = 0; i < j->classes; i++) {
-        int n = name_columns(j->labels[i], 0);
+        int n = heed_label_columns(j->labels[i]);
         if (n > width) width = n;
     }
     return width < most ? width : most;
@@ -46,30 +46,30 @@ typedef struct {
     const size_t *confusion;
 } class_table;
 
-static void class_cell(const void *of, int row, int column, char text[TABLE_CELL]) {
+static void class_cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
     const class_table *t = of;
     class_facts f = facts_of(t->j, t->confusion, row);
     double share = column == 1 ? f.recall : f.precision;
     char n[32];
     if (column == 0)
-        snprintf(text, TABLE_CELL, "%s", with_commas(n, f.count));
+        snprintf(text, HEED_TABLE_CELL, "%s", heed_format_count(n, f.count));
     else if (isfinite(share))
-        snprintf(text, TABLE_CELL, "%.2f %%", 100 * share);
+        snprintf(text, HEED_TABLE_CELL, "%.2f %%", 100 * share);
     else
-        snprintf(text, TABLE_CELL, "-");
+        snprintf(text, HEED_TABLE_CELL, "-");
 }
 
 void print_classes(const judgement *j, const size_t *confusion) {
-    const table_column columns[] = {
+    const heed_table_column columns[] = {
         {j->noun, 8, false}, {"found", 9, false}, {"precision", 9, false}};
-    print_table(NULL, &(table){.head = "class",
-                               .rows = j->classes,
-                               .count = 3,
-                               .name = label_columns(j, 32),
-                               .columns = columns,
-                               .names = j->labels,
-                               .cell = class_cell,
-                               .of = &(class_table){j, confusion}});
+    print_table(NULL, &(heed_table){.head = "class",
+                                    .rows = j->classes,
+                                    .count = 3,
+                                    .name = label_columns(j, 32),
+                                    .columns = columns,
+                                    .names = j->labels,
+                                    .cell = class_cell,
+                                    .of = &(class_table){j, confusion}});
 }
 
 json_t *classes_json(const judgement *j, const size_t *confusion) {
@@ -113,7 +113,7 @@ static matrix matrix_of(const judgement *j, const size_t *confusion) {
     for (size_t i = 0; i < (size_t)j->classes * (size_t)j->classes; i++)
         if (digits_of(confusion[i]) + 2 > m.cell) m.cell = digits_of(confusion[i]) + 2;
     for (int i = 0; i < j->classes; i++)
-        if (name_columns(j->labels[i], 0) > m.cell - 1) m.number = digits_of((size_t)j->classes);
+        if (heed_label_columns(j->labels[i]) > m.cell - 1) m.number = digits_of((size_t)j->classes);
     return m;
 }
 
@@ -126,7 +126,7 @@ static void print_head(const matrix *m, int from, int to) {
         if (m->number)
             printf("%*d", m->cell, i + 1);
         else {
-            printf("%*s", m->cell - name_columns(name, 0), "");
+            printf("%*s", m->cell - heed_label_columns(name), "");
             print_name(name, 0, 0);
         }
     }
@@ -250,8 +250,8 @@ static int worst_of(const judgement *j, int most, size_t *places) {
 
 /* A name of at most `columns`, the rest of a longer one as "..". */
 static const char *short_name(char out[96], const char *name, int columns) {
-    bool fits = text_columns(name) <= columns;
-    snprintf(out, 96, "%.*s%s", (int)text_cut(name, fits ? columns : columns - 2), name,
+    bool fits = heed_label_columns(name) <= columns;
+    snprintf(out, 96, "%.*s%s", (int)heed_label_cut(name, fits ? columns : columns - 2), name,
              fits ? "" : "..");
     return out;
 }

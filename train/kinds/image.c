@@ -133,7 +133,7 @@ static bool set_list(heed_config *f, const char *key, const double *v, int n) {
 static bool is_sign(const char *name) {
     static const char *const digits[] = {"zero", "one", "two",   "three", "four",
                                          "five", "six", "seven", "eight", "nine"};
-    if (text_columns(name) == 1 || strspn(name, "0123456789") == strlen(name)) return true;
+    if (heed_label_columns(name) == 1 || strspn(name, "0123456789") == strlen(name)) return true;
     for (int i = 0; i < 10; i++)
         if (strcmp(name, digits[i]) == 0) return true;
     return false;
@@ -220,7 +220,7 @@ size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t
     char shown[PLAIN];
     size_t i = 0;
     for (; i < most && heed_images_bad(k, i, &path, &why); i++)
-        fprintf(out, "%s%s %s\n", indent, show_plain(shown, path), why);
+        fprintf(out, "%s%s %s\n", indent, heed_format_line(shown, sizeof shown, path), why);
     return heed_images_about(k)->bad - i;
 }
 
@@ -247,7 +247,7 @@ static void banner_classes(const heed_images_info *a) {
     size_t n = 0;
     for (int i = 0; i < a->classes && n < 60; i++)
         n += (size_t)snprintf(names + n, sizeof names - n, "%s%.80s", i ? ", " : "", a->labels[i]);
-    size_t cut = text_cut(names, 60);
+    size_t cut = heed_label_cut(names, 60);
     banner_row("classes", "%d: %.*s%s", a->classes, (int)cut, names,
                cut < strlen(names) || n >= 60 ? " ..." : "");
 }
@@ -287,9 +287,9 @@ static void banner_pictures(const data_set *d, const heed_config *f) {
     const size_t *n = a->count;
     banner_row("data", "%s (%s)", heed_config_text(f, "data"), a->kind);
     banner_row("pictures", "%s for training, %s for validation, %s for the test",
-               with_commas(n1, n[HEED_TRAIN_PART]),
-               n[HEED_VAL_PART] ? with_commas(n2, n[HEED_VAL_PART]) : "none",
-               n[HEED_TEST_PART] ? with_commas(n3, n[HEED_TEST_PART]) : "none");
+               heed_format_count(n1, n[HEED_TRAIN_PART]),
+               n[HEED_VAL_PART] ? heed_format_count(n2, n[HEED_VAL_PART]) : "none",
+               n[HEED_TEST_PART] ? heed_format_count(n3, n[HEED_TEST_PART]) : "none");
     banner_classes(a);
     banner_sizes(a);
     size_t twins = a->overlap[HEED_VAL_PART] + a->overlap[HEED_TEST_PART];
@@ -297,10 +297,10 @@ static void banner_pictures(const data_set *d, const heed_config *f) {
         banner_row("overlap",
                    "%s of validation and test %s in the training part, too: heed data check "
                    "%s %s names one",
-                   with_commas(n1, twins), twins == 1 ? "is" : "are", d->task->name,
+                   heed_format_count(n1, twins), twins == 1 ? "is" : "are", d->task->name,
                    heed_config_text(f, "data"));
     if (a->bad) {
-        banner_row("skipped", "%s that cannot be decoded", with_commas(n1, a->bad));
+        banner_row("skipped", "%s that cannot be decoded", heed_format_count(n1, a->bad));
         size_t more = print_skipped(stderr, d->batches, "             ", 3);
         if (more)
             banner_row("", "and %zu more: heed data check %s %s lists them", more, d->task->name,
@@ -323,7 +323,7 @@ static void begun_pictures(program *p, const data_set *d, const char *run) {
 
 static void steps_pictures(const heed_config *f, uint64_t epoch_batches) {
     char n[32];
-    banner_row("epoch", "%s step%s of %lld pictures", with_commas(n, epoch_batches),
+    banner_row("epoch", "%s step%s of %lld pictures", heed_format_count(n, epoch_batches),
                epoch_batches == 1 ? "" : "s", (long long)heed_config_int(f, "batch"));
 }
 
@@ -352,7 +352,8 @@ static void print_test(const measures *m, const ending *e) {
     if (isfinite(m->accuracy))
         printf("test part, read once with the best weights: accuracy %.2f %% (95 %%: %.2f to %.2f) "
                "of %s pictures\n",
-               100 * m->accuracy, 100 * m->low, 100 * m->high, with_commas(n, (uint64_t)m->items));
+               100 * m->accuracy, 100 * m->low, 100 * m->high,
+               heed_format_count(n, (uint64_t)m->items));
     if (!e->trained) return;
     int64_t workers = heed_config_int(e->f, "workers");
     printf("training waited for pictures %.1f %% of the time", 100 * e->waited);

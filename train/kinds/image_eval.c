@@ -60,7 +60,8 @@ static void print_measures(const program *p, const heed_config *f, const judgeme
     char n[32];
     enum { AT = 15 };
     print_fact(0, "", j->whole ? "%s on %s: %s %s pictures" : "%s on %s, %s part: %s pictures",
-               p->argv[0], heed_config_text(f, "data"), read_name(j), with_commas(n, j->count));
+               p->argv[0], heed_config_text(f, "data"), read_name(j),
+               heed_format_count(n, j->count));
     putchar('\n');
     print_fact(AT, "  loss", "%.4f", m->loss);
     print_fact(AT, "  accuracy", "%.2f %%  (95 %%: %.2f to %.2f)", 100 * m->accuracy, 100 * m->low,

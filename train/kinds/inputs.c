@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <utf8proc.h>
 
 /* ---- inputs ---- */
 
@@ -40,7 +39,7 @@ void warn_of_unknown(const heed_tokenizer *t, const heed_tokens *k, const char *
         if (!is_new_unknown(k, unknown, text, i)) continue;
         if (++found > SHOWN) continue;
         char word[256];
-        size_t n = k->end[i] - k->begin[i], columns = text_cut(text + k->begin[i], 60);
+        size_t n = k->end[i] - k->begin[i], columns = heed_label_cut(text + k->begin[i], 60);
         snprintf(word, sizeof word, "%.*s", (int)(n < columns ? n : columns), text + k->begin[i]);
         heed_text_put(&list, ", ", found > 1 ? 2 : 0);
         heed_label_text(word, INT_MAX, &list);
@@ -76,15 +75,14 @@ void input_free(input *in) {
 /* What text would become otherwise is not what was meant. */
 bool input_is_text(heed_ctx *c, const char *text, size_t n) {
     for (size_t at = 0; at < n;) {
-        utf8proc_int32_t code;
-        utf8proc_ssize_t used = utf8proc_iterate((const utf8proc_uint8_t *)text + at,
-                                                 (utf8proc_ssize_t)(n - at), &code);
-        if (used <= 0 || code == 0)
+        int32_t code;
+        size_t used = heed_utf8_read(text + at, n - at, &code);
+        if (code <= 0)
             return heed_fail(c, HEED_DATA,
                              "the input is not text: byte 0x%02X at offset %zu: expected UTF-8 "
                              "without NUL; hint: iconv -f LATIN1 -t UTF-8",
                              (unsigned)(unsigned char)text[at], at);
-        at += (size_t)used;
+        at += used;
     }
     return true;
 }

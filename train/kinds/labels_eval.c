@@ -57,7 +57,7 @@ static void print_measures(const char *what, const judgement *j, const measures 
     putchar('\n');
     print_fact(AT, "  loss", "%.4f", m->loss);
     print_fact(AT, "  accuracy", "%.2f %%  (95 %%: %.2f to %.2f) of %s %s", 100 * m->accuracy,
-               100 * m->low, 100 * m->high, with_commas(n, j->count), j->noun);
+               100 * m->low, 100 * m->high, heed_format_count(n, j->count), j->noun);
     if (j->classes > 5) print_fact(AT, "  top 5", "%.2f %%", 100 * m->top5);
 }
 

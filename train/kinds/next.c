@@ -57,7 +57,7 @@ static void print_masked(const char *line) {
 void next_text(const task *k, const char *data, const char *run) {
     char line[LONGEST + 2] = "Some words and one more .", word[1024];
     first_line(data, line);
-    run = shell_word(word, sizeof word, run);
+    run = heed_format_shell(word, sizeof word, run);
     printf("\nNext:\n  heed %s %s%s \"", k->masked ? "fill" : "generate", run,
            k->masked ? "" : " --prompt");
     if (k->masked)
@@ -88,7 +88,7 @@ void next_pairs(const task *k, const char *data, const char *run) {
     char source[LONGEST + 2] = "some text", word[1024];
     bool translates = k->kind == &translation_kind;
     first_source(data, k->kind == &class_kind, source);
-    run = shell_word(word, sizeof word, run);
+    run = heed_format_shell(word, sizeof word, run);
     printf("\nNext:\n  heed %s %s \"%s\"%s\n", k->use, run, source,
            translates ? " --attention" : "");
     printf("  heed eval %s\n  heed plot %s\n", run, run);

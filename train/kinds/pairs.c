@@ -169,21 +169,21 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
     if (index == 0 && a->header) snprintf(text, 160, "the first line names the columns: skipped");
     if (index == 1 && a->extra_columns)
         snprintf(text, 160, "further %s in %s line%s are ignored", a->json ? "keys" : "columns",
-                 with_commas(n, a->extra_columns), a->extra_columns == 1 ? "" : "s");
+                 heed_format_count(n, a->extra_columns), a->extra_columns == 1 ? "" : "s");
     if (index == 2 && a->blank)
-        snprintf(text, 160, "%s empty line%s skipped", with_commas(n, a->blank),
+        snprintf(text, 160, "%s empty line%s skipped", heed_format_count(n, a->blank),
                  a->blank == 1 ? " is" : "s are");
     if (index == 3 && a->left_out)
         snprintf(
             text, 160,
             "%s %s are longer than --block %lld and left out of training: --block %d keeps all",
-            with_commas(n, a->left_out), pair_noun(a), block, longest);
+            heed_format_count(n, a->left_out), pair_noun(a), block, longest);
     if (index == 4 && a->cut)
         snprintf(text, 160, "%s %s are cut at --block %lld when they are judged",
-                 with_commas(n, a->cut), pair_noun(a), block);
+                 heed_format_count(n, a->cut), pair_noun(a), block);
     if (index == 5 && a->overlap)
         snprintf(text, 160, "%s validation %s stand in the training part, too",
-                 with_commas(n, a->overlap), a->classes ? "texts" : "sources");
+                 heed_format_count(n, a->overlap), a->classes ? "texts" : "sources");
     return index <= 5;
 }
 
@@ -192,7 +192,7 @@ const char *label_list(const heed_pairs_info *a, char text[160]) {
     *text = 0;
     for (int i = 0; i < a->classes && n < 70; i++)
         n += (size_t)snprintf(text + n, 160 - n, "%s%.70s", i ? ", " : "", a->labels[i]);
-    cut = text_cut(text, 70);
+    cut = heed_label_cut(text, 70);
     if (cut < n) snprintf(text + cut, 160 - cut, " ...");
     return text;
 }
@@ -202,7 +202,7 @@ static void banner_side(const char *label, const heed_tokenizer *k, size_t unkno
     if (unknown > 0)
         snprintf(share, sizeof share, "%.2f %% of the text unknown",
                  100 * (double)unknown / (double)tokens);
-    banner_row(label, "%s tokens, %s, %s", with_commas(n1, (uint64_t)heed_vocab_size(k)),
+    banner_row(label, "%s tokens, %s, %s", heed_format_count(n1, (uint64_t)heed_vocab_size(k)),
                heed_tokenizer_kind(k), share);
 }
 
@@ -210,8 +210,8 @@ static void banner_pairs(const data_set *d, const heed_config *f) {
     const heed_pairs_info *a = heed_pairs_about(d->batches);
     char n1[32], n2[32], note[160];
     banner_row("data", "%s: %s %s for training, %s for validation", heed_config_text(f, "data"),
-               with_commas(n1, a->pairs), pair_noun(a),
-               d->no_val ? "none" : with_commas(n2, a->val_pairs));
+               heed_format_count(n1, a->pairs), pair_noun(a),
+               d->no_val ? "none" : heed_format_count(n2, a->val_pairs));
     for (int i = 0; pairs_note(a, f, i, note); i++)
         if (*note) banner_row("", "%s", note);
     if (d->source) {
@@ -277,7 +277,7 @@ static void keep_scores(program *p, const ending *e, const pair_scores *s) {
                                                   "bleu", json_number(s->bleu)));
     else
         printf("%s validation pairs translated with the best weights: exact %.2f %%%s\n",
-               with_commas(n, s->pairs), 100 * s->exact, bleu);
+               heed_format_count(n, s->pairs), 100 * s->exact, bleu);
 }
 
 static void finish_pairs(program *p, const data_set *d, ending *e) {

@@ -13,10 +13,11 @@ static void print_side(const char *label, const heed_tokenizer *k, size_t tokens
                        int longest) {
     char n1[32], n2[32], n3[32];
     print_fact(AT, label, "%s, %s tokens in the vocabulary", heed_tokenizer_kind(k),
-               with_commas(n1, (uint64_t)heed_vocab_size(k)));
+               heed_format_count(n1, (uint64_t)heed_vocab_size(k)));
     print_fact(AT, "",
                "%s tokens, %s of them unknown (%.2f %%); the longest text has %d, [SEP] counted",
-               with_commas(n2, tokens), with_commas(n3, unknown), share(unknown, tokens), longest);
+               heed_format_count(n2, tokens), heed_format_count(n3, unknown),
+               share(unknown, tokens), longest);
 }
 
 static void print_sides(const data_set *d, const heed_pairs_info *a) {
@@ -53,8 +54,8 @@ static void print_labels(const data_set *d, const heed_pairs_info *a) {
     print_fact(AT, "  labels", "%d; in training and validation:", a->classes);
     for (int i = 0; i < a->classes && i < SHOWN; i++) {
         snprintf(counts, sizeof counts, "%*s%9s %9s", at, "",
-                 with_commas(n1, count_label(d, false, a->labels[i])),
-                 d->no_val ? "0" : with_commas(n2, count_label(d, true, a->labels[i])));
+                 heed_format_count(n1, count_label(d, false, a->labels[i])),
+                 d->no_val ? "0" : heed_format_count(n2, count_label(d, true, a->labels[i])));
         print_fact(at + COUNTS - 1, counts, "%s", a->labels[i]);
     }
     if (a->classes > SHOWN) print_fact(AT, "", "and %d more", a->classes - SHOWN);
@@ -64,9 +65,9 @@ static void print_facts(program *p, const data_set *d, const heed_pairs_info *a)
     char n1[32], n2[32], note[160];
     print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
     putchar('\n');
-    print_fact(AT, "  training", "%s %s", with_commas(n1, a->pairs), pair_noun(a));
+    print_fact(AT, "  training", "%s %s", heed_format_count(n1, a->pairs), pair_noun(a));
     print_fact(AT, "  validation", "%s %s; all of one %s stand on one side",
-               d->no_val ? "0" : with_commas(n2, a->val_pairs), pair_noun(a),
+               d->no_val ? "0" : heed_format_count(n2, a->val_pairs), pair_noun(a),
                a->classes ? "text" : "source");
     if (a->classes)
         print_labels(d, a);

@@ -133,7 +133,7 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     print_fact(AT, "  token accuracy",
                "%.2f %%  (95 %%: %.2f to %.2f), given the true tokens before", 100 * m->accuracy,
                100 * m->low, 100 * m->high);
-    printf("\n%s pairs translated, ", with_commas(text, q->count));
+    printf("\n%s pairs translated, ", heed_format_count(text, q->count));
     if (beam > 1)
         printf("beam of %d\n\n", beam);
     else
@@ -145,7 +145,7 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     else
         print_fact(AT, "  BLEU", "%.2f", bleu);
     print_fact(AT, "  log probability", "%.4f a target", q->log_probability / n);
-    if (q->open) print_fact(AT, "  without an end", "%s", with_commas(text, q->open));
+    if (q->open) print_fact(AT, "  without an end", "%s", heed_format_count(text, q->open));
     by_length_print(&q->lengths);
     alignment_peaks_print(&q->peaks);
 }
@@ -181,7 +181,7 @@ heed_pairs *judged_pairs(program *p, const task *k, heed_config *f, const heed_r
     const heed_pairs_info *a = heed_pairs_about(pairs);
     bool part = !other && (heed_config_real(f, "val-split") > 0 || *heed_config_text(f, "val"));
     snprintf(what, 512, "%.440s%s, %s %s", heed_config_text(f, "data"),
-             part ? ", validation part" : "", with_commas(n, a->val_pairs),
+             part ? ", validation part" : "", heed_format_count(n, a->val_pairs),
              translates ? "pairs" : "texts");
     return pairs;
 }

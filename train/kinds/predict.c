@@ -29,7 +29,7 @@ static void print_bar(int length) {
 }
 
 int guess_width(int width, const char *label) {
-    int n = name_columns(label, 0);
+    int n = heed_label_columns(label);
     return n > width && n < 40 ? n : width;
 }
 

@@ -29,7 +29,7 @@ bool is_tokenizer_kind(const char *name) {
 
 heed_tokenizer *tokenizer_at(heed_ctx *c, const char *key, const char *name) {
     if (is_file(name) || is_directory(name)) return heed_tokenizer_open(c, name);
-    const char *near = closest(name, kinds);
+    const char *near = heed_closest(name, kinds);
     heed_fail(c, HEED_USAGE,
               "--%s %s: expected char, byte, word, wordpiece, or the path of a run or a "
               "vocab.txt%s%s%s",
@@ -120,14 +120,15 @@ static void banner_text(const data_set *d, const heed_config *f) {
     double unknown = (double)(a.unknown + a.val_unknown);
     double tokens = (double)(a.tokens + a.val_tokens);
     banner_row("data", "%s: %s tokens for training, %s for validation", heed_config_text(f, "data"),
-               with_commas(n1, a.tokens), a.val_tokens ? with_commas(n2, a.val_tokens) : "none");
+               heed_format_count(n1, a.tokens),
+               a.val_tokens ? heed_format_count(n2, a.val_tokens) : "none");
     banner_row("vocabulary", "%s tokens, %s%s",
-               with_commas(n3, (uint64_t)heed_vocab_size(d->tokenizer)),
+               heed_format_count(n3, (uint64_t)heed_vocab_size(d->tokenizer)),
                heed_tokenizer_kind(d->tokenizer), unknown > 0 ? "" : ", none unknown");
     if (unknown > 0) banner_row("", "%.2f %% of the text is unknown to it", 100 * unknown / tokens);
     if (a.cut_lines)
         banner_row("", "%s lines are longer than the block and were cut",
-                   with_commas(n1, a.cut_lines));
+                   heed_format_count(n1, a.cut_lines));
 }
 
 static void steps_text(const heed_config *f, uint64_t epoch_batches) {

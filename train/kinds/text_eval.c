@@ -28,7 +28,7 @@ static void print_measures(program *p, const char *what, const char *part, const
                    100 * m->low, 100 * m->high);
         print_fact(AT, "  top 5", "%.2f %%", 100 * m->top5);
     }
-    print_fact(AT, "  predictions", "%s", with_commas(n, (uint64_t)m->items));
+    print_fact(AT, "  predictions", "%s", heed_format_count(n, (uint64_t)m->items));
 }
 
 /* Of what the run was trained on, or DATA. */

@@ -1,7 +1,7 @@
 /* split.c -- which units of a corpus train and which validate, and what there is of each. */
 #include "data/corpus/corpus.h"
 #include "data/corpus/words.h"
-#include "text/utf8.h"
+#include "text/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -130,7 +130,7 @@ typedef struct {
 static bool is_blank(const char *s, size_t n) {
     int32_t c;
     for (size_t at = 0; at < n;) {
-        at += heed__utf8_read(s + at, n - at, &c);
+        at += heed_utf8_read(s + at, n - at, &c);
         if (!heed__is_space(c)) return false;
     }
     return true;

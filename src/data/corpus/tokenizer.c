@@ -4,7 +4,7 @@
 #include "data/corpus/letters.h"
 #include "data/corpus/words.h"
 #include "io/io.h"
-#include "text/utf8.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +20,10 @@ const char *heed__kind_name(heed__kind kind) { return kinds[kind]; }
 int heed__kind_of(heed_ctx *c, const char *name) {
     for (int i = 0; i < 4; i++)
         if (name && strcmp(kinds[i], name) == 0) return i;
-    char quoted[HEED__QUOTE];
+    char quoted[HEED_QUOTE];
     heed_fail(c, HEED_USAGE,
               "unknown kind of tokenizer: expected char, byte, word or wordpiece, found %s",
-              heed__quote(quoted, name ? name : "", name ? strlen(name) : 0));
+              heed_quote(quoted, name ? name : "", name ? strlen(name) : 0));
     return -1;
 }
 
@@ -54,10 +54,10 @@ bool heed__tokenizer_add(heed_tokenizer *k, const char *token, size_t n) {
     size_t before = k->names.count;
     int32_t id = heed__names_add(&k->names, token, n);
     if (id < 0) return false;
-    char quoted[HEED__QUOTE];
+    char quoted[HEED_QUOTE];
     if ((size_t)id < before)
         return heed_fail(k->c, HEED_DATA, "token stands twice in the vocabulary: %s as %d and %zu",
-                         heed__quote(quoted, token, n), (int)id, before);
+                         heed_quote(quoted, token, n), (int)id, before);
     if (k->names.count > HEED__VOCAB_MAX)
         return heed_fail(k->c, HEED_DATA, "vocabulary is too large: expected at most %d tokens",
                          HEED__VOCAB_MAX);
@@ -236,7 +236,7 @@ static bool train_chars(heed_tokenizer *k, const char *text, size_t n, size_t bo
     good = top != NULL;
     for (size_t i = 0; good && i < count; i++) {
         char bytes[4];
-        good = heed__tokenizer_add(k, bytes, heed__utf8_write(top[i], bytes));
+        good = heed__tokenizer_add(k, bytes, heed_utf8_write(top[i], bytes));
     }
     heed__free(top);
     heed__letters_free(letters);
