@@ -1,6 +1,6 @@
 /* Rollout, occlusion and gradients of inputs, on small models with random weights. */
 #include "analyses/ablation.h"
-#include "kinds/example.h"
+#include "kinds/inspect.h"
 #include "lab.h"
 #include <heed/record.h>
 
@@ -9,7 +9,7 @@ static const char words[] = "the red cat saw one blue dog and ran";
 
 typedef struct {
     heed_run run;
-    heed_example s;
+    heed_inspection s;
 } asked;
 
 static void set(heed_config *f, const char *settings) {
@@ -43,7 +43,7 @@ static asked ask(const heed_model *model, const char *settings) {
 
 /* The subject points to the run, which must not move any more. */
 static heed_record *look(asked *a) {
-    CHECK(example_text(&a->s, &a->run, text, sizeof text - 1, NULL));
+    CHECK(inspect_text(&a->s, &a->run, text, sizeof text - 1, NULL));
     heed_record *r = heed_capture(&a->s, &(heed_capture_args){.lean = true});
     if (!r) test_fail(__FILE__, __LINE__, "no record: %s", heed_ctx_error(a->run.c));
     return r;
@@ -51,7 +51,7 @@ static heed_record *look(asked *a) {
 
 static void close_asked(asked *a, heed_record *record) {
     heed_record_free(record);
-    heed_example_free(&a->s);
+    heed_inspection_free(&a->s);
     free(a->run.self);
     CLOSE(a->run.c);
 }
@@ -146,7 +146,7 @@ static double slope(const asked *a, const char *path, const heed_real *v, int ke
             b->x[i] = (heed_real)((double)own[i] + (side ? -step : step) * along);
         }
         heed_tape_begin(t, HEED_EVAL, 0);
-        heed_tensor *all = heed_example_logits(&a->s, t);
+        heed_tensor *all = heed_inspection_logits(&a->s, t);
         y[side] = all ? (double)all->x[q->row * all->shape[1] + class] : 0;
     }
     memcpy(b->x, own, sizeof own);
@@ -157,7 +157,7 @@ static heed_tensor *values_of(const asked *a, const char *path, heed_real *copy)
     heed_tape *t = a->run.tape;
     heed_probe(t, path, false);
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_example_logits(&a->s, t);
+    heed_inspection_logits(&a->s, t);
     heed_tensor *v = heed_probe_find(t, path);
     heed_unprobe(t);
     if (v) memcpy(copy, v->x, v->size * sizeof *copy);
@@ -202,7 +202,7 @@ TEST(matters_gradient_is_the_slope_times_the_weight) {
 
 /* Two vocabularies, so that nothing of the target hangs on the source's embeddings. */
 static heed_record *look_at_pair(asked *a, bool by_head) {
-    CHECK(example_text(&a->s, &a->run, "red cat saw", 11, "blue dog"));
+    CHECK(inspect_text(&a->s, &a->run, "red cat saw", 11, "blue dog"));
     heed_record *r = heed_capture(&a->s, &(heed_capture_args){.lean = true});
     heed_gradient_args w = {.question = -1, .by_head = by_head};
     CHECK(r && heed_gradient_add(&a->s, &w, r));
@@ -275,7 +275,7 @@ TEST(matters_rows_of_rollout_sum_to_one_in_every_model) {
 
 TEST(matters_without_a_question_says_so) {
     asked a = ask(&heed_model_mlm, SMALL);
-    CHECK(example_text(&a.s, &a.run, "red cat", 7, NULL));
+    CHECK(inspect_text(&a.s, &a.run, "red cat", 7, NULL));
     heed_record *r = heed_capture(&a.s, &(heed_capture_args){.lean = true});
     CHECK(!heed_occlusion_add(&a.s, NULL, r));
     CHECK_HAS(heed_ctx_error(a.run.c), "write [MASK] for a word");
@@ -288,7 +288,7 @@ TEST(matters_without_a_question_says_so) {
 /* A head that is off gives zeros to W_h, and is back with every bit of its own. */
 TEST(matters_heads_go_off_and_come_back) {
     asked a = ask(&heed_model_mlm, SMALL);
-    CHECK(example_text(&a.s, &a.run, text, sizeof text - 1, NULL));
+    CHECK(inspect_text(&a.s, &a.run, text, sizeof text - 1, NULL));
     int count;
     heed_record_block *list = heed_attention_layers(&a.run, &count);
     heed_tensor *w = heed_store_find(a.run.store, "encoder.1.attn.qkv.weight")->tensor;
@@ -316,7 +316,7 @@ static size_t weights_now(const asked *a, heed_real out[WEIGHTS]) {
     heed_tape *t = a->run.tape;
     heed_probe(t, "decoder.attend.weights", false);
     heed_tape_begin(t, HEED_EVAL, 0);
-    CHECK(heed_example_logits(&a->s, t) != NULL);
+    CHECK(heed_inspection_logits(&a->s, t) != NULL);
     heed_tensor *w = heed_probe_find(t, "decoder.attend.weights");
     heed_unprobe(t);
     CHECK(w && w->size <= WEIGHTS);
@@ -337,7 +337,7 @@ TEST(matters_a_recurrent_decoder_takes_the_mean_while_its_attention_is_off) {
         switched off;
         snprintf(settings, sizeof settings, "width=8 block=10 layers=1 %s", kinds[i]);
         asked a = ask(&heed_model_rnn, settings);
-        CHECK(example_text(&a.s, &a.run, "red cat saw", 11, "blue dog"));
+        CHECK(inspect_text(&a.s, &a.run, "red cat saw", 11, "blue dog"));
         heed_record_block *list = heed_attention_layers(&a.run, &count);
         size_t n = weights_now(&a, before);
         CHECK(head_off(&a.run, list, 0, &off));
@@ -365,7 +365,7 @@ static double aligned(const heed_record_block *b, int query, int key) {
 /* What the page needs to show an additive score term by term, also of a record that was written. */
 TEST(matters_an_additive_record_has_what_its_scores_are_made_of) {
     asked a = ask(&heed_model_rnn, "width=8 block=10 layers=1 attention=additive");
-    CHECK(example_text(&a.s, &a.run, "red cat saw", 11, "blue dog"));
+    CHECK(inspect_text(&a.s, &a.run, "red cat saw", 11, "blue dog"));
     heed_record *r = heed_capture(&a.s, &(heed_capture_args){.lean = false}), *back = NULL;
     char path[160];
     snprintf(path, sizeof path, "%s/additive.npz", test_folder());

@@ -35,20 +35,20 @@ typedef struct {
     int dims, shape[HEED_DIMS];
     const unsigned char *pixels; /* (height,width,channels): a picture as it is shown */
     int width, height, channels;
-} heed_example_args;
+} heed_inspection_args;
 
 /* One input of a run, ready to be passed through its model, with the axes of its record and the
  * predictions that the model makes. A copy of the struct whose ids or x point to other numbers, as
  * many, is another input with the same axes: occlusion passes those. */
-enum { HEED_EXAMPLE_AXES = 3 };
+enum { HEED_INSPECTION_AXES = 3 };
 typedef struct {
     heed_run *run; /* must outlive it */
     int axis_count;
     /* "text", "picture" or "input"; of a pair "source", "target" and "target input", which is what
      * the decoder reads. None for a model of pictures without a grid of patches. */
-    heed_record_axis axes[HEED_EXAMPLE_AXES];
-    char **labels[HEED_EXAMPLE_AXES]; /* what the axes point to */
-    unsigned char *special[HEED_EXAMPLE_AXES];
+    heed_record_axis axes[HEED_INSPECTION_AXES];
+    char **labels[HEED_INSPECTION_AXES]; /* what the axes point to */
+    unsigned char *special[HEED_INSPECTION_AXES];
     int question_count;
     heed_question *questions;
     char *title;
@@ -60,20 +60,20 @@ typedef struct {
     int dims, shape[HEED_DIMS];
     unsigned char *pixels;
     int width, height, channels;
-} heed_example;
+} heed_inspection;
 
 /* Makes an example of what was read; all of a is copied. Which positions are predicted follows from
  * model->answers: of HEED_ANSWER_MASKED those with [MASK]. False: see the context. Freed by
- * heed_example_free in any case. */
-HEED_API bool heed_example_open(heed_example *e, heed_run *r, const heed_example_args *a);
-HEED_API void heed_example_free(heed_example *e);
+ * heed_inspection_free in any case. */
+HEED_API bool heed_inspection_open(heed_inspection *e, heed_run *r, const heed_inspection_args *a);
+HEED_API void heed_inspection_free(heed_inspection *e);
 /* Passes it through its model on a tape that has begun: logits (rows, classes or tokens), with a
  * row for each question at its `row`. NULL: see the context. */
-HEED_API heed_tensor *heed_example_logits(const heed_example *e, heed_tape *t);
+HEED_API heed_tensor *heed_inspection_logits(const heed_inspection *e, heed_tape *t);
 /* The class or token that a question is about: of a pair the target's own token, else the most
  * probable one by the logits y. */
-HEED_API int heed_example_class(const heed_example *e, const heed_question *q,
-                                const heed_tensor *y);
+HEED_API int heed_inspection_class(const heed_inspection *e, const heed_question *q,
+                                   const heed_tensor *y);
 /* The name of an output of the run's model: a token's text, or the name of a class. number: memory
  * for the text of a class without a name. */
 HEED_API const char *heed_class_label(const heed_run *r, int class_index, char number[16]);
@@ -97,12 +97,12 @@ typedef struct {
 } heed_capture_args;
 /* Passes e through its model in eval mode, on the run's tape, and records what it attended to and
  * answered. args NULL: everything. To be freed by heed_record_free; NULL: see the context. */
-HEED_API heed_record *heed_capture(const heed_example *e, const heed_capture_args *args);
+HEED_API heed_record *heed_capture(const heed_inspection *e, const heed_capture_args *args);
 /* The same in parts, for a pass on a tape of the caller's own: heed_capture_probe before the tape
- * begins, heed_capture_read after y = heed_example_logits on it. */
-HEED_API void heed_capture_probe(const heed_example *e, const heed_capture_args *args,
+ * begins, heed_capture_read after y = heed_inspection_logits on it. */
+HEED_API void heed_capture_probe(const heed_inspection *e, const heed_capture_args *args,
                                  heed_tape *t);
-HEED_API heed_record *heed_capture_read(const heed_example *e, const heed_capture_args *args,
+HEED_API heed_record *heed_capture_read(const heed_inspection *e, const heed_capture_args *args,
                                         const heed_tape *t, const heed_tensor *y);
 
 /* ---- what attention adds up to ---- */
@@ -137,7 +137,7 @@ typedef struct {
 /* Adds the map "rollout" to the record of e: heed_rollout of all layers of self-attention over the
  * first axis, of all heads, whatever the record holds; of a pair that of its encoder. args NULL:
  * zeros. HEED_USAGE where there is no such attention. */
-HEED_API bool heed_rollout_add(const heed_example *e, const heed_rollout_add_args *args,
+HEED_API bool heed_rollout_add(const heed_inspection *e, const heed_rollout_add_args *args,
                                heed_record *record);
 
 typedef struct {
@@ -150,10 +150,11 @@ typedef struct {
  * mean colour, or a position's numbers are 0; and "occlusion, log-odds", the same of ln p / (1 -
  * p). What is positive speaks for the prediction. What is said of the whole input is in all rows.
  * Of a pair the rows are the target's tokens. args NULL: zeros. Zeiler & Fergus 2014, sec. 4.2. */
-HEED_API bool heed_occlusion_add(const heed_example *e, const heed_occlusion_args *args,
+HEED_API bool heed_occlusion_add(const heed_inspection *e, const heed_occlusion_args *args,
                                  heed_record *record);
 /* Patches of a picture, numbered row by row, become 0 in x, a copy of e->x: the mean colour. */
-HEED_API void heed_hide_patches(const heed_example *e, heed_real *x, const int *patches, int count);
+HEED_API void heed_hide_patches(const heed_inspection *e, heed_real *x, const int *patches,
+                                int count);
 
 typedef struct {
     int question; /* whose maps of single layers are added, too; negative: the last */
@@ -169,7 +170,7 @@ typedef struct {
  * sequence, in which the encoder's layers mix the source, the decoder's own the target, and the
  * cross layers bring one to the other: "gradient" is its part over the source, "gradient, target"
  * that over what the decoder read. */
-HEED_API bool heed_gradient_add(const heed_example *e, const heed_gradient_args *args,
+HEED_API bool heed_gradient_add(const heed_inspection *e, const heed_gradient_args *args,
                                 heed_record *record);
 
 /* ---- influence: how far each place of the output moves with each place of the input ---- */
@@ -189,7 +190,7 @@ enum { HEED_INFLUENCE_EXACT = 4096, HEED_INFLUENCE_DRAWS = 16 };
  * pixels that lie under a cell of its last feature map. An estimate's squares are unbiased: E |u'
  * J|^2 = |J|_F^2 for u of independent signs. Hutchinson 1990. The map's help says which it is. To
  * be freed by heed_record_free; NULL: see the context. */
-HEED_API heed_record *heed_influence(const heed_example *e, const heed_influence_args *args);
+HEED_API heed_record *heed_influence(const heed_inspection *e, const heed_influence_args *args);
 
 #ifdef __cplusplus
 }

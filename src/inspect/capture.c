@@ -54,7 +54,7 @@ static bool is_wanted(const heed_capture_args *w, const heed_record_block *b) {
     return among(b->layer, w->layer_count, w->layers) && (!w->stack || *w->stack == b->stack);
 }
 
-void heed_capture_probe(const heed_example *e, const heed_capture_args *w, heed_tape *t) {
+void heed_capture_probe(const heed_inspection *e, const heed_capture_args *w, heed_tape *t) {
     int count;
     heed_record_block *list = heed_attention_layers(e->run, &count);
     if (!w) w = &everything;
@@ -65,7 +65,7 @@ void heed_capture_probe(const heed_example *e, const heed_capture_args *w, heed_
 }
 
 /* Bytes of the record, before anything is computed: weights, raw and scores are most of it. */
-static double estimate(const heed_example *e, const heed_capture_args *w,
+static double estimate(const heed_inspection *e, const heed_capture_args *w,
                        const heed_record_block *list, int count, int *blocks) {
     double n = 0;
     *blocks = 0;
@@ -79,7 +79,7 @@ static double estimate(const heed_example *e, const heed_capture_args *w,
     return n * sizeof(heed_real);
 }
 
-static bool check_size(const heed_example *e, const heed_capture_args *w,
+static bool check_size(const heed_inspection *e, const heed_capture_args *w,
                        const heed_record_block *list, int count) {
     int blocks;
     char found[32], limit[32];
@@ -115,8 +115,8 @@ static void largest(const heed_real *y, int n, int top, int *out) {
 
 enum { MOST_GUESSES = 1000 };
 
-static bool add_guess(heed_record *record, const heed_example *e, const heed_question *q, int top,
-                      const heed_tensor *y) {
+static bool add_guess(heed_record *record, const heed_inspection *e, const heed_question *q,
+                      int top, const heed_tensor *y) {
     int n = y->shape[1], best[MOST_GUESSES];
     const heed_real *row = y->x + (size_t)q->row * (size_t)n;
     const char *labels[MOST_GUESSES];
@@ -149,7 +149,7 @@ static int layers_of(const heed_run *r) {
     return n;
 }
 
-static void describe(heed_record *record, const heed_example *e) {
+static void describe(heed_record *record, const heed_inspection *e) {
     char model[96], step[48] = "";
     const heed_run *r = e->run;
     if (r->step >= 0) snprintf(step, sizeof step, ", step %lld", (long long)r->step);
@@ -163,7 +163,7 @@ static void describe(heed_record *record, const heed_example *e) {
     if (e->pixels) heed_record_picture(record, e->pixels, e->width, e->height, e->channels);
 }
 
-static void add_blocks(heed_record *record, const heed_example *e, const heed_capture_args *w,
+static void add_blocks(heed_record *record, const heed_inspection *e, const heed_capture_args *w,
                        const heed_tape *t) {
     int count;
     heed_record_block *list = heed_attention_layers(e->run, &count);
@@ -179,7 +179,7 @@ static void add_blocks(heed_record *record, const heed_example *e, const heed_ca
     free(list);
 }
 
-heed_record *heed_capture_read(const heed_example *e, const heed_capture_args *w,
+heed_record *heed_capture_read(const heed_inspection *e, const heed_capture_args *w,
                                const heed_tape *t, const heed_tensor *y) {
     heed_ctx *c = e->run->c;
     if (!w) w = &everything;
@@ -196,7 +196,7 @@ heed_record *heed_capture_read(const heed_example *e, const heed_capture_args *w
     return NULL;
 }
 
-heed_record *heed_capture(const heed_example *e, const heed_capture_args *w) {
+heed_record *heed_capture(const heed_inspection *e, const heed_capture_args *w) {
     heed_tape *t = e->run->tape;
     int count;
     if (!w) w = &everything;
@@ -206,7 +206,7 @@ heed_record *heed_capture(const heed_example *e, const heed_capture_args *w) {
     if (!ok) return NULL;
     heed_capture_probe(e, w, t);
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_tensor *y = heed_example_logits(e, t);
+    heed_tensor *y = heed_inspection_logits(e, t);
     heed_record *record = heed_capture_read(e, w, t, y);
     heed_unprobe(t);
     return record;

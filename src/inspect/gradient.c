@@ -17,14 +17,14 @@ typedef struct {
 } followed;
 
 typedef struct {
-    const heed_example *e;
+    const heed_inspection *e;
     followed *layers; /* as a pass takes them */
     int count, tokens;
     heed_real *values; /* of all layers */
     double *row;       /* (tokens) twice: work */
 } gradients;
 
-static bool is_pair(const heed_example *e) { return e->read != NULL; }
+static bool is_pair(const heed_inspection *e) { return e->read != NULL; }
 
 static size_t size_of(const followed *l) {
     return (size_t)l->heads * (size_t)l->queries * (size_t)l->keys;
@@ -60,13 +60,13 @@ static heed_tensor *traced(const gradients *g) {
     heed_want_grad(r->tape, heed_store_at(r->store, 0)->tensor);
     for (int i = 0; i < g->count; i++)
         heed_want_grad(r->tape, own_parameter(r->store, g->layers[i].at.path));
-    return heed_example_logits(g->e, r->tape);
+    return heed_inspection_logits(g->e, r->tape);
 }
 
 static bool backward_from(const gradients *g, heed_tensor *y, const heed_question *q) {
     heed_real *gy = heed__alloc_array(g->e->run->c, y->size, sizeof *gy);
     if (!gy) return false;
-    gy[q->row * y->shape[1] + heed_example_class(g->e, q, y)] = 1;
+    gy[q->row * y->shape[1] + heed_inspection_class(g->e, q, y)] = 1;
     bool ok = heed_backward_from(g->e->run->tape, y, gy);
     heed__free(gy);
     return ok;
@@ -147,7 +147,7 @@ static void follow(const gradients *g, int query) {
 /* ---- the maps ---- */
 
 /* The question whose maps of single layers are kept. */
-static int last_question(const heed_example *e, const heed_gradient_args *w) {
+static int last_question(const heed_inspection *e, const heed_gradient_args *w) {
     bool asked = w->question >= 0 && w->question < e->question_count;
     return asked ? w->question : e->question_count - 1;
 }
@@ -205,7 +205,7 @@ static bool add_layer(const gradients *g, const followed *l, const heed_gradient
 }
 
 static void take_row(const gradients *g, const heed_question *q, const answer *a) {
-    const heed_example *e = g->e;
+    const heed_inspection *e = g->e;
     int queries = e->axes[a->map.queries].count, from = q->query < 0 ? 0 : q->query,
         end = q->query < 0 ? queries : from + 1;
     for (int i = from; i < end; i++)
@@ -216,7 +216,7 @@ static void take_row(const gradients *g, const heed_question *q, const answer *a
 /* The question of w comes last, so that its layers' values are at hand then. */
 static bool ask_all(const gradients *g, const heed_gradient_args *w, const answer *answers,
                     int count) {
-    const heed_example *e = g->e;
+    const heed_inspection *e = g->e;
     int last = last_question(e, w);
     for (int i = w->only ? e->question_count : 1; i <= e->question_count; i++) {
         const heed_question *q = &e->questions[(last + i) % e->question_count];
@@ -231,11 +231,11 @@ static bool ask_all(const gradients *g, const heed_gradient_args *w, const answe
 
 /* Of a pair the source, and what the decoder read where it attends to that. */
 static int list_answers(const gradients *g, answer out[2]) {
-    const heed_example *e = g->e;
+    const heed_inspection *e = g->e;
     bool pair = is_pair(e);
     int sources = e->axes[0].count, count = 1;
     heed_record_map m = {.name = "gradient", .layer = -1, .head = -1};
-    m.stack = heed__example_stack(e);
+    m.stack = heed__inspection_stack(e);
     m.queries = pair;
     out[0] = (answer){.map = m, .count = sources};
     if (pair && g->count > 1) {
@@ -267,9 +267,9 @@ static int by_place(const void *a, const void *b) {
     return place_of(&x->at) - place_of(&y->at);
 }
 
-static int first_of(const heed_example *e, int axis) { return axis ? e->axes[0].count : 0; }
+static int first_of(const heed_inspection *e, int axis) { return axis ? e->axes[0].count : 0; }
 
-static followed followed_of(const heed_example *e, const heed_record_block *b) {
+static followed followed_of(const heed_inspection *e, const heed_record_block *b) {
     followed l = {.at = *b,
                   .heads = b->heads,
                   .queries = e->axes[b->queries].count,
@@ -282,7 +282,7 @@ static followed followed_of(const heed_example *e, const heed_record_block *b) {
 }
 
 static bool find_layers(gradients *g) {
-    const heed_example *e = g->e;
+    const heed_inspection *e = g->e;
     heed_ctx *c = e->run->c;
     heed_record_block *list = heed_attention_layers(e->run, &g->count);
     if (!list) return false;
@@ -303,12 +303,13 @@ static bool find_layers(gradients *g) {
     return true;
 }
 
-bool heed_gradient_add(const heed_example *e, const heed_gradient_args *args, heed_record *record) {
+bool heed_gradient_add(const heed_inspection *e, const heed_gradient_args *args,
+                       heed_record *record) {
     static const heed_gradient_args usual = {.question = -1};
     const heed_gradient_args *w = args ? args : &usual;
     gradients g = {.e = e};
     answer answers[2] = {{.count = 0}};
-    bool ok = heed__example_asked(e) && find_layers(&g);
+    bool ok = heed__inspection_asked(e) && find_layers(&g);
     int count = ok ? list_answers(&g, answers) : 0;
     for (int i = 0; ok && i < count; i++) ok = answer_capacity(&g, &answers[i]);
     ok = ok && ask_all(&g, w, answers, count);

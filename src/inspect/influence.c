@@ -11,7 +11,7 @@
 enum { ROWS = 32, CELL = 24 };
 
 typedef struct {
-    const heed_example *e;
+    const heed_inspection *e;
     heed_influence_args args;
     heed_tape *t;
     heed_tensor *x, *y;          /* of the pass at hand: what is moved, and what moves */
@@ -27,7 +27,7 @@ typedef struct {
 /* ---- the pass ---- */
 
 /* Pixels as they are, and no patches: places are cells of the last feature map. */
-static bool has_cells(const heed_example *e) {
+static bool has_cells(const heed_inspection *e) {
     return e->run->model->kind == HEED_INPUT_PICTURE && !e->run->model->embedding;
 }
 
@@ -47,7 +47,7 @@ static heed_tensor *placed(const study *k, const heed_tensor *x, int places) {
     return NULL;
 }
 
-static int places_of(const heed_example *e) {
+static int places_of(const heed_inspection *e) {
     return e->read ? e->target_count : e->axis_count ? e->axes[0].count : 0;
 }
 
@@ -57,7 +57,7 @@ static bool pass(study *k) {
     heed_model_input in;
     char path[96];
     heed_tape_begin(k->t, HEED_TRACE, 0);
-    if (!heed__example_inputs(k->e, k->t, ROWS, true, &in)) return false;
+    if (!heed__inspection_inputs(k->e, k->t, ROWS, true, &in)) return false;
     k->x = m->embedding ? NULL : heed_want_grad(k->t, in.x);
     heed_tensor *logits = m->logits(r->self, k->t, &in);
     if (!logits || heed_ctx_status(r->c) != HEED_OK) return false;
@@ -90,7 +90,7 @@ static bool name_cells(study *k) {
 
 /* A token before the patches is no input. */
 static void name_tokens(study *k) {
-    const heed_example *e = k->e;
+    const heed_inspection *e = k->e;
     k->query = e->axes[e->read ? 1 : 0];
     k->key = e->axes[0];
     int first = k->key.first;
@@ -212,7 +212,7 @@ static bool add_map(const study *k, heed_record *record) {
 }
 
 static heed_record *record_of(const study *k) {
-    const heed_example *e = k->e;
+    const heed_inspection *e = k->e;
     const char *model = e->run->model->name;
     heed_record *r = heed_record_new(e->run->c);
     if (!r) return NULL;
@@ -226,7 +226,7 @@ static heed_record *record_of(const study *k) {
     return NULL;
 }
 
-heed_record *heed_influence(const heed_example *e, const heed_influence_args *args) {
+heed_record *heed_influence(const heed_inspection *e, const heed_influence_args *args) {
     study k = {.e = e, .t = e->run->tape};
     char path[96];
     const heed_model *m = e->run->model;

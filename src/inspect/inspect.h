@@ -6,15 +6,15 @@
 
 /* Inputs of the model on t: so many rows, each of them the example. all: of a model of masks, the
  * logits of all positions instead of those of the masks. */
-bool heed__example_inputs(const heed_example *e, heed_tape *t, int rows, bool all,
-                          heed_model_input *out);
+bool heed__inspection_inputs(const heed_inspection *e, heed_tape *t, int rows, bool all,
+                             heed_model_input *out);
 /* The stack that answers: that of a pair's cross attention, else of the model's first layer. */
-heed_stack heed__example_stack(const heed_example *e);
+heed_stack heed__inspection_stack(const heed_inspection *e);
 /* False, with an error, where nothing is predicted: a model of masks, and a text without [MASK]. */
-bool heed__example_asked(const heed_example *e);
+bool heed__inspection_asked(const heed_inspection *e);
 
 /* Calls progress, unless it is NULL. False, with HEED_INTERRUPTED, where it says so. */
-bool heed__progress(const heed_example *e, heed_progress progress, void *user, uint64_t done,
+bool heed__progress(const heed_inspection *e, heed_progress progress, void *user, uint64_t done,
                     uint64_t all);
 
 #endif

@@ -25,10 +25,10 @@ typedef struct {
 } answer;
 
 typedef struct {
-    const heed_example *e;
+    const heed_inspection *e;
     heed_occlusion_args args;
-    heed_example seen; /* a copy of e with ids and x of its own, */
-    int32_t *ids;      /* which may be changed */
+    heed_inspection seen; /* a copy of e with ids and x of its own, */
+    int32_t *ids;         /* which may be changed */
     heed_real *x;
     answer *answers;            /* of each question, with nothing hidden */
     int keys;                   /* tokens of the axis that is hidden */
@@ -38,7 +38,7 @@ typedef struct {
 static heed_tensor *answers_now(const occlusion *o) {
     heed_tape *t = o->e->run->tape;
     heed_tape_begin(t, HEED_EVAL, 0);
-    return heed_example_logits(&o->seen, t);
+    return heed_inspection_logits(&o->seen, t);
 }
 
 static bool answer_all(const occlusion *o) {
@@ -48,7 +48,7 @@ static bool answer_all(const occlusion *o) {
         const heed_question *q = &o->e->questions[i];
         answer *a = &o->answers[i];
         int n = y->shape[1];
-        a->class = heed_example_class(o->e, q, y);
+        a->class = heed_inspection_class(o->e, q, y);
         a->p = probability(y->x + (size_t)q->row * (size_t)n, n, a->class, &a->log_odds);
     }
     return y != NULL;
@@ -78,13 +78,13 @@ static bool advance(const occlusion *o, int done, int all) {
 
 /* ---- hiding tokens ---- */
 
-static const heed_tokenizer *hidden_tokenizer(const heed_example *e) {
+static const heed_tokenizer *hidden_tokenizer(const heed_inspection *e) {
     return e->read && e->run->source ? e->run->source : e->run->tokenizer;
 }
 
 /* What stands for a token that is hidden: [MASK] where the model has learned it, else [UNK], else
  * (bytes) a blank; of a blank, a full stop. */
-static int32_t cover_of(const heed_example *e, int32_t id) {
+static int32_t cover_of(const heed_inspection *e, int32_t id) {
     const heed_tokenizer *k = hidden_tokenizer(e);
     heed_specials x = heed_tokenizer_specials(k);
     if (e->run->model->answers == HEED_ANSWER_MASKED && x.mask >= 0) return x.mask;
@@ -94,7 +94,7 @@ static int32_t cover_of(const heed_example *e, int32_t id) {
 }
 
 /* A vocabulary of characters has all that its text has: there [UNK] is a sign never learned. */
-static void warn_of_cover(const heed_example *e) {
+static void warn_of_cover(const heed_inspection *e) {
     const heed_tokenizer *k = hidden_tokenizer(e);
     int unknown = heed_tokenizer_specials(k).unk;
     if (unknown < 0 || strcmp(heed_tokenizer_kind(k), "char") != 0) return;
@@ -105,7 +105,7 @@ static void warn_of_cover(const heed_example *e) {
 }
 
 static bool hide_tokens(const occlusion *o) {
-    const heed_example *e = o->e;
+    const heed_inspection *e = o->e;
     warn_of_cover(e);
     for (int i = 0; i < e->count; i++) {
         int32_t cover = cover_of(e, e->ids[i]);
@@ -120,7 +120,7 @@ static bool hide_tokens(const occlusion *o) {
 
 /* ---- hiding numbers and patches ---- */
 
-static size_t numbers_of(const heed_example *e) {
+static size_t numbers_of(const heed_inspection *e) {
     size_t n = e->x != NULL;
     for (int i = 0; i < e->dims; i++) n *= (size_t)e->shape[i];
     return n;
@@ -137,7 +137,7 @@ static bool hide_positions(const occlusion *o) {
     return true;
 }
 
-static void hide_patch(const heed_example *e, heed_real *x, int patch) {
+static void hide_patch(const heed_inspection *e, heed_real *x, int patch) {
     const heed_record_axis *a = &e->axes[0];
     int height = e->shape[1] / a->rows, width = e->shape[2] / a->cols, channels = e->shape[3];
     int top = patch / a->cols * height, left = patch % a->cols * width;
@@ -147,7 +147,7 @@ static void hide_patch(const heed_example *e, heed_real *x, int patch) {
     }
 }
 
-void heed_hide_patches(const heed_example *e, heed_real *x, const int *patches, int count) {
+void heed_hide_patches(const heed_inspection *e, heed_real *x, const int *patches, int count) {
     for (int i = 0; i < count; i++) hide_patch(e, x, patches[i]);
 }
 
@@ -179,7 +179,7 @@ static bool hide_windows(const occlusion *o) {
 }
 
 static bool hide_all(const occlusion *o) {
-    const heed_example *e = o->e;
+    const heed_inspection *e = o->e;
     if (e->ids) return hide_tokens(o);
     if (e->axis_count == 0)
         return heed_fail(e->run->c, HEED_USAGE,
@@ -220,7 +220,7 @@ static bool add_maps(const occlusion *o, heed_record *record) {
                              .help = helps[i],
                              .layer = -1,
                              .head = -1,
-                             .stack = heed__example_stack(o->e),
+                             .stack = heed__inspection_stack(o->e),
                              .queries = axis,
                              .values = v};
         bool ok = v && heed_record_add_map(record, &m) >= 0;
@@ -248,11 +248,11 @@ static bool open_occlusion(occlusion *o) {
     return true;
 }
 
-bool heed_occlusion_add(const heed_example *e, const heed_occlusion_args *args,
+bool heed_occlusion_add(const heed_inspection *e, const heed_occlusion_args *args,
                         heed_record *record) {
     occlusion o = {.e = e};
     if (args) o.args = *args;
-    bool ok = heed__example_asked(e) && open_occlusion(&o) && answer_all(&o) && hide_all(&o) &&
+    bool ok = heed__inspection_asked(e) && open_occlusion(&o) && answer_all(&o) && hide_all(&o) &&
               heed_ctx_status(e->run->c) == HEED_OK && add_maps(&o, record);
     heed__free(o.answers);
     heed__free(o.change[0]);

@@ -122,8 +122,8 @@ bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *out) {
 #define FOLLOWED                                                                                   \
     "attention of all layers followed back to the input, half of each layer the token itself"
 
-static bool add_map(const heed_example *e, const heed_record_block *first, const heed_real *values,
-                    heed_record *record) {
+static bool add_map(const heed_inspection *e, const heed_record_block *first,
+                    const heed_real *values, heed_record *record) {
     heed_record_map m = {.name = "rollout",
                          .help =
                              first->causal ? FOLLOWED
@@ -140,7 +140,7 @@ static bool add_map(const heed_example *e, const heed_record_block *first, const
 }
 
 /* all: a record of every layer; those of self-attention over the first axis are followed. */
-static bool roll_record(const heed_example *e, heed_rollout_args a, const heed_record *all,
+static bool roll_record(const heed_inspection *e, heed_rollout_args a, const heed_record *all,
                         heed_record *record) {
     heed_ctx *c = e->run->c;
     const heed_record_block *first = NULL;
@@ -165,7 +165,7 @@ static bool roll_record(const heed_example *e, heed_rollout_args a, const heed_r
     return ok;
 }
 
-bool heed_rollout_add(const heed_example *e, const heed_rollout_add_args *args,
+bool heed_rollout_add(const heed_inspection *e, const heed_rollout_add_args *args,
                       heed_record *record) {
     heed_rollout_args a = {.max = args && args->max, .discard = args ? args->discard : 0};
     heed_record *all = heed_capture(e, &(heed_capture_args){.lean = true, .most = 1e9});

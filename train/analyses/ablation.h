@@ -4,7 +4,7 @@
 
 #include "analyses/compare.h"
 #include "kinds/eval_loop.h"
-#include "kinds/example.h"
+#include "kinds/inspect.h"
 
 /* A head that is off: its parameters as they were, or the model that takes the mean meanwhile. */
 typedef struct {

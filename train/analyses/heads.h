@@ -3,7 +3,7 @@
 #define HEED_HEADS_H
 
 #include "kinds/eval_loop.h"
-#include "kinds/example.h"
+#include "kinds/inspect.h"
 
 typedef enum {
     ENTROPY,   /* of a row of weights, in nats */

@@ -2,7 +2,7 @@
  * good measure of what matters finds the parts whose loss hurts most. */
 #include "analyses/patch_ablation.h"
 
-#include "kinds/example.h"
+#include "kinds/inspect.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -97,14 +97,14 @@ typedef struct {
 } saying;
 
 /* x in the picture's place; class: whose probability is asked for, negative: the answer's own. */
-static bool ask(const heed_example *s, heed_real *x, int class, saying *out) {
-    heed_example seen = *s;
+static bool ask(const heed_inspection *s, heed_real *x, int class, saying *out) {
+    heed_inspection seen = *s;
     heed_tape *t = s->run->tape;
     guess all[MOST_CLASSES];
     seen.x = x;
     heed_unprobe(t);
     heed_tape_begin(t, HEED_EVAL, 0);
-    const heed_tensor *y = heed_example_logits(&seen, t);
+    const heed_tensor *y = heed_inspection_logits(&seen, t);
     int n = y ? y->shape[1] : 0;
     if (!y || n > MOST_CLASSES)
         return heed_fail(s->run->c, HEED_USAGE, "%d classes are too many here", n);
@@ -115,7 +115,7 @@ static bool ask(const heed_example *s, heed_real *x, int class, saying *out) {
     return true;
 }
 
-static bool ask_without(const removing *r, const heed_example *s, const saying *whole,
+static bool ask_without(const removing *r, const heed_inspection *s, const saying *whole,
                         patch_ablation_kind kind, int draws) {
     size_t pixels = (size_t)s->shape[1] * (size_t)s->shape[2] * (size_t)s->shape[3];
     saying left;
@@ -129,7 +129,7 @@ static bool ask_without(const removing *r, const heed_example *s, const saying *
 
 /* ---- one picture ---- */
 
-static heed_record *measured(const heed_example *s) {
+static heed_record *measured(const heed_inspection *s) {
     heed_record *record = heed_capture(s, &(heed_capture_args){.lean = true});
     bool ok = record && heed_rollout_add(s, NULL, record) && heed_occlusion_add(s, NULL, record) &&
               heed_gradient_add(s, NULL, record);
@@ -138,7 +138,8 @@ static heed_record *measured(const heed_example *s) {
     return NULL;
 }
 
-static bool remove_all(removing *r, const heed_example *s, const heed_record *record, int label) {
+static bool remove_all(removing *r, const heed_inspection *s, const heed_record *record,
+                       int label) {
     saying whole = {0, 0};
     bool ok = ask(s, s->x, -1, &whole);
     r->whole += whole.p;
@@ -157,15 +158,15 @@ static bool remove_all(removing *r, const heed_example *s, const heed_record *re
 
 static bool one_picture(removing *r, size_t index) {
     heed_picture picture = {0};
-    heed_example s = {.run = NULL};
+    heed_inspection s = {.run = NULL};
     const char *name;
     int label;
     bool ok = heed_images_get(r->s->data, r->s->part, index, &picture, &label, &name) &&
-              example_picture(&s, r->s->run, &picture, name, true);
+              inspect_picture(&s, r->s->run, &picture, name, true);
     heed_record *record = ok ? measured(&s) : NULL;
     ok = record && remove_all(r, &s, record, label);
     heed_record_free(record);
-    heed_example_free(&s);
+    heed_inspection_free(&s);
     return ok;
 }
 

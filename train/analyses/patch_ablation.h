@@ -5,7 +5,7 @@
 
 #include "analyses/compare.h"
 #include "kinds/eval_loop.h"
-#include "kinds/example.h"
+#include "kinds/inspect.h"
 
 typedef enum {
     BY_ATTENTION,

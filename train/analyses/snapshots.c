@@ -22,8 +22,8 @@ int64_t snapshot_step(int64_t k, int64_t count, int64_t steps) {
 /* ---- inputs ---- */
 
 static bool add_text(snapshots *s, const char *text, size_t n, const char *target) {
-    heed_example *to = &s->item[s->items++];
-    return input_is_text(s->c, text, n) && example_text(to, &s->run, text, n, target);
+    heed_inspection *to = &s->item[s->items++];
+    return input_is_text(s->c, text, n) && inspect_text(to, &s->run, text, n, target);
 }
 
 /* A validation batch of one row, as text again: special tokens left out, masked ones put back. */
@@ -150,7 +150,7 @@ bool snapshots_open(snapshots *s, heed_ctx *c, const data_set *d, heed_config *f
 
 void snapshots_close(snapshots *s) {
     for (int i = 0; i < s->items; i++) {
-        heed_example_free(&s->item[i]);
+        heed_inspection_free(&s->item[i]);
         heed_picture_free(&s->picture[i]);
     }
     heed_tape_free(s->run.tape);
@@ -234,7 +234,7 @@ static bool start(snapshots *s, const heed_report *r) {
     if (!make_folder(s->disk, folder)) complain(s);
     for (int i = 0; i < s->items; i++)
         if (s->picture[i].pixels &&
-            !example_picture(&s->item[i], &s->run, &s->picture[i], s->name[i], true))
+            !inspect_picture(&s->item[i], &s->run, &s->picture[i], s->name[i], true))
             return false;
     if (r->step > 0) remove_later(s, r->step);
     s->next = 0;

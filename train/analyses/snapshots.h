@@ -3,7 +3,7 @@
 #define HEED_SNAPSHOTS_H
 
 #include "cli/files.h"
-#include "kinds/example.h"
+#include "kinds/inspect.h"
 #include "kinds/training.h"
 
 enum { SNAPSHOT_ITEMS = 8 };
@@ -16,7 +16,7 @@ struct snapshots {
     const char *dir;
     int64_t count, next; /* asked for; the number of the next one */
     int items;
-    heed_example item[SNAPSHOT_ITEMS];
+    heed_inspection item[SNAPSHOT_ITEMS];
     heed_picture picture[SNAPSHOT_ITEMS]; /* become subjects when the model stands */
     char name[SNAPSHOT_ITEMS][160];
     bool started;

@@ -2,7 +2,7 @@
 #include "analyses/ablation.h"
 #include "analyses/patch_ablation.h"
 #include "cli/program.h"
-#include "kinds/example.h"
+#include "kinds/inspect.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -118,7 +118,7 @@ static void note_cut(const work *w, heed_record *r) {
     heed_text_free(&note);
 }
 
-static heed_record *record_of(const work *w, const heed_example *s, int layer) {
+static heed_record *record_of(const work *w, const heed_inspection *s, int layer) {
     heed_capture_args wish = {.layer_count = w->layer_count,
                               .layers = w->layers,
                               .head_count = w->head_count,
@@ -266,7 +266,7 @@ static bool print_json_record(const work *w, const heed_record *r) {
     return ok;
 }
 
-static bool show(work *w, const heed_example *s) {
+static bool show(work *w, const heed_inspection *s) {
     attend_view v;
     int layer;
     heed_record *r = choose_layer(w, &layer) ? record_of(w, s, layer) : NULL;
@@ -287,10 +287,10 @@ static bool show(work *w, const heed_example *s) {
 static bool take_text(program *p, void *user, const char *text, size_t n) {
     (void)p;
     work *w = user;
-    heed_example s;
+    heed_inspection s;
     const char *target = *flag(w, "target") ? flag(w, "target") : NULL;
-    bool ok = example_text(&s, w->run, text, n, target) && show(w, &s);
-    heed_example_free(&s);
+    bool ok = inspect_text(&s, w->run, text, n, target) && show(w, &s);
+    heed_inspection_free(&s);
     return ok;
 }
 
@@ -310,11 +310,11 @@ static bool read_picture(const work *w, const char *path, heed_picture *out) {
 
 static void take_picture(work *w, const char *path) {
     heed_picture picture = {0};
-    heed_example s = {0};
+    heed_inspection s = {0};
     if (read_picture(w, path, &picture) &&
-        example_picture(&s, w->run, &picture, path, is_set(w, "convert")))
+        inspect_picture(&s, w->run, &picture, path, is_set(w, "convert")))
         show(w, &s);
-    heed_example_free(&s);
+    heed_inspection_free(&s);
     program_complain(w->p);
 }
 

@@ -9,7 +9,7 @@
 /* ---- making them ---- */
 
 /* The question at the query that is shown; else the last. */
-static int question_of(const attend_view *v, const heed_example *s) {
+static int question_of(const attend_view *v, const heed_inspection *s) {
     int found = s->question_count - 1;
     for (int i = 0; i < s->question_count; i++)
         if (v->query >= 0 && s->questions[i].axis == v->block->queries &&
@@ -24,7 +24,7 @@ static bool is_set(const attend_view *v, const char *key) {
 
 /* Whether the query that is shown is among the questions; of what is said of the whole input any
  * is, and to an axis of which nothing is asked no question belongs. */
-static bool is_asked(const attend_view *v, const heed_example *s) {
+static bool is_asked(const attend_view *v, const heed_inspection *s) {
     bool any = false;
     for (int i = 0; i < s->question_count; i++) {
         const heed_question *q = &s->questions[i];
@@ -36,7 +36,7 @@ static bool is_asked(const attend_view *v, const heed_example *s) {
 }
 
 /* Occlusion and gradient are of a prediction. */
-static bool is_predicted(const attend_view *v, const heed_example *s) {
+static bool is_predicted(const attend_view *v, const heed_inspection *s) {
     if (v->query < 0 || !(is_set(v, "occlude") || is_set(v, "gradient")) || is_asked(v, s))
         return true;
     const heed_question *last = &s->questions[s->question_count - 1];
@@ -49,7 +49,7 @@ static bool is_predicted(const attend_view *v, const heed_example *s) {
                      query_words(v, last->query, there), last->query + 1);
 }
 
-static bool add_rollout(const attend_view *v, const heed_example *e, heed_record *record) {
+static bool add_rollout(const attend_view *v, const heed_inspection *e, heed_record *record) {
     const heed_config *f = v->p->flags;
     return heed_rollout_add(
         e,
@@ -58,10 +58,10 @@ static bool add_rollout(const attend_view *v, const heed_example *e, heed_record
         record);
 }
 
-static bool add_occlusion(const attend_view *v, const heed_example *e, heed_record *record) {
-    example_progress g = {v->p, e->x ? "hidden patch" : "hidden token"};
+static bool add_occlusion(const attend_view *v, const heed_inspection *e, heed_record *record) {
+    inspect_progress g = {v->p, e->x ? "hidden patch" : "hidden token"};
     heed_occlusion_args a = {.window = (int)heed_config_int(v->p->flags, "window"),
-                             .progress = example_advance,
+                             .progress = inspect_advance,
                              .user = &g};
     bool ok = heed_occlusion_add(e, &a, record);
     eval_loop_progress(v->p, "", 1, 1);
@@ -69,21 +69,21 @@ static bool add_occlusion(const attend_view *v, const heed_example *e, heed_reco
 }
 
 /* Of a pair whose matrix is shown, a row for each token of the target. */
-static bool add_gradient(const attend_view *v, const heed_example *e, heed_record *record,
+static bool add_gradient(const attend_view *v, const heed_inspection *e, heed_record *record,
                          bool whole) {
-    example_progress g = {v->p, "gradient"};
+    inspect_progress g = {v->p, "gradient"};
     bool matrix = e->read && v->query < 0;
     heed_gradient_args a = {.question = question_of(v, e),
                             .only = !whole && !matrix,
                             .by_head = whole,
-                            .progress = example_advance,
+                            .progress = inspect_advance,
                             .user = &g};
     bool ok = heed_gradient_add(e, &a, record);
     eval_loop_progress(v->p, "", 1, 1);
     return ok;
 }
 
-bool maps_add(const attend_view *v, const heed_example *e, heed_record *record, bool whole) {
+bool maps_add(const attend_view *v, const heed_inspection *e, heed_record *record, bool whole) {
     if (!is_predicted(v, e)) return false;
     return (!is_set(v, "rollout") || add_rollout(v, e, record)) &&
            (!is_set(v, "occlude") || add_occlusion(v, e, record)) &&

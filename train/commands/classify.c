@@ -2,8 +2,8 @@
 #include "cli/choice.h"
 #include "cli/files.h"
 #include "commands/overlay.h"
-#include "kinds/example.h"
 #include "kinds/image.h"
+#include "kinds/inspect.h"
 #include "kinds/pairs.h"
 
 #include <stdlib.h>

@@ -63,7 +63,7 @@ static void print_object(program *p, const heed_record *r, json_t *masks) {
 
 /* ---- one input ---- */
 
-static heed_record *look(program *p, const heed_example *s) {
+static heed_record *look(program *p, const heed_inspection *s) {
     int layer;
     if (s->question_count == 0) {
         heed_fail(p->c, HEED_DATA,
@@ -80,15 +80,15 @@ static heed_record *look(program *p, const heed_example *s) {
 
 static bool fill_one(program *p, void *user, const char *text, size_t n) {
     json_t *list = heed_config_bool(p->flags, "json") ? json_array() : NULL;
-    heed_example s;
-    heed_record *r = example_text(&s, user, text, n, NULL) ? look(p, &s) : NULL;
+    heed_inspection s;
+    heed_record *r = inspect_text(&s, user, text, n, NULL) ? look(p, &s) : NULL;
     bool ok = r != NULL;
     if (ok && !list) print_shown(p->c, text, "\n\n");
     for (int i = 0; ok && i < r->guess_count; i++) ok = show_mask(p, r, &r->guesses[i], list);
     if (ok && list) print_object(p, r, list);
     json_decref(list);
     heed_record_free(r);
-    heed_example_free(&s);
+    heed_inspection_free(&s);
     return ok;
 }
 

@@ -112,10 +112,10 @@ static bool attend(stream *s, json_t **result) {
     int block = (int)heed_config_int(r->config, "block"), n = s->count - 1;
     int from = n > block ? n - block : 0, layer;
     if (n < 1 || !layer_index(r, (int)heed_config_int(s->p->flags, "layer"), &layer)) return false;
-    heed_example seen;
+    heed_inspection seen;
     heed_capture_args wish = {.layer_count = 1, .layers = &layer, .lean = true};
     heed_record *record =
-        example_tokens(&seen, r, s->ids + from, n - from) ? heed_capture(&seen, &wish) : NULL;
+        inspect_tokens(&seen, r, s->ids + from, n - from) ? heed_capture(&seen, &wish) : NULL;
     bool ok = record != NULL;
     if (ok) {
         attend_view v = row_view(s->p, record, n - from - 1);
@@ -127,7 +127,7 @@ static bool attend(stream *s, json_t **result) {
         }
     }
     heed_record_free(record);
-    heed_example_free(&seen);
+    heed_inspection_free(&seen);
     return ok && heed_ctx_status(r->c) == HEED_OK;
 }
 

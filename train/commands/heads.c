@@ -1,6 +1,6 @@
 /* heads.c -- heed heads: what every attention head does over evaluation data. */
 #include "analyses/heads.h"
-#include "kinds/example.h"
+#include "kinds/inspect.h"
 
 #include <math.h>
 #include <stdlib.h>

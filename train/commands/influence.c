@@ -1,8 +1,8 @@
 /* influence.c -- heed influence: how far each output place moves with each input place. */
 #include "cli/files.h"
-#include "kinds/example.h"
 #include "kinds/image.h"
 #include "kinds/inputs.h"
+#include "kinds/inspect.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static const applies uses[] = {{"target", PAIR_TASKS, NULL}, {"convert", PICTURE
 enum { RUNS = 8 };
 typedef struct {
     heed_run *run;
-    heed_example e;
+    heed_inspection e;
     heed_record *record;
     const heed_record_map *map; /* of it */
     const heed_record_axis *query, *key;
@@ -55,14 +55,14 @@ static bool open_picture(work *w, look *l, const char *path) {
     heed_picture p = {0};
     heed_status status = heed_picture_read(path, &p, why);
     if (status != HEED_OK) return heed_fail(w->p->c, status, "%s %s", path, why);
-    return example_picture(&l->e, l->run, &p, path, heed_config_bool(w->p->flags, "convert"));
+    return inspect_picture(&l->e, l->run, &p, path, heed_config_bool(w->p->flags, "convert"));
 }
 
 static bool open_example(work *w, look *l, const char *what) {
     const char *target = *flag(w, "target") ? flag(w, "target") : NULL;
     if (!l->run->tokenizer) return open_picture(w, l, what);
     size_t n = strlen(what);
-    return input_is_text(w->p->c, what, n) && example_text(&l->e, l->run, what, n, target);
+    return input_is_text(w->p->c, what, n) && inspect_text(&l->e, l->run, what, n, target);
 }
 
 static bool go_on(void *user, uint64_t done, uint64_t all) {
@@ -109,7 +109,7 @@ static bool study_runs(work *w, const char *list, const char *what) {
 
 static void close_looks(work *w) {
     for (int i = 0; i < w->count; i++) {
-        heed_example_free(&w->looks[i].e);
+        heed_inspection_free(&w->looks[i].e);
         heed_record_free(w->looks[i].record);
         heed_run_close(w->looks[i].run);
     }

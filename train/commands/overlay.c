@@ -7,9 +7,9 @@ bool overlay_write(const overlay *o, heed_picture *p) {
     heed_run *r = o->run;
     int layers = (int)heed_config_int(r->config, "layers"), index;
     if (!layer_index(r, o->layer, &index)) return false;
-    heed_example s;
+    heed_inspection s;
     heed_capture_args wish = {.layer_count = 1, .layers = &index, .lean = true};
-    heed_record *record = example_picture(&s, r, p, o->path, true) ? heed_capture(&s, &wish) : NULL;
+    heed_record *record = inspect_picture(&s, r, p, o->path, true) ? heed_capture(&s, &wish) : NULL;
     bool ok = record != NULL;
     if (ok) {
         attend_view v = {.p = o->p,
@@ -21,6 +21,6 @@ bool overlay_write(const overlay *o, heed_picture *p) {
         ok = attend_draw_picture(&v, o->cells, false, o->path);
     }
     heed_record_free(record);
-    heed_example_free(&s);
+    heed_inspection_free(&s);
     return ok;
 }

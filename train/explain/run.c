@@ -1,6 +1,6 @@
 /* run.c -- heed explain RUN INPUT: the same steps on a head of a trained model. */
 #include "explain/explain.h"
-#include "kinds/example.h"
+#include "kinds/inspect.h"
 #include "kinds/image.h"
 #include "kinds/inputs.h"
 
@@ -14,7 +14,7 @@ enum { SHOWN_WIDTH = 8, SHOWN_TOKENS = 24 };
 typedef struct {
     explaining *e;
     heed_run *run;
-    heed_example s;
+    heed_inspection s;
     heed_record_block block;
     char path[48]; /* of the layer: "encoder.0.attn" */
     int head;
@@ -66,13 +66,13 @@ static bool open_picture(trained *t, const char *path) {
     char why[HEED_WHY];
     heed_status status = heed_picture_read(path, &picture, why);
     if (status != HEED_OK) return heed_fail(t->e->c, status, "%s %s", path, why);
-    return example_picture(&t->s, t->run, &picture, path, true);
+    return inspect_picture(&t->s, t->run, &picture, path, true);
 }
 
 static bool open_input(trained *t, const char *text) {
     if (t->run->model == &heed_model_vit) return open_picture(t, text);
     return input_is_text(t->e->c, text, strlen(text)) &&
-           example_text(&t->s, t->run, text, strlen(text), NULL);
+           inspect_text(&t->s, t->run, text, strlen(text), NULL);
 }
 
 /* ---- numbers of the model, as doubles that the head owns ---- */
@@ -289,7 +289,7 @@ static void pass(trained *t) {
     heed_probe(tape, "*.out", false);
     heed_probe(tape, weights, false);
     heed_tape_begin(tape, HEED_EVAL, 0);
-    heed_example_logits(&t->s, tape);
+    heed_inspection_logits(&t->s, tape);
 }
 
 /* From 1: the token whose answer is asked for: [MASK], the last one of a text that goes on, else
@@ -346,6 +346,6 @@ void explain_run(explaining *e, const char *run, const char *text) {
     e->page_link = NULL;
     e->place = (trained_place){0};
     worked_free(&e->w);
-    heed_example_free(&t.s);
+    heed_inspection_free(&t.s);
     heed_run_close(t.run);
 }

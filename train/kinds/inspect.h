@@ -1,25 +1,26 @@
-/* example.h -- one input of a run, read for the analyses of heed/inspect.h. */
-#ifndef HEED_EXAMPLE_PROGRAM_H
-#define HEED_EXAMPLE_PROGRAM_H
+/* inspect.h -- one input of a run, read for the analyses of heed/inspect.h. */
+#ifndef HEED_INSPECT_PROGRAM_H
+#define HEED_INSPECT_PROGRAM_H
 
 #include "cli/program.h"
 
 /* Opens an input of the run's kind: a text (with [CLS] and [SEP] around it where the model wants
  * them), a source with its target (NULL: what the model makes of it). False: see the context;
- * heed_example_free in any case. */
-bool example_text(heed_example *e, heed_run *r, const char *text, size_t n, const char *target);
+ * heed_inspection_free in any case. */
+bool inspect_text(heed_inspection *e, heed_run *r, const char *text, size_t n, const char *target);
 /* Tokens of a model of texts that are known already. */
-bool example_tokens(heed_example *e, heed_run *r, const int32_t *ids, int count);
+bool inspect_tokens(heed_inspection *e, heed_run *r, const int32_t *ids, int count);
 /* A picture: freed here; converted to the run's channels if convert says so. name: to show. */
-bool example_picture(heed_example *e, heed_run *r, heed_picture *p, const char *name, bool convert);
+bool inspect_picture(heed_inspection *e, heed_run *r, heed_picture *p, const char *name,
+                     bool convert);
 
-/* A line on the terminal of how far an analysis is; user: an example_progress. Ends with the call
+/* A line on the terminal of how far an analysis is; user: an inspect_progress. Ends with the call
  * for done = all. */
 typedef struct {
     program *p;
     const char *what; /* "hidden token" */
-} example_progress;
-bool example_advance(void *user, uint64_t done, uint64_t all);
+} inspect_progress;
+bool inspect_advance(void *user, uint64_t done, uint64_t all);
 
 /* Stands beside whatever shows attention or its worth. */
 #define NO_EXPLANATION                                                                             \

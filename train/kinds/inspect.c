@@ -1,5 +1,5 @@
-/* example.c -- inputs read for the analyses: texts as tokens, pairs, pictures. */
-#include "kinds/example.h"
+/* inspect.c -- inputs read for the analyses: texts as tokens, pairs, pictures. */
+#include "kinds/inspect.h"
 #include "cli/files.h"
 #include "kinds/eval_loop.h"
 #include "kinds/image.h"
@@ -48,25 +48,25 @@ static void bracketed_free(bracketed *b) {
 }
 
 /* title: of n bytes. */
-static bool open_words(heed_example *e, heed_run *r, const char *title, const char *text,
+static bool open_words(heed_inspection *e, heed_run *r, const char *title, const char *text,
                        const labelled_text *words) {
     bracketed b;
     bool ok = bracket_tokens(r, &words->tokens, &b);
     if (ok) warn_of_unknown(r->tokenizer, &words->tokens, text);
-    ok = ok && heed_example_open(e, r,
-                                 &(heed_example_args){.title = title,
-                                                      .count = b.count,
-                                                      .ids = b.ids,
-                                                      .text = text,
-                                                      .begin = b.begin,
-                                                      .end = b.end,
-                                                      .words = (int)words->words,
-                                                      .first = words->first});
+    ok = ok && heed_inspection_open(e, r,
+                                    &(heed_inspection_args){.title = title,
+                                                            .count = b.count,
+                                                            .ids = b.ids,
+                                                            .text = text,
+                                                            .begin = b.begin,
+                                                            .end = b.end,
+                                                            .words = (int)words->words,
+                                                            .first = words->first});
     bracketed_free(&b);
     return ok;
 }
 
-static bool read_words(heed_example *e, heed_run *r, const char *text, size_t n) {
+static bool read_words(heed_inspection *e, heed_run *r, const char *text, size_t n) {
     labelled_text words = {.tokens = {.c = r->c}};
     heed_text title = {.c = r->c};
     bool ok = r->model->kind == HEED_INPUT_LABELLED
@@ -79,12 +79,12 @@ static bool read_words(heed_example *e, heed_run *r, const char *text, size_t n)
     return ok;
 }
 
-bool example_tokens(heed_example *e, heed_run *r, const int32_t *ids, int count) {
+bool inspect_tokens(heed_inspection *e, heed_run *r, const int32_t *ids, int count) {
     heed_text title = {.c = r->c};
-    *e = (heed_example){.run = r};
-    bool ok =
-        heed_decode(r->tokenizer, ids, (size_t)count, &title) &&
-        heed_example_open(e, r, &(heed_example_args){.title = title.s, .count = count, .ids = ids});
+    *e = (heed_inspection){.run = r};
+    bool ok = heed_decode(r->tokenizer, ids, (size_t)count, &title) &&
+              heed_inspection_open(
+                  e, r, &(heed_inspection_args){.title = title.s, .count = count, .ids = ids});
     heed_text_free(&title);
     return ok;
 }
@@ -119,7 +119,7 @@ static bool pair_title(const heed_run *r, const char *text, size_t n, const heed
                   : heed_text_put(out, "(nothing)", 9));
 }
 
-static bool read_pair(heed_example *e, heed_run *r, const char *text, size_t n,
+static bool read_pair(heed_inspection *e, heed_run *r, const char *text, size_t n,
                       const char *target) {
     translator k;
     heed_tokens made = {.c = r->c};
@@ -127,23 +127,23 @@ static bool read_pair(heed_example *e, heed_run *r, const char *text, size_t n,
     bool ok = translator_open(&k, r, NULL);
     ok = ok && (target ? translator_read(&k, text, n) : translate(&k, text, n)) &&
          read_target(&k, target, &made) && pair_title(r, text, n, &made, &title) &&
-         heed_example_open(e, r,
-                           &(heed_example_args){.title = title.s,
-                                                .count = (int)k.source.count,
-                                                .ids = k.source.ids,
-                                                .text = k.text,
-                                                .begin = k.source.begin,
-                                                .end = k.source.end,
-                                                .target_count = (int)made.count,
-                                                .target = made.ids});
+         heed_inspection_open(e, r,
+                              &(heed_inspection_args){.title = title.s,
+                                                      .count = (int)k.source.count,
+                                                      .ids = k.source.ids,
+                                                      .text = k.text,
+                                                      .begin = k.source.begin,
+                                                      .end = k.source.end,
+                                                      .target_count = (int)made.count,
+                                                      .target = made.ids});
     heed_text_free(&title);
     heed_tokens_free(&made);
     translator_close(&k);
     return ok;
 }
 
-bool example_text(heed_example *e, heed_run *r, const char *text, size_t n, const char *target) {
-    *e = (heed_example){.run = r};
+bool inspect_text(heed_inspection *e, heed_run *r, const char *text, size_t n, const char *target) {
+    *e = (heed_inspection){.run = r};
     if (!r->tokenizer)
         return heed_fail(r->c, HEED_USAGE,
                          "the run takes pictures: expected a picture, found a text");
@@ -195,32 +195,32 @@ bool picture_input(const heed_image_transform *v, const heed_picture *p, heed_re
     return *x != NULL;
 }
 
-static bool open_picture(heed_example *e, heed_run *r, const heed_image_transform *view,
+static bool open_picture(heed_inspection *e, heed_run *r, const heed_image_transform *view,
                          const heed_picture *p, const char *name) {
     int side;
     heed_real *x = NULL;
     unsigned char *pixels = shown_square(p, &side);
     bool ok = (pixels && picture_input(view, p, &x)) ||
               heed_fail(r->c, HEED_FAILED, "no memory for a picture");
-    ok = ok && heed_example_open(
+    ok = ok && heed_inspection_open(
                    e, r,
-                   &(heed_example_args){.title = name,
-                                        .x = x,
-                                        .dims = 4,
-                                        .shape = {1, view->size, view->size, view->channels},
-                                        .pixels = pixels,
-                                        .width = side,
-                                        .height = side,
-                                        .channels = view->channels});
+                   &(heed_inspection_args){.title = name,
+                                           .x = x,
+                                           .dims = 4,
+                                           .shape = {1, view->size, view->size, view->channels},
+                                           .pixels = pixels,
+                                           .width = side,
+                                           .height = side,
+                                           .channels = view->channels});
     free(x);
     free(pixels);
     return ok;
 }
 
-bool example_picture(heed_example *e, heed_run *r, heed_picture *p, const char *name,
+bool inspect_picture(heed_inspection *e, heed_run *r, heed_picture *p, const char *name,
                      bool convert) {
     heed_image_transform view;
-    *e = (heed_example){.run = r};
+    *e = (heed_inspection){.run = r};
     bool ok = r->model->kind == HEED_INPUT_PICTURE ||
               heed_fail(r->c, HEED_USAGE, "the model takes no pictures: %s", r->model->name);
     ok = ok && view_of(r->c, r->config, &view) &&
@@ -229,8 +229,8 @@ bool example_picture(heed_example *e, heed_run *r, heed_picture *p, const char *
     return ok;
 }
 
-bool example_advance(void *user, uint64_t done, uint64_t all) {
-    const example_progress *g = user;
+bool inspect_advance(void *user, uint64_t done, uint64_t all) {
+    const inspect_progress *g = user;
     eval_loop_progress(g->p, g->what, done, all);
     return true;
 }

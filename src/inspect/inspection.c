@@ -1,4 +1,4 @@
-/* example.c -- one input of a run: its axes, the predictions made on it, its pass through the
+/* inspection.c -- one input of a run: its axes, the predictions made on it, its pass through the
  * model. */
 #include "core/core.h"
 #include "inspect/inspect.h"
@@ -19,7 +19,7 @@ typedef struct {
     unsigned char *special;
 } marks;
 
-static marks add_axis(heed_example *e, const char *name, int count) {
+static marks add_axis(heed_inspection *e, const char *name, int count) {
     size_t n = (size_t)count;
     marks m = {heed__alloc_array(e->run->c, n + 1, sizeof *m.label),
                heed__alloc_array(e->run->c, n + 1, 1)};
@@ -32,14 +32,15 @@ static marks add_axis(heed_example *e, const char *name, int count) {
     return m;
 }
 
-static void set_token(const heed_example *e, marks m, int at, const heed_tokenizer *k, int32_t id) {
+static void set_token(const heed_inspection *e, marks m, int at, const heed_tokenizer *k,
+                      int32_t id) {
     heed_specials x = heed_tokenizer_specials(k);
     m.label[at] = heed__copy_text(e->run->c, heed_token_text(k, id));
     m.special[at] = id == x.cls || id == x.sep || id == x.pad || id == x.newline;
 }
 
 /* A token that the vocabulary lacks is labelled by what stands in the text. */
-static bool add_text(heed_example *e, const heed_example_args *a, const heed_tokenizer *k,
+static bool add_text(heed_inspection *e, const heed_inspection_args *a, const heed_tokenizer *k,
                      const char *name) {
     heed_ctx *c = e->run->c;
     marks m = add_axis(e, name, a->count);
@@ -58,7 +59,7 @@ static bool add_text(heed_example *e, const heed_example_args *a, const heed_tok
 }
 
 /* The target, and what the decoder reads: [CLS] and the target without its last token. */
-static bool add_target(heed_example *e, const heed_example_args *a) {
+static bool add_target(heed_inspection *e, const heed_inspection_args *a) {
     const heed_tokenizer *k = e->run->tokenizer;
     size_t n = (size_t)a->target_count;
     e->target_count = a->target_count;
@@ -77,7 +78,7 @@ static bool add_target(heed_example *e, const heed_example_args *a) {
 }
 
 /* Patches row by row; what stands before them is [CLS]. */
-static void add_patches(heed_example *e, heed_grid g) {
+static void add_patches(heed_inspection *e, heed_grid g) {
     marks m = add_axis(e, "picture", g.first + g.rows * g.cols);
     heed_record_axis *axis = &e->axes[0];
     axis->rows = g.rows;
@@ -93,7 +94,7 @@ static void add_patches(heed_example *e, heed_grid g) {
     }
 }
 
-static void add_positions(heed_example *e, int count) {
+static void add_positions(heed_inspection *e, int count) {
     marks m = add_axis(e, "input", count);
     for (int i = 0; i < e->axes[0].count; i++) {
         char label[16];
@@ -103,7 +104,7 @@ static void add_positions(heed_example *e, int count) {
 }
 
 /* Pixels or numbers. */
-static bool add_numbers(heed_example *e, const heed_example_args *a) {
+static bool add_numbers(heed_inspection *e, const heed_inspection_args *a) {
     heed_ctx *c = e->run->c;
     const heed_model *m = e->run->model;
     heed_grid grid;
@@ -130,14 +131,14 @@ static bool add_numbers(heed_example *e, const heed_example_args *a) {
 
 /* ---- questions ---- */
 
-static void ask(heed_example *e, int axis, int query, int row, const char *says) {
+static void ask(heed_inspection *e, int axis, int query, int row, const char *says) {
     heed_question *q = &e->questions[e->question_count++];
     *q = (heed_question){.axis = axis, .query = query, .row = row};
     snprintf(q->says, sizeof q->says, "%s", says);
 }
 
 /* Every token: the one so many after it. They count from 1, as on the screen. */
-static void ask_tokens(heed_example *e, int axis, int ahead) {
+static void ask_tokens(heed_inspection *e, int axis, int ahead) {
     for (int i = 0; i < e->axes[axis].count; i++) {
         char says[32];
         snprintf(says, sizeof says, "token %d", i + 1 + ahead);
@@ -145,7 +146,7 @@ static void ask_tokens(heed_example *e, int axis, int ahead) {
     }
 }
 
-static void ask_labels(heed_example *e, const heed_example_args *a) {
+static void ask_labels(heed_inspection *e, const heed_inspection_args *a) {
     int count = a->first ? a->words : e->axes[0].count;
     for (int i = 0; i < count; i++) {
         int at = a->first ? (int)a->first[i] : i;
@@ -153,7 +154,7 @@ static void ask_labels(heed_example *e, const heed_example_args *a) {
     }
 }
 
-static bool ask_all(heed_example *e, const heed_example_args *a) {
+static bool ask_all(heed_inspection *e, const heed_inspection_args *a) {
     const heed_run *r = e->run;
     int mask = r->tokenizer ? heed_tokenizer_specials(r->tokenizer).mask : -1;
     size_t most = (size_t)e->axes[e->target != NULL].count + 1;
@@ -180,7 +181,7 @@ static bool ask_all(heed_example *e, const heed_example_args *a) {
     return true;
 }
 
-bool heed__example_asked(const heed_example *e) {
+bool heed__inspection_asked(const heed_inspection *e) {
     return e->question_count > 0 ||
            heed_fail(e->run->c, HEED_DATA,
                      "nothing is predicted here: %.*s: expected [MASK] in the text; hint: write "
@@ -190,7 +191,7 @@ bool heed__example_asked(const heed_example *e) {
 
 /* ---- opening and closing ---- */
 
-static bool check_tokens(const heed_example *e, const heed_example_args *a) {
+static bool check_tokens(const heed_inspection *e, const heed_inspection_args *a) {
     const heed_run *r = e->run;
     int64_t block =
         heed_config_has(r->config, "block") ? heed_config_int(r->config, "block") : INT32_MAX;
@@ -212,8 +213,8 @@ static bool wrong_kind(const heed_run *r) {
                      r->model->name, takes[r->model->kind]);
 }
 
-bool heed_example_open(heed_example *e, heed_run *r, const heed_example_args *a) {
-    *e = (heed_example){.run = r};
+bool heed_inspection_open(heed_inspection *e, heed_run *r, const heed_inspection_args *a) {
+    *e = (heed_inspection){.run = r};
     heed_input_kind kind = r->model->kind;
     bool pair = kind == HEED_INPUT_PAIR;
     bool numbers = kind == HEED_INPUT_DENSE || kind == HEED_INPUT_PICTURE;
@@ -227,7 +228,7 @@ bool heed_example_open(heed_example *e, heed_run *r, const heed_example_args *a)
     return ok && ask_all(e, a);
 }
 
-void heed_example_free(heed_example *e) {
+void heed_inspection_free(heed_inspection *e) {
     for (int i = 0; i < e->axis_count; i++) {
         for (int j = 0; j < e->axes[i].count; j++) heed__free(e->labels[i][j]);
         heed__free(e->labels[i]);
@@ -235,7 +236,7 @@ void heed_example_free(heed_example *e) {
     }
     void *own[] = {e->questions, e->title, e->ids, e->target, e->read, e->x, e->pixels};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) heed__free(own[i]);
-    *e = (heed_example){.run = NULL};
+    *e = (heed_inspection){.run = NULL};
 }
 
 /* ---- the pass ---- */
@@ -249,7 +250,7 @@ static heed_tensor *ids_of(heed_tape *t, const int32_t *ids, int n, int rows) {
 }
 
 /* Positions of the masks, in the order of the rows of their logits. */
-static heed_tensor *masked_positions(const heed_example *e, heed_tape *t) {
+static heed_tensor *masked_positions(const heed_inspection *e, heed_tape *t) {
     int n = e->question_count;
     int32_t *list = heed__alloc_array(heed_tape_ctx(t), (size_t)n, sizeof *list);
     for (int i = 0; list && i < n; i++) list[e->questions[i].row] = e->questions[i].query;
@@ -258,7 +259,7 @@ static heed_tensor *masked_positions(const heed_example *e, heed_tape *t) {
     return y;
 }
 
-static heed_tensor *numbers_of(const heed_example *e, heed_tape *t, int rows) {
+static heed_tensor *numbers_of(const heed_inspection *e, heed_tape *t, int rows) {
     int shape[HEED_DIMS];
     memcpy(shape, e->shape, sizeof shape);
     shape[0] = rows;
@@ -268,8 +269,8 @@ static heed_tensor *numbers_of(const heed_example *e, heed_tape *t, int rows) {
     return x;
 }
 
-bool heed__example_inputs(const heed_example *e, heed_tape *t, int rows, bool all,
-                          heed_model_input *out) {
+bool heed__inspection_inputs(const heed_inspection *e, heed_tape *t, int rows, bool all,
+                             heed_model_input *out) {
     bool masked = e->run->model->answers == HEED_ANSWER_MASKED && !all && e->question_count > 0;
     *out =
         (heed_model_input){.x = e->x ? numbers_of(e, t, rows) : ids_of(t, e->ids, e->count, rows)};
@@ -278,20 +279,20 @@ bool heed__example_inputs(const heed_example *e, heed_tape *t, int rows, bool al
     return heed_ctx_status(e->run->c) == HEED_OK;
 }
 
-heed_tensor *heed_example_logits(const heed_example *e, heed_tape *t) {
+heed_tensor *heed_inspection_logits(const heed_inspection *e, heed_tape *t) {
     heed_model_input in;
     const heed_model *m = e->run->model;
     if (!m->logits) {
         heed_fail(e->run->c, HEED_USAGE, "model %s has no logits", m->name);
         return NULL;
     }
-    if (!heed__example_inputs(e, t, 1, false, &in)) return NULL;
+    if (!heed__inspection_inputs(e, t, 1, false, &in)) return NULL;
     heed_tensor *y = m->logits(e->run->self, t, &in);
     if (!y || y->dims == 2) return y;
     return heed_reshape(t, y, 2, (int[]){-1, y->shape[y->dims - 1]});
 }
 
-int heed_example_class(const heed_example *e, const heed_question *q, const heed_tensor *y) {
+int heed_inspection_class(const heed_inspection *e, const heed_question *q, const heed_tensor *y) {
     if (e->target) return e->target[q->query];
     int n = y->shape[1], best = 0;
     const heed_real *row = y->x + (size_t)q->row * (size_t)n;
@@ -310,7 +311,7 @@ const char *heed_class_label(const heed_run *r, int class_index, char number[16]
     return number;
 }
 
-heed_stack heed__example_stack(const heed_example *e) {
+heed_stack heed__inspection_stack(const heed_inspection *e) {
     const heed_model *m = e->run->model;
     heed_attending first;
     if (e->read) return HEED_CROSS;
@@ -318,7 +319,7 @@ heed_stack heed__example_stack(const heed_example *e) {
     return m->answers == HEED_ANSWER_NEXT ? HEED_DECODER : HEED_ENCODER;
 }
 
-bool heed__progress(const heed_example *e, heed_progress progress, void *user, uint64_t done,
+bool heed__progress(const heed_inspection *e, heed_progress progress, void *user, uint64_t done,
                     uint64_t all) {
     return !progress || progress(user, done, all) ||
            heed_fail(e->run->c, HEED_INTERRUPTED, "interrupted");
