@@ -19,60 +19,56 @@ typedef struct {
     char says[32];        /* what is predicted there: "token 5", "the class", "[MASK]" */
 } heed_question;
 
-/* What was read of an input. Zeros and NULL: absent. */
-typedef struct {
-    const char *title; /* the input in a line */
-    int count;         /* tokens of a text, or of the source of a pair, with their special tokens */
-    const int32_t *ids;
-    const char *text; /* in which token i is the bytes [begin[i], end[i]): the label of a token that
-                         the vocabulary lacks; NULL: not known */
-    const size_t *begin, *end;
-    int words;           /* of a model that labels words: their number, */
-    const size_t *first; /* and the first token of each */
-    int target_count;    /* tokens of the target of a pair, with its end */
-    const int32_t *target;
-    const heed_real *x; /* pixels (1,size,size,channels), or numbers (1,T) or (1,T,d) */
-    int dims, shape[HEED_DIMS];
-    const unsigned char *pixels; /* (height,width,channels): a picture as it is shown */
-    int width, height, channels;
-} heed_inspection_args;
-
 /* One input of a run, ready to be passed through its model, with the axes of its record and the
- * predictions that the model makes. A copy of the struct whose ids or x point to other numbers, as
- * many, is another input with the same axes: occlusion passes those. */
+ * predictions that the model makes on it. A copy of the struct whose ids or x point to other
+ * numbers, as many, is another input with the same axes: occlusion passes those. */
 enum { HEED_INSPECTION_AXES = 3 };
 typedef struct {
-    heed_run *run; /* must outlive it */
+    heed_run *run;        /* must outlive it */
+    heed_example example; /* what was read */
+    char *title;          /* the input in a line; of a pair "source -> target" */
     int axis_count;
     /* "text", "picture" or "input"; of a pair "source", "target" and "target input", which is what
      * the decoder reads. None for a model of pictures without a grid of patches. */
     heed_record_axis axes[HEED_INSPECTION_AXES];
-    char **labels[HEED_INSPECTION_AXES]; /* what the axes point to */
-    unsigned char *special[HEED_INSPECTION_AXES];
-    int question_count;
+    char **labels; /* of an axis that the example has none for, and which of them are special */
+    unsigned char *special;
+    int question_count; /* as model->answers says: of HEED_ANSWER_MASKED one for each [MASK] */
     heed_question *questions;
-    char *title;
     int count; /* tokens of the text, or of the source */
     int32_t *ids;
     int target_count; /* of a pair: the target, and the same shifted right behind [CLS] */
     int32_t *target, *read;
-    heed_real *x; /* pixels or numbers */
+    heed_real *x; /* pixels (1,size,size,channels), or numbers (1,T) or (1,T,d) */
     int dims, shape[HEED_DIMS];
-    unsigned char *pixels;
-    int width, height, channels;
 } heed_inspection;
 
-/* Makes an example of what was read; all of a is copied. Which positions are predicted follows from
- * model->answers: of HEED_ANSWER_MASKED those with [MASK]. False: see the context. Freed by
- * heed_inspection_free in any case. */
-HEED_API bool heed_inspection_open(heed_inspection *e, heed_run *r, const heed_inspection_args *a);
-HEED_API void heed_inspection_free(heed_inspection *e);
+/* Takes over an example that was read by heed_run_reader, which is left empty; title: the text, or
+ * the name of the picture. False: see the context. Freed by heed_inspection_free in any case, as
+ * after the functions below. */
+HEED_API bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example,
+                                   const char *title);
+/* A text of n bytes, or a source with its target. */
+HEED_API bool heed_inspection_text(heed_inspection *s, heed_run *r, const char *text, size_t n,
+                                   const char *target);
+/* Tokens of a text that are known already. */
+HEED_API bool heed_inspection_tokens(heed_inspection *s, heed_run *r, const int32_t *ids,
+                                     int count);
+/* A picture, which is brought to the channels of the run if they agree or convert says so. name:
+ * to show. */
+HEED_API bool heed_inspection_picture(heed_inspection *s, heed_run *r, heed_picture *p,
+                                      const char *name, bool convert);
+/* Numbers (1,T) or (1,T,d), copied, of a model of HEED_INPUT_DENSE: positions are labelled 1 to T.
+ */
+HEED_API bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x, int dims,
+                                      const int *shape, const char *title);
+HEED_API void heed_inspection_free(heed_inspection *s);
 /* Passes it through its model on a tape that has begun: logits (rows, classes or tokens), with a
  * row for each question at its `row`. NULL: see the context. */
-HEED_API heed_tensor *heed_inspection_logits(const heed_inspection *e, heed_tape *t);
+HEED_API heed_tensor *heed_inspection_logits(const heed_inspection *s, heed_tape *t);
 /* The class or token that a question is about: of a pair the target's own token, else the most
  * probable one by the logits y. */
-HEED_API int heed_inspection_class(const heed_inspection *e, const heed_question *q,
+HEED_API int heed_inspection_class(const heed_inspection *s, const heed_question *q,
                                    const heed_tensor *y);
 /* The name of an output of the run's model: a token's text, or the name of a class. number: memory
  * for the text of a class without a name. */
@@ -95,14 +91,14 @@ typedef struct {
     int top;                 /* guesses of each prediction; 0: 5, at most 1000 */
     double most;             /* bytes that the record may take; 0: 256 MB, negative: any number */
 } heed_capture_args;
-/* Passes e through its model in eval mode, on the run's tape, and records what it attended to and
+/* Passes s through its model in eval mode, on the run's tape, and records what it attended to and
  * answered. args NULL: everything. To be freed by heed_record_free; NULL: see the context. */
-HEED_API heed_record *heed_capture(const heed_inspection *e, const heed_capture_args *args);
+HEED_API heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *args);
 /* The same in parts, for a pass on a tape of the caller's own: heed_capture_probe before the tape
  * begins, heed_capture_read after y = heed_inspection_logits on it. */
-HEED_API void heed_capture_probe(const heed_inspection *e, const heed_capture_args *args,
+HEED_API void heed_capture_probe(const heed_inspection *s, const heed_capture_args *args,
                                  heed_tape *t);
-HEED_API heed_record *heed_capture_read(const heed_inspection *e, const heed_capture_args *args,
+HEED_API heed_record *heed_capture_read(const heed_inspection *s, const heed_capture_args *args,
                                         const heed_tape *t, const heed_tensor *y);
 
 /* ---- what attention adds up to ---- */
@@ -134,10 +130,10 @@ typedef struct {
     bool max;       /* heads are fused by their largest weight; else by their mean */
     double discard; /* share of each row's weakest weights that is dropped, in [0, 1) */
 } heed_rollout_add_args;
-/* Adds the map "rollout" to the record of e: heed_rollout of all layers of self-attention over the
+/* Adds the map "rollout" to the record of s: heed_rollout of all layers of self-attention over the
  * first axis, of all heads, whatever the record holds; of a pair that of its encoder. args NULL:
  * zeros. HEED_USAGE where there is no such attention. */
-HEED_API bool heed_rollout_add(const heed_inspection *e, const heed_rollout_add_args *args,
+HEED_API bool heed_rollout_add(const heed_inspection *s, const heed_rollout_add_args *args,
                                heed_record *record);
 
 typedef struct {
@@ -150,10 +146,10 @@ typedef struct {
  * mean colour, or a position's numbers are 0; and "occlusion, log-odds", the same of ln p / (1 -
  * p). What is positive speaks for the prediction. What is said of the whole input is in all rows.
  * Of a pair the rows are the target's tokens. args NULL: zeros. Zeiler & Fergus 2014, sec. 4.2. */
-HEED_API bool heed_occlusion_add(const heed_inspection *e, const heed_occlusion_args *args,
+HEED_API bool heed_occlusion_add(const heed_inspection *s, const heed_occlusion_args *args,
                                  heed_record *record);
-/* Patches of a picture, numbered row by row, become 0 in x, a copy of e->x: the mean colour. */
-HEED_API void heed_hide_patches(const heed_inspection *e, heed_real *x, const int *patches,
+/* Patches of a picture, numbered row by row, become 0 in x, a copy of s->x: the mean colour. */
+HEED_API void heed_hide_patches(const heed_inspection *s, heed_real *x, const int *patches,
                                 int count);
 
 typedef struct {
@@ -170,7 +166,7 @@ typedef struct {
  * sequence, in which the encoder's layers mix the source, the decoder's own the target, and the
  * cross layers bring one to the other: "gradient" is its part over the source, "gradient, target"
  * that over what the decoder read. */
-HEED_API bool heed_gradient_add(const heed_inspection *e, const heed_gradient_args *args,
+HEED_API bool heed_gradient_add(const heed_inspection *s, const heed_gradient_args *args,
                                 heed_record *record);
 
 /* ---- influence: how far each place of the output moves with each place of the input ---- */
@@ -190,7 +186,7 @@ enum { HEED_INFLUENCE_EXACT = 4096, HEED_INFLUENCE_DRAWS = 16 };
  * pixels that lie under a cell of its last feature map. An estimate's squares are unbiased: E |u'
  * J|^2 = |J|_F^2 for u of independent signs. Hutchinson 1990. The map's help says which it is. To
  * be freed by heed_record_free; NULL: see the context. */
-HEED_API heed_record *heed_influence(const heed_inspection *e, const heed_influence_args *args);
+HEED_API heed_record *heed_influence(const heed_inspection *s, const heed_influence_args *args);
 
 #ifdef __cplusplus
 }

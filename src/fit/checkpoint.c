@@ -253,7 +253,7 @@ static bool same_setting(heed_config *f, heed_ctx *c, const char *path, const ch
            heed_fail(
                c, HEED_DATA,
                "config.conf was changed: %s: %s names %s, found %s; hint: bring back the line "
-               "`%s = %s`, or train anew",
+               "%s = %s, or train anew",
                key, path, *was ? was : "nothing",
                rank == HEED_FROM_DEFAULT ? "no such line" : heed_config_text(f, key), key, was);
 }

@@ -54,9 +54,9 @@ static bool is_wanted(const heed_capture_args *w, const heed_record_block *b) {
     return among(b->layer, w->layer_count, w->layers) && (!w->stack || *w->stack == b->stack);
 }
 
-void heed_capture_probe(const heed_inspection *e, const heed_capture_args *w, heed_tape *t) {
+void heed_capture_probe(const heed_inspection *s, const heed_capture_args *w, heed_tape *t) {
     int count;
-    heed_record_block *list = heed_attention_layers(e->run, &count);
+    heed_record_block *list = heed_attention_layers(s->run, &count);
     if (!w) w = &everything;
     heed_unprobe(t);
     for (int i = 0; list && i < count; i++)
@@ -65,7 +65,7 @@ void heed_capture_probe(const heed_inspection *e, const heed_capture_args *w, he
 }
 
 /* Bytes of the record, before anything is computed: weights, raw and scores are most of it. */
-static double estimate(const heed_inspection *e, const heed_capture_args *w,
+static double estimate(const heed_inspection *s, const heed_capture_args *w,
                        const heed_record_block *list, int count, int *blocks) {
     double n = 0;
     *blocks = 0;
@@ -73,30 +73,30 @@ static double estimate(const heed_inspection *e, const heed_capture_args *w,
         const heed_record_block *b = &list[i];
         if (!is_wanted(w, &list[i])) continue;
         int heads = w->head_count && w->head_count < b->heads ? w->head_count : b->heads;
-        n += (w->lean ? 1.0 : 3.0) * heads * e->axes[b->queries].count * e->axes[b->keys].count;
+        n += (w->lean ? 1.0 : 3.0) * heads * s->axes[b->queries].count * s->axes[b->keys].count;
         ++*blocks;
     }
     return n * sizeof(heed_real);
 }
 
-static bool check_size(const heed_inspection *e, const heed_capture_args *w,
+static bool check_size(const heed_inspection *s, const heed_capture_args *w,
                        const heed_record_block *list, int count) {
     int blocks;
     char found[32], limit[32];
-    double bytes = estimate(e, w, list, count, &blocks), most = w->most == 0 ? 256e6 : w->most;
+    double bytes = estimate(s, w, list, count, &blocks), most = w->most == 0 ? 256e6 : w->most;
     if (blocks == 0) {
         int last = 0;
         for (int i = 0; i < count; i++)
             if (list[i].layer > last) last = list[i].layer;
-        return heed_fail(e->run->c, HEED_USAGE,
+        return heed_fail(s->run->c, HEED_USAGE,
                          "no such layer: expected 1 to %d of %s, found none of those asked for",
-                         last + 1, e->run->model->name);
+                         last + 1, s->run->model->name);
     }
     if (most < 0 || bytes <= most) return true;
-    return heed_fail(e->run->c, HEED_USAGE,
+    return heed_fail(s->run->c, HEED_USAGE,
                      "the attention is too large: %d layers of %d heads over %d tokens take %s: "
                      "expected at most %s; hint: `layers` 1,%d `heads` 1, or a shorter input",
-                     blocks, list[0].heads, e->axes[0].count, heed_format_bytes(found, bytes),
+                     blocks, list[0].heads, s->axes[0].count, heed_format_bytes(found, bytes),
                      heed_format_bytes(limit, most), blocks);
 }
 
@@ -115,7 +115,7 @@ static void largest(const heed_real *y, int n, int top, int *out) {
 
 enum { MOST_GUESSES = 1000 };
 
-static bool add_guess(heed_record *record, const heed_inspection *e, const heed_question *q,
+static bool add_guess(heed_record *record, const heed_inspection *s, const heed_question *q,
                       int top, const heed_tensor *y) {
     int n = y->shape[1], best[MOST_GUESSES];
     const heed_real *row = y->x + (size_t)q->row * (size_t)n;
@@ -128,7 +128,7 @@ static bool add_guess(heed_record *record, const heed_inspection *e, const heed_
     for (int i = 0; i < n; i++) sum += exp((double)row[i] - (double)row[best[0]]);
     for (int i = 0; i < top; i++) {
         p[i] = (heed_real)(exp((double)row[best[i]] - (double)row[best[0]]) / sum);
-        labels[i] = heed_class_label(e->run, best[i], numbers[i]);
+        labels[i] = heed_class_label(s->run, best[i], numbers[i]);
     }
     return heed_record_add_guess(record, &(heed_record_guess){.axis = q->axis,
                                                               .query = q->query,
@@ -149,24 +149,25 @@ static int layers_of(const heed_run *r) {
     return n;
 }
 
-static void describe(heed_record *record, const heed_inspection *e) {
+static void describe(heed_record *record, const heed_inspection *s) {
     char model[96], step[48] = "";
-    const heed_run *r = e->run;
+    const heed_run *r = s->run;
     if (r->step >= 0) snprintf(step, sizeof step, ", step %lld", (long long)r->step);
     int count = layers_of(r);
     snprintf(model, sizeof model, "%s of %d layer%s%s", r->model->name, count,
              count == 1 ? "" : "s", step);
     heed_record_describe(
-        record, (heed_record_texts){.title = e->title, .model = model, .task = r->model->name});
+        record, (heed_record_texts){.title = s->title, .model = model, .task = r->model->name});
     if (record) record->step = r->step;
-    for (int i = 0; i < e->axis_count; i++) heed_record_add_axis(record, &e->axes[i]);
-    if (e->pixels) heed_record_picture(record, e->pixels, e->width, e->height, e->channels);
+    for (int i = 0; i < s->axis_count; i++) heed_record_add_axis(record, &s->axes[i]);
+    const heed_picture *p = &s->example.shown;
+    if (p->pixels) heed_record_picture(record, p->pixels, p->width, p->height, p->channels);
 }
 
-static void add_blocks(heed_record *record, const heed_inspection *e, const heed_capture_args *w,
+static void add_blocks(heed_record *record, const heed_inspection *s, const heed_capture_args *w,
                        const heed_tape *t) {
     int count;
-    heed_record_block *list = heed_attention_layers(e->run, &count);
+    heed_record_block *list = heed_attention_layers(s->run, &count);
     for (int i = 0; list && i < count; i++) {
         heed_record_block like = list[i];
         if (!is_wanted(w, &list[i])) continue;
@@ -179,35 +180,35 @@ static void add_blocks(heed_record *record, const heed_inspection *e, const heed
     free(list);
 }
 
-heed_record *heed_capture_read(const heed_inspection *e, const heed_capture_args *w,
+heed_record *heed_capture_read(const heed_inspection *s, const heed_capture_args *w,
                                const heed_tape *t, const heed_tensor *y) {
-    heed_ctx *c = e->run->c;
+    heed_ctx *c = s->run->c;
     if (!w) w = &everything;
     int top = w->top ? w->top : 5;
     heed_record *record = y ? heed_record_new(c) : NULL;
     if (record) {
-        describe(record, e);
-        add_blocks(record, e, w, t);
+        describe(record, s);
+        add_blocks(record, s, w, t);
     }
-    for (int i = 0; record && i < e->question_count; i++)
-        add_guess(record, e, &e->questions[i], top < MOST_GUESSES ? top : MOST_GUESSES, y);
+    for (int i = 0; record && i < s->question_count; i++)
+        add_guess(record, s, &s->questions[i], top < MOST_GUESSES ? top : MOST_GUESSES, y);
     if (heed_ctx_status(c) == HEED_OK) return record;
     heed_record_free(record);
     return NULL;
 }
 
-heed_record *heed_capture(const heed_inspection *e, const heed_capture_args *w) {
-    heed_tape *t = e->run->tape;
+heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *w) {
+    heed_tape *t = s->run->tape;
     int count;
     if (!w) w = &everything;
-    heed_record_block *list = heed_attention_layers(e->run, &count);
-    bool ok = list && check_size(e, w, list, count);
+    heed_record_block *list = heed_attention_layers(s->run, &count);
+    bool ok = list && check_size(s, w, list, count);
     free(list);
     if (!ok) return NULL;
-    heed_capture_probe(e, w, t);
+    heed_capture_probe(s, w, t);
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_tensor *y = heed_inspection_logits(e, t);
-    heed_record *record = heed_capture_read(e, w, t, y);
+    heed_tensor *y = heed_inspection_logits(s, t);
+    heed_record *record = heed_capture_read(s, w, t, y);
     heed_unprobe(t);
     return record;
 }

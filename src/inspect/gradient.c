@@ -17,14 +17,14 @@ typedef struct {
 } followed;
 
 typedef struct {
-    const heed_inspection *e;
+    const heed_inspection *s;
     followed *layers; /* as a pass takes them */
     int count, tokens;
     heed_real *values; /* of all layers */
     double *row;       /* (tokens) twice: work */
 } gradients;
 
-static bool is_pair(const heed_inspection *e) { return e->read != NULL; }
+static bool is_pair(const heed_inspection *s) { return s->read != NULL; }
 
 static size_t size_of(const followed *l) {
     return (size_t)l->heads * (size_t)l->queries * (size_t)l->keys;
@@ -51,7 +51,7 @@ static heed_tensor *own_parameter(const heed_store *s, const char *path) {
  * a trace no parameter does unless it is asked for: the first one is, and the first one of each
  * attention layer. */
 static heed_tensor *traced(const gradients *g) {
-    const heed_run *r = g->e->run;
+    const heed_run *r = g->s->run;
     heed_unprobe(r->tape);
     heed_probe(r->tape, "*.weights", true);
     for (int i = 0; i < g->count; i++)
@@ -60,14 +60,14 @@ static heed_tensor *traced(const gradients *g) {
     heed_want_grad(r->tape, heed_store_at(r->store, 0)->tensor);
     for (int i = 0; i < g->count; i++)
         heed_want_grad(r->tape, own_parameter(r->store, g->layers[i].at.path));
-    return heed_inspection_logits(g->e, r->tape);
+    return heed_inspection_logits(g->s, r->tape);
 }
 
 static bool backward_from(const gradients *g, heed_tensor *y, const heed_question *q) {
-    heed_real *gy = heed__alloc_array(g->e->run->c, y->size, sizeof *gy);
+    heed_real *gy = heed__alloc_array(g->s->run->c, y->size, sizeof *gy);
     if (!gy) return false;
-    gy[q->row * y->shape[1] + heed_inspection_class(g->e, q, y)] = 1;
-    bool ok = heed_backward_from(g->e->run->tape, y, gy);
+    gy[q->row * y->shape[1] + heed_inspection_class(g->s, q, y)] = 1;
+    bool ok = heed_backward_from(g->s->run->tape, y, gy);
     heed__free(gy);
     return ok;
 }
@@ -107,10 +107,10 @@ static bool solve(const gradients *g, const heed_question *q) {
     heed_tensor *y = traced(g);
     bool ok = y && backward_from(g, y, q);
     for (int i = 0; ok && i < g->count; i++)
-        ok = take_layer(g->e->run->tape, &g->layers[i]) ||
-             heed_fail(g->e->run->c, HEED_FAILED, "the model kept no attention weights: %s",
+        ok = take_layer(g->s->run->tape, &g->layers[i]) ||
+             heed_fail(g->s->run->c, HEED_FAILED, "the model kept no attention weights: %s",
                        g->layers[i].weights);
-    heed_unprobe(g->e->run->tape);
+    heed_unprobe(g->s->run->tape);
     return ok;
 }
 
@@ -147,9 +147,9 @@ static void follow(const gradients *g, int query) {
 /* ---- the maps ---- */
 
 /* The question whose maps of single layers are kept. */
-static int last_question(const heed_inspection *e, const heed_gradient_args *w) {
-    bool asked = w->question >= 0 && w->question < e->question_count;
-    return asked ? w->question : e->question_count - 1;
+static int last_question(const heed_inspection *s, const heed_gradient_args *w) {
+    bool asked = w->question >= 0 && w->question < s->question_count;
+    return asked ? w->question : s->question_count - 1;
 }
 
 /* What the questions say of one axis of keys. */
@@ -178,7 +178,7 @@ static void layer_help(const heed_question *q, bool by_head, char help[240]) {
 static bool add_layer(const gradients *g, const followed *l, const heed_gradient_args *w,
                       heed_record *record) {
     char help[240];
-    layer_help(&g->e->questions[last_question(g->e, w)], w->by_head, help);
+    layer_help(&g->s->questions[last_question(g->s, w)], w->by_head, help);
     const heed_record_block *b = &l->at;
     heed_record_map m = {.name = "gradient",
                          .help = help,
@@ -194,7 +194,7 @@ static bool add_layer(const gradients *g, const followed *l, const heed_gradient
         if (heed_record_add_map(record, &m) < 0) return false;
     }
     if (w->by_head) return true;
-    heed_real *sum = heed__alloc_array(g->e->run->c, square, sizeof *sum);
+    heed_real *sum = heed__alloc_array(g->s->run->c, square, sizeof *sum);
     if (!sum) return false;
     for (size_t i = 0; i < square; i++)
         sum[i] = (heed_real)summed(l, (int)(i / (size_t)l->keys), (int)(i % (size_t)l->keys));
@@ -205,8 +205,8 @@ static bool add_layer(const gradients *g, const followed *l, const heed_gradient
 }
 
 static void take_row(const gradients *g, const heed_question *q, const answer *a) {
-    const heed_inspection *e = g->e;
-    int queries = e->axes[a->map.queries].count, from = q->query < 0 ? 0 : q->query,
+    const heed_inspection *s = g->s;
+    int queries = s->axes[a->map.queries].count, from = q->query < 0 ? 0 : q->query,
         end = q->query < 0 ? queries : from + 1;
     for (int i = from; i < end; i++)
         for (int k = 0; k < a->count; k++)
@@ -216,14 +216,14 @@ static void take_row(const gradients *g, const heed_question *q, const answer *a
 /* The question of w comes last, so that its layers' values are at hand then. */
 static bool ask_all(const gradients *g, const heed_gradient_args *w, const answer *answers,
                     int count) {
-    const heed_inspection *e = g->e;
-    int last = last_question(e, w);
-    for (int i = w->only ? e->question_count : 1; i <= e->question_count; i++) {
-        const heed_question *q = &e->questions[(last + i) % e->question_count];
+    const heed_inspection *s = g->s;
+    int last = last_question(s, w);
+    for (int i = w->only ? s->question_count : 1; i <= s->question_count; i++) {
+        const heed_question *q = &s->questions[(last + i) % s->question_count];
         if (!solve(g, q)) return false;
-        follow(g, is_pair(e) ? e->axes[0].count + q->query : q->query);
+        follow(g, is_pair(s) ? s->axes[0].count + q->query : q->query);
         for (int k = 0; k < count; k++) take_row(g, q, &answers[k]);
-        if (!heed__progress(e, w->progress, w->user, (uint64_t)i, (uint64_t)e->question_count))
+        if (!heed__progress(s, w->progress, w->user, (uint64_t)i, (uint64_t)s->question_count))
             return false;
     }
     return true;
@@ -231,25 +231,25 @@ static bool ask_all(const gradients *g, const heed_gradient_args *w, const answe
 
 /* Of a pair the source, and what the decoder read where it attends to that. */
 static int list_answers(const gradients *g, answer out[2]) {
-    const heed_inspection *e = g->e;
-    bool pair = is_pair(e);
-    int sources = e->axes[0].count, count = 1;
+    const heed_inspection *s = g->s;
+    bool pair = is_pair(s);
+    int sources = s->axes[0].count, count = 1;
     heed_record_map m = {.name = "gradient", .layer = -1, .head = -1};
-    m.stack = heed__inspection_stack(e);
+    m.stack = heed__inspection_stack(s);
     m.queries = pair;
     out[0] = (answer){.map = m, .count = sources};
     if (pair && g->count > 1) {
         m.name = "gradient, target";
         m.stack = HEED_DECODER;
         m.queries = m.keys = 2;
-        out[count++] = (answer){.map = m, .first = sources, .count = e->axes[2].count};
+        out[count++] = (answer){.map = m, .first = sources, .count = s->axes[2].count};
     }
     return count;
 }
 
 static bool answer_capacity(const gradients *g, answer *a) {
-    size_t n = (size_t)g->e->axes[a->map.queries].count * (size_t)a->count;
-    a->values = heed__alloc_array(g->e->run->c, n, sizeof *a->values);
+    size_t n = (size_t)g->s->axes[a->map.queries].count * (size_t)a->count;
+    a->values = heed__alloc_array(g->s->run->c, n, sizeof *a->values);
     for (size_t i = 0; a->values && i < n; i++) a->values[i] = (heed_real)NAN;
     a->map.values = a->values;
     return a->values != NULL;
@@ -267,33 +267,33 @@ static int by_place(const void *a, const void *b) {
     return place_of(&x->at) - place_of(&y->at);
 }
 
-static int first_of(const heed_inspection *e, int axis) { return axis ? e->axes[0].count : 0; }
+static int first_of(const heed_inspection *s, int axis) { return axis ? s->axes[0].count : 0; }
 
-static followed followed_of(const heed_inspection *e, const heed_record_block *b) {
+static followed followed_of(const heed_inspection *s, const heed_record_block *b) {
     followed l = {.at = *b,
                   .heads = b->heads,
-                  .queries = e->axes[b->queries].count,
-                  .keys = e->axes[b->keys].count,
-                  .first_query = first_of(e, b->queries),
-                  .first_key = first_of(e, b->keys)};
+                  .queries = s->axes[b->queries].count,
+                  .keys = s->axes[b->keys].count,
+                  .first_query = first_of(s, b->queries),
+                  .first_key = first_of(s, b->keys)};
     snprintf(l.weights, sizeof l.weights, "%s.weights", b->path);
     snprintf(l.out, sizeof l.out, "%s.out", b->path);
     return l;
 }
 
 static bool find_layers(gradients *g) {
-    const heed_inspection *e = g->e;
-    heed_ctx *c = e->run->c;
-    heed_record_block *list = heed_attention_layers(e->run, &g->count);
+    const heed_inspection *s = g->s;
+    heed_ctx *c = s->run->c;
+    heed_record_block *list = heed_attention_layers(s->run, &g->count);
     if (!list) return false;
     size_t n = 0;
     g->layers = heed__alloc_array(c, (size_t)g->count, sizeof *g->layers);
     for (int i = 0; g->layers && i < g->count; i++) {
-        g->layers[i] = followed_of(e, &list[i]);
+        g->layers[i] = followed_of(s, &list[i]);
         n += size_of(&g->layers[i]);
     }
     free(list);
-    g->tokens = e->axes[0].count + (is_pair(e) ? e->axes[2].count : 0);
+    g->tokens = s->axes[0].count + (is_pair(s) ? s->axes[2].count : 0);
     g->values = heed__alloc_array(c, n, sizeof *g->values);
     g->row = heed__alloc_array(c, 2 * (size_t)g->tokens, sizeof *g->row);
     if (heed_ctx_status(c) != HEED_OK) return false;
@@ -303,13 +303,13 @@ static bool find_layers(gradients *g) {
     return true;
 }
 
-bool heed_gradient_add(const heed_inspection *e, const heed_gradient_args *args,
+bool heed_gradient_add(const heed_inspection *s, const heed_gradient_args *args,
                        heed_record *record) {
     static const heed_gradient_args usual = {.question = -1};
     const heed_gradient_args *w = args ? args : &usual;
-    gradients g = {.e = e};
+    gradients g = {.s = s};
     answer answers[2] = {{.count = 0}};
-    bool ok = heed__inspection_asked(e) && find_layers(&g);
+    bool ok = heed__inspection_asked(s) && find_layers(&g);
     int count = ok ? list_answers(&g, answers) : 0;
     for (int i = 0; ok && i < count; i++) ok = answer_capacity(&g, &answers[i]);
     ok = ok && ask_all(&g, w, answers, count);

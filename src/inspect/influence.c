@@ -11,7 +11,7 @@
 enum { ROWS = 32, CELL = 24 };
 
 typedef struct {
-    const heed_inspection *e;
+    const heed_inspection *s;
     heed_influence_args args;
     heed_tape *t;
     heed_tensor *x, *y;          /* of the pass at hand: what is moved, and what moves */
@@ -27,8 +27,8 @@ typedef struct {
 /* ---- the pass ---- */
 
 /* Pixels as they are, and no patches: places are cells of the last feature map. */
-static bool has_cells(const heed_inspection *e) {
-    return e->run->model->kind == HEED_INPUT_PICTURE && !e->run->model->embedding;
+static bool has_cells(const heed_inspection *s) {
+    return s->run->model->kind == HEED_INPUT_PICTURE && !s->run->model->embedding;
 }
 
 /* The nearest tensor before x that still has places, (B,T,units) or (B,h,w,units). */
@@ -37,7 +37,7 @@ static heed_tensor *placed(const study *k, const heed_tensor *x, int places) {
     for (int i = 0; i < by.inputs; i++) {
         heed_tensor *in = by.in[i];
         if (!in || in->name || !heed_recorded_by(in).op || in->shape[0] != ROWS) continue;
-        bool grid = has_cells(k->e) && in->dims == 4;
+        bool grid = has_cells(k->s) && in->dims == 4;
         if (grid || (in->dims == 3 && in->shape[1] == places)) return in;
     }
     for (int i = 0; i < by.inputs; i++) {
@@ -47,23 +47,23 @@ static heed_tensor *placed(const study *k, const heed_tensor *x, int places) {
     return NULL;
 }
 
-static int places_of(const heed_inspection *e) {
-    return e->read ? e->target_count : e->axis_count ? e->axes[0].count : 0;
+static int places_of(const heed_inspection *s) {
+    return s->read ? s->target_count : s->axis_count ? s->axes[0].count : 0;
 }
 
 static bool pass(study *k) {
-    const heed_run *r = k->e->run;
+    const heed_run *r = k->s->run;
     const heed_model *m = r->model;
     heed_model_input in;
     char path[96];
     heed_tape_begin(k->t, HEED_TRACE, 0);
-    if (!heed__inspection_inputs(k->e, k->t, ROWS, true, &in)) return false;
+    if (!heed__inspection_inputs(k->s, k->t, ROWS, true, &in)) return false;
     k->x = m->embedding ? NULL : heed_want_grad(k->t, in.x);
     heed_tensor *logits = m->logits(r->self, k->t, &in);
     if (!logits || heed_ctx_status(r->c) != HEED_OK) return false;
     snprintf(path, sizeof path, "%s.out", m->embedding ? m->embedding : "");
     if (!k->x) k->x = heed_probe_find(k->t, path);
-    k->y = placed(k, logits, places_of(k->e));
+    k->y = placed(k, logits, places_of(k->s));
     return (k->x && k->y) ||
            heed_fail(r->c, HEED_USAGE,
                      "model %s has no places to follow from input to output; hint: a run of "
@@ -76,8 +76,8 @@ static bool pass(study *k) {
 /* Rows and columns of the last feature map. */
 static bool name_cells(study *k) {
     int rows = k->y->shape[1], cols = k->y->shape[2], n = rows * cols;
-    k->labels = heed__alloc_array(k->e->run->c, (size_t)n, CELL);
-    k->list = heed__alloc_array(k->e->run->c, (size_t)n, sizeof *k->list);
+    k->labels = heed__alloc_array(k->s->run->c, (size_t)n, CELL);
+    k->list = heed__alloc_array(k->s->run->c, (size_t)n, sizeof *k->list);
     if (!k->labels || !k->list) return false;
     for (int i = 0; i < n; i++) {
         k->list[i] = k->labels + CELL * i;
@@ -90,9 +90,9 @@ static bool name_cells(study *k) {
 
 /* A token before the patches is no input. */
 static void name_tokens(study *k) {
-    const heed_inspection *e = k->e;
-    k->query = e->axes[e->read ? 1 : 0];
-    k->key = e->axes[0];
+    const heed_inspection *s = k->s;
+    k->query = s->axes[s->read ? 1 : 0];
+    k->key = s->axes[0];
     int first = k->key.first;
     k->key.count -= first;
     k->key.labels += first;
@@ -102,7 +102,7 @@ static void name_tokens(study *k) {
 }
 
 static bool set_places(study *k) {
-    if (!has_cells(k->e))
+    if (!has_cells(k->s))
         name_tokens(k);
     else if (!name_cells(k))
         return false;
@@ -110,14 +110,14 @@ static bool set_places(study *k) {
     k->keys = k->key.count;
     k->units = k->y->shape[k->y->dims - 1];
     k->squares =
-        heed__alloc_array(k->e->run->c, (size_t)k->queries, (size_t)k->keys * sizeof *k->squares);
+        heed__alloc_array(k->s->run->c, (size_t)k->queries, (size_t)k->keys * sizeof *k->squares);
     return k->squares != NULL;
 }
 
 /* The place of an element of x, of one row: its token or patch, or its cell. */
 static int place_of(const study *k, size_t at) {
     const heed_tensor *x = k->x;
-    if (!has_cells(k->e)) return (int)(at / (x->size / ROWS / (size_t)k->keys));
+    if (!has_cells(k->s)) return (int)(at / (x->size / ROWS / (size_t)k->keys));
     size_t channels = (size_t)x->shape[3], side = (size_t)x->shape[2];
     size_t rows = (size_t)k->key.rows, cols = (size_t)k->key.cols;
     size_t row = at / channels / side, col = at / channels % side;
@@ -154,7 +154,7 @@ static void gather(const study *k, int first, int count) {
 static bool follow(study *k) {
     int all = k->queries * directions(k);
     size_t row = k->y->size / ROWS;
-    k->gy = heed__alloc_array(k->e->run->c, k->y->size, sizeof *k->gy);
+    k->gy = heed__alloc_array(k->s->run->c, k->y->size, sizeof *k->gy);
     for (int first = 0; k->gy && first < all; first += ROWS) {
         int count = all - first < ROWS ? all - first : ROWS;
         if (first > 0 && !pass(k)) return false;
@@ -162,7 +162,7 @@ static bool follow(study *k) {
         for (int r = 0; r < count; r++) aim(k, k->gy + (size_t)r * row, first + r);
         if (!heed_backward_from(k->t, k->y, k->gy)) return false;
         gather(k, first, count);
-        if (!heed__progress(k->e, k->args.progress, k->args.user, (uint64_t)(first + count),
+        if (!heed__progress(k->s, k->args.progress, k->args.user, (uint64_t)(first + count),
                             (uint64_t)all))
             return false;
     }
@@ -190,7 +190,7 @@ static const char pair_note[] =
 
 static bool add_map(const study *k, heed_record *record) {
     char help[256];
-    heed_ctx *c = k->e->run->c;
+    heed_ctx *c = k->s->run->c;
     size_t n = (size_t)k->queries * (size_t)k->keys;
     heed_real *values = heed__alloc_array(c, n, sizeof *values);
     if (!values) return false;
@@ -212,24 +212,24 @@ static bool add_map(const study *k, heed_record *record) {
 }
 
 static heed_record *record_of(const study *k) {
-    const heed_inspection *e = k->e;
-    const char *model = e->run->model->name;
-    heed_record *r = heed_record_new(e->run->c);
+    const heed_inspection *s = k->s;
+    const char *model = s->run->model->name;
+    heed_record *r = heed_record_new(s->run->c);
     if (!r) return NULL;
-    heed_record_describe(r, (heed_record_texts){.title = e->title,
+    heed_record_describe(r, (heed_record_texts){.title = s->title,
                                                 .model = model,
                                                 .task = model,
-                                                .note = e->read ? pair_note : NULL});
-    r->step = e->run->step;
+                                                .note = s->read ? pair_note : NULL});
+    r->step = s->run->step;
     if (add_map(k, r)) return r;
     heed_record_free(r);
     return NULL;
 }
 
-heed_record *heed_influence(const heed_inspection *e, const heed_influence_args *args) {
-    study k = {.e = e, .t = e->run->tape};
+heed_record *heed_influence(const heed_inspection *s, const heed_influence_args *args) {
+    study k = {.s = s, .t = s->run->tape};
     char path[96];
-    const heed_model *m = e->run->model;
+    const heed_model *m = s->run->model;
     if (args) k.args = *args;
     snprintf(path, sizeof path, "%s.out", m->embedding ? m->embedding : "");
     heed_unprobe(k.t);

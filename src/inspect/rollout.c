@@ -122,13 +122,13 @@ bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *out) {
 #define FOLLOWED                                                                                   \
     "attention of all layers followed back to the input, half of each layer the token itself"
 
-static bool add_map(const heed_inspection *e, const heed_record_block *first,
+static bool add_map(const heed_inspection *s, const heed_record_block *first,
                     const heed_real *values, heed_record *record) {
     heed_record_map m = {.name = "rollout",
                          .help =
                              first->causal ? FOLLOWED
                                  "; of a causal model it gathers on token 1, whatever that means"
-                             : e->read ? FOLLOWED
+                             : s->read ? FOLLOWED
                                  ", of the encoder: source over source, rows sum to 1; the cross "
                                  "attention and the decoder are not followed"
                                        : FOLLOWED ": rows sum to 1",
@@ -140,11 +140,11 @@ static bool add_map(const heed_inspection *e, const heed_record_block *first,
 }
 
 /* all: a record of every layer; those of self-attention over the first axis are followed. */
-static bool roll_record(const heed_inspection *e, heed_rollout_args a, const heed_record *all,
+static bool roll_record(const heed_inspection *s, heed_rollout_args a, const heed_record *all,
                         heed_record *record) {
-    heed_ctx *c = e->run->c;
+    heed_ctx *c = s->run->c;
     const heed_record_block *first = NULL;
-    a.tokens = e->axes[0].count;
+    a.tokens = s->axes[0].count;
     const heed_real **weights = heed__alloc_array(c, (size_t)all->block_count + 1, sizeof *weights);
     heed_real *out = heed__alloc_array(c, (size_t)a.tokens, (size_t)a.tokens * sizeof *out);
     a.weights = weights;
@@ -157,19 +157,19 @@ static bool roll_record(const heed_inspection *e, heed_rollout_args a, const hee
     bool ok = weights && out;
     if (ok && !first)
         ok = heed_fail(c, HEED_USAGE, "the model has no self-attention to follow: %s",
-                       e->run->model->name);
+                       s->run->model->name);
     if (ok) a.heads = first->heads;
-    ok = ok && heed_rollout(c, &a, out) && add_map(e, first, out, record);
+    ok = ok && heed_rollout(c, &a, out) && add_map(s, first, out, record);
     heed__free(weights);
     heed__free(out);
     return ok;
 }
 
-bool heed_rollout_add(const heed_inspection *e, const heed_rollout_add_args *args,
+bool heed_rollout_add(const heed_inspection *s, const heed_rollout_add_args *args,
                       heed_record *record) {
     heed_rollout_args a = {.max = args && args->max, .discard = args ? args->discard : 0};
-    heed_record *all = heed_capture(e, &(heed_capture_args){.lean = true, .most = 1e9});
-    bool ok = all && roll_record(e, a, all, record);
+    heed_record *all = heed_capture(s, &(heed_capture_args){.lean = true, .most = 1e9});
+    bool ok = all && roll_record(s, a, all, record);
     heed_record_free(all);
     return ok;
 }

@@ -162,7 +162,8 @@ static bool one_picture(removing *r, size_t index) {
     const char *name;
     int label;
     bool ok = heed_images_get(r->s->data, r->s->part, index, &picture, &label, &name) &&
-              inspect_picture(&s, r->s->run, &picture, name, true);
+              heed_inspection_picture(&s, r->s->run, &picture, name, true);
+    heed_picture_free(&picture);
     heed_record *record = ok ? measured(&s) : NULL;
     ok = record && remove_all(r, &s, record, label);
     heed_record_free(record);

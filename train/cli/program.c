@@ -31,7 +31,7 @@ void print_event(const char *event, const char *note) {
     json_decref(o);
 }
 
-static void show(program *p, const char *event, const char *mark, const char *message) {
+static void print_message(program *p, const char *event, const char *mark, const char *message) {
     if (p->json_lines) {
         print_event(event, message);
         return;
@@ -42,6 +42,13 @@ static void show(program *p, const char *event, const char *mark, const char *me
     if (p->line) snprintf(where, sizeof where, "line %zu: ", p->line);
     snprintf(start, sizeof start, "%s%s", mark, where);
     print_note(start, message);
+}
+
+static void show(program *p, const char *event, const char *mark, const char *message) {
+    heed_text text = {.c = NULL};
+    add_flags(p->command, message, &text);
+    print_message(p, event, mark, text.s ? text.s : message);
+    heed_text_free(&text);
 }
 
 static void show_log(void *user, heed_level level, const char *message) {
@@ -96,8 +103,7 @@ static const heed_option *find_in(const heed_option *o, const char *name) {
     return NULL;
 }
 
-/* The setting of that name, of the command or of any task. */
-static const heed_option *find_option(const command *k, const char *name) {
+const heed_option *find_option(const command *k, const char *name) {
     const heed_option *tables[TABLES], *o = find_in(k->options, name);
     if (!o) o = find_in(compute_options, name);
     if (!o) o = find_in(run_options, name);
@@ -340,7 +346,7 @@ heed_config *run_settings(heed_ctx *c, const char *dir, const task **k) {
         return NULL;
     }
     if (!(*k = task_of_file(c, path))) {
-        heed_fail(c, HEED_DATA, "%s: expected a line `task = NAME` with a task of this program",
+        heed_fail(c, HEED_DATA, "%s: expected a line task = NAME with a task of this program",
                   path);
         return NULL;
     }

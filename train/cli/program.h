@@ -20,11 +20,11 @@ typedef struct {
     const char *name, *use; /* "gpt"; the command that its runs are for: "generate" */
     const heed_model *model;
     const data_kind *kind;
-    bool masked;                /* lines and blocks stand between [CLS] and [SEP] */
     const char *data, *example; /* of a training: "book.txt", "-o runs/book --steps 300" */
 } task;
 extern const task *const tasks[]; /* ended by NULL */
 const task *find_task(const char *name);
+const heed_data_kind *task_data(const task *k); /* the kind of its data */
 
 /* The settings of a training of k, as tables for heed_config_new: what its config.conf holds. */
 enum { TABLES = 8 };
@@ -94,6 +94,8 @@ struct program {
     bool json_lines;    /* stderr is a JSON object a line */
 };
 
+/* The setting of that name, of the command or of any task; NULL: there is none. */
+const heed_option *find_option(const command *k, const char *name);
 /* Reads the arguments of a command. False: see p->c. */
 bool program_open(program *p, int argc, char **argv);
 /* Reports the error if there is one, closes everything and returns the exit status. */
@@ -146,6 +148,9 @@ void print_table(heed_ctx *c, const heed_table *t);
 enum { PLAIN = 4200 }; /* bytes for a message in heed_format_line */
 /* A line of --progress json on stderr: {"event":"error","note":"..."}. */
 void print_event(const char *event, const char *note);
+/* Appends a message of the library, whose settings in backquotes, `lr` or `lr = 0.1`, are shown as
+ * flags: --lr, --lr 0.1. (flags.c) */
+void add_flags(const command *k, const char *message, heed_text *out);
 /* "heed: KIND MESSAGE" as a line of stderr. */
 void print_note(const char *kind, const char *message);
 

@@ -312,9 +312,10 @@ static void take_picture(work *w, const char *path) {
     heed_picture picture = {0};
     heed_inspection s = {0};
     if (read_picture(w, path, &picture) &&
-        inspect_picture(&s, w->run, &picture, path, is_set(w, "convert")))
+        heed_inspection_picture(&s, w->run, &picture, path, is_set(w, "convert")))
         show(w, &s);
     heed_inspection_free(&s);
+    heed_picture_free(&picture);
     program_complain(w->p);
 }
 

@@ -336,7 +336,7 @@ static bool open_runs(program *p, comparison *k) {
         r->name = p->argv[i];
         r->f = run_settings(p->c, r->name, &r->task);
         if (!r->f || !curves_read(p->c, r->name, &r->curves)) return false;
-        if (r->task->kind->perplexity) k->accuracy = false;
+        if (task_data(r->task)->perplexity) k->accuracy = false;
         read_scores(r);
         k->pairs = k->pairs || isfinite(r->exact);
         if (heed_label_columns(r->name) + 2 > k->width) k->width = heed_label_columns(r->name) + 2;

@@ -43,11 +43,14 @@ void print_try(const program *p, const char *suggestion) {
 
 static void check(program *p) {
     heed_config_set(p->flags, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
-    if (p->task->kind != &picture_kind && *heed_config_text(p->flags, "sheet"))
+    if (p->task->model->kind != HEED_INPUT_PICTURE && *heed_config_text(p->flags, "sheet")) {
         heed_fail(p->c, HEED_USAGE, "--sheet shows pictures: %s is trained on %s", p->task->name,
-                  p->task->kind->noun);
-    else
-        p->task->kind->check(p);
+                  task_data(p->task)->noun);
+        return;
+    }
+    heed_data *d = heed_data_open(p->c, p->flags, heed_model_spec(p->task->model), NULL);
+    if (d) p->task->kind->check(p, d);
+    heed_data_close(d);
 }
 
 const command cmd_data_check = {

@@ -115,7 +115,7 @@ static bool attend(stream *s, json_t **result) {
     heed_inspection seen;
     heed_capture_args wish = {.layer_count = 1, .layers = &layer, .lean = true};
     heed_record *record =
-        inspect_tokens(&seen, r, s->ids + from, n - from) ? heed_capture(&seen, &wish) : NULL;
+        heed_inspection_tokens(&seen, r, s->ids + from, n - from) ? heed_capture(&seen, &wish) : NULL;
     bool ok = record != NULL;
     if (ok) {
         attend_view v = row_view(s->p, record, n - from - 1);
@@ -178,7 +178,8 @@ static void generate_from(program *p, heed_run *r) {
     const heed_config *f = p->flags;
     const char *prompt = p->argc > 1 ? p->argv[1] : heed_config_text(f, "prompt");
     if (!*prompt && !(prompt = first_prompt(r))) return;
-    input in;
+    heed_example in = {0};
+    heed_reader how = heed_run_reader(r);
     gpt_sampling a = {.count = (int)heed_config_int(f, "n"),
                       .temperature = heed_config_real(f, "temperature"),
                       .top_k = (int)heed_config_int(f, "top-k"),
@@ -192,26 +193,31 @@ static void generate_from(program *p, heed_run *r) {
                 .out = heed_config_bool(f, "json") ? NULL : stdout,
                 .window = {.c = p->c},
                 .all = {.c = p->c}};
-    if (!input_read(r, prompt, strlen(prompt), false, &in)) return;
-    if (in.count == 0) {
-        input_free(&in);
+    how.any_length = true;
+    if (!heed_example_text(&how, prompt, strlen(prompt), &in)) {
+        heed_example_free(&in);
+        return;
+    }
+    int count = (int)in.text.tokens.count;
+    if (count == 0) {
+        heed_example_free(&in);
         heed_fail(p->c, HEED_DATA, "--prompt \"%s\" holds no token to go on from", prompt);
         return;
     }
     int block = (int)heed_config_int(r->config, "block");
-    if (in.count > block)
+    if (count > block)
         heed_message(p->c, HEED_WARN,
-                     "the prompt has %d tokens: the model sees the last %d of them alone", in.count,
+                     "the prompt has %d tokens: the model sees the last %d of them alone", count,
                      block);
-    s.ids = malloc(((size_t)in.count + (size_t)a.count) * sizeof *s.ids);
+    s.ids = malloc(((size_t)count + (size_t)a.count) * sizeof *s.ids);
     if (!s.ids)
         heed_fail(p->c, HEED_FAILED, "no memory for %d tokens", a.count);
     else
-        memcpy(s.ids, in.ids, (size_t)in.count * sizeof *s.ids);
+        memcpy(s.ids, in.text.tokens.ids, (size_t)count * sizeof *s.ids);
     catch_interrupt();
-    if (s.ids) all_samples(&s, &a, strcmp(prompt, "\n") == 0 ? "" : prompt, in.count);
+    if (s.ids) all_samples(&s, &a, strcmp(prompt, "\n") == 0 ? "" : prompt, count);
     free(s.ids);
-    input_free(&in);
+    heed_example_free(&in);
     heed_text_free(&s.window);
     heed_text_free(&s.all);
 }

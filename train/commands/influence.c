@@ -55,14 +55,17 @@ static bool open_picture(work *w, look *l, const char *path) {
     heed_picture p = {0};
     heed_status status = heed_picture_read(path, &p, why);
     if (status != HEED_OK) return heed_fail(w->p->c, status, "%s %s", path, why);
-    return inspect_picture(&l->e, l->run, &p, path, heed_config_bool(w->p->flags, "convert"));
+    bool convert = heed_config_bool(w->p->flags, "convert");
+    bool ok = heed_inspection_picture(&l->e, l->run, &p, path, convert);
+    heed_picture_free(&p);
+    return ok;
 }
 
 static bool open_example(work *w, look *l, const char *what) {
     const char *target = *flag(w, "target") ? flag(w, "target") : NULL;
     if (!l->run->tokenizer) return open_picture(w, l, what);
     size_t n = strlen(what);
-    return input_is_text(w->p->c, what, n) && inspect_text(&l->e, l->run, what, n, target);
+    return heed_check_text(w->p->c, what, n) && inspect_text(&l->e, l->run, what, n, target);
 }
 
 static bool go_on(void *user, uint64_t done, uint64_t all) {

@@ -81,7 +81,7 @@ static void banner(progress *g, const heed_report *r) {
     char n1[32], n2[32];
     wipe(g);
     fprintf(stderr, "%s%s%s  %s\n", bold(), g->p->task->name, plain(), g->p->task->model->help);
-    g->p->task->kind->banner(g->data, g->f);
+    g->p->task->kind->banner(g->p->task, g->data, g->f);
     banner_row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",
                heed_format_count(n1, r->params), heed_format_bytes(n2, (double)r->bytes));
     banner_decay(g, r->store);
@@ -107,7 +107,7 @@ static const char *state_text(char text[160], int width, const progress *g, cons
     snprintf(field[STEP], 48, "step %lld/%lld", (long long)r->step, (long long)r->steps);
     snprintf(field[LOSS], 48, "loss %.4f", g->smooth);
     snprintf(field[LR], 48, "lr %.1e", r->lr);
-    snprintf(field[RATE], 48, "%s %s/s", rate(a, r->items_per_s), g->p->task->kind->item);
+    snprintf(field[RATE], 48, "%s %s/s", rate(a, r->items_per_s), task_data(g->p->task)->item);
     snprintf(field[LEFT], 48, "%s left", heed_format_duration(a, r->seconds_left));
     for (int i = 0; i < FIELDS; i++) {
         size_t more = strlen(field[order[i]]) + (used ? 2 : 0);
@@ -162,7 +162,9 @@ static const struct {
                       {"/s", 8},          {"time", 8}};
 
 /* A masked model does not predict all of the text. */
-static bool has_bits(const task *k) { return k->kind->perplexity && !k->masked; }
+static bool has_bits(const task *k) {
+    return task_data(k)->perplexity && k->model->answers != HEED_ANSWER_MASKED;
+}
 
 /* Without a validation part there is nothing to say of it, and a terminal has room for so much:
  * then the least needed columns go. */
@@ -173,7 +175,8 @@ static void choose_columns(progress *g) {
     const task *k = g->p->task;
     for (int i = 0; i < COLUMNS; i++) {
         bool valid = i >= VALID && i <= ACCURACY;
-        g->hidden[i] = (valid && g->data->no_val) || (i == PERPLEXITY && !k->kind->perplexity) ||
+        g->hidden[i] = (valid && g->data->no_val) ||
+                       (i == PERPLEXITY && !task_data(k)->perplexity) ||
                        (i == BITS && !has_bits(k));
         if (!g->hidden[i]) width += columns[i].width;
     }
@@ -187,7 +190,7 @@ static void tell_header(const progress *g) {
     fprintf(stderr, "%s", dim());
     for (int i = 0; i < COLUMNS; i++) {
         char name[32];
-        snprintf(name, sizeof name, "%s%s", i == RATE ? g->p->task->kind->item : "",
+        snprintf(name, sizeof name, "%s%s", i == RATE ? task_data(g->p->task)->item : "",
                  columns[i].name);
         if (!g->hidden[i]) fprintf(stderr, "%*s", columns[i].width, name);
     }

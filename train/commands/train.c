@@ -71,7 +71,7 @@ static void print_measure(const char *name, const char *format, double last, dou
 }
 
 static void print_result(const training *t, const heed_fit_result *r) {
-    bool language = t->task->kind->perplexity;
+    bool language = task_data(t->task)->perplexity;
     printf("%s: step %lld", t->run, (long long)r->step);
     if (!isfinite(r->val_loss)) printf(", training loss %.4f", r->loss);
     print_measure("validation loss", "%.4f", r->val_loss,
@@ -81,7 +81,7 @@ static void print_result(const training *t, const heed_fit_result *r) {
 }
 
 /* Prints what came out. */
-static void conclude(program *p, const training *t, const data_set *data, const progress *g,
+static void conclude(program *p, const training *t, const heed_data *data, const progress *g,
                      const heed_fit_result *r, double seconds) {
     const data_kind *kind = t->task->kind;
     json_t *json = heed_config_bool(p->flags, "json") ? result_json(t, r) : NULL;
@@ -122,7 +122,7 @@ static void interrupted(program *p, const training *t, long long step, bool done
 }
 
 /* Trains on data that is open. */
-static void fit(program *p, const training *t, const data_set *data, progress *g) {
+static void fit(program *p, const training *t, const heed_data *data, progress *g) {
     heed_fit_args a = {.model = t->task->model,
                        .config = t->f,
                        .data = data->batches,
@@ -149,7 +149,7 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step, done);
 }
 
-static bool lies_apart(program *p, const training *t, const data_set *data) {
+static bool lies_apart(program *p, const training *t, const heed_data *data) {
     const char *path = heed_config_text(t->f, "data");
     return t->resume || !data->tree || !heed_run_inside(p->c, t->run, path) ||
            heed_fail(p->c, HEED_USAGE,
@@ -159,12 +159,10 @@ static bool lies_apart(program *p, const training *t, const data_set *data) {
 }
 
 static void run_training(program *p, const training *t) {
-    const data_kind *kind = t->task->kind;
-    data_set data = {0};
+    heed_data_args how = {.run = t->resume ? t->run : NULL};
     snapshots s = {0};
     progress g = {.p = p,
                   .f = t->f,
-                  .data = &data,
                   .run = t->run,
                   .mode = show_mode_of(heed_config_text(p->flags, "progress")),
                   .samples = {.c = p->c},
@@ -174,13 +172,14 @@ static void run_training(program *p, const training *t) {
         fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
         p->line_open = true;
     }
-    if (kind->open(p->c, t->task, t->f, t->resume ? t->run : NULL, &data) &&
-        lies_apart(p, t, &data) && snapshots_open(&s, p->c, &data, t->f, t->run))
-        fit(p, t, &data, &g);
+    heed_data *data = heed_data_open(p->c, t->f, heed_model_spec(t->task->model), &how);
+    g.data = data;
+    if (data && lies_apart(p, t, data) && snapshots_open(&s, t->task, data, t->f, t->run))
+        fit(p, t, data, &g);
     snapshots_close(&s);
     heed_tape_free(g.tape);
     heed_text_free(&g.samples);
-    kind->close(&data);
+    heed_data_close(data);
 }
 
 /* ---- heed train ---- */
@@ -195,14 +194,14 @@ static heed_config *run_config(program *p) {
 /* A text for pictures, or a folder for a text. */
 static bool check_kind(program *p, const training *t) {
     const char *data = heed_config_text(t->f, "data"), *dot = strrchr(data, '.');
-    const data_kind *kind = p->task->kind;
+    heed_input_kind kind = p->task->model->kind;
     bool csv = dot && strcmp(dot, ".csv") == 0;
-    if (kind == &text_kind && is_directory(data))
+    if (kind == HEED_INPUT_TOKENS && is_directory(data))
         return heed_fail(p->c, HEED_DATA,
                          "%s is a folder: %s takes a text file; hint: heed train vit %s -o %s, if "
                          "it holds pictures",
                          data, p->task->name, data, t->run);
-    if (kind == &picture_kind && is_file(data) && !csv)
+    if (kind == HEED_INPUT_PICTURE && is_file(data) && !csv)
         return heed_fail(p->c, HEED_DATA,
                          "%s is a file: %s takes a folder of pictures, or a CSV file of "
                          "path,label lines; hint: heed train gpt %s -o %s, if it is a text",
@@ -212,11 +211,10 @@ static bool check_kind(program *p, const training *t) {
 
 static bool check_run(program *p, const training *t) {
     const char *name = p->task->name;
-    const data_kind *kind = p->task->kind;
     if (!*heed_config_text(t->f, "data"))
         return heed_fail(p->c, HEED_USAGE,
                          "missing DATA: expected %s; hint: heed train %s %s -o runs/first",
-                         kind->noun, name, p->task->data);
+                         task_data(p->task)->noun, name, p->task->data);
     if (!*t->run)
         return heed_fail(p->c, HEED_USAGE,
                          "missing -o: expected a folder for the run; hint: heed train %s %s -o "

@@ -66,12 +66,14 @@ static bool open_picture(trained *t, const char *path) {
     char why[HEED_WHY];
     heed_status status = heed_picture_read(path, &picture, why);
     if (status != HEED_OK) return heed_fail(t->e->c, status, "%s %s", path, why);
-    return inspect_picture(&t->s, t->run, &picture, path, true);
+    bool ok = heed_inspection_picture(&t->s, t->run, &picture, path, true);
+    heed_picture_free(&picture);
+    return ok;
 }
 
 static bool open_input(trained *t, const char *text) {
     if (t->run->model == &heed_model_vit) return open_picture(t, text);
-    return input_is_text(t->e->c, text, strlen(text)) &&
+    return heed_check_text(t->e->c, text, strlen(text)) &&
            inspect_text(&t->s, t->run, text, strlen(text), NULL);
 }
 

@@ -51,7 +51,7 @@ bool alignment_look(const translator *k, int layer) {
     if (layer) path_of(r, layer, path);
     heed_probe(t, path, false);
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_tensor *source = heed_ids(t, k->source.ids, 1, (int)k->source.count);
+    heed_tensor *source = heed_ids(t, k->in.text.tokens.ids, 1, (int)k->in.text.tokens.count);
     bool ok = pair_logits(r->self, t, source, NULL, heed_ids(t, ids, 1, rows)) != NULL;
     free(ids);
     return ok;
@@ -90,7 +90,7 @@ static void label(alignment *a, int index, const char *text) {
 static void label_source(const translator *k, alignment *a, int i) {
     char unknown[LABEL];
     const heed_tokenizer *own = source_tokenizer(k->run);
-    const heed_tokens *s = &k->source;
+    const heed_tokens *s = &k->in.text.tokens;
     size_t n = s->end[i] - s->begin[i];
     bool known = s->ids[i] != heed_tokenizer_specials(own).unk;
     snprintf(unknown, sizeof unknown, "%.*s", n < LABEL ? (int)n : LABEL - 1,
@@ -116,7 +116,7 @@ bool alignment_of(const translator *k, int layer, const char *head, alignment *o
     heed_ctx *c = k->run->c;
     int chosen;
     *out = (alignment){.rows = alignment_rows(k),
-                       .cols = (int)k->source.count,
+                       .cols = (int)k->in.text.tokens.count,
                        .layers = alignment_layers(k->run),
                        .fixed = has_fixed_context(k->run)};
     out->layer = layer ? layer : out->layers;

@@ -85,7 +85,7 @@ static bool fields_of_tokens(const translator *k, int *out) {
 /* ---- judging ---- */
 
 static bool overlaps(const place *at, int field, int token) {
-    const heed_tokens *t = &at->k->source;
+    const heed_tokens *t = &at->k->in.text.tokens;
     if (token >= at->source || field >= at->fields) return false;
     return t->begin[token] < at->field[field].end && t->end[token] > at->field[field].begin;
 }
@@ -110,7 +110,7 @@ static int largest(const heed_real *x, int n) {
 /* The weights of a layer: (heads, rows, cols). */
 static bool judge_layer(peaks *p, const place *at, int layer) {
     const heed_tensor *w = alignment_weights(at->k->run, layer + 1);
-    int rows = alignment_rows(at->k), cols = (int)at->k->source.count;
+    int rows = alignment_rows(at->k), cols = (int)at->k->in.text.tokens.count;
     if (!w || w->size != (size_t)p->heads * (size_t)rows * (size_t)cols) return false;
     for (int h = 0; h < p->heads; h++)
         for (int i = 0; i < at->k->about.count; i++) {
@@ -123,7 +123,7 @@ static bool judge_layer(peaks *p, const place *at, int layer) {
 
 bool alignment_peaks_add(peaks *p, const translator *k, const heed_pair *pair) {
     heed_ctx *c = k->run->c;
-    place at = {.k = k, .source = (int)k->source.count - 1};
+    place at = {.k = k, .source = (int)k->in.text.tokens.count - 1};
     if (p->kind == PEAKS_NONE || k->about.count < 1) return true;
     if (p->kind == PEAKS_FIELDS && !read_spans(pair, &at))
         return heed_fail(c, HEED_DATA,

@@ -20,7 +20,7 @@ void by_length_close(by_length *b) {
 }
 
 void by_length_add(by_length *b, const translator *k, bool exact) {
-    size_t length = k->source.count - 1;
+    size_t length = k->in.text.tokens.count - 1;
     if (!b->each || length >= (size_t)b->capacity) return;
     b->count[length]++;
     b->exact[length] += exact;

@@ -4,29 +4,11 @@
 
 #include "kinds/training.h"
 
-/* ---- a set of pictures by the settings of a task (task_image.c) ---- */
-extern const heed_option picture_options[];
-/* What is asked for besides the settings. */
-typedef struct {
-    const char *const *labels; /* of a run; NULL: from the data */
-    int label_count;
-    bool whole; /* nothing is split off for validation */
-} picture_wish;
-/* Opens f.data, and completes f: image-size, channels, classes, mean, std, flip. */
-heed_images *pictures_open(heed_ctx *c, heed_config *f, picture_wish wish);
-/* How a run of settings f sees a picture. False, with an error, where they lack mean and std. */
-bool view_of(heed_ctx *c, const heed_config *f, heed_image_transform *out);
-/* Brings a picture to the channels that a run wants, if they agree or convert says so. */
-bool picture_fits(heed_ctx *c, heed_picture *p, int wanted, bool convert, const char *name);
-/* What the model sees of it: (size,size,channels), to be freed. */
-bool picture_input(const heed_image_transform *v, const heed_picture *p, heed_real **x);
-heed_augment augment_of(const heed_config *f);
 /* "flip 0.5, shift by up to 2, ..." or "" for nothing, into text, which is returned. */
 const char *augment_text(const heed_augment *a, char text[160]);
 /* The pictures that were skipped, each with the reason, the first `most`; how many more there are.
  */
 size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most);
-const char *part_name(heed_part part); /* "validation" */
 
 /* Rows of the tables of a command that judges pictures. */
 #define JUDGED_PICTURES_APPLY                                                                      \
@@ -54,11 +36,6 @@ const char *part_name(heed_part part); /* "validation" */
         "strict", HEED_BOOL, "false", 0, 0, NULL,                                                  \
             "a picture that cannot be decoded is an error, not left out", "Pictures"               \
     }
-/* Opens what is to be judged, DATA or what the run was trained on: the part of it, and whether it
- * has no parts and all of it is meant. NULL: see p->c. (eval_image.c) */
-heed_images *judged_pictures(program *p, heed_config *f, const heed_run *r, heed_part *part,
-                             bool *whole);
-
 /* ---- predictions (predict.c) ---- */
 typedef struct {
     double p;

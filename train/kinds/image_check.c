@@ -86,7 +86,7 @@ static bool write_sheet(program *p, heed_images *k, const char *path) {
     const heed_image_transform *v = &heed_images_about(k)->view;
     size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
     samples *s = calloc(1, sizeof *s);
-    heed_augment a = augment_of(p->flags);
+    heed_augment a = heed_augment_of(p->flags);
     char text[160], title[200];
     augment_text(&a, text);
     snprintf(title, sizeof title, "before, and as five epochs see it: %s",
@@ -144,7 +144,7 @@ static void print_list(const char *label, const double *x, int n) {
 static void print_facts(program *p, heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
     size_t twins = overlap_of(k);
-    heed_augment augment = augment_of(p->flags);
+    heed_augment augment = heed_augment_of(p->flags);
     char n1[32], n2[32], n3[32], text[160];
     print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
     putchar('\n');
@@ -226,7 +226,8 @@ static json_t *info_json(const program *p, const heed_images *k) {
                      (json_int_t)overlap_of(k), "classes", classes, "skipped", bad);
 }
 
-static void report(program *p, heed_images *k) {
+void check_pictures(program *p, heed_data *d) {
+    heed_images *k = d->batches;
     const char *sheet = heed_config_text(p->flags, "sheet");
     bool json = heed_config_bool(p->flags, "json");
     if (json)
@@ -238,10 +239,4 @@ static void report(program *p, heed_images *k) {
     }
     if (*sheet && write_sheet(p, k, sheet) && !json) printf("\nwrote %s\n", sheet);
     if (!json && heed_ctx_status(p->c) == HEED_OK) print_try(p, "--minutes 2");
-}
-
-void check_pictures(program *p) {
-    heed_images *k = pictures_open(p->c, p->flags, (picture_wish){0});
-    if (k) report(p, k);
-    heed_images_close(k);
 }

@@ -4,15 +4,9 @@
 
 #include "cli/program.h"
 
-/* Opens an input of the run's kind: a text (with [CLS] and [SEP] around it where the model wants
- * them), a source with its target (NULL: what the model makes of it). False: see the context;
+/* A text, or a source with its target (NULL: what the model makes of it). False: see the context;
  * heed_inspection_free in any case. */
-bool inspect_text(heed_inspection *e, heed_run *r, const char *text, size_t n, const char *target);
-/* Tokens of a model of texts that are known already. */
-bool inspect_tokens(heed_inspection *e, heed_run *r, const int32_t *ids, int count);
-/* A picture: freed here; converted to the run's channels if convert says so. name: to show. */
-bool inspect_picture(heed_inspection *e, heed_run *r, heed_picture *p, const char *name,
-                     bool convert);
+bool inspect_text(heed_inspection *s, heed_run *r, const char *text, size_t n, const char *target);
 
 /* A line on the terminal of how far an analysis is; user: an inspect_progress. Ends with the call
  * for done = all. */

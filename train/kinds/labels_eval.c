@@ -81,8 +81,8 @@ static void report(program *p, const char *what, const judgement *j) {
 void eval_labels(program *p, const task *k, heed_config *f, heed_run *r) {
     char what[512];
     judgement j = {0};
-    heed_pairs *pairs = judged_pairs(p, k, f, r, what);
-    if (pairs && judge(r, pairs, (int)heed_config_int(f, "batch"), &j)) report(p, what, &j);
+    heed_data *d = eval_data_open(p, k, f, r, what);
+    if (d && judge(r, d->batches, (int)heed_config_int(f, "batch"), &j)) report(p, what, &j);
     judgement_free(&j);
-    heed_pairs_close(pairs);
+    heed_data_close(d);
 }

@@ -58,9 +58,10 @@ void next_text(const task *k, const char *data, const char *run) {
     char line[LONGEST + 2] = "Some words and one more .", word[1024];
     first_line(data, line);
     run = heed_format_shell(word, sizeof word, run);
-    printf("\nNext:\n  heed %s %s%s \"", k->masked ? "fill" : "generate", run,
-           k->masked ? "" : " --prompt");
-    if (k->masked)
+    printf("\nNext:\n  heed %s %s%s \"",
+           k->model->answers == HEED_ANSWER_MASKED ? "fill" : "generate", run,
+           k->model->answers == HEED_ANSWER_MASKED ? "" : " --prompt");
+    if (k->model->answers == HEED_ANSWER_MASKED)
         print_masked(line);
     else {
         keep_words(line, 3);
@@ -86,8 +87,9 @@ static bool first_source(const char *path, int column, char source[LONGEST + 2])
 
 void next_pairs(const task *k, const char *data, const char *run) {
     char source[LONGEST + 2] = "some text", word[1024];
-    bool translates = k->kind == &translation_kind;
-    first_source(data, k->kind == &class_kind, source);
+    bool translates = k->model->kind == HEED_INPUT_PAIR;
+    first_source(data, k->model->kind == HEED_INPUT_LABELLED && !heed_model_spec(k->model).per_word,
+                 source);
     run = heed_format_shell(word, sizeof word, run);
     printf("\nNext:\n  heed %s %s \"%s\"%s\n", k->use, run, source,
            translates ? " --attention" : "");

@@ -4,8 +4,6 @@
 #include <string.h>
 
 static const heed_option run_options[] = {
-    {"task", HEED_TEXT, "", 0, 0, NULL, "what is trained; given as the first argument", "Run"},
-    {"data", HEED_TEXT, "", 0, 0, NULL, "what to train on; given as the second argument", "Run"},
     {"preset", HEED_TEXT, "none", 0, 0, NULL,
      "a set of settings, each of which may still be given; heed help train TASK lists them", "Run"},
     {"snapshots", HEED_INT, "0", 0, 1000, NULL,
@@ -22,7 +20,6 @@ static const task task_mlm = {
     .use = "fill",
     .model = &heed_model_mlm,
     .kind = &text_kind,
-    .masked = true,
     .data = "book.txt",
     .example = "-o runs/blanks --preset tiny --tokenizer word",
 };
@@ -81,7 +78,7 @@ static const task task_textcls = {
     .name = "textcls",
     .use = "classify",
     .model = &heed_model_textcls,
-    .kind = &class_kind,
+    .kind = &label_kind,
     .data = "reviews.tsv",
     .example = "-o runs/reviews --encoder attention --minutes 2",
 };
@@ -89,7 +86,7 @@ static const task task_tag = {
     .name = "tag",
     .use = "classify",
     .model = &heed_model_tag,
-    .kind = &tag_kind,
+    .kind = &label_kind,
     .data = "words.tsv",
     .example = "-o runs/tags --encoder attention --minutes 2",
 };
@@ -103,10 +100,15 @@ const task *find_task(const char *name) {
     return NULL;
 }
 
+const heed_data_kind *task_data(const task *k) {
+    return heed_data_kind_of(heed_model_spec(k->model));
+}
+
 void task_tables(const task *k, const heed_option *tables[TABLES]) {
     int n = 0;
+    tables[n++] = heed_train_options;
     tables[n++] = run_options;
-    tables[n++] = k->kind->options;
+    tables[n++] = task_data(k)->options;
     tables[n++] = k->model->options;
     tables[n++] = heed_fit_options;
     tables[n] = NULL;

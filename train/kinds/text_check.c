@@ -131,23 +131,18 @@ static void print_object(program *p, const heed_tokenizer *k, const heed_corpus_
                   "overlap", (json_int_t)a->overlap, "suggestion", suggestion(a)));
 }
 
-static void report(program *p, const data_set *d, const char *text, size_t n) {
-    text_facts facts = facts_of(text, n);
-    heed_corpus_info about = heed_corpus_about(d->batches);
-    if (heed_config_bool(p->flags, "json")) {
-        print_object(p, d->tokenizer, &about, &facts);
-        return;
-    }
-    print_facts(p, d->tokenizer, &about, &facts);
-    print_sample(text, n);
-    print_try(p, suggestion(&about));
-}
-
-void check_text(program *p) {
-    data_set data = {0};
+void check_text(program *p, heed_data *d) {
     size_t n = 0;
     char *text = heed_text_read(p->c, p->argv[0], &n);
-    if (text && text_kind.open(p->c, p->task, p->flags, NULL, &data)) report(p, &data, text, n);
+    if (!text) return;
+    text_facts facts = facts_of(text, n);
+    heed_corpus_info about = heed_corpus_about(d->batches);
+    if (heed_config_bool(p->flags, "json"))
+        print_object(p, d->tokenizer, &about, &facts);
+    else {
+        print_facts(p, d->tokenizer, &about, &facts);
+        print_sample(text, n);
+        print_try(p, suggestion(&about));
+    }
     free(text);
-    text_kind.close(&data);
 }

@@ -129,13 +129,7 @@ bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sin
     return true;
 }
 
-typedef struct {
-    heed__sink sink;
-    heed_tokens *out;
-} collector;
-
-static bool collect(heed__sink *sink, int32_t id, size_t begin, size_t end) {
-    heed_tokens *t = ((collector *)sink)->out;
+bool heed__tokens_put(heed_tokens *t, int32_t id, size_t begin, size_t end) {
     size_t need = t->count + 1, a = t->capacity, b = t->capacity, capacity = t->capacity;
     if (!heed__grow(t->c, &t->ids, &a, need, sizeof *t->ids) ||
         !heed__grow(t->c, &t->begin, &b, need, sizeof *t->begin) ||
@@ -146,6 +140,15 @@ static bool collect(heed__sink *sink, int32_t id, size_t begin, size_t end) {
     t->begin[t->count] = begin;
     t->end[t->count++] = end;
     return true;
+}
+
+typedef struct {
+    heed__sink sink;
+    heed_tokens *out;
+} collector;
+
+static bool collect(heed__sink *sink, int32_t id, size_t begin, size_t end) {
+    return heed__tokens_put(((collector *)sink)->out, id, begin, end);
 }
 
 bool heed_encode(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out) {

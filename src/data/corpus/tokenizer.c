@@ -173,7 +173,7 @@ bool heed__count_words(const heed_tokenizer *k, const char *text, size_t n, heed
     if (out->names.count) return true;
     return heed_fail(k->c, HEED_DATA,
                      "text holds no word of at most %d characters: expected at least one in %zu "
-                     "bytes; hint: --tokenizer char",
+                     "bytes; hint: `tokenizer = char`",
                      HEED__WORD_CHARS, n);
 }
 
@@ -183,7 +183,7 @@ static bool bound_holds(heed_tokenizer *k, size_t bound, size_t least) {
     if (bound >= least) return true;
     return heed_fail(k->c, HEED_USAGE,
                      "vocabulary is too small: a %s tokenizer needs at least %zu tokens, found "
-                     "%zu; hint: --vocab %zu",
+                     "%zu; hint: `vocab = %zu`",
                      kinds[k->kind], least, bound, least);
 }
 
