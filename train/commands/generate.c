@@ -114,8 +114,9 @@ static bool attend(stream *s, json_t **result) {
     if (n < 1 || !layer_index(r, (int)heed_config_int(s->p->flags, "layer"), &layer)) return false;
     heed_inspection seen;
     heed_capture_args wish = {.layer_count = 1, .layers = &layer, .lean = true};
-    heed_record *record =
-        heed_inspection_tokens(&seen, r, s->ids + from, n - from) ? heed_capture(&seen, &wish) : NULL;
+    heed_record *record = heed_inspection_tokens(&seen, r, s->ids + from, n - from)
+                              ? heed_capture(&seen, &wish)
+                              : NULL;
     bool ok = record != NULL;
     if (ok) {
         attend_view v = row_view(s->p, record, n - from - 1);
