@@ -67,12 +67,13 @@ ROOMS_heed         := core kernels ops nn optim text io data fit
 ROOMS_heed-inspect := record inspect view
 KERNELS := $(filter-out src/kernels/dispatch.c,$(wildcard src/kernels/*.c))
 room_objects = $(patsubst %.c,$(B)/%.o,$(filter-out $(KERNELS),$(foreach r,$(1),$(wildcard src/$(r)/*.c src/$(r)/*/*.c))))
-LIB_OBJ     := $(call room_objects,$(ROOMS_heed)) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o $(B)/optim_table.o
+LIB_OBJ     := $(call room_objects,$(ROOMS_heed)) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o $(B)/layer_table.o $(B)/optim_table.o
 INSPECT_OBJ := $(call room_objects,$(ROOMS_heed-inspect)) $(B)/page_source.o
 MODEL_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard models/*.c))
 PROGRAM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard train/*/*.c))
 TEST_OBJ    := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
 OPS := $(basename $(notdir $(wildcard src/ops/*.c)))
+LAYERS := $(basename $(notdir $(wildcard src/nn/*.c)))
 OPTIMS := $(filter-out optim settings check clip schedule,$(basename $(notdir $(wildcard src/optim/*.c))))
 space := $(subst ,, )
 
@@ -122,6 +123,15 @@ $(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
 	   for o in $(OPS); do echo "    heed_ops_$$o,"; done; \
 	   echo '    NULL};'; \
 	   echo 'const heed_op *const *heed_op_table(void) { return table; }'; } > $@
+# The table of layers likewise: each file in src/nn defines heed_layers_FILE[].
+$(B)/layer_table.c: $(wildcard src/nn/*.c) Makefile
+	@mkdir -p $(@D)
+	@{ echo '#include <heed/nn.h>'; \
+	   for l in $(LAYERS); do echo "extern const heed_layer_case heed_layers_$$l[];"; done; \
+	   echo 'static const heed_layer_case *const table[] = {'; \
+	   for l in $(LAYERS); do echo "    heed_layers_$$l,"; done; \
+	   echo '    NULL};'; \
+	   echo 'const heed_layer_case *const *heed_layer_table(void) { return table; }'; } > $@
 # The table of optimizers is the list of the other files in src/optim: each defines heed_FILE.
 $(B)/optim_table.c: $(wildcard src/optim/*.c) Makefile
 	@mkdir -p $(@D)

@@ -16,15 +16,11 @@ heed_real model_real(const heed_config *f, const char *key) {
 }
 
 static heed_act activation_named(const heed_config *f, const char *key) {
-    static const struct {
-        const char *name;
-        heed_act act;
-    } names[] = {{"gelu", HEED_GELU},        {"gelu-tanh", HEED_GELU_TANH},
-                 {"relu", HEED_RELU},        {"silu", HEED_SILU},
-                 {"tanh", HEED_TANH},        {"sigmoid", HEED_SIGMOID},
-                 {"identity", HEED_IDENTITY}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (model_is(f, key, names[i].name)) return names[i].act;
+#define SETTING(act, name, setting, ...) setting,
+    static const char *const settings[] = {HEED_ACTIVATIONS(SETTING)}; /* "|gelu" */
+#undef SETTING
+    for (int i = 0; i < HEED_ACT_COUNT; i++)
+        if (*settings[i] && model_is(f, key, settings[i] + 1)) return (heed_act)i;
     return HEED_GELU;
 }
 

@@ -19,9 +19,15 @@
 #define CELL_OPTIONS(value, choices)                                                               \
     CHOICE("cell", value, choices, "of recurrent layers"), CELL_MORE
 #define CELL_MORE                                                                                  \
-    CHOICE("cell-activation", "tanh", "tanh|relu|sigmoid|identity", "g of cell rnn"),              \
+    CHOICE("cell-activation", "tanh", CELL_ACTIVATIONS, "g of cell rnn"),                          \
         NO("one-bias", "one bias a gate, h = g(W_h [x ; h] + b_h); else two, as PyTorch has")
-#define ACTIVATIONS "gelu|gelu-tanh|relu|silu|tanh"
+/* The activations of hidden layers as choices, and those of cells: f' is known from f. */
+#define CHOICE_OF(act, name, setting, ...) setting
+#define CHOICE_IF_VALUE(setting)           setting
+#define CHOICE_IF_INPUT(setting)
+#define CHOICE_OF_CELL(act, name, setting, from, ...) CHOICE_IF_##from(setting)
+#define ACTIVATIONS                                   (&(HEED_ACTIVATIONS(CHOICE_OF))[1])
+#define CELL_ACTIVATIONS                              (&(HEED_ACTIVATIONS(CHOICE_OF_CELL))[1])
 
 heed_act model_activation(const heed_config *f);
 heed_position_kind model_positions(const heed_config *f);

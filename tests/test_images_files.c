@@ -158,3 +158,24 @@ TEST(images_csv_errors_name_the_line) {
     CHECK_FAILS(c, open_csv(c, "a.png,cat\nb.png,dog\n", 20), HEED_DATA, "no picture can be read");
     CLOSE(c);
 }
+
+/* Fields of up to 4095 bytes are read, plain and quoted; longer ones are refused. */
+TEST(images_csv_fields_at_the_limit) {
+    heed_ctx *c = open_images_ctx();
+    put_class("some", 2, 0);
+    for (int n = 4094; n <= 4097; n++)
+        for (int quoted = 0; quoted < 2; quoted++) {
+            char text[5000] = "some/000.tga,cat\nsome/001.tga,dog\n", *at = text + strlen(text);
+            if (quoted) *at++ = '"';
+            memset(at, 'x', (size_t)n);
+            strcpy(at + n, quoted ? "\",dog\n" : ",dog\n");
+            if (n < 4096) {
+                const heed_images_info *f = heed_images_about(open_csv(c, text, strlen(text)));
+                CHECK(f && f->bad == 1 && f->count[HEED_TRAIN_PART] == 2);
+            } else {
+                CHECK_FAILS(c, open_csv(c, text, strlen(text)), HEED_DATA,
+                            "expected fields of less than 4096 bytes, found a longer one");
+            }
+        }
+    CLOSE(c);
+}

@@ -407,8 +407,7 @@ static picture_job open_pictures(const heed_model *model, const char *run, int t
     heed_images *data = heed_images_open(j.c, in_folder("data"), &a);
     const heed_images_info *info = heed_images_about(data);
     j.args = (heed_fit_args){.model = model, .data = data, .report = on_report, .stop = on_stop};
-    j.args.config =
-        heed_config_new(j.c, (const heed_option *const[]){model->options, heed_fit_options, NULL});
+    j.args.config = heed_model_config(j.c, model, NULL);
     set_all(j.args.config, "image-size=6 channels=1 width=8 dropout=0.1 smoothing=0.1 batch=8 "
                            "steps=12 lr=0.01 seed=7 save-every=5 log-every=1 eval-every=4");
     CHECK(info != NULL);

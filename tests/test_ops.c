@@ -301,3 +301,37 @@ TEST(ops_dropout) {
     CHECK_VALUES(heed_dropout(t, REALS(t, S(2), 1, 2), (heed_real)0.9), 0, 1, 2);
     CLOSE(c);
 }
+
+/* What dropout leaves of 64 ones: a bit for each. The layer is unnamed. */
+static uint64_t kept_of(heed_tape *t, int by) {
+    static heed_real ones[64 * 64];
+    const heed_attention_args args = {.heads = 1, .key = 1, .value = 64, .dropout = (heed_real)0.5};
+    for (int i = 0; i < 64; i++) ones[i * 65] = 1;
+    heed_tensor *x = heed_scale(t, heed_input(t, NULL, S(64)), 0, 1), *y = NULL;
+    heed_tensor *q = heed_input(t, NULL, S(1, 1, 1)), *k = heed_input(t, NULL, S(1, 64, 1));
+    heed_tensor *v = heed_input(t, ones, S(1, 64, 64)); /* y = the weights */
+    if (by == 0) y = heed_dropout(t, x, (heed_real)0.5);
+    if (by == 1) y = heed_attention(t, q, k, v, NULL, NULL, &args);
+    if (by == 2) y = heed_attention_explicit(t, q, k, v, NULL, NULL, &args);
+    uint64_t kept = 0;
+    for (size_t i = 0; y && i < 64; i++) kept |= (uint64_t)(y->x[i] != 0) << i;
+    return kept;
+}
+
+/* Layers without a name draw apart from one another, in each step and micro-batch anew, and again
+ * the same in the same step. */
+TEST(ops_dropout_of_unnamed_layers_draws_apart) {
+    heed_ctx *c;
+    heed_tape *t = begin(&c, HEED_TRAIN);
+    enum { OF_EACH = 4, KINDS = 3, ALL = OF_EACH * KINDS };
+    uint64_t kept[3 * ALL];
+    for (int i = 0; i < 3 * ALL; i++) {
+        if (i % ALL == 0) heed_tape_begin_micro(t, HEED_TRAIN, i / ALL == 1, i / ALL == 2);
+        kept[i] = kept_of(t, i % KINDS);
+    }
+    for (int i = 0; i < 3 * ALL; i++)
+        for (int j = 0; j < i; j++) CHECK(kept[i] != kept[j]);
+    heed_tape_begin(t, HEED_TRAIN, 0);
+    for (int i = 0; i < ALL; i++) CHECK(kept_of(t, i % KINDS) == kept[i]);
+    CLOSE(c);
+}

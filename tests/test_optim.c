@@ -87,6 +87,48 @@ TEST(optim_step_leaves_zero_gradients) {
     CLOSE(p.c);
 }
 
+/* A parameter that this step gave no gradient stays as it is: no momentum, no decay. */
+TEST(optim_step_moves_only_what_has_a_new_gradient) {
+    for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++) {
+        pair p = open_pair();
+        heed_optim *o = new_optim(&p, *r, "lr=1 decay=0.1");
+        give_both(&p, 0);
+        CHECK(heed_step(o, (heed_real)0.1));
+        heed_real w[6], b[2];
+        memcpy(w, p.w->x, sizeof w);
+        memcpy(b, p.b->x, sizeof b);
+        give(&p, p.b, 6, 1);
+        CHECK(heed_step(o, (heed_real)0.1));
+        CHECK(memcmp(w, p.w->x, sizeof w) == 0 && p.b->x[0] != b[0] && p.b->x[1] != b[1]);
+        memcpy(b, p.b->x, sizeof b);
+        CHECK(heed_step(o, (heed_real)0.1)); /* after no backward at all */
+        CHECK(memcmp(w, p.w->x, sizeof w) == 0 && memcmp(b, p.b->x, sizeof b) == 0);
+        CLOSE(p.c);
+    }
+}
+
+/* What heed_clip found and set is of the next step alone: the one after it is as without a clip. */
+TEST(optim_clip_is_for_one_step) {
+    pair p = open_pair(), q = open_pair();
+    heed_optim *o = new_optim(&p, &heed_sgd, "lr=1");
+    heed_optim *plain = new_optim(&q, &heed_sgd, "lr=1");
+    give_both(&p, 0);
+    heed_clip(o, (heed_real)0.01, (heed_real)0.5);
+    CHECK(heed_step(o, 1));
+    memcpy(q.w->x, p.w->x, 6 * sizeof *p.w->x);
+    memcpy(q.b->x, p.b->x, 2 * sizeof *p.b->x);
+    give_both(&p, 1);
+    give_both(&q, 1);
+    CHECK(heed_step(o, 1) && heed_step(plain, 1));
+    CHECK(memcmp(p.w->x, q.w->x, 6 * sizeof *p.w->x) == 0);
+    CHECK(memcmp(p.b->x, q.b->x, 2 * sizeof *p.b->x) == 0);
+    give_both(&p, 2);
+    p.w->g[5] = (heed_real)NAN; /* nobody looked at these gradients but the step */
+    CHECK(!heed_step(o, 1) && heed_ctx_status(p.c) == HEED_DIVERGED);
+    heed_close(p.c);
+    CLOSE(q.c);
+}
+
 TEST(optim_refuses_gradients_that_are_not_finite) {
     for (int clipped = 0; clipped < 2; clipped++) {
         pair p = open_pair();
@@ -391,4 +433,21 @@ TEST(schedule_shapes) {
     CHECK_CLOSE(at(steps, 8), 0.25, 1e-7);
     CHECK(at((heed_schedule){0}, 1000000) == 1);
     CHECK(heed_schedule_at(NULL, 3) == 1);
+}
+
+/* A schedule that is all warm-up ends at its floor, and says so at every later step. */
+TEST(schedule_of_warmup_alone) {
+    for (int steps = 0; steps <= 10; steps += 5)
+        for (int kind = HEED_CONSTANT; kind <= HEED_INVSQRT; kind++) {
+            heed_schedule s = {.kind = (heed_schedule_kind)kind,
+                               .steps = steps,
+                               .warmup = 10,
+                               .every = 1000,
+                               .floor = (heed_real)0.1};
+            bool falls = kind == HEED_COSINE || kind == HEED_LINEAR;
+            double end = falls ? 0.1 : kind == HEED_INVSQRT ? sqrt(10.0 / 11) : 1;
+            CHECK_CLOSE(at(s, 9), 1, 1e-7);
+            CHECK_CLOSE(at(s, 10), end, 1e-7);
+            if (kind != HEED_INVSQRT) CHECK_CLOSE(at(s, 999), end, 1e-7);
+        }
 }

@@ -287,6 +287,26 @@ HEED_API void heed_attend_note(const heed_attend *l, heed_tape *t, int steps,
 HEED_API heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx,
                                     const heed_drop *drop, const heed_norm *post);
 
+/* ---- the gradient check of layers ---- */
+
+enum { HEED_CASE_ROWS = 2, HEED_CASE_LEN = 3, HEED_CASE_WIDTH = 8 };
+
+/* A layer as heed_gradcheck_layer runs it. A list ends with {0}. */
+typedef struct {
+    const char *name;
+    size_t size;                             /* bytes of self, zeroed before init */
+    void (*init)(void *self, heed_store *s); /* makes the parameters */
+    /* x (2,3,8) -> any shape */
+    heed_tensor *(*apply)(const void *self, heed_tape *t, heed_tensor *x);
+} heed_layer_case;
+
+/* heed_gradcheck_store on the sum of all outputs, each times a fixed random weight; x is a
+ * parameter of its own. Gains and biases are moved away from their initial 1 and 0. */
+HEED_API heed_check heed_gradcheck_layer(heed_ctx *c, const heed_layer_case *k);
+
+/* The library's layers, ended by NULL. Each entry is a list of cases ended by {0}: one file. */
+HEED_API const heed_layer_case *const *heed_layer_table(void);
+
 #ifdef __cplusplus
 }
 #endif

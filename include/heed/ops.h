@@ -24,6 +24,7 @@ HEED_API heed_tensor *heed_where(heed_tape *t, heed_tensor *mask, heed_tensor *a
 HEED_API heed_tensor *heed_scale(heed_tape *t, heed_tensor *x, heed_real scale,
                                  heed_real shift); /* scale x + shift */
 HEED_API heed_tensor *heed_activate(heed_tape *t, heed_tensor *x, heed_act act);
+HEED_API heed_tensor *heed_identity(heed_tape *t, heed_tensor *x); /* x, as a view */
 HEED_API heed_tensor *heed_exp(heed_tape *t, heed_tensor *x);
 HEED_API heed_tensor *
 heed_log(heed_tape *t, heed_tensor *x); /* natural logarithm (heed_message reports messages) */

@@ -29,15 +29,15 @@ static heed_real *gradient(heed__recording *r, heed_tensor *x, bool *add) {
     return x->g;
 }
 
-heed_real *heed_grad(heed_node *n, int i) { return gradient(n->tape->r, n->in[i], NULL); }
+heed_real *heed_grad(heed_node *n, int i) { return heed_grad_into(n, i, NULL); }
 
 heed_real *heed_grad_into(heed_node *n, int i, bool *add) {
-    return gradient(n->tape->r, n->in[i], add);
+    return n ? gradient(n->tape->r, n->in[i], add) : NULL;
 }
 
 void heed_view_backward(heed_node *n) {
-    const heed_tensor *y = n->y;
-    if (!y->base || shares(y)) return;
+    const heed_tensor *y = n ? n->y : NULL;
+    if (!y || !y->base || shares(y)) return;
     heed_real *g = gradient(n->tape->r, y->base, NULL);
     for (size_t i = 0; g && i < y->size; i++) g[y->offset + i] += y->g[i];
 }

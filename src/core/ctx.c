@@ -89,6 +89,7 @@ void heed_clear(heed_ctx *c) {
 
 bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) {
     if (!c || status == HEED_OK) return false;
+    if (!format) format = "";
     va_list list;
     va_start(list, format);
     heed__monitor_enter(c->lock);
@@ -102,7 +103,7 @@ bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) {
 }
 
 void heed_message(heed_ctx *c, heed_level level, const char *format, ...) {
-    if (!c || !c->options.log) return;
+    if (!c || !c->options.log || !format) return;
     char text[1024];
     va_list list;
     va_start(list, format);
@@ -117,6 +118,9 @@ uint64_t heed_seed(const heed_ctx *c) { return c ? c->options.seed : 0; }
 
 /* The half is what this program itself may add to the mean at its start. */
 bool heed_cpu_oversubscribed(double *load, int *cpus) {
-    *load = heed__os_load(cpus);
-    return *load > *cpus + 0.5;
+    int count;
+    double found = heed__os_load(&count);
+    if (load) *load = found;
+    if (cpus) *cpus = count;
+    return found > count + 0.5;
 }

@@ -7,8 +7,9 @@
 void heed_probe(heed_tape *t, const char *pattern, bool grad) {
     if (heed__tape_stopped(t)) return;
     heed__recording *r = t->r;
-    if (!heed__grow(r->c, &r->patterns, &r->pattern_capacity, r->pattern_count + 1,
-                    sizeof *r->patterns))
+    if (!pattern) heed_fail(r->c, HEED_USAGE, "probe: expected a pattern, found NULL");
+    if (!pattern || !heed__grow(r->c, &r->patterns, &r->pattern_capacity, r->pattern_count + 1,
+                                sizeof *r->patterns))
         return;
     char *copy = heed__copy_text(r->c, pattern);
     if (copy) r->patterns[r->pattern_count++] = (heed__pattern){copy, grad};
@@ -43,7 +44,7 @@ bool heed_is_probed(const heed_tape *t, const char *name, const char *value) {
 
 bool heed_probed(const heed_node *n, const char *name) {
     char path[320];
-    return wanted(n, name, path, sizeof path) != NULL;
+    return n && name && wanted(n, name, path, sizeof path) != NULL;
 }
 
 static bool collect(heed_node *n, const char *name, heed_tensor *value) {

@@ -5,6 +5,7 @@
 #include <math.h>
 
 void heed_philox(uint64_t key, const uint32_t counter[4], uint32_t out[4]) {
+    if (!counter || !out) return;
     uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
     uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
     for (int round = 0; round < 10; round++) {
@@ -21,10 +22,11 @@ void heed_philox(uint64_t key, const uint32_t counter[4], uint32_t out[4]) {
 
 heed_random heed_random_at(uint64_t seed, const char *site, uint64_t step, uint32_t micro) {
     uint32_t high = (uint32_t)(step >> 32) * 0x9E3779B9u;
-    return (heed_random){seed, heed__hash(site), (uint32_t)step ^ high, micro};
+    return (heed_random){seed, heed__hash(site ? site : ""), (uint32_t)step ^ high, micro};
 }
 
 uint32_t heed_random_bits(const heed_random *r, uint64_t index) {
+    if (!r) return 0;
     uint64_t block = index / 4;
     uint32_t out[4], high = (uint32_t)(block >> 32) * 0x9E3779B9u;
     heed_philox(r->seed, (uint32_t[4]){(uint32_t)block, r->site ^ high, r->step, r->micro}, out);
@@ -44,6 +46,7 @@ uint32_t heed_random_below(const heed_random *r, uint64_t index, uint32_t bound)
 uint64_t heed_random_permute(const heed_random *r, uint64_t index, uint64_t n) {
     enum { ROUNDS = 6 };
     int half = 1;
+    if (!r || index >= n) return 0;
     while (half < 32 && n > (uint64_t)1 << 2 * half) half++;
     uint64_t mask = ((uint64_t)1 << half) - 1, x = index;
     do {

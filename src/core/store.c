@@ -81,6 +81,8 @@ static const char *prefix_of(const heed_store *s) {
 
 const char *heed_scope(heed_store *s, const char *format, ...) {
     if (!s || heed__stopped(s->c)) return NULL;
+    if (!format) heed_fail(s->c, HEED_USAGE, "scope: expected a name, found NULL");
+    if (!format) return NULL;
     char text[256];
     va_list list;
     va_start(list, format);
@@ -104,7 +106,7 @@ static heed_tensor *new_tensor(heed_ctx *c, const char *name, int dims, const in
     size_t size;
     char text[64];
     heed_tensor t = {.dims = dims, .shape = {1, 1, 1, 1}, .name = name};
-    for (int i = 0; i < dims && i < HEED_DIMS; i++) t.shape[i] = shape[i];
+    for (int i = 0; shape && i < dims && i < HEED_DIMS; i++) t.shape[i] = shape[i];
     if (!heed__shape_size(dims, shape, &size) || size == 0) {
         heed_fail(c, HEED_USAGE, "parameter %s: shape %s is empty or too large", name,
                   heed_shape_text(&t, text, sizeof text));
@@ -122,6 +124,10 @@ static heed_tensor *new_tensor(heed_ctx *c, const char *name, int dims, const in
 
 static heed_tensor *add_entry(heed_store *s, const char *name, const char *init, int dims,
                               const int *shape, bool state) {
+    if (s && (!name || !init || !shape))
+        heed_fail(s->c, HEED_USAGE,
+                  "parameter %s cannot be made: expected a name, an init and a shape, found NULL",
+                  name ? name : "");
     if (!s || heed__stopped(s->c) ||
         !heed__grow(s->c, &s->entries, &s->capacity, s->count + 1, sizeof *s->entries))
         return NULL;

@@ -164,6 +164,7 @@ bool heed__wants_grad(const heed__recording *r, const heed_tensor *x) {
 /* ---- what ops use ---- */
 
 bool heed_wrong(heed_node *n, const char *format, ...) {
+    if (!n || !format) return false;
     char text[512], where[64] = "";
     va_list list;
     va_start(list, format);
@@ -175,14 +176,18 @@ bool heed_wrong(heed_node *n, const char *format, ...) {
 }
 
 bool heed_out(heed_node *n, int dims, const int *shape) {
+    if (!n) return false;
     n->y = heed__new_tensor(n->tape, dims, shape);
     return n->y && take_values(n->tape, n->y);
 }
 
-bool heed_out_like(heed_node *n, int i) { return heed_out(n, n->in[i]->dims, n->in[i]->shape); }
+bool heed_out_like(heed_node *n, int i) {
+    return n && n->in[i] && heed_out(n, n->in[i]->dims, n->in[i]->shape);
+}
 
 bool heed_out_view(heed_node *n, int i, size_t offset, int dims, const int *shape) {
-    heed_tensor *in = n->in[i], *y = heed__new_tensor(n->tape, dims, shape);
+    heed_tensor *in = n ? n->in[i] : NULL;
+    heed_tensor *y = in ? heed__new_tensor(n->tape, dims, shape) : NULL;
     if (!y) return false;
     if (offset > in->size || y->size > in->size - offset)
         return heed_wrong(n, "a view of %zu elements from %zu leaves its %zu", y->size, offset,
@@ -197,6 +202,7 @@ bool heed_out_view(heed_node *n, int i, size_t offset, int dims, const int *shap
 }
 
 heed_tensor *heed_keep(heed_node *n, const char *name, int dims, const int *shape) {
+    if (!n || !name) return NULL;
     const int capacity = (int)(sizeof n->kept / sizeof *n->kept);
     if (n->kept_count == capacity) {
         heed_wrong(n, "more than %d kept values", capacity);
@@ -210,15 +216,16 @@ heed_tensor *heed_keep(heed_node *n, const char *name, int dims, const int *shap
 }
 
 void *heed_scratch(heed_node *n, size_t bytes) {
-    return heed__arena_take(&n->tape->r->arena, bytes);
+    return n ? heed__arena_take(&n->tape->r->arena, bytes) : NULL;
 }
 
 void heed_scratch_done(heed_node *n, void *p, size_t bytes) {
-    if (p) heed__arena_give(&n->tape->r->arena, p, bytes);
+    if (n && p) heed__arena_give(&n->tape->r->arena, p, bytes);
 }
 
 /* An unnamed node draws by its place among the step's nodes. */
 heed_random heed_node_random(const heed_node *n) {
+    if (!n) return (heed_random){0};
     heed_random r = heed_random_at(heed_seed(n->ctx), n->name, n->tape->r->step, n->tape->r->micro);
     if (!n->named) r.site ^= (uint32_t)(n->index + 1) * 0x9E3779B9u;
     return r;
@@ -287,6 +294,11 @@ static heed_tensor *run(heed_node *n) {
 heed_tensor *heed_push_list(heed_tape *t, const heed_op *op, const void *args, int count,
                             heed_tensor *const *in) {
     if (heed__tape_stopped(t)) return NULL;
+    if (!op || count < 0 || (count && !in)) {
+        heed_fail(t->r->c, HEED_USAGE, "an op cannot be pushed: expected %s, found NULL",
+                  op ? "its inputs" : "an op");
+        return NULL;
+    }
     heed_node *n = new_node(t, op, args, count, in);
     return n ? run(n) : NULL;
 }
@@ -295,6 +307,7 @@ heed_tensor *heed_push(heed_tape *t, const heed_op *op, const void *args, ...) {
     heed_tensor *in[16] = {NULL};
     va_list list;
     if (heed__tape_stopped(t)) return NULL;
+    if (!op) return heed_push_list(t, NULL, NULL, 0, NULL); /* fails: expected an op */
     if (op->inputs < 0 || op->inputs > 16) {
         heed_fail(t->r->c, HEED_USAGE, "op %s takes a list: push it by heed_push_list", op->name);
         return NULL;

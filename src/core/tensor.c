@@ -6,6 +6,7 @@
 
 char *heed_shape_text(const heed_tensor *t, char *text, size_t size) {
     size_t n = 0;
+    if (!text) return NULL;
     for (int i = 0; t && i < t->dims && n < size; i++)
         n += (size_t)snprintf(text + n, size - n, "%c%d", i ? ',' : '(', t->shape[i]);
     if (n < size) snprintf(text + n, size - n, "%s", !t ? "(none)" : t->dims ? ")" : "()");
@@ -25,7 +26,7 @@ size_t heed_extent(const heed_tensor *t, int from, int to) {
 
 bool heed__shape_size(int dims, const int *shape, size_t *size) {
     size_t n = 1;
-    if (dims < 0 || dims > HEED_DIMS) return false;
+    if (dims < 0 || dims > HEED_DIMS || (dims && !shape)) return false;
     for (int i = 0; i < dims; i++) {
         if (shape[i] < 0) return false;
         if (shape[i] && n > SIZE_MAX / 4 / sizeof(heed_real) / (size_t)shape[i]) return false;

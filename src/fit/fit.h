@@ -220,6 +220,10 @@ typedef struct {
     double step_seconds, step_items, eval_seconds; /* of one; the first two smoothed */
 } heed__fitting;
 
+/* plan.c: the first plan of a training, or the one by which it goes on for so many minutes more: at
+ * the rate until now, or `step` seconds a step. The clock then plans again. */
+bool heed__fit_plan_first(heed__fitting *f, double step);
+
 /* prepare.c: from the arguments to a training about to take its first step. False in error, and
  * when there is nothing to do. */
 bool heed__fit_prepare(heed__fitting *f);

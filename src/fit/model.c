@@ -17,6 +17,7 @@ heed_input_spec heed_model_spec(const heed_model *m) {
 
 bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
                       heed_batch *out) {
+    if (!m || !out) return false;
     if (m->batch) return m->batch(self, data, at, out);
     switch (m->kind) {
     case HEED_INPUT_TOKENS:
@@ -33,6 +34,7 @@ bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at
 }
 
 uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows) {
+    if (!m) return 0;
     if (m->eval_batches) return m->eval_batches(self, data, rows);
     switch (m->kind) {
     case HEED_INPUT_TOKENS:
@@ -49,6 +51,7 @@ uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, in
 }
 
 uint64_t heed_model_epoch_batches(const heed_model *m, void *self, void *data, int rows) {
+    if (!m) return 0;
     if (m->epoch_batches) return m->epoch_batches(self, data, rows);
     switch (m->kind) {
     case HEED_INPUT_TOKENS:

@@ -35,12 +35,18 @@ static bool stands(heed_ctx *c, const char *dir, const char *name) {
     return found;
 }
 
-/* Settings, and what a training makes of them: weights, a checkpoint, or the lock of one that was
- * killed before its first checkpoint. Settings alone may be anybody's. */
+/* The files of a run that is replaced wait here until the new run has a checkpoint. config.conf
+ * comes last, goes back first and is removed last: a backup that has it holds the whole old run.
+ * The folder has one all the time, the old run's or the new one's. */
+#define BACKUP ".heed-replaced"
+
+/* Settings, and what a training makes of them: weights, a checkpoint, the lock of one that was
+ * killed before its first checkpoint, or the run that it was to replace. Settings alone may be
+ * anybody's. */
 static bool is_run(heed_ctx *c, const char *dir) {
     return stands(c, dir, "config.conf") &&
            (stands(c, dir, "model.safetensors") || heed__checkpoint_find(c, dir) ||
-            stands(c, dir, ".lock"));
+            stands(c, dir, ".lock") || stands(c, dir, BACKUP));
 }
 
 /* Hidden files do not count. */
@@ -141,11 +147,6 @@ static bool clear_run(heed_ctx *c, const char *dir, int first) {
 }
 
 /* ---- the run that is replaced ---- */
-
-/* Its files wait here until the new run has a checkpoint. config.conf comes last, goes back first
- * and is removed last: a shelf that has it holds the whole old run. The folder has one all the
- * time, the old run's or the new one's. */
-#define BACKUP ".heed-replaced"
 
 static bool move_file(heed_ctx *c, const char *from, const char *to, const char *name) {
     heed_text a = {.c = c}, b = {.c = c};

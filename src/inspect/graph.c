@@ -98,6 +98,7 @@ static bool make_nodes(reader *r, heed_graph *g) {
 
 bool heed_graph_read(const heed_tape *t, heed_graph *out) {
     int recorded = heed_tape_used(t).nodes;
+    if (!out) return false;
     *out = (heed_graph){.c = heed_tape_ctx(t)};
     if (heed__stopped(out->c)) return false;
     if (recorded == 0)

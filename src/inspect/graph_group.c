@@ -109,6 +109,7 @@ static void find_homes(sorter *s) {
 /* ---- boxes ---- */
 
 bool heed_graph_inside(const heed_graph *g, int node, int group) {
+    if (!g || node < 0 || node >= g->count) return false;
     int at = g->nodes[node].group;
     while (at > group) at = g->groups[at].parent;
     return at == group;

@@ -13,11 +13,13 @@ enum { LARGEST = 1 << 20 };
 static size_t size_of(const heed_matrix *m) { return (size_t)m->rows * (size_t)m->cols; }
 
 double heed_matrix_at(const heed_matrix *m, int row, int col) {
+    if (!m || !m->x || row < 0 || row >= m->rows || col < 0 || col >= m->cols) return NAN;
     return m->x[(size_t)row * (size_t)m->cols + (size_t)col];
 }
 
 void heed_matrix_product(const heed_matrix *a, const heed_matrix *b, heed_matmul_how how,
                          heed_matrix *out) {
+    if (!a || !b || !out) return;
     bool at = how.left_transposed, bt = how.right_transposed;
     int inner = at ? a->rows : a->cols;
     assert(inner == (bt ? b->cols : b->rows));
@@ -44,6 +46,7 @@ static int first_largest(const double *x, int n) {
 }
 
 void heed_matrix_softmax(const heed_matrix *scores, bool hard, heed_matrix *out) {
+    if (!scores || !out) return;
     int n = scores->cols;
     for (int i = 0; i < scores->rows; i++) {
         const double *s = scores->x + (size_t)i * (size_t)n;
@@ -58,6 +61,7 @@ void heed_matrix_softmax(const heed_matrix *scores, bool hard, heed_matrix *out)
 }
 
 int heed_lesson_ties(const heed_lesson *l, int query, int *first) {
+    if (!l || !first) return 0;
     const heed_matrix *m = &l->part[HEED_LESSON_SCORES];
     const double *s = m->x + (size_t)query * (size_t)m->cols;
     int best = first_largest(s, m->cols), count = 0;
@@ -92,6 +96,7 @@ static void score(heed_lesson *l) {
 
 double heed_row_normed(const double *x, int n, double eps, double *out) {
     double mean = 0, var = 0;
+    if (!x || !out) return 0;
     for (int j = 0; j < n; j++) mean += x[j] / n;
     for (int j = 0; j < n; j++) var += (x[j] - mean) * (x[j] - mean) / n;
     double scale = 1 / sqrt(var + eps);
@@ -126,6 +131,7 @@ static void finish(heed_lesson *l) {
 }
 
 void heed_lesson_compute(heed_lesson *l) {
+    if (!l) return;
     heed_matrix *part = l->part;
     project(l, &part[HEED_LESSON_X], HEED_LESSON_W_Q, HEED_LESSON_B_Q, HEED_LESSON_Q);
     project(l, &part[HEED_LESSON_Z], HEED_LESSON_W_K, HEED_LESSON_B_K, HEED_LESSON_K);
@@ -242,6 +248,8 @@ static void own(heed_lesson *l) {
 }
 
 bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out) {
+    if (out) *out = (heed_lesson){0};
+    if (!a || !out) return heed_fail(c, HEED_USAGE, "a lesson needs its numbers, and a place");
     *out = (heed_lesson){.args = *a, .self = !a->z};
     if (heed__stopped(c)) return false;
     if (out->self) out->args.sources = a->tokens, out->args.memory = a->features;
@@ -259,6 +267,7 @@ bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out) 
 }
 
 void heed_lesson_free(heed_lesson *l) {
+    if (!l) return;
     heed__free(l->memory);
     *l = (heed_lesson){0};
 }

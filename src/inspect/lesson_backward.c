@@ -93,6 +93,7 @@ static void copy(heed_matrix *to, const double *from) {
 
 bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_output,
                           const double *d_weights, heed_lesson_gradient *g) {
+    if (!l || !g) return false;
     *g = (heed_lesson_gradient){0};
     if (heed__stopped(c) || !place(c, l, g)) return false;
     copy(&g->output, d_output);
@@ -132,6 +133,7 @@ static void through_norm(const heed_lesson *l, heed_lesson_gradient *g) {
 
 bool heed_lesson_backward_layer(heed_ctx *c, const heed_lesson *l, const double *d_end,
                                 heed_lesson_gradient *g) {
+    if (!l || !g) return false;
     *g = (heed_lesson_gradient){0};
     if (heed__stopped(c)) return false;
     if (!l->part[HEED_LESSON_W_H].x)
@@ -148,6 +150,7 @@ bool heed_lesson_backward_layer(heed_ctx *c, const heed_lesson *l, const double 
 }
 
 void heed_lesson_gradient_free(heed_lesson_gradient *g) {
+    if (!g) return;
     heed__free(g->memory);
     *g = (heed_lesson_gradient){0};
 }

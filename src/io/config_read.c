@@ -1,4 +1,4 @@
-/* `key = value` files. */
+/* config_read.c -- `key = value` files. */
 #include "core/os.h"
 #include "io/config.h"
 
@@ -16,9 +16,13 @@ typedef struct {
 } reading;
 
 static bool syntax(const reading *r, const char *expected, const char *found, size_t n) {
-    char quoted[HEED_QUOTE];
-    return heed_fail(r->f->c, HEED_DATA, "config is wrong: %s:%zu: expected %s, found %s", r->path,
-                     r->line, expected, heed_quote(quoted, found, n));
+    return heed_reject(r->f->c, HEED_DATA,
+                       (heed_problem){.what = "config is wrong",
+                                      .where = r->path,
+                                      .line = r->line,
+                                      .expected = expected,
+                                      .text = found,
+                                      .n = n});
 }
 
 static bool is_blank(char ch) { return ch == ' ' || ch == '\t'; }
@@ -28,7 +32,7 @@ static char *skip_blanks(char *p) {
     return p;
 }
 
-/* The escape behind a backslash; 0: there is no such. */
+/* The escape behind a backslash; 0: there is none. */
 static char unescape(char ch) {
     switch (ch) {
     case 'n':

@@ -1,4 +1,4 @@
-/* The check of one value, and what is said when it fails. */
+/* config_value.c -- the check of one value, and the message when it fails. */
 #include "io/config.h"
 
 #include <errno.h>
@@ -81,7 +81,7 @@ static bool is_one_of(const char *text, const char *choices) {
     return false;
 }
 
-/* Fills the parsed fields of s; false if text is not what its option takes. */
+/* Fills the parsed fields of s; false if its option does not accept text. */
 static bool parse(heed__setting *s, const char *text) {
     const heed_option *o = s->o;
     bool ok = true;

@@ -1,4 +1,4 @@
-/* A safetensors file into a store: everything is checked before anything is written. */
+/* load.c -- a safetensors file into a store: everything is checked before anything is written. */
 #include "core/core.h"
 #include "io/io.h"
 

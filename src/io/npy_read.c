@@ -1,4 +1,5 @@
-/* One array of NumPy's: magic, version, a Python dictionary, elements. numpy.lib.format. */
+/* npy_read.c -- one array of NumPy's: magic, version, a Python dictionary, elements.
+ * numpy.lib.format. */
 #include "io/npy_read.h"
 #include "core/core.h"
 #include "io/npz.h"

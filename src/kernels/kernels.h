@@ -13,6 +13,15 @@
 #include <heed/base.h>
 #include <heed/ctx.h>
 
+/* Whether f'(x) is computed from y = f(x), so that x need not be kept; else from x. */
+static inline bool heed__act_uses_value(heed_act f) {
+    enum { INPUT, VALUE };
+#define USES(act, name, setting, from, ...) from,
+    static const bool uses[] = {HEED_ACTIVATIONS(USES)};
+#undef USES
+    return uses[f];
+}
+
 /* C (m,n) = op(A) (m,k) op(B) (k,n), or C += when add. Leading dimensions are row strides of the
  * stored matrices. */
 typedef struct {

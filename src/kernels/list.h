@@ -14,8 +14,7 @@ KERNEL(void, scale, const heed_kernels *k, heed_real *y, const heed_real *x, hee
        heed_real b, size_t n)
 KERNEL(void, activate, const heed_kernels *k, heed_act f, heed_real *y, const heed_real *x,
        size_t n)
-/* gx = f'(x) gy; y = f(x) may be NULL for RELU GELU GELU_TANH SILU LOG, x may be NULL for TANH
- * SIGMOID EXP SQRT */
+/* gx = f'(x) gy; of x and y = f(x) the one that heed__act_uses_value does not name may be NULL */
 KERNEL(void, activate_grad, const heed_kernels *k, heed_act f, heed_real *gx, const heed_real *x,
        const heed_real *y, const heed_real *gy, size_t n)
 KERNEL(void, binary, const heed_kernels *k, heed_binary f, heed_real *c, const heed_real *a,

@@ -1,6 +1,6 @@
-/* nn/attend.c -- attention of any similarity: the alignment network of 2015, dot products, and
+/* attend.c -- attention of any similarity: the alignment network of 2015, dot products, and
  * separate keys and values. */
-#include <heed/nn.h>
+#include "nn/nn.h"
 
 #include <math.h>
 
@@ -33,6 +33,7 @@ static void alignment(heed_attend *l, heed_store *s) {
 }
 
 void heed_attend_init(heed_attend *l, heed_store *s, const char *name, heed_attend_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     if (!a.inner) a.inner = a.input;
     *l = (heed_attend){.name = heed_scope(s, "%s", name), .args = a};
     if (l->name && check(heed_store_ctx(s), l->name, &a)) {
@@ -48,8 +49,12 @@ void heed_attend_init(heed_attend *l, heed_store *s, const char *name, heed_atte
 }
 
 /* (B,S) as (B,1,S): one row of keys for every query. */
-static heed_tensor *spread(heed_tape *t, const heed_tensor *pad) {
-    return pad ? heed_input_ids(t, pad->i, 3, (int[]){pad->shape[0], 1, pad->shape[1]}) : NULL;
+static heed_tensor *spread(const heed_attend *l, heed_tape *t, const heed_tensor *pad) {
+    if (!pad) return NULL;
+    if (!pad->i || pad->dims != 2)
+        heed_fail(heed_tape_ctx(t), HEED_USAGE,
+                  "padding is wrong: %s: expected a mask of (B,S) from heed_ids", l->name);
+    return heed_input_ids(t, pad->i, 3, (int[]){pad->shape[0], 1, pad->shape[1]});
 }
 
 /* x, kept under the layer's name where a probe asks for it. */
@@ -60,7 +65,8 @@ static heed_tensor *keep(const heed_attend *l, heed_tape *t, heed_tensor *x, con
 
 heed_attention_kv heed_attend_kv(const heed_attend *l, heed_tape *t, heed_tensor *inputs,
                                  heed_tensor *pad) {
-    heed_attention_kv m = {.keys = inputs, .values = inputs, .mask = spread(t, pad)};
+    if (!heed__layer_given(l, t)) return (heed_attention_kv){0};
+    heed_attention_kv m = {.keys = inputs, .values = inputs, .mask = spread(l, t, pad)};
     if (l->k.w) m.keys = heed_linear_apply(&l->k, t, inputs);
     if (l->v.w) m.values = heed_linear_apply(&l->v, t, inputs);
     if (l->u.w)
@@ -81,6 +87,13 @@ static heed_tensor *queries(const heed_attend *l, heed_tape *t, heed_tensor *q) 
 /* v' tanh(W q + U k + b) of every pair: (B,Tq,S). q holds W q, k U k + b. */
 static heed_tensor *additive(const heed_attend *l, heed_tape *t, heed_tensor *q, heed_tensor *k) {
     if (!q || !k) return NULL;
+    if (q->dims != 3 || k->dims != 3) {
+        heed_fail(heed_tape_ctx(t), HEED_USAGE,
+                  "attention does not fit: %s: expected queries (B,T,d) and keys (B,S,d), found %d "
+                  "and %d dims",
+                  l->name, q->dims, k->dims);
+        return NULL;
+    }
     int batch = q->shape[0], tq = q->shape[1], s = k->shape[1], inner = q->shape[2];
     q = heed_reshape(t, q, 4, (int[]){batch, tq, 1, inner});
     k = heed_reshape(t, k, 4, (int[]){batch, 1, s, inner});
@@ -99,6 +112,7 @@ static heed_tensor *scores(const heed_attend *l, heed_tape *t, heed_tensor *q, h
 
 heed_attended heed_attend_look(const heed_attend *l, heed_tape *t, heed_tensor *query,
                                const heed_attention_kv *m) {
+    if (!heed__layer_given(l, t) || !m) return (heed_attended){0};
     heed_attended a = {.q = queries(l, t, query)};
     a.scores = scores(l, t, a.q, m->keys);
     a.weights = heed_softmax(heed_at(t, l->name), a.scores, 1, m->mask);
@@ -108,6 +122,7 @@ heed_attended heed_attend_look(const heed_attend *l, heed_tape *t, heed_tensor *
 void heed_attend_note(const heed_attend *l, heed_tape *t, int steps, const heed_attended *a) {
     static const char *const values[] = {"q", "scores", "weights"};
     heed_tensor *list[HEED_ATTEND_STEPS];
+    if (!heed__layer_given(l, t) || !a || steps < 1) return;
     for (int i = 0; i < 3; i++) {
         if (steps > HEED_ATTEND_STEPS || !heed_is_probed(t, l->name, values[i])) continue;
         for (int k = 0; k < steps; k++)
@@ -118,8 +133,45 @@ void heed_attend_note(const heed_attend *l, heed_tape *t, int steps, const heed_
 
 heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
                                const heed_attention_kv *m) {
+    if (!heed__layer_given(l, t) || !m) return NULL;
     heed_tensor *e = scores(l, t, keep(l, t, queries(l, t, query), "q"), m->keys);
     e = keep(l, t, e, "scores");
     heed_tensor *w = heed_softmax(heed_at(t, l->name), e, 1, m->mask);
     return heed_matmul(heed_at(t, l->name), keep(l, t, w, "weights"), m->values);
 }
+
+/* ---- check cases ---- */
+
+typedef struct {
+    heed_attend attend;
+    heed_tensor *inputs; /* (2,4,8) */
+} attend_case;
+
+static void case_init(void *self, heed_store *s, heed_similarity kind, int key, int value) {
+    attend_case *l = self;
+    heed_attend_init(&l->attend, s, "attend",
+                     (heed_attend_args){.kind = kind,
+                                        .query = HEED_CASE_WIDTH,
+                                        .input = HEED_CASE_WIDTH,
+                                        .key = key,
+                                        .value = value});
+    l->inputs = heed_param(s, "inputs", "normal:1", 3, (int[]){HEED_CASE_ROWS, 4, HEED_CASE_WIDTH});
+}
+static void additive_init(void *self, heed_store *s) { case_init(self, s, HEED_ADDITIVE, 0, 0); }
+static void dot_init(void *self, heed_store *s) { case_init(self, s, HEED_DOT, 0, 0); }
+static void scaled_init(void *self, heed_store *s) { case_init(self, s, HEED_SCALED_DOT, 3, 2); }
+static void general_init(void *self, heed_store *s) { case_init(self, s, HEED_GENERAL, 0, 0); }
+
+static heed_tensor *case_apply(const void *self, heed_tape *t, heed_tensor *x) {
+    const attend_case *l = self;
+    heed_tensor *pad = heed_ids(t, (int32_t[]){1, 1, 0, 1, 1, 1, 1, 1}, HEED_CASE_ROWS, 4);
+    heed_attention_kv kv = heed_attend_kv(&l->attend, t, l->inputs, pad);
+    return heed_attend_apply(&l->attend, t, x, &kv);
+}
+
+const heed_layer_case heed_layers_attend[] = {
+    {"attend additive", sizeof(attend_case), additive_init, case_apply},
+    {"attend dot", sizeof(attend_case), dot_init, case_apply},
+    {"attend scaled", sizeof(attend_case), scaled_init, case_apply},
+    {"attend general", sizeof(attend_case), general_init, case_apply},
+    {0}};

@@ -1,10 +1,11 @@
-/* nn/block.c -- feed-forward network, and the transformer's block, of an encoder or a decoder.
+/* block.c -- feed-forward network, and the transformer's block, of an encoder or a decoder.
  * Vaswani et al. 2017, sec. 3.1 and 3.3, fig. 1; pre-norm: Radford et al. 2019, sec. 2.3. */
-#include <heed/nn.h>
+#include "nn/nn.h"
 
 #include <stdio.h>
 
 void heed_ff_init(heed_ff *l, heed_store *s, const char *name, heed_ff_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     heed_linear_args up = {a.width, a.inner, a.no_bias, a.init};
     heed_linear_args down = {a.inner, a.width, a.no_bias, a.out_init};
     heed_scope(s, "%s", name);
@@ -15,6 +16,7 @@ void heed_ff_init(heed_ff *l, heed_store *s, const char *name, heed_ff_args a) {
 }
 
 heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x) {
+    if (!heed__layer_given(l, t)) return NULL;
     return heed_linear_apply(&l->down, t, heed_linear_act(&l->up, t, x, l->act));
 }
 
@@ -41,6 +43,7 @@ static void around(heed_drop *drop, heed_norm *norm, heed_store *s, int number,
 }
 
 void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     *l = (heed_block){.args = a};
     heed_scope(s, "%s", name);
     attention(&l->attn, s, "attn", a.attn);
@@ -59,6 +62,7 @@ void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_
 
 void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *name,
                              heed_decoder_block_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     a.attn.causal = true;
     a.cross.cross = true;
     heed_block_init(l, s, name, a);
@@ -96,11 +100,66 @@ static heed_tensor *apply(const heed_block *l, heed_tape *t, heed_tensor *x, hee
 
 heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *pad,
                               heed_cache *cache) {
+    if (!heed__layer_given(l, t)) return NULL;
     return apply(l, t, x, pad, NULL, NULL, cache);
 }
 
 heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t, heed_tensor *x,
                                       heed_tensor *pad, heed_tensor *memory,
                                       heed_tensor *memory_pad, heed_cache *caches) {
+    if (!heed__layer_given(l, t)) return NULL;
     return apply(l, t, x, pad, memory, memory_pad, caches);
 }
+
+/* ---- check cases ---- */
+
+static void ff_init(void *self, heed_store *s) {
+    heed_ff_init(self, s, "ff",
+                 (heed_ff_args){.width = HEED_CASE_WIDTH, .inner = 12, .act = HEED_GELU_TANH});
+}
+static heed_tensor *ff_apply(const void *self, heed_tape *t, heed_tensor *x) {
+    return heed_ff_apply(self, t, x);
+}
+
+typedef struct {
+    heed_block block;
+    heed_tensor *memory; /* (2,3,8), of a decoder block; or NULL */
+} block_case;
+
+static void case_init(void *self, heed_store *s, bool pre_norm, bool decoder) {
+    block_case *l = self;
+    heed_mha_args attn = {.width = HEED_CASE_WIDTH, .heads = 2, .dropout = (heed_real)0.1};
+    heed_block_args a = {.attn = attn,
+                         .mlp = {.width = HEED_CASE_WIDTH, .inner = 12, .act = HEED_GELU},
+                         .pre_norm = pre_norm,
+                         .eps = (heed_real)1e-5,
+                         .dropout = (heed_real)0.2};
+    if (!decoder) {
+        heed_block_init(&l->block, s, "block", a);
+        return;
+    }
+    a.cross = attn;
+    heed_decoder_block_init(&l->block, s, "block", a);
+    l->memory = heed_param(s, "memory", "normal:1", 3,
+                           (int[]){HEED_CASE_ROWS, HEED_CASE_LEN, HEED_CASE_WIDTH});
+}
+static void pre_init(void *self, heed_store *s) { case_init(self, s, true, false); }
+static void post_init(void *self, heed_store *s) { case_init(self, s, false, false); }
+static void decoder_pre_init(void *self, heed_store *s) { case_init(self, s, true, true); }
+static void decoder_post_init(void *self, heed_store *s) { case_init(self, s, false, true); }
+
+/* The third token of the first row is padding. */
+static heed_tensor *block_apply(const void *self, heed_tape *t, heed_tensor *x) {
+    const block_case *l = self;
+    heed_tensor *pad = heed_ids(t, (int32_t[]){1, 1, 0, 1, 1, 1}, HEED_CASE_ROWS, HEED_CASE_LEN);
+    if (!l->memory) return heed_block_apply(&l->block, t, x, pad, NULL);
+    return heed_decoder_block_apply(&l->block, t, x, pad, l->memory, pad, NULL);
+}
+
+const heed_layer_case heed_layers_block[] = {
+    {"feed-forward", sizeof(heed_ff), ff_init, ff_apply},
+    {"block pre-norm", sizeof(block_case), pre_init, block_apply},
+    {"block post-norm", sizeof(block_case), post_init, block_apply},
+    {"decoder pre-norm", sizeof(block_case), decoder_pre_init, block_apply},
+    {"decoder post-norm", sizeof(block_case), decoder_post_init, block_apply},
+    {0}};

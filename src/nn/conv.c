@@ -1,10 +1,11 @@
-/* nn/conv.c -- convolution, the residual block of a CNN, patches as tokens. */
-#include <heed/nn.h>
+/* conv.c -- convolution, the residual block of a CNN, patches as tokens. */
+#include "nn/nn.h"
 
 #include <stdio.h>
 
 /* The weight as PyTorch's: (out, in/groups, [kh,] kw), transposed (in, out/groups, [kh,] kw). */
 void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_layer_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     int groups = a.conv.groups ? a.conv.groups : 1, first = a.transposed ? a.in : a.out;
     int each = (a.transposed ? a.out : a.in) / groups, plane = a.size[0] ? a.size[0] : 1;
     int shape[] = {first, each, a.size[0], a.size[1]};
@@ -20,6 +21,7 @@ void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_lay
 }
 
 heed_tensor *heed_conv_apply(const heed_conv *l, heed_tape *t, heed_tensor *x) {
+    if (!heed__layer_given(l, t)) return NULL;
     const heed_conv_layer_args *a = &l->args;
     t = heed_at(t, l->name);
     if (a->size[0])
@@ -41,6 +43,7 @@ static heed_conv_layer_args square(int in, int out, int size, int stride, bool n
 
 void heed_conv_block_init(heed_conv_block *l, heed_store *s, const char *name,
                           heed_conv_block_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     if (!a.stride) a.stride = 1;
     *l = (heed_conv_block){.args = a};
     heed_scope(s, "%s", name);
@@ -63,6 +66,7 @@ static heed_tensor *normed(const heed_batchnorm *l, heed_tape *t, heed_tensor *x
 }
 
 heed_tensor *heed_conv_block_apply(const heed_conv_block *l, heed_tape *t, heed_tensor *x) {
+    if (!heed__layer_given(l, t)) return NULL;
     heed_tensor *y = normed(&l->norm1, t, heed_conv_apply(&l->conv1, t, x));
     y = heed_drop_apply(&l->drop, t, heed_relu(t, y));
     y = normed(&l->norm2, t, heed_conv_apply(&l->conv2, t, y));
@@ -74,6 +78,7 @@ heed_tensor *heed_conv_block_apply(const heed_conv_block *l, heed_tape *t, heed_
 
 void heed_patch_embed_init(heed_conv *l, heed_store *s, const char *name, int channels, int patch,
                            int width, const char *init) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     heed_conv_layer_args a = {.in = channels,
                               .out = width,
                               .size = {patch, patch},
@@ -83,7 +88,57 @@ void heed_patch_embed_init(heed_conv *l, heed_store *s, const char *name, int ch
 }
 
 heed_tensor *heed_patch_embed_apply(const heed_conv *l, heed_tape *t, heed_tensor *x) {
+    if (!heed__layer_given(l, t)) return NULL;
     heed_tensor *y = heed_conv_apply(l, t, x); /* (B, H/p, W/p, d) */
     if (!y) return NULL;
     return heed_reshape(t, y, 3, (int[]){y->shape[0], y->shape[1] * y->shape[2], y->shape[3]});
 }
+
+/* ---- check cases ---- */
+
+/* An example as a picture of 2 x 3 pixels. */
+enum { CHANNELS = HEED_CASE_LEN * HEED_CASE_WIDTH / 6 };
+static heed_tensor *picture(heed_tape *t, heed_tensor *x) {
+    return heed_reshape(t, x, 4, (int[]){HEED_CASE_ROWS, 2, 3, CHANNELS});
+}
+
+static void case_init(void *self, heed_store *s, bool transposed) {
+    heed_conv_init(self, s, "conv",
+                   (heed_conv_layer_args){.in = CHANNELS,
+                                          .out = CHANNELS,
+                                          .size = {3, 3},
+                                          .conv = {.pad = {1, 1}, .groups = 2},
+                                          .transposed = transposed});
+}
+static void conv_init(void *self, heed_store *s) { case_init(self, s, false); }
+static void transposed_init(void *self, heed_store *s) { case_init(self, s, true); }
+static heed_tensor *conv_apply(const void *self, heed_tape *t, heed_tensor *x) {
+    return heed_conv_apply(self, t, picture(t, x));
+}
+
+static void sequence_init(void *self, heed_store *s) {
+    heed_conv_init(self, s, "conv",
+                   (heed_conv_layer_args){.in = HEED_CASE_WIDTH,
+                                          .out = HEED_CASE_WIDTH,
+                                          .size = {0, 3},
+                                          .conv = {.pad = {0, 1}}});
+}
+static heed_tensor *sequence_apply(const void *self, heed_tape *t, heed_tensor *x) {
+    return heed_conv_apply(self, t, x);
+}
+
+static void block_init(void *self, heed_store *s) {
+    heed_conv_block_init(
+        self, s, "block",
+        (heed_conv_block_args){.in = CHANNELS, .out = CHANNELS, .dropout = (heed_real)0.2});
+}
+static heed_tensor *block_apply(const void *self, heed_tape *t, heed_tensor *x) {
+    return heed_conv_block_apply(self, t, picture(t, x));
+}
+
+const heed_layer_case heed_layers_conv[] = {
+    {"convolution", sizeof(heed_conv), conv_init, conv_apply},
+    {"conv transposed", sizeof(heed_conv), transposed_init, conv_apply},
+    {"conv of a sequence", sizeof(heed_conv), sequence_init, sequence_apply},
+    {"block of a CNN", sizeof(heed_conv_block), block_init, block_apply},
+    {0}};

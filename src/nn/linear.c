@@ -1,9 +1,10 @@
-/* nn/linear.c -- dense layer y = act(x W' + b). */
-#include <heed/nn.h>
+/* linear.c -- dense layer y = act(x W' + b). */
+#include "nn/nn.h"
 
 #include <stdio.h>
 
 void heed_linear_init(heed_linear *l, heed_store *s, const char *name, heed_linear_args a) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     char fan_in[32];
     snprintf(fan_in, sizeof fan_in, "kaiming:%d", a.in);
     l->name = heed_scope(s, "%s", name);
@@ -14,9 +15,22 @@ void heed_linear_init(heed_linear *l, heed_store *s, const char *name, heed_line
 }
 
 heed_tensor *heed_linear_apply(const heed_linear *l, heed_tape *t, heed_tensor *x) {
+    if (!heed__layer_given(l, t)) return NULL;
     return heed_affine(heed_at(t, l->name), x, l->w, l->b);
 }
 
 heed_tensor *heed_linear_act(const heed_linear *l, heed_tape *t, heed_tensor *x, heed_act act) {
+    if (!heed__layer_given(l, t)) return NULL;
     return heed_affine_act(heed_at(t, l->name), x, l->w, l->b, act);
 }
+
+/* ---- check cases ---- */
+
+static void init(void *self, heed_store *s) {
+    heed_linear_init(self, s, "linear", (heed_linear_args){.in = HEED_CASE_WIDTH, .out = 5});
+}
+static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
+    return heed_linear_act(self, t, x, HEED_GELU);
+}
+
+const heed_layer_case heed_layers_linear[] = {{"dense", sizeof(heed_linear), init, apply}, {0}};

@@ -1,5 +1,5 @@
-/* nn/position.c -- what tells the places of a sequence apart. */
-#include <heed/nn.h>
+/* position.c -- what tells the places of a sequence apart. */
+#include "nn/nn.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +13,7 @@ static int side_of(int len) {
 
 void heed_position_init(heed_position *l, heed_store *s, const char *name, heed_position_kind kind,
                         int len, int width) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     *l = (heed_position){.kind = kind, .len = len, .width = width};
     if (kind == HEED_SINUSOIDAL_2D && !side_of(len))
         heed_fail(heed_store_ctx(s), HEED_USAGE,
@@ -73,7 +74,9 @@ static heed_tensor *rows_of(const heed_position *l, heed_tape *t, int from, int 
 }
 
 heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tensor *x, int from) {
+    if (!heed__layer_given(l, t)) return NULL;
     if (!x || l->kind == HEED_NO_POSITIONS) return x;
+    if (x->dims < 2) return heed_add(t, x, l->table); /* fails: the shapes differ */
     int rows = x->shape[x->dims - 2];
     if (l->kind != HEED_SINUSOIDAL && (from < 0 || rows > l->len - from)) {
         heed_fail(heed_tape_ctx(t), HEED_USAGE,
@@ -84,3 +87,20 @@ heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tens
     }
     return heed_add(t, x, rows_of(l, t, from, rows));
 }
+
+/* ---- check cases ---- */
+
+static void learned_init(void *self, heed_store *s) {
+    heed_position_init(self, s, "position", HEED_LEARNED, HEED_CASE_LEN, HEED_CASE_WIDTH);
+}
+static void sinusoidal_init(void *self, heed_store *s) {
+    heed_position_init(self, s, "position", HEED_SINUSOIDAL, HEED_CASE_LEN, HEED_CASE_WIDTH);
+}
+static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
+    return heed_tanh(t, heed_position_apply(self, t, x, 0));
+}
+
+const heed_layer_case heed_layers_position[] = {
+    {"position", sizeof(heed_position), learned_init, apply},
+    {"position of sines", sizeof(heed_position), sinusoidal_init, apply},
+    {0}};

@@ -1,19 +1,43 @@
-/* nn/residual.c -- dropout and the residual add around a sublayer. */
-#include <heed/nn.h>
+/* residual.c -- dropout and the residual add around a sublayer. */
+#include "nn/nn.h"
 
 void heed_drop_init(heed_drop *l, heed_store *s, const char *name, heed_real p) {
+    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     l->name = heed_scope(s, "%s", name);
     l->p = p;
     heed_unscope(s);
 }
 
 heed_tensor *heed_drop_apply(const heed_drop *l, heed_tape *t, heed_tensor *x) {
+    if (!heed__layer_given(l, t)) return NULL;
     if (l->p == 0 || heed_tape_mode(t) != HEED_TRAIN) return x;
     return heed_dropout(heed_at(t, l->name), x, l->p);
 }
 
 heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx, const heed_drop *drop,
                            const heed_norm *post) {
-    heed_tensor *y = heed_add(t, x, heed_drop_apply(drop, t, fx));
+    heed_tensor *y = heed_add(t, x, drop ? heed_drop_apply(drop, t, fx) : fx);
     return post ? heed_norm_apply(post, t, y) : y;
 }
+
+/* ---- check cases ---- */
+
+typedef struct {
+    heed_drop drop;
+    heed_norm norm;
+    heed_linear linear;
+} sublayer;
+
+static void init(void *self, heed_store *s) {
+    sublayer *l = self;
+    heed_norm_init(&l->norm, s, "norm", HEED_CASE_WIDTH, (heed_real)1e-5, true);
+    heed_linear_init(&l->linear, s, "linear",
+                     (heed_linear_args){.in = HEED_CASE_WIDTH, .out = HEED_CASE_WIDTH});
+    heed_drop_init(&l->drop, s, "drop", (heed_real)0.3);
+}
+static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
+    const sublayer *l = self;
+    return heed_residual(t, x, heed_linear_act(&l->linear, t, x, HEED_GELU), &l->drop, &l->norm);
+}
+
+const heed_layer_case heed_layers_residual[] = {{"residual", sizeof(sublayer), init, apply}, {0}};

@@ -26,6 +26,10 @@ const heed_op heed_ops_note[] = {
 
 heed_tensor *heed_note(heed_tape *t, heed_tensor *x, const char *name) {
     note_args a = {{0}};
+    if (!name) {
+        heed_fail(heed_tape_ctx(t), HEED_USAGE, "note: expected a name, found NULL");
+        return NULL;
+    }
     if (strlen(name) >= sizeof a.value) {
         heed_fail(heed_tape_ctx(t), HEED_USAGE, "note: the name \"%s\" has more than %zu letters",
                   name, sizeof a.value - 1);

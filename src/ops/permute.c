@@ -62,6 +62,10 @@ const heed_op heed_ops_permute[] = {
 heed_tensor *heed_permute(heed_tape *t, heed_tensor *x, const int *order) {
     permute_args a = {{0}};
     if (!x) return NULL;
+    if (!order) {
+        heed_fail(heed_tape_ctx(t), HEED_USAGE, "permute: expected an order of dims, found NULL");
+        return NULL;
+    }
     if (x->dims) memcpy(a.order, order, (size_t)x->dims * sizeof *order);
     return heed_push(t, heed_ops_permute, &a, x);
 }

@@ -48,9 +48,10 @@ const heed_op heed_ops_reshape[] = {
 
 heed_tensor *heed_reshape(heed_tape *t, heed_tensor *x, int dims, const int *shape) {
     reshape_args a = {.dims = dims};
-    if (dims < 0 || dims > HEED_DIMS) {
-        heed_fail(heed_tape_ctx(t), HEED_USAGE, "reshape: %d dims are not in 0 .. %d", dims,
-                  HEED_DIMS);
+    if (dims < 0 || dims > HEED_DIMS || (dims && !shape)) {
+        heed_fail(heed_tape_ctx(t), HEED_USAGE,
+                  "reshape: expected a shape of 0 to %d dims, found %s%d", HEED_DIMS,
+                  shape ? "" : "NULL of ", dims);
         return NULL;
     }
     if (dims) memcpy(a.shape, shape, (size_t)dims * sizeof *shape);

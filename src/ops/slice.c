@@ -70,7 +70,7 @@ heed_tensor *heed_slice(heed_tape *t, heed_tensor *x, int dim, int from, int siz
 bool heed_split(heed_tape *t, heed_tensor *x, int dim, int parts, heed_tensor **out) {
     char text[64];
     const char *name = heed_take_name(t);
-    if (!x) return false;
+    if (!x || !out) return false;
     int axis = dim < 0 ? dim + x->dims : dim;
     if (axis < 0 || axis >= x->dims || parts < 1 || x->shape[axis] % parts)
         return heed_fail(

@@ -104,7 +104,7 @@ static bool own_texts(keeper *k, const char *const **list, int count) {
 /* ---- parts ---- */
 
 int heed_record_add_axis(heed_record *r, const heed_record_axis *a) {
-    keeper *k = r ? keeper_of(r) : NULL;
+    keeper *k = r && a ? keeper_of(r) : NULL;
     if (!k || heed__stopped(k->c) ||
         !heed__grow(k->c, &k->axes, &k->axis_capacity, (size_t)r->axis_count + 1, sizeof *k->axes))
         return -1;
@@ -139,7 +139,7 @@ static bool own_block(keeper *k, heed_record_block *b) {
 }
 
 int heed_record_add_block(heed_record *r, const heed_record_block *b) {
-    keeper *k = r ? keeper_of(r) : NULL;
+    keeper *k = r && b ? keeper_of(r) : NULL;
     if (!k || heed__stopped(k->c) || !has_axes(k, b->queries, b->keys) ||
         !heed__grow(k->c, &k->blocks, &k->block_capacity, (size_t)r->block_count + 1,
                     sizeof *k->blocks))
@@ -150,7 +150,7 @@ int heed_record_add_block(heed_record *r, const heed_record_block *b) {
 }
 
 int heed_record_add_map(heed_record *r, const heed_record_map *m) {
-    keeper *k = r ? keeper_of(r) : NULL;
+    keeper *k = r && m ? keeper_of(r) : NULL;
     if (!k || heed__stopped(k->c) || !has_axes(k, m->queries, m->keys) ||
         !heed__grow(k->c, &k->maps, &k->map_capacity, (size_t)r->map_count + 1, sizeof *k->maps))
         return -1;
@@ -165,7 +165,7 @@ int heed_record_add_map(heed_record *r, const heed_record_map *m) {
 }
 
 int heed_record_add_guess(heed_record *r, const heed_record_guess *g) {
-    keeper *k = r ? keeper_of(r) : NULL;
+    keeper *k = r && g ? keeper_of(r) : NULL;
     if (!k || heed__stopped(k->c) || !has_axes(k, g->axis, g->axis) ||
         !heed__grow(k->c, &k->guesses, &k->guess_capacity, (size_t)r->guess_count + 1,
                     sizeof *k->guesses))

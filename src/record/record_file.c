@@ -14,7 +14,7 @@ static void put_label(heed_text *out, const heed_record_axis *a, int index) {
     heed_csv_put(out, a->labels && a->labels[index] ? a->labels[index] : "");
 }
 
-/* What stands before the queries of a line: names hold neither quotes nor commas. */
+/* What comes before the queries of a line: names hold neither quotes nor commas. */
 static void put_matrix(heed_text *out, const heed_record *r, const char *head, int queries,
                        int keys, const heed_real *x) {
     const heed_record_axis *q = &r->axes[queries], *k = &r->axes[keys];

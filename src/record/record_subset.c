@@ -97,11 +97,12 @@ static void put_list(heed_text *out, const char *what, int count, const int *lis
 }
 
 void heed_record_cut_text(const heed_record_cut *cut, heed_text *out) {
+    if (!cut || !out) return;
     put_list(out, "layer", cut->layer_count, cut->layers);
     put_list(out, "head", cut->head_count, cut->heads);
 }
 
-/* The note: what the record said of itself, and what is left of it. */
+/* The note: that of the record, and what is left of it. */
 static void describe(const job *j) {
     heed_text note = {.c = j->c};
     const heed_record *r = j->from;
@@ -120,7 +121,7 @@ static void describe(const job *j) {
 }
 
 heed_record *heed_record_subset(heed_ctx *c, const heed_record *r, const heed_record_cut *cut) {
-    if (!r || !cut) return NULL;
+    if (!r || !cut || heed__stopped(c)) return NULL;
     job j = {c, r, cut, heed_record_new(c)};
     describe(&j);
     for (int i = 0; i < r->axis_count; i++) {

@@ -1,4 +1,4 @@
-/* Blocks of a record from the probes of a tape. */
+/* record_tape.c -- blocks of a record from the probes of a tape. */
 #include "core/core.h"
 
 #include <heed/record.h>
@@ -18,7 +18,7 @@ void heed_record_probe(heed_tape *t, const char *pattern, bool lean) {
 
 /* A probe is (B,h,T,n), or (B,T,n) of a layer of one head. */
 typedef struct {
-    const heed_real *x; /* of the item at hand; NULL: not probed */
+    const heed_real *x; /* of the item; NULL: not probed */
     int heads, rows, cols;
 } part;
 
@@ -115,7 +115,7 @@ static bool open_layer(layer *l, const heed_tape *t, const heed_record_block *li
 int heed_record_take(heed_record *r, const heed_tape *t, const heed_record_block *like, int item,
                      const int32_t *pad) {
     layer l;
-    if (!r || !t || heed__stopped(heed_tape_ctx(t)) || !open_layer(&l, t, like, item) ||
+    if (!r || !t || !like || heed__stopped(heed_tape_ctx(t)) || !open_layer(&l, t, like, item) ||
         !fits(r, &l))
         return -1;
     heed_real *weights = gather(&l, l.weights), *raw = products(&l), *scores = gather(&l, l.scores),

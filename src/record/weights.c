@@ -1,4 +1,5 @@
-/* A record from a file: what this program wrote, or anybody's attention weights. */
+/* weights.c -- a record from a file: what this program wrote, or attention weights of any other
+ * origin. */
 #include "record/weights.h"
 
 #include "core/core.h"
@@ -104,7 +105,7 @@ static bool is_json(const unsigned char *bytes, size_t n) {
     return at < n && (bytes[at] == '{' || bytes[at] == '[');
 }
 
-/* The first bytes are of no kind: the name says which one was meant. */
+/* The first bytes are of no known kind: the name tells which one was meant. */
 static bool no_kind(const heed__source *s, const unsigned char *bytes, size_t n) {
     static const struct {
         const char *end, *kind, *expected;

@@ -1,5 +1,6 @@
-/* Anybody's weights: arrays of (queries, keys), (heads, queries, keys) or (layers, heads, queries,
- * keys), with labels where there are some. Nothing is mended: what is odd is said in the note. */
+/* weights_foreign.c -- weights of any origin: arrays of (queries, keys), (heads, queries, keys) or
+ * (layers, heads, queries, keys), with labels where there are some. Nothing is corrected: what
+ * is unusual is reported in the note. */
 #include "core/core.h"
 #include "record/weights.h"
 
@@ -121,15 +122,12 @@ static bool wrong_count(const reader *k, const char *name, int found, const char
 }
 
 /* Where there is a picture, encoders are of it, and others look at it. */
-static bool sees_patches(const reader *k, int stack, int side) {
-    return k->patches.there && (stack == HEED_ENCODER || (stack == HEED_CROSS && side == 1));
-}
-
 /* The axis of one side of an array of weights, shared where name and size are the same. `tokens`
  * may label the one side alone, when the other one has another size. */
 static int axis_for(reader *k, const char *array, int stack, int side, int size, int other) {
     labels l = {.count = -1};
-    bool patches = sees_patches(k, stack, side);
+    bool patches =
+        k->patches.there && (stack == HEED_ENCODER || (stack == HEED_CROSS && side == 1));
     const char *name = patches ? "picture" : NULL;
     for (int i = 0; !patches && names[stack][side][i] && l.count < 0; i++) {
         free_labels(&l);
@@ -157,7 +155,8 @@ static int axis_for(reader *k, const char *array, int stack, int side, int size,
 
 /* ---- weights ---- */
 
-/* The note says how many values and rows are no shares; they are shown as they are. */
+/* The note reports how many values are outside [0, 1] and how many rows do not sum to 1; they are
+ * shown as they are. */
 static void judge(reader *k, const char *name, const heed__numbers *n, size_t rows, size_t cols) {
     size_t outside = 0, unequal = 0, none = 0;
     double low = INFINITY, high = -INFINITY;
@@ -274,7 +273,8 @@ static void list_found(const heed__source *s, heed_text *out) {
 /* The picture is none of the weights. */
 static bool is_weights(const char *name) { return strcmp(name, "picture") != 0; }
 
-/* An array that would be weights, were its numbers real: whole ones, truths, the other byte order.
+/* An array that would be weights if its numbers were real: integers, booleans, the other byte
+ * order.
  */
 static const heed__npy *almost_weights(const heed__source *s) {
     for (size_t i = 0; !s->json && i < s->npz.count; i++) {

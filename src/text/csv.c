@@ -131,7 +131,7 @@ bool heed__csv_append(heed_ctx *c, const char *path, const char *header, const c
     return ok;
 }
 
-/* The first field of a line, NAN if it is no number. */
+/* The first field of a line, NAN if it is not a number. */
 static double first_field(const char *line) {
     char field[64] = "";
     size_t n = strcspn(line, ",\r\n");
@@ -157,7 +157,7 @@ bool heed__csv_cut(heed_ctx *c, const char *path, double last, const char *witho
         from = end + 1;
     }
     heed__piece piece = {text, (size_t)(to - text)};
-    bool ok = piece.n == 0 ? heed__os_remove(c, path) /* not even the header was whole */
+    bool ok = piece.n == 0 ? heed__os_remove(c, path) /* not even the header was complete */
                            : piece.n == n || heed__os_write(c, path, &piece, 1);
     heed__free(text);
     return ok;

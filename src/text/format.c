@@ -101,7 +101,7 @@ char *heed_format_line(char *text, size_t size, const char *message) {
 size_t heed_text_edits(const char *a, size_t n, const char *b, size_t m) {
     enum { MOST = 40 };
     size_t d[MOST + 1][MOST + 1];
-    if (n > MOST || m > MOST) return MOST;
+    if (!a || !b || n > MOST || m > MOST) return MOST;
     for (size_t i = 0; i <= n; i++) d[i][0] = i;
     for (size_t j = 0; j <= m; j++) d[0][j] = j;
     for (size_t i = 1; i <= n; i++)

@@ -1,4 +1,4 @@
-/* unicode.c -- what Unicode says of a character. Only this file and data/corpus/words.c know
+/* unicode.c -- the Unicode properties of a character. Only this file and data/corpus/words.c know
  * utf8proc. */
 #include "text/text.h"
 

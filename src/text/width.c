@@ -85,6 +85,7 @@ int heed__label_glyph(const char *label, int index, heed_text *out) {
 }
 
 int heed_label_text(const char *label, int columns, heed_text *out) {
+    if (!label) return 0;
     int total = heed_label_columns(label), used = 0,
         capacity = total > columns ? columns - 1 : columns;
     for (const char *at = label; *at;) {
@@ -100,6 +101,7 @@ int heed_label_text(const char *label, int columns, heed_text *out) {
 }
 
 void heed_label_words(const char *text, int indent, int columns, heed_text *out) {
+    if (!text || !out) return;
     int used = 0, capacity = columns > indent ? columns - indent : 1;
     for (size_t n; *text; text += n + strspn(text + n, " ")) {
         heed_text word = {.c = out->c};

@@ -1,4 +1,4 @@
-/* Curves as a picture: axes with numbers, a faint grid, a legend. */
+/* chart.c -- curves as a picture: axes with numbers, a faint grid, a legend. */
 #include "view/chart.h"
 
 #include "core/core.h"
@@ -29,7 +29,7 @@ static const heed__rgb INK = {40, 40, 40}, GRID = {228, 228, 228};
 typedef struct {
     heed__canvas canvas;
     heed__range range;
-    int right; /* columns that the legend takes */
+    int right; /* columns of the legend */
 } surface;
 
 static double at_x(const surface *s, double x) {
@@ -154,7 +154,8 @@ static bool draw_chart(heed_ctx *c, const void *list, int index, heed__canvas *o
 
 bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
                      const char *path) {
-    return heed__canvas_save(c, draw_chart, &(sheet){charts, width, height}, count, true, path);
+    return charts &&
+           heed__canvas_save(c, draw_chart, &(sheet){charts, width, height}, count, true, path);
 }
 
 bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path) {

@@ -1,4 +1,4 @@
-/* Curves in the terminal: braille points in colour, or a letter a series. */
+/* chart_text.c -- curves in the terminal: braille points in colour, or a letter a series. */
 #include "view/chart.h"
 
 #include "core/core.h"
@@ -110,7 +110,7 @@ static void put_footer(const heed_chart *p, heed__range r, int width, bool color
     const char *label = p->x_label ? p->x_label : "";
     int capacity = width - heed_label_columns(label);
     heed_text_add(out, "\n%*s%.*s", GUTTER, "", end, line);
-    bool apart = end >= capacity; /* a number stands where the label would */
+    bool apart = end >= capacity; /* a number is where the label would be */
     if (apart) heed__end_line(out);
     heed_text_add(out, "%*s%s", apart ? GUTTER + capacity : 1, "", label);
     heed__end_line(out);
@@ -119,6 +119,7 @@ static void put_footer(const heed_chart *p, heed__range r, int width, bool color
 }
 
 bool heed_chart_text(const heed_chart *p, int width, int height, bool color, heed_text *out) {
+    if (!p || !out) return false;
     heed__range r = heed__chart_range(p);
     width = width < 30 ? 30 : width > 200 ? 200 : width;
     height = height < 4 ? 4 : height > 100 ? 100 : height;

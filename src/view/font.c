@@ -1,6 +1,6 @@
-/* The built-in font: 5x7 points a glyph, a byte a column, lowest bit at the top; letters that reach
- * below the line have two rows more. Letters with accents are a letter and its marks, which stand
- * in the two rows above small letters. */
+/* font.c -- the built-in font: 5x7 points a glyph, a byte a column, lowest bit at the top; letters
+ * that reach below the line have two rows more. Letters with accents are a letter and its marks,
+ * which are in the two rows above small letters. */
 #include "view/canvas.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ typedef struct {
 } wide_glyph;
 
 /* What labels show for spaces, new lines and tabs, and where they are cut; then letters and signs
- * that are no letter with a mark. */
+ * that are not a letter with a mark. */
 static const wide_glyph others[] = {
     {0x2423, {0x70, 0x40, 0x40, 0x40, 0x70}},      {0x23CE, {0x10, 0x38, 0x54, 0x10, 0x1F}},
     {0x21E5, {0x08, 0x2A, 0x1C, 0x08, 0x3E}},      {0x2026, {0x40, 0x00, 0x40, 0x00, 0x40}},
@@ -159,7 +159,7 @@ static const wide_glyph *find(const wide_glyph *list, size_t count, int32_t code
 
 enum { ABOVE = 0x003 }; /* the rows of marks */
 
-/* Seven rows as five, below the room for marks: the two at either end become one. */
+/* Seven rows as five, below the rows for marks: the two at either end become one. */
 static unsigned lowered(unsigned c) {
     return ((c << 2 | c << 1) & 0x04) | (c << 1 & 0x38) | ((c << 1 | c) & 0x40) | (c & 0x180);
 }
@@ -198,7 +198,7 @@ static bool is_over(const heed__letter *g) {
 }
 
 /* A letter under its marks: i and j without their dots, capitals lower. Tall small letters stay as
- * they are, for the marks stand beside them. */
+ * they are, as the marks are beside them. */
 static unsigned under_column(int32_t code, int column) {
     unsigned rows = 0, own = plain_column(code, column);
     for (int i = 0; i < 5; i++) rows |= plain_column(code, i);

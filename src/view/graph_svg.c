@@ -282,7 +282,7 @@ static void draw_frame(const pen *d, const heed__frame *f, double x, double y) {
             draw_item(d, &f->items[i], x + f->items[i].x, y + f->items[i].y);
 }
 
-/* ---- the whole ---- */
+/* ---- the picture ---- */
 
 static const char style[] =
     "<style>"

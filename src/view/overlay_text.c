@@ -1,5 +1,5 @@
-/* Weights of a grid over a picture, in the terminal: a small picture, and a panel for each map
- * beside it, or below where the terminal is narrow. */
+/* overlay_text.c -- weights of a grid over a picture, in the terminal: a small picture, and a panel
+ * for each map beside it, or below where the terminal is narrow. */
 #include "core/core.h"
 #include "text/text.h"
 #include "view/overlay.h"
@@ -112,7 +112,7 @@ static void put_row(const plan *p, int from, int to) {
 }
 
 bool heed_overlay_text(const heed_overlay *o, heed_terminal terminal, int width, heed_text *out) {
-    if (!heed__overlay_check(out->c, o)) return false;
+    if (!o || !out || !heed__overlay_check(out->c, o)) return false;
     if (width < 20) width = 100;
     plan p = plan_of(o, terminal, width, out);
     int per_row = (width + GAP) / (p.width + GAP), panels = o->count + 1;

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- is it whole? ---- */
+/* ---- is it complete? ---- */
 
 static bool refuse(heed_ctx *c, int r, const char *what, const char *name) {
     return heed_fail(c, HEED_USAGE, "cannot make a page: record %d: %s%s%s", r + 1, what,
@@ -80,6 +80,7 @@ static double record_size(const heed_page *p, int i) {
 
 double heed_page_size(const heed_page *p) {
     double size = 0;
+    if (!p) return 0;
     for (int i = 0; i < HEED__PAGE_PARTS; i++)
         if (i != HEED__PAGE_STEPS || p->steps) size += (double)heed__page_sizes[i];
     for (int i = 0; i < p->count; i++) size += record_size(p, i);

@@ -121,19 +121,18 @@ static bool put_map(packer *p, const heed_page *page, int r, int i) {
            put_plane(p, m->values, rows, cols, heed__page_code_of(m->values, 1, rows, cols, false));
 }
 
-static bool put_picture(packer *p, const heed_record *r, int i) {
-    heed__pixels all = {r->pixels, r->width, r->height, r->channels};
-    return heed_text_add(p->out, ELEMENT "p%d\">", i) &&
-           heed__put_png(p->out, "the page's picture", all) && heed_text_add(p->out, "</script>\n");
-}
-
 bool heed__page_numbers(heed_ctx *c, const heed_page *p, heed_text *out) {
     packer k = {.c = c, .out = out};
     bool ok = true;
     for (int r = 0; ok && r < p->count; r++) {
-        for (int b = 0; ok && b < p->records[r].block_count; b++) ok = put_block(&k, p, r, b);
-        for (int m = 0; ok && m < p->records[r].map_count; m++) ok = put_map(&k, p, r, m);
-        if (ok && heed__page_picture(p, r) == r) ok = put_picture(&k, &p->records[r], r);
+        const heed_record *of = &p->records[r];
+        for (int b = 0; ok && b < of->block_count; b++) ok = put_block(&k, p, r, b);
+        for (int m = 0; ok && m < of->map_count; m++) ok = put_map(&k, p, r, m);
+        heed__pixels picture = {of->pixels, of->width, of->height, of->channels};
+        if (ok && heed__page_picture(p, r) == r)
+            ok = heed_text_add(out, ELEMENT "p%d\">", r) &&
+                 heed__put_png(out, "the page's picture", picture) &&
+                 heed_text_add(out, "</script>\n");
     }
     heed__free(k.bytes);
     return ok;

@@ -1,3 +1,4 @@
+/* shade.c -- values as colours or letters of a terminal, and the legend of them. */
 #include "view/shade.h"
 
 #include "text/text.h"

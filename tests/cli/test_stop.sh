@@ -182,9 +182,15 @@ status 130
 facts >again.txt
 run train gpt again.txt -o shelved $SMALL --steps 4 --eval-every 4
 old=$(cksum <shelved/model.safetensors)
-mkdir shelved/.heed-replaced
-for file in shelved/*; do mv "$file" shelved/.heed-replaced/; done
-cp shelved/.heed-replaced/config.conf shelved/
+cp -r shelved original
+set_aside() {
+    rm -rf shelved
+    mkdir -p shelved/.heed-replaced
+    cp -r original/* shelved/.heed-replaced
+    cp original/config.conf shelved/
+}
+restored() { diff -r original shelved >/dev/null; }
+set_aside
 run generate shelved
 refuses 3 "heed resume shelved"
 run resume shelved
@@ -192,3 +198,27 @@ refuses 3 "holds the run that was there before"
 run resume shelved
 status 0
 holds test "$(cksum <shelved/model.safetensors)" = "$old" -a ! -e shelved/.heed-replaced
+
+# So do info and another --force, whatever becomes of that training.
+set_aside
+run info shelved
+refuses 3 "holds the run that was there before"
+holds restored
+run info shelved
+status 0
+set_aside
+run train gpt again.txt -o shelved
+refuses 2 "run exists already"
+run train gpt again.txt -o shelved --force $SMALL --width 15
+status 2
+holds restored
+set_aside
+COMMAND="train --force, with ulimit -f 8"
+(ulimit -f 8 && "$HEED" train gpt again.txt -o shelved --force $SMALL --width 64) >out 2>err
+STATUS=$?
+refuses 1 "ulimit -f"
+holds restored
+set_aside
+run train gpt again.txt -o shelved --force $SMALL
+status 0
+absent shelved/.heed-replaced

@@ -10,9 +10,8 @@ heed_config *workbench_config(heed_ctx *c, const heed_model *m) {
     return heed_config_new(c, tables);
 }
 
-/* Numbers of an example: of a layer's, or the pixels of a picture. */
+/* The numbers of a picture. */
 static int numbers(const heed_config *f) {
-    if (heed_config_has(f, "features")) return (int)heed_config_int(f, "features");
     int64_t size = heed_config_int(f, "image-size");
     return (int)(size * size * heed_config_int(f, "channels"));
 }

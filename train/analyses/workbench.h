@@ -36,8 +36,4 @@ heed_config *workbench_config(heed_ctx *c, const heed_model *m);
 bool random_batch_make(const workbench *w, uint64_t index, random_batch *out);
 void random_batch_free(random_batch *r);
 
-/* A layer of the library as a model (setting `layer`), and its name; NULL after the last. */
-extern const heed_model layer_model;
-const char *layer_name(int index);
-
 #endif

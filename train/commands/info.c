@@ -193,6 +193,7 @@ static bool check_run(program *p, const char *dir) {
 static void info(program *p) {
     char path[1024];
     bool folder = is_directory(p->argv[0]);
+    if (folder && !heed_run_recover(p->c, p->argv[0])) return;
     snprintf(path, sizeof path, folder ? "%s/model.safetensors" : "%s", p->argv[0]);
     bool json = heed_config_bool(p->flags, "json");
     if (!is_file(path)) {

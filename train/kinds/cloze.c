@@ -20,10 +20,14 @@ struct cloze {
 };
 
 static bool wrong(const cloze *q, const char *expected, const char *text, size_t n) {
-    return heed_fail(q->run->c, HEED_DATA,
-                     "question is wrong: %s:%d: expected %s, found \"%.*s\"; hint: a line is "
-                     "TEXT WITH ONE [MASK], a tab, ANSWER",
-                     q->path, q->line, expected, n < 80 ? (int)n : 80, text);
+    return heed_reject(q->run->c, HEED_DATA,
+                       (heed_problem){.what = "question is wrong",
+                                      .where = q->path,
+                                      .line = (size_t)q->line,
+                                      .expected = expected,
+                                      .text = text,
+                                      .n = n,
+                                      .hint = "a line is TEXT WITH ONE [MASK], a tab, ANSWER"});
 }
 
 /* The token of the right word; -1 unless it is exactly one known token. */

@@ -152,7 +152,7 @@ static bool collect(heed__sink *sink, int32_t id, size_t begin, size_t end) {
 }
 
 bool heed_encode(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out) {
-    if (!k || !text || heed__stopped(k->c)) return false;
+    if (!k || !text || !out || heed__stopped(k->c)) return false;
     out->c = k->c;
     return heed__encode(k, text, n, &(collector){{collect}, out}.sink);
 }
@@ -252,7 +252,7 @@ static bool decode_bytes(const heed_tokenizer *k, const int32_t *ids, size_t n, 
 }
 
 bool heed_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out) {
-    if (!k || !out || heed__stopped(k->c)) return false;
+    if (!k || !out || (n && !ids) || heed__stopped(k->c)) return false;
     if (!out->c) out->c = k->c;
     if (k->kind >= HEED__WORD) return decode_words(k, ids, n, out);
     if (k->kind == HEED__BYTE) return decode_bytes(k, ids, n, out);

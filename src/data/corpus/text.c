@@ -85,8 +85,8 @@ static size_t straighten(unsigned char *b, size_t n) {
 
 /* heed__free is free: the caller may use either. */
 char *heed_text_read(heed_ctx *c, const char *path, size_t *n) {
-    *n = 0;
-    if (heed__stopped(c) || !path) return NULL;
+    if (n) *n = 0;
+    if (heed__stopped(c) || !path || !n) return NULL;
     file f = {.path = path};
     unsigned char *bytes = heed__os_read(c, path, 0, &f.n);
     if (!bytes) return NULL;

@@ -20,10 +20,11 @@ const char *heed__kind_name(heed__kind kind) { return kinds[kind]; }
 int heed__kind_of(heed_ctx *c, const char *name) {
     for (int i = 0; i < 4; i++)
         if (name && strcmp(kinds[i], name) == 0) return i;
-    char quoted[HEED_QUOTE];
-    heed_fail(c, HEED_USAGE,
-              "unknown kind of tokenizer: expected char, byte, word or wordpiece, found %s",
-              heed_quote(quoted, name ? name : "", name ? strlen(name) : 0));
+    heed_reject(c, HEED_USAGE,
+                (heed_problem){.what = "unknown kind of tokenizer",
+                               .expected = "char, byte, word or wordpiece",
+                               .text = name ? name : "",
+                               .n = name ? strlen(name) : 0});
     return -1;
 }
 

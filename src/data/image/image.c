@@ -126,8 +126,11 @@ static heed_status decode(const heed__file *f, const char *name, heed_picture *o
 
 heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, heed_picture *out,
                                 char why[HEED_WHY]) {
-    *out = (heed_picture){0};
+    char unread[HEED_WHY];
+    if (!why) why = unread;
     why[0] = 0;
+    if (!out) return HEED_USAGE;
+    *out = (heed_picture){0};
     heed__file f = {bytes, n, why};
     if (!bytes || n == 0)
         return heed__refuse(&f, "is empty: expected JPEG, PNG, BMP or TGA, found 0 bytes");
@@ -156,8 +159,11 @@ static bool read_all(FILE *f, unsigned char **bytes, size_t *n) {
 }
 
 heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED_WHY]) {
-    *out = (heed_picture){0};
+    char unread[HEED_WHY];
+    if (!why) why = unread;
     why[0] = 0;
+    if (!out) return HEED_USAGE;
+    *out = (heed_picture){0};
     heed__file reason = {.why = why};
     errno = 0;
     FILE *f = path ? fopen(path, "rb") : NULL;
