@@ -79,7 +79,7 @@ static bool open_picture(trained *t, const char *path) {
 }
 
 static bool open_input(trained *t, const char *text) {
-    if (t->run->model->kind == HEED_INPUT_PICTURE) return open_picture(t, text);
+    if (reads_pictures(t->run->model)) return open_picture(t, text);
     return heed_check_text(t->e->c, text, strlen(text)) &&
            inspect_text(&t->s, t->run, text, strlen(text), NULL);
 }
@@ -315,7 +315,7 @@ static bool make_head(trained *t) {
     w->tokens = queries->labels;
     w->sources = a.z ? keys->labels : NULL;
     w->layer = t->path;
-    w->picture = t->run->model->kind == HEED_INPUT_PICTURE;
+    w->picture = reads_pictures(t->run->model);
     w->query = question_of(t, queries);
     if (!worked_make(t->e, &a, *w)) return false;
     take_others(t);

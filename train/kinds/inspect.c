@@ -2,31 +2,9 @@
 #include "kinds/inspect.h"
 #include "cli/files.h"
 #include "kinds/eval_loop.h"
-#include "kinds/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* With the target that the model makes. */
-static bool inspect_source(heed_inspection *s, heed_run *r, const char *text, size_t n) {
-    translator k;
-    heed_example e = {0};
-    heed_text title = {.c = r->c};
-    heed_reader how = heed_run_reader(r);
-    bool ok = heed_example_text(&how, text, n, &e) && translator_open(&k, r, NULL);
-    if (!ok) {
-        heed_example_free(&e);
-        return false;
-    }
-    k.quiet = true; /* the source has said it */
-    ok = translate(&k, text, n) &&
-         heed_example_made(&how, k.ids, (size_t)k.about.count, k.about.ended, &e) &&
-         heed_text_put(&title, text, n) && heed_inspection_open(s, r, &e, title.s);
-    translator_close(&k);
-    heed_example_free(&e);
-    heed_text_free(&title);
-    return ok;
-}
 
 /* ---- numbers ---- */
 
@@ -60,7 +38,7 @@ static bool read_numbers(heed_ctx *c, const char *text, heed_real *x, int *rows,
 
 /* Without a semicolon each number is a position. */
 static bool inspect_numbers(heed_inspection *s, heed_run *r, const char *text, size_t n) {
-    int rows, width;
+    int rows, width = 0;
     heed_real *x = malloc((n + 1) * sizeof *x);
     if (!x) return heed_fail(r->c, HEED_FAILED, "no memory for %zu numbers", n);
     bool ok = read_numbers(r->c, text, x, &rows, &width);
@@ -79,7 +57,6 @@ bool inspect_text(heed_inspection *s, heed_run *r, const char *text, size_t n, c
                          "%s is a picture: the run takes texts (%s); hint: a run of vit", text,
                          r->model->name);
     if (r->model->kind == HEED_INPUT_DENSE) return inspect_numbers(s, r, text, n);
-    if (r->model->kind == HEED_INPUT_PAIR && !target) return inspect_source(s, r, text, n);
     return heed_inspection_text(s, r, text, n, target);
 }
 
