@@ -145,7 +145,8 @@ typedef struct {
 /* Adds the map "occlusion": the probability of what the model says at each of its questions, minus
  * the same where a token of the input is [MASK] (a model of masks), else [UNK], or a patch has the
  * mean colour, or a position's numbers are 0; and "occlusion, log-odds", the same of ln p / (1 -
- * p). What is positive speaks for the prediction. What is said of the whole input is in all rows.
+ * p); both of the value itself where the model has one output. What is positive speaks for the
+ * prediction. What is said of the whole input is in all rows.
  * Of a pair the rows are the target's tokens. args NULL: zeros. Zeiler & Fergus 2014, sec. 4.2. */
 HEED_API bool heed_occlusion_add(const heed_inspection *s, const heed_occlusion_args *args,
                                  heed_record *record);
@@ -160,7 +161,8 @@ typedef struct {
     heed_progress progress; /* or NULL */
     void *user;
 } heed_gradient_args;
-/* Adds the map "gradient": attention times the gradient of the logit y of a question's class,
+/* Between heed_backward and heed_step of a training it would change some gradients of parameters.
+ * Adds the map "gradient": attention times the gradient of the logit y of a question's class,
  * G_l = sum over heads of (A_l x dy/dA_l)+ by layer. Over all layers, R = (I + G_L) .. (I + G_1)
  * minus the I that is the token itself: row q of the question at q. Chefer et al. 2021, "Generic
  * attention-model explainability", eqs. 5 and 6. Of a pair the same over source and target as one
