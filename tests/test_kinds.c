@@ -144,9 +144,8 @@ TEST(kinds_open_pairs_and_labels) {
     CHECK(!open_of(c, &heed_model_textcls, text_file("one.tsv", "x\ta\nx\tb\nx\tc\n"), ""));
     CHECK_HAS(heed_ctx_error(c), "two different labels");
     heed_clear(c);
-    heed_config *f = heed_train_config(c, &heed_model_gpt);
-    d = heed_data_open(c, f, (heed_input_spec){.kind = HEED_INPUT_DENSE}, NULL);
-    CHECK(d && !d->batches && !d->tokenizer && !d->no_val); /* a model's own numbers */
+    d = heed_data_open(c, heed_train_config(c, &heed_model_gpt), (heed_input_spec){0}, NULL);
+    CHECK(d && !d->batches && !d->tokenizer && d->part == HEED_VAL_PART); /* numbers of its own */
     heed_data_close(d);
     CLOSE(c);
 }
