@@ -67,12 +67,15 @@ ROOMS_heed         := core kernels ops nn optim text io data fit
 ROOMS_heed-inspect := record inspect view
 KERNELS := $(filter-out src/kernels/dispatch.c,$(wildcard src/kernels/*.c))
 room_objects = $(patsubst %.c,$(B)/%.o,$(filter-out $(KERNELS),$(foreach r,$(1),$(wildcard src/$(r)/*.c src/$(r)/*/*.c))))
-LIB_OBJ     := $(call room_objects,$(ROOMS_heed)) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o
+LIB_OBJ     := $(call room_objects,$(ROOMS_heed)) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o $(B)/layer_table.o $(B)/optim_table.o
 INSPECT_OBJ := $(call room_objects,$(ROOMS_heed-inspect)) $(B)/page_source.o
 MODEL_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard models/*.c))
 PROGRAM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard train/*/*.c))
 TEST_OBJ    := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
 OPS := $(basename $(notdir $(wildcard src/ops/*.c)))
+LAYERS := $(basename $(notdir $(wildcard src/nn/*.c)))
+OPTIMS := $(filter-out optim settings check clip schedule,$(basename $(notdir $(wildcard src/optim/*.c))))
+space := $(subst ,, )
 
 .PHONY: all lib program test-program deps demo test bench parity fuzz f64 asan ubsan tsan serial debug install uninstall clean help
 all: heed
@@ -120,6 +123,24 @@ $(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
 	   for o in $(OPS); do echo "    heed_ops_$$o,"; done; \
 	   echo '    NULL};'; \
 	   echo 'const heed_op *const *heed_op_table(void) { return table; }'; } > $@
+# The table of layers likewise: each file in src/nn defines heed_layers_FILE[].
+$(B)/layer_table.c: $(wildcard src/nn/*.c) Makefile
+	@mkdir -p $(@D)
+	@{ echo '#include <heed/nn.h>'; \
+	   for l in $(LAYERS); do echo "extern const heed_layer_case heed_layers_$$l[];"; done; \
+	   echo 'static const heed_layer_case *const table[] = {'; \
+	   for l in $(LAYERS); do echo "    heed_layers_$$l,"; done; \
+	   echo '    NULL};'; \
+	   echo 'const heed_layer_case *const *heed_layer_table(void) { return table; }'; } > $@
+# The table of optimizers is the list of the other files in src/optim: each defines heed_FILE.
+$(B)/optim_table.c: $(wildcard src/optim/*.c) Makefile
+	@mkdir -p $(@D)
+	@{ echo '#include "optim/optim.h"'; \
+	   echo 'static const heed_optimizer *const table[] = {'; \
+	   for o in $(OPTIMS); do echo "    &heed_$$o,"; done; \
+	   echo '    NULL};'; \
+	   echo 'const heed_optimizer *const *heed_optimizer_table(void) { return table; }'; \
+	   echo 'const char heed__optimizer_names[] = "$(subst $(space),|,$(OPTIMS))";'; } > $@
 # The page's readable sources in parts: the frame, the style sheets (page.css first), the scripts (core.js first, each in
 # an element of its own), those of the worked examples, start.js. All are deflated together into one array of
 # bytes: what gzip writes, less its header of 10.
@@ -148,7 +169,7 @@ $(B)/%.o: %.c | .deps-checked
 $(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
 # The rooms that compute are built for speed, the others for size: libheed.so stays below a megabyte.
 ifeq ($(VARIANT),release)
-$(foreach room,core text io data data/corpus data/image data/pair nn optim fit record inspect view,$(B)/src/$(room)/%.o): SIZE := -Os
+$(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view,$(B)/src/$(room)/%.o): SIZE := -Os
 $(B)/src/data/image/image.o $(B)/src/data/image/resize.o $(B)/src/data/image/augment.o: SIZE := -O2
 $(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)
 endif
@@ -191,9 +212,9 @@ fuzz-%: build/fuzz/fuzz-%
 	cd build/fuzz && ./fuzz-$* -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 -verbosity=0 \
 	    -print_final_stats=1 $(if $(wildcard tests/fuzz/$*.dict),-dict=../../tests/fuzz/$*.dict) corpus/$*
 build/fuzz/fuzz-%: tests/fuzz/%.c fuzz-lib
-	clang -std=c11 -Iinclude -Isrc $(OPT_fuzz) -fsanitize=fuzzer -o $@ $< build/fuzz/libheed.a $(LIBS)
+	clang -std=c11 -Iinclude -Isrc $(OPT_fuzz) -fsanitize=fuzzer -o $@ $< build/fuzz/libheed-inspect.a build/fuzz/libheed.a $(LIBS)
 fuzz-lib:
-	@$(MAKE) VARIANT=fuzz CC=clang build/fuzz/libheed.a
+	@$(MAKE) VARIANT=fuzz CC=clang build/fuzz/libheed.a build/fuzz/libheed-inspect.a
 
 # Where each library's pkg-config file says what it needs.
 NEEDS_heed-inspect := heed

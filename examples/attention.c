@@ -49,7 +49,9 @@ int main(void) {
     heed_tape *t = heed_tape_new(c);
     heed_mha layer = {0};
     heed_mha_init(&layer, s, "layer", (heed_mha_args){.width = WIDTH, .heads = HEADS});
-    heed_optim *o = heed_optim_new(s, (heed_optim_args){.kind = HEED_ADAM, .lr = 0.02f});
+    heed_optim_args adam = heed_optim_defaults(&heed_adam);
+    adam.lr = 0.02f;
+    heed_optim *o = heed_optim_new(s, &heed_adam, &adam);
     for (uint64_t step = 0; step <= 400 && heed_ctx_status(c) == HEED_OK; step++) {
         if (step == 400) heed_record_probe(t, "layer", false); /* the last step is looked at */
         heed_tape_begin(t, HEED_TRAIN, step);

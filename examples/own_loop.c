@@ -51,8 +51,9 @@ int main(int argc, char **argv) {
     heed_tape *t = heed_tape_new(c);
     mlm m = {0};
     mlm_init(&m, s, heed_vocab_size(words));
-    heed_optim *o =
-        heed_optim_new(s, (heed_optim_args){.kind = HEED_ADAMW, .lr = 2e-3f, .decay = 0.01f});
+    heed_optim_args adamw = heed_optim_defaults(&heed_adamw);
+    adamw.lr = 2e-3f;
+    heed_optim *o = heed_optim_new(s, &heed_adamw, &adamw);
     double first = 0, last = 0;
     for (uint64_t i = 0; i < STEPS && heed_ctx_status(c) == HEED_OK; i++) {
         heed_batch b;

@@ -18,7 +18,9 @@ int main(void) {
     heed_linear hidden = {0}, out = {0};
     heed_linear_init(&hidden, s, "hidden", (heed_linear_args){.in = 2, .out = 8});
     heed_linear_init(&out, s, "out", (heed_linear_args){.in = 8, .out = 1});
-    heed_optim *o = heed_optim_new(s, (heed_optim_args){.kind = HEED_ADAM, .lr = 0.05f});
+    heed_optim_args adam = heed_optim_defaults(&heed_adam);
+    adam.lr = 0.05f;
+    heed_optim *o = heed_optim_new(s, &heed_adam, &adam);
 
     for (uint64_t step = 0; step < 300 && heed_ctx_status(c) == HEED_OK; step++) {
         heed_tape_begin(t, HEED_TRAIN, step);

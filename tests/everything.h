@@ -34,7 +34,7 @@ static inline everything open_everything(void) {
                                 (heed_corpus_args){.block = 8, .packing = HEED_LINES});
     l.pairs = heed_pairs_open(l.c, text_file("a.tsv", "a b\ta b\nb c\tb c\n"),
                               &(heed_pairs_args){.kind = HEED_TRANSLATION, .block = 8});
-    l.o = heed_optim_new(l.s, (heed_optim_args){.lr = 1});
+    l.o = heed_optim_new(l.s, &heed_sgd, NULL);
     l.f = heed_config_new(l.c, (const heed_option *const[]){heed_fit_options, NULL});
     l.record = heed_record_new(l.c);
     l.text.c = l.tokens.c = l.c;

@@ -47,6 +47,10 @@ run ./attention
 [ -s attention.svg ] && [ "$(wc -l <attention.csv)" = 51 ]
 result $? "what attention writes"
 run ./own_loop facts.txt
+run ./train_text facts.txt trained "Paris is the capital"
+usr/bin/heed train gpt facts.txt -o same --tokenizer word --layers 2 --heads 2 --width 32 --block 8 --packing lines \
+    --batch 8 --steps 100 >out 2>&1 && cmp trained/model.safetensors same/model.safetensors
+result $? "one call trains the same weights as the program"
 run ./own_model run
 usr/bin/heed train gpt facts.txt -o gpt --tokenizer word --layers 1 --width 32 --heads 2 --block 8 \
     --packing lines --batch 8 --steps 60 --val-split 0 >out 2>&1

@@ -6,7 +6,7 @@
 
 static test_case *first, **last = &first;
 static int failures; /* of the running test */
-static char folder[64];
+static char folder[128];
 
 void test_register(test_case *t) {
     *last = t;
@@ -25,7 +25,7 @@ void test_fail(const char *file, int line, const char *format, ...) {
 
 static void remove_folder(void) {
     if (!folder[0]) return;
-    char command[96];
+    char command[160];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command) != 0) fprintf(stderr, "cannot remove %s\n", folder);
     folder[0] = 0;
@@ -33,7 +33,8 @@ static void remove_folder(void) {
 
 const char *test_folder(void) {
     if (!folder[0]) {
-        snprintf(folder, sizeof folder, "/tmp/heed-test-XXXXXX");
+        const char *parent = getenv("TMPDIR");
+        snprintf(folder, sizeof folder, "%s/heed-test-XXXXXX", parent ? parent : "/tmp");
         if (!mkdtemp(folder)) {
             perror("mkdtemp");
             exit(1);

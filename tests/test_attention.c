@@ -274,6 +274,51 @@ TEST(attention_hard_takes_the_first_of_the_largest) {
     CLOSE(c);
 }
 
+/* One score that is not a number, wherever it lies: the whole row says so, if it sees the key, and
+ * the others are as without it. */
+static void check_one_nan(heed_tape *t, int keys, int key, heed_attention_args args,
+                          bool composed) {
+    enum { QUERIES = 3, ROW = 1, WIDTH = 2 };
+    heed_real y[2][QUERIES * WIDTH] = {{0}};
+    for (int with = 0; with < 2; with++) {
+        heed_tape_begin(t, HEED_EVAL, 0);
+        heed_tensor *q = draw(t, "q", S(1, QUERIES, 2)), *k = draw(t, "k", S(1, keys, 2));
+        heed_tensor *v = draw(t, "v", S(1, keys, WIDTH));
+        heed_tensor *bias = draw(t, "bias", S(1, 1, QUERIES, keys));
+        if (with) bias->x[ROW * keys + key] = (heed_real)NAN;
+        const heed_tensor *out = composed ? heed_attention_explicit(t, q, k, v, bias, NULL, &args)
+                                          : heed_attention(t, q, k, v, bias, NULL, &args);
+        CHECK(out);
+        if (out) memcpy(y[with], out->x, sizeof y[with]);
+    }
+    bool seen = !args.causal || key <= ROW + keys - QUERIES;
+    for (int i = 0; i < QUERIES * WIDTH; i++) {
+        bool lost = seen && i / WIDTH == ROW;
+        CHECK(lost ? isnan(y[1][i]) : y[1][i] == y[0][i]);
+    }
+}
+
+TEST(attention_with_one_score_that_is_not_a_number) {
+    static const char *const sets[] = {"generic", "avx2", "avx512", "neon"};
+    for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
+        heed_ctx *c = heed_open(&(heed_options){.isa = sets[s], .threads = 1});
+        if (heed_ctx_status(c) != HEED_OK && s > 0) { /* not of this machine */
+            heed_close(c);
+            continue;
+        }
+        heed_tape *t = heed_tape_new(c);
+        for (int keys = 4; keys <= 36; keys += 16)
+            for (int key = 0; key < keys; key++)
+                for (int i = 0; i < 8; i++)
+                    check_one_nan(
+                        t, keys, key,
+                        (heed_attention_args){
+                            .heads = 1, .key = 2, .value = 2, .causal = i & 1, .hard = i & 2},
+                        i & 4);
+        CLOSE(c);
+    }
+}
+
 /* The last query of fewer queries than keys sees every key: the cached tokens of generation. */
 TEST(attention_causal_is_aligned_at_the_end) {
     heed_ctx *c;

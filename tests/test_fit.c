@@ -31,17 +31,52 @@ TEST(fit_learns_and_reports) {
     CLOSE(j.c);
 }
 
+/* The rate of the update that led to a step: warm-up over 4 steps, then down to 0.005 at step 12.
+ */
+static double rate_of(int64_t step) {
+    if (step <= 4) return step ? 0.02 * (double)step / 4 : 0.02;
+    return 0.02 - 0.015 * (double)(step - 1 - 4) / 8;
+}
+
+static void check_rate(void *user, const heed_report *r) {
+    job *j = user;
+    j->count[r->event]++;
+    CHECK_CLOSE(r->lr, rate_of(r->step), 1e-8);
+}
+
+TEST(fit_reports_the_rate_of_each_step) {
+    job j;
+    job_open(&j, "run",
+             "steps=12 warmup=4 schedule=linear lr=0.02 lr-min=0.005 eval-every=3 "
+             "log-every=1",
+             (heed_options){.threads = 1});
+    j.args.report = check_rate;
+    job_fit(&j);
+    CHECK(j.count[HEED_FIT_STEP] == 12 && j.count[HEED_FIT_EVAL] == 4);
+    CHECK(j.count[HEED_FIT_START] == 1 && j.count[HEED_FIT_SAVED] > 0);
+    size_t n;
+    char *csv = slurp("run", "metrics.csv", &n), *line = csv ? strtok(csv, "\n") : NULL;
+    int rows = 0;
+    for (; (line = strtok(NULL, "\n")); rows++) {
+        const char *field = line;
+        for (int commas = 0; *field && commas < 5; field++) commas += *field == ',';
+        CHECK_CLOSE(atof(field), rate_of(atoi(line)), 1e-7);
+    }
+    CHECK(rows == 12 + 4);
+    free(csv);
+    CLOSE(j.c);
+}
+
 TEST(fit_every_optimizer_and_schedule) {
-    static const char *const names[] = {"gd",      "sgd",  "momentum", "nesterov",
-                                        "rmsprop", "adam", "adamw"};
     static const char *const schedules[] = {"constant", "cosine", "linear", "invsqrt", "step"};
-    for (int i = 0; i < 7; i++) {
+    int i = 0;
+    for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++, i++) {
         char settings[128];
-        bool adaptive = i >= 4;
-        snprintf(settings, sizeof settings, "steps=150 optimizer=%s lr=%s schedule=%s", names[i],
-                 adaptive ? "0.02"
-                 : i < 2  ? "0.8"
-                          : "0.1",
+        const char *state = (*r)->prefix ? (*r)->prefix : (*r)->name;
+        snprintf(settings, sizeof settings, "steps=150 optimizer=%s lr=%s schedule=%s", (*r)->name,
+                 !strcmp(state, "sgd")        ? "0.8"
+                 : !strcmp(state, "momentum") ? "0.1"
+                                              : "0.02",
                  schedules[i % 5]);
         job j;
         job_open(&j, NULL, settings, (heed_options){.threads = 1});

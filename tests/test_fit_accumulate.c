@@ -30,8 +30,7 @@ static void on_report(void *user, const heed_report *r) {
 static job open_job(const heed_model *model, const char *settings, int parts) {
     char text[256], number[16];
     job j = {.c = heed_open(&(heed_options){.seed = 3, .threads = 1})};
-    heed_config *f =
-        heed_config_new(j.c, (const heed_option *const[]){model->options, heed_fit_options, NULL});
+    heed_config *f = heed_model_config(j.c, model, NULL);
     snprintf(text, sizeof text,
              "seed=3 steps=1 optimizer=sgd lr=1 clip=0 schedule=constant "
              "warmup=0 dropout=0 %s",

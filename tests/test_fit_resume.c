@@ -107,16 +107,14 @@ TEST(fit_resume_after_a_stop_at_any_question) {
 }
 
 TEST(fit_resume_of_every_optimizer) {
-    static const char *const names[] = {"gd",      "sgd",  "momentum", "nesterov",
-                                        "rmsprop", "adam", "adamw"};
-    for (int i = 0; i < 7; i++) {
-        char settings[64], whole[24], split[24];
-        snprintf(settings, sizeof settings, "steps=12 optimizer=%s", names[i]);
-        snprintf(whole, sizeof whole, "whole%d", i);
-        snprintf(split, sizeof split, "split%d", i);
+    for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++) {
+        char settings[64], whole[64], split[64];
+        snprintf(settings, sizeof settings, "steps=12 optimizer=%s", (*r)->name);
+        snprintf(whole, sizeof whole, "whole-%s", (*r)->name);
+        snprintf(split, sizeof split, "split-%s", (*r)->name);
         train_run(whole, settings);
         split_run(split, settings, 5, 1);
-        if (!same_run(whole, split)) test_fail(__FILE__, __LINE__, "%s", names[i]);
+        if (!same_run(whole, split)) test_fail(__FILE__, __LINE__, "%s", (*r)->name);
     }
 }
 

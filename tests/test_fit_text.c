@@ -41,8 +41,7 @@ static text_job open_text(const heed_model *model, const char *kind, const char 
     heed_tokenizer *k = heed_tokenizer_train(
         c, text, n, (heed_tokenizer_args){.kind = kind, .specials = model == &heed_model_mlm});
     free(text);
-    heed_config *f =
-        heed_config_new(c, (const heed_option *const[]){model->options, heed_fit_options, NULL});
+    heed_config *f = heed_model_config(c, model, NULL);
     static const char *const settings[][2] = {
         {"layers", "2"}, {"heads", "2"},      {"width", "32"}, {"block", "16"},
         {"batch", "8"},  {"steps", "12"},     {"lr", "0.01"},  {"dropout", "0.1"},

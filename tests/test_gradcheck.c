@@ -207,6 +207,27 @@ static heed_tensor *toy_loss(void *user, heed_tape *t) {
     return heed_xent(t, logits, heed_input_ids(t, labels, 1, (int[]){6}), NULL);
 }
 
+/* A shift of all logits changes no softmax: its gradient is rounding alone, which is measured
+ * against the largest gradient of the store. */
+static heed_tensor *shifted_loss(void *user, heed_tape *t) {
+    heed_tensor *const *p = user;
+    const int32_t labels[] = {2, 0, 1};
+    heed_tensor *logits = heed_add(t, heed_mul(t, p[0], p[0]), p[1]);
+    return heed_xent(t, logits, heed_input_ids(t, labels, 1, (int[]){3}), NULL);
+}
+
+TEST(gradcheck_of_a_gradient_that_vanishes) {
+    heed_ctx *c = heed_open(&one_thread);
+    heed_store *s = heed_store_new(c);
+    heed_tensor *p[] = {heed_param(s, "x", "normal:1", 2, (int[]){3, 5}),
+                        heed_param(s, "shift", "const:0.3", 1, (int[]){1})};
+    heed_check r = heed_gradcheck_store(c, s, shifted_loss, p, 12);
+    if (!(r.error >= 0 && r.error <= fmax(bar_of_store, 1e-3)))
+        test_fail(__FILE__, __LINE__, "off by %g at %s", r.error, r.worst);
+    CHECK(r.cases == 2);
+    CLOSE(c);
+}
+
 TEST(gradcheck_of_a_store) {
     heed_ctx *c = heed_open(&one_thread);
     heed_store *s = heed_store_new(c);
@@ -225,6 +246,52 @@ TEST(gradcheck_of_a_store) {
 #endif
     CHECK(m.w->g && m.w->g[0] == 0);
     CLOSE(c);
+}
+
+/* ---- layers ---- */
+
+TEST(gradcheck_every_layer) {
+    heed_ctx *c = heed_open(&one_thread);
+    int layers = 0;
+    for (const heed_layer_case *const *family = heed_layer_table(); *family; family++) {
+        CHECK((*family)->name != NULL);
+        for (const heed_layer_case *k = *family; k->name; k++, layers++) {
+            heed_check r = heed_gradcheck_layer(c, k);
+            if (!(r.error >= 0 && r.error <= bar_of_store))
+                test_fail(__FILE__, __LINE__, "%s: %g at %s %s", k->name, r.error, r.worst,
+                          heed_ctx_error(c));
+            CHECK(r.cases >= 1);
+            heed_clear(c);
+        }
+    }
+    CHECK(layers >= 27);
+    CLOSE(c);
+}
+
+/* A layer outside the library that forgets the gradient of one use of its weight. */
+static void half_init(void *self, heed_store *s) {
+    heed_linear_init(self, s, "half",
+                     (heed_linear_args){.in = HEED_CASE_WIDTH, .out = HEED_CASE_WIDTH});
+}
+static heed_tensor *half_apply(const void *self, heed_tape *t, heed_tensor *x) {
+    const heed_linear *l = self;
+    return heed_affine(t, heed_linear_act(l, t, x, HEED_TANH), heed_stop_gradient(t, l->w), NULL);
+}
+static void failing_init(void *self, heed_store *s) {
+    (void)self;
+    heed_fail(heed_store_ctx(s), HEED_USAGE, "broken");
+}
+
+TEST(gradcheck_of_a_layer_outside) {
+    heed_ctx *c = heed_open(&one_thread);
+    const heed_layer_case half = {"half", sizeof(heed_linear), half_init, half_apply};
+    heed_check r = heed_gradcheck_layer(c, &half);
+    CHECK(r.error > 0.05 && r.cases == 3);
+    CHECK(!strncmp(r.worst, "half.weight, element ", 21));
+    const heed_layer_case failing = {"failing", 1, failing_init, half_apply};
+    CHECK(heed_gradcheck_layer(c, &failing).error < 0);
+    CHECK(heed_gradcheck_layer(NULL, &half).error < 0);
+    heed_close(c);
 }
 
 /* ---- stack ---- */

@@ -129,6 +129,44 @@ TEST(graph_picture_has_every_op) {
     CLOSE(l.c);
 }
 
+/* Three levels of boxes: a, a.0 and a.1, and in each of these two more. */
+static void nested(lab *l) {
+    static const char *const names[] = {"a.0.x.p", "a.0.x.q", "a.0.y.p", "a.0.y.q",
+                                        "a.1.x.p", "a.1.x.q", "a.1.y.p", "a.1.y.q"};
+    heed_tensor *x = heed_input(l->t, NULL, 2, (int[]){3, WIDTH});
+    for (int i = 0; i < 8; i++) x = heed_affine(heed_at(l->t, names[i]), x, l->w[i % 4], NULL);
+    heed_mean(l->t, x);
+}
+
+TEST(graph_boxes_close_at_their_depth) {
+    lab l;
+    heed_graph g;
+    open_lab(&l);
+    nested(&l);
+    CHECK(heed_graph_read(l.t, &g));
+    CHECK(g.group_count == 8);
+    static const char *const paths[][2] = {{"a", ""},        {"a.0", "a"},     {"a.1", "a"},
+                                           {"a.0.x", "a.0"}, {"a.0.y", "a.0"}, {"a.1.x", "a.1"},
+                                           {"a.1.y", "a.1"}};
+    for (int i = 0; i < 7; i++) {
+        int at = group_of(&g, paths[i][0]);
+        CHECK(at > 0 && g.groups[at].parent == group_of(&g, paths[i][1]));
+        CHECK(g.groups[at].nodes == (i == 0 ? 8 : i < 3 ? 4 : 2));
+    }
+    /* ops, shut boxes, open boxes at depths 0 (all open) to 4 */
+    static const int want[][3] = {{10, 0, 7}, {2, 1, 0}, {2, 2, 1}, {2, 4, 3}, {10, 0, 7}};
+    for (int depth = 0; depth < 5; depth++) {
+        heed_text svg = {.c = l.c};
+        CHECK(heed_graph_svg(&g, &(heed_graph_view){.depth = depth, .unfold = true}, &svg));
+        int shut = count_of(svg.s, "class=\"shut\"");
+        CHECK(shut == want[depth][1] && count_of(svg.s, "class=\"box\"") == want[depth][2]);
+        CHECK(count_of(svg.s, "<g class") - shut == want[depth][0]);
+        heed_text_free(&svg);
+    }
+    heed_graph_free(&g);
+    CLOSE(l.c);
+}
+
 TEST(graph_names_are_literal_text) {
     lab l;
     heed_graph g;

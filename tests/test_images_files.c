@@ -61,7 +61,7 @@ TEST(images_cifar_10) {
     CHECK(p.pixels && p.pixels[0] == (int)(0.299 * 9 + 0.587 * 18 + 0.114 * 7 + 0.5));
     if (k) CHECK_CLOSE(heed_images_about(k)->view.mean[0] * 255, 17, 3);
     heed_picture_free(&p);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){.channels = 1}), HEED_DATA, "--convert");
+    CHECK_FAILS(c, open_here(c, (heed_images_args){.channels = 1}), HEED_DATA, "`convert`");
     CLOSE(c);
 }
 
@@ -156,5 +156,26 @@ TEST(images_csv_errors_name_the_line) {
                 "list.csv:1: expected fields of less than");
     free(line);
     CHECK_FAILS(c, open_csv(c, "a.png,cat\nb.png,dog\n", 20), HEED_DATA, "no picture can be read");
+    CLOSE(c);
+}
+
+/* Fields of up to 4095 bytes are read, plain and quoted; longer ones are refused. */
+TEST(images_csv_fields_at_the_limit) {
+    heed_ctx *c = open_images_ctx();
+    put_class("some", 2, 0);
+    for (int n = 4094; n <= 4097; n++)
+        for (int quoted = 0; quoted < 2; quoted++) {
+            char text[5000] = "some/000.tga,cat\nsome/001.tga,dog\n", *at = text + strlen(text);
+            if (quoted) *at++ = '"';
+            memset(at, 'x', (size_t)n);
+            strcpy(at + n, quoted ? "\",dog\n" : ",dog\n");
+            if (n < 4096) {
+                const heed_images_info *f = heed_images_about(open_csv(c, text, strlen(text)));
+                CHECK(f && f->bad == 1 && f->count[HEED_TRAIN_PART] == 2);
+            } else {
+                CHECK_FAILS(c, open_csv(c, text, strlen(text)), HEED_DATA,
+                            "expected fields of less than 4096 bytes, found a longer one");
+            }
+        }
     CLOSE(c);
 }

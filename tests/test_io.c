@@ -239,16 +239,6 @@ TEST(io_numbers_are_strict) {
     }
 }
 
-TEST(io_quotes_foreign_text) {
-    char q[HEED__QUOTE];
-    CHECK_TEXT(heed__quote(q, "a\nb\xFFü", 6), "\"a?b?ü\"");
-    char much[300];
-    memset(much, 'x', sizeof much);
-    CHECK(strlen(heed__quote(q, much, sizeof much)) < HEED__QUOTE);
-    CHECK_HAS(q, "x...\"");
-    CHECK_TEXT(heed__quote(q, "", 0), "\"\"");
-}
-
 /* ---- JSON and CSV ---- */
 
 TEST(io_json_is_strict) {
@@ -285,7 +275,7 @@ TEST(io_json_is_strict) {
     CLOSE(c);
 }
 
-TEST(io_csv_round_trip) {
+TEST(io_csv_lines_are_appended_and_cut_back) {
     heed_ctx *c = heed_open(NULL);
     const char *path = in_folder("m.csv"), *header = "step,split,loss";
     CHECK(heed__csv_cut(c, path, 3, ",test,")); /* nothing there yet */
@@ -294,16 +284,6 @@ TEST(io_csv_round_trip) {
     CHECK(heed__csv_append(c, path, header, "10,train,2e-3"));
     CHECK(heed__csv_append(c, path, header, "2,test,1"));
     CHECK(heed__os_append(c, path, "11,tra", 6));
-    heed__csv t;
-    CHECK(heed__csv_read(c, path, &t));
-    CHECK(t.rows == 4 && t.cols == 3);
-    int step = heed__csv_column(&t, "step"), loss = heed__csv_column(&t, "loss");
-    CHECK(step == 0 && loss == 2 && heed__csv_column(&t, "los") == -1);
-    CHECK(heed__csv_number(&t, 2, step) == 10 && heed__csv_number(&t, 2, loss) == 2e-3);
-    CHECK(isnan(heed__csv_number(&t, 1, loss)) && isnan(heed__csv_number(&t, 1, 1)));
-    CHECK(isnan(heed__csv_number(&t, 4, loss)) && isnan(heed__csv_number(&t, 0, -1)));
-    CHECK_TEXT(heed__csv_text(&t, 1, 1), "val");
-    heed__csv_free(&t);
     CHECK(heed__csv_cut(c, path, 2, ",test,"));
     size_t n;
     unsigned char *text = heed__os_read(c, path, 0, &n);
@@ -312,30 +292,9 @@ TEST(io_csv_round_trip) {
     CHECK(heed__csv_cut(c, text_file("torn", "step,lo"), 2,
                         ",test,")); /* killed within its first write */
     CHECK(heed__csv_append(c, in_folder("torn"), "step", "1"));
-    CHECK(heed__csv_read(c, in_folder("torn"), &t) && t.rows == 1 && t.cols == 1);
-    heed__csv_free(&t);
-    CLOSE(c);
-}
-
-TEST(io_csv_hostile) {
-    heed_ctx *c = heed_open(NULL);
-    heed__csv t;
-    CHECK_FAILS(c, heed__csv_read(c, text_file("a", ""), &t), HEED_DATA, "no whole line");
-    CHECK_FAILS(c, heed__csv_read(c, text_file("a", "a,b"), &t), HEED_DATA, "no whole line");
-    CHECK_FAILS(c, heed__csv_read(c, text_file("a", "a,b\n1,2\n1,2,3\n"), &t), HEED_DATA,
-                "a:3: expected 2 fields");
-    CHECK(heed__csv_read(c, text_file("a", "a,b,c\r\n1\r\n\n"), &t) && t.rows == 2);
-    CHECK(heed__csv_number(&t, 0, 0) == 1);
-    CHECK_TEXT(heed__csv_text(&t, 0, 2), "");
-    CHECK_TEXT(heed__csv_text(&t, 1, 0), "");
-    heed__csv_free(&t);
-    put_file(in_folder("a"), "a,b\n1\0,2\n", 9);
-    CHECK_FAILS(c, heed__csv_read(c, in_folder("a"), &t), HEED_DATA, "a NUL byte");
-    char wide[5000];
-    memset(wide, ',', 3000);
-    memset(wide + 3000, '\n', 2000);
-    put_file(in_folder("a"), wide, sizeof wide);
-    CHECK_FAILS(c, heed__csv_read(c, in_folder("a"), &t), HEED_DATA, "no CSV file");
+    text = heed__os_read(c, in_folder("torn"), 0, &n);
+    CHECK_TEXT((char *)text, "step\n1\n");
+    heed__free(text);
     CLOSE(c);
 }
 

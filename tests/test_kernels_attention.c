@@ -270,6 +270,20 @@ TEST(kernels_attention_dropout) {
     s.quiet = true;
     check_attention(s);
 }
+/* More queries than keys: the first blocks of queries see none. */
+TEST(kernels_attention_of_blocks_without_keys) {
+    for (int i = 0; i < 16; i++) {
+        shape s = shape_of(2, 2, 70, 5, 3, 4, 1);
+        s.causal = true;
+        s.quiet = i & 1;
+        s.pad = i & 2;
+        s.hard = i & 4;
+        s.bias = i & 8 ? 1 : 0;
+        check_attention(s);
+        s.dropout = 0.4;
+        check_attention(s);
+    }
+}
 TEST(kernels_attention_shows_nan) {
     for (const char *const *isa = heed__kernels_available(); *isa; isa++) {
         heed_kernels k;

@@ -133,8 +133,7 @@ static void run_grad(const heed_kernels *k, const void *args, heed_real *out) {
     const unary *u = args;
     heed_real *x = unary_input(u), *gy = kernel_numbers(8, u->n);
     heed_real *y = malloc((u->n + 1) * sizeof *y);
-    bool by_value =
-        u->f == HEED_TANH || u->f == HEED_SIGMOID || u->f == HEED_EXP || u->f == HEED_SQRT;
+    bool by_value = heed__act_uses_value(u->f);
     k->activate(k, u->f, y, x, u->n);
     k->activate_grad(k, u->f, out, by_value ? NULL : x, by_value ? y : NULL, gy, u->n);
     free(x);
@@ -332,7 +331,8 @@ static void want_drop(const void *args, double *out) {
     free(x);
 }
 TEST(kernels_dropout_draws_the_stream) {
-    static const drop drops[] = {{1, 0.5}, {3, 0.1}, {17, 0.9}, {65, 0.3}, {70001, 0.25}, {40, 1}};
+    static const drop drops[] = {{0, 0.5},  {1, 0.5},      {3, 0.1}, {17, 0.9},
+                                 {65, 0.3}, {70001, 0.25}, {40, 1}};
     for (size_t i = 0; i < sizeof drops / sizeof *drops; i++)
         kernel_check(&(kernel_case){"dropout", drops[i].n, run_drop, want_drop, &drops[i], 2});
 }

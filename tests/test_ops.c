@@ -242,6 +242,21 @@ TEST(ops_layer_norm) {
     CLOSE(c);
 }
 
+TEST(ops_rms_norm) {
+    heed_ctx *c;
+    heed_tape *t = begin(&c, HEED_EVAL);
+    heed_tensor *x = REALS(t, S(2, 4), 1, 2, 3, 4, -5, 5, 5, -5);
+    double a = 1 / sqrt(7.5 + 1e-5), b = 5 / sqrt(25 + 1e-5);
+    CHECK_VALUES(heed_rms_norm(t, x, NULL, (heed_real)1e-5), 10 * tiny, a, 2 * a, 3 * a, 4 * a, -b,
+                 b, b, -b);
+    heed_tensor *gain = REALS(t, S(4), 1, 2, 3, 4);
+    CHECK_VALUES(heed_rms_norm(t, x, gain, (heed_real)1e-5), 10 * tiny, a, 4 * a, 9 * a, 16 * a, -b,
+                 2 * b, 3 * b, -4 * b);
+    REFUSED(heed_rms_norm(heed_at(t, "rms"), x, REALS(t, S(1), 1), 1),
+            "rms_norm at rms: (2,4) x (1): gain is not (4)");
+    CLOSE(c);
+}
+
 /* Expected: torch.nn.functional.batch_norm, whose running variance is unbiased. */
 TEST(ops_batch_norm_moves_statistics_in_training_only) {
     heed_ctx *c;
@@ -299,5 +314,39 @@ TEST(ops_dropout) {
     REFUSED(heed_dropout(t, x, (heed_real)NAN), "is not in [0, 1)");
     heed_tape_begin(t, HEED_EVAL, 5);
     CHECK_VALUES(heed_dropout(t, REALS(t, S(2), 1, 2), (heed_real)0.9), 0, 1, 2);
+    CLOSE(c);
+}
+
+/* What dropout leaves of 64 ones: a bit for each. The layer is unnamed. */
+static uint64_t kept_of(heed_tape *t, int by) {
+    static heed_real ones[64 * 64];
+    const heed_attention_args args = {.heads = 1, .key = 1, .value = 64, .dropout = (heed_real)0.5};
+    for (int i = 0; i < 64; i++) ones[i * 65] = 1;
+    heed_tensor *x = heed_scale(t, heed_input(t, NULL, S(64)), 0, 1), *y = NULL;
+    heed_tensor *q = heed_input(t, NULL, S(1, 1, 1)), *k = heed_input(t, NULL, S(1, 64, 1));
+    heed_tensor *v = heed_input(t, ones, S(1, 64, 64)); /* y = the weights */
+    if (by == 0) y = heed_dropout(t, x, (heed_real)0.5);
+    if (by == 1) y = heed_attention(t, q, k, v, NULL, NULL, &args);
+    if (by == 2) y = heed_attention_explicit(t, q, k, v, NULL, NULL, &args);
+    uint64_t kept = 0;
+    for (size_t i = 0; y && i < 64; i++) kept |= (uint64_t)(y->x[i] != 0) << i;
+    return kept;
+}
+
+/* Layers without a name draw apart from one another, in each step and micro-batch anew, and again
+ * the same in the same step. */
+TEST(ops_dropout_of_unnamed_layers_draws_apart) {
+    heed_ctx *c;
+    heed_tape *t = begin(&c, HEED_TRAIN);
+    enum { OF_EACH = 4, KINDS = 3, ALL = OF_EACH * KINDS };
+    uint64_t kept[3 * ALL];
+    for (int i = 0; i < 3 * ALL; i++) {
+        if (i % ALL == 0) heed_tape_begin_micro(t, HEED_TRAIN, i / ALL == 1, i / ALL == 2);
+        kept[i] = kept_of(t, i % KINDS);
+    }
+    for (int i = 0; i < 3 * ALL; i++)
+        for (int j = 0; j < i; j++) CHECK(kept[i] != kept[j]);
+    heed_tape_begin(t, HEED_TRAIN, 0);
+    for (int i = 0; i < ALL; i++) CHECK(kept_of(t, i % KINDS) == kept[i]);
     CLOSE(c);
 }

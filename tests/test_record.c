@@ -183,6 +183,83 @@ TEST(record_subset_keeps_numbers_and_says_so) {
     CLOSE(c);
 }
 
+/* Numbers 1, 2, ... in memory of their own, and whether such numbers are there. */
+static heed_real *count_up(size_t n) {
+    heed_real *x = malloc(n * sizeof *x);
+    for (size_t i = 0; x && i < n; i++) x[i] = (heed_real)(i + 1);
+    return x;
+}
+static bool counts_up(const heed_real *x, size_t n) {
+    bool good = x != NULL;
+    for (size_t i = 0; good && i < n; i++) good = x[i] == (heed_real)(i + 1);
+    return good;
+}
+
+/* All that is handed in is copied whole: the callers' arrays are gone before the record is read.
+ * No two sizes are equal. */
+TEST(record_copies_every_array_whole) {
+    enum { Q = 3, KEYS = 5, HELD = 2, KEY = 7, VALUE = 11, ROWS = 13, COLS = 17 };
+    heed_ctx *c = heed_open(NULL);
+    heed_record *r = heed_record_new(c);
+    unsigned char *special = malloc(KEYS);
+    for (int i = 0; i < KEYS; i++) special[i] = (unsigned char)(i + 1);
+    heed_record_add_axis(r, &(heed_record_axis){.name = "queries", .count = Q});
+    heed_record_add_axis(r, &(heed_record_axis){.name = "keys", .count = KEYS, .special = special});
+    const size_t square = HELD * Q * KEYS, sizes[] = {square,
+                                                      square,
+                                                      square,
+                                                      (size_t)HELD * Q * KEY,
+                                                      (size_t)HELD * KEYS * KEY,
+                                                      (size_t)HELD * KEYS * VALUE,
+                                                      (size_t)HELD * KEY,
+                                                      (size_t)Q * KEYS,
+                                                      19};
+    enum { ARRAYS = sizeof sizes / sizeof *sizes };
+    heed_real *x[ARRAYS];
+    for (int i = 0; i < ARRAYS; i++) x[i] = count_up(sizes[i]);
+    int *head = malloc(HELD * sizeof *head);
+    for (int i = 0; i < HELD; i++) head[i] = 4 + i;
+    heed_record_block block = {.path = "a", .queries = 0, .keys = 1, .heads = HELD, .head = head};
+    block.key = KEY, block.value = VALUE;
+    block.weights = x[0], block.raw = x[1], block.scores = x[2];
+    block.q = x[3], block.k = x[4], block.v = x[5], block.align = x[6];
+    heed_record_add_block(r, &block);
+    heed_record_add_map(r, &(heed_record_map){.name = "m", .keys = 1, .values = x[7]});
+    const char *names[19];
+    for (int i = 0; i < 19; i++) names[i] = i % 2 ? "odd" : "even";
+    heed_record_add_guess(r, &(heed_record_guess){.count = 19, .labels = names, .p = x[8]});
+    for (int i = 0; i < ARRAYS; i++) free(x[i]);
+    for (int i = 0; i < 19; i++) names[i] = "gone";
+    free(head);
+    free(special);
+    CHECK(r->block_count == 1 && r->map_count == 1 && r->guess_count == 1);
+    const heed_record_block *b = &r->blocks[0];
+    const heed_real *held[ARRAYS] = {b->weights, b->raw,   b->scores,         b->q,           b->k,
+                                     b->v,       b->align, r->maps[0].values, r->guesses[0].p};
+    for (int i = 0; i < ARRAYS; i++) CHECK(counts_up(held[i], sizes[i]));
+    for (int i = 0; i < HELD; i++) CHECK(b->head[i] == 4 + i);
+    for (int i = 0; i < KEYS; i++) CHECK(r->axes[1].special[i] == i + 1);
+    for (int i = 0; i < 19; i++) CHECK_TEXT(r->guesses[0].labels[i], i % 2 ? "odd" : "even");
+    for (int channels = 1; channels <= 4; channels++) {
+        size_t n = (size_t)ROWS * COLS * (size_t)channels;
+        unsigned char *pixels = malloc(n);
+        for (size_t i = 0; i < n; i++) pixels[i] = (unsigned char)(i % 251 + 1);
+        CHECK(heed_record_picture(r, pixels, COLS, ROWS, channels));
+        free(pixels);
+        CHECK(r->width == COLS && r->height == ROWS && r->channels == channels);
+        for (size_t i = 0; i < n; i++) CHECK(r->pixels[i] == i % 251 + 1);
+    }
+    heed_record *cut = heed_record_subset(c, r, &(heed_record_cut){.tokens = 1000});
+    CHECK(cut && memcmp(cut->pixels, r->pixels, (size_t)ROWS * COLS * 4) == 0);
+    CHECK(cut && counts_up(cut->blocks[0].v, sizes[5]) && counts_up(cut->maps[0].values, 15));
+    CHECK_CLOSE(heed_record_bytes(r),
+                (double)((3 * square + sizes[3] + sizes[4] + sizes[5] + sizes[6] + sizes[7]) *
+                             sizeof(heed_real) +
+                         ROWS * COLS * 4),
+                0);
+    CLOSE(c);
+}
+
 TEST(record_refuses_parts_without_axes) {
     heed_ctx *c = heed_open(NULL);
     heed_record *r = heed_record_new(c);

@@ -252,6 +252,37 @@ TEST(recurrent_attention_refuses_what_does_not_fit) {
     CLOSE(l.c);
 }
 
+/* Each wrong setting alone, of both ops: an activation whose slope is none of its value, a cell
+ * that is none, and steps backwards where attention goes forwards. */
+TEST(recurrent_refuses_each_wrong_setting) {
+    lab l = lab_open(HEED_EVAL);
+    heed_tensor *gates = normal(l.t, "gates", 3, SHAPE(2, 3, 4));
+    heed_tensor *w = normal(l.t, "w", 2, SHAPE(4, 4));
+    heed_additive_attention look = {.y = gates, .w_in = w, .w = w, .state = w, .query = w};
+    look.score = w, look.keys = look.values = gates;
+    for (int act = HEED_IDENTITY; act <= HEED_SQRT; act++) {
+        heed_recurrent_args args = {HEED_RNN, (heed_act)act, false};
+        bool good =
+            act == HEED_IDENTITY || act == HEED_TANH || act == HEED_RELU || act == HEED_SIGMOID;
+        CHECK((heed_recurrent(l.t, gates, w, NULL, NULL, NULL, &args) != NULL) == good);
+        heed_clear(l.c);
+        CHECK(!heed_recurrent_attention(l.t, &look, &args)); /* its shapes do not fit, either */
+        CHECK(!!strstr(heed_ctx_error(l.c), "with tanh, relu, sigmoid or identity") == !good);
+        heed_clear(l.c);
+    }
+    for (int cell = HEED_RNN - 1; cell <= HEED_LSTM + 1; cell++) {
+        heed_recurrent_args args = {(heed_cell)cell, HEED_TANH, false};
+        bool good = cell >= HEED_RNN && cell <= HEED_LSTM;
+        CHECK(!heed_recurrent(l.t, gates, w, w, w, NULL, &args)); /* the bias does not fit */
+        CHECK(!!strstr(heed_ctx_error(l.c), "expected a cell among rnn, gru, lstm") == !good);
+        heed_clear(l.c);
+        CHECK(!heed_recurrent_attention(l.t, &look, &args));
+        CHECK(!!strstr(heed_ctx_error(l.c), "expected a cell among rnn, gru, lstm") == !good);
+        heed_clear(l.c);
+    }
+    CLOSE(l.c);
+}
+
 TEST(attend_keeps_scores_and_weights) {
     lab l = lab_open(HEED_EVAL);
     heed_attend a;
@@ -322,99 +353,3 @@ TEST(decoder_block_sees_no_later_token_and_no_padding) {
                heed_slice(l.t, y, 1, 0, 3), tiny);
     CLOSE(l.c);
 }
-
-/* ---- gradients ---- */
-
-#ifdef HEED_F64
-typedef struct {
-    heed_tensor *x, *memory; /* (2,3,8), (2,4,8) */
-    heed_rnn rnn;
-    heed_attend attend;
-    heed_decoder_block decoder;
-} parts;
-
-static heed_tensor *use_rnn(parts *p, heed_tape *t) {
-    heed_tensor *last[4], *pad = heed_ids(t, (int32_t[]){1, 1, 0, 1, 1, 1}, 2, 3);
-    heed_tensor *y = heed_rnn_apply(&p->rnn, t, p->x, pad, NULL, last);
-    for (int i = 0; i < 4; i++) y = heed_add(t, y, heed_sum(t, last[i]));
-    return y;
-}
-static void make_rnn(parts *p, heed_store *s, int kind) {
-    heed_rnn_init(&p->rnn, s, "rnn",
-                  (heed_rnn_args){.in = 8,
-                                  .width = 3,
-                                  .cell = (heed_cell)kind,
-                                  .act = HEED_TANH,
-                                  .layers = 2,
-                                  .bidirectional = true,
-                                  .one_bias = kind == HEED_RNN,
-                                  .dropout = (heed_real)0.2});
-}
-static heed_tensor *use_attention(parts *p, heed_tape *t) {
-    heed_tensor *pad = heed_ids(t, (int32_t[]){1, 1, 0, 1, 1, 1, 1, 1}, 2, 4);
-    return use_attend(&p->attend, t, p->x, p->memory, pad);
-}
-static void make_attend(parts *p, heed_store *s, int kind) {
-    heed_attend_init(&p->attend, s, "attend",
-                     (heed_attend_args){.kind = (heed_similarity)kind,
-                                        .query = 8,
-                                        .input = 8,
-                                        .key = kind == HEED_SCALED_DOT ? 3 : 0,
-                                        .value = kind == HEED_SCALED_DOT ? 2 : 0});
-}
-static heed_tensor *use_decoder(parts *p, heed_tape *t) {
-    heed_tensor *pad = heed_ids(t, (int32_t[]){1, 1, 0, 1, 1, 1}, 2, 3);
-    heed_tensor *hidden = heed_ids(t, (int32_t[]){1, 1, 0, 1, 1, 1, 1, 1}, 2, 4);
-    return heed_decoder_block_apply(&p->decoder, t, p->x, pad, p->memory, hidden, NULL);
-}
-static void make_decoder(parts *p, heed_store *s, int kind) {
-    heed_decoder_block_args args = decoder_args(kind == 1);
-    args.dropout = args.attn.dropout = args.cross.dropout = (heed_real)0.1;
-    heed_decoder_block_init(&p->decoder, s, "decoder", args);
-}
-
-static const struct {
-    const char *name;
-    void (*make)(parts *p, heed_store *s, int kind);
-    int kind;
-    heed_tensor *(*use)(parts *p, heed_tape *t);
-    bool memory;
-} layers[] = {
-    {"rnn", make_rnn, HEED_RNN, use_rnn, false},
-    {"gru", make_rnn, HEED_GRU, use_rnn, false},
-    {"lstm", make_rnn, HEED_LSTM, use_rnn, false},
-    {"additive", make_attend, HEED_ADDITIVE, use_attention, true},
-    {"dot", make_attend, HEED_DOT, use_attention, true},
-    {"scaled", make_attend, HEED_SCALED_DOT, use_attention, true},
-    {"general", make_attend, HEED_GENERAL, use_attention, true},
-    {"post-norm decoder block", make_decoder, 0, use_decoder, true},
-    {"pre-norm decoder block", make_decoder, 1, use_decoder, true},
-};
-
-typedef struct {
-    parts p;
-    int layer;
-} layer_case;
-
-/* A fixed random weight on every output. */
-static heed_tensor *layer_loss(void *self, heed_tape *t) {
-    layer_case *l = self;
-    heed_tensor *y = layers[l->layer].use(&l->p, t);
-    return y ? heed_sum(t, heed_mul(t, y, normal(t, "weights", y->dims, y->shape))) : NULL;
-}
-
-TEST(recurrent_gradients_of_every_layer) {
-    for (int i = 0; i < (int)(sizeof layers / sizeof *layers); i++) {
-        lab l = lab_open(HEED_TRAIN);
-        layer_case k = {.layer = i};
-        k.p.x = heed_param(l.s, "x", "normal:1", 3, SHAPE(2, 3, 8));
-        if (layers[i].memory) k.p.memory = heed_param(l.s, "memory", "normal:1", 3, SHAPE(2, 4, 8));
-        layers[i].make(&k.p, l.s, layers[i].kind);
-        heed_check check = heed_gradcheck_store(l.c, l.s, layer_loss, &k, 1 << 20);
-        if (!(check.error >= 0 && check.error <= 1e-6) || check.cases < 1)
-            test_fail(__FILE__, __LINE__, "%s: gradient off by %.3g at %s %s", layers[i].name,
-                      check.error, check.worst, heed_ctx_error(l.c));
-        CLOSE(l.c);
-    }
-}
-#endif

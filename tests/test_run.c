@@ -1,4 +1,5 @@
 /* Run directories opened for use, whole and damaged. */
+#include "fit/fit.h"
 #include "fit_job.h"
 
 #include <unistd.h>
@@ -28,6 +29,19 @@ TEST(run_opens_with_its_settings) {
     s = heed_evaluate(best ? best->tape : NULL, &tiny_model, best ? best->self : NULL, &data, 32);
     CHECK_CLOSE(s.loss / s.weight, result.best_loss, 1e-12);
     CLOSE(c);
+}
+
+TEST(run_opens_best_or_last_alone) {
+    train_run("run", "steps=10");
+    char path[256];
+    static const char *const which[] = {NULL, "best", "last", "worst", ""};
+    for (int i = 0; i < 5; i++) {
+        heed_ctx *c = heed_open(NULL);
+        heed_run *r = heed_run_open(c, path_of(path, "run", ""), tiny_models, which[i]);
+        CHECK((r != NULL) == (i < 3) && heed_ctx_status(c) == (i < 3 ? HEED_OK : HEED_USAGE));
+        if (i == 3) CHECK_HAS(heed_ctx_error(c), "expected best or last, found worst");
+        heed_close(c);
+    }
 }
 
 TEST(run_null_and_error_states) {
@@ -256,4 +270,26 @@ TEST(run_weights_digest_covers_what_they_say_of_themselves) {
     CHECK(heed_ctx_status(c) == HEED_DATA);
     CHECK_HAS(heed_ctx_error(c), "damaged");
     heed_close(c);
+}
+
+/* Of a model's options, those that all trainings share are none of its weights' settings, whatever
+ * default the model gives them; each other follows a mark that no value has. */
+TEST(run_settings_of_weights_are_the_models_own) {
+    heed_option options[64] = {{"first", HEED_TEXT, "1", 0, 0, NULL, "", "Model"}};
+    int n = 1;
+    for (const heed_option *o = heed_fit_options; o->name && n < 62; o++) options[n++] = *o;
+    options[n] = (heed_option){"last", HEED_TEXT, "2", 0, 0, NULL, "", "Model"};
+    const heed_model own = {.name = "own", .options = options};
+    static const char *const values[][2] = {
+        {"2", ";first=1;last=2"}, {"a b", ";first=1;last=a b"}, {"a;b", "\nfirst=1\nlast=a;b"}};
+    for (int i = 0; i < 3; i++) {
+        heed_ctx *c = heed_open(NULL);
+        heed_config *f = heed_config_new(c, (const heed_option *const[]){options, NULL});
+        CHECK(heed_config_set(f, "last", values[i][0], "test", HEED_FROM_FLAG));
+        heed_text text = {.c = c};
+        CHECK(heed__settings_text(&own, f, &text));
+        CHECK_TEXT(text.s, values[i][1]);
+        heed_text_free(&text);
+        CLOSE(c);
+    }
 }

@@ -1,8 +1,10 @@
 /* Reading text files. */
+#include "core/os.h"
 #include "test.h"
+#include "text/text.h"
 
 static const char *file_with(const char *name, const void *bytes, size_t n) {
-    static char path[128];
+    static char path[256];
     snprintf(path, sizeof path, "%s/%s", test_folder(), name);
     FILE *f = fopen(path, "wb");
     if (!f || fwrite(bytes, 1, n, f) != n || fclose(f) != 0) exit(1);
@@ -61,4 +63,21 @@ TEST(text_read_refuses) {
         CHECK_HAS(heed_ctx_error(c), cases[i].hint);
         heed_close(c);
     }
+}
+
+/* A step of 64 bytes and more is no step: such a line goes, whatever number it would be. */
+TEST(text_csv_cut_of_long_fields) {
+    heed_ctx *c = open_ctx();
+    for (size_t length = 60; length <= 70; length++) {
+        char text[128] = "step,loss\n1.", *end = text + strlen(text);
+        memset(end, '0', length - 2);
+        strcpy(end + length - 2, ",7\n2,8\n");
+        const char *path = file_with("long", text, strlen(text));
+        CHECK(heed__csv_cut(c, path, 5, ",test,"));
+        size_t n;
+        char *left = (char *)heed__os_read(c, path, 0, &n);
+        CHECK_TEXT(left, length < 64 ? text : "step,loss\n2,8\n");
+        heed__free(left);
+    }
+    CLOSE(c);
 }

@@ -2,6 +2,8 @@
 #ifndef HEED_BASE_H
 #define HEED_BASE_H
 
+#include <heed/activations.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,25 +47,25 @@ typedef enum {
     HEED_INTERRUPTED /* a callback asked to stop */
 } heed_status;       /* the program's exit statuses 0 to 4, and 130 for the last */
 
-/* An activation, alone (heed_activate) or fused into an affine map. */
-typedef enum {
-    HEED_IDENTITY,
-    HEED_RELU,
-    HEED_GELU,      /* x Phi(x), exact erf form. Hendrycks & Gimpel 2016, sec. 2 */
-    HEED_GELU_TANH, /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). The same, sec. 2 */
-    HEED_SILU,      /* x sigmoid(x) */
-    HEED_TANH,
-    HEED_SIGMOID,
-    HEED_EXP,
-    HEED_LOG,
-    HEED_SQRT
-} heed_act;
+/* An activation, alone (heed_activate) or fused into an affine map: HEED_IDENTITY, HEED_RELU and so
+ * on; heed/activations.h lists them. */
+#define HEED__ENUMERATOR(f, ...) f,
+#define HEED__ONE(...)           +1
+typedef enum { HEED_ACTIVATIONS(HEED__ENUMERATOR) } heed_act;
+enum { HEED_ACT_COUNT = 0 HEED_ACTIVATIONS(HEED__ONE) };
 
 /* A cell of a recurrent layer. */
 typedef enum { HEED_RNN, HEED_GRU, HEED_LSTM } heed_cell;
 
 /* Whose attention a layer computes. */
 typedef enum { HEED_ENCODER, HEED_DECODER, HEED_CROSS } heed_stack;
+
+/* What a check of an op, a layer, a model or an optimizer found. */
+typedef struct {
+    double error; /* the largest; negative: the check could not run, see the context */
+    int cases;
+    char worst[96]; /* where it is */
+} heed_check;
 
 typedef struct heed_ctx heed_ctx;
 typedef struct heed_tensor heed_tensor;

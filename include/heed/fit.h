@@ -3,7 +3,7 @@
 #ifndef HEED_FIT_H
 #define HEED_FIT_H
 
-#include <heed/model.h>
+#include <heed/decode.h>
 #include <heed/optim.h>
 
 #ifdef __cplusplus
@@ -87,6 +87,27 @@ typedef struct {
  */
 HEED_API heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a);
 
+/* ---- a training in one call ---- */
+
+typedef struct {
+    const heed_model *model; /* of a kind of input that is not HEED_INPUT_DENSE */
+    const char *data;        /* a file or folder of that kind; resumed: NULL, or where it is now */
+    const char *run;         /* as in heed_fit_args */
+    const char *settings;    /* "steps=300 width=64", of heed_train_config; or NULL */
+    bool resume, force;
+    void (*report)(void *user, const heed_report *r);
+    bool (*stop)(void *user);
+    void *user;
+} heed_train_args;
+/* Opens the data by the kind that the model reads, completes the settings by what is found there,
+ * makes or opens a tokenizer, and trains as heed_fit does: with a run, what `heed train` makes. The
+ * context's seed is the training's. */
+HEED_API heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a);
+/* All settings of such a training, at the model's defaults. */
+HEED_API heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
+/* Those that name what is trained, and on what: task, data. Ended by {0}. */
+HEED_API extern const heed_option heed_train_options[];
+
 /* A model with its parameters, built or read. */
 typedef struct heed_run {
     heed_ctx *c;
@@ -126,6 +147,8 @@ HEED_API bool heed_run_inside(heed_ctx *c, const char *dir, const char *folder);
 HEED_API heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
                                  const char *which);
 HEED_API void heed_run_close(heed_run *r);
+/* How the run reads its inputs: heed_example_text, heed_example_picture (kind.h). */
+HEED_API heed_reader heed_run_reader(const heed_run *r);
 
 /* Loss and metrics over the evaluation batches of data, in order. */
 HEED_API heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data,

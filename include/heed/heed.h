@@ -6,6 +6,7 @@
 
 #include <heed/fit.h>
 #include <heed/image.h>
+#include <heed/kind.h>
 #include <heed/pairs.h>
 
 #endif

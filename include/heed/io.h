@@ -60,9 +60,10 @@ typedef struct heed_config heed_config;
 HEED_API heed_config *heed_config_new(heed_ctx *c, const heed_option *const *tables);
 HEED_API void heed_config_free(heed_config *f);
 /* Sets one value after checking it. Whole numbers may be written 1e6; a bool is true, false, yes,
- * no, on, off, 1 or 0; "" is taken where the default is "". where ("--lr", "my.conf:12") stands in
- * the error, which is HEED_DATA for a file and HEED_USAGE else; rank says what overrides what: a
- * lower rank never overwrites a higher one. An unknown key is an error with "did you mean". */
+ * no, on, off, 1 or 0; "" is accepted where the default is "". where ("--lr", "my.conf:12") is
+ * named in the error, which is HEED_DATA for a file and HEED_USAGE else; rank says what overrides
+ * what: a lower rank never overwrites a higher one. An unknown key is an error with "did you mean".
+ */
 typedef enum { HEED_FROM_DEFAULT, HEED_FROM_PRESET, HEED_FROM_FILE, HEED_FROM_FLAG } heed_rank;
 HEED_API bool heed_config_set(heed_config *f, const char *key, const char *value, const char *where,
                               heed_rank rank);
@@ -71,11 +72,11 @@ HEED_API bool heed_config_set(heed_config *f, const char *key, const char *value
 HEED_API bool heed_config_set_list(heed_config *f, const char *settings, const char *where,
                                    heed_rank rank);
 /* `key = value` lines in UTF-8; # starts a comment at the start of a line or after a space. A value
- * may stand in double quotes, with the escapes \n \r \t \" \\, or in single ones, without. A key
+ * may be in double quotes, with the escapes \n \r \t \" \\, or in single ones, without. A key
  * set twice is an error. */
 HEED_API bool heed_config_read(heed_config *f, const char *path, heed_rank rank);
 /* --key value, --key=value, --flag, --no-flag; -c FILE reads a file, which flags override wherever
- * it stands; everything else, and all after --, is positional and left in argv[0 .. *argc - 1], in
+ * it is; everything else, and all after --, is positional and left in argv[0 .. *argc - 1], in
  * order (argv[0] is an argument like any other). A value that begins with -- needs the form with =.
  */
 HEED_API bool heed_config_args(heed_config *f, int *argc, char **argv);

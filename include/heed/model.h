@@ -3,7 +3,7 @@
 #ifndef HEED_MODEL_H
 #define HEED_MODEL_H
 
-#include <heed/data.h>
+#include <heed/kind.h>
 #include <heed/nn.h>
 
 #ifdef __cplusplus
@@ -129,6 +129,8 @@ typedef struct {
     const heed_steps *steps;                        /* NULL: output is not made step by step */
 } heed_model;
 
+/* What the model wants of its inputs, by the members above. */
+HEED_API heed_input_spec heed_model_spec(const heed_model *m);
 /* The model's batch, or that of its kind: HEED_INPUT_TOKENS a heed_corpus (next tokens),
  * HEED_INPUT_PICTURE a heed_images, HEED_INPUT_PAIR and HEED_INPUT_LABELLED a heed_pairs. */
 HEED_API bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,

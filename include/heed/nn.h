@@ -25,14 +25,20 @@ HEED_API heed_tensor *heed_linear_apply(const heed_linear *l, heed_tape *t, heed
 HEED_API heed_tensor *heed_linear_act(const heed_linear *l, heed_tape *t, heed_tensor *x,
                                       heed_act act);
 
-/* Layer norm over the last dim. */
+/* Layer norm or RMS norm over the last dim. */
+typedef enum { HEED_LAYER_NORM, HEED_RMS_NORM } heed_norm_kind;
+typedef struct {
+    heed_norm_kind kind;
+    int width;
+    heed_real eps;
+    bool no_bias; /* RMS norm never has one */
+} heed_norm_args;
 typedef struct {
     const char *name;
+    heed_norm_args args;
     heed_tensor *gain, *bias; /* stored as weight, bias (width) */
-    heed_real eps;
 } heed_norm;
-HEED_API void heed_norm_init(heed_norm *l, heed_store *s, const char *name, int width,
-                             heed_real eps, bool bias);
+HEED_API void heed_norm_init(heed_norm *l, heed_store *s, const char *name, heed_norm_args a);
 HEED_API heed_tensor *heed_norm_apply(const heed_norm *l, heed_tape *t, heed_tensor *x);
 
 /* Batch norm over all but the last dim; running_mean and running_var are state. */
@@ -173,6 +179,7 @@ typedef struct {
     heed_ff_args mlp;
     bool pre_norm;
     bool norm_no_bias;
+    heed_norm_kind norm;
     heed_real eps, dropout;
 } heed_block_args;
 typedef struct {
@@ -286,6 +293,26 @@ HEED_API void heed_attend_note(const heed_attend *l, heed_tape *t, int steps,
  */
 HEED_API heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx,
                                     const heed_drop *drop, const heed_norm *post);
+
+/* ---- the gradient check of layers ---- */
+
+enum { HEED_CASE_ROWS = 2, HEED_CASE_LEN = 3, HEED_CASE_WIDTH = 8 };
+
+/* A layer as heed_gradcheck_layer runs it. A list ends with {0}. */
+typedef struct {
+    const char *name;
+    size_t size;                             /* bytes of self, zeroed before init */
+    void (*init)(void *self, heed_store *s); /* makes the parameters */
+    /* x (2,3,8) -> any shape */
+    heed_tensor *(*apply)(const void *self, heed_tape *t, heed_tensor *x);
+} heed_layer_case;
+
+/* heed_gradcheck_store on the sum of all outputs, each times a fixed random weight; x is a
+ * parameter of its own. Gains and biases are moved away from their initial 1 and 0. */
+HEED_API heed_check heed_gradcheck_layer(heed_ctx *c, const heed_layer_case *k);
+
+/* The library's layers, ended by NULL. Each entry is a list of cases ended by {0}: one file. */
+HEED_API const heed_layer_case *const *heed_layer_table(void);
 
 #ifdef __cplusplus
 }

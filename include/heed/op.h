@@ -112,11 +112,6 @@ HEED_API const heed_op *const *heed_op_table(void);
  * the double build) over the op's cases: per tensor |a-n| / max(|a|, |n|, 1e-3 max|g|), where the
  * largest gradient counts as at least a thousandth of the largest of all tensors. error is negative
  * when the context is in error; an op without cases is one. worst: "case 2, input 1, element 7". */
-typedef struct {
-    double error;
-    int cases;
-    char worst[96];
-} heed_check;
 HEED_API heed_check heed_gradcheck(heed_ctx *c, const heed_op *op);
 
 /* The same for a whole model: loss(user, tape) records one training step on a tape that was begun

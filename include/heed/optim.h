@@ -1,4 +1,5 @@
-/* heed/optim.h -- optimizers, schedules and clipping. They walk the store and know no model. */
+/* heed/optim.h -- optimizers, schedules and clipping. They walk the store and know no model. A
+ * custom optimizer has the same rights as the library's: see examples/own_optim.c. */
 #ifndef HEED_OPTIM_H
 #define HEED_OPTIM_H
 
@@ -8,34 +9,34 @@
 extern "C" {
 #endif
 
-typedef struct heed_optim heed_optim;
+typedef struct heed_optim heed_optim;         /* at work on a store: heed_optim_new */
+typedef struct heed_optimizer heed_optimizer; /* how it updates: heed_adamw, or a custom one */
 
-typedef enum {
-    HEED_SGD,      /* also gradient descent, when a batch is the whole data set */
-    HEED_MOMENTUM, /* v = mu v + g; x -= lr v (Nesterov: x -= lr (g + mu v)). Sutskever et al. 2013
-                    */
-    HEED_RMSPROP,  /* v = alpha v + (1-alpha) g^2; x -= lr g / (sqrt(v) + eps). Hinton 2012, lecture
-                      6e */
-    HEED_ADAM,     /* Kingma & Ba 2015, alg. 1; decay is added to the gradient */
-    HEED_ADAMW     /* Loshchilov & Hutter 2019, alg. 2; x -= lr decay x */
-} heed_optim_kind;
+enum { HEED_OPTIM_SLOTS = 4, HEED_OPTIM_EXTRA = 4, HEED_OPTIM_CASE = 8 };
 
-/* Zero fields take PyTorch's defaults: momentum 0.9, alpha 0.99, beta1 0.9, beta2 0.999, eps 1e-8.
- */
+/* Settings: what heed_optim_defaults returns, then changed. Each optimizer names those that it
+ * uses; the others are NAN and remain so. */
 typedef struct {
-    heed_optim_kind kind;
+    const heed_optimizer *optimizer; /* written by heed_optim_defaults */
     heed_real lr;
-    heed_real decay; /* for entries with decay set */
+    heed_real decay; /* weight decay, of the entries that have decay set */
     heed_real momentum, alpha, beta1, beta2, eps;
-    bool nesterov;
+    heed_real extra[HEED_OPTIM_EXTRA]; /* for custom optimizers, which name them */
 } heed_optim_args;
 
-HEED_API heed_optim *heed_optim_new(heed_store *s, heed_optim_args a);
+/* The default settings of an optimizer: PyTorch's, where it has them. */
+HEED_API heed_optim_args heed_optim_defaults(const heed_optimizer *r);
+
+/* An optimizer of the trained parameters of s. args NULL: the defaults. It is an error (HEED_USAGE)
+ * when args were not made by heed_optim_defaults(r), when a setting is out of range, and when one
+ * is set that r does not use. Freed by heed_optim_free, or with the context. */
+HEED_API heed_optim *heed_optim_new(heed_store *s, const heed_optimizer *r,
+                                    const heed_optim_args *args);
 HEED_API void heed_optim_free(heed_optim *o);
 
 /* One update with learning rate args.lr * lr_scale * entry scale; gradients are then zero. Refuses
- * in error, and when a gradient is not finite (HEED_DIVERGED, naming the parameter), before any
- * value changes. */
+ * in error, when the store was freed, and when a gradient is not finite (HEED_DIVERGED, naming the
+ * parameter), before any value changes. */
 HEED_API bool heed_step(heed_optim *o, heed_real lr_scale);
 
 /* The slots as a store of their own ("adam.m.PARAMETER"), to be saved and loaded like any; the
@@ -43,12 +44,85 @@ HEED_API bool heed_step(heed_optim *o, heed_real lr_scale);
  */
 HEED_API heed_store *heed_optim_slots(heed_optim *o);
 
+/* ---- optimizers: each is one file in src/optim, and one line here ---- */
+
+HEED_API extern const heed_optimizer heed_gd;       /* sgd, where a batch is the whole data set */
+HEED_API extern const heed_optimizer heed_sgd;      /* x -= lr g */
+HEED_API extern const heed_optimizer heed_momentum; /* v = mu v + g; x -= lr v */
+HEED_API extern const heed_optimizer heed_nesterov; /* v = mu v + g; x -= lr (g + mu v) */
+HEED_API extern const heed_optimizer
+    heed_rmsprop;                                /* v = a v + (1-a) g^2; x -= lr g/(sqrt v + eps) */
+HEED_API extern const heed_optimizer heed_adam;  /* decay is added to the gradient, as above */
+HEED_API extern const heed_optimizer heed_adamw; /* decoupled decay: x -= lr decay x */
+HEED_API extern const heed_optimizer heed_lion;  /* x -= lr (sign(b1 m + (1-b1) g) + decay x) */
+
+/* ---- what an optimizer is made of ---- */
+
+/* A setting that an optimizer uses. A list ends with {0}. */
+typedef struct {
+    const char *name;       /* "beta1": also the setting of heed_fit */
+    size_t at;              /* offsetof(heed_optim_args, beta1) */
+    double value, min, end; /* default; min <= value < end */
+} heed_optim_setting;
+
+/* A row for a setting that heed_optim_args has a field for. */
+#define HEED_OPTIM_SETTING(name, value, min, end)                                                  \
+    { #name, offsetof(heed_optim_args, name), value, min, end }
+
+/* What the update of one parameter reads besides its value, gradient and slots. */
+typedef struct {
+    const heed_optim_args *args;
+    int64_t step;          /* 1 in the first update */
+    heed_real lr, decay;   /* of this parameter at this step; decay 0 where none applies */
+    heed_real grad_scale;  /* the gradient is grad_scale g: clipping, accumulated micro-batches */
+    const heed_kernels *k; /* the library's kernels; opaque outside it */
+} heed_optim_update;
+
+/* What heed_optim_check runs: ten updates (t = 0 to 9) of w (2,3) = 0.5 -1 0.25 2 0 -0.75, which
+ * decays, and b (2) = 1 -0.5, which does not, with the gradients 0.5 x_i + cos(1.7 i + 0.9 t), i
+ * from 0 to 7 through w, then b. A list ends with {0}. */
+typedef struct {
+    const char *settings;      /* "lr=0.1 decay=0.05": changes to the defaults */
+    double x[HEED_OPTIM_CASE]; /* the values of w and b afterwards, by another implementation */
+} heed_optim_case;
+
+struct heed_optimizer {
+    const char *name;   /* in the library, also the name of its file and of its variable */
+    const char *help;   /* formula and source */
+    const char *prefix; /* of the slots' names; NULL: name */
+    const char *slots[HEED_OPTIM_SLOTS]; /* names ("m", "v"); each has its parameter's shape and
+                                            starts at 0 */
+    const heed_optim_setting *settings;
+    /* Changes x, given the gradient g; sets g to 0, in the same pass. All arrays have n elements.
+     */
+    void (*update)(const heed_optim_update *u, heed_real *x, heed_real *g, heed_real *const *slots,
+                   size_t n);
+    const heed_optim_case *cases;
+    bool full_batch; /* heed_fit computes every update from the whole training data */
+};
+
+/* The library's optimizers, ended by NULL, and the one of a name; NULL if there is none. */
+HEED_API const heed_optimizer *const *heed_optimizer_table(void);
+HEED_API const heed_optimizer *heed_optimizer_named(const char *name);
+
+/* The largest difference between the values of a case and those computed, relative to values above
+ * 1. The gradients are given at twice their size (grad_scale is 0.5) and added to what an update
+ * left in g; after five updates a second optimizer continues from the slots. So an update that
+ * ignores grad_scale, leaves gradients or holds state elsewhere gives other values. error is
+ * negative when the context is in error; an optimizer without cases is one. worst: "lr=0.1, value
+ * 3". */
+HEED_API heed_check heed_optim_check(heed_ctx *c, const heed_optimizer *r);
+
+/* ---- gradients ---- */
+
 /* sqrt of the sum of squares of all trained gradients. */
 HEED_API double heed_grad_norm(const heed_store *s);
 /* Scales all gradients so that their norm is at most max, and by scale before that (1/accumulated
  * micro-batches); returns the norm before clipping, after scale. max 0: no clipping. Folded into
  * the next heed_step: no extra pass. */
 HEED_API double heed_clip(heed_optim *o, heed_real max, heed_real scale);
+
+/* ---- learning rate ---- */
 
 /* Learning-rate schedules: the factor for update `step` (from 0) of `steps`, peak 1. */
 typedef enum {

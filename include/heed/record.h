@@ -2,7 +2,7 @@
  *
  * A record holds axes (tokens or patches), blocks (an attention layer each, over two axes), maps
  * (anything else of queries x keys: rollout, occlusion, influence) and what the model answered. The
- * program fills one from a run and an input, from a file of somebody's weights or by hand; heat
+ * program fills one from a run and an input, from a file of foreign weights or by hand; heat
  * maps, pictures, files and the page read nothing else. Labels are literal text in UTF-8; how a
  * newline or a space is shown is the view's business.
  */
@@ -28,7 +28,7 @@ typedef struct {
 
 HEED_API const char *heed_stack_name(heed_stack s); /* "encoder", "decoder", "cross" */
 
-/* One layer's attention. Arrays lie head by head, row-major; NULL: not kept. In a subset layer and
+/* One layer's attention. Arrays are head by head, row-major; NULL: not kept. In a subset layer and
  * head keep their own numbers. */
 typedef struct {
     const char *path; /* "encoder.0.attn", as parameters and probes are named */
@@ -57,7 +57,7 @@ typedef struct {
     const heed_real *values; /* (Q,K); may be negative, NAN: unknown */
 } heed_record_map;
 
-/* What the model said at a query: its best guesses. */
+/* What the model predicts at a query: its best guesses. */
 typedef struct {
     int axis, query;  /* "row t predicts ..."; query -1: said of the whole input */
     const char *says; /* "token 5", "the class", "[MASK]": what is predicted there */
@@ -76,14 +76,14 @@ typedef struct {
     const heed_record_block *blocks;
     const heed_record_map *maps;
     const heed_record_guess *guesses;
-    const unsigned char *pixels; /* (H,W,C) of the picture that the grid lies on; NULL: none */
+    const unsigned char *pixels; /* (H,W,C) of the picture that the grid is on; NULL: none */
     int width, height, channels;
 } heed_record;
 
 /* ---- making one ---- */
 
 /* An empty record, of an unknown step, that owns what is added to it: all that is handed in is
- * copied, and bytes of labels that are no UTF-8 become "\xE2". Freed by heed_record_free, or with
+ * copied, and bytes of labels that are not UTF-8 become "\xE2". Freed by heed_record_free, or with
  * c. A record filled by hand needs none of this. */
 HEED_API heed_record *heed_record_new(heed_ctx *c);
 HEED_API void heed_record_free(heed_record *r);
@@ -103,10 +103,10 @@ HEED_API bool heed_record_picture(heed_record *r, const unsigned char *pixels, i
 /* From a tape: before the pass, probes for what a block holds, of all layers whose path matches
  * ("decoder.*.attn"); lean: the weights alone. */
 HEED_API void heed_record_probe(heed_tape *t, const char *pattern, bool lean);
-/* After it: the layer of that path as a block. like says what the tape does not know: stack, layer,
- * axes, beta, causal, hard, additive, align, and which heads to keep (heads 0: all). item: of the
- * batch; pad: (K), nonzero where a key is no padding, or NULL. Masked scores become -INFINITY. -1
- * where nothing was probed under the path, or on error. */
+/* After it: the layer of that path as a block. like gives what the tape does not know: stack,
+ * layer, axes, beta, causal, hard, additive, align, and which heads to keep (heads 0: all). item:
+ * of the batch; pad: (K), nonzero where a key is not padding, or NULL. Masked scores become
+ * -INFINITY. -1 where nothing was probed under the path, or on error. */
 HEED_API int heed_record_take(heed_record *r, const heed_tape *t, const heed_record_block *like,
                               int item, const int32_t *pad);
 
@@ -138,12 +138,12 @@ HEED_API bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *pat
 /* NumPy's archive: PATH.weights (heads,Q,K), PATH.raw, .scores, .q, .k, .v, maps.N (Q,K), picture
  * (H,W,C) of bytes, and record: the JSON object without arrays, in bytes. */
 HEED_API bool heed_record_npz(heed_ctx *c, const heed_record *r, const char *path);
-/* Reads such a JSON or NPZ file back, or anybody's weights: an NPZ, NPY or JSON file with arrays of
- * (queries, keys), (heads, queries, keys) or (layers, heads, queries, keys), whose layers are
- * numbered in the file's order; a name with "cross" or "dec" in it says whose attention it is.
+/* Reads such a JSON or NPZ file back, or weights of any origin: an NPZ, NPY or JSON file with
+ * arrays of (queries, keys), (heads, queries, keys) or (layers, heads, queries, keys), whose layers
+ * are numbered in the file's order; a name with "cross" or "dec" in it says whose attention it is.
  * Labels are the texts under `tokens`, or `queries` and `keys`, or `source` and `target`; another
  * count than the weights have is an error that names both. Values outside [0, 1] and rows that do
- * not sum to 1 are kept as they are, and said in the note. NULL: see c. */
+ * not sum to 1 are kept as they are, and reported in the note. NULL: see c. */
 HEED_API heed_record *heed_record_read(heed_ctx *c, const char *path);
 
 #ifdef __cplusplus

@@ -22,7 +22,7 @@ typedef struct {
     const char *unit; /* of the values, in the legend; NULL: attention, in percent of a row's */
     bool numbers;     /* print numbers instead of shades */
     heed_terminal terminal;
-    int width;    /* columns at hand; 0: 100 */
+    int width;    /* columns of the terminal; 0: 100 */
     bool percent; /* with a unit: values are shares, and the terminal has their percents */
 } heed_heatmap;
 /* Appends the drawn map, with column labels above and a legend below; no line is wider than the
@@ -95,7 +95,7 @@ typedef struct {
     bool cells;                   /* each cell flat; else smooth between the cells' middles */
     double
         uniform; /* what a cell has where all are alike; 0: 1 / (rows cols). Marked in the legend */
-    int measures; /* the last so many maps are no shares of attention: each has a scale of its own,
+    int measures; /* the last so many maps are not shares of attention: each has a scale of its own,
                      from 0 to its largest value */
 } heed_overlay;
 HEED_API bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);

@@ -14,6 +14,7 @@ struct heed_store {
     size_t name_capacity, name_count;
     const char **scopes; /* open ones, outermost first; each is a full prefix */
     size_t scope_capacity, depth;
+    heed__store_ref *refs;
 };
 
 static void free_entry(heed_entry *e) {
@@ -26,8 +27,9 @@ static void free_entry(heed_entry *e) {
     heed__free(e);
 }
 
-void heed__store_destroy(heed__owned *object) {
+static void destroy(heed__owned *object) {
     heed_store *s = (heed_store *)object;
+    for (heed__store_ref *r = s->refs; r; r = r->next) r->store = NULL;
     for (size_t i = 0; i < s->count; i++) free_entry(s->entries[i]);
     for (size_t i = 0; i < s->name_count; i++) heed__free(s->names[i]);
     heed__free(s->entries);
@@ -41,14 +43,26 @@ heed_store *heed_store_new(heed_ctx *c) {
     heed_store *s = heed__alloc(c, sizeof *s);
     if (!s) return NULL;
     s->c = c;
-    heed__own(c, &s->owned, heed__store_destroy);
+    heed__own(c, &s->owned, destroy);
     return s;
 }
 
 void heed_store_free(heed_store *s) {
     if (!s) return;
     heed__disown(s->c, &s->owned);
-    heed__store_destroy(&s->owned);
+    destroy(&s->owned);
+}
+
+void heed__store_refer(heed__store_ref *r, heed_store *s) {
+    *r = (heed__store_ref){.store = s, .next = s->refs};
+    s->refs = r;
+}
+
+void heed__store_release(heed__store_ref *r) {
+    heed__store_ref **at = r->store ? &r->store->refs : NULL;
+    while (at && *at != r) at = &(*at)->next;
+    if (at) *at = r->next;
+    r->store = NULL;
 }
 
 heed_ctx *heed_store_ctx(const heed_store *s) { return s ? s->c : NULL; }
@@ -226,7 +240,7 @@ void heed_zero_grads(heed_store *s) {
 
 void heed__report_missing(heed_ctx *c) {
     heed__owned *o = NULL;
-    while ((o = heed__owned_next(c, o, heed__store_destroy))) {
+    while ((o = heed__owned_next(c, o, destroy))) {
         const heed_store *s = (const heed_store *)o;
         bool used = false;
         for (size_t i = 0; i < s->count; i++) used |= s->entries[i]->tensor->touched;

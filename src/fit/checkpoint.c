@@ -158,7 +158,7 @@ static void add_settings(heed_text *t, const heed_config *f) {
         const char *value;
         const heed_option *p = heed_config_at(f, i, &value);
         size_t n = strlen(value);
-        if (heed__utf8_valid(value, n) == n)
+        if (heed_utf8_valid(value, n) == n)
             ok = json_object_set_new(o, p->name, json_string(value)) == 0;
     }
     char *text = ok ? json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
@@ -253,7 +253,7 @@ static bool same_setting(heed_config *f, heed_ctx *c, const char *path, const ch
            heed_fail(
                c, HEED_DATA,
                "config.conf was changed: %s: %s names %s, found %s; hint: bring back the line "
-               "`%s = %s`, or train anew",
+               "%s = %s, or train anew",
                key, path, *was ? was : "nothing",
                rank == HEED_FROM_DEFAULT ? "no such line" : heed_config_text(f, key), key, was);
 }

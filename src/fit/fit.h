@@ -80,6 +80,20 @@ bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *c
 /* Fills s from a file of heed__checkpoint_save, and checks that not a bit of it has changed. */
 bool heed__weights_load(heed_store *s, const char *path);
 
+/* ---- run_config.c ---- */
+
+/* config.conf of a run, with the settings that the library does not know as texts. */
+typedef struct {
+    heed_config *config;  /* refers to the rest: freed before, by the caller or by the context */
+    heed_text text;       /* of the file, cut into keys */
+    heed_option *foreign; /* keys that no table of the library has */
+    size_t capacity;
+} heed__run_config;
+bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *path,
+                           heed__run_config *out);
+void heed__run_config_free(heed__run_config *k);             /* all but the config */
+bool heed__option_in(const heed_option *o, const char *key); /* of a table ended by {0}, or NULL */
+
 /* ---- labels.c ---- */
 
 typedef struct {
@@ -205,6 +219,10 @@ typedef struct {
     double start, before;   /* clock at the start; seconds of training before a resume */
     double step_seconds, step_items, eval_seconds; /* of one; the first two smoothed */
 } heed__fitting;
+
+/* plan.c: the first plan of a training, or the one by which it goes on for so many minutes more: at
+ * the rate until now, or `step` seconds a step. The clock then plans again. */
+bool heed__fit_plan_first(heed__fitting *f, double step);
 
 /* prepare.c: from the arguments to a training about to take its first step. False in error, and
  * when there is nothing to do. */

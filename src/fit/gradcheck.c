@@ -2,6 +2,9 @@
  * parameters. */
 #include "fit/gradcheck.h"
 #include "core/core.h"
+
+#include <heed/nn.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -385,5 +388,44 @@ heed_check heed_gradcheck_store(heed_ctx *c, heed_store *s,
     if (!ok) check.error = -1;
     heed_zero_grads(s);
     heed_tape_free(m.tape);
+    return check;
+}
+
+/* ---- a layer ---- */
+
+typedef struct {
+    const heed_layer_case *k;
+    heed_tensor *x;
+    void *self;
+} layer;
+
+static heed_tensor *weighted_outputs(void *user, heed_tape *t) {
+    const layer *l = user;
+    heed_tensor *y = l->k->apply(l->self, t, l->x);
+    heed_tensor *w = y ? heed_input(t, NULL, y->dims, y->shape) : NULL;
+    heed_random r = heed_random_at(1, "gradcheck of a layer", 0, 0);
+    for (size_t i = 0; w && i < w->size; i++) w->x[i] = (heed_real)heed_random_normal(&r, i);
+    return heed_sum(t, heed_mul(t, y, w));
+}
+
+heed_check heed_gradcheck_layer(heed_ctx *c, const heed_layer_case *k) {
+    enum { SAMPLES = 48 };
+    heed_check check = {.error = -1};
+    heed_store *s = heed_store_new(c);
+    layer l = {.k = k, .self = heed__alloc(c, k->size)};
+    l.x =
+        heed_param(s, "x", "normal:1", 3, (int[]){HEED_CASE_ROWS, HEED_CASE_LEN, HEED_CASE_WIDTH});
+    if (l.x && l.self) {
+        k->init(l.self, s);
+        for (int i = 0; i < heed_store_count(s); i++) {
+            heed_tensor *p = heed_store_at(s, i)->tensor;
+            heed_random r = heed_random_at(2, p->name, 0, 0);
+            for (size_t e = 0; e < p->size && p->dims == 1 && p->wants_grad; e++)
+                p->x[e] += (heed_real)(0.3 * heed_random_normal(&r, e));
+        }
+        if (!heed__stopped(c)) check = heed_gradcheck_store(c, s, weighted_outputs, &l, SAMPLES);
+    }
+    heed__free(l.self);
+    heed_store_free(s);
     return check;
 }

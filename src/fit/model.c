@@ -7,6 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
+heed_input_spec heed_model_spec(const heed_model *m) {
+    bool labels = m->kind == HEED_INPUT_LABELLED;
+    return (heed_input_spec){.kind = m->kind,
+                             .bracket = m->bracket,
+                             .masked = m->answers == HEED_ANSWER_MASKED,
+                             .per_word = labels && m->answers == HEED_ANSWER_SAME};
+}
+
 bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
                       heed_batch *out) {
     if (!m || !out) return false;

@@ -2,6 +2,7 @@
 #include "core/core.h"
 #include "fit/fit.h"
 #include "io/io.h"
+#include "optim/optim.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ const heed_option heed_fit_options[] = {
      LENGTH},
     {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of initial weights, dropout and batches",
      LENGTH},
-    {"optimizer", HEED_CHOICE, "adamw", 0, 0, "gd|sgd|momentum|nesterov|rmsprop|adam|adamw",
+    {"optimizer", HEED_CHOICE, "adamw", 0, 0, heed__optimizer_names,
      "gd: gradient descent, every update sees the whole training data", OPTIM},
     {"lr", HEED_REAL, "0.001", 1e-12, 1e6, NULL, "learning rate at its peak", OPTIM},
     {"lr-min", HEED_REAL, "0", 0, 1e6, NULL, "learning rate at the end of cosine and linear",
@@ -45,10 +46,13 @@ const heed_option heed_fit_options[] = {
      "weight decay, of matrices alone: not of biases, norms and other vectors", OPTIM},
     {"clip", HEED_REAL, "1", 0, 1e12, NULL, "largest norm of the whole gradient; 0: any", OPTIM},
     {"momentum", HEED_REAL, "0.9", 0, 0.999999, NULL, "of momentum and nesterov", OPTIM},
-    {"alpha", HEED_REAL, "0.99", 1e-6, 0.999999, NULL, "rmsprop: averaging of squares", OPTIM},
-    {"beta1", HEED_REAL, "0.9", 0, 0.999999, NULL, "adam: averaging of gradients", OPTIM},
-    {"beta2", HEED_REAL, "0.99", 1e-6, 0.9999999, NULL, "adam: averaging of squares", OPTIM},
-    {"eps", HEED_REAL, "1e-8", 1e-30, 1, NULL, "adam and rmsprop: added to the divisor", OPTIM},
+    {"alpha", HEED_REAL, "0.99", 1e-6, 0.999999, NULL, "of rmsprop: averaging of squares", OPTIM},
+    {"beta1", HEED_REAL, "0.9", 0, 0.999999, NULL,
+     "of adam, adamw and lion: averaging of gradients", OPTIM},
+    {"beta2", HEED_REAL, "0.99", 1e-6, 0.9999999, NULL,
+     "of adam and adamw: averaging of squares; of lion: of gradients", OPTIM},
+    {"eps", HEED_REAL, "1e-8", 1e-30, 1, NULL, "of adam, adamw and rmsprop: added to the divisor",
+     OPTIM},
     {"freeze", HEED_TEXT, "", 0, 0, NULL,
      "parameters that stay as they are: name patterns, comma-separated", OPTIM},
     {"lr-scale", HEED_TEXT, "", 0, 0, NULL,
@@ -103,26 +107,26 @@ bool heed__settings_fix(heed_config *f, int64_t steps) {
 
 /* ---- optimizer ---- */
 
-/* 0 means PyTorch's default to heed_optim_new; a rate of exactly 0 differs from this by nothing. */
-static heed_real not_zero(double v) { return v > 0 ? (heed_real)v : (heed_real)1e-30; }
+/* A setting that another optimizer uses, but this one does not, must not be given as a flag. */
+static bool check_unused(heed_ctx *c, const heed_config *f, heed_optim_args *a) {
+    for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++)
+        for (const heed_optim_setting *o = (*r)->settings; o->name; o++)
+            if (!heed__optim_setting(a, o->name) && heed_config_rank(f, o->name) == HEED_FROM_FLAG)
+                return heed_fail(c, HEED_USAGE,
+                                 "setting is not used: %s: expected a setting of optimizer %s, "
+                                 "found one of %s; hint: --optimizer %s",
+                                 o->name, a->optimizer->name, (*r)->name, (*r)->name);
+    return true;
+}
 
-static void read_optim(const heed_config *f, heed__settings *s) {
-    const char *name = heed_config_text(f, "optimizer");
-    heed_optim_args *o = &s->optim;
-    s->full_batch = strcmp(name, "gd") == 0;
-    o->nesterov = strcmp(name, "nesterov") == 0;
-    o->kind = HEED_SGD;
-    if (o->nesterov || strcmp(name, "momentum") == 0) o->kind = HEED_MOMENTUM;
-    if (strcmp(name, "rmsprop") == 0) o->kind = HEED_RMSPROP;
-    if (strcmp(name, "adam") == 0) o->kind = HEED_ADAM;
-    if (strcmp(name, "adamw") == 0) o->kind = HEED_ADAMW;
-    o->lr = (heed_real)heed_config_real(f, "lr");
-    o->decay = (heed_real)heed_config_real(f, "decay");
-    o->alpha = (heed_real)heed_config_real(f, "alpha");
-    o->beta1 = not_zero(heed_config_real(f, "beta1"));
-    o->beta2 = (heed_real)heed_config_real(f, "beta2");
-    o->eps = (heed_real)heed_config_real(f, "eps");
-    if (o->kind == HEED_MOMENTUM) o->momentum = not_zero(heed_config_real(f, "momentum"));
+static bool read_optim(heed_ctx *c, const heed_config *f, heed__settings *s) {
+    const heed_optimizer *r = heed_optimizer_named(heed_config_text(f, "optimizer"));
+    s->optim = heed_optim_defaults(r);
+    s->full_batch = r->full_batch;
+    for (const heed_optim_setting *o = r->settings; o->name; o++)
+        if (heed_config_has(f, o->name))
+            *heed__optim_setting(&s->optim, o->name) = (heed_real)heed_config_real(f, o->name);
+    return check_unused(c, f, &s->optim);
 }
 
 static bool read_schedule(heed_ctx *c, const heed_config *f, heed__settings *s) {
@@ -172,8 +176,8 @@ bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s) {
     s->by_metric = strcmp(heed_config_text(f, "best"), "accuracy") == 0;
     s->freeze = heed_config_text(f, "freeze");
     s->lr_scale = heed_config_text(f, "lr-scale");
-    read_optim(f, s);
-    return read_length(c, f, s) && read_schedule(c, f, s) && !heed__stopped(c);
+    return read_optim(c, f, s) && read_length(c, f, s) && read_schedule(c, f, s) &&
+           !heed__stopped(c);
 }
 
 /* ---- patterns ---- */

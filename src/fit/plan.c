@@ -147,3 +147,19 @@ int64_t heed__clock_plan(heed__clock *k, double elapsed, int64_t left, double pr
     k->planned = elapsed;
     return now;
 }
+
+bool heed__fit_plan_first(heed__fitting *f, double step) {
+    const heed__state *s = &f->state;
+    double seconds = f->set.minutes * 60;
+    const char *plan = heed_config_text(f->a->config, "plan");
+    if (s->step == 0) {
+        heed__plans_add(&f->plans, 0, heed__clock_left(&f->clock, 0, step, 0), false);
+        return true;
+    }
+    if (*plan && !heed__plans_read(f->c, plan, s->steps, &f->plans)) return false;
+    if (!*plan) heed__plans_add(&f->plans, 0, s->steps, false);
+    if (s->seconds > 0) step = s->seconds / (double)s->step;
+    return heed__plans_add(&f->plans, s->step, llround(fmin(1e12, fmax(1, seconds / step))),
+                           true) ||
+           heed_fail(f->c, HEED_USAGE, "too many plans: hint: --steps instead of --minutes");
+}

@@ -84,7 +84,7 @@ static bool build(heed__fitting *f) {
     if (!m->init(f->self, f->store, f->a->config))
         return heed_fail(f->c, HEED_USAGE, "model %s refuses its settings", m->name);
     if (!heed__settings_apply(&f->set, f->store)) return false;
-    f->optim = heed_optim_new(f->store, f->set.optim);
+    f->optim = heed_optim_new(f->store, f->set.optim.optimizer, &f->set.optim);
     return !heed__stopped(f->c);
 }
 
@@ -199,24 +199,6 @@ static bool limit_evaluations(heed__fitting *f) {
     return set_number(f->a->config, "evals", k->evals, "minutes");
 }
 
-/* The first plan of a training, or the one by which it goes on for so many minutes more: at the
- * rate until now. The clock then plans again. */
-static bool plan_first(heed__fitting *f, double step) {
-    const heed__state *s = &f->state;
-    double seconds = f->set.minutes * 60;
-    const char *plan = heed_config_text(f->a->config, "plan");
-    if (s->step == 0) {
-        heed__plans_add(&f->plans, 0, heed__clock_left(&f->clock, 0, step, 0), false);
-        return true;
-    }
-    if (*plan && !heed__plans_read(f->c, plan, s->steps, &f->plans)) return false;
-    if (!*plan) heed__plans_add(&f->plans, 0, s->steps, false);
-    if (s->seconds > 0) step = s->seconds / (double)s->step;
-    return heed__plans_add(&f->plans, s->step, llround(fmin(1e12, fmax(1, seconds / step))),
-                           true) ||
-           heed_fail(f->c, HEED_USAGE, "too many plans: hint: --steps instead of --minutes");
-}
-
 /* Seconds of an update without those of the optimizer, by a second pass: the first one meets fresh
  * memory. */
 static bool plan_by_clock(heed__fitting *f) {
@@ -233,7 +215,7 @@ static bool plan_by_clock(heed__fitting *f) {
                              .eval = eval * (double)f->evals,
                              .evals = f->set.evals,
                              .eval_every = f->set.eval_every};
-    if (!limit_evaluations(f) || !plan_first(f, step) ||
+    if (!limit_evaluations(f) || !heed__fit_plan_first(f, step) ||
         !fix_length(f, (double)heed__plans_end(&f->plans)) || !heed__fit_keep_plans(f))
         return false;
     char note[200];

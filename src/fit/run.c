@@ -52,13 +52,15 @@ heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *da
     return heed__evaluate(&e, &score) ? score : (heed_score){0};
 }
 
-/* ---- what weights say of themselves ---- */
-
-static bool is_shared(const char *key) {
-    for (const heed_option *o = heed_fit_options; o->name; o++)
-        if (strcmp(o->name, key) == 0) return true;
-    return false;
+heed_reader heed_run_reader(const heed_run *r) {
+    return (heed_reader){.c = r->c,
+                         .spec = heed_model_spec(r->model),
+                         .config = r->config,
+                         .tokenizer = r->tokenizer,
+                         .source = r->source};
 }
+
+/* ---- what weights say of themselves ---- */
 
 /* A default of the model's own for a setting that all trainings share is none of the model's. Each
  * setting follows a mark: a semicolon, which JSON need not escape (where memory ends within an
@@ -70,7 +72,7 @@ bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *o
         if (value && strchr(value, mark)) mark = '\n';
     }
     for (const heed_option *o = m->options; o && o->name; o++)
-        if (!is_shared(o->name) &&
+        if (!heed__option_in(heed_fit_options, o->name) &&
             !heed_text_add(out, "%c%s=%s", mark, o->name, heed_config_text(f, o->name)))
             return false;
     return out->n > 0 || heed_text_add(out, "%s", "");
@@ -87,9 +89,7 @@ uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tok
 typedef struct {
     heed_run run; /* first: the caller's view */
     heed__owned owned;
-    heed_text text;       /* of config.conf, cut into keys */
-    heed_option *foreign; /* keys of config.conf that no table of the library has */
-    size_t capacity;
+    heed__run_config file; /* config.conf */
     char architecture[64];
     uint64_t digest, labels_digest; /* of the tokenizer and of labels.txt; 0: none */
     heed_text settings;
@@ -100,8 +100,7 @@ typedef struct {
 static void release(heed__owned *owned) {
     opened *o = (opened *)(void *)((char *)owned - offsetof(opened, owned));
     heed__free(o->run.self);
-    heed__free(o->foreign);
-    heed_text_free(&o->text);
+    heed__run_config_free(&o->file);
     heed_text_free(&o->settings);
     heed__labels_free(&o->labels);
     heed__free(o);
@@ -149,53 +148,6 @@ static bool choose_model(opened *o, const heed_model *const *models, const char 
     return o->run.model ||
            heed_fail(o->run.c, HEED_DATA, "%s holds an unknown model: architecture: found %s", path,
                      o->architecture);
-}
-
-static bool known(const heed_model *m, const char *key) {
-    for (const heed_option *p = m->options; p && p->name; p++)
-        if (strcmp(p->name, key) == 0) return true;
-    return is_shared(key);
-}
-
-static bool listed(const opened *o, size_t count, const char *key) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(o->foreign[i].name, key) == 0) return true;
-    return false;
-}
-
-/* A program that trains has settings of its own in config.conf: they are kept as texts. */
-static bool find_foreign(opened *o) {
-    size_t count = 0;
-    for (char *line = o->text.s, *next; line && *line; line = next) {
-        next = line + strcspn(line, "\n");
-        if (*next) *next++ = 0;
-        line += strspn(line, " \t");
-        size_t n = strcspn(line, " \t=#");
-        bool pair = n > 0 && line[n + strspn(line + n, " \t")] == '=';
-        line[n] = 0;
-        if (!pair || known(o->run.model, line) || listed(o, count, line)) continue;
-        if (!heed__grow(o->run.c, &o->foreign, &o->capacity, count + 2, sizeof *o->foreign))
-            return false;
-        o->foreign[count++] = (heed_option){.name = line, .kind = HEED_TEXT, .value = ""};
-    }
-    return o->foreign || heed__grow(o->run.c, &o->foreign, &o->capacity, 1, sizeof *o->foreign);
-}
-
-static bool read_config(opened *o, const char *path) {
-    heed_ctx *c = o->run.c;
-    size_t n;
-    unsigned char *bytes = heed__os_read(c, path, 1 << 20, &n);
-    bool ok = bytes && heed_text_put(&o->text, (const char *)bytes, n);
-    heed__free(bytes);
-    if (!ok || !find_foreign(o)) return false;
-    const heed_option *tables[4] = {0};
-    int count = 0;
-    if (o->run.model->options) tables[count++] = o->run.model->options;
-    tables[count++] = heed_fit_options;
-    tables[count] = o->foreign;
-    o->run.config = heed_config_new(c, tables);
-    return heed_config_set_list(o->run.config, o->run.model->defaults, path, HEED_FROM_DEFAULT) &&
-           heed_config_read(o->run.config, path, HEED_FROM_FILE);
 }
 
 /* The weights file knows best what model it holds. Files of version 0.1.0 have lines, without a
@@ -301,9 +253,10 @@ static bool open_all(opened *o, const char *dir, const heed_model *const *models
     heed_text weights = {.c = c}, state = {.c = c}, config = {.c = c};
     bool ok = find_weights(c, dir, last, &weights, &state) && read_meta(o, weights.s) &&
               choose_model(o, models, weights.s) &&
-              read_config(o, heed__run_path(&config, dir, "config.conf")) &&
-              apply_settings(o, weights.s) && read_tokenizers(o, dir) && read_labels(o, dir) &&
-              build(o, weights.s);
+              heed__run_config_read(c, o->run.model, heed__run_path(&config, dir, "config.conf"),
+                                    &o->file) &&
+              (o->run.config = o->file.config) && apply_settings(o, weights.s) &&
+              read_tokenizers(o, dir) && read_labels(o, dir) && build(o, weights.s);
     heed__state s;
     o->run.step = -1;
     if (ok && state.n && (ok = heed__state_read(c, state.s, &s)))
@@ -356,7 +309,7 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
     }
     opened *o = heed__alloc(c, sizeof *o);
     if (!o) return NULL;
-    o->run.c = o->text.c = o->settings.c = c;
+    o->run.c = o->settings.c = c;
     heed__own(c, &o->owned, release);
     if (open_all(o, dir, models, last)) return &o->run;
     heed_run_close(&o->run);

@@ -1,4 +1,4 @@
-/* Bytes as base64: RFC 4648, sec. 4. */
+/* base64.c -- bytes as base64: RFC 4648, sec. 4. */
 #include "io/io.h"
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,4 +1,4 @@
-/* The option table: names, defaults, access, and what overrides what. */
+/* config.c -- the option table: names, defaults, access, and what overrides what. */
 #include "io/config.h"
 
 #include <string.h>
@@ -76,14 +76,12 @@ heed_config *heed_config_new(heed_ctx *c, const heed_option *const *tables) {
 
 /* ---- access ---- */
 
-static bool is_kind(const heed__setting *s, int kinds) { return kinds >> s->o->kind & 1; }
-
 /* The setting, NULL with an error if the program asks for a key or a kind that the tables lack. */
 static const heed__setting *get(const heed_config *f, const char *key, int kinds,
                                 const char *what) {
     if (!f || !key) return NULL;
     const heed__setting *s = heed__setting_find(f, key, strlen(key));
-    if (s && is_kind(s, kinds)) return s;
+    if (s && kinds >> s->o->kind & 1) return s;
     heed_fail(f->c, HEED_USAGE, "setting %s is wrong: expected %s in the option table, found %s",
               key, what, s ? "another kind" : "none");
     return NULL;

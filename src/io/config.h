@@ -1,4 +1,4 @@
-/* What the files of the option table share. */
+/* config.h -- what the files of the option table share. */
 #ifndef HEED_CONFIG_H
 #define HEED_CONFIG_H
 
@@ -38,7 +38,7 @@ bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, cons
 heed_status heed__rank_status(heed_rank rank);
 /* The default as text; NULL or "": none. */
 const char *heed__setting_initial(const heed__setting *s);
-/* "a whole number from 1 to 96": what the check of o takes. */
+/* "a whole number from 1 to 96": what the check of o accepts. */
 bool heed__option_expects(const heed_option *o, heed_text *out);
 /* The settings group by group, groups in order of their first setting: the one after `after` (NULL:
  * the first one), NULL at the end. */

@@ -1,4 +1,4 @@
-/* Settings from a command line. */
+/* config_args.c -- settings from a command line. */
 #include "io/config.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ typedef struct {
     char **args;
 } arguments;
 
-/* The value of the flag before it: the next argument. One that looks like a flag is not taken,
+/* The value of the flag before it: the next argument. One that looks like a flag is not used,
  * since the value was most likely forgotten. */
 static const char *next_value(arguments *a, const char *flag) {
     const char *value = a->at < a->count ? a->args[a->at] : NULL;
@@ -32,7 +32,7 @@ static bool set_switch(arguments *a, heed__setting *s, const char *flag, const c
     return heed__setting_put(a->f, s, on ? "true" : "false", flag, HEED_FROM_FLAG);
 }
 
-/* One --flag; what belongs to it is taken from the arguments. */
+/* One --flag; what belongs to it is removed from the arguments. */
 static bool take_flag(arguments *a, const char *arg) {
     const char *key = arg + 2, *equals = strchr(key, '=');
     size_t n = equals ? (size_t)(equals - key) : strlen(key);
@@ -49,11 +49,6 @@ static bool take_flag(arguments *a, const char *arg) {
     return value && heed__setting_put(a->f, s, value, flag, HEED_FROM_FLAG);
 }
 
-static bool take_file(arguments *a) {
-    const char *path = next_value(a, "-c");
-    return path && heed_config_read(a->f, path, HEED_FROM_FILE);
-}
-
 bool heed_config_args(heed_config *f, int *argc, char **argv) {
     if (!f || heed__stopped(f->c) || !argc || !argv) return false;
     arguments a = {.f = f, .count = *argc, .args = argv};
@@ -65,9 +60,10 @@ bool heed_config_args(heed_config *f, int *argc, char **argv) {
             flags = false;
         else if (flags && strncmp(arg, "--", 2) == 0)
             ok = take_flag(&a, arg);
-        else if (flags && strcmp(arg, "-c") == 0)
-            ok = take_file(&a);
-        else
+        else if (flags && strcmp(arg, "-c") == 0) {
+            const char *path = next_value(&a, arg);
+            ok = path && heed_config_read(f, path, HEED_FROM_FILE);
+        } else
             argv[kept++] = arg;
     }
     if (!ok) return false;

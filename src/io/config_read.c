@@ -1,4 +1,4 @@
-/* `key = value` files. */
+/* config_read.c -- `key = value` files. */
 #include "core/os.h"
 #include "io/config.h"
 
@@ -16,9 +16,13 @@ typedef struct {
 } reading;
 
 static bool syntax(const reading *r, const char *expected, const char *found, size_t n) {
-    char quoted[HEED__QUOTE];
-    return heed_fail(r->f->c, HEED_DATA, "config is wrong: %s:%zu: expected %s, found %s", r->path,
-                     r->line, expected, heed__quote(quoted, found, n));
+    return heed_reject(r->f->c, HEED_DATA,
+                       (heed_problem){.what = "config is wrong",
+                                      .where = r->path,
+                                      .line = r->line,
+                                      .expected = expected,
+                                      .text = found,
+                                      .n = n});
 }
 
 static bool is_blank(char ch) { return ch == ' ' || ch == '\t'; }
@@ -28,7 +32,7 @@ static char *skip_blanks(char *p) {
     return p;
 }
 
-/* The escape behind a backslash; 0: there is no such. */
+/* The escape behind a backslash; 0: there is none. */
 static char unescape(char ch) {
     switch (ch) {
     case 'n':
@@ -101,7 +105,7 @@ static bool read_line(reading *r, char *line) {
 /* Whole-file checks, so that what follows may treat it as lines of C strings. */
 static bool is_text(reading *r, const char *text, size_t n) {
     const char *zero = memchr(text, 0, n);
-    size_t valid = zero ? (size_t)(zero - text) : heed__utf8_valid(text, n);
+    size_t valid = zero ? (size_t)(zero - text) : heed_utf8_valid(text, n);
     if (valid == n) return true;
     for (size_t i = 0; i < valid; i++) r->line += text[i] == '\n';
     return heed_fail(r->f->c, HEED_DATA,

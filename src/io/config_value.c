@@ -1,4 +1,4 @@
-/* The check of one value, and what is said when it fails. */
+/* config_value.c -- the check of one value, and the message when it fails. */
 #include "io/config.h"
 
 #include <errno.h>
@@ -44,13 +44,13 @@ bool heed__option_expects(const heed_option *o, heed_text *out) {
 
 static bool wrong(heed_config *f, const heed__setting *s, const char *text, const char *where,
                   heed_rank rank) {
-    char found[HEED__QUOTE];
+    char found[HEED_QUOTE];
     heed_text expected = {.c = f->c};
     if (heed__option_expects(s->o, &expected)) {
         bool flag = where && strncmp(where, "--", 2) == 0;
         heed_fail(f->c, heed__rank_status(rank), "%s is wrong: %s%sexpected %s, found %s",
                   flag ? where : s->o->name, flag || !where ? "" : where,
-                  flag || !where ? "" : ": ", expected.s, heed__quote(found, text, strlen(text)));
+                  flag || !where ? "" : ": ", expected.s, heed_quote(found, text, strlen(text)));
     }
     heed_text_free(&expected);
     return false;
@@ -81,7 +81,7 @@ static bool is_one_of(const char *text, const char *choices) {
     return false;
 }
 
-/* Fills the parsed fields of s; false if text is not what its option takes. */
+/* Fills the parsed fields of s; false if its option does not accept text. */
 static bool parse(heed__setting *s, const char *text) {
     const heed_option *o = s->o;
     bool ok = true;
@@ -120,7 +120,7 @@ bool heed__setting_put(heed_config *f, heed__setting *s, const char *text, const
                        heed_rank rank) {
     heed__setting now = {.o = s->o, .group = s->group, .initial = s->initial, .rank = rank};
     size_t n = strlen(text);
-    if (n > HEED__VALUE_LIMIT || heed__utf8_valid(text, n) < n)
+    if (n > HEED__VALUE_LIMIT || heed_utf8_valid(text, n) < n)
         return heed_fail(f->c, heed__rank_status(rank),
                          "%s is wrong: %s: expected at most %d bytes of UTF-8, found %zu bytes%s",
                          s->o->name, where ? where : "its value", HEED__VALUE_LIMIT, n,
@@ -154,7 +154,7 @@ static const char *nearest(const heed_config *f, const char *key, size_t n) {
 
 bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, const char *where,
                            heed_rank rank) {
-    char quoted[HEED__QUOTE];
+    char quoted[HEED_QUOTE];
     bool flag = where && strncmp(where, "--", 2) == 0;
     heed_status status = heed__rank_status(rank);
     const char *near = nearest(f, key, n), *no = "";
@@ -162,7 +162,7 @@ bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, cons
         near = nearest(f, key + 3, n - 3);
         no = "no-";
     }
-    heed__quote(quoted, key, n);
+    heed_quote(quoted, key, n);
     if (flag && near)
         return heed_fail(f->c, status, "unknown option %s: did you mean --%s%s?", where, no, near);
     if (flag)

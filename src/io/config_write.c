@@ -1,11 +1,11 @@
-/* Settings as a commented file, and as the lines of --help. */
+/* config_write.c -- settings as a commented file, and as the lines of --help. */
 #include "io/config.h"
 
 #include <string.h>
 
 enum { WIDTH = 100 }; /* of a file */
 
-/* True if the reader would take text, unquoted, for something else. */
+/* True if text must be quoted to read back as it is. */
 static bool needs_quotes(const char *text) {
     size_t n = strlen(text);
     if (!n) return false;
@@ -13,7 +13,7 @@ static bool needs_quotes(const char *text) {
     return edges || strpbrk(text, "#\n\r") != NULL;
 }
 
-/* The letter behind the backslash, 0 for bytes that stand for themselves. */
+/* The letter behind the backslash, 0 for bytes that are written as they are. */
 static char escape(char ch) {
     switch (ch) {
     case '\n':
@@ -40,7 +40,7 @@ static bool put_value(heed_text *out, const char *text) {
     return ok && heed_text_add(out, "\"");
 }
 
-/* " (a whole number from 1 to 96; default 4)"; a text is not worth its kind. */
+/* " (a whole number from 1 to 96; default 4)"; the kind of a text is left out. */
 static bool put_rule(heed_text *out, const heed__setting *s) {
     const heed_option *o = s->o;
     const char *initial = heed__setting_initial(s);

@@ -1,3 +1,4 @@
+/* inflate.c -- raw deflate, through zlib. */
 #include "io/io.h"
 
 #include <zlib.h>

@@ -28,21 +28,21 @@ typedef struct {
     const unsigned char *pixels;
     int width, height, channels; /* 1 or 3 */
 } heed__pixels;
-/* Appends it as a PNG file in base64. what: named where there is no memory. */
+/* Appends it as a PNG file in base64. what: named in the error where there is no memory. */
 bool heed__put_png(heed_text *out, const char *what, heed__pixels from);
 
 /* IEEE half precision: sign 1, exponent 5 (bias 15), fraction 10 bits. */
 double heed__half(uint16_t h);
 
 /* ---- safetensors ---- */
-/* The file at path, whose n bytes are at hand: takes data (heed__free), also when it fails. */
+/* The file at path, whose n bytes are data, which it frees (heed__free), also on failure. */
 heed_safetensors *heed__safetensors_parse(heed_ctx *c, const char *path, unsigned char *data,
                                           size_t n);
 /* heed_load from an open file. */
 bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *f);
 
 /* ---- settings ---- */
-/* heed_config_read of a zero-terminated text at hand, which is cut into pieces; path stands in the
+/* heed_config_read of a zero-terminated text, which is cut into pieces; path is named in the
  * errors. */
 bool heed__config_parse(heed_config *f, const char *path, char *text, size_t n, heed_rank rank);
 
@@ -54,7 +54,7 @@ typedef struct {
     int dims, shape[HEED_DIMS];
     const void *data;
 } heed__npz_array;
-/* heed_npz_save of arrays that are no tensors. */
+/* heed_npz_save of arrays that are not tensors. */
 bool heed__npz_write(heed_ctx *c, const char *path, int count, const heed__npz_array *arrays);
 
 HEED_EXPORT_END

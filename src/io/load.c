@@ -1,4 +1,4 @@
-/* A safetensors file into a store: everything is checked before anything is written. */
+/* load.c -- a safetensors file into a store: everything is checked before anything is written. */
 #include "core/core.h"
 #include "io/io.h"
 
@@ -113,14 +113,14 @@ static bool check(heed_ctx *c, const char *path, const heed_entry *e, const heed
 
 static bool no_extra(heed_ctx *c, const char *path, const heed_store *s,
                      const heed_safetensors *f) {
-    char quoted[HEED__QUOTE];
+    char quoted[HEED_QUOTE];
     for (int i = 0; i < heed_safetensors_count(f); i++) {
         const char *name = heed_safetensors_at(f, i)->name;
         if (heed_store_find(s, name)) continue;
         return heed_fail(c, HEED_DATA,
                          "cannot load %s: tensor %s: found, but this model has none of that name; "
                          "hint: the file belongs to a model of another kind or depth",
-                         path, heed__quote(quoted, name, strlen(name)));
+                         path, heed_quote(quoted, name, strlen(name)));
     }
     return true;
 }

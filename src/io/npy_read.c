@@ -1,4 +1,5 @@
-/* One array of NumPy's: magic, version, a Python dictionary, elements. numpy.lib.format. */
+/* npy_read.c -- one array of NumPy's: magic, version, a Python dictionary, elements.
+ * numpy.lib.format. */
 #include "io/npy_read.h"
 #include "core/core.h"
 #include "io/npz.h"
@@ -6,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <utf8proc.h>
 
 /* ---- the dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } ---- */
 
@@ -110,8 +110,8 @@ static bool count(heed__npy *a, size_t left) {
 
 bool heed__npy_parse(heed_ctx *c, const char *path, const unsigned char *bytes, size_t n,
                      heed__npy *a) {
-    char quote[HEED__QUOTE];
-    heed__quote(quote, a->name, strlen(a->name));
+    char quote[HEED_QUOTE];
+    heed_quote(quote, a->name, strlen(a->name));
     if (n < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
         return heed_fail(c, HEED_DATA, "array %s is damaged: %s: expected NumPy's magic", quote,
                          path);
@@ -171,11 +171,10 @@ double heed__npy_number(const heed__npy *a, size_t index) {
 }
 
 static bool put_char(heed_text *out, uint32_t code) {
-    utf8proc_uint8_t text[4];
+    char text[4];
     if (code == 0) code = 0x2400;
-    if (!utf8proc_codepoint_valid((utf8proc_int32_t)code)) code = 0xFFFD;
-    utf8proc_ssize_t n = utf8proc_encode_char((utf8proc_int32_t)code, text);
-    return heed_text_put(out, (const char *)text, (size_t)n);
+    if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) code = 0xFFFD;
+    return heed_text_put(out, text, heed_utf8_write((int32_t)code, text));
 }
 
 bool heed__npy_text(const heed__npy *a, size_t index, heed_text *out) {

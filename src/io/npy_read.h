@@ -1,4 +1,4 @@
-/* One array within an archive. */
+/* npy_read.h -- one array within an archive. */
 #ifndef HEED_NPY_READ_H
 #define HEED_NPY_READ_H
 

@@ -1,4 +1,4 @@
-/* NumPy's files as they are read: one array (.npy), or a zip archive of them (.npz). */
+/* npz.h -- NumPy's files as they are read: one array (.npy), or a zip archive of them (.npz). */
 #ifndef HEED_NPZ_H
 #define HEED_NPZ_H
 
@@ -9,7 +9,7 @@ HEED_EXPORT_BEGIN
 enum { HEED__NPY_DIMS = 6, HEED__NPY_NAME = 200 };
 typedef struct {
     char name[HEED__NPY_NAME]; /* without .npy; cut where it is longer */
-    char kind;     /* 'f' real, 'i' and 'u' whole, 'b' bool, 'U' and 'S' text, '?' other */
+    char kind;     /* 'f' real, 'i' and 'u' integers, 'b' bool, 'U' and 'S' text, '?' other */
     char type[24]; /* as the file has it: ">f4" */
     int size;      /* bytes of an element */
     int dims;
@@ -30,7 +30,7 @@ typedef struct {
  * directory, sizes, check sums; little-endian alone. Free with heed__npz_free, also after a
  * failure. */
 bool heed__npz_read(heed_ctx *c, const char *path, heed__npz *out);
-/* The same for n bytes at hand, which are taken (heed__free), also on failure. */
+/* The same for n bytes, which it frees (heed__free), also on failure. */
 bool heed__npz_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t n, heed__npz *out);
 void heed__npz_free(heed__npz *z);
 const heed__npy *heed__npz_find(const heed__npz *z, const char *name);

@@ -1,4 +1,5 @@
-/* A zip archive of arrays: stored or deflated members, no zip64. APPNOTE.TXT 6.3, sec. 4.3. */
+/* npz_read.c -- a zip archive of arrays: stored or deflated members, no zip64. APPNOTE.TXT 6.3,
+ * sec. 4.3. */
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"
@@ -79,7 +80,8 @@ static const unsigned char *packed_bytes(const archive *z, const member *m) {
     return NULL;
 }
 
-/* Deflate never grows more than 1032 times: what claims to is refused before memory is taken. */
+/* Deflate never grows more than 1032 times: what claims to is refused before memory is allocated.
+ */
 static unsigned char *unpack(archive *z, const member *m, const unsigned char *from,
                              heed__npz *out) {
     if (m->size / 1032 > m->packed + 16 || m->size > UNPACKED_LIMIT - z->unpacked) {

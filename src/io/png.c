@@ -1,4 +1,4 @@
-/* Pictures out, through stb_image_write with zlib's deflate. */
+/* png.c -- pictures out, through stb_image_write with zlib's deflate. */
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"

@@ -1,5 +1,6 @@
-/* The safetensors reader: u64 header length | JSON header | data. Its verdicts are those of the
- * reference reader, but for duplicate keys, which it refuses, and for more than 8 dimensions. */
+/* safetensors.c -- the safetensors reader: u64 header length | JSON header | data. Its verdicts are
+ * those of the reference reader, except for duplicate keys, which it refuses, and for more than 8
+ * dimensions. */
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"
@@ -51,8 +52,8 @@ void heed_safetensors_close(heed_safetensors *f) {
 
 /* Always false. name: the tensor's, or NULL. */
 static bool damaged(const heed_safetensors *f, const char *name, const char *what) {
-    char quoted[HEED__QUOTE] = "";
-    if (name) heed__quote(quoted, name, strlen(name));
+    char quoted[HEED_QUOTE] = "";
+    if (name) heed_quote(quoted, name, strlen(name));
     return heed_fail(f->c, HEED_DATA,
                      "safetensors file is wrong: %s: %s%s%s; hint: the file is damaged or cut "
                      "off: copy or write it again",
@@ -72,7 +73,7 @@ static bool read_dtype(heed_array *a, const json_t *entry, unsigned *bits) {
     return false;
 }
 
-/* A whole number of at least 0. */
+/* An integer of at least 0. */
 static bool read_natural(const json_t *value, int64_t *out) {
     *out = json_integer_value(value);
     return json_is_integer(value) && *out >= 0;
@@ -158,7 +159,7 @@ static bool read_entries(heed_safetensors *f) {
     return true;
 }
 
-/* By begin, then end, as the reference does: an empty tensor stands before the next one's data. */
+/* By begin, then end, as the reference does: an empty tensor comes before the next one's data. */
 static int by_place(const void *x, const void *y) {
     const heed_array *a = x, *b = y;
     if (a->data != b->data) return a->data < b->data ? -1 : 1;

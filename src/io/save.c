@@ -1,5 +1,5 @@
-/* A store as a safetensors file, byte for byte as the reference writer makes it: metadata first,
- * tensors by dtype (one here) and name, the header padded with blanks to a multiple of 8. */
+/* save.c -- a store as a safetensors file, byte for byte as the reference writer makes it: metadata
+ * first, tensors by dtype (one here) and name, the header padded with blanks to a multiple of 8. */
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"
@@ -26,6 +26,15 @@ static int by_name(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
+/* Names must come back as they are, which no other bytes do. */
+static bool is_utf8(heed_ctx *c, const char *name) {
+    size_t n = strlen(name);
+    return heed_utf8_valid(name, n) == n ||
+           heed_reject(
+               c, HEED_USAGE,
+               (heed_problem){.what = "name is wrong", .expected = "UTF-8", .text = name, .n = n});
+}
+
 /* "format":"pt" is what loaders of Hugging Face models ask for. */
 static bool put_meta(heed_text *out, const char *const *meta) {
     size_t count = 0, given = 0;
@@ -39,34 +48,43 @@ static bool put_meta(heed_text *out, const char *const *meta) {
     }
     if (!format) pairs[count++] = (pair){"format", "pt"};
     qsort(pairs, count, sizeof *pairs, by_key);
-    bool ok = heed_text_add(out, "{\"__metadata__\":{");
+    bool ok = true;
+    heed_json_open(out, "__metadata__", '{');
     for (size_t i = 0; ok && i < count; i++) {
         if (i && strcmp(pairs[i - 1].key, pairs[i].key) == 0)
             ok = heed_fail(out->c, HEED_USAGE, "metadata key %s is given twice", pairs[i].key);
-        ok = ok && (!i || heed_text_add(out, ",")) && heed__put_json(out, pairs[i].key) &&
-             heed_text_add(out, ":") && heed__put_json(out, pairs[i].value);
+        ok = ok && is_utf8(out->c, pairs[i].key) && is_utf8(out->c, pairs[i].value);
+        if (ok) heed_json_text(out, pairs[i].key, pairs[i].value);
     }
+    heed_json_close(out, '}');
     heed__free(pairs);
-    return ok && heed_text_add(out, "}");
+    return ok;
 }
 
 static bool put_entry(heed_text *out, const heed_entry *e, size_t *offset) {
     const heed_tensor *t = e->tensor;
-    bool ok = heed_text_add(out, ",") && heed__put_json(out, e->name) &&
-              heed_text_add(out, ":{\"dtype\":\"" DTYPE "\",\"shape\":[");
-    for (int i = 0; ok && i < t->dims; i++)
-        ok = heed_text_add(out, "%s%d", i ? "," : "", t->shape[i]);
-    size_t begin = *offset;
+    if (!is_utf8(out->c, e->name)) return false;
+    heed_json_open(out, e->name, '{');
+    heed_json_text(out, "dtype", DTYPE);
+    heed_json_open(out, "shape", '[');
+    for (int i = 0; i < t->dims; i++) heed_json_int(out, NULL, t->shape[i]);
+    heed_json_close(out, ']');
+    heed_json_open(out, "data_offsets", '[');
+    heed_json_int(out, NULL, (int64_t)*offset);
     *offset += t->size * sizeof(heed_real);
-    return ok && heed_text_add(out, "],\"data_offsets\":[%zu,%zu]}", begin, *offset);
+    heed_json_int(out, NULL, (int64_t)*offset);
+    heed_json_close(out, ']');
+    heed_json_close(out, '}');
+    return !heed__stopped(out->c);
 }
 
 static bool put_header(heed_text *out, heed_entry *const *entries, size_t count,
                        const char *const *meta) {
     size_t offset = 0;
+    heed_json_open(out, NULL, '{');
     bool ok = put_meta(out, meta);
     for (size_t i = 0; ok && i < count; i++) ok = put_entry(out, entries[i], &offset);
-    ok = ok && heed_text_add(out, "}");
+    heed_json_close(out, '}');
     while (ok && out->n % 8) ok = heed_text_put(out, " ", 1);
     return ok;
 }

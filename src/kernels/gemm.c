@@ -39,9 +39,9 @@ static void finish(const heed_gemm *g, size_t at, int col, int rows, int width) 
     const heed_real *bias = g->bias ? g->bias + col : NULL;
     heed_real *c = g->c + at, *pre = g->pre ? g->pre + at : NULL;
     if (!bias && !pre && g->act == HEED_IDENTITY) return;
-#define BODY(f) finish_as(g, f, c, pre, bias, rows, width)
-    HEED__EACH_ACT(g->act, BODY)
-#undef BODY
+#define ACT_BODY(f) finish_as(g, f, c, pre, bias, rows, width)
+    HEED__EACH_ACT(g->act)
+#undef ACT_BODY
 }
 
 /* Panels that few rows pass by are read where they lie, if whole vectors may be. */

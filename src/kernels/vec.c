@@ -59,18 +59,13 @@ INLINE void activate_run(heed_act f, const void *job, size_t from, size_t to, in
     EACH(j) put(j->y + i, act_value(f, get(j->x + i, end - i)), end - i);
 }
 static void activate_part(const void *job, size_t from, size_t to, int thread) {
-#define BODY(f) activate_run(f, job, from, to, thread)
-    HEED__EACH_ACT(((const each *)job)->f, BODY)
-#undef BODY
+#define ACT_BODY(f) activate_run(f, job, from, to, thread)
+    HEED__EACH_ACT(((const each *)job)->f)
+#undef ACT_BODY
 }
 void K(activate)(const heed_kernels *k, heed_act f, heed_real *y, const heed_real *x, size_t n) {
     heed__share(k, runs(n), 16.0 * (double)n, activate_part,
                 &(each){.f = f, .y = y, .x = x, .n = n});
-}
-
-/* Whether f'(x) is computed from y = f(x) rather than from x. */
-static bool slope_from_value(heed_act f) {
-    return f == HEED_TANH || f == HEED_SIGMOID || f == HEED_EXP || f == HEED_SQRT;
 }
 
 INLINE void activate_grad_run(heed_act f, const void *job, size_t from, size_t to, int thread) {
@@ -81,9 +76,9 @@ INLINE void activate_grad_run(heed_act f, const void *job, size_t from, size_t t
     }
 }
 static void activate_grad_part(const void *job, size_t from, size_t to, int thread) {
-#define BODY(f) activate_grad_run(f, job, from, to, thread)
-    HEED__EACH_ACT(((const each *)job)->f, BODY)
-#undef BODY
+#define ACT_BODY(f) activate_grad_run(f, job, from, to, thread)
+    HEED__EACH_ACT(((const each *)job)->f)
+#undef ACT_BODY
 }
 void K(activate_grad)(const heed_kernels *k, heed_act f, heed_real *gx, const heed_real *x,
                       const heed_real *y, const heed_real *gy, size_t n) {
@@ -92,7 +87,7 @@ void K(activate_grad)(const heed_kernels *k, heed_act f, heed_real *gx, const he
         return;
     }
     heed__share(k, runs(n), 24.0 * (double)n, activate_grad_part,
-                &(each){.f = f, .y = gx, .fx = slope_from_value(f) ? y : x, .gy = gy, .n = n});
+                &(each){.f = f, .y = gx, .fx = heed__act_uses_value(f) ? y : x, .gy = gy, .n = n});
 }
 
 /* Sums: at most SUMS partial ones, each over consecutive elements, added in order. */

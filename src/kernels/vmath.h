@@ -129,30 +129,37 @@ INLINE vec gelu_tanh_gate(vec x) {
     return vsigmoid(u + u);
 }
 
+INLINE vec gelu_tanh_slope(vec x) {
+    const vec one = splat(1);
+    vec s = gelu_tanh_gate(x);
+    vec twice_inner = splat(2 * HEED__GELU_SLOPE) * (one + splat(3 * HEED__GELU_CUBE) * x * x);
+    return s + x * s * (one - s) * twice_inner;
+}
+
+INLINE vec vgelu(vec x) {
+    vec bell;
+    return x * normal(x, &bell);
+}
+INLINE vec vgelu_slope(vec x) {
+    vec bell, below = normal(x, &bell);
+    return below + x * splat(HEED__NORMAL_PEAK) * bell;
+}
+
+INLINE vec vsilu_slope(vec x) {
+    vec s = vsigmoid(x);
+    return s + x * s * (splat(1) - s);
+}
+
 /* f(x); f is a constant wherever this is inlined into a loop. */
 INLINE vec act_value(heed_act f, vec x) {
-    vec bell;
+    const vec half = splat((heed_real)0.5), one = splat(1);
+    (void)half, (void)one;
     switch (f) {
-    case HEED_RELU:
-        return vmax(splat(0), x); /* keeps what is not a number */
-    case HEED_GELU:
-        return x * normal(x, &bell);
-    case HEED_GELU_TANH:
-        return x * gelu_tanh_gate(x);
-    case HEED_SILU:
-        return x * vsigmoid(x);
-    case HEED_TANH:
-        return vtanh(x);
-    case HEED_SIGMOID:
-        return vsigmoid(x);
-    case HEED_EXP:
-        return vexp(x);
-    case HEED_LOG:
-        return vlog(x);
-    case HEED_SQRT:
-        return vsqrt(x);
-    case HEED_IDENTITY:
-        break;
+#define VALUE_OF(act, name, setting, from, value, ...)                                             \
+    case act:                                                                                      \
+        return value;
+        HEED_ACTIVATIONS(VALUE_OF)
+#undef VALUE_OF
     }
     return x;
 }
@@ -160,72 +167,23 @@ INLINE vec act_value(heed_act f, vec x) {
 /* f'(x), from whichever of x and y = f(x) the activation needs. */
 INLINE vec act_slope(heed_act f, vec x, vec y) {
     const vec half = splat((heed_real)0.5), one = splat(1);
-    vec bell;
+    (void)x, (void)y;
     switch (f) {
-    case HEED_RELU:
-        return pick(lt(splat(0), x), one, splat(0));
-    case HEED_GELU: {
-        vec below = normal(x, &bell);
-        return below + x * splat(HEED__NORMAL_PEAK) * bell;
-    }
-    case HEED_GELU_TANH: {
-        vec s = gelu_tanh_gate(x);
-        vec twice_inner = splat(2 * HEED__GELU_SLOPE) * (one + splat(3 * HEED__GELU_CUBE) * x * x);
-        return s + x * s * (one - s) * twice_inner;
-    }
-    case HEED_SILU: {
-        vec s = vsigmoid(x);
-        return s + x * s * (one - s);
-    }
-    case HEED_TANH:
-        return one - y * y;
-    case HEED_SIGMOID:
-        return y * (one - y);
-    case HEED_EXP:
-        return y;
-    case HEED_LOG:
-        return one / x;
-    case HEED_SQRT:
-        return half / y;
-    case HEED_IDENTITY:
-        break;
+#define SLOPE_OF(act, name, setting, from, value, slope, ...)                                      \
+    case act:                                                                                      \
+        return slope;
+        HEED_ACTIVATIONS(SLOPE_OF)
+#undef SLOPE_OF
     }
     return one;
 }
 
-/* What to do for each activation, with f a constant: HEED__EACH_ACT(f, body(FF)). */
-#define HEED__EACH_ACT(f, body)                                                                    \
-    switch (f) {                                                                                   \
-    case HEED_IDENTITY:                                                                            \
-        body(HEED_IDENTITY);                                                                       \
-        break;                                                                                     \
-    case HEED_RELU:                                                                                \
-        body(HEED_RELU);                                                                           \
-        break;                                                                                     \
-    case HEED_GELU:                                                                                \
-        body(HEED_GELU);                                                                           \
-        break;                                                                                     \
-    case HEED_GELU_TANH:                                                                           \
-        body(HEED_GELU_TANH);                                                                      \
-        break;                                                                                     \
-    case HEED_SILU:                                                                                \
-        body(HEED_SILU);                                                                           \
-        break;                                                                                     \
-    case HEED_TANH:                                                                                \
-        body(HEED_TANH);                                                                           \
-        break;                                                                                     \
-    case HEED_SIGMOID:                                                                             \
-        body(HEED_SIGMOID);                                                                        \
-        break;                                                                                     \
-    case HEED_EXP:                                                                                 \
-        body(HEED_EXP);                                                                            \
-        break;                                                                                     \
-    case HEED_LOG:                                                                                 \
-        body(HEED_LOG);                                                                            \
-        break;                                                                                     \
-    case HEED_SQRT:                                                                                \
-        body(HEED_SQRT);                                                                           \
-        break;                                                                                     \
-    }
+/* What to do for each activation, with f a constant: ACT_BODY(f), a macro. */
+#define HEED__CASE_OF(act, ...)                                                                    \
+    case act:                                                                                      \
+        ACT_BODY(act);                                                                             \
+        break;
+#define HEED__EACH_ACT(f)                                                                          \
+    switch (f) { HEED_ACTIVATIONS(HEED__CASE_OF) }
 
 #endif

@@ -1,4 +1,4 @@
-/* nn/attend.c -- attention of any similarity: the alignment network of 2015, dot products, and
+/* attend.c -- attention of any similarity: the alignment network of 2015, dot products, and
  * separate keys and values. */
 #include "nn/nn.h"
 
@@ -139,3 +139,39 @@ heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *
     heed_tensor *w = heed_softmax(heed_at(t, l->name), e, 1, m->mask);
     return heed_matmul(heed_at(t, l->name), keep(l, t, w, "weights"), m->values);
 }
+
+/* ---- check cases ---- */
+
+typedef struct {
+    heed_attend attend;
+    heed_tensor *inputs; /* (2,4,8) */
+} attend_case;
+
+static void case_init(void *self, heed_store *s, heed_similarity kind, int key, int value) {
+    attend_case *l = self;
+    heed_attend_init(&l->attend, s, "attend",
+                     (heed_attend_args){.kind = kind,
+                                        .query = HEED_CASE_WIDTH,
+                                        .input = HEED_CASE_WIDTH,
+                                        .key = key,
+                                        .value = value});
+    l->inputs = heed_param(s, "inputs", "normal:1", 3, (int[]){HEED_CASE_ROWS, 4, HEED_CASE_WIDTH});
+}
+static void additive_init(void *self, heed_store *s) { case_init(self, s, HEED_ADDITIVE, 0, 0); }
+static void dot_init(void *self, heed_store *s) { case_init(self, s, HEED_DOT, 0, 0); }
+static void scaled_init(void *self, heed_store *s) { case_init(self, s, HEED_SCALED_DOT, 3, 2); }
+static void general_init(void *self, heed_store *s) { case_init(self, s, HEED_GENERAL, 0, 0); }
+
+static heed_tensor *case_apply(const void *self, heed_tape *t, heed_tensor *x) {
+    const attend_case *l = self;
+    heed_tensor *pad = heed_ids(t, (int32_t[]){1, 1, 0, 1, 1, 1, 1, 1}, HEED_CASE_ROWS, 4);
+    heed_attention_kv kv = heed_attend_kv(&l->attend, t, l->inputs, pad);
+    return heed_attend_apply(&l->attend, t, x, &kv);
+}
+
+const heed_layer_case heed_layers_attend[] = {
+    {"attend additive", sizeof(attend_case), additive_init, case_apply},
+    {"attend dot", sizeof(attend_case), dot_init, case_apply},
+    {"attend scaled", sizeof(attend_case), scaled_init, case_apply},
+    {"attend general", sizeof(attend_case), general_init, case_apply},
+    {0}};

@@ -1,4 +1,4 @@
-/* nn/attention.c -- multi-head attention with its projections. Vaswani et al. 2017, sec. 3.2.2. */
+/* attention.c -- multi-head attention with its projections. Vaswani et al. 2017, sec. 3.2.2. */
 #include "nn/nn.h"
 
 #include <limits.h>
@@ -161,3 +161,53 @@ heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, hee
     if (!heed__layer_given(l, t)) return NULL;
     return heed_mha_biased(l, t, x, memory, NULL, pad, cache);
 }
+
+/* ---- check cases ---- */
+
+typedef struct {
+    heed_mha mha;
+    heed_tensor *memory, *bias; /* (2,4,4) of cross attention; (1,2,3,3), of the scores; or NULL */
+} attention_case;
+
+/* Weights of this size keep the scores apart, so that queries and keys get a gradient. */
+#define APART .width = HEED_CASE_WIDTH, .init = "normal:0.5"
+
+static void case_init(void *self, heed_store *s, heed_mha_args a) {
+    attention_case *l = self;
+    heed_mha_init(&l->mha, s, "mha", a);
+}
+static void plain_init(void *self, heed_store *s) {
+    case_init(self, s, (heed_mha_args){APART, .heads = 2, .key = 3, .value = 5});
+}
+static void causal_init(void *self, heed_store *s) {
+    case_init(self, s,
+              (heed_mha_args){APART, .heads = 2, .causal = true, .no_out = true,
+                              .dropout = (heed_real)0.2});
+}
+static void explicit_init(void *self, heed_store *s) {
+    case_init(self, s,
+              (heed_mha_args){APART, .heads = 2, .explicit_path = true, .no_bias = true,
+                              .dropout = (heed_real)0.3, .has_beta = true, .beta = 2});
+}
+static void biased_init(void *self, heed_store *s) {
+    attention_case *l = self;
+    plain_init(self, s);
+    l->bias = heed_param(s, "bias", "normal:0.5", 4, (int[]){1, 2, HEED_CASE_LEN, HEED_CASE_LEN});
+}
+static void cross_init(void *self, heed_store *s) {
+    attention_case *l = self;
+    case_init(self, s, (heed_mha_args){APART, .memory_width = 4, .heads = 4, .cross = true});
+    l->memory = heed_param(s, "memory", "normal:1", 3, (int[]){HEED_CASE_ROWS, 4, 4});
+}
+static heed_tensor *case_apply(const void *self, heed_tape *t, heed_tensor *x) {
+    const attention_case *l = self;
+    return heed_mha_biased(&l->mha, t, x, l->memory, l->bias, NULL, NULL);
+}
+
+const heed_layer_case heed_layers_attention[] = {
+    {"attention", sizeof(attention_case), plain_init, case_apply},
+    {"attention causal", sizeof(attention_case), causal_init, case_apply},
+    {"attention plain", sizeof(attention_case), explicit_init, case_apply},
+    {"attention biased", sizeof(attention_case), biased_init, case_apply},
+    {"attention cross", sizeof(attention_case), cross_init, case_apply},
+    {0}};

@@ -1,4 +1,4 @@
-/* nn/linear.c -- dense layer y = act(x W' + b). */
+/* linear.c -- dense layer y = act(x W' + b). */
 #include "nn/nn.h"
 
 #include <stdio.h>
@@ -23,3 +23,14 @@ heed_tensor *heed_linear_act(const heed_linear *l, heed_tape *t, heed_tensor *x,
     if (!heed__layer_given(l, t)) return NULL;
     return heed_affine_act(heed_at(t, l->name), x, l->w, l->b, act);
 }
+
+/* ---- check cases ---- */
+
+static void init(void *self, heed_store *s) {
+    heed_linear_init(self, s, "linear", (heed_linear_args){.in = HEED_CASE_WIDTH, .out = 5});
+}
+static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
+    return heed_linear_act(self, t, x, HEED_GELU);
+}
+
+const heed_layer_case heed_layers_linear[] = {{"dense", sizeof(heed_linear), init, apply}, {0}};

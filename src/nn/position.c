@@ -1,4 +1,4 @@
-/* nn/position.c -- what tells the places of a sequence apart. */
+/* position.c -- what tells the places of a sequence apart. */
 #include "nn/nn.h"
 
 #include <math.h>
@@ -87,3 +87,20 @@ heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tens
     }
     return heed_add(t, x, rows_of(l, t, from, rows));
 }
+
+/* ---- check cases ---- */
+
+static void learned_init(void *self, heed_store *s) {
+    heed_position_init(self, s, "position", HEED_LEARNED, HEED_CASE_LEN, HEED_CASE_WIDTH);
+}
+static void sinusoidal_init(void *self, heed_store *s) {
+    heed_position_init(self, s, "position", HEED_SINUSOIDAL, HEED_CASE_LEN, HEED_CASE_WIDTH);
+}
+static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
+    return heed_tanh(t, heed_position_apply(self, t, x, 0));
+}
+
+const heed_layer_case heed_layers_position[] = {
+    {"position", sizeof(heed_position), learned_init, apply},
+    {"position of sines", sizeof(heed_position), sinusoidal_init, apply},
+    {0}};

@@ -1,4 +1,4 @@
-/* nn/residual.c -- dropout and the residual add around a sublayer. */
+/* residual.c -- dropout and the residual add around a sublayer. */
 #include "nn/nn.h"
 
 void heed_drop_init(heed_drop *l, heed_store *s, const char *name, heed_real p) {
@@ -19,3 +19,26 @@ heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx, const 
     heed_tensor *y = heed_add(t, x, drop ? heed_drop_apply(drop, t, fx) : fx);
     return post ? heed_norm_apply(post, t, y) : y;
 }
+
+/* ---- check cases ---- */
+
+typedef struct {
+    heed_drop drop;
+    heed_norm norm;
+    heed_linear linear;
+} sublayer;
+
+static void init(void *self, heed_store *s) {
+    sublayer *l = self;
+    heed_norm_init(&l->norm, s, "norm",
+                   (heed_norm_args){.width = HEED_CASE_WIDTH, .eps = (heed_real)1e-5});
+    heed_linear_init(&l->linear, s, "linear",
+                     (heed_linear_args){.in = HEED_CASE_WIDTH, .out = HEED_CASE_WIDTH});
+    heed_drop_init(&l->drop, s, "drop", (heed_real)0.3);
+}
+static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
+    const sublayer *l = self;
+    return heed_residual(t, x, heed_linear_act(&l->linear, t, x, HEED_GELU), &l->drop, &l->norm);
+}
+
+const heed_layer_case heed_layers_residual[] = {{"residual", sizeof(sublayer), init, apply}, {0}};

@@ -1,4 +1,4 @@
-/* nn/rnn.c -- recurrent layers: the input's part of the gates as one product over all time steps,
+/* rnn.c -- recurrent layers: the input's part of the gates as one product over all time steps,
  * then the recurrence. */
 #include "nn/nn.h"
 
@@ -82,3 +82,34 @@ heed_tensor *heed_rnn_apply(const heed_rnn *l, heed_tape *t, heed_tensor *x, hee
     }
     return x;
 }
+
+/* ---- check cases ---- */
+
+static void case_init(void *self, heed_store *s, heed_cell cell) {
+    heed_rnn_init(self, s, "rnn",
+                  (heed_rnn_args){.in = HEED_CASE_WIDTH,
+                                  .width = 3,
+                                  .cell = cell,
+                                  .act = HEED_TANH,
+                                  .layers = 2,
+                                  .bidirectional = true,
+                                  .one_bias = cell == HEED_RNN,
+                                  .dropout = (heed_real)0.2});
+}
+static void rnn_init(void *self, heed_store *s) { case_init(self, s, HEED_RNN); }
+static void gru_init(void *self, heed_store *s) { case_init(self, s, HEED_GRU); }
+static void lstm_init(void *self, heed_store *s) { case_init(self, s, HEED_LSTM); }
+
+/* All outputs, and the last states; the third token of the first row is padding. */
+static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
+    heed_tensor *last[4],
+        *pad = heed_ids(t, (int32_t[]){1, 1, 0, 1, 1, 1}, HEED_CASE_ROWS, HEED_CASE_LEN);
+    heed_tensor *y = heed_rnn_apply(self, t, x, pad, NULL, last);
+    for (int i = 0; y && i < 4; i++) y = heed_add(t, y, heed_sum(t, last[i]));
+    return y;
+}
+
+const heed_layer_case heed_layers_rnn[] = {{"recurrent", sizeof(heed_rnn), rnn_init, apply},
+                                           {"recurrent gru", sizeof(heed_rnn), gru_init, apply},
+                                           {"recurrent lstm", sizeof(heed_rnn), lstm_init, apply},
+                                           {0}};

@@ -25,16 +25,11 @@ static bool infer(heed_node *n) {
 
 static int rows_of(const heed_tensor *x) { return (int)heed_extent(x, 0, x->dims - 1); }
 
-/* Activations whose derivative is no function of their value need what they were given. */
-static bool wants_input(heed_act f) {
-    return f == HEED_GELU || f == HEED_GELU_TANH || f == HEED_SILU || f == HEED_LOG;
-}
-
 static void forward(heed_node *n) {
     const heed_act *f = n->args;
     const heed_tensor *w = n->in[W], *b = n->in[B];
     int in = w->shape[1], out = w->shape[0];
-    if (n->recording && wants_input(*f)) {
+    if (n->recording && !heed__act_uses_value(*f)) {
         n->scratch = heed_scratch(n, n->y->size * sizeof(heed_real));
         if (!n->scratch) return;
     }
@@ -61,8 +56,7 @@ static heed_real *grad_before_act(heed_node *n) {
     if (*f == HEED_IDENTITY) return y->g;
     heed_real *gp = heed_scratch(n, y->size * sizeof *gp);
     if (!gp) return NULL;
-    const heed_real *before = *f == HEED_RELU ? y->x : n->scratch; /* y > 0 where p > 0 */
-    n->k->activate_grad(n->k, *f, gp, before, y->x, y->g, y->size);
+    n->k->activate_grad(n->k, *f, gp, n->scratch, y->x, y->g, y->size);
     return gp;
 }
 
@@ -101,34 +95,28 @@ static void backward(heed_node *n) {
     if (gp != n->y->g) heed_scratch_done(n, gp, n->y->size * sizeof *gp);
 }
 
-static const heed_act acts[] = {HEED_IDENTITY, HEED_RELU,    HEED_GELU, HEED_GELU_TANH, HEED_SILU,
-                                HEED_TANH,     HEED_SIGMOID, HEED_EXP,  HEED_LOG,       HEED_SQRT};
-static const heed_case cases[] = {
-    {.shapes = "3x5 4x5 4", .args = &acts[HEED_IDENTITY]},
-    {.shapes = "5 4x5 4", .args = &acts[HEED_IDENTITY]},
-    {.shapes = "1x1 1x1 1", .args = &acts[HEED_IDENTITY]},
-    {.shapes = "2x3x5 4x5 -", .args = &acts[HEED_IDENTITY]},
-    {.shapes = "2x2x3x5 17x5 17", .args = &acts[HEED_IDENTITY]},
-    {.shapes = "9x33 18x33 18", .args = &acts[HEED_GELU]},
-    {.shapes = "2x3x5 4x5 -", .args = &acts[HEED_GELU]},
-    {.shapes = "3x5 4x5 4", .args = &acts[HEED_GELU_TANH]},
-    {.shapes = "3x5 4x5 4", .args = &acts[HEED_SILU]},
-    {.shapes = "3x5 4x5 4", .args = &acts[HEED_TANH]},
-    {.shapes = "3x5 4x5 4", .args = &acts[HEED_SIGMOID]},
-    {.shapes = "3x5 4x5 4", .args = &acts[HEED_EXP]},
-    {.shapes = "3x5 4x5 4", .args = &acts[HEED_LOG], .lo = 0.5, .hi = 1},
-    {.shapes = "3x5 4x5 -", .args = &acts[HEED_SQRT], .lo = 0.5, .hi = 1},
-    {.shapes = "6x5 4x5 4", .args = &acts[HEED_RELU]},
-    {.shapes = "2x3x5 4x5 4", .args = &acts[HEED_RELU], .lo = 0.1, .hi = 1},
-    {.shapes = "2x3x5 4x5 4", .args = &acts[HEED_RELU], .lo = -1, .hi = -0.1},
-    {0}};
+#define ARGS(act)                                                                                  \
+    .args = &(const heed_act) { act }
+/* The domain of log and sqrt is kept by positive inputs; the second case is on one side of 0. */
+#define CASE(act, name, setting, slope_from, value, slope, from, ...)                              \
+    {.shapes = "3x5 4x5 4", ARGS(act), .lo = (from) < 0 ? -1 : 0.5, .hi = 1},                      \
+        {.shapes = "2x3x5 4x5 -", ARGS(act), .lo = (from) < 0 ? 0.1 : 0.5, .hi = 1},
+static const heed_case cases[] = {{.shapes = "3x5 4x5 4", ARGS(HEED_IDENTITY)},
+                                  {.shapes = "5 4x5 4", ARGS(HEED_IDENTITY)},
+                                  {.shapes = "1x1 1x1 1", ARGS(HEED_IDENTITY)},
+                                  {.shapes = "2x3x5 4x5 -", ARGS(HEED_IDENTITY)},
+                                  {.shapes = "2x2x3x5 17x5 17", ARGS(HEED_IDENTITY)},
+                                  {.shapes = "9x33 18x33 18", ARGS(HEED_GELU)},
+                                  {.shapes = "2x3x5 4x5 -", ARGS(HEED_GELU)},
+                                  {.shapes = "6x5 4x5 4", ARGS(HEED_RELU)},
+                                  HEED_ACTIVATIONS(CASE){0}};
 
 const heed_op heed_ops_affine[] = {
     {"affine", 3, infer, forward, backward, cases, sizeof(heed_act), 1u << B}, {0}};
 
 heed_tensor *heed_affine_act(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
                              heed_act act) {
-    if ((unsigned)act > HEED_SQRT) {
+    if ((unsigned)act >= HEED_ACT_COUNT) {
         heed_fail(heed_tape_ctx(t), HEED_USAGE, "affine: there is no activation %d", (int)act);
         return NULL;
     }

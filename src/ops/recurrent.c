@@ -190,15 +190,11 @@ const heed_op heed_ops_recurrent[] = {{"recurrent", 5, infer, forward, backward,
                                        1u << B | 1u << STATE | 1u << PAD},
                                       {0}};
 
-static bool has_slope_of_value(heed_act f) {
-    return f == HEED_TANH || f == HEED_RELU || f == HEED_SIGMOID || f == HEED_IDENTITY;
-}
-
 heed_tensor *heed_recurrent(heed_tape *t, heed_tensor *gates, heed_tensor *w, heed_tensor *b,
                             heed_tensor *state, heed_tensor *pad, const heed_recurrent_args *a) {
     static const heed_recurrent_args usual = {HEED_RNN, HEED_TANH, false};
     if (!a) a = &usual;
-    if (!has_slope_of_value(a->act) || (unsigned)a->cell > HEED_LSTM) {
+    if (!heed__act_of_cell(a->act) || (unsigned)a->cell > HEED_LSTM) {
         heed_fail(heed_tape_ctx(t), HEED_USAGE,
                   "recurrent: expected a cell among rnn, gru, lstm, with tanh, relu, sigmoid or "
                   "identity");

@@ -383,10 +383,7 @@ const heed_op heed_ops_recurrent_attention[] = {{"recurrent_attention", 12, infe
 
 heed_tensor *heed_recurrent_attention(heed_tape *t, const heed_additive_attention *l,
                                       const heed_recurrent_args *a) {
-    if (!l || !a ||
-        (a->act != HEED_TANH && a->act != HEED_RELU && a->act != HEED_SIGMOID &&
-         a->act != HEED_IDENTITY) ||
-        (unsigned)a->cell > HEED_LSTM || a->reverse) {
+    if (!l || !a || !heed__act_of_cell(a->act) || (unsigned)a->cell > HEED_LSTM || a->reverse) {
         heed_fail(heed_tape_ctx(t), HEED_USAGE,
                   "recurrent_attention: expected a cell among rnn, gru, lstm, with tanh, relu, "
                   "sigmoid or identity, and steps from the first to the last");

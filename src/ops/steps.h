@@ -5,6 +5,15 @@
 
 #include "ops/shape.h"
 
+/* True of activations that a cell of kind rnn may have: those for hidden layers whose slope is
+ * known from their value, the state. */
+static inline bool heed__act_of_cell(heed_act f) {
+#define OFFERED(act, name, setting, ...) sizeof setting > 1,
+    static const bool offered[] = {HEED_ACTIVATIONS(OFFERED)};
+#undef OFFERED
+    return (unsigned)f < HEED_ACT_COUNT && offered[f] && heed__act_uses_value(f);
+}
+
 /* w (rows, cols) of row stride ld as a right operand b' of many products: turned once into
  * (cols, rows), which products of few rows read where it lies, when `steps` pay for it. */
 typedef struct {

@@ -1,4 +1,4 @@
-/* optim/clip.c -- global norm of the gradients, and clipping by it. Pascanu et al. 2013, alg. 1. */
+/* clip.c -- global norm of the gradients, and clipping by it. Pascanu et al. 2013, alg. 1. */
 #include "optim/optim.h"
 
 #include "kernels/kernels.h"
@@ -18,8 +18,8 @@ double heed_grad_norm(const heed_store *s) {
 
 /* The 1e-6 is that of PyTorch's clip_grad_norm_. */
 double heed_clip(heed_optim *o, heed_real max, heed_real scale) {
-    if (!o || heed__stopped(o->c)) return 0;
-    double norm = heed_grad_norm(o->s) * fabs((double)scale);
+    if (!o || heed__stopped(o->c) || !heed__optim_alive(o)) return 0;
+    double norm = heed_grad_norm(o->params.store) * fabs((double)scale);
     double factor = max > 0 ? (double)max / (norm + 1e-6) : 1;
     o->grad_scale = factor < 1 ? (heed_real)(factor * (double)scale) : scale;
     o->finite = isfinite(norm);

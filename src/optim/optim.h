@@ -2,24 +2,23 @@
 #ifndef HEED_OPTIM_PRIVATE_H
 #define HEED_OPTIM_PRIVATE_H
 
-#include "core/core.h"
+#include "core/store.h"
 
 #include <heed/optim.h>
 
-enum { HEED__SLOTS = 2 };
-
-/* The slots of one entry, in the order of its kind; NULL: none. */
+/* The slots of one entry, in the order of its optimizer; NULL: none. */
 typedef struct {
-    heed_tensor *at[HEED__SLOTS];
+    heed_tensor *at[HEED_OPTIM_SLOTS];
 } heed__slots;
 
 struct heed_optim {
     heed__owned owned;
     heed_ctx *c;
-    heed_store *s, *slots;
+    heed__store_ref params, slots;
+    const heed_optimizer *optimizer;
     heed_optim_args args;
     heed_tensor *count; /* (1): updates so far */
-    heed__slots *of;    /* an element per entry of s */
+    heed__slots *of;    /* an element per entry of the parameters */
     int entries;
     heed_real grad_scale; /* of the next step: set by heed_clip */
     bool finite;          /* heed_clip found all gradients finite */
@@ -29,5 +28,28 @@ struct heed_optim {
 static inline bool heed__has_gradient(const heed_entry *e) {
     return e->trained && e->tensor->g && e->tensor->touched;
 }
+
+/* True if both stores exist; an error if one was freed. */
+bool heed__optim_alive(const heed_optim *o);
+
+/* settings.c: the field of a setting by name; NULL if the optimizer does not use it. */
+heed_real *heed__optim_setting(heed_optim_args *a, const char *name);
+/* Changes settings by a text: "lr=0.1 decay=0.05". */
+bool heed__optim_read(heed_ctx *c, heed_optim_args *a, const char *text);
+/* True if a was made for r, and all settings are in range. */
+bool heed__optim_check_args(heed_ctx *c, const heed_optimizer *r, heed_optim_args *a);
+
+/* The names of heed_optimizer_table, "adam|adamw|...": made with it by the Makefile. */
+extern const char heed__optimizer_names[];
+
+/* Shared by sgd and gd, by momentum and nesterov, by adam and adamw. */
+extern const heed_optim_setting heed__sgd_settings[], heed__momentum_settings[];
+extern const heed_optim_case heed__sgd_cases[];
+void heed__sgd_update(const heed_optim_update *u, heed_real *x, heed_real *g,
+                      heed_real *const *slots, size_t n);
+void heed__momentum_update(const heed_optim_update *u, bool nesterov, heed_real *x, heed_real *g,
+                           heed_real *v, size_t n);
+void heed__adam_update(const heed_optim_update *u, bool decoupled, heed_real *x, heed_real *g,
+                       heed_real *const *slots, size_t n);
 
 #endif

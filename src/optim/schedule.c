@@ -1,4 +1,4 @@
-/* optim/schedule.c -- learning rate over the steps. */
+/* schedule.c -- learning rate over the steps. */
 #include <heed/optim.h>
 
 #include <math.h>

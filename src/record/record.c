@@ -1,11 +1,10 @@
-/* A record that owns its parts: added one by one, copied. */
+/* record.c -- a record that owns its parts: added one by one, copied. */
 #include "core/core.h"
 #include "io/io.h"
 
 #include <heed/record.h>
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -55,10 +54,13 @@ void heed_record_free(heed_record *r) {
 
 /* ---- copies ---- */
 
-static void *capacity(keeper *k, size_t count, size_t each) {
-    if (!heed__grow(k->c, &k->pieces, &k->piece_capacity, k->piece_count + 1, sizeof *k->pieces))
-        return NULL;
-    void *p = heed__alloc_array(k->c, count ? count : 1, each);
+/* Remembers a piece of memory that comes next, which the record frees. */
+static bool reserve_piece(keeper *k) {
+    return heed__grow(k->c, &k->pieces, &k->piece_capacity, k->piece_count + 1, sizeof *k->pieces);
+}
+
+static void *new_piece(keeper *k, size_t count, size_t each) {
+    void *p = reserve_piece(k) ? heed__alloc_array(k->c, count ? count : 1, each) : NULL;
     if (p) k->pieces[k->piece_count++] = p;
     return p;
 }
@@ -68,34 +70,29 @@ static bool own(keeper *k, void *at, size_t count, size_t each) {
     const void *from;
     memcpy(&from, at, sizeof from);
     if (!from) return true;
-    void *copy = capacity(k, count, each);
+    void *copy = new_piece(k, count, each);
     if (!copy) return false;
     if (count) memcpy(copy, from, count * each);
     memcpy(at, &copy, sizeof copy);
     return true;
 }
 
-/* Valid UTF-8 from any bytes: the others are written as \xE2. */
+/* As valid UTF-8. */
 static bool own_text(keeper *k, const char **text) {
     if (!*text) return true;
-    size_t n = strlen(*text), bad = 0;
-    const char *s = *text;
-    for (size_t at = 0; (at += heed__utf8_valid(s + at, n - at)) < n; at++) bad++;
-    char *copy = capacity(k, n + 3 * bad + 1, 1), *to = copy;
-    for (size_t at = 0; copy && at < n; at++) {
-        size_t good = heed__utf8_valid(s + at, n - at);
-        memcpy(to, s + at, good);
-        to += good;
-        at += good;
-        if (at < n) to += sprintf(to, "\\x%02X", (unsigned)(unsigned char)s[at]);
+    heed_text copy = {.c = k->c};
+    if (!reserve_piece(k) || !heed_utf8_put(&copy, *text, strlen(*text))) {
+        heed_text_free(&copy);
+        return false;
     }
-    *text = copy;
-    return copy != NULL;
+    k->pieces[k->piece_count++] = copy.s;
+    *text = copy.s;
+    return true;
 }
 
 static bool own_texts(keeper *k, const char *const **list, int count) {
     if (!*list) return true;
-    const char **copy = capacity(k, (size_t)count, sizeof *copy);
+    const char **copy = new_piece(k, (size_t)count, sizeof *copy);
     for (int i = 0; copy && i < count; i++) {
         copy[i] = (*list)[i] ? (*list)[i] : "";
         if (!own_text(k, &copy[i])) return false;

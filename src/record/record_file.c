@@ -1,6 +1,5 @@
-/* A record as files: CSV, and NumPy's archive. */
+/* record_file.c -- a record as files: CSV, and NumPy's archive. */
 #include "core/core.h"
-#include "core/os.h"
 #include "io/npz.h"
 
 #include <heed/record.h>
@@ -10,27 +9,12 @@
 
 /* ---- CSV ---- */
 
-/* In double quotes; a quote is doubled (RFC 4180, sec. 2). Control characters are written as \x1B,
- * so that a weight stays on a line and a terminal shows it. */
-static void put_quoted(heed_text *out, const char *text) {
-    heed_text_put(out, "\"", 1);
-    for (; *text; text++) {
-        if (*text == '"')
-            heed_text_put(out, "\"\"", 2);
-        else if ((unsigned char)*text < 32 || *text == 127)
-            heed_text_add(out, "\\x%02X", (unsigned)(unsigned char)*text);
-        else
-            heed_text_put(out, text, 1);
-    }
-    heed_text_put(out, "\"", 1);
-}
-
 static void put_label(heed_text *out, const heed_record_axis *a, int index) {
     heed_text_put(out, ",", 1);
-    put_quoted(out, a->labels && a->labels[index] ? a->labels[index] : "");
+    heed_csv_put(out, a->labels && a->labels[index] ? a->labels[index] : "");
 }
 
-/* What stands before the queries of a line: names hold neither quotes nor commas. */
+/* What comes before the queries of a line: names hold neither quotes nor commas. */
 static void put_matrix(heed_text *out, const heed_record *r, const char *head, int queries,
                        int keys, const heed_real *x) {
     const heed_record_axis *q = &r->axes[queries], *k = &r->axes[keys];
@@ -81,8 +65,7 @@ bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *path) {
                         "key_token,weight\n");
     put_blocks(&out, r);
     put_maps(&out, r);
-    heed__piece piece = {out.s, out.n};
-    bool ok = !heed__stopped(c) && heed__os_write(c, path, &piece, 1);
+    bool ok = heed_text_save(&out, path);
     heed_text_free(&out);
     return ok;
 }

@@ -1,4 +1,4 @@
-/* A part of a record: some layers and heads, the first tokens. */
+/* record_subset.c -- a part of a record: some layers and heads, the first tokens. */
 #include "core/core.h"
 
 #include <heed/record.h>
@@ -102,7 +102,7 @@ void heed_record_cut_text(const heed_record_cut *cut, heed_text *out) {
     put_list(out, "head", cut->head_count, cut->heads);
 }
 
-/* The note: what the record said of itself, and what is left of it. */
+/* The note: that of the record, and what is left of it. */
 static void describe(const job *j) {
     heed_text note = {.c = j->c};
     const heed_record *r = j->from;

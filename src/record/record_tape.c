@@ -1,4 +1,4 @@
-/* Blocks of a record from the probes of a tape. */
+/* record_tape.c -- blocks of a record from the probes of a tape. */
 #include "core/core.h"
 
 #include <heed/record.h>
@@ -18,7 +18,7 @@ void heed_record_probe(heed_tape *t, const char *pattern, bool lean) {
 
 /* A probe is (B,h,T,n), or (B,T,n) of a layer of one head. */
 typedef struct {
-    const heed_real *x; /* of the item at hand; NULL: not probed */
+    const heed_real *x; /* of the item; NULL: not probed */
     int heads, rows, cols;
 } part;
 

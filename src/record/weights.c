@@ -1,4 +1,5 @@
-/* A record from a file: what this program wrote, or anybody's attention weights. */
+/* weights.c -- a record from a file: what this program wrote, or attention weights of any other
+ * origin. */
 #include "record/weights.h"
 
 #include "core/core.h"
@@ -43,7 +44,7 @@ static bool flatten(const json_t *v, int dim, const heed__numbers *n, double mis
 
 bool heed__numbers_json(const heed__source *s, const char *name, const json_t *v, double missing,
                         heed__numbers *out) {
-    char quote[HEED__QUOTE];
+    char quote[HEED_QUOTE];
     size_t at = 0;
     *out = (heed__numbers){0};
     bool ok = measure(v, out);
@@ -55,7 +56,7 @@ bool heed__numbers_json(const heed__source *s, const char *name, const json_t *v
         s->c, HEED_DATA,
         "array %s is wrong: %s: expected nested lists of numbers, all of one length at "
         "each depth",
-        heed__quote(quote, name, strlen(name)), s->path);
+        heed_quote(quote, name, strlen(name)), s->path);
 }
 
 bool heed__numbers_npy(const heed__source *s, const heed__npy *a, heed__numbers *out) {
@@ -104,7 +105,7 @@ static bool is_json(const unsigned char *bytes, size_t n) {
     return at < n && (bytes[at] == '{' || bytes[at] == '[');
 }
 
-/* The first bytes are of no kind: the name says which one was meant. */
+/* The first bytes are of no known kind: the name tells which one was meant. */
 static bool no_kind(const heed__source *s, const unsigned char *bytes, size_t n) {
     static const struct {
         const char *end, *kind, *expected;
@@ -112,12 +113,12 @@ static bool no_kind(const heed__source *s, const unsigned char *bytes, size_t n)
                  {".npy", "NPY file", "\\x93NUMPY"},
                  {".json", "JSON file", "{ or ["},
                  {"", "file of weights", "PK of NPZ, \\x93NUMPY of NPY, or { or [ of JSON"}};
-    char quote[HEED__QUOTE];
+    char quote[HEED_QUOTE];
     size_t length = strlen(s->path), i = 0;
     while (length < strlen(kinds[i].end) ||
            strcmp(s->path + length - strlen(kinds[i].end), kinds[i].end) != 0)
         i++;
-    heed__quote(quote, (const char *)bytes, n < 8 ? n : 8);
+    heed_quote(quote, (const char *)bytes, n < 8 ? n : 8);
     return heed_fail(s->c, HEED_DATA, "%s is no %s: expected %s at its start, found %s", s->path,
                      kinds[i].kind, kinds[i].expected, n ? quote : "an empty file");
 }

@@ -1,4 +1,4 @@
-/* Weights from files: numbers in lists or arrays, labels, and what becomes of them. */
+/* weights.h -- weights from files: numbers in lists or arrays, labels, and what becomes of them. */
 #ifndef HEED_WEIGHTS_H
 #define HEED_WEIGHTS_H
 
@@ -29,7 +29,7 @@ bool heed__numbers_npy(const heed__source *s, const heed__npy *a, heed__numbers 
 /* The shape as "(2, 3)" into text, which is returned. */
 const char *heed__numbers_shape(char text[HEED__SHAPE], const heed__numbers *n);
 
-/* A picture beside anybody's arrays, into r, and its patches; rows 0: they are a square. */
+/* The picture in a file of foreign arrays, into r, and its patches; rows 0: they are a square. */
 typedef struct {
     bool there;
     int rows, cols;
@@ -42,7 +42,7 @@ int heed__patch_axis(const heed__source *s, heed_record *r, const heed__patches 
 bool heed__weights_foreign(const heed__source *s, heed_record *r);
 /* What heed_record_json and heed_record_npz wrote; meta is the JSON object. */
 bool heed__weights_own(const heed__source *s, const json_t *meta, heed_record *r);
-/* heed_record_read of n bytes at hand, which are taken (heed__free), also on failure. */
+/* heed_record_read of n bytes, which it frees (heed__free), also on failure. */
 heed_record *heed__record_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t n);
 
 #endif

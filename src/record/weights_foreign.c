@@ -1,5 +1,6 @@
-/* Anybody's weights: arrays of (queries, keys), (heads, queries, keys) or (layers, heads, queries,
- * keys), with labels where there are some. Nothing is mended: what is odd is said in the note. */
+/* weights_foreign.c -- weights of any origin: arrays of (queries, keys), (heads, queries, keys) or
+ * (layers, heads, queries, keys), with labels where there are some. Nothing is corrected: what
+ * is unusual is reported in the note. */
 #include "core/core.h"
 #include "record/weights.h"
 
@@ -111,25 +112,22 @@ static int add_axis(reader *k, const char *name, const labels *l, int size) {
 
 static bool wrong_count(const reader *k, const char *name, int found, const char *array,
                         const char *side, int wanted) {
-    char quote[HEED__QUOTE];
+    char quote[HEED_QUOTE];
     return heed_fail(k->s->c, HEED_DATA,
                      "token count is wrong: %s: %s has %d labels, but array %s has %d %s; hint: "
                      "label the very tokens that the weights were computed for, special ones "
                      "included",
-                     k->s->path, name, found, heed__quote(quote, array, strlen(array)), wanted,
+                     k->s->path, name, found, heed_quote(quote, array, strlen(array)), wanted,
                      side);
 }
 
 /* Where there is a picture, encoders are of it, and others look at it. */
-static bool sees_patches(const reader *k, int stack, int side) {
-    return k->patches.there && (stack == HEED_ENCODER || (stack == HEED_CROSS && side == 1));
-}
-
 /* The axis of one side of an array of weights, shared where name and size are the same. `tokens`
  * may label the one side alone, when the other one has another size. */
 static int axis_for(reader *k, const char *array, int stack, int side, int size, int other) {
     labels l = {.count = -1};
-    bool patches = sees_patches(k, stack, side);
+    bool patches =
+        k->patches.there && (stack == HEED_ENCODER || (stack == HEED_CROSS && side == 1));
     const char *name = patches ? "picture" : NULL;
     for (int i = 0; !patches && names[stack][side][i] && l.count < 0; i++) {
         free_labels(&l);
@@ -157,7 +155,8 @@ static int axis_for(reader *k, const char *array, int stack, int side, int size,
 
 /* ---- weights ---- */
 
-/* The note says how many values and rows are no shares; they are shown as they are. */
+/* The note reports how many values are outside [0, 1] and how many rows do not sum to 1; they are
+ * shown as they are. */
 static void judge(reader *k, const char *name, const heed__numbers *n, size_t rows, size_t cols) {
     size_t outside = 0, unequal = 0, none = 0;
     double low = INFINITY, high = -INFINITY;
@@ -232,7 +231,7 @@ static bool add_layers(reader *k, const char *name, const heed__numbers *n) {
 
 /* A batch of one between layers and heads, as models give it, is left out. */
 static bool add_numbers(reader *k, const char *name, heed__numbers *n) {
-    char shape[HEED__SHAPE], quote[HEED__QUOTE];
+    char shape[HEED__SHAPE], quote[HEED_QUOTE];
     if (n->dims == 5 && n->shape[1] == 1) {
         memmove(n->shape + 1, n->shape + 2, 3 * sizeof *n->shape);
         n->dims = 4;
@@ -244,7 +243,7 @@ static bool add_numbers(reader *k, const char *name, heed__numbers *n) {
                             "array %s is wrong: %s: expected (queries, keys), (heads, queries, "
                             "keys) or (layers, heads, queries, keys), found %s; hint: take one "
                             "item of a batch: attention[:, 0]",
-                            heed__quote(quote, name, strlen(name)), k->s->path,
+                            heed_quote(quote, name, strlen(name)), k->s->path,
                             heed__numbers_shape(shape, n));
 }
 
@@ -254,20 +253,19 @@ enum { SHOWN = 4 }; /* names of arrays in a message */
 
 /* What the file has instead of weights: names, types and shapes of the first. */
 static void list_found(const heed__source *s, heed_text *out) {
-    char shape[HEED__SHAPE], quote[HEED__QUOTE], type[HEED__QUOTE];
+    char shape[HEED__SHAPE], quote[HEED_QUOTE], type[HEED_QUOTE];
     const char *name;
     json_t *v;
     size_t at = 0, count = s->json ? json_object_size(s->json) : s->npz.count;
     json_object_foreach(s->json, name, v) {
         if (at == SHOWN) break;
-        heed_text_add(out, "%s%s", at++ ? ", " : "; found ",
-                      heed__quote(quote, name, strlen(name)));
+        heed_text_add(out, "%s%s", at++ ? ", " : "; found ", heed_quote(quote, name, strlen(name)));
     }
     for (; !s->json && at < count && at < SHOWN; at++) {
         const heed__npy *a = &s->npz.arrays[at];
         heed_text_add(out, "%s%s %s of type %s", at ? ", " : "; found ",
-                      heed__quote(quote, a->name, strlen(a->name)), heed__npy_shape(shape, a),
-                      heed__quote(type, a->type, strlen(a->type)));
+                      heed_quote(quote, a->name, strlen(a->name)), heed__npy_shape(shape, a),
+                      heed_quote(type, a->type, strlen(a->type)));
     }
     if (count > SHOWN) heed_text_add(out, " and %zu more", count - SHOWN);
 }
@@ -275,7 +273,8 @@ static void list_found(const heed__source *s, heed_text *out) {
 /* The picture is none of the weights. */
 static bool is_weights(const char *name) { return strcmp(name, "picture") != 0; }
 
-/* An array that would be weights, were its numbers real: whole ones, truths, the other byte order.
+/* An array that would be weights if its numbers were real: integers, booleans, the other byte
+ * order.
  */
 static const heed__npy *almost_weights(const heed__source *s) {
     for (size_t i = 0; !s->json && i < s->npz.count; i++) {
@@ -311,10 +310,10 @@ static bool is_read(const char *name) {
 
 /* An array that is neither weights nor labels may be labels under another name. */
 static void pass_over(reader *k, const char *name) {
-    char quote[HEED__QUOTE];
+    char quote[HEED_QUOTE];
     if (is_read(name) || ++k->unread_count > SHOWN) return;
     heed_text_add(&k->unread, "%s%s", k->unread_count > 1 ? ", " : "",
-                  heed__quote(quote, name, strlen(name)));
+                  heed_quote(quote, name, strlen(name)));
 }
 
 static void note_unread(reader *k) {

@@ -1,5 +1,5 @@
-/* A record back from the JSON or NPZ file that this program wrote. Everything is checked against
- * the axes before it is taken. */
+/* weights_own.c -- a record back from the JSON or NPZ file that this program wrote. Everything is
+ * checked against the axes before it is used. */
 #include "core/core.h"
 #include "record/weights.h"
 
@@ -21,9 +21,9 @@ static const char *text(const json_t *v, const char *key) {
     return json_string_value(json_object_get(v, key));
 }
 
-/* A whole number in [lo, hi]; where there is none, `without`. */
-static bool whole(const reader *k, const json_t *v, const char *key, int lo, int hi, int without,
-                  int *out) {
+/* An integer in [lo, hi]; where there is none, `without`. */
+static bool integer(const reader *k, const json_t *v, const char *key, int lo, int hi, int without,
+                    int *out) {
     const json_t *n = json_object_get(v, key);
     json_int_t value = json_is_integer(n) ? json_integer_value(n) : without;
     *out = (int)value;
@@ -34,7 +34,7 @@ static bool whole(const reader *k, const json_t *v, const char *key, int lo, int
 
 /* The number of a layer, head or position; none, null and what is below base: of all. */
 static bool place(const reader *k, const json_t *v, const char *key, int most, int *out) {
-    bool ok = whole(k, v, key, k->base - 1, most + k->base, k->base - 1, out);
+    bool ok = integer(k, v, key, k->base - 1, most + k->base, k->base - 1, out);
     *out = *out < k->base ? -1 : *out - k->base;
     return ok;
 }
@@ -56,11 +56,11 @@ static bool add_axis(reader *k, const json_t *v) {
                  *grid = json_object_get(v, "grid");
     heed_record_axis a = {.name = text(v, "name")};
     size_t n = json_array_size(list);
-    if (n > MOST || !whole(k, v, "count", 1, MOST, (int)n, &a.count)) return false;
+    if (n > MOST || !integer(k, v, "count", 1, MOST, (int)n, &a.count)) return false;
     if (list && n != (size_t)a.count) return wrong(k, "an axis has another count than labels");
-    if (grid && !(whole(k, grid, "rows", 1, MOST, 0, &a.rows) &&
-                  whole(k, grid, "cols", 1, MOST, 0, &a.cols) &&
-                  whole(k, grid, "first", 0, MOST, 0, &a.first)))
+    if (grid && !(integer(k, grid, "rows", 1, MOST, 0, &a.rows) &&
+                  integer(k, grid, "cols", 1, MOST, 0, &a.cols) &&
+                  integer(k, grid, "first", 0, MOST, 0, &a.first)))
         return false;
     if ((int64_t)a.first + (int64_t)a.rows * a.cols > a.count)
         return wrong(k, "a grid has more patches than its axis has tokens");
@@ -134,11 +134,11 @@ static bool read_block(const reader *k, const json_t *v, heed_record_block *b, i
                              .additive = flag(v, "additive"),
                              .beta = json_number_value(json_object_get(v, "beta"))};
     return read_heads(k, v, b, heads) &&
-           whole(k, v, "layer", k->base, 1 << 20, k->base, &b->layer) &&
-           whole(k, v, "queries", 0, axes, -1, &b->queries) &&
-           whole(k, v, "keys", 0, axes, -1, &b->keys) &&
-           whole(k, v, "key", 0, 1 << 20, 0, &b->key) &&
-           whole(k, v, "value", 0, 1 << 20, 0, &b->value);
+           integer(k, v, "layer", k->base, 1 << 20, k->base, &b->layer) &&
+           integer(k, v, "queries", 0, axes, -1, &b->queries) &&
+           integer(k, v, "keys", 0, axes, -1, &b->keys) &&
+           integer(k, v, "key", 0, 1 << 20, 0, &b->key) &&
+           integer(k, v, "value", 0, 1 << 20, 0, &b->value);
 }
 
 static bool add_block(reader *k, const json_t *v) {
@@ -180,8 +180,8 @@ static bool add_map(reader *k, const json_t *v, size_t index) {
     char name[32];
     heed_real *x = NULL;
     if (!place(k, v, "layer", 1 << 20, &m.layer) || !place(k, v, "head", 1 << 20, &m.head) ||
-        !whole(k, v, "queries", 0, axes, -1, &m.queries) ||
-        !whole(k, v, "keys", 0, axes, -1, &m.keys))
+        !integer(k, v, "queries", 0, axes, -1, &m.queries) ||
+        !integer(k, v, "keys", 0, axes, -1, &m.keys))
         return false;
     int64_t shape[3] = {0, k->r->axes[m.queries].count, k->r->axes[m.keys].count};
     snprintf(name, sizeof name, "maps.%zu", index);
@@ -208,7 +208,7 @@ static bool add_guess(reader *k, const json_t *v) {
         labels[i] = text(one, "token") ? text(one, "token") : "";
         p[i] = (heed_real)json_number_value(json_object_get(one, "p"));
     }
-    return whole(k, v, "axis", 0, k->r->axis_count - 1, -1, &g.axis) &&
+    return integer(k, v, "axis", 0, k->r->axis_count - 1, -1, &g.axis) &&
            place(k, v, k->base ? "position" : "query", k->r->axes[g.axis].count - 1, &g.query) &&
            heed_record_add_guess(k->r, &g) >= 0;
 }
@@ -227,7 +227,7 @@ bool heed__weights_own(const heed__source *s, const json_t *meta, heed_record *r
     const char *version = text(meta, "heed");
     reader k = {s, r, version && strcmp(version, "attention 1") == 0 ? 0 : 1};
     const json_t *axes = json_object_get(meta, "axes"), *blocks = json_object_get(meta, "blocks"),
-                 *maps = json_object_get(meta, "maps"), *told = json_object_get(meta, "guesses");
+                 *maps = json_object_get(meta, "maps"), *guesses = json_object_get(meta, "guesses");
     bool ok = true;
     for (size_t i = 0; ok && i < json_array_size(axes); i++)
         ok = add_axis(&k, json_array_get(axes, i));
@@ -235,8 +235,8 @@ bool heed__weights_own(const heed__source *s, const json_t *meta, heed_record *r
         ok = add_block(&k, json_array_get(blocks, i));
     for (size_t i = 0; ok && i < json_array_size(maps); i++)
         ok = add_map(&k, json_array_get(maps, i), i);
-    for (size_t i = 0; ok && i < json_array_size(told); i++)
-        ok = add_guess(&k, json_array_get(told, i));
+    for (size_t i = 0; ok && i < json_array_size(guesses); i++)
+        ok = add_guess(&k, json_array_get(guesses, i));
     if (ok && !r->block_count && !r->map_count) ok = wrong(&k, "it has neither layers nor maps");
     r->step = json_is_integer(json_object_get(meta, "step"))
                   ? json_integer_value(json_object_get(meta, "step"))

@@ -1,6 +1,6 @@
-/* The picture that patches were cut from, beside anybody's weights: `picture` of bytes, (height,
- * width) or (height, width, 1 or 3), and where its patches are no square `grid`, their rows and
- * columns. */
+/* weights_picture.c -- the picture that patches were cut from, in a file of foreign weights:
+ * `picture` of bytes, (height, width) or (height, width, 1 or 3), and where its patches are not a
+ * square `grid`, their rows and columns. */
 #include "core/core.h"
 #include "record/weights.h"
 
@@ -16,7 +16,7 @@ static bool fetch(const heed__source *s, const char *name, heed__numbers *out) {
     return !a || !strchr("fiub", a->kind) || heed__numbers_npy(s, a, out);
 }
 
-/* NULL where the numbers are no bytes. */
+/* NULL where the numbers are not bytes. */
 static unsigned char *bytes_of(const heed__source *s, const heed__numbers *n) {
     bool fits = n->dims == 2 || (n->dims == 3 && (n->shape[2] == 1 || n->shape[2] == 3));
     for (int i = 0; i < 2; i++) fits = fits && n->shape[i] > 0 && n->shape[i] <= 1 << 15;
@@ -66,18 +66,18 @@ bool heed__weights_picture(const heed__source *s, heed_record *r, heed__patches 
     return ok && read_grid(s, out);
 }
 
-/* Patches are the last tokens: row by row, after [CLS] and its like. A square is taken for granted
+/* Patches are the last tokens: row by row, after [CLS] and its like. A square is assumed
  * where at most [CLS] is before it. */
 int heed__patch_axis(const heed__source *s, heed_record *r, const heed__patches *p, int size,
                      const char *array) {
     int side = (int)sqrt((double)size), rows = p->rows ? p->rows : side;
     int cols = p->cols ? p->cols : side, first = size - rows * cols;
-    char quote[HEED__QUOTE];
+    char quote[HEED_QUOTE];
     if (first < 0 || (!p->rows && first > 1)) {
         heed_fail(s->c, HEED_DATA,
                   "grid is wrong: %s: array %s has %d tokens, which are no %d x %d patches; hint: "
                   "grid=[rows, columns]",
-                  s->path, heed__quote(quote, array, strlen(array)), size, rows, cols);
+                  s->path, heed_quote(quote, array, strlen(array)), size, rows, cols);
         return -1;
     }
     char(*names)[24] = heed__alloc_array(s->c, (size_t)size, sizeof *names);

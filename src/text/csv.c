@@ -1,12 +1,126 @@
-/* metrics.csv: append a row, read it back, cut it back to a checkpoint. */
-#include "core/core.h"
+/* csv.c -- CSV as RFC 4180 has it, read row by row and written; the lines of metrics.csv. */
 #include "core/os.h"
 #include "text/text.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { CSV_LIMIT = 1 << 30 };
+/* ---- reading ---- */
+
+static bool reject(const heed_csv *r, size_t line, const char *expected, const char *found) {
+    return heed_reject(
+        r->c, HEED_DATA,
+        (heed_problem){
+            .what = r->what, .where = r->path, .line = line, .expected = expected, .found = found});
+}
+
+bool heed_csv_reject(const heed_csv *r, const char *expected, const char *found) {
+    return reject(r, r->line, expected, found);
+}
+
+bool heed_csv_open(heed_csv *r, heed_ctx *c, const char *what, const char *path, char *text,
+                   size_t n) {
+    *r = (heed_csv){.c = c, .what = what, .path = path, .at = text, .end = text, .next = 1};
+    if (heed__stopped(c) || !text) return false;
+    const char *nul = memchr(text, 0, n);
+    if (nul) {
+        size_t line = 1;
+        for (const char *p = text; p < nul; p++) line += *p == '\n';
+        return reject(r, line, "text", "a NUL byte");
+    }
+    r->end = text + n;
+    if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) r->at += 3;
+    return true;
+}
+
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+/* A field in double quotes, two of which stand for one; its end is moved forward over it. */
+static char *quoted_field(heed_csv *r) {
+    char *from = r->at + 1, *to = r->at, *field = to;
+    size_t line = r->next;
+    for (; from < r->end; from++) {
+        if (*from == '"' && from[1] == '"')
+            from++;
+        else if (*from == '"')
+            break;
+        r->next += *from == '\n';
+        *to++ = *from;
+    }
+    if (from == r->end) {
+        reject(r, line, "a double quote that ends the field", "the end of the file");
+        return NULL;
+    }
+    r->at = from + 1;
+    if (*r->at == '\r') r->at++;
+    if (r->at < r->end && *r->at != ',' && *r->at != '\n') {
+        reject(r, r->next, "a comma or the end of the line after a quoted field", "something else");
+        return NULL;
+    }
+    *to = 0; /* the closing quote is behind it */
+    return field;
+}
+
+/* The next field of the row; r->at comes to what ended it, which *end_of_field is before the field
+ * is ended by a zero byte. NULL after an error. */
+static char *next_field(heed_csv *r, char *separator) {
+    while (is_blank(*r->at)) r->at++;
+    char *field = r->at, *stop;
+    bool quotes = *field == '"';
+    if (quotes && !(field = quoted_field(r))) return NULL;
+    if (!quotes) r->at += strcspn(r->at, ",\n");
+    stop = r->at;
+    *separator = *stop;
+    if (!quotes) {
+        while (stop > field && (is_blank(stop[-1]) || stop[-1] == '\r')) stop--;
+        *stop = 0;
+    }
+    if (strlen(field) < HEED_CSV_LONGEST) return field;
+    reject(r, r->next, "fields of less than 4096 bytes", "a longer one");
+    return NULL;
+}
+
+bool heed_csv_next(heed_csv *r) {
+    while (r->at < r->end && !heed__stopped(r->c)) {
+        char separator = ',';
+        r->line = r->next;
+        r->count = 0;
+        while (separator == ',') {
+            char *field = next_field(r, &separator);
+            if (!field) return false;
+            if (r->count < HEED_CSV_FIELDS) r->fields[r->count] = field;
+            r->count++;
+            r->at += separator != 0;
+        }
+        r->ended = separator == '\n';
+        r->next += r->ended;
+        if (r->count > 1 || *r->fields[0]) return true;
+    }
+    return false;
+}
+
+int heed_csv_find(const heed_csv *r, const char *name) {
+    for (size_t i = 0; i < r->count && i < HEED_CSV_FIELDS; i++)
+        if (strcmp(r->fields[i], name) == 0) return (int)i;
+    return -1;
+}
+
+/* ---- writing ---- */
+
+bool heed_csv_put(heed_text *out, const char *field) {
+    bool ok = heed_text_put(out, "\"", 1);
+    for (; ok && *field; field++) {
+        unsigned char c = (unsigned char)*field;
+        ok = c == '"'             ? heed_text_put(out, "\"\"", 2)
+             : c < 32 || c == 127 ? heed_text_add(out, "\\x%02X", (unsigned)c)
+                                  : heed_text_put(out, field, 1);
+    }
+    return ok && heed_text_put(out, "\"", 1);
+}
+
+/* ---- metrics.csv ---- */
+
+enum { METRICS_LIMIT = 1 << 30 };
 
 bool heed__csv_append(heed_ctx *c, const char *path, const char *header, const char *row) {
     if (heed__stopped(c)) return false;
@@ -17,91 +131,7 @@ bool heed__csv_append(heed_ctx *c, const char *path, const char *header, const c
     return ok;
 }
 
-static size_t count_of(const char *text, size_t n, char wanted) {
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) count += text[i] == wanted;
-    return count;
-}
-
-/* Cuts one line into the cells of its row; fields beyond the header's are an error. */
-static bool split_line(heed_ctx *c, const char *path, size_t row, char *line, heed__csv *out) {
-    const char **cells = out->cells + row * out->cols;
-    size_t n = strcspn(line, "\r");
-    line[n] = 0;
-    for (size_t i = 0; i < out->cols; i++) {
-        cells[i] = line;
-        line += strcspn(line, ",");
-        if (*line == ',')
-            *line++ = 0;
-        else if (i + 1 < out->cols) {
-            for (i++; i < out->cols; i++) cells[i] = line;
-            return true;
-        }
-    }
-    return !*line ||
-           heed_fail(c, HEED_DATA, "row is wrong: %s:%zu: expected %zu fields, found more", path,
-                     row + 1, out->cols);
-}
-
-/* Zero bytes would end fields early: the text behind them would vanish. */
-static bool plan(heed_ctx *c, const char *path, const char *text, size_t n, heed__csv *out) {
-    const char *end = memchr(text, '\n', n);
-    if (!end || memchr(text, 0, n))
-        return heed_fail(c, HEED_DATA, "%s is no CSV file: expected text lines, found %s", path,
-                         end ? "a NUL byte" : "no whole line");
-    out->cols = count_of(text, (size_t)(end - text), ',') + 1;
-    out->rows = count_of(text, n, '\n') - 1;
-    if (out->rows >= SIZE_MAX / 16 / out->cols || (out->rows + 1) * out->cols > n * 8 + 64)
-        return heed_fail(c, HEED_DATA, "%s is no CSV file: %zu rows of %zu columns in %zu bytes",
-                         path, out->rows, out->cols, n);
-    out->cells = heed__alloc_array(c, (out->rows + 1) * out->cols, sizeof *out->cells);
-    return out->cells != NULL;
-}
-
-bool heed__csv_parse(heed_ctx *c, const char *path, char *text, size_t n, heed__csv *out) {
-    *out = (heed__csv){.memory = text};
-    bool ok = plan(c, path, text, n, out);
-    for (size_t row = 0; ok && row <= out->rows; row++) {
-        char *end = strchr(text, '\n');
-        *end = 0;
-        ok = split_line(c, path, row, text, out);
-        text = end + 1;
-    }
-    if (!ok) heed__csv_free(out);
-    return ok;
-}
-
-bool heed__csv_read(heed_ctx *c, const char *path, heed__csv *out) {
-    *out = (heed__csv){0};
-    size_t n;
-    char *text = (char *)heed__os_read(c, path, CSV_LIMIT, &n);
-    return text && heed__csv_parse(c, path, text, n, out);
-}
-
-void heed__csv_free(heed__csv *t) {
-    if (!t) return;
-    heed__free(t->cells);
-    heed__free(t->memory);
-    *t = (heed__csv){0};
-}
-
-int heed__csv_column(const heed__csv *t, const char *name) {
-    for (size_t i = 0; i < t->cols; i++)
-        if (strcmp(t->cells[i], name) == 0) return (int)i;
-    return -1;
-}
-
-const char *heed__csv_text(const heed__csv *t, size_t row, int column) {
-    if (row >= t->rows || column < 0 || (size_t)column >= t->cols) return "";
-    return t->cells[(row + 1) * t->cols + (size_t)column];
-}
-
-double heed__csv_number(const heed__csv *t, size_t row, int column) {
-    double value;
-    return heed__number(heed__csv_text(t, row, column), &value) ? value : (double)NAN;
-}
-
-/* The first field of a line, NAN if it is no number. */
+/* The first field of a line, NAN if it is not a number. */
 static double first_field(const char *line) {
     char field[64] = "";
     size_t n = strcspn(line, ",\r\n");
@@ -114,7 +144,7 @@ bool heed__csv_cut(heed_ctx *c, const char *path, double last, const char *witho
     if (heed__stopped(c)) return false;
     if (!heed__os_exists(path)) return true;
     size_t n;
-    char *text = (char *)heed__os_read(c, path, CSV_LIMIT, &n);
+    char *text = (char *)heed__os_read(c, path, METRICS_LIMIT, &n);
     if (!text) return false;
     char *from = text, *to = text, *end;
     while ((end = strchr(from, '\n')) != NULL) {
@@ -127,7 +157,7 @@ bool heed__csv_cut(heed_ctx *c, const char *path, double last, const char *witho
         from = end + 1;
     }
     heed__piece piece = {text, (size_t)(to - text)};
-    bool ok = piece.n == 0 ? heed__os_remove(c, path) /* not even the header was whole */
+    bool ok = piece.n == 0 ? heed__os_remove(c, path) /* not even the header was complete */
                            : piece.n == n || heed__os_write(c, path, &piece, 1);
     heed__free(text);
     return ok;

@@ -1,17 +1,21 @@
-/* JSON files through jansson: strict in, atomic out. */
-#include "core/core.h"
+/* json.c -- JSON: files through jansson, strict in and atomic out, and values appended to a text.
+ */
 #include "core/os.h"
 #include "text/text.h"
 
+#include <ctype.h>
+#include <math.h>
 #include <string.h>
+
+/* ---- files ---- */
 
 enum { JSON_LIMIT = 1 << 28 };
 
 /* jansson's own words quote the place ("unexpected token near '{'"); they may hold file bytes. It
  * has none when it found no memory. */
 static json_t *refuse(heed_ctx *c, const char *path, const json_error_t *e) {
-    char found[HEED__QUOTE];
-    heed__quote(found, e->text, strlen(e->text));
+    char found[HEED_QUOTE];
+    heed_quote(found, e->text, strlen(e->text));
     if (!*e->text) heed_fail(c, HEED_FAILED, "cannot read %s: out of memory", path);
     heed_fail(c, HEED_DATA, "%s is no valid JSON: line %d, column %d: %s", path, e->line, e->column,
               found);
@@ -42,4 +46,71 @@ bool heed__json_write(heed_ctx *c, const char *path, const json_t *value) {
     bool ok = heed__os_write(c, path, pieces, 2);
     free(text);
     return ok;
+}
+
+/* ---- values, one after the other ---- */
+
+static void put_string(heed_text *out, const char *text) {
+    static const char codes[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    heed_text_put(out, "\"", 1);
+    for (; *text; text++) {
+        const char *code = strchr(codes, *text);
+        if (code)
+            heed_text_add(out, "\\%c", letters[code - codes]);
+        else if ((unsigned char)*text < 0x20)
+            heed_text_add(out, "\\u%04x", *text);
+        else
+            heed_text_put(out, text, 1);
+    }
+    heed_text_put(out, "\"", 1);
+}
+
+/* What comes before a value: a comma behind another value, and the key. */
+static void begin(heed_text *out, const char *key) {
+    char last = out->n ? out->s[out->n - 1] : 0;
+    if (isalnum((unsigned char)last) || last == '"' || last == '}' || last == ']')
+        heed_text_put(out, ",", 1);
+    if (!key) return;
+    put_string(out, key);
+    heed_text_put(out, ":", 1);
+}
+
+void heed_json_open(heed_text *out, const char *key, char bracket) {
+    begin(out, key);
+    heed_text_put(out, &bracket, 1);
+}
+
+void heed_json_close(heed_text *out, char bracket) { heed_text_put(out, &bracket, 1); }
+
+void heed_json_text(heed_text *out, const char *key, const char *text) {
+    size_t n = text ? strlen(text) : 0;
+    begin(out, key);
+    if (!text) {
+        heed_text_put(out, "null", 4);
+    } else if (heed_utf8_valid(text, n) == n) {
+        put_string(out, text);
+    } else {
+        heed_text valid = {.c = out->c};
+        if (heed_utf8_put(&valid, text, n)) put_string(out, valid.s);
+        heed_text_free(&valid);
+    }
+}
+
+void heed_json_int(heed_text *out, const char *key, int64_t value) {
+    begin(out, key);
+    heed_text_add(out, "%lld", (long long)value);
+}
+
+void heed_json_real(heed_text *out, const char *key, double value, int digits) {
+    char text[HEED__NUMBER];
+    begin(out, key);
+    if (value == 0 || value == 1) /* most of what a causal layer holds */
+        heed_text_put(out, value == 0 ? "0" : "1", 1);
+    else
+        heed_text_add(out, "%s", isfinite(value) ? heed__number_text(text, value, digits) : "null");
+}
+
+void heed_json_bool(heed_text *out, const char *key, bool value) {
+    begin(out, key);
+    heed_text_add(out, "%s", value ? "true" : "false");
 }

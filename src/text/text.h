@@ -1,5 +1,4 @@
-/* text.h -- what the rooms above text may use of it beyond heed/text.h: texts for messages,
- * numbers, JSON, CSV. */
+/* text.h -- what the rooms above text may use of it beyond heed/text.h. */
 #ifndef HEED_TEXT_INTERNAL_H
 #define HEED_TEXT_INTERNAL_H
 
@@ -10,23 +9,41 @@
 
 HEED_EXPORT_BEGIN
 
-/* ---- text ---- */
-enum { HEED__QUOTE = 80 };
-/* Foreign text for a message: in double quotes, control characters and bad bytes as '?', cut with
- * "..." to fit HEED__QUOTE bytes. Returns out. */
-const char *heed__quote(char out[HEED__QUOTE], const char *text, size_t n);
-/* Bytes before the first one that is no UTF-8; n if all is. */
-size_t heed__utf8_valid(const char *text, size_t n);
+/* ---- characters ---- */
+
+int heed__char_width(int32_t c);      /* columns of a terminal: 0, 1 or 2 */
+bool heed__is_mark(int32_t c);        /* category Mn: placed on the character before it */
+int heed__combining_class(int32_t c); /* Unicode's; 0 of letters and choices of a form */
+int32_t heed__lower(int32_t c);
+/* The canonical decomposition (NFD) of c, at most HEED__DECOMPOSED characters; how many. */
+enum { HEED__DECOMPOSED = 8 };
+int heed__decompose(int32_t c, int32_t parts[HEED__DECOMPOSED]);
+/* Whether a character may stand in a line as it is. DIRECTION: marks that change the direction of
+ * writing and would reorder the whole line. CONTROL: also c < 0, a byte that is not UTF-8. */
+typedef enum { HEED__PLAIN, HEED__CONTROL, HEED__DIRECTION } heed__char_kind;
+heed__char_kind heed__kind_of_char(int32_t c);
+
+/* ---- labels, as heed_label_text shows them ---- */
+
+/* Characters with their marks, and one of them, whose columns are returned (0: there is none). */
+int heed__label_glyphs(const char *label);
+int heed__label_glyph(const char *label, int index, heed_text *out);
+/* The label in exactly so many columns, filled with blanks on the right or on the left. */
+void heed__put_label(heed_text *out, const char *label, int columns, bool right);
+/* Ends the line, without blanks before its end. */
+void heed__end_line(heed_text *out);
+
+/* ---- numbers and words ---- */
+
 /* Appends the shortest decimal text that reads back to the same double; nothing for a NaN. */
 bool heed__put_number(heed_text *out, double value);
-/* Appends text as a JSON string; text that is no UTF-8 is an error. */
-bool heed__put_json(heed_text *out, const char *text);
 /* Appends the words of text, broken into lines of at most width columns; `column` is where the
- * first line stands, each later one begins with indent. */
+ * first line begins, each later one begins with indent. */
 bool heed__put_wrapped(heed_text *out, const char *text, size_t column, const char *indent,
                        size_t width);
 
-/* ---- JSON ---- */
+/* ---- JSON files ---- */
+
 /* Strict: one value, no duplicate keys, nothing behind it. Free with json_decref. Errors name path,
  * line and column. */
 json_t *heed__json_read(heed_ctx *c, const char *path);
@@ -34,22 +51,10 @@ json_t *heed__json_parse(heed_ctx *c, const char *path, const char *text, size_t
 /* Indented, ends with a newline, whole or not at all. */
 bool heed__json_write(heed_ctx *c, const char *path, const json_t *value);
 
-/* ---- CSV: a header, then rows of plain fields (no quotes) ---- */
-typedef struct {
-    size_t rows, cols;  /* rows without the header */
-    const char **cells; /* (1 + rows, cols), the header first; "" where a row is short */
-    char *memory;       /* what cells point into */
-} heed__csv;
+/* ---- metrics.csv ---- */
+
 /* Appends the row "1,0.5,train"; a new file gets the header "step,loss,split" first. */
 bool heed__csv_append(heed_ctx *c, const char *path, const char *header, const char *row);
-/* A last line without a newline, torn by a kill, is left out. */
-bool heed__csv_read(heed_ctx *c, const char *path, heed__csv *out);
-/* The same for a zero-terminated text at hand, which is taken (heed__free), also on failure. */
-bool heed__csv_parse(heed_ctx *c, const char *path, char *text, size_t n, heed__csv *out);
-void heed__csv_free(heed__csv *t);
-int heed__csv_column(const heed__csv *t, const char *name);             /* -1: there is none */
-const char *heed__csv_text(const heed__csv *t, size_t row, int column); /* "" outside */
-double heed__csv_number(const heed__csv *t, size_t row, int column); /* NAN: empty, or no number */
 /* Keeps the header and the rows whose first field is at most `last` and that do not hold `without`;
  * rewritten whole or not at all. An absent file is fine. */
 bool heed__csv_cut(heed_ctx *c, const char *path, double last, const char *without);

@@ -1,6 +1,9 @@
-#include "text/utf8.h"
+/* utf8.c -- characters of UTF-8, read strictly and written. */
+#include "text/text.h"
 
-size_t heed__utf8_read(const char *s, size_t n, int32_t *character) {
+#include <string.h>
+
+size_t heed_utf8_read(const char *s, size_t n, int32_t *character) {
     static const int32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* by length; below: overlong */
     const unsigned char *p = (const unsigned char *)s;
     int32_t c = p[0];
@@ -10,7 +13,7 @@ size_t heed__utf8_read(const char *s, size_t n, int32_t *character) {
     size_t len = c < 0xC2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 0;
     if (!len || len > n) return 1;
     c &= 0x7F >> len;
-    for (size_t i = 1; i < len; i++) {
+    for (size_t i = 1; i < len; i++) { /* ends at a zero byte, which continues no character */
         if ((p[i] & 0xC0) != 0x80) return 1;
         c = c << 6 | (p[i] & 0x3F);
     }
@@ -19,7 +22,7 @@ size_t heed__utf8_read(const char *s, size_t n, int32_t *character) {
     return len;
 }
 
-size_t heed__utf8_write(int32_t character, char out[4]) {
+size_t heed_utf8_write(int32_t character, char out[4]) {
     uint32_t c = (uint32_t)character;
     if (c < 0x80) {
         out[0] = (char)c;
@@ -29,4 +32,30 @@ size_t heed__utf8_write(int32_t character, char out[4]) {
     for (size_t i = len - 1; i > 0; i--, c >>= 6) out[i] = (char)(0x80 | (c & 0x3F));
     out[0] = (char)((0xF00u >> len & 0xF0u) | c);
     return len;
+}
+
+size_t heed_utf8_valid(const char *text, size_t n) {
+    int32_t c = 0;
+    for (size_t at = 0, length; at < n; at += length) {
+        length = heed_utf8_read(text + at, n - at, &c);
+        if (c < 0) return at;
+    }
+    return n;
+}
+
+size_t heed_utf8_count(const char *text, size_t n) {
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) count += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return count;
+}
+
+bool heed_utf8_put(heed_text *out, const char *text, size_t n) {
+    bool ok = heed_text_put(out, "", 0);
+    for (size_t at = 0; ok && at < n; at++) {
+        size_t good = heed_utf8_valid(text + at, n - at);
+        ok = heed_text_put(out, text + at, good);
+        at += good;
+        if (ok && at < n) ok = heed_text_add(out, "\\x%02X", (unsigned)(unsigned char)text[at]);
+    }
+    return ok;
 }

@@ -1,3 +1,4 @@
+/* canvas.c -- a picture in memory: points, lines, areas and letters in RGB. */
 #include "view/canvas.h"
 
 #include "core/core.h"
@@ -127,7 +128,7 @@ static unsigned char mean_of(heed__pixels f, int c, int x0, int x1, int y0, int 
     return (unsigned char)((sum + n / 2) / n);
 }
 
-/* The pixels of the source that target pixel i of n stands for. */
+/* The pixels of the source that target pixel i of n covers. */
 static void span_of(int i, int n, int size, int *from, int *to) {
     *from = (int)((int64_t)i * size / n);
     *to = (int)((int64_t)(i + 1) * size / n);

@@ -1,4 +1,5 @@
-/* A picture in memory: RGB pixels, anti-aliased lines, text in a built-in font of 5x9 points. */
+/* canvas.h -- a picture in memory: RGB pixels, anti-aliased lines, text in a built-in font of 5x9
+ * points. */
 #ifndef HEED_CANVAS_H
 #define HEED_CANVAS_H
 
@@ -21,7 +22,7 @@ void heed__canvas_line(heed__canvas *p, double x0, double y0, double x1, double 
 /* Characters are 6*scale wide and 9*scale high, the last two rows below the line; what the font
  * lacks is drawn as a box. */
 void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color, const char *text);
-/* The same from bottom to top: its first character begins at (x,y), its glyphs lie on their side.
+/* The same from bottom to top: its first character begins at (x,y), its glyphs are rotated.
  */
 void heed__canvas_text_up(heed__canvas *p, int x, int y, int scale, heed__rgb color,
                           const char *text);
@@ -56,18 +57,18 @@ unsigned heed__letter_column(const heed__letter *g, int column);
 /* One of its letters is such a box. */
 bool heed__text_boxed(const char *text);
 
-/* Colours that are told apart by colour-blind eyes, too. Okabe & Ito 2008. Any index. */
+/* Colours that colour-blind eyes distinguish, too. Okabe & Ito 2008. Any index. */
 enum { HEED__SERIES_COLORS = 8 };
 heed__rgb heed__series_color(int index);
-/* What is much stands out from the ground. On a dark one, a terminal's: viridis, 0 dark to 1 light,
- * evenly rising in lightness. */
+/* Large values contrast with the background. On a dark one, a terminal's: viridis, 0 dark to 1
+ * light, evenly rising in lightness. */
 heed__rgb heed__viridis(double v);
 /* On white, a picture's and the light page's: the same colours backwards, 0 white to 1 dark. */
 heed__rgb heed__paper(double v);
 /* Black or white, whichever is read better on c: at least 4.5:1 (WCAG 2.1). */
 heed__rgb heed__ink(heed__rgb c);
 
-/* Round numbers for an axis: fills ticks (room for 12) between lo and hi, returns how many; step is
+/* Round numbers for an axis: fills ticks (at most 12) between lo and hi, returns how many; step is
  * their distance. */
 int heed__ticks(double lo, double hi, int want, double ticks[12], double *step);
 /* A number with the digits that steps of that size need: "0.25", "1,000" is "1000", "2e-05". */

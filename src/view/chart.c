@@ -1,4 +1,4 @@
-/* Curves as a picture: axes with numbers, a faint grid, a legend. */
+/* chart.c -- curves as a picture: axes with numbers, a faint grid, a legend. */
 #include "view/chart.h"
 
 #include "core/core.h"
@@ -29,7 +29,7 @@ static const heed__rgb INK = {40, 40, 40}, GRID = {228, 228, 228};
 typedef struct {
     heed__canvas canvas;
     heed__range range;
-    int right; /* columns that the legend takes */
+    int right; /* columns of the legend */
 } surface;
 
 static double at_x(const surface *s, double x) {

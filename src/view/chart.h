@@ -1,4 +1,5 @@
-/* What the two ways to draw a chart share: the range of its points and how it maps to a surface. */
+/* chart.h -- what the two ways to draw a chart share: the range of its points and how it maps to a
+ * surface. */
 #ifndef HEED_CHART_H
 #define HEED_CHART_H
 

@@ -1,8 +1,8 @@
-/* Curves in the terminal: braille points in colour, or a letter a series. */
+/* chart_text.c -- curves in the terminal: braille points in colour, or a letter a series. */
 #include "view/chart.h"
 
 #include "core/core.h"
-#include "text/width.h"
+#include "text/text.h"
 #include "view/canvas.h"
 
 #include <math.h>
@@ -50,13 +50,12 @@ static void plot(grid *g, const heed_chart *p, heed__range r) {
 }
 
 static bool put_cell(const grid *g, size_t at, bool color, heed_text *out) {
-    unsigned code = 0x2800u + g->dots[at];
     if (!g->dots[at]) return heed_text_put(out, " ", 1);
     if (!color) return heed_text_add(out, "%c", "*o+x#@%&"[g->owner[at] % 8]);
     heed__rgb c = heed__series_color(g->owner[at]);
-    return heed_text_add(out, "\033[38;2;%d;%d;%dm%c%c%c\033[0m", c.r, c.g, c.b,
-                         (int)(0xE0 | code >> 12), (int)(0x80 | (code >> 6 & 63)),
-                         (int)(0x80 | (code & 63)));
+    char braille[4];
+    int n = (int)heed_utf8_write(0x2800 + g->dots[at], braille);
+    return heed_text_add(out, "\033[38;2;%d;%d;%dm%.*s\033[0m", c.r, c.g, c.b, n, braille);
 }
 
 /* The tick that falls on this row, if any, else blanks. */
@@ -109,9 +108,9 @@ static void put_footer(const heed_chart *p, heed__range r, int width, bool color
         end = at + size + 1;
     }
     const char *label = p->x_label ? p->x_label : "";
-    int capacity = width - heed__label_width(label);
+    int capacity = width - heed_label_columns(label);
     heed_text_add(out, "\n%*s%.*s", GUTTER, "", end, line);
-    bool apart = end >= capacity; /* a number stands where the label would */
+    bool apart = end >= capacity; /* a number is where the label would be */
     if (apart) heed__end_line(out);
     heed_text_add(out, "%*s%s", apart ? GUTTER + capacity : 1, "", label);
     heed__end_line(out);

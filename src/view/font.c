@@ -1,10 +1,9 @@
-/* The built-in font: 5x7 points a glyph, a byte a column, lowest bit at the top; letters that reach
- * below the line have two rows more. Letters with accents are a letter and its marks, which stand
- * in the two rows above small letters. */
+/* font.c -- the built-in font: 5x7 points a glyph, a byte a column, lowest bit at the top; letters
+ * that reach below the line have two rows more. Letters with accents are a letter and its marks,
+ * which are in the two rows above small letters. */
 #include "view/canvas.h"
 
 #include <string.h>
-#include <utf8proc.h>
 
 static const unsigned char glyphs[95][5] = {
     {0x00, 0x00, 0x00, 0x00, 0x00}, {0x00, 0x00, 0x5F, 0x00, 0x00}, {0x00, 0x07, 0x00, 0x07, 0x00},
@@ -48,7 +47,7 @@ typedef struct {
 } wide_glyph;
 
 /* What labels show for spaces, new lines and tabs, and where they are cut; then letters and signs
- * that are no letter with a mark. */
+ * that are not a letter with a mark. */
 static const wide_glyph others[] = {
     {0x2423, {0x70, 0x40, 0x40, 0x40, 0x70}},      {0x23CE, {0x10, 0x38, 0x54, 0x10, 0x1F}},
     {0x21E5, {0x08, 0x2A, 0x1C, 0x08, 0x3E}},      {0x2026, {0x40, 0x00, 0x40, 0x00, 0x40}},
@@ -160,7 +159,7 @@ static const wide_glyph *find(const wide_glyph *list, size_t count, int32_t code
 
 enum { ABOVE = 0x003 }; /* the rows of marks */
 
-/* Seven rows as five, below the room for marks: the two at either end become one. */
+/* Seven rows as five, below the rows for marks: the two at either end become one. */
 static unsigned lowered(unsigned c) {
     return ((c << 2 | c << 1) & 0x04) | (c << 1 & 0x38) | ((c << 1 | c) & 0x40) | (c & 0x180);
 }
@@ -185,12 +184,10 @@ static bool is_tall(int32_t code) { return code > 0 && code < 128 && strchr("bdf
 enum { CARON = 0x030C, AT_THE_RIGHT = 0x0315 }; /* which it becomes beside a tall letter */
 enum { BELOW = 220 };                           /* Unicode's combining class */
 
-static int class_of(int32_t code) { return utf8proc_get_property(code)->combining_class; }
-
 /* A mark that the font lacks is a line where it belongs. */
 static unsigned mark_column(int32_t code, int column) {
     const wide_glyph *own = find(marks, sizeof marks / sizeof *marks, code);
-    return own ? own->columns[column] : class_of(code) == BELOW ? 0x100 : 0x001;
+    return own ? own->columns[column] : heed__combining_class(code) == BELOW ? 0x100 : 0x001;
 }
 
 static bool is_over(const heed__letter *g) {
@@ -201,7 +198,7 @@ static bool is_over(const heed__letter *g) {
 }
 
 /* A letter under its marks: i and j without their dots, capitals lower. Tall small letters stay as
- * they are, for the marks stand beside them. */
+ * they are, as the marks are beside them. */
 static unsigned under_column(int32_t code, int column) {
     unsigned rows = 0, own = plain_column(code, column);
     for (int i = 0; i < 5; i++) rows |= plain_column(code, i);
@@ -224,32 +221,28 @@ unsigned heed__letter_column(const heed__letter *g, int column) {
 /* ---- from text ---- */
 
 static int32_t next_code(const char **text) {
-    utf8proc_int32_t code;
-    utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)*text, -1, &code);
-    *text += n > 0 ? n : 1;
-    return n > 0 ? code : -1;
+    int32_t code;
+    *text += heed_utf8_read(*text, SIZE_MAX, &code);
+    return code;
 }
 
 /* One that is drawn over the letter before it; others, such as the choice of a form, are nothing.
  */
 static void add_mark(heed__letter *g, int32_t code) {
-    if (class_of(code) && g->marks < HEED__MARKS) g->mark[g->marks++] = code;
+    if (heed__combining_class(code) && g->marks < HEED__MARKS) g->mark[g->marks++] = code;
 }
 
-static bool is_mark(int32_t code) { return utf8proc_category(code) == UTF8PROC_CATEGORY_MN; }
-
 heed__letter heed__next_letter(const char **text) {
-    utf8proc_int32_t part[8];
+    int32_t part[HEED__DECOMPOSED];
     heed__letter g = {.code = next_code(text)};
-    utf8proc_ssize_t n =
-        g.code < 128 ? 0 : utf8proc_decompose_char(g.code, part, 8, UTF8PROC_DECOMPOSE, NULL);
-    if (n > 0 && n <= 8 && (n == 1 || is_mark(part[1]))) {
+    int n = heed__decompose(g.code, part);
+    if (n == 1 || heed__is_mark(part[1])) {
         g.code = part[0];
         for (int i = 1; i < n; i++) add_mark(&g, part[i]);
     }
     for (const char *after = *text; *after; *text = after) {
         int32_t code = next_code(&after);
-        if (code < 0 || !is_mark(code)) break;
+        if (code < 0 || !heed__is_mark(code)) break;
         add_mark(&g, code);
     }
     return g;

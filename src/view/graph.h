@@ -13,7 +13,7 @@ typedef struct {
     bool *closed; /* (group_count) drawn as one small box */
 } heed__plan;
 
-/* A thing that has a place in a box: an op, a box inside, where a tensor comes in or leaves, and a
+/* What has a place in a box: an op, a box inside, where a tensor comes in or leaves, and a
  * bend of a line that passes a row. */
 typedef enum { HEED__OP, HEED__BOX, HEED__IN, HEED__OUT, HEED__BEND } heed__item_kind;
 typedef struct heed__frame heed__frame;
@@ -57,7 +57,7 @@ int heed__frame_item(heed_ctx *c, heed__frame *f, heed__item item);
 
 /* ---- graph_svg.c ---- */
 
-/* Pixels that an op or a closed box takes. */
+/* Pixels of an op or a closed box. */
 void heed__graph_size(const heed__plan *p, heed__item *item);
 
 #endif

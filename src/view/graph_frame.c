@@ -1,4 +1,4 @@
-/* graph_frame.c -- what stands in a box: ops, boxes inside, and the ends of lines that cross its
+/* graph_frame.c -- what is in a box: ops, boxes inside, and the ends of lines that cross its
  * border. */
 #include "core/core.h"
 #include "view/graph.h"

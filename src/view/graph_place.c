@@ -10,7 +10,7 @@ enum { GAP = 22, ROW = 24, BORDER = 14, BEND = 10, SWEEPS = 8, PASSES = 14, MOST
 
 /* ---- rows ---- */
 
-/* Each item below all that it takes from. The lines go round in no circle. */
+/* Each item below all of its inputs. The lines have no cycle. */
 static void rank_down(heed__frame *f) {
     bool moved = true;
     for (int pass = 0; moved && pass <= f->count; pass++) {
@@ -31,7 +31,7 @@ static bool has_lines_in(const heed__frame *f, int item) {
     return false;
 }
 
-/* What takes from nothing stands just above the first that takes from it. */
+/* What has no input is placed just above the first that uses it. */
 static void pull_sources(heed__frame *f) {
     for (int i = 0; i < f->count; i++) {
         int least = f->ranks;
@@ -65,7 +65,7 @@ static int bend_of(heed_ctx *c, heed__frame *f, int node, int rank) {
                             (heed__item){.kind = HEED__BEND, .ref = node, .rank = rank, .w = BEND});
 }
 
-/* A line that passes rows becomes pieces from row to row, shared by all that take the same. */
+/* A line that passes rows becomes pieces from row to row, shared by all that use the same. */
 static bool bend_lines(heed_ctx *c, heed__frame *f) {
     int count = f->line_count;
     for (int i = 0; i < count; i++) {
@@ -199,7 +199,7 @@ static double distance(const heed__item *left, const heed__item *right) {
 }
 
 /* The places nearest to the wishes, in squares, that keep order and distance: pooling of adjacent
- * violators. Wishes and pulls of pools stand at their first item. */
+ * violators. The wishes and pulls of a pool are kept at its first item. */
 static void settle_row(heed__frame *f, const int *row, int n, int *pool) {
     double offset = 0;
     int pools = 0;

@@ -139,17 +139,11 @@ static void caption_of(const heed__plan *p, const heed__item *it, bool backward,
         forward_caption(p->g, it->ref, out);
 }
 
-static int columns(const char *text) {
-    int n = 0;
-    for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
-    return n;
-}
-
 static void widen(const caption *k, heed__item *it) {
     for (int i = 0; i < k->count; i++) {
-        int n = columns(k->text[i]);
-        if (i == 0) n += columns(k->bold) + (n > 0);
-        it->w = fmax(it->w, 20 + LETTER * n);
+        size_t n = heed_utf8_count(k->text[i], strlen(k->text[i]));
+        if (i == 0) n += heed_utf8_count(k->bold, strlen(k->bold)) + (n > 0);
+        it->w = fmax(it->w, 20 + LETTER * (double)n);
     }
     it->h = fmax(it->h, 9 + LEADING * k->count);
 }
@@ -288,7 +282,7 @@ static void draw_frame(const pen *d, const heed__frame *f, double x, double y) {
             draw_item(d, &f->items[i], x + f->items[i].x, y + f->items[i].y);
 }
 
-/* ---- the whole ---- */
+/* ---- the picture ---- */
 
 static const char style[] =
     "<style>"

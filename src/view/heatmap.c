@@ -1,9 +1,9 @@
-/* A labelled matrix in the terminal. Where it fits, cells with numbers inside; a few long rows in
- * bands; else cells of a character or two. */
+/* heatmap.c -- a labelled matrix in the terminal. Where it fits, cells with numbers inside; a few
+ * long rows in bands; else cells of a character or two. */
 #include "view/heatmap.h"
 
 #include "core/core.h"
-#include "text/width.h"
+#include "text/text.h"
 #include "view/shade.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static int clamp(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; 
 static int label_width(const char *const *labels, int count, int lo, int hi) {
     int widest = lo;
     for (int i = 0; labels && i < count; i++)
-        widest = clamp(heed__label_width(labels[i]), widest, hi);
+        widest = clamp(heed_label_columns(labels[i]), widest, hi);
     return widest;
 }
 
@@ -34,7 +34,7 @@ double heed__map_share(const heed__map *p, double v) {
 
 static bool is_percent(const heed_heatmap *m) { return !m->numbers && (!m->unit || m->percent); }
 
-/* Letters of the ramp stand beside the numbers where there are no colours behind them. */
+/* Letters of the ramp are beside the numbers where there are no colours behind them. */
 static bool has_ramp(const heed_heatmap *m) { return m->terminal == HEED_ASCII && !m->numbers; }
 
 /* "" for what is not known, and for a share that would be 0 %. Of shades none is -0.00. */
@@ -69,7 +69,7 @@ static void set_numbers(heed__map *p) {
 }
 
 /* A number at the right end, behind it a blank; before it, without colours, letters of the ramp,
- * parted from the widest number by a blank. */
+ * separated from the widest number by a blank. */
 static void put_cell(const heed__map *p, double v, int width) {
     const heed_heatmap *m = p->m;
     double share = heed__map_share(p, v);
@@ -119,7 +119,7 @@ static int cell_width(const heed__map *p) {
                                                                                       : 0;
 }
 
-/* ---- the whole ---- */
+/* ---- the heat map ---- */
 
 static void set_scale(heed__map *p) {
     const heed_heatmap *m = p->m;

@@ -1,4 +1,4 @@
-/* A heat map on its way into a terminal. */
+/* heatmap.h -- the layout of a heat map in a terminal. */
 #ifndef HEED_HEATMAP_H
 #define HEED_HEATMAP_H
 
@@ -13,7 +13,7 @@ typedef struct {
     const char *format; /* of the numbers in cells, and the columns of the widest */
     int digits;
 } heed__map;
-/* Where a value stands on the scale, 0 to 1; what is unknown at its start. */
+/* Where a value is on the scale, 0 to 1; what is unknown at its start. */
 double heed__map_share(const heed__map *p, double v);
 double heed__map_value(const heed__map *p, int row, int col);
 /* Without numbers: a character or two a cell, column labels from top to bottom; more than fit are

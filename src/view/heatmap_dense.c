@@ -1,5 +1,6 @@
-/* The dense form of a heat map: two characters a cell, or half blocks where there are colours. */
-#include "text/width.h"
+/* heatmap_dense.c -- the dense form of a heat map: two characters a cell, or half blocks where
+ * there are colours. */
+#include "text/text.h"
 #include "view/heatmap.h"
 #include "view/shade.h"
 
@@ -42,12 +43,10 @@ static double share_at(const dense *d, int row, int col) {
 /* ---- labels ---- */
 
 /* A label needs two columns: cells of one have one for every second cell. */
-static int label_step(const dense *d) { return d->cell == 2 ? 1 : 2; }
-
 /* Column labels from top to bottom, their ends beside the map; too long ones end with a sign. */
 static void put_columns(const dense *d) {
     const heed_heatmap *m = d->p->m;
-    int step = label_step(d), tall = 0;
+    int step = d->cell == 2 ? 1 : 2, tall = 0;
     for (int j = 0; j < d->cols; j += step) {
         int n = heed__label_glyphs(m->col_labels[j * d->pool]);
         if (n > tall) tall = n < TALLEST ? n : TALLEST;
@@ -79,7 +78,7 @@ static void put_head(const dense *d, int row) {
                         &both);
         if (second) {
             heed_text_put(&both, " ", 1);
-            heed_label_text(labels[lower], d->p->head - heed__label_width(both.s), &both);
+            heed_label_text(labels[lower], d->p->head - heed_label_columns(both.s), &both);
         }
     }
     heed__put_label(d->p->out, both.s ? both.s : "", d->p->head, false);

@@ -1,5 +1,6 @@
-/* Labelled matrices as a picture, PNG or SVG: cells of whole pixels, row labels on the left, column
- * labels above (longer ones on their side where some are wider than a cell), one legend for all. */
+/* heatmap_draw.c -- labelled matrices as a picture, PNG or SVG: cells of whole pixels, row labels
+ * on the left, column labels above (longer ones rotated where some are wider than a cell),
+ * one legend for all. */
 #include "core/core.h"
 #include "view/sketch.h"
 
@@ -31,14 +32,14 @@ typedef struct {
     const heed_heatmap *map; /* the first, which the sizes are of */
     heed__sketch sketch;
     double lo, hi;
-    bool fractions, above;   /* some value is no whole number; some value is above hi */
+    bool fractions, above;   /* some value is not an integer; some value is above hi */
     int scale, cell;         /* of letters; pixels of a cell's side */
     int left, top;           /* of the first cell in its panel */
     int columns, wide, tall; /* panels in a row, and their sizes */
-    bool turned;             /* column labels of several letters lie on their side */
+    bool turned;             /* column labels of several letters are rotated */
 } plan;
 
-/* What is unknown stands at the start of the scale. */
+/* What is unknown is at the start of the scale. */
 static double value_at(const plan *p, const heed_heatmap *m, int row, int col) {
     double v = (double)m->values[(size_t)row * (size_t)m->cols + (size_t)col];
     return isfinite(v) ? v : p->lo;
@@ -209,7 +210,7 @@ static void draw_panel(plan *p, int index) {
     draw_labels(p, m, x + p->left, y + p->top);
 }
 
-/* ---- the whole ---- */
+/* ---- the picture ---- */
 
 static void draw_legend(plan *p) {
     char lo[32], hi[128];

@@ -1,5 +1,5 @@
-/* Weights of a grid over a picture: the picture, then a panel for each map, in which the grey
- * picture shows through the map's colours. */
+/* overlay.c -- weights of a grid over a picture: the picture, then a panel for each map, in which
+ * the grey picture shows through the map's colours. */
 #include "view/overlay.h"
 
 #include "core/core.h"
@@ -33,7 +33,7 @@ typedef struct {
     int digits;                 /* of weights, behind the point */
 } plan;
 
-/* A small picture grows by a whole number; a large one is brought down to SIDE. */
+/* A small picture is enlarged by a whole number; a large one is reduced to SIDE. */
 static void panel_size(plan *p) {
     const heed_overlay *o = p->o;
     int most = o->width > o->height ? o->width : o->height, times = SIDE / most;
@@ -151,7 +151,7 @@ static void draw_panel(plan *p, int index) {
     write_line(p, x, y + p->height + 28, second);
 }
 
-/* "0 [colours] 0.210  | uniform 0.016": the mark stands at the uniform weight, too. It is the scale
+/* "0 [colours] 0.210  | uniform 0.016": the mark is at the uniform weight, too. It is the scale
  * of attention. */
 static void draw_legend(plan *p) {
     enum { RAMP = 160 };

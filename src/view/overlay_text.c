@@ -1,7 +1,7 @@
-/* Weights of a grid over a picture, in the terminal: a small picture, and a panel for each map
- * beside it, or below where the terminal is narrow. */
+/* overlay_text.c -- weights of a grid over a picture, in the terminal: a small picture, and a panel
+ * for each map beside it, or below where the terminal is narrow. */
 #include "core/core.h"
-#include "text/width.h"
+#include "text/text.h"
 #include "view/overlay.h"
 #include "view/shade.h"
 

@@ -1,5 +1,5 @@
-/* The page: one HTML file with every view. The sources under src/view/page with the records
- * between them. */
+/* page.c -- the page: one HTML file with every view. The sources under src/view/page with the
+ * records between them. */
 #include "view/page.h"
 
 #include "core/core.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- is it whole? ---- */
+/* ---- is it complete? ---- */
 
 static bool refuse(heed_ctx *c, int r, const char *what, const char *name) {
     return heed_fail(c, HEED_USAGE, "cannot make a page: record %d: %s%s%s", r + 1, what,
@@ -48,14 +48,14 @@ static double block_size(const heed_page *p, const heed_record *r, const heed_re
     double each = coded(2 * cells);
     if (heed__page_has_qk(p, b)) each += coded(2 * rows * b->key) + coded(2 * cols * b->key);
     if (heed__page_has_qk(p, b) && b->align) each += 24.0 * b->key;
-    return each * b->heads + 300;
+    return each * b->heads + 400;
 }
 
-/* As JSON, with '<' escaped, too. What is no UTF-8 is told byte by byte. */
+/* As JSON, with '<' escaped, too. What is not UTF-8 is written byte by byte. */
 static double label_size(const char *label) {
     size_t n = label ? strlen(label) : 0;
-    bool good = heed__utf8_valid(label ? label : "", n) == n;
-    double size = 4;
+    bool good = heed_utf8_valid(label ? label : "", n) == n;
+    double size = 6; /* quotes, comma, and whether it is special */
     for (size_t i = 0; i < n; i++) {
         unsigned char at = (unsigned char)label[i];
         size += at < 32 || at == '<' ? 6 : at == '"' || at == '\\' ? 2 : at < 128 || good ? 1 : 5;
@@ -73,7 +73,7 @@ static double record_size(const heed_page *p, int i) {
     for (int m = 0; m < r->map_count; m++)
         size +=
             400 + coded(2.0 * r->axes[r->maps[m].queries].count * r->axes[r->maps[m].keys].count);
-    for (int g = 0; g < r->guess_count; g++) size += 60 + 30.0 * r->guesses[g].count;
+    for (int g = 0; g < r->guess_count; g++) size += 80 + 50.0 * r->guesses[g].count;
     if (heed__page_picture(p, i) == i) size += coded((double)r->width * r->height * r->channels);
     return size;
 }

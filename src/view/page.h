@@ -1,4 +1,5 @@
-/* The parts of the page: its sources, which the Makefile embeds, and what is put between them. */
+/* page.h -- the parts of the page: its sources, which the Makefile embeds, and what is put between
+ * them. */
 #ifndef HEED_PAGE_H
 #define HEED_PAGE_H
 

@@ -1,5 +1,5 @@
-/* Records as the page reads them (src/view/page/data.js): JSON for texts, base64 of 16 bits a
- * number. */
+/* page_data.c -- the numbers of records as the page reads them (src/view/page/data.js): base64 of
+ * 16 bits a number. */
 #include "core/core.h"
 #include "io/io.h"
 #include "view/canvas.h"
@@ -66,7 +66,7 @@ static void pack(packer *p, uint16_t u) {
     p->bytes[p->n++] = (unsigned char)(u >> 8);
 }
 
-static bool make_room(packer *p, size_t numbers) {
+static bool reserve(packer *p, size_t numbers) {
     p->n = 0;
     return heed__grow(p->c, &p->bytes, &p->capacity, 2 * numbers + 1, 1);
 }
@@ -78,7 +78,7 @@ static bool put_element(packer *p) {
 #define ELEMENT "<script type=\"application/octet-stream+b64\" id=\""
 
 static bool put_plane(packer *p, const heed_real *x, int rows, int cols, heed__page_code k) {
-    if (!make_room(p, (size_t)rows * (size_t)cols)) return false;
+    if (!reserve(p, (size_t)rows * (size_t)cols)) return false;
     for (int q = 0; q < rows; q++)
         for (int i = 0; i < (k.triangle ? q + 1 : cols); i++)
             pack(p, code_of((double)x[(size_t)q * (size_t)cols + (size_t)i], k));
@@ -86,7 +86,7 @@ static bool put_plane(packer *p, const heed_real *x, int rows, int cols, heed__p
 }
 
 static bool put_halves(packer *p, const heed_real *x, size_t n) {
-    if (!make_room(p, n)) return false;
+    if (!reserve(p, n)) return false;
     for (size_t i = 0; i < n; i++) pack(p, half_of((double)x[i]));
     return put_element(p);
 }
@@ -121,19 +121,18 @@ static bool put_map(packer *p, const heed_page *page, int r, int i) {
            put_plane(p, m->values, rows, cols, heed__page_code_of(m->values, 1, rows, cols, false));
 }
 
-static bool put_picture(packer *p, const heed_record *r, int i) {
-    heed__pixels all = {r->pixels, r->width, r->height, r->channels};
-    return heed_text_add(p->out, ELEMENT "p%d\">", i) &&
-           heed__put_png(p->out, "the page's picture", all) && heed_text_add(p->out, "</script>\n");
-}
-
 bool heed__page_numbers(heed_ctx *c, const heed_page *p, heed_text *out) {
     packer k = {.c = c, .out = out};
     bool ok = true;
     for (int r = 0; ok && r < p->count; r++) {
-        for (int b = 0; ok && b < p->records[r].block_count; b++) ok = put_block(&k, p, r, b);
-        for (int m = 0; ok && m < p->records[r].map_count; m++) ok = put_map(&k, p, r, m);
-        if (ok && heed__page_picture(p, r) == r) ok = put_picture(&k, &p->records[r], r);
+        const heed_record *of = &p->records[r];
+        for (int b = 0; ok && b < of->block_count; b++) ok = put_block(&k, p, r, b);
+        for (int m = 0; ok && m < of->map_count; m++) ok = put_map(&k, p, r, m);
+        heed__pixels picture = {of->pixels, of->width, of->height, of->channels};
+        if (ok && heed__page_picture(p, r) == r)
+            ok = heed_text_add(out, ELEMENT "p%d\">", r) &&
+                 heed__put_png(out, "the page's picture", picture) &&
+                 heed_text_add(out, "</script>\n");
     }
     heed__free(k.bytes);
     return ok;

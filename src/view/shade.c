@@ -1,6 +1,7 @@
+/* shade.c -- values as colours or letters of a terminal, and the legend of them. */
 #include "view/shade.h"
 
-#include "text/width.h"
+#include "text/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ void heed__put_legend(heed_text *out, heed_terminal terminal, heed__legend l) {
     char lo[32], hi[32];
     snprintf(lo, sizeof lo, "%.3g", l.times * l.lo);
     snprintf(hi, sizeof hi, "%.3g%s", l.times * l.hi, l.above ? " and more" : "");
-    int steps = 20, rest = (int)(strlen(lo) + strlen(hi)) + 5 + heed__label_width(l.unit);
+    int steps = 20, rest = (int)(strlen(lo) + strlen(hi)) + 5 + heed_label_columns(l.unit);
     if (l.indent + rest + steps > l.width) l.indent = 0;
     if (rest + steps > l.width) steps = l.width - rest < 8 ? 8 : l.width - rest;
     bool below = rest + steps > l.width;

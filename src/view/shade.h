@@ -1,4 +1,4 @@
-/* Values as colours or letters of a terminal. */
+/* shade.h -- values as colours or letters of a terminal. */
 #ifndef HEED_SHADE_H
 #define HEED_SHADE_H
 

@@ -1,4 +1,5 @@
-/* A contact sheet: pictures in rows, each in a square of its own, with lines of text under it. */
+/* sheet.c -- a contact sheet: pictures in rows, each in a square of its own, with lines of text
+ * under it. */
 #include "core/core.h"
 #include "view/canvas.h"
 

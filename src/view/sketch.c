@@ -1,9 +1,10 @@
+/* sketch.c -- boxes, cells and labels, drawn as PNG or as SVG. */
 #include "view/sketch.h"
 
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"
-#include "text/width.h"
+#include "text/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,17 +62,13 @@ void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *fro
 
 enum { LEVELS = 64 };
 
-static int level_of(float share) {
-    return share > 0 ? (int)lround((LEVELS - 1) * fmin(share, 1)) : 0;
-}
-
 /* A path for each of the colours that occur: a few bytes a cell. Level 0 is one box below all. */
 static void put_paths(heed__sketch *s, const heed__cells *g) {
     heed_text path[LEVELS] = {{0}};
     int side = g->cell - g->line;
     for (int i = 0; i < g->rows * g->cols; i++) {
         float share = g->share[i];
-        heed_text *to = &path[isnan(share) ? 0 : level_of(share)];
+        heed_text *to = &path[share > 0 ? (int)lround((LEVELS - 1) * fmin(share, 1)) : 0];
         to->c = s->c;
         if (!isnan(share))
             heed_text_add(to, "M%d %dh%dv%dh-%dz", g->x + i % g->cols * g->cell,
@@ -101,15 +98,15 @@ void heed__sketch_cells(heed__sketch *s, const heed__cells *g) {
 
 /* ---- text ---- */
 
-int heed__sketch_width(const char *text, int scale) { return 6 * scale * heed__label_width(text); }
+int heed__sketch_width(const char *text, int scale) { return 6 * scale * heed_label_columns(text); }
 
 static void put_escaped(heed_text *out, const char *text) {
     for (; *text; text++) {
-        static const char odd[] = "&<>\"'";
+        static const char special[] = "&<>\"'";
         static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-        const char *at = strchr(odd, *text);
+        const char *at = strchr(special, *text);
         if (at)
-            heed_text_add(out, "%s", names[at - odd]);
+            heed_text_add(out, "%s", names[at - special]);
         else
             heed_text_put(out, text, 1);
     }

@@ -1,4 +1,4 @@
-/* A drawing of boxes, cells and labels, as PNG or as SVG: the same layout for both. */
+/* sketch.h -- a drawing of boxes, cells and labels, as PNG or as SVG: the same layout for both. */
 #ifndef HEED_SKETCH_H
 #define HEED_SKETCH_H
 
@@ -32,7 +32,7 @@ void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *fro
 typedef enum { HEED__LEFT, HEED__RIGHT, HEED__MIDDLE, HEED__UP } heed__place;
 void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color, heed__place place,
                        int capacity, const char *text);
-/* Pixels that a label takes; a wide character takes two letters. */
+/* Pixels of a label; a wide character is as wide as two letters. */
 int heed__sketch_width(const char *text, int scale);
 bool heed__sketch_save(heed__sketch *s, const char *path);
 

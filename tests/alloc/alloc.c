@@ -114,15 +114,17 @@ static setting open_setting(const heed_model *model, const char *steps) {
     return s;
 }
 
-static void steady(const heed_model *model, heed_optim_kind kind) {
+static void steady(const heed_model *model, const heed_optimizer *r) {
     char what[128];
     setting s = open_setting(model, "10");
     heed_store *store = heed_store_new(s.c);
     heed_tape *t = heed_tape_new(s.c);
     void *self = calloc(1, model->size);
     model->init(self, store, s.f);
-    heed_optim *o =
-        heed_optim_new(store, (heed_optim_args){.kind = kind, .lr = 1e-3f, .decay = 0.1f});
+    heed_optim_args rate = heed_optim_defaults(r);
+    rate.lr = 1e-3f;
+    rate.decay = 0.1f;
+    heed_optim *o = heed_optim_new(store, r, &rate);
     long before = 0;
     for (uint64_t i = 0; i < 40; i++) {
         heed_batch b;
@@ -134,8 +136,8 @@ static void steady(const heed_model *model, heed_optim_kind kind) {
         if (i == 1) before = alloc_calls; /* from the third step on */
     }
     snprintf(what, sizeof what,
-             "%s with optimizer %d: %ld allocator calls from the third step on, error \"%s\"",
-             model->name, (int)kind, alloc_calls - before, heed_ctx_error(s.c));
+             "%s with optimizer %s: %ld allocator calls from the third step on, error \"%s\"",
+             model->name, r->name, alloc_calls - before, heed_ctx_error(s.c));
     check(alloc_calls == before && heed_ctx_status(s.c) == HEED_OK, what);
     free(self);
     heed_close(s.c);
@@ -265,12 +267,12 @@ int main(int argc, char **argv) {
     snprintf(dir, sizeof dir, "%s", argv[1]);
     check_images(dir, check);
     check_pairs(dir, check);
-    const heed_optim_kind kinds[] = {HEED_SGD, HEED_MOMENTUM, HEED_RMSPROP, HEED_ADAM, HEED_ADAMW};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) steady(&heed_model_mlm, kinds[i]);
+    for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++)
+        steady(&heed_model_mlm, *r);
     const heed_model *models[] = {&heed_model_mlm,     &heed_model_gpt,     &heed_model_vit,
                                   &heed_model_cnn,     &heed_model_mlp,     &heed_model_rnn,
                                   &heed_model_seq2seq, &heed_model_textcls, &heed_model_tag};
-    for (size_t i = 1; i < sizeof models / sizeof *models; i++) steady(models[i], HEED_ADAMW);
+    for (size_t i = 1; i < sizeof models / sizeof *models; i++) steady(models[i], &heed_adamw);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) steady_fit(models[i]);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         fail_each((alloc_job){models[i]->name, whole_way, &models[i]}, &known, check);

@@ -64,7 +64,7 @@ run view picture.json --html picture.html
 status 0
 quiet
 holds grep -q 'octet-stream+b64" id="p0"' picture.html
-holds grep -q '"grid":\[2,2,1\]' picture.html
+holds grep -q '"grid":{"rows":2,"cols":2,"first":1}' picture.html
 
 # What is no number, and what is no weight.
 npy() { # NAME TYPE: 2 x 2 elements of zero bits but for the first, which has all

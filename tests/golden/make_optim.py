@@ -12,25 +12,25 @@ import torch
 
 CASES = [
     # name, kind, optimizer, its arguments, other settings
-    ("sgd", "HEED_SGD", torch.optim.SGD, dict(lr=0.1), {}),
-    ("sgd_decay", "HEED_SGD", torch.optim.SGD, dict(lr=0.1, weight_decay=0.05), {}),
-    ("momentum", "HEED_MOMENTUM", torch.optim.SGD, dict(lr=0.05, momentum=0.8), {}),
-    ("momentum_decay", "HEED_MOMENTUM", torch.optim.SGD, dict(lr=0.05, momentum=0.9, weight_decay=0.1), {}),
-    ("nesterov", "HEED_MOMENTUM", torch.optim.SGD,
+    ("sgd", "sgd", torch.optim.SGD, dict(lr=0.1), {}),
+    ("sgd_decay", "sgd", torch.optim.SGD, dict(lr=0.1, weight_decay=0.05), {}),
+    ("momentum", "momentum", torch.optim.SGD, dict(lr=0.05, momentum=0.8), {}),
+    ("momentum_decay", "momentum", torch.optim.SGD, dict(lr=0.05, momentum=0.9, weight_decay=0.1), {}),
+    ("nesterov", "nesterov", torch.optim.SGD,
      dict(lr=0.05, momentum=0.9, nesterov=True, weight_decay=0.1), {}),
-    ("rmsprop", "HEED_RMSPROP", torch.optim.RMSprop, dict(lr=0.01), {}),
-    ("rmsprop_decay", "HEED_RMSPROP", torch.optim.RMSprop,
+    ("rmsprop", "rmsprop", torch.optim.RMSprop, dict(lr=0.01), {}),
+    ("rmsprop_decay", "rmsprop", torch.optim.RMSprop,
      dict(lr=0.01, alpha=0.9, eps=1e-3, weight_decay=0.2), {}),
-    ("adam", "HEED_ADAM", torch.optim.Adam, dict(lr=0.03), {}),
-    ("adam_decay", "HEED_ADAM", torch.optim.Adam, dict(lr=0.03, betas=(0.8, 0.95), weight_decay=0.2), {}),
-    ("adamw", "HEED_ADAMW", torch.optim.AdamW, dict(lr=0.03, weight_decay=0.1), {}),
-    ("adamw_eps", "HEED_ADAMW", torch.optim.AdamW, dict(lr=0.03, betas=(0.9, 0.99), eps=1e-2, weight_decay=0.1), {}),
-    ("clip", "HEED_ADAMW", torch.optim.AdamW, dict(lr=0.03, weight_decay=0.1), dict(clip=0.7)),
-    ("clip_loose", "HEED_SGD", torch.optim.SGD, dict(lr=0.1), dict(clip=1.5)),
-    ("scale_clip", "HEED_SGD", torch.optim.SGD, dict(lr=0.1), dict(clip=1.0, scale=0.25)),
-    ("lr_scale", "HEED_ADAMW", torch.optim.AdamW, dict(lr=0.03, weight_decay=0.1), dict(lr_scale=0.1)),
-    ("cosine", "HEED_ADAMW", torch.optim.AdamW, dict(lr=0.03, weight_decay=0.1), dict(cosine=True)),
-    ("frozen", "HEED_ADAMW", torch.optim.AdamW, dict(lr=0.03, weight_decay=0.1), dict(frozen=True, clip=0.7)),
+    ("adam", "adam", torch.optim.Adam, dict(lr=0.03), {}),
+    ("adam_decay", "adam", torch.optim.Adam, dict(lr=0.03, betas=(0.8, 0.95), weight_decay=0.2), {}),
+    ("adamw", "adamw", torch.optim.AdamW, dict(lr=0.03, weight_decay=0.1), {}),
+    ("adamw_eps", "adamw", torch.optim.AdamW, dict(lr=0.03, betas=(0.9, 0.99), eps=1e-2, weight_decay=0.1), {}),
+    ("clip", "adamw", torch.optim.AdamW, dict(lr=0.03, weight_decay=0.1), dict(clip=0.7)),
+    ("clip_loose", "sgd", torch.optim.SGD, dict(lr=0.1), dict(clip=1.5)),
+    ("scale_clip", "sgd", torch.optim.SGD, dict(lr=0.1), dict(clip=1.0, scale=0.25)),
+    ("lr_scale", "adamw", torch.optim.AdamW, dict(lr=0.03, weight_decay=0.1), dict(lr_scale=0.1)),
+    ("cosine", "adamw", torch.optim.AdamW, dict(lr=0.03, weight_decay=0.1), dict(cosine=True)),
+    ("frozen", "adamw", torch.optim.AdamW, dict(lr=0.03, weight_decay=0.1), dict(frozen=True, clip=0.7)),
 ]
 
 
@@ -61,22 +61,20 @@ def run(optimizer, args, more):
 
 print("/* Made by make_optim.py with PyTorch " + torch.__version__.split("+")[0] + ": values of w (6) and b (2) after each step,\n"
       " * and the norm before clipping. */\n/* clang-format off */")
-print("static const struct {\n    const char *name;\n    heed_optim_args args;\n"
+print("static const struct {\n    const char *name;\n    const heed_optimizer *optimizer;\n    const char *settings;\n"
       "    double clip, scale, lr_scale; /* 0: none, 1, 1; lr_scale: of b */\n    bool cosine, frozen; /* frozen: w */\n"
       "    double x[10][8], norm[10];\n} trajectories[] = {")
 for name, kind, optimizer, args, more in CASES:
     a = dict(args)
-    fields = [f".kind = {kind}", f".lr = (heed_real){a['lr']}"]
+    fields = [f"lr={a['lr']}"]
     for ours, theirs in (("decay", "weight_decay"), ("momentum", "momentum"), ("alpha", "alpha"), ("eps", "eps")):
         if theirs in a:
-            fields.append(f".{ours} = (heed_real){a[theirs]}")
+            fields.append(f"{ours}={a[theirs]}")
     if "betas" in a:
-        fields += [f".beta{i + 1} = (heed_real){b}" for i, b in enumerate(a["betas"])]
-    if a.get("nesterov"):
-        fields.append(".nesterov = true")
+        fields += [f"beta{i + 1}={b}" for i, b in enumerate(a["betas"])]
     extra = "".join(f"     .{k} = {str(v).lower()},\n" for k, v in more.items())
     x, norms = run(optimizer, a, more)
     rows = ["{" + ", ".join(f"{v:.12g}" for v in x[8 * t:8 * t + 8]) + "}" for t in range(10)]
-    print(f'    {{.name = "{name}",\n     .args = {{{", ".join(fields)}}},\n{extra}     .x = {{' + ",\n           ".join(rows) + "},")
+    print(f'    {{.name = "{name}",\n     .optimizer = &heed_{kind},\n     .settings = "{" ".join(fields)}",\n{extra}     .x = {{' + ",\n           ".join(rows) + "},")
     print("     .norm = {" + ", ".join(f"{v:.12g}" for v in norms) + "}},")
 print("};")

@@ -45,8 +45,10 @@ say mlm-explain explain mlm "the fox sees a [MASK] ." --json $exact
 for run in mlm gpt gru vit cnn mlp seq2seq rnn dot textcls tag; do
     "$HEED" resume $run --steps 9 --progress none >/dev/null 2>"$OUT/$run-resume"
     echo "exit status $?" >>"$OUT/$run-resume"
+    # The numbers alone: what a file says of itself, in its first part, may grow.
     for f in model.safetensors last/model.safetensors last/optimizer.safetensors; do
-        set -- $(gzip -c $run/$f | tail -c 8 | od -An -tx4)
+        header=$(od -An -tu8 -N8 $run/$f)
+        set -- $(tail -c +$((header + 9)) $run/$f | gzip -c | tail -c 8 | od -An -tx4)
         echo "$f $1 $2" >>"$OUT/$run-resume"
     done
 done

@@ -1,6 +1,6 @@
 /* compare_numbers.c -- the numbers of runs side by side, and of seeds taken together. */
 #include "analyses/compare.h"
-#include "cli/table.h"
+#include "cli/program.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static double exact_share(const compared *r) { return 100 * r->exact; }
 static double bleu_of(const compared *r) { return r->bleu; }
 
 typedef struct {
-    table_column column;
+    heed_table_column column;
     enum { ALWAYS, LOSSES, SHARES, PAIRS } when; /* of classifiers, of others, of pairs */
     const char *format;
     double (*value)(const compared *r); /* NULL: the time */
@@ -52,7 +52,7 @@ typedef struct {
     const comparison *k;
     int count;
     const number *of[NUMBERS];
-    table_column columns[NUMBERS];
+    heed_table_column columns[NUMBERS];
 } number_table;
 
 static bool is_shown(const comparison *k, const number *n) {
@@ -60,13 +60,14 @@ static bool is_shown(const comparison *k, const number *n) {
            (n->when == SHARES && k->accuracy) || (n->when == PAIRS && k->pairs);
 }
 
-static void run_cell(const void *of, int row, int column, char text[TABLE_CELL]) {
+static void run_cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
     const number_table *t = of;
     const compared *r = &t->k->runs[row];
     const number *n = t->of[column];
     char time[32];
-    snprintf(text, TABLE_CELL, "%s", n->value ? "-" : as_duration(time, r->curves.seconds));
-    if (n->value && isfinite(n->value(r))) snprintf(text, TABLE_CELL, n->format, n->value(r));
+    snprintf(text, HEED_TABLE_CELL, "%s",
+             n->value ? "-" : heed_format_duration(time, r->curves.seconds));
+    if (n->value && isfinite(n->value(r))) snprintf(text, HEED_TABLE_CELL, n->format, n->value(r));
 }
 
 /* Names of the runs or the groups, to be freed. */
@@ -88,60 +89,60 @@ void print_numbers(program *p, const comparison *k) {
         t.columns[t.count] = numbers[i].column;
         t.of[t.count++] = &numbers[i];
     }
-    print_table(p->c, &(table){.head = "run",
-                               .rows = k->count,
-                               .count = t.count,
-                               .name = k->width,
-                               .gap = 1,
-                               .flush = true,
-                               .columns = t.columns,
-                               .names = names,
-                               .cell = run_cell,
-                               .of = &t});
+    print_table(p->c, &(heed_table){.head = "run",
+                                    .rows = k->count,
+                                    .count = t.count,
+                                    .name = k->width,
+                                    .gap = 1,
+                                    .flush = true,
+                                    .columns = t.columns,
+                                    .names = names,
+                                    .cell = run_cell,
+                                    .of = &t});
     free((void *)names);
 }
 
 /* ---- seeds together ---- */
 
 /* "98.12 +- 0.34 %" of a share, "1.2345 +- 0.0012" of a loss. */
-static void estimate_text(char text[TABLE_CELL], const estimate *e, bool share) {
+static void estimate_text(char text[HEED_TABLE_CELL], const estimate *e, bool share) {
     double times = share ? 100 : 1;
     int digits = share ? 2 : 4;
-    snprintf(text, TABLE_CELL, "-");
+    snprintf(text, HEED_TABLE_CELL, "-");
     if (isfinite(e->half))
-        snprintf(text, TABLE_CELL, "%.*f +- %.*f%s", digits, times * e->mean, digits,
+        snprintf(text, HEED_TABLE_CELL, "%.*f +- %.*f%s", digits, times * e->mean, digits,
                  times * e->half, share ? " %" : "");
     else if (isfinite(e->mean))
-        snprintf(text, TABLE_CELL, "%.*f%s", digits, times * e->mean, share ? " %" : "");
+        snprintf(text, HEED_TABLE_CELL, "%.*f%s", digits, times * e->mean, share ? " %" : "");
 }
 
-static void group_cell(const void *of, int row, int column, char text[TABLE_CELL]) {
+static void group_cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
     const comparison *k = of;
     const group *g = &k->groups[row];
     const estimate *shares[] = {&g->last, &g->best, &g->test};
     if (column == 0)
-        snprintf(text, TABLE_CELL, "%d", g->count);
+        snprintf(text, HEED_TABLE_CELL, "%d", g->count);
     else
         estimate_text(text, k->accuracy ? shares[column - 1] : &g->loss, k->accuracy);
 }
 
 void print_groups(program *p, const comparison *k) {
-    const table_column columns[] = {{"runs", 4, false},
-                                    {k->accuracy ? "accuracy" : "best loss", 19, false},
-                                    {"best", 18, false},
-                                    {"test", 18, false}};
+    const heed_table_column columns[] = {{"runs", 4, false},
+                                         {k->accuracy ? "accuracy" : "best loss", 19, false},
+                                         {"best", 18, false},
+                                         {"test", 18, false}};
     const char **names = names_of(p->c, k, true);
     if (!names) return;
-    print_table(p->c, &(table){.head = "seeds together",
-                               .rows = k->group_count,
-                               .count = k->accuracy ? 4 : 2,
-                               .name = k->width,
-                               .gap = 1,
-                               .flush = true,
-                               .columns = columns,
-                               .names = names,
-                               .cell = group_cell,
-                               .of = k});
+    print_table(p->c, &(heed_table){.head = "seeds together",
+                                    .rows = k->group_count,
+                                    .count = k->accuracy ? 4 : 2,
+                                    .name = k->width,
+                                    .gap = 1,
+                                    .flush = true,
+                                    .columns = columns,
+                                    .names = names,
+                                    .cell = group_cell,
+                                    .of = k});
     free((void *)names);
     print_wrapped(p, "+- half of the 95 % interval of the mean (Student's t)");
 }

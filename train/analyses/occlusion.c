@@ -24,7 +24,7 @@ bool has_questions(const subject *s) {
            heed_fail(s->run->c, HEED_DATA,
                      "nothing is predicted here: %.*s: expected [MASK] in the text; hint: write "
                      "[MASK] for a word",
-                     (int)text_cut(s->title, 60), s->title);
+                     (int)heed_label_cut(s->title, 60), s->title);
 }
 
 int question_class(const subject *s, const question *q, const heed_tensor *y) {

@@ -23,11 +23,11 @@ int64_t snapshot_step(int64_t k, int64_t count, int64_t steps) {
 
 static bool add_text(snapshots *s, const char *text, size_t n, const char *target) {
     subject *to = &s->item[s->items++];
-    return input_is_text(s->c, text, n) && subject_text(to, &s->run, text, n, target);
+    return heed_check_text(s->c, text, n) && subject_text(to, &s->run, text, n, target);
 }
 
 /* A validation batch of one row, as text again: special tokens left out, masked ones put back. */
-static bool add_row(snapshots *s, const data_set *d, int index) {
+static bool add_row(snapshots *s, const heed_data *d, int index) {
     const heed_model *m = s->run.model;
     const heed_tokenizer *k = d->tokenizer;
     heed_specials x = heed_tokenizer_specials(k);
@@ -56,7 +56,7 @@ static char *zero_ended(const char *text, size_t n) {
     return copy;
 }
 
-static bool add_pair(snapshots *s, const data_set *d, int index) {
+static bool add_pair(snapshots *s, const heed_data *d, int index) {
     heed_pair pair;
     bool both = s->run.model == &heed_model_seq2seq || s->run.model == &heed_model_rnn;
     if (!heed_pairs_get(d->batches, !d->no_val, (size_t)index, &pair)) return false;
@@ -67,7 +67,7 @@ static bool add_pair(snapshots *s, const data_set *d, int index) {
     return ok;
 }
 
-static bool add_picture(snapshots *s, const data_set *d, int index) {
+static bool add_picture(snapshots *s, const heed_data *d, int index) {
     int label;
     const char *name = "";
     heed_part part = d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
@@ -95,7 +95,7 @@ static bool add_given(snapshots *s, const char *given) {
     return add_text(s, given, (size_t)(tab - given), tab + 1);
 }
 
-static size_t available(const snapshots *s, const data_set *d) {
+static size_t available(const snapshots *s, const heed_data *d) {
     const heed_model *m = s->run.model;
     if (m == &heed_model_gpt) return (size_t)heed_corpus_evals(d->batches, 1);
     if (m == &heed_model_mlm) return (size_t)heed_corpus_evals(d->batches, 1);
@@ -105,7 +105,7 @@ static size_t available(const snapshots *s, const data_set *d) {
     return d->no_val ? a->pairs : a->val_pairs;
 }
 
-static bool read_items(snapshots *s, const data_set *d, const heed_config *f) {
+static bool read_items(snapshots *s, const heed_data *d, const heed_config *f) {
     const char *given = heed_config_text(f, "snapshot-input");
     size_t items = (size_t)heed_config_int(f, "snapshot-items"), most = available(s, d);
     if (*given) return add_given(s, given);
@@ -120,12 +120,14 @@ static bool read_items(snapshots *s, const data_set *d, const heed_config *f) {
     return true;
 }
 
-bool snapshots_open(snapshots *s, heed_ctx *c, const data_set *d, heed_config *f, const char *run) {
+bool snapshots_open(snapshots *s, const heed_model *m, const heed_data *d, heed_config *f,
+                    const char *run) {
+    heed_ctx *c = d->c;
     int layers;
     *s = (snapshots){.c = c, .dir = run, .next = -1};
     s->count = heed_config_int(f, "snapshots");
     s->run = (heed_run){.c = c,
-                        .model = d->task->model,
+                        .model = m,
                         .config = f,
                         .tokenizer = d->tokenizer,
                         .source = d->source,

@@ -173,8 +173,8 @@ static const char *meant(const heed_record_axis *a, const char *text) {
     const char *near = NULL, **list = calloc((size_t)a->count + 1, sizeof *list);
     int count = 0;
     for (int i = 0; list && i < a->count; i++)
-        if (text_cut(a->labels[i], 1) < strlen(a->labels[i])) list[count++] = a->labels[i];
-    if (list && text[strspn(text, "0123456789.+-")]) near = closest(text, list);
+        if (heed_label_cut(a->labels[i], 1) < strlen(a->labels[i])) list[count++] = a->labels[i];
+    if (list && text[strspn(text, "0123456789.+-")]) near = heed_closest(text, list);
     free((void *)list);
     return near;
 }

@@ -2,7 +2,7 @@
 #include "analyses/ablation.h"
 #include "analyses/attribution.h"
 #include "analyses/patch_ablation.h"
-#include "cli/table.h"
+#include "cli/program.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,9 +25,9 @@ static const heed_option options[] = {WORDS("png", "draw layers and heads as a p
                                       {0}};
 
 static const applies uses[] = {JUDGED_PICTURES_APPLY,
-                               {"patches", "vit", NULL},
-                               {"pictures", "vit", "patches"},
-                               {"share", "vit", "patches"},
+                               {"patches", reads_patches, NULL},
+                               {"pictures", reads_patches, "patches"},
+                               {"share", reads_patches, "patches"},
                                {0}};
 
 /* ---- the map: a row a layer, a column a head ---- */
@@ -96,24 +96,24 @@ static heed_heatmap heatmap_of(const harm_map *m) {
 /* ---- as text ---- */
 
 enum { LOSS, HARM, HALF, ACCURACY, COLUMNS };
-static const table_column columns[] = {
+static const heed_table_column columns[] = {
     {"loss", 8, false}, {"harm", 9, false}, {"(95 %)", 11, true}, {"accuracy", 8, false}};
 
 /* Row 0 is the model as it was trained, row i head i - 1. */
-static void cell(const void *of, int row, int column, char text[TABLE_CELL]) {
+static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
     const ablation *a = of;
     const ablated *h = row ? &a->heads[row - 1] : NULL;
     char name[64];
-    snprintf(text, TABLE_CELL, "%s", column == TABLE_NAME ? "nothing" : "");
-    if (column == TABLE_NAME && h)
-        snprintf(text, TABLE_CELL, "%s",
+    snprintf(text, HEED_TABLE_CELL, "%s", column == HEED_TABLE_NAME ? "nothing" : "");
+    if (column == HEED_TABLE_NAME && h)
+        snprintf(text, HEED_TABLE_CELL, "%s",
                  head_name(name, &a->layer[h->layer], h->head, has_stacks(a->layer, a->layers)));
-    if (column == LOSS) snprintf(text, TABLE_CELL, "%.4f", h ? h->loss : a->loss);
-    if (column == HARM && h) snprintf(text, TABLE_CELL, "%+.4f", h->harm.mean);
+    if (column == LOSS) snprintf(text, HEED_TABLE_CELL, "%.4f", h ? h->loss : a->loss);
+    if (column == HARM && h) snprintf(text, HEED_TABLE_CELL, "%+.4f", h->harm.mean);
     if (column == HALF && h && !isnan(h->harm.half))
-        snprintf(text, TABLE_CELL, "+- %.4f", h->harm.half);
+        snprintf(text, HEED_TABLE_CELL, "+- %.4f", h->harm.half);
     if (column == ACCURACY)
-        snprintf(text, TABLE_CELL, "%.2f %%", 100 * (h ? h->accuracy : a->accuracy));
+        snprintf(text, HEED_TABLE_CELL, "%.2f %%", 100 * (h ? h->accuracy : a->accuracy));
 }
 
 static void print_harms(program *p, const eval_loop *s, const ablation *a) {
@@ -121,15 +121,15 @@ static void print_harms(program *p, const eval_loop *s, const ablation *a) {
     heed_text text = {.c = p->c};
     char n[32], what[800];
     snprintf(what, sizeof what, "%s, %s: %s batch%s of %d", s->run->model->name, s->what,
-             with_commas(n, s->batches), s->batches == 1 ? "" : "es", s->rows);
+             heed_format_count(n, s->batches), s->batches == 1 ? "" : "es", s->rows);
     print_wrapped(p, what);
-    print_table(p->c, &(table){.head = "without",
-                               .rows = a->total + 1,
-                               .count = isnan(a->accuracy) ? ACCURACY : COLUMNS,
-                               .name = 24,
-                               .columns = columns,
-                               .cell = cell,
-                               .of = a});
+    print_table(p->c, &(heed_table){.head = "without",
+                                    .rows = a->total + 1,
+                                    .count = isnan(a->accuracy) ? ACCURACY : COLUMNS,
+                                    .name = 24,
+                                    .columns = columns,
+                                    .cell = cell,
+                                    .of = a});
     putchar('\n');
     heed_heatmap map;
     if (make_map(p->c, a, &m) && (map = heatmap_of(&m), heed_heatmap_text(&map, &text)))
@@ -176,18 +176,19 @@ static void print_object(program *p, const eval_loop *s, const ablation *a) {
 /* ---- patches ---- */
 
 enum { FALL, MORE, KEPT, REMOVAL_COLUMNS };
-static const table_column patch_ablation_columns[] = {{"probability falls", 17, false},
-                                                      {"more than by random", 21, false},
-                                                      {"answer kept", 11, false}};
+static const heed_table_column patch_ablation_columns[] = {{"probability falls", 17, false},
+                                                           {"more than by random", 21, false},
+                                                           {"answer kept", 11, false}};
 
-static void patch_ablation_cell(const void *of, int row, int column, char text[TABLE_CELL]) {
+static void patch_ablation_cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
     const patch_ablation *r = of;
     const estimate *fall = &r->by[row].fall, *more = &r->by[row].more;
-    snprintf(text, TABLE_CELL, "%s", column == TABLE_NAME ? patch_ablation_names[row] : "");
-    if (column == FALL) snprintf(text, TABLE_CELL, "%.3f +- %.3f", fall->mean, fall->half);
+    snprintf(text, HEED_TABLE_CELL, "%s",
+             column == HEED_TABLE_NAME ? patch_ablation_names[row] : "");
+    if (column == FALL) snprintf(text, HEED_TABLE_CELL, "%.3f +- %.3f", fall->mean, fall->half);
     if (column == MORE && row != AT_RANDOM)
-        snprintf(text, TABLE_CELL, "%+.3f +- %.3f", more->mean, more->half);
-    if (column == KEPT) snprintf(text, TABLE_CELL, "%.1f %%", 100 * r->by[row].kept);
+        snprintf(text, HEED_TABLE_CELL, "%+.3f +- %.3f", more->mean, more->half);
+    if (column == KEPT) snprintf(text, HEED_TABLE_CELL, "%.1f %%", 100 * r->by[row].kept);
 }
 
 static void print_removal(program *p, const eval_loop *s, const patch_ablation *r) {
@@ -200,13 +201,13 @@ static void print_removal(program *p, const eval_loop *s, const patch_ablation *
              r->patches);
     putchar('\n');
     print_wrapped(p, what);
-    print_table(p->c, &(table){.head = "",
-                               .rows = PATCH_ABLATIONS,
-                               .count = REMOVAL_COLUMNS,
-                               .name = 10,
-                               .columns = patch_ablation_columns,
-                               .cell = patch_ablation_cell,
-                               .of = r});
+    print_table(p->c, &(heed_table){.head = "",
+                                    .rows = PATCH_ABLATIONS,
+                                    .count = REMOVAL_COLUMNS,
+                                    .name = 10,
+                                    .columns = patch_ablation_columns,
+                                    .cell = patch_ablation_cell,
+                                    .of = r});
     putchar('\n');
     print_wrapped(p, "Hidden patches have the mean colour. Means over pictures, +- the half of a "
                      "95 % interval by Student's t; random: of ten draws a picture. attention: "

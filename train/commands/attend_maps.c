@@ -158,7 +158,7 @@ static bool columns_open(const attend_view *v, bool each, columns *k) {
     if (!k->values || !k->name || !k->sign)
         return heed_fail(v->p->c, HEED_FAILED, "no memory for %d tokens", k->tokens);
     for (int i = 0; i < k->tokens; i++) {
-        int n = text_columns(k->axis->labels[i]);
+        int n = heed_label_columns(k->axis->labels[i]);
         if (n > k->label) k->label = n < LABEL ? n : LABEL;
     }
     take_heads(v, k, each);

@@ -89,7 +89,7 @@ static void print_top(const attend_view *v, const shown *m, int row, int width) 
         heed_label_text(m->col_labels[best], 24, &item);
         if (is_repeated(m, best)) heed_text_add(&item, "(%d)", m->col[best] + 1);
         heed_text_add(&item, (double)x[best] < 0.005 ? " %.1g" : " %.2f", (double)x[best]);
-        int columns = text_columns(item.s ? item.s : "");
+        int columns = heed_label_columns(item.s ? item.s : "");
         if (used + 2 + columns > capacity) {
             heed_text_add(&line, "\n  %*s", width, "");
             used = 2 + width;
@@ -177,13 +177,13 @@ static void print_guess(const attend_view *v, const heed_record_guess *g) {
     if (strcmp(g->says, "[MASK]") != 0 && g->axis == 0)
         heed_text_add(&line, "%spredicts %s", g->query >= 0 ? " " : "", g->says);
     heed_text_add(&line, ":");
-    int used = text_columns(line.s ? line.s : "");
+    int used = heed_label_columns(line.s ? line.s : "");
     for (int i = 0; i < top; i++) {
         heed_text item = {.c = v->p->c};
         heed_text_add(&item, i ? "  " : " ");
         heed_label_text(g->labels[i], 24, &item);
         heed_text_add(&item, " %.2f", (double)g->p[i]);
-        int columns = text_columns(item.s ? item.s : "");
+        int columns = heed_label_columns(item.s ? item.s : "");
         if (used + columns > capacity) {
             heed_text_add(&line, "\n   ");
             used = 3;

@@ -22,37 +22,34 @@ static const heed_option options[] = {
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each picture", "Output"},
     {0}};
 
-static const applies uses[] = {{"top", PICTURE_TASKS " textcls", NULL},
-                               {"convert", PICTURE_TASKS, NULL},
-                               {"overlay", "vit", NULL},
-                               {"layer", "vit", "overlay"},
-                               {"cells", "vit", "overlay"},
-                               {0}};
+static const applies uses[] = {
+    {"top", names_class, NULL},          {"convert", reads_pictures, NULL},
+    {"overlay", reads_patches, NULL},    {"layer", reads_patches, "overlay"},
+    {"cells", reads_patches, "overlay"}, {0}};
 
 typedef struct {
     program *p;
     heed_run *run;
-    heed_image_transform view;
+    heed_reader how;
     guess *guesses; /* of the picture at hand, all classes */
     int classes, done;
-    bool convert, json;
+    bool json;
 } classifier;
 
 /* ---- one picture ---- */
 
 /* Logits of a picture, on the run's tape; NULL in error. */
-static heed_tensor *logits_of(classifier *k, const heed_picture *p) {
-    const heed_image_transform *v = &k->view;
+static heed_tensor *logits_of(classifier *k, heed_picture *p, const char *name) {
+    heed_example e = {0};
+    const heed_image_transform *v = &e.transform;
     heed_tape *t = k->run->tape;
-    heed_real *x;
-    if (!picture_input(v, p, &x)) {
-        heed_fail(k->p->c, HEED_FAILED, "no memory for a picture");
-        return NULL;
+    heed_tensor *y = NULL;
+    if (heed_example_picture(&k->how, p, name, &e)) {
+        heed_tape_begin(t, HEED_EVAL, 0);
+        heed_tensor *x = heed_input(t, e.x, 4, (int[]){1, v->size, v->size, v->channels});
+        y = k->run->model->logits(k->run->self, t, &(heed_model_input){.x = x});
     }
-    heed_tape_begin(t, HEED_EVAL, 0);
-    heed_tensor *input = heed_input(t, x, 4, (int[]){1, v->size, v->size, v->channels});
-    heed_tensor *y = picture_logits(k->run->self, t, input);
-    free(x);
+    heed_example_free(&e);
     return y;
 }
 
@@ -96,8 +93,7 @@ static bool write_overlay(classifier *k, heed_picture *p) {
 static bool classify(classifier *k, const char *name, heed_picture *p) {
     int top = (int)heed_config_int(k->p->flags, "top");
     bool draws = *heed_config_text(k->p->flags, "overlay");
-    heed_tensor *y =
-        picture_fits(k->p->c, p, k->view.channels, k->convert, name) ? logits_of(k, p) : NULL;
+    heed_tensor *y = logits_of(k, p, name);
     if (y) {
         guesses_of(y->x, k->classes, k->guesses);
         if (top > k->classes) top = k->classes;
@@ -194,14 +190,14 @@ static void take_stdin(classifier *k) {
 
 static bool classifier_open(program *p, classifier *k) {
     heed_run *r = k->run;
-    if (find_task(r->model->name)->kind != &picture_kind)
+    if (r->model->kind != HEED_INPUT_PICTURE)
         return wrong_run(p, "a classifier of pictures or texts", r);
-    const task *t;
-    heed_config *f = run_settings(p->c, p->argv[0], &t);
-    if (!f) return false;
-    if (!view_of(p->c, f, &k->view)) return false;
-    k->convert = heed_config_bool(p->flags, "convert") || heed_config_bool(f, "convert");
-    k->classes = (int)heed_config_int(f, "classes");
+    heed_image_transform known;
+    if (!heed_image_transform_of(p->c, r->config, &known)) return false;
+    k->how = heed_run_reader(r);
+    k->how.convert =
+        heed_config_bool(p->flags, "convert") || heed_config_bool(r->config, "convert");
+    k->classes = (int)heed_config_int(r->config, "classes");
     k->json = heed_config_bool(p->flags, "json");
     k->guesses = malloc((size_t)k->classes * sizeof *k->guesses);
     return k->guesses || heed_fail(p->c, HEED_FAILED, "no memory for %d classes", k->classes);
@@ -209,8 +205,7 @@ static bool classifier_open(program *p, classifier *k) {
 
 static void run_classify(program *p) {
     classifier k = {.p = p, .run = open_run(p, p->argv[0])};
-    const data_kind *kind = k.run ? find_task(k.run->model->name)->kind : NULL;
-    if (kind == &class_kind || kind == &tag_kind)
+    if (k.run && k.run->model->kind == HEED_INPUT_LABELLED)
         classify_texts(p, k.run);
     else if (k.run && classifier_open(p, &k)) {
         for (int i = 1; i < p->argc; i++)

@@ -79,23 +79,23 @@ static int widest_cell(const comparison *k, json_t *all) {
     const char *key;
     json_t *values;
     int widest = 0;
-    for (int i = 0; i < k->count; i++) widest = larger(widest, text_columns(k->runs[i].name));
+    for (int i = 0; i < k->count; i++) widest = larger(widest, heed_label_columns(k->runs[i].name));
     json_object_foreach(all, key, values) for (int i = 0; i < k->count && is_shown(k, key); i++)
-        widest = larger(widest, text_columns(value_of(&k->runs[i], key)));
+        widest = larger(widest, heed_label_columns(value_of(&k->runs[i], key)));
     return widest;
 }
 
 /* A path says most at its end: "..." stands for what is cut before it. */
 static void text_cell(const char *text, int width, bool last) {
-    int columns = text_columns(text);
+    int columns = heed_label_columns(text);
     bool whole = columns <= width;
     fputs(whole ? "  " : "  ...", stdout);
-    print_name(whole ? text : text + text_cut(text, columns - width + 3),
+    print_name(whole ? text : text + heed_label_cut(text, columns - width + 3),
                whole && !last ? width : 0, 0);
 }
 
 /* A column a run. */
-static void print_table(const comparison *k, json_t *all, int width, int cell) {
+static void print_columns(const comparison *k, json_t *all, int width, int cell) {
     const char *key;
     json_t *values;
     printf("\n%-*s", width, "setting");
@@ -112,11 +112,11 @@ static void print_table(const comparison *k, json_t *all, int width, int cell) {
 
 /* " key=value", the start of a value cut that no line has room for. */
 static void add_item(heed_text *out, const char *key, const char *value, int capacity) {
-    int columns = name_columns(value, 0), most = capacity - (int)strlen(key) - 2;
+    int columns = heed_label_columns(value), most = capacity - (int)strlen(key) - 2;
     heed_text_add(out, " %s=", key);
     if (columns > most && most > 6) {
         heed_text_add(out, "...");
-        value += text_cut(value, text_columns(value) - most + 3);
+        value += heed_label_cut(value, heed_label_columns(value) - most + 3);
     }
     heed_label_text(value, INT_MAX, out);
 }
@@ -138,7 +138,7 @@ static void print_own(const comparison *k, json_t *all, int index) {
         heed_text item = {.c = NULL};
         if (!is_own(k, index, key)) continue;
         add_item(&item, key, value_of(r, key), capacity - start);
-        int n = text_columns(item.s);
+        int n = heed_label_columns(item.s);
         if (used + n > capacity && used > start) {
             heed_text_add(&line, "\n%*s", start, "");
             used = start;
@@ -165,7 +165,7 @@ static void print_differences(const comparison *k, json_t *all) {
     }
     int capacity = (terminal_width() - width) / k->count - 2;
     if (!k->grouped && capacity >= (widest < least ? widest : least)) {
-        print_table(k, all, width, widest < capacity ? widest : capacity);
+        print_columns(k, all, width, widest < capacity ? widest : capacity);
         return;
     }
     putchar('\n');
@@ -294,11 +294,11 @@ static bool is_taken(const comparison *k, const char *name) {
 static void warn_of_tasks(program *p, const comparison *k) {
     const compared *r = k->runs;
     int i = 1;
-    while (i < k->count && r[i].task == r[0].task) i++;
+    while (i < k->count && r[i].model == r[0].model) i++;
     if (k->accuracy || i >= k->count) return;
     heed_message(p->c, HEED_WARN,
                  "runs are of different tasks: %s is of %s, %s of %s: their losses do not compare",
-                 r[0].name, r[0].task->name, r[i].name, r[i].task->name);
+                 r[0].name, r[0].model->name, r[i].name, r[i].model->name);
 }
 
 static void warn_of_data(program *p, const comparison *k) {
@@ -334,12 +334,12 @@ static bool open_runs(program *p, comparison *k) {
         if (is_taken(k, p->argv[i])) continue;
         compared *r = &k->runs[k->count];
         r->name = p->argv[i];
-        r->f = run_settings(p->c, r->name, &r->task);
+        r->f = run_settings(p->c, p->models, r->name, &r->model);
         if (!r->f || !curves_read(p->c, r->name, &r->curves)) return false;
-        if (r->task->kind->perplexity) k->accuracy = false;
+        if (data_of(r->model)->perplexity) k->accuracy = false;
         read_scores(r);
         k->pairs = k->pairs || isfinite(r->exact);
-        if (text_columns(r->name) + 2 > k->width) k->width = text_columns(r->name) + 2;
+        if (heed_label_columns(r->name) + 2 > k->width) k->width = heed_label_columns(r->name) + 2;
         k->count++;
     }
     k->groups = groups_of(p->c, k->runs, k->count, &k->group_count);

@@ -19,8 +19,8 @@ static bool is_own(const char *key) {
 void print_try(const program *p, const char *suggestion) {
     char word[1024], words[1100];
     heed_text out = {.c = p->c};
-    heed_text_add(&out, "  heed train %s", p->task->name);
-    add_typed(&out, line_width(stdout), shell_word(word, sizeof word, p->argv[0]));
+    heed_text_add(&out, "  heed train %s", p->model->name);
+    add_typed(&out, line_width(stdout), heed_format_shell(word, sizeof word, p->argv[0]));
     add_typed(&out, line_width(stdout), "-o runs/first");
     add_typed(&out, line_width(stdout), suggestion);
     for (int i = 0; i < heed_config_count(p->flags); i++) {
@@ -32,7 +32,8 @@ void print_try(const program *p, const char *suggestion) {
             snprintf(words, sizeof words, "--%s%s",
                      heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
         else
-            snprintf(words, sizeof words, "--%s %s", o->name, shell_word(word, sizeof word, value));
+            snprintf(words, sizeof words, "--%s %s", o->name,
+                     heed_format_shell(word, sizeof word, value));
         add_typed(&out, line_width(stdout), words);
     }
     puts("\nTry:");
@@ -42,11 +43,14 @@ void print_try(const program *p, const char *suggestion) {
 
 static void check(program *p) {
     heed_config_set(p->flags, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
-    if (p->task->kind != &picture_kind && *heed_config_text(p->flags, "sheet"))
-        heed_fail(p->c, HEED_USAGE, "--sheet shows pictures: %s is trained on %s", p->task->name,
-                  p->task->kind->noun);
-    else
-        p->task->kind->check(p);
+    if (p->model->kind != HEED_INPUT_PICTURE && *heed_config_text(p->flags, "sheet")) {
+        heed_fail(p->c, HEED_USAGE, "--sheet shows pictures: %s is trained on %s", p->model->name,
+                  data_of(p->model)->noun);
+        return;
+    }
+    heed_data *d = heed_data_open(p->c, p->flags, heed_model_spec(p->model), NULL);
+    if (d) kind_of(p->model)->check(p, d);
+    heed_data_close(d);
 }
 
 const command cmd_data_check = {

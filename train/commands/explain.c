@@ -110,7 +110,7 @@ static const example *find_example(heed_ctx *c, const char *name) {
         names[count] = examples[count].name;
     }
     names[count] = NULL;
-    const char *near = closest(name, names);
+    const char *near = heed_closest(name, names);
     if (is_file(name))
         heed_fail(c, HEED_USAGE, "%s is a file: expected heed explain --from %s", name, name);
     else if (near)

@@ -18,9 +18,9 @@ static void print_guesses(const heed_record_guess *g) {
     char name[128];
     int width = 8;
     for (int i = 0; i < g->count; i++)
-        width = guess_width(width, show_token(name, sizeof name, g->labels[i]));
+        width = guess_width(width, heed_format_token(name, sizeof name, g->labels[i]));
     for (int i = 0; i < g->count; i++)
-        print_guess(show_token(name, sizeof name, g->labels[i]), width, (double)g->p[i]);
+        print_guess(heed_format_token(name, sizeof name, g->labels[i]), width, (double)g->p[i]);
 }
 
 static json_t *guesses_json(const heed_record_guess *g) {
@@ -68,7 +68,7 @@ static heed_record *look(program *p, const subject *s) {
     if (s->question_count == 0) {
         heed_fail(p->c, HEED_DATA,
                   "no [MASK] in the input: %.*s; hint: write [MASK] for the word to guess",
-                  (int)text_cut(s->title, 80), s->title);
+                  (int)heed_label_cut(s->title, 80), s->title);
         return NULL;
     }
     layer = (layer ? layer : (int)heed_config_int(s->run->config, "layers")) - 1;
@@ -95,7 +95,7 @@ static bool fill_one(program *p, void *user, const char *text, size_t n) {
 static void fill(program *p) {
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
-    if (r->model != &heed_model_mlm)
+    if (r->model->answers != HEED_ANSWER_MASKED)
         wrong_run(p, "a masked language model", r);
     else if (layer_exists(r, (int)heed_config_int(p->flags, "layer")))
         each_input(p, r, fill_one, false);

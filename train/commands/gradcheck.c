@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 static const heed_option options[] = {
-    {"op", HEED_TEXT, "*", 0, 0, NULL, "only ops, layers and models of this name or pattern",
-     "Check"},
+    {"op", HEED_TEXT, "*", 0, 0, NULL,
+     "only ops, layers, optimizers and models of this name or pattern", "Check"},
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
     {0}};
 
@@ -14,7 +14,7 @@ static const bool exact = sizeof(heed_real) == sizeof(double);
 static double tolerance(void) { return exact ? 1e-6 : 0.1; }
 
 typedef struct {
-    const char *kind, *name; /* "op" or "model" */
+    const char *kind, *name; /* "op", "layer", "optim" or "model" */
     heed_check check;
 } row;
 
@@ -76,18 +76,19 @@ static void add(program *p, const row *r, json_t *list, tally *all) {
 }
 
 static void check_all(program *p, json_t *list, tally *all) {
-    const char *pattern = heed_config_text(p->flags, "op"), *name;
-    char settings[48];
+    const char *pattern = heed_config_text(p->flags, "op");
     for (const heed_op *const *family = heed_op_table(); *family; family++)
         for (const heed_op *op = *family; op->name; op++)
             if (heed_match(pattern, op->name))
                 add(p, &(row){"op", op->name, heed_gradcheck(p->c, op)}, list, all);
-    for (int i = 0; (name = layer_name(i)); i++) {
-        snprintf(settings, sizeof settings, "layer=%d batch=2", i);
-        if (heed_match(pattern, name))
-            add(p, &(row){"layer", name, check_model(p->c, &layer_model, settings)}, list, all);
-    }
-    for (const heed_model *const *m = heed_models; *m; m++)
+    for (const heed_layer_case *const *family = heed_layer_table(); *family; family++)
+        for (const heed_layer_case *k = *family; k->name; k++)
+            if (heed_match(pattern, k->name))
+                add(p, &(row){"layer", k->name, heed_gradcheck_layer(p->c, k)}, list, all);
+    for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++)
+        if (heed_match(pattern, (*r)->name))
+            add(p, &(row){"optim", (*r)->name, heed_optim_check(p->c, *r)}, list, all);
+    for (const heed_model *const *m = p->models; *m; m++)
         for (const heed_model_case *k = (*m)->cases; k && k->settings; k++) {
             char title[64];
             snprintf(title, sizeof title, "%s%s%s", (*m)->name, *k->name ? " " : "", k->name);
@@ -101,7 +102,7 @@ static void gradcheck(program *p) {
     tally all = {0};
     check_all(p, list, &all);
     if (all.count == 0)
-        heed_fail(p->c, HEED_USAGE, "--op %s: matches no op, layer or model",
+        heed_fail(p->c, HEED_USAGE, "--op %s: matches no op, layer, optimizer or model",
                   heed_config_text(p->flags, "op"));
     else if (list)
         print_json(p, json_pack("{s:s, s:f, s:i, s:i, s:O}", "real", exact ? "double" : "float",
@@ -120,8 +121,10 @@ const command cmd_gradcheck = {
     .name = "gradcheck",
     .usage = "",
     .help = "check every gradient against central differences",
-    .about = "Compares the backward of every op, layer and small model with central differences.\n"
-             "The double build is the exact check: make f64 && build/f64/heed gradcheck",
+    .about =
+        "Compares the backward of every op, layer and small model with central differences, and\n"
+        "every optimizer with the results of other implementations.\n"
+        "The double build is the exact check: make f64 && build/f64/heed gradcheck",
     .examples = "  heed gradcheck\n"
                 "  heed gradcheck --op 'attention*'\n",
     .options = options,

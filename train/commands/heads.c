@@ -127,7 +127,8 @@ static void print_blocks(const head_table *h, const entry *list) {
     block b = {.h = h, .list = list, .stacks = has_stacks(h->layer, h->count)};
     char name[64];
     for (int i = 0; i < h->total; i++) {
-        int n = text_columns(head_name(name, &h->layer[list[i].layer], list[i].head, b.stacks));
+        int n =
+            heed_label_columns(head_name(name, &h->layer[list[i].layer], list[i].head, b.stacks));
         if (n > b.name) b.name = n;
     }
     b.gap = block_end(&b, 0, 2) < HEAD_MEASURES && block_end(&b, 0, 1) == HEAD_MEASURES ? 1 : 2;
@@ -137,10 +138,10 @@ static void print_blocks(const head_table *h, const entry *list) {
     }
 }
 
-static void print_table(program *p, const eval_loop *s, const head_table *h, const entry *list) {
+static void print_ranking(program *p, const eval_loop *s, const head_table *h, const entry *list) {
     char what[800], n[32];
     snprintf(what, sizeof what, "%s, %s: means over %s queries a head", s->run->model->name,
-             s->what, with_commas(n, (uint64_t)h->sums[0].rows[ENTROPY]));
+             s->what, heed_format_count(n, (uint64_t)h->sums[0].rows[ENTROPY]));
     print_wrapped(p, what);
     print_blocks(h, list);
     putchar('\n');
@@ -226,7 +227,7 @@ static void report(program *p, const eval_loop *s, const head_table *h) {
     bool json = heed_config_bool(p->flags, "json"), wrote = false;
     if (list && *csv) wrote = write_csv(p->c, h, list, csv);
     if (list && json && heed_ctx_status(p->c) == HEED_OK) print_object(p, s, h, list);
-    if (list && !json && heed_ctx_status(p->c) == HEED_OK) print_table(p, s, h, list);
+    if (list && !json && heed_ctx_status(p->c) == HEED_OK) print_ranking(p, s, h, list);
     if (wrote && !json) printf("\nwrote %s\n", csv);
     free(list);
 }

@@ -27,7 +27,8 @@ static const heed_option options[] = {
     SWITCH("json", "print everything as one JSON object", "Output"),
     {0}};
 
-static const applies uses[] = {{"target", PAIR_TASKS, NULL}, {"convert", PICTURE_TASKS, NULL}, {0}};
+static const applies uses[] = {
+    {"target", reads_pairs, NULL}, {"convert", reads_pictures, NULL}, {0}};
 
 enum { RUNS = 8 };
 typedef struct {
@@ -52,17 +53,15 @@ static const char *flag(const work *w, const char *key) {
 
 /* A cnn attends to nothing, so that its subject is the pixels alone. */
 static bool cnn_subject(work *w, look *l, heed_picture *p, const char *path) {
-    heed_ctx *c = w->p->c;
     size_t n = strlen(path) + 1;
-    bool convert = heed_config_bool(w->p->flags, "convert");
-    l->s = (subject){.run = l->run, .title = malloc(n)};
+    heed_example e = {0};
+    heed_reader how = heed_run_reader(l->run);
+    how.convert = heed_config_bool(w->p->flags, "convert");
+    bool ok = heed_example_picture(&how, p, path, &e);
+    l->s = (subject){.run = l->run, .title = malloc(n), .view = e.transform, .x = e.x};
     if (l->s.title) memcpy(l->s.title, path, n);
-    bool ok = view_of(c, l->run->config, &l->s.view) &&
-              picture_fits(c, p, l->s.view.channels, convert, path) &&
-              ((l->s.title && picture_input(&l->s.view, p, &l->s.x)) ||
-               heed_fail(c, HEED_FAILED, "no memory for a picture"));
     heed_picture_free(p);
-    return ok;
+    return ok && (l->s.title || heed_fail(w->p->c, HEED_FAILED, "no memory for a name"));
 }
 
 static bool open_picture(work *w, look *l, const char *path) {
@@ -70,19 +69,15 @@ static bool open_picture(work *w, look *l, const char *path) {
     heed_picture p = {0};
     heed_status status = heed_picture_read(path, &p, why);
     if (status != HEED_OK) return heed_fail(w->p->c, status, "%s %s", path, why);
-    if (l->run->model == &heed_model_cnn) return cnn_subject(w, l, &p, path);
+    if (!l->run->model->grid) return cnn_subject(w, l, &p, path);
     return subject_picture(&l->s, l->run, &p, path, heed_config_bool(w->p->flags, "convert"));
 }
 
 static bool open_subject(work *w, look *l, const char *what) {
     const char *target = *flag(w, "target") ? flag(w, "target") : NULL;
-    if (l->run->model == &heed_model_mlp)
-        return heed_fail(w->p->c, HEED_USAGE,
-                         "model mlp has no places: each of its units sees all pixels alike; hint: "
-                         "a run of another model");
     if (!l->run->tokenizer) return open_picture(w, l, what);
     size_t n = strlen(what);
-    return input_is_text(w->p->c, what, n) && subject_text(&l->s, l->run, what, n, target);
+    return heed_check_text(w->p->c, what, n) && subject_text(&l->s, l->run, what, n, target);
 }
 
 static bool study_run(work *w, const char *dir, const char *what) {

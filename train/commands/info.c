@@ -1,5 +1,5 @@
 /* info.c -- heed info: what a file of weights or a run holds. */
-#include "cli/table.h"
+#include "cli/program.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,23 +67,24 @@ typedef struct {
 } tensors;
 
 enum { SHAPE, NUMBERS, MEAN, DEVIATION, TYPE, COLUMNS };
-static const table_column columns[] = {{"shape", 14, true},
-                                       {"numbers", 11, false},
-                                       {"mean", 10, false},
-                                       {"deviation", 9, false},
-                                       {"", 4, true}};
+static const heed_table_column columns[] = {{"shape", 14, true},
+                                            {"numbers", 11, false},
+                                            {"mean", 10, false},
+                                            {"deviation", 9, false},
+                                            {"", 4, true}};
 
-static void cell(const void *of, int row, int column, char text[TABLE_CELL]) {
+static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
     const tensors *t = of;
     const heed_array *a = heed_safetensors_at(t->f, row);
     const summary *s = &t->of[row];
     char n[32];
-    snprintf(text, TABLE_CELL, "-");
-    if (column == SHAPE) shape_text(a, text, TABLE_CELL);
-    if (column == NUMBERS) snprintf(text, TABLE_CELL, "%s", with_commas(n, s->count));
-    if (column == MEAN && isfinite(s->mean)) snprintf(text, TABLE_CELL, "%+.5f", s->mean);
-    if (column == DEVIATION && isfinite(s->mean)) snprintf(text, TABLE_CELL, "%.5f", s->deviation);
-    if (column == TYPE) snprintf(text, TABLE_CELL, "%s", isfinite(s->mean) ? "" : a->dtype);
+    snprintf(text, HEED_TABLE_CELL, "-");
+    if (column == SHAPE) shape_text(a, text, HEED_TABLE_CELL);
+    if (column == NUMBERS) snprintf(text, HEED_TABLE_CELL, "%s", heed_format_count(n, s->count));
+    if (column == MEAN && isfinite(s->mean)) snprintf(text, HEED_TABLE_CELL, "%+.5f", s->mean);
+    if (column == DEVIATION && isfinite(s->mean))
+        snprintf(text, HEED_TABLE_CELL, "%.5f", s->deviation);
+    if (column == TYPE) snprintf(text, HEED_TABLE_CELL, "%s", isfinite(s->mean) ? "" : a->dtype);
 }
 
 static bool open_tensors(heed_ctx *c, const heed_safetensors *f, tensors *t) {
@@ -101,20 +102,20 @@ static bool open_tensors(heed_ctx *c, const heed_safetensors *f, tensors *t) {
 static void print_tensors(const tensors *t) {
     int width = 5, typed = 0;
     for (int i = 0; i < t->count; i++) {
-        int n = name_columns(t->names[i], 0);
+        int n = heed_label_columns(t->names[i]);
         if (n > width) width = n;
         typed |= !isfinite(t->of[i].mean);
     }
-    print_table(NULL, &(table){.head = "name",
-                               .rows = t->count,
-                               .count = typed ? COLUMNS : TYPE,
-                               .name = width,
-                               .top = true,
-                               .flush = true,
-                               .columns = columns,
-                               .names = t->names,
-                               .cell = cell,
-                               .of = t});
+    print_table(NULL, &(heed_table){.head = "name",
+                                    .rows = t->count,
+                                    .count = typed ? COLUMNS : TYPE,
+                                    .name = width,
+                                    .top = true,
+                                    .flush = true,
+                                    .columns = columns,
+                                    .names = t->names,
+                                    .cell = cell,
+                                    .of = t});
 }
 
 static void print_arrays(program *p, const heed_safetensors *f, const char *path) {
@@ -135,8 +136,8 @@ static void print_arrays(program *p, const heed_safetensors *f, const char *path
     else if (ok) {
         print_tensors(&t);
         putchar('\n');
-        print_fact(0, "", "%s: %s numbers in %d tensors, %s", path, with_commas(n1, total), t.count,
-                   as_bytes(n2, (double)bytes));
+        print_fact(0, "", "%s: %s numbers in %d tensors, %s", path, heed_format_count(n1, total),
+                   t.count, heed_format_bytes(n2, (double)bytes));
     }
     json_decref(list);
     free(t.of);
@@ -158,17 +159,17 @@ static void add_setting(const heed_config *f, const char *dir, const char *key, 
 static bool print_settings(program *p, const char *dir) {
     static const char *const keys[] = {"layers",     "heads", "width",    "block",  "vocab",
                                        "image-size", "patch", "channels", "classes"};
-    const task *k = NULL;
+    const heed_model *m = NULL;
     heed_text text = {.c = p->c};
-    heed_config *f = run_settings(p->c, dir, &k);
+    heed_config *f = run_settings(p->c, p->models, dir, &m);
     bool all = heed_config_bool(p->flags, "config");
-    if (!f && !k) {
+    if (!f && !m) {
         heed_message(p->c, HEED_WARN, "%s", heed_ctx_error(p->c));
         heed_clear(p->c);
     }
     if (f && all && heed_config_write(f, &text, false)) print_text(&text);
     if (f && !all) {
-        heed_text_add(&text, "%s: %s", dir, k->name);
+        heed_text_add(&text, "%s: %s", dir, m->name);
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
             if (heed_config_has(f, keys[i])) add_setting(f, dir, keys[i], &text);
         print_fact(0, "", "%s", text.s ? text.s : "");
@@ -181,12 +182,12 @@ static bool print_settings(program *p, const char *dir) {
 /* Opens a run of a model that this program knows: weights, tokenizer and labels must be those that
  * belong together. */
 static bool check_run(program *p, const char *dir) {
-    const task *k = NULL;
-    heed_config_free(run_settings(p->c, dir, &k));
-    if (!k) heed_clear(p->c);
-    heed_run *r = k ? open_run(p, dir) : NULL;
+    const heed_model *m = NULL;
+    heed_config_free(run_settings(p->c, p->models, dir, &m));
+    if (!m) heed_clear(p->c);
+    heed_run *r = m ? open_run(p, dir) : NULL;
     heed_run_close(r);
-    return !k || r;
+    return !m || r;
 }
 
 static void info(program *p) {

@@ -42,9 +42,9 @@ void banner_row(const char *label, const char *format, ...) {
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    show_plain(shown, text);
+    heed_format_line(shown, sizeof shown, text);
     heed_text lines = {.c = NULL};
-    if (AT + text_columns(shown) <= line_width(stderr))
+    if (AT + heed_label_columns(shown) <= line_width(stderr))
         heed_text_add(&lines, "%s", shown);
     else
         heed_label_words(shown, AT, line_width(stderr), &lines);
@@ -54,11 +54,12 @@ void banner_row(const char *label, const char *format, ...) {
 
 const char *epoch_steps(char text[64], const heed_config *f, uint64_t epoch_batches) {
     char n[32];
-    bool whole = strcmp(heed_config_text(f, "optimizer"), "gd") == 0;
+    bool whole = heed_optimizer_named(heed_config_text(f, "optimizer"))->full_batch;
     uint64_t each = whole ? epoch_batches : (uint64_t)heed_config_int(f, "accumulate");
     uint64_t steps = (epoch_batches + each - 1) / each;
-    int at = snprintf(text, 64, "%s step%s of ", with_commas(n, steps), steps == 1 ? "" : "s");
-    if (each > 1) snprintf(text + at, 64 - (size_t)at, "%s x ", with_commas(n, each));
+    int at =
+        snprintf(text, 64, "%s step%s of ", heed_format_count(n, steps), steps == 1 ? "" : "s");
+    if (each > 1) snprintf(text + at, 64 - (size_t)at, "%s x ", heed_format_count(n, each));
     return text;
 }
 
@@ -79,12 +80,12 @@ static void banner(progress *g, const heed_report *r) {
     const heed_ctx *c = heed_store_ctx(r->store);
     char n1[32], n2[32];
     wipe(g);
-    fprintf(stderr, "%s%s%s  %s\n", bold(), g->p->task->name, plain(), g->p->task->model->help);
-    g->p->task->kind->banner(g->data, g->f);
+    fprintf(stderr, "%s%s%s  %s\n", bold(), g->p->model->name, plain(), g->p->model->help);
+    kind_of(g->p->model)->banner(g->p->model, g->data, g->f);
     banner_row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",
-               with_commas(n1, r->params), as_bytes(n2, (double)r->bytes));
+               heed_format_count(n1, r->params), heed_format_bytes(n2, (double)r->bytes));
     banner_decay(g, r->store);
-    g->p->task->kind->steps(g->f, r->epoch_batches);
+    kind_of(g->p->model)->steps(g->f, r->epoch_batches);
     banner_row("computing", "%d thread%s, %s", heed_threads(c), heed_threads(c) == 1 ? "" : "s",
                heed_isa(c));
     banner_row("run", "%s", g->run);
@@ -106,8 +107,8 @@ static const char *state_text(char text[160], int width, const progress *g, cons
     snprintf(field[STEP], 48, "step %lld/%lld", (long long)r->step, (long long)r->steps);
     snprintf(field[LOSS], 48, "loss %.4f", g->smooth);
     snprintf(field[LR], 48, "lr %.1e", r->lr);
-    snprintf(field[RATE], 48, "%s %s/s", rate(a, r->items_per_s), g->p->task->kind->item);
-    snprintf(field[LEFT], 48, "%s left", as_duration(a, r->seconds_left));
+    snprintf(field[RATE], 48, "%s %s/s", rate(a, r->items_per_s), data_of(g->p->model)->item);
+    snprintf(field[LEFT], 48, "%s left", heed_format_duration(a, r->seconds_left));
     for (int i = 0; i < FIELDS; i++) {
         size_t more = strlen(field[order[i]]) + (used ? 2 : 0);
         if (used + more > (size_t)width) break;
@@ -161,7 +162,9 @@ static const struct {
                       {"/s", 8},          {"time", 8}};
 
 /* A masked model does not predict all of the text. */
-static bool has_bits(const task *k) { return k->kind->perplexity && !k->masked; }
+static bool has_bits(const heed_model *m) {
+    return data_of(m)->perplexity && m->answers != HEED_ANSWER_MASKED;
+}
 
 /* Without a validation part there is nothing to say of it, and a terminal has room for so much:
  * then the least needed columns go. */
@@ -169,11 +172,11 @@ static void choose_columns(progress *g) {
     static const int order[] = {PERPLEXITY, BITS, LR, RATE, EPOCH, TIME, ACCURACY};
     enum { MARK = 2, DROPPED = sizeof order / sizeof *order };
     int width = MARK;
-    const task *k = g->p->task;
+    const heed_model *m = g->p->model;
     for (int i = 0; i < COLUMNS; i++) {
         bool valid = i >= VALID && i <= ACCURACY;
-        g->hidden[i] = (valid && g->data->no_val) || (i == PERPLEXITY && !k->kind->perplexity) ||
-                       (i == BITS && !has_bits(k));
+        g->hidden[i] = (valid && g->data->no_val) || (i == PERPLEXITY && !data_of(m)->perplexity) ||
+                       (i == BITS && !has_bits(m));
         if (!g->hidden[i]) width += columns[i].width;
     }
     for (int i = 0; i < DROPPED && width >= terminal_width(); i++) {
@@ -186,7 +189,7 @@ static void tell_header(const progress *g) {
     fprintf(stderr, "%s", dim());
     for (int i = 0; i < COLUMNS; i++) {
         char name[32];
-        snprintf(name, sizeof name, "%s%s", i == RATE ? g->p->task->kind->item : "",
+        snprintf(name, sizeof name, "%s%s", i == RATE ? data_of(g->p->model)->item : "",
                  columns[i].name);
         if (!g->hidden[i]) fprintf(stderr, "%*s", columns[i].width, name);
     }
@@ -220,7 +223,7 @@ static const char *cell(char text[32], int column, const heed_report *r) {
     case RATE:
         return rate(text, r->items_per_s);
     default:
-        return as_duration(text, r->seconds);
+        return heed_format_duration(text, r->seconds);
     }
 }
 
@@ -297,7 +300,7 @@ void progress_report(void *user, const heed_report *r) {
     progress *g = user;
     if (r->event == HEED_FIT_START) {
         g->told = now();
-        if (g->p->task->kind->begun) g->p->task->kind->begun(g->p, g->data, g->run);
+        if (kind_of(g->p->model)->begun) kind_of(g->p->model)->begun(g->p, g->data, g->run);
     }
     if (r->event == HEED_FIT_STEP) {
         g->smooth = g->any ? 0.9 * g->smooth + 0.1 * r->loss : r->loss;
@@ -310,5 +313,5 @@ void progress_report(void *user, const heed_report *r) {
     snapshots_report(g->snapshots, r);
     if (r->event != HEED_FIT_EVAL) return;
     draw_loss(g);
-    if (g->p->task->kind->evaluated) g->p->task->kind->evaluated(g, r);
+    if (kind_of(g->p->model)->evaluated) kind_of(g->p->model)->evaluated(g, r);
 }

@@ -138,8 +138,8 @@ static bool print_query(const show *w) {
     }
     if (!ok) heed_fail(w->p->c, HEED_FAILED, "no memory for %d rows", w->count);
     snprintf(title, sizeof title, "attention of %s (token %d) while the model learned, %s",
-             show_token(token, sizeof token, r->axes[b->queries].labels[w->query]), w->query + 1,
-             w->of);
+             heed_format_token(token, sizeof token, r->axes[b->queries].labels[w->query]),
+             w->query + 1, w->of);
     attend_view v = {.p = w->p};
     ok = ok && print_map(&v, (heed_heatmap){.title = title,
                                             .rows = w->count,
@@ -260,9 +260,9 @@ static bool show_all(show *w) {
 
 static void run_snapshots(program *p) {
     show w = {.p = p};
-    const task *k;
-    if (run_settings(p->c, p->argv[0], &k) && list_files(&w, p->argv[0]) && read_files(&w) &&
-        check_files(&w) && choose(&w) && take_weights(&w))
+    const heed_model *m;
+    if (run_settings(p->c, p->models, p->argv[0], &m) && list_files(&w, p->argv[0]) &&
+        read_files(&w) && check_files(&w) && choose(&w) && take_weights(&w))
         show_all(&w);
     for (int i = 0; i < w.count; i++) heed_record_free(w.records[i]);
     free(w.records);

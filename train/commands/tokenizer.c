@@ -52,7 +52,8 @@ static void print_first(const heed_tokenizer *k, int special) {
     heed_text line = {.c = NULL};
     int capacity = line_width(stdout) - AT < 60 ? line_width(stdout) - AT : 60;
     for (int i = special, used = 0; i < heed_vocab_size(k); i++) {
-        used += text_columns(show_token(shown, sizeof shown, heed_token_text(k, i))) + 1;
+        used +=
+            heed_label_columns(heed_format_token(shown, sizeof shown, heed_token_text(k, i))) + 1;
         if (used > capacity) break;
         heed_text_add(&line, "%s%s", line.n ? " " : "", shown);
     }
@@ -68,7 +69,7 @@ static void print_special(const heed_tokenizer *k, json_t *special) {
         int number = (int)json_integer_value(id);
         char shown[64];
         heed_text_add(&line, "%s%s = %d", line.n ? " " : "",
-                      show_token(shown, sizeof shown, heed_token_text(k, number)), number);
+                      heed_format_token(shown, sizeof shown, heed_token_text(k, number)), number);
     }
     print_fact(AT, "  special", "%s", line.s ? line.s : "none");
     heed_text_free(&line);
@@ -86,7 +87,7 @@ static void print_tokenizer(program *p, const heed_tokenizer *k, const char *pat
         return;
     }
     print_fact(0, "", "%s: %s tokenizer, %s tokens", path, heed_tokenizer_kind(k),
-               with_commas(text, (uint64_t)heed_vocab_size(k)));
+               heed_format_count(text, (uint64_t)heed_vocab_size(k)));
     print_special(k, special);
     print_first(k, (int)json_object_size(special));
     print_fact(AT, "  digest", "%s", digest);
@@ -139,7 +140,7 @@ static void print_ids(program *p, const heed_tokenizer *k, const heed_tokens *t)
     for (size_t i = 0; i < t->count; i++) {
         if (i) putchar(' ');
         if (tokens)
-            fputs(show_token(shown, sizeof shown, heed_token_text(k, t->ids[i])), stdout);
+            fputs(heed_format_token(shown, sizeof shown, heed_token_text(k, t->ids[i])), stdout);
         else
             printf("%d", (int)t->ids[i]);
     }

@@ -47,7 +47,7 @@ static const heed_option resume_options[] = {
 /* ---- what a training is made of ---- */
 
 typedef struct {
-    const task *task;
+    const heed_model *model;
     heed_config *f; /* what config.conf will hold */
     const char *run;
     bool resume, force;
@@ -71,7 +71,7 @@ static void print_measure(const char *name, const char *format, double last, dou
 }
 
 static void print_result(const training *t, const heed_fit_result *r) {
-    bool language = t->task->kind->perplexity;
+    bool language = data_of(t->model)->perplexity;
     printf("%s: step %lld", t->run, (long long)r->step);
     if (!isfinite(r->val_loss)) printf(", training loss %.4f", r->loss);
     print_measure("validation loss", "%.4f", r->val_loss,
@@ -81,9 +81,9 @@ static void print_result(const training *t, const heed_fit_result *r) {
 }
 
 /* Prints what came out. */
-static void conclude(program *p, const training *t, const data_set *data, const progress *g,
+static void conclude(program *p, const training *t, const heed_data *data, const progress *g,
                      const heed_fit_result *r, double seconds) {
-    const data_kind *kind = t->task->kind;
+    const data_kind *kind = kind_of(t->model);
     json_t *json = heed_config_bool(p->flags, "json") ? result_json(t, r) : NULL;
     ending e = {.run = t->run,
                 .f = t->f,
@@ -99,13 +99,13 @@ static void conclude(program *p, const training *t, const data_set *data, const 
     else if (json)
         print_json(p, json);
     else
-        kind->next(t->task, heed_config_text(t->f, "data"), t->run);
+        kind->next(t->model, heed_config_text(t->f, "data"), t->run);
 }
 
 /* done: all steps are made and saved, and what they came to was being read. */
 static void interrupted(program *p, const training *t, long long step, bool done) {
     char word[1024], what[80], text[1200];
-    shell_word(word, sizeof word, t->run);
+    heed_format_shell(word, sizeof word, t->run);
     snprintf(what, sizeof what,
              done ? "interrupted after the last step, %lld; for its scores"
                   : "interrupted at step %lld; go on with",
@@ -122,8 +122,8 @@ static void interrupted(program *p, const training *t, long long step, bool done
 }
 
 /* Trains on data that is open. */
-static void fit(program *p, const training *t, const data_set *data, progress *g) {
-    heed_fit_args a = {.model = t->task->model,
+static void fit(program *p, const training *t, const heed_data *data, progress *g) {
+    heed_fit_args a = {.model = t->model,
                        .config = t->f,
                        .data = data->batches,
                        .data_checksum = data->checksum,
@@ -149,7 +149,7 @@ static void fit(program *p, const training *t, const data_set *data, progress *g
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step, done);
 }
 
-static bool lies_apart(program *p, const training *t, const data_set *data) {
+static bool lies_apart(program *p, const training *t, const heed_data *data) {
     const char *path = heed_config_text(t->f, "data");
     return t->resume || !data->tree || !heed_run_inside(p->c, t->run, path) ||
            heed_fail(p->c, HEED_USAGE,
@@ -159,28 +159,27 @@ static bool lies_apart(program *p, const training *t, const data_set *data) {
 }
 
 static void run_training(program *p, const training *t) {
-    const data_kind *kind = t->task->kind;
-    data_set data = {0};
+    heed_data_args how = {.run = t->resume ? t->run : NULL};
     snapshots s = {0};
     progress g = {.p = p,
                   .f = t->f,
-                  .data = &data,
                   .run = t->run,
                   .mode = show_mode_of(heed_config_text(p->flags, "progress")),
                   .samples = {.c = p->c},
                   .snapshots = &s};
-    p->task = t->task;
+    p->model = t->model;
     if (g.mode == SHOW_BAR) {
         fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
         p->line_open = true;
     }
-    if (kind->open(p->c, t->task, t->f, t->resume ? t->run : NULL, &data) &&
-        lies_apart(p, t, &data) && snapshots_open(&s, p->c, &data, t->f, t->run))
-        fit(p, t, &data, &g);
+    heed_data *data = heed_data_open(p->c, t->f, heed_model_spec(t->model), &how);
+    g.data = data;
+    if (data && lies_apart(p, t, data) && snapshots_open(&s, t->model, data, t->f, t->run))
+        fit(p, t, data, &g);
     snapshots_close(&s);
     heed_tape_free(g.tape);
     heed_text_free(&g.samples);
-    kind->close(&data);
+    heed_data_close(data);
 }
 
 /* ---- heed train ---- */
@@ -195,38 +194,41 @@ static heed_config *run_config(program *p) {
 /* A text for pictures, or a folder for a text. */
 static bool check_kind(program *p, const training *t) {
     const char *data = heed_config_text(t->f, "data"), *dot = strrchr(data, '.');
-    const data_kind *kind = p->task->kind;
+    heed_input_kind kind = p->model->kind;
     bool csv = dot && strcmp(dot, ".csv") == 0;
-    if (kind == &text_kind && is_directory(data))
+    if (kind == HEED_INPUT_TOKENS && is_directory(data))
         return heed_fail(p->c, HEED_DATA,
                          "%s is a folder: %s takes a text file; hint: heed train vit %s -o %s, if "
                          "it holds pictures",
-                         data, p->task->name, data, t->run);
-    if (kind == &picture_kind && is_file(data) && !csv)
+                         data, p->model->name, data, t->run);
+    if (kind == HEED_INPUT_PICTURE && is_file(data) && !csv)
         return heed_fail(p->c, HEED_DATA,
                          "%s is a file: %s takes a folder of pictures, or a CSV file of "
                          "path,label lines; hint: heed train gpt %s -o %s, if it is a text",
-                         data, p->task->name, data, t->run);
+                         data, p->model->name, data, t->run);
     return true;
 }
 
 static bool check_run(program *p, const training *t) {
-    const char *name = p->task->name;
-    const data_kind *kind = p->task->kind;
-    if (!*heed_config_text(t->f, "data"))
+    const char *name = p->model->name, *data = heed_config_text(t->f, "data");
+    bool dense = p->model->kind == HEED_INPUT_DENSE;
+    if (dense && *data)
+        return heed_fail(p->c, HEED_USAGE, "%s is of no use here: %s makes its own data", data,
+                         name);
+    if (!dense && !*data)
         return heed_fail(p->c, HEED_USAGE,
                          "missing DATA: expected %s; hint: heed train %s %s -o runs/first",
-                         kind->noun, name, p->task->data);
+                         data_of(p->model)->noun, name, example_data(p->model));
     if (!*t->run)
         return heed_fail(p->c, HEED_USAGE,
                          "missing -o: expected a folder for the run; hint: heed train %s %s -o "
                          "runs/first",
-                         name, heed_config_text(t->f, "data"));
+                         name, data);
     return check_kind(p, t) && heed_run_vacant(p->c, t->run, t->force);
 }
 
 static void train(program *p) {
-    training t = {.task = p->task,
+    training t = {.model = p->model,
                   .f = run_config(p),
                   .run = heed_config_text(p->flags, "out"),
                   .force = heed_config_bool(p->flags, "force")};
@@ -274,7 +276,7 @@ static bool override(program *p, const training *t) {
             return heed_fail(p->c, HEED_USAGE,
                              "--%s is of no use here: a run of %s has no such setting; hint: heed "
                              "info %s --config",
-                             o->name, t->task->name, t->run);
+                             o->name, t->model->name, t->run);
         heed_config_set(t->f, o->name, heed_config_text(p->flags, o->name), o->name,
                         HEED_FROM_FLAG);
     }
@@ -283,7 +285,7 @@ static bool override(program *p, const training *t) {
 
 /* False where the run's setting `key` names nothing that stands. */
 static bool data_stands(program *p, const training *t, const char *key) {
-    if (!heed_config_has(t->f, key)) return true;
+    if (!heed_config_has(t->f, key) || t->model->kind == HEED_INPUT_DENSE) return true;
     const char *path = heed_config_text(t->f, key);
     bool named = *path || strcmp(key, "data") == 0;
     return !named || is_file(path) || is_directory(path) ||
@@ -296,7 +298,7 @@ static bool data_stands(program *p, const training *t, const char *key) {
 static void resume(program *p) {
     training t = {.run = p->argv[0], .resume = true};
     if (!heed_run_recover(p->c, t.run)) return;
-    t.f = run_settings(p->c, t.run, &t.task);
+    t.f = run_settings(p->c, p->models, t.run, &t.model);
     if (!t.f) return;
     if (override(p, &t) && data_stands(p, &t, "data") && data_stands(p, &t, "val"))
         run_training(p, &t);

@@ -56,7 +56,7 @@ static json_t *attention_object(const alignment *a) {
 /* {input, output, tokens, ended, log_probability, attention} */
 static void print_object(program *p, const work *w, const char *text, size_t n, const char *made,
                          const alignment *a) {
-    const pair_target *t = &w->k.about;
+    const heed_generated *t = &w->k.about;
     json_t *o = json_pack("{s:o, s:s, s:i, s:b, s:o}", "input", json_stringn(text, n), "output",
                           made, "tokens", t->count, "ended", (int)t->ended, "log_probability",
                           json_number(t->log_probability));
@@ -137,8 +137,7 @@ static bool translate_one(program *p, void *user, const char *text, size_t n) {
 
 static bool open_translator(program *p, const char *dir, translator *k) {
     heed_run *r = open_run(p, dir);
-    if (r && find_task(r->model->name)->kind == &translation_kind)
-        return translator_open(k, r, p->flags);
+    if (r && r->model->kind == HEED_INPUT_PAIR) return translator_open(k, r, p->flags);
     if (r && dir == p->argv[0])
         wrong_run(p, "a model of pairs of texts", r);
     else if (r)

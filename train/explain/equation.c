@@ -11,20 +11,20 @@ enum { LABEL = 96, MOST_PARTS = 8 };
 /* ---- labels and numbers ---- */
 
 static const char *shown(char text[LABEL], const char *label) {
-    return show_token(text, LABEL, label);
+    return heed_format_token(text, LABEL, label);
 }
 
 int label_columns(const char *label) {
     char text[LABEL];
-    return text_columns(shown(text, label));
+    return heed_label_columns(shown(text, label));
 }
 
 void put_label(heed_text *out, const char *label, int width, bool right) {
     char text[LABEL];
-    int total = text_columns(shown(text, label));
-    size_t bytes = total > width ? text_cut(text, width - 1) : strlen(text);
+    int total = heed_label_columns(shown(text, label));
+    size_t bytes = total > width ? heed_label_cut(text, width - 1) : strlen(text);
     text[bytes] = 0;
-    int used = text_columns(text) + (total > width);
+    int used = heed_label_columns(text) + (total > width);
     heed_text_add(out, "%*s%s%s%*s", right ? width - used : 0, "", text, total > width ? "…" : "",
                   right ? 0 : width - used, "");
 }
@@ -66,9 +66,9 @@ static void put_wrapped(heed_text *out, const text_style *s, const char *words) 
         size_t n = strcspn(words, " \n");
         char word[LABEL * 2];
         snprintf(word, sizeof word - 3, "%.*s", (int)n, words); /* "…" may follow */
-        size_t cut = text_cut(word, s->width - 1);
-        if (text_columns(word) > s->width) memcpy(word + cut, "…", sizeof "…");
-        int columns = text_columns(word);
+        size_t cut = heed_label_cut(word, s->width - 1);
+        if (heed_label_columns(word) > s->width) memcpy(word + cut, "…", sizeof "…");
+        int columns = heed_label_columns(word);
         if (at && at + 1 + columns > s->width) {
             heed_text_put(out, "\n", 1);
             at = 0;
@@ -94,7 +94,7 @@ static void put_format(heed_text *out, const text_style *s, const char *code, bo
     put_style(out, s, code);
     put_wrapped(out, s, words);
     put_style(out, s, "0");
-    int columns = text_columns(words);
+    int columns = heed_label_columns(words);
     for (int i = 0; heading && i < columns && i < s->width; i++) heed_text_put(out, "-", 1);
     if (heading) heed_text_put(out, "\n", 1);
 }
@@ -180,7 +180,7 @@ static char *shape_text(const piece *p, char text[96]) {
 static void measure(piece *p) {
     char shape[96];
     int cols = p->to - p->from, indent = p->row_labels ? p->label + 1 : 0;
-    int name = text_columns(p->v->name ? p->v->name : "");
+    int name = heed_label_columns(p->v->name ? p->v->name : "");
     int most = indent + (int)strlen(shape_text(p, shape));
     if (most < indent + name) most = indent + name;
     p->width = indent + 2 + cols * (p->cell + 1) - 1 + 2 * p->cut;
@@ -206,7 +206,9 @@ static piece lay(const matrix_view *v, const text_style *s, int capacity, bool b
     return p;
 }
 
-static int sign_columns(const piece *p) { return *p->before ? 2 + text_columns(p->before) : 0; }
+static int sign_columns(const piece *p) {
+    return *p->before ? 2 + heed_label_columns(p->before) : 0;
+}
 
 /* ---- drawing ---- */
 
@@ -250,7 +252,7 @@ static void put_row(heed_text *out, const piece *p, const text_style *s, int row
 /* Text in the piece's columns, after the row labels. */
 static void put_beside(heed_text *out, const piece *p, const text_style *s, const char *code,
                        const char *text) {
-    int indent = p->row_labels ? p->label + 1 : 0, n = text_columns(text);
+    int indent = p->row_labels ? p->label + 1 : 0, n = heed_label_columns(text);
     heed_text_add(out, "%*s", indent, "");
     put_style(out, s, code);
     heed_text_put(out, text, strlen(text));
@@ -282,7 +284,8 @@ enum { NAME = -2, LABELS = -1 };
 static void put_line(heed_text *out, const piece *p, const text_style *s, int line, int height) {
     bool sign = line == height || line == height / 2;
     if (*p->before)
-        heed_text_add(out, " %*s ", sign ? 0 : text_columns(p->before), sign ? p->before : "");
+        heed_text_add(out, " %*s ", sign ? 0 : heed_label_columns(p->before),
+                      sign ? p->before : "");
     if (line == NAME)
         put_beside(out, p, s, "1", p->v->name ? p->v->name : "");
     else if (line == LABELS && p->col_labels)

@@ -46,7 +46,7 @@ void draw_words(heed_text *out, const text_style *s, const char *format, ...) HE
 void draw_aside(heed_text *out, const text_style *s, const char *format, ...) HEED_PRINTF(3, 4);
 
 /* A label in exactly `width` columns, cut with "…" or filled with blanks before or behind it.
- * Control characters are shown as show_token does. */
+ * Control characters are shown as heed_format_token does. */
 void put_label(heed_text *out, const char *label, int width, bool right);
 int label_columns(const char *label);
 

@@ -56,7 +56,7 @@ static bool open_file(reader *r) {
     heed_text_free(&typed);
     if (!r->root) {
         snprintf(text, sizeof text, "%s", error.text);
-        show_token(found, sizeof found, text);
+        heed_format_token(found, sizeof found, text);
         if (error.line < 0)
             return heed_fail(r->e->c, HEED_DATA, "cannot read %s: %s", r->path, strerror(why));
         return heed_fail(r->e->c, HEED_DATA, "%s is no valid JSON: line %d, column %d: %s", r->path,
@@ -77,7 +77,7 @@ static bool check_keys(reader *r) {
         char shown[80];
         while (known[i] && strcmp(known[i], key) != 0) i++;
         if (known[i]) continue;
-        const char *near = closest(key, known);
+        const char *near = heed_closest(key, known);
         short_label(shown, key);
         return refuse(r, shown, near ? "unknown name: did you mean %s?" : "unknown name",
                       near ? near : "");

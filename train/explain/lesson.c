@@ -112,7 +112,7 @@ json_t *lesson_grid(int rows, int cols, double *x) {
 void lesson_chart(explaining *e, const heed_chart *k, int height) {
     const char *path = heed_config_text(e->p->flags, "png");
     if (*path && !heed_chart_png(e->c, k, 900, 560, path)) return;
-    int width = e->look.width - text_columns(k->x_label) - 2;
+    int width = e->look.width - heed_label_columns(k->x_label) - 2;
     heed_chart_text(k, width < 24 ? 24 : width, height, e->look.color, &e->out);
     heed_text_put(&e->out, "\n", 1);
 }

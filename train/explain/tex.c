@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <utf8proc.h>
 
 /* ---- text ---- */
 
@@ -16,16 +15,16 @@ static void put_escaped(heed_text *out, const char *text, int most) {
         "\\textbackslash{}",  "\\{", "\\}", "\\$", "\\&", "\\#", "\\%", "\\_", "\\textasciitilde{}",
         "\\textasciicircum{}"};
     while (*text && most-- > 0) {
-        utf8proc_int32_t code;
-        utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)text, -1, &code);
+        int32_t code;
+        size_t n = heed_utf8_read(text, SIZE_MAX, &code);
         const char *at = n == 1 ? strchr(special, *text) : NULL;
         if (at && *text)
             heed_text_add(out, "%s", escaped[at - special]);
-        else if (n <= 0 || code < 32 || code == 127 || code > 0x17f || (code > 127 && code < 0xc0))
-            heed_text_add(out, "[U+%04X]", n > 0 ? (unsigned)code : (unsigned char)*text);
+        else if (code < 32 || code == 127 || code > 0x17f || (code > 127 && code < 0xc0))
+            heed_text_add(out, "[U+%04X]", code < 0 ? (unsigned char)*text : (unsigned)code);
         else
-            heed_text_put(out, text, (size_t)n);
-        text += n > 0 ? n : 1;
+            heed_text_put(out, text, n);
+        text += n;
     }
     if (*text) heed_text_add(out, "\\dots{}");
 }

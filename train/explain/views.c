@@ -111,8 +111,8 @@ const char *shown_title(heed_text *out, const char *title) {
 }
 
 const char *short_label(char text[64], const char *label) {
-    size_t n = strlen(show_token(text, 64, label)), cut = text_cut(text, 20);
-    if (cut < n) memcpy(text + text_cut(text, 19), "…", sizeof "…");
+    size_t n = strlen(heed_format_token(text, 64, label)), cut = heed_label_cut(text, 20);
+    if (cut < n) memcpy(text + heed_label_cut(text, 19), "…", sizeof "…");
     return text;
 }
 

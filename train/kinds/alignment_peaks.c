@@ -30,7 +30,7 @@ bool alignment_peaks_open(peaks *p, heed_run *r, const heed_config *flags) {
     while (p->kind < PEAKS_FIELDS && strcmp(name, kinds[p->kind]) != 0) p->kind++;
     p->name = kinds[p->kind];
     if (p->kind == PEAKS_NONE) return true;
-    p->heads = r->model == &heed_model_seq2seq ? (int)heed_config_int(r->config, "heads") : 1;
+    p->heads = alignment_heads(r);
     p->right = calloc((size_t)(p->layers * p->heads), sizeof *p->right);
     return p->right || heed_fail(r->c, HEED_FAILED, "no memory for %d heads", p->heads);
 }
@@ -85,7 +85,7 @@ static bool fields_of_tokens(const translator *k, int *out) {
 /* ---- judging ---- */
 
 static bool overlaps(const place *at, int field, int token) {
-    const heed_tokens *t = &at->k->source;
+    const heed_tokens *t = &at->k->in.text.tokens;
     if (token >= at->source || field >= at->fields) return false;
     return t->begin[token] < at->field[field].end && t->end[token] > at->field[field].begin;
 }
@@ -110,7 +110,7 @@ static int largest(const heed_real *x, int n) {
 /* The weights of a layer: (heads, rows, cols). */
 static bool judge_layer(peaks *p, const place *at, int layer) {
     const heed_tensor *w = alignment_weights(at->k->run, layer + 1);
-    int rows = alignment_rows(at->k), cols = (int)at->k->source.count;
+    int rows = alignment_rows(at->k), cols = (int)at->k->in.text.tokens.count;
     if (!w || w->size != (size_t)p->heads * (size_t)rows * (size_t)cols) return false;
     for (int h = 0; h < p->heads; h++)
         for (int i = 0; i < at->k->about.count; i++) {
@@ -123,7 +123,7 @@ static bool judge_layer(peaks *p, const place *at, int layer) {
 
 bool alignment_peaks_add(peaks *p, const translator *k, const heed_pair *pair) {
     heed_ctx *c = k->run->c;
-    place at = {.k = k, .source = (int)k->source.count - 1};
+    place at = {.k = k, .source = (int)k->in.text.tokens.count - 1};
     if (p->kind == PEAKS_NONE || k->about.count < 1) return true;
     if (p->kind == PEAKS_FIELDS && !read_spans(pair, &at))
         return heed_fail(c, HEED_DATA,
@@ -184,7 +184,7 @@ void alignment_peaks_print(const peaks *p) {
                  p->kind == PEAKS_ANTI ? "anti-diagonal" : "diagonal");
     putchar('\n');
     print_fact(0, "", "peak of the attention %s, of %s tokens made", where,
-               with_commas(n, p->count));
+               heed_format_count(n, p->count));
     putchar('\n');
     int all = p->layers * p->heads;
     for (int i = 0; all > 1 && i < all; i++) {

@@ -1,5 +1,5 @@
 /* by_length.c -- exact matches by the length of the source. */
-#include "cli/table.h"
+#include "cli/program.h"
 #include "kinds/alignment_peaks.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ void by_length_close(by_length *b) {
 }
 
 void by_length_add(by_length *b, const translator *k, bool exact) {
-    size_t length = k->source.count - 1;
+    size_t length = k->in.text.tokens.count - 1;
     if (!b->each || length >= (size_t)b->capacity) return;
     b->count[length]++;
     b->exact[length] += exact;
@@ -53,32 +53,32 @@ static bool next_row(const by_length *b, int *at, row *out) {
 }
 
 enum { PAIRS, EXACT, INTERVAL, COLUMNS };
-static const table_column columns[] = {
+static const heed_table_column columns[] = {
     {"pairs", 7, false}, {"exact", 9, false}, {"    95 %", 16, true}};
 
-static void cell(const void *of, int index, int column, char text[TABLE_CELL]) {
+static void cell(const void *of, int index, int column, char text[HEED_TABLE_CELL]) {
     row r = {.from = 0};
     char n[32];
     for (int at = 0; index >= 0; index--) next_row(of, &at, &r);
     *text = 0;
-    if (column == TABLE_NAME)
-        snprintf(text, TABLE_CELL, r.from < r.to ? "  %d to %d" : "  %d", r.from, r.to);
-    if (column == PAIRS) snprintf(text, TABLE_CELL, "%s", with_commas(n, r.count));
+    if (column == HEED_TABLE_NAME)
+        snprintf(text, HEED_TABLE_CELL, r.from < r.to ? "  %d to %d" : "  %d", r.from, r.to);
+    if (column == PAIRS) snprintf(text, HEED_TABLE_CELL, "%s", heed_format_count(n, r.count));
     if (column == EXACT && r.count)
-        snprintf(text, TABLE_CELL, "%.2f %%", 100 * (double)r.exact / (double)r.count);
+        snprintf(text, HEED_TABLE_CELL, "%.2f %%", 100 * (double)r.exact / (double)r.count);
     if (column == INTERVAL && r.count)
-        snprintf(text, TABLE_CELL, "%6.2f to %.2f", 100 * r.low, 100 * r.high);
+        snprintf(text, HEED_TABLE_CELL, "%6.2f to %.2f", 100 * r.low, 100 * r.high);
 }
 
 void by_length_print(const by_length *b) {
     row r;
-    table l = {.head = "tokens of a source",
-               .name = 18,
-               .flush = true,
-               .count = COLUMNS,
-               .columns = columns,
-               .cell = cell,
-               .of = b};
+    heed_table l = {.head = "tokens of a source",
+                    .name = 18,
+                    .flush = true,
+                    .count = COLUMNS,
+                    .columns = columns,
+                    .cell = cell,
+                    .of = b};
     if (!b->each) return;
     for (int at = 0; next_row(b, &at, &r);) l.rows++;
     print_table(NULL, &l);

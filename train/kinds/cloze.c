@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct {
-    input text;
+    heed_example text;
     int32_t at, answer; /* of the mask; the right word */
 } one_question;
 
@@ -20,10 +20,14 @@ struct cloze {
 };
 
 static bool wrong(const cloze *q, const char *expected, const char *text, size_t n) {
-    return heed_fail(q->run->c, HEED_DATA,
-                     "question is wrong: %s:%d: expected %s, found \"%.*s\"; hint: a line is "
-                     "TEXT WITH ONE [MASK], a tab, ANSWER",
-                     q->path, q->line, expected, n < 80 ? (int)n : 80, text);
+    return heed_reject(q->run->c, HEED_DATA,
+                       (heed_problem){.what = "question is wrong",
+                                      .where = q->path,
+                                      .line = (size_t)q->line,
+                                      .expected = expected,
+                                      .text = text,
+                                      .n = n,
+                                      .hint = "a line is TEXT WITH ONE [MASK], a tab, ANSWER"});
 }
 
 /* The token of the right word; -1 unless it is exactly one known token. */
@@ -38,13 +42,13 @@ static int32_t answer_of(const cloze *q, const char *text, size_t n) {
 }
 
 /* Position of the one mask, -1 if there is none or several. */
-static int32_t mask_of(const cloze *q, const input *in) {
+static int32_t mask_of(const cloze *q, const heed_tokens *in) {
     int mask = heed_tokenizer_specials(q->run->tokenizer).mask;
     int32_t at = -1;
-    for (int i = 0; i < in->count; i++) {
+    for (size_t i = 0; i < in->count; i++) {
         if (in->ids[i] != mask) continue;
         if (at >= 0) return -1;
-        at = i;
+        at = (int32_t)i;
     }
     return at;
 }
@@ -68,11 +72,12 @@ static void count_answer(heed_score *s, const heed_tensor *logits, int32_t answe
 bool cloze_ask(const cloze *q, size_t index, heed_batch *b, heed_score *score) {
     heed_run *r = q->run;
     const one_question *k = &q->list[index];
-    *b = (heed_batch){.rows = 1, .len = k->text.count, .ids = k->text.ids};
+    const heed_tokens *tokens = &k->text.text.tokens;
+    *b = (heed_batch){.rows = 1, .len = (int)tokens->count, .ids = tokens->ids};
     heed_tape_begin(r->tape, HEED_EVAL, index);
-    heed_tensor *ids = heed_ids(r->tape, k->text.ids, 1, k->text.count);
-    heed_tensor *pick = heed_input_ids(r->tape, &k->at, 1, (int[]){1});
-    heed_tensor *logits = mlm_logits(r->self, r->tape, ids, NULL, NULL, pick);
+    heed_model_input in = {.x = heed_ids(r->tape, tokens->ids, 1, b->len),
+                           .masked_positions = heed_input_ids(r->tape, &k->at, 1, (int[]){1})};
+    heed_tensor *logits = r->model->logits(r->self, r->tape, &in);
     if (logits) count_answer(score, logits, k->answer);
     return logits != NULL;
 }
@@ -98,12 +103,15 @@ static bool one_line(cloze *q, const char *line, size_t n) {
     size_t text = (size_t)(tab - line);
     one_question k = {.answer = answer_of(q, tab + 1, n - text - 1)};
     if (k.answer < 0) return wrong(q, "an answer of one known token", tab + 1, n - text - 1);
-    bool ok = input_read(q->run, line, text, true, &k.text);
-    if (ok && ((k.at = mask_of(q, &k.text)) < 0 ||
-               k.text.count > heed_config_int(q->run->config, "block")))
+    heed_reader reader = heed_run_reader(q->run);
+    reader.any_length = true;
+    const heed_tokens *tokens = &k.text.text.tokens;
+    bool ok = heed_example_text(&reader, line, text, &k.text);
+    if (ok && ((k.at = mask_of(q, tokens)) < 0 ||
+               tokens->count > (size_t)heed_config_int(q->run->config, "block")))
         ok = wrong(q, "a text with one [MASK] that fits the block", line, text);
     ok = ok && add_question(q, k);
-    if (!ok) input_free(&k.text);
+    if (!ok) heed_example_free(&k.text);
     return ok;
 }
 
@@ -121,7 +129,7 @@ static void read_lines(cloze *q) {
 
 bool is_cloze(const program *p, const heed_run *r) {
     const char *dot = p->argc > 1 ? strrchr(p->argv[1], '.') : NULL;
-    return r->model == &heed_model_mlm && dot && strcmp(dot, ".tsv") == 0;
+    return r->model->answers == HEED_ANSWER_MASKED && dot && strcmp(dot, ".tsv") == 0;
 }
 
 cloze *cloze_open(heed_run *r, const char *path) {
@@ -143,7 +151,7 @@ cloze *cloze_open(heed_run *r, const char *path) {
 size_t cloze_count(const cloze *q) { return q->count; }
 
 void cloze_close(cloze *q) {
-    for (size_t i = 0; q && i < q->count; i++) input_free(&q->list[i].text);
+    for (size_t i = 0; q && i < q->count; i++) heed_example_free(&q->list[i].text);
     if (q) free(q->list);
     free(q);
 }

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 16 };
-
 static bool grow(double **x, int capacity) {
     double *grown = realloc(*x, (size_t)capacity * sizeof *grown);
     if (grown) *x = grown;
@@ -26,78 +24,41 @@ static bool curve_add(heed_ctx *c, curve *k, double step, double loss, double me
     return true;
 }
 
-/* Cuts a line at its commas; returns how many fields it has. */
-static int cut(char *line, char *field[MOST_COLUMNS]) {
-    int n = 0;
-    for (char *s = line; s && n < MOST_COLUMNS; n++) {
-        field[n] = s;
-        if ((s = strchr(s, ','))) *s++ = 0;
-    }
-    return n;
-}
-
-static int column(char *const *field, int n, const char *name) {
-    for (int i = 0; i < n; i++)
-        if (strcmp(field[i], name) == 0) return i;
-    return -1;
-}
-
-typedef struct {
-    int step, split, loss, metric, seconds, count; /* places in a line; -1: absent */
-} columns;
-
-static columns columns_of(char *const *field, int n) {
-    return (columns){column(field, n, "step"),    column(field, n, "split"),
-                     column(field, n, "loss"),    column(field, n, "metric"),
-                     column(field, n, "seconds"), n};
-}
-
-/* The number in a field; NAN if it is empty or absent. */
-static double number(char *const *field, int at) {
+/* The number in a column of the row; NAN if it is empty or there is no such column. */
+static double number(const heed_csv *r, int column) {
     char *end;
-    double y = at < 0 ? (double)NAN : strtod(field[at], &end);
-    return at < 0 || end == field[at] ? (double)NAN : y;
+    double y = column < 0 ? (double)NAN : strtod(r->fields[column], &end);
+    return column < 0 || end == r->fields[column] ? (double)NAN : y;
 }
 
-static bool take_line(run_curves *k, char *const *field, const columns *at) {
-    const char *split = field[at->split];
-    double metric = number(field, at->metric), seconds = number(field, at->seconds);
-    if (isfinite(seconds)) k->seconds = seconds;
-    if (strcmp(split, "test") == 0) {
-        k->test = metric;
-        return true;
+static bool read_rows(run_curves *k, heed_csv *r) {
+    bool ok = heed_csv_next(r);
+    if (!ok) return !heed_ctx_status(k->c);
+    size_t count = r->count;
+    int step = heed_csv_find(r, "step"), split = heed_csv_find(r, "split"),
+        loss = heed_csv_find(r, "loss"), metric = heed_csv_find(r, "metric"),
+        seconds = heed_csv_find(r, "seconds");
+    if (step < 0 || split < 0 || loss < 0)
+        return heed_csv_reject(r, "the columns step, split, loss", "others");
+    while (ok && heed_csv_next(r)) {
+        if (r->count != count && !r->ended) break; /* a training is writing it */
+        if (r->count != count)
+            return heed_csv_reject(r, "as many fields as columns",
+                                   r->count < count ? "fewer" : "more");
+        if (isfinite(number(r, seconds))) k->seconds = number(r, seconds);
+        curve *to = strcmp(r->fields[split], "val") == 0 ? &k->val : &k->train;
+        if (strcmp(r->fields[split], "test") == 0)
+            k->test = number(r, metric);
+        else
+            ok = curve_add(k->c, to, number(r, step), number(r, loss), number(r, metric));
     }
-    curve *to = strcmp(split, "val") == 0 ? &k->val : &k->train;
-    return curve_add(k->c, to, strtod(field[at->step], NULL), number(field, at->loss), metric);
-}
-
-/* Reads text, which it cuts up. False on a header without step, split and loss, or a short line. */
-static bool read_lines(run_curves *k, char *text, const char *path) {
-    char *field[MOST_COLUMNS], *next;
-    columns at = {0};
-    int line_number = 0;
-    for (char *line = text; line && *line; line = next) {
-        if ((next = strchr(line, '\n'))) *next++ = 0;
-        int n = cut(line, field);
-        if (line_number++ == 0) {
-            at = columns_of(field, n);
-            if (at.step < 0 || at.split < 0 || at.loss < 0)
-                return heed_fail(k->c, HEED_DATA, "%s:1: expected the columns step, split, loss",
-                                 path);
-            continue;
-        }
-        if (n != at.count && !next) break; /* a training is writing it */
-        if (n != at.count)
-            return heed_fail(k->c, HEED_DATA, "%s:%d: %d columns, expected %d", path, line_number,
-                             n, at.count);
-        if (!take_line(k, field, &at)) return false;
-    }
-    return true;
+    return ok && !heed_ctx_status(k->c);
 }
 
 bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
     char path[1024];
     size_t n = 0;
+    heed_csv r;
     *out = (run_curves){.c = c, .seconds = (double)NAN, .test = (double)NAN};
     snprintf(path, sizeof path, "%s/metrics.csv", dir);
     if (!is_file(path))
@@ -106,7 +67,7 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
                          "train writes one",
                          path);
     char *text = heed_text_read(c, path, &n);
-    bool ok = text && read_lines(out, text, path);
+    bool ok = heed_csv_open(&r, c, "metrics are wrong", path, text, n) && read_rows(out, &r);
     if (ok && out->train.count + out->val.count == 0)
         ok = heed_fail(c, HEED_DATA, "%s holds no numbers yet: expected a line per evaluation",
                        path);

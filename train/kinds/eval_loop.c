@@ -3,25 +3,6 @@
 
 #include <string.h>
 
-/* ---- data ---- */
-
-static bool open_text(program *p, eval_loop *s) {
-    const char *part;
-    s->data = judged_text(p, s->task, s->f, s->run, &part, s->what);
-    return s->data != NULL;
-}
-
-static bool open_pictures(program *p, eval_loop *s) {
-    bool whole;
-    heed_images *k = judged_pictures(p, s->f, s->run, &s->part, &whole);
-    if (!k) return false;
-    s->data = k;
-    heed_images_set_eval_part(k, s->part);
-    snprintf(s->what, sizeof s->what, "%.440s%s%s%s", heed_config_text(s->f, "data"),
-             whole ? "" : ", ", whole ? "" : part_name(s->part), whole ? "" : " part");
-    return true;
-}
-
 static bool open_questions(program *p, eval_loop *s) {
     s->questions = cloze_open(s->run, p->argv[1]);
     snprintf(s->what, sizeof s->what, "%.480s, questions", p->argv[1]);
@@ -30,15 +11,16 @@ static bool open_questions(program *p, eval_loop *s) {
 
 static bool open_data(program *p, eval_loop *s) {
     if (is_cloze(p, s->run)) return open_questions(p, s);
-    if (s->task->kind == &text_kind) return open_text(p, s);
-    if (s->task->kind == &picture_kind) return open_pictures(p, s);
-    s->data = judged_pairs(p, s->task, s->f, s->run, s->what);
-    return s->data != NULL;
+    s->open = eval_data_open(p, s->model, s->f, s->run, s->what);
+    if (!s->open) return false;
+    s->data = s->open->batches;
+    s->part = s->open->part;
+    return true;
 }
 
 bool eval_loop_open(program *p, eval_loop *s) {
     *s = (eval_loop){.f = NULL};
-    s->f = run_settings(p->c, p->argv[0], &s->task);
+    s->f = run_settings(p->c, p->models, p->argv[0], &s->model);
     s->run = s->f ? open_run(p, p->argv[0]) : NULL;
     if (!s->run || !open_data(p, s)) return false;
     uint64_t most = (uint64_t)heed_config_int(p->flags, "batches");
@@ -55,12 +37,7 @@ bool eval_loop_open(program *p, eval_loop *s) {
 
 void eval_loop_close(eval_loop *s) {
     cloze_close(s->questions);
-    if (s->data && s->task->kind == &text_kind)
-        heed_corpus_free(s->data);
-    else if (s->data && s->task->kind == &picture_kind)
-        heed_images_close(s->data);
-    else
-        heed_pairs_close(s->data);
+    heed_data_close(s->open);
     heed_run_close(s->run);
     *s = (eval_loop){.f = NULL};
 }

@@ -16,9 +16,10 @@
 
 typedef struct {
     heed_run *run;
-    const task *task;
+    const heed_model *model;
     heed_config *f;   /* the run's settings */
-    void *data;       /* for model->batch; */
+    heed_data *open;  /* of a run; */
+    void *data;       /* its batches, for model->batch; */
     cloze *questions; /* instead, each one a batch; NULL: none */
     uint64_t batches; /* that are read, */
     uint64_t all;     /* that there are */

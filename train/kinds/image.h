@@ -4,34 +4,16 @@
 
 #include "kinds/training.h"
 
-/* ---- a set of pictures by the settings of a task (task_image.c) ---- */
-extern const heed_option picture_options[];
-/* What is asked for besides the settings. */
-typedef struct {
-    const char *const *labels; /* of a run; NULL: from the data */
-    int label_count;
-    bool whole; /* nothing is split off for validation */
-} picture_wish;
-/* Opens f.data, and completes f: image-size, channels, classes, mean, std, flip. */
-heed_images *pictures_open(heed_ctx *c, heed_config *f, picture_wish wish);
-/* How a run of settings f sees a picture. False, with an error, where they lack mean and std. */
-bool view_of(heed_ctx *c, const heed_config *f, heed_image_transform *out);
-/* Brings a picture to the channels that a run wants, if they agree or convert says so. */
-bool picture_fits(heed_ctx *c, heed_picture *p, int wanted, bool convert, const char *name);
-/* What the model sees of it: (size,size,channels), to be freed. */
-bool picture_input(const heed_image_transform *v, const heed_picture *p, heed_real **x);
-heed_augment augment_of(const heed_config *f);
 /* "flip 0.5, shift by up to 2, ..." or "" for nothing, into text, which is returned. */
 const char *augment_text(const heed_augment *a, char text[160]);
 /* The pictures that were skipped, each with the reason, the first `most`; how many more there are.
  */
 size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most);
-const char *part_name(heed_part part); /* "validation" */
 
 /* Rows of the tables of a command that judges pictures. */
 #define JUDGED_PICTURES_APPLY                                                                      \
-    {"part", PICTURE_TASKS, NULL}, {"convert", PICTURE_TASKS, NULL}, {                             \
-        "strict", PICTURE_TASKS, NULL                                                              \
+    {"part", reads_pictures, NULL}, {"convert", reads_pictures, NULL}, {                           \
+        "strict", reads_pictures, NULL                                                             \
     }
 #define JUDGED_PICTURES                                                                            \
     {"part",                                                                                       \
@@ -54,11 +36,6 @@ const char *part_name(heed_part part); /* "validation" */
         "strict", HEED_BOOL, "false", 0, 0, NULL,                                                  \
             "a picture that cannot be decoded is an error, not left out", "Pictures"               \
     }
-/* Opens what is to be judged, DATA or what the run was trained on: the part of it, and whether it
- * has no parts and all of it is meant. NULL: see p->c. (eval_image.c) */
-heed_images *judged_pictures(program *p, heed_config *f, const heed_run *r, heed_part *part,
-                             bool *whole);
-
 /* ---- predictions (predict.c) ---- */
 typedef struct {
     double p;
@@ -71,30 +48,25 @@ void guesses_of(const heed_real *logits, int n, guess *g);
 void print_guess(const char *label, int width, double p);
 int guess_width(int width, const char *label);
 
-/* What a run says of the pictures of a part, or of texts, in their order. */
-typedef struct {
-    int label, said;
-    double p, loss; /* of what it said; -log p of the label */
-} verdict;
+/* What a run predicts of the pictures of a part, or of texts, in their order. */
 typedef struct {
     heed_part part;
     bool whole; /* the data has no parts: all of it was read */
     size_t count, capacity;
-    verdict *verdicts;
+    heed_prediction *list;
     const char *noun; /* what is judged: "pictures" */
     heed_score score;
     int classes;
     const char *const *labels;
 } judgement;
 /* self: of a picture model, or of r. False in error. */
-bool judge_part(heed_tape *t, const void *self, heed_images *k, heed_part part, int rows,
-                judgement *out);
+bool judge_part(heed_tape *t, const heed_model *m, const void *self, heed_images *k, heed_part part,
+                int rows, judgement *out);
 /* Adds what the logits (j->classes) say of a thing with that label. */
 bool judgement_add(heed_ctx *c, judgement *j, const heed_real *logits, int label);
 void judgement_free(judgement *j);
 
 /* ---- looking at them (confusion.c) ---- */
-size_t *confusion_of(heed_ctx *c, const judgement *j); /* (true, said), to be freed */
 void print_classes(const judgement *j, const size_t *confusion);
 void print_confusion(const judgement *j, const size_t *confusion);
 bool confusion_png(heed_ctx *c, const judgement *j, const size_t *confusion, const char *path);

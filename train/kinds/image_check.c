@@ -1,6 +1,6 @@
 /* image_check.c -- heed data check of pictures: parts, classes, sizes, what is wrong, and a sheet
  * of samples before and after augmentation. */
-#include "cli/table.h"
+#include "cli/program.h"
 #include "kinds/image.h"
 
 #include <math.h>
@@ -86,7 +86,7 @@ static bool write_sheet(program *p, heed_images *k, const char *path) {
     const heed_image_transform *v = &heed_images_about(k)->view;
     size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
     samples *s = calloc(1, sizeof *s);
-    heed_augment a = augment_of(p->flags);
+    heed_augment a = heed_augment_of(p->flags);
     char text[160], title[200];
     augment_text(&a, text);
     snprintf(title, sizeof title, "before, and as five epochs see it: %s",
@@ -109,27 +109,29 @@ static bool write_sheet(program *p, heed_images *k, const char *path) {
 
 /* ---- output ---- */
 
-static const table_column columns[HEED_PARTS] = {
+static const heed_table_column columns[HEED_PARTS] = {
     {"training", 10, false}, {"validation", 10, false}, {"test", 10, false}};
 
-static void count_cell(const void *of, int row, int column, char text[TABLE_CELL]) {
+static void count_cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
     char n[32];
-    snprintf(text, TABLE_CELL, "%s", with_commas(n, heed_images_count(of, (heed_part)column, row)));
+    snprintf(text, HEED_TABLE_CELL, "%s",
+             heed_format_count(n, heed_images_count(of, (heed_part)column, row)));
 }
 
 static void print_classes_of(const heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
     int width = 5;
     for (int i = 0; i < a->classes; i++)
-        if (name_columns(a->labels[i], 32) > width) width = name_columns(a->labels[i], 32);
-    print_table(NULL, &(table){.head = "class",
-                               .rows = a->classes,
-                               .count = HEED_PARTS,
-                               .name = width,
-                               .columns = columns,
-                               .names = a->labels,
-                               .cell = count_cell,
-                               .of = k});
+        if (heed_label_text(a->labels[i], 32, NULL) > width)
+            width = heed_label_text(a->labels[i], 32, NULL);
+    print_table(NULL, &(heed_table){.head = "class",
+                                    .rows = a->classes,
+                                    .count = HEED_PARTS,
+                                    .name = width,
+                                    .columns = columns,
+                                    .names = a->labels,
+                                    .cell = count_cell,
+                                    .of = k});
 }
 
 static void print_list(const char *label, const double *x, int n) {
@@ -142,14 +144,15 @@ static void print_list(const char *label, const double *x, int n) {
 static void print_facts(program *p, heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
     size_t twins = overlap_of(k);
-    heed_augment augment = augment_of(p->flags);
+    heed_augment augment = heed_augment_of(p->flags);
     char n1[32], n2[32], n3[32], text[160];
     print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
     putchar('\n');
     print_fact(AT, "  kind", "%s, %d classes", a->kind, a->classes);
     print_fact(AT, "  pictures", "%s for training, %s for validation, %s for the test",
-               with_commas(n1, a->count[HEED_TRAIN_PART]), with_commas(n2, a->count[HEED_VAL_PART]),
-               with_commas(n3, a->count[HEED_TEST_PART]));
+               heed_format_count(n1, a->count[HEED_TRAIN_PART]),
+               heed_format_count(n2, a->count[HEED_VAL_PART]),
+               heed_format_count(n3, a->count[HEED_TEST_PART]));
     print_fact(AT, "  sizes", "%d to %d wide, %d to %d high; read as %d x %d, %s", a->low_width,
                a->high_width, a->low_height, a->high_height, a->view.size, a->view.size,
                a->view.channels == 1 ? "grey" : "colour");
@@ -158,10 +161,10 @@ static void print_facts(program *p, heed_images *k) {
     augment_text(&augment, text);
     print_fact(AT, "  augmented", "%s", *text ? text : "not");
     print_fact(AT, "  skipped", "%s",
-               a->bad ? with_commas(n1, a->bad) : "none: all can be decoded");
+               a->bad ? heed_format_count(n1, a->bad) : "none: all can be decoded");
     print_skipped(stdout, k, "               ", SIZE_MAX);
     print_fact(AT, "  duplicates", "%s of validation and test %s the pixels of a training picture",
-               twins ? with_commas(n1, twins) : "none", twins == 1 ? "has" : "have");
+               twins ? heed_format_count(n1, twins) : "none", twins == 1 ? "has" : "have");
     print_twin(k);
 }
 
@@ -223,7 +226,8 @@ static json_t *info_json(const program *p, const heed_images *k) {
                      (json_int_t)overlap_of(k), "classes", classes, "skipped", bad);
 }
 
-static void report(program *p, heed_images *k) {
+void check_pictures(program *p, heed_data *d) {
+    heed_images *k = d->batches;
     const char *sheet = heed_config_text(p->flags, "sheet");
     bool json = heed_config_bool(p->flags, "json");
     if (json)
@@ -235,10 +239,4 @@ static void report(program *p, heed_images *k) {
     }
     if (*sheet && write_sheet(p, k, sheet) && !json) printf("\nwrote %s\n", sheet);
     if (!json && heed_ctx_status(p->c) == HEED_OK) print_try(p, "--minutes 2");
-}
-
-void check_pictures(program *p) {
-    heed_images *k = pictures_open(p->c, p->flags, (picture_wish){0});
-    if (k) report(p, k);
-    heed_images_close(k);
 }

@@ -1,66 +1,24 @@
 /* image_eval.c -- heed eval of a classifier of pictures. */
-#include "cli/files.h"
 #include "kinds/image.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the part to read ---- */
-
-static const heed_part order[] = {HEED_TEST_PART, HEED_VAL_PART, HEED_TRAIN_PART};
-static const char *const part_keys[] = {"train", "val", "test"}; /* of --part */
-
-static bool choose_part(program *p, const heed_images_info *a, const char *data, heed_part *part) {
-    const char *asked = heed_config_text(p->flags, "part");
-    for (int i = 0; i < 3; i++) {
-        bool named = strcmp(asked, "auto") == 0 || strcmp(asked, part_keys[order[i]]) == 0;
-        if (!named || a->count[order[i]] == 0) continue;
-        *part = order[i];
-        return true;
-    }
-    return heed_fail(p->c, HEED_DATA,
-                     "%s has no such part: --part %s: found %zu, %zu and %zu "
-                     "pictures for training, validation and test",
-                     data, asked, a->count[0], a->count[1], a->count[2]);
-}
-
-/* DATA of its own, not what the run was trained on. */
-static bool is_other(const program *p, const heed_config *f) {
-    return p->argc > 1 && !same_file(p->argv[1], heed_config_text(f, "data"));
-}
-
-/* DATA of its own has no share kept from training: all of it may be read. */
-static heed_images *open_data(program *p, heed_config *f, const heed_run *r) {
-    static const char *const yes[] = {"convert", "strict"};
-    bool other = is_other(p, f);
-    heed_image_transform view;
-    if (!view_of(p->c, f, &view)) return NULL;
-    if (p->argc > 1) heed_config_set(f, "data", p->argv[1], "DATA", HEED_FROM_FLAG);
-    for (int i = 0; i < 2; i++)
-        if (heed_config_bool(p->flags, yes[i]))
-            heed_config_set(f, yes[i], "true", yes[i], HEED_FROM_FLAG);
-    return pictures_open(
-        p->c, f,
-        (picture_wish){.labels = r->labels, .label_count = r->label_count, .whole = other});
-}
-
-/* Another set that has no parts is read as a whole. */
-static bool is_whole(const heed_images_info *a) {
-    return a->count[HEED_VAL_PART] + a->count[HEED_TEST_PART] == 0;
-}
-
 /* ---- output ---- */
 
 static const char *read_name(const judgement *j) { return j->whole ? "all" : part_name(j->part); }
-static const char *read_key(const judgement *j) { return j->whole ? "all" : part_keys[j->part]; }
+static const char *read_key(const judgement *j) {
+    return heed_part_name(j->whole ? HEED_PARTS : j->part);
+}
 
 static void print_measures(const program *p, const heed_config *f, const judgement *j,
                            const measures *m) {
     char n[32];
     enum { AT = 15 };
     print_fact(0, "", j->whole ? "%s on %s: %s %s pictures" : "%s on %s, %s part: %s pictures",
-               p->argv[0], heed_config_text(f, "data"), read_name(j), with_commas(n, j->count));
+               p->argv[0], heed_config_text(f, "data"), read_name(j),
+               heed_format_count(n, j->count));
     putchar('\n');
     print_fact(AT, "  loss", "%.4f", m->loss);
     print_fact(AT, "  accuracy", "%.2f %%  (95 %%: %.2f to %.2f)", 100 * m->accuracy, 100 * m->low,
@@ -92,7 +50,7 @@ static void write_pictures(program *p, heed_images *k, const judgement *j,
 
 static void report(program *p, const heed_config *f, heed_images *k, const judgement *j) {
     measures m = measure(&j->score);
-    size_t *confusion = confusion_of(p->c, j);
+    size_t *confusion = heed_confusion(p->c, j->list, j->count, j->classes);
     if (confusion && heed_config_bool(p->flags, "json"))
         print_object(p, f, j, &m, confusion);
     else if (confusion) {
@@ -114,28 +72,16 @@ static void warn_of_seen(program *p, const judgement *j) {
                  p->argv[0]);
 }
 
-heed_images *judged_pictures(program *p, heed_config *f, const heed_run *r, heed_part *part,
-                             bool *whole) {
-    bool other = is_other(p, f);
-    heed_images *images = open_data(p, f, r);
-    if (!images) return NULL;
-    const heed_images_info *a = heed_images_about(images);
-    *whole = other && is_whole(a);
-    if (choose_part(p, a, heed_config_text(f, "data"), part)) return images;
-    heed_images_close(images);
-    return NULL;
-}
-
-void eval_pictures(program *p, const task *k, heed_config *f, heed_run *r) {
+void eval_pictures(program *p, const heed_model *m, heed_config *f, heed_run *r) {
+    char what[512];
     judgement j = {0};
-    heed_part part = HEED_TEST_PART;
-    bool whole;
-    (void)k;
-    heed_images *images = judged_pictures(p, f, r, &part, &whole);
-    if (!images) return;
+    heed_data *d = eval_data_open(p, m, f, r, what);
+    if (!d) return;
+    heed_images *images = d->batches;
     const heed_images_info *a = heed_images_about(images);
-    if (judge_part(r->tape, r->self, images, part, (int)heed_config_int(f, "batch"), &j)) {
-        j.whole = whole;
+    if (judge_part(r->tape, r->model, r->self, images, d->part, (int)heed_config_int(f, "batch"),
+                   &j)) {
+        j.whole = d->whole;
         report(p, f, images, &j);
         warn_of_seen(p, &j);
     }
@@ -145,5 +91,5 @@ void eval_pictures(program *p, const task *k, heed_config *f, heed_run *r) {
         if (more) fprintf(stderr, "  and %zu more\n", more);
     }
     judgement_free(&j);
-    heed_images_close(images);
+    heed_data_close(d);
 }

@@ -1,26 +1,12 @@
-/* inputs.h -- what the commands that use a trained model share: inputs as tokens. */
-#ifndef HEED_USING_H
-#define HEED_USING_H
+/* inputs.h -- what the commands that use a trained model share: its inputs. */
+#ifndef HEED_INPUTS_H
+#define HEED_INPUTS_H
 
 #include "cli/program.h"
 
-/* ---- an input as tokens ---- */
-typedef struct {
-    int count;
-    int32_t *ids;
-} input;
-/* Encodes text with the run's tokenizer, [CLS] and [SEP] around it if bracket, and warns of unknown
- * tokens. */
-bool input_read(const heed_run *r, const char *text, size_t n, bool bracket, input *out);
-void input_free(input *in);
-/* Warns once of the texts of tokens that the vocabulary lacks: of five, and how many more. */
-void warn_of_unknown(const heed_tokenizer *t, const heed_tokens *k, const char *text);
+/* ---- inputs from arguments or stdin ---- */
 /* A text in a line of its own: what is no visible character is a sign, as in heed_label_text. */
 void print_shown(heed_ctx *c, const char *text, const char *end);
-/* True for UTF-8 without NUL; else an error that names the byte. */
-bool input_is_text(heed_ctx *c, const char *text, size_t n);
-
-/* ---- inputs from arguments or stdin ---- */
 typedef bool (*take_input)(program *p, void *user, const char *text, size_t n);
 /* Calls one for each argument from the second on, or for each line of stdin, but for empty ones, if
  * there is none or one is "-". An error is shown, remembered and forgotten, so that the others go

@@ -8,7 +8,8 @@
 
 typedef struct {
     heed_run *run;
-    labelled_text text; /* at hand */
+    heed_reader how;
+    heed_example text; /* at hand */
     guess *guesses;
     int done;
 } reader;
@@ -18,9 +19,9 @@ typedef struct {
 static heed_tensor *logits_of(const reader *k) {
     const heed_run *r = k->run;
     heed_tape_begin(r->tape, HEED_EVAL, 0);
-    heed_tensor *ids = heed_ids(r->tape, k->text.tokens.ids, 1, (int)k->text.tokens.count);
-    return r->model == &heed_model_tag ? tag_logits(r->self, r->tape, ids, NULL)
-                                       : textcls_logits(r->self, r->tape, ids, NULL);
+    const heed_tokens *tokens = &k->text.text.tokens;
+    heed_tensor *ids = heed_ids(r->tape, tokens->ids, 1, (int)tokens->count);
+    return r->model->logits(r->self, r->tape, &(heed_model_input){.x = ids});
 }
 
 static void print_classes_of(program *p, reader *k, const char *text, size_t n, int top) {
@@ -45,8 +46,8 @@ static void print_classes_of(program *p, reader *k, const char *text, size_t n, 
 static void print_tags(program *p, reader *k, const char *text, size_t n, const heed_tensor *y) {
     json_t *labels = json_array();
     heed_text line = {.c = p->c};
-    for (size_t i = 0; i < k->text.words; i++) {
-        guesses_of(y->x + k->text.first[i] * (size_t)k->run->label_count, k->run->label_count,
+    for (size_t i = 0; i < k->text.word_count; i++) {
+        guesses_of(y->x + k->text.words[i] * (size_t)k->run->label_count, k->run->label_count,
                    k->guesses);
         const char *label = k->run->labels[k->guesses->label];
         json_array_append_new(labels, json_text(label));
@@ -65,11 +66,10 @@ static void print_tags(program *p, reader *k, const char *text, size_t n, const 
 static bool classify_one(program *p, void *user, const char *text, size_t n) {
     reader *k = user;
     int top = (int)heed_config_int(p->flags, "top"), classes = k->run->label_count;
-    if (!labelled_read(&k->text, k->run, text, n)) return false;
-    warn_of_unknown(k->run->tokenizer, &k->text.tokens, text);
+    if (!heed_example_text(&k->how, text, n, &k->text)) return false;
     heed_tensor *y = logits_of(k);
     if (!y) return false;
-    if (k->run->model == &heed_model_tag)
+    if (k->run->model->answers == HEED_ANSWER_SAME)
         print_tags(p, k, text, n, y);
     else {
         guesses_of(y->x, classes, k->guesses);
@@ -80,7 +80,7 @@ static bool classify_one(program *p, void *user, const char *text, size_t n) {
 }
 
 void classify_texts(program *p, heed_run *r) {
-    reader k = {.run = r, .text = {.tokens = {.c = r->c}}};
+    reader k = {.run = r, .how = heed_run_reader(r)};
     if (!r->labels) {
         heed_fail(p->c, HEED_DATA, "%s has lost its labels.txt; hint: bring back a copy of it",
                   p->argv[0]);
@@ -91,6 +91,6 @@ void classify_texts(program *p, heed_run *r) {
         each_input(p, &k, classify_one, false);
     else
         heed_fail(p->c, HEED_FAILED, "no memory for %d labels", r->label_count);
-    labelled_free(&k.text);
+    heed_example_free(&k.text);
     free(k.guesses);
 }

@@ -13,13 +13,14 @@ static void print_side(const char *label, const heed_tokenizer *k, size_t tokens
                        int longest) {
     char n1[32], n2[32], n3[32];
     print_fact(AT, label, "%s, %s tokens in the vocabulary", heed_tokenizer_kind(k),
-               with_commas(n1, (uint64_t)heed_vocab_size(k)));
+               heed_format_count(n1, (uint64_t)heed_vocab_size(k)));
     print_fact(AT, "",
                "%s tokens, %s of them unknown (%.2f %%); the longest text has %d, [SEP] counted",
-               with_commas(n2, tokens), with_commas(n3, unknown), share(unknown, tokens), longest);
+               heed_format_count(n2, tokens), heed_format_count(n3, unknown),
+               share(unknown, tokens), longest);
 }
 
-static void print_sides(const data_set *d, const heed_pairs_info *a) {
+static void print_sides(const heed_data *d, const heed_pairs_info *a) {
     print_side("  source", d->source ? d->source : d->tokenizer, a->tokens, a->unknown, a->longest);
     print_side("  target", d->tokenizer, a->target_tokens, a->target_unknown, a->target_longest);
     if (!d->source) print_fact(AT, "", "one vocabulary for both: --share-vocab");
@@ -30,13 +31,13 @@ static bool is_word(const char *s, size_t n, const char *word) {
 }
 
 /* How often a label stands in a part: at texts, or at words. */
-static size_t count_label(const data_set *d, bool val, const char *name) {
+static size_t count_label(const heed_data *d, bool val, const char *name) {
     const heed_pairs_info *a = heed_pairs_about(d->batches);
     size_t count = 0, pairs = val ? a->val_pairs : a->pairs;
     heed_pair pair;
     for (size_t i = 0; i < pairs && heed_pairs_get(d->batches, val, i, &pair); i++) {
-        if (d->task->kind == &class_kind) count += is_word(pair.target, pair.target_n, name);
-        for (size_t at = 0, n; d->task->kind == &tag_kind && at < pair.target_n; at += n + 1) {
+        if (!d->spec.per_word) count += is_word(pair.target, pair.target_n, name);
+        for (size_t at = 0, n; d->spec.per_word && at < pair.target_n; at += n + 1) {
             for (n = 0; at + n < pair.target_n && pair.target[at + n] != ' ';) n++;
             count += is_word(pair.target + at, n, name);
         }
@@ -45,7 +46,7 @@ static size_t count_label(const data_set *d, bool val, const char *name) {
 }
 
 /* Counts in training and validation, the label last: names may be long. */
-static void print_labels(const data_set *d, const heed_pairs_info *a) {
+static void print_labels(const heed_data *d, const heed_pairs_info *a) {
     enum { SHOWN = 20, COUNTS = 22 };
     char n1[32], n2[32], counts[96];
     int at = line_width(stdout) < AT + COUNTS + 20 ? 2 : AT;
@@ -53,20 +54,20 @@ static void print_labels(const data_set *d, const heed_pairs_info *a) {
     print_fact(AT, "  labels", "%d; in training and validation:", a->classes);
     for (int i = 0; i < a->classes && i < SHOWN; i++) {
         snprintf(counts, sizeof counts, "%*s%9s %9s", at, "",
-                 with_commas(n1, count_label(d, false, a->labels[i])),
-                 d->no_val ? "0" : with_commas(n2, count_label(d, true, a->labels[i])));
+                 heed_format_count(n1, count_label(d, false, a->labels[i])),
+                 d->no_val ? "0" : heed_format_count(n2, count_label(d, true, a->labels[i])));
         print_fact(at + COUNTS - 1, counts, "%s", a->labels[i]);
     }
     if (a->classes > SHOWN) print_fact(AT, "", "and %d more", a->classes - SHOWN);
 }
 
-static void print_facts(program *p, const data_set *d, const heed_pairs_info *a) {
+static void print_facts(program *p, const heed_data *d, const heed_pairs_info *a) {
     char n1[32], n2[32], note[160];
     print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
     putchar('\n');
-    print_fact(AT, "  training", "%s %s", with_commas(n1, a->pairs), pair_noun(a));
+    print_fact(AT, "  training", "%s %s", heed_format_count(n1, a->pairs), pair_noun(a));
     print_fact(AT, "  validation", "%s %s; all of one %s stand on one side",
-               d->no_val ? "0" : with_commas(n2, a->val_pairs), pair_noun(a),
+               d->no_val ? "0" : heed_format_count(n2, a->val_pairs), pair_noun(a),
                a->classes ? "text" : "source");
     if (a->classes)
         print_labels(d, a);
@@ -108,7 +109,7 @@ static json_t *side_json(const heed_tokenizer *k, size_t tokens, size_t unknown,
 }
 
 /* [{label, count, val_count}] */
-static json_t *labels_json(const data_set *d, const heed_pairs_info *a) {
+static json_t *labels_json(const heed_data *d, const heed_pairs_info *a) {
     json_t *list = json_array();
     for (int i = 0; i < a->classes; i++)
         json_array_append_new(
@@ -118,7 +119,7 @@ static json_t *labels_json(const data_set *d, const heed_pairs_info *a) {
     return list;
 }
 
-static void print_object(program *p, const data_set *d, const heed_pairs_info *a) {
+static void print_object(program *p, const heed_data *d, const heed_pairs_info *a) {
     const heed_tokenizer *source = d->source ? d->source : d->tokenizer;
     json_t *o = json_pack("{s:s, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:o}", "data",
                           heed_config_text(p->flags, "data"), "pairs", (json_int_t)a->pairs,
@@ -136,7 +137,7 @@ static void print_object(program *p, const data_set *d, const heed_pairs_info *a
     print_json(p, o);
 }
 
-static void report(program *p, const data_set *d) {
+void check_pairs(program *p, heed_data *d) {
     const heed_pairs_info *a = heed_pairs_about(d->batches);
     char suggestion[64] = "--minutes 2";
     int longest = a->longest > a->target_longest ? a->longest : a->target_longest;
@@ -148,10 +149,4 @@ static void report(program *p, const data_set *d) {
     print_facts(p, d, a);
     print_samples(d->batches, a);
     print_try(p, suggestion);
-}
-
-void check_pairs(program *p) {
-    data_set data = {0};
-    if (p->task->kind->open(p->c, p->task, p->flags, NULL, &data)) report(p, &data);
-    p->task->kind->close(&data);
 }

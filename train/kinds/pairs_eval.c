@@ -1,6 +1,5 @@
 /* pairs_eval.c -- heed eval of a model of pairs of texts: loss by the true targets, and how good
  * the targets are that it makes itself. */
-#include "cli/files.h"
 #include "kinds/alignment_peaks.h"
 
 #include <math.h>
@@ -133,7 +132,7 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     print_fact(AT, "  token accuracy",
                "%.2f %%  (95 %%: %.2f to %.2f), given the true tokens before", 100 * m->accuracy,
                100 * m->low, 100 * m->high);
-    printf("\n%s pairs translated, ", with_commas(text, q->count));
+    printf("\n%s pairs translated, ", heed_format_count(text, q->count));
     if (beam > 1)
         printf("beam of %d\n\n", beam);
     else
@@ -145,7 +144,7 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     else
         print_fact(AT, "  BLEU", "%.2f", bleu);
     print_fact(AT, "  log probability", "%.4f a target", q->log_probability / n);
-    if (q->open) print_fact(AT, "  without an end", "%s", with_commas(text, q->open));
+    if (q->open) print_fact(AT, "  without an end", "%s", heed_format_count(text, q->open));
     by_length_print(&q->lengths);
     alignment_peaks_print(&q->peaks);
 }
@@ -166,29 +165,9 @@ static void evaluate(program *p, const char *what, const heed_config *f, heed_ru
     alignment_peaks_close(&q.peaks);
 }
 
-heed_pairs *judged_pairs(program *p, const task *k, heed_config *f, const heed_run *r,
-                         char what[512]) {
-    char n[32];
-    bool other = p->argc > 1 && !same_file(p->argv[1], heed_config_text(f, "data"));
-    if (p->argc > 1) heed_config_set(f, "data", p->argv[1], "DATA", HEED_FROM_FLAG);
-    pairs_wish wish = {.labels = r->labels, .label_count = r->label_count, .whole = other};
-    heed_pairs *pairs = pairs_open(p->c, k, f, wish);
-    bool translates = k->kind == &translation_kind;
-    if (!heed_pairs_encode(pairs, source_tokenizer(r), translates ? r->tokenizer : NULL)) {
-        heed_pairs_close(pairs);
-        return NULL;
-    }
-    const heed_pairs_info *a = heed_pairs_about(pairs);
-    bool part = !other && (heed_config_real(f, "val-split") > 0 || *heed_config_text(f, "val"));
-    snprintf(what, 512, "%.440s%s, %s %s", heed_config_text(f, "data"),
-             part ? ", validation part" : "", with_commas(n, a->val_pairs),
-             translates ? "pairs" : "texts");
-    return pairs;
-}
-
-void eval_pairs(program *p, const task *k, heed_config *f, heed_run *r) {
+void eval_pairs(program *p, const heed_model *m, heed_config *f, heed_run *r) {
     char what[512];
-    heed_pairs *pairs = judged_pairs(p, k, f, r, what);
-    if (pairs) evaluate(p, what, f, r, pairs);
-    heed_pairs_close(pairs);
+    heed_data *d = eval_data_open(p, m, f, r, what);
+    if (d) evaluate(p, what, f, r, d->batches);
+    heed_data_close(d);
 }

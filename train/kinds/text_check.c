@@ -8,14 +8,8 @@ typedef struct {
     size_t bytes, characters, lines, empty, longest; /* of the text; longest line in bytes */
 } text_facts;
 
-static size_t characters_of(const char *s, size_t n) {
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) count += ((unsigned char)s[i] & 0xC0) != 0x80;
-    return count;
-}
-
 static text_facts facts_of(const char *text, size_t n) {
-    text_facts f = {.bytes = n, .characters = characters_of(text, n)};
+    text_facts f = {.bytes = n, .characters = heed_utf8_count(text, n)};
     for (size_t at = 0; at < n;) {
         const char *end = memchr(text + at, '\n', n - at);
         size_t length = end ? (size_t)(end - (text + at)) : n - at;
@@ -72,8 +66,8 @@ static void print_warnings(const program *p, const heed_corpus_info *a, const te
         print_fact(AT, "  note",
                    "more than 1 %% is unknown: a larger --vocab, or another --tokenizer");
     if (a->cut_lines)
-        print_fact(AT, "  note", "%s lines are cut at --block %lld", with_commas(n, a->cut_lines),
-                   (long long)block);
+        print_fact(AT, "  note", "%s lines are cut at --block %lld",
+                   heed_format_count(n, a->cut_lines), (long long)block);
     if (a->val_tokens == 0) print_fact(AT, "  note", "no validation part: --val-split or --val");
     if (a->val_lines && a->overlap * 10 > a->val_lines)
         print_fact(AT, "  note", "validation repeats the training text: its loss says little");
@@ -99,25 +93,27 @@ static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_i
     double tokens = (double)(a->tokens + a->val_tokens);
     print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
     putchar('\n');
-    print_fact(AT, "  encoding", "UTF-8, %s bytes, %s characters", with_commas(n1, t->bytes),
-               with_commas(n2, t->characters));
+    print_fact(AT, "  encoding", "UTF-8, %s bytes, %s characters", heed_format_count(n1, t->bytes),
+               heed_format_count(n2, t->characters));
     size_t returns = carriage_returns(heed_config_text(p->flags, "data"));
     if (returns)
         print_fact(AT, "  line ends",
                    "CR LF: %s carriage returns are read as line ends, and not counted",
-                   with_commas(n1, returns));
+                   heed_format_count(n1, returns));
     print_fact(AT, "  lines", "%s, %s of them empty; the longest has %s bytes",
-               with_commas(n1, t->lines), with_commas(n2, t->empty), with_commas(n3, t->longest));
+               heed_format_count(n1, t->lines), heed_format_count(n2, t->empty),
+               heed_format_count(n3, t->longest));
     print_fact(AT, "  vocabulary", "%s, %s tokens", heed_tokenizer_kind(k),
-               with_commas(n1, (uint64_t)heed_vocab_size(k)));
-    print_fact(AT, "  training", "%s tokens", with_commas(n1, a->tokens));
-    print_fact(AT, "  validation", "%s tokens (%.1f %%)", with_commas(n1, a->val_tokens),
+               heed_format_count(n1, (uint64_t)heed_vocab_size(k)));
+    print_fact(AT, "  training", "%s tokens", heed_format_count(n1, a->tokens));
+    print_fact(AT, "  validation", "%s tokens (%.1f %%)", heed_format_count(n1, a->val_tokens),
                100 * (double)a->val_tokens / tokens);
-    print_fact(AT, "  unknown", "%s tokens (%.2f %%)", with_commas(n1, a->unknown + a->val_unknown),
+    print_fact(AT, "  unknown", "%s tokens (%.2f %%)",
+               heed_format_count(n1, a->unknown + a->val_unknown),
                100 * (double)(a->unknown + a->val_unknown) / tokens);
     if (a->val_lines)
         print_fact(AT, "  overlap", "%s of %s validation lines stand in the training part, too",
-                   with_commas(n1, a->overlap), with_commas(n2, a->val_lines));
+                   heed_format_count(n1, a->overlap), heed_format_count(n2, a->val_lines));
     print_warnings(p, a, t);
 }
 
@@ -135,23 +131,18 @@ static void print_object(program *p, const heed_tokenizer *k, const heed_corpus_
                   "overlap", (json_int_t)a->overlap, "suggestion", suggestion(a)));
 }
 
-static void report(program *p, const data_set *d, const char *text, size_t n) {
-    text_facts facts = facts_of(text, n);
-    heed_corpus_info about = heed_corpus_about(d->batches);
-    if (heed_config_bool(p->flags, "json")) {
-        print_object(p, d->tokenizer, &about, &facts);
-        return;
-    }
-    print_facts(p, d->tokenizer, &about, &facts);
-    print_sample(text, n);
-    print_try(p, suggestion(&about));
-}
-
-void check_text(program *p) {
-    data_set data = {0};
+void check_text(program *p, heed_data *d) {
     size_t n = 0;
     char *text = heed_text_read(p->c, p->argv[0], &n);
-    if (text && text_kind.open(p->c, p->task, p->flags, NULL, &data)) report(p, &data, text, n);
+    if (!text) return;
+    text_facts facts = facts_of(text, n);
+    heed_corpus_info about = heed_corpus_about(d->batches);
+    if (heed_config_bool(p->flags, "json"))
+        print_object(p, d->tokenizer, &about, &facts);
+    else {
+        print_facts(p, d->tokenizer, &about, &facts);
+        print_sample(text, n);
+        print_try(p, suggestion(&about));
+    }
     free(text);
-    text_kind.close(&data);
 }

@@ -6,19 +6,7 @@
 
 #include "cli/program.h"
 
-/* ---- the data of a task ---- */
-
-/* Data that is open: what a training wants to know of it. */
-typedef struct {
-    const task *task;
-    void *batches;                      /* for model->batch */
-    heed_tokenizer *tokenizer, *source; /* source: of the source's side alone, or NULL */
-    uint64_t checksum;
-    bool tree;                 /* a folder of folders, whose names are the classes */
-    bool no_val;               /* there is no validation part */
-    const char *const *labels; /* names of the classes, or NULL */
-    int label_count;
-} data_set;
+/* ---- what is printed of a kind of data ---- */
 
 /* A training that has come to its end. */
 typedef struct {
@@ -31,36 +19,36 @@ typedef struct {
     json_t *json;           /* of --json, to be added to; else NULL */
 } ending;
 
-/* A kind of data: text (task_text.c), pictures (task_image.c), pairs of texts (task_pairs.c). The
- * commands know data through this table alone. */
+/* What is printed of a kind of data: of text (text.c), pictures (image.c), pairs of texts and
+ * labelled texts (pairs.c). */
 typedef struct progress progress;
 typedef struct snapshots snapshots; /* snapshots.h */
-struct data_kind {
-    const char *noun;           /* "a text file" */
-    const char *item;           /* "tok": in rates */
-    bool perplexity;            /* its losses are of a language */
-    const heed_option *options; /* ended by {0} */
-    /* Opens what f.data names, and completes f by what is found there. run: whose tokenizer it is
-     * read with; NULL: a new one. */
-    bool (*open)(heed_ctx *c, const task *k, heed_config *f, const char *run, data_set *out);
-    void (*close)(data_set *d);
-    void (*banner)(const data_set *d, const heed_config *f);     /* by banner_row */
+typedef struct {
+    void (*banner)(const heed_model *m, const heed_data *d,
+                   const heed_config *f);                        /* by banner_row */
     void (*steps)(const heed_config *f, uint64_t epoch_batches); /* the banner's row of the epoch */
-    void (*begun)(program *p, const data_set *d, const char *run); /* the run stands; or NULL */
-    void (*evaluated)(progress *g, const heed_report *r);     /* after an evaluation; or NULL */
-    void (*finish)(program *p, const data_set *d, ending *e); /* reports more; or NULL */
-    void (*next)(const task *k, const char *data, const char *run);       /* prints what to try */
-    void (*eval)(program *p, const task *k, heed_config *f, heed_run *r); /* heed eval */
-    void (*check)(program *p);                                            /* heed data check */
-};
-extern const data_kind text_kind, picture_kind, translation_kind, class_kind, tag_kind;
+    void (*begun)(program *p, const heed_data *d, const char *run); /* the run stands; or NULL */
+    void (*evaluated)(progress *g, const heed_report *r);      /* after an evaluation; or NULL */
+    void (*finish)(program *p, const heed_data *d, ending *e); /* reports more; or NULL */
+    void (*next)(const heed_model *m, const char *data, const char *run); /* prints what to try */
+    void (*eval)(program *p, const heed_model *m, heed_config *f, heed_run *r); /* heed eval */
+    void (*check)(program *p, heed_data *d); /* heed data check */
+} data_kind;
+extern const data_kind text_kind, picture_kind, translation_kind, label_kind, dense_kind;
+const data_kind *kind_of(const heed_model *m); /* (kind.c) */
+
+/* Opens what a run of task k with settings f is evaluated on, and says in `what` which it is:
+ * "book.txt, validation part". NULL: see p->c. (eval_data.c) */
+heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const heed_run *r,
+                          char what[512]);
+const char *part_name(heed_part part); /* "validation" */
 
 /* ---- the display (progress.c) ---- */
 typedef enum { SHOW_BAR, SHOW_LINES, SHOW_JSON, SHOW_NOTHING } show_mode;
 struct progress {
     program *p;
     heed_config *f;
-    const data_set *data;
+    const heed_data *data;
     const char *run;
     show_mode mode;
     double drawn, told; /* when the bar was last drawn, and a line was last written */
@@ -84,30 +72,18 @@ void progress_report(void *user, const heed_report *r);
 void print_try(const program *p, const char *suggestion);
 
 /* ---- text (task_text.c and its neighbours) ---- */
-/* The text that f.data names. eval: all of it, to evaluate on. */
-heed_corpus *text_corpus(heed_ctx *c, const task *k, const heed_config *f, const heed_tokenizer *t,
-                         bool eval);
-/* False where the setting `key` names a pipe: a training reads its text more than once, and again
- * when it is resumed. */
-bool text_lasts(heed_ctx *c, const heed_config *f, const char *key);
-bool is_tokenizer_kind(const char *name); /* "word" */
-/* A tokenizer that stands at a path, which the setting `key` named. */
-heed_tokenizer *tokenizer_at(heed_ctx *c, const char *key, const char *name);
 /* Appends a text of the model at hand to RUN/samples.txt (samples.c). */
 void sample_text(progress *g, const heed_report *r);
 /* What to try with a run, with words of its data (next.c). */
-void next_text(const task *k, const char *data, const char *run);
-void next_pairs(const task *k, const char *data, const char *run);
-void eval_text(program *p, const task *k, heed_config *f, heed_run *r); /* eval_text.c */
-/* Opens what is to be judged, DATA or what the run was trained on, and says in `what` which it is,
- * in part which of train, val and all. NULL: see p->c. */
-heed_corpus *judged_text(program *p, const task *k, heed_config *f, const heed_run *r,
-                         const char **part, char what[512]);
-void check_text(program *p); /* check_text.c */
+void next_text(const heed_model *m, const char *data, const char *run);
+void next_pairs(const heed_model *m, const char *data, const char *run);
+void eval_scores(program *p, const heed_model *m, heed_config *f, heed_run *r);
+void eval_text(program *p, const heed_model *m, heed_config *f, heed_run *r); /* eval_text.c */
+void check_text(program *p, heed_data *d);                                    /* check_text.c */
 
 /* ---- pictures (eval_image.c, check_image.c) ---- */
-void eval_pictures(program *p, const task *k, heed_config *f, heed_run *r);
-void check_pictures(program *p);
+void eval_pictures(program *p, const heed_model *m, heed_config *f, heed_run *r);
+void check_pictures(program *p, heed_data *d);
 
 /* ---- scores (cmd_eval.c) ---- */
 typedef struct {

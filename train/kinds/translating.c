@@ -2,15 +2,14 @@
 #include "kinds/inputs.h"
 #include "kinds/pairs.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
 const heed_tokenizer *source_tokenizer(const heed_run *r) {
     return r->source ? r->source : r->tokenizer;
 }
 
-static pair_decoding decoding_of(const heed_config *f, heed_specials s) {
-    pair_decoding a = {.begin = s.cls, .end = s.sep};
+static heed_generation decoding_of(const heed_config *f, heed_specials s) {
+    heed_generation a = {.has_end = true, .end = s.sep};
     if (!f) return a;
     a.beam = (int)heed_config_int(f, "beam");
     a.length_penalty = heed_config_real(f, "length-penalty");
@@ -25,48 +24,34 @@ static pair_decoding decoding_of(const heed_config *f, heed_specials s) {
 
 bool translator_open(translator *k, heed_run *r, const heed_config *f) {
     size_t block = (size_t)heed_config_int(r->config, "block");
-    *k = (translator){.run = r, .source = {.c = r->c}};
+    *k = (translator){.run = r};
     k->how = decoding_of(f, heed_tokenizer_specials(r->tokenizer));
+    k->begin = heed_tokenizer_specials(r->tokenizer).cls;
     k->ids = malloc((block + 2) * sizeof *k->ids);
     return k->ids || heed_fail(r->c, HEED_FAILED, "no memory for %zu tokens", block);
 }
 
 void translator_close(translator *k) {
-    heed_tokens_free(&k->source);
+    heed_example_free(&k->in);
     free(k->ids);
     *k = (translator){0};
 }
 
-/* White space around a text is no part of it, as in training. */
-static void trim(const char **text, size_t *n) {
-    while (*n && isspace((unsigned char)**text)) (*text)++, (*n)--;
-    while (*n && isspace((unsigned char)(*text)[*n - 1])) (*n)--;
-}
-
 bool translator_read(translator *k, const char *text, size_t n) {
-    trim(&text, &n);
-    const heed_tokenizer *own = source_tokenizer(k->run);
-    int64_t block = heed_config_int(k->run->config, "block");
-    k->source.count = 0;
+    heed_reader how = heed_run_reader(k->run);
+    how.cut = k->cuts;
+    how.quiet = k->quiet;
     k->text = text;
-    if (n == 0)
-        return heed_fail(k->run->c, HEED_DATA, "the input is empty: expected a text to translate");
-    if (!heed_encode(own, text, n, &k->source)) return false;
-    if (!k->quiet) warn_of_unknown(own, &k->source, text);
-    if (k->cuts && k->source.count >= (size_t)block) k->source.count = (size_t)block - 1;
-    if (k->source.count >= (size_t)block)
-        return heed_fail(k->run->c, HEED_DATA,
-                         "the input is too long: %zu tokens with [SEP], the model takes %lld: "
-                         "%.*s...",
-                         k->source.count + 1, (long long)block, n < 40 ? (int)n : 40, text);
-    return heed_encode(own, "[SEP]", 5, &k->source); /* all sources end with it */
+    return heed_example_text(&how, text, n, &k->in);
 }
 
 bool translate(translator *k, const char *text, size_t n) {
     const heed_run *r = k->run;
-    return translator_read(k, text, n) &&
-           pair_translate(r->self, r->tape, k->source.ids, k->source.count, &k->how, k->ids,
-                          &k->about);
+    if (!translator_read(k, text, n)) return false;
+    heed_generation how = k->how;
+    how.source = k->in.text.tokens.ids, how.source_count = k->in.text.tokens.count;
+    how.prompt = &k->begin, how.prompt_count = 1;
+    return heed_generate(r->model, r->self, r->tape, &how, k->ids, &k->about);
 }
 
 bool translated_text(const translator *k, heed_text *out) {

@@ -96,8 +96,8 @@ static bool tokenizer_fits(heed_corpus *k) {
     if (k->a.packing == HEED_LINES && !k->a.bracket && k->end < 0)
         return heed_fail(k->c, HEED_USAGE,
                          "lines have no end: expected a newline or [SEP] in the vocabulary, found "
-                         "none, as when the text has one line and no newline; hint: --packing "
-                         "blocks");
+                         "none, as when the text has one line and no newline; hint: `packing "
+                         "= blocks`");
     return true;
 }
 

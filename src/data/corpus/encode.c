@@ -1,7 +1,7 @@
 /* encode.c -- text to tokens and back. */
 #include "data/corpus/tokenizer.h"
 #include "data/corpus/words.h"
-#include "text/utf8.h"
+#include "text/text.h"
 
 #include <string.h>
 
@@ -39,7 +39,7 @@ static bool put_chars(const heed_tokenizer *k, const char *text, size_t at, size
                       heed__sink *sink) {
     while (at < end) {
         int32_t c;
-        size_t len = heed__utf8_read(text + at, end - at, &c);
+        size_t len = heed_utf8_read(text + at, end - at, &c);
         int32_t id = heed__names_look(&k->names, text + at, len);
         if (!sink->put(sink, id < 0 ? k->special.unk : id, at, at + len)) return false;
         at += len;
@@ -129,13 +129,7 @@ bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sin
     return true;
 }
 
-typedef struct {
-    heed__sink sink;
-    heed_tokens *out;
-} collector;
-
-static bool collect(heed__sink *sink, int32_t id, size_t begin, size_t end) {
-    heed_tokens *t = ((collector *)sink)->out;
+bool heed__tokens_put(heed_tokens *t, int32_t id, size_t begin, size_t end) {
     size_t need = t->count + 1, a = t->capacity, b = t->capacity, capacity = t->capacity;
     if (!heed__grow(t->c, &t->ids, &a, need, sizeof *t->ids) ||
         !heed__grow(t->c, &t->begin, &b, need, sizeof *t->begin) ||
@@ -146,6 +140,15 @@ static bool collect(heed__sink *sink, int32_t id, size_t begin, size_t end) {
     t->begin[t->count] = begin;
     t->end[t->count++] = end;
     return true;
+}
+
+typedef struct {
+    heed__sink sink;
+    heed_tokens *out;
+} collector;
+
+static bool collect(heed__sink *sink, int32_t id, size_t begin, size_t end) {
+    return heed__tokens_put(((collector *)sink)->out, id, begin, end);
 }
 
 bool heed_encode(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out) {
@@ -238,7 +241,7 @@ static bool decode_bytes(const heed_tokenizer *k, const int32_t *ids, size_t n, 
         size_t length = strlen(s), taken = 1;
         if (count) {
             int32_t c;
-            taken = length = heed__utf8_read(bytes, count, &c);
+            taken = length = heed_utf8_read(bytes, count, &c);
             s = c < 0 ? "\xEF\xBF\xBD" : bytes;
             if (c < 0) length = 3;
         }

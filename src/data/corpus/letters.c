@@ -2,7 +2,7 @@
 #include "data/corpus/letters.h"
 
 #include "core/core.h"
-#include "text/utf8.h"
+#include "text/text.h"
 
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ void heed__letters_free(heed__letters *k) {
 bool heed__letters_count(heed__letters *k, const char *text, size_t n, uint64_t times) {
     int32_t c;
     for (size_t at = 0; at < n;) {
-        at += heed__utf8_read(text + at, n - at, &c);
+        at += heed_utf8_read(text + at, n - at, &c);
         if (c < 0) continue;
         uint64_t **page = &k->pages[c >> PAGE_BITS];
         if (!*page && !(*page = heed__alloc_array(k->c, PAGE, sizeof **page))) return false;

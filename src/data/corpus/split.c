@@ -1,7 +1,7 @@
 /* split.c -- which units of a corpus train and which validate, and what there is of each. */
 #include "data/corpus/corpus.h"
 #include "data/corpus/words.h"
-#include "text/utf8.h"
+#include "text/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,16 +52,16 @@ static bool too_short(heed_corpus *k, const char *path, size_t found, size_t exp
     if (k->a.packing == HEED_LINES && found == 1)
         return heed_fail(k->c, HEED_DATA,
                          "text is too short: %s: expected at least %zu lines, found one; hint: "
-                         "--packing blocks",
+                         "`packing = blocks`",
                          path, expected);
     if (k->a.packing == HEED_LINES || fits + extra < 3)
         return heed_fail(k->c, HEED_DATA,
                          "text is too short: %s: expected at least %zu %s%s, found %zu; hint: %s",
                          path, expected, what, parts > 1 ? ", of which some validate" : "", found,
-                         parts > 1 ? "a longer text, or --val-split 0" : "a longer text");
+                         parts > 1 ? "a longer text, or `val-split = 0`" : "a longer text");
     return heed_fail(k->c, HEED_DATA,
-                     "text is too short: %s: expected at least %zu tokens (%d x %zu for --block "
-                     "%d), found %zu; hint: --block %zu",
+                     "text is too short: %s: expected at least %zu tokens (%d x %zu for "
+                     "`block = %d`), found %zu; hint: `block = %zu`",
                      path, expected, parts, window(k), k->a.block, found,
                      fits + extra - (k->a.bracket ? 0 : 1));
 }
@@ -109,7 +109,7 @@ bool heed__corpus_split(heed_corpus *k, const char *path) {
     if (!k->val.total)
         return heed_fail(k->c, HEED_DATA,
                          "no text is left to validate: %s: expected some tokens; hint: a larger "
-                         "--val-split",
+                         "`val-split`",
                          path);
     return true;
 }
@@ -130,7 +130,7 @@ typedef struct {
 static bool is_blank(const char *s, size_t n) {
     int32_t c;
     for (size_t at = 0; at < n;) {
-        at += heed__utf8_read(s + at, n - at, &c);
+        at += heed_utf8_read(s + at, n - at, &c);
         if (!heed__is_space(c)) return false;
     }
     return true;

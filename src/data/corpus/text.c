@@ -56,7 +56,7 @@ static bool check(heed_ctx *c, const file *f) {
         return heed_fail(c, HEED_DATA, "this is no text: %s: expected UTF-8 text, found bytes",
                          f->path);
     const unsigned char *nul = memchr(f->bytes, 0, f->n);
-    size_t at = heed__utf8_valid((const char *)f->bytes, f->n);
+    size_t at = heed_utf8_valid((const char *)f->bytes, f->n);
     if (nul && (size_t)(nul - f->bytes) < at)
         return heed_fail(c, HEED_DATA,
                          "text holds a NUL byte: %s:%zu: expected UTF-8 text, found 0x00 at byte "

@@ -4,7 +4,7 @@
 #include "data/corpus/letters.h"
 #include "data/corpus/words.h"
 #include "io/io.h"
-#include "text/utf8.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +20,11 @@ const char *heed__kind_name(heed__kind kind) { return kinds[kind]; }
 int heed__kind_of(heed_ctx *c, const char *name) {
     for (int i = 0; i < 4; i++)
         if (name && strcmp(kinds[i], name) == 0) return i;
-    char quoted[HEED__QUOTE];
-    heed_fail(c, HEED_USAGE,
-              "unknown kind of tokenizer: expected char, byte, word or wordpiece, found %s",
-              heed__quote(quoted, name ? name : "", name ? strlen(name) : 0));
+    heed_reject(c, HEED_USAGE,
+                (heed_problem){.what = "unknown kind of tokenizer",
+                               .expected = "char, byte, word or wordpiece",
+                               .text = name ? name : "",
+                               .n = name ? strlen(name) : 0});
     return -1;
 }
 
@@ -54,10 +55,10 @@ bool heed__tokenizer_add(heed_tokenizer *k, const char *token, size_t n) {
     size_t before = k->names.count;
     int32_t id = heed__names_add(&k->names, token, n);
     if (id < 0) return false;
-    char quoted[HEED__QUOTE];
+    char quoted[HEED_QUOTE];
     if ((size_t)id < before)
         return heed_fail(k->c, HEED_DATA, "token stands twice in the vocabulary: %s as %d and %zu",
-                         heed__quote(quoted, token, n), (int)id, before);
+                         heed_quote(quoted, token, n), (int)id, before);
     if (k->names.count > HEED__VOCAB_MAX)
         return heed_fail(k->c, HEED_DATA, "vocabulary is too large: expected at most %d tokens",
                          HEED__VOCAB_MAX);
@@ -173,7 +174,7 @@ bool heed__count_words(const heed_tokenizer *k, const char *text, size_t n, heed
     if (out->names.count) return true;
     return heed_fail(k->c, HEED_DATA,
                      "text holds no word of at most %d characters: expected at least one in %zu "
-                     "bytes; hint: --tokenizer char",
+                     "bytes; hint: `tokenizer = char`",
                      HEED__WORD_CHARS, n);
 }
 
@@ -183,7 +184,7 @@ static bool bound_holds(heed_tokenizer *k, size_t bound, size_t least) {
     if (bound >= least) return true;
     return heed_fail(k->c, HEED_USAGE,
                      "vocabulary is too small: a %s tokenizer needs at least %zu tokens, found "
-                     "%zu; hint: --vocab %zu",
+                     "%zu; hint: `vocab = %zu`",
                      kinds[k->kind], least, bound, least);
 }
 
@@ -236,7 +237,7 @@ static bool train_chars(heed_tokenizer *k, const char *text, size_t n, size_t bo
     good = top != NULL;
     for (size_t i = 0; good && i < count; i++) {
         char bytes[4];
-        good = heed__tokenizer_add(k, bytes, heed__utf8_write(top[i], bytes));
+        good = heed__tokenizer_add(k, bytes, heed_utf8_write(top[i], bytes));
     }
     heed__free(top);
     heed__letters_free(letters);

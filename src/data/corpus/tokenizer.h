@@ -47,6 +47,7 @@ typedef struct heed__sink {
     bool (*put)(struct heed__sink *sink, int32_t id, size_t begin, size_t end);
 } heed__sink;
 bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sink *sink);
+bool heed__tokens_put(heed_tokens *t, int32_t id, size_t begin, size_t end); /* appends one */
 
 /* Words of a text with their counts, after normalising as k does. */
 typedef struct {

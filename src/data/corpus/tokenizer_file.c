@@ -5,10 +5,9 @@
 #include "core/os.h"
 #include "data/corpus/tokenizer.h"
 #include "io/io.h"
-#include "text/utf8.h"
+#include "text/text.h"
 
 #include <string.h>
-#include <utf8proc.h>
 
 enum { FORMAT = 1 };
 static const char own_name[] = "heed-tokenizer.json", foreign_name[] = "tokenizer_config.json";
@@ -80,12 +79,12 @@ static bool token_fits(const heed_tokenizer *k, const char *s, size_t n, const c
                          "token is too long: %s: token %zu: expected under %d bytes, found %zu",
                          path, id, HEED__TOKEN_BYTES, n);
     int32_t c;
-    char quoted[HEED__QUOTE];
+    char quoted[HEED_QUOTE];
     bool special = false;
     for (int i = 0; i < HEED__SPECIALS; i++) special |= strcmp(s, heed__special_names[i]) == 0;
-    if (k->kind == HEED__CHAR && !special && heed__utf8_read(s, n, &c) != n)
+    if (k->kind == HEED__CHAR && !special && heed_utf8_read(s, n, &c) != n)
         return heed_fail(k->c, HEED_DATA, "token is not one character: %s: token %zu is %s", path,
-                         id, heed__quote(quoted, s, n));
+                         id, heed_quote(quoted, s, n));
     return true;
 }
 
@@ -104,13 +103,13 @@ static bool add_json(heed_tokenizer *k, const json_t *tokens, const char *path) 
 /* Ids 0 to 255 of a byte tokenizer are the bytes. */
 static bool bytes_in_place(const heed_tokenizer *k, const char *path) {
     for (int i = 0; i < 256; i++) {
-        char name[8], quoted[HEED__QUOTE];
+        char name[8], quoted[HEED_QUOTE];
         const char *found = heed_token_text(k, i);
         heed__byte_name(i, name);
         if (strcmp(found, name) != 0)
             return heed_fail(k->c, HEED_DATA,
                              "token is not its byte: %s: expected \"%s\" as token %d, found %s",
-                             path, name, i, heed__quote(quoted, found, strlen(found)));
+                             path, name, i, heed_quote(quoted, found, strlen(found)));
     }
     return true;
 }
@@ -162,8 +161,8 @@ static bool has_capitals(const heed_tokenizer *k) {
         size_t n = heed__names_length(&k->names, i);
         int32_t c;
         for (size_t at = 0; s[0] != '[' && at < n;) {
-            at += heed__utf8_read(s + at, n - at, &c);
-            if (c >= 0 && utf8proc_tolower(c) != c) return true;
+            at += heed_utf8_read(s + at, n - at, &c);
+            if (c >= 0 && heed__lower(c) != c) return true;
         }
     }
     return false;

@@ -3,7 +3,7 @@
  * the counts of pairs are kept up to date merge by merge, and the next pair comes from a heap. */
 #include "data/corpus/letters.h"
 #include "data/corpus/tokenizer.h"
-#include "text/utf8.h"
+#include "text/text.h"
 
 #include <string.h>
 
@@ -217,7 +217,7 @@ static bool count_letters(const trainer *t, const heed__counts *w, heed__letters
     bool good = all && later;
     for (size_t i = 0; good && i < t->words; i++) {
         const char *word = heed__names_text(&w->names, i);
-        size_t n = heed__names_length(&w->names, i), first = n ? heed__utf8_read(word, n, &ch) : 0;
+        size_t n = heed__names_length(&w->names, i), first = n ? heed_utf8_read(word, n, &ch) : 0;
         good = heed__letters_count(all, word, n, w->counts[i]) &&
                heed__letters_count(later, word + first, n - first, w->counts[i]);
     }
@@ -235,7 +235,7 @@ static bool add_alphabet(trainer *t, const heed__counts *w, size_t bound) {
     good = top != NULL;
     for (size_t i = 0; good && i < count; i++) {
         char bytes[4];
-        good = heed__names_add(&t->pieces, bytes, heed__utf8_write(top[i], bytes)) >= 0;
+        good = heed__names_add(&t->pieces, bytes, heed_utf8_write(top[i], bytes)) >= 0;
     }
     heed__free(top);
     heed__letters_free(all);
@@ -248,7 +248,7 @@ static bool spell(trainer *t, const char *s, size_t n, uint32_t *length, int32_t
     int32_t ch;
     for (size_t at = 0; at < n;) {
         char later[6] = "##";
-        size_t len = heed__utf8_read(s + at, n - at, &ch);
+        size_t len = heed_utf8_read(s + at, n - at, &ch);
         int32_t id = heed__names_look(&t->pieces, s + at, len);
         if (id >= 0 && at) {
             memcpy(later + 2, s + at, len);

@@ -1,7 +1,7 @@
 /* words.c -- text cut into words as BERT's tokenizer does it. */
 #include "data/corpus/words.h"
 
-#include "text/utf8.h"
+#include "text/text.h"
 
 #include <utf8proc.h>
 
@@ -45,16 +45,12 @@ static bool is_punctuation(int32_t c) {
 
 /* Canonical decomposition without accents (Mn), and lower case, of one character. */
 static void fold(heed__words *k, int32_t c) {
-    int32_t parts[8] = {c};
-    int count = 1, boundary = 0;
-    if (k->strip && c >= 0x80) {
-        count = (int)utf8proc_decompose_char(c, parts, 8, UTF8PROC_DECOMPOSE, &boundary);
-        if (count < 1 || count > 8) parts[0] = c, count = 1;
-    }
+    int32_t parts[HEED__DECOMPOSED] = {c};
+    int count = k->strip ? heed__decompose(c, parts) : 1;
     k->queued = 0;
     for (int i = 0; i < count; i++) {
-        if (k->strip && utf8proc_category(parts[i]) == UTF8PROC_CATEGORY_MN) continue;
-        k->queue[k->queued++] = k->lower ? utf8proc_tolower(parts[i]) : parts[i];
+        if (k->strip && heed__is_mark(parts[i])) continue;
+        k->queue[k->queued++] = k->lower ? heed__lower(parts[i]) : parts[i];
     }
 }
 
@@ -64,7 +60,7 @@ static bool refill(heed__words *k) {
     while (!k->queued && k->next < k->n) {
         int32_t c;
         k->begin = k->next;
-        k->next += heed__utf8_read(k->text + k->next, k->n - k->next, &c);
+        k->next += heed_utf8_read(k->text + k->next, k->n - k->next, &c);
         if (c < 0 || is_dropped(c)) continue;
         k->alone = is_ideograph(c);
         if (heed__is_space(c))
@@ -80,7 +76,7 @@ static void append(heed__word *w, int32_t c, size_t begin, size_t end) {
         size_t at = w->at[w->chars];
         w->begin[w->chars] = begin;
         w->end[w->chars] = end;
-        w->at[w->chars + 1] = at + heed__utf8_write(c, w->buffer + at);
+        w->at[w->chars + 1] = at + heed_utf8_write(c, w->buffer + at);
     }
     w->chars++;
     w->last = end;

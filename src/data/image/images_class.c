@@ -12,14 +12,14 @@ enum { MOST_CLASSES = 65536 };
 /* Names are lines of labels.txt and strings of JSON. */
 static bool name_fits(heed_ctx *c, const char *name, const char *where) {
     size_t n = strlen(name);
-    char quote[HEED__QUOTE];
+    char quote[HEED_QUOTE];
     const char *why = n ? NULL : "is empty";
     for (size_t i = 0; i < n; i++)
         if (iscntrl((unsigned char)name[i])) why = "holds a control character";
-    if (heed__utf8_valid(name, n) < n) why = "is not UTF-8";
+    if (heed_utf8_valid(name, n) < n) why = "is not UTF-8";
     if (n >= 1024) why = "is longer than 1023 bytes";
     return !why || heed_fail(c, HEED_DATA, "class name %s: %s: found %s", why, where,
-                             heed__quote(quote, name, n));
+                             heed_quote(quote, name, n));
 }
 
 /* Where the name stands, or would stand, among the sorted ones. */

@@ -118,7 +118,7 @@ static bool enough(heed_images *k, const char *path) {
     const heed__item *bad = f->bad ? &k->items[*k->bad] : NULL;
     if (bad && k->a.strict)
         return heed_fail(k->c, HEED_DATA,
-                         "picture cannot be read: %s: %s; hint: without --strict it is skipped",
+                         "picture cannot be read: %s: %s; hint: without `strict` it is skipped",
                          bad->path, bad->why);
     if (!k->count)
         return heed_fail(k->c, HEED_DATA, "no pictures: %s: expected some in a part to be read",
@@ -155,7 +155,7 @@ static bool choose_channels(heed_images *k) {
     const char *path = other->path ? other->path : "the data";
     return heed_fail(
         k->c, HEED_DATA,
-        "picture is %s: %s: expected %s, as %s; hint: --convert converts such pictures",
+        "picture is %s: %s: expected %s, as %s; hint: `convert` converts such pictures",
         v->channels == 3 ? "grey" : "in colour", path,
         v->channels == 3 ? "colour (3 channels)" : "grey (1 channel)",
         k->a.channels ? "asked for" : "others are");
@@ -179,7 +179,7 @@ static bool choose_size(heed_images *k) {
     return heed_fail(k->c, HEED_USAGE,
                      "size of the inputs is not known: expected pictures of one square size of at "
                      "most 4096, found "
-                     "widths of %d to %d and heights of %d to %d; hint: --image-size 64",
+                     "widths of %d to %d and heights of %d to %d; hint: `image-size = 64`",
                      f->low_width, f->high_width, f->low_height, f->high_height);
 }
 
@@ -230,7 +230,7 @@ static bool prepare(heed_images *k) {
         heed_message(
             k->c, HEED_WARN,
             "%zu of %zu pictures are decoded anew each time: they do not fit in %zu MB; hint: "
-            "smaller copies of them, or a larger --cache-mb",
+            "smaller copies of them, or a larger `cache-mb`",
             again, k->count, k->a.cache / 1000000);
     return true;
 }

@@ -60,8 +60,10 @@ static double element(const heed__idx *f, size_t i) {
 /* ---- reading ---- */
 
 static bool wrong(heed_ctx *c, const char *path, const char *expected, const char *found) {
-    return heed_fail(c, HEED_DATA, "IDX file is wrong: %s: expected %s, found %s", path, expected,
-                     found);
+    return heed_reject(
+        c, HEED_DATA,
+        (heed_problem){
+            .what = "IDX file is wrong", .where = path, .expected = expected, .found = found});
 }
 
 /* The header in the first n bytes of a file. */

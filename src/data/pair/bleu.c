@@ -3,7 +3,7 @@
 #include "core/core.h"
 #include "data/corpus/names.h"
 #include "data/corpus/words.h"
-#include "text/utf8.h"
+#include "text/text.h"
 
 #include <heed/pairs.h>
 #include <math.h>
@@ -120,7 +120,7 @@ static bool split_words(heed_ctx *c, heed__names *names, const heed_text *t, sen
     size_t begin = 0, at = 0;
     while (at < t->n) {
         int32_t character;
-        size_t length = heed__utf8_read(t->s + at, t->n - at, &character);
+        size_t length = heed_utf8_read(t->s + at, t->n - at, &character);
         if (is_white(character)) {
             if (!add_word(c, names, t->s + begin, at - begin, out)) return false;
             begin = at + length;

@@ -56,8 +56,12 @@ const char *heed__pairs_form(heed_pair_kind kind) {
 }
 
 bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *found) {
-    return heed_fail(l->k->c, HEED_DATA, "line is wrong: %s:%zu: expected %s, found %s", l->path,
-                     l->number, expected, found);
+    return heed_reject(l->k->c, HEED_DATA,
+                       (heed_problem){.what = "line is wrong",
+                                      .where = l->path,
+                                      .line = l->number,
+                                      .expected = expected,
+                                      .found = found});
 }
 
 static bool text_fits(const heed__line *l, const heed__cut text[HEED__SIDES]) {

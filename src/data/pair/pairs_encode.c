@@ -136,7 +136,7 @@ bool heed__pairs_nothing_to_train(const heed_pairs *k) {
     int most = k->info.longest > k->info.target_longest ? k->info.longest : k->info.target_longest;
     return heed_fail(k->c, HEED_DATA,
                      "no pair is left to train on: expected one of at most %d tokens on each side, "
-                     "found %zu longer ones; hint: --block %d",
+                     "found %zu longer ones; hint: `block = %d`",
                      k->a.block, k->info.left_out, most);
 }
 

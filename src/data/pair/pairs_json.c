@@ -65,9 +65,9 @@ static bool take(heed__line *l, const json_t *object) {
 
 /* jansson has no words when it found no memory. */
 static bool refuse(const heed__line *l, const json_error_t *e) {
-    char found[HEED__QUOTE];
+    char found[HEED_QUOTE];
     if (!*e->text) return heed_fail(l->k->c, HEED_FAILED, "cannot read %s: out of memory", l->path);
-    return heed__pairs_wrong(l, "a JSON object", heed__quote(found, e->text, strlen(e->text)));
+    return heed__pairs_wrong(l, "a JSON object", heed_quote(found, e->text, strlen(e->text)));
 }
 
 bool heed__pairs_json(heed__line *l) {

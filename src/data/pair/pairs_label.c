@@ -8,10 +8,10 @@
 
 static bool note(const heed__line *l, heed__cut label) {
     heed_pairs *k = l->k;
-    char found[HEED__QUOTE];
+    char found[HEED_QUOTE];
     if (!k->a.labels) return heed__names_add(&k->labels, label.s, label.n) >= 0;
     if (heed__names_look(&k->labels, label.s, label.n) >= 0) return true;
-    return heed__pairs_wrong(l, "a label of the run", heed__quote(found, label.s, label.n));
+    return heed__pairs_wrong(l, "a label of the run", heed_quote(found, label.s, label.n));
 }
 
 bool heed__pairs_note(const heed__line *l, heed__cut target) {

@@ -37,7 +37,7 @@ static bool choose(split *s, const char *path) {
     if (sources < 2)
         return heed_fail(k->c, HEED_DATA,
                          "no pairs are left to validate: %s: expected at least 2 different "
-                         "sources, found 1; hint: --val FILE, or --val-split 0",
+                         "sources, found 1; hint: `val = FILE`, or `val-split = 0`",
                          path);
     size_t wanted = (size_t)lround(k->a.val_split * (double)n);
     wanted = wanted < 1 ? 1 : wanted > n - 1 ? n - 1 : wanted;

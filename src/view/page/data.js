@@ -1,7 +1,7 @@
-/* data.js -- what the page holds: records as C wrote them (src/view/page_data.c), decoded when a view asks.
+/* data.js -- what the page holds: records as C wrote them, decoded when a view asks.
  *
- * The JSON block "meta" has records with axes, blocks, maps and guesses. Numbers lie beside it, a script element per head,
- * in base64 of little-endian u16: weights are u / 65535; whatever leaves [0,1] is lo + (hi - lo) u / 65534 with 65535 for
+ * The JSON block "meta" has records as `heed attend --json` prints them (src/record/record_json.c), without arrays, and how their
+ * numbers are stored (src/view/page_meta.c). The numbers lie beside it (src/view/page_data.c), a script element per head, in base64 of little-endian u16: weights are u / 65535; whatever leaves [0,1] is lo + (hi - lo) u / 65534 with 65535 for
  * "unknown". Causal layers keep the triangle k <= q, row by row. q and k are IEEE halves, (tokens, width).
  */
 "use strict";
@@ -146,29 +146,34 @@
 
     /* ---- reading the block ---- */
 
-    const axisOf = (a) => ({
-        ...a, count: a.labels.length, order: a.labels.map((_, i) => i),
-        special: a.labels.map((_, i) => a.special.includes(i)),
-        grid: a.grid ? {rows: a.grid[0], cols: a.grid[1], first: a.grid[2]} : null,
-    });
+    const axisOf = (a) => {
+        const labels = a.labels || Array.from({length: a.count}, (_, i) => String(i + 1)), g = a.grid;
+        const fits = g && g.rows > 0 && g.cols > 0 && g.first >= 0 && g.first + g.rows * g.cols <= a.count;
+        return {name: "", ...a, labels, order: labels.map((_, i) => i), special: labels.map((_, i) => Boolean(a.special && a.special[i])), grid: fits ? g : null};
+    };
     /* What is shown before anybody chose: the query that the first guess is about (of a causal layer the last one, which says
      * what comes next), else the first token. */
     const homeOf = (record, b) => {
         const told = record.guesses.filter((x) => record.axes[x.axis] === b.queries && x.query >= 0), g = b.triangle ? told[told.length - 1] : told[0];
         return g ? g.query : b.queries.grid && !b.queries.grid.first ? Math.floor(b.queries.count / 2) : 0;
     };
-    const recordOf = (r) => {
-        const record = {...r, axes: r.axes.map(axisOf)};
-        const placed = (x) => ({...x, queries: record.axes[x.queries], keys: record.axes[x.keys], queryAxis: x.queries, keyAxis: x.keys});
-        record.guesses = r.guesses;
-        record.blocks = r.blocks.map((b) => ({...placed(b), masked: new Set(b.masked)}));
+    /* Layers, heads and positions count from 1 in JSON, from 0 here; -1: of the whole model or input. */
+    const index = (n) => (n ?? 0) - 1;
+    const recordOf = (r, stored) => {
+        const record = {title: "", model: "", task: "", note: "", ...r, axes: r.axes.map(axisOf)};
+        const placed = (x) => ({...x, layer: index(x.layer), queries: record.axes[x.queries], keys: record.axes[x.keys], queryAxis: x.queries, keyAxis: x.keys});
+        record.guesses = r.guesses.map((g) => ({says: "", ...g, query: index(g.position), tokens: g.tokens.map((t) => [t.token, t.p])}));
+        record.blocks = r.blocks.map((b, i) => ({
+            ...placed(b), heads: b.heads.map(index), width: b.key, ...stored.blocks[i], masked: new Set(stored.blocks[i].masked),
+        }));
         for (const b of record.blocks) b.home = homeOf(record, b);
-        record.maps = r.maps.map(placed);
+        record.maps = r.maps.map((m, i) => ({name: "", help: "", ...placed(m), head: index(m.head), ...stored.maps[i]}));
+        record.picture = r.picture ? {...r.picture, id: stored.picture} : null;
         return record;
     };
     heed.readData = () => {
         const meta = JSON.parse(heed.id("meta").textContent);
         const steps = heed.id("steps-data");
-        heed.data = {records: meta.records.map(recordOf), curves: meta.curves, opening: meta.opening, steps: steps ? JSON.parse(steps.textContent) : null};
+        heed.data = {records: meta.records.map((r, i) => recordOf(r, meta.stored[i])), curves: meta.curves, opening: meta.opening, steps: steps ? JSON.parse(steps.textContent) : null};
     };
 })();

@@ -1,0 +1,89 @@
+/* kind_text.c -- text files as data: a tokenizer, made or opened, and a corpus. */
+#include "core/core.h"
+#include "data/kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const heed_option options[] = {
+    {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
+     "char, byte, word or wordpiece, trained on the text; or the path of a run or a vocab.txt",
+     "Text"},
+    {"vocab", HEED_INT, "0", 0, 1 << 24, NULL,
+     "most tokens in the vocabulary; 0: no bound for char and word, 8192 for wordpiece", "Text"},
+    {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Text"},
+    {"packing", HEED_CHOICE, "blocks", 0, 0, "blocks|lines",
+     "a row is a window of the whole text, or one line", "Text"},
+    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Text"},
+    {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the text kept for validation", "Text"},
+    {"split", HEED_CHOICE, "random", 0, 0, "random|tail",
+     "validation is a random choice among 100 pieces, or the end of the file", "Text"},
+    {0}};
+
+static heed_tokenizer *train_tokenizer(const heed_data *d, const heed_config *f, const char *kind) {
+    size_t n = 0;
+    char *text = heed_text_read(d->c, heed_config_text(f, "data"), &n);
+    heed_tokenizer *made =
+        heed_tokenizer_train(d->c, text, n,
+                             (heed_tokenizer_args){.kind = kind,
+                                                   .vocab = (int)heed_config_int(f, "vocab"),
+                                                   .lower = heed_config_bool(f, "lower"),
+                                                   .specials = d->spec.bracket || d->spec.masked});
+    free(text);
+    return made;
+}
+
+/* The tokenizer that f names is opened, or trained on the text; a run has one already. */
+static heed_tokenizer *find_tokenizer(const heed_data *d, const heed_config *f, const char *run) {
+    const char *name = heed_config_text(f, "tokenizer");
+    if (run) return heed_tokenizer_open(d->c, run);
+    return heed__is_tokenizer_kind(name) ? train_tokenizer(d, f, name)
+                                         : heed__tokenizer_at(d->c, "tokenizer", name);
+}
+
+static bool check_specials(const heed_data *d) {
+    if (!d->spec.masked || heed_tokenizer_specials(d->tokenizer).mask >= 0) return true;
+    return heed_fail(d->c, HEED_USAGE,
+                     "a masked model needs a vocabulary with [MASK]: the %s tokenizer has none; "
+                     "hint: `tokenizer = wordpiece`",
+                     heed_tokenizer_kind(d->tokenizer));
+}
+
+static bool open_corpus(heed_data *d, const heed_config *f) {
+    const char *val = heed_config_text(f, "val");
+    bool lines = strcmp(heed_config_text(f, "packing"), "lines") == 0;
+    heed_corpus_args a = {.packing = lines ? HEED_LINES : HEED_BLOCKS,
+                          .bracket = d->spec.bracket,
+                          .block = (int)heed_config_int(f, "block"),
+                          .val_split = heed_config_real(f, "val-split"),
+                          .tail = strcmp(heed_config_text(f, "split"), "tail") == 0,
+                          .val_path = *val && !d->whole ? val : NULL,
+                          .eval = d->whole};
+    heed_corpus *corpus = heed_corpus_open(d->c, heed_config_text(f, "data"), d->tokenizer, a);
+    if (!corpus) return false;
+    heed_corpus_info about = heed_corpus_about(corpus);
+    d->batches = corpus;
+    d->checksum = about.checksum;
+    d->no_val = about.val_tokens == 0;
+    d->part = d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
+    return true;
+}
+
+/* What is evaluated on is read once: it may be a pipe. */
+static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
+    if (!a->eval && (!heed__text_lasts(d->c, f, "data") || !heed__text_lasts(d->c, f, "val")))
+        return false;
+    if (!d->tokenizer) d->tokenizer = find_tokenizer(d, f, a->run);
+    return d->tokenizer && check_specials(d) && open_corpus(d, f);
+}
+
+static void close_data(heed_data *d) { heed_corpus_free(d->batches); }
+
+const heed_data_kind heed__data_text = {
+    .noun = "a text file",
+    .item = "tok",
+    .perplexity = true,
+    .options = options,
+    .open = open_data,
+    .close = close_data,
+};

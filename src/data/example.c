@@ -1,0 +1,220 @@
+/* example.c -- one text or pair of texts as a model reads it. */
+#include "core/core.h"
+#include "data/corpus/tokenizer.h"
+#include "data/kind.h"
+
+#include <ctype.h>
+#include <string.h>
+
+bool heed_check_text(heed_ctx *c, const char *text, size_t n) {
+    for (size_t at = 0; at < n;) {
+        int32_t code;
+        size_t used = heed_utf8_read(text + at, n - at, &code);
+        if (code <= 0)
+            return heed_fail(c, HEED_DATA,
+                             "the input is not text: byte 0x%02X at offset %zu: expected UTF-8 "
+                             "without NUL; hint: iconv -f LATIN1 -t UTF-8",
+                             (unsigned)(unsigned char)text[at], at);
+        at += used;
+    }
+    return true;
+}
+
+/* ---- words that the vocabulary lacks ---- */
+
+static bool same_piece(const heed_tokens *k, const char *text, size_t a, size_t b) {
+    size_t n = k->end[a] - k->begin[a];
+    return k->end[b] - k->begin[b] == n && memcmp(text + k->begin[a], text + k->begin[b], n) == 0;
+}
+
+/* Token i is unknown, and none of those before it is of the same text. */
+static bool is_new_unknown(const heed_tokens *k, int unknown, const char *text, size_t i) {
+    enum { BACK = 4096 }; /* a text of nothing else takes no quadratic time */
+    if (k->ids[i] != unknown || k->end[i] == k->begin[i]) return false;
+    for (size_t j = i > BACK ? i - BACK : 0; j < i; j++)
+        if (k->ids[j] == unknown && same_piece(k, text, i, j)) return false;
+    return true;
+}
+
+/* Five of them, and how many more. */
+static void warn_of_unknown(const heed_reader *r, const heed_tokenizer *t, const heed_tokens *k,
+                            const char *text) {
+    enum { SHOWN = 5, COLUMNS = 60 };
+    int unknown = heed_tokenizer_specials(t).unk;
+    size_t found = 0;
+    heed_text list = {.c = r->c}, word = {.c = r->c};
+    for (size_t i = 0; !r->quiet && i < k->count; i++) {
+        if (!is_new_unknown(k, unknown, text, i) || ++found > SHOWN) continue;
+        word.n = 0;
+        heed_text_put(&word, text + k->begin[i], k->end[i] - k->begin[i]);
+        heed_text_put(&list, ", ", found > 1 ? 2 : 0);
+        if (word.s) heed_label_text(word.s, COLUMNS, &list);
+    }
+    if (found > SHOWN) heed_text_add(&list, " and %zu more", found - SHOWN);
+    if (list.s) heed_message(r->c, HEED_WARN, "unknown to the vocabulary: %s", list.s);
+    heed_text_free(&word);
+    heed_text_free(&list);
+}
+
+/* ---- sequences ---- */
+
+static void free_sequence(heed_sequence *s) {
+    for (size_t i = 0; s->labels && i < s->tokens.count; i++) heed__free(s->labels[i]);
+    heed__free(s->labels);
+    heed__free(s->special);
+    heed_tokens_free(&s->tokens);
+    *s = (heed_sequence){0};
+}
+
+/* The texts of the tokens. text: what they are of; NULL: of none. */
+static bool label(heed_ctx *c, const heed_tokenizer *t, const char *text, heed_sequence *s) {
+    heed_tokens *k = &s->tokens;
+    heed_specials x = heed_tokenizer_specials(t);
+    s->labels = heed__alloc_array(c, k->count + 1, sizeof *s->labels);
+    s->special = heed__alloc(c, k->count + 1);
+    for (size_t i = 0; s->labels && s->special && i < k->count; i++) {
+        int32_t id = k->ids[i];
+        const char *own = heed_token_text(t, id);
+        size_t n = strlen(own);
+        if (text && id == x.unk && k->end[i] > k->begin[i])
+            own = text + k->begin[i], n = k->end[i] - k->begin[i];
+        s->special[i] = id == x.cls || id == x.sep || id == x.pad || id == x.newline;
+        if (!(s->labels[i] = heed__alloc(c, n + 1))) break;
+        memcpy(s->labels[i], own, n);
+    }
+    return !heed__stopped(c);
+}
+
+/* Appends a token that is of no text; -1: none. */
+static bool put_in(int32_t id, heed_tokens *k) { return id < 0 || heed__tokens_put(k, id, 0, 0); }
+
+/* Appends the tokens of a piece of the text. */
+static bool put_text(const heed_tokenizer *t, const char *text, size_t begin, size_t end,
+                     heed_tokens *k) {
+    size_t before = k->count;
+    bool ok = heed_encode(t, text + begin, end - begin, k);
+    for (size_t i = before; i < k->count; i++) k->begin[i] += begin, k->end[i] += begin;
+    return ok;
+}
+
+/* ---- texts ---- */
+
+/* The word at `begin` of the text. One that leaves no token stands as [UNK], as in training. */
+static bool put_word(const heed_reader *r, const char *text, size_t begin, size_t end,
+                     heed_example *out) {
+    heed_tokens *k = &out->text.tokens;
+    size_t before = k->count;
+    if (!heed__grow(r->c, &out->words, &out->word_capacity, out->word_count + 1,
+                    sizeof *out->words) ||
+        !put_text(r->tokenizer, text, begin, end, k))
+        return false;
+    int32_t unknown = heed_tokenizer_specials(r->tokenizer).unk;
+    if (k->count == before && !heed__tokens_put(k, unknown, begin, end)) return false;
+    out->words[out->word_count++] = before;
+    return true;
+}
+
+static bool put_words(const heed_reader *r, const char *text, size_t n, heed_example *out) {
+    for (size_t at = 0; at < n;) {
+        size_t begin = at;
+        while (at < n && !isspace((unsigned char)text[at])) at++;
+        if (at > begin && !put_word(r, text, begin, at, out)) return false;
+        while (at < n && isspace((unsigned char)text[at])) at++;
+    }
+    return true;
+}
+
+/* Of the text and `before` special tokens; `after` more are to follow. */
+static bool check_length(const heed_reader *r, const char *text, size_t n, heed_tokens *k,
+                         size_t before, size_t after) {
+    size_t block = (size_t)heed_config_int(r->config, "block"), shown = n < 40 ? n : 40;
+    bool paired = r->spec.kind == HEED_INPUT_PAIR;
+    if (r->any_length) return true;
+    if (k->count == before)
+        return heed_fail(r->c, HEED_DATA, "the input is empty%s",
+                         paired ? ": expected a text to translate" : "");
+    if (k->count + after > block && r->cut) k->count = block - after;
+    while (shown < n && shown > 0 && ((unsigned char)text[shown] & 0xC0) == 0x80) shown--;
+    return k->count + after <= block ||
+           heed_fail(r->c, HEED_DATA,
+                     "the input is too long: %zu tokens%s, the model takes %zu: %.*s...",
+                     k->count + after, r->spec.kind == HEED_INPUT_TOKENS ? "" : " with [SEP]",
+                     block, (int)shown, text);
+}
+
+bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_example *out) {
+    if (!r || heed__stopped(r->c) || !text || !out) return false;
+    bool plain = r->spec.kind == HEED_INPUT_TOKENS, paired = r->spec.kind == HEED_INPUT_PAIR;
+    const heed_tokenizer *t = paired && r->source ? r->source : r->tokenizer;
+    if (!t)
+        return heed_fail(r->c, HEED_USAGE,
+                         "the run takes pictures: expected a picture, found a text");
+    heed_specials s = heed_tokenizer_specials(t);
+    size_t begin = 0, end = n;
+    int32_t cls = plain && r->spec.bracket ? s.cls : -1;
+    int32_t sep = !plain || r->spec.bracket ? s.sep : -1;
+    heed_example_free(out);
+    heed_tokens *k = &out->text.tokens;
+    k->c = r->c;
+    /* White space around a source is no part of it, as in training. */
+    while (paired && begin < end && isspace((unsigned char)text[begin])) begin++;
+    while (paired && end > begin && isspace((unsigned char)text[end - 1])) end--;
+    bool ok = put_in(cls, k) &&
+              (r->spec.per_word ? put_words(r, text, n, out) : put_text(t, text, begin, end, k));
+    if (!ok) return false;
+    if (!check_length(r, text, n, k, cls >= 0, sep >= 0) || !put_in(sep, k)) return false;
+    warn_of_unknown(r, t, k, text);
+    return label(r->c, t, text, &out->text);
+}
+
+bool heed_example_tokens(const heed_reader *r, const int32_t *ids, size_t n, heed_example *out) {
+    if (!r || heed__stopped(r->c) || !r->tokenizer || !out || (n && !ids)) return false;
+    heed_example_free(out);
+    out->text.tokens.c = r->c;
+    for (size_t i = 0; i < n; i++)
+        if (!put_in(ids[i], &out->text.tokens)) return false;
+    return label(r->c, r->tokenizer, NULL, &out->text);
+}
+
+/* ---- targets ---- */
+
+static bool check_target(const heed_reader *r, const heed_tokens *k) {
+    int64_t block = heed_config_int(r->config, "block");
+    if (k->count == 0) return heed_fail(r->c, HEED_FAILED, "the model made no token to look at");
+    return k->count <= (size_t)block ||
+           heed_fail(r->c, HEED_DATA, "the target is too long: %zu tokens, the model takes %lld",
+                     k->count, (long long)block);
+}
+
+bool heed_example_target(const heed_reader *r, const char *text, size_t n, heed_example *out) {
+    if (!r || heed__stopped(r->c) || !r->tokenizer || !text || !out) return false;
+    free_sequence(&out->target);
+    heed_tokens *k = &out->target.tokens;
+    k->c = r->c;
+    if (!heed_encode(r->tokenizer, text, n, k)) return false;
+    warn_of_unknown(r, r->tokenizer, k, text);
+    return put_in(heed_tokenizer_specials(r->tokenizer).sep, k) && check_target(r, k) &&
+           label(r->c, r->tokenizer, NULL, &out->target);
+}
+
+bool heed_example_made(const heed_reader *r, const int32_t *ids, size_t n, bool ended,
+                       heed_example *out) {
+    if (!r || heed__stopped(r->c) || !r->tokenizer || !out || (n && !ids)) return false;
+    free_sequence(&out->target);
+    heed_tokens *k = &out->target.tokens;
+    k->c = r->c;
+    for (size_t i = 0; i < n; i++)
+        if (!put_in(ids[i], k)) return false;
+    return put_in(ended ? heed_tokenizer_specials(r->tokenizer).sep : -1, k) &&
+           check_target(r, k) && label(r->c, r->tokenizer, NULL, &out->target);
+}
+
+void heed_example_free(heed_example *e) {
+    if (!e) return;
+    free_sequence(&e->text);
+    free_sequence(&e->target);
+    heed__free(e->words);
+    heed__free(e->x);
+    heed_picture_free(&e->shown);
+    *e = (heed_example){0};
+}

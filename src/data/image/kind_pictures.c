@@ -1,0 +1,234 @@
+/* kind_pictures.c -- sets of labelled pictures as data: from settings to a heed_images, and back to
+ * settings that are a whole record. */
+#include "core/core.h"
+#include "data/kind.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PICTURES "Pictures"
+#define AUGMENT  "Augmentation of training pictures"
+
+static const heed_option options[] = {
+    {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL,
+     "share of the training part kept for validation, where the data has no such part", PICTURES},
+    {"convert", HEED_BOOL, "false", 0, 0, NULL,
+     "pictures of other channels become grey or colour, as --channels says", PICTURES},
+    {"mean", HEED_TEXT, "", 0, 0, NULL,
+     "taken from pixels of 0 to 1: a number, or one a channel, comma-separated; none: that of the "
+     "training part",
+     PICTURES},
+    {"std", HEED_TEXT, "", 0, 0, NULL, "what pixels are then divided by; none: as for mean",
+     PICTURES},
+    {"strict", HEED_BOOL, "false", 0, 0, NULL,
+     "a picture that cannot be decoded is an error, not skipped", PICTURES},
+    {"workers", HEED_INT, "1", 0, 64, NULL,
+     "threads that decode and augment ahead; the results do not depend on them", PICTURES},
+    {"cache-mb", HEED_INT, "1000", 1, 1 << 20, NULL,
+     "memory for decoded pictures in MB; what does not fit is decoded again", PICTURES},
+    {"flip", HEED_REAL, "-1", -1, 1, NULL,
+     "probability of left and right exchanged; -1: 0.5, but 0 where classes are digits or letters",
+     AUGMENT},
+    {"pad", HEED_INT, "0", 0, 4096, NULL, "shift by up to so many pixels, both ways", AUGMENT},
+    {"scale", HEED_REAL, "0", 0, 1, NULL,
+     "cut out a part and resize it: its smallest share of the area; 0: off", AUGMENT},
+    {"ratio", HEED_REAL, "1.3333", 1, 100, NULL,
+     "its width to height lies between 1/ratio and ratio", AUGMENT},
+    {"brightness", HEED_REAL, "0", 0, 1, NULL, "times 1 - b to 1 + b", AUGMENT},
+    {"contrast", HEED_REAL, "0", 0, 1, NULL, "the same, around the picture's mean", AUGMENT},
+    {"saturation", HEED_REAL, "0", 0, 1, NULL, "the same, around each pixel's grey", AUGMENT},
+    {0}};
+
+/* ---- settings in ---- */
+
+static bool wrong_list(heed_ctx *c, const char *key, const char *value) {
+    return heed_fail(c, HEED_USAGE,
+                     "`%s = %s`: expected a number, or three with commas; hint: `%s = 0.5` or "
+                     "`%s = 0.49,0.48,0.45`",
+                     key, value, key, key);
+}
+
+/* "0.5" or "0.49,0.48,0.45"; a single number counts for all channels. "": nothing is set. */
+static bool read_list(heed_ctx *c, const heed_config *f, const char *key, double out[3]) {
+    const char *text = heed_config_text(f, key), *at = text;
+    int n = 0;
+    while (*at && n < 3) {
+        char number[64];
+        at += strspn(at, " \t");
+        size_t size = strcspn(at, ",");
+        snprintf(number, sizeof number, "%.*s", size < 63 ? (int)size : 63, at);
+        if (!heed__number(number, &out[n++])) return wrong_list(c, key, text);
+        at += size + (at[size] == ',');
+    }
+    if (*at || n == 2) return wrong_list(c, key, text);
+    if (n == 1) out[1] = out[2] = out[0];
+    return true;
+}
+
+static bool read_normalisation(heed_ctx *c, const heed_config *f, double mean[3], double std[3]) {
+    bool both = *heed_config_text(f, "mean") && *heed_config_text(f, "std");
+    if (!both && (*heed_config_text(f, "mean") || *heed_config_text(f, "std")))
+        return heed_fail(c, HEED_USAGE,
+                         "`mean` and `std` go together: expected both, or neither to have them "
+                         "computed");
+    if (!read_list(c, f, "mean", mean) || !read_list(c, f, "std", std)) return false;
+    for (int i = 0; both && i < 3; i++)
+        if (!(std[i] > 0))
+            return heed_fail(c, HEED_USAGE, "`std = %s`: expected numbers above 0",
+                             heed_config_text(f, "std"));
+    return true;
+}
+
+heed_augment heed_augment_of(const heed_config *f) {
+    return (heed_augment){.flip = fmax(0, heed_config_real(f, "flip")),
+                          .pad = (int)heed_config_int(f, "pad"),
+                          .scale = heed_config_real(f, "scale"),
+                          .ratio = heed_config_real(f, "ratio"),
+                          .brightness = heed_config_real(f, "brightness"),
+                          .contrast = heed_config_real(f, "contrast"),
+                          .saturation = heed_config_real(f, "saturation")};
+}
+
+bool heed_image_transform_of(heed_ctx *c, const heed_config *f, heed_image_transform *out) {
+    *out = (heed_image_transform){.size = (int)heed_config_int(f, "image-size"),
+                                  .channels = (int)heed_config_int(f, "channels")};
+    if (!read_normalisation(c, f, out->mean, out->deviation)) return false;
+    return out->deviation[0] > 0 ||
+           heed_fail(c, HEED_DATA,
+                     "the run does not say how its pictures are normalised: config.conf: expected "
+                     "mean and std, found none; hint: put back the lines that training wrote");
+}
+
+/* ---- settings out ---- */
+
+/* What was found counts as little as a preset, unless somebody gave the setting. */
+static bool set_found(heed_config *f, const char *key, const char *value) {
+    heed_rank rank = heed_config_rank(f, key);
+    return heed_config_set(f, key, value, key, rank > HEED_FROM_PRESET ? rank : HEED_FROM_PRESET);
+}
+
+static bool set_number(heed_config *f, const char *key, double v) {
+    char text[HEED__NUMBER];
+    return set_found(f, key, heed__number_text(text, v, 10));
+}
+
+/* As few digits as read back to the same numbers: a run that goes on sees the same pictures. */
+static bool set_list(heed_config *f, const char *key, const double *v, int n) {
+    char text[3 * HEED__NUMBER] = "", number[HEED__NUMBER];
+    for (int i = 0; i < n; i++) {
+        size_t at = strlen(text);
+        snprintf(text + at, sizeof text - at, "%s%s", i ? "," : "",
+                 heed__number_text(number, v[i], 0));
+    }
+    return set_found(f, key, text);
+}
+
+static bool is_symbol(const char *name) {
+    static const char *const digits[] = {"zero", "one", "two",   "three", "four",
+                                         "five", "six", "seven", "eight", "nine"};
+    if (heed_label_text(name, INT_MAX, NULL) == 1 || strspn(name, "0123456789") == strlen(name))
+        return true;
+    for (int i = 0; i < 10; i++)
+        if (strcmp(name, digits[i]) == 0) return true;
+    return false;
+}
+
+bool heed_images_are_symbols(const heed_images *k) {
+    const heed_images_info *a = heed_images_about(k);
+    for (int i = 0; i < a->classes; i++)
+        if (!is_symbol(a->labels[i])) return false;
+    return true;
+}
+
+static bool complete(heed_config *f, const heed_images *k) {
+    const heed_images_info *a = heed_images_about(k);
+    double flip = heed_config_real(f, "flip");
+    if (flip < 0) flip = heed_images_are_symbols(k) ? 0 : 0.5;
+    return set_number(f, "image-size", a->view.size) &&
+           set_number(f, "channels", a->view.channels) && set_number(f, "classes", a->classes) &&
+           set_number(f, "flip", flip) && set_list(f, "mean", a->view.mean, a->view.channels) &&
+           set_list(f, "std", a->view.deviation, a->view.channels);
+}
+
+/* ---- opening ---- */
+
+static bool check_classes(const heed_data *d, const heed_config *f) {
+    int asked = (int)heed_config_int(f, "classes"), found = d->label_count;
+    bool given = heed_config_rank(f, "classes") > HEED_FROM_PRESET;
+    return !given || !asked || asked == found ||
+           heed_fail(d->c, HEED_DATA,
+                     "%s has other classes than asked for: expected %d, found %d; hint: leave out "
+                     "`classes`, they are counted",
+                     heed_config_text(f, "data"), asked, found);
+}
+
+const char *heed_part_name(heed_part part) {
+    static const char *const names[] = {"train", "val", "test"};
+    return part < HEED_PARTS ? names[part] : "all";
+}
+
+/* A part of evaluation: the one that was named, or the best one there is. */
+static bool choose_part(heed_data *d, const char *data, const char *named) {
+    static const heed_part order[] = {HEED_TEST_PART, HEED_VAL_PART, HEED_TRAIN_PART};
+    const size_t *count = heed_images_about(d->batches)->count;
+    bool any = !named || strcmp(named, "auto") == 0;
+    for (int i = 0; i < 3; i++) {
+        d->part = order[i];
+        if (count[d->part] && (any || strcmp(named, heed_part_name(d->part)) == 0)) return true;
+    }
+    return heed_fail(d->c, HEED_DATA,
+                     "%s has no such part: `part = %s`: found %zu, %zu and %zu pictures for "
+                     "training, validation and test",
+                     data, any ? "auto" : named, count[0], count[1], count[2]);
+}
+
+/* Other data without parts is read as a whole. */
+static bool set_part(heed_data *d, const heed_config *f, const heed_data_args *a) {
+    const size_t *count = heed_images_about(d->batches)->count;
+    d->part = d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
+    if (a->eval && !choose_part(d, heed_config_text(f, "data"), a->part)) return false;
+    d->whole = a->whole && count[HEED_VAL_PART] + count[HEED_TEST_PART] == 0;
+    heed_images_set_eval_part(d->batches, d->part);
+    return true;
+}
+
+/* Other data than the run's has no share kept from training: all of it may be read. A run's
+ * settings hold all that it knows of pictures. */
+static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
+    heed_images_args args = {.size = (int)heed_config_int(f, "image-size"),
+                             .channels = (int)heed_config_int(f, "channels"),
+                             .convert = heed_config_bool(f, "convert"),
+                             .val_split = a->whole ? 0 : heed_config_real(f, "val-split"),
+                             .labels = a->labels,
+                             .label_count = a->label_count,
+                             .strict = heed_config_bool(f, "strict"),
+                             .workers = (int)heed_config_int(f, "workers"),
+                             .cache = (size_t)heed_config_int(f, "cache-mb") * 1000000};
+    heed_image_transform known;
+    if (a->eval && !heed_image_transform_of(d->c, f, &known)) return false;
+    if (!read_normalisation(d->c, f, args.mean, args.deviation)) return false;
+    heed_images *k = d->batches = heed_images_open(d->c, heed_config_text(f, "data"), &args);
+    if (!k) return false;
+    const heed_images_info *about = heed_images_about(k);
+    d->checksum = about->checksum;
+    d->tree = strcmp(about->kind, "folder") == 0;
+    d->no_val = about->count[HEED_VAL_PART] == 0;
+    d->labels = about->labels;
+    d->label_count = about->classes;
+    if (!check_classes(d, f) || !complete(f, k)) return false;
+    heed_augment augment = heed_augment_of(f);
+    heed_images_augment(k, &augment);
+    return set_part(d, f, a);
+}
+
+static void close_data(heed_data *d) { heed_images_close(d->batches); }
+
+const heed_data_kind heed__data_pictures = {
+    .noun = "a folder of pictures",
+    .item = "img",
+    .options = options,
+    .open = open_data,
+    .close = close_data,
+};

@@ -1,0 +1,177 @@
+/* kind_pairs.c -- lines of two texts as data: tokenizers, made or opened, and the pairs. */
+#include "core/core.h"
+#include "core/os.h"
+#include "data/kind.h"
+
+#include <string.h>
+
+static const heed_option translation_options[] = {
+    {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
+     "char, byte, word or wordpiece, trained on the pairs; or the path of a run or a vocab.txt",
+     "Pairs"},
+    {"source-tokenizer", HEED_TEXT, "", 0, 0, NULL,
+     "another one for the source, without --share-vocab; none: of the same kind", "Pairs"},
+    {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Pairs"},
+    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Pairs"},
+    {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the pairs kept for validation",
+     "Pairs"},
+    {0}};
+
+static const heed_option label_options[] = {
+    {"tokenizer", HEED_TEXT, "word", 0, 0, NULL,
+     "char, byte, word or wordpiece, trained on the texts; or the path of a run or a vocab.txt",
+     "Texts"},
+    {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Texts"},
+    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Texts"},
+    {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
+     "Texts"},
+    {0}};
+
+/* ---- tokenizers ---- */
+
+/* The ends of lines are in no text: characters to be learned are without them. */
+static void join_lines(heed_text *t) {
+    size_t kept = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->s[i] != '\n') t->s[kept++] = t->s[i];
+    t->n = kept;
+}
+
+/* side: as heed_pairs_text has it. */
+static heed_tokenizer *train_side(heed_ctx *c, const heed_config *f, const heed_pairs *k, int side,
+                                  const char *kind) {
+    heed_text text = {.c = c};
+    int64_t vocab = heed_config_int(f, "vocab"), own = 0;
+    if (side == 0 && heed_config_has(f, "source-vocab")) own = heed_config_int(f, "source-vocab");
+    heed_tokenizer_args a = {.kind = kind,
+                             .vocab = (int)(own ? own : vocab),
+                             .lower = heed_config_bool(f, "lower"),
+                             .specials = true};
+    heed_tokenizer *made = NULL;
+    bool ok = heed_pairs_text(k, side, &text);
+    if (ok && strcmp(kind, "char") == 0) join_lines(&text);
+    if (ok) made = heed_tokenizer_train(c, text.s, text.n, a);
+    heed_text_free(&text);
+    return made;
+}
+
+/* Those of a run: the tokenizer of its source is in a folder of its own. */
+static bool open_tokenizers(heed_data *d, const char *run) {
+    heed_text path = {.c = d->c};
+    bool ok = heed_text_add(&path, "%s/source-tokenizer", run);
+    d->tokenizer = heed_tokenizer_open(d->c, run);
+    if (ok && heed__os_is_dir(path.s)) d->source = heed_tokenizer_open(d->c, path.s);
+    heed_text_free(&path);
+    return d->tokenizer != NULL;
+}
+
+/* The tokenizer of the source, where a run is named: the one that it has for its source. */
+static heed_tokenizer *make_source(heed_ctx *c, const heed_config *f, const heed_pairs *k) {
+    const char *own = heed_config_text(f, "source-tokenizer");
+    const char *key = *own ? "source-tokenizer" : "tokenizer";
+    const char *name = heed_config_text(f, key);
+    heed_text path = {.c = c};
+    if (heed__is_tokenizer_kind(name)) return train_side(c, f, k, 0, name);
+    bool inside =
+        !*own && heed_text_add(&path, "%s/source-tokenizer", name) && heed__os_is_dir(path.s);
+    heed_tokenizer *made =
+        inside ? heed_tokenizer_open(c, path.s) : heed__tokenizer_at(c, key, name);
+    heed_text_free(&path);
+    return made;
+}
+
+/* Those that f names are opened, or trained on the pairs. */
+static bool find_tokenizers(heed_data *d, const heed_config *f, const char *run) {
+    bool translates = d->spec.kind == HEED_INPUT_PAIR;
+    bool shared = translates && heed_config_bool(f, "share-vocab");
+    const char *name = heed_config_text(f, "tokenizer");
+    if (shared && *heed_config_text(f, "source-tokenizer"))
+        return heed_fail(d->c, HEED_USAGE,
+                         "`source-tokenizer` is of a vocabulary of the source's own: expected "
+                         "`share-vocab = false` with it");
+    if (run) return open_tokenizers(d, run);
+    d->tokenizer = heed__is_tokenizer_kind(name) ? train_side(d->c, f, d->batches,
+                                                              shared       ? 2
+                                                              : translates ? 1
+                                                                           : 0,
+                                                              name)
+                                                 : heed__tokenizer_at(d->c, "tokenizer", name);
+    if (translates && !shared && d->tokenizer) d->source = make_source(d->c, f, d->batches);
+    return !heed__stopped(d->c);
+}
+
+/* ---- opening ---- */
+
+static heed_pair_kind kind_of(heed_input_spec s) {
+    return s.kind == HEED_INPUT_PAIR ? HEED_TRANSLATION : s.per_word ? HEED_TAGS : HEED_CLASSES;
+}
+
+static bool check_labels(const heed_data *d, const heed_config *f) {
+    const heed_pairs_info *a = heed_pairs_about(d->batches);
+    size_t lines = a->pairs + (d->no_val ? 0 : a->val_pairs);
+    if (a->classes < 2)
+        return heed_fail(d->c, HEED_DATA, "%s: expected two different labels or more, found 1",
+                         heed_config_text(f, "data"));
+    /* Texts where labels belong make nearly each line a class of its own. */
+    if (!d->spec.per_word && lines >= 20 && (size_t)a->classes * 2 > lines)
+        heed_message(d->c, HEED_WARN,
+                     "%d labels in %zu lines: nearly every label occurs once; hint: are the "
+                     "columns swapped? expected label<TAB>text",
+                     a->classes, lines);
+    return true;
+}
+
+static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args *a) {
+    const char *val = heed_config_text(f, "val");
+    double split = heed_config_real(f, "val-split");
+    heed_pairs_args args = {.kind = kind_of(d->spec),
+                            .val_split = d->whole ? 0 : split,
+                            .val_path = *val && !d->whole ? val : NULL,
+                            .block = (int)heed_config_int(f, "block"),
+                            .labels = a->labels,
+                            .label_count = a->label_count};
+    d->batches = heed_pairs_open(d->c, heed_config_text(f, "data"), &args);
+    d->no_val = split <= 0 && !*val;
+    d->part = d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
+    return d->batches != NULL;
+}
+
+static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
+    bool translates = d->spec.kind == HEED_INPUT_PAIR;
+    if (!a->eval && (!heed__text_lasts(d->c, f, "data") || !heed__text_lasts(d->c, f, "val")))
+        return false;
+    if (!open_pairs(d, f, a)) return false;
+    if (!d->tokenizer && !find_tokenizers(d, f, a->run)) return false;
+    const heed_pairs_info *about = heed_pairs_about(d->batches);
+    d->checksum = about->checksum;
+    if (!translates && !a->eval && !check_labels(d, f)) return false;
+    d->labels = about->classes ? about->labels : NULL;
+    d->label_count = about->classes;
+    return heed_pairs_encode(d->batches, d->source ? d->source : d->tokenizer,
+                             translates ? d->tokenizer : NULL);
+}
+
+static void close_data(heed_data *d) { heed_pairs_close(d->batches); }
+
+const heed_data_kind heed__data_translation = {
+    .noun = "a file of pairs of texts, TSV or JSONL",
+    .item = "tok",
+    .perplexity = true,
+    .options = translation_options,
+    .open = open_data,
+    .close = close_data,
+};
+const heed_data_kind heed__data_classes = {
+    .noun = "a file of labels and texts, TSV or JSONL",
+    .item = "text",
+    .options = label_options,
+    .open = open_data,
+    .close = close_data,
+};
+const heed_data_kind heed__data_tags = {
+    .noun = "a file of words and their labels, TSV or JSONL",
+    .item = "word",
+    .options = label_options,
+    .open = open_data,
+    .close = close_data,
+};

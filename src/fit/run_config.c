@@ -1,0 +1,72 @@
+/* run_config.c -- config.conf of a run, with the settings of its model, of its data, and of a
+ * program that the library does not know. */
+#include "core/core.h"
+#include "core/os.h"
+#include "fit/fit.h"
+
+#include <string.h>
+
+bool heed__option_in(const heed_option *o, const char *key) {
+    for (; o && o->name; o++)
+        if (strcmp(o->name, key) == 0) return true;
+    return false;
+}
+
+static const heed_option *data_options(const heed_model *m) {
+    const heed_data_kind *kind = heed_data_kind_of(heed_model_spec(m));
+    return kind ? kind->options : NULL;
+}
+
+static bool known(const heed_model *m, const char *key) {
+    return heed__option_in(heed_train_options, key) || heed__option_in(data_options(m), key) ||
+           heed__option_in(m->options, key) || heed__option_in(heed_fit_options, key);
+}
+
+static bool listed(const heed__run_config *k, size_t count, const char *key) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(k->foreign[i].name, key) == 0) return true;
+    return false;
+}
+
+/* A program that trains has settings of its own in config.conf: they are kept as texts. */
+static bool find_foreign(heed__run_config *k, const heed_model *m) {
+    size_t count = 0;
+    for (char *line = k->text.s, *next; line && *line; line = next) {
+        next = line + strcspn(line, "\n");
+        if (*next) *next++ = 0;
+        line += strspn(line, " \t");
+        size_t n = strcspn(line, " \t=#");
+        bool pair = n > 0 && line[n + strspn(line + n, " \t")] == '=';
+        line[n] = 0;
+        if (!pair || known(m, line) || listed(k, count, line)) continue;
+        if (!heed__grow(k->text.c, &k->foreign, &k->capacity, count + 2, sizeof *k->foreign))
+            return false;
+        k->foreign[count++] = (heed_option){.name = line, .kind = HEED_TEXT, .value = ""};
+    }
+    return k->foreign || heed__grow(k->text.c, &k->foreign, &k->capacity, 1, sizeof *k->foreign);
+}
+
+bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *path,
+                           heed__run_config *out) {
+    size_t n;
+    unsigned char *bytes = heed__os_read(c, path, 1 << 20, &n);
+    *out = (heed__run_config){.text = {.c = c}};
+    bool ok = bytes && heed_text_put(&out->text, (const char *)bytes, n);
+    heed__free(bytes);
+    if (!ok || !find_foreign(out, m)) return false;
+    const heed_option *tables[6] = {heed_train_options}, *data = data_options(m);
+    int count = 1;
+    if (data) tables[count++] = data;
+    if (m->options) tables[count++] = m->options;
+    tables[count++] = heed_fit_options;
+    tables[count] = out->foreign;
+    out->config = heed_config_new(c, tables);
+    return heed_config_set_list(out->config, m->defaults, path, HEED_FROM_DEFAULT) &&
+           heed_config_read(out->config, path, HEED_FROM_FILE);
+}
+
+void heed__run_config_free(heed__run_config *k) {
+    heed__free(k->foreign);
+    heed_text_free(&k->text);
+    *k = (heed__run_config){0};
+}

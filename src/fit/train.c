@@ -1,0 +1,97 @@
+/* train.c -- a whole training in one call: data opened by the kind that the model reads. */
+#include "core/core.h"
+#include "fit/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const heed_option heed_train_options[] = {
+    {"task", HEED_TEXT, "", 0, 0, NULL, "what is trained; given as the first argument", "Run"},
+    {"data", HEED_TEXT, "", 0, 0, NULL, "what to train on; given as the second argument", "Run"},
+    {0}};
+
+heed_config *heed_train_config(heed_ctx *c, const heed_model *m) {
+    if (heed__stopped(c) || !m) return NULL;
+    const heed_option *tables[] = {heed_train_options,
+                                   heed_data_kind_of(heed_model_spec(m))->options, NULL};
+    return heed_model_config(c, m, tables);
+}
+
+static bool check_place(heed_ctx *c, const heed_train_args *a, const heed_data *d,
+                        const char *path) {
+    return !a->run || a->resume || !d->tree || !heed_run_inside(c, a->run, path) ||
+           heed_fail(c, HEED_USAGE,
+                     "run is wrong: %s lies in %s, whose folders are classes: expected a folder "
+                     "elsewhere",
+                     a->run, path);
+}
+
+static heed_fit_result fit(heed_ctx *c, const heed_train_args *a, heed_config *f,
+                           const heed_data *d) {
+    return heed_fit(c, &(heed_fit_args){.model = a->model,
+                                        .config = f,
+                                        .data = d->batches,
+                                        .data_checksum = d->checksum,
+                                        .tokenizer = d->tokenizer,
+                                        .source = d->source,
+                                        .labels = d->labels,
+                                        .label_count = d->label_count,
+                                        .run = a->run,
+                                        .no_val = d->no_val,
+                                        .resume = a->resume,
+                                        .force = a->force,
+                                        .report = a->report,
+                                        .stop = a->stop,
+                                        .user = a->user});
+}
+
+/* "steps=300 width=64": a key that there is not is an error. */
+static bool set_given(heed_config *f, const char *settings) {
+    char key[64], value[1024];
+    int n = 0;
+    for (const char *at = settings ? settings : ""; *(at += strspn(at, " ")); at += n) {
+        if (sscanf(at, "%63[^= ]=%1023[^ ]%n", key, value, &n) != 2)
+            return heed_config_set_list(f, at, "settings", HEED_FROM_FLAG); /* says what is wrong */
+        if (!heed_config_set(f, key, value, "settings", HEED_FROM_FLAG)) return false;
+    }
+    return true;
+}
+
+/* Those of the model or, resumed, of the run, and what the caller gives. */
+static bool read_settings(heed_ctx *c, const heed_train_args *a, heed__run_config *k) {
+    heed_text path = {.c = c};
+    bool ok = true;
+    if (a->resume)
+        ok = heed__run_config_read(c, a->model, heed__run_path(&path, a->run, "config.conf"), k);
+    else
+        ok = (k->config = heed_train_config(c, a->model)) &&
+             heed_config_set(k->config, "task", a->model->name, "model", HEED_FROM_FLAG);
+    heed_text_free(&path);
+    if (ok && a->data) ok = heed_config_set(k->config, "data", a->data, "data", HEED_FROM_FLAG);
+    return ok && set_given(k->config, a->settings);
+}
+
+static bool check_args(heed_ctx *c, const heed_train_args *a) {
+    bool dense = a->model && a->model->kind == HEED_INPUT_DENSE;
+    if (a->model && (dense || (a->resume ? a->run : a->data))) return true;
+    return heed_fail(c, HEED_USAGE, "a training needs a model and data, a resumed one its run");
+}
+
+heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a) {
+    heed_fit_result r = {0, NAN, NAN, NAN, NAN, NAN};
+    heed__run_config k = {0};
+    if (heed__stopped(c) || !a || !check_args(c, a)) return r;
+    if (a->run && !(a->resume ? heed_run_recover(c, a->run) : heed_run_vacant(c, a->run, a->force)))
+        return r;
+    if (read_settings(c, a, &k)) {
+        heed_data_args how = {.run = a->resume ? a->run : NULL};
+        heed_data *d = heed_data_open(c, k.config, heed_model_spec(a->model), &how);
+        if (d && check_place(c, a, d, heed_config_text(k.config, "data")))
+            r = fit(c, a, k.config, d);
+        heed_data_close(d);
+    }
+    heed_config_free(k.config);
+    heed__run_config_free(&k);
+    return r;
+}

@@ -1,0 +1,125 @@
+/* list.h -- the list of kernels: result, name, arguments. The file that includes it defines KERNEL:
+ * as a member of the table (kernels.h), as a function of an instruction set (set.h), or as an
+ * initializer of the table (table.c). It is included more than once, so it has no guard. */
+/* clang-format off */
+KERNEL(void, gemm, const heed_kernels *k, const heed_gemm *g)
+
+/* vec.c */
+KERNEL(void, fill, const heed_kernels *k, heed_real *y, heed_real v, size_t n)
+KERNEL(void, copy, const heed_kernels *k, heed_real *y, const heed_real *x, size_t n)
+/* y += a x */
+KERNEL(void, axpy, const heed_kernels *k, heed_real *y, const heed_real *x, heed_real a, size_t n)
+/* y = a x + b */
+KERNEL(void, scale, const heed_kernels *k, heed_real *y, const heed_real *x, heed_real a,
+       heed_real b, size_t n)
+KERNEL(void, activate, const heed_kernels *k, heed_act f, heed_real *y, const heed_real *x,
+       size_t n)
+/* gx = f'(x) gy; of x and y = f(x) the one that heed__act_uses_value does not name may be NULL */
+KERNEL(void, activate_grad, const heed_kernels *k, heed_act f, heed_real *gx, const heed_real *x,
+       const heed_real *y, const heed_real *gy, size_t n)
+KERNEL(void, binary, const heed_kernels *k, heed_binary f, heed_real *c, const heed_real *a,
+       const heed_real *b, const heed_walk *w)
+/* ga += d f / d a gc, summed where a broadcasts; either may be NULL */
+KERNEL(void, binary_grad, const heed_kernels *k, heed_binary f, heed_real *ga, heed_real *gb,
+       const heed_real *a, const heed_real *b, const heed_real *gc, const heed_walk *w)
+KERNEL(double, sum, const heed_kernels *k, const heed_real *x, size_t n)
+/* not finite when any element is not */
+KERNEL(double, sum_squares, const heed_kernels *k, const heed_real *x, size_t n)
+/* gy (c) += column sums of x (rows,c) */
+KERNEL(void, sum_rows, const heed_kernels *k, heed_real *gy, const heed_real *x, size_t rows,
+       int c)
+KERNEL(void, dropout, const heed_kernels *k, heed_real *y, const heed_real *x, heed_real p,
+       const heed_random *r, size_t n, bool add)
+
+/* softmax.c */
+KERNEL(void, softmax, const heed_kernels *k, heed_real *y, const heed_real *x,
+       const heed_softmax_args *a)
+KERNEL(void, softmax_grad, const heed_kernels *k, heed_real *gx, const heed_real *y,
+       const heed_real *gy, const heed_softmax_args *a)
+KERNEL(void, log_softmax, const heed_kernels *k, heed_real *y, const heed_real *x,
+       const heed_softmax_args *a)
+KERNEL(void, log_softmax_grad, const heed_kernels *k, heed_real *gx, const heed_real *y,
+       const heed_real *gy, const heed_softmax_args *a)
+/* Cross entropy rows: p (rows,c) = softmax(logits) and loss[row] = sum_c target_c (-log p_c),
+ * target smoothed; rows whose label is ignore get loss 0. weights (c) or NULL multiply the
+ * terms of their class. */
+KERNEL(void, xent, const heed_kernels *k, heed_real *p, heed_real *loss, const heed_real *logits,
+       const int32_t *labels, size_t rows, int c, int ignore, heed_real smoothing,
+       const heed_real *weights)
+/* gx += scale * d loss[row] / d logits */
+KERNEL(void, xent_grad, const heed_kernels *k, heed_real *gx, const heed_real *p,
+       const int32_t *labels, size_t rows, int c, int ignore, heed_real smoothing,
+       const heed_real *weights, heed_real scale)
+
+/* norm.c: rows of width c. mean and rstd (rows) are written forward and read backward. Without
+ * mean (NULL) it counts as 0: RMS norm */
+KERNEL(void, layer_norm, const heed_kernels *k, heed_real *y, heed_real *mean, heed_real *rstd,
+       const heed_real *x, const heed_real *gain, const heed_real *bias, size_t rows, int c,
+       heed_real eps)
+/* gx is written, or added to when add is set; ggain and gbias are added to */
+KERNEL(void, layer_norm_grad, const heed_kernels *k, heed_real *gx, heed_real *ggain,
+       heed_real *gbias, const heed_real *gy, const heed_real *x, const heed_real *mean,
+       const heed_real *rstd, const heed_real *gain, size_t rows, int c, bool add)
+/* batch statistics of columns: mean and biased var (c) */
+KERNEL(void, column_stats, const heed_kernels *k, heed_real *mean, heed_real *var,
+       const heed_real *x, size_t rows, int c)
+/* y = (x - mean) rstd gain + bias, per column */
+KERNEL(void, batch_norm, const heed_kernels *k, heed_real *y, const heed_real *x,
+       const heed_real *mean, const heed_real *rstd, const heed_real *gain, const heed_real *bias,
+       size_t rows, int c)
+/* batch: mean and rstd are of this batch, so their gradient flows too; else constants */
+KERNEL(void, batch_norm_grad, const heed_kernels *k, heed_real *gx, heed_real *ggain,
+       heed_real *gbias, const heed_real *gy, const heed_real *x, const heed_real *mean,
+       const heed_real *rstd, const heed_real *gain, size_t rows, int c, bool batch, bool add)
+
+/* attention.c: scratch of attention_scratch(job) bytes for each call */
+KERNEL(size_t, attention_scratch, const heed_kernels *k, const heed_attention_job *a,
+       bool backward)
+KERNEL(void, attention, const heed_kernels *k, const heed_attention_job *a, void *scratch)
+KERNEL(void, attention_grad, const heed_kernels *k, const heed_attention_job *a, void *scratch)
+
+/* conv.c: scratch of conv_scratch(job, pass) bytes for each call */
+KERNEL(size_t, conv_scratch, const heed_kernels *k, const heed_conv_job *j, heed_conv_pass pass)
+/* y = conv(x, w) + bias */
+KERNEL(void, conv, const heed_kernels *k, const heed_conv_job *j, void *scratch)
+/* x = what the transpose of that map makes of y, + bias: the gradient of x, given y's */
+KERNEL(void, conv_grad_input, const heed_kernels *k, const heed_conv_job *j, void *scratch)
+/* gw and gb += the gradients, with y that of y */
+KERNEL(void, conv_weights, const heed_kernels *k, const heed_conv_job *j, void *scratch)
+
+/* pool.c: from (batch,oh,ow,c) gets the pixel of its image that each maximum came from */
+KERNEL(void, max_pool, const heed_kernels *k, heed_real *y, int32_t *from, const heed_real *x,
+       const heed_pool_job *j)
+KERNEL(void, max_pool_grad, const heed_kernels *k, heed_real *gx, const int32_t *from,
+       const heed_real *gy, const heed_pool_job *j)
+KERNEL(void, sum_pool, const heed_kernels *k, heed_real *y, const heed_real *x,
+       const heed_pool_job *j)
+KERNEL(void, sum_pool_grad, const heed_kernels *k, heed_real *gx, const heed_real *gy,
+       const heed_pool_job *j)
+
+/* permute.c: y = x, or y += x when add; y of w's shape is contiguous, x has the strides w->a */
+KERNEL(void, permute, const heed_kernels *k, heed_real *y, const heed_real *x, const heed_walk *w,
+       bool add)
+
+/* cell.c */
+KERNEL(void, cell, const heed_kernels *k, const heed_cell_job *j)
+KERNEL(void, cell_grad, const heed_kernels *k, const heed_cell_job *j)
+
+/* additive_attention.c */
+KERNEL(void, additive_attention, const heed_kernels *k, const heed_additive_attention_job *j)
+KERNEL(void, additive_attention_grad, const heed_kernels *k, const heed_additive_attention_job *j)
+
+/* update.c: one pass over a parameter; g is set to 0. m, v: slots. */
+KERNEL(void, sgd, const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m,
+       const heed_update *u, size_t n)
+KERNEL(void, rmsprop, const heed_kernels *k, heed_real *x, heed_real *g, heed_real *v, heed_real *m,
+       const heed_update *u, size_t n)
+KERNEL(void, adam, const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m, heed_real *v,
+       const heed_update *u, size_t n)
+
+/* embedding: gtable[ids[r]] += gy[r] for all rows in order; rows cut by column, so equal ids
+ * add in order */
+KERNEL(void, embed, const heed_kernels *k, heed_real *y, const heed_real *table, const int32_t *ids,
+       size_t rows, int d)
+KERNEL(void, embed_grad, const heed_kernels *k, heed_real *gtable, const heed_real *gy,
+       const int32_t *ids, size_t rows, int d)

@@ -1,0 +1,58 @@
+/* test_random.c -- random streams where a count leaves 32 bits: steps, indices and permutations. */
+#define HEED_ISA generic
+#include "kernels/random.h"
+#include "test.h"
+
+static const uint64_t large = (uint64_t)1 << 34; /* an index whose block has a high word */
+
+/* How many of 200 draws of the streams are equal; of unrelated ones none is. */
+static int equal_draws(heed_random a, uint64_t from_a, heed_random b, uint64_t from_b) {
+    int equal = 0;
+    for (uint64_t i = 0; i < 200; i++)
+        equal += heed_random_bits(&a, from_a + i) == heed_random_bits(&b, from_b + i);
+    return equal;
+}
+
+TEST(random_index_and_step_count_in_64_bits) {
+    const heed_random r = heed_random_at(3, "somewhere", 5, 0);
+    static const uint64_t high[] = {1, 2, 3, 1000, (uint64_t)1 << 20, (uint64_t)1 << 29};
+    for (size_t i = 0; i < sizeof high / sizeof *high; i++) {
+        CHECK(equal_draws(r, 0, r, high[i] * large) == 0);
+        CHECK(equal_draws(r, high[i] * large, r, (high[i] + 1) * large) == 0);
+        heed_random later = heed_random_at(3, "somewhere", 5 + (high[i] << 32), 0);
+        CHECK(equal_draws(r, 0, later, 0) == 0);
+    }
+    CHECK(equal_draws(r, large - 3, r, large - 3) == 200);
+}
+
+/* The vectors draw what heed_random_uniform draws, beyond 32 bits of blocks too. */
+TEST(random_vectors_draw_the_stream_at_any_index) {
+    const heed_random r = heed_random_at(3, "somewhere", 7, 2);
+    static const uint64_t from[] = {0, 1, 6, large - 9, large + 2, 5 * large - 30, large << 20};
+    const heed__dropout d = dropout_of(&r, (heed_real)0.25);
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++)
+        for (size_t n = 0; n < 70; n += 23) {
+            heed_real f[71];
+            f[n] = -1;
+            dropout_factors(&d, f, from[i], n);
+            for (size_t j = 0; j < n; j++)
+                CHECK((f[j] != 0) == (heed_random_uniform(&r, from[i] + j) >= 0.25));
+            CHECK(f[n] == -1);
+        }
+}
+
+TEST(random_permutations_of_very_many) {
+    static const uint64_t sizes[] = {large - 1, large + 1, large << 20, (uint64_t)1 << 63};
+    const heed_random r = heed_random_at(3, "order", 1, 0);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        uint64_t to[300], below = 0;
+        for (uint64_t i = 0; i < 300; i++) {
+            uint64_t from = i < 150 ? i : sizes[s] - 1 - i;
+            to[i] = heed_random_permute(&r, from, sizes[s]);
+            CHECK(to[i] < sizes[s] && to[i] != from);
+            for (uint64_t j = 0; j < i; j++) CHECK(to[j] != to[i]);
+            below += to[i] < sizes[s] / 2;
+        }
+        CHECK(below > 100 && below < 200); /* spread over all of them */
+    }
+}
