@@ -5,6 +5,8 @@
  */
 #include "ops/shape.h"
 
+#include <math.h>
+
 enum { X, MASK };
 
 typedef struct {
