@@ -118,38 +118,29 @@ bool layer_exists(const heed_run *r, int layer) {
 
 /* ---- the pass ---- */
 
-/* mlm: the rows of its masks alone, one after the other; most of the head's work is in the others.
- */
-static heed_tensor *masked_logits(const subject *s, heed_tape *t, heed_tensor *ids) {
+/* A row for each mask alone, one after the other; most of the head's work is in the others. */
+static heed_tensor *masked_positions(const subject *s, heed_tape *t) {
     int n = s->question_count;
-    if (n == 0) return mlm_logits(s->run->self, t, ids, NULL, NULL, NULL);
-    int32_t *masked_positions = malloc((size_t)n * sizeof *masked_positions);
-    if (!masked_positions) {
-        heed_fail(s->run->c, HEED_FAILED, "no memory for %d masks", n);
-        return NULL;
-    }
-    for (int i = 0; i < n; i++) masked_positions[s->questions[i].row] = s->questions[i].query;
-    heed_tensor *y =
-        mlm_logits(s->run->self, t, ids, NULL, NULL, heed_input_ids(t, masked_positions, 1, &n));
-    free(masked_positions);
-    return y;
+    int32_t *at = malloc(((size_t)n + 1) * sizeof *at);
+    if (!at) heed_fail(s->run->c, HEED_FAILED, "no memory for %d masks", n);
+    for (int i = 0; at && i < n; i++) at[s->questions[i].row] = s->questions[i].query;
+    heed_tensor *x = at && n ? heed_input_ids(t, at, 1, &n) : NULL;
+    free(at);
+    return x;
 }
 
 heed_tensor *subject_logits(const subject *s, heed_tape *t) {
     const heed_run *r = s->run;
     const heed_model *m = r->model;
-    heed_tensor *y = NULL;
-    if (m == &heed_model_vit) {
-        const heed_image_transform *v = &s->view;
-        heed_tensor *x = heed_input(t, s->x, 4, (int[]){1, v->size, v->size, v->channels});
-        return picture_logits(r->self, t, x);
-    }
-    heed_tensor *ids = heed_ids(t, s->ids, 1, s->count);
-    if (m == &heed_model_textcls) return textcls_logits(r->self, t, ids, NULL);
-    if (m == &heed_model_mlm) y = masked_logits(s, t, ids);
-    if (m == &heed_model_gpt) y = gpt_logits(r->self, t, ids, NULL);
-    if (m == &heed_model_tag) y = tag_logits(r->self, t, ids, NULL);
-    if (s->read) y = pair_logits(r->self, t, ids, NULL, heed_ids(t, s->read, 1, s->target_count));
+    const heed_image_transform *v = &s->view;
+    heed_model_input in = {0};
+    if (m->kind == HEED_INPUT_PICTURE)
+        in.x = heed_input(t, s->x, 4, (int[]){1, v->size, v->size, v->channels});
+    else
+        in.x = heed_ids(t, s->ids, 1, s->count);
+    if (m->answers == HEED_ANSWER_MASKED) in.masked_positions = masked_positions(s, t);
+    if (s->read) in.target = heed_ids(t, s->read, 1, s->target_count);
+    heed_tensor *y = heed_ctx_status(r->c) == HEED_OK ? m->logits(r->self, t, &in) : NULL;
     return y ? heed_reshape(t, y, 2, (int[]){-1, y->shape[y->dims - 1]}) : NULL;
 }
 

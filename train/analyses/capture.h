@@ -8,6 +8,8 @@
 
 #include "cli/program.h"
 
+#include <heed/models.h>
+
 /* Row `row` of the logits is what the model says at a query of an axis (-1: of the whole input). */
 typedef struct {
     int axis, query, row;

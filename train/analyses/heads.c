@@ -247,7 +247,8 @@ static bool measure_induction(const eval_loop *s, head_table *h) {
     if (!ids) return heed_fail(r->c, HEED_FAILED, "no memory for random tokens");
     repeat_tokens(r, ids, half);
     heed_tape_begin(r->tape, HEED_EVAL, 0);
-    bool ok = gpt_logits(r->self, r->tape, heed_ids(r->tape, ids, REPEATS, 2 * half), NULL) != NULL;
+    heed_model_input in = {.x = heed_ids(r->tape, ids, REPEATS, 2 * half)};
+    bool ok = r->model->logits(r->self, r->tape, &in) != NULL;
     for (int i = 0; ok && i < h->count; i++) {
         const heed_tensor *w = weights_of(r, &h->layer[i]);
         ok = w != NULL;

@@ -50,13 +50,11 @@ static heed_tensor *logits_of(study *k) {
     const heed_run *r = k->s->run;
     const heed_model *m = r->model;
     heed_tape *t = k->t;
-    if (is_pictorial(r)) return picture_logits(r->self, t, pictures(k));
+    if (is_pictorial(r)) return m->logits(r->self, t, &(heed_model_input){.x = pictures(k)});
     heed_tensor *ids = ids_of(t, k->s->ids, k->s->count, k->rows);
-    if (m == &heed_model_textcls) return textcls_logits(r->self, t, ids, NULL);
-    if (m == &heed_model_mlm) return mlm_logits(r->self, t, ids, NULL, NULL, NULL);
-    if (m == &heed_model_gpt) return gpt_logits(r->self, t, ids, NULL);
-    if (m == &heed_model_tag) return tag_logits(r->self, t, ids, NULL);
-    return pair_logits(r->self, t, ids, NULL, ids_of(t, k->s->read, k->s->target_count, k->rows));
+    heed_model_input in = {.x = ids};
+    if (k->s->read) in.target = ids_of(t, k->s->read, k->s->target_count, k->rows);
+    return m->logits(r->self, t, &in);
 }
 
 /* The nearest tensor before x that still has places, (B,T,units) or (B,h,w,units). */

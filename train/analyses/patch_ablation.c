@@ -175,9 +175,9 @@ static bool one_picture(removing *r, size_t index) {
 static bool capacity(removing *r, double share) {
     heed_run *run = r->s->run;
     const heed_images_info *a = heed_images_about(r->s->data);
-    int rows, cols;
-    vit_grid(run->self, &rows, &cols);
-    r->patches = rows * cols;
+    heed_grid grid;
+    run->model->grid(run->self, &grid);
+    r->patches = grid.rows * grid.cols;
     r->hidden = (int)lround(share * r->patches);
     if (r->hidden < 1) r->hidden = 1;
     size_t n = (size_t)r->count;

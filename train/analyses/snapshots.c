@@ -120,14 +120,14 @@ static bool read_items(snapshots *s, const heed_data *d, const heed_config *f) {
     return true;
 }
 
-bool snapshots_open(snapshots *s, const task *k, const heed_data *d, heed_config *f,
+bool snapshots_open(snapshots *s, const heed_model *m, const heed_data *d, heed_config *f,
                     const char *run) {
     heed_ctx *c = d->c;
     int layers;
     *s = (snapshots){.c = c, .dir = run, .next = -1};
     s->count = heed_config_int(f, "snapshots");
     s->run = (heed_run){.c = c,
-                        .model = k->model,
+                        .model = m,
                         .config = f,
                         .tokenizer = d->tokenizer,
                         .source = d->source,

@@ -216,14 +216,14 @@ bool subject_tokens(subject *s, heed_run *r, const int32_t *ids, int count) {
 
 /* Patches row by row, after [CLS] if the model has it. */
 static bool label_patches(subject *s) {
-    const heed_config *f = s->run->config;
-    int rows, cols, cls = strcmp(heed_config_text(f, "pool"), "cls") == 0;
-    vit_grid(s->run->self, &rows, &cols);
-    bool ok = add_axis(s, "picture", rows * cols + cls);
-    s->axes[0].rows = rows;
-    s->axes[0].cols = cols;
-    s->axes[0].first = cls;
-    for (int i = 0; ok && i < s->axes[0].count; i++) ok = set_patch(s, i, i - cls, cols);
+    heed_grid grid;
+    s->run->model->grid(s->run->self, &grid);
+    bool ok = add_axis(s, "picture", grid.first + grid.rows * grid.cols);
+    s->axes[0].rows = grid.rows;
+    s->axes[0].cols = grid.cols;
+    s->axes[0].first = grid.first;
+    for (int i = 0; ok && i < s->axes[0].count; i++)
+        ok = set_patch(s, i, i - grid.first, grid.cols);
     return ok;
 }
 

@@ -95,7 +95,7 @@ static bool fill_one(program *p, void *user, const char *text, size_t n) {
 static void fill(program *p) {
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
-    if (r->model != &heed_model_mlm)
+    if (r->model->answers != HEED_ANSWER_MASKED)
         wrong_run(p, "a masked language model", r);
     else if (layer_exists(r, (int)heed_config_int(p->flags, "layer")))
         each_input(p, r, fill_one, false);

@@ -27,7 +27,8 @@ static const heed_option options[] = {
     SWITCH("json", "print everything as one JSON object", "Output"),
     {0}};
 
-static const applies uses[] = {{"target", PAIR_TASKS, NULL}, {"convert", PICTURE_TASKS, NULL}, {0}};
+static const applies uses[] = {
+    {"target", reads_pairs, NULL}, {"convert", reads_pictures, NULL}, {0}};
 
 enum { RUNS = 8 };
 typedef struct {
@@ -68,16 +69,12 @@ static bool open_picture(work *w, look *l, const char *path) {
     heed_picture p = {0};
     heed_status status = heed_picture_read(path, &p, why);
     if (status != HEED_OK) return heed_fail(w->p->c, status, "%s %s", path, why);
-    if (l->run->model == &heed_model_cnn) return cnn_subject(w, l, &p, path);
+    if (!l->run->model->grid) return cnn_subject(w, l, &p, path);
     return subject_picture(&l->s, l->run, &p, path, heed_config_bool(w->p->flags, "convert"));
 }
 
 static bool open_subject(work *w, look *l, const char *what) {
     const char *target = *flag(w, "target") ? flag(w, "target") : NULL;
-    if (l->run->model == &heed_model_mlp)
-        return heed_fail(w->p->c, HEED_USAGE,
-                         "model mlp has no places: each of its units sees all pixels alike; hint: "
-                         "a run of another model");
     if (!l->run->tokenizer) return open_picture(w, l, what);
     size_t n = strlen(what);
     return heed_check_text(w->p->c, what, n) && subject_text(&l->s, l->run, what, n, target);

@@ -47,12 +47,13 @@ static bool choose_layer(trained *t) {
 
 static bool choose_head(trained *t) {
     int head = (int)heed_config_int(t->e->p->flags, "head");
-    if (t->run->model == &heed_model_rnn)
+    if (t->run->model->average)
         return heed_fail(t->e->c, HEED_USAGE,
-                         "heed explain shows heads with queries, keys and values: %s is an rnn; "
+                         "heed explain shows heads with queries, keys and values: %s is a run of "
+                         "%s; "
                          "hint: heed attend %s shows its attention, heed explain similarity how it "
                          "comes about",
-                         t->e->p->argv[0], t->e->p->argv[0]);
+                         t->e->p->argv[0], t->run->model->name, t->e->p->argv[0]);
     if (head > t->block.heads)
         return heed_fail(t->e->c, HEED_USAGE, "--head %d: expected 1 to %d", head, t->block.heads);
     t->head = head - 1;
@@ -70,7 +71,7 @@ static bool open_picture(trained *t, const char *path) {
 }
 
 static bool open_input(trained *t, const char *text) {
-    if (t->run->model == &heed_model_vit) return open_picture(t, text);
+    if (reads_pictures(t->run->model)) return open_picture(t, text);
     return heed_check_text(t->e->c, text, strlen(text)) &&
            subject_text(&t->s, t->run, text, strlen(text), NULL);
 }
@@ -313,7 +314,7 @@ static bool make_head(trained *t) {
     w->tokens = queries->labels;
     w->sources = a.z ? keys->labels : NULL;
     w->layer = t->path;
-    w->picture = t->run->model == &heed_model_vit;
+    w->picture = reads_pictures(t->run->model);
     w->query = question_of(t, queries);
     if (!worked_make(t->e, &a, *w)) return false;
     take_others(t);
