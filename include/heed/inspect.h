@@ -122,27 +122,6 @@ typedef struct {
  * means. In double; HEED_USAGE for sizes that are none. Abnar & Zuidema 2020, sec. 4. */
 HEED_API bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *out);
 
-/* ---- what a classifier takes for what ---- */
-
-/* What is predicted of one thing whose label is known. */
-typedef struct {
-    int label, predicted;
-    int rank; /* classes besides the label that are at least as probable as it: 0 is correct */
-    double p, loss; /* of what was predicted; -log p of the label */
-} heed_prediction;
-/* From a row of logits (classes); the lowest index wins a tie. 0 <= label < classes. */
-HEED_API heed_prediction heed_prediction_of(const heed_real *logits, int classes, int label);
-/* How often each class was predicted for each: counts (classes,classes), rows by label, columns by
- * prediction. The caller's to free(). NULL: no memory. */
-HEED_API size_t *heed_confusion(heed_ctx *c, const heed_prediction *list, size_t count,
-                                int classes);
-/* A class of such a table. */
-typedef struct {
-    size_t count, predicted, correct; /* things of it; times it was predicted, and correctly */
-    double recall, precision;         /* correct / count, correct / predicted; NAN: of nothing */
-} heed_class_score;
-HEED_API heed_class_score heed_confusion_class(const size_t *confusion, int classes, int label);
-
 /* ---- maps beside the attention: does it matter? ---- */
 
 /* Is told of progress; false stops the analysis with HEED_INTERRUPTED. */
@@ -167,8 +146,8 @@ typedef struct {
  * the same where a token of the input is [MASK] (a model of masks), else [UNK], or a patch has the
  * mean colour, or a position's numbers are 0; and "occlusion, log-odds", the same of ln p / (1 -
  * p); both of the value itself where the model has one output. What is positive speaks for the
- * prediction. What is said of the whole input is in all rows.
- * Of a pair the rows are the target's tokens. args NULL: zeros. Zeiler & Fergus 2014, sec. 4.2. */
+ * prediction. What is said of the whole input is in all rows. Of a pair the rows are the target's
+ * tokens. args NULL: zeros. Zeiler & Fergus 2014, sec. 4.2. */
 HEED_API bool heed_occlusion_add(const heed_inspection *s, const heed_occlusion_args *args,
                                  heed_record *record);
 /* Patches of a picture, numbered row by row, become 0 in x, a copy of s->x: the mean colour. */
@@ -182,14 +161,14 @@ typedef struct {
     heed_progress progress; /* or NULL */
     void *user;
 } heed_gradient_args;
-/* Between heed_backward and heed_step of a training it would change some gradients of parameters.
- * Adds the map "gradient": attention times the gradient of the logit y of a question's class,
+/* Adds the map "gradient": attention times the gradient of the logit y of a question's class,
  * G_l = sum over heads of (A_l x dy/dA_l)+ by layer. Over all layers, R = (I + G_L) .. (I + G_1)
  * minus the I that is the token itself: row q of the question at q. Chefer et al. 2021, "Generic
  * attention-model explainability", eqs. 5 and 6. Of a pair the same over source and target as one
  * sequence, in which the encoder's layers mix the source, the decoder's own the target, and the
  * cross layers bring one to the other: "gradient" is its part over the source, "gradient, target"
- * that over what the decoder read. */
+ * that over what the decoder read. Gradients of some parameters change: not for use between
+ * heed_backward and heed_step of a training. */
 HEED_API bool heed_gradient_add(const heed_inspection *s, const heed_gradient_args *args,
                                 heed_record *record);
 
@@ -211,6 +190,27 @@ enum { HEED_INFLUENCE_EXACT = 4096, HEED_INFLUENCE_DRAWS = 16 };
  * J|^2 = |J|_F^2 for u of independent signs. Hutchinson 1990. The map's help says which it is. To
  * be freed by heed_record_free; NULL: see the context. */
 HEED_API heed_record *heed_influence(const heed_inspection *s, const heed_influence_args *args);
+
+/* ---- what a classifier takes for what ---- */
+
+/* What is predicted of one thing whose label is known. */
+typedef struct {
+    int label, predicted;
+    int rank; /* classes besides the label that are at least as probable as it: 0 is correct */
+    double p, loss; /* of what was predicted; -log p of the label */
+} heed_prediction;
+/* From a row of logits (classes); the lowest index wins a tie. 0 <= label < classes. */
+HEED_API heed_prediction heed_prediction_of(const heed_real *logits, int classes, int label);
+/* How often each class was predicted for each: counts (classes,classes), rows by label, columns by
+ * prediction. The caller's to free(). NULL: no memory. */
+HEED_API size_t *heed_confusion(heed_ctx *c, const heed_prediction *list, size_t count,
+                                int classes);
+/* A class of such a table. */
+typedef struct {
+    size_t count, predicted, correct; /* things of it; times it was predicted, and correctly */
+    double recall, precision;         /* correct / count, correct / predicted; NAN: of nothing */
+} heed_class_score;
+HEED_API heed_class_score heed_confusion_class(const size_t *confusion, int classes, int label);
 
 #ifdef __cplusplus
 }
