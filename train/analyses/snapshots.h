@@ -2,8 +2,8 @@
 #ifndef HEED_SNAPSHOTS_H
 #define HEED_SNAPSHOTS_H
 
-#include "analyses/capture.h"
 #include "cli/files.h"
+#include "kinds/inspect.h"
 #include "kinds/training.h"
 
 enum { SNAPSHOT_ITEMS = 8 };
@@ -16,7 +16,7 @@ struct snapshots {
     const char *dir;
     int64_t count, next; /* asked for; the number of the next one */
     int items;
-    subject item[SNAPSHOT_ITEMS];
+    heed_inspection item[SNAPSHOT_ITEMS];
     heed_picture picture[SNAPSHOT_ITEMS]; /* become subjects when the model stands */
     char name[SNAPSHOT_ITEMS][160];
     bool started;

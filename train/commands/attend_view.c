@@ -9,10 +9,10 @@
 
 static void count_layers(attend_view *v, const heed_run *r) {
     int count;
-    attending *list = attending_layers(r, &count);
+    heed_record_block *list = heed_attention_layers(r, &count);
     for (int i = 0; list && i < count; i++)
-        if (list[i].block.stack == v->block->stack && list[i].block.layer >= v->layers)
-            v->layers = list[i].block.layer + 1;
+        if (list[i].stack == v->block->stack && list[i].layer >= v->layers)
+            v->layers = list[i].layer + 1;
     free(list);
 }
 

@@ -1,9 +1,9 @@
 /* classify.c -- heed classify: what a run says of pictures. */
-#include "analyses/capture.h"
 #include "cli/choice.h"
 #include "cli/files.h"
 #include "commands/overlay.h"
 #include "kinds/image.h"
+#include "kinds/inspect.h"
 #include "kinds/pairs.h"
 
 #include <stdlib.h>
@@ -59,22 +59,22 @@ static void print_guesses(const classifier *k, const char *name, int top) {
     char number[16];
     int width = 8;
     for (int i = 0; i < top; i++)
-        width = guess_width(width, class_label(k->run, k->guesses[i].label, number));
+        width = guess_width(width, heed_class_label(k->run, k->guesses[i].label, number));
     if (k->done) putchar('\n');
     print_name(name, 0, 0);
     putchar('\n');
     for (int i = 0; i < top; i++)
-        print_guess(class_label(k->run, k->guesses[i].label, number), width, k->guesses[i].p);
+        print_guess(heed_class_label(k->run, k->guesses[i].label, number), width, k->guesses[i].p);
 }
 
 static void print_object(const classifier *k, const char *name, int top) {
     json_t *list = json_array();
     char number[16];
     for (int i = 0; i < top; i++)
-        json_array_append_new(list,
-                              json_pack("{s:o, s:f}", "class",
-                                        json_text(class_label(k->run, k->guesses[i].label, number)),
-                                        "p", k->guesses[i].p));
+        json_array_append_new(
+            list, json_pack("{s:o, s:f}", "class",
+                            json_text(heed_class_label(k->run, k->guesses[i].label, number)), "p",
+                            k->guesses[i].p));
     print_json(k->p, json_pack("{s:o, s:o}", "input", json_text(name), "predictions", list));
 }
 

@@ -110,13 +110,12 @@ static bool sample(stream *s, const gpt_sampling *a, const char *prompt, int pro
 static bool attend(stream *s, json_t **result) {
     heed_run *r = s->run;
     int block = (int)heed_config_int(r->config, "block"), n = s->count - 1;
-    int from = n > block ? n - block : 0, layer = (int)heed_config_int(s->p->flags, "layer");
-    if (n < 1 || !layer_exists(r, layer)) return false;
-    layer = (layer ? layer : (int)heed_config_int(r->config, "layers")) - 1;
-    subject seen;
-    capture_wish wish = {.layer_count = 1, .layers = &layer, .lean = true};
+    int from = n > block ? n - block : 0, layer;
+    if (n < 1 || !layer_index(r, (int)heed_config_int(s->p->flags, "layer"), &layer)) return false;
+    heed_inspection seen;
+    heed_capture_args wish = {.layer_count = 1, .layers = &layer, .lean = true};
     heed_record *record =
-        subject_tokens(&seen, r, s->ids + from, n - from) ? capture(&seen, &wish) : NULL;
+        heed_inspection_tokens(&seen, r, s->ids + from, n - from) ? heed_capture(&seen, &wish) : NULL;
     bool ok = record != NULL;
     if (ok) {
         attend_view v = row_view(s->p, record, n - from - 1);
@@ -128,7 +127,7 @@ static bool attend(stream *s, json_t **result) {
         }
     }
     heed_record_free(record);
-    subject_free(&seen);
+    heed_inspection_free(&seen);
     return ok && heed_ctx_status(r->c) == HEED_OK;
 }
 

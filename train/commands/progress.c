@@ -299,6 +299,8 @@ static void show(progress *g, const heed_report *r) {
 
 void progress_report(void *user, const heed_report *r) {
     progress *g = user;
+    snapshots_report(g->snapshots, r);
+    if (heed_ctx_status(g->p->c) != HEED_OK) return; /* the model does not attend */
     if (r->event == HEED_FIT_START) {
         g->told = now();
         if (g->p->task->kind->begun) g->p->task->kind->begun(g->p, g->data, g->run);
@@ -311,7 +313,6 @@ void progress_report(void *user, const heed_report *r) {
         json_event(g, r);
     else if (g->mode != SHOW_NOTHING)
         show(g, r);
-    snapshots_report(g->snapshots, r);
     if (r->event != HEED_FIT_EVAL) return;
     draw_loss(g);
     if (g->p->task->kind->evaluated) g->p->task->kind->evaluated(g, r);

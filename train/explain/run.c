@@ -1,6 +1,6 @@
 /* run.c -- heed explain RUN INPUT: the same steps on a head of a trained model. */
-#include "analyses/capture.h"
 #include "explain/explain.h"
+#include "kinds/inspect.h"
 #include "kinds/image.h"
 #include "kinds/inputs.h"
 
@@ -14,7 +14,7 @@ enum { SHOWN_WIDTH = 8, SHOWN_TOKENS = 24 };
 typedef struct {
     explaining *e;
     heed_run *run;
-    subject s;
+    heed_inspection s;
     heed_record_block block;
     char path[48]; /* of the layer: "encoder.0.attn" */
     int head;
@@ -25,13 +25,13 @@ typedef struct {
 static bool choose_layer(trained *t) {
     int count, found = 0, layer = (int)heed_config_int(t->e->p->flags, "layer");
     const char *stack = heed_config_text(t->e->p->flags, "stack");
-    attending *list = attending_layers(t->run, &count);
+    heed_record_block *list = heed_attention_layers(t->run, &count);
     if (!list) return false;
-    if (!*stack || strcmp(stack, "auto") == 0) stack = heed_stack_name(list[0].block.stack);
+    if (!*stack || strcmp(stack, "auto") == 0) stack = heed_stack_name(list[0].stack);
     for (int i = 0; i < count; i++) {
-        if (strcmp(heed_stack_name(list[i].block.stack), stack) != 0) continue;
+        if (strcmp(heed_stack_name(list[i].stack), stack) != 0) continue;
         if (++found != layer) continue;
-        t->block = list[i].block;
+        t->block = list[i];
         snprintf(t->path, sizeof t->path, "%s", list[i].path);
         t->block.path = t->path;
     }
@@ -66,13 +66,15 @@ static bool open_picture(trained *t, const char *path) {
     char why[HEED_WHY];
     heed_status status = heed_picture_read(path, &picture, why);
     if (status != HEED_OK) return heed_fail(t->e->c, status, "%s %s", path, why);
-    return subject_picture(&t->s, t->run, &picture, path, true);
+    bool ok = heed_inspection_picture(&t->s, t->run, &picture, path, true);
+    heed_picture_free(&picture);
+    return ok;
 }
 
 static bool open_input(trained *t, const char *text) {
     if (t->run->model == &heed_model_vit) return open_picture(t, text);
     return heed_check_text(t->e->c, text, strlen(text)) &&
-           subject_text(&t->s, t->run, text, strlen(text), NULL);
+           inspect_text(&t->s, t->run, text, strlen(text), NULL);
 }
 
 /* ---- numbers of the model, as doubles that the head owns ---- */
@@ -289,7 +291,7 @@ static void pass(trained *t) {
     heed_probe(tape, "*.out", false);
     heed_probe(tape, weights, false);
     heed_tape_begin(tape, HEED_EVAL, 0);
-    subject_logits(&t->s, tape);
+    heed_inspection_logits(&t->s, tape);
 }
 
 /* From 1: the token whose answer is asked for: [MASK], the last one of a text that goes on, else
@@ -330,7 +332,8 @@ void explain_run(explaining *e, const char *run, const char *text) {
     trained t = {.e = e, .run = open_run(e->p, run)};
     if (t.run && choose_layer(&t) && choose_head(&t) && open_input(&t, text)) {
         const char *html = heed_config_text(e->p->flags, "html");
-        heed_record *record = *html ? capture(&t.s, &(capture_wish){.lean = false}) : NULL;
+        heed_record *record =
+            *html ? heed_capture(&t.s, &(heed_capture_args){.lean = false}) : NULL;
         char first[PAGE_LINK_SIZE], head[16];
         snprintf(head, sizeof head, "%d", t.head + 1);
         page_link o = {.stack = t.block.stack, .layer = t.block.layer, .head = head, .query = -1};
@@ -345,6 +348,6 @@ void explain_run(explaining *e, const char *run, const char *text) {
     e->page_link = NULL;
     e->place = (trained_place){0};
     worked_free(&e->w);
-    subject_free(&t.s);
+    heed_inspection_free(&t.s);
     heed_run_close(t.run);
 }
