@@ -1,6 +1,7 @@
 /* Rollout, occlusion and gradients of inputs, on small models with random weights. */
 #include "kinds/inspect.h"
 #include "lab.h"
+#include <heed/models.h>
 #include <heed/record.h>
 
 static const char text[] = "red cat saw [MASK] dog";
@@ -76,7 +77,8 @@ static const heed_record_map *map_at(const heed_record *r, const char *name, int
 static double probability(const asked *a, const int32_t *ids, int row, int class) {
     heed_tape *t = a->run.tape;
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_tensor *y = mlm_logits(a->run.self, t, heed_ids(t, ids, 1, a->s.count), NULL, NULL, NULL);
+    heed_tensor *y = a->run.model->logits(
+        a->run.self, t, &(heed_model_input){.x = heed_ids(t, ids, 1, a->s.count)});
     int n = y ? y->shape[2] : 0;
     double sum = 0;
     for (int i = 0; i < n; i++) sum += exp((double)(y->x[row * n + i] - y->x[row * n + class]));

@@ -48,7 +48,8 @@ typedef struct {
  * after the functions below. */
 HEED_API bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example,
                                    const char *title);
-/* A text of n bytes, or a source with its target. */
+/* A text of n bytes, or a source with its target: a text, or for NULL what the model makes of it,
+ * the most probable token each time. */
 HEED_API bool heed_inspection_text(heed_inspection *s, heed_run *r, const char *text, size_t n,
                                    const char *target);
 /* Tokens of a text that are known already. */

@@ -194,14 +194,37 @@ bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example
            heed_ctx_status(r->c) == HEED_OK;
 }
 
+/* The target that the model makes of a source: the most probable token each time. */
+static bool make_target(const heed_run *r, const heed_reader *how, heed_example *e) {
+    heed_specials x = heed_tokenizer_specials(r->tokenizer);
+    heed_generated made;
+    heed_generation a = {.source = e->text.tokens.ids,
+                         .source_count = e->text.tokens.count,
+                         .prompt = &x.cls,
+                         .prompt_count = 1,
+                         .has_end = true,
+                         .end = x.sep};
+    int32_t *ids =
+        heed__alloc_array(r->c, (size_t)heed_config_int(r->config, "block"), sizeof *ids);
+    bool ok = ids && heed_generate(r->model, r->self, r->tape, &a, ids, &made) &&
+              heed_example_made(how, ids, (size_t)made.count, made.ended, e);
+    heed__free(ids);
+    return ok;
+}
+
+static bool read_target(const heed_run *r, const heed_reader *how, const char *target,
+                        heed_example *e) {
+    if (r->model->kind != HEED_INPUT_PAIR) return true;
+    return target ? heed_example_target(how, target, strlen(target), e) : make_target(r, how, e);
+}
+
 bool heed_inspection_text(heed_inspection *s, heed_run *r, const char *text, size_t n,
                           const char *target) {
     heed_example e = {0};
     heed_reader how = heed_run_reader(r);
     heed_text title = {.c = r->c};
     *s = (heed_inspection){.run = r};
-    bool ok = heed_example_text(&how, text, n, &e) &&
-              (!target || heed_example_target(&how, target, strlen(target), &e)) &&
+    bool ok = heed_example_text(&how, text, n, &e) && read_target(r, &how, target, &e) &&
               heed_text_put(&title, text, n) && heed_inspection_open(s, r, &e, title.s);
     heed_text_free(&title);
     heed_example_free(&e);

@@ -6,6 +6,7 @@
 #include "kinds/image.h"
 #include "kinds/inputs.h"
 
+#include <heed/models.h>
 #include <heed/pairs.h>
 #include <inttypes.h>
 #include <math.h>
@@ -127,13 +128,13 @@ static bool attends(const heed_run *r) {
     return list != NULL;
 }
 
-bool snapshots_open(snapshots *s, const task *k, const heed_data *d, heed_config *f,
+bool snapshots_open(snapshots *s, const heed_model *m, const heed_data *d, heed_config *f,
                     const char *run) {
     heed_ctx *c = d->c;
     *s = (snapshots){.c = c, .dir = run, .next = -1};
     s->count = heed_config_int(f, "snapshots");
     s->run = (heed_run){.c = c,
-                        .model = k->model,
+                        .model = m,
                         .config = f,
                         .tokenizer = d->tokenizer,
                         .source = d->source,

@@ -24,7 +24,7 @@ struct snapshots {
 
 /* Reads the inputs by the settings snapshots, snapshot-items and snapshot-input: before anything of
  * the run is written. False: see the context; snapshots_close in any case. */
-bool snapshots_open(snapshots *s, const task *k, const heed_data *d, heed_config *f,
+bool snapshots_open(snapshots *s, const heed_model *m, const heed_data *d, heed_config *f,
                     const char *run);
 void snapshots_close(snapshots *s);
 /* After heed_fit's report of a start or a step. */

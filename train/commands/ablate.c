@@ -23,9 +23,9 @@ static const heed_option options[] = {WORDS("png", "draw layers and heads as a p
                                       {0}};
 
 static const applies uses[] = {JUDGED_PICTURES_APPLY,
-                               {"patches", "vit", NULL},
-                               {"pictures", "vit", "patches"},
-                               {"share", "vit", "patches"},
+                               {"patches", reads_patches, NULL},
+                               {"pictures", reads_patches, "patches"},
+                               {"share", reads_patches, "patches"},
                                {0}};
 
 /* ---- the map: a row a layer, a column a head ---- */

@@ -53,10 +53,15 @@ static const heed_option options[] = {
     {0}};
 
 /* --layers, --heads and --force are for what is shown, too. */
-static const applies uses[] = {
-    {"mass", "vit", NULL},        {"cells", "vit", "png"},       {"convert", "vit", NULL},
-    {"target", PAIR_TASKS, NULL}, {"discard", NULL, "rollout"},  {"fuse", NULL, "rollout"},
-    {"window", "vit", "occlude"}, {"qk", NULL, "json npz html"}, {0}};
+static const applies uses[] = {{"mass", reads_patches, NULL},
+                               {"cells", reads_patches, "png"},
+                               {"convert", reads_patches, NULL},
+                               {"target", reads_pairs, NULL},
+                               {"discard", NULL, "rollout"},
+                               {"fuse", NULL, "rollout"},
+                               {"window", reads_patches, "occlude"},
+                               {"qk", NULL, "json npz html"},
+                               {0}};
 
 typedef struct {
     program *p;
@@ -168,8 +173,7 @@ static const char *path_of(const work *w, const char *key, char path[1024]) {
 }
 
 static bool draw(const work *w, const attend_view *v, bool svg, const char *path) {
-    if (w->run->model == &heed_model_vit)
-        return attend_draw_picture(v, is_set(w, "cells"), svg, path);
+    if (w->run->model->grid) return attend_draw_picture(v, is_set(w, "cells"), svg, path);
     return attend_draw(v, svg, path);
 }
 
@@ -180,8 +184,8 @@ static const char *view_asked(const work *w) {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         any |= heed_config_rank(w->p->flags, keys[i]) > HEED_FROM_DEFAULT;
     if (!any) return NULL;
-    if (w->run->model == &heed_model_vit) return "picture";
-    if (w->run->model == &heed_model_seq2seq || w->run->model == &heed_model_rnn) return "cross";
+    if (w->run->model->grid) return "picture";
+    if (w->run->model->kind == HEED_INPUT_PAIR) return "cross";
     return *flag(w, "query") ? "head" : "matrix";
 }
 
@@ -347,7 +351,7 @@ static void attend(program *p) {
     heed_record_block *list = heed_attention_layers(w.run, &count);
     w.layers = list ? number_list(p->c, "--layers", flag(&w, "layers"), &w.layer_count) : NULL;
     w.heads = w.layers ? number_list(p->c, "--heads", flag(&w, "heads"), &w.head_count) : NULL;
-    if (w.heads && w.run->model == &heed_model_vit)
+    if (w.heads && reads_pictures(w.run->model))
         take_pictures(&w);
     else if (w.heads)
         each_input(p, &w, take_text, false);

@@ -44,7 +44,7 @@ static bool leaves_tokens(const attend_view *v) {
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record) {
     *v = (attend_view){.p = p,
                        .record = record,
-                       .masks = r->model == &heed_model_mlm,
+                       .masks = r->model->answers == HEED_ANSWER_MASKED,
                        .top = (int)heed_config_int(p->flags, "top"),
                        .numbers = heed_config_bool(p->flags, "numbers"),
                        .hide = heed_config_bool(p->flags, "hide-special"),

@@ -22,12 +22,10 @@ static const heed_option options[] = {
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each picture", "Output"},
     {0}};
 
-static const applies uses[] = {{"top", PICTURE_TASKS " textcls", NULL},
-                               {"convert", PICTURE_TASKS, NULL},
-                               {"overlay", "vit", NULL},
-                               {"layer", "vit", "overlay"},
-                               {"cells", "vit", "overlay"},
-                               {0}};
+static const applies uses[] = {
+    {"top", names_class, NULL},          {"convert", reads_pictures, NULL},
+    {"overlay", reads_patches, NULL},    {"layer", reads_patches, "overlay"},
+    {"cells", reads_patches, "overlay"}, {0}};
 
 typedef struct {
     program *p;
@@ -49,7 +47,7 @@ static heed_tensor *logits_of(classifier *k, heed_picture *p, const char *name) 
     if (heed_example_picture(&k->how, p, name, &e)) {
         heed_tape_begin(t, HEED_EVAL, 0);
         heed_tensor *x = heed_input(t, e.x, 4, (int[]){1, v->size, v->size, v->channels});
-        y = picture_logits(k->run->self, t, x);
+        y = k->run->model->logits(k->run->self, t, &(heed_model_input){.x = x});
     }
     heed_example_free(&e);
     return y;

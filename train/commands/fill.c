@@ -96,7 +96,7 @@ static void fill(program *p) {
     int layer;
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
-    if (r->model != &heed_model_mlm)
+    if (r->model->answers != HEED_ANSWER_MASKED)
         wrong_run(p, "a masked language model", r);
     else if (layer_index(r, (int)heed_config_int(p->flags, "layer"), &layer))
         each_input(p, r, fill_one, false);

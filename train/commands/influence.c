@@ -26,7 +26,8 @@ static const heed_option options[] = {
     SWITCH("json", "print everything as one JSON object", "Output"),
     {0}};
 
-static const applies uses[] = {{"target", PAIR_TASKS, NULL}, {"convert", PICTURE_TASKS, NULL}, {0}};
+static const applies uses[] = {
+    {"target", reads_pairs, NULL}, {"convert", reads_pictures, NULL}, {0}};
 
 enum { RUNS = 8 };
 typedef struct {

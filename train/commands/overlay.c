@@ -9,7 +9,8 @@ bool overlay_write(const overlay *o, heed_picture *p) {
     if (!layer_index(r, o->layer, &index)) return false;
     heed_inspection s;
     heed_capture_args wish = {.layer_count = 1, .layers = &index, .lean = true};
-    heed_record *record = heed_inspection_picture(&s, r, p, o->path, true) ? heed_capture(&s, &wish) : NULL;
+    heed_record *record =
+        heed_inspection_picture(&s, r, p, o->path, true) ? heed_capture(&s, &wish) : NULL;
     bool ok = record != NULL;
     if (ok) {
         attend_view v = {.p = o->p,

@@ -1,8 +1,8 @@
 /* run.c -- heed explain RUN INPUT: the same steps on a head of a trained model. */
 #include "explain/explain.h"
-#include "kinds/inspect.h"
 #include "kinds/image.h"
 #include "kinds/inputs.h"
+#include "kinds/inspect.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -45,11 +45,18 @@ static bool choose_layer(trained *t) {
     return true;
 }
 
+static const heed_tensor *parameter(trained *t, const char *name) {
+    char full[96];
+    snprintf(full, sizeof full, "%s.%s", t->path, name);
+    heed_entry *p = heed_store_find(t->run->store, full);
+    return p ? p->tensor : NULL;
+}
+
 static bool choose_head(trained *t) {
     int head = (int)heed_config_int(t->e->p->flags, "head");
-    if (t->run->model == &heed_model_rnn)
+    if (!parameter(t, t->block.stack == HEED_CROSS ? "kv.weight" : "qkv.weight"))
         return heed_fail(t->e->c, HEED_USAGE,
-                         "heed explain shows heads with queries, keys and values: %s is an rnn; "
+                         "heed explain shows heads with queries, keys and values: %s has none; "
                          "hint: heed attend %s shows its attention, heed explain similarity how it "
                          "comes about",
                          t->e->p->argv[0], t->e->p->argv[0]);
@@ -72,7 +79,7 @@ static bool open_picture(trained *t, const char *path) {
 }
 
 static bool open_input(trained *t, const char *text) {
-    if (t->run->model == &heed_model_vit) return open_picture(t, text);
+    if (reads_pictures(t->run->model)) return open_picture(t, text);
     return heed_check_text(t->e->c, text, strlen(text)) &&
            inspect_text(&t->s, t->run, text, strlen(text), NULL);
 }
@@ -87,13 +94,6 @@ static const double *copy_real(trained *t, const heed_real *x, size_t n) {
     double *y = doubles(t, n);
     for (size_t i = 0; y && i < n; i++) y[i] = (double)x[i];
     return y;
-}
-
-static const heed_tensor *parameter(trained *t, const char *name) {
-    char full[96];
-    snprintf(full, sizeof full, "%s.%s", t->path, name);
-    heed_entry *p = heed_store_find(t->run->store, full);
-    return p ? p->tensor : NULL;
 }
 
 /* Rows [from, from + count) of a layer's weight (out,in), transposed: (in, count). */
@@ -315,7 +315,7 @@ static bool make_head(trained *t) {
     w->tokens = queries->labels;
     w->sources = a.z ? keys->labels : NULL;
     w->layer = t->path;
-    w->picture = t->run->model == &heed_model_vit;
+    w->picture = reads_pictures(t->run->model);
     w->query = question_of(t, queries);
     if (!worked_make(t->e, &a, *w)) return false;
     take_others(t);

@@ -16,7 +16,7 @@
 
 typedef struct {
     heed_evaluation e; /* what is read; of questions each one is a batch */
-    const task *task;
+    const heed_model *model;
     heed_config *f;   /* the run's settings */
     heed_data *open;  /* the data of a run; */
     cloze *questions; /* instead; NULL: none */

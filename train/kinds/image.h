@@ -12,8 +12,8 @@ size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t
 
 /* Rows of the tables of a command that judges pictures. */
 #define JUDGED_PICTURES_APPLY                                                                      \
-    {"part", PICTURE_TASKS, NULL}, {"convert", PICTURE_TASKS, NULL}, {                             \
-        "strict", PICTURE_TASKS, NULL                                                              \
+    {"part", reads_pictures, NULL}, {"convert", reads_pictures, NULL}, {                           \
+        "strict", reads_pictures, NULL                                                             \
     }
 #define JUDGED_PICTURES                                                                            \
     {"part",                                                                                       \
@@ -64,8 +64,8 @@ typedef struct {
     const char *const *labels;
 } judgement;
 /* self: of a picture model, or of r. False in error. */
-bool judge_part(heed_tape *t, const void *self, heed_images *k, heed_part part, int rows,
-                judgement *out);
+bool judge_part(heed_tape *t, const heed_model *m, const void *self, heed_images *k, heed_part part,
+                int rows, judgement *out);
 /* Adds what the logits (j->classes) say of a thing with that label. */
 bool judgement_add(heed_ctx *c, judgement *j, const heed_real *logits, int label);
 void judgement_free(judgement *j);

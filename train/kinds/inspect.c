@@ -2,31 +2,53 @@
 #include "kinds/inspect.h"
 #include "cli/files.h"
 #include "kinds/eval_loop.h"
-#include "kinds/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* With the target that the model makes. */
-static bool inspect_source(heed_inspection *s, heed_run *r, const char *text, size_t n) {
-    translator k;
-    heed_example e = {0};
-    heed_text title = {.c = r->c};
-    heed_reader how = heed_run_reader(r);
-    bool ok = heed_example_text(&how, text, n, &e) && translator_open(&k, r, NULL);
-    if (!ok) {
-        heed_example_free(&e);
-        return false;
+/* ---- numbers ---- */
+
+/* Numbers with blanks or commas between them; a semicolon ends those of a position: "1 0; 0.5 1".
+ */
+static bool read_numbers(heed_ctx *c, const char *text, heed_real *x, int *rows, int *width) {
+    const char *at = text;
+    for (*rows = 0; *at; ++*rows) {
+        int n = 0;
+        for (char *end;; n++, at = end) {
+            at += strspn(at, " \t,");
+            *x = (heed_real)strtod(at, &end);
+            if (end == at) break;
+            x++;
+        }
+        if (*at && *at != ';')
+            return heed_fail(c, HEED_USAGE,
+                             "the input is not numbers: expected some as in \"1 0; 0.5 1\", found "
+                             "%.40s",
+                             at);
+        if (n == 0 || (*rows > 0 && n != *width))
+            return heed_fail(c, HEED_USAGE,
+                             "position %d has no fitting width: expected %d "
+                             "numbers, found %d",
+                             *rows + 1, *rows ? *width : 1, n);
+        *width = n;
+        at += *at == ';';
     }
-    k.quiet = true; /* the source has said it */
-    ok = translate(&k, text, n) &&
-         heed_example_made(&how, k.ids, (size_t)k.about.count, k.about.ended, &e) &&
-         heed_text_put(&title, text, n) && heed_inspection_open(s, r, &e, title.s);
-    translator_close(&k);
-    heed_example_free(&e);
-    heed_text_free(&title);
+    return *rows > 0 || heed_fail(c, HEED_USAGE, "the input is empty: expected numbers");
+}
+
+/* Without a semicolon each number is a position. */
+static bool inspect_numbers(heed_inspection *s, heed_run *r, const char *text, size_t n) {
+    int rows, width = 0;
+    heed_real *x = malloc((n + 1) * sizeof *x);
+    if (!x) return heed_fail(r->c, HEED_FAILED, "no memory for %zu numbers", n);
+    bool ok = read_numbers(r->c, text, x, &rows, &width);
+    int shape[] = {1, rows > 1 ? rows : width, width};
+    ok = ok && heed_inspection_numbers(s, r, x, rows > 1 ? 3 : 2, shape, text);
+    free(x);
     return ok;
 }
+
+/* ---- any input that is written as text ---- */
 
 bool inspect_text(heed_inspection *s, heed_run *r, const char *text, size_t n, const char *target) {
     *s = (heed_inspection){.run = r};
@@ -34,7 +56,7 @@ bool inspect_text(heed_inspection *s, heed_run *r, const char *text, size_t n, c
         return heed_fail(r->c, HEED_USAGE,
                          "%s is a picture: the run takes texts (%s); hint: a run of vit", text,
                          r->model->name);
-    if (r->model->kind == HEED_INPUT_PAIR && !target) return inspect_source(s, r, text, n);
+    if (r->model->kind == HEED_INPUT_DENSE) return inspect_numbers(s, r, text, n);
     return heed_inspection_text(s, r, text, n, target);
 }
 

@@ -4,8 +4,9 @@
 
 #include "cli/program.h"
 
-/* A text, or a source with its target (NULL: what the model makes of it). False: see the context;
- * heed_inspection_free in any case. */
+/* A text, numbers ("1 0; 0.5 1": those of a position up to a semicolon), or a source with its
+ * target (NULL: what the model makes of it). False: see the context; heed_inspection_free in any
+ * case. */
 bool inspect_text(heed_inspection *s, heed_run *r, const char *text, size_t n, const char *target);
 
 /* A line on the terminal of how far an analysis is; user: an inspect_progress. Ends with the call

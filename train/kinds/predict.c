@@ -86,14 +86,14 @@ bool judgement_add(heed_ctx *c, judgement *j, const heed_real *logits, int label
     return true;
 }
 
-static bool judge_batch(heed_tape *t, const void *self, heed_images *k, heed_batch_at at,
-                        judgement *j) {
+static bool judge_batch(heed_tape *t, const heed_model *m, const void *self, heed_images *k,
+                        heed_batch_at at, judgement *j) {
     const heed_image_transform *v = &heed_images_about(k)->view;
     heed_batch b = {0};
     if (!heed_image_batch(k, at, &b)) return false;
     heed_tape_begin(t, HEED_EVAL, at.index);
     heed_tensor *x = heed_input(t, b.x, 4, (int[]){b.rows, v->size, v->size, v->channels});
-    heed_tensor *logits = picture_logits(self, t, x);
+    heed_tensor *logits = m->logits(self, t, &(heed_model_input){.x = x});
     if (!logits || logits->shape[1] != j->classes) return false;
     bool ok = true;
     for (int i = 0; ok && i < b.rows; i++)
@@ -102,8 +102,8 @@ static bool judge_batch(heed_tape *t, const void *self, heed_images *k, heed_bat
     return ok;
 }
 
-bool judge_part(heed_tape *t, const void *self, heed_images *k, heed_part part, int rows,
-                judgement *out) {
+bool judge_part(heed_tape *t, const heed_model *m, const void *self, heed_images *k, heed_part part,
+                int rows, judgement *out) {
     heed_ctx *c = heed_tape_ctx(t);
     const heed_images_info *a = heed_images_about(k);
     *out =
@@ -112,7 +112,8 @@ bool judge_part(heed_tape *t, const void *self, heed_images *k, heed_part part, 
     uint64_t batches = heed_images_evals(k, rows);
     bool ok = true;
     for (uint64_t i = 0; ok && i < batches; i++)
-        ok = judge_batch(t, self, k, (heed_batch_at){.val = true, .index = i, .rows = rows}, out);
+        ok =
+            judge_batch(t, m, self, k, (heed_batch_at){.val = true, .index = i, .rows = rows}, out);
     if (!ok) heed_fail(c, HEED_FAILED, "the model and the pictures do not fit together");
     return ok;
 }
