@@ -332,6 +332,27 @@ typedef struct {
 HEED_API bool heed_ablate_patches(heed_run *r, const heed_patch_ablation_args *args,
                                   heed_patch_ablation *out);
 
+/* ---- what a classifier takes for what ---- */
+
+/* What is predicted of one thing whose label is known. */
+typedef struct {
+    int label, predicted;
+    int rank; /* classes besides the label that are at least as probable as it: 0 is correct */
+    double p, loss; /* of what was predicted; -log p of the label */
+} heed_prediction;
+/* From a row of logits (classes); the lowest index wins a tie. 0 <= label < classes. */
+HEED_API heed_prediction heed_prediction_of(const heed_real *logits, int classes, int label);
+/* How often each class was predicted for each: counts (classes,classes), rows by label, columns by
+ * prediction. The caller's to free(). NULL: no memory. */
+HEED_API size_t *heed_confusion(heed_ctx *c, const heed_prediction *list, size_t count,
+                                int classes);
+/* A class of such a table. */
+typedef struct {
+    size_t count, predicted, correct; /* things of it; times it was predicted, and correctly */
+    double recall, precision;         /* correct / count, correct / predicted; NAN: of nothing */
+} heed_class_score;
+HEED_API heed_class_score heed_confusion_class(const size_t *confusion, int classes, int label);
+
 #ifdef __cplusplus
 }
 #endif

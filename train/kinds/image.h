@@ -48,16 +48,12 @@ void guesses_of(const heed_real *logits, int n, guess *g);
 void print_guess(const char *label, int width, double p);
 int guess_width(int width, const char *label);
 
-/* What a run says of the pictures of a part, or of texts, in their order. */
-typedef struct {
-    int label, said;
-    double p, loss; /* of what it said; -log p of the label */
-} verdict;
+/* What a run predicts of the pictures of a part, or of texts, in their order. */
 typedef struct {
     heed_part part;
     bool whole; /* the data has no parts: all of it was read */
     size_t count, capacity;
-    verdict *verdicts;
+    heed_prediction *list;
     const char *noun; /* what is judged: "pictures" */
     heed_score score;
     int classes;
@@ -71,7 +67,6 @@ bool judgement_add(heed_ctx *c, judgement *j, const heed_real *logits, int label
 void judgement_free(judgement *j);
 
 /* ---- looking at them (confusion.c) ---- */
-size_t *confusion_of(heed_ctx *c, const judgement *j); /* (true, said), to be freed */
 void print_classes(const judgement *j, const size_t *confusion);
 void print_confusion(const judgement *j, const size_t *confusion);
 bool confusion_png(heed_ctx *c, const judgement *j, const size_t *confusion, const char *path);

@@ -50,7 +50,7 @@ static void write_pictures(program *p, heed_images *k, const judgement *j,
 
 static void report(program *p, const heed_config *f, heed_images *k, const judgement *j) {
     measures m = measure(&j->score);
-    size_t *confusion = confusion_of(p->c, j);
+    size_t *confusion = heed_confusion(p->c, j->list, j->count, j->classes);
     if (confusion && heed_config_bool(p->flags, "json"))
         print_object(p, f, j, &m, confusion);
     else if (confusion) {

@@ -64,7 +64,7 @@ static void report(program *p, const char *what, const judgement *j) {
     measures m = measure(&j->score);
     const char *picture = heed_config_text(p->flags, "confusion");
     bool json = heed_config_bool(p->flags, "json");
-    size_t *confusion = confusion_of(p->c, j);
+    size_t *confusion = heed_confusion(p->c, j->list, j->count, j->classes);
     if (confusion && json)
         print_object(p, what, j, &m, confusion);
     else if (confusion) {

@@ -1,4 +1,4 @@
-/* predict.c -- what a run says of pictures: probabilities, and a verdict for each of a part. */
+/* predict.c -- what a run says of pictures: probabilities, and a prediction for each of a part. */
 #include "kinds/image.h"
 
 #include <math.h>
@@ -42,47 +42,28 @@ void print_guess(const char *label, int width, double p) {
     putchar('\n');
 }
 
-/* ---- verdicts ---- */
-
-static verdict verdict_of(const heed_real *logits, int n, int label) {
-    int said = 0;
-    double sum = 0;
-    for (int i = 1; i < n; i++)
-        if (logits[i] > logits[said]) said = i;
-    for (int i = 0; i < n; i++) sum += exp((double)logits[i] - (double)logits[said]);
-    return (verdict){.label = label,
-                     .said = said,
-                     .p = 1 / sum,
-                     .loss = log(sum) + (double)logits[said] - (double)logits[label]};
-}
-
-/* Right, if fewer than `most` others are as probable. */
-static bool among(const heed_real *logits, int n, int label, int most) {
-    int better = 0;
-    for (int i = 0; i < n; i++) better += i != label && logits[i] >= logits[label];
-    return better < most;
-}
+/* ---- all of a part ---- */
 
 static bool judgement_capacity(heed_ctx *c, judgement *j) {
     if (j->count < j->capacity) return true;
     size_t capacity = j->capacity ? 2 * j->capacity : 256;
-    verdict *grown = realloc(j->verdicts, capacity * sizeof *grown);
+    heed_prediction *grown = realloc(j->list, capacity * sizeof *grown);
     if (!grown) return heed_fail(c, HEED_FAILED, "no memory for %zu %s", capacity, j->noun);
-    j->verdicts = grown;
+    j->list = grown;
     j->capacity = capacity;
     return true;
 }
 
 bool judgement_add(heed_ctx *c, judgement *j, const heed_real *logits, int label) {
-    verdict v = verdict_of(logits, j->classes, label);
+    heed_prediction v = heed_prediction_of(logits, j->classes, label);
     heed_score *s = &j->score;
     if (!judgement_capacity(c, j)) return false;
-    j->verdicts[j->count++] = v;
+    j->list[j->count++] = v;
     s->loss += v.loss;
     s->weight++;
     s->total++;
-    s->correct += v.said == v.label;
-    s->top5 += among(logits, j->classes, label, 5);
+    s->correct += v.predicted == v.label;
+    s->top5 += v.rank < 5;
     return true;
 }
 
@@ -119,6 +100,6 @@ bool judge_part(heed_tape *t, const heed_model *m, const void *self, heed_images
 }
 
 void judgement_free(judgement *j) {
-    free(j->verdicts);
+    free(j->list);
     *j = (judgement){0};
 }
