@@ -212,9 +212,9 @@ fuzz-%: build/fuzz/fuzz-%
 	cd build/fuzz && ./fuzz-$* -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 -verbosity=0 \
 	    -print_final_stats=1 $(if $(wildcard tests/fuzz/$*.dict),-dict=../../tests/fuzz/$*.dict) corpus/$*
 build/fuzz/fuzz-%: tests/fuzz/%.c fuzz-lib
-	clang -std=c11 -Iinclude -Isrc $(OPT_fuzz) -fsanitize=fuzzer -o $@ $< build/fuzz/libheed.a $(LIBS)
+	clang -std=c11 -Iinclude -Isrc $(OPT_fuzz) -fsanitize=fuzzer -o $@ $< build/fuzz/libheed-inspect.a build/fuzz/libheed.a $(LIBS)
 fuzz-lib:
-	@$(MAKE) VARIANT=fuzz CC=clang build/fuzz/libheed.a
+	@$(MAKE) VARIANT=fuzz CC=clang build/fuzz/libheed.a build/fuzz/libheed-inspect.a
 
 # Where each library's pkg-config file says what it needs.
 NEEDS_heed-inspect := heed

@@ -13,12 +13,14 @@ int main(int argc, char **argv) {
     heed_tokens prompt = {.c = c};
     heed_text text = {.c = c};
     if (r) heed_encode(r->tokenizer, argv[2], strlen(argv[2]), &prompt);
-    gpt_sampling how = {.count = 12, .has_end = true};
-    if (r) how.end = gpt_end(r->config, r->tokenizer);
-    int n = r ? gpt_generate(r->self, r->tape, prompt.ids, prompt.count, &how, made) : -1;
-    if (n > 0) heed_decode(r->tokenizer, made, (size_t)n, &text);
+    heed_generation how = {
+        .prompt = prompt.ids, .prompt_count = prompt.count, .count = 12, .has_end = true};
+    heed_generated about = {0};
+    if (r) how.end = heed_text_end(r->config, r->tokenizer);
+    if (r && heed_generate(r->model, r->self, r->tape, &how, made, &about))
+        heed_decode(r->tokenizer, made, (size_t)about.count, &text);
     if (text.s) printf("%s >> %s\n", argv[2], text.s);
-    bool bad = heed_ctx_status(c) != HEED_OK || n < 0;
+    bool bad = heed_ctx_status(c) != HEED_OK;
     if (heed_ctx_status(c) != HEED_OK) fprintf(stderr, "embedded: %s\n", heed_ctx_error(c));
     heed_text_free(&text);
     heed_tokens_free(&prompt);

@@ -6,14 +6,14 @@
 
 enum { STAGES = 6, BLOCKS = 16 };
 
-struct cnn {
+typedef struct {
     picture_model base;
     heed_conv stem;
     heed_batchnorm norm; /* gain NULL: absent */
     heed_drop drop;
     int count;
     heed_conv_block block[STAGES * BLOCKS];
-};
+} cnn;
 
 static const heed_option options[] = {
     IMAGE_OPTIONS,
@@ -54,7 +54,7 @@ static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tenso
 }
 
 static void stage(cnn *m, heed_store *s, const heed_config *f, int index, int in, int out) {
-    int blocks = model_int(f, "blocks");
+    int blocks = heed__model_int(f, "blocks");
     for (int i = 0; i < blocks; i++) {
         char name[48];
         snprintf(name, sizeof name, "stage.%d.%d", index, i);
@@ -64,7 +64,7 @@ static void stage(cnn *m, heed_store *s, const heed_config *f, int index, int in
                                                     .stride = i || index == 0 ? 1 : 2,
                                                     .no_norm = !heed_config_bool(f, "batch-norm"),
                                                     .no_residual = !heed_config_bool(f, "residual"),
-                                                    .dropout = model_real(f, "dropout")});
+                                                    .dropout = heed__model_real(f, "dropout")});
     }
 }
 
@@ -83,16 +83,16 @@ static void stem(cnn *m, heed_store *s, const heed_config *f, int width) {
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     cnn *m = self;
-    int width = model_int(f, "width"), stages = model_int(f, "stages");
-    if (!picture_read(&m->base, heed_store_ctx(s), f)) return false;
+    int width = heed__model_int(f, "width"), stages = heed__model_int(f, "stages");
+    if (!heed__picture_read(&m->base, heed_store_ctx(s), f)) return false;
     m->base.features = features;
     stem(m, s, f, width);
     for (int i = 0, in = width; i < stages; i++, in = width) {
         if (i > 0) width *= 2;
         stage(m, s, f, i, in, width);
     }
-    heed_drop_init(&m->drop, s, "drop", model_real(f, "dropout"));
-    picture_head(&m->base, s, width, NULL);
+    heed_drop_init(&m->drop, s, "drop", heed__model_real(f, "dropout"));
+    heed__picture_head(&m->base, s, width, NULL);
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 

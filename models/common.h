@@ -29,30 +29,31 @@
 #define ACTIVATIONS                                   (&(HEED_ACTIVATIONS(CHOICE_OF))[1])
 #define CELL_ACTIVATIONS                              (&(HEED_ACTIVATIONS(CHOICE_OF_CELL))[1])
 
-heed_act model_activation(const heed_config *f);
+heed_act heed__model_activation(const heed_config *f);
 /* A norm of the settings norm-kind, norm-eps and bias. */
-heed_norm_args model_norm(const heed_config *f, int width);
-heed_position_kind model_positions(const heed_config *f);
+heed_norm_args heed__model_norm(const heed_config *f, int width);
+heed_position_kind heed__model_positions(const heed_config *f);
 /* Recurrent layers of the settings cell, cell-activation, one-bias, width, layers and dropout. */
-heed_rnn_args model_cells(const heed_config *f, int in);
-bool model_is(const heed_config *f, const char *key, const char *choice);
-int model_int(const heed_config *f, const char *key);
-heed_real model_real(const heed_config *f, const char *key);
+heed_rnn_args heed__model_cells(const heed_config *f, int in);
+bool heed__model_is(const heed_config *f, const char *key, const char *choice);
+int heed__model_int(const heed_config *f, const char *key);
+heed_real heed__model_real(const heed_config *f, const char *key);
 
 /* The head of one neuron z, for two classes. Refuses another number of classes; */
-bool model_two_classes(heed_ctx *c, int classes);
+bool heed__model_two_classes(heed_ctx *c, int classes);
 /* z (B,1) -> (B,2), the logits (0, z): softmax gives (1 - sigmoid(z), sigmoid(z)); */
-heed_tensor *model_by_class(heed_tape *t, heed_tensor *z);
+heed_tensor *heed__model_by_class(heed_tape *t, heed_tensor *z);
 /* its targets (B,1): (1 - smoothing) label + smoothing / 2. */
-heed_tensor *model_targets(heed_tape *t, const int32_t *labels, int rows, heed_real smoothing);
+heed_tensor *heed__model_targets(heed_tape *t, const int32_t *labels, int rows,
+                                 heed_real smoothing);
 
 /* A layer of multi-head attention; beta: as the settings say, -1: 1/sqrt(key width). */
-void model_attending(const heed_mha *l, heed_stack stack, int layer, double beta,
-                     heed_attending *out);
+void heed__model_attending(const heed_mha *l, heed_stack stack, int layer, double beta,
+                           heed_attending *out);
 
 /* Adds a batch to the score: logits (...,V) and the mean loss over the n labels that are not
  * negative. */
-void model_score(const heed_tensor *logits, const heed_tensor *loss, const int32_t *labels,
-                 heed_score *score);
+void heed__model_score(const heed_tensor *logits, const heed_tensor *loss, const int32_t *labels,
+                       heed_score *score);
 
 #endif

@@ -1,7 +1,14 @@
 /* gpt.c -- causal language model: GPT-2 by default. Radford et al. 2019, sec. 2.3. */
-#include "gpt.h"
+#include "text.h"
 
 #include <string.h>
+
+typedef struct {
+    transformer body;
+    heed_rnn rnn; /* instead of the blocks: layers 0: absent */
+    output_head head;
+    heed_tensor *logits, *loss; /* of the last batch, for metrics */
+} gpt;
 
 static const heed_option options[] = {
     TEXT_OPTIONS("pre", "gelu-tanh", "1e-5", "0"),
@@ -46,21 +53,27 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     gpt *m = self;
     stack_kind kind = {.name = "decoder",
                        .causal = true,
-                       .recurrent = !model_is(f, "cell", "none"),
+                       .recurrent = !heed__model_is(f, "cell", "none"),
                        .scale_residual = heed_config_bool(f, "scale-residual"),
                        .residual_std = heed_config_real(f, "residual-std"),
                        .final_norm = heed_config_bool(f, "final-norm")};
-    if (!transformer_init(&m->body, s, f, kind)) return false;
-    if (kind.recurrent) heed_rnn_init(&m->rnn, s, "decoder", model_cells(f, m->body.stack.width));
-    output_head_init(&m->head, s, &m->body, f);
+    if (!heed__transformer_init(&m->body, s, f, kind)) return false;
+    if (kind.recurrent)
+        heed_rnn_init(&m->rnn, s, "decoder", heed__model_cells(f, m->body.stack.width));
+    heed__output_head_init(&m->head, s, &m->body, f);
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+}
+
+/* Numbers that tell where a recurrent layer is. */
+static int recurrent_size(const gpt *m) {
+    return m->rnn.args.width * (m->rnn.args.cell == HEED_LSTM ? 2 : 1);
 }
 
 /* Recurrent layers from the states of the caches, which go on: in each k the state, as one token.
  */
 static heed_tensor *recurrent(const gpt *m, heed_tape *t, heed_tensor *x, heed_cache *caches) {
     heed_tensor *state[HEED_RNN_LAYERS];
-    int layers = m->rnn.args.layers, size = gpt_state_size(m);
+    int layers = m->rnn.args.layers, size = recurrent_size(m);
     if (!caches) return heed_rnn_apply(&m->rnn, t, x, NULL, NULL, NULL);
     for (int i = 0; i < layers; i++)
         state[i] = heed_input(t, caches->len ? caches[i].k : NULL, 2, (int[]){1, size});
@@ -72,39 +85,37 @@ static heed_tensor *recurrent(const gpt *m, heed_tape *t, heed_tensor *x, heed_c
     return y;
 }
 
-int gpt_state_size(const gpt *m) {
-    return m->rnn.args.width * (m->rnn.args.cell == HEED_LSTM ? 2 : 1);
-}
-
-heed_tensor *gpt_logits(const gpt *m, heed_tape *t, heed_tensor *ids, heed_cache *caches) {
-    heed_tensor *x = transformer_embed(&m->body, t, ids, NULL, caches ? caches->len : 0);
+/* ids (B,T) -> logits (B,T,V). With caches, one a layer: ids (1,T) go on from what the caches hold
+ * -> logits (1,1,V) of the last position alone. */
+static heed_tensor *apply(const gpt *m, heed_tape *t, heed_tensor *ids, heed_cache *caches) {
+    heed_tensor *x = heed__transformer_embed(&m->body, t, ids, NULL, caches ? caches->len : 0);
     x = m->rnn.args.layers ? recurrent(m, t, x, caches)
-                           : stack_apply(&m->body.stack, t, x, NULL, caches); /* (B,T,d) */
+                           : heed__stack_apply(&m->body.stack, t, x, NULL, caches); /* (B,T,d) */
     if (x && caches) x = heed_slice(t, x, 1, x->shape[1] - 1, 1);
-    return output_head_apply(&m->head, t, stack_norm(&m->body.stack, t, x));
+    return heed__output_head_apply(&m->head, t, heed__stack_norm(&m->body.stack, t, x));
 }
 
 /* Padding stands at the end, where no earlier token sees it, and its labels do not count: it needs
  * no mask. */
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     gpt *m = self;
-    m->logits = gpt_logits(m, t, heed_ids(t, b->ids, b->rows, b->len), NULL);
+    m->logits = apply(m, t, heed_ids(t, b->ids, b->rows, b->len), NULL);
     return m->loss = heed_xent(t, m->logits, heed_ids(t, b->labels, b->rows, b->len), NULL);
 }
 
 static void metrics(void *self, const heed_batch *b, heed_score *score) {
     gpt *m = self;
-    model_score(m->logits, m->loss, b->labels, score);
+    heed__model_score(m->logits, m->loss, b->labels, score);
     score->bytes += (double)b->label_bytes;
 }
 
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
-    return gpt_logits(self, t, in->x, NULL);
+    return apply(self, t, in->x, NULL);
 }
 
 static bool attending(const void *self, int index, heed_attending *out) {
     const gpt *m = self;
-    return !m->rnn.args.layers && stack_attending(&m->body.stack, HEED_DECODER, index, out);
+    return !m->rnn.args.layers && heed__stack_attending(&m->body.stack, HEED_DECODER, index, out);
 }
 
 /* ---- step by step ---- */
@@ -116,7 +127,7 @@ static void layer_state(const gpt *m, size_t *k, size_t *v) {
     const heed_mha_args *a = &m->body.stack.block[0].attn.args;
     size_t capacity = (size_t)m->body.len;
     bool recurrent = m->rnn.args.layers > 0;
-    *k = recurrent ? (size_t)gpt_state_size(m) : capacity * (size_t)a->heads * (size_t)a->key;
+    *k = recurrent ? (size_t)recurrent_size(m) : capacity * (size_t)a->heads * (size_t)a->key;
     *v = recurrent ? 0 : capacity * (size_t)a->heads * (size_t)a->value;
 }
 
@@ -137,7 +148,7 @@ static heed_tensor *next(const void *self, heed_tape *t, const heed_source *sour
     layer_state(m, &k, &v);
     for (int i = 0; i < m->body.stack.layers; i++, state += k + v)
         caches[i] = (heed_cache){.len = at, .capacity = m->body.len, .k = state, .v = state + k};
-    return gpt_logits(m, t, ids, caches);
+    return apply(m, t, ids, caches);
 }
 
 static const heed_steps steps = {.length = length, .state = state_size, .next = next};

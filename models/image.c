@@ -1,21 +1,21 @@
 /* image.c -- the frame of the models of pictures: from a batch to a loss. */
 #include "image.h"
 
-bool picture_read(picture_model *m, heed_ctx *c, const heed_config *f) {
-    m->size = model_int(f, "image-size");
-    m->channels = model_int(f, "channels");
-    m->classes = model_int(f, "classes");
-    m->binary = model_is(f, "head", "binary");
-    m->smoothing = model_real(f, "smoothing");
+bool heed__picture_read(picture_model *m, heed_ctx *c, const heed_config *f) {
+    m->size = heed__model_int(f, "image-size");
+    m->channels = heed__model_int(f, "channels");
+    m->classes = heed__model_int(f, "classes");
+    m->binary = heed__model_is(f, "head", "binary");
+    m->smoothing = heed__model_real(f, "smoothing");
     if (m->size < 1 || m->channels < 1 || m->classes < 1)
         return heed_fail(c, HEED_USAGE,
                          "model has no size: expected image-size, channels and classes of at least "
                          "1, found %d, %d, %d; hint: --image-size 28 --channels 1 --classes 10",
                          m->size, m->channels, m->classes);
-    return !m->binary || model_two_classes(c, m->classes);
+    return !m->binary || heed__model_two_classes(c, m->classes);
 }
 
-void picture_head(picture_model *m, heed_store *s, int width, const char *init) {
+void heed__picture_head(picture_model *m, heed_store *s, int width, const char *init) {
     heed_linear_init(
         &m->head, s, "head",
         (heed_linear_args){.in = width, .out = m->binary ? 1 : m->classes, .init = init});
@@ -40,30 +40,27 @@ static heed_tensor *neurons(const picture_model *m, heed_tape *t, heed_tensor *x
 }
 
 static heed_tensor *by_class(const picture_model *m, heed_tape *t, heed_tensor *z) {
-    return m->binary ? model_by_class(t, z) : z;
+    return m->binary ? heed__model_by_class(t, z) : z;
 }
 
-heed_tensor *picture_logits(const void *self, heed_tape *t, heed_tensor *x) {
+heed_tensor *heed__picture_logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const picture_model *m = self;
-    return by_class(m, t, neurons(m, t, x));
-}
-
-heed_tensor *picture_rows(const void *self, heed_tape *t, const heed_model_input *in) {
-    return picture_logits(self, t, in->x);
+    return by_class(m, t, neurons(m, t, in->x));
 }
 
 /* Evaluation reports the plain cross entropy. */
-heed_tensor *picture_loss(void *self, heed_tape *t, const heed_batch *b) {
+heed_tensor *heed__picture_loss(void *self, heed_tape *t, const heed_batch *b) {
     picture_model *m = self;
     heed_real smoothing = heed_tape_mode(t) == HEED_TRAIN ? m->smoothing : 0;
     heed_tensor *z = neurons(m, t, input(m, t, b));
     m->logits = by_class(m, t, z);
-    if (m->binary) return m->loss = heed_bce(t, z, model_targets(t, b->labels, b->rows, smoothing));
+    if (m->binary)
+        return m->loss = heed_bce(t, z, heed__model_targets(t, b->labels, b->rows, smoothing));
     heed_tensor *labels = heed_input_ids(t, b->labels, 1, &b->rows);
     return m->loss = heed_xent(t, z, labels, &(heed_xent_args){.smoothing = smoothing});
 }
 
-void picture_metrics(void *self, const heed_batch *b, heed_score *score) {
+void heed__picture_metrics(void *self, const heed_batch *b, heed_score *score) {
     const picture_model *m = self;
-    model_score(m->logits, m->loss, b->labels, score);
+    heed__model_score(m->logits, m->loss, b->labels, score);
 }

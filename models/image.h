@@ -16,6 +16,7 @@
                "share of the target that goes to all classes alike, in training")
 
 /* The first member of each model's struct, so that the functions below take any of them as self. */
+typedef struct picture_model picture_model;
 struct picture_model {
     int size, channels, classes;
     bool binary;
@@ -27,16 +28,16 @@ struct picture_model {
 };
 
 /* Reads the settings; refuses what the data has not filled in. */
-bool picture_read(picture_model *m, heed_ctx *c, const heed_config *f);
+bool heed__picture_read(picture_model *m, heed_ctx *c, const heed_config *f);
 /* The output layer on features of this width; init: of its weights, or NULL. */
-void picture_head(picture_model *m, heed_store *s, int width, const char *init);
+void heed__picture_head(picture_model *m, heed_store *s, int width, const char *init);
 
 /* Members of heed_model. */
-heed_tensor *picture_rows(const void *self, heed_tape *t, const heed_model_input *in);
-heed_tensor *picture_loss(void *self, heed_tape *t, const heed_batch *b);
-void picture_metrics(void *self, const heed_batch *b, heed_score *score);
+heed_tensor *heed__picture_logits(const void *self, heed_tape *t, const heed_model_input *in);
+heed_tensor *heed__picture_loss(void *self, heed_tape *t, const heed_batch *b);
+void heed__picture_metrics(void *self, const heed_batch *b, heed_score *score);
 #define PICTURE_MEMBERS                                                                            \
-    .kind = HEED_INPUT_PICTURE, .answers = HEED_ANSWER_INPUT, .logits = picture_rows,              \
-    .loss = picture_loss, .metrics = picture_metrics
+    .kind = HEED_INPUT_PICTURE, .answers = HEED_ANSWER_INPUT, .logits = heed__picture_logits,      \
+    .loss = heed__picture_loss, .metrics = heed__picture_metrics
 
 #endif

@@ -1,7 +1,7 @@
 /* mlm.c -- masked language model: BERT by default. Devlin et al. 2019, sec. 3. */
 #include "text.h"
 
-struct mlm {
+typedef struct {
     transformer body;
     heed_linear dense; /* the transform before the output layer; w NULL: absent */
     heed_norm norm;
@@ -9,7 +9,7 @@ struct mlm {
     output_head head;
     double share;
     heed_tensor *logits, *loss; /* of the last batch, for metrics */
-};
+} mlm;
 
 static const heed_option options[] = {
     TEXT_OPTIONS("post", "gelu", "1e-12", "2"),
@@ -48,7 +48,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     stack_kind kind = {.name = "encoder",
                        .scale_residual = heed_config_bool(f, "scale-residual"),
                        .final_norm = heed_config_bool(f, "final-norm")};
-    if (!transformer_init(&m->body, s, f, kind)) return false;
+    if (!heed__transformer_init(&m->body, s, f, kind)) return false;
     int width = m->body.stack.width;
     bool bias = heed_config_bool(f, "bias");
     if (heed_config_bool(f, "transform-head")) {
@@ -56,36 +56,37 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
                          (heed_linear_args){.in = width,
                                             .out = width,
                                             .no_bias = !bias,
-                                            .init = stack_init_or(&m->body.stack, NULL)});
-        heed_norm_init(&m->norm, s, "head.norm", model_norm(f, width));
+                                            .init = heed__stack_init_or(&m->body.stack, NULL)});
+        heed_norm_init(&m->norm, s, "head.norm", heed__model_norm(f, width));
     }
-    output_head_init(&m->head, s, &m->body, f);
-    m->act = model_activation(f);
+    heed__output_head_init(&m->head, s, &m->body, f);
+    m->act = heed__model_activation(f);
     m->share = heed_config_real(f, "mask-share");
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
 /* The head sees the picked rows alone: most of its work would otherwise go to rows without loss. */
-heed_tensor *mlm_logits(const mlm *m, heed_tape *t, heed_tensor *ids, heed_tensor *types,
-                        heed_tensor *pad, heed_tensor *masked_positions) {
-    heed_tensor *x = transformer_embed(&m->body, t, ids, types, 0); /* (B,T,d) */
-    x = stack_apply(&m->body.stack, t, x, pad, NULL);
-    if (masked_positions) x = heed_gather(t, x, masked_positions); /* (n,d) */
-    x = stack_norm(&m->body.stack, t, x);
+static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
+    const mlm *m = self;
+    heed_tensor *x = heed__transformer_embed(&m->body, t, in->x, in->types, 0); /* (B,T,d) */
+    x = heed__stack_apply(&m->body.stack, t, x, in->pad, NULL);
+    if (in->masked_positions) x = heed_gather(t, x, in->masked_positions); /* (n,d) */
+    x = heed__stack_norm(&m->body.stack, t, x);
     if (m->dense.w) {
         x = heed_linear_act(&m->dense, t, x, m->act);
         x = heed_norm_apply(&m->norm, t, x);
     }
-    return output_head_apply(&m->head, t, x);
+    return heed__output_head_apply(&m->head, t, x);
 }
 
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     mlm *m = self;
-    heed_tensor *ids = heed_ids(t, b->ids, b->rows, b->len);
-    heed_tensor *pad = heed_ids(t, b->pad, b->rows, b->len);
-    heed_tensor *masked_positions = heed_input_ids(t, b->masked_positions, 1, &b->masked_count);
+    heed_model_input in = {.x = heed_ids(t, b->ids, b->rows, b->len),
+                           .pad = heed_ids(t, b->pad, b->rows, b->len),
+                           .masked_positions =
+                               heed_input_ids(t, b->masked_positions, 1, &b->masked_count)};
     heed_tensor *labels = heed_input_ids(t, b->labels, 1, &b->masked_count);
-    m->logits = mlm_logits(m, t, ids, NULL, pad, masked_positions);
+    m->logits = logits(m, t, &in);
     return m->loss = heed_xent(t, m->logits, labels, NULL);
 }
 
@@ -95,15 +96,11 @@ static bool batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
 
 static void metrics(void *self, const heed_batch *b, heed_score *score) {
     mlm *m = self;
-    model_score(m->logits, m->loss, b->labels, score);
-}
-
-static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
-    return mlm_logits(self, t, in->x, in->types, in->pad, in->masked_positions);
+    heed__model_score(m->logits, m->loss, b->labels, score);
 }
 
 static bool attending(const void *self, int index, heed_attending *out) {
-    return stack_attending(&((const mlm *)self)->body.stack, HEED_ENCODER, index, out);
+    return heed__stack_attending(&((const mlm *)self)->body.stack, HEED_ENCODER, index, out);
 }
 
 const heed_model heed_model_mlm = {

@@ -6,7 +6,7 @@
 
 enum { LAYERS = 64 };
 
-struct mlp {
+typedef struct {
     picture_model base;
     int layers;
     bool residual;
@@ -14,7 +14,7 @@ struct mlp {
     heed_linear dense[LAYERS];
     heed_batchnorm norm[LAYERS]; /* gain NULL: absent */
     heed_drop drop[LAYERS];
-};
+} mlp;
 
 static const heed_option options[] = {
     IMAGE_OPTIONS,
@@ -59,23 +59,23 @@ static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tenso
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     mlp *m = self;
-    int width = model_int(f, "width");
+    int width = heed__model_int(f, "width");
     bool norm = heed_config_bool(f, "batch-norm");
-    if (!picture_read(&m->base, heed_store_ctx(s), f)) return false;
+    if (!heed__picture_read(&m->base, heed_store_ctx(s), f)) return false;
     m->base.features = features;
-    m->layers = model_int(f, "layers");
+    m->layers = heed__model_int(f, "layers");
     m->residual = heed_config_bool(f, "residual");
-    m->act = model_activation(f);
+    m->act = heed__model_activation(f);
     for (int i = 0; i < m->layers; i++) {
         int in = i ? width : m->base.size * m->base.size * m->base.channels;
         heed_scope(s, "hidden.%d", i);
         heed_linear_init(&m->dense[i], s, "",
                          (heed_linear_args){.in = in, .out = width, .no_bias = norm});
         if (norm) heed_batchnorm_init(&m->norm[i], s, "norm", width);
-        heed_drop_init(&m->drop[i], s, "drop", model_real(f, "dropout"));
+        heed_drop_init(&m->drop[i], s, "drop", heed__model_real(f, "dropout"));
         heed_unscope(s);
     }
-    picture_head(&m->base, s, width, NULL);
+    heed__picture_head(&m->base, s, width, NULL);
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 

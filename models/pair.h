@@ -28,6 +28,7 @@ enum { PAIR_STEPS = 4096 }; /* tokens in a sequence, at most */
 #define PAIR_PLAIN "smoothing=0 dropout=0 share-vocab=false optimizer=adamw lr=1e-3 "
 
 /* The first member of each model's struct, so that the functions below take any of them as self. */
+typedef struct pair_model pair_model;
 struct pair_model {
     int source_vocab, vocab, len;
     bool shared; /* one vocabulary, one table of embeddings */
@@ -35,25 +36,24 @@ struct pair_model {
     /* source (B,S), pad (B,S) or NULL, ids (B,T) -> logits (B,T,V) */
     heed_tensor *(*logits)(const pair_model *self, heed_tape *t, heed_tensor *source,
                            heed_tensor *pad, heed_tensor *ids);
-    const heed_steps *steps;
     heed_tensor *out, *loss; /* of the last batch, for metrics */
 };
 
 /* Reads the settings; refuses what the data has not filled in. */
-bool pair_read(pair_model *m, heed_ctx *c, const heed_config *f);
+bool heed__pair_read(pair_model *m, heed_ctx *c, const heed_config *f);
 /* Embeddings of both sides, (V,width): embed.token.weight, or embed.source.weight and
  * embed.target.weight. */
-void pair_embeddings(const pair_model *m, heed_store *s, int width, const char *init,
-                     heed_tensor **source, heed_tensor **target);
+void heed__pair_embeddings(const pair_model *m, heed_store *s, int width, const char *init,
+                           heed_tensor **source, heed_tensor **target);
 
 /* Members of heed_model. */
-heed_tensor *pair_rows(const void *self, heed_tape *t, const heed_model_input *in);
-heed_tensor *pair_loss(void *self, heed_tape *t, const heed_batch *b);
-void pair_metrics(void *self, const heed_batch *b, heed_score *score);
+heed_tensor *heed__pair_logits(const void *self, heed_tape *t, const heed_model_input *in);
+heed_tensor *heed__pair_loss(void *self, heed_tape *t, const heed_batch *b);
+void heed__pair_metrics(void *self, const heed_batch *b, heed_score *score);
 #define PAIR_MEMBERS                                                                               \
     .kind = HEED_INPUT_PAIR, .answers = HEED_ANSWER_SAME, .embedding = "embed.source",             \
-    .logits = pair_rows, .loss = pair_loss, .metrics = pair_metrics
+    .logits = heed__pair_logits, .loss = heed__pair_loss, .metrics = heed__pair_metrics
 /* The member of heed_steps. */
-int pair_length(const void *self);
+int heed__pair_length(const void *self);
 
 #endif

@@ -2,58 +2,58 @@
 #include "reader.h"
 
 static void embeddings(text_model *m, heed_store *s, const heed_config *f) {
-    int width = model_int(f, "width");
-    bool attends = model_is(f, "encoder", "attention");
+    int width = heed__model_int(f, "width");
+    bool attends = heed__model_is(f, "encoder", "attention");
     heed_scope(s, "embed");
     m->token = heed_param(s, "token.weight", attends ? "normal:0.02" : "normal:1", 2,
                           (int[]){m->vocab, width});
     heed_position_init(&m->position, s, "position",
-                       attends ? model_positions(f) : HEED_NO_POSITIONS, m->len, width);
-    heed_drop_init(&m->drop, s, "drop", model_real(f, "dropout"));
+                       attends ? heed__model_positions(f) : HEED_NO_POSITIONS, m->len, width);
+    heed_drop_init(&m->drop, s, "drop", heed__model_real(f, "dropout"));
     heed_unscope(s);
 }
 
 static void convolutions(conv_stack *k, heed_store *s, const heed_config *f) {
-    int width = model_int(f, "width");
-    heed_conv_layer_args a = {.in = width, .out = width, .size = {0, model_int(f, "kernel")}};
-    k->layers = model_int(f, "layers");
-    k->act = model_activation(f);
+    int width = heed__model_int(f, "width");
+    heed_conv_layer_args a = {.in = width, .out = width, .size = {0, heed__model_int(f, "kernel")}};
+    k->layers = heed__model_int(f, "layers");
+    k->act = heed__model_activation(f);
     k->causal = heed_config_bool(f, "causal");
     for (int i = 0; i < k->layers; i++) {
         heed_scope(s, "encoder.%d", i);
-        heed_norm_args norm = model_norm(f, width);
+        heed_norm_args norm = heed__model_norm(f, width);
         norm.no_bias = false; /* the setting is that of attention */
         heed_norm_init(&k->norm[i], s, "norm", norm);
         heed_conv_init(&k->conv[i], s, "conv", a);
-        heed_drop_init(&k->drop[i], s, "drop", model_real(f, "dropout"));
+        heed_drop_init(&k->drop[i], s, "drop", heed__model_real(f, "dropout"));
         heed_unscope(s);
     }
 }
 
 static void encoder(text_model *m, heed_store *s, const heed_config *f) {
-    bool conv = model_is(f, "encoder", "conv");
+    bool conv = heed__model_is(f, "encoder", "conv");
     stack_kind kind = {.name = "encoder",
                        .causal = heed_config_bool(f, "causal"),
                        .recurrent = conv,
-                       .final_norm = conv || model_is(f, "norm", "pre")};
-    m->width = model_int(f, "width");
+                       .final_norm = conv || heed__model_is(f, "norm", "pre")};
+    m->width = heed__model_int(f, "width");
     if (conv) convolutions(&m->conv, s, f);
-    if (!model_is(f, "encoder", "rnn")) {
-        stack_read(&m->stack, f, kind);
-        stack_make(&m->stack, s, f, kind);
+    if (!heed__model_is(f, "encoder", "rnn")) {
+        heed__stack_read(&m->stack, f, kind);
+        heed__stack_make(&m->stack, s, f, kind);
         return;
     }
-    heed_rnn_args a = model_cells(f, m->width);
+    heed_rnn_args a = heed__model_cells(f, m->width);
     a.bidirectional = heed_config_bool(f, "bidirectional");
     heed_rnn_init(&m->rnn, s, "encoder", a);
     if (a.bidirectional) m->width *= 2;
 }
 
-bool reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons) {
-    m->vocab = model_int(f, "vocab");
-    m->len = model_int(f, "block");
-    m->classes = model_int(f, "classes");
-    m->smoothing = model_real(f, "smoothing");
+bool heed__reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons) {
+    m->vocab = heed__model_int(f, "vocab");
+    m->len = heed__model_int(f, "block");
+    m->classes = heed__model_int(f, "classes");
+    m->smoothing = heed__model_real(f, "smoothing");
     if (m->vocab < 1 || m->classes < 1)
         return heed_fail(heed_store_ctx(s), HEED_USAGE,
                          "model has no size: expected vocab and classes of at least 1, found %d "
@@ -112,27 +112,28 @@ static heed_tensor *recurrent(const text_model *m, heed_tape *t, heed_tensor *x,
     return x;
 }
 
-heed_tensor *reader_apply(const text_model *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad,
-                          heed_tensor **ends) {
+heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, heed_tensor *ids,
+                                heed_tensor *pad, heed_tensor **ends) {
     heed_tensor *x = heed_embed(heed_at(t, "embed.token"), m->token, ids);
     x = heed_position_apply(&m->position, t, x, 0);
     x = heed_drop_apply(&m->drop, t, x);
     if (m->rnn.args.layers) return recurrent(m, t, x, pad, ends);
-    x = m->conv.layers ? convolved(&m->conv, t, x, pad) : stack_apply(&m->stack, t, x, pad, NULL);
-    x = stack_norm(&m->stack, t, x);
+    x = m->conv.layers ? convolved(&m->conv, t, x, pad)
+                       : heed__stack_apply(&m->stack, t, x, pad, NULL);
+    x = heed__stack_norm(&m->stack, t, x);
     if (x && ends) *ends = pooled(t, x, pad, m->last);
     return x;
 }
 
 /* ---- members of heed_model ---- */
 
-void reader_metrics(void *self, const heed_batch *b, heed_score *score) {
+void heed__reader_metrics(void *self, const heed_batch *b, heed_score *score) {
     const text_model *m = self;
-    model_score(m->logits, m->loss, b->labels, score);
+    heed__model_score(m->logits, m->loss, b->labels, score);
 }
 
-bool reader_attending(const void *self, int index, heed_attending *out) {
+bool heed__reader_attending(const void *self, int index, heed_attending *out) {
     const text_model *m = self;
     bool attends = !m->rnn.args.layers && !m->conv.layers;
-    return attends && stack_attending(&m->stack, HEED_ENCODER, index, out);
+    return attends && heed__stack_attending(&m->stack, HEED_ENCODER, index, out);
 }

@@ -33,7 +33,7 @@ typedef struct {
 } conv_stack;
 
 /* The first member of each model's struct, so that the functions below take any of them as self. */
-struct text_model {
+typedef struct {
     int vocab, len, classes, width; /* width: of what the encoder gives for a token */
     heed_real smoothing;
     heed_tensor *token; /* (V,d) */
@@ -45,25 +45,25 @@ struct text_model {
     bool last;         /* textcls: judged by its last token, not by the mean of all */
     heed_linear head;
     heed_tensor *logits, *loss; /* of the last batch, for metrics */
-};
+} text_model;
 
 /* The encoder; neurons: of the head. Refuses what the data has not filled in. */
-bool reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons);
+bool heed__reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons);
 /* ids (B,S), pad (B,S) or NULL -> (B,S,width), and in ends, unless NULL, (B,width): h of the last
  * recurrent layer at its end, both directions side by side; otherwise the mean of all tokens, or
  * the last one. */
-heed_tensor *reader_apply(const text_model *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad,
-                          heed_tensor **ends);
+heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, heed_tensor *ids,
+                                heed_tensor *pad, heed_tensor **ends);
 
 /* Small sizes for the gradient check. */
 #define READER_SMALL                                                                               \
     "width=8 layers=2 heads=2 ff=12 block=6 vocab=11 classes=3 batch=2 init-std=0.3 "
 
 /* Members of heed_model. */
-void reader_metrics(void *self, const heed_batch *b, heed_score *score);
-bool reader_attending(const void *self, int index, heed_attending *out);
+void heed__reader_metrics(void *self, const heed_batch *b, heed_score *score);
+bool heed__reader_attending(const void *self, int index, heed_attending *out);
 #define READER_MEMBERS                                                                             \
     .kind = HEED_INPUT_LABELLED, .embedding = "embed.token", .defaults = "best=accuracy",          \
-    .metrics = reader_metrics, .attending = reader_attending
+    .metrics = heed__reader_metrics, .attending = heed__reader_attending
 
 #endif

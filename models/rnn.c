@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct rnn {
+typedef struct {
     pair_model pair;
     heed_tensor *source, *target; /* (V,d) */
     heed_drop source_drop, target_drop;
@@ -22,7 +22,7 @@ struct rnn {
     char init[32];                       /* "": the layers' own */
     heed_attend attend;
     heed_linear head;
-};
+} rnn;
 
 static const heed_option options[] = {
     CELL_OPTIONS("gru", "rnn|gru|lstm"),
@@ -64,21 +64,21 @@ static int ways(const rnn *m) { return m->encoder.args.bidirectional ? 2 : 1; }
 static const char *init_of(const rnn *m) { return m->init[0] ? m->init : NULL; }
 
 static heed_rnn_args layers_args(const rnn *m, const heed_config *f, int in) {
-    heed_rnn_args a = model_cells(f, in);
+    heed_rnn_args a = heed__model_cells(f, in);
     a.init = init_of(m);
     return a;
 }
 
 static heed_attend_args attend_args(const rnn *m, const heed_config *f, int query, int input) {
     static const char *const kinds[] = {"additive", "dot", "scaled", "general"};
-    int kind = 0, inner = model_int(f, "attention-width");
-    while (kind < 3 && !model_is(f, "attention", kinds[kind])) kind++;
+    int kind = 0, inner = heed__model_int(f, "attention-width");
+    while (kind < 3 && !heed__model_is(f, "attention", kinds[kind])) kind++;
     heed_attend_args a = {.kind = (heed_similarity)kind,
                           .query = query,
                           .input = input,
                           .inner = inner ? inner : query,
-                          .key = model_int(f, "key-width"),
-                          .value = model_int(f, "value-width"),
+                          .key = heed__model_int(f, "key-width"),
+                          .value = heed__model_int(f, "value-width"),
                           .all_biases = heed_config_bool(f, "attention-biases"),
                           .init = init_of(m)};
     if ((kind == HEED_DOT || kind == HEED_SCALED_DOT) && query != input && !a.key) a.key = query;
@@ -88,7 +88,7 @@ static heed_attend_args attend_args(const rnn *m, const heed_config *f, int quer
 static bool bridges(rnn *m, heed_store *s, const heed_config *f) {
     const heed_rnn_args *a = &m->encoder.args;
     int states = a->width * (a->cell == HEED_LSTM ? 2 : 1);
-    bool copy = model_is(f, "bridge", "copy");
+    bool copy = heed__model_is(f, "bridge", "copy");
     if (copy && a->bidirectional)
         return heed_fail(heed_store_ctx(s), HEED_USAGE,
                          "--bridge copy does not fit: expected an encoder of one direction, found "
@@ -104,7 +104,7 @@ static bool bridges(rnn *m, heed_store *s, const heed_config *f) {
 }
 
 static bool init_layers(rnn *m, heed_store *s, const heed_config *f) {
-    int width = model_int(f, "width"), value = model_int(f, "value-width");
+    int width = heed__model_int(f, "width"), value = heed__model_int(f, "value-width");
     heed_rnn_args a = layers_args(m, f, width);
     a.bidirectional = heed_config_bool(f, "bidirectional");
     heed_rnn_init(&m->encoder, s, "encoder", a);
@@ -358,20 +358,23 @@ static heed_tensor *next(const void *self, heed_tape *t, const heed_source *sour
     return y;
 }
 
-static const heed_steps steps = {
-    .length = pair_length, .read = read_source, .state = state_size, .start = start, .next = next};
+static const heed_steps steps = {.length = heed__pair_length,
+                                 .read = read_source,
+                                 .state = state_size,
+                                 .start = start,
+                                 .next = next};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     rnn *m = self;
     m->pair.logits = logits;
-    m->pair.steps = &steps;
-    m->fixed = model_is(f, "attention", "none");
+    m->fixed = heed__model_is(f, "attention", "none");
     double std = heed_config_real(f, "init-std");
     if (std > 0) snprintf(m->init, sizeof m->init, "normal:%.9g", std);
-    if (!pair_read(&m->pair, heed_store_ctx(s), f)) return false;
-    pair_embeddings(&m->pair, s, model_int(f, "width"), "normal:1", &m->source, &m->target);
-    heed_drop_init(&m->source_drop, s, "embed.source_drop", model_real(f, "dropout"));
-    heed_drop_init(&m->target_drop, s, "embed.target_drop", model_real(f, "dropout"));
+    if (!heed__pair_read(&m->pair, heed_store_ctx(s), f)) return false;
+    heed__pair_embeddings(&m->pair, s, heed__model_int(f, "width"), "normal:1", &m->source,
+                          &m->target);
+    heed_drop_init(&m->source_drop, s, "embed.source_drop", heed__model_real(f, "dropout"));
+    heed_drop_init(&m->target_drop, s, "embed.target_drop", heed__model_real(f, "dropout"));
     return init_layers(m, s, f);
 }
 

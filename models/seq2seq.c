@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct seq2seq {
+typedef struct {
     pair_model pair;
     heed_tensor *source, *target; /* (V,d) */
     heed_real scale;              /* of embeddings: sqrt(d), or 1 */
@@ -17,7 +17,7 @@ struct seq2seq {
     heed_decoder_block decoder[MODEL_LAYERS];
     heed_norm encoder_norm, decoder_norm; /* pre-norm alone; else gain NULL */
     heed_linear head;
-};
+} seq2seq;
 
 static const heed_option options[] = {
     STACK_OPTIONS("2", "4", "128", "post", "relu", "1e-5"),
@@ -54,22 +54,23 @@ static const heed_model_case cases[] = {
 static void embeddings(seq2seq *m, heed_store *s, const heed_config *f) {
     char init[32];
     int width = m->encoder.width;
-    heed_position_kind kind = model_positions(f);
+    heed_position_kind kind = heed__model_positions(f);
     bool scaled = heed_config_bool(f, "scale-embed");
     m->scale = scaled ? (heed_real)sqrt(width) : 1;
     snprintf(init, sizeof init, "normal:%.9g", scaled ? 1 / sqrt(width) : 0.02);
-    pair_embeddings(&m->pair, s, width, scaled ? init : stack_init_or(&m->encoder, init),
-                    &m->source, &m->target);
+    heed__pair_embeddings(&m->pair, s, width,
+                          scaled ? init : heed__stack_init_or(&m->encoder, init), &m->source,
+                          &m->target);
     heed_scope(s, "embed");
     heed_position_init(&m->source_place, s, "source_position", kind, m->pair.len, width);
     heed_position_init(&m->target_place, s, "target_position", kind, m->pair.len, width);
-    heed_drop_init(&m->source_drop, s, "source_drop", model_real(f, "dropout"));
-    heed_drop_init(&m->target_drop, s, "target_drop", model_real(f, "dropout"));
+    heed_drop_init(&m->source_drop, s, "source_drop", heed__model_real(f, "dropout"));
+    heed_drop_init(&m->target_drop, s, "target_drop", heed__model_real(f, "dropout"));
     heed_unscope(s);
 }
 
 static void decoder(seq2seq *m, heed_store *s, const heed_config *f) {
-    heed_block_args a = stack_block_args(&m->encoder, f, false);
+    heed_block_args a = heed__stack_block_args(&m->encoder, f, false);
     a.cross = a.attn;
     for (int i = 0; i < m->layers; i++) {
         char name[32];
@@ -77,15 +78,15 @@ static void decoder(seq2seq *m, heed_store *s, const heed_config *f) {
         heed_decoder_block_init(&m->decoder[i], s, name, a);
     }
     if (!a.pre_norm) return;
-    heed_norm_init(&m->encoder_norm, s, "encoder.norm", model_norm(f, m->encoder.width));
-    heed_norm_init(&m->decoder_norm, s, "decoder.norm", model_norm(f, m->encoder.width));
+    heed_norm_init(&m->encoder_norm, s, "encoder.norm", heed__model_norm(f, m->encoder.width));
+    heed_norm_init(&m->decoder_norm, s, "decoder.norm", heed__model_norm(f, m->encoder.width));
 }
 
 static void head(seq2seq *m, heed_store *s, const heed_config *f) {
     int size[] = {m->pair.vocab, m->encoder.width};
     m->head = (heed_linear){.name = heed_scope(s, "head"), .w = m->target};
     if (!heed_config_bool(f, "tie"))
-        m->head.w = heed_param(s, "weight", stack_init_or(&m->encoder, "kaiming"), 2, size);
+        m->head.w = heed_param(s, "weight", heed__stack_init_or(&m->encoder, "kaiming"), 2, size);
     if (heed_config_bool(f, "head-bias")) m->head.b = heed_param(s, "bias", "zero", 1, size);
     heed_unscope(s);
 }
@@ -97,7 +98,7 @@ static heed_tensor *encode(const seq2seq *m, heed_tape *t, heed_tensor *ids, hee
     if (m->scale != 1) x = heed_scale(t, x, m->scale, 0);
     x = heed_position_apply(&m->source_place, t, x, 0);
     x = heed_drop_apply(&m->source_drop, t, x);
-    x = stack_apply(&m->encoder, t, x, pad, NULL);
+    x = heed__stack_apply(&m->encoder, t, x, pad, NULL);
     return m->encoder_norm.gain ? heed_norm_apply(&m->encoder_norm, t, x) : x; /* (B,S,d) */
 }
 
@@ -127,13 +128,13 @@ static heed_tensor *logits(const pair_model *self, heed_tape *t, heed_tensor *so
 static bool attending(const void *self, int index, heed_attending *out) {
     const seq2seq *m = self;
     int layer = index - m->encoder.layers;
-    if (stack_attending(&m->encoder, HEED_ENCODER, index, out)) return true;
+    if (heed__stack_attending(&m->encoder, HEED_ENCODER, index, out)) return true;
     if (layer < 0 || layer >= 2 * m->layers) return false;
     bool cross = layer >= m->layers;
     if (cross) layer -= m->layers;
     const heed_decoder_block *b = &m->decoder[layer];
-    model_attending(cross ? &b->cross : &b->attn, cross ? HEED_CROSS : HEED_DECODER, layer,
-                    m->encoder.beta, out);
+    heed__model_attending(cross ? &b->cross : &b->attn, cross ? HEED_CROSS : HEED_DECODER, layer,
+                          m->encoder.beta, out);
     return true;
 }
 
@@ -185,19 +186,18 @@ static heed_tensor *next(const void *self, heed_tape *t, const heed_source *sour
 }
 
 static const heed_steps steps = {
-    .length = pair_length, .read = read_source, .state = state_size, .next = next};
+    .length = heed__pair_length, .read = read_source, .state = state_size, .next = next};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     seq2seq *m = self;
-    int layers = model_int(f, "decoder-layers");
+    int layers = heed__model_int(f, "decoder-layers");
     m->pair.logits = logits;
-    m->pair.steps = &steps;
     stack_kind kind = {.name = "encoder"};
-    if (!pair_read(&m->pair, heed_store_ctx(s), f)) return false;
-    stack_read(&m->encoder, f, kind);
+    if (!heed__pair_read(&m->pair, heed_store_ctx(s), f)) return false;
+    heed__stack_read(&m->encoder, f, kind);
     m->layers = layers ? layers : m->encoder.layers;
     embeddings(m, s, f);
-    stack_make(&m->encoder, s, f, kind);
+    heed__stack_make(&m->encoder, s, f, kind);
     decoder(m, s, f);
     head(m, s, f);
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;

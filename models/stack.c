@@ -4,17 +4,17 @@
 #include <math.h>
 #include <stdio.h>
 
-const char *stack_init_or(const block_stack *m, const char *otherwise) {
+const char *heed__stack_init_or(const block_stack *m, const char *otherwise) {
     return m->init[0] ? m->init : otherwise;
 }
 
 /* Radford et al. 2019, sec. 2.3: projections onto the residual stream are scaled by its number of
  * additions. */
-void stack_read(block_stack *m, const heed_config *f, stack_kind kind) {
+void heed__stack_read(block_stack *m, const heed_config *f, stack_kind kind) {
     double std = heed_config_real(f, "init-std");
     double out = kind.residual_std > 0 ? kind.residual_std : std;
-    m->layers = model_int(f, "layers");
-    m->width = model_int(f, "width");
+    m->layers = heed__model_int(f, "layers");
+    m->width = heed__model_int(f, "width");
     m->beta = heed_config_real(f, "beta");
     if (std <= 0) return;
     snprintf(m->init, sizeof m->init, "normal:%.9g", std);
@@ -25,38 +25,38 @@ void stack_read(block_stack *m, const heed_config *f, stack_kind kind) {
 static heed_mha_args attention_args(const block_stack *m, const heed_config *f, bool causal) {
     double beta = heed_config_real(f, "beta");
     return (heed_mha_args){.width = m->width,
-                           .heads = model_int(f, "heads"),
-                           .key = model_int(f, "key-width"),
-                           .value = model_int(f, "value-width"),
+                           .heads = heed__model_int(f, "heads"),
+                           .key = heed__model_int(f, "key-width"),
+                           .value = heed__model_int(f, "value-width"),
                            .causal = causal,
                            .hard = heed_config_bool(f, "hard"),
                            .no_out = !heed_config_bool(f, "attn-out"),
                            .no_bias = !heed_config_bool(f, "bias"),
-                           .explicit_path = model_is(f, "attention", "explicit"),
+                           .explicit_path = heed__model_is(f, "attention", "explicit"),
                            .has_beta = beta >= 0,
                            .beta = (heed_real)beta,
-                           .dropout = model_real(f, "dropout"),
-                           .init = stack_init_or(m, NULL),
+                           .dropout = heed__model_real(f, "dropout"),
+                           .init = heed__stack_init_or(m, NULL),
                            .out_init = m->out_init[0] ? m->out_init : NULL};
 }
 
-heed_block_args stack_block_args(const block_stack *m, const heed_config *f, bool causal) {
-    int ff = model_int(f, "ff");
+heed_block_args heed__stack_block_args(const block_stack *m, const heed_config *f, bool causal) {
+    int ff = heed__model_int(f, "ff");
     bool bias = heed_config_bool(f, "bias");
     heed_mha_args attn = attention_args(m, f, causal);
-    heed_norm_args norm = model_norm(f, m->width);
+    heed_norm_args norm = heed__model_norm(f, m->width);
     return (heed_block_args){.attn = attn,
                              .mlp = {.width = m->width,
                                      .inner = ff ? ff : 4 * m->width,
-                                     .act = model_activation(f),
+                                     .act = heed__model_activation(f),
                                      .no_bias = !bias,
                                      .init = attn.init,
                                      .out_init = attn.out_init},
-                             .pre_norm = model_is(f, "norm", "pre"),
+                             .pre_norm = heed__model_is(f, "norm", "pre"),
                              .norm_no_bias = norm.no_bias,
                              .norm = norm.kind,
                              .eps = norm.eps,
-                             .dropout = model_real(f, "dropout")};
+                             .dropout = heed__model_real(f, "dropout")};
 }
 
 static void check_beta(heed_ctx *c, double beta) {
@@ -67,30 +67,30 @@ static void check_beta(heed_ctx *c, double beta) {
                   beta);
 }
 
-void stack_make(block_stack *m, heed_store *s, const heed_config *f, stack_kind kind) {
+void heed__stack_make(block_stack *m, heed_store *s, const heed_config *f, stack_kind kind) {
     check_beta(heed_store_ctx(s), heed_config_real(f, "beta"));
-    heed_block_args args = stack_block_args(m, f, kind.causal);
+    heed_block_args args = heed__stack_block_args(m, f, kind.causal);
     for (int i = 0; i < m->layers && !kind.recurrent; i++) {
         char name[48];
         snprintf(name, sizeof name, "%s.%d", kind.name, i);
         heed_block_init(&m->block[i], s, name, args);
     }
-    if (kind.final_norm) heed_norm_init(&m->final_norm, s, "norm", model_norm(f, m->width));
+    if (kind.final_norm) heed_norm_init(&m->final_norm, s, "norm", heed__model_norm(f, m->width));
 }
 
-heed_tensor *stack_apply(const block_stack *m, heed_tape *t, heed_tensor *x, heed_tensor *pad,
-                         heed_cache *caches) {
+heed_tensor *heed__stack_apply(const block_stack *m, heed_tape *t, heed_tensor *x, heed_tensor *pad,
+                               heed_cache *caches) {
     for (int i = 0; i < m->layers; i++)
         x = heed_block_apply(&m->block[i], t, x, pad, caches ? &caches[i] : NULL);
     return x;
 }
 
-bool stack_attending(const block_stack *m, heed_stack stack, int index, heed_attending *out) {
+bool heed__stack_attending(const block_stack *m, heed_stack stack, int index, heed_attending *out) {
     if (index < 0 || index >= m->layers) return false;
-    model_attending(&m->block[index].attn, stack, index, m->beta, out);
+    heed__model_attending(&m->block[index].attn, stack, index, m->beta, out);
     return true;
 }
 
-heed_tensor *stack_norm(const block_stack *m, heed_tape *t, heed_tensor *x) {
+heed_tensor *heed__stack_norm(const block_stack *m, heed_tape *t, heed_tensor *x) {
     return m->final_norm.gain ? heed_norm_apply(&m->final_norm, t, x) : x;
 }

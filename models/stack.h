@@ -47,19 +47,20 @@ typedef struct {
 } stack_kind;
 
 /* What one block is made of by the settings. */
-heed_block_args stack_block_args(const block_stack *m, const heed_config *f, bool causal);
-/* Reads sizes and initial values; the parameters come with stack_make, after the embeddings'. */
-void stack_read(block_stack *m, const heed_config *f, stack_kind kind);
-void stack_make(block_stack *m, heed_store *s, const heed_config *f, stack_kind kind);
+heed_block_args heed__stack_block_args(const block_stack *m, const heed_config *f, bool causal);
+/* Reads sizes and initial values; the parameters come with heed__stack_make, after the embeddings'.
+ */
+void heed__stack_read(block_stack *m, const heed_config *f, stack_kind kind);
+void heed__stack_make(block_stack *m, heed_store *s, const heed_config *f, stack_kind kind);
 /* How the model's other parameters start: the setting init-std, or `otherwise`. */
-const char *stack_init_or(const block_stack *m, const char *otherwise);
+const char *heed__stack_init_or(const block_stack *m, const char *otherwise);
 
 /* x (B,T,d) through the blocks; pad (B,T) or NULL; caches (one a layer) or NULL. */
-heed_tensor *stack_apply(const block_stack *m, heed_tape *t, heed_tensor *x, heed_tensor *pad,
-                         heed_cache *caches);
+heed_tensor *heed__stack_apply(const block_stack *m, heed_tape *t, heed_tensor *x, heed_tensor *pad,
+                               heed_cache *caches);
 /* Block `index` as one of the stack's attending layers. False: there is none. */
-bool stack_attending(const block_stack *m, heed_stack stack, int index, heed_attending *out);
+bool heed__stack_attending(const block_stack *m, heed_stack stack, int index, heed_attending *out);
 /* The norm after the blocks, if there is one. */
-heed_tensor *stack_norm(const block_stack *m, heed_tape *t, heed_tensor *x);
+heed_tensor *heed__stack_norm(const block_stack *m, heed_tape *t, heed_tensor *x);
 
 #endif

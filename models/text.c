@@ -2,24 +2,25 @@
 #include "text.h"
 
 static void embeddings(transformer *m, heed_store *s, const heed_config *f, stack_kind kind) {
-    int types = model_int(f, "token-types"), width = m->stack.width;
-    const char *init = stack_init_or(&m->stack, "normal:0.02");
+    int types = heed__model_int(f, "token-types"), width = m->stack.width;
+    const char *init = heed__stack_init_or(&m->stack, "normal:0.02");
     heed_scope(s, "embed");
     m->token = heed_param(s, "token.weight", init, 2, (int[]){m->vocab, width});
     heed_position_init(&m->position, s, "position",
-                       kind.recurrent ? HEED_NO_POSITIONS : model_positions(f), m->len, width);
+                       kind.recurrent ? HEED_NO_POSITIONS : heed__model_positions(f), m->len,
+                       width);
     if (types) m->type = heed_param(s, "type.weight", init, 2, (int[]){types, width});
     if (heed_config_bool(f, "embed-norm"))
-        heed_norm_init(&m->embed_norm, s, "norm", model_norm(f, width));
-    heed_drop_init(&m->drop, s, "drop", model_real(f, "dropout"));
+        heed_norm_init(&m->embed_norm, s, "norm", heed__model_norm(f, width));
+    heed_drop_init(&m->drop, s, "drop", heed__model_real(f, "dropout"));
     heed_unscope(s);
 }
 
-bool transformer_init(transformer *m, heed_store *s, const heed_config *f, stack_kind kind) {
+bool heed__transformer_init(transformer *m, heed_store *s, const heed_config *f, stack_kind kind) {
     heed_ctx *c = heed_store_ctx(s);
-    stack_read(&m->stack, f, kind);
-    m->vocab = model_int(f, "vocab");
-    m->len = model_int(f, "block");
+    heed__stack_read(&m->stack, f, kind);
+    m->vocab = heed__model_int(f, "vocab");
+    m->len = heed__model_int(f, "block");
     if (m->vocab < 1 || m->stack.layers < 1 || m->stack.layers > MODEL_LAYERS)
         return heed_fail(
             c, HEED_USAGE,
@@ -27,12 +28,12 @@ bool transformer_init(transformer *m, heed_store *s, const heed_config *f, stack
             "vocab %d, layers %d; hint: --vocab, --layers",
             MODEL_LAYERS, m->vocab, m->stack.layers);
     embeddings(m, s, f, kind);
-    stack_make(&m->stack, s, f, kind);
+    heed__stack_make(&m->stack, s, f, kind);
     return heed_ctx_status(c) == HEED_OK;
 }
 
-heed_tensor *transformer_embed(const transformer *m, heed_tape *t, heed_tensor *ids,
-                               heed_tensor *types, int from) {
+heed_tensor *heed__transformer_embed(const transformer *m, heed_tape *t, heed_tensor *ids,
+                                     heed_tensor *types, int from) {
     heed_tensor *x = heed_embed(heed_at(t, "embed.token"), m->token, ids);
     if (m->type && types)
         x = heed_add(t, x, heed_embed(heed_at(t, "embed.type"), m->type, types));
@@ -43,8 +44,9 @@ heed_tensor *transformer_embed(const transformer *m, heed_tape *t, heed_tensor *
     return heed_drop_apply(&m->drop, t, x);
 }
 
-void output_head_init(output_head *l, heed_store *s, const transformer *m, const heed_config *f) {
-    const char *init = stack_init_or(&m->stack, "kaiming");
+void heed__output_head_init(output_head *l, heed_store *s, const transformer *m,
+                            const heed_config *f) {
+    const char *init = heed__stack_init_or(&m->stack, "kaiming");
     l->name = heed_scope(s, "head");
     l->w = m->token;
     if (!heed_config_bool(f, "tie"))
@@ -53,6 +55,6 @@ void output_head_init(output_head *l, heed_store *s, const transformer *m, const
     heed_unscope(s);
 }
 
-heed_tensor *output_head_apply(const output_head *l, heed_tape *t, heed_tensor *x) {
+heed_tensor *heed__output_head_apply(const output_head *l, heed_tape *t, heed_tensor *x) {
     return heed_affine(heed_at(t, l->name), x, l->w, l->b);
 }

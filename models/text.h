@@ -45,17 +45,18 @@ typedef struct {
     block_stack stack;
 } transformer;
 
-bool transformer_init(transformer *m, heed_store *s, const heed_config *f, stack_kind kind);
+bool heed__transformer_init(transformer *m, heed_store *s, const heed_config *f, stack_kind kind);
 /* ids (B,T) at places [from, from+T) -> (B,T,d), embedded */
-heed_tensor *transformer_embed(const transformer *m, heed_tape *t, heed_tensor *ids,
-                               heed_tensor *types, int from);
+heed_tensor *heed__transformer_embed(const transformer *m, heed_tape *t, heed_tensor *ids,
+                                     heed_tensor *types, int from);
 
 /* The output layer: weights (V,d) of its own or the token embeddings, bias (V) or NULL. */
 typedef struct {
     const char *name;
     heed_tensor *w, *b;
 } output_head;
-void output_head_init(output_head *l, heed_store *s, const transformer *m, const heed_config *f);
-heed_tensor *output_head_apply(const output_head *l, heed_tape *t, heed_tensor *x);
+void heed__output_head_init(output_head *l, heed_store *s, const transformer *m,
+                            const heed_config *f);
+heed_tensor *heed__output_head_apply(const output_head *l, heed_tape *t, heed_tensor *x);
 
 #endif

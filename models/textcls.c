@@ -2,10 +2,10 @@
  * transformer's encoder or convolutions by the mean of the tokens, or by the last. */
 #include "reader.h"
 
-struct textcls {
+typedef struct {
     text_model text;
     bool binary;
-};
+} textcls;
 
 static const heed_option options[] = {
     READER_OPTIONS,
@@ -25,23 +25,25 @@ static const heed_model_case cases[] = {
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     textcls *m = self;
-    int classes = model_int(f, "classes");
-    m->binary = model_is(f, "head", "binary");
-    m->text.last = model_is(f, "pool", "last");
-    if (m->binary && !model_two_classes(heed_store_ctx(s), classes)) return false;
-    return reader_init(&m->text, s, f, m->binary ? 1 : classes);
+    int classes = heed__model_int(f, "classes");
+    m->binary = heed__model_is(f, "head", "binary");
+    m->text.last = heed__model_is(f, "pool", "last");
+    if (m->binary && !heed__model_two_classes(heed_store_ctx(s), classes)) return false;
+    return heed__reader_init(&m->text, s, f, m->binary ? 1 : classes);
 }
 
 /* The output layer as it is: (B,classes), or (B,1) for the head of one neuron. */
 static heed_tensor *neurons(const textcls *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad) {
     heed_tensor *ends = NULL;
-    reader_apply(&m->text, t, ids, pad, &ends);
+    heed__reader_apply(&m->text, t, ids, pad, &ends);
     return heed_linear_apply(&m->text.head, t, ends);
 }
 
-heed_tensor *textcls_logits(const textcls *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad) {
-    heed_tensor *z = ids ? neurons(m, t, ids, pad) : NULL;
-    return m->binary ? model_by_class(t, z) : z;
+/* (B,classes); the head of one neuron z gives (0, z). */
+static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
+    const textcls *m = self;
+    heed_tensor *z = in->x ? neurons(m, t, in->x, in->pad) : NULL;
+    return m->binary ? heed__model_by_class(t, z) : z;
 }
 
 /* Evaluation reports the plain cross entropy. */
@@ -50,15 +52,11 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     heed_real smoothing = heed_tape_mode(t) == HEED_TRAIN ? m->text.smoothing : 0;
     heed_tensor *pad = heed_ids(t, b->src_pad, b->rows, b->src_len);
     heed_tensor *z = neurons(m, t, heed_ids(t, b->src, b->rows, b->src_len), pad);
-    m->text.logits = m->binary ? model_by_class(t, z) : z;
+    m->text.logits = m->binary ? heed__model_by_class(t, z) : z;
     if (m->binary)
-        return m->text.loss = heed_bce(t, z, model_targets(t, b->labels, b->rows, smoothing));
+        return m->text.loss = heed_bce(t, z, heed__model_targets(t, b->labels, b->rows, smoothing));
     heed_tensor *labels = heed_input_ids(t, b->labels, 1, &b->rows);
     return m->text.loss = heed_xent(t, z, labels, &(heed_xent_args){.smoothing = smoothing});
-}
-
-static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
-    return textcls_logits(self, t, in->x, in->pad);
 }
 
 const heed_model heed_model_textcls = {.name = "textcls",

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct vit {
+typedef struct {
     picture_model base;
     heed_conv patch;
     heed_tensor *cls; /* (1,1,d); NULL: the patches' mean is read instead */
     heed_position position;
     heed_drop drop;
     block_stack stack;
-};
+} vit;
 
 static const heed_option options[] = {
     IMAGE_OPTIONS,
@@ -105,21 +105,21 @@ static bool refuse_patch(heed_ctx *c, int size, int patch) {
 /* ---- parameters ---- */
 
 static heed_position_kind position_kind(const heed_config *f) {
-    if (model_is(f, "positions", "sinusoidal")) return HEED_SINUSOIDAL_2D;
-    return model_is(f, "positions", "none") ? HEED_NO_POSITIONS : HEED_LEARNED;
+    if (heed__model_is(f, "positions", "sinusoidal")) return HEED_SINUSOIDAL_2D;
+    return heed__model_is(f, "positions", "none") ? HEED_NO_POSITIONS : HEED_LEARNED;
 }
 
 static void embeddings(vit *m, heed_store *s, const heed_config *f, int patch) {
     int width = m->stack.width, side = m->base.size / patch;
-    bool cls = model_is(f, "pool", "cls");
+    bool cls = heed__model_is(f, "pool", "cls");
     heed_scope(s, "embed");
     if (cls)
-        m->cls =
-            heed_param(s, "cls", stack_init_or(&m->stack, "normal:0.02"), 3, (int[]){1, 1, width});
+        m->cls = heed_param(s, "cls", heed__stack_init_or(&m->stack, "normal:0.02"), 3,
+                            (int[]){1, 1, width});
     heed_patch_embed_init(&m->patch, s, "patch", m->base.channels, patch, width,
-                          stack_init_or(&m->stack, NULL));
+                          heed__stack_init_or(&m->stack, NULL));
     heed_position_init(&m->position, s, "position", position_kind(f), side * side + cls, width);
-    heed_drop_init(&m->drop, s, "drop", model_real(f, "dropout"));
+    heed_drop_init(&m->drop, s, "drop", heed__model_real(f, "dropout"));
     heed_unscope(s);
     heed_set_decay(s, "embed.cls", false);
     heed_set_decay(s, "embed.position.*", false);
@@ -133,18 +133,18 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     stack_kind kind = {.name = "encoder",
                        .scale_residual = heed_config_bool(f, "scale-residual"),
                        .final_norm = heed_config_bool(f, "final-norm")};
-    if (!picture_read(&m->base, c, f)) return false;
-    int size = m->base.size, patch = model_int(f, "patch");
+    if (!heed__picture_read(&m->base, c, f)) return false;
+    int size = m->base.size, patch = heed__model_int(f, "patch");
     if (patch == 0) {
         patch = usual_patch(size);
         if (!few_patches(size, patch)) return refuse_size(c, size, patch);
     }
     if (size % patch) return refuse_patch(c, size, patch);
     m->base.features = features;
-    stack_read(&m->stack, f, kind);
+    heed__stack_read(&m->stack, f, kind);
     embeddings(m, s, f, patch);
-    stack_make(&m->stack, s, f, kind);
-    picture_head(&m->base, s, m->stack.width, stack_init_or(&m->stack, NULL));
+    heed__stack_make(&m->stack, s, f, kind);
+    heed__picture_head(&m->base, s, m->stack.width, heed__stack_init_or(&m->stack, NULL));
     return heed_ctx_status(c) == HEED_OK;
 }
 
@@ -157,36 +157,34 @@ static heed_tensor *with_cls(const vit *m, heed_tape *t, heed_tensor *x) {
     return heed_concat(t, 1, 2, (heed_tensor *[]){heed_add(t, zero, m->cls), x});
 }
 
-heed_tensor *vit_encode(const vit *m, heed_tape *t, heed_tensor *x) {
+/* x (B,size,size,channels) -> (B,n+1,d), what the last block gives for [CLS] and the n patches, row
+ * by row; (B,n,d) without [CLS]. */
+static heed_tensor *encode(const vit *m, heed_tape *t, heed_tensor *x) {
     x = heed_patch_embed_apply(&m->patch, t, x); /* (B,n,d) */
     x = heed_position_apply(&m->position, t, with_cls(m, t, x), 0);
-    return stack_apply(&m->stack, t, heed_drop_apply(&m->drop, t, x), NULL, NULL);
-}
-
-void vit_grid(const vit *m, int *rows, int *cols) {
-    *rows = *cols = m->base.size / m->patch.args.size[0];
+    return heed__stack_apply(&m->stack, t, heed_drop_apply(&m->drop, t, x), NULL, NULL);
 }
 
 /* Eq. 4: the norm of the CLS token alone; nothing reads the others'. */
 static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x) {
     const vit *m = (const vit *)(const void *)base;
-    x = vit_encode(m, t, x); /* (B,T,d) */
+    x = encode(m, t, x); /* (B,T,d) */
     if (!x) return NULL;
     if (m->cls)
-        x = stack_norm(&m->stack, t, heed_slice(t, x, 1, 0, 1));
+        x = heed__stack_norm(&m->stack, t, heed_slice(t, x, 1, 0, 1));
     else
-        x = heed_mean_dim(t, stack_norm(&m->stack, t, x), 1);
+        x = heed_mean_dim(t, heed__stack_norm(&m->stack, t, x), 1);
     return heed_reshape(t, x, 2, (int[]){-1, m->stack.width});
 }
 
 static bool attending(const void *self, int index, heed_attending *out) {
-    return stack_attending(&((const vit *)self)->stack, HEED_ENCODER, index, out);
+    return heed__stack_attending(&((const vit *)self)->stack, HEED_ENCODER, index, out);
 }
 
 static bool grid(const void *self, heed_grid *out) {
     const vit *m = self;
-    out->first = m->cls != NULL;
-    vit_grid(m, &out->rows, &out->cols);
+    int side = m->base.size / m->patch.args.size[0];
+    *out = (heed_grid){.rows = side, .cols = side, .first = m->cls != NULL};
     return true;
 }
 

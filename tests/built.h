@@ -45,6 +45,11 @@ static inline built build(const heed_model *model, const char *preset, const cha
     return build_on(1, model, preset, settings);
 }
 
+/* The logits of a built model. */
+static inline heed_tensor *logits_of(const built *b, heed_model_input in) {
+    return b->model->logits(b->self, b->t, &in);
+}
+
 static inline void discard(built *b, const char *file, int line) {
     free(b->self);
     test_close(b->c, file, line);

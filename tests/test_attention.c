@@ -276,7 +276,8 @@ TEST(attention_hard_takes_the_first_of_the_largest) {
 
 /* One score that is not a number, wherever it lies: the whole row says so, if it sees the key, and
  * the others are as without it. */
-static void check_one_nan(heed_tape *t, int keys, int key, heed_attention_args args) {
+static void check_one_nan(heed_tape *t, int keys, int key, heed_attention_args args,
+                          bool composed) {
     enum { QUERIES = 3, ROW = 1, WIDTH = 2 };
     heed_real y[2][QUERIES * WIDTH] = {{0}};
     for (int with = 0; with < 2; with++) {
@@ -285,7 +286,8 @@ static void check_one_nan(heed_tape *t, int keys, int key, heed_attention_args a
         heed_tensor *v = draw(t, "v", S(1, keys, WIDTH));
         heed_tensor *bias = draw(t, "bias", S(1, 1, QUERIES, keys));
         if (with) bias->x[ROW * keys + key] = (heed_real)NAN;
-        const heed_tensor *out = heed_attention(t, q, k, v, bias, NULL, &args);
+        const heed_tensor *out = composed ? heed_attention_explicit(t, q, k, v, bias, NULL, &args)
+                                          : heed_attention(t, q, k, v, bias, NULL, &args);
         CHECK(out);
         if (out) memcpy(y[with], out->x, sizeof y[with]);
     }
@@ -307,11 +309,12 @@ TEST(attention_with_one_score_that_is_not_a_number) {
         heed_tape *t = heed_tape_new(c);
         for (int keys = 4; keys <= 36; keys += 16)
             for (int key = 0; key < keys; key++)
-                for (int i = 0; i < 4; i++)
+                for (int i = 0; i < 8; i++)
                     check_one_nan(
                         t, keys, key,
                         (heed_attention_args){
-                            .heads = 1, .key = 2, .value = 2, .causal = i & 1, .hard = i & 2});
+                            .heads = 1, .key = 2, .value = 2, .causal = i & 1, .hard = i & 2},
+                        i & 4);
         CLOSE(c);
     }
 }

@@ -285,13 +285,15 @@ TEST(corpus_short_and_bad_text_is_refused) {
     } cases[] = {
         {"", {.block = 4}, "is empty"},
         {"a\0b", {.block = 4}, "NUL"},
-        {"a b a", {.block = 4}, "expected at least 5 tokens (1 x 5 for --block 4), found 3"},
-        {"a b a b a b", {.block = 8}, "hint: --block 5"},
-        {"a b a b a b", {.block = 4, .val_split = 0.1}, "at least 10 tokens (2 x 5 for --block 4)"},
-        {"a b a b a b", {.block = 4, .val_split = 0.1}, "hint: --block 2"},
+        {"a b a", {.block = 4}, "expected at least 5 tokens (1 x 5 for `block = 4`), found 3"},
+        {"a b a b a b", {.block = 8}, "hint: `block = 5`"},
+        {"a b a b a b",
+         {.block = 4, .val_split = 0.1},
+         "at least 10 tokens (2 x 5 for `block = 4`)"},
+        {"a b a b a b", {.block = 4, .val_split = 0.1}, "hint: `block = 2`"},
         {"a", {.block = 4}, "text is too short"},
         {"a b a b", {.block = 8, .bracket = true}, "expected at least 6 tokens"},
-        {"a b a b", {.block = 8, .bracket = true}, "hint: --block 6"},
+        {"a b a b", {.block = 8, .bracket = true}, "hint: `block = 6`"},
         {"a", {HEED_LINES, .block = 4, .val_split = 0.5}, "expected at least 2 lines"},
         {"a b a b a b a b", {.block = 4, .val_split = 0.1, .tail = true}, "no text is left"},
         {"\xE2\x80\x8B", {HEED_LINES, .block = 4}, "text is too short"},
@@ -338,8 +340,8 @@ TEST(corpus_of_a_short_text_evaluates) {
 
 TEST(corpus_hint_for_a_short_text_works) {
     world w = open_world(49, 10, (heed_corpus_args){.block = 24, .val_split = 0.1});
-    const char *hint = strstr(heed_ctx_error(w.c), "hint: --block ");
-    int block = hint ? atoi(hint + 14) : 0;
+    const char *hint = strstr(heed_ctx_error(w.c), "hint: `block = ");
+    int block = hint ? atoi(hint + 15) : 0;
     CHECK(!w.corpus && heed_ctx_status(w.c) == HEED_DATA && block == 23);
     heed_close(w.c);
     w = open_world(49, 10, (heed_corpus_args){.block = block, .val_split = 0.1});

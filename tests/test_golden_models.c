@@ -135,20 +135,20 @@ static void compare(const twin *w, const char *name, const heed_real *x, size_t 
 }
 
 static heed_tensor *logits_of(const twin *w, heed_tape *t, const heed_batch *b) {
+    heed_model_input in = {0};
     if (b->x) {
         int channels = (int)setting(w, "channels"), size = (int)setting(w, "image-size");
-        return picture_logits(w->self, t,
-                              heed_input(t, b->x, 4, (int[]){b->rows, size, size, channels}));
+        in.x = heed_input(t, b->x, 4, (int[]){b->rows, size, size, channels});
+    } else if (b->src) {
+        in.x = heed_ids(t, b->src, b->rows, b->src_len);
+        in.pad = heed_ids(t, b->src_pad, b->rows, b->src_len);
+        in.target = heed_ids(t, b->ids, b->rows, b->len);
+    } else {
+        in.x = heed_ids(t, b->ids, b->rows, b->len);
+        in.pad = heed_ids(t, b->pad, b->rows, b->len);
+        in.masked_positions = heed_input_ids(t, b->masked_positions, 1, &b->masked_count);
     }
-    heed_tensor *ids = heed_ids(t, b->ids, b->rows, b->len);
-    heed_tensor *src = heed_ids(t, b->src, b->rows, b->src_len);
-    heed_tensor *seen = heed_ids(t, b->src_pad, b->rows, b->src_len);
-    if (w->model == &heed_model_textcls) return textcls_logits(w->self, t, src, seen);
-    if (w->model == &heed_model_tag) return tag_logits(w->self, t, src, seen);
-    if (b->src) return pair_logits(w->self, t, src, seen, ids);
-    if (w->model == &heed_model_gpt) return gpt_logits(w->self, t, ids, NULL);
-    return mlm_logits(w->self, t, ids, NULL, heed_ids(t, b->pad, b->rows, b->len),
-                      heed_input_ids(t, b->masked_positions, 1, &b->masked_count));
+    return w->model->logits(w->self, t, &in);
 }
 
 /* Of models that read a source every kept weight stands in the file by its path, and no other. */
@@ -198,9 +198,10 @@ static void check_pair(const twin *w) {
     int32_t types[64] = {0};
     for (int i = 0; i < w->rows * w->len; i++) types[i] = i % w->len >= w->len / 2;
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_tensor *y =
-        mlm_logits(w->self, t, heed_ids(t, b.ids, b.rows, b.len), heed_ids(t, types, b.rows, b.len),
-                   heed_ids(t, b.pad, b.rows, b.len), NULL);
+    heed_model_input in = {.x = heed_ids(t, b.ids, b.rows, b.len),
+                           .pad = heed_ids(t, b.pad, b.rows, b.len),
+                           .types = heed_ids(t, types, b.rows, b.len)};
+    heed_tensor *y = w->model->logits(w->self, t, &in);
     CHECK(y);
     if (y) compare(w, "pair", y->x, y->size);
 }

@@ -61,7 +61,7 @@ TEST(images_cifar_10) {
     CHECK(p.pixels && p.pixels[0] == (int)(0.299 * 9 + 0.587 * 18 + 0.114 * 7 + 0.5));
     if (k) CHECK_CLOSE(heed_images_about(k)->view.mean[0] * 255, 17, 3);
     heed_picture_free(&p);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){.channels = 1}), HEED_DATA, "--convert");
+    CHECK_FAILS(c, open_here(c, (heed_images_args){.channels = 1}), HEED_DATA, "`convert`");
     CLOSE(c);
 }
 

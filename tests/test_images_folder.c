@@ -288,7 +288,7 @@ TEST(images_folder_of_mixed_channels) {
     CHECK_FAILS(c, open_here(c, (heed_images_args){.channels = 3}), HEED_DATA, "picture is grey: ");
     put_tga("dogs/001.tga", SIDE, SIDE, 3, 5);
     CHECK_FAILS(c, open_here(c, (heed_images_args){.channels = 1}), HEED_DATA,
-                "dogs/001.tga: expected grey (1 channel), as asked for; hint: --convert");
+                "dogs/001.tga: expected grey (1 channel), as asked for; hint: `convert`");
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "expected colour");
     for (int channels = 0; channels <= 3; channels++) {
         if (channels == 2) continue;
@@ -315,7 +315,7 @@ TEST(images_folder_of_odd_sizes) {
     put_class("cats", 2, 0);
     put_class("dogs", 1, 0);
     put_tga("dogs/001.tga", 9, 12, 1, 5);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_USAGE, "--image-size");
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_USAGE, "`image-size = 64`");
     heed_images *k = open_here(c, (heed_images_args){.size = 4});
     const heed_images_info *f = heed_images_about(k);
     CHECK(f && f->low_width == SIDE && f->high_width == 9 && f->high_height == 12);

@@ -98,7 +98,7 @@ TEST(images_idx_converts_parts_of_other_channels) {
         heed_picture_free(&colour);
         heed_images_close(k);
     }
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "--convert");
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "`convert`");
     CLOSE(c);
 }
 

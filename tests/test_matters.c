@@ -1,7 +1,8 @@
 /* Rollout, occlusion and gradients of inputs, on small models with random weights. */
 #include "analyses/ablation.h"
-#include "analyses/attribution.h"
+#include "kinds/inspect.h"
 #include "lab.h"
+#include <heed/models.h>
 #include <heed/record.h>
 
 static const char text[] = "red cat saw [MASK] dog";
@@ -9,7 +10,7 @@ static const char words[] = "the red cat saw one blue dog and ran";
 
 typedef struct {
     heed_run run;
-    subject s;
+    heed_inspection s;
 } asked;
 
 static void set(heed_config *f, const char *settings) {
@@ -43,15 +44,15 @@ static asked ask(const heed_model *model, const char *settings) {
 
 /* The subject points to the run, which must not move any more. */
 static heed_record *look(asked *a) {
-    CHECK(subject_text(&a->s, &a->run, text, sizeof text - 1, NULL));
-    heed_record *r = capture(&a->s, &(capture_wish){.lean = true});
+    CHECK(inspect_text(&a->s, &a->run, text, sizeof text - 1, NULL));
+    heed_record *r = heed_capture(&a->s, &(heed_capture_args){.lean = true});
     if (!r) test_fail(__FILE__, __LINE__, "no record: %s", heed_ctx_error(a->run.c));
     return r;
 }
 
 static void close_asked(asked *a, heed_record *record) {
     heed_record_free(record);
-    subject_free(&a->s);
+    heed_inspection_free(&a->s);
     free(a->run.self);
     CLOSE(a->run.c);
 }
@@ -77,7 +78,8 @@ static const heed_record_map *map_at(const heed_record *r, const char *name, int
 static double probability(const asked *a, const int32_t *ids, int row, int class) {
     heed_tape *t = a->run.tape;
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_tensor *y = mlm_logits(a->run.self, t, heed_ids(t, ids, 1, a->s.count), NULL, NULL, NULL);
+    heed_tensor *y = a->run.model->logits(
+        a->run.self, t, &(heed_model_input){.x = heed_ids(t, ids, 1, a->s.count)});
     int n = y ? y->shape[2] : 0;
     double sum = 0;
     for (int i = 0; i < n; i++) sum += exp((double)(y->x[row * n + i] - y->x[row * n + class]));
@@ -100,7 +102,7 @@ TEST(matters_occlusion_asks_again_without_each_token) {
     heed_tensor *e = heed_store_find(a.run.store, "embed.token.weight")->tensor;
     memcpy(e->x + cat * 8, e->x + mask * 8, 8 * sizeof *e->x);
     heed_record *r = look(&a);
-    CHECK(occlusion_add(NULL, &a.s, &(occlusion_wish){.quiet = true}, r));
+    CHECK(heed_occlusion_add(&a.s, NULL, r));
     const heed_record_map *m = map_at(r, "occlusion", -1, -1);
     const heed_record_map *odds = map_at(r, "occlusion, log-odds", -1, -1);
     int row = a.s.questions[0].query, class = best_class(&a, row);
@@ -134,7 +136,7 @@ static double slope(const asked *a, const char *path, const heed_real *v, int ke
     snprintf(name, sizeof name, "%s.out.bias", path);
     heed_tensor *b = heed_store_find(a->run.store, name)->tensor;
     heed_tape *t = a->run.tape;
-    const question *q = &a->s.questions[a->s.question_count - 1];
+    const heed_question *q = &a->s.questions[a->s.question_count - 1];
     double y[2], step = is_double ? 1e-5 : 1e-2;
     heed_real own[8];
     memcpy(own, b->x, sizeof own);
@@ -146,7 +148,7 @@ static double slope(const asked *a, const char *path, const heed_real *v, int ke
             b->x[i] = (heed_real)((double)own[i] + (side ? -step : step) * along);
         }
         heed_tape_begin(t, HEED_EVAL, 0);
-        heed_tensor *all = subject_logits(&a->s, t);
+        heed_tensor *all = heed_inspection_logits(&a->s, t);
         y[side] = all ? (double)all->x[q->row * all->shape[1] + class] : 0;
     }
     memcpy(b->x, own, sizeof own);
@@ -157,7 +159,7 @@ static heed_tensor *values_of(const asked *a, const char *path, heed_real *copy)
     heed_tape *t = a->run.tape;
     heed_probe(t, path, false);
     heed_tape_begin(t, HEED_EVAL, 0);
-    subject_logits(&a->s, t);
+    heed_inspection_logits(&a->s, t);
     heed_tensor *v = heed_probe_find(t, path);
     heed_unprobe(t);
     if (v) memcpy(copy, v->x, v->size * sizeof *copy);
@@ -189,8 +191,7 @@ TEST(matters_gradient_is_the_slope_times_the_weight) {
     heed_real v[2 * 10 * 4];
     double sums[10];
     CHECK(values_of(&a, "encoder.0.attn.v", v) != NULL);
-    CHECK(gradient_add(NULL, &a.s, &(gradient_wish){.question = -1, .by_head = true, .quiet = true},
-                       r));
+    CHECK(heed_gradient_add(&a.s, &(heed_gradient_args){.question = -1, .by_head = true}, r));
     const heed_record_map *whole = map_at(r, "gradient", -1, -1);
     int n = a.s.count, row = a.s.questions[0].query;
     check_slopes(&a, r, &r->blocks[0], v, best_class(&a, row), sums);
@@ -203,10 +204,10 @@ TEST(matters_gradient_is_the_slope_times_the_weight) {
 
 /* Two vocabularies, so that nothing of the target hangs on the source's embeddings. */
 static heed_record *look_at_pair(asked *a, bool by_head) {
-    CHECK(subject_text(&a->s, &a->run, "red cat saw", 11, "blue dog"));
-    heed_record *r = capture(&a->s, &(capture_wish){.lean = true});
-    gradient_wish w = {.question = -1, .by_head = by_head, .quiet = true};
-    CHECK(r && gradient_add(NULL, &a->s, &w, r));
+    CHECK(inspect_text(&a->s, &a->run, "red cat saw", 11, "blue dog"));
+    heed_record *r = heed_capture(&a->s, &(heed_capture_args){.lean = true});
+    heed_gradient_args w = {.question = -1, .by_head = by_head};
+    CHECK(r && heed_gradient_add(&a->s, &w, r));
     return r;
 }
 
@@ -261,7 +262,7 @@ TEST(matters_rows_of_rollout_sum_to_one_in_every_model) {
     for (int i = 0; i < 2; i++) {
         asked a = ask(models[i], SMALL);
         heed_record *r = look(&a);
-        CHECK(rollout_add(&a.s, &(rollout_wish){.discard = 0.4}, r));
+        CHECK(heed_rollout_add(&a.s, &(heed_rollout_add_args){.discard = 0.4}, r));
         heed_stack stack = i ? HEED_DECODER : HEED_ENCODER;
         const heed_record_map *m = map_of(r, "rollout", stack, -1, -1);
         for (int q = 0; m && q < a.s.count; q++) {
@@ -276,12 +277,12 @@ TEST(matters_rows_of_rollout_sum_to_one_in_every_model) {
 
 TEST(matters_without_a_question_says_so) {
     asked a = ask(&heed_model_mlm, SMALL);
-    CHECK(subject_text(&a.s, &a.run, "red cat", 7, NULL));
-    heed_record *r = capture(&a.s, &(capture_wish){.lean = true});
-    CHECK(!occlusion_add(NULL, &a.s, &(occlusion_wish){.quiet = true}, r));
+    CHECK(inspect_text(&a.s, &a.run, "red cat", 7, NULL));
+    heed_record *r = heed_capture(&a.s, &(heed_capture_args){.lean = true});
+    CHECK(!heed_occlusion_add(&a.s, NULL, r));
     CHECK_HAS(heed_ctx_error(a.run.c), "write [MASK] for a word");
     heed_clear(a.run.c);
-    CHECK(!gradient_add(NULL, &a.s, &(gradient_wish){.question = -1, .quiet = true}, r));
+    CHECK(!heed_gradient_add(&a.s, NULL, r));
     heed_clear(a.run.c);
     close_asked(&a, r);
 }
@@ -289,9 +290,9 @@ TEST(matters_without_a_question_says_so) {
 /* A head that is off gives zeros to W_h, and is back with every bit of its own. */
 TEST(matters_heads_go_off_and_come_back) {
     asked a = ask(&heed_model_mlm, SMALL);
-    CHECK(subject_text(&a.s, &a.run, text, sizeof text - 1, NULL));
+    CHECK(inspect_text(&a.s, &a.run, text, sizeof text - 1, NULL));
     int count;
-    attending *list = attending_layers(&a.run, &count);
+    heed_record_block *list = heed_attention_layers(&a.run, &count);
     heed_tensor *w = heed_store_find(a.run.store, "encoder.1.attn.qkv.weight")->tensor;
     heed_tensor *b = heed_store_find(a.run.store, "encoder.1.attn.qkv.bias")->tensor;
     heed_real weight[24 * 8], bias[24], v[2 * 10 * 4];
@@ -317,7 +318,7 @@ static size_t weights_now(const asked *a, heed_real out[WEIGHTS]) {
     heed_tape *t = a->run.tape;
     heed_probe(t, "decoder.attend.weights", false);
     heed_tape_begin(t, HEED_EVAL, 0);
-    CHECK(subject_logits(&a->s, t) != NULL);
+    CHECK(heed_inspection_logits(&a->s, t) != NULL);
     heed_tensor *w = heed_probe_find(t, "decoder.attend.weights");
     heed_unprobe(t);
     CHECK(w && w->size <= WEIGHTS);
@@ -338,8 +339,8 @@ TEST(matters_a_recurrent_decoder_takes_the_mean_while_its_attention_is_off) {
         switched off;
         snprintf(settings, sizeof settings, "width=8 block=10 layers=1 %s", kinds[i]);
         asked a = ask(&heed_model_rnn, settings);
-        CHECK(subject_text(&a.s, &a.run, "red cat saw", 11, "blue dog"));
-        attending *list = attending_layers(&a.run, &count);
+        CHECK(inspect_text(&a.s, &a.run, "red cat saw", 11, "blue dog"));
+        heed_record_block *list = heed_attention_layers(&a.run, &count);
         size_t n = weights_now(&a, before);
         CHECK(head_off(&a.run, list, 0, &off));
         CHECK(weights_now(&a, meanwhile) == n);
@@ -366,8 +367,8 @@ static double aligned(const heed_record_block *b, int query, int key) {
 /* What the page needs to show an additive score term by term, also of a record that was written. */
 TEST(matters_an_additive_record_has_what_its_scores_are_made_of) {
     asked a = ask(&heed_model_rnn, "width=8 block=10 layers=1 attention=additive");
-    CHECK(subject_text(&a.s, &a.run, "red cat saw", 11, "blue dog"));
-    heed_record *r = capture(&a.s, &(capture_wish){.lean = false}), *back = NULL;
+    CHECK(inspect_text(&a.s, &a.run, "red cat saw", 11, "blue dog"));
+    heed_record *r = heed_capture(&a.s, &(heed_capture_args){.lean = false}), *back = NULL;
     char path[160];
     snprintf(path, sizeof path, "%s/additive.npz", test_folder());
     CHECK(r && heed_record_npz(a.run.c, r, path) && (back = heed_record_read(a.run.c, path)));

@@ -103,9 +103,9 @@ TEST(mlm_head_on_picks_equals_head_on_all) {
     int32_t masked_positions[] = {2, 7, 11};
     heed_tape_begin(b.t, HEED_EVAL, 0);
     heed_tensor *ids = heed_ids(b.t, tokens, 2, 6);
-    heed_tensor *all = mlm_logits(b.self, b.t, ids, NULL, NULL, NULL);
+    heed_tensor *all = logits_of(&b, (heed_model_input){.x = ids});
     heed_tensor *rows = heed_input_ids(b.t, masked_positions, 1, (int[]){3});
-    heed_tensor *some = mlm_logits(b.self, b.t, ids, NULL, NULL, rows);
+    heed_tensor *some = logits_of(&b, (heed_model_input){.x = ids, .masked_positions = rows});
     CHECK(all && all->dims == 3 && all->shape[1] == 6 && all->shape[2] == 11);
     CHECK(some && some->dims == 2 && some->shape[0] == 3);
     for (int i = 0; some && i < 3; i++)
@@ -119,10 +119,10 @@ TEST(mlm_types_default_to_zero) {
     heed_tensor *ids = heed_ids(b.t, tokens, 1, 6);
     heed_tensor *zero = heed_ids(b.t, (int32_t[6]){0}, 1, 6);
     heed_tensor *mixed = heed_ids(b.t, (int32_t[]){0, 0, 0, 1, 1, 1}, 1, 6);
-    heed_tensor *y = mlm_logits(b.self, b.t, ids, NULL, NULL, NULL);
-    heed_tensor *z = mlm_logits(b.self, b.t, ids, zero, NULL, NULL);
+    heed_tensor *y = logits_of(&b, (heed_model_input){.x = ids});
+    heed_tensor *z = logits_of(&b, (heed_model_input){.x = ids, .types = zero});
     CHECK_CLOSE(apart(y->x, z->x, y->size), 0, tiny);
-    z = mlm_logits(b.self, b.t, ids, mixed, NULL, NULL);
+    z = logits_of(&b, (heed_model_input){.x = ids, .types = mixed});
     CHECK(apart(y->x, z->x, y->size) > 0.01);
     DISCARD(b);
 }
@@ -131,8 +131,9 @@ TEST(mlm_ignores_padding) {
     built b = build(&heed_model_mlm, NULL, SMALL "init-std=0.5");
     heed_tape_begin(b.t, HEED_EVAL, 0);
     heed_tensor *pad = heed_ids(b.t, (int32_t[]){1, 1, 1, 1, 0, 0}, 1, 6);
-    heed_tensor *y = mlm_logits(b.self, b.t, heed_ids(b.t, tokens, 1, 6), NULL, pad, NULL);
-    heed_tensor *z = mlm_logits(b.self, b.t, heed_ids(b.t, tokens, 1, 4), NULL, NULL, NULL);
+    heed_tensor *y =
+        logits_of(&b, (heed_model_input){.x = heed_ids(b.t, tokens, 1, 6), .pad = pad});
+    heed_tensor *z = logits_of(&b, (heed_model_input){.x = heed_ids(b.t, tokens, 1, 4)});
     CHECK_CLOSE(apart(y->x, z->x, 4 * 11), 0, 4 * tiny);
     DISCARD(b);
 }
@@ -141,8 +142,8 @@ TEST(gpt_does_not_look_ahead) {
     built b = build(&heed_model_gpt, NULL, SMALL "init-std=0.5");
     heed_tape_begin(b.t, HEED_EVAL, 0);
     int32_t other[6] = {3, 1, 4, 1, 7, 0};
-    heed_tensor *y = gpt_logits(b.self, b.t, heed_ids(b.t, tokens, 1, 6), NULL);
-    heed_tensor *z = gpt_logits(b.self, b.t, heed_ids(b.t, other, 1, 6), NULL);
+    heed_tensor *y = logits_of(&b, (heed_model_input){.x = heed_ids(b.t, tokens, 1, 6)});
+    heed_tensor *z = logits_of(&b, (heed_model_input){.x = heed_ids(b.t, other, 1, 6)});
     CHECK(memcmp(y->x, z->x, 4 * 11 * sizeof(heed_real)) == 0);
     CHECK(apart(y->x + 4 * 11, z->x + 4 * 11, 11) > 1e-3);
     DISCARD(b);
@@ -151,7 +152,7 @@ TEST(gpt_does_not_look_ahead) {
 TEST(gpt_refuses_more_than_its_block) {
     built b = build(&heed_model_gpt, NULL, SMALL);
     heed_tape_begin(b.t, HEED_EVAL, 0);
-    CHECK(!gpt_logits(b.self, b.t, heed_ids(b.t, tokens, 1, 7), NULL));
+    CHECK(!logits_of(&b, (heed_model_input){.x = heed_ids(b.t, tokens, 1, 7)}));
     CHECK_HAS(heed_ctx_error(b.c), "at most 6 positions, found 7");
     heed_clear(b.c);
     DISCARD(b);
@@ -162,7 +163,8 @@ TEST(mlp_is_two_layers) {
                     "image-size=1 channels=3 layers=1 width=4 classes=2 batch-norm=false");
     heed_tape_begin(b.t, HEED_EVAL, 0);
     heed_real x[] = {1, -2, 3};
-    heed_tensor *y = picture_logits(b.self, b.t, heed_input(b.t, x, 4, (int[]){1, 1, 1, 3}));
+    heed_tensor *y =
+        logits_of(&b, (heed_model_input){.x = heed_input(b.t, x, 4, (int[]){1, 1, 1, 3})});
     const heed_tensor *w = param(&b, "hidden.0.weight"), *v = param(&b, "head.weight");
     const heed_tensor *wb = param(&b, "hidden.0.bias"), *vb = param(&b, "head.bias");
     for (int o = 0; o < 2; o++) {
@@ -291,8 +293,11 @@ TEST(models_count_the_label_among_the_first) {
 
 /* ---- generation ---- */
 
-static int generate(const built *b, gpt_sampling a, int32_t *out) {
-    return gpt_generate(b->self, b->t, tokens, 3, &a, out);
+/* How many tokens were made; -1: an error. */
+static int generate(const built *b, heed_generation a, int32_t *out) {
+    heed_generated about;
+    a.prompt = tokens, a.prompt_count = 3;
+    return heed_generate(b->model, b->self, b->t, &a, out, &about) ? about.count : -1;
 }
 
 /* 12 tokens from 3, block 6: the window slides. */
@@ -300,7 +305,7 @@ TEST(gpt_generates_the_same_with_and_without_caches) {
     built b = build(&heed_model_gpt, NULL, SMALL "init-std=0.5 key-width=3 value-width=5");
     for (uint32_t sample = 0; sample < 8; sample++) {
         int32_t x[12], y[12];
-        gpt_sampling a = {.count = 12, .temperature = sample * 0.3, .seed = 3, .sample = sample};
+        heed_generation a = {.count = 12, .temperature = sample * 0.3, .seed = 3, .sample = sample};
         CHECK(generate(&b, a, x) == 12);
         a.uncached = true;
         CHECK(generate(&b, a, y) == 12);
@@ -314,31 +319,32 @@ TEST(gpt_generates_the_most_probable) {
     built b = build(&heed_model_gpt, NULL, SMALL "init-std=0.5");
     int32_t seen[3 + 9];
     memcpy(seen, tokens, 3 * sizeof *seen);
-    CHECK(generate(&b, (gpt_sampling){.count = 9}, seen + 3) == 9);
+    CHECK(generate(&b, (heed_generation){.count = 9}, seen + 3) == 9);
     for (int i = 3; i < 12; i++) {
         int from = i > 6 ? i - 6 : 0;
         heed_tape_begin(b.t, HEED_EVAL, 0);
-        heed_tensor *y = gpt_logits(b.self, b.t, heed_ids(b.t, seen + from, 1, i - from), NULL);
+        heed_tensor *y =
+            logits_of(&b, (heed_model_input){.x = heed_ids(b.t, seen + from, 1, i - from)});
         const heed_real *row = y->x + y->size - 11;
         for (int j = 0; j < 11; j++) CHECK(row[j] <= row[seen[i]]);
     }
     DISCARD(b);
 }
 
-TEST(gpt_sampling_keeps_to_its_limits) {
+TEST(heed_generation_keeps_to_its_limits) {
     built b = build(&heed_model_gpt, NULL, SMALL "init-std=0.5");
     int32_t greedy[9], x[9], y[9];
-    generate(&b, (gpt_sampling){.count = 9}, greedy);
-    generate(&b, (gpt_sampling){.count = 9, .temperature = 2, .top_k = 1}, x);
+    generate(&b, (heed_generation){.count = 9}, greedy);
+    generate(&b, (heed_generation){.count = 9, .temperature = 2, .top_k = 1}, x);
     CHECK(memcmp(greedy, x, sizeof x) == 0);
-    generate(&b, (gpt_sampling){.count = 9, .temperature = 2, .top_p = 1e-9}, x);
+    generate(&b, (heed_generation){.count = 9, .temperature = 2, .top_p = 1e-9}, x);
     CHECK(memcmp(greedy, x, sizeof x) == 0);
-    generate(&b, (gpt_sampling){.count = 9, .temperature = 1e-6}, x);
+    generate(&b, (heed_generation){.count = 9, .temperature = 1e-6}, x);
     CHECK(memcmp(greedy, x, sizeof x) == 0);
-    generate(&b, (gpt_sampling){.count = 9, .temperature = 3, .seed = 1}, x);
-    generate(&b, (gpt_sampling){.count = 9, .temperature = 3, .seed = 1}, y);
+    generate(&b, (heed_generation){.count = 9, .temperature = 3, .seed = 1}, x);
+    generate(&b, (heed_generation){.count = 9, .temperature = 3, .seed = 1}, y);
     CHECK(memcmp(x, y, sizeof x) == 0);
-    generate(&b, (gpt_sampling){.count = 9, .temperature = 3, .seed = 1, .sample = 1}, y);
+    generate(&b, (heed_generation){.count = 9, .temperature = 3, .seed = 1, .sample = 1}, y);
     CHECK(memcmp(x, y, sizeof x) != 0);
     DISCARD(b);
 }
@@ -348,14 +354,14 @@ TEST(gpt_samples_by_probability) {
     built b = build(&heed_model_gpt, NULL, SMALL "init-std=0.5");
     double p[11], sum = 0;
     heed_tape_begin(b.t, HEED_EVAL, 0);
-    heed_tensor *y = gpt_logits(b.self, b.t, heed_ids(b.t, tokens, 1, 3), NULL);
+    heed_tensor *y = logits_of(&b, (heed_model_input){.x = heed_ids(b.t, tokens, 1, 3)});
     for (int j = 0; j < 11; j++) sum += p[j] = exp((double)y->x[22 + j] / 2);
     int found[11] = {0}, two[11] = {0}, kinds = 0;
     for (uint32_t i = 0; i < 3000; i++) {
         int32_t id;
-        generate(&b, (gpt_sampling){.count = 1, .temperature = 2, .sample = i}, &id);
+        generate(&b, (heed_generation){.count = 1, .temperature = 2, .sample = i}, &id);
         found[id]++;
-        generate(&b, (gpt_sampling){.count = 1, .temperature = 2, .sample = i, .top_k = 2}, &id);
+        generate(&b, (heed_generation){.count = 1, .temperature = 2, .sample = i, .top_k = 2}, &id);
         two[id]++;
     }
     for (int j = 0; j < 11; j++) {
@@ -374,21 +380,23 @@ static bool stop_at_three(void *user, int32_t id) {
 TEST(gpt_generation_can_be_stopped_and_refuses_nothing) {
     built b = build(&heed_model_gpt, NULL, SMALL);
     int calls = 0;
-    CHECK(generate(&b, (gpt_sampling){.count = 9, .token = stop_at_three, .user = &calls}, NULL) ==
-          3);
-    CHECK(generate(&b, (gpt_sampling){.count = 0}, NULL) == 0);
+    CHECK(generate(&b, (heed_generation){.count = 9, .token = stop_at_three, .user = &calls},
+                   NULL) == 3);
+    CHECK(generate(&b, (heed_generation){.count = 0}, NULL) == 6);
     int32_t whole[9], part[9];
-    CHECK(generate(&b, (gpt_sampling){.count = 9, .temperature = 3}, whole) == 9);
-    gpt_sampling ends = {.count = 9, .temperature = 3, .has_end = true, .end = whole[4]};
+    CHECK(generate(&b, (heed_generation){.count = 9, .temperature = 3}, whole) == 9);
+    heed_generation ends = {.count = 9, .temperature = 3, .has_end = true, .end = whole[4]};
     int n = generate(&b, ends, part), first = 0;
     while (whole[first] != whole[4]) first++;
     CHECK(n == first && memcmp(part, whole, (size_t)n * sizeof *part) == 0);
     ends.end = -1;
     CHECK(generate(&b, ends, part) == 9);
-    CHECK(gpt_generate(b.self, b.t, tokens, 0, &(gpt_sampling){.count = 1}, NULL) == -1);
+    heed_generation none = {.prompt = tokens, .count = 1};
+    CHECK(!heed_generate(b.model, b.self, b.t, &none, NULL, NULL));
     CHECK_HAS(heed_ctx_error(b.c), "prompt");
     heed_clear(b.c);
-    CHECK(gpt_generate(b.self, b.t, (int32_t[]){99}, 1, &(gpt_sampling){.count = 1}, NULL) == -1);
+    none = (heed_generation){.prompt = (int32_t[]){99}, .prompt_count = 1, .count = 1};
+    CHECK(!heed_generate(b.model, b.self, b.t, &none, NULL, NULL));
     CHECK(heed_ctx_status(b.c) != HEED_OK);
     heed_clear(b.c);
     DISCARD(b);

@@ -162,12 +162,25 @@ static heed_tensor *permuted(heed_tape *t, const heed_tensor *x) {
     return y;
 }
 
+static heed_tensor *seen(const built *b, heed_tensor *x) {
+    return b->model->logits(b->self, b->t, &(heed_model_input){.x = x});
+}
+
+/* What the model makes of all positions of x, (ROWS,tokens,WIDTH): the last such op of a trace. */
+static heed_tensor *encoded(const built *b, heed_tensor *x) {
+    heed_tensor *y = seen(b, heed_want_grad(b->t, x));
+    for (int i = y ? heed_tape_used(b->t).nodes : 0; i-- > 0;) {
+        y = heed_recorded_at(b->t, i).y;
+        if (y->dims == 3 && y->shape[0] == ROWS && y->shape[1] >= PATCHES) return y;
+    }
+    return NULL;
+}
+
 /* The largest difference between the outputs for s(x) and those for x, permuted by s. */
 static double difference(const char *settings) {
     built b = build(&heed_model_vit, NULL, settings);
-    heed_tape_begin(b.t, HEED_EVAL, 0);
-    heed_tensor *x = pictures(&b), *y = vit_encode(b.self, b.t, x);
-    heed_tensor *z = vit_encode(b.self, b.t, permuted(b.t, x));
+    heed_tape_begin(b.t, HEED_TRACE, 0);
+    heed_tensor *x = pictures(&b), *y = encoded(&b, x), *z = encoded(&b, permuted(b.t, x));
     double worst = 0;
     int cls = y && y->shape[1] > PATCHES, tokens = PATCHES + cls;
     CHECK(y && z && y->shape[1] == tokens);
@@ -190,7 +203,7 @@ TEST(pictures_attention_is_seen) {
     built b = build(&heed_model_vit, NULL, VIT "init-std=0.5");
     heed_probe(b.t, "encoder.*.attn.weights", false);
     heed_tape_begin(b.t, HEED_EVAL, 0);
-    picture_logits(b.self, b.t, pictures(&b));
+    seen(&b, pictures(&b));
     CHECK(heed_probe_count(b.t) == 2);
     for (int layer = 0; layer < 2; layer++) {
         heed_tensor *a =
@@ -249,8 +262,8 @@ TEST(pictures_one_neuron_agrees_with_two) {
                     exact);
         CHECK(a.correct == b.correct && a.total == ROWS && b.total == ROWS && a.top5 == ROWS);
         CHECK_CLOSE(a.loss, b.loss, exact * ROWS);
-        heed_tensor *y = picture_logits(one.self, one.t, pictures(&one));
-        heed_tensor *z = picture_logits(two.self, two.t, pictures(&two));
+        heed_tensor *y = seen(&one, pictures(&one));
+        heed_tensor *z = seen(&two, pictures(&two));
         CHECK(y && z && y->shape[1] == 2 && z->shape[1] == 2);
         for (int i = 0; y && z && i < ROWS; i++)
             CHECK_CLOSE(y->x[2 * i + 1] - y->x[2 * i], z->x[2 * i + 1] - z->x[2 * i], exact);
@@ -481,8 +494,8 @@ TEST(pictures_run_holds_its_classes) {
         CHECK(heed_config_int(r->config, "classes") == 2);
         CHECK_TEXT(heed_config_text(r->config, "best"), "accuracy");
         heed_tape_begin(r->tape, HEED_EVAL, 0);
-        heed_tensor *y =
-            picture_logits(r->self, r->tape, heed_input(r->tape, NULL, 4, (int[]){3, 6, 6, 1}));
+        heed_model_input in = {.x = heed_input(r->tape, NULL, 4, (int[]){3, 6, 6, 1})};
+        heed_tensor *y = r->model->logits(r->self, r->tape, &in);
         CHECK(y && y->shape[0] == 3 && y->shape[1] == 2);
     }
     CLOSE(c);

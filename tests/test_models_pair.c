@@ -91,9 +91,14 @@ static const heed_batch batch = {.rows = 2,
                                  .ids = targets,
                                  .labels = labels};
 
+static heed_tensor *logits_of(const built *b, heed_model_input in) {
+    return b->model->logits(b->self, b->t, &in);
+}
+
 static heed_tensor *all_logits(const built *b) {
-    return pair_logits(b->self, b->t, heed_ids(b->t, sources, 2, 5), heed_ids(b->t, pads, 2, 5),
-                       heed_ids(b->t, targets, 2, 4));
+    return logits_of(b, (heed_model_input){.x = heed_ids(b->t, sources, 2, 5),
+                                           .pad = heed_ids(b->t, pads, 2, 5),
+                                           .target = heed_ids(b->t, targets, 2, 4)});
 }
 
 /* Numbers: the PyTorch twins of the benchmark workloads. */
@@ -124,8 +129,8 @@ TEST(pair_logits_see_neither_padding_nor_later_tokens) {
         built b = build(kinds[i].model, kinds[i].settings);
         heed_tape_begin(b.t, HEED_EVAL, 0);
         heed_tensor *y = all_logits(&b);
-        heed_tensor *z = pair_logits(b.self, b.t, heed_ids(b.t, sources, 1, 4), NULL,
-                                     heed_ids(b.t, targets, 1, 3));
+        heed_tensor *z = logits_of(&b, (heed_model_input){.x = heed_ids(b.t, sources, 1, 4),
+                                                          .target = heed_ids(b.t, targets, 1, 3)});
         y = y ? heed_slice(b.t, heed_slice(b.t, y, 0, 0, 1), 1, 0, 3) : NULL;
         check_same(y, z, tiny);
         DISCARD(b);
@@ -143,7 +148,8 @@ TEST(pair_logits_depend_on_the_source) {
         for (int j = 0; j < 4 && y; j++) {
             memcpy(other, sources, sizeof other);
             other[j] = (other[j] + 1) % 9;
-            heed_tensor *z = pair_logits(b.self, b.t, heed_ids(b.t, other, 2, 5), pad, ids);
+            heed_tensor *z = logits_of(
+                &b, (heed_model_input){.x = heed_ids(b.t, other, 2, 5), .pad = pad, .target = ids});
             CHECK(z && memcmp(z->x, y->x, 11 * sizeof *z->x) != 0);
             CHECK(z && memcmp(z->x + 44, y->x + 44, 44 * sizeof *z->x) == 0);
         }
@@ -204,20 +210,21 @@ TEST(pair_settings_that_do_not_fit_are_refused) {
 
 /* ---- targets ---- */
 
-static pair_target translate(const built *b, pair_decoding a, int32_t *out) {
-    pair_target about = {0};
-    a.begin = 1;
-    a.end = 2;
-    CHECK(pair_translate(b->self, b->t, sources, 4, &a, out, &about));
+static heed_generated translate(const built *b, heed_generation a, int32_t *out) {
+    heed_generated about = {0};
+    a.source = sources, a.source_count = 4;
+    a.prompt = (int32_t[]){1}, a.prompt_count = 1;
+    a.has_end = true, a.end = 2;
+    CHECK(heed_generate(b->model, b->self, b->t, &a, out, &about));
     return about;
 }
 
-static void check_equal(const built *b, pair_decoding a) {
+static void check_equal(const built *b, heed_generation a) {
     int32_t x[8], y[8];
     a.uncached = false;
-    pair_target p = translate(b, a, x);
+    heed_generated p = translate(b, a, x);
     a.uncached = true;
-    pair_target q = translate(b, a, y);
+    heed_generated q = translate(b, a, y);
     CHECK(p.count == q.count && p.ended == q.ended && p.count <= 8);
     CHECK_CLOSE(p.log_probability, q.log_probability, 1e-4);
     CHECK(!memcmp(x, y, (size_t)p.count * sizeof *x));
@@ -226,25 +233,25 @@ static void check_equal(const built *b, pair_decoding a) {
 TEST(pair_cached_targets_equal_uncached_ones) {
     for (int i = 0; i < KINDS; i++) {
         built b = build(kinds[i].model, kinds[i].settings);
-        check_equal(&b, (pair_decoding){.count = 8});
-        check_equal(&b, (pair_decoding){.beam = 4, .length_penalty = 0.6});
+        check_equal(&b, (heed_generation){.count = 8});
+        check_equal(&b, (heed_generation){.beam = 4, .length_penalty = 0.6});
         for (uint32_t sample = 0; sample < 3; sample++)
-            check_equal(&b,
-                        (pair_decoding){.temperature = 1, .top_k = 5, .seed = 7, .sample = sample});
+            check_equal(
+                &b, (heed_generation){.temperature = 1, .top_k = 5, .seed = 7, .sample = sample});
         DISCARD(b);
     }
 }
 
 /* log p of a target by the logits of the whole. */
-static double probability_of(const built *b, const int32_t *ids, pair_target about) {
+static double probability_of(const built *b, const int32_t *ids, heed_generated about) {
     int32_t all[10] = {1};
     double sum = 0;
     memcpy(all + 1, ids, (size_t)about.count * sizeof *ids);
     all[about.count + 1] = 2;
     int n = about.count + about.ended;
     heed_tape_begin(b->t, HEED_EVAL, 0);
-    heed_tensor *y =
-        pair_logits(b->self, b->t, heed_ids(b->t, sources, 1, 4), NULL, heed_ids(b->t, all, 1, n));
+    heed_tensor *y = logits_of(b, (heed_model_input){.x = heed_ids(b->t, sources, 1, 4),
+                                                     .target = heed_ids(b->t, all, 1, n)});
     y = heed_log_softmax(b->t, y, 1, NULL);
     for (int i = 0; y && i < n; i++) sum += (double)y->x[11 * i + all[i + 1]];
     return sum;
@@ -261,8 +268,8 @@ static double best_of_all(const built *b) {
             bool early = false;
             for (int j = 0; j < count; j++) early |= ids[j] == 2;
             if (early) continue;
-            best = fmax(best,
-                        probability_of(b, ids, (pair_target){.count = count, .ended = count < 3}));
+            best = fmax(
+                best, probability_of(b, ids, (heed_generated){.count = count, .ended = count < 3}));
         }
     }
     return best;
@@ -272,9 +279,9 @@ TEST(pair_beam_finds_the_most_probable_target) {
     for (int i = 0; i < KINDS; i++) {
         built b = build(kinds[i].model, kinds[i].settings);
         int32_t ids[8];
-        pair_target greedy = translate(&b, (pair_decoding){.count = 3}, ids);
+        heed_generated greedy = translate(&b, (heed_generation){.count = 3}, ids);
         CHECK_CLOSE(greedy.log_probability, probability_of(&b, ids, greedy), 1e-4);
-        pair_target wide = translate(&b, (pair_decoding){.count = 3, .beam = 64}, ids);
+        heed_generated wide = translate(&b, (heed_generation){.count = 3, .beam = 64}, ids);
         CHECK_CLOSE(wide.log_probability, probability_of(&b, ids, wide), 1e-4);
         CHECK(wide.log_probability >= greedy.log_probability - 1e-6);
         if (i % 4 == 0) CHECK_CLOSE(wide.log_probability, best_of_all(&b), 1e-4);
@@ -285,8 +292,8 @@ TEST(pair_beam_finds_the_most_probable_target) {
 TEST(pair_samples_differ_by_sample_and_not_by_run) {
     built b = build(&heed_model_rnn, RNN);
     int32_t x[8] = {0}, y[8] = {0}, z[8] = {0};
-    pair_decoding a = {.temperature = 3, .seed = 1};
-    pair_target p = translate(&b, a, x), q = translate(&b, a, y);
+    heed_generation a = {.temperature = 3, .seed = 1};
+    heed_generated p = translate(&b, a, x), q = translate(&b, a, y);
     CHECK(p.count == q.count && !memcmp(x, y, sizeof x));
     a.sample = 1;
     translate(&b, a, z);
@@ -297,12 +304,14 @@ TEST(pair_samples_differ_by_sample_and_not_by_run) {
 TEST(pair_translate_refuses_what_does_not_fit) {
     built b = build(&heed_model_rnn, RNN);
     int32_t ids[8];
-    pair_target about;
-    CHECK(!pair_translate(b.self, b.t, sources, 9, &(pair_decoding){.end = 2}, ids, &about));
+    heed_generated about;
+    heed_generation a = {.source = sources, .source_count = 9};
+    a.prompt = (int32_t[]){1}, a.prompt_count = 1;
+    CHECK(!heed_generate(b.model, b.self, b.t, &a, ids, &about));
     CHECK_HAS(heed_ctx_error(b.c), "expected 1 to 8 tokens, found 9");
     heed_clear(b.c);
-    pair_decoding a = {.beam = 3, .temperature = 1};
-    CHECK(!pair_translate(b.self, b.t, sources, 3, &a, ids, &about));
+    a.source_count = 3, a.beam = 3, a.temperature = 1;
+    CHECK(!heed_generate(b.model, b.self, b.t, &a, ids, &about));
     CHECK_HAS(heed_ctx_error(b.c), "found 3 with temperature 1");
     free(b.self);
     heed_close(b.c);

@@ -57,11 +57,13 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static const int32_t ids[] = {3, 5, 7, 2, 0, 8, 4, 6, 1, 2};
 static const int32_t pads[] = {1, 1, 1, 1, 0, 1, 1, 1, 1, 1};
 
+static heed_tensor *logits_of(const built *b, heed_model_input in) {
+    return b->model->logits(b->self, b->t, &in);
+}
+
 static heed_tensor *logits(const built *b, int rows, int len, bool padded) {
-    heed_tensor *x = heed_ids(b->t, ids, rows, len);
-    heed_tensor *pad = padded ? heed_ids(b->t, pads, rows, len) : NULL;
-    if (b->model == &heed_model_tag) return tag_logits(b->self, b->t, x, pad);
-    return textcls_logits(b->self, b->t, x, pad);
+    return logits_of(b, (heed_model_input){.x = heed_ids(b->t, ids, rows, len),
+                                           .pad = padded ? heed_ids(b->t, pads, rows, len) : NULL});
 }
 
 TEST(text_logits_do_not_see_padding) {
@@ -92,7 +94,8 @@ TEST(text_last_token_by_convolution_sees_so_far) {
     built b = build(&heed_model_textcls, TEXT "encoder=conv kernel=3 causal=true pool=last");
     int32_t x[3][6] = {{3, 5, 7, 2, 1, 8}, {4, 5, 7, 2, 1, 8}, {3, 6, 7, 2, 1, 8}};
     heed_tensor *y[3];
-    for (int i = 0; i < 3; i++) y[i] = textcls_logits(b.self, b.t, heed_ids(b.t, x[i], 1, 6), NULL);
+    for (int i = 0; i < 3; i++)
+        y[i] = logits_of(&b, (heed_model_input){.x = heed_ids(b.t, x[i], 1, 6)});
     check_same(y[0], y[1], 0);
     CHECK(y[2] && y[2]->x[0] != y[0]->x[0]);
     DISCARD(b);
@@ -133,8 +136,8 @@ static const char *const cells[] = {GPT "cell=rnn", GPT "cell=gru tie=false", GP
 TEST(text_recurrent_gpt_sees_no_later_token) {
     for (int i = 0; i < 3; i++) {
         built b = build(&heed_model_gpt, cells[i]);
-        heed_tensor *y = gpt_logits(b.self, b.t, heed_ids(b.t, ids, 1, 9), NULL);
-        heed_tensor *z = gpt_logits(b.self, b.t, heed_ids(b.t, ids, 1, 4), NULL);
+        heed_tensor *y = logits_of(&b, (heed_model_input){.x = heed_ids(b.t, ids, 1, 9)});
+        heed_tensor *z = logits_of(&b, (heed_model_input){.x = heed_ids(b.t, ids, 1, 4)});
         check_same(y ? heed_slice(b.t, y, 1, 0, 4) : NULL, z, tiny);
         CHECK(heed_store_find(b.s, "decoder.weight_hh_l1"));
         CHECK(!heed_store_find(b.s, "embed.position.weight"));
@@ -147,10 +150,12 @@ TEST(text_recurrent_gpt_generates_the_same_with_its_state) {
     for (int i = 0; i < 3; i++) {
         built b = build(&heed_model_gpt, cells[i]);
         int32_t x[14], y[14];
-        gpt_sampling a = {.count = 14, .temperature = 1, .seed = 3};
-        CHECK(gpt_generate(b.self, b.t, ids, 3, &a, x) == 14);
+        heed_generated about;
+        heed_generation a = {.prompt = ids, .prompt_count = 3, .count = 14, .temperature = 1};
+        a.seed = 3;
+        CHECK(heed_generate(b.model, b.self, b.t, &a, x, &about) && about.count == 14);
         a.uncached = true;
-        CHECK(gpt_generate(b.self, b.t, ids, 3, &a, y) == 14);
+        CHECK(heed_generate(b.model, b.self, b.t, &a, y, &about) && about.count == 14);
         CHECK(!memcmp(x, y, sizeof x));
         DISCARD(b);
     }

@@ -346,7 +346,7 @@ TEST(pairs_longer_than_the_block) {
     CHECK_TEXT(row_text(t, b.ids + 4, NULL, 4), "[CLS] w x y");
     a.block = 2;
     k = open_text(c, "a.tsv", "abc\txyz\nabcd\tx\n", a);
-    CHECK_FAILS(c, heed_pairs_encode(k, t, t), HEED_DATA, "hint: --block 5");
+    CHECK_FAILS(c, heed_pairs_encode(k, t, t), HEED_DATA, "hint: `block = 5`");
     CLOSE(c);
 }
 

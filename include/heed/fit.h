@@ -3,7 +3,7 @@
 #ifndef HEED_FIT_H
 #define HEED_FIT_H
 
-#include <heed/model.h>
+#include <heed/decode.h>
 #include <heed/optim.h>
 
 #ifdef __cplusplus

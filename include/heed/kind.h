@@ -43,7 +43,7 @@ typedef struct {
     bool (*open)(heed_data *d, heed_config *f, const heed_data_args *a);
     void (*close)(heed_data *d);
 } heed_data_kind;
-/* The kind that a model of such inputs reads; NULL for HEED_INPUT_DENSE. */
+/* The kind that a model of such inputs reads. */
 HEED_API const heed_data_kind *heed_data_kind_of(heed_input_spec spec);
 
 /* A data set that is open. */

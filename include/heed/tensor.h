@@ -10,7 +10,7 @@ extern "C" {
 
 /* Fields are for reading, the arrays for reading and writing. A tensor holds reals (x) or indices
  * and masks (i), never both. Tensors of a store live as long as the store; all others until the
- * tape's next heed_tape_begin. */
+ * tape's next heed_tape_begin: an op of another tape, or of the step after, refuses them. */
 struct heed_tensor {
     int dims;             /* 0 (a scalar) to HEED_DIMS */
     int shape[HEED_DIMS]; /* the first dims entries count; the rest are 1 */
@@ -27,6 +27,10 @@ struct heed_tensor {
     size_t offset;     /* of a view in its base, in elements */
     heed_node *node;   /* what computed it on a recording tape; NULL for leaves */
     const char *name;  /* a parameter's full name; NULL for others */
+    const void *owner; /* the recording that it belongs to; NULL: a store, or the caller */
+    uint64_t begun;    /* which of its steps made it */
+    char made_by[40];  /* the op and its layer's name, as far as they fit: "matmul at head"; "" for
+                          inputs */
 };
 
 /* Writes "(2,3,4)" into text and returns text; size 64 is always enough. */

@@ -70,7 +70,8 @@ static bool walk(heed__recording *r) {
 }
 
 bool heed_backward_from(heed_tape *t, heed_tensor *y, const heed_real *gy) {
-    if (heed__tape_stopped(t) || !y || !gy) return false;
+    if (heed__tape_stopped(t) || !y || !gy || !heed__tape_owns(t->r, y, "backward", NULL))
+        return false;
     if (!y->wants_grad)
         return heed_fail(
             t->r->c, HEED_USAGE,

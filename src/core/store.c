@@ -124,7 +124,7 @@ static heed_tensor *new_tensor(heed_ctx *c, const char *name, int dims, const in
 
 static heed_tensor *add_entry(heed_store *s, const char *name, const char *init, int dims,
                               const int *shape, bool state) {
-    if (s && (!name || !init || !shape))
+    if (s && (!name || !init || (dims && !shape)))
         heed_fail(s->c, HEED_USAGE,
                   "parameter %s cannot be made: expected a name, an init and a shape, found NULL",
                   name ? name : "");

@@ -8,6 +8,10 @@
 static void destroy(heed__owned *object) {
     heed__recording *r = (heed__recording *)object;
     heed__arena_free(&r->arena);
+    for (int k = 0; k < 2; k++) {
+        for (size_t i = 0; i < r->tensors[k].count; i++) heed__free(r->tensors[k].blocks[i]);
+        heed__free(r->tensors[k].blocks);
+    }
     for (size_t i = 0; i < r->pattern_count; i++) heed__free(r->patterns[i].pattern);
     heed__free(r->patterns);
     heed__free(r->probes);
@@ -40,6 +44,7 @@ void heed_tape_begin_micro(heed_tape *t, heed_mode mode, uint64_t step, uint32_t
     if (heed__tape_stopped(t)) return;
     heed__recording *r = t->r;
     heed__arena_reset(&r->arena);
+    r->tensors[++r->begun % 2].used = 0;
     r->mode = mode;
     r->step = step;
     r->micro = micro;
@@ -91,6 +96,34 @@ heed_recorded heed_recorded_by(const heed_tensor *y) { return about(y ? y->node 
 
 /* ---- tensors of the step ---- */
 
+enum { BLOCK = 64 };
+
+static heed_tensor *take_tensor(heed__recording *r) {
+    heed__tensors *p = &r->tensors[r->begun % 2];
+    if (p->used == p->count * BLOCK) {
+        if (!heed__grow(r->c, &p->blocks, &p->capacity, p->count + 1, sizeof *p->blocks))
+            return NULL;
+        p->blocks[p->count] = heed__alloc_array(r->c, BLOCK, sizeof **p->blocks);
+        if (!p->blocks[p->count]) return NULL;
+        p->count++;
+    }
+    heed_tensor *y = &p->blocks[p->used / BLOCK][p->used % BLOCK];
+    p->used++;
+    return y;
+}
+
+bool heed__tape_owns(const heed__recording *r, const heed_tensor *x, const char *op,
+                     const char *name) {
+    char shape[64];
+    if (!x || !x->owner || (x->owner == r && x->begun == r->begun)) return true;
+    return heed_fail(r->c, HEED_USAGE,
+                     "%s%s%s: %s %s is of %s: expected a tensor of this step; hint: copy its "
+                     "values by heed_input",
+                     op, name ? " at " : "", name ? name : "",
+                     *x->made_by ? x->made_by : "an input", heed_shape_text(x, shape, sizeof shape),
+                     x->owner == r ? "an earlier step" : "another tape");
+}
+
 heed_tensor *heed__new_tensor(heed_tape *t, int dims, const int *shape) {
     size_t size;
     if (heed__tape_stopped(t)) return NULL;
@@ -101,9 +134,10 @@ heed_tensor *heed__new_tensor(heed_tape *t, int dims, const int *shape) {
                   HEED_DIMS);
         return NULL;
     }
-    heed_tensor *y = heed__arena_take(&t->r->arena, sizeof *y);
+    heed_tensor *y = take_tensor(t->r);
     if (!y) return NULL;
-    *y = (heed_tensor){.dims = dims, .shape = {1, 1, 1, 1}, .size = size};
+    *y = (heed_tensor){
+        .dims = dims, .shape = {1, 1, 1, 1}, .size = size, .owner = t->r, .begun = t->r->begun};
     for (int i = 0; i < dims; i++) y->shape[i] = shape[i];
     return y;
 }
@@ -143,7 +177,7 @@ heed_tensor *heed_wrap(heed_tape *t, heed_real *x, int dims, const int *shape) {
 }
 
 heed_tensor *heed_want_grad(heed_tape *t, heed_tensor *x) {
-    if (heed__tape_stopped(t) || !x) return NULL;
+    if (heed__tape_stopped(t) || !x || !heed__tape_owns(t->r, x, "want_grad", NULL)) return NULL;
     heed__recording *r = t->r;
     if (!x->name) { /* also of what no trained value led to */
         x->wants_grad = x->keep_grad = true;
@@ -259,12 +293,22 @@ static heed_node *new_node(heed_tape *t, const heed_op *op, const void *args, in
     return n;
 }
 
+/* "matmul at head", as far as it fits. */
+static void sign(const heed_node *n, char text[], size_t size) {
+    const char *const words[] = {n->op->name, n->named ? " at " : "", n->named ? n->name : ""};
+    char *end = text + size - 1;
+    for (int i = 0; i < 3; i++)
+        for (const char *s = words[i]; *s && text < end;) *text++ = *s++;
+    *text = 0;
+}
+
 static bool check_inputs(heed_node *n) {
+    const heed__recording *r = n->tape->r;
     for (int i = 0; i < n->inputs; i++) {
         const heed_tensor *x = n->in[i];
         bool optional = n->op->inputs >= 0 && (n->op->optional >> i & 1u);
         if (!x && !optional) return heed_wrong(n, "input %d is NULL", i);
-        const heed__recording *r = n->tape->r;
+        if (!heed__tape_owns(r, x, n->op->name, n->named ? n->name : NULL)) return false;
         if (x && r->mode != HEED_EVAL && heed__wants_grad(r, x)) n->recording = true;
     }
     if (n->recording && !n->op->backward)
@@ -281,6 +325,7 @@ static heed_tensor *run(heed_node *n) {
         return NULL;
     }
     n->y->node = n;
+    sign(n, n->y->made_by, sizeof n->y->made_by);
     n->y->wants_grad = n->recording;
     if (n->op->forward) n->op->forward(n);
     if (!heed__collect_probes(n) || heed__stopped(r->c)) return NULL;

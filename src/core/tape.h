@@ -25,11 +25,20 @@ struct heed_tape {
     const char *name;
 };
 
+/* Tensors of a step. Those of the step before are kept, so that one that is used by mistake is
+ * known for what it is. */
+typedef struct {
+    heed_tensor **blocks;
+    size_t capacity, count, used; /* of blocks; of tensors */
+} heed__tensors;
+
 struct heed__recording {
     heed__owned owned;
     heed_ctx *c;
     heed_tape plain; /* without a name: what heed_tape_new gives, and nodes refer to */
     heed__arena arena;
+    heed__tensors tensors[2]; /* of this step and of the one before, by begun % 2 */
+    uint64_t begun;           /* steps so far */
     heed_mode mode;
     uint64_t step;
     uint32_t micro;
@@ -49,6 +58,10 @@ bool heed__tape_stopped(const heed_tape *t);
 heed_tensor *heed__new_tensor(heed_tape *t, int dims, const int *shape);
 /* True if backward goes on to x: under HEED_TRACE not to parameters, unless they were asked for. */
 bool heed__wants_grad(const heed__recording *r, const heed_tensor *x);
+/* True if the tensor is NULL, of this step, or of a store. Else false, with an error of op, at name
+ * unless that is NULL, which says what made the tensor and whose it is. */
+bool heed__tape_owns(const heed__recording *r, const heed_tensor *x, const char *op,
+                     const char *name);
 /* After forward: lists what the node kept under the patterns that match. */
 bool heed__collect_probes(heed_node *n);
 

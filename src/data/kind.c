@@ -7,6 +7,21 @@
 #include <stddef.h>
 #include <string.h>
 
+static bool open_nothing(heed_data *d, heed_config *f, const heed_data_args *a) {
+    (void)f, (void)a;
+    d->part = HEED_VAL_PART;
+    return true;
+}
+static void close_nothing(heed_data *d) { (void)d; }
+static const heed_option no_options[] = {{0}};
+
+/* A model makes its own batches. */
+static const heed_data_kind dense = {.noun = "no data, as the model makes its own",
+                                     .item = "row",
+                                     .options = no_options,
+                                     .open = open_nothing,
+                                     .close = close_nothing};
+
 const heed_data_kind *heed_data_kind_of(heed_input_spec spec) {
     switch (spec.kind) {
     case HEED_INPUT_TOKENS:
@@ -20,7 +35,7 @@ const heed_data_kind *heed_data_kind_of(heed_input_spec spec) {
     case HEED_INPUT_DENSE:
         break;
     }
-    return NULL;
+    return &dense;
 }
 
 /* ---- data sets ---- */
@@ -39,10 +54,6 @@ heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
     const heed_data_kind *kind = heed_data_kind_of(spec);
     const heed_data_args none = {0};
     if (heed__stopped(c) || !f) return NULL;
-    if (!kind) {
-        heed_fail(c, HEED_USAGE, "the model reads numbers of its own: there is no data to open");
-        return NULL;
-    }
     opened *o = heed__alloc(c, sizeof *o);
     if (!o) return NULL;
     if (!a) a = &none;

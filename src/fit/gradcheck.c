@@ -201,6 +201,7 @@ static heed_tensor *evaluate(const trial *t, const heed_op *op, const void *args
     for (int i = 0; i < t->count; i++) {
         const heed_tensor *x = leaves[i] = t->in[i];
         if (x && x->x) leaves[i] = heed_input(t->run, x->x, x->dims, x->shape);
+        if (x && x->i) leaves[i] = heed_input_ids(t->run, x->i, x->dims, x->shape);
         if (!fixed(t, i)) heed_want_grad(t->run, leaves[i]);
     }
     return heed_push_list(t->run, op, args, t->count, leaves);

@@ -13,8 +13,8 @@ const heed_option heed_train_options[] = {
 
 heed_config *heed_train_config(heed_ctx *c, const heed_model *m) {
     if (heed__stopped(c) || !m) return NULL;
-    const heed_data_kind *kind = heed_data_kind_of(heed_model_spec(m));
-    const heed_option *tables[] = {heed_train_options, kind ? kind->options : NULL, NULL};
+    const heed_option *tables[] = {heed_train_options,
+                                   heed_data_kind_of(heed_model_spec(m))->options, NULL};
     return heed_model_config(c, m, tables);
 }
 
@@ -73,7 +73,8 @@ static bool read_settings(heed_ctx *c, const heed_train_args *a, heed__run_confi
 }
 
 static bool check_args(heed_ctx *c, const heed_train_args *a) {
-    if (a->model && (a->resume ? a->run : a->data)) return true;
+    bool dense = a->model && a->model->kind == HEED_INPUT_DENSE;
+    if (a->model && (dense || (a->resume ? a->run : a->data))) return true;
     return heed_fail(c, HEED_USAGE, "a training needs a model and data, a resumed one its run");
 }
 

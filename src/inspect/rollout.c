@@ -1,8 +1,7 @@
 /* rollout.c -- attention rollout. Abnar & Zuidema 2020, sec. 4: layers multiplied, half of each the
  * identity. */
 #include "core/core.h"
-
-#include <heed/inspect.h>
+#include "inspect/inspect.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -115,5 +114,62 @@ bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *out) {
     for (size_t i = 0; ok && i < square; i++) out[i] = (heed_real)w.so_far[i];
     heed__free(capacity);
     heed__free(w.items);
+    return ok;
+}
+
+/* ---- of an example, as a map of its record ---- */
+
+#define FOLLOWED                                                                                   \
+    "attention of all layers followed back to the input, half of each layer the token itself"
+
+static bool add_map(const heed_inspection *s, const heed_record_block *first,
+                    const heed_real *values, heed_record *record) {
+    heed_record_map m = {.name = "rollout",
+                         .help =
+                             first->causal ? FOLLOWED
+                                 "; of a causal model it gathers on token 1, whatever that means"
+                             : s->read ? FOLLOWED
+                                 ", of the encoder: source over source, rows sum to 1; the cross "
+                                 "attention and the decoder are not followed"
+                                       : FOLLOWED ": rows sum to 1",
+                         .layer = -1,
+                         .head = -1,
+                         .stack = first->stack,
+                         .values = values};
+    return heed_record_add_map(record, &m) >= 0;
+}
+
+/* all: a record of every layer; those of self-attention over the first axis are followed. */
+static bool roll_record(const heed_inspection *s, heed_rollout_args a, const heed_record *all,
+                        heed_record *record) {
+    heed_ctx *c = s->run->c;
+    const heed_record_block *first = NULL;
+    a.tokens = s->axes[0].count;
+    const heed_real **weights = heed__alloc_array(c, (size_t)all->block_count + 1, sizeof *weights);
+    heed_real *out = heed__alloc_array(c, (size_t)a.tokens, (size_t)a.tokens * sizeof *out);
+    a.weights = weights;
+    for (int i = 0; weights && i < all->block_count; i++) {
+        const heed_record_block *b = &all->blocks[i];
+        if (b->stack == HEED_CROSS || b->queries != 0 || b->keys != 0) continue;
+        weights[a.layers++] = b->weights;
+        if (!first) first = b;
+    }
+    bool ok = weights && out;
+    if (ok && !first)
+        ok = heed_fail(c, HEED_USAGE, "the model has no self-attention to follow: %s",
+                       s->run->model->name);
+    if (ok) a.heads = first->heads;
+    ok = ok && heed_rollout(c, &a, out) && add_map(s, first, out, record);
+    heed__free(weights);
+    heed__free(out);
+    return ok;
+}
+
+bool heed_rollout_add(const heed_inspection *s, const heed_rollout_add_args *args,
+                      heed_record *record) {
+    heed_rollout_args a = {.max = args && args->max, .discard = args ? args->discard : 0};
+    heed_record *all = heed_capture(s, &(heed_capture_args){.lean = true, .most = 1e9});
+    bool ok = all && roll_record(s, a, all, record);
+    heed_record_free(all);
     return ok;
 }

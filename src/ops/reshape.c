@@ -1,4 +1,5 @@
 /* reshape.c -- views: the same numbers in another shape, or cut off from the gradient. */
+#include "core/tape.h"
 #include "ops/shape.h"
 
 typedef struct {
@@ -49,9 +50,8 @@ const heed_op heed_ops_reshape[] = {
 heed_tensor *heed_reshape(heed_tape *t, heed_tensor *x, int dims, const int *shape) {
     reshape_args a = {.dims = dims};
     if (dims < 0 || dims > HEED_DIMS || (dims && !shape)) {
-        heed_fail(heed_tape_ctx(t), HEED_USAGE,
-                  "reshape: expected a shape of 0 to %d dims, found %s%d", HEED_DIMS,
-                  shape ? "" : "NULL of ", dims);
+        heed_fail(heed_tape_ctx(t), HEED_USAGE, "reshape: %d dims are not in 0 .. %d%s", dims,
+                  HEED_DIMS, shape ? "" : ", or their shape is NULL");
         return NULL;
     }
     if (dims) memcpy(a.shape, shape, (size_t)dims * sizeof *shape);
@@ -61,5 +61,6 @@ heed_tensor *heed_reshape(heed_tape *t, heed_tensor *x, int dims, const int *sha
 /* A leaf on the same memory: nothing is recorded, so nothing goes back. */
 heed_tensor *heed_stop_gradient(heed_tape *t, heed_tensor *x) {
     heed_take_name(t);
+    if (t && !heed__tape_owns(t->r, x, "stop_gradient", NULL)) return NULL;
     return x ? heed_wrap(t, x->x, x->dims, x->shape) : NULL;
 }

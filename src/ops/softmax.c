@@ -5,6 +5,8 @@
  */
 #include "ops/shape.h"
 
+#include <math.h>
+
 enum { X, MASK };
 
 typedef struct {
@@ -114,11 +116,15 @@ static void select_row(const heed_softmax_args *a, size_t row, heed_real *y, con
     const int32_t *mask =
         a->mask ? a->mask + row / a->mask_div % a->mask_rows * (size_t)a->n : NULL;
     int best = -1;
+    bool numbers = true; /* a row with one score that is none has no largest */
     for (int j = 0; j < a->n; j++) {
         y[j] = 0;
-        if ((!mask || mask[j]) && (best < 0 || x[j] > x[best])) best = j;
+        if (mask && !mask[j]) continue;
+        numbers &= !isnan(x[j]);
+        if (best < 0 || x[j] > x[best]) best = j;
     }
     if (best >= 0) y[best] = 1;
+    for (int j = 0; !numbers && j < a->n; j++) y[j] = !mask || mask[j] ? (heed_real)NAN : 0;
 }
 
 static void hard_forward(heed_node *n) {

@@ -68,12 +68,12 @@ static void put(pass *p, const char *name, const heed_tensor *from) {
 static bool run(pass *p) {
     heed_probe(p->t, "*.attn.weights", false);
     heed_tape_begin(p->t, HEED_EVAL, 0);
-    heed_tensor *ids = indices(p, "ids");
-    if (p->model == &heed_model_gpt)
-        put(p, "logits", gpt_logits(p->self, p->t, ids, NULL));
-    else
-        put(p, "logits",
-            mlm_logits(p->self, p->t, ids, indices(p, "types"), indices(p, "pad"), NULL));
+    heed_model_input in = {.x = indices(p, "ids")};
+    if (p->model == &heed_model_mlm) {
+        in.types = indices(p, "types");
+        in.pad = indices(p, "pad");
+    }
+    put(p, "logits", p->model->logits(p->self, p->t, &in));
     for (int i = 0; i < heed_probe_count(p->t); i++) {
         char name[32];
         const char *path;

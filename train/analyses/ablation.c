@@ -31,17 +31,17 @@ static int width_of(const heed_run *r, const char *key) {
 }
 
 /* Rows of the stacked projection: q, k and v of all heads; in cross attention k and v. */
-static bool values_off(const heed_run *r, const attending *l, int head, switched *w) {
-    bool cross = l->block.stack == HEED_CROSS;
+static bool values_off(const heed_run *r, const heed_record_block *l, int head, switched *w) {
+    bool cross = l->stack == HEED_CROSS;
     size_t key = (size_t)width_of(r, "key-width"), value = (size_t)width_of(r, "value-width");
-    size_t first = (cross ? 1 : 2) * (size_t)l->block.heads * key + (size_t)head * value;
+    size_t first = (cross ? 1 : 2) * (size_t)l->heads * key + (size_t)head * value;
     char weight[96], bias[96];
     snprintf(weight, sizeof weight, "%s.%s.weight", l->path, cross ? "kv" : "qkv");
     snprintf(bias, sizeof bias, "%s.%s.bias", l->path, cross ? "kv" : "qkv");
     return zero_part(r, weight, first, value, w) && zero_part(r, bias, first, value, w);
 }
 
-bool head_off(const heed_run *r, const attending *l, int head, switched *out) {
+bool head_off(const heed_run *r, const heed_record_block *l, int head, switched *out) {
     *out = (switched){.averaged = r->model->average ? r : NULL};
     if (!out->averaged) return values_off(r, l, head, out);
     r->model->average(r->self, true);
@@ -126,13 +126,13 @@ static bool without_head(const eval_loop *s, const ablation *a, const worth *wit
 }
 
 static bool list_heads(const heed_run *r, ablation *a) {
-    a->layer = attending_layers(r, &a->layers);
-    for (int l = 0; l < a->layers; l++) a->total += a->layer[l].block.heads;
+    a->layer = heed_attention_layers(r, &a->layers);
+    for (int l = 0; l < a->layers; l++) a->total += a->layer[l].heads;
     if (a->total == 0) return false;
     a->heads = calloc((size_t)a->total, sizeof *a->heads);
     if (!a->heads) return heed_fail(r->c, HEED_FAILED, "no memory for %d heads", a->total);
     for (int l = 0, n = 0; l < a->layers; l++)
-        for (int h = 0; h < a->layer[l].block.heads; h++)
+        for (int h = 0; h < a->layer[l].heads; h++)
             a->heads[n++] = (ablated){.layer = l, .head = h};
     return true;
 }

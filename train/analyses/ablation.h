@@ -2,9 +2,9 @@
 #ifndef HEED_ABLATE_H
 #define HEED_ABLATE_H
 
-#include "analyses/capture.h"
 #include "analyses/compare.h"
 #include "kinds/eval_loop.h"
+#include "kinds/inspect.h"
 
 /* A head that is off: its parameters as they were, or the model that takes the mean meanwhile. */
 typedef struct {
@@ -21,7 +21,7 @@ typedef struct {
  * et al. 2019, sec. 2.3, and needs no W_h. Of a recurrent decoder's attention: scores are
  * times 0, so that it takes the mean of the source. False: see the run's context; head_on in any
  * case. */
-bool head_off(const heed_run *r, const attending *l, int head, switched *out);
+bool head_off(const heed_run *r, const heed_record_block *l, int head, switched *out);
 /* Puts the parameters back, bit by bit. */
 void head_on(switched *w);
 
@@ -42,8 +42,8 @@ typedef struct {
 } ablated;
 typedef struct {
     int layers;
-    attending *layer; /* (layers) */
-    int total;        /* heads of all layers */
+    heed_record_block *layer; /* (layers) */
+    int total;                /* heads of all layers */
     double loss, accuracy;
     ablated *heads; /* (total), the most harm first */
 } ablation;

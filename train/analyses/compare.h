@@ -6,7 +6,7 @@
 
 typedef struct {
     const char *name;
-    const task *task;
+    const heed_model *model;
     run_curves curves;
     heed_config *f;
     int group;

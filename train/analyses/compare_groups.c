@@ -67,7 +67,7 @@ static bool is_of_clock(const char *key) {
 }
 
 static bool one_recipe(const compared *a, const compared *b) {
-    if (a->task != b->task) return false;
+    if (a->model != b->model) return false;
     for (int i = 0; i < heed_config_count(a->f); i++) {
         const char *value, *key = heed_config_at(a->f, i, &value)->name;
         if (is_incidental(key) || strcmp(key, "seed") == 0) continue;

@@ -140,12 +140,11 @@ static void count_alike(head_sums *s, const pair_of_sides *p, double *row, int q
 }
 
 /* The sides of item b of a batch, as the layer sees them. */
-static pair_of_sides sides_of(const eval_loop *s, const heed_batch *b, const attending *l,
+static pair_of_sides sides_of(const eval_loop *s, const heed_batch *b, const heed_record_block *l,
                               const heed_tensor *w, int item) {
     const heed_run *r = s->run;
-    bool target = b->ids != NULL && l->block.stack != HEED_ENCODER, pictures = b->x != NULL;
-    pair_of_sides p = {.cross = l->block.stack == HEED_CROSS,
-                       .causal = l->block.stack == HEED_DECODER};
+    bool target = b->ids != NULL && l->stack != HEED_ENCODER, pictures = b->x != NULL;
+    pair_of_sides p = {.cross = l->stack == HEED_CROSS, .causal = l->stack == HEED_DECODER};
     if (pictures) {
         int cls = strcmp(heed_config_text(r->config, "pool"), "cls") == 0, len = w->shape[3];
         p.q = p.k = (side){.len = len, .cols = (int)lround(sqrt(len - cls)), .first = cls};
@@ -153,8 +152,8 @@ static pair_of_sides sides_of(const eval_loop *s, const heed_batch *b, const att
     }
     side text = {.ids = b->ids, .pad = b->pad, .len = b->len};
     side source = {.ids = b->src, .pad = b->src_pad, .len = b->src_len};
-    p.special = heed_tokenizer_specials(l->block.stack == HEED_DECODER ? r->tokenizer
-                                                                       : source_tokenizer(r));
+    p.special =
+        heed_tokenizer_specials(l->stack == HEED_DECODER ? r->tokenizer : source_tokenizer(r));
     p.q = target || !b->src ? text : source;
     p.k = p.cross || (b->src && !target) ? source : text;
     side *both[] = {&p.q, &p.k};
@@ -168,23 +167,23 @@ static pair_of_sides sides_of(const eval_loop *s, const heed_batch *b, const att
 /* Weights (B,h,Q,K) or, of one head, (B,Q,K). */
 static void count_layer(const eval_loop *s, const heed_batch *b, const heed_tensor *w,
                         head_table *h, int layer, double *row) {
-    const attending *l = &h->layer[layer];
+    const heed_record_block *l = &h->layer[layer];
     size_t queries = (size_t)w->shape[w->dims - 2], keys = (size_t)w->shape[w->dims - 1];
     for (int item = 0; item < w->shape[0]; item++) {
         pair_of_sides p = sides_of(s, b, l, w, item);
         for (int q = 0; q < (int)queries; q++) {
             if (p.q.pad && !p.q.pad[q]) continue;
-            for (int head = 0; head < l->block.heads; head++) {
-                size_t at = (size_t)(item * l->block.heads + head) * queries + (size_t)q;
+            for (int head = 0; head < l->heads; head++) {
+                size_t at = (size_t)(item * l->heads + head) * queries + (size_t)q;
                 for (size_t i = 0; i < keys; i++) row[i] = (double)w->x[at * keys + i];
                 count_row(&h->sums[h->first[layer] + head], &p, row, q);
             }
-            if (l->block.layer == 0) count_alike(&h->alike[l->block.stack], &p, row, q);
+            if (l->layer == 0) count_alike(&h->alike[l->stack], &p, row, q);
         }
     }
 }
 
-static const heed_tensor *weights_of(const heed_run *r, const attending *l) {
+static const heed_tensor *weights_of(const heed_run *r, const heed_record_block *l) {
     char path[80];
     snprintf(path, sizeof path, "%s.weights", l->path);
     const heed_tensor *w = heed_probe_find(r->tape, path);
@@ -247,7 +246,8 @@ static bool measure_induction(const eval_loop *s, head_table *h) {
     if (!ids) return heed_fail(r->c, HEED_FAILED, "no memory for random tokens");
     repeat_tokens(r, ids, half);
     heed_tape_begin(r->tape, HEED_EVAL, 0);
-    bool ok = gpt_logits(r->self, r->tape, heed_ids(r->tape, ids, REPEATS, 2 * half), NULL) != NULL;
+    heed_model_input in = {.x = heed_ids(r->tape, ids, REPEATS, 2 * half)};
+    bool ok = r->model->logits(r->self, r->tape, &in) != NULL;
     for (int i = 0; ok && i < h->count; i++) {
         const heed_tensor *w = weights_of(r, &h->layer[i]);
         ok = w != NULL;
@@ -261,12 +261,12 @@ static bool measure_induction(const eval_loop *s, head_table *h) {
 
 static bool make_table(const heed_run *r, head_table *h) {
     *h = (head_table){.count = 0};
-    h->layer = attending_layers(r, &h->count);
+    h->layer = heed_attention_layers(r, &h->count);
     if (!h->layer) return false;
     h->first = calloc((size_t)h->count, sizeof *h->first);
     for (int i = 0; h->first && i < h->count; i++) {
         h->first[i] = h->total;
-        h->total += h->layer[i].block.heads;
+        h->total += h->layer[i].heads;
     }
     h->sums = calloc((size_t)h->total + 1, sizeof *h->sums);
     return (h->first && h->sums) ||
@@ -286,7 +286,7 @@ bool heads_measure(const eval_loop *s, void (*each_batch)(void *user, uint64_t d
         ok = eval_loop_batch(s, i, &b, &score) && count_batch(s, &b, out);
         if (ok && each_batch) each_batch(user, i + 1);
     }
-    if (ok && r->model == &heed_model_gpt) ok = measure_induction(s, out);
+    if (ok && r->model->answers == HEED_ANSWER_NEXT) ok = measure_induction(s, out);
     heed_unprobe(r->tape);
     return ok;
 }

@@ -2,8 +2,8 @@
 #ifndef HEED_HEADS_H
 #define HEED_HEADS_H
 
-#include "analyses/capture.h"
 #include "kinds/eval_loop.h"
+#include "kinds/inspect.h"
 
 typedef enum {
     ENTROPY,   /* of a row of weights, in nats */
@@ -30,11 +30,11 @@ double head_mean(const head_sums *s, head_measure m); /* NAN: does not apply */
 
 typedef struct {
     int count;
-    attending *layer;   /* (count) */
-    int *first;         /* (count) of the layer's heads in sums */
-    int total;          /* heads of all layers */
-    head_sums *sums;    /* (total) */
-    head_sums alike[3]; /* by stack: of a head that attends to all keys alike */
+    heed_record_block *layer; /* (count) */
+    int *first;               /* (count) of the layer's heads in sums */
+    int total;                /* heads of all layers */
+    head_sums *sums;          /* (total) */
+    head_sums alike[3];       /* by stack: of a head that attends to all keys alike */
 } head_table;
 /* Goes over the data; each_batch (or NULL) is told of progress. */
 bool heads_measure(const eval_loop *s, void (*each_batch)(void *user, uint64_t done), void *user,

@@ -2,7 +2,7 @@
  * good measure of what matters finds the parts whose loss hurts most. */
 #include "analyses/patch_ablation.h"
 
-#include "analyses/attribution.h"
+#include "kinds/inspect.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -97,14 +97,14 @@ typedef struct {
 } saying;
 
 /* x in the picture's place; class: whose probability is asked for, negative: the answer's own. */
-static bool ask(const subject *s, heed_real *x, int class, saying *out) {
-    subject seen = *s;
+static bool ask(const heed_inspection *s, heed_real *x, int class, saying *out) {
+    heed_inspection seen = *s;
     heed_tape *t = s->run->tape;
     guess all[MOST_CLASSES];
     seen.x = x;
     heed_unprobe(t);
     heed_tape_begin(t, HEED_EVAL, 0);
-    const heed_tensor *y = subject_logits(&seen, t);
+    const heed_tensor *y = heed_inspection_logits(&seen, t);
     int n = y ? y->shape[1] : 0;
     if (!y || n > MOST_CLASSES)
         return heed_fail(s->run->c, HEED_USAGE, "%d classes are too many here", n);
@@ -115,12 +115,12 @@ static bool ask(const subject *s, heed_real *x, int class, saying *out) {
     return true;
 }
 
-static bool ask_without(const removing *r, const subject *s, const saying *whole,
+static bool ask_without(const removing *r, const heed_inspection *s, const saying *whole,
                         patch_ablation_kind kind, int draws) {
-    size_t pixels = (size_t)s->view.size * (size_t)s->view.size * (size_t)s->view.channels;
+    size_t pixels = (size_t)s->shape[1] * (size_t)s->shape[2] * (size_t)s->shape[3];
     saying left;
     memcpy(r->x, s->x, pixels * sizeof *r->x);
-    hide_patches(s, r->x, r->order, r->hidden);
+    heed_hide_patches(s, r->x, r->order, r->hidden);
     if (!ask(s, r->x, whole->class, &left)) return false;
     r->fall[kind][r->picture] += (whole->p - left.p) / draws;
     r->kept[kind][r->picture] += (double)(left.class == whole->class) / draws;
@@ -129,17 +129,17 @@ static bool ask_without(const removing *r, const subject *s, const saying *whole
 
 /* ---- one picture ---- */
 
-static heed_record *measured(const removing *r, const subject *s) {
-    heed_record *record = capture(s, &(capture_wish){.lean = true});
-    bool ok = record && rollout_add(s, &(rollout_wish){.max = false}, record) &&
-              occlusion_add(r->p, s, &(occlusion_wish){.quiet = true}, record) &&
-              gradient_add(r->p, s, &(gradient_wish){.question = -1, .quiet = true}, record);
+static heed_record *measured(const heed_inspection *s) {
+    heed_record *record = heed_capture(s, &(heed_capture_args){.lean = true});
+    bool ok = record && heed_rollout_add(s, NULL, record) && heed_occlusion_add(s, NULL, record) &&
+              heed_gradient_add(s, NULL, record);
     if (ok) return record;
     heed_record_free(record);
     return NULL;
 }
 
-static bool remove_all(removing *r, const subject *s, const heed_record *record, int label) {
+static bool remove_all(removing *r, const heed_inspection *s, const heed_record *record,
+                       int label) {
     saying whole = {0, 0};
     bool ok = ask(s, s->x, -1, &whole);
     r->whole += whole.p;
@@ -158,15 +158,16 @@ static bool remove_all(removing *r, const subject *s, const heed_record *record,
 
 static bool one_picture(removing *r, size_t index) {
     heed_picture picture = {0};
-    subject s = {.run = NULL};
+    heed_inspection s = {.run = NULL};
     const char *name;
     int label;
     bool ok = heed_images_get(r->s->data, r->s->part, index, &picture, &label, &name) &&
-              subject_picture(&s, r->s->run, &picture, name, true);
-    heed_record *record = ok ? measured(r, &s) : NULL;
+              heed_inspection_picture(&s, r->s->run, &picture, name, true);
+    heed_picture_free(&picture);
+    heed_record *record = ok ? measured(&s) : NULL;
     ok = record && remove_all(r, &s, record, label);
     heed_record_free(record);
-    subject_free(&s);
+    heed_inspection_free(&s);
     return ok;
 }
 
@@ -175,9 +176,9 @@ static bool one_picture(removing *r, size_t index) {
 static bool capacity(removing *r, double share) {
     heed_run *run = r->s->run;
     const heed_images_info *a = heed_images_about(r->s->data);
-    int rows, cols;
-    vit_grid(run->self, &rows, &cols);
-    r->patches = rows * cols;
+    heed_grid grid;
+    run->model->grid(run->self, &grid);
+    r->patches = grid.rows * grid.cols;
     r->hidden = (int)lround(share * r->patches);
     if (r->hidden < 1) r->hidden = 1;
     size_t n = (size_t)r->count;

@@ -3,9 +3,9 @@
 #ifndef HEED_REMOVAL_H
 #define HEED_REMOVAL_H
 
-#include "analyses/capture.h"
 #include "analyses/compare.h"
 #include "kinds/eval_loop.h"
+#include "kinds/inspect.h"
 
 typedef enum {
     BY_ATTENTION,

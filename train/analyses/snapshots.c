@@ -6,6 +6,7 @@
 #include "kinds/image.h"
 #include "kinds/inputs.h"
 
+#include <heed/models.h>
 #include <heed/pairs.h>
 #include <inttypes.h>
 #include <math.h>
@@ -22,8 +23,8 @@ int64_t snapshot_step(int64_t k, int64_t count, int64_t steps) {
 /* ---- inputs ---- */
 
 static bool add_text(snapshots *s, const char *text, size_t n, const char *target) {
-    subject *to = &s->item[s->items++];
-    return heed_check_text(s->c, text, n) && subject_text(to, &s->run, text, n, target);
+    heed_inspection *to = &s->item[s->items++];
+    return heed_check_text(s->c, text, n) && inspect_text(to, &s->run, text, n, target);
 }
 
 /* A validation batch of one row, as text again: special tokens left out, masked ones put back. */
@@ -120,14 +121,20 @@ static bool read_items(snapshots *s, const heed_data *d, const heed_config *f) {
     return true;
 }
 
-bool snapshots_open(snapshots *s, const task *k, const heed_data *d, heed_config *f,
+static bool attends(const heed_run *r) {
+    int layers;
+    heed_record_block *list = heed_attention_layers(r, &layers);
+    free(list);
+    return list != NULL;
+}
+
+bool snapshots_open(snapshots *s, const heed_model *m, const heed_data *d, heed_config *f,
                     const char *run) {
     heed_ctx *c = d->c;
-    int layers;
     *s = (snapshots){.c = c, .dir = run, .next = -1};
     s->count = heed_config_int(f, "snapshots");
     s->run = (heed_run){.c = c,
-                        .model = k->model,
+                        .model = m,
                         .config = f,
                         .tokenizer = d->tokenizer,
                         .source = d->source,
@@ -137,9 +144,8 @@ bool snapshots_open(snapshots *s, const task *k, const heed_data *d, heed_config
         if (!*heed_config_text(f, "snapshot-input")) return true;
         return heed_fail(c, HEED_USAGE, "--snapshot-input: of no use without --snapshots N");
     }
-    attending *list = attending_layers(&s->run, &layers);
-    bool ok = list && read_items(s, d, f);
-    free(list);
+    /* A model that may attend is asked when it has its parameters. */
+    bool ok = (s->run.model->attending || attends(&s->run)) && read_items(s, d, f);
     s->disk = ok ? heed_open(&(heed_options){.threads = 1}) : NULL;
     s->run.tape = ok ? heed_tape_new(c) : NULL;
     return ok && s->disk && s->run.tape;
@@ -147,7 +153,7 @@ bool snapshots_open(snapshots *s, const task *k, const heed_data *d, heed_config
 
 void snapshots_close(snapshots *s) {
     for (int i = 0; i < s->items; i++) {
-        subject_free(&s->item[i]);
+        heed_inspection_free(&s->item[i]);
         heed_picture_free(&s->picture[i]);
     }
     heed_tape_free(s->run.tape);
@@ -207,9 +213,9 @@ static void remove_later(snapshots *s, int64_t step) {
 
 static void take(snapshots *s, int64_t step) {
     char path[1024];
-    capture_wish wish = {.lean = true};
+    heed_capture_args wish = {.lean = true};
     for (int i = 0; i < s->items && heed_ctx_status(s->c) == HEED_OK; i++) {
-        heed_record *r = capture(&s->item[i], &wish);
+        heed_record *r = heed_capture(&s->item[i], &wish);
         if (!r) return;
         r->step = step;
         if (!heed_record_npz(s->disk, r, path_of(s, i, step, path))) complain(s);
@@ -226,11 +232,12 @@ static bool reached(const snapshots *s, int64_t k, const heed_report *r) {
 
 static bool start(snapshots *s, const heed_report *r) {
     char folder[1024];
+    if (!attends(&s->run)) return false;
     snprintf(folder, sizeof folder, "%.900s/snapshots", s->dir);
     if (!make_folder(s->disk, folder)) complain(s);
     for (int i = 0; i < s->items; i++)
         if (s->picture[i].pixels &&
-            !subject_picture(&s->item[i], &s->run, &s->picture[i], s->name[i], true))
+            !heed_inspection_picture(&s->item[i], &s->run, &s->picture[i], s->name[i], true))
             return false;
     if (r->step > 0) remove_later(s, r->step);
     s->next = 0;

@@ -2,8 +2,8 @@
 #ifndef HEED_SNAPSHOTS_H
 #define HEED_SNAPSHOTS_H
 
-#include "analyses/capture.h"
 #include "cli/files.h"
+#include "kinds/inspect.h"
 #include "kinds/training.h"
 
 enum { SNAPSHOT_ITEMS = 8 };
@@ -16,7 +16,7 @@ struct snapshots {
     const char *dir;
     int64_t count, next; /* asked for; the number of the next one */
     int items;
-    subject item[SNAPSHOT_ITEMS];
+    heed_inspection item[SNAPSHOT_ITEMS];
     heed_picture picture[SNAPSHOT_ITEMS]; /* become subjects when the model stands */
     char name[SNAPSHOT_ITEMS][160];
     bool started;
@@ -24,7 +24,7 @@ struct snapshots {
 
 /* Reads the inputs by the settings snapshots, snapshot-items and snapshot-input: before anything of
  * the run is written. False: see the context; snapshots_close in any case. */
-bool snapshots_open(snapshots *s, const task *k, const heed_data *d, heed_config *f,
+bool snapshots_open(snapshots *s, const heed_model *m, const heed_data *d, heed_config *f,
                     const char *run);
 void snapshots_close(snapshots *s);
 /* After heed_fit's report of a start or a step. */

@@ -10,30 +10,35 @@ heed_config *workbench_config(heed_ctx *c, const heed_model *m) {
     return heed_config_new(c, tables);
 }
 
-/* The numbers of a picture. */
-static int numbers(const heed_config *f) {
-    int64_t size = heed_config_int(f, "image-size");
-    return (int)(size * size * heed_config_int(f, "channels"));
-}
-
 void workbench_sizes(workbench *w) {
-    bool text = heed_config_has(w->f, "vocab"), classes = heed_config_has(w->f, "classes");
-    bool dense = w->dense = classes && !text;
-    w->rows = (int)heed_config_int(w->f, "batch");
-    w->len = dense ? numbers(w->f) : (int)heed_config_int(w->f, "block");
-    w->vocab = (int)heed_config_int(w->f, dense ? "classes" : "vocab");
-    if (w->model == &heed_model_mlm) {
-        w->masked_positions = (int)lround(heed_config_real(w->f, "mask-share") * w->len);
+    const heed_config *f = w->f;
+    w->rows = (int)heed_config_int(f, "batch");
+    w->dense = w->model->kind == HEED_INPUT_PICTURE || w->model->kind == HEED_INPUT_DENSE;
+    if (w->model->kind == HEED_INPUT_DENSE) return;
+    if (w->dense) {
+        int64_t size = heed_config_int(f, "image-size");
+        w->len = (int)(size * size * heed_config_int(f, "channels"));
+        w->vocab = (int)heed_config_int(f, "classes");
+        return;
+    }
+    w->len = (int)heed_config_int(f, "block");
+    w->vocab = (int)heed_config_int(f, "vocab");
+    if (w->model->answers == HEED_ANSWER_MASKED) {
+        double share = heed_config_has(f, "mask-share") ? heed_config_real(f, "mask-share") : 0.15;
+        w->masked_positions = (int)lround(share * w->len);
         if (w->masked_positions < 1) w->masked_positions = 1;
     }
-    if (heed_config_has(w->f, "source-vocab")) {
-        w->sources = (int)heed_config_int(w->f, "source-vocab");
-        if (!w->sources) w->sources = w->vocab;
-    }
-    if (text && classes) {
-        w->sources = w->vocab;
-        w->labels = (int)heed_config_int(w->f, "classes");
-    }
+    if (w->model->kind == HEED_INPUT_PAIR && heed_config_has(f, "source-vocab"))
+        w->sources = (int)heed_config_int(f, "source-vocab");
+    if (w->model->kind == HEED_INPUT_LABELLED) w->labels = (int)heed_config_int(f, "classes");
+    if (w->model->kind != HEED_INPUT_TOKENS && !w->sources) w->sources = w->vocab;
+}
+
+bool workbench_has(const workbench *w, heed_stack stack) {
+    heed_attending a;
+    for (int i = 0; w->model->attending && w->model->attending(w->self, i, &a); i++)
+        if (a.stack == stack) return true;
+    return false;
 }
 
 bool workbench_open(workbench *w) {
@@ -100,6 +105,11 @@ static void pixels(const workbench *w, uint64_t index, random_batch *out) {
 }
 
 bool random_batch_make(const workbench *w, uint64_t index, random_batch *out) {
+    *out = (random_batch){0};
+    if (w->model->kind == HEED_INPUT_DENSE)
+        return heed_model_batch(w->model, w->self, NULL,
+                                (heed_batch_at){.index = index, .rows = w->rows}, &out->b) ||
+               heed_fail(w->c, HEED_FAILED, "model %s made no batch", w->model->name);
     size_t n = (size_t)w->rows * (size_t)w->len;
     *out = (random_batch){.ids = malloc(n * sizeof *out->ids),
                           .labels = malloc(n * sizeof *out->labels),

@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-/* word among those of list, parted by spaces; NULL is all. */
-static bool among(const char *list, const char *word) {
-    size_t n = strlen(word);
-    for (const char *s = list; s && *s; s += strcspn(s, " "), s += *s == ' ')
-        if (strcspn(s, " ") == n && strncmp(s, word, n) == 0) return true;
-    return !list;
-}
-
 /* Was set to something else than its default. */
 static bool is_given(const program *p, const char *key, size_t n) {
     const heed_option *o = p->command->options;
@@ -25,35 +17,50 @@ static bool any_given(const program *p, const char *list) {
     return !list;
 }
 
-/* "vit cnn mlp" -> "vit, cnn or mlp", each after a mark: "--". Into text, which is returned. */
-static const char *spelled(const char *list, const char *mark, char text[160]) {
-    size_t n = 0;
-    for (const char *s = list; *s && n < 120;) {
-        size_t word = strcspn(s, " ");
-        bool last = !strchr(s + word + (s[word] == ' '), ' ');
-        n += (size_t)snprintf(text + n, 160 - n, "%s%.*s%s", mark, (int)word, s,
-                              !s[word] ? ""
-                              : last   ? " or "
-                                       : ", ");
-        s += word + (s[word] == ' ');
+/* Adds `word` to a list of `count` words so far, the last of which ends with "or". */
+static void add_word(heed_text *out, const char *mark, const char *word, size_t n, int count,
+                     bool last) {
+    heed_text_add(out, "%s%s%.*s", count == 0 ? "" : last ? " or " : ", ", mark, (int)n, word);
+}
+
+/* "attention png" -> "--attention or --png" */
+static void add_flags_of(heed_text *out, const char *list) {
+    int count = 0;
+    for (const char *s = list; *s; s += strcspn(s, " "), s += *s == ' ') {
+        size_t n = strcspn(s, " ");
+        add_word(out, "--", s, n, count++, !s[n]);
     }
-    return text;
+}
+
+/* The models that a setting is for: "vit, cnn or mlp" */
+static void add_models(heed_text *out, const heed_model *const *models,
+                       bool (*takes)(const heed_model *m)) {
+    int all = 0, count = 0;
+    for (int i = 0; models[i]; i++) all += takes(models[i]);
+    for (int i = 0; models[i]; i++) {
+        if (!takes(models[i])) continue;
+        add_word(out, "", models[i]->name, strlen(models[i]->name), count, count + 1 == all);
+        count++;
+    }
 }
 
 bool settings_apply(program *p, const heed_run *r, const char *dir) {
-    char text[160];
+    heed_text list = {.c = p->c};
     for (const applies *a = p->command->applies; a && a->key; a++) {
         if (heed_config_rank(p->flags, a->key) == HEED_FROM_DEFAULT) continue;
-        if (!among(a->tasks, r->model->name))
-            return heed_fail(p->c, HEED_USAGE,
-                             "--%s is of no use here: %s is a run of %s: expected one of %s; hint: "
-                             "heed help %s",
-                             a->key, dir, r->model->name, spelled(a->tasks, "", text),
-                             p->command->name);
-        if (!any_given(p, a->with))
-            return heed_fail(p->c, HEED_USAGE,
-                             "--%s is of no use here: expected %s, too; hint: heed help %s", a->key,
-                             spelled(a->with, "--", text), p->command->name);
+        if (a->takes && !a->takes(r->model)) {
+            add_models(&list, p->models, a->takes);
+            heed_fail(p->c, HEED_USAGE,
+                      "--%s is of no use here: %s is a run of %s: expected one of %s; hint: heed "
+                      "help %s",
+                      a->key, dir, r->model->name, list.s ? list.s : "", p->command->name);
+        } else if (!any_given(p, a->with)) {
+            add_flags_of(&list, a->with);
+            heed_fail(p->c, HEED_USAGE,
+                      "--%s is of no use here: expected %s, too; hint: heed help %s", a->key,
+                      list.s ? list.s : "", p->command->name);
+        }
     }
-    return true;
+    heed_text_free(&list);
+    return heed_ctx_status(p->c) == HEED_OK;
 }

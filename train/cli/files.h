@@ -31,6 +31,7 @@ bool read_stdin_line(heed_ctx *c, heed_text *line);
 /* outputs.c: no file to write is an input (of a positional argument, or a setting of f), a run's
  * own file or another file to write, each has a folder, and none that was asked for has an empty
  * name, or a picture's that is not of its kind. numbered: several inputs write FILE-2 and so on. */
-bool outputs_are_apart(heed_ctx *c, const heed_config *f, bool numbered, int argc, char **argv);
+bool outputs_are_apart(heed_ctx *c, const heed_model *const *models, const heed_config *f,
+                       bool numbered, int argc, char **argv);
 
 #endif

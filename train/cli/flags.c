@@ -6,25 +6,25 @@
 static bool is_key(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; }
 
 /* Appends the flag of what is between backquotes, `lr` or `lr = 0.1`; false: it is no setting. */
-static bool add_flag(const command *k, const char *quoted, size_t n, heed_text *out) {
+static bool add_flag(const program *p, const char *quoted, size_t n, heed_text *out) {
     char key[64];
     size_t length = 0;
     while (length < n && is_key(quoted[length])) length++;
     bool valued = n > length + 3 && memcmp(quoted + length, " = ", 3) == 0;
     if (length == 0 || length >= sizeof key || (length < n && !valued)) return false;
     snprintf(key, sizeof key, "%.*s", (int)length, quoted);
-    if (!find_option(k, key)) return false;
+    if (!find_option(p, key)) return false;
     heed_text_add(out, "--%s", key);
     if (valued) heed_text_add(out, " %.*s", (int)(n - length - 3), quoted + length + 3);
     return true;
 }
 
-void add_flags(const command *k, const char *message, heed_text *out) {
+void add_flags(const program *p, const char *message, heed_text *out) {
     for (const char *open; (open = strchr(message, '`')) != NULL;) {
         const char *end = strchr(open + 1, '`');
         if (!end) break;
         heed_text_put(out, message, (size_t)(open - message));
-        bool flag = add_flag(k, open + 1, (size_t)(end - open - 1), out);
+        bool flag = add_flag(p, open + 1, (size_t)(end - open - 1), out);
         if (!flag)
             heed_text_put(out, open, (size_t)(end - open)); /* the next may begin at its end */
         message = flag ? end + 1 : end;

@@ -21,6 +21,7 @@ static bool is_one_of(const char *const *names, const heed_option *o) {
 /* A setting that names a file to write. */
 typedef struct {
     heed_ctx *c;
+    const heed_model *const *models;
     const char *name, *path;
     bool numbered; /* further inputs write FILE-2 and so on */
 } output;
@@ -79,8 +80,8 @@ static bool keep_data(const output *o, const char *path) {
 /* What the run was trained on: a command without DATA reads it. */
 static bool keep_trained(const output *o, const char *run) {
     heed_ctx *quiet = heed_open(&(heed_options){.threads = 1});
-    const task *k;
-    heed_config *f = run_settings(quiet, run, &k);
+    const heed_model *m;
+    heed_config *f = run_settings(quiet, o->models, run, &m);
     bool ok = true;
     for (int i = 0; f && ok && reads[i]; i++)
         if (heed_config_has(f, reads[i])) ok = keep_data(o, heed_config_text(f, reads[i]));
@@ -114,7 +115,7 @@ static bool is_apart(const output *o, const heed_config *f, int from) {
     const char *value;
     for (int i = 0; i < heed_config_count(f); i++) {
         const heed_option *k = heed_config_at(f, i, &value);
-        output other = {o->c, k->name, value, o->numbered};
+        output other = {o->c, o->models, k->name, value, o->numbered};
         if (is_one_of(reads, k) && *value && !keep_argument(o, value)) return false;
         if (i <= from || !is_one_of(writes, k) || !*value) continue;
         if (!writes_to(o, value) && !writes_to(&other, o->path)) continue;
@@ -152,8 +153,9 @@ static bool folder_stands(const output *o) {
                      o->path, folder, folder);
 }
 
-bool outputs_are_apart(heed_ctx *c, const heed_config *f, bool numbered, int argc, char **argv) {
-    output o = {.c = c, .numbered = numbered};
+bool outputs_are_apart(heed_ctx *c, const heed_model *const *models, const heed_config *f,
+                       bool numbered, int argc, char **argv) {
+    output o = {.c = c, .models = models, .numbered = numbered};
     for (int i = 0; i < heed_config_count(f); i++) {
         const heed_option *k = heed_config_at(f, i, &o.path);
         if (!is_one_of(writes, k)) continue;

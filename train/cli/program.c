@@ -46,7 +46,7 @@ static void print_message(program *p, const char *event, const char *mark, const
 
 static void show(program *p, const char *event, const char *mark, const char *message) {
     heed_text text = {.c = NULL};
-    add_flags(p->command, message, &text);
+    add_flags(p, message, &text);
     print_message(p, event, mark, text.s ? text.s : message);
     heed_text_free(&text);
 }
@@ -83,18 +83,19 @@ bool wants_help(int argc, char **argv) {
     return false;
 }
 
-/* The task that a settings file names in a line `task = NAME`. */
-static const task *task_of_file(heed_ctx *c, const char *path) {
+/* The model that a settings file names in a line `task = NAME`. */
+static const heed_model *model_of_file(heed_ctx *c, const heed_model *const *models,
+                                       const char *path) {
     size_t n = 0;
-    char *text = heed_text_read(c, path, &n), name[32] = "";
+    char *text = heed_text_read(c, path, &n), name[64] = "";
     for (char *line = text; line; line = strchr(line, '\n')) {
         if (strncmp(line, "\xEF\xBB\xBF", 3) == 0) line += 3; /* a byte order mark */
         line += strspn(line, " \t\n");
-        if (sscanf(line, "task = %31[a-z0-9]", name) == 1) break;
-        if (sscanf(line, "task = %*1[\"']%31[a-z0-9]", name) == 1) break;
+        if (sscanf(line, "task = %63[A-Za-z0-9_-]", name) == 1) break;
+        if (sscanf(line, "task = %*1[\"']%63[A-Za-z0-9_-]", name) == 1) break;
     }
     free(text);
-    return find_task(name);
+    return find_model(models, name);
 }
 
 static const heed_option *find_in(const heed_option *o, const char *name) {
@@ -103,22 +104,22 @@ static const heed_option *find_in(const heed_option *o, const char *name) {
     return NULL;
 }
 
-const heed_option *find_option(const command *k, const char *name) {
-    const heed_option *tables[TABLES], *o = find_in(k->options, name);
+const heed_option *find_option(const program *p, const char *name) {
+    const heed_option *tables[TABLES], *o = find_in(p->command->options, name);
     if (!o) o = find_in(compute_options, name);
     if (!o) o = find_in(run_options, name);
-    for (int i = 0; !o && tasks[i]; i++) {
-        task_tables(tasks[i], tables);
+    for (int i = 0; !o && p->models[i]; i++) {
+        model_tables(p->models[i], tables);
         for (int j = 0; !o && tables[j]; j++) o = find_in(tables[j], name);
     }
     return o;
 }
 
 /* Whether the argument after this one is its value. */
-static bool takes_value(const command *k, const char *flag) {
+static bool takes_value(const program *p, const char *flag) {
     if (flag[1] != '-') return strcmp(flag, "-c") == 0 || strcmp(flag, "-o") == 0;
     if (strchr(flag, '=')) return false;
-    const heed_option *o = find_option(k, flag + 2);
+    const heed_option *o = find_option(p, flag + 2);
     return o && o->kind != HEED_BOOL;
 }
 
@@ -128,47 +129,48 @@ static bool is_short_option(const char *arg) {
     return letter && strcmp(arg, "-c") != 0 && !strpbrk(arg, " \t\n");
 }
 
-static bool check_dashes(heed_ctx *c, const command *k, int argc, char **argv) {
+static bool check_dashes(heed_ctx *c, const program *p, int argc, char **argv) {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (is_short_option(argv[i]))
             return heed_fail(c, HEED_USAGE,
                              "unknown option %.80s: expected two dashes, --NAME; hint: -- stands "
                              "before an input that begins with a dash",
                              argv[i]);
-        if (argv[i][0] == '-') i += takes_value(k, argv[i]);
+        if (argv[i][0] == '-') i += takes_value(p, argv[i]);
     }
     return true;
 }
 
 /* The first argument that is neither a flag nor the value of one; NULL: there is none. */
-static const char *first_argument(const command *k, int argc, char **argv) {
+static const char *first_argument(const program *p, int argc, char **argv) {
     for (int i = 0; i < argc; i++) {
         if (argv[i][0] != '-') return argv[i];
-        i += takes_value(k, argv[i]);
+        i += takes_value(p, argv[i]);
     }
     return NULL;
 }
 
 /* The task decides which settings there are, so it is looked for before they are read: the first
  * argument names it, else the -c FILE. */
-static const task *task_of(heed_ctx *c, const command *of, int argc, char **argv) {
-    const char *first = first_argument(of, argc, argv);
-    const task *k = first ? find_task(first) : NULL;
+static const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv) {
+    const char *first = first_argument(p, argc, argv);
+    const heed_model *m = first ? find_model(p->models, first) : NULL;
     char path[1024];
-    if (first && !k && of->task_or_run) {
+    if (first && !m && p->command->task_or_run) {
         snprintf(path, sizeof path, "%s/config.conf", first);
-        if (is_file(path)) k = task_of_file(c, path);
+        if (is_file(path)) m = model_of_file(c, p->models, path);
     }
-    for (int i = 0; !k && i + 1 < argc; i++)
-        if (strcmp(argv[i], "-c") == 0) k = task_of_file(c, argv[i + 1]);
-    return k;
+    for (int i = 0; !m && i + 1 < argc; i++)
+        if (strcmp(argv[i], "-c") == 0) m = model_of_file(c, p->models, argv[i + 1]);
+    return m;
 }
 
-static void refuse_task(heed_ctx *c, const command *k, int argc, char **argv) {
+static void refuse_task(heed_ctx *c, const program *p, int argc, char **argv) {
+    const command *k = p->command;
     const char *names[16] = {0}, *near;
     char list[256] = "";
-    for (int i = 0; tasks[i] && i < 15; i++) {
-        names[i] = tasks[i]->name;
+    for (int i = 0; p->models[i] && i < 15; i++) {
+        names[i] = p->models[i]->name;
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
     }
     bool named = argc > 0 && argv[0][0] != '-';
@@ -219,24 +221,24 @@ static bool check_count(heed_ctx *c, const command *k, int argc, char **argv) {
 }
 
 /* first: rows that count before all others, ended by {0}; or NULL. */
-static heed_config *settings_of(heed_ctx *c, const command *k, const task *t,
+static heed_config *settings_of(heed_ctx *c, const command *k, const heed_model *m,
                                 const heed_option *first) {
     const heed_option *tables[TABLES + 5] = {0};
     int n = 0;
     if (first) tables[n++] = first;
     if (k->options) tables[n++] = k->options;
-    if (t) task_tables(t, tables + n);
+    if (m) model_tables(m, tables + n);
     while (tables[n]) n++;
     if (k->opens_run) tables[n++] = run_options;
     if (k->computes) tables[n++] = compute_options;
     heed_config *f = heed_config_new(c, tables);
-    if (t) heed_config_set_list(f, t->model->defaults, t->name, HEED_FROM_DEFAULT);
+    if (m) heed_config_set_list(f, m->defaults, m->name, HEED_FROM_DEFAULT);
     return f;
 }
 
 /* Settings of f that somebody gave, in a config of another context. */
 static heed_config *copy_settings(program *p, const heed_config *f) {
-    heed_config *copy = settings_of(p->c, p->command, p->task, NULL);
+    heed_config *copy = settings_of(p->c, p->command, p->model, NULL);
     for (int i = 0; i < heed_config_count(f); i++) {
         const char *value;
         const heed_option *o = heed_config_at(f, i, &value);
@@ -258,8 +260,8 @@ static void open_context(program *p, const heed_config *f) {
 
 /* A context has one seed from its opening on: the run's. */
 static bool take_seed(program *p, heed_ctx *c) {
-    const task *k;
-    heed_config *f = run_settings(c, p->argv[0], &k);
+    const heed_model *m;
+    heed_config *f = run_settings(c, p->models, p->argv[0], &m);
     if (f) p->seed = (uint64_t)heed_config_int(f, "seed");
     return f != NULL;
 }
@@ -268,20 +270,20 @@ static bool take_seed(program *p, heed_ctx *c) {
 static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     const command *k = p->command;
     spell_out(argc, argv);
-    if (!check_dashes(c, k, argc, argv)) return NULL;
-    if (k->task_options && !(p->task = task_of(c, k, argc, argv))) {
-        if (heed_ctx_status(c) == HEED_OK) refuse_task(c, k, argc, argv);
+    if (!check_dashes(c, p, argc, argv)) return NULL;
+    if (k->task_options && !(p->model = task_of(c, p, argc, argv))) {
+        if (heed_ctx_status(c) == HEED_OK) refuse_task(c, p, argc, argv);
         return NULL;
     }
-    heed_config *f = settings_of(c, k, p->task, NULL);
+    heed_config *f = settings_of(c, k, p->model, NULL);
     if (!heed_config_args(f, &argc, argv)) return NULL;
-    if (p->task && !apply_preset(c, p->task, f)) return NULL;
-    if (p->task && argc > 0 && strcmp(argv[0], p->task->name) == 0) argc--, argv++;
+    if (p->model && !apply_preset(c, p->model, f)) return NULL;
+    if (p->model && argc > 0 && strcmp(argv[0], p->model->name) == 0) argc--, argv++;
     p->argc = argc, p->argv = argv;
     bool several =
         argc != 2 || strcmp(argv[1], "-") == 0 || is_directory(argv[1]) || is_pattern(argv[1]);
     if (!check_count(c, k, argc, argv) ||
-        !outputs_are_apart(c, f, k->numbers && several, argc, argv))
+        !outputs_are_apart(c, p->models, f, k->numbers && several, argc, argv))
         return NULL;
     return !k->continues || take_seed(p, c) ? f : NULL;
 }
@@ -321,22 +323,19 @@ int program_close(program *p) {
 }
 
 heed_config *task_config(program *p) {
-    const heed_option *tables[TABLES];
-    task_tables(p->task, tables);
-    heed_config *f = heed_config_new(p->c, tables);
-    heed_config_set_list(f, p->task->model->defaults, p->task->name, HEED_FROM_DEFAULT);
+    heed_config *f = training_config(p->c, p->model);
     for (int i = 0; i < heed_config_count(f); i++) {
         const char *value, *key = heed_config_at(f, i, &value)->name;
         heed_rank rank = heed_config_rank(p->flags, key);
         if (rank != HEED_FROM_DEFAULT)
             heed_config_set(f, key, heed_config_text(p->flags, key), key, rank);
     }
-    heed_config_set(f, "task", p->task->name, "TASK", HEED_FROM_FLAG);
+    heed_config_set(f, "task", p->model->name, "TASK", HEED_FROM_FLAG);
     return f;
 }
 
-heed_config *run_settings(heed_ctx *c, const char *dir, const task **k) {
-    const heed_option *tables[TABLES];
+heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const char *dir,
+                          const heed_model **m) {
     char path[1024];
     snprintf(path, sizeof path, "%s/config.conf", dir);
     if (!is_file(path)) {
@@ -345,14 +344,12 @@ heed_config *run_settings(heed_ctx *c, const char *dir, const task **k) {
                   dir);
         return NULL;
     }
-    if (!(*k = task_of_file(c, path))) {
+    if (!(*m = model_of_file(c, models, path))) {
         heed_fail(c, HEED_DATA, "%s: expected a line task = NAME with a task of this program",
                   path);
         return NULL;
     }
-    task_tables(*k, tables);
-    heed_config *f = heed_config_new(c, tables);
-    heed_config_set_list(f, (*k)->model->defaults, path, HEED_FROM_DEFAULT);
+    heed_config *f = training_config(c, *m);
     return heed_config_read(f, path, HEED_FROM_FILE) ? f : NULL;
 }
 
@@ -367,37 +364,37 @@ bool wrong_run(program *p, const char *takes, const heed_run *r) {
     const char *run = p->argv[0];
     const char *name = r->model->name, *article = strchr("aeimr", name[0]) ? "an" : "a";
     return heed_fail(p->c, HEED_USAGE, "heed %s takes %s: %s holds %s %s; hint: heed %s %s",
-                     p->command->name, takes, run, article, name, find_task(r->model->name)->use,
-                     run);
+                     p->command->name, takes, run, article, name, use_of(r->model), run);
 }
 
 /* ---- help ---- */
 
-static void print_tasks(const command *k) {
+static void print_tasks(const program *p) {
     puts("Tasks:");
-    for (int i = 0; tasks[i]; i++) {
+    for (int i = 0; p->models[i]; i++) {
         char name[40];
-        snprintf(name, sizeof name, "  %s", tasks[i]->name);
-        print_fact(21, name, "%s", tasks[i]->model->help);
+        snprintf(name, sizeof name, "  %s", p->models[i]->name);
+        print_fact(21, name, "%s", p->models[i]->help);
     }
-    printf("\n`heed %s %s --help` lists the settings of a task.\n\n", k->name, tasks[0]->name);
+    printf("\n`heed %s %s --help` lists the settings of a task.\n\n", p->command->name,
+           p->models[0]->name);
 }
 
 /* The row of --preset with the presets of the task, for its help. */
-static heed_option preset_row(const task *t, heed_text *help) {
+static heed_option preset_row(const heed_model *m, heed_text *help) {
     heed_text_add(help, "a set of settings, each of which may still be given. ");
     size_t n = help->n;
-    for (const heed_preset *p = t->model->presets; p && p->name; p++)
+    for (const heed_preset *p = m->presets; p && p->name; p++)
         heed_text_add(help, "%s%s: %s", help->n > n ? "; " : "", p->name, p->help);
     return (heed_option){"preset", HEED_TEXT, "none", 0, 0, NULL, help->s, "Run"};
 }
 
-static void print_settings(heed_ctx *c, const command *k, const task *t) {
+static void print_settings(heed_ctx *c, const command *k, const heed_model *m) {
     heed_text help = {.c = c}, text = {.c = c};
     heed_option presets[2] = {{0}};
     int width = terminal_width();
-    if (t) presets[0] = preset_row(t, &help);
-    heed_config *f = settings_of(c, k, t, presets);
+    if (m) presets[0] = preset_row(m, &help);
+    heed_config *f = settings_of(c, k, m, presets);
     if (heed_config_count(f) > 0 && heed_config_help(f, &text, width < 100 ? width : 100)) {
         print_text(&text);
         putchar('\n');
@@ -437,35 +434,40 @@ static void print_about(const char *text) {
     print_text(&out);
 }
 
-/* "heed train gpt book.txt ...", of one task or of each. */
-static void print_trainings(const task *t) {
-    for (int i = 0; tasks[i]; i++)
-        if (!t || t == tasks[i])
-            printf("  heed train %s %s %s\n", tasks[i]->name, tasks[i]->data, tasks[i]->example);
+/* "heed train gpt book.txt ...", of one model or of each. */
+static void print_trainings(const heed_model *const *models, const heed_model *m) {
+    char flags[96];
+    for (; *models; models++)
+        if (!m || m == *models)
+            printf("  heed train %s %s%s%s\n", (*models)->name, example_data(*models),
+                   *example_data(*models) ? " " : "", example_flags(*models, flags));
 }
 
 /* Of a task: the command's examples that name it, or else one that is made for it. */
-static void print_examples(const command *k, const task *t) {
+static void print_examples(const program *p, const heed_model *m) {
+    const command *k = p->command;
     char word[40];
     bool trains = strcmp(k->name, "train") == 0, found = false;
     puts("Examples:");
-    if (trains) print_trainings(t);
-    if (!t) fputs(k->examples, stdout);
-    snprintf(word, sizeof word, " %s ", t ? t->name : "");
-    for (const char *s = k->examples; t && *s; s += strcspn(s, "\n") + 1) {
+    if (trains) print_trainings(p->models, m);
+    if (!m) fputs(k->examples, stdout);
+    snprintf(word, sizeof word, " %s ", m ? m->name : "");
+    for (const char *s = k->examples; m && *s; s += strcspn(s, "\n") + 1) {
         char line[256];
         snprintf(line, sizeof line, "%.*s", (int)strcspn(s, "\n"), s);
         if (!strstr(line, word)) continue;
         puts(line);
         found = true;
     }
-    if (t && !found && !trains)
-        printf("  heed %s %s %s\n", k->name, t->name, k->task_example ? k->task_example : t->data);
+    if (m && !found && !trains)
+        printf("  heed %s %s %s\n", k->name, m->name,
+               k->task_example ? k->task_example : example_data(m));
 }
 
-bool print_help(int argc, char **argv, const command *k) {
+bool print_help(program *p, int argc, char **argv) {
+    const command *k = p->command;
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
-    const task *t = k->task_options ? task_of(c, k, argc, argv) : NULL;
+    const heed_model *m = k->task_options ? task_of(c, p, argc, argv) : NULL;
     heed_clear(c);
     printf("Usage: heed %s %s%s[--key value]\n\n", k->name, k->usage, *k->usage ? " " : "");
     if (k->about)
@@ -478,9 +480,9 @@ bool print_help(int argc, char **argv, const command *k) {
                     "before\n--preset, the preset before the default, which stands in brackets.");
         putchar('\n');
     }
-    if (k->task_options && !t) print_tasks(k);
-    print_settings(c, k, t);
-    print_examples(k, t);
+    if (k->task_options && !m) print_tasks(p);
+    print_settings(c, k, m);
+    print_examples(p, m);
     if (heed_ctx_status(c) != HEED_OK) print_note("", heed_ctx_error(c));
     bool ok = heed_ctx_status(c) == HEED_OK;
     heed_close(c);

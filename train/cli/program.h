@@ -2,35 +2,41 @@
 #ifndef HEED_PROGRAM_H
 #define HEED_PROGRAM_H
 
-#include <heed/models.h>
-
 #include <heed/graph.h>
 #include <heed/heed.h>
 #include <heed/inspect.h>
 #include <heed/lesson.h>
+#include <heed/model.h>
 #include <heed/view.h>
 #include <jansson.h>
 #include <stdio.h>
 
-/* ---- tasks ---- */
+/* ---- models ---- */
 
-/* What can be trained: a model on data of a kind. */
-typedef struct data_kind data_kind; /* training.h */
-typedef struct {
-    const char *name, *use; /* "gpt"; the command that its runs are for: "generate" */
-    const heed_model *model;
-    const data_kind *kind;
-    const char *data, *example; /* of a training: "book.txt", "-o runs/book --steps 300" */
-} task;
-extern const task *const tasks[]; /* ended by NULL */
-const task *find_task(const char *name);
-const heed_data_kind *task_data(const task *k); /* the kind of its data */
+/* A task is the model of its name. */
+const heed_model *find_model(const heed_model *const *models, const char *name);
+const heed_data_kind *data_of(const heed_model *m); /* the kind of its data */
+/* The command that its runs are for: "generate". */
+const char *use_of(const heed_model *m);
+/* An example of a training: a name for the data, "" where there is none, and what follows that:
+ * "book.txt", "-o runs/gpt --steps 300" (into text, which is returned). */
+const char *example_data(const heed_model *m);
+const char *example_flags(const heed_model *m, char text[96]);
 
-/* The settings of a training of k, as tables for heed_config_new: what its config.conf holds. */
+/* What a model is, for settings that are not for all runs. */
+bool reads_pictures(const heed_model *m);
+bool reads_patches(const heed_model *m); /* pictures that have a grid of patches */
+bool reads_pairs(const heed_model *m);
+bool names_class(const heed_model *m);   /* one of the whole input */
+bool names_classes(const heed_model *m); /* of the input or of its words */
+
+/* The settings of a training of m, as tables for heed_config_new: what its config.conf holds. */
 enum { TABLES = 8 };
-void task_tables(const task *k, const heed_option *tables[TABLES]);
+void model_tables(const heed_model *m, const heed_option *tables[TABLES]);
+/* The same as settings at the model's defaults. */
+heed_config *training_config(heed_ctx *c, const heed_model *m);
 /* Sets what the setting `preset` names, below files and flags. */
-bool apply_preset(heed_ctx *c, const task *k, heed_config *f);
+bool apply_preset(heed_ctx *c, const heed_model *m, heed_config *f);
 
 /* ---- commands ---- */
 
@@ -40,13 +46,11 @@ bool apply_preset(heed_ctx *c, const task *k, heed_config *f);
 #define WORDS(name, help, group)                                                                   \
     { name, HEED_TEXT, "", 0, 0, NULL, help, group }
 
-#define PICTURE_TASKS "vit cnn mlp"
-#define PAIR_TASKS    "seq2seq rnn"
 /* A setting that does not do something for every run. */
 typedef struct {
     const char *key;
-    const char *tasks; /* "vit cnn mlp": whose runs it is for; NULL: all */
-    const char *with;  /* "attention png": does nothing without one of them; NULL: stands alone */
+    bool (*takes)(const heed_model *m); /* whose runs it is for; NULL: all */
+    const char *with; /* "attention png": does nothing without one of them; NULL: stands alone */
 } applies;
 
 typedef struct program program;
@@ -83,8 +87,8 @@ struct program {
     heed_ctx *c;
     heed_config *flags; /* all settings of the command: its own, the task's, --threads, --isa and
                            --edited */
-    const task *task;   /* for commands with task options */
-    int argc;           /* positional arguments */
+    const heed_model *model; /* for commands with task options */
+    int argc;                /* positional arguments */
     char **argv;
     double started;     /* when the program was */
     uint64_t seed;      /* of the context, when the command continues a run */
@@ -95,7 +99,7 @@ struct program {
 };
 
 /* The setting of that name, of the command or of any task; NULL: there is none. */
-const heed_option *find_option(const command *k, const char *name);
+const heed_option *find_option(const program *p, const char *name);
 /* Reads the arguments of a command. False: see p->c. */
 bool program_open(program *p, int argc, char **argv);
 /* Reports the error if there is one, closes everything and returns the exit status. */
@@ -107,7 +111,8 @@ heed_config *task_config(program *p);
 /* A run of any task, to which the command's settings apply, or its settings alone; NULL: see p->c.
  */
 heed_run *open_run(program *p, const char *dir);
-heed_config *run_settings(heed_ctx *c, const char *dir, const task **k);
+heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const char *dir,
+                          const heed_model **m);
 /* False, with an error, where a setting was given that would change nothing (applies.c). */
 bool settings_apply(program *p, const heed_run *r, const char *dir);
 /* Fails: the command takes a run of another model. Names the command for the run at hand. */
@@ -116,7 +121,7 @@ bool wrong_run(program *p, const char *takes, const heed_run *r);
 /* The status, or HEED_FAILED and a message when the standard output took not all that was printed.
  */
 heed_status end_output(heed_status status, bool json_lines);
-bool print_help(int argc, char **argv, const command *k);
+bool print_help(program *p, int argc, char **argv);
 bool wants_help(int argc, char **argv);
 
 /* ---- output ---- */
@@ -150,7 +155,7 @@ enum { PLAIN = 4200 }; /* bytes for a message in heed_format_line */
 void print_event(const char *event, const char *note);
 /* Appends a message of the library, whose settings in backquotes, `lr` or `lr = 0.1`, are shown as
  * flags: --lr, --lr 0.1. (flags.c) */
-void add_flags(const command *k, const char *message, heed_text *out);
+void add_flags(const program *p, const char *message, heed_text *out);
 /* "heed: KIND MESSAGE" as a line of stderr. */
 void print_note(const char *kind, const char *message);
 

@@ -1,8 +1,8 @@
 /* ablate.c -- heed ablate: what is lost without each attention head. */
 #include "analyses/ablation.h"
-#include "analyses/attribution.h"
 #include "analyses/patch_ablation.h"
 #include "cli/program.h"
+#include "kinds/inspect.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,9 +25,9 @@ static const heed_option options[] = {WORDS("png", "draw layers and heads as a p
                                       {0}};
 
 static const applies uses[] = {JUDGED_PICTURES_APPLY,
-                               {"patches", "vit", NULL},
-                               {"pictures", "vit", "patches"},
-                               {"share", "vit", "patches"},
+                               {"patches", reads_patches, NULL},
+                               {"pictures", reads_patches, "patches"},
+                               {"share", reads_patches, "patches"},
                                {0}};
 
 /* ---- the map: a row a layer, a column a head ---- */
@@ -49,7 +49,7 @@ static void map_free(harm_map *m) {
 static bool map_capacity(heed_ctx *c, const ablation *a, harm_map *m) {
     *m = (harm_map){.rows = a->layers};
     for (int l = 0; l < a->layers; l++)
-        if (a->layer[l].block.heads > m->cols) m->cols = a->layer[l].block.heads;
+        if (a->layer[l].heads > m->cols) m->cols = a->layer[l].heads;
     size_t labels = (size_t)(m->rows + m->cols);
     m->values = calloc((size_t)m->rows * (size_t)m->cols, sizeof *m->values);
     m->name = calloc(labels, sizeof *m->name);
@@ -63,10 +63,9 @@ static bool make_map(heed_ctx *c, const ablation *a, harm_map *m) {
     bool stacks = has_stacks(a->layer, a->layers);
     if (!map_capacity(c, a, m)) return false;
     for (int i = 0; i < m->rows; i++) {
-        const attending *l = &a->layer[i];
+        const heed_record_block *l = &a->layer[i];
         snprintf(m->name[i], sizeof *m->name, "%s%slayer %d",
-                 stacks ? heed_stack_name(l->block.stack) : "", stacks ? " " : "",
-                 l->block.layer + 1);
+                 stacks ? heed_stack_name(l->stack) : "", stacks ? " " : "", l->layer + 1);
         m->row_label[i] = m->name[i];
     }
     for (int i = 0; i < m->cols; i++) {
@@ -159,13 +158,13 @@ static void print_object(program *p, const eval_loop *s, const ablation *a) {
     json_t *list = json_array();
     for (int i = 0; i < a->total; i++) {
         const ablated *h = &a->heads[i];
-        const attending *l = &a->layer[h->layer];
+        const heed_record_block *l = &a->layer[h->layer];
         json_array_append_new(
             list,
             json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "path", l->path, "stack",
-                      heed_stack_name(l->block.stack), "layer", l->block.layer + 1, "head",
-                      h->head + 1, "loss", json_number(h->loss), "harm", json_number(h->harm.mean),
-                      "harm_95", json_number(h->harm.half), "accuracy", json_number(h->accuracy)));
+                      heed_stack_name(l->stack), "layer", l->layer + 1, "head", h->head + 1, "loss",
+                      json_number(h->loss), "harm", json_number(h->harm.mean), "harm_95",
+                      json_number(h->harm.half), "accuracy", json_number(h->accuracy)));
     }
     print_json(p, json_pack("{s:s, s:o, s:I, s:o, s:o, s:o}", "model", s->run->model->name, "data",
                             json_text(s->what), "batches", (json_int_t)s->batches, "loss",

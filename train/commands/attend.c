@@ -53,10 +53,15 @@ static const heed_option options[] = {
     {0}};
 
 /* --layers, --heads and --force are for what is shown, too. */
-static const applies uses[] = {
-    {"mass", "vit", NULL},        {"cells", "vit", "png"},       {"convert", "vit", NULL},
-    {"target", PAIR_TASKS, NULL}, {"discard", NULL, "rollout"},  {"fuse", NULL, "rollout"},
-    {"window", "vit", "occlude"}, {"qk", NULL, "json npz html"}, {0}};
+static const applies uses[] = {{"mass", reads_patches, NULL},
+                               {"cells", reads_patches, "png"},
+                               {"convert", reads_patches, NULL},
+                               {"target", reads_pairs, NULL},
+                               {"discard", NULL, "rollout"},
+                               {"fuse", NULL, "rollout"},
+                               {"window", reads_patches, "occlude"},
+                               {"qk", NULL, "json npz html"},
+                               {0}};
 
 typedef struct {
     program *p;
@@ -88,16 +93,16 @@ static bool is_kept(const work *w, int layer) {
 static bool choose_layer(const work *w, int *layer) {
     heed_ctx *c = w->p->c;
     int count, kept = 0, found = -1;
-    attending *list = attending_layers(w->run, &count);
+    heed_record_block *list = heed_attention_layers(w->run, &count);
     if (!list) return false;
     heed_record_block *blocks = calloc((size_t)count, sizeof *blocks);
     for (int i = 0; blocks && i < count; i++)
-        if (is_kept(w, list[i].block.layer)) blocks[kept++] = list[i].block;
+        if (is_kept(w, list[i].layer)) blocks[kept++] = list[i];
     if (!blocks)
         heed_fail(c, HEED_FAILED, "no memory for %d layers", count);
     else if (kept == 0)
         heed_fail(c, HEED_USAGE, "--layers %s: expected 1 to %d", flag(w, "layers"),
-                  list[count - 1].block.layer + 1);
+                  list[count - 1].layer + 1);
     else
         found = chosen_block(c, w->run->model->name, w->p->flags, blocks, kept);
     if (found >= 0) *layer = blocks[found].layer;
@@ -118,20 +123,20 @@ static void note_cut(const work *w, heed_record *r) {
     heed_text_free(&note);
 }
 
-static heed_record *record_of(const work *w, const subject *s, int layer) {
-    capture_wish wish = {.layer_count = w->layer_count,
-                         .layers = w->layers,
-                         .head_count = w->head_count,
-                         .heads = w->heads,
-                         .lean = !is_set(w, "qk"),
-                         .top = (int)heed_config_int(w->p->flags, "top"),
-                         .most = is_set(w, "force") ? -1 : 0};
+static heed_record *record_of(const work *w, const heed_inspection *s, int layer) {
+    heed_capture_args wish = {.layer_count = w->layer_count,
+                              .layers = w->layers,
+                              .head_count = w->head_count,
+                              .heads = w->heads,
+                              .lean = !is_set(w, "qk"),
+                              .top = (int)heed_config_int(w->p->flags, "top"),
+                              .most = is_set(w, "force") ? -1 : 0};
     if (!is_whole(w)) {
         wish.layer_count = 1;
         wish.layers = &layer;
         wish.lean = true;
     }
-    heed_record *r = capture(s, &wish);
+    heed_record *r = heed_capture(s, &wish);
     note_cut(w, r);
     return r;
 }
@@ -168,8 +173,7 @@ static const char *path_of(const work *w, const char *key, char path[1024]) {
 }
 
 static bool draw(const work *w, const attend_view *v, bool svg, const char *path) {
-    if (w->run->model == &heed_model_vit)
-        return attend_draw_picture(v, is_set(w, "cells"), svg, path);
+    if (w->run->model->grid) return attend_draw_picture(v, is_set(w, "cells"), svg, path);
     return attend_draw(v, svg, path);
 }
 
@@ -180,8 +184,8 @@ static const char *view_asked(const work *w) {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         any |= heed_config_rank(w->p->flags, keys[i]) > HEED_FROM_DEFAULT;
     if (!any) return NULL;
-    if (w->run->model == &heed_model_vit) return "picture";
-    if (w->run->model == &heed_model_seq2seq || w->run->model == &heed_model_rnn) return "cross";
+    if (w->run->model->grid) return "picture";
+    if (w->run->model->kind == HEED_INPUT_PAIR) return "cross";
     return *flag(w, "query") ? "head" : "matrix";
 }
 
@@ -266,7 +270,7 @@ static bool print_json_record(const work *w, const heed_record *r) {
     return ok;
 }
 
-static bool show(work *w, const subject *s) {
+static bool show(work *w, const heed_inspection *s) {
     attend_view v;
     int layer;
     heed_record *r = choose_layer(w, &layer) ? record_of(w, s, layer) : NULL;
@@ -287,10 +291,10 @@ static bool show(work *w, const subject *s) {
 static bool take_text(program *p, void *user, const char *text, size_t n) {
     (void)p;
     work *w = user;
-    subject s;
+    heed_inspection s;
     const char *target = *flag(w, "target") ? flag(w, "target") : NULL;
-    bool ok = subject_text(&s, w->run, text, n, target) && show(w, &s);
-    subject_free(&s);
+    bool ok = inspect_text(&s, w->run, text, n, target) && show(w, &s);
+    heed_inspection_free(&s);
     return ok;
 }
 
@@ -310,11 +314,12 @@ static bool read_picture(const work *w, const char *path, heed_picture *out) {
 
 static void take_picture(work *w, const char *path) {
     heed_picture picture = {0};
-    subject s = {0};
+    heed_inspection s = {0};
     if (read_picture(w, path, &picture) &&
-        subject_picture(&s, w->run, &picture, path, is_set(w, "convert")))
+        heed_inspection_picture(&s, w->run, &picture, path, is_set(w, "convert")))
         show(w, &s);
-    subject_free(&s);
+    heed_inspection_free(&s);
+    heed_picture_free(&picture);
     program_complain(w->p);
 }
 
@@ -343,10 +348,10 @@ static void attend(program *p) {
         heed_run_close(w.run);
         return;
     }
-    attending *list = attending_layers(w.run, &count);
+    heed_record_block *list = heed_attention_layers(w.run, &count);
     w.layers = list ? number_list(p->c, "--layers", flag(&w, "layers"), &w.layer_count) : NULL;
     w.heads = w.layers ? number_list(p->c, "--heads", flag(&w, "heads"), &w.head_count) : NULL;
-    if (w.heads && w.run->model == &heed_model_vit)
+    if (w.heads && reads_pictures(w.run->model))
         take_pictures(&w);
     else if (w.heads)
         each_input(p, &w, take_text, false);

@@ -2,8 +2,8 @@
 #ifndef HEED_ATTEND_H
 #define HEED_ATTEND_H
 
-#include "analyses/capture.h"
 #include "cli/choice.h"
+#include "kinds/inspect.h"
 
 /* What is chosen of a record. */
 typedef struct {
@@ -113,7 +113,7 @@ bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char 
     }
 /* Adds the maps that the flags ask for to the record of v. whole: of all questions and by layer,
  * for files; else of the one that is shown. */
-bool maps_add(const attend_view *v, const subject *s, heed_record *record, bool whole);
+bool maps_add(const attend_view *v, const heed_inspection *s, heed_record *record, bool whole);
 /* Prints them: bars beside the tokens for one prediction, else matrices. */
 bool maps_print(const attend_view *v);
 /* Whether maps of one prediction stand beside the weights, so that maps_draw has its picture: a row

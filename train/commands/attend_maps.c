@@ -1,6 +1,6 @@
 /* attend_maps.c -- rollout, occlusion and gradient beside the attention: does it matter? */
-#include "analyses/attribution.h"
 #include "commands/attend.h"
+#include "kinds/eval_loop.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 /* ---- making them ---- */
 
 /* The question at the query that is shown; else the last. */
-static int question_of(const attend_view *v, const subject *s) {
+static int question_of(const attend_view *v, const heed_inspection *s) {
     int found = s->question_count - 1;
     for (int i = 0; i < s->question_count; i++)
         if (v->query >= 0 && s->questions[i].axis == v->block->queries &&
@@ -24,10 +24,10 @@ static bool is_set(const attend_view *v, const char *key) {
 
 /* Whether the query that is shown is among the questions; of what is said of the whole input any
  * is, and to an axis of which nothing is asked no question belongs. */
-static bool is_asked(const attend_view *v, const subject *s) {
+static bool is_asked(const attend_view *v, const heed_inspection *s) {
     bool any = false;
     for (int i = 0; i < s->question_count; i++) {
-        const question *q = &s->questions[i];
+        const heed_question *q = &s->questions[i];
         if (q->axis != v->block->queries) continue;
         if (q->query < 0 || q->query == v->query) return true;
         any = true;
@@ -36,10 +36,10 @@ static bool is_asked(const attend_view *v, const subject *s) {
 }
 
 /* Occlusion and gradient are of a prediction. */
-static bool is_predicted(const attend_view *v, const subject *s) {
+static bool is_predicted(const attend_view *v, const heed_inspection *s) {
     if (v->query < 0 || !(is_set(v, "occlude") || is_set(v, "gradient")) || is_asked(v, s))
         return true;
-    const question *last = &s->questions[s->question_count - 1];
+    const heed_question *last = &s->questions[s->question_count - 1];
     char here[QUERY_SIZE], there[QUERY_SIZE];
     return heed_fail(v->p->c, HEED_USAGE,
                      "--query %s: nothing is predicted at %s: %s is of a prediction, as at %s; "
@@ -49,18 +49,45 @@ static bool is_predicted(const attend_view *v, const subject *s) {
                      query_words(v, last->query, there), last->query + 1);
 }
 
-bool maps_add(const attend_view *v, const subject *s, heed_record *record, bool whole) {
+static bool add_rollout(const attend_view *v, const heed_inspection *e, heed_record *record) {
     const heed_config *f = v->p->flags;
-    if (!is_predicted(v, s)) return false;
-    bool matrix = s->read && v->query < 0; /* a pair: a row for each token of the target */
-    rollout_wish roll = {.max = strcmp(heed_config_text(f, "fuse"), "max") == 0,
-                         .discard = heed_config_real(f, "discard")};
-    occlusion_wish hide = {.window = (int)heed_config_int(f, "window")};
-    gradient_wish slope = {
-        .question = question_of(v, s), .only = !whole && !matrix, .by_head = whole};
-    return (!is_set(v, "rollout") || rollout_add(s, &roll, record)) &&
-           (!is_set(v, "occlude") || occlusion_add(v->p, s, &hide, record)) &&
-           (!is_set(v, "gradient") || gradient_add(v->p, s, &slope, record));
+    return heed_rollout_add(
+        e,
+        &(heed_rollout_add_args){.max = strcmp(heed_config_text(f, "fuse"), "max") == 0,
+                                 .discard = heed_config_real(f, "discard")},
+        record);
+}
+
+static bool add_occlusion(const attend_view *v, const heed_inspection *e, heed_record *record) {
+    inspect_progress g = {v->p, e->x ? "hidden patch" : "hidden token"};
+    heed_occlusion_args a = {.window = (int)heed_config_int(v->p->flags, "window"),
+                             .progress = inspect_advance,
+                             .user = &g};
+    bool ok = heed_occlusion_add(e, &a, record);
+    eval_loop_progress(v->p, "", 1, 1);
+    return ok;
+}
+
+/* Of a pair whose matrix is shown, a row for each token of the target. */
+static bool add_gradient(const attend_view *v, const heed_inspection *e, heed_record *record,
+                         bool whole) {
+    inspect_progress g = {v->p, "gradient"};
+    bool matrix = e->read && v->query < 0;
+    heed_gradient_args a = {.question = question_of(v, e),
+                            .only = !whole && !matrix,
+                            .by_head = whole,
+                            .progress = inspect_advance,
+                            .user = &g};
+    bool ok = heed_gradient_add(e, &a, record);
+    eval_loop_progress(v->p, "", 1, 1);
+    return ok;
+}
+
+bool maps_add(const attend_view *v, const heed_inspection *e, heed_record *record, bool whole) {
+    if (!is_predicted(v, e)) return false;
+    return (!is_set(v, "rollout") || add_rollout(v, e, record)) &&
+           (!is_set(v, "occlude") || add_occlusion(v, e, record)) &&
+           (!is_set(v, "gradient") || add_gradient(v, e, record, whole));
 }
 
 bool map_is_main(const heed_record_map *m) {

@@ -9,10 +9,10 @@
 
 static void count_layers(attend_view *v, const heed_run *r) {
     int count;
-    attending *list = attending_layers(r, &count);
+    heed_record_block *list = heed_attention_layers(r, &count);
     for (int i = 0; list && i < count; i++)
-        if (list[i].block.stack == v->block->stack && list[i].block.layer >= v->layers)
-            v->layers = list[i].block.layer + 1;
+        if (list[i].stack == v->block->stack && list[i].layer >= v->layers)
+            v->layers = list[i].layer + 1;
     free(list);
 }
 
@@ -44,7 +44,7 @@ static bool leaves_tokens(const attend_view *v) {
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record) {
     *v = (attend_view){.p = p,
                        .record = record,
-                       .masks = r->model == &heed_model_mlm,
+                       .masks = r->model->answers == HEED_ANSWER_MASKED,
                        .top = (int)heed_config_int(p->flags, "top"),
                        .numbers = heed_config_bool(p->flags, "numbers"),
                        .hide = heed_config_bool(p->flags, "hide-special"),

@@ -8,13 +8,11 @@
 
 enum { BATCHES = 8, LEAST_WARM = 3, MOST = 32 /* workloads of a list */ };
 
-#define ALL                                                                                        \
-    "gpt-tiny,gpt-baby,mlm-nano,mlm-nano-all,mlm-small,mlp-mnist,vit-tiny28,vit-cifar,"            \
-    "seq2seq-small,rnn-attn"
-
 static const heed_option options[] = {
     {"workload", HEED_TEXT, "", 0, 0, NULL,
-     "of " ALL "; several, with commas, or all when left out: a line each", "Workload"},
+     "a preset of a model that is a benchmark, such as gpt-tiny; several, with commas, or all when "
+     "left out: a line each",
+     "Workload"},
     {"seconds", HEED_REAL, "2.5", 0, 1e6, NULL, "time spent on measured steps", "Workload"},
     {"min-steps", HEED_INT, "5", 1, 1e9, NULL, "at least this many of them", "Workload"},
     {"warmup-seconds", HEED_REAL, "0.7", 0, 1e6, NULL, "time before the clock starts", "Workload"},
@@ -38,12 +36,22 @@ typedef struct {
     double system; /* seconds in the kernel */
 } bench;
 
+/* The names of all workloads, with commas. */
+static void list_workloads(const program *p, heed_text *out) {
+    for (const heed_model *const *m = p->models; *m; m++)
+        for (const heed_preset *q = (*m)->presets; q && q->name; q++)
+            if (q->workload) heed_text_add(out, "%s%s", out->n ? "," : "", q->name);
+}
+
 /* The model whose preset it is. */
 static const heed_model *workload_model(const program *p, const char *name) {
+    heed_text all = {.c = p->c};
     for (const heed_model *const *m = p->models; *m; m++)
         for (const heed_preset *q = (*m)->presets; q && q->name; q++)
             if (q->workload && strcmp(q->name, name) == 0) return *m;
-    heed_fail(p->c, HEED_USAGE, "--workload %s: expected some of " ALL, name);
+    list_workloads(p, &all);
+    heed_fail(p->c, HEED_USAGE, "--workload %s: expected some of %s", name, all.s ? all.s : "none");
+    heed_text_free(&all);
     return NULL;
 }
 
@@ -52,7 +60,9 @@ static bool bench_open(program *p, bench *b, const char *name) {
     if (!b->w.model || !(b->w.f = workbench_config(p->c, b->w.model))) return false;
     heed_config *f = b->w.f;
     if (!heed_preset_apply(p->c, f, b->w.model, name)) return false;
-    heed_config_set(f, "dropout", heed_config_text(p->flags, "dropout"), "dropout", HEED_FROM_FLAG);
+    if (heed_config_has(f, "dropout"))
+        heed_config_set(f, "dropout", heed_config_text(p->flags, "dropout"), "dropout",
+                        HEED_FROM_FLAG);
     if (heed_config_bool(p->flags, "post-ln") && heed_config_has(f, "norm"))
         heed_config_set(f, "norm", "post", "post-ln", HEED_FROM_FLAG);
     if (heed_config_bool(p->flags, "mlm-all") && heed_config_has(f, "mask-share"))
@@ -120,7 +130,7 @@ static void measure(program *p, bench *b) {
 /* ---- what was measured ---- */
 
 static double setting(const workbench *w, const char *key) {
-    return (double)heed_config_int(w->f, key);
+    return heed_config_has(w->f, key) ? (double)heed_config_int(w->f, key) : (double)NAN;
 }
 
 /* All blocks on rows sequences of len tokens. */
@@ -134,21 +144,23 @@ static double blocks(const workbench *w, double len) {
 static double pair_flops(const workbench *w) {
     double width = setting(w, "width"), n = w->rows * (double)w->len, square = width * width;
     double seen = 4 * n * w->len * width, head = 2 * n * width * w->vocab;
-    if (w->model == &heed_model_seq2seq)
+    if (workbench_has(w, HEED_DECODER))
         return 2 * blocks(w, w->len) + setting(w, "layers") * (8 * n * square + seen) + head;
     return n * (12 + 18 + 4) * square + seen + 2 * head;
 }
 
 /* Matrix products alone, 2 m n k each; backward is twice the forward, but a layer fed by raw pixels
- * needs no gradient of its input. Causal attention counts in full. */
+ * needs no gradient of its input. Causal attention counts in full. NAN: a model of other settings.
+ */
 static double flops(const workbench *w) {
     double rows = w->rows, width = setting(w, "width");
     double pixels = 2 * 2 * rows * w->len * width, head = 2 * rows * width * w->vocab;
+    if (w->model->kind == HEED_INPUT_DENSE) return (double)NAN;
     if (w->sources) return 3 * pair_flops(w);
     if (!w->dense)
         return 3 *
                (blocks(w, w->len) + head * (w->masked_positions ? w->masked_positions : w->len));
-    if (w->model != &heed_model_vit) return pixels + 3 * head;
+    if (!w->model->grid) return pixels + 3 * head;
     double side = setting(w, "image-size") / setting(w, "patch");
     return pixels + 3 * (blocks(w, side * side + 1) + head);
 }
@@ -167,18 +179,19 @@ static json_t *result(program *p, bench *b, const char *name) {
     const workbench *w = &b->w;
     double steps = (double)b->count, sum = 0, med = median(b->times, b->count), work = flops(w);
     bool dense = w->dense;
+    const char *items = !dense ? "tokens" : reads_pictures(w->model) ? "images" : "rows";
     for (size_t i = 0; i < b->count; i++) sum += b->times[i];
     json_t *o = json_pack("{s:s, s:s, s:s, s:i, s:f, s:b}", "workload", name, "mode", "heed", "isa",
                           heed_isa(p->c), "threads", heed_threads(p->c), "dropout",
                           heed_config_real(p->flags, "dropout"), "post_ln",
                           heed_config_bool(p->flags, "post-ln"));
-    json_object_update_new(o, json_pack("{s:I, s:I, s:f, s:f, s:f, s:s, s:f, s:f, s:f}", "params",
+    json_object_update_new(o, json_pack("{s:I, s:I, s:f, s:f, s:f, s:s, s:f, s:o, s:o}", "params",
                                         (json_int_t)heed_store_params(w->store), "steps",
                                         (json_int_t)b->count, "ms_per_step", 1e3 * med, "ms_mean",
-                                        1e3 * sum / steps, "steps_per_s", 1 / med, "items",
-                                        dense ? "images" : "tokens", "items_per_s",
-                                        (double)w->rows * (dense ? 1 : w->len) / med,
-                                        "mflop_per_step", work / 1e6, "gflops", work / med / 1e9));
+                                        1e3 * sum / steps, "steps_per_s", 1 / med, "items", items,
+                                        "items_per_s", (double)w->rows * (dense ? 1 : w->len) / med,
+                                        "mflop_per_step", json_number(work / 1e6), "gflops",
+                                        json_number(work / med / 1e9)));
     json_object_update_new(o, json_pack("{s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:s}", "first_step_s",
                                         b->first_step, "start_to_first_step_s", b->start_to_first,
                                         "peak_rss_mb", (double)peak_memory() / 1048576,
@@ -193,8 +206,16 @@ static double get(const json_t *o, const char *key) {
     return json_number_value(json_object_get(o, key));
 }
 
+/* GFLOP/s, or "-" where nobody knows what a step computes. */
+static const char *speed_of(const json_t *o, char text[32]) {
+    const json_t *speed = json_object_get(o, "gflops");
+    snprintf(text, 32, "-");
+    if (json_is_number(speed)) snprintf(text, 32, "%.1f", json_number_value(speed));
+    return text;
+}
+
 static void print_result(const json_t *o) {
-    char n[32];
+    char n[32], speed[32];
     const char *items = json_string_value(json_object_get(o, "items"));
     long long threads = json_integer_value(json_object_get(o, "threads"));
     printf("%s, %s parameters, %lld thread%s, %s\n\n",
@@ -203,8 +224,8 @@ static void print_result(const json_t *o) {
            threads, threads == 1 ? "" : "s", json_string_value(json_object_get(o, "isa")));
     printf("  step         %.3f ms (median of %lld)\n", get(o, "ms_per_step"),
            json_integer_value(json_object_get(o, "steps")));
-    printf("  throughput   %s %s a second, %.1f GFLOP/s\n",
-           heed_format_count(n, (uint64_t)get(o, "items_per_s")), items, get(o, "gflops"));
+    printf("  throughput   %s %s a second, %s GFLOP/s\n",
+           heed_format_count(n, (uint64_t)get(o, "items_per_s")), items, speed_of(o, speed));
     printf("  memory       %.1f MB at the peak\n", get(o, "peak_rss_mb"));
     printf("  loss         %.4f at first, %.4f at last\n", get(o, "first_loss"),
            get(o, "last_loss"));
@@ -217,8 +238,8 @@ static json_t *bench_of(program *p, const char *preset) {
     json_t *o = NULL;
     snprintf(name, sizeof name, "%s", preset);
     if (bench_open(p, &b, name)) measure(p, &b);
-    if (heed_config_bool(p->flags, "mlm-all") && b.w.model == &heed_model_mlm &&
-        !strstr(name, "-all"))
+    if (heed_config_bool(p->flags, "mlm-all") && b.w.model &&
+        b.w.model->answers == HEED_ANSWER_MASKED && !strstr(name, "-all"))
         strncat(name, "-all", sizeof name - strlen(name) - 1);
     if (heed_ctx_status(p->c) == HEED_OK && was_interrupted(NULL))
         p->status = HEED_INTERRUPTED;
@@ -229,12 +250,11 @@ static json_t *bench_of(program *p, const char *preset) {
 }
 
 static void print_row(const json_t *o) {
-    char params[32], items[32];
-    printf("%-13s  %10s  %8.2f  %8s %-6s  %7.1f\n",
-           json_string_value(json_object_get(o, "workload")),
+    char params[32], items[32], speed[32];
+    printf("%-13s  %10s  %8.2f  %8s %-6s  %7s\n", json_string_value(json_object_get(o, "workload")),
            heed_format_count(params, (uint64_t)json_integer_value(json_object_get(o, "params"))),
            get(o, "ms_per_step"), heed_format_count(items, (uint64_t)get(o, "items_per_s")),
-           json_string_value(json_object_get(o, "items")), get(o, "gflops"));
+           json_string_value(json_object_get(o, "items")), speed_of(o, speed));
     fflush(stdout);
 }
 
@@ -274,22 +294,23 @@ static void run_list(program *p, const char *const *list) {
 }
 
 static void run_bench(program *p) {
-    char names[512];
-    const char *given = heed_config_text(p->flags, "workload");
-    snprintf(names, sizeof names, "%s", *given ? given : ALL);
-    const char *list[MOST + 1];
+    heed_text names = {.c = p->c};
+    const char *given = heed_config_text(p->flags, "workload"), *list[MOST + 1];
+    heed_text_add(&names, "%s", given);
+    if (!*given) list_workloads(p, &names);
     catch_interrupt();
-    if (!split(p, names, list)) return;
-    if (list[1]) {
+    bool ok = names.s && split(p, names.s, list);
+    if (ok && list[1])
         run_list(p, list);
-        return;
+    else if (ok) {
+        json_t *o = bench_of(p, list[0]);
+        if (o && heed_config_bool(p->flags, "json"))
+            print_json(p, json_incref(o));
+        else if (o)
+            print_result(o);
+        json_decref(o);
     }
-    json_t *o = bench_of(p, list[0]);
-    if (o && heed_config_bool(p->flags, "json"))
-        print_json(p, json_incref(o));
-    else if (o)
-        print_result(o);
-    json_decref(o);
+    heed_text_free(&names);
 }
 
 const command cmd_bench = {

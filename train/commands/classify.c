@@ -1,9 +1,9 @@
 /* classify.c -- heed classify: what a run says of pictures. */
-#include "analyses/capture.h"
 #include "cli/choice.h"
 #include "cli/files.h"
 #include "commands/overlay.h"
 #include "kinds/image.h"
+#include "kinds/inspect.h"
 #include "kinds/pairs.h"
 
 #include <stdlib.h>
@@ -22,12 +22,10 @@ static const heed_option options[] = {
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each picture", "Output"},
     {0}};
 
-static const applies uses[] = {{"top", PICTURE_TASKS " textcls", NULL},
-                               {"convert", PICTURE_TASKS, NULL},
-                               {"overlay", "vit", NULL},
-                               {"layer", "vit", "overlay"},
-                               {"cells", "vit", "overlay"},
-                               {0}};
+static const applies uses[] = {
+    {"top", names_class, NULL},          {"convert", reads_pictures, NULL},
+    {"overlay", reads_patches, NULL},    {"layer", reads_patches, "overlay"},
+    {"cells", reads_patches, "overlay"}, {0}};
 
 typedef struct {
     program *p;
@@ -49,7 +47,7 @@ static heed_tensor *logits_of(classifier *k, heed_picture *p, const char *name) 
     if (heed_example_picture(&k->how, p, name, &e)) {
         heed_tape_begin(t, HEED_EVAL, 0);
         heed_tensor *x = heed_input(t, e.x, 4, (int[]){1, v->size, v->size, v->channels});
-        y = picture_logits(k->run->self, t, x);
+        y = k->run->model->logits(k->run->self, t, &(heed_model_input){.x = x});
     }
     heed_example_free(&e);
     return y;
@@ -59,22 +57,22 @@ static void print_guesses(const classifier *k, const char *name, int top) {
     char number[16];
     int width = 8;
     for (int i = 0; i < top; i++)
-        width = guess_width(width, class_label(k->run, k->guesses[i].label, number));
+        width = guess_width(width, heed_class_label(k->run, k->guesses[i].label, number));
     if (k->done) putchar('\n');
     print_name(name, 0, 0);
     putchar('\n');
     for (int i = 0; i < top; i++)
-        print_guess(class_label(k->run, k->guesses[i].label, number), width, k->guesses[i].p);
+        print_guess(heed_class_label(k->run, k->guesses[i].label, number), width, k->guesses[i].p);
 }
 
 static void print_object(const classifier *k, const char *name, int top) {
     json_t *list = json_array();
     char number[16];
     for (int i = 0; i < top; i++)
-        json_array_append_new(list,
-                              json_pack("{s:o, s:f}", "class",
-                                        json_text(class_label(k->run, k->guesses[i].label, number)),
-                                        "p", k->guesses[i].p));
+        json_array_append_new(
+            list, json_pack("{s:o, s:f}", "class",
+                            json_text(heed_class_label(k->run, k->guesses[i].label, number)), "p",
+                            k->guesses[i].p));
     print_json(k->p, json_pack("{s:o, s:o}", "input", json_text(name), "predictions", list));
 }
 

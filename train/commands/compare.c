@@ -294,11 +294,11 @@ static bool is_taken(const comparison *k, const char *name) {
 static void warn_of_tasks(program *p, const comparison *k) {
     const compared *r = k->runs;
     int i = 1;
-    while (i < k->count && r[i].task == r[0].task) i++;
+    while (i < k->count && r[i].model == r[0].model) i++;
     if (k->accuracy || i >= k->count) return;
     heed_message(p->c, HEED_WARN,
                  "runs are of different tasks: %s is of %s, %s of %s: their losses do not compare",
-                 r[0].name, r[0].task->name, r[i].name, r[i].task->name);
+                 r[0].name, r[0].model->name, r[i].name, r[i].model->name);
 }
 
 static void warn_of_data(program *p, const comparison *k) {
@@ -334,9 +334,9 @@ static bool open_runs(program *p, comparison *k) {
         if (is_taken(k, p->argv[i])) continue;
         compared *r = &k->runs[k->count];
         r->name = p->argv[i];
-        r->f = run_settings(p->c, r->name, &r->task);
+        r->f = run_settings(p->c, p->models, r->name, &r->model);
         if (!r->f || !curves_read(p->c, r->name, &r->curves)) return false;
-        if (task_data(r->task)->perplexity) k->accuracy = false;
+        if (data_of(r->model)->perplexity) k->accuracy = false;
         read_scores(r);
         k->pairs = k->pairs || isfinite(r->exact);
         if (heed_label_columns(r->name) + 2 > k->width) k->width = heed_label_columns(r->name) + 2;

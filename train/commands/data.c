@@ -19,7 +19,7 @@ static bool is_own(const char *key) {
 void print_try(const program *p, const char *suggestion) {
     char word[1024], words[1100];
     heed_text out = {.c = p->c};
-    heed_text_add(&out, "  heed train %s", p->task->name);
+    heed_text_add(&out, "  heed train %s", p->model->name);
     add_typed(&out, line_width(stdout), heed_format_shell(word, sizeof word, p->argv[0]));
     add_typed(&out, line_width(stdout), "-o runs/first");
     add_typed(&out, line_width(stdout), suggestion);
@@ -43,13 +43,13 @@ void print_try(const program *p, const char *suggestion) {
 
 static void check(program *p) {
     heed_config_set(p->flags, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
-    if (p->task->model->kind != HEED_INPUT_PICTURE && *heed_config_text(p->flags, "sheet")) {
-        heed_fail(p->c, HEED_USAGE, "--sheet shows pictures: %s is trained on %s", p->task->name,
-                  task_data(p->task)->noun);
+    if (p->model->kind != HEED_INPUT_PICTURE && *heed_config_text(p->flags, "sheet")) {
+        heed_fail(p->c, HEED_USAGE, "--sheet shows pictures: %s is trained on %s", p->model->name,
+                  data_of(p->model)->noun);
         return;
     }
-    heed_data *d = heed_data_open(p->c, p->flags, heed_model_spec(p->task->model), NULL);
-    if (d) p->task->kind->check(p, d);
+    heed_data *d = heed_data_open(p->c, p->flags, heed_model_spec(p->model), NULL);
+    if (d) kind_of(p->model)->check(p, d);
     heed_data_close(d);
 }
 

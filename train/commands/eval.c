@@ -27,18 +27,13 @@ static const heed_option options[] = {
      "Measures of pairs"},
     {0}};
 
-static const applies uses[] = {{"confusion", PICTURE_TASKS " textcls tag", NULL},
-                               {"mistakes", PICTURE_TASKS, NULL},
-                               {"worst", PICTURE_TASKS, "mistakes"},
-                               JUDGED_PICTURES_APPLY,
-                               {"beam", PAIR_TASKS, NULL},
-                               {"length-penalty", PAIR_TASKS, "beam"},
-                               {"most", PAIR_TASKS, NULL},
-                               {"translations", PAIR_TASKS, NULL},
-                               {"by-length", PAIR_TASKS, NULL},
-                               {"alignment", PAIR_TASKS, NULL},
-                               {"within", PAIR_TASKS, "alignment"},
-                               {0}};
+static const applies uses[] = {
+    {"confusion", names_classes, NULL},    {"mistakes", reads_pictures, NULL},
+    {"worst", reads_pictures, "mistakes"}, JUDGED_PICTURES_APPLY,
+    {"beam", reads_pairs, NULL},           {"length-penalty", reads_pairs, "beam"},
+    {"most", reads_pairs, NULL},           {"translations", reads_pairs, NULL},
+    {"by-length", reads_pairs, NULL},      {"alignment", reads_pairs, NULL},
+    {"within", reads_pairs, "alignment"},  {0}};
 
 void share_interval(double right, double all, double *low, double *high) {
     double z = 1.959963984540054, p = right / all, z2 = z * z / all;
@@ -63,10 +58,10 @@ measures measure(const heed_score *s) {
 }
 
 static void eval(program *p) {
-    const task *k;
-    heed_config *f = run_settings(p->c, p->argv[0], &k);
+    const heed_model *m;
+    heed_config *f = run_settings(p->c, p->models, p->argv[0], &m);
     heed_run *r = f ? open_run(p, p->argv[0]) : NULL;
-    if (r) k->kind->eval(p, k, f, r);
+    if (r) kind_of(m)->eval(p, m, f, r);
     heed_run_close(r);
 }
 

@@ -63,41 +63,42 @@ static void print_object(program *p, const heed_record *r, json_t *masks) {
 
 /* ---- one input ---- */
 
-static heed_record *look(program *p, const subject *s) {
-    int layer = (int)heed_config_int(p->flags, "layer");
+static heed_record *look(program *p, const heed_inspection *s) {
+    int layer;
     if (s->question_count == 0) {
         heed_fail(p->c, HEED_DATA,
                   "no [MASK] in the input: %.*s; hint: write [MASK] for the word to guess",
                   (int)heed_label_cut(s->title, 80), s->title);
         return NULL;
     }
-    layer = (layer ? layer : (int)heed_config_int(s->run->config, "layers")) - 1;
-    return capture(s, &(capture_wish){.layer_count = 1,
-                                      .layers = &layer,
-                                      .lean = true,
-                                      .top = (int)heed_config_int(p->flags, "top")});
+    if (!layer_index(s->run, (int)heed_config_int(p->flags, "layer"), &layer)) return NULL;
+    return heed_capture(s, &(heed_capture_args){.layer_count = 1,
+                                                .layers = &layer,
+                                                .lean = true,
+                                                .top = (int)heed_config_int(p->flags, "top")});
 }
 
 static bool fill_one(program *p, void *user, const char *text, size_t n) {
     json_t *list = heed_config_bool(p->flags, "json") ? json_array() : NULL;
-    subject s;
-    heed_record *r = subject_text(&s, user, text, n, NULL) ? look(p, &s) : NULL;
+    heed_inspection s;
+    heed_record *r = inspect_text(&s, user, text, n, NULL) ? look(p, &s) : NULL;
     bool ok = r != NULL;
     if (ok && !list) print_shown(p->c, text, "\n\n");
     for (int i = 0; ok && i < r->guess_count; i++) ok = show_mask(p, r, &r->guesses[i], list);
     if (ok && list) print_object(p, r, list);
     json_decref(list);
     heed_record_free(r);
-    subject_free(&s);
+    heed_inspection_free(&s);
     return ok;
 }
 
 static void fill(program *p) {
+    int layer;
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
-    if (r->model != &heed_model_mlm)
+    if (r->model->answers != HEED_ANSWER_MASKED)
         wrong_run(p, "a masked language model", r);
-    else if (layer_exists(r, (int)heed_config_int(p->flags, "layer")))
+    else if (layer_index(r, (int)heed_config_int(p->flags, "layer"), &layer))
         each_input(p, r, fill_one, false);
     heed_run_close(r);
 }

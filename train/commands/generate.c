@@ -89,18 +89,14 @@ static void start(stream *s, const char *prompt, int prompt_tokens) {
     if (s->out) fputs(prompt, s->out);
 }
 
-static bool sample(stream *s, const gpt_sampling *a, const char *prompt, int prompt_tokens) {
-    gpt_sampling mine = *a;
-    mine.token = take_token;
-    mine.user = s;
+static bool sample(stream *s, const heed_generation *a, const char *prompt, int prompt_tokens) {
+    heed_run *r = s->run;
+    heed_generation mine = *a;
     start(s, prompt, prompt_tokens);
-    int32_t *context = malloc((size_t)prompt_tokens * sizeof *context);
-    if (!context) return heed_fail(s->run->c, HEED_FAILED, "no memory for the prompt");
-    memcpy(context, s->ids, (size_t)prompt_tokens * sizeof *context);
-    int made =
-        gpt_generate(s->run->self, s->run->tape, context, (size_t)prompt_tokens, &mine, NULL);
-    free(context);
-    if (made < 0 || !decode_window(s)) return false;
+    mine.prompt = s->ids, mine.prompt_count = (size_t)prompt_tokens;
+    mine.token = take_token, mine.user = s;
+    bool ok = a->count == 0 || heed_generate(r->model, r->self, r->tape, &mine, NULL, NULL);
+    if (!ok || !decode_window(s)) return false;
     emit(s, s->window.n);
     if (s->out) fputc('\n', s->out);
     return true;
@@ -110,13 +106,13 @@ static bool sample(stream *s, const gpt_sampling *a, const char *prompt, int pro
 static bool attend(stream *s, json_t **result) {
     heed_run *r = s->run;
     int block = (int)heed_config_int(r->config, "block"), n = s->count - 1;
-    int from = n > block ? n - block : 0, layer = (int)heed_config_int(s->p->flags, "layer");
-    if (n < 1 || !layer_exists(r, layer)) return false;
-    layer = (layer ? layer : (int)heed_config_int(r->config, "layers")) - 1;
-    subject seen;
-    capture_wish wish = {.layer_count = 1, .layers = &layer, .lean = true};
-    heed_record *record =
-        subject_tokens(&seen, r, s->ids + from, n - from) ? capture(&seen, &wish) : NULL;
+    int from = n > block ? n - block : 0, layer;
+    if (n < 1 || !layer_index(r, (int)heed_config_int(s->p->flags, "layer"), &layer)) return false;
+    heed_inspection seen;
+    heed_capture_args wish = {.layer_count = 1, .layers = &layer, .lean = true};
+    heed_record *record = heed_inspection_tokens(&seen, r, s->ids + from, n - from)
+                              ? heed_capture(&seen, &wish)
+                              : NULL;
     bool ok = record != NULL;
     if (ok) {
         attend_view v = row_view(s->p, record, n - from - 1);
@@ -128,7 +124,7 @@ static bool attend(stream *s, json_t **result) {
         }
     }
     heed_record_free(record);
-    subject_free(&seen);
+    heed_inspection_free(&seen);
     return ok && heed_ctx_status(r->c) == HEED_OK;
 }
 
@@ -141,7 +137,7 @@ static json_t *sample_json(const stream *s, int prompt_tokens) {
 
 /* ---- the command ---- */
 
-static void all_samples(stream *s, gpt_sampling *a, const char *prompt, int prompt_tokens) {
+static void all_samples(stream *s, heed_generation *a, const char *prompt, int prompt_tokens) {
     const heed_config *f = s->p->flags;
     bool attend_too = heed_config_bool(f, "attention");
     json_t *list = heed_config_bool(f, "json") ? json_array() : NULL, *weights = NULL;
@@ -181,14 +177,14 @@ static void generate_from(program *p, heed_run *r) {
     if (!*prompt && !(prompt = first_prompt(r))) return;
     heed_example in = {0};
     heed_reader how = heed_run_reader(r);
-    gpt_sampling a = {.count = (int)heed_config_int(f, "n"),
-                      .temperature = heed_config_real(f, "temperature"),
-                      .top_k = (int)heed_config_int(f, "top-k"),
-                      .top_p = heed_config_real(f, "top-p"),
-                      .seed = (uint64_t)heed_config_int(f, "seed"),
-                      .has_end = true,
-                      .end = gpt_end(r->config, r->tokenizer),
-                      .uncached = !heed_config_bool(f, "cache")};
+    heed_generation a = {.count = (int)heed_config_int(f, "n"),
+                         .temperature = heed_config_real(f, "temperature"),
+                         .top_k = (int)heed_config_int(f, "top-k"),
+                         .top_p = heed_config_real(f, "top-p"),
+                         .seed = (uint64_t)heed_config_int(f, "seed"),
+                         .has_end = true,
+                         .end = heed_text_end(r->config, r->tokenizer),
+                         .uncached = !heed_config_bool(f, "cache")};
     stream s = {.p = p,
                 .run = r,
                 .out = heed_config_bool(f, "json") ? NULL : stdout,
@@ -231,7 +227,7 @@ static void generate(program *p) {
     }
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
-    if (r->model != &heed_model_gpt)
+    if (r->model->kind != HEED_INPUT_TOKENS || !r->model->steps)
         wrong_run(p, "a causal language model", r);
     else
         generate_from(p, r);

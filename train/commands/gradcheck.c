@@ -88,7 +88,7 @@ static void check_all(program *p, json_t *list, tally *all) {
     for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++)
         if (heed_match(pattern, (*r)->name))
             add(p, &(row){"optim", (*r)->name, heed_optim_check(p->c, *r)}, list, all);
-    for (const heed_model *const *m = heed_models; *m; m++)
+    for (const heed_model *const *m = p->models; *m; m++)
         for (const heed_model_case *k = (*m)->cases; k && k->settings; k++) {
             char title[64];
             snprintf(title, sizeof title, "%s%s%s", (*m)->name, *k->name ? " " : "", k->name);

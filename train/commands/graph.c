@@ -41,20 +41,20 @@ static bool fill_in(heed_config *f) {
 }
 
 static bool build(program *p, drawing *d) {
-    d->w.model = p->task->model;
+    d->w.model = p->model;
     d->w.f = task_config(p);
-    snprintf(d->title, sizeof d->title, "%s", p->task->name);
+    snprintf(d->title, sizeof d->title, "%s", p->model->name);
     return d->w.f && fill_in(d->w.f) && workbench_open(&d->w);
 }
 
 /* A run has its settings; others beside them would go unheard. */
 static bool refuse_settings(program *p) {
-    for (const heed_option *o = p->task->model->options; o->name; o++)
+    for (const heed_option *o = p->model->options; o->name; o++)
         if (heed_config_rank(p->flags, o->name) > HEED_FROM_DEFAULT)
             return heed_fail(p->c, HEED_USAGE,
                              "--%s does not go with a run, which has settings of its own: %s; "
                              "hint: heed graph %s --%s %s",
-                             o->name, p->argv[0], p->task->name, o->name,
+                             o->name, p->argv[0], p->model->name, o->name,
                              heed_config_text(p->flags, o->name));
     return true;
 }
@@ -90,8 +90,13 @@ static bool check_picture(program *p) {
     return true;
 }
 
+/* A decoder without attention to itself: each of its steps is drawn. */
+static bool goes_step_by_step(const workbench *w) {
+    return w->model->kind == HEED_INPUT_PAIR && !workbench_has(w, HEED_DECODER);
+}
+
 static bool choose_length(program *p, workbench *w) {
-    enum { STEPS = 3 }; /* each of them is drawn */
+    enum { STEPS = 3 };
     int tokens = (int)heed_config_int(p->flags, "tokens");
     w->rows = (int)heed_config_int(p->flags, "batch");
     if (w->dense && tokens)
@@ -102,7 +107,7 @@ static bool choose_length(program *p, workbench *w) {
     if (tokens > w->len)
         return heed_fail(p->c, HEED_USAGE, "--tokens %d: expected at most the block of %d", tokens,
                          w->len);
-    if (!tokens) tokens = w->model == &heed_model_rnn && w->len > STEPS ? STEPS : w->len;
+    if (!tokens) tokens = goes_step_by_step(w) && w->len > STEPS ? STEPS : w->len;
     w->len = tokens;
     if (w->masked_positions > tokens) w->masked_positions = tokens;
     return true;

@@ -1,6 +1,6 @@
 /* heads.c -- heed heads: what every attention head does over evaluation data. */
 #include "analyses/heads.h"
-#include "analyses/attribution.h"
+#include "kinds/inspect.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static entry *sorted(heed_ctx *c, const head_table *h, const char *key) {
     for (int m = 0; m < HEAD_MEASURES; m++)
         if (strcmp(head_measure_names[m], key) == 0) measure = m;
     for (int l = 0; list && l < h->count; l++)
-        for (int i = 0; i < h->layer[l].block.heads; i++) {
+        for (int i = 0; i < h->layer[l].heads; i++) {
             entry *e = &list[n++];
             *e = (entry){h, l, i, 0};
             if (measure >= 0) e->key = head_mean(sums_of(e), (head_measure)measure);
@@ -99,7 +99,7 @@ static void print_row(const block *b, const char *name, const head_sums *s) {
 static void print_alike(const block *b) {
     bool seen[3] = {false};
     for (int i = 0; i < b->h->count; i++) {
-        heed_stack k = b->h->layer[i].block.stack;
+        heed_stack k = b->h->layer[i].stack;
         char name[64];
         snprintf(name, sizeof name, "%s%sall alike", b->stacks ? heed_stack_name(k) : "",
                  b->stacks ? " " : "");
@@ -170,16 +170,16 @@ static json_t *measures_json(const head_table *h, const head_sums *s) {
 static void print_object(program *p, const eval_loop *s, const head_table *h, const entry *list) {
     json_t *heads = json_array(), *alike = json_object();
     for (int i = 0; i < h->total; i++) {
-        const attending *l = &h->layer[list[i].layer];
+        const heed_record_block *l = &h->layer[list[i].layer];
         json_t *o = measures_json(h, sums_of(&list[i]));
         json_object_update_new(o, json_pack("{s:s, s:s, s:i, s:i}", "path", l->path, "stack",
-                                            heed_stack_name(l->block.stack), "layer",
-                                            l->block.layer + 1, "head", list[i].head + 1));
+                                            heed_stack_name(l->stack), "layer", l->layer + 1,
+                                            "head", list[i].head + 1));
         json_array_append_new(heads, o);
     }
     for (int i = 0; i < h->count; i++)
-        json_object_set_new(alike, heed_stack_name(h->layer[i].block.stack),
-                            measures_json(h, &h->alike[h->layer[i].block.stack]));
+        json_object_set_new(alike, heed_stack_name(h->layer[i].stack),
+                            measures_json(h, &h->alike[h->layer[i].stack]));
     print_json(p, json_pack("{s:s, s:o, s:I, s:o, s:o}", "model", s->run->model->name, "data",
                             json_text(s->what), "queries", (json_int_t)h->sums[0].rows[ENTROPY],
                             "heads", heads, "alike", alike));
@@ -192,9 +192,8 @@ static bool write_csv(heed_ctx *c, const head_table *h, const entry *list, const
         if (heads_has(h, (head_measure)m)) heed_text_add(&t, ",%s", head_measure_names[m]);
     heed_text_add(&t, "\n");
     for (int i = 0; i < h->total; i++) {
-        const attending *l = &h->layer[list[i].layer];
-        heed_text_add(&t, "%s,%d,%d", heed_stack_name(l->block.stack), l->block.layer + 1,
-                      list[i].head + 1);
+        const heed_record_block *l = &h->layer[list[i].layer];
+        heed_text_add(&t, "%s,%d,%d", heed_stack_name(l->stack), l->layer + 1, list[i].head + 1);
         for (int m = 0; m < HEAD_MEASURES; m++) {
             double x = head_mean(sums_of(&list[i]), (head_measure)m);
             if (!heads_has(h, (head_measure)m)) continue;

@@ -116,15 +116,17 @@ static int unknown_command(int argc, char **argv) {
     return HEED_USAGE;
 }
 
-static int explain_command(const command *k, int argc, char **argv) {
-    return (int)end_output(print_help(argc, argv, k) ? HEED_OK : HEED_FAILED, false);
+static int explain_command(program *p, int argc, char **argv) {
+    return (int)end_output(print_help(p, argc, argv) ? HEED_OK : HEED_FAILED, false);
 }
 
-static int help(int argc, char **argv) {
+static int help(int argc, char **argv, const heed_model *const *models) {
     int words = 0;
     if (argc == 0) return print_overview(), (int)end_output(HEED_OK, false);
     const command *k = find_command(argc, argv, &words);
-    if (k) return explain_command(k, argc - words, argv + words);
+    if (k)
+        return explain_command(&(program){.command = k, .models = models}, argc - words,
+                               argv + words);
     return print_family(argv[0], stdout) ? (int)end_output(HEED_OK, false)
                                          : unknown_command(1, argv);
 }
@@ -132,7 +134,7 @@ static int help(int argc, char **argv) {
 static int run_command(const command *k, int argc, char **argv, const heed_model *const *models) {
     program p = {.command = k, .models = models, .started = now()};
     whole_json();
-    if (wants_help(argc, argv)) return explain_command(k, argc, argv);
+    if (wants_help(argc, argv)) return explain_command(&p, argc, argv);
     if (program_open(&p, argc, argv)) k->run(&p);
     return program_close(&p);
 }
@@ -143,13 +145,13 @@ int heed_program(int argc, char **argv, const heed_model *const *models) {
     argc--, argv++;
     ignore_file_limit();
     if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
-        return help(0, NULL);
+        return help(0, NULL, models);
     if (strcmp(argv[0], "--version") == 0)
         return puts("heed " HEED_VERSION), (int)end_output(HEED_OK, false);
-    if (strcmp(argv[0], "help") == 0) return help(argc - 1, argv + 1);
+    if (strcmp(argv[0], "help") == 0) return help(argc - 1, argv + 1, models);
     const command *k = find_command(argc, argv, &words);
     if (k) return run_command(k, argc - words, argv + words, models);
-    if (argc > 1 && wants_help(1, argv + 1)) return help(1, argv);
+    if (argc > 1 && wants_help(1, argv + 1)) return help(1, argv, models);
     if (argc == 1 && print_family(argv[0], stderr)) return HEED_USAGE;
     return unknown_command(argc, argv);
 }

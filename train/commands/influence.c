@@ -1,9 +1,8 @@
 /* influence.c -- heed influence: how far each output place moves with each input place. */
-#include "analyses/influence.h"
-
 #include "cli/files.h"
 #include "kinds/image.h"
 #include "kinds/inputs.h"
+#include "kinds/inspect.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,14 +26,16 @@ static const heed_option options[] = {
     SWITCH("json", "print everything as one JSON object", "Output"),
     {0}};
 
-static const applies uses[] = {{"target", PAIR_TASKS, NULL}, {"convert", PICTURE_TASKS, NULL}, {0}};
+static const applies uses[] = {
+    {"target", reads_pairs, NULL}, {"convert", reads_pictures, NULL}, {0}};
 
 enum { RUNS = 8 };
 typedef struct {
     heed_run *run;
-    subject s;
-    influence k;
+    heed_inspection e;
     heed_record *record;
+    const heed_record_map *map; /* of it */
+    const heed_record_axis *query, *key;
     char name[128];
 } look;
 
@@ -50,50 +51,47 @@ static const char *flag(const work *w, const char *key) {
 
 /* ---- from a run and an input to the matrix ---- */
 
-/* A cnn attends to nothing, so that its subject is the pixels alone. */
-static bool cnn_subject(work *w, look *l, heed_picture *p, const char *path) {
-    size_t n = strlen(path) + 1;
-    heed_example e = {0};
-    heed_reader how = heed_run_reader(l->run);
-    how.convert = heed_config_bool(w->p->flags, "convert");
-    bool ok = heed_example_picture(&how, p, path, &e);
-    l->s = (subject){.run = l->run, .title = malloc(n), .view = e.transform, .x = e.x};
-    if (l->s.title) memcpy(l->s.title, path, n);
-    heed_picture_free(p);
-    return ok && (l->s.title || heed_fail(w->p->c, HEED_FAILED, "no memory for a name"));
-}
-
 static bool open_picture(work *w, look *l, const char *path) {
     char why[HEED_WHY];
     heed_picture p = {0};
     heed_status status = heed_picture_read(path, &p, why);
     if (status != HEED_OK) return heed_fail(w->p->c, status, "%s %s", path, why);
-    if (l->run->model == &heed_model_cnn) return cnn_subject(w, l, &p, path);
-    return subject_picture(&l->s, l->run, &p, path, heed_config_bool(w->p->flags, "convert"));
+    bool convert = heed_config_bool(w->p->flags, "convert");
+    bool ok = heed_inspection_picture(&l->e, l->run, &p, path, convert);
+    heed_picture_free(&p);
+    return ok;
 }
 
-static bool open_subject(work *w, look *l, const char *what) {
+static bool open_example(work *w, look *l, const char *what) {
     const char *target = *flag(w, "target") ? flag(w, "target") : NULL;
-    if (l->run->model == &heed_model_mlp)
-        return heed_fail(w->p->c, HEED_USAGE,
-                         "model mlp has no places: each of its units sees all pixels alike; hint: "
-                         "a run of another model");
-    if (!l->run->tokenizer) return open_picture(w, l, what);
+    if (reads_pictures(l->run->model)) return open_picture(w, l, what);
     size_t n = strlen(what);
-    return heed_check_text(w->p->c, what, n) && subject_text(&l->s, l->run, what, n, target);
+    return heed_check_text(w->p->c, what, n) && inspect_text(&l->e, l->run, what, n, target);
+}
+
+static bool go_on(void *user, uint64_t done, uint64_t all) {
+    (void)user, (void)done, (void)all;
+    return !was_interrupted(NULL);
 }
 
 static bool study_run(work *w, const char *dir, const char *what) {
     look *l = &w->looks[w->count++];
-    int draws = (int)heed_config_int(w->p->flags, "draws");
-    bool exact = heed_config_bool(w->p->flags, "exact");
-    if (draws && exact)
+    heed_influence_args a = {.draws = (int)heed_config_int(w->p->flags, "draws"),
+                             .exact = heed_config_bool(w->p->flags, "exact"),
+                             .progress = go_on};
+    if (a.draws && a.exact)
         return heed_fail(w->p->c, HEED_USAGE,
-                         "--draws %d is an estimate: expected --exact or --draws, not both", draws);
+                         "--draws %d is an estimate: expected --exact or --draws, not both",
+                         a.draws);
     snprintf(l->name, sizeof l->name, "%.120s", dir);
     l->run = open_run(w->p, dir);
-    return l->run && open_subject(w, l, what) && influence_of(&l->s, draws, exact, &l->k) &&
-           (l->record = influence_record(&l->s, &l->k));
+    if (!l->run || !open_example(w, l, what)) return false;
+    l->record = heed_influence(&l->e, &a);
+    if (!l->record) return false;
+    l->map = &l->record->maps[0];
+    l->query = &l->record->axes[l->map->queries];
+    l->key = &l->record->axes[l->map->keys];
+    return true;
 }
 
 /* "runs/a,runs/b", or a run whose name has a comma. */
@@ -115,8 +113,7 @@ static bool study_runs(work *w, const char *list, const char *what) {
 
 static void close_looks(work *w) {
     for (int i = 0; i < w->count; i++) {
-        influence_free(&w->looks[i].k);
-        subject_free(&w->looks[i].s);
+        heed_inspection_free(&w->looks[i].e);
         heed_record_free(w->looks[i].record);
         heed_run_close(w->looks[i].run);
     }
@@ -126,33 +123,33 @@ static void close_looks(work *w) {
 
 static heed_heatmap map_of(const look *l, const char *title) {
     return (heed_heatmap){.title = title,
-                          .rows = l->k.queries,
-                          .cols = l->k.keys,
-                          .values = l->k.values,
-                          .row_labels = l->k.query.labels,
-                          .col_labels = l->k.key.labels};
+                          .rows = l->query->count,
+                          .cols = l->key->count,
+                          .values = l->map->values,
+                          .row_labels = l->query->labels,
+                          .col_labels = l->key->labels};
 }
 
-static heed_real largest(const influence *k) {
+static heed_real largest(const look *l) {
     heed_real top = 0;
-    for (int i = 0; i < k->queries * k->keys; i++)
-        if (k->values[i] > top) top = k->values[i];
+    for (int i = 0; i < l->query->count * l->key->count; i++)
+        if (l->map->values[i] > top) top = l->map->values[i];
     return top;
 }
 
 /* Shades are shares of the largest: norms have no scale that models share. */
 static bool print_map(const work *w, const look *l) {
-    char help[256], title[256];
+    char title[256];
     heed_text text = {.c = w->p->c};
-    heed_real top = largest(&l->k);
+    heed_real top = largest(l);
     bool numbers = heed_config_bool(w->p->flags, "numbers");
-    int n = l->k.queries * l->k.keys;
+    int n = l->query->count * l->key->count;
     heed_real *share = malloc((size_t)n * sizeof *share);
     if (!share) return heed_fail(w->p->c, HEED_FAILED, "no memory for %d numbers", n);
     for (int i = 0; i < n; i++)
-        share[i] = numbers || top <= 0 ? l->k.values[i] : l->k.values[i] / top;
-    snprintf(title, sizeof title, "%s: influence of %s on %s, %s %.4g", l->name, l->k.key.name,
-             l->k.query.name, numbers ? "at most" : "in percent of the largest,", (double)top);
+        share[i] = numbers || top <= 0 ? l->map->values[i] : l->map->values[i] / top;
+    snprintf(title, sizeof title, "%s: influence of %s on %s, %s %.4g", l->name, l->key->name,
+             l->query->name, numbers ? "at most" : "in percent of the largest,", (double)top);
     heed_heatmap m = map_of(l, title);
     m.values = share;
     m.hi = numbers ? top : 1;
@@ -163,8 +160,8 @@ static bool print_map(const work *w, const look *l) {
     m.width = terminal_width();
     bool ok = heed_heatmap_text(&m, &text);
     if (ok) print_text(&text);
-    if (ok) print_wrapped(w->p, influence_help(&l->k, help));
-    if (ok && influence_note(&l->s)) print_wrapped(w->p, influence_note(&l->s));
+    if (ok) print_wrapped(w->p, l->map->help);
+    if (ok && l->record->note) print_wrapped(w->p, l->record->note);
     heed_text_free(&text);
     free(share);
     return ok;
@@ -218,10 +215,11 @@ static void run_influence(program *p) {
     if (ok && w.count > 1 && (heed_config_bool(p->flags, "json") || *flag(&w, "npz")))
         ok = heed_fail(p->c, HEED_USAGE, "--json and --npz hold one run: expected one, found %d",
                        w.count);
-    if (ok)
-        show(&w);
-    else if (was_interrupted(NULL) && heed_ctx_status(p->c) == HEED_OK)
+    if (ok) show(&w);
+    if (heed_ctx_status(p->c) == HEED_INTERRUPTED) {
+        heed_clear(p->c);
         p->status = HEED_INTERRUPTED;
+    }
     close_looks(&w);
 }
 

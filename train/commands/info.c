@@ -159,17 +159,17 @@ static void add_setting(const heed_config *f, const char *dir, const char *key, 
 static bool print_settings(program *p, const char *dir) {
     static const char *const keys[] = {"layers",     "heads", "width",    "block",  "vocab",
                                        "image-size", "patch", "channels", "classes"};
-    const task *k = NULL;
+    const heed_model *m = NULL;
     heed_text text = {.c = p->c};
-    heed_config *f = run_settings(p->c, dir, &k);
+    heed_config *f = run_settings(p->c, p->models, dir, &m);
     bool all = heed_config_bool(p->flags, "config");
-    if (!f && !k) {
+    if (!f && !m) {
         heed_message(p->c, HEED_WARN, "%s", heed_ctx_error(p->c));
         heed_clear(p->c);
     }
     if (f && all && heed_config_write(f, &text, false)) print_text(&text);
     if (f && !all) {
-        heed_text_add(&text, "%s: %s", dir, k->name);
+        heed_text_add(&text, "%s: %s", dir, m->name);
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
             if (heed_config_has(f, keys[i])) add_setting(f, dir, keys[i], &text);
         print_fact(0, "", "%s", text.s ? text.s : "");
@@ -182,12 +182,12 @@ static bool print_settings(program *p, const char *dir) {
 /* Opens a run of a model that this program knows: weights, tokenizer and labels must be those that
  * belong together. */
 static bool check_run(program *p, const char *dir) {
-    const task *k = NULL;
-    heed_config_free(run_settings(p->c, dir, &k));
-    if (!k) heed_clear(p->c);
-    heed_run *r = k ? open_run(p, dir) : NULL;
+    const heed_model *m = NULL;
+    heed_config_free(run_settings(p->c, p->models, dir, &m));
+    if (!m) heed_clear(p->c);
+    heed_run *r = m ? open_run(p, dir) : NULL;
     heed_run_close(r);
-    return !k || r;
+    return !m || r;
 }
 
 static void info(program *p) {

@@ -7,7 +7,7 @@ static void init(program *p) {
     heed_text text = {.c = p->c};
     heed_config *f = task_config(p);
     printf("# Settings of heed train %s, heed %s. Use: heed train -c THIS_FILE -o RUN\n\n",
-           p->task->name, HEED_VERSION);
+           p->model->name, HEED_VERSION);
     if (heed_config_write(f, &text, true)) print_text(&text);
     heed_text_free(&text);
 }

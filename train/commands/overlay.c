@@ -5,12 +5,12 @@
 
 bool overlay_write(const overlay *o, heed_picture *p) {
     heed_run *r = o->run;
-    int layers = (int)heed_config_int(r->config, "layers"), layer = o->layer ? o->layer : layers;
-    if (!layer_exists(r, layer)) return false;
-    subject s;
-    int index = layer - 1;
-    capture_wish wish = {.layer_count = 1, .layers = &index, .lean = true};
-    heed_record *record = subject_picture(&s, r, p, o->path, true) ? capture(&s, &wish) : NULL;
+    int layers = (int)heed_config_int(r->config, "layers"), index;
+    if (!layer_index(r, o->layer, &index)) return false;
+    heed_inspection s;
+    heed_capture_args wish = {.layer_count = 1, .layers = &index, .lean = true};
+    heed_record *record =
+        heed_inspection_picture(&s, r, p, o->path, true) ? heed_capture(&s, &wish) : NULL;
     bool ok = record != NULL;
     if (ok) {
         attend_view v = {.p = o->p,
@@ -22,6 +22,6 @@ bool overlay_write(const overlay *o, heed_picture *p) {
         ok = attend_draw_picture(&v, o->cells, false, o->path);
     }
     heed_record_free(record);
-    subject_free(&s);
+    heed_inspection_free(&s);
     return ok;
 }

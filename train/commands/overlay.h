@@ -12,7 +12,7 @@ typedef struct {
     const char *path;
 } overlay;
 /* Runs the model on the picture once more, and writes it with what [CLS] attends to (without [CLS]:
- * the mean over all patches), of each head and their mean. The picture is taken over. */
+ * the mean over all patches), of each head and their mean. */
 bool overlay_write(const overlay *o, heed_picture *p);
 
 #endif

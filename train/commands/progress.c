@@ -80,12 +80,12 @@ static void banner(progress *g, const heed_report *r) {
     const heed_ctx *c = heed_store_ctx(r->store);
     char n1[32], n2[32];
     wipe(g);
-    fprintf(stderr, "%s%s%s  %s\n", bold(), g->p->task->name, plain(), g->p->task->model->help);
-    g->p->task->kind->banner(g->p->task, g->data, g->f);
+    fprintf(stderr, "%s%s%s  %s\n", bold(), g->p->model->name, plain(), g->p->model->help);
+    kind_of(g->p->model)->banner(g->p->model, g->data, g->f);
     banner_row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",
                heed_format_count(n1, r->params), heed_format_bytes(n2, (double)r->bytes));
     banner_decay(g, r->store);
-    g->p->task->kind->steps(g->f, r->epoch_batches);
+    kind_of(g->p->model)->steps(g->f, r->epoch_batches);
     banner_row("computing", "%d thread%s, %s", heed_threads(c), heed_threads(c) == 1 ? "" : "s",
                heed_isa(c));
     banner_row("run", "%s", g->run);
@@ -107,7 +107,7 @@ static const char *state_text(char text[160], int width, const progress *g, cons
     snprintf(field[STEP], 48, "step %lld/%lld", (long long)r->step, (long long)r->steps);
     snprintf(field[LOSS], 48, "loss %.4f", g->smooth);
     snprintf(field[LR], 48, "lr %.1e", r->lr);
-    snprintf(field[RATE], 48, "%s %s/s", rate(a, r->items_per_s), task_data(g->p->task)->item);
+    snprintf(field[RATE], 48, "%s %s/s", rate(a, r->items_per_s), data_of(g->p->model)->item);
     snprintf(field[LEFT], 48, "%s left", heed_format_duration(a, r->seconds_left));
     for (int i = 0; i < FIELDS; i++) {
         size_t more = strlen(field[order[i]]) + (used ? 2 : 0);
@@ -162,8 +162,8 @@ static const struct {
                       {"/s", 8},          {"time", 8}};
 
 /* A masked model does not predict all of the text. */
-static bool has_bits(const task *k) {
-    return task_data(k)->perplexity && k->model->answers != HEED_ANSWER_MASKED;
+static bool has_bits(const heed_model *m) {
+    return data_of(m)->perplexity && m->answers != HEED_ANSWER_MASKED;
 }
 
 /* Without a validation part there is nothing to say of it, and a terminal has room for so much:
@@ -172,12 +172,11 @@ static void choose_columns(progress *g) {
     static const int order[] = {PERPLEXITY, BITS, LR, RATE, EPOCH, TIME, ACCURACY};
     enum { MARK = 2, DROPPED = sizeof order / sizeof *order };
     int width = MARK;
-    const task *k = g->p->task;
+    const heed_model *m = g->p->model;
     for (int i = 0; i < COLUMNS; i++) {
         bool valid = i >= VALID && i <= ACCURACY;
-        g->hidden[i] = (valid && g->data->no_val) ||
-                       (i == PERPLEXITY && !task_data(k)->perplexity) ||
-                       (i == BITS && !has_bits(k));
+        g->hidden[i] = (valid && g->data->no_val) || (i == PERPLEXITY && !data_of(m)->perplexity) ||
+                       (i == BITS && !has_bits(m));
         if (!g->hidden[i]) width += columns[i].width;
     }
     for (int i = 0; i < DROPPED && width >= terminal_width(); i++) {
@@ -190,7 +189,7 @@ static void tell_header(const progress *g) {
     fprintf(stderr, "%s", dim());
     for (int i = 0; i < COLUMNS; i++) {
         char name[32];
-        snprintf(name, sizeof name, "%s%s", i == RATE ? task_data(g->p->task)->item : "",
+        snprintf(name, sizeof name, "%s%s", i == RATE ? data_of(g->p->model)->item : "",
                  columns[i].name);
         if (!g->hidden[i]) fprintf(stderr, "%*s", columns[i].width, name);
     }
@@ -299,9 +298,11 @@ static void show(progress *g, const heed_report *r) {
 
 void progress_report(void *user, const heed_report *r) {
     progress *g = user;
+    snapshots_report(g->snapshots, r);
+    if (heed_ctx_status(g->p->c) != HEED_OK) return; /* the model does not attend */
     if (r->event == HEED_FIT_START) {
         g->told = now();
-        if (g->p->task->kind->begun) g->p->task->kind->begun(g->p, g->data, g->run);
+        if (kind_of(g->p->model)->begun) kind_of(g->p->model)->begun(g->p, g->data, g->run);
     }
     if (r->event == HEED_FIT_STEP) {
         g->smooth = g->any ? 0.9 * g->smooth + 0.1 * r->loss : r->loss;
@@ -311,8 +312,7 @@ void progress_report(void *user, const heed_report *r) {
         json_event(g, r);
     else if (g->mode != SHOW_NOTHING)
         show(g, r);
-    snapshots_report(g->snapshots, r);
     if (r->event != HEED_FIT_EVAL) return;
     draw_loss(g);
-    if (g->p->task->kind->evaluated) g->p->task->kind->evaluated(g, r);
+    if (kind_of(g->p->model)->evaluated) kind_of(g->p->model)->evaluated(g, r);
 }

@@ -260,9 +260,9 @@ static bool show_all(show *w) {
 
 static void run_snapshots(program *p) {
     show w = {.p = p};
-    const task *k;
-    if (run_settings(p->c, p->argv[0], &k) && list_files(&w, p->argv[0]) && read_files(&w) &&
-        check_files(&w) && choose(&w) && take_weights(&w))
+    const heed_model *m;
+    if (run_settings(p->c, p->models, p->argv[0], &m) && list_files(&w, p->argv[0]) &&
+        read_files(&w) && check_files(&w) && choose(&w) && take_weights(&w))
         show_all(&w);
     for (int i = 0; i < w.count; i++) heed_record_free(w.records[i]);
     free(w.records);

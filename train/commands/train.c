@@ -47,7 +47,7 @@ static const heed_option resume_options[] = {
 /* ---- what a training is made of ---- */
 
 typedef struct {
-    const task *task;
+    const heed_model *model;
     heed_config *f; /* what config.conf will hold */
     const char *run;
     bool resume, force;
@@ -71,7 +71,7 @@ static void print_measure(const char *name, const char *format, double last, dou
 }
 
 static void print_result(const training *t, const heed_fit_result *r) {
-    bool language = task_data(t->task)->perplexity;
+    bool language = data_of(t->model)->perplexity;
     printf("%s: step %lld", t->run, (long long)r->step);
     if (!isfinite(r->val_loss)) printf(", training loss %.4f", r->loss);
     print_measure("validation loss", "%.4f", r->val_loss,
@@ -83,7 +83,7 @@ static void print_result(const training *t, const heed_fit_result *r) {
 /* Prints what came out. */
 static void conclude(program *p, const training *t, const heed_data *data, const progress *g,
                      const heed_fit_result *r, double seconds) {
-    const data_kind *kind = t->task->kind;
+    const data_kind *kind = kind_of(t->model);
     json_t *json = heed_config_bool(p->flags, "json") ? result_json(t, r) : NULL;
     ending e = {.run = t->run,
                 .f = t->f,
@@ -99,7 +99,7 @@ static void conclude(program *p, const training *t, const heed_data *data, const
     else if (json)
         print_json(p, json);
     else
-        kind->next(t->task, heed_config_text(t->f, "data"), t->run);
+        kind->next(t->model, heed_config_text(t->f, "data"), t->run);
 }
 
 /* done: all steps are made and saved, and what they came to was being read. */
@@ -123,7 +123,7 @@ static void interrupted(program *p, const training *t, long long step, bool done
 
 /* Trains on data that is open. */
 static void fit(program *p, const training *t, const heed_data *data, progress *g) {
-    heed_fit_args a = {.model = t->task->model,
+    heed_fit_args a = {.model = t->model,
                        .config = t->f,
                        .data = data->batches,
                        .data_checksum = data->checksum,
@@ -167,14 +167,14 @@ static void run_training(program *p, const training *t) {
                   .mode = show_mode_of(heed_config_text(p->flags, "progress")),
                   .samples = {.c = p->c},
                   .snapshots = &s};
-    p->task = t->task;
+    p->model = t->model;
     if (g.mode == SHOW_BAR) {
         fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
         p->line_open = true;
     }
-    heed_data *data = heed_data_open(p->c, t->f, heed_model_spec(t->task->model), &how);
+    heed_data *data = heed_data_open(p->c, t->f, heed_model_spec(t->model), &how);
     g.data = data;
-    if (data && lies_apart(p, t, data) && snapshots_open(&s, t->task, data, t->f, t->run))
+    if (data && lies_apart(p, t, data) && snapshots_open(&s, t->model, data, t->f, t->run))
         fit(p, t, data, &g);
     snapshots_close(&s);
     heed_tape_free(g.tape);
@@ -194,37 +194,41 @@ static heed_config *run_config(program *p) {
 /* A text for pictures, or a folder for a text. */
 static bool check_kind(program *p, const training *t) {
     const char *data = heed_config_text(t->f, "data"), *dot = strrchr(data, '.');
-    heed_input_kind kind = p->task->model->kind;
+    heed_input_kind kind = p->model->kind;
     bool csv = dot && strcmp(dot, ".csv") == 0;
     if (kind == HEED_INPUT_TOKENS && is_directory(data))
         return heed_fail(p->c, HEED_DATA,
                          "%s is a folder: %s takes a text file; hint: heed train vit %s -o %s, if "
                          "it holds pictures",
-                         data, p->task->name, data, t->run);
+                         data, p->model->name, data, t->run);
     if (kind == HEED_INPUT_PICTURE && is_file(data) && !csv)
         return heed_fail(p->c, HEED_DATA,
                          "%s is a file: %s takes a folder of pictures, or a CSV file of "
                          "path,label lines; hint: heed train gpt %s -o %s, if it is a text",
-                         data, p->task->name, data, t->run);
+                         data, p->model->name, data, t->run);
     return true;
 }
 
 static bool check_run(program *p, const training *t) {
-    const char *name = p->task->name;
-    if (!*heed_config_text(t->f, "data"))
+    const char *name = p->model->name, *data = heed_config_text(t->f, "data");
+    bool dense = p->model->kind == HEED_INPUT_DENSE;
+    if (dense && *data)
+        return heed_fail(p->c, HEED_USAGE, "%s is of no use here: %s makes its own data", data,
+                         name);
+    if (!dense && !*data)
         return heed_fail(p->c, HEED_USAGE,
                          "missing DATA: expected %s; hint: heed train %s %s -o runs/first",
-                         task_data(p->task)->noun, name, p->task->data);
+                         data_of(p->model)->noun, name, example_data(p->model));
     if (!*t->run)
         return heed_fail(p->c, HEED_USAGE,
                          "missing -o: expected a folder for the run; hint: heed train %s %s -o "
                          "runs/first",
-                         name, heed_config_text(t->f, "data"));
+                         name, data);
     return check_kind(p, t) && heed_run_vacant(p->c, t->run, t->force);
 }
 
 static void train(program *p) {
-    training t = {.task = p->task,
+    training t = {.model = p->model,
                   .f = run_config(p),
                   .run = heed_config_text(p->flags, "out"),
                   .force = heed_config_bool(p->flags, "force")};
@@ -272,7 +276,7 @@ static bool override(program *p, const training *t) {
             return heed_fail(p->c, HEED_USAGE,
                              "--%s is of no use here: a run of %s has no such setting; hint: heed "
                              "info %s --config",
-                             o->name, t->task->name, t->run);
+                             o->name, t->model->name, t->run);
         heed_config_set(t->f, o->name, heed_config_text(p->flags, o->name), o->name,
                         HEED_FROM_FLAG);
     }
@@ -281,7 +285,7 @@ static bool override(program *p, const training *t) {
 
 /* False where the run's setting `key` names nothing that stands. */
 static bool data_stands(program *p, const training *t, const char *key) {
-    if (!heed_config_has(t->f, key)) return true;
+    if (!heed_config_has(t->f, key) || t->model->kind == HEED_INPUT_DENSE) return true;
     const char *path = heed_config_text(t->f, key);
     bool named = *path || strcmp(key, "data") == 0;
     return !named || is_file(path) || is_directory(path) ||
@@ -294,7 +298,7 @@ static bool data_stands(program *p, const training *t, const char *key) {
 static void resume(program *p) {
     training t = {.run = p->argv[0], .resume = true};
     if (!heed_run_recover(p->c, t.run)) return;
-    t.f = run_settings(p->c, t.run, &t.task);
+    t.f = run_settings(p->c, p->models, t.run, &t.model);
     if (!t.f) return;
     if (override(p, &t) && data_stands(p, &t, "data") && data_stands(p, &t, "val"))
         run_training(p, &t);

@@ -56,7 +56,7 @@ static json_t *attention_object(const alignment *a) {
 /* {input, output, tokens, ended, log_probability, attention} */
 static void print_object(program *p, const work *w, const char *text, size_t n, const char *made,
                          const alignment *a) {
-    const pair_target *t = &w->k.about;
+    const heed_generated *t = &w->k.about;
     json_t *o = json_pack("{s:o, s:s, s:i, s:b, s:o}", "input", json_stringn(text, n), "output",
                           made, "tokens", t->count, "ended", (int)t->ended, "log_probability",
                           json_number(t->log_probability));

@@ -1,8 +1,8 @@
 /* run.c -- heed explain RUN INPUT: the same steps on a head of a trained model. */
-#include "analyses/capture.h"
 #include "explain/explain.h"
 #include "kinds/image.h"
 #include "kinds/inputs.h"
+#include "kinds/inspect.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@ enum { SHOWN_WIDTH = 8, SHOWN_TOKENS = 24 };
 typedef struct {
     explaining *e;
     heed_run *run;
-    subject s;
+    heed_inspection s;
     heed_record_block block;
     char path[48]; /* of the layer: "encoder.0.attn" */
     int head;
@@ -25,13 +25,13 @@ typedef struct {
 static bool choose_layer(trained *t) {
     int count, found = 0, layer = (int)heed_config_int(t->e->p->flags, "layer");
     const char *stack = heed_config_text(t->e->p->flags, "stack");
-    attending *list = attending_layers(t->run, &count);
+    heed_record_block *list = heed_attention_layers(t->run, &count);
     if (!list) return false;
-    if (!*stack || strcmp(stack, "auto") == 0) stack = heed_stack_name(list[0].block.stack);
+    if (!*stack || strcmp(stack, "auto") == 0) stack = heed_stack_name(list[0].stack);
     for (int i = 0; i < count; i++) {
-        if (strcmp(heed_stack_name(list[i].block.stack), stack) != 0) continue;
+        if (strcmp(heed_stack_name(list[i].stack), stack) != 0) continue;
         if (++found != layer) continue;
-        t->block = list[i].block;
+        t->block = list[i];
         snprintf(t->path, sizeof t->path, "%s", list[i].path);
         t->block.path = t->path;
     }
@@ -45,11 +45,18 @@ static bool choose_layer(trained *t) {
     return true;
 }
 
+static const heed_tensor *parameter(trained *t, const char *name) {
+    char full[96];
+    snprintf(full, sizeof full, "%s.%s", t->path, name);
+    heed_entry *p = heed_store_find(t->run->store, full);
+    return p ? p->tensor : NULL;
+}
+
 static bool choose_head(trained *t) {
     int head = (int)heed_config_int(t->e->p->flags, "head");
-    if (t->run->model == &heed_model_rnn)
+    if (!parameter(t, t->block.stack == HEED_CROSS ? "kv.weight" : "qkv.weight"))
         return heed_fail(t->e->c, HEED_USAGE,
-                         "heed explain shows heads with queries, keys and values: %s is an rnn; "
+                         "heed explain shows heads with queries, keys and values: %s has none; "
                          "hint: heed attend %s shows its attention, heed explain similarity how it "
                          "comes about",
                          t->e->p->argv[0], t->e->p->argv[0]);
@@ -66,13 +73,15 @@ static bool open_picture(trained *t, const char *path) {
     char why[HEED_WHY];
     heed_status status = heed_picture_read(path, &picture, why);
     if (status != HEED_OK) return heed_fail(t->e->c, status, "%s %s", path, why);
-    return subject_picture(&t->s, t->run, &picture, path, true);
+    bool ok = heed_inspection_picture(&t->s, t->run, &picture, path, true);
+    heed_picture_free(&picture);
+    return ok;
 }
 
 static bool open_input(trained *t, const char *text) {
-    if (t->run->model == &heed_model_vit) return open_picture(t, text);
+    if (reads_pictures(t->run->model)) return open_picture(t, text);
     return heed_check_text(t->e->c, text, strlen(text)) &&
-           subject_text(&t->s, t->run, text, strlen(text), NULL);
+           inspect_text(&t->s, t->run, text, strlen(text), NULL);
 }
 
 /* ---- numbers of the model, as doubles that the head owns ---- */
@@ -85,13 +94,6 @@ static const double *copy_real(trained *t, const heed_real *x, size_t n) {
     double *y = doubles(t, n);
     for (size_t i = 0; y && i < n; i++) y[i] = (double)x[i];
     return y;
-}
-
-static const heed_tensor *parameter(trained *t, const char *name) {
-    char full[96];
-    snprintf(full, sizeof full, "%s.%s", t->path, name);
-    heed_entry *p = heed_store_find(t->run->store, full);
-    return p ? p->tensor : NULL;
 }
 
 /* Rows [from, from + count) of a layer's weight (out,in), transposed: (in, count). */
@@ -115,12 +117,8 @@ static bool take_weights(trained *t, heed_lesson_args *a, int heads) {
     const heed_tensor *wk = parameter(t, cross ? "kv.weight" : "qkv.weight");
     const heed_tensor *bq = parameter(t, cross ? "q.bias" : "qkv.bias");
     const heed_tensor *bk = parameter(t, cross ? "kv.bias" : "qkv.bias");
-    const heed_config *f = t->run->config;
     int d = wq ? wq->shape[1] : 0, h = t->head;
-    a->key = (int)heed_config_int(f, "key-width"),
-    a->value = (int)heed_config_int(f, "value-width");
-    if (!a->key) a->key = d / heads;
-    if (!a->value) a->value = d / heads;
+    a->key = t->block.key, a->value = t->block.value;
     int k0 = cross ? 0 : heads * a->key, v0 = k0 + heads * a->key;
     if (!wq || !wk || wk->shape[0] != v0 + heads * a->value)
         return heed_fail(t->e->c, HEED_FAILED, "%s: no projections to queries, keys and values",
@@ -215,7 +213,7 @@ static const heed_tensor *norm_parameter(trained *t, const char *name) {
 static void take_layer(trained *t, heed_lesson_args *a) {
     const heed_config *f = t->run->config;
     const heed_tensor *out = parameter(t, "out.weight");
-    t->e->w.pre = strcmp(heed_config_text(f, "norm"), "pre") == 0;
+    t->e->w.pre = !heed_config_has(f, "norm") || strcmp(heed_config_text(f, "norm"), "pre") == 0;
     if (!out) return;
     a->width = out->shape[0];
     double *w = doubles(t, (size_t)a->value * (size_t)a->width);
@@ -290,7 +288,7 @@ static void pass(trained *t) {
     heed_probe(tape, "*.out", false);
     heed_probe(tape, weights, false);
     heed_tape_begin(tape, HEED_EVAL, 0);
-    subject_logits(&t->s, tape);
+    heed_inspection_logits(&t->s, tape);
 }
 
 /* From 1: the token whose answer is asked for: [MASK], the last one of a text that goes on, else
@@ -314,7 +312,7 @@ static bool make_head(trained *t) {
     w->tokens = queries->labels;
     w->sources = a.z ? keys->labels : NULL;
     w->layer = t->path;
-    w->picture = t->run->model == &heed_model_vit;
+    w->picture = reads_pictures(t->run->model);
     w->query = question_of(t, queries);
     if (!worked_make(t->e, &a, *w)) return false;
     take_others(t);
@@ -331,7 +329,8 @@ void explain_run(explaining *e, const char *run, const char *text) {
     trained t = {.e = e, .run = open_run(e->p, run)};
     if (t.run && choose_layer(&t) && choose_head(&t) && open_input(&t, text)) {
         const char *html = heed_config_text(e->p->flags, "html");
-        heed_record *record = *html ? capture(&t.s, &(capture_wish){.lean = false}) : NULL;
+        heed_record *record =
+            *html ? heed_capture(&t.s, &(heed_capture_args){.lean = false}) : NULL;
         char first[PAGE_LINK_SIZE], head[16];
         snprintf(head, sizeof head, "%d", t.head + 1);
         page_link o = {.stack = t.block.stack, .layer = t.block.layer, .head = head, .query = -1};
@@ -346,6 +345,6 @@ void explain_run(explaining *e, const char *run, const char *text) {
     e->page_link = NULL;
     e->place = (trained_place){0};
     worked_free(&e->w);
-    subject_free(&t.s);
+    heed_inspection_free(&t.s);
     heed_run_close(t.run);
 }

@@ -11,29 +11,33 @@ enum { LABEL = 64 };
 
 /* ---- weights ---- */
 
-int alignment_layers(const heed_run *r) {
-    if (r->model != &heed_model_seq2seq) return 1;
-    int64_t own = heed_config_int(r->config, "decoder-layers");
-    return (int)(own ? own : heed_config_int(r->config, "layers"));
+/* The `layer`-th layer, from 1, that attends to the source; 0: the last. How many there are. */
+static int cross_layer(const heed_run *r, int layer, heed_attending *out) {
+    heed_attending a;
+    int count = 0;
+    for (int i = 0; r->model->attending && r->model->attending(r->self, i, &a); i++)
+        if (a.stack == HEED_CROSS && (++count == layer || layer == 0)) *out = a;
+    return count;
 }
 
-static bool has_fixed_context(const heed_run *r) {
-    return r->model == &heed_model_rnn &&
-           strcmp(heed_config_text(r->config, "attention"), "none") == 0;
+int alignment_layers(const heed_run *r) {
+    heed_attending a;
+    return cross_layer(r, 0, &a);
+}
+
+int alignment_heads(const heed_run *r) {
+    heed_attending a = {.heads = 1};
+    cross_layer(r, 0, &a);
+    return a.heads;
 }
 
 int alignment_rows(const translator *k) { return k->about.count + k->about.ended; }
 
-static void path_of(const heed_run *r, int layer, char path[64]) {
-    if (r->model == &heed_model_seq2seq)
-        snprintf(path, 64, "decoder.%d.cross.weights", layer - 1);
-    else
-        snprintf(path, 64, "decoder.%s.weights", has_fixed_context(r) ? "context" : "attend");
-}
-
 const heed_tensor *alignment_weights(const heed_run *r, int layer) {
-    char path[64];
-    path_of(r, layer, path);
+    char path[96];
+    heed_attending a = {.path = "decoder"};
+    cross_layer(r, layer, &a);
+    snprintf(path, sizeof path, "%s.weights", a.path);
     const heed_tensor *w = heed_probe_find(r->tape, path);
     if (!w) heed_fail(r->c, HEED_FAILED, "the model shows no attention: %s", path);
     return w;
@@ -42,24 +46,25 @@ const heed_tensor *alignment_weights(const heed_run *r, int layer) {
 bool alignment_look(const translator *k, int layer) {
     const heed_run *r = k->run;
     heed_tape *t = r->tape;
-    char path[64] = "decoder.*.weights";
+    char path[96];
+    heed_attending a = {.path = ""};
     int rows = alignment_rows(k);
     int32_t *ids = malloc((size_t)rows * sizeof *ids);
     if (!ids) return heed_fail(r->c, HEED_FAILED, "no memory for %d tokens", rows);
-    ids[0] = k->how.begin;
+    ids[0] = k->begin;
     memcpy(ids + 1, k->ids, ((size_t)rows - 1) * sizeof *ids);
-    if (layer) path_of(r, layer, path);
-    heed_probe(t, path, false);
+    heed_unprobe(t);
+    for (int i = layer ? layer : 1; i <= (layer ? layer : alignment_layers(r)); i++) {
+        cross_layer(r, i, &a);
+        snprintf(path, sizeof path, "%s.weights", a.path);
+        heed_probe(t, path, false);
+    }
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_tensor *source = heed_ids(t, k->in.text.tokens.ids, 1, (int)k->in.text.tokens.count);
-    bool ok = pair_logits(r->self, t, source, NULL, heed_ids(t, ids, 1, rows)) != NULL;
+    heed_model_input in = {.x = heed_ids(t, k->in.text.tokens.ids, 1, (int)k->in.text.tokens.count),
+                           .target = heed_ids(t, ids, 1, rows)};
+    bool ok = r->model->logits(r->self, t, &in) != NULL;
     free(ids);
     return ok;
-}
-
-/* How many heads a layer has. */
-static int head_count(const heed_run *r) {
-    return r->model == &heed_model_seq2seq ? (int)heed_config_int(r->config, "heads") : 1;
 }
 
 bool alignment_choice(const heed_run *r, int layer, const char *head, int *chosen) {
@@ -67,7 +72,7 @@ bool alignment_choice(const heed_run *r, int layer, const char *head, int *chose
     if (layer > layers)
         return heed_fail(r->c, HEED_USAGE, "--layer %d: expected 1 to %d, or 0 for the last", layer,
                          layers);
-    return chosen_head(r->c, head, &(heed_record_block){.heads = head_count(r)}, chosen);
+    return chosen_head(r->c, head, &(heed_record_block){.heads = alignment_heads(r)}, chosen);
 }
 
 static bool take_weights(heed_ctx *c, const heed_tensor *w, int head, alignment *a) {
@@ -115,10 +120,11 @@ static bool take_labels(const translator *k, alignment *a) {
 bool alignment_of(const translator *k, int layer, const char *head, alignment *out) {
     heed_ctx *c = k->run->c;
     int chosen;
+    heed_attending last = {0};
     *out = (alignment){.rows = alignment_rows(k),
                        .cols = (int)k->in.text.tokens.count,
-                       .layers = alignment_layers(k->run),
-                       .fixed = has_fixed_context(k->run)};
+                       .layers = cross_layer(k->run, 0, &last)};
+    out->fixed = last.fixed;
     out->layer = layer ? layer : out->layers;
     if (!alignment_choice(k->run, layer, head, &chosen)) return false;
     if (out->rows < 1) return heed_fail(c, HEED_FAILED, "the model made no token to look at");

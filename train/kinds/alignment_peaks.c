@@ -30,7 +30,7 @@ bool alignment_peaks_open(peaks *p, heed_run *r, const heed_config *flags) {
     while (p->kind < PEAKS_FIELDS && strcmp(name, kinds[p->kind]) != 0) p->kind++;
     p->name = kinds[p->kind];
     if (p->kind == PEAKS_NONE) return true;
-    p->heads = r->model == &heed_model_seq2seq ? (int)heed_config_int(r->config, "heads") : 1;
+    p->heads = alignment_heads(r);
     p->right = calloc((size_t)(p->layers * p->heads), sizeof *p->right);
     return p->right || heed_fail(r->c, HEED_FAILED, "no memory for %d heads", p->heads);
 }

@@ -75,9 +75,9 @@ bool cloze_ask(const cloze *q, size_t index, heed_batch *b, heed_score *score) {
     const heed_tokens *tokens = &k->text.text.tokens;
     *b = (heed_batch){.rows = 1, .len = (int)tokens->count, .ids = tokens->ids};
     heed_tape_begin(r->tape, HEED_EVAL, index);
-    heed_tensor *ids = heed_ids(r->tape, tokens->ids, 1, b->len);
-    heed_tensor *pick = heed_input_ids(r->tape, &k->at, 1, (int[]){1});
-    heed_tensor *logits = mlm_logits(r->self, r->tape, ids, NULL, NULL, pick);
+    heed_model_input in = {.x = heed_ids(r->tape, tokens->ids, 1, b->len),
+                           .masked_positions = heed_input_ids(r->tape, &k->at, 1, (int[]){1})};
+    heed_tensor *logits = r->model->logits(r->self, r->tape, &in);
     if (logits) count_answer(score, logits, k->answer);
     return logits != NULL;
 }
@@ -129,7 +129,7 @@ static void read_lines(cloze *q) {
 
 bool is_cloze(const program *p, const heed_run *r) {
     const char *dot = p->argc > 1 ? strrchr(p->argv[1], '.') : NULL;
-    return r->model == &heed_model_mlm && dot && strcmp(dot, ".tsv") == 0;
+    return r->model->answers == HEED_ANSWER_MASKED && dot && strcmp(dot, ".tsv") == 0;
 }
 
 cloze *cloze_open(heed_run *r, const char *path) {

@@ -6,31 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t *confusion_of(heed_ctx *c, const judgement *j) {
-    size_t n = (size_t)j->classes, *counts = calloc(n * n, sizeof *counts);
-    if (!counts) heed_fail(c, HEED_FAILED, "no memory for a table of %zu classes", n);
-    for (size_t i = 0; counts && i < j->count; i++)
-        counts[(size_t)j->verdicts[i].label * n + (size_t)j->verdicts[i].said]++;
-    return counts;
-}
-
-typedef struct {
-    size_t count, said, right; /* of a class: pictures, times it was said, of these rightly */
-    double recall, precision;  /* NAN: of nothing */
-} class_facts;
-
-static class_facts facts_of(const judgement *j, const size_t *confusion, int label) {
-    size_t n = (size_t)j->classes, at = (size_t)label;
-    class_facts f = {.right = confusion[at * n + at]};
-    for (size_t i = 0; i < n; i++) {
-        f.count += confusion[at * n + i];
-        f.said += confusion[i * n + at];
-    }
-    f.recall = f.count ? (double)f.right / (double)f.count : (double)NAN;
-    f.precision = f.said ? (double)f.right / (double)f.said : (double)NAN;
-    return f;
-}
-
 /* Columns of the widest label, at most `most`. */
 static int label_columns(const judgement *j, int most) {
     int width = 5;
@@ -48,7 +23,7 @@ typedef struct {
 
 static void class_cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
     const class_table *t = of;
-    class_facts f = facts_of(t->j, t->confusion, row);
+    heed_class_score f = heed_confusion_class(t->confusion, t->j->classes, row);
     double share = column == 1 ? f.recall : f.precision;
     char n[32];
     if (column == 0)
@@ -75,7 +50,7 @@ void print_classes(const judgement *j, const size_t *confusion) {
 json_t *classes_json(const judgement *j, const size_t *confusion) {
     json_t *list = json_array();
     for (int i = 0; i < j->classes; i++) {
-        class_facts f = facts_of(j, confusion, i);
+        heed_class_score f = heed_confusion_class(confusion, j->classes, i);
         json_t *row = json_array();
         for (int k = 0; k < j->classes; k++)
             json_array_append_new(
@@ -234,14 +209,14 @@ typedef struct {
     int count;
 } album;
 
-/* Places of the wrong verdicts in order of their loss, worst first: the first `most` of them. */
+/* Places of the wrong predictions in order of their loss, worst first: the first `most` of them. */
 static int worst_of(const judgement *j, int most, size_t *places) {
     int n = 0;
     for (size_t i = 0; i < j->count; i++) {
-        const verdict *v = &j->verdicts[i];
-        if (v->said == v->label) continue;
+        const heed_prediction *v = &j->list[i];
+        if (v->predicted == v->label) continue;
         int at = n < most ? n++ : n;
-        for (; at > 0 && j->verdicts[places[at - 1]].loss < v->loss; at--)
+        for (; at > 0 && j->list[places[at - 1]].loss < v->loss; at--)
             if (at < most) places[at] = places[at - 1];
         if (at < most) places[at] = i;
     }
@@ -277,7 +252,7 @@ static void shrink(heed_picture *p) {
 }
 
 static bool add_mistake(album *a, heed_images *k, const judgement *j, size_t place) {
-    const verdict *v = &j->verdicts[place];
+    const heed_prediction *v = &j->list[place];
     heed_picture *p = &a->pictures[a->count];
     const char *name;
     char cut[96];
@@ -287,7 +262,7 @@ static bool add_mistake(album *a, heed_images *k, const judgement *j, size_t pla
     char(*text)[128] = a->captions[a->count];
     snprintf(text[0], sizeof text[0], "is %s", short_name(cut, j->labels[v->label], 20));
     snprintf(text[1], sizeof text[1], "taken for %s, %.0f %%",
-             short_name(cut, j->labels[v->said], 20), 100 * v->p);
+             short_name(cut, j->labels[v->predicted], 20), 100 * v->p);
     a->tiles[a->count++] =
         (heed_tile){p->pixels, p->width, p->height, p->channels, text[0], text[1]};
     return true;

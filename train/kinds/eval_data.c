@@ -7,6 +7,10 @@
 /* "book.txt, validation part" */
 static void describe(const heed_data *d, const char *data, char what[512]) {
     char n[32], part[32];
+    if (d->spec.kind == HEED_INPUT_DENSE) {
+        snprintf(what, 512, "the model's own evaluation batches");
+        return;
+    }
     bool own = d->whole || (d->no_val && d->spec.kind != HEED_INPUT_PICTURE);
     snprintf(part, sizeof part, ", %s part", part_name(d->part));
     size_t at = (size_t)snprintf(what, 512, "%.400s%s", data, own ? "" : part);
@@ -31,13 +35,18 @@ static void warn_of_text(program *p, const heed_data *d) {
                      100 * (double)(a.unknown + a.val_unknown) / tokens);
 }
 
-heed_data *eval_data_open(program *p, const task *k, heed_config *f, const heed_run *r,
+heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const heed_run *r,
                           char what[512]) {
     static const char *const switches[] = {"convert", "strict"};
-    bool text = k->model->kind == HEED_INPUT_TOKENS, given = p->argc > 1;
+    if (m->kind == HEED_INPUT_DENSE && p->argc > 1) {
+        heed_fail(p->c, HEED_USAGE, "%s is of no use here: %s makes its own data", p->argv[1],
+                  m->name);
+        return NULL;
+    }
+    bool text = m->kind == HEED_INPUT_TOKENS, given = p->argc > 1;
     bool whole = given && (text || !same_file(p->argv[1], heed_config_text(f, "data")));
     if (given) heed_config_set(f, "data", p->argv[1], "DATA", HEED_FROM_FLAG);
-    for (int i = 0; k->model->kind == HEED_INPUT_PICTURE && i < 2; i++)
+    for (int i = 0; m->kind == HEED_INPUT_PICTURE && i < 2; i++)
         if (heed_config_bool(p->flags, switches[i]))
             heed_config_set(f, switches[i], "true", switches[i], HEED_FROM_FLAG);
     bool parts = heed_config_has(p->flags, "part");
@@ -48,7 +57,7 @@ heed_data *eval_data_open(program *p, const task *k, heed_config *f, const heed_
                         .eval = true,
                         .whole = whole,
                         .part = parts ? heed_config_text(p->flags, "part") : NULL};
-    heed_data *d = heed_data_open(p->c, f, heed_model_spec(k->model), &a);
+    heed_data *d = heed_data_open(p->c, f, heed_model_spec(m), &a);
     if (!d) return NULL;
     describe(d, heed_config_text(f, "data"), what);
     if (text) warn_of_text(p, d);

@@ -11,7 +11,7 @@ static bool open_questions(program *p, eval_loop *s) {
 
 static bool open_data(program *p, eval_loop *s) {
     if (is_cloze(p, s->run)) return open_questions(p, s);
-    s->open = eval_data_open(p, s->task, s->f, s->run, s->what);
+    s->open = eval_data_open(p, s->model, s->f, s->run, s->what);
     if (!s->open) return false;
     s->data = s->open->batches;
     s->part = s->open->part;
@@ -20,7 +20,7 @@ static bool open_data(program *p, eval_loop *s) {
 
 bool eval_loop_open(program *p, eval_loop *s) {
     *s = (eval_loop){.f = NULL};
-    s->f = run_settings(p->c, p->argv[0], &s->task);
+    s->f = run_settings(p->c, p->models, p->argv[0], &s->model);
     s->run = s->f ? open_run(p, p->argv[0]) : NULL;
     if (!s->run || !open_data(p, s)) return false;
     uint64_t most = (uint64_t)heed_config_int(p->flags, "batches");

@@ -16,7 +16,7 @@
 
 typedef struct {
     heed_run *run;
-    const task *task;
+    const heed_model *model;
     heed_config *f;   /* the run's settings */
     heed_data *open;  /* of a run; */
     void *data;       /* its batches, for model->batch; */

@@ -79,7 +79,7 @@ static void banner_augment(const heed_images *k, const heed_config *f) {
                    : "--flip, --pad, --scale, --brightness and others do it");
 }
 
-static void banner_pictures(const task *k, const heed_data *d, const heed_config *f) {
+static void banner_pictures(const heed_model *m, const heed_data *d, const heed_config *f) {
     const heed_images_info *a = heed_images_about(d->batches);
     char n1[32], n2[32], n3[32];
     const size_t *n = a->count;
@@ -95,13 +95,13 @@ static void banner_pictures(const task *k, const heed_data *d, const heed_config
         banner_row("overlap",
                    "%s of validation and test %s in the training part, too: heed data check "
                    "%s %s names one",
-                   heed_format_count(n1, twins), twins == 1 ? "is" : "are", k->name,
+                   heed_format_count(n1, twins), twins == 1 ? "is" : "are", m->name,
                    heed_config_text(f, "data"));
     if (a->bad) {
         banner_row("skipped", "%s that cannot be decoded", heed_format_count(n1, a->bad));
         size_t more = print_skipped(stderr, d->batches, "             ", 3);
         if (more)
-            banner_row("", "and %zu more: heed data check %s %s lists them", more, k->name,
+            banner_row("", "and %zu more: heed data check %s %s lists them", more, m->name,
                        heed_config_text(f, "data"));
     }
     banner_augment(d->batches, f);
@@ -127,8 +127,8 @@ static void steps_pictures(const heed_config *f, uint64_t epoch_batches) {
 
 /* ---- the end of a training ---- */
 
-static void next_pictures(const task *k, const char *data, const char *run) {
-    (void)k;
+static void next_pictures(const heed_model *m, const char *data, const char *run) {
+    (void)m;
     (void)data;
     printf("\nNext:\n  heed eval %s\n  heed classify %s PICTURE...\n  heed plot %s\n", run, run,
            run);

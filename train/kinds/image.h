@@ -12,8 +12,8 @@ size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t
 
 /* Rows of the tables of a command that judges pictures. */
 #define JUDGED_PICTURES_APPLY                                                                      \
-    {"part", PICTURE_TASKS, NULL}, {"convert", PICTURE_TASKS, NULL}, {                             \
-        "strict", PICTURE_TASKS, NULL                                                              \
+    {"part", reads_pictures, NULL}, {"convert", reads_pictures, NULL}, {                           \
+        "strict", reads_pictures, NULL                                                             \
     }
 #define JUDGED_PICTURES                                                                            \
     {"part",                                                                                       \
@@ -48,30 +48,25 @@ void guesses_of(const heed_real *logits, int n, guess *g);
 void print_guess(const char *label, int width, double p);
 int guess_width(int width, const char *label);
 
-/* What a run says of the pictures of a part, or of texts, in their order. */
-typedef struct {
-    int label, said;
-    double p, loss; /* of what it said; -log p of the label */
-} verdict;
+/* What a run predicts of the pictures of a part, or of texts, in their order. */
 typedef struct {
     heed_part part;
     bool whole; /* the data has no parts: all of it was read */
     size_t count, capacity;
-    verdict *verdicts;
+    heed_prediction *list;
     const char *noun; /* what is judged: "pictures" */
     heed_score score;
     int classes;
     const char *const *labels;
 } judgement;
 /* self: of a picture model, or of r. False in error. */
-bool judge_part(heed_tape *t, const void *self, heed_images *k, heed_part part, int rows,
-                judgement *out);
+bool judge_part(heed_tape *t, const heed_model *m, const void *self, heed_images *k, heed_part part,
+                int rows, judgement *out);
 /* Adds what the logits (j->classes) say of a thing with that label. */
 bool judgement_add(heed_ctx *c, judgement *j, const heed_real *logits, int label);
 void judgement_free(judgement *j);
 
 /* ---- looking at them (confusion.c) ---- */
-size_t *confusion_of(heed_ctx *c, const judgement *j); /* (true, said), to be freed */
 void print_classes(const judgement *j, const size_t *confusion);
 void print_confusion(const judgement *j, const size_t *confusion);
 bool confusion_png(heed_ctx *c, const judgement *j, const size_t *confusion, const char *path);

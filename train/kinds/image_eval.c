@@ -50,7 +50,7 @@ static void write_pictures(program *p, heed_images *k, const judgement *j,
 
 static void report(program *p, const heed_config *f, heed_images *k, const judgement *j) {
     measures m = measure(&j->score);
-    size_t *confusion = confusion_of(p->c, j);
+    size_t *confusion = heed_confusion(p->c, j->list, j->count, j->classes);
     if (confusion && heed_config_bool(p->flags, "json"))
         print_object(p, f, j, &m, confusion);
     else if (confusion) {
@@ -72,14 +72,15 @@ static void warn_of_seen(program *p, const judgement *j) {
                  p->argv[0]);
 }
 
-void eval_pictures(program *p, const task *k, heed_config *f, heed_run *r) {
+void eval_pictures(program *p, const heed_model *m, heed_config *f, heed_run *r) {
     char what[512];
     judgement j = {0};
-    heed_data *d = eval_data_open(p, k, f, r, what);
+    heed_data *d = eval_data_open(p, m, f, r, what);
     if (!d) return;
     heed_images *images = d->batches;
     const heed_images_info *a = heed_images_about(images);
-    if (judge_part(r->tape, r->self, images, d->part, (int)heed_config_int(f, "batch"), &j)) {
+    if (judge_part(r->tape, r->model, r->self, images, d->part, (int)heed_config_int(f, "batch"),
+                   &j)) {
         j.whole = d->whole;
         report(p, f, images, &j);
         warn_of_seen(p, &j);

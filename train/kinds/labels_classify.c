@@ -19,10 +19,9 @@ typedef struct {
 static heed_tensor *logits_of(const reader *k) {
     const heed_run *r = k->run;
     heed_tape_begin(r->tape, HEED_EVAL, 0);
-    heed_tensor *ids =
-        heed_ids(r->tape, k->text.text.tokens.ids, 1, (int)k->text.text.tokens.count);
-    return r->model == &heed_model_tag ? tag_logits(r->self, r->tape, ids, NULL)
-                                       : textcls_logits(r->self, r->tape, ids, NULL);
+    const heed_tokens *tokens = &k->text.text.tokens;
+    heed_tensor *ids = heed_ids(r->tape, tokens->ids, 1, (int)tokens->count);
+    return r->model->logits(r->self, r->tape, &(heed_model_input){.x = ids});
 }
 
 static void print_classes_of(program *p, reader *k, const char *text, size_t n, int top) {
@@ -70,7 +69,7 @@ static bool classify_one(program *p, void *user, const char *text, size_t n) {
     if (!heed_example_text(&k->how, text, n, &k->text)) return false;
     heed_tensor *y = logits_of(k);
     if (!y) return false;
-    if (k->run->model == &heed_model_tag)
+    if (k->run->model->answers == HEED_ANSWER_SAME)
         print_tags(p, k, text, n, y);
     else {
         guesses_of(y->x, classes, k->guesses);

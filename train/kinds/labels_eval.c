@@ -7,10 +7,9 @@
 
 /* logits (B,classes), or (B,S,classes) for tags. */
 static heed_tensor *logits_of(const heed_run *r, const heed_batch *b) {
-    heed_tensor *ids = heed_ids(r->tape, b->src, b->rows, b->src_len);
-    heed_tensor *pad = heed_ids(r->tape, b->src_pad, b->rows, b->src_len);
-    return r->model == &heed_model_tag ? tag_logits(r->self, r->tape, ids, pad)
-                                       : textcls_logits(r->self, r->tape, ids, pad);
+    heed_model_input in = {.x = heed_ids(r->tape, b->src, b->rows, b->src_len),
+                           .pad = heed_ids(r->tape, b->src_pad, b->rows, b->src_len)};
+    return r->model->logits(r->self, r->tape, &in);
 }
 
 /* Tokens without a label, which begin no word, are not judged. */
@@ -29,7 +28,7 @@ static bool judge_batch(const heed_run *r, heed_pairs *k, heed_batch_at at, judg
 static bool judge(const heed_run *r, heed_pairs *k, int rows, judgement *j) {
     const heed_pairs_info *a = heed_pairs_about(k);
     *j = (judgement){.part = HEED_VAL_PART,
-                     .noun = r->model == &heed_model_tag ? "words" : "texts",
+                     .noun = r->model->answers == HEED_ANSWER_SAME ? "words" : "texts",
                      .classes = a->classes,
                      .labels = a->labels};
     uint64_t batches = heed_pairs_evals(k, rows);
@@ -65,7 +64,7 @@ static void report(program *p, const char *what, const judgement *j) {
     measures m = measure(&j->score);
     const char *picture = heed_config_text(p->flags, "confusion");
     bool json = heed_config_bool(p->flags, "json");
-    size_t *confusion = confusion_of(p->c, j);
+    size_t *confusion = heed_confusion(p->c, j->list, j->count, j->classes);
     if (confusion && json)
         print_object(p, what, j, &m, confusion);
     else if (confusion) {
@@ -78,10 +77,10 @@ static void report(program *p, const char *what, const judgement *j) {
     free(confusion);
 }
 
-void eval_labels(program *p, const task *k, heed_config *f, heed_run *r) {
+void eval_labels(program *p, const heed_model *m, heed_config *f, heed_run *r) {
     char what[512];
     judgement j = {0};
-    heed_data *d = eval_data_open(p, k, f, r, what);
+    heed_data *d = eval_data_open(p, m, f, r, what);
     if (d && judge(r, d->batches, (int)heed_config_int(f, "batch"), &j)) report(p, what, &j);
     judgement_free(&j);
     heed_data_close(d);

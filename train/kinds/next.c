@@ -54,14 +54,13 @@ static void print_masked(const char *line) {
     printf("%.*s[MASK]%s", (int)start, line, line + end);
 }
 
-void next_text(const task *k, const char *data, const char *run) {
+void next_text(const heed_model *m, const char *data, const char *run) {
     char line[LONGEST + 2] = "Some words and one more .", word[1024];
     first_line(data, line);
     run = heed_format_shell(word, sizeof word, run);
-    printf("\nNext:\n  heed %s %s%s \"",
-           k->model->answers == HEED_ANSWER_MASKED ? "fill" : "generate", run,
-           k->model->answers == HEED_ANSWER_MASKED ? "" : " --prompt");
-    if (k->model->answers == HEED_ANSWER_MASKED)
+    printf("\nNext:\n  heed %s %s%s \"", m->answers == HEED_ANSWER_MASKED ? "fill" : "generate",
+           run, m->answers == HEED_ANSWER_MASKED ? "" : " --prompt");
+    if (m->answers == HEED_ANSWER_MASKED)
         print_masked(line);
     else {
         keep_words(line, 3);
@@ -85,13 +84,12 @@ static bool first_source(const char *path, int column, char source[LONGEST + 2])
     return true;
 }
 
-void next_pairs(const task *k, const char *data, const char *run) {
+void next_pairs(const heed_model *m, const char *data, const char *run) {
     char source[LONGEST + 2] = "some text", word[1024];
-    bool translates = k->model->kind == HEED_INPUT_PAIR;
-    first_source(data, k->model->kind == HEED_INPUT_LABELLED && !heed_model_spec(k->model).per_word,
-                 source);
+    bool translates = m->kind == HEED_INPUT_PAIR;
+    first_source(data, m->kind == HEED_INPUT_LABELLED && !heed_model_spec(m).per_word, source);
     run = heed_format_shell(word, sizeof word, run);
-    printf("\nNext:\n  heed %s %s \"%s\"%s\n", k->use, run, source,
+    printf("\nNext:\n  heed %s %s \"%s\"%s\n", use_of(m), run, source,
            translates ? " --attention" : "");
     printf("  heed eval %s\n  heed plot %s\n", run, run);
 }

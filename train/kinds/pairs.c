@@ -54,10 +54,10 @@ static void banner_side(const char *label, const heed_tokenizer *k, size_t unkno
                heed_tokenizer_kind(k), share);
 }
 
-static void banner_pairs(const task *k, const heed_data *d, const heed_config *f) {
+static void banner_pairs(const heed_model *m, const heed_data *d, const heed_config *f) {
     const heed_pairs_info *a = heed_pairs_about(d->batches);
     char n1[32], n2[32], note[160];
-    (void)k;
+    (void)m;
     banner_row("data", "%s: %s %s for training, %s for validation", heed_config_text(f, "data"),
                heed_format_count(n1, a->pairs), pair_noun(a),
                d->no_val ? "none" : heed_format_count(n2, a->val_pairs));

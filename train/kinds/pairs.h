@@ -33,12 +33,13 @@ const char *label_list(const heed_pairs_info *a, char text[160]); /* "neg, pos";
 
 typedef struct {
     heed_run *run;
-    pair_decoding how; /* begin, end and count are of the run */
-    int32_t *ids;      /* of the target at hand, without [CLS] and [SEP] */
-    pair_target about; /* of it */
-    bool cuts, quiet;  /* a source that is too long is cut; unknown tokens are not told */
-    heed_example in;   /* the source at hand */
-    const char *text;  /* that it was: the caller's */
+    heed_generation how;  /* but for its source and prompt */
+    int32_t begin;        /* [CLS], which the target follows */
+    int32_t *ids;         /* of the target at hand, without [CLS] and [SEP] */
+    heed_generated about; /* of it */
+    bool cuts, quiet;     /* a source that is too long is cut; unknown tokens are not told */
+    heed_example in;      /* the source at hand */
+    const char *text;     /* that it was: the caller's */
 } translator;
 /* f: settings that hold DECODING; NULL: the most probable token each time. */
 bool translator_open(translator *k, heed_run *r, const heed_config *f);
@@ -61,7 +62,8 @@ typedef struct {
     char *memory;       /* of the labels */
     const char **row_label, **col_label;
 } alignment;
-int alignment_layers(const heed_run *r); /* of the decoder that attend to the source; 1: rnn */
+int alignment_layers(const heed_run *r); /* of the decoder that attend to the source */
+int alignment_heads(const heed_run *r);  /* of each of them */
 int alignment_rows(const translator *k); /* of the target at hand; 0: no token was made */
 /* Reads the target at hand once more as in training, and keeps the weights of a layer, or of all
  * (0), until heed_unprobe; */
@@ -80,15 +82,15 @@ json_t *alignment_json(const alignment *a); /* [[..]], a list a row */
 
 /* Appends some pairs and what the model at hand says to RUN/samples.txt (samples.c). */
 void sample_pairs(progress *g, const heed_report *r);
-void check_pairs(program *p, heed_data *d);                              /* check_pairs.c */
-void eval_pairs(program *p, const task *k, heed_config *f, heed_run *r); /* eval_pairs.c */
+void check_pairs(program *p, heed_data *d);                                    /* check_pairs.c */
+void eval_pairs(program *p, const heed_model *m, heed_config *f, heed_run *r); /* eval_pairs.c */
 /* What is kept of the first `most` validation pairs, translated greedily: RUN/scores.json. */
 typedef struct {
     size_t pairs;
     double exact, bleu; /* bleu NAN: no text has four words */
 } pair_scores;
 bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most, pair_scores *out);
-void eval_labels(program *p, const task *k, heed_config *f, heed_run *r); /* eval_labels.c */
+void eval_labels(program *p, const heed_model *m, heed_config *f, heed_run *r); /* eval_labels.c */
 /* heed classify of a run of textcls or tag (classify_text.c). */
 void classify_texts(program *p, heed_run *r);
 

@@ -165,9 +165,9 @@ static void evaluate(program *p, const char *what, const heed_config *f, heed_ru
     alignment_peaks_close(&q.peaks);
 }
 
-void eval_pairs(program *p, const task *k, heed_config *f, heed_run *r) {
+void eval_pairs(program *p, const heed_model *m, heed_config *f, heed_run *r) {
     char what[512];
-    heed_data *d = eval_data_open(p, k, f, r, what);
+    heed_data *d = eval_data_open(p, m, f, r, what);
     if (d) evaluate(p, what, f, r, d->batches);
     heed_data_close(d);
 }

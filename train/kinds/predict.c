@@ -1,4 +1,4 @@
-/* predict.c -- what a run says of pictures: probabilities, and a verdict for each of a part. */
+/* predict.c -- what a run says of pictures: probabilities, and a prediction for each of a part. */
 #include "kinds/image.h"
 
 #include <math.h>
@@ -42,58 +42,39 @@ void print_guess(const char *label, int width, double p) {
     putchar('\n');
 }
 
-/* ---- verdicts ---- */
-
-static verdict verdict_of(const heed_real *logits, int n, int label) {
-    int said = 0;
-    double sum = 0;
-    for (int i = 1; i < n; i++)
-        if (logits[i] > logits[said]) said = i;
-    for (int i = 0; i < n; i++) sum += exp((double)logits[i] - (double)logits[said]);
-    return (verdict){.label = label,
-                     .said = said,
-                     .p = 1 / sum,
-                     .loss = log(sum) + (double)logits[said] - (double)logits[label]};
-}
-
-/* Right, if fewer than `most` others are as probable. */
-static bool among(const heed_real *logits, int n, int label, int most) {
-    int better = 0;
-    for (int i = 0; i < n; i++) better += i != label && logits[i] >= logits[label];
-    return better < most;
-}
+/* ---- all of a part ---- */
 
 static bool judgement_capacity(heed_ctx *c, judgement *j) {
     if (j->count < j->capacity) return true;
     size_t capacity = j->capacity ? 2 * j->capacity : 256;
-    verdict *grown = realloc(j->verdicts, capacity * sizeof *grown);
+    heed_prediction *grown = realloc(j->list, capacity * sizeof *grown);
     if (!grown) return heed_fail(c, HEED_FAILED, "no memory for %zu %s", capacity, j->noun);
-    j->verdicts = grown;
+    j->list = grown;
     j->capacity = capacity;
     return true;
 }
 
 bool judgement_add(heed_ctx *c, judgement *j, const heed_real *logits, int label) {
-    verdict v = verdict_of(logits, j->classes, label);
+    heed_prediction v = heed_prediction_of(logits, j->classes, label);
     heed_score *s = &j->score;
     if (!judgement_capacity(c, j)) return false;
-    j->verdicts[j->count++] = v;
+    j->list[j->count++] = v;
     s->loss += v.loss;
     s->weight++;
     s->total++;
-    s->correct += v.said == v.label;
-    s->top5 += among(logits, j->classes, label, 5);
+    s->correct += v.predicted == v.label;
+    s->top5 += v.rank < 5;
     return true;
 }
 
-static bool judge_batch(heed_tape *t, const void *self, heed_images *k, heed_batch_at at,
-                        judgement *j) {
+static bool judge_batch(heed_tape *t, const heed_model *m, const void *self, heed_images *k,
+                        heed_batch_at at, judgement *j) {
     const heed_image_transform *v = &heed_images_about(k)->view;
     heed_batch b = {0};
     if (!heed_image_batch(k, at, &b)) return false;
     heed_tape_begin(t, HEED_EVAL, at.index);
     heed_tensor *x = heed_input(t, b.x, 4, (int[]){b.rows, v->size, v->size, v->channels});
-    heed_tensor *logits = picture_logits(self, t, x);
+    heed_tensor *logits = m->logits(self, t, &(heed_model_input){.x = x});
     if (!logits || logits->shape[1] != j->classes) return false;
     bool ok = true;
     for (int i = 0; ok && i < b.rows; i++)
@@ -102,8 +83,8 @@ static bool judge_batch(heed_tape *t, const void *self, heed_images *k, heed_bat
     return ok;
 }
 
-bool judge_part(heed_tape *t, const void *self, heed_images *k, heed_part part, int rows,
-                judgement *out) {
+bool judge_part(heed_tape *t, const heed_model *m, const void *self, heed_images *k, heed_part part,
+                int rows, judgement *out) {
     heed_ctx *c = heed_tape_ctx(t);
     const heed_images_info *a = heed_images_about(k);
     *out =
@@ -112,12 +93,13 @@ bool judge_part(heed_tape *t, const void *self, heed_images *k, heed_part part, 
     uint64_t batches = heed_images_evals(k, rows);
     bool ok = true;
     for (uint64_t i = 0; ok && i < batches; i++)
-        ok = judge_batch(t, self, k, (heed_batch_at){.val = true, .index = i, .rows = rows}, out);
+        ok =
+            judge_batch(t, m, self, k, (heed_batch_at){.val = true, .index = i, .rows = rows}, out);
     if (!ok) heed_fail(c, HEED_FAILED, "the model and the pictures do not fit together");
     return ok;
 }
 
 void judgement_free(judgement *j) {
-    free(j->verdicts);
+    free(j->list);
     *j = (judgement){0};
 }

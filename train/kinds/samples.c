@@ -33,15 +33,18 @@ void sample_text(progress *g, const heed_report *r) {
     const heed_tokenizer *k = g->data->tokenizer;
     int32_t prompt = first_token(k), made[TOKENS];
     if (!g->tape) g->tape = heed_tape_new(g->p->c);
-    gpt_sampling a = {.count = TOKENS,
-                      .temperature = 0.8,
-                      .seed = heed_seed(g->p->c),
-                      .has_end = true,
-                      .end = gpt_end(g->f, k),
-                      .sample = (uint32_t)r->step};
-    int n = gpt_generate(r->self, g->tape, &prompt, 1, &a, made);
+    heed_generation a = {.prompt = &prompt,
+                         .prompt_count = 1,
+                         .count = TOKENS,
+                         .temperature = 0.8,
+                         .seed = heed_seed(g->p->c),
+                         .has_end = true,
+                         .end = heed_text_end(g->f, k),
+                         .sample = (uint32_t)r->step};
+    heed_generated about;
+    bool ok = heed_generate(g->p->model, r->self, g->tape, &a, made, &about);
     g->samples.n = 0;
-    if (n >= 0 && heed_decode(k, made, (size_t)n, &g->samples)) write_sample(g, r);
+    if (ok && heed_decode(k, made, (size_t)about.count, &g->samples)) write_sample(g, r);
 }
 
 /* Source, target and what is made of the source, parted by tabs; "..." where it did not end. */
@@ -56,7 +59,7 @@ void sample_pairs(progress *g, const heed_report *r) {
     const heed_pairs *pairs = g->data->batches;
     if (!g->tape) g->tape = heed_tape_new(g->p->c);
     heed_run run = {.c = g->p->c,
-                    .model = g->p->task->model,
+                    .model = g->p->model,
                     .config = g->f,
                     .tape = g->tape,
                     .tokenizer = g->data->tokenizer,

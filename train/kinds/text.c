@@ -1,9 +1,9 @@
 /* text.c -- what is printed of a training on text. */
 #include "kinds/training.h"
 
-static void banner_text(const task *k, const heed_data *d, const heed_config *f) {
+static void banner_text(const heed_model *m, const heed_data *d, const heed_config *f) {
     heed_corpus_info a = heed_corpus_about(d->batches);
-    (void)k;
+    (void)m;
     char n1[32], n2[32], n3[32];
     double unknown = (double)(a.unknown + a.val_unknown);
     double tokens = (double)(a.tokens + a.val_tokens);
@@ -26,7 +26,7 @@ static void steps_text(const heed_config *f, uint64_t epoch_batches) {
 }
 
 static void evaluated_text(progress *g, const heed_report *r) {
-    if (g->p->task->model == &heed_model_gpt && r->self) sample_text(g, r);
+    if (g->p->model->steps && r->self) sample_text(g, r);
 }
 
 const data_kind text_kind = {

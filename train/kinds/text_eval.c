@@ -1,4 +1,5 @@
-/* text_eval.c -- heed eval of a language model, on a text or on questions. */
+/* text_eval.c -- heed eval of a language model, on a text or on questions; of other models what all
+ * have: loss and accuracy. */
 #include "kinds/inputs.h"
 #include "kinds/training.h"
 
@@ -21,7 +22,8 @@ static void print_measures(program *p, const char *what, const char *part, const
     print_fact(0, "", "%s", what);
     putchar('\n');
     print_fact(AT, "  loss", "%.4f", m->loss);
-    print_fact(AT, "  perplexity", m->perplexity < 1e5 ? "%.2f" : "%.2e", m->perplexity);
+    if (isfinite(m->perplexity))
+        print_fact(AT, "  perplexity", m->perplexity < 1e5 ? "%.2f" : "%.2e", m->perplexity);
     if (isfinite(m->bits_per_byte)) print_fact(AT, "  bits per byte", "%.4f", m->bits_per_byte);
     if (isfinite(m->accuracy)) {
         print_fact(AT, "  accuracy", "%.2f %%  (95 %%: %.2f to %.2f)", 100 * m->accuracy,
@@ -31,15 +33,16 @@ static void print_measures(program *p, const char *what, const char *part, const
     print_fact(AT, "  predictions", "%s", heed_format_count(n, (uint64_t)m->items));
 }
 
-static void evaluate(program *p, const task *k, heed_config *f, heed_run *r) {
+void eval_scores(program *p, const heed_model *m, heed_config *f, heed_run *r) {
     char what[512];
-    heed_data *d = eval_data_open(p, k, f, r, what);
+    heed_data *d = eval_data_open(p, m, f, r, what);
     if (!d) return;
     heed_score s =
         heed_evaluate(r->tape, r->model, r->self, d->batches, (int)heed_config_int(f, "batch"));
-    measures m = measure(&s);
+    measures found = measure(&s);
+    if (!data_of(m)->perplexity) found.perplexity = (double)NAN;
     if (heed_ctx_status(p->c) == HEED_OK)
-        print_measures(p, what, heed_part_name(d->whole ? HEED_PARTS : d->part), &m);
+        print_measures(p, what, heed_part_name(d->whole ? HEED_PARTS : d->part), &found);
     heed_data_close(d);
 }
 
@@ -56,9 +59,9 @@ static void answer(program *p, heed_run *r) {
     if (heed_ctx_status(p->c) == HEED_OK) print_measures(p, what, "all", &m);
 }
 
-void eval_text(program *p, const task *k, heed_config *f, heed_run *r) {
+void eval_text(program *p, const heed_model *m, heed_config *f, heed_run *r) {
     if (is_cloze(p, r))
         answer(p, r);
     else
-        evaluate(p, k, f, r);
+        eval_scores(p, m, f, r);
 }

@@ -23,21 +23,23 @@ typedef struct {
  * labelled texts (pairs.c). */
 typedef struct progress progress;
 typedef struct snapshots snapshots; /* snapshots.h */
-struct data_kind {
-    void (*banner)(const task *k, const heed_data *d, const heed_config *f); /* by banner_row */
+typedef struct {
+    void (*banner)(const heed_model *m, const heed_data *d,
+                   const heed_config *f);                        /* by banner_row */
     void (*steps)(const heed_config *f, uint64_t epoch_batches); /* the banner's row of the epoch */
     void (*begun)(program *p, const heed_data *d, const char *run); /* the run stands; or NULL */
     void (*evaluated)(progress *g, const heed_report *r);      /* after an evaluation; or NULL */
     void (*finish)(program *p, const heed_data *d, ending *e); /* reports more; or NULL */
-    void (*next)(const task *k, const char *data, const char *run);       /* prints what to try */
-    void (*eval)(program *p, const task *k, heed_config *f, heed_run *r); /* heed eval */
-    void (*check)(program *p, heed_data *d);                              /* heed data check */
-};
-extern const data_kind text_kind, picture_kind, translation_kind, label_kind;
+    void (*next)(const heed_model *m, const char *data, const char *run); /* prints what to try */
+    void (*eval)(program *p, const heed_model *m, heed_config *f, heed_run *r); /* heed eval */
+    void (*check)(program *p, heed_data *d); /* heed data check */
+} data_kind;
+extern const data_kind text_kind, picture_kind, translation_kind, label_kind, dense_kind;
+const data_kind *kind_of(const heed_model *m); /* (kind.c) */
 
 /* Opens what a run of task k with settings f is evaluated on, and says in `what` which it is:
  * "book.txt, validation part". NULL: see p->c. (eval_data.c) */
-heed_data *eval_data_open(program *p, const task *k, heed_config *f, const heed_run *r,
+heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const heed_run *r,
                           char what[512]);
 const char *part_name(heed_part part); /* "validation" */
 
@@ -73,13 +75,14 @@ void print_try(const program *p, const char *suggestion);
 /* Appends a text of the model at hand to RUN/samples.txt (samples.c). */
 void sample_text(progress *g, const heed_report *r);
 /* What to try with a run, with words of its data (next.c). */
-void next_text(const task *k, const char *data, const char *run);
-void next_pairs(const task *k, const char *data, const char *run);
-void eval_text(program *p, const task *k, heed_config *f, heed_run *r); /* eval_text.c */
-void check_text(program *p, heed_data *d);                              /* check_text.c */
+void next_text(const heed_model *m, const char *data, const char *run);
+void next_pairs(const heed_model *m, const char *data, const char *run);
+void eval_scores(program *p, const heed_model *m, heed_config *f, heed_run *r);
+void eval_text(program *p, const heed_model *m, heed_config *f, heed_run *r); /* eval_text.c */
+void check_text(program *p, heed_data *d);                                    /* check_text.c */
 
 /* ---- pictures (eval_image.c, check_image.c) ---- */
-void eval_pictures(program *p, const task *k, heed_config *f, heed_run *r);
+void eval_pictures(program *p, const heed_model *m, heed_config *f, heed_run *r);
 void check_pictures(program *p, heed_data *d);
 
 /* ---- scores (cmd_eval.c) ---- */

@@ -8,8 +8,8 @@ const heed_tokenizer *source_tokenizer(const heed_run *r) {
     return r->source ? r->source : r->tokenizer;
 }
 
-static pair_decoding decoding_of(const heed_config *f, heed_specials s) {
-    pair_decoding a = {.begin = s.cls, .end = s.sep};
+static heed_generation decoding_of(const heed_config *f, heed_specials s) {
+    heed_generation a = {.has_end = true, .end = s.sep};
     if (!f) return a;
     a.beam = (int)heed_config_int(f, "beam");
     a.length_penalty = heed_config_real(f, "length-penalty");
@@ -26,6 +26,7 @@ bool translator_open(translator *k, heed_run *r, const heed_config *f) {
     size_t block = (size_t)heed_config_int(r->config, "block");
     *k = (translator){.run = r};
     k->how = decoding_of(f, heed_tokenizer_specials(r->tokenizer));
+    k->begin = heed_tokenizer_specials(r->tokenizer).cls;
     k->ids = malloc((block + 2) * sizeof *k->ids);
     return k->ids || heed_fail(r->c, HEED_FAILED, "no memory for %zu tokens", block);
 }
@@ -46,9 +47,11 @@ bool translator_read(translator *k, const char *text, size_t n) {
 
 bool translate(translator *k, const char *text, size_t n) {
     const heed_run *r = k->run;
-    return translator_read(k, text, n) &&
-           pair_translate(r->self, r->tape, k->in.text.tokens.ids, k->in.text.tokens.count, &k->how,
-                          k->ids, &k->about);
+    if (!translator_read(k, text, n)) return false;
+    heed_generation how = k->how;
+    how.source = k->in.text.tokens.ids, how.source_count = k->in.text.tokens.count;
+    how.prompt = &k->begin, how.prompt_count = 1;
+    return heed_generate(r->model, r->self, r->tape, &how, k->ids, &k->about);
 }
 
 bool translated_text(const translator *k, heed_text *out) {

@@ -1,21 +1,21 @@
 /* draw.c -- top-k, then the nucleus of what is left. Holtzman et al. 2020, sec. 3.1. */
-#include "draw.h"
+#include "fit/draw.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static int by_probability(const void *a, const void *b) {
-    const draw_choice *x = a, *y = b;
+    const heed__choice *x = a, *y = b;
     if (x->p != y->p) return x->p > y->p ? -1 : 1;
     return (x->id > y->id) - (x->id < y->id);
 }
 
 /* Probabilities exp((logit - largest) / temperature), most probable first; returns the sum. */
-static double weigh(draw_choice *order, const heed_real *logits, int n, double temperature) {
+static double weigh(heed__choice *order, const heed_real *logits, int n, double temperature) {
     double top = (double)logits[0], sum = 0;
     for (int i = 1; i < n; i++) top = fmax(top, (double)logits[i]);
     for (int i = 0; i < n; i++) {
-        order[i] = (draw_choice){exp(((double)logits[i] - top) / temperature), i};
+        order[i] = (heed__choice){exp(((double)logits[i] - top) / temperature), i};
         sum += order[i].p;
     }
     qsort(order, (size_t)n, sizeof *order, by_probability);
@@ -29,16 +29,17 @@ static int32_t most_probable(const heed_real *logits, int n) {
     return best;
 }
 
-int32_t draw_token(draw_rule a, const heed_real *logits, int n, heed_random r, draw_choice *order) {
-    if (a.temperature <= 0) return most_probable(logits, n);
-    double sum = weigh(order, logits, n, a.temperature);
-    int keep = a.top_k > 0 && a.top_k < n ? a.top_k : n;
+int32_t heed__draw(const heed_generation *a, const heed_real *logits, int n, heed_random r,
+                   heed__choice *order) {
+    if (a->temperature <= 0) return most_probable(logits, n);
+    double sum = weigh(order, logits, n, a->temperature);
+    int keep = a->top_k > 0 && a->top_k < n ? a->top_k : n;
     if (keep < n) {
         sum = 0;
         for (int i = 0; i < keep; i++) sum += order[i].p;
     }
-    if (a.top_p > 0 && a.top_p < 1) {
-        double part = 0, goal = a.top_p * sum;
+    if (a->top_p > 0 && a->top_p < 1) {
+        double part = 0, goal = a->top_p * sum;
         int k = 0;
         while (k < keep && part < goal) part += order[k++].p;
         keep = k;

@@ -1,31 +1,30 @@
 /* gradient.c -- attention times the gradient of what was predicted. Chefer et al. 2021. */
-#include "analyses/attribution.h"
-
-#include "analyses/capture.h"
-#include "kinds/eval_loop.h"
+#include "core/core.h"
+#include "inspect/inspect.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A layer that is followed. Of a pair the tokens of source and target count as one sequence, in
  * which queries and keys begin at first_query and first_key. */
 typedef struct {
-    attending at;
+    heed_record_block at;
+    char weights[96], out[96]; /* paths of their probes */
     int heads, queries, keys, first_query, first_key;
     heed_real *values; /* (heads, Q, K): (A x dy/dA)+ of the question at hand */
 } followed;
 
 typedef struct {
-    program *p; /* that shows progress; NULL: nobody */
-    const subject *s;
+    const heed_inspection *s;
     followed *layers; /* as a pass takes them */
     int count, tokens;
     heed_real *values; /* of all layers */
     double *row;       /* (tokens) twice: work */
 } gradients;
 
-static bool is_pair(const subject *s) { return s->read != NULL; }
+static bool is_pair(const heed_inspection *s) { return s->read != NULL; }
 
 static size_t size_of(const followed *l) {
     return (size_t)l->heads * (size_t)l->queries * (size_t)l->keys;
@@ -33,29 +32,43 @@ static size_t size_of(const followed *l) {
 
 /* ---- one question ---- */
 
-/* A pass whose attention weights get gradients. In a trace no parameter has one unless it is asked
- * for: the first one is, since all others' values depend on it, and with them all attention; and
- * the embeddings of a target where they are others than the source's. */
-static heed_tensor *traced(const gradients *g) {
-    const heed_run *r = g->s->run;
-    bool steps = r->model == &heed_model_rnn;
-    heed_unprobe(r->tape);
-    heed_probe(r->tape, "*.weights", true);
-    if (steps) heed_probe(r->tape, "decoder.attend.out", true);
-    heed_tape_begin(r->tape, HEED_TRACE, 0);
-    heed_want_grad(r->tape, heed_store_at(r->store, 0)->tensor);
-    const heed_entry *target = heed_store_find(r->store, "embed.target.weight");
-    if (target) heed_want_grad(r->tape, target->tensor);
-    return subject_logits(g->s, r->tape);
+/* A recurrent decoder's attention is computed step by step, under the layer's name. */
+static bool may_be_stepwise(const followed *l) {
+    return l->at.stack == HEED_CROSS && l->heads == 1;
 }
 
-static bool backward_from(const gradients *g, heed_tensor *y, const question *q) {
-    int n = y->shape[1], class = question_class(g->s, q, y);
-    heed_real *gy = calloc(y->size, sizeof *gy);
-    if (!gy) return heed_fail(g->s->run->c, HEED_FAILED, "no memory for gradients");
-    gy[(size_t)q->row * (size_t)n + (size_t) class] = 1;
+/* The first parameter of the layer of that path. */
+static heed_tensor *own_parameter(const heed_store *s, const char *path) {
+    size_t n = strlen(path);
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *p = heed_store_at(s, i);
+        if (strncmp(p->name, path, n) == 0 && p->name[n] == '.') return p->tensor;
+    }
+    return NULL;
+}
+
+/* A pass whose attention weights get gradients: those of what depends on a value that wants one. In
+ * a trace no parameter does unless it is asked for: the first one is, and the first one of each
+ * attention layer. */
+static heed_tensor *traced(const gradients *g) {
+    const heed_run *r = g->s->run;
+    heed_unprobe(r->tape);
+    heed_probe(r->tape, "*.weights", true);
+    for (int i = 0; i < g->count; i++)
+        if (may_be_stepwise(&g->layers[i])) heed_probe(r->tape, g->layers[i].out, true);
+    heed_tape_begin(r->tape, HEED_TRACE, 0);
+    heed_want_grad(r->tape, heed_store_at(r->store, 0)->tensor);
+    for (int i = 0; i < g->count; i++)
+        heed_want_grad(r->tape, own_parameter(r->store, g->layers[i].at.path));
+    return heed_inspection_logits(g->s, r->tape);
+}
+
+static bool backward_from(const gradients *g, heed_tensor *y, const heed_question *q) {
+    heed_real *gy = heed__alloc_array(g->s->run->c, y->size, sizeof *gy);
+    if (!gy) return false;
+    gy[q->row * y->shape[1] + heed_inspection_class(g->s, q, y)] = 1;
     bool ok = heed_backward_from(g->s->run->tape, y, gy);
-    free(gy);
+    heed__free(gy);
     return ok;
 }
 
@@ -66,49 +79,39 @@ static void positive_part(const heed_tensor *w, size_t n, heed_real *out) {
     }
 }
 
-/* A recurrent decoder that is one op has the gradients of all its steps; else what each step
- * records under the layer's name ends with its weights, (1,1,S), after its scores where these are a
- * product.
- */
-static bool take_steps(const gradients *g) {
-    const heed_run *r = g->s->run;
-    const followed *l = g->layers;
-    const heed_tensor *all = heed_probe_find(r->tape, "decoder.attend.weights");
+/* What each step records ends with its weights, (1,1,S), after its scores where these are a
+ * product. */
+static bool take_steps(const heed_tape *t, const followed *l) {
     size_t keys = (size_t)l->keys;
-    int each = strcmp(heed_config_text(r->config, "attention"), "additive") == 0 ? 1 : 2, seen = 0;
-    if (all && all->g && all->size == size_of(l)) {
-        positive_part(all, all->size, l->values);
-        return true;
-    }
-    for (int i = 0; i < heed_probe_count(r->tape) && seen < each * l->queries; i++) {
+    int each = l->at.additive ? 1 : 2, seen = 0;
+    for (int i = 0; i < heed_probe_count(t) && seen < each * l->queries; i++) {
         const char *path;
-        const heed_tensor *w = heed_probe_at(r->tape, i, &path);
-        if (strcmp(path, "decoder.attend.out") != 0 || w->size != keys) continue;
+        const heed_tensor *w = heed_probe_at(t, i, &path);
+        if (strcmp(path, l->out) != 0 || w->size != keys) continue;
         if (++seen % each == 0)
             positive_part(w, keys, l->values + (size_t)(seen / each - 1) * keys);
     }
     return seen == each * l->queries;
 }
 
-static bool take_layers(const gradients *g) {
-    for (int i = 0; i < g->count; i++) {
-        const followed *l = &g->layers[i];
-        char path[80];
-        snprintf(path, sizeof path, "%s.weights", l->at.path);
-        const heed_tensor *w = heed_probe_find(g->s->run->tape, path);
-        if (!w || w->size != size_of(l)) return false;
-        positive_part(w, size_of(l), l->values);
-    }
-    return true;
+/* Weights of all queries have their gradients, unless the model computed them step by step. */
+static bool take_layer(const heed_tape *t, const followed *l) {
+    const heed_tensor *all = heed_probe_find(t, l->weights);
+    if (all && all->size != size_of(l)) all = NULL;
+    if ((!all || !all->g) && may_be_stepwise(l) && take_steps(t, l)) return true;
+    if (all) positive_part(all, all->size, l->values);
+    return all != NULL;
 }
 
-static bool solve(const gradients *g, const question *q) {
+static bool solve(const gradients *g, const heed_question *q) {
     heed_tensor *y = traced(g);
     bool ok = y && backward_from(g, y, q);
-    bool taken = ok && (g->s->run->model == &heed_model_rnn ? take_steps(g) : take_layers(g));
+    for (int i = 0; ok && i < g->count; i++)
+        ok = take_layer(g->s->run->tape, &g->layers[i]) ||
+             heed_fail(g->s->run->c, HEED_FAILED, "the model kept no attention weights: %s",
+                       g->layers[i].weights);
     heed_unprobe(g->s->run->tape);
-    return taken ||
-           (ok && heed_fail(g->s->run->c, HEED_FAILED, "the model kept no attention weights"));
+    return ok;
 }
 
 /* ---- over layers ---- */
@@ -144,7 +147,7 @@ static void follow(const gradients *g, int query) {
 /* ---- the maps ---- */
 
 /* The question whose maps of single layers are kept. */
-static int last_question(const subject *s, const gradient_wish *w) {
+static int last_question(const heed_inspection *s, const heed_gradient_args *w) {
     bool asked = w->question >= 0 && w->question < s->question_count;
     return asked ? w->question : s->question_count - 1;
 }
@@ -163,7 +166,7 @@ static bool add_model(heed_record *record, heed_record_map m) {
 }
 
 /* Every row of a layer's map is of one question: what the map of the whole model is made of. */
-static void layer_help(const question *q, bool by_head, char help[240]) {
+static void layer_help(const heed_question *q, bool by_head, char help[240]) {
     char where[40] = "of the whole input";
     if (q->query >= 0) snprintf(where, sizeof where, "at row %d alone", q->query + 1);
     snprintf(help, 240,
@@ -172,11 +175,11 @@ static void layer_help(const question *q, bool by_head, char help[240]) {
              where, by_head ? "head" : "layer");
 }
 
-static bool add_layer(const gradients *g, const followed *l, const gradient_wish *w,
+static bool add_layer(const gradients *g, const followed *l, const heed_gradient_args *w,
                       heed_record *record) {
     char help[240];
     layer_help(&g->s->questions[last_question(g->s, w)], w->by_head, help);
-    const heed_record_block *b = &l->at.block;
+    const heed_record_block *b = &l->at;
     heed_record_map m = {.name = "gradient",
                          .help = help,
                          .layer = b->layer,
@@ -191,18 +194,18 @@ static bool add_layer(const gradients *g, const followed *l, const gradient_wish
         if (heed_record_add_map(record, &m) < 0) return false;
     }
     if (w->by_head) return true;
-    heed_real *sum = malloc(square * sizeof *sum);
-    if (!sum) return heed_fail(g->s->run->c, HEED_FAILED, "no memory for a map");
+    heed_real *sum = heed__alloc_array(g->s->run->c, square, sizeof *sum);
+    if (!sum) return false;
     for (size_t i = 0; i < square; i++)
         sum[i] = (heed_real)summed(l, (int)(i / (size_t)l->keys), (int)(i % (size_t)l->keys));
     m.values = sum;
     bool ok = heed_record_add_map(record, &m) >= 0;
-    free(sum);
+    heed__free(sum);
     return ok;
 }
 
-static void take_row(const gradients *g, const question *q, const answer *a) {
-    const subject *s = g->s;
+static void take_row(const gradients *g, const heed_question *q, const answer *a) {
+    const heed_inspection *s = g->s;
     int queries = s->axes[a->map.queries].count, from = q->query < 0 ? 0 : q->query,
         end = q->query < 0 ? queries : from + 1;
     for (int i = from; i < end; i++)
@@ -211,26 +214,28 @@ static void take_row(const gradients *g, const question *q, const answer *a) {
 }
 
 /* The question of w comes last, so that its layers' values are at hand then. */
-static bool ask_all(const gradients *g, const gradient_wish *w, const answer *answers, int count) {
-    const subject *s = g->s;
+static bool ask_all(const gradients *g, const heed_gradient_args *w, const answer *answers,
+                    int count) {
+    const heed_inspection *s = g->s;
     int last = last_question(s, w);
     for (int i = w->only ? s->question_count : 1; i <= s->question_count; i++) {
-        const question *q = &s->questions[(last + i) % s->question_count];
+        const heed_question *q = &s->questions[(last + i) % s->question_count];
         if (!solve(g, q)) return false;
         follow(g, is_pair(s) ? s->axes[0].count + q->query : q->query);
         for (int k = 0; k < count; k++) take_row(g, q, &answers[k]);
-        if (g->p) eval_loop_progress(g->p, "gradient", (uint64_t)i, (uint64_t)s->question_count);
+        if (!heed__progress(s, w->progress, w->user, (uint64_t)i, (uint64_t)s->question_count))
+            return false;
     }
     return true;
 }
 
 /* Of a pair the source, and what the decoder read where it attends to that. */
 static int list_answers(const gradients *g, answer out[2]) {
-    const subject *s = g->s;
-    bool pair = is_pair(s), causal = s->run->model == &heed_model_gpt;
+    const heed_inspection *s = g->s;
+    bool pair = is_pair(s);
     int sources = s->axes[0].count, count = 1;
     heed_record_map m = {.name = "gradient", .layer = -1, .head = -1};
-    m.stack = pair ? HEED_CROSS : causal ? HEED_DECODER : HEED_ENCODER;
+    m.stack = heed__inspection_stack(s);
     m.queries = pair;
     out[0] = (answer){.map = m, .count = sources};
     if (pair && g->count > 1) {
@@ -244,10 +249,10 @@ static int list_answers(const gradients *g, answer out[2]) {
 
 static bool answer_capacity(const gradients *g, answer *a) {
     size_t n = (size_t)g->s->axes[a->map.queries].count * (size_t)a->count;
-    a->values = malloc(n * sizeof *a->values);
+    a->values = heed__alloc_array(g->s->run->c, n, sizeof *a->values);
     for (size_t i = 0; a->values && i < n; i++) a->values[i] = (heed_real)NAN;
     a->map.values = a->values;
-    return a->values || heed_fail(g->s->run->c, HEED_FAILED, "no memory for a map");
+    return a->values != NULL;
 }
 
 /* ---- the layers ---- */
@@ -259,51 +264,60 @@ static int place_of(const heed_record_block *b) {
 
 static int by_place(const void *a, const void *b) {
     const followed *x = a, *y = b;
-    return place_of(&x->at.block) - place_of(&y->at.block);
+    return place_of(&x->at) - place_of(&y->at);
 }
 
-static int first_of(const subject *s, int axis) { return axis ? s->axes[0].count : 0; }
+static int first_of(const heed_inspection *s, int axis) { return axis ? s->axes[0].count : 0; }
+
+static followed followed_of(const heed_inspection *s, const heed_record_block *b) {
+    followed l = {.at = *b,
+                  .heads = b->heads,
+                  .queries = s->axes[b->queries].count,
+                  .keys = s->axes[b->keys].count,
+                  .first_query = first_of(s, b->queries),
+                  .first_key = first_of(s, b->keys)};
+    snprintf(l.weights, sizeof l.weights, "%s.weights", b->path);
+    snprintf(l.out, sizeof l.out, "%s.out", b->path);
+    return l;
+}
 
 static bool find_layers(gradients *g) {
-    const subject *s = g->s;
-    attending *list = attending_layers(s->run, &g->count);
-    g->layers = list ? calloc((size_t)g->count, sizeof *g->layers) : NULL;
+    const heed_inspection *s = g->s;
+    heed_ctx *c = s->run->c;
+    heed_record_block *list = heed_attention_layers(s->run, &g->count);
+    if (!list) return false;
     size_t n = 0;
+    g->layers = heed__alloc_array(c, (size_t)g->count, sizeof *g->layers);
     for (int i = 0; g->layers && i < g->count; i++) {
-        const heed_record_block *b = &list[i].block;
-        g->layers[i] = (followed){.at = list[i],
-                                  .heads = b->heads,
-                                  .queries = s->axes[b->queries].count,
-                                  .keys = s->axes[b->keys].count,
-                                  .first_query = first_of(s, b->queries),
-                                  .first_key = first_of(s, b->keys)};
+        g->layers[i] = followed_of(s, &list[i]);
         n += size_of(&g->layers[i]);
     }
     free(list);
     g->tokens = s->axes[0].count + (is_pair(s) ? s->axes[2].count : 0);
-    g->values = g->layers ? calloc(n + 1, sizeof *g->values) : NULL;
-    g->row = g->values ? calloc(2 * (size_t)g->tokens + 1, sizeof *g->row) : NULL;
-    if (!g->row)
-        return list != NULL && heed_fail(s->run->c, HEED_FAILED, "no memory for gradients");
+    g->values = heed__alloc_array(c, n, sizeof *g->values);
+    g->row = heed__alloc_array(c, 2 * (size_t)g->tokens, sizeof *g->row);
+    if (heed_ctx_status(c) != HEED_OK) return false;
     qsort(g->layers, (size_t)g->count, sizeof *g->layers, by_place);
     heed_real *at = g->values;
     for (int i = 0; i < g->count; at += size_of(&g->layers[i++])) g->layers[i].values = at;
     return true;
 }
 
-bool gradient_add(program *p, const subject *s, const gradient_wish *w, heed_record *record) {
-    gradients g = {.p = w->quiet ? NULL : p, .s = s};
+bool heed_gradient_add(const heed_inspection *s, const heed_gradient_args *args,
+                       heed_record *record) {
+    static const heed_gradient_args usual = {.question = -1};
+    const heed_gradient_args *w = args ? args : &usual;
+    gradients g = {.s = s};
     answer answers[2] = {{.count = 0}};
-    bool ok = has_questions(s) && find_layers(&g);
+    bool ok = heed__inspection_asked(s) && find_layers(&g);
     int count = ok ? list_answers(&g, answers) : 0;
     for (int i = 0; ok && i < count; i++) ok = answer_capacity(&g, &answers[i]);
     ok = ok && ask_all(&g, w, answers, count);
     for (int i = 0; ok && i < count; i++) ok = add_model(record, answers[i].map);
     for (int i = 0; ok && i < g.count; i++) ok = add_layer(&g, &g.layers[i], w, record);
-    if (g.p) eval_loop_progress(p, "", 1, 1);
-    for (int i = 0; i < 2; i++) free(answers[i].values);
-    free(g.layers);
-    free(g.values);
-    free(g.row);
+    for (int i = 0; i < 2; i++) heed__free(answers[i].values);
+    heed__free(g.layers);
+    heed__free(g.values);
+    heed__free(g.row);
     return ok;
 }

@@ -1,0 +1,56 @@
+/* What a trained model attends to on a text, and whether that matters: inspect RUN TEXT writes
+ * inspect.png, what its last layer attends to, and inspect.html, the page of everything.
+ *     cc inspect.c $(pkg-config --cflags --libs heed-inspect heed-models) -o inspect */
+#include <heed/inspect.h>
+#include <heed/models.h>
+#include <heed/view.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The record of the text, with rollout and occlusion beside the attention. */
+static heed_record *record_of(heed_run *run, const char *text) {
+    heed_inspection input;
+    heed_record *r = NULL;
+    if (heed_inspection_text(&input, run, text, strlen(text), NULL) &&
+        (r = heed_capture(&input, NULL)) && heed_rollout_add(&input, NULL, r))
+        heed_occlusion_add(&input, NULL, r);
+    heed_inspection_free(&input);
+    return r;
+}
+
+/* What the last prediction owes to each token: its row of every map. */
+static void print_maps(const heed_record *r) {
+    int n = r->axes[0].count, row = r->guess_count ? r->guesses[r->guess_count - 1].query : 0;
+    if (row < 0) row = 0; /* what is said of the whole input is in all rows */
+    for (int k = 0; k < n; k++) {
+        printf("%-12s", r->axes[0].labels[k]);
+        for (int m = 0; m < r->map_count; m++)
+            printf("  %s %.3f", r->maps[m].name, (double)r->maps[m].values[row * n + k]);
+        putchar('\n');
+    }
+}
+
+static bool write_files(heed_ctx *c, const heed_record *r) {
+    const heed_record_block *last = &r->blocks[r->block_count - 1];
+    const heed_record_axis *queries = &r->axes[last->queries], *keys = &r->axes[last->keys];
+    heed_heatmap map = {.title = r->title,
+                        .rows = queries->count,
+                        .cols = keys->count,
+                        .values = last->weights, /* its first head */
+                        .row_labels = queries->labels,
+                        .col_labels = keys->labels};
+    heed_page page = {.count = 1, .records = r};
+    return heed_heatmap_png(c, &map, "inspect.png") && heed_page_write(c, &page, "inspect.html");
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3) return fprintf(stderr, "usage: inspect RUN TEXT\n"), 2;
+    heed_ctx *c = heed_open(NULL);
+    heed_run *run = heed_run_open(c, argv[1], heed_models, NULL);
+    heed_record *r = run ? record_of(run, argv[2]) : NULL;
+    if (heed_ctx_status(c) == HEED_OK) print_maps(r);
+    bool ok = heed_ctx_status(c) == HEED_OK && write_files(c, r);
+    if (!ok) fprintf(stderr, "inspect: %s\n", heed_ctx_error(c));
+    heed_close(c);
+    return !ok;
+}

@@ -1,0 +1,272 @@
+/* decode.c -- tokens made one after the other by a model's step interface: greedy, by sampling, or
+ * by beam search, whose beam shrinks as hypotheses end. */
+#include "core/core.h"
+#include "fit/draw.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_BEAM = 64 };
+
+/* An output so far; its state belongs to the model. */
+typedef struct {
+    heed_real *state;
+    int32_t *ids; /* the prompt, then what was made */
+    double score; /* log p of what was made */
+} hypothesis;
+
+/* A hypothesis and its next token. */
+typedef struct {
+    double score;
+    int from;
+    int32_t id;
+} candidate;
+
+typedef struct {
+    const heed_model *m;
+    const void *self;
+    heed_tape *t, *reading; /* of the steps; of the source */
+    const heed_generation *a;
+    int length, count;
+    heed_source read;
+    const heed_source *source; /* what was read; NULL: the model reads no source */
+    size_t state;              /* numbers of a hypothesis */
+    hypothesis now[MOST_BEAM], next[MOST_BEAM];
+    int live, width, made;
+    candidate best[MOST_BEAM];
+    int candidates;
+    bool stopped, found;
+    heed_real *states; /* memory of all hypotheses */
+    int32_t *tokens;
+    heed__choice *order; /* (V), since the first draw */
+    int32_t *out;        /* the best that has ended, or at last the best of all */
+    heed_generated *about;
+    double rank; /* its score by length */
+} search;
+
+/* ---- candidates ---- */
+
+/* Keeps the `width` best, best first; the earlier one at ties. */
+static void offer(search *s, double score, int from, int32_t id) {
+    int at = s->candidates;
+    if (at == s->width && !(score > s->best[at - 1].score)) return;
+    if (at < s->width) s->candidates++;
+    if (at == s->width) at--;
+    for (; at > 0 && score > s->best[at - 1].score; at--) s->best[at] = s->best[at - 1];
+    s->best[at] = (candidate){score, from, id};
+}
+
+/* log of the sum of exp(logits). */
+static double log_sum(const heed_real *logits, int n) {
+    double top = (double)logits[0], sum = 0;
+    for (int i = 1; i < n; i++) top = fmax(top, (double)logits[i]);
+    for (int i = 0; i < n; i++) sum += exp((double)logits[i] - top);
+    return top + log(sum);
+}
+
+/* Logits of which the last row is about the token after hypothesis h; its state goes on. Beyond the
+ * model's length every position shifts, so that the whole window is computed again. */
+static heed_tensor *logits_of(search *s, const hypothesis *h) {
+    size_t total = s->a->prompt_count + (size_t)s->made, length = (size_t)s->length;
+    bool fits = total <= length;
+    heed_tape_begin(s->t, HEED_EVAL, 0);
+    if (fits && !s->a->uncached) {
+        size_t seen = s->made ? total - 1 : 0;
+        heed_tensor *ids = heed_ids(s->t, h->ids + seen, 1, (int)(total - seen));
+        return s->m->steps->next(s->self, s->t, s->source, h->state, (int)seen, ids);
+    }
+    size_t from = fits ? 0 : total - length;
+    heed_tensor *ids = heed_ids(s->t, h->ids + from, 1, (int)(total - from));
+    heed_model_input in = {.x = ids};
+    if (s->m->steps->read) {
+        in.x = heed_ids(s->t, s->a->source, 1, (int)s->a->source_count);
+        in.target = ids;
+    }
+    return s->m->logits(s->self, s->t, &in);
+}
+
+/* The draws of a text are numbered by its tokens, those of a target by the tokens made. */
+static heed_random draws(const search *s) {
+    const heed_generation *a = s->a;
+    if (s->m->steps->read)
+        return heed_random_at(a->seed, "translate", (uint64_t)s->made, a->sample);
+    return heed_random_at(a->seed, "sample", a->prompt_count + (uint64_t)s->made, a->sample);
+}
+
+static bool expand(search *s, int from) {
+    const hypothesis *h = &s->now[from];
+    const heed_tensor *y = logits_of(s, h);
+    if (!y) return false;
+    int vocab = y->shape[y->dims - 1];
+    const heed_real *logits = y->x + y->size - vocab;
+    double sum = log_sum(logits, vocab);
+    if (s->a->beam <= 1) {
+        heed_ctx *c = heed_tape_ctx(s->t);
+        if (!s->order) s->order = heed__alloc(c, (size_t)vocab * sizeof *s->order);
+        if (!s->order) return false;
+        int32_t id = heed__draw(s->a, logits, vocab, draws(s), s->order);
+        offer(s, h->score + (double)logits[id] - sum, from, id);
+        return true;
+    }
+    for (int32_t id = 0; id < vocab; id++) offer(s, h->score + (double)logits[id] - sum, from, id);
+    return true;
+}
+
+/* ---- hypotheses ---- */
+
+static double ranked(const search *s, double score, int count) {
+    return score / pow((5 + count) / 6.0, s->a->length_penalty);
+}
+
+/* An output is done: it is the result if it is the best so far. */
+static void finish(search *s, const hypothesis *h, double score, bool ended) {
+    double rank = ranked(s, score, s->made + ended);
+    if (s->found && !(rank > s->rank)) return;
+    s->found = true;
+    s->rank = rank;
+    *s->about = (heed_generated){s->made, ended, score};
+    if (s->out) memcpy(s->out, h->ids + s->a->prompt_count, (size_t)s->made * sizeof *s->out);
+}
+
+/* A lone hypothesis goes on in its own memory; others may have several followers. */
+static void follow(search *s, candidate c) {
+    hypothesis *from = &s->now[c.from], *h = from;
+    size_t at = s->a->prompt_count + (size_t)s->made;
+    if (s->a->beam > 1) {
+        h = &s->next[s->live];
+        memcpy(h->state, from->state, s->state * sizeof *h->state);
+        memcpy(h->ids, from->ids, at * sizeof *h->ids);
+    }
+    s->live++;
+    h->score = c.score;
+    h->ids[at] = c.id;
+}
+
+/* From every hypothesis one token on. */
+static bool advance(search *s) {
+    s->candidates = 0;
+    for (int i = 0; i < s->live; i++)
+        if (!expand(s, i)) return false;
+    s->live = 0;
+    for (int i = 0; i < s->candidates; i++) {
+        candidate c = s->best[i];
+        if (s->a->has_end && c.id == s->a->end) {
+            finish(s, &s->now[c.from], c.score, true);
+            s->width--;
+        } else
+            follow(s, c);
+    }
+    s->made++;
+    for (int i = 0; i < s->live && s->a->beam > 1; i++) {
+        hypothesis swapped = s->now[i];
+        s->now[i] = s->next[i];
+        s->next[i] = swapped;
+    }
+    if (s->live && s->a->beam <= 1 && s->a->token)
+        s->stopped = !s->a->token(s->a->user, s->best[0].id);
+    return true;
+}
+
+/* No longer output of what is left can be better: log p only falls, and the largest length divides
+ * it by the most. */
+static bool is_hopeless(const search *s) {
+    return s->live == 0 || (s->found && ranked(s, s->now[0].score, s->count + 1) <= s->rank);
+}
+
+static bool run(search *s) {
+    while (s->made < s->count && !s->stopped && !is_hopeless(s))
+        if (!advance(s)) return false;
+    for (int i = 0; i < s->live; i++) finish(s, &s->now[i], s->now[i].score, false);
+    return true;
+}
+
+/* ---- checks and memory ---- */
+
+static bool check(search *s) {
+    const heed_generation *a = s->a;
+    heed_ctx *c = heed_tape_ctx(s->t);
+    bool reads = s->m->steps && s->m->steps->read;
+    if (!s->m->steps)
+        return heed_fail(c, HEED_USAGE, "model %s makes no output step by step", s->m->name);
+    s->length = s->m->steps->length(s->self);
+    if (reads && (a->source_count < 1 || a->source_count > (size_t)s->length))
+        return heed_fail(c, HEED_USAGE,
+                         "source has no fitting length: expected 1 to %d tokens, found %zu; hint: "
+                         "a model with a larger block",
+                         s->length, a->source_count);
+    if (a->prompt_count < 1 || a->count < 0)
+        return heed_fail(c, HEED_USAGE,
+                         "nothing to go on from: expected a prompt of at least one token and a "
+                         "count of at least 0, found %zu and %d",
+                         a->prompt_count, a->count);
+    if (a->beam < 0 || a->beam > MOST_BEAM || (a->beam > 1 && a->temperature > 0))
+        return heed_fail(c, HEED_USAGE,
+                         "beam does not fit: expected 1 to %d hypotheses, and one when sampling, "
+                         "found %d with temperature %g",
+                         MOST_BEAM, a->beam, a->temperature);
+    return a->length_penalty >= 0 ||
+           heed_fail(c, HEED_USAGE, "length penalty is out of range: expected at least 0, found %g",
+                     a->length_penalty);
+}
+
+static bool read_source(search *s) {
+    const heed_steps *steps = s->m->steps;
+    if (s->a->uncached) return true;
+    if (steps->read) {
+        heed_tape_begin(s->reading, HEED_EVAL, 0);
+        heed_tensor *ids = heed_ids(s->reading, s->a->source, 1, (int)s->a->source_count);
+        if (!steps->read(s->self, s->reading, ids, &s->read)) return false;
+        s->source = &s->read;
+    }
+    s->state = steps->state(s->self, s->source);
+    return true;
+}
+
+/* Two places for each hypothesis, as all of them move on at once; a lone one needs only the first.
+ */
+static bool prepare(search *s) {
+    heed_ctx *c = heed_tape_ctx(s->t);
+    const heed_steps *steps = s->m->steps;
+    size_t places = s->a->beam > 1 ? 2 * (size_t)s->width : 1;
+    size_t capacity = s->a->prompt_count + (size_t)s->count;
+    s->states = heed__alloc(c, (places * s->state + 1) * sizeof *s->states);
+    s->tokens = heed__alloc(c, places * capacity * sizeof *s->tokens);
+    if (!s->states || !s->tokens) return false;
+    for (size_t i = 0; i < places; i++) {
+        hypothesis *h = i % 2 ? &s->next[i / 2] : &s->now[i / 2];
+        *h = (hypothesis){s->states + i * s->state, s->tokens + i * capacity, 0};
+    }
+    memcpy(s->now->ids, s->a->prompt, s->a->prompt_count * sizeof *s->now->ids);
+    if (steps->start && s->state) steps->start(s->self, s->source, s->now->state);
+    return true;
+}
+
+bool heed_generate(const heed_model *m, const void *self, heed_tape *t, const heed_generation *a,
+                   int32_t *out, heed_generated *about) {
+    heed_ctx *c = heed_tape_ctx(t);
+    heed_generated ignored;
+    if (!m || !self || !t || !a || heed__stopped(c)) return false;
+    search s = {.m = m, .self = self, .t = t, .a = a, .out = out, .live = 1, .rank = -INFINITY};
+    s.about = about ? about : &ignored;
+    *s.about = (heed_generated){0};
+    if (!check(&s)) return false;
+    bool bounded = m->steps->read && s.length < a->count;
+    s.count = a->count && !bounded ? a->count : s.length;
+    s.width = a->beam > 1 ? a->beam : 1;
+    s.reading = heed_tape_new(c);
+    bool ok = s.reading && read_source(&s) && prepare(&s) && run(&s);
+    heed_tape_free(s.reading);
+    heed__free(s.states);
+    heed__free(s.tokens);
+    heed__free(s.order);
+    return ok;
+}
+
+/* ---- texts ---- */
+
+int32_t heed_text_end(const heed_config *f, const heed_tokenizer *k) {
+    heed_specials s = heed_tokenizer_specials(k);
+    const char *packing = heed_config_has(f, "packing") ? heed_config_text(f, "packing") : "";
+    if (strcmp(packing, "lines") != 0) return -1;
+    return s.sep >= 0 ? s.sep : s.newline;
+}

@@ -1,0 +1,219 @@
+/* capture.c -- a pass of an example through its model, and the record of what it attended to. */
+#include "core/core.h"
+#include "inspect/inspect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- the layers of a run ---- */
+
+/* Axes of an example of a pair: the source, the target, and what the decoder reads. */
+static heed_record_block block_of(const heed_run *r, const heed_attending *a) {
+    bool pair = r->model->kind == HEED_INPUT_PAIR;
+    int queries = !pair || a->stack == HEED_ENCODER ? 0 : a->stack == HEED_CROSS ? 1 : 2;
+    return (heed_record_block){.path = a->path,
+                               .stack = a->stack,
+                               .layer = a->layer,
+                               .heads = a->heads,
+                               .queries = queries,
+                               .keys = a->stack == HEED_CROSS ? 0 : queries,
+                               .key = a->key,
+                               .value = a->value,
+                               .beta = a->beta,
+                               .causal = a->causal,
+                               .hard = a->hard,
+                               .additive = a->additive,
+                               .align = a->align};
+}
+
+heed_record_block *heed_attention_layers(const heed_run *r, int *count) {
+    heed_attending a;
+    int all = 0;
+    *count = 0;
+    while (r->model->attending && r->model->attending(r->self, all, &a)) all++;
+    heed_record_block *list = calloc((size_t)all + 1, sizeof *list);
+    if (!list) heed_fail(r->c, HEED_FAILED, "no memory for a list of layers");
+    for (int i = 0; list && i < all; i++)
+        if (r->model->attending(r->self, i, &a) && !a.fixed) list[(*count)++] = block_of(r, &a);
+    if (!list || *count) return list;
+    free(list);
+    heed_fail(r->c, HEED_USAGE,
+              "the model does not attend: %s has no attention layers; hint: settings that give it "
+              "some, or influence, which needs none",
+              r->model->name);
+    return NULL;
+}
+
+/* ---- what is kept ---- */
+
+static const heed_capture_args everything = {.lean = false};
+
+static bool among(int number, int count, const int *list) {
+    for (int i = 0; i < count; i++)
+        if (list[i] == number) return true;
+    return count == 0;
+}
+
+static bool is_wanted(const heed_capture_args *w, const heed_record_block *b) {
+    return among(b->layer, w->layer_count, w->layers) && (!w->stack || *w->stack == b->stack);
+}
+
+void heed_capture_probe(const heed_inspection *s, const heed_capture_args *w, heed_tape *t) {
+    int count;
+    heed_record_block *list = heed_attention_layers(s->run, &count);
+    if (!w) w = &everything;
+    heed_unprobe(t);
+    for (int i = 0; list && i < count; i++)
+        if (is_wanted(w, &list[i])) heed_record_probe(t, list[i].path, w->lean);
+    free(list);
+}
+
+/* Bytes of the record, before anything is computed: weights, raw and scores are most of it. */
+static double estimate(const heed_inspection *s, const heed_capture_args *w,
+                       const heed_record_block *list, int count, int *blocks) {
+    double n = 0;
+    *blocks = 0;
+    for (int i = 0; i < count; i++) {
+        const heed_record_block *b = &list[i];
+        if (!is_wanted(w, &list[i])) continue;
+        int heads = w->head_count && w->head_count < b->heads ? w->head_count : b->heads;
+        n += (w->lean ? 1.0 : 3.0) * heads * s->axes[b->queries].count * s->axes[b->keys].count;
+        ++*blocks;
+    }
+    return n * sizeof(heed_real);
+}
+
+static bool check_size(const heed_inspection *s, const heed_capture_args *w,
+                       const heed_record_block *list, int count) {
+    int blocks;
+    char found[32], limit[32];
+    double bytes = estimate(s, w, list, count, &blocks), most = w->most == 0 ? 256e6 : w->most;
+    if (blocks == 0) {
+        int last = 0;
+        for (int i = 0; i < count; i++)
+            if (list[i].layer > last) last = list[i].layer;
+        return heed_fail(s->run->c, HEED_USAGE,
+                         "no such layer: expected 1 to %d of %s, found none of those asked for",
+                         last + 1, s->run->model->name);
+    }
+    if (most < 0 || bytes <= most) return true;
+    return heed_fail(s->run->c, HEED_USAGE,
+                     "the attention is too large: %d layers of %d heads over %d tokens take %s: "
+                     "expected at most %s; hint: `layers` 1,%d `heads` 1, or a shorter input",
+                     blocks, list[0].heads, s->axes[0].count, heed_format_bytes(found, bytes),
+                     heed_format_bytes(limit, most), blocks);
+}
+
+/* ---- guesses ---- */
+
+/* The `top` largest of n logits, falling, lowest index first at ties. */
+static void largest(const heed_real *y, int n, int top, int *out) {
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        int at = count < top ? count++ : top - 1;
+        if (at == top - 1 && count == top && i >= top && !(y[i] > y[out[at]])) continue;
+        for (; at > 0 && y[i] > y[out[at - 1]]; at--) out[at] = out[at - 1];
+        out[at] = i;
+    }
+}
+
+enum { MOST_GUESSES = 1000 };
+
+static bool add_guess(heed_record *record, const heed_inspection *s, const heed_question *q,
+                      int top, const heed_tensor *y) {
+    int n = y->shape[1], best[MOST_GUESSES];
+    const heed_real *row = y->x + (size_t)q->row * (size_t)n;
+    const char *labels[MOST_GUESSES];
+    char numbers[MOST_GUESSES][16];
+    heed_real p[MOST_GUESSES];
+    double sum = 0;
+    if (top > n) top = n;
+    largest(row, n, top, best);
+    for (int i = 0; i < n; i++) sum += exp((double)row[i] - (double)row[best[0]]);
+    for (int i = 0; i < top; i++) {
+        p[i] = (heed_real)(exp((double)row[best[i]] - (double)row[best[0]]) / sum);
+        labels[i] = heed_class_label(s->run, best[i], numbers[i]);
+    }
+    return heed_record_add_guess(record, &(heed_record_guess){.axis = q->axis,
+                                                              .query = q->query,
+                                                              .says = q->says,
+                                                              .count = top,
+                                                              .labels = labels,
+                                                              .p = p}) >= 0;
+}
+
+/* ---- the record ---- */
+
+/* As its settings say; else those that attend. */
+static int layers_of(const heed_run *r) {
+    heed_attending a;
+    int n = 0;
+    if (heed_config_has(r->config, "layers")) return (int)heed_config_int(r->config, "layers");
+    while (r->model->attending && r->model->attending(r->self, n, &a)) n++;
+    return n;
+}
+
+static void describe(heed_record *record, const heed_inspection *s) {
+    char model[96], step[48] = "";
+    const heed_run *r = s->run;
+    if (r->step >= 0) snprintf(step, sizeof step, ", step %lld", (long long)r->step);
+    int count = layers_of(r);
+    snprintf(model, sizeof model, "%s of %d layer%s%s", r->model->name, count,
+             count == 1 ? "" : "s", step);
+    heed_record_describe(
+        record, (heed_record_texts){.title = s->title, .model = model, .task = r->model->name});
+    if (record) record->step = r->step;
+    for (int i = 0; i < s->axis_count; i++) heed_record_add_axis(record, &s->axes[i]);
+    const heed_picture *p = &s->example.shown;
+    if (p->pixels) heed_record_picture(record, p->pixels, p->width, p->height, p->channels);
+}
+
+static void add_blocks(heed_record *record, const heed_inspection *s, const heed_capture_args *w,
+                       const heed_tape *t) {
+    int count;
+    heed_record_block *list = heed_attention_layers(s->run, &count);
+    for (int i = 0; list && i < count; i++) {
+        heed_record_block like = list[i];
+        if (!is_wanted(w, &list[i])) continue;
+        if (w->head_count) {
+            like.heads = w->head_count;
+            like.head = w->heads;
+        }
+        heed_record_take(record, t, &like, 0, NULL);
+    }
+    free(list);
+}
+
+heed_record *heed_capture_read(const heed_inspection *s, const heed_capture_args *w,
+                               const heed_tape *t, const heed_tensor *y) {
+    heed_ctx *c = s->run->c;
+    if (!w) w = &everything;
+    int top = w->top ? w->top : 5;
+    heed_record *record = y ? heed_record_new(c) : NULL;
+    if (record) {
+        describe(record, s);
+        add_blocks(record, s, w, t);
+    }
+    for (int i = 0; record && i < s->question_count; i++)
+        add_guess(record, s, &s->questions[i], top < MOST_GUESSES ? top : MOST_GUESSES, y);
+    if (heed_ctx_status(c) == HEED_OK) return record;
+    heed_record_free(record);
+    return NULL;
+}
+
+heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *w) {
+    heed_tape *t = s->run->tape;
+    int count;
+    if (!w) w = &everything;
+    heed_record_block *list = heed_attention_layers(s->run, &count);
+    bool ok = list && check_size(s, w, list, count);
+    free(list);
+    if (!ok) return NULL;
+    heed_capture_probe(s, w, t);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_tensor *y = heed_inspection_logits(s, t);
+    heed_record *record = heed_capture_read(s, w, t, y);
+    heed_unprobe(t);
+    return record;
+}

@@ -1,0 +1,369 @@
+/* inspection.c -- one input of a run: its axes, the predictions made on it, its pass through the
+ * model. */
+#include "core/core.h"
+#include "inspect/inspect.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- axes ---- */
+
+static void add_sequence(heed_inspection *s, const char *name, const heed_sequence *of) {
+    s->axes[s->axis_count++] = (heed_record_axis){.name = name,
+                                                  .count = (int)of->tokens.count,
+                                                  .labels = (const char *const *)of->labels,
+                                                  .special = of->special};
+}
+
+/* An axis whose labels are to be filled in, with set_label. */
+static heed_record_axis *add_axis(heed_inspection *s, const char *name, int count) {
+    heed_ctx *c = s->run->c;
+    s->labels = heed__alloc_array(c, (size_t)count + 1, sizeof *s->labels);
+    s->special = heed__alloc(c, (size_t)count + 1);
+    if (!s->labels || !s->special) count = 0;
+    heed_record_axis *axis = &s->axes[s->axis_count++];
+    *axis = (heed_record_axis){.name = name,
+                               .count = count,
+                               .labels = (const char *const *)s->labels,
+                               .special = s->special};
+    return axis;
+}
+
+static void set_label(heed_inspection *s, int at, bool special, const char *label) {
+    s->labels[at] = heed__copy_text(s->run->c, label);
+    s->special[at] = special;
+}
+
+/* What the decoder reads: [CLS] and the target without its last token. */
+static bool add_target(heed_inspection *s) {
+    const heed_sequence *target = &s->example.target;
+    size_t n = target->tokens.count;
+    int32_t cls = heed_tokenizer_specials(s->run->tokenizer).cls;
+    s->target = target->tokens.ids;
+    s->target_count = (int)n;
+    s->read = heed__alloc_array(s->run->c, n, sizeof *s->read);
+    add_sequence(s, "target", target);
+    const heed_record_axis *axis = add_axis(s, "target input", (int)n);
+    for (int i = 0; s->read && i < axis->count; i++) {
+        s->read[i] = i ? s->target[i - 1] : cls;
+        set_label(s, i, i ? target->special[i - 1] : true,
+                  i ? heed_token_text(s->run->tokenizer, s->read[i]) : "[CLS]");
+    }
+    return heed_ctx_status(s->run->c) == HEED_OK;
+}
+
+/* Patches row by row; what stands before them is [CLS]. */
+static void add_patches(heed_inspection *s, heed_grid g) {
+    heed_record_axis *axis = add_axis(s, "picture", g.first + g.rows * g.cols);
+    axis->rows = g.rows;
+    axis->cols = g.cols;
+    axis->first = g.first;
+    for (int i = 0; i < axis->count; i++) {
+        char label[32] = "[CLS]";
+        int patch = i - g.first;
+        if (patch >= 0)
+            snprintf(label, sizeof label, "%d,%d", patch / g.cols + 1, patch % g.cols + 1);
+        set_label(s, i, patch < 0, label);
+    }
+}
+
+static void add_positions(heed_inspection *s, int count) {
+    const heed_record_axis *axis = add_axis(s, "input", count);
+    for (int i = 0; i < axis->count; i++) {
+        char label[16];
+        snprintf(label, sizeof label, "%d", i + 1);
+        set_label(s, i, false, label);
+    }
+}
+
+/* ---- questions ---- */
+
+static void ask(heed_inspection *s, int axis, int query, int row, const char *says) {
+    heed_question *q = &s->questions[s->question_count++];
+    *q = (heed_question){.axis = axis, .query = query, .row = row};
+    snprintf(q->says, sizeof q->says, "%s", says);
+}
+
+/* Every token: the one so many after it. They count from 1, as on the screen. */
+static void ask_tokens(heed_inspection *s, int axis, int ahead) {
+    for (int i = 0; i < s->axes[axis].count; i++) {
+        char says[32];
+        snprintf(says, sizeof says, "token %d", i + 1 + ahead);
+        ask(s, axis, i, i, says);
+    }
+}
+
+static void ask_labels(heed_inspection *s) {
+    const heed_example *a = &s->example;
+    int count = a->words ? (int)a->word_count : s->axes[0].count;
+    for (int i = 0; i < count; i++) {
+        int at = a->words ? (int)a->words[i] : i;
+        ask(s, 0, at, at, "the label");
+    }
+}
+
+static bool ask_all(heed_inspection *s) {
+    const heed_run *r = s->run;
+    int mask = r->tokenizer ? heed_tokenizer_specials(r->tokenizer).mask : -1;
+    size_t most = (size_t)s->axes[s->target != NULL].count + 1;
+    s->questions = heed__alloc_array(r->c, most, sizeof *s->questions);
+    if (!s->questions) return false;
+    switch (r->model->answers) {
+    case HEED_ANSWER_INPUT:
+        ask(s, 0, s->axes[0].first ? 0 : -1, 0, "the class");
+        break;
+    case HEED_ANSWER_MASKED:
+        for (int i = 0; i < s->count; i++)
+            if (s->ids[i] == mask) ask(s, 0, i, s->question_count, "[MASK]");
+        break;
+    case HEED_ANSWER_NEXT:
+        ask_tokens(s, s->target != NULL, 1);
+        break;
+    case HEED_ANSWER_SAME:
+        if (s->target)
+            ask_tokens(s, 1, 0);
+        else
+            ask_labels(s);
+        break;
+    }
+    return true;
+}
+
+bool heed__inspection_asked(const heed_inspection *s) {
+    return s->question_count > 0 ||
+           heed_fail(s->run->c, HEED_DATA,
+                     "nothing is predicted here: %.*s: expected [MASK] in the text; hint: write "
+                     "[MASK] for a word",
+                     (int)heed_label_cut(s->title, 60), s->title);
+}
+
+/* ---- opening and closing ---- */
+
+/* Of a pair "source -> target". */
+static bool set_title(heed_inspection *s, const char *text) {
+    heed_text title = {.c = s->run->c};
+    const heed_sequence *target = &s->example.target;
+    heed_text_put(&title, text, strlen(text));
+    if (s->read) {
+        int end = heed_tokenizer_specials(s->run->tokenizer).sep;
+        size_t n = target->tokens.count;
+        if (n && s->target[n - 1] == end) n--;
+        heed_text_put(&title, " \xe2\x86\x92 ", 5);
+        if (n)
+            heed_decode(s->run->tokenizer, s->target, n, &title);
+        else
+            heed_text_put(&title, "(nothing)", 9);
+    }
+    s->title = heed__copy_text(s->run->c, title.s ? title.s : "");
+    heed_text_free(&title);
+    return s->title != NULL;
+}
+
+static bool wrong_kind(const heed_run *r) {
+    static const char *const reads[] = {"numbers", "texts", "pictures", "pairs of texts", "texts"};
+    return heed_fail(r->c, HEED_USAGE, "the input does not fit the model: %s reads %s",
+                     r->model->name, reads[r->model->kind]);
+}
+
+static void set_pixels(heed_inspection *s) {
+    const heed_image_transform *v = &s->example.transform;
+    heed_grid grid;
+    s->x = s->example.x;
+    s->dims = 4;
+    memcpy(s->shape, (int[]){1, v->size, v->size, v->channels}, sizeof s->shape);
+    if (s->run->model->grid && s->run->model->grid(s->run->self, &grid)) add_patches(s, grid);
+}
+
+static bool set_tokens(heed_inspection *s) {
+    bool pair = s->run->model->kind == HEED_INPUT_PAIR;
+    s->ids = s->example.text.tokens.ids;
+    s->count = (int)s->example.text.tokens.count;
+    add_sequence(s, pair ? "source" : "text", &s->example.text);
+    return !pair || add_target(s);
+}
+
+bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example,
+                          const char *title) {
+    *s = (heed_inspection){.run = r, .example = *example};
+    *example = (heed_example){0};
+    bool picture = r->model->kind == HEED_INPUT_PICTURE, pair = r->model->kind == HEED_INPUT_PAIR;
+    if (picture ? !s->example.x : !s->example.text.labels || (pair && !s->example.target.labels))
+        return wrong_kind(r);
+    if (picture) set_pixels(s);
+    return (picture || set_tokens(s)) && set_title(s, title) && ask_all(s) &&
+           heed_ctx_status(r->c) == HEED_OK;
+}
+
+/* The target that the model makes of a source: the most probable token each time. */
+static bool make_target(const heed_run *r, const heed_reader *how, heed_example *e) {
+    heed_specials x = heed_tokenizer_specials(r->tokenizer);
+    heed_generated made;
+    heed_generation a = {.source = e->text.tokens.ids,
+                         .source_count = e->text.tokens.count,
+                         .prompt = &x.cls,
+                         .prompt_count = 1,
+                         .has_end = true,
+                         .end = x.sep};
+    int32_t *ids =
+        heed__alloc_array(r->c, (size_t)heed_config_int(r->config, "block"), sizeof *ids);
+    bool ok = ids && heed_generate(r->model, r->self, r->tape, &a, ids, &made) &&
+              heed_example_made(how, ids, (size_t)made.count, made.ended, e);
+    heed__free(ids);
+    return ok;
+}
+
+static bool read_target(const heed_run *r, const heed_reader *how, const char *target,
+                        heed_example *e) {
+    if (r->model->kind != HEED_INPUT_PAIR) return true;
+    return target ? heed_example_target(how, target, strlen(target), e) : make_target(r, how, e);
+}
+
+bool heed_inspection_text(heed_inspection *s, heed_run *r, const char *text, size_t n,
+                          const char *target) {
+    heed_example e = {0};
+    heed_reader how = heed_run_reader(r);
+    heed_text title = {.c = r->c};
+    *s = (heed_inspection){.run = r};
+    bool ok = heed_example_text(&how, text, n, &e) && read_target(r, &how, target, &e) &&
+              heed_text_put(&title, text, n) && heed_inspection_open(s, r, &e, title.s);
+    heed_text_free(&title);
+    heed_example_free(&e);
+    return ok;
+}
+
+bool heed_inspection_tokens(heed_inspection *s, heed_run *r, const int32_t *ids, int count) {
+    heed_example e = {0};
+    heed_reader how = heed_run_reader(r);
+    heed_text title = {.c = r->c};
+    *s = (heed_inspection){.run = r};
+    bool ok = heed_example_tokens(&how, ids, (size_t)count, &e) &&
+              heed_decode(r->tokenizer, ids, (size_t)count, &title) &&
+              heed_inspection_open(s, r, &e, title.s ? title.s : "");
+    heed_text_free(&title);
+    heed_example_free(&e);
+    return ok;
+}
+
+bool heed_inspection_picture(heed_inspection *s, heed_run *r, heed_picture *p, const char *name,
+                             bool convert) {
+    heed_example e = {0};
+    heed_reader how = heed_run_reader(r);
+    how.convert = convert;
+    how.show = true;
+    *s = (heed_inspection){.run = r};
+    bool ok = heed_example_picture(&how, p, name, &e) && heed_inspection_open(s, r, &e, name);
+    heed_example_free(&e);
+    return ok;
+}
+
+bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x, int dims,
+                             const int *shape, const char *title) {
+    size_t n = dims == 2 || dims == 3;
+    *s = (heed_inspection){.run = r, .dims = dims};
+    if (r->model->kind != HEED_INPUT_DENSE) return wrong_kind(r);
+    for (int i = 0; i < dims && n; i++) n *= (size_t)(shape[i] > 0 ? shape[i] : 0);
+    if (n == 0 || shape[0] != 1)
+        return heed_fail(r->c, HEED_USAGE,
+                         "the numbers have no size: expected (1,T) or (1,T,d), T and d at least 1");
+    memcpy(s->shape, shape, (size_t)dims * sizeof *shape);
+    s->x = s->example.x = heed__alloc_array(r->c, n, sizeof *x);
+    if (s->x) memcpy(s->x, x, n * sizeof *x);
+    add_positions(s, shape[1]);
+    return set_title(s, title ? title : "") && ask_all(s) && heed_ctx_status(r->c) == HEED_OK;
+}
+
+void heed_inspection_free(heed_inspection *s) {
+    int last = s->axis_count - 1; /* whose labels are its own */
+    for (int i = 0; s->labels && last >= 0 && i < s->axes[last].count; i++)
+        heed__free(s->labels[i]);
+    void *own[] = {s->labels, s->special, s->questions, s->title, s->read};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) heed__free(own[i]);
+    heed_example_free(&s->example);
+    *s = (heed_inspection){.run = NULL};
+}
+
+/* ---- the pass ---- */
+
+static heed_tensor *ids_of(heed_tape *t, const int32_t *ids, int n, int rows) {
+    int32_t *all = heed__alloc_array(heed_tape_ctx(t), (size_t)n * (size_t)rows, sizeof *all);
+    for (int r = 0; all && r < rows; r++) memcpy(all + r * n, ids, (size_t)n * sizeof *ids);
+    heed_tensor *y = heed_ids(t, all, rows, n);
+    heed__free(all);
+    return y;
+}
+
+/* Positions of the masks, in the order of the rows of their logits. */
+static heed_tensor *masked_positions(const heed_inspection *s, heed_tape *t) {
+    int n = s->question_count;
+    int32_t *list = heed__alloc_array(heed_tape_ctx(t), (size_t)n, sizeof *list);
+    for (int i = 0; list && i < n; i++) list[s->questions[i].row] = s->questions[i].query;
+    heed_tensor *y = heed_input_ids(t, list, 1, &n);
+    heed__free(list);
+    return y;
+}
+
+static heed_tensor *numbers_of(const heed_inspection *s, heed_tape *t, int rows) {
+    int shape[HEED_DIMS];
+    memcpy(shape, s->shape, sizeof shape);
+    shape[0] = rows;
+    heed_tensor *x = heed_input(t, NULL, s->dims, shape);
+    size_t n = x ? x->size / (size_t)rows : 0;
+    for (int r = 0; x && r < rows; r++) memcpy(x->x + (size_t)r * n, s->x, n * sizeof *x->x);
+    return x;
+}
+
+bool heed__inspection_inputs(const heed_inspection *s, heed_tape *t, int rows, bool all,
+                             heed_model_input *out) {
+    bool masked = s->run->model->answers == HEED_ANSWER_MASKED && !all && s->question_count > 0;
+    *out =
+        (heed_model_input){.x = s->x ? numbers_of(s, t, rows) : ids_of(t, s->ids, s->count, rows)};
+    if (s->read) out->target = ids_of(t, s->read, s->target_count, rows);
+    if (masked) out->masked_positions = masked_positions(s, t);
+    return heed_ctx_status(s->run->c) == HEED_OK;
+}
+
+heed_tensor *heed_inspection_logits(const heed_inspection *s, heed_tape *t) {
+    heed_model_input in;
+    const heed_model *m = s->run->model;
+    if (!m->logits) {
+        heed_fail(s->run->c, HEED_USAGE, "model %s has no logits", m->name);
+        return NULL;
+    }
+    if (!heed__inspection_inputs(s, t, 1, false, &in)) return NULL;
+    heed_tensor *y = m->logits(s->run->self, t, &in);
+    if (!y || y->dims == 2) return y;
+    return heed_reshape(t, y, 2, (int[]){-1, y->shape[y->dims - 1]});
+}
+
+int heed_inspection_class(const heed_inspection *s, const heed_question *q, const heed_tensor *y) {
+    if (s->target) return s->target[q->query];
+    int n = y->shape[1], best = 0;
+    const heed_real *row = y->x + (size_t)q->row * (size_t)n;
+    for (int i = 1; i < n; i++)
+        if (row[i] > row[best]) best = i;
+    return best;
+}
+
+const char *heed_class_label(const heed_run *r, int class_index, char number[16]) {
+    heed_answer answers = r->model->answers;
+    bool tokens = answers == HEED_ANSWER_MASKED || answers == HEED_ANSWER_NEXT ||
+                  r->model->kind == HEED_INPUT_PAIR;
+    if (tokens && r->tokenizer) return heed_token_text(r->tokenizer, class_index);
+    if (r->labels && class_index < r->label_count) return r->labels[class_index];
+    snprintf(number, 16, "%d", class_index);
+    return number;
+}
+
+heed_stack heed__inspection_stack(const heed_inspection *s) {
+    const heed_model *m = s->run->model;
+    heed_attending first;
+    if (s->read) return HEED_CROSS;
+    if (m->attending && m->attending(s->run->self, 0, &first)) return first.stack;
+    return m->answers == HEED_ANSWER_NEXT ? HEED_DECODER : HEED_ENCODER;
+}
+
+bool heed__progress(const heed_inspection *s, heed_progress progress, void *user, uint64_t done,
+                    uint64_t all) {
+    return !progress || progress(user, done, all) ||
+           heed_fail(s->run->c, HEED_INTERRUPTED, "interrupted");
+}

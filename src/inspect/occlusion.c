@@ -1,0 +1,264 @@
+/* occlusion.c -- what a prediction loses when a part of the input is hidden. Zeiler & Fergus 2014,
+ * sec. 4.2. */
+#include "core/core.h"
+#include "inspect/inspect.h"
+
+#include <math.h>
+#include <string.h>
+
+/* p of a class, and ln p / (1 - p), from logits; of one output both are its value. */
+static double probability(const heed_real *row, int n, int class, double *log_odds) {
+    double top = -INFINITY, others = 0;
+    if (n == 1) return *log_odds = (double)row[0];
+    for (int i = 0; i < n; i++)
+        if (i != class) top = fmax(top, (double)row[i]);
+    for (int i = 0; i < n; i++)
+        if (i != class) others += exp((double)row[i] - top);
+    *log_odds = (double)row[class] - top - log(others);
+    return 1 / (1 + exp(-*log_odds));
+}
+
+/* ---- the answers with and without a part ---- */
+
+typedef struct {
+    int class;
+    double p, log_odds;
+} answer;
+
+typedef struct {
+    const heed_inspection *s;
+    heed_occlusion_args args;
+    heed_inspection seen; /* a copy of s with ids and x of its own, */
+    int32_t *ids;         /* which may be changed */
+    heed_real *x;
+    answer *answers;            /* of each question, with nothing hidden */
+    int keys;                   /* tokens of the axis that is hidden */
+    double *change[2], *covers; /* (questions, keys) of p and of log-odds; (keys) times hidden */
+} occlusion;
+
+static heed_tensor *answers_now(const occlusion *o) {
+    heed_tape *t = o->s->run->tape;
+    heed_tape_begin(t, HEED_EVAL, 0);
+    return heed_inspection_logits(&o->seen, t);
+}
+
+static bool answer_all(const occlusion *o) {
+    heed_unprobe(o->s->run->tape);
+    const heed_tensor *y = answers_now(o);
+    for (int i = 0; y && i < o->s->question_count; i++) {
+        const heed_question *q = &o->s->questions[i];
+        answer *a = &o->answers[i];
+        int n = y->shape[1];
+        a->class = heed_inspection_class(o->s, q, y);
+        a->p = probability(y->x + (size_t)q->row * (size_t)n, n, a->class, &a->log_odds);
+    }
+    return y != NULL;
+}
+
+/* Adds the change to keys[0 .. count), which are hidden now. */
+static bool count_hidden(const occlusion *o, const int *keys, int count) {
+    const heed_tensor *y = answers_now(o);
+    for (int i = 0; y && i < o->s->question_count; i++) {
+        const heed_question *q = &o->s->questions[i];
+        const answer *a = &o->answers[i];
+        int n = y->shape[1];
+        double log_odds, p;
+        p = probability(y->x + (size_t)q->row * (size_t)n, n, a->class, &log_odds);
+        for (int k = 0; k < count; k++) {
+            o->change[0][i * o->keys + keys[k]] += a->p - p;
+            o->change[1][i * o->keys + keys[k]] += a->log_odds - log_odds;
+        }
+    }
+    for (int k = 0; y && k < count; k++) o->covers[keys[k]]++;
+    return y != NULL;
+}
+
+static bool advance(const occlusion *o, int done, int all) {
+    return heed__progress(o->s, o->args.progress, o->args.user, (uint64_t)done, (uint64_t)all);
+}
+
+/* ---- hiding tokens ---- */
+
+static const heed_tokenizer *hidden_tokenizer(const heed_inspection *s) {
+    return s->read && s->run->source ? s->run->source : s->run->tokenizer;
+}
+
+/* What stands for a token that is hidden: [MASK] where the model has learned it, else [UNK], else
+ * (bytes) a blank; of a blank, a full stop. */
+static int32_t cover_of(const heed_inspection *s, int32_t id) {
+    const heed_tokenizer *k = hidden_tokenizer(s);
+    heed_specials x = heed_tokenizer_specials(k);
+    if (s->run->model->answers == HEED_ANSWER_MASKED && x.mask >= 0) return x.mask;
+    if (x.unk >= 0) return x.unk;
+    int32_t blank = heed_token_id(k, " ");
+    return id == blank ? heed_token_id(k, ".") : blank;
+}
+
+/* A vocabulary of characters has all that its text has: there [UNK] is a sign never learned. */
+static void warn_of_cover(const heed_inspection *s) {
+    const heed_tokenizer *k = hidden_tokenizer(s);
+    int unknown = heed_tokenizer_specials(k).unk;
+    if (unknown < 0 || strcmp(heed_tokenizer_kind(k), "char") != 0) return;
+    if (cover_of(s, s->ids[0]) == unknown)
+        heed_message(s->run->c, HEED_WARN,
+                     "a hidden character is [UNK], which training hardly ever shows to a model of "
+                     "characters: that may upset it more than what is missing");
+}
+
+static bool hide_tokens(const occlusion *o) {
+    const heed_inspection *s = o->s;
+    warn_of_cover(s);
+    for (int i = 0; i < s->count; i++) {
+        int32_t cover = cover_of(s, s->ids[i]);
+        if (cover < 0 || cover == s->ids[i]) continue;
+        o->ids[i] = cover;
+        if (!count_hidden(o, &i, 1)) return false;
+        o->ids[i] = s->ids[i];
+        if (!advance(o, i + 1, s->count)) return false;
+    }
+    return true;
+}
+
+/* ---- hiding numbers and patches ---- */
+
+static size_t numbers_of(const heed_inspection *s) {
+    size_t n = s->x != NULL;
+    for (int i = 0; i < s->dims; i++) n *= (size_t)s->shape[i];
+    return n;
+}
+
+static bool hide_positions(const occlusion *o) {
+    size_t each = numbers_of(o->s) / (size_t)o->keys;
+    for (int i = 0; i < o->keys; i++) {
+        size_t at = (size_t)i * each;
+        memset(o->x + at, 0, each * sizeof *o->x);
+        if (!count_hidden(o, &i, 1) || !advance(o, i + 1, o->keys)) return false;
+        memcpy(o->x + at, o->s->x + at, each * sizeof *o->x);
+    }
+    return true;
+}
+
+static void hide_patch(const heed_inspection *s, heed_real *x, int patch) {
+    const heed_record_axis *a = &s->axes[0];
+    int height = s->shape[1] / a->rows, width = s->shape[2] / a->cols, channels = s->shape[3];
+    int top = patch / a->cols * height, left = patch % a->cols * width;
+    for (int row = 0; row < height; row++) {
+        size_t at = ((size_t)(top + row) * (size_t)s->shape[2] + (size_t)left) * (size_t)channels;
+        memset(x + at, 0, (size_t)width * (size_t)channels * sizeof *x);
+    }
+}
+
+void heed_hide_patches(const heed_inspection *s, heed_real *x, const int *patches, int count) {
+    for (int i = 0; i < count; i++) hide_patch(s, x, patches[i]);
+}
+
+/* The square of patches whose first one is at row, col. */
+static bool hide_window(const occlusion *o, int row, int col, int window, int *keys) {
+    const heed_record_axis *a = &o->s->axes[0];
+    memcpy(o->x, o->s->x, numbers_of(o->s) * sizeof *o->x);
+    for (int i = 0; i < window * window; i++) {
+        int patch = (row + i / window) * a->cols + col + i % window;
+        hide_patch(o->s, o->x, patch);
+        keys[i] = a->first + patch;
+    }
+    return count_hidden(o, keys, window * window);
+}
+
+static bool hide_windows(const occlusion *o) {
+    const heed_record_axis *a = &o->s->axes[0];
+    int window = o->args.window > 1 ? o->args.window : 1;
+    int down = a->rows - window + 1, right = a->cols - window + 1;
+    if (down < 1 || right < 1)
+        return heed_fail(o->s->run->c, HEED_USAGE, "`window` %d: expected at most %d patches",
+                         window, a->rows < a->cols ? a->rows : a->cols);
+    int *keys = heed__alloc_array(o->s->run->c, (size_t)window, (size_t)window * sizeof *keys);
+    bool ok = keys != NULL;
+    for (int i = 0; ok && i < down * right; i++)
+        ok = hide_window(o, i / right, i % right, window, keys) && advance(o, i + 1, down * right);
+    heed__free(keys);
+    return ok;
+}
+
+static bool hide_all(const occlusion *o) {
+    const heed_inspection *s = o->s;
+    if (s->ids) return hide_tokens(o);
+    if (s->axis_count == 0)
+        return heed_fail(s->run->c, HEED_USAGE,
+                         "the model has no places to hide: %s: expected one of patches",
+                         s->run->model->name);
+    return s->axes[0].rows ? hide_windows(o) : hide_positions(o);
+}
+
+/* ---- the maps ---- */
+
+/* Values (Q,K) of the questions' rows; of what is said of the whole input, all rows. */
+static heed_real *map_values(const occlusion *o, int which, int queries) {
+    size_t n = (size_t)queries * (size_t)o->keys;
+    heed_real *v = heed__alloc_array(o->s->run->c, n + 1, sizeof *v);
+    for (size_t i = 0; v && i < n; i++) v[i] = (heed_real)NAN;
+    for (int i = 0; v && i < o->s->question_count; i++) {
+        int query = o->s->questions[i].query;
+        for (int row = query < 0 ? 0 : query; row < (query < 0 ? queries : query + 1); row++)
+            for (int k = 0; k < o->keys; k++)
+                if (o->covers[k] > 0)
+                    v[row * o->keys + k] =
+                        (heed_real)(o->change[which][i * o->keys + k] / o->covers[k]);
+    }
+    return v;
+}
+
+static bool add_maps(const occlusion *o, heed_record *record) {
+    static const char *const names[] = {"occlusion", "occlusion, log-odds"};
+    static const char *const helps[] = {
+        "by how much the probability of the prediction falls when this part of the input is "
+        "hidden; negative: it rises",
+        "by how much ln p / (1 - p) of the prediction falls when this part of the input is hidden; "
+        "negative: it rises"};
+    int axis = o->s->read ? 1 : 0;
+    for (int i = 0; i < 2; i++) {
+        heed_real *v = map_values(o, i, o->s->axes[axis].count);
+        heed_record_map m = {.name = names[i],
+                             .help = helps[i],
+                             .layer = -1,
+                             .head = -1,
+                             .stack = heed__inspection_stack(o->s),
+                             .queries = axis,
+                             .values = v};
+        bool ok = v && heed_record_add_map(record, &m) >= 0;
+        heed__free(v);
+        if (!ok) return false;
+    }
+    return true;
+}
+
+static bool open_occlusion(occlusion *o) {
+    heed_ctx *c = o->s->run->c;
+    size_t questions = (size_t)o->s->question_count, keys = (size_t)o->s->axes[0].count;
+    size_t tokens = (size_t)o->s->count, numbers = numbers_of(o->s);
+    o->keys = (int)keys;
+    o->answers = heed__alloc_array(c, questions, sizeof *o->answers);
+    o->change[0] = heed__alloc_array(c, 2 * questions * keys, sizeof *o->change[0]);
+    o->change[1] = o->change[0] ? o->change[0] + questions * keys : NULL;
+    o->covers = heed__alloc_array(c, keys, sizeof *o->covers);
+    if (tokens) o->ids = heed__alloc_array(c, tokens, sizeof *o->ids);
+    if (numbers) o->x = heed__alloc_array(c, numbers, sizeof *o->x);
+    if (heed_ctx_status(c) != HEED_OK) return false;
+    o->seen = *o->s;
+    if (tokens) o->seen.ids = memcpy(o->ids, o->s->ids, tokens * sizeof *o->ids);
+    if (numbers) o->seen.x = memcpy(o->x, o->s->x, numbers * sizeof *o->x);
+    return true;
+}
+
+bool heed_occlusion_add(const heed_inspection *s, const heed_occlusion_args *args,
+                        heed_record *record) {
+    occlusion o = {.s = s};
+    if (args) o.args = *args;
+    bool ok = heed__inspection_asked(s) && open_occlusion(&o) && answer_all(&o) && hide_all(&o) &&
+              heed_ctx_status(s->run->c) == HEED_OK && add_maps(&o, record);
+    heed__free(o.answers);
+    heed__free(o.change[0]);
+    heed__free(o.covers);
+    heed__free(o.ids);
+    heed__free(o.x);
+    return ok;
+}

@@ -1,0 +1,35 @@
+/* test_misuse.c -- tensors of another tape and of an earlier step are refused by name: their
+ * gradient would be zero without a word. */
+#include "files.h"
+#include "lab.h"
+
+TEST(misuse_tensor_of_an_earlier_step) {
+    lab l = lab_open(HEED_TRAIN);
+    heed_tensor *w = heed_param(l.s, "w", "one", 2, SHAPE(2, 2));
+    heed_tensor *x = normal(l.t, "x", 2, SHAPE(2, 2));
+    heed_tensor *state = heed_matmul(heed_at(l.t, "cell"), x, w);
+    heed_tensor *loss = heed_mean(l.t, state);
+    CHECK(heed_backward(l.t, loss));
+    heed_tape_begin(l.t, HEED_TRAIN, 1);
+    CHECK_FAILS(l.c, heed_matmul(heed_at(l.t, "next"), state, w), HEED_USAGE,
+                "matmul at next: matmul at cell (2,2) is of an earlier step");
+    CHECK_FAILS(l.c, heed_add(l.t, w, x), HEED_USAGE, "add: an input (2,2) is of an earlier step");
+    CHECK_FAILS(l.c, heed_backward(l.t, loss), HEED_USAGE, "backward: mean () is of an earlier");
+    CHECK_FAILS(l.c, heed_want_grad(l.t, x), HEED_USAGE, "an earlier step");
+    CHECK_FAILS(l.c, heed_stop_gradient(l.t, state), HEED_USAGE, "an earlier step");
+    CHECK(heed_backward(l.t, heed_mean(l.t, heed_matmul(l.t, w, w)))); /* a store's, any time */
+    CLOSE(l.c);
+}
+
+TEST(misuse_tensor_of_another_tape) {
+    lab l = lab_open(HEED_TRAIN);
+    heed_tensor *w = heed_param(l.s, "w", "one", 2, SHAPE(2, 2));
+    heed_tape *other = heed_tape_new(l.c);
+    heed_tape_begin(other, HEED_TRAIN, 0);
+    heed_tensor *hidden = heed_relu(heed_at(other, "encoder"), w);
+    CHECK_FAILS(l.c, heed_mean(l.t, hidden), HEED_USAGE,
+                "relu at encoder (2,2) is of another tape");
+    CHECK_FAILS(l.c, heed_backward(l.t, heed_mean(other, hidden)), HEED_USAGE, "another tape");
+    CHECK(heed_mean(l.t, heed_input(l.t, hidden->x, 2, hidden->shape)) != NULL);
+    CLOSE(l.c);
+}

@@ -1,0 +1,263 @@
+/* What every model says about itself: its attention layers are those that a probe finds, its logits
+ * have the rows that it names, its steps give the logits of the whole. Each on all cases that the
+ * models name for the gradient check. */
+#include "built.h"
+
+static const double close_enough = sizeof(heed_real) == 8 ? 1e-12 : 2e-5;
+
+enum { ROWS = 2, LEN = 4 };
+static const int32_t tokens[] = {3, 5, 7, 2, 6, 1, 4, 0};
+static const int32_t targets[] = {1, 4, 2, 8, 5, 3, 1, 6};
+
+static built build_case(const heed_model *m, const heed_model_case *k) {
+    built b = {.c = heed_open(&(heed_options){.seed = 5, .threads = 1}), .model = m};
+    b.f = heed_model_config(b.c, m, NULL);
+    b.s = heed_store_new(b.c);
+    b.t = heed_tape_new(b.c);
+    b.self = calloc(1, m->size);
+    CHECK(heed_config_set_list(b.f, k->settings, "test", HEED_FROM_FLAG));
+    CHECK(m->init(b.self, b.s, b.f));
+    shake(b.s);
+    return b;
+}
+
+/* ROWS inputs of the model's kind. */
+static heed_model_input input_of(const built *b) {
+    heed_model_input in = {0};
+    if (b->model->kind == HEED_INPUT_PICTURE) {
+        int size = (int)heed_config_int(b->f, "image-size");
+        int channels = (int)heed_config_int(b->f, "channels");
+        in.x = heed_input(b->t, NULL, 4, (int[]){ROWS, size, size, channels});
+        heed_random r = heed_random_at(1, "x", 0, 0);
+        for (size_t i = 0; in.x && i < in.x->size; i++)
+            in.x->x[i] = (heed_real)heed_random_normal(&r, i);
+        return in;
+    }
+    in.x = heed_ids(b->t, tokens, ROWS, LEN);
+    if (b->model->kind == HEED_INPUT_PAIR) in.target = heed_ids(b->t, targets, ROWS, LEN);
+    return in;
+}
+
+static void each_case(void (*check)(const built *b)) {
+    for (int i = 0; heed_models[i]; i++) {
+        CHECK(heed_models[i]->cases && heed_models[i]->cases->settings);
+        for (const heed_model_case *k = heed_models[i]->cases; k && k->settings; k++) {
+            built b = build_case(heed_models[i], k);
+            check(&b);
+            if (heed_ctx_status(b.c) != HEED_OK)
+                test_fail(__FILE__, __LINE__, "%s %s: %s", b.model->name, k->name,
+                          heed_ctx_error(b.c));
+            DISCARD(b);
+        }
+    }
+}
+
+/* ---- logits ---- */
+
+static void check_rows(const built *b) {
+    heed_tape_begin(b->t, HEED_EVAL, 0);
+    heed_tensor *y = logits_of(b, input_of(b));
+    const char *classes = heed_config_has(b->f, "classes") ? "classes" : "vocab";
+    int width = (int)heed_config_int(b->f, classes);
+    bool each = b->model->answers != HEED_ANSWER_INPUT;
+    CHECK(y && y->dims == (each ? 3 : 2) && y->shape[0] == ROWS);
+    CHECK(y && y->shape[y->dims - 1] == width);
+    CHECK(y && (!each || y->shape[1] == LEN));
+    if (b->model->answers != HEED_ANSWER_MASKED) return;
+    heed_model_input in = input_of(b);
+    in.masked_positions = heed_input_ids(b->t, (int32_t[]){1, 6}, 1, (int[]){2});
+    heed_tensor *some = logits_of(b, in);
+    CHECK(some && some->dims == 2 && some->shape[0] == 2);
+    for (int i = 0; y && some && i < 2; i++)
+        CHECK_CLOSE(apart(some->x + i * width, y->x + (i ? 6 : 1) * width, (size_t)width), 0,
+                    close_enough);
+}
+
+TEST(interface_logits_have_the_rows_that_are_named) { each_case(check_rows); }
+
+/* ---- attention ---- */
+
+/* Of queries, and of keys: texts, sources and targets are all as long. */
+static int positions(const built *b) {
+    heed_grid grid;
+    if (!b->model->grid || !b->model->grid(b->self, &grid)) return LEN;
+    return grid.first + grid.rows * grid.cols;
+}
+
+static void check_attending(const built *b) {
+    heed_attending a;
+    int count = 0, fixed = 0, found = 0;
+    char path[96];
+    heed_probe(b->t, "*.weights", false);
+    heed_tape_begin(b->t, HEED_EVAL, 0);
+    logits_of(b, input_of(b));
+    for (; b->model->attending && b->model->attending(b->self, count, &a); count++) {
+        snprintf(path, sizeof path, "%s.weights", a.path);
+        const heed_tensor *w = heed_probe_find(b->t, path);
+        int n = positions(b);
+        size_t size = (size_t)ROWS * (size_t)a.heads * (size_t)n * (size_t)n;
+        if (!w || w->size != size)
+            test_fail(__FILE__, __LINE__, "%s: %s: %zu weights, expected %zu", b->model->name, path,
+                      w ? w->size : 0, size);
+        for (int i = 0; w && i < n && a.causal; i++) /* the first query sees the first key alone */
+            CHECK(w->x[i] == (i == 0));
+        fixed += a.fixed;
+        CHECK(a.fixed || (a.key > 0 && a.value > 0 && (a.additive || a.beta > 0)));
+        CHECK(a.additive == (a.align != NULL));
+    }
+    for (int i = 0; i < heed_probe_count(b->t); i++) {
+        const char *name;
+        heed_probe_at(b->t, i, &name);
+        found++;
+    }
+    CHECK(found == count);
+    CHECK(fixed == 0 || count == 1);
+    heed_unprobe(b->t);
+}
+
+TEST(interface_attention_layers_are_those_that_a_probe_finds) { each_case(check_attending); }
+
+/* raw scores times beta are the scores; with beta unknown to the tape, the model says it. */
+TEST(interface_attention_scores_are_products_times_beta) {
+    for (int i = 0; heed_models[i]; i++)
+        for (const heed_model_case *k = heed_models[i]->cases; k->settings; k++) {
+            built b = build_case(heed_models[i], k);
+            heed_attending a;
+            if (b.model->attending && b.model->attending(b.self, 0, &a) && !a.fixed &&
+                !a.additive && !strstr(k->settings, "general")) {
+                char path[3][96];
+                const heed_tensor *part[3];
+                static const char *const names[] = {"q", "k", "scores"};
+                heed_probe(b.t, "*", false);
+                heed_tape_begin(b.t, HEED_EVAL, 0);
+                logits_of(&b, input_of(&b));
+                for (int j = 0; j < 3; j++) {
+                    snprintf(path[j], sizeof path[j], "%s.%s", a.path, names[j]);
+                    part[j] = heed_probe_find(b.t, path[j]);
+                }
+                CHECK(part[0] && part[1] && part[2]);
+                double raw = 0; /* of the first head, query and key */
+                for (int j = 0; part[0] && part[1] && j < a.key; j++)
+                    raw += (double)part[0]->x[j] * (double)part[1]->x[j];
+                if (part[2]) CHECK_CLOSE(part[2]->x[0], a.beta * raw, 1e-4 * fabs(raw) + 1e-6);
+            }
+            DISCARD(b);
+        }
+}
+
+static void check_average(const built *b) {
+    heed_attending a;
+    char path[96];
+    if (!b->model->average || !b->model->attending(b->self, 0, &a) || a.fixed) return;
+    snprintf(path, sizeof path, "%s.weights", a.path);
+    heed_probe(b->t, path, false);
+    for (int on = 1; on >= 0; on--) {
+        b->model->average(b->self, on);
+        heed_tape_begin(b->t, HEED_EVAL, 0);
+        logits_of(b, input_of(b));
+        const heed_tensor *w = heed_probe_find(b->t, path);
+        double off = 0;
+        for (size_t i = 0; w && i < w->size; i++)
+            off = fmax(off, fabs((double)w->x[i] - 1.0 / LEN));
+        CHECK(w && (on ? off < 1e-6 : off > 1e-3));
+    }
+}
+
+TEST(interface_average_weighs_all_keys_alike) { each_case(check_average); }
+
+/* Values that are switched off by the rows of PATH.qkv or PATH.kv have such rows. */
+static void check_values(const built *b) {
+    heed_attending a;
+    char path[96];
+    for (int i = 0; b->model->attending && b->model->attending(b->self, i, &a); i++) {
+        if (b->model->average) continue;
+        bool cross = a.stack == HEED_CROSS;
+        snprintf(path, sizeof path, "%s.%s.weight", a.path, cross ? "kv" : "qkv");
+        const heed_entry *e = heed_store_find(b->s, path);
+        CHECK(e && e->tensor->shape[0] == a.heads * ((cross ? 1 : 2) * a.key + a.value));
+    }
+}
+
+TEST(interface_heads_have_values_of_their_own) { each_case(check_values); }
+
+/* ---- embeddings and patches ---- */
+
+static void check_embedding(const built *b) {
+    if (!b->model->embedding) return;
+    char path[96];
+    snprintf(path, sizeof path, "%s.out", b->model->embedding);
+    heed_probe(b->t, path, false);
+    heed_tape_begin(b->t, HEED_EVAL, 0);
+    logits_of(b, input_of(b));
+    const heed_tensor *x = heed_probe_find(b->t, path);
+    heed_grid grid = {.rows = 1, .cols = LEN};
+    if (b->model->grid) CHECK(b->model->grid(b->self, &grid));
+    int width = x ? x->shape[x->dims - 1] : 0;
+    CHECK(x && x->size == (size_t)(ROWS * grid.rows * grid.cols * width));
+}
+
+TEST(interface_embeddings_have_a_place_for_each_part_of_the_input) { each_case(check_embedding); }
+
+/* ---- steps ---- */
+
+/* Row `at` of the whole's logits for the first input of a batch. */
+static void check_step(const built *b, const heed_tensor *y, const heed_tensor *all, int at) {
+    int vocab = all ? all->shape[2] : 0;
+    CHECK(y && all && y->size >= (size_t)vocab);
+    if (!y || !all) return;
+    double off = apart(y->x + y->size - vocab, all->x + at * vocab, (size_t)vocab);
+    if (!(off <= close_enough))
+        test_fail(__FILE__, __LINE__, "%s: step %d is off by %.3g", b->model->name, at, off);
+}
+
+/* Tokens one by one, and the first three at once. */
+static void check_steps(const built *b) {
+    const heed_steps *s = b->model->steps;
+    if (!s) return;
+    const int32_t *made = s->read ? targets : tokens;
+    heed_tape *reading = heed_tape_new(b->c), *whole = heed_tape_new(b->c);
+    heed_source source = {0}, *read = s->read ? &source : NULL;
+    heed_tape_begin(reading, HEED_EVAL, 0);
+    heed_tape_begin(whole, HEED_EVAL, 0);
+    if (s->read) CHECK(s->read(b->self, reading, heed_ids(reading, tokens, 1, LEN), &source));
+    CHECK(s->length(b->self) == (int)heed_config_int(b->f, "block"));
+    heed_model_input in = {.x = heed_ids(whole, tokens, 1, LEN)};
+    if (s->read) in.target = heed_ids(whole, targets, 1, LEN);
+    const heed_tensor *all = b->model->logits(b->self, whole, &in);
+    size_t numbers = s->state(b->self, read);
+    for (int first = 1; first <= (s->read ? 1 : 3); first += 2) {
+        heed_real *state = calloc(numbers + 1, sizeof *state);
+        if (s->start) s->start(b->self, read, state);
+        for (int at = 0; at < LEN;) {
+            int n = at == 0 ? first : 1;
+            heed_tape_begin(b->t, HEED_EVAL, 0);
+            heed_tensor *y =
+                s->next(b->self, b->t, read, state, at, heed_ids(b->t, made + at, 1, n));
+            at += n;
+            check_step(b, y, all, at - 1);
+        }
+        free(state);
+    }
+    heed_tape_free(reading);
+    heed_tape_free(whole);
+}
+
+TEST(interface_steps_give_the_logits_of_the_whole) { each_case(check_steps); }
+
+/* A model without a source searches as well: the beam's text is at least as probable. */
+TEST(interface_texts_are_searched_by_beam) {
+    built b = build_case(&heed_model_gpt, heed_model_gpt.cases);
+    heed_generated one, many;
+    int32_t x[3], y[3];
+    heed_generation a = {.prompt = tokens, .prompt_count = 2, .count = 3};
+    CHECK(heed_generate(b.model, b.self, b.t, &a, x, &one) && one.count == 3);
+    a.beam = 13;
+    CHECK(heed_generate(b.model, b.self, b.t, &a, y, &many) && many.count == 3);
+    CHECK(many.log_probability >= one.log_probability - 1e-6);
+    DISCARD(b);
+    b = build_case(&heed_model_mlm, heed_model_mlm.cases);
+    CHECK(!heed_generate(b.model, b.self, b.t, &a, y, &many));
+    CHECK_HAS(heed_ctx_error(b.c), "model mlm makes no output step by step");
+    free(b.self);
+    heed_close(b.c);
+}

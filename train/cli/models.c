@@ -1,0 +1,90 @@
+/* models.c -- what the program derives from a model: the kind of its data, the command that its
+ * runs are for, examples, and the settings of its trainings. */
+#include "cli/program.h"
+
+#include <string.h>
+
+static const heed_option snapshot_options[] = {
+    {"preset", HEED_TEXT, "none", 0, 0, NULL,
+     "a set of settings, each of which may still be given; heed help train TASK lists them", "Run"},
+    {"snapshots", HEED_INT, "0", 0, 1000, NULL,
+     "keep attention on fixed inputs at this many steps, from the first to the last", "Snapshots"},
+    {"snapshot-items", HEED_INT, "1", 1, 8, NULL, "the first validation items, so many",
+     "Snapshots"},
+    {"snapshot-input", HEED_TEXT, "", 0, 0, NULL,
+     "another input: a text, a picture's file, or a source and target with a tab between them",
+     "Snapshots"},
+    {0}};
+
+const heed_model *find_model(const heed_model *const *models, const char *name) {
+    for (; models && *models; models++)
+        if (strcmp((*models)->name, name) == 0) return *models;
+    return NULL;
+}
+
+const heed_data_kind *data_of(const heed_model *m) { return heed_data_kind_of(heed_model_spec(m)); }
+
+/* ---- what it is for ---- */
+
+bool reads_pictures(const heed_model *m) { return m->kind == HEED_INPUT_PICTURE; }
+bool reads_patches(const heed_model *m) { return reads_pictures(m) && m->grid; }
+bool reads_pairs(const heed_model *m) { return m->kind == HEED_INPUT_PAIR; }
+bool names_classes(const heed_model *m) {
+    return reads_pictures(m) || m->kind == HEED_INPUT_LABELLED;
+}
+bool names_class(const heed_model *m) {
+    return names_classes(m) && m->answers == HEED_ANSWER_INPUT;
+}
+
+const char *use_of(const heed_model *m) {
+    if (names_classes(m)) return "classify";
+    if (reads_pairs(m)) return "translate";
+    if (m->kind != HEED_INPUT_TOKENS) return "eval";
+    return m->answers == HEED_ANSWER_MASKED ? "fill" : "generate";
+}
+
+const char *example_data(const heed_model *m) {
+    switch (m->kind) {
+    case HEED_INPUT_TOKENS:
+        return "book.txt";
+    case HEED_INPUT_PICTURE:
+        return "flowers";
+    case HEED_INPUT_PAIR:
+        return "dates.tsv";
+    case HEED_INPUT_LABELLED:
+        return m->answers == HEED_ANSWER_SAME ? "words.tsv" : "reviews.tsv";
+    case HEED_INPUT_DENSE:
+        break;
+    }
+    return "";
+}
+
+const char *example_flags(const heed_model *m, char text[96]) {
+    const char *length = m->kind == HEED_INPUT_TOKENS || m->kind == HEED_INPUT_DENSE ? "--steps 300"
+                         : reads_pictures(m) ? "--image-size 64 --minutes 2"
+                                             : "--minutes 2";
+    snprintf(text, 96, "-o runs/%s %s", m->name, length);
+    return text;
+}
+
+/* ---- settings ---- */
+
+void model_tables(const heed_model *m, const heed_option *tables[TABLES]) {
+    int n = 0;
+    tables[n++] = heed_train_options;
+    tables[n++] = snapshot_options;
+    tables[n++] = data_of(m)->options;
+    if (m->options) tables[n++] = m->options;
+    tables[n++] = heed_fit_options;
+    tables[n] = NULL;
+}
+
+heed_config *training_config(heed_ctx *c, const heed_model *m) {
+    const heed_option *tables[] = {heed_train_options, snapshot_options, data_of(m)->options, NULL};
+    return heed_model_config(c, m, tables);
+}
+
+bool apply_preset(heed_ctx *c, const heed_model *m, heed_config *f) {
+    const char *name = heed_config_text(f, "preset");
+    return strcmp(name, "none") == 0 || heed_preset_apply(c, f, m, name);
+}
