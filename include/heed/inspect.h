@@ -122,6 +122,27 @@ typedef struct {
  * means. In double; HEED_USAGE for sizes that are none. Abnar & Zuidema 2020, sec. 4. */
 HEED_API bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *out);
 
+/* ---- what a classifier takes for what ---- */
+
+/* What is predicted of one thing whose label is known. */
+typedef struct {
+    int label, predicted;
+    int rank; /* classes besides the label that are at least as probable as it: 0 is correct */
+    double p, loss; /* of what was predicted; -log p of the label */
+} heed_prediction;
+/* From a row of logits (classes); the lowest index wins a tie. 0 <= label < classes. */
+HEED_API heed_prediction heed_prediction_of(const heed_real *logits, int classes, int label);
+/* How often each class was predicted for each: counts (classes,classes), rows by label, columns by
+ * prediction. The caller's to free(). NULL: no memory. */
+HEED_API size_t *heed_confusion(heed_ctx *c, const heed_prediction *list, size_t count,
+                                int classes);
+/* A class of such a table. */
+typedef struct {
+    size_t count, predicted, correct; /* things of it; times it was predicted, and correctly */
+    double recall, precision;         /* correct / count, correct / predicted; NAN: of nothing */
+} heed_class_score;
+HEED_API heed_class_score heed_confusion_class(const size_t *confusion, int classes, int label);
+
 /* ---- maps beside the attention: does it matter? ---- */
 
 /* Is told of progress; false stops the analysis with HEED_INTERRUPTED. */
@@ -190,27 +211,6 @@ enum { HEED_INFLUENCE_EXACT = 4096, HEED_INFLUENCE_DRAWS = 16 };
  * J|^2 = |J|_F^2 for u of independent signs. Hutchinson 1990. The map's help says which it is. To
  * be freed by heed_record_free; NULL: see the context. */
 HEED_API heed_record *heed_influence(const heed_inspection *s, const heed_influence_args *args);
-
-/* ---- what a classifier takes for what ---- */
-
-/* What is predicted of one thing whose label is known. */
-typedef struct {
-    int label, predicted;
-    int rank; /* classes besides the label that are at least as probable as it: 0 is correct */
-    double p, loss; /* of what was predicted; -log p of the label */
-} heed_prediction;
-/* From a row of logits (classes); the lowest index wins a tie. 0 <= label < classes. */
-HEED_API heed_prediction heed_prediction_of(const heed_real *logits, int classes, int label);
-/* How often each class was predicted for each: counts (classes,classes), rows by label, columns by
- * prediction. The caller's to free(). NULL: no memory. */
-HEED_API size_t *heed_confusion(heed_ctx *c, const heed_prediction *list, size_t count,
-                                int classes);
-/* A class of such a table. */
-typedef struct {
-    size_t count, predicted, correct; /* things of it; times it was predicted, and correctly */
-    double recall, precision;         /* correct / count, correct / predicted; NAN: of nothing */
-} heed_class_score;
-HEED_API heed_class_score heed_confusion_class(const size_t *confusion, int classes, int label);
 
 #ifdef __cplusplus
 }

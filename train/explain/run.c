@@ -224,7 +224,8 @@ static void take_layer(trained *t, heed_lesson_args *a) {
                     out->x[(size_t)j * (size_t)out->shape[1] + (size_t)(t->head * a->value + i)];
     a->w_h = w;
     a->b_o = part_of(t, parameter(t, "out.bias"), 0, a->width);
-    if (t->e->w.pre) return;
+    /* The norm of a worked example is layer norm. */
+    if (t->e->w.pre || strcmp(heed_config_text(f, "norm-kind"), "rms") == 0) return;
     a->gain = part_of(t, norm_parameter(t, "weight"), 0, a->width);
     a->norm_bias = part_of(t, norm_parameter(t, "bias"), 0, a->width);
     a->eps = heed_config_real(f, "norm-eps");
