@@ -1,5 +1,4 @@
 /* Rollout, occlusion and gradients of inputs, on small models with random weights. */
-#include "analyses/ablation.h"
 #include "kinds/inspect.h"
 #include "lab.h"
 #include <heed/models.h>
@@ -299,13 +298,13 @@ TEST(matters_heads_go_off_and_come_back) {
     memcpy(weight, w->x, sizeof weight);
     memcpy(bias, b->x, sizeof bias);
     for (int head = 0; list && head < 2; head++) {
-        switched off;
-        CHECK(head_off(&a.run, &list[1], head, &off));
+        heed_head_backup off;
+        CHECK(heed_head_off(&a.run, &list[1], head, &off));
         CHECK(memcmp(weight, w->x, sizeof weight) != 0);
         values_of(&a, "encoder.1.attn.v", v);
         for (int i = 0; i < 2 * a.s.count * 4; i++)
             CHECK((v[i] == 0) == (i / (a.s.count * 4) == head));
-        head_on(&off);
+        heed_head_on(&off);
         CHECK(memcmp(weight, w->x, sizeof weight) == 0 && memcmp(bias, b->x, sizeof bias) == 0);
     }
     free(list);
@@ -336,15 +335,15 @@ TEST(matters_a_recurrent_decoder_takes_the_mean_while_its_attention_is_off) {
         heed_real before[WEIGHTS], meanwhile[WEIGHTS], after[WEIGHTS];
         char settings[96];
         int count, apart = 0;
-        switched off;
+        heed_head_backup off;
         snprintf(settings, sizeof settings, "width=8 block=10 layers=1 %s", kinds[i]);
         asked a = ask(&heed_model_rnn, settings);
         CHECK(inspect_text(&a.s, &a.run, "red cat saw", 11, "blue dog"));
         heed_record_block *list = heed_attention_layers(&a.run, &count);
         size_t n = weights_now(&a, before);
-        CHECK(head_off(&a.run, list, 0, &off));
+        CHECK(heed_head_off(&a.run, list, 0, &off));
         CHECK(weights_now(&a, meanwhile) == n);
-        head_on(&off);
+        heed_head_on(&off);
         CHECK(weights_now(&a, after) == n && n > 0);
         for (size_t k = 0; k < n; k++) {
             CHECK_CLOSE(meanwhile[k], 1.0 / a.s.count, tiny);

@@ -153,6 +153,10 @@ HEED_API heed_reader heed_run_reader(const heed_run *r);
 /* Loss and metrics over the evaluation batches of data, in order. */
 HEED_API heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data,
                                   int rows);
+/* The same of one batch, at.index, on t: added to score, which a model without metrics gives its
+ * loss alone. batch: what it was made of, until the next one; or NULL. False: see t's context. */
+HEED_API bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, void *data,
+                                  heed_batch_at at, heed_batch *batch, heed_score *score);
 
 #ifdef __cplusplus
 }

@@ -122,27 +122,6 @@ typedef struct {
  * means. In double; HEED_USAGE for sizes that are none. Abnar & Zuidema 2020, sec. 4. */
 HEED_API bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *out);
 
-/* ---- what a classifier takes for what ---- */
-
-/* What is predicted of one thing whose label is known. */
-typedef struct {
-    int label, predicted;
-    int rank; /* classes besides the label that are at least as probable as it: 0 is correct */
-    double p, loss; /* of what was predicted; -log p of the label */
-} heed_prediction;
-/* From a row of logits (classes); the lowest index wins a tie. 0 <= label < classes. */
-HEED_API heed_prediction heed_prediction_of(const heed_real *logits, int classes, int label);
-/* How often each class was predicted for each: counts (classes,classes), rows by label, columns by
- * prediction. The caller's to free(). NULL: no memory. */
-HEED_API size_t *heed_confusion(heed_ctx *c, const heed_prediction *list, size_t count,
-                                int classes);
-/* A class of such a table. */
-typedef struct {
-    size_t count, predicted, correct; /* things of it; times it was predicted, and correctly */
-    double recall, precision;         /* correct / count, correct / predicted; NAN: of nothing */
-} heed_class_score;
-HEED_API heed_class_score heed_confusion_class(const size_t *confusion, int classes, int label);
-
 /* ---- maps beside the attention: does it matter? ---- */
 
 /* Is told of progress; false stops the analysis with HEED_INTERRUPTED. */
@@ -211,6 +190,170 @@ enum { HEED_INFLUENCE_EXACT = 4096, HEED_INFLUENCE_DRAWS = 16 };
  * J|^2 = |J|_F^2 for u of independent signs. Hutchinson 1990. The map's help says which it is. To
  * be freed by heed_record_free; NULL: see the context. */
 HEED_API heed_record *heed_influence(const heed_inspection *s, const heed_influence_args *args);
+
+/* ---- many inputs: evaluation data, batch by batch ---- */
+
+/* What heads and ablation are measured on. Zeros and NULL: absent. */
+typedef struct {
+    heed_run *run;
+    void *data;       /* for model->batch: a heed_corpus, heed_images, heed_pairs, or the model's */
+    int rows;         /* items of a batch */
+    uint64_t batches; /* that are read, from the first on: heed_model_eval_batches gives all */
+    bool sample;      /* in a seeded order, so that the first batches are a fair sample of all */
+    const char *what; /* names the data in errors */
+    /* Instead of data: passes the caller's batch `index` through the model in eval mode, on the
+     * run's tape, and adds to score; b is what it was made of, until the next. */
+    bool (*batch)(void *user, uint64_t index, heed_batch *b, heed_score *score);
+    void *user;
+    heed_progress progress; /* of an analysis that reads the data; or NULL */
+    void *progress_user;
+} heed_evaluation;
+/* Passes a batch through the model in eval mode, on the run's tape, and adds loss and metrics to
+ * score. b: what it was made of, until the next. False: see the context. */
+HEED_API bool heed_evaluation_batch(const heed_evaluation *e, uint64_t index, heed_batch *b,
+                                    heed_score *score);
+
+/* Several numbers: their mean, and its 95 % interval by Student's t, mean +- half. */
+typedef struct {
+    int count;         /* of finite numbers: others are left out */
+    double mean, half; /* NAN: of none; of one number there is no interval */
+} heed_estimate;
+HEED_API heed_estimate heed_estimate_mean(const double *x, int n);
+
+/* ---- what attention heads do ---- */
+
+/* Clark et al. 2019, sec. 3; Dosovitskiy et al. 2021, fig. 7; Olsson et al. 2022. */
+typedef enum {
+    HEED_HEAD_ENTROPY,   /* -sum w ln w of a row of weights, in nats */
+    HEED_HEAD_DISTANCE,  /* sum w |query - key|; pictures: between the middles of patches */
+    HEED_HEAD_FIRST,     /* shares of a row: on the first position, */
+    HEED_HEAD_SELF,      /* on the query's own, */
+    HEED_HEAD_PREVIOUS,  /* the one before it, */
+    HEED_HEAD_NEXT,      /* the one after it, */
+    HEED_HEAD_SAME,      /* on other positions with the query's token, */
+    HEED_HEAD_SPECIAL,   /* on [CLS] and [SEP] */
+    HEED_HEAD_DIAGONAL,  /* cross attention: |peak - query (keys - 1) / (queries - 1)|, in tokens */
+    HEED_HEAD_INDUCTION, /* models of next tokens: on the token after an earlier place of the
+                            query's, where random tokens repeat: "prefix matching" */
+    HEED_HEAD_MEASURES
+} heed_head_measure;
+HEED_API const char *heed_head_measure_name(heed_head_measure m); /* "entropy" */
+HEED_API const char *heed_head_measure_help(heed_head_measure m); /* a line */
+
+/* Sums over rows of weights, and how many rows each measure has counted. */
+typedef struct {
+    double sum[HEED_HEAD_MEASURES], rows[HEED_HEAD_MEASURES];
+} heed_head_sums;
+HEED_API double heed_head_mean(const heed_head_sums *s, heed_head_measure m); /* NAN: none */
+
+typedef struct {
+    int layer_count;
+    heed_record_block *layers; /* as of heed_attention_layers */
+    int *first;                /* (layer_count) index of each layer's head 0 in heads */
+    int head_count;            /* of all layers */
+    heed_head_sums *heads;
+    heed_head_sums uniform[3]; /* by stack: of a head that weighs all keys alike */
+} heed_head_table;
+/* Means over the queries of all batches, padding left out. False: see the context. Freed by
+ * heed_heads_free in any case. */
+HEED_API bool heed_heads(const heed_evaluation *e, heed_head_table *out);
+HEED_API void heed_heads_free(heed_head_table *h);
+/* Whether any head has the measure. */
+HEED_API bool heed_heads_have(const heed_head_table *h, heed_head_measure m);
+
+/* ---- what is lost without a head ---- */
+
+/* A head that is off: its parameters as they were, or the run whose attention is averaged. */
+typedef struct {
+    struct {
+        heed_tensor *tensor;
+        size_t from, count; /* elements of it that were set to zero */
+        heed_real *saved;
+    } part[2];
+    int parts;
+    const heed_run *averaged;
+} heed_head_backup;
+/* Switches a head of a layer off. The rows of PATH.qkv, or PATH.kv of cross attention, that are its
+ * values become zero, so that it gives zeros to W_h: the mask of Michel et al. 2019, sec. 2.3,
+ * without W_h. A model with `average` weighs all keys alike instead. HEED_USAGE for a layer that
+ * has neither. heed_head_on in any case. */
+HEED_API bool heed_head_off(const heed_run *r, const heed_record_block *layer, int head,
+                            heed_head_backup *out);
+/* Puts the parameters back, bit by bit. */
+HEED_API void heed_head_on(heed_head_backup *b);
+
+typedef struct {
+    int layer, head;       /* layer: index in the ablation's */
+    double loss, accuracy; /* without the head; NAN: there is no accuracy */
+    heed_estimate harm;    /* loss without the head minus loss with it, over batches */
+} heed_ablated_head;
+typedef struct {
+    int layer_count;
+    heed_record_block *layers;
+    double loss, accuracy; /* of the model as it is */
+    int head_count;
+    heed_ablated_head *heads; /* the most harm first */
+} heed_ablation;
+/* Reads the data once as the model is, and once without each head in turn. Michel et al. 2019,
+ * sec. 3.2. False: see the context. Freed by heed_ablation_free in any case. */
+HEED_API bool heed_ablate(const heed_evaluation *e, heed_ablation *out);
+HEED_API void heed_ablation_free(heed_ablation *a);
+
+/* ---- whether patches that a measure puts first matter ---- */
+
+typedef enum {
+    HEED_PATCHES_ATTENTION, /* of the last layer, the mean of its heads, and so on: the row of
+                               [CLS]; without [CLS] the mean of all rows */
+    HEED_PATCHES_ROLLOUT,
+    HEED_PATCHES_GRADIENT,
+    HEED_PATCHES_OCCLUSION,
+    HEED_PATCHES_RANDOM, /* the mean of ten draws */
+    HEED_PATCH_MEASURES
+} heed_patch_measure;
+HEED_API const char *heed_patch_measure_name(heed_patch_measure m); /* "attention" */
+
+typedef struct {
+    heed_images *images;
+    heed_part part;
+    int pictures; /* how many, a seeded choice; 0: 100 */
+    double share; /* of the patches that is hidden, in [0, 1]; at least one is */
+    heed_progress progress;
+    void *user;
+} heed_patch_ablation_args;
+typedef struct {
+    int pictures, patches, hidden; /* patches of a picture, and how many of them are hidden */
+    double p, correct; /* of the answers on whole pictures: mean probability, share correct */
+    struct {
+        heed_estimate fall; /* of the answer's probability */
+        heed_estimate more; /* fall minus that of random patches, picture by picture */
+        double kept;        /* share of pictures whose answer stays */
+    } by[HEED_PATCH_MEASURES];
+} heed_patch_ablation;
+/* Hides the patches that each measure puts first and asks the model again. HEED_USAGE for a model
+ * without a grid of patches. Samek et al. 2017, sec. III. */
+HEED_API bool heed_ablate_patches(heed_run *r, const heed_patch_ablation_args *args,
+                                  heed_patch_ablation *out);
+
+/* ---- what a classifier takes for what ---- */
+
+/* What is predicted of one thing whose label is known. */
+typedef struct {
+    int label, predicted;
+    int rank; /* classes besides the label that are at least as probable as it: 0 is correct */
+    double p, loss; /* of what was predicted; -log p of the label */
+} heed_prediction;
+/* From a row of logits (classes); the lowest index wins a tie. 0 <= label < classes. */
+HEED_API heed_prediction heed_prediction_of(const heed_real *logits, int classes, int label);
+/* How often each class was predicted for each: counts (classes,classes), rows by label, columns by
+ * prediction. The caller's to free(). NULL: no memory. */
+HEED_API size_t *heed_confusion(heed_ctx *c, const heed_prediction *list, size_t count,
+                                int classes);
+/* A class of such a table. */
+typedef struct {
+    size_t count, predicted, correct; /* things of it; times it was predicted, and correctly */
+    double recall, precision;         /* correct / count, correct / predicted; NAN: of nothing */
+} heed_class_score;
+HEED_API heed_class_score heed_confusion_class(const size_t *confusion, int classes, int label);
 
 #ifdef __cplusplus
 }

@@ -14,21 +14,24 @@ double heed__batch_weight(const heed_batch *b) {
 }
 
 /* A model without metrics of its own counts the loss alone. */
-static bool add_batch(const heed__evaluation *e, uint64_t index, heed_score *score) {
-    heed_ctx *c = heed_tape_ctx(e->tape);
-    heed_batch b = {0};
-    heed_batch_at at = {.val = true, .index = index, .rows = e->rows, .sample = e->sample};
-    heed_tape_begin(e->tape, HEED_EVAL, index);
-    if (!heed_model_batch(e->model, e->self, e->data, at, &b))
-        return heed_fail(c, HEED_DATA, "model %s made no evaluation batch %" PRIu64, e->model->name,
-                         index);
-    const heed_tensor *loss = e->model->loss(e->self, e->tape, &b);
+bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, void *data,
+                         heed_batch_at at, heed_batch *out, heed_score *score) {
+    heed_ctx *c = heed_tape_ctx(t);
+    heed_batch own, *b = out ? out : &own;
+    if (!t || !m || !self || !score || heed__stopped(c)) return false;
+    at.val = true;
+    *b = (heed_batch){0};
+    heed_tape_begin(t, HEED_EVAL, at.index);
+    if (!heed_model_batch(m, self, data, at, b))
+        return heed_fail(c, HEED_DATA, "model %s made no evaluation batch %" PRIu64, m->name,
+                         at.index);
+    const heed_tensor *loss = m->loss(self, t, b);
     if (!loss || heed__stopped(c))
-        return heed_fail(c, HEED_FAILED, "model %s made no loss", e->model->name);
+        return heed_fail(c, HEED_FAILED, "model %s made no loss", m->name);
     double weight = score->weight;
-    if (e->model->metrics) e->model->metrics(e->self, &b, score);
+    if (m->metrics) m->metrics(self, b, score);
     if (score->weight == weight) {
-        double items = heed__batch_weight(&b);
+        double items = heed__batch_weight(b);
         score->loss += (double)loss->x[0] * items;
         score->weight += items;
     }
@@ -38,8 +41,10 @@ static bool add_batch(const heed__evaluation *e, uint64_t index, heed_score *sco
 bool heed__evaluate(const heed__evaluation *e, heed_score *score) {
     *score = (heed_score){0};
     for (uint64_t i = 0; i < e->count; i++) {
+        heed_batch_at at = {.index = i, .rows = e->rows, .sample = e->sample};
         if (i > 0 && e->stop && e->stop(e->user)) return false;
-        if (!add_batch(e, i, score)) return false;
+        if (!heed_evaluate_batch(e->tape, e->model, e->self, e->data, at, NULL, score))
+            return false;
     }
     return true;
 }

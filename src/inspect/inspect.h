@@ -19,4 +19,7 @@ bool heed__inspection_asked(const heed_inspection *s);
 bool heed__progress(const heed_inspection *s, heed_progress progress, void *user, uint64_t done,
                     uint64_t all);
 
+/* The same of an evaluation's. */
+bool heed__evaluation_progress(const heed_evaluation *e, uint64_t done, uint64_t all);
+
 #endif

@@ -1,7 +1,5 @@
 /* ablate.c -- heed ablate: what is lost without each attention head. */
-#include "analyses/ablation.h"
-#include "analyses/patch_ablation.h"
-#include "cli/program.h"
+#include "kinds/eval_loop.h"
 #include "kinds/inspect.h"
 
 #include <math.h>
@@ -46,24 +44,24 @@ static void map_free(harm_map *m) {
     *m = (harm_map){.rows = 0};
 }
 
-static bool map_capacity(heed_ctx *c, const ablation *a, harm_map *m) {
-    *m = (harm_map){.rows = a->layers};
-    for (int l = 0; l < a->layers; l++)
-        if (a->layer[l].heads > m->cols) m->cols = a->layer[l].heads;
+static bool map_capacity(heed_ctx *c, const heed_ablation *a, harm_map *m) {
+    *m = (harm_map){.rows = a->layer_count};
+    for (int l = 0; l < a->layer_count; l++)
+        if (a->layers[l].heads > m->cols) m->cols = a->layers[l].heads;
     size_t labels = (size_t)(m->rows + m->cols);
     m->values = calloc((size_t)m->rows * (size_t)m->cols, sizeof *m->values);
     m->name = calloc(labels, sizeof *m->name);
     m->row_label = calloc(labels, sizeof *m->row_label);
     m->col_label = m->row_label ? m->row_label + m->rows : NULL;
     return (m->values && m->name && m->row_label) ||
-           heed_fail(c, HEED_FAILED, "no memory for a map of %d heads", a->total);
+           heed_fail(c, HEED_FAILED, "no memory for a map of %d heads", a->head_count);
 }
 
-static bool make_map(heed_ctx *c, const ablation *a, harm_map *m) {
-    bool stacks = has_stacks(a->layer, a->layers);
+static bool make_map(heed_ctx *c, const heed_ablation *a, harm_map *m) {
+    bool stacks = has_stacks(a->layers, a->layer_count);
     if (!map_capacity(c, a, m)) return false;
     for (int i = 0; i < m->rows; i++) {
-        const heed_record_block *l = &a->layer[i];
+        const heed_record_block *l = &a->layers[i];
         snprintf(m->name[i], sizeof *m->name, "%s%slayer %d",
                  stacks ? heed_stack_name(l->stack) : "", stacks ? " " : "", l->layer + 1);
         m->row_label[i] = m->name[i];
@@ -72,8 +70,8 @@ static bool make_map(heed_ctx *c, const ablation *a, harm_map *m) {
         snprintf(m->name[m->rows + i], sizeof *m->name, "head %d", i + 1);
         m->col_label[i] = m->name[m->rows + i];
     }
-    for (int i = 0; i < a->total; i++) {
-        const ablated *h = &a->heads[i];
+    for (int i = 0; i < a->head_count; i++) {
+        const heed_ablated_head *h = &a->heads[i];
         m->values[h->layer * m->cols + h->head] = (heed_real)h->harm.mean;
     }
     return true;
@@ -100,13 +98,14 @@ static const heed_table_column columns[] = {
 
 /* Row 0 is the model as it was trained, row i head i - 1. */
 static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
-    const ablation *a = of;
-    const ablated *h = row ? &a->heads[row - 1] : NULL;
+    const heed_ablation *a = of;
+    const heed_ablated_head *h = row ? &a->heads[row - 1] : NULL;
     char name[64];
     snprintf(text, HEED_TABLE_CELL, "%s", column == HEED_TABLE_NAME ? "nothing" : "");
     if (column == HEED_TABLE_NAME && h)
-        snprintf(text, HEED_TABLE_CELL, "%s",
-                 head_name(name, &a->layer[h->layer], h->head, has_stacks(a->layer, a->layers)));
+        snprintf(
+            text, HEED_TABLE_CELL, "%s",
+            head_name(name, &a->layers[h->layer], h->head, has_stacks(a->layers, a->layer_count)));
     if (column == LOSS) snprintf(text, HEED_TABLE_CELL, "%.4f", h ? h->loss : a->loss);
     if (column == HARM && h) snprintf(text, HEED_TABLE_CELL, "%+.4f", h->harm.mean);
     if (column == HALF && h && !isnan(h->harm.half))
@@ -115,15 +114,15 @@ static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]
         snprintf(text, HEED_TABLE_CELL, "%.2f %%", 100 * (h ? h->accuracy : a->accuracy));
 }
 
-static void print_harms(program *p, const eval_loop *s, const ablation *a) {
+static void print_harms(program *p, const eval_loop *s, const heed_ablation *a) {
     harm_map m = {.rows = 0};
     heed_text text = {.c = p->c};
     char n[32], what[800];
-    snprintf(what, sizeof what, "%s, %s: %s batch%s of %d", s->run->model->name, s->what,
-             heed_format_count(n, s->batches), s->batches == 1 ? "" : "es", s->rows);
+    snprintf(what, sizeof what, "%s, %s: %s batch%s of %d", s->e.run->model->name, s->what,
+             heed_format_count(n, s->e.batches), s->e.batches == 1 ? "" : "es", s->e.rows);
     print_wrapped(p, what);
     print_table(p->c, &(heed_table){.head = "without",
-                                    .rows = a->total + 1,
+                                    .rows = a->head_count + 1,
                                     .count = isnan(a->accuracy) ? ACCURACY : COLUMNS,
                                     .name = 24,
                                     .columns = columns,
@@ -143,7 +142,7 @@ static void print_harms(program *p, const eval_loop *s, const ablation *a) {
     print_wrapped(p, NO_EXPLANATION ".");
 }
 
-static bool draw(heed_ctx *c, const ablation *a, const char *path) {
+static bool draw(heed_ctx *c, const heed_ablation *a, const char *path) {
     harm_map m = {.rows = 0};
     bool ok = make_map(c, a, &m);
     heed_heatmap map = heatmap_of(&m);
@@ -154,11 +153,11 @@ static bool draw(heed_ctx *c, const ablation *a, const char *path) {
 
 /* ---- as data ---- */
 
-static void print_object(program *p, const eval_loop *s, const ablation *a) {
+static void print_object(program *p, const eval_loop *s, const heed_ablation *a) {
     json_t *list = json_array();
-    for (int i = 0; i < a->total; i++) {
-        const ablated *h = &a->heads[i];
-        const heed_record_block *l = &a->layer[h->layer];
+    for (int i = 0; i < a->head_count; i++) {
+        const heed_ablated_head *h = &a->heads[i];
+        const heed_record_block *l = &a->layers[h->layer];
         json_array_append_new(
             list,
             json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "path", l->path, "stack",
@@ -166,43 +165,43 @@ static void print_object(program *p, const eval_loop *s, const ablation *a) {
                       json_number(h->loss), "harm", json_number(h->harm.mean), "harm_95",
                       json_number(h->harm.half), "accuracy", json_number(h->accuracy)));
     }
-    print_json(p, json_pack("{s:s, s:o, s:I, s:o, s:o, s:o}", "model", s->run->model->name, "data",
-                            json_text(s->what), "batches", (json_int_t)s->batches, "loss",
+    print_json(p, json_pack("{s:s, s:o, s:I, s:o, s:o, s:o}", "model", s->e.run->model->name,
+                            "data", json_text(s->what), "batches", (json_int_t)s->e.batches, "loss",
                             json_number(a->loss), "accuracy", json_number(a->accuracy), "heads",
                             list));
 }
 
 /* ---- patches ---- */
 
-enum { FALL, MORE, KEPT, REMOVAL_COLUMNS };
+enum { FALL, MORE, KEPT, PATCH_COLUMNS };
 static const heed_table_column patch_ablation_columns[] = {{"probability falls", 17, false},
                                                            {"more than by random", 21, false},
                                                            {"answer kept", 11, false}};
 
 static void patch_ablation_cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
-    const patch_ablation *r = of;
-    const estimate *fall = &r->by[row].fall, *more = &r->by[row].more;
+    const heed_patch_ablation *r = of;
+    const heed_estimate *fall = &r->by[row].fall, *more = &r->by[row].more;
     snprintf(text, HEED_TABLE_CELL, "%s",
-             column == HEED_TABLE_NAME ? patch_ablation_names[row] : "");
+             column == HEED_TABLE_NAME ? heed_patch_measure_name((heed_patch_measure)row) : "");
     if (column == FALL) snprintf(text, HEED_TABLE_CELL, "%.3f +- %.3f", fall->mean, fall->half);
-    if (column == MORE && row != AT_RANDOM)
+    if (column == MORE && row != HEED_PATCHES_RANDOM)
         snprintf(text, HEED_TABLE_CELL, "%+.3f +- %.3f", more->mean, more->half);
     if (column == KEPT) snprintf(text, HEED_TABLE_CELL, "%.1f %%", 100 * r->by[row].kept);
 }
 
-static void print_removal(program *p, const eval_loop *s, const patch_ablation *r) {
+static void print_patches(program *p, const eval_loop *s, const heed_patch_ablation *r) {
     char what[800];
     snprintf(what, sizeof what,
              "%s, %s: %d pictures, %.1f %% named rightly, the answer's probability %.3f",
-             s->run->model->name, s->what, r->pictures, 100 * r->right, r->p);
+             s->e.run->model->name, s->what, r->pictures, 100 * r->correct, r->p);
     print_wrapped(p, what);
     snprintf(what, sizeof what, "%d of %d patches hidden, those put first by", r->hidden,
              r->patches);
     putchar('\n');
     print_wrapped(p, what);
     print_table(p->c, &(heed_table){.head = "",
-                                    .rows = PATCH_ABLATIONS,
-                                    .count = REMOVAL_COLUMNS,
+                                    .rows = HEED_PATCH_MEASURES,
+                                    .count = PATCH_COLUMNS,
                                     .name = 10,
                                     .columns = patch_ablation_columns,
                                     .cell = patch_ablation_cell,
@@ -215,42 +214,47 @@ static void print_removal(program *p, const eval_loop *s, const patch_ablation *
     print_wrapped(p, NO_EXPLANATION ".");
 }
 
-static json_t *patch_ablation_json(const eval_loop *s, const patch_ablation *r) {
+static json_t *patch_ablation_json(const eval_loop *s, const heed_patch_ablation *r) {
     json_t *by = json_object();
-    for (int k = 0; k < PATCH_ABLATIONS; k++) {
-        const estimate *fall = &r->by[k].fall, *more = &r->by[k].more;
+    for (int k = 0; k < HEED_PATCH_MEASURES; k++) {
+        const heed_estimate *fall = &r->by[k].fall, *more = &r->by[k].more;
         json_t *o = json_pack("{s:o, s:o, s:o}", "fall", json_number(fall->mean), "fall_95",
                               json_number(fall->half), "kept", json_number(r->by[k].kept));
-        if (k != AT_RANDOM) {
+        if (k != HEED_PATCHES_RANDOM) {
             json_object_set_new(o, "more", json_number(more->mean));
             json_object_set_new(o, "more_95", json_number(more->half));
         }
-        json_object_set_new(by, patch_ablation_names[k], o);
+        json_object_set_new(by, heed_patch_measure_name((heed_patch_measure)k), o);
     }
-    return json_pack("{s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:o}", "model", s->run->model->name,
+    return json_pack("{s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:o}", "model", s->e.run->model->name,
                      "data", json_text(s->what), "pictures", r->pictures, "patches", r->patches,
-                     "hidden", r->hidden, "p", json_number(r->p), "right", json_number(r->right),
+                     "hidden", r->hidden, "p", json_number(r->p), "right", json_number(r->correct),
                      "by", by);
 }
 
-static void remove_patches(program *p, const eval_loop *s) {
-    patch_ablation r;
-    int count = (int)heed_config_int(p->flags, "pictures");
-    double share = heed_config_real(p->flags, "share");
+static void hide_patches(program *p, const eval_loop *s) {
+    heed_patch_ablation r;
+    inspect_progress g = {p, "picture"};
+    heed_patch_ablation_args a = {.images = s->e.data,
+                                  .part = s->part,
+                                  .pictures = (int)heed_config_int(p->flags, "pictures"),
+                                  .share = heed_config_real(p->flags, "share"),
+                                  .progress = inspect_advance,
+                                  .user = &g};
     if (*heed_config_text(p->flags, "png")) {
         heed_fail(p->c, HEED_USAGE, "--png draws heads: expected it without --patches");
         return;
     }
-    if (!patch_ablation_measure(p, s, count, share, &r)) return;
+    if (!heed_ablate_patches(s->e.run, &a, &r)) return;
     if (heed_config_bool(p->flags, "json"))
         print_json(p, patch_ablation_json(s, &r));
     else
-        print_removal(p, s, &r);
+        print_patches(p, s, &r);
 }
 
 /* ---- the command ---- */
 
-static void report(program *p, const eval_loop *s, const ablation *a) {
+static void report(program *p, const eval_loop *s, const heed_ablation *a) {
     const char *png = heed_config_text(p->flags, "png");
     bool json = heed_config_bool(p->flags, "json");
     if (*png && !draw(p->c, a, png)) return;
@@ -263,14 +267,16 @@ static void report(program *p, const eval_loop *s, const ablation *a) {
 
 static void ablate(program *p) {
     eval_loop s;
-    ablation a = {.layers = 0};
-    if (!eval_loop_open(p, &s))
-        ;
-    else if (heed_config_bool(p->flags, "patches"))
-        remove_patches(p, &s);
-    else if (ablate_heads(p, &s, &a))
+    heed_ablation a = {.layer_count = 0};
+    inspect_progress g = {p, "without head"};
+    bool ok = eval_loop_open(p, &s), patches = heed_config_bool(p->flags, "patches");
+    s.e.progress = inspect_advance;
+    s.e.progress_user = &g;
+    if (ok && patches)
+        hide_patches(p, &s);
+    else if (ok && heed_ablate(&s.e, &a))
         report(p, &s, &a);
-    ablation_free(&a);
+    heed_ablation_free(&a);
     eval_loop_close(&s);
 }
 

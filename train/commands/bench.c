@@ -1,6 +1,6 @@
 /* bench.c -- heed bench: training steps a second on fixed workloads. A step is forward, loss,
  * backward and AdamW, which leaves the gradients at zero. */
-#include "analyses/workbench.h"
+#include "commands/workbench.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* gradcheck.c -- heed gradcheck: every backward against central differences. */
-#include "analyses/workbench.h"
+#include "commands/workbench.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* graph.c -- heed graph: what a training step records, as a picture or a list. */
-#include "analyses/workbench.h"
+#include "commands/workbench.h"
 
 #include <heed/graph.h>
 #include <stdlib.h>

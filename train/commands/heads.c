@@ -1,5 +1,5 @@
 /* heads.c -- heed heads: what every attention head does over evaluation data. */
-#include "analyses/heads.h"
+#include "kinds/eval_loop.h"
 #include "kinds/inspect.h"
 
 #include <math.h>
@@ -21,13 +21,13 @@ static const applies uses[] = {JUDGED_PICTURES_APPLY, {0}};
 /* ---- order ---- */
 
 typedef struct {
-    const head_table *table;
+    const heed_head_table *table;
     int layer, head;
     double key; /* what is sorted by */
 } entry;
 
-static const head_sums *sums_of(const entry *e) {
-    return &e->table->sums[e->table->first[e->layer] + e->head];
+static const heed_head_sums *sums_of(const entry *e) {
+    return &e->table->heads[e->table->first[e->layer] + e->head];
 }
 
 /* The largest first; what has none last; else in the model's order. */
@@ -39,17 +39,17 @@ static int by_key(const void *a, const void *b) {
     return (x->head > y->head) - (x->head < y->head);
 }
 
-static entry *sorted(heed_ctx *c, const head_table *h, const char *key) {
-    entry *list = malloc((size_t)h->total * sizeof *list);
+static entry *sorted(heed_ctx *c, const heed_head_table *h, const char *key) {
+    entry *list = malloc((size_t)h->head_count * sizeof *list);
     int measure = -1, n = 0;
-    if (!list) heed_fail(c, HEED_FAILED, "no memory for %d heads", h->total);
-    for (int m = 0; m < HEAD_MEASURES; m++)
-        if (strcmp(head_measure_names[m], key) == 0) measure = m;
-    for (int l = 0; list && l < h->count; l++)
-        for (int i = 0; i < h->layer[l].heads; i++) {
+    if (!list) heed_fail(c, HEED_FAILED, "no memory for %d heads", h->head_count);
+    for (int m = 0; m < HEED_HEAD_MEASURES; m++)
+        if (strcmp(heed_head_measure_name((heed_head_measure)m), key) == 0) measure = m;
+    for (int l = 0; list && l < h->layer_count; l++)
+        for (int i = 0; i < h->layers[l].heads; i++) {
             entry *e = &list[n++];
             *e = (entry){h, l, i, 0};
-            if (measure >= 0) e->key = head_mean(sums_of(e), (head_measure)measure);
+            if (measure >= 0) e->key = heed_head_mean(sums_of(e), (heed_head_measure)measure);
         }
     if (list) qsort(list, (size_t)n, sizeof *list, by_key);
     return list;
@@ -59,51 +59,54 @@ static entry *sorted(heed_ctx *c, const head_table *h, const char *key) {
 
 /* A block of the table: the columns of measures [from, to) after one of names. */
 typedef struct {
-    const head_table *h;
+    const heed_head_table *h;
     const entry *list;
     bool stacks;
     int name, gap, from, to;
 } block;
 
-static int column(head_measure m, int gap) {
-    int n = (int)strlen(head_measure_names[m]);
+static int column(heed_head_measure m, int gap) {
+    int n = (int)strlen(heed_head_measure_name((heed_head_measure)m));
     return gap + (n > 5 ? n : 5);
 }
 
 /* The first measure that has no room in a block that starts with `from`; at least one has. */
 static int block_end(const block *b, int from, int gap) {
     int used = 2 + b->name, m = from;
-    for (bool any = false; m < HEAD_MEASURES; m++) {
-        if (!heads_has(b->h, (head_measure)m)) continue;
-        used += column((head_measure)m, gap);
+    for (bool any = false; m < HEED_HEAD_MEASURES; m++) {
+        if (!heed_heads_have(b->h, (heed_head_measure)m)) continue;
+        used += column((heed_head_measure)m, gap);
         if (any && used > terminal_width()) break;
         any = true;
     }
     return m;
 }
 
-static void print_row(const block *b, const char *name, const head_sums *s) {
+static void print_row(const block *b, const char *name, const heed_head_sums *s) {
     printf("  %-*s", b->name, name);
     for (int m = b->from; m < b->to; m++) {
-        double x = head_mean(s, (head_measure)m);
-        int width = column((head_measure)m, b->gap);
-        if (!heads_has(b->h, (head_measure)m)) continue;
+        double x = heed_head_mean(s, (heed_head_measure)m);
+        int width = column((heed_head_measure)m, b->gap);
+        if (!heed_heads_have(b->h, (heed_head_measure)m)) continue;
         if (isnan(x))
             printf("%*s", width, "-");
         else
-            printf("%*.*f", width, m == ENTROPY || m == DISTANCE || m == DIAGONAL ? 2 : 3, x);
+            printf("%*.*f", width,
+                   m == HEED_HEAD_ENTROPY || m == HEED_HEAD_DISTANCE || m == HEED_HEAD_DIAGONAL ? 2
+                                                                                                : 3,
+                   x);
     }
     putchar('\n');
 }
 
 static void print_alike(const block *b) {
     bool seen[3] = {false};
-    for (int i = 0; i < b->h->count; i++) {
-        heed_stack k = b->h->layer[i].stack;
+    for (int i = 0; i < b->h->layer_count; i++) {
+        heed_stack k = b->h->layers[i].stack;
         char name[64];
         snprintf(name, sizeof name, "%s%sall alike", b->stacks ? heed_stack_name(k) : "",
                  b->stacks ? " " : "");
-        if (!seen[k]) print_row(b, name, &b->h->alike[k]);
+        if (!seen[k]) print_row(b, name, &b->h->uniform[k]);
         seen[k] = true;
     }
 }
@@ -112,43 +115,47 @@ static void print_block(const block *b) {
     char name[64];
     printf("\n  %-*s", b->name, "");
     for (int m = b->from; m < b->to; m++)
-        if (heads_has(b->h, (head_measure)m))
-            printf("%*s", column((head_measure)m, b->gap), head_measure_names[m]);
+        if (heed_heads_have(b->h, (heed_head_measure)m))
+            printf("%*s", column((heed_head_measure)m, b->gap),
+                   heed_head_measure_name((heed_head_measure)m));
     putchar('\n');
-    for (int i = 0; i < b->h->total; i++) {
+    for (int i = 0; i < b->h->head_count; i++) {
         const entry *e = &b->list[i];
-        print_row(b, head_name(name, &b->h->layer[e->layer], e->head, b->stacks), sums_of(e));
+        print_row(b, head_name(name, &b->h->layers[e->layer], e->head, b->stacks), sums_of(e));
     }
     print_alike(b);
 }
 
 /* As few blocks as the terminal needs: one, if it has room for it with narrower gaps. */
-static void print_blocks(const head_table *h, const entry *list) {
-    block b = {.h = h, .list = list, .stacks = has_stacks(h->layer, h->count)};
+static void print_blocks(const heed_head_table *h, const entry *list) {
+    block b = {.h = h, .list = list, .stacks = has_stacks(h->layers, h->layer_count)};
     char name[64];
-    for (int i = 0; i < h->total; i++) {
+    for (int i = 0; i < h->head_count; i++) {
         int n =
-            heed_label_columns(head_name(name, &h->layer[list[i].layer], list[i].head, b.stacks));
+            heed_label_columns(head_name(name, &h->layers[list[i].layer], list[i].head, b.stacks));
         if (n > b.name) b.name = n;
     }
-    b.gap = block_end(&b, 0, 2) < HEAD_MEASURES && block_end(&b, 0, 1) == HEAD_MEASURES ? 1 : 2;
-    for (; b.from < HEAD_MEASURES; b.from = b.to) {
+    b.gap = block_end(&b, 0, 2) < HEED_HEAD_MEASURES && block_end(&b, 0, 1) == HEED_HEAD_MEASURES
+                ? 1
+                : 2;
+    for (; b.from < HEED_HEAD_MEASURES; b.from = b.to) {
         b.to = block_end(&b, b.from, b.gap);
         print_block(&b);
     }
 }
 
-static void print_ranking(program *p, const eval_loop *s, const head_table *h, const entry *list) {
+static void print_ranking(program *p, const eval_loop *s, const heed_head_table *h,
+                          const entry *list) {
     char what[800], n[32];
-    snprintf(what, sizeof what, "%s, %s: means over %s queries a head", s->run->model->name,
-             s->what, heed_format_count(n, (uint64_t)h->sums[0].rows[ENTROPY]));
+    snprintf(what, sizeof what, "%s, %s: means over %s queries a head", s->e.run->model->name,
+             s->what, heed_format_count(n, (uint64_t)h->heads[0].rows[HEED_HEAD_ENTROPY]));
     print_wrapped(p, what);
     print_blocks(h, list);
     putchar('\n');
-    for (int m = 0; m < HEAD_MEASURES; m++) {
-        if (!heads_has(h, (head_measure)m)) continue;
-        printf("  %-9s  ", head_measure_names[m]);
-        print_hanging(p, head_measure_help[m], 13);
+    for (int m = 0; m < HEED_HEAD_MEASURES; m++) {
+        if (!heed_heads_have(h, (heed_head_measure)m)) continue;
+        printf("  %-9s  ", heed_head_measure_name((heed_head_measure)m));
+        print_hanging(p, heed_head_measure_help((heed_head_measure)m), 13);
     }
     printf("  all alike  ");
     print_hanging(p, "the same of a head that attends to everything alike", 13);
@@ -158,45 +165,48 @@ static void print_ranking(program *p, const eval_loop *s, const head_table *h, c
 
 /* ---- as data ---- */
 
-static json_t *measures_json(const head_table *h, const head_sums *s) {
+static json_t *measures_json(const heed_head_table *h, const heed_head_sums *s) {
     json_t *o = json_object();
-    for (int m = 0; m < HEAD_MEASURES; m++)
-        if (heads_has(h, (head_measure)m))
-            json_object_set_new(o, head_measure_names[m],
-                                json_number(head_mean(s, (head_measure)m)));
+    for (int m = 0; m < HEED_HEAD_MEASURES; m++)
+        if (heed_heads_have(h, (heed_head_measure)m))
+            json_object_set_new(o, heed_head_measure_name((heed_head_measure)m),
+                                json_number(heed_head_mean(s, (heed_head_measure)m)));
     return o;
 }
 
-static void print_object(program *p, const eval_loop *s, const head_table *h, const entry *list) {
+static void print_object(program *p, const eval_loop *s, const heed_head_table *h,
+                         const entry *list) {
     json_t *heads = json_array(), *alike = json_object();
-    for (int i = 0; i < h->total; i++) {
-        const heed_record_block *l = &h->layer[list[i].layer];
+    for (int i = 0; i < h->head_count; i++) {
+        const heed_record_block *l = &h->layers[list[i].layer];
         json_t *o = measures_json(h, sums_of(&list[i]));
         json_object_update_new(o, json_pack("{s:s, s:s, s:i, s:i}", "path", l->path, "stack",
                                             heed_stack_name(l->stack), "layer", l->layer + 1,
                                             "head", list[i].head + 1));
         json_array_append_new(heads, o);
     }
-    for (int i = 0; i < h->count; i++)
-        json_object_set_new(alike, heed_stack_name(h->layer[i].stack),
-                            measures_json(h, &h->alike[h->layer[i].stack]));
-    print_json(p, json_pack("{s:s, s:o, s:I, s:o, s:o}", "model", s->run->model->name, "data",
-                            json_text(s->what), "queries", (json_int_t)h->sums[0].rows[ENTROPY],
-                            "heads", heads, "alike", alike));
+    for (int i = 0; i < h->layer_count; i++)
+        json_object_set_new(alike, heed_stack_name(h->layers[i].stack),
+                            measures_json(h, &h->uniform[h->layers[i].stack]));
+    print_json(p, json_pack("{s:s, s:o, s:I, s:o, s:o}", "model", s->e.run->model->name, "data",
+                            json_text(s->what), "queries",
+                            (json_int_t)h->heads[0].rows[HEED_HEAD_ENTROPY], "heads", heads,
+                            "alike", alike));
 }
 
-static bool write_csv(heed_ctx *c, const head_table *h, const entry *list, const char *path) {
+static bool write_csv(heed_ctx *c, const heed_head_table *h, const entry *list, const char *path) {
     heed_text t = {.c = c};
     heed_text_add(&t, "stack,layer,head");
-    for (int m = 0; m < HEAD_MEASURES; m++)
-        if (heads_has(h, (head_measure)m)) heed_text_add(&t, ",%s", head_measure_names[m]);
+    for (int m = 0; m < HEED_HEAD_MEASURES; m++)
+        if (heed_heads_have(h, (heed_head_measure)m))
+            heed_text_add(&t, ",%s", heed_head_measure_name((heed_head_measure)m));
     heed_text_add(&t, "\n");
-    for (int i = 0; i < h->total; i++) {
-        const heed_record_block *l = &h->layer[list[i].layer];
+    for (int i = 0; i < h->head_count; i++) {
+        const heed_record_block *l = &h->layers[list[i].layer];
         heed_text_add(&t, "%s,%d,%d", heed_stack_name(l->stack), l->layer + 1, list[i].head + 1);
-        for (int m = 0; m < HEAD_MEASURES; m++) {
-            double x = head_mean(sums_of(&list[i]), (head_measure)m);
-            if (!heads_has(h, (head_measure)m)) continue;
+        for (int m = 0; m < HEED_HEAD_MEASURES; m++) {
+            double x = heed_head_mean(sums_of(&list[i]), (heed_head_measure)m);
+            if (!heed_heads_have(h, (heed_head_measure)m)) continue;
             heed_text_add(&t, isnan(x) ? "," : ",%.9g", x);
         }
         heed_text_add(&t, "\n");
@@ -209,10 +219,11 @@ static bool write_csv(heed_ctx *c, const head_table *h, const entry *list, const
 /* ---- the command ---- */
 
 /* Sorting by what no head has would order nothing. */
-static bool check_sort(program *p, const head_table *h) {
+static bool check_sort(program *p, const heed_head_table *h) {
     const char *key = heed_config_text(p->flags, "sort");
-    for (int m = 0; m < HEAD_MEASURES; m++)
-        if (strcmp(key, head_measure_names[m]) == 0 && !heads_has(h, (head_measure)m))
+    for (int m = 0; m < HEED_HEAD_MEASURES; m++)
+        if (strcmp(key, heed_head_measure_name((heed_head_measure)m)) == 0 &&
+            !heed_heads_have(h, (heed_head_measure)m))
             return heed_fail(p->c, HEED_USAGE,
                              "--sort %s: heads of this model have no such measure; hint: --sort "
                              "entropy",
@@ -220,7 +231,7 @@ static bool check_sort(program *p, const head_table *h) {
     return true;
 }
 
-static void report(program *p, const eval_loop *s, const head_table *h) {
+static void report(program *p, const eval_loop *s, const heed_head_table *h) {
     const char *csv = heed_config_text(p->flags, "csv");
     entry *list = check_sort(p, h) ? sorted(p->c, h, heed_config_text(p->flags, "sort")) : NULL;
     bool json = heed_config_bool(p->flags, "json"), wrote = false;
@@ -231,22 +242,15 @@ static void report(program *p, const eval_loop *s, const head_table *h) {
     free(list);
 }
 
-typedef struct {
-    program *p;
-    const eval_loop *s;
-} watcher;
-
-static void batch_done(void *user, uint64_t done) {
-    watcher *w = user;
-    eval_loop_progress(w->p, "batch", done, w->s->batches);
-}
-
 static void heads(program *p) {
     eval_loop s;
-    head_table h = {.count = 0};
-    watcher w = {p, &s};
-    if (eval_loop_open(p, &s) && heads_measure(&s, batch_done, &w, &h)) report(p, &s, &h);
-    heads_free(&h);
+    heed_head_table h = {.layer_count = 0};
+    inspect_progress g = {p, "batch"};
+    bool ok = eval_loop_open(p, &s);
+    s.e.progress = inspect_advance;
+    s.e.progress_user = &g;
+    if (ok && heed_heads(&s.e, &h)) report(p, &s, &h);
+    heed_heads_free(&h);
     eval_loop_close(&s);
 }
 

@@ -15,26 +15,19 @@
     }
 
 typedef struct {
-    heed_run *run;
+    heed_evaluation e; /* what is read; of questions each one is a batch */
     const heed_model *model;
     heed_config *f;   /* the run's settings */
-    heed_data *open;  /* of a run; */
-    void *data;       /* its batches, for model->batch; */
-    cloze *questions; /* instead, each one a batch; NULL: none */
-    uint64_t batches; /* that are read, */
-    uint64_t all;     /* that there are */
-    bool sample;      /* whether fewer than all are read */
-    int rows;
-    heed_part part; /* of pictures */
-    char what[512]; /* of which data they are */
+    heed_data *open;  /* the data of a run; */
+    cloze *questions; /* instead; NULL: none */
+    uint64_t all;     /* batches that there are */
+    heed_part part;   /* of pictures */
+    char what[512];   /* of which data they are */
 } eval_loop;
 
 /* Opens a run and DATA, or what it was trained on, by the arguments of the command. */
 bool eval_loop_open(program *p, eval_loop *s);
 void eval_loop_close(eval_loop *s);
-/* Batch number `index` through the model in eval mode, added to the score; b, what it was made of,
- * lasts until the next. */
-bool eval_loop_batch(const eval_loop *s, uint64_t index, heed_batch *b, heed_score *score);
 /* A line on the terminal of how far it is: "batch 3 of 10", which goes when the last is done. */
 void eval_loop_progress(program *p, const char *what, uint64_t done, uint64_t all);
 

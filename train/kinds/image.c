@@ -171,15 +171,14 @@ static bool was_tested(heed_ctx *c, const char *run) {
 static heed_score read_test(const ending *e, heed_run *r, heed_images *k) {
     heed_score score = {0};
     heed_batch b;
-    eval_loop s = {
-        .run = r, .data = k, .rows = (int)heed_config_int(e->f, "batch"), .what = "the test part"};
+    heed_evaluation s = {.run = r, .data = k, .rows = (int)heed_config_int(e->f, "batch")};
     bool ok = true;
     if (e->bar) fputs("reading the test part ...", stderr);
     heed_images_set_eval_part(k, HEED_TEST_PART);
     s.batches = heed_model_eval_batches(r->model, r->self, k, s.rows);
     for (uint64_t i = 0; ok && i < s.batches; i++)
         ok = was_interrupted(NULL) ? heed_fail(r->c, HEED_INTERRUPTED, "interrupted")
-                                   : eval_loop_batch(&s, i, &b, &score);
+                                   : heed_evaluation_batch(&s, i, &b, &score);
     if (e->bar) fputs("\r\033[K", stderr);
     return score;
 }

@@ -1,5 +1,5 @@
 /* workbench.c -- a model built by settings alone, and random batches for it. */
-#include "analyses/workbench.h"
+#include "commands/workbench.h"
 
 #include <math.h>
 #include <stdlib.h>

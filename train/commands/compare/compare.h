@@ -19,18 +19,11 @@ const char *value_of(const compared *r, const char *key);
  * and what follows from the share of the data that a seed leaves to training. */
 bool is_incidental(const char *key);
 
-/* Several numbers: their mean, and its 95 % interval by Student's t: mean +- half. NAN: of none; of
- * one there is no interval. */
-typedef struct {
-    int count;
-    double mean, half;
-} estimate;
-estimate estimate_of(const double *x, int n);
-
 typedef struct {
     char name[128];
-    int count, first;                /* runs, and the first of them */
-    estimate last, best, test, loss; /* accuracies on validation and test; lowest validation loss */
+    int count, first; /* runs, and the first of them */
+    heed_estimate last, best, test,
+        loss;   /* accuracies on validation and test; lowest validation loss */
     curve mean; /* of the validation accuracy (as metric) and loss, over the steps all runs share */
 } group;
 /* Groups of equal settings but for the seed, in the order of their first runs. */
@@ -53,7 +46,7 @@ typedef struct {
     int width;     /* columns of the widest name, and two more */
     heed_series *series;
 } comparison;
-/* Their numbers, and those of seeds together (compare_numbers.c). */
+/* Their numbers, and those of seeds together (numbers.c). */
 void print_numbers(program *p, const comparison *k);
 void print_groups(program *p, const comparison *k);
 

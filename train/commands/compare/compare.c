@@ -1,5 +1,5 @@
 /* compare.c -- heed compare: runs side by side, seeds taken together. */
-#include "analyses/compare.h"
+#include "commands/compare/compare.h"
 #include "cli/files.h"
 
 #include <ctype.h>
@@ -199,7 +199,7 @@ static json_t *numbers_json(const comparison *k) {
     return list;
 }
 
-static json_t *estimate_json(const estimate *e) {
+static json_t *estimate_json(const heed_estimate *e) {
     return json_pack("{s:o, s:o, s:o}", "mean", json_number(e->mean), "low",
                      json_number(e->mean - e->half), "high", json_number(e->mean + e->half));
 }

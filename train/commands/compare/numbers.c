@@ -1,6 +1,6 @@
-/* compare_numbers.c -- the numbers of runs side by side, and of seeds taken together. */
-#include "analyses/compare.h"
+/* numbers.c -- the numbers of runs side by side, and of seeds taken together. */
 #include "cli/program.h"
+#include "commands/compare/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -105,7 +105,7 @@ void print_numbers(program *p, const comparison *k) {
 /* ---- seeds together ---- */
 
 /* "98.12 +- 0.34 %" of a share, "1.2345 +- 0.0012" of a loss. */
-static void estimate_text(char text[HEED_TABLE_CELL], const estimate *e, bool share) {
+static void estimate_text(char text[HEED_TABLE_CELL], const heed_estimate *e, bool share) {
     double times = share ? 100 : 1;
     int digits = share ? 2 : 4;
     snprintf(text, HEED_TABLE_CELL, "-");
@@ -119,7 +119,7 @@ static void estimate_text(char text[HEED_TABLE_CELL], const estimate *e, bool sh
 static void group_cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
     const comparison *k = of;
     const group *g = &k->groups[row];
-    const estimate *shares[] = {&g->last, &g->best, &g->test};
+    const heed_estimate *shares[] = {&g->last, &g->best, &g->test};
     if (column == 0)
         snprintf(text, HEED_TABLE_CELL, "%d", g->count);
     else

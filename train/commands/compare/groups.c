@@ -1,6 +1,6 @@
-/* compare_groups.c -- runs of one recipe under several seeds, as one row with a mean and its
+/* groups.c -- runs of one recipe under several seeds, as one row with a mean and its
  * interval. */
-#include "analyses/compare.h"
+#include "commands/compare/compare.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -21,30 +21,6 @@ double most_of(const double *x, int n) {
     for (int i = 0; i < n; i++)
         if (!(x[i] <= best)) best = x[i];
     return best;
-}
-
-/* ---- estimates ---- */
-
-/* The 97.5 % point of Student's t with that many degrees of freedom. */
-static double student(int freedom) {
-    static const double t[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
-                               2.306,  2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-                               2.131,  2.120, 2.110, 2.101, 2.093, 2.086};
-    int known = (int)(sizeof t / sizeof *t);
-    return freedom <= known ? t[freedom - 1] : 1.96 + 2.4 / freedom;
-}
-
-estimate estimate_of(const double *x, int n) {
-    estimate e = {.mean = (double)NAN, .half = (double)NAN};
-    double sum = 0, squares = 0;
-    for (int i = 0; i < n; i++)
-        if (isfinite(x[i])) sum += x[i], e.count++;
-    if (e.count == 0) return e;
-    e.mean = sum / e.count;
-    for (int i = 0; i < n; i++)
-        if (isfinite(x[i])) squares += (x[i] - e.mean) * (x[i] - e.mean);
-    if (e.count > 1) e.half = student(e.count - 1) * sqrt(squares / (e.count - 1) / e.count);
-    return e;
 }
 
 /* ---- groups ---- */
@@ -137,10 +113,10 @@ static bool measure_group(heed_ctx *c, group *g, const compared *r, int n) {
         test[k] = r[i].curves.test;
         loss[k++] = least_of(v->loss, v->count);
     }
-    g->last = estimate_of(x, k);
-    g->best = estimate_of(best, k);
-    g->test = estimate_of(test, k);
-    g->loss = estimate_of(loss, k);
+    g->last = heed_estimate_mean(x, k);
+    g->best = heed_estimate_mean(best, k);
+    g->test = heed_estimate_mean(test, k);
+    g->loss = heed_estimate_mean(loss, k);
     free(x);
     return mean_curve(c, g, r, n);
 }

@@ -1,0 +1,194 @@
+/* ablation.c -- attention heads switched off, one at a time. Michel et al. 2019, sec. 3.2. */
+#include "core/core.h"
+#include "inspect/inspect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a head off and on ---- */
+
+static bool zero_part(const heed_run *r, const heed_entry *e, size_t first, size_t rows,
+                      heed_head_backup *b) {
+    heed_tensor *t = e->tensor;
+    size_t each = t->dims > 1 ? t->size / (size_t)t->shape[0] : 1;
+    size_t from = first * each, count = rows * each;
+    heed_real *saved = heed__alloc_array(r->c, count, sizeof *saved);
+    if (!saved) return false;
+    memcpy(saved, t->x + from, count * sizeof *saved);
+    for (size_t i = 0; i < count; i++) t->x[from + i] = 0;
+    b->part[b->parts].tensor = t;
+    b->part[b->parts].from = from;
+    b->part[b->parts].count = count;
+    b->part[b->parts++].saved = saved;
+    return true;
+}
+
+static bool find_layer(const heed_run *r, const char *path, heed_attending *out) {
+    for (int i = 0; r->model->attending && r->model->attending(r->self, i, out); i++)
+        if (strcmp(out->path, path) == 0) return true;
+    return heed_fail(r->c, HEED_USAGE, "model %s has no attention layer %s", r->model->name, path);
+}
+
+/* Rows of the stacked projection: q, k and v of all heads; in cross attention k and v. */
+static bool values_off(const heed_run *r, const heed_attending *l, int head, heed_head_backup *b) {
+    const char *stacked = l->stack == HEED_CROSS ? "kv" : "qkv";
+    size_t first = (l->stack == HEED_CROSS ? 1 : 2) * (size_t)l->heads * (size_t)l->key +
+                   (size_t)head * (size_t)l->value;
+    char name[96];
+    snprintf(name, sizeof name, "%s.%s.bias", l->path, stacked);
+    const heed_entry *bias = heed_store_find(r->store, name);
+    snprintf(name, sizeof name, "%s.%s.weight", l->path, stacked);
+    const heed_entry *weight = heed_store_find(r->store, name);
+    if (!weight)
+        return heed_fail(r->c, HEED_USAGE,
+                         "a head cannot be switched off: model %s: expected the parameter %s, or "
+                         "the member average",
+                         r->model->name, name);
+    return zero_part(r, weight, first, (size_t)l->value, b) &&
+           (!bias || zero_part(r, bias, first, (size_t)l->value, b));
+}
+
+bool heed_head_off(const heed_run *r, const heed_record_block *layer, int head,
+                   heed_head_backup *out) {
+    heed_attending a;
+    if (!out) return false;
+    *out = (heed_head_backup){.parts = 0};
+    if (!r || heed__stopped(r->c) || !layer || !find_layer(r, layer->path, &a)) return false;
+    if (head < 0 || head >= a.heads)
+        return heed_fail(r->c, HEED_USAGE, "head %d of %s: expected 0 to %d", head, a.path,
+                         a.heads - 1);
+    if (!r->model->average) return values_off(r, &a, head, out);
+    out->averaged = r;
+    r->model->average(r->self, true);
+    return true;
+}
+
+void heed_head_on(heed_head_backup *b) {
+    if (!b) return;
+    if (b->averaged) b->averaged->model->average(b->averaged->self, false);
+    for (int i = 0; i < b->parts; i++) {
+        heed_real *x = b->part[i].tensor->x + b->part[i].from;
+        memcpy(x, b->part[i].saved, b->part[i].count * sizeof *x);
+        heed__free(b->part[i].saved);
+    }
+    *b = (heed_head_backup){.parts = 0};
+}
+
+/* ---- over the data ---- */
+
+typedef struct {
+    heed_score score;
+    double *loss, *weight; /* (batches) sums of a batch, as heed_score has them */
+} measured;
+
+static bool measure(const heed_evaluation *e, measured *out) {
+    heed_batch b;
+    out->score = (heed_score){0};
+    for (uint64_t i = 0; i < e->batches; i++) {
+        heed_score one = {0};
+        if (!heed_evaluation_batch(e, i, &b, &one)) return false;
+        out->loss[i] = one.loss;
+        out->weight[i] = one.weight;
+        out->score.loss += one.loss;
+        out->score.weight += one.weight;
+        out->score.correct += one.correct;
+        out->score.total += one.total;
+    }
+    return out->score.weight > 0 ||
+           heed_fail(e->run->c, HEED_DATA, "%s: nothing is predicted there",
+                     e->what ? e->what : "data");
+}
+
+static double loss_of(const heed_score *s) { return s->loss / s->weight; }
+
+static double accuracy_of(const heed_score *s) {
+    return s->total > 0 ? s->correct / s->total : (double)NAN;
+}
+
+/* Both measurements, and numbers of each batch, in one allocation. */
+typedef struct {
+    measured with, without;
+    double *work;
+} measurements;
+
+static bool open_measurements(const heed_evaluation *e, measurements *k) {
+    size_t n = (size_t)e->batches;
+    double *x = heed__alloc_array(e->run->c, 5 * n, sizeof *x);
+    *k = (measurements){.with = {.loss = x}};
+    if (!x) return false;
+    k->with.weight = x + n;
+    k->without.loss = x + 2 * n;
+    k->without.weight = x + 3 * n;
+    k->work = x + 4 * n;
+    return true;
+}
+
+/* The loss without minus that with: each batch counts by its weight. */
+static heed_estimate harm_of(const measurements *k, uint64_t batches) {
+    double mean = k->with.score.weight / (double)batches;
+    for (uint64_t i = 0; i < batches; i++)
+        k->work[i] = (k->without.loss[i] - k->with.loss[i]) / mean;
+    return heed_estimate_mean(k->work, (int)batches);
+}
+
+/* ---- all heads ---- */
+
+static int by_harm(const void *a, const void *b) {
+    const heed_ablated_head *x = a, *y = b;
+    if (x->harm.mean != y->harm.mean) return x->harm.mean > y->harm.mean ? -1 : 1;
+    if (x->layer != y->layer) return (x->layer > y->layer) - (x->layer < y->layer);
+    return (x->head > y->head) - (x->head < y->head);
+}
+
+static bool without_head(const heed_evaluation *e, const heed_ablation *a, measurements *k,
+                         heed_ablated_head *out) {
+    heed_head_backup backup;
+    bool ok = heed_head_off(e->run, &a->layers[out->layer], out->head, &backup) &&
+              measure(e, &k->without);
+    heed_head_on(&backup);
+    if (!ok) return false;
+    out->loss = loss_of(&k->without.score);
+    out->accuracy = accuracy_of(&k->without.score);
+    out->harm = harm_of(k, e->batches);
+    return true;
+}
+
+static bool list_heads(const heed_run *r, heed_ablation *a) {
+    a->layers = heed_attention_layers(r, &a->layer_count);
+    if (!a->layers) return false;
+    for (int l = 0; l < a->layer_count; l++) a->head_count += a->layers[l].heads;
+    a->heads = calloc((size_t)a->head_count, sizeof *a->heads);
+    if (!a->heads) return heed_fail(r->c, HEED_FAILED, "no memory for %d heads", a->head_count);
+    for (int l = 0, n = 0; l < a->layer_count; l++)
+        for (int h = 0; h < a->layers[l].heads; h++)
+            a->heads[n++] = (heed_ablated_head){.layer = l, .head = h};
+    return true;
+}
+
+bool heed_ablate(const heed_evaluation *e, heed_ablation *out) {
+    measurements k;
+    if (!out) return false;
+    *out = (heed_ablation){.layer_count = 0};
+    if (!e || !e->run || heed__stopped(e->run->c) || !list_heads(e->run, out)) return false;
+    bool ok = open_measurements(e, &k) && measure(e, &k.with);
+    if (ok) {
+        out->loss = loss_of(&k.with.score);
+        out->accuracy = accuracy_of(&k.with.score);
+    }
+    for (int i = 0; ok && i < out->head_count; i++)
+        ok = heed__evaluation_progress(e, (uint64_t)i, (uint64_t)out->head_count) &&
+             without_head(e, out, &k, &out->heads[i]);
+    ok = ok && heed__evaluation_progress(e, (uint64_t)out->head_count, (uint64_t)out->head_count);
+    heed__free(k.with.loss);
+    if (ok) qsort(out->heads, (size_t)out->head_count, sizeof *out->heads, by_harm);
+    return ok;
+}
+
+void heed_ablation_free(heed_ablation *a) {
+    if (!a) return;
+    free(a->heads);
+    free(a->layers);
+    *a = (heed_ablation){.layer_count = 0};
+}

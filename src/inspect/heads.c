@@ -1,0 +1,321 @@
+/* heads.c -- what attention heads do over evaluation data. Clark et al. 2019, sec. 3; Dosovitskiy
+ * et al. 2021, fig. 7; Olsson et al. 2022. */
+#include "core/core.h"
+#include "inspect/inspect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *help;
+} measures[HEED_HEAD_MEASURES] = {
+    {"entropy", "of a query's weights, in nats: 0 for one key, ln n for n alike"},
+    {"distance",
+     "from the query to what it attends to, a mean by the weights; pictures: in patches"},
+    {"first", "share on the first token"},
+    {"self", "share on the query's own token"},
+    {"previous", "share on the token before the query"},
+    {"next", "share on the token after the query"},
+    {"same", "share on other places that have the query's token"},
+    {"special", "share on [CLS] and [SEP]"},
+    {"diagonal", "how far the strongest source token lies from the straight line, in tokens"},
+    {"induction",
+     "share on the token that followed the query's token before, where random tokens repeat"}};
+
+const char *heed_head_measure_name(heed_head_measure m) { return measures[m].name; }
+const char *heed_head_measure_help(heed_head_measure m) { return measures[m].help; }
+
+double heed_head_mean(const heed_head_sums *s, heed_head_measure m) {
+    return s && s->rows[m] > 0 ? s->sum[m] / s->rows[m] : (double)NAN;
+}
+
+/* ---- one row of weights ---- */
+
+/* A side of attention: the tokens of one item of a batch, or the patches of a picture. */
+typedef struct {
+    const int32_t *ids, *pad; /* (len); ids NULL: patches, pad NULL: none */
+    int len, cols, first;     /* of the grid; cols 0: text */
+} side;
+
+typedef struct {
+    side q, k;
+    bool cross, causal;
+    heed_specials special;
+} pair_of_sides;
+
+static void count(heed_head_sums *s, heed_head_measure m, double value) {
+    s->sum[m] += value;
+    s->rows[m]++;
+}
+
+static double entropy_of(const double *w, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        if (w[i] > 0) sum -= w[i] * log(w[i]);
+    return sum;
+}
+
+static double tokens_apart(const double *w, int n, int query) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += w[i] * abs(i - query);
+    return sum;
+}
+
+/* Euclidean, between the middles of patches; what falls on [CLS] is left out. */
+static double patches_apart(const double *w, const side *k, int query) {
+    double sum = 0, all = 0;
+    int at = query - k->first;
+    for (int i = k->first; i < k->len; i++) {
+        int patch = i - k->first;
+        sum += w[i] * hypot(patch / k->cols - at / k->cols, patch % k->cols - at % k->cols);
+        all += w[i];
+    }
+    return all > 0 ? sum / all : 0;
+}
+
+static bool is_bracket(const heed_specials *s, int32_t id) {
+    return id >= 0 && (id == s->cls || id == s->sep);
+}
+
+/* Shares by what the keys' tokens are. */
+static void count_tokens(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
+    double same = 0, special = 0;
+    bool any = p->special.cls >= 0 || p->special.sep >= 0;
+    int32_t id = p->q.ids[query];
+    for (int i = 0; i < p->k.len; i++) {
+        if (is_bracket(&p->special, p->k.ids[i]))
+            special += w[i];
+        else if (!p->cross && i != query && p->k.ids[i] == id)
+            same += w[i];
+    }
+    if (any) count(s, HEED_HEAD_SPECIAL, special);
+    if (!p->cross) count(s, HEED_HEAD_SAME, same);
+}
+
+/* Shares by where the keys stand. */
+static void count_places(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
+    count(s, HEED_HEAD_DISTANCE, tokens_apart(w, p->k.len, query));
+    count(s, HEED_HEAD_FIRST, w[0]);
+    count(s, HEED_HEAD_SELF, w[query]);
+    if (query > 0) count(s, HEED_HEAD_PREVIOUS, w[query - 1]);
+    if (!p->causal && query + 1 < p->k.len) count(s, HEED_HEAD_NEXT, w[query + 1]);
+}
+
+static int keys_of(const side *k) {
+    int n = 0;
+    for (int i = 0; i < k->len; i++) n += !k->pad || k->pad[i];
+    return n;
+}
+
+static void count_peak(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
+    int keys = keys_of(&p->k), queries = keys_of(&p->q), peak = 0;
+    for (int i = 1; i < p->k.len; i++)
+        if (w[i] > w[peak]) peak = i;
+    double straight = queries > 1 ? (double)query * (keys - 1) / (queries - 1) : 0;
+    count(s, HEED_HEAD_DIAGONAL, fabs(peak - straight));
+}
+
+static void count_row(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
+    count(s, HEED_HEAD_ENTROPY, entropy_of(w, p->k.len));
+    if (p->k.cols > 0) {
+        if (query >= p->k.first) count(s, HEED_HEAD_DISTANCE, patches_apart(w, &p->k, query));
+        if (query >= p->k.first) count(s, HEED_HEAD_SELF, w[query]);
+        if (p->k.first) count(s, HEED_HEAD_SPECIAL, w[0]);
+        return;
+    }
+    if (p->q.ids) count_tokens(s, p, w, query);
+    if (p->cross)
+        count_peak(s, p, w, query);
+    else
+        count_places(s, p, w, query);
+}
+
+/* ---- one batch ---- */
+
+static bool is_seen(const pair_of_sides *p, int query, int key) {
+    return (!p->k.pad || p->k.pad[key]) && (!p->causal || key <= query);
+}
+
+static void count_uniform(heed_head_sums *s, const pair_of_sides *p, double *row, int query) {
+    double seen = 0;
+    for (int i = 0; i < p->k.len; i++) seen += is_seen(p, query, i);
+    for (int i = 0; i < p->k.len; i++) row[i] = is_seen(p, query, i) ? 1 / seen : 0;
+    if (seen > 0) count_row(s, p, row, query);
+}
+
+static const int32_t *of_item(const int32_t *all, int item, int len) {
+    return all ? all + (size_t)item * (size_t)len : NULL;
+}
+
+/* The sides of item `item` of a batch, as a layer whose weights are w sees them. */
+static pair_of_sides sides_of(const heed_run *r, const heed_batch *b, const heed_record_block *l,
+                              const heed_tensor *w, int item) {
+    pair_of_sides p = {.cross = l->stack == HEED_CROSS, .causal = l->causal};
+    heed_grid grid;
+    if (b->x) {
+        p.q = (side){.len = w->shape[w->dims - 1], .pad = of_item(b->pad, item, b->len)};
+        if (r->model->grid && r->model->grid(r->self, &grid))
+            p.q.cols = grid.cols, p.q.first = grid.first;
+        p.k = p.q;
+        return p;
+    }
+    side text = {of_item(b->ids, item, b->len), of_item(b->pad, item, b->len), b->len, 0, 0};
+    side source = {of_item(b->src, item, b->src_len), of_item(b->src_pad, item, b->src_len),
+                   b->src_len, 0, 0};
+    bool target = b->ids != NULL && l->stack != HEED_ENCODER;
+    const heed_tokenizer *reads = l->stack != HEED_DECODER && r->source ? r->source : r->tokenizer;
+    p.special = heed_tokenizer_specials(reads);
+    p.q = target || !b->src ? text : source;
+    p.k = p.cross || (b->src && !target) ? source : text;
+    return p;
+}
+
+/* Weights (B,h,Q,K) or, of one head, (B,Q,K). */
+static void count_layer(const heed_run *r, const heed_batch *b, const heed_tensor *w,
+                        heed_head_table *h, int layer, double *row) {
+    const heed_record_block *l = &h->layers[layer];
+    size_t queries = (size_t)w->shape[w->dims - 2], keys = (size_t)w->shape[w->dims - 1];
+    for (int item = 0; item < w->shape[0]; item++) {
+        pair_of_sides p = sides_of(r, b, l, w, item);
+        for (int q = 0; q < (int)queries; q++) {
+            if (p.q.pad && !p.q.pad[q]) continue;
+            for (int head = 0; head < l->heads; head++) {
+                size_t at = (size_t)(item * l->heads + head) * queries + (size_t)q;
+                for (size_t i = 0; i < keys; i++) row[i] = (double)w->x[at * keys + i];
+                count_row(&h->heads[h->first[layer] + head], &p, row, q);
+            }
+            if (l->layer == 0) count_uniform(&h->uniform[l->stack], &p, row, q);
+        }
+    }
+}
+
+static const heed_tensor *weights_of(const heed_run *r, const heed_record_block *l) {
+    char path[80];
+    snprintf(path, sizeof path, "%s.weights", l->path);
+    const heed_tensor *w = heed_probe_find(r->tape, path);
+    if (!w) heed_fail(r->c, HEED_FAILED, "the model kept no attention weights: %s", path);
+    return w;
+}
+
+static bool count_batch(const heed_evaluation *e, const heed_batch *b, heed_head_table *h) {
+    double *row = NULL;
+    bool ok = true;
+    for (int i = 0; ok && i < h->layer_count; i++) {
+        const heed_tensor *w = weights_of(e->run, &h->layers[i]);
+        double *grown = w ? realloc(row, (size_t)w->shape[w->dims - 1] * sizeof *row) : NULL;
+        ok = grown != NULL;
+        if (ok) count_layer(e->run, b, w, h, i, row = grown);
+    }
+    free(row);
+    return ok || heed_fail(e->run->c, HEED_FAILED, "no memory for a row of weights");
+}
+
+/* ---- random tokens that repeat ---- */
+
+enum { REPEATS = 16 };
+
+/* (REPEATS, 2 half): each row random tokens, twice. */
+static void repeat_tokens(const heed_run *r, int32_t *ids, int half) {
+    heed_specials s = heed_tokenizer_specials(r->tokenizer);
+    heed_random random = heed_random_at(heed_seed(r->c), "heads.induction", 0, 0);
+    uint32_t vocab = (uint32_t)heed_vocab_size(r->tokenizer);
+    for (int i = 0; i < REPEATS * half; i++) {
+        int row = i / half, at = 2 * half * row + i % half, tries = 0;
+        int32_t id;
+        do {
+            id = (int32_t)heed_random_below(&random, (uint64_t)i * 64 + (uint64_t)tries, vocab);
+        } while (++tries < 64 &&
+                 (id == s.pad || id == s.unk || id == s.cls || id == s.sep || id == s.mask));
+        ids[at] = ids[at + half] = id;
+    }
+}
+
+/* The weight of each query of the second half on the token after its first place. */
+static void count_induction(const heed_tensor *w, heed_head_table *h, int layer, int half) {
+    int heads = h->layers[layer].heads, len = 2 * half;
+    for (int row = 0; row < REPEATS; row++)
+        for (int head = 0; head < heads; head++)
+            for (int q = half; q < len; q++) {
+                size_t at = ((size_t)(row * heads + head) * (size_t)len + (size_t)q) * (size_t)len;
+                count(&h->heads[h->first[layer] + head], HEED_HEAD_INDUCTION,
+                      (double)w->x[at + (size_t)(q - half + 1)]);
+                if (layer == 0 && head == 0)
+                    count(&h->uniform[h->layers[layer].stack], HEED_HEAD_INDUCTION, 1.0 / (q + 1));
+            }
+}
+
+static bool measure_induction(heed_run *r, heed_head_table *h) {
+    int half = (int)heed_config_int(r->config, "block") / 2;
+    if (half < 2) return true;
+    int32_t *ids = heed__alloc_array(r->c, (size_t)REPEATS * 2 * (size_t)half, sizeof *ids);
+    if (!ids) return false;
+    repeat_tokens(r, ids, half);
+    heed_tape_begin(r->tape, HEED_EVAL, 0);
+    heed_model_input in = {.x = heed_ids(r->tape, ids, REPEATS, 2 * half)};
+    bool ok = r->model->logits(r->self, r->tape, &in) != NULL;
+    for (int i = 0; ok && i < h->layer_count; i++) {
+        const heed_tensor *w = weights_of(r, &h->layers[i]);
+        ok = w != NULL;
+        if (ok) count_induction(w, h, i, half);
+    }
+    heed__free(ids);
+    return ok;
+}
+
+/* Its rows predict the tokens after them, which all its layers see no more of. */
+static bool has_induction(const heed_run *r, const heed_head_table *h) {
+    const heed_model *m = r->model;
+    for (int i = 0; i < h->layer_count; i++)
+        if (!h->layers[i].causal) return false;
+    return m->kind == HEED_INPUT_TOKENS && m->answers == HEED_ANSWER_NEXT && m->logits &&
+           r->tokenizer && heed_config_has(r->config, "block");
+}
+
+/* ---- all of it ---- */
+
+static bool make_table(const heed_run *r, heed_head_table *h) {
+    h->layers = heed_attention_layers(r, &h->layer_count);
+    if (!h->layers) return false;
+    h->first = calloc((size_t)h->layer_count, sizeof *h->first);
+    for (int i = 0; h->first && i < h->layer_count; i++) {
+        h->first[i] = h->head_count;
+        h->head_count += h->layers[i].heads;
+    }
+    h->heads = calloc((size_t)h->head_count + 1, sizeof *h->heads);
+    return (h->first && h->heads) ||
+           heed_fail(r->c, HEED_FAILED, "no memory for %d heads", h->head_count);
+}
+
+bool heed_heads(const heed_evaluation *e, heed_head_table *out) {
+    heed_run *r = e ? e->run : NULL;
+    heed_score score = {0};
+    heed_batch b;
+    if (!out) return false;
+    *out = (heed_head_table){.layer_count = 0};
+    if (!r || heed__stopped(r->c) || !make_table(r, out)) return false;
+    heed_unprobe(r->tape);
+    heed_probe(r->tape, "*.weights", false);
+    bool ok = true;
+    for (uint64_t i = 0; ok && i < e->batches; i++)
+        ok = heed_evaluation_batch(e, i, &b, &score) && count_batch(e, &b, out) &&
+             heed__evaluation_progress(e, i + 1, e->batches);
+    if (ok && has_induction(r, out)) ok = measure_induction(r, out);
+    heed_unprobe(r->tape);
+    return ok;
+}
+
+void heed_heads_free(heed_head_table *h) {
+    if (!h) return;
+    free(h->layers);
+    free(h->first);
+    free(h->heads);
+    *h = (heed_head_table){.layer_count = 0};
+}
+
+bool heed_heads_have(const heed_head_table *h, heed_head_measure m) {
+    for (int i = 0; h && i < h->head_count; i++)
+        if (h->heads[i].rows[m] > 0) return true;
+    return false;
+}

@@ -1,0 +1,238 @@
+/* patch_ablation.c -- patches hidden by what a measure says of them. Samek et al. 2017, sec. III: a
+ * good measure of what matters finds the parts whose loss hurts most. */
+#include "core/core.h"
+#include "inspect/inspect.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const names[HEED_PATCH_MEASURES] = {"attention", "rollout", "gradient",
+                                                       "occlusion", "random"};
+const char *heed_patch_measure_name(heed_patch_measure m) { return names[m]; }
+
+enum { DRAWS = 10 }; /* of random patches, of which the mean counts */
+
+typedef struct {
+    heed_run *run;
+    const heed_patch_ablation_args *args;
+    int count, patches, hidden;
+    int picture;                                                   /* at hand */
+    double *fall[HEED_PATCH_MEASURES], *kept[HEED_PATCH_MEASURES]; /* (count) */
+    double *value, *work; /* (patches) of the measure at hand */
+    int *order;           /* (patches) */
+    heed_real *x;         /* the picture with patches hidden */
+    double p, correct;    /* sums over whole pictures */
+} hiding;
+
+/* ---- what a measure says of the patches ---- */
+
+/* The row of [CLS]; without [CLS] the mean of all rows. */
+static void read_rows(const heed_record_axis *a, const heed_real *values, double *out) {
+    int rows = a->first ? 1 : a->count, patches = a->count - a->first;
+    memset(out, 0, (size_t)patches * sizeof *out);
+    for (int r = 0; r < rows; r++)
+        for (int i = 0; i < patches; i++)
+            out[i] += (double)values[(size_t)r * (size_t)a->count + (size_t)(a->first + i)] / rows;
+}
+
+/* The mean of the last layer's heads. */
+static void read_attention(const heed_record *record, double *out, double *work) {
+    const heed_record_block *b = &record->blocks[record->block_count - 1];
+    const heed_record_axis *a = &record->axes[0];
+    size_t square = (size_t)a->count * (size_t)a->count;
+    int patches = a->count - a->first;
+    memset(out, 0, (size_t)patches * sizeof *out);
+    for (int h = 0; h < b->heads; h++) {
+        read_rows(a, b->weights + (size_t)h * square, work);
+        for (int i = 0; i < patches; i++) out[i] += work[i] / b->heads;
+    }
+}
+
+static const heed_record_map *map_named(const heed_record *record, const char *name) {
+    for (int i = 0; i < record->map_count; i++)
+        if (record->maps[i].layer < 0 && strcmp(record->maps[i].name, name) == 0)
+            return &record->maps[i];
+    return NULL;
+}
+
+static void read_measure(const hiding *r, const heed_record *record, heed_patch_measure kind) {
+    const heed_record_map *m = map_named(record, names[kind]);
+    if (kind == HEED_PATCHES_ATTENTION) read_attention(record, r->value, r->work);
+    if (m) read_rows(&record->axes[0], m->values, r->value);
+}
+
+/* ---- hiding ---- */
+
+/* The `hidden` largest values first in order; of equal ones the first. */
+static void choose_largest(const hiding *r) {
+    for (int i = 0; i < r->patches; i++) r->order[i] = i;
+    for (int k = 0; k < r->hidden; k++) {
+        int best = k;
+        for (int i = k + 1; i < r->patches; i++) {
+            double a = r->value[r->order[i]], b = r->value[r->order[best]];
+            if (a > b || (a == b && r->order[i] < r->order[best])) best = i;
+        }
+        int swap = r->order[k];
+        r->order[k] = r->order[best];
+        r->order[best] = swap;
+    }
+}
+
+static void choose_random(const hiding *r, int draw) {
+    heed_random random =
+        heed_random_at(heed_seed(r->run->c), "removal", (uint64_t)r->picture, (uint32_t)draw);
+    for (int k = 0; k < r->hidden; k++)
+        r->order[k] = (int)heed_random_permute(&random, (uint64_t)k, (uint64_t)r->patches);
+}
+
+typedef struct {
+    int class;
+    double p;
+} answer;
+
+/* x in the picture's place; class: whose probability is asked for, negative: the most probable
+ * one's. */
+static bool ask(const heed_inspection *s, heed_real *x, int class, answer *out) {
+    heed_inspection seen = *s;
+    heed_tape *t = s->run->tape;
+    seen.x = x;
+    heed_unprobe(t);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    const heed_tensor *y = heed_inspection_logits(&seen, t);
+    if (!y) return false;
+    double top = (double)y->x[0], sum = 0, most = -1;
+    for (int i = 1; i < y->shape[1]; i++) top = fmax(top, (double)y->x[i]);
+    for (int i = 0; i < y->shape[1]; i++) {
+        double p = exp((double)y->x[i] - top);
+        sum += p;
+        if (p > most) most = p, out->class = i;
+    }
+    out->p = exp((double)y->x[class < 0 ? out->class : class] - top) / sum;
+    return true;
+}
+
+static bool ask_without(const hiding *r, const heed_inspection *s, const answer *whole,
+                        heed_patch_measure kind, int draws) {
+    size_t pixels = (size_t)s->shape[1] * (size_t)s->shape[2] * (size_t)s->shape[3];
+    answer left;
+    memcpy(r->x, s->x, pixels * sizeof *r->x);
+    heed_hide_patches(s, r->x, r->order, r->hidden);
+    if (!ask(s, r->x, whole->class, &left)) return false;
+    r->fall[kind][r->picture] += (whole->p - left.p) / draws;
+    r->kept[kind][r->picture] += (double)(left.class == whole->class) / draws;
+    return true;
+}
+
+/* ---- one picture ---- */
+
+static heed_record *measure(const heed_inspection *s) {
+    heed_record *record = heed_capture(s, &(heed_capture_args){.lean = true});
+    bool ok = record && heed_rollout_add(s, NULL, record) && heed_occlusion_add(s, NULL, record) &&
+              heed_gradient_add(s, NULL, record);
+    if (ok) return record;
+    heed_record_free(record);
+    return NULL;
+}
+
+static bool hide_all(hiding *r, const heed_inspection *s, const heed_record *record, int label) {
+    answer whole = {0, 0};
+    bool ok = ask(s, s->x, -1, &whole);
+    r->p += whole.p;
+    r->correct += whole.class == label;
+    for (int k = 0; ok && k < HEED_PATCHES_RANDOM; k++) {
+        read_measure(r, record, (heed_patch_measure)k);
+        choose_largest(r);
+        ok = ask_without(r, s, &whole, (heed_patch_measure)k, 1);
+    }
+    for (int i = 0; ok && i < DRAWS; i++) {
+        choose_random(r, i);
+        ok = ask_without(r, s, &whole, HEED_PATCHES_RANDOM, DRAWS);
+    }
+    return ok;
+}
+
+static bool one_picture(hiding *r, size_t index) {
+    heed_picture picture = {0};
+    heed_inspection s = {.run = NULL};
+    const char *name;
+    int label;
+    bool ok = heed_images_get(r->args->images, r->args->part, index, &picture, &label, &name) &&
+              heed_inspection_picture(&s, r->run, &picture, name, true);
+    heed_record *record = ok ? measure(&s) : NULL;
+    ok = record && hide_all(r, &s, record, label);
+    heed_record_free(record);
+    heed_inspection_free(&s);
+    heed_picture_free(&picture);
+    return ok;
+}
+
+/* ---- all of them ---- */
+
+static bool make_capacity(hiding *r, double share) {
+    heed_ctx *c = r->run->c;
+    heed_image_transform v;
+    heed_grid grid;
+    if (!r->run->model->grid || !r->run->model->grid(r->run->self, &grid))
+        return heed_fail(c, HEED_USAGE, "model %s has no grid of patches", r->run->model->name);
+    if (!(share >= 0 && share <= 1))
+        return heed_fail(c, HEED_USAGE, "`share` %g: expected 0 to 1", share);
+    if (!heed_image_transform_of(c, r->run->config, &v)) return false;
+    r->patches = grid.rows * grid.cols;
+    r->hidden = (int)lround(share * r->patches);
+    if (r->hidden < 1) r->hidden = 1;
+    size_t n = (size_t)r->count, patches = (size_t)r->patches;
+    double *sums = heed__alloc_array(c, 2 * HEED_PATCH_MEASURES * n + 2 * patches, sizeof *sums);
+    for (int k = 0; sums && k < HEED_PATCH_MEASURES; k++) {
+        r->fall[k] = sums + (size_t)k * n;
+        r->kept[k] = sums + (size_t)(HEED_PATCH_MEASURES + k) * n;
+    }
+    r->value = sums ? sums + 2 * HEED_PATCH_MEASURES * n : NULL;
+    r->work = sums ? r->value + patches : NULL;
+    r->order = heed__alloc_array(c, patches, sizeof *r->order);
+    r->x = heed__alloc_array(c, (size_t)v.size * (size_t)v.size * (size_t)v.channels, sizeof *r->x);
+    return sums && r->order && r->x;
+}
+
+static void sum_up(const hiding *r, heed_patch_ablation *out) {
+    int n = r->count;
+    *out = (heed_patch_ablation){.pictures = n,
+                                 .patches = r->patches,
+                                 .hidden = r->hidden,
+                                 .p = r->p / n,
+                                 .correct = r->correct / n};
+    for (int k = 0; k < HEED_PATCH_MEASURES; k++) {
+        double kept = 0;
+        out->by[k].fall = heed_estimate_mean(r->fall[k], n);
+        for (int i = 0; i < n; i++) {
+            kept += r->kept[k][i] / n;
+            if (k != HEED_PATCHES_RANDOM) r->fall[k][i] -= r->fall[HEED_PATCHES_RANDOM][i];
+        }
+        out->by[k].kept = kept;
+        out->by[k].more = heed_estimate_mean(r->fall[k], n);
+    }
+}
+
+static bool advance(const hiding *r) {
+    const heed_patch_ablation_args *a = r->args;
+    return !a->progress || a->progress(a->user, (uint64_t)r->picture + 1, (uint64_t)r->count) ||
+           heed_fail(r->run->c, HEED_INTERRUPTED, "interrupted");
+}
+
+bool heed_ablate_patches(heed_run *run, const heed_patch_ablation_args *args,
+                         heed_patch_ablation *out) {
+    if (!run || heed__stopped(run->c) || !args || !args->images || !out) return false;
+    hiding r = {.run = run, .args = args, .count = args->pictures > 0 ? args->pictures : 100};
+    size_t all = heed_images_count(args->images, args->part, -1);
+    if ((size_t)r.count > all) r.count = (int)all;
+    heed_random random = heed_random_at(heed_seed(run->c), "removal.pictures", 0, 0);
+    bool ok = r.count > 0 ? make_capacity(&r, args->share)
+                          : heed_fail(run->c, HEED_DATA, "the part has no pictures");
+    for (; ok && r.picture < r.count; r.picture++)
+        ok = one_picture(&r, (size_t)heed_random_permute(&random, (uint64_t)r.picture, all)) &&
+             advance(&r);
+    if (ok) sum_up(&r, out);
+    heed__free(r.fall[0]);
+    heed__free(r.order);
+    heed__free(r.x);
+    return ok;
+}
