@@ -26,6 +26,14 @@ static heed_act activation_named(const heed_config *f, const char *key) {
 
 heed_act heed__model_activation(const heed_config *f) { return activation_named(f, "activation"); }
 
+heed_norm_args heed__model_norm(const heed_config *f, int width) {
+    return (heed_norm_args){.kind = heed__model_is(f, "norm-kind", "rms") ? HEED_RMS_NORM
+                                                                          : HEED_LAYER_NORM,
+                            .width = width,
+                            .eps = heed__model_real(f, "norm-eps"),
+                            .no_bias = !heed_config_bool(f, "bias")};
+}
+
 heed_position_kind heed__model_positions(const heed_config *f) {
     if (heed__model_is(f, "positions", "sinusoidal")) return HEED_SINUSOIDAL;
     return heed__model_is(f, "positions", "none") ? HEED_NO_POSITIONS : HEED_LEARNED;

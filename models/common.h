@@ -30,6 +30,8 @@
 #define CELL_ACTIVATIONS                              (&(HEED_ACTIVATIONS(CHOICE_OF_CELL))[1])
 
 heed_act heed__model_activation(const heed_config *f);
+/* A norm of the settings norm-kind, norm-eps and bias. */
+heed_norm_args heed__model_norm(const heed_config *f, int width);
 heed_position_kind heed__model_positions(const heed_config *f);
 /* Recurrent layers of the settings cell, cell-activation, one-bias, width, layers and dropout. */
 heed_rnn_args heed__model_cells(const heed_config *f, int in);

@@ -40,6 +40,7 @@ static const heed_model_case cases[] = {
     {"", TINY "mask-share=0.5"},
     {"pre-norm",
      TINY "mask-share=0.5 norm=pre final-norm=true positions=sinusoidal dropout=0.2 tie=false"},
+    {"rms", TINY "mask-share=0.5 norm-kind=rms"},
     {0}};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
@@ -56,7 +57,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
                                             .out = width,
                                             .no_bias = !bias,
                                             .init = heed__stack_init_or(&m->body.stack, NULL)});
-        heed_norm_init(&m->norm, s, "head.norm", width, heed__model_real(f, "norm-eps"), bias);
+        heed_norm_init(&m->norm, s, "head.norm", heed__model_norm(f, width));
     }
     heed__output_head_init(&m->head, s, &m->body, f);
     m->act = heed__model_activation(f);

@@ -21,7 +21,9 @@ static void convolutions(conv_stack *k, heed_store *s, const heed_config *f) {
     k->causal = heed_config_bool(f, "causal");
     for (int i = 0; i < k->layers; i++) {
         heed_scope(s, "encoder.%d", i);
-        heed_norm_init(&k->norm[i], s, "norm", width, heed__model_real(f, "norm-eps"), true);
+        heed_norm_args norm = heed__model_norm(f, width);
+        norm.no_bias = false; /* the setting is that of attention */
+        heed_norm_init(&k->norm[i], s, "norm", norm);
         heed_conv_init(&k->conv[i], s, "conv", a);
         heed_drop_init(&k->drop[i], s, "drop", heed__model_real(f, "dropout"));
         heed_unscope(s);

@@ -46,6 +46,7 @@ static const heed_model_case cases[] = {
     {"", SMALL "activation=gelu positions=learned scale-embed=false init-std=0.5"},
     {"variant", SMALL "init-std=0.6 norm=pre positions=learned share-vocab=false source-vocab=9 "
                       "tie=false head-bias=true key-width=3 dropout=0.2"},
+    {"rms", SMALL "norm=pre norm-kind=rms init-std=0.5"},
     {0}};
 
 /* ---- parameters ---- */
@@ -77,8 +78,8 @@ static void decoder(seq2seq *m, heed_store *s, const heed_config *f) {
         heed_decoder_block_init(&m->decoder[i], s, name, a);
     }
     if (!a.pre_norm) return;
-    heed_norm_init(&m->encoder_norm, s, "encoder.norm", m->encoder.width, a.eps, !a.norm_no_bias);
-    heed_norm_init(&m->decoder_norm, s, "decoder.norm", m->encoder.width, a.eps, !a.norm_no_bias);
+    heed_norm_init(&m->encoder_norm, s, "encoder.norm", heed__model_norm(f, m->encoder.width));
+    heed_norm_init(&m->decoder_norm, s, "decoder.norm", heed__model_norm(f, m->encoder.width));
 }
 
 static void head(seq2seq *m, heed_store *s, const heed_config *f) {

@@ -44,6 +44,7 @@ heed_block_args heed__stack_block_args(const block_stack *m, const heed_config *
     int ff = heed__model_int(f, "ff");
     bool bias = heed_config_bool(f, "bias");
     heed_mha_args attn = attention_args(m, f, causal);
+    heed_norm_args norm = heed__model_norm(f, m->width);
     return (heed_block_args){.attn = attn,
                              .mlp = {.width = m->width,
                                      .inner = ff ? ff : 4 * m->width,
@@ -52,8 +53,9 @@ heed_block_args heed__stack_block_args(const block_stack *m, const heed_config *
                                      .init = attn.init,
                                      .out_init = attn.out_init},
                              .pre_norm = heed__model_is(f, "norm", "pre"),
-                             .norm_no_bias = !bias,
-                             .eps = heed__model_real(f, "norm-eps"),
+                             .norm_no_bias = norm.no_bias,
+                             .norm = norm.kind,
+                             .eps = norm.eps,
                              .dropout = heed__model_real(f, "dropout")};
 }
 
@@ -73,8 +75,7 @@ void heed__stack_make(block_stack *m, heed_store *s, const heed_config *f, stack
         snprintf(name, sizeof name, "%s.%d", kind.name, i);
         heed_block_init(&m->block[i], s, name, args);
     }
-    if (kind.final_norm)
-        heed_norm_init(&m->final_norm, s, "norm", m->width, args.eps, !args.norm_no_bias);
+    if (kind.final_norm) heed_norm_init(&m->final_norm, s, "norm", heed__model_norm(f, m->width));
 }
 
 heed_tensor *heed__stack_apply(const block_stack *m, heed_tape *t, heed_tensor *x, heed_tensor *pad,

@@ -14,8 +14,9 @@
         WHOLE("ff", "0", 0, 1 << 24, "width inside the feed-forward network; 0: 4 width"),         \
         WHOLE("key-width", "0", 0, 1 << 20, "of queries and keys per head; 0: width / heads"),     \
         WHOLE("value-width", "0", 0, 1 << 20, "of values per head; 0: width / heads"),             \
-        CHOICE("norm", norm, "pre|post", "layer norm before or after each sublayer"),              \
-        NUMBER("norm-eps", eps, 0, 1, "added to the variance in layer norm"),                      \
+        CHOICE("norm", norm, "pre|post", "norm before or after each sublayer"),                    \
+        CHOICE("norm-kind", "layer", "layer|rms", "layer norm, or RMS norm (no mean, no bias)"),   \
+        NUMBER("norm-eps", eps, 0, 1, "added to the variance in norms"),                           \
         CHOICE("activation", activation, ACTIVATIONS, "of the feed-forward network"),              \
         NUMBER("dropout", "0", 0, 0.99, "of embeddings, attention weights and sublayers"),         \
         NUMBER("beta", "-1", -1, 1e6, "inverse temperature of attention; -1: 1/sqrt(key width)"),  \

@@ -11,8 +11,7 @@ static void embeddings(transformer *m, heed_store *s, const heed_config *f, stac
                        width);
     if (types) m->type = heed_param(s, "type.weight", init, 2, (int[]){types, width});
     if (heed_config_bool(f, "embed-norm"))
-        heed_norm_init(&m->embed_norm, s, "norm", width, heed__model_real(f, "norm-eps"),
-                       heed_config_bool(f, "bias"));
+        heed_norm_init(&m->embed_norm, s, "norm", heed__model_norm(f, width));
     heed_drop_init(&m->drop, s, "drop", heed__model_real(f, "dropout"));
     heed_unscope(s);
 }

@@ -53,6 +53,7 @@ static const heed_model_case cases[] = {
     {"", SMALL "patch=2 ff=16"},
     {"variant", SMALL "patch=3 pool=mean positions=sinusoidal norm=post final-norm=false "
                       "dropout=0.2 smoothing=0.1"},
+    {"rms", SMALL "patch=2 ff=16 norm-kind=rms bias=false"},
     {0}};
 
 /* ---- patches ---- */

@@ -345,7 +345,7 @@ static heed_lesson make_head(heed_ctx *c, const heed_mha *m, const heed_norm *no
                                       .b_o = wide[0],
                                       .gain = wide[1],
                                       .norm_bias = wide[2],
-                                      .eps = (double)norm->eps,
+                                      .eps = (double)norm->args.eps,
                                       .beta = (double)NAN});
 }
 
@@ -356,7 +356,7 @@ TEST(explain_a_layer_is_the_trained_one_with_its_gradients) {
     heed_mha m;
     heed_norm norm;
     heed_mha_init(&m, l.s, "attn", (heed_mha_args){.width = WIDTH, .heads = 2});
-    heed_norm_init(&norm, l.s, "norm", WIDTH, (heed_real)1e-5, true);
+    heed_norm_init(&norm, l.s, "norm", (heed_norm_args){.width = WIDTH, .eps = (heed_real)1e-5});
     shake(l.s);
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, T, WIDTH)), *d = normal(l.t, "d", 1, SHAPE(12));
     heed_tensor *y =

@@ -82,6 +82,9 @@ static heed_tensor *hardmax(const golden *g) {
     return heed_hardmax(g->t, g->in[0], golden_real(g, "beta", 1), g->in[1]);
 }
 
+static heed_tensor *rms_norm(const golden *g) {
+    return heed_rms_norm(g->t, g->in[0], g->in[1], golden_real(g, "eps", 0));
+}
 static heed_tensor *layer_norm(const golden *g) {
     return heed_layer_norm(g->t, g->in[0], g->in[1], g->in[2], golden_real(g, "eps", 0));
 }
@@ -215,6 +218,7 @@ static const golden_call op_calls[] = {{.op = "add", .two = heed_add},
                                        {.op = "log_softmax", .run = log_softmax},
                                        {.op = "hardmax", .run = hardmax},
                                        {.op = "layer_norm", .run = layer_norm},
+                                       {.op = "rms_norm", .run = rms_norm},
                                        {.op = "batch_norm", .run = batch_norm, .train_only = true},
                                        {.op = "dropout", .run = dropout},
                                        {.op = "conv1d", .run = conv1d},
@@ -280,8 +284,10 @@ static heed_tensor *linear(const golden *g) {
 
 static heed_tensor *norm(const golden *g) {
     heed_norm l;
-    heed_norm_init(&l, g->s, "norm", (int)golden_arg(g, "width", 0), golden_real(g, "eps", 0),
-                   golden_flag(g, "bias"));
+    heed_norm_init(&l, g->s, "norm",
+                   (heed_norm_args){.width = (int)golden_arg(g, "width", 0),
+                                    .eps = golden_real(g, "eps", 0),
+                                    .no_bias = !golden_flag(g, "bias")});
     golden_fill(g);
     return heed_norm_apply(&l, g->t, g->in[0]);
 }

@@ -59,10 +59,32 @@ TEST(nn_feed_forward_treats_positions_alike) {
 
 /* ---- norms and dropout ---- */
 
+/* x / sqrt(mean(x^2) + eps) gain, by a loop in double; the mean is not taken away. */
+TEST(nn_rms_norm_is_its_formula) {
+    lab l = lab_open(HEED_EVAL);
+    heed_norm n;
+    heed_norm_init(&n, l.s, "norm",
+                   (heed_norm_args){.kind = HEED_RMS_NORM, .width = 33, .eps = (heed_real)1e-3});
+    CHECK(!n.bias && heed_store_count(l.s) == 1);
+    shake(l.s);
+    heed_tensor *x = heed_scale(l.t, normal(l.t, "x", 2, SHAPE(3, 33)), 2, 1);
+    heed_tensor *y = heed_norm_apply(&n, l.t, x);
+    CHECK(y != NULL);
+    for (int r = 0; y && r < 3; r++) {
+        double squares = 0;
+        const heed_real *row = x->x + r * 33;
+        for (int i = 0; i < 33; i++) squares += (double)row[i] * (double)row[i];
+        double rms = sqrt(squares / 33 + 1e-3);
+        for (int i = 0; i < 33; i++)
+            CHECK_CLOSE(y->x[r * 33 + i], (double)row[i] / rms * (double)n.gain->x[i], 10 * tiny);
+    }
+    CLOSE(l.c);
+}
+
 TEST(nn_norm_gives_mean_zero_variance_one) {
     lab l = lab_open(HEED_EVAL);
     heed_norm n;
-    heed_norm_init(&n, l.s, "norm", 32, (heed_real)1e-5, true);
+    heed_norm_init(&n, l.s, "norm", (heed_norm_args){.width = 32, .eps = (heed_real)1e-5});
     heed_tensor *y = heed_norm_apply(&n, l.t, normal(l.t, "x", 2, SHAPE(3, 32)));
     for (int r = 0; y && r < 3; r++) {
         double sum = 0, squares = 0;

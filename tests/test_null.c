@@ -274,10 +274,10 @@ TEST(null_is_accepted_in_nn) {
     CALL(heed_linear_act(NULL, l.t, l.w, 0));
     CALL(heed_linear_act(zero, NULL, l.w, 0));
     CALL(heed_linear_act(zero, l.t, NULL, 0));
-    CALL(heed_norm_init(NULL, NULL, NULL, 1, 1, false));
-    CALL(heed_norm_init(NULL, l.s, "a", 1, 1, false));
-    CALL(heed_norm_init(zero, NULL, "a", 1, 1, false));
-    CALL(heed_norm_init(zero, l.s, NULL, 1, 1, false));
+    CALL(heed_norm_init(NULL, NULL, NULL, (heed_norm_args){.width = 1, .eps = 1}));
+    CALL(heed_norm_init(NULL, l.s, "a", (heed_norm_args){.width = 1, .eps = 1}));
+    CALL(heed_norm_init(zero, NULL, "a", (heed_norm_args){.width = 1, .eps = 1}));
+    CALL(heed_norm_init(zero, l.s, NULL, (heed_norm_args){.width = 1, .eps = 1}));
     CALL(heed_norm_apply(NULL, NULL, NULL));
     CALL(heed_norm_apply(NULL, l.t, l.w));
     CALL(heed_norm_apply(zero, NULL, l.w));

@@ -242,6 +242,21 @@ TEST(ops_layer_norm) {
     CLOSE(c);
 }
 
+TEST(ops_rms_norm) {
+    heed_ctx *c;
+    heed_tape *t = begin(&c, HEED_EVAL);
+    heed_tensor *x = REALS(t, S(2, 4), 1, 2, 3, 4, -5, 5, 5, -5);
+    double a = 1 / sqrt(7.5 + 1e-5), b = 5 / sqrt(25 + 1e-5);
+    CHECK_VALUES(heed_rms_norm(t, x, NULL, (heed_real)1e-5), 10 * tiny, a, 2 * a, 3 * a, 4 * a, -b,
+                 b, b, -b);
+    heed_tensor *gain = REALS(t, S(4), 1, 2, 3, 4);
+    CHECK_VALUES(heed_rms_norm(t, x, gain, (heed_real)1e-5), 10 * tiny, a, 4 * a, 9 * a, 16 * a, -b,
+                 2 * b, 3 * b, -4 * b);
+    REFUSED(heed_rms_norm(heed_at(t, "rms"), x, REALS(t, S(1), 1), 1),
+            "rms_norm at rms: (2,4) x (1): gain is not (4)");
+    CLOSE(c);
+}
+
 /* Expected: torch.nn.functional.batch_norm, whose running variance is unbiased. */
 TEST(ops_batch_norm_moves_statistics_in_training_only) {
     heed_ctx *c;

@@ -90,6 +90,7 @@ static const struct {
              {"log_softmax", "700x70 -", 3},
              {"hardmax", "700x70 -", 0},
              {"layer_norm", "700x65 65 65", 0},
+             {"rms_norm", "700x65 65", 0},
              {"batch_norm", "700x65 65 65 65 65", 0},
              {"batch_norm", "700x65 65 65 65 65", 5},
              {"dropout", "60x1001", 0},

@@ -145,8 +145,9 @@ typedef struct {
 /* Adds the map "occlusion": the probability of what the model says at each of its questions, minus
  * the same where a token of the input is [MASK] (a model of masks), else [UNK], or a patch has the
  * mean colour, or a position's numbers are 0; and "occlusion, log-odds", the same of ln p / (1 -
- * p). What is positive speaks for the prediction. What is said of the whole input is in all rows.
- * Of a pair the rows are the target's tokens. args NULL: zeros. Zeiler & Fergus 2014, sec. 4.2. */
+ * p); both of the value itself where the model has one output. What is positive speaks for the
+ * prediction. What is said of the whole input is in all rows. Of a pair the rows are the target's
+ * tokens. args NULL: zeros. Zeiler & Fergus 2014, sec. 4.2. */
 HEED_API bool heed_occlusion_add(const heed_inspection *s, const heed_occlusion_args *args,
                                  heed_record *record);
 /* Patches of a picture, numbered row by row, become 0 in x, a copy of s->x: the mean colour. */
@@ -166,7 +167,8 @@ typedef struct {
  * attention-model explainability", eqs. 5 and 6. Of a pair the same over source and target as one
  * sequence, in which the encoder's layers mix the source, the decoder's own the target, and the
  * cross layers bring one to the other: "gradient" is its part over the source, "gradient, target"
- * that over what the decoder read. */
+ * that over what the decoder read. Gradients of some parameters change: not for use between
+ * heed_backward and heed_step of a training. */
 HEED_API bool heed_gradient_add(const heed_inspection *s, const heed_gradient_args *args,
                                 heed_record *record);
 

@@ -25,14 +25,20 @@ HEED_API heed_tensor *heed_linear_apply(const heed_linear *l, heed_tape *t, heed
 HEED_API heed_tensor *heed_linear_act(const heed_linear *l, heed_tape *t, heed_tensor *x,
                                       heed_act act);
 
-/* Layer norm over the last dim. */
+/* Layer norm or RMS norm over the last dim. */
+typedef enum { HEED_LAYER_NORM, HEED_RMS_NORM } heed_norm_kind;
+typedef struct {
+    heed_norm_kind kind;
+    int width;
+    heed_real eps;
+    bool no_bias; /* RMS norm never has one */
+} heed_norm_args;
 typedef struct {
     const char *name;
+    heed_norm_args args;
     heed_tensor *gain, *bias; /* stored as weight, bias (width) */
-    heed_real eps;
 } heed_norm;
-HEED_API void heed_norm_init(heed_norm *l, heed_store *s, const char *name, int width,
-                             heed_real eps, bool bias);
+HEED_API void heed_norm_init(heed_norm *l, heed_store *s, const char *name, heed_norm_args a);
 HEED_API heed_tensor *heed_norm_apply(const heed_norm *l, heed_tape *t, heed_tensor *x);
 
 /* Batch norm over all but the last dim; running_mean and running_var are state. */
@@ -173,6 +179,7 @@ typedef struct {
     heed_ff_args mlp;
     bool pre_norm;
     bool norm_no_bias;
+    heed_norm_kind norm;
     heed_real eps, dropout;
 } heed_block_args;
 typedef struct {

@@ -67,6 +67,8 @@ HEED_API heed_tensor *heed_hardmax(heed_tape *t, heed_tensor *x, heed_real beta,
  * eq. 4 */
 HEED_API heed_tensor *heed_layer_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain,
                                       heed_tensor *bias, heed_real eps);
+/* over the last dim: x / sqrt(mean(x^2) + eps) gain. Zhang & Sennrich 2019, eq. 4 */
+HEED_API heed_tensor *heed_rms_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_real eps);
 /* Over all but the last dim (channels last). Training: batch statistics, and mean, var (C) move by
  * momentum towards them (var unbiased, as PyTorch); eval: mean and var. Ioffe & Szegedy 2015,
  * alg. 1. */

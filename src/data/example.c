@@ -134,7 +134,7 @@ static bool check_length(const heed_reader *r, const char *text, size_t n, heed_
         return heed_fail(r->c, HEED_DATA, "the input is empty%s",
                          paired ? ": expected a text to translate" : "");
     if (k->count + after > block && r->cut) k->count = block - after;
-    while (shown < n && shown > 0 && ((unsigned char)text[shown] & 0xC0) == 0x80) shown--;
+    shown = heed_utf8_valid(text, shown); /* no half character */
     return k->count + after <= block ||
            heed_fail(r->c, HEED_DATA,
                      "the input is too long: %zu tokens%s, the model takes %zu: %.*s...",

@@ -341,6 +341,11 @@ static bool write_new(const heed__checkpoint *k, const heed__state *s, bool best
 
 bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool best) {
     heed_ctx *c = k->c;
+    if (!heed__stopped(c) && !stands(c, k->run, "config.conf"))
+        return heed_fail(c, HEED_FAILED,
+                         "run was removed while it trained: %s: expected its config.conf, found "
+                         "nothing; the weights of step %" PRId64 " are not saved",
+                         k->run, s->step);
     if (heed__stopped(c) || !drop(c, k->run, "last.new") || !drop(c, k->run, "last.old"))
         return false;
     if (!write_new(k, s, best)) return drop(c, k->run, "last.new") && false;

@@ -18,6 +18,8 @@ static heed_record_block block_of(const heed_run *r, const heed_attending *a) {
                                .heads = a->heads,
                                .queries = queries,
                                .keys = a->stack == HEED_CROSS ? 0 : queries,
+                               .key = a->key,
+                               .value = a->value,
                                .beta = a->beta,
                                .causal = a->causal,
                                .hard = a->hard,
@@ -36,7 +38,10 @@ heed_record_block *heed_attention_layers(const heed_run *r, int *count) {
         if (r->model->attending(r->self, i, &a) && !a.fixed) list[(*count)++] = block_of(r, &a);
     if (!list || *count) return list;
     free(list);
-    heed_fail(r->c, HEED_USAGE, "the model does not attend: %s", r->model->name);
+    heed_fail(r->c, HEED_USAGE,
+              "the model does not attend: %s has no attention layers; hint: settings that give it "
+              "some, or influence, which needs none",
+              r->model->name);
     return NULL;
 }
 

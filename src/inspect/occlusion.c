@@ -6,14 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-/* p of a class, and ln p / (1 - p), from logits. */
+/* p of a class, and ln p / (1 - p), from logits; of one output both are its value. */
 static double probability(const heed_real *row, int n, int class, double *log_odds) {
     double top = -INFINITY, others = 0;
+    if (n == 1) return *log_odds = (double)row[0];
     for (int i = 0; i < n; i++)
         if (i != class) top = fmax(top, (double)row[i]);
     for (int i = 0; i < n; i++)
         if (i != class) others += exp((double)row[i] - top);
-    *log_odds = n > 1 ? (double)row[class] - top - log(others) : INFINITY;
+    *log_odds = (double)row[class] - top - log(others);
     return 1 / (1 + exp(-*log_odds));
 }
 

@@ -51,7 +51,8 @@ KERNEL(void, xent_grad, const heed_kernels *k, heed_real *gx, const heed_real *p
        const int32_t *labels, size_t rows, int c, int ignore, heed_real smoothing,
        const heed_real *weights, heed_real scale)
 
-/* norm.c: rows of width c. mean and rstd (rows) are written forward and read backward */
+/* norm.c: rows of width c. mean and rstd (rows) are written forward and read backward. Without
+ * mean (NULL) it counts as 0: RMS norm */
 KERNEL(void, layer_norm, const heed_kernels *k, heed_real *y, heed_real *mean, heed_real *rstd,
        const heed_real *x, const heed_real *gain, const heed_real *bias, size_t rows, int c,
        heed_real eps)

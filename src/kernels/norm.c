@@ -38,7 +38,7 @@ static void layer_norm_row(const norm *j, size_t r) {
     const heed_real *x = j->x + r * j->stride;
     heed_real *y = j->y + r * j->stride;
     vec sum = {0}, squares = {0};
-    for (int i = 0; i < j->c; i += VL) sum += get(x + i, (size_t)(j->c - i));
+    for (int i = 0; j->mean_out && i < j->c; i += VL) sum += get(x + i, (size_t)(j->c - i));
     heed_real mean = sum_lanes(sum) / (heed_real)j->c;
     for (int i = 0; i < j->c; i += VL) {
         size_t left = (size_t)(j->c - i);
@@ -47,7 +47,7 @@ static void layer_norm_row(const norm *j, size_t r) {
     }
     heed_real var = sum_lanes(squares) / (heed_real)j->c;
     heed_real rstd = (heed_real)(1 / sqrt((double)(var + j->eps)));
-    j->mean_out[r] = mean;
+    if (j->mean_out) j->mean_out[r] = mean;
     j->rstd_out[r] = rstd;
     for (int i = 0; i < j->c; i += VL) {
         size_t left = (size_t)(j->c - i);
@@ -77,7 +77,7 @@ void K(layer_norm)(const heed_kernels *k, heed_real *y, heed_real *mean, heed_re
 /* gx = or += rstd (g - mean(g) - xhat mean(g xhat)), g = gy gain. */
 static void layer_norm_grad_row(const norm *j, size_t r) {
     const heed_real *x = j->x + r * j->stride, *gy = j->gy + r * j->stride;
-    heed_real *gx = j->y + r * j->stride, mean = j->mean[r], rstd = j->rstd[r];
+    heed_real *gx = j->y + r * j->stride, mean = j->mean ? j->mean[r] : 0, rstd = j->rstd[r];
     vec sum = {0}, dot = {0};
     for (int i = 0; i < j->c; i += VL) {
         size_t left = (size_t)(j->c - i);
@@ -85,7 +85,7 @@ static void layer_norm_grad_row(const norm *j, size_t r) {
         sum += g;
         dot += g * centred(get(x + i, left), mean, left);
     }
-    heed_real a = sum_lanes(sum) / (heed_real)j->c;
+    heed_real a = j->mean ? sum_lanes(sum) / (heed_real)j->c : 0;
     heed_real b = sum_lanes(dot) * rstd * rstd / (heed_real)j->c;
     for (int i = 0; i < j->c; i += VL) {
         size_t left = (size_t)(j->c - i);
@@ -108,6 +108,14 @@ INLINE void row_terms(const heed__columns *j, size_t r, int c, size_t left, vec 
 }
 HEED__COLUMN_PART(row_terms_part, row_terms)
 
+/* The same where the mean counts as 0. */
+INLINE void rms_terms(const heed__columns *j, size_t r, int c, size_t left, vec term[2]) {
+    size_t at = r * j->stride + (size_t)c;
+    term[0] = get(j->gy + at, left);
+    term[1] = term[0] * get(j->x + at, left) * splat(j->rstd[r]);
+}
+HEED__COLUMN_PART(rms_terms_part, rms_terms)
+
 void K(layer_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, heed_real *gbias,
                         const heed_real *gy, const heed_real *x, const heed_real *mean,
                         const heed_real *rstd, const heed_real *gain, size_t rows, int c,
@@ -120,7 +128,7 @@ void K(layer_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, 
                           .mean = mean,
                           .rstd = rstd,
                           .out = {gbias, ggain}};
-    if (ggain || gbias) column_sums(k, &sums, row_terms_part);
+    if (ggain || gbias) column_sums(k, &sums, mean ? row_terms_part : rms_terms_part);
     if (!gx) return;
     norm j = {.y = gx,
               .x = x,

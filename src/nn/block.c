@@ -39,7 +39,10 @@ static void around(heed_drop *drop, heed_norm *norm, heed_store *s, int number,
     snprintf(name, sizeof name, "drop%d", number);
     heed_drop_init(drop, s, name, a->dropout);
     snprintf(name, sizeof name, "norm%d", number);
-    heed_norm_init(norm, s, name, a->attn.width, a->eps, !a->norm_no_bias);
+    heed_norm_init(
+        norm, s, name,
+        (heed_norm_args){
+            .kind = a->norm, .width = a->attn.width, .eps = a->eps, .no_bias = a->norm_no_bias});
 }
 
 void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_args a) {
@@ -126,12 +129,13 @@ typedef struct {
     heed_tensor *memory; /* (2,3,8), of a decoder block; or NULL */
 } block_case;
 
-static void case_init(void *self, heed_store *s, bool pre_norm, bool decoder) {
+static void case_init(void *self, heed_store *s, bool pre_norm, bool decoder, heed_norm_kind norm) {
     block_case *l = self;
     heed_mha_args attn = {.width = HEED_CASE_WIDTH, .heads = 2, .dropout = (heed_real)0.1};
     heed_block_args a = {.attn = attn,
                          .mlp = {.width = HEED_CASE_WIDTH, .inner = 12, .act = HEED_GELU},
                          .pre_norm = pre_norm,
+                         .norm = norm,
                          .eps = (heed_real)1e-5,
                          .dropout = (heed_real)0.2};
     if (!decoder) {
@@ -143,10 +147,19 @@ static void case_init(void *self, heed_store *s, bool pre_norm, bool decoder) {
     l->memory = heed_param(s, "memory", "normal:1", 3,
                            (int[]){HEED_CASE_ROWS, HEED_CASE_LEN, HEED_CASE_WIDTH});
 }
-static void pre_init(void *self, heed_store *s) { case_init(self, s, true, false); }
-static void post_init(void *self, heed_store *s) { case_init(self, s, false, false); }
-static void decoder_pre_init(void *self, heed_store *s) { case_init(self, s, true, true); }
-static void decoder_post_init(void *self, heed_store *s) { case_init(self, s, false, true); }
+static void pre_init(void *self, heed_store *s) {
+    case_init(self, s, true, false, HEED_LAYER_NORM);
+}
+static void post_init(void *self, heed_store *s) {
+    case_init(self, s, false, false, HEED_LAYER_NORM);
+}
+static void rms_init(void *self, heed_store *s) { case_init(self, s, true, false, HEED_RMS_NORM); }
+static void decoder_pre_init(void *self, heed_store *s) {
+    case_init(self, s, true, true, HEED_LAYER_NORM);
+}
+static void decoder_post_init(void *self, heed_store *s) {
+    case_init(self, s, false, true, HEED_LAYER_NORM);
+}
 
 /* The third token of the first row is padding. */
 static heed_tensor *block_apply(const void *self, heed_tape *t, heed_tensor *x) {
@@ -160,6 +173,7 @@ const heed_layer_case heed_layers_block[] = {
     {"feed-forward", sizeof(heed_ff), ff_init, ff_apply},
     {"block pre-norm", sizeof(block_case), pre_init, block_apply},
     {"block post-norm", sizeof(block_case), post_init, block_apply},
+    {"block rms norm", sizeof(block_case), rms_init, block_apply},
     {"decoder pre-norm", sizeof(block_case), decoder_pre_init, block_apply},
     {"decoder post-norm", sizeof(block_case), decoder_post_init, block_apply},
     {0}};

@@ -30,7 +30,8 @@ typedef struct {
 
 static void init(void *self, heed_store *s) {
     sublayer *l = self;
-    heed_norm_init(&l->norm, s, "norm", HEED_CASE_WIDTH, (heed_real)1e-5, true);
+    heed_norm_init(&l->norm, s, "norm",
+                   (heed_norm_args){.width = HEED_CASE_WIDTH, .eps = (heed_real)1e-5});
     heed_linear_init(&l->linear, s, "linear",
                      (heed_linear_args){.in = HEED_CASE_WIDTH, .out = HEED_CASE_WIDTH});
     heed_drop_init(&l->drop, s, "drop", (heed_real)0.3);

@@ -26,8 +26,16 @@ absent colours/run
 mkdir colours2 && run train mlp colours -o colours2/run $LITTLE --steps 1
 status 0
 
-# Photographs are drawn among the mistakes, too.
+# An endless picture is refused, in no more memory than the largest that is read.
 run train mlp colours -o run $LITTLE --steps 2
+COMMAND="classify /dev/zero, with ulimit -v 500000"
+(ulimit -v 500000 && "$HEED" classify run /dev/zero) >out 2>err
+STATUS=$?
+refuses 3 "is too large"
+run train mlp colours -o none --preset foo
+refuses 2 "expected one of mlp-mnist"
+
+# Photographs are drawn among the mistakes, too.
 for c in red blue; do
     mkdir -p big/$c
     ./picture big/$c/1.bmp 700 250 0 0

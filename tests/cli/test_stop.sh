@@ -39,6 +39,7 @@ says "step $((step + 5))"
 # A terminal that is closed (it may say so twice) stops a training as Ctrl-C does; nohup keeps it.
 for signal in HUP TERM; do
     COMMAND="train, ended by SIG$signal"
+    : >err
     "$HEED" train gpt facts.txt -o $signal $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
     pid=$!
     holds wait_for err '"event":"step"'
@@ -51,6 +52,7 @@ for signal in HUP TERM; do
     holds test "$(sed -n 's/.*"step": \([0-9]*\),.*/\1/p' $signal/last/state.json | head -1)" -gt 0
 done
 COMMAND="train, under nohup"
+: >err
 nohup "$HEED" train gpt facts.txt -o kept $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
 pid=$!
 holds wait_for err '"event":"step"'
@@ -72,6 +74,20 @@ status 130
 holds grep -q ": interrupted$" piped/train.log
 run resume piped --steps 1
 status 0
+
+# The folder of the run is removed: the next save says so, and makes no half of a run in its place.
+COMMAND="train, while its run is removed"
+: >err
+"$HEED" train gpt facts.txt -o removed $SMALL --steps 1000000 --log-every 1000000 --eval-every 1000000 --progress json >out 2>err &
+pid=$!
+holds wait_for err '"event":"step"'
+mv removed elsewhere
+kill -INT $pid
+wait $pid
+STATUS=$?
+status 1
+warns "run was removed while it trained: removed"
+absent removed
 
 # A limit of file sizes is an error of the write that meets it.
 COMMAND="train, with ulimit -f 8"

@@ -256,6 +256,13 @@ out.case(
     eps=1e-5,
 )
 
+for kind, shape in {"plain": (4, 7), "batch": (2, 3, 16), "long": (3, 130), "vector": (9,)}.items():
+    for gain in (1, 0) if kind == "plain" else (1,):
+        name = f"rms_norm.{kind}.{gain}"
+        C = shape[-1:]
+        inputs = reals(name, shape, C if gain else None, lo=-2, hi=3)
+        out.case(name, "rms_norm", inputs, lambda x, g: F.rms_norm(x, C, g, 1e-5), eps=1e-5)
+
 
 def batch_norm(training, momentum):
     def f(x, gain, bias, mean, var):

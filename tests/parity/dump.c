@@ -9,7 +9,7 @@
  * val.ARRAY and test.ARRAY, the batches that heed eval reads. */
 #include "kinds/training.h"
 
-#include <heed/image.h>
+#include <heed/models.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 typedef struct {
     heed_ctx *c;
     heed_config *f;
-    const task *task;
-    data_set data;
+    const heed_model *model;
+    heed_data *data;
     heed_store *weights, *out;
     void *self;
     int steps, rows;
@@ -27,31 +27,32 @@ typedef struct {
 /* config.conf keeps the bound that was asked for; the model is of the vocabulary's real size. */
 static bool set_vocab(dump *d) {
     char size[24];
-    if (!d->data.tokenizer) return true;
-    snprintf(size, sizeof size, "%d", heed_vocab_size(d->data.tokenizer));
+    if (!d->data->tokenizer) return true;
+    snprintf(size, sizeof size, "%d", heed_vocab_size(d->data->tokenizer));
     if (!heed_config_set(d->f, "vocab", size, "tokenizer", HEED_FROM_FLAG)) return false;
-    if (!d->data.source) return true;
-    snprintf(size, sizeof size, "%d", heed_vocab_size(d->data.source));
+    if (!d->data->source) return true;
+    snprintf(size, sizeof size, "%d", heed_vocab_size(d->data->source));
     return heed_config_set(d->f, "source-vocab", size, "tokenizer", HEED_FROM_FLAG);
 }
 
 /* The seed is known only when the settings are read, and they belong to a context. */
 static bool open_run_again(dump *d, const char *dir) {
     heed_ctx *c = heed_open(NULL);
-    heed_config *f = run_settings(c, dir, &d->task);
+    heed_config *f = run_settings(c, heed_models, dir, &d->model);
     uint64_t seed = f ? (uint64_t)heed_config_int(f, "seed") : 0;
     if (heed_ctx_status(c) != HEED_OK) fprintf(stderr, "dump: %s\n", heed_ctx_error(c));
     bool read = heed_ctx_status(c) == HEED_OK;
     heed_close(c);
     d->c = heed_open(&(heed_options){.seed = seed});
-    d->f = read ? run_settings(d->c, dir, &d->task) : NULL;
+    d->f = read ? run_settings(d->c, heed_models, dir, &d->model) : NULL;
     if (!d->f) return false;
     d->rows = (int)heed_config_int(d->f, "batch");
-    return d->task->kind->open(d->c, d->task, d->f, dir, &d->data) && set_vocab(d);
+    d->data = heed_data_open(d->c, d->f, heed_model_spec(d->model), &(heed_data_args){.run = dir});
+    return d->data && set_vocab(d);
 }
 
 static bool init_model(dump *d) {
-    const heed_model *m = d->task->model;
+    const heed_model *m = d->model;
     d->weights = heed_store_new(d->c);
     d->out = heed_store_new(d->c);
     d->self = calloc(1, m->size);
@@ -120,7 +121,7 @@ static bool dump_batches(dump *d, const char *part, uint64_t steps) {
     for (uint64_t i = 0; i < steps; i++) {
         heed_batch b = {0};
         heed_batch_at at = {.val = *part != 0, .index = i, .rows = d->rows};
-        if (!heed_model_batch(d->task->model, d->self, d->data.batches, at, &b)) return false;
+        if (!heed_model_batch(d->model, d->self, d->data->batches, at, &b)) return false;
         put_batch(d, (place){.part = part, .steps = steps, .step = i}, &b);
     }
     return heed_ctx_status(d->c) == HEED_OK;
@@ -129,15 +130,15 @@ static bool dump_batches(dump *d, const char *part, uint64_t steps) {
 /* Of pictures and pairs, what heed eval reads: the validation part, and of pictures the test part,
  * too. */
 static bool dump_judged(dump *d) {
-    const heed_model *m = d->task->model;
-    if (d->task->kind == &text_kind) return true;
-    if (!dump_batches(d, "val.", heed_model_eval_batches(m, d->self, d->data.batches, d->rows)))
+    const heed_model *m = d->model;
+    if (m->kind == HEED_INPUT_TOKENS) return true;
+    if (!dump_batches(d, "val.", heed_model_eval_batches(m, d->self, d->data->batches, d->rows)))
         return false;
-    if (d->task->kind != &picture_kind ||
-        !heed_images_about(d->data.batches)->count[HEED_TEST_PART])
+    if (m->kind != HEED_INPUT_PICTURE ||
+        !heed_images_about(d->data->batches)->count[HEED_TEST_PART])
         return true;
-    heed_images_set_eval_part(d->data.batches, HEED_TEST_PART);
-    return dump_batches(d, "test.", heed_model_eval_batches(m, d->self, d->data.batches, d->rows));
+    heed_images_set_eval_part(d->data->batches, HEED_TEST_PART);
+    return dump_batches(d, "test.", heed_model_eval_batches(m, d->self, d->data->batches, d->rows));
 }
 
 int main(int argc, char **argv) {
@@ -151,7 +152,7 @@ int main(int argc, char **argv) {
               heed_save(d.out, argv[3]);
     if (heed_ctx_status(d.c) != HEED_OK) fprintf(stderr, "dump: %s\n", heed_ctx_error(d.c));
     free(d.self);
-    if (d.data.task) d.task->kind->close(&d.data);
+    heed_data_close(d.data);
     heed_close(d.c);
     return !ok;
 }

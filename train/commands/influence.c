@@ -64,7 +64,7 @@ static bool open_picture(work *w, look *l, const char *path) {
 
 static bool open_example(work *w, look *l, const char *what) {
     const char *target = *flag(w, "target") ? flag(w, "target") : NULL;
-    if (!l->run->tokenizer) return open_picture(w, l, what);
+    if (reads_pictures(l->run->model)) return open_picture(w, l, what);
     size_t n = strlen(what);
     return heed_check_text(w->p->c, what, n) && inspect_text(&l->e, l->run, what, n, target);
 }

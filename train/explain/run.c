@@ -117,12 +117,8 @@ static bool take_weights(trained *t, heed_lesson_args *a, int heads) {
     const heed_tensor *wk = parameter(t, cross ? "kv.weight" : "qkv.weight");
     const heed_tensor *bq = parameter(t, cross ? "q.bias" : "qkv.bias");
     const heed_tensor *bk = parameter(t, cross ? "kv.bias" : "qkv.bias");
-    const heed_config *f = t->run->config;
     int d = wq ? wq->shape[1] : 0, h = t->head;
-    a->key = (int)heed_config_int(f, "key-width"),
-    a->value = (int)heed_config_int(f, "value-width");
-    if (!a->key) a->key = d / heads;
-    if (!a->value) a->value = d / heads;
+    a->key = t->block.key, a->value = t->block.value;
     int k0 = cross ? 0 : heads * a->key, v0 = k0 + heads * a->key;
     if (!wq || !wk || wk->shape[0] != v0 + heads * a->value)
         return heed_fail(t->e->c, HEED_FAILED, "%s: no projections to queries, keys and values",
@@ -217,7 +213,7 @@ static const heed_tensor *norm_parameter(trained *t, const char *name) {
 static void take_layer(trained *t, heed_lesson_args *a) {
     const heed_config *f = t->run->config;
     const heed_tensor *out = parameter(t, "out.weight");
-    t->e->w.pre = strcmp(heed_config_text(f, "norm"), "pre") == 0;
+    t->e->w.pre = !heed_config_has(f, "norm") || strcmp(heed_config_text(f, "norm"), "pre") == 0;
     if (!out) return;
     a->width = out->shape[0];
     double *w = doubles(t, (size_t)a->value * (size_t)a->width);
@@ -228,7 +224,8 @@ static void take_layer(trained *t, heed_lesson_args *a) {
                     out->x[(size_t)j * (size_t)out->shape[1] + (size_t)(t->head * a->value + i)];
     a->w_h = w;
     a->b_o = part_of(t, parameter(t, "out.bias"), 0, a->width);
-    if (t->e->w.pre) return;
+    /* The norm of a worked example is layer norm. */
+    if (t->e->w.pre || strcmp(heed_config_text(f, "norm-kind"), "rms") == 0) return;
     a->gain = part_of(t, norm_parameter(t, "weight"), 0, a->width);
     a->norm_bias = part_of(t, norm_parameter(t, "bias"), 0, a->width);
     a->eps = heed_config_real(f, "norm-eps");

@@ -148,6 +148,7 @@ static bool read_all(FILE *f, unsigned char **bytes, size_t *n) {
     while (got > 0 && *n <= FILE_LIMIT) {
         if (*n == capacity) {
             capacity = capacity ? 2 * capacity : 1 << 15;
+            if (capacity > FILE_LIMIT) capacity = (size_t)FILE_LIMIT + 1;
             unsigned char *more = realloc(*bytes, capacity);
             if (!more) return false;
             *bytes = more;
