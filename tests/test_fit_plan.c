@@ -89,7 +89,7 @@ TEST(fit_one_plan_is_an_ordinary_schedule) {
     heed__plans p = plans_of(c, "0:200", 200);
     for (int kind = HEED_CONSTANT; kind <= HEED_STEPS; kind++)
         for (int warm = 0; warm < 3; warm++) {
-            heed__settings s = settings_of(kind, (double[]){0, 0.1, 30}[warm]);
+            heed__settings s = settings_of((heed_schedule_kind)kind, (double[]){0, 0.1, 30}[warm]);
             heed_schedule h = heed__settings_schedule(&s, 200);
             for (int64_t i = 0; i < 200; i++)
                 CHECK(heed__plans_rate(&p, &s, i) == heed_schedule_at(&h, i));
@@ -105,7 +105,8 @@ TEST(fit_plans_continue_the_learning_rate) {
     heed__plans other = plans_of(c, "0:100 5:300 21:90 60:400", 460);
     for (int kind = HEED_CONSTANT; kind < HEED_STEPS; kind++)
         for (int warm = 0; warm < 3; warm++) {
-            heed__settings s = settings_of(kind, (double[]){0.1, 0.1, 30}[warm]);
+            heed__settings s =
+                settings_of((heed_schedule_kind)kind, (double[]){0.1, 0.1, 30}[warm]);
             double last = 0, end = 0;
             for (int64_t i = 0; i < 400; i++)
                 CHECK_CLOSE(heed__plans_rate(&same, &s, i), heed__plans_rate(&one, &s, i), 0.01);
