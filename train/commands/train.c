@@ -149,15 +149,6 @@ static void fit(program *p, const training *t, const heed_data *data, progress *
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step, done);
 }
 
-static bool lies_apart(program *p, const training *t, const heed_data *data) {
-    const char *path = heed_config_text(t->f, "data");
-    return t->resume || !data->tree || !heed_run_inside(p->c, t->run, path) ||
-           heed_fail(p->c, HEED_USAGE,
-                     "run is wrong: %s lies in %s, whose folders are classes: expected a folder "
-                     "elsewhere; hint: -o runs/first",
-                     t->run, path);
-}
-
 static void run_training(program *p, const training *t) {
     heed_data_args how = {.run = t->resume ? t->run : NULL};
     snapshots s = {0};
@@ -174,8 +165,9 @@ static void run_training(program *p, const training *t) {
     }
     heed_data *data = heed_data_open(p->c, t->f, heed_model_spec(t->model), &how);
     g.data = data;
-    if (data && lies_apart(p, t, data) && snapshots_open(&s, t->model, data, t->f, t->run))
-        fit(p, t, data, &g);
+    bool outside = data && (t->resume || !data->tree ||
+                            heed_run_outside(p->c, t->run, heed_config_text(t->f, "data")));
+    if (outside && snapshots_open(&s, t->model, data, t->f, t->run)) fit(p, t, data, &g);
     snapshots_close(&s);
     heed_tape_free(g.tape);
     heed_text_free(&g.samples);
