@@ -56,7 +56,8 @@ static void copy(heed_store *to, const heed_store *from) {
 static void run_case(heed_ctx *c, const heed_optimizer *r, const heed_optim_case *k,
                      heed_check *check) {
     problem first, p;
-    bool ok = problem_new(&first, c, r, k->settings) & problem_new(&p, c, r, k->settings);
+    bool ok = problem_new(&first, c, r, k->settings);
+    ok = problem_new(&p, c, r, k->settings) && ok; /* both are freed */
     for (int t = 0; ok && t < UPDATES / 2; t++) update(&first, t);
     if (ok) copy(p.s, first.s);
     if (ok) copy(heed_optim_slots(p.o), heed_optim_slots(first.o));
