@@ -211,10 +211,13 @@ fuzz-%: build/fuzz/fuzz-%
 	@mkdir -p build/fuzz/corpus/$*
 	cd build/fuzz && ./fuzz-$* -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 -verbosity=0 \
 	    -print_final_stats=1 $(if $(wildcard tests/fuzz/$*.dict),-dict=../../tests/fuzz/$*.dict) corpus/$*
+FUZZ_LIBRARIES := $(addprefix build/fuzz/,readers.a libheed-inspect.a libheed.a)
 build/fuzz/fuzz-%: tests/fuzz/%.c fuzz-lib
-	clang -std=c11 -Iinclude -Isrc $(OPT_fuzz) -fsanitize=fuzzer -o $@ $< build/fuzz/libheed-inspect.a build/fuzz/libheed.a $(LIBS)
+	clang -std=c11 -Iinclude -Isrc -Itrain $(OPT_fuzz) -fsanitize=fuzzer -o $@ $< $(FUZZ_LIBRARIES) $(LIBS)
 fuzz-lib:
-	@$(MAKE) VARIANT=fuzz CC=clang build/fuzz/libheed.a build/fuzz/libheed-inspect.a
+	@$(MAKE) VARIANT=fuzz CC=clang $(FUZZ_LIBRARIES)
+# Of the program, its readers of files.
+build/fuzz/readers.a: $(patsubst %,build/fuzz/train/%.o,cli/files cli/os cli/text explain/from explain/views explain/worked_example kinds/curve_csv kinds/curves)
 
 # Where each library's pkg-config file says what it needs.
 NEEDS_heed-inspect := heed

@@ -166,7 +166,7 @@ TEST(null_is_accepted_in_fit) {
     CALL(heed_run_vacant(NULL, NULL, false));
     CALL(heed_run_recover(NULL, NULL));
     CALL(heed_run_owns(NULL, NULL, NULL));
-    CALL(heed_run_inside(NULL, NULL, NULL));
+    CALL(heed_run_outside(NULL, NULL, NULL));
     CALL(heed_run_open(NULL, NULL, NULL, NULL));
     CALL(heed_run_close(NULL));
     CALL(heed_evaluate(NULL, NULL, NULL, NULL, 1));

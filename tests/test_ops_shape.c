@@ -188,7 +188,7 @@ TEST(ops_xent_names_a_label_out_of_range) {
     CHECK(!heed_xent(heed_at(t, "loss"), x, IDS(t, S(2), 0, 3), NULL));
     CHECK(heed_ctx_status(c) == HEED_DATA);
     REFUSED(NULL, "xent at loss: label 3 of row 1 is not in 0 .. 2");
-    REFUSED(heed_xent(t, x, IDS(t, S(2), 0, -1), NULL), "label -1 of row 1");
+    REFUSED(heed_xent(t, x, IDS(t, S(2), 0, -1), NULL), "xent at node 1: label -1 of row 1");
     REFUSED(heed_xent(t, x, IDS(t, S(3), 0, 0, 0), NULL), "expected logits (...,C)");
     REFUSED(heed_xent(t, x, x, NULL), "input 1 must hold indices");
     heed_xent_args args = {.smoothing = 2};

@@ -85,10 +85,6 @@ TEST(pairs_batch_depends_on_its_place_alone) {
         memcpy(ids, a.ids, sizeof *ids * (size_t)(a.rows * a.len));
         heed_pair_batch(k, (heed_batch_at){.val = true, .rows = 3}, &b);
         CHECK(heed_pair_batch(m, at, &b) && same(&a, &b, src, ids));
-        /* micro-batches are batches of the same row of draws */
-        at = (heed_batch_at){
-            .index = places[i] / 2, .micro = (uint32_t)(places[i] % 2), .micros = 2, .rows = ROWS};
-        CHECK(heed_pair_batch(m, at, &b) && same(&a, &b, src, ids));
     }
     CLOSE(d);
     d = heed_open(&(heed_options){.seed = 4});
@@ -96,6 +92,30 @@ TEST(pairs_batch_depends_on_its_place_alone) {
     CHECK(heed_pair_batch(m, (heed_batch_at){.index = 3, .rows = ROWS}, &b) &&
           !same(&a, &b, src, ids));
     CLOSE(d);
+    CLOSE(c);
+}
+
+TEST(pairs_of_a_step_are_the_same_however_it_is_divided) {
+    heed_ctx *c = heed_open(&(heed_options){.seed = 3});
+    heed_pairs *k = open_pairs(c, PAIRS, 0.1);
+    static int32_t src[ROWS * 64];
+    heed_batch a, b;
+    for (uint64_t step = 0; step < 100; step += 9) {
+        CHECK(heed_pair_batch(k, (heed_batch_at){.index = step, .rows = ROWS}, &a));
+        memcpy(src, a.src, sizeof *src * (size_t)(a.rows * a.src_len));
+        const int parts = 4, rows = ROWS / parts, len = a.src_len;
+        size_t items = a.items;
+        for (int i = 0; i < parts; i++) {
+            heed_batch_at at = {
+                .index = step, .micro = (uint32_t)i, .micros = (uint32_t)parts, .rows = rows};
+            CHECK(heed_pair_batch(k, at, &b) && b.rows == rows && b.src_len <= len);
+            items -= b.items;
+            for (int row = 0; row < rows; row++)
+                CHECK(!memcmp(src + (i * rows + row) * len, b.src + row * b.src_len,
+                              sizeof *src * (size_t)b.src_len));
+        }
+        CHECK(items == 0);
+    }
     CLOSE(c);
 }
 

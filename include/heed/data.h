@@ -139,7 +139,8 @@ typedef struct {
  * [SEP], or a newline where the tokenizer has no [SEP]. */
 HEED_API bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out);
 /* Masked: `share` (0.15) of the non-special positions of each row, at least one; of these 80 %
- * [MASK], 10 % a random token, 10 % kept; loss on those alone. Devlin et al. 2019, sec. 3.1.
+ * [MASK], 10 % a random token, 10 % kept; loss on those alone. Devlin et al. 2019, sec. 3.1. Masks
+ * of training are drawn by the row of the step, so that its micro-batches divide its one batch.
  * Evaluation rows cover the validation part once; their masks depend on the seed and the row. */
 HEED_API bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *out);
 /* How many evaluation batches of `rows` cover the validation part (or the whole text when val_split

@@ -138,9 +138,9 @@ HEED_API bool heed_run_recover(heed_ctx *c, const char *dir);
  * replaces, and nothing else should. */
 HEED_API bool heed_run_owns(heed_ctx *c, const char *dir, const char *path);
 
-/* Whether a run at dir, made already or not, lies in the folder: among pictures it would be read as
- * one of their classes the next time. */
-HEED_API bool heed_run_inside(heed_ctx *c, const char *dir, const char *folder);
+/* Whether a run at dir, made already or not, lies outside the folder: among pictures it would be
+ * read as one of their classes the next time. False with an error. */
+HEED_API bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder);
 
 /* Reads a run directory with one of the models (list ended by NULL). which: "best" (NULL too) or
  * "last". Owned by c. */

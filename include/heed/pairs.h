@@ -74,7 +74,8 @@ HEED_API bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_p
  * (B,S), at the first token of each word, else -100. Sources end with [SEP]. items counts the
  * labels that are not -100. Pairs of like length come together: each epoch shuffles the pairs;
  * every 64 batches (fewer where an epoch has fewer) are sorted by length, and shuffled; S and T are
- * the longest of the batch. Evaluation in order. */
+ * the longest of the batch. The micro-batches of a step divide its one batch, which is sorted so as
+ * a whole up to 131072 rows. Evaluation in order. */
 HEED_API bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out);
 HEED_API uint64_t heed_pairs_evals(const heed_pairs *k, int rows);
 HEED_API uint64_t heed_pairs_epoch(const heed_pairs *k, int rows);

@@ -197,15 +197,20 @@ bool heed__wants_grad(const heed__recording *r, const heed_tensor *x) {
 
 /* ---- what ops use ---- */
 
+const char *heed__node_text(const heed_node *n, char text[HEED__NODE_TEXT]) {
+    if (n->named) return n->name;
+    snprintf(text, HEED__NODE_TEXT, "node %d", n->index);
+    return text;
+}
+
 bool heed_wrong(heed_node *n, const char *format, ...) {
     if (!n || !format) return false;
-    char text[512], where[64] = "";
+    char text[512], where[HEED__NODE_TEXT];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    if (!n->named) snprintf(where, sizeof where, "node %d", n->index);
-    return heed_fail(n->ctx, HEED_USAGE, "%s at %s: %s", n->op->name, n->named ? n->name : where,
+    return heed_fail(n->ctx, HEED_USAGE, "%s at %s: %s", n->op->name, heed__node_text(n, where),
                      text);
 }
 

@@ -62,6 +62,9 @@ bool heed__wants_grad(const heed__recording *r, const heed_tensor *x);
  * unless that is NULL, which says what made the tensor and whose it is. */
 bool heed__tape_owns(const heed__recording *r, const heed_tensor *x, const char *op,
                      const char *name);
+/* The node's name or, into text, its number: "node 3". */
+enum { HEED__NODE_TEXT = 32 };
+const char *heed__node_text(const heed_node *n, char text[HEED__NODE_TEXT]);
 /* After forward: lists what the node kept under the patterns that match. */
 bool heed__collect_probes(heed_node *n);
 

@@ -96,7 +96,7 @@ bool heed_run_owns(heed_ctx *c, const char *dir, const char *path) {
 
 /* Goes up from the part of dir that stands, whose parents are as the file system has them, whatever
  * links it goes through. */
-bool heed_run_inside(heed_ctx *c, const char *dir, const char *folder) {
+static bool is_inside(heed_ctx *c, const char *dir, const char *folder) {
     heed_text up = {.c = c};
     uint64_t at[2], below[2] = {0};
     bool inside = false, ok = dir && folder && heed_text_add(&up, "%s", dir);
@@ -112,6 +112,14 @@ bool heed_run_inside(heed_ctx *c, const char *dir, const char *folder) {
     }
     heed_text_free(&up);
     return inside;
+}
+
+bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder) {
+    return !is_inside(c, dir, folder) ||
+           heed_fail(c, HEED_USAGE,
+                     "run is wrong: %s lies in %s, whose folders are classes: expected a folder "
+                     "elsewhere; hint: -o runs/first",
+                     dir, folder);
 }
 
 bool heed__run_check_outside(heed_ctx *c, const heed_fit_args *a) {

@@ -18,15 +18,6 @@ heed_config *heed_train_config(heed_ctx *c, const heed_model *m) {
     return heed_model_config(c, m, tables);
 }
 
-static bool check_place(heed_ctx *c, const heed_train_args *a, const heed_data *d,
-                        const char *path) {
-    return !a->run || a->resume || !d->tree || !heed_run_inside(c, a->run, path) ||
-           heed_fail(c, HEED_USAGE,
-                     "run is wrong: %s lies in %s, whose folders are classes: expected a folder "
-                     "elsewhere",
-                     a->run, path);
-}
-
 static heed_fit_result fit(heed_ctx *c, const heed_train_args *a, heed_config *f,
                            const heed_data *d) {
     return heed_fit(c, &(heed_fit_args){.model = a->model,
@@ -87,7 +78,9 @@ heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a) {
     if (read_settings(c, a, &k)) {
         heed_data_args how = {.run = a->resume ? a->run : NULL};
         heed_data *d = heed_data_open(c, k.config, heed_model_spec(a->model), &how);
-        if (d && check_place(c, a, d, heed_config_text(k.config, "data")))
+        bool new_run = a->run && !a->resume;
+        if (d && (!new_run || !d->tree ||
+                  heed_run_outside(c, a->run, heed_config_text(k.config, "data"))))
             r = fit(c, a, k.config, d);
         heed_data_close(d);
     }

@@ -191,6 +191,7 @@ void heed__share(const heed_kernels *k, size_t units, double work, heed__part *p
         }
     }
 #endif
+    (void)k;
     (void)work;
     if (units > 0) part(job, 0, units, 0);
 }

@@ -241,8 +241,9 @@ static heed_tensor *along_a_row(heed_tape *t, const heed_op *op, heed_tensor *x,
         char left[64], right[64];
         heed_fail(heed_tape_ctx(t), HEED_USAGE,
                   "%s at %s: %s x %s: a sequence needs 3 dims, (B,T,C), and its weight 3, (O,C,k)",
-                  op == heed_ops_conv ? "conv1d" : "conv1d_transposed", name ? name : "a node",
-                  heed_shape_text(x, left, sizeof left), heed_shape_text(w, right, sizeof right));
+                  op == heed_ops_conv ? "conv1d" : "conv1d_transposed",
+                  name ? name : "a node without name", heed_shape_text(x, left, sizeof left),
+                  heed_shape_text(w, right, sizeof right));
         return NULL;
     }
     all.stride[0] = all.dilation[0] = 1;

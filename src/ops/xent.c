@@ -3,6 +3,7 @@
  * C (Szegedy et al. 2016, sec. 7) and class weights w, L = sum_rows sum_c t_c w_c (-log p_c) /
  * sum_rows w_label over the rows whose label is not `ignore`. No row, or no weight: 0, with zero
  * gradients. */
+#include "core/tape.h"
 #include "ops/shape.h"
 
 enum { LOGITS, LABELS };
@@ -24,12 +25,14 @@ static bool check_shapes(heed_node *n) {
 }
 
 static bool check_labels(heed_node *n, const state *s) {
+    char where[HEED__NODE_TEXT];
     const int32_t *label = n->in[LABELS]->i;
     for (size_t r = 0; r < s->rows; r++)
         if (label[r] != s->ignore && (label[r] < 0 || label[r] >= s->classes))
             return heed_fail(n->ctx, HEED_DATA,
                              "%s at %s: label %d of row %zu is not in 0 .. %d, nor the ignored %d",
-                             n->op->name, n->name, (int)label[r], r, s->classes - 1, s->ignore);
+                             n->op->name, heed__node_text(n, where), (int)label[r], r,
+                             s->classes - 1, s->ignore);
     return true;
 }
 

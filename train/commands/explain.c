@@ -281,7 +281,7 @@ static void explain_asked(explaining *e) {
         return;
     }
     if (*from) {
-        explain_file(e, from);
+        if (example_read(e, from)) explain_worked(e);
         return;
     }
     if (p->argc == 2 && is_example(p->argv[0])) {

@@ -151,15 +151,6 @@ static void fit(program *p, const training *t, const heed_data *data, progress *
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step, done);
 }
 
-static bool lies_apart(program *p, const training *t, const heed_data *data) {
-    const char *path = heed_config_text(t->f, "data");
-    return t->resume || !data->tree || !heed_run_inside(p->c, t->run, path) ||
-           heed_fail(p->c, HEED_USAGE,
-                     "run is wrong: %s lies in %s, whose folders are classes: expected a folder "
-                     "elsewhere; hint: -o runs/first",
-                     t->run, path);
-}
-
 static bool open_snapshots(program *p, const training *t, progress *g) {
     heed_snapshots_args a = {.run = t->run,
                              .count = heed_config_int(t->f, "snapshots"),
@@ -187,7 +178,9 @@ static void run_training(program *p, const training *t) {
     }
     heed_data *data = heed_data_open(p->c, t->f, heed_model_spec(t->model), &how);
     g.data = data;
-    if (data && lies_apart(p, t, data) && open_snapshots(p, t, &g)) fit(p, t, data, &g);
+    bool outside = data && (t->resume || !data->tree ||
+                            heed_run_outside(p->c, t->run, heed_config_text(t->f, "data")));
+    if (outside && open_snapshots(p, t, &g)) fit(p, t, data, &g);
     heed_snapshots_close(g.snapshots);
     heed_tape_free(g.tape);
     heed_text_free(&g.samples);

@@ -199,8 +199,10 @@ int sheet_blanks(const explaining *e);
 const char *sheet_name(const explaining *e, char name[48]); /* "Exercise 7"; "": no sheet */
 void explain_sheet(explaining *e, bool solution);
 bool write_tex(explaining *e, const char *path);
-/* --from FILE: a head from a file, shown by explain_worked. */
-void explain_file(explaining *e, const char *path);
+/* --from FILE: a head from a file into e->w, for explain_worked; and the same of its n bytes, of
+ * which messages say that they are of path. False: see e->c. */
+bool example_read(explaining *e, const char *path);
+bool example_parse(explaining *e, const char *path, const char *json, size_t n);
 
 /* A head of a trained model on an input, shown by explain_worked; --layer, --head, --stack. */
 void explain_run(explaining *e, const char *run, const char *text);

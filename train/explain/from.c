@@ -35,40 +35,6 @@ static bool refuse(const reader *r, const char *key, const char *format, ...) {
                      r->path, text);
 }
 
-/* ---- the file ---- */
-
-static bool open_file(reader *r) {
-    json_error_t error;
-    char text[200], found[200];
-    size_t flags = JSON_REJECT_DUPLICATES;
-    bool input = strcmp(r->path, "-") == 0;
-    heed_text typed = {.c = r->e->c};
-    if (!input && is_directory(r->path))
-        return heed_fail(r->e->c, HEED_DATA, "cannot read %s: it is a folder", r->path);
-    if (input && !read_stdin(r->e->c, &typed)) {
-        heed_text_free(&typed);
-        return false;
-    }
-    errno = 0;
-    r->root = input ? json_loadb(typed.s ? typed.s : "", typed.n, flags, &error)
-                    : json_load_file(r->path, flags, &error);
-    int why = errno;
-    heed_text_free(&typed);
-    if (!r->root) {
-        snprintf(text, sizeof text, "%s", error.text);
-        heed_format_token(found, sizeof found, text);
-        if (error.line < 0)
-            return heed_fail(r->e->c, HEED_DATA, "cannot read %s: %s", r->path, strerror(why));
-        return heed_fail(r->e->c, HEED_DATA, "%s is no valid JSON: line %d, column %d: %s", r->path,
-                         error.line, error.column, found);
-    }
-    if (json_is_object(r->root)) return true;
-    return heed_fail(r->e->c, HEED_DATA,
-                     "%s is no example: expected an object with X, W_Q, W_K and W_V; hint: heed "
-                     "help explain",
-                     r->path);
-}
-
 static bool check_keys(reader *r) {
     const char *key;
     json_t *value;
@@ -305,9 +271,46 @@ static bool read_head(reader *r) {
     return worked_make(r->e, &a, *w);
 }
 
-void explain_file(explaining *e, const char *path) {
+/* ---- the file ---- */
+
+/* Reads the head in r->root; NULL: errno and error tell why there is none. */
+static bool read_root(reader *r, const json_error_t *error) {
+    char text[200], found[200];
+    r->e->w.file = r->root;
+    if (json_is_object(r->root)) return read_head(r);
+    if (r->root)
+        return heed_fail(
+            r->e->c, HEED_DATA,
+            "%s is no example: expected an object with X, W_Q, W_K and W_V; hint: heed "
+            "help explain",
+            r->path);
+    if (error->line < 0)
+        return heed_fail(r->e->c, HEED_DATA, "cannot read %s: %s", r->path, strerror(errno));
+    snprintf(text, sizeof text, "%s", error->text);
+    heed_format_token(found, sizeof found, text);
+    return heed_fail(r->e->c, HEED_DATA, "%s is no valid JSON: line %d, column %d: %s", r->path,
+                     error->line, error->column, found);
+}
+
+bool example_parse(explaining *e, const char *path, const char *json, size_t n) {
+    json_error_t error;
     reader r = {.e = e, .path = path};
-    bool ok = open_file(&r);
-    e->w.file = r.root;
-    if (ok && read_head(&r)) explain_worked(e);
+    r.root = json_loadb(json, n, JSON_REJECT_DUPLICATES, &error);
+    return read_root(&r, &error);
+}
+
+bool example_read(explaining *e, const char *path) {
+    json_error_t error;
+    reader r = {.e = e, .path = path};
+    if (strcmp(path, "-") == 0) {
+        heed_text typed = {.c = e->c};
+        bool ok =
+            read_stdin(e->c, &typed) && example_parse(e, path, typed.s ? typed.s : "", typed.n);
+        heed_text_free(&typed);
+        return ok;
+    }
+    if (is_directory(path))
+        return heed_fail(e->c, HEED_DATA, "cannot read %s: it is a folder", path);
+    r.root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    return read_root(&r, &error);
 }

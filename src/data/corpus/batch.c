@@ -1,4 +1,4 @@
-/* batch.c -- batches: rows of tokens as a function of (seed, step, micro-batch) alone. */
+/* batch.c -- batches: rows of tokens as a function of (seed, step, row of the step) alone. */
 #include "data/corpus/corpus.h"
 #include "data/place.h"
 
@@ -219,9 +219,10 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
                          "found %g",
                          share);
     uint64_t seed = heed_seed(k->c);
-    heed_random masks = heed_random_at(seed, "mask", at.index, at.micro);
+    heed_random masks = heed_random_at(seed, "mask", at.index, 0);
     for (size_t row = 0; row < (size_t)out->rows; row++) {
-        uint64_t index = (uint64_t)row * (uint64_t)k->len * 3;
+        uint64_t of_step = at.micro * (uint64_t)at.rows + row; /* however the step is divided */
+        uint64_t index = of_step * (uint64_t)k->len * 3;
         source s;
         if (at.val) { /* masks belong to the row, whatever the size of the batch */
             uint64_t number = heed__eval_row(k->c, at, row, k->val.total);

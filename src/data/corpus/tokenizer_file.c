@@ -63,8 +63,11 @@ static bool save_lines(const heed_tokenizer *k, const char *dir) {
 
 bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir) {
     if (!k || !dir || heed__stopped(k->c)) return false;
-    return heed__os_make_dir(k->c, dir) && (k->kind < HEED__WORD || save_lines(k, dir)) &&
-           (k->kind < HEED__WORDPIECE || save_foreign(k, dir)) && save_own(k, dir);
+    bool there = heed__os_exists(dir);
+    bool ok = heed__os_make_dir(k->c, dir) && (k->kind < HEED__WORD || save_lines(k, dir)) &&
+              (k->kind < HEED__WORDPIECE || save_foreign(k, dir)) && save_own(k, dir);
+    if (!ok && !there) heed__os_remove(k->c, dir);
+    return ok;
 }
 
 /* ---- opening ---- */

@@ -1,5 +1,5 @@
-/* pairs_batch.c -- batches of pairs of like length, as a function of (seed, step, micro-batch)
- * alone.
+/* pairs_batch.c -- batches of pairs of like length, as a function of (seed, step, row of the step)
+ * alone: the micro-batches of a step divide what would be its one batch.
  *
  * Training is an endless row of draws: each epoch all pairs, in an order of its own. A window of it
  * is 64 batches, fewer if an epoch has fewer, so that a pair hardly comes twice; its draws are
@@ -68,13 +68,24 @@ static bool sort_window(heed_pairs *k, uint64_t window, int rows) {
     return true;
 }
 
+/* The batch of the whole step that `at` belongs to, and where its rows begin there. A step that is
+ * too large to be sorted is as many batches as it has micro-batches. */
+static heed_batch_at step_of(heed_batch_at at, uint64_t *first) {
+    uint64_t rows = (uint64_t)at.rows * (at.micros ? at.micros : 1);
+    *first = rows > MOST_ROWS ? 0 : (uint64_t)at.rows * at.micro;
+    if (rows > MOST_ROWS) return (heed_batch_at){.index = heed__batch_number(at), .rows = at.rows};
+    return (heed_batch_at){.index = at.index, .rows = (int)rows};
+}
+
 /* A row of a training batch, whose window is sorted. */
 static const heed__pair *train_row(const heed_pairs *k, heed_batch_at at, size_t row) {
-    uint64_t number = heed__batch_number(at), batches = batches_in_window(k, at.rows);
-    heed_random order = heed_random_at(heed_seed(k->c), "pairs.batches", number / batches, 0);
-    uint64_t batch = heed_random_permute(&order, number % batches, batches);
-    uint64_t place = k->keys[batch * (uint64_t)at.rows + row] & ((1u << PLACE_BITS) - 1);
-    return &k->pairs[k->drawn[place]];
+    uint64_t first;
+    heed_batch_at step = step_of(at, &first);
+    uint64_t batches = batches_in_window(k, step.rows);
+    heed_random order = heed_random_at(heed_seed(k->c), "pairs.batches", step.index / batches, 0);
+    uint64_t batch = heed_random_permute(&order, step.index % batches, batches);
+    uint64_t key = k->keys[batch * (uint64_t)step.rows + first + row];
+    return &k->pairs[k->drawn[key & ((1u << PLACE_BITS) - 1)]];
 }
 
 static const heed__pair *row_of(const heed_pairs *k, heed_batch_at at, size_t row) {
@@ -115,9 +126,10 @@ static bool begin(heed_pairs *k, heed_batch_at at, heed_batch *out) {
         return heed_fail(k->c, HEED_USAGE, "evaluation has no batch %llu: expected less than %llu",
                          (unsigned long long)at.index,
                          (unsigned long long)heed_pairs_evals(k, at.rows));
+    uint64_t first;
+    heed_batch_at step = step_of(at, &first);
     return make_room(k, (size_t)at.rows) &&
-           (at.val ||
-            sort_window(k, heed__batch_number(at) / batches_in_window(k, at.rows), at.rows));
+           (at.val || sort_window(k, step.index / batches_in_window(k, step.rows), step.rows));
 }
 
 /* ---- rows ---- */

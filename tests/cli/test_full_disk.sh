@@ -1,0 +1,76 @@
+# A disk that is full: an error that says so, nothing half written, and the last checkpoint as it was. The disk is one of a
+# megabyte in memory, where the system lets us mount it.
+facts >facts.txt
+input="Paris is the capital of France ."
+train_mlm good
+status 0
+run train mlm facts.txt -o whole --tokenizer word --packing lines $SMALL --steps 400 --eval-every 20
+status 0
+mkdir disk
+if mount -t tmpfs -o size=1m heed-test disk 2>/dev/null; then
+    trap 'umount disk' EXIT
+    fill() { cat /dev/zero >disk/filler 2>/dev/null; }
+    free() { rm disk/filler; }
+
+    # Files that are asked for, and folders.
+    fill
+    for file in html png svg npz csv; do
+        run attend good "$input" --$file disk/made.$file
+        status 1
+        warns "cannot write disk/made.$file: No space left on device"
+    done
+    run tokenizer train facts.txt -o disk/words
+    refuses 1 "cannot write disk/words/vocab.txt: No space left on device"
+    run plot good --png disk/loss.png
+    status 1
+    warns "cannot write disk/loss.png: No space left on device"
+    run graph good --svg disk/graph.svg
+    refuses 1 "cannot write disk/graph.svg: No space left on device"
+    run train gpt facts.txt -o disk/new $SMALL
+    refuses 1 "cannot write disk/new/config.conf: No space left on device"
+    holds test "$(ls -A disk)" = filler
+    free
+
+    # No room for the first checkpoint.
+    run train gpt facts.txt -o disk/new $SMALL --width 128 --ff 512
+    status 1
+    warns "No space left on device"
+    holds test -z "$(ls -A disk)"
+
+    # A run that is replaced, and one that goes on.
+    cp -r good disk/run
+    fill
+    run train gpt facts.txt -o disk/run $SMALL --force
+    refuses 1 "No space left on device"
+    holds diff -r good disk/run
+    run resume disk/run --steps 9
+    status 1
+    warns "No space left on device"
+    for file in model.safetensors last config.conf; do holds diff -r good/$file disk/run/$file; done
+    free
+    run resume disk/run --steps 9
+    status 0
+    run resume good --steps 9
+    holds cmp good/last/model.safetensors disk/run/last/model.safetensors
+    rm -r disk/run
+
+    # The disk is full in the middle of a training: its last checkpoint goes on to what it would have been.
+    COMMAND="train, while the disk fills"
+    "$HEED" train mlm facts.txt -o disk/run --tokenizer word --packing lines $SMALL --steps 400 --eval-every 20 >out 2>err &
+    pid=$!
+    i=0
+    until [ -e disk/run/last/state.json ] || [ $((i += 1)) -gt 200 ]; do sleep 0.05; done
+    fill
+    wait $pid
+    STATUS=$?
+    status 1
+    warns "No space left on device"
+    run info disk/run
+    status 0
+    free
+    run resume disk/run
+    status 0
+    for file in model.safetensors last/model.safetensors last/optimizer.safetensors; do holds cmp whole/$file disk/run/$file; done
+else
+    echo "skip    $TRANSCRIPT: no file system can be mounted here"
+fi
