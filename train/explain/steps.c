@@ -292,7 +292,7 @@ static void add_and_norm(explaining *e, int step) {
     if (e->w.pre)
         draw_words(&e->out, &e->look,
                    "This model norms before attention: X above is LN(stream), and all heads "
-                   "together are added to the stream, which goes on to the feed-forward part.");
+                   "together are added to the stream, which goes on to the rest of the model.");
     else if (!has_norm(&e->w))
         draw_words(&e->out, &e->look, "All heads together are added to X.");
     if (!has_norm(&e->w)) return;
