@@ -43,7 +43,7 @@ static const heed_preset presets[] = {
 static const heed_model_case cases[] = {
     {"", TINY},
     {"variant", TINY "norm=post attention=explicit key-width=3 value-width=5 bias=false beta=0.9"},
-    {"rms", TINY "norm-kind=rms"},
+    {"rms", TINY "norm-kind=rms bias=false"},
     {"rnn", TINY "cell=rnn one-bias=true"},
     {"gru", TINY "cell=gru"},
     {"lstm", TINY "cell=lstm dropout=0.2"},

@@ -40,7 +40,7 @@ static const heed_model_case cases[] = {
     {"", TINY "mask-share=0.5"},
     {"pre-norm",
      TINY "mask-share=0.5 norm=pre final-norm=true positions=sinusoidal dropout=0.2 tie=false"},
-    {"rms", TINY "mask-share=0.5 norm-kind=rms"},
+    {"rms", TINY "mask-share=0.5 norm-kind=rms bias=false"},
     {0}};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {

@@ -46,7 +46,7 @@ static const heed_model_case cases[] = {
     {"", SMALL "activation=gelu positions=learned scale-embed=false init-std=0.5"},
     {"variant", SMALL "init-std=0.6 norm=pre positions=learned share-vocab=false source-vocab=9 "
                       "tie=false head-bias=true key-width=3 dropout=0.2"},
-    {"rms", SMALL "norm=pre norm-kind=rms init-std=0.5"},
+    {"rms", SMALL "norm=pre norm-kind=rms bias=false init-std=0.5"},
     {0}};
 
 /* ---- parameters ---- */

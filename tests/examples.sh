@@ -43,6 +43,7 @@ printf '%s\n' "Paris is the capital of France ." "Rome is the capital of Italy .
     "France lies in Europe ." "Italy lies in Europe ." "Kenya lies in Africa ." >facts.txt
 run ./xor
 run ./own_op
+run ./own_optim
 run ./attention
 [ -s attention.svg ] && [ "$(wc -l <attention.csv)" = 51 ]
 result $? "what attention writes"

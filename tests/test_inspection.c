@@ -289,6 +289,23 @@ TEST(inspection_refuses_what_the_model_does_not_read) {
     close_bench(&b, NULL);
 }
 
+/* As after any call that failed: no run, or an inspection that was not opened. */
+TEST(inspection_of_nothing_does_nothing) {
+    heed_inspection s;
+    int count;
+    CHECK(!heed_inspection_text(&s, NULL, "text", 4, NULL) && !s.run);
+    CHECK(!heed_inspection_tokens(&s, NULL, (int32_t[]){1}, 1));
+    CHECK(!heed_inspection_picture(&s, NULL, NULL, "", false));
+    CHECK(!heed_inspection_numbers(&s, NULL, numbers, 2, SHAPE(1, LEN), NULL));
+    CHECK(!heed_inspection_open(&s, NULL, NULL, NULL) && !heed_attention_layers(NULL, &count));
+    CHECK(!heed_capture(&s, NULL) && !heed_influence(&s, NULL) &&
+          !heed_inspection_logits(&s, NULL));
+    CHECK(!heed_rollout_add(&s, NULL, NULL) && !heed_occlusion_add(&s, NULL, NULL));
+    CHECK(!heed_gradient_add(&s, NULL, NULL));
+    heed_inspection_free(&s);
+    heed_inspection_free(NULL);
+}
+
 TEST(inspection_of_a_model_without_attention_says_so) {
     heed_model blind = model;
     blind.attending = NULL;

@@ -355,6 +355,32 @@ typedef struct {
 } heed_class_score;
 HEED_API heed_class_score heed_confusion_class(const size_t *confusion, int classes, int label);
 
+/* ---- snapshots: attention on fixed inputs while a model learns ---- */
+
+enum { HEED_SNAPSHOT_ITEMS = 8 };
+typedef struct {
+    const char *run;   /* the training's folder, which gets snapshots/ITEM-STEP.npz */
+    int64_t count;     /* snapshots, spread evenly from the first step to the last; at least 1 */
+    int items;         /* inputs: the first of the validation part; 0: 1 */
+    const char *input; /* instead a text, "SOURCE <tab> TARGET" or a picture's path; or NULL */
+} heed_snapshots_args;
+typedef struct heed_snapshots heed_snapshots;
+/* Reads the inputs of a training that is to come, of model m on d by the settings f, before
+ * anything of its run is written. Each snapshot is a pass in eval mode on a tape of its own, so
+ * that the training has the same bits with and without. m, d and f must outlive it. NULL: see d's
+ * context. */
+HEED_API heed_snapshots *heed_snapshots_open(const heed_model *m, const heed_data *d,
+                                             heed_config *f, const heed_snapshots_args *a);
+HEED_API void heed_snapshots_close(heed_snapshots *s);
+/* To be called with every report of heed_fit. A file that cannot be written is a warning. NULL:
+ * nothing. */
+HEED_API void heed_snapshots_report(heed_snapshots *s, const heed_report *r);
+/* Calls each with the files of an item from 1, or of all (0), of a run in order of their names,
+ * until it gives false. None is no error. */
+typedef bool (*heed_snapshot_file)(void *user, const char *path, int64_t step);
+HEED_API bool heed_snapshots_list(heed_ctx *c, const char *run, int item, heed_snapshot_file each,
+                                  void *user);
+
 #ifdef __cplusplus
 }
 #endif

@@ -31,6 +31,7 @@ heed_record_block *heed_attention_layers(const heed_run *r, int *count) {
     heed_attending a;
     int all = 0;
     *count = 0;
+    if (!r || heed_ctx_status(r->c) != HEED_OK) return NULL;
     while (r->model->attending && r->model->attending(r->self, all, &a)) all++;
     heed_record_block *list = calloc((size_t)all + 1, sizeof *list);
     if (!list) heed_fail(r->c, HEED_FAILED, "no memory for a list of layers");
@@ -61,6 +62,7 @@ static bool is_wanted(const heed_capture_args *w, const heed_record_block *b) {
 
 void heed_capture_probe(const heed_inspection *s, const heed_capture_args *w, heed_tape *t) {
     int count;
+    if (!heed__inspectable(s)) return;
     heed_record_block *list = heed_attention_layers(s->run, &count);
     if (!w) w = &everything;
     heed_unprobe(t);
@@ -187,6 +189,7 @@ static void add_blocks(heed_record *record, const heed_inspection *s, const heed
 
 heed_record *heed_capture_read(const heed_inspection *s, const heed_capture_args *w,
                                const heed_tape *t, const heed_tensor *y) {
+    if (!heed__inspectable(s)) return NULL;
     heed_ctx *c = s->run->c;
     if (!w) w = &everything;
     int top = w->top ? w->top : 5;
@@ -203,6 +206,7 @@ heed_record *heed_capture_read(const heed_inspection *s, const heed_capture_args
 }
 
 heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *w) {
+    if (!heed__inspectable(s)) return NULL;
     heed_tape *t = s->run->tape;
     int count;
     if (!w) w = &everything;

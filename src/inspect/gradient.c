@@ -307,6 +307,7 @@ bool heed_gradient_add(const heed_inspection *s, const heed_gradient_args *args,
                        heed_record *record) {
     static const heed_gradient_args usual = {.question = -1};
     const heed_gradient_args *w = args ? args : &usual;
+    if (!heed__inspectable(s)) return false;
     gradients g = {.s = s};
     answer answers[2] = {{.count = 0}};
     bool ok = heed__inspection_asked(s) && find_layers(&g);

@@ -227,6 +227,7 @@ static heed_record *record_of(const study *k) {
 }
 
 heed_record *heed_influence(const heed_inspection *s, const heed_influence_args *args) {
+    if (!heed__inspectable(s)) return NULL;
     study k = {.s = s, .t = s->run->tape};
     char path[96];
     const heed_model *m = s->run->model;

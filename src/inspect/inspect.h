@@ -4,6 +4,8 @@
 
 #include <heed/inspect.h>
 
+/* Whether s is open and nothing has failed: what every function of one asks first. */
+bool heed__inspectable(const heed_inspection *s);
 /* Inputs of the model on t: so many rows, each of them the input. all: of a model of masks, the
  * logits of all positions instead of those of the masks. */
 bool heed__inspection_inputs(const heed_inspection *s, heed_tape *t, int rows, bool all,

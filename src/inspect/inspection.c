@@ -182,9 +182,21 @@ static bool set_tokens(heed_inspection *s) {
     return !pair || add_target(s);
 }
 
+bool heed__inspectable(const heed_inspection *s) {
+    return s && s->run && s->questions && heed_ctx_status(s->run->c) == HEED_OK;
+}
+
+/* An inspection of nothing yet; false where it can be of nothing. */
+static bool begin(heed_inspection *s, heed_run *r) {
+    if (!s) return false;
+    *s = (heed_inspection){.run = r};
+    return r && heed_ctx_status(r->c) == HEED_OK;
+}
+
 bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example,
                           const char *title) {
-    *s = (heed_inspection){.run = r, .example = *example};
+    if (!begin(s, r) || !example) return false;
+    s->example = *example;
     *example = (heed_example){0};
     bool picture = r->model->kind == HEED_INPUT_PICTURE, pair = r->model->kind == HEED_INPUT_PAIR;
     if (picture ? !s->example.x : !s->example.text.labels || (pair && !s->example.target.labels))
@@ -221,9 +233,9 @@ static bool read_target(const heed_run *r, const heed_reader *how, const char *t
 bool heed_inspection_text(heed_inspection *s, heed_run *r, const char *text, size_t n,
                           const char *target) {
     heed_example e = {0};
+    if (!begin(s, r) || !text) return false;
     heed_reader how = heed_run_reader(r);
     heed_text title = {.c = r->c};
-    *s = (heed_inspection){.run = r};
     bool ok = heed_example_text(&how, text, n, &e) && read_target(r, &how, target, &e) &&
               heed_text_put(&title, text, n) && heed_inspection_open(s, r, &e, title.s);
     heed_text_free(&title);
@@ -233,9 +245,9 @@ bool heed_inspection_text(heed_inspection *s, heed_run *r, const char *text, siz
 
 bool heed_inspection_tokens(heed_inspection *s, heed_run *r, const int32_t *ids, int count) {
     heed_example e = {0};
+    if (!begin(s, r) || !ids) return false;
     heed_reader how = heed_run_reader(r);
     heed_text title = {.c = r->c};
-    *s = (heed_inspection){.run = r};
     bool ok = heed_example_tokens(&how, ids, (size_t)count, &e) &&
               heed_decode(r->tokenizer, ids, (size_t)count, &title) &&
               heed_inspection_open(s, r, &e, title.s ? title.s : "");
@@ -247,10 +259,10 @@ bool heed_inspection_tokens(heed_inspection *s, heed_run *r, const int32_t *ids,
 bool heed_inspection_picture(heed_inspection *s, heed_run *r, heed_picture *p, const char *name,
                              bool convert) {
     heed_example e = {0};
+    if (!begin(s, r) || !name) return false;
     heed_reader how = heed_run_reader(r);
     how.convert = convert;
     how.show = true;
-    *s = (heed_inspection){.run = r};
     bool ok = heed_example_picture(&how, p, name, &e) && heed_inspection_open(s, r, &e, name);
     heed_example_free(&e);
     return ok;
@@ -259,7 +271,8 @@ bool heed_inspection_picture(heed_inspection *s, heed_run *r, heed_picture *p, c
 bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x, int dims,
                              const int *shape, const char *title) {
     size_t n = dims == 2 || dims == 3;
-    *s = (heed_inspection){.run = r, .dims = dims};
+    if (!begin(s, r) || !x || !shape) return false;
+    s->dims = dims;
     if (r->model->kind != HEED_INPUT_DENSE) return wrong_kind(r);
     for (int i = 0; i < dims && n; i++) n *= (size_t)(shape[i] > 0 ? shape[i] : 0);
     if (n == 0 || shape[0] != 1)
@@ -273,6 +286,7 @@ bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x
 }
 
 void heed_inspection_free(heed_inspection *s) {
+    if (!s) return;
     int last = s->axis_count - 1; /* whose labels are its own */
     for (int i = 0; s->labels && last >= 0 && i < s->axes[last].count; i++)
         heed__free(s->labels[i]);
@@ -324,6 +338,7 @@ bool heed__inspection_inputs(const heed_inspection *s, heed_tape *t, int rows, b
 
 heed_tensor *heed_inspection_logits(const heed_inspection *s, heed_tape *t) {
     heed_model_input in;
+    if (!heed__inspectable(s) || !t) return NULL;
     const heed_model *m = s->run->model;
     if (!m->logits) {
         heed_fail(s->run->c, HEED_USAGE, "model %s has no logits", m->name);

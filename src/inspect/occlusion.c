@@ -251,6 +251,7 @@ static bool open_occlusion(occlusion *o) {
 
 bool heed_occlusion_add(const heed_inspection *s, const heed_occlusion_args *args,
                         heed_record *record) {
+    if (!heed__inspectable(s)) return false;
     occlusion o = {.s = s};
     if (args) o.args = *args;
     bool ok = heed__inspection_asked(s) && open_occlusion(&o) && answer_all(&o) && hide_all(&o) &&

@@ -110,7 +110,7 @@ status 0
 run resume swapped --steps 81 --edited
 status 0
 run attend rnn "the film was good" --occlude
-refuses 2 "heed influence RUN INPUT"
+refuses 2 "influence"
 run resume attention
 status 0
 warns "--steps 80 goes on"

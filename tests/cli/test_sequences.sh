@@ -51,7 +51,7 @@ run plot many.csv
 refuses 3 "many.csv:2"
 printf 'k,a\n1,two\n' >words.csv
 run plot words.csv
-refuses 3 "found two"
+refuses 3 'found "two"'
 printf 'k,a\n' >none.csv
 run plot none.csv
 refuses 3 "rows of numbers"

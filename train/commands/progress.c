@@ -1,5 +1,5 @@
 /* progress.c -- a training as it shows itself on stderr: banner, line or bar, table. */
-#include "analyses/snapshots.h"
+#include "kinds/training.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -298,7 +298,7 @@ static void show(progress *g, const heed_report *r) {
 
 void progress_report(void *user, const heed_report *r) {
     progress *g = user;
-    snapshots_report(g->snapshots, r);
+    heed_snapshots_report(g->snapshots, r);
     if (heed_ctx_status(g->p->c) != HEED_OK) return; /* the model does not attend */
     if (r->event == HEED_FIT_START) {
         g->told = now();

@@ -1,5 +1,5 @@
 /* snapshots.c -- heed snapshots: how attention on a fixed input came about, step by step. */
-#include "analyses/snapshots.h"
+#include "cli/files.h"
 #include "commands/attend.h"
 #include "kinds/image.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"item", HEED_INT, "1", 1, SNAPSHOT_ITEMS, NULL, "which input, of several", "What"},
+    {"item", HEED_INT, "1", 1, HEED_SNAPSHOT_ITEMS, NULL, "which input, of several", "What"},
     CHOOSE_LAYER("What"),
     WORDS("head", HEAD_WORDS "; without it the mean", "What"),
     CHOOSE_STACK("What"),
@@ -35,8 +35,20 @@ static int item(const show *w) { return (int)heed_config_int(w->p->flags, "item"
 
 /* ---- reading ---- */
 
+static bool add_file(void *user, const char *path, int64_t step) {
+    show *w = user;
+    size_t n = strlen(path) + 1;
+    char **grown = realloc(w->files.at, (w->files.count + 1) * sizeof *grown);
+    if (grown) w->files.at = grown;
+    char *copy = grown ? malloc(n) : NULL;
+    (void)step;
+    if (!copy) return heed_fail(w->p->c, HEED_FAILED, "no memory for the name %s", path);
+    w->files.at[w->files.count++] = memcpy(copy, path, n);
+    return true;
+}
+
 static bool list_files(show *w, const char *run) {
-    if (!snapshots_list(w->p->c, run, item(w), &w->files)) return false;
+    if (!heed_snapshots_list(w->p->c, run, item(w), add_file, w)) return false;
     return w->files.count > 0 ||
            heed_fail(w->p->c, HEED_DATA,
                      "no snapshots: %s: expected %s/snapshots/%d-STEP.npz; hint: heed train ... "

@@ -1,5 +1,6 @@
 /* train.c -- heed train, heed resume. */
-#include "analyses/snapshots.h"
+#include "cli/files.h"
+#include "kinds/training.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -158,15 +159,25 @@ static bool lies_apart(program *p, const training *t, const heed_data *data) {
                      t->run, path);
 }
 
+static bool open_snapshots(program *p, const training *t, progress *g) {
+    heed_snapshots_args a = {.run = t->run,
+                             .count = heed_config_int(t->f, "snapshots"),
+                             .items = (int)heed_config_int(t->f, "snapshot-items"),
+                             .input = heed_config_text(t->f, "snapshot-input")};
+    if (a.count == 0)
+        return !*a.input ||
+               heed_fail(p->c, HEED_USAGE, "--snapshot-input: of no use without --snapshots N");
+    g->snapshots = heed_snapshots_open(t->model, g->data, t->f, &a);
+    return g->snapshots != NULL;
+}
+
 static void run_training(program *p, const training *t) {
     heed_data_args how = {.run = t->resume ? t->run : NULL};
-    snapshots s = {0};
     progress g = {.p = p,
                   .f = t->f,
                   .run = t->run,
                   .mode = show_mode_of(heed_config_text(p->flags, "progress")),
-                  .samples = {.c = p->c},
-                  .snapshots = &s};
+                  .samples = {.c = p->c}};
     p->model = t->model;
     if (g.mode == SHOW_BAR) {
         fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
@@ -174,9 +185,8 @@ static void run_training(program *p, const training *t) {
     }
     heed_data *data = heed_data_open(p->c, t->f, heed_model_spec(t->model), &how);
     g.data = data;
-    if (data && lies_apart(p, t, data) && snapshots_open(&s, t->model, data, t->f, t->run))
-        fit(p, t, data, &g);
-    snapshots_close(&s);
+    if (data && lies_apart(p, t, data) && open_snapshots(p, t, &g)) fit(p, t, data, &g);
+    heed_snapshots_close(g.snapshots);
     heed_tape_free(g.tape);
     heed_text_free(&g.samples);
     heed_data_close(data);

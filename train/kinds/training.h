@@ -22,7 +22,6 @@ typedef struct {
 /* What is printed of a kind of data: of text (text.c), pictures (image.c), pairs of texts and
  * labelled texts (pairs.c). */
 typedef struct progress progress;
-typedef struct snapshots snapshots; /* snapshots.h */
 typedef struct {
     void (*banner)(const heed_model *m, const heed_data *d,
                    const heed_config *f);                        /* by banner_row */
@@ -56,9 +55,9 @@ struct progress {
     bool any, header;   /* a step was seen; the table has its header */
     bool hidden[16];    /* columns that the table does without */
     int evaluations;
-    heed_tape *tape;   /* of samples; made when needed */
-    heed_text samples; /* of a generated text, reused */
-    snapshots *snapshots;
+    heed_tape *tape;           /* of samples; made when needed */
+    heed_text samples;         /* of a generated text, reused */
+    heed_snapshots *snapshots; /* or NULL */
 };
 show_mode show_mode_of(const char *name);
 /* A line of the banner: label, text. */

@@ -1,0 +1,272 @@
+/* snapshots.c -- attention on the first validation inputs, or on an input that was given, at some
+ * steps of a training. */
+#include "core/core.h"
+#include "core/os.h"
+#include "inspect/inspect.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct heed_snapshots {
+    heed_ctx *c, *disk; /* disk: of the files, so that a full disk ends no training */
+    heed_run run;       /* the model at hand, for capture */
+    const heed_data *data;
+    char *dir;
+    int64_t count, next; /* asked for; the number of the next one */
+    int items;
+    heed_inspection item[HEED_SNAPSHOT_ITEMS];
+    heed_picture picture[HEED_SNAPSHOT_ITEMS]; /* inspected when the model has its parameters */
+    char name[HEED_SNAPSHOT_ITEMS][160];
+};
+
+enum { TOKENS = 24 }; /* of a text that nobody chose */
+
+/* The k-th of count steps, spread evenly from 0 to the last; one alone is the last. */
+static int64_t snapshot_step(int64_t k, int64_t count, int64_t steps) {
+    if (count < 2) return steps;
+    return (int64_t)llround((double)k * (double)steps / (double)(count - 1));
+}
+
+/* ---- inputs ---- */
+
+static bool add_text(heed_snapshots *s, const char *text, size_t n, const char *target) {
+    heed_inspection *to = &s->item[s->items++];
+    return heed_check_text(s->c, text, n) && heed_inspection_text(to, &s->run, text, n, target);
+}
+
+/* A validation batch of one row, as text again: special tokens left out, masked ones put back. */
+static bool add_row(heed_snapshots *s, size_t index) {
+    const heed_tokenizer *k = s->data->tokenizer;
+    heed_specials x = heed_tokenizer_specials(k);
+    heed_batch b = {0};
+    heed_text text = {.c = s->c};
+    int32_t ids[TOKENS];
+    size_t n = 0;
+    bool masked = s->run.model->answers == HEED_ANSWER_MASKED;
+    heed_batch_at at = {.val = true, .index = index, .rows = 1};
+    if (masked ? !heed_mlm_batch(s->data->batches, at, 0.15, &b)
+               : !heed_gpt_batch(s->data->batches, at, &b))
+        return false;
+    for (int i = 0; i < b.len && n < TOKENS; i++) {
+        int32_t id = b.ids[i];
+        for (int p = 0; masked && p < b.masked_count; p++)
+            if (b.masked_positions[p] == i) id = b.labels[p];
+        if (id != x.cls && id != x.sep && id != x.pad) ids[n++] = id;
+    }
+    bool ok = heed_decode(k, ids, n, &text) && add_text(s, text.s ? text.s : "", text.n, NULL);
+    heed_text_free(&text);
+    return ok;
+}
+
+static bool add_pair(heed_snapshots *s, size_t index) {
+    heed_pair pair;
+    heed_text target = {.c = s->c};
+    bool both = s->run.model->kind == HEED_INPUT_PAIR;
+    if (!heed_pairs_get(s->data->batches, !s->data->no_val, index, &pair)) return false;
+    bool ok = (!both || heed_text_put(&target, pair.target, pair.target_n)) &&
+              add_text(s, pair.source, pair.source_n, both ? target.s : NULL);
+    heed_text_free(&target);
+    return ok;
+}
+
+static heed_part part_of(const heed_snapshots *s) {
+    return s->data->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
+}
+
+static bool add_picture(heed_snapshots *s, size_t index) {
+    int label;
+    const char *name = "";
+    heed_picture *to = &s->picture[s->items];
+    if (!heed_images_get(s->data->batches, part_of(s), index, to, &label, &name)) return false;
+    snprintf(s->name[s->items++], sizeof s->name[0], "%.150s", name);
+    return true;
+}
+
+/* "source TAB target" for models of pairs. */
+static bool add_given(heed_snapshots *s, const char *given) {
+    const char *tab = strchr(given, '\t');
+    char why[HEED_WHY];
+    if (s->run.model->kind == HEED_INPUT_PICTURE) {
+        heed_status status = heed_picture_read(given, &s->picture[0], why);
+        snprintf(s->name[s->items++], sizeof s->name[0], "%.150s", given);
+        return status == HEED_OK || heed_fail(s->c, status, "`snapshot-input`: %s %s", given, why);
+    }
+    if (s->run.model->kind != HEED_INPUT_PAIR) return add_text(s, given, strlen(given), NULL);
+    if (!tab)
+        return heed_fail(s->c, HEED_USAGE,
+                         "`snapshot-input`: expected a source, a tab and its target, found no tab");
+    return add_text(s, given, (size_t)(tab - given), tab + 1);
+}
+
+static size_t available(const heed_snapshots *s) {
+    void *batches = s->data->batches;
+    if (s->run.model->kind == HEED_INPUT_TOKENS) return (size_t)heed_corpus_evals(batches, 1);
+    if (s->run.model->kind == HEED_INPUT_PICTURE) return heed_images_count(batches, part_of(s), -1);
+    const heed_pairs_info *a = heed_pairs_about(batches);
+    return s->data->no_val ? a->pairs : a->val_pairs;
+}
+
+static bool add_item(heed_snapshots *s, size_t index) {
+    if (s->run.model->kind == HEED_INPUT_TOKENS) return add_row(s, index);
+    if (s->run.model->kind == HEED_INPUT_PICTURE) return add_picture(s, index);
+    return add_pair(s, index);
+}
+
+static bool read_items(heed_snapshots *s, const heed_snapshots_args *a) {
+    size_t items = a->items > 0 ? (size_t)a->items : 1, most = available(s);
+    if (items > HEED_SNAPSHOT_ITEMS) items = HEED_SNAPSHOT_ITEMS;
+    if (a->input && *a->input) return add_given(s, a->input);
+    for (size_t i = 0; i < items && i < most; i++)
+        if (!add_item(s, i))
+            return heed_fail(s->c, HEED_DATA, "no input for snapshots: item %zu", i + 1);
+    return true;
+}
+
+static bool attends(const heed_run *r) {
+    int layers;
+    heed_record_block *list = heed_attention_layers(r, &layers);
+    free(list);
+    return list != NULL;
+}
+
+heed_snapshots *heed_snapshots_open(const heed_model *m, const heed_data *d, heed_config *f,
+                                    const heed_snapshots_args *a) {
+    if (!m || !d || heed__stopped(d->c) || !a || !a->run) return NULL;
+    if (a->count < 1)
+        heed_fail(d->c, HEED_USAGE, "`snapshots` %" PRId64 ": expected at least 1", a->count);
+    heed_snapshots *s = a->count < 1 ? NULL : heed__alloc(d->c, sizeof *s);
+    if (!s) return NULL;
+    size_t n = strlen(a->run) + 1;
+    s->c = d->c;
+    s->data = d;
+    s->next = -1;
+    s->count = a->count;
+    s->dir = heed__alloc(s->c, n);
+    s->run = (heed_run){.c = s->c,
+                        .model = m,
+                        .config = f,
+                        .tokenizer = d->tokenizer,
+                        .source = d->source,
+                        .labels = d->labels,
+                        .label_count = d->label_count};
+    if (s->dir) memcpy(s->dir, a->run, n);
+    /* A model that may attend is asked when it has its parameters. */
+    bool ok = s->dir && (m->attending || attends(&s->run)) && read_items(s, a);
+    s->disk = ok ? heed_open(&(heed_options){.threads = 1}) : NULL;
+    s->run.tape = ok ? heed_tape_new(s->c) : NULL;
+    if (s->disk && s->run.tape) return s;
+    if (ok) heed_fail(s->c, HEED_FAILED, "no memory for snapshots");
+    heed_snapshots_close(s);
+    return NULL;
+}
+
+void heed_snapshots_close(heed_snapshots *s) {
+    if (!s) return;
+    for (int i = 0; i < s->items; i++) {
+        heed_inspection_free(&s->item[i]);
+        heed_picture_free(&s->picture[i]);
+    }
+    heed_tape_free(s->run.tape);
+    if (s->disk) heed_close(s->disk);
+    heed__free(s->dir);
+    heed__free(s);
+}
+
+/* ---- files ---- */
+
+static const char *path_of(const heed_snapshots *s, int item, int64_t step, char path[1024]) {
+    snprintf(path, 1024, "%.900s/snapshots/%d-%08" PRId64 ".npz", s->dir, item + 1, step);
+    return path;
+}
+
+/* The step of ITEM-STEP.npz; -1: it is no such file. item 0: any. */
+static int64_t step_of(const char *name, int item) {
+    int found, end = 0;
+    int64_t step;
+    if (sscanf(name, "%d-%" SCNd64 ".npz%n", &found, &step, &end) != 2 || !end || name[end])
+        return -1;
+    return item && item != found ? -1 : step;
+}
+
+bool heed_snapshots_list(heed_ctx *c, const char *run, int item, heed_snapshot_file each,
+                         void *user) {
+    char folder[1024], path[1400];
+    heed__listing list = {0};
+    if (!run || !each || heed__stopped(c)) return false;
+    snprintf(folder, sizeof folder, "%.900s/snapshots", run);
+    if (!heed__os_is_dir(folder)) return true;
+    bool ok = heed__os_list(c, folder, &list);
+    for (size_t i = 0; ok && i < list.count; i++) {
+        int64_t step = step_of(list.entries[i].name, item);
+        snprintf(path, sizeof path, "%s/%.300s", folder, list.entries[i].name);
+        ok = step < 0 || each(user, path, step);
+    }
+    heed__os_list_free(&list);
+    return ok;
+}
+
+static void complain(heed_snapshots *s) {
+    heed_message(s->c, HEED_WARN, "no snapshot: %s", heed_ctx_error(s->disk));
+    heed_clear(s->disk);
+}
+
+typedef struct {
+    heed_ctx *disk;
+    int64_t step;
+} later;
+
+static bool remove_later(void *user, const char *path, int64_t step) {
+    const later *l = user;
+    return step <= l->step || heed__os_remove(l->disk, path);
+}
+
+/* ---- at work ---- */
+
+static void take(heed_snapshots *s, int64_t step) {
+    char path[1024];
+    heed_capture_args args = {.lean = true};
+    for (int i = 0; i < s->items && heed_ctx_status(s->c) == HEED_OK; i++) {
+        heed_record *r = heed_capture(&s->item[i], &args);
+        if (!r) return;
+        r->step = step;
+        if (!heed_record_npz(s->disk, r, path_of(s, i, step, path))) complain(s);
+        heed_record_free(r);
+    }
+}
+
+/* Whether the training is as far as snapshot k. Its length may change on the way, its share that is
+ * done does not turn back. */
+static bool reached(const heed_snapshots *s, int64_t k, const heed_report *r) {
+    return k < s->count &&
+           llround(r->progress * (double)r->steps) >= snapshot_step(k, s->count, r->steps);
+}
+
+static bool start(heed_snapshots *s, const heed_report *r) {
+    char folder[1024];
+    if (!attends(&s->run)) return false;
+    snprintf(folder, sizeof folder, "%.900s/snapshots", s->dir);
+    if (!heed__os_make_dir(s->disk, folder)) complain(s);
+    for (int i = 0; i < s->items; i++)
+        if (s->picture[i].pixels &&
+            !heed_inspection_picture(&s->item[i], &s->run, &s->picture[i], s->name[i], true))
+            return false;
+    /* What a training that goes on from an earlier step has still before it. */
+    later l = {s->disk, r->step};
+    if (r->step > 0 && !heed_snapshots_list(s->disk, s->dir, 0, remove_later, &l)) complain(s);
+    s->next = 0;
+    while (r->step > 0 && reached(s, s->next, r)) s->next++;
+    return true;
+}
+
+void heed_snapshots_report(heed_snapshots *s, const heed_report *r) {
+    if (!s || !r || (r->event != HEED_FIT_START && r->event != HEED_FIT_STEP)) return;
+    s->run.self = r->self;
+    s->run.step = r->step;
+    if (r->event == HEED_FIT_START && !start(s, r)) return;
+    if (!reached(s, s->next, r)) return;
+    take(s, r->step);
+    while (reached(s, s->next, r)) s->next++;
+}
