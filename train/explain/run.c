@@ -197,8 +197,9 @@ static bool take_values(trained *t, heed_lesson_args *a) {
 
 /* The norm of the sublayer: "encoder.0.norm1", behind cross-attention "decoder.0.norm2". */
 static const char *norm_path(const trained *t, char path[64]) {
-    int n = (int)(strrchr(t->path, '.') - t->path);
-    snprintf(path, 64, "%.*s.norm%d", n, t->path, t->block.stack == HEED_CROSS ? 2 : 1);
+    const char *dot = strrchr(t->path, '.');
+    int n = dot ? (int)(dot + 1 - t->path) : 0;
+    snprintf(path, 64, "%.*snorm%d", n, t->path, t->block.stack == HEED_CROSS ? 2 : 1);
     return path;
 }
 
