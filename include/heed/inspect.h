@@ -381,6 +381,36 @@ typedef bool (*heed_snapshot_file)(void *user, const char *path, int64_t step);
 HEED_API bool heed_snapshots_list(heed_ctx *c, const char *run, int item, heed_snapshot_file each,
                                   void *user);
 
+/* ---- where the attention of a target to its source peaks ---- */
+
+/* Layer number `layer`, from 0, of those that attend from the target to the source; the weights of
+ * one fixed context for all are such a layer, too. False: the run has no such layer. */
+HEED_API bool heed_cross_layer(const heed_run *r, int layer, heed_attending *out);
+
+/* The tokens of the source at which a token of the target should look. */
+typedef struct {
+    int first, last; /* last < first: none is right; first -1: the token is not counted */
+} heed_peak_range;
+/* Token t of the target at token t of the source, [SEP] left out, or reversed at the t-th from its
+ * end, and at `within` tokens on either side. out (target_count); its last is for the [SEP]. */
+HEED_API void heed_peaks_diagonal(const heed_inspection *s, int within, bool reversed,
+                                  heed_peak_range *out);
+/* Fields of the target, its runs of letters and digits, at the places of the source that the third
+ * column of the pair gives in their order: "9-13 0-5", bytes, the end not counted. HEED_DATA where
+ * it has none. */
+HEED_API bool heed_peaks_fields(const heed_inspection *s, const heed_pair *pair,
+                                heed_peak_range *out);
+
+typedef struct {
+    int layers, heads; /* that attend to the source, and heads of each */
+    size_t count;      /* tokens of targets that were counted */
+    size_t *correct;   /* (layers, heads): of these, whose largest weight is in its range */
+} heed_peaks;
+HEED_API bool heed_peaks_open(heed_run *r, heed_peaks *out);
+HEED_API void heed_peaks_free(heed_peaks *p);
+/* Adds a pair. right: (target_count) a range for each token of the target. */
+HEED_API bool heed_peaks_add(heed_peaks *p, const heed_inspection *s, const heed_peak_range *right);
+
 #ifdef __cplusplus
 }
 #endif

@@ -167,6 +167,10 @@ static bool list_heads(const heed_run *r, heed_ablation *a) {
     return true;
 }
 
+static bool advance(const heed_evaluation *e, int done, int all) {
+    return heed__progress(e->run->c, e->progress, e->progress_user, (uint64_t)done, (uint64_t)all);
+}
+
 bool heed_ablate(const heed_evaluation *e, heed_ablation *out) {
     measurements k;
     if (!out) return false;
@@ -178,9 +182,8 @@ bool heed_ablate(const heed_evaluation *e, heed_ablation *out) {
         out->accuracy = accuracy_of(&k.with.score);
     }
     for (int i = 0; ok && i < out->head_count; i++)
-        ok = heed__evaluation_progress(e, (uint64_t)i, (uint64_t)out->head_count) &&
-             without_head(e, out, &k, &out->heads[i]);
-    ok = ok && heed__evaluation_progress(e, (uint64_t)out->head_count, (uint64_t)out->head_count);
+        ok = advance(e, i, out->head_count) && without_head(e, out, &k, &out->heads[i]);
+    ok = ok && advance(e, out->head_count, out->head_count);
     heed__free(k.with.loss);
     if (ok) qsort(out->heads, (size_t)out->head_count, sizeof *out->heads, by_harm);
     return ok;

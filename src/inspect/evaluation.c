@@ -1,4 +1,4 @@
-/* evaluation.c -- the batches that heads and ablation are measured on. */
+/* evaluation.c -- the batches that heads and ablation are measured on; how far an analysis is. */
 #include "core/core.h"
 #include "inspect/inspect.h"
 
@@ -11,7 +11,6 @@ bool heed_evaluation_batch(const heed_evaluation *e, uint64_t index, heed_batch 
     return heed_evaluate_batch(r->tape, r->model, r->self, e->data, at, b, score);
 }
 
-bool heed__evaluation_progress(const heed_evaluation *e, uint64_t done, uint64_t all) {
-    return !e->progress || e->progress(e->progress_user, done, all) ||
-           heed_fail(e->run->c, HEED_INTERRUPTED, "interrupted");
+bool heed__progress(heed_ctx *c, heed_progress progress, void *user, uint64_t done, uint64_t all) {
+    return !progress || progress(user, done, all) || heed_fail(c, HEED_INTERRUPTED, "interrupted");
 }

@@ -223,7 +223,8 @@ static bool ask_all(const gradients *g, const heed_gradient_args *w, const answe
         if (!solve(g, q)) return false;
         follow(g, is_pair(s) ? s->axes[0].count + q->query : q->query);
         for (int k = 0; k < count; k++) take_row(g, q, &answers[k]);
-        if (!heed__progress(s, w->progress, w->user, (uint64_t)i, (uint64_t)s->question_count))
+        if (!heed__progress(s->run->c, w->progress, w->user, (uint64_t)i,
+                            (uint64_t)s->question_count))
             return false;
     }
     return true;

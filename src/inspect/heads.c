@@ -300,7 +300,7 @@ bool heed_heads(const heed_evaluation *e, heed_head_table *out) {
     bool ok = true;
     for (uint64_t i = 0; ok && i < e->batches; i++)
         ok = heed_evaluation_batch(e, i, &b, &score) && count_batch(e, &b, out) &&
-             heed__evaluation_progress(e, i + 1, e->batches);
+             heed__progress(r->c, e->progress, e->progress_user, i + 1, e->batches);
     if (ok && has_induction(r, out)) ok = measure_induction(r, out);
     heed_unprobe(r->tape);
     return ok;

@@ -162,7 +162,7 @@ static bool follow(study *k) {
         for (int r = 0; r < count; r++) aim(k, k->gy + (size_t)r * row, first + r);
         if (!heed_backward_from(k->t, k->y, k->gy)) return false;
         gather(k, first, count);
-        if (!heed__progress(k->s, k->args.progress, k->args.user, (uint64_t)(first + count),
+        if (!heed__progress(k->s->run->c, k->args.progress, k->args.user, (uint64_t)(first + count),
                             (uint64_t)all))
             return false;
     }

@@ -16,10 +16,6 @@ heed_stack heed__inspection_stack(const heed_inspection *s);
 bool heed__inspection_asked(const heed_inspection *s);
 
 /* Calls progress, unless it is NULL. False, with HEED_INTERRUPTED, where it says so. */
-bool heed__progress(const heed_inspection *s, heed_progress progress, void *user, uint64_t done,
-                    uint64_t all);
-
-/* The same of an evaluation's. */
-bool heed__evaluation_progress(const heed_evaluation *e, uint64_t done, uint64_t all);
+bool heed__progress(heed_ctx *c, heed_progress progress, void *user, uint64_t done, uint64_t all);
 
 #endif

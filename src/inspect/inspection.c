@@ -376,9 +376,3 @@ heed_stack heed__inspection_stack(const heed_inspection *s) {
     if (m->attending && m->attending(s->run->self, 0, &first)) return first.stack;
     return m->answers == HEED_ANSWER_NEXT ? HEED_DECODER : HEED_ENCODER;
 }
-
-bool heed__progress(const heed_inspection *s, heed_progress progress, void *user, uint64_t done,
-                    uint64_t all) {
-    return !progress || progress(user, done, all) ||
-           heed_fail(s->run->c, HEED_INTERRUPTED, "interrupted");
-}

@@ -74,7 +74,8 @@ static bool count_hidden(const occlusion *o, const int *keys, int count) {
 }
 
 static bool advance(const occlusion *o, int done, int all) {
-    return heed__progress(o->s, o->args.progress, o->args.user, (uint64_t)done, (uint64_t)all);
+    return heed__progress(o->s->run->c, o->args.progress, o->args.user, (uint64_t)done,
+                          (uint64_t)all);
 }
 
 /* ---- hiding tokens ---- */

@@ -212,12 +212,6 @@ static void sum_up(const hiding *r, heed_patch_ablation *out) {
     }
 }
 
-static bool advance(const hiding *r) {
-    const heed_patch_ablation_args *a = r->args;
-    return !a->progress || a->progress(a->user, (uint64_t)r->picture + 1, (uint64_t)r->count) ||
-           heed_fail(r->run->c, HEED_INTERRUPTED, "interrupted");
-}
-
 bool heed_ablate_patches(heed_run *run, const heed_patch_ablation_args *args,
                          heed_patch_ablation *out) {
     if (!run || heed__stopped(run->c) || !args || !args->images || !out) return false;
@@ -229,7 +223,8 @@ bool heed_ablate_patches(heed_run *run, const heed_patch_ablation_args *args,
                           : heed_fail(run->c, HEED_DATA, "the part has no pictures");
     for (; ok && r.picture < r.count; r.picture++)
         ok = one_picture(&r, (size_t)heed_random_permute(&random, (uint64_t)r.picture, all)) &&
-             advance(&r);
+             heed__progress(run->c, args->progress, args->user, (uint64_t)r.picture + 1,
+                            (uint64_t)r.count);
     if (ok) sum_up(&r, out);
     heed__free(r.fall[0]);
     heed__free(r.order);

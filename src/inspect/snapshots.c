@@ -137,7 +137,11 @@ heed_snapshots *heed_snapshots_open(const heed_model *m, const heed_data *d, hee
     if (!m || !d || heed__stopped(d->c) || !a || !a->run) return NULL;
     if (a->count < 1)
         heed_fail(d->c, HEED_USAGE, "`snapshots` %" PRId64 ": expected at least 1", a->count);
-    heed_snapshots *s = a->count < 1 ? NULL : heed__alloc(d->c, sizeof *s);
+    if (m->kind == HEED_INPUT_DENSE)
+        heed_fail(d->c, HEED_USAGE,
+                  "`snapshots`: model %s reads numbers: expected a model of texts or pictures",
+                  m->name);
+    heed_snapshots *s = heed__stopped(d->c) ? NULL : heed__alloc(d->c, sizeof *s);
     if (!s) return NULL;
     size_t n = strlen(a->run) + 1;
     s->c = d->c;

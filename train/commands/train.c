@@ -1,5 +1,6 @@
 /* train.c -- heed train, heed resume. */
 #include "cli/files.h"
+#include "kinds/inspect.h"
 #include "kinds/training.h"
 
 #include <math.h>
@@ -167,6 +168,7 @@ static bool open_snapshots(program *p, const training *t, progress *g) {
     if (a.count == 0)
         return !*a.input ||
                heed_fail(p->c, HEED_USAGE, "--snapshot-input: of no use without --snapshots N");
+    if (!is_text_for(p->c, t->model, a.input)) return false;
     g->snapshots = heed_snapshots_open(t->model, g->data, t->f, &a);
     return g->snapshots != NULL;
 }

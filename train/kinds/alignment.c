@@ -13,66 +13,50 @@ enum { LABEL = 64 };
 
 /* The `layer`-th layer, from 1, that attends to the source; 0: the last. How many there are. */
 static int cross_layer(const heed_run *r, int layer, heed_attending *out) {
-    heed_attending a;
     int count = 0;
-    for (int i = 0; r->model->attending && r->model->attending(r->self, i, &a); i++)
-        if (a.stack == HEED_CROSS && (++count == layer || layer == 0)) *out = a;
+    while (heed_cross_layer(r, count, out)) count++;
+    heed_cross_layer(r, layer ? layer - 1 : count - 1, out);
     return count;
 }
 
-int alignment_layers(const heed_run *r) {
-    heed_attending a;
-    return cross_layer(r, 0, &a);
-}
+/* Target tokens made and, if it ended, [SEP]. */
+static int rows_of(const translator *k) { return k->about.count + k->about.ended; }
 
-int alignment_heads(const heed_run *r) {
-    heed_attending a = {.heads = 1};
-    cross_layer(r, 0, &a);
-    return a.heads;
-}
-
-int alignment_rows(const translator *k) { return k->about.count + k->about.ended; }
-
-const heed_tensor *alignment_weights(const heed_run *r, int layer) {
+/* Reads the target at hand once more as in training: the weights of a layer, (1,h,T,S) or (1,T,S),
+ * until heed_unprobe. NULL: see the context. */
+static const heed_tensor *weights_of(const translator *k, const heed_attending *a) {
+    const heed_run *r = k->run;
+    heed_tape *t = r->tape;
+    const heed_tokens *source = &k->in.text.tokens;
     char path[96];
-    heed_attending a = {.path = "decoder"};
-    cross_layer(r, layer, &a);
-    snprintf(path, sizeof path, "%s.weights", a.path);
-    const heed_tensor *w = heed_probe_find(r->tape, path);
+    int rows = rows_of(k);
+    int32_t *ids = malloc((size_t)rows * sizeof *ids);
+    if (!ids) {
+        heed_fail(r->c, HEED_FAILED, "no memory for %d tokens", rows);
+        return NULL;
+    }
+    ids[0] = k->begin;
+    memcpy(ids + 1, k->ids, ((size_t)rows - 1) * sizeof *ids);
+    snprintf(path, sizeof path, "%s.weights", a->path);
+    heed_unprobe(t);
+    heed_probe(t, path, false);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_model_input in = {.x = heed_ids(t, source->ids, 1, (int)source->count),
+                           .target = heed_ids(t, ids, 1, rows)};
+    r->model->logits(r->self, t, &in);
+    free(ids);
+    const heed_tensor *w = heed_probe_find(t, path);
     if (!w) heed_fail(r->c, HEED_FAILED, "the model shows no attention: %s", path);
     return w;
 }
 
-bool alignment_look(const translator *k, int layer) {
-    const heed_run *r = k->run;
-    heed_tape *t = r->tape;
-    char path[96];
-    heed_attending a = {.path = ""};
-    int rows = alignment_rows(k);
-    int32_t *ids = malloc((size_t)rows * sizeof *ids);
-    if (!ids) return heed_fail(r->c, HEED_FAILED, "no memory for %d tokens", rows);
-    ids[0] = k->begin;
-    memcpy(ids + 1, k->ids, ((size_t)rows - 1) * sizeof *ids);
-    heed_unprobe(t);
-    for (int i = layer ? layer : 1; i <= (layer ? layer : alignment_layers(r)); i++) {
-        cross_layer(r, i, &a);
-        snprintf(path, sizeof path, "%s.weights", a.path);
-        heed_probe(t, path, false);
-    }
-    heed_tape_begin(t, HEED_EVAL, 0);
-    heed_model_input in = {.x = heed_ids(t, k->in.text.tokens.ids, 1, (int)k->in.text.tokens.count),
-                           .target = heed_ids(t, ids, 1, rows)};
-    bool ok = r->model->logits(r->self, t, &in) != NULL;
-    free(ids);
-    return ok;
-}
-
 bool alignment_choice(const heed_run *r, int layer, const char *head, int *chosen) {
-    int layers = alignment_layers(r);
+    heed_attending a = {.heads = 1};
+    int layers = cross_layer(r, 0, &a);
     if (layer > layers)
         return heed_fail(r->c, HEED_USAGE, "--layer %d: expected 1 to %d, or 0 for the last", layer,
                          layers);
-    return chosen_head(r->c, head, &(heed_record_block){.heads = alignment_heads(r)}, chosen);
+    return chosen_head(r->c, head, &(heed_record_block){.heads = a.heads}, chosen);
 }
 
 static bool take_weights(heed_ctx *c, const heed_tensor *w, int head, alignment *a) {
@@ -120,16 +104,15 @@ static bool take_labels(const translator *k, alignment *a) {
 bool alignment_of(const translator *k, int layer, const char *head, alignment *out) {
     heed_ctx *c = k->run->c;
     int chosen;
-    heed_attending last = {0};
-    *out = (alignment){.rows = alignment_rows(k),
+    heed_attending a = {.path = "decoder"};
+    *out = (alignment){.rows = rows_of(k),
                        .cols = (int)k->in.text.tokens.count,
-                       .layers = cross_layer(k->run, 0, &last)};
-    out->fixed = last.fixed;
+                       .layers = cross_layer(k->run, layer, &a)};
+    out->fixed = a.fixed;
     out->layer = layer ? layer : out->layers;
     if (!alignment_choice(k->run, layer, head, &chosen)) return false;
     if (out->rows < 1) return heed_fail(c, HEED_FAILED, "the model made no token to look at");
-    const heed_tensor *w =
-        alignment_look(k, out->layer) ? alignment_weights(k->run, out->layer) : NULL;
+    const heed_tensor *w = weights_of(k, &a);
     bool ok = w && take_weights(c, w, chosen, out) && take_labels(k, out);
     heed_unprobe(k->run->tape);
     return ok;

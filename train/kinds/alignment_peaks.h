@@ -5,23 +5,21 @@
 
 #include "kinds/pairs.h"
 
-/* ---- where attention peaks (peaks.c) ---- */
+/* ---- where attention peaks (alignment_peaks.c) ---- */
 /* The right place of token t of a target: t, or from the source's end, S - 1 - t; or inside the
  * field of the source that it writes. */
 typedef enum { PEAKS_NONE, PEAKS_DIAGONAL, PEAKS_ANTI, PEAKS_FIELDS } alignment_peaks_kind;
 typedef struct {
     alignment_peaks_kind kind;
-    const char *name;  /* of the kind */
-    int within;        /* places that a peak may be off the diagonal */
-    int layers, heads; /* of the attention to the source */
-    size_t count;      /* tokens that were judged, [SEP] not among them */
-    size_t *right;     /* (layers, heads): whose peak was right */
+    const char *name; /* of the kind */
+    int within;       /* places that a peak may be off the diagonal */
+    heed_peaks of;
 } peaks;
 /* flags: settings that hold alignment and within. */
 bool alignment_peaks_open(peaks *p, heed_run *r, const heed_config *flags);
 void alignment_peaks_close(peaks *p);
-/* Judges the target at hand. */
-bool alignment_peaks_add(peaks *p, const translator *k, const heed_pair *pair);
+/* Judges the target at hand, whose source the translator has no more. */
+bool alignment_peaks_add(peaks *p, translator *k, const heed_pair *pair);
 void alignment_peaks_print(const peaks *p);
 json_t *alignment_peaks_json(const peaks *p); /* NULL: nothing was asked for */
 

@@ -50,12 +50,16 @@ static bool inspect_numbers(heed_inspection *s, heed_run *r, const char *text, s
 
 /* ---- any input that is written as text ---- */
 
+bool is_text_for(heed_ctx *c, const heed_model *m, const char *text) {
+    bool reads_text = m->kind != HEED_INPUT_PICTURE && m->kind != HEED_INPUT_DENSE;
+    return !reads_text || !is_picture_name(text) || !is_file(text) ||
+           heed_fail(c, HEED_USAGE, "%s is a picture: the run takes texts (%s); hint: a run of vit",
+                     text, m->name);
+}
+
 bool inspect_text(heed_inspection *s, heed_run *r, const char *text, size_t n, const char *target) {
     *s = (heed_inspection){.run = r};
-    if (r->tokenizer && n && is_file(text) && is_picture_name(text))
-        return heed_fail(r->c, HEED_USAGE,
-                         "%s is a picture: the run takes texts (%s); hint: a run of vit", text,
-                         r->model->name);
+    if (!is_text_for(r->c, r->model, text)) return false;
     if (r->model->kind == HEED_INPUT_DENSE) return inspect_numbers(s, r, text, n);
     return heed_inspection_text(s, r, text, n, target);
 }

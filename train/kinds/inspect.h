@@ -9,6 +9,9 @@
  * case. */
 bool inspect_text(heed_inspection *s, heed_run *r, const char *text, size_t n, const char *target);
 
+/* False, with an error, where the text names a picture and the model reads texts. */
+bool is_text_for(heed_ctx *c, const heed_model *m, const char *text);
+
 /* A line on the terminal of how far an analysis is; user: an inspect_progress. Ends with the call
  * for done = all. */
 typedef struct {

@@ -62,14 +62,6 @@ typedef struct {
     char *memory;       /* of the labels */
     const char **row_label, **col_label;
 } alignment;
-int alignment_layers(const heed_run *r); /* of the decoder that attend to the source */
-int alignment_heads(const heed_run *r);  /* of each of them */
-int alignment_rows(const translator *k); /* of the target at hand; 0: no token was made */
-/* Reads the target at hand once more as in training, and keeps the weights of a layer, or of all
- * (0), until heed_unprobe; */
-bool alignment_look(const translator *k, int layer);
-/* those of one, from 1: (1,h,T,S) or (1,T,S), T tokens made and [SEP] if it ended. */
-const heed_tensor *alignment_weights(const heed_run *r, int layer);
 /* False, with an error, where the run has no such layer or head. *chosen: as in choice.h. */
 bool alignment_choice(const heed_run *r, int layer, const char *head, int *chosen);
 /* Of the target at hand. layer from 1, 0: the last; head: as --head has it (choice.h). */

@@ -1,0 +1,175 @@
+/* alignment.c -- where the attention of a target to its source peaks. Bahdanau et al. 2015, sec.
+ * 5.2. */
+#include "core/core.h"
+#include "inspect/inspect.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+bool heed_cross_layer(const heed_run *r, int layer, heed_attending *out) {
+    heed_attending a;
+    if (!r || !out) return false;
+    for (int i = 0; r->model->attending && r->model->attending(r->self, i, &a); i++)
+        if (a.stack == HEED_CROSS && layer-- == 0) {
+            *out = a;
+            return true;
+        }
+    return false;
+}
+
+/* ---- the tokens of the source that are right ---- */
+
+/* The last token of a target that ended. */
+static bool is_end(const heed_inspection *s, int row) {
+    return s->target[row] == heed_tokenizer_specials(s->run->tokenizer).sep;
+}
+
+void heed_peaks_diagonal(const heed_inspection *s, int within, bool reversed,
+                         heed_peak_range *out) {
+    int source = s->count - 1;
+    for (int row = 0; row < s->target_count; row++) {
+        int wanted = reversed ? source - 1 - row : row;
+        int first = wanted - within, last = wanted + within;
+        out[row] = (heed_peak_range){first < 0 ? 0 : first, last < source ? last : source - 1};
+        if (is_end(s, row)) out[row] = (heed_peak_range){-1, -1};
+    }
+}
+
+/* Bytes of the source. */
+typedef struct {
+    size_t begin, end;
+} span;
+enum { SPANS = 32 };
+
+/* "9-13 0-5 6-7": how many there are; 0: it is no such list. */
+static int read_spans(const heed_pair *pair, span out[SPANS]) {
+    const char *s = pair->note, *end = s ? s + pair->note_n : s;
+    int count = 0;
+    for (; s < end && count < SPANS; count++) {
+        size_t number[2] = {0, 0};
+        for (int i = 0; i < 2; i++) {
+            if (s == end || !isdigit((unsigned char)*s)) return 0;
+            for (; s < end && isdigit((unsigned char)*s) && number[i] < SIZE_MAX / 16; s++)
+                number[i] = 10 * number[i] + (size_t)(*s - '0');
+            if (i == 0 && (s == end || *s++ != '-')) return 0;
+        }
+        out[count] = (span){number[0], number[1]};
+        if (number[1] <= number[0] || number[1] > pair->source_n) return 0;
+        if (s < end && *s++ != ' ') return 0;
+    }
+    return s == end ? count : 0;
+}
+
+/* The tokens of the source that overlap a span. */
+static heed_peak_range tokens_in(const heed_inspection *s, span at) {
+    const heed_tokens *t = &s->example.text.tokens;
+    heed_peak_range r = {0, -1};
+    for (int i = s->count - 1; i-- > 0;)
+        if (t->begin[i] < at.end && t->end[i] > at.begin) {
+            if (r.last < 0) r.last = i;
+            r.first = i;
+        }
+    return r;
+}
+
+static bool in_field(char ch) { return isalnum((unsigned char)ch) || (unsigned char)ch >= 0x80; }
+
+bool heed_peaks_fields(const heed_inspection *s, const heed_pair *pair, heed_peak_range *out) {
+    const heed_run *r = s->run;
+    span at[SPANS];
+    int count = read_spans(pair, at);
+    if (count == 0)
+        return heed_fail(r->c, HEED_DATA,
+                         "line %zu has no fields: expected a third column of places in the source, "
+                         "as \"9-13 0-5 6-7\" (bytes, the end not counted), one for each run of "
+                         "letters and digits of the target",
+                         pair->line);
+    heed_text text = {.c = r->c};
+    bool ok = heed_text_put(&text, "", 0), inside = false;
+    int field = -1;
+    for (int i = 0; ok && i < s->target_count; i++) {
+        size_t from = text.n;
+        out[i] = (heed_peak_range){-1, -1};
+        if (is_end(s, i)) continue;
+        text.n = 0;
+        ok = heed_decode(r->tokenizer, s->target, (size_t)i + 1, &text);
+        for (size_t j = from; ok && j < text.n; j++) {
+            if (in_field(text.s[j]) && !inside) field++;
+            inside = in_field(text.s[j]);
+            if (inside) out[i] = field < count ? tokens_in(s, at[field]) : (heed_peak_range){0, -1};
+        }
+    }
+    heed_text_free(&text);
+    return ok;
+}
+
+/* ---- peaks ---- */
+
+bool heed_peaks_open(heed_run *r, heed_peaks *out) {
+    heed_attending a;
+    if (!out) return false;
+    *out = (heed_peaks){.layers = 0};
+    if (!r || heed__stopped(r->c)) return false;
+    while (heed_cross_layer(r, out->layers, &a)) {
+        out->layers++;
+        out->heads = a.heads;
+    }
+    if (out->layers == 0)
+        return heed_fail(r->c, HEED_USAGE, "model %s has no attention to a source", r->model->name);
+    out->correct =
+        heed__alloc_array(r->c, (size_t)out->layers * (size_t)out->heads, sizeof *out->correct);
+    return out->correct != NULL;
+}
+
+void heed_peaks_free(heed_peaks *p) {
+    if (!p) return;
+    heed__free(p->correct);
+    *p = (heed_peaks){.layers = 0};
+}
+
+static int largest(const heed_real *x, int n) {
+    int best = 0;
+    for (int i = 1; i < n; i++)
+        if (x[i] > x[best]) best = i;
+    return best;
+}
+
+/* Weights (1,h,T,S) or (1,T,S). */
+static bool count_layer(const heed_inspection *s, int layer, const heed_peak_range *right,
+                        heed_peaks *p) {
+    heed_attending a;
+    char path[96];
+    heed_cross_layer(s->run, layer, &a);
+    snprintf(path, sizeof path, "%s.weights", a.path);
+    const heed_tensor *w = heed_probe_find(s->run->tape, path);
+    size_t rows = (size_t)s->target_count, cols = (size_t)s->count;
+    if (!w || w->size != (size_t)p->heads * rows * cols)
+        return heed_fail(s->run->c, HEED_FAILED, "the model shows no attention: %s", path);
+    for (int h = 0; h < p->heads; h++)
+        for (size_t i = 0; i < rows; i++) {
+            int peak = largest(w->x + ((size_t)h * rows + i) * cols, (int)cols);
+            p->correct[layer * p->heads + h] += peak >= right[i].first && peak <= right[i].last;
+        }
+    return true;
+}
+
+bool heed_peaks_add(heed_peaks *p, const heed_inspection *s, const heed_peak_range *right) {
+    heed_attending a;
+    char path[96];
+    if (!p || !s || !s->run || heed__stopped(s->run->c) || !right) return false;
+    if (!s->target)
+        return heed_fail(s->run->c, HEED_USAGE, "peaks of attention: expected a pair of texts");
+    heed_tape *t = s->run->tape;
+    heed_unprobe(t);
+    for (int i = 0; heed_cross_layer(s->run, i, &a); i++) {
+        snprintf(path, sizeof path, "%s.weights", a.path);
+        heed_probe(t, path, false);
+    }
+    heed_tape_begin(t, HEED_EVAL, 0);
+    bool ok = heed_inspection_logits(s, t) != NULL;
+    for (int i = 0; ok && i < p->layers; i++) ok = count_layer(s, i, right, p);
+    for (int i = 0; ok && i < s->target_count; i++) p->count += right[i].first >= 0;
+    heed_unprobe(t);
+    return ok;
+}

@@ -1,0 +1,115 @@
+/* test_alignment.c -- where the attention of a target to its source peaks. */
+#include "files.h"
+#include "lab.h"
+#include <heed/inspect.h>
+#include <heed/models.h>
+
+static const char words[] = "red house blue car the of";
+
+typedef struct {
+    heed_run run;
+    heed_inspection s;
+} bench;
+
+static void open_bench(bench *b, const heed_model *m, const char *settings) {
+    char vocab[32];
+    *b = (bench){.run = {.model = m, .step = -1}};
+    heed_run *r = &b->run;
+    r->c = heed_open(&(heed_options){.seed = 11, .threads = 1});
+    r->tokenizer = heed_tokenizer_train(r->c, words, sizeof words - 1,
+                                        (heed_tokenizer_args){.kind = "word", .specials = true});
+    r->config = heed_config_new(r->c, (const heed_option *const[]){m->options, NULL});
+    snprintf(vocab, sizeof vocab, "vocab=%d", heed_vocab_size(r->tokenizer));
+    heed_config_set_list(r->config, vocab, "test", HEED_FROM_FLAG);
+    heed_config_set_list(r->config, settings, "test", HEED_FROM_FLAG);
+    r->store = heed_store_new(r->c);
+    r->tape = heed_tape_new(r->c);
+    r->self = calloc(1, m->size);
+    CHECK(m->init(r->self, r->store, r->config));
+    shake(r->store);
+    CHECK(heed_inspection_text(&b->s, r, "the red car", 11, "blue house"));
+}
+
+static void close_bench(bench *b) {
+    heed_inspection_free(&b->s);
+    free(b->run.self);
+    CLOSE(b->run.c);
+}
+
+static const char two_layers[] = "layers=2 heads=2 width=8 ff=8 block=8";
+
+/* Every peak is somewhere: ranges of one token each, over all tokens, count each token once, as the
+ * weights of a record have it. */
+TEST(alignment_counts_peaks_of_every_head) {
+    bench b;
+    heed_peaks p;
+    size_t sum[4] = {0};
+    open_bench(&b, &heed_model_seq2seq, two_layers);
+    heed_stack cross = HEED_CROSS;
+    heed_record *r = heed_capture(&b.s, &(heed_capture_args){.stack = &cross, .lean = true});
+    CHECK(r && r->block_count == 2 && b.s.target_count == 3 && b.s.count == 4);
+    for (int at = 0; r && at < b.s.count; at++) {
+        heed_peak_range right[3] = {{at, at}, {at, at}, {-1, -1}}; /* not the [SEP] */
+        CHECK(heed_peaks_open(&b.run, &p) && p.layers == 2 && p.heads == 2);
+        CHECK(heed_peaks_add(&p, &b.s, right) && p.count == 2);
+        for (int i = 0; i < 4; i++) {
+            const heed_real *w = r->blocks[i / 2].weights + (i % 2) * 3 * 4;
+            size_t expected = 0;
+            for (int row = 0; row < 2; row++) {
+                int best = 0;
+                for (int k = 1; k < 4; k++)
+                    if (w[row * 4 + k] > w[row * 4 + best]) best = k;
+                expected += best == at;
+            }
+            CHECK(p.correct[i] == expected);
+            sum[i] += p.correct[i];
+        }
+        heed_peaks_free(&p);
+    }
+    for (int i = 0; i < 4; i++) CHECK(sum[i] == 2);
+    heed_record_free(r);
+    close_bench(&b);
+}
+
+static bool is_range(const heed_peak_range *r, int first, int last) {
+    return r->first == first && r->last == last;
+}
+
+TEST(alignment_knows_the_right_tokens) {
+    bench b;
+    heed_peak_range right[3];
+    open_bench(&b, &heed_model_seq2seq, two_layers);
+    heed_peaks_diagonal(&b.s, 0, false, right);
+    CHECK(is_range(&right[0], 0, 0) && is_range(&right[1], 1, 1) && is_range(&right[2], -1, -1));
+    heed_peaks_diagonal(&b.s, 1, true, right);
+    CHECK(is_range(&right[0], 1, 2) && is_range(&right[1], 0, 2));
+    heed_pair pair = {.line = 7, .source = "the red car", .source_n = 11, .note = "4-11 0-3"};
+    pair.note_n = strlen(pair.note);
+    CHECK(heed_peaks_fields(&b.s, &pair, right));
+    CHECK(is_range(&right[0], 1, 2) && is_range(&right[1], 0, 0) && is_range(&right[2], -1, -1));
+    pair.note_n = 4; /* one field: the second is counted, and no place is right */
+    CHECK(heed_peaks_fields(&b.s, &pair, right) && right[1].first >= 0 &&
+          right[1].last < right[1].first);
+    pair.note_n = 3; /* "4-1" */
+    CHECK_FAILS(b.run.c, heed_peaks_fields(&b.s, &pair, right), HEED_DATA, "line 7 has no fields");
+    close_bench(&b);
+}
+
+/* One fixed context for all steps has weights, too; a model of texts has none. */
+TEST(alignment_of_a_fixed_context_and_of_no_source) {
+    bench b;
+    heed_peaks p;
+    heed_attending a;
+    heed_peak_range all[3] = {{0, 3}, {0, 3}, {0, 3}};
+    open_bench(&b, &heed_model_rnn, "width=8 block=8 attention=none");
+    CHECK(heed_cross_layer(&b.run, 0, &a) && a.fixed && !heed_cross_layer(&b.run, 1, &a));
+    CHECK(heed_peaks_open(&b.run, &p) && p.layers == 1 && heed_peaks_add(&p, &b.s, all));
+    CHECK(p.count == 3 && p.correct[0] == 3);
+    heed_peaks_free(&p);
+    b.run.model = &heed_model_mlp;
+    CHECK_FAILS(b.run.c, heed_peaks_open(&b.run, &p), HEED_USAGE, "no attention to a source");
+    CHECK(!heed_peaks_open(NULL, &p) && !heed_peaks_add(NULL, &b.s, all));
+    heed_peaks_free(&p);
+    b.run.model = &heed_model_rnn;
+    close_bench(&b);
+}
