@@ -86,6 +86,11 @@ own graph own --svg own.svg
 result $? "the graph of own_model"
 own info own
 says "layer.1.attn.qkv.weight"
+own explain own "Paris is the capital of"
+says "Worked out in double from the model's own numbers"
+grep -q "norms before attention" out
+[ $? = 1 ]
+result $? "explain claims nothing of what own_model does with its heads"
 own help train attentive
 says "layers of attention"
 ./own_model generate own >out 2>&1

@@ -310,7 +310,7 @@ static void add_and_norm(explaining *e, int step) {
 static void behind(explaining *e, int step) {
     if (has_layer(&e->w)) {
         shares(e, step);
-        add_and_norm(e, step + 1);
+        if (!e->w.custom) add_and_norm(e, step + 1);
     }
     if (!e->w.layer || heed_config_int(e->p->flags, "learn")) return;
     gap(e);
