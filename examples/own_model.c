@@ -1,95 +1,99 @@
-/* A model of one's own, trained by heed_fit with checkpoints and resume like the library's: does
- * attention find the marked one of eight numbers? own_model RUN
- *     cc own_model.c $(pkg-config --cflags --libs heed) -o own_model */
+/* own_model.c -- the program heed over a custom model, with every command: a transformer of
+ * attention alone, without feed-forward layers, that predicts the next token. Elhage et al. 2021.
+ *     own_model train attentive book.txt -o run; own_model attend run "a text" --html page.html
+ *     cc own_model.c $(pkg-config --cflags --libs heed-program) -lm -o own_model */
 #include <heed/heed.h>
-#include <stdio.h>
-#include <string.h>
+#include <heed/program.h>
+#include <math.h>
 
-enum { LEN = 8, WIDTH = 16, MAX_ROWS = 256 };
+enum { MOST_LAYERS = 8 };
 
 typedef struct {
-    heed_linear in, out;
-    heed_mha attn;
-    heed_real x[MAX_ROWS * LEN * 2]; /* (B,T,2): a value, and 1 at the marked place */
-    heed_real y[MAX_ROWS];           /* the marked value */
-} finder;
+    heed_tensor *token;              /* (V,d): embeddings, which are the output's weights as well */
+    heed_position position;          /* (T,d) */
+    heed_norm norm[MOST_LAYERS + 1]; /* before each layer, and after the last one */
+    heed_mha attn[MOST_LAYERS];
+    int layers;
+} attentive;
+
+/* Each setting is a flag, a key of config.conf and a line of `own_model help train attentive`. */
+static const heed_option options[] = {
+    {"layers", HEED_INT, "2", 1, MOST_LAYERS, NULL, "layers of attention", "Model"},
+    {"heads", HEED_INT, "4", 1, 64, NULL, "attention heads in a layer", "Model"},
+    {"width", HEED_INT, "64", 1, 4096, NULL, "numbers for each token", "Model"},
+    {"block", HEED_INT, "64", 2, 4096, NULL, "tokens in a sequence, at most", "Model"},
+    {"vocab", HEED_INT, "0", 0, 1 << 24, NULL, "most tokens; 0: the tokenizer's own", "Model"},
+    {0}};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
-    finder *m = self;
-    (void)f;
-    heed_linear_init(&m->in, s, "in", (heed_linear_args){.in = 2, .out = WIDTH});
-    heed_mha_init(&m->attn, s, "attn", (heed_mha_args){.width = WIDTH, .heads = 2});
-    heed_linear_init(&m->out, s, "out", (heed_linear_args){.in = WIDTH, .out = 1});
-    return true;
-}
-
-/* A batch is a function of its place alone, so a resumed run sees the same ones. */
-static bool batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
-    finder *m = self;
-    int rows = at.rows < MAX_ROWS ? at.rows : MAX_ROWS;
-    heed_random r = heed_random_at(7, at.val ? "val" : "train", at.index, at.micro);
-    (void)data;
-    for (int b = 0; b < rows; b++) {
-        int marked = (int)heed_random_below(&r, (uint64_t)b, LEN);
-        for (int i = 0; i < LEN; i++) {
-            heed_real *x = m->x + 2 * (b * LEN + i);
-            x[0] = (heed_real)heed_random_normal(&r, 1000 + (uint64_t)(b * LEN + i));
-            x[1] = i == marked;
-            if (i == marked) m->y[b] = x[0];
-        }
+    attentive *m = self;
+    int width = (int)heed_config_int(f, "width"), heads = (int)heed_config_int(f, "heads");
+    int vocab = (int)heed_config_int(f, "vocab"), block = (int)heed_config_int(f, "block");
+    m->layers = (int)heed_config_int(f, "layers");
+    m->token = heed_param(s, "token.weight", "normal:0.05", 2, (int[]){vocab, width});
+    heed_position_init(&m->position, s, "position", HEED_LEARNED, block, width);
+    for (int i = 0; i <= m->layers; i++) {
+        heed_scope(s, "layer.%d", i);
+        heed_norm_init(&m->norm[i], s, "norm", (heed_norm_args){.width = width, .eps = 1e-5f});
+        if (i < m->layers)
+            heed_mha_init(&m->attn[i], s, "attn",
+                          (heed_mha_args){.width = width, .heads = heads, .causal = true});
+        heed_unscope(s);
     }
-    *out = (heed_batch){.rows = rows, .len = LEN, .x = m->x, .items = (size_t)(rows * LEN)};
+    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+}
+
+/* ids (B,T) -> (B,T,V): row t is about the token after position t */
+static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
+    const attentive *m = self;
+    heed_tensor *x = heed_embed(heed_at(t, "token"), m->token, in->x);
+    x = heed_position_apply(&m->position, t, x, 0);
+    for (int i = 0; i < m->layers; i++) {
+        heed_tensor *y = heed_norm_apply(&m->norm[i], t, x);
+        x = heed_add(t, x, heed_mha_apply(&m->attn[i], t, y, NULL, NULL, NULL));
+    }
+    x = heed_norm_apply(&m->norm[m->layers], t, x);
+    return heed_affine(heed_at(t, "head"), x, m->token, NULL);
+}
+
+static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
+    heed_model_input in = {.x = heed_ids(t, b->ids, b->rows, b->len)};
+    return heed_xent(t, logits(self, t, &in), heed_ids(t, b->labels, b->rows, b->len), NULL);
+}
+
+static bool attending(const void *self, int index, heed_attending *out) {
+    const attentive *m = self;
+    if (index >= m->layers) return false;
+    const heed_mha *l = &m->attn[index];
+    *out = (heed_attending){.path = l->name,
+                            .stack = HEED_DECODER,
+                            .layer = index,
+                            .heads = l->args.heads,
+                            .key = l->args.key,
+                            .value = l->args.value,
+                            .beta = 1 / sqrt(l->args.key),
+                            .causal = true};
     return true;
 }
 
-static uint64_t evals(void *self, void *data, int rows) {
-    return (void)self, (void)data, (void)rows, 2;
-}
-static uint64_t epoch(void *self, void *data, int rows) {
-    return (void)self, (void)data, (void)rows, 50;
-}
-
-/* The answer is the mean over positions of what attention gathered. */
-static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
-    finder *m = self;
-    heed_tensor *x = heed_input(t, b->x, 3, (int[]){b->rows, LEN, 2});
-    x = heed_linear_act(&m->in, t, x, HEED_RELU);
-    x = heed_mean_dim(t, heed_mha_apply(&m->attn, t, x, NULL, NULL, NULL), 1);
-    heed_tensor *y = heed_reshape(t, heed_linear_apply(&m->out, t, x), 1, (int[]){b->rows});
-    return heed_mse(t, y, heed_input(t, m->y, 1, (int[]){b->rows}));
-}
-
-static const heed_option options[] = {{0}};
-static const heed_model model = {.name = "finder",
-                                 .help = "finds the marked number",
+/* A benchmark for `own_model bench`, and a small model for `own_model gradcheck`. */
+static const heed_preset presets[] = {
+    {"attentive-tiny", "benchmark workload", "width=128 vocab=65 batch=12", true}, {0}};
+static const heed_model_case cases[] = {{"", "width=8 heads=2 block=6 vocab=13 batch=2"}, {0}};
+static const heed_model model = {.name = "attentive",
+                                 .help = "causal language model of attention alone",
+                                 .kind = HEED_INPUT_TOKENS,
+                                 .answers = HEED_ANSWER_NEXT,
+                                 .embedding = "token",
                                  .options = options,
-                                 .size = sizeof(finder),
+                                 .defaults = "lr=0.003",
+                                 .presets = presets,
+                                 .cases = cases,
+                                 .size = sizeof(attentive),
                                  .init = init,
-                                 .batch = batch,
-                                 .eval_batches = evals,
-                                 .epoch_batches = epoch,
-                                 .loss = loss};
+                                 .logits = logits,
+                                 .loss = loss,
+                                 .attending = attending};
+static const heed_model *const my_models[] = {&model, NULL};
 
-static void report(void *user, const heed_report *r) {
-    (void)user;
-    if (r->event == HEED_FIT_EVAL)
-        printf("step %4d  validation loss %.4f\n", (int)r->step, r->val_loss);
-}
-
-int main(int argc, char **argv) {
-    if (argc != 2) return fprintf(stderr, "usage: own_model RUN\n"), 2;
-    heed_ctx *c = heed_open(&(heed_options){.seed = 1});
-    heed_config *f =
-        heed_config_new(c, (const heed_option *const[]){heed_fit_options, options, NULL});
-    heed_config_set(f, "steps", "400", "own_model.c", HEED_FROM_FLAG);
-    heed_config_set(f, "lr", "0.01", "own_model.c", HEED_FROM_FLAG);
-    heed_config_set(f, "eval-every", "100", "own_model.c", HEED_FROM_FLAG);
-    heed_fit_result r = heed_fit(
-        c, &(heed_fit_args){
-               .model = &model, .config = f, .run = argv[1], .force = true, .report = report});
-    bool bad =
-        heed_ctx_status(c) != HEED_OK || !(r.best_loss < 0.5); /* the variance of the answer is 1 */
-    if (heed_ctx_status(c) != HEED_OK) fprintf(stderr, "own_model: %s\n", heed_ctx_error(c));
-    heed_close(c);
-    return bad;
-}
+int main(int argc, char **argv) { return heed_program(argc, argv, my_models); }

@@ -52,7 +52,50 @@ run ./train_text facts.txt trained "Paris is the capital"
 usr/bin/heed train gpt facts.txt -o same --tokenizer word --layers 2 --heads 2 --width 32 --block 8 --packing lines \
     --batch 8 --steps 100 >out 2>&1 && cmp trained/model.safetensors same/model.safetensors
 result $? "one call trains the same weights as the program"
-run ./own_model run
+# A custom model has every command.
+says() { grep -q -- "$1" out && return; cat out; result 1 "$what: $1"; }
+own() { what="own_model $*" && run ./own_model "$@"; }
+own train attentive facts.txt -o own --tokenizer word --block 8 --packing lines --batch 8 --steps 30 --val-split 0
+says 'heed attend own "Paris is the"'
+cp own/last/model.safetensors finished
+own resume own
+says "the run is finished" && cmp own/last/model.safetensors finished
+result $? "resume leaves a finished run as it is"
+own resume own --steps 40
+! cmp -s own/last/model.safetensors finished
+result $? "resume --steps goes on"
+own eval own facts.txt
+says "perplexity"
+own attend own "Paris is the capital of" --html own.html --rollout --occlude --gradient
+says "5 of predicts token 6"
+grep -q '<script' own.html
+result $? "the page of own_model"
+own heads own facts.txt
+says "induction"
+own ablate own facts.txt
+[ "$(grep -c '^  layer [12], head [1-4] .* [+-]' out)" = 8 ]
+result $? "ablate lists the heads of own_model"
+own gradcheck --op attentive
+says "^model  attentive .* ok$" && says "1 checked, 0 wrong"
+own bench --seconds 0.2
+says "attentive-tiny, .* parameters"
+own graph attentive
+says "self_attention  layer.1.attn "
+own graph own --svg own.svg
+[ -s own.svg ]
+result $? "the graph of own_model"
+own info own
+says "layer.1.attn.qkv.weight"
+own explain own "Paris is the capital of"
+says "Worked out in double from the model's own numbers"
+grep -q "norms before attention" out
+[ $? = 1 ]
+result $? "explain claims nothing of what own_model does with its heads"
+own help train attentive
+says "layers of attention"
+./own_model generate own >out 2>&1
+[ $? = 2 ] && says "hint: heed eval own"
+result $? "generate refuses a model without steps"
 usr/bin/heed train gpt facts.txt -o gpt --tokenizer word --layers 1 --width 32 --heads 2 --block 8 \
     --packing lines --batch 8 --steps 60 --val-split 0 >out 2>&1
 result $? "training a run for embedded"

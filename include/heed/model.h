@@ -103,7 +103,9 @@ typedef struct {
     bool bracket;          /* texts have [CLS] before and [SEP] after them */
     const char *embedding; /* path of the node that embeds x: "embed.token"; NULL: there is none, x
                               enters as it is */
-    const heed_option *options; /* the model's own settings, ended by {0} */
+    /* The model's own settings, ended by {0}. Its kind of data needs among them: TOKENS and PAIR
+     * block and vocab, LABELLED those and classes, PICTURE image-size, channels and classes. */
+    const heed_option *options;
     const char *defaults; /* of these and of shared settings: "lr=0.003 best=accuracy"; or NULL */
     const heed_preset *presets;   /* ended by {0}; or NULL */
     const heed_model_case *cases; /* ended by {0}; or NULL */

@@ -283,6 +283,23 @@ static bool is_run(heed_ctx *c, const char *dir) {
     return any;
 }
 
+/* The hint names the first model of texts, if there is one. */
+static void missing_run(heed_ctx *c, const char *dir, const heed_model *const *models) {
+    bool file = heed__os_exists(dir);
+    const char *found = file ? "a file" : "nothing";
+    while (models && *models && (*models)->kind != HEED_INPUT_TOKENS) models++;
+    if (models && *models)
+        heed_fail(c, HEED_DATA,
+                  "run is missing: %s: expected a run directory, found %s; hint: of a text `heed "
+                  "train %s %s -o runs/first` makes one",
+                  dir, found, (*models)->name, file ? dir : "book.txt");
+    else
+        heed_fail(c, HEED_DATA,
+                  "run is missing: %s: expected a run directory, found %s; hint: heed train makes "
+                  "one",
+                  dir, found);
+}
+
 heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
                         const char *which) {
     if (heed__stopped(c) || !dir) return NULL;
@@ -292,11 +309,7 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
         return NULL;
     }
     if (!heed__os_is_dir(dir)) {
-        bool file = heed__os_exists(dir);
-        heed_fail(c, HEED_DATA,
-                  "run is missing: %s: expected a run directory, found %s; hint: of a text `heed "
-                  "train mlm %s -o runs/first` makes one",
-                  dir, file ? "a file" : "nothing", file ? dir : "book.txt");
+        missing_run(c, dir, models);
         return NULL;
     }
     if (heed__run_is_backed_up(c, dir)) {

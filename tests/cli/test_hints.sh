@@ -5,7 +5,7 @@ cp facts.txt folder/a.txt
 run train gpt folder -o run
 refuses 3 "heed train vit folder -o run"
 run train vit facts.txt -o run
-refuses 3 "heed train gpt facts.txt -o run"
+refuses 3 "heed train mlm facts.txt -o run"
 for class in a b; do
     mkdir -p new/test/$class
     printf 'P' >new/test/$class/a.png

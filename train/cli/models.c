@@ -38,9 +38,9 @@ bool names_class(const heed_model *m) {
 
 const char *use_of(const heed_model *m) {
     if (names_classes(m)) return "classify";
-    if (reads_pairs(m)) return "translate";
-    if (m->kind != HEED_INPUT_TOKENS) return "eval";
-    return m->answers == HEED_ANSWER_MASKED ? "fill" : "generate";
+    if (m->kind == HEED_INPUT_TOKENS && m->answers == HEED_ANSWER_MASKED) return "fill";
+    if (!m->steps) return "eval";
+    return reads_pairs(m) ? "translate" : "generate";
 }
 
 const char *example_data(const heed_model *m) {

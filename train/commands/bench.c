@@ -299,7 +299,10 @@ static void run_bench(program *p) {
     heed_text_add(&names, "%s", given);
     if (!*given) list_workloads(p, &names);
     catch_interrupt();
-    bool ok = names.s && split(p, names.s, list);
+    bool ok = names.n > 0 ? split(p, names.s, list)
+                          : heed_fail(p->c, HEED_USAGE,
+                                      "there is no workload: expected a model with a preset that "
+                                      "is a benchmark");
     if (ok && list[1])
         run_list(p, list);
     else if (ok) {

@@ -39,7 +39,23 @@ static const struct {
 };
 enum { COMMANDS = sizeof table / sizeof *table };
 
-static void print_overview(void) {
+/* A training and a use of it, by the first model of the list that reads such data. */
+static void print_first(const heed_model *const *models, heed_input_kind kind,
+                        const char *heading) {
+    char flags[96];
+    while (*models && (*models)->kind != kind) models++;
+    const heed_model *m = *models;
+    if (!m) return;
+    const char *use = use_of(m), *input = "";
+    if (strcmp(use, "fill") == 0) input = " \"The king went to the [MASK] .\"";
+    if (strcmp(use, "generate") == 0) input = " --prompt \"The king went\"";
+    if (strcmp(use, "classify") == 0) input = " rose.jpg";
+    if (strcmp(use, "translate") == 0) input = " \"March 5, 1999\" --attention";
+    printf("\n%s:\n  heed train %s %s %s\n  heed %s runs/%s%s\n", heading, m->name, example_data(m),
+           example_flags(m, flags), use, m->name, input);
+}
+
+static void print_overview(const heed_model *const *models) {
     char name[40];
     print_fact(0, "",
                "heed " HEED_VERSION ": trains small transformers on texts or pictures and shows "
@@ -50,16 +66,11 @@ static void print_overview(void) {
         snprintf(name, sizeof name, "  %s", table[i].command->name);
         print_fact(21, name, "%s", table[i].command->help);
     }
-    puts("\nA first model, and a question to it:\n"
-         "  heed train mlm book.txt -o runs/book\n"
-         "  heed fill runs/book \"The king went to the [MASK] .\"\n"
-         "\nAnother, of pictures in a folder per class:\n"
-         "  heed train vit flowers -o runs/flowers --image-size 64\n"
-         "  heed classify runs/flowers rose.jpg\n"
-         "\nAnother, of pairs of texts, a line each with a tab between them:\n"
-         "  heed train rnn dates.tsv -o runs/dates --minutes 2\n"
-         "  heed translate runs/dates \"March 5, 1999\" --attention\n"
-         "\n`heed help COMMAND` explains a command and all its settings.");
+    print_first(models, HEED_INPUT_TOKENS, "A first model, and a question to it");
+    print_first(models, HEED_INPUT_PICTURE, "A model of pictures in a folder per class");
+    print_first(models, HEED_INPUT_PAIR,
+                "A model of pairs of texts, a line each with a tab between them");
+    puts("\n`heed help COMMAND` explains a command and all its settings.");
 }
 
 /* How many words of argv name the command: 2, 1, or 0 for another command. */
@@ -122,7 +133,7 @@ static int explain_command(program *p, int argc, char **argv) {
 
 static int help(int argc, char **argv, const heed_model *const *models) {
     int words = 0;
-    if (argc == 0) return print_overview(), (int)end_output(HEED_OK, false);
+    if (argc == 0) return print_overview(models), (int)end_output(HEED_OK, false);
     const command *k = find_command(argc, argv, &words);
     if (k)
         return explain_command(&(program){.command = k, .models = models}, argc - words,

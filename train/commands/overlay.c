@@ -1,12 +1,15 @@
-/* overlay.c -- which patches a vit attends to, drawn over a picture that was classified. */
+/* overlay.c -- which patches a model attends to, drawn over a picture that was classified. */
 #include "commands/overlay.h"
 
 #include "commands/attend.h"
 
+#include <stdlib.h>
+
 bool overlay_write(const overlay *o, heed_picture *p) {
     heed_run *r = o->run;
-    int layers = (int)heed_config_int(r->config, "layers"), index;
+    int layers, index;
     if (!layer_index(r, o->layer, &index)) return false;
+    free(heed_attention_layers(r, &layers)); /* counted */
     heed_inspection s;
     heed_capture_args wish = {.layer_count = 1, .layers = &index, .lean = true};
     heed_record *record =

@@ -196,21 +196,37 @@ static heed_config *run_config(program *p) {
     return f;
 }
 
+enum { HINT = 1024 };
+
+/* "; hint: heed train vit flowers -o RUN, if WHAT", by the program's first model of that kind; or
+ * nothing. */
+static const char *other_kind(const program *p, const training *t, heed_input_kind kind,
+                              const char *what, char hint[HINT]) {
+    const heed_model *const *m = p->models;
+    while (*m && (*m)->kind != kind) m++;
+    *hint = 0;
+    if (*m)
+        snprintf(hint, HINT, "; hint: heed train %s %.400s -o %.400s, if it %s", (*m)->name,
+                 heed_config_text(t->f, "data"), t->run, what);
+    return hint;
+}
+
 /* A text for pictures, or a folder for a text. */
 static bool check_kind(program *p, const training *t) {
+    char hint[HINT];
     const char *data = heed_config_text(t->f, "data"), *dot = strrchr(data, '.');
     heed_input_kind kind = p->model->kind;
     bool csv = dot && strcmp(dot, ".csv") == 0;
     if (kind == HEED_INPUT_TOKENS && is_directory(data))
-        return heed_fail(p->c, HEED_DATA,
-                         "%s is a folder: %s takes a text file; hint: heed train vit %s -o %s, if "
-                         "it holds pictures",
-                         data, p->model->name, data, t->run);
+        return heed_fail(p->c, HEED_DATA, "%s is a folder: %s takes a text file%s", data,
+                         p->model->name,
+                         other_kind(p, t, HEED_INPUT_PICTURE, "holds pictures", hint));
     if (kind == HEED_INPUT_PICTURE && is_file(data) && !csv)
         return heed_fail(p->c, HEED_DATA,
                          "%s is a file: %s takes a folder of pictures, or a CSV file of "
-                         "path,label lines; hint: heed train gpt %s -o %s, if it is a text",
-                         data, p->model->name, data, t->run);
+                         "path,label lines%s",
+                         data, p->model->name,
+                         other_kind(p, t, HEED_INPUT_TOKENS, "is a text", hint));
     return true;
 }
 

@@ -20,6 +20,7 @@ typedef struct {
     const char *const *notes[3];     /* beside the rows of W_Q, W_K, W_V; or NULL */
     const double *target;            /* (T,d2) what the output should be; or NULL */
     bool pre;          /* X is the normed stream, to which all heads together are added */
+    bool custom;       /* what the model does with all heads together is not known */
     bool picture;      /* the tokens are patches of one */
     const char *layer; /* of a trained model: "encoder.0.attn"; or NULL */
     int query, key;    /* from 1: the cell whose numbers are written out; 0: one is found */

@@ -197,8 +197,9 @@ static bool take_values(trained *t, heed_lesson_args *a) {
 
 /* The norm of the sublayer: "encoder.0.norm1", behind cross-attention "decoder.0.norm2". */
 static const char *norm_path(const trained *t, char path[64]) {
-    int n = (int)(strrchr(t->path, '.') - t->path);
-    snprintf(path, 64, "%.*s.norm%d", n, t->path, t->block.stack == HEED_CROSS ? 2 : 1);
+    const char *dot = strrchr(t->path, '.');
+    int n = dot ? (int)(dot + 1 - t->path) : 0;
+    snprintf(path, 64, "%.*snorm%d", n, t->path, t->block.stack == HEED_CROSS ? 2 : 1);
     return path;
 }
 
@@ -213,7 +214,8 @@ static const heed_tensor *norm_parameter(trained *t, const char *name) {
 static void take_layer(trained *t, heed_lesson_args *a) {
     const heed_config *f = t->run->config;
     const heed_tensor *out = parameter(t, "out.weight");
-    t->e->w.pre = !heed_config_has(f, "norm") || strcmp(heed_config_text(f, "norm"), "pre") == 0;
+    t->e->w.custom = !heed_config_has(f, "norm");
+    t->e->w.pre = !t->e->w.custom && strcmp(heed_config_text(f, "norm"), "pre") == 0;
     if (!out) return;
     a->width = out->shape[0];
     double *w = doubles(t, (size_t)a->value * (size_t)a->width);
@@ -225,7 +227,8 @@ static void take_layer(trained *t, heed_lesson_args *a) {
     a->w_h = w;
     a->b_o = part_of(t, parameter(t, "out.bias"), 0, a->width);
     /* The norm of a worked example is layer norm. */
-    if (t->e->w.pre || strcmp(heed_config_text(f, "norm-kind"), "rms") == 0) return;
+    if (t->e->w.custom || t->e->w.pre || strcmp(heed_config_text(f, "norm-kind"), "rms") == 0)
+        return;
     a->gain = part_of(t, norm_parameter(t, "weight"), 0, a->width);
     a->norm_bias = part_of(t, norm_parameter(t, "bias"), 0, a->width);
     a->eps = heed_config_real(f, "norm-eps");

@@ -292,7 +292,7 @@ static void add_and_norm(explaining *e, int step) {
     if (e->w.pre)
         draw_words(&e->out, &e->look,
                    "This model norms before attention: X above is LN(stream), and all heads "
-                   "together are added to the stream, which goes on to the feed-forward part.");
+                   "together are added to the stream, which goes on to the rest of the model.");
     else if (!has_norm(&e->w))
         draw_words(&e->out, &e->look, "All heads together are added to X.");
     if (!has_norm(&e->w)) return;
@@ -310,7 +310,7 @@ static void add_and_norm(explaining *e, int step) {
 static void behind(explaining *e, int step) {
     if (has_layer(&e->w)) {
         shares(e, step);
-        add_and_norm(e, step + 1);
+        if (!e->w.custom) add_and_norm(e, step + 1);
     }
     if (!e->w.layer || heed_config_int(e->p->flags, "learn")) return;
     gap(e);

@@ -58,15 +58,17 @@ void next_text(const heed_model *m, const char *data, const char *run) {
     char line[LONGEST + 2] = "Some words and one more .", word[1024];
     first_line(data, line);
     run = heed_format_shell(word, sizeof word, run);
-    printf("\nNext:\n  heed %s %s%s \"", m->answers == HEED_ANSWER_MASKED ? "fill" : "generate",
-           run, m->answers == HEED_ANSWER_MASKED ? "" : " --prompt");
-    if (m->answers == HEED_ANSWER_MASKED)
+    printf("\nNext:\n");
+    if (m->answers == HEED_ANSWER_MASKED) {
+        printf("  heed fill %s \"", run);
         print_masked(line);
-    else {
+        printf("\"\n");
+    } else {
         keep_words(line, 3);
-        fputs(line, stdout);
+        if (m->steps) printf("  heed generate %s --prompt \"%s\"\n", run, line);
+        if (!m->steps && m->attending) printf("  heed attend %s \"%s\"\n", run, line);
     }
-    printf("\"\n  heed plot %s\n", run);
+    printf("  heed plot %s\n", run);
 }
 
 /* A column of the second line, as the first may name the columns. */
@@ -86,10 +88,11 @@ static bool first_source(const char *path, int column, char source[LONGEST + 2])
 
 void next_pairs(const heed_model *m, const char *data, const char *run) {
     char source[LONGEST + 2] = "some text", word[1024];
-    bool translates = m->kind == HEED_INPUT_PAIR;
+    bool pairs = m->kind == HEED_INPUT_PAIR;
     first_source(data, m->kind == HEED_INPUT_LABELLED && !heed_model_spec(m).per_word, source);
     run = heed_format_shell(word, sizeof word, run);
-    printf("\nNext:\n  heed %s %s \"%s\"%s\n", use_of(m), run, source,
-           translates ? " --attention" : "");
+    printf("\nNext:\n");
+    if (!pairs || m->steps)
+        printf("  heed %s %s \"%s\"%s\n", use_of(m), run, source, pairs ? " --attention" : "");
     printf("  heed eval %s\n  heed plot %s\n", run, run);
 }

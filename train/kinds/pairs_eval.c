@@ -167,6 +167,10 @@ static void evaluate(program *p, const char *what, const heed_config *f, heed_ru
 
 void eval_pairs(program *p, const heed_model *m, heed_config *f, heed_run *r) {
     char what[512];
+    if (!m->steps) { /* it cannot translate */
+        eval_scores(p, m, f, r);
+        return;
+    }
     heed_data *d = eval_data_open(p, m, f, r, what);
     if (d) evaluate(p, what, f, r, d->batches);
     heed_data_close(d);
