@@ -1,15 +1,14 @@
-/* heed/activations.h -- the list of activations, a row each: the enum, the kernels, the ops, their
- * checks and the program's choices come from it. */
+/* heed/activations.h -- the list of activations, one row each, from which the enum, the kernels,
+ * the ops, their checks and the program's choices are generated. */
 #ifndef HEED_ACTIVATIONS_H
 #define HEED_ACTIVATIONS_H
 
 /* X(enumerator, name of the op, setting, SLOPE, f, f', from, to, kinks)
- *   setting  "|name" where a setting may choose it for hidden layers, else ""
- *   SLOPE    VALUE where f' is written in y = f(x), so that y alone is kept; INPUT where in x
- *   f, f'    vectors, with the functions of src/kernels/vmath.h; `one` and `half` are constants
- *   from, to the range of x in the gradient check
- *   kinks    where f' jumps: "0" or "-1 1", or NULL
- * Sources: GELU, its tanh form and SiLU: Hendrycks & Gimpel 2016, sec. 2. */
+ *   setting  "|name" if a setting may choose it for hidden layers, else ""
+ *   SLOPE    VALUE if f' is a function of y = f(x), so that only y is kept; INPUT if of x
+ *   f, f'    vector expressions, with the functions of src/kernels/vmath.h; `one` and `half` are
+ * constants from, to the range of x in the gradient check kinks    where f' is discontinuous: "0"
+ * or "-1 1", or NULL Sources: GELU, its tanh form and SiLU: Hendrycks & Gimpel 2016, sec. 2. */
 /* clang-format off */
 #define HEED_ACTIVATIONS(X) \
     X(HEED_IDENTITY, identity, "|identity", VALUE, x, one, -1, 1, NULL) \

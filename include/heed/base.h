@@ -13,11 +13,11 @@ extern "C" {
 #endif
 
 #define HEED_VERSION "0.1.0"
-#define HEED_DIMS    4 /* the most dimensions that a tensor has */
+#define HEED_DIMS    4 /* the maximum number of dimensions of a tensor */
 
 #if defined(__GNUC__)
 #define HEED_API __attribute__((visibility("default")))
-/* Around declarations that are all exported. */
+/* Placed around a group of exported declarations. */
 #define HEED_EXPORT_BEGIN      _Pragma("GCC visibility push(default)")
 #define HEED_EXPORT_END        _Pragma("GCC visibility pop")
 #define HEED_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -30,8 +30,8 @@ extern "C" {
 #define HEED_USE_RESULT
 #endif
 
-/* The number type of every value and gradient. float, but for the double build that the tests use.
- */
+/* The number type of every value and gradient. float, except in the double-precision build that the
+ * tests use. */
 #ifdef HEED_F64
 typedef double heed_real;
 #else
@@ -57,14 +57,15 @@ enum { HEED_ACT_COUNT = 0 HEED_ACTIVATIONS(HEED__ONE) };
 /* A cell of a recurrent layer. */
 typedef enum { HEED_RNN, HEED_GRU, HEED_LSTM } heed_cell;
 
-/* Whose attention a layer computes. */
+/* The kind of attention that a layer computes. */
 typedef enum { HEED_ENCODER, HEED_DECODER, HEED_CROSS } heed_stack;
 
 /* What a check of an op, a layer, a model or an optimizer found. */
 typedef struct {
-    double error; /* the largest; negative: the check could not run, see the context */
+    double
+        error; /* the largest error; negative: the check could not run (see the context's error) */
     int cases;
-    char worst[96]; /* where it is */
+    char worst[96]; /* where the largest error is */
 } heed_check;
 
 typedef struct heed_ctx heed_ctx;

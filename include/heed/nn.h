@@ -1,5 +1,6 @@
-/* heed/nn.h -- layers: a struct of parameters, an init that makes them in a store, an apply that
- * records ops. No hidden state. A field that is NULL after init means the part is absent. */
+/* heed/nn.h -- layers: each is a struct of parameters, an init function that makes them in a store,
+ * and an apply function that records ops. Layers have no hidden state. A field that is NULL after
+ * init means that this part is absent. */
 #ifndef HEED_NN_H
 #define HEED_NN_H
 
@@ -17,8 +18,8 @@ typedef struct {
 typedef struct {
     int in, out;
     bool no_bias;
-    const char *init; /* of the weight; NULL: "kaiming" for weight and bias, as PyTorch; else the
-                         bias starts at zero */
+    const char *init; /* of the weight; NULL: "kaiming" for weight and bias, as in PyTorch; else the
+                         bias is initialised to zero */
 } heed_linear_args;
 HEED_API void heed_linear_init(heed_linear *l, heed_store *s, const char *name, heed_linear_args a);
 HEED_API heed_tensor *heed_linear_apply(const heed_linear *l, heed_tape *t, heed_tensor *x);
@@ -50,7 +51,7 @@ typedef struct {
 HEED_API void heed_batchnorm_init(heed_batchnorm *l, heed_store *s, const char *name, int width);
 HEED_API heed_tensor *heed_batchnorm_apply(const heed_batchnorm *l, heed_tape *t, heed_tensor *x);
 
-/* Dropout with a name of its own. */
+/* Dropout with its own name. */
 typedef struct {
     const char *name;
     heed_real p;
@@ -61,10 +62,10 @@ HEED_API heed_tensor *heed_drop_apply(const heed_drop *l, heed_tape *t, heed_ten
 /* Convolution. 2-d: x (B,H,W,in) -> (B,H',W',out); 1-d: x (B,T,in) -> (B,T',out). */
 typedef struct {
     int in, out;
-    int size[2]; /* of the kernel: down, right; 1-d when size[0] is 0 */
+    int size[2]; /* of the kernel: vertical, horizontal; 1-d if size[0] is 0 */
     heed_conv_args conv;
     bool transposed, no_bias;
-    const char *init; /* of the weight; NULL: "kaiming" for weight and bias, as PyTorch */
+    const char *init; /* of the weight; NULL: "kaiming" for weight and bias, as in PyTorch */
 } heed_conv_layer_args;
 typedef struct {
     const char *name;
@@ -75,8 +76,8 @@ HEED_API void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed
 HEED_API heed_tensor *heed_conv_apply(const heed_conv *l, heed_tape *t, heed_tensor *x);
 
 /* Residual block of a CNN: relu(x' + norm2(conv2(relu(norm1(conv1(x)))))), 3x3 kernels, dropout
- * before conv2; x' = x, or norm(conv 1x1 of the stride) where the shape changes. He et al. 2016,
- * sec. 3.3. Names: conv1 norm1 conv2 norm2 short.conv short.norm. */
+ * before conv2; x' = x, or norm of a 1x1 convolution with the stride where the shape changes. He et
+ * al. 2016, sec. 3.3. Names: conv1 norm1 conv2 norm2 short.conv short.norm. */
 typedef struct {
     int in, out, stride;
     bool no_norm;     /* without batch norm; convolutions then have biases */
@@ -93,16 +94,15 @@ HEED_API void heed_conv_block_init(heed_conv_block *l, heed_store *s, const char
                                    heed_conv_block_args a);
 HEED_API heed_tensor *heed_conv_block_apply(const heed_conv_block *l, heed_tape *t, heed_tensor *x);
 
-/* Patches as tokens: a convolution of stride and size p. x (B,H,W,C) -> (B, H/p W/p, d). In the
- * notation of lecture notes: z = W patch + b, patch of p p C numbers. Dosovitskiy et al. 2021,
- * eq. 1. */
+/* Patches as tokens: a convolution of stride and size p. x (B,H,W,C) -> (B, H/p W/p, d). For one
+ * patch: z = W patch + b, where patch has p p C elements. Dosovitskiy et al. 2021, eq. 1. */
 HEED_API void heed_patch_embed_init(heed_conv *l, heed_store *s, const char *name, int channels,
                                     int patch, int width, const char *init);
 HEED_API heed_tensor *heed_patch_embed_apply(const heed_conv *l, heed_tape *t, heed_tensor *x);
 
 /* Positions added to x (B,T,d): a learned table, the sinusoids of Vaswani et al. 2017, sec. 3.5,
- * those of a square grid (half of the width for the row, half for the column; where len is one more
- * than a square, the first row, of [CLS], is zeros), or nothing. */
+ * those of a square grid (half of the width for the row, half for the column; if len is one more
+ * than a square, the first row, for [CLS], is zeros), or nothing. */
 typedef enum {
     HEED_LEARNED,
     HEED_SINUSOIDAL,
@@ -120,23 +120,23 @@ HEED_API void heed_position_init(heed_position *l, heed_store *s, const char *na
 HEED_API heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tensor *x,
                                           int from);
 
-/* Keys and values of the tokens so far, for generation: one sequence, one layer; of cross attention
- * those of memory, made by the first call. Memory belongs to whoever made it. */
+/* Keys and values of the tokens so far, for generation: one sequence, one layer. In cross attention
+ * they are those of memory, computed by the first call. The caller owns k and v. */
 typedef struct {
-    int len, capacity; /* tokens held, and at most */
-    heed_real *k, *v;  /* (room, h e), (room, h d2) */
+    int len, capacity; /* tokens held, and their maximum */
+    heed_real *k, *v;  /* (capacity, h e), (capacity, h d2) */
 } heed_cache;
 
 /* Multi-head attention: one stacked q,k,v projection of height h(2e+d2) and W_h (d, h d2) back to
  * d, or no W_h. Vaswani et al. 2017, sec. 3.2.2. */
 typedef struct {
-    int width;             /* of inputs, d */
-    int memory_width;      /* of the other sequence in cross attention; 0: width */
+    int width;             /* width of the inputs, d */
+    int memory_width;      /* width of the other sequence in cross attention; 0: width */
     int heads, key, value; /* key, value 0: width / heads */
     bool cross;            /* q from x, k and v from memory: parameters q and kv instead of qkv */
     bool causal, hard, no_out;
     bool no_bias;       /* on q, k, v and out */
-    bool explicit_path; /* the plain composition instead of the fused op */
+    bool explicit_path; /* heed_attention_explicit instead of the fused op */
     bool has_beta;
     heed_real beta, dropout;
     const char *init, *out_init; /* of the projections; NULL: "kaiming" */
@@ -152,7 +152,7 @@ HEED_API void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_m
 HEED_API heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x,
                                      heed_tensor *memory, heed_tensor *pad, heed_cache *cache);
 /* The same with a score bias (1|B, 1|heads, T, S) or NULL, added to the scores of heed_attention:
- * relative positions, or a mask of one's own. With a cache, S counts the tokens held, too. */
+ * relative positions, or a custom mask. With a cache, S includes the tokens held. */
 HEED_API heed_tensor *heed_mha_biased(const heed_mha *l, heed_tape *t, heed_tensor *x,
                                       heed_tensor *memory, heed_tensor *score_bias,
                                       heed_tensor *pad, heed_cache *cache);
@@ -175,7 +175,7 @@ HEED_API heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor 
  * drop(f(x))); f = attention, then feed-forward. Names: attn.qkv attn.out norm1 mlp.up mlp.down
  * norm2. */
 typedef struct {
-    heed_mha_args attn, cross; /* cross: of a decoder block */
+    heed_mha_args attn, cross; /* cross: for a decoder block */
     heed_ff_args mlp;
     bool pre_norm;
     bool norm_no_bias;
@@ -200,27 +200,27 @@ typedef heed_block_args heed_decoder_block_args;
 typedef heed_block heed_decoder_block;
 HEED_API void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *name,
                                       heed_decoder_block_args a);
-/* x (B,T,d), memory (B,S,d) from the encoder, pads (B,T) and (B,S) index or NULL; caches, two: of
- * the self-attention and of the attention to memory, or NULL. Once the second is filled, memory is
- * not read and may be NULL. */
+/* x (B,T,d), memory (B,S,d) from the encoder, pads (B,T) and (B,S) index or NULL; caches: an array
+ * of two, for the self-attention and for the attention to memory, or NULL. Once the second is
+ * filled, memory is not read and may be NULL. */
 HEED_API heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t,
                                                heed_tensor *x, heed_tensor *pad,
                                                heed_tensor *memory, heed_tensor *memory_pad,
                                                heed_cache *caches);
 
-/* Recurrent layers, one on the other. Parameters lie and are named as PyTorch's: weight_ih_l0 (G h,
- * in), weight_hh_l0 (G h, h), bias_ih_l0, bias_hh_l0, and _reverse for the other direction; with
+/* Stacked recurrent layers. Parameters have PyTorch's layout and names: weight_ih_l0 (G h, in),
+ * weight_hh_l0 (G h, h), bias_ih_l0, bias_hh_l0, and _reverse for the other direction; with
  * one_bias there is no bias_hh: h' = g(W_hx x + W_hh h + b_h), which is W_h [x ; h] + b_h. */
 enum { HEED_RNN_LAYERS = 16 };
 typedef struct {
     int in, width;
     heed_cell cell;
-    heed_act act;       /* of HEED_RNN; HEED_IDENTITY is one, too */
+    heed_act act;       /* for HEED_RNN; HEED_IDENTITY is accepted, too */
     int layers;         /* 0: 1 */
-    bool bidirectional; /* the outputs of both directions side by side: 2 width */
+    bool bidirectional; /* concatenates the outputs of both directions: 2 width */
     bool one_bias;
     heed_real dropout; /* between layers */
-    const char *init;  /* of all; NULL: uniform within 1/sqrt(width), as PyTorch */
+    const char *init;  /* of all parameters; NULL: uniform in +-1/sqrt(width), as in PyTorch */
 } heed_rnn_args;
 typedef struct {
     heed_tensor *w_in, *w, *b_in, *b; /* b NULL: absent */
@@ -228,45 +228,46 @@ typedef struct {
 typedef struct {
     const char *name;
     heed_rnn_args args;
-    heed_rnn_part part[2 * HEED_RNN_LAYERS]; /* layer by layer, both directions of one together */
+    heed_rnn_part
+        part[2 * HEED_RNN_LAYERS]; /* layer by layer, the two directions of a layer adjacent */
     heed_drop drop[HEED_RNN_LAYERS];
 } heed_rnn;
 HEED_API void heed_rnn_init(heed_rnn *l, heed_store *s, const char *name, heed_rnn_args a);
-/* x (B,T,in), pad (B,T) index or NULL -> (B,T,width or 2 width), the last layer's h. first and
- * last, each NULL or a list of layers x directions states (B,S) as heed_recurrent has them: before
- * the first step (NULL: zeros), and after the last. */
+/* x (B,T,in), pad (B,T) index or NULL -> (B,T,width or 2 width), the last layer's h. first and last
+ * are NULL or arrays of layers x directions states (B,S), as in heed_recurrent: those before the
+ * first step (NULL: zeros) and after the last one. */
 HEED_API heed_tensor *heed_rnn_apply(const heed_rnn *l, heed_tape *t, heed_tensor *x,
                                      heed_tensor *pad, heed_tensor *const *first,
                                      heed_tensor **last);
 
-/* Attention of any similarity, one head: query (B,Tq,dq), inputs (B,S,d) -> context (B,Tq,d or
- * value) = softmax(e) V.
- *   additive   e = v' tanh(W q + U k + b)            Bahdanau et al. 2015, sec. A.1.2
- *   dot        e = q' k                              Luong et al. 2015, eq. 8
+/* Single-head attention with a choice of similarity: query (B,Tq,dq), inputs (B,S,d) -> context
+ * (B,Tq,d or value) = softmax(e) V. additive   e = v' tanh(W q + U k + b)            Bahdanau et
+ * al. 2015, sec. A.1.2 dot        e = q' k                              Luong et al. 2015, eq. 8
  *   scaled     e = q' k / sqrt(d_k)                  Vaswani et al. 2017, eq. 1
  *   general    e = q' W k                            Luong et al. 2015, eq. 8
- * Keys and values are the inputs themselves, or projections of their own. */
+ * Keys and values are the inputs themselves or projections of them. */
 typedef enum { HEED_ADDITIVE, HEED_DOT, HEED_SCALED_DOT, HEED_GENERAL } heed_similarity;
 typedef struct {
     heed_similarity kind;
     int query, input; /* widths dq, d */
     int inner;        /* additive: width of the alignment network; 0: input */
-    int key, value;  /* widths of projections W_k, W_v of the inputs (and W_q of the query, to key);
-                        0: the inputs as they are */
-    bool all_biases; /* additive: of W and of v, too; they add nothing that U's has not */
+    int key, value; /* widths of the projections W_k and W_v of the inputs (and of W_q of the query,
+                       to key); 0: no projection */
+    bool all_biases; /* additive: W and v have biases, too, which do not make the layer more
+                        expressive */
     bool has_beta;
-    heed_real beta; /* e is times beta instead of the form's own 1 or 1/sqrt(d_k) */
+    heed_real beta; /* multiplies e instead of the default 1 or 1/sqrt(d_k) */
     const char *init;
 } heed_attend_args;
 typedef struct {
     const char *name;
     heed_attend_args args;
-    heed_linear q, k, v; /* W_q, W_k, W_v where asked for */
-    heed_linear w, u;    /* additive: W without bias, U with; general: w */
+    heed_linear q, k, v; /* W_q, W_k, W_v if key or value is set */
+    heed_linear w, u;    /* additive: W without bias, U with bias; general: w */
     heed_linear score;   /* additive: v, as weight (1, inner) */
 } heed_attend;
 HEED_API void heed_attend_init(heed_attend *l, heed_store *s, const char *name, heed_attend_args a);
-/* What does not depend on the query, made once for many steps of a decoder. */
+/* The part that does not depend on the query, computed once for many steps of a decoder. */
 typedef struct {
     heed_tensor *keys, *values; /* (B,S,..) */
     heed_tensor *mask;          /* (B,1,S) or NULL */
@@ -274,23 +275,25 @@ typedef struct {
 /* inputs (B,S,d), pad (B,S) index or NULL */
 HEED_API heed_attention_kv heed_attend_kv(const heed_attend *l, heed_tape *t, heed_tensor *inputs,
                                           heed_tensor *pad);
-/* Probes under the layer's name: q (of the additive form W q), k and v as they are compared and
+/* Probes under the layer's name: q (for the additive form, W q), k and v as they are compared and
  * summed, scores (before the mask) and weights (B,Tq,S). */
 HEED_API heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
                                         const heed_attention_kv *m);
-/* The parts alone, without probes, for a decoder: it notes those of all its steps together. */
+/* The query, scores and weights alone, without probes, for a decoder, which passes those of all its
+ * steps to heed_attend_note. */
 typedef struct {
     heed_tensor *q, *scores, *weights; /* (B,Tq,e) (B,Tq,S) (B,Tq,S) */
 } heed_attended;
 HEED_API heed_attended heed_attend_look(const heed_attend *l, heed_tape *t, heed_tensor *query,
                                         const heed_attention_kv *m);
-/* What is probed of the parts, one behind the other along the queries; nothing else is computed. */
+/* Concatenates the parts of all steps along the queries and keeps them for probes; parts that are
+ * not probed are not concatenated. */
 enum { HEED_ATTEND_STEPS = 4096 };
 HEED_API void heed_attend_note(const heed_attend *l, heed_tape *t, int steps,
                                const heed_attended *a);
 
-/* Residual add with dropout and norm on either side: pre: x + drop(fx); post: norm(x + drop(fx)).
- */
+/* Residual add with dropout: x + drop(fx), or norm(x + drop(fx)) with the norm post, which may be
+ * NULL. */
 HEED_API heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx,
                                     const heed_drop *drop, const heed_norm *post);
 
@@ -298,20 +301,21 @@ HEED_API heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *f
 
 enum { HEED_CASE_ROWS = 2, HEED_CASE_LEN = 3, HEED_CASE_WIDTH = 8 };
 
-/* A layer as heed_gradcheck_layer runs it. A list ends with {0}. */
+/* A layer to be checked by heed_gradcheck_layer. A list ends with {0}. */
 typedef struct {
     const char *name;
     size_t size;                             /* bytes of self, zeroed before init */
-    void (*init)(void *self, heed_store *s); /* makes the parameters */
+    void (*init)(void *self, heed_store *s); /* creates the parameters */
     /* x (2,3,8) -> any shape */
     heed_tensor *(*apply)(const void *self, heed_tape *t, heed_tensor *x);
 } heed_layer_case;
 
-/* heed_gradcheck_store on the sum of all outputs, each times a fixed random weight; x is a
- * parameter of its own. Gains and biases are moved away from their initial 1 and 0. */
+/* Runs heed_gradcheck_store on the sum of all outputs, each multiplied by a fixed random weight; x
+ * is one of the parameters. Gains and biases are moved away from their initial values 1 and 0. */
 HEED_API heed_check heed_gradcheck_layer(heed_ctx *c, const heed_layer_case *k);
 
-/* The library's layers, ended by NULL. Each entry is a list of cases ended by {0}: one file. */
+/* The library's layers, ended by NULL. Each entry is a list of cases ended by {0}, defined in one
+ * file. */
 HEED_API const heed_layer_case *const *heed_layer_table(void);
 
 #ifdef __cplusplus

@@ -1,7 +1,6 @@
-/* heed/ops.h -- every op, a line each: the manual. Shapes are (rows, columns); "..." stands for any
- * leading dims.
+/* heed/ops.h -- all ops. Shapes are (rows, columns); "..." means any leading dims.
  *
- * All return NULL in error. Elementwise ops of two inputs broadcast as NumPy does. Gradients go to
+ * All return NULL on error. Elementwise ops of two inputs broadcast as in NumPy. Gradients go to
  * every input that wants one. */
 #ifndef HEED_OPS_H
 #define HEED_OPS_H
@@ -26,8 +25,8 @@ HEED_API heed_tensor *heed_scale(heed_tape *t, heed_tensor *x, heed_real scale,
 HEED_API heed_tensor *heed_activate(heed_tape *t, heed_tensor *x, heed_act act);
 HEED_API heed_tensor *heed_identity(heed_tape *t, heed_tensor *x); /* x, as a view */
 HEED_API heed_tensor *heed_exp(heed_tape *t, heed_tensor *x);
-HEED_API heed_tensor *
-heed_log(heed_tape *t, heed_tensor *x); /* natural logarithm (heed_message reports messages) */
+HEED_API heed_tensor *heed_log(heed_tape *t,
+                               heed_tensor *x); /* natural logarithm (messages: heed_message) */
 HEED_API heed_tensor *heed_sqrt(heed_tape *t, heed_tensor *x);
 HEED_API heed_tensor *heed_tanh(heed_tape *t, heed_tensor *x);
 HEED_API heed_tensor *heed_sigmoid(heed_tape *t, heed_tensor *x); /* 1 / (1 + exp(-x)) */
@@ -38,10 +37,10 @@ HEED_API heed_tensor *heed_silu(heed_tape *t, heed_tensor *x);
 HEED_API heed_tensor *heed_clamp(heed_tape *t, heed_tensor *x, heed_real lo,
                                  heed_real hi); /* derivative 1 inside [lo, hi], else 0 */
 HEED_API heed_tensor *heed_stop_gradient(heed_tape *t,
-                                         heed_tensor *x); /* x, and no gradient goes back */
+                                         heed_tensor *x); /* x; no gradient flows back */
 
-/* Products. Batches broadcast only from none: (m,k) x (k,n), (B,m,k) x (B,k,n), (A,B,m,k) x
- * (A,B,k,n). */
+/* Products. The batch dims must be equal, or one operand has none: (m,k) x (k,n), (B,m,k) x
+ * (B,k,n), (A,B,m,k) x (A,B,k,n). */
 HEED_API heed_tensor *heed_matmul(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a b */
 HEED_API heed_tensor *heed_matmul_nt(heed_tape *t, heed_tensor *a,
                                      heed_tensor *b); /* a b': (..,m,k) x (..,n,k) */
@@ -62,52 +61,55 @@ HEED_API heed_tensor *heed_log_softmax(heed_tape *t, heed_tensor *x, heed_real b
 /* One-hot of the largest unmasked entry (lowest index at ties); backward as heed_softmax's. */
 HEED_API heed_tensor *heed_hardmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask);
 
-/* Normalisation. gain and bias (C) may be NULL. */
+/* Normalisation; gain and bias (C) may be NULL. */
 /* over the last dim: (x - mean) / sqrt(var + eps) gain + bias, var biased. Ba, Kiros & Hinton 2016,
  * eq. 4 */
 HEED_API heed_tensor *heed_layer_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain,
                                       heed_tensor *bias, heed_real eps);
 /* over the last dim: x / sqrt(mean(x^2) + eps) gain. Zhang & Sennrich 2019, eq. 4 */
 HEED_API heed_tensor *heed_rms_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_real eps);
-/* Over all but the last dim (channels last). Training: batch statistics, and mean, var (C) move by
- * momentum towards them (var unbiased, as PyTorch); eval: mean and var. Ioffe & Szegedy 2015,
- * alg. 1. */
+/* Over all but the last dim (channels last). In training, uses the batch's statistics and moves
+ * mean and var (C) towards them by momentum (var unbiased, as in PyTorch); in eval, uses mean and
+ * var. Ioffe & Szegedy 2015, alg. 1. */
 HEED_API heed_tensor *heed_batch_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain,
                                       heed_tensor *bias, heed_tensor *mean, heed_tensor *var,
                                       heed_real eps, heed_real momentum);
-/* Training: each element 0 with probability p, else x / (1 - p); eval: x. Srivastava et al. 2014,
- * sec. 10, inverted. */
+/* In training, each element is 0 with probability p, else x / (1 - p); in eval, x. Srivastava et
+ * al. 2014, sec. 10, inverted. */
 HEED_API heed_tensor *heed_dropout(heed_tape *t, heed_tensor *x, heed_real p);
 
-/* Convolution and pooling, channels last: x (B,H,W,C). Cross-correlation, as everywhere in the
- * field: y[b,i,j,o] = bias[o] + sum_{u,v,c} x[b, i s - p + u d, j s - p + v d, c] w[o,c,u,v].
- * H' = floor((H + 2p - d(k-1) - 1) / s) + 1. Weights lie as PyTorch's. LeCun et al. 1989. */
+/* Convolution and pooling, channels last: x (B,H,W,C). This is cross-correlation, as in other deep
+ * learning libraries: y[b,i,j,o] = bias[o] + sum_{u,v,c} x[b, i s - p + u d, j s - p + v d, c]
+ * w[o,c,u,v]. H' = floor((H + 2p - d(k-1) - 1) / s) + 1. Weights have PyTorch's layout. LeCun et
+ * al. 1989. */
 typedef struct {
-    int stride[2];   /* down, right; 0 means 1, here and in dilation and groups */
-    int pad[2];      /* zeros on every side */
-    int dilation[2]; /* between the taps */
-    int groups;      /* input and output channels in so many groups apart */
+    int stride[2];   /* vertical, horizontal; 0 means 1, as in dilation and groups */
+    int pad[2];      /* zeros added on each side */
+    int dilation[2]; /* spacing of the kernel's taps */
+    int groups;      /* number of groups that the channels are divided into */
     int extra[2];    /* transposed: rows and columns added at the end of the output */
 } heed_conv_args;
 /* x (B,H,W,C), w (O, C/groups, kh, kw), b (O) or NULL -> (B,H',W',O). a may be NULL */
 HEED_API heed_tensor *heed_conv2d(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
                                   const heed_conv_args *a);
-/* The backward of conv2d as a forward: x (B,H,W,C), w (C, O/groups, kh, kw), b (O) or NULL ->
- * (B,H',W',O), H' = (H-1) s - 2p + d(k-1) + extra + 1. Zeiler et al. 2010 */
+/* Transposed convolution, the gradient of conv2d with respect to its input: x (B,H,W,C), w (C,
+ * O/groups, kh, kw), b (O) or NULL -> (B,H',W',O), H' = (H-1) s - 2p + d(k-1) + extra + 1. Zeiler
+ * et al. 2010 */
 HEED_API heed_tensor *heed_conv2d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w,
                                              heed_tensor *b, const heed_conv_args *a);
-/* The same along a sequence: x (B,T,C), w (O, C/groups, k); the second of each pair of a is read */
+/* The same along a sequence: x (B,T,C), w (O, C/groups, k). Of the arrays in a, only element 1 is
+ * read. */
 HEED_API heed_tensor *heed_conv1d(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
                                   const heed_conv_args *a);
 HEED_API heed_tensor *heed_conv1d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w,
                                              heed_tensor *b, const heed_conv_args *a);
 typedef struct {
-    int size[2];   /* of the window: down, right */
+    int size[2];   /* size of the window: vertical, horizontal */
     int stride[2]; /* 0: the window's size */
-    int pad[2];    /* never taken by a maximum; counted by an average, as in PyTorch */
+    int pad[2];    /* padding, ignored by the maximum but counted by the average, as in PyTorch */
 } heed_pool_args;
 HEED_API heed_tensor *heed_max_pool(heed_tape *t, heed_tensor *x,
-                                    const heed_pool_args *a); /* ties: the first; (B,H',W',C) */
+                                    const heed_pool_args *a); /* (B,H',W',C); ties: the first */
 HEED_API heed_tensor *heed_avg_pool(heed_tape *t, heed_tensor *x, const heed_pool_args *a);
 HEED_API heed_tensor *heed_global_pool(heed_tape *t, heed_tensor *x); /* mean: (B,H,W,C) -> (B,C) */
 
@@ -116,42 +118,42 @@ HEED_API heed_tensor *heed_embed(heed_tape *t, heed_tensor *table,
                                  heed_tensor *ids); /* (V,d), (...) -> (...,d) */
 HEED_API heed_tensor *
 heed_gather(heed_tape *t, heed_tensor *x,
-            heed_tensor *rows); /* rows of x seen as (N,d): (...,d), (n) -> (n,d) */
+            heed_tensor *rows); /* rows of x viewed as (N,d): (...,d), (n) -> (n,d) */
 
 /* Reductions. */
 HEED_API heed_tensor *heed_sum(heed_tape *t, heed_tensor *x);  /* of all: a scalar */
 HEED_API heed_tensor *heed_mean(heed_tape *t, heed_tensor *x); /* of all: a scalar */
 HEED_API heed_tensor *heed_sum_dim(heed_tape *t, heed_tensor *x,
-                                   int dim); /* over one dim, which stays as size 1 */
+                                   int dim); /* over one dim, which is kept with size 1 */
 HEED_API heed_tensor *heed_mean_dim(heed_tape *t, heed_tensor *x, int dim);
 HEED_API heed_tensor *heed_max_dim(heed_tape *t, heed_tensor *x,
-                                   int dim); /* gradient to the lowest index at ties */
+                                   int dim); /* ties: the gradient goes to the lowest index */
 
 /* Shape. */
 HEED_API heed_tensor *heed_reshape(heed_tape *t, heed_tensor *x, int dims,
                                    const int *shape); /* a view; one entry may be -1 */
 HEED_API heed_tensor *heed_permute(heed_tape *t, heed_tensor *x,
-                                   const int *order); /* y.shape[i] = x.shape[order[i]]; copies */
+                                   const int *order); /* y.shape[i] = x.shape[order[i]]; a copy */
 HEED_API heed_tensor *heed_concat(heed_tape *t, int dim, int count, heed_tensor *const *x);
 HEED_API heed_tensor *heed_slice(heed_tape *t, heed_tensor *x, int dim, int from,
-                                 int size); /* a view for leading slices */
+                                 int size); /* a view if the range is contiguous, else a copy */
 HEED_API bool heed_split(heed_tape *t, heed_tensor *x, int dim, int parts,
-                         heed_tensor **out); /* equal parts */
+                         heed_tensor **out); /* into equal parts */
 HEED_API heed_tensor *heed_pad(heed_tape *t, heed_tensor *x, int dim, int before, int after,
                                heed_real value);
 
-/* x as it is, kept for probes under "NAME.value", NAME from heed_at. */
+/* Returns x and keeps it for probes under "NAME.value", with NAME from heed_at. */
 HEED_API heed_tensor *heed_note(heed_tape *t, heed_tensor *x, const char *value);
 
 /* Losses: scalars. */
 typedef struct {
-    int ignore; /* rows with this label do not count, when has_ignore; else -100, as in PyTorch */
+    int ignore; /* rows with this label are ignored; used if has_ignore, else -100 as in PyTorch */
     bool has_ignore;
     heed_real smoothing; /* eps: target (1-eps) one-hot + eps / C. Szegedy et al. 2016, sec. 7 */
-    const heed_real *weights; /* (C) per class, or NULL: the mean is then weighted too */
+    const heed_real *weights; /* (C) class weights, which also weight the mean; or NULL */
 } heed_xent_args;
-/* mean over the counted rows of -log softmax(logits)[label]: logits (...,C), labels (...). No
- * counted row: 0. args may be NULL */
+/* mean over the counted rows of -log softmax(logits)[label]: logits (...,C), labels (...). 0 if no
+ * row is counted. args may be NULL */
 HEED_API heed_tensor *heed_xent(heed_tape *t, heed_tensor *logits, heed_tensor *labels,
                                 const heed_xent_args *args);
 /* mean of max(x,0) - x y + log(1 + exp(-|x|)): logits and targets y in [0, 1] of one shape */
@@ -159,36 +161,37 @@ HEED_API heed_tensor *heed_bce(heed_tape *t, heed_tensor *logits, heed_tensor *t
 HEED_API heed_tensor *heed_mse(heed_tape *t, heed_tensor *a,
                                heed_tensor *b); /* mean of (a - b)^2 */
 
-/* Recurrent layers: all time steps in one op. gates (B,T,G h): the input's part W_x x + b_x, of
- * rnn (G = 1), gru (r z n) or lstm (i f g o); w (G h, h), b (G h) or NULL: the state's part. state
- * (B,S) before the first step, or NULL: zeros; S = h, lstm 2h: h then c. pad (B,T) index or NULL:
- * where it is 0 the state stays. -> (B,T,S): the state after each step.
- *   rnn  h' = act(x + h W' + b)                                 Elman 1990
- *   gru  h' = (1-z) n + z h, n = tanh(x_n + r (h W' + b)_n)     Cho et al. 2014, PyTorch's form
- *   lstm c' = s(f) c + s(i) tanh(g), h' = s(o) tanh(c')         Hochreiter & Schmidhuber 1997 */
+/* Recurrent layers: all time steps in one op. gates (B,T,G h): the contribution of the input, W_x x
+ * + b_x, for rnn (G = 1), gru (r z n) or lstm (i f g o). w (G h, h), b (G h) or NULL: the weights
+ * of the state. state (B,S): the state before the first step, or NULL for zeros; S = h, for lstm 2h
+ * (h, then c). pad (B,T) index or NULL: where it is 0, the state is unchanged. -> (B,T,S): the
+ * state after each step. rnn  h' = act(x + h W' + b)                                 Elman 1990 gru
+ * h' = (1-z) n + z h, n = tanh(x_n + r (h W' + b)_n)     Cho et al. 2014, PyTorch's form lstm c' =
+ * s(f) c + s(i) tanh(g), h' = s(o) tanh(c')         Hochreiter & Schmidhuber 1997 */
 typedef struct {
     heed_cell cell;
-    heed_act act; /* of rnn: HEED_TANH, HEED_RELU, HEED_SIGMOID or HEED_IDENTITY */
+    heed_act act; /* for rnn: HEED_TANH, HEED_RELU, HEED_SIGMOID or HEED_IDENTITY */
     bool reverse; /* from the last step to the first */
 } heed_recurrent_args;
 HEED_API heed_tensor *heed_recurrent(heed_tape *t, heed_tensor *gates, heed_tensor *w,
                                      heed_tensor *b, heed_tensor *state, heed_tensor *pad,
                                      const heed_recurrent_args *a);
 
-/* A recurrent decoder that looks back, all time steps in one op: with q_t = h_{t-1} query',
+/* A recurrent decoder with additive attention, all time steps in one op: with q_t = h_{t-1} query',
  *   a_t = softmax_i(score tanh(q_t + keys_i) + shift)       c_t = sum_i a_{t,i} values_i
  *   s_t = cell([y_t ; c_t] w_in' + b_in, s_{t-1})
- * -> (B,T,S + C): s_t beside c_t. Keeps weights (B,T,places); probed, also q (B,T,A) and the scores
- * before the mask. Bahdanau et al. 2015, sec. 3.1. */
+ * -> (B,T,S + C): s_t and c_t concatenated. Keeps weights (B,T,places) and, if probed, q (B,T,A)
+ * and the scores before the mask. Bahdanau et al. 2015, sec. 3.1. */
 typedef struct {
-    heed_tensor *y;             /* (B,T,d): what the decoder reads */
-    heed_tensor *w_in, *b_in;   /* (G h, d + C), (G h) or NULL */
-    heed_tensor *w, *b;         /* (G h, h), (G h) or NULL: the state's part, as heed_recurrent's */
-    heed_tensor *state;         /* (B,S) before the first step */
+    heed_tensor *y;           /* (B,T,d): the decoder's inputs */
+    heed_tensor *w_in, *b_in; /* (G h, d + C), (G h) or NULL */
+    heed_tensor *w,
+        *b; /* (G h, h), (G h) or NULL: the weights of the state, as in heed_recurrent */
+    heed_tensor *state;         /* (B,S): the state before the first step */
     heed_tensor *keys, *values; /* (B,places,A), (B,places,C) */
     heed_tensor *query;         /* (A,h) */
     heed_tensor *score, *shift; /* (1,A), (1) or NULL */
-    heed_tensor *mask;          /* (B,1,places) index, 0 where there is nothing; or NULL */
+    heed_tensor *mask;          /* (B,1,places) index, 0 at places to mask out; or NULL */
 } heed_additive_attention;
 HEED_API heed_tensor *heed_recurrent_attention(heed_tape *t, const heed_additive_attention *l,
                                                const heed_recurrent_args *a);
@@ -201,14 +204,15 @@ typedef struct {
     heed_real beta; /* inverse temperature when has_beta; else 1/sqrt(key) */
     bool has_beta;
     bool causal; /* query i of Tq sees keys j <= i + Tk - Tq */
-    bool hard; /* one-hot of the largest score, lowest index at ties; backward as the soft one's */
+    bool hard;   /* one-hot of the largest score (lowest index if tied); the backward is the soft
+                    one's */
     heed_real dropout; /* on the weights, in training */
 } heed_attention_args;
 
 /* q (B,Tq,h e), k (B,Tk,h e), v (B,Tk,h d2) -> (B,Tq,h d2). score_bias (1|B, 1|h, Tq, Tk) or NULL.
- * pad (B,Tk) index, 0 where a key is padding, or NULL. A query with no key left gives zeros and
- * zero gradients. Keeps q k v (B,h,T,e|d2), scores (after beta and bias, before the mask; hidden
- * ones too) and weights (before dropout) (B,h,Tq,Tk), each made only when probed. */
+ * pad (B,Tk) index, 0 where a key is padding, or NULL. A query that sees no key gives zeros and
+ * zero gradients. Keeps q k v (B,h,T,e|d2), scores (after beta and bias, before the mask, including
+ * masked ones) and weights (before dropout) (B,h,Tq,Tk), each computed only if probed. */
 HEED_API heed_tensor *heed_attention(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,
                                      heed_tensor *score_bias, heed_tensor *pad,
                                      const heed_attention_args *args);
@@ -216,8 +220,8 @@ HEED_API heed_tensor *heed_attention(heed_tape *t, heed_tensor *q, heed_tensor *
  * heads' v]. */
 HEED_API heed_tensor *heed_self_attention(heed_tape *t, heed_tensor *qkv, heed_tensor *score_bias,
                                           heed_tensor *pad, const heed_attention_args *args);
-/* The same as heed_attention composed of matmul, scale, add, softmax, dropout and matmul: the plain
- * version. */
+/* The same as heed_attention, composed of matmul, scale, add, softmax, dropout and matmul: a
+ * reference version. */
 HEED_API heed_tensor *heed_attention_explicit(heed_tape *t, heed_tensor *q, heed_tensor *k,
                                               heed_tensor *v, heed_tensor *score_bias,
                                               heed_tensor *pad, const heed_attention_args *args);

@@ -1,5 +1,5 @@
-/* heed/optim.h -- optimizers, schedules and clipping. They walk the store and know no model. A
- * custom optimizer has the same rights as the library's: see examples/own_optim.c. */
+/* heed/optim.h -- optimizers, schedules and clipping. They work on a store and do not depend on any
+ * model. Custom optimizers and the library's use the same interface: see examples/own_optim.c. */
 #ifndef HEED_OPTIM_H
 #define HEED_OPTIM_H
 
@@ -9,72 +9,74 @@
 extern "C" {
 #endif
 
-typedef struct heed_optim heed_optim;         /* at work on a store: heed_optim_new */
-typedef struct heed_optimizer heed_optimizer; /* how it updates: heed_adamw, or a custom one */
+typedef struct heed_optim heed_optim;         /* an optimizer of one store: heed_optim_new */
+typedef struct heed_optimizer heed_optimizer; /* an update rule: heed_adamw, or a custom one */
 
 enum { HEED_OPTIM_SLOTS = 4, HEED_OPTIM_EXTRA = 4, HEED_OPTIM_CASE = 8 };
 
-/* Settings: what heed_optim_defaults returns, then changed. Each optimizer names those that it
- * uses; the others are NAN and remain so. */
+/* Settings: start from heed_optim_defaults and change some. Each optimizer lists the settings that
+ * it uses; the others are NAN and must remain NAN. */
 typedef struct {
     const heed_optimizer *optimizer; /* written by heed_optim_defaults */
     heed_real lr;
-    heed_real decay; /* weight decay, of the entries that have decay set */
+    heed_real decay; /* weight decay, for the entries that have decay set */
     heed_real momentum, alpha, beta1, beta2, eps;
-    heed_real extra[HEED_OPTIM_EXTRA]; /* for custom optimizers, which name them */
+    heed_real extra[HEED_OPTIM_EXTRA]; /* for custom optimizers, which give them names */
 } heed_optim_args;
 
-/* The default settings of an optimizer: PyTorch's, where it has them. */
+/* The default settings of an optimizer: the same as PyTorch's where it has them. */
 HEED_API heed_optim_args heed_optim_defaults(const heed_optimizer *r);
 
 /* An optimizer of the trained parameters of s. args NULL: the defaults. It is an error (HEED_USAGE)
- * when args were not made by heed_optim_defaults(r), when a setting is out of range, and when one
- * is set that r does not use. Freed by heed_optim_free, or with the context. */
+ * if args does not come from heed_optim_defaults(r), if a setting is out of range, or if one is set
+ * that r does not use. Freed by heed_optim_free, or with the context. */
 HEED_API heed_optim *heed_optim_new(heed_store *s, const heed_optimizer *r,
                                     const heed_optim_args *args);
 HEED_API void heed_optim_free(heed_optim *o);
 
-/* One update with learning rate args.lr * lr_scale * entry scale; gradients are then zero. Refuses
- * in error, when the store was freed, and when a gradient is not finite (HEED_DIVERGED, naming the
- * parameter), before any value changes. */
+/* One update with learning rate args.lr * lr_scale * entry scale; gradients are zero afterwards.
+ * Fails, before any value changes, if the context is in error, if the store was freed, or if a
+ * gradient is not finite (HEED_DIVERGED, naming the parameter). */
 HEED_API bool heed_step(heed_optim *o, heed_real lr_scale);
 
-/* The slots as a store of their own ("adam.m.PARAMETER"), to be saved and loaded like any; the
- * count of updates is in it ("adam.count"). Parameters frozen when the optimizer is made have none.
- */
+/* The slots ("adam.m.PARAMETER") as a separate store, which can be saved and loaded like any other;
+ * it also holds the number of updates ("adam.count"). Parameters that are frozen when the optimizer
+ * is made have no slots. */
 HEED_API heed_store *heed_optim_slots(heed_optim *o);
 
 /* ---- optimizers: each is one file in src/optim, and one line here ---- */
 
-HEED_API extern const heed_optimizer heed_gd;       /* sgd, where a batch is the whole data set */
+HEED_API extern const heed_optimizer heed_gd;       /* sgd with all training data as one batch */
 HEED_API extern const heed_optimizer heed_sgd;      /* x -= lr g */
 HEED_API extern const heed_optimizer heed_momentum; /* v = mu v + g; x -= lr v */
 HEED_API extern const heed_optimizer heed_nesterov; /* v = mu v + g; x -= lr (g + mu v) */
 HEED_API extern const heed_optimizer
-    heed_rmsprop;                                /* v = a v + (1-a) g^2; x -= lr g/(sqrt v + eps) */
-HEED_API extern const heed_optimizer heed_adam;  /* decay is added to the gradient, as above */
+    heed_rmsprop; /* v = a v + (1-a) g^2; x -= lr g/(sqrt v + eps) */
+HEED_API extern const heed_optimizer
+    heed_adam; /* decay is added to the gradient, as in the optimizers above */
 HEED_API extern const heed_optimizer heed_adamw; /* decoupled decay: x -= lr decay x */
 HEED_API extern const heed_optimizer heed_lion;  /* x -= lr (sign(b1 m + (1-b1) g) + decay x) */
 
-/* ---- what an optimizer is made of ---- */
+/* ---- the definition of an optimizer ---- */
 
 /* A setting that an optimizer uses. A list ends with {0}. */
 typedef struct {
-    const char *name;       /* "beta1": also the setting of heed_fit */
+    const char *name;       /* "beta1": also the name of the setting in heed_fit */
     size_t at;              /* offsetof(heed_optim_args, beta1) */
     double value, min, end; /* default; min <= value < end */
 } heed_optim_setting;
 
-/* A row for a setting that heed_optim_args has a field for. */
+/* An entry for a setting that is a field of heed_optim_args. */
 #define HEED_OPTIM_SETTING(name, value, min, end)                                                  \
     { #name, offsetof(heed_optim_args, name), value, min, end }
 
-/* What the update of one parameter reads besides its value, gradient and slots. */
+/* The inputs to the update of one parameter other than its value, gradient and slots. */
 typedef struct {
     const heed_optim_args *args;
     int64_t step;          /* 1 in the first update */
-    heed_real lr, decay;   /* of this parameter at this step; decay 0 where none applies */
-    heed_real grad_scale;  /* the gradient is grad_scale g: clipping, accumulated micro-batches */
+    heed_real lr, decay;   /* of this parameter at this step; decay is 0 if none applies */
+    heed_real grad_scale;  /* the gradient is grad_scale g, because of clipping and accumulated
+                              micro-batches */
     const heed_kernels *k; /* the library's kernels; opaque outside it */
 } heed_optim_update;
 
@@ -82,18 +84,18 @@ typedef struct {
  * decays, and b (2) = 1 -0.5, which does not, with the gradients 0.5 x_i + cos(1.7 i + 0.9 t), i
  * from 0 to 7 through w, then b. A list ends with {0}. */
 typedef struct {
-    const char *settings;      /* "lr=0.1 decay=0.05": changes to the defaults */
-    double x[HEED_OPTIM_CASE]; /* the values of w and b afterwards, by another implementation */
+    const char *settings;      /* changes to the defaults: "lr=0.1 decay=0.05" */
+    double x[HEED_OPTIM_CASE]; /* the values of w and b afterwards, from another implementation */
 } heed_optim_case;
 
 struct heed_optimizer {
     const char *name;   /* in the library, also the name of its file and of its variable */
     const char *help;   /* formula and source */
-    const char *prefix; /* of the slots' names; NULL: name */
+    const char *prefix; /* prefix of the slots' names; NULL: name */
     const char *slots[HEED_OPTIM_SLOTS]; /* names ("m", "v"); each has its parameter's shape and
                                             starts at 0 */
     const heed_optim_setting *settings;
-    /* Changes x, given the gradient g; sets g to 0, in the same pass. All arrays have n elements.
+    /* Updates x from the gradient g and sets g to 0 in the same pass. All arrays have n elements.
      */
     void (*update)(const heed_optim_update *u, heed_real *x, heed_real *g, heed_real *const *slots,
                    size_t n);
@@ -101,25 +103,25 @@ struct heed_optimizer {
     bool full_batch; /* heed_fit computes every update from the whole training data */
 };
 
-/* The library's optimizers, ended by NULL, and the one of a name; NULL if there is none. */
+/* The library's optimizers, ended by NULL; and the one with the given name, or NULL. */
 HEED_API const heed_optimizer *const *heed_optimizer_table(void);
 HEED_API const heed_optimizer *heed_optimizer_named(const char *name);
 
-/* The largest difference between the values of a case and those computed, relative to values above
- * 1. The gradients are given at twice their size (grad_scale is 0.5) and added to what an update
- * left in g; after five updates a second optimizer continues from the slots. So an update that
- * ignores grad_scale, leaves gradients or holds state elsewhere gives other values. error is
- * negative when the context is in error; an optimizer without cases is one. worst: "lr=0.1, value
- * 3". */
+/* The largest difference between the values of a case and those computed, relative to values
+ * above 1. The gradients are doubled (grad_scale is 0.5) and added to what the previous update left
+ * in g; after five updates a second optimizer continues from the slots. An update that ignores
+ * grad_scale, does not clear g or keeps state elsewhere therefore gives different values. error is
+ * negative when the context is in error; an optimizer without cases is an error. worst is, for
+ * example, "lr=0.1, value 3". */
 HEED_API heed_check heed_optim_check(heed_ctx *c, const heed_optimizer *r);
 
 /* ---- gradients ---- */
 
-/* sqrt of the sum of squares of all trained gradients. */
+/* The square root of the sum of the squares of all trained gradients. */
 HEED_API double heed_grad_norm(const heed_store *s);
-/* Scales all gradients so that their norm is at most max, and by scale before that (1/accumulated
- * micro-batches); returns the norm before clipping, after scale. max 0: no clipping. Folded into
- * the next heed_step: no extra pass. */
+/* Multiplies all gradients by scale (1 / number of accumulated micro-batches), then scales them so
+ * that their norm is at most max (0: no clipping). Returns the norm after scale and before
+ * clipping. Applied in the next heed_step, without an extra pass. */
 HEED_API double heed_clip(heed_optim *o, heed_real max, heed_real scale);
 
 /* ---- learning rate ---- */
@@ -128,15 +130,15 @@ HEED_API double heed_clip(heed_optim *o, heed_real max, heed_real scale);
 typedef enum {
     HEED_CONSTANT,
     HEED_COSINE,  /* from 1 to floor over the steps after warm-up */
-    HEED_LINEAR,  /* the same, straight */
+    HEED_LINEAR,  /* the same, linearly */
     HEED_INVSQRT, /* min(s^-0.5, s w^-1.5) w^0.5 with s = step + 1: Vaswani et al. 2017, eq. 3,
                      scaled to peak 1 */
-    HEED_STEPS    /* times gamma every `every` steps */
+    HEED_STEPS    /* multiplied by gamma every `every` steps */
 } heed_schedule_kind;
 typedef struct {
     heed_schedule_kind kind;
     int64_t steps, warmup; /* linear warm-up: (step + 1) / warmup while step < warmup */
-    heed_real floor;       /* last factor of cosine and linear: lr_min / lr */
+    heed_real floor;       /* final factor of cosine and linear: lr_min / lr */
     int64_t every;
     heed_real gamma;
 } heed_schedule;

@@ -1,5 +1,5 @@
-/* heed/store.h -- an ordered list of named parameters and state: the one place that models,
- * optimizers and checkpoints share. */
+/* heed/store.h -- an ordered list of named parameters and state: models, optimizers and checkpoints
+ * all work on a store. */
 #ifndef HEED_STORE_H
 #define HEED_STORE_H
 
@@ -10,19 +10,19 @@ extern "C" {
 #endif
 
 typedef struct {
-    const char *name;    /* "encoder.0.attn.qkv.weight": parameter, checkpoint key, optimizer slot,
-                            probe prefix */
+    const char *name; /* "encoder.0.attn.qkv.weight": also the checkpoint key and part of the names
+                         of optimizer slots */
     heed_tensor *tensor; /* value and, if trained, gradient */
     bool trained;        /* false: state (running statistics) or frozen */
     bool state;          /* never trained: running statistics, counters */
-    bool decay;    /* weight decay applies; by default to tensors of two and more dimensions, not to
-                      biases and norms */
-    bool reported; /* its missing gradient was reported */
+    bool decay; /* weight decay applies; by default true for tensors of two or more dimensions, so
+                   not for biases and norms */
+    bool reported;      /* a missing gradient has been reported */
     heed_real lr_scale; /* multiplies the learning rate; 1 by default */
 } heed_entry;
 
 HEED_API heed_store *heed_store_new(heed_ctx *c);
-HEED_API void heed_store_free(heed_store *s); /* earlier than heed_close would */
+HEED_API void heed_store_free(heed_store *s); /* frees it before heed_close does */
 HEED_API heed_ctx *heed_store_ctx(const heed_store *s);
 
 /* clang-format off */
@@ -36,7 +36,8 @@ HEED_API heed_ctx *heed_store_ctx(const heed_store *s);
  *     "kaiming:N"                the same with fan_in = N (a bias)
  *     "xavier"                   uniform in +-sqrt(6 / (fan_in + fan_out)).
  *                                Glorot & Bengio 2010, eq. 16
- * Values depend on (seed, full name) alone, not on order. Two entries of one name are an error. */
+ * Values depend only on (seed, full name), not on order. Two entries with the same name are an
+ * error. */
 /* clang-format on */
 HEED_API heed_tensor *heed_param(heed_store *s, const char *name, const char *init, int dims,
                                  const int *shape);
@@ -45,26 +46,27 @@ HEED_API heed_tensor *heed_param(heed_store *s, const char *name, const char *in
 HEED_API heed_tensor *heed_state_new(heed_store *s, const char *name, const char *init, int dims,
                                      const int *shape);
 
-/* Opens a naming scope, printf-like, and returns its full name ("block.0"), which lives as long as
- * the store. An empty text opens a scope that adds nothing. */
+/* Opens a naming scope, formatted as by printf, and returns its full name ("block.0"), which is
+ * valid as long as the store. An empty string opens a scope that adds nothing to names. */
 HEED_API const char *heed_scope(heed_store *s, const char *format, ...) HEED_PRINTF(2, 3);
 HEED_API void heed_unscope(heed_store *s);
 
 HEED_API int heed_store_count(const heed_store *s);
-HEED_API heed_entry *heed_store_at(const heed_store *s, int index); /* NULL outside */
+HEED_API heed_entry *heed_store_at(const heed_store *s,
+                                   int index); /* NULL if index is out of range */
 HEED_API heed_entry *heed_store_find(const heed_store *s, const char *name);
 HEED_API size_t
-heed_store_params(const heed_store *s); /* how many numbers are parameters (state not counted) */
+heed_store_params(const heed_store *s); /* the number of scalar parameters, excluding state */
 
-/* Settings by name pattern, '*' any run and '?' any character. Each returns how many entries
- * matched. */
+/* Change the entries whose names match a pattern (see heed_match). Each returns the number of
+ * entries that matched. */
 HEED_API int heed_freeze(heed_store *s, const char *pattern);
 HEED_API int heed_set_decay(heed_store *s, const char *pattern, bool decay);
 HEED_API int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale);
 
 HEED_API void heed_zero_grads(heed_store *s);
 
-/* True if text matches pattern: '*' any run of characters, '?' any one. */
+/* True if text matches pattern: '*' matches any run of characters, '?' any one character. */
 HEED_API bool heed_match(const char *pattern, const char *text);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* arena.c -- memory of one step, in blocks that are kept for the next. */
+/* arena.c -- memory for one step, in blocks that are reused by the next. */
 #include "core/arena.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@ enum { ALIGN = 64, HEAD = 64, FIRST = 1 << 16 };
 
 static size_t round_up(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
 
-/* Not heed__alloc: a block is not zeroed, so that no page is touched before it is used. */
+/* heed__alloc is not used because it zeroes memory: no page should be touched before it is used. */
 static bool add_block(heed__arena *a, size_t capacity) {
     heed__block *b = capacity < SIZE_MAX / 2 ? aligned_alloc(ALIGN, HEAD + capacity) : NULL;
     if (!b)
@@ -45,7 +45,7 @@ void heed__arena_give(heed__arena *a, void *p, size_t bytes) {
     bytes = round_up(bytes ? bytes : 1);
     int i = 0;
     while (i < a->bin_count && a->bins[i].bytes != bytes) i++;
-    if (i == HEED__BINS) return; /* rare sizes wait for the reset */
+    if (i == HEED__BINS) return; /* memory of other sizes is reclaimed at the reset */
     if (i == a->bin_count) a->bins[a->bin_count++] = (heed__bin){.bytes = bytes};
     memcpy(p, &a->bins[i].first, sizeof p);
     a->bins[i].first = p;

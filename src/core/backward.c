@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-/* A view's gradient is a part of its base's, unless somebody asked for the view's own. */
+/* A view's gradient is a part of its base's, unless a separate one was requested. */
 static bool shares(const heed_tensor *x) { return x->base && !x->keep_grad; }
 
-/* Where the gradient of x goes: the memory of its owner, made at first use and zeroed then, unless
- * the caller writes it whole when *add is false. A parameter's lives on. */
+/* The gradient array of x, allocated by its owner at first use. It is then zeroed, unless the
+ * caller writes every element when *add is false. A parameter's gradient outlives the step. */
 static heed_real *gradient(heed__recording *r, heed_tensor *x, bool *add) {
     if (add) *add = true;
     if (!x || !heed__wants_grad(r, x)) return NULL;

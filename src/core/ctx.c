@@ -9,9 +9,9 @@
 
 struct heed_ctx {
     heed_options options;
-    heed__monitor *lock; /* of what changes after opening: the first error and the list */
+    heed__monitor *lock; /* protects what changes after opening: the first error and the list */
     _Atomic heed_status status;
-    char why[1024];   /* written before status says so, and then left alone */
+    char why[1024];   /* written before status is set, then not changed */
     heed__owned list; /* of owned objects, newest first */
     heed_kernels *kernels;
 };
@@ -116,7 +116,7 @@ bool heed__ctx_edited(const heed_ctx *c) { return c && c->options.edited; }
 
 uint64_t heed_seed(const heed_ctx *c) { return c ? c->options.seed : 0; }
 
-/* The half is what this program itself may add to the mean at its start. */
+/* The tolerance of 0.5 is for what this program itself may add to the mean at its start. */
 bool heed_cpu_oversubscribed(double *load, int *cpus) {
     int count;
     double found = heed__os_load(&count);

@@ -26,8 +26,8 @@ static double fan_out(const heed_tensor *t) {
     return (double)heed_extent(t, 0, 1) * (double)heed_extent(t, 2, t->dims);
 }
 
-/* The number after "word:", if that is what init says. Models print it by printf, so its point may
- * be the locale's. */
+/* The number after "word:", if init has that form. Models format it with printf, so it may have the
+ * locale's decimal point. */
 static bool argument(const char *init, const char *word, double *v) {
     size_t n = strlen(word);
     char number[HEED__NUMBER];

@@ -1,5 +1,5 @@
-/* number.c -- numbers as texts and back. strtod and printf use the locale's point, which may be a
- * comma. */
+/* number.c -- conversion between numbers and strings. strtod and printf use the locale's decimal
+ * point, which may be a comma. */
 #include "core/core.h"
 
 #include <locale.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the digits at p end. */
+/* The end of the digits at p. */
 static const char *digits(const char *p) {
     while (*p >= '0' && *p <= '9') p++;
     return p;

@@ -32,7 +32,7 @@ bool heed__os_refuse(heed_ctx *c, heed_status status, const char *verb, const ch
     return heed_fail(c, status, "cannot %s %s: %s%s", verb, path, strerror(why), hint);
 }
 
-/* The folder that holds path, with its slash; "" for the working folder. */
+/* The folder that contains path, with a final slash; "" for the working folder. */
 static char *folder_of(heed_ctx *c, const char *path, size_t extra) {
     const char *slash = strrchr(path, '/');
     size_t n = slash ? (size_t)(slash - path) + 1 : 0;
@@ -43,14 +43,15 @@ static char *folder_of(heed_ctx *c, const char *path, size_t extra) {
 
 /* ---- reading ---- */
 
-enum { ENDLESS = 1 << 30 }; /* pipes and devices may never end */
+enum { ENDLESS = 1 << 30 }; /* a limit, because pipes and devices may never end */
 
-/* All of fd behind one another; room for one zero byte more is kept. */
+/* Reads all of fd into one buffer, which has space for a final zero byte. */
 static unsigned char *read_all(heed_ctx *c, int fd, const char *path, size_t size, size_t limit,
                                size_t *n) {
     unsigned char *data = NULL;
     size_t capacity = 0, have = 0;
-    size_t first = size > 0 ? size + 2 : 4096; /* a byte more, so that the end is seen */
+    size_t first =
+        size > 0 ? size + 2 : 4096; /* one more byte, so that the end of the file is seen */
     if (!heed__grow(c, &data, &capacity, first, 1)) return NULL;
     for (;;) {
         if (have + 1 >= capacity && !heed__grow(c, &data, &capacity, have + 65536, 1)) break;
@@ -109,7 +110,7 @@ unsigned char *heed__os_read(heed_ctx *c, const char *path, size_t limit, size_t
 static bool write_all(int fd, const void *bytes, size_t n) {
     const char *at = bytes;
     while (n > 0) {
-        size_t part = n < (1u << 30) ? n : (1u << 30); /* some systems refuse more at once */
+        size_t part = n < (1u << 30) ? n : (1u << 30); /* some systems reject larger writes */
         ssize_t done = write(fd, at, part);
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) return false;
@@ -119,7 +120,7 @@ static bool write_all(int fd, const void *bytes, size_t n) {
     return true;
 }
 
-/* Pipes and some file systems know no fsync: that is no failure. */
+/* Pipes and some file systems do not support fsync; this is not a failure. */
 static bool sync_fd(int fd) {
     int r;
     do r = fsync(fd);
@@ -141,9 +142,10 @@ static bool close_after(int fd, bool ok) {
     return ok && closed;
 }
 
-static const char half_written[] = ".heed-%ld-%d.tmp"; /* process, number */
+static const char half_written[] = ".heed-%ld-%d.tmp"; /* process id, serial number */
 
-/* A new file in the folder that `name` ends with; the rest of the name is added. */
+/* Creates a new file in the folder given in `name`; the rest of the file name is appended to
+ * `name`. */
 static int open_beside(char *name, size_t capacity) {
     size_t n = strlen(name);
     for (int i = 0; i < 1000; i++) {
@@ -201,14 +203,14 @@ bool heed__os_write(heed_ctx *c, const char *path, const heed__piece *pieces, in
     if (S_ISDIR(st.st_mode))
         return heed_fail(c, HEED_FAILED, "cannot write %s: expected a file, found a folder", path);
     if (!S_ISREG(st.st_mode)) return write_through(c, path, pieces, count);
-    char *real = realpath(path, NULL); /* a link stays, what it points to is replaced */
+    char *real = realpath(path, NULL); /* a link is kept and its target is replaced */
     if (!real) return heed__os_refuse(c, HEED_FAILED, "write", path);
     bool ok = replace(c, real, &st, pieces, count);
     free(real);
     return ok;
 }
 
-/* What was appended in part is taken back, so that a file of lines has whole lines only. */
+/* A partial append is undone, so that a file of lines contains only complete lines. */
 bool heed__os_append(heed_ctx *c, const char *path, const char *text, size_t n) {
     if (heed__stopped(c)) return false;
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
@@ -218,7 +220,7 @@ bool heed__os_append(heed_ctx *c, const char *path, const char *text, size_t n) 
     if (ok && !write_all(fd, text, n)) {
         int why = errno;
         if (S_ISREG(st.st_mode) && ftruncate(fd, st.st_size) != 0)
-            why = why ? why : errno; /* the first failure is the one to tell */
+            why = why ? why : errno; /* report the first failure */
         errno = why;
         ok = false;
     }
@@ -247,7 +249,7 @@ bool heed__os_is_file(const char *path) {
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* errno stays what mkdir said. */
+/* Keeps the errno of mkdir. */
 static bool make_one(const char *path) {
     if (mkdir(path, 0777) == 0) return true;
     int why = errno;
@@ -277,22 +279,22 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
     return remove(path);
 }
 
-/* Works in error state, too, since cleaning up after a failure needs it. */
+/* Also works when the context is in error, since cleaning up after a failure needs it. */
 bool heed__os_remove(heed_ctx *c, const char *path) {
     if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT) return true;
     return heed__os_refuse(c, HEED_FAILED, "remove", path);
 }
 
-/* In error state, too, for the same reason. */
+/* Also works when the context is in error, for the same reason. */
 bool heed__os_rename(heed_ctx *c, const char *from, const char *to) {
     if (rename(from, to) == 0) return true;
     int why = errno;
     return heed_fail(c, HEED_FAILED, "cannot rename %s to %s: %s", from, to, strerror(why));
 }
 
-/* ---- what processes leave and hold ---- */
+/* ---- temporary files and locks of processes ---- */
 
-/* A number that another process has taken since only keeps the file for longer. */
+/* If another process has the same id by now, the file is only kept for longer. */
 static bool left_behind(const char *name) {
     long process = 0;
     int number, end = 0;
@@ -310,7 +312,7 @@ void heed__os_sweep(const char *folder) {
     closedir(d);
 }
 
-/* The file that is open stands at path: nobody removed or replaced it. */
+/* True if the open file is still the one at path: it was not removed or replaced. */
 static bool stands_at(int fd, const char *path) {
     struct stat a, b;
     return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
@@ -323,14 +325,14 @@ static long read_holder(int fd) {
     return n > 0 ? strtol(text, NULL, 10) : 0;
 }
 
-/* The number is a courtesy: a full disk does not matter. */
+/* The process id is only informative: a full disk does not matter. */
 static void write_holder(int fd) {
     char text[32];
     int n = snprintf(text, sizeof text, "%ld\n", (long)getpid());
     if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)n, 0) != n) return;
 }
 
-/* A file removed by its holder between open and lock is not the one to hold: once more. */
+/* If the holder removed the file between open and lock, try again with a new file. */
 bool heed__os_lock(heed__lock *k, const char *path, long *holder) {
     *holder = 0;
     for (;;) {
@@ -361,7 +363,7 @@ void heed__os_unlock(heed__lock *k, const char *path) {
 /* ---- machine ---- */
 
 #ifdef __linux__
-/* Two numbers in a file, the second optional; how many were read. "max" is no number. */
+/* Two numbers in a file, the second optional; how many were read. "max" is not a number. */
 static int read_numbers(const char *path, double *a, double *b) {
     FILE *f = fopen(path, "r");
     if (!f) return 0;
@@ -370,8 +372,8 @@ static int read_numbers(const char *path, double *a, double *b) {
     return got;
 }
 
-/* CPUs that one control group grants; 1e9 if it says nothing. root/group: cpu.max holds quota and
- * period (v2), cpu.cfs_quota_us and cpu.cfs_period_us one each (v1). */
+/* The number of CPUs that one control group allows; 1e9 if it sets no limit. root/group: cpu.max
+ * holds quota and period (v2), cpu.cfs_quota_us and cpu.cfs_period_us one number each (v1). */
 static double group_cpus(const char *root, const char *group) {
     char path[PATH_MAX + 64];
     double quota = -1, period = 1e5, none;
@@ -385,7 +387,7 @@ static double group_cpus(const char *root, const char *group) {
     return quota > 0 && period > 0 ? ceil(quota / period) : 1e9;
 }
 
-/* The least of the group's and its parents' grants. Shortens group. */
+/* The minimum of the limits of the group and its parents. Truncates group. */
 static double least_of_parents(const char *root, char *group) {
     double least = 1e9;
     for (;;) {

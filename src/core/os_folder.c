@@ -1,8 +1,8 @@
-/* os_folder.c -- what a folder holds, through POSIX. */
+/* os_folder.c -- listing folders, through POSIX. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* fstatat, d_type */
 #endif
-/* Folders: what they hold. */
+
 #include "core/core.h"
 #include "core/os.h"
 
@@ -17,7 +17,8 @@ static int by_name(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-/* 'd' folder, 'f' file (a link to nothing counts as one, so that it is missed later), 0 other. */
+/* 'd' for a folder, 'f' for a file (or a dangling link, so that opening it fails later), 0 for
+ * others. */
 static int kind_of(int folder, const struct dirent *e) {
     struct stat st;
 #ifdef DT_REG

@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_sigmask */
 #endif
-/* Threads, and the lock that they share. */
+
 #include "core/core.h"
 #include "core/os.h"
 
@@ -47,7 +47,7 @@ static void *run_thread(void *thread) {
     return NULL;
 }
 
-/* Signals stay with the threads that the caller has: the new one blocks them all. */
+/* The new thread blocks all signals, so that they are delivered to the caller's threads. */
 heed__thread *heed__thread_start(heed_ctx *c, void (*run)(void *), void *data) {
     heed__thread *t = heed__alloc(c, sizeof *t);
     if (!t) return NULL;

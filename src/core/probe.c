@@ -1,4 +1,4 @@
-/* probe.c -- values that ops name, kept by pattern. */
+/* probe.c -- named values of ops, kept by pattern. */
 #include "core/tape.h"
 
 #include <stdio.h>
@@ -58,7 +58,7 @@ static bool collect(heed_node *n, const char *name, heed_tensor *value) {
     char *copy = heed__arena_take(&r->arena, size);
     if (!copy) return false;
     r->probes[r->probe_count++] = (heed__probe){memcpy(copy, path, size), value};
-    bool traced = value == n->y && r->mode == HEED_TRACE; /* then it may begin the recording */
+    bool traced = value == n->y && r->mode == HEED_TRACE; /* this may be the first node recorded */
     if (p->grad && (n->recording || traced)) {
         if (value != n->y) value->wants_grad = true;
         heed_want_grad(n->tape, value);

@@ -1,5 +1,5 @@
-/* rng.c -- Philox4x32-10 (Salmon et al. 2011, sec. 4.3) and streams over it. Only IEEE arithmetic
- * (sqrt is part of it): the same numbers on every machine. */
+/* rng.c -- Philox4x32-10 (Salmon et al. 2011, sec. 4.3) and streams over it. Uses only IEEE
+ * arithmetic (which includes sqrt), so the numbers are the same on every machine. */
 #include "core/core.h"
 
 #include <math.h>
@@ -41,8 +41,8 @@ uint32_t heed_random_below(const heed_random *r, uint64_t index, uint32_t bound)
     return (uint32_t)(((uint64_t)heed_random_bits(r, index) * bound) >> 32);
 }
 
-/* A Feistel network over 2 * half bits, walked until the value is below n: at most four times as
- * many values as n, so four walks on the average at most. Black & Rogaway 2002, sec. 4. */
+/* A Feistel network over 2 * half bits, applied repeatedly until the value is below n. The domain
+ * has at most 4 n values, so at most four applications on average. Black & Rogaway 2002, sec. 4. */
 uint64_t heed_random_permute(const heed_random *r, uint64_t index, uint64_t n) {
     enum { ROUNDS = 6 };
     int half = 1;
@@ -59,8 +59,8 @@ uint64_t heed_random_permute(const heed_random *r, uint64_t index, uint64_t n) {
     return x;
 }
 
-/* log x = e log 2 + 2 atanh((m-1)/(m+1)), x = m 2^e, m in [sqrt(1/2), sqrt(2)): libm's differs
- * between machines. */
+/* log x = e log 2 + 2 atanh((m-1)/(m+1)), x = m 2^e, m in [sqrt(1/2), sqrt(2)): libm's result
+ * differs between machines. */
 static double exact_log(double x) {
     int e = 0;
     while (x < 0.70710678118654752) x *= 2, e--;
@@ -81,8 +81,8 @@ static double taylor(double x, int first) {
 
 static double exact_cos_turn(double u) {
     const double tau = 6.283185307179586;
-    if (u > 0.5) u = 1 - u;          /* cos is even around the half turn */
-    double sign = u > 0.25 ? -1 : 1; /* and odd around the quarter turn */
+    if (u > 0.5) u = 1 - u;          /* cos is symmetric about pi */
+    double sign = u > 0.25 ? -1 : 1; /* and antisymmetric about pi/2 */
     if (u > 0.25) u = 0.5 - u;
     return sign * (u > 0.125 ? taylor(tau * (0.25 - u), 1) : taylor(tau * u, 0));
 }

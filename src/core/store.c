@@ -10,9 +10,9 @@ struct heed_store {
     heed_ctx *c;
     heed_entry **entries;
     size_t capacity, count;
-    char **names; /* of scopes, for as long as the store lives */
+    char **names; /* names of scopes, freed with the store */
     size_t name_capacity, name_count;
-    const char **scopes; /* open ones, outermost first; each is a full prefix */
+    const char **scopes; /* open scopes, outermost first; each is a full prefix */
     size_t scope_capacity, depth;
     heed__store_ref *refs;
 };
@@ -67,7 +67,7 @@ void heed__store_release(heed__store_ref *r) {
 
 heed_ctx *heed_store_ctx(const heed_store *s) { return s ? s->c : NULL; }
 
-/* "prefix.name", or the one of them that is not empty; NULL without memory. */
+/* "prefix.name", or the non-empty one of the two; NULL when out of memory. */
 static char *join(heed_ctx *c, const char *prefix, const char *name) {
     size_t a = strlen(prefix), b = strlen(name);
     char *full = heed__alloc(c, a + b + 2);
@@ -180,8 +180,8 @@ size_t heed_store_params(const heed_store *s) {
     return sum;
 }
 
-/* Star matching by greedy backtracking to the last star: linear for one star, bounded by product of
- * lengths. */
+/* Matches with backtracking to the last star only: linear time for one star, at most the product of
+ * the lengths. */
 bool heed_match(const char *pattern, const char *text) {
     const char *star = NULL, *mark = text;
     if (!pattern || !text) return false;
@@ -203,7 +203,7 @@ bool heed_match(const char *pattern, const char *text) {
     return !*pattern;
 }
 
-/* The first parameter from index *at on that matches; moves *at behind it. */
+/* The first entry from index *at on that matches; sets *at to the index after it. */
 static heed_entry *next_match(const heed_store *s, const char *pattern, int *at) {
     for (; s && *at < (int)s->count; (*at)++)
         if (!s->entries[*at]->state && heed_match(pattern, s->entries[*at]->name))

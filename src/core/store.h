@@ -1,4 +1,4 @@
-/* store.h -- what core shares about stores. */
+/* store.h -- what the files of core share about stores. */
 #ifndef HEED_CORE_STORE_H
 #define HEED_CORE_STORE_H
 
@@ -6,14 +6,15 @@
 
 #include <heed/store.h>
 
-/* Fills t as init says (see heed_param); the values depend on the context's seed and t->name. */
+/* Fills t as specified by init (see heed_param); the values depend on the context's seed and
+ * t->name. */
 bool heed__init(heed_ctx *c, heed_tensor *t, const char *init);
 
-/* Logs each trained parameter without a gradient, once, of the stores that backward touched. */
+/* Logs once each trained parameter that got no gradient, in the stores that backward touched. */
 void heed__report_missing(heed_ctx *c);
 
-/* A reference that does not keep its store: `store` becomes NULL when the store is freed. Whoever
- * holds one releases it before its memory ends. */
+/* A weak reference to a store: `store` becomes NULL when the store is freed. The holder must
+ * release the reference before freeing its memory. */
 typedef struct heed__store_ref {
     heed_store *store;
     struct heed__store_ref *next;

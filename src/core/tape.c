@@ -179,7 +179,7 @@ heed_tensor *heed_wrap(heed_tape *t, heed_real *x, int dims, const int *shape) {
 heed_tensor *heed_want_grad(heed_tape *t, heed_tensor *x) {
     if (heed__tape_stopped(t) || !x || !heed__tape_owns(t->r, x, "want_grad", NULL)) return NULL;
     heed__recording *r = t->r;
-    if (!x->name) { /* also of what no trained value led to */
+    if (!x->name) { /* also for tensors that depend on no trained value */
         x->wants_grad = x->keep_grad = true;
     } else if (r->mode == HEED_TRACE) {
         if (!heed__grow(r->c, &r->asked, &r->asked_capacity, r->asked_count + 1, sizeof *r->asked))
@@ -195,7 +195,7 @@ bool heed__wants_grad(const heed__recording *r, const heed_tensor *x) {
     return asked && x->wants_grad;
 }
 
-/* ---- what ops use ---- */
+/* ---- functions for ops ---- */
 
 const char *heed__node_text(const heed_node *n, char text[HEED__NODE_TEXT]) {
     if (n->named) return n->name;
@@ -262,7 +262,7 @@ void heed_scratch_done(heed_node *n, void *p, size_t bytes) {
     if (n && p) heed__arena_give(&n->tape->r->arena, p, bytes);
 }
 
-/* An unnamed node draws by its place among the step's nodes. */
+/* An unnamed node's stream is derived from its position among the step's nodes. */
 heed_random heed_node_random(const heed_node *n) {
     if (!n) return (heed_random){0};
     heed_random r = heed_random_at(heed_seed(n->ctx), n->name, n->tape->r->step, n->tape->r->micro);
@@ -298,7 +298,7 @@ static heed_node *new_node(heed_tape *t, const heed_op *op, const void *args, in
     return n;
 }
 
-/* "matmul at head", as far as it fits. */
+/* "matmul at head", truncated to fit. */
 static void sign(const heed_node *n, char text[], size_t size) {
     const char *const words[] = {n->op->name, n->named ? " at " : "", n->named ? n->name : ""};
     char *end = text + size - 1;

@@ -1,4 +1,4 @@
-/* tape.h -- the tape's inside, shared by recording, backward and probes. */
+/* tape.h -- the internals of the tape, shared by recording, backward and probes. */
 #ifndef HEED_CORE_TAPE_H
 #define HEED_CORE_TAPE_H
 
@@ -18,15 +18,15 @@ typedef struct {
 
 typedef struct heed__recording heed__recording;
 
-/* What callers hold: the recording, under a name for the next node or under none. heed_at makes
- * another one of these, so a name reaches the call that was given it and no other. */
+/* The handle that callers hold: the recording, with a name for the next node or none. heed_at makes
+ * a new handle, so a name applies only to the call that it was passed to. */
 struct heed_tape {
     heed__recording *r;
     const char *name;
 };
 
-/* Tensors of a step. Those of the step before are kept, so that one that is used by mistake is
- * known for what it is. */
+/* Tensors of a step. Those of the previous step are kept, so that using one by mistake is detected.
+ */
 typedef struct {
     heed_tensor **blocks;
     size_t capacity, count, used; /* of blocks; of tensors */
@@ -35,15 +35,16 @@ typedef struct {
 struct heed__recording {
     heed__owned owned;
     heed_ctx *c;
-    heed_tape plain; /* without a name: what heed_tape_new gives, and nodes refer to */
+    heed_tape plain; /* the unnamed handle, which heed_tape_new returns and nodes refer to */
     heed__arena arena;
-    heed__tensors tensors[2]; /* of this step and of the one before, by begun % 2 */
-    uint64_t begun;           /* steps so far */
+    heed__tensors
+        tensors[2]; /* tensors of this step and of the previous one, indexed by begun % 2 */
+    uint64_t begun; /* number of steps so far */
     heed_mode mode;
     uint64_t step;
     uint32_t micro;
-    int pushed;        /* nodes of this step, recorded or not */
-    heed_node **nodes; /* recorded ones, in order */
+    int pushed;        /* number of nodes of this step, recorded or not */
+    heed_node **nodes; /* recorded nodes, in order */
     size_t node_capacity, node_count;
     heed__pattern *patterns;
     size_t pattern_capacity, pattern_count;
@@ -56,16 +57,16 @@ struct heed__recording {
 bool heed__tape_stopped(const heed_tape *t);
 /* A tensor of this step without memory for values; NULL in error. */
 heed_tensor *heed__new_tensor(heed_tape *t, int dims, const int *shape);
-/* True if backward goes on to x: under HEED_TRACE not to parameters, unless they were asked for. */
+/* True if backward propagates to x: under HEED_TRACE not to parameters, unless requested. */
 bool heed__wants_grad(const heed__recording *r, const heed_tensor *x);
-/* True if the tensor is NULL, of this step, or of a store. Else false, with an error of op, at name
- * unless that is NULL, which says what made the tensor and whose it is. */
+/* True if the tensor is NULL, of this step, or of a store. Otherwise false, with an error that
+ * names op, its name unless NULL, what made the tensor and whose it is. */
 bool heed__tape_owns(const heed__recording *r, const heed_tensor *x, const char *op,
                      const char *name);
-/* The node's name or, into text, its number: "node 3". */
+/* The node's name, or "node 3" with its index, written into text, if it has none. */
 enum { HEED__NODE_TEXT = 32 };
 const char *heed__node_text(const heed_node *n, char text[HEED__NODE_TEXT]);
-/* After forward: lists what the node kept under the patterns that match. */
+/* Called after forward: records the node's kept values that match the probe patterns. */
 bool heed__collect_probes(heed_node *n);
 
 #endif

@@ -1,4 +1,4 @@
-/* tensor.c -- what a tensor is asked: sizes, rows and names. */
+/* tensor.c -- queries on tensors: sizes, rows and shapes as text. */
 #include "core/core.h"
 
 #include <stdio.h>
