@@ -17,8 +17,8 @@ void *heed__alloc_array(heed_ctx *c, size_t count,
 void heed__free(void *p);
 char *heed__copy_text(heed_ctx *c, const char *text);
 
-/* Grows *array, which has space for *room elements of `each` bytes, to at least `need` elements, by
- * half its size or more. Keeps the contents and zeroes the new elements. */
+/* Grows *array, which has space for *capacity elements of `each` bytes, to at least `need`
+ * elements, by half its size or more. Keeps the contents and zeroes the new elements. */
 bool heed__grow(heed_ctx *c, void *array, size_t *capacity, size_t need, size_t each);
 
 /* Ownership: an object embeds a heed__owned as its first member and is freed by heed_close unless

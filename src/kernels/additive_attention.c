@@ -1,14 +1,14 @@
-/* additive_attention.c -- one time step of a decoder that looks back by the alignment network: for
- * each row of a batch
+/* additive_attention.c -- one time step of a decoder with additive attention: for each row of a
+ * batch
  *
  *     e_i = v' tanh(q + k_i) + shift     a = softmax(e)     c = sum_i a_i V_i
  *
- * Nothing of size (S,A) is kept: backward takes the tanh again. Bahdanau et al. 2015, sec. A.1.2.
+ * Nothing of size (S,A) is kept: backward recomputes the tanh. Bahdanau et al. 2015, sec. A.1.2.
  */
 #include "set.h"
 #include "vmath.h"
 
-/* A vector at i of n numbers, of which `left` are left. */
+/* The vector at index i, of which `left` lanes are valid. */
 #define EACH(i, n) for (size_t i = 0, left = (n); i < (n); i += (size_t)VL, left = (n)-i)
 
 typedef struct {
@@ -56,7 +56,7 @@ INLINE vec shown_score(const row *a, size_t i, size_t left) {
     return pick(there, get(a->a + i, left), splat(-INFINITY));
 }
 
-/* A row with nothing to see is zeros. */
+/* A row that sees no place is zeros. */
 static void soften(const row *a) {
     vec top = splat(-INFINITY), sums = {0};
     EACH(i, a->len) top = vmax(shown_score(a, i, left), top);

@@ -1,13 +1,13 @@
-/* attention.c -- fused attention, forward. Vaswani et al. 2017, eq. 1. A block of queries at a
- * time: its scores stay in cache, masked blocks are skipped, weights are written only when asked
- * for. */
+/* attention.c -- fused attention, forward. Vaswani et al. 2017, eq. 1. Queries are processed in
+ * blocks: a block's scores stay in cache, masked blocks are skipped, and weights are written only
+ * if requested. */
 #include "attention.h"
 #include "set.h"
 
 typedef struct {
     const heed_attention_job *a;
     heed_real *scratch;
-    size_t each; /* reals of scratch for a thread */
+    size_t each; /* reals of scratch per thread */
     size_t blocks;
 } forward_job;
 
@@ -17,7 +17,7 @@ size_t K(attention_scratch)(const heed_kernels *k, const heed_attention_job *a, 
     return w.used * sizeof(heed_real) * (size_t)k->threads;
 }
 
-/* s = exp(s - shift) over the n keys seen, 0 up to `end`; returns their sum. */
+/* s = exp(s - shift) over the n visible keys, then 0 up to `end`; returns the sum. */
 static heed_real exponentials(heed_real *s, heed_real shift, int n, int end) {
     vec sums = splat(0);
     int j = 0;
@@ -34,7 +34,7 @@ static void multiply(heed_real *y, const heed_real *f, int n) {
     for (int j = 0; j < n; j += VL) store(y + j, load(y + j) * load(f + j));
 }
 
-/* Scores for a probe: of hidden keys too. */
+/* Scores for a probe, including those of masked keys. */
 static void keep_scores(const heed__head *w, const heed_real *s, int i) {
     const heed_attention_job *a = w->a;
     heed_real *out = a->scores + query_at(w, i) * (size_t)a->tk;
@@ -48,12 +48,12 @@ static void keep_weights(const heed__head *w, const heed_real *s, int i, heed_re
     for (int j = 0; j < a->tk; j++) out[j] = j < seen ? s[j] * inverse : 0;
 }
 
-/* What the rows of a block keep: log sum exp = shift + log sum, and the sum of the weights. */
+/* Values kept per row of a block: log sum exp = shift + log sum, and the sum of the weights. */
 typedef struct {
     heed_real shift[QUERIES + VL], sum[QUERIES + VL], weights[QUERIES];
 } row_sums;
 
-/* Weights of query i in place of its products with the keys, not yet divided by their sum. */
+/* Replaces query i's products with the keys by its weights, not yet divided by their sum. */
 static void weigh(const heed__head *w, int r, int i, int end, row_sums *out) {
     const heed_attention_job *a = w->a;
     heed_real *s = w->s + (size_t)r * w->keys;
@@ -63,7 +63,7 @@ static void weigh(const heed__head *w, int r, int i, int end, row_sums *out) {
     heed_real sum = exponentials(s, shift, keys_seen(a, i), end);
     out->shift[r] = shift;
     out->sum[r] = sum;
-    if (best >= 0 && sum > 0) { /* not when the row is NaN */
+    if (best >= 0 && sum > 0) { /* false if the row is NaN */
         memset(s, 0, (size_t)end * sizeof *s);
         s[best] = sum = 1;
     }

@@ -1,5 +1,5 @@
-/* attention.h -- what attention forward and backward share: the scratch of a thread, operands laid
- * out for the tile of the product, the scores of a block of queries. */
+/* attention.h -- shared by attention forward and backward: a thread's scratch, operands packed for
+ * the product's tile, the scores of a block of queries. */
 #ifndef HEED_ATTENTION_H
 #define HEED_ATTENTION_H
 
@@ -9,17 +9,18 @@
 
 #define QUERIES ((32 + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS) /* in a block */
 
-/* One (batch, head), and where its thread keeps things. */
+/* One (batch, head), and the scratch of its thread. */
 typedef struct {
     const heed_attention_job *a;
     heed__dropout drop;
     int b, h;
-    size_t keys;        /* tk, rounded up to whole panels: the row stride of s and d */
+    size_t keys; /* tk rounded up to a multiple of the panel width: the row stride of s and d */
     heed_real *s, *d;   /* (QUERIES, keys): scores, then weights; their gradients */
-    heed_real *factor;  /* (keys): dropout's factors of one row */
-    heed_lane *shown;   /* (keys): -1 where a key exists and is no padding, else 0 */
+    heed_real *factor;  /* (keys): the dropout factors of one row */
+    heed_lane *shown;   /* (keys): -1 where a key exists and is not padding, else 0 */
     heed_real *kt, *vt; /* K' (key, keys) and V' (value, keys) in panels */
-    heed_real *kp, *vp; /* K (tk, key) and V (tk, value) in panels, unless they lie well */
+    heed_real *kp,
+        *vp; /* K (tk, key) and V (tk, value) in panels, unless they can be read in place */
     heed_real *qp, *gp; /* the same of a block of q (QUERIES, key) and gy */
     heed__operand k, v;
     size_t used; /* reals */
@@ -38,14 +39,14 @@ INLINE size_t bias_at(const heed__head *w, int i) {
     const heed_attention_job *a = w->a;
     return (size_t)w->b * a->bias_b + (size_t)w->h * a->bias_h + (size_t)i * (size_t)a->tk;
 }
-/* How many keys query i may see, before padding. */
+/* The number of keys that query i may see, ignoring padding. */
 INLINE int keys_seen(const heed_attention_job *a, int i) {
     if (!a->causal) return a->tk;
     int n = i + a->tk - a->tq + 1;
     return n < 0 ? 0 : n > a->tk ? a->tk : n;
 }
 
-/* Lays out the scratch from base; with base NULL only counts. */
+/* Lays out the scratch from base; with base NULL, only counts its size. */
 static inline void lay_out(heed__head *w, heed_real *base, bool backward) {
     const heed_attention_job *a = w->a;
     size_t keys = whole_panels(a->tk), e = whole_panels(a->key), d = whole_panels(a->value);
@@ -63,7 +64,7 @@ static inline void lay_out(heed__head *w, heed_real *base, bool backward) {
                  {&w->qp, backward ? QUERIES * e : 0},
                  {&w->gp, backward ? QUERIES * d : 0}};
     w->keys = keys;
-    w->used = keys; /* of shown, which stands first */
+    w->used = keys; /* of shown, which comes first */
     w->shown = (heed_lane *)(void *)base;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (base) *parts[i].at = base + w->used;
@@ -80,7 +81,8 @@ static inline void turn(const heed__head *w, heed_real *capacity, const heed_rea
     }
 }
 
-/* out (rows, keys) = x (rows, width) of stride ld times the turned (width, keys), first n keys. */
+/* out (rows, keys) = x (rows, width) of stride ld times the transposed (width, keys), for the first
+ * n keys. */
 static inline void times_turned(const heed__head *w, heed_real *out, const heed_real *x, size_t ld,
                                 const heed_real *turned, int rows, int width, int n) {
     heed__operand o = {turned, PANEL, (size_t)width * PANEL, (int)whole_panels(n)};
@@ -97,12 +99,12 @@ static inline void begin_head(heed__head *w) {
     turn(w, w->kt, a->k + head_at(w, a->tk, 0, a->ldk, a->key), a->ldk, a->key);
 }
 
-/* Lanes of keys j.. that a query which may see n keys sees. */
+/* Mask of the lanes of keys j.. that are visible to a query which may see n keys. */
 INLINE vmask sees(const heed__head *w, int j, int n) {
     return both(load_mask(w->shown + j), lanes_below(n > j ? (size_t)(n - j) : 0));
 }
 
-/* beta s + bias at j of query i's row; bias is NULL or that row. */
+/* beta s + bias at key j of query i's row; bias is that row or NULL. */
 INLINE vec score_at(const heed_attention_job *a, const heed_real *s, const heed_real *bias, int j) {
     vec x = load(s + j) * splat(a->beta);
     return bias ? x + get(bias + j, (size_t)(a->tk - j)) : x;
@@ -111,7 +113,7 @@ INLINE const heed_real *bias_row(const heed__head *w, int i) {
     return w->a->bias ? w->a->bias + bias_at(w, i) : NULL;
 }
 
-/* The scores of query i in place of its products with the keys, -inf where it sees none, up to
+/* Replaces query i's products with the keys by its scores, with -inf at masked keys and up to
  * `end`. Returns the largest. */
 static inline heed_real score_row(const heed__head *w, heed_real *s, int i, int end) {
     const heed_real *bias = bias_row(w, i);
@@ -126,7 +128,7 @@ static inline heed_real score_row(const heed__head *w, heed_real *s, int i, int 
     return max_lanes(most);
 }
 
-/* The lowest index of the largest score; -1 when nothing is seen. */
+/* The lowest index of the largest score; -1 if no key is visible. */
 static inline int hard_choice(const heed_real *s, heed_real top) {
     int j = 0;
     if (top == -INFINITY) return -1;

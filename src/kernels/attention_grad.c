@@ -1,12 +1,12 @@
 /* attention_grad.c -- fused attention, backward. With P the weights, recomputed from log sum exp,
- * and f dropout's factors: gV = (P f)' gY,  gP = f (gY V'),  gS = P (gP - rows' sums of P gP),  gQ
- * = beta gS K,  gK = beta gS' Q. A hard selection takes the soft P but for gV, which sees the
- * weights as they were.
+ * and f dropout's factors: gV = (P f)' gY,  gP = f (gY V'),  gS = P (gP - rowsum(P gP)),  gQ
+ * = beta gS K,  gK = beta gS' Q. A hard selection uses the soft P, except for gV, which uses the
+ * one-hot weights.
  */
 #include "attention.h"
 #include "set.h"
 
-/* Units are (batch, head) pairs; where gbias is one for several of them, these share a unit. */
+/* Units are (batch, head) pairs; pairs that share one gbias form one unit. */
 typedef struct {
     const heed_attention_job *a;
     heed_real *scratch;
@@ -14,7 +14,7 @@ typedef struct {
     bool by_batch, by_head;
 } backward_job;
 
-/* s = P from the scores, d = gP; returns the sum of P gP. */
+/* Computes s = P from the scores and d = gP; returns the sum of P gP. */
 static heed_real weights_again(const heed__head *w, heed_real *s, heed_real *d, int end,
                                heed_real lse) {
     const bool drops = w->a->dropout > 0;
@@ -31,7 +31,7 @@ static heed_real weights_again(const heed__head *w, heed_real *s, heed_real *d, 
     return sum_lanes(dot);
 }
 
-/* s = P f (one-hot at best instead of P when hard), d = gS. */
+/* Computes s = P f (if hard, with the one-hot at `best` instead of P) and d = gS. */
 static void gradients(const heed__head *w, heed_real *s, heed_real *d, int end, heed_real dot,
                       int best) {
     const bool drops = w->a->dropout > 0;
@@ -45,7 +45,7 @@ static void gradients(const heed__head *w, heed_real *s, heed_real *d, int end, 
     s[best] = drops ? w->factor[best] : 1;
 }
 
-/* Hands out gS of query i, then multiplies it by beta for gQ and gK. */
+/* Adds or copies gS of query i to where it is wanted, then multiplies it by beta for gQ and gK. */
 static void spread(const heed__head *w, heed_real *d, int i, int end) {
     const heed_attention_job *a = w->a;
     size_t n = (size_t)a->tk;

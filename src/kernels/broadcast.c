@@ -1,10 +1,10 @@
-/* broadcast.c -- elementwise kernels of two inputs that broadcast as NumPy does. */
+/* broadcast.c -- elementwise kernels of two inputs that broadcast as in NumPy. */
 #include "set.h"
 
 #define RUN ((size_t)512)
 
-/* A walk without dims of size 1, neighbours merged where all strides allow; the last dim has
- * strides 0 or 1. */
+/* An iteration without dims of size 1, adjacent dims merged where all strides allow; the last dim
+ * has strides 0 or 1. */
 typedef struct {
     int dims;
     size_t shape[HEED_DIMS];
@@ -29,7 +29,7 @@ static grid grid_of(const heed_walk *w) {
     return g;
 }
 
-/* Where index, counted over the dims in which only, lies in each array. */
+/* The offset in each array of index, counted over the dims in `only`. */
 static void locate(const grid *g, unsigned only, size_t index, size_t at[3]) {
     for (int d = g->dims - 1; d >= 0; d--) {
         if (!(only >> d & 1)) continue;
@@ -101,7 +101,7 @@ void K(binary)(const heed_kernels *k, heed_binary f, heed_real *c, const heed_re
     heed__share(k, rows * j.chunks, 4.0 * (double)j.g.size, binary_part, &j);
 }
 
-/* gc times the derivative by a (side 0) or b (side 1), at i of the last dim. */
+/* gc times the derivative with respect to a (side 0) or b (side 1), at index i of the last dim. */
 INLINE vec slope(const binary *j, const size_t at[3], size_t i, size_t left) {
     int last = j->g.dims - 1;
     vec gc = read(j->gc + at[2], j->g.stride[2][last], i, left);

@@ -1,6 +1,6 @@
-/* cell.c -- one time step of a recurrent layer, all rows of a batch: what follows the product of
- * state and weights. Elman 1990; GRU: Cho et al. 2014, in PyTorch's form; LSTM: Hochreiter &
- * Schmidhuber 1997 with the forget gate of Gers et al. 2000. */
+/* cell.c -- one time step of a recurrent layer for all rows of a batch, after the product of state
+ * and weights. Elman 1990; GRU: Cho et al. 2014, in PyTorch's form; LSTM: Hochreiter & Schmidhuber
+ * 1997 with the forget gate of Gers et al. 2000. */
 #include "set.h"
 #include "vmath.h"
 
@@ -26,7 +26,8 @@ static row row_of(const heed_cell_job *j, size_t r) {
                  .width = width};
 }
 
-/* A vector at i of the width, of which `left` elements exist; gate g of the row lies at i + g w. */
+/* A vector at index i of the width, of which `left` elements exist; gate g of the row is at i + g
+ * w. */
 #define EACH(w)    for (size_t i = 0, left = (w); i < (w); i += (size_t)VL, left = (w)-i)
 #define GATE(p, g) get((p) + i + (g)*w, left)
 
@@ -61,7 +62,7 @@ static void gru(const row *a) {
     }
 }
 
-/* gu of the third gate is what flows to u_n, r times what flows to x_n. */
+/* For the third gate, gu is the gradient of u_n, which is r times that of x_n. */
 static void gru_grad(const row *a) {
     const vec one = splat(1);
     size_t w = a->width;
@@ -113,7 +114,7 @@ static void lstm_grad(const row *a) {
     }
 }
 
-/* At padding the state stays. */
+/* At padding the state is unchanged. */
 static void stay(const heed_cell_job *j, const row *a) {
     memcpy(a->after, a->before, a->width * (size_t)heed__cell_states(j->cell) * sizeof *a->after);
 }
@@ -143,7 +144,8 @@ static void forward_part(const void *job, size_t from, size_t to, int thread) {
     }
 }
 
-/* What flows to the input's part is what flows to the state's, but for the GRU's third gate. */
+/* The gradient of the input's part equals that of the state's part, except for the GRU's third
+ * gate. */
 static void add_input_grad(const heed_cell_job *j, const row *a) {
     size_t w = a->width * (size_t)heed__cell_gates(j->cell);
     size_t same = j->cell == HEED_GRU ? w - a->width : w;

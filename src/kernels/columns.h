@@ -1,5 +1,5 @@
-/* columns.h -- sums down the columns of a matrix in a fixed order: rows are cut in at most
- * COLUMN_BLOCKS blocks, each with a partial sum, columns in strips. */
+/* columns.h -- sums over the columns of a matrix in a fixed order: rows are divided into at most
+ * COLUMN_BLOCKS blocks, each with a partial sum, and columns into strips. */
 #ifndef HEED_COLUMNS_H
 #define HEED_COLUMNS_H
 
@@ -11,8 +11,8 @@
 typedef struct {
     size_t rows, stride; /* stride: elements between rows */
     int width;
-    const heed_real *x, *gy, *mean, *rstd; /* what the terms are made of */
-    heed_real *out[2];                     /* added to; either may be NULL */
+    const heed_real *x, *gy, *mean, *rstd; /* inputs of the terms */
+    heed_real *out[2];                     /* the sums are added to these; either may be NULL */
     /* set by column_sums */
     size_t block_rows;
     int strip, strip_width;

@@ -1,26 +1,26 @@
-/* conv.c -- convolution, channels last, as matrix products: pixels by taps and channels, times the
- * weights. A chunk of pixels at a time: its part of x, with a border of zeros, stays in cache, and
- * the tile of the product reads the taps from there. */
+/* conv.c -- convolution, channels last, as matrix products: (pixels, taps and channels) times the
+ * weights. Pixels are processed in chunks: a chunk's part of x, with a border of zeros, stays in
+ * cache, and the product's tile reads the taps from there. */
 #include "conv_tile.h"
 #include "set.h"
 
-#define BAND   32768 /* elements of a chunk's part of x, or so */
-#define PIXELS 256   /* of a chunk of several images, at most */
-#define PARTS  16    /* sums over parts of the pixels, for the gradient of the weights, at most */
-#define LEAST  512   /* pixels of such a part, or so */
+#define BAND   32768 /* approximate number of elements of a chunk's part of x */
+#define PIXELS 256   /* maximum of a chunk of several images */
+#define PARTS  16  /* maximum number of partial sums over pixels, for the gradient of the weights */
+#define LEAST  512 /* approximate number of pixels of such a partial sum */
 
 typedef struct {
     heed_conv_job j;
-    int c, o;          /* channels of a group */
-    int depth;         /* terms of a sum: kh kw c */
-    int inner, run;    /* a row of taps is so many runs of so many elements side by side */
-    int reach[2];      /* pixels that the kernel covers */
-    size_t pitch;      /* elements of a line of x with its border */
-    bool in_place;     /* x needs no border */
-    int images, lines; /* of y in a chunk: whole images, or lines of one */
-    size_t bands;      /* of lines in an image */
-    size_t chunks;     /* in all */
-    heed_real *weights, *workspace; /* the start of the scratch; a part of it for each thread */
+    int c, o;       /* channels per group */
+    int depth;      /* terms of a sum: kh kw c */
+    int inner, run; /* a row of taps consists of this many runs of this many contiguous elements */
+    int reach[2];   /* pixels that the kernel covers */
+    size_t pitch;   /* elements of a line of x with its border */
+    bool in_place;  /* x needs no border */
+    int images, lines;              /* images, or lines of one image, of y in a chunk */
+    size_t bands;                   /* of lines in an image */
+    size_t chunks;                  /* in total */
+    heed_real *weights, *workspace; /* the scratch; each thread uses a part of it */
     size_t workspace_each, parts, part_chunks;
 } conv;
 
@@ -29,7 +29,7 @@ static int at_least(int a, int b) { return a > b ? a : b; }
 static size_t aligned(size_t n) { return (n + 15) / 16 * 16; }
 static size_t parts_of(size_t n, size_t each) { return each ? (n + each - 1) / each : 0; }
 
-/* Elements of x, with border, that so many lines of y see. */
+/* The number of elements of x, with border, that this many lines of y read. */
 static size_t band_of(const conv *v, int lines) {
     return ((size_t)(lines - 1) * (size_t)v->j.stride[0] + (size_t)v->reach[0]) * v->pitch;
 }
@@ -65,12 +65,12 @@ static conv conv_of(const heed_conv_job *j) {
     return v;
 }
 
-/* ---- a chunk of pixels, and what it sees of x ---- */
+/* ---- a chunk of pixels, and the part of x that it reads ---- */
 
 typedef struct {
     int image, images, line, lines; /* of y */
-    size_t first, pixels;           /* in y; how many */
-    const heed_real *x;             /* what the first pixel's first tap sees */
+    size_t first, pixels;           /* position in y; number of pixels */
+    const heed_real *x;             /* the element that the first pixel's first tap reads */
     size_t apart;                   /* from image to image of x */
 } chunk;
 
@@ -121,7 +121,7 @@ static chunk chunk_at(const conv *v, size_t index, heed_real *workspace) {
     return k;
 }
 
-/* What so many pixels from `first` of the chunk see first; the last is repeated. */
+/* The first elements read by the chunk's pixels from `first` on; the last is repeated. */
 static void places(const conv *v, const chunk *k, size_t first, int count,
                    const heed_real *a[TILE_ROWS]) {
     const heed_conv_job *j = &v->j;
@@ -147,7 +147,7 @@ typedef enum {
     BY_CHANNEL /* (o, kh kw c) */
 } layout;
 
-/* Elements of a group's. */
+/* The number of elements of one group's weights. */
 static size_t packed(const heed_conv_job *j, layout as) {
     int c = j->c / j->groups, o = j->o / j->groups, taps = j->kh * j->kw;
     if (as == BY_TAPS) return whole_panels(o) * (size_t)(taps * c);
@@ -227,8 +227,8 @@ static void run_forward(const heed_kernels *k, conv *v, heed_real *scratch, size
 
 /* ---- x from y ---- */
 
-/* With stride 1 it is a convolution of y with the taps in reverse order; not for so few channels
- * that they leave most of a vector empty. */
+/* With stride 1 it is a convolution of y with the taps in reverse order. Not used if there are so
+ * few channels that most of a vector would be empty. */
 static bool flips(const heed_conv_job *j) {
     return j->stride[0] == 1 && j->stride[1] == 1 && 2 * (j->c / j->groups) >= VL;
 }
@@ -242,13 +242,14 @@ static heed_conv_job flipped(const heed_conv_job *j) {
     return f;
 }
 
-/* Else patches of x are made from lines of y, and added where they belong. */
-#define PATCHES 49152 /* elements of them at a time */
+/* Otherwise patches of x are computed from lines of y and added to x. */
+#define PATCHES 49152 /* number of elements of patches at a time */
 static int patch_pixels(const conv *v) {
     return at_least(PATCHES / at_least(v->depth, 1) / TILE_ROWS, 4) * TILE_ROWS;
 }
 
-/* Patches of pixels [first, first + count) of an image, x at the group's first channel. */
+/* Adds the patches of pixels [first, first + count) of an image; x points at the group's first
+ * channel. */
 static void add_patches(const conv *v, heed_real *x, const heed_real *patch, int first, int count) {
     const heed_conv_job *j = &v->j;
     size_t c = (size_t)v->c, run = (size_t)v->run;
@@ -295,19 +296,19 @@ static void turned_part(const void *job, size_t from, size_t to, int thread) {
     }
 }
 
-/* ---- the weights' gradient: sums over parts of the pixels, then over the parts in order ---- */
+/* ---- the weights' gradient: partial sums over pixels, which are then added in order ---- */
 
-/* Elements of a part: (groups, kh kw c, o), then (o) of the bias. */
+/* The number of elements of a partial sum: (groups, kh kw c, o), then (o) for the bias. */
 static size_t part_workspace(const conv *v) {
     return aligned((size_t)v->j.o * ((size_t)v->depth + 1));
 }
-/* A chunk of y in panels, where whole vectors may not be read as they lie. */
+/* A chunk of y in panels, if full vectors cannot be read in place. */
 static size_t panel_workspace(const conv *v) {
     if (v->o % VL == 0) return 0;
     return aligned(whole_panels(v->o) * (size_t)(v->images * v->lines) * (size_t)v->j.ow);
 }
 
-/* What the terms [first, first + count) of the sum see first; the last is repeated. */
+/* The first elements read by the terms [first, first + count) of the sum; the last is repeated. */
 static void term_places(const conv *v, const heed_real *x, int first, int count,
                         const heed_real *a[TILE_ROWS]) {
     const heed_conv_job *j = &v->j;

@@ -1,6 +1,5 @@
-/* conv_tile.h -- the tile of a convolution: rows of A are read where they lie, tap by tap, so no
- * patch is copied. Dukhan 2019, "The indirect convolution algorithm", without the table of places.
- */
+/* conv_tile.h -- the tile of a convolution: rows of A are read in place, tap by tap, so no patch is
+ * copied. Dukhan 2019, "The indirect convolution algorithm", without the indirection buffer. */
 #ifndef HEED_CONV_TILE_H
 #define HEED_CONV_TILE_H
 
@@ -11,7 +10,7 @@
 typedef struct {
     int outer, inner, len;
     size_t outer_jump, inner_jump, step;
-    const heed_real *b; /* rows b_step apart; whole vectors are read */
+    const heed_real *b; /* rows b_step apart; full vectors are read */
     size_t b_step;
     const heed_real *bias; /* (width), added, or NULL */
     size_t ldc;
@@ -19,7 +18,7 @@ typedef struct {
     bool add;
 } heed__taps;
 
-/* Rows and columns that are there go to c. */
+/* Only rows and columns that exist are written to c. */
 INLINE void taps_store(const heed__taps *t, heed_real *c, const heed_real *from, int rows) {
     for (int i = 0; i < rows; i++, c += t->ldc, from += PANEL)
         for (int j = 0; j < t->width; j += VL) {
@@ -71,7 +70,7 @@ INLINE void taps_as(const heed__taps *t, const heed_real *const a[TILE_ROWS], in
     taps_store(t, c, rest, rows);
 }
 
-/* The first `rows` of a are there; the others repeat one that is. */
+/* The first `rows` entries of a are valid; the others repeat a valid one. */
 static void taps_run(const heed__taps *t, const heed_real *const a[TILE_ROWS], int rows,
                      heed_real *c) {
     if (t->width > VL)

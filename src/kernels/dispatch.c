@@ -1,4 +1,4 @@
-/* dispatch.c -- opens a context with the kernels of this CPU, and shares their work among threads.
+/* dispatch.c -- opens a context with the kernels of this CPU, and divides their work among threads.
  */
 #include "core/core.h"
 #include "core/os.h"
@@ -67,7 +67,7 @@ bool heed__kernels_choose(heed_kernels *out, const char *isa, int threads) {
 
 #define MOST_THREADS 1024
 
-/* OMP_NUM_THREADS when it is a sensible number, else the CPUs that this process may use. */
+/* OMP_NUM_THREADS if it is a valid number, else the CPUs that this process may use. */
 static int default_threads(void) {
     const char *text = getenv("OMP_NUM_THREADS");
     long n = text ? strtol(text, NULL, 10) : 0;
@@ -77,7 +77,7 @@ static int default_threads(void) {
 static void refuse_isa(heed_ctx *c, const char *isa) {
     char list[64] = "";
     for (const char *const *name = heed__kernels_available(); *name; name++) {
-        strcat(list, list[0] ? ", " : ""); /* all names together fit */
+        strcat(list, list[0] ? ", " : ""); /* large enough for all names */
         strcat(list, *name);
     }
     heed_fail(c, HEED_USAGE,
@@ -98,7 +98,7 @@ heed_ctx *heed_open_real(const heed_options *options, size_t real_size) {
     const char *isa = options ? options->isa : NULL;
     int threads = options ? options->threads : 0;
     bool sensible = threads >= 0 && threads <= MOST_THREADS;
-    /* Even a context in error holds kernels, so that nothing after it meets a NULL. */
+    /* Even a context in error has kernels, so that no later code finds NULL. */
     if (!heed__kernels_choose(&o->kernels, isa,
                               sensible && threads ? threads : default_threads())) {
         heed__kernels_choose(&o->kernels, NULL, 1);
@@ -124,12 +124,13 @@ heed_ctx *heed_open_real(const heed_options *options, size_t real_size) {
 int heed_threads(const heed_ctx *c) { return c ? heed__kernels_of(c)->threads : 0; }
 const char *heed_isa(const heed_ctx *c) { return c ? heed__kernels_of(c)->isa : ""; }
 
-/* ---- whether sharing pays ---- */
+/* ---- whether threads are worth using ---- */
 
-/* Seconds. The limit is what a few time slices cost, so that a quiet machine's odd hiccup does not
- * end a team; the grace is what waking sleeping threads costs. */
+/* In seconds. The limit is the cost of a few time slices, so that an occasional delay on an idle
+ * machine does not stop the use of threads; the grace is the cost of waking sleeping threads. */
 static const double LIMIT = 8e-3, GRACE = 1e-3, LONGEST_PAUSE = 2;
-/* A pause is at least so many times what a trial lost, which so costs at most a twentieth. */
+/* A pause lasts at least this many times what a trial lost, so that trials cost at most a twentieth
+ * of the time. */
 static const double PAUSE_PER_LOSS = 20;
 
 void heed__team_init(heed__team *t) {
@@ -157,13 +158,13 @@ void heed__team_count(heed__team *t, double begin, double end, double alone) {
     set(&t->begin, end + pause);
 }
 
-/* ---- sharing ---- */
+/* ---- running kernels on threads ---- */
 
 /* A parallel region costs about a microsecond, 0.1 MFLOP about as much. */
 #define SERIAL_WORK 1e5
 
 #ifdef _OPENMP
-/* One team size throughout: changing it makes the runtime start and end threads. */
+/* The team size never changes: a change makes the runtime start and end threads. */
 static void share(const heed_kernels *k, size_t units, double begin, heed__part *part,
                   const void *job) {
     _Atomic double alone; /* of the thread that finishes first */

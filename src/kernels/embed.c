@@ -1,4 +1,4 @@
-/* embed.c -- rows of a table. */
+/* embed.c -- gradient of the lookup of table rows. */
 #include "set.h"
 
 typedef struct {
@@ -22,7 +22,7 @@ void K(embed)(const heed_kernels *k, heed_real *y, const heed_real *table, const
                 &(lookup){.y = y, .x = table, .ids = ids, .rows = rows, .d = d});
 }
 
-/* Cut by columns, a cache line at a time: equal ids add in the order of their rows. */
+/* Divided by columns, one cache line each, so that equal ids add in the order of their rows. */
 #define LINE (64 / (int)sizeof(heed_real))
 
 static void embed_grad_part(const void *job, size_t from, size_t to, int thread) {

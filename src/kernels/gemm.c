@@ -1,20 +1,21 @@
-/* gemm.c -- matrix products. B is packed in panels of a tile's width, A is read where it lies:
- * packing it costs more than it saves at the widths of small models. Every element of C is the sum,
- * in order, of sums over DEPTH terms, so neither tiles nor threads change a bit. */
+/* gemm.c -- matrix products. B is packed in panels of a tile's width; A is read in place, because
+ * at the widths of small models packing it costs more than it saves. Every element of C is the sum,
+ * in order, of sums over DEPTH terms, so tiles and threads do not change any bit of the result. */
 #include "gemm_tile.h"
 #include "set.h"
 #include "vmath.h"
 
 #define DEPTH 192                              /* terms summed in registers */
 #define GROUP ((int)(512 / sizeof(heed_real))) /* columns packed at a time: 96 KiB */
-#define BLOCK (16 * TILE_ROWS)                 /* rows of A that pass by a panel at a time */
+#define BLOCK (16 * TILE_ROWS)                 /* rows of A multiplied with a panel at a time */
 
 typedef struct {
     const heed_gemm *g;
-    int row_tiles; /* units are tiles of rows of all products; 0: panels of columns of the one */
+    int row_tiles; /* nonzero: units are tiles of rows of all products; 0: panels of columns of the
+                      only product */
 } gemm_job;
 
-/* A rectangle of the product number `batch`. */
+/* A rectangle of product number `batch`. */
 typedef struct {
     size_t batch;
     int row, rows, col, cols;
@@ -22,7 +23,7 @@ typedef struct {
 
 static int at_most(int a, int b) { return a < b ? a : b; }
 
-/* Bias and activation of a block of C that has all its terms. */
+/* Applies bias and activation to a block of C whose sums are complete. */
 INLINE void finish_as(const heed_gemm *g, heed_act f, heed_real *c, heed_real *pre,
                       const heed_real *bias, int rows, int width) {
     for (int i = 0; i < rows; i++) {
@@ -44,7 +45,7 @@ static void finish(const heed_gemm *g, size_t at, int col, int rows, int width) 
 #undef ACT_BODY
 }
 
-/* Panels that few rows pass by are read where they lie, if whole vectors may be. */
+/* Panels used by few rows are read in place if full vectors can be read. */
 #define FEW (8 * TILE_ROWS)
 static bool in_place(const heed_gemm *g, const part_of_c *part, int width) {
     return !g->tb && part->rows <= FEW && width % VL == 0;
@@ -62,8 +63,8 @@ static void pack(const heed_gemm *g, heed_real *packed, const part_of_c *part, i
     }
 }
 
-/* Rows of A that lie as columns are packed too, as their lines are far apart, when enough columns
- * of B share the cost. */
+/* If A is transposed, its rows are packed as well, because their elements are far apart, provided
+ * that B has enough columns to share the cost. */
 #define SHARE 64
 INLINE heed__tile rows_of_a(const heed_gemm *g, heed_real *capacity, size_t batch, int row,
                             int rows, int p, int depth, int cols) {
@@ -77,7 +78,7 @@ INLINE heed__tile rows_of_a(const heed_gemm *g, heed_real *capacity, size_t batc
         .a = capacity, .a_row = 1, .a_step = TILE_ROWS, .a_tile = TILE_ROWS * DEPTH};
 }
 
-/* Rows against a group of packed columns. */
+/* Multiplies rows with a group of packed columns. */
 static void group_product(const heed_gemm *g, const heed_real *packed, const part_of_c *part, int p,
                           int depth) {
     heed_real capacity[BLOCK * DEPTH];
@@ -103,7 +104,8 @@ static void group_product(const heed_gemm *g, const heed_real *packed, const par
     }
 }
 
-/* Deep products go by so few rows at a time that their part of C stays in cache between blocks. */
+/* Products with many terms process so few rows at a time that their part of C stays in cache
+ * between blocks. */
 #define STAY (64 * TILE_ROWS)
 
 static void product(const heed_gemm *g, const part_of_c *part) {
@@ -114,7 +116,7 @@ static void product(const heed_gemm *g, const part_of_c *part) {
             part_of_c piece = {part->batch, part->row + i, at_most(stay, part->rows - i),
                                part->col + j, at_most(GROUP, part->cols - j)};
             int p = 0;
-            do { /* once even for k = 0, which clears C */
+            do { /* runs once even for k = 0, which clears C */
                 int depth = at_most(DEPTH, g->k - p);
                 pack(g, packed, &piece, p, depth);
                 group_product(g, packed, &piece, p, depth);

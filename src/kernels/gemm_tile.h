@@ -1,12 +1,12 @@
-/* gemm_tile.h -- the tile of products: a piece of C held in registers while the depth runs by. See
- * tile.c. */
+/* gemm_tile.h -- the tile of products: a part of C held in registers during the loop over the
+ * depth. See tile.c. */
 #ifndef HEED_GEMM_TILE_H
 #define HEED_GEMM_TILE_H
 
 #include "isa.h"
 
-/* Rows of a tile and vectors in a row of it, as the registers of the set allow: 32 on AVX-512 and
- * NEON, else 16. */
+/* The rows of a tile and the vectors in one of its rows, limited by the number of registers: 32 for
+ * AVX-512 and NEON, else 16. */
 #if HEED__SET == 2 || HEED__SET == 3
 #define TILE_ROWS 8
 #elif HEED__SET == 1
@@ -20,8 +20,8 @@
 /* c (rows, width) = or += A (rows, depth) B (depth, width), width at most PANEL. */
 typedef struct {
     const heed_real *a; /* element (i, p) at a[i * a_row + p * a_step]; one of the steps is 1 */
-    size_t a_row, a_step, a_tile; /* a_tile: between tiles of rows; 0: TILE_ROWS * a_row */
-    const heed_real *b;           /* row p at b + p * b_step; whole vectors are read */
+    size_t a_row, a_step, a_tile; /* a_tile: distance between tiles of rows; 0: TILE_ROWS * a_row */
+    const heed_real *b;           /* row p at b + p * b_step; full vectors are read */
     size_t b_step;
     heed_real *c;
     size_t ldc;
@@ -29,14 +29,14 @@ typedef struct {
     bool add;
 } heed__tile;
 
-/* Any number of rows against one panel. */
+/* Multiplies any number of rows with one panel. */
 void K(tile_run)(const heed__tile *t, int rows);
-/* A panel of B: (depth, PANEL), zeros beyond width. B element (p, j) at b[p * step + j], or at
- * b[j * step + p] when turned. */
+/* A panel of B: (depth, PANEL), zeros beyond width. B element (p, j) at b[p * step + j], or at b[j
+ * * step + p] if transposed. */
 void K(pack_panel)(heed_real *panel, const heed_real *b, size_t step, bool turned, int width,
                    int depth);
-/* Rows of A that lie as columns, (depth, rows) of stride step, in tiles of (depth, TILE_ROWS),
- * `apart` elements from the next. The rows that the last tile lacks stay as they are. */
+/* Packs the rows of a transposed A, stored as (depth, rows) of stride step, in tiles of (depth,
+ * TILE_ROWS) at a distance of `apart` elements. Missing rows of the last tile are not written. */
 void K(pack_tiles)(heed_real *tiles, const heed_real *a, size_t step, int rows, int depth,
                    size_t apart);
 
@@ -44,16 +44,16 @@ void K(pack_tiles)(heed_real *tiles, const heed_real *a, size_t step, int rows, 
 
 INLINE size_t whole_panels(int n) { return ((size_t)n + PANEL - 1) / PANEL * PANEL; }
 
-/* A right operand of products, cut in panels: element (p, j) of panel c stands at
- * at[c * panel + p * step + j]. */
+/* A right operand of products, divided into panels: element (p, j) of panel c is at[c * panel + p *
+ * step + j]. */
 typedef struct {
     const heed_real *at;
     size_t step, panel;
     int width;
 } heed__operand;
 
-/* Rows x (n, width) of stride ld as a right operand: as they lie when whole vectors may be read,
- * else packed into room. */
+/* Rows x (n, width) of stride ld as a right operand: in place if full vectors can be read, else
+ * packed into room. */
 static inline heed__operand operand(heed_real *capacity, const heed_real *x, size_t ld, int n,
                                     int width) {
     if (width % VL == 0) return (heed__operand){x, ld, PANEL, width};

@@ -1,6 +1,6 @@
 /* isa.h -- the vectors of one instruction set. Every kernel source is compiled once per set, with
- * HEED_ISA its name; this header turns that into a vector width, and K(name) into the set's own
- * symbol. */
+ * HEED_ISA its name; this header defines the vector width for it, and K(name), the set's symbol for
+ * a kernel. */
 #ifndef HEED_ISA_H
 #define HEED_ISA_H
 
@@ -40,12 +40,12 @@
 
 #ifdef HEED_F64
 typedef int64_t heed_lane;
-#define VL (VBYTES / 8) /* lanes of a vector */
+#define VL (VBYTES / 8) /* lanes per vector */
 #else
 typedef int32_t heed_lane;
 #define VL (VBYTES / 4)
 #endif
-/* Intrinsics are for the floats of x86 alone; the double build is for tests. */
+/* Intrinsics are used only for floats on x86; the double-precision build is for tests. */
 #ifndef HEED_F64
 #define HEED__AVX512 (HEED__SET == 2)
 #define HEED__AVX2   (HEED__SET == 1)
@@ -60,7 +60,7 @@ typedef double dvec __attribute__((vector_size(VBYTES)));
 
 #define INLINE static inline __attribute__((always_inline, unused))
 
-/* Before a short loop over an array of vectors, which only then stays in registers. */
+/* Placed before a short loop over an array of vectors, to keep the array in registers. */
 #ifdef __clang__
 #define UNROLL _Pragma("unroll")
 #else
@@ -104,7 +104,8 @@ INLINE void store_some(heed_real *p, vec v, size_t n) {
 }
 #endif
 
-/* At most VL elements of an array of which `left` are left; lanes beyond are 0, or not stored. */
+/* Access up to VL elements of an array of which `left` remain; lanes beyond read as 0 and are not
+ * stored. */
 INLINE vec get(const heed_real *p, size_t left) {
     return left >= (size_t)VL ? load(p) : load_some(p, left);
 }
@@ -115,7 +116,7 @@ INLINE void put(heed_real *p, vec v, size_t left) {
         store_some(p, v, left);
 }
 
-/* Masks of lanes: what a comparison gives, and pick takes. */
+/* Masks of lanes: results of comparisons, read by pick. */
 #if HEED__AVX512
 typedef __mmask16 vmask;
 INLINE vmask lt(vec a, vec b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ); }
@@ -154,7 +155,7 @@ INLINE vmask lanes_below(size_t n) { /* the first n lanes */
 }
 #endif
 
-/* Lanes whose mask entry is not 0, of which `left` are left. */
+/* The lanes whose mask entry is not 0, of which `left` remain. */
 INLINE vmask nonzero(const int32_t *mask, size_t left) {
     heed_lane lanes[VL] = {0};
     size_t n = left < (size_t)VL ? left : (size_t)VL;
@@ -162,7 +163,7 @@ INLINE vmask nonzero(const int32_t *mask, size_t left) {
     return load_mask(lanes);
 }
 
-/* a > b ? a : b and a < b ? a : b: b when either is not a number. */
+/* a > b ? a : b and a < b ? a : b: b if either is NaN. */
 #if HEED__AVX512
 INLINE vec vmax(vec a, vec b) { return (vec)_mm512_max_ps((__m512)a, (__m512)b); }
 INLINE vec vmin(vec a, vec b) { return (vec)_mm512_min_ps((__m512)a, (__m512)b); }
@@ -205,7 +206,8 @@ INLINE vec vabs(vec x) { return (vec)((ivec)x & ~(ivec)splat((heed_real)-0.0)); 
 INLINE vec zip_low(vec a, vec b) { return HEED__ZIP(ivec, a, b, HEED__LOW); }
 INLINE vec zip_high(vec a, vec b) { return HEED__ZIP(ivec, a, b, HEED__HIGH); }
 
-/* Lanes in a fixed tree, halves onto halves: every set of one width adds in the same order. */
+/* Reduces the lanes in a fixed tree, one half onto the other: all sets of the same width add in the
+ * same order. */
 #if HEED__AVX512
 INLINE heed_real sum_lanes(vec v) { return _mm512_reduce_add_ps((__m512)v); }
 INLINE heed_real max_lanes(vec v) { return _mm512_reduce_max_ps((__m512)v); }
