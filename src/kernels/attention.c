@@ -63,7 +63,7 @@ static void weigh(const heed__head *w, int r, int i, int end, row_sums *out) {
     heed_real sum = exponentials(s, shift, keys_seen(a, i), end);
     out->shift[r] = shift;
     out->sum[r] = sum;
-    if (best >= 0 && sum > 0) { /* false if the row is NaN */
+    if (best >= 0 && sum > 0) { /* the sum is NaN if the row is */
         memset(s, 0, (size_t)end * sizeof *s);
         s[best] = sum = 1;
     }

@@ -1,4 +1,4 @@
-/* embed.c -- gradient of the lookup of table rows. */
+/* embed.c -- lookup of table rows, and its gradient. */
 #include "set.h"
 
 typedef struct {

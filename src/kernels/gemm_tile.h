@@ -53,7 +53,7 @@ typedef struct {
 } heed__operand;
 
 /* Rows x (n, width) of stride ld as a right operand: in place if full vectors can be read, else
- * packed into room. */
+ * packed into `capacity`. */
 static inline heed__operand operand(heed_real *capacity, const heed_real *x, size_t ld, int n,
                                     int width) {
     if (width % VL == 0) return (heed__operand){x, ld, PANEL, width};

@@ -1,10 +1,10 @@
 /* kernels.h -- the kernel table: loops over raw memory, one build per instruction set, chosen when
  * a context opens.
  *
- * Rules that every kernel keeps:
+ * Rules for all kernels:
  *  - the first argument is the table itself, which also holds the team size;
- *  - work is cut by size, never by team size, and partial sums are added in a fixed order: equal
- * bits for every team;
+ *  - work is divided by its size, never by team size, and partial sums are added in a fixed order,
+ *    so results are bitwise equal for every team size;
  *  - pointers named g* are gradients and are added to, never overwritten;
  *  - no kernel allocates: scratch comes from the caller, or from a bounded stack array. */
 #ifndef HEED_KERNELS_H
@@ -13,7 +13,8 @@
 #include <heed/base.h>
 #include <heed/ctx.h>
 
-/* Whether f'(x) is computed from y = f(x), so that x need not be kept; else from x. */
+/* True if f'(x) is computed from y = f(x), so that x need not be kept; else it is computed from x.
+ */
 static inline bool heed__act_uses_value(heed_act f) {
     enum { INPUT, VALUE };
 #define USES(act, name, setting, from, ...) from,
@@ -37,7 +38,7 @@ typedef struct {
     bool add;
     const heed_real *bias; /* (n), added to every row, or NULL */
     heed_act act;          /* applied after the bias */
-    heed_real *pre;        /* (m,n) row stride ldc: what the activation was given, or NULL */
+    heed_real *pre;        /* (m,n) row stride ldc: receives the input of the activation; or NULL */
     int batch;             /* independent products; 0 means 1. */
     size_t stride_a, stride_b, stride_c; /* between them */
 } heed_gemm;
@@ -50,8 +51,8 @@ typedef struct {
     size_t a[HEED_DIMS], b[HEED_DIMS], c[HEED_DIMS];
 } heed_walk;
 
-/* Row-wise softmax family. mask (rows, n) by row index mask_row(row) = see mask_rows: row r of x
- * uses mask row (r / mask_div) % mask_rows; NULL: none. */
+/* Row-wise softmax family. mask (mask_rows, n) or NULL: row r of x uses mask row (r / mask_div) %
+ * mask_rows. */
 typedef struct {
     size_t rows;
     int n;
@@ -65,31 +66,31 @@ typedef struct {
     const heed_real *q, *k, *v; /* element (b,t,h,c): q[(b*tq + t)*ldq + h*key + c] */
     size_t ldq, ldk, ldv;
     const heed_real *bias;   /* element (b,h,i,j): bias[b*bias_b + h*bias_h + i*tk + j], or NULL */
-    size_t bias_b, bias_h;   /* 0 where broadcast */
+    size_t bias_b, bias_h;   /* 0 if broadcast */
     const int32_t *pad;      /* (batch, tk), or NULL */
-    heed_real beta, dropout; /* dropout 0 outside training */
+    heed_real beta, dropout; /* dropout is 0 outside training */
     bool causal, hard;
-    heed_random random; /* element index ((b*heads + h)*tq + i)*tk + j decides dropout */
+    heed_random random; /* dropout reads index ((b*heads + h)*tq + i)*tk + j */
     heed_real *y;
-    size_t ldy;     /* (b,t,h,c): width value per head */
-    heed_real *lse; /* (batch,heads,tq): max and log-sum for backward: log sum_j exp(score_j);
-                       written by forward */
-    heed_real *weights, *scores; /* (batch,heads,tq,tk) or NULL: produced when not NULL */
+    size_t ldy; /* (b,t,h,c): `value` elements per head */
+    heed_real *
+        lse; /* (batch,heads,tq): log sum_j exp(score_j), written by forward and read by backward */
+    heed_real *weights, *scores; /* (batch,heads,tq,tk), written if not NULL */
     /* backward only */
     const heed_real *gy;           /* like y */
-    heed_real *gq, *gk, *gv;       /* like q k v, same strides; NULL where not wanted */
-    heed_real *gbias;              /* like bias, sums over what broadcasts; or NULL */
-    heed_real *gweights, *gscores; /* (batch,heads,tq,tk): overwritten when not NULL (probes) */
+    heed_real *gq, *gk, *gv;       /* like q k v, same strides; NULL if not wanted */
+    heed_real *gbias;              /* like bias, summed over broadcast dims; or NULL */
+    heed_real *gweights, *gscores; /* (batch,heads,tq,tk): overwritten if not NULL (probes) */
 } heed_attention_job;
 
 /* A convolution of x (batch,h,w,c) with w (o, c/groups, kh, kw) to y (batch,oh,ow,o). Strides,
- * dilations and groups are at least 1, oh and ow are what they make of h and w. */
+ * dilations and groups are at least 1, oh and ow follow from them and from h and w. */
 typedef struct {
     int batch, h, w, c, oh, ow, o, kh, kw;
     int stride[2], pad[2], dilation[2], groups;
-    heed_real *x, *y, *weight; /* which of them are read or written, the kernel says */
-    const heed_real *bias;     /* of each channel of what is written, or NULL */
-    bool add;                  /* to what is written */
+    heed_real *x, *y, *weight; /* the kernel defines which are read and which are written */
+    const heed_real *bias;     /* a bias per channel of the array that is written, or NULL */
+    bool add;                  /* added to the array that is written */
     heed_real *gw, *gb;        /* (o, c/groups, kh, kw) and (o), or NULL */
 } heed_conv_job;
 typedef enum { HEED_CONV, HEED_CONV_TURNED, HEED_CONV_WEIGHTS } heed_conv_pass;
@@ -99,30 +100,33 @@ typedef struct {
     size_t batch, c;
     int h, w, oh, ow;
     int size[2], stride[2], pad[2];
-    heed_real scale; /* of a sum: one by the window's size for the average */
+    heed_real scale; /* of a sum: 1 / window size for an average */
 } heed_pool_job;
 
-/* One time step of a recurrent layer; rows of row strides ld*. States are h (rnn, gru) or h then c
+/* One time step of a recurrent layer; rows have strides ld*. States are h (rnn, gru) or h then c
  * (lstm), gates h | r z n | i f g o, as PyTorch's. */
 typedef struct {
     heed_cell cell;
-    heed_act act; /* of rnn */
+    heed_act act; /* for rnn */
     int rows, width;
-    const heed_real *x; /* the input's part of the gates */
+    const heed_real *x; /* the contribution of the input to the gates */
     size_t ldx;
-    heed_real *gates; /* (rows, gates): the state's part; gru, lstm: the gates' values afterwards */
-    heed_real *kept;  /* (rows, width): gru: the state's part of n; backward leaves n's gradient */
+    heed_real *gates; /* (rows, gates): the contribution of the state; gru, lstm: the gates' values
+                         afterwards */
+    heed_real *kept;  /* (rows, width): gru: the contribution of the state to n; backward writes n's
+                         gradient here */
     const heed_real *before;
     size_t ldbefore;
     heed_real *after;
     size_t ldafter;
-    const int32_t *pad; /* 0: the state stays; or NULL */
+    const int32_t *pad; /* 0: the state is unchanged; or NULL */
     size_t ldpad;
     /* backward only */
     const heed_real *gy; /* like after */
     heed_real *gx;       /* like x, added to; or NULL */
-    heed_real *gu;       /* (rows, gates): of the state's part; overwritten */
-    heed_real *carry;    /* (rows, states): from later steps; overwritten by what flows past gu */
+    heed_real *gu;       /* (rows, gates): gradient of u; overwritten */
+    heed_real *carry;    /* (rows, states): gradient from later steps; overwritten by the part that
+                            does not pass through gu */
 } heed_cell_job;
 
 static inline int heed__cell_gates(heed_cell c) {
@@ -130,17 +134,17 @@ static inline int heed__cell_gates(heed_cell c) {
 }
 static inline int heed__cell_states(heed_cell c) { return c == HEED_LSTM ? 2 : 1; }
 
-/* One step of a decoder that looks back at `len` places: additive_attention.c. */
+/* One step of additive attention over `len` places: additive_attention.c. */
 typedef struct {
     int rows, len, inner, width;
     const heed_real *query;  /* (rows, inner) */
     const heed_real *keys;   /* (rows, len, inner) */
     const heed_real *values; /* (rows, len, width) */
     const heed_real *v;      /* (inner) */
-    heed_real shift;         /* of all scores */
-    const int32_t *pad;      /* (rows, len), 0 where there is nothing to see; or NULL */
+    heed_real shift;         /* added to all scores */
+    const int32_t *pad;      /* (rows, len), 0 at masked places; or NULL */
     heed_real *weights;      /* rows of len: written by forward, read by backward */
-    heed_real *scores;       /* the same, before the padding; or NULL */
+    heed_real *scores;       /* the scores, before the mask; or NULL */
     size_t ldweights;
     heed_real *context; /* rows of width: written by forward */
     size_t ldcontext;
@@ -148,16 +152,18 @@ typedef struct {
     const heed_real *gcontext;  /* (rows, width) */
     heed_real *gscores;         /* (rows, len): overwritten */
     heed_real *gquery;          /* like query: overwritten */
-    heed_real *gkeys, *gvalues; /* like those, added to; or NULL */
-    heed_real *gv;              /* (rows, inner), added to: a part of each row */
+    heed_real *gkeys, *gvalues; /* like keys and values, added to; or NULL */
+    heed_real *gv;              /* (rows, inner), added to: each row's contribution */
 } heed_additive_attention_job;
 
-/* d = grad_scale g, plus decay x unless decoupled; decoupled: x -= lr decay x first. Then, as
- * PyTorch: sgd      m NULL: x -= lr d; else m = momentum m + d, x -= lr (nesterov ? d + momentum m
- * : m) rmsprop  v = alpha v + (1 - alpha) d^2, u = d / (sqrt(v) + eps); m NULL: x -= lr u; else m =
- * momentum m + u, x -= lr m adam     m = beta1 m + (1 - beta1) d, v = beta2 v + (1 - beta2) d^2, x
- * -= lr / correction1 m / (sqrt(v) / sqrt(correction2) + eps) with correction1 = 1 - beta1^t and
- * correction2 = 1 - beta2^t for update t = 1, 2, ... */
+/* d = grad_scale g, plus decay x unless decoupled; decoupled: x -= lr decay x first. Then, as in
+ * PyTorch,
+ *   sgd      m NULL: x -= lr d; else m = momentum m + d, x -= lr (nesterov ? d + momentum m : m)
+ *   rmsprop  v = alpha v + (1 - alpha) d^2, u = d / (sqrt(v) + eps);
+ *            m NULL: x -= lr u; else m = momentum m + u, x -= lr m
+ *   adam     m = beta1 m + (1 - beta1) d, v = beta2 v + (1 - beta2) d^2,
+ *            x -= lr / correction1 m / (sqrt(v) / sqrt(correction2) + eps),
+ *            with correction1 = 1 - beta1^t, correction2 = 1 - beta2^t for update t = 1, 2, ... */
 typedef struct {
     heed_real lr, beta1, beta2, eps, decay, momentum, alpha, correction1, correction2, grad_scale;
     bool nesterov, decoupled;
@@ -168,14 +174,14 @@ typedef struct heed__team heed__team;
 struct heed_kernels {
     const char *isa;
     int threads;
-    heed__team *team; /* whether sharing pays now; NULL: it always does */
+    heed__team *team; /* whether to use threads now; NULL: always */
 #define KERNEL(result, name, ...) result (*name)(__VA_ARGS__);
 #include "list.h"
 #undef KERNEL
 };
 
-/* The table for isa (NULL: the best of this CPU) into *out, with threads set; false if this CPU or
- * build lacks it. */
+/* Writes the table for isa (NULL: the best of this CPU) into *out, with threads set; false if this
+ * CPU or build does not support it. */
 bool heed__kernels_choose(heed_kernels *out, const char *isa, int threads);
 /* Names of the sets that this build and CPU can run, ended by NULL. */
 const char *const *heed__kernels_available(void);

@@ -14,16 +14,16 @@ KERNEL(void, scale, const heed_kernels *k, heed_real *y, const heed_real *x, hee
        heed_real b, size_t n)
 KERNEL(void, activate, const heed_kernels *k, heed_act f, heed_real *y, const heed_real *x,
        size_t n)
-/* gx = f'(x) gy; of x and y = f(x) the one that heed__act_uses_value does not name may be NULL */
+/* gx = f'(x) gy; of x and y = f(x), the one not needed according to heed__act_uses_value may be NULL */
 KERNEL(void, activate_grad, const heed_kernels *k, heed_act f, heed_real *gx, const heed_real *x,
        const heed_real *y, const heed_real *gy, size_t n)
 KERNEL(void, binary, const heed_kernels *k, heed_binary f, heed_real *c, const heed_real *a,
        const heed_real *b, const heed_walk *w)
-/* ga += d f / d a gc, summed where a broadcasts; either may be NULL */
+/* ga += (df/da) gc, summed where a broadcasts; either may be NULL */
 KERNEL(void, binary_grad, const heed_kernels *k, heed_binary f, heed_real *ga, heed_real *gb,
        const heed_real *a, const heed_real *b, const heed_real *gc, const heed_walk *w)
 KERNEL(double, sum, const heed_kernels *k, const heed_real *x, size_t n)
-/* not finite when any element is not */
+/* not finite if any element is not */
 KERNEL(double, sum_squares, const heed_kernels *k, const heed_real *x, size_t n)
 /* gy (c) += column sums of x (rows,c) */
 KERNEL(void, sum_rows, const heed_kernels *k, heed_real *gy, const heed_real *x, size_t rows,
@@ -51,12 +51,11 @@ KERNEL(void, xent_grad, const heed_kernels *k, heed_real *gx, const heed_real *p
        const int32_t *labels, size_t rows, int c, int ignore, heed_real smoothing,
        const heed_real *weights, heed_real scale)
 
-/* norm.c: rows of width c. mean and rstd (rows) are written forward and read backward. Without
- * mean (NULL) it counts as 0: RMS norm */
+/* norm.c: rows of width c. mean and rstd (rows) are written by forward and read by backward. mean NULL: RMS norm, which uses 0 */
 KERNEL(void, layer_norm, const heed_kernels *k, heed_real *y, heed_real *mean, heed_real *rstd,
        const heed_real *x, const heed_real *gain, const heed_real *bias, size_t rows, int c,
        heed_real eps)
-/* gx is written, or added to when add is set; ggain and gbias are added to */
+/* gx is written, or added to if add is set; ggain and gbias are added to */
 KERNEL(void, layer_norm_grad, const heed_kernels *k, heed_real *gx, heed_real *ggain,
        heed_real *gbias, const heed_real *gy, const heed_real *x, const heed_real *mean,
        const heed_real *rstd, const heed_real *gain, size_t rows, int c, bool add)
@@ -67,27 +66,27 @@ KERNEL(void, column_stats, const heed_kernels *k, heed_real *mean, heed_real *va
 KERNEL(void, batch_norm, const heed_kernels *k, heed_real *y, const heed_real *x,
        const heed_real *mean, const heed_real *rstd, const heed_real *gain, const heed_real *bias,
        size_t rows, int c)
-/* batch: mean and rstd are of this batch, so their gradient flows too; else constants */
+/* batch: mean and rstd come from this batch, so gradients flow through them, too; else they are constants */
 KERNEL(void, batch_norm_grad, const heed_kernels *k, heed_real *gx, heed_real *ggain,
        heed_real *gbias, const heed_real *gy, const heed_real *x, const heed_real *mean,
        const heed_real *rstd, const heed_real *gain, size_t rows, int c, bool batch, bool add)
 
-/* attention.c: scratch of attention_scratch(job) bytes for each call */
+/* attention.c: each call needs attention_scratch(job) bytes of scratch */
 KERNEL(size_t, attention_scratch, const heed_kernels *k, const heed_attention_job *a,
        bool backward)
 KERNEL(void, attention, const heed_kernels *k, const heed_attention_job *a, void *scratch)
 KERNEL(void, attention_grad, const heed_kernels *k, const heed_attention_job *a, void *scratch)
 
-/* conv.c: scratch of conv_scratch(job, pass) bytes for each call */
+/* conv.c: each call needs conv_scratch(job, pass) bytes of scratch */
 KERNEL(size_t, conv_scratch, const heed_kernels *k, const heed_conv_job *j, heed_conv_pass pass)
 /* y = conv(x, w) + bias */
 KERNEL(void, conv, const heed_kernels *k, const heed_conv_job *j, void *scratch)
-/* x = what the transpose of that map makes of y, + bias: the gradient of x, given y's */
+/* x = the transpose of that linear map applied to y, + bias: the gradient of x, given that of y */
 KERNEL(void, conv_grad_input, const heed_kernels *k, const heed_conv_job *j, void *scratch)
-/* gw and gb += the gradients, with y that of y */
+/* gw and gb += the gradients; y holds the gradient of y */
 KERNEL(void, conv_weights, const heed_kernels *k, const heed_conv_job *j, void *scratch)
 
-/* pool.c: from (batch,oh,ow,c) gets the pixel of its image that each maximum came from */
+/* pool.c: from (batch,oh,ow,c) receives the pixel of the image that each maximum came from */
 KERNEL(void, max_pool, const heed_kernels *k, heed_real *y, int32_t *from, const heed_real *x,
        const heed_pool_job *j)
 KERNEL(void, max_pool_grad, const heed_kernels *k, heed_real *gx, const int32_t *from,
@@ -97,7 +96,7 @@ KERNEL(void, sum_pool, const heed_kernels *k, heed_real *y, const heed_real *x,
 KERNEL(void, sum_pool_grad, const heed_kernels *k, heed_real *gx, const heed_real *gy,
        const heed_pool_job *j)
 
-/* permute.c: y = x, or y += x when add; y of w's shape is contiguous, x has the strides w->a */
+/* permute.c: y = x, or y += x if add is set; y of w's shape is contiguous, x has the strides w->a */
 KERNEL(void, permute, const heed_kernels *k, heed_real *y, const heed_real *x, const heed_walk *w,
        bool add)
 
@@ -117,8 +116,7 @@ KERNEL(void, rmsprop, const heed_kernels *k, heed_real *x, heed_real *g, heed_re
 KERNEL(void, adam, const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m, heed_real *v,
        const heed_update *u, size_t n)
 
-/* embedding: gtable[ids[r]] += gy[r] for all rows in order; rows cut by column, so equal ids
- * add in order */
+/* embedding: gtable[ids[r]] += gy[r] for all rows in order; work is divided by columns, so equal ids add in order */
 KERNEL(void, embed, const heed_kernels *k, heed_real *y, const heed_real *table, const int32_t *ids,
        size_t rows, int d)
 KERNEL(void, embed_grad, const heed_kernels *k, heed_real *gtable, const heed_real *gy,

@@ -1,5 +1,5 @@
 /* norm.c -- normalisation over rows (Ba, Kiros & Hinton 2016) and columns (Ioffe & Szegedy 2015),
- * and plain column sums. */
+ * and column sums. */
 #include "columns.h"
 #include "set.h"
 #include "vmath.h"
@@ -100,7 +100,7 @@ static void layer_norm_grad_part(const void *job, size_t from, size_t to, int th
     for (size_t r = from; r < to; r++) layer_norm_grad_row(job, r);
 }
 
-/* gy, and gy xhat with the row's statistics. */
+/* The terms gy and gy xhat, with the row's statistics. */
 INLINE void row_terms(const heed__columns *j, size_t r, int c, size_t left, vec term[2]) {
     size_t at = r * j->stride + (size_t)c;
     term[0] = get(j->gy + at, left);
@@ -108,7 +108,7 @@ INLINE void row_terms(const heed__columns *j, size_t r, int c, size_t left, vec 
 }
 HEED__COLUMN_PART(row_terms_part, row_terms)
 
-/* The same where the mean counts as 0. */
+/* The same with a mean of 0. */
 INLINE void rms_terms(const heed__columns *j, size_t r, int c, size_t left, vec term[2]) {
     size_t at = r * j->stride + (size_t)c;
     term[0] = get(j->gy + at, left);
@@ -190,7 +190,7 @@ void K(batch_norm)(const heed_kernels *k, heed_real *y, const heed_real *x, cons
     heed__share(k, rows, 6.0 * (double)rows * c, batch_norm_part, &j);
 }
 
-/* gy, and gy xhat with the column's statistics. */
+/* The terms gy and gy xhat, with the column's statistics. */
 INLINE void column_terms(const heed__columns *j, size_t r, int c, size_t left, vec term[2]) {
     size_t at = r * j->stride + (size_t)c;
     term[0] = get(j->gy + at, left);
@@ -198,9 +198,8 @@ INLINE void column_terms(const heed__columns *j, size_t r, int c, size_t left, v
 }
 HEED__COLUMN_PART(column_terms_part, column_terms)
 
-/* gx = or += gain rstd (gy - mean(gy) - xhat mean(gy xhat)); the means only of a batch's own
- * statistics.
- */
+/* gx = or += gain rstd (gy - mean(gy) - xhat mean(gy xhat)); the means are subtracted only if the
+ * statistics are the batch's. */
 static void batch_norm_grad_part(const void *job, size_t from, size_t to, int thread) {
     const norm *j = job;
     (void)thread;

@@ -1,33 +1,35 @@
-/* parallel.h -- work shared by a team. dispatch.c holds the only OpenMP region of the library. */
+/* parallel.h -- work divided among a team of threads. dispatch.c holds the only OpenMP region of
+ * the library. */
 #ifndef HEED_PARALLEL_H
 #define HEED_PARALLEL_H
 
 #include "kernels.h"
 
-/* Does the units in [from, to). What it writes for a unit must not depend on the range that the
- * unit came in. thread is below the team size: for scratch. */
+/* Computes the units in [from, to). The results for a unit must not depend on the range that
+ * contains it. thread is below the team size, to select scratch memory. */
 typedef void heed__part(const void *job, size_t from, size_t to, int thread);
 
-/* Runs part over [0, units), cut into one range per thread; serially when work, in floating-point
- * operations or so, is too little to share, and while other programs keep the threads from working
- * side by side. */
+/* Runs part over [0, units), divided into one range per thread; serially if work, approximately in
+ * floating-point operations, is too small to divide, and while other programs prevent the threads
+ * from running at the same time. */
 void heed__share(const heed_kernels *k, size_t units, double work, heed__part *part,
                  const void *job);
 
-/* Whether to share. A team waits for its slowest thread: where another program has a CPU, every
- * region can last a time slice of the scheduler, and two threads are many times slower than one. So
- * an account is kept of the seconds that regions saved, compared with one thread doing all units as
- * fast as the first thread that finished did its own. A team in debt pauses, the longer the sooner
- * that happens again. Several threads may use one account: it is a measure, and no result depends
- * on it. */
+/* Decides whether to use several threads. A team waits for its slowest thread: if another program
+ * occupies a CPU, every region can last a time slice of the scheduler, and two threads are many
+ * times slower than one. So the seconds that regions saved are added up, compared with one thread
+ * computing all units at the speed of the first thread that finished. If the balance is too
+ * negative, the team pauses, for longer the sooner this happens again. Several threads may use one
+ * account: no result depends on it. */
 struct heed__team {
-    _Atomic double credit; /* saved, up to a limit */
-    _Atomic double begin;  /* of the present trial: one thread alone works until then */
-    _Atomic double pause;  /* before the present trial */
+    _Atomic double credit; /* seconds saved, up to a limit */
+    _Atomic double begin;  /* end of the current pause: one thread works alone until then */
+    _Atomic double pause;  /* length of the previous pause */
 };
 void heed__team_init(heed__team *t);
 bool heed__team_pays(const heed__team *t, double now);
-/* Counts a region that began and ended then; alone: what it would have taken one thread. */
+/* Accounts for a region that began and ended at these times; alone: the time that one thread would
+ * have needed. */
 void heed__team_count(heed__team *t, double begin, double end, double alone);
 
 #endif

@@ -1,4 +1,4 @@
-/* permute.c -- copies with the dims in another order. */
+/* permute.c -- copies with permuted dims. */
 #include "set.h"
 
 typedef struct {
@@ -8,7 +8,7 @@ typedef struct {
     bool add;
 } permute;
 
-/* n elements of x, step apart, to y. */
+/* Copies n elements of x, step apart, to y. */
 INLINE void row(heed_real *y, const heed_real *x, size_t n, size_t step, const bool add) {
     if (step == 1)
         for (size_t i = 0; i < n; i += VL) {

@@ -9,7 +9,7 @@ typedef struct {
     const heed_pool_job *j;
 } pool;
 
-/* The part of a window that lies in the image. */
+/* The part of a window that is inside the image. */
 typedef struct {
     int row, rows_end, col, cols_end;
 } window;
@@ -24,12 +24,12 @@ static window window_at(const heed_pool_job *j, size_t pixel) {
 static size_t in_pixels(const heed_pool_job *j) { return (size_t)j->h * (size_t)j->w; }
 static size_t out_pixels(const heed_pool_job *j) { return (size_t)j->oh * (size_t)j->ow; }
 
-/* Units are strips of channels: of output lines for what reads, of images for what adds, where
- * windows may overlap. */
+/* Units are strips of channels of output lines in forward, and of images in backward, where windows
+ * may overlap. */
 #define STRIP ((size_t)64)
 static size_t strips(const heed_pool_job *j) { return (j->c + STRIP - 1) / STRIP; }
 
-/* A unit that is so many output pixels of a strip. */
+/* A unit of several output pixels of a strip. */
 typedef struct {
     size_t first, last; /* output pixels, counted over all images */
     size_t begin, end;  /* channels */
@@ -123,7 +123,7 @@ INLINE vec sum_of(const heed_pool_job *j, const heed_real *x, window w, size_t l
             sum += get(x + ((size_t)r * (size_t)j->w + (size_t)q) * j->c, left);
     return sum;
 }
-/* Of one channel, whose pixels lie side by side. */
+/* For one channel, whose pixels are contiguous. */
 static heed_real sum_of_one(const heed_pool_job *j, const heed_real *x, window w) {
     vec sum = splat(0);
     for (int r = w.row; r < w.rows_end; r++)

@@ -1,11 +1,11 @@
-/* random.h -- the dropout decisions of a random stream, many at a time: Philox4x32-10 on vectors.
- * Salmon et al. 2011, sec. 4.3; the counters are those of heed_random_bits. */
+/* random.h -- the dropout masks of a random stream, many elements at a time: Philox4x32-10 on
+ * vectors. Salmon et al. 2011, sec. 4.3; the counters are those of heed_random_bits. */
 #ifndef HEED_RANDOM_H
 #define HEED_RANDOM_H
 
 #include "isa.h"
 
-#define HEED__BLOCKS (VBYTES / 8) /* Philox blocks at a time: a block to a lane of 64 bits */
+#define HEED__BLOCKS (VBYTES / 8) /* Philox blocks at a time, one per 64-bit lane */
 #define HEED__DRAWS  (4 * HEED__BLOCKS)
 
 #if HEED__BLOCKS == 8
@@ -26,7 +26,7 @@ typedef uint64_t uvec __attribute__((vector_size(VBYTES)));
 
 INLINE uvec usplat(uint64_t x) { return x - (uvec){0}; }
 
-/* Products of the low halves of the lanes; what stands in the high halves does not matter. */
+/* Products of the low halves of the lanes; the high halves are ignored. */
 INLINE uvec multiply_low(uvec a, uvec b) {
 #if HEED__SET == 2
     return (uvec)_mm512_mul_epu32((__m512i)a, (__m512i)b);
@@ -39,7 +39,7 @@ INLINE uvec multiply_low(uvec a, uvec b) {
 #endif
 }
 
-/* bits[0 .. HEED__DRAWS) = the draws of HEED__BLOCKS blocks from `block` on. */
+/* bits[0 .. HEED__DRAWS) = the draws of HEED__BLOCKS blocks, starting at `block`. */
 INLINE void philox_blocks(const heed_random *r, uint64_t block, uint32_t *bits) {
     uvec c0 = usplat(block) + (uvec){HEED__IOTA}, c1 = usplat(r->site);
     uvec c2 = usplat(r->step), c3 = usplat(r->micro);
@@ -62,8 +62,8 @@ INLINE void philox_blocks(const heed_random *r, uint64_t block, uint32_t *bits) 
 
 typedef struct {
     heed_random random;
-    uint32_t threshold; /* draws at or above it keep the element */
-    heed_real keep;     /* what a kept element is multiplied by: 1 / (1 - p) */
+    uint32_t threshold; /* elements whose draw is at least this are kept */
+    heed_real keep;     /* factor of kept elements: 1 / (1 - p) */
 } heed__dropout;
 
 /* heed_random_uniform = bits 2^-32 >= p exactly when bits >= ceil(p 2^32). */
@@ -80,7 +80,8 @@ INLINE void factors_of(const heed__dropout *d, heed_real *f, const uint32_t *bit
 /* f[i] = the factor of element at + i: keep or 0. */
 static inline void dropout_factors(const heed__dropout *d, heed_real *f, uint64_t at, size_t n) {
     uint32_t bits[HEED__DRAWS];
-    size_t skip = (size_t)(at % 4); /* draws of the first block that belong to earlier elements */
+    size_t skip =
+        (size_t)(at % 4); /* number of draws of the first block that belong to earlier elements */
     for (size_t i = 0; i < n;) {
         philox_blocks(&d->random, (at + i) / 4, bits);
         size_t count = HEED__DRAWS - skip;

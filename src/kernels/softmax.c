@@ -17,13 +17,14 @@ static const int32_t *mask_row(const heed_softmax_args *a, size_t r) {
 INLINE vmask shown(const int32_t *mask, int i, size_t left) {
     return mask ? nonzero(mask + i, left) : lanes_below(left);
 }
-/* beta x, -inf where not shown. */
+/* beta x, -inf at masked entries. */
 INLINE vec score(const rows_job *j, const heed_real *x, const int32_t *mask, int i) {
     size_t left = (size_t)(j->a->n - i);
     return pick(shown(mask, i, left), splat(j->a->beta) * get(x + i, left), splat(-INFINITY));
 }
 
-/* The largest score, 0 when there is none: then all exponentials are 0, or NaN where the row is. */
+/* The largest score, or 0 if there is none: then all exponentials are 0, or NaN if the row has a
+ * NaN. */
 static heed_real top(const rows_job *j, const heed_real *x, const int32_t *mask) {
     vec m = splat(-INFINITY);
     for (int i = 0; i < j->a->n; i += VL) m = vmax(score(j, x, mask, i), m);
@@ -57,7 +58,7 @@ static void log_softmax_row(const rows_job *j, size_t r) {
     heed_real most = top(j, x, mask);
     vec sums = {0};
     for (int i = 0; i < j->a->n; i += VL) sums += vexp(score(j, x, mask, i) - splat(most));
-    vec log_sum = vlog(splat(sum_lanes(sums))); /* most is taken off first: it may be large */
+    vec log_sum = vlog(splat(sum_lanes(sums))); /* subtract most first, because it may be large */
     for (int i = 0; i < j->a->n; i += VL) {
         size_t left = (size_t)(j->a->n - i);
         put(y + i,
@@ -84,7 +85,7 @@ static void softmax_grad_row(const rows_job *j, size_t r) {
     }
 }
 
-/* gx += beta (gy - exp(y) sum gy) over what is not masked */
+/* gx += beta (gy - exp(y) sum gy) over the unmasked entries */
 static void log_softmax_grad_row(const rows_job *j, size_t r) {
     size_t at = r * (size_t)j->a->n;
     const heed_real *y = j->x + at, *gy = j->gy + at;

@@ -1,7 +1,7 @@
-/* tile.c -- the heart of every product, and the laying out of what it reads. */
+/* tile.c -- the inner loop of all products, and the packing of its operands. */
 #include "gemm_tile.h"
 
-/* What stands in the registers goes to c, row by row; a ragged end by way of memory. */
+/* Stores the registers to c, row by row; a partial last vector goes through memory. */
 INLINE void tile_store(const heed__tile *t, heed_real *c, vec sum[TILE_ROWS][TILE_VECS],
                        const int rows, const int vecs) {
     heed_real rest[TILE_ROWS * PANEL];
@@ -26,7 +26,7 @@ INLINE void tile_store(const heed__tile *t, heed_real *c, vec sum[TILE_ROWS][TIL
         }
 }
 
-/* The tile from `row` on. */
+/* Computes the tile that starts at `row`. */
 INLINE void tile_rows(const heed__tile *t, int row, const int rows, const int vecs,
                       const size_t a_row, const size_t a_step) {
     vec sum[TILE_ROWS][TILE_VECS];
@@ -60,8 +60,8 @@ INLINE void tile_all_rows(const heed__tile *t, int rows, const int vecs, const s
     static __attribute__((noinline)) void name(const heed__tile *t, int rows) {                    \
         tile_all_rows(t, rows, vecs, a_row, a_step);                                               \
     }
-/* Rows of A that lie as rows, or as columns; a whole panel of B, or its first vector. Called, not
- * made part of what calls them: the loop over the depth needs every register for itself. */
+/* Variants for A stored by rows or by columns, and for a full panel of B or its first vector. They
+ * are not inlined: the loop over the depth needs all registers. */
 TILE_OF(tile_wide, 2, t->a_row, 1)
 TILE_OF(tile_wide_turned, 2, 1, t->a_step)
 TILE_OF(tile_slim, 1, t->a_row, 1)
@@ -88,7 +88,7 @@ INLINE void transpose(vec r[VL]) {
     }
 }
 
-/* VL columns of a panel from rows of x, zeros beyond width. */
+/* Packs VL columns of a panel from rows of x, with zeros beyond width. */
 static void pack_turned(heed_real *panel, const heed_real *x, size_t step, int width, int depth) {
     for (int p = 0; p < depth; p += VL, panel += (size_t)VL * PANEL) {
         vec r[VL];

@@ -2,7 +2,7 @@
 #include "set.h"
 #include "vmath.h"
 
-/* Elementwise work is cut in runs of this many elements. */
+/* Elementwise work is divided into runs of this many elements. */
 #define RUN ((size_t)2048)
 
 static size_t runs(size_t n) { return (n + RUN - 1) / RUN; }
@@ -15,7 +15,7 @@ typedef struct {
     size_t n;
 } each;
 
-/* A vector at i of the units [from, to), of which end - i elements exist. */
+/* A vector at index i of the units [from, to), of which end - i elements exist. */
 #define EACH(j)                                                                                    \
     const each *j = job;                                                                           \
     size_t end = to * RUN < j->n ? to * RUN : j->n;                                                \
@@ -90,7 +90,7 @@ void K(activate_grad)(const heed_kernels *k, heed_act f, heed_real *gx, const he
                 &(each){.f = f, .y = gx, .fx = heed__act_uses_value(f) ? y : x, .gy = gy, .n = n});
 }
 
-/* Sums: at most SUMS partial ones, each over consecutive elements, added in order. */
+/* Sums: at most SUMS partial sums, each over consecutive elements, are added in order. */
 #define SUMS 256
 
 typedef struct {

@@ -1,11 +1,12 @@
-/* vmath.h -- transcendental functions on vectors. Float: own polynomials (minimax fits in relative
- * error), at most 2 ulp for exp and 4 for the others. Double, for the tests: libm, lane by lane. */
+/* vmath.h -- transcendental functions on vectors. For float: polynomials (minimax fits of the
+ * relative error) with an error of at most 2 ulp for exp and 4 ulp for the others. For double, used
+ * by the tests: libm, lane by lane. */
 #ifndef HEED_VMATH_H
 #define HEED_VMATH_H
 
 #include "isa.h"
 
-/* c[0] + c[1] x + ... + c[n-1] x^(n-1), Horner. */
+/* c[0] + c[1] x + ... + c[n-1] x^(n-1), by Horner's method. */
 INLINE vec polynomial(vec x, const heed_real *c, int n) {
     vec y = splat(c[n - 1]);
     for (int i = n - 2; i >= 0; i--) y = y * x + splat(c[i]);
@@ -22,7 +23,7 @@ INLINE vec vsqrt(vec x) { return (vec)_mm_sqrt_ps((__m128)x); }
 INLINE vec vsqrt(vec x) { return (vec)vsqrtq_f32((float32x4_t)x); }
 #else
 INLINE vec vsqrt(vec x) {
-    for (int i = 0; i < VL; i++) x[i] = (heed_real)sqrt((double)x[i]); /* exact for floats too */
+    for (int i = 0; i < VL; i++) x[i] = (heed_real)sqrt((double)x[i]); /* exact for floats, too */
     return x;
 }
 #endif
@@ -48,15 +49,15 @@ INLINE vec normal(vec x, vec *bell) {
 
 #else
 
-/* exp x = 2^n exp r, r = x - n log 2 in two parts, |r| <= log(2)/2; exp r = 1 + r + r^2 P(r). What
- * rounds to 0, masked scores of -inf for most, goes by another way: some CPUs take a hundred times
- * as long for a result below the normal numbers. */
+/* exp x = 2^n exp r, r = x - n log 2 in two parts, |r| <= log(2)/2; exp r = 1 + r + r^2 P(r).
+ * Inputs whose result rounds to 0, mostly masked scores of -inf, are handled separately: some CPUs
+ * need a hundred times as long for a denormal result. */
 INLINE vec vexp(vec x) {
     static const float c[] = {0.4999999403953552f, 0.1666651964187622f, 0.04166839271783829f,
                               0.008368780836462975f, 0.001381446490995586f};
     const vec magic = splat(12582912.0f); /* 1.5 2^23: adding it rounds to an integer */
     vmask vanishes = lt(x, splat(-104.0f));
-    x = pick(vanishes, splat(0), vmin(splat(89.0f), x)); /* keeps what is not a number */
+    x = pick(vanishes, splat(0), vmin(splat(89.0f), x)); /* keeps NaN */
     vec t = x * splat(1.44269504f) + magic, n = t - magic;
     vec r = x - n * splat(0.693145751953125f);
     r = r - n * splat(1.428606820309417e-06f);
@@ -65,7 +66,8 @@ INLINE vec vexp(vec x) {
 #if HEED__AVX512
     vec y = (vec)_mm512_scalef_ps((__m512)p, (__m512)n);
 #else
-    ivec e = (ivec)t - (ivec)magic, half = e >> 1; /* 2^n in two factors: n may leave the range */
+    ivec e = (ivec)t - (ivec)magic,
+         half = e >> 1; /* 2^n as two factors, because n may exceed the exponent range */
     vec y = p * (vec)((half + 127) << 23) * (vec)((e - half + 127) << 23);
 #endif
     return pick(vanishes, splat(0), y);
@@ -102,8 +104,8 @@ INLINE vec vtanh(vec x) {
     return pick(lt(a, splat(0.625f)), near, far);
 }
 
-/* Phi(x), the normal distribution function; *bell = exp(-x^2 / 2). For a >= 0, Phi(-a) =
- * bell (1/2 + u P(u)) with u = 0.28 a / (1 + 0.28 a), exact at 0; beyond 14 it vanishes. */
+/* Phi(x), the normal distribution function; *bell = exp(-x^2 / 2). For a >= 0, Phi(-a) = bell (1/2
+ * + u P(u)) with u = 0.28 a / (1 + 0.28 a), exact at 0; it is 0 beyond 14. */
 INLINE vec normal(vec x, vec *bell) {
     static const float c[] = {-1.4247937202453613f,  1.763978362083435f,   -1.1050387620925903f,
                               0.13692167401313782f,  0.19830431044101715f, -0.007033724803477526f,
@@ -150,7 +152,7 @@ INLINE vec vsilu_slope(vec x) {
     return s + x * s * (splat(1) - s);
 }
 
-/* f(x); f is a constant wherever this is inlined into a loop. */
+/* f(x); f is a compile-time constant wherever this is inlined into a loop. */
 INLINE vec act_value(heed_act f, vec x) {
     const vec half = splat((heed_real)0.5), one = splat(1);
     (void)half, (void)one;
@@ -164,7 +166,7 @@ INLINE vec act_value(heed_act f, vec x) {
     return x;
 }
 
-/* f'(x), from whichever of x and y = f(x) the activation needs. */
+/* f'(x), from x or from y = f(x), as the activation requires. */
 INLINE vec act_slope(heed_act f, vec x, vec y) {
     const vec half = splat((heed_real)0.5), one = splat(1);
     (void)x, (void)y;
@@ -178,7 +180,7 @@ INLINE vec act_slope(heed_act f, vec x, vec y) {
     return one;
 }
 
-/* What to do for each activation, with f a constant: ACT_BODY(f), a macro. */
+/* Expands the macro ACT_BODY(f) for each activation, with f a compile-time constant. */
 #define HEED__CASE_OF(act, ...)                                                                    \
     case act:                                                                                      \
         ACT_BODY(act);                                                                             \

@@ -10,11 +10,11 @@ typedef struct {
     heed_real smoothing, scale;
 } xent;
 
-/* A wrong label gives a loss that is not a number rather than a read beyond the row. */
+/* An invalid label gives a NaN loss instead of reading beyond the row. */
 static bool inside(const xent *j, int32_t label) { return label >= 0 && label < j->c; }
 static heed_real weight(const xent *j, int32_t label) { return j->weights ? j->weights[label] : 1; }
 
-/* log sum_c exp x_c = most + log_sum: kept apart, as most may be large. */
+/* log sum_c exp x_c = most + log_sum: kept separately, because most may be large. */
 typedef struct {
     heed_real most, log_sum;
 } row_sum;

@@ -1,4 +1,5 @@
-/* activate.c -- y = f(x) elementwise, f one of heed_act: the list of heed/activations.h as ops. */
+/* activate.c -- y = f(x) elementwise, where f is one of heed_act: the list in heed/activations.h as
+ * ops. */
 #include "ops/shape.h"
 
 static bool infer(heed_node *n) { return heed__takes(n, "r") && heed_out_like(n, 0); }
@@ -53,7 +54,7 @@ heed_tensor *heed_activate(heed_tape *t, heed_tensor *x, heed_act act) {
     return heed_push(t, &heed_ops_activate[act], &act, x);
 }
 
-/* heed_relu(t, x) and so on. */
+/* Defines heed_relu(t, x) and so on. */
 #define CONSTRUCTOR(act, name, ...)                                                                \
     heed_tensor *heed_##name(heed_tape *t, heed_tensor *x) { return heed_activate(t, x, act); }
 HEED_ACTIVATIONS(CONSTRUCTOR)

@@ -97,7 +97,7 @@ static void backward(heed_node *n) {
 
 #define ARGS(act)                                                                                  \
     .args = &(const heed_act) { act }
-/* The domain of log and sqrt is kept by positive inputs; the second case is on one side of 0. */
+/* Inputs are positive, as log and sqrt require; the second case is on one side of 0. */
 #define CASE(act, name, setting, slope_from, value, slope, from, ...)                              \
     {.shapes = "3x5 4x5 4", ARGS(act), .lo = (from) < 0 ? -1 : 0.5, .hi = 1},                      \
         {.shapes = "2x3x5 4x5 -", ARGS(act), .lo = (from) < 0 ? 0.1 : 0.5, .hi = 1},

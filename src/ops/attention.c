@@ -1,15 +1,15 @@
-/* attention.c -- scaled dot-product attention of many heads, fused. Vaswani et al. 2017, eq. 1, per
- * head: S = beta Q K' + score_bias, W = softmax(S over the keys that are seen), Y = dropout(W) V.
- * Backward, with gW = dropout'(gY V') and gS = W (gW - rowsum(gW W)): gQ = beta gS K,
- * gK = beta gS' Q, gV = dropout(W)' gY, gbias = gS summed where it broadcasts. A hard selection
- * puts the one-hot in the place of W in Y and gV; its gS is the soft one's. */
+/* attention.c -- fused multi-head scaled dot-product attention. Vaswani et al. 2017, eq. 1, per
+ * head: S = beta Q K' + score_bias, W = softmax(S over the visible keys), Y = dropout(W) V.
+ * Backward, with gW = dropout'(gY V') and gS = W (gW - rowsum(gW W)): gQ = beta gS K, gK = beta gS'
+ * Q, gV = dropout(W)' gY, gbias = gS summed where it broadcasts. A hard selection uses the one-hot
+ * instead of W in Y and gV; its gS is the soft one's. */
 #include "ops/shape.h"
 #include <math.h>
 
-/* The two ops differ in where q, k and v lie: inputs q k v bias pad, or qkv bias pad. */
+/* The two ops differ in how q, k and v are passed: inputs q k v bias pad, or qkv bias pad. */
 typedef struct {
     int input[3];
-    size_t offset[3], stride[3]; /* first element, and elements between tokens, of q k v */
+    size_t offset[3], stride[3]; /* first element and distance between tokens, of q k v */
     int bias, pad;
 } layout;
 
@@ -121,7 +121,7 @@ static bool keep_probed(heed_node *n, int batch, int tq, int tk) {
     return !heed_probed(n, "weights") || heed_keep(n, "weights", 4, square);
 }
 
-/* to (B,h,T,c) = from (B,T,h c), tokens stride apart */
+/* to (B,h,T,c) = from (B,T,h c), whose tokens are stride apart */
 static void split_heads(const heed_tensor *like, heed_real *to, const heed_real *from,
                         size_t stride) {
     size_t heads = (size_t)like->shape[1], len = (size_t)like->shape[2],
@@ -163,8 +163,8 @@ static void forward(heed_node *n) {
     }
 }
 
-/* Where the kernel adds the gradient of input i: a probe of a part of it wants the gradient of this
- * op alone, so that goes through memory of its own. */
+/* The array to which the kernel adds the gradient of input i. If a part of it is probed, that is
+ * separate memory, because a probe wants the gradient of this op alone. */
 static heed_real *grad_target(heed_node *n, const layout *l, int i, bool *apart) {
     *apart = false;
     for (int p = 0; p < 3; p++) {
@@ -216,8 +216,7 @@ static void backward(heed_node *n) {
     hand_on(n, &l, target, apart);
 }
 
-/* ---- check cases; the gradient of v sees the hard weights, so a surrogate case leaves v out ----
- */
+/* ---- check cases; the gradient of v uses the hard weights, so a surrogate case omits v ---- */
 
 extern const heed_op heed_ops_attention[3];
 
@@ -231,9 +230,10 @@ static const heed_case cases[] = {
     {.shapes = "1x1x1 1x1x1 1x1x1 - -", .args = ARGS(1, 1, 1, PLAIN)},
     {.shapes = "2x3x4 2x5x4 2x5x6 - -", .args = ARGS(2, 2, 3, PLAIN)},
     {.shapes = "2x3x4 2x5x4 2x5x2 - -", .args = ARGS(2, 2, 1, CAUSAL)},
-    {.shapes = "1x5x3 1x3x3 1x3x2 - -", .args = ARGS(1, 3, 2, CAUSAL)}, /* two rows see no key */
+    {.shapes = "1x5x3 1x3x3 1x3x2 - -", .args = ARGS(1, 3, 2, CAUSAL)}, /* two queries see no key */
     {.shapes = "3x4x4 3x4x4 3x4x4 - m3x4", .args = ARGS(2, 2, 2, PLAIN)},
-    {.shapes = "8x2x4 8x2x4 8x2x4 - m8x2", .args = ARGS(2, 2, 2, CAUSAL)}, /* some see none */
+    {.shapes = "8x2x4 8x2x4 8x2x4 - m8x2",
+     .args = ARGS(2, 2, 2, CAUSAL)}, /* some queries see no key */
     {.shapes = "2x3x4 2x5x4 2x5x6 2x2x3x5 -", .args = ARGS(2, 2, 3, PLAIN)},
     {.shapes = "2x3x4 2x5x4 2x5x6 1x2x3x5 m2x5", .args = ARGS(2, 2, 3, PLAIN)},
     {.shapes = "2x3x4 2x5x4 2x5x6 2x1x3x5 -", .args = ARGS(2, 2, 3, CAUSAL)},
@@ -263,7 +263,7 @@ const heed_op heed_ops_attention[] = {
      3u << 1},
     {0}};
 
-/* No arguments are those of no heads, which the shape rule refuses. */
+/* Missing arguments are treated as zero heads, which the shape rule rejects. */
 static const heed_attention_args nothing = {0};
 
 heed_tensor *heed_attention(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,

@@ -1,7 +1,7 @@
 /* batch_norm.c -- y = (x - mean) / sqrt(var + eps) gain + bias per column, over all but the last
- * dim (channels last). Ioffe & Szegedy 2015, alg. 1. In training mean and biased var are the
- * batch's, and the running ones move: running = (1 - momentum) running + momentum batch, with the
- * unbiased var, as in PyTorch. In eval the running ones are used. */
+ * dim (channels last). Ioffe & Szegedy 2015, alg. 1. In training, mean and biased var are the
+ * batch's, and the running statistics are updated: running = (1 - momentum) running + momentum
+ * batch, with the unbiased var, as in PyTorch. In eval, the running statistics are used. */
 #include "ops/shape.h"
 #include <math.h>
 

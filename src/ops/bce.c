@@ -1,5 +1,5 @@
-/* bce.c -- binary cross entropy on logits: mean of max(x, 0) - x y + log(1 + exp(-|x|)), which no x
- * overflows. gx = (sigmoid(x) - y) / n, gy = -x / n. */
+/* bce.c -- binary cross entropy on logits: mean of max(x, 0) - x y + log(1 + exp(-|x|)), which does
+ * not overflow for any x. gx = (sigmoid(x) - y) / n, gy = -x / n. */
 #include "ops/shape.h"
 
 enum { X, Y };
@@ -16,8 +16,8 @@ static heed_real share(const heed_node *n) {
     return (heed_real)(1.0 / (double)(size ? size : 1));
 }
 
-/* log(1 + e) = log(u) e / (u - 1) with u = 1 + e rounded, exact to the last bits also where e is
- * far below 1. Goldberg 1991, theorem 4. */
+/* log(1 + e) = log(u) e / (u - 1) with u = 1 + e rounded, accurate even if e is far below 1.
+ * Goldberg 1991, theorem 4. */
 static double log_one_plus(heed_real e, heed_real u, heed_real log_u) {
     return u == 1 ? (double)e : (double)log_u * (double)e / ((double)u - 1);
 }

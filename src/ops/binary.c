@@ -1,5 +1,5 @@
-/* binary.c -- a + b, a - b, a b, a / b, elementwise; sizes of 1 and missing leading dims broadcast
- * as in NumPy. d(a b) = b da + a db; d(a / b) = da / b - a / b^2 db. */
+/* binary.c -- a + b, a - b, a b, a / b, elementwise; broadcasts as NumPy does. d(a b) = b da + a
+ * db; d(a / b) = da / b - a / b^2 db. */
 #include "ops/shape.h"
 
 static bool infer(heed_node *n) { return heed__takes(n, "r") && heed__out_broadcast(n); }
@@ -35,7 +35,7 @@ static void add_back(heed_node *n) {
         run_back(n, HEED_BIN_ADD);
         return;
     }
-    for (int i = 0; i < 2; i++) { /* one after the other, as both may be one tensor */
+    for (int i = 0; i < 2; i++) { /* one after the other, because both may be the same tensor */
         bool add;
         heed_real *g = heed_grad_into(n, i, &add);
         if (g && add) n->k->axpy(n->k, g, y->g, 1, y->size);

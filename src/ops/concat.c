@@ -1,4 +1,4 @@
-/* concat.c -- tensors one after another along a dim; all other sizes are equal. */
+/* concat.c -- concatenation along a dim; all other sizes must be equal. */
 #include "ops/shape.h"
 
 typedef struct {
@@ -26,7 +26,7 @@ static bool infer(heed_node *n) {
     return heed_out(n, n->in[0]->dims, shape);
 }
 
-/* For each outer index a run of elements of every input. */
+/* For each outer index, copies a run of elements of every input. */
 static void forward(heed_node *n) {
     int axis = axis_of(n);
     heed_real *y = n->y->x;

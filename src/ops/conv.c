@@ -1,7 +1,7 @@
 /* conv.c -- convolution and its transpose, channels last: y[b,i,j,o] = bias[o] + sum_{u,v,c} x[b, i
- * s - p + u d, j s - p + v d, c] w[o,c,u,v]. The transpose sends y's place back to x's by the same
- * weights: <conv x, y> = <x, transposed y>, so each is the other's gradient. LeCun et al. 1989;
- * Zeiler et al. 2010. */
+ * s - p + u d, j s - p + v d, c] w[o,c,u,v]. The transpose maps y's positions back to x's with the
+ * same weights: <conv x, y> = <x, transposed y>, so each is the other's gradient. LeCun et al.
+ * 1989; Zeiler et al. 2010. */
 #include "ops/shape.h"
 
 enum { X, W, B };
@@ -20,7 +20,7 @@ static bool check_args(heed_node *n) {
            heed_wrong(n, "%d groups are not in 1 .. %d", a->groups, MOST);
 }
 
-/* from: channels of the side that w's first dim counts; to: of the other. */
+/* from: the number of channels in w's first dim; to: the number on the other side. */
 static bool check_weight(heed_node *n, int from, int to, int bias) {
     const heed_conv_args *a = n->args;
     const heed_tensor *w = n->in[W], *b = n->in[B];
@@ -41,7 +41,7 @@ static bool check_dims(heed_node *n) {
     return n->in[W]->dims == 4 || heed__clash(n, X, W, "the weight needs 4 dims, (O,C,kh,kw)");
 }
 
-/* Rows (d = 0) or columns that a kernel with its holes covers. */
+/* The rows (d = 0) or columns that a dilated kernel covers. */
 static long long reach(const heed_node *n, int d) {
     const heed_conv_args *a = n->args;
     return (long long)a->dilation[d] * (n->in[W]->shape[2 + d] - 1) + 1;
@@ -96,7 +96,7 @@ static bool infer_transposed(heed_node *n) {
     return check_size(n, shape) && heed_out(n, 4, shape);
 }
 
-/* The convolution from `big` to `small`: the op itself, or what the op is the transpose of. */
+/* The convolution from `big` to `small`: the op itself, or the one whose transpose the op is. */
 static heed_conv_job job_of(const heed_node *n, const heed_tensor *big, const heed_tensor *small) {
     const heed_conv_args *a = n->args;
     const heed_tensor *w = n->in[W];
@@ -209,7 +209,7 @@ const heed_op heed_ops_conv[] = {
      transposed_cases, sizeof(heed_conv_args), 1u << B},
     {0}};
 
-/* 0 in stride, dilation and groups means 1. */
+/* Replaces 0 in stride, dilation and groups by 1. */
 static heed_conv_args given(const heed_conv_args *a) {
     heed_conv_args all = a ? *a : (heed_conv_args){.groups = 0};
     for (int d = 0; d < 2; d++) {
@@ -231,7 +231,7 @@ heed_tensor *heed_conv2d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w
     return heed_push(t, &heed_ops_conv[1], &all, x, w, b);
 }
 
-/* An image of one row: x (B,T,C) as (B,1,T,C), w (O,C,k) as (O,C,1,k). */
+/* Views a sequence as an image of one row: x (B,T,C) as (B,1,T,C), w (O,C,k) as (O,C,1,k). */
 static heed_tensor *along_a_row(heed_tape *t, const heed_op *op, heed_tensor *x, heed_tensor *w,
                                 heed_tensor *b, const heed_conv_args *a) {
     const char *name = heed_take_name(t);

@@ -1,6 +1,6 @@
 /* dropout.c -- in training each element is 0 with probability p, else x / (1 - p); in eval y is x,
- * as a view. Srivastava et al. 2014, sec. 10, inverted. Element i's fate is word i of the node's
- * random stream, so backward draws it again instead of keeping it. */
+ * as a view. Srivastava et al. 2014, sec. 10, inverted. Word i of the node's random stream decides
+ * on element i, so backward draws it again instead of storing a mask. */
 #include "ops/shape.h"
 
 typedef struct {

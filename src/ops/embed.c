@@ -1,5 +1,5 @@
-/* embed.c -- lookup of rows: y[r] = table[ids[r]]; the gradient adds into the rows that were taken,
- * in the order of r. embed is for a table (V,d), gather for any x seen as rows (N,d). */
+/* embed.c -- lookup of rows: y[r] = table[ids[r]]; the gradient is added to the selected rows, in
+ * the order of r. embed reads a table (V,d), gather any x viewed as rows (N,d). */
 #include "ops/shape.h"
 
 enum { TABLE, IDS };

@@ -1,17 +1,16 @@
-/* matmul.c -- matrix products over the last two dims: a b, a b', a' b; the batches are equal, or
- * one side has none. d(op(a) op(b)) gives ga = gc op(b)', gb = op(a)' gc, transposed back where op
- * transposes.
- */
+/* matmul.c -- matrix products over the last two dims: a b, a b', a' b; the batch dims are equal, or
+ * one operand has none. d(op(a) op(b)) gives ga = gc op(b)', gb = op(a)' gc, transposed back where
+ * op transposes. */
 #include "ops/shape.h"
 
 #include <limits.h>
 
-/* One operand: rows and columns as stored, and whether the product reads it transposed. */
+/* An operand: its rows and columns as stored, and whether the product reads it transposed. */
 typedef struct {
     heed_real *x;
     int rows, cols;
     bool flip;
-    size_t stride; /* between batches; 0: the same for all */
+    size_t stride; /* distance between batches; 0: the same matrix for all */
 } side;
 
 static int matrices(const heed_tensor *x) { return (int)heed_extent(x, 0, x->dims - 2); }
@@ -22,7 +21,7 @@ static side side_of(const heed_tensor *x, heed_real *memory, bool flip) {
     return (side){memory, rows, cols, flip, stride};
 }
 
-/* c = a b of each batch, or c += a b. A sum over batches (c.stride 0) adds in their order. */
+/* c = a b for each batch, or c += a b. A sum over batches (c.stride 0) is added in their order. */
 static void product(const heed_node *n, side c, side a, side b, int batch, bool add) {
     heed_gemm g = {.m = c.rows,
                    .n = c.cols,
@@ -36,7 +35,7 @@ static void product(const heed_node *n, side c, side a, side b, int batch, bool 
                    .tb = b.flip,
                    .c = c.x,
                    .ldc = c.cols};
-    bool folds = !a.flip && a.stride && c.stride && !b.stride; /* the batches are more rows */
+    bool folds = !a.flip && a.stride && c.stride && !b.stride; /* treats the batches as more rows */
     bool sums = batch > 1 && !c.stride;
     if (folds) g.m *= batch;
     if (!folds && !sums) {
@@ -76,8 +75,8 @@ static void forward(heed_node *n, bool ta, bool tb) {
             matrices(n->y), false);
 }
 
-/* Of c = op(a) op(b), where op transposes if flip: the gradient of the first operand as it is
- * stored is gc op(b)', or op(b) gc' when it was read transposed. */
+/* For c = op(a) op(b), where op transposes if flip is set: the gradient of the first operand, in
+ * its stored form, is gc op(b)', or op(b) gc' if it is read transposed. */
 static void backward(heed_node *n, bool ta, bool tb) {
     const heed_tensor *a = n->in[0], *b = n->in[1];
     int batch = matrices(n->y);

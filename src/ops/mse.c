@@ -1,4 +1,4 @@
-/* mse.c -- mean of (a - b)^2 over all elements; of none, 0. */
+/* mse.c -- mean of (a - b)^2 over all elements; 0 if there are none. */
 #include "ops/shape.h"
 
 static bool infer(heed_node *n) {

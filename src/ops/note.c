@@ -1,5 +1,5 @@
-/* note.c -- y = x, a view, itself kept for probes under a name. What fused ops save by themselves,
- * compositions name by this; heed_attention_explicit below is one. */
+/* note.c -- y = x, a view, which is kept for probes under a name. Fused ops keep their own values;
+ * compositions of ops, such as heed_attention_explicit below, keep theirs with this op. */
 #include "ops/shape.h"
 #include <math.h>
 
@@ -39,7 +39,7 @@ heed_tensor *heed_note(heed_tape *t, heed_tensor *x, const char *name) {
     return heed_push(t, heed_ops_note, &a, x);
 }
 
-/* ---- attention composed of plain ops; all of them under the name that was left by heed_at ---- */
+/* ---- attention composed of other ops, all under the name set by heed_at ---- */
 
 static const int by_head[] = {0, 2, 1, 3};
 
@@ -53,14 +53,17 @@ static heed_tensor *split_heads(heed_tape *t, const char *name, heed_tensor *x, 
     return heed_note(heed_at(t, name), y, value);
 }
 
-/* 1 where query i of item b sees key j: (B or 1, 1, Tq, Tk), or NULL when all see all. */
+/* 1 where query i of item b sees key j: (B or 1, 1, Tq, Tk), or NULL if every query sees every key.
+ */
 static heed_tensor *seen(heed_tape *t, const heed_tensor *scores, const heed_tensor *pad,
                          bool causal) {
     if (!scores || (!pad && !causal)) return NULL;
     int batch = pad ? scores->shape[0] : 1, tq = scores->shape[2], tk = scores->shape[3];
     heed_tensor *mask = heed_input(t, NULL, 4, (int[]){batch, 1, tq, tk});
     if (!mask) return NULL;
-    int32_t *m = mask->i = (void *)mask->x; /* a real is no smaller, and the memory has no type */
+    int32_t *m = mask->i =
+        (void *)
+            mask->x; /* sizeof(heed_real) is at least as large, and the memory has no type yet */
     mask->x = NULL;
     for (int b = 0; b < batch; b++)
         for (int i = 0; i < tq; i++)

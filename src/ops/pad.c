@@ -1,4 +1,4 @@
-/* pad.c -- x with `before` and `after` elements of one value around a dim. */
+/* pad.c -- x with `before` and `after` elements of one value added at the ends of a dim. */
 #include "ops/shape.h"
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* permute.c -- y.shape[i] = x.shape[order[i]]: y is a copy with its dims in another order. */
+/* permute.c -- y.shape[i] = x.shape[order[i]]: y is a copy with permuted dims. */
 #include "ops/shape.h"
 
 typedef struct {

@@ -1,7 +1,6 @@
-/* pool.c -- maximum and average over windows of an image, channels last, and the mean of a whole
- * image. The gradient of a maximum goes to the first of the largest of its window; NaN counts as
- * the largest.
- */
+/* pool.c -- maximum and average over windows of an image, channels last, and the mean of an entire
+ * image. The gradient of a maximum goes to the first maximum of its window; NaN counts as the
+ * largest. */
 #include "ops/shape.h"
 
 #define MOST (1 << 20) /* of a setting */
@@ -94,7 +93,7 @@ static bool infer_global(heed_node *n) {
     return heed_out(n, 2, (int[]){x->shape[0], x->shape[3]});
 }
 
-/* The one window is the image. */
+/* A single window, the entire image. */
 static heed_pool_job whole(const heed_node *n) {
     const heed_tensor *x = n->in[0];
     return (heed_pool_job){.batch = (size_t)x->shape[0],

@@ -1,6 +1,6 @@
-/* recurrent.c -- y_t = cell(gx_t, y_{t-1}), all time steps of a recurrent layer: gx_t is the
- * input's part of the gates, W_x x_t + b_x, and u_t = h_{t-1} W' + b the state's. Backwards through
- * time: Werbos 1990. */
+/* recurrent.c -- y_t = cell(gx_t, y_{t-1}), all time steps of a recurrent layer: gx_t = W_x x_t +
+ * b_x is the contribution of the input to the gates, u_t = h_{t-1} W' + b that of the state.
+ * Backpropagation through time: Werbos 1990. */
 #include "ops/steps.h"
 
 #include <limits.h>
@@ -34,8 +34,8 @@ static bool infer(heed_node *n) {
     return heed_out(n, 3, (int[]){x->shape[0], x->shape[1], states});
 }
 
-/* Sizes, and what forward leaves for backward: gates after their activations (T,B,G h), the GRU's
- * u_n (T,B,h), and zeros (B,S) where there is no first state. */
+/* Sizes, and values that forward keeps for backward: gates after their activations (T,B,G h), the
+ * GRU's u_n (T,B,h), and zeros (B,S) if there is no initial state. */
 typedef struct {
     int rows, steps, width, gates, states;
     heed_real *u, *kept, *zeros;
@@ -54,7 +54,7 @@ static bool memory(heed_node *n, sizes *z) {
     return n->scratch != NULL;
 }
 
-/* Step s in the order of time of the cell. */
+/* The time index of the cell's step s. */
 static heed_cell_job step_job(const heed_node *n, const sizes *z, int s) {
     const heed_recurrent_args *a = n->args;
     size_t t = (size_t)(a->reverse ? z->steps - 1 - s : s),
@@ -100,7 +100,8 @@ static void forward(heed_node *n) {
     heed__turn_done(n, &w);
 }
 
-/* Through time: gu (T,B,G h) and, left in carry, the gradient of the first state (B,S). */
+/* Backpropagates through time: computes gu (T,B,G h) and, in carry, the gradient of the initial
+ * state (B,S). */
 static void walk_back(heed_node *n, const sizes *z, heed_real *gu, heed_real *carry) {
     const heed_recurrent_args *a = n->args;
     heed_real *gx = heed_grad(n, X);
@@ -126,7 +127,7 @@ static void walk_back(heed_node *n, const sizes *z, heed_real *gu, heed_real *ca
     }
 }
 
-/* gW += sum_t gu_t' h_{t-1}: the states before each step side by side, then one product. */
+/* gW += sum_t gu_t' h_{t-1}: gathers the states before each step, then computes one product. */
 static void weight_grad(heed_node *n, const sizes *z, const heed_real *gu, heed_real *gw) {
     size_t cells = (size_t)z->steps * (size_t)z->rows, width = (size_t)z->width;
     heed_real *before = heed_scratch(n, cells * width * sizeof *before), *to = before;

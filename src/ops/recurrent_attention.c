@@ -1,11 +1,11 @@
-/* recurrent_attention.c -- all time steps of a recurrent decoder that looks back at the source
- * before each of them: with q_t = s_{t-1} W_q',
+/* recurrent_attention.c -- all time steps of a recurrent decoder that attends to the source before
+ * each step: with q_t = s_{t-1} W_q',
  *
  *     e_{t,i} = v' tanh(q_t + k_i) + shift      a_t = softmax(e_t)      c_t = sum_i a_{t,i} V_i
  *     s_t = cell([y_t ; c_t] W_in' + b_in, s_{t-1})
  *
- * Bahdanau et al. 2015, sec. 3.1. The products that need no step before them, and all of weights'
- * gradients, are made over all steps at once. */
+ * Bahdanau et al. 2015, sec. 3.1. Products that do not depend on earlier steps, and all gradients
+ * of weights, are computed over all steps at once. */
 #include "ops/steps.h"
 
 #include <math.h>
@@ -54,11 +54,11 @@ static bool infer(heed_node *n) {
 
 /* ---- memory ---- */
 
-/* Sizes, and what forward leaves for backward: gates after their activations (T,B,G h), the GRU's
- * u_n (T,B,h), and queries (T,B,A). */
+/* Sizes, and values that forward keeps for backward: gates after their activations (T,B,G h), the
+ * GRU's u_n (T,B,h), and queries (T,B,A). */
 typedef struct {
     int rows, steps, len, width, gates, states, inner, context, in;
-    int out; /* states and context: of a row of the output */
+    int out; /* width of a row of the output: states and context */
     size_t cells;
     heed_real *u, *kept, *q;
 } sizes;
@@ -87,7 +87,7 @@ static bool memory(heed_node *n, sizes *z) {
 
 /* ---- one step ---- */
 
-/* x: the input's part of the gates (B,T,G h), or its gradient. */
+/* x: the contribution of the input to the gates (B,T,G h), or its gradient. */
 static heed_cell_job cell_of(const heed_node *n, const sizes *z, int t, heed_real *x) {
     const heed_recurrent_args *a = n->args;
     size_t step = (size_t)t, done = step * (size_t)z->rows;
@@ -125,7 +125,7 @@ static heed_additive_attention_job additive_job(const heed_node *n, const sizes 
                                          .ldcontext = (size_t)z->steps * (size_t)z->out};
 }
 
-/* The weights that every step's products read. */
+/* The weights read by the products of every step. */
 typedef struct {
     heed__transposed query, w, context;
 } weights;
@@ -168,7 +168,7 @@ static void all_steps(heed_node *n, const sizes *z, heed_real *x) {
     heed__turn_done(n, &w.query);
 }
 
-/* score tanh(q + k) + shift of one query and one key. */
+/* score tanh(q + k) + shift for one query and one key. */
 static double score_of(const heed_node *n, const sizes *z, const heed_real *q, const heed_real *k) {
     double sum = n->in[SHIFT] ? (double)n->in[SHIFT]->x[0] : 0;
     for (int i = 0; i < z->inner; i++)
@@ -176,7 +176,7 @@ static double score_of(const heed_node *n, const sizes *z, const heed_real *q, c
     return sum;
 }
 
-/* For probes: queries (T,B,A) as (B,T,A), and the scores of every pair, hidden ones too. */
+/* For probes: queries (T,B,A) as (B,T,A), and the scores of every pair, including masked ones. */
 static void keep_part(const heed_node *n, const sizes *z, const char *name, heed_real *out) {
     size_t inner = (size_t)z->inner, len = (size_t)z->len;
     for (size_t cell = 0; cell < z->cells; cell++) {
@@ -215,9 +215,9 @@ static void forward(heed_node *n) {
 
 /* ---- backward ---- */
 
-/* Gradients of this op's own, in one piece: of the input's part of the gates (B,T,G h), of the
- * state's (T,B,G h), of queries (T,B,A), of the state at hand (B,states) and its context (B,C), of
- * scores (B,S), and each row's part of that of v (B,A). */
+/* Intermediate gradients, in one allocation: of the input's contribution to the gates (B,T,G h), of
+ * the state's (T,B,G h), of queries (T,B,A), of the current state (B,states) and its context (B,C),
+ * of scores (B,S), and each row's contribution to the gradient of v (B,A). */
 typedef struct {
     heed_real *gx, *gu, *gq, *carry, *gc, *ge, *gv;
     size_t bytes;
@@ -241,7 +241,7 @@ static bool take(heed_node *n, const sizes *z, gradients *g) {
     return true;
 }
 
-/* For a probe: of the weights of step t, by the context that they make. */
+/* For a probe: the gradient of the weights of step t, through the context computed from them. */
 static void probed_weights(heed_node *n, const sizes *z, int t, const heed_real *gc) {
     heed_real *g = n->kept[0]->wants_grad ? n->kept[0]->g : NULL;
     for (int r = 0; g && r < z->rows; r++)
@@ -293,7 +293,7 @@ static void step_back(heed_node *n, const sizes *z, int t, const gradients *g) {
     n->k->gemm(n->k, &to_state);
 }
 
-/* gw (m,n), rows of ldc, += a' b over k cells. */
+/* gw (m,n), with row stride ldc, += a' b over k rows. */
 static void weight_grad(heed_node *n, int m, const heed_real *a, const heed_real *b, int width,
                         int ldb, int cells, heed_real *gw, int ldc) {
     if (!gw) return;
@@ -310,7 +310,8 @@ static void weight_grad(heed_node *n, int m, const heed_real *a, const heed_real
                                   .add = true});
 }
 
-/* W and W_q meet the state before each step: side by side, then one product each. */
+/* W and W_q are multiplied with the state before each step: gathers these states, then computes one
+ * product each. */
 static void state_weights(heed_node *n, const sizes *z, const gradients *g) {
     size_t width = (size_t)z->width, bytes = z->cells * width * sizeof(heed_real);
     heed_real *gw = heed_grad(n, W), *gq = heed_grad(n, QUERY);
@@ -360,7 +361,8 @@ static void backward(heed_node *n) {
     sum_into(n, B_IN, g.gx, z.cells, z.gates);
     sum_into(n, B, g.gu, z.cells, z.gates);
     sum_into(n, SCORE, g.gv, (size_t)z.rows, z.inner);
-    if (n->in[SHIFT]) heed_grad(n, SHIFT); /* 0: softmax takes away what all scores share */
+    if (n->in[SHIFT])
+        heed_grad(n, SHIFT); /* 0: softmax does not depend on a constant added to all scores */
     heed_real *gs = heed_grad(n, STATE);
     if (gs) n->k->axpy(n->k, gs, g.carry, 1, (size_t)z.rows * (size_t)z.states);
     heed_scratch_done(n, g.gx, g.bytes);

@@ -1,5 +1,5 @@
-/* reduce.c -- sum, mean and maximum over one dim, which stays as size 1. The gradient of a maximum
- * goes to the lowest index of the largest value; NaN counts as the largest. */
+/* reduce.c -- sum, mean and maximum over one dim, which is kept with size 1. The gradient of a
+ * maximum goes to the lowest index of the largest value; NaN counts as the largest. */
 #include "ops/shape.h"
 
 typedef struct {
@@ -20,8 +20,8 @@ static bool infer(heed_node *n) {
     return heed_out(n, n->in[0]->dims, shape);
 }
 
-/* The dim as the window of a pooling: (outer, size, inner) are images, pixels and channels, where
- * the pixels of a lone channel are one line. */
+/* Treats the dim as a pooling window: (outer, size, inner) are images, pixels and channels; with a
+ * single channel, the pixels form one line. */
 static heed_pool_job job_of(const heed_node *n, heed_real scale) {
     heed__slab s = heed__slab_of(n->in[0], axis_of(n));
     int rows = s.inner == 1 ? 1 : (int)s.size, cols = s.inner == 1 ? (int)s.size : 1;
@@ -63,7 +63,7 @@ static bool infer_max(heed_node *n) {
     return n->scratch != NULL;
 }
 
-/* scratch: for each output, where in the reduced dim it came from */
+/* scratch: for each output, the index in the reduced dim that it came from */
 static void max(heed_node *n) {
     heed_pool_job j = job_of(n, 1);
     n->k->max_pool(n->k, n->y->x, n->scratch, n->in[0]->x, &j);

@@ -1,4 +1,4 @@
-/* reshape.c -- views: the same numbers in another shape, or cut off from the gradient. */
+/* reshape.c -- views: the same values in another shape, or without a gradient. */
 #include "core/tape.h"
 #include "ops/shape.h"
 
@@ -58,7 +58,7 @@ heed_tensor *heed_reshape(heed_tape *t, heed_tensor *x, int dims, const int *sha
     return heed_push(t, heed_ops_reshape, &a, x);
 }
 
-/* A leaf on the same memory: nothing is recorded, so nothing goes back. */
+/* A leaf that shares the memory: nothing is recorded, so no gradient flows back. */
 heed_tensor *heed_stop_gradient(heed_tape *t, heed_tensor *x) {
     heed_take_name(t);
     if (t && !heed__tape_owns(t->r, x, "stop_gradient", NULL)) return NULL;

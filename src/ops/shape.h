@@ -1,4 +1,4 @@
-/* shape.h -- what shape rules share: kinds of inputs, broadcasting, messages with both shapes. */
+/* shape.h -- shared by shape rules: kinds of inputs, broadcasting, messages with both shapes. */
 #ifndef HEED_OPS_SHAPE_H
 #define HEED_OPS_SHAPE_H
 
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* True if every input that is there holds what kinds says: r reals, i indices; its last letter goes
- * for all that follow. */
+/* True if every input that is not NULL has the kind given in kinds: r reals, i indices; the last
+ * letter applies to all further inputs. */
 static inline bool heed__takes(heed_node *n, const char *kinds) {
     for (int i = 0; i < n->inputs; i++) {
         bool reals = *kinds == 'r';
@@ -22,7 +22,7 @@ static inline bool heed__takes(heed_node *n, const char *kinds) {
     return true;
 }
 
-/* "(2,3) x (4): WHY" of inputs a and b. Returns false. */
+/* Records the error "(2,3) x (4): WHY" for inputs a and b. Returns false. */
 HEED_PRINTF(4, 5)
 static inline bool heed__clash(heed_node *n, int a, int b, const char *why, ...) {
     char left[64], right[64], text[160];
@@ -34,7 +34,7 @@ static inline bool heed__clash(heed_node *n, int a, int b, const char *why, ...)
                       heed_shape_text(n->in[b], right, sizeof right), text);
 }
 
-/* "(2,3): WHY" of input a. Returns false. */
+/* Records the error "(2,3): WHY" for input a. Returns false. */
 HEED_PRINTF(3, 4)
 static inline bool heed__misfit(heed_node *n, int a, const char *why, ...) {
     char shape[64], text[160];
@@ -45,12 +45,12 @@ static inline bool heed__misfit(heed_node *n, int a, const char *why, ...) {
     return heed_wrong(n, "%s: %s", heed_shape_text(n->in[a], shape, sizeof shape), text);
 }
 
-/* Size of dim d counted from the last, 1 where there is none. */
+/* The size of dim d counted from the last; 1 if it does not exist. */
 static inline int heed__from_last(const heed_tensor *x, int d) {
     return d < x->dims ? x->shape[x->dims - 1 - d] : 1;
 }
 
-/* Makes the output of the shape that all reals and masks of inputs [0, n->inputs) broadcast to. */
+/* Creates the output with the shape that all inputs [0, n->inputs) broadcast to. */
 static inline bool heed__out_broadcast(heed_node *n) {
     int dims = 0, shape[HEED_DIMS], owner[HEED_DIMS] = {0};
     for (int i = 0; i < n->inputs; i++)
@@ -70,7 +70,7 @@ static inline bool heed__out_broadcast(heed_node *n) {
     return heed_out(n, dims, shape);
 }
 
-/* Strides of x where it broadcasts over HEED_DIMS dims, aligned at the last. */
+/* The strides of x broadcast over HEED_DIMS dims, aligned at the last dim. */
 static inline void heed__strides(const heed_tensor *x, size_t stride[HEED_DIMS]) {
     size_t step = 1;
     for (int d = 0; d < HEED_DIMS; d++) {
@@ -80,7 +80,8 @@ static inline void heed__strides(const heed_tensor *x, size_t stride[HEED_DIMS])
     }
 }
 
-/* A dim as the user counts it, negative from the end, into *axis; else an error. */
+/* Writes a dim given by the user, negative counted from the end, to *axis; an error if out of
+ * range. */
 static inline bool heed__axis(heed_node *n, int dim, int *axis) {
     int dims = n->in[0]->dims;
     *axis = dim < 0 ? dim + dims : dim;
@@ -88,7 +89,7 @@ static inline bool heed__axis(heed_node *n, int dim, int *axis) {
     return heed__misfit(n, 0, "there is no dim %d", dim);
 }
 
-/* A tensor seen as (outer, size, inner) around one of its dims. */
+/* A tensor viewed as (outer, size, inner) around one of its dims. */
 typedef struct {
     size_t outer, size, inner;
 } heed__slab;

@@ -1,4 +1,4 @@
-/* slice.c -- a range of one dim: y = x[.., from : from + size, ..]. A view where the range is
+/* slice.c -- a range of one dim: y = x[.., from : from + size, ..]. A view if the range is
  * contiguous (all dims before it have size 1), else a copy. */
 #include "ops/shape.h"
 

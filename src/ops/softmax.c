@@ -1,8 +1,8 @@
-/* softmax.c -- over the last dim, masked entries left out: softmax p_j = exp(beta x_j) / sum_k
+/* softmax.c -- over the last dim, excluding masked entries: softmax p_j = exp(beta x_j) / sum_k
  * exp(beta x_k), log-softmax log p_j, hardmax one-hot of the largest x. beta is the inverse
  * temperature: 0 gives the mean, large values the hard selection. dp_j/dx_k = beta p_j (1[j = k] -
- * p_k). The hard selection has no derivative of use; its backward is declared to be the soft one's.
- */
+ * p_k). The derivative of the hard selection is zero almost everywhere; its backward is defined as
+ * the soft one's. */
 #include "ops/shape.h"
 
 #include <math.h>
@@ -13,13 +13,13 @@ typedef struct {
     heed_real beta;
 } softmax_args;
 
-/* What backward needs: the kernel's mask and the soft values of a hard selection. */
+/* Values kept for backward: the kernel's mask and the soft values of a hard selection. */
 typedef struct {
     heed_softmax_args a;
     heed_real *soft;
 } state;
 
-/* Rows of a mask over rows of x: dims of size 1 broadcast. */
+/* The rows of a mask for the rows of x: dims of size 1 broadcast. */
 static bool check_mask(heed_node *n) {
     const heed_tensor *x = n->in[X], *mask = n->in[MASK];
     if (!mask) return true;
@@ -32,8 +32,8 @@ static bool check_mask(heed_node *n) {
     return true;
 }
 
-/* Row r of x reads mask row (r / div) % rows when the mask's dims, but for sizes 1 on either side
- * of them, are those of x. */
+/* Row r of x reads mask row (r / div) % rows if the mask's dims, except for dims of size 1 on
+ * either side, equal those of x. */
 static bool mask_repeats(const heed_tensor *x, const heed_tensor *mask, heed_softmax_args *a) {
     a->mask_div = a->mask_rows = 1;
     for (int d = 1; d < x->dims; d++) {
@@ -49,7 +49,7 @@ static bool mask_repeats(const heed_tensor *x, const heed_tensor *mask, heed_sof
     return true;
 }
 
-/* A row of the mask for every row of x. */
+/* Expands the mask to one row for every row of x. */
 static int32_t *spread_mask(heed_node *n, size_t rows) {
     const heed_tensor *x = n->in[X], *mask = n->in[MASK];
     size_t stride[HEED_DIMS], width = (size_t)heed__from_last(x, 0);
@@ -110,13 +110,13 @@ static void log_backward(heed_node *n) {
     if (gx) n->k->log_softmax_grad(n->k, gx, n->y->x, n->y->g, &s->a);
 }
 
-/* One-hot of the largest unmasked entry, lowest index first. The sign of beta does not matter: the
- * limit is of large positive ones. */
+/* One-hot of the largest unmasked entry, the lowest index if tied. The sign of beta is ignored:
+ * this is the limit for large positive beta. */
 static void select_row(const heed_softmax_args *a, size_t row, heed_real *y, const heed_real *x) {
     const int32_t *mask =
         a->mask ? a->mask + row / a->mask_div % a->mask_rows * (size_t)a->n : NULL;
     int best = -1;
-    bool numbers = true; /* a row with one score that is none has no largest */
+    bool numbers = true; /* a row with a NaN has no largest score */
     for (int j = 0; j < a->n; j++) {
         y[j] = 0;
         if (mask && !mask[j]) continue;
@@ -144,20 +144,21 @@ static void hard_backward(heed_node *n) {
 }
 
 static const softmax_args one = {1}, cold = {3}, flat = {0};
-static const heed_case cases[] = {{.shapes = "5 -", .args = &one},
-                                  {.shapes = "1 -", .args = &one},
-                                  {.shapes = "3x1 -", .args = &one},
-                                  {.shapes = "3x17 -", .args = &cold, .lo = -3, .hi = 3},
-                                  {.shapes = "2x3x4 -", .args = &flat},
-                                  {.shapes = "3x5 m3x5", .args = &one},
-                                  {.shapes = "3x5 m5", .args = &cold},
-                                  {.shapes = "2x3x4x5 m4x5", .args = &one},
-                                  {.shapes = "2x3x4x5 m2x1x1x5", .args = &one},
-                                  {.shapes = "2x3x4x5 m2x1x4x5", .args = &one},
-                                  {.shapes = "2x3x4x5 m1x3x1x5", .args = &one},
-                                  {.shapes = "4x6x3 m4x1x3", .args = &one},
-                                  {.shapes = "8x2 m8x2", .args = &one}, /* some rows hide all */
-                                  {0}};
+static const heed_case cases[] = {
+    {.shapes = "5 -", .args = &one},
+    {.shapes = "1 -", .args = &one},
+    {.shapes = "3x1 -", .args = &one},
+    {.shapes = "3x17 -", .args = &cold, .lo = -3, .hi = 3},
+    {.shapes = "2x3x4 -", .args = &flat},
+    {.shapes = "3x5 m3x5", .args = &one},
+    {.shapes = "3x5 m5", .args = &cold},
+    {.shapes = "2x3x4x5 m4x5", .args = &one},
+    {.shapes = "2x3x4x5 m2x1x1x5", .args = &one},
+    {.shapes = "2x3x4x5 m2x1x4x5", .args = &one},
+    {.shapes = "2x3x4x5 m1x3x1x5", .args = &one},
+    {.shapes = "4x6x3 m4x1x3", .args = &one},
+    {.shapes = "8x2 m8x2", .args = &one}, /* some rows mask all entries */
+    {0}};
 
 extern const heed_op heed_ops_softmax[4];
 #define HARD(text)                                                                                 \

@@ -1,12 +1,12 @@
-/* steps.h -- what ops that go step by step in time share: a weight that each step's product reads.
+/* steps.h -- shared by ops with a loop over time steps: a weight read by the product of each step.
  */
 #ifndef HEED_OPS_STEPS_H
 #define HEED_OPS_STEPS_H
 
 #include "ops/shape.h"
 
-/* True of activations that a cell of kind rnn may have: those for hidden layers whose slope is
- * known from their value, the state. */
+/* True for the activations that a cell of kind rnn may have: those for hidden layers whose
+ * derivative can be computed from their value, the state. */
 static inline bool heed__act_of_cell(heed_act f) {
 #define OFFERED(act, name, setting, ...) sizeof setting > 1,
     static const bool offered[] = {HEED_ACTIVATIONS(OFFERED)};
@@ -14,13 +14,14 @@ static inline bool heed__act_of_cell(heed_act f) {
     return (unsigned)f < HEED_ACT_COUNT && offered[f] && heed__act_uses_value(f);
 }
 
-/* w (rows, cols) of row stride ld as a right operand b' of many products: turned once into
- * (cols, rows), which products of few rows read where it lies, when `steps` pay for it. */
+/* w (rows, cols) of row stride ld as a transposed right operand of many products: transposed once
+ * to (cols, rows), which products of few rows read in place, if there are enough `steps` to repay
+ * the cost. */
 typedef struct {
     const heed_real *b;
     int ldb;
     bool tb;
-    heed_real *capacity; /* NULL: as it lies */
+    heed_real *capacity; /* NULL: not transposed */
     size_t bytes;
 } heed__transposed;
 

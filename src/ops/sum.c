@@ -1,4 +1,4 @@
-/* sum.c -- sum and mean of all elements, as a scalar; the mean of none is 0. */
+/* sum.c -- sum and mean of all elements, as a scalar; the mean of no elements is 0. */
 #include "ops/shape.h"
 
 static bool infer(heed_node *n) { return heed__takes(n, "r") && heed_out(n, 0, NULL); }

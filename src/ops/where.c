@@ -1,12 +1,12 @@
-/* where.c -- y = mask ? a : b, elementwise and broadcasting; the gradient goes to the one that was
- * taken. */
+/* where.c -- y = mask ? a : b, elementwise and broadcasting; the gradient goes to the selected one.
+ */
 #include "ops/shape.h"
 
 enum { MASK, A, B };
 
 static bool infer(heed_node *n) { return heed__takes(n, "ir") && heed__out_broadcast(n); }
 
-/* Where an element of the output comes from in each input. */
+/* The offset in each input that an element of the output comes from. */
 typedef struct {
     size_t stride[3][HEED_DIMS];
     int shape[HEED_DIMS];

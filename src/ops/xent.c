@@ -8,7 +8,7 @@
 
 enum { LOGITS, LABELS };
 
-/* Kept from the shape rule on. */
+/* Values kept from the shape rule on. */
 typedef struct {
     int ignore, classes;
     size_t rows;
