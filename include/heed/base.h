@@ -62,8 +62,7 @@ typedef enum { HEED_ENCODER, HEED_DECODER, HEED_CROSS } heed_stack;
 
 /* What a check of an op, a layer, a model or an optimizer found. */
 typedef struct {
-    double
-        error; /* the largest error; negative: the check could not run (see the context's error) */
+    double error; /* largest error; negative: the check could not run, see the context */
     int cases;
     char worst[96]; /* where the largest error is */
 } heed_check;

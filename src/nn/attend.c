@@ -1,5 +1,5 @@
-/* attend.c -- attention of any similarity: the alignment network of 2015, dot products, and
- * separate keys and values. */
+/* attend.c -- single-head attention with a choice of similarity: additive attention (2015), dot
+ * products, and separate keys and values. */
 #include "nn/nn.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static heed_tensor *spread(const heed_attend *l, heed_tape *t, const heed_tensor
     return heed_input_ids(t, pad->i, 3, (int[]){pad->shape[0], 1, pad->shape[1]});
 }
 
-/* x, kept under the layer's name where a probe asks for it. */
+/* Returns x, and keeps it under the layer's name if a probe requests it. */
 static heed_tensor *keep(const heed_attend *l, heed_tape *t, heed_tensor *x, const char *value) {
     if (!x || !heed_is_probed(t, l->name, value)) return x;
     return heed_note(heed_at(t, l->name), x, value);
@@ -78,13 +78,13 @@ heed_attention_kv heed_attend_kv(const heed_attend *l, heed_tape *t, heed_tensor
     return m;
 }
 
-/* What is compared with the keys: W q of the additive form. */
+/* The vectors that are compared with the keys; in the additive form, W q. */
 static heed_tensor *queries(const heed_attend *l, heed_tape *t, heed_tensor *q) {
     if (l->q.w) q = heed_linear_apply(&l->q, t, q);
     return l->args.kind == HEED_ADDITIVE ? heed_linear_apply(&l->w, t, q) : q;
 }
 
-/* v' tanh(W q + U k + b) of every pair: (B,Tq,S). q holds W q, k U k + b. */
+/* v' tanh(W q + U k + b) for every pair: (B,Tq,S). Here q is W q and k is U k + b. */
 static heed_tensor *additive(const heed_attend *l, heed_tape *t, heed_tensor *q, heed_tensor *k) {
     if (!q || !k) return NULL;
     if (q->dims != 3 || k->dims != 3) {

@@ -80,8 +80,8 @@ static heed_tensor *columns(heed_tape *t, heed_tensor *x, int from, int size) {
     return x ? heed_slice(t, x, x->dims - 1, from, size) : NULL;
 }
 
-/* Appends the rows of x (1,T,width) to the cache's array, which holds len rows, and gives all rows
- * so far as one leaf: no copy. */
+/* Appends the rows of x (1,T,width) to the cache's array, which holds len rows, and returns all
+ * rows as one leaf without copying. */
 static heed_tensor *append(heed_tape *t, heed_real *array, int len, const heed_tensor *x) {
     int width = x->shape[2], rows = x->shape[1];
     memcpy(array + (size_t)len * (size_t)width, x->x, x->size * sizeof *array);
@@ -111,7 +111,8 @@ static bool remember(const heed_mha *l, heed_tape *t, heed_cache *cache, heed_te
     return true;
 }
 
-/* q of x, k and v of memory. A cache that is full of memory's needs it no more. */
+/* Computes q from x, and k and v from memory. Once a cache holds those of memory, memory is not
+ * read. */
 static bool cross_parts(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                         heed_cache *cache, heed_tensor *part[3]) {
     int qk = l->args.heads * l->args.key, v = l->args.heads * l->args.value;
@@ -166,10 +167,11 @@ heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, hee
 
 typedef struct {
     heed_mha mha;
-    heed_tensor *memory, *bias; /* (2,4,4) of cross attention; (1,2,3,3), of the scores; or NULL */
+    heed_tensor *memory,
+        *bias; /* (2,4,4), for cross attention; (1,2,3,3), added to the scores; or NULL */
 } attention_case;
 
-/* Weights of this size keep the scores apart, so that queries and keys get a gradient. */
+/* Weights of this size make the scores differ, so that queries and keys get a gradient. */
 #define APART .width = HEED_CASE_WIDTH, .init = "normal:0.5"
 
 static void case_init(void *self, heed_store *s, heed_mha_args a) {

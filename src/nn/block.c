@@ -1,5 +1,5 @@
-/* block.c -- feed-forward network, and the transformer's block, of an encoder or a decoder.
- * Vaswani et al. 2017, sec. 3.1 and 3.3, fig. 1; pre-norm: Radford et al. 2019, sec. 2.3. */
+/* block.c -- the feed-forward network and the transformer block of an encoder or a decoder. Vaswani
+ * et al. 2017, sec. 3.1 and 3.3, fig. 1; pre-norm: Radford et al. 2019, sec. 2.3. */
 #include "nn/nn.h"
 
 #include <stdio.h>
@@ -22,7 +22,8 @@ heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x) {
 
 /* ---- parameters ---- */
 
-/* Without W_h the heads' values themselves are added to x: their width must be its own. */
+/* Without W_h, the heads' values themselves are added to x, so their total width must equal that of
+ * x. */
 static void attention(heed_mha *l, heed_store *s, const char *name, heed_mha_args a) {
     heed_mha_init(l, s, name, a);
     if (l->args.no_out && l->args.heads * l->args.value != l->args.width)
@@ -32,7 +33,7 @@ static void attention(heed_mha *l, heed_store *s, const char *name, heed_mha_arg
                   l->name, l->args.width, l->args.heads, l->args.value);
 }
 
-/* What stands around sublayer `number`. */
+/* Makes the norm and dropout around sublayer `number`. */
 static void around(heed_drop *drop, heed_norm *norm, heed_store *s, int number,
                    const heed_block_args *a) {
     char name[16];
@@ -73,7 +74,7 @@ void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *n
 
 /* ---- forward ---- */
 
-/* What a sublayer sees: norm(x) when the norm comes before it. */
+/* The input of a sublayer: norm(x) if the norm precedes it, else x. */
 static heed_tensor *before(const heed_block *l, heed_tape *t, heed_tensor *x,
                            const heed_norm *norm) {
     return l->args.pre_norm ? heed_norm_apply(norm, t, x) : x;
@@ -126,7 +127,7 @@ static heed_tensor *ff_apply(const void *self, heed_tape *t, heed_tensor *x) {
 
 typedef struct {
     heed_block block;
-    heed_tensor *memory; /* (2,3,8), of a decoder block; or NULL */
+    heed_tensor *memory; /* (2,3,8), for a decoder block; or NULL */
 } block_case;
 
 static void case_init(void *self, heed_store *s, bool pre_norm, bool decoder, heed_norm_kind norm) {

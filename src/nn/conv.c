@@ -1,9 +1,10 @@
-/* conv.c -- convolution, the residual block of a CNN, patches as tokens. */
+/* conv.c -- convolution, the residual block of a CNN, and patch embedding. */
 #include "nn/nn.h"
 
 #include <stdio.h>
 
-/* The weight as PyTorch's: (out, in/groups, [kh,] kw), transposed (in, out/groups, [kh,] kw). */
+/* Makes the weight, with PyTorch's layout: (out, in/groups, [kh,] kw), transposed (in, out/groups,
+ * [kh,] kw). */
 void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_layer_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     int groups = a.conv.groups ? a.conv.groups : 1, first = a.transposed ? a.in : a.out;
@@ -96,7 +97,7 @@ heed_tensor *heed_patch_embed_apply(const heed_conv *l, heed_tape *t, heed_tenso
 
 /* ---- check cases ---- */
 
-/* An example as a picture of 2 x 3 pixels. */
+/* Views an example as an image of 2 x 3 pixels. */
 enum { CHANNELS = HEED_CASE_LEN * HEED_CASE_WIDTH / 6 };
 static heed_tensor *picture(heed_tape *t, heed_tensor *x) {
     return heed_reshape(t, x, 4, (int[]){HEED_CASE_ROWS, 2, 3, CHANNELS});

@@ -1,4 +1,4 @@
-/* nn/nn.h -- what layers share: calls without a layer or a name are errors. */
+/* nn/nn.h -- shared by layers: calls without a layer or a name are errors. */
 #ifndef HEED_NN_INTERNAL_H
 #define HEED_NN_INTERNAL_H
 
@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* True with a layer to fill and a name for it. Else false, with an error, and the layer is empty.
- */
+/* True if there is a layer to initialise and a name for it. Else false, with an error, and the
+ * layer is empty. */
 static inline bool heed__layer_begins(void *layer, size_t size, heed_store *s, const char *name) {
     if (layer && name) return true;
     if (layer) memset(layer, 0, size);
@@ -16,7 +16,7 @@ static inline bool heed__layer_begins(void *layer, size_t size, heed_store *s, c
                      name ? "struct of it" : "name");
 }
 
-/* True with a layer to apply; else false, with an error. */
+/* True if there is a layer to apply; else false, with an error. */
 static inline bool heed__layer_given(const void *layer, const heed_tape *t) {
     return layer || heed_fail(heed_tape_ctx(t), HEED_USAGE,
                               "a layer cannot be applied: expected a layer, found NULL");

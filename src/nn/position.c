@@ -1,10 +1,11 @@
-/* position.c -- what tells the places of a sequence apart. */
+/* position.c -- position embeddings. */
 #include "nn/nn.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The side of the square grid that len patches fill, or all but the first, of [CLS]; 0 if none. */
+/* The side of the square grid formed by len patches, or by all but the first if that is [CLS]; 0 if
+ * there is none. */
 static int side_of(int len) {
     int side = 1;
     while ((long long)(side + 1) * (side + 1) <= len) side++;
@@ -26,9 +27,9 @@ void heed_position_init(heed_position *l, heed_store *s, const char *name, heed_
     heed_unscope(s);
 }
 
-/* y[p][2i] = sin(p / 10000^(2i/d)), y[p][2i+1] = cos of the same, p from `from`. Vaswani et al.
- * 2017, sec. 3.5. Each column pair advances by rotation: one sine and cosine a column, not one an
- * element. */
+/* y[p][2i] = sin(p / 10000^(2i/d)), y[p][2i+1] = cos of the same, for p from `from` on. Vaswani et
+ * al. 2017, sec. 3.5. Each pair of columns is computed by rotation: one sine and cosine per column
+ * instead of one per element. */
 static void sinusoids(heed_real *y, int rows, int width, int from) {
     for (int c = 0; c < width; c += 2) {
         double w = pow(10000, -(double)c / width);
@@ -45,8 +46,9 @@ static void sinusoids(heed_real *y, int rows, int width, int from) {
 }
 
 /* Patch p of a grid: the first half of the width holds the sinusoids of its row, p / side, the rest
- * those of its column, p % side, each as above with d the half. He et al. 2022 (masked
- * autoencoders), app. A.1, with the pairs side by side. Equal parts are computed once. */
+ * those of its column, p % side, each as above, with d/2 for d. He et al. 2022 (masked
+ * autoencoders), app. A.1, but with each sine next to its cosine. Equal parts are computed only
+ * once. */
 static void grid(heed_real *y, int rows, int width, int from, int len) {
     int side = side_of(len), cls = len - side * side, half = width / 2;
     for (int r = 0; r < rows; r++, y += width) {

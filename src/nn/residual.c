@@ -1,4 +1,4 @@
-/* residual.c -- dropout and the residual add around a sublayer. */
+/* residual.c -- dropout and the residual addition around a sublayer. */
 #include "nn/nn.h"
 
 void heed_drop_init(heed_drop *l, heed_store *s, const char *name, heed_real p) {

@@ -1,5 +1,5 @@
-/* rnn.c -- recurrent layers: the input's part of the gates as one product over all time steps,
- * then the recurrence. */
+/* rnn.c -- recurrent layers: the contribution of the input to the gates as one product over all
+ * time steps, then the recurrence. */
 #include "nn/nn.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ void heed_rnn_init(heed_rnn *l, heed_store *s, const char *name, heed_rnn_args a
     heed_unscope(s);
 }
 
-/* One direction of one layer: (B,T,S), the states; *last (B,S) where it ends. */
+/* One direction of one layer. Returns the states (B,T,S) and the last state in *last (B,S). */
 static heed_tensor *run(const heed_rnn *l, heed_tape *t, int part, heed_tensor *x, heed_tensor *pad,
                         heed_tensor *first, heed_tensor **last) {
     const heed_rnn_part *p = &l->part[part];
@@ -62,7 +62,7 @@ static heed_tensor *run(const heed_rnn *l, heed_tape *t, int part, heed_tensor *
     return y;
 }
 
-/* h of the states: all of them, but for the LSTM's c. */
+/* The h part of the states: the complete state, except for the LSTM, where c is left out. */
 static heed_tensor *outputs(const heed_rnn *l, heed_tape *t, heed_tensor *y) {
     return l->args.cell == HEED_LSTM ? heed_slice(t, y, 2, 0, l->args.width) : y;
 }
@@ -100,7 +100,7 @@ static void rnn_init(void *self, heed_store *s) { case_init(self, s, HEED_RNN); 
 static void gru_init(void *self, heed_store *s) { case_init(self, s, HEED_GRU); }
 static void lstm_init(void *self, heed_store *s) { case_init(self, s, HEED_LSTM); }
 
-/* All outputs, and the last states; the third token of the first row is padding. */
+/* All outputs and the last states; the third token of the first row is padding. */
 static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
     heed_tensor *last[4],
         *pad = heed_ids(t, (int32_t[]){1, 1, 0, 1, 1, 1}, HEED_CASE_ROWS, HEED_CASE_LEN);

@@ -61,9 +61,7 @@ static heed_tensor *seen(heed_tape *t, const heed_tensor *scores, const heed_ten
     int batch = pad ? scores->shape[0] : 1, tq = scores->shape[2], tk = scores->shape[3];
     heed_tensor *mask = heed_input(t, NULL, 4, (int[]){batch, 1, tq, tk});
     if (!mask) return NULL;
-    int32_t *m = mask->i =
-        (void *)
-            mask->x; /* sizeof(heed_real) is at least as large, and the memory has no type yet */
+    int32_t *m = mask->i = (void *)mask->x; /* a real is at least as large */
     mask->x = NULL;
     for (int b = 0; b < batch; b++)
         for (int i = 0; i < tq; i++)

@@ -54,7 +54,7 @@ static bool memory(heed_node *n, sizes *z) {
     return n->scratch != NULL;
 }
 
-/* The time index of the cell's step s. */
+/* The kernel's job for step s, in the cell's order of time. */
 static heed_cell_job step_job(const heed_node *n, const sizes *z, int s) {
     const heed_recurrent_args *a = n->args;
     size_t t = (size_t)(a->reverse ? z->steps - 1 - s : s),

@@ -1,5 +1,5 @@
-/* adamw.c -- Adam with decoupled weight decay: x -= lr decay x, then Adam's update of the gradient
- * alone. Loshchilov & Hutter 2019, alg. 2. */
+/* adamw.c -- Adam with decoupled weight decay: x -= lr decay x, then Adam's update with the
+ * gradient only. Loshchilov & Hutter 2019, alg. 2. */
 #include "optim/optim.h"
 
 #include <math.h>

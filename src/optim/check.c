@@ -1,5 +1,5 @@
-/* check.c -- an optimizer on its cases: a small problem whose result another implementation gave.
- */
+/* check.c -- checks an optimizer on its cases: a small problem whose result comes from another
+ * implementation. */
 #include "optim/optim.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static void problem_free(problem *p) {
     heed_store_free(p->s);
 }
 
-/* Gradients come in twice their size, and are added to what the last update left. */
+/* Gradients are doubled, and added to what the last update left. */
 static void update(problem *p, int t) {
     for (int i = 0; i < N; i++) {
         double g = 0.5 * (double)*value(p, i) + cos(1.7 * i + 0.9 * t);

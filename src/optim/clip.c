@@ -1,4 +1,5 @@
-/* clip.c -- global norm of the gradients, and clipping by it. Pascanu et al. 2013, alg. 1. */
+/* clip.c -- the global norm of the gradients, and clipping to a maximum norm. Pascanu et al. 2013,
+ * alg. 1. */
 #include "optim/optim.h"
 
 #include "kernels/kernels.h"
@@ -16,7 +17,7 @@ double heed_grad_norm(const heed_store *s) {
     return sqrt(sum);
 }
 
-/* The 1e-6 is that of PyTorch's clip_grad_norm_. */
+/* 1e-6 as in PyTorch's clip_grad_norm_. */
 double heed_clip(heed_optim *o, heed_real max, heed_real scale) {
     if (!o || heed__stopped(o->c) || !heed__optim_alive(o)) return 0;
     double norm = heed_grad_norm(o->params.store) * fabs((double)scale);

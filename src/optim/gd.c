@@ -1,4 +1,4 @@
-/* gd.c -- gradient descent: sgd, where every update sees the whole training data. */
+/* gd.c -- gradient descent: sgd where every update uses all training data. */
 #include "optim/optim.h"
 
 const heed_optimizer heed_gd = {.name = "gd",

@@ -1,6 +1,6 @@
 /* lion.c -- Lion: x -= lr (sign(beta1 m + (1 - beta1) g) + decay x), m = beta2 m + (1 - beta2) g.
- * Chen et al. 2023, alg. 2. Every element moves by lr: learning rates are 3 to 10 times lower than
- * AdamW's, decay as much higher. */
+ * Chen et al. 2023, alg. 2. Every element moves by lr, so learning rates are 3 to 10 times lower
+ * than AdamW's, and decay is higher by the same factor. */
 #include "optim/optim.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static const heed_optim_setting settings[] = {HEED_OPTIM_SETTING(lr, 1e-4, 0, IN
                                               HEED_OPTIM_SETTING(beta1, 0.9, 0, 1),
                                               HEED_OPTIM_SETTING(beta2, 0.99, 0, 1),
                                               {0}};
-/* Values by tests/golden/make_lion.py. */
+/* Values from tests/golden/make_lion.py. */
 static const heed_optim_case cases[] = {
     {"lr=0.02", {0.38, -0.84, 0.25, 1.8, -0.04, -0.63, 0.88, -0.54}},
     {"lr=0.05 beta1=0.7 beta2=0.9 decay=0.3",

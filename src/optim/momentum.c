@@ -1,5 +1,5 @@
 /* momentum.c -- gradient descent with momentum: v = momentum v + d, x -= lr v, d = g + decay x.
- * Polyak 1964; in this form PyTorch's SGD. */
+ * Polyak 1964, in the form of PyTorch's SGD. */
 #include "optim/optim.h"
 
 #include "kernels/kernels.h"
@@ -22,7 +22,7 @@ static void update(const heed_optim_update *u, heed_real *x, heed_real *g, heed_
     heed__momentum_update(u, false, x, g, slots[0], n);
 }
 
-/* PyTorch's SGD has momentum 0, which is sgd; 0.9 is usual. */
+/* The default of PyTorch's SGD is 0, which is plain sgd; 0.9 is the usual value. */
 const heed_optim_setting heed__momentum_settings[] = {HEED_OPTIM_SETTING(lr, 1e-3, 0, INFINITY),
                                                       HEED_OPTIM_SETTING(decay, 0, 0, INFINITY),
                                                       HEED_OPTIM_SETTING(momentum, 0.9, 0, 1),

@@ -1,4 +1,4 @@
-/* optim.c -- an optimizer at work on a store: its slots, and one pass over each parameter. */
+/* optim.c -- an optimizer of a store: its slots, and one pass over each parameter. */
 #include "optim/optim.h"
 
 #include "kernels/kernels.h"
@@ -30,7 +30,8 @@ static heed_tensor *slot(heed_store *s, const char *prefix, const char *which, c
     return y;
 }
 
-/* "adam.count", and for each trained parameter "adam.m.PARAMETER" and so on, of its shape. */
+/* Makes "adam.count" and, for each trained parameter, slots of its shape, such as
+ * "adam.m.PARAMETER". */
 static bool make_slots(heed_optim *o) {
     const heed_optimizer *r = o->optimizer;
     const char *prefix = r->prefix ? r->prefix : r->name;
@@ -78,7 +79,8 @@ bool heed__optim_alive(const heed_optim *o) {
                      o->params.store ? "slots" : "parameters", o->optimizer->name);
 }
 
-/* Every entry to be updated must be known, and its gradient finite, before any value changes. */
+/* Before any value changes, checks that every entry to be updated has slots and a finite gradient.
+ */
 static bool check_entry(const heed_optim *o, int i) {
     const heed_entry *e = heed_store_at(o->params.store, i);
     const heed_kernels *k = heed__kernels_of(o->c);

@@ -1,4 +1,4 @@
-/* optim.h -- what the optimizer's files share. */
+/* optim.h -- shared by the files of src/optim. */
 #ifndef HEED_OPTIM_PRIVATE_H
 #define HEED_OPTIM_PRIVATE_H
 
@@ -6,7 +6,7 @@
 
 #include <heed/optim.h>
 
-/* The slots of one entry, in the order of its optimizer; NULL: none. */
+/* The slots of one entry, in the order that the optimizer lists them; NULL: none. */
 typedef struct {
     heed_tensor *at[HEED_OPTIM_SLOTS];
 } heed__slots;
@@ -17,14 +17,15 @@ struct heed_optim {
     heed__store_ref params, slots;
     const heed_optimizer *optimizer;
     heed_optim_args args;
-    heed_tensor *count; /* (1): updates so far */
-    heed__slots *of;    /* an element per entry of the parameters */
+    heed_tensor *count; /* (1): number of updates so far */
+    heed__slots *of;    /* one element per entry of the parameters */
     int entries;
-    heed_real grad_scale; /* of the next step: set by heed_clip */
+    heed_real grad_scale; /* for the next step, set by heed_clip */
     bool finite;          /* heed_clip found all gradients finite */
 };
 
-/* An entry that the next step updates: trained, and given a gradient since the last one. */
+/* True for an entry that the next step updates: it is trained and got a gradient since the last
+ * step. */
 static inline bool heed__has_gradient(const heed_entry *e) {
     return e->trained && e->tensor->g && e->tensor->touched;
 }
@@ -32,17 +33,17 @@ static inline bool heed__has_gradient(const heed_entry *e) {
 /* True if both stores exist; an error if one was freed. */
 bool heed__optim_alive(const heed_optim *o);
 
-/* settings.c: the field of a setting by name; NULL if the optimizer does not use it. */
+/* In settings.c: the field of a setting by name; NULL if the optimizer does not use it. */
 heed_real *heed__optim_setting(heed_optim_args *a, const char *name);
-/* Changes settings by a text: "lr=0.1 decay=0.05". */
+/* Changes settings according to a string: "lr=0.1 decay=0.05". */
 bool heed__optim_read(heed_ctx *c, heed_optim_args *a, const char *text);
 /* True if a was made for r, and all settings are in range. */
 bool heed__optim_check_args(heed_ctx *c, const heed_optimizer *r, heed_optim_args *a);
 
-/* The names of heed_optimizer_table, "adam|adamw|...": made with it by the Makefile. */
+/* The names in heed_optimizer_table, "adam|adamw|...", generated with it by the Makefile. */
 extern const char heed__optimizer_names[];
 
-/* Shared by sgd and gd, by momentum and nesterov, by adam and adamw. */
+/* Shared by sgd and gd, by momentum and nesterov, and by adam and adamw. */
 extern const heed_optim_setting heed__sgd_settings[], heed__momentum_settings[];
 extern const heed_optim_case heed__sgd_cases[];
 void heed__sgd_update(const heed_optim_update *u, heed_real *x, heed_real *g,

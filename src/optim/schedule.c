@@ -1,11 +1,11 @@
-/* schedule.c -- learning rate over the steps. */
+/* schedule.c -- learning-rate schedules. */
 #include <heed/optim.h>
 
 #include <math.h>
 
 static const double pi = 3.14159265358979323846;
 
-/* Share of the steps after warm-up that is done, in [0, 1]. */
+/* The fraction of the steps after warm-up that is done, in [0, 1]. */
 static double progress(const heed_schedule *s, int64_t step) {
     if (s->steps <= s->warmup) return 1;
     double done = (double)(step - s->warmup) / (double)(s->steps - s->warmup);
@@ -29,8 +29,8 @@ static double after_warmup(const heed_schedule *s, int64_t step) {
     return 1;
 }
 
-/* With warm-up, the inverse square root is eq. 3 of Vaswani et al. 2017: below w its second term is
- * s w^-1.5 w^0.5 = s / w, the linear warm-up of all kinds; the two meet at s = w. */
+/* With warm-up, the inverse square root is eq. 3 of Vaswani et al. 2017: for s < w its second term
+ * is s w^-1.5 w^0.5 = s / w, the linear warm-up of all kinds; the two meet at s = w. */
 heed_real heed_schedule_at(const heed_schedule *s, int64_t step) {
     if (!s || step < 0) return 1;
     if (step < s->warmup) return (heed_real)((double)(step + 1) / (double)s->warmup);
