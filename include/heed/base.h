@@ -60,9 +60,9 @@ typedef enum { HEED_RNN, HEED_GRU, HEED_LSTM } heed_cell;
 /* The kind of attention that a layer computes. */
 typedef enum { HEED_ENCODER, HEED_DECODER, HEED_CROSS } heed_stack;
 
-/* What a check of an op, a layer, a model or an optimizer found. */
+/* The result of checking an op, a layer, a model or an optimizer. */
 typedef struct {
-    double error; /* largest error; negative: the check could not run, see the context */
+    double error; /* largest error; negative: check failed to run, see context */
     int cases;
     char worst[96]; /* where the largest error is */
 } heed_check;

@@ -241,8 +241,9 @@ HEED_API heed_tensor *heed_rnn_apply(const heed_rnn *l, heed_tape *t, heed_tenso
                                      heed_tensor **last);
 
 /* Single-head attention with a choice of similarity: query (B,Tq,dq), inputs (B,S,d) -> context
- * (B,Tq,d or value) = softmax(e) V. additive   e = v' tanh(W q + U k + b)            Bahdanau et
- * al. 2015, sec. A.1.2 dot        e = q' k                              Luong et al. 2015, eq. 8
+ * (B,Tq,d or value) = softmax(e) V.
+ *   additive   e = v' tanh(W q + U k + b)            Bahdanau et al. 2015, sec. A.1.2
+ *   dot        e = q' k                              Luong et al. 2015, eq. 8
  *   scaled     e = q' k / sqrt(d_k)                  Vaswani et al. 2017, eq. 1
  *   general    e = q' W k                            Luong et al. 2015, eq. 8
  * Keys and values are the inputs themselves or projections of them. */

@@ -88,8 +88,8 @@ HEED_API bool heed_probed(const heed_node *n, const char *name);
 
 /* Uninitialised memory that lasts as long as the step; NULL, with an error, when out of memory. */
 HEED_API void *heed_scratch(heed_node *n, size_t bytes);
-/* Returns memory from heed_scratch, with the same bytes, before the step ends, so that later nodes
- * reuse it while it is in cache. p may be NULL. */
+/* Releases memory from heed_scratch before the step ends; bytes must be the size requested. Then
+ * later nodes reuse it while it is in cache. p may be NULL. */
 HEED_API void heed_scratch_done(heed_node *n, void *p, size_t bytes);
 
 /* Removes the name that heed_at gave t and returns it; NULL if none. Nodes recorded through t
@@ -107,9 +107,9 @@ HEED_API void heed_view_backward(heed_node *n);
  * defined in one file. */
 HEED_API const heed_op *const *heed_op_table(void);
 
-/* Largest disagreement between backward and central differences (both in heed_real, so meant for
- * the double build) over the op's cases: per tensor |a-n| / max(|a|, |n|, 1e-3 max|g|), where the
- * largest gradient counts as at least a thousandth of the largest of all tensors. error is negative
+/* Largest disagreement between backward and central differences (both in heed_real, so intended for
+ * the double-precision build) over the op's cases: per tensor |a-n| / max(|a|, |n|, 1e-3 max|g|),
+ * where max|g| is at least a thousandth of the largest gradient of all tensors. error is negative
  * when the context is in error; an op without cases is an error. worst is, for example, "case 2,
  * input 1, element 7". */
 HEED_API heed_check heed_gradcheck(heed_ctx *c, const heed_op *op);

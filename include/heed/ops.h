@@ -97,7 +97,7 @@ HEED_API heed_tensor *heed_conv2d(heed_tape *t, heed_tensor *x, heed_tensor *w, 
  * et al. 2010 */
 HEED_API heed_tensor *heed_conv2d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w,
                                              heed_tensor *b, const heed_conv_args *a);
-/* The same along a sequence: x (B,T,C), w (O, C/groups, k). Of the arrays in a, only element 1 is
+/* The same along a sequence: x (B,T,C), w (O, C/groups, k). Only element 1 of the arrays in a is
  * read. */
 HEED_API heed_tensor *heed_conv1d(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
                                   const heed_conv_args *a);
@@ -121,8 +121,8 @@ heed_gather(heed_tape *t, heed_tensor *x,
             heed_tensor *rows); /* rows of x viewed as (N,d): (...,d), (n) -> (n,d) */
 
 /* Reductions. */
-HEED_API heed_tensor *heed_sum(heed_tape *t, heed_tensor *x);  /* of all: a scalar */
-HEED_API heed_tensor *heed_mean(heed_tape *t, heed_tensor *x); /* of all: a scalar */
+HEED_API heed_tensor *heed_sum(heed_tape *t, heed_tensor *x);  /* over all elements: a scalar */
+HEED_API heed_tensor *heed_mean(heed_tape *t, heed_tensor *x); /* over all elements: a scalar */
 HEED_API heed_tensor *heed_sum_dim(heed_tape *t, heed_tensor *x,
                                    int dim); /* over one dim, which is kept with size 1 */
 HEED_API heed_tensor *heed_mean_dim(heed_tape *t, heed_tensor *x, int dim);
@@ -165,9 +165,10 @@ HEED_API heed_tensor *heed_mse(heed_tape *t, heed_tensor *a,
  * + b_x, for rnn (G = 1), gru (r z n) or lstm (i f g o). w (G h, h), b (G h) or NULL: the weights
  * of the state. state (B,S): the state before the first step, or NULL for zeros; S = h, for lstm 2h
  * (h, then c). pad (B,T) index or NULL: where it is 0, the state is unchanged. -> (B,T,S): the
- * state after each step. rnn  h' = act(x + h W' + b)                                 Elman 1990 gru
- * h' = (1-z) n + z h, n = tanh(x_n + r (h W' + b)_n)     Cho et al. 2014, PyTorch's form lstm c' =
- * s(f) c + s(i) tanh(g), h' = s(o) tanh(c')         Hochreiter & Schmidhuber 1997 */
+ * state after each step.
+ *   rnn  h' = act(x + h W' + b)                                 Elman 1990
+ *   gru  h' = (1-z) n + z h, n = tanh(x_n + r (h W' + b)_n)     Cho et al. 2014, PyTorch's form
+ *   lstm c' = s(f) c + s(i) tanh(g), h' = s(o) tanh(c')         Hochreiter & Schmidhuber 1997 */
 typedef struct {
     heed_cell cell;
     heed_act act; /* for rnn: HEED_TANH, HEED_RELU, HEED_SIGMOID or HEED_IDENTITY */

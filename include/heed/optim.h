@@ -100,7 +100,7 @@ struct heed_optimizer {
     void (*update)(const heed_optim_update *u, heed_real *x, heed_real *g, heed_real *const *slots,
                    size_t n);
     const heed_optim_case *cases;
-    bool full_batch; /* heed_fit computes every update from the whole training data */
+    bool full_batch; /* heed_fit computes every update from all training data */
 };
 
 /* The library's optimizers, ended by NULL; and the one with the given name, or NULL. */

@@ -42,7 +42,7 @@ HEED_API heed_ctx *heed_store_ctx(const heed_store *s);
 HEED_API heed_tensor *heed_param(heed_store *s, const char *name, const char *init, int dims,
                                  const int *shape);
 
-/* The same for a value that no optimizer touches (batch-norm statistics). */
+/* The same for a value that optimizers do not change (batch-norm statistics). */
 HEED_API heed_tensor *heed_state_new(heed_store *s, const char *name, const char *init, int dims,
                                      const int *shape);
 

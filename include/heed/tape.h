@@ -29,7 +29,7 @@ HEED_API heed_ctx *heed_tape_ctx(const heed_tape *t);
 
 /* Starts a step and invalidates all tensors of the previous one. step seeds dropout. */
 HEED_API void heed_tape_begin(heed_tape *t, heed_mode mode, uint64_t step);
-/* The same for one of several micro-batches whose gradients add up. */
+/* The same for one of several micro-batches whose gradients are added. */
 HEED_API void heed_tape_begin_micro(heed_tape *t, heed_mode mode, uint64_t step, uint32_t micro);
 HEED_API heed_mode heed_tape_mode(const heed_tape *t);
 
@@ -60,7 +60,7 @@ HEED_API heed_tensor *heed_want_grad(heed_tape *t, heed_tensor *x);
  * that got no gradient is logged by name, once. To differentiate several losses that share values,
  * add them and call this once on the sum. */
 HEED_API bool heed_backward(heed_tape *t, heed_tensor *loss);
-/* The same from any tensor, given the gradient gy of its size. */
+/* The same from any tensor y, given its gradient gy, which has y's size. */
 HEED_API bool heed_backward_from(heed_tape *t, heed_tensor *y, const heed_real *gy);
 
 /* Probes: from now on until heed_unprobe, keep each named value of an op (attention names q k v

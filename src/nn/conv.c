@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-/* Makes the weight, with PyTorch's layout: (out, in/groups, [kh,] kw), transposed (in, out/groups,
- * [kh,] kw). */
+/* The weight has PyTorch's layout: (out, in/groups, [kh,] kw), transposed (in, out/groups, [kh,]
+ * kw). */
 void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_layer_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     int groups = a.conv.groups ? a.conv.groups : 1, first = a.transposed ? a.in : a.out;
