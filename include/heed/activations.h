@@ -6,9 +6,10 @@
 /* X(enumerator, name of the op, setting, SLOPE, f, f', from, to, kinks)
  *   setting  "|name" if a setting may choose it for hidden layers, else ""
  *   SLOPE    VALUE if f' is a function of y = f(x), so that only y is kept; INPUT if of x
- *   f, f'    vector expressions, with the functions of src/kernels/vmath.h; `one` and `half` are
- * constants from, to the range of x in the gradient check kinks    where f' is discontinuous: "0"
- * or "-1 1", or NULL Sources: GELU, its tanh form and SiLU: Hendrycks & Gimpel 2016, sec. 2. */
+ *   f, f'    expressions of vectors and functions of src/kernels/vmath.h; `one`, `half`: constants
+ *   from, to the range of x in the gradient check
+ *   kinks    where f' is discontinuous: "0" or "-1 1", or NULL
+ * Sources: GELU, its tanh form and SiLU: Hendrycks & Gimpel 2016, sec. 2. */
 /* clang-format off */
 #define HEED_ACTIVATIONS(X) \
     X(HEED_IDENTITY, identity, "|identity", VALUE, x, one, -1, 1, NULL) \

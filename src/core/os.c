@@ -50,8 +50,7 @@ static unsigned char *read_all(heed_ctx *c, int fd, const char *path, size_t siz
                                size_t *n) {
     unsigned char *data = NULL;
     size_t capacity = 0, have = 0;
-    size_t first =
-        size > 0 ? size + 2 : 4096; /* one more byte, so that the end of the file is seen */
+    size_t first = size > 0 ? size + 2 : 4096; /* one more byte, to detect the end */
     if (!heed__grow(c, &data, &capacity, first, 1)) return NULL;
     for (;;) {
         if (have + 1 >= capacity && !heed__grow(c, &data, &capacity, have + 65536, 1)) break;

@@ -27,11 +27,9 @@ bool heed__os_truncate(heed_ctx *c, const char *path, size_t n);
 
 bool heed__os_exists(const char *path);
 bool heed__os_is_dir(const char *path);
-bool heed__os_is_file(const char *path); /* not a folder, pipe or device */
-bool heed__os_make_dir(heed_ctx *c,
-                       const char *path); /* creates parents, too; no error if the folder exists */
-bool heed__os_remove(
-    heed_ctx *c, const char *path); /* a file or a folder with its contents; no error if absent */
+bool heed__os_is_file(const char *path);               /* not a folder, pipe or device */
+bool heed__os_make_dir(heed_ctx *c, const char *path); /* with its parents; may exist */
+bool heed__os_remove(heed_ctx *c, const char *path);   /* a file or a folder tree; may be absent */
 bool heed__os_rename(heed_ctx *c, const char *from, const char *to);
 bool heed__os_sync_dir(heed_ctx *c, const char *path);
 /* Removes from a folder the temporary files that heed__os_write left there in processes that no

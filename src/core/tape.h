@@ -37,9 +37,8 @@ struct heed__recording {
     heed_ctx *c;
     heed_tape plain; /* the unnamed handle, which heed_tape_new returns and nodes refer to */
     heed__arena arena;
-    heed__tensors
-        tensors[2]; /* tensors of this step and of the previous one, indexed by begun % 2 */
-    uint64_t begun; /* number of steps so far */
+    heed__tensors tensors[2]; /* of this step and of the previous one, indexed by begun % 2 */
+    uint64_t begun;           /* number of steps so far */
     heed_mode mode;
     uint64_t step;
     uint32_t micro;

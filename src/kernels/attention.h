@@ -19,8 +19,7 @@ typedef struct {
     heed_real *factor;  /* (keys): the dropout factors of one row */
     heed_lane *shown;   /* (keys): -1 where a key exists and is not padding, else 0 */
     heed_real *kt, *vt; /* K' (key, keys) and V' (value, keys) in panels */
-    heed_real *kp,
-        *vp; /* K (tk, key) and V (tk, value) in panels, unless they can be read in place */
+    heed_real *kp, *vp; /* K (tk, key) and V (tk, value) in panels, unless read in place */
     heed_real *qp, *gp; /* the same of a block of q (QUERIES, key) and gy */
     heed__operand k, v;
     size_t used; /* reals */

@@ -5,7 +5,7 @@
 #include "set.h"
 
 #define BAND   32768 /* approximate number of elements of a chunk's part of x */
-#define PIXELS 256   /* maximum of a chunk of several images */
+#define PIXELS 256   /* maximum number of pixels of a chunk of several images */
 #define PARTS  16  /* maximum number of partial sums over pixels, for the gradient of the weights */
 #define LEAST  512 /* approximate number of pixels of such a partial sum */
 
@@ -18,7 +18,7 @@ typedef struct {
     size_t pitch;   /* elements of a line of x with its border */
     bool in_place;  /* x needs no border */
     int images, lines;              /* images, or lines of one image, of y in a chunk */
-    size_t bands;                   /* of lines in an image */
+    size_t bands;                   /* number of bands of lines in an image */
     size_t chunks;                  /* in total */
     heed_real *weights, *workspace; /* the scratch; each thread uses a part of it */
     size_t workspace_each, parts, part_chunks;

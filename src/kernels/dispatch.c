@@ -77,7 +77,7 @@ static int default_threads(void) {
 static void refuse_isa(heed_ctx *c, const char *isa) {
     char list[64] = "";
     for (const char *const *name = heed__kernels_available(); *name; name++) {
-        strcat(list, list[0] ? ", " : ""); /* large enough for all names */
+        strcat(list, list[0] ? ", " : ""); /* list is large enough for all names */
         strcat(list, *name);
     }
     heed_fail(c, HEED_USAGE,

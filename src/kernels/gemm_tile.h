@@ -31,8 +31,8 @@ typedef struct {
 
 /* Multiplies any number of rows with one panel. */
 void K(tile_run)(const heed__tile *t, int rows);
-/* A panel of B: (depth, PANEL), zeros beyond width. B element (p, j) at b[p * step + j], or at b[j
- * * step + p] if transposed. */
+/* A panel of B: (depth, PANEL), zeros beyond width. B element (p, j) is b[p * step + j], or
+ * b[j * step + p] if transposed. */
 void K(pack_panel)(heed_real *panel, const heed_real *b, size_t step, bool turned, int width,
                    int depth);
 /* Packs the rows of a transposed A, stored as (depth, rows) of stride step, in tiles of (depth,
@@ -44,8 +44,8 @@ void K(pack_tiles)(heed_real *tiles, const heed_real *a, size_t step, int rows, 
 
 INLINE size_t whole_panels(int n) { return ((size_t)n + PANEL - 1) / PANEL * PANEL; }
 
-/* A right operand of products, divided into panels: element (p, j) of panel c is at[c * panel + p *
- * step + j]. */
+/* A right operand of products, divided into panels: element (p, j) of panel c is
+ * at[c * panel + p * step + j]. */
 typedef struct {
     const heed_real *at;
     size_t step, panel;

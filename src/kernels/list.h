@@ -14,7 +14,8 @@ KERNEL(void, scale, const heed_kernels *k, heed_real *y, const heed_real *x, hee
        heed_real b, size_t n)
 KERNEL(void, activate, const heed_kernels *k, heed_act f, heed_real *y, const heed_real *x,
        size_t n)
-/* gx = f'(x) gy; of x and y = f(x), the one not needed according to heed__act_uses_value may be NULL */
+/* gx = f'(x) gy; of x and y = f(x), the one not needed according to heed__act_uses_value may be
+ * NULL */
 KERNEL(void, activate_grad, const heed_kernels *k, heed_act f, heed_real *gx, const heed_real *x,
        const heed_real *y, const heed_real *gy, size_t n)
 KERNEL(void, binary, const heed_kernels *k, heed_binary f, heed_real *c, const heed_real *a,
@@ -51,7 +52,8 @@ KERNEL(void, xent_grad, const heed_kernels *k, heed_real *gx, const heed_real *p
        const int32_t *labels, size_t rows, int c, int ignore, heed_real smoothing,
        const heed_real *weights, heed_real scale)
 
-/* norm.c: rows of width c. mean and rstd (rows) are written by forward and read by backward. mean NULL: RMS norm, which uses 0 */
+/* norm.c: rows of width c. mean and rstd (rows) are written by forward and read by backward. mean
+ * NULL: RMS norm, which uses 0 */
 KERNEL(void, layer_norm, const heed_kernels *k, heed_real *y, heed_real *mean, heed_real *rstd,
        const heed_real *x, const heed_real *gain, const heed_real *bias, size_t rows, int c,
        heed_real eps)
@@ -66,7 +68,8 @@ KERNEL(void, column_stats, const heed_kernels *k, heed_real *mean, heed_real *va
 KERNEL(void, batch_norm, const heed_kernels *k, heed_real *y, const heed_real *x,
        const heed_real *mean, const heed_real *rstd, const heed_real *gain, const heed_real *bias,
        size_t rows, int c)
-/* batch: mean and rstd come from this batch, so gradients flow through them, too; else they are constants */
+/* batch: mean and rstd come from this batch, so gradients flow through them, too; else they are
+ * constants */
 KERNEL(void, batch_norm_grad, const heed_kernels *k, heed_real *gx, heed_real *ggain,
        heed_real *gbias, const heed_real *gy, const heed_real *x, const heed_real *mean,
        const heed_real *rstd, const heed_real *gain, size_t rows, int c, bool batch, bool add)
@@ -96,7 +99,7 @@ KERNEL(void, sum_pool, const heed_kernels *k, heed_real *y, const heed_real *x,
 KERNEL(void, sum_pool_grad, const heed_kernels *k, heed_real *gx, const heed_real *gy,
        const heed_pool_job *j)
 
-/* permute.c: y = x, or y += x if add is set; y of w's shape is contiguous, x has the strides w->a */
+/* permute.c: y = x, or y += x if add is set; y of w's shape is contiguous, x has strides w->a */
 KERNEL(void, permute, const heed_kernels *k, heed_real *y, const heed_real *x, const heed_walk *w,
        bool add)
 
@@ -116,7 +119,8 @@ KERNEL(void, rmsprop, const heed_kernels *k, heed_real *x, heed_real *g, heed_re
 KERNEL(void, adam, const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m, heed_real *v,
        const heed_update *u, size_t n)
 
-/* embedding: gtable[ids[r]] += gy[r] for all rows in order; work is divided by columns, so equal ids add in order */
+/* embedding: gtable[ids[r]] += gy[r] for all rows in order; work is divided by columns, so equal
+ * ids add in order */
 KERNEL(void, embed, const heed_kernels *k, heed_real *y, const heed_real *table, const int32_t *ids,
        size_t rows, int d)
 KERNEL(void, embed_grad, const heed_kernels *k, heed_real *gtable, const heed_real *gy,
