@@ -228,8 +228,7 @@ typedef struct {
 typedef struct {
     const char *name;
     heed_rnn_args args;
-    heed_rnn_part
-        part[2 * HEED_RNN_LAYERS]; /* layer by layer, the two directions of a layer adjacent */
+    heed_rnn_part part[2 * HEED_RNN_LAYERS]; /* by layer; both directions of a layer adjacent */
     heed_drop drop[HEED_RNN_LAYERS];
 } heed_rnn;
 HEED_API void heed_rnn_init(heed_rnn *l, heed_store *s, const char *name, heed_rnn_args a);

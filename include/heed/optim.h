@@ -51,9 +51,8 @@ HEED_API extern const heed_optimizer heed_sgd;      /* x -= lr g */
 HEED_API extern const heed_optimizer heed_momentum; /* v = mu v + g; x -= lr v */
 HEED_API extern const heed_optimizer heed_nesterov; /* v = mu v + g; x -= lr (g + mu v) */
 HEED_API extern const heed_optimizer
-    heed_rmsprop; /* v = a v + (1-a) g^2; x -= lr g/(sqrt v + eps) */
-HEED_API extern const heed_optimizer
-    heed_adam; /* decay is added to the gradient, as in the optimizers above */
+    heed_rmsprop;                                /* v = a v + (1-a) g^2; x -= lr g/(sqrt v + eps) */
+HEED_API extern const heed_optimizer heed_adam;  /* decay is added to the gradient, as above */
 HEED_API extern const heed_optimizer heed_adamw; /* decoupled decay: x -= lr decay x */
 HEED_API extern const heed_optimizer heed_lion;  /* x -= lr (sign(b1 m + (1-b1) g) + decay x) */
 

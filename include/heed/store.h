@@ -52,8 +52,7 @@ HEED_API const char *heed_scope(heed_store *s, const char *format, ...) HEED_PRI
 HEED_API void heed_unscope(heed_store *s);
 
 HEED_API int heed_store_count(const heed_store *s);
-HEED_API heed_entry *heed_store_at(const heed_store *s,
-                                   int index); /* NULL if index is out of range */
+HEED_API heed_entry *heed_store_at(const heed_store *s, int index); /* NULL if out of range */
 HEED_API heed_entry *heed_store_find(const heed_store *s, const char *name);
 HEED_API size_t
 heed_store_params(const heed_store *s); /* the number of scalar parameters, excluding state */

@@ -32,8 +32,7 @@ typedef struct {
 void heed__arena_reset(heed__arena *a);
 void heed__arena_free(heed__arena *a);
 void *heed__arena_take(heed__arena *a, size_t bytes); /* aligned, not zeroed; NULL on error */
-void heed__arena_give(heed__arena *a, void *p,
-                      size_t bytes); /* p may be allocated again in this step */
+void heed__arena_give(heed__arena *a, void *p, size_t bytes); /* reusable in this step */
 size_t heed__arena_used(const heed__arena *a);
 size_t heed__arena_reserved(const heed__arena *a);
 

@@ -80,8 +80,7 @@ INLINE void factors_of(const heed__dropout *d, heed_real *f, const uint32_t *bit
 /* f[i] = the factor of element at + i: keep or 0. */
 static inline void dropout_factors(const heed__dropout *d, heed_real *f, uint64_t at, size_t n) {
     uint32_t bits[HEED__DRAWS];
-    size_t skip =
-        (size_t)(at % 4); /* number of draws of the first block that belong to earlier elements */
+    size_t skip = (size_t)(at % 4); /* draws of earlier elements in the first block */
     for (size_t i = 0; i < n;) {
         philox_blocks(&d->random, (at + i) / 4, bits);
         size_t count = HEED__DRAWS - skip;

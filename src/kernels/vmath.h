@@ -66,8 +66,7 @@ INLINE vec vexp(vec x) {
 #if HEED__AVX512
     vec y = (vec)_mm512_scalef_ps((__m512)p, (__m512)n);
 #else
-    ivec e = (ivec)t - (ivec)magic,
-         half = e >> 1; /* 2^n as two factors, because n may exceed the exponent range */
+    ivec e = (ivec)t - (ivec)magic, half = e >> 1; /* 2^n in two factors: n may be out of range */
     vec y = p * (vec)((half + 127) << 23) * (vec)((e - half + 127) << 23);
 #endif
     return pick(vanishes, splat(0), y);
@@ -104,8 +103,8 @@ INLINE vec vtanh(vec x) {
     return pick(lt(a, splat(0.625f)), near, far);
 }
 
-/* Phi(x), the normal distribution function; *bell = exp(-x^2 / 2). For a >= 0, Phi(-a) = bell (1/2
- * + u P(u)) with u = 0.28 a / (1 + 0.28 a), exact at 0; it is 0 beyond 14. */
+/* Phi(x), the normal distribution function; *bell = exp(-x^2 / 2). For a >= 0, Phi(-a) =
+ * bell (1/2 + u P(u)) with u = 0.28 a / (1 + 0.28 a), exact at 0; it is 0 beyond 14. */
 INLINE vec normal(vec x, vec *bell) {
     static const float c[] = {-1.4247937202453613f,  1.763978362083435f,   -1.1050387620925903f,
                               0.13692167401313782f,  0.19830431044101715f, -0.007033724803477526f,

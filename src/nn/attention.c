@@ -167,8 +167,7 @@ heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, hee
 
 typedef struct {
     heed_mha mha;
-    heed_tensor *memory,
-        *bias; /* (2,4,4), for cross attention; (1,2,3,3), added to the scores; or NULL */
+    heed_tensor *memory, *bias; /* (2,4,4), if cross; (1,2,3,3), for scores; or NULL */
 } attention_case;
 
 /* Weights of this size make the scores differ, so that queries and keys get a gradient. */

@@ -1,8 +1,8 @@
 /* attention.c -- fused multi-head scaled dot-product attention. Vaswani et al. 2017, eq. 1, per
  * head: S = beta Q K' + score_bias, W = softmax(S over the visible keys), Y = dropout(W) V.
- * Backward, with gW = dropout'(gY V') and gS = W (gW - rowsum(gW W)): gQ = beta gS K, gK = beta gS'
- * Q, gV = dropout(W)' gY, gbias = gS summed where it broadcasts. A hard selection uses the one-hot
- * instead of W in Y and gV; its gS is the soft one's. */
+ * Backward, with gW = dropout'(gY V') and gS = W (gW - rowsum(gW W)): gQ = beta gS K,
+ * gK = beta gS' Q, gV = dropout(W)' gY, gbias = gS summed where it broadcasts. A hard selection
+ * uses the one-hot instead of W in Y and gV; its gS is the soft one's. */
 #include "ops/shape.h"
 #include <math.h>
 
@@ -233,7 +233,7 @@ static const heed_case cases[] = {
     {.shapes = "1x5x3 1x3x3 1x3x2 - -", .args = ARGS(1, 3, 2, CAUSAL)}, /* two queries see no key */
     {.shapes = "3x4x4 3x4x4 3x4x4 - m3x4", .args = ARGS(2, 2, 2, PLAIN)},
     {.shapes = "8x2x4 8x2x4 8x2x4 - m8x2",
-     .args = ARGS(2, 2, 2, CAUSAL)}, /* some queries see no key */
+     .args = ARGS(2, 2, 2, CAUSAL)}, /* some queries see none */
     {.shapes = "2x3x4 2x5x4 2x5x6 2x2x3x5 -", .args = ARGS(2, 2, 3, PLAIN)},
     {.shapes = "2x3x4 2x5x4 2x5x6 1x2x3x5 m2x5", .args = ARGS(2, 2, 3, PLAIN)},
     {.shapes = "2x3x4 2x5x4 2x5x6 2x1x3x5 -", .args = ARGS(2, 2, 3, CAUSAL)},

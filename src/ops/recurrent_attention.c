@@ -361,8 +361,7 @@ static void backward(heed_node *n) {
     sum_into(n, B_IN, g.gx, z.cells, z.gates);
     sum_into(n, B, g.gu, z.cells, z.gates);
     sum_into(n, SCORE, g.gv, (size_t)z.rows, z.inner);
-    if (n->in[SHIFT])
-        heed_grad(n, SHIFT); /* 0: softmax does not depend on a constant added to all scores */
+    if (n->in[SHIFT]) heed_grad(n, SHIFT); /* 0: softmax ignores a common shift */
     heed_real *gs = heed_grad(n, STATE);
     if (gs) n->k->axpy(n->k, gs, g.carry, 1, (size_t)z.rows * (size_t)z.states);
     heed_scratch_done(n, g.gx, g.bytes);

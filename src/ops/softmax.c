@@ -144,21 +144,20 @@ static void hard_backward(heed_node *n) {
 }
 
 static const softmax_args one = {1}, cold = {3}, flat = {0};
-static const heed_case cases[] = {
-    {.shapes = "5 -", .args = &one},
-    {.shapes = "1 -", .args = &one},
-    {.shapes = "3x1 -", .args = &one},
-    {.shapes = "3x17 -", .args = &cold, .lo = -3, .hi = 3},
-    {.shapes = "2x3x4 -", .args = &flat},
-    {.shapes = "3x5 m3x5", .args = &one},
-    {.shapes = "3x5 m5", .args = &cold},
-    {.shapes = "2x3x4x5 m4x5", .args = &one},
-    {.shapes = "2x3x4x5 m2x1x1x5", .args = &one},
-    {.shapes = "2x3x4x5 m2x1x4x5", .args = &one},
-    {.shapes = "2x3x4x5 m1x3x1x5", .args = &one},
-    {.shapes = "4x6x3 m4x1x3", .args = &one},
-    {.shapes = "8x2 m8x2", .args = &one}, /* some rows mask all entries */
-    {0}};
+static const heed_case cases[] = {{.shapes = "5 -", .args = &one},
+                                  {.shapes = "1 -", .args = &one},
+                                  {.shapes = "3x1 -", .args = &one},
+                                  {.shapes = "3x17 -", .args = &cold, .lo = -3, .hi = 3},
+                                  {.shapes = "2x3x4 -", .args = &flat},
+                                  {.shapes = "3x5 m3x5", .args = &one},
+                                  {.shapes = "3x5 m5", .args = &cold},
+                                  {.shapes = "2x3x4x5 m4x5", .args = &one},
+                                  {.shapes = "2x3x4x5 m2x1x1x5", .args = &one},
+                                  {.shapes = "2x3x4x5 m2x1x4x5", .args = &one},
+                                  {.shapes = "2x3x4x5 m1x3x1x5", .args = &one},
+                                  {.shapes = "4x6x3 m4x1x3", .args = &one},
+                                  {.shapes = "8x2 m8x2", .args = &one}, /* fully masked rows */
+                                  {0}};
 
 extern const heed_op heed_ops_softmax[4];
 #define HARD(text)                                                                                 \
