@@ -25,8 +25,7 @@ HEED_API heed_tensor *heed_scale(heed_tape *t, heed_tensor *x, heed_real scale,
 HEED_API heed_tensor *heed_activate(heed_tape *t, heed_tensor *x, heed_act act);
 HEED_API heed_tensor *heed_identity(heed_tape *t, heed_tensor *x); /* x, as a view */
 HEED_API heed_tensor *heed_exp(heed_tape *t, heed_tensor *x);
-HEED_API heed_tensor *heed_log(heed_tape *t,
-                               heed_tensor *x); /* natural logarithm; see also heed_message */
+HEED_API heed_tensor *heed_log(heed_tape *t, heed_tensor *x); /* natural logarithm */
 HEED_API heed_tensor *heed_sqrt(heed_tape *t, heed_tensor *x);
 HEED_API heed_tensor *heed_tanh(heed_tape *t, heed_tensor *x);
 HEED_API heed_tensor *heed_sigmoid(heed_tape *t, heed_tensor *x); /* 1 / (1 + exp(-x)) */

@@ -1,8 +1,7 @@
 /* attention_grad.c -- fused attention, backward. With P the weights, recomputed from log sum exp,
  * and f dropout's factors: gV = (P f)' gY,  gP = f (gY V'),  gS = P (gP - rowsum(P gP)),
  * gQ = beta gS K,  gK = beta gS' Q. A hard selection uses the soft P, except for gV, which uses the
- * one-hot weights.
- */
+ * one-hot weights. */
 #include "attention.h"
 #include "set.h"
 
