@@ -262,7 +262,7 @@ typedef struct {
 typedef struct {
     const char *name;
     heed_attend_args args;
-    heed_linear q, k, v; /* W_q, W_k, W_v if key or value is set */
+    heed_linear q, k, v; /* W_q and W_k if key is set, W_v if value is */
     heed_linear w, u;    /* additive: W without bias, U with bias; general: w */
     heed_linear score;   /* additive: v, as weight (1, inner) */
 } heed_attend;

@@ -57,15 +57,15 @@ HEED_API heed_tensor *heed_affine_act(heed_tape *t, heed_tensor *x, heed_tensor 
 HEED_API heed_tensor *heed_softmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask);
 HEED_API heed_tensor *heed_log_softmax(heed_tape *t, heed_tensor *x, heed_real beta,
                                        heed_tensor *mask); /* masked entries are 0 */
-/* One-hot of the largest unmasked entry (lowest index at ties); backward as heed_softmax's. */
+/* One-hot of the largest unmasked entry (lowest index if tied); the backward is heed_softmax's. */
 HEED_API heed_tensor *heed_hardmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask);
 
 /* Normalisation; gain and bias (C) may be NULL. */
-/* over the last dim: (x - mean) / sqrt(var + eps) gain + bias, var biased. Ba, Kiros & Hinton 2016,
+/* Over the last dim: (x - mean) / sqrt(var + eps) gain + bias, var biased. Ba, Kiros & Hinton 2016,
  * eq. 4 */
 HEED_API heed_tensor *heed_layer_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain,
                                       heed_tensor *bias, heed_real eps);
-/* over the last dim: x / sqrt(mean(x^2) + eps) gain. Zhang & Sennrich 2019, eq. 4 */
+/* Over the last dim: x / sqrt(mean(x^2) + eps) gain. Zhang & Sennrich 2019, eq. 4 */
 HEED_API heed_tensor *heed_rms_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_real eps);
 /* Over all but the last dim (channels last). In training, uses the batch's statistics and moves
  * mean and var (C) towards them by momentum (var unbiased, as in PyTorch); in eval, uses mean and

@@ -123,7 +123,7 @@ typedef struct {
     /* backward only */
     const heed_real *gy; /* like after */
     heed_real *gx;       /* like x, added to; or NULL */
-    heed_real *gu;       /* (rows, gates): gradient of u; overwritten */
+    heed_real *gu;       /* (rows, gates): gradient of the state's contribution; overwritten */
     heed_real *carry;    /* (rows, states): gradient from later steps; overwritten by the part that
                             does not pass through gu */
 } heed_cell_job;

@@ -24,7 +24,7 @@ void heed__share(const heed_kernels *k, size_t units, double work, heed__part *p
 struct heed__team {
     _Atomic double credit; /* seconds saved, up to a limit */
     _Atomic double begin;  /* end of the current pause: one thread works alone until then */
-    _Atomic double pause;  /* length of the previous pause */
+    _Atomic double pause;  /* length of that pause */
 };
 void heed__team_init(heed__team *t);
 bool heed__team_pays(const heed__team *t, double now);
