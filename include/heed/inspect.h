@@ -372,7 +372,7 @@ typedef struct {
     int64_t count;   /* snapshots, spread evenly from the first step to the last; at least 1 */
     int items;       /* how many inputs from the start of the validation part; 0: 1 */
     const char
-        *input; /* used instead: a text, "SOURCE <tab> TARGET" or a picture's path; or NULL */
+        *input; /* the input instead: a text, "SOURCE <tab> TARGET" or a picture's path; or NULL */
 } heed_snapshots_args;
 typedef struct heed_snapshots heed_snapshots;
 /* Reads the inputs for a training that has not begun, of model m on d with the settings f, before
