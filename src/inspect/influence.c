@@ -126,7 +126,7 @@ static int place_of(const study *k, size_t at) {
 
 /* ---- directions ---- */
 
-static int directions(const study *k) { return k->draws ? k->draws : k->units; } /* of a place */
+static int directions(const study *k) { return k->draws ? k->draws : k->units; } /* per position */
 
 /* Sets direction d: one unit of a position, or random signs for all units of a position. */
 static void aim(const study *k, heed_real *gy, int d) {
