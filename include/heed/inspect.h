@@ -31,8 +31,7 @@ typedef struct {
     /* "text", "picture" or "input"; for a pair, "source", "target" and "target input", which the
      * decoder reads. A picture model without a grid of patches has no axes. */
     heed_record_axis axes[HEED_INSPECTION_AXES];
-    char **labels; /* labels of an axis for which the example has none, and which of them are
-                      special */
+    char **labels; /* labels of an axis that has none in the example; special: which are special */
     unsigned char *special;
     int question_count; /* depends on model->answers: for HEED_ANSWER_MASKED, one for each [MASK] */
     heed_question *questions;
@@ -148,7 +147,7 @@ typedef struct {
 } heed_occlusion_args;
 /* Adds the map "occlusion": the probability of the model's prediction for each question, minus its
  * probability after one token of the input is replaced by [MASK] (masked models) or [UNK] (other
- * models), a patch is set to the mean colour, or a position's numbers are set to 0. Also adds
+ * models), patches are set to the mean colour, or a position's numbers are set to 0. Also adds
  * "occlusion, log-odds", the same difference of ln p / (1 - p). If the model has one output, both
  * maps use its value. Positive entries support the prediction. A prediction about the entire input
  * is in all rows. For a pair, the rows are the target's tokens. args NULL: zeros. Zeiler & Fergus
@@ -177,7 +176,7 @@ typedef struct {
 HEED_API bool heed_gradient_add(const heed_inspection *s, const heed_gradient_args *args,
                                 heed_record *record);
 
-/* ---- influence: how strongly each output position depends on each input position ---- */
+/* ---- influence: how each output position depends on each input position ---- */
 
 typedef struct {
     int draws;  /* random directions of y_t; 0: exact if that needs at most HEED_INFLUENCE_EXACT
@@ -202,9 +201,8 @@ HEED_API heed_record *heed_influence(const heed_inspection *s, const heed_influe
 /* The data on which heads and ablation are measured. Zeros and NULL: absent. */
 typedef struct {
     heed_run *run;
-    void *
-        data; /* for model->batch: a heed_corpus, heed_images, heed_pairs, or a type of the model */
-    int rows; /* items per batch */
+    void *data;       /* for model->batch: a heed_corpus, heed_images, heed_pairs or custom type */
+    int rows;         /* items per batch */
     uint64_t batches; /* how many are read, from the first on; heed_model_eval_batches returns the
                          total */
     bool sample;      /* in a seeded order, so that the first batches are a fair sample of all */
@@ -234,18 +232,18 @@ HEED_API heed_estimate heed_estimate_mean(const double *x, int n);
 typedef enum {
     HEED_HEAD_ENTROPY,   /* -sum w ln w of a row of weights, in nats */
     HEED_HEAD_DISTANCE,  /* sum w |query - key|; pictures: between the centres of patches */
-    HEED_HEAD_FIRST,     /* shares of a row: on the first position, */
-    HEED_HEAD_SELF,      /* on the query's own, */
-    HEED_HEAD_PREVIOUS,  /* the one before it, */
-    HEED_HEAD_NEXT,      /* the one after it, */
-    HEED_HEAD_SAME,      /* on other positions with the query's token, */
-    HEED_HEAD_SPECIAL,   /* on [CLS] and [SEP] */
+    HEED_HEAD_FIRST,     /* share of a row's weight on the first position */
+    HEED_HEAD_SELF,      /* share on the query's own position */
+    HEED_HEAD_PREVIOUS,  /* share on the position before it */
+    HEED_HEAD_NEXT,      /* share on the position after it */
+    HEED_HEAD_SAME,      /* share on other positions with the query's token */
+    HEED_HEAD_SPECIAL,   /* share on [CLS] and [SEP] */
     HEED_HEAD_DIAGONAL,  /* cross attention: |peak - query (keys - 1) / (queries - 1)|, in tokens */
-    HEED_HEAD_INDUCTION, /* next-token models: on the token after an earlier occurrence of the
+    HEED_HEAD_INDUCTION, /* next-token models: share on the token after an earlier occurrence of the
                             query's token, in a repeated random sequence: "prefix matching" */
     HEED_HEAD_MEASURES
 } heed_head_measure;
-HEED_API const char *heed_head_measure_name(heed_head_measure m); /* returns "entropy" */
+HEED_API const char *heed_head_measure_name(heed_head_measure m); /* "entropy" */
 HEED_API const char *heed_head_measure_help(heed_head_measure m); /* one line */
 
 /* Sums over rows of weights, and the number of rows counted for each measure. */
@@ -266,7 +264,7 @@ typedef struct {
  * heed_heads_free in any case. */
 HEED_API bool heed_heads(const heed_evaluation *e, heed_head_table *out);
 HEED_API void heed_heads_free(heed_head_table *h);
-/* Returns whether any head has the measure. */
+/* Whether any head has the measure. */
 HEED_API bool heed_heads_have(const heed_head_table *h, heed_head_measure m);
 
 /* ---- head ablation ---- */
@@ -358,9 +356,8 @@ HEED_API size_t *heed_confusion(heed_ctx *c, const heed_prediction *list, size_t
                                 int classes);
 /* One class of such a table. */
 typedef struct {
-    size_t count, predicted,
-        correct;              /* items of the class; times it was predicted, and correctly */
-    double recall, precision; /* correct / count, correct / predicted; NAN: 0 / 0 */
+    size_t count, predicted, correct; /* items of the class, predictions of it, correct ones */
+    double recall, precision;         /* correct / count, correct / predicted; NAN: 0 / 0 */
 } heed_class_score;
 HEED_API heed_class_score heed_confusion_class(const size_t *confusion, int classes, int label);
 
@@ -371,8 +368,7 @@ typedef struct {
     const char *run; /* the training's folder; files are written to snapshots/ITEM-STEP.npz in it */
     int64_t count;   /* snapshots, spread evenly from the first step to the last; at least 1 */
     int items;       /* how many inputs from the start of the validation part; 0: 1 */
-    const char
-        *input; /* the input instead: a text, "SOURCE <tab> TARGET" or a picture's path; or NULL */
+    const char *input; /* a text, "SOURCE <tab> TARGET" or a picture's path instead; or NULL */
 } heed_snapshots_args;
 typedef struct heed_snapshots heed_snapshots;
 /* Reads the inputs for a training that has not begun, of model m on d with the settings f, before

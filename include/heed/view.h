@@ -89,10 +89,9 @@ typedef struct {
     int width, height, channels;
     int rows, cols; /* size of the grid */
     int count;
-    const heed_real *const
-        *maps; /* (rows,cols) each; NAN: left out. All except measures share one scale, which ends
-                  at the largest value or twice `uniform`, whichever is larger */
-    const char *const *captions; /* or NULL */
+    const heed_real *const *maps; /* (rows,cols) each; NAN: left out. All except measures share a
+                                     scale up to the largest value, or twice `uniform` if larger */
+    const char *const *captions;  /* or NULL */
     bool cells;     /* one colour per cell; else interpolated between the centres of cells */
     double uniform; /* mark in the legend: a cell's value if all are equal; 0: 1 / (rows cols) */
     int measures;   /* number of maps, the last ones, that are not shares of attention: each has its
@@ -113,11 +112,11 @@ typedef struct {
     int count;
     const heed_record *records;
     const heed_chart *curves; /* curves of the training, or NULL */
-    const char *steps;        /* a worked example, as printed by `heed explain --json`; or NULL */
-    const char *opening;      /* the first view, in the syntax of the page's links:
-                                 "view=matrix&stack=cross&layer=2&head=4&row=1"; or NULL */
-    bool no_qk;               /* without q and k: smaller */
-    bool force;               /* allow any size */
+    const char *steps;   /* a worked example, the JSON text of `heed explain --json`; or NULL */
+    const char *opening; /* the first view, in the syntax of the page's links:
+                            "view=matrix&stack=cross&layer=2&head=4&row=1"; or NULL */
+    bool no_qk;          /* without q and k: smaller */
+    bool force;          /* allow any size */
 } heed_page;
 #define HEED_PAGE_WARN  12e6 /* bytes: a warning goes to heed_options.log */
 #define HEED_PAGE_LIMIT 64e6 /* bytes: refused without force */

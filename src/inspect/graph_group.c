@@ -75,7 +75,7 @@ static span named_home(const heed_graph *g, const heed_graph_node *n) {
     return is_box(g, p) ? p : parent_of(p);
 }
 
-/* The last op whose output it reads and has the same shape as its own; -1: none. */
+/* The last op among its inputs whose output has the shape of its own; -1: none. */
 static int followed(const heed_graph *g, const heed_graph_node *n) {
     int last = -1;
     for (int k = 0; k < n->in_count; k++) {

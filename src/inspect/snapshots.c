@@ -11,9 +11,8 @@
 #include <string.h>
 
 struct heed_snapshots {
-    heed_ctx *c,
-        *disk;    /* disk: context for the files, so that a full disk does not end the training */
-    heed_run run; /* the current model, for capture */
+    heed_ctx *c, *disk; /* disk: for the files, so that a full disk does not end the training */
+    heed_run run;       /* the current model, for capture */
     const heed_data *data;
     char *dir;
     int64_t count, next; /* snapshots requested; index of the next one */
