@@ -89,8 +89,7 @@ const char *const *worked_names(heed_ctx *c, worked *w, const char *letter, int 
 
 /* The head as one object, in the form that the page reads. */
 json_t *worked_json(const explaining *e);
-json_t *
-matrix_json(const heed_matrix *m); /* a list of rows; numbers that are not finite are null */
+json_t *matrix_json(const heed_matrix *m); /* a list of rows; null: not finite */
 /* Prints v on one line with all digits, and frees it. */
 void print_exact(explaining *e, json_t *v);
 
