@@ -167,7 +167,7 @@ bool is_terminal(FILE *f);
 bool has_color(FILE *f); /* a terminal that is not dumb, and NO_COLOR is not set */
 heed_terminal terminal_kind(FILE *f);
 int terminal_width(void); /* COLUMNS, else the terminal's; 100 if unknown */
-int line_width(FILE *f);  /* the same for a terminal; unlimited for a file or a pipe */
+int line_width(FILE *f);  /* the same for a terminal or with COLUMNS; otherwise INT_MAX */
 double now(void);         /* monotonic seconds */
 size_t peak_memory(void); /* bytes */
 void page_faults(long *minor, double *system_seconds);

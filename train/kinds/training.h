@@ -26,10 +26,9 @@ typedef struct {
                    const heed_config *f);                        /* uses banner_row */
     void (*steps)(const heed_config *f, uint64_t epoch_batches); /* the banner's row on the epoch */
     void (*begun)(program *p, const heed_data *d,
-                  const char *run);                       /* the run's folder exists; or NULL */
-    void (*evaluated)(progress *g, const heed_report *r); /* after an evaluation; or NULL */
-    void (*finish)(program *p, const heed_data *d,
-                   ending *e); /* reports further results; or NULL */
+                  const char *run);                            /* the run was created; or NULL */
+    void (*evaluated)(progress *g, const heed_report *r);      /* after an evaluation; or NULL */
+    void (*finish)(program *p, const heed_data *d, ending *e); /* reports more; or NULL */
     void (*next)(const heed_model *m, const char *data, const char *run); /* prints what to try */
     void (*eval)(program *p, const heed_model *m, heed_config *f, heed_run *r); /* heed eval */
     void (*check)(program *p, heed_data *d); /* heed data check */
