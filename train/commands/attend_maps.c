@@ -23,8 +23,8 @@ static bool is_set(const attend_view *v, const char *key) {
     return heed_config_bool(v->p->flags, key);
 }
 
-/* Whether the query that is shown is among the questions. Any query is if the prediction is for the
- * entire input; none is on an axis without predictions. */
+/* Whether the query that is shown is among the questions. Also true if a question is about the
+ * entire input, or if none is on this axis. */
 static bool is_asked(const attend_view *v, const heed_inspection *s) {
     bool any = false;
     for (int i = 0; i < s->question_count; i++) {

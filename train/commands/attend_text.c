@@ -196,8 +196,8 @@ static void print_guess(const attend_view *v, const heed_record_guess *g) {
     heed_text_free(&line);
 }
 
-/* Prints the guesses at the query that is shown; otherwise all, or only the last one for a model
- * that predicts each next token. */
+/* Prints the guesses at the query that is shown; without a query all of them, or only the last if
+ * there are many. */
 static void print_guesses(const attend_view *v) {
     const heed_record *r = v->record;
     bool first = true;

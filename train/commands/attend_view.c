@@ -29,7 +29,7 @@ static bool no_token(const attend_view *v) {
     return heed_fail(v->p->c, HEED_USAGE, "--hide-special leaves no token to show");
 }
 
-/* Whether hiding leaves some tokens on both axes. */
+/* Fails if --hide-special would leave no tokens on an axis. */
 static bool leaves_tokens(const attend_view *v) {
     const int sides[] = {v->block->queries, v->block->keys};
     for (int k = 0; v->hide && k < 2; k++) {
@@ -101,7 +101,7 @@ static heed_real weight(const attend_view *v, int head, int query, int key) {
     return fused_weight(b->weights, b->heads, q * k, head, (size_t)query * k + (size_t)key);
 }
 
-/* keys: how many keys are considered. */
+/* keys: only tokens among the first `keys` are shown. */
 static bool open_matrix(const attend_view *v, shown *out, int rows, int keys) {
     out->col = visible(v, v->block->keys, keys, &out->cols);
     out->rows = rows;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCHES = 8, LEAST_WARM = 3, MOST = 32 /* MOST: most workloads in a list */ };
+enum { BATCHES = 8, LEAST_WARM = 3, MOST = 32 /* most workloads in a list */ };
 
 static const heed_option options[] = {
     {"workload", HEED_TEXT, "", 0, 0, NULL,

@@ -237,7 +237,8 @@ static bool check_run_settings(explaining *e) {
     return true;
 }
 
-/* A sheet is printed completely, without --step; JSON has no form for blank cells. */
+/* A sheet contains all steps without answers, so that --step, --backward, --json and --learn are
+ * refused. */
 static bool check_sheet(const explaining *e) {
     const heed_config *f = e->p->flags;
     bool exercise = heed_config_bool(f, "exercise"), solution = heed_config_bool(f, "solution");

@@ -154,8 +154,8 @@ static void add_setting(const heed_config *f, const char *dir, const char *key, 
     heed_tokenizer_free(k);
 }
 
-/* Prints a run's settings, the main ones in a line or all. Does nothing for an unknown model, whose
- * tensors are still listed. */
+/* Prints a run's settings, the main ones in a line or all. For an unknown model it only warns, as
+ * the tensors are still listed. */
 static bool print_settings(program *p, const char *dir) {
     static const char *const keys[] = {"layers",     "heads", "width",    "block",  "vocab",
                                        "image-size", "patch", "channels", "classes"};

@@ -28,7 +28,7 @@ static bool differs(const compared *r, int n, const char *key) {
     return false;
 }
 
-/* Whether run r is the first that has the key, as runs of different tasks may share keys. */
+/* Whether no run before `run` has the key, so that each key is listed once. */
 static bool is_first(const compared *r, int run, const char *key) {
     for (int i = 0; i < run; i++)
         if (heed_config_has(r[i].f, key)) return false;

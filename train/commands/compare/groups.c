@@ -52,8 +52,8 @@ static bool one_recipe(const compared *a, const compared *b) {
     return true;
 }
 
-/* The common start of the runs' names, without digits or punctuation at its end: "runs/adam-1",
- * "runs/adam-2" -> "runs/adam". */
+/* The common start of the runs' names, without a number, "seed" or punctuation at its end:
+ * "runs/adam-1", "runs/adam-2" -> "runs/adam". */
 static void name_group(group *g, const compared *r, int n) {
     size_t size = strlen(r[g->first].name);
     for (int i = g->first; i < n; i++) {

@@ -31,12 +31,7 @@ static double bleu_of(const compared *r) { return r->bleu; }
 
 typedef struct {
     heed_table_column column;
-    enum {
-        ALWAYS,
-        LOSSES,
-        SHARES,
-        PAIRS
-    } when; /* LOSSES: unless all are classifiers; SHARES: if so; PAIRS: with scores of pairs */
+    enum { ALWAYS, LOSSES, SHARES, PAIRS } when; /* runs it is shown for */
     const char *format;
     double (*value)(const compared *r); /* NULL: the time */
 } number;
