@@ -25,8 +25,7 @@ bool make_folder(heed_ctx *c, const char *path); /* true also if it already exis
 void numbered_path(char *out, size_t size, const char *path, int index);
 /* Appends all of the standard input. */
 bool read_stdin(heed_ctx *c, heed_text *out);
-/* Reads the next line of standard input, without the line break. False: end of input or an error.
- */
+/* Reads the next line of standard input, without the line break. False: at its end or an error. */
 bool read_stdin_line(heed_ctx *c, heed_text *line);
 
 /* outputs.c: checks the files that a command will write. None may be an input (a positional

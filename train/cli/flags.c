@@ -5,8 +5,7 @@
 
 static bool is_key(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; }
 
-/* Appends the flag for a text between backquotes, `lr` or `lr = 0.1`. False: it is not a setting.
- */
+/* Appends the flag for text in backquotes, `lr` or `lr = 0.1`. False: it is not a setting. */
 static bool add_flag(const program *p, const char *quoted, size_t n, heed_text *out) {
     char key[64];
     size_t length = 0;

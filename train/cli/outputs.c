@@ -56,8 +56,7 @@ static bool keep_run(const output *o, const char *run) {
                      o->name, o->path, run);
 }
 
-/* Pictures below a folder, or matching a pattern. The command itself reports what cannot be read.
- */
+/* Pictures below a folder, or matching a pattern. The command reports what cannot be read. */
 static bool keep_pictures(const output *o, const char *from) {
     if (is_directory(from) && !lies_below(o->path, from)) return true;
     heed_ctx *quiet = heed_open(&(heed_options){.threads = 1});
@@ -130,8 +129,7 @@ static bool is_apart(const output *o, const heed_config *f, int from) {
     return true;
 }
 
-/* All pictures are PNG except those of --svg; with another extension, viewers might not open them.
- */
+/* All pictures are PNG except those of --svg; with another extension, viewers may not open them. */
 static bool is_named_right(const output *o) {
     static const char *const others[] = {"html", "npz", "csv", "tex", "translations", NULL};
     bool vector = strcmp(o->name, "svg") == 0;

@@ -123,8 +123,7 @@ static bool takes_value(const program *p, const char *flag) {
     return o && o->kind != HEED_BOOL;
 }
 
-/* "-l", but not "-1" or "- and more": probably a mistyped option, which would be read as an input.
- */
+/* "-l", but not "-1" or "- and more": probably a mistyped option, not an input. */
 static bool is_short_option(const char *arg) {
     bool letter = arg[0] == '-' && isalpha((unsigned char)arg[1]);
     return letter && strcmp(arg, "-c") != 0 && !strpbrk(arg, " \t\n");
@@ -405,12 +404,10 @@ static void print_settings(heed_ctx *c, const command *k, const heed_model *m) {
     heed_text_free(&help);
 }
 
-/* Lines that begin with a space, and empty ones, are printed as they are; others may be rewrapped.
- */
+/* Lines that are empty or begin with a space are printed as they are; others may be rewrapped. */
 static bool is_fixed(const char *line) { return *line == ' ' || *line == '\n' || !*line; }
 
-/* Prints the text as it is written; if a line is wider than the terminal, paragraphs are rewrapped.
- */
+/* Prints the text as it is; if a line is wider than the terminal, paragraphs are rewrapped. */
 static void print_about(const char *text) {
     int width = terminal_width() < 100 ? terminal_width() : 100;
     bool fits = true;

@@ -333,8 +333,7 @@ static void take_pictures(work *w) {
 
 /* ---- heed attend ---- */
 
-/* An empty target is more likely an unset shell variable than a request for the model's own target.
- */
+/* An empty target is probably an unset shell variable, not a request for the model's own target. */
 static bool check_target(const work *w) {
     bool given = heed_config_rank(w->p->flags, "target") > HEED_FROM_DEFAULT;
     return !given || *flag(w, "target") ||

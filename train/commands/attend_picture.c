@@ -7,8 +7,7 @@
 
 typedef struct {
     int count, rows, cols;
-    int weights; /* number of attention panels, which come first; the others are maps of the record
-                  */
+    int weights;             /* the first so many panels show attention, the others maps */
     heed_real *own, *values; /* (count,rows,cols): the values, and the values as drawn */
     const heed_real **at;
     char (*names)[32];

@@ -1,5 +1,4 @@
-/* influence.c -- heed influence: how strongly each output position depends on each input position.
- */
+/* influence.c -- heed influence: how much each output position depends on each input position. */
 #include "cli/files.h"
 #include "kinds/image.h"
 #include "kinds/inputs.h"

@@ -1,5 +1,4 @@
-/* view.c -- heed view: attention weights of any program, or a record by heed attend, as one page.
- */
+/* view.c -- heed view: attention weights of any program, or of heed attend, as one page. */
 #include "commands/attend.h"
 
 #include <stdlib.h>

@@ -17,8 +17,7 @@ typedef struct {
     heed_store *store;
     heed_tape *tape;
     void *self;
-    int rows, len,
-        vocab; /* a batch has shape (rows,len); for pictures, len numbers and vocab classes */
+    int rows, len, vocab; /* batch (rows,len); of pictures: len numbers, vocab classes */
     int masked_positions; /* per row; used only by mlm */
     int sources; /* vocabulary of the sources, which are as long as the rows; 0: no sources */
     int labels;  /* number of classes of texts, whose source only is read; 0: none */

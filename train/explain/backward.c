@@ -443,8 +443,7 @@ static void draw_checks(explaining *e, const backward_pass *b, int number) {
     }
 }
 
-/* Chooses the query and the key where the scores' gradient is largest, unless a cell was asked for.
- */
+/* Chooses the query and key where the scores' gradient is largest, unless a cell was asked for. */
 static void look_at(explaining *e, const heed_matrix *d) {
     int row = largest_row(d);
     e->w.query = row + 1, e->w.key = largest_in_row(d, row) + 1;

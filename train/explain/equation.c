@@ -361,7 +361,7 @@ static int lay_all(piece *p, int count, const matrix_view *parts, const char *co
     return group_columns(p, count);
 }
 
-/* Draws the parts on one line with the widest labels that fit, not below `least`. False: none fit.
+/* Draws the parts on one line with the widest labels that fit, at least `least`. False: none fit.
  */
 static bool draw_one_line(heed_text *out, const text_style *s, int count, const matrix_view *parts,
                           const char *const *between, int least) {

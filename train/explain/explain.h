@@ -7,8 +7,7 @@
 /* The largest number accepted as input: sums of products of four such numbers stay finite. */
 #define LARGEST_NUMBER 1e6
 
-/* One head on one input with all its labels. Texts belong to `owned` or `file`, or are constants.
- */
+/* One head on one input with all its labels. Texts belong to owned or file, or are constants. */
 typedef struct {
     const char *example, *title;     /* "hungry lion" */
     heed_lesson lesson;              /* the numbers */
@@ -20,8 +19,7 @@ typedef struct {
     const char *const *stream;       /* (w) columns of W_h and of the layer's output; or NULL */
     const char *const *notes[3];     /* remarks on the rows of W_Q, W_K, W_V; or NULL */
     const double *target;            /* (T,d2) what the output should be; or NULL */
-    bool
-        pre; /* pre-norm: X is the normed stream, and the sum of all heads is added to the stream */
+    bool pre;          /* pre-norm: X is the normed stream, to which the layer's output is added */
     bool custom;       /* it is not known what the model does with the sum of all heads */
     bool picture;      /* the tokens are patches of a picture */
     const char *layer; /* "encoder.0.attn" in a trained model; or NULL */
@@ -46,13 +44,11 @@ typedef struct explaining {
     bool json, columns; /* --json, --notation columns */
     uint64_t seed;
     int part, row, col; /* --cell: from 1, of one part, or of every step (-1); row 0: not given */
-    int most_width,
-        most_tokens;           /* most columns and rows that are drawn of a large matrix; 0: all */
-    trained_place place;       /* set for a trained head */
-    const heed_record *record; /* the trained model's forward pass, for the page; or NULL */
-    const char *page_link;     /* the explained head, as in heed_page; or NULL */
-    unsigned char
-        *blank[HEED_LESSON_COUNT]; /* for an exercise sheet, as in matrix_view; otherwise NULL */
+    int most_width, most_tokens; /* most columns and rows drawn of a matrix; 0: all */
+    trained_place place;         /* set for a trained head */
+    const heed_record *record;   /* the trained model's forward pass, for the page; or NULL */
+    const char *page_link;       /* the explained head, as in heed_page; or NULL */
+    unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet, as in matrix_view; or NULL */
     void (*tell)(struct explaining *e); /* prints an example that has its own text; NULL: the ten
                                            steps are printed */
     bool step;                          /* --step: the reader is asked for numbers */
@@ -120,8 +116,7 @@ int largest_in_row(const heed_matrix *m, int row); /* the column, by absolute va
 /* "Q[lion, 2]" */
 void cell_name(const explaining *e, heed_lesson_part part, int row, int col, char *text,
                size_t size);
-/* Writes how a cell of Q, K, V, raw, scaled, weights or output is computed, in words and numbers.
- */
+/* Writes how a cell of Q, K, V, raw, scaled, weights or output is computed, in text and numbers. */
 void write_cell(explaining *e, heed_lesson_part part, int row, int col);
 
 /* The sum of products that gives out[row, col], with the matrices of its factors. */
@@ -209,8 +204,7 @@ void sheet_close(explaining *e);
  * computes them as a reader would. Does nothing without an exercise. */
 void sheet_hide(const explaining *e, json_t *o);
 int sheet_blanks(const explaining *e);
-const char *sheet_name(const explaining *e,
-                       char name[48]); /* writes "Exercise 7", or "" without a sheet */
+const char *sheet_name(const explaining *e, char name[48]); /* "Exercise 7"; or "": no sheet */
 void explain_sheet(explaining *e, bool solution);
 bool write_tex(explaining *e, const char *path);
 /* --from FILE: reads a head from a file into e->w, for explain_worked; and the same from n bytes,
@@ -218,8 +212,7 @@ bool write_tex(explaining *e, const char *path);
 bool example_read(explaining *e, const char *path);
 bool example_parse(explaining *e, const char *path, const char *json, size_t n);
 
-/* Shows a head of a trained model on an input, by explain_worked; uses --layer, --head and --stack.
- */
+/* Explains a head of a trained model on an input; uses --layer, --head and --stack. */
 void explain_run(explaining *e, const char *run, const char *text);
 
 /* Prints all steps on the terminal. */

@@ -168,7 +168,7 @@ static bool read_settings(reader *r, heed_lesson_args *a) {
     return hide != NULL;
 }
 
-/* Reads the object under key; NULL if there is none. */
+/* Reads the object under key, or NULL if there is none. False: it is not an object. */
 static bool read_object(reader *r, const char *key, const json_t **out) {
     *out = json_object_get(r->root, key);
     if (*out && json_is_null(*out)) *out = NULL;

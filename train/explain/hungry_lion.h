@@ -8,8 +8,7 @@
 enum { LION_TOKENS = 11, LION_FEATURES = 10, LION_KEY = 3, LION_VALUE = 2 };
 
 extern const char *const lion_tokens[LION_TOKENS];
-extern const char
-    *const lion_features[LION_FEATURES]; /* names of the columns of X, which are the rows of W */
+extern const char *const lion_features[LION_FEATURES]; /* columns of X, rows of W */
 extern const double lion_x[LION_TOKENS * LION_FEATURES];
 extern const double lion_w_q[LION_FEATURES * LION_KEY];
 extern const double lion_w_k[LION_FEATURES * LION_KEY];

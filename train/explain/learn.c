@@ -11,8 +11,7 @@ enum { MOMENTS = 51 }; /* most moments kept for the page's slider */
 /* The goal of learning: the output and, unless a file gives another output, the weights. */
 typedef struct {
     int n, pairs, tokens;
-    double *output, *weights, *d_output,
-        *d_weights; /* targets, and the gradients by the head's output and weights */
+    double *output, *weights, *d_output, *d_weights; /* targets; gradients of the loss */
     bool both;
 } goal;
 

@@ -36,7 +36,7 @@ void lesson_say(explaining *e, const char *format, ...) {
     heed_text_put(&e->out, "\n", 1);
 }
 
-/* Finds the end of a command's next word, or of a flag with its value. */
+/* Copies a command's next word, or a flag with its value, to words; returns the rest. */
 static const char *next_words(const char *s, char words[128]) {
     size_t n = strcspn(s, " ");
     if (*s == '-' && s[n] && s[n + 1] != '-') n += 1 + strcspn(s + n + 1, " ");

@@ -34,9 +34,8 @@ static void add_softmax(measured *m, const double *scores, double beta, int whic
     m->slope[which] += lesson_slope(p, KEYS) / QUERIES;
 }
 
-/* The mean of (q'k)^2 is an unbiased estimate of the variance, d, as the mean of q'k is known to be
- * 0. The estimate's own variance: 2 d / QUERIES from the queries' lengths, the rest from the keys.
- */
+/* The mean of (q'k)^2 is an unbiased estimate of the variance, d, as q'k has mean 0. The estimate's
+ * own variance: 2 d / QUERIES from the queries' lengths, the rest from the keys. */
 static measured measure(uint64_t seed, int d) {
     measured m = {.d = d};
     heed_random r = heed_random_at(seed, "explain.variance", (uint64_t)d, 0);

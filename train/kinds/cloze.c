@@ -1,5 +1,4 @@
-/* cloze.c -- a file of questions: each line has a text with one [MASK], a tab, and the right word.
- */
+/* cloze.c -- a file of questions: each line is a text with one [MASK], a tab and the right word. */
 #include "kinds/inputs.h"
 #include "kinds/training.h"
 

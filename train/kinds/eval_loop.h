@@ -1,5 +1,4 @@
-/* eval_loop.h -- the evaluation data of any task, batch by batch, for heed heads and heed ablate.
- */
+/* eval_loop.h -- the evaluation data of any task, batch by batch, for heads and ablate. */
 #ifndef HEED_EVAL_LOOP_H
 #define HEED_EVAL_LOOP_H
 

@@ -48,8 +48,7 @@ void sample_text(progress *g, const heed_report *r) {
     if (ok && heed_decode(k, made, (size_t)about.count, &g->samples)) write_sample(g, r);
 }
 
-/* Appends source, target and translation, separated by tabs; "..." if the translation did not end.
- */
+/* Appends source, target and translation, separated by tabs; "..." if it did not end. */
 static bool add_pair(translator *k, const heed_pair *pair, heed_text *out) {
     return heed_text_put(out, pair->source, pair->source_n) && heed_text_put(out, "\t", 1) &&
            heed_text_put(out, pair->target, pair->target_n) && heed_text_put(out, "\t", 1) &&

@@ -5,8 +5,7 @@
 #include <string.h>
 
 typedef struct {
-    size_t bytes, characters, lines, empty,
-        longest; /* counts of the text; length of the longest line in bytes */
+    size_t bytes, characters, lines, empty, longest; /* longest line in bytes */
 } text_facts;
 
 static text_facts facts_of(const char *text, size_t n) {

@@ -25,8 +25,7 @@ typedef struct {
     void (*banner)(const heed_model *m, const heed_data *d,
                    const heed_config *f);                        /* uses banner_row */
     void (*steps)(const heed_config *f, uint64_t epoch_batches); /* the banner's row on the epoch */
-    void (*begun)(program *p, const heed_data *d,
-                  const char *run);                            /* the run was created; or NULL */
+    void (*begun)(program *p, const heed_data *d, const char *run); /* the run exists; or NULL */
     void (*evaluated)(progress *g, const heed_report *r);      /* after an evaluation; or NULL */
     void (*finish)(program *p, const heed_data *d, ending *e); /* reports more; or NULL */
     void (*next)(const heed_model *m, const char *data, const char *run); /* prints what to try */
@@ -109,8 +108,7 @@ typedef struct {
 /* Reads DIR/metrics.csv. */
 bool curves_read(heed_ctx *c, const char *dir, run_curves *out);
 void curves_free(run_curves *k);
-/* A chart of the training and validation loss over steps; series and title must outlive the chart.
- */
+/* A chart of training and validation loss over steps; series and title must outlive it. */
 heed_chart curves_chart(const run_curves *k, const char *title, heed_series series[2]);
 /* Draws the chart on stdout, as wide as the terminal. */
 void draw_chart(program *p, const heed_chart *chart);

@@ -24,8 +24,7 @@ typedef struct {
     int count, first; /* number of runs, and the first of them */
     heed_estimate last, best, test,
         loss;   /* accuracies on the validation and test parts; lowest validation loss */
-    curve mean; /* mean validation accuracy (as metric) and loss, over the steps that all runs share
-                 */
+    curve mean; /* mean validation accuracy (as metric) and loss, at the steps of all runs */
 } group;
 /* Groups of runs whose settings are equal except for the seed, in the order of their first runs. */
 group *groups_of(heed_ctx *c, compared *r, int n, int *count);
