@@ -226,7 +226,7 @@ static bool write_page(const work *w, const attend_view *v, const char *path) {
     return ok;
 }
 
-/* Reports that measures which were asked for are not in the picture. */
+/* Reports that the picture lacks the measures that were asked for. */
 static void tell_left_out(const work *w, const attend_view *v) {
     const char *key = *flag(w, "png") ? "png" : "svg";
     char note[200];

@@ -94,7 +94,8 @@ static void print_tokenizer(program *p, const heed_tokenizer *k, const char *pat
     json_decref(special);
 }
 
-/* Refuses to replace a run's tokenizer, which belongs to its weights. */
+/* Refuses to replace a run's tokenizer, which belongs to its weights, and any other one without
+ * --force. */
 static bool check_out(program *p, const char *out) {
     static const char *const names[] = {"config.conf", "heed-tokenizer.json", "vocab.txt"};
     if (!*out)

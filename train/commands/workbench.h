@@ -20,7 +20,7 @@ typedef struct {
     int rows, len, vocab; /* batch (rows,len); of pictures: len numbers, vocab classes */
     int masked_positions; /* per row; used only by mlm */
     int sources; /* vocabulary of the sources, which are as long as the rows; 0: no sources */
-    int labels;  /* number of classes of texts, whose source only is read; 0: none */
+    int labels;  /* classes of texts, where only the source is read; 0: none */
     bool dense;  /* reads numbers, not tokens: pictures, or the model's custom batches */
 } workbench;
 

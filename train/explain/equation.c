@@ -43,7 +43,7 @@ char *number_text(char text[32], double x, int precision) {
 }
 
 int matrix_digits(const heed_matrix *m, int precision) {
-    enum { MORE = 6 }; /* smaller numbers are considered rounding errors of 0 */
+    enum { MORE = 6 }; /* numbers below 10^-MORE are considered rounding errors of 0 */
     bool whole = true;
     double most = 0;
     for (int i = 0; i < m->rows * m->cols; i++) {
@@ -361,8 +361,7 @@ static int lay_all(piece *p, int count, const matrix_view *parts, const char *co
     return group_columns(p, count);
 }
 
-/* Draws the parts on one line with the widest labels that fit, at least `least`. False: none fit.
- */
+/* Draws the parts on one line with the widest labels that fit, at least `least`. False: none. */
 static bool draw_one_line(heed_text *out, const text_style *s, int count, const matrix_view *parts,
                           const char *const *between, int least) {
     piece p[MOST_PARTS];

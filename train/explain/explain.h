@@ -35,8 +35,8 @@ typedef struct {
     double off; /* largest difference of the model's weights, in float, from those of the steps */
 } trained_place;
 
-/* The command's settings and its output. An example with a computation other than one head appends
- * what the terminal shows to out; with json it passes the same numbers to print_exact. */
+/* The command's settings and its output. An example whose computation is not a single head appends
+ * its text for the terminal to out; with json it passes the same numbers to print_exact. */
 typedef struct explaining {
     program *p;
     heed_ctx *c;

@@ -7,8 +7,7 @@
 
 /* ---- labels typed by hand ---- */
 
-/* The index of the first label that equals the text, or of its number from 1 to count; -1: neither.
- */
+/* The index of the first label that equals the text, or of a number from 1 to count; -1: none. */
 static int place_of(const char *text, size_t n, const char *const *labels, int count) {
     char word[256], *end;
     if (n == 0 || n >= sizeof word) return -1;

@@ -238,8 +238,8 @@ static int drawn(int side, int most) {
     return n < 1 ? 1 : (int)n;
 }
 
-/* Reduces a picture to the size at which it is drawn, as forty photographs need gigabytes; out of
- * memory, it stays as it is. */
+/* Reduces a picture to the size at which it is drawn, as forty photographs need gigabytes; if
+ * memory runs out, it stays as it is. */
 static void shrink(heed_picture *p) {
     int most = p->width > p->height ? p->width : p->height;
     if (most <= MISTAKE_SIDE) return;

@@ -4,7 +4,7 @@
 
 #include "cli/program.h"
 
-/* Reads a text, numbers ("1 0; 0.5 1", a semicolon after each position), or a source with its
+/* Reads a text, numbers ("1 0; 0.5 1", positions separated by semicolons), or a source with its
  * target (NULL: the model's own translation). False: see the context; call heed_inspection_free
  * also then. */
 bool inspect_text(heed_inspection *s, heed_run *r, const char *text, size_t n, const char *target);

@@ -7,8 +7,8 @@
 /* ---- pairs as words ---- */
 /* "pairs", or "texts" for labelled data. */
 const char *pair_noun(const heed_pairs_info *a);
-/* Writes the index-th note (from 0) on the training part, on what its counts do not say. False:
- * there are no more notes. */
+/* Writes the index-th note (from 0) about the training part, on facts that its counts do not show.
+ * False: there are no more notes. */
 bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char text[160]);
 const char *label_list(const heed_pairs_info *a, char text[160]); /* "neg, pos"; returns text */
 

@@ -116,7 +116,7 @@ void draw_chart(program *p, const heed_chart *chart);
 bool curves_png(heed_ctx *c, const char *dir, const char *path);
 
 /* ---- pages (commands/page_link.c) ---- */
-/* What a page shows when it is opened. */
+/* What a page shows when it opens. */
 typedef struct {
     const char *view; /* NULL: the page's default */
     heed_stack stack;
