@@ -79,12 +79,13 @@ typedef struct {
     heed_packing packing; /* blocks: windows of a stream; lines: one line per row, padded; a line
                              longer than block is cut, a line without a token is skipped */
     bool bracket; /* put [CLS] .. [SEP] around each line or block (used by mlm, not by gpt) */
-    int block; /* T, specials included; with lines, T is the longest line rounded up to a multiple
-                  of 8 if that is less */
+    int block; /* T, specials included; with lines, the longest line rounded up to a multiple of 8
+                  if that is less */
     double val_split; /* share of the text kept for validation; 0: none, and evaluation uses the
                          training text */
-    bool tail;        /* validation = the end of the file; else a random, seeded choice among 100
-                         contiguous pieces (fewer if the text is short), of complete lines with lines */
+    bool
+        tail; /* validation = the end of the file; else a random, seeded choice among 100 contiguous
+                 pieces (fewer if the text is short); with lines, pieces are complete lines */
     const char *val_path; /* a separate validation file instead, or NULL */
     bool eval; /* for evaluation only, over the entire text, which may be shorter than a row */
 } heed_corpus_args;

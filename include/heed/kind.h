@@ -129,7 +129,8 @@ HEED_API bool heed_example_made(const heed_reader *r, const int32_t *ids, size_t
 /* Uses the given tokens as the text. */
 HEED_API bool heed_example_tokens(const heed_reader *r, const int32_t *ids, size_t n,
                                   heed_example *out);
-/* Reads a picture, which must have the run's channels unless `convert` is set. name: for errors. */
+/* Reads a picture, which must have the run's channels (alpha not counted) unless `convert` is set.
+ * name: for errors. */
 HEED_API bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *name,
                                    heed_example *out);
 HEED_API void heed_example_free(heed_example *e);
