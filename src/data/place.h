@@ -22,8 +22,8 @@ static inline int heed__rows_of(heed_batch_at at, uint64_t all) {
     return (int)(left < rows ? left : rows);
 }
 
-/* The part's row at position `row`: in order or, for a sample, in a seeded order of all rows, so
- * that the first batches are drawn from the entire part. */
+/* The row of the part for row `row` of the batch: in order or, for a sample, in a seeded order of
+ * all rows, so that the first batches are drawn from the entire part. */
 static inline uint64_t heed__eval_row(const heed_ctx *c, heed_batch_at at, uint64_t row,
                                       uint64_t count) {
     uint64_t number = at.index * (uint64_t)at.rows + row;

@@ -186,8 +186,7 @@ static heed_tokenizer *open_lines(heed_ctx *c, const char *path) {
     return NULL;
 }
 
-/* Reads whether to lower-case from the folder's tokenizer_config.json, if it is there and says so.
- */
+/* Reads whether to lower-case from the folder's tokenizer_config.json, if given there. */
 static bool read_foreign(heed_tokenizer *k, const char *dir) {
     heed_text path = {.c = k->c};
     bool good = join(&path, dir, foreign_name);
