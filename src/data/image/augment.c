@@ -138,7 +138,7 @@ size_t heed_view_work(const heed_picture *p, const heed_image_transform *v) {
            heed_resize_work(p, v->size, v->size);
 }
 
-/* A box that already has the output's size is copied as it is. */
+/* A picture that already has the output's size is copied. */
 static void take(const heed_picture *p, heed_box box, int size, heed_real *image, heed_real *work) {
     if (p->width != size || p->height != size || box.width != size || box.height != size) {
         heed_picture_resize(p, box, size, size, image, work);

@@ -72,7 +72,7 @@ static heed_status check_kind(const bmp *m) {
     return HEED_OK;
 }
 
-/* The masks are in the header from version 2 on, and behind it in version 1. */
+/* The masks are in the header from version 2 on, and behind it in older ones. */
 static heed_status read_masks(bmp *m) {
     static const uint32_t usual[2][3] = {{0x7C00, 0x3E0, 0x1F}, {0xFF0000, 0xFF00, 0xFF}};
     bool given = m->compression != RGB;

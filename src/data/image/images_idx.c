@@ -96,7 +96,7 @@ static bool right_size(heed_ctx *c, const char *path, const heed__idx *f, size_t
 }
 
 /* Inflates into out[] of n bytes; returns how many were written. A file may consist of several
- * concatenated streams. */
+ * concatenated streams. The caller passes one byte more than expected, to detect excess data. */
 static size_t inflate_all(z_stream *z, unsigned char *out, size_t n, bool *whole) {
     size_t have = 0;
     int state = Z_OK;
