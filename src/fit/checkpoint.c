@@ -1,11 +1,11 @@
-/* checkpoint.c -- RUN/last, the checkpoint that a training goes on from, and RUN/model.safetensors,
+/* checkpoint.c -- RUN/last, the checkpoint to resume a training from, and RUN/model.safetensors,
  * the best weights.
  *
- * A checkpoint is written whole as last.new, state.json at its end, each file fsynced. Then
+ * A checkpoint is written completely as last.new, state.json last, each file fsynced. Then
  *     last -> last.old, last.new -> last, last/best.safetensors -> model.safetensors
- * by rename. A folder with a state.json is whole; new best weights come in with the checkpoint that
- * names them. So whatever moment the process dies at, the newest whole folder of last, last.new and
- * last.old is the checkpoint, and heed__checkpoint_recover brings the rest about. */
+ * by rename. A folder with a state.json is complete; new best weights arrive with the checkpoint
+ * that records them. So whenever the process dies, the newest complete folder of last, last.new and
+ * last.old is the checkpoint, and heed__checkpoint_recover completes the swap. */
 #include "core/core.h"
 #include "core/os.h"
 #include "fit/fit.h"

@@ -64,7 +64,7 @@ static double disagreement(double a, double n, double floor) {
     return e == 0 ? 0 : isfinite(e) ? e / size : INFINITY;
 }
 
-/* The size below which errors of a gradient are not relative to it. */
+/* Gradients below this size are compared relative to it. */
 static double floor_of(double in_tensor, double in_all) {
     /* In float the rounding of the loss hides all but the large ones. */
     if (sizeof(heed_real) < sizeof(double)) return 0.1 * in_all;
