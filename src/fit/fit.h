@@ -150,7 +150,7 @@ double heed__batch_weight(const heed_batch *b);
 typedef struct {
     int64_t step, left;
     bool longer; /* progress starts again at step / (step + left), as in a longer training */
-    double from; /* progress at step, from 0 to 1 */
+    double from; /* progress at step, from 0 to 1; unless longer, the previous plan's */
 } heed__plan;
 enum { HEED__PLANS = 512, HEED__LOG_ROWS = 100 };
 typedef struct {
@@ -248,7 +248,7 @@ typedef struct {
                     weight 1; 1 in full-batch gradient descent */
     size_t items;
 } heed__passes;
-/* Makes one update, of all its micro-batches. */
+/* Makes one update; heed__fit_pass makes its pass over one micro-batch. */
 bool heed__fit_update(heed__fitting *f);
 bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum);
 /* An evaluation with the training's settings. */

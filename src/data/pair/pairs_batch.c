@@ -1,5 +1,5 @@
-/* pairs_batch.c -- batches of pairs of similar length, a function of (seed, step, row of the step)
- * alone: the micro-batches of a step divide one batch of the step.
+/* pairs_batch.c -- batches of pairs of similar length, which depend only on (seed, step, row of the
+ * step): the micro-batches of a step divide one batch of the step.
  *
  * Training is an endless sequence of draws: each epoch draws all pairs in a new order. A window is
  * 64 batches of draws, fewer if an epoch has fewer, so that a pair rarely occurs twice; its draws
