@@ -26,8 +26,8 @@ heed__char_kind heed__kind_of_char(int32_t c);
 
 /* ---- labels, as heed_label_text shows them ---- */
 
-/* The number of glyphs, i.e. characters with their marks; and appends one, returning its columns
- * (0: there is none). */
+/* The number of glyphs (characters with their marks) in a label. heed__label_glyph appends one and
+ * returns its columns (0: there is none). */
 int heed__label_glyphs(const char *label);
 int heed__label_glyph(const char *label, int index, heed_text *out);
 /* Appends the label in exactly `columns` columns; right: aligned right, else left. */
