@@ -223,8 +223,7 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
     uint64_t seed = heed_seed(k->c);
     heed_random masks = heed_random_at(seed, "mask", at.index, 0);
     for (size_t row = 0; row < (size_t)out->rows; row++) {
-        uint64_t of_step =
-            at.micro * (uint64_t)at.rows + row; /* does not depend on how the step is divided */
+        uint64_t of_step = at.micro * (uint64_t)at.rows + row; /* however the step is divided */
         uint64_t index = of_step * (uint64_t)k->len * 3;
         source s;
         if (at.val) { /* masks depend on the row, not on the size of the batch */
