@@ -1,5 +1,5 @@
-/* What one's own layer attends to: probed, as tensors with row and column labels, in training as in
- * use; then as a heat map, a CSV table and a vector picture.
+/* The attention of a custom layer: probed as tensors during training or inference, then written
+ * with row and column labels as a heat map, a CSV table and a vector picture.
  *     cc attention.c $(pkg-config --cflags --libs heed-inspect) -o attention */
 #include <heed/heed.h>
 #include <heed/view.h>
@@ -20,7 +20,7 @@ static heed_tensor *loss_of(heed_tape *t, const heed_mha *layer) {
     return heed_mse(t, y, one_hot(t, 1));
 }
 
-/* The matrices that the tape kept, as a record of one layer over one axis of words. */
+/* Makes a record of one layer over one axis of words from the probed matrices. */
 static heed_record *look(heed_ctx *c, const heed_tape *t) {
     heed_record *r = heed_record_new(c);
     heed_record_add_axis(r, &(heed_record_axis){.name = "words", .count = WORDS, .labels = words});
@@ -53,7 +53,7 @@ int main(void) {
     adam.lr = 0.02f;
     heed_optim *o = heed_optim_new(s, &heed_adam, &adam);
     for (uint64_t step = 0; step <= 400 && heed_ctx_status(c) == HEED_OK; step++) {
-        if (step == 400) heed_record_probe(t, "layer", false); /* the last step is looked at */
+        if (step == 400) heed_record_probe(t, "layer", false); /* only the last step is probed */
         heed_tape_begin(t, HEED_TRAIN, step);
         heed_tensor *loss = loss_of(t, &layer);
         heed_backward(t, loss);

@@ -1,4 +1,4 @@
-/* A run of `heed train gpt` used inside a program: embedded RUN "prompt".
+/* Uses a run of `heed train gpt` inside a program: embedded RUN "prompt".
  *     cc embedded.c $(pkg-config --cflags --libs heed-models) -o embedded */
 #include <heed/models.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* What a trained model attends to on a text, and whether that matters: inspect RUN TEXT writes
- * inspect.png, what its last layer attends to, and inspect.html, the page of everything.
+ * inspect.png, the attention of the last layer, and inspect.html, the page with all views.
  *     cc inspect.c $(pkg-config --cflags --libs heed-inspect heed-models) -o inspect */
 #include <heed/inspect.h>
 #include <heed/models.h>
@@ -18,10 +18,10 @@ static heed_record *record_of(heed_run *run, const char *text) {
     return r;
 }
 
-/* What the last prediction owes to each token: its row of every map. */
+/* How much each token contributes to the last prediction: its row of every map. */
 static void print_maps(const heed_record *r) {
     int n = r->axes[0].count, row = r->guess_count ? r->guesses[r->guess_count - 1].query : 0;
-    if (row < 0) row = 0; /* what is said of the whole input is in all rows */
+    if (row < 0) row = 0; /* a prediction about the entire input is in all rows */
     for (int k = 0; k < n; k++) {
         printf("%-12s", r->axes[0].labels[k]);
         for (int m = 0; m < r->map_count; m++)

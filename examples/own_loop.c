@@ -1,4 +1,4 @@
-/* A masked language model and its training loop, written out: own_loop TEXTFILE. A line is a row.
+/* A masked language model with a custom training loop: own_loop TEXTFILE. Each line is a row.
  *     cc own_loop.c $(pkg-config --cflags --libs heed) -o own_loop */
 #include <heed/heed.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void mlm_init(mlm *m, heed_store *s, int vocab) {
     heed_linear_init(&m->head, s, "head", (heed_linear_args){.in = WIDTH, .out = vocab});
 }
 
-/* ids (B,T) -> logits (picked positions, vocab): the head runs where the loss is */
+/* ids (B,T) -> logits (picked positions, vocab): the head is applied only where there is a loss */
 static heed_tensor *mlm_apply(const mlm *m, heed_tape *t, const heed_batch *b) {
     heed_tensor *pad = b->pad ? heed_ids(t, b->pad, b->rows, b->len) : NULL;
     heed_tensor *x = heed_embed(t, m->tok, heed_ids(t, b->ids, b->rows, b->len));
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
         if (loss && i < 10) first += (double)loss->x[0] / 10;
         if (loss && i >= STEPS - 10) last += (double)loss->x[0] / 10;
     }
-    heed_save(s, "own_loop.safetensors"); /* refuses when in error */
+    heed_save(s, "own_loop.safetensors"); /* does nothing after an error */
     printf("%zu parameters, loss %.3f -> %.3f, weights in own_loop.safetensors\n",
            heed_store_params(s), first, last);
     bool bad = heed_ctx_status(c) != HEED_OK || !(last < first);

@@ -1,5 +1,5 @@
-/* own_model.c -- the program heed over a custom model, with every command: a transformer of
- * attention alone, without feed-forward layers, that predicts the next token. Elhage et al. 2021.
+/* own_model.c -- the program heed with a custom model and every command: an attention-only
+ * transformer, without feed-forward layers, that predicts the next token. Elhage et al. 2021.
  *     own_model train attentive book.txt -o run; own_model attend run "a text" --html page.html
  *     cc own_model.c $(pkg-config --cflags --libs heed-program) -lm -o own_model */
 #include <heed/heed.h>
@@ -9,9 +9,9 @@
 enum { MOST_LAYERS = 8 };
 
 typedef struct {
-    heed_tensor *token;              /* (V,d): embeddings, which are the output's weights as well */
+    heed_tensor *token;              /* (V,d): embeddings, also the weights of the output */
     heed_position position;          /* (T,d) */
-    heed_norm norm[MOST_LAYERS + 1]; /* before each layer, and after the last one */
+    heed_norm norm[MOST_LAYERS + 1]; /* one before each layer, and one after the last */
     heed_mha attn[MOST_LAYERS];
     int layers;
 } attentive;

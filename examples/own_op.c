@@ -1,5 +1,5 @@
-/* An op of one's own, y = sin(x), with the same rights as the library's: recorded, differentiated,
- * checked against differences.
+/* A custom op, y = sin(x), with the same abilities as the library's: recorded, differentiated and
+ * checked against finite differences.
  *     cc own_op.c $(pkg-config --cflags --libs heed) -o own_op */
 #include <heed/heed.h>
 #include <math.h>
@@ -11,7 +11,7 @@ static void forward(heed_node *n) {
     for (size_t i = 0; i < n->y->size; i++) n->y->x[i] = (heed_real)sin((double)n->in[0]->x[i]);
 }
 
-/* dL/dx += cos(x) dL/dy. heed_grad is NULL when nobody wants it. */
+/* dL/dx += cos(x) dL/dy. heed_grad is NULL if x needs no gradient. */
 static void backward(heed_node *n) {
     heed_real *g = heed_grad(n, 0);
     for (size_t i = 0; g && i < n->y->size; i++)
@@ -45,6 +45,5 @@ int main(void) {
         heed_ctx_status(c) == HEED_OK && check.cases == 2 && check.error >= 0 && check.error < 0.05;
     if (heed_ctx_status(c) != HEED_OK) fprintf(stderr, "own_op: %s\n", heed_ctx_error(c));
     heed_close(c);
-    return ok ? 0
-              : 1; /* in single precision differences are coarse; the double build asks for 1e-6 */
+    return ok ? 0 : 1; /* single precision makes differences coarse; the double build uses 1e-6 */
 }

@@ -1,4 +1,4 @@
-/* own_optim.c -- a custom optimizer, Adagrad, with the same rights as the library's: settings,
+/* own_optim.c -- a custom optimizer, Adagrad, with the same abilities as the library's: settings,
  * slots in checkpoints, a check against known values. Duchi, Hazan & Singer 2011.
  *     cc own_optim.c $(pkg-config --cflags --libs heed) -lm -o own_optim */
 #include <heed/heed.h>

@@ -1,4 +1,4 @@
-/* A language model trained on a text file and used, in one program: train_text FILE RUN "prompt".
+/* Trains a language model on a text file and uses it: train_text FILE RUN "prompt".
  *     cc train_text.c $(pkg-config --cflags --libs heed-models) -lm -o train_text */
 #include <heed/models.h>
 #include <math.h>
@@ -12,7 +12,7 @@ static void report(void *user, const heed_report *r) {
                r->val_loss);
 }
 
-/* The most probable token after a text, by the last row of the logits (1,T,V). */
+/* Returns the most probable token after a text, from the last row of the logits (1,T,V). */
 static int next_token(heed_run *r, const heed_example *e, double *p) {
     int n = (int)e->text.tokens.count, best = 0;
     heed_tape_begin(r->tape, HEED_EVAL, 0);

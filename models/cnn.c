@@ -1,5 +1,6 @@
-/* cnn.c -- small residual network: a convolution, stages of residual blocks, the mean over places,
- * a dense layer. Each stage halves the sides and doubles the channels. He et al. 2016, sec. 3.3. */
+/* cnn.c -- small residual network: a convolution, stages of residual blocks, the mean over
+ * positions, a dense layer. Each stage halves the sides and doubles the channels. He et al. 2016,
+ * sec. 3.3. */
 #include "image.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* common.c -- what all models share: settings read, predictions judged. */
+/* common.c -- code shared by all models: reading settings, scoring predictions. */
 #include "common.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ heed_rnn_args heed__model_cells(const heed_config *f, int in) {
                            .dropout = heed__model_real(f, "dropout")};
 }
 
-/* ---- the head of one neuron ---- */
+/* ---- head with one neuron ---- */
 
 bool heed__model_two_classes(heed_ctx *c, int classes) {
     return classes == 2 ||
@@ -100,7 +100,8 @@ void heed__model_attending(const heed_mha *l, heed_stack stack, int layer, doubl
 
 /* ---- scores ---- */
 
-/* How many entries stand before the label's in the order of probability; ties and NaN count. */
+/* Returns how many entries rank before the label's by probability; ties at a lower index and NaN
+ * count as before it. */
 static int rank_of(const heed_real *row, int classes, int32_t label) {
     int rank = 0;
     for (int j = 0; j < classes; j++)

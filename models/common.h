@@ -1,4 +1,4 @@
-/* common.h -- what all models share: rows of settings, activations, scores. */
+/* common.h -- code shared by all models: rows of settings, activations, scores. */
 #ifndef MODELS_COMMON_H
 #define MODELS_COMMON_H
 
@@ -21,7 +21,7 @@
 #define CELL_MORE                                                                                  \
     CHOICE("cell-activation", "tanh", CELL_ACTIVATIONS, "g of cell rnn"),                          \
         NO("one-bias", "one bias a gate, h = g(W_h [x ; h] + b_h); else two, as PyTorch has")
-/* The activations of hidden layers as choices, and those of cells: f' is known from f. */
+/* The choices of activations for hidden layers, and for cells, which need f' as a function of f. */
 #define CHOICE_OF(act, name, setting, ...) setting
 #define CHOICE_IF_VALUE(setting)           setting
 #define CHOICE_IF_INPUT(setting)
@@ -30,24 +30,25 @@
 #define CELL_ACTIVATIONS                              (&(HEED_ACTIVATIONS(CHOICE_OF_CELL))[1])
 
 heed_act heed__model_activation(const heed_config *f);
-/* A norm of the settings norm-kind, norm-eps and bias. */
+/* A norm by the settings norm-kind, norm-eps and bias. */
 heed_norm_args heed__model_norm(const heed_config *f, int width);
 heed_position_kind heed__model_positions(const heed_config *f);
-/* Recurrent layers of the settings cell, cell-activation, one-bias, width, layers and dropout. */
+/* Recurrent layers by the settings cell, cell-activation, one-bias, width, layers and dropout. */
 heed_rnn_args heed__model_cells(const heed_config *f, int in);
 bool heed__model_is(const heed_config *f, const char *key, const char *choice);
 int heed__model_int(const heed_config *f, const char *key);
 heed_real heed__model_real(const heed_config *f, const char *key);
 
-/* The head of one neuron z, for two classes. Refuses another number of classes; */
+/* Three functions for a head with one neuron z, for two classes. This one fails for any other
+ * number of classes. */
 bool heed__model_two_classes(heed_ctx *c, int classes);
-/* z (B,1) -> (B,2), the logits (0, z): softmax gives (1 - sigmoid(z), sigmoid(z)); */
+/* z (B,1) -> (B,2), the logits (0, z): softmax gives (1 - sigmoid(z), sigmoid(z)). */
 heed_tensor *heed__model_by_class(heed_tape *t, heed_tensor *z);
-/* its targets (B,1): (1 - smoothing) label + smoothing / 2. */
+/* The targets of z, (B,1): (1 - smoothing) label + smoothing / 2. */
 heed_tensor *heed__model_targets(heed_tape *t, const int32_t *labels, int rows,
                                  heed_real smoothing);
 
-/* A layer of multi-head attention; beta: as the settings say, -1: 1/sqrt(key width). */
+/* Describes a layer of multi-head attention; beta: from the settings; -1: 1/sqrt(key width). */
 void heed__model_attending(const heed_mha *l, heed_stack stack, int layer, double beta,
                            heed_attending *out);
 

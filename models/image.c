@@ -1,4 +1,4 @@
-/* image.c -- the frame of the models of pictures: from a batch to a loss. */
+/* image.c -- code shared by the picture models: from a batch to a loss. */
 #include "image.h"
 
 bool heed__picture_read(picture_model *m, heed_ctx *c, const heed_config *f) {
@@ -34,7 +34,7 @@ static heed_tensor *input(const picture_model *m, heed_tape *t, const heed_batch
     return heed_input(t, b->x, 4, (int[]){b->rows, m->size, m->size, m->channels});
 }
 
-/* The output layer as it is: (B,classes), or (B,1) for the head of one neuron. */
+/* The output layer's values: (B,classes), or (B,1) for a head with one neuron. */
 static heed_tensor *neurons(const picture_model *m, heed_tape *t, heed_tensor *x) {
     return heed_linear_apply(&m->head, t, m->features(m, t, x));
 }

@@ -1,5 +1,5 @@
-/* image.h -- what the models of pictures share: settings, input, the output layer, loss, batches. A
- * model adds its settings, its parameters and its way from a picture to features. */
+/* image.h -- code shared by the picture models: settings, input, output layer, loss, batches. A
+ * model adds its own settings, parameters and function from a picture to features. */
 #ifndef MODELS_IMAGE_H
 #define MODELS_IMAGE_H
 
@@ -24,12 +24,13 @@ struct picture_model {
     /* x (B,size,size,channels) -> features (B,width), for the output layer */
     heed_tensor *(*features)(const picture_model *self, heed_tape *t, heed_tensor *x);
     heed_linear head;
-    heed_tensor *logits, *loss; /* of the last batch, for metrics */
+    heed_tensor *logits, *loss; /* the last batch's, read by metrics */
 };
 
-/* Reads the settings; refuses what the data has not filled in. */
+/* Reads the settings; fails if the data has not filled in the sizes. */
 bool heed__picture_read(picture_model *m, heed_ctx *c, const heed_config *f);
-/* The output layer on features of this width; init: of its weights, or NULL. */
+/* Makes the output layer for features of this width; init: initial values of its weights, or NULL.
+ */
 void heed__picture_head(picture_model *m, heed_store *s, int width, const char *init);
 
 /* Members of heed_model. */

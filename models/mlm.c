@@ -3,12 +3,12 @@
 
 typedef struct {
     transformer body;
-    heed_linear dense; /* the transform before the output layer; w NULL: absent */
+    heed_linear dense; /* the dense layer before the output layer; w NULL: absent */
     heed_norm norm;
     heed_act act;
     output_head head;
     double share;
-    heed_tensor *logits, *loss; /* of the last batch, for metrics */
+    heed_tensor *logits, *loss; /* the last batch's, read by metrics */
 } mlm;
 
 static const heed_option options[] = {
@@ -21,9 +21,9 @@ static const heed_option options[] = {
     NUMBER("mask-share", "0.15", 0, 1, "of the positions that are to be guessed"),
     {0}};
 
-/* BERT's 0.02 is for a width of 768: scores start alike at width 128 with sqrt(768 / 128) as much.
- * Post-norm wants a longer warm-up. Accuracy after 300 default steps on a book: 14.2 %, with the
- * shared values 10.6 %. */
+/* BERT's 0.02 is for a width of 768: at width 128, sqrt(768 / 128) times as much gives initial
+ * scores of the same size. Post-norm needs a longer warm-up. Accuracy after 300 default steps on a
+ * book: 14.2 %; with the common defaults: 10.6 %. */
 #define DEFAULTS "tokenizer=wordpiece init-std=0.05 warmup=0.2"
 
 static const heed_preset presets[] = {
@@ -65,7 +65,8 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
-/* The head sees the picked rows alone: most of its work would otherwise go to rows without loss. */
+/* The head is applied to the masked rows only: most of its work would otherwise be on rows without
+ * loss. */
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const mlm *m = self;
     heed_tensor *x = heed__transformer_embed(&m->body, t, in->x, in->types, 0); /* (B,T,d) */

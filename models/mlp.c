@@ -1,5 +1,5 @@
 /* mlp.c -- multilayer perceptron on all pixels of a picture: dense layers, each with batch norm,
- * activation and dropout. Rosenblatt's perceptron with hidden layers: Rumelhart et al. 1986. */
+ * activation and dropout. Rumelhart et al. 1986. */
 #include "image.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* pair.c -- the frame of the models of pairs: from a batch to a loss. */
+/* pair.c -- code shared by the pair models: from a batch to a loss. */
 #include "pair.h"
 
 bool heed__pair_read(pair_model *m, heed_ctx *c, const heed_config *f) {
@@ -34,9 +34,9 @@ heed_tensor *heed__pair_logits(const void *self, heed_tape *t, const heed_model_
 
 int heed__pair_length(const void *self) { return ((const pair_model *)self)->len; }
 
-/* Teacher forcing: token t + 1 by the true tokens up to t. Padding stands at the end of a target,
- * where no earlier token sees it, and its labels do not count. Evaluation reports the plain cross
- * entropy. */
+/* Teacher forcing: token t + 1 is predicted from the true tokens up to t. Padding is at the end of
+ * a target, where no earlier token sees it, and its labels do not count. Evaluation reports the
+ * plain cross entropy. */
 heed_tensor *heed__pair_loss(void *self, heed_tape *t, const heed_batch *b) {
     pair_model *m = self;
     heed_real smoothing = heed_tape_mode(t) == HEED_TRAIN ? m->smoothing : 0;

@@ -1,4 +1,4 @@
-/* pair.h -- what the models of pairs, seq2seq and rnn, share: settings, embeddings, loss. */
+/* pair.h -- code shared by the pair models, seq2seq and rnn: settings, embeddings, loss. */
 #ifndef MODELS_PAIR_H
 #define MODELS_PAIR_H
 
@@ -6,7 +6,7 @@
 
 #include <heed/pairs.h>
 
-enum { PAIR_STEPS = 4096 }; /* tokens in a sequence, at most */
+enum { PAIR_STEPS = 4096 }; /* maximum tokens in a sequence */
 
 #define PAIR_OPTIONS(share)                                                                        \
     WHOLE("block", "64", 2, PAIR_STEPS, "tokens in a source, and in a target, at most"),           \
@@ -31,15 +31,15 @@ enum { PAIR_STEPS = 4096 }; /* tokens in a sequence, at most */
 typedef struct pair_model pair_model;
 struct pair_model {
     int source_vocab, vocab, len;
-    bool shared; /* one vocabulary, one table of embeddings */
+    bool shared; /* one vocabulary and one embedding table */
     heed_real smoothing;
     /* source (B,S), pad (B,S) or NULL, ids (B,T) -> logits (B,T,V) */
     heed_tensor *(*logits)(const pair_model *self, heed_tape *t, heed_tensor *source,
                            heed_tensor *pad, heed_tensor *ids);
-    heed_tensor *out, *loss; /* of the last batch, for metrics */
+    heed_tensor *out, *loss; /* the last batch's, read by metrics */
 };
 
-/* Reads the settings; refuses what the data has not filled in. */
+/* Reads the settings; fails if the data has not filled in the sizes. */
 bool heed__pair_read(pair_model *m, heed_ctx *c, const heed_config *f);
 /* Embeddings of both sides, (V,width): embed.token.weight, or embed.source.weight and
  * embed.target.weight. */

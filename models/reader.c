@@ -1,4 +1,4 @@
-/* reader.c -- an encoder of a text: a stack of blocks, recurrent layers, or convolutions. */
+/* reader.c -- a text encoder: a stack of blocks, recurrent layers, or convolutions. */
 #include "reader.h"
 
 static void embeddings(text_model *m, heed_store *s, const heed_config *f) {
@@ -22,7 +22,7 @@ static void convolutions(conv_stack *k, heed_store *s, const heed_config *f) {
     for (int i = 0; i < k->layers; i++) {
         heed_scope(s, "encoder.%d", i);
         heed_norm_args norm = heed__model_norm(f, width);
-        norm.no_bias = false; /* the setting is that of attention */
+        norm.no_bias = false; /* the setting is for attention */
         heed_norm_init(&k->norm[i], s, "norm", norm);
         heed_conv_init(&k->conv[i], s, "conv", a);
         heed_drop_init(&k->drop[i], s, "drop", heed__model_real(f, "dropout"));
@@ -67,7 +67,7 @@ bool heed__reader_init(text_model *m, heed_store *s, const heed_config *f, int n
 
 /* ---- forward ---- */
 
-/* The mean over the tokens that are no padding, or the last of them: (B,1,S) times (B,S,d). */
+/* The mean over the tokens that are not padding, or the last such token: (B,1,S) times (B,S,d). */
 static heed_tensor *pooled(heed_tape *t, heed_tensor *x, const heed_tensor *pad, bool last) {
     int rows = x->shape[0], len = x->shape[1];
     heed_tensor *share = heed_input(t, NULL, 3, (int[]){rows, 1, len});
@@ -82,7 +82,7 @@ static heed_tensor *pooled(heed_tape *t, heed_tensor *x, const heed_tensor *pad,
     return heed_reshape(t, heed_matmul(t, share, x), 2, (int[]){rows, x->shape[2]});
 }
 
-/* Padding is zeros to each of them, as what stands beyond the text's ends. */
+/* Each convolution sees padding as zeros, like positions beyond the ends of the text. */
 static heed_tensor *convolved(const conv_stack *k, heed_tape *t, heed_tensor *x,
                               const heed_tensor *pad) {
     heed_tensor *there = NULL;

@@ -1,5 +1,5 @@
-/* reader.h -- what textcls and tag share: an encoder of a text, by attention, by recurrent layers
- * or by convolution, with its settings, batches and scores. */
+/* reader.h -- code shared by textcls and tag: a text encoder by attention, recurrent layers or
+ * convolution, with its settings, batches and scores. */
 #ifndef MODELS_READER_H
 #define MODELS_READER_H
 
@@ -34,7 +34,7 @@ typedef struct {
 
 /* The first member of each model's struct, so that the functions below take any of them as self. */
 typedef struct {
-    int vocab, len, classes, width; /* width: of what the encoder gives for a token */
+    int vocab, len, classes, width; /* width: of the encoder's output per token */
     heed_real smoothing;
     heed_tensor *token; /* (V,d) */
     heed_position position;
@@ -42,16 +42,17 @@ typedef struct {
     block_stack stack; /* by attention */
     heed_rnn rnn;      /* or recurrent: layers 0: absent */
     conv_stack conv;   /* or by convolution */
-    bool last;         /* textcls: judged by its last token, not by the mean of all */
+    bool last;         /* textcls: classified by the last token, not by the mean of all */
     heed_linear head;
-    heed_tensor *logits, *loss; /* of the last batch, for metrics */
+    heed_tensor *logits, *loss; /* the last batch's, read by metrics */
 } text_model;
 
-/* The encoder; neurons: of the head. Refuses what the data has not filled in. */
+/* Makes the encoder; neurons: number of outputs of the head. Fails if the data has not filled in
+ * the sizes. */
 bool heed__reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons);
 /* ids (B,S), pad (B,S) or NULL -> (B,S,width), and in ends, unless NULL, (B,width): h of the last
- * recurrent layer at its end, both directions side by side; otherwise the mean of all tokens, or
- * the last one. */
+ * recurrent layer at its end, both directions concatenated; without recurrent layers, the mean of
+ * all tokens, or the last one. */
 heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, heed_tensor *ids,
                                 heed_tensor *pad, heed_tensor **ends);
 

@@ -17,9 +17,9 @@ typedef struct {
     heed_drop source_drop, target_drop;
     heed_rnn encoder, decoder;
     heed_linear bridge[HEED_RNN_LAYERS]; /* W, b of s_0; w NULL: s_0 is the last state */
-    bool fixed;                          /* no attention: one c for all steps */
+    bool fixed;                          /* no attention: one fixed c for all steps */
     const char *context;                 /* the name of that c */
-    char init[32];                       /* "": the layers' own */
+    char init[32];                       /* initial values; "": the layers' defaults */
     heed_attend attend;
     heed_linear head;
 } rnn;
@@ -124,21 +124,21 @@ static bool init_layers(rnn *m, heed_store *s, const heed_config *f) {
 
 /* ---- encoder ---- */
 
-/* What the decoder sees of a source. */
+/* What the decoder reads of a source. */
 typedef struct {
     heed_attention_kv memory;
     heed_tensor *context;                /* (B,1,h): c, without attention */
-    heed_tensor *source, *pad;           /* that was read, or NULL: decoding does without */
-    heed_tensor *state[HEED_RNN_LAYERS]; /* (B,S): s_0, or s so far */
+    heed_tensor *source, *pad;           /* the source ids, or NULL while decoding */
+    heed_tensor *state[HEED_RNN_LAYERS]; /* (B,S): s_0, or the current s */
 } reading;
 
-/* The last states of one layer, both directions side by side. */
+/* The last states of one layer, both directions concatenated. */
 static heed_tensor *ends(const rnn *m, heed_tape *t, heed_tensor **last, int layer) {
     if (ways(m) == 1) return last[layer];
     return heed_concat(t, 1, 2, &last[2 * layer]);
 }
 
-/* h of the last layer's last states: the c that stands for the whole source. */
+/* h of the last layer's last states: the fixed c that represents the entire source. */
 static heed_tensor *whole(const rnn *m, heed_tape *t, heed_tensor **last) {
     heed_tensor *h[2];
     int width = m->encoder.args.width, from = (m->encoder.args.layers - 1) * ways(m);
@@ -169,7 +169,7 @@ static bool encode(const rnn *m, heed_tape *t, heed_tensor *ids, heed_tensor *pa
 
 /* ---- decoder ---- */
 
-/* a_t (B,1,S) from h of s_{t-1}, and what it is made of. */
+/* a_t (B,1,S) from h of s_{t-1}, with its intermediate values. */
 static heed_attended look(const rnn *m, heed_tape *t, const reading *r) {
     heed_tensor *s = r->state[m->decoder.args.layers - 1];
     if (!s) return (heed_attended){0};
@@ -178,16 +178,16 @@ static heed_attended look(const rnn *m, heed_tape *t, const reading *r) {
     return heed_attend_look(&m->attend, t, h, &r->memory);
 }
 
-/* s_t = g(y_{t-1}, s_{t-1}, c_t), the state of r goes on; returns [s_t ; c_t] (B,T,..), y and c
- * (B,T,..) */
+/* s_t = g(y_{t-1}, s_{t-1}, c_t), and updates the state of r. Returns [s_t ; c_t] (B,T,..); y and c
+ * are (B,T,..) */
 static heed_tensor *step(const rnn *m, heed_tape *t, heed_tensor *y, heed_tensor *c, reading *r) {
     heed_tensor *x = heed_concat(t, 2, 2, (heed_tensor *[]){y, c});
     heed_tensor *s = heed_rnn_apply(&m->decoder, t, x, NULL, r->state, r->state);
     return heed_concat(t, 2, 2, (heed_tensor *[]){s, c});
 }
 
-/* Where the fixed c comes from, as weights (B,T,S) like those of attention: from the last h of each
- * direction, half of it each where there are two, at every step. */
+/* The origin of the fixed c, as weights (B,T,S) like those of attention: at every step, the last h
+ * of each direction, with weight one half each if there are two. */
 static void note_context(const rnn *m, heed_tape *t, const reading *r, int steps) {
     int rows = r->source->shape[0], len = r->source->shape[1];
     heed_tensor *w = heed_input(t, NULL, 3, (int[]){rows, steps, len});
@@ -201,7 +201,7 @@ static void note_context(const rnn *m, heed_tape *t, const reading *r, int steps
     heed_note(heed_at(t, m->context), w, "weights");
 }
 
-/* The same c at every step, so that all steps are one call. */
+/* c is the same at every step, so one call computes all steps. */
 static heed_tensor *fixed_steps(const rnn *m, heed_tape *t, heed_tensor *y, reading *r) {
     if (r->source && heed_tape_mode(t) != HEED_TRAIN) note_context(m, t, r, y->shape[1]);
     heed_tensor *zeros = heed_input(t, NULL, 3, (int[]){1, y->shape[1], 1});
@@ -221,21 +221,21 @@ static heed_tensor *attending_steps(const rnn *m, heed_tape *t, heed_tensor *y, 
     return heed_concat(t, 1, steps, all);
 }
 
-/* One layer that looks back by the alignment network is one op. */
+/* A decoder of one layer with the alignment network is one op. */
 static bool is_one_op(const rnn *m) {
     const heed_attend_args *a = &m->attend.args;
     return !m->fixed && a->kind == HEED_ADDITIVE && !a->key && !a->has_beta &&
            m->decoder.args.layers == 1;
 }
 
-/* Scores times 0 are all alike. */
+/* Scores times 0 are all equal. */
 static void average(void *self, bool on) {
     rnn *m = self;
     m->attend.args.has_beta = on;
     m->attend.args.beta = 0;
 }
 
-/* [s_t ; c_t] of all steps; the state of r goes on where a target is made token by token. */
+/* [s_t ; c_t] of all steps; updates the state of r when a target is generated token by token. */
 static heed_tensor *additive_steps(const rnn *m, heed_tape *t, heed_tensor *y, reading *r) {
     const heed_rnn_part *p = &m->decoder.part[0];
     const heed_rnn_args *a = &m->decoder.args;
@@ -285,7 +285,7 @@ static heed_tensor *logits(const pair_model *self, heed_tape *t, heed_tensor *so
 
 /* ---- attention ---- */
 
-/* One layer, of one head: target tokens over the source. */
+/* One layer with one head: target tokens over the source. */
 static bool attending(const void *self, int index, heed_attending *out) {
     const rnn *m = self;
     const heed_attend_args *a = &m->attend.args;
@@ -304,9 +304,9 @@ static bool attending(const void *self, int index, heed_attending *out) {
     return true;
 }
 
-/* ---- step by step ---- */
+/* ---- decoding step by step ---- */
 
-/* Kept: s_0 of each layer, then keys and values, or the one context. */
+/* The data kept of a source: s_0 of each layer, then keys and values, or the fixed context. */
 static bool read_source(const void *self, heed_tape *t, heed_tensor *ids, heed_source *out) {
     const rnn *m = self;
     int layers = m->decoder.args.layers;
@@ -333,7 +333,7 @@ static void start(const void *self, const heed_source *source, heed_real *state)
         memcpy(state + (size_t)i * size, source->kept[i]->x, size * sizeof *state);
 }
 
-/* A tensor of the tape that read the source, on the tape of the steps. */
+/* Makes a tensor of the tape that read the source usable on the tape of the steps. */
 static heed_tensor *wrapped(heed_tape *t, const heed_tensor *x) {
     return heed_wrap(t, x->x, x->dims, x->shape);
 }

@@ -6,7 +6,7 @@
 
 #define MODEL_LAYERS 64
 
-/* Settings of every transformer; the families differ in the defaults given. */
+/* Settings of every transformer; each family of models passes its own defaults. */
 #define STACK_OPTIONS(layer_count, head_count, stream, norm, activation, eps)                      \
     WHOLE("layers", layer_count, 1, MODEL_LAYERS, "blocks"),                                       \
         WHOLE("heads", head_count, 1, 4096, "attention heads per block"),                          \
@@ -29,36 +29,36 @@
 
 typedef struct {
     int layers, width;
-    double beta;                 /* as the settings say: -1 for 1/sqrt(key width) */
-    char init[32], out_init[32]; /* of projections; "": the layers' own */
+    double beta;                 /* from the settings; -1: 1/sqrt(key width) */
+    char init[32], out_init[32]; /* initial values of projections; "": the layers' defaults */
     heed_norm final_norm;        /* gain NULL: absent */
     heed_block block[MODEL_LAYERS];
 } block_stack;
 
-/* What a family adds to the settings. */
+/* What a family of models specifies besides the settings. */
 typedef struct {
-    const char *name; /* of the blocks: "encoder" */
+    const char *name; /* name of the blocks: "encoder" */
     bool causal;
-    bool recurrent;      /* recurrent layers stand instead of the blocks, and no positions */
+    bool recurrent;      /* recurrent layers replace the blocks and positions */
     bool scale_residual; /* projections onto the residual stream start at residual_std / sqrt(2
                             layers) */
     double residual_std; /* 0: init-std */
     bool final_norm;
 } stack_kind;
 
-/* What one block is made of by the settings. */
+/* The arguments of one block, from the settings. */
 heed_block_args heed__stack_block_args(const block_stack *m, const heed_config *f, bool causal);
-/* Reads sizes and initial values; the parameters come with heed__stack_make, after the embeddings'.
- */
+/* Reads sizes and initial values; heed__stack_make adds the parameters, after those of the
+ * embeddings. */
 void heed__stack_read(block_stack *m, const heed_config *f, stack_kind kind);
 void heed__stack_make(block_stack *m, heed_store *s, const heed_config *f, stack_kind kind);
-/* How the model's other parameters start: the setting init-std, or `otherwise`. */
+/* Initial values of the model's other parameters: by the setting init-std, or `otherwise`. */
 const char *heed__stack_init_or(const block_stack *m, const char *otherwise);
 
-/* x (B,T,d) through the blocks; pad (B,T) or NULL; caches (one a layer) or NULL. */
+/* Passes x (B,T,d) through the blocks; pad (B,T) or NULL; caches (one per layer) or NULL. */
 heed_tensor *heed__stack_apply(const block_stack *m, heed_tape *t, heed_tensor *x, heed_tensor *pad,
                                heed_cache *caches);
-/* Block `index` as one of the stack's attending layers. False: there is none. */
+/* Describes the attention layer of block `index`. Returns false if there is none. */
 bool heed__stack_attending(const block_stack *m, heed_stack stack, int index, heed_attending *out);
 /* The norm after the blocks, if there is one. */
 heed_tensor *heed__stack_norm(const block_stack *m, heed_tape *t, heed_tensor *x);

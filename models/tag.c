@@ -1,4 +1,4 @@
-/* tag.c -- a label for every token, aligned many to many. */
+/* tag.c -- token tagger: a label for every token. */
 #include "reader.h"
 
 typedef struct {
@@ -27,7 +27,7 @@ static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_inpu
                              heed__reader_apply(&m->text, t, in->x, in->pad, NULL));
 }
 
-/* Labels of padding, and of what is no word, do not count. */
+/* Labels of padding, and of tokens that are not words, do not count. */
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     tag *m = self;
     heed_real smoothing = heed_tape_mode(t) == HEED_TRAIN ? m->text.smoothing : 0;

@@ -1,4 +1,4 @@
-/* text.c -- the transformer on tokens that the language models share. */
+/* text.c -- the transformer on tokens shared by the language models. */
 #include "text.h"
 
 static void embeddings(transformer *m, heed_store *s, const heed_config *f, stack_kind kind) {

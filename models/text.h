@@ -1,4 +1,4 @@
-/* text.h -- what the models of text share: settings, embeddings around a stack of blocks, the
+/* text.h -- code shared by the language models: settings, embeddings and a stack of blocks, the
  * output layer, batches of a corpus. */
 #ifndef MODELS_TEXT_H
 #define MODELS_TEXT_H
@@ -13,10 +13,10 @@
         WHOLE("token-types", types, 0, 1 << 16, "segment embeddings; 0: none"),                    \
         YES("tie", "the head's weights are the token embeddings")
 
-/* Presets of every language model. nano, tiny: embeddings of 0.02 are small beside what Adam's
- * first ten steps move them by, and the loss jumped once in the warm-up (nano on a book in
- * characters: norm of the gradient 19.7 in step 18; from 0.05 on at most 1.5, and after 300 steps a
- * validation loss of 2.23 in place of 2.42). */
+/* Presets of every language model. nano, tiny: embeddings of 0.02 are small compared with Adam's
+ * first ten updates, and the loss jumped once in the warm-up (nano on a book in characters:
+ * gradient norm 19.7 in step 18; with 0.05 or more it is at most 1.5, and the validation loss after
+ * 300 steps is 2.23 instead of 2.42). */
 #define TEXT_PRESETS                                                                               \
     {"nano", "2 layers, 4 heads, width 64, block 64",                                              \
      "layers=2 heads=4 width=64 ff=256 block=64 batch=32 init-std=0.05", false},                   \
@@ -27,7 +27,7 @@
             "layers=4 heads=4 width=128 ff=512 block=128 batch=32 tokenizer=wordpiece vocab=8192", \
             false                                                                                  \
     }
-/* The plain stack of the benchmarks: pre-norm with biases, erf GELU, final norm, tied head without
+/* The plain stack for benchmarks: pre-norm with biases, erf GELU, final norm, tied head without
  * bias. */
 #define TEXT_PLAIN                                                                                 \
     "norm=pre norm-eps=1e-5 activation=gelu final-norm=true embed-norm=false token-types=0 "       \
@@ -46,11 +46,11 @@ typedef struct {
 } transformer;
 
 bool heed__transformer_init(transformer *m, heed_store *s, const heed_config *f, stack_kind kind);
-/* ids (B,T) at places [from, from+T) -> (B,T,d), embedded */
+/* Embeds ids (B,T) at positions [from, from+T) -> (B,T,d) */
 heed_tensor *heed__transformer_embed(const transformer *m, heed_tape *t, heed_tensor *ids,
                                      heed_tensor *types, int from);
 
-/* The output layer: weights (V,d) of its own or the token embeddings, bias (V) or NULL. */
+/* The output layer: separate weights (V,d) or the token embeddings, bias (V) or NULL. */
 typedef struct {
     const char *name;
     heed_tensor *w, *b;

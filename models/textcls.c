@@ -1,5 +1,5 @@
-/* textcls.c -- classifier of texts, many to one: recurrent layers by their last state, a
- * transformer's encoder or convolutions by the mean of the tokens, or by the last. */
+/* textcls.c -- text classifier. Recurrent layers are read at their last state, a transformer
+ * encoder or convolutions at the mean of the tokens or at the last one. */
 #include "reader.h"
 
 typedef struct {
@@ -32,14 +32,14 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     return heed__reader_init(&m->text, s, f, m->binary ? 1 : classes);
 }
 
-/* The output layer as it is: (B,classes), or (B,1) for the head of one neuron. */
+/* The output layer's values: (B,classes), or (B,1) for a head with one neuron. */
 static heed_tensor *neurons(const textcls *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad) {
     heed_tensor *ends = NULL;
     heed__reader_apply(&m->text, t, ids, pad, &ends);
     return heed_linear_apply(&m->text.head, t, ends);
 }
 
-/* (B,classes); the head of one neuron z gives (0, z). */
+/* (B,classes); a head with one neuron z gives (0, z). */
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const textcls *m = self;
     heed_tensor *z = in->x ? neurons(m, t, in->x, in->pad) : NULL;

@@ -10,7 +10,7 @@
 typedef struct {
     picture_model base;
     heed_conv patch;
-    heed_tensor *cls; /* (1,1,d); NULL: the patches' mean is read instead */
+    heed_tensor *cls; /* (1,1,d); NULL: the head reads the patches' mean */
     heed_position position;
     heed_drop drop;
     block_stack stack;
@@ -58,7 +58,7 @@ static const heed_model_case cases[] = {
 
 /* ---- patches ---- */
 
-/* The divisor of `size` that is nearest to `to` by ratio, at most `most`. */
+/* Returns the divisor of `size` closest to `to` by ratio, at most `most`. */
 static int nearest_divisor(int size, double to, int most) {
     int best = 1;
     for (int p = 1; p <= most; p++) {
@@ -68,17 +68,18 @@ static int nearest_divisor(int size, double to, int most) {
     return best;
 }
 
-/* Few enough that a picture trains in a millisecond: 4 patches a side of small pictures, 8 of large
- * ones. */
+/* Few enough that one picture trains in a millisecond: 4 patches per side for small pictures, 8 for
+ * large ones. */
 static int usual_patch(int size) {
     return nearest_divisor(size, size > 56 ? size / 8.0 : 7, size < 4 ? size : size / 4);
 }
 
-/* More than 16 patches a side are thousands in all, and attention is quadratic in them. */
+/* More than 16 patches per side are hundreds or thousands in total, and attention is quadratic in
+ * them. */
 static bool few_patches(int size, int patch) { return size / patch <= 16; }
 
 static bool refuse_size(heed_ctx *c, int size, int patch) {
-    int by = 1; /* every second size or so divides well */
+    int by = 1; /* about every second size has a suitable divisor */
     while (!few_patches(size - by, usual_patch(size - by)) &&
            !few_patches(size + by, usual_patch(size + by)))
         by++;
@@ -150,14 +151,14 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 
 /* ---- forward ---- */
 
-/* x (B,n,d) -> (B,n+1,d), the same token before the patches of each picture. Eq. 1. */
+/* x (B,n,d) -> (B,n+1,d): puts the same token before the patches of each picture. Eq. 1. */
 static heed_tensor *with_cls(const vit *m, heed_tape *t, heed_tensor *x) {
     if (!x || !m->cls) return x;
     heed_tensor *zero = heed_input(t, NULL, 3, (int[]){x->shape[0], 1, m->stack.width});
     return heed_concat(t, 1, 2, (heed_tensor *[]){heed_add(t, zero, m->cls), x});
 }
 
-/* x (B,size,size,channels) -> (B,n+1,d), what the last block gives for [CLS] and the n patches, row
+/* x (B,size,size,channels) -> (B,n+1,d), the last block's output for [CLS] and the n patches, row
  * by row; (B,n,d) without [CLS]. */
 static heed_tensor *encode(const vit *m, heed_tape *t, heed_tensor *x) {
     x = heed_patch_embed_apply(&m->patch, t, x); /* (B,n,d) */
@@ -165,7 +166,7 @@ static heed_tensor *encode(const vit *m, heed_tape *t, heed_tensor *x) {
     return heed__stack_apply(&m->stack, t, heed_drop_apply(&m->drop, t, x), NULL, NULL);
 }
 
-/* Eq. 4: the norm of the CLS token alone; nothing reads the others'. */
+/* Eq. 4: only the CLS token is normalized; the others are not read. */
 static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x) {
     const vit *m = (const vit *)(const void *)base;
     x = encode(m, t, x); /* (B,T,d) */

@@ -1,5 +1,5 @@
-/* heed.h -- what trains: a tiny trainable transformer framework with reverse-mode autograd. Records
- * of attention, analyses, pictures and pages have headers of their own: record.h, inspect.h,
+/* heed.h -- everything for training: a tiny transformer framework with reverse-mode autograd.
+ * Records of attention, analyses, pictures and pages have separate headers: record.h, inspect.h,
  * lesson.h, graph.h, view.h. */
 #ifndef HEED_H
 #define HEED_H

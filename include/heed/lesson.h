@@ -1,10 +1,10 @@
-/* heed/lesson.h -- one head of attention worked out in double precision, every matrix kept under
- * its name: for worked examples on paper, on screen and in code. Plain loops, no tape. Rows are
- * tokens: Q = X W_Q + b_Q, K = Z W_K + b_K, V = Z W_V + b_V; raw = Q K'; scaled = beta raw; scores
- * = scaled, or -inf where a key is hidden; weights = softmax of each row of scores; output =
- * weights V. Vaswani et al. 2017, eq. 1. And, where W_h is given, what the layer around the head
- * makes of it: share = output W_h; all = share + others + B_O, with what the other heads add; where
- * a norm follows, normed = LN(X + all). Sec. 3.1 and 3.2.2 there. */
+/* heed/lesson.h -- one attention head computed in double precision, with every matrix kept under
+ * its name, for worked examples on paper, on screen and in code. It uses plain loops and no tape.
+ * Rows are tokens: Q = X W_Q + b_Q, K = Z W_K + b_K, V = Z W_V + b_V; raw = Q K'; scaled = beta
+ * raw; scores = scaled, or -inf where a key is hidden; weights = softmax of each row of scores;
+ * output = weights V. Vaswani et al. 2017, eq. 1. If W_h is given, the lesson also holds the rest
+ * of the layer: share = output W_h; all = share + others + B_O, where `others` is the sum over the
+ * other heads; and, if a norm follows, normed = LN(X + all). Ibid., sec. 3.1 and 3.2.2. */
 #ifndef HEED_LESSON_H
 #define HEED_LESSON_H
 
@@ -16,8 +16,8 @@ extern "C" {
 
 /* What a lesson holds, in the order of the computation. */
 typedef enum {
-    HEED_LESSON_X,       /* (T,d) what queries are made of */
-    HEED_LESSON_Z,       /* (S,d') what keys and values are made of; without one of its own, X */
+    HEED_LESSON_X,       /* (T,d) input of the queries */
+    HEED_LESSON_Z,       /* (S,d') input of the keys and values; X unless given */
     HEED_LESSON_W_Q,     /* (d,e) */
     HEED_LESSON_W_K,     /* (d',e) */
     HEED_LESSON_W_V,     /* (d',d2) */
@@ -32,10 +32,10 @@ typedef enum {
     HEED_LESSON_SCORES,  /* (T,S) */
     HEED_LESSON_WEIGHTS, /* (T,S) rows sum to 1; 0 in a row whose keys are all hidden */
     HEED_LESSON_OUTPUT,  /* (T,d2) */
-    /* from here on there are no numbers (x NULL) without W_h; of a norm, without its gain */
+    /* from here on, x is NULL without W_h; for parts of the norm, also without its gain */
     HEED_LESSON_W_H,    /* (d2,w) the head's part of the layer's output projection */
     HEED_LESSON_B_O,    /* (1,w) the layer's bias, 0 unless given */
-    HEED_LESSON_OTHERS, /* (T,w) what the other heads add, 0 unless given */
+    HEED_LESSON_OTHERS, /* (T,w) sum over the other heads, 0 unless given */
     HEED_LESSON_GAIN,   /* (1,w) of the norm; w = d */
     HEED_LESSON_BIAS,   /* (1,w) 0 unless given */
     HEED_LESSON_SHARE,  /* (T,w) */
@@ -51,84 +51,86 @@ typedef struct {
 
 typedef struct {
     int tokens, features; /* T, d */
-    int sources, memory;  /* S, d' of z; unused where z is NULL */
+    int sources, memory;  /* S, d' of z; unused if z is NULL */
     int key, value;       /* e, d2 */
-    const double *x, *z;  /* z NULL: keys and values are made of x, too */
+    const double *x, *z;  /* z NULL: keys and values are computed from x, too */
     const double *w_q, *w_k, *w_v;
     const double *b_q, *b_k, *b_v; /* or NULL */
     double beta;                   /* NAN: 1 / sqrt(e) */
     bool causal;                   /* a query sees no key after it */
-    bool hard;                     /* all weight on the largest score, the first of equal ones */
+    bool hard;                     /* all weight on the largest score; the first one wins a tie */
     const unsigned char *hide;     /* (S) 1: a key that no query sees; or NULL */
-    /* what the layer makes of the head */
+    /* the rest of the layer */
     int width;                      /* w; unused without w_h */
     const double *w_h;              /* (d2,w) or NULL */
     const double *b_o, *others;     /* (w), (T,w) or NULL */
-    const double *gain, *norm_bias; /* (w) of the norm behind the head, or NULL: none */
+    const double *gain, *norm_bias; /* (w) of the norm after the head; NULL: none */
     double eps;                     /* of the norm */
 } heed_lesson_args;
 
 typedef struct {
-    heed_lesson_args args; /* beta as it is used; the arrays are the lesson's own */
-    bool self;             /* keys are made of x */
+    heed_lesson_args args; /* beta is the value used; the arrays are copies */
+    bool self;             /* keys are computed from x */
     unsigned char *hidden; /* (S), may be changed: args.hide, or zeros */
     heed_matrix part[HEED_LESSON_COUNT];
-    double *memory; /* of all parts */
+    double *memory; /* storage of all parts */
 } heed_lesson;
 
-/* "X", "W_Q", "raw": the name of a part. */
+/* Returns the name of a part: "X", "W_Q", "raw". */
 HEED_API const char *heed_lesson_name(heed_lesson_part part);
 
-/* Copies what a holds and computes. Free with heed_lesson_free, also after a failure. Sizes below 1
- * and beyond 2^20 numbers a part are an error, and so is a norm of another width than X's. */
+/* Copies the arrays of a and computes all parts. Free with heed_lesson_free, also after a failure.
+ * Sizes below 1, parts of more than 2^20 numbers, and a norm whose width differs from that of X are
+ * errors. */
 HEED_API bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out);
 /* Computes again, after a change to args.beta, causal, hard, eps, to hidden or to any given part.
  */
 HEED_API void heed_lesson_compute(heed_lesson *l);
 HEED_API void heed_lesson_free(heed_lesson *l);
 
-/* The gradients of a loss by what it is of, for a loss's gradient by the output. A hard selection
- * passes on what the soft one would. */
+/* The gradients of a loss with respect to each part, given its gradient with respect to the output.
+ * A hard selection has the gradient of the soft one. */
 typedef struct {
     heed_matrix output, weights, scores, raw; /* dO (given), dP = dO V', dS, d raw = beta dS */
     heed_matrix q, k, v;                      /* beta dS K, beta dS' Q, P' dO */
     heed_matrix w_q, w_k, w_v;                /* X' dQ, Z' dK, Z' dV */
     heed_matrix b_q, b_k, b_v;                /* the sums of the rows of dQ, dK, dV */
     heed_matrix x, z; /* dQ W_Q' (+ dK W_K' + dV W_V'); dK W_K' + dV W_V', not filled if Z is X */
-    /* of the layer; filled by heed_lesson_backward_layer alone */
-    heed_matrix normed, all; /* dY of the last part (given); dU of all, which is that of X + all */
+    /* of the layer; filled by heed_lesson_backward_layer only */
+    heed_matrix normed, all; /* dY of the last part (given); dU of all, also that of X + all */
     heed_matrix gain, bias;  /* the sums of the rows of dY N, N = LN without gain and bias; of dY */
     heed_matrix b_o, share, w_h; /* the sums of the rows of dU; dU; output' dU */
     double *memory;
 } heed_lesson_gradient;
 
-/* d_output (T,d2) is copied; d_weights (T,S), what the loss's gradient by the weights is besides,
+/* d_output (T,d2) is copied. d_weights (T,S) is added to the gradient with respect to the weights,
  * or NULL. Free with heed_lesson_gradient_free, also after a failure. */
 HEED_API bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_output,
                                    const double *d_weights, heed_lesson_gradient *out);
-/* The same from the end of the layer, for a lesson with W_h: d_end (T,w) is the loss's gradient by
- * normed or, without a norm, by all. x is then what comes back through the head: dU, past it, and
- * what comes back through other heads are not in it. */
+/* The same from the end of the layer, for a lesson with W_h: d_end (T,w) is the loss's gradient
+ * with respect to normed or, without a norm, to all. The gradient x then covers the path through
+ * this head only: neither dU of the residual connection nor the other heads are included. */
 HEED_API bool heed_lesson_backward_layer(heed_ctx *c, const heed_lesson *l, const double *d_end,
                                          heed_lesson_gradient *out);
 HEED_API void heed_lesson_gradient_free(heed_lesson_gradient *g);
 
-/* The keys of row `query` whose score is the largest of the row: how many, the first into *first.
- * 0 where all are hidden. */
+/* Returns how many keys of row `query` have the row's largest score, and stores the first of them
+ * in *first. Returns 0 if all keys are hidden. */
 HEED_API int heed_lesson_ties(const heed_lesson *l, int query, int *first);
 
-/* ---- matrices: no function checks sizes but by assertion ---- */
+/* ---- matrices: sizes are checked by assertions only ---- */
 HEED_API double heed_matrix_at(const heed_matrix *m, int row, int col);
-/* out = a b, a' b, a b'; with add, out += the same. */
+/* out = a b, a' b or a b'; with add, the product is added to out. */
 typedef struct {
     bool left_transposed, right_transposed, add;
 } heed_matmul_how;
 HEED_API void heed_matrix_product(const heed_matrix *a, const heed_matrix *b, heed_matmul_how how,
                                   heed_matrix *out);
-/* Each row to its softmax; with hard, to one 1 at its first largest entry. -inf has no weight. */
+/* Writes each row's softmax to out or, with hard, a single 1 at the row's first largest entry. An
+ * entry of -inf gets weight 0. */
 HEED_API void heed_matrix_softmax(const heed_matrix *scores, bool hard, heed_matrix *out);
-/* One row of n numbers to mean 0 and deviation 1: (x - mean) / sqrt(var + eps), into out, which may
- * be x. Gives 1 / sqrt(var + eps). Ba, Kiros & Hinton 2016, eq. 4. */
+/* Normalizes a row of n numbers to mean 0 and deviation 1: out = (x - mean) / sqrt(var + eps); out
+ * may be x. Returns 1 / sqrt(var + eps). Ba, Kiros & Hinton 2016, eq. 4. */
 HEED_API double heed_row_normed(const double *x, int n, double eps, double *out);
 
 #ifdef __cplusplus

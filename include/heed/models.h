@@ -1,4 +1,4 @@
-/* models.h -- the models that the program trains, on the library's public headers alone.
+/* models.h -- the models that the program trains. They use only the library's public headers.
  *
  * Names of parameters: embed.token.weight embed.position.weight embed.type.weight embed.norm
  * encoder.N.{attn.qkv attn.out norm1 mlp.up mlp.down norm2} (mlm) or decoder.N. ... (gpt) norm
@@ -10,7 +10,7 @@
  * head; rnn: the same embeddings, encoder.* and decoder.* as PyTorch's layers, bridge.N,
  * decoder.attend.{w u score query key value} head. Probes: encoder.N.attn.weights,
  * decoder.N.attn.weights, decoder.N.cross.weights (B,heads,T,S); rnn: decoder.attend.weights
- * (B,T,S), or decoder.context.weights of the fixed c. textcls and tag: embed.token.weight
+ * (B,T,S), or decoder.context.weights for the fixed context c. textcls and tag: embed.token.weight
  * embed.position.weight, encoder.* (recurrent: as PyTorch's layer) norm head. */
 #ifndef MODELS_H
 #define MODELS_H
@@ -25,7 +25,7 @@ HEED_EXPORT_BEGIN
 extern const heed_model heed_model_mlm, heed_model_gpt, heed_model_vit, heed_model_cnn,
     heed_model_mlp, heed_model_seq2seq, heed_model_rnn, heed_model_textcls, heed_model_tag;
 
-/* All of them, ended by NULL: what `heed train` and heed_run_open take. */
+/* All of them, ending with NULL: the list for `heed train` and heed_run_open. */
 extern const heed_model *const heed_models[];
 
 HEED_EXPORT_END

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a head off and on ---- */
+/* ---- switching a head off and on ---- */
 
 static bool zero_part(const heed_run *r, const heed_entry *e, size_t first, size_t rows,
                       heed_head_backup *b) {
@@ -31,7 +31,7 @@ static bool find_layer(const heed_run *r, const char *path, heed_attending *out)
     return heed_fail(r->c, HEED_USAGE, "model %s has no attention layer %s", r->model->name, path);
 }
 
-/* Rows of the stacked projection: q, k and v of all heads; in cross attention k and v. */
+/* Rows of the stacked projection: q, k and v of all heads; in cross attention, k and v only. */
 static bool values_off(const heed_run *r, const heed_attending *l, int head, heed_head_backup *b) {
     const char *stacked = l->stack == HEED_CROSS ? "kv" : "qkv";
     size_t first = (l->stack == HEED_CROSS ? 1 : 2) * (size_t)l->heads * (size_t)l->key +
@@ -80,7 +80,7 @@ void heed_head_on(heed_head_backup *b) {
 
 typedef struct {
     heed_score score;
-    double *loss, *weight; /* (batches) sums of a batch, as heed_score has them */
+    double *loss, *weight; /* (batches) sums of a batch, as in heed_score */
 } measured;
 
 static bool measure(const heed_evaluation *e, measured *out) {
@@ -107,7 +107,7 @@ static double accuracy_of(const heed_score *s) {
     return s->total > 0 ? s->correct / s->total : (double)NAN;
 }
 
-/* Both measurements, and numbers of each batch, in one allocation. */
+/* Allocates both measurements and the per-batch numbers in one block. */
 typedef struct {
     measured with, without;
     double *work;
@@ -125,7 +125,7 @@ static bool open_measurements(const heed_evaluation *e, measurements *k) {
     return true;
 }
 
-/* The loss without minus that with: each batch counts by its weight. */
+/* The loss without the head minus the loss with it; batches are weighted. */
 static heed_estimate harm_of(const measurements *k, uint64_t batches) {
     double mean = k->with.score.weight / (double)batches;
     for (uint64_t i = 0; i < batches; i++)

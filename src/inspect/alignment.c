@@ -18,9 +18,9 @@ bool heed_cross_layer(const heed_run *r, int layer, heed_attending *out) {
     return false;
 }
 
-/* ---- the tokens of the source that are right ---- */
+/* ---- the correct tokens of the source ---- */
 
-/* The last token of a target that ended. */
+/* Whether the token is [SEP], the end of the target. */
 static bool is_end(const heed_inspection *s, int row) {
     return s->target[row] == heed_tokenizer_specials(s->run->tokenizer).sep;
 }
@@ -36,13 +36,13 @@ void heed_peaks_diagonal(const heed_inspection *s, int within, bool reversed,
     }
 }
 
-/* Bytes of the source. */
+/* A range of bytes of the source. */
 typedef struct {
     size_t begin, end;
 } span;
 enum { SPANS = 32 };
 
-/* "9-13 0-5 6-7": how many there are; 0: it is no such list. */
+/* "9-13 0-5 6-7": returns how many there are; 0: not such a list. */
 static int read_spans(const heed_pair *pair, span out[SPANS]) {
     const char *s = pair->note, *end = s ? s + pair->note_n : s;
     int count = 0;

@@ -1,4 +1,4 @@
-/* capture.c -- a pass of an example through its model, and the record of what it attended to. */
+/* capture.c -- passes an example through its model and records the attention. */
 #include "core/core.h"
 #include "inspect/inspect.h"
 
@@ -8,7 +8,7 @@
 
 /* ---- the layers of a run ---- */
 
-/* Axes of an example of a pair: the source, the target, and what the decoder reads. */
+/* Axes of an example of a pair: the source, the target, and the decoder's input. */
 static heed_record_block block_of(const heed_run *r, const heed_attending *a) {
     bool pair = r->model->kind == HEED_INPUT_PAIR;
     int queries = !pair || a->stack == HEED_ENCODER ? 0 : a->stack == HEED_CROSS ? 1 : 2;
@@ -71,7 +71,7 @@ void heed_capture_probe(const heed_inspection *s, const heed_capture_args *w, he
     free(list);
 }
 
-/* Bytes of the record, before anything is computed: weights, raw and scores are most of it. */
+/* Size of the record in bytes, before anything is computed: mostly weights, raw and scores. */
 static double estimate(const heed_inspection *s, const heed_capture_args *w,
                        const heed_record_block *list, int count, int *blocks) {
     double n = 0;
@@ -109,7 +109,7 @@ static bool check_size(const heed_inspection *s, const heed_capture_args *w,
 
 /* ---- guesses ---- */
 
-/* The `top` largest of n logits, falling, lowest index first at ties. */
+/* The `top` largest of n logits in descending order; the lower index comes first in a tie. */
 static void largest(const heed_real *y, int n, int top, int *out) {
     int count = 0;
     for (int i = 0; i < n; i++) {
@@ -147,7 +147,7 @@ static bool add_guess(heed_record *record, const heed_inspection *s, const heed_
 
 /* ---- the record ---- */
 
-/* As its settings say; else those that attend. */
+/* The number of layers by the settings; else the number of attention layers. */
 static int layers_of(const heed_run *r) {
     heed_attending a;
     int n = 0;

@@ -1,4 +1,4 @@
-/* confusion.c -- what a classifier predicts of single things, and what it takes for what. */
+/* confusion.c -- predictions of a classifier for single items, and its confusion table. */
 #include "core/core.h"
 
 #include <heed/inspect.h>

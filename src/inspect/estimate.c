@@ -1,4 +1,4 @@
-/* estimate.c -- the mean of a few numbers, and how sure it is. */
+/* estimate.c -- the mean of a few numbers and its confidence interval. */
 #include <heed/inspect.h>
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* evaluation.c -- the batches that heads and ablation are measured on; how far an analysis is. */
+/* evaluation.c -- the batches on which heads and ablation are measured; progress of an analysis. */
 #include "core/core.h"
 #include "inspect/inspect.h"
 

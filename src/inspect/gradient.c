@@ -1,4 +1,4 @@
-/* gradient.c -- attention times the gradient of what was predicted. Chefer et al. 2021. */
+/* gradient.c -- attention times the gradient of the prediction. Chefer et al. 2021. */
 #include "core/core.h"
 #include "inspect/inspect.h"
 
@@ -7,20 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A layer that is followed. Of a pair the tokens of source and target count as one sequence, in
- * which queries and keys begin at first_query and first_key. */
+/* A layer that contributes. For a pair, the tokens of source and target form one sequence, in which
+ * the layer's queries and keys begin at first_query and first_key. */
 typedef struct {
     heed_record_block at;
     char weights[96], out[96]; /* paths of their probes */
     int heads, queries, keys, first_query, first_key;
-    heed_real *values; /* (heads, Q, K): (A x dy/dA)+ of the question at hand */
+    heed_real *values; /* (heads, Q, K): (A x dy/dA)+ of the current question */
 } followed;
 
 typedef struct {
     const heed_inspection *s;
     followed *layers; /* as a pass takes them */
     int count, tokens;
-    heed_real *values; /* of all layers */
+    heed_real *values; /* storage of all layers */
     double *row;       /* (tokens) twice: work */
 } gradients;
 
@@ -47,9 +47,9 @@ static heed_tensor *own_parameter(const heed_store *s, const char *path) {
     return NULL;
 }
 
-/* A pass whose attention weights get gradients: those of what depends on a value that wants one. In
- * a trace no parameter does unless it is asked for: the first one is, and the first one of each
- * attention layer. */
+/* A pass whose attention weights get gradients. Only values that depend on one with a requested
+ * gradient get any, and a trace requests none for parameters by default: request those of the first
+ * parameter and of the first one of each attention layer. */
 static heed_tensor *traced(const gradients *g) {
     const heed_run *r = g->s->run;
     heed_unprobe(r->tape);
@@ -79,8 +79,7 @@ static void positive_part(const heed_tensor *w, size_t n, heed_real *out) {
     }
 }
 
-/* What each step records ends with its weights, (1,1,S), after its scores where these are a
- * product. */
+/* Each step records its weights, (1,1,S), last; before them, its scores, if these are a product. */
 static bool take_steps(const heed_tape *t, const followed *l) {
     size_t keys = (size_t)l->keys;
     int each = l->at.additive ? 1 : 2, seen = 0;
@@ -94,7 +93,8 @@ static bool take_steps(const heed_tape *t, const followed *l) {
     return seen == each * l->queries;
 }
 
-/* Weights of all queries have their gradients, unless the model computed them step by step. */
+/* The weights of all queries are one tensor with gradients, unless the model computed them step by
+ * step. */
 static bool take_layer(const heed_tape *t, const followed *l) {
     const heed_tensor *all = heed_probe_find(t, l->weights);
     if (all && all->size != size_of(l)) all = NULL;
@@ -125,8 +125,8 @@ static double summed(const followed *l, int query, int key) {
     return sum;
 }
 
-/* The question's row of (I + G_L) .. (I + G_1) - I, into g->row; of the whole input, the mean of
- * all rows. */
+/* Writes the question's row of (I + G_L) .. (I + G_1) - I to g->row; for the entire input, the mean
+ * of all rows. */
 static void follow(const gradients *g, int query) {
     double *now = g->row, *next = g->row + g->tokens;
     int n = g->tokens;
@@ -152,11 +152,11 @@ static int last_question(const heed_inspection *s, const heed_gradient_args *w) 
     return asked ? w->question : s->question_count - 1;
 }
 
-/* What the questions say of one axis of keys. */
+/* The maps of all questions over one axis of keys. */
 typedef struct {
     heed_record_map map;
     int first, count;
-    heed_real *values; /* (Q, K), NAN where nothing was asked */
+    heed_real *values; /* (Q, K), NAN where there is no question */
 } answer;
 
 static bool add_model(heed_record *record, heed_record_map m) {
@@ -165,7 +165,8 @@ static bool add_model(heed_record *record, heed_record_map m) {
     return heed_record_add_map(record, &m) >= 0;
 }
 
-/* Every row of a layer's map is of one question: what the map of the whole model is made of. */
+/* All rows of a layer's map belong to one question. The map of the entire model combines such maps
+ * of all layers. */
 static void layer_help(const heed_question *q, bool by_head, char help[240]) {
     char where[40] = "of the whole input";
     if (q->query >= 0) snprintf(where, sizeof where, "at row %d alone", q->query + 1);
@@ -213,7 +214,7 @@ static void take_row(const gradients *g, const heed_question *q, const answer *a
             a->values[(size_t)i * (size_t)a->count + (size_t)k] = (heed_real)g->row[a->first + k];
 }
 
-/* The question of w comes last, so that its layers' values are at hand then. */
+/* The question of w is processed last, so that its layers' values remain. */
 static bool ask_all(const gradients *g, const heed_gradient_args *w, const answer *answers,
                     int count) {
     const heed_inspection *s = g->s;
@@ -230,7 +231,7 @@ static bool ask_all(const gradients *g, const heed_gradient_args *w, const answe
     return true;
 }
 
-/* Of a pair the source, and what the decoder read where it attends to that. */
+/* For a pair: the source, and the decoder's input if the decoder attends to it. */
 static int list_answers(const gradients *g, answer out[2]) {
     const heed_inspection *s = g->s;
     bool pair = is_pair(s);

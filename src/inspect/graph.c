@@ -1,11 +1,11 @@
-/* graph.c -- from a tape to a graph: the recorded ops, what they take, and whether backward goes
+/* graph.c -- from a tape to a graph: the recorded ops, their inputs, and whether backward goes
  * through them. */
 #include "inspect/graph.h"
 #include "core/core.h"
 
 #include <string.h>
 
-/* All ops of the step by their index; op NULL where none is needed. */
+/* All ops of the step by their index; op NULL if not needed. */
 typedef struct {
     heed_ctx *c;
     heed_recorded *ops;
@@ -34,7 +34,7 @@ static bool add_leaf(reader *r, const heed_tensor *x) {
     return true;
 }
 
-/* From the last op back, so that what made an input is met after all that take it. */
+/* Runs from the last op back, so that an op is visited after all ops that read its output. */
 static bool collect(reader *r, const heed_tape *t, int recorded) {
     for (int i = 0; i < recorded; i++) {
         heed_recorded op = heed_recorded_at(t, i);
@@ -73,7 +73,7 @@ static void link(const reader *r, heed_graph_node *n, int **in, const heed_tenso
     }
 }
 
-/* Lists of all nodes in one piece of memory: parameters, then nodes. */
+/* The lists of all nodes, in one allocation: parameters, then nodes. */
 static bool make_nodes(reader *r, heed_graph *g) {
     size_t params = r->param_total * sizeof(heed_tensor *);
     g->count = r->leaf_count;

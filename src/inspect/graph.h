@@ -1,4 +1,4 @@
-/* graph.h -- the graph of a step, read from a tape: what reading and grouping share. */
+/* graph.h -- the graph of a step, read from a tape: shared by reading and grouping. */
 #ifndef HEED_INSPECT_GRAPH_H
 #define HEED_INSPECT_GRAPH_H
 

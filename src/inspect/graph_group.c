@@ -1,13 +1,14 @@
-/* graph_group.c -- which box an op stands in. A named one stands where its name says. One without a
- * name that keeps the shape of an input (a sum, an activation, dropout) stands in the block of the
- * op before it; any other where the named ops before and after it both stand. */
+/* graph_group.c -- assigns each op to a box. A named op is in the box of its name. An unnamed op
+ * that keeps the shape of an input (a sum, an activation, dropout) is in the block of the op before
+ * it; any other is in the innermost box that contains both the named op before it and the one after
+ * it. */
 #include "core/core.h"
 #include "inspect/graph.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Part of a name, in memory of the tape or the store. */
+/* Part of a name; the tape or the store owns the memory. */
 typedef struct {
     const char *s;
     size_t n;
@@ -15,12 +16,12 @@ typedef struct {
 
 typedef struct {
     heed_graph *g;
-    span *home; /* (count) the path of the box that a node should stand in */
+    span *home; /* (count) the path of the box where a node belongs */
     int *first; /* (group_room) the first node of each box */
     int *stack; /* (count) */
-    int *seen;  /* (count) the last question that met a node */
+    int *seen;  /* (count) the last search that visited a node */
     int question;
-    char *names; /* where the next path is written */
+    char *names; /* where the next path will be written */
     size_t group_capacity, first_room;
 } sorter;
 
@@ -32,7 +33,7 @@ static span parent_of(span p) {
     return p;
 }
 
-/* The layer's name; without one, that of the parameter that it takes. s NULL: neither. */
+/* The layer's name or, without one, the path of the op's first parameter. s NULL: neither. */
 static span path_of(const heed_graph_node *n) {
     if (!n->op.op) return (span){NULL, 0};
     if (n->op.name) return (span){n->op.name, strlen(n->op.name)};
@@ -45,7 +46,7 @@ static bool is_under(span p, span box) {
     return p.n >= box.n && memcmp(p.s, box.s, box.n) == 0 && (p.n == box.n || p.s[box.n] == '.');
 }
 
-/* A box holds two ops at least. */
+/* A box contains at least two ops. */
 static bool is_box(const heed_graph *g, span p) {
     int found = 0;
     for (int i = 0; i < g->count && found < 2; i++) {
@@ -74,7 +75,7 @@ static span named_home(const heed_graph *g, const heed_graph_node *n) {
     return is_box(g, p) ? p : parent_of(p);
 }
 
-/* The last op that it takes a tensor of its own shape from; -1: none. */
+/* The last op among its inputs whose output has the shape of its own; -1: none. */
 static int followed(const heed_graph *g, const heed_graph_node *n) {
     int last = -1;
     for (int k = 0; k < n->in_count; k++) {
@@ -84,7 +85,7 @@ static int followed(const heed_graph *g, const heed_graph_node *n) {
     return last;
 }
 
-/* The home of the next named op in a direction; empty beyond the ends. */
+/* The home of the next named op in one direction; empty beyond the ends. */
 static span neighbour(const sorter *s, int at, int direction) {
     for (int i = at + direction; i >= 0 && i < s->g->count; i += direction)
         if (path_of(&s->g->nodes[i]).s) return s->home[i];
@@ -115,8 +116,8 @@ bool heed_graph_inside(const heed_graph *g, int node, int group) {
     return at == group;
 }
 
-/* True if the node waits for an op outside the box that waits for one in it: then it cannot stand
- * there, or the box would wait for itself. */
+/* True if the node depends on an op outside the box that depends on one in it: in the box, it would
+ * make the box depend on itself. */
 static bool waits(sorter *s, int node, int group) {
     const heed_graph *g = s->g;
     int depth = 0;
@@ -141,14 +142,14 @@ static int new_group(sorter *s, span path, int parent, int node) {
     if (!heed__grow(g->c, &g->groups, &s->group_capacity, need, sizeof *g->groups) ||
         !heed__grow(g->c, &s->first, &s->first_room, need, sizeof *s->first))
         return -1;
-    memcpy(s->names, path.s, path.n); /* the zero behind is there already */
+    memcpy(s->names, path.s, path.n); /* the terminating zero is already there */
     g->groups[g->group_count] = (heed_graph_group){.path = s->names, .parent = parent, .like = -1};
     s->names += path.n + 1;
     s->first[g->group_count] = node;
     return g->group_count++;
 }
 
-/* The latest box of that path in `parent`, or a new one where the node may not stand in it. */
+/* The latest box of that path in `parent`, or a new one if the node cannot be in it. */
 static int step_into(sorter *s, int node, int parent, span path) {
     const heed_graph *g = s->g;
     int found = -1;
@@ -170,7 +171,7 @@ static bool place(sorter *s, int node) {
     return at >= 0;
 }
 
-/* ---- boxes that say nothing ---- */
+/* ---- redundant boxes ---- */
 
 static void count_nodes(heed_graph *g) {
     for (int i = 0; i < g->group_count; i++) g->groups[i].nodes = 0;
@@ -178,7 +179,7 @@ static void count_nodes(heed_graph *g) {
         for (int at = g->nodes[i].group; at >= 0; at = g->groups[at].parent) g->groups[at].nodes++;
 }
 
-/* One op alone, or one box alone. */
+/* A box that contains a single op or a single box. */
 static bool is_empty_talk(const heed_graph *g, int group) {
     int own = 0, boxes = 0;
     for (int i = 0; i < g->count; i++) own += g->nodes[i].group == group;
@@ -200,7 +201,7 @@ static void dissolve(heed_graph *g, int group) {
     g->group_count--;
 }
 
-/* ---- boxes alike ---- */
+/* ---- identical boxes ---- */
 
 static int next_in(const heed_graph *g, int group, int node) {
     while (node < g->count && !heed_graph_inside(g, node, group)) node++;
@@ -252,7 +253,7 @@ static void find_alike(heed_graph *g) {
             if (g->groups[a].like < 0 && alike(g, a, b)) g->groups[b].like = a;
 }
 
-/* ---- all of it ---- */
+/* ---- all steps ---- */
 
 static bool sort(sorter *s) {
     heed_graph *g = s->g;

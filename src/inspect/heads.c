@@ -1,5 +1,5 @@
-/* heads.c -- what attention heads do over evaluation data. Clark et al. 2019, sec. 3; Dosovitskiy
- * et al. 2021, fig. 7; Olsson et al. 2022. */
+/* heads.c -- statistics of attention heads over evaluation data. Clark et al. 2019, sec. 3;
+ * Dosovitskiy et al. 2021, fig. 7; Olsson et al. 2022. */
 #include "core/core.h"
 #include "inspect/inspect.h"
 
@@ -36,7 +36,7 @@ double heed_head_mean(const heed_head_sums *s, heed_head_measure m) {
 /* A side of attention: the tokens of one item of a batch, or the patches of a picture. */
 typedef struct {
     const int32_t *ids, *pad; /* (len); ids NULL: patches, pad NULL: none */
-    int len, cols, first;     /* of the grid; cols 0: text */
+    int len, cols, first;     /* size of the grid; cols 0: text */
 } side;
 
 typedef struct {
@@ -63,7 +63,7 @@ static double tokens_apart(const double *w, int n, int query) {
     return sum;
 }
 
-/* Euclidean, between the middles of patches; what falls on [CLS] is left out. */
+/* Euclidean, between the centres of patches; weights on [CLS] are left out. */
 static double patches_apart(const double *w, const side *k, int query) {
     double sum = 0, all = 0;
     int at = query - k->first;
@@ -79,7 +79,7 @@ static bool is_bracket(const heed_specials *s, int32_t id) {
     return id >= 0 && (id == s->cls || id == s->sep);
 }
 
-/* Shares by what the keys' tokens are. */
+/* Shares by the tokens of the keys. */
 static void count_tokens(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
     double same = 0, special = 0;
     bool any = p->special.cls >= 0 || p->special.sep >= 0;
@@ -94,7 +94,7 @@ static void count_tokens(heed_head_sums *s, const pair_of_sides *p, const double
     if (!p->cross) count(s, HEED_HEAD_SAME, same);
 }
 
-/* Shares by where the keys stand. */
+/* Shares by the positions of the keys. */
 static void count_places(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
     count(s, HEED_HEAD_DISTANCE, tokens_apart(w, p->k.len, query));
     count(s, HEED_HEAD_FIRST, w[0]);
@@ -149,7 +149,7 @@ static const int32_t *of_item(const int32_t *all, int item, int len) {
     return all ? all + (size_t)item * (size_t)len : NULL;
 }
 
-/* The sides of item `item` of a batch, as a layer whose weights are w sees them. */
+/* The sides of item `item` of a batch for a layer with weights w. */
 static pair_of_sides sides_of(const heed_run *r, const heed_batch *b, const heed_record_block *l,
                               const heed_tensor *w, int item) {
     pair_of_sides p = {.cross = l->stack == HEED_CROSS, .causal = l->causal};
@@ -172,7 +172,7 @@ static pair_of_sides sides_of(const heed_run *r, const heed_batch *b, const heed
     return p;
 }
 
-/* Weights (B,h,Q,K) or, of one head, (B,Q,K). */
+/* Weights (B,h,Q,K) or, for one head, (B,Q,K). */
 static void count_layer(const heed_run *r, const heed_batch *b, const heed_tensor *w,
                         heed_head_table *h, int layer, double *row) {
     const heed_record_block *l = &h->layers[layer];
@@ -212,11 +212,11 @@ static bool count_batch(const heed_evaluation *e, const heed_batch *b, heed_head
     return ok || heed_fail(e->run->c, HEED_FAILED, "no memory for a row of weights");
 }
 
-/* ---- random tokens that repeat ---- */
+/* ---- repeated random tokens ---- */
 
 enum { REPEATS = 16 };
 
-/* (REPEATS, 2 half): each row random tokens, twice. */
+/* (REPEATS, 2 half): each row holds random tokens, twice. */
 static void repeat_tokens(const heed_run *r, int32_t *ids, int half) {
     heed_specials s = heed_tokenizer_specials(r->tokenizer);
     heed_random random = heed_random_at(heed_seed(r->c), "heads.induction", 0, 0);
@@ -232,7 +232,7 @@ static void repeat_tokens(const heed_run *r, int32_t *ids, int half) {
     }
 }
 
-/* The weight of each query of the second half on the token after its first place. */
+/* The weight of each query in the second half on the token after its first occurrence. */
 static void count_induction(const heed_tensor *w, heed_head_table *h, int layer, int half) {
     int heads = h->layers[layer].heads, len = 2 * half;
     for (int row = 0; row < REPEATS; row++)
@@ -264,7 +264,7 @@ static bool measure_induction(heed_run *r, heed_head_table *h) {
     return ok;
 }
 
-/* Its rows predict the tokens after them, which all its layers see no more of. */
+/* Whether rows predict the next token and all layers are causal. */
 static bool has_induction(const heed_run *r, const heed_head_table *h) {
     const heed_model *m = r->model;
     for (int i = 0; i < h->layer_count; i++)
@@ -273,7 +273,7 @@ static bool has_induction(const heed_run *r, const heed_head_table *h) {
            r->tokenizer && heed_config_has(r->config, "block");
 }
 
-/* ---- all of it ---- */
+/* ---- all heads ---- */
 
 static bool make_table(const heed_run *r, heed_head_table *h) {
     h->layers = heed_attention_layers(r, &h->layer_count);

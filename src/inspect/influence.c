@@ -1,6 +1,6 @@
-/* influence.c -- how far each place of the output moves with each place of the input: Jacobians by
- * backward passes, many directions at a time. The rows of a batch are one and the same input, each
- * with a direction of its own. */
+/* influence.c -- how strongly each output position depends on each input position: Jacobians by
+ * backward passes, many directions at a time. All rows of a batch are the same input, each with its
+ * own direction. */
 #include "core/core.h"
 #include "inspect/inspect.h"
 
@@ -14,24 +14,24 @@ typedef struct {
     const heed_inspection *s;
     heed_influence_args args;
     heed_tape *t;
-    heed_tensor *x, *y;          /* of the pass at hand: what is moved, and what moves */
-    int queries, keys, units;    /* places of the output and of the input; width of y_t */
-    int draws;                   /* random directions of y_t; 0: exact, one pass a unit */
-    heed_record_axis query, key; /* of the places; grids may differ from the example's */
-    char *labels;                /* of the cells of a feature map, */
-    const char **list;           /* which are no places of the example */
+    heed_tensor *x, *y;          /* input and output of the current pass */
+    int queries, keys, units;    /* output and input positions; width of y_t */
+    int draws;                   /* random directions of y_t; 0: exact, one direction per unit */
+    heed_record_axis query, key; /* axes of the positions; grids may differ from the example's */
+    char *labels;                /* labels for the cells of a feature map, */
+    const char **list;           /* which are not positions of the example */
     double *squares;             /* (queries,keys) */
     heed_real *gy;
 } study;
 
 /* ---- the pass ---- */
 
-/* Pixels as they are, and no patches: places are cells of the last feature map. */
+/* True for a picture model without patches: positions are cells of the last feature map. */
 static bool has_cells(const heed_inspection *s) {
     return s->run->model->kind == HEED_INPUT_PICTURE && !s->run->model->embedding;
 }
 
-/* The nearest tensor before x that still has places, (B,T,units) or (B,h,w,units). */
+/* The nearest tensor before x that still has positions, (B,T,units) or (B,h,w,units). */
 static heed_tensor *placed(const study *k, const heed_tensor *x, int places) {
     heed_recorded by = heed_recorded_by(x);
     for (int i = 0; i < by.inputs; i++) {
@@ -71,7 +71,7 @@ static bool pass(study *k) {
                      m->name);
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
 /* Rows and columns of the last feature map. */
 static bool name_cells(study *k) {
@@ -88,7 +88,7 @@ static bool name_cells(study *k) {
     return true;
 }
 
-/* A token before the patches is no input. */
+/* A token before the patches is not an input. */
 static void name_tokens(study *k) {
     const heed_inspection *s = k->s;
     k->query = s->axes[s->read ? 1 : 0];
@@ -114,7 +114,7 @@ static bool set_places(study *k) {
     return k->squares != NULL;
 }
 
-/* The place of an element of x, of one row: its token or patch, or its cell. */
+/* The position of an element of one row of x: its token, patch or cell. */
 static int place_of(const study *k, size_t at) {
     const heed_tensor *x = k->x;
     if (!has_cells(k->s)) return (int)(at / (x->size / ROWS / (size_t)k->keys));
@@ -126,9 +126,9 @@ static int place_of(const study *k, size_t at) {
 
 /* ---- directions ---- */
 
-static int directions(const study *k) { return k->draws ? k->draws : k->units; } /* of a place */
+static int directions(const study *k) { return k->draws ? k->draws : k->units; } /* per position */
 
-/* Direction number d of all: a unit of a place, or signs for all units of one. */
+/* Sets direction d: one unit of a position, or random signs for all units of a position. */
 static void aim(const study *k, heed_real *gy, int d) {
     int query = d / directions(k);
     heed_real *at = gy + (size_t)query * (size_t)k->units;
@@ -141,7 +141,7 @@ static void aim(const study *k, heed_real *gy, int d) {
         at[u] = heed_random_bits(&r, (uint64_t)u) & 1 ? (heed_real)1 : (heed_real)-1;
 }
 
-/* Adds what the rows found. */
+/* Adds the squared gradients of the rows. */
 static void gather(const study *k, int first, int count) {
     size_t size = k->x->size / ROWS;
     for (int r = 0; k->x->g && r < count; r++) {
@@ -169,7 +169,7 @@ static bool follow(study *k) {
     return k->gy != NULL;
 }
 
-/* ---- as a record ---- */
+/* ---- the record ---- */
 
 static void help_of(const study *k, char text[256]) {
     int n = snprintf(text, 256,

@@ -34,7 +34,7 @@ static void set_label(heed_inspection *s, int at, bool special, const char *labe
     s->special[at] = special;
 }
 
-/* What the decoder reads: [CLS] and the target without its last token. */
+/* The decoder's input: [CLS] and the target without its last token. */
 static bool add_target(heed_inspection *s) {
     const heed_sequence *target = &s->example.target;
     size_t n = target->tokens.count;
@@ -52,7 +52,7 @@ static bool add_target(heed_inspection *s) {
     return heed_ctx_status(s->run->c) == HEED_OK;
 }
 
-/* Patches row by row; what stands before them is [CLS]. */
+/* Patches row by row; tokens before them are [CLS]. */
 static void add_patches(heed_inspection *s, heed_grid g) {
     heed_record_axis *axis = add_axis(s, "picture", g.first + g.rows * g.cols);
     axis->rows = g.rows;
@@ -84,7 +84,8 @@ static void ask(heed_inspection *s, int axis, int query, int row, const char *sa
     snprintf(q->says, sizeof q->says, "%s", says);
 }
 
-/* Every token: the one so many after it. They count from 1, as on the screen. */
+/* At every token, asks for the one `ahead` positions after it. Tokens count from 1, as on the
+ * screen. */
 static void ask_tokens(heed_inspection *s, int axis, int ahead) {
     for (int i = 0; i < s->axes[axis].count; i++) {
         char says[32];
@@ -139,7 +140,7 @@ bool heed__inspection_asked(const heed_inspection *s) {
 
 /* ---- opening and closing ---- */
 
-/* Of a pair "source -> target". */
+/* For a pair, "source -> target". */
 static bool set_title(heed_inspection *s, const char *text) {
     heed_text title = {.c = s->run->c};
     const heed_sequence *target = &s->example.target;
@@ -186,7 +187,7 @@ bool heed__inspectable(const heed_inspection *s) {
     return s && s->run && s->questions && heed_ctx_status(s->run->c) == HEED_OK;
 }
 
-/* An inspection of nothing yet; false where it can be of nothing. */
+/* Starts an empty inspection; false if r is NULL or its context has failed. */
 static bool begin(heed_inspection *s, heed_run *r) {
     if (!s) return false;
     *s = (heed_inspection){.run = r};
@@ -206,7 +207,7 @@ bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example
            heed_ctx_status(r->c) == HEED_OK;
 }
 
-/* The target that the model makes of a source: the most probable token each time. */
+/* Generates a target from a source: the most probable token at each step. */
 static bool make_target(const heed_run *r, const heed_reader *how, heed_example *e) {
     heed_specials x = heed_tokenizer_specials(r->tokenizer);
     heed_generated made;
@@ -287,7 +288,7 @@ bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x
 
 void heed_inspection_free(heed_inspection *s) {
     if (!s) return;
-    int last = s->axis_count - 1; /* whose labels are its own */
+    int last = s->axis_count - 1; /* only the last axis owns its labels */
     for (int i = 0; s->labels && last >= 0 && i < s->axes[last].count; i++)
         heed__free(s->labels[i]);
     void *own[] = {s->labels, s->special, s->questions, s->title, s->read};

@@ -1,4 +1,4 @@
-/* lesson.c -- one head of attention in double precision, every matrix kept. Vaswani et al. 2017,
+/* lesson.c -- one attention head in double precision, with every matrix kept. Vaswani et al. 2017,
  * eq. 1. */
 #include <heed/lesson.h>
 
@@ -37,7 +37,7 @@ void heed_matrix_product(const heed_matrix *a, const heed_matrix *b, heed_matmul
 
 /* ---- softmax ---- */
 
-/* Index of the first largest of n numbers; -1 where all are -inf. */
+/* Index of the first largest of n numbers; -1 if all are -inf. */
 static int first_largest(const double *x, int n) {
     int best = -1;
     for (int j = 0; j < n; j++)
@@ -92,7 +92,7 @@ static void score(heed_lesson *l) {
     }
 }
 
-/* ---- what the layer makes of the head ---- */
+/* ---- the rest of the layer ---- */
 
 double heed_row_normed(const double *x, int n, double eps, double *out) {
     double mean = 0, var = 0;
@@ -104,7 +104,7 @@ double heed_row_normed(const double *x, int n, double eps, double *out) {
     return scale;
 }
 
-/* LN(X + all) gain + bias, a row a token. */
+/* LN(X + all) gain + bias, one row per token. */
 static void norm(heed_lesson *l) {
     const heed_matrix *part = l->part;
     size_t n = (size_t)part[HEED_LESSON_NORMED].cols;
@@ -186,7 +186,7 @@ static void shape_parts(heed_lesson *l) {
         l->part[i] = (heed_matrix){shapes[i][0], shapes[i][1], NULL};
 }
 
-/* Whether a part has numbers: those of the layer only where they are given. */
+/* Whether a part has numbers; those of the layer and its norm have some only if given. */
 static bool is_there(const heed_lesson_args *a, int part) {
     bool of_norm =
         part == HEED_LESSON_GAIN || part == HEED_LESSON_BIAS || part == HEED_LESSON_NORMED;
@@ -216,8 +216,8 @@ static void copy(heed_matrix *to, const double *from) {
     if (from && to->x) memcpy(to->x, from, size_of(to) * sizeof *from);
 }
 
-/* Memory of all parts, and behind it the flags of hidden keys. Z is X where it has no
- * numbers of its own. */
+/* Allocates all parts, followed by the flags of hidden keys. Z shares the numbers of X unless z is
+ * given. */
 static bool place(heed_ctx *c, heed_lesson *l) {
     size_t total = 0, keys = (size_t)l->args.sources;
     for (int i = 0; i < HEED_LESSON_COUNT; i++) total += size_of(&l->part[i]);
@@ -235,7 +235,7 @@ static bool place(heed_ctx *c, heed_lesson *l) {
     return true;
 }
 
-/* args with the lesson's own numbers, so that the same head can be made again from them. */
+/* Points args to the lesson's copies, so that the same head can be computed again from them. */
 static void own(heed_lesson *l) {
     const heed_matrix *p = l->part;
     heed_lesson_args *a = &l->args;

@@ -1,4 +1,4 @@
-/* lesson_backward.c -- the gradients of one head of attention, each kept under its name. */
+/* lesson_backward.c -- the gradients of one attention head, each kept under its name. */
 #include <heed/lesson.h>
 
 #include "core/core.h"
@@ -9,7 +9,7 @@ static const heed_matmul_how AS_IT_IS = {0}, LEFT = {.left_transposed = true},
                              RIGHT = {.right_transposed = true},
                              RIGHT_MORE = {.right_transposed = true, .add = true};
 
-/* dS = P (dP - rowsum(P dP)), elementwise but for the sum. */
+/* dS = P (dP - rowsum(P dP)), elementwise except for the sum. */
 static void softmax_backward(const heed_matrix *p, const heed_matrix *dp, heed_matrix *ds) {
     for (int i = 0; i < p->rows; i++) {
         size_t row = (size_t)i * (size_t)p->cols;
@@ -50,7 +50,7 @@ static bool place(heed_ctx *c, const heed_lesson *l, heed_lesson_gradient *g) {
     return true;
 }
 
-/* P of a hard selection is taken as the soft one's. */
+/* A hard selection uses P of the soft one. */
 static void through_scores(const heed_lesson *l, const double *d_weights, heed_lesson_gradient *g) {
     const heed_matrix *part = l->part;
     heed_matrix soft = g->raw; /* its memory is free until d raw is written */
@@ -62,7 +62,7 @@ static void through_scores(const heed_lesson *l, const double *d_weights, heed_l
     for (int i = 0; i < g->raw.rows * g->raw.cols; i++) g->raw.x[i] = l->args.beta * g->scores.x[i];
 }
 
-/* A bias is added to every row, and hears from all of them. */
+/* A bias is added to every row, so its gradient is the sum over the rows. */
 static void sum_rows(const heed_matrix *d, heed_matrix *out) {
     memset(out->x, 0, (size_t)out->cols * sizeof *out->x);
     for (int i = 0; i < d->rows * d->cols; i++) out->x[i % d->cols] += d->x[i];
@@ -103,8 +103,8 @@ bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_out
 
 /* ---- the layer ---- */
 
-/* du = (G - mean(G) - N mean(G N)) / deviation for G = dy gain and the normed row N of u, which
- * stands in du; what gain hears is added to dgain. */
+/* du = (G - mean(G) - N mean(G N)) / deviation for G = dy gain and the normed row N of u, which du
+ * holds on entry. Adds the gradient of gain to dgain. */
 static void norm_row_backward(const double *dy, const double *gain, int n, double scale, double *du,
                               double *dgain) {
     double mean = 0, along = 0;

@@ -1,4 +1,4 @@
-/* occlusion.c -- what a prediction loses when a part of the input is hidden. Zeiler & Fergus 2014,
+/* occlusion.c -- how a prediction changes when a part of the input is hidden. Zeiler & Fergus 2014,
  * sec. 4.2. */
 #include "core/core.h"
 #include "inspect/inspect.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* p of a class, and ln p / (1 - p), from logits; of one output both are its value. */
+/* p of a class, and ln p / (1 - p), from logits; for a single output, both are its value. */
 static double probability(const heed_real *row, int n, int class, double *log_odds) {
     double top = -INFINITY, others = 0;
     if (n == 1) return *log_odds = (double)row[0];
@@ -18,7 +18,7 @@ static double probability(const heed_real *row, int n, int class, double *log_od
     return 1 / (1 + exp(-*log_odds));
 }
 
-/* ---- the answers with and without a part ---- */
+/* ---- predictions with and without a part ---- */
 
 typedef struct {
     int class;
@@ -28,12 +28,12 @@ typedef struct {
 typedef struct {
     const heed_inspection *s;
     heed_occlusion_args args;
-    heed_inspection seen; /* a copy of s with ids and x of its own, */
+    heed_inspection seen; /* a copy of s with its own ids and x, */
     int32_t *ids;         /* which may be changed */
     heed_real *x;
-    answer *answers;            /* of each question, with nothing hidden */
-    int keys;                   /* tokens of the axis that is hidden */
-    double *change[2], *covers; /* (questions, keys) of p and of log-odds; (keys) times hidden */
+    answer *answers;            /* per question, with nothing hidden */
+    int keys;                   /* tokens of the axis to hide */
+    double *change[2], *covers; /* (questions, keys) for p and log-odds; (keys) times hidden */
 } occlusion;
 
 static heed_tensor *answers_now(const occlusion *o) {
@@ -55,7 +55,7 @@ static bool answer_all(const occlusion *o) {
     return y != NULL;
 }
 
-/* Adds the change to keys[0 .. count), which are hidden now. */
+/* Adds the change to keys[0 .. count), which are currently hidden. */
 static bool count_hidden(const occlusion *o, const int *keys, int count) {
     const heed_tensor *y = answers_now(o);
     for (int i = 0; y && i < o->s->question_count; i++) {
@@ -84,8 +84,8 @@ static const heed_tokenizer *hidden_tokenizer(const heed_inspection *s) {
     return s->read && s->run->source ? s->run->source : s->run->tokenizer;
 }
 
-/* What stands for a token that is hidden: [MASK] where the model has learned it, else [UNK], else
- * (bytes) a blank; of a blank, a full stop. */
+/* The token that replaces a hidden one: [MASK] if the model has learned it, else [UNK], else
+ * (bytes) a blank, or a full stop for a blank. */
 static int32_t cover_of(const heed_inspection *s, int32_t id) {
     const heed_tokenizer *k = hidden_tokenizer(s);
     heed_specials x = heed_tokenizer_specials(k);
@@ -95,7 +95,7 @@ static int32_t cover_of(const heed_inspection *s, int32_t id) {
     return id == blank ? heed_token_id(k, ".") : blank;
 }
 
-/* A vocabulary of characters has all that its text has: there [UNK] is a sign never learned. */
+/* A vocabulary of characters contains every character of its text, so [UNK] is never learned. */
 static void warn_of_cover(const heed_inspection *s) {
     const heed_tokenizer *k = hidden_tokenizer(s);
     int unknown = heed_tokenizer_specials(k).unk;
@@ -192,7 +192,7 @@ static bool hide_all(const occlusion *o) {
 
 /* ---- the maps ---- */
 
-/* Values (Q,K) of the questions' rows; of what is said of the whole input, all rows. */
+/* Values (Q,K) in the questions' rows; a prediction about the entire input fills all rows. */
 static heed_real *map_values(const occlusion *o, int which, int queries) {
     size_t n = (size_t)queries * (size_t)o->keys;
     heed_real *v = heed__alloc_array(o->s->run->c, n + 1, sizeof *v);

@@ -1,5 +1,5 @@
-/* patch_ablation.c -- patches hidden by what a measure says of them. Samek et al. 2017, sec. III: a
- * good measure of what matters finds the parts whose loss hurts most. */
+/* patch_ablation.c -- patches hidden in the order of a measure. Samek et al. 2017, sec. III: a good
+ * measure of relevance finds the parts whose loss hurts most. */
 #include "core/core.h"
 #include "inspect/inspect.h"
 
@@ -10,21 +10,21 @@ static const char *const names[HEED_PATCH_MEASURES] = {"attention", "rollout", "
                                                        "occlusion", "random"};
 const char *heed_patch_measure_name(heed_patch_measure m) { return names[m]; }
 
-enum { DRAWS = 10 }; /* of random patches, of which the mean counts */
+enum { DRAWS = 10 }; /* choices of random patches, which are averaged */
 
 typedef struct {
     heed_run *run;
     const heed_patch_ablation_args *args;
     int count, patches, hidden;
-    int picture;                                                   /* at hand */
+    int picture;                                                   /* the current one */
     double *fall[HEED_PATCH_MEASURES], *kept[HEED_PATCH_MEASURES]; /* (count) */
-    double *value, *work; /* (patches) of the measure at hand */
+    double *value, *work; /* (patches) of the current measure */
     int *order;           /* (patches) */
     heed_real *x;         /* the picture with patches hidden */
-    double p, correct;    /* sums over whole pictures */
+    double p, correct;    /* sums over intact pictures */
 } hiding;
 
-/* ---- what a measure says of the patches ---- */
+/* ---- the measure of each patch ---- */
 
 /* The row of [CLS]; without [CLS] the mean of all rows. */
 static void read_rows(const heed_record_axis *a, const heed_real *values, double *out) {
@@ -63,7 +63,7 @@ static void read_measure(const hiding *r, const heed_record *record, heed_patch_
 
 /* ---- hiding ---- */
 
-/* The `hidden` largest values first in order; of equal ones the first. */
+/* Sorts the `hidden` largest values to the front; the lower index comes first in a tie. */
 static void choose_largest(const hiding *r) {
     for (int i = 0; i < r->patches; i++) r->order[i] = i;
     for (int k = 0; k < r->hidden; k++) {
@@ -90,8 +90,8 @@ typedef struct {
     double p;
 } answer;
 
-/* x in the picture's place; class: whose probability is asked for, negative: the most probable
- * one's. */
+/* Predicts with x instead of the picture; class: the class whose probability is returned; negative:
+ * the most probable one. */
 static bool ask(const heed_inspection *s, heed_real *x, int class, answer *out) {
     heed_inspection seen = *s;
     heed_tape *t = s->run->tape;
@@ -166,7 +166,7 @@ static bool one_picture(hiding *r, size_t index) {
     return ok;
 }
 
-/* ---- all of them ---- */
+/* ---- all pictures ---- */
 
 static bool make_capacity(hiding *r, double share) {
     heed_ctx *c = r->run->c;

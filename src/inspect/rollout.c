@@ -1,5 +1,5 @@
-/* rollout.c -- attention rollout. Abnar & Zuidema 2020, sec. 4: layers multiplied, half of each the
- * identity. */
+/* rollout.c -- attention rollout. Abnar & Zuidema 2020, sec. 4: the product of all layers, each
+ * averaged with the identity. */
 #include "core/core.h"
 #include "inspect/inspect.h"
 
@@ -32,14 +32,14 @@ static void fuse_row(const work *w, const heed_real *weights, int row, double *o
     }
 }
 
-/* Of equal ones the last goes first. */
+/* In a tie, the last one goes first. */
 static int by_weakness(const void *a, const void *b) {
     const item *x = a, *y = b;
     if (x->value != y->value) return x->value < y->value ? -1 : 1;
     return (x->at < y->at) - (x->at > y->at);
 }
 
-/* Row by row, so that none is emptied: the strongest weight always stays. */
+/* Works on single rows, so that none becomes empty: the largest weight always stays. */
 static void discard_weakest(const work *w, double *row) {
     int dropped = (int)floor(w->args->discard * w->tokens + 1e-9);
     if (dropped == 0) return;
@@ -48,7 +48,7 @@ static void discard_weakest(const work *w, double *row) {
     for (int i = 0; i < dropped; i++) row[w->items[i].at] = 0;
 }
 
-/* (row / its sum + row of I) / 2; a row without weight is I's alone. */
+/* (row / its sum + row of I) / 2; a row without weight becomes the row of I. */
 static void with_residual(const work *w, double *row, int self) {
     double sum = 0;
     for (int i = 0; i < w->tokens; i++) sum += row[i];
@@ -117,7 +117,7 @@ bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *out) {
     return ok;
 }
 
-/* ---- of an example, as a map of its record ---- */
+/* ---- the map of an example ---- */
 
 #define FOLLOWED                                                                                   \
     "attention of all layers followed back to the input, half of each layer the token itself"
@@ -139,7 +139,7 @@ static bool add_map(const heed_inspection *s, const heed_record_block *first,
     return heed_record_add_map(record, &m) >= 0;
 }
 
-/* all: a record of every layer; those of self-attention over the first axis are followed. */
+/* all: a record of every layer; the layers of self-attention over the first axis are used. */
 static bool roll_record(const heed_inspection *s, heed_rollout_args a, const heed_record *all,
                         heed_record *record) {
     heed_ctx *c = s->run->c;

@@ -1,5 +1,5 @@
-/* snapshots.c -- attention on the first validation inputs, or on an input that was given, at some
- * steps of a training. */
+/* snapshots.c -- attention on the first validation inputs, or on a given input, at some steps of a
+ * training. */
 #include "core/core.h"
 #include "core/os.h"
 #include "inspect/inspect.h"
@@ -11,20 +11,20 @@
 #include <string.h>
 
 struct heed_snapshots {
-    heed_ctx *c, *disk; /* disk: of the files, so that a full disk ends no training */
-    heed_run run;       /* the model at hand, for capture */
+    heed_ctx *c, *disk; /* disk: for the files, so that a full disk does not end the training */
+    heed_run run;       /* the current model, for capture */
     const heed_data *data;
     char *dir;
-    int64_t count, next; /* asked for; the number of the next one */
+    int64_t count, next; /* snapshots requested; index of the next one */
     int items;
     heed_inspection item[HEED_SNAPSHOT_ITEMS];
-    heed_picture picture[HEED_SNAPSHOT_ITEMS]; /* inspected when the model has its parameters */
+    heed_picture picture[HEED_SNAPSHOT_ITEMS]; /* inspected once the model has its parameters */
     char name[HEED_SNAPSHOT_ITEMS][160];
 };
 
-enum { TOKENS = 24 }; /* of a text that nobody chose */
+enum { TOKENS = 24 }; /* maximum for a text from the validation part */
 
-/* The k-th of count steps, spread evenly from 0 to the last; one alone is the last. */
+/* The k-th of count steps, spread evenly from 0 to the last; a single one is the last. */
 static int64_t snapshot_step(int64_t k, int64_t count, int64_t steps) {
     if (count < 2) return steps;
     return (int64_t)llround((double)k * (double)steps / (double)(count - 1));
@@ -37,7 +37,8 @@ static bool add_text(heed_snapshots *s, const char *text, size_t n, const char *
     return heed_check_text(s->c, text, n) && heed_inspection_text(to, &s->run, text, n, target);
 }
 
-/* A validation batch of one row, as text again: special tokens left out, masked ones put back. */
+/* Turns a validation batch of one row back into text: without special tokens, with masked ones
+ * restored. */
 static bool add_row(heed_snapshots *s, size_t index) {
     const heed_tokenizer *k = s->data->tokenizer;
     heed_specials x = heed_tokenizer_specials(k);
@@ -157,7 +158,7 @@ heed_snapshots *heed_snapshots_open(const heed_model *m, const heed_data *d, hee
                         .labels = d->labels,
                         .label_count = d->label_count};
     if (s->dir) memcpy(s->dir, a->run, n);
-    /* A model that may attend is asked when it has its parameters. */
+    /* A model that may attend is checked once it has its parameters. */
     bool ok = s->dir && (m->attending || attends(&s->run)) && read_items(s, a);
     s->disk = ok ? heed_open(&(heed_options){.threads = 1}) : NULL;
     s->run.tape = ok ? heed_tape_new(s->c) : NULL;
@@ -186,7 +187,7 @@ static const char *path_of(const heed_snapshots *s, int item, int64_t step, char
     return path;
 }
 
-/* The step of ITEM-STEP.npz; -1: it is no such file. item 0: any. */
+/* The step of ITEM-STEP.npz; -1: another file. item 0: any. */
 static int64_t step_of(const char *name, int item) {
     int found, end = 0;
     int64_t step;
@@ -227,7 +228,7 @@ static bool remove_later(void *user, const char *path, int64_t step) {
     return step <= l->step || heed__os_remove(l->disk, path);
 }
 
-/* ---- at work ---- */
+/* ---- during the training ---- */
 
 static void take(heed_snapshots *s, int64_t step) {
     char path[1024];
@@ -241,8 +242,8 @@ static void take(heed_snapshots *s, int64_t step) {
     }
 }
 
-/* Whether the training is as far as snapshot k. Its length may change on the way, its share that is
- * done does not turn back. */
+/* Whether the training has reached snapshot k. The number of steps may change during the training;
+ * the share completed does not decrease. */
 static bool reached(const heed_snapshots *s, int64_t k, const heed_report *r) {
     return k < s->count &&
            llround(r->progress * (double)r->steps) >= snapshot_step(k, s->count, r->steps);
@@ -257,7 +258,7 @@ static bool start(heed_snapshots *s, const heed_report *r) {
         if (s->picture[i].pixels &&
             !heed_inspection_picture(&s->item[i], &s->run, &s->picture[i], s->name[i], true))
             return false;
-    /* What a training that goes on from an earlier step has still before it. */
+    /* A resumed training removes snapshots of later steps. */
     later l = {s->disk, r->step};
     if (r->step > 0 && !heed_snapshots_list(s->disk, s->dir, 0, remove_later, &l)) complain(s);
     s->next = 0;

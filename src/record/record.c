@@ -1,4 +1,4 @@
-/* record.c -- a record that owns its parts: added one by one, copied. */
+/* record.c -- a record that owns copies of its parts, which are added one by one. */
 #include "core/core.h"
 #include "io/io.h"
 
@@ -16,7 +16,7 @@ typedef struct {
     heed_record_map *maps;
     heed_record_guess *guesses;
     size_t axis_capacity, block_capacity, map_capacity, guess_capacity;
-    void **pieces; /* all memory that the parts point to */
+    void **pieces; /* all memory to which the parts point */
     size_t piece_count, piece_capacity;
 } keeper;
 
@@ -54,7 +54,7 @@ void heed_record_free(heed_record *r) {
 
 /* ---- copies ---- */
 
-/* Remembers a piece of memory that comes next, which the record frees. */
+/* Reserves an entry for the next piece of memory that the record will free. */
 static bool reserve_piece(keeper *k) {
     return heed__grow(k->c, &k->pieces, &k->piece_capacity, k->piece_count + 1, sizeof *k->pieces);
 }
@@ -65,7 +65,7 @@ static void *new_piece(keeper *k, size_t count, size_t each) {
     return p;
 }
 
-/* *at becomes a copy of what it points to; NULL stays. */
+/* Replaces the pointer *at by one to a copy of its data; NULL is kept. */
 static bool own(keeper *k, void *at, size_t count, size_t each) {
     const void *from;
     memcpy(&from, at, sizeof from);
@@ -77,7 +77,7 @@ static bool own(keeper *k, void *at, size_t count, size_t each) {
     return true;
 }
 
-/* As valid UTF-8. */
+/* Like own, for a text, with invalid UTF-8 escaped. */
 static bool own_text(keeper *k, const char **text) {
     if (!*text) return true;
     heed_text copy = {.c = k->c};

@@ -1,4 +1,4 @@
-/* record_file.c -- a record as files: CSV, and NumPy's archive. */
+/* record_file.c -- writes a record to a file: CSV or a NumPy archive. */
 #include "core/core.h"
 #include "io/npz.h"
 
@@ -14,7 +14,7 @@ static void put_label(heed_text *out, const heed_record_axis *a, int index) {
     heed_csv_put(out, a->labels && a->labels[index] ? a->labels[index] : "");
 }
 
-/* What comes before the queries of a line: names hold neither quotes nor commas. */
+/* The columns of a line before the query: names contain neither quotes nor commas. */
 static void put_matrix(heed_text *out, const heed_record *r, const char *head, int queries,
                        int keys, const heed_real *x) {
     const heed_record_axis *q = &r->axes[queries], *k = &r->axes[keys];
@@ -117,7 +117,7 @@ static void add_bytes(archive *a, const char *name, const void *bytes, int dims,
                                             .data = bytes};
 }
 
-/* A name that is cut would not be found again. */
+/* A truncated name would not be found on reading. */
 static bool names_fit(heed_ctx *c, const heed_record *r) {
     enum { MOST = HEED__NPY_NAME - (int)sizeof ".weights" };
     for (int i = 0; i < r->block_count; i++) {

@@ -1,19 +1,20 @@
 /* record_json.c -- a record as one JSON object: what `heed attend --json` prints and `heed view`
- * and the page read. Layers, heads and positions count from 1 as on the screen, the axes that a
- * part names from 0, as list indices. */
+ * and the page read. Layers, heads and positions count from 1, as on the screen; indices of axes
+ * count from 0, as list indices. */
 #include "core/core.h"
 #include "io/io.h"
 
 #include <heed/record.h>
 
-/* Digits that bring a value back to the same bits. */
+/* Digits from which a value is read back to the same bits. */
 enum { DIGITS = sizeof(heed_real) == 4 ? 9 : 17 };
 
 static void put_text(heed_text *out, const char *key, const char *text) {
     if (text) heed_json_text(out, key, text);
 }
 
-/* What counts from 0 here counts from 1 there; null: of the whole model or input. */
+/* Writes a number that counts from 0 as one that counts from 1; negative: null, the entire model or
+ * input. */
 static void put_place(heed_text *out, const char *key, int value) {
     if (value < 0)
         heed_json_text(out, key, NULL);

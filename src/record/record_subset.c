@@ -1,4 +1,4 @@
-/* record_subset.c -- a part of a record: some layers and heads, the first tokens. */
+/* record_subset.c -- a subset of a record: some layers and heads, the first tokens. */
 #include "core/core.h"
 
 #include <heed/record.h>
@@ -23,8 +23,8 @@ typedef struct {
     heed_record *to;
 } job;
 
-/* The heads kept of x (heads,from_rows,from_cols), cut to rows x cols; to be freed. NULL for NULL.
- */
+/* Copies the kept heads of x (heads,from_rows,from_cols), cut to rows x cols; the caller frees
+ * them. NULL for NULL. */
 typedef struct {
     int from_rows, from_cols, rows, cols;
 } sizes;
@@ -39,7 +39,7 @@ static heed_real *part_of(const job *j, const heed_real *x, sizes s, const int *
     return out;
 }
 
-/* Places of the heads kept, and their numbers behind them; to be freed. */
+/* Indices of the kept heads, followed by their numbers; the caller frees the list. */
 static int *kept_heads(const job *j, const heed_record_block *b, int *count) {
     int *list = heed__alloc_array(j->c, 2 * (size_t)b->heads + 1, sizeof *list);
     *count = 0;
@@ -102,7 +102,7 @@ void heed_record_cut_text(const heed_record_cut *cut, heed_text *out) {
     put_list(out, "head", cut->head_count, cut->heads);
 }
 
-/* The note: that of the record, and what is left of it. */
+/* The note: that of the original record, and what the subset keeps. */
 static void describe(const job *j) {
     heed_text note = {.c = j->c};
     const heed_record *r = j->from;

@@ -16,9 +16,9 @@ void heed_record_probe(heed_tape *t, const char *pattern, bool lean) {
     }
 }
 
-/* A probe is (B,h,T,n), or (B,T,n) of a layer of one head. */
+/* A probe is (B,h,T,n), or (B,T,n) for a layer with one head. */
 typedef struct {
-    const heed_real *x; /* of the item; NULL: not probed */
+    const heed_real *x; /* the item's numbers; NULL: not probed */
     int heads, rows, cols;
 } part;
 
@@ -34,7 +34,7 @@ static part part_of(const heed_tape *t, const char *layer, const char *value, in
                   .cols = x->shape[d - 1]};
 }
 
-/* ---- the heads that are kept ---- */
+/* ---- the kept heads ---- */
 
 typedef struct {
     heed_ctx *c;
@@ -45,7 +45,7 @@ typedef struct {
 
 static int number_of(const layer *l, int i) { return l->like->head ? l->like->head[i] : i; }
 
-/* The heads kept of p, one after the other, in memory of its own; NULL where p has nothing. */
+/* Copies the kept heads of p, one after the other; NULL if p was not probed. */
 static heed_real *gather(const layer *l, part p) {
     size_t each = (size_t)p.rows * (size_t)p.cols;
     if (!p.x) return NULL;
@@ -55,7 +55,7 @@ static heed_real *gather(const layer *l, part p) {
     return out;
 }
 
-/* q k' of the heads kept; of the additive form the scores themselves. */
+/* q k' of the kept heads; for the additive form, the scores themselves. */
 static heed_real *products(const layer *l) {
     if (l->like->additive || (!l->q.x && l->scores.x)) return gather(l, l->scores);
     if (!l->q.x || !l->k.x || l->q.cols != l->k.cols) return NULL;
@@ -72,7 +72,7 @@ static heed_real *products(const layer *l) {
     return out;
 }
 
-/* Query i sees keys up to i + K - Q where the layer is causal. */
+/* In a causal layer, query i sees keys up to i + K - Q. */
 static void hide(const layer *l, heed_real *scores, const int32_t *pad) {
     for (int at = 0; scores && at < l->heads * l->queries * l->keys; at++) {
         int key = at % l->keys, query = at / l->keys % l->queries;

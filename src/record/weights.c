@@ -1,5 +1,5 @@
-/* weights.c -- a record from a file: what this program wrote, or attention weights of any other
- * origin. */
+/* weights.c -- reads a record from a file written by this program, or attention weights from other
+ * programs. */
 #include "record/weights.h"
 
 #include "core/core.h"
@@ -105,7 +105,7 @@ static bool is_json(const unsigned char *bytes, size_t n) {
     return at < n && (bytes[at] == '{' || bytes[at] == '[');
 }
 
-/* The first bytes are of no known kind: the name tells which one was meant. */
+/* If the first bytes match no known format, the file's name decides which one was intended. */
 static bool no_kind(const heed__source *s, const unsigned char *bytes, size_t n) {
     static const struct {
         const char *end, *kind, *expected;

@@ -1,6 +1,6 @@
-/* weights_foreign.c -- weights of any origin: arrays of (queries, keys), (heads, queries, keys) or
- * (layers, heads, queries, keys), with labels where there are some. Nothing is corrected: what
- * is unusual is reported in the note. */
+/* weights_foreign.c -- weights of other programs: arrays of (queries, keys), (heads, queries, keys)
+ * or (layers, heads, queries, keys), with labels if there are any. Nothing is corrected: unusual
+ * values are reported in the note. */
 #include "core/core.h"
 #include "record/weights.h"
 
@@ -13,8 +13,8 @@ typedef struct {
     heed_record *r;
     heed_text note, unread; /* unread: names of arrays */
     int unread_count;
-    int next[3];  /* the layer that comes next in each stack */
-    int axes[64]; /* made so far, and for what */
+    int next[3];  /* number of the next layer in each stack */
+    int axes[64]; /* axes made so far, with their sizes and names */
     int sizes[64];
     const char *named[64];
     int axis_count;
@@ -24,7 +24,7 @@ typedef struct {
 /* ---- labels ---- */
 
 typedef struct {
-    heed_text text; /* each ended by a NUL */
+    heed_text text; /* each followed by a NUL */
     const char **list;
     int count;
 } labels;
@@ -43,7 +43,7 @@ static bool add_label(labels *l, const heed__source *s, const json_t *v, const h
     return heed_text_put(&l->text, json_string_value(one), json_string_length(one) + 1);
 }
 
-/* Reads the labels of that name; count -1: there are none. */
+/* Reads the labels of that name; count -1: none found. */
 static bool read_labels(const heed__source *s, const char *name, labels *l) {
     enum { MOST = 1 << 20 };
     const json_t *v = s->json ? json_object_get(s->json, name) : NULL;
@@ -81,7 +81,7 @@ static bool is_special(const char *label) {
 
 /* ---- axes ---- */
 
-/* Names that labels of a side may have, the closest first. */
+/* Possible names for the labels of a side, the most specific first. */
 static const char *const names[3][2][5] = {{{"queries", "encoder_tokens", "source", "tokens"},
                                             {"keys", "encoder_tokens", "source", "tokens"}},
                                            {{"queries", "decoder_tokens", "target", "tokens"},
@@ -121,9 +121,9 @@ static bool wrong_count(const reader *k, const char *name, int found, const char
                      side);
 }
 
-/* Where there is a picture, encoders are of it, and others look at it. */
+/* With a picture, encoders attend within it, and cross attention attends to it. */
 /* The axis of one side of an array of weights, shared where name and size are the same. `tokens`
- * may label the one side alone, when the other one has another size. */
+ * may label a single side if the other one has a different size. */
 static int axis_for(reader *k, const char *array, int stack, int side, int size, int other) {
     labels l = {.count = -1};
     bool patches =
@@ -155,8 +155,8 @@ static int axis_for(reader *k, const char *array, int stack, int side, int size,
 
 /* ---- weights ---- */
 
-/* The note reports how many values are outside [0, 1] and how many rows do not sum to 1; they are
- * shown as they are. */
+/* Notes how many values are outside [0, 1] and how many rows do not sum to 1; they are kept
+ * unchanged. */
 static void judge(reader *k, const char *name, const heed__numbers *n, size_t rows, size_t cols) {
     size_t outside = 0, unequal = 0, none = 0;
     double low = INFINITY, high = -INFINITY;
@@ -184,7 +184,7 @@ static void judge(reader *k, const char *name, const heed__numbers *n, size_t ro
                       name, unequal, rows, low, high);
 }
 
-/* 0 above the diagonal, and mostly not below it. */
+/* Whether weights are 0 above the diagonal and mostly not 0 below it. */
 static bool is_causal(const heed_real *x, int heads, int size) {
     size_t below = 0, n = (size_t)size;
     for (size_t h = 0; h < (size_t)heads; h++)
@@ -197,7 +197,7 @@ static bool is_causal(const heed_real *x, int heads, int size) {
     return n > 1 && below > (size_t)heads * n * (n - 1) / 4;
 }
 
-/* Whose attention it is, by its name; else by its sides, which are of one text or of two. */
+/* The stack of an array by its name; else by its sides: square arrays are self-attention. */
 static int stack_of(const char *name, bool square) {
     if (strstr(name, "cross")) return HEED_CROSS;
     if (strstr(name, "dec")) return HEED_DECODER;
@@ -229,7 +229,7 @@ static bool add_layers(reader *k, const char *name, const heed__numbers *n) {
     return true;
 }
 
-/* A batch of one between layers and heads, as models give it, is left out. */
+/* Drops a batch dimension of 1 between layers and heads, as models output it. */
 static bool add_numbers(reader *k, const char *name, heed__numbers *n) {
     char shape[HEED__SHAPE], quote[HEED_QUOTE];
     if (n->dims == 5 && n->shape[1] == 1) {
@@ -251,7 +251,7 @@ static bool add_numbers(reader *k, const char *name, heed__numbers *n) {
 
 enum { SHOWN = 4 }; /* names of arrays in a message */
 
-/* What the file has instead of weights: names, types and shapes of the first. */
+/* Lists what the file contains instead of weights: names, types and shapes of the first arrays. */
 static void list_found(const heed__source *s, heed_text *out) {
     char shape[HEED__SHAPE], quote[HEED_QUOTE], type[HEED_QUOTE];
     const char *name;
@@ -270,12 +270,10 @@ static void list_found(const heed__source *s, heed_text *out) {
     if (count > SHOWN) heed_text_add(out, " and %zu more", count - SHOWN);
 }
 
-/* The picture is none of the weights. */
+/* All arrays except the picture are weights. */
 static bool is_weights(const char *name) { return strcmp(name, "picture") != 0; }
 
-/* An array that would be weights if its numbers were real: integers, booleans, the other byte
- * order.
- */
+/* Finds an array that would be weights if its numbers were reals in native byte order. */
 static const heed__npy *almost_weights(const heed__source *s) {
     for (size_t i = 0; !s->json && i < s->npz.count; i++) {
         const heed__npy *a = &s->npz.arrays[i];
@@ -308,7 +306,7 @@ static bool is_read(const char *name) {
     return known;
 }
 
-/* An array that is neither weights nor labels may be labels under another name. */
+/* An array that is neither weights nor known labels may be labels under another name. */
 static void pass_over(reader *k, const char *name) {
     char quote[HEED_QUOTE];
     if (is_read(name) || ++k->unread_count > SHOWN) return;

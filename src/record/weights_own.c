@@ -1,5 +1,5 @@
-/* weights_own.c -- a record back from the JSON or NPZ file that this program wrote. Everything is
- * checked against the axes before it is used. */
+/* weights_own.c -- reads a record from a JSON or NPZ file written by this program. Everything is
+ * checked against the axes before use. */
 #include "core/core.h"
 #include "record/weights.h"
 
@@ -10,7 +10,7 @@
 typedef struct {
     const heed__source *s;
     heed_record *r;
-    int base; /* what layers, heads and positions count from: 0 in "attention 1" */
+    int base; /* first number of layers, heads and positions: 0 in "attention 1" */
 } reader;
 
 static bool wrong(const reader *k, const char *what) {
@@ -21,7 +21,7 @@ static const char *text(const json_t *v, const char *key) {
     return json_string_value(json_object_get(v, key));
 }
 
-/* An integer in [lo, hi]; where there is none, `without`. */
+/* Reads an integer in [lo, hi]; `without` if it is missing. */
 static bool integer(const reader *k, const json_t *v, const char *key, int lo, int hi, int without,
                     int *out) {
     const json_t *n = json_object_get(v, key);
@@ -32,7 +32,8 @@ static bool integer(const reader *k, const json_t *v, const char *key, int lo, i
                      k->s->path, key, lo, hi, (long long)value);
 }
 
-/* The number of a layer, head or position; none, null and what is below base: of all. */
+/* Reads the number of a layer, head or position; -1, meaning all, if it is missing, null or below
+ * base. */
 static bool place(const reader *k, const json_t *v, const char *key, int most, int *out) {
     bool ok = integer(k, v, key, k->base - 1, most + k->base, k->base - 1, out);
     *out = *out < k->base ? -1 : *out - k->base;
@@ -83,8 +84,8 @@ static bool add_axis(reader *k, const json_t *v) {
 
 /* ---- arrays ---- */
 
-/* The array `key` of the part v, which is `name` in an archive, of that shape (first 0: two
- * dimensions). NULL in *x where there is none. */
+/* Reads the array `key` of the part v, named `name` in an archive, of that shape (shape[0] 0: two
+ * dimensions). Sets *x to NULL if there is none. */
 static bool fetch(const reader *k, const json_t *v, const char *name, const char *key,
                   double missing, const int64_t shape[3], heed_real **x) {
     char full[HEED__NPY_NAME], found[HEED__SHAPE];

@@ -1,6 +1,6 @@
-/* weights_picture.c -- the picture that patches were cut from, in a file of foreign weights:
- * `picture` of bytes, (height, width) or (height, width, 1 or 3), and where its patches are not a
- * square `grid`, their rows and columns. */
+/* weights_picture.c -- reads the picture of the patches from a file of foreign weights: `picture`
+ * in bytes, (height, width) or (height, width, 1 or 3), and, if the patches do not form a square,
+ * `grid`, their rows and columns. */
 #include "core/core.h"
 #include "record/weights.h"
 
@@ -16,7 +16,7 @@ static bool fetch(const heed__source *s, const char *name, heed__numbers *out) {
     return !a || !strchr("fiub", a->kind) || heed__numbers_npy(s, a, out);
 }
 
-/* NULL where the numbers are not bytes. */
+/* NULL if the numbers are not bytes. */
 static unsigned char *bytes_of(const heed__source *s, const heed__numbers *n) {
     bool fits = n->dims == 2 || (n->dims == 3 && (n->shape[2] == 1 || n->shape[2] == 3));
     for (int i = 0; i < 2; i++) fits = fits && n->shape[i] > 0 && n->shape[i] <= 1 << 15;
@@ -66,8 +66,8 @@ bool heed__weights_picture(const heed__source *s, heed_record *r, heed__patches 
     return ok && read_grid(s, out);
 }
 
-/* Patches are the last tokens: row by row, after [CLS] and its like. A square is assumed
- * where at most [CLS] is before it. */
+/* Patches are the last tokens, row by row, after special tokens such as [CLS]. A square is assumed
+ * only if at most one token precedes it. */
 int heed__patch_axis(const heed__source *s, heed_record *r, const heed__patches *p, int size,
                      const char *array) {
     int side = (int)sqrt((double)size), rows = p->rows ? p->rows : side;

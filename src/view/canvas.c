@@ -36,7 +36,7 @@ void heed__canvas_fill(heed__canvas *p, int x, int y, int width, int height, hee
         for (int i = x; i < x + width; i++) blend(p, i, j, color, 1);
 }
 
-/* Distance from a point to the segment; a pixel is covered as far as it reaches into the stroke. */
+/* Distance from a point to the segment, which determines how much of a pixel the stroke covers. */
 static double distance(double px, double py, double x0, double y0, double x1, double y1) {
     double dx = x1 - x0, dy = y1 - y0, length = dx * dx + dy * dy;
     double t = length > 0 ? ((px - x0) * dx + (py - y0) * dy) / length : 0;
@@ -118,7 +118,7 @@ const char *heed__text_fold(char out[HEED__LABEL], const char *text, int scale, 
     return out;
 }
 
-/* The mean of channel c over the columns [x0,x1) and rows [y0,y1), none of them empty. */
+/* The mean of channel c over the columns [x0,x1) and rows [y0,y1); both ranges are nonempty. */
 static unsigned char mean_of(heed__pixels f, int c, int x0, int x1, int y0, int y1) {
     uint64_t sum = 0, n = (uint64_t)(x1 - x0) * (uint64_t)(y1 - y0);
     for (int y = y0; y < y1; y++)
@@ -156,7 +156,7 @@ heed__rgb heed__series_color(int index) {
     return colors[(unsigned)index % HEED__SERIES_COLORS];
 }
 
-/* Nine samples of the published map (van der Walt & Smith 2015), straight between them. */
+/* Nine samples of the published map (van der Walt & Smith 2015), interpolated linearly. */
 heed__rgb heed__viridis(double v) {
     static const double map[9][3] = {{68, 1, 84},    {71, 45, 123},  {59, 82, 139},
                                      {44, 114, 142}, {33, 145, 140}, {40, 174, 128},
@@ -210,7 +210,7 @@ void heed__tick_text(double v, double step, char *text, size_t size) {
         snprintf(text, size, "%.*f", digits > 0 ? digits : step == 2.5 ? 1 : 0, v);
 }
 
-/* ---- several as one ---- */
+/* ---- several canvases as one ---- */
 
 static void copy(heed__canvas *to, const heed__canvas *from, int x, int y) {
     size_t row = 3 * (size_t)from->width;
@@ -219,7 +219,7 @@ static void copy(heed__canvas *to, const heed__canvas *from, int x, int y) {
                from->rgb + (size_t)j * row, row);
 }
 
-/* Puts one behind what is there; both are freed. */
+/* Appends a canvas to the existing one; both are freed. */
 static bool append(heed_ctx *c, heed__canvas *all, heed__canvas *one, bool down) {
     heed__canvas joined;
     int width = down ? 0 : all->width + one->width, height = down ? all->height + one->height : 0;

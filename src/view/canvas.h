@@ -14,64 +14,64 @@ typedef struct {
     unsigned char *rgb; /* 3 * width * height */
 } heed__canvas;
 
-/* White. False in error; heed__free(rgb) frees it. */
+/* Makes a white canvas. Returns false on error; heed__free(rgb) frees it. */
 bool heed__canvas_new(heed_ctx *c, heed__canvas *p, int width, int height);
 void heed__canvas_fill(heed__canvas *p, int x, int y, int width, int height, heed__rgb color);
 void heed__canvas_line(heed__canvas *p, double x0, double y0, double x1, double y1, double thick,
                        heed__rgb color);
-/* Characters are 6*scale wide and 9*scale high, the last two rows below the line; what the font
- * lacks is drawn as a box. */
+/* Characters are 6*scale wide and 9*scale high, the last two rows below the base line; characters
+ * that the font lacks are drawn as boxes. */
 void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color, const char *text);
-/* The same from bottom to top: its first character begins at (x,y), its glyphs are rotated.
- */
+/* The same from bottom to top: the first character begins at (x,y), and glyphs are rotated. */
 void heed__canvas_text_up(heed__canvas *p, int x, int y, int scale, heed__rgb color,
                           const char *text);
 int heed__text_width(const char *text, int scale);
-/* text, cut with ".." where it is wider than `width` pixels, into out, which is returned: at its
- * end, or in its middle. */
+/* Copies text to out, cut with ".." if it is wider than `width` pixels, and returns out.
+ * heed__text_cut cuts at the end, heed__text_fold in the middle. */
 enum { HEED__LABEL = 256 };
 const char *heed__text_cut(char out[HEED__LABEL], const char *text, int scale, int width);
 const char *heed__text_fold(char out[HEED__LABEL], const char *text, int scale, int width);
-/* (H,W,C) bytes brought to the box: nearest where it grows, the mean of what falls into a pixel
- * where it shrinks. */
+/* Draws (H,W,C) bytes scaled to the box: nearest neighbour when enlarging, the mean of the pixels
+ * covered when reducing. */
 void heed__canvas_pixels(heed__canvas *p, int x, int y, int width, int height, heed__pixels from);
 
-/* Draws what item `index` of a list shows into a canvas that it makes. */
+/* Draws item `index` of a list into a new canvas. */
 typedef bool heed__drawer(heed_ctx *c, const void *list, int index, heed__canvas *out);
-/* All items as one PNG: side by side, or one below the other. */
+/* Writes all items as one PNG: side by side or, if down, one below the other. */
 bool heed__canvas_save(heed_ctx *c, heed__drawer *draw, const void *list, int count, bool down,
                        const char *path);
 
-/* A letter and the marks over and under it, as one character of text. */
+/* A letter with the marks above and below it: one character of text. */
 enum { HEED__MARKS = 4 };
 typedef struct {
     int32_t code;
     int marks;
     int32_t mark[HEED__MARKS];
 } heed__letter;
-/* The next one of *text, which moves on; broken bytes count as one each. */
+/* Reads the next letter and advances *text; each invalid byte counts as one letter. */
 heed__letter heed__next_letter(const char **text);
-/* One of its 5 columns, 9 bits, the lowest at the top: Latin letters with their marks, Greek,
- * Cyrillic, and the signs of texts in them; else a box. */
+/* Returns one of its 5 columns, 9 bits, the lowest bit at the top. The font has Latin letters with
+ * their marks, Greek, Cyrillic and common signs; else a box. */
 unsigned heed__letter_column(const heed__letter *g, int column);
-/* One of its letters is such a box. */
+/* Whether any letter of the text is drawn as a box. */
 bool heed__text_boxed(const char *text);
 
-/* Colours that colour-blind eyes distinguish, too. Okabe & Ito 2008. Any index. */
+/* Colours that are distinct for colour-blind readers, too. Okabe & Ito 2008. Any index is valid. */
 enum { HEED__SERIES_COLORS = 8 };
 heed__rgb heed__series_color(int index);
-/* Large values contrast with the background. On a dark one, a terminal's: viridis, 0 dark to 1
- * light, evenly rising in lightness. */
+/* In both scales, large values contrast with the background. For a dark background, a terminal's:
+ * viridis, 0 dark to 1 light, with evenly rising lightness. */
 heed__rgb heed__viridis(double v);
-/* On white, a picture's and the light page's: the same colours backwards, 0 white to 1 dark. */
+/* For a white background, a picture's or the light page's: the colours reversed, 0 white to 1 dark.
+ */
 heed__rgb heed__paper(double v);
-/* Black or white, whichever is read better on c: at least 4.5:1 (WCAG 2.1). */
+/* Black or white, whichever has the higher contrast with c: at least 4.5:1 (WCAG 2.1). */
 heed__rgb heed__ink(heed__rgb c);
 
 /* Round numbers for an axis: fills ticks (at most 12) between lo and hi, returns how many; step is
  * their distance. */
 int heed__ticks(double lo, double hi, int want, double ticks[12], double *step);
-/* A number with the digits that steps of that size need: "0.25", "1,000" is "1000", "2e-05". */
+/* Writes a number with the digits needed for that step: "0.25", "1000", "2e-05". */
 void heed__tick_text(double v, double step, char *text, size_t size);
 
 #endif

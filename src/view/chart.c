@@ -69,8 +69,8 @@ static void draw_axes(surface *s, const heed_chart *p) {
     if (p->title) heed__canvas_text(c, LEFT, 8, SCALE, INK, p->title);
 }
 
-/* A straight stroke of series `index`: those after the last colour are dashed. `along`: length of
- * the curve so far, so that dashes run over its points. */
+/* Draws a straight segment of series `index`; series beyond the last colour are dashed. `along`:
+ * length of the curve so far, so that dashes continue across its points. */
 static void stroke(surface *s, int index, double x0, double y0, double x1, double y1, double thick,
                    double *along) {
     enum { DASH = 9 };
@@ -100,7 +100,7 @@ static void draw_curve(surface *s, const heed_series *e, int index) {
         low = fmin(low, at_x(s, e->x[i]));
         high = fmax(high, at_x(s, e->x[i]));
     }
-    double dot = high - low < SHORT ? 9 : 4; /* a run of some steps beside one of thousands */
+    double dot = high - low < SHORT ? 9 : 4; /* a run of a few steps beside one of thousands */
     for (int i = 0; i < e->count; i++) {
         if (!isfinite(e->x[i]) || !isfinite(e->y[i])) {
             last = -1;
@@ -113,7 +113,7 @@ static void draw_curve(surface *s, const heed_series *e, int index) {
     }
 }
 
-/* Right of the curves, so that it hides none of them. */
+/* The legend is to the right of the curves, so that it hides none of them. */
 static void draw_legend(surface *s, const heed_chart *p) {
     char cut[HEED__LABEL];
     int x = s->canvas.width - s->right + 16, y = TOP;

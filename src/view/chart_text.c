@@ -1,4 +1,4 @@
-/* chart_text.c -- curves in the terminal: braille points in colour, or a letter a series. */
+/* chart_text.c -- curves in the terminal: braille dots in colour, or a letter per series. */
 #include "view/chart.h"
 
 #include "core/core.h"
@@ -58,7 +58,7 @@ static bool put_cell(const grid *g, size_t at, bool color, heed_text *out) {
     return heed_text_add(out, "\033[38;2;%d;%d;%dm%.*s\033[0m", c.r, c.g, c.b, n, braille);
 }
 
-/* The tick that falls on this row, if any, else blanks. */
+/* The tick on this row, if any, else blanks. */
 static void put_gutter(heed__range r, int row, int height, heed_text *out) {
 
     double ticks[12], step;
@@ -70,7 +70,7 @@ static void put_gutter(heed__range r, int row, int height, heed_text *out) {
     heed_text_add(out, "%*s %s", GUTTER - 2, text, text[0] ? "┤" : "│");
 }
 
-/* A sign and a label a series, in lines of `width` columns. */
+/* A sign and a label per series, in lines of `width` columns. */
 static void put_legend(const heed_chart *p, int width, bool color, heed_text *out) {
     int used = 0;
     heed_text_add(out, "%*s", GUTTER, "");
@@ -110,7 +110,7 @@ static void put_footer(const heed_chart *p, heed__range r, int width, bool color
     const char *label = p->x_label ? p->x_label : "";
     int capacity = width - heed_label_columns(label);
     heed_text_add(out, "\n%*s%.*s", GUTTER, "", end, line);
-    bool apart = end >= capacity; /* a number is where the label would be */
+    bool apart = end >= capacity; /* a number occupies the place of the label */
     if (apart) heed__end_line(out);
     heed_text_add(out, "%*s%s", apart ? GUTTER + capacity : 1, "", label);
     heed__end_line(out);

@@ -1,6 +1,6 @@
-/* font.c -- the built-in font: 5x7 points a glyph, a byte a column, lowest bit at the top; letters
- * that reach below the line have two rows more. Letters with accents are a letter and its marks,
- * which are in the two rows above small letters. */
+/* font.c -- the built-in font: 5x7 points per glyph, one byte per column, lowest bit at the top;
+ * letters with descenders have two more rows. Accented letters are a letter and its marks, which
+ * are in the two rows above small letters. */
 #include "view/canvas.h"
 
 #include <string.h>
@@ -46,8 +46,8 @@ typedef struct {
     unsigned short columns[5];
 } wide_glyph;
 
-/* What labels show for spaces, new lines and tabs, and where they are cut; then letters and signs
- * that are not a letter with a mark. */
+/* Signs for spaces, new lines, tabs and cuts in labels; then letters and signs that are not a
+ * letter with a mark. */
 static const wide_glyph others[] = {
     {0x2423, {0x70, 0x40, 0x40, 0x40, 0x70}},      {0x23CE, {0x10, 0x38, 0x54, 0x10, 0x1F}},
     {0x21E5, {0x08, 0x2A, 0x1C, 0x08, 0x3E}},      {0x2026, {0x40, 0x00, 0x40, 0x00, 0x40}},
@@ -105,7 +105,7 @@ static const wide_glyph others[] = {
     {0x20AC, {0x014, 0x03E, 0x055, 0x055, 0x022}}, {0x2192, {0x008, 0x008, 0x02A, 0x01C, 0x008}},
 };
 
-/* Letters and signs that look like another. */
+/* Letters and signs that are drawn like another. */
 static const struct {
     int32_t code, like;
 } alike[] = {
@@ -122,7 +122,7 @@ static const struct {
     {0x00B4, '\''},   {0x0110, 0x00D0}, {0x0189, 0x00D0}, {0x03B9, 0x0131}, {0x03BC, 0x00B5},
     {0x0413, 0x0393}, {0x041F, 0x03A0}, {0x0424, 0x03A6}};
 
-/* Capitals that are drawn smaller for another letter. */
+/* Letters that are drawn as smaller capitals. */
 static const struct {
     int32_t first, last, capital;
 } small[] = {{0x0432, 0x044F, 0x0412},
@@ -157,9 +157,9 @@ static const wide_glyph *find(const wide_glyph *list, size_t count, int32_t code
 
 /* ---- letters ---- */
 
-enum { ABOVE = 0x003 }; /* the rows of marks */
+enum { ABOVE = 0x003 }; /* the rows for marks */
 
-/* Seven rows as five, below the rows for marks: the two at either end become one. */
+/* Compresses seven rows to five, below the rows for marks: two rows at either end become one. */
 static unsigned lowered(unsigned c) {
     return ((c << 2 | c << 1) & 0x04) | (c << 1 & 0x38) | ((c << 1 | c) & 0x40) | (c & 0x180);
 }
@@ -181,10 +181,10 @@ static unsigned plain_column(int32_t code, int column) {
 
 static bool is_tall(int32_t code) { return code > 0 && code < 128 && strchr("bdfhklt", (int)code); }
 
-enum { CARON = 0x030C, AT_THE_RIGHT = 0x0315 }; /* which it becomes beside a tall letter */
+enum { CARON = 0x030C, AT_THE_RIGHT = 0x0315 }; /* the form of the caron beside a tall letter */
 enum { BELOW = 220 };                           /* Unicode's combining class */
 
-/* A mark that the font lacks is a line where it belongs. */
+/* A mark that the font lacks is drawn as a line in its place. */
 static unsigned mark_column(int32_t code, int column) {
     const wide_glyph *own = find(marks, sizeof marks / sizeof *marks, code);
     return own ? own->columns[column] : heed__combining_class(code) == BELOW ? 0x100 : 0x001;
@@ -197,8 +197,8 @@ static bool is_over(const heed__letter *g) {
     return rows & ABOVE;
 }
 
-/* A letter under its marks: i and j without their dots, capitals lower. Tall small letters stay as
- * they are, as the marks are beside them. */
+/* A letter under its marks: i and j without their dots, capitals lower. Tall small letters are
+ * unchanged, since their marks are beside them. */
 static unsigned under_column(int32_t code, int column) {
     unsigned rows = 0, own = plain_column(code, column);
     for (int i = 0; i < 5; i++) rows |= plain_column(code, i);
@@ -226,8 +226,8 @@ static int32_t next_code(const char **text) {
     return code;
 }
 
-/* One that is drawn over the letter before it; others, such as the choice of a form, are nothing.
- */
+/* Adds a mark that is drawn over the letter before it; others, such as variation selectors, are
+ * ignored. */
 static void add_mark(heed__letter *g, int32_t code) {
     if (heed__combining_class(code) && g->marks < HEED__MARKS) g->mark[g->marks++] = code;
 }

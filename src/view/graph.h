@@ -1,4 +1,4 @@
-/* graph.h -- the graph of a step, drawn: what layout and drawing share. */
+/* graph.h -- drawing the graph of a step: shared by layout and drawing. */
 #ifndef HEED_VIEW_GRAPH_H
 #define HEED_VIEW_GRAPH_H
 
@@ -6,28 +6,28 @@
 
 /* ---- graph_frame.c ---- */
 
-/* What is drawn how. */
+/* A drawing: the graph, its view and the closed boxes. */
 typedef struct {
     const heed_graph *g;
     const heed_graph_view *view;
     bool *closed; /* (group_count) drawn as one small box */
 } heed__plan;
 
-/* What has a place in a box: an op, a box inside, where a tensor comes in or leaves, and a
- * bend of a line that passes a row. */
+/* An item in a box: an op, an inner box, the point where a tensor enters or leaves, or a bend of a
+ * line that crosses a row. */
 typedef enum { HEED__OP, HEED__BOX, HEED__IN, HEED__OUT, HEED__BEND } heed__item_kind;
 typedef struct heed__frame heed__frame;
 typedef struct {
     heed__item_kind kind;
     int ref;            /* BOX: the group; others: the node */
-    heed__frame *inner; /* of an open box */
-    double x, y, w, h;  /* of its upper left corner, within its frame */
-    double foot;        /* where its row ends */
-    int rank, order;    /* row from the top, place in it */
-    double wish, pull;  /* where it wants to be, and how much */
+    heed__frame *inner; /* contents of an open box */
+    double x, y, w, h;  /* upper left corner, within its frame, and size */
+    double foot;        /* lower end of its row */
+    int rank, order;    /* row from the top, position in the row */
+    double wish, pull;  /* preferred position, and its weight */
 } heed__item;
 
-/* A piece of a line from a row to the next: from item to item, carrying what a node gives. */
+/* A piece of a line from one row to the next, between two items, for the output of a node. */
 typedef struct {
     int node, from, to;
 } heed__line;
@@ -42,22 +42,23 @@ struct heed__frame {
     double w, h;
 };
 
-/* Fills and places the box and all open ones inside. */
+/* Fills and lays out the box and all open boxes inside it. */
 bool heed__frame_build(const heed__plan *p, heed__frame *f);
 void heed__frame_free(heed__frame *f);
-/* Where the line of a node meets the upper or lower edge of an item, from the item's left. */
+/* Where the line of a node meets the upper or lower edge of an item, measured from the item's left
+ * edge. */
 double heed__item_port(const heed__frame *f, int item, int node, bool above);
 
 /* ---- graph_place.c ---- */
 
-/* Rows, the order within them, and coordinates, of a frame that has items and lines. */
+/* Computes rows, the order within rows, and coordinates of a frame with items and lines. */
 bool heed__frame_place(heed_ctx *c, heed__frame *f);
 bool heed__frame_line(heed_ctx *c, heed__frame *f, heed__line line);
 int heed__frame_item(heed_ctx *c, heed__frame *f, heed__item item);
 
 /* ---- graph_svg.c ---- */
 
-/* Pixels of an op or a closed box. */
+/* Computes the size of an op or a closed box in pixels. */
 void heed__graph_size(const heed__plan *p, heed__item *item);
 
 #endif

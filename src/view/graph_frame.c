@@ -1,11 +1,11 @@
-/* graph_frame.c -- what is in a box: ops, boxes inside, and the ends of lines that cross its
+/* graph_frame.c -- the contents of a box: ops, inner boxes, and the ends of lines that cross its
  * border. */
 #include "core/core.h"
 #include "view/graph.h"
 
 #include <string.h>
 
-enum { END = 16 }; /* width kept free for a line at the border */
+enum { END = 16 }; /* width reserved for a line at the border */
 
 int heed__frame_item(heed_ctx *c, heed__frame *f, heed__item item) {
     if (!heed__grow(c, &f->items, &f->item_capacity, (size_t)f->count + 1, sizeof *f->items))
@@ -14,7 +14,7 @@ int heed__frame_item(heed_ctx *c, heed__frame *f, heed__item item) {
     return f->count++;
 }
 
-/* Once, however often it is asked for. */
+/* Adds a line unless it exists. */
 bool heed__frame_line(heed_ctx *c, heed__frame *f, heed__line line) {
     for (int i = 0; i < f->line_count; i++)
         if (memcmp(&f->lines[i], &line, sizeof line) == 0) return true;
@@ -57,7 +57,7 @@ static bool add_box(const heed__plan *p, heed__frame *f, int group) {
     return false;
 }
 
-/* In the order of the forward pass: a box at its first op. */
+/* In the order of the forward pass; a box is at the position of its first op. */
 static bool add_items(const heed__plan *p, heed__frame *f, int *item_of) {
     const heed_graph *g = p->g;
     for (int i = 0; i < g->count; i++) {
@@ -84,7 +84,7 @@ static int end_of(const heed__plan *p, heed__frame *f, heed__item_kind kind, int
 
 static bool connect(const heed__plan *p, heed__frame *f, const int *item_of, int from, int to) {
     int a = item_of[from], b = item_of[to];
-    if (a == b) return true; /* both outside, or within one box */
+    if (a == b) return true; /* both are outside, or within one inner box */
     if (a < 0) a = end_of(p, f, HEED__IN, from);
     if (b < 0) b = end_of(p, f, HEED__OUT, from);
     return a >= 0 && b >= 0 && heed__frame_line(p->g->c, f, (heed__line){from, a, b});
@@ -112,7 +112,7 @@ static double middle(const heed__frame *f, int item) {
     return f->items[item].x + f->items[item].w / 2;
 }
 
-/* An open box: where the line goes on inside. */
+/* For an open box: where the line continues inside. */
 static double inner_port(const heed__frame *inner, int node, bool above) {
     for (int i = 0; i < inner->count; i++)
         if (inner->items[i].kind == (above ? HEED__IN : HEED__OUT) && inner->items[i].ref == node)
@@ -120,7 +120,7 @@ static double inner_port(const heed__frame *inner, int node, bool above) {
     return inner->w / 2;
 }
 
-/* Lines into one op side by side, in the order of where they come from. */
+/* Lines into one op are side by side, ordered by their origins. */
 double heed__item_port(const heed__frame *f, int item, int node, bool above) {
     const heed__item *it = &f->items[item];
     if (it->inner) return inner_port(it->inner, node, above);

@@ -1,6 +1,6 @@
-/* graph_place.c -- the layered drawing of a box: rows by the longest way from its top, few
- * crossings, straight lines. Sugiyama, Tagawa & Toda 1981; rows by median and mean as in Gansner et
- * al. 1993, positions by isotonic regression. */
+/* graph_place.c -- the layered drawing of a box: rows by the longest path from the top, few
+ * crossings, straight lines. Sugiyama, Tagawa & Toda 1981; order within rows by median and mean as
+ * in Gansner et al. 1993, positions by isotonic regression. */
 #include "core/core.h"
 #include "view/graph.h"
 
@@ -10,7 +10,7 @@ enum { GAP = 22, ROW = 24, BORDER = 14, BEND = 10, SWEEPS = 8, PASSES = 14, MOST
 
 /* ---- rows ---- */
 
-/* Each item below all of its inputs. The lines have no cycle. */
+/* Places each item below all of its inputs. The lines have no cycle. */
 static void rank_down(heed__frame *f) {
     bool moved = true;
     for (int pass = 0; moved && pass <= f->count; pass++) {
@@ -31,7 +31,7 @@ static bool has_lines_in(const heed__frame *f, int item) {
     return false;
 }
 
-/* What has no input is placed just above the first that uses it. */
+/* An item without input is placed just above the first item that uses it. */
 static void pull_sources(heed__frame *f) {
     for (int i = 0; i < f->count; i++) {
         int least = f->ranks;
@@ -65,7 +65,7 @@ static int bend_of(heed_ctx *c, heed__frame *f, int node, int rank) {
                             (heed__item){.kind = HEED__BEND, .ref = node, .rank = rank, .w = BEND});
 }
 
-/* A line that passes rows becomes pieces from row to row, shared by all that use the same. */
+/* A line that crosses rows becomes pieces from row to row, shared by all lines of the same node. */
 static bool bend_lines(heed_ctx *c, heed__frame *f) {
     int count = f->line_count;
     for (int i = 0; i < count; i++) {
@@ -78,7 +78,7 @@ static bool bend_lines(heed_ctx *c, heed__frame *f) {
         }
         if (at != l.from && !heed__frame_line(c, f, (heed__line){l.node, at, l.to})) return false;
         if (at != l.from) f->lines[i].node = -1; /* replaced */
-        if (f->line_count > MOST)                /* time grows with their square */
+        if (f->line_count > MOST)                /* time is quadratic in their number */
             return heed_fail(c, HEED_USAGE,
                              "the graph is too large to draw: more than %d pieces of lines in one "
                              "box; hint: fewer tokens, a smaller depth, or the list",
@@ -122,7 +122,7 @@ static int row_of(const heed__frame *f, int rank, int *row) {
     return n;
 }
 
-/* Where the neighbours in the row above (or below) are, on the average. */
+/* The average position of the neighbours in the row above (or below). */
 static void wish_order(heed__frame *f, int item, bool above) {
     double sum = 0;
     int n = 0;
@@ -148,7 +148,7 @@ static void order_row(heed__frame *f, int rank, bool above, int *row) {
     for (int i = 0; i < n; i++) f->items[row[i]].order = i;
 }
 
-/* best: (count) the orders with the fewest crossings so far. */
+/* best: (count) the order with the fewest crossings so far. */
 static void order_items(heed__frame *f, int *row, int *best) {
     for (int rank = 0; rank < f->ranks; rank++) {
         int n = row_of(f, rank, row);
@@ -167,14 +167,14 @@ static void order_items(heed__frame *f, int *row, int *best) {
     for (int i = 0; i < f->count; i++) f->items[i].order = best[i];
 }
 
-/* ---- from left to right ---- */
+/* ---- horizontal positions ---- */
 
 static double port(const heed__frame *f, int item, int node, bool above) {
     const heed__item *it = &f->items[item];
     return it->inner ? heed__item_port(f, item, node, above) : it->w / 2;
 }
 
-/* A line between two bends is to be straight before all others, but bends give way to items. */
+/* Straight lines between two bends have the highest priority, but bends give way to items. */
 static void wish_place(heed__frame *f, int item, bool above, bool below) {
     heed__item *it = &f->items[item];
     double sum = 0, weight = 0;
@@ -198,8 +198,8 @@ static double distance(const heed__item *left, const heed__item *right) {
     return left->w + (bends ? 2 : GAP);
 }
 
-/* The places nearest to the wishes, in squares, that keep order and distance: pooling of adjacent
- * violators. The wishes and pulls of a pool are kept at its first item. */
+/* The least-squares fit to the preferred positions that keeps order and distance: pooling of
+ * adjacent violators. The wish and pull of a pool are stored in its first item. */
 static void settle_row(heed__frame *f, const int *row, int n, int *pool) {
     double offset = 0;
     int pools = 0;

@@ -1,5 +1,5 @@
 /* graph_svg.c -- a graph as an SVG picture: ops and boxes with their texts, lines with arrows, and
- * beside it the same from the loss up for the backward pass. */
+ * beside it the backward pass, from the loss up. */
 #include "core/core.h"
 #include "view/graph.h"
 
@@ -35,7 +35,7 @@ static const char *short_name(const heed_graph *g, int group, const char *name) 
     return name[n] == '.' ? name + n + 1 : name[n] ? name : "";
 }
 
-/* Of a parameter, without the layer's name, too. */
+/* The name of a parameter, without the layer's name, too. */
 static const char *param_name(const heed_graph *g, const heed_graph_node *n, const char *name) {
     size_t size = n->op.name ? strlen(n->op.name) : 0;
     if (size > 0 && strncmp(name, n->op.name, size) == 0 && name[size] == '.')
@@ -56,7 +56,7 @@ static void add_param(const heed_graph *g, const heed_graph_node *n, int k, cons
     append(line, "  ", text);
 }
 
-/* Two a line; of very many the last ones are left out. */
+/* Two per line; if there are very many, the last ones are omitted. */
 static void add_params(const heed_graph *g, const heed_graph_node *n, bool backward, caption *out) {
     int shown = 0;
     for (int k = 0; k < n->params && shown < BESIDE * MOST; k++)
@@ -81,7 +81,7 @@ static void forward_caption(const heed_graph *g, int node, caption *out) {
     }
 }
 
-/* What the op's backward gives: gradients of parameters and of what it took; what it needs for it.
+/* What the op's backward computes: gradients of parameters and inputs; and what it needs for this.
  */
 static void backward_caption(const heed_graph *g, int node, caption *out) {
     const heed_graph_node *n = &g->nodes[node];
@@ -165,7 +165,7 @@ typedef struct {
     bool backward;
 } pen;
 
-/* XML has no control characters at all. */
+/* XML does not allow control characters, even escaped. */
 static void put_escaped(heed_text *out, const char *text) {
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
@@ -220,7 +220,7 @@ static void draw_title(const pen *d, const heed__item *it) {
     heed_text_add(d->out, "</title>");
 }
 
-/* An op, or a box that is closed. Where no gradient passes, the backward pass has nothing. */
+/* An op or a closed box. An op without gradient is drawn as idle in the backward pass. */
 static void draw_item(const pen *d, const heed__item *it, double x, double y) {
     bool idle = d->backward && it->kind == HEED__OP && !d->plan->g->nodes[it->ref].grad;
     bool leaf = it->kind == HEED__OP && !d->plan->g->nodes[it->ref].op.op;

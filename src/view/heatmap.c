@@ -1,5 +1,5 @@
-/* heatmap.c -- a labelled matrix in the terminal. Where it fits, cells with numbers inside; a few
- * long rows in bands; else cells of a character or two. */
+/* heatmap.c -- a labelled matrix in the terminal. Cells contain numbers if these fit, with a few
+ * long rows split into bands; else cells are one or two characters wide. */
 #include "view/heatmap.h"
 
 #include "core/core.h"
@@ -34,10 +34,11 @@ double heed__map_share(const heed__map *p, double v) {
 
 static bool is_percent(const heed_heatmap *m) { return !m->numbers && (!m->unit || m->percent); }
 
-/* Letters of the ramp are beside the numbers where there are no colours behind them. */
+/* Without colours, letters of the ramp are beside the numbers. */
 static bool has_ramp(const heed_heatmap *m) { return m->terminal == HEED_ASCII && !m->numbers; }
 
-/* "" for what is not known, and for a share that would be 0 %. Of shades none is -0.00. */
+/* "" for unknown values and for a share that would be 0 %. A cell with a shade never shows -0.00.
+ */
 static void number_text(const heed__map *p, double v, char text[32]) {
     bool percent = is_percent(p->m);
     *text = 0;
@@ -46,7 +47,8 @@ static void number_text(const heed__map *p, double v, char text[32]) {
     if (v < 0 && !p->m->numbers && !text[strspn(text, "-0.")]) snprintf(text, 32, p->format, 0.0);
 }
 
-/* Two digits of the largest number, and as many decimals for all others: their points align. */
+/* Two significant digits for the largest number, and as many decimals for all others, so that their
+ * decimal points align. */
 static const char *format_for(const heed_heatmap *m, double most) {
     static const char *const decimals[] = {"%.0f", "%.1f", "%.2f", "%.3f", "%.4f"};
     if (is_percent(m)) return decimals[0];
@@ -68,7 +70,7 @@ static void set_numbers(heed__map *p) {
     p->digits = (int)(strlen(low) > strlen(high) ? strlen(low) : strlen(high));
 }
 
-/* A number at the right end, behind it a blank; before it, without colours, letters of the ramp,
+/* A number at the right end, followed by a blank; without colours, letters of the ramp precede it,
  * separated from the widest number by a blank. */
 static void put_cell(const heed__map *p, double v, int width) {
     const heed_heatmap *m = p->m;
@@ -106,7 +108,7 @@ static void put_band(const heed__map *p, int from, int to, int cell) {
     }
 }
 
-/* Columns of a cell, or 0: cells without numbers are better. */
+/* Returns the columns of a cell, or 0 if cells without numbers are better. */
 static int cell_width(const heed__map *p) {
     const heed_heatmap *m = p->m;
     int least = p->digits + (has_ramp(m) ? 3 : 1), capacity = p->width - p->head - 1;

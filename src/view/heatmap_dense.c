@@ -1,5 +1,5 @@
-/* heatmap_dense.c -- the dense form of a heat map: two characters a cell, or half blocks where
- * there are colours. */
+/* heatmap_dense.c -- the dense form of a heat map: two characters per cell, or half blocks if there
+ * are colours. */
 #include "text/text.h"
 #include "view/heatmap.h"
 #include "view/shade.h"
@@ -13,9 +13,9 @@ enum { TALLEST = 12 };
 typedef struct {
     const heed__map *p;
     int rows, cols;      /* drawn */
-    int pool, pool_rows; /* columns and rows of the map in one drawn */
+    int pool, pool_rows; /* columns and rows of the map per drawn cell */
     int cell;            /* columns of a cell */
-    bool half;           /* two rows in a line */
+    bool half;           /* two rows per line */
 } dense;
 
 static dense plan_of(const heed__map *p) {
@@ -30,7 +30,7 @@ static dense plan_of(const heed__map *p) {
     return d;
 }
 
-/* The largest share of the values drawn as one. */
+/* The largest share of the values that are drawn as one. */
 static double share_at(const dense *d, int row, int col) {
     const heed_heatmap *m = d->p->m;
     double most = 0;
@@ -42,8 +42,9 @@ static double share_at(const dense *d, int row, int col) {
 
 /* ---- labels ---- */
 
-/* A label needs two columns: cells of one have one for every second cell. */
-/* Column labels from top to bottom, their ends beside the map; too long ones end with a sign. */
+/* A label needs two columns: if cells have one column, every second cell has a label. */
+/* Column labels from top to bottom, with their ends next to the map; labels that are too long end
+ * with a sign. */
 static void put_columns(const dense *d) {
     const heed_heatmap *m = d->p->m;
     int step = d->cell == 2 ? 1 : 2, tall = 0;
@@ -67,7 +68,7 @@ static void put_columns(const dense *d) {
     }
 }
 
-/* The label of a line: of its row, or of both rows in it. */
+/* The label of a line: that of its row, or those of its two rows. */
 static void put_head(const dense *d, int row) {
     const char *const *labels = d->p->m->row_labels;
     heed_text both = {.c = d->p->out->c};

@@ -1,6 +1,5 @@
 /* heatmap_draw.c -- labelled matrices as a picture, PNG or SVG: cells of whole pixels, row labels
- * on the left, column labels above (longer ones rotated where some are wider than a cell),
- * one legend for all. */
+ * on the left, column labels above (rotated if some are wider than a cell), one legend for all. */
 #include "core/core.h"
 #include "view/sketch.h"
 
@@ -29,17 +28,17 @@ static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 
 typedef struct {
     const heed_panels *all;
-    const heed_heatmap *map; /* the first, which the sizes are of */
+    const heed_heatmap *map; /* the first map, which determines the sizes */
     heed__sketch sketch;
     double lo, hi;
     bool fractions, above;   /* some value is not an integer; some value is above hi */
-    int scale, cell;         /* of letters; pixels of a cell's side */
-    int left, top;           /* of the first cell in its panel */
-    int columns, wide, tall; /* panels in a row, and their sizes */
+    int scale, cell;         /* scale of letters; side of a cell in pixels */
+    int left, top;           /* position of the first cell in its panel */
+    int columns, wide, tall; /* panels per row, and their size */
     bool turned;             /* column labels of several letters are rotated */
 } plan;
 
-/* What is unknown is at the start of the scale. */
+/* Unknown values are at the start of the scale. */
 static double value_at(const plan *p, const heed_heatmap *m, int row, int col) {
     double v = (double)m->values[(size_t)row * (size_t)m->cols + (size_t)col];
     return isfinite(v) ? v : p->lo;
@@ -49,7 +48,7 @@ static void number_text(const plan *p, double v, char text[32]) {
     snprintf(text, 32, p->fractions ? v < 0.995 ? "%.2f" : "%.3g" : "%.0f", v);
 }
 
-/* Full scale, and how wide the widest number is in letters of size 1. */
+/* Sets the scale and returns the width of the widest number in letters of size 1. */
 static int measure(plan *p) {
     double top = p->lo = (double)p->map->lo;
     int widest = 0;
@@ -180,7 +179,7 @@ static void draw_cells(plan *p, const heed_heatmap *m, int x, int y) {
     if (m->numbers) draw_numbers(p, m, x, y);
 }
 
-/* Where a letter is higher than a cell, only every so many cells have a label. */
+/* If a letter is higher than a cell, labels are at regular intervals of several cells. */
 static void draw_labels(plan *p, const heed_heatmap *m, int x, int y) {
     int letter = 9 * p->scale, step = (letter - 2 * p->scale + p->cell - 1) / p->cell;
     int middle = (p->cell - 7 * p->scale) / 2;
@@ -241,7 +240,7 @@ static bool whole(heed_ctx *c, const heed_panels *all) {
                            MOST);
 }
 
-/* Drawn, but not yet saved; to be freed in any case. */
+/* Draws without saving; the sketch must be freed in any case. */
 static bool draw(heed_ctx *c, const heed_panels *all, bool vector, heed__sketch *out) {
     *out = (heed__sketch){.vector = vector};
     if (heed__stopped(c) || !whole(c, all)) return false;

@@ -28,12 +28,12 @@ typedef struct {
     const heed_overlay *o;
     heed__sketch sketch;
     int full_width, full_height;
-    int width, height, columns; /* of a panel; panels in a row */
-    double top, uniform;        /* end of the scale; weight of a cell where all are alike */
-    int digits;                 /* of weights, behind the point */
+    int width, height, columns; /* of a panel; panels per row */
+    double top, uniform;        /* end of the scale; weight of a cell if all are equal */
+    int digits;                 /* decimals of weights */
 } plan;
 
-/* A small picture is enlarged by a whole number; a large one is reduced to SIDE. */
+/* A small picture is enlarged by an integer factor; a large one is reduced to SIDE. */
 static void panel_size(plan *p) {
     const heed_overlay *o = p->o;
     int most = o->width > o->height ? o->width : o->height, times = SIDE / most;
@@ -67,7 +67,8 @@ static double weight_at(const heed_overlay *o, const heed_real *map, int row, in
     return isfinite(v) && v > 0 ? v : 0;
 }
 
-/* The map at (u,v) of the unit square: its cell, or straight between the middles of four cells. */
+/* The map at (u,v) of the unit square: its cell, or interpolated between the centres of four cells.
+ */
 static double sample(const heed_overlay *o, const heed_real *map, double u, double v) {
     if (o->cells) return weight_at(o, map, (int)(v * o->rows), (int)(u * o->cols));
     double x = u * o->cols - 0.5, y = v * o->rows - 0.5;
@@ -88,8 +89,8 @@ double heed__overlay_largest(const heed_overlay *o, int map) {
 
 bool heed__is_measure(const heed_overlay *o, int map) { return map >= o->count - o->measures; }
 
-/* A head that looks nowhere in particular is of one middle colour, and so it is beside one that
- * does look. */
+/* A head with uniform attention has a uniform medium colour, so the scale ends at twice the uniform
+ * weight or more. */
 static void set_scale(plan *p) {
     const heed_overlay *o = p->o;
     p->uniform = o->uniform > 0 ? o->uniform : 1 / ((double)o->rows * o->cols);
@@ -105,8 +106,8 @@ static double top_of(const plan *p, int map) {
     return own > 0 ? own : 1;
 }
 
-/* Colour over grey (0.299 R + 0.587 G + 0.114 B): where nothing is, and where a map leaves a cell
- * out, the picture is pale. */
+/* Colour over grey (0.299 R + 0.587 G + 0.114 B): the picture is pale where the weight is 0 or a
+ * map leaves a cell out. */
 static void tint(const plan *p, int map, heed__canvas *panel) {
     double top = top_of(p, map);
     for (int j = 0; j < p->height; j++)
@@ -151,8 +152,8 @@ static void draw_panel(plan *p, int index) {
     write_line(p, x, y + p->height + 28, second);
 }
 
-/* "0 [colours] 0.210  | uniform 0.016": the mark is at the uniform weight, too. It is the scale
- * of attention. */
+/* "0 [colours] 0.210  | uniform 0.016": a mark shows the uniform weight. This is the scale of
+ * attention. */
 static void draw_legend(plan *p) {
     enum { RAMP = 160 };
     char end[32], uniform[48];

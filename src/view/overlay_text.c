@@ -1,5 +1,5 @@
 /* overlay_text.c -- weights of a grid over a picture, in the terminal: a small picture, and a panel
- * for each map beside it, or below where the terminal is narrow. */
+ * for each map beside it, or below it if the terminal is narrow. */
 #include "core/core.h"
 #include "text/text.h"
 #include "view/overlay.h"
@@ -15,11 +15,11 @@ typedef struct {
     const heed_overlay *o;
     heed_terminal terminal;
     heed_text *out;
-    int width, height; /* of a panel, in points: a column wide, half a line high */
+    int width, height; /* of a panel, in points of one column by half a line */
     double top;
 } plan;
 
-/* Points are square: a cell of the grid is a whole number of them. */
+/* Points are square: a cell of the grid covers a whole number of them. */
 static plan plan_of(const heed_overlay *o, heed_terminal terminal, int columns, heed_text *out) {
     int most = o->rows > o->cols ? o->rows : o->cols, capacity = columns < SIDE ? columns : SIDE;
     int times = capacity / most > 1 ? capacity / most : 1;
@@ -31,7 +31,7 @@ static plan plan_of(const heed_overlay *o, heed_terminal terminal, int columns, 
     return p;
 }
 
-/* The mean colour of what a point of the picture covers. */
+/* The mean colour of the area that a point covers. */
 static heed__rgb point_of(const plan *p, int x, int y) {
     const heed_overlay *o = p->o;
     int x0 = x * o->width / p->width, x1 = (x + 1) * o->width / p->width;
@@ -51,7 +51,7 @@ static heed__rgb point_of(const plan *p, int x, int y) {
 
 static double grey_of(heed__rgb c) { return (0.299 * c.r + 0.587 * c.g + 0.114 * c.b) / 255; }
 
-/* On its scale, of map i - 1 in panel i; NAN: left out. */
+/* The share on the scale of map i - 1, shown in panel i; NAN: left out. */
 static double map_share(const plan *p, int panel, int x, int y) {
     const heed_overlay *o = p->o;
     int at = y * o->rows / p->height * o->cols + x * o->cols / p->width, map = panel - 1;
@@ -59,7 +59,7 @@ static double map_share(const plan *p, int panel, int x, int y) {
     return (double)o->maps[map][at] / (top > 0 ? top : 1);
 }
 
-/* Panel 0 is the picture; what a map leaves out is the dark grey picture. */
+/* Panel 0 is the picture; cells that a map leaves out show the picture in dark grey. */
 static heed__rgb color_at(const plan *p, int panel, int x, int y) {
     heed__rgb c = point_of(p, x, y);
     if (panel == 0) return c;
@@ -98,7 +98,7 @@ static void put_names(const plan *p, int from, int to) {
     heed__end_line(p->out);
 }
 
-/* Panels [from, to) beside each other. */
+/* Panels [from, to) side by side. */
 static void put_row(const plan *p, int from, int to) {
     int lines = (p->height + 1) / 2;
     put_names(p, from, to);

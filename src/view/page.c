@@ -1,5 +1,5 @@
-/* page.c -- the page: one HTML file with every view. The sources under src/view/page with the
- * records between them. */
+/* page.c -- the page: one HTML file with every view. The records are inserted into the sources
+ * under src/view/page. */
 #include "view/page.h"
 
 #include "core/core.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- is it complete? ---- */
+/* ---- checks ---- */
 
 static bool refuse(heed_ctx *c, int r, const char *what, const char *name) {
     return heed_fail(c, HEED_USAGE, "cannot make a page: record %d: %s%s%s", r + 1, what,
@@ -38,7 +38,7 @@ static bool check_record(heed_ctx *c, const heed_page *p, int i) {
     return true;
 }
 
-/* ---- how large will it be? ---- */
+/* ---- estimated size ---- */
 
 static double coded(double bytes) { return 4 * ceil(bytes / 3) + 80; }
 
@@ -51,11 +51,11 @@ static double block_size(const heed_page *p, const heed_record *r, const heed_re
     return each * b->heads + 400;
 }
 
-/* As JSON, with '<' escaped, too. What is not UTF-8 is written byte by byte. */
+/* Size as JSON, with '<' escaped, too. Invalid UTF-8 is written byte by byte. */
 static double label_size(const char *label) {
     size_t n = label ? strlen(label) : 0;
     bool good = heed_utf8_valid(label ? label : "", n) == n;
-    double size = 6; /* quotes, comma, and whether it is special */
+    double size = 6; /* quotes, comma, and the flag of special tokens */
     for (size_t i = 0; i < n; i++) {
         unsigned char at = (unsigned char)label[i];
         size += at < 32 || at == '<' ? 6 : at == '"' || at == '\\' ? 2 : at < 128 || good ? 1 : 5;
@@ -89,7 +89,7 @@ double heed_page_size(const heed_page *p) {
     return size + (p->steps ? (double)strlen(p->steps) : 0);
 }
 
-/* The largest layer of all: what a refusal names. */
+/* The largest layer of all, named in the error. */
 static const heed_record_block *largest(const heed_page *p, const heed_record **of, int *maps) {
     const heed_record_block *best = NULL;
     double most = -1;
@@ -137,7 +137,7 @@ static bool check_size(heed_ctx *c, const heed_page *p, const char *path) {
 
 /* ---- writing ---- */
 
-/* The frame up to a marker, which is left out; *at: where to go on. */
+/* The frame up to a marker, which is left out; *at: where to continue. */
 static heed__piece until(const heed__piece *frame, size_t *at, const char *marker) {
     const char *html = frame->data;
     size_t n = strlen(marker), start = *at, end = start;

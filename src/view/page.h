@@ -1,13 +1,13 @@
-/* page.h -- the parts of the page: its sources, which the Makefile embeds, and what is put between
- * them. */
+/* page.h -- the parts of the page: its sources, which the Makefile embeds, and the data inserted
+ * into them. */
 #ifndef HEED_PAGE_H
 #define HEED_PAGE_H
 
 #include <heed/view.h>
 
-/* src/view/page: page.html, the style sheets, and the scripts, each in an element of its own;
- * those of the worked examples apart, which few pages hold. The Makefile packs them by raw deflate.
- */
+/* src/view/page: page.html, the style sheets, and the scripts, each in a separate element. The
+ * scripts of the worked examples are separate, since few pages need them. The Makefile compresses
+ * all with raw deflate. */
 enum {
     HEED__PAGE_HTML,
     HEED__PAGE_CSS,
@@ -19,8 +19,8 @@ enum {
 extern const unsigned char heed__page_packed[];
 extern const size_t heed__page_packed_size, heed__page_sizes[HEED__PAGE_PARTS];
 
-/* How the numbers of a layer or a map are written: w in [0,1] as w * 65535, anything else as
- * (w - lo) / (hi - lo) * 65534, with 65535 for what is not finite. */
+/* How the numbers of a layer or a map are written: w in [0,1] as w * 65535, anything else as (w -
+ * lo) / (hi - lo) * 65534, with 65535 for values that are not finite. */
 typedef struct {
     bool plain; /* all in [0,1] */
     double lo, hi;
@@ -28,10 +28,10 @@ typedef struct {
 } heed__page_code;
 heed__page_code heed__page_code_of(const heed_real *x, int planes, int rows, int cols, bool causal);
 
-/* The script elements of all numbers and pictures. */
+/* Appends the script elements of all numbers and pictures. */
 bool heed__page_numbers(heed_ctx *c, const heed_page *p, heed_text *out);
-/* The JSON of everything else, with '<' written as an escape, so that no text can end its element.
- */
+/* Appends the JSON of everything else, with '<' written as an escape, so that no text can end its
+ * element. */
 bool heed__page_meta(heed_ctx *c, const heed_page *p, heed_text *out);
 bool heed__page_escape(heed_text *out, const char *json, size_t n);
 

@@ -1,5 +1,5 @@
 /* page_data.c -- the numbers of records as the page reads them (src/view/page/data.js): base64 of
- * 16 bits a number. */
+ * 16 bits per number. */
 #include "core/core.h"
 #include "io/io.h"
 #include "view/canvas.h"
@@ -10,7 +10,7 @@
 
 /* ---- numbers ---- */
 
-/* Nearest half, ties to even; beyond its range infinity. */
+/* Rounds to the nearest half, ties to even; infinity beyond its range. */
 static uint16_t half_of(double x) {
     uint16_t sign = signbit(x) ? 0x8000 : 0;
     double size = fabs(x);
@@ -49,7 +49,7 @@ heed__page_code heed__page_code_of(const heed_real *x, int planes, int rows, int
         if (!(v >= 0 && v <= 1)) k.plain = false;
         if (isfinite(v)) k.lo = fmin(k.lo, v), k.hi = fmax(k.hi, v);
     }
-    if (k.lo < 0) k.hi = fmax(k.hi, -k.lo), k.lo = -k.hi; /* 0 stays exact, and in the middle */
+    if (k.lo < 0) k.hi = fmax(k.hi, -k.lo), k.lo = -k.hi; /* 0 is exact, and at the centre */
     k.triangle = causal && is_triangle(x, planes, rows, cols);
     return k;
 }

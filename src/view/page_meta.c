@@ -1,5 +1,5 @@
-/* page_meta.c -- all of a page but its numbers as JSON: the records as heed_record_json writes
- * them, how their numbers are stored beside it (page_data.c), curves. */
+/* page_meta.c -- everything in a page except numbers, as JSON: the records as heed_record_json
+ * writes them, how their numbers are stored (page_data.c), curves. */
 #include "core/core.h"
 #include "io/io.h"
 #include "view/page.h"
@@ -27,7 +27,7 @@ int heed__page_picture(const heed_page *p, int r) {
 
 /* ---- how numbers are stored ---- */
 
-/* [lo,hi] of what leaves [0,1], or null. */
+/* [lo,hi] of values outside [0,1], or null. */
 static void put_scale(heed_text *out, heed__page_code k) {
     if (k.plain) {
         heed_json_text(out, "scale", NULL);
@@ -39,14 +39,14 @@ static void put_scale(heed_text *out, heed__page_code k) {
     heed_json_close(out, ']');
 }
 
-/* The ids of elements begin with it: "w0.1". */
+/* The prefix of element ids: "w0.1". */
 static void put_id(heed_text *out, const char *key, char kind, int r, int i) {
     char id[32];
     snprintf(id, sizeof id, "%c%d.%d", kind, r, i);
     heed_json_text(out, key, id);
 }
 
-/* Keys that no query of any head may attend to, by the scores: padding. */
+/* Keys that no query of any head may attend to, according to the scores: padding. */
 static void put_masked(heed_text *out, const heed_record_block *b, int rows, int cols) {
     heed_json_open(out, "masked", '[');
     for (int k = 0; b->scores && k < cols; k++) {
@@ -58,7 +58,8 @@ static void put_masked(heed_text *out, const heed_record_block *b, int rows, int
     heed_json_close(out, ']');
 }
 
-/* A list a head of what the additive form weighs its units by; none: q and k are multiplied. */
+/* For the additive form, a list per head of the weights of its units; absent if q and k are
+ * multiplied. */
 static void put_align(heed_text *out, const heed_record_block *b) {
     heed_json_open(out, "align", '[');
     for (int h = 0; h < b->heads; h++) {
@@ -141,7 +142,7 @@ static void put_curves(heed_text *out, const heed_chart *k) {
     heed_json_close(out, '}');
 }
 
-/* ---- all of it ---- */
+/* ---- all parts ---- */
 
 bool heed__page_escape(heed_text *out, const char *json, size_t n) {
     bool ok = true;

@@ -1,4 +1,4 @@
-/* shade.c -- values as colours or letters of a terminal, and the legend of them. */
+/* shade.c -- values as colours or letters of a terminal, and their legend. */
 #include "view/shade.h"
 
 #include "text/text.h"

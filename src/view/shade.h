@@ -6,19 +6,19 @@
 
 #include <heed/view.h>
 
-/* The letter for a share of the scale, where there are no colours. */
+/* The letter for a share of the scale, without colours. */
 char heed__ramp(double share);
 /* Sets the background, or background and foreground of a half block. */
 void heed__put_back(heed_text *out, heed_terminal terminal, heed__rgb back);
 void heed__put_half(heed_text *out, heed_terminal terminal, heed__rgb upper, heed__rgb lower);
-/* Black or white letters, whatever is read better on viridis of that share. */
+/* Sets black or white letters, whichever has more contrast with viridis of that share. */
 void heed__put_ink(heed_text *out, double share);
 /* "   0 [colours] 42  percent of a row's attention" */
 typedef struct {
     double lo, hi, times;
     bool above; /* some values are above hi */
     const char *unit;
-    int indent, width; /* of the blanks before it, and of the terminal */
+    int indent, width; /* width of the blanks before it, and of the terminal */
 } heed__legend;
 void heed__put_legend(heed_text *out, heed_terminal terminal, heed__legend l);
 

@@ -1,5 +1,5 @@
-/* sheet.c -- a contact sheet: pictures in rows, each in a square of its own, with lines of text
- * under it. */
+/* sheet.c -- a contact sheet: pictures in rows, each in its own square, with lines of text under
+ * it. */
 #include "core/core.h"
 #include "view/canvas.h"
 
@@ -12,11 +12,11 @@ static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110}, FRAME = {243,
 
 typedef struct {
     const heed_sheet *sheet;
-    int side, columns, rows, scale, lines; /* scale of captions, and the lines of the fullest */
+    int side, columns, rows, scale, lines; /* scale of captions, and the largest number of lines */
     heed__canvas canvas;
 } layout;
 
-/* The larger letters if every caption fits under its picture in them. */
+/* Uses larger letters if every caption then fits under its picture. */
 static int caption_scale(const heed_sheet *s, int side) {
     for (int i = 0; i < s->count; i++) {
         const heed_tile *t = &s->tiles[i];
@@ -51,7 +51,7 @@ static bool lay_out(heed_ctx *c, const heed_sheet *s, layout *l) {
     return heed__canvas_new(c, &l->canvas, (int)width, (int)height);
 }
 
-/* As large as the square allows: by a whole number where the picture is smaller. */
+/* As large as the square allows; a smaller picture is enlarged by an integer factor. */
 static void draw_picture(layout *l, const heed_tile *t, int x, int y) {
     int most = t->width > t->height ? t->width : t->height, width, height;
     if (most <= l->side) {

@@ -62,7 +62,7 @@ void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *fro
 
 enum { LEVELS = 64 };
 
-/* A path for each of the colours that occur: a few bytes a cell. Level 0 is one box below all. */
+/* One path per colour that occurs: a few bytes per cell. Level 0 is one box below all cells. */
 static void put_paths(heed__sketch *s, const heed__cells *g) {
     heed_text path[LEVELS] = {{0}};
     int side = g->cell - g->line;
@@ -115,7 +115,7 @@ static void put_escaped(heed_text *out, const char *text) {
 static const char *const anchors[] = {"start", "end", "middle", "start"};
 
 /* The base line is 7 of the 9 points below the top. unicode-bidi keeps right-to-left labels in
- * their place. */
+ * place. */
 static void put_svg_text(heed__sketch *s, int x, int y, int scale, heed__rgb k, heed__place place,
                          const char *text) {
     heed_text_add(&s->svg,

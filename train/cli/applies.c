@@ -1,10 +1,10 @@
-/* applies.c -- settings that would change nothing are refused: what was asked for and not done
- * would look as if it had been. */
+/* applies.c -- settings that would have no effect are refused: otherwise a user might believe that
+ * they had one. */
 #include "cli/program.h"
 
 #include <string.h>
 
-/* Was set to something else than its default. */
+/* Whether the setting was given a value other than its default. */
 static bool is_given(const program *p, const char *key, size_t n) {
     const heed_option *o = p->command->options;
     while (o->name && (strlen(o->name) != n || strncmp(o->name, key, n) != 0)) o++;
@@ -17,7 +17,7 @@ static bool any_given(const program *p, const char *list) {
     return !list;
 }
 
-/* Adds `word` to a list of `count` words so far, the last of which ends with "or". */
+/* Adds `word` to a list of `count` words, with "or" before the last one. */
 static void add_word(heed_text *out, const char *mark, const char *word, size_t n, int count,
                      bool last) {
     heed_text_add(out, "%s%s%.*s", count == 0 ? "" : last ? " or " : ", ", mark, (int)n, word);

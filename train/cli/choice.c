@@ -1,4 +1,4 @@
-/* choice.c -- which layer, head and query are meant. */
+/* choice.c -- the layer, head and query that the flags choose. */
 #include "cli/choice.h"
 
 #include <ctype.h>
@@ -86,7 +86,7 @@ static int number_of(const heed_record_block *b, int head) {
     return (b->head ? b->head[head] : head) + 1;
 }
 
-/* Where --heads left some out: those that there are. */
+/* The error when --heads left out the head asked for: lists the heads that were kept. */
 static bool fail_kept(heed_ctx *c, int number, const heed_record_block *b) {
     heed_text list = {.c = c};
     for (int i = 0; i < b->heads; i++) heed_text_add(&list, "%d, ", number_of(b, i));
@@ -115,7 +115,7 @@ bool chosen_head(heed_ctx *c, const char *text, const heed_record_block *b, int 
 }
 
 const char *head_words(const heed_record_block *b, int head, char text[48]) {
-    bool kept = b->heads == 1 && b->head; /* the one of several that is there */
+    bool kept = b->heads == 1 && b->head; /* only this head of several was kept */
     if (head >= 0 || kept)
         snprintf(text, 48, "head %d", number_of(b, kept ? 0 : head));
     else if (b->heads == 1)
@@ -160,7 +160,7 @@ static bool read_place(const heed_record_axis *a, const char *text, int *query) 
     return true;
 }
 
-/* The token of that text; how many there are. */
+/* Sets *query to the first token with that text; returns how many there are. */
 static int find_token(const heed_record_axis *a, const char *text, int *query) {
     int found = 0;
     for (int i = 0; i < a->count; i++)
@@ -168,7 +168,7 @@ static int find_token(const heed_record_axis *a, const char *text, int *query) {
     return found;
 }
 
-/* The token that was meant; NULL for a number, and none of a single character. */
+/* The token that was probably meant; NULL for a number. Never a single character. */
 static const char *meant(const heed_record_axis *a, const char *text) {
     const char *near = NULL, **list = calloc((size_t)a->count + 1, sizeof *list);
     int count = 0;

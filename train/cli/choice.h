@@ -1,5 +1,5 @@
-/* choice.h -- a layer, a head, a query: chosen by the same words in every command that shows
- * attention, and with the same defaults. */
+/* choice.h -- the choice of a layer, a head and a query, with the same flags and defaults in every
+ * command that shows attention. */
 #ifndef HEED_CHOICE_H
 #define HEED_CHOICE_H
 
@@ -19,27 +19,30 @@
 #define HEAD_WORDS  "one head, from 1, or mean or max of all"
 #define QUERY_WORDS "one token, by its text or its number from 1"
 
-/* Instead of a head's number: one matrix of all. */
+/* Used instead of a head's number: one matrix that combines all heads. */
 enum { MEAN_HEAD = -1, MAX_HEAD = -2 };
 
-/* Numbers from 1 with commas and ranges, "1,3-5", as numbers from 0; to be freed. NULL, with an
- * error, where it is none; *count 0 for "". */
+/* Parses numbers from 1 with commas and ranges, "1,3-5", into numbers from 0, which the caller
+ * frees. NULL, with an error, if the text is not such a list; *count is 0 for "". */
 int *number_list(heed_ctx *c, const char *flag, const char *text, int *count);
 
-/* --stack and --layer among blocks of `of`: the place of the one that is meant; -1: an error.
- * Without a stack it is cross where there is one, else the first's; layer 0 is its last. */
+/* The index of the block that --stack and --layer choose among the blocks of `of`; -1: an error.
+ * The default stack is cross if there is one, otherwise that of the first block; layer 0 is the
+ * last of the stack. */
 int chosen_block(heed_ctx *c, const char *of, const heed_config *flags, const heed_record_block *b,
                  int count);
-/* --head of a block that has its heads' numbers, if they are not all: MEAN_HEAD without one. */
+/* The head of a block that --head chooses; MEAN_HEAD if it is not given. A block that keeps only
+ * some heads has their numbers. */
 bool chosen_head(heed_ctx *c, const char *text, const heed_record_block *b, int *head);
 /* "head 2", "mean of 4 heads", "its one head" */
 const char *head_words(const heed_record_block *b, int head, char text[48]);
-/* The head's number from 1, "mean" or "max", as the page's links have it; and for JSON. */
+/* The head's number from 1, "mean" or "max", as in the page's links; and the same for JSON. */
 const char *head_word(const heed_record_block *b, int head, char text[16]);
 json_t *head_json(const heed_record_block *b, int head);
-/* Weights of one head, or of all of them by mean or maximum, at place `at` of `square` of each. */
+/* The weight at index `at` of one head, or the mean or maximum over all heads, each of which has
+ * `square` weights. */
 heed_real fused_weight(const heed_real *weights, int heads, size_t square, int head, size_t at);
-/* --query among the tokens or patches of an axis: -1 without one. */
+/* The token or patch of an axis that --query chooses; -1 if it is not given. */
 bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a, int *query);
 
 #endif

@@ -1,6 +1,5 @@
-/* files.c -- folders, patterns and equal files: with terminal.c, all that the program needs of
- * POSIX.
- */
+/* files.c -- folders, patterns and comparison of files. With os.c, the only parts of the program
+ * that use POSIX. */
 #define _XOPEN_SOURCE 700
 #include "cli/files.h"
 
@@ -18,7 +17,7 @@ bool same_file(const char *a, const char *b) {
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* The name after the last slash; folder gets what stands before it. */
+/* The name after the last slash; folder gets the part before it. */
 static const char *split_path(const char *path, char folder[1024]) {
     const char *slash = strrchr(path, '/');
     snprintf(folder, 1024, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
@@ -80,14 +79,14 @@ bool paths_in_folder(heed_ctx *c, const char *folder, paths *out) {
     return ok;
 }
 
-/* A pipe or a device, which would keep its reader waiting. */
+/* A pipe or a device, from which a read might block. */
 static bool is_special(const char *path) {
     struct stat s;
     return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
 }
 
-/* Folders in folders are gone into, but not through links. A folder that cannot be read is listed
- * itself: its reader tells why. */
+/* Descends into subfolders, but does not follow links. A folder that cannot be read is itself
+ * listed, so that reading it reports the error. */
 static bool walk(heed_ctx *c, const char *folder, paths *out) {
     paths names = {0};
     if (access(folder, R_OK | X_OK) != 0) return add_path(c, out, "", folder);
@@ -141,7 +140,7 @@ static bool input_too_long(heed_ctx *c) {
     return heed_fail(c, HEED_DATA, "standard input is too long: expected at most 256 MB");
 }
 
-/* The end of the input, or a folder in its place, or a disk that fails. */
+/* Whether the input ended without an error. A folder as input, or a failing disk, is an error. */
 static bool input_ended(heed_ctx *c) {
     return !ferror(stdin) ||
            heed_fail(c, HEED_DATA, "cannot read standard input: %s", strerror(errno));

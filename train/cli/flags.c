@@ -1,11 +1,11 @@
-/* flags.c -- settings that the library names in its messages, as the flags that they are here. */
+/* flags.c -- settings named in the library's messages are shown as flags of the program. */
 #include "cli/program.h"
 
 #include <string.h>
 
 static bool is_key(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; }
 
-/* Appends the flag of what is between backquotes, `lr` or `lr = 0.1`; false: it is no setting. */
+/* Appends the flag for text in backquotes, `lr` or `lr = 0.1`. False: it is not a setting. */
 static bool add_flag(const program *p, const char *quoted, size_t n, heed_text *out) {
     char key[64];
     size_t length = 0;

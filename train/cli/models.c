@@ -1,5 +1,5 @@
-/* models.c -- what the program derives from a model: the kind of its data, the command that its
- * runs are for, examples, and the settings of its trainings. */
+/* models.c -- what the program derives from a model: the kind of its data, the main command for its
+ * runs, examples, and the settings of its trainings. */
 #include "cli/program.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ const heed_model *find_model(const heed_model *const *models, const char *name) 
 
 const heed_data_kind *data_of(const heed_model *m) { return heed_data_kind_of(heed_model_spec(m)); }
 
-/* ---- what it is for ---- */
+/* ---- properties ---- */
 
 bool reads_pictures(const heed_model *m) { return m->kind == HEED_INPUT_PICTURE; }
 bool reads_patches(const heed_model *m) { return reads_pictures(m) && m->grid; }

@@ -1,4 +1,4 @@
-/* os.c -- terminals, clocks, signals: all that the program needs of POSIX. */
+/* os.c -- terminals, clocks and signals, by POSIX. */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE /* ru_maxrss, TIOCGWINSZ */
 #include "cli/program.h"
@@ -62,7 +62,7 @@ void page_faults(long *minor, double *system_seconds) {
     *system_seconds = (double)u.ru_stime.tv_sec + 1e-6 * (double)u.ru_stime.tv_usec;
 }
 
-static volatile sig_atomic_t interrupted; /* a signal handler can reach nothing else */
+static volatile sig_atomic_t interrupted; /* global because a signal handler has no other access */
 
 static void on_interrupt(int signal_number) {
     (void)signal_number;
@@ -86,7 +86,7 @@ static bool is_ignored(int signal_number) {
 void catch_interrupt(void) {
     catch_signal(SIGINT, (int)SA_RESETHAND); /* the second one has its default effect */
     catch_signal(SIGTERM, (int)SA_RESETHAND);
-    if (!is_ignored(SIGHUP)) catch_signal(SIGHUP, 0); /* ignored: nohup. A terminal sends several */
+    if (!is_ignored(SIGHUP)) catch_signal(SIGHUP, 0); /* nohup ignores it; terminals send several */
 }
 
 void catch_broken_pipe(void) {

@@ -1,12 +1,12 @@
-/* outputs.c -- that no file a command writes stands in the way of another file of the same command:
- * looked at before any work, so that a slip of the hand costs nothing. */
+/* outputs.c -- checks, before any work is done, that no file a command writes would overwrite an
+ * input or another output of the command. */
 #include "cli/files.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* Settings of all commands that name a file to write, and those that name one to read. */
+/* Settings of all commands that name a file to write, and settings that name a file to read. */
 static const char *const writes[] = {"png",      "svg",   "html",         "npz",
                                      "csv",      "tex",   "translations", "confusion",
                                      "mistakes", "sheet", "overlay",      NULL};
@@ -46,7 +46,7 @@ static bool keep_input(const output *o, const char *input) {
                      o->name, o->path, o->name);
 }
 
-/* But for its curves, which heed plot draws anew. */
+/* No file of a run may be replaced except loss.png, which heed plot redraws. */
 static bool keep_run(const output *o, const char *run) {
     const char *slash = strrchr(o->path, '/'), *name = slash ? slash + 1 : o->path;
     return strcmp(name, "loss.png") == 0 || !heed_run_owns(o->c, run, o->path) ||
@@ -56,7 +56,7 @@ static bool keep_run(const output *o, const char *run) {
                      o->name, o->path, run);
 }
 
-/* Pictures below a folder, or of a pattern. What cannot be read is the command's to tell. */
+/* Pictures below a folder, or matching a pattern. The command reports what cannot be read. */
 static bool keep_pictures(const output *o, const char *from) {
     if (is_directory(from) && !lies_below(o->path, from)) return true;
     heed_ctx *quiet = heed_open(&(heed_options){.threads = 1});
@@ -89,7 +89,8 @@ static bool keep_trained(const output *o, const char *run) {
     return ok;
 }
 
-/* A run, a file, a folder or a pattern of pictures, or some text, which is nothing of these. */
+/* An argument may be a run, a file, a folder or pattern of pictures, or a text, which is none of
+ * these. */
 static bool keep_one(const output *o, const char *argument) {
     char settings[1100];
     snprintf(settings, sizeof settings, "%s/config.conf", argument);
@@ -97,7 +98,7 @@ static bool keep_one(const output *o, const char *argument) {
     return keep_data(o, argument);
 }
 
-/* One, or several runs: "a,b". */
+/* One input, or several runs: "a,b". */
 static bool keep_argument(const output *o, const char *argument) {
     char run[1024];
     bool ok = keep_one(o, argument);
@@ -110,7 +111,8 @@ static bool keep_argument(const output *o, const char *argument) {
 
 /* ---- outputs ---- */
 
-/* The rows of f after `from` that would be written to the same file, or read from it. */
+/* Compares the output with the settings of f after `from` that would write the same file, or read
+ * it. */
 static bool is_apart(const output *o, const heed_config *f, int from) {
     const char *value;
     for (int i = 0; i < heed_config_count(f); i++) {
@@ -127,7 +129,7 @@ static bool is_apart(const output *o, const heed_config *f, int from) {
     return true;
 }
 
-/* All pictures are PNG, but for --svg: under another kind's name no program would open them. */
+/* All pictures are PNG except those of --svg; with another extension, viewers may not open them. */
 static bool is_named_right(const output *o) {
     static const char *const others[] = {"html", "npz", "csv", "tex", "translations", NULL};
     bool vector = strcmp(o->name, "svg") == 0;
@@ -142,7 +144,7 @@ static bool is_named_right(const output *o) {
                                  o->name, o->path, vector ? "SVG" : "PNG", own);
 }
 
-/* Else other files would be written before this one fails. */
+/* Checked early: otherwise other files would be written before this one fails. */
 static bool folder_stands(const output *o) {
     char folder[1024];
     const char *slash = strrchr(o->path, '/');

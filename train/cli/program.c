@@ -1,4 +1,4 @@
-/* program.c -- from the arguments of a command to its settings and its context, and back to an exit
+/* program.c -- a command's arguments become its settings and its context, and its errors an exit
  * status. */
 #include "cli/program.h"
 
@@ -83,7 +83,7 @@ bool wants_help(int argc, char **argv) {
     return false;
 }
 
-/* The model that a settings file names in a line `task = NAME`. */
+/* The model named by a line `task = NAME` of a settings file. */
 static const heed_model *model_of_file(heed_ctx *c, const heed_model *const *models,
                                        const char *path) {
     size_t n = 0;
@@ -123,7 +123,7 @@ static bool takes_value(const program *p, const char *flag) {
     return o && o->kind != HEED_BOOL;
 }
 
-/* "-l", not "-1" or "- and more": likely an option mistyped, which would be taken for an input. */
+/* "-l", but not "-1" or "- and more": probably a mistyped option, not an input. */
 static bool is_short_option(const char *arg) {
     bool letter = arg[0] == '-' && isalpha((unsigned char)arg[1]);
     return letter && strcmp(arg, "-c") != 0 && !strpbrk(arg, " \t\n");
@@ -141,7 +141,7 @@ static bool check_dashes(heed_ctx *c, const program *p, int argc, char **argv) {
     return true;
 }
 
-/* The first argument that is neither a flag nor the value of one; NULL: there is none. */
+/* The first argument that is neither a flag nor a flag's value. NULL: there is none. */
 static const char *first_argument(const program *p, int argc, char **argv) {
     for (int i = 0; i < argc; i++) {
         if (argv[i][0] != '-') return argv[i];
@@ -150,8 +150,8 @@ static const char *first_argument(const program *p, int argc, char **argv) {
     return NULL;
 }
 
-/* The task decides which settings there are, so it is looked for before they are read: the first
- * argument names it, else the -c FILE. */
+/* The task decides which settings exist, so it is found before they are read: the first argument
+ * names it, otherwise the -c FILE. */
 static const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv) {
     const char *first = first_argument(p, argc, argv);
     const heed_model *m = first ? find_model(p->models, first) : NULL;
@@ -190,7 +190,7 @@ static void refuse_task(heed_ctx *c, const program *p, int argc, char **argv) {
                   k->name);
 }
 
-/* The index-th word in capitals of a usage: "RUN [DATA]" -> "RUN", "DATA". */
+/* The index-th word in capitals in a usage: "RUN [DATA]" -> "RUN", "DATA". */
 static void argument_name(const char *usage, int index, char name[32]) {
     snprintf(name, 32, "argument");
     for (const char *s = usage; *s; s++) {
@@ -220,7 +220,7 @@ static bool check_count(heed_ctx *c, const command *k, int argc, char **argv) {
     return true;
 }
 
-/* first: rows that count before all others, ended by {0}; or NULL. */
+/* first: rows that take precedence over all others, ended by {0}; or NULL. */
 static heed_config *settings_of(heed_ctx *c, const command *k, const heed_model *m,
                                 const heed_option *first) {
     const heed_option *tables[TABLES + 5] = {0};
@@ -236,7 +236,7 @@ static heed_config *settings_of(heed_ctx *c, const command *k, const heed_model 
     return f;
 }
 
-/* Settings of f that somebody gave, in a config of another context. */
+/* A copy, in another context, of the settings of f that were given. */
 static heed_config *copy_settings(program *p, const heed_config *f) {
     heed_config *copy = settings_of(p->c, p->command, p->model, NULL);
     for (int i = 0; i < heed_config_count(f); i++) {
@@ -258,7 +258,7 @@ static void open_context(program *p, const heed_config *f) {
     p->c = heed_open(&o);
 }
 
-/* A context has one seed from its opening on: the run's. */
+/* A context's seed is set when it is opened, so the run's seed is read first. */
 static bool take_seed(program *p, heed_ctx *c) {
     const heed_model *m;
     heed_config *f = run_settings(c, p->models, p->argv[0], &m);
@@ -266,7 +266,7 @@ static bool take_seed(program *p, heed_ctx *c) {
     return f != NULL;
 }
 
-/* Arguments to settings in context c; positional arguments stay in p. */
+/* Parses the arguments into settings in context c; positional arguments are kept in p. */
 static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     const command *k = p->command;
     spell_out(argc, argv);
@@ -404,10 +404,10 @@ static void print_settings(heed_ctx *c, const command *k, const heed_model *m) {
     heed_text_free(&help);
 }
 
-/* Lines that begin with a blank, and empty ones, stand as they are; others can be filled anew. */
+/* Lines that are empty or begin with a space are printed as they are; others may be rewrapped. */
 static bool is_fixed(const char *line) { return *line == ' ' || *line == '\n' || !*line; }
 
-/* As it is written; where a line is wider than the terminal, paragraphs are filled anew. */
+/* Prints the text as it is; if a line is wider than the terminal, paragraphs are rewrapped. */
 static void print_about(const char *text) {
     int width = terminal_width() < 100 ? terminal_width() : 100;
     bool fits = true;
@@ -434,7 +434,7 @@ static void print_about(const char *text) {
     print_text(&out);
 }
 
-/* "heed train gpt book.txt ...", of one model or of each. */
+/* "heed train gpt book.txt ...", for one model or for each. */
 static void print_trainings(const heed_model *const *models, const heed_model *m) {
     char flags[96];
     for (; *models; models++)
@@ -443,7 +443,7 @@ static void print_trainings(const heed_model *const *models, const heed_model *m
                    *example_data(*models) ? " " : "", example_flags(*models, flags));
 }
 
-/* Of a task: the command's examples that name it, or else one that is made for it. */
+/* For a task: the command's examples that name it, or a generated one. */
 static void print_examples(const program *p, const heed_model *m) {
     const command *k = p->command;
     char word[40];

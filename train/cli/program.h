@@ -1,4 +1,4 @@
-/* program.h -- what the commands share: the table of commands, settings, errors, terminal. */
+/* program.h -- functions shared by the commands: the command table, settings, errors, terminal. */
 #ifndef HEED_PROGRAM_H
 #define HEED_PROGRAM_H
 
@@ -13,62 +13,64 @@
 
 /* ---- models ---- */
 
-/* A task is the model of its name. */
+/* A task has the same name as its model. */
 const heed_model *find_model(const heed_model *const *models, const char *name);
-const heed_data_kind *data_of(const heed_model *m); /* the kind of its data */
-/* The command that its runs are for: "generate". */
+const heed_data_kind *data_of(const heed_model *m); /* the kind of the model's data */
+/* The main command for the model's runs: "generate". */
 const char *use_of(const heed_model *m);
-/* An example of a training: a name for the data, "" where there is none, and what follows that:
- * "book.txt", "-o runs/gpt --steps 300" (into text, which is returned). */
+/* An example of a training: a name for the data ("book.txt"; "" if there is none), and the
+ * arguments after it ("-o runs/gpt --steps 300"; written to text, which is returned). */
 const char *example_data(const heed_model *m);
 const char *example_flags(const heed_model *m, char text[96]);
 
-/* What a model is, for settings that are not for all runs. */
+/* Properties of a model, for settings that only some runs have. */
 bool reads_pictures(const heed_model *m);
 bool reads_patches(const heed_model *m); /* pictures that have a grid of patches */
 bool reads_pairs(const heed_model *m);
-bool names_class(const heed_model *m);   /* one of the whole input */
-bool names_classes(const heed_model *m); /* of the input or of its words */
+bool names_class(const heed_model *m);   /* one class for the entire input */
+bool names_classes(const heed_model *m); /* classes of the input or of its words */
 
-/* The settings of a training of m, as tables for heed_config_new: what its config.conf holds. */
+/* The settings of a training of m, as tables for heed_config_new: those in its config.conf. */
 enum { TABLES = 8 };
 void model_tables(const heed_model *m, const heed_option *tables[TABLES]);
-/* The same as settings at the model's defaults. */
+/* The same settings, at the model's defaults. */
 heed_config *training_config(heed_ctx *c, const heed_model *m);
-/* Sets what the setting `preset` names, below files and flags. */
+/* Applies the preset that the setting `preset` names; files and flags override it. */
 bool apply_preset(heed_ctx *c, const heed_model *m, heed_config *f);
 
 /* ---- commands ---- */
 
-/* Rows of a command's table: a switch that is off, and a text that is empty, unless given. */
+/* Rows of a command's table: a switch, off by default, and a text, empty by default. */
 #define SWITCH(name, help, group)                                                                  \
     { name, HEED_BOOL, "false", 0, 0, NULL, help, group }
 #define WORDS(name, help, group)                                                                   \
     { name, HEED_TEXT, "", 0, 0, NULL, help, group }
 
-/* A setting that does not do something for every run. */
+/* A setting that has an effect only for some runs. */
 typedef struct {
     const char *key;
-    bool (*takes)(const heed_model *m); /* whose runs it is for; NULL: all */
-    const char *with; /* "attention png": does nothing without one of them; NULL: stands alone */
+    bool (*takes)(const heed_model *m); /* whether it applies to a model's runs; NULL: to all */
+    const char *with; /* "attention png": has no effect unless one of these settings is given; NULL:
+                         always has an effect */
 } applies;
 
 typedef struct program program;
 typedef struct {
-    const char *name;           /* "train", "tokenizer info" */
-    const char *usage;          /* "RUN [DATA]": positional arguments in capitals */
-    const char *help;           /* one line, for the overview */
-    const char *about;          /* more, for the command's own --help; may be NULL */
-    const char *examples;       /* a line each */
-    const char *task_example;   /* with task_options: what follows a task of which there is none */
-    const heed_option *options; /* of this command alone, ended by {0}; may be NULL */
-    const applies *applies;     /* of them, ended by {0}; may be NULL */
-    bool task_options;          /* takes the settings of a task, too */
-    bool task_or_run;           /* with task_options: a run may stand in place of the task */
-    bool computes;              /* takes --threads and --isa */
-    bool opens_run;             /* takes --edited */
-    bool continues;             /* its first argument is a run, whose seed it takes */
-    bool numbers;               /* the files of its second input are FILE-2, and so on */
+    const char *name;         /* "train", "tokenizer info" */
+    const char *usage;        /* "RUN [DATA]": positional arguments in capitals */
+    const char *help;         /* one line, for the overview */
+    const char *about;        /* a longer text for the command's --help; may be NULL */
+    const char *examples;     /* one per line */
+    const char *task_example; /* with task_options: the rest of an example for a task that examples
+                                 do not show */
+    const heed_option *options; /* settings of this command only, ended by {0}; may be NULL */
+    const applies *applies;     /* restrictions on options, ended by {0}; may be NULL */
+    bool task_options;          /* also accepts the settings of a task */
+    bool task_or_run;           /* with task_options: a run may be given instead of the task */
+    bool computes;              /* accepts --threads and --isa */
+    bool opens_run;             /* accepts --edited */
+    bool continues;             /* its first argument is a run, whose seed is used */
+    bool numbers;               /* writes FILE-2 for the second input, and so on */
     int min, max;               /* positional arguments; max -1: any number */
     void (*run)(program *p);    /* errors go to p->c */
 } command;
@@ -83,42 +85,43 @@ extern const command cmd_heads, cmd_ablate;
 
 struct program {
     const command *command;
-    const heed_model *const *models; /* that there are, ended by NULL */
+    const heed_model *const *models; /* all models, ended by NULL */
     heed_ctx *c;
-    heed_config *flags; /* all settings of the command: its own, the task's, --threads, --isa and
-                           --edited */
+    heed_config *flags; /* all settings of the command: its options, the task's settings, --threads,
+                           --isa and --edited */
     const heed_model *model; /* for commands with task options */
     int argc;                /* positional arguments */
     char **argv;
-    double started;     /* when the program was */
-    uint64_t seed;      /* of the context, when the command continues a run */
-    heed_status status; /* of inputs that failed while others went on */
-    size_t line;        /* of the standard input, from 1, that is worked on; 0: none */
-    bool line_open;     /* a progress line stands on the terminal without its end */
-    bool json_lines;    /* stderr is a JSON object a line */
+    double started;     /* when the program started */
+    uint64_t seed;      /* the context's seed, when the command continues a run */
+    heed_status status; /* status of inputs that failed while others were processed */
+    size_t line;        /* the line of standard input being processed, from 1; 0: none */
+    bool line_open;     /* the terminal shows a progress line without a line break */
+    bool json_lines;    /* stderr gets JSON, one object per line */
 };
 
-/* The setting of that name, of the command or of any task; NULL: there is none. */
+/* The setting of that name, of the command or any task. NULL: there is none. */
 const heed_option *find_option(const program *p, const char *name);
 /* Reads the arguments of a command. False: see p->c. */
 bool program_open(program *p, int argc, char **argv);
 /* Reports the error if there is one, closes everything and returns the exit status. */
 int program_close(program *p);
-/* Prints the error at hand, forgets it and remembers its status: for one bad input of many. */
+/* Prints the context's error, clears it and keeps its status: for one bad input among many. */
 void program_complain(program *p);
-/* The settings of the task alone, without the command's own: what goes into config.conf. */
+/* The settings of the task without those of the command, for config.conf. */
 heed_config *task_config(program *p);
-/* A run of any task, to which the command's settings apply, or its settings alone; NULL: see p->c.
- */
+/* Opens a run of any task, after checking that the command's settings apply to it, or only its
+ * settings. NULL: see p->c. */
 heed_run *open_run(program *p, const char *dir);
 heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const char *dir,
                           const heed_model **m);
-/* False, with an error, where a setting was given that would change nothing (applies.c). */
+/* False, with an error, if a given setting would have no effect (applies.c). */
 bool settings_apply(program *p, const heed_run *r, const char *dir);
-/* Fails: the command takes a run of another model. Names the command for the run at hand. */
+/* Fails because the command requires a run of another model; the error names the right command for
+ * this run. */
 bool wrong_run(program *p, const char *takes, const heed_run *r);
 
-/* The status, or HEED_FAILED and a message when the standard output took not all that was printed.
+/* The status, or HEED_FAILED with a message if not all output could be written to standard output.
  */
 heed_status end_output(heed_status status, bool json_lines);
 bool print_help(program *p, int argc, char **argv);
@@ -126,53 +129,53 @@ bool wants_help(int argc, char **argv);
 
 /* ---- output ---- */
 
-/* From here on JSON is whole, or the program ends. */
+/* After this call JSON is always complete: the program exits if memory for it runs out. */
 void whole_json(void);
-/* Prints v on stdout in one line, and frees it. */
+/* Prints v on one line of stdout, and frees it. */
 void print_json(program *p, json_t *v);
 json_t *json_number(double x); /* null if not finite */
-/* A path or another text from without: bytes that are no UTF-8 become U+FFFD; NULL is null. */
+/* A path or other external text: bytes that are not UTF-8 become U+FFFD; NULL becomes null. */
 json_t *json_text(const char *text);
 /* Prints a table's text and frees it. */
 void print_text(heed_text *t);
-/* Prints a line, wrapped at the terminal's width; and one whose first `indent` columns stand there
- * already, with as many blanks before each further line. */
+/* Prints a line, wrapped at the terminal's width. The second function continues a line that already
+ * has `indent` columns, and indents the lines after it by as many spaces. */
 void print_wrapped(program *p, const char *text);
 void print_hanging(program *p, const char *text, int indent);
-/* A label, and in column `at` what there is to say: in one line, but where a terminal is too narrow
- * for it; then it goes on below itself. Control characters become signs. */
+/* Prints a label and, from column `at`, a text, which is wrapped within its column on a narrow
+ * terminal. Control characters are replaced by visible ones. */
 void print_fact(int at, const char *label, const char *format, ...) HEED_PRINTF(3, 4);
-/* Adds the next words of a command to be typed: in a line of their own, behind a \, where the last
- * line of out has no room for them in so many columns. */
+/* Adds the next words of a command to be typed. If they do not fit the last line of out in `width`
+ * columns, that line ends with a \ and they begin another one. */
 void add_typed(heed_text *out, int width, const char *words);
-/* A foreign name in at least and at most so many columns, what is no visible character as a sign;
- * and how many it takes. most 0: any. */
+/* Prints an external name, padded to `least` and cut to `most` columns, with invisible characters
+ * replaced by visible ones; and the columns that it needs. most 0: no limit. */
 void print_name(const char *name, int least, int most);
-/* Prints the table in the columns of the terminal. */
+/* Prints the table, fitted to the terminal's width. */
 void print_table(heed_ctx *c, const heed_table *t);
 enum { PLAIN = 4200 }; /* bytes for a message in heed_format_line */
-/* A line of --progress json on stderr: {"event":"error","note":"..."}. */
+/* Prints a line of --progress json on stderr: {"event":"error","note":"..."}. */
 void print_event(const char *event, const char *note);
 /* Appends a message of the library, whose settings in backquotes, `lr` or `lr = 0.1`, are shown as
  * flags: --lr, --lr 0.1. (flags.c) */
 void add_flags(const program *p, const char *message, heed_text *out);
-/* "heed: KIND MESSAGE" as a line of stderr. */
+/* Prints "heed: KIND MESSAGE" as a line on stderr. */
 void print_note(const char *kind, const char *message);
 
-/* ---- terminal.c (with files.c, all of the program that knows POSIX) ---- */
+/* ---- os.c (with files.c, the only parts of the program that use POSIX) ---- */
 bool is_terminal(FILE *f);
-bool has_color(FILE *f); /* a terminal, and neither NO_COLOR nor a dumb one */
+bool has_color(FILE *f); /* a terminal that is not dumb, and NO_COLOR is not set */
 heed_terminal terminal_kind(FILE *f);
 int terminal_width(void); /* COLUMNS, else the terminal's; 100 if unknown */
-int line_width(FILE *f);  /* the same; but whatever goes into a file or a pipe fits */
+int line_width(FILE *f);  /* the same for a terminal or with COLUMNS; otherwise INT_MAX */
 double now(void);         /* monotonic seconds */
 size_t peak_memory(void); /* bytes */
 void page_faults(long *minor, double *system_seconds);
-/* SIGINT, SIGTERM and SIGHUP are noted; a second SIGINT or SIGTERM ends the program. */
+/* Records SIGINT, SIGTERM and SIGHUP; a second SIGINT or SIGTERM ends the program. */
 void catch_interrupt(void);
-/* A write to a pipe that nobody reads is noted in the same way, and then fails. */
+/* Records a write to a closed pipe in the same way; the write then fails. */
 void catch_broken_pipe(void);
-/* A write beyond the limit of file sizes fails, instead of ending the program. */
+/* A write beyond the file size limit fails instead of ending the program. */
 void ignore_file_limit(void);
 bool was_interrupted(void *unused);
 bool is_directory(const char *path);

@@ -1,4 +1,4 @@
-/* text.c -- words, numbers and tokens as people read them. */
+/* text.c -- readable output of words, numbers and tokens. */
 #include "cli/program.h"
 
 #include <limits.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* jansson leaves out what it has no memory for, so a result would lack parts without a word. */
+/* jansson omits members when it runs out of memory, so a result could silently lack parts. */
 static void *json_memory(size_t size) {
     void *p = malloc(size);
     if (p || size == 0) return p;

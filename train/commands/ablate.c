@@ -1,4 +1,4 @@
-/* ablate.c -- heed ablate: what is lost without each attention head. */
+/* ablate.c -- heed ablate: the effect of removing each attention head. */
 #include "kinds/eval_loop.h"
 #include "kinds/inspect.h"
 
@@ -28,7 +28,7 @@ static const applies uses[] = {JUDGED_PICTURES_APPLY,
                                {"share", reads_patches, "patches"},
                                {0}};
 
-/* ---- the map: a row a layer, a column a head ---- */
+/* ---- the map: one row per layer, one column per head ---- */
 
 typedef struct {
     int rows, cols;
@@ -96,7 +96,7 @@ enum { LOSS, HARM, HALF, ACCURACY, COLUMNS };
 static const heed_table_column columns[] = {
     {"loss", 8, false}, {"harm", 9, false}, {"(95 %)", 11, true}, {"accuracy", 8, false}};
 
-/* Row 0 is the model as it was trained, row i head i - 1. */
+/* Row 0 is the model as it was trained; row i is the model without head i - 1. */
 static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
     const heed_ablation *a = of;
     const heed_ablated_head *h = row ? &a->heads[row - 1] : NULL;

@@ -1,4 +1,4 @@
-/* attend.c -- heed attend: what a run attends to on an input. */
+/* attend.c -- heed attend: the attention of a run on an input. */
 #include "commands/attend.h"
 #include "cli/files.h"
 #include "kinds/image.h"
@@ -52,7 +52,7 @@ static const heed_option options[] = {
     SWITCH("force", "write it whatever its size", "Size"),
     {0}};
 
-/* --layers, --heads and --force are for what is shown, too. */
+/* --layers, --heads and --force also apply to what is shown. */
 static const applies uses[] = {{"mass", reads_patches, NULL},
                                {"cells", reads_patches, "png"},
                                {"convert", reads_patches, NULL},
@@ -111,7 +111,7 @@ static bool choose_layer(const work *w, int *layer) {
     return found >= 0;
 }
 
-/* The record says what was left out of it. */
+/* Notes in the record what was left out of it. */
 static void note_cut(const work *w, heed_record *r) {
     heed_text note = {.c = w->p->c};
     heed_record_cut cut = {.layer_count = w->layer_count,
@@ -141,7 +141,7 @@ static heed_record *record_of(const work *w, const heed_inspection *s, int layer
     return r;
 }
 
-/* Numbers as text take more room than in memory: about 12 bytes each, and a line of CSV 48. */
+/* Numbers need more space as text than in memory: about 12 bytes each, and 48 for a line of CSV. */
 static bool check_text_size(const work *w, const heed_record *r) {
     enum { LIMIT = 256000000 };
     char size[32], limit[32];
@@ -177,7 +177,7 @@ static bool draw(const work *w, const attend_view *v, bool svg, const char *path
     return attend_draw(v, svg, path);
 }
 
-/* Where a part was asked for, the page opens at it, in the view that shows it. */
+/* If a part was asked for, the page opens in the view that shows it. */
 static const char *view_asked(const work *w) {
     static const char *const keys[] = {"stack", "layer", "head", "query"};
     bool any = false;
@@ -206,7 +206,7 @@ static heed_page page_of(const work *w, const attend_view *v, char first[PAGE_LI
                        .force = is_set(w, "force")};
 }
 
-/* The page has the run's curves beside, where there are some: an imported model has none. */
+/* The page also has the run's curves, if there are any: an imported model has none. */
 static bool write_page(const work *w, const attend_view *v, const char *path) {
     char metrics[1024], first[PAGE_LINK_SIZE];
     run_curves k = {0};
@@ -226,7 +226,7 @@ static bool write_page(const work *w, const attend_view *v, const char *path) {
     return ok;
 }
 
-/* Whoever asked for measures would look for them in the picture. */
+/* Reports that the picture lacks the measures that were asked for. */
 static void tell_left_out(const work *w, const attend_view *v) {
     const char *key = *flag(w, "png") ? "png" : "svg";
     char note[200];
@@ -238,7 +238,7 @@ static void tell_left_out(const work *w, const attend_view *v) {
     print_note("", note);
 }
 
-/* What may be refused for its size comes first, so that nothing else is written then. */
+/* Files that may be refused for their size come first, so that no others are written then. */
 static bool write_files(const work *w, const attend_view *v) {
     heed_ctx *c = w->p->c;
     char path[1024], first[PAGE_LINK_SIZE];
@@ -298,7 +298,7 @@ static bool take_text(program *p, void *user, const char *text, size_t n) {
     return ok;
 }
 
-/* path "-": the bytes of one on the standard input. */
+/* path "-": reads a picture file from standard input. */
 static bool read_picture(const work *w, const char *path, heed_picture *out) {
     char why[HEED_WHY];
     heed_text bytes = {.c = w->p->c};
@@ -333,7 +333,7 @@ static void take_pictures(work *w) {
 
 /* ---- heed attend ---- */
 
-/* An empty target is a variable that is not set, rather than the wish for the model's own. */
+/* An empty target is probably an unset shell variable, not a request for the model's own target. */
 static bool check_target(const work *w) {
     bool given = heed_config_rank(w->p->flags, "target") > HEED_FROM_DEFAULT;
     return !given || *flag(w, "target") ||

@@ -1,4 +1,5 @@
-/* attend_maps.c -- rollout, occlusion and gradient beside the attention: does it matter? */
+/* attend_maps.c -- rollout, occlusion and gradient, shown beside the attention: whether attention
+ * matters. */
 #include "commands/attend.h"
 #include "kinds/eval_loop.h"
 
@@ -6,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- making them ---- */
+/* ---- computing maps ---- */
 
-/* The question at the query that is shown; else the last. */
+/* The question at the query that is shown; otherwise the last one. */
 static int question_of(const attend_view *v, const heed_inspection *s) {
     int found = s->question_count - 1;
     for (int i = 0; i < s->question_count; i++)
@@ -22,8 +23,8 @@ static bool is_set(const attend_view *v, const char *key) {
     return heed_config_bool(v->p->flags, key);
 }
 
-/* Whether the query that is shown is among the questions; of what is said of the whole input any
- * is, and to an axis of which nothing is asked no question belongs. */
+/* Whether the query that is shown is among the questions. Also true if a question is about the
+ * entire input, or if none is on this axis. */
 static bool is_asked(const attend_view *v, const heed_inspection *s) {
     bool any = false;
     for (int i = 0; i < s->question_count; i++) {
@@ -35,7 +36,7 @@ static bool is_asked(const attend_view *v, const heed_inspection *s) {
     return !any;
 }
 
-/* Occlusion and gradient are of a prediction. */
+/* Occlusion and gradient need a prediction. */
 static bool is_predicted(const attend_view *v, const heed_inspection *s) {
     if (v->query < 0 || !(is_set(v, "occlude") || is_set(v, "gradient")) || is_asked(v, s))
         return true;
@@ -68,7 +69,7 @@ static bool add_occlusion(const attend_view *v, const heed_inspection *e, heed_r
     return ok;
 }
 
-/* Of a pair whose matrix is shown, a row for each token of the target. */
+/* For a pair whose matrix is shown, the gradient has a row for each token of the target. */
 static bool add_gradient(const attend_view *v, const heed_inspection *e, heed_record *record,
                          bool whole) {
     inspect_progress g = {v->p, "gradient"};
@@ -94,7 +95,7 @@ bool map_is_main(const heed_record_map *m) {
     return m->layer < 0 && m->head < 0 && !strstr(m->name, "log-odds");
 }
 
-/* The positive part of n values, brought to a sum of 1. */
+/* The positive part of n values, scaled to a sum of 1. */
 static void as_shares(heed_real *x, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -108,7 +109,7 @@ static void as_shares(heed_real *x, size_t n) {
 
 enum { LABEL = 16 };
 typedef struct {
-    int count, tokens, query, label; /* label: its columns */
+    int count, tokens, query, label; /* label: width of the labels */
     const heed_record_axis *axis;
     char (*name)[24];
     heed_real *values; /* (columns, tokens); NAN: unknown */
@@ -121,7 +122,7 @@ static heed_real *column(columns *k, const char *name, bool sign) {
     return k->values + (size_t)k->count++ * (size_t)k->tokens;
 }
 
-/* Row `query` of (Q,K), or where there is none the mean of all rows. */
+/* Row `query` of (Q,K); without a query, the mean of all rows. */
 static void take_row(const heed_real *values, int queries, int keys, int query, heed_real *out) {
     int from = query < 0 ? 0 : query, end = query < 0 ? queries : query + 1;
     for (int i = 0; i < keys; i++) {
@@ -136,7 +137,7 @@ static void take_heads(const attend_view *v, columns *k, bool each) {
     const heed_record_block *b = v->block;
     int queries = v->record->axes[b->queries].count;
     size_t square = (size_t)queries * (size_t)k->tokens;
-    heed_real *mean = NULL; /* or, of a terminal, the head that is shown, or the largest of all */
+    heed_real *mean = NULL; /* or, on a terminal, the head that is shown, or the maximum over all */
     bool largest = !each && v->head == MAX_HEAD;
     if (!each || b->heads > 1) mean = column(k, each ? "mean" : "attention", false);
     for (int i = 0; mean && i < k->tokens; i++) mean[i] = 0;
@@ -156,12 +157,12 @@ static void take_heads(const attend_view *v, columns *k, bool each) {
     free(row);
 }
 
-/* Where the first map stands beside the block: the same axes. */
+/* Whether the first map can be shown beside the block: they have the same axes. */
 static bool fits_block(const attend_view *v, const heed_record_map *m) {
     return map_is_main(m) && m->queries == v->block->queries && m->keys == v->block->keys;
 }
 
-/* The query of what is predicted: the one shown, else that of the last guess. */
+/* The query of the prediction: the one that is shown, otherwise that of the last guess. */
 static int predicted_query(const attend_view *v) {
     const heed_record *r = v->record;
     return v->query >= 0 || !r->guess_count ? v->query : r->guesses[r->guess_count - 1].query;
@@ -173,7 +174,7 @@ static void columns_close(columns *k) {
     free(k->sign);
 }
 
-/* False without memory; columns_close in any case. each: every head has a column. */
+/* False: out of memory; call columns_close also then. each: every head has a column. */
 static bool columns_open(const attend_view *v, bool each, columns *k) {
     const heed_record *r = v->record;
     *k = (columns){.axis = &r->axes[v->block->keys], .query = predicted_query(v)};
@@ -217,8 +218,8 @@ static double largest(const columns *k, int c) {
     return most;
 }
 
-/* "  +0.912 ########  ", with a digit more in a column of small numbers; what is rounded to none
- * has neither sign nor bar. */
+/* "  +0.912 ########  ", with another digit in a column of small numbers. A value that is rounded
+ * to 0 has neither sign nor bar. */
 static void put_cell(heed_text *out, const columns *k, int c, int token, int bar) {
     double x = (double)k->values[c * k->tokens + token], most = largest(k, c);
     int digits = most < 0.01 ? 4 : 3;
@@ -241,7 +242,7 @@ static bool is_hidden(const attend_view *v, const columns *k, int token) {
     return v->hide && k->axis->special && k->axis->special[token];
 }
 
-/* Columns [from, to) under their names, bars as wide as the terminal bears. */
+/* Prints columns [from, to) under their names, with bars as wide as fit the terminal. */
 static void print_band(const attend_view *v, const columns *k, int from, int to, int bar) {
     heed_text line = {.c = v->p->c};
     heed_text_add(&line, "  %-*s", k->label, "");
@@ -268,9 +269,9 @@ static void print_columns(const attend_view *v, const columns *k) {
     }
 }
 
-/* ---- what they are ---- */
+/* ---- explanations ---- */
 
-/* "occlusion: by how much ..." of each that is there. */
+/* Prints "occlusion: by how much ..." for each map of the record. */
 static void print_helps(const attend_view *v) {
     const heed_record *r = v->record;
     for (int i = 0; i < r->map_count; i++) {
@@ -297,7 +298,7 @@ static bool print_matrix(const attend_view *v, const heed_record_map *m) {
                                        .unit = m->name});
 }
 
-/* One prediction is at hand; of a pair only where a token of the target was asked for. */
+/* Whether a single prediction is shown; for a pair, only if a token of the target was asked for. */
 static bool is_one(const attend_view *v) { return v->block->stack != HEED_CROSS || v->query >= 0; }
 
 static bool any_fits(const attend_view *v) {
@@ -347,7 +348,7 @@ bool maps_drawable(const attend_view *v) {
 
 bool maps_need_query(const attend_view *v) { return !is_one(v) && any_fits(v); }
 
-/* Leaves the tokens that are shown: their labels, and their number. */
+/* Keeps only the tokens that are shown, and returns their number; labels gets their labels. */
 static int keep_visible(const attend_view *v, columns *k, const char **labels) {
     int count = 0, at = 0;
     for (int i = 0; i < k->tokens; i++)

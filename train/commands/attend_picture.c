@@ -7,8 +7,8 @@
 
 typedef struct {
     int count, rows, cols;
-    int weights;             /* the first so many are attention, the others maps of the record */
-    heed_real *own, *values; /* (count,rows,cols): as they are, and as they are drawn */
+    int weights;             /* the first so many panels show attention, the others maps */
+    heed_real *own, *values; /* (count,rows,cols): the values, and the values as drawn */
     const heed_real **at;
     char (*names)[32];
     const char **captions;
@@ -22,7 +22,7 @@ static void close_panels(panels *p) {
     free((void *)p->captions);
 }
 
-/* Room for so many; close_panels in any case. */
+/* Allocates the panels; call close_panels also after a failure. */
 static bool make_room(heed_ctx *c, panels *p, int most) {
     size_t n = (size_t)most, all = n * (size_t)p->rows * (size_t)p->cols;
     p->own = calloc(all, sizeof *p->own);
@@ -34,8 +34,8 @@ static bool make_room(heed_ctx *c, panels *p, int most) {
            heed_fail(c, HEED_FAILED, "no memory for pictures of attention");
 }
 
-/* Weights of a head (or of all, fused) on the patches: the query's row, or the mean over all rows.
- */
+/* Adds the weights of a head (or of all, fused) on the patches: the query's row, or the mean over
+ * all rows. */
 static void add_panel(const attend_view *v, panels *p, int head) {
     const heed_record_block *b = v->block;
     const heed_record_axis *a = &v->record->axes[b->keys];
@@ -57,7 +57,7 @@ static void add_panel(const attend_view *v, panels *p, int head) {
     p->count++;
 }
 
-/* A map of the record as a panel of its own, the query's row or the mean of all. */
+/* Adds a map of the record as a separate panel: the query's row, or the mean of all rows. */
 static void add_map(const attend_view *v, panels *p, const heed_record_map *m) {
     const heed_record_axis *a = &v->record->axes[m->keys];
     size_t patches = (size_t)p->rows * (size_t)p->cols;
@@ -77,7 +77,7 @@ static int by_size(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* What is not among the strongest patches that hold this share of all becomes NAN. */
+/* Keeps the strongest patches that together have this share of the total; the others become NAN. */
 static bool keep_mass(heed_real *x, size_t n, double mass) {
     heed_real *sorted = malloc(n * sizeof *sorted);
     double all = 0, held = 0;
@@ -94,7 +94,7 @@ static bool keep_mass(heed_real *x, size_t n, double mass) {
     return true;
 }
 
-/* What is drawn of a panel: with --mass the strongest patches alone. */
+/* Computes the drawn values of a panel: with --mass, only those of the strongest patches. */
 static bool finish_panel(const attend_view *v, panels *p, int index) {
     size_t n = (size_t)p->rows * (size_t)p->cols;
     const heed_real *own = p->own + (size_t)index * n;

@@ -11,7 +11,7 @@ const char *attend_note(const heed_record *r) {
     return NO_EXPLANATION "; compare with --occlude.";
 }
 
-/* Foreign text, made harmless and cut to the terminal. */
+/* Prints external text, made safe for the terminal and cut to its width. */
 static void print_line(const attend_view *v, const char *text) {
     heed_text line = {.c = v->p->c};
     heed_label_text(text ? text : "", terminal_width(), &line);
@@ -41,8 +41,8 @@ static heed_heatmap heatmap_of(const attend_view *v, const shown *m, const char 
                           .numbers = v->numbers};
 }
 
-/* The end of a matrix's scale. The first token of a causal layer has one choice: its 100 % says
- * nothing, and would leave the other rows pale. 0: the largest of all. */
+/* The end of a matrix's scale; 0: the largest value. The first token of a causal layer can only
+ * attend to itself: its 100 % is ignored, as it would make the other rows pale. */
 static heed_real scale_end(const attend_view *v, const shown *m) {
     const unsigned char *special = v->record->axes[v->block->queries].special;
     bool first = !(v->hide && special && special[0]);
@@ -67,14 +67,14 @@ static bool print_matrix(const attend_view *v) {
 
 /* ---- one query ---- */
 
-/* A token that stands there more than once needs its number. */
+/* Whether a token occurs more than once, so that its number must be shown. */
 static bool is_repeated(const shown *m, int col) {
     for (int j = 0; j < m->cols; j++)
         if (j != col && strcmp(m->col_labels[j], m->col_labels[col]) == 0) return true;
     return false;
 }
 
-/* "  mean    Paris 0.42  is 0.20": the largest of a row, falling. */
+/* "  mean    Paris 0.42  is 0.20": the largest values of a row, in descending order. */
 static void print_top(const attend_view *v, const shown *m, int row, int width) {
     heed_text line = {.c = v->p->c};
     heed_real *x = m->values + (size_t)row * (size_t)m->cols;
@@ -97,7 +97,7 @@ static void print_top(const attend_view *v, const shown *m, int row, int width) 
         heed_text_add(&line, "  %s", item.s ? item.s : "");
         used += 2 + columns;
         heed_text_free(&item);
-        x[best] = -1; /* taken */
+        x[best] = -1; /* done with this one */
     }
     puts(line.s ? line.s : "");
     heed_text_free(&line);
@@ -117,7 +117,7 @@ static bool print_query(const attend_view *v) {
     return ok;
 }
 
-/* ---- a row alone ---- */
+/* ---- a single row ---- */
 
 attend_view row_view(program *p, const heed_record *r, int query) {
     return (attend_view){
@@ -165,7 +165,7 @@ json_t *attend_row_json(const attend_view *v) {
     return o;
 }
 
-/* ---- what the model says ---- */
+/* ---- predictions ---- */
 
 static void print_guess(const attend_view *v, const heed_record_guess *g) {
     heed_text line = {.c = v->p->c};
@@ -196,7 +196,8 @@ static void print_guess(const attend_view *v, const heed_record_guess *g) {
     heed_text_free(&line);
 }
 
-/* Those of the query shown; else all but the many of a text that goes on, of which the last. */
+/* Prints the guesses at the query that is shown; without a query all of them, or only the last if
+ * there are many. */
 static void print_guesses(const attend_view *v) {
     const heed_record *r = v->record;
     bool first = true;
@@ -213,7 +214,7 @@ static void print_guesses(const attend_view *v) {
     }
 }
 
-/* ---- the whole ---- */
+/* ---- everything ---- */
 
 bool attend_print(const attend_view *v) {
     const heed_record *r = v->record;
@@ -256,7 +257,7 @@ bool draw_panels(const attend_view *v, const char *title, const heed_heatmap *ma
     return (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
 }
 
-/* A row for each head, as on the screen. */
+/* Draws a row for each head, as on the terminal. */
 static bool draw_query(const attend_view *v, bool svg, const char *path) {
     char title[TITLE_SIZE];
     shown m;
@@ -284,7 +285,7 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
         ok = shown_matrix(v, head, &parts[i]);
         if (!ok) break;
         maps[i] = heatmap_of(v, &parts[i], head_words(v->block, head, names[i]));
-        heed_real end = scale_end(v, &parts[i]); /* the first map's is that of all */
+        heed_real end = scale_end(v, &parts[i]); /* all maps share the first one's scale */
         if (end > maps[0].hi) maps[0].hi = end;
     }
     ok = ok && draw_panels(v, drawn_title(v, -1, title), maps, count, svg, path);

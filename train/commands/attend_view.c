@@ -1,4 +1,4 @@
-/* attend_view.c -- which weights of a record are shown: a layer, heads, a query. */
+/* attend_view.c -- the choice of a record's weights that are shown: a layer, heads, a query. */
 #include "commands/attend.h"
 
 #include <limits.h>
@@ -16,7 +16,7 @@ static void count_layers(attend_view *v, const heed_run *r) {
     free(list);
 }
 
-/* Of a picture it is [CLS] without one. */
+/* Without --query it is [CLS] for a picture. */
 static bool choose_query(attend_view *v) {
     const heed_record_axis *a = &v->record->axes[v->block->queries];
     if (!chosen_query(v->p->c, heed_config_text(v->p->flags, "query"), a, &v->query)) return false;
@@ -29,7 +29,7 @@ static bool no_token(const attend_view *v) {
     return heed_fail(v->p->c, HEED_USAGE, "--hide-special leaves no token to show");
 }
 
-/* On both sides. */
+/* Fails if --hide-special would leave no tokens on an axis. */
 static bool leaves_tokens(const attend_view *v) {
     const int sides[] = {v->block->queries, v->block->keys};
     for (int k = 0; v->hide && k < 2; k++) {
@@ -84,7 +84,7 @@ static bool no_memory(const attend_view *v) {
     return heed_fail(v->p->c, HEED_FAILED, "no memory for a matrix of attention");
 }
 
-/* Places of the tokens that are not hidden, among the first `most`; to be freed. */
+/* Indices of the tokens that are not hidden, among the first `most`; the caller frees them. */
 static int *visible(const attend_view *v, int axis, int most, int *count) {
     const heed_record_axis *a = &v->record->axes[axis];
     int *list = calloc((size_t)a->count + 1, sizeof *list);
@@ -101,7 +101,7 @@ static heed_real weight(const attend_view *v, int head, int query, int key) {
     return fused_weight(b->weights, b->heads, q * k, head, (size_t)query * k + (size_t)key);
 }
 
-/* keys: so many of them are shown. */
+/* keys: only tokens among the first `keys` are shown. */
 static bool open_matrix(const attend_view *v, shown *out, int rows, int keys) {
     out->col = visible(v, v->block->keys, keys, &out->cols);
     out->rows = rows;

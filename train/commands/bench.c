@@ -1,12 +1,12 @@
-/* bench.c -- heed bench: training steps a second on fixed workloads. A step is forward, loss,
- * backward and AdamW, which leaves the gradients at zero. */
+/* bench.c -- heed bench: training steps per second on fixed workloads. A step is forward, loss,
+ * backward and AdamW, which resets the gradients to zero. */
 #include "commands/workbench.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCHES = 8, LEAST_WARM = 3, MOST = 32 /* workloads of a list */ };
+enum { BATCHES = 8, LEAST_WARM = 3, MOST = 32 /* most workloads in a list */ };
 
 static const heed_option options[] = {
     {"workload", HEED_TEXT, "", 0, 0, NULL,
@@ -36,14 +36,14 @@ typedef struct {
     double system; /* seconds in the kernel */
 } bench;
 
-/* The names of all workloads, with commas. */
+/* Writes the names of all workloads, separated by commas. */
 static void list_workloads(const program *p, heed_text *out) {
     for (const heed_model *const *m = p->models; *m; m++)
         for (const heed_preset *q = (*m)->presets; q && q->name; q++)
             if (q->workload) heed_text_add(out, "%s%s", out->n ? "," : "", q->name);
 }
 
-/* The model whose preset it is. */
+/* The model that has the workload as a preset. */
 static const heed_model *workload_model(const program *p, const char *name) {
     heed_text all = {.c = p->c};
     for (const heed_model *const *m = p->models; *m; m++)
@@ -127,20 +127,20 @@ static void measure(program *p, bench *b) {
     b->system -= system;
 }
 
-/* ---- what was measured ---- */
+/* ---- measurements ---- */
 
 static double setting(const workbench *w, const char *key) {
     return heed_config_has(w->f, key) ? (double)heed_config_int(w->f, key) : (double)NAN;
 }
 
-/* All blocks on rows sequences of len tokens. */
+/* The blocks' operations on `rows` sequences of `len` tokens. */
 static double blocks(const workbench *w, double len) {
     double width = setting(w, "width"), n = w->rows * len;
     double dense = n * (8 * width * width + 4 * width * setting(w, "ff"));
     return setting(w, "layers") * (dense + 4 * n * len * width);
 }
 
-/* Encoder and decoder on rows pairs of len tokens. */
+/* The operations of encoder and decoder on `rows` pairs of `len` tokens. */
 static double pair_flops(const workbench *w) {
     double width = setting(w, "width"), n = w->rows * (double)w->len, square = width * width;
     double seen = 4 * n * w->len * width, head = 2 * n * width * w->vocab;
@@ -149,9 +149,9 @@ static double pair_flops(const workbench *w) {
     return n * (12 + 18 + 4) * square + seen + 2 * head;
 }
 
-/* Matrix products alone, 2 m n k each; backward is twice the forward, but a layer fed by raw pixels
- * needs no gradient of its input. Causal attention counts in full. NAN: a model of other settings.
- */
+/* Operations of a step's matrix products, 2 m n k each. Backward needs twice those of forward,
+ * except that a layer on raw pixels needs no gradient of its input. Causal attention is counted in
+ * full. NAN: unknown for this model. */
 static double flops(const workbench *w) {
     double rows = w->rows, width = setting(w, "width");
     double pixels = 2 * 2 * rows * w->len * width, head = 2 * rows * width * w->vocab;
@@ -206,7 +206,7 @@ static double get(const json_t *o, const char *key) {
     return json_number_value(json_object_get(o, key));
 }
 
-/* GFLOP/s, or "-" where nobody knows what a step computes. */
+/* GFLOP/s, or "-" if the operations of a step are unknown. */
 static const char *speed_of(const json_t *o, char text[32]) {
     const json_t *speed = json_object_get(o, "gflops");
     snprintf(text, 32, "-");
@@ -231,7 +231,7 @@ static void print_result(const json_t *o) {
            get(o, "last_loss"));
 }
 
-/* What was measured; NULL when it failed or was interrupted. */
+/* Measures a workload. NULL: it failed or was interrupted. */
 static json_t *bench_of(program *p, const char *preset) {
     bench b = {0};
     char name[64];
@@ -264,7 +264,7 @@ static void print_head(const program *p) {
            heed_isa(p->c), "workload", "parameters", "ms/step", "items/s", "GFLOP/s");
 }
 
-/* Cuts a list at its commas; false when a name is none, before anything is measured. */
+/* Splits a list at its commas. False, before anything is measured, if a name is not a workload. */
 static bool split(const program *p, char *names, const char *list[MOST + 1]) {
     size_t n = 0;
     for (char *rest = names; rest && n < MOST;) {
@@ -277,7 +277,7 @@ static bool split(const program *p, char *names, const char *list[MOST + 1]) {
     return true;
 }
 
-/* A line, or an object of an array, each. */
+/* Measures and prints each workload, as a line or as an object of an array. */
 static void run_list(program *p, const char *const *list) {
     json_t *all = heed_config_bool(p->flags, "json") ? json_array() : NULL;
     if (!all) print_head(p);

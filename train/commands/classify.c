@@ -1,4 +1,4 @@
-/* classify.c -- heed classify: what a run says of pictures. */
+/* classify.c -- heed classify: a run's predictions for pictures. */
 #include "cli/choice.h"
 #include "cli/files.h"
 #include "commands/overlay.h"
@@ -31,14 +31,14 @@ typedef struct {
     program *p;
     heed_run *run;
     heed_reader how;
-    guess *guesses; /* of the picture at hand, all classes */
+    guess *guesses; /* probabilities of all classes for the current picture */
     int classes, done;
     bool json;
 } classifier;
 
 /* ---- one picture ---- */
 
-/* Logits of a picture, on the run's tape; NULL in error. */
+/* Logits of a picture, on the run's tape; NULL: an error. */
 static heed_tensor *logits_of(classifier *k, heed_picture *p, const char *name) {
     heed_example e = {0};
     const heed_image_transform *v = &e.transform;
@@ -89,7 +89,7 @@ static bool write_overlay(classifier *k, heed_picture *p) {
     return true;
 }
 
-/* name: as it is shown. The picture is taken. */
+/* name: as it is shown. Frees the picture. */
 static bool classify(classifier *k, const char *name, heed_picture *p) {
     int top = (int)heed_config_int(k->p->flags, "top");
     bool draws = *heed_config_text(k->p->flags, "overlay");
@@ -133,7 +133,7 @@ static void take_all(classifier *k, const paths *list, const char *from) {
     for (size_t i = 0; i < list->count; i++) take_file(k, list->at[i]);
 }
 
-/* A file, a folder, or a pattern that the shell left as it was. */
+/* Classifies a file, a folder, or a pattern that the shell did not expand. */
 static void take_path(classifier *k, const char *path) {
     paths list = {0};
     if (is_directory(path)) {
@@ -150,8 +150,8 @@ static void take_path(classifier *k, const char *path) {
     paths_free(&list);
 }
 
-/* A list of paths holds no control bytes but line ends and tabs; a picture's first bytes do, or
- * have no line end. */
+/* A list of paths contains no control bytes except line breaks and tabs; the first bytes of a
+ * picture do, or have no line break. */
 static bool is_list(const heed_text *t) {
     for (size_t i = 0; i < t->n && i < 4096; i++) {
         unsigned char byte = (unsigned char)t->s[i];

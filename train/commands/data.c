@@ -1,4 +1,4 @@
-/* data.c -- heed data check: what data would give a training. */
+/* data.c -- heed data check: what a training would read from data. */
 #include "kinds/training.h"
 
 #include <string.h>

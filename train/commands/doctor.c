@@ -1,4 +1,4 @@
-/* doctor.c -- heed doctor: what a bug report needs to know of build and machine. */
+/* doctor.c -- heed doctor: facts on the build and the machine for bug reports. */
 #include "cli/program.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static const heed_option options[] = {
 #define COMPILER "unknown"
 #endif
 
-/* The instruction sets that this build has and this CPU runs. */
+/* The instruction sets that this build includes and this CPU supports. */
 static void usable_isas(char *text, size_t size) {
     static const char *const names[] = {"generic", "avx2", "avx512", "neon"};
     *text = 0;

@@ -1,4 +1,4 @@
-/* eval.c -- heed eval: how well a model does on data. */
+/* eval.c -- heed eval: a model's loss and accuracy on data. */
 #include "kinds/image.h"
 #include "kinds/pairs.h"
 

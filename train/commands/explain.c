@@ -95,7 +95,7 @@ static bool is_run(const char *name) {
     return is_file(path);
 }
 
-/* A run of an example's name stands before it; another folder does not. */
+/* A run named like an example takes precedence over it; another folder does not. */
 static bool is_example(const char *name) {
     for (const example *k = examples; k->name; k++)
         if (strcmp(k->name, name) == 0) return !is_run(name);
@@ -134,7 +134,7 @@ static void list_examples(explaining *e) {
         json_decref(list);
 }
 
-/* By part: 1 a cell left blank, 2 one filled in. */
+/* The blanks of each part: 1 for a cell left blank, 2 for one filled in. */
 static json_t *blanks_json(const explaining *e) {
     json_t *o = json_object();
     for (int k = 0; k < HEED_LESSON_COUNT; k++) {
@@ -165,7 +165,7 @@ static json_t *whole_json_of(explaining *e) {
     return o;
 }
 
-/* How the page opens: at the head, and at the cell of --cell, as its links name them. */
+/* The link at which the page opens: the head, and the cell of --cell. */
 static const char *page_opening(const explaining *e, char text[2 * PAGE_LINK_SIZE]) {
     bool scores = e->part < 0 || e->part == HEED_LESSON_SCALED;
     const char *head = e->page_link ? e->page_link : "";
@@ -201,7 +201,7 @@ static void write_files(explaining *e) {
     if (*tex && write_tex(e, tex)) wrote(e, tex);
 }
 
-/* Whether the example tells itself: nothing was asked that is of the ten steps alone. */
+/* Whether the example prints its own text: no setting was given that only the ten steps have. */
 static bool is_told(const explaining *e) {
     static const char *const of_steps[] = {"cell", "step", "backward", "learn", "notation"};
     for (size_t i = 0; e->tell && i < sizeof of_steps / sizeof *of_steps; i++)
@@ -226,7 +226,7 @@ void explain_worked(explaining *e) {
 
 /* ---- the command ---- */
 
-/* Settings of a run have no meaning without one. */
+/* Settings for a run have no effect without one. */
 static bool check_run_settings(explaining *e) {
     static const char *const names[] = {"layer", "head", "stack", "whole"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -237,7 +237,8 @@ static bool check_run_settings(explaining *e) {
     return true;
 }
 
-/* A sheet is printed whole, without answers; the numbers of a blank one are no JSON. */
+/* A sheet contains all steps without answers, so that --step, --backward, --json and --learn are
+ * refused. */
 static bool check_sheet(const explaining *e) {
     const heed_config *f = e->p->flags;
     bool exercise = heed_config_bool(f, "exercise"), solution = heed_config_bool(f, "solution");
@@ -253,7 +254,7 @@ static bool check_sheet(const explaining *e) {
     return true;
 }
 
-/* Settings that would change nothing, for want of another one or beside it. */
+/* Refuses settings that would have no effect without another one, or together with it. */
 static bool check_pairs(const explaining *e) {
     const heed_config *f = e->p->flags;
     bool sheet = heed_config_bool(f, "exercise") || heed_config_bool(f, "solution");
@@ -269,7 +270,7 @@ static bool check_pairs(const explaining *e) {
     return true;
 }
 
-/* What is asked for: a file's head, a trained one, or an example. */
+/* Explains what was asked for: a head of a file, a trained head, or an example. */
 static void explain_asked(explaining *e) {
     const program *p = e->p;
     const char *from = heed_config_text(p->flags, "from");

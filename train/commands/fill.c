@@ -1,4 +1,4 @@
-/* fill.c -- heed fill: what stands at [MASK], and what the mask attends to. */
+/* fill.c -- heed fill: predictions for [MASK], and what the mask attends to. */
 #include "commands/attend.h"
 #include "kinds/image.h"
 #include "kinds/inputs.h"
@@ -31,7 +31,7 @@ static json_t *guesses_json(const heed_record_guess *g) {
     return list;
 }
 
-/* One mask: printed, or as {position, predictions, attention}. */
+/* Prints one mask, or appends it as {position, predictions, attention}. */
 static bool show_mask(program *p, const heed_record *r, const heed_record_guess *g, json_t *masks) {
     bool looks = heed_config_bool(p->flags, "attention");
     attend_view v = row_view(p, r, g->query);
@@ -48,8 +48,8 @@ static bool show_mask(program *p, const heed_record *r, const heed_record_guess 
     return heed_ctx_status(p->c) == HEED_OK;
 }
 
-/* {input, tokens, position, predictions, attention}, of the first mask; with more than one, `masks`
- * has them all. */
+/* Prints {input, tokens, position, predictions, attention} for the first mask; if there are
+ * several, `masks` has all of them. */
 static void print_object(program *p, const heed_record *r, json_t *masks) {
     json_t *o = json_object(), *tokens = json_array();
     json_object_set_new(o, "input", json_text(r->title));

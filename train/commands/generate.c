@@ -1,4 +1,4 @@
-/* generate.c -- heed generate: text from a causal model, as it comes. */
+/* generate.c -- heed generate: text from a causal model, printed while it is generated. */
 #include "commands/attend.h"
 #include "kinds/inputs.h"
 
@@ -25,20 +25,21 @@ static const heed_option options[] = {
 
 static const applies uses[] = {{"layer", NULL, "attention"}, {0}};
 
-/* ---- tokens to text as they come ---- */
+/* ---- streaming tokens as text ---- */
 
 typedef struct {
     program *p;
     heed_run *run;
-    FILE *out;    /* NULL: text is only gathered */
-    int32_t *ids; /* prompt and what was made */
+    FILE *out;    /* NULL: text is only collected */
+    int32_t *ids; /* the prompt and the generated tokens */
     int count;
-    int from;     /* the window of ids that is decoded anew for each token */
-    size_t shown; /* bytes of the window's text that are out already */
+    int from;     /* start of the window of ids that is decoded again for each token */
+    size_t shown; /* bytes of the window's text that were already printed */
     heed_text window, all;
 } stream;
 
-/* How much of the text can no longer change: a U+FFFD at its end may be half a character. */
+/* The length of the text that can no longer change: a U+FFFD at its end may be an incomplete
+ * character. */
 static size_t settled(const heed_text *t) {
     size_t n = t->n;
     while (n >= 3 && memcmp(t->s + n - 3, "\xEF\xBF\xBD", 3) == 0) n -= 3;
@@ -62,7 +63,7 @@ static bool emit(stream *s, size_t end) {
     return true;
 }
 
-/* A short window stands for the whole: what a token looks like depends on its neighbours alone. */
+/* Moves the window. A short one is enough: the text of a token depends only on its neighbours. */
 static bool slide(stream *s) {
     enum { LONG = 64, SHORT = 8 };
     if (s->count - s->from < LONG || s->shown != s->window.n) return true;
@@ -102,7 +103,7 @@ static bool sample(stream *s, const heed_generation *a, const char *prompt, int 
     return true;
 }
 
-/* Runs the model on what came before the last token, keeping attention; printed or as JSON. */
+/* Runs the model on the tokens before the last one and shows its attention, printed or as JSON. */
 static bool attend(stream *s, json_t **result) {
     heed_run *r = s->run;
     int block = (int)heed_config_int(r->config, "block"), n = s->count - 1;
@@ -159,7 +160,7 @@ static void all_samples(stream *s, heed_generation *a, const char *prompt, int p
     if (was_interrupted(NULL)) s->p->status = HEED_INTERRUPTED;
 }
 
-/* Where a text without a prompt starts: after the end of a line. */
+/* The start of a text without a prompt: after a line break. */
 static const char *first_prompt(const heed_run *r) {
     if (heed_tokenizer_specials(r->tokenizer).newline >= 0 ||
         heed_token_id(r->tokenizer, "\n") >= 0)

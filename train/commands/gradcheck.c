@@ -1,4 +1,4 @@
-/* gradcheck.c -- heed gradcheck: every backward against central differences. */
+/* gradcheck.c -- heed gradcheck: every backward function against central differences. */
 #include "commands/workbench.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ static const heed_option options[] = {
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
     {0}};
 
-/* Differences in float show gross errors alone; the double build is the exact check. */
+/* Differences in float reveal only large errors; the double-precision build is the exact check. */
 static const bool exact = sizeof(heed_real) == sizeof(double);
 static double tolerance(void) { return exact ? 1e-6 : 0.1; }
 
@@ -31,7 +31,7 @@ static heed_tensor *trial_loss(void *user, heed_tape *t) {
 }
 
 static heed_check check_model(heed_ctx *c, const heed_model *m, const char *settings) {
-    enum { SAMPLES = 24 }; /* elements of each parameter */
+    enum { SAMPLES = 24 }; /* elements checked of each parameter */
     trial x = {.w = {.c = c, .model = m, .f = workbench_config(c, m)}};
     heed_check k = {.error = -1};
     char key[32], value[32];

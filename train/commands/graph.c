@@ -1,4 +1,4 @@
-/* graph.c -- heed graph: what a training step records, as a picture or a list. */
+/* graph.c -- heed graph: the operations that a training step records, as a picture or a list. */
 #include "commands/workbench.h"
 
 #include <heed/graph.h>
@@ -21,7 +21,7 @@ static const heed_option options[] = {
 
 typedef struct {
     workbench w;
-    heed_run *run; /* the model of a run; NULL: built by settings */
+    heed_run *run; /* the run whose model is shown; NULL: built from settings */
     random_batch batch;
     heed_graph graph;
     char title[160];
@@ -34,7 +34,7 @@ static bool set_default(heed_config *f, const char *key, const char *value) {
     return heed_config_set(f, key, value, key, HEED_FROM_FLAG);
 }
 
-/* What data would fill in. */
+/* Sets the settings that otherwise depend on data. */
 static bool fill_in(heed_config *f) {
     return set_default(f, "vocab", "100") && set_default(f, "classes", "10") &&
            set_default(f, "image-size", "28") && set_default(f, "channels", "1");
@@ -47,7 +47,7 @@ static bool build(program *p, drawing *d) {
     return d->w.f && fill_in(d->w.f) && workbench_open(&d->w);
 }
 
-/* A run has its settings; others beside them would go unheard. */
+/* A run has its own settings; others would be ignored, so they are refused. */
 static bool refuse_settings(program *p) {
     for (const heed_option *o = p->model->options; o->name; o++)
         if (heed_config_rank(p->flags, o->name) > HEED_FROM_DEFAULT)
@@ -78,7 +78,7 @@ static void close_drawing(drawing *d) {
     if (!d->run) workbench_close(&d->w);
 }
 
-/* What shapes the picture is of no use to the list. */
+/* Settings for the picture have no effect on the list. */
 static bool check_picture(program *p) {
     static const char *const names[] = {"depth", "unfold"};
     for (int i = 0; i < 2 && !*heed_config_text(p->flags, "svg"); i++)
@@ -90,7 +90,7 @@ static bool check_picture(program *p) {
     return true;
 }
 
-/* A decoder without attention to itself: each of its steps is drawn. */
+/* A decoder without self-attention: each of its steps is drawn. */
 static bool goes_step_by_step(const workbench *w) {
     return w->model->kind == HEED_INPUT_PAIR && !workbench_has(w, HEED_DECODER);
 }
@@ -136,10 +136,10 @@ static const char *op_text(const heed_graph_node *n) {
 }
 static const char *name_text(const heed_graph_node *n) { return n->op.name ? n->op.name : ""; }
 
-/* A line on its way: pieces that have no room go on below, after some blanks. */
+/* A line being printed: pieces that do not fit continue on the next line, indented. */
 enum { SHAPE = 16 };
 typedef struct {
-    int used, indent, pad; /* pad: the column of the next piece, if that is still to come */
+    int used, indent, pad; /* pad: the column of the next piece, if it was not reached yet */
 } line;
 
 static void put_piece(line *l, const char *between, const char *piece) {
@@ -155,8 +155,7 @@ static void put_piece(line *l, const char *between, const char *piece) {
     l->pad = 0;
 }
 
-/* The four columns that each row begins with; on a narrow terminal they are not below each other.
- */
+/* Prints the four columns at the start of each row; on a narrow terminal they are not aligned. */
 static line begin_row(const char *number, const char *const text[3], int op_width, int name_width) {
     line l = {.indent = 8};
     int at[4] = {6, 6 + op_width + 2, 6 + op_width + 2 + name_width + 2, 0};

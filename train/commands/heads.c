@@ -1,4 +1,4 @@
-/* heads.c -- heed heads: what every attention head does over evaluation data. */
+/* heads.c -- heed heads: measures of every attention head over evaluation data. */
 #include "kinds/eval_loop.h"
 #include "kinds/inspect.h"
 
@@ -23,14 +23,14 @@ static const applies uses[] = {JUDGED_PICTURES_APPLY, {0}};
 typedef struct {
     const heed_head_table *table;
     int layer, head;
-    double key; /* what is sorted by */
+    double key; /* the value to sort by */
 } entry;
 
 static const heed_head_sums *sums_of(const entry *e) {
     return &e->table->heads[e->table->first[e->layer] + e->head];
 }
 
-/* The largest first; what has none last; else in the model's order. */
+/* Sorts by descending value; heads without one come last, and ties keep the model's order. */
 static int by_key(const void *a, const void *b) {
     const entry *x = a, *y = b;
     double kx = isnan(x->key) ? -INFINITY : x->key, ky = isnan(y->key) ? -INFINITY : y->key;
@@ -70,7 +70,7 @@ static int column(heed_head_measure m, int gap) {
     return gap + (n > 5 ? n : 5);
 }
 
-/* The first measure that has no room in a block that starts with `from`; at least one has. */
+/* The first measure that does not fit a block that starts with `from`; at least one fits. */
 static int block_end(const block *b, int from, int gap) {
     int used = 2 + b->name, m = from;
     for (bool any = false; m < HEED_HEAD_MEASURES; m++) {
@@ -126,7 +126,7 @@ static void print_block(const block *b) {
     print_alike(b);
 }
 
-/* As few blocks as the terminal needs: one, if it has room for it with narrower gaps. */
+/* Prints as few blocks as the terminal allows: a single one if it fits with narrower gaps. */
 static void print_blocks(const heed_head_table *h, const entry *list) {
     block b = {.h = h, .list = list, .stacks = has_stacks(h->layers, h->layer_count)};
     char name[64];
@@ -218,7 +218,7 @@ static bool write_csv(heed_ctx *c, const heed_head_table *h, const entry *list, 
 
 /* ---- the command ---- */
 
-/* Sorting by what no head has would order nothing. */
+/* Sorting by a measure that no head has would have no effect. */
 static bool check_sort(program *p, const heed_head_table *h) {
     const char *key = heed_config_text(p->flags, "sort");
     for (int m = 0; m < HEED_HEAD_MEASURES; m++)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const struct {
-    const char *heading; /* of this row and those below */
+    const char *heading; /* heading of this row and of those below */
     const command *command;
 } table[] = {
     {"Prepare", &cmd_init},
@@ -39,7 +39,7 @@ static const struct {
 };
 enum { COMMANDS = sizeof table / sizeof *table };
 
-/* A training and a use of it, by the first model of the list that reads such data. */
+/* Prints a training and a use of it, for the first model of the list that reads such data. */
 static void print_first(const heed_model *const *models, heed_input_kind kind,
                         const char *heading) {
     char flags[96];
@@ -73,7 +73,7 @@ static void print_overview(const heed_model *const *models) {
     puts("\n`heed help COMMAND` explains a command and all its settings.");
 }
 
-/* How many words of argv name the command: 2, 1, or 0 for another command. */
+/* How many words of argv name the command: 2, 1, or 0 if they name another. */
 static int words_of(const command *k, int argc, char **argv) {
     const char *space = strchr(k->name, ' ');
     if (!space) return argc > 0 && strcmp(argv[0], k->name) == 0;
@@ -90,7 +90,7 @@ static const command *find_command(int argc, char **argv, int *words) {
     return NULL;
 }
 
-/* "tokenizer" alone names a family: its commands are printed. */
+/* "tokenizer" without a second word names a group, whose commands are printed. */
 static int print_family(const char *word, FILE *out) {
     size_t n = strlen(word);
     int found = 0;

@@ -1,4 +1,4 @@
-/* influence.c -- heed influence: how far each output place moves with each input place. */
+/* influence.c -- heed influence: how much each output position depends on each input position. */
 #include "cli/files.h"
 #include "kinds/image.h"
 #include "kinds/inputs.h"
@@ -34,7 +34,7 @@ typedef struct {
     heed_run *run;
     heed_inspection e;
     heed_record *record;
-    const heed_record_map *map; /* of it */
+    const heed_record_map *map; /* the record's map */
     const heed_record_axis *query, *key;
     char name[128];
 } look;
@@ -49,7 +49,7 @@ static const char *flag(const work *w, const char *key) {
     return heed_config_text(w->p->flags, key);
 }
 
-/* ---- from a run and an input to the matrix ---- */
+/* ---- the matrix of a run and an input ---- */
 
 static bool open_picture(work *w, look *l, const char *path) {
     char why[HEED_WHY];
@@ -94,7 +94,7 @@ static bool study_run(work *w, const char *dir, const char *what) {
     return true;
 }
 
-/* "runs/a,runs/b", or a run whose name has a comma. */
+/* Studies "runs/a,runs/b", or a run whose name contains a comma. */
 static bool study_runs(work *w, const char *list, const char *what) {
     char dir[1024];
     if (is_directory(list)) return study_run(w, list, what);
@@ -119,7 +119,7 @@ static void close_looks(work *w) {
     }
 }
 
-/* ---- shown ---- */
+/* ---- output ---- */
 
 static heed_heatmap map_of(const look *l, const char *title) {
     return (heed_heatmap){.title = title,
@@ -137,7 +137,7 @@ static heed_real largest(const look *l) {
     return top;
 }
 
-/* Shades are shares of the largest: norms have no scale that models share. */
+/* Shades are relative to the largest value: norms of different models have no common scale. */
 static bool print_map(const work *w, const look *l) {
     char title[256];
     heed_text text = {.c = w->p->c};
@@ -167,7 +167,7 @@ static bool print_map(const work *w, const look *l) {
     return ok;
 }
 
-/* Each to its own scale: norms have none that models share. */
+/* Each matrix has a separate scale: norms of different models have no common one. */
 static bool draw_png(const work *w, const char *path) {
     static const char what[] = "norm of d y_t / d x_s: rows t, columns s";
     heed_heatmap maps[RUNS];

@@ -1,4 +1,4 @@
-/* info.c -- heed info: what a file of weights or a run holds. */
+/* info.c -- heed info: the contents of a weights file or a run. */
 #include "cli/program.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static const heed_option options[] = {
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
     {0}};
 
-/* Element i of an array that may be misaligned; NAN for other types than F32 and F64. */
+/* Element i of an array that may be misaligned; NAN for types other than F32 and F64. */
 static double element(const heed_array *a, size_t i) {
     float single;
     double twice;
@@ -62,7 +62,7 @@ static json_t *array_json(const heed_array *a, const summary *s) {
 typedef struct {
     const heed_safetensors *f;
     int count;
-    summary *of; /* of each tensor */
+    summary *of; /* one for each tensor */
     const char **names;
 } tensors;
 
@@ -144,7 +144,7 @@ static void print_arrays(program *p, const heed_safetensors *f, const char *path
     free((void *)t.names);
 }
 
-/* A run's settings give the bound of a vocabulary; its tokenizer knows the size. */
+/* A run's settings give the limit of its vocabulary's size; its tokenizer has the actual size. */
 static void add_setting(const heed_config *f, const char *dir, const char *key, heed_text *line) {
     heed_tokenizer *k = strcmp(key, "vocab") == 0 ? heed_tokenizer_open(line->c, dir) : NULL;
     if (k)
@@ -154,8 +154,8 @@ static void add_setting(const heed_config *f, const char *dir, const char *key, 
     heed_tokenizer_free(k);
 }
 
-/* What a run is: one line of its settings, or all of them. Of a model that this program does not
- * know there are the tensors. */
+/* Prints a run's settings, the main ones in a line or all. For an unknown model it only warns, as
+ * the tensors are still listed. */
 static bool print_settings(program *p, const char *dir) {
     static const char *const keys[] = {"layers",     "heads", "width",    "block",  "vocab",
                                        "image-size", "patch", "channels", "classes"};
@@ -179,8 +179,7 @@ static bool print_settings(program *p, const char *dir) {
     return heed_ctx_status(p->c) == HEED_OK;
 }
 
-/* Opens a run of a model that this program knows: weights, tokenizer and labels must be those that
- * belong together. */
+/* Opens a run of a known model, which checks that weights, tokenizer and labels match. */
 static bool check_run(program *p, const char *dir) {
     const heed_model *m = NULL;
     heed_config_free(run_settings(p->c, p->models, dir, &m));

@@ -1,4 +1,4 @@
-/* overlay.c -- which patches a model attends to, drawn over a picture that was classified. */
+/* overlay.c -- the patches that a model attends to, drawn over a classified picture. */
 #include "commands/overlay.h"
 
 #include "commands/attend.h"
@@ -9,7 +9,7 @@ bool overlay_write(const overlay *o, heed_picture *p) {
     heed_run *r = o->run;
     int layers, index;
     if (!layer_index(r, o->layer, &index)) return false;
-    free(heed_attention_layers(r, &layers)); /* counted */
+    free(heed_attention_layers(r, &layers)); /* only their number is needed */
     heed_inspection s;
     heed_capture_args wish = {.layer_count = 1, .layers = &index, .lean = true};
     heed_record *record =

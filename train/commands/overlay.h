@@ -1,4 +1,4 @@
-/* overlay.h -- the attention of a vit over the picture that it saw. */
+/* overlay.h -- the attention of a vit, drawn over its input picture. */
 #ifndef HEED_OVERLAY_H
 #define HEED_OVERLAY_H
 
@@ -11,8 +11,8 @@ typedef struct {
     bool cells;
     const char *path;
 } overlay;
-/* Runs the model on the picture once more, and writes it with what [CLS] attends to (without [CLS]:
- * the mean over all patches), of each head and their mean. */
+/* Runs the model on the picture again, and writes the picture overlaid with the attention of [CLS]
+ * (without [CLS]: the mean over all patches), for each head and their mean. */
 bool overlay_write(const overlay *o, heed_picture *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* page_link.c -- a page before it is written: how it opens, and whether it may be. */
+/* page_link.c -- how a page opens, and whether it can be written. */
 #include "kinds/training.h"
 
 #include <stdio.h>

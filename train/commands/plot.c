@@ -55,7 +55,7 @@ static void report_tables(program *p, const heed_chart *charts, int count, const
     json_decref(list);
 }
 
-/* Each a chart, all in one picture, one below the other. */
+/* Plots each table as a chart, all in one picture, one below the other. */
 static void plot_tables(program *p) {
     int count = 0;
     char path[1024];

@@ -1,4 +1,4 @@
-/* progress.c -- a training as it shows itself on stderr: banner, line or bar, table. */
+/* progress.c -- the display of a training on stderr: banner, line or bar, table. */
 #include "kinds/training.h"
 
 #include <math.h>
@@ -94,10 +94,10 @@ static void banner(progress *g, const heed_report *r) {
     fputc('\n', stderr);
 }
 
-/* ---- one line, redrawn or not ---- */
+/* ---- the progress line ---- */
 
-/* What there is to say of a step, as far as `width` columns hold it: the step first, then the loss,
- * the time left, the rate and the learning rate; a field stands whole or not at all. */
+/* Describes a step in at most `width` columns: the step, then the loss, the time left, the rate and
+ * the learning rate. Fields that do not fit entirely are left out. */
 static const char *state_text(char text[160], int width, const progress *g, const heed_report *r) {
     enum { STEP, LOSS, LR, RATE, LEFT, FIELDS };
     static const int order[FIELDS] = {STEP, LOSS, LEFT, RATE, LR};
@@ -137,7 +137,7 @@ static void draw_bar(progress *g, const heed_report *r) {
         at += snprintf(line + at, sizeof line - (size_t)at, "%s", cell);
     }
     int capacity =
-        terminal_width() - cells - 8; /* blank, percentage, two blanks, the last column */
+        terminal_width() - cells - 8; /* a space, the percentage, two spaces, the last column */
     snprintf(line + at, sizeof line - (size_t)at, "%s %3.0f%%  %s", color ? "\033[0m" : "",
              100 * share, state_text(state, capacity > 0 ? capacity : 0, g, r));
     fputs(line, stderr);
@@ -161,13 +161,13 @@ static const struct {
                       {"perplexity", 12}, {"bits/byte", 10}, {"accuracy", 10}, {"lr", 9},
                       {"/s", 8},          {"time", 8}};
 
-/* A masked model does not predict all of the text. */
+/* Bits per byte do not apply to a masked model, which does not predict all of the text. */
 static bool has_bits(const heed_model *m) {
     return data_of(m)->perplexity && m->answers != HEED_ANSWER_MASKED;
 }
 
-/* Without a validation part there is nothing to say of it, and a terminal has room for so much:
- * then the least needed columns go. */
+/* Hides the validation columns if there is no validation part, and the least important columns if
+ * the terminal is too narrow. */
 static void choose_columns(progress *g) {
     static const int order[] = {PERPLEXITY, BITS, LR, RATE, EPOCH, TIME, ACCURACY};
     enum { MARK = 2, DROPPED = sizeof order / sizeof *order };
@@ -241,7 +241,7 @@ static void tell_evaluation(progress *g, const heed_report *r) {
     g->told = now();
 }
 
-/* ---- an object a line ---- */
+/* ---- JSON, one object per line ---- */
 
 static void tell_json(const heed_report *r) {
     static const char *const names[] = {"start", "step", "evaluation", "saved", "note"};
@@ -267,7 +267,7 @@ static void tell_json(const heed_report *r) {
     json_decref(o);
 }
 
-/* Step objects come at most once a second. */
+/* Step objects are printed at most once per second. */
 static void json_event(progress *g, const heed_report *r) {
     if (r->event == HEED_FIT_STEP && now() - g->told < 1) return;
     if (r->event == HEED_FIT_STEP) g->told = now();
@@ -276,7 +276,7 @@ static void json_event(progress *g, const heed_report *r) {
 
 /* ---- events ---- */
 
-/* A context of its own: a picture that cannot be written is no reason to end a training. */
+/* Uses a separate context: failing to write a picture must not end the training. */
 static void draw_loss(const progress *g) {
     char path[1024];
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
@@ -299,7 +299,7 @@ static void show(progress *g, const heed_report *r) {
 void progress_report(void *user, const heed_report *r) {
     progress *g = user;
     heed_snapshots_report(g->snapshots, r);
-    if (heed_ctx_status(g->p->c) != HEED_OK) return; /* the model does not attend */
+    if (heed_ctx_status(g->p->c) != HEED_OK) return; /* a model without attention */
     if (r->event == HEED_FIT_START) {
         g->told = now();
         if (kind_of(g->p->model)->begun) kind_of(g->p->model)->begun(g->p, g->data, g->run);

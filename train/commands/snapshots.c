@@ -1,4 +1,4 @@
-/* snapshots.c -- heed snapshots: how attention on a fixed input came about, step by step. */
+/* snapshots.c -- heed snapshots: how attention on a fixed input developed during training. */
 #include "cli/files.h"
 #include "commands/attend.h"
 #include "kinds/image.h"
@@ -24,10 +24,10 @@ typedef struct {
     paths files;
     int count;
     heed_record **records;
-    int block; /* index of the block that is shown, in each of them */
+    int block; /* index of the block that is shown, in each snapshot */
     int head, query;
     int queries, keys;
-    heed_real *weights; /* (count,queries,keys) of the head */
+    heed_real *weights; /* (count,queries,keys): the head's weights */
     char of[96];        /* "layer 2 of 4, mean of its heads" */
 } show;
 
@@ -56,7 +56,7 @@ static bool list_files(show *w, const char *run) {
                      run, run, item(w), item(w) > 1 ? " --snapshot-items N" : "");
 }
 
-/* The number of the step stands in the file, not in its name alone. */
+/* Sorts by the step number in the file, not by the file's name. */
 static int by_step(const void *a, const void *b) {
     const heed_record *x = *(heed_record *const *)a, *y = *(heed_record *const *)b;
     return (x->step > y->step) - (x->step < y->step);
@@ -130,9 +130,10 @@ static bool take_weights(show *w) {
     return true;
 }
 
-/* ---- shown ---- */
+/* ---- output ---- */
 
-/* A row a snapshot: what the query attended to. A causal layer sees nothing after it. */
+/* Prints the attention of the query, one row per snapshot. A causal layer sees no tokens after the
+ * query. */
 static bool print_query(const show *w) {
     const heed_record *r = w->records[0];
     const heed_record_block *b = block_of(w);
@@ -192,7 +193,7 @@ static bool draw_strip(const show *w, bool svg, const char *path) {
     return ok;
 }
 
-/* The page opens where the steps have their slider. */
+/* The page opens in the view with the slider for steps. */
 static const char *opening_of(const show *w, char text[PAGE_LINK_SIZE]) {
     const heed_record_block *b = block_of(w);
     char head[16];
@@ -204,7 +205,7 @@ static const char *opening_of(const show *w, char text[PAGE_LINK_SIZE]) {
     return page_link_text(&o, text);
 }
 
-/* Also asked, with write false, whether it may be written. */
+/* Writes the page; with write false, only checks whether it can be written. */
 static bool make_page(const show *w, bool write, const char *path) {
     char first[PAGE_LINK_SIZE];
     run_curves k = {0};

@@ -44,9 +44,9 @@ static json_t *special_json(const heed_specials *s) {
     return o;
 }
 
-enum { AT = 14 }; /* where facts begin, behind their labels */
+enum { AT = 14 }; /* column at which facts begin, after their labels */
 
-/* The first tokens that are not special, in 60 columns or what the terminal has. */
+/* Prints the first tokens that are not special, in 60 columns or the terminal's width. */
 static void print_first(const heed_tokenizer *k, int special) {
     char shown[128];
     heed_text line = {.c = NULL};
@@ -94,7 +94,8 @@ static void print_tokenizer(program *p, const heed_tokenizer *k, const char *pat
     json_decref(special);
 }
 
-/* A run's tokenizer belongs to its weights. */
+/* Refuses to replace a run's tokenizer, which belongs to its weights, and any other one without
+ * --force. */
 static bool check_out(program *p, const char *out) {
     static const char *const names[] = {"config.conf", "heed-tokenizer.json", "vocab.txt"};
     if (!*out)
@@ -170,7 +171,8 @@ static void encode(program *p) {
     if (k) each_input(p, k, encode_one, false);
 }
 
-/* The numbers of a text into ids, which has room for n / 2 + 1. -1: not a number. */
+/* Reads the numbers of a text into ids, which has n / 2 + 1 elements, and returns their count. -1:
+ * not a number. */
 static int read_ids(program *p, const heed_tokenizer *k, const char *text, int32_t *ids) {
     int count = 0;
     char *end;

@@ -46,11 +46,11 @@ static const heed_option resume_options[] = {
     SHOWN,
     {0}};
 
-/* ---- what a training is made of ---- */
+/* ---- a training ---- */
 
 typedef struct {
     const heed_model *model;
-    heed_config *f; /* what config.conf will hold */
+    heed_config *f; /* the settings for config.conf */
     const char *run;
     bool resume, force;
 } training;
@@ -82,7 +82,7 @@ static void print_result(const training *t, const heed_fit_result *r) {
     putchar('\n');
 }
 
-/* Prints what came out. */
+/* Prints the results. */
 static void conclude(program *p, const training *t, const heed_data *data, const progress *g,
                      const heed_fit_result *r, double seconds) {
     const data_kind *kind = kind_of(t->model);
@@ -104,7 +104,7 @@ static void conclude(program *p, const training *t, const heed_data *data, const
         kind->next(t->model, heed_config_text(t->f, "data"), t->run);
 }
 
-/* done: all steps are made and saved, and what they came to was being read. */
+/* done: all steps were made and saved, and the results were being evaluated. */
 static void interrupted(program *p, const training *t, long long step, bool done) {
     char word[1024], what[80], text[1200];
     heed_format_shell(word, sizeof word, t->run);
@@ -123,7 +123,7 @@ static void interrupted(program *p, const training *t, long long step, bool done
     p->status = HEED_INTERRUPTED;
 }
 
-/* Trains on data that is open. */
+/* Trains on open data. */
 static void fit(program *p, const training *t, const heed_data *data, progress *g) {
     heed_fit_args a = {.model = t->model,
                        .config = t->f,
@@ -189,7 +189,7 @@ static void run_training(program *p, const training *t) {
 
 /* ---- heed train ---- */
 
-/* What goes into the run: the task's settings, and the data. */
+/* The settings stored in the run: the task's, and the data. */
 static heed_config *run_config(program *p) {
     heed_config *f = task_config(p);
     if (p->argc > 0) heed_config_set(f, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
@@ -198,8 +198,8 @@ static heed_config *run_config(program *p) {
 
 enum { HINT = 1024 };
 
-/* "; hint: heed train vit flowers -o RUN, if WHAT", by the program's first model of that kind; or
- * nothing. */
+/* "; hint: heed train vit flowers -o RUN, if WHAT", with the program's first model of that kind; ""
+ * if there is none. */
 static const char *other_kind(const program *p, const training *t, heed_input_kind kind,
                               const char *what, char hint[HINT]) {
     const heed_model *const *m = p->models;
@@ -211,7 +211,7 @@ static const char *other_kind(const program *p, const training *t, heed_input_ki
     return hint;
 }
 
-/* A text for pictures, or a folder for a text. */
+/* Refuses a text file where pictures are expected, or a folder where a text is. */
 static bool check_kind(program *p, const training *t) {
     char hint[HINT];
     const char *data = heed_config_text(t->f, "data"), *dot = strrchr(data, '.');
@@ -279,7 +279,7 @@ const command cmd_train = {
 
 /* ---- heed resume ---- */
 
-/* 0 is neither a length nor a rate. */
+/* 0 means not given: it is neither a length nor a rate. */
 static bool is_own(const heed_config *flags, const char *key) {
     if (heed_config_rank(flags, key) == HEED_FROM_DEFAULT) return true;
     static const char *const keys[] = {"steps", "minutes", "lr"};
@@ -288,7 +288,7 @@ static bool is_own(const heed_config *flags, const char *key) {
     return false;
 }
 
-/* What was given for settings of the run goes into them. */
+/* Overrides settings of the run by those that were given. */
 static bool override(program *p, const training *t) {
     const heed_option *o = resume_options;
     for (; strcmp(o->group, DISPLAY) != 0; o++) {
@@ -304,7 +304,7 @@ static bool override(program *p, const training *t) {
     return heed_ctx_status(p->c) == HEED_OK;
 }
 
-/* False where the run's setting `key` names nothing that stands. */
+/* False if the file that the run's setting `key` names does not exist. */
 static bool data_stands(program *p, const training *t, const char *key) {
     if (!heed_config_has(t->f, key) || t->model->kind == HEED_INPUT_DENSE) return true;
     const char *path = heed_config_text(t->f, key);

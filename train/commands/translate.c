@@ -1,4 +1,4 @@
-/* translate.c -- heed translate: targets for texts, and where the model looked. */
+/* translate.c -- heed translate: translations of texts, and the model's attention. */
 #include "cli/choice.h"
 #include "cli/files.h"
 #include "kinds/inputs.h"
@@ -32,9 +32,9 @@ static const applies uses[] = {{"length-penalty", NULL, "beam"}, {"temperature",
                                {"beside", NULL, "png"},          {0}};
 
 typedef struct {
-    translator k, beside; /* beside.run NULL: there is none */
+    translator k, beside; /* beside: another run to compare; beside.run is NULL without one */
     int done;
-    bool tab; /* that a text has one was said */
+    bool tab; /* the warning about a tab was printed */
 } work;
 
 /* ---- one text ---- */
@@ -64,7 +64,8 @@ static void print_object(program *p, const work *w, const char *text, size_t n, 
     print_json(p, o);
 }
 
-/* Beside that of the other run, if there is one; each is then under the run's name. */
+/* Draws the alignment, beside that of the other run if there is one; each then has its run's name
+ * as title. */
 static bool draw(program *p, work *w, const alignment *a, const char *text, size_t n,
                  const char *path) {
     alignment both[2] = {*a};
@@ -113,7 +114,7 @@ static bool show(program *p, work *w, const char *text, size_t n, const char *ma
     return ok && fflush(stdout) == 0;
 }
 
-/* A line of a file of pairs is no source. */
+/* Warns if a text has a tab, like a line of a file of pairs, which is not a source. */
 static void warn_of_tab(program *p, work *w, const char *text, size_t n) {
     if (w->tab || !memchr(text, '\t', n)) return;
     heed_message(p->c, HEED_WARN,

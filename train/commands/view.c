@@ -1,4 +1,4 @@
-/* view.c -- heed view: anybody's attention weights, or what heed attend wrote, as one page. */
+/* view.c -- heed view: attention weights of any program, or of heed attend, as one page. */
 #include "commands/attend.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static const heed_option options[] = {
     SWITCH("force", "write more than 64 MB", "Choice"),
     {0}};
 
-/* r, or what --layers, --heads and --tokens leave of it. */
+/* Returns r, or the part of it that --layers, --heads and --tokens keep. */
 static heed_record *cut(program *p, heed_record *r) {
     heed_record_cut k = {.tokens = (int)heed_config_int(p->flags, "tokens")};
     int *layers = NULL, *heads = NULL;
@@ -46,7 +46,7 @@ static json_t *summary_json(const char *file, const heed_record *r) {
                      "layers", layers, "maps", r->map_count);
 }
 
-/* "  encoder.0.attn   encoder, layer 1: ...", in two lines where the terminal is narrow. */
+/* "  encoder.0.attn   encoder, layer 1: ...", in two lines on a narrow terminal. */
 static void print_part(const char *name, const char *what) {
     enum { NAMES = 31, NARROW = 72 };
     heed_text start = {.c = NULL};
@@ -77,7 +77,7 @@ static void print_summary(program *p, const char *file, const heed_record *r) {
     if (r->note && *r->note) heed_message(p->c, HEED_INFO, "note: %s: %s", file, r->note);
 }
 
-/* Reads all files into records; each is a step of training where it says so. */
+/* Reads all files into records; a file may say that it is a step of training. */
 static bool read_all(program *p, heed_record *records, json_t *told) {
     bool json = heed_config_bool(p->flags, "json");
     for (int i = 0; i < p->argc; i++) {

@@ -1,4 +1,4 @@
-/* workbench.c -- a model built by settings alone, and random batches for it. */
+/* workbench.c -- a model built from settings only, and random batches for it. */
 #include "commands/workbench.h"
 
 #include <math.h>
@@ -62,7 +62,8 @@ static void fill_ids(int32_t *to, size_t n, uint32_t below, uint64_t index, cons
     for (size_t i = 0; i < n; i++) to[i] = (int32_t)heed_random_below(&r, i, below);
 }
 
-/* `picks` different positions of each row, in order; their tokens become labels and then 0. */
+/* Masks `picks` different positions of each row, in ascending order: their tokens become labels and
+ * are replaced by 0. */
 static void mask_rows(const workbench *w, uint64_t index, random_batch *out) {
     heed_random r = heed_random_at(1, "picks", index, 0);
     int n = 0;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was typed, or "" at the end of the input, after which nothing more is asked. */
+/* Returns the line typed, or "" at the end of the input, after which nothing more is asked. */
 static const char *read_answer(explaining *e, heed_text *line) {
     e->step = read_stdin_line(e->c, line);
     if (!is_terminal(stdin)) heed_text_put(&e->out, "\n", 1);
@@ -28,7 +28,7 @@ static bool read_number(const char *text, double *x) {
     return end != number && !*end;
 }
 
-/* As exact as the number is shown. */
+/* Whether a guess is right, to the digits of the number shown. */
 static bool is_right(double guess, double x, int digits) {
     char a[32], b[32];
     return strcmp(number_text(a, guess, digits), number_text(b, x, digits)) == 0;

@@ -17,8 +17,8 @@ static int largest_row(const heed_matrix *m) {
 
 /* ---- the loss ---- */
 
-/* What the loss is of, and what that is compared with: a target, for a layer with a norm its input,
- * or (NULL) zeros. */
+/* The part that the loss is of; and what that is compared with: a target, the input of a layer with
+ * a norm, or (NULL) zeros. */
 static heed_lesson_part end_of(const explaining *e, const backward_pass *b) {
     return !b->layer ? HEED_LESSON_OUTPUT : has_norm(&e->w) ? HEED_LESSON_NORMED : HEED_LESSON_ALL;
 }
@@ -27,7 +27,8 @@ static const double *goal_of(const explaining *e, const backward_pass *b) {
     return has_norm(&e->w) ? e->w.lesson.part[HEED_LESSON_X].x : NULL;
 }
 
-/* L = 1/2 sum d^2 of l, a head like e's; d, its gradient by the end, goes to d unless NULL. */
+/* The loss L = 1/2 sum d^2 of l, a head like that of e. d: gets its gradient by the part that the
+ * loss is of, or NULL. */
 static double loss_of(const explaining *e, const backward_pass *b, const heed_lesson *l,
                       double *d) {
     const heed_matrix *y = &l->part[end_of(e, b)];
@@ -56,7 +57,7 @@ static double loss_with(explaining *e, const backward_pass *b, const backward_ch
     return loss;
 }
 
-/* The cell with the largest gradient: (L(w + h) - L(w - h)) / 2h. */
+/* Checks the cell with the largest gradient by (L(w + h) - L(w - h)) / 2h. */
 static void check_cell(explaining *e, backward_pass *b, heed_lesson_part part,
                        const heed_matrix *d) {
     backward_check k = {.part = part, .step = 1e-5};
@@ -70,7 +71,8 @@ static void check_cell(explaining *e, backward_pass *b, heed_lesson_part part,
     b->check[b->checks++] = k;
 }
 
-/* One cell of W_Q, behind everything else; and of each thing that only a layer has. */
+/* Checks one cell of W_Q, whose gradient depends on all others, and of each matrix that only a
+ * layer has. */
 static void check_cells(explaining *e, backward_pass *b) {
     check_cell(e, b, HEED_LESSON_W_Q, &b->g.w_q);
     if (!b->layer) return;
@@ -94,7 +96,7 @@ const char *backward_check_name(const explaining *e, const backward_check *k, ch
 
 static void add(backward_pass *b, backward_step s) { b->step[b->count++] = s; }
 
-/* The first step: the loss, and its gradient by what it is of. */
+/* The first step: the loss and its gradient. */
 static void describe_loss(const explaining *e, backward_pass *b) {
     char loss[32];
     heed_matrix one = {1, 1, &b->loss};
@@ -156,7 +158,7 @@ static void add_norm(backward_pass *b) {
                            .out = {&b->g.all, HEED_LESSON_ALL, "dU", false}});
 }
 
-/* From what the layer gives back to dO. */
+/* Adds the steps from the layer's output back to dO. */
 static void add_layer(const explaining *e, backward_pass *b) {
     const heed_matrix *p = e->w.lesson.part;
     gradient_term du = {&b->g.all, HEED_LESSON_ALL, "dU", false};
@@ -331,7 +333,7 @@ void backward_close(backward_pass *b) { heed_lesson_gradient_free(&b->g); }
 
 static void gap(explaining *e) { heed_text_put(&e->out, "\n", 1); }
 
-/* W_Q, W_K, W_V or W_h, which stand transposed where tokens are columns. */
+/* W_Q, W_K, W_V or W_h, which are transposed in the notation with tokens as columns. */
 static bool is_matrix(heed_lesson_part part) {
     return part == HEED_LESSON_W_H || (part >= HEED_LESSON_W_Q && part <= HEED_LESSON_W_V);
 }
@@ -361,7 +363,8 @@ int backward_views(const explaining *e, const backward_step *s, matrix_view part
     return 3;
 }
 
-/* The cell of a gradient that is written out: of the chosen one's row, or the largest of a W's. */
+/* The cell of a gradient that is written out: in the chosen cell's row or, for a weight matrix, the
+ * largest. */
 static bool choose(const explaining *e, const gradient_term *t, int *row, int *col) {
     bool pairs = t->like >= HEED_LESSON_RAW && t->like <= HEED_LESSON_WEIGHTS;
     bool chosen = chosen_cell(e, t->like, row, col);
@@ -371,7 +374,7 @@ static bool choose(const explaining *e, const gradient_term *t, int *row, int *c
     return true;
 }
 
-/* A matrix alone; or a b = out and, with the row and the column of a chosen cell, its sum of
+/* Draws a single matrix; or a b = out and, with the row and the column of a chosen cell, its sum of
  * products. */
 static void draw_parts(explaining *e, const backward_step *s) {
     char names[3][32], cell[256], text[320];
@@ -440,7 +443,7 @@ static void draw_checks(explaining *e, const backward_pass *b, int number) {
     }
 }
 
-/* The query and the key where the scores' gradient is largest, unless a cell was asked for. */
+/* Chooses the query and key where the scores' gradient is largest, unless a cell was asked for. */
 static void look_at(explaining *e, const heed_matrix *d) {
     int row = largest_row(d);
     e->w.query = row + 1, e->w.key = largest_in_row(d, row) + 1;

@@ -1,4 +1,4 @@
-/* cell.c -- how one cell of a matrix comes about, written out. */
+/* cell.c -- the computation of one cell of a matrix, written out. */
 #include "explain/explain.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ int largest_in_row(const heed_matrix *m, int row) {
     return best;
 }
 
-/* The row of the largest number, where the one meant shows nothing but zeros. */
+/* The row to write out: the given one or, if it is all zeros, that of the largest number. */
 static int telling_row(const explaining *e, const heed_matrix *m, int row) {
     double least = 0.5 * pow(10, -matrix_digits(m, e->look.precision));
     int best = row;
@@ -28,8 +28,8 @@ static int telling_row(const explaining *e, const heed_matrix *m, int row) {
     return best;
 }
 
-/* The query and the key that were asked for, or the example's, or the middle query, if it has
- * numbers to show, and the key that it sees most. */
+/* The query and the key that were asked for, or the example's. The default is the middle query,
+ * unless its numbers are zeros, and the key with its largest weight. */
 static void pair_of(const explaining *e, int *query, int *key) {
     const worked *w = &e->w;
     const heed_matrix *weights = &w->lesson.part[HEED_LESSON_WEIGHTS];
@@ -68,7 +68,7 @@ static void put_factor(heed_text *out, double x, int digits) {
 typedef struct {
     int count, left_step, right_step, left_digits, right_digits;
     const double *left, *right;
-    double least; /* terms below this are not written out */
+    double least; /* terms smaller than this are not written out */
 } sum_of;
 
 static void put_sum(heed_text *out, const sum_of *s) {
@@ -171,7 +171,7 @@ void cell_name(const explaining *e, heed_lesson_part part, int row, int col, cha
              e->columns ? second : first, e->columns ? first : second);
 }
 
-/* "Q[lion, 2] = 1·0 + 3·2 = 6", of the terms between the signs. */
+/* Writes "Q[lion, 2] = 1·0 + 3·2 = 6". */
 static void write_line(explaining *e, const char *name, const heed_text *terms, double x,
                        int digits) {
     char text[32];
@@ -188,7 +188,7 @@ void write_dot(explaining *e, const char *name, const dot_product *d, int row, i
     heed_text_free(&terms);
 }
 
-/* A hard selection has no terms, and a row whose keys are all hidden neither. */
+/* Writes a weight that has no terms: of a hard selection, or of a row whose keys are all hidden. */
 static void write_choice(explaining *e, const char *name, int row, int col) {
     const heed_lesson *l = &e->w.lesson;
     int first, count = heed_lesson_ties(l, row, &first);

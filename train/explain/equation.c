@@ -43,7 +43,7 @@ char *number_text(char text[32], double x, int precision) {
 }
 
 int matrix_digits(const heed_matrix *m, int precision) {
-    enum { MORE = 6 }; /* below that, numbers are what rounding leaves of 0 */
+    enum { MORE = 6 }; /* numbers below 10^-MORE are considered rounding errors of 0 */
     bool whole = true;
     double most = 0;
     for (int i = 0; i < m->rows * m->cols; i++) {
@@ -86,7 +86,7 @@ static void put_style(heed_text *out, const text_style *s, const char *code) {
     if (s->color) heed_text_add(out, "\033[%sm", code);
 }
 
-/* format with its arguments, in a style of its own; heading: with a line under it. */
+/* Formats the arguments and appends the text in a given style; heading: with a line under it. */
 static void put_format(heed_text *out, const text_style *s, const char *code, bool heading,
                        const char *format, va_list list) {
     char words[4096];
@@ -120,19 +120,19 @@ void draw_aside(heed_text *out, const text_style *s, const char *format, ...) {
     va_end(list);
 }
 
-/* ---- pieces: a matrix, or a band of its columns, as it is laid out ---- */
+/* ---- pieces: the layout of a matrix, or of a band of its columns ---- */
 
-/* The most columns that a label above a column takes, from WIDE down to CUT; BARE: those of the
+/* The most columns for a label above a matrix column, from WIDE down to CUT; BARE: as wide as the
  * numbers. */
 enum { WIDE = 12, CUT = 4, BARE = 0 };
 
 typedef struct {
     const matrix_view *v;
     const char *before; /* the sign before it */
-    int rows, from, to; /* of what is drawn: all rows, columns [from, to) */
+    int rows, from, to; /* the part that is drawn: all rows, columns [from, to) */
     int digits, cell, label, note, width;
-    int pad; /* blanks behind the rows, where its name or its shape is wider */
-    bool row_labels, col_labels, cut; /* cut: columns behind the last one are not drawn */
+    int pad;                          /* spaces after the rows, if its name or its shape is wider */
+    bool row_labels, col_labels, cut; /* cut: columns after the last one are not drawn */
 } piece;
 
 static int rows_of(const matrix_view *v) { return v->transposed ? v->m->cols : v->m->rows; }
@@ -189,7 +189,7 @@ static void measure(piece *p) {
     p->width += p->pad;
 }
 
-/* bare: row labels of a later part are left out, where they repeat the first one's. */
+/* bare: leaves out the row labels of a later part if they repeat those of the first. */
 static piece lay(const matrix_view *v, const text_style *s, int capacity, bool bare) {
     piece p = {.v = v, .before = "", .rows = drawn_rows(v), .to = drawn_cols(v)};
     p.cut = p.to < cols_of(v);
@@ -332,12 +332,12 @@ static int group_columns(const piece *p, int count) {
     return width;
 }
 
-/* A matrix that no line holds: bands of its columns, one below the other. */
+/* Draws a matrix that does not fit a line as bands of its columns, one below the other. */
 static void draw_bands(heed_text *out, piece p, const text_style *s) {
     int capacity = s->width - sign_columns(&p) - (p.row_labels ? p.label + 1 : 0) - 1;
     int each = capacity / (p.cell + 1) > 1 ? capacity / (p.cell + 1) : 1, cols = drawn_cols(p.v);
     int bands = (cols + each - 1) / each;
-    each = (cols + bands - 1) / bands; /* of nearly one width */
+    each = (cols + bands - 1) / bands; /* of nearly equal width */
     p.note = 0;
     p.cut = false;
     for (int from = 0; from < cols; from += each) {
@@ -361,7 +361,7 @@ static int lay_all(piece *p, int count, const matrix_view *parts, const char *co
     return group_columns(p, count);
 }
 
-/* The widest labels, down to least, with which the parts stand in one line; false: none. */
+/* Draws the parts on one line with the widest labels that fit, at least `least`. False: none. */
 static bool draw_one_line(heed_text *out, const text_style *s, int count, const matrix_view *parts,
                           const char *const *between, int least) {
     piece p[MOST_PARTS];

@@ -53,7 +53,7 @@ static bool check_keys(reader *r) {
 
 /* ---- matrices ---- */
 
-/* What rows and columns must be; 0: any up to the limit. */
+/* The required numbers of rows and columns; 0: any up to the limit. */
 typedef struct {
     int rows, cols;
     const char *why_rows, *why_cols; /* "a row for each column of X" */
@@ -69,7 +69,7 @@ static bool number_at(reader *r, const char *key, const json_t *row, int i, int 
                   j + 1, LARGEST_NUMBER, LARGEST_NUMBER, *x);
 }
 
-/* A matrix of one row may be a plain list of its numbers. */
+/* A matrix with one row may be a plain list of numbers. */
 static const json_t *row_at(const json_t *v, const shape *s, int i) {
     bool plain = s->rows == 1 && json_is_number(json_array_get(v, 0));
     return plain ? v : json_array_get(v, (size_t)i);
@@ -94,7 +94,7 @@ static bool check_shape(reader *r, const char *key, const json_t *v, shape *s) {
     return true;
 }
 
-/* The matrix `key` as numbers that the head owns; its sizes go to s. */
+/* Reads the matrix `key` as numbers that the head owns; s gets its sizes. */
 static const double *read_matrix(reader *r, const char *key, shape *s) {
     const json_t *v = json_object_get(r->root, key);
     if (!v) {
@@ -168,7 +168,7 @@ static bool read_settings(reader *r, heed_lesson_args *a) {
     return hide != NULL;
 }
 
-/* What stands under key, an object; NULL: nothing. */
+/* Reads the object under key, or NULL if there is none. False: it is not an object. */
 static bool read_object(reader *r, const char *key, const json_t **out) {
     *out = json_object_get(r->root, key);
     if (*out && json_is_null(*out)) *out = NULL;
@@ -185,14 +185,14 @@ static bool read_notes(reader *r, const heed_lesson_args *a, worked *w) {
     return heed_ctx_status(r->e->c) == HEED_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the head ---- */
 
 static bool needs(const reader *r, const char *key, const char *other) {
     if (!json_object_get(r->root, key) || json_object_get(r->root, other)) return true;
     return refuse(r, key, "expected %s beside it", other);
 }
 
-/* W_h and what a layer has besides. */
+/* Reads W_h and the other parts of a layer. */
 static bool read_layer(reader *r, heed_lesson_args *a) {
     const json_t *eps = json_object_get(r->root, "eps");
     if (!needs(r, "B_O", "W_h") || !needs(r, "others", "W_h") || !needs(r, "gain", "W_h") ||
@@ -273,7 +273,7 @@ static bool read_head(reader *r) {
 
 /* ---- the file ---- */
 
-/* Reads the head in r->root; NULL: errno and error tell why there is none. */
+/* Reads the head in r->root; if that is NULL, errno and error say why. */
 static bool read_root(reader *r, const json_error_t *error) {
     char text[200], found[200];
     r->e->w.file = r->root;

@@ -1,5 +1,5 @@
-/* hungry_lion.c -- the worked example of the lecture notes, in one place: the page, the terminal
- * and the tests read it here. */
+/* hungry_lion.c -- the worked example of the lecture notes, shared by the page, the terminal and
+ * the tests. */
 #include "explain/hungry_lion.h"
 
 const char *const lion_tokens[] = {"The",   "hungry", "lion", "attacked", "the",  "slow",

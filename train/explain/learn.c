@@ -1,17 +1,17 @@
-/* learn.c -- --learn N: W_Q, W_K and W_V from random ones, by gradient descent on what the
- * head gives. */
+/* learn.c -- --learn N: gradient descent on W_Q, W_K and W_V, from random numbers to a given
+ * output. */
 #include "explain/explain.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOMENTS = 51 }; /* kept for the page's slider */
+enum { MOMENTS = 51 }; /* most moments kept for the page's slider */
 
-/* What the learner wants to reach: the output and, unless a file gives another one, the weights. */
+/* The goal of learning: the output and, unless a file gives another output, the weights. */
 typedef struct {
     int n, pairs, tokens;
-    double *output, *weights, *d_output, *d_weights; /* targets, and gradients by them */
+    double *output, *weights, *d_output, *d_weights; /* targets; gradients of the loss */
     bool both;
 } goal;
 
@@ -33,7 +33,7 @@ static bool goal_open(explaining *e, goal *g) {
     return true;
 }
 
-/* L = 1/2T (sum (O - O*)^2 + sum (P - P*)^2), and its gradients by O and P. */
+/* The loss L = (sum (O - O*)^2 + sum (P - P*)^2) / 2T, and its gradients by O and P. */
 static double judge(const heed_lesson *l, goal *g) {
     const double *o = l->part[HEED_LESSON_OUTPUT].x, *p = l->part[HEED_LESSON_WEIGHTS].x;
     double sum = 0, share = 1.0 / g->tokens;
@@ -75,7 +75,7 @@ static bool descend(explaining *e, goal *g, double rate) {
     return ok;
 }
 
-/* ---- what is kept and shown ---- */
+/* ---- moments and output ---- */
 
 static void keep_moment(explaining *e, json_t *list, int step, double loss) {
     json_t *o = json_pack("{s:i, s:o}", "step", step, "loss", json_number(loss));
@@ -94,7 +94,7 @@ static int bar_room(const explaining *e) {
     return e->look.width - 24 < 40 ? e->look.width - 24 : 40;
 }
 
-/* The bar loses a quarter of its room for every factor of ten. */
+/* The bar becomes shorter by a quarter of its full width for each factor of ten. */
 static void show_loss(explaining *e, int step, double loss, double first) {
     char text[32];
     int capacity = bar_room(e);

@@ -1,4 +1,4 @@
-/* lesson.c -- what the further examples of heed explain share. */
+/* lesson.c -- functions shared by the examples of heed explain. */
 #include "explain/lesson.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ void lesson_draw(explaining *e, const char *name, heed_matrix m, const char *con
 }
 
 void lesson_columns(explaining *e, int count, const lesson_block *blocks, const char *const *rows) {
-    enum { ONE_LINE = 72 }; /* columns; on fewer, each may stand alone */
+    enum { ONE_LINE = 72 }; /* columns; on a narrower terminal each may be on a separate line */
     matrix_view v[4];
     for (int i = 0; i < count; i++)
         v[i] = (matrix_view){.name = blocks[i].name,
@@ -36,7 +36,7 @@ void lesson_say(explaining *e, const char *format, ...) {
     heed_text_put(&e->out, "\n", 1);
 }
 
-/* The next word of a command, a flag with its value; its end. */
+/* Copies a command's next word, or a flag with its value, to words; returns the rest. */
 static const char *next_words(const char *s, char words[128]) {
     size_t n = strcspn(s, " ");
     if (*s == '-' && s[n] && s[n + 1] != '-') n += 1 + strcspn(s + n + 1, " ");
@@ -66,8 +66,8 @@ bool lesson_json(explaining *e, json_t *o) {
     return e->json;
 }
 
-/* The first setting given that is neither about text in general nor among those every example
- * takes; NULL: none. */
+/* The first given setting that is neither for text in general nor accepted by every example; NULL:
+ * none. */
 static const char *asked(const explaining *e) {
     static const char *const any[] = {"list", "precision", "seed", "png", "json", NULL};
     const heed_config *f = e->p->flags;

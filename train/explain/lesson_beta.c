@@ -1,11 +1,12 @@
-/* lesson_beta.c -- a store of keys and values with put and get, its soft version, and beta between
- * the mean and the hard choice. */
+/* lesson_beta.c -- a store of keys and values with put and get, its soft version, and the effect of
+ * beta, from the mean to the hard choice. */
 #include "explain/lesson.h"
 
 #include <math.h>
 #include <string.h>
 
-/* How ripe is a fruit of this colour, of 10? Colours are directions from green to red. */
+/* The example: how ripe, from 0 to 10, is a fruit of this colour? Colours are directions from green
+ * to red. */
 enum { ENTRIES = 3, ASKED = 2, SIZE = 2 };
 static const char *const colours[] = {"green", "yellow", "red"};
 static const char *const asked[] = {"yellow", "orange"};
@@ -18,7 +19,7 @@ static const double as_it_is[] = {1, 0, 0, 1};
 static const double the_key[] = {1, 0, 0, 1, 0, 0}, the_value[] = {0, 0, 1};
 enum { ORANGE = 1 };
 
-/* The store as a head: a query is what get is asked, K and V are columns of the entries. */
+/* The store as a head: queries are the arguments of get, K and V are columns of the entries. */
 static bool open_store(explaining *e, const char *name, double beta, bool hard) {
     heed_lesson_args a = {.tokens = ASKED,
                           .features = SIZE,
@@ -61,8 +62,8 @@ static void draw_puts(explaining *e) {
     heed_text_put(&e->out, "\n", 1);
 }
 
-/* get(orange), hard and by several betas, whatever the settings: what it selects, what comes out.
- */
+/* Draws get(orange), hard and with several betas, independent of the settings: its selection and
+ * its result. */
 static void draw_gets(explaining *e) {
     static const char *const rows[] = {"hard", "beta 0", "beta 1", "beta 4", "beta 16", "beta 64"};
     static const double betas[] = {1, 0, 1, 4, 16, 64};
@@ -87,7 +88,7 @@ static void draw_gets(explaining *e) {
     heed_lesson_compute(l);
 }
 
-/* get of both queries by the settings of the head. */
+/* Draws get of both queries with the settings of the head. */
 static void draw_get(explaining *e) {
     const heed_lesson *l = &e->w.lesson;
     if (l->args.hard)

@@ -1,5 +1,5 @@
-/* lesson_heads.c -- one layer of H heads is H layers of one head, their outputs added: the
- * library's layer against the formula. Vaswani et al. 2017, sec. 3.2.2. */
+/* lesson_heads.c -- one layer of H heads equals the sum of H layers of one head: the library's
+ * layer compared with the formula. Vaswani et al. 2017, sec. 3.2.2. */
 #include "explain/lesson.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ typedef struct {
     double in[STACK * WIDTH];          /* rows: queries of all heads, keys of all, values of all */
     double out[WIDTH * HEADS * VALUE]; /* W_h */
     double weights[HEADS][TOKENS * TOKENS], heads[HEADS][TOKENS * VALUE];
-    double sum[TOKENS * WIDTH];     /* of the heads' parts */
+    double sum[TOKENS * WIDTH];     /* sum of the heads' parts */
     double library[TOKENS * WIDTH]; /* heed_mha_apply's output */
 } layer;
 
@@ -28,7 +28,7 @@ static void choose(uint64_t seed, layer *l) {
     fill(&r, 2000, 1 / sqrt(HEADS * VALUE), WIDTH * HEADS * VALUE, l->out);
 }
 
-/* Rows [from, from + size) of the stacked weight, turned: (WIDTH,size). */
+/* Copies rows [from, from + size) of the stacked weight, transposed: (WIDTH,size). */
 static void take(const layer *l, int from, int size, double *w) {
     for (int i = 0; i < WIDTH; i++)
         for (int j = 0; j < size; j++) w[i * size + j] = l->in[(from + j) * WIDTH + i];
@@ -95,7 +95,7 @@ static bool library_layer(heed_ctx *c, layer *l) {
     return y != NULL;
 }
 
-/* ---- shown ---- */
+/* ---- output ---- */
 
 static json_t *as_json(layer *l, double gap) {
     json_t *heads = json_array();

@@ -98,7 +98,7 @@ static void draw_all(explaining *e) {
     heed_text_put(&e->out, "\n", 1);
     if (marks) {
         bool columns = e->columns;
-        e->columns = true; /* this example is told so; its files are as asked */
+        e->columns = true; /* this example is written so; its files follow the settings */
         write_ties(e);
         e->columns = columns;
         heed_text_put(&e->out, "\n", 1);
@@ -106,7 +106,7 @@ static void draw_all(explaining *e) {
     free(marks);
 }
 
-/* How A is made, by the settings. */
+/* Prints how A is computed, by the settings. */
 static void say_all(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
     bool hides = a->causal || memchr(a->hide, 1, WORDS);

@@ -30,13 +30,13 @@ static const char *const queries_note[] = {"", "a country is found by its city",
 static const char *const offers_note[] = {"is a city", "", "is capital", "", ""};
 static const char *const passes_note[] = {"has a country", "", "", "", "is French"};
 
-/* What the gap may be filled with, by country and French. */
+/* Candidates for the gap, described by the features country and French. */
 static const char *const countries[] = {"France", "Japan", "the"};
 static const double country[COUNTRIES][VALUE] = {{1, 1}, {1, 0}, {0, 0}};
 
 typedef struct {
     const char *name, *formula;
-    double scores[WORDS], weights[WORDS], output[WIDTH]; /* the last stage: VALUE numbers */
+    double scores[WORDS], weights[WORDS], output[WIDTH]; /* in the last stage: VALUE numbers */
 } stage;
 
 static void mix(stage *s) {
@@ -46,7 +46,7 @@ static void mix(stage *s) {
     }
 }
 
-/* z X' times beta, with softmax or as it is, times X. */
+/* Computes z X' times beta, with or without softmax, times X. */
 static void without_parameters(stage *s, double beta, bool soft) {
     for (int j = 0; j < WORDS; j++) {
         s->scores[j] = 0;
@@ -84,7 +84,7 @@ static bool open_head(explaining *e) {
     return worked_make(e, &a, labels);
 }
 
-/* The last stage is the head as the settings leave it. */
+/* The last stage is the head with the given settings. */
 static void take_head(const explaining *e, stage *s, char formula[64]) {
     const heed_lesson_args *a = &e->w.lesson.args;
     const heed_matrix *part = e->w.lesson.part;
@@ -112,7 +112,7 @@ static json_t *stages_json(const stage *s) {
     return list;
 }
 
-/* What each word gives to the gap, and what that makes. */
+/* Draws the weight of each word for the gap, and the resulting output. */
 static void draw_stage(explaining *e, const stage *s, int number, bool soft) {
     double rows[2][WORDS];
     const char *const both[] = {"scores", "weights"}, *const gap[] = {"___"};

@@ -10,7 +10,7 @@
 enum { CASES = 3, X_SIZE = LION_TOKENS * LION_FEATURES };
 static const char *const names[CASES] = {"as it is", "positions", "causal mask"};
 
-/* Largest differences of f(s(x)) and s(f(x)). */
+/* Largest differences between f(s(x)) and s(f(x)). */
 typedef struct {
     double scores, weights, output;
 } gaps;
@@ -28,7 +28,7 @@ static heed_lesson_args lion(const double *x, bool causal) {
                               .causal = causal};
 }
 
-/* Row i of out is row order[i] of x; positions: a number that grows with the place i is added. */
+/* Row i of out is row order[i] of x; positions: adds a number that grows with i. */
 static void order_rows(const double *x, const int *order, bool positions, double *out) {
     for (int i = 0; i < LION_TOKENS; i++)
         for (int k = 0; k < LION_FEATURES; k++)
@@ -47,7 +47,7 @@ static double gap(const heed_matrix *moved, const heed_matrix *plain, const int 
     return worst;
 }
 
-/* f(x) and f(s(x)), each to be freed, also after a failure. */
+/* f(x) and f(s(x)); both must be freed, also after a failure. */
 typedef struct {
     heed_lesson plain, moved;
 } both;
@@ -100,7 +100,7 @@ static void draw_words_in(explaining *e, const int *order) {
     heed_text_free(&line);
 }
 
-/* The word's output where it stood, and where it stands now. */
+/* Draws the word's output at its old place and at its new place. */
 static bool draw_outputs(explaining *e, const int *order) {
     both b;
     bool ok = open_both(e, order, false, false, &b);

@@ -52,7 +52,7 @@ typedef struct {
 
 typedef struct {
     double scores[QUERIES * INPUTS], weights[QUERIES * INPUTS], context[QUERIES * WIDTH];
-    double gap; /* to the library's */
+    double gap; /* largest difference from the library's context */
 } answer;
 
 static void choose(uint64_t seed, numbers *n) {
@@ -153,7 +153,7 @@ static bool by_library(heed_ctx *c, const stage *k, const numbers *n, answer *a)
     return y != NULL;
 }
 
-/* ---- shown ---- */
+/* ---- output ---- */
 
 static json_t *as_json(answer *a) {
     json_t *list = json_array();

@@ -1,6 +1,6 @@
 /* lesson_variance.c -- why scores are divided by sqrt(d): the variance of a dot product of random
- * vectors grows as d, softmax then sees one key alone and passes no gradient on. Vaswani et al.
- * 2017, sec. 3.2.1, note 4. */
+ * vectors grows as d, softmax then selects a single key and passes on almost no gradient. Vaswani
+ * et al. 2017, sec. 3.2.1, note 4. */
 #include "explain/lesson.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ typedef struct {
     double slope[2];         /* norm of d weights / d scores */
 } measured;
 
-/* Scores of query i against keys of its own, all numbers standard normal. */
+/* Draws the scores of query i with separate keys; all numbers are standard normal. */
 static void draw_scores(const heed_random *r, int d, int i, double *scores) {
     uint64_t each = (uint64_t)(KEYS + 1) * (uint64_t)d, at = (uint64_t)i * each;
     double q[WIDEST];
@@ -34,8 +34,8 @@ static void add_softmax(measured *m, const double *scores, double beta, int whic
     m->slope[which] += lesson_slope(p, KEYS) / QUERIES;
 }
 
-/* The mean of (q'k)^2 is unbiased for the variance, d, for the mean is known to be 0. Its own
- * variance: 2 d / QUERIES from the queries' lengths, the rest from the keys. */
+/* The mean of (q'k)^2 is an unbiased estimate of the variance, d, as q'k has mean 0. The estimate's
+ * own variance: 2 d / QUERIES from the queries' lengths, the rest from the keys. */
 static measured measure(uint64_t seed, int d) {
     measured m = {.d = d};
     heed_random r = heed_random_at(seed, "explain.variance", (uint64_t)d, 0);
@@ -64,7 +64,8 @@ static json_t *as_json(const measured *m) {
                      KEYS, "most_entropy", log2(KEYS), "widths", rows);
 }
 
-/* Side by side where that fits: the variance, the entropy, the gradient; a row a width. */
+/* Draws the variance, the entropy and the gradient, side by side if they fit, with one row per
+ * width d. */
 static void draw_table(explaining *e, const measured *m) {
     static const char *const variance[] = {"raw", "+/-", "scaled"}, *const both[] = {"raw",
                                                                                      "scaled"};

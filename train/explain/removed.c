@@ -1,4 +1,4 @@
-/* removed.c -- what would be otherwise without a step: the head computed once more. */
+/* removed.c -- what would change without a step: the head is computed again without it. */
 #include "explain/explain.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static double most_changed(const heed_lesson *a, const heed_lesson *b, heed_less
     return most;
 }
 
-/* "in to lion from 0.58 to 0.84" */
+/* Writes a change: "in to lion from 0.58 to 0.84". */
 static void write_change(explaining *e, const heed_lesson *other, const char *lead) {
     int row = 0, col = 0;
     const heed_lesson *l = &e->w.lesson;
@@ -69,7 +69,7 @@ void without_softness(explaining *e) {
     heed_lesson_free(&other);
 }
 
-/* The first query whose weights say something: neither all on one key nor all alike. */
+/* Uses the first query whose weights are informative: neither all on one key nor all equal. */
 void without_values(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
     draw_aside(&e->out, &e->look,
@@ -89,7 +89,8 @@ void without_projections(explaining *e) {
 
 /* ---- ties ---- */
 
-/* A sign a cell: '*' is chosen by a hard selection, '=' ties with it. To be freed; NULL: none. */
+/* A character for each cell: '*' is chosen by a hard selection, '=' ties with it. The caller frees
+ * it; NULL: there are none. */
 char *tie_marks(const explaining *e) {
     const heed_lesson *l = &e->w.lesson;
     const heed_matrix *m = &l->part[HEED_LESSON_SCORES];

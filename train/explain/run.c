@@ -16,7 +16,7 @@ typedef struct {
     heed_run *run;
     heed_inspection s;
     heed_record_block block;
-    char path[48]; /* of the layer: "encoder.0.attn" */
+    char path[48]; /* the layer's path: "encoder.0.attn" */
     int head;
 } trained;
 
@@ -96,7 +96,7 @@ static const double *copy_real(trained *t, const heed_real *x, size_t n) {
     return y;
 }
 
-/* Rows [from, from + count) of a layer's weight (out,in), transposed: (in, count). */
+/* Rows [from, from + count) of a layer's weight (out,in), transposed: (in,count). */
 static const double *turned_rows(trained *t, const heed_tensor *w, int from, int count) {
     int in = w->shape[1];
     double *y = doubles(t, (size_t)in * (size_t)count);
@@ -110,7 +110,8 @@ static const double *part_of(trained *t, const heed_tensor *x, int from, int cou
     return x ? copy_real(t, x->x + from, (size_t)count) : NULL;
 }
 
-/* The head's rows of a stacked projection: queries of all heads, keys of all, values of all. */
+/* Copies the head's rows of a stacked projection, which has the queries of all heads, then all
+ * keys, then all values. */
 static bool take_weights(trained *t, heed_lesson_args *a, int heads) {
     bool cross = t->block.stack == HEED_CROSS;
     const heed_tensor *wq = parameter(t, cross ? "q.weight" : "qkv.weight");
@@ -133,7 +134,7 @@ static bool take_weights(trained *t, heed_lesson_args *a, int heads) {
     return heed_ctx_status(t->e->c) == HEED_OK;
 }
 
-/* ---- values on the way, by the order in which ops gave them ---- */
+/* ---- intermediate values, in the order of the ops that computed them ---- */
 
 static int index_of(const heed_tape *tape, const char *path) {
     const char *name;
@@ -142,7 +143,7 @@ static int index_of(const heed_tape *tape, const char *path) {
     return -1;
 }
 
-/* The last value of n numbers before place `at`; its place goes to *found. */
+/* The last value with n numbers before index `at`; *found gets its index. */
 static const heed_tensor *value_before(const heed_tape *tape, int at, size_t n, int *found) {
     for (int i = at - 1; i >= 0; i--) {
         const heed_tensor *x = heed_probe_at(tape, i, NULL);
@@ -174,7 +175,7 @@ static const heed_tensor *find_output(const heed_tape *tape, const char *format,
     return heed_probe_find(tape, path);
 }
 
-/* The head's own input and, with W_h, what the layer makes of all heads. */
+/* Copies the head's input and, with W_h, the layer's output for all heads. */
 static bool take_values(trained *t, heed_lesson_args *a) {
     const heed_tape *tape = t->run->tape;
     bool cross = t->block.stack == HEED_CROSS;
@@ -193,9 +194,9 @@ static bool take_values(trained *t, heed_lesson_args *a) {
     return heed_ctx_status(t->e->c) == HEED_OK;
 }
 
-/* ---- what stands behind the head ---- */
+/* ---- the layer after the head ---- */
 
-/* The norm of the sublayer: "encoder.0.norm1", behind cross-attention "decoder.0.norm2". */
+/* The path of the sublayer's norm: "encoder.0.norm1", after cross-attention "decoder.0.norm2". */
 static const char *norm_path(const trained *t, char path[64]) {
     const char *dot = strrchr(t->path, '.');
     int n = dot ? (int)(dot + 1 - t->path) : 0;
@@ -210,7 +211,7 @@ static const heed_tensor *norm_parameter(trained *t, const char *name) {
     return p ? p->tensor : NULL;
 }
 
-/* This head's part of W_h, the layer's bias, and the norm where it stands behind. */
+/* Copies this head's part of W_h, the layer's bias and, in a post-norm model, the norm. */
 static void take_layer(trained *t, heed_lesson_args *a) {
     const heed_config *f = t->run->config;
     const heed_tensor *out = parameter(t, "out.weight");
@@ -226,7 +227,7 @@ static void take_layer(trained *t, heed_lesson_args *a) {
                     out->x[(size_t)j * (size_t)out->shape[1] + (size_t)(t->head * a->value + i)];
     a->w_h = w;
     a->b_o = part_of(t, parameter(t, "out.bias"), 0, a->width);
-    /* The norm of a worked example is layer norm. */
+    /* Worked examples support only layer norm. */
     if (t->e->w.custom || t->e->w.pre || strcmp(heed_config_text(f, "norm-kind"), "rms") == 0)
         return;
     a->gain = part_of(t, norm_parameter(t, "weight"), 0, a->width);
@@ -234,7 +235,7 @@ static void take_layer(trained *t, heed_lesson_args *a) {
     a->eps = heed_config_real(f, "norm-eps");
 }
 
-/* What the other heads add: all that the model adds but this head's share and the bias. */
+/* The sum of the other heads: what the model adds, minus this head's part and the bias. */
 static void take_others(trained *t) {
     heed_lesson *l = &t->e->w.lesson;
     const heed_matrix *all = &l->part[HEED_LESSON_ALL];
@@ -245,16 +246,17 @@ static void take_others(trained *t) {
     heed_lesson_compute(l);
 }
 
-/* ---- the model's own weights beside ---- */
+/* ---- comparison with the model's weights ---- */
 
-/* The largest difference of a part to the model's own numbers, those of x from `from` on. */
+/* The largest difference between a part and the model's own numbers, those of x from index `from`
+ * on. */
 static double off_by(const heed_matrix *m, const heed_tensor *x, size_t from) {
     size_t n = (size_t)m->rows * (size_t)m->cols;
     double most = 0;
     if (!x || x->size < from + n) return (double)NAN;
     for (size_t i = 0; i < n; i++) {
         double d = fabs(m->x[i] - (double)x->x[from + i]);
-        if (isnan(d)) return d; /* which fmax would leave out */
+        if (isnan(d)) return d; /* fmax would ignore it */
         most = fmax(most, d);
     }
     return most;
@@ -281,7 +283,7 @@ static bool agrees(trained *t) {
                      t->path, off);
 }
 
-/* ---- the whole ---- */
+/* ---- the forward pass ---- */
 
 static void pass(trained *t) {
     char weights[64];
@@ -294,8 +296,8 @@ static void pass(trained *t) {
     heed_inspection_logits(&t->s, tape);
 }
 
-/* From 1: the token whose answer is asked for: [MASK], the last one of a text that goes on, else
- * the first. */
+/* The token, from 1, whose prediction is asked for: [MASK], the last one of a text to continue,
+ * otherwise the first. */
 static int question_of(const trained *t, const heed_record_axis *queries) {
     for (int i = 0; i < queries->count; i++)
         if (strcmp(queries->labels[i], "[MASK]") == 0) return i + 1;

@@ -1,4 +1,4 @@
-/* settings.c -- what the settings change in a head, and which cell they choose. */
+/* settings.c -- applies the settings to a head, and finds the cell that they choose. */
 #include "explain/explain.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 /* ---- labels typed by hand ---- */
 
-/* A number from 1 to count, or the first label that is the text; -1: neither. */
+/* The index of the first label that equals the text, or of a number from 1 to count; -1: none. */
 static int place_of(const char *text, size_t n, const char *const *labels, int count) {
     char word[256], *end;
     if (n == 0 || n >= sizeof word) return -1;
@@ -31,7 +31,7 @@ static bool hide_one(explaining *e, const char *text, size_t n) {
                          "--hide is wrong: expected tokens of the text or numbers from 1 to %d, "
                          "found %.*s",
                          l->args.sources, (int)(n < 40 ? n : 40), text);
-    for (int i = 0; i < l->args.sources; i++) /* all tokens of that text */
+    for (int i = 0; i < l->args.sources; i++) /* all tokens with that text */
         if (i == at || same_text(e->w.sources[i], text, n)) l->hidden[i] = 1;
     return true;
 }
@@ -59,7 +59,7 @@ static int part_named(const char *text, size_t n) {
     return -1;
 }
 
-/* Without a part the cell is one of the scores, and of every part that has such a cell. */
+/* Without a part, the cell is one of the scores, and of every part that has such a cell. */
 static bool read_cell(explaining *e, const char *text) {
     const char *colon = strchr(text, ':');
     e->part = colon ? part_named(text, (size_t)(colon - text)) : -1;

@@ -7,7 +7,8 @@
 static const heed_lesson_part asked[] = {HEED_LESSON_Q,   HEED_LESSON_K,       HEED_LESSON_V,
                                          HEED_LESSON_RAW, HEED_LESSON_WEIGHTS, HEED_LESSON_OUTPUT};
 
-/* A flag a cell: `flag` for a share of the cells, one at least, by the seed alone. */
+/* A flag for each cell: `flag` for a share of the cells, at least one, which depends only on the
+ * seed. */
 static unsigned char *pick(explaining *e, heed_lesson_part part, unsigned char flag) {
     const heed_matrix *m = &e->w.lesson.part[part];
     size_t n = (size_t)m->rows * (size_t)m->cols;
@@ -89,7 +90,7 @@ void explain_sheet(explaining *e, bool solution) {
     const heed_lesson_args *a = &e->w.lesson.args;
     bool c = e->columns;
     heed_text title = {.c = e->c};
-    e->most_width = e->most_tokens = 0; /* nobody can work with numbers left out */
+    e->most_width = e->most_tokens = 0; /* a reader needs all numbers */
     draw_heading(&e->out, &e->look, "%s: %s", sheet_name(e, name), shown_title(&title, e->w.title));
     heed_text_free(&title);
     draw_words(&e->out, &e->look,

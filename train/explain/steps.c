@@ -10,7 +10,7 @@ static void gap(explaining *e) { heed_text_put(&e->out, "\n", 1); }
 
 /* ---- how a step is drawn ---- */
 
-/* The view with the row, the column or the cell that stands out; -1: none. */
+/* The view with a highlighted row, column or cell; -1: none. */
 static matrix_view chosen_view(const explaining *e, heed_lesson_part part, bool turned, int row,
                                int col) {
     matrix_view v = worked_view(e, part, turned);
@@ -19,7 +19,7 @@ static matrix_view chosen_view(const explaining *e, heed_lesson_part part, bool 
     return v;
 }
 
-/* left right = out, with a bias unless that is HEED_LESSON_X. */
+/* Draws left right = out, with a bias unless `bias` is HEED_LESSON_X. */
 static void draw_product(explaining *e, heed_lesson_part left, heed_lesson_part right,
                          heed_lesson_part out, heed_lesson_part bias) {
     int row = -1, col = -1, n = 0;
@@ -65,7 +65,7 @@ static void draw_result(explaining *e, heed_lesson_part part, heed_lesson_part f
     write_cell(e, part, row, col);
 }
 
-/* What the notes say beside the rows of W, each thing once. */
+/* Writes the remarks on the rows of W, each once. */
 static void write_notes(explaining *e, int which, const char *name) {
     const char *const *notes = e->w.notes[which];
     const char *const *labels = which ? e->w.memory : e->w.features;
@@ -247,7 +247,7 @@ static void output(explaining *e) {
     draw_product(e, HEED_LESSON_WEIGHTS, HEED_LESSON_V, HEED_LESSON_OUTPUT, HEED_LESSON_X);
 }
 
-/* ---- behind a trained head ---- */
+/* ---- after a trained head ---- */
 
 /* share + others + B_O = all heads */
 static void all_heads(explaining *e, bool others, bool bias) {
@@ -337,7 +337,7 @@ static const struct {
     {"Output", ": output = weights V", ": H = V A", output},
 };
 
-/* The notes' three alphabets for the same four sizes. */
+/* Explains the three sets of symbols that are in use for the same four sizes. */
 static void symbols(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
     static const char *const names[4][4] = {{"m", "t", "N_X", "tokens"},
@@ -361,14 +361,15 @@ static void symbols(explaining *e) {
     gap(e);
 }
 
-/* " + B_Q" where the step has one. */
+/* " + B_Q" if the step has a bias, otherwise "". */
 static const char *bias_term(const explaining *e, int step) {
     static const char *const terms[] = {" + B_Q", " + B_K", " + B_V"};
     int k = step - 2;
     return k >= 0 && k < 3 && has_bias(e, HEED_LESSON_B_Q + (unsigned)k) ? terms[k] : "";
 }
 
-/* For the hole in a step's formula: how weights are made; what keys and values are made of. */
+/* The text for %s in a step's formula: how weights are computed, or what keys and values are
+ * computed from. */
 static const char *fill(const explaining *e, int i) {
     if (steps[i].draw == softmax) return e->w.lesson.args.hard ? "1 at the largest" : "softmax";
     return e->w.lesson.self ? "X" : "Z";

@@ -1,4 +1,4 @@
-/* tex.c -- --tex FILE: the steps as a LaTeX document, each formula a line to paste. */
+/* tex.c -- --tex FILE: the steps as a LaTeX document, with each formula on one line for copying. */
 #include "explain/explain.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 
 /* ---- text ---- */
 
-/* A label in text mode: TeX's own signs escaped; letters that pdflatex has no glyph for by number;
- * cut after `most` letters. */
+/* Writes a label in text mode: special characters of TeX are escaped, letters without a glyph in
+ * pdflatex are written as numbers, and the label is cut after `most` letters. */
 static void put_escaped(heed_text *out, const char *text, int most) {
     static const char special[] = "\\{}$&#%_~^";
     static const char *const escaped[] = {
@@ -35,13 +35,13 @@ static void put_label_tex(heed_text *out, const char *label) {
     heed_text_add(out, "}");
 }
 
-/* Whether a name stands in a formula as it is: X, W_Q, dS, dW_Q; others are words. */
+/* Whether a name is a symbol in formulas: X, W_Q, dS, dW_Q; others are words. */
 static bool is_symbol(const char *name, size_t n) {
     if (n > 1 && *name == 'd' && name[1] >= 'A' && name[1] <= 'Z') name++, n--;
     return n == 1 || name[1] == '_';
 }
 
-/* A formula of the terminal: "dV = weights' dO" as dV = \text{weights}^\top dO. */
+/* Writes a formula of the terminal, "dV = weights' dO", as dV = \text{weights}^\top dO. */
 static void put_math(heed_text *out, const char *formula) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
     while (*formula) {
@@ -97,7 +97,7 @@ static void put_matrix(heed_text *out, const matrix_view *v, int precision) {
     heed_text_add(out, "}}");
 }
 
-/* One formula, made smaller where the line is too short for it. */
+/* Writes one formula, scaled down if it is too wide for a line. */
 static void put_formula(heed_text *out, const text_style *s, int count, const matrix_view *parts,
                         const char *const *between) {
     heed_text_add(out, "\\noindent\\fitted{$\n");
@@ -111,8 +111,8 @@ static void put_formula(heed_text *out, const text_style *s, int count, const ma
 
 /* ---- the document ---- */
 
-/* What is done with a sheet; the largest of its numbers are not marked, that would be the answer.
- */
+/* Writes the instructions of a sheet. The largest numbers are not marked, as that would reveal
+ * answers. */
 static void put_sheet(explaining *e, heed_text *out) {
     bool solution = heed_config_bool(e->p->flags, "solution");
     heed_text_add(out,
@@ -159,7 +159,7 @@ static void put_result(explaining *e, heed_text *out, heed_lesson_part part) {
     put_view(e, out, worked_view(e, part, false));
 }
 
-/* Weights, with the signs of a hard selection but on a sheet. */
+/* Writes the weights, with the marks of a hard selection except on a sheet. */
 static void put_weights(explaining *e, heed_text *out, bool sheet) {
     bool hard = e->w.lesson.args.hard;
     heed_text_add(out, "\\subsection*{Weights: %s of each %s of $%.4g$ raw}\n",
@@ -175,7 +175,7 @@ static void put_weights(explaining *e, heed_text *out, bool sheet) {
     free(marks);
 }
 
-/* The biases, where there are any: Q = X W_Q + B_Q in every row. */
+/* Writes the biases, if there are any: Q = X W_Q + B_Q in every row. */
 static void put_biases(explaining *e, heed_text *out) {
     for (int k = HEED_LESSON_B_Q; k <= HEED_LESSON_B_V; k++) {
         if (!has_bias(e, (heed_lesson_part)k)) continue;
@@ -237,7 +237,7 @@ static void put_backward(explaining *e, heed_text *out) {
     backward_close(&b);
 }
 
-/* W_h, the sum with the other heads, add and norm. */
+/* Writes W_h, the sum with the other heads, add and norm. */
 static void put_layer(explaining *e, heed_text *out) {
     put_product(e, out, e->columns ? "$W_h$: $W_h^\\top H$" : "$W_h$: output $W_h$",
                 HEED_LESSON_OUTPUT, HEED_LESSON_W_H, HEED_LESSON_SHARE);

@@ -1,4 +1,4 @@
-/* views.c -- the parts of a head as they are drawn: names, labels, orientation. */
+/* views.c -- the parts of a head for drawing: names, labels, orientation. */
 #include "explain/explain.h"
 
 #include <heed/view.h>
@@ -57,7 +57,7 @@ const char *const *col_labels_of(const worked *w, heed_lesson_part part) {
     }
 }
 
-/* How the notation that writes tokens as columns calls a part. */
+/* The name of a part in the notation with tokens as columns. */
 static const char *column_name(heed_lesson_part part) {
     switch (part) {
     case HEED_LESSON_W_Q:

@@ -20,7 +20,7 @@ void *worked_keep(heed_ctx *c, worked *w, void *block) {
 
 const char *const *worked_names(heed_ctx *c, worked *w, const char *letter, int count) {
     size_t each = strlen(letter) + 12;
-    /* one piece: the pointers, then the texts */
+    /* one block: the pointers, then the texts */
     char *block = worked_keep(c, w, malloc((size_t)count * (sizeof(char *) + each)));
     if (!block) return NULL;
     const char **list = (const char **)(void *)block;

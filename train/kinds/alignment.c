@@ -11,7 +11,8 @@ enum { LABEL = 64 };
 
 /* ---- weights ---- */
 
-/* The `layer`-th layer, from 1, that attends to the source; 0: the last. How many there are. */
+/* The `layer`-th layer, from 1, that attends to the source; 0: the last. cross_layers: how many
+ * there are. */
 static int cross_layer(const heed_run *r, int layer, heed_attending *out) {
     int count = 0;
     while (heed_cross_layer(r, count, out)) count++;
@@ -19,11 +20,11 @@ static int cross_layer(const heed_run *r, int layer, heed_attending *out) {
     return count;
 }
 
-/* Target tokens made and, if it ended, [SEP]. */
+/* The generated target tokens and, if the target ended, [SEP]. */
 static int rows_of(const translator *k) { return k->about.count + k->about.ended; }
 
-/* Reads the target at hand once more as in training: the weights of a layer, (1,h,T,S) or (1,T,S),
- * until heed_unprobe. NULL: see the context. */
+/* Runs the model on the current target again, as in training, and returns the weights of a layer,
+ * (1,h,T,S) or (1,T,S), valid until heed_unprobe. NULL: see the context. */
 static const heed_tensor *weights_of(const translator *k, const heed_attending *a) {
     const heed_run *r = k->run;
     heed_tape *t = r->tape;
@@ -70,12 +71,12 @@ static bool take_weights(heed_ctx *c, const heed_tensor *w, int head, alignment 
 
 /* ---- labels ---- */
 
-/* Those of the columns come after those of the rows. */
+/* The labels of columns are stored after those of rows. */
 static void label(alignment *a, int index, const char *text) {
     a->row_label[index] = heed_format_token(a->memory + (size_t)index * LABEL, LABEL, text);
 }
 
-/* What the vocabulary lacks is shown as it stands in the text. */
+/* A token that the vocabulary lacks is shown as in the text. */
 static void label_source(const translator *k, alignment *a, int i) {
     char unknown[LABEL];
     const heed_tokenizer *own = source_tokenizer(k->run);
@@ -125,7 +126,7 @@ void alignment_free(alignment *a) {
     *a = (alignment){0};
 }
 
-/* ---- shown ---- */
+/* ---- output ---- */
 
 static heed_heatmap map_of(const alignment *a, const char *title) {
     return (heed_heatmap){.title = title,

@@ -1,5 +1,5 @@
-/* alignment_peaks.c -- where the decoder's attention peaks: the share of the tokens made whose
- * largest weight over the source lies where the task has its answer. */
+/* alignment_peaks.c -- where the decoder's attention peaks: the share of generated tokens whose
+ * largest weight over the source is at the expected place. */
 #include "kinds/alignment_peaks.h"
 
 #include <stdlib.h>

@@ -28,15 +28,15 @@ void by_length_add(by_length *b, const translator *k, bool exact) {
 
 /* ---- rows ---- */
 
-/* Lengths from, ..., to, and what was counted of them. */
+/* The lengths from, ..., to and their counts. */
 typedef struct {
     int from, to;
     size_t count, exact;
     double low, high;
 } row;
 
-/* The next row of the table after `at`, which begins at 0: false when there is none. Rows begin at
- * the shortest length; the last ends at the longest. */
+/* Finds the next row of the table after `at`, which starts at 0. False: there are no more. The
+ * first row begins at the shortest length, and the last ends at the longest. */
 static bool next_row(const by_length *b, int *at, row *out) {
     int from = *at, last = b->capacity - 1;
     while (*at == 0 && from < b->capacity && !b->count[from]) from++;

@@ -1,4 +1,4 @@
-/* cloze.c -- a file of questions: each line a text with one [MASK], a tab, and the right word. */
+/* cloze.c -- a file of questions: each line is a text with one [MASK], a tab and the right word. */
 #include "kinds/inputs.h"
 #include "kinds/training.h"
 
@@ -8,7 +8,7 @@
 
 typedef struct {
     heed_example text;
-    int32_t at, answer; /* of the mask; the right word */
+    int32_t at, answer; /* position of the mask; token of the right word */
 } one_question;
 
 struct cloze {
@@ -53,7 +53,7 @@ static int32_t mask_of(const cloze *q, const heed_tokens *in) {
     return at;
 }
 
-/* Counts -log softmax(logits)[answer], and the answer's rank. */
+/* Adds -log softmax(logits)[answer] and the answer's rank to the score. */
 static void count_answer(heed_score *s, const heed_tensor *logits, int32_t answer) {
     double top = (double)logits->x[answer], sum = 0, own = top;
     int better = 0;

@@ -1,4 +1,4 @@
-/* confusion.c -- what was taken for what: tables, pictures, and the worst mistakes. */
+/* confusion.c -- which classes were confused: tables, pictures, and the worst mistakes. */
 #include "cli/program.h"
 #include "kinds/image.h"
 
@@ -71,12 +71,12 @@ static int digits_of(size_t n) {
     return snprintf(text, sizeof text, "%zu", n);
 }
 
-/* The matrix on its way into the terminal: rows under their names; columns too where those fit
- * over a count, else under the rows' numbers. */
+/* The layout of the matrix in the terminal: rows are labelled with their names; columns too if the
+ * names fit above a count, otherwise with the rows' numbers. */
 typedef struct {
     const judgement *j;
     const size_t *confusion;
-    int label, number, cell; /* columns of a row's name and number (0: there are none), a count */
+    int label, number, cell; /* widths of a row's name, its number (0: none) and a count */
 } matrix;
 
 static matrix matrix_of(const judgement *j, const size_t *confusion) {
@@ -126,7 +126,8 @@ static void print_row(const matrix *m, int label, int from, int to) {
     putchar('\n');
 }
 
-/* The largest entry off the diagonal that is not above (`below`, place `after`), in order. */
+/* The largest entry off the diagonal that follows the entry `below` at index `after` in descending
+ * order. */
 static size_t next_largest(const judgement *j, const size_t *confusion, size_t below,
                            size_t after) {
     size_t n = (size_t)j->classes, best = n * n;
@@ -153,7 +154,7 @@ static void print_pairs(const judgement *j, const size_t *confusion) {
     }
 }
 
-/* In bands of columns; of very many classes the largest mistakes alone. */
+/* Prints the matrix in bands of columns; with very many classes, only the largest mistakes. */
 void print_confusion(const judgement *j, const size_t *confusion) {
     enum { WIDEST = 80 };
     matrix m = matrix_of(j, confusion);
@@ -175,7 +176,8 @@ void print_confusion(const judgement *j, const size_t *confusion) {
     }
 }
 
-/* The scale ends at the largest mistake, so that mistakes are seen beside what is right. */
+/* The scale ends at the largest mistake, so that mistakes remain visible beside correct
+ * predictions. */
 bool confusion_png(heed_ctx *c, const judgement *j, const size_t *confusion, const char *path) {
     size_t n = (size_t)j->classes;
     heed_real *values = malloc(n * n * sizeof *values), worst = 0;
@@ -199,7 +201,7 @@ bool confusion_png(heed_ctx *c, const judgement *j, const size_t *confusion, con
 
 /* ---- the worst mistakes ---- */
 
-/* Wide enough for the second caption, with the names that short_name leaves. */
+/* Wide enough for the second caption, with names cut by short_name. */
 enum { MISTAKES_IN_A_ROW = 6, MISTAKE_SIDE = 224 };
 
 typedef struct {
@@ -209,7 +211,7 @@ typedef struct {
     int count;
 } album;
 
-/* Places of the wrong predictions in order of their loss, worst first: the first `most` of them. */
+/* Indices of the first `most` wrong predictions, sorted by loss, worst first. */
 static int worst_of(const judgement *j, int most, size_t *places) {
     int n = 0;
     for (size_t i = 0; i < j->count; i++) {
@@ -223,7 +225,7 @@ static int worst_of(const judgement *j, int most, size_t *places) {
     return n;
 }
 
-/* A name of at most `columns`, the rest of a longer one as "..". */
+/* A name cut to at most `columns`, with ".." at the end if it is longer. */
 static const char *short_name(char out[96], const char *name, int columns) {
     bool fits = heed_label_columns(name) <= columns;
     snprintf(out, 96, "%.*s%s", (int)heed_label_cut(name, fits ? columns : columns - 2), name,
@@ -236,7 +238,8 @@ static int drawn(int side, int most) {
     return n < 1 ? 1 : (int)n;
 }
 
-/* No larger than it is drawn, as forty photographs take gigabytes; as it is without memory. */
+/* Reduces a picture to the size at which it is drawn, as forty photographs need gigabytes; if
+ * memory runs out, it stays as it is. */
 static void shrink(heed_picture *p) {
     int most = p->width > p->height ? p->width : p->height;
     if (most <= MISTAKE_SIDE) return;

@@ -4,10 +4,10 @@
 
 #include "cli/program.h"
 
-/* The first line names the columns; the first column is x, each other one a curve; an empty field
- * is a gap. */
+/* The first line names the columns. The first column is x, and each further column is a curve; an
+ * empty field is a gap. */
 typedef struct {
-    char *text;      /* of the file, cut into names */
+    char *text;      /* the file's text, cut into names */
     char title[256]; /* the file's name without folder and extension */
     const char *x;   /* name of the first column */
     int curves, rows;
@@ -17,6 +17,6 @@ typedef struct {
 bool is_curve_csv(const char *path); /* ends with .csv */
 bool curve_csv_read(heed_ctx *c, const char *path, curve_csv *out);
 void curve_csv_free(curve_csv *k);
-heed_chart curve_csv_chart(const curve_csv *k); /* lives on k */
+heed_chart curve_csv_chart(const curve_csv *k); /* uses k's memory */
 
 #endif

@@ -41,7 +41,7 @@ static bool read_rows(run_curves *k, heed_csv *r) {
     if (step < 0 || split < 0 || loss < 0)
         return heed_csv_reject(r, "the columns step, split, loss", "others");
     while (ok && heed_csv_next(r)) {
-        if (r->count != count && !r->ended) break; /* a training is writing it */
+        if (r->count != count && !r->ended) break; /* a training is still writing this line */
         if (r->count != count)
             return heed_csv_reject(r, "as many fields as columns",
                                    r->count < count ? "fewer" : "more");

@@ -1,4 +1,4 @@
-/* eval_data.c -- the data that a run is evaluated on: DATA, or what it was trained on. */
+/* eval_data.c -- the data that a run is evaluated on: DATA, or the data that it was trained on. */
 #include "cli/files.h"
 #include "kinds/training.h"
 

@@ -1,5 +1,4 @@
-/* eval_loop.h -- the evaluation data of any task, batch by batch, for what heads do and what is
- * lost without them. */
+/* eval_loop.h -- the evaluation data of any task, batch by batch, for heads and ablate. */
 #ifndef HEED_EVAL_LOOP_H
 #define HEED_EVAL_LOOP_H
 
@@ -7,7 +6,7 @@
 #include "kinds/inputs.h"
 #include "kinds/pairs.h"
 
-/* A row of the table of a command that sweeps. */
+/* A row of the table of a command that uses the loop. */
 #define EVAL_LOOP_OPTIONS                                                                          \
     {                                                                                              \
         "batches", HEED_INT, "0", 0, 1e9, NULL,                                                    \
@@ -15,20 +14,21 @@
     }
 
 typedef struct {
-    heed_evaluation e; /* what is read; of questions each one is a batch */
+    heed_evaluation e; /* what is read; each question is a batch */
     const heed_model *model;
     heed_config *f;   /* the run's settings */
-    heed_data *open;  /* the data of a run; */
-    cloze *questions; /* instead; NULL: none */
-    uint64_t all;     /* batches that there are */
-    heed_part part;   /* of pictures */
-    char what[512];   /* of which data they are */
+    heed_data *open;  /* the run's data; or NULL */
+    cloze *questions; /* questions instead of data; or NULL */
+    uint64_t all;     /* number of batches */
+    heed_part part;   /* the part of a set of pictures */
+    char what[512];   /* description of the data */
 } eval_loop;
 
-/* Opens a run and DATA, or what it was trained on, by the arguments of the command. */
+/* Opens the run and the DATA of the command's arguments; without DATA, the data that the run was
+ * trained on. */
 bool eval_loop_open(program *p, eval_loop *s);
 void eval_loop_close(eval_loop *s);
-/* A line on the terminal of how far it is: "batch 3 of 10", which goes when the last is done. */
+/* Shows the progress on the terminal, "batch 3 of 10"; the line is removed when all are done. */
 void eval_loop_progress(program *p, const char *what, uint64_t done, uint64_t all);
 
 #endif

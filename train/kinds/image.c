@@ -1,4 +1,4 @@
-/* image.c -- what is printed of a training on pictures, and of its end. */
+/* image.c -- what the program prints during and after a training on pictures. */
 #include "kinds/image.h"
 #include "kinds/eval_loop.h"
 
@@ -107,7 +107,7 @@ static void banner_pictures(const heed_model *m, const heed_data *d, const heed_
     banner_augment(d->batches, f);
 }
 
-/* train.log names all that were skipped. */
+/* train.log lists all skipped pictures. */
 static void begun_pictures(program *p, const heed_data *d, const char *run) {
     char path[1024];
     if (!heed_images_about(d->batches)->bad) return;
@@ -134,7 +134,7 @@ static void next_pictures(const heed_model *m, const char *data, const char *run
            run);
 }
 
-/* A line of metrics.csv: what the test part said, once, of the best weights. */
+/* Writes the test results of the best weights as a line of metrics.csv. */
 static void note_test(program *p, const char *run, int64_t step, const measures *m) {
     char path[1024];
     snprintf(path, sizeof path, "%s/metrics.csv", run);

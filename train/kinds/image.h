@@ -1,13 +1,12 @@
-/* image.h -- what the commands on pictures share: opening, predictions, reports. */
+/* image.h -- functions shared by the commands on pictures: opening, predictions, reports. */
 #ifndef HEED_PICTURES_H
 #define HEED_PICTURES_H
 
 #include "kinds/training.h"
 
-/* "flip 0.5, shift by up to 2, ..." or "" for nothing, into text, which is returned. */
+/* Writes "flip 0.5, shift by up to 2, ...", or "" for no augmentation, to text and returns it. */
 const char *augment_text(const heed_augment *a, char text[160]);
-/* The pictures that were skipped, each with the reason, the first `most`; how many more there are.
- */
+/* Prints the first `most` skipped pictures with their reasons; returns how many more there are. */
 size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most);
 
 /* Rows of the tables of a command that judges pictures. */
@@ -41,17 +40,17 @@ typedef struct {
     double p;
     int label;
 } guess;
-/* softmax of n logits, sorted, into g (room for n). */
+/* Writes the softmax of n logits, sorted, to g (n elements). */
 void guesses_of(const heed_real *logits, int n, guess *g);
-/* A line "  label  p  bar", the label in so many columns; what `width` must be for it to fit, too.
- */
+/* Prints a line "  label  p  bar", with `width` columns for the label. guess_width raises width to
+ * the label's columns if these are under 40. */
 void print_guess(const char *label, int width, double p);
 int guess_width(int width, const char *label);
 
-/* What a run predicts of the pictures of a part, or of texts, in their order. */
+/* A run's predictions for the pictures of a part, or for texts, in their order. */
 typedef struct {
     heed_part part;
-    bool whole; /* the data has no parts: all of it was read */
+    bool whole; /* the data has no parts, so all of it was read */
     size_t count, capacity;
     heed_prediction *list;
     const char *noun; /* what is judged: "pictures" */
@@ -59,19 +58,19 @@ typedef struct {
     int classes;
     const char *const *labels;
 } judgement;
-/* self: of a picture model, or of r. False in error. */
+/* Predicts all pictures of a part. self: the model's state. False: an error. */
 bool judge_part(heed_tape *t, const heed_model *m, const void *self, heed_images *k, heed_part part,
                 int rows, judgement *out);
-/* Adds what the logits (j->classes) say of a thing with that label. */
+/* Adds the prediction of logits (j->classes) for an item with that label. */
 bool judgement_add(heed_ctx *c, judgement *j, const heed_real *logits, int label);
 void judgement_free(judgement *j);
 
-/* ---- looking at them (confusion.c) ---- */
+/* ---- reports (confusion.c) ---- */
 void print_classes(const judgement *j, const size_t *confusion);
 void print_confusion(const judgement *j, const size_t *confusion);
 bool confusion_png(heed_ctx *c, const judgement *j, const size_t *confusion, const char *path);
 json_t *classes_json(const judgement *j, const size_t *confusion);
-/* The most confident wrong ones, up to `most`, as a contact sheet. */
+/* Draws the most confident wrong predictions, up to `most`, as a contact sheet. */
 bool mistakes_png(heed_ctx *c, heed_images *k, const judgement *j, int most, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
-/* image_check.c -- heed data check of pictures: parts, classes, sizes, what is wrong, and a sheet
- * of samples before and after augmentation. */
+/* image_check.c -- heed data check of pictures: parts, classes, sizes, errors, and a sheet of
+ * samples before and after augmentation. */
 #include "cli/program.h"
 #include "kinds/image.h"
 
@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- pictures that stand in two parts ---- */
+/* ---- pictures that are in two parts ---- */
 
 static size_t overlap_of(const heed_images *k) {
     const size_t *n = heed_images_about(k)->overlap;
     return n[HEED_VAL_PART] + n[HEED_TEST_PART];
 }
 
-enum { AT = 15 }; /* where facts begin, behind their labels */
+enum { AT = 15 }; /* column at which facts begin, after their labels */
 
 /* "test/cat/1.png is train/cat/7.png" */
 static void print_twin(heed_images *k) {
@@ -40,7 +40,7 @@ typedef struct {
     int count;
 } samples;
 
-/* An input back to bytes: (x deviation + mean) 255. */
+/* Converts an input back to bytes: 255 (x deviation + mean). */
 static void to_bytes(const heed_image_transform *v, const heed_real *x, unsigned char *out) {
     size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
     for (size_t i = 0; i < n; i++) {
@@ -58,7 +58,7 @@ static void add_tile(samples *s, const heed_image_transform *v, const heed_real 
     s->tiles[s->count++] = (heed_tile){pixels, v->size, v->size, v->channels, caption, NULL};
 }
 
-/* A picture as evaluation sees it, then as five epochs would. */
+/* A picture as in evaluation, then as augmented in several epochs. */
 static bool add_sample(program *p, heed_images *k, const heed_augment *a, int index, samples *s) {
     const heed_images_info *about = heed_images_about(k);
     const heed_image_transform *v = &about->view;

@@ -1,4 +1,4 @@
-/* image_eval.c -- heed eval of a classifier of pictures. */
+/* image_eval.c -- heed eval for classifiers of pictures. */
 #include "kinds/image.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ static void report(program *p, const heed_config *f, heed_images *k, const judge
     free(confusion);
 }
 
-/* Nobody asked for the training part: there is no other. */
+/* Warns if the training part was evaluated only because there is no other. */
 static void warn_of_seen(program *p, const judgement *j) {
     bool asked = strcmp(heed_config_text(p->flags, "part"), "auto") != 0;
     if (j->whole || asked || j->part != HEED_TRAIN_PART) return;

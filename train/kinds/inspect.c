@@ -8,8 +8,7 @@
 
 /* ---- numbers ---- */
 
-/* Numbers with blanks or commas between them; a semicolon ends those of a position: "1 0; 0.5 1".
- */
+/* Numbers separated by spaces or commas; a semicolon separates positions: "1 0; 0.5 1". */
 static bool read_numbers(heed_ctx *c, const char *text, heed_real *x, int *rows, int *width) {
     const char *at = text;
     for (*rows = 0; *at; ++*rows) {
@@ -36,7 +35,7 @@ static bool read_numbers(heed_ctx *c, const char *text, heed_real *x, int *rows,
     return *rows > 0 || heed_fail(c, HEED_USAGE, "the input is empty: expected numbers");
 }
 
-/* Without a semicolon each number is a position. */
+/* Without a semicolon, each number is a position. */
 static bool inspect_numbers(heed_inspection *s, heed_run *r, const char *text, size_t n) {
     int rows, width = 0;
     heed_real *x = malloc((n + 1) * sizeof *x);
@@ -48,7 +47,7 @@ static bool inspect_numbers(heed_inspection *s, heed_run *r, const char *text, s
     return ok;
 }
 
-/* ---- any input that is written as text ---- */
+/* ---- any input given as text ---- */
 
 bool is_text_for(heed_ctx *c, const heed_model *m, const char *text) {
     bool reads_text = m->kind != HEED_INPUT_PICTURE && m->kind != HEED_INPUT_DENSE;

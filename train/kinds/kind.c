@@ -1,4 +1,4 @@
-/* kind.c -- what is printed of a model's data, by its kind; and of models that make their own. */
+/* kind.c -- the data_kind of each model, and that of models that make their own batches. */
 #include "kinds/training.h"
 
 const data_kind *kind_of(const heed_model *m) {

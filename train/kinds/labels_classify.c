@@ -1,4 +1,4 @@
-/* labels_classify.c -- heed classify of texts: the classes of each, or a label for each word. */
+/* labels_classify.c -- heed classify for texts: the classes of each, or a label for each word. */
 #include "kinds/image.h"
 #include "kinds/inputs.h"
 #include "kinds/pairs.h"
@@ -9,12 +9,12 @@
 typedef struct {
     heed_run *run;
     heed_reader how;
-    heed_example text; /* at hand */
+    heed_example text; /* the current text */
     guess *guesses;
     int done;
 } reader;
 
-/* ---- what the model says ---- */
+/* ---- predictions ---- */
 
 static heed_tensor *logits_of(const reader *k) {
     const heed_run *r = k->run;
@@ -42,7 +42,7 @@ static void print_classes_of(program *p, reader *k, const char *text, size_t n, 
         print_json(p, json_pack("{s:o, s:o}", "input", json_stringn(text, n), "predictions", list));
 }
 
-/* Words and their labels, parted by a tab, as a file of training has them. */
+/* Prints words and their labels, separated by a tab, as in a training file. */
 static void print_tags(program *p, reader *k, const char *text, size_t n, const heed_tensor *y) {
     json_t *labels = json_array();
     heed_text line = {.c = p->c};

@@ -1,4 +1,4 @@
-/* labels_eval.c -- heed eval of textcls and tag: accuracy, in all and by class. */
+/* labels_eval.c -- heed eval for textcls and tag: accuracy, overall and by class. */
 #include "kinds/image.h"
 #include "kinds/pairs.h"
 
@@ -12,7 +12,7 @@ static heed_tensor *logits_of(const heed_run *r, const heed_batch *b) {
     return r->model->logits(r->self, r->tape, &in);
 }
 
-/* Tokens without a label, which begin no word, are not judged. */
+/* Tokens without a label, which are not the first of a word, are not judged. */
 static bool judge_batch(const heed_run *r, heed_pairs *k, heed_batch_at at, judgement *j) {
     heed_batch b = {0};
     if (!heed_pair_batch(k, at, &b)) return false;

@@ -1,4 +1,4 @@
-/* next.c -- what to try after a training: commands with words of its own text. */
+/* next.c -- commands to try after a training, with words of its data. */
 #include "kinds/training.h"
 
 #include <ctype.h>
@@ -6,7 +6,7 @@
 
 enum { LONGEST = 200, WORDS = 9 };
 
-/* Stands between double quotes in any shell as it is. */
+/* Whether a character needs no escape between double quotes in any shell. */
 static bool is_plain(char ch) {
     return isalnum((unsigned char)ch) || (unsigned char)ch >= 0x80 || strchr(" .,;:'-", ch);
 }
@@ -17,13 +17,13 @@ static int words_in(const char *line) {
     return n;
 }
 
-/* Cuts line behind its count-th word. */
+/* Cuts the line after its count-th word. */
 static void keep_words(char *line, int count) {
     for (char *s = line; *s; s++)
         if (*s == ' ' && s != line && s[-1] != ' ' && --count == 0) *s = 0;
 }
 
-/* The first words of the first line that is plain and has at least four. */
+/* The first words of the first plain line with at least four words. */
 static bool first_line(const char *path, char line[LONGEST + 2]) {
     char text[4096];
     FILE *f = fopen(path, "r");
@@ -44,7 +44,7 @@ static bool first_line(const char *path, char line[LONGEST + 2]) {
     return false;
 }
 
-/* The last word with a letter becomes [MASK]. */
+/* Prints the line with its last word that has a letter replaced by [MASK]. */
 static void print_masked(const char *line) {
     size_t end = strlen(line);
     while (end > 0 && !isalnum((unsigned char)line[end - 1]) && (unsigned char)line[end - 1] < 0x80)
@@ -71,7 +71,7 @@ void next_text(const heed_model *m, const char *data, const char *run) {
     printf("  heed plot %s\n", run);
 }
 
-/* A column of the second line, as the first may name the columns. */
+/* Reads a column of the second line, as the first may name the columns. */
 static bool first_source(const char *path, int column, char source[LONGEST + 2]) {
     char text[4096] = "", *line = text;
     FILE *f = fopen(path, "r");

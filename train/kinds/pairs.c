@@ -1,4 +1,4 @@
-/* pairs.c -- what is printed of a training on pairs of texts, and of its end. */
+/* pairs.c -- what the program prints during and after a training on pairs of texts. */
 #include "kinds/pairs.h"
 
 #include <math.h>
@@ -98,7 +98,7 @@ static const char *scores_path(const char *run, char path[1024]) {
     return path;
 }
 
-/* Those of another training do not stay. */
+/* Removes the scores of an earlier training. */
 static void begun_pairs(program *p, const heed_data *d, const char *run) {
     char path[1024];
     (void)p;

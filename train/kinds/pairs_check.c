@@ -1,4 +1,4 @@
-/* pairs_check.c -- heed data check of pairs of texts: what they would give a training. */
+/* pairs_check.c -- heed data check of pairs of texts: what a training would read. */
 #include "kinds/pairs.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@ static double share(size_t part, size_t all) { return all ? 100 * (double)part /
 
 /* ---- as text ---- */
 
-enum { AT = 15 }; /* where facts begin, behind their labels */
+enum { AT = 15 }; /* column at which facts begin, after their labels */
 
 static void print_side(const char *label, const heed_tokenizer *k, size_t tokens, size_t unknown,
                        int longest) {
@@ -30,7 +30,7 @@ static bool is_word(const char *s, size_t n, const char *word) {
     return strlen(word) == n && memcmp(s, word, n) == 0;
 }
 
-/* How often a label stands in a part: at texts, or at words. */
+/* How many texts, or words, of a part have a label. */
 static size_t count_label(const heed_data *d, bool val, const char *name) {
     const heed_pairs_info *a = heed_pairs_about(d->batches);
     size_t count = 0, pairs = val ? a->val_pairs : a->pairs;
@@ -45,7 +45,7 @@ static size_t count_label(const heed_data *d, bool val, const char *name) {
     return count;
 }
 
-/* Counts in training and validation, the label last: names may be long. */
+/* Prints counts in training and validation, then the label, which may be long. */
 static void print_labels(const heed_data *d, const heed_pairs_info *a) {
     enum { SHOWN = 20, COUNTS = 22 };
     char n1[32], n2[32], counts[96];

@@ -1,24 +1,24 @@
-/* pairs_eval.c -- heed eval of a model of pairs of texts: loss by the true targets, and how good
- * the targets are that it makes itself. */
+/* pairs_eval.c -- heed eval for models of pairs of texts: the loss given the true targets, and the
+ * quality of the model's own translations. */
 #include "kinds/alignment_peaks.h"
 
 #include <math.h>
 
-/* What a run makes of pairs. */
+/* Measures of a run's translations. */
 typedef struct {
-    size_t count, exact, open; /* open: without an end */
+    size_t count, exact, open; /* open: targets that did not end */
     double log_probability;    /* sum */
     heed_bleu bleu;
     by_length lengths;
     peaks peaks;
 } quality;
 
-/* NAN: no text has the four words that it counts runs of. */
+/* NAN if no text has four words, as BLEU counts sequences of four. */
 static double bleu_of(const heed_bleu *b) { return b->longest < 4 ? (double)NAN : heed_bleu_of(b); }
 
 /* ---- translating ---- */
 
-/* The same tokens as the reference, none of which is unknown. */
+/* Whether the target has the same tokens as the reference, none of them unknown. */
 static bool is_exact(const translator *k, const heed_pair *pair) {
     const heed_run *r = k->run;
     heed_tokens t = {.c = r->c};
@@ -75,7 +75,7 @@ static bool judge_all(program *p, translator *k, const heed_pairs *pairs, size_t
     return true;
 }
 
-/* Into the file that --translations names, too. */
+/* Judges the pairs and, with --translations FILE, writes the translations to it. */
 static bool judge_and_write(program *p, heed_run *r, const heed_pairs *pairs, quality *q) {
     const char *path = heed_config_text(p->flags, "translations");
     heed_text made = {.c = p->c};
@@ -167,7 +167,7 @@ static void evaluate(program *p, const char *what, const heed_config *f, heed_ru
 
 void eval_pairs(program *p, const heed_model *m, heed_config *f, heed_run *r) {
     char what[512];
-    if (!m->steps) { /* it cannot translate */
+    if (!m->steps) { /* the model cannot translate */
         eval_scores(p, m, f, r);
         return;
     }

@@ -1,4 +1,5 @@
-/* predict.c -- what a run says of pictures: probabilities, and a prediction for each of a part. */
+/* predict.c -- a run's predictions for pictures: probabilities, and one prediction for each picture
+ * of a part. */
 #include "kinds/image.h"
 
 #include <math.h>
@@ -42,7 +43,7 @@ void print_guess(const char *label, int width, double p) {
     putchar('\n');
 }
 
-/* ---- all of a part ---- */
+/* ---- an entire part ---- */
 
 static bool judgement_capacity(heed_ctx *c, judgement *j) {
     if (j->count < j->capacity) return true;

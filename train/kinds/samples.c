@@ -1,5 +1,5 @@
-/* samples.c -- what the model at hand makes at each evaluation, kept in samples.txt: a text of a
- * causal model, targets of a model of pairs. */
+/* samples.c -- the current model's output at each evaluation, saved in samples.txt: a text by a
+ * causal model, targets by a model of pairs. */
 #include "kinds/pairs.h"
 
 #include <math.h>
@@ -8,7 +8,8 @@
 
 enum { TOKENS = 200, PAIRS = 4 };
 
-/* A text starts after a line's end, or where the vocabulary has none, with its first word. */
+/* A text starts after a line break or, if the vocabulary has none, with the vocabulary's first
+ * word. */
 static int32_t first_token(const heed_tokenizer *k) {
     heed_specials s = heed_tokenizer_specials(k);
     int newline = s.newline >= 0 ? s.newline : heed_token_id(k, "\n");
@@ -47,7 +48,7 @@ void sample_text(progress *g, const heed_report *r) {
     if (ok && heed_decode(k, made, (size_t)about.count, &g->samples)) write_sample(g, r);
 }
 
-/* Source, target and what is made of the source, parted by tabs; "..." where it did not end. */
+/* Appends source, target and translation, separated by tabs; "..." if it did not end. */
 static bool add_pair(translator *k, const heed_pair *pair, heed_text *out) {
     return heed_text_put(out, pair->source, pair->source_n) && heed_text_put(out, "\t", 1) &&
            heed_text_put(out, pair->target, pair->target_n) && heed_text_put(out, "\t", 1) &&

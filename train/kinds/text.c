@@ -1,4 +1,4 @@
-/* text.c -- what is printed of a training on text. */
+/* text.c -- what the program prints during and after a training on text. */
 #include "kinds/training.h"
 
 static void banner_text(const heed_model *m, const heed_data *d, const heed_config *f) {

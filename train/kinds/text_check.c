@@ -1,11 +1,11 @@
-/* text_check.c -- heed data check of a text file: what it would give a training. */
+/* text_check.c -- heed data check of a text file: what a training would read. */
 #include "kinds/training.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct {
-    size_t bytes, characters, lines, empty, longest; /* of the text; longest line in bytes */
+    size_t bytes, characters, lines, empty, longest; /* longest line in bytes */
 } text_facts;
 
 static text_facts facts_of(const char *text, size_t n) {
@@ -21,7 +21,7 @@ static text_facts facts_of(const char *text, size_t n) {
     return f;
 }
 
-/* About how many tokens the longest line has. */
+/* Estimated number of tokens of the longest line. */
 static double longest_tokens(const heed_corpus_info *a, const text_facts *t) {
     return (double)t->longest * (double)(a->tokens + a->val_tokens) / (double)t->bytes;
 }
@@ -56,7 +56,7 @@ static const char *suggestion(const heed_corpus_info *a) {
     return "--preset small";
 }
 
-enum { AT = 15 }; /* where facts begin, behind their labels */
+enum { AT = 15 }; /* column at which facts begin, after their labels */
 
 static void print_warnings(const program *p, const heed_corpus_info *a, const text_facts *t) {
     int64_t block = heed_config_int(p->flags, "block");
@@ -76,7 +76,7 @@ static void print_warnings(const program *p, const heed_corpus_info *a, const te
         print_fact(AT, "  note", "every line fits into a block: --packing lines keeps them apart");
 }
 
-/* The text is read with LF ends, so its bytes are fewer than the file's. */
+/* Line breaks are read as LF, so the text has fewer bytes than the file. */
 static size_t carriage_returns(const char *path) {
     FILE *f = fopen(path, "rb");
     char buffer[16384];

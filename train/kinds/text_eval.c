@@ -1,5 +1,5 @@
-/* text_eval.c -- heed eval of a language model, on a text or on questions; of other models what all
- * have: loss and accuracy. */
+/* text_eval.c -- heed eval for language models, on a text or on questions; and for other models,
+ * loss and accuracy. */
 #include "kinds/inputs.h"
 #include "kinds/training.h"
 

@@ -1,32 +1,31 @@
-/* training.h -- what the commands that train share: the data of a task, the display, scores,
- * curves.
- */
+/* training.h -- functions shared by the commands that train and evaluate: kinds of data, the
+ * display, scores, curves. */
 #ifndef HEED_TRAINING_H
 #define HEED_TRAINING_H
 
 #include "cli/program.h"
 
-/* ---- what is printed of a kind of data ---- */
+/* ---- kinds of data ---- */
 
-/* A training that has come to its end. */
+/* A finished training. */
 typedef struct {
     const char *run;
     const heed_config *f;
     int64_t step;
-    double seconds, waited; /* of the training; share of them that was spent waiting for data */
-    bool trained;           /* a step was made; else the run was finished before */
-    bool bar;               /* the terminal shows what is being done */
-    json_t *json;           /* of --json, to be added to; else NULL */
+    double seconds, waited; /* duration of the training; share of it spent waiting for data */
+    bool trained;           /* at least one step was made; otherwise the run was already finished */
+    bool bar;               /* the terminal shows progress */
+    json_t *json;           /* the object of --json, to add members to; or NULL */
 } ending;
 
-/* What is printed of a kind of data: of text (text.c), pictures (image.c), pairs of texts and
+/* What the program prints for a kind of data: text (text.c), pictures (image.c), pairs of texts and
  * labelled texts (pairs.c). */
 typedef struct progress progress;
 typedef struct {
     void (*banner)(const heed_model *m, const heed_data *d,
-                   const heed_config *f);                        /* by banner_row */
-    void (*steps)(const heed_config *f, uint64_t epoch_batches); /* the banner's row of the epoch */
-    void (*begun)(program *p, const heed_data *d, const char *run); /* the run stands; or NULL */
+                   const heed_config *f);                        /* uses banner_row */
+    void (*steps)(const heed_config *f, uint64_t epoch_batches); /* the banner's row on the epoch */
+    void (*begun)(program *p, const heed_data *d, const char *run); /* the run exists; or NULL */
     void (*evaluated)(progress *g, const heed_report *r);      /* after an evaluation; or NULL */
     void (*finish)(program *p, const heed_data *d, ending *e); /* reports more; or NULL */
     void (*next)(const heed_model *m, const char *data, const char *run); /* prints what to try */
@@ -36,8 +35,8 @@ typedef struct {
 extern const data_kind text_kind, picture_kind, translation_kind, label_kind, dense_kind;
 const data_kind *kind_of(const heed_model *m); /* (kind.c) */
 
-/* Opens what a run of task k with settings f is evaluated on, and says in `what` which it is:
- * "book.txt, validation part". NULL: see p->c. (eval_data.c) */
+/* Opens the evaluation data of a run of model m with settings f, and writes its description to
+ * `what`: "book.txt, validation part". NULL: see p->c. (eval_data.c) */
 heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const heed_run *r,
                           char what[512]);
 const char *part_name(heed_part part); /* "validation" */
@@ -50,83 +49,86 @@ struct progress {
     const heed_data *data;
     const char *run;
     show_mode mode;
-    double drawn, told; /* when the bar was last drawn, and a line was last written */
+    double drawn, told; /* times when the bar was last drawn, and a line last written */
     double smooth;      /* training loss, averaged over about ten steps */
-    bool any, header;   /* a step was seen; the table has its header */
-    bool hidden[16];    /* columns that the table does without */
+    bool any, header;   /* a step was reported; the table's header was printed */
+    bool hidden[16];    /* columns that the table leaves out */
     int evaluations;
-    heed_tape *tape;           /* of samples; made when needed */
-    heed_text samples;         /* of a generated text, reused */
+    heed_tape *tape;           /* for samples; created when needed */
+    heed_text samples;         /* a generated text; reused */
     heed_snapshots *snapshots; /* or NULL */
 };
 show_mode show_mode_of(const char *name);
-/* A line of the banner: label, text. */
+/* Prints a line of the banner: label, text. */
 void banner_row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
-/* "12 steps of 4 x ": the updates of an epoch, and how many batches make one. Into text. */
+/* Writes "12 steps of 4 x " to text and returns it: the updates of an epoch, and the batches per
+ * update. */
 const char *epoch_steps(char text[64], const heed_config *f, uint64_t epoch_batches);
-/* The heed_fit callback; user is a progress. */
+/* The heed_fit callback; user is a progress *. */
 void progress_report(void *user, const heed_report *r);
 
-/* A training that fits the data: the suggestion, and what was given to data check (cmd_data.c). */
+/* Prints a training command that fits the data: the suggestion, and the settings given to data
+ * check (commands/data.c). */
 void print_try(const program *p, const char *suggestion);
 
-/* ---- text (task_text.c and its neighbours) ---- */
-/* Appends a text of the model at hand to RUN/samples.txt (samples.c). */
+/* ---- text (text.c and others) ---- */
+/* Appends a text generated by the current model to RUN/samples.txt (samples.c). */
 void sample_text(progress *g, const heed_report *r);
-/* What to try with a run, with words of its data (next.c). */
+/* Prints commands to try with a run, with words of its data (next.c). */
 void next_text(const heed_model *m, const char *data, const char *run);
 void next_pairs(const heed_model *m, const char *data, const char *run);
 void eval_scores(program *p, const heed_model *m, heed_config *f, heed_run *r);
-void eval_text(program *p, const heed_model *m, heed_config *f, heed_run *r); /* eval_text.c */
-void check_text(program *p, heed_data *d);                                    /* check_text.c */
+void eval_text(program *p, const heed_model *m, heed_config *f, heed_run *r); /* text_eval.c */
+void check_text(program *p, heed_data *d);                                    /* text_check.c */
 
-/* ---- pictures (eval_image.c, check_image.c) ---- */
+/* ---- pictures (image_eval.c, image_check.c) ---- */
 void eval_pictures(program *p, const heed_model *m, heed_config *f, heed_run *r);
 void check_pictures(program *p, heed_data *d);
 
-/* ---- scores (cmd_eval.c) ---- */
+/* ---- scores (commands/eval.c) ---- */
 typedef struct {
     double loss, perplexity, bits_per_byte, accuracy, low, high, top5; /* NAN: does not apply */
     double items;
 } measures;
 measures measure(const heed_score *s);
-/* The 95 % interval of a share. Wilson 1927. */
+/* The 95 % confidence interval of the share right / all. Wilson 1927. */
 void share_interval(double right, double all, double *low, double *high);
 
 /* ---- curves (curves.c) ---- */
 typedef struct {
     int count, capacity;
-    double *step, *loss, *metric; /* metric: accuracy, NAN where there was none */
+    double *step, *loss, *metric; /* metric: accuracy, or NAN */
 } curve;
 typedef struct {
     curve train, val;
-    double test;    /* accuracy on the test part; NAN: not read */
-    double seconds; /* of the last line; NAN if not told */
+    double test;    /* accuracy on the test part; NAN: not measured */
+    double seconds; /* time of the last line; NAN: not recorded */
     heed_ctx *c;
 } run_curves;
 /* Reads DIR/metrics.csv. */
 bool curves_read(heed_ctx *c, const char *dir, run_curves *out);
 void curves_free(run_curves *k);
-/* Its training and validation loss over steps; series and title must outlive the chart. */
+/* A chart of training and validation loss over steps; series and title must outlive it. */
 heed_chart curves_chart(const run_curves *k, const char *title, heed_series series[2]);
-/* On stdout, as wide as the terminal. */
+/* Draws the chart on stdout, as wide as the terminal. */
 void draw_chart(program *p, const heed_chart *chart);
 /* Draws DIR/metrics.csv as a picture at path. */
 bool curves_png(heed_ctx *c, const char *dir, const char *path);
 
-/* ---- pages (opening.c) ---- */
-/* What a page shows first. */
+/* ---- pages (commands/page_link.c) ---- */
+/* What a page shows when it opens. */
 typedef struct {
-    const char *view; /* NULL: the page's choice */
+    const char *view; /* NULL: the page's default */
     heed_stack stack;
     int layer;        /* from 0 */
     const char *head; /* "3", "mean", "max"; NULL: the first */
-    int query;        /* from 0; -1: none is chosen */
+    int query;        /* from 0; -1: none */
 } page_link;
 enum { PAGE_LINK_SIZE = 160 };
-/* For heed_page, in text, which is returned. */
+/* Writes the link's text, for heed_page, to text and returns it. */
 const char *page_link_text(const page_link *o, char text[PAGE_LINK_SIZE]);
-/* False, with the error that writing it would have: asked before other files are written. */
+/* Checks, before other files are written, that the page can be written. False: the error that
+ * writing it would give. */
 bool page_fits(heed_ctx *c, const heed_page *p, const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* translating.c -- a run at work on texts: from a source to a target. */
+/* translating.c -- a run translates texts: from a source to a target. */
 #include "kinds/inputs.h"
 #include "kinds/pairs.h"
 

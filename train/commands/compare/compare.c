@@ -1,4 +1,4 @@
-/* compare.c -- heed compare: runs side by side, seeds taken together. */
+/* compare.c -- heed compare: runs side by side, with seeds grouped. */
 #include "commands/compare/compare.h"
 #include "cli/files.h"
 
@@ -28,7 +28,7 @@ static bool differs(const compared *r, int n, const char *key) {
     return false;
 }
 
-/* Each key once, although runs of several tasks name it each: from the first run that has it. */
+/* Whether no run before `run` has the key, so that each key is listed once. */
 static bool is_first(const compared *r, int run, const char *key) {
     for (int i = 0; i < run; i++)
         if (heed_config_has(r[i].f, key)) return false;
@@ -54,8 +54,8 @@ static const char *default_of(const compared *r, const char *key) {
     return *value ? value : "-";
 }
 
-/* Worth a word: what is not as in the first run. A setting that not every run has counts as at its
- * default in those without. */
+/* Whether a run's setting differs from the first run's. A run without a setting counts as having
+ * its default. */
 static bool is_own(const comparison *k, int index, const char *key) {
     const compared *r = &k->runs[index];
     bool everywhere = true;
@@ -85,7 +85,7 @@ static int widest_cell(const comparison *k, json_t *all) {
     return widest;
 }
 
-/* A path says most at its end: "..." stands for what is cut before it. */
+/* The end of a path is most informative: "..." replaces a part cut at its start. */
 static void text_cell(const char *text, int width, bool last) {
     int columns = heed_label_columns(text);
     bool whole = columns <= width;
@@ -94,7 +94,7 @@ static void text_cell(const char *text, int width, bool last) {
                whole && !last ? width : 0, 0);
 }
 
-/* A column a run. */
+/* Prints one column per run. */
 static void print_columns(const comparison *k, json_t *all, int width, int cell) {
     const char *key;
     json_t *values;
@@ -110,7 +110,7 @@ static void print_columns(const comparison *k, json_t *all, int width, int cell)
     }
 }
 
-/* " key=value", the start of a value cut that no line has room for. */
+/* " key=value", with the start of a value cut if no line has space for it. */
 static void add_item(heed_text *out, const char *key, const char *value, int capacity) {
     int columns = heed_label_columns(value), most = capacity - (int)strlen(key) - 2;
     heed_text_add(out, " %s=", key);
@@ -121,7 +121,7 @@ static void add_item(heed_text *out, const char *key, const char *value, int cap
     heed_label_text(value, INT_MAX, out);
 }
 
-/* A line a run; a long name has one of its own. */
+/* Prints one line per run; a long name is on a separate line. */
 static void print_own(const comparison *k, json_t *all, int index) {
     const char *key;
     json_t *values;
@@ -222,8 +222,8 @@ static json_t *groups_json(const comparison *k) {
 
 /* ---- curves ---- */
 
-/* Bytes that all names begin with and a legend can do without: up to a separator, after which each
- * name goes on with a letter. */
+/* Length of the common start of all names that a legend can omit: up to a separator that is
+ * followed by a letter in each name. */
 static size_t shared_start(const heed_series *e, int n) {
     size_t same = n > 1 ? strlen(e[0].label) : 0;
     for (int i = 1; i < n; i++) {
@@ -239,7 +239,8 @@ static size_t shared_start(const heed_series *e, int n) {
     return same;
 }
 
-/* A curve a run, or a group: of the validation if every run has one, else of the training. */
+/* One curve per run or group: the validation loss if every run has one, otherwise the training
+ * loss. */
 static heed_chart chart_of(const comparison *k) {
     bool val = true;
     int n = k->grouped ? k->group_count : k->count;
@@ -283,14 +284,15 @@ static void report(program *p, const comparison *k) {
     json_decref(all);
 }
 
-/* Patterns overlap; a run counts once. */
+/* Whether the run is already listed: patterns may overlap. */
 static bool is_taken(const comparison *k, const char *name) {
     for (int i = 0; i < k->count; i++)
         if (same_file(k->runs[i].name, name)) return true;
     return false;
 }
 
-/* The first run whose losses are of another kind than the first one's. Accuracies are all alike. */
+/* Warns of the first run whose loss is not comparable with the first run's. Accuracies are always
+ * comparable. */
 static void warn_of_tasks(program *p, const comparison *k) {
     const compared *r = k->runs;
     int i = 1;
@@ -312,7 +314,7 @@ static void warn_of_data(program *p, const comparison *k) {
     }
 }
 
-/* What its training kept of the pairs that it translated at its end. */
+/* Reads the scores that a training saved after translating its validation pairs. */
 static void read_scores(compared *r) {
     char path[1024];
     snprintf(path, sizeof path, "%s/scores.json", r->name);

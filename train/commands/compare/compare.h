@@ -1,4 +1,4 @@
-/* compare.h -- runs side by side, and those of them that differ in their seed alone. */
+/* compare.h -- runs side by side, with runs that differ only in their seed grouped. */
 #ifndef HEED_COMPARE_H
 #define HEED_COMPARE_H
 
@@ -10,23 +10,23 @@ typedef struct {
     run_curves curves;
     heed_config *f;
     int group;
-    double exact, bleu; /* of pairs: RUN/scores.json; NAN: none */
+    double exact, bleu; /* scores of pairs from RUN/scores.json; NAN: none */
 } compared;
 
-/* The run's value of a setting, "-" when it has none. */
+/* The run's value of a setting; "-" if it has none. */
 const char *value_of(const compared *r, const char *key);
-/* Settings that are no part of a recipe: where it comes from, what leaves the weights as they are,
- * and what follows from the share of the data that a seed leaves to training. */
+/* Whether a setting is not part of a recipe: paths, settings that do not affect the weights, and
+ * settings that follow from the share of the data that a seed leaves for training. */
 bool is_incidental(const char *key);
 
 typedef struct {
     char name[128];
-    int count, first; /* runs, and the first of them */
+    int count, first; /* number of runs, and the first of them */
     heed_estimate last, best, test,
-        loss;   /* accuracies on validation and test; lowest validation loss */
-    curve mean; /* of the validation accuracy (as metric) and loss, over the steps all runs share */
+        loss;   /* accuracies on the validation and test parts; lowest validation loss */
+    curve mean; /* mean validation accuracy (as metric) and loss, at the steps of all runs */
 } group;
-/* Groups of equal settings but for the seed, in the order of their first runs. */
+/* Groups of runs whose settings are equal except for the seed, in the order of their first runs. */
 group *groups_of(heed_ctx *c, compared *r, int n, int *count);
 void groups_free(group *g, int count);
 
@@ -40,13 +40,13 @@ typedef struct {
     int count;
     group *groups;
     int group_count;
-    bool grouped;  /* some runs differ in the seed alone */
-    bool accuracy; /* all are classifiers: accuracy says more than loss */
-    bool pairs;    /* some have translated their validation pairs */
-    int width;     /* columns of the widest name, and two more */
+    bool grouped;  /* some runs differ only in the seed */
+    bool accuracy; /* all are classifiers, for which accuracy is shown rather than loss */
+    bool pairs;    /* some runs have scores of translated validation pairs */
+    int width;     /* columns of the widest name, plus two */
     heed_series *series;
 } comparison;
-/* Their numbers, and those of seeds together (numbers.c). */
+/* Prints the runs' numbers, and those of groups of seeds (numbers.c). */
 void print_numbers(program *p, const comparison *k);
 void print_groups(program *p, const comparison *k);
 

@@ -1,5 +1,4 @@
-/* groups.c -- runs of one recipe under several seeds, as one row with a mean and its
- * interval. */
+/* groups.c -- runs of one recipe with several seeds, as one row with a mean and its interval. */
 #include "commands/compare/compare.h"
 
 #include <ctype.h>
@@ -33,7 +32,7 @@ bool is_incidental(const char *key) {
     return false;
 }
 
-/* Its steps follow from a time, and from how fast the machine was. */
+/* Whether a run's number of steps was set by a time limit, and so by the machine's speed. */
 static bool is_timed(const compared *r) {
     return heed_config_has(r->f, "timed") && heed_config_real(r->f, "timed") > 0;
 }
@@ -53,8 +52,8 @@ static bool one_recipe(const compared *a, const compared *b) {
     return true;
 }
 
-/* What the runs' names begin with, without a number or signs at its end: "runs/adam-1",
- * "runs/adam-2" -> "runs/adam". */
+/* The common start of the runs' names, without a number, "seed" or punctuation at its end:
+ * "runs/adam-1", "runs/adam-2" -> "runs/adam". */
 static void name_group(group *g, const compared *r, int n) {
     size_t size = strlen(r[g->first].name);
     for (int i = g->first; i < n; i++) {
@@ -73,8 +72,8 @@ static void name_group(group *g, const compared *r, int n) {
     snprintf(g->name, sizeof g->name, "%.*s", (int)size, name);
 }
 
-/* The mean of the runs' validation, at as many evaluations as each of them has at the same step; of
- * runs of equal minutes at equal shares of these. */
+/* The mean of the runs' validation results over the evaluations that all runs have at the same
+ * step; for runs of equal minutes, at equal shares of that time. */
 static bool mean_curve(heed_ctx *c, group *g, const compared *r, int n) {
     const curve *first = &r[g->first].curves.val;
     size_t size = (size_t)first->count + 1;

@@ -1,4 +1,4 @@
-/* numbers.c -- the numbers of runs side by side, and of seeds taken together. */
+/* numbers.c -- the numbers of runs side by side, and of groups of seeds. */
 #include "cli/program.h"
 #include "commands/compare/compare.h"
 
@@ -31,7 +31,7 @@ static double bleu_of(const compared *r) { return r->bleu; }
 
 typedef struct {
     heed_table_column column;
-    enum { ALWAYS, LOSSES, SHARES, PAIRS } when; /* of classifiers, of others, of pairs */
+    enum { ALWAYS, LOSSES, SHARES, PAIRS } when; /* runs it is shown for */
     const char *format;
     double (*value)(const compared *r); /* NULL: the time */
 } number;
@@ -47,7 +47,7 @@ static const number numbers[] = {{{"steps", 6, false}, ALWAYS, "%.0f", steps_of}
                                  {{"time", 7, false}, ALWAYS, NULL, NULL}};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
-/* Those that the runs have. */
+/* The measures that the runs have. */
 typedef struct {
     const comparison *k;
     int count;
@@ -70,7 +70,7 @@ static void run_cell(const void *of, int row, int column, char text[HEED_TABLE_C
     if (n->value && isfinite(n->value(r))) snprintf(text, HEED_TABLE_CELL, n->format, n->value(r));
 }
 
-/* Names of the runs or the groups, to be freed. */
+/* Names of the runs or the groups; the caller frees the array. */
 static const char **names_of(heed_ctx *c, const comparison *k, bool groups) {
     int count = groups ? k->group_count : k->count;
     const char **names = calloc((size_t)count + 1, sizeof *names);
@@ -102,9 +102,9 @@ void print_numbers(program *p, const comparison *k) {
     free((void *)names);
 }
 
-/* ---- seeds together ---- */
+/* ---- groups of seeds ---- */
 
-/* "98.12 +- 0.34 %" of a share, "1.2345 +- 0.0012" of a loss. */
+/* "98.12 +- 0.34 %" for a share, "1.2345 +- 0.0012" for a loss. */
 static void estimate_text(char text[HEED_TABLE_CELL], const heed_estimate *e, bool share) {
     double times = share ? 100 : 1;
     int digits = share ? 2 : 4;
