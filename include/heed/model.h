@@ -1,5 +1,5 @@
-/* heed/model.h -- what a model says about itself: one const heed_model, which is all that heed_fit,
- * the analyses, the decoder and the program know of it. */
+/* heed/model.h -- the description of a model: one const heed_model, which is all that heed_fit, the
+ * analyses, the decoder and the program know about it. */
 #ifndef HEED_MODEL_H
 #define HEED_MODEL_H
 
@@ -10,75 +10,76 @@
 extern "C" {
 #endif
 
-/* Sums over evaluation batches; fit divides. */
+/* Sums over evaluation batches; heed_fit divides them. */
 typedef struct {
-    double loss, weight;   /* sum of loss * items that the loss averages over, and of those items */
-    double correct, total; /* correct predictions, and all */
-    double top5;           /* label among the five most probable */
-    double bytes; /* text bytes, all of them predicted: bits per byte = loss / ln 2 / bytes */
+    double loss,
+        weight; /* sum of loss * items, and of items, where items are what the loss averages over */
+    double correct, total; /* correct predictions, and all predictions */
+    double top5;           /* predictions whose label is among the five most probable */
+    double bytes;          /* bytes of the predicted text: bits per byte = loss / ln 2 / bytes */
 } heed_score;
 
-/* What the rows of the logits answer. */
+/* What the rows of the logits predict. */
 typedef enum {
     HEED_ANSWER_INPUT,  /* (B,C): one row for the whole input, its class */
-    HEED_ANSWER_MASKED, /* (n,V): a row for each masked position, the token that stands there */
-    HEED_ANSWER_NEXT,   /* (B,T,V): row t is about the token after position t */
-    HEED_ANSWER_SAME    /* (B,T,V): row t is about position t itself: its label, or token t of the
+    HEED_ANSWER_MASKED, /* (n,V): one row per masked position: its token */
+    HEED_ANSWER_NEXT,   /* (B,T,V): row t predicts the token after position t */
+    HEED_ANSWER_SAME    /* (B,T,V): row t predicts position t itself: its label, or token t of the
                            target */
 } heed_answer;
 
-/* One batch of inputs as tensors of the tape; NULL: absent. */
+/* One batch of inputs as tensors on the tape; NULL: absent. */
 typedef struct {
-    heed_tensor *x;      /* ids (B,T) of texts and sources, pixels (B,H,W,channels), or numbers */
-    heed_tensor *pad;    /* index (B,T), 0 at padding; NULL: no padding */
-    heed_tensor *types;  /* ids (B,T) of segments; NULL: all 0 */
-    heed_tensor *target; /* ids (B,U) that a decoder reads: the target shifted right */
+    heed_tensor *x; /* ids (B,T) of texts and sources, pixels (B,H,W,channels), or dense numbers */
+    heed_tensor *pad;              /* index (B,T), 0 at padding; NULL: no padding */
+    heed_tensor *types;            /* ids (B,T) of segments; NULL: all 0 */
+    heed_tensor *target;           /* ids (B,U) that a decoder reads: the target shifted right */
     heed_tensor *masked_positions; /* index (n), flat positions b T + t; NULL: all positions */
 } heed_model_input;
 
-/* An attention layer of a model, as its settings and parameters make it. Its probes are
- * PATH.weights (B,heads,T,S), or (B,T,S) of one head, and what else its op keeps. Queries and keys
- * are positions of x; in a model of pairs those of the decoder are positions of what it reads, and
- * cross attention has queries of the target over keys of the source. */
+/* An attention layer of a model, by its settings and parameters. Its probes are PATH.weights
+ * (B,heads,T,S), or (B,T,S) for one head, and whatever else its op keeps. Queries and keys are
+ * positions of x. In a model of pairs, those of the decoder are positions of its input, and cross
+ * attention has target queries and source keys. */
 typedef struct {
     const char *path; /* "encoder.0.attn" */
     heed_stack stack;
     int layer;      /* from 0, within its stack */
     int heads;      /* at least 1 */
     int key, value; /* widths of a head's keys and values */
-    double beta;    /* what scores are multiplied by */
+    double beta;    /* factor of the scores */
     bool causal, hard;
     bool additive;          /* scores are align' tanh(q + k), not a product. Bahdanau et al. 2015 */
-    bool fixed;             /* no attention: the weights with which one fixed context is made */
+    bool fixed;             /* not attention: the fixed weights that form a single context */
     const heed_real *align; /* (heads, key) of the additive form; else NULL */
 } heed_attending;
 
 /* The patches of a picture among the positions of attention. */
 typedef struct {
-    int rows, cols; /* from top to bottom, from left to right; row by row */
-    int first;      /* the position of the first one: positions before it are no patches */
+    int rows, cols; /* patches in row-major order */
+    int first;      /* position of the first patch; earlier positions are not patches */
 } heed_grid;
 
-/* A source that was read, for output made step by step. What is kept is on the tape that it was
- * read on, until the next begin of that. */
+/* An encoded source, for output generated step by step. The kept tensors live on the tape that
+ * encoded it, until that tape's next begin. */
 enum { HEED_STEPS_KEPT = 128 };
 typedef struct {
     int count;                          /* tokens of the source */
-    heed_tensor *kept[HEED_STEPS_KEPT]; /* the model's own */
+    heed_tensor *kept[HEED_STEPS_KEPT]; /* for the model's use */
 } heed_source;
 
-/* Output made step by step, one hypothesis at a time. A hypothesis is the tokens so far and a state
- * of numbers, which belongs to the decoder: copied, it is another hypothesis. */
+/* Output generated step by step, one hypothesis at a time. A hypothesis is the tokens so far and a
+ * state, an array of numbers that the decoder owns and copies to branch. */
 typedef struct {
     int (*length)(const void *self); /* the most tokens that a hypothesis, and a source, may have */
     /* Reads one source, ids (1,S). NULL: the model reads no source, and the source below is NULL.
      */
     bool (*read)(const void *self, heed_tape *t, heed_tensor *ids, heed_source *out);
-    size_t (*state)(const void *self, const heed_source *source); /* how many numbers */
+    size_t (*state)(const void *self, const heed_source *source); /* numbers in the state */
     /* The state before the first token; NULL: its values do not matter. */
     void (*start)(const void *self, const heed_source *source, heed_real *state);
-    /* Logits (..., V), of which the last row is about the token after ids (1,n), the tokens at
-     * positions [at, at + n); the state goes on. Within length alone. */
+    /* Logits (..., V) whose last row predicts the token after ids (1,n), the tokens at positions
+     * [at, at + n), which must be within length; the state is advanced. */
     heed_tensor *(*next)(const void *self, heed_tape *t, const heed_source *source,
                          heed_real *state, int at, heed_tensor *ids);
 } heed_steps;
@@ -90,7 +91,7 @@ typedef struct {
     bool workload;        /* a benchmark: heed bench times its training steps */
 } heed_preset;
 
-/* A small model of these settings for the gradient check; its name follows the model's. */
+/* A small model with these settings for the gradient check; its name is appended to the model's. */
 typedef struct {
     const char *name; /* "pre-norm"; "": the model's name alone */
     const char *settings;
@@ -99,21 +100,22 @@ typedef struct {
 typedef struct {
     const char *name, *help;
     heed_input_kind kind;  /* what the model reads */
-    heed_answer answers;   /* what its logits are about */
+    heed_answer answers;   /* what its logits predict */
     bool bracket;          /* texts have [CLS] before and [SEP] after them */
-    const char *embedding; /* path of the node that embeds x: "embed.token"; NULL: there is none, x
-                              enters as it is */
-    /* The model's own settings, ended by {0}. Its kind of data needs among them: TOKENS and PAIR
-     * block and vocab, LABELLED those and classes, PICTURE image-size, channels and classes. */
+    const char *embedding; /* path of the node that embeds x: "embed.token"; NULL: x is used without
+                              embedding */
+    /* The model's settings, ended by {0}. Its kind of data requires: block and vocab for TOKENS and
+     * PAIR; block, vocab and classes for LABELLED; image-size, channels and classes for PICTURE. */
     const heed_option *options;
-    const char *defaults; /* of these and of shared settings: "lr=0.003 best=accuracy"; or NULL */
+    const char
+        *defaults; /* defaults of these and of shared settings: "lr=0.003 best=accuracy"; or NULL */
     const heed_preset *presets;   /* ended by {0}; or NULL */
     const heed_model_case *cases; /* ended by {0}; or NULL */
     size_t size;                  /* bytes of the model's struct, zeroed before init */
-    /* Makes the parameters in s by the settings. `vocab` is the tokenizer's real size. False, or an
-     * error in s's ctx: refused. */
+    /* Creates the parameters in s as the settings say. `vocab` is the tokenizer's actual size. The
+     * model is refused by false or by an error in s's context. */
     bool (*init)(void *self, heed_store *s, const heed_config *f);
-    /* The batch at a place of the data. NULL for these three: those of the kind. */
+    /* Makes the batch at `at`. If these three are NULL, those of the kind of data are used. */
     bool (*batch)(void *self, void *data, heed_batch_at at, heed_batch *out);
     uint64_t (*eval_batches)(void *self, void *data, int rows);  /* evaluation batches */
     uint64_t (*epoch_batches)(void *self, void *data, int rows); /* training batches in an epoch */
@@ -121,32 +123,34 @@ typedef struct {
     heed_tensor *(*loss)(void *self, heed_tape *t, const heed_batch *b); /* a scalar */
     void (*metrics)(void *self, const heed_batch *b,
                     heed_score *score); /* after loss, in eval mode */
-    /* The attention layers, from index 0 on, those of a stack together: false after the last one.
-     * NULL: none. */
+    /* Describes attention layer `index`, from 0; layers of a stack are adjacent. False after the
+     * last one. NULL: none. */
     bool (*attending)(const void *self, int index, heed_attending *out);
-    /* For ablation where a layer has no values per head to switch off: while on, attention weighs
-     * all keys alike. NULL: values of heads are rows of PATH.qkv, or PATH.kv of cross attention. */
+    /* For ablation of layers without values per head: while on, attention weighs all keys equally.
+     * NULL: the values of heads are rows of PATH.qkv, or of PATH.kv for cross attention. */
     void (*average)(void *self, bool on);
-    bool (*grid)(const void *self, heed_grid *out); /* NULL: positions are no patches */
-    const heed_steps *steps;                        /* NULL: output is not made step by step */
+    bool (*grid)(const void *self, heed_grid *out); /* NULL: positions are not patches */
+    const heed_steps *steps;                        /* NULL: output is not generated step by step */
 } heed_model;
 
-/* What the model wants of its inputs, by the members above. */
+/* What the model requires of its inputs, from the members above. */
 HEED_API heed_input_spec heed_model_spec(const heed_model *m);
-/* The model's batch, or that of its kind: HEED_INPUT_TOKENS a heed_corpus (next tokens),
- * HEED_INPUT_PICTURE a heed_images, HEED_INPUT_PAIR and HEED_INPUT_LABELLED a heed_pairs. */
+/* Calls the model's batch, or that of its kind, where data is a heed_corpus for HEED_INPUT_TOKENS
+ * (next tokens), a heed_images for HEED_INPUT_PICTURE, and a heed_pairs for HEED_INPUT_PAIR and
+ * HEED_INPUT_LABELLED. */
 HEED_API bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
                                heed_batch *out);
 HEED_API uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows);
 HEED_API uint64_t heed_model_epoch_batches(const heed_model *m, void *self, void *data, int rows);
 
-/* The settings of these tables (ended by NULL), which count first, then the model's and those that
- * every training shares, at the model's defaults. tables NULL: none. */
+/* The settings of these tables (ended by NULL), then the model's and those that every training
+ * shares, at the model's defaults. If a name is in several, the earliest row applies. tables NULL:
+ * none. */
 HEED_API heed_config *heed_model_config(heed_ctx *c, const heed_model *m,
                                         const heed_option *const *tables);
 
-/* Sets what the preset of that name says of the keys that f has, at HEED_FROM_PRESET. An unknown
- * name is an error that lists those of the model. */
+/* Applies the named preset to the keys that f has, at HEED_FROM_PRESET. An unknown name is an error
+ * that lists the model's presets. */
 HEED_API bool heed_preset_apply(heed_ctx *c, heed_config *f, const heed_model *m, const char *name);
 
 #ifdef __cplusplus

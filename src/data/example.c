@@ -1,4 +1,4 @@
-/* example.c -- one text or pair of texts as a model reads it. */
+/* example.c -- reads one text or pair of texts as a model does. */
 #include "core/core.h"
 #include "data/corpus/tokenizer.h"
 #include "data/kind.h"
@@ -27,16 +27,16 @@ static bool same_piece(const heed_tokens *k, const char *text, size_t a, size_t 
     return k->end[b] - k->begin[b] == n && memcmp(text + k->begin[a], text + k->begin[b], n) == 0;
 }
 
-/* Token i is unknown, and none of those before it is of the same text. */
+/* Token i is unknown, and no earlier token covers the same text. */
 static bool is_new_unknown(const heed_tokens *k, int unknown, const char *text, size_t i) {
-    enum { BACK = 4096 }; /* a text of nothing else takes no quadratic time */
+    enum { BACK = 4096 }; /* avoids quadratic time on a text of unknown words only */
     if (k->ids[i] != unknown || k->end[i] == k->begin[i]) return false;
     for (size_t j = i > BACK ? i - BACK : 0; j < i; j++)
         if (k->ids[j] == unknown && same_piece(k, text, i, j)) return false;
     return true;
 }
 
-/* Five of them, and how many more. */
+/* Warns of the first five, and of how many more there are. */
 static void warn_of_unknown(const heed_reader *r, const heed_tokenizer *t, const heed_tokens *k,
                             const char *text) {
     enum { SHOWN = 5, COLUMNS = 60 };
@@ -66,7 +66,7 @@ static void free_sequence(heed_sequence *s) {
     *s = (heed_sequence){0};
 }
 
-/* The texts of the tokens. text: what they are of; NULL: of none. */
+/* Sets the tokens' labels. text: the text that they cover; NULL: none. */
 static bool label(heed_ctx *c, const heed_tokenizer *t, const char *text, heed_sequence *s) {
     heed_tokens *k = &s->tokens;
     heed_specials x = heed_tokenizer_specials(t);
@@ -85,7 +85,7 @@ static bool label(heed_ctx *c, const heed_tokenizer *t, const char *text, heed_s
     return !heed__stopped(c);
 }
 
-/* Appends a token that is of no text; -1: none. */
+/* Appends a token that covers no text; -1: none. */
 static bool put_in(int32_t id, heed_tokens *k) { return id < 0 || heed__tokens_put(k, id, 0, 0); }
 
 /* Appends the tokens of a piece of the text. */
@@ -99,7 +99,7 @@ static bool put_text(const heed_tokenizer *t, const char *text, size_t begin, si
 
 /* ---- texts ---- */
 
-/* The word at `begin` of the text. One that leaves no token stands as [UNK], as in training. */
+/* Appends the word at `begin` of the text. A word without tokens becomes [UNK], as in training. */
 static bool put_word(const heed_reader *r, const char *text, size_t begin, size_t end,
                      heed_example *out) {
     heed_tokens *k = &out->text.tokens;
@@ -124,7 +124,7 @@ static bool put_words(const heed_reader *r, const char *text, size_t n, heed_exa
     return true;
 }
 
-/* Of the text and `before` special tokens; `after` more are to follow. */
+/* Checks the tokens of the text after `before` special tokens; `after` more will follow. */
 static bool check_length(const heed_reader *r, const char *text, size_t n, heed_tokens *k,
                          size_t before, size_t after) {
     size_t block = (size_t)heed_config_int(r->config, "block"), shown = n < 40 ? n : 40;
@@ -134,7 +134,7 @@ static bool check_length(const heed_reader *r, const char *text, size_t n, heed_
         return heed_fail(r->c, HEED_DATA, "the input is empty%s",
                          paired ? ": expected a text to translate" : "");
     if (k->count + after > block && r->cut) k->count = block - after;
-    shown = heed_utf8_valid(text, shown); /* no half character */
+    shown = heed_utf8_valid(text, shown); /* do not split a character */
     return k->count + after <= block ||
            heed_fail(r->c, HEED_DATA,
                      "the input is too long: %zu tokens%s, the model takes %zu: %.*s...",
@@ -156,7 +156,7 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
     heed_example_free(out);
     heed_tokens *k = &out->text.tokens;
     k->c = r->c;
-    /* White space around a source is no part of it, as in training. */
+    /* White space around a source is dropped, as in training. */
     while (paired && begin < end && isspace((unsigned char)text[begin])) begin++;
     while (paired && end > begin && isspace((unsigned char)text[end - 1])) end--;
     bool ok = put_in(cls, k) &&

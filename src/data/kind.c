@@ -41,12 +41,12 @@ const heed_data_kind *heed_data_kind_of(heed_input_spec spec) {
 /* ---- data sets ---- */
 
 typedef struct {
-    heed_data data; /* first: the caller's view */
+    heed_data data; /* first member: what the caller sees */
     heed__owned owned;
     bool own_tokenizers;
 } opened;
 
-/* The memory alone: what it refers to is owned by the context as well. */
+/* Frees only its own memory: what it refers to is also owned by the context. */
 static void release(heed__owned *owned) { heed__free((char *)owned - offsetof(opened, owned)); }
 
 heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,

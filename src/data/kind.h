@@ -9,10 +9,10 @@ extern const heed_data_kind heed__data_text, heed__data_pictures, heed__data_tra
 
 /* Whether name is a kind of tokenizer: "word". */
 bool heed__is_tokenizer_kind(const char *name);
-/* A tokenizer at a path, which the setting `key` named. */
+/* Opens the tokenizer at a path given by the setting `key`. */
 heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *name);
-/* False, with an error, where the setting `key` names a pipe: a training reads its text more than
- * once, and again when it is resumed. */
+/* False, with an error, if the setting `key` names a pipe: training reads its text more than once,
+ * and again when resumed. */
 bool heed__text_lasts(heed_ctx *c, const heed_config *f, const char *key);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <heed/data.h>
 
-/* Which batch of the whole training it is, and which draw of it a row is, from 0. */
+/* The number of the batch within the training, and of a row's draw, counted from 0. */
 static inline uint64_t heed__batch_number(heed_batch_at at) {
     return at.index * (at.micros ? at.micros : 1) + at.micro;
 }
@@ -13,8 +13,8 @@ static inline uint64_t heed__draw_of(heed_batch_at at, uint64_t row) {
     return heed__batch_number(at) * (uint64_t)at.rows + row;
 }
 
-/* Rows of the batch of a part of `all` rows that is read once: the last may have fewer. 0: there is
- * no such batch. */
+/* Rows of the batch `at` when a part of `all` rows is read once: the last batch may have fewer. 0:
+ * there is no such batch. */
 static inline int heed__rows_of(heed_batch_at at, uint64_t all) {
     uint64_t rows = (uint64_t)at.rows;
     if (at.index > all / rows) return 0;
@@ -22,8 +22,8 @@ static inline int heed__rows_of(heed_batch_at at, uint64_t all) {
     return (int)(left < rows ? left : rows);
 }
 
-/* Of `count` rows: in order, or, for a sample, each of them once in a seeded order, so that any
- * number of batches from the first on is drawn from the whole part. */
+/* The row of the part for row `row` of the batch: in order or, for a sample, in a seeded order of
+ * all rows, so that the first batches are drawn from the entire part. */
 static inline uint64_t heed__eval_row(const heed_ctx *c, heed_batch_at at, uint64_t row,
                                       uint64_t count) {
     uint64_t number = at.index * (uint64_t)at.rows + row;

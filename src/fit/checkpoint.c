@@ -1,11 +1,11 @@
-/* checkpoint.c -- RUN/last, the checkpoint that a training goes on from, and RUN/model.safetensors,
+/* checkpoint.c -- RUN/last, the checkpoint to resume a training from, and RUN/model.safetensors,
  * the best weights.
  *
- * A checkpoint is written whole as last.new, state.json at its end, each file fsynced. Then
+ * A checkpoint is written completely as last.new, state.json last, each file fsynced. Then
  *     last -> last.old, last.new -> last, last/best.safetensors -> model.safetensors
- * by rename. A folder with a state.json is whole; new best weights come in with the checkpoint that
- * names them. So whatever moment the process dies at, the newest whole folder of last, last.new and
- * last.old is the checkpoint, and heed__checkpoint_recover brings the rest about. */
+ * by rename. A folder with a state.json is complete; new best weights arrive with the checkpoint
+ * that records them. So whenever the process dies, the newest complete folder of last, last.new and
+ * last.old is the checkpoint, and heed__checkpoint_recover completes the swap. */
 #include "core/core.h"
 #include "core/os.h"
 #include "fit/fit.h"
@@ -26,8 +26,8 @@ const char *heed__run_path(heed_text *t, const char *run, const char *name) {
 
 /* ---- weights ---- */
 
-/* Metadata: a digest of names, values and all that the file says of itself. The double build's is
- * another one. */
+/* Metadata: a digest of names, values and the file's other metadata. That of the double build
+ * differs. */
 #ifdef HEED_F64
 static const char digest_key[] = "digest64", other_key[] = "digest";
 #else
@@ -67,8 +67,8 @@ static bool save_weights(const heed__checkpoint *k, const heed_store *s, const c
     return ok;
 }
 
-/* A file of the build of the other precision has a digest of its own, which this one cannot form.
- */
+/* A file from the build of the other precision has a different digest, which this build cannot
+ * compute. */
 static bool holds(const heed_safetensors *f, const heed_store *s, const char *path) {
     heed_ctx *c = heed_store_ctx(s);
     const char *said[SAID], *expected = heed_safetensors_meta(f, digest_key);
@@ -100,7 +100,7 @@ bool heed__weights_load(heed_store *s, const char *path) {
 
 /* ---- state.json ---- */
 
-typedef enum { INT, REAL, NEW_REAL, HEX, TEXT } kind; /* NEW_REAL: may be absent, then NAN */
+typedef enum { INT, REAL, NEW_REAL, HEX, TEXT } kind; /* NEW_REAL: NAN if absent */
 typedef struct {
     const char *key;
     kind kind;
@@ -145,10 +145,11 @@ static void add_field(heed_text *t, const field *f, const void *at) {
     heed_text_add(t, ",\n");
 }
 
-/* The last key is a check sum of all that stands before it. */
+/* The last key is a checksum of all text before it. */
 static const char check_key[] = "  \"check\": ";
 
-/* What resume compares config.conf with. A value that is not UTF-8 does not go into JSON. */
+/* The settings that resuming compares with config.conf. JSON cannot hold a value that is not UTF-8.
+ */
 static const char settings_key[] = "settings";
 
 static void add_settings(heed_text *t, const heed_config *f) {
@@ -313,7 +314,8 @@ const char *heed__checkpoint_find(heed_ctx *c, const char *run) {
     return NULL;
 }
 
-/* Pending: the swap is through, but for the best weights' rename and the old folder's removal. */
+/* Completes a swap of which only the best weights' rename and the old folder's removal are pending.
+ */
 static bool finish(heed_ctx *c, const char *run) {
     return (!stands(c, run, "last/best.safetensors") ||
             move(c, run, "last/best.safetensors", "model.safetensors")) &&

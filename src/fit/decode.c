@@ -1,5 +1,5 @@
-/* decode.c -- tokens made one after the other by a model's step interface: greedy, by sampling, or
- * by beam search, whose beam shrinks as hypotheses end. */
+/* decode.c -- generates tokens one by one through a model's step interface: greedily, by sampling,
+ * or by beam search, whose beam shrinks as hypotheses end. */
 #include "core/core.h"
 #include "fit/draw.h"
 
@@ -8,11 +8,11 @@
 
 enum { MOST_BEAM = 64 };
 
-/* An output so far; its state belongs to the model. */
+/* A partial output; the model defines its state. */
 typedef struct {
     heed_real *state;
-    int32_t *ids; /* the prompt, then what was made */
-    double score; /* log p of what was made */
+    int32_t *ids; /* the prompt, then the generated tokens */
+    double score; /* log p of the generated tokens */
 } hypothesis;
 
 /* A hypothesis and its next token. */
@@ -25,12 +25,12 @@ typedef struct {
 typedef struct {
     const heed_model *m;
     const void *self;
-    heed_tape *t, *reading; /* of the steps; of the source */
+    heed_tape *t, *reading; /* for the steps; for the source */
     const heed_generation *a;
     int length, count;
     heed_source read;
-    const heed_source *source; /* what was read; NULL: the model reads no source */
-    size_t state;              /* numbers of a hypothesis */
+    const heed_source *source; /* the encoded source; NULL: the model reads none */
+    size_t state;              /* numbers in a hypothesis's state */
     hypothesis now[MOST_BEAM], next[MOST_BEAM];
     int live, width, made;
     candidate best[MOST_BEAM];
@@ -38,15 +38,15 @@ typedef struct {
     bool stopped, found;
     heed_real *states; /* memory of all hypotheses */
     int32_t *tokens;
-    heed__choice *order; /* (V), since the first draw */
-    int32_t *out;        /* the best that has ended, or at last the best of all */
+    heed__choice *order; /* (V), allocated at the first draw */
+    int32_t *out;        /* the best that has ended, or finally the best of all */
     heed_generated *about;
-    double rank; /* its score by length */
+    double rank; /* its score divided by the length penalty */
 } search;
 
 /* ---- candidates ---- */
 
-/* Keeps the `width` best, best first; the earlier one at ties. */
+/* Keeps the `width` best, best first; at ties the earlier one. */
 static void offer(search *s, double score, int from, int32_t id) {
     int at = s->candidates;
     if (at == s->width && !(score > s->best[at - 1].score)) return;
@@ -64,8 +64,8 @@ static double log_sum(const heed_real *logits, int n) {
     return top + log(sum);
 }
 
-/* Logits of which the last row is about the token after hypothesis h; its state goes on. Beyond the
- * model's length every position shifts, so that the whole window is computed again. */
+/* Logits whose last row predicts the token after hypothesis h; advances its state. Beyond the
+ * model's length every position shifts, so the entire window is recomputed. */
 static heed_tensor *logits_of(search *s, const hypothesis *h) {
     size_t total = s->a->prompt_count + (size_t)s->made, length = (size_t)s->length;
     bool fits = total <= length;
@@ -85,7 +85,7 @@ static heed_tensor *logits_of(search *s, const hypothesis *h) {
     return s->m->logits(s->self, s->t, &in);
 }
 
-/* The draws of a text are numbered by its tokens, those of a target by the tokens made. */
+/* The draws of a text are numbered by all its tokens, those of a target by the generated tokens. */
 static heed_random draws(const search *s) {
     const heed_generation *a = s->a;
     if (s->m->steps->read)
@@ -118,7 +118,7 @@ static double ranked(const search *s, double score, int count) {
     return score / pow((5 + count) / 6.0, s->a->length_penalty);
 }
 
-/* An output is done: it is the result if it is the best so far. */
+/* Completes an output, which becomes the result if it is the best so far. */
 static void finish(search *s, const hypothesis *h, double score, bool ended) {
     double rank = ranked(s, score, s->made + ended);
     if (s->found && !(rank > s->rank)) return;
@@ -128,7 +128,7 @@ static void finish(search *s, const hypothesis *h, double score, bool ended) {
     if (s->out) memcpy(s->out, h->ids + s->a->prompt_count, (size_t)s->made * sizeof *s->out);
 }
 
-/* A lone hypothesis goes on in its own memory; others may have several followers. */
+/* A single hypothesis continues in its own memory; one of several may have several successors. */
 static void follow(search *s, candidate c) {
     hypothesis *from = &s->now[c.from], *h = from;
     size_t at = s->a->prompt_count + (size_t)s->made;
@@ -142,7 +142,7 @@ static void follow(search *s, candidate c) {
     h->ids[at] = c.id;
 }
 
-/* From every hypothesis one token on. */
+/* Extends every hypothesis by one token. */
 static bool advance(search *s) {
     s->candidates = 0;
     for (int i = 0; i < s->live; i++)
@@ -167,8 +167,8 @@ static bool advance(search *s) {
     return true;
 }
 
-/* No longer output of what is left can be better: log p only falls, and the largest length divides
- * it by the most. */
+/* True if no continuation can be better than the best: log p only falls, and the greatest length
+ * has the greatest divisor. */
 static bool is_hopeless(const search *s) {
     return s->live == 0 || (s->found && ranked(s, s->now[0].score, s->count + 1) <= s->rank);
 }
@@ -222,8 +222,7 @@ static bool read_source(search *s) {
     return true;
 }
 
-/* Two places for each hypothesis, as all of them move on at once; a lone one needs only the first.
- */
+/* Two places per hypothesis, as all of them advance at once; a single one needs only the first. */
 static bool prepare(search *s) {
     heed_ctx *c = heed_tape_ctx(s->t);
     const heed_steps *steps = s->m->steps;

@@ -1,4 +1,4 @@
-/* draw.h -- the choice of one token by its logits. */
+/* draw.h -- chooses one token by its logits. */
 #ifndef HEED_DRAW_H
 #define HEED_DRAW_H
 
@@ -9,8 +9,8 @@ typedef struct {
     int32_t id;
 } heed__choice;
 
-/* One of n tokens by the temperature, top_k and top_p of a; the lowest id at ties. order: memory
- * for n. */
+/* Chooses one of n tokens by the temperature, top_k and top_p of a; ties by lowest id. order:
+ * memory for n. */
 int32_t heed__draw(const heed_generation *a, const heed_real *logits, int n, heed_random r,
                    heed__choice *order);
 

@@ -1,4 +1,4 @@
-/* fit.h -- what the files of this room share: settings, checkpoints, the record of a run. */
+/* fit.h -- shared by the files of this folder: settings, checkpoints, the record of a run. */
 #ifndef HEED_FIT_INTERNAL_H
 #define HEED_FIT_INTERNAL_H
 
@@ -10,21 +10,21 @@
 
 typedef struct {
     int rows, accumulate;
-    int64_t steps; /* one of these three is above 0: the length of the training */
+    int64_t steps; /* exactly one of these three is positive: the length of the training */
     double epochs, minutes;
     heed_optim_args optim;
-    bool full_batch; /* gradient descent: every update sees all batches of an epoch */
+    bool full_batch; /* full-batch gradient descent: every update uses all batches of an epoch */
     heed_schedule_kind schedule;
     double lr_min, warmup, step_gamma, clip; /* warmup below 1 is a share of the steps */
     int64_t step_every, eval_every, eval_batches, save_every, log_every, patience; /* 0: default */
-    int64_t evals;  /* in the run, where eval_every is 0 */
-    bool by_metric; /* the best weights are those of the best metric, not of the lowest loss */
+    int64_t evals;                 /* evaluations in the run, if eval_every is 0 */
+    bool by_metric;                /* the best weights have the best metric, not the lowest loss */
     const char *freeze, *lr_scale; /* lists of patterns */
 } heed__settings;
 bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s);
 heed_schedule heed__settings_schedule(const heed__settings *s, int64_t steps);
 bool heed__settings_apply(const heed__settings *s, heed_store *store); /* freeze and lr-scale */
-/* The length is known: f says steps = N, and neither epochs nor minutes. */
+/* Records the known length: sets steps = N in f, and neither epochs nor minutes. */
 bool heed__settings_fix(heed_config *f, int64_t steps);
 
 /* ---- checkpoint.c ---- */
@@ -34,7 +34,7 @@ typedef struct {
     int64_t count;
 } heed__mean;
 
-/* All that a training needs to go on besides weights, optimizer slots and config.conf. */
+/* All that a training needs to resume, besides weights, optimizer slots and config.conf. */
 typedef struct {
     int64_t step, steps;
     int64_t eval_step;             /* of the last evaluation */
@@ -45,7 +45,7 @@ typedef struct {
     heed__mean since_eval,
         since_row; /* training losses since the last evaluation, row of metrics */
     double seconds;
-    double clock;     /* seconds that the training is to take; NAN: its steps are given */
+    double clock;     /* time limit of the training in seconds; NAN: its steps are given */
     int64_t row_step; /* of the last row in metrics.csv */
     uint64_t seed, data_checksum, tokenizer_digest;
     char version[16], isa[16];
@@ -60,39 +60,40 @@ typedef struct {
     const heed_config *config;                /* all settings */
 } heed__checkpoint;
 
-/* RUN/NAME into t, which is returned as text. */
+/* Writes RUN/NAME to t and returns its text. */
 const char *heed__run_path(heed_text *t, const char *run, const char *name);
-/* The folder of the newest whole checkpoint: "last", or what an interrupted swap left; NULL: none.
- * Writes nothing. */
+/* The folder of the newest complete checkpoint: "last", or what an interrupted swap left; NULL:
+ * none. Does not change files. */
 const char *heed__checkpoint_find(heed_ctx *c, const char *run);
-/* Brings an interrupted swap to its end. */
+/* Completes an interrupted swap. */
 bool heed__checkpoint_recover(heed_ctx *c, const char *run);
-/* Writes `last`, and model.safetensors when best. Whatever moment it is stopped at, a whole
- * checkpoint remains, and model.safetensors is the one that it calls best. */
+/* Writes `last`, and model.safetensors when best. If interrupted at any moment, a complete
+ * checkpoint remains, and model.safetensors has the weights that it records as best. */
 bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool best);
-/* Weights and optimizer of `last`. */
+/* Loads the weights and optimizer of `last`. */
 bool heed__checkpoint_load(const heed__checkpoint *k);
 bool heed__state_read(heed_ctx *c, const char *path, heed__state *s);
-/* Refuses settings that are not those of the checkpoint, but for those that a flag gave, which set
- * *changed. Of a training by the clock the checkpoint's plans hold: config.conf may be ahead of it.
- * A checkpoint of an early heed names none. */
+/* Refuses settings that differ from the checkpoint's, except those given by a flag, which set
+ * *changed. For a training by the clock, the checkpoint's plans apply, because config.conf may be
+ * newer. Checkpoints of early versions have no settings. */
 bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *changed);
-/* Fills s from a file of heed__checkpoint_save, and checks that not a bit of it has changed. */
+/* Fills s from a file of heed__checkpoint_save, and verifies that the file is unchanged. */
 bool heed__weights_load(heed_store *s, const char *path);
 
 /* ---- run_config.c ---- */
 
-/* config.conf of a run, with the settings that the library does not know as texts. */
+/* config.conf of a run; settings unknown to the library are kept as text. */
 typedef struct {
-    heed_config *config;  /* refers to the rest: freed before, by the caller or by the context */
+    heed_config *config;  /* refers to the other members, so it is freed first, by the caller or by
+                             the context */
     heed_text text;       /* of the file, cut into keys */
-    heed_option *foreign; /* keys that no table of the library has */
+    heed_option *foreign; /* keys that are in no table of the library */
     size_t capacity;
 } heed__run_config;
 bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *path,
                            heed__run_config *out);
-void heed__run_config_free(heed__run_config *k);             /* all but the config */
-bool heed__option_in(const heed_option *o, const char *key); /* of a table ended by {0}, or NULL */
+void heed__run_config_free(heed__run_config *k);             /* everything except the config */
+bool heed__option_in(const heed_option *o, const char *key); /* o: a table ended by {0}, or NULL */
 
 /* ---- labels.c ---- */
 
@@ -102,10 +103,10 @@ typedef struct {
     size_t capacity;
     int count;
 } heed__labels;
-/* Of the names in their order; 0 for none. */
+/* A digest of the names in their order; 0 for none. */
 uint64_t heed__labels_digest(const char *const *labels, int count);
 bool heed__labels_write(heed_ctx *c, const char *run, const char *const *labels, int count);
-/* expected: how many there must be, 0 for any. A run without the file has none. */
+/* expected: the required number, 0 for any. A run without the file has no labels. */
 bool heed__labels_read(heed_ctx *c, const char *run, int expected, heed__labels *l);
 void heed__labels_free(heed__labels *l);
 
@@ -115,10 +116,10 @@ void heed__labels_free(heed__labels *l);
 typedef struct {
     heed_ctx *c;
     const char *run;
-    heed_text metrics, log, line; /* two paths, a line being made */
+    heed_text metrics, log, line; /* two paths, and the line being written */
 } heed__journal;
-/* Rows of metrics.csv behind step `last` are cut off, and what was said of the test part at the
- * end: the training goes on from there. */
+/* Removes the rows of metrics.csv after step `last`, where the training continues, and those about
+ * the test part. */
 bool heed__journal_open(heed__journal *j, heed_ctx *c, const char *run, int64_t last);
 void heed__journal_close(heed__journal *j);
 void heed__journal_row(heed__journal *j, const char *split, double loss, double metric,
@@ -128,66 +129,69 @@ void heed__journal_note(heed__journal *j, int64_t step, const char *note);
 
 /* ---- run.c: evaluation ---- */
 
-/* Evaluation batches 0 .. count-1 of data. False when stopped or in error. */
+/* Evaluates batches 0 .. count-1 of data. False if stopped or on error. */
 typedef struct {
     heed_tape *tape;
     const heed_model *model;
     void *self, *data;
     int rows;
     uint64_t count;
-    bool sample; /* count is less than there is */
+    bool sample; /* count is less than the number available */
     bool (*stop)(void *user);
     void *user;
 } heed__evaluation;
 bool heed__evaluate(const heed__evaluation *e, heed_score *score);
-/* How many items the loss of a batch is the mean of. */
+/* The number of items that the loss of a batch averages. */
 double heed__batch_weight(const heed_batch *b);
 
 /* ---- plan.c ---- */
 
-/* From step on, `left` updates are to be made. */
+/* A plan: from `step` on, `left` updates follow. */
 typedef struct {
     int64_t step, left;
     bool longer; /* progress starts again at step / (step + left), as in a longer training */
-    double from; /* progress at step, from 0 to 1; else that of the plan before */
+    double from; /* progress at step, from 0 to 1; unless longer, the previous plan's */
 } heed__plan;
 enum { HEED__PLANS = 512, HEED__LOG_ROWS = 100 };
 typedef struct {
     heed__plan plan[HEED__PLANS];
-    int count; /* 0: the length is not planned, the functions below do not apply */
+    int count; /* 0: the length is not planned, and the functions below do not apply */
 } heed__plans;
-/* False where there are too many. Of two plans at one step the second holds. */
+/* False if there are too many. Of two plans at one step, the second applies. */
 bool heed__plans_add(heed__plans *p, int64_t step, int64_t left, bool longer);
-/* Updates in all. */
+/* The total number of updates. */
 int64_t heed__plans_end(const heed__plans *p);
-/* The share of the training that is done after so many updates. */
+/* The completed share of the training after `step` updates. */
 double heed__plans_progress(const heed__plans *p, int64_t step);
-/* Whether update number `step`, from 1, passed one of `count` equal shares of the training. */
+/* Whether update number `step`, counted from 1, completed one of `count` equal shares of the
+ * training. */
 bool heed__plans_due(const heed__plans *p, int64_t step, int64_t count);
 /* The factor of the learning rate at update `step`, from 0: heed_schedule_at by progress. */
 heed_real heed__plans_rate(const heed__plans *p, const heed__settings *s, int64_t step);
-/* As text: "0:1000 40+960", a colon before what is left, a plus where the training got longer. */
+/* As text: "0:1000 40+960", STEP:LEFT, or STEP+LEFT where the training became longer. */
 bool heed__plans_write(const heed__plans *p, heed_text *out);
 bool heed__plans_read(heed_ctx *c, const char *text, int64_t steps, heed__plans *p);
 
-/* A training of so many seconds, evaluations included. */
+/* The clock of a training with a time limit, evaluations included. */
 typedef struct {
-    double budget;             /* 0: no clock */
-    double eval;               /* seconds of an evaluation, the last ones weighing most */
-    int64_t evals, eval_every; /* how many there are, or the steps between them */
+    double budget; /* 0: no clock */
+    double eval;   /* seconds of an evaluation, averaged with more weight on recent ones */
+    int64_t evals, eval_every; /* number of evaluations, or the steps between them */
     double planned;            /* seconds at the last plan */
     double mark;               /* the clock when the last update or evaluation ended */
-    int64_t updates;           /* counted */
+    int64_t updates;           /* number counted */
     double recent_steps, recent_seconds;
 } heed__clock;
-/* Counts an update and all that came with it but evaluations. */
+/* Counts an update with everything around it except evaluations. */
 void heed__clock_count(heed__clock *k, double took);
-/* The updates that fit into what is left after `elapsed` seconds, at so many seconds a step. */
+/* The number of updates that fit into the time left after `elapsed` seconds, at `step` seconds per
+ * step. */
 int64_t heed__clock_left(const heed__clock *k, double elapsed, double step, double progress);
-/* After an update: how many are left by a new plan; 0: the present one, of `left`, holds. */
+/* After an update: the updates left by a new plan; 0: the present plan, with `left`, still applies.
+ */
 int64_t heed__clock_plan(heed__clock *k, double elapsed, int64_t left, double progress);
 
-/* ---- a training under way ---- */
+/* ---- a training in progress ---- */
 
 typedef struct {
     heed_ctx *c;
@@ -196,7 +200,7 @@ typedef struct {
     heed_schedule schedule;
     heed__plans plans;
     heed__clock clock;
-    bool replanned;                           /* config.conf does not have the last plan yet */
+    bool replanned;                           /* config.conf does not contain the last plan yet */
     int64_t steps, eval_every, log_every;     /* 0 while unknown */
     uint32_t micros;                          /* forward and backward passes of an update */
     uint64_t epoch_batches, evals, all_evals; /* batches of an evaluation; of the validation part */
@@ -206,29 +210,29 @@ typedef struct {
     void *self;
     size_t bytes;
     heed_text settings;
-    int64_t bound[2]; /* of the vocabulary and the source's, as asked for */
+    int64_t bound[2]; /* requested bounds of the vocabulary and of the source's */
     heed__state state;
     heed__journal journal;
     heed__lock lock; /* on the run directory, held from the first write to the end */
     heed_text lock_path;
-    bool fresh;             /* no checkpoint to go on from */
-    bool changed;           /* a flag gave another setting than the checkpoint's */
+    bool fresh;             /* no checkpoint to resume from */
+    bool changed;           /* a flag gave a setting that differs from the checkpoint's */
     uint64_t labels_digest; /* of the run's labels.txt; 0: it has none */
     int64_t saved_step;     /* -1: none yet */
-    double loss;            /* of the last step */
+    double loss;            /* the last step's */
     double start, before;   /* clock at the start; seconds of training before a resume */
     double step_seconds, step_items, eval_seconds; /* of one; the first two smoothed */
 } heed__fitting;
 
-/* plan.c: the first plan of a training, or the one by which it goes on for so many minutes more: at
- * the rate until now, or `step` seconds a step. The clock then plans again. */
+/* plan.c: makes the first plan of a training, or the plan by which a resumed one continues for more
+ * minutes, from the rate so far or `step` seconds per step. The clock later makes new plans. */
 bool heed__fit_plan_first(heed__fitting *f, double step);
 
-/* prepare.c: from the arguments to a training about to take its first step. False in error, and
- * when there is nothing to do. */
+/* prepare.c: prepares a training up to its first step. False on error, and if there is nothing to
+ * do. */
 bool heed__fit_prepare(heed__fitting *f);
 void heed__fit_release(heed__fitting *f);
-/* The plans and the steps that they make go into the settings. */
+/* Writes the plans and the resulting steps to the settings. */
 bool heed__fit_keep_plans(heed__fitting *f);
 bool heed__fit_write_config(heed__fitting *f);
 
@@ -237,44 +241,43 @@ bool heed__fit_finished(const heed__fitting *f);
 void heed__fit_report(heed__fitting *f, heed_fit_event event, const char *note);
 bool heed__fit_save(heed__fitting *f, bool best);
 /* The sums over the passes of an update. Each pass is weighted by the number of items that its loss
- * is the mean of, so that the update does not depend on how its rows are divided into
- * micro-batches. */
+ * averages, so that the update does not depend on how its rows are divided into micro-batches. */
 typedef struct {
     double loss, weight; /* loss: the sum of weight times loss */
-    double unit;         /* weights are counted in this many items: those of the first pass, so that
-                            passes of equal weight have the weight 1; 1 in gradient descent */
+    double unit; /* items per unit of weight: those of the first pass, so that equal passes have
+                    weight 1; 1 in full-batch gradient descent */
     size_t items;
 } heed__passes;
-/* One update; its passes alone are given by micro-batch. */
+/* Makes one update; heed__fit_pass makes its pass over one micro-batch. */
 bool heed__fit_update(heed__fitting *f);
 bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum);
-/* The evaluation's batches from 0 to count. */
+/* An evaluation with the training's settings. */
 heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 
 /* ---- run.c and run_make.c ---- */
 
-/* The model's settings of f as ";layers=4;heads=2": what a weights file says of itself. */
+/* The model's settings of f as ";layers=4;heads=2": stored in a weights file's metadata. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
-/* Refuses when a new run would remove what it is trained on. */
+/* Refuses if a new run would remove its own training data. */
 bool heed__run_check_outside(heed_ctx *c, const heed_fit_args *a);
-/* Where a tokenizer of the source's side stands in a run. */
+/* The folder of the source side's tokenizer in a run. */
 #define HEED__SOURCE_FOLDER "source-tokenizer"
-/* Of both tokenizers of a run; the first one's own where source is NULL, 0 for none at all. */
+/* A digest of both tokenizers of a run; the first one's if source is NULL, 0 if there is none. */
 uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tokenizer *source);
-/* Sets a run at dir aside, so that a new one may be made: heed__run_commit removes it when the new
- * one has a checkpoint, heed__run_abandon brings it back. */
+/* Moves a run at dir to a backup, so that a new one can be created: heed__run_commit removes the
+ * backup when the new run has a checkpoint, heed__run_abandon restores it. */
 bool heed__run_backup(heed_ctx *c, const char *dir);
 bool heed__run_commit(heed_ctx *c, const char *dir);
-/* Brings a replacement that was interrupted to its end if the new run has a checkpoint, or undoes
- * it; back: config.conf may have been another run's before. */
+/* Completes an interrupted replacement if the new run has a checkpoint, else undoes it. *back:
+ * undone, so config.conf may have been another run's before. */
 bool heed__run_recover(heed_ctx *c, const char *dir, bool *back);
-/* Fails: says that the run is back. */
+/* Fails with a message that the run was restored. */
 bool heed__run_is_back(heed_ctx *c, const char *dir);
-/* Whether a run is set aside at dir and none stands in its place yet. */
+/* Whether a run at dir is in backup and no new one is in its place yet. */
 bool heed__run_is_backed_up(heed_ctx *c, const char *dir);
-/* Settings, tokenizers and labels of a new run, in the place of whatever a run left there. */
+/* Writes the settings, tokenizers and labels of a new run, replacing what a run left there. */
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a);
-/* Takes back what heed__run_make and a first checkpoint left; made: the folder itself is new. */
+/* Removes what heed__run_make and a first checkpoint wrote; made: the folder itself is new. */
 void heed__run_abandon(heed_ctx *c, const char *dir, bool made);
 bool heed__run_write_config(heed_ctx *c, const heed_fit_args *a);
 

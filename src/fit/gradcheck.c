@@ -1,5 +1,5 @@
-/* gradcheck.c -- backward against central differences: of an op over its cases, of a model over its
- * parameters. */
+/* gradcheck.c -- compares backward with central differences: for an op over its cases, for a model
+ * over its parameters. */
 #include "fit/gradcheck.h"
 #include "core/core.h"
 
@@ -58,13 +58,13 @@ static double largest(const heed_real *x, size_t n) {
     return most;
 }
 
-/* |a-n| / max(|a|, |n|, floor); what is not finite disagrees entirely. */
+/* |a-n| / max(|a|, |n|, floor); INFINITY if not finite. */
 static double disagreement(double a, double n, double floor) {
     double e = fabs(a - n), size = fmax(fmax(fabs(a), fabs(n)), floor);
     return e == 0 ? 0 : isfinite(e) ? e / size : INFINITY;
 }
 
-/* The size below which a gradient's digits do not count. */
+/* Gradients below this size are compared relative to it. */
 static double floor_of(double in_tensor, double in_all) {
     /* In float the rounding of the loss hides all but the large ones. */
     if (sizeof(heed_real) < sizeof(double)) return 0.1 * in_all;
@@ -77,12 +77,12 @@ enum { MOST = HEED__CASE_INPUTS };
 
 typedef struct {
     heed_ctx *c;
-    heed_tape *run, *memory; /* of one evaluation; of the case */
+    heed_tape *run, *memory; /* of one evaluation; of the entire case */
     const heed_op *op;
     const heed_case *k;
     int index, count;
     heed_tensor *in[MOST]; /* on memory; NULL where absent */
-    heed_real *weights;    /* of the output in L = sum_i weights_i y_i */
+    heed_real *weights;    /* of the outputs in L = sum_i weights_i y_i */
 } trial;
 
 static bool fixed(const trial *t, int input) {
@@ -133,7 +133,7 @@ static void fill_ids(const trial *t, int input, heed_tensor *x, uint32_t below) 
     for (size_t i = 0; i < x->size; i++) x->i[i] = (int32_t)heed_random_below(&r, i, below);
 }
 
-/* "2x3" or "s" into shape; returns where it ends, NULL if it is none. */
+/* "2x3" or "s" into shape; returns its end, NULL if it is not a shape. */
 static const char *read_shape(const char *text, int *dims, int shape[HEED_DIMS]) {
     *dims = 0;
     if (*text == 's') return text + 1;
@@ -194,7 +194,7 @@ static bool make_inputs(trial *t) {
     return true;
 }
 
-/* The op on copies of the inputs; leaves gets those that want a gradient. */
+/* The op on copies of the inputs; leaves gets those that need a gradient. */
 static heed_tensor *evaluate(const trial *t, const heed_op *op, const void *args,
                              heed_tensor *leaves[MOST]) {
     heed_tape_begin(t->run, t->k->eval ? HEED_TRACE : HEED_TRAIN, 1);
@@ -216,8 +216,8 @@ static double weighted_sum(void *self) {
     return sum;
 }
 
-/* Gradients of L by the op's own backward, kept on the case's memory; the output's values, too, if
- * asked for. */
+/* Gradients of L by the op's backward, kept in the case's memory; optionally also the output's
+ * values. */
 static bool analytic(trial *t, const heed_op *op, const void *args, heed_real *g[MOST],
                      heed_tensor **output) {
     heed_tensor *leaves[MOST];
@@ -241,7 +241,7 @@ static bool analytic(trial *t, const heed_op *op, const void *args, heed_real *g
     return true;
 }
 
-/* What the op's gradients must be: by differences, or those of the op that it stands in for. */
+/* The expected gradients: by differences, or those of the op that it replaces. */
 static bool expected(trial *t, heed_real *g[MOST]) {
     if (t->k->surrogate) return analytic(t, t->k->surrogate, t->k->surrogate_args, g, NULL);
     for (int i = 0; i < t->count; i++) {

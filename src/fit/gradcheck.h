@@ -8,7 +8,8 @@
 enum { HEED__CASE_INPUTS = 16 }; /* at most */
 
 /* Runs one case of op, forward and backward, as heed_gradcheck does: values gets its output and the
- * gradients of its inputs, made on memory, which it begins. Returns how many, 0 in error. */
+ * gradients of its inputs, allocated on `memory`, which it begins. Returns their number, 0 on
+ * error. */
 int heed__case_run(heed_ctx *c, const heed_op *op, int index, heed_tape *memory,
                    heed_tensor *values[HEED__CASE_INPUTS + 1]);
 

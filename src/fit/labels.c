@@ -1,4 +1,4 @@
-/* labels.c -- labels.txt of a run: the name of a class a line, in the order of their numbers. */
+/* labels.c -- labels.txt of a run: one class name per line, in the order of their numbers. */
 #include "core/core.h"
 #include "core/os.h"
 #include "fit/fit.h"

@@ -1,5 +1,4 @@
-/* loop.c -- heed_fit: the training loop. prepare.c leads up to it, checkpoint.c keeps what it
- * reached. */
+/* loop.c -- heed_fit: the training loop. prepare.c prepares it, checkpoint.c saves its results. */
 #include "core/core.h"
 #include "core/os.h"
 #include "core/tape.h"
@@ -11,7 +10,7 @@
 
 /* ---- reports ---- */
 
-/* Of the training, those before a resume included. */
+/* Seconds of training, including those before a resume. */
 static double seconds_done(const heed__fitting *f) {
     return f->before + heed__os_seconds() - f->start;
 }
@@ -65,7 +64,7 @@ void heed__fit_report(heed__fitting *f, heed_fit_event event, const char *note) 
     pass_on(f, &r);
 }
 
-/* A row of metrics.csv; its seconds count what came before a resume, too. */
+/* A row of metrics.csv; its seconds include those before a resume. */
 static void add_row(heed__fitting *f, const char *split, double loss, double metric) {
     heed_report r = report_of(f, HEED_FIT_STEP);
     r.seconds += f->before;
@@ -84,7 +83,7 @@ static double bad_number(const heed_real *x, size_t n) {
     return 0;
 }
 
-/* The first parameter with a value (or gradient) that is not finite, and this number; NULL: none.
+/* The first parameter with a value (or gradient) that is not finite, and that number; NULL: none.
  */
 static const char *first_bad(const heed_store *s, bool gradient, double *found) {
     for (int i = 0; i < heed_store_count(s); i++) {
@@ -132,7 +131,7 @@ static bool diverged(heed__fitting *f, int64_t step, const char *what, const cha
     return heed_fail(f->c, HEED_DIVERGED, "%s", note);
 }
 
-/* A loss that is not finite comes from a weight that is not, or from what an op made of them. */
+/* A loss that is not finite is caused by such a weight, or by the output of an op. */
 static bool loss_diverged(heed__fitting *f, int64_t step, const char *what, double loss) {
     const char *bad = first_bad(f->store, false, &loss);
     if (bad) return diverged(f, step, "value", bad, loss);
@@ -142,7 +141,7 @@ static bool loss_diverged(heed__fitting *f, int64_t step, const char *what, doub
 
 /* ---- one update ---- */
 
-/* Gradient descent takes the epoch's batches 0, 1, ...: the same ones in every update. */
+/* Full-batch gradient descent uses the epoch's batches 0, 1, ...: the same ones in every update. */
 static heed_batch_at place(const heed__fitting *f, uint32_t micro) {
     if (f->set.full_batch)
         return (heed_batch_at){.rows = f->set.rows, .index = micro, .full_batch = true};
@@ -160,7 +159,7 @@ bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum) {
     heed_tensor *y = m->loss(f->self, f->tape, &b);
     if (!y || heed__stopped(f->c))
         return heed_fail(f->c, HEED_FAILED, "model %s made no loss", m->name);
-    if (y->size != 1) return heed_backward(f->tape, y); /* fails: a loss is one number */
+    if (y->size != 1) return heed_backward(f->tape, y); /* fails: a loss must be a scalar */
     if (!isfinite(y->x[0])) return loss_diverged(f, f->state.step + 1, "loss", (double)y->x[0]);
     double weight = heed__batch_weight(&b);
     if (sum->unit <= 0) sum->unit = f->set.full_batch || weight <= 0 ? 1 : weight;
@@ -221,7 +220,7 @@ heed__evaluation heed__fit_evaluation(const heed__fitting *f) {
                               .user = f->a->user};
 }
 
-/* Of equal accuracies the one of lower loss is better; without a metric the loss alone counts. */
+/* Ties in accuracy are decided by the lower loss; without a metric only the loss is compared. */
 static bool better(const heed__fitting *f, double loss) {
     const heed__state *s = &f->state;
     if (!isfinite(s->best_loss)) return true;
@@ -230,8 +229,8 @@ static bool better(const heed__fitting *f, double loss) {
     return loss < s->best_loss;
 }
 
-/* Takes the score into the state; true at a new best. Without a validation part the training loss
- * judges. */
+/* Stores the score in the state; true if it is a new best. Without a validation part the training
+ * loss decides. */
 static bool take_score(heed__fitting *f, const heed_score *score) {
     heed__state *s = &f->state;
     s->loss = mean(&s->since_eval);
@@ -248,7 +247,7 @@ static bool take_score(heed__fitting *f, const heed_score *score) {
     return true;
 }
 
-/* False when stopped or in error. */
+/* False if stopped or on error. */
 static bool evaluate(heed__fitting *f) {
     heed__evaluation e = heed__fit_evaluation(f);
     heed_score score;
@@ -321,7 +320,7 @@ bool heed__fit_finished(const heed__fitting *f) {
     return (f->state.step >= f->steps || !patient(f)) && !eval_due(f);
 }
 
-/* The steps left are planned again where they would not end with the time. */
+/* Plans the remaining steps again if they would not end on time. */
 static bool plan_again(heed__fitting *f) {
     heed__clock *k = &f->clock;
     double now = heed__os_seconds();

@@ -1,4 +1,4 @@
-/* model.c -- what a model leaves to its kind of data, its settings, and its presets. */
+/* model.c -- what a model inherits from its kind of data, its settings, and its presets. */
 #include "core/core.h"
 #include "fit/fit.h"
 

@@ -75,8 +75,8 @@ const heed_option heed_fit_options[] = {
 
 /* ---- length ---- */
 
-/* Of steps, epochs and minutes the one given last in the order default, preset, file, flag; in a
- * file, where a full list of settings names all three, minutes before epochs before steps. */
+/* Of steps, epochs and minutes, the one with the highest rank applies (default, preset, file,
+ * flag); in a file, which may list all three, minutes precede epochs, and epochs precede steps. */
 static bool read_length(heed_ctx *c, const heed_config *f, heed__settings *s) {
     static const char *const keys[] = {"minutes", "epochs", "steps"};
     double value[] = {heed_config_real(f, "minutes"), heed_config_real(f, "epochs"),

@@ -1,6 +1,7 @@
-/* plan.c -- a training whose length is planned again on the way. The plans, each a step and the
- * steps left from there on, say how far the training is at every step, and with it the learning
- * rate and when to evaluate: the same plans give the same training. The clock makes them. */
+/* plan.c -- plans of a training whose length changes while it runs. Each plan is a step and the
+ * number of steps left from there. The plans determine the progress at every step, and so the
+ * learning rate and when to evaluate: the same plans give the same training. The clock makes the
+ * plans. */
 #include "fit/fit.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ static double progress_in(const heed__plan *p, int64_t step) {
     return share >= 1 ? 1 : p->from + (1 - p->from) * share;
 }
 
-/* The plan by which update `step` is made. */
+/* The plan in force at update `step`. */
 static const heed__plan *plan_of(const heed__plans *p, int64_t step) {
     const heed__plan *at = &p->plan[p->count - 1];
     while (at > p->plan && at->step > step) at--;
@@ -56,7 +57,7 @@ bool heed__plans_write(const heed__plans *p, heed_text *out) {
     return ok;
 }
 
-/* A number of at most 15 digits; -1: there is none. */
+/* Reads a number of at most 15 digits; -1: there is none. */
 static int64_t read_count(const char **at) {
     size_t n = strspn(*at, "0123456789");
     if (n < 1 || n > 15) return -1;
@@ -91,8 +92,8 @@ bool heed__plans_read(heed_ctx *c, const char *text, int64_t steps, heed__plans 
 
 /* ---- learning rate ---- */
 
-/* The first plan is an ordinary schedule. Behind it, steps are counted in parts of the whole: what
- * a plan covers differs from the steps that were made before it. */
+/* The first plan is an ordinary schedule. In later plans, steps are counted as fractions of the
+ * entire training, because the steps of a plan differ in size from those before it. */
 heed_real heed__plans_rate(const heed__plans *p, const heed__settings *s, int64_t step) {
     static const int64_t whole = 1 << 30;
     const heed__plan *at = plan_of(p, step);
@@ -109,7 +110,7 @@ heed_real heed__plans_rate(const heed__plans *p, const heed__settings *s, int64_
 
 /* ---- the clock ---- */
 
-/* Shares of the time: between two plans at least; that a plan may miss it by; over which the rate
+/* Shares of the time: the least between two plans; by which a plan may miss it; over which the rate
  * is measured. */
 static const double BETWEEN = 0.03, MISS = 0.02, RECENT = 0.1;
 

@@ -1,5 +1,5 @@
-/* prepare.c -- what comes before the first step of heed_fit: settings, a trial of model and data,
- * the length of the training, the run directory or the checkpoint to go on from. */
+/* prepare.c -- prepares heed_fit's first step: settings, a trial of model and data, the length of
+ * the training, the run directory or the checkpoint to resume from. */
 #include "core/core.h"
 #include "core/os.h"
 #include "fit/fit.h"
@@ -11,7 +11,7 @@
 
 /* ---- settings ---- */
 
-/* Initial values and batches are drawn with the context's seed; config.conf must say the same. */
+/* Initial values and batches are drawn with the context's seed; config.conf must agree. */
 static bool agree_on_seed(heed__fitting *f) {
     uint64_t seed = heed_seed(f->c);
     heed_config *g = f->a->config;
@@ -33,15 +33,15 @@ static bool set_number(heed_config *g, const char *key, int64_t value, const cha
     return !heed_config_has(g, key) || heed_config_set(g, key, number, where, HEED_FROM_FLAG);
 }
 
-/* What the model must know of the data. config.conf keeps the bound of the vocabulary that was
- * asked for, with which a tokenizer trained anew is this one. */
+/* What the model must know about the data. config.conf keeps the requested bound of the vocabulary,
+ * with which training the tokenizer again gives the same one. */
 static bool set_vocab(heed__fitting *f, int64_t size, int64_t source) {
     heed_config *g = f->a->config;
     return !f->a->tokenizer || (set_number(g, "vocab", size, "tokenizer") &&
                                 set_number(g, "source-vocab", source, "source's tokenizer"));
 }
 
-/* Sizes as they are: 0 for a source without a vocabulary of its own. */
+/* Sets the actual sizes: 0 for a source without a separate vocabulary. */
 static bool set_real_vocab(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     return set_vocab(f, heed_vocab_size(a->tokenizer), a->source ? heed_vocab_size(a->source) : 0);
@@ -129,15 +129,15 @@ bool heed__fit_keep_plans(heed__fitting *f) {
     return ok;
 }
 
-/* Another length that is asked for ends what a clock had planned. */
+/* A new requested length discards the clock's plans. */
 static bool forget_clock(heed__fitting *f) {
     f->state.clock = NAN;
     return set_number(f->a->config, "timed", 0, "steps") &&
            heed_config_set(f->a->config, "plan", "", "steps", HEED_FROM_FLAG);
 }
 
-/* --steps, --epochs and plans that were made before are known without a clock. Those of a training
- * that was interrupted go on changing with its clock. */
+/* --steps, --epochs and earlier plans give the length without a clock. The clock of a resumed
+ * training may still change its plans. */
 static bool fix_by_data(heed__fitting *f) {
     heed_config *g = f->a->config;
     bool other = is_asked(g, "steps") || is_asked(g, "epochs");
@@ -155,7 +155,7 @@ static bool fix_by_data(heed__fitting *f) {
 
 /* ---- trial ---- */
 
-/* The seconds of one batch, if they are less than those so far: other programs make some longer. */
+/* The seconds of one batch, if less than those so far: other programs may slow some down. */
 static bool evaluate_one(heed__fitting *f, double *seconds) {
     heed__evaluation e = heed__fit_evaluation(f);
     heed_score score;
@@ -166,7 +166,7 @@ static bool evaluate_one(heed__fitting *f, double *seconds) {
     return true;
 }
 
-/* With so few a model has learned next to nothing: what takes the time is worth a look. */
+/* With fewer steps a model learns next to nothing, so a note says where the time goes. */
 enum { FEW_STEPS = 20 };
 
 static void note_few(heed__fitting *f, double update, double eval) {
@@ -179,14 +179,15 @@ static void note_few(heed__fitting *f, double update, double eval) {
     heed__fit_report(f, HEED_FIT_NOTE, note);
 }
 
-/* The first batch, and of gradient descent the last one, too: it may be smaller. */
+/* Tries the first batch, and for full-batch gradient descent also the last one, which may be
+ * smaller. */
 static bool try_batches(heed__fitting *f) {
     heed__passes sum = {0};
     return heed__fit_pass(f, 0, &sum) &&
            (!f->set.full_batch || f->micros < 2 || heed__fit_pass(f, f->micros - 1, &sum));
 }
 
-/* Evaluations take a third of the time at most. */
+/* Limits evaluations to a third of the time. */
 static bool limit_evaluations(heed__fitting *f) {
     heed__clock *k = &f->clock;
     double most = k->eval > 0 ? floor(k->budget / 3 / k->eval) : INFINITY;
@@ -199,7 +200,7 @@ static bool limit_evaluations(heed__fitting *f) {
     return set_number(f->a->config, "evals", k->evals, "minutes");
 }
 
-/* Seconds of an update without those of the optimizer, by a second pass: the first one meets fresh
+/* Measures an update without the optimizer by a second pass, because the first one uses fresh
  * memory. */
 static bool plan_by_clock(heed__fitting *f) {
     double eval = INFINITY, start;
@@ -239,7 +240,7 @@ static size_t store_bytes(const heed_store *s) {
     return bytes;
 }
 
-/* Model and data are tried before anything is written. What the trial changed is forgotten: the
+/* Model and data are tried before anything is written. Any changes by the trial are discarded: the
  * model is built again. */
 static bool try_out(heed__fitting *f) {
     double seconds = INFINITY;
@@ -279,7 +280,7 @@ static bool same(heed__fitting *f, const char *what, uint64_t was, uint64_t now,
                      f->a->run, what, was, now, hint);
 }
 
-/* labels.txt must name the classes of the data, in their order. */
+/* labels.txt must list the classes of the data, in order. */
 static bool check_labels(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     heed__labels l;
@@ -293,7 +294,7 @@ static bool check_labels(heed__fitting *f) {
                  "bring back a copy of it, or resume with --edited if it was edited on purpose"));
 }
 
-/* The tokenizer of a run that was edited on purpose is the run's from now on. */
+/* A tokenizer that was edited on purpose becomes the run's. */
 static bool agrees(heed__fitting *f) {
     heed__state *s = &f->state;
     if (heed__ctx_edited(f->c)) s->tokenizer_digest = tokenizer_digest(f->a);
@@ -306,7 +307,7 @@ static bool agrees(heed__fitting *f) {
            same(f, "seed", s->seed, heed_seed(f->c), "resume without --seed");
 }
 
-/* A run that died before its first checkpoint has settings alone, and starts again. */
+/* A run that died before its first checkpoint has only settings, and starts again. */
 static bool read_checkpoint(heed__fitting *f) {
     const char *run = f->a->run;
     heed_text path = {.c = f->c};
@@ -334,14 +335,14 @@ static bool read_checkpoint(heed__fitting *f) {
     return ok;
 }
 
-/* Who resumes has read the settings of a run that came to nothing. */
+/* Recovers a run. A caller that resumes has then read the settings of the failed replacement. */
 static bool mend_run(heed__fitting *f) {
     bool back;
     if (!heed__run_recover(f->c, f->a->run, &back)) return false;
     return !back || !f->a->resume || heed__run_is_back(f->c, f->a->run);
 }
 
-/* Two trainings in one folder would spoil each other's files. */
+/* Two trainings in one folder would overwrite each other's files. */
 static bool lock_run(heed__fitting *f) {
     long holder = 0;
     char who[40] = "";
@@ -357,7 +358,7 @@ static bool lock_run(heed__fitting *f) {
                      f->a->run, who);
 }
 
-/* A folder that does not stand yet is locked when it is made. */
+/* A folder that does not exist yet is locked when it is created. */
 static bool open_run(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     begin_state(f);
@@ -427,8 +428,8 @@ static bool go_on(heed__fitting *f) {
     return heed__fit_write_config(f);
 }
 
-/* The folder is ours to write: it stands, is locked, nobody has made a run there meanwhile, and
- * one that is replaced is set aside. */
+/* Makes the folder ready for writing: it exists and is locked, no run has been created there
+ * meanwhile, and a run to be replaced is in backup. */
 static bool claim_run(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     return heed__os_make_dir(f->c, a->run) && lock_run(f) &&
@@ -451,8 +452,8 @@ static void note_limit(heed__fitting *f) {
     heed__fit_report(f, HEED_FIT_NOTE, note);
 }
 
-/* A new run stands with its first checkpoint, or not at all; a checkpoint names the settings of
- * config.conf. */
+/* A new run is created with its first checkpoint or not at all; a checkpoint records the settings
+ * of config.conf. */
 static bool begin(heed__fitting *f) {
     heed__state *s = &f->state;
     const char *run = f->a->run;

@@ -1,4 +1,4 @@
-/* run.c -- run directories opened for use; and evaluation. */
+/* run.c -- opening run directories, and evaluation. */
 #include "core/core.h"
 #include "core/os.h"
 #include "fit/fit.h"
@@ -13,7 +13,7 @@ double heed__batch_weight(const heed_batch *b) {
     return b->masked_positions ? b->masked_count : b->items ? (double)b->items : b->rows;
 }
 
-/* A model without metrics of its own counts the loss alone. */
+/* For a model without metrics only the loss is summed. */
 bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, void *data,
                          heed_batch_at at, heed_batch *out, heed_score *score) {
     heed_ctx *c = heed_tape_ctx(t);
@@ -65,11 +65,11 @@ heed_reader heed_run_reader(const heed_run *r) {
                          .source = r->source};
 }
 
-/* ---- what weights say of themselves ---- */
+/* ---- metadata of weights ---- */
 
-/* A default of the model's own for a setting that all trainings share is none of the model's. Each
- * setting follows a mark: a semicolon, which JSON need not escape (where memory ends within an
- * escape, jansson aborts), or a line break if a value has a semicolon. */
+/* A model's default for a setting that all trainings share is not a setting of the model. Each
+ * setting is preceded by a mark: a semicolon, which JSON need not escape (jansson aborts if memory
+ * runs out within an escape), or a line break if a value contains a semicolon. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out) {
     char mark = ';';
     for (const heed_option *o = m->options; o && o->name; o++) {
@@ -92,7 +92,7 @@ uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tok
 /* ---- opening ---- */
 
 typedef struct {
-    heed_run run; /* first: the caller's view */
+    heed_run run; /* first member: what the caller sees */
     heed__owned owned;
     heed__run_config file; /* config.conf */
     char architecture[64];
@@ -101,7 +101,8 @@ typedef struct {
     heed__labels labels;
 } opened;
 
-/* Its own memory. What it refers to, the context owns as well, and frees in an order of its own. */
+/* Frees only its own memory: what it refers to is also owned by the context, and may be freed
+ * earlier. */
 static void release(heed__owned *owned) {
     opened *o = (opened *)(void *)((char *)owned - offsetof(opened, owned));
     heed__free(o->run.self);
@@ -123,7 +124,7 @@ void heed_run_close(heed_run *r) {
     release(&o->owned);
 }
 
-/* What the weights file says of itself. */
+/* Reads the metadata of the weights file. */
 static bool read_meta(opened *o, const char *path) {
     heed_ctx *c = o->run.c;
     heed_safetensors *f = heed_safetensors_open(c, path);
@@ -155,8 +156,8 @@ static bool choose_model(opened *o, const heed_model *const *models, const char 
                      o->architecture);
 }
 
-/* The weights file knows best what model it holds. Files of version 0.1.0 have lines, without a
- * first mark. */
+/* The settings in the weights file override config.conf. Files of version 0.1.0 have lines without
+ * a leading mark. */
 static bool apply_settings(opened *o, const char *path) {
     const char *mark = o->settings.s && o->settings.s[0] == ';' ? ";" : "\n";
     for (char *key = o->settings.s, *next; key && *key; key = next) {
@@ -240,7 +241,7 @@ static const char *inside(heed_text *t, const char *run, const char *folder, con
     return t->s ? t->s : "";
 }
 
-/* Where the weights asked for stand, an unfinished swap of checkpoints considered; *state: the
+/* Finds the requested weights, even within an unfinished swap of checkpoints; *state: the
  * checkpoint's state.json. */
 static bool find_weights(heed_ctx *c, const char *dir, bool last, heed_text *weights,
                          heed_text *state) {
@@ -272,7 +273,7 @@ static bool open_all(opened *o, const char *dir, const heed_model *const *models
     return ok;
 }
 
-/* Something of a run is there, if only a part that says what else is missing. */
+/* True if any part of a run exists; opening it then reports what is missing. */
 static bool is_run(heed_ctx *c, const char *dir) {
     static const char *const files[] = {"config.conf", "model.safetensors", "last", "last.new"};
     bool any = false;
@@ -283,7 +284,7 @@ static bool is_run(heed_ctx *c, const char *dir) {
     return any;
 }
 
-/* The hint names the first model of texts, if there is one. */
+/* Fails; the hint names the first text model, if there is one. */
 static void missing_run(heed_ctx *c, const char *dir, const heed_model *const *models) {
     bool file = heed__os_exists(dir);
     const char *found = file ? "a file" : "nothing";

@@ -1,5 +1,5 @@
-/* run_config.c -- config.conf of a run, with the settings of its model, of its data, and of a
- * program that the library does not know. */
+/* run_config.c -- config.conf of a run, with the settings of its model and its data, and a
+ * program's settings that the library does not know. */
 #include "core/core.h"
 #include "core/os.h"
 #include "fit/fit.h"
@@ -28,7 +28,7 @@ static bool listed(const heed__run_config *k, size_t count, const char *key) {
     return false;
 }
 
-/* A program that trains has settings of its own in config.conf: they are kept as texts. */
+/* A program that trains may have custom settings in config.conf: they are kept as text. */
 static bool find_foreign(heed__run_config *k, const heed_model *m) {
     size_t count = 0;
     for (char *line = k->text.s, *next; line && *line; line = next) {

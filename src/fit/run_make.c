@@ -1,13 +1,13 @@
-/* run_make.c -- run directories: made, replaced, given up. */
+/* run_make.c -- creating, replacing and abandoning run directories. */
 #include "core/core.h"
 #include "core/os.h"
 #include "fit/fit.h"
 
 #include <string.h>
 
-/* All that a run consists of: what a new one may replace, and nothing else. config.conf comes
- * first, so that it is written before the others and removed after them: a folder without it is not
- * of our making. Checkpoints are removed first: what is removed in part has none. */
+/* All files of a run: a new one may replace these and nothing else. config.conf comes first, so
+ * that it is written before the others and removed after them: a folder without it is not a run.
+ * Checkpoints are removed first, so a partly removed run has none. */
 static const char *const run_files[] = {"config.conf",
                                         "metrics.csv",
                                         "train.log",
@@ -35,14 +35,14 @@ static bool stands(heed_ctx *c, const char *dir, const char *name) {
     return found;
 }
 
-/* The files of a run that is replaced wait here until the new run has a checkpoint. config.conf
- * comes last, goes back first and is removed last: a backup that has it holds the whole old run.
- * The folder has one all the time, the old run's or the new one's. */
+/* The files of a run that is replaced wait here until the new run has a checkpoint. config.conf is
+ * moved here last, restored first and removed last: a backup that has it is the complete old run.
+ * The run's folder always has one, the old run's or the new one's. */
 #define BACKUP ".heed-replaced"
 
-/* Settings, and what a training makes of them: weights, a checkpoint, the lock of one that was
- * killed before its first checkpoint, or the run that it was to replace. Settings alone may be
- * anybody's. */
+/* True for settings together with a product of training: weights, a checkpoint, the lock of a
+ * training killed before its first checkpoint, or a backup of the run it was replacing. Settings
+ * alone may belong to another program. */
 static bool is_run(heed_ctx *c, const char *dir) {
     return stands(c, dir, "config.conf") &&
            (stands(c, dir, "model.safetensors") || heed__checkpoint_find(c, dir) ||
@@ -94,8 +94,8 @@ bool heed_run_owns(heed_ctx *c, const char *dir, const char *path) {
     return owns;
 }
 
-/* Goes up from the part of dir that stands, whose parents are as the file system has them, whatever
- * links it goes through. */
+/* Walks up from the existing part of dir, through the file system's actual parents, so links do not
+ * matter. */
 static bool is_inside(heed_ctx *c, const char *dir, const char *folder) {
     heed_text up = {.c = c};
     uint64_t at[2], below[2] = {0};
@@ -144,7 +144,7 @@ bool heed__run_write_config(heed_ctx *c, const heed_fit_args *a) {
     return ok;
 }
 
-/* In error state, too. Files before the first of that number stay. */
+/* Also works after an error. Files before number `first` are kept. */
 static bool clear_run(heed_ctx *c, const char *dir, int first) {
     heed_text path = {.c = c};
     bool ok = true;
@@ -154,7 +154,7 @@ static bool clear_run(heed_ctx *c, const char *dir, int first) {
     return ok;
 }
 
-/* ---- the run that is replaced ---- */
+/* ---- the replaced run ---- */
 
 static bool move_file(heed_ctx *c, const char *from, const char *to, const char *name) {
     heed_text a = {.c = c}, b = {.c = c};
@@ -182,7 +182,8 @@ static bool fill_shelf(heed_ctx *c, const char *dir, const char *shelf) {
     return ok && heed__os_sync_dir(c, dir) && copy_config(c, dir, shelf);
 }
 
-/* Brings back what the shelf holds, and removes what the new run has left. In error state, too. */
+/* Restores the files on the shelf, and removes what the new run has left. Also works after an
+ * error. */
 static bool empty_shelf(heed_ctx *c, const char *dir, const char *shelf) {
     bool ok = !stands(c, shelf, run_files[0]) || clear_run(c, dir, 1);
     for (int i = 0; ok && i < RUN_FILES; i++) ok = move_file(c, shelf, dir, run_files[i]);

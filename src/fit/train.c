@@ -1,4 +1,4 @@
-/* train.c -- a whole training in one call: data opened by the kind that the model reads. */
+/* train.c -- a complete training in one call: opens the data of the kind that the model reads. */
 #include "core/core.h"
 #include "fit/fit.h"
 
@@ -37,19 +37,20 @@ static heed_fit_result fit(heed_ctx *c, const heed_train_args *a, heed_config *f
                                         .user = a->user});
 }
 
-/* "steps=300 width=64": a key that there is not is an error. */
+/* "steps=300 width=64": an unknown key is an error. */
 static bool set_given(heed_config *f, const char *settings) {
     char key[64], value[1024];
     int n = 0;
     for (const char *at = settings ? settings : ""; *(at += strspn(at, " ")); at += n) {
         if (sscanf(at, "%63[^= ]=%1023[^ ]%n", key, value, &n) != 2)
-            return heed_config_set_list(f, at, "settings", HEED_FROM_FLAG); /* says what is wrong */
+            return heed_config_set_list(f, at, "settings", HEED_FROM_FLAG); /* reports the error */
         if (!heed_config_set(f, key, value, "settings", HEED_FROM_FLAG)) return false;
     }
     return true;
 }
 
-/* Those of the model or, resumed, of the run, and what the caller gives. */
+/* Reads the settings of the model or, when resuming, of the run, and those that the caller gives.
+ */
 static bool read_settings(heed_ctx *c, const heed_train_args *a, heed__run_config *k) {
     heed_text path = {.c = c};
     bool ok = true;

@@ -27,7 +27,7 @@ heed__setting *heed__setting_find(const heed_config *f, const char *key, size_t 
     return NULL;
 }
 
-/* The setting moves behind the others, into another group. */
+/* Moves the setting after the others, into another group. */
 static bool move_last(heed_config *f, heed__setting *s, const char *group) {
     heed__setting moved = *s;
     size_t behind = (size_t)(f->settings + f->count - (s + 1));
@@ -37,7 +37,7 @@ static bool move_last(heed_config *f, heed__setting *s, const char *group) {
     return true;
 }
 
-/* A row that an earlier table has, too, gives no more than the place. */
+/* If an earlier table has the same row, only its place changes. */
 static bool add(heed_config *f, const heed_option *o, const char *group) {
     size_t n = strlen(o->name);
     heed__setting *s = heed__setting_find(f, o->name, n);
@@ -76,7 +76,7 @@ heed_config *heed_config_new(heed_ctx *c, const heed_option *const *tables) {
 
 /* ---- access ---- */
 
-/* The setting, NULL with an error if the program asks for a key or a kind that the tables lack. */
+/* The setting; NULL with an error if the tables have no such key or it is of another kind. */
 static const heed__setting *get(const heed_config *f, const char *key, int kinds,
                                 const char *what) {
     if (!f || !key) return NULL;
@@ -144,8 +144,8 @@ const heed__setting *heed__setting_next(const heed_config *f, const heed__settin
     const char *group = after ? after->group : f->count ? f->settings[0].group : "";
     for (; i < f->count; i++)
         if (strcmp(f->settings[i].group, group) == 0) return &f->settings[i];
-    /* The next group begins with the first setting behind this group's first whose own group did
-     * not occur before it. */
+    /* The next group begins with the first setting, after this group's first, whose group did not
+     * occur earlier. */
     size_t start = 0;
     while (start < f->count && strcmp(f->settings[start].group, group) != 0) start++;
     for (i = start + 1; i < f->count; i++) {

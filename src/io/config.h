@@ -1,4 +1,4 @@
-/* config.h -- what the files of the option table share. */
+/* config.h -- shared by the files of the option table. */
 #ifndef HEED_CONFIG_H
 #define HEED_CONFIG_H
 
@@ -11,7 +11,7 @@ enum { HEED__VALUE_LIMIT = 16384, HEED__LINE_LIMIT = 4 * HEED__VALUE_LIMIT };
 typedef struct {
     const heed_option *o;
     const char *group;
-    char *initial; /* the default, where heed_config_set_list gave one; else NULL */
+    char *initial; /* the default if heed_config_set_list gave one; else NULL */
     char *text;    /* canonical: true or false, whole numbers without an exponent */
     double real;
     int64_t whole;
@@ -34,14 +34,14 @@ bool heed__setting_put(heed_config *f, heed__setting *s, const char *text, const
 /* Fails with "unknown setting" and the nearest key. */
 bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, const char *where,
                            heed_rank rank);
-/* The error status that a wrong value of this origin has: files are data, the rest is usage. */
+/* The error status of a wrong value of this rank: HEED_DATA from files, else HEED_USAGE. */
 heed_status heed__rank_status(heed_rank rank);
 /* The default as text; NULL or "": none. */
 const char *heed__setting_initial(const heed__setting *s);
-/* "a whole number from 1 to 96": what the check of o accepts. */
+/* "a whole number from 1 to 96": describes the values that o accepts. */
 bool heed__option_expects(const heed_option *o, heed_text *out);
-/* The settings group by group, groups in order of their first setting: the one after `after` (NULL:
- * the first one), NULL at the end. */
+/* Iterates over settings group by group, groups in order of their first setting: returns the one
+ * after `after` (NULL: the first), NULL at the end. */
 const heed__setting *heed__setting_next(const heed_config *f, const heed__setting *after);
 
 #endif

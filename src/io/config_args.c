@@ -6,12 +6,12 @@
 
 typedef struct {
     heed_config *f;
-    int count, at; /* arguments, and the one that is next */
+    int count, at; /* number of arguments, index of the next one */
     char **args;
 } arguments;
 
-/* The value of the flag before it: the next argument. One that looks like a flag is not used,
- * since the value was most likely forgotten. */
+/* The next argument, as the value of a flag. An argument that looks like a flag is refused, since
+ * the value was most likely forgotten. */
 static const char *next_value(arguments *a, const char *flag) {
     const char *value = a->at < a->count ? a->args[a->at] : NULL;
     if (value && strncmp(value, "--", 2) != 0) {
@@ -32,7 +32,7 @@ static bool set_switch(arguments *a, heed__setting *s, const char *flag, const c
     return heed__setting_put(a->f, s, on ? "true" : "false", flag, HEED_FROM_FLAG);
 }
 
-/* One --flag; what belongs to it is removed from the arguments. */
+/* Reads one --flag and removes it and its value from the arguments. */
 static bool take_flag(arguments *a, const char *arg) {
     const char *key = arg + 2, *equals = strchr(key, '=');
     size_t n = equals ? (size_t)(equals - key) : strlen(key);

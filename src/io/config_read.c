@@ -10,7 +10,7 @@ enum { FILE_LIMIT = 1 << 20 };
 typedef struct {
     heed_config *f;
     const char *path;
-    size_t line;  /* from 1 */
+    size_t line;  /* counted from 1 */
     size_t *seen; /* per setting: the line that set it, 0 none */
     heed_rank rank;
 } reading;
@@ -32,7 +32,7 @@ static char *skip_blanks(char *p) {
     return p;
 }
 
-/* The escape behind a backslash; 0: there is none. */
+/* The character for an escape letter; 0: there is no such escape. */
 static char unescape(char ch) {
     switch (ch) {
     case 'n':
@@ -49,8 +49,7 @@ static char unescape(char ch) {
     }
 }
 
-/* From the quote at p: the text within, unescaped in place; NULL after an error. A text in single
- * quotes knows no escapes. */
+/* The text quoted from p on, unescaped in place; NULL on error. Single quotes have no escapes. */
 static char *quoted_value(const reading *r, char *p) {
     char quote = *p, *to = p, *from = p + 1;
     for (; *from && *from != quote; from++, to++) {
@@ -73,7 +72,7 @@ static char *quoted_value(const reading *r, char *p) {
     return p;
 }
 
-/* Up to a # after a blank, without the blanks around. */
+/* The text up to a # after a blank, without surrounding blanks. */
 static char *plain_value(char *p) {
     char *end = p;
     while (*end && !(*end == '#' && (end == p || is_blank(end[-1])))) end++;
@@ -102,7 +101,7 @@ static bool read_line(reading *r, char *line) {
     return value && heed__setting_put(r->f, s, value, where, r->rank);
 }
 
-/* Whole-file checks, so that what follows may treat it as lines of C strings. */
+/* Checks the entire file, so that it can then be treated as lines of C strings. */
 static bool is_text(reading *r, const char *text, size_t n) {
     const char *zero = memchr(text, 0, n);
     size_t valid = zero ? (size_t)(zero - text) : heed_utf8_valid(text, n);

@@ -56,7 +56,7 @@ static bool wrong(heed_config *f, const heed__setting *s, const char *text, cons
     return false;
 }
 
-/* "12", or "1e6" where that is whole and exact in a double. */
+/* "12", or "1e6" if it is an integer that a double represents exactly. */
 static bool read_whole(const char *text, int64_t *value) {
     const char *digits = text + (*text == '-' || *text == '+');
     if (*digits && digits[strspn(digits, "0123456789")] == 0) {
@@ -111,7 +111,7 @@ static char *canonical(heed_ctx *c, const heed__setting *s, const char *text) {
     return heed_text_add(&digits, "%lld", (long long)s->whole) ? digits.s : NULL;
 }
 
-/* No value is one where the default is none. */
+/* An empty value is accepted if the default is empty. */
 static bool is_unset(const heed_option *o, const char *text) {
     return !*text && (!o->value || !*o->value);
 }
@@ -137,9 +137,9 @@ bool heed__setting_put(heed_config *f, heed__setting *s, const char *text, const
 
 /* ---- did you mean ---- */
 
-/* The key nearest to a misspelt one, or the one that it begins; NULL if none is near. */
+/* The key nearest to a misspelt one, or one that begins with it; NULL if none is near. */
 static const char *nearest(const heed_config *f, const char *key, size_t n) {
-    size_t best = n < 4 ? 2 : n / 3 + 1; /* must be below */
+    size_t best = n < 4 ? 2 : n / 3 + 1; /* the distance must be less */
     const char *found = NULL;
     for (size_t i = 0; i < f->count; i++) {
         const char *name = f->settings[i].o->name;

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-enum { WIDTH = 100 }; /* of a file */
+enum { WIDTH = 100 }; /* columns of a file */
 
-/* True if text must be quoted to read back as it is. */
+/* True if text must be quoted to read back unchanged. */
 static bool needs_quotes(const char *text) {
     size_t n = strlen(text);
     if (!n) return false;
@@ -13,7 +13,7 @@ static bool needs_quotes(const char *text) {
     return edges || strpbrk(text, "#\n\r") != NULL;
 }
 
-/* The letter behind the backslash, 0 for bytes that are written as they are. */
+/* The letter after the backslash; 0 for bytes that are not escaped. */
 static char escape(char ch) {
     switch (ch) {
     case '\n':

@@ -1,4 +1,4 @@
-/* io.h -- what the rooms above io may use of it beyond heed/io.h. */
+/* io.h -- internal functions of io for the folders above it. */
 #ifndef HEED_IO_INTERNAL_H
 #define HEED_IO_INTERNAL_H
 
@@ -12,13 +12,13 @@ HEED_EXPORT_BEGIN
 bool heed__put_base64(heed_text *out, const unsigned char *bytes, size_t n);
 
 /* ---- packed bytes ---- */
-/* Raw deflate (RFC 1951) of at most 4 GB into exactly size bytes; false: damaged, of another size,
- * or no memory. */
+/* Raw deflate (RFC 1951) of at most 4 GB into exactly size bytes; false: damaged, another size, or
+ * out of memory. */
 bool heed__inflate(const unsigned char *from, size_t n, void *to, size_t size);
 
 /* ---- pictures ---- */
-/* A PNG file in memory, of RGB rows; NULL: see c, whose error says name. Free with heed__png_free.
- */
+/* A PNG file in memory, from RGB rows; NULL on error: see c, whose message includes name. Free with
+ * heed__png_free. */
 unsigned char *heed__png_bytes(heed_ctx *c, const char *name, const unsigned char *rgb, int width,
                                int height, size_t *n);
 void heed__png_free(unsigned char *png);
@@ -28,22 +28,22 @@ typedef struct {
     const unsigned char *pixels;
     int width, height, channels; /* 1 or 3 */
 } heed__pixels;
-/* Appends it as a PNG file in base64. what: named in the error where there is no memory. */
+/* Appends the picture as a PNG file in base64. what: named in the error if out of memory. */
 bool heed__put_png(heed_text *out, const char *what, heed__pixels from);
 
 /* IEEE half precision: sign 1, exponent 5 (bias 15), fraction 10 bits. */
 double heed__half(uint16_t h);
 
 /* ---- safetensors ---- */
-/* The file at path, whose n bytes are data, which it frees (heed__free), also on failure. */
+/* Parses the file at path, whose n bytes are `data`. Takes ownership of data (heed__free), also on
+ * failure. */
 heed_safetensors *heed__safetensors_parse(heed_ctx *c, const char *path, unsigned char *data,
                                           size_t n);
 /* heed_load from an open file. */
 bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *f);
 
 /* ---- settings ---- */
-/* heed_config_read of a zero-terminated text, which is cut into pieces; path is named in the
- * errors. */
+/* Like heed_config_read for a zero-terminated text, which is modified; errors name path. */
 bool heed__config_parse(heed_config *f, const char *path, char *text, size_t n, heed_rank rank);
 
 /* ---- NPZ ---- */
@@ -54,7 +54,7 @@ typedef struct {
     int dims, shape[HEED_DIMS];
     const void *data;
 } heed__npz_array;
-/* heed_npz_save of arrays that are not tensors. */
+/* heed_npz_save for arrays that are not tensors. */
 bool heed__npz_write(heed_ctx *c, const char *path, int count, const heed__npz_array *arrays);
 
 HEED_EXPORT_END

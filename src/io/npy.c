@@ -1,4 +1,4 @@
-/* npy.c -- NumPy's files: one array (.npy), or a zip archive of them (.npz). Written only. */
+/* npy.c -- writes NumPy's files: one array (.npy), or a zip archive of them (.npz). */
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"
@@ -75,8 +75,8 @@ typedef struct {
     uint64_t size, offset; /* of header and data; of head in the file */
 } member;
 
-/* What the local header and the directory have in common: versions, flags (names are UTF-8),
- * method, time and date (1 January 1980), check sum, sizes, length of the name. */
+/* The fields shared by the local header and the directory: versions, flags (names are UTF-8),
+ * method, time and date (1 January 1980), checksum, sizes, length of the name. */
 static bool put_common(heed_text *out, const member *m) {
     return put_number(out, 20, 2) && put_number(out, 0x800, 2) && put_number(out, 0, 2) &&
            put_number(out, 0x210000, 4) && put_number(out, m->crc, 4) &&
@@ -104,7 +104,7 @@ static bool put_local(member *m, uint64_t offset) {
     return ok;
 }
 
-/* Comment length, disk, attributes are 0 everywhere. */
+/* Comment length, disk and attributes are always 0. */
 static bool put_directory(heed_text *out, const member *m) {
     return heed_text_put(out, "PK\1\2", 4) && put_number(out, 20, 2) && put_common(out, m) &&
            put_number(out, 0, 8) && put_number(out, 0, 2) && put_number(out, m->offset, 4) &&

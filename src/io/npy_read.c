@@ -1,4 +1,4 @@
-/* npy_read.c -- one array of NumPy's: magic, version, a Python dictionary, elements.
+/* npy_read.c -- reads one NumPy array: magic, version, a Python dictionary, elements.
  * numpy.lib.format. */
 #include "io/npy_read.h"
 #include "core/core.h"
@@ -56,7 +56,7 @@ static bool shape(scanner *s, heed__npy *a) {
     return true;
 }
 
-/* "<f4": byte order, kind, bytes; of text characters. */
+/* "<f4": byte order, kind, bytes (for text, characters). */
 static bool type(const char *descr, heed__npy *a) {
     static const struct {
         char kind;

@@ -1,4 +1,4 @@
-/* npz.h -- NumPy's files as they are read: one array (.npy), or a zip archive of them (.npz). */
+/* npz.h -- reading NumPy's files: one array (.npy), or a zip archive of them (.npz). */
 #ifndef HEED_NPZ_H
 #define HEED_NPZ_H
 
@@ -8,14 +8,14 @@ HEED_EXPORT_BEGIN
 
 enum { HEED__NPY_DIMS = 6, HEED__NPY_NAME = 200 };
 typedef struct {
-    char name[HEED__NPY_NAME]; /* without .npy; cut where it is longer */
+    char name[HEED__NPY_NAME]; /* without .npy; cut if longer */
     char kind;     /* 'f' real, 'i' and 'u' integers, 'b' bool, 'U' and 'S' text, '?' other */
-    char type[24]; /* as the file has it: ">f4" */
+    char type[24]; /* as in the file: ">f4" */
     int size;      /* bytes of an element */
     int dims;
     int64_t shape[HEED__NPY_DIMS];
-    size_t count; /* of elements */
-    bool fortran; /* the first index runs fastest */
+    size_t count; /* number of elements */
+    bool fortran; /* the first index varies fastest */
     const unsigned char *data;
 } heed__npy;
 typedef struct {
@@ -26,17 +26,17 @@ typedef struct {
     size_t unpacked_count, unpacked_capacity;
 } heed__npz;
 
-/* Reads the file. Arrays of kinds that are not known have the kind '?'. Everything is checked: the
- * directory, sizes, check sums; little-endian alone. Free with heed__npz_free, also after a
- * failure. */
+/* Reads the file. Arrays of unknown kinds have the kind '?'. Everything is checked: the directory,
+ * sizes, checksums; elements must be little-endian. Free with heed__npz_free, also after a failure.
+ */
 bool heed__npz_read(heed_ctx *c, const char *path, heed__npz *out);
-/* The same for n bytes, which it frees (heed__free), also on failure. */
+/* The same for n bytes in memory, of which it takes ownership (heed__free), also on failure. */
 bool heed__npz_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t n, heed__npz *out);
 void heed__npz_free(heed__npz *z);
 const heed__npy *heed__npz_find(const heed__npz *z, const char *name);
 /* The element at `index` in C order, of the kinds f, i, u and b. */
 double heed__npy_number(const heed__npy *a, size_t index);
-/* Of kind U or S, as UTF-8; NUL inside is shown as its picture, U+2400. Appended. */
+/* Appends an element of kind U or S as UTF-8; a NUL within becomes its symbol, U+2400. */
 bool heed__npy_text(const heed__npy *a, size_t index, heed_text *out);
 /* "(2, 3, 4)" into text, which is returned. */
 enum { HEED__SHAPE = 160 };

@@ -1,5 +1,5 @@
-/* npz_read.c -- a zip archive of arrays: stored or deflated members, no zip64. APPNOTE.TXT 6.3,
- * sec. 4.3. */
+/* npz_read.c -- reads a zip archive of arrays: stored or deflated members, no zip64. APPNOTE.TXT
+ * 6.3, sec. 4.3. */
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"
@@ -37,7 +37,7 @@ static bool damaged(const archive *z, const char *why) {
     return heed_fail(z->c, HEED_DATA, "%s is no NPZ file: %s", z->path, why);
 }
 
-/* The end of the directory: from the back, where a comment of the right length follows. */
+/* Finds the end of the directory, backwards: it is followed by a comment of the right length. */
 static const unsigned char *find_end(const archive *z) {
     size_t back = z->n < 65535 + END ? z->n : 65535 + END;
     for (size_t i = END; i <= back; i++) {
@@ -80,8 +80,7 @@ static const unsigned char *packed_bytes(const archive *z, const member *m) {
     return NULL;
 }
 
-/* Deflate never grows more than 1032 times: what claims to is refused before memory is allocated.
- */
+/* Deflate expands at most 1032 times: a larger claim is refused before memory is allocated. */
 static unsigned char *unpack(archive *z, const member *m, const unsigned char *from,
                              heed__npz *out) {
     if (m->size / 1032 > m->packed + 16 || m->size > UNPACKED_LIMIT - z->unpacked) {

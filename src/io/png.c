@@ -1,4 +1,4 @@
-/* png.c -- pictures out, through stb_image_write with zlib's deflate. */
+/* png.c -- writes pictures through stb_image_write with zlib's deflate. */
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* What stb_image_write calls: a zlib stream to be freed by it; NULL without memory. */
+/* Called by stb_image_write: returns a zlib stream, which it frees; NULL if out of memory. */
 static unsigned char *deflate_all(unsigned char *data, int n, int *out_n, int quality) {
     uLongf capacity = compressBound((uLong)n);
     unsigned char *out = malloc(capacity);

@@ -1,5 +1,5 @@
-/* safetensors.c -- the safetensors reader: u64 header length | JSON header | data. Its verdicts are
- * those of the reference reader, except for duplicate keys, which it refuses, and for more than 8
+/* safetensors.c -- the safetensors reader: u64 header length | JSON header | data. It accepts the
+ * same files as the reference reader, except that it refuses duplicate keys and more than 8
  * dimensions. */
 #include "core/core.h"
 #include "core/os.h"
@@ -19,7 +19,7 @@ struct heed_safetensors {
     heed_ctx *c;
     char *path;
     unsigned char *file;
-    const unsigned char *data; /* behind the header */
+    const unsigned char *data; /* after the header */
     size_t bytes;              /* of data */
     json_t *root, *meta;       /* root holds the names */
     heed_array *arrays;        /* in the order of their data */
@@ -50,7 +50,7 @@ void heed_safetensors_close(heed_safetensors *f) {
     destroy(&f->owned);
 }
 
-/* Always false. name: the tensor's, or NULL. */
+/* Always false. name: the tensor's name, or NULL. */
 static bool damaged(const heed_safetensors *f, const char *name, const char *what) {
     char quoted[HEED_QUOTE] = "";
     if (name) heed_quote(quoted, name, strlen(name));
@@ -89,7 +89,7 @@ static bool read_shape(heed_array *a, const json_t *entry) {
     return true;
 }
 
-/* Bytes of a shape; false where they overflow or are not whole. */
+/* Bytes of a shape; false if they overflow or are not an integer. */
 static bool count_bytes(const heed_array *a, unsigned bits, uint64_t *bytes) {
     uint64_t count = 1;
     for (int i = 0; i < a->dims; i++) {
@@ -167,7 +167,7 @@ static int by_place(const void *x, const void *y) {
     return strcmp(a->name, b->name);
 }
 
-/* The tensors tile the data: no hole, no overlap, nothing behind. */
+/* True if the tensors tile the data: no hole, no overlap, nothing after them. */
 static bool tiles(heed_safetensors *f) {
     const unsigned char *at = f->data;
     qsort(f->arrays, f->count, sizeof *f->arrays, by_place);

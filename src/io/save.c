@@ -26,7 +26,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-/* Names must come back as they are, which no other bytes do. */
+/* Names must read back unchanged, which only valid UTF-8 does. */
 static bool is_utf8(heed_ctx *c, const char *name) {
     size_t n = strlen(name);
     return heed_utf8_valid(name, n) == n ||
@@ -35,7 +35,7 @@ static bool is_utf8(heed_ctx *c, const char *name) {
                (heed_problem){.what = "name is wrong", .expected = "UTF-8", .text = name, .n = n});
 }
 
-/* "format":"pt" is what loaders of Hugging Face models ask for. */
+/* Loaders of Hugging Face models require "format":"pt". */
 static bool put_meta(heed_text *out, const char *const *meta) {
     size_t count = 0, given = 0;
     while (meta && meta[given] && meta[given + 1]) given += 2;

@@ -1,4 +1,4 @@
-/* csv.c -- CSV as RFC 4180 has it, read row by row and written; the lines of metrics.csv. */
+/* csv.c -- CSV by RFC 4180, read row by row and written; the lines of metrics.csv. */
 #include "core/os.h"
 #include "text/text.h"
 
@@ -35,7 +35,7 @@ bool heed_csv_open(heed_csv *r, heed_ctx *c, const char *what, const char *path,
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* A field in double quotes, two of which stand for one; its end is moved forward over it. */
+/* A field in double quotes, where two quotes mean one; unescaped in place. */
 static char *quoted_field(heed_csv *r) {
     char *from = r->at + 1, *to = r->at, *field = to;
     size_t line = r->next;
@@ -57,12 +57,12 @@ static char *quoted_field(heed_csv *r) {
         reject(r, r->next, "a comma or the end of the line after a quoted field", "something else");
         return NULL;
     }
-    *to = 0; /* the closing quote is behind it */
+    *to = 0; /* the closing quote comes after it */
     return field;
 }
 
-/* The next field of the row; r->at comes to what ended it, which *end_of_field is before the field
- * is ended by a zero byte. NULL after an error. */
+/* The next field of the row, ended by a zero byte; r->at moves to the separator that ended it,
+ * which *separator keeps. NULL on error. */
 static char *next_field(heed_csv *r, char *separator) {
     while (is_blank(*r->at)) r->at++;
     char *field = r->at, *stop;

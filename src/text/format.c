@@ -1,5 +1,4 @@
-/* format.c -- numbers, words and tokens as people read them, and words that are close to another.
- */
+/* format.c -- formats numbers, words and tokens for people, and finds words close to another. */
 #include "text/text.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* json.c -- JSON: files through jansson, strict in and atomic out, and values appended to a text.
- */
+/* json.c -- JSON: files through jansson, read strictly and written atomically, and values appended
+ * to a text. */
 #include "core/os.h"
 #include "text/text.h"
 
@@ -11,8 +11,8 @@
 
 enum { JSON_LIMIT = 1 << 28 };
 
-/* jansson's own words quote the place ("unexpected token near '{'"); they may hold file bytes. It
- * has none when it found no memory. */
+/* jansson's messages quote the place ("unexpected token near '{'"), so they may contain bytes of
+ * the file. There is no message when it is out of memory. */
 static json_t *refuse(heed_ctx *c, const char *path, const json_error_t *e) {
     char found[HEED_QUOTE];
     heed_quote(found, e->text, strlen(e->text));
@@ -48,7 +48,7 @@ bool heed__json_write(heed_ctx *c, const char *path, const json_t *value) {
     return ok;
 }
 
-/* ---- values, one after the other ---- */
+/* ---- values, appended one by one ---- */
 
 static void put_string(heed_text *out, const char *text) {
     static const char codes[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
@@ -65,7 +65,7 @@ static void put_string(heed_text *out, const char *text) {
     heed_text_put(out, "\"", 1);
 }
 
-/* What comes before a value: a comma behind another value, and the key. */
+/* Writes what comes before a value: a comma after another value, and the key. */
 static void begin(heed_text *out, const char *key) {
     char last = out->n ? out->s[out->n - 1] : 0;
     if (isalnum((unsigned char)last) || last == '"' || last == '}' || last == ']')
@@ -104,7 +104,7 @@ void heed_json_int(heed_text *out, const char *key, int64_t value) {
 void heed_json_real(heed_text *out, const char *key, double value, int digits) {
     char text[HEED__NUMBER];
     begin(out, key);
-    if (value == 0 || value == 1) /* most of what a causal layer holds */
+    if (value == 0 || value == 1) /* most values of a causal layer */
         heed_text_put(out, value == 0 ? "0" : "1", 1);
     else
         heed_text_add(out, "%s", isfinite(value) ? heed__number_text(text, value, digits) : "null");

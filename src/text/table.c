@@ -1,10 +1,11 @@
-/* table.c -- a table as blocks of columns, where not all fit side by side. */
+/* table.c -- a table, in several blocks of columns if not all fit side by side. */
 #include "text/text.h"
 
 static int start_of(const heed_table *t) { return t->flush ? 0 : 2; }
 static int gap_of(const heed_table *t) { return t->gap ? t->gap : 2; }
 
-/* The first column that does not fit into a block that starts with `from`, which always does. */
+/* The first column that does not fit into a block that starts with column `from`, which always
+ * fits. */
 static int block_end(const heed_table *t, int width, int name, int from) {
     int used = start_of(t) + name, k = from;
     for (; k < t->count; k++) {
@@ -14,7 +15,7 @@ static int block_end(const heed_table *t, int width, int name, int from) {
     return k;
 }
 
-/* The name of a row; of row -1 what is over the names. */
+/* The name of a row; row -1: the heading of the names. */
 static const char *name_of(const heed_table *t, int row, char text[HEED_TABLE_CELL]) {
     if (row < 0) return t->head;
     if (t->names) return t->names[row];
@@ -22,7 +23,7 @@ static const char *name_of(const heed_table *t, int row, char text[HEED_TABLE_CE
     return text;
 }
 
-/* Of the widest name, as far as it leaves space for a column beside it. */
+/* The width of the widest name, limited so that a column fits beside it. */
 static int name_width(const heed_table *t, int width) {
     int widest_name = 0, widest = 0;
     char text[HEED_TABLE_CELL];
@@ -36,7 +37,7 @@ static int name_width(const heed_table *t, int width) {
     return widest_name < capacity ? widest_name : capacity > 4 ? capacity : 4;
 }
 
-/* The row's name and its cells from `from` to `to`. Row -1: what is over the columns. */
+/* Appends the row's name and its cells from `from` to `to`. Row -1: the headings. */
 static void put_row(const heed_table *t, int row, int name, int from, int to, heed_text *out) {
     char text[HEED_TABLE_CELL];
     const char *label = name_of(t, row, text);

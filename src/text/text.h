@@ -1,4 +1,4 @@
-/* text.h -- what the rooms above text may use of it beyond heed/text.h. */
+/* text.h -- internal functions of text for the folders above it. */
 #ifndef HEED_TEXT_INTERNAL_H
 #define HEED_TEXT_INTERNAL_H
 
@@ -13,24 +13,26 @@ HEED_EXPORT_BEGIN
 
 int heed__char_width(int32_t c);      /* columns of a terminal: 0, 1 or 2 */
 bool heed__is_mark(int32_t c);        /* category Mn: placed on the character before it */
-int heed__combining_class(int32_t c); /* Unicode's; 0 of letters and choices of a form */
+int heed__combining_class(int32_t c); /* Unicode's; 0 for letters and variation selectors */
 int32_t heed__lower(int32_t c);
-/* The canonical decomposition (NFD) of c, at most HEED__DECOMPOSED characters; how many. */
+/* The canonical decomposition (NFD) of c, at most HEED__DECOMPOSED characters; returns their
+ * number. */
 enum { HEED__DECOMPOSED = 8 };
 int heed__decompose(int32_t c, int32_t parts[HEED__DECOMPOSED]);
-/* Whether a character may stand in a line as it is. DIRECTION: marks that change the direction of
- * writing and would reorder the whole line. CONTROL: also c < 0, a byte that is not UTF-8. */
+/* Whether a character may be shown unchanged in a line. DIRECTION: marks that change the direction
+ * of writing and would reorder the entire line. CONTROL: also c < 0, a byte that is not UTF-8. */
 typedef enum { HEED__PLAIN, HEED__CONTROL, HEED__DIRECTION } heed__char_kind;
 heed__char_kind heed__kind_of_char(int32_t c);
 
 /* ---- labels, as heed_label_text shows them ---- */
 
-/* Characters with their marks, and one of them, whose columns are returned (0: there is none). */
+/* The number of glyphs (characters with their marks) in a label. heed__label_glyph appends one and
+ * returns its columns (0: there is none). */
 int heed__label_glyphs(const char *label);
 int heed__label_glyph(const char *label, int index, heed_text *out);
-/* The label in exactly so many columns, filled with blanks on the right or on the left. */
+/* Appends the label in exactly `columns` columns; right: aligned right, else left. */
 void heed__put_label(heed_text *out, const char *label, int columns, bool right);
-/* Ends the line, without blanks before its end. */
+/* Ends the line, without trailing blanks. */
 void heed__end_line(heed_text *out);
 
 /* ---- numbers and words ---- */
@@ -44,19 +46,19 @@ bool heed__put_wrapped(heed_text *out, const char *text, size_t column, const ch
 
 /* ---- JSON files ---- */
 
-/* Strict: one value, no duplicate keys, nothing behind it. Free with json_decref. Errors name path,
+/* Strict: one value, no duplicate keys, nothing after it. Free with json_decref. Errors name path,
  * line and column. */
 json_t *heed__json_read(heed_ctx *c, const char *path);
 json_t *heed__json_parse(heed_ctx *c, const char *path, const char *text, size_t n);
-/* Indented, ends with a newline, whole or not at all. */
+/* Writes value indented, with a final newline, atomically. */
 bool heed__json_write(heed_ctx *c, const char *path, const json_t *value);
 
 /* ---- metrics.csv ---- */
 
 /* Appends the row "1,0.5,train"; a new file gets the header "step,loss,split" first. */
 bool heed__csv_append(heed_ctx *c, const char *path, const char *header, const char *row);
-/* Keeps the header and the rows whose first field is at most `last` and that do not hold `without`;
- * rewritten whole or not at all. An absent file is fine. */
+/* Keeps the header and the rows whose first field is at most `last` and that do not contain
+ * `without`; the file is rewritten atomically. An absent file is not an error. */
 bool heed__csv_cut(heed_ctx *c, const char *path, double last, const char *without);
 
 HEED_EXPORT_END

@@ -1,4 +1,4 @@
-/* unicode.c -- the Unicode properties of a character. Only this file and data/corpus/words.c know
+/* unicode.c -- the Unicode properties of a character. Only this file and data/corpus/words.c use
  * utf8proc. */
 #include "text/text.h"
 

@@ -1,4 +1,4 @@
-/* utf8.c -- characters of UTF-8, read strictly and written. */
+/* utf8.c -- reads UTF-8 strictly, and writes it. */
 #include "text/text.h"
 
 #include <string.h>

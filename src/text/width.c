@@ -1,5 +1,5 @@
-/* width.c -- labels in columns of a terminal, with signs for what would not be seen or would move
- * the cursor. */
+/* width.c -- labels in columns of a terminal, with signs for characters that are invisible or would
+ * move the cursor. */
 #include "text/text.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static const char *sign_of(int32_t code, char buffer[4]) {
     return buffer;
 }
 
-/* The glyph of the next character of *text, which moves on; its columns. */
+/* The glyph of the next character of *text, which is advanced; returns its columns. */
 static int next_glyph(const char **text, glyph *out) {
     int32_t code;
     const char *s = *text;
@@ -36,8 +36,7 @@ static int next_glyph(const char **text, glyph *out) {
     return sign ? 1 : heed__char_width(code);
 }
 
-/* The same of a base with the marks that are placed on it, appended to out; out NULL: passed over.
- */
+/* The same for a base character with its marks, appended to out; out NULL: skipped. */
 static int next_cluster(const char **text, heed_text *out) {
     glyph g;
     int width = next_glyph(text, &g);
@@ -49,7 +48,7 @@ static int next_cluster(const char **text, heed_text *out) {
     return width;
 }
 
-/* The next cluster of a label, in which a space at either end is a sign. */
+/* The next cluster of a label, where a space at either end is shown as a sign. */
 static int next_of_label(const char *label, const char **at, heed_text *out) {
     const char *s = *at;
     bool hidden = *s == ' ' && (strspn(label, " ") > (size_t)(s - label) || s[strspn(s, " ")] == 0);

@@ -1,4 +1,4 @@
-/* batch.c -- batches: rows of tokens as a function of (seed, step, row of the step) alone. */
+/* batch.c -- batches: rows of tokens each depends only on (seed, step, row of the step). */
 #include "data/corpus/corpus.h"
 #include "data/place.h"
 
@@ -7,7 +7,7 @@
 
 enum { IGNORED = -100 };
 
-/* Tokens of one row: `count` of the stream from `at` on, then `end` unless that is -1. */
+/* Tokens of one row: `count` tokens of the stream from `at`, then `end` unless it is -1. */
 typedef struct {
     size_t at, count;
     int32_t end;
@@ -15,7 +15,7 @@ typedef struct {
 
 static uint32_t token_of(const heed_corpus *k, const source *s, size_t i) {
     if (i < s->count) return heed__token_at(&k->stream, s->at + i);
-    return (uint32_t)s->end | 1u << 20; /* a line's end stands for its newline */
+    return (uint32_t)s->end | 1u << 20; /* a line's end accounts for its newline */
 }
 
 /* ---- where rows come from ---- */
@@ -44,8 +44,8 @@ static uint64_t windows_of(const heed_corpus *k) {
     return (k->train.total + stride - 1) / stride;
 }
 
-/* A training window of `most` tokens: see data.h. Spans shorter than a window hold no start, so the
- * one that is found is never one of them. */
+/* A training window of `most` tokens: see data.h. A span shorter than a window contains no window
+ * start, so it is never found. */
 static source train_source(const heed_corpus *k, uint64_t draw, size_t most) {
     bool lines = k->a.packing == HEED_LINES;
     uint64_t starts = k->train.total, stride = lines ? 1 : (uint64_t)k->content;
@@ -61,7 +61,7 @@ static source train_source(const heed_corpus *k, uint64_t draw, size_t most) {
     return (source){unit, most, -1};
 }
 
-/* Row `number` of the evaluation: windows side by side, the last of a span may be short. */
+/* Row `number` of the evaluation: adjacent windows; the last one of a span may be short. */
 static source val_source(const heed_corpus *k, size_t number, size_t most) {
     const heed__span *span = span_of(&k->val, number);
     size_t i = number - span->before;
@@ -70,13 +70,13 @@ static source val_source(const heed_corpus *k, size_t number, size_t most) {
     return (source){at, left < most ? left : most, -1};
 }
 
-/* Rows of this batch: the last of an evaluation or of a whole epoch may have fewer. */
+/* Rows of this batch: the last batch of an evaluation or of a full epoch may have fewer. */
 static int rows_of(const heed_corpus *k, heed_batch_at at) {
     if (!at.val && !at.full_batch) return at.rows;
     return heed__rows_of(at, at.val ? k->val.total : windows_of(k));
 }
 
-/* ---- room ---- */
+/* ---- capacity ---- */
 
 static bool make_room(heed_corpus *k, size_t need) {
     size_t a = k->capacity, b = k->capacity, d = k->capacity, capacity = k->capacity;
@@ -113,8 +113,9 @@ static bool begin(heed_corpus *k, heed_batch_at at, bool bracket, heed_batch *ou
     return true;
 }
 
-/* Fills the row from position t on with padding. Lines are always padded batches, so that a step
- * looks like the step before; blocks are only where the last window of a part is short. */
+/* Fills the row from position t on with padding. Batches of lines always have a padding mask, so
+ * that all steps have the same form; batches of blocks have one only if the last window of a part
+ * is short. */
 static void pad_row(heed_corpus *k, size_t row, size_t t, heed_batch *out) {
     size_t len = (size_t)k->len, at = row * len;
     int32_t pad = k->k->special.pad >= 0 ? k->k->special.pad : k->ids[at];
@@ -175,14 +176,15 @@ static int32_t random_token(const heed_corpus *k, const heed_random *r, uint64_t
     return id;
 }
 
-/* What stands in the place of a chosen token. Devlin et al. 2019, sec. 3.1. */
+/* The replacement of a chosen token. Devlin et al. 2019, sec. 3.1. */
 static int32_t corrupted(const heed_corpus *k, const heed_random *r, uint64_t index, int32_t id) {
     double u = heed_random_uniform(r, index);
     return u < 0.8 ? k->k->special.mask : u < 0.9 ? random_token(k, r, index + 1) : id;
 }
 
 /* Chooses max(1, round(share n)) of the row's n ordinary tokens, all sets equally likely (selection
- * sampling: Knuth, vol. 2, 3.4.2, algorithm S). A row without any chooses among all its tokens. */
+ * sampling: Knuth, vol. 2, 3.4.2, algorithm S). A row without ordinary tokens chooses among all its
+ * tokens. */
 static void choose(heed_corpus *k, size_t row, const source *s, double share, const heed_random *r,
                    uint64_t index, heed_batch *out) {
     size_t left = 0, at = row * (size_t)k->len + 1;
@@ -224,7 +226,7 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
         uint64_t of_step = at.micro * (uint64_t)at.rows + row; /* however the step is divided */
         uint64_t index = of_step * (uint64_t)k->len * 3;
         source s;
-        if (at.val) { /* masks belong to the row, whatever the size of the batch */
+        if (at.val) { /* masks depend on the row, not on the size of the batch */
             uint64_t number = heed__eval_row(k->c, at, row, k->val.total);
             s = val_source(k, number, (size_t)k->content);
             masks = heed_random_at(seed, "mask.val", number, 0);
@@ -239,7 +241,7 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
     return true;
 }
 
-/* ---- how many ---- */
+/* ---- counts ---- */
 
 uint64_t heed_corpus_evals(const heed_corpus *k, int rows) {
     if (!k || rows < 1) return 0;

@@ -1,4 +1,5 @@
-/* corpus.c -- a corpus: text files read, encoded and kept as tokens. The text itself is let go. */
+/* corpus.c -- a corpus: text files read, encoded and kept as tokens. The text itself is released.
+ */
 #include "data/corpus/corpus.h"
 
 #include <string.h>
@@ -28,7 +29,7 @@ typedef struct {
     heed__sink sink;
     heed_corpus *k;
     size_t base; /* offset of the encoded part in the file */
-    size_t last; /* end of the token before, in the file */
+    size_t last; /* end of the previous token in the file */
 } filler;
 
 static bool add_chunk(heed_corpus *k, size_t first_byte) {
@@ -64,7 +65,7 @@ static bool add_line_start(heed_corpus *k) {
     return true;
 }
 
-/* Each line that holds a token becomes a unit. */
+/* Each line with at least one token becomes a unit. */
 static bool fill_lines(heed_corpus *k, const char *text, size_t n, filler *f) {
     for (size_t at = 0; at < n;) {
         const char *end = memchr(text + at, '\n', n - at);
@@ -113,7 +114,8 @@ static bool args_fit(heed_ctx *c, const heed_corpus_args *a) {
     return true;
 }
 
-/* Rows of lines are as long as the longest line, rounded up to 8, at most the block. */
+/* Rows of lines are as long as the longest line, rounded up to a multiple of 8, but at most the
+ * block. */
 static void measure_lines(heed_corpus *k) {
     size_t longest = 1, extra = k->a.bracket ? 2 : 0, block = (size_t)k->a.block;
     for (size_t i = 0; i < k->line_count; i++) {
@@ -144,7 +146,7 @@ static bool build(heed_corpus *k, const char *path) {
     good = good && heed__corpus_split(k, path) && heed__corpus_count(k, text, n, val, val_n);
     heed__free(text);
     heed__free(val);
-    k->a.val_path = NULL; /* the caller's; not needed any more */
+    k->a.val_path = NULL; /* belongs to the caller and is no longer needed */
     return good;
 }
 

@@ -1,5 +1,5 @@
-/* corpus.h -- inside of a corpus: the tokens of its files, and which of them train and which
- * validate. */
+/* corpus.h -- internals of a corpus: the tokens of its files, and its training and validation
+ * parts. */
 #ifndef HEED_DATA_CORPUS_H
 #define HEED_DATA_CORPUS_H
 
@@ -7,15 +7,16 @@
 
 enum { HEED__PIECES = 100, HEED__CHUNK_BITS = 16, HEED__CHUNK = 1 << HEED__CHUNK_BITS };
 
-/* Tokens in chunks, so that memory grows without copies: 4 bytes each, the id in the low 20 bits,
- * above it the bytes of text up to the token's end from the one before, 4095 standing for more. */
+/* Tokens in chunks, so that memory grows without copies: 4 bytes each, with the id in the low 20
+ * bits and, above it, the bytes of text from the previous token's end to this one's, at most 4095.
+ */
 typedef struct {
     uint32_t **chunks;
-    size_t *first_byte; /* of each chunk: where its first token's bytes begin in the text */
+    size_t *first_byte; /* per chunk: where its first token begins in the text */
     size_t count, chunks_capacity, bytes_capacity;
 } heed__stream;
 
-/* A run of units (tokens in blocks, lines in lines) that windows stay within. */
+/* A run of units (tokens for blocks, lines for lines); windows do not cross its ends. */
 typedef struct {
     size_t begin, end;
     size_t before; /* windows (training) or rows (evaluation) of the spans before it */
@@ -36,12 +37,12 @@ struct heed_corpus {
     int content; /* tokens of text in a row: T without [CLS] and [SEP] */
     int32_t end; /* what ends a line of a gpt row */
     heed__stream stream;
-    uint32_t *lines; /* first token of each line, and the end of the last */
+    uint32_t *lines; /* first token of each line, then the end of the last */
     size_t line_count, lines_capacity;
-    size_t own_units; /* units of the first file; what follows is from val_path */
+    size_t own_units; /* units of the first file; later ones are from val_path */
     heed__part train, val;
     heed_corpus_info info;
-    int32_t *ids, *pad, *labels, *masked_positions; /* of the latest batch */
+    int32_t *ids, *pad, *labels, *masked_positions; /* the latest batch's */
     size_t capacity;
 };
 
@@ -53,7 +54,7 @@ static inline int32_t heed__token_id(uint32_t token) {
 }
 static inline size_t heed__token_bytes(uint32_t token) { return token >> 20; }
 
-/* Units of all files, and the token where a unit begins. */
+/* The number of units of all files, and the token where a unit begins. */
 static inline size_t heed__units(const heed_corpus *k) {
     return k->a.packing == HEED_LINES ? k->line_count : k->stream.count;
 }
@@ -62,7 +63,7 @@ static inline size_t heed__unit_token(const heed_corpus *k, size_t unit) {
 }
 /* Cuts the units into training and validation parts; checks that both are long enough. */
 bool heed__corpus_split(heed_corpus *k, const char *path);
-/* Counts lines, bytes and overlap. The texts are those of the file and of val_path (or NULL). */
+/* Counts lines, bytes and overlap from the texts of the file and of val_path (or NULL). */
 bool heed__corpus_count(heed_corpus *k, const char *text, size_t n, const char *val, size_t val_n);
 
 #endif

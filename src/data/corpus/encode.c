@@ -19,7 +19,8 @@ static int32_t special_at(const heed_tokenizer *k, const char *s, size_t left, s
     return -1;
 }
 
-/* The first special token from `at` on: its id and place; without one -1, at = n. */
+/* Finds the first special token from `at` on: returns its id and sets *at to its place; if none, -1
+ * and n. */
 static int32_t next_special(const heed_tokenizer *k, const char *text, size_t n, size_t *at,
                             size_t *length) {
     while (*at < n) {
@@ -58,8 +59,9 @@ typedef struct {
     size_t begin, end;
 } piece;
 
-/* The longest token that the word has from its character i on; *next: the character after it. Later
- * pieces are looked up with ## written into the two bytes before them, which are done with. */
+/* The longest token in the word that begins at its character i; *next: the character after it.
+ * Later pieces are looked up with ## written over the two bytes before them, which are no longer
+ * needed. */
 static int32_t longest(const heed_tokenizer *k, heed__word *w, size_t i, size_t *next) {
     char *s = w->buffer + w->at[i] - (i ? 2 : 0);
     if (i) memcpy(s, "##", 2);
@@ -175,8 +177,8 @@ typedef struct {
     const char *s;
     size_t n;
     bool joins;  /* a ## piece */
-    bool bound;  /* an apostrophe stands before it */
-    bool closes; /* an apostrophe that belongs to both its neighbours */
+    bool bound;  /* an apostrophe comes before it */
+    bool closes; /* an apostrophe joined to both neighbours */
 } part;
 
 static part part_of(const heed_tokenizer *k, int32_t id) {
@@ -205,7 +207,8 @@ static bool is_elided(const part *p) {
     return !p->joins && !p->bound && is_one_of(p->s, p->n, "cdjlmnstCDJLMNST");
 }
 
-/* A space stands between two tokens unless punctuation closes up: `word.` `(word` `a-b` `don't`. */
+/* Two tokens are separated by a space unless punctuation attaches: `word.` `(word` `a-b` `don't`.
+ */
 static bool spaced(const part *a, const part *b, const part *next) {
     if (b->joins || is_one_of(b->s, b->n, ".,!?;:)]}%") || is_one_of(a->s, a->n, "([{$#@"))
         return false;
@@ -228,7 +231,7 @@ static bool decode_words(const heed_tokenizer *k, const int32_t *ids, size_t n, 
     return true;
 }
 
-/* Bytes that make no character become U+FFFD, so that what comes out is always UTF-8. */
+/* Bytes that are not valid UTF-8 become U+FFFD, so that the result is always valid. */
 static bool decode_bytes(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out) {
     for (size_t i = 0; i < n;) {
         char bytes[4];

@@ -1,4 +1,4 @@
-/* kind_text.c -- text files as data: a tokenizer, made or opened, and a corpus. */
+/* kind_text.c -- text files as data: a tokenizer, trained or opened, and a corpus. */
 #include "core/core.h"
 #include "data/kind.h"
 
@@ -33,7 +33,7 @@ static heed_tokenizer *train_tokenizer(const heed_data *d, const heed_config *f,
     return made;
 }
 
-/* The tokenizer that f names is opened, or trained on the text; a run has one already. */
+/* Opens the tokenizer that f names, or trains it on the text; a run already has one. */
 static heed_tokenizer *find_tokenizer(const heed_data *d, const heed_config *f, const char *run) {
     const char *name = heed_config_text(f, "tokenizer");
     if (run) return heed_tokenizer_open(d->c, run);
@@ -69,7 +69,7 @@ static bool open_corpus(heed_data *d, const heed_config *f) {
     return true;
 }
 
-/* What is evaluated on is read once: it may be a pipe. */
+/* Evaluation reads its text once, so it may be a pipe. */
 static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     if (!a->eval && (!heed__text_lasts(d->c, f, "data") || !heed__text_lasts(d->c, f, "val")))
         return false;

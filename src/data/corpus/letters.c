@@ -8,7 +8,7 @@
 
 enum { PAGE_BITS = 8, PAGE = 1 << PAGE_BITS, PAGES = 0x110000 >> PAGE_BITS };
 
-/* Counts by code point, in pages that are there once a character of theirs was seen. */
+/* Counts by code point, in pages that are allocated when their first character is seen. */
 struct heed__letters {
     heed_ctx *c;
     size_t distinct;
@@ -56,7 +56,7 @@ static int by_character(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* All characters, the most frequent first; of equal ones the lowest code points. */
+/* All characters, most frequent first; ties by code point. */
 static letter *by_frequency(const heed__letters *k) {
     letter *all = heed__alloc_array(k->c, k->distinct, sizeof *all);
     size_t n = 0;

@@ -10,12 +10,12 @@ heed__letters *heed__letters_new(heed_ctx *c);
 void heed__letters_free(heed__letters *k);
 /* Counts each character of text `times` times. */
 bool heed__letters_count(heed__letters *k, const char *text, size_t n, uint64_t times);
-/* The `most` most frequent characters (of equal ones the lowest code points), in order of their
- * code points; *count: how many. Free with heed__free. */
+/* The `most` most frequent characters (ties: lowest code points first), ordered by code point;
+ * *count: their number. Free with heed__free. */
 int32_t *heed__letters_top(const heed__letters *k, size_t most, size_t *count);
 
-/* How many of the most frequent characters fit into `places`, when one that later has, too, takes
- * two. 0 without memory. */
+/* How many of the most frequent characters fit into `places`, where a character that is also in
+ * `later` uses two. 0 if out of memory. */
 size_t heed__letters_fit(const heed__letters *k, const heed__letters *later, size_t places);
 
 #endif

@@ -15,10 +15,10 @@ typedef struct {
     size_t slot_count;
 } heed__names;
 
-/* Number of the string, -1 if absent. hash = heed__hash64(s, n, 0). */
+/* The number of the string, -1 if absent. hash = heed__hash64(s, n, 0). */
 int32_t heed__names_find(const heed__names *k, const char *s, size_t n, uint64_t hash);
 int32_t heed__names_look(const heed__names *k, const char *s, size_t n);
-/* Number of the string, added if absent; -1 and an error without memory. */
+/* The number of the string, which is added if absent; -1 with an error if out of memory. */
 int32_t heed__names_add(heed__names *k, const char *s, size_t n);
 const char *heed__names_text(const heed__names *k, size_t number);
 size_t heed__names_length(const heed__names *k, size_t number);

@@ -1,4 +1,4 @@
-/* split.c -- which units of a corpus train and which validate, and what there is of each. */
+/* split.c -- divides a corpus into its training and validation parts, and counts their contents. */
 #include "data/corpus/corpus.h"
 #include "data/corpus/words.h"
 #include "text/text.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tokens that a training window of blocks takes: gpt has one more, the last label. */
+/* Tokens in a training window of blocks: gpt has one more, the last label. */
 static size_t window(const heed_corpus *k) { return (size_t)k->content + (k->a.bracket ? 0 : 1); }
 
 static size_t windows_in(const heed_corpus *k, size_t units) {
@@ -15,7 +15,7 @@ static size_t windows_in(const heed_corpus *k, size_t units) {
     return units < window(k) ? 0 : units - window(k) + 1;
 }
 
-/* Evaluation rows: gpt predicts every token but the first, mlm sees each once. */
+/* Evaluation rows: gpt predicts every token except the first, mlm reads each once. */
 static size_t rows_in(const heed_corpus *k, size_t units) {
     size_t content = (size_t)k->content;
     if (k->a.packing == HEED_LINES) return units;
@@ -28,7 +28,7 @@ static bool part_new(heed_corpus *k, heed__part *p) {
     return p->spans != NULL;
 }
 
-/* Adds units begin to end, joined to the span that ends there. */
+/* Adds the units from begin to end, merged with a span that ends at begin. */
 static void part_add(heed__part *p, size_t begin, size_t end) {
     if (p->count && p->spans[p->count - 1].end == begin)
         p->spans[p->count - 1].end = end;
@@ -114,7 +114,7 @@ bool heed__corpus_split(heed_corpus *k, const char *path) {
     return true;
 }
 
-/* ---- what there is of each ---- */
+/* ---- counts of each part ---- */
 
 typedef struct {
     uint64_t hash;
@@ -181,7 +181,7 @@ static bool visit_lines(census *s, bool (*visit)(census *, uint64_t), const char
     return true;
 }
 
-/* Where in the first file the bytes of a token begin. */
+/* The byte of the first file where a token begins. */
 static size_t byte_of(const heed__stream *s, size_t token) {
     size_t chunk = token >> HEED__CHUNK_BITS, byte = s->first_byte[chunk];
     for (size_t i = chunk << HEED__CHUNK_BITS; i < token; i++)
@@ -189,7 +189,7 @@ static size_t byte_of(const heed__stream *s, size_t token) {
     return byte;
 }
 
-/* Visits the lines of the first file that a part covers, and adds up its bytes. */
+/* Visits the lines of the first file that a part covers, and sums its bytes. */
 static bool visit_part(census *s, const heed__part *p, bool (*visit)(census *, uint64_t),
                        size_t *bytes, const char *text, size_t n) {
     const heed_corpus *k = s->k;

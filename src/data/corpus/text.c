@@ -1,5 +1,5 @@
-/* text.c -- text files: UTF-8 without BOM, LF line ends, or an error that says how to mend the
- * file. */
+/* text.c -- text files: UTF-8 without BOM, LF line ends, or an error that says how to fix the file.
+ */
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"
@@ -23,7 +23,7 @@ static bool starts(const file *f, const char *mark, size_t n) {
     return f->n >= n && memcmp(f->bytes, mark, n) == 0;
 }
 
-/* UTF-16 and UTF-32, told by their byte order marks, or by the zeros in Latin text. */
+/* Detects UTF-16 and UTF-32 by their byte order marks, or by the zeros in Latin text. */
 static const char *wide_encoding(const file *f) {
     const unsigned char *b = f->bytes;
     if (starts(f, "\xFF\xFE\0\0", 4) || starts(f, "\0\0\xFE\xFF", 4)) return "UTF-32";
@@ -34,7 +34,8 @@ static const char *wide_encoding(const file *f) {
     return NULL;
 }
 
-/* More than one in 20 is a control byte that no text has; of noise, one in 10 is. */
+/* True if more than one byte in 20 is a control byte that no text has; in random data one in 10 is.
+ */
 static bool is_binary(const file *f) {
     size_t n = f->n < 4096 ? f->n : 4096, strange = 0;
     for (size_t i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-/* tokenizer.c -- tokenizers: kinds, special tokens, training of all but the merges of wordpiece. */
+/* tokenizer.c -- tokenizers: kinds, special tokens, and training except the merges of wordpiece. */
 #include "data/corpus/tokenizer.h"
 
 #include "data/corpus/letters.h"
@@ -108,7 +108,7 @@ bool heed__tokenizer_finish(heed_tokenizer *k, const char *from) {
 typedef struct {
     uint64_t count;
     size_t number;
-    const char *text; /* ties go by bytes */
+    const char *text; /* ties are ordered by bytes */
 } ranked;
 
 static int by_count(const void *a, const void *b) {
@@ -135,8 +135,8 @@ static bool count_one(heed__counts *w, const char *word, size_t n, uint64_t by) 
     return true;
 }
 
-/* Bounds memory on text of ever new words: keeps the words that came at least twice, or, where
- * that frees too little, only the more frequent half. */
+/* Bounds the memory for text with ever new words: keeps the words that occurred at least twice or,
+ * if that frees too little, only the most frequent `limit / 2`. */
 static bool forget_rare(heed__counts *w, size_t limit) {
     ranked *r = rank(w->names.c, w);
     if (!r) return false;
@@ -159,7 +159,7 @@ void heed__counts_free(heed__counts *w) {
     w->capacity = 0;
 }
 
-/* Words of more than 100 characters are always [UNK] and do not count. */
+/* Words of more than 100 characters are always [UNK] and are not counted. */
 bool heed__count_words(const heed_tokenizer *k, const char *text, size_t n, heed__counts *out) {
     enum { LIMIT = 1 << 20 };
     heed__words words = {
@@ -265,7 +265,7 @@ heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
     return NULL;
 }
 
-/* ---- questions ---- */
+/* ---- access ---- */
 
 const char *heed_tokenizer_kind(const heed_tokenizer *k) { return k ? kinds[k->kind] : ""; }
 

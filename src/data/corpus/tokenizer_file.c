@@ -1,7 +1,7 @@
 /* tokenizer_file.c -- tokenizers on disk. heed-tokenizer.json holds everything:
  *   {"format": 1, "kind": "char", "lower": false, "tokens": ["\n", " ", "!", ...]}
- * word and wordpiece write vocab.txt beside it, a token a line, for other programs, and wordpiece
- * the tokenizer_config.json from which Hugging Face's BertTokenizer learns of lower-casing. */
+ * word and wordpiece also write vocab.txt, one token per line, for other programs, and wordpiece
+ * tokenizer_config.json, from which Hugging Face's BertTokenizer reads whether to lower-case. */
 #include "core/os.h"
 #include "data/corpus/tokenizer.h"
 #include "io/io.h"
@@ -18,7 +18,7 @@ static bool join(heed_text *out, const char *dir, const char *name) {
     return heed_text_add(out, "%s/%s", dir, name);
 }
 
-/* Takes value. */
+/* Frees value. */
 static bool write_json(heed_ctx *c, const char *dir, const char *name, json_t *value) {
     heed_text path = {.c = c};
     bool good = join(&path, dir, name) && heed__json_write(c, path.s, value);
@@ -36,7 +36,7 @@ static bool save_own(const heed_tokenizer *k, const char *dir) {
                               heed__kind_name(k->kind), "lower", (int)k->lower, "tokens", tokens);
     if (!all) {
         json_decref(value);
-        value = NULL; /* write_json tells of it */
+        value = NULL; /* write_json reports it */
     }
     return write_json(k->c, dir, own_name, value);
 }
@@ -72,8 +72,8 @@ bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir) {
 
 /* ---- opening ---- */
 
-/* What may not be a token: nothing, too much, and, but for specials, more than one character where
- * the kind has only characters. */
+/* Refuses an empty or too long token, and one of several characters in a char tokenizer unless it
+ * is special. */
 static bool token_fits(const heed_tokenizer *k, const char *s, size_t n, const char *path) {
     size_t id = k->names.count;
     if (n == 0) return heed_fail(k->c, HEED_DATA, "token is empty: %s: token %zu", path, id);
@@ -171,7 +171,7 @@ static bool has_capitals(const heed_tokenizer *k) {
     return false;
 }
 
-/* A vocab.txt does not say whether text is to be lower-cased. */
+/* A vocab.txt does not say whether to lower-case text: decided by its tokens. */
 static heed_tokenizer *open_lines(heed_ctx *c, const char *path) {
     size_t n;
     char *s = heed_text_read(c, path, &n);
@@ -186,7 +186,7 @@ static heed_tokenizer *open_lines(heed_ctx *c, const char *path) {
     return NULL;
 }
 
-/* What tokenizer_config.json in the folder says of lower-casing, if there is one and it does. */
+/* Reads whether to lower-case from the folder's tokenizer_config.json, if given there. */
 static bool read_foreign(heed_tokenizer *k, const char *dir) {
     heed_text path = {.c = k->c};
     bool good = join(&path, dir, foreign_name);
@@ -201,7 +201,7 @@ static bool read_foreign(heed_tokenizer *k, const char *dir) {
     return good;
 }
 
-/* The file that a path stands for: in a folder ours, else vocab.txt. */
+/* The file to read at a path: in a folder heed-tokenizer.json, else vocab.txt. */
 static bool find_file(heed_ctx *c, const char *path, heed_text *out) {
     if (!heed__os_is_dir(path)) return heed_text_add(out, "%s", path);
     if (!join(out, path, own_name)) return false;

@@ -1,6 +1,6 @@
 /* wordpiece.c -- training of wordpiece: byte-pair merges by count over words whose later characters
- * carry ##, as the trainer of Hugging Face's tokenizers does it. Sennrich et al. 2016, sec. 3.2;
- * the counts of pairs are kept up to date merge by merge, and the next pair comes from a heap. */
+ * carry ##, as in Hugging Face's tokenizers. Sennrich et al. 2016, sec. 3.2; the counts of pairs
+ * are kept up to date merge by merge, and the next pair comes from a heap. */
 #include "data/corpus/letters.h"
 #include "data/corpus/tokenizer.h"
 #include "text/text.h"
@@ -17,11 +17,11 @@ typedef struct { /* word numbers, ascending in runs */
 typedef struct {
     int32_t a, b;
     int64_t count;
-    places fresh; /* words that got this pair since it was last put into the heap */
+    places fresh; /* words that gained this pair since it was last put into the heap */
     bool touched;
 } pair;
 
-typedef struct { /* waits in the heap with the count that it had when it was put there */
+typedef struct { /* a heap entry with the pair's count when it was inserted */
     uint32_t pair;
     int64_t count;
     places where;
@@ -30,7 +30,7 @@ typedef struct { /* waits in the heap with the count that it had when it was put
 typedef struct {
     heed_ctx *c;
     heed__names pieces; /* special tokens, characters, ##characters, merges */
-    int32_t *symbols;   /* of all words, one after the other */
+    int32_t *symbols;   /* of all words, concatenated */
     uint32_t *length;   /* symbols left of each word */
     size_t *start;
     const uint64_t *counts; /* of the words */
@@ -79,7 +79,7 @@ static pair *pair_of(trainer *t, int32_t a, int32_t b) {
     return &t->pairs[t->pair_count - 1];
 }
 
-/* The pair (a, b) came into the word (by > 0) or went from it. */
+/* The pair (a, b) was added to the word (by > 0) or removed from it. */
 static bool change(trainer *t, int32_t a, int32_t b, int by, size_t word) {
     pair *p = pair_of(t, a, b);
     if (!p) return false;
@@ -99,7 +99,7 @@ static bool change(trainer *t, int32_t a, int32_t b, int by, size_t word) {
     return true;
 }
 
-/* ---- heap: highest count first, of equal ones the pair of lowest ids ---- */
+/* ---- heap: highest count first, ties by lowest ids ---- */
 
 static bool before(const trainer *t, const candidate *x, const candidate *y) {
     if (x->count != y->count) return x->count > y->count;
@@ -132,7 +132,7 @@ static candidate pop(trainer *t) {
     return top;
 }
 
-/* Puts the pairs that words got since the last call into the heap, with their new counts. */
+/* Puts the pairs that words gained since the last call into the heap, with their new counts. */
 static bool push_touched(trainer *t) {
     for (size_t i = 0; i < t->touched_count; i++) {
         pair *p = &t->pairs[t->touched[i]];
@@ -149,7 +149,7 @@ static bool push_touched(trainer *t) {
 
 /* ---- merges ---- */
 
-/* Replaces each (a, b) in the word by `joined` and keeps the counts of its neighbours. */
+/* Replaces each (a, b) in the word by `joined` and updates the counts of the neighbouring pairs. */
 static bool merge_in(trainer *t, size_t word, int32_t a, int32_t b, int32_t joined) {
     int32_t *s = t->symbols + t->start[word];
     uint32_t n = t->length[word], to = 0;
@@ -194,7 +194,7 @@ static bool merge_all(trainer *t, size_t bound) {
     while (good && t->heap_count && t->pieces.count < bound) {
         candidate top = pop(t);
         int64_t now = t->pairs[top.pair].count;
-        if (now != top.count) { /* stale: back with the count of today */
+        if (now != top.count) { /* stale: reinserted with the current count */
             top.count = now;
             t->heap[t->heap_count] = top;
             sift_up(t, t->heap_count++);
@@ -224,7 +224,7 @@ static bool count_letters(const trainer *t, const heed__counts *w, heed__letters
     return good;
 }
 
-/* Adds the most frequent characters, by code point; as many as leave room for their ## forms. */
+/* Adds the most frequent characters, by code point; as many as fit together with their ## forms. */
 static bool add_alphabet(trainer *t, const heed__counts *w, size_t bound) {
     heed__letters *all = heed__letters_new(t->c), *later = heed__letters_new(t->c);
     size_t count = 0, most = 0;

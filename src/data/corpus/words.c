@@ -1,4 +1,4 @@
-/* words.c -- text cut into words as BERT's tokenizer does it. */
+/* words.c -- splits text into words as BERT's tokenizer does. */
 #include "data/corpus/words.h"
 
 #include "text/text.h"
@@ -14,7 +14,8 @@ bool heed__is_space(int32_t c) {
            c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
-/* Removed: NUL, the replacement character, control, format and private use; unassigned stay. */
+/* Characters that are removed: NUL, the replacement character, control, format and private use;
+ * unassigned ones are kept. */
 static bool is_dropped(int32_t c) {
     if (c == '\t' || c == '\n' || c == '\r') return false;
     if (c < 0x80) return c < 0x20 || c == 0x7F;
@@ -34,7 +35,8 @@ static bool is_ideograph(int32_t c) {
     return false;
 }
 
-/* ASCII but letters, digits, space and controls ($, ^ and ` too); any P* beyond. */
+/* ASCII except letters, digits, space and controls (so $, ^ and ` too); beyond ASCII, category P*.
+ */
 static bool is_punctuation(int32_t c) {
     if (c < 0x80)
         return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) ||
@@ -43,7 +45,7 @@ static bool is_punctuation(int32_t c) {
     return k >= UTF8PROC_CATEGORY_PC && k <= UTF8PROC_CATEGORY_PO;
 }
 
-/* Canonical decomposition without accents (Mn), and lower case, of one character. */
+/* Canonical decomposition without accents (Mn), and lower case, for one character. */
 static void fold(heed__words *k, int32_t c) {
     int32_t parts[HEED__DECOMPOSED] = {c};
     int count = k->strip ? heed__decompose(c, parts) : 1;
@@ -54,7 +56,8 @@ static void fold(heed__words *k, int32_t c) {
     }
 }
 
-/* Fills the queue from the next character of the text that leaves something; false at the end. */
+/* Fills the queue from the next character of the text that is not removed entirely; false at the
+ * end. */
 static bool refill(heed__words *k) {
     k->queued = k->taken = 0;
     while (!k->queued && k->next < k->n) {
@@ -88,7 +91,8 @@ bool heed__words_next(heed__words *k, heed__word *w) {
     while (k->taken < k->queued || refill(k)) {
         int32_t c = k->queue[k->taken];
         bool single = k->alone || is_punctuation(c);
-        if (w->chars && (single || c == SPACE)) return true; /* c waits, a space too */
+        if (w->chars && (single || c == SPACE))
+            return true; /* c, even a space, stays in the queue */
         k->taken++;
         if (c == SPACE) continue;
         append(w, c, k->begin, k->next);

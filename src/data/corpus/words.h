@@ -1,5 +1,5 @@
-/* words.h -- text cut into words as BERT does it: Devlin et al. 2019, and the fast tokenizer of
- * Hugging Face, whose rules (Unicode classes, lower-casing by character) are kept. */
+/* words.h -- splits text into words as BERT does (Devlin et al. 2019), by the rules of Hugging
+ * Face's fast tokenizer (Unicode classes, lower-casing by character). */
 #ifndef HEED_DATA_WORDS_H
 #define HEED_DATA_WORDS_H
 
@@ -9,24 +9,26 @@
 
 enum { HEED__WORD_CHARS = 100, HEED__WORD_BYTES = 4 * HEED__WORD_CHARS };
 
-/* A word after normalising. Beyond HEED__WORD_CHARS characters only `chars` and `last` go on. */
+/* A normalised word. Beyond HEED__WORD_CHARS characters only `chars` and `last` are updated. */
 typedef struct {
     char buffer[2 + HEED__WORD_BYTES]; /* two bytes before the word: for the ## of a later piece */
     size_t chars;
-    size_t at[HEED__WORD_CHARS + 1]; /* in room: where each character begins; at[chars]: the end */
-    size_t begin[HEED__WORD_CHARS], end[HEED__WORD_CHARS]; /* in the text: what it was made of */
-    size_t last;                                           /* end of the word in the text */
+    size_t
+        at[HEED__WORD_CHARS + 1]; /* in buffer: where each character begins; at[chars]: the end */
+    size_t begin[HEED__WORD_CHARS],
+        end[HEED__WORD_CHARS]; /* in the text: the source of each character */
+    size_t last;               /* end of the word in the text */
 } heed__word;
 
-/* Reads words from text. Set text, n, lower, strip (decompose and drop accents); leave the rest 0.
- */
+/* Reads words from text. Set text, n, lower, strip (decompose and drop accents); the rest must be
+ * 0. */
 typedef struct {
     const char *text;
     size_t n, next;
     bool lower, strip;
     int32_t queue[8]; /* what the character before `next` became */
     int queued, taken;
-    bool alone; /* it is a word of its own (CJK) */
+    bool alone; /* it is a separate word (CJK) */
     size_t begin;
 } heed__words;
 

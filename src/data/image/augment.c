@@ -1,6 +1,6 @@
-/* augment.c -- how a picture becomes an input, with the draws of training: each is one fixed number
- * of the stream, so that switching one on does not change the others. Only IEEE arithmetic: the
- * same bits on every machine. */
+/* augment.c -- turns a picture into an input, with the draws of training. Each draw has a fixed
+ * number in the stream, so that enabling one does not change the others. Only IEEE arithmetic is
+ * used: the same bits on every machine. */
 #include <heed/image.h>
 
 #include <math.h>
@@ -35,7 +35,7 @@ static double power(double base, double t) {
     return result;
 }
 
-/* The largest box in the middle whose ratio is allowed. */
+/* The largest centred box whose ratio is allowed. */
 static heed_box widest(const heed_picture *p, double ratio) {
     double width = p->width, height = p->height;
     if (width > height * ratio) width = floor(height * ratio + 0.5);
@@ -43,8 +43,8 @@ static heed_box widest(const heed_picture *p, double ratio) {
     return centre(p, width, height);
 }
 
-/* A share of the area in [scale, 1] and a ratio, log-uniform, until the box fits: as torchvision's
- * RandomResizedCrop. */
+/* A share of the area in [scale, 1] and a ratio, log-uniform, until the box fits, as in
+ * torchvision's RandomResizedCrop. */
 static heed_box random_box(const heed_picture *p, const heed_augment *a, const heed_random *r) {
     double ratio = a->ratio > 0 ? a->ratio : 4.0 / 3;
     if (ratio < 1) ratio = 1 / ratio;
@@ -60,7 +60,7 @@ static heed_box random_box(const heed_picture *p, const heed_augment *a, const h
     return widest(p, ratio);
 }
 
-/* x = factor x + (1 - factor) grey, cut to 0 .. 255. */
+/* x = factor x + (1 - factor) grey, clamped to 0 .. 255. */
 static heed_real blend(heed_real x, heed_real grey, heed_real factor) {
     heed_real y = factor * x + (1 - factor) * grey;
     return y < 0 ? 0 : y > 255 ? 255 : y;
@@ -138,7 +138,7 @@ size_t heed_view_work(const heed_picture *p, const heed_image_transform *v) {
            heed_resize_work(p, v->size, v->size);
 }
 
-/* A picture that has the size already is taken as it is. */
+/* A picture that already has the output's size is copied. */
 static void take(const heed_picture *p, heed_box box, int size, heed_real *image, heed_real *work) {
     if (p->width != size || p->height != size || box.width != size || box.height != size) {
         heed_picture_resize(p, box, size, size, image, work);

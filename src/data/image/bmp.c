@@ -1,6 +1,6 @@
-/* bmp.c -- BMP, uncompressed, of all headers: palettes of 1, 2, 4, 8 bits, and pixels of 16, 24, 32
- * bits by masks. Not through stb_image: its palette may be read beyond the colours that are there,
- * its OS/2 palette is a few colours short, and checking a file is most of reading it. */
+/* bmp.c -- uncompressed BMP with any header version: palettes of 1, 2, 4, 8 bits, and pixels of 16,
+ * 24, 32 bits by masks. Does not use stb_image, which may read beyond the palette's colours and
+ * reads too few of an OS/2 palette; and checking a file is most of the work of reading it. */
 #include "data/image/image.h"
 
 #include <string.h>
@@ -10,12 +10,12 @@ enum { RGB, RLE8, RLE4, MASKS, JPEG, PNG, MASKS_ALPHA };
 
 typedef struct {
     const heed__file *f;
-    size_t header; /* its size tells its version */
+    size_t header; /* its size identifies its version */
     int64_t width, height;
     bool top_down;
     uint32_t bits, compression, colours, offset;
     uint32_t mask[4], shift[4], most[4]; /* red, green, blue, alpha */
-    unsigned char palette[256][3];       /* RGB; black where there is none */
+    unsigned char palette[256][3];       /* RGB; black if absent */
 } bmp;
 
 static heed_status unsupported(const bmp *m, const char *what) {
@@ -72,7 +72,7 @@ static heed_status check_kind(const bmp *m) {
     return HEED_OK;
 }
 
-/* In the header from version 2 on, behind it before. */
+/* The masks are in the header from version 2 on, and behind it in older ones. */
 static heed_status read_masks(bmp *m) {
     static const uint32_t usual[2][3] = {{0x7C00, 0x3E0, 0x1F}, {0xFF0000, 0xFF00, 0xFF}};
     bool given = m->compression != RGB;
@@ -98,7 +98,8 @@ static void read_palette(bmp *m) {
     size_t each = m->header == OS2 ? 3 : 4, at = FILE_HEADER + m->header;
     size_t count = (size_t)1 << m->bits;
     if (m->colours > 0 && m->colours < count) count = m->colours;
-    if (m->offset == at) m->offset += (uint32_t)(count * each); /* some name the palette's place */
+    if (m->offset == at)
+        m->offset += (uint32_t)(count * each); /* some files give the palette's place */
     size_t end = m->offset < m->f->n ? m->offset : m->f->n;
     for (size_t i = 0; i < count && at + each <= end; i++, at += each)
         for (size_t c = 0; c < 3; c++) m->palette[i][c] = m->f->bytes[at + 2 - c];

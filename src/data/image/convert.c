@@ -1,9 +1,9 @@
-/* convert.c -- other channels: alpha and colour taken away, or grey repeated. */
+/* convert.c -- converts channels: removes alpha and colour, or repeats grey. */
 #include <heed/image.h>
 
 #include <stdlib.h>
 
-/* Over white: v a + 255 (1 - a), a in 0 .. 255. */
+/* v over white: v a + 255 (1 - a), with alpha 0 .. 255 as a = 0 .. 1. */
 static unsigned over_white(unsigned v, unsigned alpha) {
     return (v * alpha + 255 * (255 - alpha) + 127) / 255;
 }

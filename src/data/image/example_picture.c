@@ -1,4 +1,4 @@
-/* example_picture.c -- one picture as a model takes it. */
+/* example_picture.c -- reads one picture as a model does. */
 #include "core/core.h"
 #include "data/kind.h"
 
@@ -18,7 +18,7 @@ static bool fit_channels(const heed_reader *r, heed_picture *p, int wanted, cons
            heed_fail(r->c, HEED_FAILED, "no memory for %s", name);
 }
 
-/* The square in the middle, as bytes. */
+/* The centre square, as bytes. */
 static bool show_square(heed_ctx *c, const heed_picture *p, heed_picture *out) {
     enum { SIDE = 224 };
     int least = p->width < p->height ? p->width : p->height, side = least < SIDE ? least : SIDE;

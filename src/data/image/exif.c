@@ -1,4 +1,4 @@
-/* exif.c -- EXIF: the camera's orientation, and pictures turned upright by it. */
+/* exif.c -- reads the camera's orientation from EXIF and turns pictures upright. */
 #include "data/image/image.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* format.c -- which format a file is of. */
+/* format.c -- detects the format of a file. */
 #include "data/image/image.h"
 
 #include <ctype.h>
@@ -6,7 +6,7 @@
 
 typedef struct {
     const char *name; /* with its article */
-    size_t at, n;     /* of the magic */
+    size_t at, n;     /* place and length of the magic */
     const char *magic;
 } foreign;
 
@@ -37,7 +37,7 @@ static bool is_pnm(const heed__file *f) {
            isspace(f->bytes[2]);
 }
 
-/* Manufacturer 10, version 0 to 5, run-length coded, a usual number of bits. */
+/* Manufacturer 10, version 0 to 5, run-length coded, a common number of bits. */
 static bool is_pcx(const heed__file *f) {
     return f->n > 3 && f->bytes[0] == 10 && f->bytes[1] <= 5 && f->bytes[2] == 1 &&
            memchr("\1\2\4\x08", f->bytes[3], 4);

@@ -1,5 +1,6 @@
-/* image.c -- pictures in: the only file that knows stb_image. It decodes JPEG and PNG after the
- * whole file has been judged, for stb checks neither checksums nor that a file is complete. */
+/* image.c -- reads pictures; the only file that uses stb_image. It decodes JPEG and PNG after the
+ * entire file has been checked, because stb_image checks neither checksums nor that a file is
+ * complete. */
 #include "data/image/image.h"
 
 #include <errno.h>
@@ -8,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file must not abort the program: what stb asserts is checked before or harmless. Its memory is
- * zeroed, so that a damaged file gives the same picture each time. */
+/* A file must not abort the program: what stb_image asserts is checked before or harmless. Its
+ * memory is zeroed, so that a damaged file always gives the same picture. */
 #define STBI_ASSERT(x)      ((void)0)
 #define STBI_MALLOC(n)      calloc(1, n)
 #define STBI_REALLOC(p, n)  realloc(p, n)
@@ -23,7 +24,7 @@
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
 #if defined(__GNUC__)
-#pragma GCC diagnostic ignored "-Wunused-function" /* gcc judges it at the end of the file */
+#pragma GCC diagnostic ignored "-Wunused-function" /* gcc checks it at the end of the file */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
@@ -73,14 +74,15 @@ heed_status heed__picture_new(const heed__file *f, heed_picture *out) {
     return out->pixels ? HEED_OK : no_memory(f);
 }
 
-/* A file that was judged before has no unknown type: then stb had no memory to look at it. */
+/* A checked file cannot have an unknown type: stb_image reports that when it is out of memory. */
 static bool lacked_memory(const char *reason) {
     return strcmp(reason, "outofmem") == 0 || strcmp(reason, "unknown image type") == 0;
 }
 
 static heed_status decode_stb(const heed__file *f, const heed__picture_info *info,
                               heed_picture *out) {
-    stbi__err("outofmem", "Out of memory"); /* where stb fails without a reason it had no memory */
+    stbi__err("outofmem",
+              "Out of memory"); /* if stb_image fails without a reason, it is out of memory */
     out->pixels =
         stbi_load_from_memory(f->bytes, (int)f->n, &out->width, &out->height, &out->channels, 0);
     if (!out->pixels && lacked_memory(stbi_failure_reason())) return no_memory(f);
@@ -142,7 +144,7 @@ heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, h
     return status;
 }
 
-/* Reads all of f, and one byte beyond the limit at most. False without memory. */
+/* Reads all of f, up to one byte beyond the limit. False if out of memory. */
 static bool read_all(FILE *f, unsigned char **bytes, size_t *n) {
     size_t capacity = 0, got = 1;
     while (got > 0 && *n <= FILE_LIMIT) {

@@ -1,4 +1,4 @@
-/* images.c -- sets of labelled pictures: opening, and what there is of each part. */
+/* images.c -- sets of labelled pictures: opening them, and the contents of each part. */
 #include "data/image/images.h"
 
 #include <ctype.h>
@@ -66,7 +66,7 @@ static bool copy_labels(heed_images *k) {
         k->labels[i] = heed__copy_text(k->c, k->a.labels[i]);
         k->label_count = i + 1;
     }
-    k->a.labels = NULL; /* the caller's; not needed any more */
+    k->a.labels = NULL; /* belongs to the caller and is no longer needed */
     return !heed__stopped(k->c);
 }
 
@@ -109,7 +109,7 @@ heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_a
     return NULL;
 }
 
-/* ---- what there is ---- */
+/* ---- contents ---- */
 
 const heed_images_info *heed_images_about(const heed_images *k) { return k ? &k->info : NULL; }
 
@@ -171,7 +171,7 @@ void heed_images_set_eval_part(heed_images *k, heed_part part) {
 
 void heed_images_augment(heed_images *k, const heed_augment *a) {
     if (!k || !a || heed__stopped(k->c)) return;
-    if (k->ring.monitor) /* threads read it */
+    if (k->ring.monitor) /* worker threads read it */
         heed_fail(k->c, HEED_USAGE, "augmentation is late: expected before the first batch");
     else
         k->a.augment = *a;

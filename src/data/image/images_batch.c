@@ -1,5 +1,5 @@
-/* images_batch.c -- batches of pictures: a row is a function of (seed, step, micro-batch, row)
- * alone, whoever makes it. */
+/* images_batch.c -- batches of pictures: a row depends only on (seed, step, micro-batch, row), not
+ * on the thread. */
 #include "data/image/images.h"
 #include "data/place.h"
 

@@ -1,7 +1,6 @@
-/* images_cifar.c -- CIFAR-10 and -100 in binary: records of one label (10) or a coarse and a fine
- * one (100), then 32 x 32 red, green and blue bytes. Krizhevsky 2009;
- * https://www.cs.toronto.edu/~kriz/cifar.html
- */
+/* images_cifar.c -- CIFAR-10 and -100, binary version: records of one label (10) or a coarse and a
+ * fine one (100), then 32 x 32 red, green and blue bytes. Krizhevsky 2009;
+ * https://www.cs.toronto.edu/~kriz/cifar.html */
 #include "data/image/images.h"
 
 #include <stdio.h>
@@ -10,13 +9,13 @@
 enum { SIDE = 32, PLANE = SIDE * SIDE, CHANNELS = 3, PICTURE = PLANE * CHANNELS };
 
 typedef struct {
-    const char *kind, *names; /* the file of the classes' names, a line each */
-    int classes, labels;      /* label bytes of a record; the last one counts */
+    const char *kind, *names; /* the file of class names, one per line */
+    int classes, labels;      /* label bytes of a record; the last one is used */
 } format;
 static const format ten = {"cifar-10", "batches.meta.txt", 10, 1};
 static const format hundred = {"cifar-100", "fine_label_names.txt", 100, 2};
 
-/* HEED_PARTS: no file of either set. */
+/* HEED_PARTS: not a file of either set. */
 static heed_part part_of(const char *name, const format **f) {
     size_t n = strlen(name);
     *f = &hundred;
@@ -30,7 +29,8 @@ static heed_part part_of(const char *name, const format **f) {
 
 /* ---- names ---- */
 
-/* The lines of the names' file that are not blank; without the file, the numbers. */
+/* Reads the names from the non-blank lines of the names file; without the file, numbers are used.
+ */
 static bool read_names(heed_images *k, const char *folder, const format *f) {
     char *path = heed__images_path(k->c, folder, f->names);
     if (!path) return false;
@@ -62,7 +62,7 @@ static bool read_names(heed_images *k, const char *folder, const format *f) {
 
 /* ---- records ---- */
 
-/* Red, green and blue planes to pixels, in place. */
+/* Converts red, green and blue planes to pixels, in place. */
 static void interleave(unsigned char *p) {
     unsigned char planes[PICTURE];
     memcpy(planes, p, PICTURE);

@@ -1,5 +1,5 @@
-/* images_class.c -- classes of a set: met by name while the source is read, then made labels.
- * Pictures join them. */
+/* images_class.c -- the classes of a set: collected by name while the source is read, then numbered
+ * as labels. */
 #include "data/image/images.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@ enum { MOST_CLASSES = 65536 };
 
 /* ---- names ---- */
 
-/* Names are lines of labels.txt and strings of JSON. */
+/* Names must be valid as lines of labels.txt and strings of JSON. */
 static bool name_fits(heed_ctx *c, const char *name, const char *where) {
     size_t n = strlen(name);
     char quote[HEED_QUOTE];
@@ -22,7 +22,7 @@ static bool name_fits(heed_ctx *c, const char *name, const char *where) {
                              heed_quote(quote, name, n));
 }
 
-/* Where the name stands, or would stand, among the sorted ones. */
+/* The position of the name among the sorted ones, or where to insert it. */
 static size_t place_of(const heed_images *k, const char *name, bool *found) {
     size_t low = 0, high = k->class_count;
     *found = false;
@@ -87,7 +87,8 @@ bool heed__images_add(heed_images *k, int64_t class, heed_part part, char *path,
     return true;
 }
 
-/* Of formats that are not read, too: such a picture is told of as skipped, not passed over. */
+/* Includes formats that cannot be read: such pictures are reported as skipped, not silently
+ * ignored. */
 bool heed__images_is_picture(const char *name) {
     static const char *const ends[] = {"jpg",  "jpeg", "png",  "bmp",  "tga", "webp",
                                        "gif",  "tif",  "tiff", "avif", "jxl", "heic",
@@ -116,7 +117,7 @@ char *heed__images_path(heed_ctx *c, const char *folder, const char *name) {
 
 static const char *const part_names[] = {"training", "validation", "test"};
 
-/* Of a run, by name. */
+/* Matches classes to a run's labels by name. */
 static bool match_labels(heed_images *k, const char *path) {
     for (size_t i = 0; i < k->class_count; i++) k->classes[i].label = UINT32_MAX;
     for (size_t i = 0; i < k->label_count; i++) {
@@ -139,7 +140,7 @@ static bool has_training(const heed_images *k) {
     return false;
 }
 
-/* From the data: those of the training part, and no others. */
+/* Makes labels of the classes in the training part; others are errors. */
 static bool make_labels(heed_images *k, const char *path) {
     if (!has_training(k))
         return heed_fail(k->c, HEED_DATA,

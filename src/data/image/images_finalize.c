@@ -1,5 +1,4 @@
-/* images_finalize.c -- from the pictures that were read: the parts, the view that all have in
- * common, the counts. */
+/* images_finalize.c -- computes the parts, the common view and the counts of the pictures read. */
 #include "data/image/images.h"
 
 #include <math.h>
@@ -8,8 +7,8 @@
 
 /* ---- the split ---- */
 
-/* The same share of each class, at least one and not all of it, by selection sampling: Knuth, vol.
- * 2, 3.4.2, algorithm S. */
+/* The same share of each class, at least one picture and not all, by selection sampling: Knuth,
+ * vol. 2, 3.4.2, algorithm S. */
 bool heed__images_split(heed_images *k) {
     if (k->own_val || k->a.val_split <= 0) return true;
     size_t *left = heed__alloc_array(k->c, 2 * k->label_count, sizeof *left);
@@ -65,7 +64,8 @@ static bool gather(heed_images *k) {
     return true;
 }
 
-/* Of names, labels and pictures of training and validation, in the order of the source. */
+/* A checksum of the names, labels and pictures of training and validation, in the source's order.
+ */
 static uint64_t checksum(const heed_images *k) {
     const uint64_t prime = 1099511628211u;
     uint64_t h = 0;
@@ -84,7 +84,7 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The first training picture of that hash. */
+/* The first training picture with that hash. */
 static size_t trained_as(const heed_images *k, uint64_t hash) {
     const uint32_t *train = k->part[HEED_TRAIN_PART];
     size_t i = 0;
@@ -183,8 +183,8 @@ static bool choose_size(heed_images *k) {
                      f->low_width, f->high_width, f->low_height, f->high_height);
 }
 
-/* E[x] and sqrt(E[x^2] - E[x]^2) of x/255, from whole numbers. Grey pictures shown in colour have
- * three channels alike. */
+/* E[x] and sqrt(E[x^2] - E[x]^2) of x/255, from whole numbers. Grey pictures converted to colour
+ * have three equal channels. */
 static void choose_scale(heed_images *k) {
     heed_image_transform *v = &k->info.view;
     const heed__sums *s = &k->sums;
@@ -212,7 +212,7 @@ static bool normalise(heed_images *k, const char *path) {
     return true;
 }
 
-/* Converts what is kept, and finds the room that the largest view needs. */
+/* Converts the cached pictures, and finds the work memory of the largest view. */
 static bool prepare(heed_images *k) {
     const heed_image_transform *v = &k->info.view;
     size_t again = 0;

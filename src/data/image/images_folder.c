@@ -1,6 +1,6 @@
-/* images_folder.c -- a folder of folders: train/CLASS/.., val/CLASS/.., test/CLASS/.., or CLASS/..
- * alone. Classes may have folders inside; links are followed, each folder once, and none that leads
- * up. */
+/* images_folder.c -- a folder of folders: train/CLASS/.., val/CLASS/.., test/CLASS/.., or only
+ * CLASS/... Classes may contain folders. Links are followed, but each folder is read once, and
+ * links to a parent folder are ignored. */
 #include "data/image/images.h"
 
 #include <ctype.h>
@@ -12,9 +12,9 @@ typedef struct {
     heed_images *k;
     int64_t class;
     heed_part part;
-    uint64_t (*seen)[2]; /* folders of this class and above it: a link may lead back to one */
+    uint64_t (*seen)[2]; /* folders of this class and its parents: a link may lead back to one */
     size_t seen_count, seen_capacity;
-    size_t others; /* files that are no pictures */
+    size_t others; /* files that are not pictures */
 } scan;
 
 /* True if the folder was not seen before. */
@@ -29,7 +29,8 @@ static bool is_new(scan *s, const char *folder) {
     return true;
 }
 
-/* From folder/name up to the root, which is above itself: other classes lie there. */
+/* Marks all folders from folder/name up to the root (its own parent) as seen: they contain other
+ * classes. */
 static bool see_above(scan *s, const char *folder, const char *name) {
     char *at = heed__images_path(s->k->c, folder, name);
     while (at && is_new(s, at)) {
@@ -102,7 +103,7 @@ static bool add_part(heed_images *k, heed_part part, const char *folder) {
 
 /* ---- parts ---- */
 
-/* The part that the first n bytes of a name say, in any case; -1: none. */
+/* The part that the first n bytes of a name mean, in any case; -1: none. */
 static int part_called(const char *name, size_t n) {
     static const struct {
         const char *name;
@@ -122,7 +123,7 @@ static int part_of(const heed__entry *e) {
     return e->folder ? part_called(e->name, strlen(e->name)) : -1;
 }
 
-/* One word of the name is a part's: "seg_train", "test2017". */
+/* True if a word of the name means a part: "seg_train", "test2017". */
 static bool sounds_like_part(const char *name) {
     while (*name) {
         size_t n = 0;
@@ -159,7 +160,7 @@ static bool has_parts(heed_ctx *c, const char *path, const heed__listing *l) {
     return trains || (known && known == folders);
 }
 
-/* *taken: the name of the folder that is this part already, or NULL. */
+/* *taken: the name of the folder already used for this part, or NULL. */
 static bool add_named(heed_images *k, heed_part part, const char *path, const char *name,
                       const char **taken) {
     static const char *const parts[] = {"training", "validation", "test"};
@@ -198,7 +199,7 @@ static bool add_parts(heed_images *k, const char *path, const heed__listing *l) 
     return ok;
 }
 
-/* Parts of other names would be learned as if they were classes. */
+/* Parts under other names would be learned as classes: refuses them. */
 static bool are_classes(heed_images *k, const char *path, const heed__listing *l) {
     const char *first = NULL;
     for (size_t i = 0; i < l->count; i++) {

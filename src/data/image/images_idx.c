@@ -1,5 +1,5 @@
-/* images_idx.c -- IDX files (MNIST and its like): big-endian, 0 0 TYPE DIMS, then the dims, then
- * the elements; plain or by gzip. http://yann.lecun.com/exdb/mnist/ */
+/* images_idx.c -- IDX files (such as MNIST): big-endian, 0 0 TYPE DIMS, then the dims, then the
+ * elements; plain or gzipped. http://yann.lecun.com/exdb/mnist/ */
 #include "data/image/images.h"
 
 #include <math.h>
@@ -95,8 +95,8 @@ static bool right_size(heed_ctx *c, const char *path, const heed__idx *f, size_t
                      path, need, n > need ? "more than " : "", n > need ? need : n);
 }
 
-/* Inflates in[] into out[] of n bytes; how many came. One byte more than n tells of too much. A
- * file may hold several streams behind one another. */
+/* Inflates into out[] of n bytes; returns how many were written. A file may consist of several
+ * concatenated streams. The caller passes one byte more than expected, to detect excess data. */
 static size_t inflate_all(z_stream *z, unsigned char *out, size_t n, bool *whole) {
     size_t have = 0;
     int state = Z_OK;
@@ -112,7 +112,8 @@ static size_t inflate_all(z_stream *z, unsigned char *out, size_t n, bool *whole
     return have;
 }
 
-/* deflate's best is 1032:1, so a header that promises more lies, and nothing is reserved for it. */
+/* deflate compresses by at most 1032:1, so a header that promises more is wrong and no memory is
+ * allocated for it. */
 static bool unzip(heed_ctx *c, const char *path, const unsigned char *in, size_t n, heed__idx *out,
                   size_t *size) {
     enum { HEADER = 4 + 4 * MOST_DIMS, RATIO = 1032 };
@@ -173,8 +174,8 @@ typedef struct {
     bool known;
 } range;
 
-/* Whole numbers of 0 to 255 stay, so do fractions within; those of 0 to 1 are shares of white. All
- * others are brought from their lowest and highest value to 0 and 255. */
+/* Values from 0 to 255 are kept; fractions from 0 to 1 are multiplied by 255. All others are scaled
+ * linearly so that the lowest and highest value become 0 and 255. */
 static bool find_range(heed_ctx *c, const char *path, const heed__idx *f, range *out) {
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < f->count; i++) {
@@ -191,7 +192,7 @@ static bool find_range(heed_ctx *c, const char *path, const heed__idx *f, range 
     return true;
 }
 
-/* The range is the training file's, in the test file too. */
+/* The training file's range is also used for the test file. */
 static bool to_bytes(heed_ctx *c, const char *path, heed__idx *f, range *r) {
     if (f->type == U8) return true;
     if (!r->known && !find_range(c, path, f, r)) return false;
@@ -237,7 +238,7 @@ static bool add_classes(heed_images *k, const char *path, const int64_t *values,
     return ok;
 }
 
-/* Of any type: floats may hold whole numbers, too. */
+/* Labels may be of any type: floats may hold whole numbers. */
 #define MOST_LABEL 0x1p31
 static bool is_label(double v) { return v >= 0 && v <= MOST_LABEL && v == floor(v); }
 
@@ -261,7 +262,7 @@ static bool read_labels(heed_images *k, const char *path, int64_t **out, size_t 
 
 /* ---- the folder ---- */
 
-/* The file of that name, plain or by gzip, to be freed; NULL: absent, or an error. */
+/* The path of the file, plain or gzipped, which the caller frees; NULL: absent, or an error. */
 static char *find_file(heed_ctx *c, const char *folder, const char *name) {
     static const char *const ends[] = {"", ".gz"};
     for (int i = 0; i < 2; i++) {

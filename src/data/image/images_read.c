@@ -1,13 +1,13 @@
-/* images_read.c -- every picture is decoded once when a set is opened, by several threads: which
- * are bad, which are kept, their bytes' sums and hashes. What comes out does not depend on the
- * threads. */
+/* images_read.c -- every picture is decoded once when a set is opened, by several threads: finds
+ * the bad ones, the ones to cache, and the sums and hashes of their bytes. The results do not
+ * depend on the threads. */
 #include "data/image/images.h"
 
 #include <string.h>
 
 enum { GRAIN = 16 };
 
-/* Grey and alpha count as grey, RGB and alpha as RGB: alpha over white is no choice of colours. */
+/* Grey and alpha count as grey, RGB and alpha as RGB: alpha is blended over white. */
 static int plain_channels(int channels) { return channels < 3 ? 1 : 3; }
 
 static uint64_t hash_picture(const heed_picture *p) {
@@ -46,8 +46,8 @@ static void join_sums(heed__sums *to, const heed__sums *from) {
 
 /* ---- one picture ---- */
 
-/* The channels that a picture is kept with: those asked for if pictures may be converted, else its
- * own, without alpha. */
+/* The channels of a cached picture: those requested if pictures may be converted, else its own,
+ * without alpha. */
 static int kept_channels(const heed_images *k, int channels) {
     return k->a.convert && k->a.channels ? k->a.channels : plain_channels(channels);
 }
@@ -55,7 +55,7 @@ static int kept_channels(const heed_images *k, int channels) {
 static heed_status read_picture(const heed_images *k, const char *path, heed_picture *out,
                                 uint64_t *hash, char why[HEED_WHY]) {
     *out = (heed_picture){0};
-    if (!heed__os_is_file(path)) { /* a pipe would keep its reader waiting */
+    if (!heed__os_is_file(path)) { /* reading a pipe could block */
         strcpy(why, heed__os_exists(path) ? "it is no file" : "there is no such file");
         return HEED_DATA;
     }
@@ -86,7 +86,7 @@ heed_status heed__images_lend(const heed_images *k, const heed__item *item, heed
 
 typedef struct {
     heed_images *k;
-    heed__monitor *monitor; /* guards what follows */
+    heed__monitor *monitor; /* guards the members below */
     size_t next;
     heed_status status;
 } job;
@@ -113,7 +113,8 @@ heed_status heed__images_convert(heed__item *item, int channels) {
     return heed_picture_convert(p, channels);
 }
 
-/* Of a file of records: its pixels lie in memory already, unless their channels change. */
+/* Measures a picture from a file of records: its pixels are already in memory, unless their
+ * channels change. */
 static heed_status measure_record(const heed_images *k, heed__item *item) {
     item->hash = hash_picture(&item->picture);
     return heed__images_convert(item, kept_channels(k, item->picture.channels));

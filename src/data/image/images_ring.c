@@ -1,11 +1,11 @@
-/* images_ring.c -- a ring of batches: the one that the caller holds, and those that threads make
- * ahead of it. The next ones are guessed from the last that was asked for; what was not guessed is
- * made at once, by the caller and the threads together, as is what is not ready yet. */
+/* images_ring.c -- a ring of batches: the one that the caller holds, and those that threads prepare
+ * ahead. The next ones are predicted from the last one requested. A batch that was not predicted or
+ * is not ready yet is made at once, by the caller and the threads together. */
 #include "data/image/images.h"
 
 #include <string.h>
 
-enum { GRAIN = 8 }; /* rows that a thread takes at a time */
+enum { GRAIN = 8 }; /* rows handed to a thread at a time */
 
 static size_t row_length(const heed_images *k) {
     const heed_image_transform *v = &k->info.view;
@@ -16,7 +16,7 @@ static size_t row_length(const heed_images *k) {
 
 static void make_some(heed_images *k, heed__slot *s, heed_real *work) {
     heed__ring *r = &k->ring;
-    const heed__slot own = *s; /* the slot may be given up meanwhile, but its room stays */
+    const heed__slot own = *s; /* the slot may be reassigned meanwhile, but its memory stays */
     int from = s->next, to = s->rows - from < GRAIN ? s->rows : from + GRAIN, row = from;
     heed_status status = HEED_OK;
     uint32_t item = 0;
@@ -116,7 +116,7 @@ static bool same(const heed__slot *s, const wish *w) {
            s->at.full_batch == w->at.full_batch && s->at.sample == w->at.sample;
 }
 
-/* What will likely be asked for after it: the next micro-batch or step; the next evaluation batch,
+/* The batch likely to be requested next: the next micro-batch or step; the next evaluation batch,
  * and after the last one training again. */
 static bool after(const heed_images *k, wish *w) {
     if (w->at.val) {
@@ -128,13 +128,13 @@ static bool after(const heed_images *k, wish *w) {
     if (++w->at.micro < w->at.micros) return true;
     w->at.micro = 0;
     w->at.index++;
-    if (!heed__images_rows(k, w->part, w->at)) w->at.index = 0; /* the whole epoch again */
+    if (!heed__images_rows(k, w->part, w->at)) w->at.index = 0; /* the epoch from its start */
     return true;
 }
 
 static bool at_rest(const heed__slot *s) { return s->next == s->done; }
 
-/* Gives the slot, which is at rest, to the batch wished for. */
+/* Assigns the slot, which is idle, to the wished batch. */
 static bool assign(heed_images *k, heed__slot *s, const wish *w) {
     size_t need = (size_t)w->at.rows;
     s->rows = s->next = s->done = 0;
@@ -154,9 +154,9 @@ static heed__slot *holder(heed__ring *r, const wish *w) {
     return NULL;
 }
 
-/* Slots for the wishes. The first has one for sure: if no slot holds it, the one that the caller
- * held, which alone is at rest for certain, becomes its own before a later wish can claim what it
- * holds. What nobody wishes for is given up. */
+/* Finds slots for the wishes. The first wish always gets one: if no slot holds its batch, it gets
+ * the caller's slot, the only one certainly idle, before a later wish can claim the batch there.
+ * Slots that no wish needs are released. */
 static bool plan(heed_images *k, const wish *wishes, int count, heed__slot **found) {
     heed__ring *r = &k->ring;
     bool used[HEED__SLOTS] = {false};
@@ -168,7 +168,7 @@ static bool plan(heed_images *k, const wish *wishes, int count, heed__slot **fou
     for (int i = 0; i < HEED__SLOTS; i++)
         if (!used[i]) {
             r->slots[i].rows = r->slots[i].next;
-            r->slots[i].at.rows = 0; /* like no other */
+            r->slots[i].at.rows = 0; /* matches no other batch */
         }
     for (int w = 0; ok && w < count; w++) {
         for (int i = 0; ok && !found[w] && i < HEED__SLOTS; i++) {
@@ -204,7 +204,7 @@ const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at a
     heed__slot *s = found[0];
     if (s) finish(k, s);
     bool lost = s && s->status != HEED_OK;
-    if (lost) s->rows = s->next = s->done = 0; /* made again, should it be asked for again */
+    if (lost) s->rows = s->next = s->done = 0; /* discarded, and made again if requested again */
     heed__monitor_leave(r->monitor);
     if (lost)
         heed_fail(k->c, s->status, "picture cannot be read: %s: %s", k->items[s->bad_item].path,

@@ -1,5 +1,5 @@
-/* jpeg.c -- JPEG (ITU-T T.81), judged as a whole: every segment, that every component is coded, and
- * that the file ends with its end marker. Pixels are stb_image's work. */
+/* jpeg.c -- checks a complete JPEG file (ITU-T T.81): every segment, that every component is coded,
+ * and that the file ends with its end marker. stb_image decodes the pixels. */
 #include "data/image/image.h"
 
 #include <string.h>
@@ -15,8 +15,8 @@ enum {
     DRI = 0xDD,
     APP1 = 0xE1,
     APP14 = 0xEE,
-    SCAN_LIMIT = 100,     /* usual progressive files have 10 */
-    PIXELS_PER_BYTE = 512 /* a block of 64 takes at least a bit */
+    SCAN_LIMIT = 100,     /* typical progressive files have 10 */
+    PIXELS_PER_BYTE = 512 /* a block of 64 needs at least a bit */
 };
 
 typedef struct {
@@ -32,8 +32,8 @@ typedef struct {
     unsigned huffman[2], quantum; /* a bit per table that is defined; huffman of DC, AC */
     unsigned coded;               /* a bit per component that a scan has begun */
     uint32_t interval;            /* MCUs between restart markers, 0: none */
-    uint32_t restarts;            /* those that the scan at hand needs */
-    int scans, adobe;             /* adobe: the colour transform that it names, -1: none */
+    uint32_t restarts;            /* those that the current scan needs */
+    int scans, adobe;             /* adobe: the colour transform that its segment names, -1: none */
     bool exif;
 } jpeg;
 
@@ -94,7 +94,7 @@ static heed_status frame(jpeg *j, int marker, const unsigned char *b, size_t n) 
     return frame_parts(j, b + 6);
 }
 
-/* Per table: class and number, how many codes there are of 1 to 16 bits, their values. */
+/* Per table: class and number, the numbers of codes of 1 to 16 bits, their values. */
 static heed_status huffman(jpeg *j, const unsigned char *b, size_t n) {
     while (n >= 17) {
         size_t codes = 0;
@@ -120,7 +120,7 @@ static heed_status quantization(jpeg *j, const unsigned char *b, size_t n) {
 
 static uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 
-/* MCUs of a scan: the blocks of its one component, or the picture's MCUs. T.81, sec. A.2. */
+/* MCUs of a scan: the blocks of a single component, else the picture's MCUs. T.81, sec. A.2. */
 static uint32_t units(const jpeg *j, int count, const component *p) {
     uint32_t width = (uint32_t)j->info->width, height = (uint32_t)j->info->height;
     uint32_t across = (uint32_t)j->across, down = (uint32_t)j->down;

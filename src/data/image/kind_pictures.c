@@ -1,5 +1,5 @@
 /* kind_pictures.c -- sets of labelled pictures as data: from settings to a heed_images, and back to
- * settings that are a whole record. */
+ * complete settings. */
 #include "core/core.h"
 #include "data/kind.h"
 
@@ -50,7 +50,7 @@ static bool wrong_list(heed_ctx *c, const char *key, const char *value) {
                      key, value, key, key);
 }
 
-/* "0.5" or "0.49,0.48,0.45"; a single number counts for all channels. "": nothing is set. */
+/* "0.5" or "0.49,0.48,0.45"; a single number applies to all channels. "": nothing is set. */
 static bool read_list(heed_ctx *c, const heed_config *f, const char *key, double out[3]) {
     const char *text = heed_config_text(f, key), *at = text;
     int n = 0;
@@ -103,7 +103,7 @@ bool heed_image_transform_of(heed_ctx *c, const heed_config *f, heed_image_trans
 
 /* ---- settings out ---- */
 
-/* What was found counts as little as a preset, unless somebody gave the setting. */
+/* A value found in the data has the rank of a preset, unless the setting was given. */
 static bool set_found(heed_config *f, const char *key, const char *value) {
     heed_rank rank = heed_config_rank(f, key);
     return heed_config_set(f, key, value, key, rank > HEED_FROM_PRESET ? rank : HEED_FROM_PRESET);
@@ -114,7 +114,8 @@ static bool set_number(heed_config *f, const char *key, double v) {
     return set_found(f, key, heed__number_text(text, v, 10));
 }
 
-/* As few digits as read back to the same numbers: a run that goes on sees the same pictures. */
+/* Writes the fewest digits that read back to the same numbers, so that a resumed run sees the same
+ * pictures. */
 static bool set_list(heed_config *f, const char *key, const double *v, int n) {
     char text[3 * HEED__NUMBER] = "", number[HEED__NUMBER];
     for (int i = 0; i < n; i++) {
@@ -169,7 +170,7 @@ const char *heed_part_name(heed_part part) {
     return part < HEED_PARTS ? names[part] : "all";
 }
 
-/* A part of evaluation: the one that was named, or the best one there is. */
+/* The part to evaluate: the named one, or the best one available. */
 static bool choose_part(heed_data *d, const char *data, const char *named) {
     static const heed_part order[] = {HEED_TEST_PART, HEED_VAL_PART, HEED_TRAIN_PART};
     const size_t *count = heed_images_about(d->batches)->count;
@@ -184,7 +185,7 @@ static bool choose_part(heed_data *d, const char *data, const char *named) {
                      data, any ? "auto" : named, count[0], count[1], count[2]);
 }
 
-/* Other data without parts is read as a whole. */
+/* Data other than the run's, if it has no parts, is read completely. */
 static bool set_part(heed_data *d, const heed_config *f, const heed_data_args *a) {
     const size_t *count = heed_images_about(d->batches)->count;
     d->part = d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
@@ -194,8 +195,8 @@ static bool set_part(heed_data *d, const heed_config *f, const heed_data_args *a
     return true;
 }
 
-/* Other data than the run's has no share kept from training: all of it may be read. A run's
- * settings hold all that it knows of pictures. */
+/* No share of data other than the run's was used in training, so all of it may be read. A run's
+ * settings contain all that it knows of pictures. */
 static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     heed_images_args args = {.size = (int)heed_config_int(f, "image-size"),
                              .channels = (int)heed_config_int(f, "channels"),

@@ -1,5 +1,5 @@
-/* png.c -- PNG (ISO/IEC 15948), judged as a whole: chunks and their CRCs, and that the stream
- * inflates to exactly the rows that the header promises. */
+/* png.c -- checks a complete PNG file (ISO/IEC 15948): the chunks and their CRCs, and that the
+ * stream inflates to exactly the rows that the header states. */
 #include "data/image/image.h"
 
 #include <stdlib.h>
@@ -14,9 +14,9 @@ typedef struct {
     int depth, colour, interlaced;
     uint64_t rows; /* bytes of all rows, filter bytes included */
     bool header, palette, end;
-    bool data, data_over; /* IDAT seen; and another chunk after it */
+    bool data, data_over; /* IDAT seen; another chunk seen after it */
     z_stream z;
-    int zlib; /* what inflate said last */
+    int zlib; /* last result of inflate */
 } png;
 
 static int samples(int colour) { return colour == 2 ? 3 : colour == 4 ? 2 : colour == 6 ? 4 : 1; }

@@ -1,9 +1,9 @@
 /* resize.c -- bilinear resizing with antialiasing, separable: rows first, which run along memory,
  * then columns.
  *
- * Output pixel i of an axis stands at center = start + (i + 1/2) scale of the source, scale = box /
+ * Output pixel i of an axis is at center = start + (i + 1/2) scale of the source, scale = box /
  * size; source pixel j weighs triangle((j + 1/2 - center) / radius), radius = max(1, scale),
- * divided by the sum of the weights. Pixels beyond the picture's edge weigh nothing. The same as
+ * divided by the sum of the weights. Pixels beyond the picture's edge have weight 0. The same as
  * Pillow's resize(box=...) and PyTorch's interpolate(antialias=True). */
 #include <heed/image.h>
 
@@ -20,7 +20,7 @@ static axis axis_of(double start, double length, int size, int limit) {
     return (axis){start, scale, scale > 1 ? scale : 1, limit};
 }
 
-/* Upper bound of the source pixels that one output pixel reads. */
+/* Upper bound on the source pixels that one output pixel reads. */
 static size_t taps_of(int limit, int size) {
     double scale = (double)limit / size;
     return 2 * (size_t)ceil(scale > 1 ? scale : 1) + 2;
@@ -28,7 +28,7 @@ static size_t taps_of(int limit, int size) {
 
 static int clip_index(double x, int limit) { return x < 0 ? 0 : x > limit ? limit : (int)x; }
 
-/* The weights of output pixel i; returns how many, first: of which pixel the first is. */
+/* The weights of output pixel i; returns their number. first: the source pixel of the first. */
 static int weigh(const axis *a, int i, heed_real *weights, int *first) {
     double center = a->start + (i + 0.5) * a->scale, sum = 0;
     int from = clip_index(center - a->radius + 0.5, a->limit - 1);
@@ -50,7 +50,7 @@ typedef struct {
     heed_real *table;
 } columns;
 
-enum { HEAD = 2 }; /* first and count, as ints in the room of numbers */
+enum { HEAD = 2 }; /* first and count, stored as ints in the space of numbers */
 
 static void columns_set(columns *t, const axis *a, int size) {
     for (int i = 0; i < size; i++) {
@@ -94,7 +94,7 @@ static inline void blend_columns_of(const columns *t, const heed_real *row, int 
     }
 }
 
-/* The numbers of channels that matter are constants to the compiler. */
+/* The common numbers of channels are constants to the compiler. */
 static void blend_columns(const columns *t, const heed_real *row, int channels, int width,
                           heed_real *out) {
     if (channels == 1)
@@ -105,7 +105,7 @@ static void blend_columns(const columns *t, const heed_real *row, int channels, 
         blend_columns_of(t, row, channels, width, out);
 }
 
-/* Inside 0 .. limit, also for what is no number. */
+/* Clips to 0 .. limit, also if not a number. */
 static void clip(double *start, double *length, int limit) {
     double end = fmin(fmax(*start + *length, 0), limit);
     *start = fmin(fmax(*start, 0), limit);

@@ -1,6 +1,6 @@
-/* tga.c -- TGA (Truevision 1991): true colour, grey and palettes, plain and run-length coded. Not
- * through stb_image, which fills what is cut off with zeros and knows no pictures from right to
- * left. */
+/* tga.c -- TGA (Truevision 1991): true colour, grey and palettes, plain and run-length coded. Does
+ * not use stb_image, which fills truncated files with zeros and does not support right-to-left
+ * pictures. */
 #include "data/image/image.h"
 
 #include <string.h>
@@ -13,9 +13,9 @@ typedef struct {
     int kind;      /* PALETTE, COLOUR, GREY */
     bool runs;     /* run-length coded */
     size_t stored; /* bytes of a pixel in the file */
-    int bits;      /* of a colour: of a palette's entry, or of a pixel */
+    int bits;      /* bits of a colour: of a palette's entry, or of a pixel */
     const unsigned char *palette;
-    size_t first, colours; /* indices that the palette has */
+    size_t first, colours; /* range of the palette's indices */
     bool opaque;           /* the fourth byte of a pixel means nothing */
     const unsigned char *at, *end;
 } tga;
@@ -30,7 +30,7 @@ static int channels_of(const tga *t) {
     return t->bits == 32 && !t->opaque ? 4 : 3;
 }
 
-/* The footer of version 2 names an extension, which holds an attributes type: 0 is no alpha. */
+/* The footer of version 2 names an extension, which holds an attributes type: 0 means no alpha. */
 static bool says_opaque(const heed__file *f) {
     enum { FOOTER = 26, TYPE = 494 };
     if (f->n < HEADER + FOOTER) return false;
@@ -66,7 +66,8 @@ static heed_status read_header(tga *t, heed_picture *out) {
     return heed__check_sides(t->f, out->width, out->height);
 }
 
-/* Behind the header stand a text, the palette (which colour pictures may have too), the pixels. */
+/* The header is followed by a text, the palette (which colour pictures may also have) and the
+ * pixels. */
 static heed_status find_pixels(tga *t, const heed_picture *p) {
     const unsigned char *b = t->f->bytes;
     size_t entry = ((size_t)b[7] + 7) / 8, at = HEADER + (size_t)b[0];
@@ -93,7 +94,7 @@ static void put_colour(const tga *t, const unsigned char *from, unsigned char *t
     if (t->bits == 32 && !t->opaque) to[3] = from[3];
 }
 
-/* Colours that the palette lacks are black. */
+/* Colours outside the palette are black. */
 static void put_pixel(const tga *t, unsigned char *to, size_t channels) {
     const unsigned char *from = t->at;
     if (t->kind == GREY) {
@@ -111,7 +112,7 @@ static void put_pixel(const tga *t, unsigned char *to, size_t channels) {
     put_colour(t, from, to);
 }
 
-/* A packet: 128 and the number of repetitions - 1, a pixel; or the number - 1, so many pixels. */
+/* A packet is 128 + repetitions - 1 and one pixel, or count - 1 and `count` pixels. */
 static heed_status read_pixels(tga *t, heed_picture *out) {
     size_t channels = (size_t)out->channels, left = (size_t)out->width * (size_t)out->height;
     unsigned char *to = out->pixels;

@@ -19,7 +19,7 @@ static bool is_other(char c) { return !is_digit(c); }
 static bool is_stop(char c) { return c == '.' || c == ','; }
 static bool is_dash(char c) { return c == '-'; }
 
-/* ASCII punctuation but for ' , - . (and the space, which parts words anyhow). */
+/* ASCII punctuation except ' , - . (and the space, which separates words anyway). */
 static bool is_mark(char c) {
     return (c >= '!' && c <= '/' && !strchr("',-.", c)) || (c >= ':' && c <= '@') ||
            (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
@@ -36,7 +36,7 @@ static bool replaced(heed_text *out, const char *s, size_t n, const char *from, 
     return true;
 }
 
-/* Every mark between spaces. */
+/* Puts spaces around every mark. */
 static bool marks_apart(heed_text *out, const char *s, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const char apart[] = {' ', s[i], ' '};
@@ -46,11 +46,12 @@ static bool marks_apart(heed_text *out, const char *s, size_t n) {
     return true;
 }
 
-/* Two neighbours get a space between them, and one before or behind. Matches do not overlap: after
- * one the next begins behind both. Bytes do for characters, as all that is looked for is ASCII. */
+/* Two neighbours get a space between them, and one before or after. Matches do not overlap: the
+ * next one begins after both. Bytes can be used for characters, as all that is searched for is
+ * ASCII. */
 typedef struct {
     bool (*first)(char c), (*second)(char c);
-    bool before; /* else behind */
+    bool before; /* else after */
 } rule;
 
 static bool neighbours_apart(heed_text *out, const char *s, size_t n, const rule *r) {
@@ -95,15 +96,15 @@ static bool tokenize(heed_text *now, heed_text *next, const char *text) {
     return ok;
 }
 
-/* ---- runs of words ---- */
+/* ---- n-grams ---- */
 
 typedef struct {
-    int32_t *words; /* numbers, then ORDER times 0, which is no word's */
+    int32_t *words; /* word numbers from 1, then ORDER zeros */
     size_t count, capacity;
     int32_t (*runs)[ORDER];
 } sentence;
 
-/* White space as Python's str.split() has it. */
+/* White space as in Python's str.split(). */
 static bool is_white(int32_t c) { return heed__is_space(c) || (c >= 0x1C && c <= 0x1F); }
 
 static bool add_word(heed_ctx *c, heed__names *names, const char *s, size_t n, sentence *out) {
@@ -148,7 +149,7 @@ static int by_words(const void *a, const void *b) {
 
 static size_t runs_in(size_t words, size_t n) { return words < n ? 0 : words - n + 1; }
 
-/* The runs of n words, sorted. */
+/* Lists the n-grams, sorted. */
 static void list_runs(sentence *s, size_t n) {
     size_t count = runs_in(s->count, n);
     for (size_t i = 0; i < count; i++)
@@ -156,7 +157,7 @@ static void list_runs(sentence *s, size_t n) {
     if (count) qsort(s->runs, count, sizeof *s->runs, by_words);
 }
 
-/* How many runs two sentences share: of each as many as the one that has fewer. */
+/* The number of n-grams that two sentences share: for each, the smaller of its two counts. */
 static size_t shared(sentence *a, sentence *b, size_t n) {
     size_t i = 0, j = 0, count = 0, most_a = runs_in(a->count, n), most_b = runs_in(b->count, n);
     list_runs(a, n);
@@ -191,8 +192,8 @@ bool heed_bleu_add(heed_ctx *c, heed_bleu *b, const char *hypothesis, const char
     return ok;
 }
 
-/* min(1, e^(1 - r/h)) times the geometric mean of the four precisions; the k-th zero count stands
- * for 1/2^k (Chen & Cherry 2014, smoothing 3). */
+/* min(1, e^(1 - r/h)) times the geometric mean of the four precisions; the k-th zero count is
+ * replaced by 1/2^k (Chen & Cherry 2014, smoothing 3). */
 double heed_bleu_of(const heed_bleu *b) {
     if (!b || !b->match[0]) return 0;
     double sum = 0, smooth = 1;

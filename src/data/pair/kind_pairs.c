@@ -1,4 +1,4 @@
-/* kind_pairs.c -- lines of two texts as data: tokenizers, made or opened, and the pairs. */
+/* kind_pairs.c -- lines of two texts as data: tokenizers, trained or opened, and the pairs. */
 #include "core/core.h"
 #include "core/os.h"
 #include "data/kind.h"
@@ -29,7 +29,7 @@ static const heed_option label_options[] = {
 
 /* ---- tokenizers ---- */
 
-/* The ends of lines are in no text: characters to be learned are without them. */
+/* Line ends are not part of any text, so they are removed before characters are learned. */
 static void join_lines(heed_text *t) {
     size_t kept = 0;
     for (size_t i = 0; i < t->n; i++)
@@ -37,7 +37,7 @@ static void join_lines(heed_text *t) {
     t->n = kept;
 }
 
-/* side: as heed_pairs_text has it. */
+/* side: as in heed_pairs_text. */
 static heed_tokenizer *train_side(heed_ctx *c, const heed_config *f, const heed_pairs *k, int side,
                                   const char *kind) {
     heed_text text = {.c = c};
@@ -55,7 +55,7 @@ static heed_tokenizer *train_side(heed_ctx *c, const heed_config *f, const heed_
     return made;
 }
 
-/* Those of a run: the tokenizer of its source is in a folder of its own. */
+/* Opens a run's tokenizers: the one of its source is in a separate folder. */
 static bool open_tokenizers(heed_data *d, const char *run) {
     heed_text path = {.c = d->c};
     bool ok = heed_text_add(&path, "%s/source-tokenizer", run);
@@ -65,7 +65,7 @@ static bool open_tokenizers(heed_data *d, const char *run) {
     return d->tokenizer != NULL;
 }
 
-/* The tokenizer of the source, where a run is named: the one that it has for its source. */
+/* Opens or trains the source's tokenizer. If a run is named, its source tokenizer is used. */
 static heed_tokenizer *make_source(heed_ctx *c, const heed_config *f, const heed_pairs *k) {
     const char *own = heed_config_text(f, "source-tokenizer");
     const char *key = *own ? "source-tokenizer" : "tokenizer";
@@ -80,7 +80,7 @@ static heed_tokenizer *make_source(heed_ctx *c, const heed_config *f, const heed
     return made;
 }
 
-/* Those that f names are opened, or trained on the pairs. */
+/* Opens the tokenizers that f names, or trains them on the pairs. */
 static bool find_tokenizers(heed_data *d, const heed_config *f, const char *run) {
     bool translates = d->spec.kind == HEED_INPUT_PAIR;
     bool shared = translates && heed_config_bool(f, "share-vocab");
@@ -112,7 +112,7 @@ static bool check_labels(const heed_data *d, const heed_config *f) {
     if (a->classes < 2)
         return heed_fail(d->c, HEED_DATA, "%s: expected two different labels or more, found 1",
                          heed_config_text(f, "data"));
-    /* Texts where labels belong make nearly each line a class of its own. */
+    /* If texts are in the place of labels, nearly every line becomes a separate class. */
     if (!d->spec.per_word && lines >= 20 && (size_t)a->classes * 2 > lines)
         heed_message(d->c, HEED_WARN,
                      "%d labels in %zu lines: nearly every label occurs once; hint: are the "

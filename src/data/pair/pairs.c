@@ -1,4 +1,4 @@
-/* pairs.c -- pairs of texts: opening, and what there is of each part. */
+/* pairs.c -- pairs of texts: opening them, and the contents of each part. */
 #include "data/pair/pairs.h"
 
 #include "io/io.h"
@@ -154,7 +154,7 @@ static bool build(heed_pairs *k, const char *path) {
     k->own = k->count;
     ok = ok && (!k->a.val_path || read_file(k, k->a.val_path, 1)) && heed__pairs_sort_labels(k) &&
          heed__pairs_split(k, path);
-    k->a.labels = NULL; /* the caller's, as val_path; not needed any more */
+    k->a.labels = NULL; /* belongs to the caller, like val_path, and is no longer needed */
     k->a.val_path = NULL;
     return ok;
 }
@@ -171,7 +171,7 @@ heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args
     return NULL;
 }
 
-/* ---- what there is ---- */
+/* ---- contents ---- */
 
 const heed_pairs_info *heed_pairs_about(const heed_pairs *k) { return k ? &k->info : NULL; }
 

@@ -1,5 +1,5 @@
-/* pairs.h -- inside of pairs: lines of a file, their parts, their tokens, and the batches made of
- * them. */
+/* pairs.h -- internals of pairs: the lines of a file, their parts, their tokens, and the batches.
+ */
 #ifndef HEED_DATA_PAIRS_H
 #define HEED_DATA_PAIRS_H
 
@@ -23,7 +23,7 @@ typedef struct {
     bool trains;
     size_t at[HEED__SIDES]; /* the first token of each side, in its stream */
     int count[HEED__SIDES]; /* tokens, [SEP] included */
-    size_t bytes;           /* of the target's text that its tokens stand for */
+    size_t bytes;           /* bytes of the target's text that its tokens cover */
 } heed__pair;
 
 typedef struct {
@@ -38,30 +38,30 @@ struct heed_pairs {
     char *file[2]; /* the texts of the file and of val_path, which pairs point into */
     heed__pair *pairs;
     size_t count, capacity;
-    size_t own;          /* pairs of the first file */
+    size_t own;          /* number of pairs of the first file */
     size_t *train, *val; /* numbers of pairs, in order; info counts them */
     heed__names labels;
     const char **label_texts;
     const heed_tokenizer *source, *target; /* NULL: not encoded yet */
-    heed__ids stream[HEED__SIDES];         /* of tags the labels stand beside their tokens */
+    heed__ids stream[HEED__SIDES];         /* for tags, labels are parallel to the tokens */
     heed_pairs_info info;
-    int32_t *src, *src_pad, *ids, *pad, *batch_labels; /* of the latest batch */
+    int32_t *src, *src_pad, *ids, *pad, *batch_labels; /* the latest batch's */
     size_t src_capacity, src_pad_capacity, ids_capacity, pad_capacity, batch_labels_capacity;
-    uint64_t *keys; /* a window of draws, sorted by length: see pairs_batch.c */
+    uint64_t *keys; /* a window of draws, sorted by length; see pairs_batch.c */
     size_t *drawn;  /* the pairs of the window, in the order of their draws */
     size_t keys_capacity, drawn_capacity;
     uint64_t window;
     int window_rows; /* 0: there is none */
 };
 
-/* A line that is being read. */
+/* The line being read. */
 typedef struct {
     heed_pairs *k;
     const char *path;
     size_t number;
-    char *s; /* without the end of the line; a reader may write over it */
+    char *s; /* without the line end; a reader may overwrite it */
     size_t n;
-    size_t column[HEED__SIDES]; /* where source and target stand, from 0 */
+    size_t column[HEED__SIDES]; /* columns of source and target, from 0 */
     heed__cut note;             /* the first further column, if there is one */
 } heed__line;
 
@@ -71,20 +71,21 @@ bool heed__pairs_json(heed__line *l);
 /* True if the line names the columns; then notes which of them are source and target. */
 bool heed__pairs_header(heed__line *l);
 bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]);
-/* "source TAB target": what a line of that kind holds. */
+/* "source TAB target": the form of a line of that kind. */
 const char *heed__pairs_form(heed_pair_kind kind);
 bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *found);
 
-/* Takes the next word off rest; false when none is left. Words are parted by ASCII white space. */
+/* Removes the next word from rest; false when none is left. Words are separated by ASCII white
+ * space. */
 bool heed__next_word(heed__cut *rest, heed__cut *word);
 
-/* Labels: those of a run are numbered before a line is read; else the data's are sorted after. */
+/* Numbers the labels: a run's before any line is read; else the data's, sorted, afterwards. */
 bool heed__pairs_labels(heed_pairs *k);
 bool heed__pairs_note(const heed__line *l, heed__cut target);
 bool heed__pairs_sort_labels(heed_pairs *k);
-/* Which pairs train and which validate. */
+/* Divides the pairs into training and validation. */
 bool heed__pairs_split(heed_pairs *k, const char *path);
-/* Fails: the training part is empty. */
+/* Fails because the training part is empty. */
 bool heed__pairs_nothing_to_train(const heed_pairs *k);
 
 #endif

@@ -1,9 +1,9 @@
-/* pairs_batch.c -- batches of pairs of like length, as a function of (seed, step, row of the step)
- * alone: the micro-batches of a step divide what would be its one batch.
+/* pairs_batch.c -- batches of pairs of similar length, which depend only on (seed, step, row of the
+ * step): the micro-batches of a step divide one batch of the step.
  *
- * Training is an endless row of draws: each epoch all pairs, in an order of its own. A window of it
- * is 64 batches, fewer if an epoch has fewer, so that a pair hardly comes twice; its draws are
- * sorted by length, cut into batches, and the batches come in random order. */
+ * Training is an endless sequence of draws: each epoch draws all pairs in a new order. A window is
+ * 64 batches of draws, fewer if an epoch has fewer, so that a pair rarely occurs twice; its draws
+ * are sorted by length and cut into batches, which are used in random order. */
 #include "data/pair/pairs.h"
 #include "data/place.h"
 
@@ -47,8 +47,7 @@ static size_t batches_in_window(const heed_pairs *k, int rows) {
     return batches < 1 ? 1 : batches > WINDOW ? WINDOW : batches;
 }
 
-/* Keys of the window's draws: length of the source, then of the target, then place in the window.
- */
+/* Sorts the window's draws by source length, target length and place in the window. */
 static bool sort_window(heed_pairs *k, uint64_t window, int rows) {
     if (k->window_rows == rows && k->window == window) return true;
     size_t n = batches_in_window(k, rows) * (size_t)rows;
@@ -68,8 +67,8 @@ static bool sort_window(heed_pairs *k, uint64_t window, int rows) {
     return true;
 }
 
-/* The batch of the whole step that `at` belongs to, and where its rows begin there. A step that is
- * too large to be sorted is as many batches as it has micro-batches. */
+/* The batch of the complete step that `at` belongs to; *first: where the rows of `at` begin in it.
+ * In a step too large to be sorted, each micro-batch is a separate batch. */
 static heed_batch_at step_of(heed_batch_at at, uint64_t *first) {
     uint64_t rows = (uint64_t)at.rows * (at.micros ? at.micros : 1);
     *first = rows > MOST_ROWS ? 0 : (uint64_t)at.rows * at.micro;
@@ -93,7 +92,7 @@ static const heed__pair *row_of(const heed_pairs *k, heed_batch_at at, size_t ro
     return &k->pairs[k->val[heed__eval_row(k->c, at, row, k->info.val_pairs)]];
 }
 
-/* ---- room ---- */
+/* ---- memory ---- */
 
 static size_t most_of(const heed_pairs *k, int side) {
     int longest =
@@ -141,7 +140,7 @@ static void put_row(const int32_t *from, int n, int32_t end, int32_t *to, int32_
     for (int i = 0; mask && i < len; i++) mask[i] = i < n;
 }
 
-/* The decoder reads [CLS] and the target, and is to say the target and [SEP]. */
+/* The decoder reads [CLS] and the target, and should predict the target and [SEP]. */
 static void put_target(heed_pairs *k, const heed__pair *p, size_t row, heed_batch *out) {
     size_t at = row * (size_t)out->len;
     const int32_t *from = k->stream[HEED__TARGET].ids + p->at[HEED__TARGET];
@@ -185,7 +184,7 @@ bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out) {
     return true;
 }
 
-/* ---- how many ---- */
+/* ---- counts ---- */
 
 uint64_t heed_pairs_evals(const heed_pairs *k, int rows) {
     if (!k || rows < 1) return 0;

@@ -1,15 +1,15 @@
-/* pairs_encode.c -- lines to tokens. A source ends with [SEP], a target too; of tags the label
- * stands at the first token of its word. */
+/* pairs_encode.c -- lines to tokens. Sources and targets end with [SEP]; for tags, the label is at
+ * the first token of its word. */
 #include "data/pair/pairs.h"
 
-/* Takes the tokens of one side of a pair: keeps the first `most`, counts all. */
+/* Receives the tokens of one side of a pair: keeps the first `most`, counts all. */
 typedef struct {
     heed__sink sink;
     heed_pairs *k;
     heed__ids *out;
     int32_t unknown_id;
     size_t most, count, unknown;
-    size_t end; /* of the last token that is kept, in the text */
+    size_t end; /* end of the last kept token in the text */
 } filler;
 
 static bool push(heed_pairs *k, heed__ids *out, int32_t id) {
@@ -36,7 +36,7 @@ static filler filler_of(heed_pairs *k, int side, const heed_tokenizer *t) {
                     .most = (size_t)k->a.block - 1};
 }
 
-/* Ends a side of p with [SEP]; notes its place, and the longest. */
+/* Ends a side of p with [SEP]; records its place, and the longest one. */
 static bool finish(filler *f, heed__pair *p, int side, int32_t sep) {
     int *longest = side == HEED__SOURCE ? &f->k->info.longest : &f->k->info.target_longest;
     int count = f->count < (size_t)INT32_MAX ? (int)f->count + 1 : INT32_MAX;
@@ -54,7 +54,7 @@ static bool encode_text(heed_pairs *k, heed__pair *p, int side, const heed_token
            finish(f, p, side, t->special.sep);
 }
 
-/* A word that leaves no token stands as [UNK], so that its label has a place. */
+/* A word without tokens becomes [UNK], so that its label has a place. */
 static bool encode_word(filler *f, const heed_tokenizer *t, heed__cut word) {
     size_t before = f->count;
     return heed__encode(t, word.s, word.n, &f->sink) &&
@@ -96,7 +96,7 @@ static bool encode_target(heed_pairs *k, heed__pair *p, filler *f) {
 
 static bool judged_apart(const heed_pairs *k) { return k->count > k->own || k->a.val_split > 0; }
 
-/* Half of a translation would teach a wrong one; half of a text is still an example. */
+/* A truncated translation would be a wrong example; a truncated text is still a valid one. */
 static void count_pair(heed_pairs *k, heed__pair *p, const filler f[HEED__SIDES]) {
     heed_pairs_info *i = &k->info;
     bool longer = f[HEED__SOURCE].count > f[HEED__SOURCE].most ||
@@ -140,7 +140,7 @@ bool heed__pairs_nothing_to_train(const heed_pairs *k) {
                      k->a.block, k->info.left_out, most);
 }
 
-/* Leaves those out of the training part that are too long. */
+/* Removes pairs that are too long from the training part. */
 static bool sift(heed_pairs *k) {
     size_t kept = 0;
     for (size_t i = 0; i < k->info.pairs; i++)

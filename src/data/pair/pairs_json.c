@@ -30,7 +30,7 @@ static bool put_plain(const json_t *value, char **to) {
     return true;
 }
 
-/* The same for a list too, its elements parted by spaces. */
+/* Also accepts a list, whose elements are separated by spaces. */
 static bool put_value(const json_t *value, char **to) {
     if (!json_is_array(value)) return put_plain(value, to);
     for (size_t i = 0; i < json_array_size(value); i++) {
@@ -46,7 +46,7 @@ static bool lacks(const heed__line *l, const char *key, const char *found) {
                      l->path, l->number, key, found);
 }
 
-/* Values are never longer than what stood for them in the line, which they are written over. */
+/* Values are never longer than their JSON text in the line, which they overwrite. */
 static bool take(heed__line *l, const json_t *object) {
     heed__cut text[HEED__SIDES];
     char *to = l->s;
@@ -63,7 +63,7 @@ static bool take(heed__line *l, const json_t *object) {
     return heed__pairs_add(l, text);
 }
 
-/* jansson has no words when it found no memory. */
+/* jansson gives no message when it is out of memory. */
 static bool refuse(const heed__line *l, const json_error_t *e) {
     char found[HEED_QUOTE];
     if (!*e->text) return heed_fail(l->k->c, HEED_FAILED, "cannot read %s: out of memory", l->path);

@@ -1,5 +1,4 @@
-/* pairs_label.c -- the labels of classes and tags: numbered in bytewise order, or as the run that
- * has them. */
+/* pairs_label.c -- the labels of classes and tags: numbered in bytewise order, or as in the run. */
 #include "data/pair/pairs.h"
 #include "io/io.h"
 

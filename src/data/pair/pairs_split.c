@@ -1,4 +1,5 @@
-/* pairs_split.c -- which pairs train and which validate: all of one source on one side. */
+/* pairs_split.c -- divides pairs into training and validation: all pairs of a source are in the
+ * same part. */
 #include "data/pair/pairs.h"
 
 #include <math.h>
@@ -6,9 +7,9 @@
 typedef struct {
     heed_pairs *k;
     heed__names sources;
-    int32_t *source; /* of each pair */
-    size_t *pairs;   /* of the first file, of each source */
-    bool *val;       /* by source: it validates */
+    int32_t *source; /* source number of each pair */
+    size_t *pairs;   /* per source: its pairs in the first file */
+    bool *val;       /* per source: it is for validation */
 } split;
 
 static bool number_sources(split *s) {
@@ -30,7 +31,7 @@ static bool number_sources(split *s) {
     return true;
 }
 
-/* Takes sources in a seeded order, leaving out those with more pairs than are still wanted. */
+/* Chooses sources in a seeded order, skipping those with more pairs than are still wanted. */
 static bool choose(split *s, const char *path) {
     heed_pairs *k = s->k;
     size_t n = k->own, sources = s->sources.count, taken = 0;
@@ -52,7 +53,7 @@ static bool choose(split *s, const char *path) {
     return true;
 }
 
-/* Without a validation part evaluation goes over all pairs. */
+/* Without a validation part, evaluation reads all pairs. */
 static void hand_out(split *s) {
     heed_pairs *k = s->k;
     heed_pairs_info *f = &k->info;

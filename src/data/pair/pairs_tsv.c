@@ -1,4 +1,4 @@
-/* pairs_tsv.c -- a line of columns parted by tabs, and a first line that names them. */
+/* pairs_tsv.c -- reads a line of columns separated by tabs, and a first line that names them. */
 #include "data/pair/pairs.h"
 
 #include <ctype.h>
@@ -32,7 +32,7 @@ bool heed__pairs_tsv(heed__line *l) {
 
 /* ---- the header ---- */
 
-/* What a column's name says of it: that it is the source, the target, or text in some language. */
+/* What a column's name says: it is the source, the target, or text in some language. */
 typedef enum { UNKNOWN, SOURCE, TARGET, LANGUAGE } role;
 
 static const struct {
@@ -46,7 +46,7 @@ static const struct {
                "french german spanish italian portuguese russian chinese japanese korean "},
 };
 
-/* True if the list, of words between spaces, has the name, whatever its case. */
+/* True if the list of words between spaces contains the name, ignoring case. */
 static bool lists(const char *list, heed__cut name) {
     while ((list = strchr(list, ' ')) && *++list) {
         size_t i = 0;
@@ -64,8 +64,8 @@ static role role_of(heed__cut name) {
     return UNKNOWN;
 }
 
-/* A header has a column named as a source and one named as a target, wherever they stand; or its
- * first two columns are names of languages, which tell no direction. */
+/* A header has a column named as a source and one named as a target, in any columns; or its first
+ * two columns are names of languages, which say nothing about the direction. */
 bool heed__pairs_header(heed__line *l) {
     heed__cut rest = {l->s, l->n}, column;
     size_t where[HEED__SIDES] = {0}, languages = 0;
