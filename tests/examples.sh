@@ -122,7 +122,7 @@ for h in usr/include/heed/*.h; do
         result $? "$(basename "$h") alone in C++"
     fi
 done
-for l in heed heed-inspect heed-program; do
+for l in heed heed-inspect heed-models heed-program; do
     nm -D --defined-only usr/lib/lib$l.so.0 | awk '{print $3}' | grep -vE '^heed_|^_(init|fini)$' >out
     nm -g --defined-only usr/lib/lib$l.a | awk 'NF == 3 {print $3}' | grep -vE '^heed_' >>out
     [ -s out ] && cat out
