@@ -27,7 +27,8 @@ OPT_fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-
 OPT_serial  := -O2 -g1
 OPT_debug   := -O0 -g
 OPT      := $(OPT_$(VARIANT))
-SO_release  := -Wl,-s
+# Relocations packed (a table of options is nearly all addresses), code and constants in the same pages, no symbols for debuggers.
+SO_release  := -Wl,-s -Wl,-z,pack-relative-relocs -Wl,-z,noseparate-code
 OMP_release := -fopenmp
 OMP_f64     := -fopenmp
 OMP_asan    := -fopenmp
