@@ -1,6 +1,6 @@
 /* train.c -- heed train, heed resume. */
 #include "cli/files.h"
-#include "kinds/inspect.h"
+#include "kinds/inputs.h"
 #include "kinds/training.h"
 
 #include <math.h>
