@@ -147,20 +147,16 @@ static bool add_guess(heed_record *record, const heed_inspection *s, const heed_
 
 /* ---- the record ---- */
 
-/* The number of layers by the settings; else the number of attention layers. */
-static int layers_of(const heed_run *r) {
-    heed_attending a;
-    int n = 0;
-    if (heed_config_has(r->config, "layers")) return (int)heed_config_int(r->config, "layers");
-    while (r->model->attending && r->model->attending(r->self, n, &a)) n++;
-    return n;
-}
-
 static void describe(heed_record *record, const heed_inspection *s) {
     char model[96], step[48] = "";
     const heed_run *r = s->run;
     if (r->step >= 0) snprintf(step, sizeof step, ", step %lld", (long long)r->step);
-    int count = layers_of(r);
+    heed_attending a;
+    int count = 0;
+    if (heed_config_has(r->config, "layers"))
+        count = (int)heed_config_int(r->config, "layers");
+    else
+        while (r->model->attending && r->model->attending(r->self, count, &a)) count++;
     snprintf(model, sizeof model, "%s of %d layer%s%s", r->model->name, count,
              count == 1 ? "" : "s", step);
     heed_record_describe(

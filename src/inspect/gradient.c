@@ -24,8 +24,6 @@ typedef struct {
     double *row;       /* (tokens) twice: work */
 } gradients;
 
-static bool is_pair(const heed_inspection *s) { return s->read != NULL; }
-
 static size_t size_of(const followed *l) {
     return (size_t)l->heads * (size_t)l->queries * (size_t)l->keys;
 }
@@ -47,10 +45,10 @@ static heed_tensor *own_parameter(const heed_store *s, const char *path) {
     return NULL;
 }
 
-/* A pass whose attention weights get gradients. Only values that depend on one with a requested
- * gradient get any, and a trace requests none for parameters by default: request those of the first
- * parameter and of the first one of each attention layer. */
-static heed_tensor *traced(const gradients *g) {
+/* A pass whose attention weights get gradients of the answer to q. Only values that depend on one
+ * with a requested gradient get any, and a trace requests none for parameters by default: request
+ * those of the first parameter and of the first one of each attention layer. */
+static bool trace(const gradients *g, const heed_question *q) {
     const heed_run *r = g->s->run;
     heed_unprobe(r->tape);
     heed_probe(r->tape, "*.weights", true);
@@ -60,14 +58,11 @@ static heed_tensor *traced(const gradients *g) {
     heed_want_grad(r->tape, heed_store_at(r->store, 0)->tensor);
     for (int i = 0; i < g->count; i++)
         heed_want_grad(r->tape, own_parameter(r->store, g->layers[i].at.path));
-    return heed_inspection_logits(g->s, r->tape);
-}
-
-static bool backward_from(const gradients *g, heed_tensor *y, const heed_question *q) {
-    heed_real *gy = heed__alloc_array(g->s->run->c, y->size, sizeof *gy);
+    heed_tensor *y = heed_inspection_logits(g->s, r->tape);
+    heed_real *gy = y ? heed__alloc_array(r->c, y->size, sizeof *gy) : NULL;
     if (!gy) return false;
     gy[q->row * y->shape[1] + heed_inspection_class(g->s, q, y)] = 1;
-    bool ok = heed_backward_from(g->s->run->tape, y, gy);
+    bool ok = heed_backward_from(r->tape, y, gy);
     heed__free(gy);
     return ok;
 }
@@ -104,8 +99,7 @@ static bool take_layer(const heed_tape *t, const followed *l) {
 }
 
 static bool solve(const gradients *g, const heed_question *q) {
-    heed_tensor *y = traced(g);
-    bool ok = y && backward_from(g, y, q);
+    bool ok = trace(g, q);
     for (int i = 0; ok && i < g->count; i++)
         ok = take_layer(g->s->run->tape, &g->layers[i]) ||
              heed_fail(g->s->run->c, HEED_FAILED, "the model kept no attention weights: %s",
@@ -116,12 +110,11 @@ static bool solve(const gradients *g, const heed_question *q) {
 
 /* ---- over layers ---- */
 
-static double summed(const followed *l, int query, int key) {
+/* The sum over the heads, at an index of (Q, K). */
+static double summed(const followed *l, size_t at) {
     double sum = 0;
     for (int h = 0; h < l->heads; h++)
-        sum +=
-            (double)l->values[((size_t)h * (size_t)l->queries + (size_t)query) * (size_t)l->keys +
-                              (size_t)key];
+        sum += (double)l->values[(size_t)h * (size_t)l->queries * (size_t)l->keys + at];
     return sum;
 }
 
@@ -137,7 +130,7 @@ static void follow(const gradients *g, int query) {
         for (int q = 0; q < l->queries; q++) {
             double share = now[l->first_query + q];
             for (int k = 0; share > 0 && k < l->keys; k++)
-                next[l->first_key + k] += share * summed(l, q, k);
+                next[l->first_key + k] += share * summed(l, (size_t)(q * l->keys + k));
         }
         memcpy(now, next, (size_t)n * sizeof *now);
     }
@@ -159,35 +152,24 @@ typedef struct {
     heed_real *values; /* (Q, K), NAN where there is no question */
 } answer;
 
-static bool add_model(heed_record *record, heed_record_map m) {
-    m.help = "attention times the gradient of the prediction's logit, its positive part: where "
-             "attending a little more would raise the logit";
-    return heed_record_add_map(record, &m) >= 0;
-}
-
 /* All rows of a layer's map belong to one question. The map of the entire model combines such maps
  * of all layers. */
-static void layer_help(const heed_question *q, bool by_head, char help[240]) {
-    char where[40] = "of the whole input";
-    if (q->query >= 0) snprintf(where, sizeof where, "at row %d alone", q->query + 1);
-    snprintf(help, 240,
-             "of the prediction %s: attention times the gradient of its logit, its positive part, "
-             "in this %s; the map of the whole model follows all layers",
-             where, by_head ? "head" : "layer");
-}
-
 static bool add_layer(const gradients *g, const followed *l, const heed_gradient_args *w,
                       heed_record *record) {
-    char help[240];
-    layer_help(&g->s->questions[last_question(g->s, w)], w->by_head, help);
-    const heed_record_block *b = &l->at;
+    char help[240], where[40] = "of the whole input";
+    const heed_question *q = &g->s->questions[last_question(g->s, w)];
+    if (q->query >= 0) snprintf(where, sizeof where, "at row %d alone", q->query + 1);
+    snprintf(help, sizeof help,
+             "of the prediction %s: attention times the gradient of its logit, its positive part, "
+             "in this %s; the map of the whole model follows all layers",
+             where, w->by_head ? "head" : "layer");
     heed_record_map m = {.name = "gradient",
                          .help = help,
-                         .layer = b->layer,
+                         .layer = l->at.layer,
                          .head = -1,
-                         .stack = b->stack,
-                         .queries = b->queries,
-                         .keys = b->keys};
+                         .stack = l->at.stack,
+                         .queries = l->at.queries,
+                         .keys = l->at.keys};
     size_t square = (size_t)l->queries * (size_t)l->keys;
     for (int h = 0; w->by_head && h < l->heads; h++) {
         m.head = h;
@@ -197,8 +179,7 @@ static bool add_layer(const gradients *g, const followed *l, const heed_gradient
     if (w->by_head) return true;
     heed_real *sum = heed__alloc_array(g->s->run->c, square, sizeof *sum);
     if (!sum) return false;
-    for (size_t i = 0; i < square; i++)
-        sum[i] = (heed_real)summed(l, (int)(i / (size_t)l->keys), (int)(i % (size_t)l->keys));
+    for (size_t i = 0; i < square; i++) sum[i] = (heed_real)summed(l, i);
     m.values = sum;
     bool ok = heed_record_add_map(record, &m) >= 0;
     heed__free(sum);
@@ -222,11 +203,9 @@ static bool ask_all(const gradients *g, const heed_gradient_args *w, const answe
     for (int i = w->only ? s->question_count : 1; i <= s->question_count; i++) {
         const heed_question *q = &s->questions[(last + i) % s->question_count];
         if (!solve(g, q)) return false;
-        follow(g, is_pair(s) ? s->axes[0].count + q->query : q->query);
+        follow(g, s->read ? s->axes[0].count + q->query : q->query);
         for (int k = 0; k < count; k++) take_row(g, q, &answers[k]);
-        if (!heed__progress(s->run->c, w->progress, w->user, (uint64_t)i,
-                            (uint64_t)s->question_count))
-            return false;
+        if (!heed__progress(s->run->c, w->progress, w->user, i, s->question_count)) return false;
     }
     return true;
 }
@@ -234,11 +213,16 @@ static bool ask_all(const gradients *g, const heed_gradient_args *w, const answe
 /* For a pair: the source, and the decoder's input if the decoder attends to it. */
 static int list_answers(const gradients *g, answer out[2]) {
     const heed_inspection *s = g->s;
-    bool pair = is_pair(s);
+    bool pair = s->read != NULL;
     int sources = s->axes[0].count, count = 1;
-    heed_record_map m = {.name = "gradient", .layer = -1, .head = -1};
-    m.stack = heed__inspection_stack(s);
-    m.queries = pair;
+    heed_record_map m = {.name = "gradient",
+                         .help = "attention times the gradient of the prediction's logit, its "
+                                 "positive part: where attending a little more would raise the "
+                                 "logit",
+                         .layer = -1,
+                         .head = -1,
+                         .stack = heed__inspection_stack(s),
+                         .queries = pair};
     out[0] = (answer){.map = m, .count = sources};
     if (pair && g->count > 1) {
         m.name = "gradient, target";
@@ -269,15 +253,14 @@ static int by_place(const void *a, const void *b) {
     return place_of(&x->at) - place_of(&y->at);
 }
 
-static int first_of(const heed_inspection *s, int axis) { return axis ? s->axes[0].count : 0; }
-
 static followed followed_of(const heed_inspection *s, const heed_record_block *b) {
+    int sources = s->axes[0].count;
     followed l = {.at = *b,
                   .heads = b->heads,
                   .queries = s->axes[b->queries].count,
                   .keys = s->axes[b->keys].count,
-                  .first_query = first_of(s, b->queries),
-                  .first_key = first_of(s, b->keys)};
+                  .first_query = b->queries ? sources : 0,
+                  .first_key = b->keys ? sources : 0};
     snprintf(l.weights, sizeof l.weights, "%s.weights", b->path);
     snprintf(l.out, sizeof l.out, "%s.out", b->path);
     return l;
@@ -295,7 +278,7 @@ static bool find_layers(gradients *g) {
         n += size_of(&g->layers[i]);
     }
     free(list);
-    g->tokens = s->axes[0].count + (is_pair(s) ? s->axes[2].count : 0);
+    g->tokens = s->axes[0].count + (s->read ? s->axes[2].count : 0);
     g->values = heed__alloc_array(c, n, sizeof *g->values);
     g->row = heed__alloc_array(c, 2 * (size_t)g->tokens, sizeof *g->row);
     if (heed_ctx_status(c) != HEED_OK) return false;
@@ -316,7 +299,7 @@ bool heed_gradient_add(const heed_inspection *s, const heed_gradient_args *args,
     int count = ok ? list_answers(&g, answers) : 0;
     for (int i = 0; ok && i < count; i++) ok = answer_capacity(&g, &answers[i]);
     ok = ok && ask_all(&g, w, answers, count);
-    for (int i = 0; ok && i < count; i++) ok = add_model(record, answers[i].map);
+    for (int i = 0; ok && i < count; i++) ok = heed_record_add_map(record, &answers[i].map) >= 0;
     for (int i = 0; ok && i < g.count; i++) ok = add_layer(&g, &g.layers[i], w, record);
     for (int i = 0; i < 2; i++) heed__free(answers[i].values);
     heed__free(g.layers);

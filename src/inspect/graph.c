@@ -1,7 +1,7 @@
 /* graph.c -- from a tape to a graph: the recorded ops, their inputs, and whether backward goes
  * through them. */
-#include "inspect/graph.h"
 #include "core/core.h"
+#include "inspect/inspect.h"
 
 #include <string.h>
 

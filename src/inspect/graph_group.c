@@ -3,7 +3,7 @@
  * it; any other is in the innermost box that contains both the named op before it and the one after
  * it. */
 #include "core/core.h"
-#include "inspect/graph.h"
+#include "inspect/inspect.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -17,12 +17,12 @@ typedef struct {
 typedef struct {
     heed_graph *g;
     span *home; /* (count) the path of the box where a node belongs */
-    int *first; /* (group_room) the first node of each box */
+    int *first; /* (group_capacity) the first node of each box */
     int *stack; /* (count) */
     int *seen;  /* (count) the last search that visited a node */
     int question;
     char *names; /* where the next path will be written */
-    size_t group_capacity, first_room;
+    size_t group_capacity, first_capacity;
 } sorter;
 
 /* ---- paths ---- */
@@ -70,11 +70,6 @@ static span common(span a, span b) {
     return a;
 }
 
-static span named_home(const heed_graph *g, const heed_graph_node *n) {
-    span p = path_of(n);
-    return is_box(g, p) ? p : parent_of(p);
-}
-
 /* The last op among its inputs whose output has the shape of its own; -1: none. */
 static int followed(const heed_graph *g, const heed_graph_node *n) {
     int last = -1;
@@ -95,8 +90,8 @@ static span neighbour(const sorter *s, int at, int direction) {
 static void find_homes(sorter *s) {
     const heed_graph *g = s->g;
     for (int i = 0; i < g->count; i++) {
-        s->home[i] = (span){"", 0};
-        if (path_of(&g->nodes[i]).s) s->home[i] = named_home(g, &g->nodes[i]);
+        span p = path_of(&g->nodes[i]);
+        s->home[i] = !p.s ? (span){"", 0} : is_box(g, p) ? p : parent_of(p);
     }
     for (int i = 0; i < g->count; i++) {
         const heed_graph_node *n = &g->nodes[i];
@@ -140,7 +135,7 @@ static int new_group(sorter *s, span path, int parent, int node) {
     heed_graph *g = s->g;
     size_t need = (size_t)g->group_count + 1;
     if (!heed__grow(g->c, &g->groups, &s->group_capacity, need, sizeof *g->groups) ||
-        !heed__grow(g->c, &s->first, &s->first_room, need, sizeof *s->first))
+        !heed__grow(g->c, &s->first, &s->first_capacity, need, sizeof *s->first))
         return -1;
     memcpy(s->names, path.s, path.n); /* the terminating zero is already there */
     g->groups[g->group_count] = (heed_graph_group){.path = s->names, .parent = parent, .like = -1};
@@ -173,14 +168,8 @@ static bool place(sorter *s, int node) {
 
 /* ---- redundant boxes ---- */
 
-static void count_nodes(heed_graph *g) {
-    for (int i = 0; i < g->group_count; i++) g->groups[i].nodes = 0;
-    for (int i = 0; i < g->count; i++)
-        for (int at = g->nodes[i].group; at >= 0; at = g->groups[at].parent) g->groups[at].nodes++;
-}
-
 /* A box that contains a single op or a single box. */
-static bool is_empty_talk(const heed_graph *g, int group) {
+static bool is_redundant(const heed_graph *g, int group) {
     int own = 0, boxes = 0;
     for (int i = 0; i < g->count; i++) own += g->nodes[i].group == group;
     for (int i = group + 1; i < g->group_count; i++) boxes += g->groups[i].parent == group;
@@ -208,28 +197,24 @@ static int next_in(const heed_graph *g, int group, int node) {
     return node;
 }
 
-/* The name within the box. */
-static const char *local(const heed_graph *g, int group, const char *name) {
-    size_t n = strlen(g->groups[group].path);
-    return name && strncmp(name, g->groups[group].path, n) == 0 ? name + n : name ? name : "";
+/* Whether two names, of which either may be missing, are equal within the boxes a and b. */
+static bool same_name(const heed_graph *g, int a, const char *x, int b, const char *y) {
+    size_t n = strlen(g->groups[a].path), m = strlen(g->groups[b].path);
+    x = x ? x : "";
+    y = y ? y : "";
+    if (strncmp(x, g->groups[a].path, n) == 0) x += n;
+    if (strncmp(y, g->groups[b].path, m) == 0) y += m;
+    return strcmp(x, y) == 0;
 }
 
-static bool same_params(const heed_graph *g, const heed_graph_node *x, int a,
-                        const heed_graph_node *y, int b) {
-    bool same = x->params == y->params;
-    for (int k = 0; same && k < x->params; k++)
-        same = heed_same_shape(x->param[k], y->param[k]) &&
-               strcmp(local(g, a, x->param[k]->name), local(g, b, y->param[k]->name)) == 0;
-    return same;
-}
-
-/* at[i]: of the i-th node of either box. */
 static bool same_node(const heed_graph *g, int a, int x, int b, int y) {
     const heed_graph_node *p = &g->nodes[x], *q = &g->nodes[y];
     bool same = p->op.op && q->op.op && strcmp(p->op.op, q->op.op) == 0 &&
-                strcmp(local(g, a, p->op.name), local(g, b, q->op.name)) == 0 &&
-                heed_same_shape(p->y, q->y) && p->in_count == q->in_count && p->grad == q->grad &&
-                same_params(g, p, a, q, b);
+                same_name(g, a, p->op.name, b, q->op.name) && heed_same_shape(p->y, q->y) &&
+                p->in_count == q->in_count && p->grad == q->grad && p->params == q->params;
+    for (int k = 0; same && k < p->params; k++)
+        same = heed_same_shape(p->param[k], q->param[k]) &&
+               same_name(g, a, p->param[k]->name, b, q->param[k]->name);
     for (int k = 0; same && k < p->in_count; k++)
         same = heed_graph_inside(g, p->in[k], a) == heed_graph_inside(g, q->in[k], b);
     return same;
@@ -245,12 +230,6 @@ static bool alike(const heed_graph *g, int a, int b) {
         y = next_in(g, b, y + 1);
     }
     return true;
-}
-
-static void find_alike(heed_graph *g) {
-    for (int b = 1; b < g->group_count; b++)
-        for (int a = 1; a < b && g->groups[b].like < 0; a++)
-            if (g->groups[a].like < 0 && alike(g, a, b)) g->groups[b].like = a;
 }
 
 /* ---- all steps ---- */
@@ -278,8 +257,12 @@ bool heed__graph_group(heed_graph *g) {
     heed__free(s.seen);
     heed__free(s.first);
     for (int i = g->group_count; ok && --i > 0;)
-        if (is_empty_talk(g, i)) dissolve(g, i);
-    count_nodes(g);
-    find_alike(g);
+        if (is_redundant(g, i)) dissolve(g, i);
+    for (int i = 0; i < g->group_count; i++) g->groups[i].nodes = 0;
+    for (int i = 0; i < g->count; i++)
+        for (int at = g->nodes[i].group; at >= 0; at = g->groups[at].parent) g->groups[at].nodes++;
+    for (int b = 1; b < g->group_count; b++)
+        for (int a = 1; a < b && g->groups[b].like < 0; a++)
+            if (g->groups[a].like < 0 && alike(g, a, b)) g->groups[b].like = a;
     return ok;
 }

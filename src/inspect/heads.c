@@ -50,19 +50,6 @@ static void count(heed_head_sums *s, heed_head_measure m, double value) {
     s->rows[m]++;
 }
 
-static double entropy_of(const double *w, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        if (w[i] > 0) sum -= w[i] * log(w[i]);
-    return sum;
-}
-
-static double tokens_apart(const double *w, int n, int query) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += w[i] * abs(i - query);
-    return sum;
-}
-
 /* Euclidean, between the centres of patches; weights on [CLS] are left out. */
 static double patches_apart(const double *w, const side *k, int query) {
     double sum = 0, all = 0;
@@ -75,28 +62,27 @@ static double patches_apart(const double *w, const side *k, int query) {
     return all > 0 ? sum / all : 0;
 }
 
-static bool is_bracket(const heed_specials *s, int32_t id) {
-    return id >= 0 && (id == s->cls || id == s->sep);
-}
-
 /* Shares by the tokens of the keys. */
 static void count_tokens(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
     double same = 0, special = 0;
-    bool any = p->special.cls >= 0 || p->special.sep >= 0;
-    int32_t id = p->q.ids[query];
+    int cls = p->special.cls, sep = p->special.sep;
+    int32_t own = p->q.ids[query];
     for (int i = 0; i < p->k.len; i++) {
-        if (is_bracket(&p->special, p->k.ids[i]))
+        int32_t id = p->k.ids[i];
+        if (id >= 0 && (id == cls || id == sep))
             special += w[i];
-        else if (!p->cross && i != query && p->k.ids[i] == id)
+        else if (!p->cross && i != query && id == own)
             same += w[i];
     }
-    if (any) count(s, HEED_HEAD_SPECIAL, special);
+    if (cls >= 0 || sep >= 0) count(s, HEED_HEAD_SPECIAL, special);
     if (!p->cross) count(s, HEED_HEAD_SAME, same);
 }
 
 /* Shares by the positions of the keys. */
 static void count_places(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
-    count(s, HEED_HEAD_DISTANCE, tokens_apart(w, p->k.len, query));
+    double distance = 0;
+    for (int i = 0; i < p->k.len; i++) distance += w[i] * abs(i - query);
+    count(s, HEED_HEAD_DISTANCE, distance);
     count(s, HEED_HEAD_FIRST, w[0]);
     count(s, HEED_HEAD_SELF, w[query]);
     if (query > 0) count(s, HEED_HEAD_PREVIOUS, w[query - 1]);
@@ -118,7 +104,10 @@ static void count_peak(heed_head_sums *s, const pair_of_sides *p, const double *
 }
 
 static void count_row(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
-    count(s, HEED_HEAD_ENTROPY, entropy_of(w, p->k.len));
+    double entropy = 0;
+    for (int i = 0; i < p->k.len; i++)
+        if (w[i] > 0) entropy -= w[i] * log(w[i]);
+    count(s, HEED_HEAD_ENTROPY, entropy);
     if (p->k.cols > 0) {
         if (query >= p->k.first) count(s, HEED_HEAD_DISTANCE, patches_apart(w, &p->k, query));
         if (query >= p->k.first) count(s, HEED_HEAD_SELF, w[query]);
@@ -300,7 +289,8 @@ bool heed_heads(const heed_evaluation *e, heed_head_table *out) {
     bool ok = true;
     for (uint64_t i = 0; ok && i < e->batches; i++)
         ok = heed_evaluation_batch(e, i, &b, &score) && count_batch(e, &b, out) &&
-             heed__progress(r->c, e->progress, e->progress_user, i + 1, e->batches);
+             heed__progress(r->c, e->progress, e->progress_user, (int64_t)i + 1,
+                            (int64_t)e->batches);
     if (ok && has_induction(r, out)) ok = measure_induction(r, out);
     heed_unprobe(r->tape);
     return ok;

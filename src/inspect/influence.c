@@ -47,10 +47,6 @@ static heed_tensor *placed(const study *k, const heed_tensor *x, int places) {
     return NULL;
 }
 
-static int places_of(const heed_inspection *s) {
-    return s->read ? s->target_count : s->axis_count ? s->axes[0].count : 0;
-}
-
 static bool pass(study *k) {
     const heed_run *r = k->s->run;
     const heed_model *m = r->model;
@@ -63,7 +59,8 @@ static bool pass(study *k) {
     if (!logits || heed_ctx_status(r->c) != HEED_OK) return false;
     snprintf(path, sizeof path, "%s.out", m->embedding ? m->embedding : "");
     if (!k->x) k->x = heed_probe_find(k->t, path);
-    k->y = placed(k, logits, places_of(k->s));
+    int places = k->s->read ? k->s->target_count : k->s->axis_count ? k->s->axes[0].count : 0;
+    k->y = placed(k, logits, places);
     return (k->x && k->y) ||
            heed_fail(r->c, HEED_USAGE,
                      "model %s has no places to follow from input to output; hint: a run of "
@@ -88,29 +85,25 @@ static bool name_cells(study *k) {
     return true;
 }
 
-/* A token before the patches is not an input. */
-static void name_tokens(study *k) {
-    const heed_inspection *s = k->s;
-    k->query = s->axes[s->read ? 1 : 0];
-    k->key = s->axes[0];
-    int first = k->key.first;
-    k->key.count -= first;
-    k->key.labels += first;
-    k->key.special = NULL;
-    k->key.first = 0;
-    if (first) k->key.name = "patches";
-}
-
 static bool set_places(study *k) {
-    if (!has_cells(k->s))
-        name_tokens(k);
-    else if (!name_cells(k))
-        return false;
+    const heed_inspection *s = k->s;
+    if (has_cells(s)) {
+        if (!name_cells(k)) return false;
+    } else {
+        k->query = s->axes[s->read ? 1 : 0];
+        k->key = s->axes[0];
+        int first = k->key.first; /* a token before the patches is not an input */
+        k->key.count -= first;
+        k->key.labels += first;
+        k->key.special = NULL;
+        k->key.first = 0;
+        if (first) k->key.name = "patches";
+    }
     k->queries = k->query.count;
     k->keys = k->key.count;
     k->units = k->y->shape[k->y->dims - 1];
     k->squares =
-        heed__alloc_array(k->s->run->c, (size_t)k->queries, (size_t)k->keys * sizeof *k->squares);
+        heed__alloc_array(s->run->c, (size_t)k->queries, (size_t)k->keys * sizeof *k->squares);
     return k->squares != NULL;
 }
 
@@ -162,8 +155,7 @@ static bool follow(study *k) {
         for (int r = 0; r < count; r++) aim(k, k->gy + (size_t)r * row, first + r);
         if (!heed_backward_from(k->t, k->y, k->gy)) return false;
         gather(k, first, count);
-        if (!heed__progress(k->s->run->c, k->args.progress, k->args.user, (uint64_t)(first + count),
-                            (uint64_t)all))
+        if (!heed__progress(k->s->run->c, k->args.progress, k->args.user, first + count, all))
             return false;
     }
     return k->gy != NULL;
@@ -171,32 +163,29 @@ static bool follow(study *k) {
 
 /* ---- the record ---- */
 
-static void help_of(const study *k, char text[256]) {
-    int n = snprintf(text, 256,
-                     "norm of d y_t / d x_s: how far output place t (row) moves when input place s "
-                     "(column) does; ");
-    if (k->draws)
-        snprintf(text + n, 256 - (size_t)n,
-                 "an estimate from %d random directions of %d units, seed 1: squares unbiased, "
-                 "within about %.0f %%",
-                 k->draws, k->units, 100 * sqrt(2.0 / k->draws));
-    else
-        snprintf(text + n, 256 - (size_t)n, "exact, over all %d units", k->units);
-}
-
 static const char pair_note[] =
     "Of a pair this is the target over the source. What the decoder reads of the target itself "
     "moves y_t, too: that is not shown, nor is what the encoder's places do to one another.";
 
 static bool add_map(const study *k, heed_record *record) {
-    char help[256];
+    char how[160], help[320];
     heed_ctx *c = k->s->run->c;
     size_t n = (size_t)k->queries * (size_t)k->keys;
     heed_real *values = heed__alloc_array(c, n, sizeof *values);
     if (!values) return false;
     double share = k->draws ? 1.0 / k->draws : 1;
     for (size_t i = 0; i < n; i++) values[i] = (heed_real)sqrt(k->squares[i] * share);
-    help_of(k, help);
+    snprintf(how, sizeof how, "exact, over all %d units", k->units);
+    if (k->draws)
+        snprintf(how, sizeof how,
+                 "an estimate from %d random directions of %d units, seed 1: squares unbiased, "
+                 "within about %.0f %%",
+                 k->draws, k->units, 100 * sqrt(2.0 / k->draws));
+    snprintf(
+        help, sizeof help,
+        "norm of d y_t / d x_s: how far output place t (row) moves when input place s (column) "
+        "does; %s",
+        how);
     int query = heed_record_add_axis(record, &k->query);
     bool same = k->query.labels == k->key.labels;
     heed_record_map map = {.name = "influence",

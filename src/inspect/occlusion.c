@@ -36,34 +36,34 @@ typedef struct {
     double *change[2], *covers; /* (questions, keys) for p and log-odds; (keys) times hidden */
 } occlusion;
 
-static heed_tensor *answers_now(const occlusion *o) {
-    heed_tape *t = o->s->run->tape;
-    heed_tape_begin(t, HEED_EVAL, 0);
-    return heed_inspection_logits(&o->seen, t);
+/* The row of logits of a question. */
+static const heed_real *row_of(const heed_tensor *y, const heed_question *q) {
+    return y->x + (size_t)q->row * (size_t)y->shape[1];
 }
 
 static bool answer_all(const occlusion *o) {
-    heed_unprobe(o->s->run->tape);
-    const heed_tensor *y = answers_now(o);
+    heed_tape *t = o->s->run->tape;
+    heed_unprobe(t);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    const heed_tensor *y = heed_inspection_logits(&o->seen, t);
     for (int i = 0; y && i < o->s->question_count; i++) {
         const heed_question *q = &o->s->questions[i];
         answer *a = &o->answers[i];
-        int n = y->shape[1];
         a->class = heed_inspection_class(o->s, q, y);
-        a->p = probability(y->x + (size_t)q->row * (size_t)n, n, a->class, &a->log_odds);
+        a->p = probability(row_of(y, q), y->shape[1], a->class, &a->log_odds);
     }
     return y != NULL;
 }
 
 /* Adds the change to keys[0 .. count), which are currently hidden. */
 static bool count_hidden(const occlusion *o, const int *keys, int count) {
-    const heed_tensor *y = answers_now(o);
+    heed_tape *t = o->s->run->tape;
+    heed_tape_begin(t, HEED_EVAL, 0);
+    const heed_tensor *y = heed_inspection_logits(&o->seen, t);
     for (int i = 0; y && i < o->s->question_count; i++) {
-        const heed_question *q = &o->s->questions[i];
         const answer *a = &o->answers[i];
-        int n = y->shape[1];
-        double log_odds, p;
-        p = probability(y->x + (size_t)q->row * (size_t)n, n, a->class, &log_odds);
+        double log_odds;
+        double p = probability(row_of(y, &o->s->questions[i]), y->shape[1], a->class, &log_odds);
         for (int k = 0; k < count; k++) {
             o->change[0][i * o->keys + keys[k]] += a->p - p;
             o->change[1][i * o->keys + keys[k]] += a->log_odds - log_odds;
@@ -74,20 +74,14 @@ static bool count_hidden(const occlusion *o, const int *keys, int count) {
 }
 
 static bool advance(const occlusion *o, int done, int all) {
-    return heed__progress(o->s->run->c, o->args.progress, o->args.user, (uint64_t)done,
-                          (uint64_t)all);
+    return heed__progress(o->s->run->c, o->args.progress, o->args.user, done, all);
 }
 
 /* ---- hiding tokens ---- */
 
-static const heed_tokenizer *hidden_tokenizer(const heed_inspection *s) {
-    return s->read && s->run->source ? s->run->source : s->run->tokenizer;
-}
-
 /* The token that replaces a hidden one: [MASK] if the model has learned it, else [UNK], else
  * (bytes) a blank, or a full stop for a blank. */
-static int32_t cover_of(const heed_inspection *s, int32_t id) {
-    const heed_tokenizer *k = hidden_tokenizer(s);
+static int32_t cover_of(const heed_inspection *s, const heed_tokenizer *k, int32_t id) {
     heed_specials x = heed_tokenizer_specials(k);
     if (s->run->model->answers == HEED_ANSWER_MASKED && x.mask >= 0) return x.mask;
     if (x.unk >= 0) return x.unk;
@@ -96,21 +90,17 @@ static int32_t cover_of(const heed_inspection *s, int32_t id) {
 }
 
 /* A vocabulary of characters contains every character of its text, so [UNK] is never learned. */
-static void warn_of_cover(const heed_inspection *s) {
-    const heed_tokenizer *k = hidden_tokenizer(s);
+static bool hide_tokens(const occlusion *o) {
+    const heed_inspection *s = o->s;
+    const heed_tokenizer *k = s->read && s->run->source ? s->run->source : s->run->tokenizer;
     int unknown = heed_tokenizer_specials(k).unk;
-    if (unknown < 0 || strcmp(heed_tokenizer_kind(k), "char") != 0) return;
-    if (cover_of(s, s->ids[0]) == unknown)
+    bool characters = unknown >= 0 && strcmp(heed_tokenizer_kind(k), "char") == 0;
+    if (characters && cover_of(s, k, s->ids[0]) == unknown)
         heed_message(s->run->c, HEED_WARN,
                      "a hidden character is [UNK], which training hardly ever shows to a model of "
                      "characters: that may upset it more than what is missing");
-}
-
-static bool hide_tokens(const occlusion *o) {
-    const heed_inspection *s = o->s;
-    warn_of_cover(s);
     for (int i = 0; i < s->count; i++) {
-        int32_t cover = cover_of(s, s->ids[i]);
+        int32_t cover = cover_of(s, k, s->ids[i]);
         if (cover < 0 || cover == s->ids[i]) continue;
         o->ids[i] = cover;
         if (!count_hidden(o, &i, 1)) return false;

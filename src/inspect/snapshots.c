@@ -24,12 +24,6 @@ struct heed_snapshots {
 
 enum { TOKENS = 24 }; /* maximum for a text from the validation part */
 
-/* The k-th of count steps, spread evenly from 0 to the last; a single one is the last. */
-static int64_t snapshot_step(int64_t k, int64_t count, int64_t steps) {
-    if (count < 2) return steps;
-    return (int64_t)llround((double)k * (double)steps / (double)(count - 1));
-}
-
 /* ---- inputs ---- */
 
 static bool add_text(heed_snapshots *s, const char *text, size_t n, const char *target) {
@@ -110,18 +104,15 @@ static size_t available(const heed_snapshots *s) {
     return s->data->no_val ? a->pairs : a->val_pairs;
 }
 
-static bool add_item(heed_snapshots *s, size_t index) {
-    if (s->run.model->kind == HEED_INPUT_TOKENS) return add_row(s, index);
-    if (s->run.model->kind == HEED_INPUT_PICTURE) return add_picture(s, index);
-    return add_pair(s, index);
-}
-
 static bool read_items(heed_snapshots *s, const heed_snapshots_args *a) {
     size_t items = a->items > 0 ? (size_t)a->items : 1, most = available(s);
     if (items > HEED_SNAPSHOT_ITEMS) items = HEED_SNAPSHOT_ITEMS;
     if (a->input && *a->input) return add_given(s, a->input);
+    heed_input_kind kind = s->run.model->kind;
     for (size_t i = 0; i < items && i < most; i++)
-        if (!add_item(s, i))
+        if (!(kind == HEED_INPUT_TOKENS    ? add_row(s, i)
+              : kind == HEED_INPUT_PICTURE ? add_picture(s, i)
+                                           : add_pair(s, i)))
             return heed_fail(s->c, HEED_DATA, "no input for snapshots: item %zu", i + 1);
     return true;
 }
@@ -182,11 +173,6 @@ void heed_snapshots_close(heed_snapshots *s) {
 
 /* ---- files ---- */
 
-static const char *path_of(const heed_snapshots *s, int item, int64_t step, char path[1024]) {
-    snprintf(path, 1024, "%.900s/snapshots/%d-%08" PRId64 ".npz", s->dir, item + 1, step);
-    return path;
-}
-
 /* The step of ITEM-STEP.npz; -1: another file. item 0: any. */
 static int64_t step_of(const char *name, int item) {
     int found, end = 0;
@@ -237,16 +223,19 @@ static void take(heed_snapshots *s, int64_t step) {
         heed_record *r = heed_capture(&s->item[i], &args);
         if (!r) return;
         r->step = step;
-        if (!heed_record_npz(s->disk, r, path_of(s, i, step, path))) complain(s);
+        snprintf(path, sizeof path, "%.900s/snapshots/%d-%08" PRId64 ".npz", s->dir, i + 1, step);
+        if (!heed_record_npz(s->disk, r, path)) complain(s);
         heed_record_free(r);
     }
 }
 
-/* Whether the training has reached snapshot k. The number of steps may change during the training;
- * the share completed does not decrease. */
+/* Whether the training has reached snapshot k. They are spread evenly from step 0 to the last; a
+ * single one is the last. The number of steps may change during the training; the share completed
+ * does not decrease. */
 static bool reached(const heed_snapshots *s, int64_t k, const heed_report *r) {
-    return k < s->count &&
-           llround(r->progress * (double)r->steps) >= snapshot_step(k, s->count, r->steps);
+    double steps = (double)r->steps;
+    int64_t at = s->count < 2 ? r->steps : llround((double)k * steps / (double)(s->count - 1));
+    return k < s->count && llround(r->progress * steps) >= at;
 }
 
 static bool start(heed_snapshots *s, const heed_report *r) {

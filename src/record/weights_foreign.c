@@ -1,12 +1,21 @@
 /* weights_foreign.c -- weights of other programs: arrays of (queries, keys), (heads, queries, keys)
  * or (layers, heads, queries, keys), with labels if there are any. Nothing is corrected: unusual
- * values are reported in the note. */
+ * values are reported in the note. A picture of the patches is `picture` in bytes, (height, width)
+ * or (height, width, 1 or 3), and, if the patches do not form a square, `grid`, their rows and
+ * columns.
+ */
 #include "core/core.h"
 #include "record/weights.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* The patches of the picture; rows 0: they form a square. */
+typedef struct {
+    bool there;
+    int rows, cols;
+} patches;
 
 typedef struct {
     const heed__source *s;
@@ -18,8 +27,104 @@ typedef struct {
     int sizes[64];
     const char *named[64];
     int axis_count;
-    heed__patches patches;
+    patches patches;
 } reader;
+
+/* ---- the picture ---- */
+
+static bool fetch(const heed__source *s, const char *name, heed__numbers *out) {
+    const json_t *list = json_object_get(s->json, name);
+    const heed__npy *a = heed__npz_find(&s->npz, name);
+    *out = (heed__numbers){0};
+    if (list) return heed__numbers_json(s, name, list, (double)NAN, out);
+    return !a || !strchr("fiub", a->kind) || heed__numbers_npy(s, a, out);
+}
+
+/* NULL if the numbers are not bytes. */
+static unsigned char *bytes_of(const heed__source *s, const heed__numbers *n) {
+    bool fits = n->dims == 2 || (n->dims == 3 && (n->shape[2] == 1 || n->shape[2] == 3));
+    for (int i = 0; i < 2; i++) fits = fits && n->shape[i] > 0 && n->shape[i] <= 1 << 15;
+    unsigned char *bytes = fits ? heed__alloc(s->c, n->count) : NULL;
+    for (size_t i = 0; bytes && i < n->count; i++) {
+        double v = (double)n->x[i];
+        bytes[i] = (unsigned char)(v >= 0 && v <= 255 ? v : 0);
+        if ((double)bytes[i] != v) {
+            heed__free(bytes);
+            bytes = NULL;
+        }
+    }
+    return bytes;
+}
+
+static bool read_grid(const heed__source *s, patches *out) {
+    heed__numbers n;
+    if (!fetch(s, "grid", &n)) return false;
+    bool fits = n.dims == 1 && n.count == 2;
+    for (int i = 0; fits && i < 2; i++) fits = (double)n.x[i] >= 1 && (double)n.x[i] <= 1 << 10;
+    out->rows = fits ? (int)n.x[0] : 0;
+    out->cols = fits ? (int)n.x[1] : 0;
+    heed__free(n.x);
+    return !n.x || fits ||
+           heed_fail(s->c, HEED_DATA,
+                     "grid is wrong: %s: expected its rows and columns, as [14, 14]", s->path);
+}
+
+static bool read_picture(const heed__source *s, heed_record *r, patches *out) {
+    char shape[HEED__SHAPE];
+    heed__numbers n;
+    *out = (patches){0};
+    if (!fetch(s, "picture", &n)) return false;
+    if (!n.x) return true;
+    unsigned char *bytes = bytes_of(s, &n);
+    bool ok = bytes && heed_record_picture(r, bytes, (int)n.shape[1], (int)n.shape[0],
+                                           n.dims == 3 ? (int)n.shape[2] : 1);
+    if (!bytes)
+        heed_fail(s->c, HEED_DATA,
+                  "picture is wrong: %s: expected (height, width) or (height, width, 3) of whole "
+                  "numbers from 0 to 255, found %s; hint: np.asarray(image.convert('RGB'))",
+                  s->path, heed__numbers_shape(shape, &n));
+    heed__free(bytes);
+    heed__free(n.x);
+    out->there = ok;
+    return ok && read_grid(s, out);
+}
+
+/* Patches are the last tokens, row by row, after special tokens such as [CLS]. A square is assumed
+ * only if at most one token precedes it. */
+static int add_patches(const heed__source *s, heed_record *r, const patches *p, int size,
+                       const char *array) {
+    int side = (int)sqrt((double)size), rows = p->rows ? p->rows : side;
+    int cols = p->cols ? p->cols : side, first = size - rows * cols;
+    char quote[HEED_QUOTE];
+    if (first < 0 || (!p->rows && first > 1)) {
+        heed_fail(s->c, HEED_DATA,
+                  "grid is wrong: %s: array %s has %d tokens, which are no %d x %d patches; hint: "
+                  "grid=[rows, columns]",
+                  s->path, heed_quote(quote, array, strlen(array)), size, rows, cols);
+        return -1;
+    }
+    char(*names)[24] = heed__alloc_array(s->c, (size_t)size, sizeof *names);
+    const char **labels = heed__alloc_array(s->c, (size_t)size, sizeof *labels);
+    unsigned char *special = heed__alloc(s->c, (size_t)size);
+    int axis = -1;
+    if (names && labels && special) {
+        for (int i = 0; i < size; i++) {
+            special[i] = i < first;
+            labels[i] = names[i];
+            if (i < first)
+                snprintf(names[i], sizeof *names, i ? "[%d]" : "[CLS]", i);
+            else
+                snprintf(names[i], sizeof *names, "%d,%d", (i - first) / cols + 1,
+                         (i - first) % cols + 1);
+        }
+        axis = heed_record_add_axis(
+            r, &(heed_record_axis){"picture", size, labels, special, rows, cols, first});
+    }
+    heed__free(names);
+    heed__free(labels);
+    heed__free(special);
+    return axis;
+}
 
 /* ---- labels ---- */
 
@@ -46,8 +151,8 @@ static bool add_label(labels *l, const heed__source *s, const json_t *v, const h
 /* Reads the labels of that name; count -1: none found. */
 static bool read_labels(const heed__source *s, const char *name, labels *l) {
     enum { MOST = 1 << 20 };
-    const json_t *v = s->json ? json_object_get(s->json, name) : NULL;
-    const heed__npy *a = s->json ? NULL : heed__npz_find(&s->npz, name);
+    const json_t *v = json_object_get(s->json, name);
+    const heed__npy *a = heed__npz_find(&s->npz, name);
     *l = (labels){.text = {.c = s->c}, .count = -1};
     if (a && a->kind != 'U' && a->kind != 'S')
         return heed_fail(s->c, HEED_DATA,
@@ -121,28 +226,28 @@ static bool wrong_count(const reader *k, const char *name, int found, const char
                      side);
 }
 
-/* With a picture, encoders attend within it, and cross attention attends to it. */
-/* The axis of one side of an array of weights, shared where name and size are the same. `tokens`
- * may label a single side if the other one has a different size. */
+/* The axis of one side of an array of weights, shared where name and size are the same. With a
+ * picture, encoders attend within it, and cross attention attends to it. `tokens` may label a
+ * single side if the other one has a different size. */
 static int axis_for(reader *k, const char *array, int stack, int side, int size, int other) {
     labels l = {.count = -1};
-    bool patches =
+    bool in_patches =
         k->patches.there && (stack == HEED_ENCODER || (stack == HEED_CROSS && side == 1));
-    const char *name = patches ? "picture" : NULL;
-    for (int i = 0; !patches && names[stack][side][i] && l.count < 0; i++) {
+    const char *name = in_patches ? "picture" : NULL;
+    for (int i = 0; !in_patches && names[stack][side][i] && l.count < 0; i++) {
         free_labels(&l);
         if (!read_labels(k->s, name = names[stack][side][i], &l)) return free_labels(&l), -1;
     }
     int axis = -1;
-    if (!patches && l.count < 0) name = side == 0 && size != other ? "queries" : "tokens";
+    if (!in_patches && l.count < 0) name = side == 0 && size != other ? "queries" : "tokens";
     for (int i = 0; i < k->axis_count; i++)
         if (k->sizes[i] == size && strcmp(k->named[i], name) == 0) axis = k->axes[i];
     bool loose = strcmp(name, "tokens") == 0 && l.count == other;
     if (l.count >= 0 && l.count != size && !loose)
         wrong_count(k, name, l.count, array, side ? "keys" : "queries", size);
     else if (axis < 0) {
-        axis = patches ? heed__patch_axis(k->s, k->r, &k->patches, size, array)
-                       : add_axis(k, name, &l, size);
+        axis = in_patches ? add_patches(k->s, k->r, &k->patches, size, array)
+                          : add_axis(k, name, &l, size);
         if (axis >= 0 && k->axis_count < 64) {
             k->axes[k->axis_count] = axis;
             k->sizes[k->axis_count] = size;
@@ -155,9 +260,15 @@ static int axis_for(reader *k, const char *array, int stack, int side, int size,
 
 /* ---- weights ---- */
 
+static heed_text *begin_note(reader *k, const char *array) {
+    heed_text_add(&k->note, "%sArray %s: ", k->note.n ? " " : "", array);
+    return &k->note;
+}
+
 /* Notes how many values are outside [0, 1] and how many rows do not sum to 1; they are kept
  * unchanged. */
-static void judge(reader *k, const char *name, const heed__numbers *n, size_t rows, size_t cols) {
+static void note_unusual(reader *k, const char *name, const heed__numbers *n, size_t rows,
+                         size_t cols) {
     size_t outside = 0, unequal = 0, none = 0;
     double low = INFINITY, high = -INFINITY;
     for (size_t r = 0; r < rows; r++) {
@@ -170,18 +281,14 @@ static void judge(reader *k, const char *name, const heed__numbers *n, size_t ro
         unequal += fabs(sum - 1) > 0.005;
         if (fabs(sum - 1) > 0.005) low = fmin(low, sum), high = fmax(high, sum);
     }
-    const char *gap = k->note.n ? " " : "";
     if (none)
-        heed_text_add(&k->note, "%sArray %s: %zu of %zu values are not numbers.", gap, name, none,
-                      n->count);
-    gap = k->note.n ? " " : "";
+        heed_text_add(begin_note(k, name), "%zu of %zu values are not numbers.", none, n->count);
     if (outside)
-        heed_text_add(&k->note, "%sArray %s: %zu of %zu values are not in [0, 1].", gap, name,
-                      outside, n->count);
-    gap = k->note.n ? " " : "";
+        heed_text_add(begin_note(k, name), "%zu of %zu values are not in [0, 1].", outside,
+                      n->count);
     if (unequal)
-        heed_text_add(&k->note, "%sArray %s: %zu of %zu rows do not sum to 1 (%.3g to %.3g).", gap,
-                      name, unequal, rows, low, high);
+        heed_text_add(begin_note(k, name), "%zu of %zu rows do not sum to 1 (%.3g to %.3g).",
+                      unequal, rows, low, high);
 }
 
 /* Whether weights are 0 above the diagonal and mostly not 0 below it. */
@@ -211,7 +318,7 @@ static bool add_layers(reader *k, const char *name, const heed__numbers *n) {
     int queries = axis_for(k, name, stack, 0, rows, cols);
     int keys = queries < 0 ? -1 : axis_for(k, name, stack, 1, cols, rows);
     if (keys < 0) return false;
-    judge(k, name, n, n->count / (size_t)cols, (size_t)cols);
+    note_unusual(k, name, n, n->count / (size_t)cols, (size_t)cols);
     for (int i = 0; i < layers; i++) {
         const heed_real *x = n->x + (size_t)i * (size_t)heads * (size_t)rows * (size_t)cols;
         char path[HEED__NPY_NAME + 16];
@@ -314,15 +421,6 @@ static void pass_over(reader *k, const char *name) {
                   heed_quote(quote, name, strlen(name)));
 }
 
-static void note_unread(reader *k) {
-    if (!k->unread_count) return;
-    heed_text_add(&k->note,
-                  "%sNot read: %s%s; labels are read from tokens, queries and keys, or source and "
-                  "target.",
-                  k->note.n ? " " : "", k->unread.s ? k->unread.s : "",
-                  k->unread_count > SHOWN ? " and others" : "");
-}
-
 static bool is_matrix(const json_t *v) {
     const json_t *row = json_array_get(v, 0), *x = json_array_get(row, 0);
     return json_is_array(x) || json_is_number(x);
@@ -369,10 +467,14 @@ static bool from_npz(reader *k) {
 bool heed__weights_foreign(const heed__source *s, heed_record *r) {
     reader k = {.s = s, .r = r, .note = {.c = s->c}, .unread = {.c = s->c}};
     const char *file = strrchr(s->path, '/') ? strrchr(s->path, '/') + 1 : s->path;
-    bool ok = heed__weights_picture(s, r, &k.patches) &&
-              (s->json ? from_json(&k, s->json) : from_npz(&k));
+    bool ok = read_picture(s, r, &k.patches) && (s->json ? from_json(&k, s->json) : from_npz(&k));
     if (ok && !r->block_count) ok = no_weights(s);
-    note_unread(&k);
+    if (k.unread_count)
+        heed_text_add(&k.note,
+                      "%sNot read: %s%s; labels are read from tokens, queries and keys, or source "
+                      "and target.",
+                      k.note.n ? " " : "", k.unread.s ? k.unread.s : "",
+                      k.unread_count > SHOWN ? " and others" : "");
     ok = ok && heed_record_describe(r, (heed_record_texts){.title = file, .note = k.note.s});
     heed_text_free(&k.note);
     heed_text_free(&k.unread);
