@@ -98,16 +98,6 @@ static bool take_layer(const heed_tape *t, const followed *l) {
     return all != NULL;
 }
 
-static bool solve(const gradients *g, const heed_question *q) {
-    bool ok = trace(g, q);
-    for (int i = 0; ok && i < g->count; i++)
-        ok = take_layer(g->s->run->tape, &g->layers[i]) ||
-             heed_fail(g->s->run->c, HEED_FAILED, "the model kept no attention weights: %s",
-                       g->layers[i].weights);
-    heed_unprobe(g->s->run->tape);
-    return ok;
-}
-
 /* ---- over layers ---- */
 
 /* The sum over the heads, at an index of (Q, K). */
@@ -186,26 +176,30 @@ static bool add_layer(const gradients *g, const followed *l, const heed_gradient
     return ok;
 }
 
-static void take_row(const gradients *g, const heed_question *q, const answer *a) {
-    const heed_inspection *s = g->s;
-    int queries = s->axes[a->map.queries].count, from = q->query < 0 ? 0 : q->query,
-        end = q->query < 0 ? queries : from + 1;
-    for (int i = from; i < end; i++)
-        for (int k = 0; k < a->count; k++)
-            a->values[(size_t)i * (size_t)a->count + (size_t)k] = (heed_real)g->row[a->first + k];
-}
-
 /* The question of w is processed last, so that its layers' values remain. */
 static bool ask_all(const gradients *g, const heed_gradient_args *w, const answer *answers,
                     int count) {
     const heed_inspection *s = g->s;
-    int last = last_question(s, w);
-    for (int i = w->only ? s->question_count : 1; i <= s->question_count; i++) {
-        const heed_question *q = &s->questions[(last + i) % s->question_count];
-        if (!solve(g, q)) return false;
+    heed_ctx *c = s->run->c;
+    int last = last_question(s, w), n = s->question_count;
+    for (int i = w->only ? n : 1; i <= n; i++) {
+        const heed_question *q = &s->questions[(last + i) % n];
+        bool ok = trace(g, q);
+        for (int l = 0; ok && l < g->count; l++)
+            ok = take_layer(s->run->tape, &g->layers[l]) ||
+                 heed_fail(c, HEED_FAILED, "the model kept no attention weights: %s",
+                           g->layers[l].weights);
+        heed_unprobe(s->run->tape);
+        if (!ok) return false;
         follow(g, s->read ? s->axes[0].count + q->query : q->query);
-        for (int k = 0; k < count; k++) take_row(g, q, &answers[k]);
-        if (!heed__progress(s->run->c, w->progress, w->user, i, s->question_count)) return false;
+        for (int k = 0; k < count; k++) {
+            const answer *a = &answers[k];
+            int from = q->query < 0 ? 0 : q->query,
+                end = q->query < 0 ? s->axes[a->map.queries].count : from + 1;
+            for (int at = from * a->count; at < end * a->count; at++)
+                a->values[at] = (heed_real)g->row[a->first + at % a->count];
+        }
+        if (!heed__progress(c, w->progress, w->user, i, n)) return false;
     }
     return true;
 }
@@ -231,14 +225,6 @@ static int list_answers(const gradients *g, answer out[2]) {
         out[count++] = (answer){.map = m, .first = sources, .count = s->axes[2].count};
     }
     return count;
-}
-
-static bool answer_capacity(const gradients *g, answer *a) {
-    size_t n = (size_t)g->s->axes[a->map.queries].count * (size_t)a->count;
-    a->values = heed__alloc_array(g->s->run->c, n, sizeof *a->values);
-    for (size_t i = 0; a->values && i < n; i++) a->values[i] = (heed_real)NAN;
-    a->map.values = a->values;
-    return a->values != NULL;
 }
 
 /* ---- the layers ---- */
@@ -297,7 +283,13 @@ bool heed_gradient_add(const heed_inspection *s, const heed_gradient_args *args,
     answer answers[2] = {{.count = 0}};
     bool ok = heed__inspection_asked(s) && find_layers(&g);
     int count = ok ? list_answers(&g, answers) : 0;
-    for (int i = 0; ok && i < count; i++) ok = answer_capacity(&g, &answers[i]);
+    for (int i = 0; ok && i < count; i++) {
+        answer *a = &answers[i];
+        size_t n = (size_t)s->axes[a->map.queries].count * (size_t)a->count;
+        a->map.values = a->values = heed__alloc_array(s->run->c, n, sizeof *a->values);
+        ok = a->values != NULL;
+        for (size_t k = 0; ok && k < n; k++) a->values[k] = (heed_real)NAN;
+    }
     ok = ok && ask_all(&g, w, answers, count);
     for (int i = 0; ok && i < count; i++) ok = heed_record_add_map(record, &answers[i].map) >= 0;
     for (int i = 0; ok && i < g.count; i++) ok = add_layer(&g, &g.layers[i], w, record);

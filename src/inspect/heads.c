@@ -235,7 +235,14 @@ static void count_induction(const heed_tensor *w, heed_head_table *h, int layer,
             }
 }
 
+/* Only where rows predict the next token and all layers are causal. */
 static bool measure_induction(heed_run *r, heed_head_table *h) {
+    const heed_model *m = r->model;
+    if (m->kind != HEED_INPUT_TOKENS || m->answers != HEED_ANSWER_NEXT || !m->logits ||
+        !r->tokenizer || !heed_config_has(r->config, "block"))
+        return true;
+    for (int i = 0; i < h->layer_count; i++)
+        if (!h->layers[i].causal) return true;
     int half = (int)heed_config_int(r->config, "block") / 2;
     if (half < 2) return true;
     int32_t *ids = heed__alloc_array(r->c, (size_t)REPEATS * 2 * (size_t)half, sizeof *ids);
@@ -251,15 +258,6 @@ static bool measure_induction(heed_run *r, heed_head_table *h) {
     }
     heed__free(ids);
     return ok;
-}
-
-/* Whether rows predict the next token and all layers are causal. */
-static bool has_induction(const heed_run *r, const heed_head_table *h) {
-    const heed_model *m = r->model;
-    for (int i = 0; i < h->layer_count; i++)
-        if (!h->layers[i].causal) return false;
-    return m->kind == HEED_INPUT_TOKENS && m->answers == HEED_ANSWER_NEXT && m->logits &&
-           r->tokenizer && heed_config_has(r->config, "block");
 }
 
 /* ---- all heads ---- */
@@ -291,7 +289,7 @@ bool heed_heads(const heed_evaluation *e, heed_head_table *out) {
         ok = heed_evaluation_batch(e, i, &b, &score) && count_batch(e, &b, out) &&
              heed__progress(r->c, e->progress, e->progress_user, (int64_t)i + 1,
                             (int64_t)e->batches);
-    if (ok && has_induction(r, out)) ok = measure_induction(r, out);
+    ok = ok && measure_induction(r, out);
     heed_unprobe(r->tape);
     return ok;
 }

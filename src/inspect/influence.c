@@ -134,16 +134,6 @@ static void aim(const study *k, heed_real *gy, int d) {
         at[u] = heed_random_bits(&r, (uint64_t)u) & 1 ? (heed_real)1 : (heed_real)-1;
 }
 
-/* Adds the squared gradients of the rows. */
-static void gather(const study *k, int first, int count) {
-    size_t size = k->x->size / ROWS;
-    for (int r = 0; k->x->g && r < count; r++) {
-        double *to = k->squares + (size_t)((first + r) / directions(k)) * (size_t)k->keys;
-        const heed_real *g = k->x->g + (size_t)r * size;
-        for (size_t i = 0; i < size; i++) to[place_of(k, i)] += (double)g[i] * (double)g[i];
-    }
-}
-
 static bool follow(study *k) {
     int all = k->queries * directions(k);
     size_t row = k->y->size / ROWS;
@@ -154,7 +144,12 @@ static bool follow(study *k) {
         memset(k->gy, 0, k->y->size * sizeof *k->gy);
         for (int r = 0; r < count; r++) aim(k, k->gy + (size_t)r * row, first + r);
         if (!heed_backward_from(k->t, k->y, k->gy)) return false;
-        gather(k, first, count);
+        size_t inputs = k->x->size / ROWS; /* add the squared gradients of the rows */
+        for (int r = 0; k->x->g && r < count; r++) {
+            double *to = k->squares + (size_t)((first + r) / directions(k)) * (size_t)k->keys;
+            const heed_real *g = k->x->g + (size_t)r * inputs;
+            for (size_t i = 0; i < inputs; i++) to[place_of(k, i)] += (double)g[i] * (double)g[i];
+        }
         if (!heed__progress(k->s->run->c, k->args.progress, k->args.user, first + count, all))
             return false;
     }

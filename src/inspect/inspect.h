@@ -2,7 +2,6 @@
 #ifndef HEED_INSPECT_PRIVATE_H
 #define HEED_INSPECT_PRIVATE_H
 
-#include <heed/graph.h>
 #include <heed/inspect.h>
 
 /* Whether s is open and nothing has failed; every function of an inspection checks this first. */
@@ -27,8 +26,5 @@ static inline int heed__largest(const heed_real *x, int n) {
 
 /* Calls progress, unless it is NULL. Fails with HEED_INTERRUPTED if it returns false. */
 bool heed__progress(heed_ctx *c, heed_progress progress, void *user, int64_t done, int64_t all);
-
-/* Sorts the nodes of a graph into boxes by the names of their layers. */
-bool heed__graph_group(heed_graph *g);
 
 #endif

@@ -143,29 +143,25 @@ void heed_hide_patches(const heed_inspection *s, heed_real *x, const int *patche
     for (int i = 0; i < count; i++) hide_patch(s, x, patches[i]);
 }
 
-/* The square of patches whose first one is at row, col. */
-static bool hide_window(const occlusion *o, int row, int col, int window, int *keys) {
-    const heed_record_axis *a = &o->s->axes[0];
-    memcpy(o->x, o->s->x, numbers_of(o->s) * sizeof *o->x);
-    for (int i = 0; i < window * window; i++) {
-        int patch = (row + i / window) * a->cols + col + i % window;
-        hide_patch(o->s, o->x, patch);
-        keys[i] = a->first + patch;
-    }
-    return count_hidden(o, keys, window * window);
-}
-
+/* Squares of patches, the first of which is at each place of the grid where one fits. */
 static bool hide_windows(const occlusion *o) {
     const heed_record_axis *a = &o->s->axes[0];
-    int window = o->args.window > 1 ? o->args.window : 1;
+    int window = o->args.window > 1 ? o->args.window : 1, square = window * window;
     int down = a->rows - window + 1, right = a->cols - window + 1;
     if (down < 1 || right < 1)
         return heed_fail(o->s->run->c, HEED_USAGE, "`window` %d: expected at most %d patches",
                          window, a->rows < a->cols ? a->rows : a->cols);
     int *keys = heed__alloc_array(o->s->run->c, (size_t)window, (size_t)window * sizeof *keys);
     bool ok = keys != NULL;
-    for (int i = 0; ok && i < down * right; i++)
-        ok = hide_window(o, i / right, i % right, window, keys) && advance(o, i + 1, down * right);
+    for (int at = 0; ok && at < down * right; at++) {
+        memcpy(o->x, o->s->x, numbers_of(o->s) * sizeof *o->x);
+        for (int i = 0; i < square; i++) {
+            int patch = (at / right + i / window) * a->cols + at % right + i % window;
+            hide_patch(o->s, o->x, patch);
+            keys[i] = a->first + patch;
+        }
+        ok = count_hidden(o, keys, square) && advance(o, at + 1, down * right);
+    }
     heed__free(keys);
     return ok;
 }

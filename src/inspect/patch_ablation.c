@@ -74,13 +74,6 @@ static void choose_largest(const hiding *r) {
     }
 }
 
-static void choose_random(const hiding *r, int draw) {
-    heed_random random =
-        heed_random_at(heed_seed(r->run->c), "removal", (uint64_t)r->picture, (uint32_t)draw);
-    for (int k = 0; k < r->hidden; k++)
-        r->order[k] = (int)heed_random_permute(&random, (uint64_t)k, (uint64_t)r->patches);
-}
-
 typedef struct {
     int class;
     double p;
@@ -132,7 +125,10 @@ static bool hide_all(hiding *r, const heed_inspection *s, const heed_record *rec
         ok = ask_without(r, s, &whole, (heed_patch_measure)k, 1);
     }
     for (int i = 0; ok && i < DRAWS; i++) {
-        choose_random(r, i);
+        heed_random random =
+            heed_random_at(heed_seed(r->run->c), "removal", (uint64_t)r->picture, (uint32_t)i);
+        for (int n = 0; n < r->hidden; n++)
+            r->order[n] = (int)heed_random_permute(&random, (uint64_t)n, (uint64_t)r->patches);
         ok = ask_without(r, s, &whole, HEED_PATCHES_RANDOM, DRAWS);
     }
     return ok;

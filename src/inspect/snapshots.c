@@ -96,25 +96,23 @@ static bool add_given(heed_snapshots *s, const char *given) {
     return add_text(s, given, (size_t)(tab - given), tab + 1);
 }
 
-static size_t available(const heed_snapshots *s) {
-    void *batches = s->data->batches;
-    if (s->run.model->kind == HEED_INPUT_TOKENS) return (size_t)heed_corpus_evals(batches, 1);
-    if (s->run.model->kind == HEED_INPUT_PICTURE) return heed_images_count(batches, part_of(s), -1);
-    const heed_pairs_info *a = heed_pairs_about(batches);
-    return s->data->no_val ? a->pairs : a->val_pairs;
-}
-
 static bool read_items(heed_snapshots *s, const heed_snapshots_args *a) {
-    size_t items = a->items > 0 ? (size_t)a->items : 1, most = available(s);
-    if (items > HEED_SNAPSHOT_ITEMS) items = HEED_SNAPSHOT_ITEMS;
     if (a->input && *a->input) return add_given(s, a->input);
+    void *batches = s->data->batches;
     heed_input_kind kind = s->run.model->kind;
-    for (size_t i = 0; i < items && i < most; i++)
-        if (!(kind == HEED_INPUT_TOKENS    ? add_row(s, i)
-              : kind == HEED_INPUT_PICTURE ? add_picture(s, i)
-                                           : add_pair(s, i)))
-            return heed_fail(s->c, HEED_DATA, "no input for snapshots: item %zu", i + 1);
-    return true;
+    bool texts = kind == HEED_INPUT_TOKENS, pictures = kind == HEED_INPUT_PICTURE, ok = true;
+    size_t items = a->items > 0 ? (size_t)a->items : 1,
+           most = texts             ? (size_t)heed_corpus_evals(batches, 1)
+                  : pictures        ? heed_images_count(batches, part_of(s), -1)
+                  : s->data->no_val ? heed_pairs_about(batches)->pairs
+                                    : heed_pairs_about(batches)->val_pairs;
+    if (items > HEED_SNAPSHOT_ITEMS) items = HEED_SNAPSHOT_ITEMS;
+    for (size_t i = 0; ok && i < items && i < most; i++)
+        ok = (texts      ? add_row(s, i)
+              : pictures ? add_picture(s, i)
+                         : add_pair(s, i)) ||
+             heed_fail(s->c, HEED_DATA, "no input for snapshots: item %zu", i + 1);
+    return ok;
 }
 
 static bool attends(const heed_run *r) {

@@ -304,17 +304,15 @@ static bool is_causal(const heed_real *x, int heads, int size) {
     return n > 1 && below > (size_t)heads * n * (n - 1) / 4;
 }
 
-/* The stack of an array by its name; else by its sides: square arrays are self-attention. */
-static int stack_of(const char *name, bool square) {
-    if (strstr(name, "cross")) return HEED_CROSS;
-    if (strstr(name, "dec")) return HEED_DECODER;
-    return square ? HEED_ENCODER : HEED_CROSS;
-}
-
 static bool add_layers(reader *k, const char *name, const heed__numbers *n) {
     int lead = n->dims - 2, layers = lead == 2 ? (int)n->shape[0] : 1;
     int heads = lead ? (int)n->shape[lead - 1] : 1, rows = (int)n->shape[lead],
-        cols = (int)n->shape[lead + 1], stack = stack_of(name, rows == cols);
+        cols = (int)n->shape[lead + 1];
+    /* By its name; else square arrays are self-attention. */
+    int stack = strstr(name, "cross") ? HEED_CROSS
+                : strstr(name, "dec") ? HEED_DECODER
+                : rows == cols        ? HEED_ENCODER
+                                      : HEED_CROSS;
     int queries = axis_for(k, name, stack, 0, rows, cols);
     int keys = queries < 0 ? -1 : axis_for(k, name, stack, 1, cols, rows);
     if (keys < 0) return false;
@@ -380,21 +378,16 @@ static void list_found(const heed__source *s, heed_text *out) {
 /* All arrays except the picture are weights. */
 static bool is_weights(const char *name) { return strcmp(name, "picture") != 0; }
 
-/* Finds an array that would be weights if its numbers were reals in native byte order. */
-static const heed__npy *almost_weights(const heed__source *s) {
-    for (size_t i = 0; !s->json && i < s->npz.count; i++) {
-        const heed__npy *a = &s->npz.arrays[i];
-        if (a->dims >= 2 && is_weights(a->name) && a->type[0] && strchr("iubf", a->type[1]))
-            return a;
-    }
-    return NULL;
-}
-
 static bool no_weights(const heed__source *s) {
     heed_text found = {.c = s->c};
-    const heed__npy *a = almost_weights(s);
+    bool hinted = false;
     list_found(s, &found);
-    if (a) heed_text_add(&found, "; hint: make it real in NumPy: %s.astype(float)", a->name);
+    for (size_t i = 0; !hinted && i < s->npz.count; i++) {
+        const heed__npy *a = &s->npz.arrays[i];
+        hinted = a->dims >= 2 && is_weights(a->name) && a->type[0] && strchr("iubf", a->type[1]);
+        if (hinted)
+            heed_text_add(&found, "; hint: make it real in NumPy: %s.astype(float)", a->name);
+    }
     heed_fail(s->c, HEED_DATA,
               "no weights: %s: expected an array of real numbers (little-endian, 16, 32 or 64 "
               "bits) of (queries, keys), (heads, queries, keys) or (layers, heads, queries, keys)"
@@ -404,19 +397,14 @@ static bool no_weights(const heed__source *s) {
     return false;
 }
 
-static bool is_read(const char *name) {
-    bool known = !is_weights(name) || strcmp(name, "grid") == 0;
-    for (int i = 0; i < 3; i++)
-        for (int side = 0; side < 2; side++)
-            for (int j = 0; names[i][side][j]; j++)
-                known = known || strcmp(name, names[i][side][j]) == 0;
-    return known;
-}
-
 /* An array that is neither weights nor known labels may be labels under another name. */
 static void pass_over(reader *k, const char *name) {
     char quote[HEED_QUOTE];
-    if (is_read(name) || ++k->unread_count > SHOWN) return;
+    bool known = !is_weights(name) || strcmp(name, "grid") == 0;
+    for (int i = 0; i < 6; i++)
+        for (const char *const *n = names[i / 2][i % 2]; *n; n++)
+            known = known || strcmp(name, *n) == 0;
+    if (known || ++k->unread_count > SHOWN) return;
     heed_text_add(&k->unread, "%s%s", k->unread_count > 1 ? ", " : "",
                   heed_quote(quote, name, strlen(name)));
 }

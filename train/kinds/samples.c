@@ -49,14 +49,6 @@ void sample_text(progress *g, const heed_report *r) {
     if (ok && heed_decode(k, made, (size_t)about.count, &g->samples)) write_sample(g, r);
 }
 
-/* Appends source, target and translation, separated by tabs; "..." if it did not end. */
-static bool add_pair(translator *k, const heed_pair *pair, heed_text *out) {
-    return heed_text_put(out, pair->source, pair->source_n) && heed_text_put(out, "\t", 1) &&
-           heed_text_put(out, pair->target, pair->target_n) && heed_text_put(out, "\t", 1) &&
-           translate(k, pair->source, pair->source_n) && translated_text(k, out) &&
-           heed_text_add(out, k->about.ended ? "\n" : " ...\n");
-}
-
 void sample_pairs(progress *g, const heed_report *r) {
     if (!r->self) return;
     const heed_pairs *pairs = g->data->batches;
@@ -70,12 +62,17 @@ void sample_pairs(progress *g, const heed_report *r) {
                     .self = r->self};
     translator k;
     heed_pair pair;
+    heed_text *out = &g->samples;
     bool ok = translator_open(&k, &run, NULL);
     size_t count = heed_pairs_about(pairs)->val_pairs;
     k.cuts = k.quiet = true;
-    g->samples.n = 0;
+    out->n = 0;
     for (size_t i = 0; ok && i < PAIRS && i < count; i++)
-        ok = heed_pairs_get(pairs, true, i, &pair) && add_pair(&k, &pair, &g->samples);
+        ok = heed_pairs_get(pairs, true, i, &pair) &&
+             heed_text_put(out, pair.source, pair.source_n) && heed_text_put(out, "\t", 1) &&
+             heed_text_put(out, pair.target, pair.target_n) && heed_text_put(out, "\t", 1) &&
+             translate(&k, pair.source, pair.source_n) && translated_text(&k, out) &&
+             heed_text_add(out, k.about.ended ? "\n" : " ...\n"); /* "...": it did not end */
     if (ok) write_sample(g, r);
     translator_close(&k);
 }
