@@ -107,8 +107,6 @@ static double accuracy_of(const heed_score *s) {
     return s->total > 0 ? s->correct / s->total : (double)NAN;
 }
 
-/* ---- all heads ---- */
-
 static int by_harm(const void *a, const void *b) {
     const heed_ablated_head *x = a, *y = b;
     if (x->harm.mean != y->harm.mean) return x->harm.mean > y->harm.mean ? -1 : 1;

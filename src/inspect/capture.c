@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- the layers of a run ---- */
-
 /* Axes of an example of a pair: the source, the target, and the decoder's input. */
 static heed_record_block block_of(const heed_run *r, const heed_attending *a) {
     bool pair = r->model->kind == HEED_INPUT_PAIR;
@@ -45,8 +43,6 @@ heed_record_block *heed_attention_layers(const heed_run *r, int *count) {
               r->model->name);
     return NULL;
 }
-
-/* ---- what is kept ---- */
 
 static bool is_wanted(const heed_capture_args *w, const heed_record_block *b) {
     bool listed = w->layer_count == 0;
@@ -90,8 +86,6 @@ static bool check_size(const heed_inspection *s, const heed_capture_args *w,
                      heed_format_bytes(limit, most), blocks);
 }
 
-/* ---- guesses ---- */
-
 /* The `top` largest of n logits in descending order; the lower index comes first in a tie. */
 static void largest(const heed_real *y, int n, int top, int *out) {
     int count = 0;
@@ -127,8 +121,6 @@ static bool add_guess(heed_record *record, const heed_inspection *s, const heed_
                                                               .labels = labels,
                                                               .p = p}) >= 0;
 }
-
-/* ---- the record ---- */
 
 static void describe(heed_record *record, const heed_inspection *s) {
     char model[96], step[48] = "";

@@ -98,8 +98,6 @@ static bool take_layer(const heed_tape *t, const followed *l) {
     return all != NULL;
 }
 
-/* ---- over layers ---- */
-
 /* The sum over the heads, at an index of (Q, K). */
 static double summed(const followed *l, size_t at) {
     double sum = 0;

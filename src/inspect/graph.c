@@ -242,8 +242,6 @@ static int step_into(sorter *s, int node, int parent, span path) {
     return found < 0 || waits(s, node, found) ? new_group(s, path, parent, node) : found;
 }
 
-/* ---- redundant boxes ---- */
-
 /* A box that contains a single op or a single box. */
 static bool is_redundant(const heed_graph *g, int group) {
     int own = 0, boxes = 0;
@@ -307,8 +305,6 @@ static bool alike(const heed_graph *g, int a, int b) {
     }
     return true;
 }
-
-/* ---- all steps ---- */
 
 static bool sort(sorter *s) {
     heed_graph *g = s->g;

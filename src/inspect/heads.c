@@ -121,17 +121,8 @@ static void count_row(heed_head_sums *s, const pair_of_sides *p, const double *w
         count_places(s, p, w, query);
 }
 
-/* ---- one batch ---- */
-
 static bool is_seen(const pair_of_sides *p, int query, int key) {
     return (!p->k.pad || p->k.pad[key]) && (!p->causal || key <= query);
-}
-
-static void count_uniform(heed_head_sums *s, const pair_of_sides *p, double *row, int query) {
-    double seen = 0;
-    for (int i = 0; i < p->k.len; i++) seen += is_seen(p, query, i);
-    for (int i = 0; i < p->k.len; i++) row[i] = is_seen(p, query, i) ? 1 / seen : 0;
-    if (seen > 0) count_row(s, p, row, query);
 }
 
 static const int32_t *of_item(const int32_t *all, int item, int len) {
@@ -175,7 +166,11 @@ static void count_layer(const heed_run *r, const heed_batch *b, const heed_tenso
                 for (size_t i = 0; i < keys; i++) row[i] = (double)w->x[at * keys + i];
                 count_row(&h->heads[h->first[layer] + head], &p, row, q);
             }
-            if (l->layer == 0) count_uniform(&h->uniform[l->stack], &p, row, q);
+            if (l->layer > 0) continue;
+            double seen = 0;
+            for (int i = 0; i < p.k.len; i++) seen += is_seen(&p, q, i);
+            for (int i = 0; i < p.k.len; i++) row[i] = is_seen(&p, q, i) ? 1 / seen : 0;
+            if (seen > 0) count_row(&h->uniform[l->stack], &p, row, q);
         }
     }
 }

@@ -24,8 +24,6 @@ typedef struct {
     heed_real *gy;
 } study;
 
-/* ---- the pass ---- */
-
 /* True for a picture model without patches: positions are cells of the last feature map. */
 static bool has_cells(const heed_inspection *s) {
     return s->run->model->kind == HEED_INPUT_PICTURE && !s->run->model->embedding;
@@ -67,8 +65,6 @@ static bool pass(study *k) {
                      "another model",
                      m->name);
 }
-
-/* ---- positions ---- */
 
 /* Rows and columns of the last feature map. */
 static bool name_cells(study *k) {
@@ -117,8 +113,6 @@ static int place_of(const study *k, size_t at) {
     return (int)(row * rows / (size_t)x->shape[1] * cols + col * cols / side);
 }
 
-/* ---- directions ---- */
-
 static int directions(const study *k) { return k->draws ? k->draws : k->units; } /* per position */
 
 /* Sets direction d: one unit of a position, or random signs for all units of a position. */
@@ -155,8 +149,6 @@ static bool follow(study *k) {
     }
     return k->gy != NULL;
 }
-
-/* ---- the record ---- */
 
 static const char pair_note[] =
     "Of a pair this is the target over the source. What the decoder reads of the target itself "
@@ -195,21 +187,6 @@ static bool add_map(const study *k, heed_record *record) {
     return ok;
 }
 
-static heed_record *record_of(const study *k) {
-    const heed_inspection *s = k->s;
-    const char *model = s->run->model->name;
-    heed_record *r = heed_record_new(s->run->c);
-    if (!r) return NULL;
-    heed_record_describe(r, (heed_record_texts){.title = s->title,
-                                                .model = model,
-                                                .task = model,
-                                                .note = s->read ? pair_note : NULL});
-    r->step = s->run->step;
-    if (add_map(k, r)) return r;
-    heed_record_free(r);
-    return NULL;
-}
-
 heed_record *heed_influence(const heed_inspection *s, const heed_influence_args *args) {
     if (!heed__inspectable(s)) return NULL;
     study k = {.s = s, .t = s->run->tape};
@@ -222,7 +199,18 @@ heed_record *heed_influence(const heed_inspection *s, const heed_influence_args 
     bool ok = pass(&k) && set_places(&k);
     bool many = ok && k.queries * k.units > HEED_INFLUENCE_EXACT;
     if (!k.args.exact) k.draws = k.args.draws ? k.args.draws : many ? HEED_INFLUENCE_DRAWS : 0;
-    heed_record *record = ok && follow(&k) ? record_of(&k) : NULL;
+    heed_record *record = ok && follow(&k) ? heed_record_new(s->run->c) : NULL;
+    if (record) {
+        heed_record_describe(record, (heed_record_texts){.title = s->title,
+                                                         .model = m->name,
+                                                         .task = m->name,
+                                                         .note = s->read ? pair_note : NULL});
+        record->step = s->run->step;
+        if (!add_map(&k, record)) {
+            heed_record_free(record);
+            record = NULL;
+        }
+    }
     heed_unprobe(k.t);
     heed__free(k.labels);
     heed__free(k.list);

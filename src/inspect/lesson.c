@@ -35,8 +35,6 @@ void heed_matrix_product(const heed_matrix *a, const heed_matrix *b, heed_matmul
         }
 }
 
-/* ---- softmax ---- */
-
 /* Index of the first largest of n numbers; -1 if all are -inf. */
 static int first_largest(const double *x, int n) {
     int best = -1;
@@ -69,8 +67,6 @@ int heed_lesson_ties(const heed_lesson *l, int query, int *first) {
     *first = best < 0 ? 0 : best;
     return count;
 }
-
-/* ---- the steps ---- */
 
 static void project(heed_lesson *l, const heed_matrix *in, heed_lesson_part w, heed_lesson_part b,
                     heed_lesson_part out) {

@@ -77,7 +77,7 @@ static bool advance(const occlusion *o, int done, int all) {
     return heed__progress(o->s->run->c, o->args.progress, o->args.user, done, all);
 }
 
-/* ---- hiding tokens ---- */
+/* ---- hiding ---- */
 
 /* The token that replaces a hidden one: [MASK] if the model has learned it, else [UNK], else
  * (bytes) a blank, or a full stop for a blank. */
@@ -109,8 +109,6 @@ static bool hide_tokens(const occlusion *o) {
     }
     return true;
 }
-
-/* ---- hiding numbers and patches ---- */
 
 static size_t numbers_of(const heed_inspection *s) {
     size_t n = s->x != NULL;

@@ -112,8 +112,6 @@ static bool ask_without(const hiding *r, const heed_inspection *s, const answer 
     return true;
 }
 
-/* ---- one picture ---- */
-
 static bool hide_all(hiding *r, const heed_inspection *s, const heed_record *record, int label) {
     answer whole = {0, 0};
     bool ok = ask(s, s->x, -1, &whole);
@@ -149,8 +147,6 @@ static bool one_picture(hiding *r, size_t index) {
     heed_picture_free(&picture);
     return ok;
 }
-
-/* ---- all pictures ---- */
 
 static bool open_sums(hiding *r, double share) {
     heed_ctx *c = r->run->c;

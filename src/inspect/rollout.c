@@ -19,8 +19,6 @@ typedef struct {
     item *items;                      /* (T) */
 } work;
 
-/* ---- one row of one layer ---- */
-
 static void fuse_row(const work *w, const heed_real *weights, int row, double *out) {
     size_t n = (size_t)w->tokens;
     memset(out, 0, n * sizeof *out);
@@ -55,8 +53,6 @@ static void with_residual(const work *w, double *row, int self) {
     for (int i = 0; i < w->tokens; i++) row[i] = sum > 0 ? row[i] / sum / 2 : 0;
     row[self] += sum > 0 ? 0.5 : 1;
 }
-
-/* ---- the product ---- */
 
 /* so_far = layer so_far */
 static void multiply(work *w) {

@@ -202,14 +202,10 @@ static void complain(heed_snapshots *s) {
     heed_clear(s->disk);
 }
 
-typedef struct {
-    heed_ctx *disk;
-    int64_t step;
-} later;
-
+/* A resumed training removes snapshots of later steps. */
 static bool remove_later(void *user, const char *path, int64_t step) {
-    const later *l = user;
-    return step <= l->step || heed__os_remove(l->disk, path);
+    const heed_snapshots *s = user;
+    return step <= s->run.step || heed__os_remove(s->disk, path);
 }
 
 /* ---- during the training ---- */
@@ -245,9 +241,7 @@ static bool start(heed_snapshots *s, const heed_report *r) {
         if (s->picture[i].pixels &&
             !heed_inspection_picture(&s->item[i], &s->run, &s->picture[i], s->name[i], true))
             return false;
-    /* A resumed training removes snapshots of later steps. */
-    later l = {s->disk, r->step};
-    if (r->step > 0 && !heed_snapshots_list(s->disk, s->dir, 0, remove_later, &l)) complain(s);
+    if (r->step > 0 && !heed_snapshots_list(s->disk, s->dir, 0, remove_later, s)) complain(s);
     s->next = 0;
     while (r->step > 0 && reached(s, s->next, r)) s->next++;
     return true;

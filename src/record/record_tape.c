@@ -84,8 +84,6 @@ static void hide(const layer *l, heed_real *scores, const int32_t *pad) {
     }
 }
 
-/* ---- a block ---- */
-
 static bool fits(const heed_record *r, const layer *l) {
     const heed_record_block *b = l->like;
     for (int i = 0; i < l->heads; i++)

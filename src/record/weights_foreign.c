@@ -22,11 +22,7 @@ typedef struct {
     heed_record *r;
     heed_text note, unread; /* unread: names of arrays */
     int unread_count;
-    int next[3];  /* number of the next layer in each stack */
-    int axes[64]; /* axes made so far, with their sizes and names */
-    int sizes[64];
-    const char *named[64];
-    int axis_count;
+    int next[3]; /* number of the next layer in each stack */
     patches patches;
 } reader;
 
@@ -91,39 +87,19 @@ static bool read_picture(const heed__source *s, heed_record *r, patches *out) {
 
 /* Patches are the last tokens, row by row, after special tokens such as [CLS]. A square is assumed
  * only if at most one token precedes it. */
-static int add_patches(const heed__source *s, heed_record *r, const patches *p, int size,
-                       const char *array) {
-    int side = (int)sqrt((double)size), rows = p->rows ? p->rows : side;
-    int cols = p->cols ? p->cols : side, first = size - rows * cols;
+static bool place_patches(const reader *k, const char *array, heed_record_axis *out) {
     char quote[HEED_QUOTE];
-    if (first < 0 || (!p->rows && first > 1)) {
-        heed_fail(s->c, HEED_DATA,
-                  "grid is wrong: %s: array %s has %d tokens, which are no %d x %d patches; hint: "
-                  "grid=[rows, columns]",
-                  s->path, heed_quote(quote, array, strlen(array)), size, rows, cols);
-        return -1;
-    }
-    char(*names)[24] = heed__alloc_array(s->c, (size_t)size, sizeof *names);
-    const char **labels = heed__alloc_array(s->c, (size_t)size, sizeof *labels);
-    unsigned char *special = heed__alloc(s->c, (size_t)size);
-    int axis = -1;
-    if (names && labels && special) {
-        for (int i = 0; i < size; i++) {
-            special[i] = i < first;
-            labels[i] = names[i];
-            if (i < first)
-                snprintf(names[i], sizeof *names, i ? "[%d]" : "[CLS]", i);
-            else
-                snprintf(names[i], sizeof *names, "%d,%d", (i - first) / cols + 1,
-                         (i - first) % cols + 1);
-        }
-        axis = heed_record_add_axis(
-            r, &(heed_record_axis){"picture", size, labels, special, rows, cols, first});
-    }
-    heed__free(names);
-    heed__free(labels);
-    heed__free(special);
-    return axis;
+    bool given = k->patches.rows > 0;
+    int side = (int)sqrt((double)out->count);
+    out->rows = given ? k->patches.rows : side;
+    out->cols = given ? k->patches.cols : side;
+    out->first = out->count - out->rows * out->cols;
+    return (out->first >= 0 && (given || out->first <= 1)) ||
+           heed_fail(k->s->c, HEED_DATA,
+                     "grid is wrong: %s: array %s has %d tokens, which are no %d x %d patches; "
+                     "hint: grid=[rows, columns]",
+                     k->s->path, heed_quote(quote, array, strlen(array)), out->count, out->rows,
+                     out->cols);
 }
 
 /* ---- labels ---- */
@@ -194,24 +170,30 @@ static const char *const names[3][2][5] = {{{"queries", "encoder_tokens", "sourc
                                            {{"queries", "decoder_tokens", "target", "tokens"},
                                             {"keys", "encoder_tokens", "source", "tokens"}}};
 
-static int add_axis(reader *k, const char *name, const labels *l, int size) {
-    unsigned char *special = heed__alloc(k->s->c, (size_t)size);
-    char(*numbers)[12] = heed__alloc_array(k->s->c, (size_t)size, sizeof *numbers);
-    const char **list = heed__alloc_array(k->s->c, (size_t)size, sizeof *list);
-    int axis = -1;
-    if (special && numbers && list) {
-        for (int i = 0; i < size; i++) {
-            snprintf(numbers[i], sizeof numbers[i], "%d", i);
-            list[i] = l->count == size ? l->list[i] : numbers[i];
-            special[i] = l->count == size && is_special(list[i]);
-        }
-        axis = heed_record_add_axis(
-            k->r,
-            &(heed_record_axis){.name = name, .count = size, .labels = list, .special = special});
+/* Adds an axis with its labels, if they have its size, with the places of its patches, or with
+ * numbers. Returns its index, or -1 on error. */
+static int add_axis(reader *k, heed_record_axis a, const labels *l) {
+    heed_ctx *c = k->s->c;
+    size_t size = (size_t)a.count;
+    char(*texts)[24] = heed__alloc_array(c, size, sizeof *texts);
+    const char **list = heed__alloc_array(c, size, sizeof *list);
+    unsigned char *special = heed__alloc(c, size);
+    bool ok = texts && list && special;
+    for (int i = 0; ok && i < a.count; i++) {
+        int patch = i - a.first;
+        if (a.rows && patch >= 0)
+            snprintf(texts[i], sizeof *texts, "%d,%d", patch / a.cols + 1, patch % a.cols + 1);
+        else
+            snprintf(texts[i], sizeof *texts, !a.rows ? "%d" : i ? "[%d]" : "[CLS]", i);
+        list[i] = l->count == a.count ? l->list[i] : texts[i];
+        special[i] = patch < 0 || (l->count == a.count && is_special(list[i]));
     }
-    heed__free(special);
-    heed__free(numbers);
+    a.labels = list;
+    a.special = special;
+    int axis = ok ? heed_record_add_axis(k->r, &a) : -1;
+    heed__free(texts);
     heed__free(list);
+    heed__free(special);
     return axis;
 }
 
@@ -240,19 +222,14 @@ static int axis_for(reader *k, const char *array, int stack, int side, int size,
     }
     int axis = -1;
     if (!in_patches && l.count < 0) name = side == 0 && size != other ? "queries" : "tokens";
-    for (int i = 0; i < k->axis_count; i++)
-        if (k->sizes[i] == size && strcmp(k->named[i], name) == 0) axis = k->axes[i];
+    for (int i = 0; i < k->r->axis_count; i++)
+        if (k->r->axes[i].count == size && strcmp(k->r->axes[i].name, name) == 0) axis = i;
     bool loose = strcmp(name, "tokens") == 0 && l.count == other;
     if (l.count >= 0 && l.count != size && !loose)
         wrong_count(k, name, l.count, array, side ? "keys" : "queries", size);
     else if (axis < 0) {
-        axis = in_patches ? add_patches(k->s, k->r, &k->patches, size, array)
-                          : add_axis(k, name, &l, size);
-        if (axis >= 0 && k->axis_count < 64) {
-            k->axes[k->axis_count] = axis;
-            k->sizes[k->axis_count] = size;
-            k->named[k->axis_count++] = name;
-        }
+        heed_record_axis a = {.name = name, .count = size};
+        if (!in_patches || place_patches(k, array, &a)) axis = add_axis(k, a, &l);
     }
     free_labels(&l);
     return heed__stopped(k->s->c) ? -1 : axis;

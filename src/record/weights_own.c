@@ -47,8 +47,6 @@ static heed_stack stack_of(const json_t *v) {
                                                  : HEED_DECODER;
 }
 
-/* ---- axes ---- */
-
 static bool add_axis(reader *k, const json_t *v) {
     enum { MOST = 1 << 20 };
     const json_t *list = json_object_get(v, "labels"), *marks = json_object_get(v, "special"),
@@ -79,8 +77,6 @@ static bool add_axis(reader *k, const json_t *v) {
     heed__free(special);
     return ok;
 }
-
-/* ---- arrays ---- */
 
 /* Reads the array `key` of the part v, named `name` in an archive, of that shape (shape[0] 0: two
  * dimensions). Sets *x to NULL if there is none. */

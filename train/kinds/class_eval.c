@@ -63,24 +63,17 @@ static bool predict_batch(const heed_run *r, heed_data *d, heed_batch_at at,
 
 /* Predicts everything in the part of the data that d evaluates. */
 static bool predict_part(const heed_run *r, heed_data *d, int rows, class_predictions *all) {
-    uint64_t batches;
-    bool ok = true;
-    *all = (class_predictions){.part = d->part, .whole = d->whole};
-    if (d->spec.kind == HEED_INPUT_PICTURE) {
-        const heed_images_info *a = heed_images_about(d->batches);
-        all->images = d->batches;
-        all->noun = "pictures";
-        all->classes = a->classes;
-        all->labels = a->labels;
-        heed_images_set_eval_part(d->batches, d->part);
-        batches = heed_images_evals(d->batches, rows);
-    } else {
-        const heed_pairs_info *a = heed_pairs_about(d->batches);
-        all->noun = r->model->answers == HEED_ANSWER_SAME ? "words" : "texts";
-        all->classes = a->classes;
-        all->labels = a->labels;
-        batches = heed_pairs_evals(d->batches, rows);
-    }
+    bool pictures = d->spec.kind == HEED_INPUT_PICTURE, ok = true;
+    *all = (class_predictions){.part = d->part,
+                               .whole = d->whole,
+                               .images = pictures ? d->batches : NULL,
+                               .noun = pictures                                ? "pictures"
+                                       : r->model->answers == HEED_ANSWER_SAME ? "words"
+                                                                               : "texts",
+                               .classes = d->label_count,
+                               .labels = d->labels};
+    if (pictures) heed_images_set_eval_part(d->batches, d->part);
+    uint64_t batches = heed_model_eval_batches(r->model, r->self, d->batches, rows);
     for (uint64_t i = 0; ok && i < batches; i++)
         ok = predict_batch(r, d, (heed_batch_at){.val = true, .index = i, .rows = rows}, all);
     return ok ||

@@ -5,8 +5,6 @@
 
 static double share(size_t part, size_t all) { return all ? 100 * (double)part / (double)all : 0; }
 
-/* ---- as text ---- */
-
 enum { AT = 15 }; /* column at which facts begin, after their labels */
 
 static void print_side(const char *label, const heed_tokenizer *k, size_t tokens, size_t unknown,
@@ -92,8 +90,6 @@ static void print_samples(const heed_pairs *k, const heed_pairs_info *a) {
         putchar('\n');
     }
 }
-
-/* ---- as JSON ---- */
 
 static json_t *side_json(const heed_tokenizer *k, size_t tokens, size_t unknown, int longest) {
     return json_pack("{s:s, s:i, s:I, s:I, s:i}", "tokenizer", heed_tokenizer_kind(k), "vocab",

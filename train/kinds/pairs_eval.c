@@ -1,5 +1,6 @@
 /* pairs_eval.c -- heed eval for models of pairs of texts: the loss given the true targets, and the
  * quality of the model's own translations. */
+#include "kinds/inputs.h"
 #include "kinds/pairs.h"
 
 #include <math.h>
@@ -151,7 +152,6 @@ static bool add_translation(translator *k, const heed_pair *pair, heed_text *out
 static bool translate_all(program *p, heed_run *r, const heed_config *f, const heed_pairs *pairs,
                           size_t most, heed_text *out, quality *q) {
     size_t all = heed_pairs_about(pairs)->val_pairs;
-    bool shown = !p->json_lines && is_terminal(stderr);
     heed_pair pair;
     translator k;
     bool ok = translator_open(&k, r, f);
@@ -161,10 +161,8 @@ static bool translate_all(program *p, heed_run *r, const heed_config *f, const h
         ok = was_interrupted(NULL)
                  ? heed_fail(p->c, HEED_INTERRUPTED, "interrupted")
                  : heed_pairs_get(pairs, true, i, &pair) && add_translation(&k, &pair, out, q);
-        if (!ok || !shown || ((i + 1) % 16 && i + 1 != all)) continue;
-        fprintf(stderr, "\r\033[Ktranslated %zu of %zu", i + 1, all);
-        if (i + 1 == all) fputs("\r\033[K", stderr);
-        p->line_open = i + 1 != all;
+        if (ok && !p->json_lines && ((i + 1) % 16 == 0 || i + 1 == all))
+            eval_loop_progress(p, "translated", i + 1, all);
     }
     translator_close(&k);
     return ok;

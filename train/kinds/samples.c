@@ -8,16 +8,6 @@
 
 enum { TOKENS = 200, PAIRS = 4 };
 
-/* A text starts after a line break or, if the vocabulary has none, with the vocabulary's first
- * word. */
-static int32_t first_token(const heed_tokenizer *k) {
-    heed_specials s = heed_tokenizer_specials(k);
-    int newline = s.newline >= 0 ? s.newline : heed_token_id(k, "\n");
-    if (newline >= 0) return newline;
-    int after = s.mask > s.unk ? s.mask + 1 : s.unk + 1;
-    return after < heed_vocab_size(k) ? after : 0;
-}
-
 static void write_sample(const progress *g, const heed_report *r) {
     char path[1024];
     snprintf(path, sizeof path, "%s/samples.txt", g->run);
@@ -33,7 +23,13 @@ static void write_sample(const progress *g, const heed_report *r) {
 void sample_text(progress *g, const heed_report *r) {
     if (!g->p->model->steps || !r->self) return;
     const heed_tokenizer *k = g->data->tokenizer;
-    int32_t prompt = first_token(k), made[TOKENS];
+    heed_specials s = heed_tokenizer_specials(k);
+    int32_t made[TOKENS];
+    /* Begins after a line break or, if the vocabulary has none, with the vocabulary's first word.
+     */
+    int32_t prompt = s.newline >= 0 ? s.newline : heed_token_id(k, "\n");
+    if (prompt < 0) prompt = s.mask > s.unk ? s.mask + 1 : s.unk + 1;
+    if (prompt >= heed_vocab_size(k)) prompt = 0;
     if (!g->tape) g->tape = heed_tape_new(g->p->c);
     heed_generation a = {.prompt = &prompt,
                          .prompt_count = 1,
