@@ -14,24 +14,24 @@ typedef struct {
     char weights[96], out[96]; /* paths of their probes */
     int heads, queries, keys, first_query, first_key;
     heed_real *values; /* (heads, Q, K): (A x dy/dA)+ of the current question */
-} followed;
+} traced_layer;
 
 typedef struct {
     const heed_inspection *s;
-    followed *layers; /* as a pass takes them */
+    traced_layer *layers; /* as a pass takes them */
     int count, tokens;
     heed_real *values; /* storage of all layers */
     double *row;       /* (tokens) twice: work */
 } gradients;
 
-static size_t size_of(const followed *l) {
+static size_t size_of(const traced_layer *l) {
     return (size_t)l->heads * (size_t)l->queries * (size_t)l->keys;
 }
 
 /* ---- one question ---- */
 
 /* A recurrent decoder's attention is computed step by step, under the layer's name. */
-static bool may_be_stepwise(const followed *l) {
+static bool may_be_stepwise(const traced_layer *l) {
     return l->at.stack == HEED_CROSS && l->heads == 1;
 }
 
@@ -75,7 +75,7 @@ static void positive_part(const heed_tensor *w, size_t n, heed_real *out) {
 }
 
 /* Each step records its weights, (1,1,S), last; before them, its scores, if these are a product. */
-static bool take_steps(const heed_tape *t, const followed *l) {
+static bool read_steps(const heed_tape *t, const traced_layer *l) {
     size_t keys = (size_t)l->keys;
     int each = l->at.additive ? 1 : 2, seen = 0;
     for (int i = 0; i < heed_probe_count(t) && seen < each * l->queries; i++) {
@@ -90,16 +90,16 @@ static bool take_steps(const heed_tape *t, const followed *l) {
 
 /* The weights of all queries are one tensor with gradients, unless the model computed them step by
  * step. */
-static bool take_layer(const heed_tape *t, const followed *l) {
+static bool read_layer(const heed_tape *t, const traced_layer *l) {
     const heed_tensor *all = heed_probe_find(t, l->weights);
     if (all && all->size != size_of(l)) all = NULL;
-    if ((!all || !all->g) && may_be_stepwise(l) && take_steps(t, l)) return true;
+    if ((!all || !all->g) && may_be_stepwise(l) && read_steps(t, l)) return true;
     if (all) positive_part(all, all->size, l->values);
     return all != NULL;
 }
 
 /* The sum over the heads, at an index of (Q, K). */
-static double summed(const followed *l, size_t at) {
+static double summed(const traced_layer *l, size_t at) {
     double sum = 0;
     for (int h = 0; h < l->heads; h++)
         sum += (double)l->values[(size_t)h * (size_t)l->queries * (size_t)l->keys + at];
@@ -113,7 +113,7 @@ static void follow(const gradients *g, int query) {
     int n = g->tokens;
     for (int i = 0; i < n; i++) now[i] = query < 0 ? 1.0 / n : i == query;
     for (int i = g->count; i-- > 0;) {
-        const followed *l = &g->layers[i];
+        const traced_layer *l = &g->layers[i];
         memcpy(next, now, (size_t)n * sizeof *next);
         for (int q = 0; q < l->queries; q++) {
             double share = now[l->first_query + q];
@@ -142,7 +142,7 @@ typedef struct {
 
 /* All rows of a layer's map belong to one question. The map of the entire model combines such maps
  * of all layers. */
-static bool add_layer(const gradients *g, const followed *l, const heed_gradient_args *w,
+static bool add_layer(const gradients *g, const traced_layer *l, const heed_gradient_args *w,
                       heed_record *record) {
     char help[240], where[40] = "of the whole input";
     const heed_question *q = &g->s->questions[last_question(g->s, w)];
@@ -184,7 +184,7 @@ static bool ask_all(const gradients *g, const heed_gradient_args *w, const answe
         const heed_question *q = &s->questions[(last + i) % n];
         bool ok = trace(g, q);
         for (int l = 0; ok && l < g->count; l++)
-            ok = take_layer(s->run->tape, &g->layers[l]) ||
+            ok = read_layer(s->run->tape, &g->layers[l]) ||
                  heed_fail(c, HEED_FAILED, "the model kept no attention weights: %s",
                            g->layers[l].weights);
         heed_unprobe(s->run->tape);
@@ -233,18 +233,18 @@ static int place_of(const heed_record_block *b) {
 }
 
 static int by_place(const void *a, const void *b) {
-    const followed *x = a, *y = b;
+    const traced_layer *x = a, *y = b;
     return place_of(&x->at) - place_of(&y->at);
 }
 
-static followed followed_of(const heed_inspection *s, const heed_record_block *b) {
+static traced_layer traced_of(const heed_inspection *s, const heed_record_block *b) {
     int sources = s->axes[0].count;
-    followed l = {.at = *b,
-                  .heads = b->heads,
-                  .queries = s->axes[b->queries].count,
-                  .keys = s->axes[b->keys].count,
-                  .first_query = b->queries ? sources : 0,
-                  .first_key = b->keys ? sources : 0};
+    traced_layer l = {.at = *b,
+                      .heads = b->heads,
+                      .queries = s->axes[b->queries].count,
+                      .keys = s->axes[b->keys].count,
+                      .first_query = b->queries ? sources : 0,
+                      .first_key = b->keys ? sources : 0};
     snprintf(l.weights, sizeof l.weights, "%s.weights", b->path);
     snprintf(l.out, sizeof l.out, "%s.out", b->path);
     return l;
@@ -258,7 +258,7 @@ static bool find_layers(gradients *g) {
     size_t n = 0;
     g->layers = heed__alloc_array(c, (size_t)g->count, sizeof *g->layers);
     for (int i = 0; g->layers && i < g->count; i++) {
-        g->layers[i] = followed_of(s, &list[i]);
+        g->layers[i] = traced_of(s, &list[i]);
         n += size_of(&g->layers[i]);
     }
     free(list);
@@ -279,7 +279,7 @@ bool heed_gradient_add(const heed_inspection *s, const heed_gradient_args *args,
     if (!heed__inspectable(s)) return false;
     gradients g = {.s = s};
     answer answers[2] = {{.count = 0}};
-    bool ok = heed__inspection_asked(s) && find_layers(&g);
+    bool ok = heed__inspection_has_questions(s) && find_layers(&g);
     int count = ok ? list_answers(&g, answers) : 0;
     for (int i = 0; ok && i < count; i++) {
         answer *a = &answers[i];

@@ -95,14 +95,6 @@ static int keys_of(const side *k) {
     return n;
 }
 
-static void count_peak(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
-    int keys = keys_of(&p->k), queries = keys_of(&p->q), peak = 0;
-    for (int i = 1; i < p->k.len; i++)
-        if (w[i] > w[peak]) peak = i;
-    double straight = queries > 1 ? (double)query * (keys - 1) / (queries - 1) : 0;
-    count(s, HEED_HEAD_DIAGONAL, fabs(peak - straight));
-}
-
 static void count_row(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
     double entropy = 0;
     for (int i = 0; i < p->k.len; i++)
@@ -115,10 +107,15 @@ static void count_row(heed_head_sums *s, const pair_of_sides *p, const double *w
         return;
     }
     if (p->q.ids) count_tokens(s, p, w, query);
-    if (p->cross)
-        count_peak(s, p, w, query);
-    else
+    if (!p->cross) {
         count_places(s, p, w, query);
+        return;
+    }
+    int keys = keys_of(&p->k), queries = keys_of(&p->q), peak = 0;
+    for (int i = 1; i < p->k.len; i++)
+        if (w[i] > w[peak]) peak = i;
+    double straight = queries > 1 ? (double)query * (keys - 1) / (queries - 1) : 0;
+    count(s, HEED_HEAD_DIAGONAL, fabs(peak - straight));
 }
 
 static bool is_seen(const pair_of_sides *p, int query, int key) {

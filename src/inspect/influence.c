@@ -30,7 +30,7 @@ static bool has_cells(const heed_inspection *s) {
 }
 
 /* The nearest tensor before x that still has positions, (B,T,units) or (B,h,w,units). */
-static heed_tensor *placed(const study *k, const heed_tensor *x, int places) {
+static heed_tensor *tensor_with_positions(const study *k, const heed_tensor *x, int places) {
     heed_recorded by = heed_recorded_by(x);
     for (int i = 0; i < by.inputs; i++) {
         heed_tensor *in = by.in[i];
@@ -39,7 +39,8 @@ static heed_tensor *placed(const study *k, const heed_tensor *x, int places) {
         if (grid || (in->dims == 3 && in->shape[1] == places)) return in;
     }
     for (int i = 0; i < by.inputs; i++) {
-        heed_tensor *in = by.in[i], *found = in && !in->name ? placed(k, in, places) : NULL;
+        heed_tensor *in = by.in[i],
+                    *found = in && !in->name ? tensor_with_positions(k, in, places) : NULL;
         if (found) return found;
     }
     return NULL;
@@ -58,7 +59,7 @@ static bool pass(study *k) {
     snprintf(path, sizeof path, "%s.out", m->embedding ? m->embedding : "");
     if (!k->x) k->x = heed_probe_find(k->t, path);
     int places = k->s->read ? k->s->target_count : k->s->axis_count ? k->s->axes[0].count : 0;
-    k->y = placed(k, logits, places);
+    k->y = tensor_with_positions(k, logits, places);
     return (k->x && k->y) ||
            heed_fail(r->c, HEED_USAGE,
                      "model %s has no places to follow from input to output; hint: a run of "
@@ -116,7 +117,7 @@ static int place_of(const study *k, size_t at) {
 static int directions(const study *k) { return k->draws ? k->draws : k->units; } /* per position */
 
 /* Sets direction d: one unit of a position, or random signs for all units of a position. */
-static void aim(const study *k, heed_real *gy, int d) {
+static void set_direction(const study *k, heed_real *gy, int d) {
     int query = d / directions(k);
     heed_real *at = gy + (size_t)query * (size_t)k->units;
     if (!k->draws) {
@@ -136,7 +137,7 @@ static bool follow(study *k) {
         int count = all - first < ROWS ? all - first : ROWS;
         if (first > 0 && !pass(k)) return false;
         memset(k->gy, 0, k->y->size * sizeof *k->gy);
-        for (int r = 0; r < count; r++) aim(k, k->gy + (size_t)r * row, first + r);
+        for (int r = 0; r < count; r++) set_direction(k, k->gy + (size_t)r * row, first + r);
         if (!heed_backward_from(k->t, k->y, k->gy)) return false;
         size_t inputs = k->x->size / ROWS; /* add the squared gradients of the rows */
         for (int r = 0; k->x->g && r < count; r++) {

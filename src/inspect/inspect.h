@@ -14,7 +14,7 @@ bool heed__inspection_inputs(const heed_inspection *s, heed_tape *t, int rows, b
  * first layer. */
 heed_stack heed__inspection_stack(const heed_inspection *s);
 /* Fails if nothing is predicted: a masked model and a text without [MASK]. */
-bool heed__inspection_asked(const heed_inspection *s);
+bool heed__inspection_has_questions(const heed_inspection *s);
 
 /* Index of the first largest of n numbers. */
 static inline int heed__largest(const heed_real *x, int n) {

@@ -116,7 +116,7 @@ static bool ask_all(heed_inspection *s) {
     return true;
 }
 
-bool heed__inspection_asked(const heed_inspection *s) {
+bool heed__inspection_has_questions(const heed_inspection *s) {
     return s->question_count > 0 ||
            heed_fail(s->run->c, HEED_DATA,
                      "nothing is predicted here: %.*s: expected [MASK] in the text; hint: write "

@@ -239,8 +239,8 @@ bool heed_occlusion_add(const heed_inspection *s, const heed_occlusion_args *arg
     if (!heed__inspectable(s)) return false;
     occlusion o = {.s = s};
     if (args) o.args = *args;
-    bool ok = heed__inspection_asked(s) && open_occlusion(&o) && answer_all(&o) && hide_all(&o) &&
-              heed_ctx_status(s->run->c) == HEED_OK && add_maps(&o, record);
+    bool ok = heed__inspection_has_questions(s) && open_occlusion(&o) && answer_all(&o) &&
+              hide_all(&o) && heed_ctx_status(s->run->c) == HEED_OK && add_maps(&o, record);
     heed__free(o.answers);
     heed__free(o.change[0]);
     heed__free(o.covers);

@@ -48,15 +48,6 @@ static void read_attention(const heed_record *record, double *out, double *work)
     }
 }
 
-static void read_measure(const hiding *r, const heed_record *record, heed_patch_measure kind) {
-    if (kind == HEED_PATCHES_ATTENTION) read_attention(record, r->value, r->work);
-    for (int i = 0; i < record->map_count; i++) {
-        const heed_record_map *m = &record->maps[i];
-        if (m->layer < 0 && strcmp(m->name, names[kind]) == 0)
-            read_rows(&record->axes[0], m->values, r->value);
-    }
-}
-
 /* ---- hiding ---- */
 
 /* Sorts the `hidden` largest values to the front; the lower index comes first in a tie. */
@@ -118,7 +109,12 @@ static bool hide_all(hiding *r, const heed_inspection *s, const heed_record *rec
     r->p += whole.p;
     r->correct += whole.class == label;
     for (int k = 0; ok && k < HEED_PATCHES_RANDOM; k++) {
-        read_measure(r, record, (heed_patch_measure)k);
+        if (k == HEED_PATCHES_ATTENTION) read_attention(record, r->value, r->work);
+        for (int i = 0; i < record->map_count; i++) {
+            const heed_record_map *m = &record->maps[i];
+            if (m->layer < 0 && strcmp(m->name, names[k]) == 0)
+                read_rows(&record->axes[0], m->values, r->value);
+        }
         choose_largest(r);
         ok = ask_without(r, s, &whole, (heed_patch_measure)k, 1);
     }

@@ -210,19 +210,6 @@ static bool remove_later(void *user, const char *path, int64_t step) {
 
 /* ---- during the training ---- */
 
-static void take(heed_snapshots *s, int64_t step) {
-    char path[1024];
-    heed_capture_args args = {.lean = true};
-    for (int i = 0; i < s->items && heed_ctx_status(s->c) == HEED_OK; i++) {
-        heed_record *r = heed_capture(&s->item[i], &args);
-        if (!r) return;
-        r->step = step;
-        snprintf(path, sizeof path, "%.900s/snapshots/%d-%08" PRId64 ".npz", s->dir, i + 1, step);
-        if (!heed_record_npz(s->disk, r, path)) complain(s);
-        heed_record_free(r);
-    }
-}
-
 /* Whether the training has reached snapshot k. They are spread evenly from step 0 to the last; a
  * single one is the last. The number of steps may change during the training; the share completed
  * does not decrease. */
@@ -253,6 +240,15 @@ void heed_snapshots_report(heed_snapshots *s, const heed_report *r) {
     s->run.step = r->step;
     if (r->event == HEED_FIT_START && !start(s, r)) return;
     if (!reached(s, s->next, r)) return;
-    take(s, r->step);
+    for (int i = 0; i < s->items && heed_ctx_status(s->c) == HEED_OK; i++) {
+        char path[1024];
+        heed_record *record = heed_capture(&s->item[i], &(heed_capture_args){.lean = true});
+        if (!record) break;
+        record->step = r->step;
+        snprintf(path, sizeof path, "%.900s/snapshots/%d-%08" PRId64 ".npz", s->dir, i + 1,
+                 r->step);
+        if (!heed_record_npz(s->disk, record, path)) complain(s);
+        heed_record_free(record);
+    }
     while (reached(s, s->next, r)) s->next++;
 }

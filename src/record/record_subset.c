@@ -36,20 +36,12 @@ static heed_real *part_of(const job *j, heed__array from, heed__array size, cons
     return out;
 }
 
-/* Indices of the kept heads, followed by their numbers; the caller frees the list. */
-static int *kept_heads(const job *j, const heed_record_block *b, int *count) {
-    int *list = heed__alloc_array(j->c, 2 * (size_t)b->heads + 1, sizeof *list);
-    *count = 0;
-    for (int i = 0; list && i < b->heads; i++)
-        if (among(b->head ? b->head[i] : i, j->cut->head_count, j->cut->heads))
-            list[(*count)++] = i;
-    for (int i = 0; list && i < *count; i++)
-        list[*count + i] = b->head ? b->head[list[i]] : list[i];
-    return list;
-}
-
 static void copy_block(const job *j, const heed_record_block *b) {
-    int count, *kept = kept_heads(j, b, &count);
+    /* Indices of the kept heads, followed by their numbers. */
+    int count = 0, *kept = heed__alloc_array(j->c, 2 * (size_t)b->heads + 1, sizeof *kept);
+    for (int i = 0; kept && i < b->heads; i++)
+        if (among(b->head ? b->head[i] : i, j->cut->head_count, j->cut->heads)) kept[count++] = i;
+    for (int i = 0; kept && i < count; i++) kept[count + i] = b->head ? b->head[kept[i]] : kept[i];
     heed_record_block in = *b, out = *b;
     heed__array from[HEED__ARRAYS], to[HEED__ARRAYS];
     heed_real *own[HEED__ARRAYS] = {0};

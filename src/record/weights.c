@@ -100,7 +100,7 @@ static bool starts(const unsigned char *bytes, size_t n, const char *with) {
 }
 
 /* If the first bytes match no known format, the file's name decides which one was intended. */
-static bool no_kind(const heed__source *s, const unsigned char *bytes, size_t n) {
+static bool unknown_format(const heed__source *s, const unsigned char *bytes, size_t n) {
     static const struct {
         const char *end, *kind, *expected;
     } kinds[] = {{".npz", "NPZ file", "PK"},
@@ -127,7 +127,7 @@ heed_record *heed__record_parse(heed_ctx *c, const char *path, unsigned char *by
     if (r && packed) {
         ok = read_npz(&s, bytes, n, r);
     } else {
-        ok = r && (json ? read_json(&s, (char *)bytes, n, r) : no_kind(&s, bytes, n));
+        ok = r && (json ? read_json(&s, (char *)bytes, n, r) : unknown_format(&s, bytes, n));
         heed__free(bytes);
     }
     if (ok) return r;

@@ -375,7 +375,7 @@ static bool no_weights(const heed__source *s) {
 }
 
 /* An array that is neither weights nor known labels may be labels under another name. */
-static void pass_over(reader *k, const char *name) {
+static void note_unread(reader *k, const char *name) {
     char quote[HEED_QUOTE];
     bool known = !is_weights(name) || strcmp(name, "grid") == 0;
     for (int i = 0; i < 6; i++)
@@ -405,7 +405,7 @@ static bool from_json(reader *k, json_t *json) {
     json_object_foreach(json, name, v) {
         if (!ok || !is_weights(name)) continue;
         if (!is_matrix(v)) {
-            if (json_is_array(v)) pass_over(k, name);
+            if (json_is_array(v)) note_unread(k, name);
             continue;
         }
         ok = heed__numbers_json(k->s, name, v, (double)NAN, &n) && add_numbers(k, name, &n);
@@ -420,7 +420,7 @@ static bool from_npz(reader *k) {
         const heed__npy *a = &k->s->npz.arrays[i];
         heed__numbers n = {0};
         if (a->kind != 'f' || a->dims < 2 || !is_weights(a->name)) {
-            pass_over(k, a->name);
+            note_unread(k, a->name);
             continue;
         }
         ok = heed__numbers_npy(k->s, a, &n) && add_numbers(k, a->name, &n);

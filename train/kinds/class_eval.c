@@ -30,29 +30,24 @@ static bool add_prediction(heed_ctx *c, class_predictions *all, const heed_real 
     return true;
 }
 
-/* Reads a batch; logits (B,classes), or (B,S,classes) for words. */
-static heed_tensor *logits_of(const heed_run *r, heed_data *d, heed_batch_at at, heed_batch *b) {
-    heed_tape *t = r->tape;
-    heed_model_input in = {.x = NULL};
-    bool pictures = d->spec.kind == HEED_INPUT_PICTURE;
-    if (!(pictures ? heed_image_batch(d->batches, at, b) : heed_pair_batch(d->batches, at, b)))
-        return NULL;
-    heed_tape_begin(t, HEED_EVAL, at.index);
-    if (pictures) {
-        const heed_image_transform *v = &heed_images_about(d->batches)->view;
-        in.x = heed_input(t, b->x, 4, (int[]){b->rows, v->size, v->size, v->channels});
-    } else {
-        in.x = heed_ids(t, b->src, b->rows, b->src_len);
-        in.pad = heed_ids(t, b->src_pad, b->rows, b->src_len);
-    }
-    return r->model->logits(r->self, t, &in);
-}
-
-/* A token without a label is not the first of a word, and is not counted. */
+/* Logits (B,classes), or (B,S,classes) for words: a token without a label is not the first of a
+ * word and is not counted. */
 static bool predict_batch(const heed_run *r, heed_data *d, heed_batch_at at,
                           class_predictions *all) {
+    heed_tape *t = r->tape;
     heed_batch b = {0};
-    const heed_tensor *y = logits_of(r, d, at, &b);
+    heed_model_input in = {.x = NULL};
+    if (!(all->images ? heed_image_batch(d->batches, at, &b) : heed_pair_batch(d->batches, at, &b)))
+        return false;
+    heed_tape_begin(t, HEED_EVAL, at.index);
+    if (all->images) {
+        const heed_image_transform *v = &heed_images_about(d->batches)->view;
+        in.x = heed_input(t, b.x, 4, (int[]){b.rows, v->size, v->size, v->channels});
+    } else {
+        in.x = heed_ids(t, b.src, b.rows, b.src_len);
+        in.pad = heed_ids(t, b.src_pad, b.rows, b.src_len);
+    }
+    const heed_tensor *y = r->model->logits(r->self, t, &in);
     if (!y || y->shape[y->dims - 1] != all->classes) return false;
     size_t classes = (size_t)all->classes;
     bool ok = true;

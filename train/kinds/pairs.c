@@ -78,7 +78,7 @@ static void begun_pairs(program *p, const heed_data *d, const char *run) {
     remove(scores_path(run, path));
 }
 
-static void keep_scores(program *p, const ending *e, const pair_scores *s) {
+static void keep_scores(program *p, const training_end *e, const pair_scores *s) {
     char path[1024], n[32], bleu[32] = "";
     heed_text text = {.c = p->c};
     if (isfinite(s->bleu)) snprintf(bleu, sizeof bleu, ", BLEU %.2f", s->bleu);
@@ -101,7 +101,7 @@ static void keep_scores(program *p, const ending *e, const pair_scores *s) {
                heed_format_count(n, s->pairs), 100 * s->exact, bleu);
 }
 
-static void finish_pairs(program *p, const heed_data *d, ending *e) {
+static void finish_pairs(program *p, const heed_data *d, training_end *e) {
     enum { MOST = 200 };
     pair_scores s;
     char path[1024];

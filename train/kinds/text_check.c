@@ -8,21 +8,6 @@ typedef struct {
     size_t bytes, characters, lines, empty, longest; /* longest line in bytes */
 } text_facts;
 
-static text_facts facts_of(const char *text, size_t n) {
-    text_facts f = {.bytes = n, .characters = heed_utf8_count(text, n)};
-    for (size_t at = 0; at < n;) {
-        const char *end = memchr(text + at, '\n', n - at);
-        size_t length = end ? (size_t)(end - (text + at)) : n - at;
-        f.lines++;
-        f.empty += length == 0;
-        if (length > f.longest) f.longest = length;
-        at += length + 1;
-    }
-    return f;
-}
-
-/* ---- output ---- */
-
 static void print_sample(const char *text, size_t n) {
     enum { LINES = 3, COLUMNS = 76 };
     int capacity = line_width(stdout) - 2 < COLUMNS ? line_width(stdout) - 2 : COLUMNS;
@@ -129,7 +114,15 @@ void check_text(program *p, heed_data *d) {
     size_t n = 0;
     char *text = heed_text_read(p->c, p->argv[0], &n);
     if (!text) return;
-    text_facts facts = facts_of(text, n);
+    text_facts facts = {.bytes = n, .characters = heed_utf8_count(text, n)};
+    for (size_t at = 0; at < n;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        size_t length = end ? (size_t)(end - (text + at)) : n - at;
+        facts.lines++;
+        facts.empty += length == 0;
+        if (length > facts.longest) facts.longest = length;
+        at += length + 1;
+    }
     heed_corpus_info about = heed_corpus_about(d->batches);
     if (heed_config_bool(p->flags, "json"))
         print_object(p, d->tokenizer, &about, &facts);
