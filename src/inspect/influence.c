@@ -62,7 +62,7 @@ static bool pass(study *k) {
     k->y = tensor_with_positions(k, logits, places);
     return (k->x && k->y) ||
            heed_fail(r->c, HEED_USAGE,
-                     "model %s has no places to follow from input to output; hint: a run of "
+                     "model %s has no positions to follow from input to output; hint: a run of "
                      "another model",
                      m->name);
 }

@@ -169,7 +169,7 @@ static bool hide_all(const occlusion *o) {
     if (s->ids) return hide_tokens(o);
     if (s->axis_count == 0)
         return heed_fail(s->run->c, HEED_USAGE,
-                         "the model has no places to hide: %s: expected one of patches",
+                         "the model has no positions to hide: %s: expected one of patches",
                          s->run->model->name);
     return s->axes[0].rows ? hide_windows(o) : hide_positions(o);
 }

@@ -85,7 +85,7 @@ json classes.0.predicted.9
 json accuracy_95.1
 holds test -s confusion.png
 holds test -s mistakes.png
-# Five tiles in a row, each with room for "taken for" a name.
+# Five tiles in a row, each with room for "predicted" and a name.
 holds test "$(od -An -tu1 -j16 -N4 mistakes.png | tr -s ' ')" = " 0 0 4 192"
 run eval run --part val --json
 json part val

@@ -100,7 +100,7 @@ void share_interval(double right, double all, double *low, double *high);
 
 /* ---- curves (curves.c) ---- */
 typedef struct {
-    int count, capacity;
+    int count;
     double *step, *loss, *metric; /* metric: accuracy, or NAN */
 } curve;
 typedef struct {
