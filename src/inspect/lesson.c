@@ -231,16 +231,17 @@ static bool place(heed_ctx *c, heed_lesson *l) {
     return true;
 }
 
-/* Points args to the lesson's copies, so that the same head can be computed again from them. */
-static void own(heed_lesson *l) {
-    const heed_matrix *p = l->part;
-    heed_lesson_args *a = &l->args;
-    a->x = p[HEED_LESSON_X].x, a->z = l->self ? NULL : p[HEED_LESSON_Z].x;
-    a->w_q = p[HEED_LESSON_W_Q].x, a->w_k = p[HEED_LESSON_W_K].x, a->w_v = p[HEED_LESSON_W_V].x;
-    a->b_q = p[HEED_LESSON_B_Q].x, a->b_k = p[HEED_LESSON_B_K].x, a->b_v = p[HEED_LESSON_B_V].x;
-    a->w_h = p[HEED_LESSON_W_H].x, a->b_o = p[HEED_LESSON_B_O].x;
-    a->others = p[HEED_LESSON_OTHERS].x;
-    a->gain = p[HEED_LESSON_GAIN].x, a->norm_bias = p[HEED_LESSON_BIAS].x;
+/* Where the arguments have the numbers of a part; NULL: it is computed. */
+static const double **given_part(heed_lesson_args *a, int part) {
+    const double **const list[HEED_LESSON_COUNT] = {
+        [HEED_LESSON_X] = &a->x,           [HEED_LESSON_Z] = &a->z,
+        [HEED_LESSON_W_Q] = &a->w_q,       [HEED_LESSON_W_K] = &a->w_k,
+        [HEED_LESSON_W_V] = &a->w_v,       [HEED_LESSON_B_Q] = &a->b_q,
+        [HEED_LESSON_B_K] = &a->b_k,       [HEED_LESSON_B_V] = &a->b_v,
+        [HEED_LESSON_W_H] = &a->w_h,       [HEED_LESSON_B_O] = &a->b_o,
+        [HEED_LESSON_OTHERS] = &a->others, [HEED_LESSON_GAIN] = &a->gain,
+        [HEED_LESSON_BIAS] = &a->norm_bias};
+    return list[part];
 }
 
 bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out) {
@@ -251,12 +252,13 @@ bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out) 
     if (out->self) out->args.sources = a->tokens, out->args.memory = a->features;
     shape_parts(out);
     if (!check(c, out) || !place(c, out)) return false;
-    const double *const given[] = {a->x, a->z, a->w_q, a->w_k, a->w_v, a->b_q, a->b_k, a->b_v};
-    const double *const layer[] = {a->w_h, a->b_o, a->others, a->gain, a->norm_bias};
-    for (int i = HEED_LESSON_X; i <= HEED_LESSON_B_V; i++) copy(&out->part[i], given[i]);
-    for (int i = HEED_LESSON_W_H; i <= HEED_LESSON_BIAS; i++)
-        copy(&out->part[i], layer[i - HEED_LESSON_W_H]);
-    own(out);
+    /* The arguments point to the lesson's copies: the head can be computed again from them. */
+    for (int i = 0; i < HEED_LESSON_COUNT; i++) {
+        const double **given = given_part(&out->args, i);
+        if (!given || (i == HEED_LESSON_Z && out->self)) continue;
+        copy(&out->part[i], *given);
+        *given = out->part[i].x;
+    }
     if (isnan(a->beta)) out->args.beta = 1 / sqrt(a->key);
     heed_lesson_compute(out);
     return true;

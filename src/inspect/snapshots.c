@@ -97,21 +97,23 @@ static bool add_given(heed_snapshots *s, const char *given) {
 }
 
 static bool read_items(heed_snapshots *s, const heed_snapshots_args *a) {
-    if (a->input && *a->input) return add_given(s, a->input);
     void *batches = s->data->batches;
-    heed_input_kind kind = s->run.model->kind;
-    bool texts = kind == HEED_INPUT_TOKENS, pictures = kind == HEED_INPUT_PICTURE, ok = true;
-    size_t items = a->items > 0 ? (size_t)a->items : 1,
-           most = texts             ? (size_t)heed_corpus_evals(batches, 1)
-                  : pictures        ? heed_images_count(batches, part_of(s), -1)
-                  : s->data->no_val ? heed_pairs_about(batches)->pairs
-                                    : heed_pairs_about(batches)->val_pairs;
+    bool (*add)(heed_snapshots *, size_t) = add_pair, ok = true;
+    size_t items = a->items > 0 ? (size_t)a->items : 1, most;
+    if (a->input && *a->input) return add_given(s, a->input);
+    if (s->run.model->kind == HEED_INPUT_TOKENS) {
+        add = add_row;
+        most = (size_t)heed_corpus_evals(batches, 1);
+    } else if (s->run.model->kind == HEED_INPUT_PICTURE) {
+        add = add_picture;
+        most = heed_images_count(batches, part_of(s), -1);
+    } else {
+        const heed_pairs_info *about = heed_pairs_about(batches);
+        most = s->data->no_val ? about->pairs : about->val_pairs;
+    }
     if (items > HEED_SNAPSHOT_ITEMS) items = HEED_SNAPSHOT_ITEMS;
     for (size_t i = 0; ok && i < items && i < most; i++)
-        ok = (texts      ? add_row(s, i)
-              : pictures ? add_picture(s, i)
-                         : add_pair(s, i)) ||
-             heed_fail(s->c, HEED_DATA, "no input for snapshots: item %zu", i + 1);
+        ok = add(s, i) || heed_fail(s->c, HEED_DATA, "no input for snapshots: item %zu", i + 1);
     return ok;
 }
 

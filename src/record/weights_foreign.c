@@ -391,27 +391,24 @@ static bool is_matrix(const json_t *v) {
     return json_is_array(x) || json_is_number(x);
 }
 
+static bool add_list(reader *k, const char *name, const json_t *v) {
+    heed__numbers n;
+    bool ok = heed__numbers_json(k->s, name, v, (double)NAN, &n) && add_numbers(k, name, &n);
+    heed__free(n.x);
+    return ok;
+}
+
 static bool from_json(reader *k, json_t *json) {
     const char *name;
     json_t *v;
-    heed__numbers n;
-    bool ok = true;
-    if (json_is_array(json)) {
-        ok = heed__numbers_json(k->s, "weights", json, (double)NAN, &n) &&
-             add_numbers(k, "weights", &n);
-        heed__free(n.x);
-        return ok;
-    }
+    if (json_is_array(json)) return add_list(k, "weights", json);
     json_object_foreach(json, name, v) {
-        if (!ok || !is_weights(name)) continue;
-        if (!is_matrix(v)) {
-            if (json_is_array(v)) note_unread(k, name);
-            continue;
-        }
-        ok = heed__numbers_json(k->s, name, v, (double)NAN, &n) && add_numbers(k, name, &n);
-        heed__free(n.x);
+        if (is_weights(name) && is_matrix(v)) {
+            if (!add_list(k, name, v)) return false;
+        } else if (json_is_array(v))
+            note_unread(k, name);
     }
-    return ok;
+    return true;
 }
 
 static bool from_npz(reader *k) {

@@ -59,15 +59,17 @@ static bool predict_batch(const heed_run *r, heed_data *d, heed_batch_at at,
 /* Predicts everything in the part of the data that d evaluates. */
 static bool predict_part(const heed_run *r, heed_data *d, int rows, class_predictions *all) {
     bool pictures = d->spec.kind == HEED_INPUT_PICTURE, ok = true;
+    bool words = r->model->answers == HEED_ANSWER_SAME;
     *all = (class_predictions){.part = d->part,
                                .whole = d->whole,
-                               .images = pictures ? d->batches : NULL,
-                               .noun = pictures                                ? "pictures"
-                                       : r->model->answers == HEED_ANSWER_SAME ? "words"
-                                                                               : "texts",
+                               .noun = words ? "words" : "texts",
                                .classes = d->label_count,
                                .labels = d->labels};
-    if (pictures) heed_images_set_eval_part(d->batches, d->part);
+    if (pictures) {
+        all->images = d->batches;
+        all->noun = "pictures";
+        heed_images_set_eval_part(all->images, d->part);
+    }
     uint64_t batches = heed_model_eval_batches(r->model, r->self, d->batches, rows);
     for (uint64_t i = 0; ok && i < batches; i++)
         ok = predict_batch(r, d, (heed_batch_at){.val = true, .index = i, .rows = rows}, all);
