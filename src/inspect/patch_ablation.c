@@ -91,23 +91,23 @@ static bool ask(const heed_inspection *s, heed_real *x, int class, answer *out) 
     return true;
 }
 
-static bool ask_without(const hiding *r, const heed_inspection *s, const answer *whole,
+static bool ask_without(const hiding *r, const heed_inspection *s, const answer *intact,
                         heed_patch_measure kind, int draws) {
     size_t pixels = (size_t)s->shape[1] * (size_t)s->shape[2] * (size_t)s->shape[3];
     answer left;
     memcpy(r->x, s->x, pixels * sizeof *r->x);
     heed_hide_patches(s, r->x, r->order, r->hidden);
-    if (!ask(s, r->x, whole->class, &left)) return false;
-    r->fall[kind][r->picture] += (whole->p - left.p) / draws;
-    r->kept[kind][r->picture] += (double)(left.class == whole->class) / draws;
+    if (!ask(s, r->x, intact->class, &left)) return false;
+    r->fall[kind][r->picture] += (intact->p - left.p) / draws;
+    r->kept[kind][r->picture] += (double)(left.class == intact->class) / draws;
     return true;
 }
 
 static bool hide_all(hiding *r, const heed_inspection *s, const heed_record *record, int label) {
-    answer whole = {0, 0};
-    bool ok = ask(s, s->x, -1, &whole);
-    r->p += whole.p;
-    r->correct += whole.class == label;
+    answer intact = {0, 0};
+    bool ok = ask(s, s->x, -1, &intact);
+    r->p += intact.p;
+    r->correct += intact.class == label;
     for (int k = 0; ok && k < HEED_PATCHES_RANDOM; k++) {
         if (k == HEED_PATCHES_ATTENTION) read_attention(record, r->value, r->work);
         for (int i = 0; i < record->map_count; i++) {
@@ -116,14 +116,14 @@ static bool hide_all(hiding *r, const heed_inspection *s, const heed_record *rec
                 read_rows(&record->axes[0], m->values, r->value);
         }
         choose_largest(r);
-        ok = ask_without(r, s, &whole, (heed_patch_measure)k, 1);
+        ok = ask_without(r, s, &intact, (heed_patch_measure)k, 1);
     }
     for (int i = 0; ok && i < DRAWS; i++) {
         heed_random random =
             heed_random_at(heed_seed(r->run->c), "removal", (uint64_t)r->picture, (uint32_t)i);
         for (int n = 0; n < r->hidden; n++)
             r->order[n] = (int)heed_random_permute(&random, (uint64_t)n, (uint64_t)r->patches);
-        ok = ask_without(r, s, &whole, HEED_PATCHES_RANDOM, DRAWS);
+        ok = ask_without(r, s, &intact, HEED_PATCHES_RANDOM, DRAWS);
     }
     return ok;
 }

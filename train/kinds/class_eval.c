@@ -61,7 +61,7 @@ static bool predict_part(const heed_run *r, heed_data *d, int rows, class_predic
     bool pictures = d->spec.kind == HEED_INPUT_PICTURE, ok = true;
     bool words = r->model->answers == HEED_ANSWER_SAME;
     *all = (class_predictions){.part = d->part,
-                               .whole = d->whole,
+                               .all_parts = d->whole,
                                .noun = words ? "words" : "texts",
                                .classes = d->label_count,
                                .labels = d->labels};
@@ -84,7 +84,7 @@ static void print_object(program *p, const char *data, const class_predictions *
     json_t *o = json_pack("{s:o}", "data", json_text(data));
     if (all->images)
         json_object_set_new(o, "part",
-                            json_string(heed_part_name(all->whole ? HEED_PARTS : all->part)));
+                            json_string(heed_part_name(all->all_parts ? HEED_PARTS : all->part)));
     json_object_update_new(o, json_pack("{s:o, s:o, s:[o,o], s:o, s:I, s:o}", "loss",
                                         json_number(m.loss), "accuracy", json_number(m.accuracy),
                                         "accuracy_95", json_number(m.low), json_number(m.high),
@@ -100,8 +100,8 @@ static void print_measures(const program *p, const char *data, const class_predi
     heed_format_count(n, all->count);
     if (all->images)
         print_fact(0, "",
-                   all->whole ? "%s on %s: %s %s pictures" : "%s on %s, %s part: %s pictures",
-                   p->argv[0], data, all->whole ? "all" : part_name(all->part), n);
+                   all->all_parts ? "%s on %s: %s %s pictures" : "%s on %s, %s part: %s pictures",
+                   p->argv[0], data, all->all_parts ? "all" : part_name(all->part), n);
     else {
         print_fact(0, "", "%s", data);
         snprintf(of, sizeof of, " of %s %s", n, all->noun);

@@ -84,13 +84,13 @@ static void keep_scores(program *p, const training_end *e, const pair_scores *s)
     if (isfinite(s->bleu)) snprintf(bleu, sizeof bleu, ", BLEU %.2f", s->bleu);
     json_t *o = json_pack("{s:I, s:o, s:o}", "pairs", (json_int_t)s->pairs, "exact",
                           json_number(s->exact), "bleu", json_number(s->bleu));
-    char *whole = json_dumps(o, JSON_REAL_PRECISION(9));
-    if (!whole || !heed_text_put(&text, whole, strlen(whole)) ||
+    char *json = json_dumps(o, JSON_REAL_PRECISION(9));
+    if (!json || !heed_text_put(&text, json, strlen(json)) ||
         !heed_text_save(&text, scores_path(e->run, path))) {
         heed_message(p->c, HEED_WARN, "%s", heed_ctx_error(p->c));
         heed_clear(p->c);
     }
-    free(whole);
+    free(json);
     heed_text_free(&text);
     json_decref(o);
     if (e->json)

@@ -96,8 +96,8 @@ static json_t *by_length_json(const by_length *b) {
 
 /* Measures of a run's translations. */
 typedef struct {
-    size_t count, exact, open; /* open: targets that did not end */
-    double log_probability;    /* sum */
+    size_t count, exact, unended; /* unended: targets that did not end */
+    double log_probability;       /* sum */
     heed_bleu bleu;
     by_length lengths;
     alignment_peaks peaks;
@@ -136,7 +136,7 @@ static bool add_translation(translator *k, const heed_pair *pair, heed_text *out
             q->lengths.exact[length] += exact;
         }
         ok = alignment_peaks_add(&q->peaks, k, pair);
-        q->open += !k->about.ended;
+        q->unended += !k->about.ended;
         q->log_probability += k->about.log_probability;
         if (out)
             heed_text_add(out, "%.*s\t%s\t%s\n", (int)pair->source_n, pair->source, made.s,
@@ -199,7 +199,7 @@ static void print_object(program *p, const char *what, const measures *m, const 
         "token_accuracy", json_number(m->accuracy), "token_accuracy_95", json_number(m->low),
         json_number(m->high), "bleu", json_number(bleu_of(&q->bleu)), "exact",
         json_number((double)q->exact / n), "log_probability", json_number(q->log_probability / n),
-        "unended", (json_int_t)q->open, "tokens", (json_int_t)m->items);
+        "unended", (json_int_t)q->unended, "tokens", (json_int_t)m->items);
     json_object_set_new(o, "by_length", by_length_json(&q->lengths));
     json_object_set_new(o, "alignment", alignment_peaks_json(&q->peaks));
     print_json(p, o);
@@ -230,7 +230,7 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     else
         print_fact(AT, "  BLEU", "%.2f", bleu);
     print_fact(AT, "  log probability", "%.4f a target", q->log_probability / n);
-    if (q->open) print_fact(AT, "  without an end", "%s", heed_format_count(text, q->open));
+    if (q->unended) print_fact(AT, "  without an end", "%s", heed_format_count(text, q->unended));
     by_length_print(&q->lengths);
     alignment_peaks_print(&q->peaks);
 }
