@@ -67,25 +67,19 @@ static bool pass(study *k) {
                      m->name);
 }
 
-/* Rows and columns of the last feature map. */
-static bool name_cells(study *k) {
-    int rows = k->y->shape[1], cols = k->y->shape[2], n = rows * cols;
-    k->labels = heed__alloc_array(k->s->run->c, (size_t)n, CELL);
-    k->list = heed__alloc_array(k->s->run->c, (size_t)n, sizeof *k->list);
-    if (!k->labels || !k->list) return false;
-    for (int i = 0; i < n; i++) {
-        k->list[i] = k->labels + CELL * i;
-        snprintf(k->labels + CELL * i, CELL, "%d,%d", i / cols + 1, i % cols + 1);
-    }
-    k->query = k->key = (heed_record_axis){
-        .name = "cells", .count = n, .labels = k->list, .rows = rows, .cols = cols};
-    return true;
-}
-
 static bool set_places(study *k) {
     const heed_inspection *s = k->s;
-    if (has_cells(s)) {
-        if (!name_cells(k)) return false;
+    if (has_cells(s)) { /* rows and columns of the last feature map */
+        int rows = k->y->shape[1], cols = k->y->shape[2], n = rows * cols;
+        k->labels = heed__alloc_array(s->run->c, (size_t)n, CELL);
+        k->list = heed__alloc_array(s->run->c, (size_t)n, sizeof *k->list);
+        if (!k->labels || !k->list) return false;
+        for (int i = 0; i < n; i++) {
+            k->list[i] = k->labels + CELL * i;
+            snprintf(k->labels + CELL * i, CELL, "%d,%d", i / cols + 1, i % cols + 1);
+        }
+        k->query = k->key = (heed_record_axis){
+            .name = "cells", .count = n, .labels = k->list, .rows = rows, .cols = cols};
     } else {
         k->query = s->axes[s->read ? 1 : 0];
         k->key = s->axes[0];
