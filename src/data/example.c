@@ -22,17 +22,15 @@ bool heed_check_text(heed_ctx *c, const char *text, size_t n) {
 
 /* ---- words that the vocabulary lacks ---- */
 
-static bool same_piece(const heed_tokens *k, const char *text, size_t a, size_t b) {
-    size_t n = k->end[a] - k->begin[a];
-    return k->end[b] - k->begin[b] == n && memcmp(text + k->begin[a], text + k->begin[b], n) == 0;
-}
-
 /* Token i is unknown, and no earlier token covers the same text. */
 static bool is_new_unknown(const heed_tokens *k, int unknown, const char *text, size_t i) {
     enum { BACK = 4096 }; /* avoids quadratic time on a text of unknown words only */
-    if (k->ids[i] != unknown || k->end[i] == k->begin[i]) return false;
+    size_t n = k->end[i] - k->begin[i];
+    if (k->ids[i] != unknown || n == 0) return false;
     for (size_t j = i > BACK ? i - BACK : 0; j < i; j++)
-        if (k->ids[j] == unknown && same_piece(k, text, i, j)) return false;
+        if (k->ids[j] == unknown && k->end[j] - k->begin[j] == n &&
+            memcmp(text + k->begin[i], text + k->begin[j], n) == 0)
+            return false;
     return true;
 }
 
@@ -85,8 +83,14 @@ static bool label(heed_ctx *c, const heed_tokenizer *t, const char *text, heed_s
     return !heed__stopped(c);
 }
 
-/* Appends a token that covers no text; -1: none. */
-static bool put_in(int32_t id, heed_tokens *k) { return id < 0 || heed__tokens_put(k, id, 0, 0); }
+/* Appends tokens that cover no text; -1: none. */
+static bool put_id(int32_t id, heed_tokens *k) { return id < 0 || heed__tokens_put(k, id, 0, 0); }
+
+static bool put_ids(const int32_t *ids, size_t n, heed_tokens *k) {
+    for (size_t i = 0; i < n; i++)
+        if (!put_id(ids[i], k)) return false;
+    return true;
+}
 
 /* Appends the tokens of a piece of the text. */
 static bool put_text(const heed_tokenizer *t, const char *text, size_t begin, size_t end,
@@ -159,10 +163,10 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
     /* White space around a source is dropped, as in training. */
     while (paired && begin < end && isspace((unsigned char)text[begin])) begin++;
     while (paired && end > begin && isspace((unsigned char)text[end - 1])) end--;
-    bool ok = put_in(cls, k) &&
+    bool ok = put_id(cls, k) &&
               (r->spec.per_word ? put_words(r, text, n, out) : put_text(t, text, begin, end, k));
     if (!ok) return false;
-    if (!check_length(r, text, n, k, cls >= 0, sep >= 0) || !put_in(sep, k)) return false;
+    if (!check_length(r, text, n, k, cls >= 0, sep >= 0) || !put_id(sep, k)) return false;
     warn_of_unknown(r, t, k, text);
     return label(r->c, t, text, &out->text);
 }
@@ -171,19 +175,22 @@ bool heed_example_tokens(const heed_reader *r, const int32_t *ids, size_t n, hee
     if (!r || heed__stopped(r->c) || !r->tokenizer || !out || (n && !ids)) return false;
     heed_example_free(out);
     out->text.tokens.c = r->c;
-    for (size_t i = 0; i < n; i++)
-        if (!put_in(ids[i], &out->text.tokens)) return false;
-    return label(r->c, r->tokenizer, NULL, &out->text);
+    return put_ids(ids, n, &out->text.tokens) && label(r->c, r->tokenizer, NULL, &out->text);
 }
 
 /* ---- targets ---- */
 
-static bool check_target(const heed_reader *r, const heed_tokens *k) {
+/* Ends the target with [SEP] if it ended, and checks its length. */
+static bool finish_target(const heed_reader *r, bool ended, heed_sequence *target) {
+    heed_tokens *k = &target->tokens;
     int64_t block = heed_config_int(r->config, "block");
+    if (!put_id(ended ? heed_tokenizer_specials(r->tokenizer).sep : -1, k)) return false;
     if (k->count == 0) return heed_fail(r->c, HEED_FAILED, "the model made no token to look at");
-    return k->count <= (size_t)block ||
-           heed_fail(r->c, HEED_DATA, "the target is too long: %zu tokens, the model takes %lld",
-                     k->count, (long long)block);
+    if (k->count > (size_t)block)
+        return heed_fail(r->c, HEED_DATA,
+                         "the target is too long: %zu tokens, the model takes %lld", k->count,
+                         (long long)block);
+    return label(r->c, r->tokenizer, NULL, target);
 }
 
 bool heed_example_target(const heed_reader *r, const char *text, size_t n, heed_example *out) {
@@ -193,20 +200,15 @@ bool heed_example_target(const heed_reader *r, const char *text, size_t n, heed_
     k->c = r->c;
     if (!heed_encode(r->tokenizer, text, n, k)) return false;
     warn_of_unknown(r, r->tokenizer, k, text);
-    return put_in(heed_tokenizer_specials(r->tokenizer).sep, k) && check_target(r, k) &&
-           label(r->c, r->tokenizer, NULL, &out->target);
+    return finish_target(r, true, &out->target);
 }
 
 bool heed_example_made(const heed_reader *r, const int32_t *ids, size_t n, bool ended,
                        heed_example *out) {
     if (!r || heed__stopped(r->c) || !r->tokenizer || !out || (n && !ids)) return false;
     free_sequence(&out->target);
-    heed_tokens *k = &out->target.tokens;
-    k->c = r->c;
-    for (size_t i = 0; i < n; i++)
-        if (!put_in(ids[i], k)) return false;
-    return put_in(ended ? heed_tokenizer_specials(r->tokenizer).sep : -1, k) &&
-           check_target(r, k) && label(r->c, r->tokenizer, NULL, &out->target);
+    out->target.tokens.c = r->c;
+    return put_ids(ids, n, &out->target.tokens) && finish_target(r, ended, &out->target);
 }
 
 void heed_example_free(heed_example *e) {

@@ -3,6 +3,7 @@
 
 #include "core/core.h"
 #include "core/os.h"
+#include "data/corpus/tokenizer.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -84,17 +85,9 @@ void heed_data_close(heed_data *d) {
 
 /* ---- what the kinds share ---- */
 
-static const char *const kinds[] = {"char", "byte", "word", "wordpiece", NULL};
-
-bool heed__is_tokenizer_kind(const char *name) {
-    for (int i = 0; kinds[i]; i++)
-        if (strcmp(kinds[i], name) == 0) return true;
-    return false;
-}
-
 heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *name) {
     if (heed__os_exists(name)) return heed_tokenizer_open(c, name);
-    const char *near = heed_closest(name, kinds);
+    const char *near = heed_closest(name, heed__kind_names);
     heed_fail(c, HEED_USAGE,
               "`%s = %s`: expected char, byte, word, wordpiece, or the path of a run or a "
               "vocab.txt%s%s%s",
@@ -110,4 +103,28 @@ bool heed__text_lasts(heed_ctx *c, const heed_config *f, const char *key) {
                               "%s is no regular file: %s: expected a text that can be read again; "
                               "hint: save it in a file first",
                               key, path);
+}
+
+bool heed__in_range(heed_ctx *c, const char *what, int value, int low, int high) {
+    return (value >= low && value <= high) ||
+           heed_fail(c, HEED_USAGE, "%s out of range: expected %d to %d, found %d", what, low, high,
+                     value);
+}
+
+bool heed__is_share(heed_ctx *c, double val_split) {
+    return (val_split >= 0 && val_split < 1) ||
+           heed_fail(c, HEED_USAGE,
+                     "validation share is out of range: expected 0 up to but not 1, found %g",
+                     val_split);
+}
+
+int heed__batch_rows(heed_ctx *c, heed_batch_at at, uint64_t all, int most) {
+    if (!heed__in_range(c, "rows of the batch are", at.rows, 1, most)) return 0;
+    if (!at.val && !at.full_batch) return at.rows;
+    int rows = heed__rows_of(at, all);
+    if (!rows)
+        heed_fail(c, HEED_USAGE, "%s has no batch %llu: expected less than %llu",
+                  at.val ? "evaluation" : "an epoch", (unsigned long long)at.index,
+                  (unsigned long long)heed__batches(all, at.rows));
+    return rows;
 }

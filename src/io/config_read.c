@@ -16,13 +16,9 @@ typedef struct {
 } reading;
 
 static bool syntax(const reading *r, const char *expected, const char *found, size_t n) {
-    return heed_reject(r->f->c, HEED_DATA,
-                       (heed_problem){.what = "config is wrong",
-                                      .where = r->path,
-                                      .line = r->line,
-                                      .expected = expected,
-                                      .text = found,
-                                      .n = n});
+    return heed_reject(
+        r->f->c, HEED_DATA,
+        (heed_problem){"config is wrong", r->path, r->line, expected, .text = found, .n = n});
 }
 
 static bool is_blank(char ch) { return ch == ' ' || ch == '\t'; }
@@ -32,29 +28,12 @@ static char *skip_blanks(char *p) {
     return p;
 }
 
-/* The character for an escape letter; 0: there is no such escape. */
-static char unescape(char ch) {
-    switch (ch) {
-    case 'n':
-        return '\n';
-    case 'r':
-        return '\r';
-    case 't':
-        return '\t';
-    case '"':
-    case '\\':
-        return ch;
-    default:
-        return 0;
-    }
-}
-
 /* The text quoted from p on, unescaped in place; NULL on error. Single quotes have no escapes. */
 static char *quoted_value(const reading *r, char *p) {
     char quote = *p, *to = p, *from = p + 1;
     for (; *from && *from != quote; from++, to++) {
         bool escape = quote == '"' && *from == '\\';
-        *to = escape ? unescape(*++from) : *from;
+        *to = escape ? heed__escape(*++from, true) : *from;
         if (*to) continue;
         syntax(r, "one of \\n \\r \\t \\\" \\\\ in a quoted value", from - 1, *from ? 2 : 1);
         return NULL;

@@ -6,6 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+char heed__escape(char c, bool back) {
+    static const char codes[] = "\n\r\t\"\\", letters[] = "nrt\"\\";
+    const char *from = back ? letters : codes, *at = c ? strchr(from, c) : NULL;
+    return at ? (back ? codes : letters)[at - from] : '\0';
+}
+
 heed_status heed__rank_status(heed_rank rank) {
     return rank == HEED_FROM_FILE ? HEED_DATA : HEED_USAGE;
 }
@@ -23,19 +29,14 @@ static bool put_choices(const char *choices, heed_text *out) {
 }
 
 bool heed__option_expects(const heed_option *o, heed_text *out) {
-    switch (o->kind) {
-    case HEED_BOOL:
-        return heed_text_add(out, "true or false");
-    case HEED_TEXT:
-        return heed_text_add(out, "a text");
-    case HEED_CHOICE:
-        return heed_text_add(out, "one of ") && put_choices(o->choices, out);
-    case HEED_INT:
-    case HEED_REAL:
-        break;
-    }
-    bool ok = heed_text_add(out, o->kind == HEED_INT ? "a whole number" : "a number");
-    if (!bounded(o)) return ok;
+    static const char *const kinds[] = {[HEED_BOOL] = "true or false",
+                                        [HEED_INT] = "a whole number",
+                                        [HEED_REAL] = "a number",
+                                        [HEED_TEXT] = "a text",
+                                        [HEED_CHOICE] = "one of "};
+    bool ok = heed_text_add(out, "%s", kinds[o->kind]);
+    if (o->kind == HEED_CHOICE) return ok && put_choices(o->choices, out);
+    if ((o->kind != HEED_INT && o->kind != HEED_REAL) || !bounded(o)) return ok;
     ok = ok && heed_text_add(out, isinf(o->max) ? " of at least " : " from ") &&
          heed__put_number(out, o->min);
     if (ok && !isinf(o->max)) ok = heed_text_add(out, " to ") && heed__put_number(out, o->max);

@@ -13,28 +13,11 @@ static bool needs_quotes(const char *text) {
     return edges || strpbrk(text, "#\n\r") != NULL;
 }
 
-/* The letter after the backslash; 0 for bytes that are not escaped. */
-static char escape(char ch) {
-    switch (ch) {
-    case '\n':
-        return 'n';
-    case '\r':
-        return 'r';
-    case '\t':
-        return 't';
-    case '"':
-    case '\\':
-        return ch;
-    default:
-        return 0;
-    }
-}
-
 static bool put_value(heed_text *out, const char *text) {
     if (!needs_quotes(text)) return heed_text_add(out, "%s%s", *text ? " " : "", text);
     bool ok = heed_text_add(out, " \"");
     for (; ok && *text; text++) {
-        char letter = escape(*text);
+        char letter = heed__escape(*text, false);
         ok = letter ? heed_text_add(out, "\\%c", letter) : heed_text_put(out, text, 1);
     }
     return ok && heed_text_add(out, "\"");
@@ -81,19 +64,11 @@ bool heed_config_write(const heed_config *f, heed_text *out, bool comments) {
 
 /* "--layers N", "--norm pre|post", "--[no-]tie" */
 static bool put_flag(heed_text *out, const heed_option *o) {
-    switch (o->kind) {
-    case HEED_BOOL:
-        return heed_text_add(out, "  --[no-]%s", o->name);
-    case HEED_INT:
-        return heed_text_add(out, "  --%s N", o->name);
-    case HEED_REAL:
-        return heed_text_add(out, "  --%s X", o->name);
-    case HEED_TEXT:
-        return heed_text_add(out, "  --%s TEXT", o->name);
-    case HEED_CHOICE:
-        return heed_text_add(out, "  --%s %s", o->name, o->choices);
-    }
-    return false;
+    static const char *const values[] = {
+        [HEED_BOOL] = "", [HEED_INT] = " N", [HEED_REAL] = " X", [HEED_TEXT] = " TEXT"};
+    if (o->kind == HEED_CHOICE) return heed_text_add(out, "  --%s %s", o->name, o->choices);
+    return heed_text_add(out, "  --%s%s%s", o->kind == HEED_BOOL ? "[no-]" : "", o->name,
+                         values[o->kind]);
 }
 
 static bool put_help(heed_text *out, const heed__setting *s, size_t width, const char *indent) {

@@ -1,10 +1,8 @@
 /* npy_read.c -- reads one NumPy array: magic, version, a Python dictionary, elements.
  * numpy.lib.format. */
-#include "io/npy_read.h"
 #include "core/core.h"
 #include "io/npz.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -146,46 +144,25 @@ static size_t place(const heed__npy *a, size_t index) {
     return at;
 }
 
-static uint64_t little(const unsigned char *p, int n) {
-    uint64_t v = 0;
-    for (int i = 0; i < n; i++) v |= (uint64_t)p[i] << 8 * i;
-    return v;
-}
-
-static double real(uint64_t bits, int size) {
-    float narrow;
-    double wide;
-    uint32_t low = (uint32_t)bits;
-    if (size == 2) return heed__half((uint16_t)bits);
-    memcpy(&narrow, &low, sizeof narrow);
-    memcpy(&wide, &bits, sizeof wide);
-    return size == 4 ? (double)narrow : wide;
-}
-
 double heed__npy_number(const heed__npy *a, size_t index) {
-    uint64_t bits = little(a->data + place(a, index) * (size_t)a->size, a->size);
-    if (a->kind == 'f') return real(bits, a->size);
-    if (a->kind == 'i' && a->size < 8 && bits >> (8 * a->size - 1))
-        return (double)bits - ldexp(1, 8 * a->size);
-    return a->kind == 'i' ? (double)(int64_t)bits : (double)bits;
-}
-
-static bool put_char(heed_text *out, uint32_t code) {
-    char text[4];
-    if (code == 0) code = 0x2400;
-    if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) code = 0xFFFD;
-    return heed_text_put(out, text, heed_utf8_write((int32_t)code, text));
+    size_t size = (size_t)a->size;
+    uint64_t bits = heed__little(a->data + place(a, index) * size, size);
+    if (a->kind == 'f') return heed__real_of(bits, size);
+    return a->kind == 'i' ? heed__signed_of(bits, size) : (double)bits;
 }
 
 bool heed__npy_text(const heed__npy *a, size_t index, heed_text *out) {
-    int step = a->kind == 'U' ? 4 : 1, n = a->size;
-    const unsigned char *p = a->data + place(a, index) * (size_t)a->size;
-    while (n > 0 && little(p + n - step, step) == 0) n -= step;
+    size_t step = a->kind == 'U' ? 4 : 1, n = (size_t)a->size;
+    const unsigned char *p = a->data + place(a, index) * n;
+    while (n > 0 && heed__little(p + n - step, step) == 0) n -= step;
     bool ok = heed_text_put(out, "", 0);
-    for (int i = 0; ok && i < n; i += step) {
-        uint32_t code = (uint32_t)little(p + i, step);
-        ok = step == 4 || code == 0 ? put_char(out, code)
-                                    : heed_text_put(out, (const char *)p + i, 1);
+    for (size_t i = 0; ok && i < n; i += step) {
+        uint64_t code = heed__little(p + i, step);
+        char text[4] = {(char)p[i]};
+        if (code == 0) code = 0x2400;
+        if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) code = 0xFFFD;
+        bool byte = step == 1 && p[i];
+        ok = heed_text_put(out, text, byte ? 1 : heed_utf8_write((int32_t)code, text));
     }
     return ok;
 }

@@ -1,15 +1,13 @@
 /* npz_read.c -- reads a zip archive of arrays: stored or deflated members, no zip64. APPNOTE.TXT
  * 6.3, sec. 4.3. */
 #include "core/core.h"
-#include "core/os.h"
-#include "io/io.h"
-#include "io/npy_read.h"
+#include "io/npz.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-static const size_t FILE_LIMIT = (size_t)1 << 30, UNPACKED_LIMIT = (size_t)1 << 30;
+static const size_t UNPACKED_LIMIT = (size_t)1 << 30;
 enum { END = 22, ENTRY = 46, LOCAL = 30, NAME_LIMIT = 4096, MOST_ARRAYS = 4096 };
 
 typedef struct {
@@ -27,11 +25,7 @@ typedef struct {
     size_t packed, size, offset;
 } member;
 
-static size_t number(const unsigned char *p, int n) {
-    size_t v = 0;
-    for (int i = 0; i < n; i++) v |= (size_t)p[i] << 8 * i;
-    return v;
-}
+static size_t number(const unsigned char *p, size_t n) { return (size_t)heed__little(p, n); }
 
 static bool damaged(const archive *z, const char *why) {
     return heed_fail(z->c, HEED_DATA, "%s is no NPZ file: %s", z->path, why);
@@ -153,14 +147,6 @@ bool heed__npz_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t
     strcpy(out->arrays->name, "weights");
     out->count = 1;
     return heed__npy_parse(c, path, bytes, n, out->arrays);
-}
-
-bool heed__npz_read(heed_ctx *c, const char *path, heed__npz *out) {
-    size_t n;
-    *out = (heed__npz){0};
-    if (heed__stopped(c)) return false;
-    unsigned char *bytes = heed__os_read(c, path, FILE_LIMIT, &n);
-    return bytes && heed__npz_parse(c, path, bytes, n, out);
 }
 
 void heed__npz_free(heed__npz *z) {

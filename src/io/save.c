@@ -30,9 +30,8 @@ static int by_name(const void *a, const void *b) {
 static bool is_utf8(heed_ctx *c, const char *name) {
     size_t n = strlen(name);
     return heed_utf8_valid(name, n) == n ||
-           heed_reject(
-               c, HEED_USAGE,
-               (heed_problem){.what = "name is wrong", .expected = "UTF-8", .text = name, .n = n});
+           heed_reject(c, HEED_USAGE,
+                       (heed_problem){"name is wrong", .expected = "UTF-8", .text = name, .n = n});
 }
 
 /* Loaders of Hugging Face models require "format":"pt". */

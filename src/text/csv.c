@@ -8,10 +8,8 @@
 /* ---- reading ---- */
 
 static bool reject(const heed_csv *r, size_t line, const char *expected, const char *found) {
-    return heed_reject(
-        r->c, HEED_DATA,
-        (heed_problem){
-            .what = r->what, .where = r->path, .line = line, .expected = expected, .found = found});
+    return heed_reject(r->c, HEED_DATA,
+                       (heed_problem){r->what, r->path, line, expected, .found = found});
 }
 
 bool heed_csv_reject(const heed_csv *r, const char *expected, const char *found) {

@@ -39,8 +39,7 @@ json_t *heed__json_read(heed_ctx *c, const char *path) {
 
 bool heed__json_write(heed_ctx *c, const char *path, const json_t *value) {
     if (heed__stopped(c)) return false;
-    if (!value) return heed_fail(c, HEED_FAILED, "cannot write %s: out of memory", path);
-    char *text = json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY);
+    char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY) : NULL;
     if (!text) return heed_fail(c, HEED_FAILED, "cannot write %s: out of memory", path);
     heed__piece pieces[] = {{text, strlen(text)}, {"\n", 1}};
     bool ok = heed__os_write(c, path, pieces, 2);

@@ -44,6 +44,9 @@ bool heed__put_number(heed_text *out, double value);
 bool heed__put_wrapped(heed_text *out, const char *text, size_t column, const char *indent,
                        size_t width);
 
+/* Whether text ends in `end` after at least one character, ignoring case: "a.JPG" in ".jpg". */
+bool heed__ends_in(const char *text, const char *end);
+
 /* ---- JSON files ---- */
 
 /* Strict: one value, no duplicate keys, nothing after it. Free with json_decref. Errors name path,

@@ -4,13 +4,6 @@
 
 #include <string.h>
 
-/* What is shown for a character: itself, or a sign for it. */
-typedef struct {
-    const char *text;
-    size_t bytes;
-    char buffer[4];
-} glyph;
-
 /* The sign for a character; NULL: it is shown as it is. */
 static const char *sign_of(int32_t code, char buffer[4]) {
     heed__char_kind kind = heed__kind_of_char(code);
@@ -24,26 +17,25 @@ static const char *sign_of(int32_t code, char buffer[4]) {
     return buffer;
 }
 
-/* The glyph of the next character of *text, which is advanced; returns its columns. */
-static int next_glyph(const char **text, glyph *out) {
+/* Appends what is shown for the next character of *text, which is advanced; returns its columns.
+ * out NULL: skipped. */
+static int next_glyph(const char **text, heed_text *out) {
     int32_t code;
+    char buffer[4];
     const char *s = *text;
     size_t n = heed_utf8_read(s, SIZE_MAX, &code);
-    const char *sign = sign_of(code, out->buffer);
+    const char *sign = sign_of(code, buffer);
     *text = s + n;
-    out->text = sign ? sign : s;
-    out->bytes = sign ? strlen(sign) : n;
+    if (out) heed_text_put(out, sign ? sign : s, sign ? strlen(sign) : n);
     return sign ? 1 : heed__char_width(code);
 }
 
-/* The same for a base character with its marks, appended to out; out NULL: skipped. */
+/* The same for a base character with its marks. */
 static int next_cluster(const char **text, heed_text *out) {
-    glyph g;
-    int width = next_glyph(text, &g);
-    if (out) heed_text_put(out, g.text, g.bytes);
-    for (const char *next = *text; *next; *text = next) {
-        if (next_glyph(&next, &g) > 0) break;
-        if (out) heed_text_put(out, g.text, g.bytes);
+    int width = next_glyph(text, out);
+    for (const char *next = *text; *next; next = *text) {
+        if (next_glyph(&next, NULL) > 0) break;
+        next_glyph(text, out);
     }
     return width;
 }

@@ -1,6 +1,7 @@
-/* batch.c -- batches: rows of tokens each depends only on (seed, step, row of the step). */
+/* batch.c -- batches: rows of tokens, each of which depends only on (seed, step, row of the step).
+ */
 #include "data/corpus/corpus.h"
-#include "data/place.h"
+#include "data/kind.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,46 +71,23 @@ static source val_source(const heed_corpus *k, size_t number, size_t most) {
     return (source){at, left < most ? left : most, -1};
 }
 
-/* Rows of this batch: the last batch of an evaluation or of a full epoch may have fewer. */
-static int rows_of(const heed_corpus *k, heed_batch_at at) {
-    if (!at.val && !at.full_batch) return at.rows;
-    return heed__rows_of(at, at.val ? k->val.total : windows_of(k));
-}
-
-/* ---- capacity ---- */
-
-static bool make_room(heed_corpus *k, size_t need) {
-    size_t a = k->capacity, b = k->capacity, d = k->capacity, capacity = k->capacity;
-    if (!heed__grow(k->c, &k->ids, &a, need, sizeof *k->ids) ||
-        !heed__grow(k->c, &k->pad, &b, need, sizeof *k->pad) ||
-        !heed__grow(k->c, &k->labels, &d, need, sizeof *k->labels) ||
-        !heed__grow(k->c, &k->masked_positions, &capacity, need, sizeof *k->masked_positions))
-        return false;
-    k->capacity = capacity;
-    return true;
-}
-
 static bool begin(heed_corpus *k, heed_batch_at at, bool bracket, heed_batch *out) {
     if (out) *out = (heed_batch){0};
     if (!k || !out || heed__stopped(k->c)) return false;
     if (k->a.bracket != bracket)
         return heed_fail(k->c, HEED_USAGE, "corpus is opened for %s batches, not for %s ones",
-                         bracket ? "gpt" : "mlm", bracket ? "mlm" : "gpt");
+                         bracket ? "causal" : "masked", bracket ? "masked" : "causal");
     if (!at.val && k->a.eval)
         return heed_fail(k->c, HEED_USAGE,
                          "corpus is opened for evaluation alone: expected args without eval");
-    if (at.rows < 1 || at.rows > INT32_MAX / k->len)
-        return heed_fail(k->c, HEED_USAGE, "batch is out of range: expected 1 to %d rows, found %d",
-                         INT32_MAX / k->len, at.rows);
-    *out = (heed_batch){.rows = rows_of(k, at), .len = k->len};
-    if (!out->rows)
-        return heed_fail(k->c, HEED_USAGE, "%s has no batch %llu: expected less than %llu",
-                         at.val ? "evaluation" : "an epoch", (unsigned long long)at.index,
-                         (unsigned long long)(at.val ? heed_corpus_evals(k, at.rows)
-                                                     : heed_corpus_epoch(k, at.rows)));
-    if (!make_room(k, (size_t)at.rows * (size_t)k->len)) return false;
-    out->ids = k->ids;
-    out->labels = k->labels;
+    int rows =
+        heed__batch_rows(k->c, at, at.val ? k->val.total : windows_of(k), INT32_MAX / k->len);
+    size_t need = (size_t)at.rows * (size_t)k->len;
+    if (!rows || !heed__grow(k->c, &k->ids, &k->capacity, 4 * need, sizeof *k->ids)) return false;
+    k->pad = k->ids + need;
+    k->labels = k->pad + need;
+    k->masked_positions = k->labels + need;
+    *out = (heed_batch){.rows = rows, .len = k->len, .ids = k->ids, .labels = k->labels};
     return true;
 }
 
@@ -155,20 +133,21 @@ bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out) {
 /* ---- masked ---- */
 
 static bool is_special(const heed_corpus *k, int32_t id) {
-    heed_specials s = k->k->special;
-    return id == s.pad || id == s.unk || id == s.cls || id == s.sep || id == s.mask;
+    for (int i = 0; i < HEED__SPECIALS; i++)
+        if (id == k->k->special_ids[i]) return true;
+    return false;
 }
 
 /* A uniform choice among the ids that are not special. */
 static int32_t random_token(const heed_corpus *k, const heed_random *r, uint64_t index) {
-    int32_t special[HEED__SPECIALS], sorted[HEED__SPECIALS];
+    int32_t sorted[HEED__SPECIALS];
     int count = 0;
-    heed__special_ids(k->k, special);
     for (int i = 0; i < HEED__SPECIALS; i++) {
-        if (special[i] < 0) continue;
+        int32_t special = k->k->special_ids[i];
+        if (special < 0) continue;
         int j = count++;
-        for (; j > 0 && sorted[j - 1] > special[i]; j--) sorted[j] = sorted[j - 1];
-        sorted[j] = special[i];
+        for (; j > 0 && sorted[j - 1] > special; j--) sorted[j] = sorted[j - 1];
+        sorted[j] = special;
     }
     uint32_t others = (uint32_t)(heed_vocab_size(k->k) - count);
     int32_t id = others ? (int32_t)heed_random_below(r, index, others) : k->k->special.mask;
@@ -244,12 +223,9 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
 /* ---- counts ---- */
 
 uint64_t heed_corpus_evals(const heed_corpus *k, int rows) {
-    if (!k || rows < 1) return 0;
-    return (k->val.total + (size_t)rows - 1) / (size_t)rows;
+    return k ? heed__batches(k->val.total, rows) : 0;
 }
 
 uint64_t heed_corpus_epoch(const heed_corpus *k, int rows) {
-    if (!k || rows < 1) return 0;
-    uint64_t batches = (windows_of(k) + (uint64_t)rows - 1) / (uint64_t)rows;
-    return batches ? batches : 1;
+    return k ? heed__epoch(windows_of(k), rows) : 0;
 }

@@ -1,19 +1,16 @@
 /* corpus.c -- a corpus: text files read, encoded and kept as tokens. The text itself is released.
  */
 #include "data/corpus/corpus.h"
+#include "data/kind.h"
 
 #include <string.h>
-
-static void part_free(heed__part *p) { heed__free(p->spans); }
 
 static void corpus_free(heed__owned *object) {
     heed_corpus *k = (heed_corpus *)object;
     size_t chunks = (k->stream.count + HEED__CHUNK - 1) >> HEED__CHUNK_BITS;
     for (size_t i = 0; i < chunks; i++) heed__free(k->stream.chunks[i]);
-    part_free(&k->train);
-    part_free(&k->val);
-    void *rest[] = {k->stream.chunks, k->stream.first_byte, k->lines, k->ids, k->pad,
-                    k->labels,        k->masked_positions,  k};
+    void *rest[] = {
+        k->train.spans, k->val.spans, k->stream.chunks, k->stream.first_byte, k->lines, k->ids, k};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 
@@ -78,12 +75,6 @@ static bool fill_lines(heed_corpus *k, const char *text, size_t n, filler *f) {
     return add_line_start(k);
 }
 
-static bool fill(heed_corpus *k, const char *text, size_t n) {
-    filler f = {.sink = {put}, .k = k};
-    return k->a.packing == HEED_LINES ? fill_lines(k, text, n, &f)
-                                      : heed__encode(k->k, text, n, &f.sink);
-}
-
 /* ---- opening ---- */
 
 static bool tokenizer_fits(heed_corpus *k) {
@@ -99,18 +90,6 @@ static bool tokenizer_fits(heed_corpus *k) {
                          "lines have no end: expected a newline or [SEP] in the vocabulary, found "
                          "none, as when the text has one line and no newline; hint: `packing "
                          "= blocks`");
-    return true;
-}
-
-static bool args_fit(heed_ctx *c, const heed_corpus_args *a) {
-    int least = a->bracket ? 3 : 1;
-    if (a->block < least || a->block > 1 << 24)
-        return heed_fail(c, HEED_USAGE, "block is out of range: expected %d to %d, found %d", least,
-                         1 << 24, a->block);
-    if (!(a->val_split >= 0 && a->val_split < 1))
-        return heed_fail(c, HEED_USAGE,
-                         "validation share is out of range: expected 0 up to but not 1, found %g",
-                         a->val_split);
     return true;
 }
 
@@ -131,7 +110,9 @@ static bool read_and_fill(heed_corpus *k, const char *path, char **text, size_t 
     *text = heed_text_read(k->c, path, n);
     if (!*text) return false;
     k->info.checksum = heed__hash64(*text, *n, k->info.checksum);
-    return fill(k, *text, *n);
+    filler f = {.sink = {put}, .k = k};
+    return k->a.packing == HEED_LINES ? fill_lines(k, *text, *n, &f)
+                                      : heed__encode(k->k, *text, *n, &f.sink);
 }
 
 static bool build(heed_corpus *k, const char *path) {
@@ -152,7 +133,10 @@ static bool build(heed_corpus *k, const char *path) {
 
 heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *t,
                               heed_corpus_args a) {
-    if (heed__stopped(c) || !path || !t || !args_fit(c, &a)) return NULL;
+    if (heed__stopped(c) || !path || !t) return NULL;
+    if (!heed__in_range(c, "block is", a.block, a.bracket ? 3 : 1, 1 << 24) ||
+        !heed__is_share(c, a.val_split))
+        return NULL;
     heed_corpus *k = heed__alloc(c, sizeof *k);
     if (!k) return NULL;
     k->c = c;
@@ -168,5 +152,3 @@ heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenize
 heed_corpus_info heed_corpus_about(const heed_corpus *k) {
     return k ? k->info : (heed_corpus_info){0};
 }
-
-const heed_tokenizer *heed_corpus_tokenizer(const heed_corpus *k) { return k ? k->k : NULL; }

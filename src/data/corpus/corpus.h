@@ -42,8 +42,8 @@ struct heed_corpus {
     size_t own_units; /* units of the first file; later ones are from val_path */
     heed__part train, val;
     heed_corpus_info info;
-    int32_t *ids, *pad, *labels, *masked_positions; /* the latest batch's */
-    size_t capacity;
+    int32_t *ids, *pad, *labels, *masked_positions; /* the latest batch's, in one allocation */
+    size_t capacity;                                /* of all four */
 };
 
 static inline uint32_t heed__token_at(const heed__stream *s, size_t i) {

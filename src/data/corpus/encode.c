@@ -9,8 +9,7 @@
 
 /* The special token at s, or -1. */
 static int32_t special_at(const heed_tokenizer *k, const char *s, size_t left, size_t *length) {
-    int32_t ids[HEED__SPECIALS];
-    heed__special_ids(k, ids);
+    const int32_t *ids = k->special_ids;
     for (int i = 0; i < HEED__SPECIALS; i++) {
         *length = strlen(heed__special_names[i]);
         if (ids[i] >= 0 && *length <= left && memcmp(s, heed__special_names[i], *length) == 0)

@@ -1,5 +1,5 @@
 /* kind_text.c -- text files as data: a tokenizer, trained or opened, and a corpus. */
-#include "core/core.h"
+#include "data/corpus/tokenizer.h"
 #include "data/kind.h"
 
 #include <stdlib.h>
@@ -37,8 +37,8 @@ static heed_tokenizer *train_tokenizer(const heed_data *d, const heed_config *f,
 static heed_tokenizer *find_tokenizer(const heed_data *d, const heed_config *f, const char *run) {
     const char *name = heed_config_text(f, "tokenizer");
     if (run) return heed_tokenizer_open(d->c, run);
-    return heed__is_tokenizer_kind(name) ? train_tokenizer(d, f, name)
-                                         : heed__tokenizer_at(d->c, "tokenizer", name);
+    return heed__kind_find(name) >= 0 ? train_tokenizer(d, f, name)
+                                      : heed__tokenizer_at(d->c, "tokenizer", name);
 }
 
 static bool check_specials(const heed_data *d) {

@@ -1,7 +1,5 @@
 /* names.c -- distinct byte strings, numbered in the order in which they came. */
-#include "data/corpus/names.h"
-
-#include "core/core.h"
+#include "data/corpus/tokenizer.h"
 
 #include <string.h>
 

@@ -23,11 +23,6 @@ static size_t rows_in(const heed_corpus *k, size_t units) {
     return (units + content - 1) / content;
 }
 
-static bool part_new(heed_corpus *k, heed__part *p) {
-    p->spans = heed__alloc_array(k->c, HEED__PIECES, sizeof *p->spans);
-    return p->spans != NULL;
-}
-
 /* Adds the units from begin to end, merged with a span that ends at begin. */
 static void part_add(heed__part *p, size_t begin, size_t end) {
     if (p->count && p->spans[p->count - 1].end == begin)
@@ -85,7 +80,9 @@ static bool cut_random(heed_corpus *k, const char *path) {
 
 bool heed__corpus_split(heed_corpus *k, const char *path) {
     size_t n = k->own_units, all = heed__units(k);
-    if (!part_new(k, &k->train) || !part_new(k, &k->val)) return false;
+    k->train.spans = heed__alloc_array(k->c, HEED__PIECES, sizeof *k->train.spans);
+    k->val.spans = heed__alloc_array(k->c, HEED__PIECES, sizeof *k->val.spans);
+    if (heed__stopped(k->c)) return false;
     if (all > n || k->a.val_split <= 0 || k->a.eval) {
         part_add(&k->train, 0, n);
         part_add(&k->val, all > n ? n : 0, all);
@@ -141,23 +138,23 @@ static int by_hash(const void *a, const void *b) {
     return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-static bool visit_val(census *s, uint64_t hash) {
-    s->k->info.val_lines++;
-    if (!heed__grow(s->k->c, &s->val, &s->capacity, s->count + 1, sizeof *s->val)) return false;
-    s->val[s->count++] = (seen_line){hash, 1};
+static bool visit(census *s, bool val, uint64_t hash) {
+    heed_corpus_info *f = &s->k->info;
+    if (val) {
+        f->val_lines++;
+        if (!heed__grow(s->k->c, &s->val, &s->capacity, s->count + 1, sizeof *s->val)) return false;
+        s->val[s->count++] = (seen_line){hash, 1};
+        return true;
+    }
+    f->lines++;
+    seen_line key = {.hash = hash}, *same = NULL;
+    if (s->count) same = bsearch(&key, s->val, s->count, sizeof key, by_hash);
+    if (same) f->overlap += same->count;
+    if (same) same->count = 0;
     return true;
 }
 
-static bool visit_train(census *s, uint64_t hash) {
-    s->k->info.lines++;
-    seen_line *same =
-        s->count ? bsearch(&(seen_line){hash, 0}, s->val, s->count, sizeof *s->val, by_hash) : NULL;
-    if (!same) return true;
-    s->k->info.overlap += same->count;
-    same->count = 0;
-    return true;
-}
-
+/* Sorts the lines of the validation part, each once. */
 static void sort_val(census *s) {
     size_t to = 0;
     if (s->count) qsort(s->val, s->count, sizeof *s->val, by_hash);
@@ -170,11 +167,11 @@ static void sort_val(census *s) {
     s->count = to;
 }
 
-static bool visit_lines(census *s, bool (*visit)(census *, uint64_t), const char *text, size_t n) {
+static bool visit_lines(census *s, bool val, const char *text, size_t n) {
     for (size_t at = 0; at < n;) {
         const char *end = memchr(text + at, '\n', n - at);
         size_t length = end ? (size_t)(end - text) - at : n - at;
-        if (!is_blank(text + at, length) && !visit(s, heed__hash64(text + at, length, 0)))
+        if (!is_blank(text + at, length) && !visit(s, val, heed__hash64(text + at, length, 0)))
             return false;
         at += length + 1;
     }
@@ -190,9 +187,9 @@ static size_t byte_of(const heed__stream *s, size_t token) {
 }
 
 /* Visits the lines of the first file that a part covers, and sums its bytes. */
-static bool visit_part(census *s, const heed__part *p, bool (*visit)(census *, uint64_t),
-                       size_t *bytes, const char *text, size_t n) {
-    const heed_corpus *k = s->k;
+static bool visit_part(census *s, bool val, const char *text, size_t n) {
+    heed_corpus *k = s->k;
+    const heed__part *p = val ? &k->val : &k->train;
     bool good = true;
     for (size_t i = 0; good && i < p->count; i++) {
         size_t b = p->spans[i].begin, e = p->spans[i].end;
@@ -200,8 +197,8 @@ static bool visit_part(census *s, const heed__part *p, bool (*visit)(census *, u
         size_t to = e < k->own_units ? byte_of(&k->stream, heed__unit_token(k, e)) : n;
         if (to > n) to = n;
         if (from > to) from = to;
-        *bytes += to - from;
-        good = visit_lines(s, visit, text + from, to - from);
+        *(val ? &k->info.val_bytes : &k->info.bytes) += to - from;
+        good = visit_lines(s, val, text + from, to - from);
     }
     return good;
 }
@@ -226,12 +223,12 @@ bool heed__corpus_count(heed_corpus *k, const char *text, size_t n, const char *
     if (val || split) count_tokens(k, &k->val, &f->val_tokens, &f->val_unknown);
     if (val) {
         f->val_bytes = val_n;
-        good = visit_lines(&s, visit_val, val, val_n);
+        good = visit_lines(&s, true, val, val_n);
     } else if (split) {
-        good = visit_part(&s, &k->val, visit_val, &f->val_bytes, text, n);
+        good = visit_part(&s, true, text, n);
     }
     sort_val(&s);
-    good = good && visit_part(&s, &k->train, visit_train, &f->bytes, text, n);
+    good = good && visit_part(&s, false, text, n);
     heed__free(s.val);
     return good;
 }

@@ -54,7 +54,7 @@ heed_status heed__refuse(const heed__file *f, const char *format, ...) {
     return HEED_DATA;
 }
 
-static heed_status no_memory(const heed__file *f) {
+heed_status heed__refuse_memory(const heed__file *f) {
     heed__refuse(f, "cannot be decoded: out of memory");
     return HEED_FAILED;
 }
@@ -71,7 +71,7 @@ heed_status heed__check_sides(const heed__file *f, int64_t width, int64_t height
 
 heed_status heed__picture_new(const heed__file *f, heed_picture *out) {
     out->pixels = malloc((size_t)out->width * (size_t)out->height * (size_t)out->channels);
-    return out->pixels ? HEED_OK : no_memory(f);
+    return out->pixels ? HEED_OK : heed__refuse_memory(f);
 }
 
 /* A checked file cannot have an unknown type: stb_image reports that when it is out of memory. */
@@ -85,11 +85,11 @@ static heed_status decode_stb(const heed__file *f, const heed__picture_info *inf
               "Out of memory"); /* if stb_image fails without a reason, it is out of memory */
     out->pixels =
         stbi_load_from_memory(f->bytes, (int)f->n, &out->width, &out->height, &out->channels, 0);
-    if (!out->pixels && lacked_memory(stbi_failure_reason())) return no_memory(f);
+    if (!out->pixels && lacked_memory(stbi_failure_reason())) return heed__refuse_memory(f);
     if (!out->pixels) return heed__refuse(f, "is damaged: %s", stbi_failure_reason());
     if (out->width != info->width || out->height != info->height)
         return heed__refuse(f, "is damaged: it names two sizes");
-    return heed__picture_turn(out, info->orientation) ? HEED_OK : no_memory(f);
+    return heed__picture_turn(out, info->orientation) ? HEED_OK : heed__refuse_memory(f);
 }
 
 static heed_status decode_jpeg(const heed__file *f, heed_picture *out) {
@@ -104,7 +104,7 @@ static heed_status decode_png(const heed__file *f, heed_picture *out) {
     if (status != HEED_OK || !info.palette) return status ? status : decode_stb(f, &info, out);
     heed__file whole = {.why = f->why};
     unsigned char *copy = heed__png_fill_palette(f, info.palette, &whole.n);
-    if (!copy) return no_memory(f);
+    if (!copy) return heed__refuse_memory(f);
     whole.bytes = copy;
     status = decode_stb(&whole, &info, out);
     free(copy);
@@ -170,13 +170,13 @@ heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED
     heed__file reason = {.why = why};
     errno = 0;
     FILE *f = path ? fopen(path, "rb") : NULL;
-    if (!f && errno == ENOMEM) return no_memory(&reason);
+    if (!f && errno == ENOMEM) return heed__refuse_memory(&reason);
     if (!f) return heed__refuse(&reason, "cannot be read: %s", path ? strerror(errno) : "no path");
     unsigned char *bytes = NULL;
     size_t n = 0;
     heed_status status;
     if (!read_all(f, &bytes, &n))
-        status = no_memory(&reason);
+        status = heed__refuse_memory(&reason);
     else if (ferror(f))
         status = heed__refuse(&reason, "cannot be read: %s", strerror(errno));
     else

@@ -22,6 +22,7 @@ static inline uint32_t heed__little32(const unsigned char *p) {
 
 /* Writes the reason; returns HEED_DATA. */
 heed_status heed__refuse(const heed__file *f, const char *format, ...) HEED_PRINTF(2, 3);
+heed_status heed__refuse_memory(const heed__file *f); /* out of memory; returns HEED_FAILED */
 /* Checks that the sides are positive, with at most 2^26 pixels. */
 heed_status heed__check_sides(const heed__file *f, int64_t width, int64_t height);
 /* Allocates the pixels of out, whose sides and channels are set and checked. */

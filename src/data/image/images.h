@@ -85,19 +85,18 @@ struct heed_images {
     heed__sums sums;
     size_t cached, work; /* bytes of cached pictures; numbers that a view needs */
     heed_images_info info;
-    heed_duplicate twin; /* set if info.overlap is not 0 */
+    heed_duplicate duplicate; /* set if info.overlap is not 0 */
     heed_part judged;
     heed__ring ring;
     char name[32];
 };
 
 /* ---- sources: each adds items with classes (as numbers of heed__images_class) and parts ---- */
+/* IDX and CIFAR set info.kind only if the folder has files of theirs. */
 
 bool heed__images_folder(heed_images *k, const char *path);
 bool heed__images_idx(heed_images *k, const char *path);
-bool heed__images_is_idx(heed_ctx *c, const char *path);
 bool heed__images_cifar(heed_images *k, const char *path);
-bool heed__images_is_cifar(heed_ctx *c, const char *path);
 bool heed__images_csv(heed_images *k, const char *path);
 
 /* The number of the class with that name, added if new; -1 on error, which names `where`. */
@@ -108,20 +107,10 @@ bool heed__images_add(heed_images *k, int64_t class, heed_part part, char *path,
                       heed_picture picture);
 /* Takes ownership of bytes (heed__free), also on failure. */
 bool heed__images_keep(heed_images *k, unsigned char *bytes);
-bool heed__images_is_picture(const char *name); /* by its extension */
+bool heed__images_is_picture(const char *name);        /* by its extension */
+extern const char *const heed__part_words[HEED_PARTS]; /* "training", .. */
 /* "folder/name", to be freed; "name" alone if it is absolute. */
 char *heed__images_path(heed_ctx *c, const char *folder, const char *name);
-
-/* A complete file in IDX format, plain or gzipped: dims, and elements as bytes. */
-typedef struct {
-    int type, dims;
-    size_t dim[4];
-    size_t count;         /* product of the dims */
-    unsigned char *bytes; /* the file; elements follow the header */
-    size_t header, width; /* bytes of the header and of an element */
-} heed__idx;
-/* Takes ownership of bytes (heed__free), also on failure. */
-bool heed__idx_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t n, heed__idx *out);
 
 /* ---- steps of opening ---- */
 

@@ -90,15 +90,11 @@ bool heed__images_add(heed_images *k, int64_t class, heed_part part, char *path,
 /* Includes formats that cannot be read: such pictures are reported as skipped, not silently
  * ignored. */
 bool heed__images_is_picture(const char *name) {
-    static const char *const ends[] = {"jpg",  "jpeg", "png",  "bmp",  "tga", "webp",
-                                       "gif",  "tif",  "tiff", "avif", "jxl", "heic",
-                                       "heif", "jp2",  "pbm",  "pgm",  "ppm", "pcx"};
-    const char *dot = strrchr(name, '.');
-    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++) {
-        size_t n = 0;
-        while (dot[n + 1] && tolower((unsigned char)dot[n + 1]) == ends[i][n]) n++;
-        if (!dot[n + 1] && !ends[i][n]) return true;
-    }
+    static const char *const ends[] = {".jpg",  ".jpeg", ".png",  ".bmp",  ".tga", ".webp",
+                                       ".gif",  ".tif",  ".tiff", ".avif", ".jxl", ".heic",
+                                       ".heif", ".jp2",  ".pbm",  ".pgm",  ".ppm", ".pcx"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (heed__ends_in(name, ends[i])) return true;
     return false;
 }
 
@@ -115,7 +111,7 @@ char *heed__images_path(heed_ctx *c, const char *folder, const char *name) {
 
 /* ---- labels ---- */
 
-static const char *const part_names[] = {"training", "validation", "test"};
+const char *const heed__part_words[HEED_PARTS] = {"training", "validation", "test"};
 
 /* Matches classes to a run's labels by name. */
 static bool match_labels(heed_images *k, const char *path) {
@@ -134,15 +130,11 @@ static bool match_labels(heed_images *k, const char *path) {
     return true;
 }
 
-static bool has_training(const heed_images *k) {
-    for (size_t i = 0; i < k->class_count; i++)
-        if (k->classes[i].count[HEED_TRAIN_PART]) return true;
-    return false;
-}
-
 /* Makes labels of the classes in the training part; others are errors. */
 static bool make_labels(heed_images *k, const char *path) {
-    if (!has_training(k))
+    size_t training = 0;
+    for (size_t i = 0; i < k->class_count; i++) training += k->classes[i].count[HEED_TRAIN_PART];
+    if (!training)
         return heed_fail(k->c, HEED_DATA,
                          "there is no training part: %s: found %s; hint: call the folder of the "
                          "training pictures train",
@@ -162,12 +154,12 @@ static bool make_labels(heed_images *k, const char *path) {
         if (!k->labels[i]) return false;
         if (class->count[HEED_TRAIN_PART]) continue;
         heed_part part = class->count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TEST_PART;
-        if (!class->count[part])
-            return heed_fail(k->c, HEED_DATA, "class \"%s\" has no pictures: %s", class->name,
-                             path);
-        return heed_fail(k->c, HEED_DATA,
-                         "class \"%s\" of the %s part is not in the training part: %s", class->name,
-                         part_names[part], path);
+        return class->count[part]
+                   ? heed_fail(k->c, HEED_DATA,
+                               "class \"%s\" of the %s part is not in the training part: %s",
+                               class->name, heed__part_words[part], path)
+                   : heed_fail(k->c, HEED_DATA, "class \"%s\" has no pictures: %s", class->name,
+                               path);
     }
     return k->labels != NULL;
 }

@@ -2,18 +2,14 @@
  * the file's folder. */
 #include "data/image/images.h"
 
-#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 enum { FIELDS = 2, LIMIT = 1 << 30 };
 
 static bool is_one_of(const char *text, const char *const *words) {
-    for (; *words; words++) {
-        size_t n = 0;
-        while (text[n] && tolower((unsigned char)text[n]) == (*words)[n]) n++;
-        if (!text[n] && !(*words)[n]) return true;
-    }
-    return false;
+    while (*words && strcasecmp(text, *words) != 0) words++;
+    return *words != NULL;
 }
 
 static bool is_header(char *const fields[FIELDS]) {
@@ -35,19 +31,10 @@ static bool add_row(heed_images *k, const heed_csv *r, const char *folder, bool 
                                     path, (heed_picture){0});
 }
 
-static char *folder_of(heed_ctx *c, const char *path) {
-    char *folder = heed__copy_text(c, path);
-    char *slash = folder ? strrchr(folder, '/') : NULL;
-    if (slash)
-        slash[1] = 0;
-    else if (folder)
-        *folder = 0;
-    return folder;
-}
-
 static bool add_rows(heed_images *k, heed_csv *r) {
-    char *folder = folder_of(k->c, r->path);
+    char *folder = heed__copy_text(k->c, r->path), *slash = folder ? strrchr(folder, '/') : NULL;
     bool ok = folder != NULL;
+    if (ok) folder[slash ? slash + 1 - folder : 0] = 0;
     for (bool first = true; ok && heed_csv_next(r); first = false)
         ok = add_row(k, r, folder, first);
     heed__free(folder);

@@ -84,17 +84,13 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The first training picture with that hash. */
-static size_t trained_as(const heed_images *k, uint64_t hash) {
+/* Counts a picture of another part that is also in the training part; the first is kept. */
+static void count_duplicate(heed_images *k, heed_part part, size_t index, uint64_t hash) {
     const uint32_t *train = k->part[HEED_TRAIN_PART];
-    size_t i = 0;
-    while (k->items[train[i]].hash != hash) i++;
-    return i;
-}
-
-static void note_twin(heed_images *k, heed_part part, size_t index, uint64_t hash) {
-    if (!heed_images_duplicate(k, NULL))
-        k->twin = (heed_duplicate){part, index, trained_as(k, hash)};
+    size_t same = 0;
+    bool first = !heed_images_duplicate(k, NULL);
+    while (first && k->items[train[same]].hash != hash) same++;
+    if (first) k->duplicate = (heed_duplicate){part, index, same};
     k->info.overlap[part]++;
 }
 
@@ -107,7 +103,7 @@ static bool count_overlap(heed_images *k) {
     for (heed_part p = HEED_VAL_PART; n && p < HEED_PARTS; p++)
         for (size_t i = 0; i < k->info.count[p]; i++) {
             const uint64_t *hash = &k->items[k->part[p][i]].hash;
-            if (bsearch(hash, seen, n, sizeof *seen, by_size)) note_twin(k, p, i, *hash);
+            if (bsearch(hash, seen, n, sizeof *seen, by_size)) count_duplicate(k, p, i, *hash);
         }
     heed__free(seen);
     return true;

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- a class ---- */
 
@@ -111,11 +112,9 @@ static int part_called(const char *name, size_t n) {
     } words[] = {{"train", HEED_TRAIN_PART}, {"training", HEED_TRAIN_PART}, {"val", HEED_VAL_PART},
                  {"valid", HEED_VAL_PART},   {"validation", HEED_VAL_PART}, {"dev", HEED_VAL_PART},
                  {"test", HEED_TEST_PART},   {"testing", HEED_TEST_PART}};
-    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
-        size_t i = 0;
-        while (i < n && tolower((unsigned char)name[i]) == words[w].name[i]) i++;
-        if (i == n && !words[w].name[i]) return (int)words[w].part;
-    }
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+        if (strlen(words[w].name) == n && strncasecmp(name, words[w].name, n) == 0)
+            return (int)words[w].part;
     return -1;
 }
 
@@ -163,12 +162,11 @@ static bool has_parts(heed_ctx *c, const char *path, const heed__listing *l) {
 /* *taken: the name of the folder already used for this part, or NULL. */
 static bool add_named(heed_images *k, heed_part part, const char *path, const char *name,
                       const char **taken) {
-    static const char *const parts[] = {"training", "validation", "test"};
     char *folder = heed__images_path(k->c, path, name);
     bool ok = folder != NULL, full = ok && holds_folders(k->c, folder);
     if (ok && full && *taken) {
         ok = heed_fail(k->c, HEED_DATA, "two %s parts: %s: expected one, found both %s/ and %s/",
-                       parts[part], path, *taken, name);
+                       heed__part_words[part], path, *taken, name);
     } else if (ok && (full || part == HEED_TRAIN_PART)) {
         if (part == HEED_VAL_PART) k->own_val = true;
         *taken = name;

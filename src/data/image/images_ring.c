@@ -132,8 +132,6 @@ static bool after(const heed_images *k, wish *w) {
     return true;
 }
 
-static bool at_rest(const heed__slot *s) { return s->next == s->done; }
-
 /* Assigns the slot, which is idle, to the wished batch. */
 static bool assign(heed_images *k, heed__slot *s, const wish *w) {
     size_t need = (size_t)w->at.rows;
@@ -172,7 +170,7 @@ static bool plan(heed_images *k, const wish *wishes, int count, heed__slot **fou
         }
     for (int w = 0; ok && w < count; w++) {
         for (int i = 0; ok && !found[w] && i < HEED__SLOTS; i++) {
-            if (used[i] || !at_rest(&r->slots[i])) continue;
+            if (used[i] || r->slots[i].next != r->slots[i].done) continue;
             found[w] = &r->slots[i];
             used[i] = true;
             ok = assign(k, found[w], &wishes[w]);
@@ -180,11 +178,6 @@ static bool plan(heed_images *k, const wish *wishes, int count, heed__slot **fou
         if (found[w]) found[w]->turn = ++r->turn;
     }
     return ok;
-}
-
-static void finish(heed_images *k, heed__slot *s) {
-    while (s->next < s->rows) make_some(k, s, k->ring.work[0]);
-    while (s->done < s->rows) heed__monitor_wait(k->ring.monitor);
 }
 
 const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at at) {
@@ -202,7 +195,8 @@ const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at a
     bool ok = plan(k, wishes, count, found);
     heed__monitor_broadcast(r->monitor);
     heed__slot *s = found[0];
-    if (s) finish(k, s);
+    while (s && s->next < s->rows) make_some(k, s, r->work[0]);
+    while (s && s->done < s->rows) heed__monitor_wait(r->monitor);
     bool lost = s && s->status != HEED_OK;
     if (lost) s->rows = s->next = s->done = 0; /* discarded, and made again if requested again */
     heed__monitor_leave(r->monitor);

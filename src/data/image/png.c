@@ -78,10 +78,7 @@ static heed_status data(png *p, const unsigned char *b, size_t n) {
     unsigned char window[1 << 14];
     if (p->data_over || (p->colour == 3 && !p->palette))
         return heed__refuse(p->f, "is a damaged PNG: its chunks are out of order");
-    if (!p->data && inflateInit(&p->z) != Z_OK) {
-        heed__refuse(p->f, "cannot be decoded: out of memory");
-        return HEED_FAILED;
-    }
+    if (!p->data && inflateInit(&p->z) != Z_OK) return heed__refuse_memory(p->f);
     p->data = true;
     p->z.next_in = (z_const Bytef *)(uintptr_t)b;
     p->z.avail_in = (uInt)n;

@@ -145,7 +145,6 @@ heed_status heed__tga_decode(const heed__file *f, heed_picture *out) {
     if (status == HEED_OK) status = read_pixels(&t, out);
     if (status != HEED_OK) return status;
     int descriptor = f->bytes[17], right = descriptor & FROM_RIGHT, top = descriptor & TOP_DOWN;
-    if (heed__picture_turn(out, top ? (right ? 2 : 1) : (right ? 3 : 4))) return HEED_OK;
-    heed__refuse(f, "cannot be decoded: out of memory");
-    return HEED_FAILED;
+    bool turned = heed__picture_turn(out, top ? (right ? 2 : 1) : (right ? 3 : 4));
+    return turned ? HEED_OK : heed__refuse_memory(f);
 }

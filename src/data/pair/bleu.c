@@ -1,7 +1,6 @@
 /* bleu.c -- corpus BLEU. Papineni et al. 2002; counted as sacreBLEU does (Post 2018): tokens of the
  * 13a rule, exponential smoothing, one reference. */
-#include "core/core.h"
-#include "data/corpus/names.h"
+#include "data/corpus/tokenizer.h"
 #include "data/corpus/words.h"
 #include "text/text.h"
 

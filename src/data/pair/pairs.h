@@ -3,8 +3,6 @@
 #ifndef HEED_DATA_PAIRS_H
 #define HEED_DATA_PAIRS_H
 
-#include "core/core.h"
-#include "data/corpus/names.h"
 #include "data/corpus/tokenizer.h"
 
 #include <heed/pairs.h>
@@ -45,8 +43,9 @@ struct heed_pairs {
     const heed_tokenizer *source, *target; /* NULL: not encoded yet */
     heed__ids stream[HEED__SIDES];         /* for tags, labels are parallel to the tokens */
     heed_pairs_info info;
-    int32_t *src, *src_pad, *ids, *pad, *batch_labels; /* the latest batch's */
-    size_t src_capacity, src_pad_capacity, ids_capacity, pad_capacity, batch_labels_capacity;
+    /* The latest batch's: src and src_pad in one allocation, and the others in another. */
+    int32_t *src, *src_pad, *ids, *pad, *batch_labels;
+    size_t src_capacity, ids_capacity;
     uint64_t *keys; /* a window of draws, sorted by length; see pairs_batch.c */
     size_t *drawn;  /* the pairs of the window, in the order of their draws */
     size_t keys_capacity, drawn_capacity;

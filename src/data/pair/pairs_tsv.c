@@ -1,8 +1,8 @@
 /* pairs_tsv.c -- reads a line of columns separated by tabs, and a first line that names them. */
 #include "data/pair/pairs.h"
 
-#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 /* The next column of rest; false when the line has no more. */
 static bool next_column(heed__cut *rest, heed__cut *column) {
@@ -48,11 +48,8 @@ static const struct {
 
 /* True if the list of words between spaces contains the name, ignoring case. */
 static bool lists(const char *list, heed__cut name) {
-    while ((list = strchr(list, ' ')) && *++list) {
-        size_t i = 0;
-        while (i < name.n && list[i] == tolower((unsigned char)name.s[i])) i++;
-        if (i == name.n && list[i] == ' ') return true;
-    }
+    while ((list = strchr(list, ' ')) && *++list)
+        if (strncasecmp(list, name.s, name.n) == 0 && list[name.n] == ' ') return true;
     return false;
 }
 
