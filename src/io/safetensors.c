@@ -55,8 +55,8 @@ static bool damaged(const heed_safetensors *f, const char *name, const char *wha
     char quoted[HEED_QUOTE] = "";
     if (name) heed_quote(quoted, name, strlen(name));
     return heed_fail(f->c, HEED_DATA,
-                     "safetensors file is wrong: %s: %s%s%s; hint: the file is damaged or cut "
-                     "off: copy or write it again",
+                     "safetensors file is wrong: %s: %s%s%s; hint: the file is damaged or cut off: "
+                     "copy or write it again",
                      f->path, name ? "tensor " : "", quoted, what);
 }
 

@@ -48,8 +48,8 @@ char *heed_format_duration(char text[32], double seconds) {
 /* ---- words ---- */
 
 const char *heed_format_shell(char *text, size_t size, const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "%+,-./:=@_";
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
     if (*word && !word[strspn(word, plain)]) {
         snprintf(text, size, "%s", word);
         return text;

@@ -195,10 +195,10 @@ static void mlm_row(heed_corpus *k, size_t row, const source *s, heed_batch *out
 bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *out) {
     if (!begin(k, at, true, out)) return false;
     if (!(share > 0 && share <= 1))
-        return heed_fail(k->c, HEED_USAGE,
-                         "share of masked tokens is out of range: expected above 0 and at most 1, "
-                         "found %g",
-                         share);
+        return heed_fail(
+            k->c, HEED_USAGE,
+            "share of masked tokens is out of range: expected above 0 and at most 1, found %g",
+            share);
     uint64_t seed = heed_seed(k->c);
     heed_random masks = heed_random_at(seed, "mask", at.index, 0);
     for (size_t row = 0; row < (size_t)out->rows; row++) {

@@ -80,16 +80,16 @@ static bool fill_lines(heed_corpus *k, const char *text, size_t n, filler *f) {
 static bool tokenizer_fits(heed_corpus *k) {
     heed_specials s = k->k->special;
     if (k->a.bracket && (s.pad < 0 || s.cls < 0 || s.sep < 0 || s.mask < 0))
-        return heed_fail(k->c, HEED_USAGE,
-                         "tokenizer lacks special tokens: masked training needs [PAD] [CLS] [SEP] "
-                         "[MASK], this %s tokenizer has not all of them; hint: train it with "
-                         "specials",
-                         heed_tokenizer_kind(k->k));
+        return heed_fail(
+            k->c, HEED_USAGE,
+            "tokenizer lacks special tokens: masked training needs [PAD] [CLS] [SEP] [MASK], this "
+            "%s tokenizer has not all of them; hint: train it with specials",
+            heed_tokenizer_kind(k->k));
     if (k->a.packing == HEED_LINES && !k->a.bracket && k->end < 0)
-        return heed_fail(k->c, HEED_USAGE,
-                         "lines have no end: expected a newline or [SEP] in the vocabulary, found "
-                         "none, as when the text has one line and no newline; hint: `packing "
-                         "= blocks`");
+        return heed_fail(
+            k->c, HEED_USAGE,
+            "lines have no end: expected a newline or [SEP] in the vocabulary, found none, as when "
+            "the text has one line and no newline; hint: `packing = blocks`");
     return true;
 }
 

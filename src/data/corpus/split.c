@@ -55,8 +55,8 @@ static bool too_short(heed_corpus *k, const char *path, size_t found, size_t exp
                          path, expected, what, parts > 1 ? ", of which some validate" : "", found,
                          parts > 1 ? "a longer text, or `val-split = 0`" : "a longer text");
     return heed_fail(k->c, HEED_DATA,
-                     "text is too short: %s: expected at least %zu tokens (%d x %zu for "
-                     "`block = %d`), found %zu; hint: `block = %zu`",
+                     "text is too short: %s: expected at least %zu tokens (%d x %zu for `block = "
+                     "%d`), found %zu; hint: `block = %zu`",
                      path, expected, parts, window(k), k->a.block, found,
                      fits + extra - (k->a.bracket ? 0 : 1));
 }
@@ -104,10 +104,10 @@ bool heed__corpus_split(heed_corpus *k, const char *path) {
                          "nothing to evaluate: %s: expected at least %d tokens, found %zu", path,
                          k->a.bracket ? 1 : 2, n);
     if (!k->val.total)
-        return heed_fail(k->c, HEED_DATA,
-                         "no text is left to validate: %s: expected some tokens; hint: a larger "
-                         "`val-split`",
-                         path);
+        return heed_fail(
+            k->c, HEED_DATA,
+            "no text is left to validate: %s: expected some tokens; hint: a larger `val-split`",
+            path);
     return true;
 }
 

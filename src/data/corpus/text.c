@@ -50,8 +50,8 @@ static bool check(heed_ctx *c, const file *f) {
     const char *wide = wide_encoding(f);
     if (wide)
         return heed_fail(c, HEED_DATA,
-                         "text is not UTF-8: %s:1: expected UTF-8, found %s at byte 0; "
-                         "hint: iconv -f %s -t UTF-8 '%s' > '%s.utf8'",
+                         "text is not UTF-8: %s:1: expected UTF-8, found %s at byte 0; hint: iconv "
+                         "-f %s -t UTF-8 '%s' > '%s.utf8'",
                          f->path, wide, wide, f->path, f->path);
     if (is_binary(f))
         return heed_fail(c, HEED_DATA, "this is no text: %s: expected UTF-8 text, found bytes",

@@ -19,10 +19,9 @@ typedef struct {
 } bmp;
 
 static heed_status unsupported(const bmp *m, const char *what) {
-    return heed__refuse(m->f,
-                        "is of an unsupported kind: a BMP %s; hint: convert it first, "
-                        "magick FILE FILE.png",
-                        what);
+    return heed__refuse(
+        m->f, "is of an unsupported kind: a BMP %s; hint: convert it first, magick FILE FILE.png",
+        what);
 }
 
 static heed_status read_header(bmp *m) {
@@ -32,10 +31,9 @@ static heed_status read_header(bmp *m) {
     m->header = heed__little32(b + FILE_HEADER);
     b += FILE_HEADER;
     if (m->header != OS2 && (m->header < 40 || m->header > 124))
-        return heed__refuse(m->f,
-                            "is a damaged BMP: expected a header of 12 or 40 to 124 bytes, "
-                            "found %zu",
-                            m->header);
+        return heed__refuse(
+            m->f, "is a damaged BMP: expected a header of 12 or 40 to 124 bytes, found %zu",
+            m->header);
     if (m->f->n - FILE_HEADER < m->header)
         return heed__refuse(m->f, "is cut short: a BMP's header");
     if (m->header == OS2) {
@@ -65,10 +63,9 @@ static heed_status check_kind(const bmp *m) {
     bool known =
         deep || m->bits == 24 || m->bits == 1 || m->bits == 2 || m->bits == 4 || m->bits == 8;
     if (!known || (masks && !deep))
-        return heed__refuse(m->f,
-                            "is a damaged BMP: expected 1, 2, 4, 8, 16, 24 or 32 bits a "
-                            "pixel, found %u",
-                            m->bits);
+        return heed__refuse(
+            m->f, "is a damaged BMP: expected 1, 2, 4, 8, 16, 24 or 32 bits a pixel, found %u",
+            m->bits);
     return HEED_OK;
 }
 
@@ -86,10 +83,8 @@ static heed_status read_masks(bmp *m) {
         while (mask && !(mask >> m->shift[i] & 1)) m->shift[i]++;
         m->most[i] = mask >> m->shift[i];
         if (m->most[i] & (m->most[i] + 1) || (i < 3 && !mask))
-            return heed__refuse(m->f,
-                                "is a damaged BMP: expected a mask of adjoining bits, "
-                                "found 0x%X",
-                                mask);
+            return heed__refuse(
+                m->f, "is a damaged BMP: expected a mask of adjoining bits, found 0x%X", mask);
     }
     return HEED_OK;
 }

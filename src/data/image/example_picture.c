@@ -10,10 +10,10 @@ static const char *channel_word(int channels) { return channels == 1 ? "grey" : 
 static bool fit_channels(const heed_reader *r, heed_picture *p, int wanted, const char *name) {
     int own = p->channels < 3 ? 1 : 3;
     if (own != wanted && !r->convert)
-        return heed_fail(r->c, HEED_DATA,
-                         "channels do not fit the run: %s: expected %d (%s), found %d (%s); hint: "
-                         "`convert`",
-                         name, wanted, channel_word(wanted), own, channel_word(own));
+        return heed_fail(
+            r->c, HEED_DATA,
+            "channels do not fit the run: %s: expected %d (%s), found %d (%s); hint: `convert`",
+            name, wanted, channel_word(wanted), own, channel_word(own));
     return heed_picture_convert(p, wanted) == HEED_OK ||
            heed_fail(r->c, HEED_FAILED, "no memory for %s", name);
 }

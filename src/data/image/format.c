@@ -60,8 +60,8 @@ static void refuse_foreign(const heed__file *f) {
     const char *name = foreign_name(f);
     if (name)
         heed__refuse(f,
-                     "is %s picture: expected JPEG, PNG, BMP or TGA; "
-                     "hint: convert it first, magick FILE FILE.png",
+                     "is %s picture: expected JPEG, PNG, BMP or TGA; hint: convert it first, "
+                     "magick FILE FILE.png",
                      name);
     else if (holds(f, 1, "PN", 2) || holds(f, 2, "NG", 2))
         heed__refuse(f, "is a damaged PNG: a wrong signature, as of a transfer in text mode");
@@ -69,8 +69,8 @@ static void refuse_foreign(const heed__file *f) {
         heed__refuse(f, "is no picture: expected JPEG, PNG, BMP or TGA, found text");
     else
         heed__refuse(f,
-                     "is no picture: expected JPEG, PNG, BMP or TGA, "
-                     "found a file that begins with byte 0x%02X",
+                     "is no picture: expected JPEG, PNG, BMP or TGA, found a file that begins with "
+                     "byte 0x%02X",
                      f->bytes[0]);
 }
 

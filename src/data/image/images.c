@@ -73,11 +73,11 @@ static bool read_source(heed_images *k, const char *path) {
         return heed__images_idx(k, path) && (k->info.kind || heed__images_cifar(k, path)) &&
                (k->info.kind || heed__images_folder(k, path));
     if (!heed__os_exists(path) || heed__ends_in(path, ".csv")) return heed__images_csv(k, path);
-    return heed_fail(k->c, HEED_DATA,
-                     "no set of pictures: %s: expected a folder or a CSV file of path,label lines "
-                     "(its name ending in .csv), found another file; hint: give the folder that "
-                     "holds it",
-                     path);
+    return heed_fail(
+        k->c, HEED_DATA,
+        "no set of pictures: %s: expected a folder or a CSV file of path,label lines (its name "
+        "ending in .csv), found another file; hint: give the folder that holds it",
+        path);
 }
 
 heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a) {

@@ -127,10 +127,10 @@ static bool enough(heed_images *k, const char *path) {
         if (!class->count[HEED_TRAIN_PART] ||
             heed_images_count(k, HEED_TRAIN_PART, (int)class->label))
             continue;
-        return heed_fail(k->c, HEED_DATA,
-                         "class \"%s\" has no picture that can be read: %s: the first of all is "
-                         "%s: %s",
-                         class->name, path, bad ? bad->path : "?", bad ? bad->why : "?");
+        return heed_fail(
+            k->c, HEED_DATA,
+            "class \"%s\" has no picture that can be read: %s: the first of all is %s: %s",
+            class->name, path, bad ? bad->path : "?", bad ? bad->why : "?");
     }
     return true;
 }
@@ -172,11 +172,11 @@ static bool choose_size(heed_images *k) {
     bool one = f->low_width == f->high_width && f->low_height == f->high_height;
     if (k->a.size || (one && f->low_width == f->low_height && f->low_width <= HEED__MOST_SIZE))
         return true;
-    return heed_fail(k->c, HEED_USAGE,
-                     "size of the inputs is not known: expected pictures of one square size of at "
-                     "most 4096, found "
-                     "widths of %d to %d and heights of %d to %d; hint: `image-size = 64`",
-                     f->low_width, f->high_width, f->low_height, f->high_height);
+    return heed_fail(
+        k->c, HEED_USAGE,
+        "size of the inputs is not known: expected pictures of one square size of at most 4096, "
+        "found widths of %d to %d and heights of %d to %d; hint: `image-size = 64`",
+        f->low_width, f->high_width, f->low_height, f->high_height);
 }
 
 /* E[x] and sqrt(E[x^2] - E[x]^2) of x/255, from whole numbers. Grey pictures converted to colour
@@ -223,11 +223,10 @@ static bool prepare(heed_images *k) {
         again += !item->picture.pixels;
     }
     if (again)
-        heed_message(
-            k->c, HEED_WARN,
-            "%zu of %zu pictures are decoded anew each time: they do not fit in %zu MB; hint: "
-            "smaller copies of them, or a larger `cache-mb`",
-            again, k->count, k->a.cache / 1000000);
+        heed_message(k->c, HEED_WARN,
+                     "%zu of %zu pictures are decoded anew each time: they do not fit in %zu MB; "
+                     "hint: smaller copies of them, or a larger `cache-mb`",
+                     again, k->count, k->a.cache / 1000000);
     return true;
 }
 

@@ -92,12 +92,12 @@ static bool add_part(heed_images *k, heed_part part, const char *folder) {
         ok = add_class(k, part, folder, l.entries[i].name);
     }
     if (ok && !classes)
-        ok = heed_fail(k->c, HEED_DATA,
-                       "no pictures: %s: expected a folder for each class, found %zu files and no "
-                       "folder; hint: other data are IDX files "
-                       "({train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz]), CIFAR's *.bin, or a "
-                       "CSV file of path,label",
-                       folder, l.count);
+        ok = heed_fail(
+            k->c, HEED_DATA,
+            "no pictures: %s: expected a folder for each class, found %zu files and no folder; "
+            "hint: other data are IDX files ({train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz]), "
+            "CIFAR's *.bin, or a CSV file of path,label",
+            folder, l.count);
     heed__os_list_free(&l);
     return ok;
 }
@@ -189,11 +189,10 @@ static bool add_parts(heed_images *k, const char *path, const heed__listing *l) 
     }
     for (size_t i = 0; ok && i < l->count; i++)
         if (l->entries[i].folder && part_of(&l->entries[i]) < 0)
-            heed_message(
-                k->c, HEED_WARN,
-                "%s/%s is left out: a folder beside the parts is no class; hint: parts are "
-                "called train, val and test",
-                path, l->entries[i].name);
+            heed_message(k->c, HEED_WARN,
+                         "%s/%s is left out: a folder beside the parts is no class; hint: parts "
+                         "are called train, val and test",
+                         path, l->entries[i].name);
     return ok;
 }
 

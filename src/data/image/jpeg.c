@@ -80,10 +80,9 @@ static heed_status frame(jpeg *j, int marker, const unsigned char *b, size_t n) 
     if (status != HEED_OK) return status;
     j->parts = b[5];
     if (j->parts != 1 && j->parts != 3 && j->parts != 4)
-        return heed__refuse(j->f,
-                            "is of an unsupported kind: expected a JPEG of 1, 3 or 4 components, "
-                            "found %d",
-                            j->parts);
+        return heed__refuse(
+            j->f, "is of an unsupported kind: expected a JPEG of 1, 3 or 4 components, found %d",
+            j->parts);
     if (n != 6 + 3 * (size_t)j->parts) return damaged(j, "a wrong frame header");
     if ((size_t)width * (size_t)height / PIXELS_PER_BYTE > j->f->n)
         return heed__refuse(j->f, "is cut short: %zu bytes cannot hold %d x %d pixels", j->f->n,

@@ -45,8 +45,8 @@ static const heed_option options[] = {
 
 static bool wrong_list(heed_ctx *c, const char *key, const char *value) {
     return heed_fail(c, HEED_USAGE,
-                     "`%s = %s`: expected a number, or three with commas; hint: `%s = 0.5` or "
-                     "`%s = 0.49,0.48,0.45`",
+                     "`%s = %s`: expected a number, or three with commas; hint: `%s = 0.5` or `%s "
+                     "= 0.49,0.48,0.45`",
                      key, value, key, key);
 }
 
@@ -70,9 +70,9 @@ static bool read_list(heed_ctx *c, const heed_config *f, const char *key, double
 static bool read_normalisation(heed_ctx *c, const heed_config *f, double mean[3], double std[3]) {
     bool both = *heed_config_text(f, "mean") && *heed_config_text(f, "std");
     if (!both && (*heed_config_text(f, "mean") || *heed_config_text(f, "std")))
-        return heed_fail(c, HEED_USAGE,
-                         "`mean` and `std` go together: expected both, or neither to have them "
-                         "computed");
+        return heed_fail(
+            c, HEED_USAGE,
+            "`mean` and `std` go together: expected both, or neither to have them computed");
     if (!read_list(c, f, "mean", mean) || !read_list(c, f, "std", std)) return false;
     for (int i = 0; both && i < 3; i++)
         if (!(std[i] > 0))

@@ -21,8 +21,8 @@ typedef struct {
 } tga;
 
 static heed_status damaged(const tga *t) {
-    return heed__refuse(t->f, "is no picture: expected JPEG, PNG, BMP or TGA, "
-                              "found a file named .tga without a TGA header");
+    return heed__refuse(t->f, "is no picture: expected JPEG, PNG, BMP or TGA, found a file named "
+                              ".tga without a TGA header");
 }
 
 static int channels_of(const tga *t) {
