@@ -9,8 +9,7 @@ extern const heed_data_kind heed__data_text, heed__data_pictures, heed__data_tra
 
 /* Opens the tokenizer at a path given by the setting `key`. */
 heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *name);
-/* False, with an error, if the setting `key` names a pipe: training reads its text more than once,
- * and again when resumed. */
+/* Fails if the setting `key` names a pipe: training reads its text repeatedly. */
 bool heed__text_lasts(heed_ctx *c, const heed_config *f, const char *key);
 
 /* ---- arguments: each false with an error ---- */
@@ -29,8 +28,7 @@ static inline uint64_t heed__draw_of(heed_batch_at at, uint64_t row) {
     return heed__batch_number(at) * (uint64_t)at.rows + row;
 }
 
-/* Rows of the batch `at` when a part of `all` rows is read once: the last batch may have fewer. 0:
- * there is no such batch. */
+/* Rows of the batch `at` when `all` rows are read once, fewer in the last; 0: no such batch. */
 static inline int heed__rows_of(heed_batch_at at, uint64_t all) {
     uint64_t rows = (uint64_t)at.rows;
     if (at.index > all / rows) return 0;

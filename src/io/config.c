@@ -140,8 +140,7 @@ const heed__setting *heed__setting_next(const heed_config *f, const heed__settin
     const char *group = after ? after->group : f->count ? f->settings[0].group : "";
     for (; i < f->count; i++)
         if (strcmp(f->settings[i].group, group) == 0) return &f->settings[i];
-    /* The next group begins with the first setting, after this group's first, whose group did not
-     * occur earlier. */
+    /* The next group begins with the next setting whose group did not occur earlier. */
     size_t start = 0;
     while (start < f->count && strcmp(f->settings[start].group, group) != 0) start++;
     for (i = start + 1; i < f->count; i++) {

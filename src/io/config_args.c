@@ -10,8 +10,7 @@ typedef struct {
     char **args;
 } arguments;
 
-/* The next argument, as the value of a flag. An argument that looks like a flag is refused, since
- * the value was most likely forgotten. */
+/* The value of a flag; what looks like a flag itself is refused: the value was forgotten. */
 static const char *next_value(arguments *a, const char *flag) {
     const char *value = a->at < a->count ? a->args[a->at] : NULL;
     if (value && strncmp(value, "--", 2) != 0) {

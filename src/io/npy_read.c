@@ -1,5 +1,4 @@
-/* npy_read.c -- reads one NumPy array: magic, version, a Python dictionary, elements.
- * numpy.lib.format. */
+/* npy_read.c -- reads one NumPy array: magic, version, a Python dictionary, elements. */
 #include "core/core.h"
 #include "io/npz.h"
 

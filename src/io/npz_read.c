@@ -1,5 +1,4 @@
-/* npz_read.c -- reads a zip archive of arrays: stored or deflated members, no zip64. APPNOTE.TXT
- * 6.3, sec. 4.3. */
+/* npz_read.c -- zip archives of arrays, stored or deflated, no zip64: APPNOTE.TXT 6.3, sec. 4.3. */
 #include "core/core.h"
 #include "io/npz.h"
 

@@ -1,6 +1,5 @@
-/* safetensors.c -- the safetensors reader: u64 header length | JSON header | data. It accepts the
- * same files as the reference reader, except that it refuses duplicate keys and more than 8
- * dimensions. */
+/* safetensors.c -- reads safetensors: u64 header length | JSON header | data. It accepts the files
+ * that the reference reader does, except duplicate keys and more than 8 dimensions. */
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"

@@ -59,8 +59,7 @@ static char *quoted_field(heed_csv *r) {
     return field;
 }
 
-/* The next field of the row, ended by a zero byte; r->at moves to the separator that ended it,
- * which *separator keeps. NULL on error. */
+/* The next field, ended by a zero byte that replaces *separator at r->at; NULL on error. */
 static char *next_field(heed_csv *r, char *separator) {
     while (is_blank(*r->at)) r->at++;
     char *field = r->at, *stop;

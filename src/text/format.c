@@ -1,5 +1,4 @@
-/* format.c -- formats numbers, words, tokens and messages for people, and finds words close to
- * another. */
+/* format.c -- formats numbers, words, tokens and messages, and finds words close to another. */
 #include "text/text.h"
 
 #include <math.h>

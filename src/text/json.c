@@ -1,5 +1,4 @@
-/* json.c -- JSON: files through jansson, read strictly and written atomically, and values appended
- * to a text. */
+/* json.c -- JSON files through jansson, read strictly and written atomically, and JSON texts. */
 #include "core/os.h"
 #include "text/text.h"
 

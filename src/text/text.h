@@ -15,8 +15,7 @@ int heed__char_width(int32_t c);      /* columns of a terminal: 0, 1 or 2 */
 bool heed__is_mark(int32_t c);        /* category Mn: placed on the character before it */
 int heed__combining_class(int32_t c); /* Unicode's; 0 for letters and variation selectors */
 int32_t heed__lower(int32_t c);
-/* The canonical decomposition (NFD) of c, at most HEED__DECOMPOSED characters; returns their
- * number. */
+/* The canonical decomposition (NFD) of c; returns its length, at most HEED__DECOMPOSED. */
 enum { HEED__DECOMPOSED = 8 };
 int heed__decompose(int32_t c, int32_t parts[HEED__DECOMPOSED]);
 /* Whether a character may be shown unchanged in a line. DIRECTION: marks that change the direction
@@ -26,8 +25,8 @@ heed__char_kind heed__kind_of_char(int32_t c);
 
 /* ---- labels, as heed_label_text shows them ---- */
 
-/* The number of glyphs (characters with their marks) in a label. heed__label_glyph appends one and
- * returns its columns (0: there is none). */
+/* The number of glyphs (characters with marks) of a label; appends one, returns its columns or 0.
+ */
 int heed__label_glyphs(const char *label);
 int heed__label_glyph(const char *label, int index, heed_text *out);
 /* Appends the label in exactly `columns` columns; right: aligned right, else left. */

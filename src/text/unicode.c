@@ -1,5 +1,4 @@
-/* unicode.c -- the Unicode properties of a character. Only this file and data/corpus/words.c use
- * utf8proc. */
+/* unicode.c -- Unicode properties. Only this file and data/corpus/words.c use utf8proc. */
 #include "text/text.h"
 
 #include <utf8proc.h>

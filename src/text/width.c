@@ -1,5 +1,4 @@
-/* width.c -- labels in columns of a terminal, with signs for characters that are invisible or would
- * move the cursor. */
+/* width.c -- labels in columns of a terminal; what is invisible or moves the cursor has a sign. */
 #include "text/text.h"
 
 #include <string.h>
@@ -17,8 +16,7 @@ static const char *sign_of(int32_t code, char buffer[4]) {
     return buffer;
 }
 
-/* Appends what is shown for the next character of *text, which is advanced; returns its columns.
- * out NULL: skipped. */
+/* Appends (out NULL: skips) what is shown for the character at *text; returns its columns. */
 static int next_glyph(const char **text, heed_text *out) {
     int32_t code;
     char buffer[4];

@@ -1,5 +1,4 @@
-/* batch.c -- batches: rows of tokens, each of which depends only on (seed, step, row of the step).
- */
+/* batch.c -- batches: each row of tokens depends only on (seed, step, row of the step). */
 #include "data/corpus/corpus.h"
 #include "data/kind.h"
 
@@ -45,8 +44,7 @@ static uint64_t windows_of(const heed_corpus *k) {
     return (k->train.total + stride - 1) / stride;
 }
 
-/* A training window of `most` tokens: see data.h. A span shorter than a window contains no window
- * start, so it is never found. */
+/* A training window of `most` tokens: see data.h. A shorter span holds no start of a window. */
 static source train_source(const heed_corpus *k, uint64_t draw, size_t most) {
     bool lines = k->a.packing == HEED_LINES;
     uint64_t starts = k->train.total, stride = lines ? 1 : (uint64_t)k->content;
@@ -91,9 +89,8 @@ static bool begin(heed_corpus *k, heed_batch_at at, bool bracket, heed_batch *ou
     return true;
 }
 
-/* Fills the row from position t on with padding. Batches of lines always have a padding mask, so
- * that all steps have the same form; batches of blocks have one only if the last window of a part
- * is short. */
+/* Pads the row from position t on. Batches of lines always have a mask, so that all steps have the
+ * same form; batches of blocks only where the last window of a part is short. */
 static void pad_row(heed_corpus *k, size_t row, size_t t, heed_batch *out) {
     size_t len = (size_t)k->len, at = row * len;
     int32_t pad = k->k->special.pad >= 0 ? k->k->special.pad : k->ids[at];
@@ -161,9 +158,8 @@ static int32_t corrupted(const heed_corpus *k, const heed_random *r, uint64_t in
     return u < 0.8 ? k->k->special.mask : u < 0.9 ? random_token(k, r, index + 1) : id;
 }
 
-/* Chooses max(1, round(share n)) of the row's n ordinary tokens, all sets equally likely (selection
- * sampling: Knuth, vol. 2, 3.4.2, algorithm S). A row without ordinary tokens chooses among all its
- * tokens. */
+/* Chooses max(1, round(share n)) of the row's n ordinary tokens (of all, if it has none), all sets
+ * equally likely (selection sampling: Knuth, vol. 2, 3.4.2, algorithm S). */
 static void choose(heed_corpus *k, size_t row, const source *s, double share, const heed_random *r,
                    uint64_t index, heed_batch *out) {
     size_t left = 0, at = row * (size_t)k->len + 1;

@@ -1,5 +1,4 @@
-/* corpus.c -- a corpus: text files read, encoded and kept as tokens. The text itself is released.
- */
+/* corpus.c -- a corpus: text files, encoded and kept as tokens. The text itself is released. */
 #include "data/corpus/corpus.h"
 #include "data/kind.h"
 
@@ -93,8 +92,7 @@ static bool tokenizer_fits(heed_corpus *k) {
     return true;
 }
 
-/* Rows of lines are as long as the longest line, rounded up to a multiple of 8, but at most the
- * block. */
+/* Rows are as long as the longest line, rounded up to a multiple of 8, but at most the block. */
 static void measure_lines(heed_corpus *k) {
     size_t longest = 1, extra = k->a.bracket ? 2 : 0, block = (size_t)k->a.block;
     for (size_t i = 0; i < k->line_count; i++) {

@@ -1,5 +1,4 @@
-/* corpus.h -- internals of a corpus: the tokens of its files, and its training and validation
- * parts. */
+/* corpus.h -- internals of a corpus: its tokens, and its training and validation parts. */
 #ifndef HEED_DATA_CORPUS_H
 #define HEED_DATA_CORPUS_H
 
@@ -7,9 +6,8 @@
 
 enum { HEED__PIECES = 100, HEED__CHUNK_BITS = 16, HEED__CHUNK = 1 << HEED__CHUNK_BITS };
 
-/* Tokens in chunks, so that memory grows without copies: 4 bytes each, with the id in the low 20
- * bits and, above it, the bytes of text from the previous token's end to this one's, at most 4095.
- */
+/* Tokens in chunks, so that memory grows without copies: the id in the low 20 bits and, above it,
+ * the bytes of text from the previous token's end to this one's, at most 4095. */
 typedef struct {
     uint32_t **chunks;
     size_t *first_byte; /* per chunk: where its first token begins in the text */

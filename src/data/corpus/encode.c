@@ -18,8 +18,7 @@ static int32_t special_at(const heed_tokenizer *k, const char *s, size_t left, s
     return -1;
 }
 
-/* Finds the first special token from `at` on: returns its id and sets *at to its place; if none, -1
- * and n. */
+/* The id of the first special token from `at` on, and its place in *at; if none, -1 and n. */
 static int32_t next_special(const heed_tokenizer *k, const char *text, size_t n, size_t *at,
                             size_t *length) {
     while (*at < n) {
@@ -59,8 +58,7 @@ typedef struct {
 } piece;
 
 /* The longest token in the word that begins at its character i; *next: the character after it.
- * Later pieces are looked up with ## written over the two bytes before them, which are no longer
- * needed. */
+ * Writes the ## of a later piece over the two bytes before it, which are no longer needed. */
 static int32_t longest(const heed_tokenizer *k, heed__word *w, size_t i, size_t *next) {
     char *s = w->buffer + w->at[i] - (i ? 2 : 0);
     if (i) memcpy(s, "##", 2);
@@ -206,8 +204,7 @@ static bool is_elided(const part *p) {
     return !p->joins && !p->bound && is_one_of(p->s, p->n, "cdjlmnstCDJLMNST");
 }
 
-/* Two tokens are separated by a space unless punctuation attaches: `word.` `(word` `a-b` `don't`.
- */
+/* Tokens are separated by a space unless punctuation attaches: `word.` `(word` `a-b` `don't`. */
 static bool spaced(const part *a, const part *b, const part *next) {
     if (b->joins || is_one_of(b->s, b->n, ".,!?;:)]}%") || is_one_of(a->s, a->n, "([{$#@"))
         return false;

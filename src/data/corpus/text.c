@@ -1,5 +1,4 @@
-/* text.c -- text files: UTF-8 without BOM, LF line ends, or an error that says how to fix the file.
- */
+/* text.c -- text files: UTF-8 without BOM, LF line ends, or an error that says how to fix it. */
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"
@@ -34,8 +33,7 @@ static const char *wide_encoding(const file *f) {
     return NULL;
 }
 
-/* True if more than one byte in 20 is a control byte that no text has; in random data one in 10 is.
- */
+/* Whether over 1 byte in 20 is a control byte that no text has; in random data 1 in 10 is. */
 static bool is_binary(const file *f) {
     size_t n = f->n < 4096 ? f->n : 4096, strange = 0;
     for (size_t i = 0; i < n; i++)

@@ -1,5 +1,4 @@
-/* tokenizer.h -- internals of a tokenizer, shared by training, files and encoding; distinct strings
- * and their counts. */
+/* tokenizer.h -- internals of a tokenizer; distinct strings and their counts. */
 #ifndef HEED_DATA_TOKENIZER_H
 #define HEED_DATA_TOKENIZER_H
 
@@ -88,8 +87,7 @@ heed__ranked *heed__rank(const heed__counts *w);
 /* Sorts n of them bytewise: letters by code point. */
 void heed__rank_by_text(heed__ranked *r, size_t n);
 
-/* Trains a wordpiece vocabulary of at most `bound` tokens into k, which already has the special
- * tokens. */
+/* Adds the pieces of a wordpiece vocabulary of at most `bound` tokens to k's special tokens. */
 bool heed__wordpiece_train(heed_tokenizer *k, const heed__counts *words, size_t bound);
 
 #endif

@@ -69,8 +69,7 @@ bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir) {
 
 /* ---- opening ---- */
 
-/* Refuses an empty or too long token, and one of several characters in a char tokenizer unless it
- * is special. */
+/* Adds a token, unless it is empty, too long, or of several characters in a char tokenizer. */
 static bool add(heed_tokenizer *k, const char *s, size_t n, const char *path) {
     size_t id = k->names.count;
     if (n == 0) return heed_fail(k->c, HEED_DATA, "token is empty: %s: token %zu", path, id);

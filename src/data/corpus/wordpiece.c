@@ -186,8 +186,7 @@ static bool merge_all(trainer *t, size_t bound) {
 
 /* ---- words to symbols ---- */
 
-/* Counts the characters of all words, and those that do not begin one, which have a ## form, too.
- */
+/* Counts the characters of all words, and those within one, which have a ## form, too. */
 static bool count_letters(const trainer *t, const heed__counts *w, heed__counts *all,
                           heed__counts *later) {
     int32_t ch;

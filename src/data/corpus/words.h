@@ -20,8 +20,7 @@ typedef struct {
     size_t last;               /* end of the word in the text */
 } heed__word;
 
-/* Reads words from text. Set text, n, lower, strip (decompose and drop accents); the rest must be
- * 0. */
+/* Reads words. Set text, n, lower, strip (decompose and drop accents); the rest must be 0. */
 typedef struct {
     const char *text;
     size_t n, next;

@@ -1,6 +1,5 @@
-/* augment.c -- turns a picture into an input, with the draws of training. Each draw has a fixed
- * number in the stream, so that enabling one does not change the others. Only IEEE arithmetic is
- * used: the same bits on every machine. */
+/* augment.c -- turns a picture into an input, with the draws of training, each at its own number in
+ * the stream, so that one does not change the others. IEEE arithmetic alone: the same bits. */
 #include <heed/image.h>
 
 #include <math.h>

@@ -1,6 +1,5 @@
-/* image.c -- reads pictures; the only file that uses stb_image. It decodes JPEG and PNG after the
- * entire file has been checked, because stb_image checks neither checksums nor that a file is
- * complete. */
+/* image.c -- reads pictures; the only file that uses stb_image, which checks neither checksums nor
+ * that a file is complete: JPEG and PNG are decoded after the entire file has been checked. */
 #include "data/image/image.h"
 
 #include <errno.h>

@@ -29,8 +29,7 @@ heed_status heed__check_sides(const heed__file *f, int64_t width, int64_t height
 heed_status heed__picture_new(const heed__file *f, heed_picture *out);
 
 typedef enum { HEED__JPEG, HEED__PNG, HEED__BMP, HEED__TGA, HEED__FOREIGN } heed__format;
-/* Detects the format by content; TGA, whose magic is weak, also by name. For an unsupported format,
- * writes the reason. */
+/* The format by content; TGA, whose magic is weak, also by name. FOREIGN: the reason is written. */
 heed__format heed__picture_format(const heed__file *f, const char *name);
 
 /* The result of checking a file; orientation as in EXIF, 1 .. 8. */
@@ -41,8 +40,7 @@ typedef struct {
 } heed__picture_info;
 heed_status heed__jpeg_check(const heed__file *f, heed__picture_info *out);
 heed_status heed__png_check(const heed__file *f, heed__picture_info *out);
-/* A copy of the file with all 256 colours, the added ones black; the caller frees it. NULL if out
- * of memory. */
+/* A copy of the file with all 256 colours, the added ones black, to be freed; NULL: no memory. */
 unsigned char *heed__png_fill_palette(const heed__file *f, size_t palette, size_t *n);
 
 heed_status heed__bmp_decode(const heed__file *f, heed_picture *out);

@@ -1,5 +1,4 @@
-/* images.h -- internals of a set of labelled pictures: the sources, classes and parts, and the
- * batches that threads prepare ahead. */
+/* images.h -- internals of a set of pictures: sources, classes, parts, batches prepared ahead. */
 #ifndef HEED_DATA_IMAGES_H
 #define HEED_DATA_IMAGES_H
 
@@ -26,8 +25,7 @@ typedef struct {
     uint32_t label;           /* its index among the labels */
 } heed__class;
 
-/* Sums over the training pictures' bytes per channel, separately for pictures of one and of three
- * channels. */
+/* Sums over the training pictures' bytes per channel, for pictures of one and of three channels. */
 typedef struct {
     uint64_t sum[2][3], square[2][3], pixels[2];
 } heed__sums;
@@ -101,8 +99,7 @@ bool heed__images_csv(heed_images *k, const char *path);
 
 /* The number of the class with that name, added if new; -1 on error, which names `where`. */
 int64_t heed__images_class(heed_images *k, const char *name, const char *where);
-/* Adds a picture in a file (path is owned from now on, also on failure), or one whose pixels lie in
- * a block. */
+/* Adds a picture in a file (path is owned from now on, also on failure) or in a block. */
 bool heed__images_add(heed_images *k, int64_t class, heed_part part, char *path,
                       heed_picture picture);
 /* Takes ownership of bytes (heed__free), also on failure. */

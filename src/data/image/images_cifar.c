@@ -28,8 +28,7 @@ static heed_part part_of(const char *name, const format **f) {
 
 /* ---- names ---- */
 
-/* Reads the names from the non-blank lines of the names file; without the file, numbers are used.
- */
+/* Reads the names from the file's lines that are not blank; without it, numbers are used. */
 static bool read_names(heed_images *k, const char *folder, const format *f) {
     char *path = heed__images_path(k->c, folder, f->names);
     if (!path) return false;

@@ -1,5 +1,4 @@
-/* images_class.c -- the classes of a set: collected by name while the source is read, then numbered
- * as labels. */
+/* images_class.c -- the classes of a set: collected by name, then numbered as labels. */
 #include "data/image/images.h"
 
 #include <ctype.h>
@@ -87,8 +86,7 @@ bool heed__images_add(heed_images *k, int64_t class, heed_part part, char *path,
     return true;
 }
 
-/* Includes formats that cannot be read: such pictures are reported as skipped, not silently
- * ignored. */
+/* Includes formats that cannot be read: such pictures are reported, not silently ignored. */
 bool heed__images_is_picture(const char *name) {
     static const char *const ends[] = {".jpg",  ".jpeg", ".png",  ".bmp",  ".tga", ".webp",
                                        ".gif",  ".tif",  ".tiff", ".avif", ".jxl", ".heic",

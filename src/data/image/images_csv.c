@@ -1,5 +1,4 @@
-/* images_csv.c -- a CSV file of path,label lines, with or without a header. Paths are relative to
- * the file's folder. */
+/* images_csv.c -- path,label lines with or without a header; paths are relative to the file. */
 #include "data/image/images.h"
 
 #include <string.h>

@@ -64,8 +64,7 @@ static bool gather(heed_images *k) {
     return true;
 }
 
-/* A checksum of the names, labels and pictures of training and validation, in the source's order.
- */
+/* A checksum of names, labels, training and validation pictures, in the source's order. */
 static uint64_t checksum(const heed_images *k) {
     const uint64_t prime = 1099511628211u;
     uint64_t h = 0;
@@ -179,8 +178,7 @@ static bool choose_size(heed_images *k) {
         f->low_width, f->high_width, f->low_height, f->high_height);
 }
 
-/* E[x] and sqrt(E[x^2] - E[x]^2) of x/255, from whole numbers. Grey pictures converted to colour
- * have three equal channels. */
+/* E[x] and sqrt(E[x^2] - E[x]^2) of x/255; grey pictures as colour have three equal channels. */
 static void choose_scale(heed_images *k) {
     heed_image_transform *v = &k->info.view;
     const heed__sums *s = &k->sums;

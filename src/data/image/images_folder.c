@@ -1,6 +1,5 @@
-/* images_folder.c -- a folder of folders: train/CLASS/.., val/CLASS/.., test/CLASS/.., or only
- * CLASS/... Classes may contain folders. Links are followed, but each folder is read once, and
- * links to a parent folder are ignored. */
+/* images_folder.c -- train/CLASS/.., val/CLASS/.., test/CLASS/.., or only CLASS/... Classes may
+ * contain folders. Links are followed, but each folder is read once, and no parent folder. */
 #include "data/image/images.h"
 
 #include <ctype.h>
@@ -30,8 +29,7 @@ static bool is_new(scan *s, const char *folder) {
     return true;
 }
 
-/* Marks all folders from folder/name up to the root (its own parent) as seen: they contain other
- * classes. */
+/* Marks the folders from folder/name up to the root (its own parent) as seen. */
 static bool see_above(scan *s, const char *folder, const char *name) {
     char *at = heed__images_path(s->k->c, folder, name);
     while (at && is_new(s, at)) {
@@ -142,8 +140,7 @@ static bool holds_folders(heed_ctx *c, const char *path) {
     return found;
 }
 
-/* False: the folders are classes. One called "train" beside others, with no folder inside, is a
- * class of vehicles. */
+/* False: classes. One called "train" beside others, without folders, is a class of vehicles. */
 static bool has_parts(heed_ctx *c, const char *path, const heed__listing *l) {
     size_t folders = 0, known = 0;
     bool trains = false;

@@ -91,8 +91,7 @@ static size_t inflate_all(z_stream *z, unsigned char *out, size_t n, bool *whole
     return have;
 }
 
-/* deflate compresses by at most 1032:1, so a header that promises more is wrong and no memory is
- * allocated for it. */
+/* deflate compresses by at most 1032:1: no memory is allocated for a header that promises more. */
 static bool unzip(heed_ctx *c, const char *path, const unsigned char *in, size_t n, idx *out,
                   size_t *size) {
     enum { HEADER = 4 + 4 * MOST_DIMS, RATIO = 1032 };

@@ -1,6 +1,5 @@
-/* images_read.c -- every picture is decoded once when a set is opened, by several threads: finds
- * the bad ones, the ones to cache, and the sums and hashes of their bytes. The results do not
- * depend on the threads. */
+/* images_read.c -- decodes every picture once, in several threads: finds the bad ones, the ones to
+ * cache, the sums and hashes of their bytes. The results do not depend on the threads. */
 #include "data/image/images.h"
 
 #include <string.h>

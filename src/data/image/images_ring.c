@@ -116,8 +116,7 @@ static bool same(const heed__slot *s, const wish *w) {
            s->at.full_batch == w->at.full_batch && s->at.sample == w->at.sample;
 }
 
-/* The batch likely to be requested next: the next micro-batch or step; the next evaluation batch,
- * and after the last one training again. */
+/* The batch likely to be requested next; after the last evaluation batch, training again. */
 static bool after(const heed_images *k, wish *w) {
     if (w->at.val) {
         w->at.index++;
@@ -152,9 +151,8 @@ static heed__slot *holder(heed__ring *r, const wish *w) {
     return NULL;
 }
 
-/* Finds slots for the wishes. The first wish always gets one: if no slot holds its batch, it gets
- * the caller's slot, the only one certainly idle, before a later wish can claim the batch there.
- * Slots that no wish needs are released. */
+/* Finds slots for the wishes; the first always gets one: the caller's, the only one certainly idle,
+ * before a later wish can claim the batch there. Slots that no wish needs are released. */
 static bool plan(heed_images *k, const wish *wishes, int count, heed__slot **found) {
     heed__ring *r = &k->ring;
     bool used[HEED__SLOTS] = {false};

@@ -177,8 +177,7 @@ static heed_status segment(jpeg *j, int marker, const unsigned char *b, size_t n
     return HEED_OK;
 }
 
-/* The next marker that has a segment or ends the picture; the restart markers on the way are
- * counted. f->n if there is none. */
+/* The next marker with a segment or that ends the picture, f->n if none; counts restart markers. */
 static size_t next_marker(const heed__file *f, size_t at, uint32_t *restarts) {
     *restarts = 0;
     while (at + 1 < f->n) {

@@ -1,5 +1,4 @@
-/* kind_pictures.c -- sets of labelled pictures as data: from settings to a heed_images, and back to
- * complete settings. */
+/* kind_pictures.c -- labelled pictures as data: from settings to heed_images, and back. */
 #include "core/core.h"
 #include "data/kind.h"
 
@@ -114,8 +113,7 @@ static bool set_number(heed_config *f, const char *key, double v) {
     return set_found(f, key, heed__number_text(text, v, 10));
 }
 
-/* Writes the fewest digits that read back to the same numbers, so that a resumed run sees the same
- * pictures. */
+/* With the fewest digits that read back the same, so that a resumed run sees the same pictures. */
 static bool set_list(heed_config *f, const char *key, const double *v, int n) {
     char text[3 * HEED__NUMBER] = "", number[HEED__NUMBER];
     for (int i = 0; i < n; i++) {

@@ -43,8 +43,7 @@ static int weigh(const axis *a, int i, heed_real *weights, int *first) {
     return to - from;
 }
 
-/* The columns of an axis: for each output pixel its first source pixel, their number, the weights.
- */
+/* For each output pixel of an axis its first source pixel, their number, the weights. */
 typedef struct {
     size_t stride; /* numbers per output pixel */
     heed_real *table;

@@ -1,6 +1,5 @@
-/* tga.c -- TGA (Truevision 1991): true colour, grey and palettes, plain and run-length coded. Does
- * not use stb_image, which fills truncated files with zeros and does not support right-to-left
- * pictures. */
+/* tga.c -- TGA (Truevision 1991), all kinds. Not by stb_image, which fills truncated files with
+ * zeros and does not support right-to-left pictures. */
 #include "data/image/image.h"
 
 #include <string.h>
@@ -66,8 +65,7 @@ static heed_status read_header(tga *t, heed_picture *out) {
     return heed__check_sides(t->f, out->width, out->height);
 }
 
-/* The header is followed by a text, the palette (which colour pictures may also have) and the
- * pixels. */
+/* The header is followed by a text, the palette (even of a colour picture) and the pixels. */
 static heed_status find_pixels(tga *t, const heed_picture *p) {
     const unsigned char *b = t->f->bytes;
     size_t entry = ((size_t)b[7] + 7) / 8, at = HEADER + (size_t)b[0];

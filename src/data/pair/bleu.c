@@ -45,9 +45,8 @@ static bool marks_apart(heed_text *out, const char *s, size_t n) {
     return true;
 }
 
-/* Two neighbours get a space between them, and one before or after. Matches do not overlap: the
- * next one begins after both. Bytes can be used for characters, as all that is searched for is
- * ASCII. */
+/* Two neighbours get a space between them, and one before or after. The next match begins after
+ * both. Bytes serve as characters, as all that is searched for is ASCII. */
 typedef struct {
     bool (*first)(char c), (*second)(char c);
     bool before; /* else after */

@@ -55,8 +55,7 @@ static heed_tokenizer *train_side(heed_ctx *c, const heed_config *f, const heed_
     return made;
 }
 
-/* The source's tokenizer of a run, which is in a separate folder; NULL: it has none, or an error.
- */
+/* The source's tokenizer of a run, in a separate folder; NULL: it has none, or an error. */
 static heed_tokenizer *open_source(heed_ctx *c, const char *run) {
     heed_text path = {.c = c};
     heed_tokenizer *t = NULL;

@@ -1,5 +1,4 @@
-/* pairs.h -- internals of pairs: the lines of a file, their parts, their tokens, and the batches.
- */
+/* pairs.h -- internals of pairs: the lines of a file, their parts, tokens, and batches. */
 #ifndef HEED_DATA_PAIRS_H
 #define HEED_DATA_PAIRS_H
 
@@ -74,8 +73,7 @@ bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]);
 const char *heed__pairs_form(heed_pair_kind kind);
 bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *found);
 
-/* Removes the next word from rest; false when none is left. Words are separated by ASCII white
- * space. */
+/* Removes the next word, ended by ASCII white space, from rest; false when none is left. */
 bool heed__next_word(heed__cut *rest, heed__cut *word);
 
 /* Numbers the labels: a run's before any line is read; else the data's, sorted, afterwards. */

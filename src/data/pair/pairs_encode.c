@@ -1,5 +1,4 @@
-/* pairs_encode.c -- lines to tokens. Sources and targets end with [SEP]; for tags, the label is at
- * the first token of its word. */
+/* pairs_encode.c -- lines to tokens, ended with [SEP]; a tag is at its word's first token. */
 #include "data/pair/pairs.h"
 
 /* Receives the tokens of one side of a pair: keeps the first `most`, counts all. */

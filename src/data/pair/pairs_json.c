@@ -1,6 +1,5 @@
-/* pairs_json.c -- a line that is a JSON object: {"src": "...", "tgt": "..."}, {"label": "...",
- * "text": "..."} or
- * {"tokens": ["..."], "tags": ["..."]}. */
+/* pairs_json.c -- lines that are JSON objects: {"src": "...", "tgt": "..."}, {"label": "...",
+ * "text": "..."} or {"tokens": ["..."], "tags": ["..."]}. */
 #include "data/pair/pairs.h"
 #include "io/io.h"
 

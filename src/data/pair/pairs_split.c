@@ -1,5 +1,4 @@
-/* pairs_split.c -- divides pairs into training and validation: all pairs of a source are in the
- * same part. */
+/* pairs_split.c -- training and validation parts: all pairs of a source are in the same one. */
 #include "data/pair/pairs.h"
 
 #include <math.h>
