@@ -48,7 +48,7 @@ typedef struct {
 } opened;
 
 /* Frees only its own memory: what it refers to is also owned by the context. */
-static void release(heed__owned *owned) { heed__free((char *)owned - offsetof(opened, owned)); }
+static void opened_free(heed__owned *owned) { heed__free((char *)owned - offsetof(opened, owned)); }
 
 heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
                           const heed_data_args *a) {
@@ -65,7 +65,7 @@ heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
                           .tokenizer = a->tokenizer,
                           .source = a->source,
                           .whole = a->whole};
-    heed__own(c, &o->owned, release);
+    heed__own(c, &o->owned, opened_free);
     if (kind->open(&o->data, f, a) && !heed__stopped(c)) return &o->data;
     heed_data_close(&o->data);
     return NULL;
@@ -79,8 +79,7 @@ void heed_data_close(heed_data *d) {
         heed_tokenizer_free(d->source);
         heed_tokenizer_free(d->tokenizer);
     }
-    heed__disown(d->c, &o->owned);
-    release(&o->owned);
+    heed__release(d->c, &o->owned);
 }
 
 /* ---- what the kinds share ---- */

@@ -14,9 +14,7 @@ static void destroy(heed__owned *object) {
 }
 
 void heed_config_free(heed_config *f) {
-    if (!f) return;
-    heed__disown(f->c, &f->owned);
-    destroy(&f->owned);
+    if (f) heed__release(f->c, &f->owned);
 }
 
 heed__setting *heed__setting_find(const heed_config *f, const char *key, size_t n) {

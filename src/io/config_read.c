@@ -80,19 +80,12 @@ static bool read_line(reading *r, char *line) {
     return value && heed__setting_put(r->f, s, value, where, r->rank);
 }
 
-/* Checks the entire file, so that it can then be treated as lines of C strings. */
-static bool is_text(reading *r, const char *text, size_t n) {
-    const char *zero = memchr(text, 0, n);
-    size_t valid = zero ? (size_t)(zero - text) : heed_utf8_valid(text, n);
-    if (valid == n) return true;
-    for (size_t i = 0; i < valid; i++) r->line += text[i] == '\n';
-    return heed_fail(r->f->c, HEED_DATA,
-                     "config is wrong: %s:%zu: expected UTF-8 text, found the byte 0x%02X", r->path,
-                     r->line, (unsigned char)text[valid]);
-}
-
 static bool read_lines(reading *r, char *text, size_t n) {
-    if (!is_text(r, text, n)) return false;
+    size_t flaw = heed__text_flaw(text, n); /* without one, lines can be treated as C strings */
+    if (flaw < n)
+        return heed_fail(r->f->c, HEED_DATA,
+                         "config is wrong: %s:%zu: expected UTF-8 text, found the byte 0x%02X",
+                         r->path, heed__line_of(text, flaw), (unsigned char)text[flaw]);
     if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) text += 3; /* a byte order mark */
     for (char *next; text; text = next, r->line++) {
         size_t length = strcspn(text, "\n");

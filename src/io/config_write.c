@@ -25,21 +25,19 @@ static bool put_value(heed_text *out, const char *text) {
 
 /* " (a whole number from 1 to 96; default 4)"; the kind of a text is left out. */
 static bool put_rule(heed_text *out, const heed__setting *s) {
-    const heed_option *o = s->o;
     const char *initial = heed__setting_initial(s);
-    bool text = o->kind == HEED_TEXT, given = initial && *initial;
+    bool text = s->o->kind == HEED_TEXT, given = initial && *initial;
     if (text && !given) return true;
-    bool ok = heed_text_add(out, " (") && (text || heed__option_expects(o, out));
-    if (ok && given) ok = heed_text_add(out, "%sdefault %s", text ? "" : "; ", initial);
-    return ok && heed_text_add(out, ")");
+    return heed_text_add(out, " (") && (text || heed__option_expects(s->o, out)) &&
+           (!given || heed_text_add(out, "%sdefault %s", text ? "" : "; ", initial)) &&
+           heed_text_add(out, ")");
 }
 
 static bool put_comment(heed_text *out, const heed__setting *s) {
-    const heed_option *o = s->o;
     heed_text line = {.c = out->c};
-    bool ok = heed_text_add(&line, "%s", o->help ? o->help : o->name) && put_rule(&line, s) &&
-              heed_text_add(out, "# ") && heed__put_wrapped(out, line.s, 2, "# ", WIDTH) &&
-              heed_text_add(out, "\n");
+    bool ok = heed_text_add(&line, "%s", s->o->help ? s->o->help : s->o->name) &&
+              put_rule(&line, s) && heed_text_add(out, "# ") &&
+              heed__put_wrapped(out, line.s, 2, "# ", WIDTH) && heed_text_add(out, "\n");
     heed_text_free(&line);
     return ok;
 }
@@ -74,15 +72,13 @@ static bool put_flag(heed_text *out, const heed_option *o) {
 static bool put_help(heed_text *out, const heed__setting *s, size_t width, const char *indent) {
     const heed_option *o = s->o;
     const char *initial = heed__setting_initial(s);
-    size_t column = strlen(indent);
-    size_t start = out->n;
+    size_t column = strlen(indent), start = out->n;
     heed_text line = {.c = out->c};
     bool ok = put_flag(out, o);
     size_t used = out->n - start;
-    if (ok && used + 2 > column)
-        ok = heed_text_add(out, "\n%s", indent);
-    else if (ok)
-        ok = heed_text_add(out, "%*s", (int)(column - used), "");
+    bool below = used + 2 > column; /* a long flag has a line of its own */
+    ok = ok &&
+         heed_text_add(out, "%s%*s", below ? "\n" : "", (int)(below ? column : column - used), "");
     ok = ok && heed_text_add(&line, "%s", o->help ? o->help : "");
     if (ok && initial && *initial) ok = heed_text_add(&line, " [%s]", initial);
     if (ok && line.n) ok = heed__put_wrapped(out, line.s, column, indent, width);

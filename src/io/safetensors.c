@@ -44,9 +44,7 @@ static void destroy(heed__owned *object) {
 }
 
 void heed_safetensors_close(heed_safetensors *f) {
-    if (!f) return;
-    heed__disown(f->c, &f->owned);
-    destroy(&f->owned);
+    if (f) heed__release(f->c, &f->owned);
 }
 
 /* Always false. name: the tensor's name, or NULL. */

@@ -21,11 +21,7 @@ bool heed_csv_open(heed_csv *r, heed_ctx *c, const char *what, const char *path,
     *r = (heed_csv){.c = c, .what = what, .path = path, .at = text, .end = text, .next = 1};
     if (heed__stopped(c) || !text) return false;
     const char *nul = memchr(text, 0, n);
-    if (nul) {
-        size_t line = 1;
-        for (const char *p = text; p < nul; p++) line += *p == '\n';
-        return reject(r, line, "text", "a NUL byte");
-    }
+    if (nul) return reject(r, heed__line_of(text, (size_t)(nul - text)), "text", "a NUL byte");
     r->end = text + n;
     if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) r->at += 3;
     return true;

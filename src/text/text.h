@@ -23,6 +23,13 @@ int heed__decompose(int32_t c, int32_t parts[HEED__DECOMPOSED]);
 typedef enum { HEED__PLAIN, HEED__CONTROL, HEED__DIRECTION } heed__char_kind;
 heed__char_kind heed__kind_of_char(int32_t c);
 
+/* The place of the first byte that is NUL or not UTF-8; n: there is none. */
+size_t heed__text_flaw(const char *text, size_t n);
+/* The number of the line, from 1, that the byte `at` lies in. */
+size_t heed__line_of(const char *text, size_t at);
+/* The bytes of the first line of n bytes, without its LF. */
+size_t heed__line_length(const char *text, size_t n);
+
 /* ---- labels, as heed_label_text shows them ---- */
 
 /* The number of glyphs (characters with marks) of a label; appends one, returns its columns or 0.

@@ -43,6 +43,22 @@ size_t heed_utf8_valid(const char *text, size_t n) {
     return n;
 }
 
+size_t heed__text_flaw(const char *text, size_t n) {
+    const char *zero = memchr(text, 0, n);
+    return heed_utf8_valid(text, zero ? (size_t)(zero - text) : n);
+}
+
+size_t heed__line_of(const char *text, size_t at) {
+    size_t line = 1;
+    for (size_t i = 0; i < at; i++) line += text[i] == '\n';
+    return line;
+}
+
+size_t heed__line_length(const char *text, size_t n) {
+    const char *end = memchr(text, '\n', n);
+    return end ? (size_t)(end - text) : n;
+}
+
 size_t heed_utf8_count(const char *text, size_t n) {
     size_t count = 0;
     for (size_t i = 0; i < n; i++) count += ((unsigned char)text[i] & 0xC0) != 0x80;

@@ -1,6 +1,7 @@
 /* corpus.c -- a corpus: text files, encoded and kept as tokens. The text itself is released. */
 #include "data/corpus/corpus.h"
 #include "data/kind.h"
+#include "text/text.h"
 
 #include <string.h>
 
@@ -14,9 +15,7 @@ static void corpus_free(heed__owned *object) {
 }
 
 void heed_corpus_free(heed_corpus *k) {
-    if (!k) return;
-    heed__disown(k->c, &k->owned);
-    corpus_free(&k->owned);
+    if (k) heed__release(k->c, &k->owned);
 }
 
 /* ---- filling the stream ---- */
@@ -63,13 +62,12 @@ static bool add_line_start(heed_corpus *k) {
 
 /* Each line with at least one token becomes a unit. */
 static bool fill_lines(heed_corpus *k, const char *text, size_t n, filler *f) {
-    for (size_t at = 0; at < n;) {
-        const char *end = memchr(text + at, '\n', n - at);
-        size_t length = end ? (size_t)(end - text) - at : n - at, before = k->stream.count;
+    for (size_t at = 0, length; at < n; at += length + 1) {
+        size_t before = k->stream.count;
+        length = heed__line_length(text + at, n - at);
         f->base = at;
         if (!add_line_start(k) || !heed__encode(k->k, text + at, length, &f->sink)) return false;
         if (k->stream.count > before) k->line_count++;
-        at += length + 1;
     }
     return add_line_start(k);
 }

@@ -34,21 +34,17 @@ static int32_t next_special(const heed_tokenizer *k, const char *text, size_t n,
     return -1;
 }
 
+/* Characters, or the bytes of a byte tokenizer. */
 static bool put_chars(const heed_tokenizer *k, const char *text, size_t at, size_t end,
                       heed__sink *sink) {
-    while (at < end) {
-        int32_t c;
-        size_t len = heed_utf8_read(text + at, end - at, &c);
-        int32_t id = heed__names_look(&k->names, text + at, len);
+    for (size_t len = 1; at < end; at += len) {
+        int32_t id = (unsigned char)text[at], c;
+        if (k->kind == HEED__CHAR) {
+            len = heed_utf8_read(text + at, end - at, &c);
+            id = heed__names_look(&k->names, text + at, len);
+        }
         if (!sink->put(sink, id < 0 ? k->special.unk : id, at, at + len)) return false;
-        at += len;
     }
-    return true;
-}
-
-static bool put_bytes(const char *text, size_t at, size_t end, heed__sink *sink) {
-    for (; at < end; at++)
-        if (!sink->put(sink, (unsigned char)text[at], at, at + 1)) return false;
     return true;
 }
 
@@ -119,9 +115,8 @@ bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sin
     while (at < n) {
         size_t end = at, length;
         int32_t id = next_special(k, text, n, &end, &length);
-        bool good = k->kind == HEED__CHAR   ? put_chars(k, text, at, end, sink)
-                    : k->kind == HEED__BYTE ? put_bytes(text, at, end, sink)
-                                            : put_words(k, text, at, end, sink);
+        bool good = k->kind < HEED__WORD ? put_chars(k, text, at, end, sink)
+                                         : put_words(k, text, at, end, sink);
         if (!good || (id >= 0 && !sink->put(sink, id, end, end + length))) return false;
         at = end + length;
     }

@@ -168,12 +168,10 @@ static void sort_val(census *s) {
 }
 
 static bool visit_lines(census *s, bool val, const char *text, size_t n) {
-    for (size_t at = 0; at < n;) {
-        const char *end = memchr(text + at, '\n', n - at);
-        size_t length = end ? (size_t)(end - text) - at : n - at;
+    for (size_t at = 0, length; at < n; at += length + 1) {
+        length = heed__line_length(text + at, n - at);
         if (!is_blank(text + at, length) && !visit(s, val, heed__hash64(text + at, length, 0)))
             return false;
-        at += length + 1;
     }
     return true;
 }

@@ -12,12 +12,6 @@ typedef struct {
     size_t n;
 } file;
 
-static size_t line_of(const file *f, size_t at) {
-    size_t line = 1;
-    for (size_t i = 0; i < at; i++) line += f->bytes[i] == '\n';
-    return line;
-}
-
 static bool starts(const file *f, const char *mark, size_t n) {
     return f->n >= n && memcmp(f->bytes, mark, n) == 0;
 }
@@ -54,19 +48,18 @@ static bool check(heed_ctx *c, const file *f) {
     if (is_binary(f))
         return heed_fail(c, HEED_DATA, "this is no text: %s: expected UTF-8 text, found bytes",
                          f->path);
-    const unsigned char *nul = memchr(f->bytes, 0, f->n);
-    size_t at = heed_utf8_valid((const char *)f->bytes, f->n);
-    if (nul && (size_t)(nul - f->bytes) < at)
+    const char *text = (const char *)f->bytes;
+    size_t at = heed__text_flaw(text, f->n);
+    if (at < f->n && !text[at])
         return heed_fail(c, HEED_DATA,
                          "text holds a NUL byte: %s:%zu: expected UTF-8 text, found 0x00 at byte "
                          "%zu; hint: tr -d '\\000' < '%s' > '%s.clean'",
-                         f->path, line_of(f, (size_t)(nul - f->bytes)), (size_t)(nul - f->bytes),
-                         f->path, f->path);
+                         f->path, heed__line_of(text, at), at, f->path, f->path);
     if (at < f->n)
         return heed_fail(c, HEED_DATA,
                          "text is not UTF-8: %s:%zu: expected UTF-8, found 0x%02X at byte %zu; "
                          "hint: iconv -f ISO-8859-1 -t UTF-8 '%s' > '%s.utf8'",
-                         f->path, line_of(f, at), f->bytes[at], at, f->path, f->path);
+                         f->path, heed__line_of(text, at), f->bytes[at], at, f->path, f->path);
     return true;
 }
 

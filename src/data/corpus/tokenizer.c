@@ -37,9 +37,7 @@ static void tokenizer_free(heed__owned *object) {
 }
 
 void heed_tokenizer_free(heed_tokenizer *k) {
-    if (!k) return;
-    heed__disown(k->c, &k->owned);
-    tokenizer_free(&k->owned);
+    if (k) heed__release(k->c, &k->owned);
 }
 
 heed_tokenizer *heed__tokenizer_new(heed_ctx *c, heed__kind kind, bool lower) {

@@ -29,6 +29,8 @@ int32_t heed__names_look(const heed__names *k, const char *s, size_t n);
 int32_t heed__names_add(heed__names *k, const char *s, size_t n);
 const char *heed__names_text(const heed__names *k, size_t number);
 size_t heed__names_length(const heed__names *k, size_t number);
+/* All texts, in their order or bytewise; free with heed__free. NULL on error. */
+const char **heed__names_list(const heed__names *k, bool sorted);
 void heed__names_free(heed__names *k);
 
 typedef enum { HEED__CHAR, HEED__BYTE, HEED__WORD, HEED__WORDPIECE } heed__kind;

@@ -132,12 +132,10 @@ static heed_tokenizer *from_json(heed_ctx *c, const json_t *all, const char *pat
 }
 
 static bool add_lines(heed_tokenizer *k, char *s, size_t n, const char *path) {
-    for (size_t at = 0; at < n;) {
-        char *end = memchr(s + at, '\n', n - at);
-        size_t length = end ? (size_t)(end - s) - at : n - at;
+    for (size_t at = 0, length; at < n; at += length + 1) {
+        length = heed__line_length(s + at, n - at);
         s[at + length] = 0;
         if (!add(k, s + at, length, path)) return false;
-        at += length + 1;
     }
     return true;
 }

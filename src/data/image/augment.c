@@ -12,11 +12,6 @@ static heed_box centre(const heed_picture *p, double width, double height) {
     return (heed_box){(p->width - width) / 2, (p->height - height) / 2, width, height};
 }
 
-static heed_box centre_square(const heed_picture *p) {
-    int side = p->width < p->height ? p->width : p->height;
-    return centre(p, side, side);
-}
-
 static double uniform(const heed_random *r, uint64_t index, double low, double high) {
     return low + (high - low) * heed_random_uniform(r, index);
 }
@@ -154,7 +149,8 @@ void heed_picture_view(const heed_picture *p, const heed_image_transform *v, con
         return;
     size_t row = (size_t)v->size * (size_t)v->channels, n = row * (size_t)v->size;
     bool draw = a && r;
-    heed_box box = draw && a->scale > 0 ? random_box(p, a, r) : centre_square(p);
+    int least = p->width < p->height ? p->width : p->height;
+    heed_box box = draw && a->scale > 0 ? random_box(p, a, r) : centre(p, least, least);
     take(p, box, v->size, work, work + n);
     placing at = {0};
     if (draw) {

@@ -19,18 +19,16 @@ static void images_free(heed__owned *object) {
         heed__free(item->path);
         heed__free(item->why);
     }
-    for (size_t i = 0; i < k->class_count; i++) heed__free(k->classes[i].name);
+    heed__names_free(&k->names);
     for (size_t i = 0; i < k->label_count; i++) heed__free(k->labels[i]);
     for (size_t i = 0; i < k->block_count; i++) heed__free(k->blocks[i]);
     for (int i = 0; i < HEED_PARTS; i++) heed__free(k->part[i]);
-    void *rest[] = {k->items, k->classes, k->sorted, k->labels, k->blocks, k->bad, k->counts, k};
+    void *rest[] = {k->items, k->classes, k->labels, k->blocks, k->bad, k->counts, k};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 
 void heed_images_close(heed_images *k) {
-    if (!k) return;
-    heed__disown(k->c, &k->owned);
-    images_free(&k->owned);
+    if (k) heed__release(k->c, &k->owned);
 }
 
 /* ---- opening ---- */
@@ -84,7 +82,7 @@ heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_a
     if (heed__stopped(c) || !path || !a || !args_fit(c, a)) return NULL;
     heed_images *k = heed__alloc(c, sizeof *k);
     if (!k) return NULL;
-    k->c = c;
+    k->c = k->names.c = c;
     k->a = *a;
     if (!k->a.cache) k->a.cache = CACHE;
     heed__own(c, &k->owned, images_free);

@@ -2,8 +2,8 @@
 #ifndef HEED_DATA_IMAGES_H
 #define HEED_DATA_IMAGES_H
 
-#include "core/core.h"
 #include "core/os.h"
+#include "data/corpus/tokenizer.h"
 #include "io/io.h"
 
 #include <heed/image.h>
@@ -20,7 +20,6 @@ typedef struct {
 } heed__item;
 
 typedef struct {
-    char *name;
     size_t count[HEED_PARTS]; /* pictures found */
     uint32_t label;           /* its index among the labels */
 } heed__class;
@@ -67,10 +66,9 @@ struct heed_images {
     heed_images_args a;
     char **labels; /* the run's; then the same as info's */
     size_t label_count;
-    heed__class *classes; /* in the order of first occurrence */
-    size_t class_count, class_capacity;
-    uint32_t *sorted; /* classes in the order of their names */
-    size_t sorted_capacity;
+    heed__names names;    /* of the classes, in the order of first occurrence */
+    heed__class *classes; /* parallel to names */
+    size_t class_capacity;
     bool ordered; /* classes are ordered as in the source, not by name */
     heed__item *items;
     size_t count, capacity;

@@ -101,7 +101,7 @@ static bool read_records(heed_images *k, const char *folder, const char *name) {
         return heed_fail(k->c, HEED_DATA,
                          "two sets in one folder: %s: expected files of CIFAR-10 or of CIFAR-100",
                          folder);
-    if (!k->class_count && !read_names(k, folder, f)) return false;
+    if (!k->names.count && !read_names(k, folder, f)) return false;
     char *path = heed__images_path(k->c, folder, name);
     size_t n = 0;
     unsigned char *bytes = path ? heed__os_read(k->c, path, 0, &n) : NULL;

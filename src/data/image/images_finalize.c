@@ -121,7 +121,7 @@ static bool enough(heed_images *k, const char *path) {
     if (bad && f->bad == k->count)
         return heed_fail(k->c, HEED_DATA, "no picture can be read: %s: the first is %s: %s", path,
                          bad->path, bad->why);
-    for (size_t i = 0; i < k->class_count; i++) {
+    for (size_t i = 0; i < k->names.count; i++) {
         const heed__class *class = &k->classes[i];
         if (!class->count[HEED_TRAIN_PART] ||
             heed_images_count(k, HEED_TRAIN_PART, (int)class->label))
@@ -129,7 +129,7 @@ static bool enough(heed_images *k, const char *path) {
         return heed_fail(
             k->c, HEED_DATA,
             "class \"%s\" has no picture that can be read: %s: the first of all is %s: %s",
-            class->name, path, bad ? bad->path : "?", bad ? bad->why : "?");
+            heed__names_text(&k->names, i), path, bad ? bad->path : "?", bad ? bad->why : "?");
     }
     return true;
 }
@@ -194,15 +194,15 @@ static void choose_scale(heed_images *k) {
 
 static bool normalise(heed_images *k, const char *path) {
     heed_image_transform *v = &k->info.view;
-    bool given = k->a.deviation[0] != 0;
-    if (!given && !k->info.count[HEED_TRAIN_PART])
+    if (k->a.deviation[0] != 0) {
+        memcpy(v->mean, k->a.mean, sizeof v->mean);
+        memcpy(v->deviation, k->a.deviation, sizeof v->deviation);
+        return true;
+    }
+    if (!k->info.count[HEED_TRAIN_PART])
         return heed_fail(k->c, HEED_DATA,
                          "mean and deviation are not known: %s: expected a training part", path);
-    if (!given) choose_scale(k);
-    for (int c = 0; given && c < 3; c++) {
-        v->mean[c] = k->a.mean[c];
-        v->deviation[c] = k->a.deviation[c];
-    }
+    choose_scale(k);
     return true;
 }
 

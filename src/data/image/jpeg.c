@@ -128,12 +128,6 @@ static uint32_t units(const jpeg *j, int count, const component *p) {
            ceil_div(ceil_div(height * (uint32_t)p->down, down), 8);
 }
 
-static int find_part(const jpeg *j, int id) {
-    int i = 0;
-    while (i < j->parts && j->part[i].id != id) i++;
-    return i;
-}
-
 /* Components with their tables; first and last coefficient; bits known before, and left open. */
 static heed_status scan(jpeg *j, const unsigned char *b, size_t n) {
     int count = n > 0 ? b[0] : 0, i = 0;
@@ -144,7 +138,7 @@ static heed_status scan(jpeg *j, const unsigned char *b, size_t n) {
     bool progressive = j->frame == SOF2, dc = !progressive || tail[0] == 0;
     bool first = !progressive || tail[2] >> 4 == 0, ac = !progressive || tail[0] > 0;
     for (int k = 0; k < count; k++) {
-        i = find_part(j, b[1 + 2 * k]);
+        for (i = 0; i < j->parts && j->part[i].id != b[1 + 2 * k];) i++;
         unsigned tables = b[2 + 2 * k];
         if (i == j->parts) return damaged(j, "a scan of an unknown component");
         if ((dc && first && !(j->huffman[0] >> (tables >> 4) & 1)) ||
@@ -159,12 +153,6 @@ static heed_status scan(jpeg *j, const unsigned char *b, size_t n) {
     return HEED_OK;
 }
 
-static void exif(jpeg *j, const unsigned char *b, size_t n) {
-    if (j->exif || n < 6 || memcmp(b, "Exif\0\0", 6) != 0) return;
-    j->exif = true;
-    j->info->orientation = heed__exif_orientation(b + 6, n - 6);
-}
-
 static heed_status segment(jpeg *j, int marker, const unsigned char *b, size_t n) {
     if (marker == DHT) return huffman(j, b, n);
     if (marker == DQT) return quantization(j, b, n);
@@ -172,7 +160,10 @@ static heed_status segment(jpeg *j, int marker, const unsigned char *b, size_t n
     if (marker >= SOF0 && marker < 0xD0 && marker != 0xC8 && marker != 0xCC)
         return frame(j, marker, b, n);
     if (marker == DRI && n == 2) j->interval = heed__big16(b);
-    if (marker == APP1) exif(j, b, n);
+    if (marker == APP1 && !j->exif && n >= 6 && memcmp(b, "Exif\0\0", 6) == 0) {
+        j->exif = true;
+        j->info->orientation = heed__exif_orientation(b + 6, n - 6);
+    }
     if (marker == APP14 && n >= 12 && memcmp(b, "Adobe", 5) == 0) j->adobe = b[11];
     return HEED_OK;
 }

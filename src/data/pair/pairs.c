@@ -19,9 +19,7 @@ static void pairs_free(heed__owned *object) {
 }
 
 void heed_pairs_close(heed_pairs *k) {
-    if (!k) return;
-    heed__disown(k->c, &k->owned);
-    pairs_free(&k->owned);
+    if (k) heed__release(k->c, &k->owned);
 }
 
 /* ---- lines ---- */
@@ -88,9 +86,8 @@ static bool read_lines(heed_pairs *k, const char *path, char *text, size_t n) {
     l.column[HEED__SOURCE] = k->a.kind == HEED_CLASSES;
     l.column[HEED__TARGET] = k->a.kind != HEED_CLASSES;
     for (size_t at = 0; ok && at < n; at += l.n + 1) {
-        const char *end = memchr(text + at, '\n', n - at);
         l.s = text + at;
-        l.n = end ? (size_t)(end - l.s) : n - at;
+        l.n = heed__line_length(l.s, n - at);
         l.number++;
         if (!trimmed((heed__cut){l.s, l.n}).n) {
             k->info.blank++;

@@ -2,7 +2,6 @@
 #include "data/pair/pairs.h"
 #include "io/io.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool note(const heed__line *l, heed__cut label) {
@@ -23,13 +22,9 @@ bool heed__pairs_note(const heed__line *l, heed__cut target) {
 }
 
 static bool list_labels(heed_pairs *k) {
-    size_t n = k->labels.count;
-    k->label_texts = heed__alloc_array(k->c, n, sizeof *k->label_texts);
-    if (!k->label_texts) return false;
-    for (size_t i = 0; i < n; i++) k->label_texts[i] = heed__names_text(&k->labels, i);
-    k->info.labels = k->label_texts;
-    k->info.classes = (int)n;
-    return true;
+    k->info.labels = k->label_texts = heed__names_list(&k->labels, false);
+    k->info.classes = (int)k->labels.count;
+    return k->label_texts != NULL;
 }
 
 bool heed__pairs_labels(heed_pairs *k) {
@@ -44,19 +39,12 @@ bool heed__pairs_labels(heed_pairs *k) {
     return list_labels(k);
 }
 
-static int bytewise(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 bool heed__pairs_sort_labels(heed_pairs *k) {
     if (k->a.labels || k->a.kind == HEED_TRANSLATION) return true;
-    if (!list_labels(k)) return false;
     heed__names met = k->labels;
-    const char **texts = k->label_texts;
-    qsort(texts, met.count, sizeof *texts, bytewise);
+    const char **texts = heed__names_list(&met, true);
     k->labels = (heed__names){.c = k->c};
-    k->label_texts = NULL;
-    bool ok = true;
+    bool ok = texts != NULL;
     for (size_t i = 0; ok && i < met.count; i++)
         ok = heed__names_add(&k->labels, texts[i], strlen(texts[i])) >= 0;
     ok = ok && list_labels(k);
