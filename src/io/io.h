@@ -20,11 +20,6 @@ bool heed__put_base64(heed_text *out, const unsigned char *bytes, size_t n);
 bool heed__inflate(const unsigned char *from, size_t n, void *to, size_t size);
 
 /* ---- pictures ---- */
-/* A PNG file from RGB rows, to be freed with heed__png_free; NULL: an error, which names `name`. */
-unsigned char *heed__png_bytes(heed_ctx *c, const char *name, const unsigned char *rgb, int width,
-                               int height, size_t *n);
-void heed__png_free(unsigned char *png);
-
 /* A picture of (H,W,C) bytes. */
 typedef struct {
     const unsigned char *pixels;

@@ -111,13 +111,6 @@ static bool put_directory(heed_text *out, const member *m) {
            put_name(out, m);
 }
 
-static bool put_end(heed_text *out, size_t count, uint64_t offset) {
-    uint64_t size = out->n;
-    return heed_text_put(out, "PK\5\6", 4) && put_number(out, 0, 4) && put_number(out, count, 2) &&
-           put_number(out, count, 2) && put_number(out, size, 4) && put_number(out, offset, 4) &&
-           put_number(out, 0, 2);
-}
-
 static bool refuse(heed_ctx *c, const char *path, const char *name, const char *why) {
     return heed_fail(c, HEED_USAGE, "cannot write %s: array %s: %s", path, name, why);
 }
@@ -148,7 +141,11 @@ static bool write_archive(heed_ctx *c, const char *path, const member *members, 
         pieces[2 * i + 1] = (heed__piece){m->a.data, bytes_of(&m->a)};
         ok = put_directory(&directory, m);
     }
-    ok = ok && put_end(&directory, count, offset);
+    uint64_t size = directory.n;
+    ok = ok && heed_text_put(&directory, "PK\5\6", 4) && put_number(&directory, 0, 4) &&
+         put_number(&directory, count, 2) && put_number(&directory, count, 2) &&
+         put_number(&directory, size, 4) && put_number(&directory, offset, 4) &&
+         put_number(&directory, 0, 2);
     if (ok) pieces[2 * count] = (heed__piece){directory.s, directory.n};
     ok = ok && heed__os_write(c, path, pieces, (int)(2 * count + 1));
     heed_text_free(&directory);

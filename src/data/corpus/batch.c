@@ -180,14 +180,6 @@ static void choose(heed_corpus *k, size_t row, const source *s, double share, co
     }
 }
 
-static void mlm_row(heed_corpus *k, size_t row, const source *s, heed_batch *out) {
-    int32_t *ids = k->ids + row * (size_t)k->len;
-    ids[0] = k->k->special.cls;
-    for (size_t i = 0; i < s->count; i++) ids[i + 1] = heed__token_id(token_of(k, s, i));
-    ids[s->count + 1] = k->k->special.sep;
-    pad_row(k, row, s->count + 2, out);
-}
-
 bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *out) {
     if (!begin(k, at, true, out)) return false;
     if (!(share > 0 && share <= 1))
@@ -209,7 +201,11 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
         } else {
             s = train_source(k, heed__draw_of(at, row), (size_t)k->content);
         }
-        mlm_row(k, row, &s, out);
+        int32_t *ids = k->ids + row * (size_t)k->len;
+        ids[0] = k->k->special.cls;
+        for (size_t i = 0; i < s.count; i++) ids[i + 1] = heed__token_id(token_of(k, &s, i));
+        ids[s.count + 1] = k->k->special.sep;
+        pad_row(k, row, s.count + 2, out);
         choose(k, row, &s, share, &masks, index, out);
     }
     out->masked_positions = k->masked_positions;

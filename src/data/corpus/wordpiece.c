@@ -83,8 +83,9 @@ static bool before(const trainer *t, const candidate *x, const candidate *y) {
     return p->a != q->a ? p->a < q->a : p->b < q->b;
 }
 
-static void sift_up(trainer *t, size_t i) {
-    candidate x = t->heap[i];
+/* There is space for it. */
+static void push(trainer *t, candidate x) {
+    size_t i = t->heap_count++;
     for (; i && before(t, &x, &t->heap[(i - 1) / 2]); i = (i - 1) / 2)
         t->heap[i] = t->heap[(i - 1) / 2];
     t->heap[i] = x;
@@ -101,21 +102,13 @@ static void sift_down(trainer *t) {
     t->heap[i] = x;
 }
 
-static candidate pop(trainer *t) {
-    candidate top = t->heap[0];
-    t->heap[0] = t->heap[--t->heap_count];
-    if (t->heap_count) sift_down(t);
-    return top;
-}
-
 /* Puts the pairs that words gained since the last call into the heap, with their new counts. */
 static bool push_touched(trainer *t) {
     for (size_t i = 0; i < t->touched_count; i++) {
         pair *p = &t->pairs[t->touched[i]];
         if (!heed__grow(t->c, &t->heap, &t->heap_capacity, t->heap_count + 1, sizeof *t->heap))
             return false;
-        t->heap[t->heap_count] = (candidate){t->touched[i], p->count, p->fresh};
-        sift_up(t, t->heap_count++);
+        push(t, (candidate){t->touched[i], p->count, p->fresh});
         p->fresh = (places){0};
         p->touched = false;
     }
@@ -168,12 +161,13 @@ static bool merge(trainer *t, const candidate *top) {
 static bool merge_all(trainer *t, size_t bound) {
     bool good = push_touched(t);
     while (good && t->heap_count && t->pieces.count < bound) {
-        candidate top = pop(t);
+        candidate top = t->heap[0];
+        t->heap[0] = t->heap[--t->heap_count];
+        if (t->heap_count) sift_down(t);
         int64_t now = t->pairs[top.pair].count;
         if (now != top.count) { /* stale: reinserted with the current count */
             top.count = now;
-            t->heap[t->heap_count] = top;
-            sift_up(t, t->heap_count++);
+            push(t, top);
             continue;
         }
         bool done = top.count < MIN_COUNT;

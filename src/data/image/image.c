@@ -91,38 +91,21 @@ static heed_status decode_stb(const heed__file *f, const heed__picture_info *inf
     return heed__picture_turn(out, info->orientation) ? HEED_OK : heed__refuse_memory(f);
 }
 
-static heed_status decode_jpeg(const heed__file *f, heed_picture *out) {
+/* JPEG or PNG. */
+static heed_status decode_checked(const heed__file *f, bool png, heed_picture *out) {
     heed__picture_info info;
-    heed_status status = heed__jpeg_check(f, &info);
-    return status == HEED_OK ? decode_stb(f, &info, out) : status;
-}
-
-static heed_status decode_png(const heed__file *f, heed_picture *out) {
-    heed__picture_info info;
-    heed_status status = heed__png_check(f, &info);
-    if (status != HEED_OK || !info.palette) return status ? status : decode_stb(f, &info, out);
-    heed__file whole = {.why = f->why};
-    unsigned char *copy = heed__png_fill_palette(f, info.palette, &whole.n);
-    if (!copy) return heed__refuse_memory(f);
-    whole.bytes = copy;
+    heed__file whole = *f;
+    unsigned char *copy = NULL;
+    heed_status status = png ? heed__png_check(f, &info) : heed__jpeg_check(f, &info);
+    if (status != HEED_OK) return status;
+    if (info.palette) {
+        copy = heed__png_fill_palette(f, info.palette, &whole.n);
+        if (!copy) return heed__refuse_memory(f);
+        whole.bytes = copy;
+    }
     status = decode_stb(&whole, &info, out);
     free(copy);
     return status;
-}
-
-static heed_status decode(const heed__file *f, const char *name, heed_picture *out) {
-    switch (heed__picture_format(f, name)) {
-    case HEED__JPEG:
-        return decode_jpeg(f, out);
-    case HEED__PNG:
-        return decode_png(f, out);
-    case HEED__BMP:
-        return heed__bmp_decode(f, out);
-    case HEED__TGA:
-        return heed__tga_decode(f, out);
-    default:
-        return HEED_DATA;
-    }
 }
 
 heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, heed_picture *out,
@@ -138,7 +121,11 @@ heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, h
     if (n > FILE_LIMIT)
         return heed__refuse(&f, "is too large: expected at most %d bytes, found %zu", FILE_LIMIT,
                             n);
-    heed_status status = decode(&f, name, out);
+    heed__format format = heed__picture_format(&f, name);
+    heed_status status = format == HEED__BMP       ? heed__bmp_decode(&f, out)
+                         : format == HEED__TGA     ? heed__tga_decode(&f, out)
+                         : format == HEED__FOREIGN ? HEED_DATA
+                                                   : decode_checked(&f, format == HEED__PNG, out);
     if (status != HEED_OK) heed_picture_free(out);
     return status;
 }

@@ -170,34 +170,6 @@ uint64_t heed_images_epoch(const heed_images *k, int rows) {
     return k ? heed__epoch(k->info.count[HEED_TRAIN_PART], rows) : 0;
 }
 
-int heed__images_rows(const heed_images *k, heed_part part, heed_batch_at at) {
-    return at.val || at.full_batch ? heed__rows_of(at, k->info.count[part]) : at.rows;
-}
-
-heed_status heed__images_row(const heed_images *k, heed_part part, heed_batch_at at, int row,
-                             heed_real *x, int32_t *label, heed_real *work, uint32_t *number,
-                             char why[HEED_WHY]) {
-    uint64_t seed = heed_seed(k->c), count = k->info.count[part], epoch = 0;
-    uint64_t index = heed__eval_row(k->c, at, (uint64_t)row, count);
-    if (!at.val) {
-        uint64_t draw = heed__draw_of(at, (uint64_t)row);
-        epoch = draw / count;
-        heed_random order = heed_random_at(seed, "images.order", epoch, 0);
-        index = heed_random_permute(&order, draw % count, count);
-    }
-    *number = k->part[part][index];
-    const heed__item *item = &k->items[*number];
-    const heed_picture *p;
-    heed_picture own;
-    heed_status s = heed__images_lend(k, item, &own, &p, why);
-    if (s != HEED_OK) return s;
-    heed_random draws = heed_random_at(seed, "augment", epoch, (uint32_t)index);
-    heed_picture_view(p, &k->info.view, at.val ? NULL : &k->a.augment, &draws, x, work);
-    *label = (int32_t)item->label;
-    heed_picture_free(&own);
-    return HEED_OK;
-}
-
 bool heed_image_batch(heed_images *k, heed_batch_at at, heed_batch *out) {
     if (out) *out = (heed_batch){0};
     if (!k || !out || heed__stopped(k->c)) return false;

@@ -124,12 +124,6 @@ heed_status heed__images_convert(heed__item *item, int channels);
 
 /* ---- batches ---- */
 
-/* Makes one row: x (size size channels), and its label. May run in any thread. */
-heed_status heed__images_row(const heed_images *k, heed_part part, heed_batch_at at, int row,
-                             heed_real *x, int32_t *label, heed_real *work, uint32_t *item,
-                             char why[HEED_WHY]);
-/* Rows of the batch `at`; 0: there is no such batch. */
-int heed__images_rows(const heed_images *k, heed_part part, heed_batch_at at);
 /* The slot with the finished batch; NULL on error. Further batches are prepared ahead. */
 const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at at);
 void heed__ring_free(heed__ring *r);

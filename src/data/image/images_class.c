@@ -64,16 +64,6 @@ bool heed__images_add(heed_images *k, int64_t class, heed_part part, char *path,
     return true;
 }
 
-/* Includes formats that cannot be read: such pictures are reported, not silently ignored. */
-bool heed__images_is_picture(const char *name) {
-    static const char *const ends[] = {".jpg",  ".jpeg", ".png",  ".bmp",  ".tga", ".webp",
-                                       ".gif",  ".tif",  ".tiff", ".avif", ".jxl", ".heic",
-                                       ".heif", ".jp2",  ".pbm",  ".pgm",  ".ppm", ".pcx"};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (heed__ends_in(name, ends[i])) return true;
-    return false;
-}
-
 char *heed__images_path(heed_ctx *c, const char *folder, const char *name) {
     size_t n = strlen(folder), m = strlen(name) + 1;
     if (*name == '/') return heed__copy_text(c, name);

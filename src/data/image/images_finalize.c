@@ -39,25 +39,17 @@ bool heed__images_split(heed_images *k) {
 
 static bool gather(heed_images *k) {
     heed_images_info *f = &k->info;
-    for (size_t i = 0; i < k->count; i++) {
-        const heed__item *item = &k->items[i];
-        if (item->why)
-            f->bad++;
-        else
-            f->count[item->part]++;
-    }
-    k->bad = heed__alloc_array(k->c, f->bad, sizeof *k->bad);
+    k->bad = heed__alloc_array(k->c, k->count, sizeof *k->bad);
     k->counts = heed__alloc_array(k->c, k->label_count * HEED_PARTS, sizeof *k->counts);
-    size_t bad = 0, at[HEED_PARTS] = {0};
     for (int p = 0; p < HEED_PARTS; p++)
-        k->part[p] = heed__alloc_array(k->c, f->count[p], sizeof **k->part);
+        k->part[p] = heed__alloc_array(k->c, k->count, sizeof **k->part);
     if (heed__stopped(k->c)) return false;
     for (size_t i = 0; i < k->count; i++) {
         const heed__item *item = &k->items[i];
         if (item->why) {
-            k->bad[bad++] = (uint32_t)i;
+            k->bad[f->bad++] = (uint32_t)i;
         } else {
-            k->part[item->part][at[item->part]++] = (uint32_t)i;
+            k->part[item->part][f->count[item->part]++] = (uint32_t)i;
             k->counts[item->label * HEED_PARTS + item->part]++;
         }
     }

@@ -41,13 +41,23 @@ static bool see_above(scan *s, const char *folder, const char *name) {
     return !heed__stopped(s->k->c);
 }
 
+/* Includes formats that cannot be read: such pictures are reported, not silently ignored. */
+static bool is_picture(const char *name) {
+    static const char *const ends[] = {".jpg",  ".jpeg", ".png",  ".bmp",  ".tga", ".webp",
+                                       ".gif",  ".tif",  ".tiff", ".avif", ".jxl", ".heic",
+                                       ".heif", ".jp2",  ".pbm",  ".pgm",  ".ppm", ".pcx"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (heed__ends_in(name, ends[i])) return true;
+    return false;
+}
+
 static bool add_tree(scan *s, const char *folder) {
     heed__listing l;
     if (!is_new(s, folder)) return !heed__stopped(s->k->c);
     bool ok = heed__os_list(s->k->c, folder, &l);
     for (size_t i = 0; ok && i < l.count; i++) {
         const heed__entry *e = &l.entries[i];
-        if (!e->folder && !heed__images_is_picture(e->name)) {
+        if (!e->folder && !is_picture(e->name)) {
             s->others++;
             continue;
         }

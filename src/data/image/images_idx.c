@@ -66,14 +66,6 @@ static bool read_header(heed_ctx *c, const char *path, const unsigned char *p, s
     return true;
 }
 
-static bool right_size(heed_ctx *c, const char *path, const idx *f, size_t n) {
-    size_t need = f->header + f->count * f->width;
-    if (n == need) return true;
-    return heed_fail(c, HEED_DATA,
-                     "IDX file is wrong: %s: expected %zu bytes, as its header says, found %s%zu",
-                     path, need, n > need ? "more than " : "", n > need ? need : n);
-}
-
 /* Inflates into out[] of n bytes; returns how many were written. A file may consist of several
  * concatenated streams. The caller passes one byte more than expected, to detect excess data. */
 static size_t inflate_all(z_stream *z, unsigned char *out, size_t n, bool *whole) {
@@ -134,7 +126,11 @@ static bool read_idx(heed_ctx *c, const char *path, idx *out) {
         heed__free(bytes);
     else
         out->bytes = bytes;
-    ok = ok && right_size(c, path, out, n);
+    size_t need = out->header + out->count * out->width;
+    if (ok && n != need)
+        ok = heed_fail(c, HEED_DATA,
+                       "IDX file is wrong: %s: expected %zu bytes, as its header says, found %s%zu",
+                       path, need, n > need ? "more than " : "", n > need ? need : n);
     if (!ok) heed__free(out->bytes);
     return ok;
 }

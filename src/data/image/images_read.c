@@ -87,15 +87,6 @@ typedef struct {
     heed_status status;
 } job;
 
-static bool keep(job *j, size_t bytes) {
-    heed_images *k = j->k;
-    heed__monitor_enter(j->monitor);
-    bool fits = bytes <= k->a.cache && k->cached <= k->a.cache - bytes;
-    if (fits) k->cached += bytes;
-    heed__monitor_leave(j->monitor);
-    return fits;
-}
-
 heed_status heed__images_convert(heed__item *item, int channels) {
     heed_picture *p = &item->picture;
     if (p->channels == channels) return HEED_OK;
@@ -127,8 +118,14 @@ static heed_status measure(job *j, heed__item *item, heed__sums *sums) {
     if (s != HEED_OK || item->why) return s;
     heed_picture *p = &item->picture, size = *p;
     if (item->part == HEED_TRAIN_PART) add_sums(sums, p);
-    if (!item->path || keep(j, (size_t)p->width * (size_t)p->height * (size_t)p->channels))
-        return HEED_OK;
+    if (!item->path) return HEED_OK;
+    heed_images *k = j->k;
+    size_t bytes = (size_t)p->width * (size_t)p->height * (size_t)p->channels;
+    heed__monitor_enter(j->monitor);
+    bool fits = bytes <= k->a.cache && k->cached <= k->a.cache - bytes;
+    if (fits) k->cached += bytes;
+    heed__monitor_leave(j->monitor);
+    if (fits) return HEED_OK;
     heed_picture_free(p);
     *p = (heed_picture){size.width, size.height, size.channels, NULL};
     return HEED_OK;

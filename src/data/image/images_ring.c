@@ -2,6 +2,7 @@
  * ahead. The next ones are predicted from the last one requested. A batch that was not predicted or
  * is not ready yet is made at once, by the caller and the threads together. */
 #include "data/image/images.h"
+#include "data/kind.h"
 
 #include <string.h>
 
@@ -10,6 +11,36 @@ enum { GRAIN = 8 }; /* rows handed to a thread at a time */
 static size_t row_length(const heed_images *k) {
     const heed_image_transform *v = &k->info.view;
     return (size_t)v->size * (size_t)v->size * (size_t)v->channels;
+}
+
+/* Rows of the batch `at`; 0: there is no such batch. */
+static int rows_of(const heed_images *k, heed_part part, heed_batch_at at) {
+    return at.val || at.full_batch ? heed__rows_of(at, k->info.count[part]) : at.rows;
+}
+
+/* Makes one row: x (size size channels), and its label. May run in any thread. */
+static heed_status make_row(const heed_images *k, heed_part part, heed_batch_at at, int row,
+                            heed_real *x, int32_t *label, heed_real *work, uint32_t *number,
+                            char why[HEED_WHY]) {
+    uint64_t seed = heed_seed(k->c), count = k->info.count[part], epoch = 0;
+    uint64_t index = heed__eval_row(k->c, at, (uint64_t)row, count);
+    if (!at.val) {
+        uint64_t draw = heed__draw_of(at, (uint64_t)row);
+        epoch = draw / count;
+        heed_random order = heed_random_at(seed, "images.order", epoch, 0);
+        index = heed_random_permute(&order, draw % count, count);
+    }
+    *number = k->part[part][index];
+    const heed__item *item = &k->items[*number];
+    const heed_picture *p;
+    heed_picture own;
+    heed_status s = heed__images_lend(k, item, &own, &p, why);
+    if (s != HEED_OK) return s;
+    heed_random draws = heed_random_at(seed, "augment", epoch, (uint32_t)index);
+    heed_picture_view(p, &k->info.view, at.val ? NULL : &k->a.augment, &draws, x, work);
+    *label = (int32_t)item->label;
+    heed_picture_free(&own);
+    return HEED_OK;
 }
 
 /* ---- making rows: the lock is held before and after ---- */
@@ -24,8 +55,8 @@ static void make_some(heed_images *k, heed__slot *s, heed_real *work) {
     s->next = to;
     heed__monitor_leave(r->monitor);
     for (; row < to; row++) {
-        status = heed__images_row(k, own.part, own.at, row, own.x + (size_t)row * row_length(k),
-                                  &own.labels[row], work, &item, why);
+        status = make_row(k, own.part, own.at, row, own.x + (size_t)row * row_length(k),
+                          &own.labels[row], work, &item, why);
         if (status != HEED_OK) break;
     }
     heed__monitor_enter(r->monitor);
@@ -120,14 +151,14 @@ static bool same(const heed__slot *s, const wish *w) {
 static bool after(const heed_images *k, wish *w) {
     if (w->at.val) {
         w->at.index++;
-        if (heed__images_rows(k, w->part, w->at)) return true;
+        if (rows_of(k, w->part, w->at)) return true;
         *w = (wish){HEED_TRAIN_PART, k->ring.train};
         if (!w->at.rows) return false;
     }
     if (++w->at.micro < w->at.micros) return true;
     w->at.micro = 0;
     w->at.index++;
-    if (!heed__images_rows(k, w->part, w->at)) w->at.index = 0; /* the epoch from its start */
+    if (!rows_of(k, w->part, w->at)) w->at.index = 0; /* the epoch from its start */
     return true;
 }
 
@@ -141,7 +172,7 @@ static bool assign(heed_images *k, heed__slot *s, const wish *w) {
     s->part = w->part;
     s->at = w->at;
     s->status = HEED_OK;
-    s->rows = heed__images_rows(k, w->part, w->at);
+    s->rows = rows_of(k, w->part, w->at);
     return true;
 }
 

@@ -51,15 +51,6 @@ typedef struct {
 
 enum { HEAD = 2 }; /* first and count, stored as ints in the space of numbers */
 
-static void columns_set(columns *t, const axis *a, int size) {
-    for (int i = 0; i < size; i++) {
-        heed_real *entry = t->table + (size_t)i * t->stride;
-        int head[2];
-        head[1] = weigh(a, i, entry + HEAD, &head[0]);
-        for (int k = 0; k < 2; k++) memcpy(entry + k, &head[k], sizeof head[k]);
-    }
-}
-
 size_t heed_resize_work(const heed_picture *p, int width, int height) {
     if (!p || width < 1 || height < 1 || p->width < 1 || p->height < 1) return 0;
     return (size_t)width * (HEAD + taps_of(p->width, width)) + taps_of(p->height, height) +
@@ -121,7 +112,12 @@ void heed_picture_resize(const heed_picture *p, heed_box box, int width, int hei
     columns t = {HEAD + taps_of(p->width, width), work};
     heed_real *weights = work + (size_t)width * t.stride;
     heed_real *row = weights + taps_of(p->height, height);
-    columns_set(&t, &across, width);
+    for (int i = 0; i < width; i++) {
+        heed_real *entry = t.table + (size_t)i * t.stride;
+        int first, count = weigh(&across, i, entry + HEAD, &first);
+        memcpy(entry, &first, sizeof first);
+        memcpy(entry + 1, &count, sizeof count);
+    }
     size_t channels = (size_t)p->channels;
     size_t from = (size_t)fmax(floor(box.x - across.radius), 0) * channels;
     size_t to = (size_t)fmin(ceil(box.x + box.width + across.radius), p->width) * channels;

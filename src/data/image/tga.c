@@ -24,11 +24,6 @@ static heed_status damaged(const tga *t) {
                               ".tga without a TGA header");
 }
 
-static int channels_of(const tga *t) {
-    if (t->kind == GREY) return t->bits == 16 ? 2 : 1;
-    return t->bits == 32 && !t->opaque ? 4 : 3;
-}
-
 /* The footer of version 2 names an extension, which holds an attributes type: 0 means no alpha. */
 static bool says_opaque(const heed__file *f) {
     enum { FOOTER = 26, TYPE = 494 };
@@ -61,7 +56,8 @@ static heed_status read_header(tga *t, heed_picture *out) {
     t->stored = ((size_t)depth + 7) / 8;
     out->width = (int)heed__little16(b + 12);
     out->height = (int)heed__little16(b + 14);
-    out->channels = channels_of(t);
+    out->channels = t->bits == 32 && !t->opaque ? 4 : 3;
+    if (t->kind == GREY) out->channels = t->bits == 16 ? 2 : 1;
     return heed__check_sides(t->f, out->width, out->height);
 }
 

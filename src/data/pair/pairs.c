@@ -116,8 +116,8 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
 /* ---- opening ---- */
 
 static bool args_fit(heed_ctx *c, const heed_pairs_args *a) {
-    if (a->kind != HEED_TRANSLATION && a->kind != HEED_CLASSES && a->kind != HEED_TAGS)
-        return heed_fail(c, HEED_USAGE, "there is no kind of pairs %d", (int)a->kind);
+    bool known = a->kind == HEED_TRANSLATION || a->kind == HEED_CLASSES || a->kind == HEED_TAGS;
+    if (!known) return heed_fail(c, HEED_USAGE, "there is no kind of pairs %d", (int)a->kind);
     return heed__in_range(c, "block is", a->block, 2, HEED__MOST_BLOCK) &&
            heed__is_share(c, a->val_split);
 }
