@@ -94,14 +94,17 @@ heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *nam
     return NULL;
 }
 
-bool heed__text_lasts(heed_ctx *c, const heed_config *f, const char *key) {
-    const char *path = heed_config_text(f, key);
-    bool lasts =
-        !*path || !heed__os_exists(path) || heed__os_is_file(path) || heed__os_is_dir(path);
-    return lasts || heed_fail(c, HEED_DATA,
-                              "%s is no regular file: %s: expected a text that can be read again; "
-                              "hint: save it in a file first",
-                              key, path);
+bool heed__texts_last(heed_ctx *c, const heed_config *f) {
+    static const char *const keys[] = {"data", "val"};
+    for (int i = 0; i < 2; i++) {
+        const char *path = heed_config_text(f, keys[i]);
+        if (*path && heed__os_exists(path) && !heed__os_is_file(path) && !heed__os_is_dir(path))
+            return heed_fail(c, HEED_DATA,
+                             "%s is no regular file: %s: expected a text that can be read again; "
+                             "hint: save it in a file first",
+                             keys[i], path);
+    }
+    return true;
 }
 
 bool heed__in_range(heed_ctx *c, const char *what, int value, int low, int high) {

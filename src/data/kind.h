@@ -9,8 +9,8 @@ extern const heed_data_kind heed__data_text, heed__data_pictures, heed__data_tra
 
 /* Opens the tokenizer at a path given by the setting `key`. */
 heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *name);
-/* Fails if the setting `key` names a pipe: training reads its text repeatedly. */
-bool heed__text_lasts(heed_ctx *c, const heed_config *f, const char *key);
+/* Fails if `data` or `val` names a pipe: training reads its text repeatedly. */
+bool heed__texts_last(heed_ctx *c, const heed_config *f);
 
 /* ---- arguments: each false with an error ---- */
 

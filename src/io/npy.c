@@ -84,10 +84,6 @@ static bool put_common(heed_text *out, const member *m) {
            put_number(out, strlen(m->a.name) + 4, 2) && put_number(out, 0, 2);
 }
 
-static bool put_name(heed_text *out, const member *m) {
-    return heed_text_add(out, "%s.npy", m->a.name);
-}
-
 static bool put_local(member *m, uint64_t offset) {
     heed_text npy = {.c = m->head.c};
     bool ok = put_header(&npy, &m->a);
@@ -98,7 +94,7 @@ static bool put_local(member *m, uint64_t offset) {
         if (bytes_of(&m->a)) crc = crc32_z(crc, m->a.data, bytes_of(&m->a));
         m->crc = (uint32_t)crc;
         ok = heed_text_put(&m->head, "PK\3\4", 4) && put_common(&m->head, m) &&
-             put_name(&m->head, m) && heed_text_put(&m->head, npy.s, npy.n);
+             heed_text_add(&m->head, "%s.npy", m->a.name) && heed_text_put(&m->head, npy.s, npy.n);
     }
     heed_text_free(&npy);
     return ok;
@@ -108,7 +104,7 @@ static bool put_local(member *m, uint64_t offset) {
 static bool put_directory(heed_text *out, const member *m) {
     return heed_text_put(out, "PK\1\2", 4) && put_number(out, 20, 2) && put_common(out, m) &&
            put_number(out, 0, 8) && put_number(out, 0, 2) && put_number(out, m->offset, 4) &&
-           put_name(out, m);
+           heed_text_add(out, "%s.npy", m->a.name);
 }
 
 static bool refuse(heed_ctx *c, const char *path, const char *name, const char *why) {

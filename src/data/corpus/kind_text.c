@@ -70,8 +70,7 @@ static bool open_corpus(heed_data *d, const heed_config *f) {
 
 /* Evaluation reads its text once, so it may be a pipe. */
 static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
-    if (!a->eval && (!heed__text_lasts(d->c, f, "data") || !heed__text_lasts(d->c, f, "val")))
-        return false;
+    if (!a->eval && !heed__texts_last(d->c, f)) return false;
     return find_tokenizer(d, f, a->run) && open_corpus(d, f);
 }
 

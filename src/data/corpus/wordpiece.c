@@ -137,21 +137,15 @@ static bool merge_in(trainer *t, size_t word, int32_t a, int32_t b, int32_t join
     return good;
 }
 
-/* "##a" and "##b" give "##ab". */
-static int32_t add_joined(trainer *t, int32_t a, int32_t b) {
-    char text[HEED__TOKEN_BYTES];
-    const char *first = heed__names_text(&t->pieces, (size_t)a);
-    const char *second = heed__names_text(&t->pieces, (size_t)b);
-    if (strncmp(second, "##", 2) == 0) second += 2;
-    size_t n = strlen(first), m = strlen(second);
-    memcpy(text, first, n);
-    memcpy(text + n, second, m);
-    return heed__names_add(&t->pieces, text, n + m);
-}
-
 static bool merge(trainer *t, const candidate *top) {
     int32_t a = t->pairs[top->pair].a, b = t->pairs[top->pair].b;
-    int32_t joined = add_joined(t, a, b);
+    char text[HEED__TOKEN_BYTES]; /* "##a" and "##b" give "##ab" */
+    size_t n = heed__names_length(&t->pieces, (size_t)a);
+    const char *second = heed__names_text(&t->pieces, (size_t)b);
+    if (strncmp(second, "##", 2) == 0) second += 2;
+    memcpy(text, heed__names_text(&t->pieces, (size_t)a), n);
+    memcpy(text + n, second, strlen(second));
+    int32_t joined = heed__names_add(&t->pieces, text, n + strlen(second));
     if (joined < 0) return false;
     for (size_t i = 0; i < top->where.count; i++)
         if (!merge_in(t, top->where.of[i], a, b, joined)) return false;
@@ -250,15 +244,6 @@ static bool spell_all(trainer *t, const heed__counts *w) {
     return true;
 }
 
-static void trainer_free(trainer *t) {
-    for (size_t i = 0; i < t->keys.count && t->pairs; i++) heed__free(t->pairs[i].fresh.of);
-    for (size_t i = 0; i < t->heap_count; i++) heed__free(t->heap[i].where.of);
-    heed__names_free(&t->pieces);
-    heed__names_free(&t->keys);
-    void *rest[] = {t->symbols, t->length, t->start, t->pairs, t->heap, t->touched};
-    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
-}
-
 bool heed__wordpiece_train(heed_tokenizer *k, const heed__counts *w, size_t bound) {
     trainer t = {
         .c = k->c, .counts = w->counts, .words = w->names.count, .pieces.c = k->c, .keys.c = k->c};
@@ -270,6 +255,11 @@ bool heed__wordpiece_train(heed_tokenizer *k, const heed__counts *w, size_t boun
     for (size_t i = k->names.count; good && i < t.pieces.count; i++)
         good = heed__tokenizer_add(k, heed__names_text(&t.pieces, i),
                                    heed__names_length(&t.pieces, i));
-    trainer_free(&t);
+    for (size_t i = 0; t.pairs && i < t.keys.count; i++) heed__free(t.pairs[i].fresh.of);
+    for (size_t i = 0; i < t.heap_count; i++) heed__free(t.heap[i].where.of);
+    heed__names_free(&t.pieces);
+    heed__names_free(&t.keys);
+    void *rest[] = {t.symbols, t.length, t.start, t.pairs, t.heap, t.touched};
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
     return good;
 }

@@ -30,27 +30,22 @@ static bool add_row(heed_images *k, const heed_csv *r, const char *folder, bool 
                                     path, (heed_picture){0});
 }
 
-static bool add_rows(heed_images *k, heed_csv *r) {
-    char *folder = heed__copy_text(k->c, r->path), *slash = folder ? strrchr(folder, '/') : NULL;
-    bool ok = folder != NULL;
-    if (ok) folder[slash ? slash + 1 - folder : 0] = 0;
-    for (bool first = true; ok && heed_csv_next(r); first = false)
-        ok = add_row(k, r, folder, first);
-    heed__free(folder);
-    if (ok && !k->count && !heed__stopped(k->c)) {
-        r->line = r->next;
-        ok = heed_csv_reject(r, "lines of path,label", "none");
-    }
-    return ok && !heed__stopped(k->c);
-}
-
 bool heed__images_csv(heed_images *k, const char *path) {
     size_t n = 0;
     heed_csv r;
     k->info.kind = "csv";
     char *text = (char *)heed__os_read(k->c, path, LIMIT, &n);
-    bool ok =
-        heed_csv_open(&r, k->c, "list of pictures is wrong", path, text, n) && add_rows(k, &r);
+    char *folder = heed__copy_text(k->c, path), *slash = folder ? strrchr(folder, '/') : NULL;
+    bool ok = folder && heed_csv_open(&r, k->c, "list of pictures is wrong", path, text, n);
+    if (ok) folder[slash ? slash + 1 - folder : 0] = 0;
+    for (bool first = true; ok && heed_csv_next(&r); first = false)
+        ok = add_row(k, &r, folder, first);
+    ok = ok && !heed__stopped(k->c);
+    if (ok && !k->count) {
+        r.line = r.next;
+        ok = heed_csv_reject(&r, "lines of path,label", "none");
+    }
+    heed__free(folder);
     heed__free(text);
     return ok;
 }

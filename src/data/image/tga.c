@@ -77,17 +77,6 @@ static heed_status find_pixels(tga *t, const heed_picture *p) {
     return HEED_OK;
 }
 
-static void put_colour(const tga *t, const unsigned char *from, unsigned char *to) {
-    if (t->bits <= 16) {
-        uint32_t pixel = heed__little16(from);
-        for (int c = 0; c < 3; c++)
-            to[c] = (unsigned char)((pixel >> (10 - 5 * c) & 31) * 255 / 31);
-        return;
-    }
-    to[0] = from[2], to[1] = from[1], to[2] = from[0];
-    if (t->bits == 32 && !t->opaque) to[3] = from[3];
-}
-
 /* Colours outside the palette are black. */
 static void put_pixel(const tga *t, unsigned char *to, size_t channels) {
     const unsigned char *from = t->at;
@@ -103,7 +92,11 @@ static void put_pixel(const tga *t, unsigned char *to, size_t channels) {
         }
         from = t->palette + (index - t->first) * (((size_t)t->bits + 7) / 8);
     }
-    put_colour(t, from, to);
+    uint32_t pixel = heed__little16(from);
+    for (int c = 0; c < 3; c++)
+        to[c] =
+            t->bits > 16 ? from[2 - c] : (unsigned char)((pixel >> (10 - 5 * c) & 31) * 255 / 31);
+    if (channels == 4) to[3] = from[3];
 }
 
 /* A packet is 128 + repetitions - 1 and one pixel, or count - 1 and `count` pixels. */

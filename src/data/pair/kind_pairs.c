@@ -29,14 +29,6 @@ static const heed_option label_options[] = {
 
 /* ---- tokenizers ---- */
 
-/* Line ends are not part of any text, so they are removed before characters are learned. */
-static void join_lines(heed_text *t) {
-    size_t kept = 0;
-    for (size_t i = 0; i < t->n; i++)
-        if (t->s[i] != '\n') t->s[kept++] = t->s[i];
-    t->n = kept;
-}
-
 /* side: as in heed_pairs_text. */
 static heed_tokenizer *train_side(heed_ctx *c, const heed_config *f, const heed_pairs *k, int side,
                                   const char *kind) {
@@ -49,8 +41,10 @@ static heed_tokenizer *train_side(heed_ctx *c, const heed_config *f, const heed_
                              .specials = true};
     heed_tokenizer *made = NULL;
     bool ok = heed_pairs_text(k, side, &text);
-    if (ok && strcmp(kind, "char") == 0) join_lines(&text);
-    if (ok) made = heed_tokenizer_train(c, text.s, text.n, a);
+    size_t kept = 0; /* line ends are not part of any text: characters are learned without */
+    for (size_t i = 0; ok && i < text.n; i++)
+        if (text.s[i] != '\n' || strcmp(kind, "char") != 0) text.s[kept++] = text.s[i];
+    if (ok) made = heed_tokenizer_train(c, text.s, kept, a);
     heed_text_free(&text);
     return made;
 }
@@ -132,8 +126,7 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
 
 static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     bool translates = d->spec.kind == HEED_INPUT_PAIR;
-    if (!a->eval && (!heed__text_lasts(d->c, f, "data") || !heed__text_lasts(d->c, f, "val")))
-        return false;
+    if (!a->eval && !heed__texts_last(d->c, f)) return false;
     if (!open_pairs(d, f, a)) return false;
     if (!d->tokenizer && !find_tokenizers(d, f, a->run)) return false;
     const heed_pairs_info *about = heed_pairs_about(d->batches);

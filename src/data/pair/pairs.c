@@ -122,16 +122,6 @@ static bool args_fit(heed_ctx *c, const heed_pairs_args *a) {
            heed__is_share(c, a->val_split);
 }
 
-static bool build(heed_pairs *k, const char *path) {
-    bool ok = heed__pairs_labels(k) && read_file(k, path, 0);
-    k->own = k->count;
-    ok = ok && (!k->a.val_path || read_file(k, k->a.val_path, 1)) && heed__pairs_sort_labels(k) &&
-         heed__pairs_split(k, path);
-    k->a.labels = NULL; /* belongs to the caller, like val_path, and is no longer needed */
-    k->a.val_path = NULL;
-    return ok;
-}
-
 heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args *a) {
     if (heed__stopped(c) || !path || !a || !args_fit(c, a)) return NULL;
     heed_pairs *k = heed__alloc(c, sizeof *k);
@@ -139,7 +129,13 @@ heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args
     k->c = k->labels.c = c;
     k->a = *a;
     heed__own(c, &k->owned, pairs_free);
-    if (build(k, path)) return k;
+    bool ok = heed__pairs_labels(k) && read_file(k, path, 0);
+    k->own = k->count;
+    ok = ok && (!k->a.val_path || read_file(k, k->a.val_path, 1)) && heed__pairs_sort_labels(k) &&
+         heed__pairs_split(k, path);
+    k->a.labels = NULL; /* belongs to the caller, like val_path, and is no longer needed */
+    k->a.val_path = NULL;
+    if (ok) return k;
     heed_pairs_close(k);
     return NULL;
 }
