@@ -8,20 +8,10 @@
 #include <stddef.h>
 #include <string.h>
 
-static bool open_nothing(heed_data *d, heed_config *f, const heed_data_args *a) {
-    (void)f, (void)a;
-    d->part = HEED_VAL_PART;
-    return true;
-}
-static void close_nothing(heed_data *d) { (void)d; }
+/* A model makes its own batches: there is nothing to open. */
 static const heed_option no_options[] = {{0}};
-
-/* A model makes its own batches. */
-static const heed_data_kind dense = {.noun = "no data, as the model makes its own",
-                                     .item = "row",
-                                     .options = no_options,
-                                     .open = open_nothing,
-                                     .close = close_nothing};
+static const heed_data_kind dense = {
+    .noun = "no data, as the model makes its own", .item = "row", .options = no_options};
 
 const heed_data_kind *heed_data_kind_of(heed_input_spec spec) {
     switch (spec.kind) {
@@ -64,9 +54,10 @@ heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
                           .spec = spec,
                           .tokenizer = a->tokenizer,
                           .source = a->source,
+                          .part = HEED_VAL_PART,
                           .whole = a->whole};
     heed__own(c, &o->owned, opened_free);
-    if (kind->open(&o->data, f, a) && !heed__stopped(c)) return &o->data;
+    if ((!kind->open || kind->open(&o->data, f, a)) && !heed__stopped(c)) return &o->data;
     heed_data_close(&o->data);
     return NULL;
 }
@@ -74,7 +65,7 @@ heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
 void heed_data_close(heed_data *d) {
     if (!d) return;
     opened *o = (opened *)(void *)d;
-    d->kind->close(d);
+    if (d->kind->close) d->kind->close(d);
     if (o->own_tokenizers) {
         heed_tokenizer_free(d->source);
         heed_tokenizer_free(d->tokenizer);

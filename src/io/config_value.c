@@ -19,16 +19,6 @@ static heed_status status_of(heed_rank rank) {
 
 static bool bounded(const heed_option *o) { return o->min != 0 || o->max != 0; }
 
-static bool put_choices(const char *choices, heed_text *out) {
-    bool ok = true;
-    for (const char *at = choices; ok && *at;) {
-        size_t n = strcspn(at, "|");
-        ok = heed_text_add(out, "%s%.*s", at == choices ? "" : ", ", (int)n, at);
-        at += n + (at[n] == '|');
-    }
-    return ok;
-}
-
 bool heed__option_expects(const heed_option *o, heed_text *out) {
     static const char *const kinds[] = {[HEED_BOOL] = "true or false",
                                         [HEED_INT] = "a whole number",
@@ -36,7 +26,8 @@ bool heed__option_expects(const heed_option *o, heed_text *out) {
                                         [HEED_TEXT] = "a text",
                                         [HEED_CHOICE] = "one of "};
     bool ok = heed_text_add(out, "%s", kinds[o->kind]);
-    if (o->kind == HEED_CHOICE) return ok && put_choices(o->choices, out);
+    for (const char *at = o->kind == HEED_CHOICE ? o->choices : ""; ok && *at; at++)
+        ok = *at == '|' ? heed_text_put(out, ", ", 2) : heed_text_put(out, at, 1);
     if ((o->kind != HEED_INT && o->kind != HEED_REAL) || !bounded(o)) return ok;
     ok = ok && heed_text_add(out, isinf(o->max) ? " of at least " : " from ") &&
          heed__put_number(out, o->min);

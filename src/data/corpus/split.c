@@ -61,7 +61,7 @@ static bool too_short(heed_corpus *k, const char *path, size_t found, size_t exp
                      fits + extra - (k->a.bracket ? 0 : 1));
 }
 
-/* A seeded choice of some among equal pieces. */
+/* A seeded choice of some among equal pieces: Knuth, vol. 2, 3.4.2, algorithm S. */
 static bool cut_random(heed_corpus *k, const char *path) {
     size_t n = k->own_units, need = k->a.packing == HEED_LINES ? 1 : window(k);
     size_t pieces = n / need < HEED__PIECES ? n / need : HEED__PIECES;
@@ -69,8 +69,7 @@ static bool cut_random(heed_corpus *k, const char *path) {
     size_t wanted = (size_t)lround(k->a.val_split * (double)pieces);
     wanted = wanted < 1 ? 1 : wanted > pieces - 1 ? pieces - 1 : wanted;
     heed_random r = heed_random_at(heed_seed(k->c), "split", 0, 0);
-    for (size_t i = 0; i < pieces;
-         i++) { /* selection sampling: Knuth, vol. 2, 3.4.2, algorithm S */
+    for (size_t i = 0; i < pieces; i++) {
         bool val = heed_random_below(&r, i, (uint32_t)(pieces - i)) < wanted;
         part_add(val ? &k->val : &k->train, n * i / pieces, n * (i + 1) / pieces);
         wanted -= val;

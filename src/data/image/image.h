@@ -35,8 +35,7 @@ heed__format heed__picture_format(const heed__file *f, const char *name);
 /* The result of checking a file; orientation as in EXIF, 1 .. 8. */
 typedef struct {
     int width, height, orientation;
-    size_t
-        palette; /* PNG: offset of a PLTE chunk with fewer colours than pixels can refer to, or 0 */
+    size_t palette; /* PNG: offset of a PLTE chunk with too few colours for all pixels, or 0 */
 } heed__picture_info;
 heed_status heed__jpeg_check(const heed__file *f, heed__picture_info *out);
 heed_status heed__png_check(const heed__file *f, heed__picture_info *out);

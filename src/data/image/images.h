@@ -9,11 +9,10 @@
 #include <heed/image.h>
 
 typedef struct {
-    char *path; /* NULL: from a file of records */
-    heed_picture
-        picture; /* pixels NULL: not cached, decoded again when needed; else with 1 or 3 channels */
-    bool lies_in_block; /* pixels belong to a block, not to the item */
-    uint64_t hash;      /* of the stored picture */
+    char *path;           /* NULL: from a file of records */
+    heed_picture picture; /* of 1 or 3 channels; pixels NULL: decoded again when needed */
+    bool lies_in_block;   /* pixels belong to a block, not to the item */
+    uint64_t hash;        /* of the stored picture */
     uint32_t label;
     heed_part part;
     char *why; /* reason why it cannot be decoded; NULL: it can */
@@ -48,8 +47,7 @@ typedef struct {
 } heed__slot;
 
 typedef struct {
-    heed__monitor
-        *monitor; /* guards stop and the slots, except their rows' data; NULL: not started */
+    heed__monitor *monitor; /* guards stop and the slots, not their rows; NULL: not started */
     heed__thread **threads;
     int workers, running; /* threads requested, and started */
     bool stop;
@@ -87,8 +85,8 @@ struct heed_images {
     char name[32];
 };
 
-/* ---- sources: each adds items with classes (as numbers of heed__images_class) and parts ---- */
-/* IDX and CIFAR set info.kind only if the folder has files of theirs. */
+/* ---- sources: each adds items with classes (as numbers of heed__images_class) and parts; IDX and
+ * CIFAR set info.kind only if the folder has files of theirs ---- */
 
 bool heed__images_folder(heed_images *k, const char *path);
 bool heed__images_idx(heed_images *k, const char *path);
@@ -102,7 +100,6 @@ bool heed__images_add(heed_images *k, int64_t class, heed_part part, char *path,
                       heed_picture picture);
 /* Takes ownership of bytes (heed__free), also on failure. */
 bool heed__images_keep(heed_images *k, unsigned char *bytes);
-bool heed__images_is_picture(const char *name);        /* by its extension */
 extern const char *const heed__part_words[HEED_PARTS]; /* "training", .. */
 /* "folder/name", to be freed; "name" alone if it is absolute. */
 char *heed__images_path(heed_ctx *c, const char *folder, const char *name);

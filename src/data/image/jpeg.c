@@ -41,20 +41,6 @@ static heed_status damaged(const jpeg *j, const char *what) {
     return heed__refuse(j->f, "is a damaged JPEG: %s", what);
 }
 
-static heed_status frame_kind(const jpeg *j, int marker, int bits) {
-    const char *kind = marker == 0xC3  ? "lossless"
-                       : marker > 0xC8 ? "arithmetic-coded"
-                       : marker > 0xC3 ? "hierarchical"
-                       : bits == 12    ? "12-bit"
-                                       : NULL;
-    if (kind)
-        return heed__refuse(j->f,
-                            "is of an unsupported kind: expected a baseline or progressive JPEG, "
-                            "found a JPEG that is %s; hint: convert it first, djpeg",
-                            kind);
-    return bits == 8 ? HEED_OK : damaged(j, "expected 8 bits a sample");
-}
-
 static heed_status frame_parts(jpeg *j, const unsigned char *b) {
     for (int i = 0; i < j->parts; i++, b += 3) {
         component *p = &j->part[i];
@@ -73,10 +59,19 @@ static heed_status frame_parts(jpeg *j, const unsigned char *b) {
 
 static heed_status frame(jpeg *j, int marker, const unsigned char *b, size_t n) {
     if (j->frame || n < 6) return damaged(j, "a wrong frame header");
-    heed_status status = frame_kind(j, marker, b[0]);
-    if (status != HEED_OK) return status;
+    const char *kind = marker == 0xC3  ? "lossless"
+                       : marker > 0xC8 ? "arithmetic-coded"
+                       : marker > 0xC3 ? "hierarchical"
+                       : b[0] == 12    ? "12-bit"
+                                       : NULL;
+    if (kind)
+        return heed__refuse(j->f,
+                            "is of an unsupported kind: expected a baseline or progressive JPEG, "
+                            "found a JPEG that is %s; hint: convert it first, djpeg",
+                            kind);
+    if (b[0] != 8) return damaged(j, "expected 8 bits a sample");
     int height = (int)heed__big16(b + 1), width = (int)heed__big16(b + 3);
-    status = heed__check_sides(j->f, width, height);
+    heed_status status = heed__check_sides(j->f, width, height);
     if (status != HEED_OK) return status;
     j->parts = b[5];
     if (j->parts != 1 && j->parts != 3 && j->parts != 4)
