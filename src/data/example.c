@@ -138,7 +138,7 @@ static bool check_length(const heed_reader *r, const char *text, size_t n, heed_
     shown = heed_utf8_valid(text, shown); /* do not split a character */
     return k->count + after <= block ||
            heed_fail(r->c, HEED_DATA,
-                     "the input is too long: %zu tokens%s, the model takes %zu: %.*s...",
+                     "the input is too long: %zu tokens%s, the model accepts %zu: %.*s...",
                      k->count + after, r->spec.kind == HEED_INPUT_TOKENS ? "" : " with [SEP]",
                      block, (int)shown, text);
 }
@@ -185,7 +185,7 @@ static bool finish_target(const heed_reader *r, bool ended, heed_sequence *targe
     if (k->count == 0) return heed_fail(r->c, HEED_FAILED, "the model made no token to look at");
     if (k->count > (size_t)block)
         return heed_fail(r->c, HEED_DATA,
-                         "the target is too long: %zu tokens, the model takes %lld", k->count,
+                         "the target is too long: %zu tokens, the model accepts %lld", k->count,
                          (long long)block);
     return label(r->c, r->tokenizer, NULL, target);
 }

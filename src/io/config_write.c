@@ -45,9 +45,8 @@ static bool put_comment(heed_text *out, const heed__setting *s) {
 bool heed_config_write(const heed_config *f, heed_text *out, bool comments) {
     if (!f || !out || heed__stopped(f->c)) return false;
     const char *group = "";
-    const heed__setting *s = NULL;
     bool ok = true;
-    while (ok && (s = heed__setting_next(f, s)) != NULL) {
+    for (const heed__setting *s = NULL; ok && (s = heed__setting_next(f, s)) != NULL;) {
         if (comments && strcmp(group, s->group) != 0)
             ok = heed_text_add(out, "%s# ---- %s ----\n", *group ? "\n" : "", s->group);
         group = s->group;
@@ -95,9 +94,8 @@ bool heed_config_help(const heed_config *f, heed_text *out, int width) {
     char indent[MOST + 1] = "";
     memset(indent, ' ', column);
     const char *group = "";
-    const heed__setting *s = NULL;
     bool ok = true;
-    while (ok && (s = heed__setting_next(f, s)) != NULL) {
+    for (const heed__setting *s = NULL; ok && (s = heed__setting_next(f, s)) != NULL;) {
         if (strcmp(group, s->group) != 0)
             ok = heed_text_add(out, "%s%s:\n", *group ? "\n" : "", s->group);
         group = s->group;

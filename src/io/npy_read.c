@@ -15,7 +15,7 @@ static void skip(scanner *s) {
     while (s->at < s->end && strchr(" \t\r\n", *s->at)) s->at++;
 }
 
-static bool take(scanner *s, const char *word) {
+static bool accept(scanner *s, const char *word) {
     size_t n = strlen(word);
     skip(s);
     if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n) != 0) return false;
@@ -45,10 +45,10 @@ static bool whole(scanner *s, int64_t *value) {
 }
 
 static bool shape(scanner *s, heed__npy *a) {
-    if (!take(s, "(")) return false;
-    for (a->dims = 0; !take(s, ")"); a->dims++) {
+    if (!accept(s, "(")) return false;
+    for (a->dims = 0; !accept(s, ")"); a->dims++) {
         if (a->dims == HEED__NPY_DIMS || !whole(s, &a->shape[a->dims])) return false;
-        take(s, ",");
+        accept(s, ",");
     }
     return true;
 }
@@ -79,17 +79,17 @@ static bool type(const char *descr, heed__npy *a) {
 static bool dictionary(scanner *s, heed__npy *a) {
     char key[20];
     int found = 0;
-    if (!take(s, "{")) return false;
-    while (!take(s, "}")) {
-        bool ok = quoted(s, key, sizeof key) && take(s, ":");
+    if (!accept(s, "{")) return false;
+    while (!accept(s, "}")) {
+        bool ok = quoted(s, key, sizeof key) && accept(s, ":");
         if (ok && strcmp(key, "descr") == 0)
             ok = quoted(s, a->type, sizeof a->type) && type(a->type, a);
         else if (ok && strcmp(key, "fortran_order") == 0)
-            ok = (a->fortran = take(s, "True")) || take(s, "False");
+            ok = (a->fortran = accept(s, "True")) || accept(s, "False");
         else
             ok = ok && strcmp(key, "shape") == 0 && shape(s, a);
         if (!ok || ++found > 3) return false;
-        take(s, ",");
+        accept(s, ",");
     }
     return found == 3;
 }
@@ -105,27 +105,27 @@ static bool count(heed__npy *a, size_t left) {
     return a->kind == '?' || !a->count || !a->size || a->count <= left / (size_t)a->size;
 }
 
+static bool damaged(heed_ctx *c, const char *path, const heed__npy *a, const char *what) {
+    char quote[HEED_QUOTE];
+    return heed_fail(c, HEED_DATA, "array %s is damaged: %s: %s",
+                     heed_quote(quote, a->name, strlen(a->name)), path, what);
+}
+
 bool heed__npy_parse(heed_ctx *c, const char *path, const unsigned char *bytes, size_t n,
                      heed__npy *a) {
-    char quote[HEED_QUOTE];
-    heed_quote(quote, a->name, strlen(a->name));
     if (n < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
-        return heed_fail(c, HEED_DATA, "array %s is damaged: %s: expected NumPy's magic", quote,
-                         path);
-    size_t wide = bytes[6] >= 2 ? 4 : 2, size = 0;
-    for (size_t i = 0; i < wide && 8 + i < n; i++) size |= (size_t)bytes[8 + i] << 8 * i;
-    if (size > n || 8 + wide + size > n)
-        return heed_fail(c, HEED_DATA, "array %s is damaged: %s: its header has no end", quote,
-                         path);
+        return damaged(c, path, a, "expected NumPy's magic");
+    size_t wide = bytes[6] >= 2 ? 4 : 2;
+    size_t size = n < 8 + wide ? 0 : (size_t)heed__little(bytes + 8, wide);
+    if (size > n || 8 + wide + size > n) return damaged(c, path, a, "its header has no end");
     const char *head = (const char *)bytes + 8 + wide;
     scanner s = {head, head + size};
     a->data = bytes + 8 + wide + size;
-    if (!dictionary(&s, a))
-        return heed_fail(c, HEED_DATA, "array %s is damaged: %s: its header is no description",
-                         quote, path);
+    if (!dictionary(&s, a)) return damaged(c, path, a, "its header is no description");
+    char quote[HEED_QUOTE];
     return count(a, n - 8 - wide - size) ||
-           heed_fail(c, HEED_DATA, "array %s is cut short: %s: %zu bytes are too few", quote, path,
-                     n);
+           heed_fail(c, HEED_DATA, "array %s is cut short: %s: %zu bytes are too few",
+                     heed_quote(quote, a->name, strlen(a->name)), path, n);
 }
 
 /* ---- elements ---- */

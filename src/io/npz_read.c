@@ -24,8 +24,6 @@ typedef struct {
     size_t packed, size, offset;
 } member;
 
-static size_t number(const unsigned char *p, size_t n) { return (size_t)heed__little(p, n); }
-
 static bool damaged(const archive *z, const char *why) {
     return heed_fail(z->c, HEED_DATA, "%s is no NPZ file: %s", z->path, why);
 }
@@ -35,7 +33,7 @@ static const unsigned char *find_end(const archive *z) {
     size_t back = z->n < 65535 + END ? z->n : 65535 + END;
     for (size_t i = END; i <= back; i++) {
         const unsigned char *p = z->bytes + z->n - i;
-        if (memcmp(p, "PK\5\6", 4) == 0 && number(p + 20, 2) == i - END) return p;
+        if (memcmp(p, "PK\5\6", 4) == 0 && heed__little(p + 20, 2) == i - END) return p;
     }
     return NULL;
 }
@@ -44,15 +42,15 @@ static bool read_entry(const archive *z, size_t *at, member *m) {
     const unsigned char *p = z->bytes + *at;
     if (*at + ENTRY > z->n || memcmp(p, "PK\1\2", 4) != 0)
         return damaged(z, "its directory is damaged");
-    *m = (member){.flags = (int)number(p + 8, 2),
-                  .method = (int)number(p + 10, 2),
-                  .crc = (uint32_t)number(p + 16, 4),
-                  .packed = number(p + 20, 4),
-                  .size = number(p + 24, 4),
+    *m = (member){.flags = (int)heed__little(p + 8, 2),
+                  .method = (int)heed__little(p + 10, 2),
+                  .crc = (uint32_t)heed__little(p + 16, 4),
+                  .packed = heed__little(p + 20, 4),
+                  .size = heed__little(p + 24, 4),
                   .name = (const char *)p + ENTRY,
-                  .name_size = number(p + 28, 2),
-                  .offset = number(p + 42, 4)};
-    *at += ENTRY + m->name_size + number(p + 30, 2) + number(p + 32, 2);
+                  .name_size = heed__little(p + 28, 2),
+                  .offset = heed__little(p + 42, 4)};
+    *at += ENTRY + m->name_size + heed__little(p + 30, 2) + heed__little(p + 32, 2);
     return *at <= z->n || damaged(z, "its directory is damaged");
 }
 
@@ -66,7 +64,7 @@ static const unsigned char *packed_bytes(const archive *z, const member *m) {
     else if (m->offset + LOCAL > z->n || memcmp(p, "PK\3\4", 4) != 0)
         damaged(z, "a member is not where its directory says");
     else {
-        size_t start = m->offset + LOCAL + number(p + 26, 2) + number(p + 28, 2);
+        size_t start = m->offset + LOCAL + heed__little(p + 26, 2) + heed__little(p + 28, 2);
         if (start <= z->n && m->packed <= z->n - start) return z->bytes + start;
         damaged(z, "a member goes on after the file's end");
     }
@@ -128,7 +126,7 @@ static bool read_archive(archive *z, heed__npz *out) {
                          "%s is no NPZ file: expected a directory at its end, found %zu bytes "
                          "without one: it may be cut short",
                          z->path, z->n);
-    size_t entries = number(end + 10, 2), at = number(end + 16, 4);
+    size_t entries = heed__little(end + 10, 2), at = heed__little(end + 16, 4);
     if (at > z->n) return damaged(z, "its directory is damaged");
     for (size_t i = 0; i < entries; i++) {
         member m = {0};

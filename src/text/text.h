@@ -32,8 +32,7 @@ size_t heed__line_length(const char *text, size_t n);
 
 /* ---- labels, as heed_label_text shows them ---- */
 
-/* The number of glyphs (characters with marks) of a label; appends one, returns its columns or 0.
- */
+/* The glyphs (characters with their marks) of a label; appends one, and returns its columns. */
 int heed__label_glyphs(const char *label);
 int heed__label_glyph(const char *label, int index, heed_text *out);
 /* Appends the label in exactly `columns` columns; right: aligned right, else left. */

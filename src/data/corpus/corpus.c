@@ -111,22 +111,6 @@ static bool read_and_fill(heed_corpus *k, const char *path, char **text, size_t 
                                       : heed__encode(k->k, *text, *n, &f.sink);
 }
 
-static bool build(heed_corpus *k, const char *path) {
-    char *text = NULL, *val = NULL;
-    size_t n = 0, val_n = 0;
-    bool good = tokenizer_fits(k) && read_and_fill(k, path, &text, &n);
-    k->own_units = heed__units(k);
-    good = good && (!k->a.val_path || read_and_fill(k, k->a.val_path, &val, &val_n));
-    k->len = k->a.block;
-    if (good && k->a.packing == HEED_LINES) measure_lines(k);
-    k->content = k->len - (k->a.bracket ? 2 : 0);
-    good = good && heed__corpus_split(k, path) && heed__corpus_count(k, text, n, val, val_n);
-    heed__free(text);
-    heed__free(val);
-    k->a.val_path = NULL; /* belongs to the caller and is no longer needed */
-    return good;
-}
-
 heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *t,
                               heed_corpus_args a) {
     if (heed__stopped(c) || !path || !t) return NULL;
@@ -140,7 +124,19 @@ heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenize
     k->a = a;
     k->end = t->special.sep >= 0 ? t->special.sep : t->special.newline;
     heed__own(c, &k->owned, corpus_free);
-    if (build(k, path)) return k;
+    char *text = NULL, *val = NULL;
+    size_t n = 0, val_n = 0;
+    bool good = tokenizer_fits(k) && read_and_fill(k, path, &text, &n);
+    k->own_units = heed__units(k);
+    good = good && (!a.val_path || read_and_fill(k, a.val_path, &val, &val_n));
+    k->len = a.block;
+    if (good && a.packing == HEED_LINES) measure_lines(k);
+    k->content = k->len - (a.bracket ? 2 : 0);
+    good = good && heed__corpus_split(k, path) && heed__corpus_count(k, text, n, val, val_n);
+    heed__free(text);
+    heed__free(val);
+    k->a.val_path = NULL; /* belongs to the caller and is no longer needed */
+    if (good) return k;
     heed_corpus_free(k);
     return NULL;
 }

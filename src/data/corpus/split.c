@@ -4,7 +4,6 @@
 #include "text/text.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Tokens in a training window of blocks: gpt has one more, the last label. */
@@ -113,14 +112,8 @@ bool heed__corpus_split(heed_corpus *k, const char *path) {
 /* ---- counts of each part ---- */
 
 typedef struct {
-    uint64_t hash;
-    size_t count;
-} seen_line;
-
-typedef struct {
     heed_corpus *k;
-    seen_line *val; /* lines of the validation part */
-    size_t count, capacity;
+    heed__counts val; /* lines of the validation part, by their hashes */
 } census;
 
 static bool is_blank(const char *s, size_t n) {
@@ -132,38 +125,17 @@ static bool is_blank(const char *s, size_t n) {
     return true;
 }
 
-static int by_hash(const void *a, const void *b) {
-    const seen_line *x = a, *y = b;
-    return (x->hash > y->hash) - (x->hash < y->hash);
-}
-
 static bool visit(census *s, bool val, uint64_t hash) {
     heed_corpus_info *f = &s->k->info;
-    if (val) {
-        f->val_lines++;
-        if (!heed__grow(s->k->c, &s->val, &s->capacity, s->count + 1, sizeof *s->val)) return false;
-        s->val[s->count++] = (seen_line){hash, 1};
-        return true;
+    const char *key = (const char *)&hash;
+    *(val ? &f->val_lines : &f->lines) += 1;
+    if (val) return heed__counts_add(&s->val, key, sizeof hash, 1);
+    int32_t same = heed__names_look(&s->val.names, key, sizeof hash);
+    if (same >= 0) {
+        f->overlap += s->val.counts[same];
+        s->val.counts[same] = 0;
     }
-    f->lines++;
-    seen_line key = {.hash = hash}, *same = NULL;
-    if (s->count) same = bsearch(&key, s->val, s->count, sizeof key, by_hash);
-    if (same) f->overlap += same->count;
-    if (same) same->count = 0;
     return true;
-}
-
-/* Sorts the lines of the validation part, each once. */
-static void sort_val(census *s) {
-    size_t to = 0;
-    if (s->count) qsort(s->val, s->count, sizeof *s->val, by_hash);
-    for (size_t i = 0; i < s->count; i++) {
-        if (to && s->val[to - 1].hash == s->val[i].hash)
-            s->val[to - 1].count++;
-        else
-            s->val[to++] = s->val[i];
-    }
-    s->count = to;
 }
 
 static bool visit_lines(census *s, bool val, const char *text, size_t n) {
@@ -213,7 +185,7 @@ static void count_tokens(const heed_corpus *k, const heed__part *p, size_t *toke
 
 bool heed__corpus_count(heed_corpus *k, const char *text, size_t n, const char *val, size_t val_n) {
     heed_corpus_info *f = &k->info;
-    census s = {.k = k};
+    census s = {.k = k, .val.names.c = k->c};
     bool good = true;
     count_tokens(k, &k->train, &f->tokens, &f->unknown);
     bool split = k->a.val_split > 0 && !k->a.eval;
@@ -224,8 +196,7 @@ bool heed__corpus_count(heed_corpus *k, const char *text, size_t n, const char *
     } else if (split) {
         good = visit_part(&s, true, text, n);
     }
-    sort_val(&s);
     good = good && visit_part(&s, false, text, n);
-    heed__free(s.val);
+    heed__counts_free(&s.val);
     return good;
 }

@@ -8,16 +8,9 @@
 
 /* Detects UTF-16 and UTF-32 by their byte order marks, or by the zeros in Latin text. */
 static const char *wide_encoding(const unsigned char *b, size_t n) {
-    static const struct {
-        const char *mark;
-        size_t n;
-        const char *name;
-    } known[] = {{"\xFF\xFE\0\0", 4, "UTF-32"},
-                 {"\0\0\xFE\xFF", 4, "UTF-32"},
-                 {"\xFF\xFE", 2, "UTF-16"},
-                 {"\xFE\xFF", 2, "UTF-16"}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (n >= known[i].n && memcmp(b, known[i].mark, known[i].n) == 0) return known[i].name;
+    if (n >= 4 && (memcmp(b, "\xFF\xFE\0\0", 4) == 0 || memcmp(b, "\0\0\xFE\xFF", 4) == 0))
+        return "UTF-32";
+    if (n >= 2 && (memcmp(b, "\xFF\xFE", 2) == 0 || memcmp(b, "\xFE\xFF", 2) == 0)) return "UTF-16";
     if (n < 4) return NULL;
     if (b[0] && !b[1] && b[2] && !b[3]) return "UTF-16LE";
     return !b[0] && b[1] && !b[2] && b[3] ? "UTF-16BE" : NULL;

@@ -57,7 +57,7 @@ bool heed__tokenizer_add(heed_tokenizer *k, const char *token, size_t n) {
     if (id < 0) return false;
     char quoted[HEED_QUOTE];
     if ((size_t)id < before)
-        return heed_fail(k->c, HEED_DATA, "token stands twice in the vocabulary: %s as %d and %zu",
+        return heed_fail(k->c, HEED_DATA, "token occurs twice in the vocabulary: %s as %d and %zu",
                          heed_quote(quoted, token, n), (int)id, before);
     if (k->names.count > HEED__VOCAB_MAX)
         return heed_fail(k->c, HEED_DATA, "vocabulary is too large: expected at most %d tokens",
@@ -120,12 +120,12 @@ heed__ranked *heed__rank(const heed__counts *w) {
 
 void heed__rank_by_text(heed__ranked *r, size_t n) { qsort(r, n, sizeof *r, by_text); }
 
-static bool count_one(heed__counts *w, const char *word, size_t n, uint64_t by) {
-    int32_t i = heed__names_add(&w->names, word, n);
+bool heed__counts_add(heed__counts *w, const char *s, size_t n, uint64_t times) {
+    int32_t i = heed__names_add(&w->names, s, n);
     if (i < 0 ||
         !heed__grow(w->names.c, &w->counts, &w->capacity, (size_t)i + 1, sizeof *w->counts))
         return false;
-    w->counts[i] += by;
+    w->counts[i] += times;
     return true;
 }
 
@@ -139,7 +139,7 @@ static bool forget_rare(heed__counts *w, size_t limit) {
     heed__counts fewer = {.names.c = w->names.c};
     bool good = true;
     for (size_t i = 0; good && i < keep; i++)
-        good = count_one(&fewer, r[i].text, strlen(r[i].text), r[i].count);
+        good = heed__counts_add(&fewer, r[i].text, strlen(r[i].text), r[i].count);
     heed__free(r);
     heed__counts_free(w);
     *w = fewer;
@@ -157,7 +157,7 @@ bool heed__count_letters(heed__counts *out, const char *text, size_t n, uint64_t
     int32_t c;
     for (size_t at = 0, length; at < n; at += length) {
         length = heed_utf8_read(text + at, n - at, &c);
-        if (c >= 0 && !count_one(out, text + at, length, times)) return false;
+        if (c >= 0 && !heed__counts_add(out, text + at, length, times)) return false;
     }
     return true;
 }
@@ -170,7 +170,7 @@ static bool count_words(const heed_tokenizer *k, const char *text, size_t n, hee
     heed__word w;
     while (heed__words_next(&words, &w)) {
         if (w.chars > HEED__WORD_CHARS) continue;
-        if (!count_one(out, w.buffer + w.at[0], w.at[w.chars] - w.at[0], 1)) return false;
+        if (!heed__counts_add(out, w.buffer + w.at[0], w.at[w.chars] - w.at[0], 1)) return false;
         if (out->names.count == LIMIT && !forget_rare(out, LIMIT)) return false;
     }
     if (out->names.count) return true;

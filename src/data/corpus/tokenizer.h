@@ -70,12 +70,13 @@ typedef struct heed__sink {
 bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sink *sink);
 bool heed__tokens_put(heed_tokens *t, int32_t id, size_t begin, size_t end); /* appends one */
 
-/* Distinct words or letters of a text with their counts. */
+/* Distinct words, letters or lines of a text with their counts. */
 typedef struct {
     heed__names names;
     uint64_t *counts;
     size_t capacity;
 } heed__counts;
+bool heed__counts_add(heed__counts *out, const char *s, size_t n, uint64_t times);
 /* Counts each character of a text `times` times. */
 bool heed__count_letters(heed__counts *out, const char *text, size_t n, uint64_t times);
 void heed__counts_free(heed__counts *w);

@@ -133,7 +133,7 @@ size_t heed_view_work(const heed_picture *p, const heed_image_transform *v) {
 }
 
 /* A picture that already has the output's size is copied. */
-static void take(const heed_picture *p, heed_box box, int size, heed_real *image, heed_real *work) {
+static void crop(const heed_picture *p, heed_box box, int size, heed_real *image, heed_real *work) {
     if (p->width != size || p->height != size || box.width != size || box.height != size) {
         heed_picture_resize(p, box, size, size, image, work);
         return;
@@ -151,7 +151,7 @@ void heed_picture_view(const heed_picture *p, const heed_image_transform *v, con
     bool draw = a && r;
     int least = p->width < p->height ? p->width : p->height;
     heed_box box = draw && a->scale > 0 ? random_box(p, a, r) : centre(p, least, least);
-    take(p, box, v->size, work, work + n);
+    crop(p, box, v->size, work, work + n);
     placing at = {0};
     if (draw) {
         colours(work, n, v->channels, a, r);

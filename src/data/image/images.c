@@ -134,7 +134,7 @@ bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture 
     if (label) *label = (int)item->label;
     if (name) *name = item->path ? item->path : k->name;
     if (!out) return true;
-    heed_status s = heed__images_lend(k, item, out, &p, why);
+    heed_status s = heed__images_pixels(k, item, out, &p, why);
     if (s != HEED_OK) return heed_fail(k->c, s, "picture cannot be read: %s: %s", item->path, why);
     if (p == out) return true;
     size_t n = (size_t)p->width * (size_t)p->height * (size_t)p->channels;
@@ -147,9 +147,10 @@ bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture 
 void heed_images_set_eval_part(heed_images *k, heed_part part) {
     if (!k || heed__stopped(k->c)) return;
     if (in_part(k, part, 0))
-        k->judged = part;
+        k->eval_part = part;
     else
-        heed_fail(k->c, HEED_USAGE, "the part to be judged has no pictures: expected one that has");
+        heed_fail(k->c, HEED_USAGE,
+                  "the part to be evaluated has no pictures: expected one that has");
 }
 
 void heed_images_augment(heed_images *k, const heed_augment *a) {
@@ -163,7 +164,7 @@ void heed_images_augment(heed_images *k, const heed_augment *a) {
 /* ---- batches ---- */
 
 uint64_t heed_images_evals(const heed_images *k, int rows) {
-    return k ? heed__batches(k->info.count[k->judged], rows) : 0;
+    return k ? heed__batches(k->info.count[k->eval_part], rows) : 0;
 }
 
 uint64_t heed_images_epoch(const heed_images *k, int rows) {
@@ -175,14 +176,14 @@ bool heed_image_batch(heed_images *k, heed_batch_at at, heed_batch *out) {
     if (!k || !out || heed__stopped(k->c)) return false;
     const heed_image_transform *v = &k->info.view;
     int len = v->size * v->size * v->channels;
-    heed_part part = at.val ? k->judged : HEED_TRAIN_PART;
+    heed_part part = at.val ? k->eval_part : HEED_TRAIN_PART;
     if (!k->info.count[part])
         return heed_fail(k->c, HEED_USAGE,
-                         at.val ? "there is neither a validation nor a training part to judge by"
-                                : "there is no training part to take batches from");
+                         at.val ? "there is neither a validation nor a training part to evaluate"
+                                : "there is no training part for batches");
     if (!heed__batch_rows(k->c, at, k->info.count[part], INT32_MAX / len)) return false;
     double start = heed__os_seconds();
-    const heed__slot *s = heed__ring_ask(k, part, at);
+    const heed__slot *s = heed__ring_get(k, part, at);
     k->ring.waited += heed__os_seconds() - start;
     if (!s) return false;
     *out = (heed_batch){

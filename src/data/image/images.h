@@ -80,7 +80,7 @@ struct heed_images {
     size_t cached, work; /* bytes of cached pictures; numbers that a view needs */
     heed_images_info info;
     heed_duplicate duplicate; /* set if info.overlap is not 0 */
-    heed_part judged;
+    heed_part eval_part;      /* of batches with `val` */
     heed__ring ring;
     char name[32];
 };
@@ -113,8 +113,8 @@ bool heed__images_finalize(heed_images *k,
                            const char *path); /* sets the view, the parts, the counts */
 
 /* A picture ready for the view: borrowed from the cache, or read into *own. */
-heed_status heed__images_lend(const heed_images *k, const heed__item *item, heed_picture *own,
-                              const heed_picture **out, char why[HEED_WHY]);
+heed_status heed__images_pixels(const heed_images *k, const heed__item *item, heed_picture *own,
+                                const heed_picture **out, char why[HEED_WHY]);
 
 /* Converts a cached picture to 1 or 3 channels; pixels that lie in a block are copied first. */
 heed_status heed__images_convert(heed__item *item, int channels);
@@ -122,7 +122,7 @@ heed_status heed__images_convert(heed__item *item, int channels);
 /* ---- batches ---- */
 
 /* The slot with the finished batch; NULL on error. Further batches are prepared ahead. */
-const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at at);
+const heed__slot *heed__ring_get(heed_images *k, heed_part part, heed_batch_at at);
 void heed__ring_free(heed__ring *r);
 
 #endif

@@ -2,7 +2,6 @@
 #include "data/image/images.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the split ---- */
@@ -70,34 +69,28 @@ static uint64_t checksum(const heed_images *k) {
     return h;
 }
 
-static int by_size(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Counts a picture of another part that is also in the training part; the first is kept. */
-static void count_duplicate(heed_images *k, heed_part part, size_t index, uint64_t hash) {
-    const uint32_t *train = k->part[HEED_TRAIN_PART];
-    size_t same = 0;
-    bool first = !heed_images_duplicate(k, NULL);
-    while (first && k->items[train[same]].hash != hash) same++;
-    if (first) k->duplicate = (heed_duplicate){part, index, same};
-    k->info.overlap[part]++;
-}
-
+/* Counts the pictures of other parts that are also in the training part. */
 static bool count_overlap(heed_images *k) {
     size_t n = k->info.count[HEED_TRAIN_PART];
-    uint64_t *seen = heed__alloc_array(k->c, n, sizeof *seen);
-    if (!seen) return false;
-    for (size_t i = 0; i < n; i++) seen[i] = k->items[k->part[HEED_TRAIN_PART][i]].hash;
-    if (n) qsort(seen, n, sizeof *seen, by_size);
-    for (heed_part p = HEED_VAL_PART; n && p < HEED_PARTS; p++)
+    heed__names seen = {.c = k->c};
+    size_t *first = heed__alloc_array(k->c, n, sizeof *first); /* training picture of each hash */
+    for (size_t i = 0; first && i < n && !heed__stopped(k->c); i++) {
+        const uint64_t *hash = &k->items[k->part[HEED_TRAIN_PART][i]].hash;
+        size_t before = seen.count;
+        heed__names_add(&seen, (const char *)hash, sizeof *hash);
+        if (seen.count > before) first[before] = i;
+    }
+    for (heed_part p = HEED_VAL_PART; !heed__stopped(k->c) && p < HEED_PARTS; p++)
         for (size_t i = 0; i < k->info.count[p]; i++) {
             const uint64_t *hash = &k->items[k->part[p][i]].hash;
-            if (bsearch(hash, seen, n, sizeof *seen, by_size)) count_duplicate(k, p, i, *hash);
+            int32_t same = heed__names_look(&seen, (const char *)hash, sizeof *hash);
+            if (same < 0) continue;
+            if (!heed_images_duplicate(k, NULL)) k->duplicate = (heed_duplicate){p, i, first[same]};
+            k->info.overlap[p]++;
         }
-    heed__free(seen);
-    return true;
+    heed__names_free(&seen);
+    heed__free(first);
+    return !heed__stopped(k->c);
 }
 
 static bool enough(heed_images *k, const char *path) {
@@ -226,6 +219,6 @@ bool heed__images_finalize(heed_images *k, const char *path) {
         !normalise(k, path) || !prepare(k) || !count_overlap(k))
         return false;
     f->checksum = checksum(k);
-    k->judged = f->count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TRAIN_PART;
+    k->eval_part = f->count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TRAIN_PART;
     return true;
 }

@@ -209,8 +209,6 @@ static bool add_classes(heed_images *k, const char *path, const int64_t *values,
 
 /* Labels may be of any type: floats may hold whole numbers. */
 #define MOST_LABEL 0x1p31
-static bool is_label(double v) { return v >= 0 && v <= MOST_LABEL && v == floor(v); }
-
 static bool read_labels(heed_images *k, const char *path, int64_t **out, size_t *n) {
     idx f;
     if (!read_idx(k->c, path, &f)) return false;
@@ -218,10 +216,11 @@ static bool read_labels(heed_images *k, const char *path, int64_t **out, size_t 
     *out = ok ? heed__alloc_array(k->c, f.count, sizeof **out) : NULL;
     for (size_t i = 0; *out && ok && i < f.count; i++) {
         double v = element(&f, i);
-        ok = is_label(v) || heed_fail(k->c, HEED_DATA,
-                                      "label is wrong: %s: expected a whole number of 0 to %.0f, "
-                                      "found %.9g at picture %zu",
-                                      path, MOST_LABEL, v, i);
+        ok = (v >= 0 && v <= MOST_LABEL && v == floor(v)) ||
+             heed_fail(k->c, HEED_DATA,
+                       "label is wrong: %s: expected a whole number of 0 to %.0f, "
+                       "found %.9g at picture %zu",
+                       path, MOST_LABEL, v, i);
         (*out)[i] = ok ? (int64_t)v : 0;
     }
     *n = f.count;

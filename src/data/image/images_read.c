@@ -62,8 +62,8 @@ static heed_status read_picture(const heed_images *k, const char *path, heed_pic
     return s;
 }
 
-heed_status heed__images_lend(const heed_images *k, const heed__item *item, heed_picture *own,
-                              const heed_picture **out, char why[HEED_WHY]) {
+heed_status heed__images_pixels(const heed_images *k, const heed__item *item, heed_picture *own,
+                                const heed_picture **out, char why[HEED_WHY]) {
     *own = (heed_picture){0};
     *out = &item->picture;
     if (item->picture.pixels) return HEED_OK;

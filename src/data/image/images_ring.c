@@ -34,7 +34,7 @@ static heed_status make_row(const heed_images *k, heed_part part, heed_batch_at 
     const heed__item *item = &k->items[*number];
     const heed_picture *p;
     heed_picture own;
-    heed_status s = heed__images_lend(k, item, &own, &p, why);
+    heed_status s = heed__images_pixels(k, item, &own, &p, why);
     if (s != HEED_OK) return s;
     heed_random draws = heed_random_at(seed, "augment", epoch, (uint32_t)index);
     heed_picture_view(p, &k->info.view, at.val ? NULL : &k->a.augment, &draws, x, work);
@@ -139,20 +139,20 @@ static bool start(heed_images *k) {
 typedef struct {
     heed_part part;
     heed_batch_at at;
-} wish;
+} request;
 
-static bool same(const heed__slot *s, const wish *w) {
+static bool same(const heed__slot *s, const request *w) {
     return s->rows && s->part == w->part && s->at.val == w->at.val && s->at.index == w->at.index &&
            s->at.micro == w->at.micro && s->at.micros == w->at.micros && s->at.rows == w->at.rows &&
            s->at.full_batch == w->at.full_batch && s->at.sample == w->at.sample;
 }
 
 /* The batch likely to be requested next; after the last evaluation batch, training again. */
-static bool after(const heed_images *k, wish *w) {
+static bool after(const heed_images *k, request *w) {
     if (w->at.val) {
         w->at.index++;
         if (rows_of(k, w->part, w->at)) return true;
-        *w = (wish){HEED_TRAIN_PART, k->ring.train};
+        *w = (request){HEED_TRAIN_PART, k->ring.train};
         if (!w->at.rows) return false;
     }
     if (++w->at.micro < w->at.micros) return true;
@@ -162,8 +162,8 @@ static bool after(const heed_images *k, wish *w) {
     return true;
 }
 
-/* Assigns the slot, which is idle, to the wished batch. */
-static bool assign(heed_images *k, heed__slot *s, const wish *w) {
+/* Assigns the slot, which is idle, to the requested batch. */
+static bool assign(heed_images *k, heed__slot *s, const request *w) {
     size_t need = (size_t)w->at.rows;
     s->rows = s->next = s->done = 0;
     if (!heed__grow(k->c, &s->x, &s->capacity, need * row_length(k), sizeof *s->x) ||
@@ -176,22 +176,22 @@ static bool assign(heed_images *k, heed__slot *s, const wish *w) {
     return true;
 }
 
-static heed__slot *holder(heed__ring *r, const wish *w) {
+static heed__slot *slot_with(heed__ring *r, const request *w) {
     for (int i = 0; i < HEED__SLOTS; i++)
         if (same(&r->slots[i], w)) return &r->slots[i];
     return NULL;
 }
 
-/* Finds slots for the wishes; the first always gets one: the caller's, the only one certainly idle,
- * before a later wish can claim the batch there. Slots that no wish needs are released. */
-static bool plan(heed_images *k, const wish *wishes, int count, heed__slot **found) {
+/* Finds slots for the requests; the first always gets one: the caller's, the only one certainly
+ * idle, before a later request can claim the batch there. Slots of no request are released. */
+static bool plan(heed_images *k, const request *requests, int count, heed__slot **found) {
     heed__ring *r = &k->ring;
     bool used[HEED__SLOTS] = {false};
-    found[0] = holder(r, wishes);
-    bool ok = found[0] || assign(k, found[0] = r->held, wishes);
+    found[0] = slot_with(r, requests);
+    bool ok = found[0] || assign(k, found[0] = r->held, requests);
     r->held = found[0];
     for (int w = 0; w < count; w++)
-        if ((found[w] = holder(r, &wishes[w]))) used[found[w] - r->slots] = true;
+        if ((found[w] = slot_with(r, &requests[w]))) used[found[w] - r->slots] = true;
     for (int i = 0; i < HEED__SLOTS; i++)
         if (!used[i]) {
             r->slots[i].rows = r->slots[i].next;
@@ -202,26 +202,26 @@ static bool plan(heed_images *k, const wish *wishes, int count, heed__slot **fou
             if (used[i] || r->slots[i].next != r->slots[i].done) continue;
             found[w] = &r->slots[i];
             used[i] = true;
-            ok = assign(k, found[w], &wishes[w]);
+            ok = assign(k, found[w], &requests[w]);
         }
         if (found[w]) found[w]->turn = ++r->turn;
     }
     return ok;
 }
 
-const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at at) {
+const heed__slot *heed__ring_get(heed_images *k, heed_part part, heed_batch_at at) {
     heed__ring *r = &k->ring;
     heed__slot *found[HEED__SLOTS] = {NULL};
-    wish wishes[HEED__SLOTS] = {{part, at}};
+    request requests[HEED__SLOTS] = {{part, at}};
     if (!start(k)) return NULL;
     if (!at.val) r->train = at;
     int count = 1, most = k->a.workers ? HEED__SLOTS : 1;
     for (; count < most; count++) {
-        wishes[count] = wishes[count - 1];
-        if (!after(k, &wishes[count])) break;
+        requests[count] = requests[count - 1];
+        if (!after(k, &requests[count])) break;
     }
     heed__monitor_enter(r->monitor);
-    bool ok = plan(k, wishes, count, found);
+    bool ok = plan(k, requests, count, found);
     heed__monitor_broadcast(r->monitor);
     heed__slot *s = found[0];
     while (s && s->next < s->rows) make_some(k, s, r->work[0]);

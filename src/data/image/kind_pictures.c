@@ -16,7 +16,8 @@ static const heed_option options[] = {
     {"convert", HEED_BOOL, "false", 0, 0, NULL,
      "pictures of other channels become grey or colour, as --channels says", PICTURES},
     {"mean", HEED_TEXT, "", 0, 0, NULL,
-     "taken from pixels of 0 to 1: a number, or one a channel, comma-separated; none: that of the "
+     "subtracted from pixels of 0 to 1: a number, or one a channel, comma-separated; none: that of "
+     "the "
      "training part",
      PICTURES},
     {"std", HEED_TEXT, "", 0, 0, NULL, "what pixels are then divided by; none: as for mean",

@@ -71,7 +71,7 @@ bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]) {
     heed_pairs *k = l->k;
     heed__pair p = {.line = l->number, .note = trimmed(l->note)};
     for (int side = 0; side < HEED__SIDES; side++) p.text[side] = trimmed(text[side]);
-    if (!text_fits(l, p.text) || !heed__pairs_note(l, p.text[HEED__TARGET]) ||
+    if (!text_fits(l, p.text) || !heed__pairs_add_labels(l, p.text[HEED__TARGET]) ||
         !heed__grow(k->c, &k->pairs, &k->capacity, k->count + 1, sizeof *k->pairs))
         return false;
     k->pairs[k->count++] = p;

@@ -78,7 +78,7 @@ bool heed__next_word(heed__cut *rest, heed__cut *word);
 
 /* Numbers the labels: a run's before any line is read; else the data's, sorted, afterwards. */
 bool heed__pairs_labels(heed_pairs *k);
-bool heed__pairs_note(const heed__line *l, heed__cut target);
+bool heed__pairs_add_labels(const heed__line *l, heed__cut target);
 bool heed__pairs_sort_labels(heed_pairs *k);
 /* Divides the pairs into training and validation. */
 bool heed__pairs_split(heed_pairs *k, const char *path);

@@ -100,7 +100,7 @@ static size_t most_of(const heed_pairs *k, int side) {
     return (size_t)(longest < 1 ? 1 : longest < k->a.block ? longest : k->a.block);
 }
 
-static bool make_room(heed_pairs *k, size_t rows) {
+static bool reserve(heed_pairs *k, size_t rows) {
     size_t n = rows * most_of(k, HEED__SOURCE), m = rows * most_of(k, HEED__TARGET);
     if (!heed__grow(k->c, &k->src, &k->src_capacity, 2 * n, sizeof *k->src) ||
         !heed__grow(k->c, &k->ids, &k->ids_capacity, 3 * m, sizeof *k->ids))
@@ -123,7 +123,7 @@ static bool begin(heed_pairs *k, heed_batch_at at, heed_batch *out) {
     if (!out->rows) return false;
     uint64_t first;
     heed_batch_at step = step_of(at, &first);
-    return make_room(k, (size_t)at.rows) &&
+    return reserve(k, (size_t)at.rows) &&
            (at.val || sort_window(k, step.index / batches_in_window(k, step.rows), step.rows));
 }
 

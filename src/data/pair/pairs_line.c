@@ -128,7 +128,7 @@ static bool lacks(const heed__line *l, const char *key, const char *found) {
 }
 
 /* Values are never longer than their JSON text in the line, which they overwrite. */
-static bool take(heed__line *l, const json_t *object) {
+static bool add_object(heed__line *l, const json_t *object) {
     heed__cut text[HEED__SIDES];
     char *to = l->s;
     for (int side = 0; side < HEED__SIDES; side++) {
@@ -144,18 +144,15 @@ static bool take(heed__line *l, const json_t *object) {
     return heed__pairs_add(l, text);
 }
 
-/* jansson gives no message when it is out of memory. */
-static bool refuse(const heed__line *l, const json_error_t *e) {
-    char found[HEED_QUOTE];
-    if (!*e->text) return heed_fail(l->k->c, HEED_FAILED, "cannot read %s: out of memory", l->path);
-    return heed__pairs_wrong(l, "a JSON object", heed_quote(found, e->text, strlen(e->text)));
-}
-
 bool heed__pairs_json(heed__line *l) {
     json_error_t e;
     json_t *value = json_loadb(l->s, l->n, JSON_REJECT_DUPLICATES, &e);
-    if (!value) return refuse(l, &e);
-    bool ok = json_is_object(value) ? take(l, value)
+    char found[HEED_QUOTE];
+    if (!value && !*e.text) /* as jansson says it */
+        return heed_fail(l->k->c, HEED_FAILED, "cannot read %s: out of memory", l->path);
+    if (!value)
+        return heed__pairs_wrong(l, "a JSON object", heed_quote(found, e.text, strlen(e.text)));
+    bool ok = json_is_object(value) ? add_object(l, value)
                                     : heed__pairs_wrong(l, "a JSON object a line", "a list");
     json_decref(value);
     return ok;

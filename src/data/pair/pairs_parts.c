@@ -8,7 +8,7 @@
 
 /* ---- labels ---- */
 
-static bool note(const heed__line *l, heed__cut label) {
+static bool add_label(const heed__line *l, heed__cut label) {
     heed_pairs *k = l->k;
     char found[HEED_QUOTE];
     if (!k->a.labels) return heed__names_add(&k->labels, label.s, label.n) >= 0;
@@ -16,12 +16,12 @@ static bool note(const heed__line *l, heed__cut label) {
     return heed__pairs_wrong(l, "a label of the run", heed_quote(found, label.s, label.n));
 }
 
-bool heed__pairs_note(const heed__line *l, heed__cut target) {
+bool heed__pairs_add_labels(const heed__line *l, heed__cut target) {
     heed__cut word;
     if (l->k->a.kind == HEED_TRANSLATION) return true;
-    if (l->k->a.kind == HEED_CLASSES) return note(l, target);
+    if (l->k->a.kind == HEED_CLASSES) return add_label(l, target);
     while (heed__next_word(&target, &word))
-        if (!note(l, word)) return false;
+        if (!add_label(l, word)) return false;
     return true;
 }
 
@@ -37,7 +37,7 @@ bool heed__pairs_labels(heed_pairs *k) {
         int32_t number = heed__names_add(&k->labels, k->a.labels[i], strlen(k->a.labels[i]));
         if (number < 0) return false;
         if (number != i)
-            return heed_fail(k->c, HEED_USAGE, "label stands twice among the run's: %s",
+            return heed_fail(k->c, HEED_USAGE, "label occurs twice among the run's: %s",
                              k->a.labels[i]);
     }
     return list_labels(k);
@@ -109,7 +109,7 @@ static bool choose(split *s, const char *path) {
 }
 
 /* Without a validation part, evaluation reads all pairs. */
-static void hand_out(split *s) {
+static void fill_parts(split *s) {
     heed_pairs *k = s->k;
     heed_pairs_info *f = &k->info;
     bool own_val = k->count > k->own, cut = !own_val && k->a.val_split > 0;
@@ -125,7 +125,7 @@ static void hand_out(split *s) {
 bool heed__pairs_split(heed_pairs *k, const char *path) {
     split s = {.k = k};
     bool ok = number_sources(&s) && (k->count > k->own || k->a.val_split <= 0 || choose(&s, path));
-    if (ok) hand_out(&s);
+    if (ok) fill_parts(&s);
     heed__names_free(&s.sources);
     heed__free(s.source);
     heed__free(s.pairs);
