@@ -14,19 +14,12 @@ static const heed_data_kind dense = {
     .noun = "no data, as the model makes its own", .item = "row", .options = no_options};
 
 const heed_data_kind *heed_data_kind_of(heed_input_spec spec) {
-    switch (spec.kind) {
-    case HEED_INPUT_TOKENS:
-        return &heed__data_text;
-    case HEED_INPUT_PICTURE:
-        return &heed__data_pictures;
-    case HEED_INPUT_PAIR:
-        return &heed__data_translation;
-    case HEED_INPUT_LABELLED:
-        return spec.per_word ? &heed__data_tags : &heed__data_classes;
-    case HEED_INPUT_DENSE:
-        break;
-    }
-    return &dense;
+    static const heed_data_kind *const kinds[] = {[HEED_INPUT_TOKENS] = &heed__data_text,
+                                                  [HEED_INPUT_PICTURE] = &heed__data_pictures,
+                                                  [HEED_INPUT_PAIR] = &heed__data_translation,
+                                                  [HEED_INPUT_LABELLED] = &heed__data_classes,
+                                                  [HEED_INPUT_DENSE] = &dense};
+    return spec.kind == HEED_INPUT_LABELLED && spec.per_word ? &heed__data_tags : kinds[spec.kind];
 }
 
 /* ---- data sets ---- */

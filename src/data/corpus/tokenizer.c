@@ -154,11 +154,17 @@ void heed__counts_free(heed__counts *w) {
 }
 
 bool heed__count_letters(heed__counts *out, const char *text, size_t n, uint64_t times) {
+    uint64_t ascii[128] = {0}; /* most letters of most texts need no look-up */
     int32_t c;
     for (size_t at = 0, length; at < n; at += length) {
         length = heed_utf8_read(text + at, n - at, &c);
-        if (c >= 0 && !heed__counts_add(out, text + at, length, times)) return false;
+        if (c >= 0 && c < 128)
+            ascii[c] += times;
+        else if (c >= 0 && !heed__counts_add(out, text + at, length, times))
+            return false;
     }
+    for (int i = 0; i < 128; i++)
+        if (ascii[i] && !heed__counts_add(out, &(char){(char)i}, 1, ascii[i])) return false;
     return true;
 }
 

@@ -1,6 +1,6 @@
-/* wordpiece.c -- training of wordpiece: byte-pair merges by count over words whose later characters
- * carry ##, as in Hugging Face's tokenizers. Sennrich et al. 2016, sec. 3.2; the counts of pairs
- * are kept up to date merge by merge, and the next pair comes from a heap. */
+/* wordpiece.c -- trains wordpiece: byte-pair merges by count over words whose later characters
+ * carry
+ * ##, as in Hugging Face's tokenizers, with a heap of pairs. Sennrich et al. 2016, sec. 3.2. */
 #include "data/corpus/tokenizer.h"
 #include "text/text.h"
 

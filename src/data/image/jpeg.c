@@ -4,20 +4,11 @@
 
 #include <string.h>
 
-enum {
-    SOF0 = 0xC0, /* baseline; extended and progressive follow */
-    SOF2 = 0xC2,
-    DHT = 0xC4,
-    SOI = 0xD8,
-    EOI = 0xD9,
-    SOS = 0xDA,
-    DQT = 0xDB,
-    DRI = 0xDD,
-    APP1 = 0xE1,
-    APP14 = 0xEE,
-    SCAN_LIMIT = 100,     /* typical progressive files have 10 */
-    PIXELS_PER_BYTE = 512 /* a block of 64 needs at least a bit */
-};
+/* Markers; SOF0: baseline, extended and progressive follow. */
+enum { SOF0 = 0xC0, SOF2 = 0xC2, DHT = 0xC4, SOI = 0xD8, EOI = 0xD9, SOS = 0xDA, DQT = 0xDB };
+enum { DRI = 0xDD, APP1 = 0xE1, APP14 = 0xEE };
+enum { SCAN_LIMIT = 100 };      /* typical progressive files have 10 */
+enum { PIXELS_PER_BYTE = 512 }; /* a block of 64 needs at least a bit */
 
 typedef struct {
     int id, across, down, table;

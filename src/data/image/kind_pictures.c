@@ -68,16 +68,15 @@ static bool read_list(heed_ctx *c, const heed_config *f, const char *key, double
 }
 
 static bool read_normalisation(heed_ctx *c, const heed_config *f, double mean[3], double std[3]) {
-    bool both = *heed_config_text(f, "mean") && *heed_config_text(f, "std");
-    if (!both && (*heed_config_text(f, "mean") || *heed_config_text(f, "std")))
+    const char *stds = heed_config_text(f, "std");
+    if (!*stds != !*heed_config_text(f, "mean"))
         return heed_fail(
             c, HEED_USAGE,
             "`mean` and `std` go together: expected both, or neither to have them computed");
     if (!read_list(c, f, "mean", mean) || !read_list(c, f, "std", std)) return false;
-    for (int i = 0; both && i < 3; i++)
+    for (int i = 0; *stds && i < 3; i++)
         if (!(std[i] > 0))
-            return heed_fail(c, HEED_USAGE, "`std = %s`: expected numbers above 0",
-                             heed_config_text(f, "std"));
+            return heed_fail(c, HEED_USAGE, "`std = %s`: expected numbers above 0", stds);
     return true;
 }
 
