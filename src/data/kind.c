@@ -106,7 +106,6 @@ bool heed__is_share(heed_ctx *c, double val_split) {
 
 int heed__batch_rows(heed_ctx *c, heed_batch_at at, uint64_t all, int most) {
     if (!heed__in_range(c, "rows of the batch are", at.rows, 1, most)) return 0;
-    if (!at.val && !at.full_batch) return at.rows;
     int rows = heed__rows_of(at, all);
     if (!rows)
         heed_fail(c, HEED_USAGE, "%s has no batch %llu: expected less than %llu",

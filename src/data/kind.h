@@ -28,13 +28,17 @@ static inline uint64_t heed__draw_of(heed_batch_at at, uint64_t row) {
     return heed__batch_number(at) * (uint64_t)at.rows + row;
 }
 
-/* Rows of the batch `at` when `all` rows are read once, fewer in the last; 0: no such batch. */
+/* Rows of the batch `at`. An evaluation or a full epoch reads `all` rows once, fewer of them in its
+ * last batch; 0: it has no such batch. */
 static inline int heed__rows_of(heed_batch_at at, uint64_t all) {
     uint64_t rows = (uint64_t)at.rows;
+    if (!at.val && !at.full_batch) return at.rows;
     if (at.index > all / rows) return 0;
     uint64_t left = all - at.index * rows;
     return (int)(left < rows ? left : rows);
 }
+/* The same; 0 with an error also if there are none, or more than `most`. */
+int heed__batch_rows(heed_ctx *c, heed_batch_at at, uint64_t all, int most);
 
 /* The row of the part for row `row` of the batch: in order or, for a sample, in a seeded order of
  * all rows, so that the first batches are drawn from the entire part. */
@@ -54,8 +58,5 @@ static inline uint64_t heed__epoch(uint64_t all, int rows) { /* at least 1 */
     uint64_t batches = heed__batches(all, rows);
     return batches || rows < 1 ? batches : 1;
 }
-/* The rows of the batch `at`: fewer than asked for in the last one of an evaluation or a full epoch
- * of `all` rows. 0 with an error if there are more than `most`, or no such batch. */
-int heed__batch_rows(heed_ctx *c, heed_batch_at at, uint64_t all, int most);
 
 #endif

@@ -102,7 +102,7 @@ static void pad_row(heed_corpus *k, size_t row, size_t t, heed_batch *out) {
 
 /* ---- causal ---- */
 
-static void gpt_row(heed_corpus *k, size_t row, const source *s, heed_batch *out) {
+static void causal_row(heed_corpus *k, size_t row, const source *s, heed_batch *out) {
     size_t len = (size_t)k->len, n = s->count - (s->end < 0); /* tokens that have a next one */
     int32_t *ids = k->ids + row * len, *labels = k->labels + row * len;
     for (size_t t = 0; t < len; t++) {
@@ -122,7 +122,7 @@ bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out) {
     for (size_t row = 0; row < (size_t)out->rows; row++) {
         source s = at.val ? val_source(k, heed__eval_row(k->c, at, row, k->val.total), most)
                           : train_source(k, heed__draw_of(at, row), most);
-        gpt_row(k, row, &s, out);
+        causal_row(k, row, &s, out);
     }
     return true;
 }

@@ -33,7 +33,7 @@ struct heed_corpus {
     heed_corpus_args a;
     int len;     /* T of every batch */
     int content; /* tokens of text in a row: T without [CLS] and [SEP] */
-    int32_t end; /* what ends a line of a gpt row */
+    int32_t end; /* what ends a line of a causal row */
     heed__stream stream;
     uint32_t *lines; /* first token of each line, then the end of the last */
     size_t line_count, lines_capacity;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Tokens in a training window of blocks: gpt has one more, the last label. */
+/* Tokens in a training window of blocks: causal ones have one more, the last label. */
 static size_t window(const heed_corpus *k) { return (size_t)k->content + (k->a.bracket ? 0 : 1); }
 
 static size_t windows_in(const heed_corpus *k, size_t units) {
@@ -14,7 +14,7 @@ static size_t windows_in(const heed_corpus *k, size_t units) {
     return units < window(k) ? 0 : units - window(k) + 1;
 }
 
-/* Evaluation rows: gpt predicts every token except the first, mlm reads each once. */
+/* Evaluation rows: causal ones predict every token but the first, masked ones read each once. */
 static size_t rows_in(const heed_corpus *k, size_t units) {
     size_t content = (size_t)k->content;
     if (k->a.packing == HEED_LINES) return units;

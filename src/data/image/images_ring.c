@@ -13,11 +13,6 @@ static size_t row_length(const heed_images *k) {
     return (size_t)v->size * (size_t)v->size * (size_t)v->channels;
 }
 
-/* Rows of the batch `at`; 0: there is no such batch. */
-static int rows_of(const heed_images *k, heed_part part, heed_batch_at at) {
-    return at.val || at.full_batch ? heed__rows_of(at, k->info.count[part]) : at.rows;
-}
-
 /* Makes one row: x (size size channels), and its label. May run in any thread. */
 static heed_status make_row(const heed_images *k, heed_part part, heed_batch_at at, int row,
                             heed_real *x, int32_t *label, heed_real *work, uint32_t *number,
@@ -151,14 +146,15 @@ static bool same(const heed__slot *s, const request *w) {
 static bool after(const heed_images *k, request *w) {
     if (w->at.val) {
         w->at.index++;
-        if (rows_of(k, w->part, w->at)) return true;
+        if (heed__rows_of(w->at, k->info.count[w->part])) return true;
         *w = (request){HEED_TRAIN_PART, k->ring.train};
         if (!w->at.rows) return false;
     }
     if (++w->at.micro < w->at.micros) return true;
     w->at.micro = 0;
     w->at.index++;
-    if (!rows_of(k, w->part, w->at)) w->at.index = 0; /* the epoch from its start */
+    if (!heed__rows_of(w->at, k->info.count[w->part]))
+        w->at.index = 0; /* the epoch from its start */
     return true;
 }
 
@@ -172,7 +168,7 @@ static bool assign(heed_images *k, heed__slot *s, const request *w) {
     s->part = w->part;
     s->at = w->at;
     s->status = HEED_OK;
-    s->rows = rows_of(k, w->part, w->at);
+    s->rows = heed__rows_of(w->at, k->info.count[w->part]);
     return true;
 }
 
