@@ -73,19 +73,16 @@ heed_status heed__picture_new(const heed__file *f, heed_picture *out) {
     return out->pixels ? HEED_OK : heed__refuse_memory(f);
 }
 
-/* A checked file cannot have an unknown type: stb_image reports that when it is out of memory. */
-static bool lacked_memory(const char *reason) {
-    return strcmp(reason, "outofmem") == 0 || strcmp(reason, "unknown image type") == 0;
-}
-
 static heed_status decode_stb(const heed__file *f, const heed__picture_info *info,
                               heed_picture *out) {
-    stbi__err("outofmem",
-              "Out of memory"); /* if stb_image fails without a reason, it is out of memory */
+    stbi__err("outofmem", "Out of memory"); /* what it means if stb_image gives no reason */
     out->pixels =
         stbi_load_from_memory(f->bytes, (int)f->n, &out->width, &out->height, &out->channels, 0);
-    if (!out->pixels && lacked_memory(stbi_failure_reason())) return heed__refuse_memory(f);
-    if (!out->pixels) return heed__refuse(f, "is damaged: %s", stbi_failure_reason());
+    const char *why = stbi_failure_reason();
+    /* The type of a checked file is known: stb_image does not find it when it is out of memory. */
+    bool memory = strcmp(why, "outofmem") == 0 || strcmp(why, "unknown image type") == 0;
+    if (!out->pixels)
+        return memory ? heed__refuse_memory(f) : heed__refuse(f, "is damaged: %s", why);
     if (out->width != info->width || out->height != info->height)
         return heed__refuse(f, "is damaged: it names two sizes");
     return heed__picture_turn(out, info->orientation) ? HEED_OK : heed__refuse_memory(f);

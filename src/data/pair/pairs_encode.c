@@ -108,16 +108,6 @@ static void count_pair(heed_pairs *k, heed__pair *p, const filler f[HEED__SIDES]
     i->target_tokens += f[HEED__TARGET].count;
 }
 
-static bool encode_pair(heed_pairs *k, heed__pair *p) {
-    filler f[HEED__SIDES] = {{.k = k}, {.k = k}};
-    bool ok = k->a.kind == HEED_TAGS
-                  ? encode_tags(k, p, &f[HEED__SOURCE])
-                  : encode_text(k, p, HEED__SOURCE, k->source, &f[HEED__SOURCE]) &&
-                        encode_target(k, p, &f[HEED__TARGET]);
-    if (ok) count_pair(k, p, f);
-    return ok;
-}
-
 static bool tokenizer_fits(heed_pairs *k, const heed_tokenizer *t) {
     heed_specials s = t->special;
     return (s.pad >= 0 && s.cls >= 0 && s.sep >= 0) ||
@@ -154,7 +144,15 @@ bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_t
     if (!tokenizer_fits(k, source) || (translates && !tokenizer_fits(k, target))) return false;
     k->source = source;
     k->target = target;
-    for (size_t i = 0; i < k->count; i++)
-        if (!encode_pair(k, &k->pairs[i])) return false;
+    for (size_t i = 0; i < k->count; i++) {
+        heed__pair *p = &k->pairs[i];
+        filler f[HEED__SIDES] = {{.k = k}, {.k = k}};
+        bool ok = k->a.kind == HEED_TAGS
+                      ? encode_tags(k, p, &f[HEED__SOURCE])
+                      : encode_text(k, p, HEED__SOURCE, k->source, &f[HEED__SOURCE]) &&
+                            encode_target(k, p, &f[HEED__TARGET]);
+        if (!ok) return false;
+        count_pair(k, p, f);
+    }
     return remove_long(k);
 }
