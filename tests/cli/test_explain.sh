@@ -63,13 +63,13 @@ echo '{"title": 5, "X": [[1]], "W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}' >title
 run explain --from title.json
 refuses 3 "title is wrong: title.json: expected a text"
 run explain --exercise --json
-refuses 2 "--json is of no use here"
+refuses 2 "--json has no effect here"
 run explain --solution --step
-refuses 2 "--step is of no use here"
+refuses 2 "--step has no effect here"
 run explain --exercise --learn 3
-refuses 2 "--learn is of no use here"
+refuses 2 "--learn has no effect here"
 run explain --json --step
-refuses 2 "--step is of no use here: --json"
+refuses 2 "--step has no effect here: --json"
 run explain --list lion
 refuses 2 "--list names all examples"
 run explain --json --html one.html
@@ -256,7 +256,7 @@ holds grep -qF ' and $dW_Q$ has $28.578839990$ there' lion.tex
 holds test "$(tr -cd '{' <lion.tex | wc -c)" = "$(tr -cd '}' <lion.tex | wc -c)"
 hides dB_
 run explain --backward --solution
-refuses 2 "--backward is of no use here"
+refuses 2 "--backward has no effect here"
 run explain --tex absent/lion.tex
 status 1
 absent absent

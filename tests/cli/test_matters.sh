@@ -178,7 +178,7 @@ run train vit small -o mean --layers 1 --heads 2 --width 16 --patch 14 --batch 1
 run ablate mean --patches --pictures 2
 status 0
 run ablate mlm --patches
-refuses 2 "--patches is of no use here: mlm is a run of mlm: expected one of vit"
+refuses 2 "--patches has no effect here: mlm is a run of mlm: expected one of vit"
 run ablate vit --patches --png x.png
 refuses 2 "--png draws heads"
 

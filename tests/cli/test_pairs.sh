@@ -62,7 +62,7 @@ json attention.weights.0.3
 run translate rnn aei --json --beam 3 --length-penalty 0
 json log_probability
 run translate rnn aei --temperature 2 --seed 3
-refuses 2 "--temperature is of no use here: expected --sample, too"
+refuses 2 "--temperature has no effect here: expected --sample, too"
 run translate rnn aei --sample --temperature 2 --seed 3
 status 0
 cp out one

@@ -326,7 +326,7 @@ static void take_picture(work *w, const char *path) {
 static void take_pictures(work *w) {
     if (w->p->argc == 1)
         heed_fail(w->p->c, HEED_USAGE,
-                  "missing picture: the run takes pictures; hint: heed attend %s FILE.png",
+                  "missing picture: the run takes pictures; hint: `attend %s FILE.png`",
                   w->p->argv[0]);
     for (int i = 1; i < w->p->argc; i++) take_picture(w, w->p->argv[i]);
 }

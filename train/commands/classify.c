@@ -164,7 +164,7 @@ static void take_stdin(classifier *k) {
     heed_text text = {.c = k->p->c};
     char why[HEED_WHY];
     heed_picture p = {0};
-    if (is_terminal(stdin)) fputs("heed: reading paths from the keyboard; Ctrl-D ends\n", stderr);
+    if (is_terminal(stdin)) print_note("", "reading paths from the keyboard; Ctrl-D ends");
     bool read = read_stdin(k->p->c, &text);
     if (read && strspn(text.s ? text.s : "", " \t\r\n") == text.n) {
         heed_fail(k->p->c, HEED_DATA,

@@ -112,11 +112,12 @@ static const example *find_example(heed_ctx *c, const char *name) {
     names[count] = NULL;
     const char *near = heed_closest(name, names);
     if (is_file(name))
-        heed_fail(c, HEED_USAGE, "%s is a file: expected heed explain --from %s", name, name);
+        heed_fail(c, HEED_USAGE, "%s is a file: expected %s explain --from %s", name,
+                  program_name(), name);
     else if (near)
         heed_fail(c, HEED_USAGE, "unknown example %s: did you mean %s?", name, near);
     else
-        heed_fail(c, HEED_USAGE, "unknown example %s; hint: heed explain --list", name);
+        heed_fail(c, HEED_USAGE, "unknown example %s; hint: `explain --list`", name);
     return NULL;
 }
 
@@ -232,8 +233,8 @@ static bool check_run_settings(explaining *e) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (heed_config_rank(e->p->flags, names[i]) > HEED_FROM_DEFAULT)
             return heed_fail(e->c, HEED_USAGE,
-                             "--%s is of a run: expected heed explain RUN INPUT --%s ...", names[i],
-                             names[i]);
+                             "--%s requires a run: expected %s explain RUN INPUT --%s ...",
+                             names[i], program_name(), names[i]);
     return true;
 }
 
@@ -248,7 +249,7 @@ static bool check_sheet(const explaining *e) {
     static const char *const others[] = {"step", "backward", "json", "learn"};
     for (int i = 0; (exercise || solution) && i < 4; i++)
         if (heed_config_rank(f, others[i]) > HEED_FROM_DEFAULT)
-            return heed_fail(e->c, HEED_USAGE, "--%s is of no use here: --%s is a sheet%s",
+            return heed_fail(e->c, HEED_USAGE, "--%s has no effect here: --%s is a sheet%s",
                              others[i], exercise ? "exercise" : "solution",
                              i == 2 ? "; hint: --html or --tex FILE" : "");
     return true;
@@ -265,7 +266,7 @@ static bool check_pairs(const explaining *e) {
         return heed_fail(e->c, HEED_USAGE,
                          "--blanks is of a sheet: expected --exercise or --solution beside it");
     if (json && (heed_config_bool(f, "step") || whole))
-        return heed_fail(e->c, HEED_USAGE, "--%s is of no use here: --json prints all at once",
+        return heed_fail(e->c, HEED_USAGE, "--%s has no effect here: --json prints all at once",
                          whole ? "whole" : "step");
     return true;
 }
@@ -295,7 +296,8 @@ static void explain_asked(explaining *e) {
         return;
     }
     if (p->argc == 1 && is_directory(p->argv[0]) && !is_example(p->argv[0])) {
-        heed_fail(p->c, HEED_USAGE, "missing INPUT: expected heed explain %s INPUT", p->argv[0]);
+        heed_fail(p->c, HEED_USAGE, "missing INPUT: expected %s explain %s INPUT", program_name(),
+                  p->argv[0]);
         return;
     }
     const example *k = find_example(p->c, p->argc > 0 ? p->argv[0] : "lion");

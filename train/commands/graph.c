@@ -53,7 +53,7 @@ static bool refuse_settings(program *p) {
         if (heed_config_rank(p->flags, o->name) > HEED_FROM_DEFAULT)
             return heed_fail(p->c, HEED_USAGE,
                              "--%s does not go with a run, which has settings of its own: %s; "
-                             "hint: heed graph %s --%s %s",
+                             "hint: `graph %s --%s %s`",
                              o->name, p->argv[0], p->model->name, o->name,
                              heed_config_text(p->flags, o->name));
     return true;
@@ -84,8 +84,8 @@ static bool check_picture(program *p) {
     for (int i = 0; i < 2 && !*heed_config_text(p->flags, "svg"); i++)
         if (heed_config_rank(p->flags, names[i]) > HEED_FROM_DEFAULT)
             return heed_fail(p->c, HEED_USAGE,
-                             "--%s is of no use here: expected --svg FILE, too; hint: heed help "
-                             "graph",
+                             "--%s has no effect here: expected --svg FILE, too; hint: `help "
+                             "graph`",
                              names[i]);
     return true;
 }
@@ -101,7 +101,7 @@ static bool choose_length(program *p, workbench *w) {
     w->rows = (int)heed_config_int(p->flags, "batch");
     if (w->dense && tokens)
         return heed_fail(p->c, HEED_USAGE,
-                         "--tokens is of no use here: %s takes pictures; hint: --image-size",
+                         "--tokens has no effect here: %s takes pictures; hint: --image-size",
                          w->model->name);
     if (w->dense) return true;
     if (tokens > w->len)

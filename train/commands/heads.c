@@ -160,7 +160,10 @@ static void print_ranking(program *p, const eval_loop *s, const heed_head_table 
     printf("  all alike  ");
     print_hanging(p, "the same of a head that attends to everything alike", 13);
     putchar('\n');
-    print_wrapped(p, NO_EXPLANATION "; heed ablate tells what is lost without it.");
+    char text[256];
+    snprintf(text, sizeof text, NO_EXPLANATION "; %s ablate shows what is lost without it.",
+             program_name());
+    print_wrapped(p, text);
 }
 
 /* ---- as data ---- */

@@ -82,7 +82,7 @@ static void plot_run(program *p) {
     if (p->argc > 1) {
         heed_fail(p->c, HEED_USAGE,
                   "several are drawn together when all are tables: expected FILE.csv..., found %s; "
-                  "hint: heed compare RUN...",
+                  "hint: `compare RUN...`",
                   run);
         return;
     }

@@ -51,8 +51,8 @@ static bool list_files(show *w, const char *run) {
     if (!heed_snapshots_list(w->p->c, run, item(w), add_file, w)) return false;
     return w->files.count > 0 ||
            heed_fail(w->p->c, HEED_DATA,
-                     "no snapshots: %s: expected %s/snapshots/%d-STEP.npz; hint: heed train ... "
-                     "--snapshots 12%s",
+                     "no snapshots: %s: expected %s/snapshots/%d-STEP.npz; hint: `train ... "
+                     "--snapshots 12%s`",
                      run, run, item(w), item(w) > 1 ? " --snapshot-items N" : "");
 }
 

@@ -112,12 +112,12 @@ static void interrupted(program *p, const training *t, long long step, bool done
              done ? "interrupted after the last step, %lld; for its scores"
                   : "interrupted at step %lld; go on with",
              step);
-    snprintf(text, sizeof text, "%s heed resume %s", what, word);
+    snprintf(text, sizeof text, "%s %s resume %s", what, program_name(), word);
     if (p->json_lines)
         print_event("interrupted", text);
     else
-        fprintf(stderr, "%sheed: %s\n  heed resume %s\n", p->line_open ? "\r\033[K" : "", what,
-                word);
+        fprintf(stderr, "%s%s: %s\n  %s resume %s\n", p->line_open ? "\r\033[K" : "",
+                program_name(), what, program_name(), word);
     p->line_open = false;
     heed_clear(p->c);
     p->status = HEED_INTERRUPTED;
@@ -158,7 +158,7 @@ static bool open_snapshots(program *p, const training *t, progress *g) {
                              .input = heed_config_text(t->f, "snapshot-input")};
     if (a.count == 0)
         return !*a.input ||
-               heed_fail(p->c, HEED_USAGE, "--snapshot-input: of no use without --snapshots N");
+               heed_fail(p->c, HEED_USAGE, "--snapshot-input has no effect without --snapshots N");
     if (!is_text_for(p->c, t->model, a.input)) return false;
     g->snapshots = heed_snapshots_open(t->model, g->data, t->f, &a);
     return g->snapshots != NULL;
@@ -198,7 +198,7 @@ static heed_config *run_config(program *p) {
 
 enum { HINT = 1024 };
 
-/* "; hint: heed train vit flowers -o RUN, if WHAT", with the program's first model of that kind; ""
+/* "; hint: `train vit flowers -o RUN`, if WHAT", with the program's first model of that kind; ""
  * if there is none. */
 static const char *other_kind(const program *p, const training *t, heed_input_kind kind,
                               const char *what, char hint[HINT]) {
@@ -206,7 +206,7 @@ static const char *other_kind(const program *p, const training *t, heed_input_ki
     while (*m && (*m)->kind != kind) m++;
     *hint = 0;
     if (*m)
-        snprintf(hint, HINT, "; hint: heed train %s %.400s -o %.400s, if it %s", (*m)->name,
+        snprintf(hint, HINT, "; hint: `train %s %.400s -o %.400s`, if it %s", (*m)->name,
                  heed_config_text(t->f, "data"), t->run, what);
     return hint;
 }
@@ -234,16 +234,16 @@ static bool check_run(program *p, const training *t) {
     const char *name = p->model->name, *data = heed_config_text(t->f, "data");
     bool dense = p->model->kind == HEED_INPUT_DENSE;
     if (dense && *data)
-        return heed_fail(p->c, HEED_USAGE, "%s is of no use here: %s makes its own data", data,
+        return heed_fail(p->c, HEED_USAGE, "%s has no effect here: %s makes its own data", data,
                          name);
     if (!dense && !*data)
         return heed_fail(p->c, HEED_USAGE,
-                         "missing DATA: expected %s; hint: heed train %s %s -o runs/first",
+                         "missing DATA: expected %s; hint: `train %s %s -o runs/first`",
                          data_of(p->model)->noun, name, example_data(p->model));
     if (!*t->run)
         return heed_fail(p->c, HEED_USAGE,
-                         "missing -o: expected a folder for the run; hint: heed train %s %s -o "
-                         "runs/first",
+                         "missing -o: expected a folder for the run; hint: `train %s %s -o "
+                         "runs/first`",
                          name, data);
     return check_kind(p, t) && heed_run_vacant(p->c, t->run, t->force);
 }
@@ -295,8 +295,8 @@ static bool override(program *p, const training *t) {
         if (is_own(p->flags, o->name)) continue;
         if (!heed_config_has(t->f, o->name))
             return heed_fail(p->c, HEED_USAGE,
-                             "--%s is of no use here: a run of %s has no such setting; hint: heed "
-                             "info %s --config",
+                             "--%s has no effect here: a run of %s has no such setting; hint: "
+                             "`info %s --config`",
                              o->name, t->model->name, t->run);
         heed_config_set(t->f, o->name, heed_config_text(p->flags, o->name), o->name,
                         HEED_FROM_FLAG);
@@ -312,7 +312,7 @@ static bool data_stands(program *p, const training *t, const char *key) {
     return !named || is_file(path) || is_directory(path) ||
            heed_fail(p->c, HEED_DATA,
                      "the data of the run is not there: %s/config.conf: %s = %s; hint: run from "
-                     "the folder that it was trained in, or heed resume %s --%s PATH",
+                     "the folder that it was trained in, or `resume %s --%s PATH`",
                      t->run, key, path, t->run, key);
 }
 

@@ -108,7 +108,7 @@ static void view(program *p) {
     else if (ok && *html)
         printf("wrote %s\n", html);
     else if (ok)
-        fprintf(stderr, "heed: hint: --html OUT.html draws it as a page\n");
+        print_note("", "hint: --html OUT.html draws it as a page");
     json_decref(told);
     free(records);
 }

@@ -63,8 +63,8 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
     snprintf(path, sizeof path, "%s/metrics.csv", dir);
     if (!is_file(path))
         return heed_fail(c, HEED_DATA,
-                         "%s is not there: expected the folder of a run; hint: heed "
-                         "train writes one",
+                         "%s is not there: expected the folder of a run; hint: "
+                         "`train` writes one",
                          path);
     char *text = heed_text_read(c, path, &n);
     bool ok = heed_csv_open(&r, c, "metrics are wrong", path, text, n) && read_rows(out, &r);

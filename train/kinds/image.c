@@ -93,16 +93,16 @@ static void banner_pictures(const heed_model *m, const heed_data *d, const heed_
     size_t twins = a->overlap[HEED_VAL_PART] + a->overlap[HEED_TEST_PART];
     if (twins)
         banner_row("overlap",
-                   "%s of validation and test %s in the training part, too: heed data check "
+                   "%s of validation and test %s in the training part, too: %s data check "
                    "%s %s names one",
-                   heed_format_count(n1, twins), twins == 1 ? "is" : "are", m->name,
+                   heed_format_count(n1, twins), twins == 1 ? "is" : "are", program_name(), m->name,
                    heed_config_text(f, "data"));
     if (a->bad) {
         banner_row("skipped", "%s that cannot be decoded", heed_format_count(n1, a->bad));
         size_t more = print_skipped(stderr, d->batches, "             ", 3);
         if (more)
-            banner_row("", "and %zu more: heed data check %s %s lists them", more, m->name,
-                       heed_config_text(f, "data"));
+            banner_row("", "and %zu more: %s data check %s %s lists them", more, program_name(),
+                       m->name, heed_config_text(f, "data"));
     }
     banner_augment(d->batches, f);
 }
@@ -130,8 +130,9 @@ static void steps_pictures(const heed_config *f, uint64_t epoch_batches) {
 static void next_pictures(const heed_model *m, const char *data, const char *run) {
     (void)m;
     (void)data;
-    printf("\nNext:\n  heed eval %s\n  heed classify %s PICTURE...\n  heed plot %s\n", run, run,
-           run);
+    const char *heed = program_name();
+    printf("\nNext:\n  %s eval %s\n  %s classify %s PICTURE...\n  %s plot %s\n", heed, run, heed,
+           run, heed, run);
 }
 
 /* Writes the test results of the best weights as a line of metrics.csv. */

@@ -68,7 +68,7 @@ static void warn_of_seen(program *p, const judgement *j) {
     if (j->whole || asked || j->part != HEED_TRAIN_PART) return;
     heed_message(p->c, HEED_WARN,
                  "there is no validation and no test part: this is measured on the pictures of the "
-                 "training; hint: heed eval %s OTHER-PICTURES",
+                 "training; hint: `eval %s OTHER-PICTURES`",
                  p->argv[0]);
 }
 
