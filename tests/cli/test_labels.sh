@@ -113,7 +113,7 @@ run attend rnn "the film was good" --occlude
 refuses 2 "influence"
 run resume attention
 status 0
-warns "--steps 80 goes on"
+warns "hint: --steps 80, for example, continues it"
 
 run train tag tags.tsv -o tag $TINY --layers 1 --heads 2
 status 0

@@ -130,9 +130,9 @@ status 1
 cp err out
 json event error
 run resume both
-refuses 1 "another training is at work in both (process $pid)"
+refuses 1 "another training is running in both (process $pid)"
 run train gpt facts.txt -o both $SMALL --force
-refuses 1 "another training is at work in both (process $pid)"
+refuses 1 "another training is running in both (process $pid)"
 run generate both --n 3
 status 0
 run eval both facts.txt

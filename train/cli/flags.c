@@ -6,7 +6,8 @@
 
 static bool is_key(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; }
 
-/* Appends the flag for text in backquotes, `lr` or `lr = 0.1`. False: it is not a setting. */
+/* Appends the flag for text in backquotes, `lr`, `lr = 0.1` or `tie = false`. False: it is not a
+ * setting. */
 static bool add_flag(const program *p, const char *quoted, size_t n, heed_text *out) {
     char key[64];
     size_t length = 0;
@@ -14,7 +15,12 @@ static bool add_flag(const program *p, const char *quoted, size_t n, heed_text *
     bool valued = n > length + 3 && memcmp(quoted + length, " = ", 3) == 0;
     if (length == 0 || length >= sizeof key || (length < n && !valued)) return false;
     snprintf(key, sizeof key, "%.*s", (int)length, quoted);
-    if (!find_option(p, key)) return false;
+    const heed_option *o = find_option(p, key);
+    if (!o) return false;
+    if (o->kind == HEED_BOOL) {
+        bool off = n == length + 8 && memcmp(quoted + length, " = false", 8) == 0;
+        return heed_text_add(out, "--%s%s", off ? "no-" : "", key);
+    }
     heed_text_add(out, "--%s", key);
     if (valued) heed_text_add(out, " %.*s", (int)(n - length - 3), quoted + length + 3);
     return true;

@@ -243,7 +243,7 @@ static void tell_evaluation(progress *g, const heed_report *r) {
 
 /* ---- JSON, one object per line ---- */
 
-static void tell_json(const heed_report *r) {
+static void tell_json(const progress *g, const heed_report *r) {
     static const char *const names[] = {"start", "step", "evaluation", "saved", "note"};
     json_t *o = json_pack("{s:s, s:I, s:I}", "event", names[r->event], "step", (json_int_t)r->step,
                           "steps", (json_int_t)r->steps);
@@ -261,7 +261,12 @@ static void tell_json(const heed_report *r) {
                                             json_number(r->val_loss), "accuracy",
                                             json_number(r->metric), "bits_per_byte",
                                             json_number(r->bits_per_byte), "best", r->best));
-    if (r->event == HEED_FIT_NOTE) json_object_set_new(o, "note", json_text(r->note));
+    if (r->event == HEED_FIT_NOTE) {
+        heed_text note = {.c = NULL};
+        add_shown(g->p, r->note, &note);
+        json_object_set_new(o, "note", json_text(note.s));
+        heed_text_free(&note);
+    }
     json_dumpf(o, stderr, JSON_COMPACT | JSON_REAL_PRECISION(9));
     fputc('\n', stderr);
     json_decref(o);
@@ -271,7 +276,7 @@ static void tell_json(const heed_report *r) {
 static void json_event(progress *g, const heed_report *r) {
     if (r->event == HEED_FIT_STEP && now() - g->told < 1) return;
     if (r->event == HEED_FIT_STEP) g->told = now();
-    tell_json(r);
+    tell_json(g, r);
 }
 
 /* ---- events ---- */
@@ -291,8 +296,11 @@ static void show(progress *g, const heed_report *r) {
     if (r->event == HEED_FIT_STEP && g->mode == SHOW_LINES) tell_line(g, r);
     if (r->event == HEED_FIT_EVAL) tell_evaluation(g, r);
     if (r->event == HEED_FIT_NOTE) {
+        heed_text note = {.c = NULL};
+        add_shown(g->p, r->note, &note);
         wipe(g);
-        print_note("", r->note);
+        print_note("", note.s ? note.s : r->note);
+        heed_text_free(&note);
     }
 }
 
