@@ -356,7 +356,7 @@ refuses 2 "missing INPUT"
 run explain lion Paris
 refuses 2 "takes no input"
 run explain --head 2
-refuses 2 "--head is of a run"
+refuses 2 "--head requires a run"
 run explain nothing Paris
 refuses 3 "nothing"
 run explain tiger

@@ -11,7 +11,7 @@ says "all alike"
 says "entropy"
 says "special"
 says "Attention alone is no explanation"
-says "heed ablate shows what is lost without it"
+says "shows what is lost without it"
 hides induction
 run heads mlm facts.txt --sort entropy --csv heads.csv --json
 status 0
