@@ -30,8 +30,8 @@ static heed_record_block block_of(const heed_run *r, const heed_attending *a) {
 
 /* How to get attention from a model with these settings. */
 static const char *attention_hint(const heed_config *f) {
-    bool none = heed_config_has(f, "attention") &&
-                strcmp(heed_config_text(f, "attention"), "none") == 0;
+    bool none =
+        heed_config_has(f, "attention") && strcmp(heed_config_text(f, "attention"), "none") == 0;
     if (none) return "train with `attention = additive`";
     if (heed_config_has(f, "encoder")) return "train with `encoder = attention`";
     if (heed_config_has(f, "cell")) return "train with `cell = none`";

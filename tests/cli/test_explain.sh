@@ -71,13 +71,13 @@ refuses 2 "--learn has no effect here"
 run explain --json --step
 refuses 2 "--step has no effect here: --json"
 run explain --list lion
-refuses 2 "--list names all examples"
+refuses 2 "--list prints all examples"
 run explain --json --html one.html
 holds test "$(wc -l <out)" = 1
 run explain --rate 3
-refuses 2 "--rate is of --learn"
+refuses 2 "--rate has no effect here: expected --learn N"
 run explain --blanks 0.5
-refuses 2 "--blanks is of a sheet"
+refuses 2 "--blanks has no effect here"
 
 # Forty columns: bands of columns, nothing wider.
 COLUMNS=40 run explain --backward

@@ -39,7 +39,7 @@ run graph book --depth 1 --svg book.svg
 status 0
 holds grep -q 'class="shut"' book.svg
 run graph book --layers 2
-refuses 2 "--layers does not go with a run"
+refuses 2 "--layers cannot be given with a run"
 for width in 40 80; do
     fits_in $width graph mlm --tokens 4
     says "from, parameters"

@@ -40,7 +40,7 @@ says "layer 1, head 1"
 says "+- "
 says "accuracy"
 says "loss that is added without the head"
-says "Heads stand in for one another"
+says "Heads can replace one another"
 says "Attention alone is no explanation"
 says "wrote harm.png"
 holds test "$(head -c 4 harm.png | tail -c 3)" = PNG

@@ -179,7 +179,7 @@ kill -INT $pid
 wait $pid
 STATUS=$?
 status 130
-warns '"event":"interrupted","note":"interrupted after the last step, 1; for its scores heed resume scored"'
+warns '"event":"interrupted","note":"interrupted after the last step, 1; for its scores, run heed resume scored"'
 absent scored/scores.json
 hides "heed translate"
 

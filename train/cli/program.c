@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const heed_option compute_options[] = {
-    {"threads", HEED_INT, "0", 0, 4096, NULL, "threads; 0: OMP_NUM_THREADS, else the CPUs at hand",
-     "Computing"},
+    {"threads", HEED_INT, "0", 0, 4096, NULL,
+     "threads; 0: OMP_NUM_THREADS, else all available CPUs", "Computing"},
     {"isa", HEED_CHOICE, "auto", 0, 0, "auto|generic|avx2|avx512|neon",
      "instruction set; generic gives the same bits on every machine", "Computing"},
     {0}};
@@ -133,7 +133,7 @@ static bool check_dashes(heed_ctx *c, const program *p, int argc, char **argv) {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (is_short_option(argv[i]))
             return heed_fail(c, HEED_USAGE,
-                             "unknown option %.80s: expected two dashes, --NAME; hint: -- stands "
+                             "unknown option %.80s: expected two dashes, --NAME; hint: put -- "
                              "before an input that begins with a dash",
                              argv[i]);
         if (argv[i][0] == '-') i += takes_value(p, argv[i]);
@@ -383,7 +383,7 @@ static void print_tasks(const program *p) {
 
 /* The row of --preset with the presets of the task, for its help. */
 static heed_option preset_row(const heed_model *m, heed_text *help) {
-    heed_text_add(help, "a set of settings, each of which may still be given. ");
+    heed_text_add(help, "a set of settings, each of which can be overridden. ");
     size_t n = help->n;
     for (const heed_preset *p = m->presets; p && p->name; p++)
         heed_text_add(help, "%s%s: %s", help->n > n ? "; " : "", p->name, p->help);
@@ -485,8 +485,9 @@ bool print_help(program *p, int argc, char **argv) {
         print_fact(0, "", "%c%s.", toupper((unsigned char)k->help[0]), k->help + 1);
     putchar('\n');
     if (k->task_options) {
-        print_about("-c FILE reads settings from a file. A flag counts before the file, the file "
-                    "before\n--preset, the preset before the default, which stands in brackets.");
+        print_about(
+            "-c FILE reads settings from a file. A flag overrides the file, the file "
+            "overrides\n--preset, and the preset overrides the default, shown in brackets.");
         putchar('\n');
     }
     if (k->task_options && !m) print_tasks(p);

@@ -368,7 +368,7 @@ const command cmd_compare = {
     .help = "put runs side by side: curves, numbers, settings that differ",
     .about =
         "Draws the validation of several runs, and prints their numbers and the settings that\n"
-        "differ. Runs that differ in the seed alone are also taken together: the mean of\n"
+        "differ. Runs that differ only in the seed are also combined: the mean of\n"
         "their curves, and of their numbers with its 95 % interval. A classifier's test part\n"
         "is what its training read once, at its end.",
     .examples = "  heed compare runs/a runs/b\n"
