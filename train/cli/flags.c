@@ -37,11 +37,20 @@ static bool add_command(const program *p, const char *quoted, size_t n, heed_tex
     return false;
 }
 
+/* The length of a word of the command line that stands at s and has backquotes of its own. */
+static size_t typed_at(const program *p, const char *s) {
+    for (char *const *word = p->words; word && *word; word++)
+        if (strchr(*word, '`') && strncmp(s, *word, strlen(*word)) == 0) return strlen(*word);
+    return 0;
+}
+
 static void add_part(const program *p, const char *s, const char *end, bool hint, heed_text *out) {
     while (s < end) {
         const char *close = NULL;
-        if (*s == '`' || *s == '"') close = memchr(s + 1, *s, (size_t)(end - s) - 1);
-        const char *next = close ? close + 1 : s + 1;
+        size_t typed = typed_at(p, s);
+        if (typed == 0 && (*s == '`' || *s == '"'))
+            close = memchr(s + 1, *s, (size_t)(end - s) - 1);
+        const char *next = close ? close + 1 : s + (typed ? typed : 1);
         if (close && *s == '`') {
             size_t n = (size_t)(close - s) - 1;
             bool shown = add_flag(p, s + 1, n, out) || (hint && add_command(p, s + 1, n, out));
@@ -55,7 +64,8 @@ static void add_part(const program *p, const char *s, const char *end, bool hint
     }
 }
 
-/* Text in double quotes is from the user and stays as it is; so do commands before the hint. */
+/* Text of the user, in double quotes or typed, stays as it is, and so do commands before the hint.
+ */
 void add_shown(const program *p, const char *message, heed_text *out) {
     static const char mark[] = "hint: ";
     const char *end = message + strlen(message), *hint = end;

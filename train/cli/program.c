@@ -390,14 +390,15 @@ static heed_option preset_row(const heed_model *m, heed_text *help) {
     return (heed_option){"preset", HEED_TEXT, "none", 0, 0, NULL, help->s, "Run"};
 }
 
-static void print_settings(heed_ctx *c, const command *k, const heed_model *m) {
-    heed_text help = {.c = c}, text = {.c = c};
+static void print_settings(heed_ctx *c, const program *p, const heed_model *m) {
+    heed_text help = {.c = c}, text = {.c = c}, shown = {.c = c};
     heed_option presets[2] = {{0}};
     int width = terminal_width();
     if (m) presets[0] = preset_row(m, &help);
-    heed_config *f = settings_of(c, k, m, presets);
+    heed_config *f = settings_of(c, p->command, m, presets);
     if (heed_config_count(f) > 0 && heed_config_help(f, &text, width < 100 ? width : 100)) {
-        print_text(&text);
+        add_shown(p, text.s, &shown);
+        print_text(&shown);
         putchar('\n');
     }
     heed_config_free(f);
@@ -491,7 +492,7 @@ bool print_help(program *p, int argc, char **argv) {
         putchar('\n');
     }
     if (k->task_options && !m) print_tasks(p);
-    print_settings(c, k, m);
+    print_settings(c, p, m);
     print_examples(p, m);
     if (heed_ctx_status(c) != HEED_OK) show(p, "error", "", heed_ctx_error(c));
     bool ok = heed_ctx_status(c) == HEED_OK;

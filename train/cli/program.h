@@ -93,6 +93,7 @@ struct program {
     const heed_model *model; /* for commands with task options */
     int argc;                /* positional arguments */
     char **argv;
+    char *const *words; /* all arguments as they were typed, ended by NULL */
     double started;     /* when the program started */
     uint64_t seed;      /* the context's seed, when the command continues a run */
     heed_status status; /* status of inputs that failed while others were processed */

@@ -3,6 +3,7 @@
 
 #include <heed/program.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -152,10 +153,19 @@ static int run_command(const command *k, int argc, char **argv, const heed_model
     const char *names[NAMES];
     program p = {
         .command = k, .models = models, .commands = list_commands(names), .started = now()};
+    char **words = calloc((size_t)argc + 1, sizeof *words); /* parsing changes argv */
+    if (words) memcpy(words, argv, (size_t)argc * sizeof *words);
+    p.words = words;
     whole_json();
-    if (wants_help(argc, argv)) return explain_command(&p, argc, argv);
-    if (program_open(&p, argc, argv)) k->run(&p);
-    return program_close(&p);
+    int status;
+    if (wants_help(argc, argv)) {
+        status = explain_command(&p, argc, argv);
+    } else {
+        if (program_open(&p, argc, argv)) k->run(&p);
+        status = program_close(&p);
+    }
+    free(words);
+    return status;
 }
 
 int heed_program(int argc, char **argv, const heed_model *const *models) {
