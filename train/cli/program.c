@@ -56,14 +56,10 @@ static void show_log(void *user, heed_level level, const char *message) {
     show(user, warns ? "warning" : "note", warns ? "warning: " : "", message);
 }
 
-static void show_error(program *p) {
-    if (*heed_ctx_error(p->c)) show(p, "error", "", heed_ctx_error(p->c));
-}
-
 void program_complain(program *p) {
     if (heed_ctx_status(p->c) == HEED_OK) return;
     fflush(stdout);
-    show_error(p);
+    show(p, "error", "", heed_ctx_error(p->c));
     p->status = heed_ctx_status(p->c);
     heed_clear(p->c);
 }
@@ -316,7 +312,7 @@ heed_status end_output(heed_status status, bool json_lines) {
 int program_close(program *p) {
     heed_status status = heed_ctx_status(p->c) == HEED_OK ? p->status : heed_ctx_status(p->c);
     fflush(stdout);
-    if (heed_ctx_status(p->c) != HEED_OK) show_error(p);
+    if (heed_ctx_status(p->c) != HEED_OK) show(p, "error", "", heed_ctx_error(p->c));
     status = end_output(status, p->json_lines);
     heed_close(p->c);
     return status == HEED_INTERRUPTED ? 130 : (int)status;
