@@ -243,7 +243,7 @@ static void tell_evaluation(progress *g, const heed_report *r) {
 
 /* ---- JSON, one object per line ---- */
 
-static void tell_json(const progress *g, const heed_report *r) {
+static void tell_json(const heed_report *r) {
     static const char *const names[] = {"start", "step", "evaluation", "saved", "note"};
     json_t *o = json_pack("{s:s, s:I, s:I}", "event", names[r->event], "step", (json_int_t)r->step,
                           "steps", (json_int_t)r->steps);
@@ -261,12 +261,7 @@ static void tell_json(const progress *g, const heed_report *r) {
                                             json_number(r->val_loss), "accuracy",
                                             json_number(r->metric), "bits_per_byte",
                                             json_number(r->bits_per_byte), "best", r->best));
-    if (r->event == HEED_FIT_NOTE) {
-        heed_text note = {.c = NULL};
-        add_shown(g->p, r->note, &note);
-        json_object_set_new(o, "note", json_text(note.s));
-        heed_text_free(&note);
-    }
+    if (r->event == HEED_FIT_NOTE) json_object_set_new(o, "note", json_text(r->note));
     json_dumpf(o, stderr, JSON_COMPACT | JSON_REAL_PRECISION(9));
     fputc('\n', stderr);
     json_decref(o);
@@ -276,7 +271,7 @@ static void tell_json(const progress *g, const heed_report *r) {
 static void json_event(progress *g, const heed_report *r) {
     if (r->event == HEED_FIT_STEP && now() - g->told < 1) return;
     if (r->event == HEED_FIT_STEP) g->told = now();
-    tell_json(g, r);
+    tell_json(r);
 }
 
 /* ---- events ---- */
@@ -296,11 +291,8 @@ static void show(progress *g, const heed_report *r) {
     if (r->event == HEED_FIT_STEP && g->mode == SHOW_LINES) tell_line(g, r);
     if (r->event == HEED_FIT_EVAL) tell_evaluation(g, r);
     if (r->event == HEED_FIT_NOTE) {
-        heed_text note = {.c = NULL};
-        add_shown(g->p, r->note, &note);
         wipe(g);
-        print_note("", note.s ? note.s : r->note);
-        heed_text_free(&note);
+        print_note("", r->note);
     }
 }
 
@@ -316,10 +308,15 @@ void progress_report(void *user, const heed_report *r) {
         g->smooth = g->any ? 0.9 * g->smooth + 0.1 * r->loss : r->loss;
         g->any = true;
     }
+    heed_report shown = *r;
+    heed_text note = {.c = NULL};
+    if (r->note) add_shown(g->p, r->note, &note);
+    if (note.s) shown.note = note.s;
     if (g->mode == SHOW_JSON)
-        json_event(g, r);
+        json_event(g, &shown);
     else if (g->mode != SHOW_NOTHING)
-        show(g, r);
+        show(g, &shown);
+    heed_text_free(&note);
     if (r->event != HEED_FIT_EVAL) return;
     draw_loss(g);
     if (kind_of(g->p->model)->evaluated) kind_of(g->p->model)->evaluated(g, r);
