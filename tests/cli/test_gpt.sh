@@ -157,5 +157,5 @@ holds cmp -s one/model.safetensors three/model.safetensors
 holds cmp -s run/model.safetensors one/model.safetensors
 run train gpt facts.txt -o seed-2 $SMALL --seed 2
 fits_in 100 compare one seed-2
-says "no setting differs but the seed"
+says "only the seed differs"
 fits_in 100 compare one seed-2 again

@@ -72,11 +72,11 @@ static void banner_augment(const heed_images *k, const heed_config *f) {
     heed_augment augment = heed_augment_of(f);
     char text[160];
     augment_text(&augment, text);
-    banner_row("augmented", "%s; %s", *text ? text : "not",
+    banner_row("augmented", "%s; %s", *text ? text : "none",
                augment.flip > 0 ? "--flip 0 turns the flip off"
                : heed_images_are_symbols(k)
-                   ? "no flip as classes are digits or letters: --flip 0.5 would"
-                   : "--flip, --pad, --scale, --brightness and others do it");
+                   ? "no flip, as classes are digits or letters: --flip 0.5 enables it"
+                   : "--flip, --pad, --scale, --brightness and others enable it");
 }
 
 static void banner_pictures(const heed_model *m, const heed_data *d, const heed_config *f) {

@@ -30,7 +30,7 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
         snprintf(text, 160, "%s %s are cut at --block %lld when they are evaluated",
                  heed_format_count(n, a->cut), pair_noun(a), block);
     if (index == 5 && a->overlap)
-        snprintf(text, 160, "%s validation %s stand in the training part, too",
+        snprintf(text, 160, "%s validation %s are in the training part, too",
                  heed_format_count(n, a->overlap), a->classes ? "texts" : "sources");
     return index <= 5;
 }
