@@ -18,14 +18,13 @@ size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t
 #define EVALUATED_PICTURES                                                                         \
     PICTURE_PART,                                                                                  \
         SWITCH("convert",                                                                          \
-               "pictures of other channels become grey or colour, as the run needs them",          \
+               "convert pictures of other channels to grey or colour, as the run requires",        \
                "Pictures"),                                                                        \
         SWITCH("strict", "a picture that cannot be decoded is an error, not left out", "Pictures")
 #define PICTURE_PART                                                                               \
     {                                                                                              \
         "part", HEED_CHOICE, "auto", 0, 0, "auto|train|val|test",                                  \
-            "pictures: the part that is read; auto: the test part, else validation, else all "     \
-            "there is",                                                                            \
+            "pictures: the part that is read; auto: the test part, else validation, else all",     \
             "Pictures"                                                                             \
     }
 

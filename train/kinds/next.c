@@ -46,6 +46,7 @@ static bool first_line(const char *path, char line[LONGEST + 2]) {
 
 void next_text(const heed_model *m, const char *data, const char *run) {
     char line[LONGEST + 2] = "Some words and one more .", word[1024];
+    const char *heed = program_name();
     first_line(data, line);
     run = heed_format_shell(word, sizeof word, run);
     printf("\nNext:\n");
@@ -56,13 +57,13 @@ void next_text(const heed_model *m, const char *data, const char *run) {
             end--;
         size_t start = end;
         while (start > 0 && line[start - 1] != ' ') start--;
-        printf("  heed fill %s \"%.*s[MASK]%s\"\n", run, (int)start, line, line + end);
+        printf("  %s fill %s \"%.*s[MASK]%s\"\n", heed, run, (int)start, line, line + end);
     } else {
         keep_words(line, 3);
-        if (m->steps) printf("  heed generate %s --prompt \"%s\"\n", run, line);
-        if (!m->steps && m->attending) printf("  heed attend %s \"%s\"\n", run, line);
+        if (m->steps) printf("  %s generate %s --prompt \"%s\"\n", heed, run, line);
+        if (!m->steps && m->attending) printf("  %s attend %s \"%s\"\n", heed, run, line);
     }
-    printf("  heed plot %s\n", run);
+    printf("  %s plot %s\n", heed, run);
 }
 
 /* Reads a column of the second line, as the first may name the columns. */
@@ -82,11 +83,12 @@ static bool first_source(const char *path, int column, char source[LONGEST + 2])
 
 void next_pairs(const heed_model *m, const char *data, const char *run) {
     char source[LONGEST + 2] = "some text", word[1024];
+    const char *heed = program_name();
     bool pairs = m->kind == HEED_INPUT_PAIR;
     first_source(data, m->kind == HEED_INPUT_LABELLED && !heed_model_spec(m).per_word, source);
     run = heed_format_shell(word, sizeof word, run);
     printf("\nNext:\n");
     if (!pairs || m->steps)
-        printf("  heed %s %s \"%s\"%s\n", use_of(m), run, source, pairs ? " --attention" : "");
-    printf("  heed eval %s\n  heed plot %s\n", run, run);
+        printf("  %s %s %s \"%s\"%s\n", heed, use_of(m), run, source, pairs ? " --attention" : "");
+    printf("  %s eval %s\n  %s plot %s\n", heed, run, heed, run);
 }
