@@ -1,7 +1,7 @@
 /* font.c -- the built-in font: 5x7 points per glyph, one byte per column, lowest bit at the top;
  * letters with descenders have two more rows. Accented letters are a letter and its marks, which
  * are in the two rows above small letters. */
-#include "view/canvas.h"
+#include "view/draw.h"
 
 #include <string.h>
 
