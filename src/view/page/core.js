@@ -13,12 +13,14 @@
  *     allowed: {sort: ["a", "b"]},  // optional: settings that take one of some words alone
  *     available(data) { ... },      // true if there is something to show; data: {records, curves, steps}
  *     open(room) { ... },           // once, when it is first shown: puts its elements into room, an empty <div>
- *     draw() { ... },               // after each change of heed.state, of the window's size and of the colours, while shown
+ *     layout() { ... },             // {width, height} of what paint(pen) draws on this.canvas (draw.js has the pens)
  *     keys(event) { ... },          // optional: a key was pressed; true if it was used. Comes before the shared keys
- *     picture() { ... },            // optional: {width, height, paint(pen)}: gives Save PNG and Save SVG (draw.js has the pens)
- *     table() { ... },              // optional: {caption, head: [..], rows: [[..]..], all() -> rows}: table twin and Save CSV
- *     legend() { ... },             // optional: what heed.legend takes (draw.js)
- *     caption() { ... },            // optional: a line that says what is selected, for saved pictures and the live region
+ *                                   // and, in place of what a view of one canvas over the weights of a head has (usual, below):
+ *     draw() { ... },               // after each change of heed.state, of the window's size and of the colours, while shown
+ *     picture() { ... },            // {width, height, paint(pen)}, for Save PNG and Save SVG
+ *     table() { ... },              // {caption, head: [..], rows: [[..]..], all() -> rows}: table twin and Save CSV
+ *     legend() { ... },             // what heed.legend gives (panel.js), or null
+ *     caption() { ... },            // a line that says what is selected, for saved pictures and the live region
  *   });
  *
  * State is changed by heed.update({...}) alone; it keeps it within bounds, writes the link and draws. Helpers for every view:
@@ -44,6 +46,21 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         return e;
     };
     heed.id = (id) => document.getElementById(id);
+    /* Replaces what a box holds; the focus stays at the control in the same place. */
+    heed.refill = (box, ...children) => {
+        const controls = () => [...box.querySelectorAll("button, select, input")], focused = controls().indexOf(document.activeElement);
+        box.replaceChildren(...children);
+        controls()[focused]?.focus();
+    };
+    /* remember(id, make): what make() gave for that id; it is called once, or again after `most` others. */
+    heed.memory = (most = Infinity) => {
+        const held = new Map();
+        return (id, make) => {
+            if (held.size > most && !held.has(id)) held.clear();
+            if (!held.has(id)) held.set(id, make());
+            return held.get(id);
+        };
+    };
 
     /* ---- state and links ---- */
 
@@ -99,7 +116,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         return (steps || list[0] || {id: ""}).id;
     };
     /* Keeps what is chosen within what there is: another record or stack may have fewer layers, heads and tokens. */
-    const settle = (s) => {
+    const keepWithin = (s) => {
         const records = heed.data.records, whole = (x, lo, hi) => Math.max(lo, Math.min(hi, Math.round(x) || 0));
         if (!shown().some((v) => v.id === s.view)) s.view = opening();
         s.record = whole(s.record, 0, Math.max(0, records.length - 1));
@@ -117,7 +134,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     /* The one way to change the state. */
     heed.update = (change) => {
         Object.assign(heed.state, change);
-        settle(heed.state);
+        keepWithin(heed.state);
         writeLink();
         heed.redraw();
     };
@@ -143,10 +160,18 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
 
     /* ---- views ---- */
 
+    const usual = {
+        uses: [],
+        draw() { heed.drawCanvas(this); },
+        picture() { return {...this.layout(), paint: this.paint}; },
+        table: () => heed.matrixTable(heed.weightMatrix(heed.block(), heed.state.head), heed.selected(), "Attention weights, queries in rows"),
+        legend: () => heed.matrixLegend(heed.weightMatrix(heed.block(), heed.state.head)),
+        caption: () => heed.selectionText(),
+    };
     heed.view = (view) => {
-        heed.views.push({uses: [], state: {}, ...view, room: null});
-        Object.assign(defaults, view.state || {});
-        Object.assign(allowed, view.allowed || {});
+        heed.views.push({...usual, ...view, room: null});
+        Object.assign(defaults, view.state);
+        Object.assign(allowed, view.allowed);
     };
     const order = ["overview", "head", "matrix", "qk", "picture", "cross", "compare", "steps", "curves"];
     const place = (v) => (order.indexOf(v.id) + order.length) % order.length;
@@ -186,8 +211,8 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         heed.drawTheme();
         heed.drawControls(v);
         heed.drawPanel(v);
-        heed.drawSaves(v);
         v.draw();
+        heed.syncControls();
         heed.drawLegend(v);
         heed.drawTwin(v);
         if (!document.documentElement.dataset.ready) performance.mark("ready");
@@ -210,7 +235,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         const query = walk(rows, near(rows, at.query), dq);
         heed.lock(query, dk ? (at.key < 0 ? cols[dk > 0 ? 0 : cols.length - 1] : walk(cols, near(cols, at.key), dk)) : at.key);
     };
-    const arrows = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
+    heed.arrows = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
     const shared = {
         "[": () => heed.nextHead(-1), "]": () => heed.nextHead(1), "{": () => heed.nextLayer(-1), "}": () => heed.nextLayer(1),
         Escape: () => { hover = null; heed.update({query: -1, key: -1}); },
@@ -229,13 +254,16 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         if (!v) return;
         if (tabKeys(e) || (v.keys && v.keys(e))) return e.preventDefault();
         if (digit && digit <= shown().length) return heed.update({view: shown()[digit - 1].id});
-        if (arrows[e.key] && heed.block() && v.uses.includes("side")) { e.preventDefault(); return move(...arrows[e.key]); }
+        if (heed.arrows[e.key] && heed.block() && v.uses.includes("side")) { e.preventDefault(); return move(...heed.arrows[e.key]); }
         if (Object.hasOwn(shared, e.key) && (heed.block() || !"[]{}".includes(e.key))) { e.preventDefault(); shared[e.key](); }
     };
 
     heed.start = () => {
+        heed.readData();
+        heed.dressPage();
+        heed.dressSaves();
         heed.state = readLink();
-        settle(heed.state);
+        keepWithin(heed.state);
         document.addEventListener("keydown", onKey);
         window.addEventListener("hashchange", () => {
             if (location.hash === heed.link()) return;

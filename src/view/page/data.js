@@ -36,17 +36,13 @@
     const cache = new Map(), room = 24e6;
     let held = 0;
     const kept = (id, make) => {
-        let m = cache.get(id);
-        if (m) {
-            cache.delete(id);
-        } else {
-            m = make();
-            held += m.data.length;
-        }
-        cache.set(id, m);
-        for (const [old, other] of cache) {
-            if (held <= room || old === id) break;
-            cache.delete(old);
+        const old = cache.get(id), m = old || make();
+        if (old) cache.delete(id);
+        else held += m.data.length;
+        cache.set(id, m); /* as the latest */
+        for (const [first, other] of cache) {
+            if (held <= room || first === id) break;
+            cache.delete(first);
             held -= other.data.length;
         }
         return m;
@@ -137,12 +133,8 @@
         for (const name of Object.keys(out)) out[name] /= m.rows;
         return out;
     };
-    const measures = new Map();
-    heed.measures = (b, head) => {
-        const id = `${b.id}.${head}`;
-        if (!measures.has(id)) measures.set(id, measure(b, heed.weights(b, head)));
-        return measures.get(id);
-    };
+    const measured = heed.memory();
+    heed.measures = (b, head) => measured(`${b.id}.${head}`, () => measure(b, heed.weights(b, head)));
 
     /* ---- reading the block ---- */
 

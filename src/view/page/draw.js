@@ -1,6 +1,6 @@
 /* draw.js -- colours, pens and the parts that several views draw: a pen paints on a canvas or writes SVG, by the same calls.
  *
- * A pen has rect, line, curve, text, cells and image. Sizes are CSS pixels. What is put on a pen stands on the surface colour.
+ * A pen has rect, line, curve, text, cells, image and group, which draws with its origin at (x, y). Sizes are CSS pixels. What is put on a pen stands on the surface colour.
  */
 "use strict";
 (() => {
@@ -141,6 +141,17 @@
         return canvas;
     };
 
+    /* Runs draw, which adds to the path that is stroked. */
+    const stroke = (c, {color, width = 1, dash = [], alpha = 1}, draw) => {
+        c.globalAlpha = alpha;
+        c.strokeStyle = color;
+        c.lineWidth = width;
+        c.setLineDash(dash);
+        c.beginPath();
+        draw();
+        c.stroke();
+        c.globalAlpha = 1;
+    };
     heed.canvasPen = (c) => ({
         rect(x, y, w, h, {fill, stroke, width = 1, alpha = 1, dash = []}) {
             c.globalAlpha = alpha;
@@ -148,19 +159,15 @@
             if (stroke) { c.strokeStyle = stroke; c.lineWidth = width; c.setLineDash(dash); c.strokeRect(x, y, w, h); }
             c.globalAlpha = 1;
         },
-        line(points, {color, width = 1, dash = [], alpha = 1}) {
-            c.globalAlpha = alpha; c.strokeStyle = color; c.lineWidth = width; c.setLineDash(dash); c.lineJoin = "round";
-            c.beginPath();
-            points.forEach(([x, y], i) => (i ? c.lineTo(x, y) : c.moveTo(x, y)));
-            c.stroke();
-            c.globalAlpha = 1;
+        line(points, o) {
+            c.lineJoin = "round";
+            stroke(c, o, () => points.forEach(([x, y]) => c.lineTo(x, y)));
         },
-        curve(x0, y0, x1, y1, {color, width = 1, dash = [], alpha = 1}) {
+        curve(x0, y0, x1, y1, o) {
             const mid = (x0 + x1) / 2;
-            c.globalAlpha = alpha; c.strokeStyle = color; c.lineWidth = width; c.setLineDash(dash);
-            c.beginPath(); c.moveTo(x0, y0); c.bezierCurveTo(mid, y0, mid, y1, x1, y1); c.stroke();
-            c.globalAlpha = 1;
+            stroke(c, o, () => { c.moveTo(x0, y0); c.bezierCurveTo(mid, y0, mid, y1, x1, y1); });
         },
+        group(x, y, draw) { c.translate(x, y); draw(); c.translate(-x, -y); },
         text(text, x, y, o = {}) {
             c.save();
             c.font = fontOf(o);
@@ -185,7 +192,7 @@
     heed.escape = (text) => String(text).replace(/[&<>"']/g, (c) => escapes[c]);
     const places = (x) => String(Math.round(x * 100) / 100);
     const strokeText = ({color, width = 1, dash = [], alpha = 1}) =>
-        `fill="none" stroke="${color}" stroke-width="${places(width)}"` + (dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : "") +
+        ` stroke="${color}" stroke-width="${places(width)}"` + (dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : "") +
         (alpha < 1 ? ` stroke-opacity="${places(alpha)}"` : "");
     const asUrl = (picture) => {
         if (picture.toDataURL) return picture.toDataURL();
@@ -198,15 +205,16 @@
         return {
             out,
             rect(x, y, w, h, {fill, stroke, width = 1, alpha = 1, dash = []}) {
-                const line = stroke ? ` stroke="${stroke}" stroke-width="${width}"` + (dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : "") : "";
+                const line = stroke ? strokeText({color: stroke, width, dash}) : "";
                 out.push(`<rect x="${places(x)}" y="${places(y)}" width="${places(w)}" height="${places(h)}" fill="${fill || "none"}"${line}` +
                     (alpha < 1 ? ` opacity="${places(alpha)}"` : "") + "/>");
             },
-            line(points, o) { out.push(`<polyline points="${points.map((p) => p.map(places).join(",")).join(" ")}" ${strokeText(o)}/>`); },
+            line(points, o) { out.push(`<polyline points="${points.map((p) => p.map(places).join(",")).join(" ")}" fill="none"${strokeText(o)}/>`); },
             curve(x0, y0, x1, y1, o) {
                 const mid = places((x0 + x1) / 2);
-                out.push(`<path d="M${places(x0)} ${places(y0)}C${mid} ${places(y0)} ${mid} ${places(y1)} ${places(x1)} ${places(y1)}" ${strokeText(o)}/>`);
+                out.push(`<path d="M${places(x0)} ${places(y0)}C${mid} ${places(y0)} ${mid} ${places(y1)} ${places(x1)} ${places(y1)}" fill="none"${strokeText(o)}/>`);
             },
+            group(x, y, draw) { out.push(`<g transform="translate(${x} ${y})">`); draw(); out.push("</g>"); },
             text(text, x, y, o = {}) {
                 const anchor = {left: "start", center: "middle", right: "end"}[o.align || "left"];
                 const turn = o.turn ? ` transform="rotate(${o.turn} ${places(x)} ${places(y)})"` : "";
@@ -230,15 +238,6 @@
         };
     };
 
-    /* The same pen with its origin at (dx, dy). */
-    heed.shifted = (pen, dx, dy) => {
-        const moved = Object.create(pen);
-        for (const name of ["rect", "cells", "image"]) moved[name] = (x, y, ...rest) => pen[name](x + dx, y + dy, ...rest);
-        moved.text = (text, x, y, o) => pen.text(text, x + dx, y + dy, o);
-        moved.line = (points, o) => pen.line(points.map(([x, y]) => [x + dx, y + dy]), o);
-        return moved;
-    };
-
     /* ---- canvases on the page ---- */
 
     /* A canvas that a keyboard can reach. on: {move(x, y), click(x, y), leave()}. */
@@ -249,6 +248,23 @@
         if (on.click) canvas.addEventListener("click", (e) => on.click(...at(e), e));
         canvas.addEventListener("pointerleave", () => { heed.tip(null); if (on.leave) on.leave(); });
         return canvas;
+    };
+    /* A canvas of queries and keys: what place(x, y) gives, {query, key} or null, is previewed, and locked by a click. */
+    heed.choiceCanvas = (label, place) => heed.canvas(label, {
+        move(x, y, e) {
+            const p = place(x, y);
+            heed.preview(p);
+            heed.tip(p && heed.cellTip(heed.block(), heed.matrix(), p.query, p.key), e);
+        },
+        click(x, y) { const p = place(x, y); if (p) heed.lock(p.query, p.key); },
+        leave: () => heed.preview(null),
+    });
+    /* The canvas of a view, as wide as its box is. */
+    heed.roomOf = (box, least = 260) => Math.max(least, box.clientWidth - 4);
+    heed.drawCanvas = (v) => {
+        const {width, height} = v.layout();
+        v.canvas.setAttribute("aria-label", v.caption());
+        heed.paint(v.canvas, width, height, v.paint);
     };
     /* Sizes the canvas (in CSS pixels), clears it and hands a pen to paint; what is painted at height `from` is its upper edge.
      * Backs off from sharp to plain on huge ones. */
@@ -284,23 +300,20 @@
         if (r < 0 || r >= m.rows.length || c >= m.cols.length) return null;
         return {query: m.rows[r], key: c < 0 ? -1 : m.cols[c]};
     };
+    /* Small cells are labelled at intervals; the chosen one always is, its neighbours make room for it. */
+    const labelled = (list, chosen, cell, paint) => {
+        const every = Math.ceil(12 / cell), own = list.indexOf(chosen);
+        list.forEach((x, i) => {
+            const mine = i === own, near = every > 1 && own >= 0 && Math.abs(i - own) < every;
+            if (mine || (i % every === 0 && !near)) paint(x, (i + 0.5) * cell, {size: 12, color: mine ? heed.theme.ink : heed.theme.muted, weight: mine ? 700 : 400});
+        });
+    };
     const paintLabels = (pen, m, l, at) => {
-        const every = Math.ceil(12 / l.cell), size = 12;
-        m.rows.forEach((q, i) => {
-            const mine = q === at.query;
-            if (i % every && !mine) return;
-            if (!mine && every > 1 && Math.abs(i - m.rows.indexOf(at.query)) < every) return;
-            const y = l.top + (i + 0.5) * l.cell, color = mine ? heed.theme.ink : heed.theme.muted, weight = mine ? 700 : 400;
-            pen.text(heed.token(m.queries, q), l.left - 6, y, {size, align: "right", color, weight, width: l.left - 34});
-            pen.text(String(heed.nth(q)), 2, y, {size: 10, color: heed.theme.muted, weight});
+        labelled(m.rows, at.query, l.cell, (q, y, o) => {
+            pen.text(heed.token(m.queries, q), l.left - 6, l.top + y, {...o, align: "right", width: l.left - 34});
+            pen.text(String(heed.nth(q)), 2, l.top + y, {...o, size: 10, color: heed.theme.muted});
         });
-        m.cols.forEach((k, i) => {
-            const mine = k === at.key;
-            if (i % every && !mine) return;
-            if (!mine && every > 1 && at.key >= 0 && Math.abs(i - m.cols.indexOf(at.key)) < every) return;
-            const x = l.left + (i + 0.5) * l.cell, color = mine ? heed.theme.ink : heed.theme.muted, weight = mine ? 700 : 400;
-            pen.text(heed.token(m.keys, k), x, l.top - 6, {size, turn: -90, color, weight, width: l.top - 14});
-        });
+        labelled(m.cols, at.key, l.cell, (k, x, o) => pen.text(heed.token(m.keys, k), l.left + x, l.top - 6, {...o, turn: -90, width: l.top - 14}));
     };
     const paintNumbers = (pen, m, l) => {
         const size = l.cell >= 44 ? 12 : 10;

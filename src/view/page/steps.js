@@ -48,7 +48,7 @@
     /* Settings live in the link; until the reader changes them they are those of the example. */
     const setting = (name) => (heed.state[name] === "" || !Number.isFinite(Number(heed.state[name])) ? lesson[name] : Number(heed.state[name]));
     const DIGITS = [2, 3, 4, 6, 12];
-    const settle = (state) => { /* a link may say anything */
+    const keepWithin = (state) => { /* a link may say anything */
         if (!DIGITS.includes(state.digits)) state.digits = 2;
         if (state.notation !== "columns") state.notation = "rows";
     };
@@ -199,50 +199,39 @@
     const ofNotch = (k) => (k === 0 ? 0 : 10 ** (LOW + ((HIGH - LOW) * (k - 1)) / (NOTCHES - 1)));
     const notch = (beta) => (beta <= 0 ? 0 : Math.max(1, Math.min(NOTCHES, Math.round(1 + ((Math.log10(beta) - LOW) * (NOTCHES - 1)) / (HIGH - LOW)))));
     const button = (text, onclick, title = text) => heed.el("button", {type: "button", text, title, onclick});
-    const check = (text, set) => {
-        const input = heed.el("input", {type: "checkbox", onchange: () => set(input.checked)});
-        return {input, box: heed.el("label", {class: "check"}, input, heed.el("span", {text}))};
-    };
-    const choose = (text, values, value) => {
-        const input = heed.el("select", {}, ...values.map((t, i) => heed.el("option", {value: i, text: `${i + 1} ${heed.cut(heed.show(t), 16)}`})));
-        input.value = String(Math.min(value, values.length - 1));
-        return {input, box: heed.el("label", {class: "field"}, heed.el("span", {text}), input)};
+    /* A field for a number; what is typed goes to set, null where it is none. */
+    const numberField = (label, set) => {
+        const field = heed.el("input", {type: "text", inputmode: "decimal", size: 8, "aria-label": label, onchange: () => set(read(field.value))});
+        return field;
     };
     const betaControls = () => {
         ui.slider = heed.el("input", {type: "range", min: 0, max: NOTCHES, step: 1, "aria-label": "beta, from 0: the mean, to 100: nearly hard", oninput: () => heed.update({beta: String(ofNotch(Number(ui.slider.value)))})});
-        ui.beta = heed.el("input", {type: "text", inputmode: "decimal", size: 8, "aria-label": "beta", onchange: () => {
-            const x = read(ui.beta.value);
-            heed.update(x === null ? {} : {beta: String(x)});
-        }});
+        ui.beta = numberField("beta", (x) => heed.update(x === null ? {} : {beta: String(x)}));
         return heed.el("span", {class: "field"}, heed.el("span", {text: "beta: mean"}), ui.slider, heed.el("span", {text: "hard"}), ui.beta);
     };
     const swapControls = () => {
-        const a = choose("Swap", s.sources, 1), b = choose("and", s.sources, 2);
-        return heed.el("span", {class: "stepped"}, a.box, b.box, button("Swap", () => swap(Number(a.input.value), Number(b.input.value)), "the two change places"));
+        const choices = s.sources.map((t, i) => [i, `${i + 1} ${heed.cut(heed.show(t), 16)}`]), pair = [1, Math.min(2, s.sources.length - 1)];
+        const choose = (label, k) => heed.bind("", label, {choices, get: () => pair[k], set: (i) => { pair[k] = i; }}).box;
+        return heed.el("span", {class: "stepped"}, choose("Swap", 0), choose("and", 1), button("Swap", () => swap(...pair), "the two change places"));
     };
     const learnControls = () => {
-        const list = lesson.learn.steps || lesson.learn, said = heed.el("output");
-        const slider = heed.el("input", {type: "range", min: 0, max: list.length - 1, step: 1, "aria-label": "step of learning", oninput: () => show(Number(slider.value))});
-        const tell = (k) => { said.textContent = `step ${list[k].step}, loss ${Number(list[k].loss).toPrecision(3)}`; };
+        const list = lesson.learn.steps || lesson.learn;
+        let at = list.length - 1;
         const show = (k) => {
             for (const name of GIVEN) if (list[k][name]) s.model[name] = heed.stepsMath.copy(list[k][name]);
-            tell(k);
+            at = k;
             heed.redraw();
         };
-        slider.value = String(list.length - 1);
-        tell(list.length - 1);
-        return heed.el("label", {class: "field"}, heed.el("span", {text: "learning"}), slider, said);
+        const say = (k) => `step ${list[k].step}, loss ${Number(list[k].loss).toPrecision(3)}`;
+        return heed.bind("", "learning", {range: [0, list.length - 1, 1], get: () => at, set: show, say}).box;
     };
     const controls = () => {
-        ui.scale = check(`scale by 1/√${s.model.W_Q[0].length}`, (on) => heed.update({beta: String(on ? usual() : 1)}));
-        ui.causal = check("causal mask", (on) => heed.update({causal: on ? "1" : "0"}));
-        ui.hard = check("hard selection", (on) => heed.update({hard: on ? "1" : "0"}));
-        ui.bound = [
-            heed.bind("predict", "predict first", {check: true}),
-            heed.bind("notation", "Tokens as", {choices: [["rows", "rows"], ["columns", "columns"]]}),
-            heed.bind("digits", "Digits", {choices: DIGITS.map((d) => [d, String(d)])}),
-        ];
-        return heed.el("div", {class: "tools"}, betaControls(), ui.scale.box, has("Z") ? null : ui.causal.box, ui.hard.box, ...ui.bound.map((b) => b.box),
+        const bind = (name, label, kind) => heed.bind(name, label, kind).box;
+        const flag = (name, label) => bind(name, label, {check: true, get: () => s.model[name], set: (on) => heed.update({[name]: on ? "1" : "0"})});
+        const scaled = {check: true, get: () => Math.abs(s.model.beta - usual()) < 1e-9, set: (on) => heed.update({beta: String(on ? usual() : 1)})};
+        return heed.el("div", {class: "tools"}, betaControls(), bind("beta", `scale by 1/√${s.model.W_Q[0].length}`, scaled),
+            has("Z") ? null : flag("causal", "causal mask"), flag("hard", "hard selection"), bind("predict", "predict first", {check: true}),
+            bind("notation", "Tokens as", {choices: [["rows", "rows"], ["columns", "columns"]]}), bind("digits", "Digits", {choices: DIGITS.map((d) => [d, String(d)])}),
             s.sources.length > 1 ? swapControls() : null, lesson.learn ? learnControls() : null,
             button("Reset", reset, "everything as it was"), button("Save JSON", saveJson, "a file for heed explain --from"));
     };
@@ -291,10 +280,7 @@
     };
 
     const valueField = ({name, i, j}) => {
-        const field = heed.el("input", {type: "text", inputmode: "decimal", size: 8, "aria-label": `value of ${heed.stepsWords.cellName(s, name, i, j)}`, onchange: () => {
-            const x = read(field.value);
-            if (x !== null) edit(name, i, j, x);
-        }});
+        const field = numberField(`value of ${heed.stepsWords.cellName(s, name, i, j)}`, (x) => { if (x !== null) edit(name, i, j, x); });
         field.value = String(s.model[name][i][j]);
         return field;
     };
@@ -382,13 +368,9 @@
             }
         fitted = now;
     };
-    const sync = () => {
+    const syncBeta = () => {
         ui.slider.value = String(notch(s.model.beta));
         if (document.activeElement !== ui.beta) ui.beta.value = String(Number(s.model.beta.toPrecision(6)));
-        ui.scale.input.checked = Math.abs(s.model.beta - usual()) < 1e-9;
-        ui.causal.input.checked = s.model.causal;
-        ui.hard.input.checked = s.model.hard;
-        for (const b of ui.bound) b.sync();
     };
 
     heed.view({
@@ -407,14 +389,14 @@
             const room = heed.current().room;
             if (Math.max(s.tokens.length, s.sources.length) > LARGEST)
                 return room.replaceChildren(heed.el("p", {text: `${s.sources.length} tokens: this view is for at most ${LARGEST}; the other views have no such limit.`}));
-            settle(heed.state);
+            keepWithin(heed.state);
             compute();
             if (built !== heed.state.notation) build(room);
             built = heed.state.notation;
             nameChoice();
             for (const t of s.tables) t.update(s.matrix(t.name), heed.state.digits, marks(t.name));
             fit(room);
-            sync();
+            syncBeta();
             if (s.gradients) ui.loss.textContent = `L = ${heed.stepsNumber(heed.stepsSlopes.loss(s.gradients), heed.stepsDigits([[heed.stepsSlopes.loss(s.gradients)]], heed.state.digits))}` + (lesson.target || s.gradients.dU ? "" : ", with a target of 0");
             drawCell();
             drawQuestions();
