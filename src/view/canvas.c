@@ -16,7 +16,7 @@ bool heed__canvas_new(heed_ctx *c, heed__canvas *p, int width, int height) {
     return p->rgb != NULL;
 }
 
-static unsigned char mix(unsigned char from, unsigned char to, double share) {
+static unsigned char mix(double from, double to, double share) {
     return (unsigned char)lround(from + (to - from) * share);
 }
 
@@ -157,23 +157,19 @@ heed__rgb heed__series_color(int index) {
 
 /* Nine samples of the published map (van der Walt & Smith 2015), interpolated linearly. */
 heed__rgb heed__viridis(double v) {
-    static const double map[9][3] = {{68, 1, 84},    {71, 45, 123},  {59, 82, 139},
-                                     {44, 114, 142}, {33, 145, 140}, {40, 174, 128},
-                                     {94, 201, 98},  {173, 220, 48}, {253, 231, 37}};
+    static const unsigned char map[9][3] = {{68, 1, 84},    {71, 45, 123},  {59, 82, 139},
+                                            {44, 114, 142}, {33, 145, 140}, {40, 174, 128},
+                                            {94, 201, 98},  {173, 220, 48}, {253, 231, 37}};
     double at = (v > 0 ? v < 1 ? v : 1 : 0) * 8;
     int i = at >= 8 ? 7 : (int)at;
-    double share = at - i, c[3];
-    for (int j = 0; j < 3; j++) c[j] = map[i][j] + (map[i + 1][j] - map[i][j]) * share;
-    return (heed__rgb){(unsigned char)lround(c[0]), (unsigned char)lround(c[1]),
-                       (unsigned char)lround(c[2])};
+    const unsigned char *a = map[i], *b = map[i + 1];
+    return (heed__rgb){mix(a[0], b[0], at - i), mix(a[1], b[1], at - i), mix(a[2], b[2], at - i)};
 }
 
 heed__rgb heed__paper(double v) {
     double at = v > 0 ? fmin(v, 1) : 0, cover = pow(fmin(1, 5 * at), 0.6);
     heed__rgb c = heed__viridis(0.9 - 0.9 * at);
-    return (heed__rgb){(unsigned char)lround(255 + (c.r - 255) * cover),
-                       (unsigned char)lround(255 + (c.g - 255) * cover),
-                       (unsigned char)lround(255 + (c.b - 255) * cover)};
+    return (heed__rgb){mix(255, c.r, cover), mix(255, c.g, cover), mix(255, c.b, cover)};
 }
 
 heed__rgb heed__ink(heed__rgb c) {

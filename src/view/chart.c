@@ -11,13 +11,15 @@ typedef struct {
     double x0, x1, y0, y1;
 } range;
 
+static bool is_point(const heed_series *e, int i) { return isfinite(e->x[i]) && isfinite(e->y[i]); }
+
 /* Range of the finite points, widened if empty in one direction; {0,1,0,1} without points. */
 static range range_of(const heed_chart *p) {
     range r = {INFINITY, -INFINITY, INFINITY, -INFINITY};
     for (int s = 0; s < p->series_count; s++)
         for (int i = 0; i < p->series[s].count; i++) {
             double x = p->series[s].x[i], y = p->series[s].y[i];
-            if (!isfinite(x) || !isfinite(y)) continue;
+            if (!is_point(&p->series[s], i)) continue;
             r = (range){fmin(r.x0, x), fmax(r.x1, x), fmin(r.y0, y), fmax(r.y1, y)};
         }
     if (r.x0 > r.x1) return (range){0, 1, 0, 1};
@@ -102,22 +104,17 @@ static void stroke(surface *s, int index, double x0, double y0, double x1, doubl
 static void draw_curve(surface *s, const heed_series *e, int index) {
     enum { SHORT = 24 };
     double along = 0, low = INFINITY, high = -INFINITY;
-    int last = -1;
     for (int i = 0; i < e->count; i++) {
-        if (!isfinite(e->x[i]) || !isfinite(e->y[i])) continue;
+        if (!is_point(e, i)) continue;
         low = fmin(low, at_x(s, e->x[i]));
         high = fmax(high, at_x(s, e->x[i]));
     }
     double dot = high - low < SHORT ? 9 : 4; /* a run of a few steps beside one of thousands */
     for (int i = 0; i < e->count; i++) {
-        if (!isfinite(e->x[i]) || !isfinite(e->y[i])) {
-            last = -1;
-            continue;
-        }
-        int from = last < 0 ? i : last;
-        stroke(s, index, at_x(s, e->x[from]), at_y(s, e->y[from]), at_x(s, e->x[i]),
-               at_y(s, e->y[i]), last < 0 ? dot : 2.4, &along);
-        last = i;
+        int from = i > 0 && is_point(e, i - 1) ? i - 1 : i;
+        if (is_point(e, i))
+            stroke(s, index, at_x(s, e->x[from]), at_y(s, e->y[from]), at_x(s, e->x[i]),
+                   at_y(s, e->y[i]), from == i ? dot : 2.4, &along);
     }
 }
 
@@ -173,22 +170,26 @@ bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, con
 /* ---- in the terminal ---- */
 
 enum { GUTTER = 9 };
+static const char signs[] = "*o+x#@%&"; /* of the series, without colours */
 
-/* A grid of characters; each holds 2x4 points as braille bits, and the last series that drew there.
- */
+/* A character: 2x4 points as braille bits, and the last series that drew there. */
+typedef struct {
+    unsigned char dots;
+    int owner;
+} cell;
+
 typedef struct {
     int width, height;
-    unsigned char *dots;
-    signed char *owner;
+    cell *cells;
 } grid;
 
 static void point(grid *g, int x, int y, int series) {
     static const unsigned char bits[4][2] = {
         {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     if (x < 0 || y < 0 || x >= 2 * g->width || y >= 4 * g->height) return;
-    size_t at = (size_t)(y / 4) * (size_t)g->width + (size_t)(x / 2);
-    g->dots[at] |= bits[y % 4][x % 2];
-    g->owner[at] = (signed char)series;
+    cell *at = &g->cells[y / 4 * g->width + x / 2];
+    at->dots |= bits[y % 4][x % 2];
+    at->owner = series;
 }
 
 static void segment(grid *g, double x0, double y0, double x1, double y1, int series) {
@@ -201,24 +202,21 @@ static void plot(grid *g, const heed_chart *p, range r) {
     double sx = (2 * g->width - 1) / (r.x1 - r.x0), sy = (4 * g->height - 1) / (r.y1 - r.y0);
     for (int s = 0; s < p->series_count; s++) {
         const heed_series *e = &p->series[s];
-        bool joined = false;
-        double px = 0, py = 0;
         for (int i = 0; i < e->count; i++) {
-            bool ok = isfinite(e->x[i]) && isfinite(e->y[i]);
-            double x = ok ? (e->x[i] - r.x0) * sx : 0, y = ok ? (r.y1 - e->y[i]) * sy : 0;
-            if (ok) segment(g, joined ? px : x, joined ? py : y, x, y, s);
-            joined = ok;
-            px = x, py = y;
+            int from = i > 0 && is_point(e, i - 1) ? i - 1 : i;
+            if (is_point(e, i))
+                segment(g, (e->x[from] - r.x0) * sx, (r.y1 - e->y[from]) * sy,
+                        (e->x[i] - r.x0) * sx, (r.y1 - e->y[i]) * sy, s);
         }
     }
 }
 
-static bool put_cell(const grid *g, size_t at, bool color, heed_text *out) {
-    if (!g->dots[at]) return heed_text_put(out, " ", 1);
-    if (!color) return heed_text_add(out, "%c", "*o+x#@%&"[g->owner[at] % 8]);
-    heed__rgb c = heed__series_color(g->owner[at]);
+static bool put_cell(cell of, bool color, heed_text *out) {
+    if (!of.dots) return heed_text_put(out, " ", 1);
+    if (!color) return heed_text_add(out, "%c", signs[of.owner % 8]);
+    heed__rgb c = heed__series_color(of.owner);
     char braille[4];
-    int n = (int)heed_utf8_write(0x2800 + g->dots[at], braille);
+    int n = (int)heed_utf8_write(0x2800 + of.dots, braille);
     return heed_text_add(out, "\033[38;2;%d;%d;%dm%.*s\033[0m", c.r, c.g, c.b, n, braille);
 }
 
@@ -249,7 +247,7 @@ static void put_legend(const heed_chart *p, int width, bool color, heed_text *ou
         if (color)
             heed_text_add(out, "\033[38;2;%d;%d;%dm━━\033[0m %s   ", c.r, c.g, c.b, label);
         else
-            heed_text_add(out, "%c %s   ", "*o+x#@%&"[s % 8], label);
+            heed_text_add(out, "%c %s   ", signs[s % 8], label);
         used += own;
     }
 }
@@ -287,26 +285,20 @@ bool heed_chart_text(const heed_chart *p, int width, int height, bool color, hee
     width = width < 30 ? 30 : width > 200 ? 200 : width;
     height = height < 4 ? 4 : height > 100 ? 100 : height;
     grid g = {.width = width - GUTTER, .height = height};
-    size_t cells = (size_t)g.width * (size_t)height;
-    g.dots = heed__alloc(out->c, cells);
-    g.owner = heed__alloc(out->c, cells);
-    if (g.dots && g.owner) {
-        plot(&g, p, r);
-        if (p->title) {
-            heed_text_add(out, "%*s", GUTTER, "");
-            heed_label_words(p->title, GUTTER, width, out);
-            heed__end_line(out);
-        }
-        for (int row = 0; row < height; row++) {
-            put_gutter(r, row, height, out);
-            for (int i = 0; i < g.width; i++)
-                put_cell(&g, (size_t)row * (size_t)g.width + (size_t)i, color, out);
-            heed__end_line(out);
-        }
-        put_footer(p, r, g.width, color, out);
+    g.cells = heed__alloc_array(out->c, (size_t)g.width * (size_t)height, sizeof *g.cells);
+    if (!g.cells) return false;
+    plot(&g, p, r);
+    if (p->title) {
+        heed_text_add(out, "%*s", GUTTER, "");
+        heed_label_words(p->title, GUTTER, width, out);
+        heed__end_line(out);
     }
-    bool ok = g.dots && g.owner;
-    heed__free(g.dots);
-    heed__free(g.owner);
-    return ok;
+    for (int row = 0; row < height; row++) {
+        put_gutter(r, row, height, out);
+        for (int i = 0; i < g.width; i++) put_cell(g.cells[row * g.width + i], color, out);
+        heed__end_line(out);
+    }
+    put_footer(p, r, g.width, color, out);
+    heed__free(g.cells);
+    return true;
 }

@@ -119,22 +119,17 @@ static void caption_of(const heed__plan *p, const heed__item *it, bool backward,
         op_caption(p->g, it->ref, backward, out);
 }
 
-static void widen(const caption *k, heed__item *it) {
-    for (int i = 0; i < k->count; i++) {
-        size_t n = heed_utf8_count(k->text[i], strlen(k->text[i]));
-        if (i == 0) n += heed_utf8_count(k->bold, strlen(k->bold)) + (n > 0);
-        it->w = fmax(it->w, 20 + LETTER * (double)n);
-    }
-    it->h = fmax(it->h, 9 + LEADING * k->count);
-}
-
 void heed__graph_size(const heed__plan *p, heed__item *it) {
-    caption k;
-    caption_of(p, it, false, &k);
-    widen(&k, it);
-    if (!p->view->backward) return;
-    caption_of(p, it, true, &k);
-    widen(&k, it);
+    for (int backward = 0; backward <= p->view->backward; backward++) {
+        caption k;
+        caption_of(p, it, backward, &k);
+        for (int i = 0; i < k.count; i++) {
+            size_t n = heed_utf8_count(k.text[i], strlen(k.text[i]));
+            if (i == 0) n += heed_utf8_count(k.bold, strlen(k.bold)) + (n > 0);
+            it->w = fmax(it->w, 20 + LETTER * (double)n);
+        }
+        it->h = fmax(it->h, 9 + LEADING * k.count);
+    }
 }
 
 /* ---- drawing ---- */
@@ -220,21 +215,18 @@ static void draw_line(const pen *d, const heed__frame *f, const heed__line *l, d
     heed_text_add(d->out, "\n");
 }
 
-static void draw_border(const pen *d, const heed__item *it, double x, double y) {
-    heed_text_add(d->out,
-                  "<rect class=\"box\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-                  "rx=\"8\"/><text class=\"path\" x=\"%.1f\" y=\"%.1f\">",
-                  x, y, it->w, it->h, x + 8, y + 15);
-    heed__put_escaped(d->out, d->plan->g->groups[it->ref].path);
-    heed_text_add(d->out, "</text>\n");
-}
-
 static void draw_frame(const pen *d, const heed__frame *f, double x, double y) {
     for (int i = 0; i < f->count; i++) {
         const heed__item *it = &f->items[i];
+        double left = x + it->x, top = y + it->y;
         if (!it->inner) continue;
-        draw_border(d, it, x + it->x, y + it->y);
-        draw_frame(d, it->inner, x + it->x, y + it->y);
+        heed_text_add(d->out,
+                      "<rect class=\"box\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+                      "rx=\"8\"/><text class=\"path\" x=\"%.1f\" y=\"%.1f\">",
+                      left, top, it->w, it->h, left + 8, top + 15);
+        heed__put_escaped(d->out, d->plan->g->groups[it->ref].path);
+        heed_text_add(d->out, "</text>\n");
+        draw_frame(d, it->inner, left, top);
     }
     for (int i = 0; i < f->line_count; i++) draw_line(d, f, &f->lines[i], x, y);
     for (int i = 0; i < f->count; i++)

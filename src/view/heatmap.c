@@ -64,14 +64,24 @@ static const char *format_for(const heed_heatmap *m, double most) {
     return decimals[most > 0 ? clamp(1 - (int)floor(log10(most)), 0, 4) : 1];
 }
 
-static void set_numbers(plan *p) {
+/* Sets the scale and the format of the numbers. */
+static void measure(plan *p) {
+    const heed_heatmap *m = p->m;
     double least = 0, most = 0;
     char low[32], high[32];
-    for (size_t i = 0; i < (size_t)p->m->rows * (size_t)p->m->cols; i++) {
-        double v = (double)p->m->values[i];
-        if (isfinite(v)) least = fmin(least, v), most = fmax(most, v);
+    p->hi = (double)m->hi;
+    p->lo = (double)m->lo;
+    for (size_t i = 0; i < (size_t)m->rows * (size_t)m->cols; i++) {
+        double v = (double)m->values[i];
+        if (m->hi != 0)
+            p->above |= v > p->hi;
+        else if (v > p->hi)
+            p->hi = v;
+        if (!isfinite(v)) continue;
+        least = fmin(least, v);
+        most = fmax(most, v);
     }
-    p->format = format_for(p->m, fmax(most, -least));
+    p->format = format_for(m, fmax(most, -least));
     number_text(p, least, low);
     number_text(p, most, high);
     p->digits = (int)(strlen(low) > strlen(high) ? strlen(low) : strlen(high));
@@ -232,25 +242,11 @@ static void put_dense(const plan *p) {
 
 /* ---- the heat map ---- */
 
-static void set_scale(plan *p) {
-    const heed_heatmap *m = p->m;
-    p->hi = (double)m->hi;
-    p->lo = (double)m->lo;
-    for (size_t i = 0; i < (size_t)m->rows * (size_t)m->cols; i++) {
-        double v = (double)m->values[i];
-        if (m->hi != 0)
-            p->above |= v > p->hi;
-        else if (v > p->hi)
-            p->hi = v;
-    }
-}
-
 bool heed_heatmap_text(const heed_heatmap *m, heed_text *out) {
     if (!m || !m->values || m->rows < 1 || m->cols < 1) return false;
     plan p = {.m = m, .out = out, .width = m->width >= 20 ? m->width : 100};
     p.head = label_width(m->row_labels, m->rows, 4, clamp(p.width / 4, 8, MAX_LABEL));
-    set_scale(&p);
-    set_numbers(&p);
+    measure(&p);
     if (m->title) {
         heed_label_words(m->title, 0, p.width, out);
         heed__end_line(out);

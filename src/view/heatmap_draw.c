@@ -17,12 +17,13 @@ typedef struct {
     const heed_heatmap *map; /* the first map, which determines the sizes */
     heed__sketch sketch;
     double lo, hi;
-    bool fractions, above; /* some value is not an integer; some value is above hi */
-    int scale, cell;       /* scale of letters; side of a cell in pixels */
-    int left, top;         /* position of the first cell in its panel */
-    int columns, rows;     /* of panels */
-    int wide, tall;        /* size of a panel */
-    bool turned;           /* column labels of several letters are rotated */
+    bool fractions, above;  /* some value is not an integer; some value is above hi */
+    int scale, cell;        /* scale of letters; side of a cell in pixels */
+    int left, top;          /* position of the first cell in its panel */
+    int columns, rows;      /* of panels */
+    int wide, tall;         /* size of a panel */
+    bool turned;            /* column labels of several letters are rotated */
+    char from[32], to[128]; /* of the legend */
 } plan;
 
 static int larger(int a, int b) { return a > b ? a : b; }
@@ -90,18 +91,13 @@ static void size_panels(plan *p) {
     p->rows = (count + p->columns - 1) / p->columns;
 }
 
-/* "0" and "0.51 and more  added to the loss", left and right of the colours. */
-static void legend_texts(const plan *p, char lo[32], char hi[128]) {
+/* "0" and "0.51 and more  added to the loss", left and right of the colours. Returns its width. */
+static int write_legend(plan *p) {
     const char *unit = p->map->unit;
-    snprintf(lo, 32, "%.4g", p->lo);
-    snprintf(hi, 128, "%.4g%s%s%.60s", p->hi, p->above ? " and more" : "", unit ? "  " : "",
-             unit ? unit : "");
-}
-
-static int legend_width(const plan *p) {
-    char lo[32], hi[128];
-    legend_texts(p, lo, hi);
-    return p->left + heed__text_width(lo, 2) + 8 + RAMP + 8 + heed__text_width(hi, 2);
+    snprintf(p->from, sizeof p->from, "%.4g", p->lo);
+    snprintf(p->to, sizeof p->to, "%.4g%s%s%.60s", p->hi, p->above ? " and more" : "",
+             unit ? "  " : "", unit ? unit : "");
+    return p->left + heed__text_width(p->from, 2) + 8 + RAMP + 8 + heed__text_width(p->to, 2);
 }
 
 /* Upper edge of a row of panels. */
@@ -119,7 +115,7 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     int least = title ? heed__sketch_width(title, 2) : RAMP + 120;
     if (least > LONGEST_TITLE) least = LONGEST_TITLE;
     int width = larger(least, p->columns * (p->wide + BETWEEN) - BETWEEN);
-    width = larger(width, larger(note ? heed__sketch_width(note, 1) : 0, legend_width(p)));
+    width = larger(width, larger(note ? heed__sketch_width(note, 1) : 0, write_legend(p)));
     if (vector && (double)p->all->count * m->rows * m->cols > VECTOR_CELLS)
         return heed_fail(
             c, HEED_USAGE,
@@ -191,14 +187,12 @@ static void draw_panel(plan *p, int index) {
 /* ---- the picture ---- */
 
 static void draw_legend(plan *p) {
-    char lo[32], hi[128];
     int x = MARGIN + p->left, y = panel_top(p, p->rows) - BETWEEN + 24;
-    legend_texts(p, lo, hi);
-    heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, 100, lo);
-    x += heed__text_width(lo, 2) + 8;
+    heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, 100, p->from);
+    x += heed__text_width(p->from, 2) + 8;
     for (int i = 0; i < RAMP; i += 4)
         heed__sketch_box(&p->sketch, x + i, y, 4, 18, heed__paper(i / (RAMP - 4.0)));
-    heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, hi);
+    heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, p->to);
     heed__sketch_frame(&p->sketch, x, y, RAMP, 18);
     if (p->all->note)
         heed__sketch_text(&p->sketch, MARGIN, y + LEGEND - 16, 1, SOFT, HEED__LEFT, MOST,
@@ -252,11 +246,9 @@ static bool draw_map(heed_ctx *c, const void *maps, int index, heed__canvas *out
     heed__sketch s;
     bool ok = draw(c, &(heed_panels){.title = m ? m->title : NULL, .count = m != NULL, .maps = m},
                    false, &s);
-    *out = s.canvas;
-    if (ok) return true;
-    heed__sketch_free(&s);
-    out->rgb = NULL;
-    return false;
+    if (!ok) heed__sketch_free(&s);
+    *out = ok ? s.canvas : (heed__canvas){0};
+    return ok;
 }
 
 bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path) {

@@ -111,16 +111,18 @@ static void put_halves(writer *w, const heed_real *x, size_t n) {
 
 /* ---- records ---- */
 
+static void put_values(heed_text *out, const char *key, const double *x, int count) {
+    heed_json_open(out, key, '[');
+    for (int i = 0; i < count; i++) heed_json_real(out, NULL, x[i], 9);
+    heed_json_close(out, ']');
+}
+
 /* [lo,hi] of values outside [0,1], or null. */
 static void put_scale(heed_text *out, heed__page_code k) {
-    if (k.plain) {
+    if (k.plain)
         heed_json_text(out, "scale", NULL);
-        return;
-    }
-    heed_json_open(out, "scale", '[');
-    heed_json_real(out, NULL, k.lo, 9);
-    heed_json_real(out, NULL, k.hi, 9);
-    heed_json_close(out, ']');
+    else
+        put_values(out, "scale", (const double[]){k.lo, k.hi}, 2);
 }
 
 /* The prefix of element ids: "w0.1". */
@@ -224,12 +226,6 @@ static void put_record(writer *w, int r) {
 }
 
 /* ---- curves ---- */
-
-static void put_values(heed_text *out, const char *key, const double *x, int count) {
-    heed_json_open(out, key, '[');
-    for (int i = 0; i < count; i++) heed_json_real(out, NULL, x[i], 9);
-    heed_json_close(out, ']');
-}
 
 static void put_text(heed_text *out, const char *key, const char *text) {
     heed_json_text(out, key, text ? text : "");

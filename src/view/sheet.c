@@ -13,21 +13,19 @@ typedef struct {
     heed__canvas canvas;
 } layout;
 
-/* Uses larger letters if every caption then fits under its picture. */
-static int caption_scale(const heed_sheet *s, int side) {
-    for (int i = 0; i < s->count; i++) {
-        const heed_tile *t = &s->tiles[i];
-        if (t->caption && heed__text_width(t->caption, 2) > side) return 1;
-        if (t->second && heed__text_width(t->second, 2) > side) return 1;
-    }
-    return 2;
-}
-
-static int most_lines(const heed_sheet *s) {
+/* Sizes of captions: of larger letters if every one then fits under its picture. */
+static void size_captions(layout *l) {
     int lines = 0;
-    for (int i = 0; i < s->count; i++)
-        lines = s->tiles[i].second ? 2 : s->tiles[i].caption && lines < 1 ? 1 : lines;
-    return lines;
+    l->scale = 2;
+    for (int i = 0; i < l->sheet->count; i++) {
+        const char *text[] = {l->sheet->tiles[i].caption, l->sheet->tiles[i].second};
+        for (int k = 0; k < 2; k++) {
+            if (text[k] && lines <= k) lines = k + 1;
+            if (text[k] && heed__text_width(text[k], 2) > l->side) l->scale = 1;
+        }
+    }
+    l->line = 9 * l->scale + 4;
+    l->tall = l->side + GAP + lines * l->line;
 }
 
 static bool lay_out(heed_ctx *c, const heed_sheet *s, layout *l) {
@@ -38,9 +36,7 @@ static bool lay_out(heed_ctx *c, const heed_sheet *s, layout *l) {
     if (l->columns < 1) l->columns = 1;
     if (l->columns > s->count) l->columns = s->count;
     l->rows = (s->count + l->columns - 1) / l->columns;
-    l->scale = caption_scale(s, l->side);
-    l->line = 9 * l->scale + 4;
-    l->tall = l->side + GAP + most_lines(s) * l->line;
+    size_captions(l);
     int64_t width = 2 * MARGIN - GAP + ((int64_t)l->side + GAP) * l->columns;
     int64_t height = 2 * MARGIN - GAP + (int64_t)l->tall * l->rows + (s->title ? TITLE : 0);
     if (s->title && width < heed__text_width(s->title, 2) + 2 * MARGIN)

@@ -24,24 +24,20 @@
         const none = m.layer < 0 ? [] : m.queries.order.filter((q) => m.keys.order.every((k) => values.at(q, k) === 0));
         return new Set(none);
     };
-    const plain = (m, queries, keys, name, help, hidden, hatched = false) => {
-        const signed = m.min < 0, top = Math.max(m.max, -m.min) || 1;
-        return {
-            name, help: help || "", queries, keys, value: m.at, signed, top, void: hidden, hatched, plain: true,
-            rows: known(m, heed.visible(queries)), cols: heed.visible(keys), color: signed ? (v) => heed.signed(v / top) : (v) => heed.color(v / top),
-        };
-    };
+    const plain = (m, axes, more) => heed.matrixOf(m, axes, Math.max(m.max, -m.min) || 1, {rows: known(m, heed.visible(axes.queries)), plain: true, ...more});
     const scope = (m) => (m.layer < 0 ? "" : `, layer ${m.layer + 1}`) + (m.head < 0 ? "" : `, head ${m.head + 1}`);
     const meaning = (how) => (how === "mean" ? "the mean of all heads, which no head computes" : how === "max" ? "the largest weight of any head" : "where this head takes its values from");
     const panels = () => {
         const b = heed.block(), out = [];
-        const add = (how) => out.push(plain(heed.weights(b, how), b.queries, b.keys, `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, meaning(how), (q, k) => heed.masked(b, q, k), heed.hatched(b)));
+        const add = (how) => out.push(plain(heed.weights(b, how), b, {
+            name: `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, help: meaning(how), void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b),
+        }));
         add(heed.state.head);
         if (b.heads.length > 1 && heed.state.head !== "mean") add("mean");
         for (const m of mapsOf(heed.record(), b)) {
             const values = heed.mapValues(m), none = idle(m, values), same = m.queries === b.queries && m.keys === b.keys;
             const hidden = (q, k) => none.has(q) || Number.isNaN(values.at(q, k)) || (same && heed.masked(b, q, k));
-            out.push({...plain(values, m.queries, m.keys, m.name + scope(m), m.help, hidden, true), of: predictions(m, values)});
+            out.push(plain(values, m, {name: m.name + scope(m), help: m.help || "", void: hidden, hatched: true, of: predictions(m, values)}));
         }
         return out;
     };

@@ -11,11 +11,11 @@
  *                                   //   "side" (the panel of the selected token); none: leave it out
  *     state: {row: 0, soft: true},  // settings of its own with their defaults: they live in heed.state and in the link
  *     allowed: {sort: ["a", "b"]},  // optional: settings that take one of some words alone
- *     available(data) { ... },      // true if there is something to show; data: {records, curves, steps}
  *     open(room) { ... },           // once, when it is first shown: puts its elements into room, an empty <div>
  *     layout() { ... },             // {width, height} of what paint(pen) draws on this.canvas (draw.js has the pens)
  *     keys(event) { ... },          // optional: a key was pressed; true if it was used. Comes before the shared keys
  *                                   // and, in place of what a view of one canvas over the weights of a head has (usual, below):
+ *     available(data) { ... },      // true if there is something to show; data: {records, curves, steps}
  *     draw() { ... },               // after each change of heed.state, of the window's size and of the colours, while shown
  *     picture() { ... },            // {width, height, paint(pen)}, for Save PNG and Save SVG
  *     table() { ... },              // {caption, head: [..], rows: [[..]..], all() -> rows}: table twin and Save CSV
@@ -162,6 +162,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
 
     const usual = {
         uses: [],
+        available: (data) => data.records.some((r) => r.blocks.length),
         draw() { heed.drawCanvas(this); },
         picture() { return {...this.layout(), paint: this.paint}; },
         table: () => heed.matrixTable(heed.weightMatrix(heed.block(), heed.state.head), heed.selected(), "Attention weights, queries in rows"),

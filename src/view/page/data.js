@@ -58,9 +58,7 @@
     };
     const decode = (id, rows, cols, scale, triangle) => {
         const coded = words(id), read = value(scale), data = new Float32Array(rows * cols);
-        if (!triangle && !scale) for (let i = 0; i < data.length; i++) data[i] = coded[i] / 65535;
-        else if (!triangle) for (let i = 0; i < data.length; i++) data[i] = read(coded[i]);
-        else for (let q = 0, i = 0; q < rows; q++) for (let k = 0; k <= q; k++) data[q * cols + k] = read(coded[i++]);
+        for (let q = 0, i = 0; q < rows; q++) for (let k = 0; k < (triangle ? q + 1 : cols); k++) data[q * cols + k] = read(coded[i++]);
         return finish(rows, cols, data);
     };
     const fuse = (b, how) => {

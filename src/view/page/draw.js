@@ -55,15 +55,9 @@
     /* [r,g,b] of t in [0,1]. Light pages run from light to dark, dark ones from dark to light, and what is near 0 fades into the
      * page's own colour: lightness stays in order, and what matters stands out. */
     const shades = (stops, at) => between(heed.theme.surface, along(stops, heed.dark() ? 0.1 + 0.9 * at : 0.9 - 0.9 * at), Math.min(1, at * 5) ** 0.6);
-    const levels = 1023;
-    let table = [], tableOf = "";
+    const levels = 1023, tables = heed.memory();
+    let table = [];
     heed.color = (t) => (t === t ? table[t <= 0 ? 0 : t >= 1 ? levels : Math.round(t * levels)] : heed.theme.unknown);
-    const fillTable = () => {
-        const now = heed.state.palette + heed.dark();
-        if (now === tableOf) return;
-        table = Array.from({length: levels + 1}, (_, i) => shades(maps[heed.state.palette], i / levels));
-        tableOf = now;
-    };
     /* Of t in [-1,1]: blue below 0, orange above, the page's colour at 0. */
     heed.signed = (t) => {
         if (Number.isNaN(t)) return heed.theme.unknown;
@@ -90,15 +84,16 @@
         const rgb = (name) => hex(read(name).replace("#", ""));
         heed.theme = {
             surface: rgb("surface"), ink: read("ink"), muted: read("muted"), line: read("line"), accent: read("accent"),
-            unknown: rgb("unknown"), empty: rgb("empty"), bar: rgb("bar"), font: read("font"), mono: read("mono"),
+            unknown: rgb("unknown"), empty: rgb("empty"), bar: rgb("bar"), font: read("font"),
         };
-        fillTable();
+        table = tables(heed.state.palette + heed.dark(), () => Array.from({length: levels + 1}, (_, i) => shades(maps[heed.state.palette], i / levels)));
     };
 
     /* ---- pens ---- */
 
     const ruler = document.createElement("canvas").getContext("2d");
-    const fontOf = (o) => `${o.weight || 400} ${o.size || 13}px ${o.mono ? heed.theme.mono : heed.theme.font}`;
+    const fontOf = (o) => `${o.weight || 400} ${o.size || 13}px ${heed.theme.font}`;
+    const fitted = (text, o) => (o.width ? heed.fit(text, o.width, o) : heed.cut(text, 200));
     heed.width = (text, o = {}) => {
         ruler.font = fontOf(o);
         return ruler.measureText(text).width;
@@ -167,7 +162,7 @@
             const mid = (x0 + x1) / 2;
             stroke(c, o, () => { c.moveTo(x0, y0); c.bezierCurveTo(mid, y0, mid, y1, x1, y1); });
         },
-        group(x, y, draw) { c.translate(x, y); draw(); c.translate(-x, -y); },
+        group(x, y, draw) { c.save(); c.translate(x, y); draw(); c.restore(); },
         text(text, x, y, o = {}) {
             c.save();
             c.font = fontOf(o);
@@ -177,7 +172,7 @@
             c.direction = "ltr";
             c.translate(x, y);
             if (o.turn) c.rotate((o.turn * Math.PI) / 180);
-            c.fillText(o.width ? heed.fit(text, o.width, o) : heed.cut(text, 200), 0, 0);
+            c.fillText(fitted(text, o), 0, 0);
             c.restore();
         },
         cells(x, y, w, h, rows, cols, colorAt) { this.image(heed.bitmap(rows, cols, colorAt), x, y, w, h, {}); },
@@ -218,10 +213,9 @@
             text(text, x, y, o = {}) {
                 const anchor = {left: "start", center: "middle", right: "end"}[o.align || "left"];
                 const turn = o.turn ? ` transform="rotate(${o.turn} ${places(x)} ${places(y)})"` : "";
-                const words = o.width ? heed.fit(text, o.width, o) : heed.cut(text, 200);
                 out.push(`<text x="${places(x)}" y="${places(y)}" dominant-baseline="central" text-anchor="${anchor}" font-size="${o.size || 13}"` +
-                    ` font-weight="${o.weight || 400}" font-family="${heed.escape(o.mono ? heed.theme.mono : heed.theme.font)}"` +
-                    ` fill="${o.color || heed.theme.ink}"${turn}>${heed.escape(words)}</text>`);
+                    ` font-weight="${o.weight || 400}" font-family="${heed.escape(heed.theme.font)}"` +
+                    ` fill="${o.color || heed.theme.ink}"${turn}>${heed.escape(fitted(text, o))}</text>`);
             },
             cells(x, y, w, h, rows, cols, colorAt) {
                 if (rows * cols > 4096) return this.image(heed.bitmap(rows, cols, colorAt), x, y, w, h, {});
@@ -356,13 +350,15 @@
         if (r >= 0) pen.rect(l.left, l.top + r * l.cell, w, l.cell, {stroke: heed.theme.ink, width: 1.5});
         if (r >= 0 && c >= 0) heed.frame(pen, l.left + c * l.cell, l.top + r * l.cell, l.cell, l.cell, 3);
     };
-    /* The weights of a block's head as such a matrix. */
+    /* Values over two axes as such a matrix; more: what else it has. */
+    heed.matrixOf = (m, {queries, keys}, top, more) => {
+        const signed = m.min < 0, color = signed ? (v) => heed.signed(v / top) : (v) => heed.color(v / top);
+        return {queries, keys, rows: heed.visible(queries), cols: heed.visible(keys), value: m.at, signed, top, color, ...more};
+    };
+    /* The weights of a block's head. */
     heed.weightMatrix = (b, head) => {
-        const w = heed.weights(b, head), signed = w.min < 0, top = heed.scaleOf(w);
-        return {
-            queries: b.queries, keys: b.keys, rows: heed.visible(b.queries), cols: heed.visible(b.keys), value: w.at, signed,
-            color: signed ? (v) => heed.signed(v / top) : (v) => heed.color(v / top), void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b), top,
-        };
+        const w = heed.weights(b, head);
+        return heed.matrixOf(w, b, heed.scaleOf(w), {void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b)});
     };
     /* Full scale: the largest value, or 1. */
     heed.scaleOf = (m) => (heed.state.scale === "one" && m.min >= 0 ? 1 : Math.max(m.max, -m.min) || 1);

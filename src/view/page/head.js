@@ -51,17 +51,14 @@
     };
     /* Of one of several heads the lines that are drawn: the strongest of all queries. */
     const drawn = (h, of) => kept([linesId(h), of].join("|"), () => {
-        const rows = sortedRows(h), some = counts(h).map(own), total = sum(some), all = new Float32Array(total), most = Math.floor(MOST / of), m = heed.weights(l.b, h), out = [];
-        let at = 0;
-        rows.forEach((row, i) => { all.set(row.subarray(0, some[i]), at); at += some[i]; });
-        const least = total > most ? all.sort()[total - most] : 0, above = rows.map((row, i) => { let n = 0; while (n < some[i] && row[n] > least) n++; return n; });
-        let room = most - sum(above); /* for those that are equal to the least */
-        rows.forEach((row, i) => {
-            let n = above[i];
-            while (n < some[i] && room > 0 && row[n] === least) { n++; room--; }
-            if (n) for (const k of keysOf(h, i, n)) out.push({q: l.rows[i], k, w: m.at(l.rows[i], k)});
+        const some = counts(h).map(own), rows = sortedRows(h).map((row, i) => row.subarray(0, some[i])), most = Math.floor(MOST / of), m = heed.weights(l.b, h);
+        const all = Float32Array.from(rows.flatMap((row) => [...row])).sort(), least = all.length > most ? all[all.length - most] : 0;
+        let equal = most - all.filter((w) => w > least).length; /* how many that are equal to the least are drawn, too */
+        return rows.flatMap((row, i) => {
+            let n = 0;
+            while (n < row.length && (row[n] > least || (row[n] === least && equal-- > 0))) n++;
+            return keysOf(h, i, n).map((k) => ({q: l.rows[i], k, w: m.at(l.rows[i], k)}));
         });
-        return out;
     });
     const sum = (list) => list.reduce((n, x) => n + x, 0);
     /* What is not drawn, in words; "" where everything is. */
@@ -212,7 +209,6 @@
         uses: ["layer", "head", "special", "side"],
         state: {rule: "top", top: 3, mass: 80, heads: ""},
         allowed: {rule: ["top", "mass"]},
-        available: (data) => data.records.some((r) => r.blocks.length),
         open(room) {
             canvas = heed.choiceCanvas("lines from queries to keys", (x, yy) => at(x, yy + scroll.scrollTop));
             tools = [

@@ -9,7 +9,6 @@
         help: "queries x keys of a head as a heat map; numbers where there is room",
         uses: ["layer", "head", "scale", "special", "side"],
         state: {cell: 0},
-        available: (data) => data.records.some((r) => r.blocks.length),
         open(room) {
             const zoom = heed.bind("cell", "Cell size", {range: [0, 48, 2], say: (v) => (v ? v + " px" : "fits")});
             this.canvas = heed.choiceCanvas("heat map of queries and keys", (x, y) => heed.matrixAt(m, l, x, y));

@@ -76,7 +76,6 @@
         uses: ["scale"],
         state: {sort: "place", falling: false},
         allowed: {sort: Object.keys(sorts)},
-        available: (data) => data.records.some((r) => r.blocks.length),
         open(room) {
             this.canvas = heed.canvas("thumbnails of all heads", {
                 move(x, y, e) { const t = under(x, y); e.target.style.cursor = t ? "pointer" : ""; heed.tip(t && tip(t), e); },
