@@ -5,6 +5,7 @@
 #include "core/core.h"
 #include "view/graph.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -269,11 +270,11 @@ static void order_items(heed__frame *f, int *row, int *best) {
         int n = row_of(f, rank, row);
         for (int i = 0; i < n; i++) f->items[row[i]].order = i;
     }
-    int fewest = crossings(f);
-    for (int i = 0; i < f->count; i++) best[i] = f->items[i].order;
-    for (int sweep = 0; fewest > 0 && sweep < SWEEPS; sweep++) {
-        bool down = sweep % 2 == 0;
-        for (int r = 0; r < f->ranks; r++) order_row(f, down ? r : f->ranks - 1 - r, down, row);
+    int fewest = INT_MAX;
+    for (int sweep = 0; fewest > 0 && sweep <= SWEEPS; sweep++) {
+        bool down = sweep % 2 == 1;
+        for (int r = 0; sweep > 0 && r < f->ranks; r++)
+            order_row(f, down ? r : f->ranks - 1 - r, down, row);
         int found = crossings(f);
         if (found >= fewest) continue;
         fewest = found;

@@ -43,7 +43,7 @@
     };
     const gap = 28, head = 94;
     const layout = () => {
-        const width = heed.roomOf(scroll), list = panels(), columns = Math.max(1, Math.min(list.length, Math.floor((width + gap) / (320 + gap)))), each = Math.floor((width - gap * (columns - 1)) / columns);
+        const width = heed.widthIn(scroll), list = panels(), columns = Math.max(1, Math.min(list.length, Math.floor((width + gap) / (320 + gap)))), each = Math.floor((width - gap * (columns - 1)) / columns);
         let y = 0, high = 0;
         list.forEach((p, i) => {
             if (i % columns === 0) { y += high + (i ? gap : 0); high = 0; }
@@ -111,7 +111,7 @@
         help: "attention beside rollout, occlusion and gradient; the same head over the steps of training",
         uses: ["layer", "head", "scale", "special", "side"],
         available: (data) => data.records.length > 1 || data.records.some((r) => r.blocks.length && r.maps.length),
-        open(room) {
+        open(box) {
             const last = heed.data.records.length - 1;
             player = heed.el("button", {type: "button", text: "Play", onclick: play});
             const when = heed.el("div", {class: "tools"}, heed.bind("record", "Training", {range: [0, last, 1], say: stepName}).box, player);
@@ -122,7 +122,7 @@
                 leave: () => heed.preview(null),
             });
             scroll = heed.el("div", {class: "scroll whole"}, this.canvas);
-            room.append(when, scroll);
+            box.append(when, scroll);
         },
         layout,
         paint: (pen) => l.list.forEach((p) => paintPanel(pen, p)),

@@ -1,24 +1,23 @@
 /* core.js -- the frame of the page: views, state, links, tabs, keys. Every other file adds to `heed`.
  *
- * A view is a file of its own here (the Makefile embeds every .js of this folder: core.js first, start.js last, the rest by
- * name; each stands in a function of its own so that nothing but `heed` is shared). It registers itself:
+ * A view is a file of its own here (the Makefile embeds every .js of this folder: core.js first, start.js last) and registers
+ * itself; nothing but `heed` is shared:
  *
  *   heed.view({
  *     id: "steps",                  // in links: #view=steps
  *     title: "Steps",               // on its tab
  *     help: "what it shows",        // a line, for the help and the tab's tooltip
- *     uses: ["layer", "head"],      // shared controls it wants: "layer" (with stack and record), "head", "scale", "special",
- *                                   //   "side" (the panel of the selected token); none: leave it out
+ *     uses: ["layer", "head"],      // shared controls: "layer" (with stack and record), "head", "scale", "special", "side"
  *     state: {row: 0, soft: true},  // settings of its own with their defaults: they live in heed.state and in the link
  *     allowed: {sort: ["a", "b"]},  // optional: settings that take one of some words alone
- *     open(room) { ... },           // once, when it is first shown: puts its elements into room, an empty <div>
+ *     open(box) { ... },           // once, when it is first shown: puts its elements into box, an empty <div>
  *     layout() { ... },             // {width, height} of what paint(pen) draws on this.canvas (draw.js has the pens)
  *     keys(event) { ... },          // optional: a key was pressed; true if it was used. Comes before the shared keys
  *                                   // and, in place of what a view of one canvas over the weights of a head has (usual, below):
  *     available(data) { ... },      // true if there is something to show; data: {records, curves, steps}
  *     draw() { ... },               // after each change of heed.state, of the window's size and of the colours, while shown
  *     picture() { ... },            // {width, height, paint(pen)}, for Save PNG and Save SVG
- *     table() { ... },              // {caption, head: [..], rows: [[..]..], all() -> rows}: table twin and Save CSV
+ *     table() { ... },              // {caption, head: [..], rows: [[..]..], all() -> rows}: the table and Save CSV
  *     legend() { ... },             // what heed.legend gives (panel.js), or null
  *     caption() { ... },            // a line that says what is selected, for saved pictures and the live region
  *   });
@@ -66,7 +65,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
 
     const defaults = {
         view: "", record: 0, stack: "", layer: 0, head: 0, query: -1, key: -1, /* -1: not locked */
-        palette: "viridis", theme: "auto", scale: "max", hide: false, twin: false,
+        palette: "viridis", theme: "auto", scale: "max", hide: false, table: false,
     };
     /* Settings that take one of some words alone. */
     const allowed = {palette: ["viridis", "cividis", "grey"], theme: ["auto", "light", "dark"], scale: ["max", "one"]};
@@ -170,7 +169,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         caption: () => heed.selectionText(),
     };
     heed.view = (view) => {
-        heed.views.push({...usual, ...view, room: null});
+        heed.views.push({...usual, ...view, box: null});
         Object.assign(defaults, view.state);
         Object.assign(allowed, view.allowed);
     };
@@ -188,7 +187,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         if (!nav.children.length)
             shown().forEach((v, i) => nav.append(heed.el("button", {
                 type: "button", role: "tab", id: "tab-" + v.id, title: `${v.help || v.title} (${i + 1})`,
-                "aria-controls": "room-" + v.id, text: v.title, onclick: () => heed.update({view: v.id}),
+                "aria-controls": "view-" + v.id, text: v.title, onclick: () => heed.update({view: v.id}),
             })));
         for (const v of shown()) {
             const tab = heed.id("tab-" + v.id), chosen = v.id === heed.state.view;
@@ -197,17 +196,17 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
             tab.tabIndex = chosen ? 0 : -1;
         }
     };
-    const openRoom = (v) => {
-        v.room = heed.el("div", {id: "room-" + v.id, class: "room", role: "tabpanel", "aria-labelledby": "tab-" + v.id});
-        heed.id("rooms").append(v.room);
-        v.open(v.room);
+    const openView = (v) => {
+        v.box = heed.el("div", {id: "view-" + v.id, class: "view", role: "tabpanel", "aria-labelledby": "tab-" + v.id});
+        heed.id("views").append(v.box);
+        v.open(v.box);
     };
     heed.drawNow = () => {
         const v = heed.current();
         drawTabs();
         if (!v) return;
-        if (!v.room) openRoom(v);
-        for (const other of heed.views) if (other.room) other.room.hidden = other !== v;
+        if (!v.box) openView(v);
+        for (const other of heed.views) if (other.box) other.box.hidden = other !== v;
         document.body.classList.toggle("with-side", v.uses.includes("side"));
         heed.drawTheme();
         heed.drawControls(v);
@@ -215,7 +214,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         v.draw();
         heed.syncControls();
         heed.drawLegend(v);
-        heed.drawTwin(v);
+        heed.drawTable(v);
         if (!document.documentElement.dataset.ready) performance.mark("ready");
         document.documentElement.dataset.ready = heed.state.view;
     };
@@ -240,7 +239,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     const shared = {
         "[": () => heed.nextHead(-1), "]": () => heed.nextHead(1), "{": () => heed.nextLayer(-1), "}": () => heed.nextLayer(1),
         Escape: () => { hover = null; heed.update({query: -1, key: -1}); },
-        "?": () => heed.help(), t: () => heed.update({twin: !heed.state.twin}), d: () => heed.flipTheme(),
+        "?": () => heed.help(), t: () => heed.update({table: !heed.state.table}), d: () => heed.flipTheme(),
         h: () => heed.update({hide: !heed.state.hide}),
     };
     const tabKeys = (e) => {

@@ -45,19 +45,19 @@
         uses: ["layer", "head", "scale", "special", "side"],
         state: {path: true},
         available: (data) => data.records.some((r) => r.blocks.some((b) => b.stack === "cross") || heed.stacks(r).length > 1),
-        open(room) {
+        open(box) {
             pick = heed.el("div", {class: "segments", role: "group", "aria-label": "whose attention"});
             const path = heed.bind("path", "Mark the strongest key of each row", {check: true});
             lines = heed.el("div", {class: "sentences"});
             this.canvas = heed.choiceCanvas("alignment", (x, y) => heed.matrixAt(m, l, x, y));
             scroll = heed.el("div", {class: "scroll"}, this.canvas);
-            room.append(heed.el("div", {class: "tools"}, pick, path.box), lines, scroll);
+            box.append(heed.el("div", {class: "tools"}, pick, path.box), lines, scroll);
             /* Who comes without a choice wants to see what the one reads of the other. */
             if (!heed.asked().has("stack") && heed.stacks(heed.record()).includes("cross")) heed.update({stack: "cross"});
         },
         layout() {
             m = heed.weightMatrix(heed.block(), heed.state.head);
-            l = heed.matrixLayout(m, heed.roomOf(scroll));
+            l = heed.matrixLayout(m, heed.widthIn(scroll));
             return l;
         },
         paint,

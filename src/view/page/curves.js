@@ -12,7 +12,7 @@
     };
     const decades = (lo, hi) => { const out = []; for (let e = Math.ceil(Math.log10(lo) - 1e-9); 10 ** e <= hi * 1.0001; e++) out.push(10 ** e); return out.length > 1 ? out : [lo, hi]; };
     const layout = () => {
-        const width = Math.min(1100, heed.roomOf(scroll, 280)), height = Math.max(260, Math.min(460, width * 0.5)), right = Math.min(170, Math.max(120, width * 0.24));
+        const width = Math.min(1100, heed.widthIn(scroll, 280)), height = Math.max(260, Math.min(460, width * 0.5)), right = Math.min(170, Math.max(120, width * 0.24));
         const all = heed.data.curves.series.flatMap(finite), xs = all.map((p) => p[0]), ys = all.map((p) => p[1]);
         const lo = Math.min(...ys), hi = Math.max(...ys), pad = (hi - lo) * 0.05 || Math.abs(lo) * 0.05 || 0.5;
         l = {width, height, right, x0: Math.min(...xs), x1: Math.max(...xs), y0: lo - pad, y1: hi + pad};
@@ -66,7 +66,7 @@
         help: "the loss over training",
         state: {logx: false},
         available: (data) => Boolean(data.curves && data.curves.series.some((s) => s.x.length)),
-        open(room) {
+        open(box) {
             this.canvas = heed.canvas("curves of training", {
                 move(x, _, e) {
                     near = unmap(x);
@@ -77,7 +77,7 @@
             });
             const logarithmic = heed.bind("logx", "Logarithmic steps", {check: true});
             scroll = heed.el("div", {}, this.canvas);
-            room.append(heed.el("h2", {text: heed.data.curves.title || "Training"}), heed.el("div", {class: "tools"}, logarithmic.box), scroll);
+            box.append(heed.el("h2", {text: heed.data.curves.title || "Training"}), heed.el("div", {class: "tools"}, logarithmic.box), scroll);
         },
         layout,
         paint,

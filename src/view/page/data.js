@@ -8,19 +8,9 @@
 (() => {
     /* ---- bytes ---- */
 
-    const bytes = (id) => {
-        const text = heed.id(id).textContent.trim();
-        if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-        const binary = atob(text), out = new Uint8Array(binary.length);
-        for (let i = 0; i < binary.length; i++) out[i] = binary.charCodeAt(i);
-        return out;
-    };
-    const little = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
     const words = (id) => {
-        const raw = bytes(id);
-        if (little) return new Uint16Array(raw.buffer, raw.byteOffset, raw.length >> 1);
-        const out = new Uint16Array(raw.length >> 1);
-        for (let i = 0; i < out.length; i++) out[i] = raw[2 * i] | (raw[2 * i + 1] << 8);
+        const bytes = atob(heed.id(id).textContent.trim()), out = new Uint16Array(bytes.length >> 1);
+        for (let i = 0; i < out.length; i++) out[i] = bytes.charCodeAt(2 * i) | (bytes.charCodeAt(2 * i + 1) << 8);
         return out;
     };
     const value = (scale) =>
@@ -33,7 +23,7 @@
 
     /* ---- matrices: {rows, cols, data, max}; the latest ones are kept ---- */
 
-    const cache = new Map(), room = 24e6;
+    const cache = new Map(), capacity = 24e6; /* numbers */
     let held = 0;
     const kept = (id, make) => {
         const old = cache.get(id), m = old || make();
@@ -41,7 +31,7 @@
         else held += m.data.length;
         cache.set(id, m); /* as the latest */
         for (const [first, other] of cache) {
-            if (held <= room || first === id) break;
+            if (held <= capacity || first === id) break;
             cache.delete(first);
             held -= other.data.length;
         }
@@ -144,7 +134,7 @@
     /* What is shown before anybody chose: the query that the first guess is about (of a causal layer the last one, which says
      * what comes next), else the first token. */
     const homeOf = (record, b) => {
-        const told = record.guesses.filter((x) => record.axes[x.axis] === b.queries && x.query >= 0), g = b.triangle ? told[told.length - 1] : told[0];
+        const guesses = record.guesses.filter((x) => record.axes[x.axis] === b.queries && x.query >= 0), g = guesses.at(b.triangle ? -1 : 0);
         return g ? g.query : b.queries.grid && !b.queries.grid.first ? Math.floor(b.queries.count / 2) : 0;
     };
     /* Layers, heads and positions count from 1 in JSON, from 0 here; -1: of the whole model or input. */

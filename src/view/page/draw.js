@@ -254,7 +254,7 @@
         leave: () => heed.preview(null),
     });
     /* The canvas of a view, as wide as its box is. */
-    heed.roomOf = (box, least = 260) => Math.max(least, box.clientWidth - 4);
+    heed.widthIn = (box, least = 260) => Math.max(least, box.clientWidth - 4);
     heed.drawCanvas = (v) => {
         const {width, height} = v.layout();
         v.canvas.setAttribute("aria-label", v.caption());

@@ -75,7 +75,7 @@
 
     const layout = () => {
         const b = heed.block(), rows = heed.visible(b.queries), cols = heed.visible(b.keys), n = Math.max(rows.length, cols.length);
-        const width = Math.min(900, heed.roomOf(scroll, 280)), step = n <= 40 ? 26 : n <= 120 ? 20 : Math.max(9, Math.min(16, 12000 / n));
+        const width = Math.min(900, heed.widthIn(scroll, 280)), step = n <= 40 ? 26 : n <= 120 ? 20 : Math.max(9, Math.min(16, 12000 / n));
         const label = Math.min(220, width * 0.34);
         const placed = (list) => new Map(list.map((x, i) => [x, i]));
         l = {b, rows, cols, row: placed(rows), col: placed(cols), step, width, left: label, right: width - label, top: 26, height: 26 + n * step + 8};
@@ -209,7 +209,7 @@
         uses: ["layer", "head", "special", "side"],
         state: {rule: "top", top: 3, mass: 80, heads: ""},
         allowed: {rule: ["top", "mass"]},
-        open(room) {
+        open(box) {
             canvas = heed.choiceCanvas("lines from queries to keys", (x, yy) => at(x, yy + scroll.scrollTop));
             tools = [
                 heed.bind("rule", "Lines", {choices: [["top", "the top keys of each query"], ["mass", "up to a share of its attention"]]}),
@@ -220,7 +220,7 @@
             left = heed.el("p", {class: "muted small", role: "status"});
             tall = heed.el("div", {class: "tall"}, canvas);
             scroll = heed.el("div", {class: "scroll", onscroll: drawSight}, tall);
-            room.append(heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), chips, left, scroll);
+            box.append(heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), chips, left, scroll);
         },
         draw() {
             tools[1].box.hidden = heed.state.rule !== "top";

@@ -9,15 +9,15 @@
         help: "queries x keys of a head as a heat map; numbers where there is room",
         uses: ["layer", "head", "scale", "special", "side"],
         state: {cell: 0},
-        open(room) {
+        open(box) {
             const zoom = heed.bind("cell", "Cell size", {range: [0, 48, 2], say: (v) => (v ? v + " px" : "fits")});
             this.canvas = heed.choiceCanvas("heat map of queries and keys", (x, y) => heed.matrixAt(m, l, x, y));
             scroll = heed.el("div", {class: "scroll"}, this.canvas);
-            room.append(heed.el("div", {class: "tools"}, zoom.box), scroll);
+            box.append(heed.el("div", {class: "tools"}, zoom.box), scroll);
         },
         layout() {
             m = heed.weightMatrix(heed.block(), heed.state.head);
-            l = heed.matrixLayout(m, heed.roomOf(scroll), heed.state.cell);
+            l = heed.matrixLayout(m, heed.widthIn(scroll), heed.state.cell);
             return l;
         },
         paint: (pen) => heed.paintMatrix(pen, m, l, heed.selected()),

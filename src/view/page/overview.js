@@ -29,11 +29,11 @@
     const many = () => heed.stacks(heed.record()).length > 1;
     const byRows = () => heed.state.sort === "place" && heed.record().blocks.every((b) => b.heads.length <= 16);
     const layout = () => {
-        const width = heed.roomOf(scroll);
+        const width = heed.widthIn(scroll);
         list = collect();
-        const heads = Math.max(...heed.record().blocks.map((b) => b.heads.length)), room = (n) => Math.floor((width - edge) / n) - edge;
-        columns = byRows() && room(heads) >= 64 ? heads : Math.max(1, Math.floor((width - edge) / (112 + edge)));
-        side = Math.max(64, Math.min(150, room(columns)));
+        const heads = Math.max(...heed.record().blocks.map((b) => b.heads.length)), sideOf = (n) => Math.floor((width - edge) / n) - edge;
+        columns = byRows() && sideOf(heads) >= 64 ? heads : Math.max(1, Math.floor((width - edge) / (112 + edge)));
+        side = Math.max(64, Math.min(150, sideOf(columns)));
         let row = -1, col = columns, last = null;
         for (const t of list) {
             const fresh = byRows() && t.b !== last;
@@ -76,7 +76,7 @@
         uses: ["scale"],
         state: {sort: "place", falling: false},
         allowed: {sort: Object.keys(sorts)},
-        open(room) {
+        open(box) {
             this.canvas = heed.canvas("thumbnails of all heads", {
                 move(x, y, e) { const t = under(x, y); e.target.style.cursor = t ? "pointer" : ""; heed.tip(t && tip(t), e); },
                 click(x, y) { const t = under(x, y); if (t) pick(t, true); },
@@ -84,7 +84,7 @@
             const sort = heed.bind("sort", "Sort by", {choices: Object.entries(sorts).map(([id, [text]]) => [id, text])});
             order = heed.bind("falling", "Largest first", {check: true});
             scroll = heed.el("div", {class: "scroll whole"}, this.canvas);
-            room.append(heed.el("div", {class: "tools"}, sort.box, order.box), heed.el("p", {class: "muted small", id: "sort-note"}), scroll);
+            box.append(heed.el("div", {class: "tools"}, sort.box, order.box), heed.el("p", {class: "muted small", id: "sort-note"}), scroll);
         },
         draw() {
             order.input.disabled = heed.state.sort === "place";

@@ -1,4 +1,4 @@
-/* panel.js -- what surrounds a view: the shared controls, the panel of the selected token, legend, table twin, tip and help. */
+/* panel.js -- what surrounds a view: the shared controls, the panel of the selected token, legend, table, tip and help. */
 "use strict";
 (() => {
     /* ---- theme ---- */
@@ -76,7 +76,7 @@
     heed.drawControls = (v) => {
         const s = heed.state, form = heed.id("controls"), b = heed.block();
         const shape = [v.id, s.record, s.stack, s.layer, s.head, s.palette, s.scale, s.hide, b ? b.heads.join() : ""].join("|");
-        heed.id("twin-switch").setAttribute("aria-pressed", String(s.twin));
+        heed.id("table-switch").setAttribute("aria-pressed", String(s.table));
         if (shape === built) return;
         built = shape;
         heed.refill(form, ...wanted(v));
@@ -156,9 +156,9 @@
         const head = heed.el("h2", {}, heed.el("span", {class: "index", text: String(heed.nth(at.query))}), heed.word(b.queries, at.query, 40));
         const lock = heed.el("p", {class: "muted small"}, at.locked ? "Locked. Esc lets it go." : "Hover to look, click to lock.");
         const total = row.reduce((a, w) => a + (w === w ? w : 0), 0);
-        const told = heed.el("h3", {text: `attends to (${heed.headName(heed.state.head)})`});
+        const heading = heed.el("h3", {text: `attends to (${heed.headName(heed.state.head)})`});
         const sum = Math.abs(total - 1) > 0.002 ? heed.el("p", {class: "muted small", text: `The row sums to ${heed.number(total)}.`}) : null;
-        side.replaceChildren(head, lock, ...guesses(b, at), told, listOf(rows.map((x) => keyRow(b, at, x, top))), sum || "");
+        side.replaceChildren(head, lock, ...guesses(b, at), heading, listOf(rows.map((x) => keyRow(b, at, x, top))), sum || "");
         if (at.locked) speak();
     };
 
@@ -183,7 +183,7 @@
         box.replaceChildren(heed.el("span", {text: l.lo}), strip, heed.el("span", {text: l.hi}), heed.el("span", {class: "muted", text: l.label}));
     };
 
-    /* ---- the table twin ---- */
+    /* ---- the table of what is drawn ---- */
 
     /* Of a query and a key in a saved table, in words that the program's CSV has, too. */
     heed.placeColumns = ["query_position", "query_token", "key_position", "key_token"];
@@ -210,11 +210,11 @@
     };
     /* Always there for screen readers; to be seen with the button "Table". Filled when the hand rests. */
     let later = 0;
-    heed.drawTwin = (v) => {
-        const box = heed.id("twin");
-        box.classList.toggle("aside", !heed.state.twin);
+    heed.drawTable = (v) => {
+        const box = heed.id("table");
+        box.classList.toggle("aside", !heed.state.table);
         clearTimeout(later);
-        later = setTimeout(() => box.replaceChildren(tableOf(v.table())), heed.state.twin ? 0 : 150);
+        later = setTimeout(() => box.replaceChildren(tableOf(v.table())), heed.state.table ? 0 : 150);
     };
 
     /* ---- tip ---- */
@@ -259,7 +259,7 @@
     heed.dressPage = () => {
         heed.id("theme").addEventListener("click", heed.flipTheme);
         heed.id("help-switch").addEventListener("click", heed.help);
-        heed.id("twin-switch").addEventListener("click", () => heed.update({twin: !heed.state.twin}));
+        heed.id("table-switch").addEventListener("click", () => heed.update({table: !heed.state.table}));
         heed.id("controls").addEventListener("submit", (e) => e.preventDefault());
     };
 })();

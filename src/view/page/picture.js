@@ -113,7 +113,7 @@
         uses: ["layer", "head", "scale", "side"],
         state: {over: "", keep: 100, strength: 65, smooth: false},
         available: (data) => data.records.some((r) => gridded(r).length),
-        open(room) {
+        open(box) {
             this.canvas = heed.canvas("attention over the picture", {
                 move(x, y, e) {
                     const i = under(x, y), b = heed.block();
@@ -135,7 +135,7 @@
             chips = heed.el("div", {class: "chips", role: "group", "aria-label": "queries that are no patches"});
             strip = heed.el("div", {class: "thumbs", role: "group", "aria-label": "heads and maps"});
             scroll = heed.el("div", {}, heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), chips, this.canvas, strip);
-            room.append(scroll, heed.el("p", {class: "lead", id: "no-picture", text: "The keys of this layer are no patches: choose another attention above."}));
+            box.append(scroll, heed.el("p", {class: "lead", id: "no-picture", text: "The keys of this layer are no patches: choose another attention above."}));
         },
         draw() {
             scroll.hidden = !able();

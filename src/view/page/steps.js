@@ -171,7 +171,7 @@
         heed.el("h2", {text: `${number} · ${title}`}), heed.el("p", {class: "muted", text}), heed.el("div", {class: "wide", tabindex: -1}, ...content));
     /* What the fourth part is called and says depends on how the weights are chosen. */
     const nameChoice = () => {
-        const line = s.columns() ? "column" : "row", hard = s.model.hard, [title, text] = heed.current().room.querySelectorAll(".choice h2, .choice > p");
+        const line = s.columns() ? "column" : "row", hard = s.model.hard, [title, text] = heed.current().box.querySelectorAll(".choice h2, .choice > p");
         title.textContent = hard ? "4 · Hard selection, and the value it takes" : "4 · Softmax, and the mix of values";
         text.textContent = hard ? `Each ${line} of A has a 1 at its largest score, the first of equal ones: its token takes that value alone.`
             : `Each ${line} of A sums to 1: the shares that a token takes of all values.`;
@@ -297,7 +297,7 @@
         reveal(cell);
     };
     const reveal = (what) => { s.known.add(what); heed.redraw(); };
-    const toCell = () => heed.current().room.querySelector("td.chosen")?.focus({preventScroll: true});
+    const toCell = () => heed.current().box.querySelector("td.chosen")?.focus({preventScroll: true});
     const guess = (at) => {
         const field = heed.el("input", {type: "text", inputmode: "decimal", size: 8, "aria-label": "your guess", onkeydown: (e) => {
             if (e.key === "Enter") tell();
@@ -345,23 +345,23 @@
         return heed.el("p", {text: flags.includes(1) ? `Fill in the ${count} blanks, marked ?, in the order of the steps: choose one, type its number and press Enter.`
             : `The ${count} numbers that the exercise leaves blank are underlined.`});
     };
-    const build = (room) => {
+    const build = (box) => {
         s.tables = [];
         fitted = "";
         ui.said = ui.said || heed.el("p", {class: "said", role: "status"});
         ui.cell = heed.el("div", {class: "inspector", "aria-live": "polite", "aria-label": "The chosen cell"});
         ui.questions = heed.el("div");
-        room.replaceChildren(heed.el("div", {class: "steps"},
+        box.replaceChildren(heed.el("div", {class: "steps"},
             heading(), task(), lesson.about ? heed.el("p", {class: "muted", text: lesson.about}) : null,
             controls(), ui.said, ...parts().filter(Boolean), questions(),
             heed.el("details", {}, heed.el("summary", {text: "Sizes and their symbols"}), heed.el("div", {class: "wide"}, heed.stepsWords.symbols(s))),
             ui.cell));
     };
     /* Matrices that do not fit beside one another stand closer, else below one another; wider ones scroll. */
-    const fit = (room) => {
-        const now = [room.clientWidth, ...s.tables.map((t) => t.element.style.getPropertyValue("--cell"))].join();
+    const fit = (box) => {
+        const now = [box.clientWidth, ...s.tables.map((t) => t.element.style.getPropertyValue("--cell"))].join();
         if (now === fitted) return;
-        for (const wide of room.querySelectorAll(".wide"))
+        for (const wide of box.querySelectorAll(".wide"))
             for (const way of ["", "tight", "stacked", "stacked tight", "stacked tight scrolls"]) {
                 wide.className = `wide ${way}`;
                 if (wide.scrollWidth <= wide.clientWidth) break;
@@ -386,16 +386,16 @@
             heed.steps = {values: () => (compute(), {...s.model, ...s.result, ...s.gradients, tokens: s.tokens, sources: s.sources})}; /* for checks */
         },
         draw() {
-            const room = heed.current().room;
+            const box = heed.current().box;
             if (Math.max(s.tokens.length, s.sources.length) > LARGEST)
-                return room.replaceChildren(heed.el("p", {text: `${s.sources.length} tokens: this view is for at most ${LARGEST}; the other views have no such limit.`}));
+                return box.replaceChildren(heed.el("p", {text: `${s.sources.length} tokens: this view is for at most ${LARGEST}; the other views have no such limit.`}));
             keepWithin(heed.state);
             compute();
-            if (built !== heed.state.notation) build(room);
+            if (built !== heed.state.notation) build(box);
             built = heed.state.notation;
             nameChoice();
             for (const t of s.tables) t.update(s.matrix(t.name), heed.state.digits, marks(t.name));
-            fit(room);
+            fit(box);
             syncBeta();
             if (s.gradients) ui.loss.textContent = `L = ${heed.stepsNumber(heed.stepsSlopes.loss(s.gradients), heed.stepsDigits([[heed.stepsSlopes.loss(s.gradients)]], heed.state.digits))}` + (lesson.target || s.gradients.dU ? "" : ", with a target of 0");
             drawCell();
@@ -403,7 +403,7 @@
         },
         legend: () => heed.legend("shade: how large within its matrix, of weights from 0 to 1; striped: below 0", 0, "largest",
             (t) => heed.theme.bar.map((x, i) => Math.round(heed.theme.surface[i] + (x - heed.theme.surface[i]) * 0.55 * t))),
-        picture: () => heed.stepsPicture(heed.current().room),
+        picture: () => heed.stepsPicture(heed.current().box),
         table() {
             const [rows, keys] = s.labels("weights"), w = s.result.weights;
             const cell = (i, j) => (secret("weights", i, j) ? "?" : s.number("weights", i, j));

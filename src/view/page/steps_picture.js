@@ -23,9 +23,9 @@
         FIGCAPTION: (pen, text, x, y, w, h) => pen.text(text.textContent, x + w - 2, y + h / 2, {size: 13, align: "right"}),
     };
 
-    /* What the page's view.picture gives, for the sections in room. */
-    heed.stepsPicture = (room) => {
-        const parts = [...room.querySelectorAll("section.sum")].flatMap((section) => [...section.querySelectorAll("h2, th, td, figcaption")]);
+    /* What the page's view.picture gives, for the sections in box. */
+    heed.stepsPicture = (box) => {
+        const parts = [...box.querySelectorAll("section.sum")].flatMap((section) => [...section.querySelectorAll("h2, th, td, figcaption")]);
         const boxes = parts.map((part) => [part, part.getBoundingClientRect()]);
         const left = Math.min(...boxes.map(([, b]) => b.left)), top = Math.min(...boxes.map(([, b]) => b.top));
         const width = Math.max(...boxes.map(([, b]) => b.right)) - left, height = Math.max(...boxes.map(([, b]) => b.bottom)) - top;
