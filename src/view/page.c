@@ -186,10 +186,9 @@ static bool put_page(heed_ctx *c, const heed_page *p, const heed_text *data,
     if (!p->steps) part[HEED__PAGE_STEPS].n = 0;
     const heed__piece frame = part[HEED__PAGE_HTML];
     const heed__piece pieces[] = {
-        between(frame, NULL, STYLE),  part[HEED__PAGE_CSS],     between(frame, STYLE, DATA),
-        {data->s, data->n},           {numbers->s, numbers->n}, between(frame, DATA, SCRIPT),
-        part[HEED__PAGE_JS],          part[HEED__PAGE_STEPS],   part[HEED__PAGE_START],
-        between(frame, SCRIPT, NULL),
+        between(frame, NULL, STYLE), part[HEED__PAGE_CSS],     between(frame, STYLE, DATA),
+        {data->s, data->n},          {numbers->s, numbers->n}, between(frame, DATA, SCRIPT),
+        part[HEED__PAGE_JS],         part[HEED__PAGE_STEPS],   between(frame, SCRIPT, NULL),
     };
     bool ok = heed__os_write(c, path, pieces, (int)(sizeof pieces / sizeof *pieces));
     heed__free(source);

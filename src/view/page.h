@@ -13,7 +13,6 @@ enum {
     HEED__PAGE_CSS,
     HEED__PAGE_JS,
     HEED__PAGE_STEPS,
-    HEED__PAGE_START,
     HEED__PAGE_PARTS
 };
 extern const unsigned char heed__page_packed[];

@@ -1,7 +1,7 @@
 /* core.js -- the frame of the page: views, state, links, tabs, keys. Every other file adds to `heed`.
  *
- * A view is a file of its own here (the Makefile embeds every .js of this folder: core.js first, start.js last) and registers
- * itself; nothing but `heed` is shared:
+ * A view is a file of its own here (the Makefile embeds every .js of this folder: core.js first) and registers itself; nothing but
+ * `heed` is shared:
  *
  *   heed.view({
  *     id: "steps",                  // in links: #view=steps
@@ -104,10 +104,6 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
             if (name === "view" || (heed.state[name] !== defaults[name] && !plain(name))) link.set(words[name] || name, print(name, heed.state[name]));
         return "#" + link;
     };
-    const writeLink = () => {
-        if (location.hash === heed.link()) return;
-        try { history.replaceState(null, "", heed.link()); } catch { location.replace(heed.link()); }
-    };
 
     /* A page with a worked example opens with it. */
     const opening = () => {
@@ -134,13 +130,14 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     heed.update = (change) => {
         Object.assign(heed.state, change);
         keepWithin(heed.state);
-        writeLink();
+        if (location.hash !== heed.link()) {
+            try { history.replaceState(null, "", heed.link()); } catch { location.replace(heed.link()); }
+        }
         heed.redraw();
     };
     heed.redraw = () => {
-        if (waiting) return;
+        if (!waiting) requestAnimationFrame(() => { waiting = false; heed.drawNow(); });
         waiting = true;
-        requestAnimationFrame(() => { waiting = false; heed.drawNow(); });
     };
     /* What the pointer is over: shown as if selected unless something is locked. null: nothing. */
     heed.preview = (place) => {
@@ -176,10 +173,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     const order = ["overview", "head", "matrix", "qk", "picture", "cross", "compare", "steps", "curves"];
     const place = (v) => (order.indexOf(v.id) + order.length) % order.length;
     let usable = null;
-    const shown = () => {
-        if (!usable) usable = heed.views.filter((v) => v.available(heed.data)).sort((a, b) => place(a) - place(b));
-        return usable;
-    };
+    const shown = () => (usable ??= heed.views.filter((v) => v.available(heed.data)).sort((a, b) => place(a) - place(b)));
     heed.current = () => shown().find((v) => v.id === heed.state.view);
 
     const drawTabs = () => {
@@ -196,16 +190,15 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
             tab.tabIndex = chosen ? 0 : -1;
         }
     };
-    const openView = (v) => {
-        v.box = heed.el("div", {id: "view-" + v.id, class: "view", role: "tabpanel", "aria-labelledby": "tab-" + v.id});
-        heed.id("views").append(v.box);
-        v.open(v.box);
-    };
     heed.drawNow = () => {
         const v = heed.current();
         drawTabs();
         if (!v) return;
-        if (!v.box) openView(v);
+        if (!v.box) {
+            v.box = heed.el("div", {id: "view-" + v.id, class: "view", role: "tabpanel", "aria-labelledby": "tab-" + v.id});
+            heed.id("views").append(v.box);
+            v.open(v.box);
+        }
         for (const other of heed.views) if (other.box) other.box.hidden = other !== v;
         document.body.classList.toggle("with-side", v.uses.includes("side"));
         heed.drawTheme();
@@ -258,7 +251,8 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         if (Object.hasOwn(shared, e.key) && (heed.block() || !"[]{}".includes(e.key))) { e.preventDefault(); shared[e.key](); }
     };
 
-    heed.start = () => {
+    /* When all scripts are read: decodes the data and opens the view that the link names. */
+    document.addEventListener("DOMContentLoaded", () => {
         heed.readData();
         heed.dressPage();
         heed.dressSaves();
@@ -273,5 +267,5 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         window.addEventListener("resize", heed.redraw);
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", heed.redraw);
         heed.drawNow();
-    };
+    });
 })();

@@ -68,9 +68,10 @@
     });
     heed.mapValues = (m) => kept(m.id, () => decode(m.id, m.queries.count, m.keys.count, m.scale, false));
     /* (tokens, width) of q or k of one head. */
-    const vectors = (id, rows, cols) => kept(id, () => finish(rows, cols, Float32Array.from(words(id), half)));
-    heed.vectors = (b, head, which) =>
-        vectors(`${b.qk}.${which}.${head}`, which === "q" ? b.queries.count : b.keys.count, b.width);
+    heed.vectors = (b, head, which) => {
+        const id = `${b.qk}.${which}.${head}`, rows = which === "q" ? b.queries.count : b.keys.count;
+        return kept(id, () => finish(rows, b.width, Float32Array.from(words(id), half)));
+    };
 
     /* ---- where things stand ---- */
 

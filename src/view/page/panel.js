@@ -81,20 +81,12 @@
         built = shape;
         heed.refill(form, ...wanted(v));
         form.hidden = !form.children.length;
-        drawHeading();
-        drawBadge(v);
-    };
-    const drawHeading = () => {
         const r = heed.record() || {}, title = r.title || heed.data.steps?.title || "Attention";
         heed.id("title").textContent = heed.cut(heed.show(title), 240);
         heed.id("model").textContent = r.model || "";
         heed.id("record-note").textContent = r.note || "";
         document.title = heed.cut(heed.show(title), 80) + " · heed";
-    };
-    const drawBadge = (v) => {
-        const b = heed.block(), badge = heed.id("badge"), on = b && v.uses.includes("special") && (heed.hides(b.queries) || heed.hides(b.keys));
-        badge.hidden = !on;
-        badge.textContent = "Special tokens are hidden. Weights are as they were: what is shown of a row need not sum to 1.";
+        heed.id("badge").hidden = !(b && v.uses.includes("special") && (heed.hides(b.queries) || heed.hides(b.keys)));
     };
 
     /* ---- the selected token ---- */
@@ -242,7 +234,6 @@
         ["{ }", "layer before, layer after"], ["Esc", "let the selected token go"], ["1 – 9", "views, in the order of the tabs"],
         ["h", "hide special tokens"], ["t", "table of what is drawn"], ["d", "light or dark"], ["?", "this help"],
     ];
-    const close = () => heed.id("help").close();
     heed.help = () => {
         const tabs = [...heed.id("tabs").children].map((tab) => heed.views.find((v) => tab.id === "tab-" + v.id)), box = heed.id("help"), pairs = (list) => heed.el("dl", {}, ...list.flatMap(([a, b]) => [heed.el("dt", {text: a}), heed.el("dd", {text: b})]));
         box.replaceChildren(
@@ -253,7 +244,7 @@
             heed.el("h3", {text: "Keys"}), pairs(keys),
             heed.el("h3", {text: "Views"}), pairs(tabs.map((v) => [v.title, v.help || ""])),
             heed.el("form", {method: "dialog"}, heed.el("button", {type: "submit", text: "Close"})));
-        box.addEventListener("click", (e) => { if (e.target === box) close(); }, {once: true});
+        box.addEventListener("click", (e) => { if (e.target === box) box.close(); }, {once: true});
         box.showModal();
     };
     heed.dressPage = () => {

@@ -5,8 +5,6 @@
     let strip, scroll, chips, l;
     const pictures = heed.memory();
 
-    /* The layers of a record whose keys are patches. */
-    const gridded = (r) => r.blocks.filter((b) => b.keys.grid);
     const able = () => { const b = heed.block(); return Boolean(b && b.keys.grid); };
     const photo = () => {
         const p = heed.record().picture;
@@ -112,7 +110,7 @@
         help: "where a patch, [CLS] or a caption's word looks, over the picture",
         uses: ["layer", "head", "scale", "side"],
         state: {over: "", keep: 100, strength: 65, smooth: false},
-        available: (data) => data.records.some((r) => gridded(r).length),
+        available: (data) => data.records.some((r) => r.blocks.some((b) => b.keys.grid)),
         open(box) {
             this.canvas = heed.canvas("attention over the picture", {
                 move(x, y, e) {
