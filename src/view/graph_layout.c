@@ -238,27 +238,21 @@ static int row_of(const heed__frame *f, int rank, int *row) {
     return n;
 }
 
-/* The average position of the neighbours in the row above (or below). */
-static void wish_order(heed__frame *f, int item, bool above) {
-    double sum = 0;
-    int n = 0;
+/* Sorts a row by the average position of each item's neighbours in the row above (or below). */
+static void order_row(heed__frame *f, int rank, bool above, int *row) {
+    int n = row_of(f, rank, row);
+    for (int i = 0; i < n; i++) f->items[row[i]].wish = f->items[row[i]].pull = 0;
     for (int i = 0; i < f->line_count; i++) {
         int own = above ? f->lines[i].to : f->lines[i].from;
         int other = above ? f->lines[i].from : f->lines[i].to;
-        if (own != item) continue;
-        sum += f->items[other].order;
-        n++;
+        f->items[own].wish += f->items[other].order;
+        f->items[own].pull++;
     }
-    f->items[item].wish = n ? sum / n : f->items[item].order;
-}
-
-static void order_row(heed__frame *f, int rank, bool above, int *row) {
-    int n = row_of(f, rank, row);
-    for (int i = 0; i < n; i++) wish_order(f, row[i], above);
-    for (int i = 1; i < n; i++) {
+    for (int i = 0; i < n; i++) {
+        heed__item *it = &f->items[row[i]];
         int item = row[i], at = i;
-        for (; at > 0 && f->items[row[at - 1]].wish > f->items[item].wish; at--)
-            row[at] = row[at - 1];
+        it->wish = it->pull > 0 ? it->wish / it->pull : it->order;
+        for (; at > 0 && f->items[row[at - 1]].wish > it->wish; at--) row[at] = row[at - 1];
         row[at] = item;
     }
     for (int i = 0; i < n; i++) f->items[row[i]].order = i;
