@@ -257,16 +257,6 @@ static const char style[] =
     ".shut rect{fill:var(--shut);stroke-dasharray:5 3}.idle{opacity:.45}"
     "</style>\n";
 
-static void close_boxes(heed__plan *p) {
-    const heed_graph *g = p->g;
-    for (int i = 1; i < g->group_count; i++) {
-        int depth = 0;
-        for (int at = i; at > 0; at = g->groups[at].parent) depth++;
-        p->closed[i] = (p->view->depth > 0 && depth >= p->view->depth) ||
-                       (g->groups[i].like >= 0 && !p->view->unfold);
-    }
-}
-
 static void draw_svg(const heed__plan *p, const heed__frame *f, heed_text *out) {
     const char *title = p->view->title ? p->view->title : "graph";
     double width = 2 * MARGIN + f->w, height = HEADER + f->h + MARGIN;
@@ -304,11 +294,12 @@ bool heed_graph_svg(const heed_graph *g, const heed_graph_view *v, heed_text *ou
     heed__plan p = {.g = g, .view = v};
     p.closed = heed__alloc_array(g->c, (size_t)g->group_count, sizeof *p.closed);
     heed__frame *f = heed__alloc(g->c, sizeof *f);
-    bool ok = p.closed && f;
-    if (ok) {
-        close_boxes(&p);
-        ok = heed__frame_build(&p, f);
+    for (int i = 1; p.closed && i < g->group_count; i++) {
+        int depth = 0;
+        for (int at = i; at > 0; at = g->groups[at].parent) depth++;
+        p.closed[i] = (v->depth > 0 && depth >= v->depth) || (g->groups[i].like >= 0 && !v->unfold);
     }
+    bool ok = p.closed && f && heed__frame_build(&p, f);
     if (ok) draw_svg(&p, f, out);
     heed__frame_free(f);
     heed__free(p.closed);

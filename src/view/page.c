@@ -89,26 +89,19 @@ double heed_page_size(const heed_page *p) {
     return size + (p->steps ? (double)strlen(p->steps) : 0);
 }
 
-/* The largest layer of all, named in the error. */
-static const heed_record_block *largest(const heed_page *p, const heed_record **of, int *maps) {
-    const heed_record_block *best = NULL;
-    double most = -1;
-    *maps = 0;
-    for (int i = 0; i < p->count; i++)
-        for (int b = 0; b < p->records[i].block_count; b++) {
-            const heed_record_block *k = &p->records[i].blocks[b];
-            double size = block_size(p, &p->records[i], k);
-            *maps += k->heads;
-            if (size > most) most = size, best = k, *of = &p->records[i];
-        }
-    return best;
-}
-
 static bool too_large(heed_ctx *c, const heed_page *p, const char *path, double size) {
     const heed_record *r = NULL;
-    int maps;
-    const heed_record_block *b = largest(p, &r, &maps);
+    const heed_record_block *b = NULL; /* the largest layer of all */
     double limit = HEED_PAGE_LIMIT;
+    int maps = 0;
+    for (int i = 0; i < p->count; i++)
+        for (int k = 0; k < p->records[i].block_count; k++) {
+            const heed_record_block *at = &p->records[i].blocks[k];
+            maps += at->heads;
+            if (b && block_size(p, &p->records[i], at) <= block_size(p, r, b)) continue;
+            r = &p->records[i];
+            b = at;
+        }
     if (!b)
         return heed_fail(c, HEED_USAGE,
                          "page is too large: %s: expected at most %.0f MB, found %.0f", path,
@@ -124,15 +117,6 @@ static bool too_large(heed_ctx *c, const heed_page *p, const char *path, double 
         "writes it all",
         path, limit / 1e6, size / 1e6, maps, rows, cols, p->count, p->count == 1 ? "" : "s", layers,
         layers == 1 ? "" : "s", b->heads, fits, tokens);
-}
-
-static bool check_size(heed_ctx *c, const heed_page *p, const char *path) {
-    double size = heed_page_size(p);
-    if (size > HEED_PAGE_LIMIT && !p->force) return too_large(c, p, path, size);
-    if (size > HEED_PAGE_WARN)
-        heed_message(c, HEED_WARN, "%s will have about %.0f MB: a browser may be slow to open it",
-                     path, size / 1e6);
-    return true;
 }
 
 /* ---- writing ---- */
@@ -199,7 +183,11 @@ bool heed_page_write(heed_ctx *c, const heed_page *p, const char *path) {
     if (heed__stopped(c) || !p || !path) return false;
     for (int i = 0; i < p->count; i++)
         if (!check_record(c, p, i)) return false;
-    if (!check_size(c, p, path)) return false;
+    double size = heed_page_size(p);
+    if (size > HEED_PAGE_LIMIT && !p->force) return too_large(c, p, path, size);
+    if (size > HEED_PAGE_WARN)
+        heed_message(c, HEED_WARN, "%s will have about %.0f MB: a browser may be slow to open it",
+                     path, size / 1e6);
     heed_text data = {.c = c}, numbers = {.c = c};
     bool ok = put_data(c, p, &data, &numbers) && put_page(c, p, &data, &numbers, path);
     heed_text_free(&data);
