@@ -8,13 +8,7 @@
 /* src/view/page: page.html, the style sheets, and the scripts, each in a separate element. The
  * scripts of the worked examples are separate, since few pages need them. The Makefile compresses
  * all with raw deflate. */
-enum {
-    HEED__PAGE_HTML,
-    HEED__PAGE_CSS,
-    HEED__PAGE_JS,
-    HEED__PAGE_STEPS,
-    HEED__PAGE_PARTS
-};
+enum { HEED__PAGE_HTML, HEED__PAGE_CSS, HEED__PAGE_JS, HEED__PAGE_STEPS, HEED__PAGE_PARTS };
 extern const unsigned char heed__page_packed[];
 extern const size_t heed__page_packed_size, heed__page_sizes[HEED__PAGE_PARTS];
 
