@@ -8,24 +8,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define HEED_VERSION "0.1.0"
 #define HEED_DIMS    4 /* the maximum number of dimensions of a tensor */
 
+#ifdef __cplusplus
+#define HEED__C_BEGIN extern "C" {
+#define HEED__C_END   }
+#else
+#define HEED__C_BEGIN
+#define HEED__C_END
+#endif
+
+/* HEED_EXPORT_BEGIN and _END are placed around the declarations of a header, HEED_API before one.
+ */
 #if defined(__GNUC__)
-#define HEED_API __attribute__((visibility("default")))
-/* Placed around a group of exported declarations. */
-#define HEED_EXPORT_BEGIN      _Pragma("GCC visibility push(default)")
-#define HEED_EXPORT_END        _Pragma("GCC visibility pop")
+#define HEED_API               __attribute__((visibility("default")))
+#define HEED_EXPORT_BEGIN      HEED__C_BEGIN _Pragma("GCC visibility push(default)")
+#define HEED_EXPORT_END        _Pragma("GCC visibility pop") HEED__C_END
 #define HEED_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define HEED_USE_RESULT        __attribute__((warn_unused_result))
 #else
 #define HEED_API
-#define HEED_EXPORT_BEGIN
-#define HEED_EXPORT_END
+#define HEED_EXPORT_BEGIN HEED__C_BEGIN
+#define HEED_EXPORT_END   HEED__C_END
 #define HEED_PRINTF(fmt, args)
 #define HEED_USE_RESULT
 #endif
@@ -75,7 +80,4 @@ typedef struct heed_node heed_node;
 typedef struct heed_op heed_op;
 typedef struct heed_kernels heed_kernels;
 
-#ifdef __cplusplus
-}
-#endif
 #endif

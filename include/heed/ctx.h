@@ -16,9 +16,7 @@
 
 #include <heed/base.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 typedef enum { HEED_INFO, HEED_WARN } heed_level;
 
@@ -95,7 +93,5 @@ HEED_API uint32_t heed_random_below(const heed_random *r, uint64_t index,
  * at least 1. */
 HEED_API uint64_t heed_random_permute(const heed_random *r, uint64_t index, uint64_t n);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -4,9 +4,7 @@
 
 #include <heed/io.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* What a model reads: dense numbers that it generates itself, a corpus, labelled pictures, pairs of
  * texts, or labelled texts. */
@@ -152,7 +150,5 @@ HEED_API uint64_t heed_corpus_evals(const heed_corpus *k, int rows);
 /* The number of training batches of `rows` in one epoch, at least 1. */
 HEED_API uint64_t heed_corpus_epoch(const heed_corpus *k, int rows);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

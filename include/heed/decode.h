@@ -5,9 +5,7 @@
 
 #include <heed/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 typedef struct {
     const int32_t *source; /* for models that read one: encoded as in batches, with [SEP] */
@@ -50,7 +48,5 @@ HEED_API bool heed_generate(const heed_model *m, const void *self, heed_tape *t,
  * end if the model was trained line by line (packing = lines), else -1, which is not a token. */
 HEED_API int32_t heed_text_end(const heed_config *f, const heed_tokenizer *k);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -5,9 +5,7 @@
 #include <heed/decode.h>
 #include <heed/optim.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* Settings that every training shares: batch accumulate steps epochs minutes optimizer lr lr-min
  * schedule warmup ... */
@@ -157,7 +155,5 @@ HEED_API heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self,
 HEED_API bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, void *data,
                                   heed_batch_at at, heed_batch *batch, heed_score *score);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

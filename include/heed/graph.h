@@ -12,9 +12,7 @@
 #include <heed/io.h>
 #include <heed/tape.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* An op, or an input that no op computed. Its output is one tensor, y, which belongs to the tape.
  */
@@ -62,7 +60,5 @@ typedef struct {
 /* Appends the graph as one self-contained SVG picture, for light and dark pages. */
 HEED_API bool heed_graph_svg(const heed_graph *g, const heed_graph_view *v, heed_text *out);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

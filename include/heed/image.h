@@ -4,9 +4,7 @@
 
 #include <heed/data.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* ---- one picture ---- */
 
@@ -155,7 +153,5 @@ HEED_API uint64_t heed_images_epoch(const heed_images *k, int rows);
 /* Total seconds that heed_image_batch waited for pictures. */
 HEED_API double heed_images_waited(const heed_images *k);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

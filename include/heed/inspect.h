@@ -6,9 +6,7 @@
 #include <heed/fit.h>
 #include <heed/record.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* ---- one input of a run ---- */
 
@@ -418,7 +416,5 @@ HEED_API void heed_peaks_free(heed_peaks *p);
 /* Adds a pair. right: (target_count) a range for each token of the target. */
 HEED_API bool heed_peaks_add(heed_peaks *p, const heed_inspection *s, const heed_peak_range *right);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

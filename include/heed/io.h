@@ -6,9 +6,7 @@
 #include <heed/store.h>
 #include <heed/text.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* ---- safetensors ---- */
 /* Writes all entries of s atomically: to a temporary file beside path, which is fsynced and
@@ -106,7 +104,5 @@ HEED_API bool heed_npz_save(heed_ctx *c, const char *path, int count, const char
 HEED_API bool heed_png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int width,
                             int height);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

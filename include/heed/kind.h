@@ -6,9 +6,7 @@
 #include <heed/image.h>
 #include <heed/pairs.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* What a model requires of its inputs, besides its settings. */
 typedef struct {
@@ -137,7 +135,5 @@ HEED_API void heed_example_free(heed_example *e);
 /* Checks that text is UTF-8 without NUL; if not, false with an error that names the byte. */
 HEED_API bool heed_check_text(heed_ctx *c, const char *text, size_t n);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -10,9 +10,7 @@
 
 #include <heed/ctx.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* What a lesson holds, in the order of the computation. */
 typedef enum {
@@ -133,7 +131,5 @@ HEED_API void heed_matrix_softmax(const heed_matrix *scores, bool hard, heed_mat
  * may be x. Returns 1 / sqrt(var + eps). Ba, Kiros & Hinton 2016, eq. 4. */
 HEED_API double heed_row_normed(const double *x, int n, double eps, double *out);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

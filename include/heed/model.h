@@ -6,9 +6,7 @@
 #include <heed/kind.h>
 #include <heed/nn.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* Sums over evaluation batches; heed_fit divides them. */
 typedef struct {
@@ -153,7 +151,5 @@ HEED_API heed_config *heed_model_config(heed_ctx *c, const heed_model *m,
  * that lists the model's presets. */
 HEED_API bool heed_preset_apply(heed_ctx *c, heed_config *f, const heed_model *m, const char *name);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

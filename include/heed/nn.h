@@ -6,9 +6,7 @@
 
 #include <heed/ops.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* y = act(x W' + b). x (...,in) -> (...,out) */
 typedef struct {
@@ -318,7 +316,5 @@ HEED_API heed_check heed_gradcheck_layer(heed_ctx *c, const heed_layer_case *k);
  * file. */
 HEED_API const heed_layer_case *const *heed_layer_table(void);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

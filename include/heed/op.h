@@ -5,9 +5,7 @@
 
 #include <heed/tape.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* One set of inputs on which the gradient, instruction-set and thread checks run an op. A list ends
  * with {0}. */
@@ -122,7 +120,5 @@ HEED_API heed_check heed_gradcheck_store(heed_ctx *c, heed_store *s,
                                          heed_tensor *(*loss)(void *user, heed_tape *t), void *user,
                                          int samples);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -7,9 +7,7 @@
 
 #include <heed/op.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* Elementwise, two inputs. */
 HEED_API heed_tensor *heed_add(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a + b */
@@ -226,7 +224,5 @@ HEED_API heed_tensor *heed_attention_explicit(heed_tape *t, heed_tensor *q, heed
                                               heed_tensor *v, heed_tensor *score_bias,
                                               heed_tensor *pad, const heed_attention_args *args);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -5,9 +5,7 @@
 
 #include <heed/store.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 typedef struct heed_optim heed_optim;         /* an optimizer of one store: heed_optim_new */
 typedef struct heed_optimizer heed_optimizer; /* an update rule: heed_adamw, or a custom one */
@@ -143,7 +141,5 @@ typedef struct {
 } heed_schedule;
 HEED_API heed_real heed_schedule_at(const heed_schedule *s, int64_t step);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -4,9 +4,7 @@
 
 #include <heed/data.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 typedef enum {
     HEED_TRANSLATION, /* source TAB target: sequence to sequence */
@@ -91,7 +89,5 @@ HEED_API bool heed_bleu_add(heed_ctx *c, heed_bleu *b, const char *hypothesis,
                             const char *reference);
 HEED_API double heed_bleu_of(const heed_bleu *b); /* 0 to 100 */
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

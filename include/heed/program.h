@@ -5,9 +5,7 @@
 
 #include <heed/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* Runs the command that argv names (argv[0] is the program's own name, argv[1] the command) with
  * the models, whose list ends with NULL, and returns the exit status: 0 ok, 1 failed, 2 wrong
@@ -17,7 +15,5 @@ extern "C" {
  * **argv) { return heed_program(argc, argv, my_models); } */
 HEED_API int heed_program(int argc, char **argv, const heed_model *const *models);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

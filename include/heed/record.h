@@ -12,9 +12,7 @@
 #include <heed/io.h>
 #include <heed/tape.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* Tokens, which may be followed by the patches of a picture: token `first` + r * cols + c is the
  * patch at row r, column c. */
@@ -151,7 +149,5 @@ HEED_API bool heed_record_npz(heed_ctx *c, const heed_record *r, const char *pat
  * NULL on error. */
 HEED_API heed_record *heed_record_read(heed_ctx *c, const char *path);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

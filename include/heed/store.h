@@ -5,9 +5,7 @@
 
 #include <heed/tensor.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 typedef struct {
     const char *name; /* "encoder.0.attn.qkv.weight": also the checkpoint key and part of the names
@@ -68,7 +66,5 @@ HEED_API void heed_zero_grads(heed_store *s);
 /* True if text matches pattern: '*' matches any run of characters, '?' any one character. */
 HEED_API bool heed_match(const char *pattern, const char *text);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -11,9 +11,7 @@
 
 #include <heed/store.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 typedef enum {
     HEED_EVAL, /* dropout off, running statistics, nothing recorded */
@@ -100,7 +98,5 @@ HEED_API heed_recorded heed_recorded_at(const heed_tape *t, int index);
  */
 HEED_API heed_recorded heed_recorded_by(const heed_tensor *y);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -4,9 +4,7 @@
 
 #include <heed/ctx.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* Callers may read all fields, and may write only the elements of the arrays. A tensor holds reals
  * (x) or indices and masks (i), never both. A store's tensors live as long as the store; all others
@@ -43,7 +41,5 @@ HEED_API bool heed_same_shape(const heed_tensor *a, const heed_tensor *b);
 /* Product of the dims in [from, to): rows = heed_extent(t, 0, t->dims - 1). */
 HEED_API size_t heed_extent(const heed_tensor *t, int from, int to);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -5,9 +5,7 @@
 
 #include <heed/ctx.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* ---- growing texts ---- */
 
@@ -173,7 +171,5 @@ HEED_API void heed_json_int(heed_text *out, const char *key, int64_t value);
 HEED_API void heed_json_real(heed_text *out, const char *key, double value, int digits);
 HEED_API void heed_json_bool(heed_text *out, const char *key, bool value);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

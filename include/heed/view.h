@@ -4,9 +4,7 @@
 
 #include <heed/record.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 typedef enum { HEED_ASCII, HEED_COLOR256, HEED_TRUECOLOR } heed_terminal;
 
@@ -128,7 +126,5 @@ HEED_API double heed_page_size(const heed_page *p);
  * page is too large, the error says how many layers, heads or tokens would fit. */
 HEED_API bool heed_page_write(heed_ctx *c, const heed_page *p, const char *path);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif
