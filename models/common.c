@@ -15,20 +15,24 @@ heed_real heed__model_real(const heed_config *f, const char *key) {
     return (heed_real)heed_config_real(f, key);
 }
 
-static heed_act activation_named(const heed_config *f, const char *key) {
-#define SETTING(act, name, setting, ...) setting,
-    static const char *const settings[] = {HEED_ACTIVATIONS(SETTING)}; /* "|gelu" */
-#undef SETTING
-    for (int i = 0; i < HEED_ACT_COUNT; i++)
-        if (*settings[i] && heed__model_is(f, key, settings[i] + 1)) return (heed_act)i;
-    return HEED_GELU;
+/* The row of a list whose setting, after the "|", is the value of key. */
+static int row_of(const heed_config *f, const char *key, const char *const *settings, int rows) {
+    for (int i = 0; i < rows; i++)
+        if (*settings[i] && heed__model_is(f, key, settings[i] + 1)) return i;
+    return 0;
 }
 
-heed_act heed__model_activation(const heed_config *f) { return activation_named(f, "activation"); }
+heed_act heed__model_activation(const heed_config *f, const char *key) {
+#define ACTIVATION(act, name, setting, ...) setting,
+    static const char *const settings[] = {HEED_ACTIVATIONS(ACTIVATION)};
+    return (heed_act)row_of(f, key, settings, HEED_ACT_COUNT);
+}
 
 heed_norm_args heed__model_norm(const heed_config *f, int width) {
-    return (heed_norm_args){.kind = heed__model_is(f, "norm-kind", "rms") ? HEED_RMS_NORM
-                                                                          : HEED_LAYER_NORM,
+#define NORM(kind, setting, ...) setting,
+    static const char *const settings[] = {HEED_NORMS(NORM)};
+    int kinds = sizeof settings / sizeof *settings;
+    return (heed_norm_args){.kind = (heed_norm_kind)row_of(f, "norm-kind", settings, kinds),
                             .width = width,
                             .eps = heed__model_real(f, "norm-eps"),
                             .no_bias = !heed_config_bool(f, "bias")};
@@ -46,7 +50,7 @@ heed_rnn_args heed__model_cells(const heed_config *f, int in) {
     return (heed_rnn_args){.in = in,
                            .width = heed__model_int(f, "width"),
                            .cell = cell,
-                           .act = activation_named(f, "cell-activation"),
+                           .act = heed__model_activation(f, "cell-activation"),
                            .layers = heed__model_int(f, "layers"),
                            .one_bias = heed_config_bool(f, "one-bias"),
                            .dropout = heed__model_real(f, "dropout")};

@@ -29,7 +29,8 @@
 #define ACTIVATIONS                                   (&(HEED_ACTIVATIONS(CHOICE_OF))[1])
 #define CELL_ACTIVATIONS                              (&(HEED_ACTIVATIONS(CHOICE_OF_CELL))[1])
 
-heed_act heed__model_activation(const heed_config *f);
+/* key: "activation" or "cell-activation". */
+heed_act heed__model_activation(const heed_config *f, const char *key);
 /* A norm by the settings norm-kind, norm-eps and bias. */
 heed_norm_args heed__model_norm(const heed_config *f, int width);
 heed_position_kind heed__model_positions(const heed_config *f);

@@ -60,7 +60,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
         heed_norm_init(&m->norm, s, "head.norm", heed__model_norm(f, width));
     }
     heed__output_head_init(&m->head, s, &m->body, f);
-    m->act = heed__model_activation(f);
+    m->act = heed__model_activation(f, "activation");
     m->share = heed_config_real(f, "mask-share");
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }

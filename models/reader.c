@@ -17,7 +17,7 @@ static void convolutions(conv_stack *k, heed_store *s, const heed_config *f) {
     int width = heed__model_int(f, "width");
     heed_conv_layer_args a = {.in = width, .out = width, .size = {0, heed__model_int(f, "kernel")}};
     k->layers = heed__model_int(f, "layers");
-    k->act = heed__model_activation(f);
+    k->act = heed__model_activation(f, "activation");
     k->causal = heed_config_bool(f, "causal");
     for (int i = 0; i < k->layers; i++) {
         heed_scope(s, "encoder.%d", i);

@@ -48,7 +48,7 @@ heed_block_args heed__stack_block_args(const block_stack *m, const heed_config *
     return (heed_block_args){.attn = attn,
                              .mlp = {.width = m->width,
                                      .inner = ff ? ff : 4 * m->width,
-                                     .act = heed__model_activation(f),
+                                     .act = heed__model_activation(f, "activation"),
                                      .no_bias = !bias,
                                      .init = attn.init,
                                      .out_init = attn.out_init},

@@ -24,13 +24,17 @@ HEED_API heed_tensor *heed_linear_apply(const heed_linear *l, heed_tape *t, heed
 HEED_API heed_tensor *heed_linear_act(const heed_linear *l, heed_tape *t, heed_tensor *x,
                                       heed_act act);
 
-/* Layer norm or RMS norm over the last dim. */
-typedef enum { HEED_LAYER_NORM, HEED_RMS_NORM } heed_norm_kind;
+/* The norms over the last dim. X(enumerator, "|" and the setting, whether it has a bias, the op
+ * with t, x, gain, bias and eps) */
+#define HEED_NORMS(X)                                                                              \
+    X(HEED_LAYER_NORM, "|layer", true, heed_layer_norm(t, x, gain, bias, eps))                     \
+    X(HEED_RMS_NORM, "|rms", false, heed_rms_norm(t, x, gain, eps))
+typedef enum { HEED_NORMS(HEED__ENUMERATOR) } heed_norm_kind;
 typedef struct {
     heed_norm_kind kind;
     int width;
     heed_real eps;
-    bool no_bias; /* RMS norm never has one */
+    bool no_bias;
 } heed_norm_args;
 typedef struct {
     const char *name;
@@ -302,10 +306,11 @@ enum { HEED_CASE_ROWS = 2, HEED_CASE_LEN = 3, HEED_CASE_WIDTH = 8 };
 /* A layer to be checked by heed_gradcheck_layer. A list ends with {0}. */
 typedef struct {
     const char *name;
-    size_t size;                             /* bytes of self, zeroed before init */
-    void (*init)(void *self, heed_store *s); /* creates the parameters */
+    size_t size; /* bytes of self, zeroed before init */
+    void (*init)(void *self, heed_store *s, const void *args); /* creates the parameters */
     /* x (2,3,8) -> any shape */
     heed_tensor *(*apply)(const void *self, heed_tape *t, heed_tensor *x);
+    const void *args; /* passed to init */
 } heed_layer_case;
 
 /* Runs heed_gradcheck_store on the sum of all outputs, each multiplied by a fixed random weight; x

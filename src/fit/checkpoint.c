@@ -24,6 +24,27 @@ const char *heed__run_path(heed_text *t, const char *run, const char *name) {
     return t->s ? t->s : "";
 }
 
+bool heed__run_has(heed_ctx *c, const char *run, const char *name) {
+    heed_text path = {.c = c};
+    bool yes = heed__os_exists(heed__run_path(&path, run, name));
+    heed_text_free(&path);
+    return yes;
+}
+
+bool heed__run_remove(heed_ctx *c, const char *run, const char *name) {
+    heed_text path = {.c = c};
+    bool ok = heed__run_path(&path, run, name)[0] && heed__os_remove(c, path.s);
+    heed_text_free(&path);
+    return ok;
+}
+
+bool heed__run_write(heed_ctx *c, const char *run, const char *name, const void *bytes, size_t n) {
+    heed_text path = {.c = c};
+    bool ok = heed__os_write(c, heed__run_path(&path, run, name), &(heed__piece){bytes, n}, 1);
+    heed_text_free(&path);
+    return ok;
+}
+
 /* ---- weights ---- */
 
 /* Metadata: a digest of names, values and the file's other metadata. That of the double build
@@ -171,7 +192,7 @@ static void add_settings(heed_text *t, const heed_config *f) {
     json_decref(o);
 }
 
-static bool write_state(heed_ctx *c, const char *path, const heed__state *s,
+static bool write_state(heed_ctx *c, const char *run, const heed__state *s,
                         const heed_config *config) {
     heed_text t = {.c = c};
     heed_text_add(&t, "{\n");
@@ -179,7 +200,7 @@ static bool write_state(heed_ctx *c, const char *path, const heed__state *s,
     add_settings(&t, config);
     uint64_t check = t.s ? heed__hash64(t.s, t.n, 0) : 0;
     heed_text_add(&t, "%s\"%016" PRIx64 "\"\n}\n", check_key, check);
-    bool ok = !heed__stopped(c) && heed__os_write(c, path, &(heed__piece){t.s, t.n}, 1);
+    bool ok = !heed__stopped(c) && heed__run_write(c, run, "last.new/state.json", t.s, t.n);
     heed_text_free(&t);
     return ok;
 }
@@ -285,13 +306,6 @@ bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *c
 
 /* ---- the folder ---- */
 
-static bool stands(heed_ctx *c, const char *run, const char *name) {
-    heed_text path = {.c = c};
-    bool yes = heed__os_exists(heed__run_path(&path, run, name));
-    heed_text_free(&path);
-    return yes;
-}
-
 static bool move(heed_ctx *c, const char *run, const char *from, const char *to) {
     heed_text a = {.c = c}, b = {.c = c};
     bool ok = heed__os_rename(c, heed__run_path(&a, run, from), heed__run_path(&b, run, to));
@@ -300,32 +314,26 @@ static bool move(heed_ctx *c, const char *run, const char *from, const char *to)
     return ok && heed__os_sync_dir(c, run);
 }
 
-static bool drop(heed_ctx *c, const char *run, const char *name) {
-    heed_text path = {.c = c};
-    bool ok = heed__run_path(&path, run, name)[0] && heed__os_remove(c, path.s);
-    heed_text_free(&path);
-    return ok;
-}
-
 const char *heed__checkpoint_find(heed_ctx *c, const char *run) {
-    if (stands(c, run, "last/state.json")) return "last";
-    if (stands(c, run, "last.new/state.json")) return "last.new";
-    if (stands(c, run, "last.old/state.json")) return "last.old";
+    if (heed__run_has(c, run, "last/state.json")) return "last";
+    if (heed__run_has(c, run, "last.new/state.json")) return "last.new";
+    if (heed__run_has(c, run, "last.old/state.json")) return "last.old";
     return NULL;
 }
 
 /* Completes a swap of which only the best weights' rename and the old folder's removal are pending.
  */
 static bool finish(heed_ctx *c, const char *run) {
-    return (!stands(c, run, "last/best.safetensors") ||
+    return (!heed__run_has(c, run, "last/best.safetensors") ||
             move(c, run, "last/best.safetensors", "model.safetensors")) &&
-           drop(c, run, "last.old") && drop(c, run, "last.new");
+           heed__run_remove(c, run, "last.old") && heed__run_remove(c, run, "last.new");
 }
 
 bool heed__checkpoint_recover(heed_ctx *c, const char *run) {
     const char *found = heed__checkpoint_find(c, run);
     if (!found) return true;
-    if (strcmp(found, "last") != 0 && !(drop(c, run, "last") && move(c, run, found, "last")))
+    if (strcmp(found, "last") != 0 &&
+        !(heed__run_remove(c, run, "last") && move(c, run, found, "last")))
         return false;
     return finish(c, run);
 }
@@ -336,22 +344,23 @@ static bool write_new(const heed__checkpoint *k, const heed__state *s, bool best
               save_weights(k, k->store, "last.new", "model.safetensors") &&
               save_weights(k, k->slots, "last.new", "optimizer.safetensors") &&
               (!best || save_weights(k, k->store, "last.new", "best.safetensors")) &&
-              write_state(k->c, heed__run_path(&path, k->run, "last.new/state.json"), s, k->config);
+              write_state(k->c, k->run, s, k->config);
     heed_text_free(&path);
     return ok;
 }
 
 bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool best) {
     heed_ctx *c = k->c;
-    if (!heed__stopped(c) && !stands(c, k->run, "config.conf"))
+    if (!heed__stopped(c) && !heed__run_has(c, k->run, "config.conf"))
         return heed_fail(c, HEED_FAILED,
                          "run was removed while it trained: %s: expected its config.conf, found "
                          "nothing; the weights of step %" PRId64 " are not saved",
                          k->run, s->step);
-    if (heed__stopped(c) || !drop(c, k->run, "last.new") || !drop(c, k->run, "last.old"))
+    if (heed__stopped(c) || !heed__run_remove(c, k->run, "last.new") ||
+        !heed__run_remove(c, k->run, "last.old"))
         return false;
-    if (!write_new(k, s, best)) return drop(c, k->run, "last.new") && false;
-    if (stands(c, k->run, "last") && !move(c, k->run, "last", "last.old")) return false;
+    if (!write_new(k, s, best)) return heed__run_remove(c, k->run, "last.new") && false;
+    if (heed__run_has(c, k->run, "last") && !move(c, k->run, "last", "last.old")) return false;
     return move(c, k->run, "last.new", "last") && finish(c, k->run);
 }
 

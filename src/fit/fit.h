@@ -62,6 +62,10 @@ typedef struct {
 
 /* Writes RUN/NAME to t and returns its text. */
 const char *heed__run_path(heed_text *t, const char *run, const char *name);
+/* RUN/NAME: whether it exists; removes it; writes it. Removing also works after an error. */
+bool heed__run_has(heed_ctx *c, const char *run, const char *name);
+bool heed__run_remove(heed_ctx *c, const char *run, const char *name);
+bool heed__run_write(heed_ctx *c, const char *run, const char *name, const void *bytes, size_t n);
 /* The folder of the newest complete checkpoint: "last", or what an interrupted swap left; NULL:
  * none. Does not change files. */
 const char *heed__checkpoint_find(heed_ctx *c, const char *run);
@@ -239,6 +243,7 @@ bool heed__fit_write_config(heed__fitting *f);
 /* loop.c */
 bool heed__fit_finished(const heed__fitting *f);
 void heed__fit_report(heed__fitting *f, heed_fit_event event, const char *note);
+void heed__fit_note(heed__fitting *f, const char *format, ...) HEED_PRINTF(2, 3);
 bool heed__fit_save(heed__fitting *f, bool best);
 /* The sums over the passes of an update. Each pass is weighted by the number of items that its loss
  * averages, so that the update does not depend on how its rows are divided into micro-batches. */
@@ -268,11 +273,9 @@ uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tok
  * backup when the new run has a checkpoint, heed__run_abandon restores it. */
 bool heed__run_backup(heed_ctx *c, const char *dir);
 bool heed__run_commit(heed_ctx *c, const char *dir);
-/* Completes an interrupted replacement if the new run has a checkpoint, else undoes it. *back:
- * undone, so config.conf may have been another run's before. */
-bool heed__run_recover(heed_ctx *c, const char *dir, bool *back);
-/* Fails with a message that the run was restored. */
-bool heed__run_is_back(heed_ctx *c, const char *dir);
+/* Completes an interrupted replacement if the new run has a checkpoint, else undoes it and, if
+ * resumes, fails: settings read before may be those of the other run. */
+bool heed__run_recover(heed_ctx *c, const char *dir, bool resumes);
 /* Whether a run at dir is in backup and no new one is in its place yet. */
 bool heed__run_is_backed_up(heed_ctx *c, const char *dir);
 /* Writes the settings, tokenizers and labels of a new run, replacing what a run left there. */

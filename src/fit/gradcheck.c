@@ -416,7 +416,7 @@ heed_check heed_gradcheck_layer(heed_ctx *c, const heed_layer_case *k) {
     l.x =
         heed_param(s, "x", "normal:1", 3, (int[]){HEED_CASE_ROWS, HEED_CASE_LEN, HEED_CASE_WIDTH});
     if (l.x && l.self) {
-        k->init(l.self, s);
+        k->init(l.self, s, k->args);
         for (int i = 0; i < heed_store_count(s); i++) {
             heed_tensor *p = heed_store_at(s, i)->tensor;
             heed_random r = heed_random_at(2, p->name, 0, 0);

@@ -20,14 +20,12 @@ uint64_t heed__labels_digest(const char *const *labels, int count) {
 }
 
 bool heed__labels_write(heed_ctx *c, const char *run, const char *const *labels, int count) {
-    heed_text text = {.c = c}, path = {.c = c};
+    heed_text text = {.c = c};
     bool ok = true;
     for (int i = 0; ok && i < count; i++)
         ok = fits_a_line(c, labels[i], i) && heed_text_add(&text, "%s\n", labels[i]);
-    ok = ok && heed__os_write(c, heed__run_path(&path, run, "labels.txt"),
-                              &(heed__piece){text.s, text.n}, 1);
+    ok = ok && heed__run_write(c, run, "labels.txt", text.s, text.n);
     heed_text_free(&text);
-    heed_text_free(&path);
     return ok;
 }
 

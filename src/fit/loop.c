@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 /* ---- reports ---- */
@@ -64,6 +65,15 @@ void heed__fit_report(heed__fitting *f, heed_fit_event event, const char *note) 
     pass_on(f, &r);
 }
 
+void heed__fit_note(heed__fitting *f, const char *format, ...) {
+    char note[320];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(note, sizeof note, format, list);
+    va_end(list);
+    heed__fit_report(f, HEED_FIT_NOTE, note);
+}
+
 /* A row of metrics.csv; its seconds include those before a resume. */
 static void add_row(heed__fitting *f, const char *split, double loss, double metric) {
     heed_report r = report_of(f, HEED_FIT_STEP);
@@ -109,8 +119,6 @@ static const char *first_bad_output(const heed_tape *t, double *found) {
     return NULL;
 }
 
-static const char *bad_text(double v) { return isnan(v) ? "nan" : v > 0 ? "inf" : "-inf"; }
-
 /* Always false. what: "loss", "gradient", "validation loss" of the given step. */
 static bool diverged(heed__fitting *f, int64_t step, const char *what, const char *tensor,
                      double found) {
@@ -126,7 +134,11 @@ static bool diverged(heed__fitting *f, int64_t step, const char *what, const cha
     snprintf(note, sizeof note,
              "training diverged at step %" PRId64
              ": %s%s%.120s: expected a finite number, found %s; hint: %s",
-             step, what, tensor ? " of " : "", tensor ? tensor : "", bad_text(found), hint);
+             step, what, tensor ? " of " : "", tensor ? tensor : "",
+             isnan(found) ? "nan"
+             : found > 0  ? "inf"
+                          : "-inf",
+             hint);
     heed__journal_note(&f->journal, f->state.step, note);
     return heed_fail(f->c, HEED_DIVERGED, "%s", note);
 }
@@ -312,12 +324,9 @@ static bool row_due(const heed__fitting *f) {
                : f->state.step % f->log_every == 0;
 }
 
-static bool patient(const heed__fitting *f) {
-    return !f->set.patience || f->state.stale < f->set.patience;
-}
-
 bool heed__fit_finished(const heed__fitting *f) {
-    return (f->state.step >= f->steps || !patient(f)) && !eval_due(f);
+    bool patient = !f->set.patience || f->state.stale < f->set.patience;
+    return (f->state.step >= f->steps || !patient) && !eval_due(f);
 }
 
 /* Plans the remaining steps again if they would not end on time. */
@@ -369,20 +378,18 @@ static void train(heed__fitting *f) {
     if (!heed__fit_finished(f))
         interrupt(f);
     else if (f->state.step < f->steps) {
-        char note[160];
         bool metric = f->set.by_metric && isfinite(f->state.best_metric);
-        snprintf(note, sizeof note,
-                 "stopped early: %" PRId64 " evaluations without a better %s than %.6g of step "
-                 "%" PRId64,
-                 f->state.stale, metric ? "accuracy" : "loss",
-                 metric ? f->state.best_metric : f->state.best_loss, f->state.best_step);
-        heed__fit_report(f, HEED_FIT_NOTE, note);
+        heed__fit_note(f,
+                       "stopped early: %" PRId64 " evaluations without a better %s than %.6g of "
+                       "step %" PRId64,
+                       f->state.stale, metric ? "accuracy" : "loss",
+                       metric ? f->state.best_metric : f->state.best_loss, f->state.best_step);
     }
 }
 
 static bool complete(heed_ctx *c, const heed_fit_args *a) {
-    if (heed__stopped(c)) return false;
     const heed_model *m = a ? a->model : NULL;
+    if (heed__stopped(c)) return false;
     if (m && a->config && m->init && (m->batch || m->kind != HEED_INPUT_DENSE) && m->loss)
         return true;
     return heed_fail(c, HEED_USAGE,

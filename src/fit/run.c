@@ -175,15 +175,6 @@ static bool apply_settings(opened *o, const char *path) {
     return true;
 }
 
-static bool open_tokenizers(heed_run *r, const char *dir) {
-    heed_text source = {.c = r->c};
-    r->tokenizer = heed_tokenizer_open(r->c, dir);
-    if (heed__os_is_dir(heed__run_path(&source, dir, HEED__SOURCE_FOLDER)))
-        r->source = heed_tokenizer_open(r->c, source.s);
-    heed_text_free(&source);
-    return !heed__stopped(r->c);
-}
-
 static bool set_vocab(heed_run *r, const char *key, int size, const char *dir) {
     char vocab[16];
     snprintf(vocab, sizeof vocab, "%d", size);
@@ -205,7 +196,12 @@ static bool same_digest(heed_ctx *c, const char *what, const char *dir, uint64_t
 static bool read_tokenizers(opened *o, const char *dir) {
     heed_run *r = &o->run;
     if (!o->digest) return true;
-    if (!open_tokenizers(r, dir)) return false;
+    heed_text source = {.c = r->c};
+    r->tokenizer = heed_tokenizer_open(r->c, dir);
+    if (heed__os_is_dir(heed__run_path(&source, dir, HEED__SOURCE_FOLDER)))
+        r->source = heed_tokenizer_open(r->c, source.s);
+    heed_text_free(&source);
+    if (heed__stopped(r->c)) return false;
     uint64_t found = heed__tokenizers_digest(r->tokenizer, r->source);
     if (!same_digest(r->c, "tokenizer", dir, o->digest, found)) return false;
     return set_vocab(r, "vocab", heed_vocab_size(r->tokenizer), dir) &&
@@ -234,10 +230,10 @@ static bool build(opened *o, const char *weights) {
     return heed__weights_load(r->store, weights);
 }
 
-/* RUN/FOLDER/NAME, or RUN/NAME. */
+/* RUN/FOLDER/NAME */
 static const char *inside(heed_text *t, const char *run, const char *folder, const char *name) {
-    heed__run_path(t, run, folder ? folder : name);
-    if (folder) heed_text_add(t, "/%s", name);
+    heed__run_path(t, run, folder);
+    heed_text_add(t, "/%s", name);
     return t->s ? t->s : "";
 }
 
@@ -251,7 +247,7 @@ static bool find_weights(heed_ctx *c, const char *dir, bool last, heed_text *wei
     if (folder) inside(state, dir, folder, "state.json");
     if (last) return inside(weights, dir, folder, "model.safetensors")[0] != 0;
     if (folder && heed__os_exists(inside(weights, dir, folder, "best.safetensors"))) return true;
-    return inside(weights, dir, NULL, "model.safetensors")[0] != 0;
+    return heed__run_path(weights, dir, "model.safetensors")[0] != 0;
 }
 
 static bool open_all(opened *o, const char *dir, const heed_model *const *models, bool last) {
@@ -277,28 +273,37 @@ static bool open_all(opened *o, const char *dir, const heed_model *const *models
 static bool is_run(heed_ctx *c, const char *dir) {
     static const char *const files[] = {"config.conf", "model.safetensors", "last", "last.new"};
     bool any = false;
-    heed_text path = {.c = c};
     for (size_t i = 0; !any && i < sizeof files / sizeof *files; i++)
-        any = heed__os_exists(heed__run_path(&path, dir, files[i]));
-    heed_text_free(&path);
+        any = heed__run_has(c, dir, files[i]);
     return any;
 }
 
-/* Fails; the hint names the first text model, if there is one. */
-static void missing_run(heed_ctx *c, const char *dir, const heed_model *const *models) {
+/* Fails unless dir holds a run that can be opened. A hint names the first text model, if there is
+ * one. */
+static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *models) {
     bool file = heed__os_exists(dir);
     const char *found = file ? "a file" : "nothing";
     while (models && *models && (*models)->kind != HEED_INPUT_TOKENS) models++;
-    if (models && *models)
-        heed_fail(c, HEED_DATA,
-                  "run is missing: %s: expected a run directory, found %s; hint: of a text `heed "
-                  "train %s %s -o runs/first` makes one",
-                  dir, found, (*models)->name, file ? dir : "book.txt");
-    else
-        heed_fail(c, HEED_DATA,
-                  "run is missing: %s: expected a run directory, found %s; hint: heed train makes "
-                  "one",
-                  dir, found);
+    if (!heed__os_is_dir(dir) && models && *models)
+        return heed_fail(c, HEED_DATA,
+                         "run is missing: %s: expected a run directory, found %s; hint: of a text "
+                         "`heed train %s %s -o runs/first` makes one",
+                         dir, found, (*models)->name, file ? dir : "book.txt");
+    if (!heed__os_is_dir(dir))
+        return heed_fail(c, HEED_DATA,
+                         "run is missing: %s: expected a run directory, found %s; hint: heed train "
+                         "makes one",
+                         dir, found);
+    if (heed__run_is_backed_up(c, dir))
+        return heed_fail(c, HEED_DATA,
+                         "run is being replaced: %s: the new one has no checkpoint yet; hint: if "
+                         "that training died, `heed resume %s` brings back the run that was there "
+                         "before",
+                         dir, dir);
+    return is_run(c, dir) || heed_fail(c, HEED_DATA,
+                                       "not a run: %s: expected a folder with config.conf; hint: "
+                                       "heed train makes one",
+                                       dir);
 }
 
 heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
@@ -309,24 +314,7 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
         heed_fail(c, HEED_USAGE, "expected best or last, found %s", which);
         return NULL;
     }
-    if (!heed__os_is_dir(dir)) {
-        missing_run(c, dir, models);
-        return NULL;
-    }
-    if (heed__run_is_backed_up(c, dir)) {
-        heed_fail(c, HEED_DATA,
-                  "run is being replaced: %s: the new one has no checkpoint yet; hint: if that "
-                  "training died, `heed resume %s` brings back the run that was there before",
-                  dir, dir);
-        return NULL;
-    }
-    if (!is_run(c, dir)) {
-        heed_fail(c, HEED_DATA,
-                  "not a run: %s: expected a folder with config.conf; hint: heed train makes one",
-                  dir);
-        return NULL;
-    }
-    opened *o = heed__alloc(c, sizeof *o);
+    opened *o = check_run(c, dir, models) ? heed__alloc(c, sizeof *o) : NULL;
     if (!o) return NULL;
     o->run.c = o->settings.c = c;
     heed__own(c, &o->owned, release);

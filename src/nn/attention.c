@@ -170,45 +170,39 @@ typedef struct {
     heed_tensor *memory, *bias; /* (2,4,4), if cross; (1,2,3,3), for scores; or NULL */
 } attention_case;
 
-/* Weights of this size make the scores differ, so that queries and keys get a gradient. */
-#define APART .width = HEED_CASE_WIDTH, .init = "normal:0.5"
+typedef struct {
+    heed_mha_args mha;
+    bool biased;
+} case_args;
 
-static void case_init(void *self, heed_store *s, heed_mha_args a) {
+static void case_init(void *self, heed_store *s, const void *args) {
+    const case_args *a = args;
     attention_case *l = self;
-    heed_mha_init(&l->mha, s, "mha", a);
-}
-static void plain_init(void *self, heed_store *s) {
-    case_init(self, s, (heed_mha_args){APART, .heads = 2, .key = 3, .value = 5});
-}
-static void causal_init(void *self, heed_store *s) {
-    case_init(self, s,
-              (heed_mha_args){APART, .heads = 2, .causal = true, .no_out = true,
-                              .dropout = (heed_real)0.2});
-}
-static void explicit_init(void *self, heed_store *s) {
-    case_init(self, s,
-              (heed_mha_args){APART, .heads = 2, .explicit_path = true, .no_bias = true,
-                              .dropout = (heed_real)0.3, .has_beta = true, .beta = 2});
-}
-static void biased_init(void *self, heed_store *s) {
-    attention_case *l = self;
-    plain_init(self, s);
-    l->bias = heed_param(s, "bias", "normal:0.5", 4, (int[]){1, 2, HEED_CASE_LEN, HEED_CASE_LEN});
-}
-static void cross_init(void *self, heed_store *s) {
-    attention_case *l = self;
-    case_init(self, s, (heed_mha_args){APART, .memory_width = 4, .heads = 4, .cross = true});
-    l->memory = heed_param(s, "memory", "normal:1", 3, (int[]){HEED_CASE_ROWS, 4, 4});
+    heed_mha_init(&l->mha, s, "mha", a->mha);
+    if (a->biased)
+        l->bias =
+            heed_param(s, "bias", "normal:0.5", 4, (int[]){1, 2, HEED_CASE_LEN, HEED_CASE_LEN});
+    if (a->mha.cross)
+        l->memory = heed_param(s, "memory", "normal:1", 3, (int[]){HEED_CASE_ROWS, 4, 4});
 }
 static heed_tensor *case_apply(const void *self, heed_tape *t, heed_tensor *x) {
     const attention_case *l = self;
     return heed_mha_biased(&l->mha, t, x, l->memory, l->bias, NULL, NULL);
 }
 
+/* Weights of this size make the scores differ, so that queries and keys get a gradient. */
+#define CASE(name, has_bias, ...)                                                                  \
+    {                                                                                              \
+        name, sizeof(attention_case), case_init, case_apply, &(const case_args) {                  \
+            {.width = HEED_CASE_WIDTH, .init = "normal:0.5", __VA_ARGS__}, has_bias                \
+        }                                                                                          \
+    }
 const heed_layer_case heed_layers_attention[] = {
-    {"attention", sizeof(attention_case), plain_init, case_apply},
-    {"attention causal", sizeof(attention_case), causal_init, case_apply},
-    {"attention plain", sizeof(attention_case), explicit_init, case_apply},
-    {"attention biased", sizeof(attention_case), biased_init, case_apply},
-    {"attention cross", sizeof(attention_case), cross_init, case_apply},
+    CASE("attention", false, .heads = 2, .key = 3, .value = 5),
+    CASE("attention causal", false, .heads = 2, .causal = true, .no_out = true,
+         .dropout = (heed_real)0.2),
+    CASE("attention plain", false, .heads = 2, .explicit_path = true, .no_bias = true,
+         .dropout = (heed_real)0.3, .has_beta = true, .beta = 2),
+    CASE("attention biased", true, .heads = 2, .key = 3, .value = 5),
+    CASE("attention cross", false, .memory_width = 4, .heads = 4, .cross = true),
     {0}};

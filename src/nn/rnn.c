@@ -85,20 +85,9 @@ heed_tensor *heed_rnn_apply(const heed_rnn *l, heed_tape *t, heed_tensor *x, hee
 
 /* ---- check cases ---- */
 
-static void case_init(void *self, heed_store *s, heed_cell cell) {
-    heed_rnn_init(self, s, "rnn",
-                  (heed_rnn_args){.in = HEED_CASE_WIDTH,
-                                  .width = 3,
-                                  .cell = cell,
-                                  .act = HEED_TANH,
-                                  .layers = 2,
-                                  .bidirectional = true,
-                                  .one_bias = cell == HEED_RNN,
-                                  .dropout = (heed_real)0.2});
+static void init(void *self, heed_store *s, const void *args) {
+    heed_rnn_init(self, s, "rnn", *(const heed_rnn_args *)args);
 }
-static void rnn_init(void *self, heed_store *s) { case_init(self, s, HEED_RNN); }
-static void gru_init(void *self, heed_store *s) { case_init(self, s, HEED_GRU); }
-static void lstm_init(void *self, heed_store *s) { case_init(self, s, HEED_LSTM); }
 
 /* All outputs and the last states; the third token of the first row is padding. */
 static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
@@ -109,7 +98,14 @@ static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
     return y;
 }
 
-const heed_layer_case heed_layers_rnn[] = {{"recurrent", sizeof(heed_rnn), rnn_init, apply},
-                                           {"recurrent gru", sizeof(heed_rnn), gru_init, apply},
-                                           {"recurrent lstm", sizeof(heed_rnn), lstm_init, apply},
+#define CASE(name, ...)                                                                            \
+    {                                                                                              \
+        name, sizeof(heed_rnn), init, apply, &(const heed_rnn_args) {                              \
+            .in = HEED_CASE_WIDTH, .width = 3, .act = HEED_TANH, .layers = 2,                      \
+            .bidirectional = true, .dropout = (heed_real)0.2, __VA_ARGS__                          \
+        }                                                                                          \
+    }
+const heed_layer_case heed_layers_rnn[] = {CASE("recurrent", .cell = HEED_RNN, .one_bias = true),
+                                           CASE("recurrent gru", .cell = HEED_GRU),
+                                           CASE("recurrent lstm", .cell = HEED_LSTM),
                                            {0}};

@@ -2,10 +2,10 @@
  * ops. */
 #include "ops/shape.h"
 
-static bool infer(heed_node *n) { return heed__takes(n, "r") && heed_out_like(n, 0); }
+static bool infer(heed_node *n) { return heed__accepts(n, "r") && heed_out_like(n, 0); }
 
 static bool infer_view(heed_node *n) {
-    return heed__takes(n, "r") && heed_out_view(n, 0, 0, n->in[0]->dims, n->in[0]->shape);
+    return heed__accepts(n, "r") && heed_out_view(n, 0, 0, n->in[0]->dims, n->in[0]->shape);
 }
 
 static void forward(heed_node *n) {

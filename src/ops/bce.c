@@ -5,9 +5,9 @@
 enum { X, Y };
 
 static bool infer(heed_node *n) {
-    if (!heed__takes(n, "r")) return false;
+    if (!heed__accepts(n, "r")) return false;
     if (!heed_same_shape(n->in[X], n->in[Y]))
-        return heed__clash(n, X, Y, "logits and targets differ in shape");
+        return heed__bad_shapes(n, X, Y, "logits and targets differ in shape");
     return heed_out(n, 0, NULL);
 }
 

@@ -16,7 +16,7 @@ static bool infer(heed_node *n) {
     const drop_args *a = n->args;
     if (!(a->p >= 0 && a->p < 1))
         return heed_wrong(n, "the probability %g is not in [0, 1)", (double)a->p);
-    if (!heed__takes(n, "r")) return false;
+    if (!heed__accepts(n, "r")) return false;
     return drops(n) ? heed_out_like(n, 0) : heed_out_view(n, 0, 0, n->in[0]->dims, n->in[0]->shape);
 }
 

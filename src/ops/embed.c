@@ -8,17 +8,17 @@ static bool check_ids(heed_node *n, size_t rows) {
     const heed_tensor *ids = n->in[IDS];
     for (size_t r = 0; r < ids->size; r++)
         if (ids->i[r] < 0 || (size_t)ids->i[r] >= rows)
-            return heed__clash(n, TABLE, IDS, "index %d at position %zu is not in 0 .. %zd",
-                               (int)ids->i[r], r, (ptrdiff_t)rows - 1);
+            return heed__bad_shapes(n, TABLE, IDS, "index %d at position %zu is not in 0 .. %zd",
+                                    (int)ids->i[r], r, (ptrdiff_t)rows - 1);
     return true;
 }
 
 static bool infer(heed_node *n) {
     const heed_tensor *table = n->in[TABLE], *ids = n->in[IDS];
-    if (!heed__takes(n, "ri")) return false;
+    if (!heed__accepts(n, "ri")) return false;
     if (table->dims < 1 || ids->dims >= HEED_DIMS)
-        return heed__clash(n, TABLE, IDS, "expected rows (N,d) and at most %d dims of indices",
-                           HEED_DIMS - 1);
+        return heed__bad_shapes(n, TABLE, IDS, "expected rows (N,d) and at most %d dims of indices",
+                                HEED_DIMS - 1);
     if (!check_ids(n, heed_extent(table, 0, table->dims - 1))) return false;
     int shape[HEED_DIMS];
     memcpy(shape, ids->shape, sizeof shape);
@@ -27,7 +27,7 @@ static bool infer(heed_node *n) {
 }
 
 static bool infer_embed(heed_node *n) {
-    if (n->in[TABLE]->dims != 2) return heed__misfit(n, TABLE, "the table needs 2 dims, (V,d)");
+    if (n->in[TABLE]->dims != 2) return heed__bad_shape(n, TABLE, "the table needs 2 dims, (V,d)");
     return infer(n);
 }
 

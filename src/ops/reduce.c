@@ -6,15 +6,10 @@ typedef struct {
     int dim;
 } reduce_args;
 
-static int axis_of(const heed_node *n) {
-    const reduce_args *a = n->args;
-    return a->dim < 0 ? a->dim + n->in[0]->dims : a->dim;
-}
-
 static bool infer(heed_node *n) {
     const reduce_args *a = n->args;
     int axis, shape[HEED_DIMS];
-    if (!heed__takes(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
+    if (!heed__accepts(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
     memcpy(shape, n->in[0]->shape, sizeof shape);
     shape[axis] = 1;
     return heed_out(n, n->in[0]->dims, shape);
@@ -23,7 +18,7 @@ static bool infer(heed_node *n) {
 /* Treats the dim as a pooling window: (outer, size, inner) are images, pixels and channels; with a
  * single channel, the pixels form one line. */
 static heed_pool_job job_of(const heed_node *n, heed_real scale) {
-    heed__slab s = heed__slab_of(n->in[0], axis_of(n));
+    heed__slab s = heed__slab_of(n->in[0], heed__axis_of(n));
     int rows = s.inner == 1 ? 1 : (int)s.size, cols = s.inner == 1 ? (int)s.size : 1;
     return (heed_pool_job){.batch = s.outer,
                            .c = s.inner,
@@ -47,7 +42,7 @@ static void spread(heed_node *n, heed_real scale) {
 }
 
 static heed_real share(const heed_node *n) {
-    int size = n->in[0]->shape[axis_of(n)];
+    int size = n->in[0]->shape[heed__axis_of(n)];
     return (heed_real)(1.0 / (size ? size : 1));
 }
 
@@ -58,7 +53,7 @@ static void mean_back(heed_node *n) { spread(n, share(n)); }
 
 static bool infer_max(heed_node *n) {
     if (!infer(n)) return false;
-    if (n->in[0]->shape[axis_of(n)] == 0) return heed__misfit(n, 0, "no largest of none");
+    if (n->in[0]->shape[heed__axis_of(n)] == 0) return heed__bad_shape(n, 0, "no largest of none");
     n->scratch = heed_scratch(n, n->y->size * sizeof(int32_t));
     return n->scratch != NULL;
 }

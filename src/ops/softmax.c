@@ -23,11 +23,11 @@ typedef struct {
 static bool check_mask(heed_node *n) {
     const heed_tensor *x = n->in[X], *mask = n->in[MASK];
     if (!mask) return true;
-    if (mask->dims > x->dims) return heed__clash(n, X, MASK, "the mask has more dims");
+    if (mask->dims > x->dims) return heed__bad_shapes(n, X, MASK, "the mask has more dims");
     for (int d = 0; d < mask->dims; d++) {
         int own = heed__from_last(mask, d), size = heed__from_last(x, d);
         if (own != size && (own != 1 || d == 0))
-            return heed__clash(n, X, MASK, "mask size %d != %d", own, size);
+            return heed__bad_shapes(n, X, MASK, "mask size %d != %d", own, size);
     }
     return true;
 }
@@ -69,8 +69,8 @@ static int32_t *spread_mask(heed_node *n, size_t rows) {
 static bool infer(heed_node *n) {
     const softmax_args *args = n->args;
     const heed_tensor *x = n->in[X], *mask = n->in[MASK];
-    if (!heed__takes(n, "ri")) return false;
-    if (x->dims < 1) return heed__misfit(n, X, "x needs at least 1 dim");
+    if (!heed__accepts(n, "ri")) return false;
+    if (x->dims < 1) return heed__bad_shape(n, X, "x needs at least 1 dim");
     if (!check_mask(n)) return false;
     state *s = n->scratch = heed_scratch(n, sizeof *s);
     if (!s) return false;

@@ -25,8 +25,8 @@ typedef struct {
     size_t bytes;
 } heed__transposed;
 
-static inline heed__transposed heed__turn(heed_node *n, const heed_real *w, int rows, int cols,
-                                          int ld, int steps) {
+static inline heed__transposed heed__transpose(heed_node *n, const heed_real *w, int rows, int cols,
+                                               int ld, int steps) {
     enum { WORTH = 4, TILE = 16 };
     size_t bytes = (size_t)rows * (size_t)cols * sizeof *w;
     heed_real *capacity = steps >= WORTH ? heed_scratch(n, bytes) : NULL;
@@ -39,7 +39,7 @@ static inline heed__transposed heed__turn(heed_node *n, const heed_real *w, int 
     return (heed__transposed){capacity, rows, false, capacity, bytes};
 }
 
-static inline void heed__turn_done(heed_node *n, heed__transposed *w) {
+static inline void heed__transpose_done(heed_node *n, heed__transposed *w) {
     heed_scratch_done(n, w->capacity, w->bytes);
 }
 

@@ -1,7 +1,7 @@
 /* sum.c -- sum and mean of all elements, as a scalar; the mean of no elements is 0. */
 #include "ops/shape.h"
 
-static bool infer(heed_node *n) { return heed__takes(n, "r") && heed_out(n, 0, NULL); }
+static bool infer(heed_node *n) { return heed__accepts(n, "r") && heed_out(n, 0, NULL); }
 
 static heed_real share(const heed_node *n) {
     size_t size = n->in[0]->size;

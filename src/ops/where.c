@@ -4,7 +4,7 @@
 
 enum { MASK, A, B };
 
-static bool infer(heed_node *n) { return heed__takes(n, "ir") && heed__out_broadcast(n); }
+static bool infer(heed_node *n) { return heed__accepts(n, "ir") && heed__out_broadcast(n); }
 
 /* The offset in each input that an element of the output comes from. */
 typedef struct {
