@@ -14,8 +14,7 @@
         YES("bidirectional", "recurrent layers read both ways"),                                   \
         WHOLE("kernel", "3", 1, 1024, "tokens that a convolution sees at once"),                   \
         NO("causal", "attention and convolution: no token sees those after it"),                   \
-        WHOLE("block", "64", 2, 1 << 20, "tokens in a text, at most"),                             \
-        WHOLE("vocab", "0", 0, 1 << 24, "upper bound of the vocabulary; 0: the tokenizer's own"),  \
+        WHOLE("block", "64", 2, 1 << 20, "tokens in a text, at most"), VOCAB_OPTION,               \
         CHOICE("positions", "learned", "learned|sinusoidal|none",                                  \
                "how encoder attention tells places apart"),                                        \
         WHOLE("classes", "0", 0, 1 << 24, "labels that there are; 0: of the data"),                \
@@ -34,6 +33,7 @@ typedef struct {
 
 /* The first member of each model's struct, so that the functions below take any of them as self. */
 typedef struct {
+    model_result result;
     int vocab, len, classes, width; /* width: of the encoder's output per token */
     heed_real smoothing;
     heed_tensor *token; /* (V,d) */
@@ -44,7 +44,6 @@ typedef struct {
     conv_stack conv;   /* or by convolution */
     bool last;         /* textcls: classified by the last token, not by the mean of all */
     heed_linear head;
-    heed_tensor *logits, *loss; /* the last batch's, read by metrics */
 } text_model;
 
 /* Makes the encoder; neurons: number of outputs of the head. Fails if the data has not filled in
@@ -61,10 +60,9 @@ heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, heed_tensor *
     "width=8 layers=2 heads=2 ff=12 block=6 vocab=11 classes=3 batch=2 init-std=0.3 "
 
 /* Members of heed_model. */
-void heed__reader_metrics(void *self, const heed_batch *b, heed_score *score);
 bool heed__reader_attending(const void *self, int index, heed_attending *out);
 #define READER_MEMBERS                                                                             \
     .kind = HEED_INPUT_LABELLED, .embedding = "embed.token", .defaults = "best=accuracy",          \
-    .metrics = heed__reader_metrics, .attending = heed__reader_attending
+    .metrics = heed__model_metrics, .attending = heed__reader_attending
 
 #endif

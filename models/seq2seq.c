@@ -23,7 +23,7 @@ static const heed_option options[] = {
     STACK_OPTIONS("2", "4", "128", "post", "relu", "1e-5"),
     INIT_STD("0"),
     WHOLE("decoder-layers", "0", 0, MODEL_LAYERS, "blocks of the decoder; 0: as many as layers"),
-    PAIR_OPTIONS("true"),
+    PAIR_OPTIONS,
     CHOICE("positions", "sinusoidal", "learned|sinusoidal|none", "how places are told apart"),
     YES("scale-embed", "multiply embeddings by the square root of the width"),
     YES("tie", "the head's weights are the target's embeddings"),
@@ -81,15 +81,6 @@ static void decoder(seq2seq *m, heed_store *s, const heed_config *f) {
     if (!a.pre_norm) return;
     heed_norm_init(&m->encoder_norm, s, "encoder.norm", heed__model_norm(f, m->encoder.width));
     heed_norm_init(&m->decoder_norm, s, "decoder.norm", heed__model_norm(f, m->encoder.width));
-}
-
-static void head(seq2seq *m, heed_store *s, const heed_config *f) {
-    int size[] = {m->pair.vocab, m->encoder.width};
-    m->head = (heed_linear){.name = heed_scope(s, "head"), .w = m->target};
-    if (!heed_config_bool(f, "tie"))
-        m->head.w = heed_param(s, "weight", heed__stack_init_or(&m->encoder, "kaiming"), 2, size);
-    if (heed_config_bool(f, "head-bias")) m->head.b = heed_param(s, "bias", "zero", 1, size);
-    heed_unscope(s);
 }
 
 /* ---- forward ---- */
@@ -201,7 +192,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     embeddings(m, s, f);
     heed__stack_make(&m->encoder, s, f, kind);
     decoder(m, s, f);
-    head(m, s, f);
+    m->head = heed__model_head(s, f, m->target, heed__stack_init_or(&m->encoder, "kaiming"));
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 

@@ -105,21 +105,18 @@ static bool refuse_patch(heed_ctx *c, int size, int patch) {
 
 /* ---- parameters ---- */
 
-static heed_position_kind position_kind(const heed_config *f) {
-    if (heed__model_is(f, "positions", "sinusoidal")) return HEED_SINUSOIDAL_2D;
-    return heed__model_is(f, "positions", "none") ? HEED_NO_POSITIONS : HEED_LEARNED;
-}
-
 static void embeddings(vit *m, heed_store *s, const heed_config *f, int patch) {
     int width = m->stack.width, side = m->base.size / patch;
     bool cls = heed__model_is(f, "pool", "cls");
+    heed_position_kind positions = heed__model_positions(f);
+    if (positions == HEED_SINUSOIDAL) positions = HEED_SINUSOIDAL_2D;
     heed_scope(s, "embed");
     if (cls)
         m->cls = heed_param(s, "cls", heed__stack_init_or(&m->stack, "normal:0.02"), 3,
                             (int[]){1, 1, width});
     heed_patch_embed_init(&m->patch, s, "patch", m->base.channels, patch, width,
                           heed__stack_init_or(&m->stack, NULL));
-    heed_position_init(&m->position, s, "position", position_kind(f), side * side + cls, width);
+    heed_position_init(&m->position, s, "position", positions, side * side + cls, width);
     heed_drop_init(&m->drop, s, "drop", heed__model_real(f, "dropout"));
     heed_unscope(s);
     heed_set_decay(s, "embed.cls", false);
