@@ -129,10 +129,15 @@ void heed__model_attending(const heed_mha *l, heed_stack stack, int layer, doubl
                             .hard = a->hard};
 }
 
+void heed__model_cache(const heed_mha *l, int len, size_t *k, size_t *v) {
+    size_t rows = (size_t)len * (size_t)l->args.heads;
+    *k = rows * (size_t)l->args.key;
+    *v = rows * (size_t)l->args.value;
+}
+
 /* ---- scores ---- */
 
-/* Returns how many entries rank before the label's by probability; ties at a lower index and NaN
- * count as before it. */
+/* How many entries rank before the label's by probability; ties at a lower index and NaN do. */
 static int rank_of(const heed_real *row, int classes, int32_t label) {
     int rank = 0;
     for (int j = 0; j < classes; j++)

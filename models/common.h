@@ -70,6 +70,9 @@ heed_tensor *heed__model_class_loss(model_result *r, heed_tape *t, heed_tensor *
 void heed__model_attending(const heed_mha *l, heed_stack stack, int layer, double beta,
                            heed_attending *out);
 
+/* The sizes of the keys and of the values that a cache of `len` tokens holds. */
+void heed__model_cache(const heed_mha *l, int len, size_t *k, size_t *v);
+
 /* An output layer "head" by the settings tie and head-bias: its weights are those of `tied` (V,d),
  * or separate ones of the same shape. */
 heed_linear heed__model_head(heed_store *s, const heed_config *f, heed_tensor *tied,

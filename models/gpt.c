@@ -69,8 +69,7 @@ static int recurrent_size(const gpt *m) {
     return m->rnn.args.width * (m->rnn.args.cell == HEED_LSTM ? 2 : 1);
 }
 
-/* Runs the recurrent layers from the states in the caches and updates them: each k holds one
- * layer's state. */
+/* Runs the recurrent layers from the states in the caches, one in each k, and updates them. */
 static heed_tensor *recurrent(const gpt *m, heed_tape *t, heed_tensor *x, heed_cache *caches) {
     heed_tensor *state[HEED_RNN_LAYERS];
     int layers = m->rnn.args.layers, size = recurrent_size(m);
@@ -95,8 +94,8 @@ static heed_tensor *apply(const gpt *m, heed_tape *t, heed_tensor *ids, heed_cac
     return heed_linear_apply(&m->head, t, heed__stack_norm(&m->body.stack, t, x));
 }
 
-/* Padding needs no mask: it is at the end, where no earlier token sees it, and its labels do not
- * count. */
+/* Padding needs no mask: it is at the end, unseen by earlier tokens, and its labels do not count.
+ */
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     gpt *m = self;
     m->result.logits = apply(m, t, heed_ids(t, b->ids, b->rows, b->len), NULL);
@@ -119,11 +118,10 @@ static int length(const void *self) { return ((const gpt *)self)->body.len; }
 
 /* Sizes of one layer's state: keys and values for the maximum length, or one recurrent state. */
 static void layer_state(const gpt *m, size_t *k, size_t *v) {
-    const heed_mha_args *a = &m->body.stack.block[0].attn.args;
-    size_t capacity = (size_t)m->body.len;
-    bool recurrent = m->rnn.args.layers > 0;
-    *k = recurrent ? (size_t)recurrent_size(m) : capacity * (size_t)a->heads * (size_t)a->key;
-    *v = recurrent ? 0 : capacity * (size_t)a->heads * (size_t)a->value;
+    heed__model_cache(&m->body.stack.block[0].attn, m->body.len, k, v);
+    if (!m->rnn.args.layers) return;
+    *k = (size_t)recurrent_size(m);
+    *v = 0;
 }
 
 static size_t state_size(const void *self, const heed_source *source) {

@@ -28,8 +28,7 @@ struct picture_model {
 
 /* Reads the settings; fails if the data has not filled in the sizes. */
 bool heed__picture_read(picture_model *m, heed_ctx *c, const heed_config *f);
-/* Makes the output layer for features of this width; init: initial values of its weights, or NULL.
- */
+/* Makes the output layer for features of this width; init: initial values of weights, or NULL. */
 void heed__picture_head(picture_model *m, heed_store *s, int width, const char *init);
 
 /* Members of heed_model. */

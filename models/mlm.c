@@ -65,8 +65,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
-/* The head is applied to the masked rows only: most of its work would otherwise be on rows without
- * loss. */
+/* The head is applied to the masked rows only: most others have no loss. */
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const mlm *m = self;
     heed_tensor *x = heed__transformer_embed(&m->body, t, in->x, in->types, 0); /* (B,T,d) */

@@ -34,8 +34,7 @@ struct pair_model {
 
 /* Reads the settings; fails if the data has not filled in the sizes. */
 bool heed__pair_read(pair_model *m, heed_ctx *c, const heed_config *f);
-/* Embeddings of both sides, (V,width): embed.token.weight, or embed.source.weight and
- * embed.target.weight. */
+/* Embeddings of both sides, (V,width): embed.token.weight, or embed.{source target}.weight. */
 void heed__pair_embeddings(const pair_model *m, heed_store *s, int width, const char *init,
                            heed_tensor **source, heed_tensor **target);
 

@@ -46,8 +46,8 @@ typedef struct {
     heed_linear head;
 } text_model;
 
-/* Makes the encoder; neurons: number of outputs of the head. Fails if the data has not filled in
- * the sizes. */
+/* Makes the encoder; neurons: outputs of the head. Fails if the data has not filled in the sizes.
+ */
 bool heed__reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons);
 /* ids (B,S), pad (B,S) or NULL -> (B,S,width), and in ends, unless NULL, (B,width): h of the last
  * recurrent layer at its end, both directions concatenated; without recurrent layers, the mean of

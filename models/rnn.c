@@ -164,8 +164,8 @@ static heed_attended look(const rnn *m, heed_tape *t, const reading *r) {
     return heed_attend_look(&m->attend, t, h, &r->memory);
 }
 
-/* s_t = g(y_{t-1}, s_{t-1}, c_t), and updates the state of r. Returns [s_t ; c_t] (B,T,..); y and c
- * are (B,T,..) */
+/* s_t = g(y_{t-1}, s_{t-1}, c_t), and updates the state of r. Returns [s_t ; c_t]. All are (B,T,..)
+ */
 static heed_tensor *step(const rnn *m, heed_tape *t, heed_tensor *y, heed_tensor *c, reading *r) {
     heed_tensor *x = heed_concat(t, 2, 2, (heed_tensor *[]){y, c});
     heed_tensor *s = heed_rnn_apply(&m->decoder, t, x, NULL, r->state, r->state);

@@ -116,8 +116,7 @@ static heed_tensor *logits(const pair_model *self, heed_tape *t, heed_tensor *so
 
 /* ---- attention ---- */
 
-/* The encoder's layers, the decoder's self-attention layers, then those that attend to the source.
- */
+/* The encoder's layers, the decoder's self-attention layers, then those attending to the source. */
 static bool attending(const void *self, int index, heed_attending *out) {
     const seq2seq *m = self;
     int layer = index - m->encoder.layers;
@@ -133,18 +132,11 @@ static bool attending(const void *self, int index, heed_attending *out) {
 
 /* ---- decoding step by step ---- */
 
-/* Sizes of one layer's keys and values for the maximum length. */
-static void layer_state(const seq2seq *m, size_t *k, size_t *v) {
-    const heed_mha_args *a = &m->decoder[0].attn.args;
-    *k = (size_t)m->pair.len * (size_t)a->heads * (size_t)a->key;
-    *v = (size_t)m->pair.len * (size_t)a->heads * (size_t)a->value;
-}
-
 static size_t state_size(const void *self, const heed_source *source) {
     const seq2seq *m = self;
     size_t k, v;
     (void)source;
-    layer_state(m, &k, &v);
+    heed__model_cache(&m->decoder[0].attn, m->pair.len, &k, &v);
     return (size_t)m->layers * (k + v);
 }
 
@@ -169,7 +161,7 @@ static heed_tensor *next(const void *self, heed_tape *t, const heed_source *sour
     const seq2seq *m = self;
     size_t k, v;
     heed_cache caches[2 * MODEL_LAYERS];
-    layer_state(m, &k, &v);
+    heed__model_cache(&m->decoder[0].attn, m->pair.len, &k, &v);
     for (int i = 0; i < m->layers; i++, state += k + v) {
         heed_tensor *const *kept = &source->kept[2 * i];
         caches[2 * i] = (heed_cache){at, m->pair.len, state, state + k};

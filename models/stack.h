@@ -51,8 +51,7 @@ typedef struct {
 
 /* The arguments of one block, from the settings. */
 heed_block_args heed__stack_block_args(const block_stack *m, const heed_config *f, bool causal);
-/* Reads sizes and initial values; heed__stack_make adds the parameters, after those of the
- * embeddings. */
+/* Reads sizes and initial values; heed__stack_make adds parameters, after those of embeddings. */
 void heed__stack_read(block_stack *m, const heed_config *f, stack_kind kind);
 void heed__stack_make(block_stack *m, heed_store *s, const heed_config *f, stack_kind kind);
 /* Initial values of the model's other parameters: by the setting init-std, or `otherwise`. */

@@ -26,8 +26,7 @@
             "layers=4 heads=4 width=128 ff=512 block=128 batch=32 tokenizer=wordpiece vocab=8192", \
             false                                                                                  \
     }
-/* The plain stack for benchmarks: pre-norm with biases, erf GELU, final norm, tied head without
- * bias. */
+/* The plain stack for benchmarks: pre-norm with biases, erf GELU, final norm, tied head. */
 #define TEXT_PLAIN                                                                                 \
     "norm=pre norm-eps=1e-5 activation=gelu final-norm=true embed-norm=false token-types=0 "       \
     "transform-head=false head-bias=false scale-residual=false dropout=0 optimizer=adamw lr=1e-3 "

@@ -68,14 +68,13 @@ static int nearest_divisor(int size, double to, int most) {
     return best;
 }
 
-/* Few enough that one picture trains in a millisecond: 4 patches per side for small pictures, 8 for
- * large ones. */
+/* So few that a picture trains in a millisecond: 4 patches a side for small pictures, 8 for large.
+ */
 static int usual_patch(int size) {
     return nearest_divisor(size, size > 56 ? size / 8.0 : 7, size < 4 ? size : size / 4);
 }
 
-/* More than 16 patches per side are hundreds or thousands in total, and attention is quadratic in
- * them. */
+/* More than 16 patches a side are hundreds in total, and attention is quadratic in them. */
 static bool few_patches(int size, int patch) { return size / patch <= 16; }
 
 static bool refuse_size(heed_ctx *c, int size, int patch) {
@@ -123,29 +122,6 @@ static void embeddings(vit *m, heed_store *s, const heed_config *f, int patch) {
     heed_set_decay(s, "embed.position.*", false);
 }
 
-static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x);
-
-static bool init(void *self, heed_store *s, const heed_config *f) {
-    vit *m = self;
-    heed_ctx *c = heed_store_ctx(s);
-    stack_kind kind = {.name = "encoder",
-                       .scale_residual = heed_config_bool(f, "scale-residual"),
-                       .final_norm = heed_config_bool(f, "final-norm")};
-    if (!heed__picture_read(&m->base, c, f)) return false;
-    int size = m->base.size, patch = heed__model_int(f, "patch");
-    if (patch == 0) {
-        patch = usual_patch(size);
-        if (!few_patches(size, patch)) return refuse_size(c, size, patch);
-    }
-    if (size % patch) return refuse_patch(c, size, patch);
-    m->base.features = features;
-    heed__stack_read(&m->stack, f, kind);
-    embeddings(m, s, f, patch);
-    heed__stack_make(&m->stack, s, f, kind);
-    heed__picture_head(&m->base, s, m->stack.width, heed__stack_init_or(&m->stack, NULL));
-    return heed_ctx_status(c) == HEED_OK;
-}
-
 /* ---- forward ---- */
 
 /* x (B,n,d) -> (B,n+1,d): puts the same token before the patches of each picture. Eq. 1. */
@@ -173,6 +149,27 @@ static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tenso
     else
         x = heed_mean_dim(t, heed__stack_norm(&m->stack, t, x), 1);
     return heed_reshape(t, x, 2, (int[]){-1, m->stack.width});
+}
+
+static bool init(void *self, heed_store *s, const heed_config *f) {
+    vit *m = self;
+    heed_ctx *c = heed_store_ctx(s);
+    stack_kind kind = {.name = "encoder",
+                       .scale_residual = heed_config_bool(f, "scale-residual"),
+                       .final_norm = heed_config_bool(f, "final-norm")};
+    if (!heed__picture_read(&m->base, c, f)) return false;
+    int size = m->base.size, patch = heed__model_int(f, "patch");
+    if (patch == 0) {
+        patch = usual_patch(size);
+        if (!few_patches(size, patch)) return refuse_size(c, size, patch);
+    }
+    if (size % patch) return refuse_patch(c, size, patch);
+    m->base.features = features;
+    heed__stack_read(&m->stack, f, kind);
+    embeddings(m, s, f, patch);
+    heed__stack_make(&m->stack, s, f, kind);
+    heed__picture_head(&m->base, s, m->stack.width, heed__stack_init_or(&m->stack, NULL));
+    return heed_ctx_status(c) == HEED_OK;
 }
 
 static bool attending(const void *self, int index, heed_attending *out) {

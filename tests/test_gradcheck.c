@@ -1,7 +1,7 @@
 /* Every op's backward against central differences, and that the check bites. In float the
  * differences themselves are good to a few digits only, so the bars are loose there: the double
  * build (make f64) is the one that decides. */
-#include "fit/gradcheck.h"
+#include "fit/fit.h"
 #include "test.h"
 
 #include <pthread.h>

@@ -19,8 +19,7 @@
 #define HEED__C_END
 #endif
 
-/* HEED_EXPORT_BEGIN and _END are placed around the declarations of a header, HEED_API before one.
- */
+/* HEED_EXPORT_BEGIN and _END are placed around declarations, HEED_API before a single one. */
 #if defined(__GNUC__)
 #define HEED_API               __attribute__((visibility("default")))
 #define HEED_EXPORT_BEGIN      HEED__C_BEGIN _Pragma("GCC visibility push(default)")
@@ -35,8 +34,7 @@
 #define HEED_USE_RESULT
 #endif
 
-/* The number type of every value and gradient. float, except in the double-precision build that the
- * tests use. */
+/* The number type of every value and gradient. float, except in the double build for tests. */
 #ifdef HEED_F64
 typedef double heed_real;
 #else

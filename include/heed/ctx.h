@@ -22,9 +22,8 @@ typedef enum { HEED_INFO, HEED_WARN } heed_level;
 
 /* Any field may be 0. */
 typedef struct {
-    uint64_t seed; /* for initial weights, dropout and batches */
-    int threads; /* maximum number of threads; 0: OMP_NUM_THREADS if valid, else the number of CPUs
-                    that affinity and cgroup allow */
+    uint64_t seed;   /* for initial weights, dropout and batches */
+    int threads;     /* at most; 0: OMP_NUM_THREADS, else the CPUs that affinity and cgroup allow */
     const char *isa; /* "generic", "avx2", "avx512", "neon"; NULL: the best that this CPU has */
     bool edited;     /* do not compare digests, so that runs whose weights, tokenizer or labels were
                         edited on purpose can be opened and resumed */
@@ -46,7 +45,7 @@ static inline heed_ctx *heed_open(const heed_options *options) {
 /* Frees the context and everything made with it: stores, tapes, optimizers, corpora. */
 HEED_API void heed_close(heed_ctx *c);
 
-/* The status of the first error since heed_open or heed_clear, HEED_OK if none; HEED_FAILED if c is
+/* The status of the first error since heed_open or heed_clear, else HEED_OK; HEED_FAILED if c is
  * NULL. */
 HEED_API heed_status heed_ctx_status(const heed_ctx *c);
 
@@ -73,8 +72,7 @@ HEED_API const char *heed_isa(const heed_ctx *c); /* the instruction set in use:
  * 0.5: programs then wait for one another, and timings vary. */
 HEED_API bool heed_cpu_oversubscribed(double *load, int *cpus);
 
-/* Four uniform 32-bit words from (key, counter): Philox4x32-10. Stateless. Salmon et al. 2011,
- * sec. 4.3. */
+/* Four uniform 32-bit words from (key, counter): Philox4x32-10. Salmon et al. 2011, sec. 4.3. */
 HEED_API void heed_philox(uint64_t key, const uint32_t counter[4], uint32_t out[4]);
 
 /* A random stream: a pure function of seed, site, step and micro-batch, read by index. */
@@ -89,8 +87,8 @@ HEED_API double heed_random_uniform(const heed_random *r, uint64_t index); /* in
 HEED_API double heed_random_normal(const heed_random *r, uint64_t index);  /* mean 0, variance 1 */
 HEED_API uint32_t heed_random_below(const heed_random *r, uint64_t index,
                                     uint32_t bound); /* in 0 .. bound-1 */
-/* The image of index under a random permutation of 0 .. n-1: an epoch's order without a table. n is
- * at least 1. */
+/* The image of index under a random permutation of 0 .. n-1: an epoch's order without a table. n
+ * >= 1. */
 HEED_API uint64_t heed_random_permute(const heed_random *r, uint64_t index, uint64_t n);
 
 HEED_EXPORT_END

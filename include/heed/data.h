@@ -20,9 +20,8 @@ typedef enum {
 typedef struct heed_tokenizer heed_tokenizer;
 typedef struct {
     const char *kind; /* char, byte, word, wordpiece */
-    int vocab;  /* upper bound, special tokens included; 0: no bound (char, word), 8192 (wordpiece)
-                 */
-    bool lower; /* word and wordpiece: lower-case (wordpiece: and strip accents) */
+    int vocab;        /* upper bound, with special tokens; 0: none (char, word), 8192 (wordpiece) */
+    bool lower;       /* word and wordpiece: lower-case (wordpiece: and strip accents) */
     bool specials; /* char and byte: also [PAD] [CLS] [SEP] [MASK], which mlm needs; without it char
                       has only [UNK] and byte none. word and wordpiece always have all five */
 } heed_tokenizer_args;
@@ -52,15 +51,14 @@ heed_tokenizer_digest(const heed_tokenizer *k); /* equal for equal vocabularies 
 HEED_API int heed_vocab_size(const heed_tokenizer *k);
 HEED_API heed_specials heed_tokenizer_specials(const heed_tokenizer *k);
 HEED_API int heed_token_id(const heed_tokenizer *k, const char *token); /* -1 if absent */
-HEED_API const char *
-heed_token_text(const heed_tokenizer *k,
-                int id); /* "##ing", "[MASK]"; newline unescaped; "" if id is out of range */
+/* "##ing", "[MASK]"; newline unescaped; "" if id is out of range */
+HEED_API const char *heed_token_text(const heed_tokenizer *k, int id);
 /* Appends the tokens of text. No special tokens are added; those written in the text, such as
  * "[MASK]", are recognised. */
 HEED_API bool heed_encode(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out);
 /* Converts tokens back to text: exactly for char and byte (bytes that are not valid UTF-8 become
- * U+FFFD); words are separated by spaces except where punctuation attaches. Special tokens are
- * written by name. */
+ * U+FFFD); words are separated by spaces except where punctuation attaches. Special tokens: by
+ * name. */
 HEED_API bool heed_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out);
 HEED_API void heed_tokens_free(heed_tokens *t);
 
@@ -79,11 +77,10 @@ typedef struct {
     bool bracket; /* put [CLS] .. [SEP] around each line or block (used by mlm, not by gpt) */
     int block; /* T, specials included; with lines, the longest line rounded up to a multiple of 8
                   if that is less */
-    double val_split; /* share of the text kept for validation; 0: none, and evaluation uses the
-                         training text */
-    bool
-        tail; /* validation = the end of the file; else a random, seeded choice among 100 contiguous
-                 pieces (fewer if the text is short); with lines, pieces are complete lines */
+    double val_split; /* share kept for validation; 0: none, evaluation uses the training text */
+    /* validation = the end of the file; else a random, seeded choice among 100 contiguous pieces
+     * (fewer if the text is short); with lines, pieces are complete lines */
+    bool tail;
     const char *val_path; /* a separate validation file instead, or NULL */
     bool eval; /* for evaluation only, over the entire text, which may be shorter than a row */
 } heed_corpus_args;
@@ -128,8 +125,7 @@ typedef struct {
     int rows;        /* B; the last evaluation batch may have fewer */
     bool full_batch; /* training: batches 0, 1, ... are the first epoch only, so the last one may
                         have fewer rows (full-batch gradient descent) */
-    bool sample; /* evaluation: in a seeded order, so that the first batches are a fair sample even
-                    of a sorted part */
+    bool sample; /* evaluation: in a seeded order, so that the first batches are a fair sample */
 } heed_batch_at;
 
 /* Causal: labels are the next tokens. Each epoch shuffles adjacent windows that begin at a random
@@ -144,8 +140,7 @@ HEED_API bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out);
  * depend on how micro-batches divide the step. Evaluation rows cover the validation part once;
  * their masks depend on the seed and the row. */
 HEED_API bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *out);
-/* The number of evaluation batches of `rows` that cover the validation part (or the entire text
- * when val_split is 0). */
+/* The number of evaluation batches of `rows`: of the validation part, or of all without one. */
 HEED_API uint64_t heed_corpus_evals(const heed_corpus *k, int rows);
 /* The number of training batches of `rows` in one epoch, at least 1. */
 HEED_API uint64_t heed_corpus_epoch(const heed_corpus *k, int rows);

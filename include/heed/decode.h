@@ -16,8 +16,7 @@ typedef struct {
     int beam;  /* number of hypotheses, at most 64; 0 means 1 */
     double length_penalty; /* alpha: hypotheses are ranked by log p / ((5 + n) / 6)^alpha. Wu et al.
                               2016, eq. 14; 0: by log p alone */
-    double temperature;    /* sampling with one hypothesis: divides the logits; 0: always the most
-                              probable token */
+    double temperature;    /* sampling with one hypothesis: divides the logits; 0: no sampling */
     int top_k;             /* sampling: only the k most probable tokens; 0: all */
     double top_p;    /* sampling: only the fewest tokens that reach this total probability; 0: all.
                         Holtzman et al. 2020, sec. 3.1 */
@@ -26,8 +25,7 @@ typedef struct {
     bool uncached;   /* recompute everything for each token: same result, slower */
     bool has_end;    /* `end` is a token that ends the output and is not part of it */
     int32_t end;
-    bool (*token)(void *user, int32_t id); /* with one hypothesis: called for each token generated,
-                                              false stops; or NULL */
+    bool (*token)(void *user, int32_t id); /* with one hypothesis: called for each; false stops */
     void *user;
 } heed_generation;
 

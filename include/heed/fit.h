@@ -7,8 +7,7 @@
 
 HEED_EXPORT_BEGIN
 
-/* Settings that every training shares: batch accumulate steps epochs minutes optimizer lr lr-min
- * schedule warmup ... */
+/* Settings that every training shares: batch accumulate steps epochs minutes optimizer lr ... */
 HEED_API extern const heed_option heed_fit_options[];
 
 typedef enum {
@@ -28,10 +27,9 @@ typedef struct {
     double val_loss, metric; /* EVAL: validation loss, accuracy; NAN without validation data */
     double bits_per_byte;    /* EVAL; NAN if unknown */
     bool best;               /* EVAL: the best so far by the setting `best` */
-    double lr, grad_norm, items_per_s, seconds,
-        seconds_left; /* seconds since the start or the resume */
-    size_t params,
-        bytes; /* START: parameters; memory for weights, gradients, optimizer and one step */
+    double lr, grad_norm, items_per_s;
+    double seconds, seconds_left; /* since the start or the resume; to the end */
+    size_t params, bytes;         /* START; bytes: of weights, gradients, optimizer and one step */
     uint64_t epoch_batches;
     const heed_store *store;
     void *self; /* the model's struct, to sample from: in eval mode, on a separate tape */
@@ -49,8 +47,8 @@ typedef struct {
                                      `source-vocab`. NULL: none, and `source-vocab` is 0 */
     uint64_t tokenizer_digest; /* if tokenizer is NULL: of the tokenizer that made the data, or 0 */
     const char *run;           /* directory, or NULL: nothing is written */
-    const char *const *labels; /* names of the classes, saved as labels.txt; their number becomes
-                                  the setting `classes`. NULL: none */
+    const char *const
+        *labels; /* class names for labels.txt, or NULL; their number becomes `classes` */
     int label_count;
     bool no_val; /* the data has no validation part (evaluation may then use the training text): the
                     best weights are chosen by training loss */
@@ -138,8 +136,8 @@ HEED_API bool heed_run_owns(heed_ctx *c, const char *dir, const char *path);
  * later be read as a class. False with an error if it is inside. */
 HEED_API bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder);
 
-/* Reads a run directory with one of the models (list ended by NULL). which: "best" (or NULL) or
- * "last". Owned by c. */
+/* Reads a run with one of the models (ended by NULL). which: "best" (or NULL), "last". Owned by c.
+ */
 HEED_API heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
                                  const char *which);
 HEED_API void heed_run_close(heed_run *r);
@@ -150,8 +148,7 @@ HEED_API heed_reader heed_run_reader(const heed_run *r);
 HEED_API heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data,
                                   int rows);
 /* Evaluates one batch, at.index, on t and adds to score; a model without metrics adds only its
- * loss. batch: gets the batch, valid until the next one; or NULL. False on error: see t's context.
- */
+ * loss. batch: gets the batch, valid until the next one; or NULL. False on error. */
 HEED_API bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, void *data,
                                   heed_batch_at at, heed_batch *batch, heed_score *score);
 

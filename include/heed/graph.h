@@ -4,8 +4,7 @@
  *     heed_graph g;
  *     heed_text svg = {.c = c};
  *     if (heed_graph_read(t, &g)) heed_graph_svg(&g, &(heed_graph_view){.title = "gpt"}, &svg);
- *     heed_graph_free(&g);
- */
+ *     heed_graph_free(&g); */
 #ifndef HEED_GRAPH_H
 #define HEED_GRAPH_H
 
@@ -14,8 +13,7 @@
 
 HEED_EXPORT_BEGIN
 
-/* An op, or an input that no op computed. Its output is one tensor, y, which belongs to the tape.
- */
+/* An op, or an input that no op computed. Its output y is one tensor, which belongs to the tape. */
 typedef struct {
     heed_recorded op; /* op.op NULL: an input of the step */
     const heed_tensor *y;

@@ -8,8 +8,7 @@ HEED_EXPORT_BEGIN
 
 /* ---- one picture ---- */
 
-/* Rows from the top, channels interleaved: (H,W,C) bytes. Zero-initialise; free with
- * heed_picture_free. */
+/* Rows from the top: (H,W,C) bytes. Zero-initialise; free with heed_picture_free. */
 typedef struct {
     int width, height;
     int channels; /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGB and alpha */
@@ -28,8 +27,7 @@ HEED_API heed_status heed_picture_decode(const void *bytes, size_t n, const char
                                          heed_picture *out, char why[HEED_WHY]);
 HEED_API heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED_WHY]);
 HEED_API void heed_picture_free(heed_picture *p);
-/* Converts to 1 or 3 channels: alpha over white, grey = 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601).
- * In place. */
+/* Converts in place to 1 or 3 channels: alpha over white, grey as in ITU-R BT.601. */
 HEED_API heed_status heed_picture_convert(heed_picture *p, int channels);
 
 /* Bilinear with antialiasing: a triangle of radius max(1, scale) pixels of the source, as in
@@ -78,8 +76,7 @@ typedef enum { HEED_TRAIN_PART, HEED_VAL_PART, HEED_TEST_PART, HEED_PARTS } heed
 typedef struct {
     int size; /* side of the inputs; 0: that of the pictures, if all are square and of one size */
     int channels; /* 1 or 3; 0: that of the pictures, if they agree */
-    bool convert; /* pictures with other channels are converted; else the first one is an error that
-                     names the flag to use */
+    bool convert; /* pictures with other channels are converted; else the first one is an error */
     double val_split; /* share of the training part kept for validation, the same share of each
                          class, chosen by the seed; used if the data has no validation part */
     bool no_test;     /* the test part is not read */
@@ -92,8 +89,7 @@ typedef struct {
                        its stored pictures, in the view's channels */
     double deviation[3];
     heed_augment augment; /* for the training part */
-    int workers;  /* threads that decode and augment ahead; 0: none. The results do not depend on it
-                   */
+    int workers;  /* threads that decode and augment ahead; 0: none. The results are the same */
     size_t cache; /* bytes of decoded pictures kept in memory; 0: 1 GB. Others are decoded again */
 } heed_images_args;
 
@@ -104,8 +100,7 @@ typedef struct heed_images heed_images;
  * file of path,label lines. All pictures are decoded once, to find the bad ones. Hidden files are
  * skipped; a class without pictures is an error that names it. IDX files may be of any type: values
  * from 0 to 255 are kept, fractions from 0 to 1 are scaled to 0 to 255, and all others are scaled
- * linearly so that the lowest and highest value of the training file become 0 and 255. Owned by c.
- */
+ * linearly so that the lowest and highest value of training become 0 and 255. Owned by c. */
 HEED_API heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a);
 HEED_API void heed_images_close(heed_images *k);
 
@@ -115,12 +110,10 @@ typedef struct {
     const char *const *labels;
     size_t count[HEED_PARTS];
     heed_image_transform view;
-    int low_width, high_width, low_height,
-        high_height;   /* smallest and largest sides of the stored pictures */
-    size_t bad;        /* skipped */
+    int low_width, high_width, low_height, high_height; /* of the stored pictures */
+    size_t bad;                                         /* skipped */
     uint64_t checksum; /* of all pictures and labels of the training and validation parts */
-    size_t overlap[HEED_PARTS]; /* validation, test: pictures that are also in the training part,
-                                   equal in every byte */
+    size_t overlap[HEED_PARTS]; /* validation, test: pictures that are also in the training part */
 } heed_images_info;
 HEED_API const heed_images_info *heed_images_about(const heed_images *k);
 /* The i-th picture that was skipped, and why. */

@@ -1,4 +1,4 @@
-/* heed/inspect.h -- measurements of a model on its inputs: what it attends to, and whether that
+/* heed/inspect.h -- measurements of a model on its inputs: what it attends to, whether that
  * matters. */
 #ifndef HEED_INSPECT_H
 #define HEED_INSPECT_H
@@ -10,8 +10,7 @@ HEED_EXPORT_BEGIN
 
 /* ---- one input of a run ---- */
 
-/* A prediction of the model on an input: row `row` of its logits, which is about one position of an
- * axis. */
+/* A prediction of the model on an input: row `row` of its logits, about one position of an axis. */
 typedef struct {
     int axis, query, row; /* query -1: about the entire input */
     char says[32];        /* what is predicted there: "token 5", "the class", "[MASK]" */
@@ -57,8 +56,7 @@ HEED_API bool heed_inspection_tokens(heed_inspection *s, heed_run *r, const int3
  * is true. name: for display. */
 HEED_API bool heed_inspection_picture(heed_inspection *s, heed_run *r, heed_picture *p,
                                       const char *name, bool convert);
-/* Opens numbers (1,T) or (1,T,d), copied, for a model of HEED_INPUT_DENSE: positions are labelled 1
- * to T. */
+/* Opens numbers (1,T) or (1,T,d), copied, for a model of HEED_INPUT_DENSE: positions 1 to T. */
 HEED_API bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x, int dims,
                                       const int *shape, const char *title);
 HEED_API void heed_inspection_free(heed_inspection *s);
@@ -77,12 +75,10 @@ HEED_API const char *heed_class_label(const heed_run *r, int class_index, char n
 
 /* Returns the attention layers of a run as blocks without arrays, in the model's order; their
  * queries and keys are axes of an inspection of the run. Free with free(). A layer of fixed weights
- * (heed_attending's `fixed`) does not count. NULL, with HEED_USAGE, for a model without attention.
- */
+ * (heed_attending's `fixed`) does not count. NULL, with HEED_USAGE, if there is no attention. */
 HEED_API heed_record_block *heed_attention_layers(const heed_run *r, int *count);
 
-/* What a record keeps. Zeros: everything. Layers and heads are numbered from 0, layers within each
- * stack. */
+/* What a record keeps. Zeros: everything. Layers, within each stack, and heads count from 0. */
 typedef struct {
     int layer_count, head_count;
     const int *layers, *heads;
@@ -124,8 +120,7 @@ HEED_API bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *o
 
 /* ---- maps to compare with the attention ---- */
 
-/* Reports progress: `done` of `all` units. Returning false stops the analysis with
- * HEED_INTERRUPTED. */
+/* Reports progress: `done` of `all` units. False stops the analysis with HEED_INTERRUPTED. */
 typedef bool (*heed_progress)(void *user, uint64_t done, uint64_t all);
 
 typedef struct {
@@ -201,8 +196,7 @@ typedef struct {
     heed_run *run;
     void *data;       /* for model->batch: a heed_corpus, heed_images, heed_pairs or custom type */
     int rows;         /* items per batch */
-    uint64_t batches; /* how many are read, from the first on; heed_model_eval_batches returns the
-                         total */
+    uint64_t batches; /* how many are read, from the first on; all: heed_model_eval_batches */
     bool sample;      /* in a seeded order, so that the first batches are a fair sample of all */
     const char *what; /* the name of the data in error messages */
     /* Instead of data: passes the caller's batch `index` through the model in eval mode, on the
@@ -376,8 +370,8 @@ typedef struct heed_snapshots heed_snapshots;
 HEED_API heed_snapshots *heed_snapshots_open(const heed_model *m, const heed_data *d,
                                              heed_config *f, const heed_snapshots_args *a);
 HEED_API void heed_snapshots_close(heed_snapshots *s);
-/* Call with every report of heed_fit. A file that cannot be written causes a warning. s NULL: no
- * effect. */
+/* Call with every report of heed_fit. A file that cannot be written causes a warning. s may be
+ * NULL. */
 HEED_API void heed_snapshots_report(heed_snapshots *s, const heed_report *r);
 /* Calls `each` with the snapshot files of a run in order of their names, until it returns false.
  * item: from 1; 0: all items. A run without files is not an error. */

@@ -1,5 +1,5 @@
-/* heed/io.h -- files: checkpoints, settings, arrays, pictures. Every reader is safe on untrusted
- * input. */
+/* heed/io.h -- files: checkpoints, settings, arrays, pictures. Readers are safe on untrusted input.
+ */
 #ifndef HEED_IO_H
 #define HEED_IO_H
 
@@ -40,8 +40,7 @@ HEED_API const char *heed_safetensors_meta(const heed_safetensors *f,
 
 /* ---- settings ---- */
 typedef enum { HEED_INT, HEED_REAL, HEED_BOOL, HEED_TEXT, HEED_CHOICE } heed_option_kind;
-/* One row defines a flag, its config key, allowed values, help and default. A table ends with {0}.
- */
+/* A row defines a flag, its config key, allowed values, help and default. A table ends with {0}. */
 typedef struct {
     const char *name; /* "key-width": --key-width, and key-width = in a file */
     heed_option_kind kind;
@@ -80,9 +79,8 @@ HEED_API bool heed_config_args(heed_config *f, int *argc, char **argv);
 HEED_API int64_t heed_config_int(const heed_config *f, const char *key);
 HEED_API double heed_config_real(const heed_config *f, const char *key);
 HEED_API bool heed_config_bool(const heed_config *f, const char *key);
-HEED_API const char *
-heed_config_text(const heed_config *f,
-                 const char *key); /* "" if unset; valid until it is set again */
+/* "" if unset; valid until it is set again */
+HEED_API const char *heed_config_text(const heed_config *f, const char *key);
 HEED_API const char *heed_config_default(const heed_config *f, const char *key); /* "": none */
 HEED_API heed_rank heed_config_rank(const heed_config *f, const char *key);
 HEED_API bool heed_config_has(const heed_config *f, const char *key); /* the key exists */
@@ -90,8 +88,7 @@ HEED_API int heed_config_count(const heed_config *f);
 HEED_API const heed_option *heed_config_at(const heed_config *f, int index, const char **value);
 /* All settings as a commented file, grouped; the same text reads back to the same settings. */
 HEED_API bool heed_config_write(const heed_config *f, heed_text *out, bool comments);
-/* The --help lines: flag, default in brackets, help; grouped, wrapped at `width` columns (at least
- * 60). */
+/* The --help lines: flag, default in brackets, help; grouped, wrapped at `width` (at least 60). */
 HEED_API bool heed_config_help(const heed_config *f, heed_text *out, int width);
 
 /* ---- arrays and pictures ---- */

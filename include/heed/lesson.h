@@ -78,11 +78,9 @@ typedef struct {
 HEED_API const char *heed_lesson_name(heed_lesson_part part);
 
 /* Copies the arrays of a and computes all parts. Free with heed_lesson_free, also after a failure.
- * Sizes below 1, parts of more than 2^20 numbers, and a norm whose width differs from that of X are
- * errors. */
+ * Sizes below 1, parts of more than 2^20 numbers, a norm of another width than X's are errors. */
 HEED_API bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out);
-/* Computes again, after a change to args.beta, causal, hard, eps, to hidden or to any given part.
- */
+/* Computes again, after a change to args.beta, causal, hard, eps, hidden or any given part. */
 HEED_API void heed_lesson_compute(heed_lesson *l);
 HEED_API void heed_lesson_free(heed_lesson *l);
 

@@ -149,8 +149,8 @@ typedef struct {
     heed_linear qkv, q, kv, out;
 } heed_mha;
 HEED_API void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a);
-/* x (B,T,d), memory (B,S,dm) or NULL, pad index (B,S) or NULL over the keys, cache or NULL (B = 1,
- * eval) -> (B,T,d) */
+/* x (B,T,d), memory (B,S,dm) or NULL, pad (B,S) over the keys or NULL, cache or NULL (B = 1, eval)
+ * -> (B,T,d) */
 HEED_API heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x,
                                      heed_tensor *memory, heed_tensor *pad, heed_cache *cache);
 /* The same with a score bias (1|B, 1|heads, T, S) or NULL, added to the scores of heed_attention:
@@ -255,8 +255,7 @@ typedef struct {
     int inner;        /* additive: width of the alignment network; 0: input */
     int key, value; /* widths of the projections W_k and W_v of the inputs (and of W_q of the query,
                        to key); 0: no projection */
-    bool all_biases; /* additive: W and v have biases, too, which do not make the layer more
-                        expressive */
+    bool all_biases; /* additive: W and v have biases, too, which make it no more expressive */
     bool has_beta;
     heed_real beta; /* multiplies e instead of the default 1 or 1/sqrt(d_k) */
     const char *init;
@@ -294,8 +293,7 @@ enum { HEED_ATTEND_STEPS = 4096 };
 HEED_API void heed_attend_note(const heed_attend *l, heed_tape *t, int steps,
                                const heed_attended *a);
 
-/* Residual add with dropout: x + drop(fx), or norm(x + drop(fx)) with the norm post, which may be
- * NULL. */
+/* Residual add with dropout: x + drop(fx), or norm(x + drop(fx)) if post is not NULL. */
 HEED_API heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx,
                                     const heed_drop *drop, const heed_norm *post);
 
@@ -317,8 +315,7 @@ typedef struct {
  * is one of the parameters. Gains and biases are moved away from their initial values 1 and 0. */
 HEED_API heed_check heed_gradcheck_layer(heed_ctx *c, const heed_layer_case *k);
 
-/* The library's layers, ended by NULL. Each entry is a list of cases ended by {0}, defined in one
- * file. */
+/* The library's layers, ended by NULL: each a list of cases, ended by {0}, in one file. */
 HEED_API const heed_layer_case *const *heed_layer_table(void);
 
 HEED_EXPORT_END

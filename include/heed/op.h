@@ -1,5 +1,4 @@
-/* heed/op.h -- the definition of an op. Custom ops and the library's use the same interface. See
- * examples/own_op.c. */
+/* heed/op.h -- the definition of an op. Custom ops use the same interface: examples/own_op.c. */
 #ifndef HEED_OP_H
 #define HEED_OP_H
 
@@ -7,8 +6,8 @@
 
 HEED_EXPORT_BEGIN
 
-/* One set of inputs on which the gradient, instruction-set and thread checks run an op. A list ends
- * with {0}. */
+/* Inputs on which the gradient, instruction-set and thread checks run an op. A list ends with {0}.
+ */
 typedef struct {
     const char *shapes; /* one word per input: "3x5" reals, "i2x3:10" indices below 10, "m2x3" a 0/1
                            mask, "-" absent, "s" scalar */
@@ -68,8 +67,7 @@ HEED_API bool heed_out(heed_node *n, int dims, const int *shape);
 HEED_API bool heed_out_like(heed_node *n, int i);
 HEED_API bool heed_out_view(heed_node *n, int i, size_t offset, int dims, const int *shape);
 
-/* In infer: records the error "op at NAME: MESSAGE" and returns false. heed_shape_text formats
- * shapes. */
+/* In infer: records the error "op at NAME: MESSAGE" and returns false. See heed_shape_text. */
 HEED_API bool heed_wrong(heed_node *n, const char *format, ...) HEED_PRINTF(2, 3);
 
 /* In backward: the array to which the gradient of input i is added; NULL if it is not wanted. */
@@ -101,8 +99,7 @@ HEED_API heed_random heed_node_random(const heed_node *n);
  * unless heed_want_grad requested a separate one. */
 HEED_API void heed_view_backward(heed_node *n);
 
-/* The library's table of ops, ended by NULL. Each entry is a list of ops ended by {0}, one family
- * defined in one file. */
+/* The library's ops, ended by NULL: each entry a list, ended by {0}, of the family in one file. */
 HEED_API const heed_op *const *heed_op_table(void);
 
 /* Largest disagreement between backward and central differences (both in heed_real, so intended for

@@ -59,8 +59,7 @@ HEED_API heed_tensor *heed_log_softmax(heed_tape *t, heed_tensor *x, heed_real b
 HEED_API heed_tensor *heed_hardmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask);
 
 /* Normalisation; gain and bias (C) may be NULL. */
-/* Over the last dim: (x - mean) / sqrt(var + eps) gain + bias, var biased. Ba, Kiros & Hinton 2016,
- * eq. 4 */
+/* Over the last dim: (x - mean) / sqrt(var + eps) gain + bias, var biased. Ba et al. 2016, eq. 4 */
 HEED_API heed_tensor *heed_layer_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain,
                                       heed_tensor *bias, heed_real eps);
 /* Over the last dim: x / sqrt(mean(x^2) + eps) gain. Zhang & Sennrich 2019, eq. 4 */
@@ -94,8 +93,7 @@ HEED_API heed_tensor *heed_conv2d(heed_tape *t, heed_tensor *x, heed_tensor *w, 
  * et al. 2010 */
 HEED_API heed_tensor *heed_conv2d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w,
                                              heed_tensor *b, const heed_conv_args *a);
-/* The same along a sequence: x (B,T,C), w (O, C/groups, k). Only element 1 of the arrays in a is
- * read. */
+/* The same along a sequence: x (B,T,C), w (O, C/groups, k). Only elements 1 of a are read. */
 HEED_API heed_tensor *heed_conv1d(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
                                   const heed_conv_args *a);
 HEED_API heed_tensor *heed_conv1d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w,
@@ -113,9 +111,8 @@ HEED_API heed_tensor *heed_global_pool(heed_tape *t, heed_tensor *x); /* mean: (
 /* Rows and lookup. */
 HEED_API heed_tensor *heed_embed(heed_tape *t, heed_tensor *table,
                                  heed_tensor *ids); /* (V,d), (...) -> (...,d) */
-HEED_API heed_tensor *
-heed_gather(heed_tape *t, heed_tensor *x,
-            heed_tensor *rows); /* rows of x viewed as (N,d): (...,d), (n) -> (n,d) */
+/* rows of x viewed as (N,d): (...,d), (n) -> (n,d) */
+HEED_API heed_tensor *heed_gather(heed_tape *t, heed_tensor *x, heed_tensor *rows);
 
 /* Reductions. */
 HEED_API heed_tensor *heed_sum(heed_tape *t, heed_tensor *x);  /* over all elements: a scalar */
@@ -202,8 +199,7 @@ typedef struct {
     heed_real beta; /* inverse temperature when has_beta; else 1/sqrt(key) */
     bool has_beta;
     bool causal; /* query i of Tq sees keys j <= i + Tk - Tq */
-    bool hard;   /* one-hot of the largest score (lowest index if tied); the backward is the soft
-                    one's */
+    bool hard;   /* one-hot of the largest score (lowest index if tied); backward: the soft one's */
     heed_real dropout; /* on the weights, in training */
 } heed_attention_args;
 
@@ -214,12 +210,10 @@ typedef struct {
 HEED_API heed_tensor *heed_attention(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,
                                      heed_tensor *score_bias, heed_tensor *pad,
                                      const heed_attention_args *args);
-/* Self-attention on one stacked projection: qkv (B,T,h(2e+d2)) = [all heads' q | all heads' k | all
- * heads' v]. */
+/* Self-attention on one stacked projection: qkv (B,T,h(2e+d2)) = [q of all heads | k | v]. */
 HEED_API heed_tensor *heed_self_attention(heed_tape *t, heed_tensor *qkv, heed_tensor *score_bias,
                                           heed_tensor *pad, const heed_attention_args *args);
-/* The same as heed_attention, composed of matmul, scale, add, softmax, dropout and matmul: a
- * reference version. */
+/* heed_attention composed of matmul, scale, add, softmax, dropout and matmul: a reference. */
 HEED_API heed_tensor *heed_attention_explicit(heed_tape *t, heed_tensor *q, heed_tensor *k,
                                               heed_tensor *v, heed_tensor *score_bias,
                                               heed_tensor *pad, const heed_attention_args *args);

@@ -72,8 +72,7 @@ typedef struct {
     const heed_optim_args *args;
     int64_t step;          /* 1 in the first update */
     heed_real lr, decay;   /* of this parameter at this step; decay is 0 if none applies */
-    heed_real grad_scale;  /* the gradient is grad_scale g, because of clipping and accumulated
-                              micro-batches */
+    heed_real grad_scale;  /* the gradient is grad_scale g: clipping, accumulated micro-batches */
     const heed_kernels *k; /* the library's kernels; opaque outside it */
 } heed_optim_update;
 
@@ -92,8 +91,7 @@ struct heed_optimizer {
     const char *slots[HEED_OPTIM_SLOTS]; /* names ("m", "v"); each has its parameter's shape and
                                             starts at 0 */
     const heed_optim_setting *settings;
-    /* Updates x from the gradient g and sets g to 0 in the same pass. All arrays have n elements.
-     */
+    /* Updates x from the gradient g and sets g to 0 in one pass. All arrays have n elements. */
     void (*update)(const heed_optim_update *u, heed_real *x, heed_real *g, heed_real *const *slots,
                    size_t n);
     const heed_optim_case *cases;
@@ -128,8 +126,7 @@ typedef enum {
     HEED_CONSTANT,
     HEED_COSINE,  /* from 1 to floor over the steps after warm-up */
     HEED_LINEAR,  /* the same, linearly */
-    HEED_INVSQRT, /* min(s^-0.5, s w^-1.5) w^0.5 with s = step + 1: Vaswani et al. 2017, eq. 3,
-                     scaled to peak 1 */
+    HEED_INVSQRT, /* min(s^-0.5, s w^-1.5) w^0.5, s = step + 1: Vaswani et al. 2017, eq. 3 */
     HEED_STEPS    /* multiplied by gamma every `every` steps */
 } heed_schedule_kind;
 typedef struct {

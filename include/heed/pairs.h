@@ -44,8 +44,7 @@ HEED_API bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source,
                                 const heed_tokenizer *target);
 
 typedef struct {
-    size_t pairs, val_pairs; /* read by training, and by evaluation: all pairs if none are kept for
-                                validation */
+    size_t pairs, val_pairs; /* read by training; by evaluation: all if none are kept for it */
     size_t blank, left_out, cut;
     size_t extra_columns; /* lines with further columns, or keys */
     bool header, json;    /* a first line of column names was skipped; a file of JSON objects */

@@ -4,8 +4,7 @@
  * (any other matrix of queries x keys: rollout, occlusion, influence) and the model's predictions.
  * It is filled from a run and an input, from a file of weights of another program, or by hand; heat
  * maps, pictures, files and the page read nothing else. Labels are literal text in UTF-8; each view
- * decides how to show a newline or a space.
- */
+ * decides how to show a newline or a space. */
 #ifndef HEED_RECORD_H
 #define HEED_RECORD_H
 
@@ -82,12 +81,10 @@ typedef struct {
 
 /* Creates an empty record, with step -1. It owns what is added to it: all arguments are copied, and
  * bytes of labels that are not valid UTF-8 become escapes such as "\xE2". It is freed by
- * heed_record_free, or with c. A heed_record may also be filled directly, without these functions.
- */
+ * heed_record_free, or with c. A heed_record may also be filled directly. */
 HEED_API heed_record *heed_record_new(heed_ctx *c);
 HEED_API void heed_record_free(heed_record *r);
-/* Each appends to a record made by heed_record_new and returns the index of the new element, or -1
- * on error. */
+/* Each appends to a record of heed_record_new and returns the new element's index; -1 on error. */
 HEED_API int heed_record_add_axis(heed_record *r, const heed_record_axis *a);
 HEED_API int heed_record_add_block(heed_record *r, const heed_record_block *b);
 HEED_API int heed_record_add_map(heed_record *r, const heed_record_map *m);

@@ -1,5 +1,5 @@
-/* heed/store.h -- an ordered list of named parameters and state: models, optimizers and checkpoints
- * all work on a store. */
+/* heed/store.h -- an ordered list of named parameters and state, for models, optimizers,
+ * checkpoints. */
 #ifndef HEED_STORE_H
 #define HEED_STORE_H
 
@@ -8,15 +8,13 @@
 HEED_EXPORT_BEGIN
 
 typedef struct {
-    const char *name; /* "encoder.0.attn.qkv.weight": also the checkpoint key and part of the names
-                         of optimizer slots */
+    const char *name;    /* "encoder.0.attn.qkv.weight": also in checkpoints and optimizer slots */
     heed_tensor *tensor; /* value and, if trained, gradient */
     bool trained;        /* false: state (running statistics) or frozen */
     bool state;          /* never trained: running statistics, counters */
-    bool decay; /* weight decay applies; by default true for tensors of two or more dimensions, so
-                   not for biases and norms */
-    bool reported;      /* a missing gradient has been reported */
-    heed_real lr_scale; /* multiplies the learning rate; 1 by default */
+    bool decay;          /* weight decay applies; by default to tensors of two or more dims */
+    bool reported;       /* a missing gradient has been reported */
+    heed_real lr_scale;  /* multiplies the learning rate; 1 by default */
 } heed_entry;
 
 HEED_API heed_store *heed_store_new(heed_ctx *c);
@@ -55,8 +53,8 @@ HEED_API heed_entry *heed_store_find(const heed_store *s, const char *name);
 HEED_API size_t
 heed_store_params(const heed_store *s); /* the number of scalar parameters, excluding state */
 
-/* Change the entries whose names match a pattern (see heed_match). Each returns the number of
- * entries that matched. */
+/* Change the entries whose names match a pattern (see heed_match). Each returns how many matched.
+ */
 HEED_API int heed_freeze(heed_store *s, const char *pattern);
 HEED_API int heed_set_decay(heed_store *s, const char *pattern, bool decay);
 HEED_API int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale);

@@ -44,8 +44,7 @@ HEED_API heed_tensor *heed_input_ids(heed_tape *t, const int32_t *ids, int dims,
 HEED_API heed_tensor *heed_ids(heed_tape *t, const int32_t *ids, int rows,
                                int len); /* (rows,len); NULL for ids NULL */
 
-/* A leaf in the caller's memory, which is not copied and must remain valid until the next
- * heed_tape_begin. */
+/* A leaf in the caller's memory, not copied: it must remain valid until the next begin. */
 HEED_API heed_tensor *heed_wrap(heed_tape *t, heed_real *x, int dims, const int *shape);
 
 /* Requests the gradient of a tensor of this step that is not a parameter; under HEED_TRACE, x may
@@ -94,8 +93,7 @@ typedef struct {
 /* The recorded op at index, 0 .. heed_tape_used(t).nodes - 1, in the order of the forward pass;
  * backward visits them in reverse. op is NULL if index is out of range. */
 HEED_API heed_recorded heed_recorded_at(const heed_tape *t, int index);
-/* The op that computed y in this step, recorded or not; op is NULL if y is an input or a parameter.
- */
+/* The op that computed y in this step, recorded or not; op is NULL for an input or a parameter. */
 HEED_API heed_recorded heed_recorded_by(const heed_tensor *y);
 
 HEED_EXPORT_END

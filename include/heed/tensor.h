@@ -16,20 +16,17 @@ struct heed_tensor {
     size_t size;          /* product of the shape */
     heed_real *x;         /* values, or NULL */
     int32_t *i;           /* indices, or masks (nonzero: included), or NULL */
-    heed_real
-        *g; /* gradient of the loss with respect to x, same size; NULL until backward reaches it */
-    bool wants_grad; /* backward propagates through it */
-    bool keep_grad; /* g is kept after backward: parameters, and tensors requested by heed_want_grad
-                       or a probe */
-    bool touched;   /* parameters: backward has written g since it was last zeroed */
-    heed_tensor *base; /* for a view, the tensor whose gradient contains the view's; else NULL */
-    size_t offset;     /* for a view, its position in base, in elements */
-    heed_node *node;   /* the node that computed it on a recording tape; NULL for leaves */
-    const char *name;  /* a parameter's full name; NULL for others */
-    const void *owner; /* the recording that owns it; NULL: a store or the caller */
-    uint64_t begun;    /* the step of that recording that made it */
-    char made_by[40];  /* the op and its layer's name, truncated to fit: "matmul at head"; "" for
-                          inputs */
+    heed_real *g;         /* d loss / dx, same size; NULL until backward reaches it */
+    bool wants_grad;      /* backward propagates through it */
+    bool keep_grad;       /* g is kept after backward: parameters, heed_want_grad, probes */
+    bool touched;         /* parameters: backward has written g since it was last zeroed */
+    heed_tensor *base;    /* for a view, the tensor whose gradient contains the view's; else NULL */
+    size_t offset;        /* for a view, its position in base, in elements */
+    heed_node *node;      /* the node that computed it on a recording tape; NULL for leaves */
+    const char *name;     /* a parameter's full name; NULL for others */
+    const void *owner;    /* the recording that owns it; NULL: a store or the caller */
+    uint64_t begun;       /* the step of that recording that made it */
+    char made_by[40];     /* op and layer, truncated to fit: "matmul at head"; "" for inputs */
 };
 
 /* Writes "(2,3,4)" into text and returns text; a size of 64 is always enough. */

@@ -97,8 +97,7 @@ HEED_API char *heed_format_token(char *text, size_t size, const char *token);
 HEED_API char *heed_format_line(char *text, size_t size, const char *message);
 
 /* The restricted Damerau-Levenshtein distance between the n bytes at a and the m bytes at b: the
- * number of insertions, deletions, substitutions and swaps of neighbours. 40 for longer words. Used
- * for "did you mean". */
+ * number of insertions, deletions, substitutions and swaps of neighbours. 40 for longer words. */
 HEED_API size_t heed_text_edits(const char *a, size_t n, const char *b, size_t m);
 /* The candidate (list ended by NULL) closest to a word, ignoring case, if it is at most 1 + length
  * / 3 edits away; else NULL. */
@@ -156,18 +155,15 @@ HEED_API bool heed_csv_reject(const heed_csv *r, const char *expected, const cha
 HEED_API bool heed_csv_put(heed_text *out, const char *field);
 
 /* ---- JSON: RFC 8259 ---- */
-/* Append to a text; commas between values are added automatically. key: NULL in a list and for the
- * outermost value. */
+/* Append to a text; commas are added. key: NULL in a list and for the outermost value. */
 
 /* bracket: '{' or '[', and '}' or ']'. */
 HEED_API void heed_json_open(heed_text *out, const char *key, char bracket);
 HEED_API void heed_json_close(heed_text *out, char bracket);
-/* A string; NULL becomes null, and a byte that is not UTF-8 becomes the text "\xE2"
- * (heed_utf8_put). */
+/* A string; NULL becomes null, and a byte that is not UTF-8 the text "\xE2". */
 HEED_API void heed_json_text(heed_text *out, const char *key, const char *text);
 HEED_API void heed_json_int(heed_text *out, const char *key, int64_t value);
-/* Written with `digits` significant digits (17 restore any double, 9 any float); null if not
- * finite. */
+/* Written with `digits` significant digits (17 restore any double, 9 any float), or null. */
 HEED_API void heed_json_real(heed_text *out, const char *key, double value, int digits);
 HEED_API void heed_json_bool(heed_text *out, const char *key, bool value);
 

@@ -25,8 +25,7 @@ struct heed_tape {
     const char *name;
 };
 
-/* Tensors of a step. Those of the previous step are kept, so that using one by mistake is detected.
- */
+/* Tensors of a step. Those of the previous step are kept, so that using one is detected. */
 typedef struct {
     heed_tensor **blocks;
     size_t capacity, count, used; /* of blocks; of tensors */

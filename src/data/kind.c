@@ -63,7 +63,7 @@ heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
                           .spec = spec,
                           .tokenizer = a->tokenizer,
                           .source = a->source,
-                          .whole = a->whole};
+                          .all = a->all};
     heed__own(c, &o->owned, release);
     if (kind->open(&o->data, f, a) && !heed__stopped(c)) return &o->data;
     heed_data_close(&o->data);

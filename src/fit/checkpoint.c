@@ -47,8 +47,7 @@ bool heed__run_write(heed_ctx *c, const char *run, const char *name, const void 
 
 /* ---- weights ---- */
 
-/* Metadata: a digest of names, values and the file's other metadata. That of the double build
- * differs. */
+/* Metadata: a digest of names, values and other metadata. That of the double build differs. */
 #ifdef HEED_F64
 static const char digest_key[] = "digest64", other_key[] = "digest";
 #else
@@ -88,8 +87,7 @@ static bool save_weights(const heed__checkpoint *k, const heed_store *s, const c
     return ok;
 }
 
-/* A file from the build of the other precision has a different digest, which this build cannot
- * compute. */
+/* A file from the build of the other precision has a digest that this build cannot compute. */
 static bool holds(const heed_safetensors *f, const heed_store *s, const char *path) {
     heed_ctx *c = heed_store_ctx(s);
     const char *said[SAID], *expected = heed_safetensors_meta(f, digest_key);
@@ -169,8 +167,7 @@ static void add_field(heed_text *t, const field *f, const void *at) {
 /* The last key is a checksum of all text before it. */
 static const char check_key[] = "  \"check\": ";
 
-/* The settings that resuming compares with config.conf. JSON cannot hold a value that is not UTF-8.
- */
+/* The settings that resuming compares with config.conf. JSON holds only values that are UTF-8. */
 static const char settings_key[] = "settings";
 
 static void add_settings(heed_text *t, const heed_config *f) {
@@ -233,13 +230,6 @@ static bool read_field(const json_t *v, const field *f, void *at) {
     return false;
 }
 
-static bool check_holds(const char *text, const json_t *root) {
-    const char *at = strstr(text, check_key);
-    uint64_t said = 0;
-    return at && parse_hex(json_string_value(json_object_get(root, "check")), &said) &&
-           said == heed__hash64(text, (size_t)(at - text), 0);
-}
-
 static bool parse_state(heed_ctx *c, const char *path, const char *text, size_t n, heed__state *s) {
     static const char hint[] = "the checkpoint is damaged: bring back a copy of it, or train anew";
     json_t *root = heed__json_parse(c, path, text, n);
@@ -251,7 +241,10 @@ static bool parse_state(heed_ctx *c, const char *path, const char *text, size_t 
             heed_fail(c, HEED_DATA, "%s is wrong: key %s is missing or of a wrong kind; hint: %s",
                       path, f->key, hint);
     }
-    if (ok && !check_holds(text, root))
+    const char *at = strstr(text, check_key);
+    uint64_t check = 0;
+    if (ok && !(at && parse_hex(json_string_value(json_object_get(root, "check")), &check) &&
+                check == heed__hash64(text, (size_t)(at - text), 0)))
         ok = heed_fail(c, HEED_DATA, "%s is wrong: its check sum does not hold; hint: %s", path,
                        hint);
     json_decref(root);
@@ -321,8 +314,7 @@ const char *heed__checkpoint_find(heed_ctx *c, const char *run) {
     return NULL;
 }
 
-/* Completes a swap of which only the best weights' rename and the old folder's removal are pending.
- */
+/* Completes a swap that lacks only the best weights' rename and the old folder's removal. */
 static bool finish(heed_ctx *c, const char *run) {
     return (!heed__run_has(c, run, "last/best.safetensors") ||
             move(c, run, "last/best.safetensors", "model.safetensors")) &&

@@ -93,8 +93,7 @@ static double bad_number(const heed_real *x, size_t n) {
     return 0;
 }
 
-/* The first parameter with a value (or gradient) that is not finite, and that number; NULL: none.
- */
+/* The first parameter with a value (or gradient) that is not finite, and that number; or NULL. */
 static const char *first_bad(const heed_store *s, bool gradient, double *found) {
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
@@ -153,19 +152,15 @@ static bool loss_diverged(heed__fitting *f, int64_t step, const char *what, doub
 
 /* ---- one update ---- */
 
-/* Full-batch gradient descent uses the epoch's batches 0, 1, ...: the same ones in every update. */
-static heed_batch_at place(const heed__fitting *f, uint32_t micro) {
-    if (f->set.full_batch)
-        return (heed_batch_at){.rows = f->set.rows, .index = micro, .full_batch = true};
-    return (heed_batch_at){
-        .rows = f->set.rows, .index = (uint64_t)f->state.step, .micro = micro, .micros = f->micros};
-}
-
 bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum) {
     const heed_model *m = f->a->model;
     heed_batch b = {0};
+    heed_batch_at at = {
+        .rows = f->set.rows, .index = (uint64_t)f->state.step, .micro = micro, .micros = f->micros};
+    if (f->set.full_batch) /* the epoch's batches 0, 1, ...: the same ones in every update */
+        at = (heed_batch_at){.rows = f->set.rows, .index = micro, .full_batch = true};
     heed_tape_begin_micro(f->tape, HEED_TRAIN, (uint64_t)f->state.step, micro);
-    if (!heed_model_batch(m, f->self, f->a->data, place(f, micro), &b))
+    if (!heed_model_batch(m, f->self, f->a->data, at, &b))
         return heed_fail(f->c, HEED_DATA, "model %s made no batch at step %" PRId64, m->name,
                          f->state.step);
     heed_tensor *y = m->loss(f->self, f->tape, &b);
@@ -241,8 +236,8 @@ static bool better(const heed__fitting *f, double loss) {
     return loss < s->best_loss;
 }
 
-/* Stores the score in the state; true if it is a new best. Without a validation part the training
- * loss decides. */
+/* Stores the score in the state; true: a new best. Without a validation part the training loss
+ * decides. */
 static bool take_score(heed__fitting *f, const heed_score *score) {
     heed__state *s = &f->state;
     s->loss = mean(&s->since_eval);
@@ -318,12 +313,6 @@ static bool eval_due(const heed__fitting *f) {
                                                 : step % f->eval_every == 0;
 }
 
-static bool row_due(const heed__fitting *f) {
-    return f->plans.count && !f->set.log_every
-               ? heed__plans_due(&f->plans, f->state.step, HEED__LOG_ROWS)
-               : f->state.step % f->log_every == 0;
-}
-
 bool heed__fit_finished(const heed__fitting *f) {
     bool patient = !f->set.patience || f->state.stale < f->set.patience;
     return (f->state.step >= f->steps || !patient) && !eval_due(f);
@@ -353,7 +342,9 @@ static bool step(heed__fitting *f) {
     heed__fit_report(f, HEED_FIT_STEP, NULL);
     if (!plan_again(f)) return false;
     if (eval_due(f)) return true;
-    if (row_due(f)) add_train_row(f);
+    bool planned = f->plans.count && !f->set.log_every;
+    if (planned ? heed__plans_due(&f->plans, done, HEED__LOG_ROWS) : done % f->log_every == 0)
+        add_train_row(f);
     if (f->set.save_every && done % f->set.save_every == 0) heed__fit_save(f, false);
     return !heed__stopped(f->c);
 }

@@ -27,18 +27,13 @@ static bool agree_on_seed(heed__fitting *f) {
     return heed_config_set(g, "seed", number, "seed of the context", HEED_FROM_FLAG);
 }
 
-static bool set_number(heed_config *g, const char *key, int64_t value, const char *where) {
-    char number[24];
-    snprintf(number, sizeof number, "%" PRId64, value);
-    return !heed_config_has(g, key) || heed_config_set(g, key, number, where, HEED_FROM_FLAG);
-}
-
 /* What the model must know about the data. config.conf keeps the requested bound of the vocabulary,
  * with which training the tokenizer again gives the same one. */
 static bool set_vocab(heed__fitting *f, int64_t size, int64_t source) {
     heed_config *g = f->a->config;
-    return !f->a->tokenizer || (set_number(g, "vocab", size, "tokenizer") &&
-                                set_number(g, "source-vocab", source, "source's tokenizer"));
+    return !f->a->tokenizer ||
+           (heed__settings_number(g, "vocab", size, "tokenizer") &&
+            heed__settings_number(g, "source-vocab", source, "source's tokenizer"));
 }
 
 /* Sets the actual sizes: 0 for a source without a separate vocabulary. */
@@ -58,7 +53,7 @@ static bool read_settings(heed__fitting *f) {
     f->bound[0] = bound_of(a->config, "vocab");
     f->bound[1] = bound_of(a->config, "source-vocab");
     return set_real_vocab(f) &&
-           (!a->labels || set_number(a->config, "classes", a->label_count, "labels")) &&
+           (!a->labels || heed__settings_number(a->config, "classes", a->label_count, "labels")) &&
            heed__settings_text(a->model, a->config, &f->settings);
 }
 
@@ -76,7 +71,7 @@ static void unbuild(heed__fitting *f) {
 static bool build(heed__fitting *f) {
     const heed_model *m = f->a->model;
     f->store = heed_store_new(f->c);
-    f->self = heed__alloc(f->c, m->size ? m->size : 1);
+    f->self = heed__alloc(f->c, m->size);
     if (!f->store || !f->self) return false;
     if (!m->init(f->self, f->store, f->a->config))
         return heed_fail(f->c, HEED_USAGE, "model %s refuses its settings", m->name);
@@ -110,14 +105,17 @@ static bool fix_length(heed__fitting *f, double steps) {
     int64_t evals = f->set.evals, rows = HEED__LOG_ROWS;
     f->eval_every = f->set.eval_every ? f->set.eval_every : (f->steps + evals - 1) / evals;
     f->log_every = f->set.log_every ? f->set.log_every : (f->steps + rows - 1) / rows;
-    return heed__settings_fix(f->a->config, f->steps);
+    heed_config *g = f->a->config;
+    return heed__settings_number(g, "steps", f->steps, "length of the training") &&
+           heed__settings_number(g, "epochs", 0, "length of the training") &&
+           heed__settings_number(g, "minutes", 0, "length of the training");
 }
 
 bool heed__fit_keep_plans(heed__fitting *f) {
     heed_text text = {.c = f->c};
     bool ok = heed__plans_write(&f->plans, &text) &&
               heed_config_set(f->a->config, "plan", text.s, "minutes", HEED_FROM_FLAG) &&
-              set_number(f->a->config, "steps", f->steps, "minutes");
+              heed__settings_number(f->a->config, "steps", f->steps, "minutes");
     heed_text_free(&text);
     return ok;
 }
@@ -129,7 +127,7 @@ static bool fix_by_data(heed__fitting *f) {
     if (heed_config_rank(g, "steps") == HEED_FROM_FLAG ||
         heed_config_rank(g, "epochs") == HEED_FROM_FLAG || (f->set.minutes > 0 && f->fresh)) {
         f->state.clock = NAN;
-        if (!set_number(g, "timed", 0, "steps") ||
+        if (!heed__settings_number(g, "timed", 0, "steps") ||
             !heed_config_set(g, "plan", "", "steps", HEED_FROM_FLAG))
             return false;
     }
@@ -160,8 +158,7 @@ static bool evaluate_one(heed__fitting *f, double *seconds) {
 /* With fewer steps a model learns next to nothing, so a note says where the time goes. */
 enum { FEW_STEPS = 20 };
 
-/* Tries the first batch, and for full-batch gradient descent also the last one, which may be
- * smaller. */
+/* Tries the first batch and, for full-batch gradient descent, the last one, maybe smaller. */
 static bool try_batches(heed__fitting *f) {
     heed__passes sum = {0};
     return heed__fit_pass(f, 0, &sum) &&
@@ -175,11 +172,10 @@ static bool limit_evaluations(heed__fitting *f) {
     if (k->eval_every || (double)k->evals <= most) return true;
     k->evals = f->set.evals = most < 1 ? 1 : (int64_t)most;
     heed__fit_note(f, "an evaluation takes %.3g s: %" PRId64 " in the run", k->eval, k->evals);
-    return set_number(f->a->config, "evals", k->evals, "minutes");
+    return heed__settings_number(f->a->config, "evals", k->evals, "minutes");
 }
 
-/* Measures an update without the optimizer by a second pass, because the first one uses fresh
- * memory. */
+/* Measures an update without the optimizer by a second pass: the first one uses fresh memory. */
 static bool plan_by_clock(heed__fitting *f) {
     double eval = INFINITY, start;
     heed__passes sum = {0};
@@ -222,8 +218,8 @@ static size_t store_bytes(const heed_store *s) {
     return bytes;
 }
 
-/* Model and data are tried before anything is written. Any changes by the trial are discarded: the
- * model is built again. */
+/* Model and data are tried before anything is written. The trial's changes are discarded: a new
+ * model is built. */
 static bool try_out(heed__fitting *f) {
     double seconds = INFINITY;
     /* a parameter without a gradient is reported by the first step, not by the trial as well */
@@ -401,11 +397,6 @@ static bool claim_run(heed__fitting *f) {
            heed__run_check_outside(f->c, a) && (a->resume || heed__run_backup(f->c, a->run));
 }
 
-static bool start_run(heed__fitting *f) {
-    return heed__run_make(f->c, f->a) && heed__fit_write_config(f) &&
-           heed__journal_open(&f->journal, f->c, f->a->run, 0);
-}
-
 /* A new run is created with its first checkpoint or not at all; a checkpoint records the settings
  * of config.conf. */
 static bool begin(heed__fitting *f) {
@@ -413,7 +404,12 @@ static bool begin(heed__fitting *f) {
     const char *run = f->a->run;
     bool made = run && !heed__os_exists(run);
     bool claimed = run && (!f->fresh || claim_run(f));
-    bool ok = !run || (claimed && (f->fresh ? start_run(f) : resume_run(f)));
+    bool ok = !run || claimed;
+    if (claimed && f->fresh)
+        ok = heed__run_make(f->c, f->a) && heed__fit_write_config(f) &&
+             heed__journal_open(&f->journal, f->c, run, 0);
+    else if (claimed)
+        ok = resume_run(f);
     snprintf(s->version, sizeof s->version, "%s", HEED_VERSION);
     snprintf(s->isa, sizeof s->isa, "%s", heed_isa(f->c));
     f->start = f->clock.mark = heed__os_seconds();

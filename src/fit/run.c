@@ -101,8 +101,7 @@ typedef struct {
     heed__labels labels;
 } opened;
 
-/* Frees only its own memory: what it refers to is also owned by the context, and may be freed
- * earlier. */
+/* Frees only its own memory: the context owns what it refers to, and may free it earlier. */
 static void release(heed__owned *owned) {
     opened *o = (opened *)(void *)((char *)owned - offsetof(opened, owned));
     heed__free(o->run.self);
@@ -124,8 +123,8 @@ void heed_run_close(heed_run *r) {
     release(&o->owned);
 }
 
-/* Reads the metadata of the weights file. */
-static bool read_meta(opened *o, const char *path) {
+/* Reads the metadata of the weights file, and chooses the model. */
+static bool read_meta(opened *o, const heed_model *const *models, const char *path) {
     heed_ctx *c = o->run.c;
     heed_safetensors *f = heed_safetensors_open(c, path);
     if (!f) return false;
@@ -145,19 +144,16 @@ static bool read_meta(opened *o, const char *path) {
         ok = heed_text_add(&o->settings, "%s", settings);
     }
     heed_safetensors_close(f);
+    for (; ok && models && *models; models++)
+        if (strcmp((*models)->name, o->architecture) == 0) o->run.model = *models;
+    if (ok && !o->run.model)
+        ok = heed_fail(c, HEED_DATA, "%s holds an unknown model: architecture: found %s", path,
+                       o->architecture);
     return ok;
 }
 
-static bool choose_model(opened *o, const heed_model *const *models, const char *path) {
-    for (; models && *models; models++)
-        if (strcmp((*models)->name, o->architecture) == 0) o->run.model = *models;
-    return o->run.model ||
-           heed_fail(o->run.c, HEED_DATA, "%s holds an unknown model: architecture: found %s", path,
-                     o->architecture);
-}
-
-/* The settings in the weights file override config.conf. Files of version 0.1.0 have lines without
- * a leading mark. */
+/* The settings in the weights file override config.conf. Files of 0.1.0 have lines without a mark.
+ */
 static bool apply_settings(opened *o, const char *path) {
     const char *mark = o->settings.s && o->settings.s[0] == ';' ? ";" : "\n";
     for (char *key = o->settings.s, *next; key && *key; key = next) {
@@ -173,13 +169,6 @@ static bool apply_settings(opened *o, const char *path) {
         if (!heed_config_set(o->run.config, key, value, path, HEED_FROM_FLAG)) return false;
     }
     return true;
-}
-
-static bool set_vocab(heed_run *r, const char *key, int size, const char *dir) {
-    char vocab[16];
-    snprintf(vocab, sizeof vocab, "%d", size);
-    return !heed_config_has(r->config, key) ||
-           heed_config_set(r->config, key, vocab, dir, HEED_FROM_FLAG);
 }
 
 static bool same_digest(heed_ctx *c, const char *what, const char *dir, uint64_t expected,
@@ -204,8 +193,9 @@ static bool read_tokenizers(opened *o, const char *dir) {
     if (heed__stopped(r->c)) return false;
     uint64_t found = heed__tokenizers_digest(r->tokenizer, r->source);
     if (!same_digest(r->c, "tokenizer", dir, o->digest, found)) return false;
-    return set_vocab(r, "vocab", heed_vocab_size(r->tokenizer), dir) &&
-           set_vocab(r, "source-vocab", r->source ? heed_vocab_size(r->source) : 0, dir);
+    int source_size = r->source ? heed_vocab_size(r->source) : 0;
+    return heed__settings_number(r->config, "vocab", heed_vocab_size(r->tokenizer), dir) &&
+           heed__settings_number(r->config, "source-vocab", source_size, dir);
 }
 
 static bool read_labels(opened *o, const char *dir) {
@@ -223,7 +213,7 @@ static bool build(opened *o, const char *weights) {
     heed_run *r = &o->run;
     r->store = heed_store_new(r->c);
     r->tape = heed_tape_new(r->c);
-    r->self = heed__alloc(r->c, r->model->size ? r->model->size : 1);
+    r->self = heed__alloc(r->c, r->model->size);
     if (!r->store || !r->tape || !r->self) return false;
     if (!r->model->init(r->self, r->store, r->config))
         return heed_fail(r->c, HEED_USAGE, "model %s refuses its settings", r->model->name);
@@ -253,8 +243,7 @@ static bool find_weights(heed_ctx *c, const char *dir, bool last, heed_text *wei
 static bool open_all(opened *o, const char *dir, const heed_model *const *models, bool last) {
     heed_ctx *c = o->run.c;
     heed_text weights = {.c = c}, state = {.c = c}, config = {.c = c};
-    bool ok = find_weights(c, dir, last, &weights, &state) && read_meta(o, weights.s) &&
-              choose_model(o, models, weights.s) &&
+    bool ok = find_weights(c, dir, last, &weights, &state) && read_meta(o, models, weights.s) &&
               heed__run_config_read(c, o->run.model, heed__run_path(&config, dir, "config.conf"),
                                     &o->file) &&
               (o->run.config = o->file.config) && apply_settings(o, weights.s) &&

@@ -87,8 +87,7 @@ bool heed_run_owns(heed_ctx *c, const char *dir, const char *path) {
     return owns;
 }
 
-/* Walks up from the existing part of dir, through the file system's actual parents, so links do not
- * matter. */
+/* Walks up from the existing part of dir, through the actual parents, so links do not matter. */
 static bool is_inside(heed_ctx *c, const char *dir, const char *folder) {
     heed_text up = {.c = c};
     uint64_t at[2], below[2] = {0};
@@ -168,8 +167,7 @@ static bool fill_backup(heed_ctx *c, const char *dir, const char *backup) {
     return ok;
 }
 
-/* Restores the files in the backup, and removes what the new run has left. Also works after an
- * error. */
+/* Restores the backup, and removes what the new run has left. Also works after an error. */
 static bool restore(heed_ctx *c, const char *dir) {
     heed_text backup = {.c = c};
     bool ok = heed__run_path(&backup, dir, BACKUP)[0] &&

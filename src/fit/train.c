@@ -49,8 +49,7 @@ static bool set_given(heed_config *f, const char *settings) {
     return true;
 }
 
-/* Reads the settings of the model or, when resuming, of the run, and those that the caller gives.
- */
+/* Reads the settings of the model or, when resuming, of the run, and those of the caller. */
 static bool read_settings(heed_ctx *c, const heed_train_args *a, heed__run_config *k) {
     heed_text path = {.c = c};
     bool ok = true;

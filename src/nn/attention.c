@@ -4,7 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
-static bool check(heed_ctx *c, const char *name, const heed_mha_args *a) {
+/* Checks the sizes and fills in the usual ones. */
+static bool complete(heed_ctx *c, const char *name, heed_mha_args *a) {
     if (a->width < 1 || a->heads < 1 || a->key < 0 || a->value < 0)
         return heed_fail(c, HEED_USAGE,
                          "attention has no size: %s: expected positive numbers, found width %d, "
@@ -16,17 +17,14 @@ static bool check(heed_ctx *c, const char *name, const heed_mha_args *a) {
                          "of heads, found width %d with %d heads; hint: another --heads, or widths "
                          "of their own by --key-width and --value-width",
                          name, a->width, a->heads);
-    return true;
-}
-
-static bool fits(heed_ctx *c, const char *name, const heed_mha_args *a) {
-    if (2 * (int64_t)a->key + a->value > INT_MAX / a->heads)
-        return heed_fail(
-            c, HEED_USAGE,
-            "attention is too large: %s: expected heads (2 key + value) below 2^31, "
-            "found %d (2 x %d + %d); hint: smaller --heads, --key-width, --value-width",
-            name, a->heads, a->key, a->value);
-    return true;
+    if (!a->key) a->key = a->width / a->heads;
+    if (!a->value) a->value = a->width / a->heads;
+    if (!a->memory_width) a->memory_width = a->width;
+    return 2 * (int64_t)a->key + a->value <= INT_MAX / a->heads ||
+           heed_fail(c, HEED_USAGE,
+                     "attention is too large: %s: expected heads (2 key + value) below 2^31, found "
+                     "%d (2 x %d + %d); hint: smaller --heads, --key-width, --value-width",
+                     name, a->heads, a->key, a->value);
 }
 
 static void projections(heed_mha *l, heed_store *s) {
@@ -52,14 +50,9 @@ static void projections(heed_mha *l, heed_store *s) {
 void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     *l = (heed_mha){.name = heed_scope(s, "%s", name)};
-    if (l->name && check(heed_store_ctx(s), l->name, &a)) {
-        if (!a.key) a.key = a.width / a.heads;
-        if (!a.value) a.value = a.width / a.heads;
-        if (!a.memory_width) a.memory_width = a.width;
-        if (fits(heed_store_ctx(s), l->name, &a)) {
-            l->args = a;
-            projections(l, s);
-        }
+    if (l->name && complete(heed_store_ctx(s), l->name, &a)) {
+        l->args = a;
+        projections(l, s);
     }
     heed_unscope(s);
 }
@@ -111,8 +104,7 @@ static bool remember(const heed_mha *l, heed_tape *t, heed_cache *cache, heed_te
     return true;
 }
 
-/* Computes q from x, and k and v from memory. Once a cache holds those of memory, memory is not
- * read. */
+/* Computes q from x, and k and v from memory. Once a cache holds those, memory is not read. */
 static bool cross_parts(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                         heed_cache *cache, heed_tensor *part[3]) {
     int qk = l->args.heads * l->args.key, v = l->args.heads * l->args.value;
@@ -159,7 +151,6 @@ heed_tensor *heed_mha_biased(const heed_mha *l, heed_tape *t, heed_tensor *x, he
 
 heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                             heed_tensor *pad, heed_cache *cache) {
-    if (!heed__layer_given(l, t)) return NULL;
     return heed_mha_biased(l, t, x, memory, NULL, pad, cache);
 }
 

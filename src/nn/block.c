@@ -22,8 +22,7 @@ heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x) {
 
 /* ---- parameters ---- */
 
-/* Without W_h, the heads' values themselves are added to x, so their total width must equal that of
- * x. */
+/* Without W_h, the heads' values are added to x, so their total width must be that of x. */
 static void attention(heed_mha *l, heed_store *s, const char *name, heed_mha_args a) {
     heed_mha_init(l, s, name, a);
     if (l->args.no_out && l->args.heads * l->args.value != l->args.width)
@@ -66,7 +65,6 @@ void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_
 
 void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *name,
                              heed_decoder_block_args a) {
-    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     a.attn.causal = true;
     a.cross.cross = true;
     heed_block_init(l, s, name, a);

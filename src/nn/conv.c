@@ -3,8 +3,7 @@
 
 #include <stdio.h>
 
-/* The weight has PyTorch's layout: (out, in/groups, [kh,] kw), transposed (in, out/groups, [kh,]
- * kw). */
+/* The weight has PyTorch's layout: (out, in/groups, [kh,] kw), transposed (in, out/groups, ..). */
 void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_layer_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     int groups = a.conv.groups ? a.conv.groups : 1, first = a.transposed ? a.in : a.out;
@@ -79,7 +78,6 @@ heed_tensor *heed_conv_block_apply(const heed_conv_block *l, heed_tape *t, heed_
 
 void heed_patch_embed_init(heed_conv *l, heed_store *s, const char *name, int channels, int patch,
                            int width, const char *init) {
-    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     heed_conv_layer_args a = {.in = channels,
                               .out = width,
                               .size = {patch, patch},
@@ -89,7 +87,6 @@ void heed_patch_embed_init(heed_conv *l, heed_store *s, const char *name, int ch
 }
 
 heed_tensor *heed_patch_embed_apply(const heed_conv *l, heed_tape *t, heed_tensor *x) {
-    if (!heed__layer_given(l, t)) return NULL;
     heed_tensor *y = heed_conv_apply(l, t, x); /* (B, H/p, W/p, d) */
     if (!y) return NULL;
     return heed_reshape(t, y, 3, (int[]){y->shape[0], y->shape[1] * y->shape[2], y->shape[3]});

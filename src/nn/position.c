@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The side of the square grid formed by len patches, or by all but the first if that is [CLS]; 0 if
- * there is none. */
+/* The side of the square grid formed by len patches, or by all but the first, [CLS]; 0: none. */
 static int side_of(int len) {
     int side = 1;
     while ((long long)(side + 1) * (side + 1) <= len) side++;

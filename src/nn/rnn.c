@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-static int gates_of(heed_cell c) { return c == HEED_LSTM ? 4 : c == HEED_GRU ? 3 : 1; }
 static int ways_of(const heed_rnn_args *a) { return a->bidirectional ? 2 : 1; }
 
 static bool check(heed_ctx *c, const char *name, const heed_rnn_args *a) {
@@ -18,10 +17,11 @@ static bool check(heed_ctx *c, const char *name, const heed_rnn_args *a) {
 static heed_tensor *param(heed_store *s, const char *what, int part, const heed_rnn_args *a,
                           int columns) {
     char name[48], init[32];
-    int ways = ways_of(a), rows = gates_of(a->cell) * a->width;
+    int ways = ways_of(a), gates = a->cell == HEED_LSTM ? 4 : a->cell == HEED_GRU ? 3 : 1;
     snprintf(name, sizeof name, "%s_l%d%s", what, part / ways, part % ways ? "_reverse" : "");
     snprintf(init, sizeof init, "kaiming:%d", a->width);
-    return heed_param(s, name, a->init ? a->init : init, columns ? 2 : 1, (int[]){rows, columns});
+    return heed_param(s, name, a->init ? a->init : init, columns ? 2 : 1,
+                      (int[]){gates * a->width, columns});
 }
 
 static heed_rnn_part make_part(heed_store *s, int part, const heed_rnn_args *a) {

@@ -1,5 +1,4 @@
-/* activate.c -- y = f(x) elementwise, where f is one of heed_act: the list in heed/activations.h as
- * ops. */
+/* activate.c -- y = f(x) elementwise, where f is one of heed_act: heed/activations.h as ops. */
 #include "ops/shape.h"
 
 static bool infer(heed_node *n) { return heed__accepts(n, "r") && heed_out_like(n, 0); }

@@ -11,11 +11,6 @@ static bool infer(heed_node *n) {
     return heed_out(n, 0, NULL);
 }
 
-static heed_real share(const heed_node *n) {
-    size_t size = n->in[X]->size;
-    return (heed_real)(1.0 / (double)(size ? size : 1));
-}
-
 /* log(1 + e) = log(u) e / (u - 1) with u = 1 + e rounded, accurate even if e is far below 1.
  * Goldberg 1991, theorem 4. */
 static double log_one_plus(heed_real e, heed_real u, heed_real log_u) {
@@ -42,8 +37,9 @@ static void forward(heed_node *n) {
 
 static void backward(heed_node *n) {
     const heed_real *x = n->in[X]->x, *y = n->in[Y]->x;
-    heed_real *gx = heed_grad(n, X), *gy = heed_grad(n, Y), scale = n->y->g[0] * share(n);
+    heed_real *gx = heed_grad(n, X), *gy = heed_grad(n, Y);
     size_t size = n->in[X]->size;
+    heed_real scale = n->y->g[0] * (heed_real)(1.0 / (double)(size ? size : 1));
     if (gy) n->k->axpy(n->k, gy, x, -scale, size);
     heed_real *p = gx ? heed_scratch(n, size * sizeof *p) : NULL;
     if (!p) return;

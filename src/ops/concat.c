@@ -1,15 +1,11 @@
 /* concat.c -- concatenation along a dim; all other sizes must be equal. */
 #include "ops/shape.h"
 
-typedef struct {
-    int dim;
-} concat_args;
-
 static bool infer(heed_node *n) {
-    const concat_args *a = n->args;
+    const int *dim = n->args;
     int axis, shape[HEED_DIMS];
     if (n->inputs < 1) return heed_wrong(n, "a list of no tensors");
-    if (!heed__accepts(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
+    if (!heed__accepts(n, "r") || !heed__axis(n, *dim, &axis)) return false;
     memcpy(shape, n->in[0]->shape, sizeof shape);
     for (int i = 1; i < n->inputs; i++) {
         const heed_tensor *x = n->in[i];
@@ -45,7 +41,7 @@ static void backward(heed_node *n) {
     }
 }
 
-static const concat_args first = {0}, second = {1}, last = {-1};
+static const int first = 0, second = 1, last = -1;
 static const heed_case cases[] = {{.shapes = "3 1 2", .args = &first},
                                   {.shapes = "2x3 4x3", .args = &first},
                                   {.shapes = "2x3 2x1 2x4", .args = &last},
@@ -54,9 +50,9 @@ static const heed_case cases[] = {{.shapes = "3 1 2", .args = &first},
                                   {.shapes = "3x5", .args = &last},
                                   {0}};
 
-const heed_op heed_ops_concat[] = {
-    {"concat", -1, infer, forward, backward, cases, sizeof(concat_args), 0}, {0}};
+const heed_op heed_ops_concat[] = {{"concat", -1, infer, forward, backward, cases, sizeof(int), 0},
+                                   {0}};
 
 heed_tensor *heed_concat(heed_tape *t, int dim, int count, heed_tensor *const *x) {
-    return heed_push_list(t, heed_ops_concat, &(concat_args){dim}, count, x);
+    return heed_push_list(t, heed_ops_concat, &dim, count, x);
 }

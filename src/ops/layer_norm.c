@@ -5,18 +5,14 @@
 
 enum { X, GAIN, BIAS };
 
-typedef struct {
-    heed_real eps;
-} norm_args;
-
 /* scratch: mean and rstd of each row */
 static void forward(heed_node *n) {
-    const norm_args *a = n->args;
+    const heed_real *eps = n->args;
     size_t rows = heed__rows(n->y);
     heed_real *mean = n->scratch = heed_scratch(n, 2 * rows * sizeof *mean);
     if (!mean) return;
     n->k->layer_norm(n->k, n->y->x, mean, mean + rows, n->in[X]->x, heed__values(n->in[GAIN]),
-                     heed__values(n->in[BIAS]), rows, heed__from_last(n->y, 0), a->eps);
+                     heed__values(n->in[BIAS]), rows, heed__from_last(n->y, 0), *eps);
 }
 
 static void backward(heed_node *n) {
@@ -29,7 +25,7 @@ static void backward(heed_node *n) {
                           heed__from_last(n->y, 0), add);
 }
 
-static const norm_args bert = {(heed_real)1e-5}, wide = {(heed_real)0.1};
+static const heed_real bert = (heed_real)1e-5, wide = (heed_real)0.1;
 static const heed_case cases[] = {{.shapes = "3x5 5 5", .args = &bert},
                                   {.shapes = "3x5 - -", .args = &bert},
                                   {.shapes = "3x5 5 -", .args = &bert},
@@ -41,10 +37,10 @@ static const heed_case cases[] = {{.shapes = "3x5 5 5", .args = &bert},
                                   {0}};
 
 const heed_op heed_ops_layer_norm[] = {{"layer_norm", 3, heed__infer_norm, forward, backward, cases,
-                                        sizeof(norm_args), 1u << GAIN | 1u << BIAS},
+                                        sizeof(heed_real), 1u << GAIN | 1u << BIAS},
                                        {0}};
 
 heed_tensor *heed_layer_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_tensor *bias,
                              heed_real eps) {
-    return heed_push(t, heed_ops_layer_norm, &(norm_args){eps}, x, gain, bias);
+    return heed_push(t, heed_ops_layer_norm, &eps, x, gain, bias);
 }

@@ -53,8 +53,7 @@ static heed_tensor *split_heads(heed_tape *t, const char *name, heed_tensor *x, 
     return heed_note(heed_at(t, name), y, value);
 }
 
-/* 1 where query i of item b sees key j: (B or 1, 1, Tq, Tk), or NULL if every query sees every key.
- */
+/* 1 where query i of item b sees key j: (B or 1, 1, Tq, Tk); NULL: every query sees every key. */
 static heed_tensor *seen(heed_tape *t, const heed_tensor *scores, const heed_tensor *pad,
                          bool causal) {
     if (!scores || (!pad && !causal)) return NULL;

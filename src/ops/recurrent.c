@@ -95,8 +95,8 @@ static void forward(heed_node *n) {
     heed__transpose_done(n, &w);
 }
 
-/* Backpropagates through time: computes gu (T,B,G h) and, in carry, the gradient of the initial
- * state (B,S). */
+/* Backpropagates through time: gu (T,B,G h) and, in carry, the gradient of the first state (B,S).
+ */
 static void walk_back(heed_node *n, const sizes *z, heed_real *gu, heed_real *carry) {
     const heed_recurrent_args *a = n->args;
     heed_real *gx = heed_grad(n, X);
@@ -132,17 +132,7 @@ static void weight_grad(heed_node *n, const sizes *z, const heed_real *gu, heed_
         for (int r = 0; r < z->rows; r++, to += width)
             memcpy(to, j.before + (size_t)r * j.ldbefore, width * sizeof *to);
     }
-    n->k->gemm(n->k, &(heed_gemm){.m = z->gates,
-                                  .n = z->width,
-                                  .k = (int)cells,
-                                  .a = gu,
-                                  .lda = z->gates,
-                                  .ta = true,
-                                  .b = before,
-                                  .ldb = z->width,
-                                  .c = gw,
-                                  .ldc = z->width,
-                                  .add = true});
+    heed__weight_grad(n, z->gates, gu, before, z->width, z->width, (int)cells, gw, z->width);
     heed_scratch_done(n, before, cells * width * sizeof *before);
 }
 

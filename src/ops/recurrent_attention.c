@@ -293,25 +293,7 @@ static void step_back(heed_node *n, const sizes *z, int t, const gradients *g) {
     n->k->gemm(n->k, &to_state);
 }
 
-/* gw (m,n), with row stride ldc, += a' b over k rows. */
-static void weight_grad(heed_node *n, int m, const heed_real *a, const heed_real *b, int width,
-                        int ldb, int cells, heed_real *gw, int ldc) {
-    if (!gw) return;
-    n->k->gemm(n->k, &(heed_gemm){.m = m,
-                                  .n = width,
-                                  .k = cells,
-                                  .a = a,
-                                  .lda = m,
-                                  .ta = true,
-                                  .b = b,
-                                  .ldb = ldb,
-                                  .c = gw,
-                                  .ldc = ldc,
-                                  .add = true});
-}
-
-/* W and W_q are multiplied with the state before each step: gathers these states, then computes one
- * product each. */
+/* W and W_q multiply the state before each step: gathers these states for one product each. */
 static void state_weights(heed_node *n, const sizes *z, const gradients *g) {
     size_t width = (size_t)z->width, bytes = z->cells * width * sizeof(heed_real);
     heed_real *gw = heed_grad(n, W), *gq = heed_grad(n, QUERY);
@@ -322,17 +304,17 @@ static void state_weights(heed_node *n, const sizes *z, const gradients *g) {
         for (int r = 0; r < z->rows; r++, to += width)
             memcpy(to, j.before + (size_t)r * j.ldbefore, width * sizeof *to);
     }
-    weight_grad(n, z->gates, g->gu, before, z->width, z->width, (int)z->cells, gw, z->width);
-    weight_grad(n, z->inner, g->gq, before, z->width, z->width, (int)z->cells, gq, z->width);
+    heed__weight_grad(n, z->gates, g->gu, before, z->width, z->width, (int)z->cells, gw, z->width);
+    heed__weight_grad(n, z->inner, g->gq, before, z->width, z->width, (int)z->cells, gq, z->width);
     heed_scratch_done(n, before, bytes);
 }
 
 static void input_weights(heed_node *n, const sizes *z, const gradients *g) {
     int row = z->in + z->context, cells = (int)z->cells;
     heed_real *gw = heed_grad(n, W_IN), *gy = heed_grad(n, Y);
-    weight_grad(n, z->gates, g->gx, n->in[Y]->x, z->in, z->in, cells, gw, row);
-    weight_grad(n, z->gates, g->gx, n->y->x + z->states, z->context, z->out, cells,
-                gw ? gw + z->in : NULL, row);
+    heed__weight_grad(n, z->gates, g->gx, n->in[Y]->x, z->in, z->in, cells, gw, row);
+    heed__weight_grad(n, z->gates, g->gx, n->y->x + z->states, z->context, z->out, cells,
+                      gw ? gw + z->in : NULL, row);
     if (!gy) return;
     n->k->gemm(n->k, &(heed_gemm){.m = cells,
                                   .n = z->in,

@@ -2,14 +2,10 @@
  * maximum goes to the lowest index of the largest value; NaN counts as the largest. */
 #include "ops/shape.h"
 
-typedef struct {
-    int dim;
-} reduce_args;
-
 static bool infer(heed_node *n) {
-    const reduce_args *a = n->args;
+    const int *dim = n->args;
     int axis, shape[HEED_DIMS];
-    if (!heed__accepts(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
+    if (!heed__accepts(n, "r") || !heed__axis(n, *dim, &axis)) return false;
     memcpy(shape, n->in[0]->shape, sizeof shape);
     shape[axis] = 1;
     return heed_out(n, n->in[0]->dims, shape);
@@ -69,7 +65,7 @@ static void max_back(heed_node *n) {
     if (gx) n->k->max_pool_grad(n->k, gx, n->scratch, n->y->g, &j);
 }
 
-static const reduce_args dim0 = {0}, dim1 = {1}, dim2 = {2}, last = {-1};
+static const int dim0 = 0, dim1 = 1, dim2 = 2, last = -1;
 static const heed_case cases[] = {{.shapes = "5", .args = &dim0},
                                   {.shapes = "1", .args = &dim0},
                                   {.shapes = "3x5", .args = &dim0},
@@ -88,17 +84,17 @@ static const heed_case max_cases[] = {{.shapes = "5", .args = &dim0, .apart = tr
                                       {0}};
 
 const heed_op heed_ops_reduce[] = {
-    {"sum_dim", 1, infer, sum, sum_back, cases, sizeof(reduce_args), 0},
-    {"mean_dim", 1, infer, mean, mean_back, cases, sizeof(reduce_args), 0},
-    {"max_dim", 1, infer_max, max, max_back, max_cases, sizeof(reduce_args), 0},
+    {"sum_dim", 1, infer, sum, sum_back, cases, sizeof(int), 0},
+    {"mean_dim", 1, infer, mean, mean_back, cases, sizeof(int), 0},
+    {"max_dim", 1, infer_max, max, max_back, max_cases, sizeof(int), 0},
     {0}};
 
 heed_tensor *heed_sum_dim(heed_tape *t, heed_tensor *x, int dim) {
-    return heed_push(t, &heed_ops_reduce[0], &(reduce_args){dim}, x);
+    return heed_push(t, &heed_ops_reduce[0], &dim, x);
 }
 heed_tensor *heed_mean_dim(heed_tape *t, heed_tensor *x, int dim) {
-    return heed_push(t, &heed_ops_reduce[1], &(reduce_args){dim}, x);
+    return heed_push(t, &heed_ops_reduce[1], &dim, x);
 }
 heed_tensor *heed_max_dim(heed_tape *t, heed_tensor *x, int dim) {
-    return heed_push(t, &heed_ops_reduce[2], &(reduce_args){dim}, x);
+    return heed_push(t, &heed_ops_reduce[2], &dim, x);
 }

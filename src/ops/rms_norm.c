@@ -4,18 +4,14 @@
 
 enum { X, GAIN };
 
-typedef struct {
-    heed_real eps;
-} rms_args;
-
 /* scratch: rstd of each row */
 static void forward(heed_node *n) {
-    const rms_args *a = n->args;
+    const heed_real *eps = n->args;
     size_t rows = heed__rows(n->y);
     n->scratch = heed_scratch(n, rows * sizeof(heed_real));
     if (!n->scratch) return;
     n->k->layer_norm(n->k, n->y->x, NULL, n->scratch, n->in[X]->x, heed__values(n->in[GAIN]), NULL,
-                     rows, heed__from_last(n->y, 0), a->eps);
+                     rows, heed__from_last(n->y, 0), *eps);
 }
 
 static void backward(heed_node *n) {
@@ -26,7 +22,7 @@ static void backward(heed_node *n) {
                           heed__from_last(n->y, 0), add);
 }
 
-static const rms_args llama = {(heed_real)1e-5}, wide = {(heed_real)0.1};
+static const heed_real llama = (heed_real)1e-5, wide = (heed_real)0.1;
 static const heed_case cases[] = {{.shapes = "3x5 5", .args = &llama},
                                   {.shapes = "3x5 -", .args = &llama},
                                   {.shapes = "7 7", .args = &wide},
@@ -36,8 +32,9 @@ static const heed_case cases[] = {{.shapes = "3x5 5", .args = &llama},
                                   {0}};
 
 const heed_op heed_ops_rms_norm[] = {
-    {"rms_norm", 2, heed__infer_norm, forward, backward, cases, sizeof(rms_args), 1u << GAIN}, {0}};
+    {"rms_norm", 2, heed__infer_norm, forward, backward, cases, sizeof(heed_real), 1u << GAIN},
+    {0}};
 
 heed_tensor *heed_rms_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_real eps) {
-    return heed_push(t, heed_ops_rms_norm, &(rms_args){eps}, x, gain);
+    return heed_push(t, heed_ops_rms_norm, &eps, x, gain);
 }

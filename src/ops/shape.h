@@ -81,8 +81,7 @@ static inline void heed__strides(const heed_tensor *x, size_t stride[HEED_DIMS])
     }
 }
 
-/* Writes a dim given by the user, negative counted from the end, to *axis; an error if out of
- * range. */
+/* Writes a dim given by the user, negative from the end, to *axis; an error if out of range. */
 static inline bool heed__axis(heed_node *n, int dim, int *axis) {
     int dims = n->in[0]->dims;
     *axis = dim < 0 ? dim + dims : dim;

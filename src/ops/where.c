@@ -1,5 +1,4 @@
-/* where.c -- y = mask ? a : b, elementwise and broadcasting; the gradient goes to the selected one.
- */
+/* where.c -- y = mask ? a : b, elementwise and broadcasting; the gradient goes to the one used. */
 #include "ops/shape.h"
 
 enum { MASK, A, B };

@@ -81,7 +81,7 @@ void eval_pictures(program *p, const heed_model *m, heed_config *f, heed_run *r)
     const heed_images_info *a = heed_images_about(images);
     if (judge_part(r->tape, r->model, r->self, images, d->part, (int)heed_config_int(f, "batch"),
                    &j)) {
-        j.whole = d->whole;
+        j.whole = d->all;
         report(p, f, images, &j);
         warn_of_seen(p, &j);
     }

@@ -125,8 +125,8 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
     const char *val = heed_config_text(f, "val");
     double split = heed_config_real(f, "val-split");
     heed_pairs_args args = {.kind = kind_of(d->spec),
-                            .val_split = d->whole ? 0 : split,
-                            .val_path = *val && !d->whole ? val : NULL,
+                            .val_split = d->all ? 0 : split,
+                            .val_path = *val && !d->all ? val : NULL,
                             .block = (int)heed_config_int(f, "block"),
                             .labels = a->labels,
                             .label_count = a->label_count};
