@@ -19,15 +19,13 @@
 #define HEED__C_END
 #endif
 
-/* HEED_EXPORT_BEGIN and _END are placed around declarations, HEED_API before a single one. */
+/* Placed around a group of exported declarations. */
 #if defined(__GNUC__)
-#define HEED_API               __attribute__((visibility("default")))
 #define HEED_EXPORT_BEGIN      HEED__C_BEGIN _Pragma("GCC visibility push(default)")
 #define HEED_EXPORT_END        _Pragma("GCC visibility pop") HEED__C_END
 #define HEED_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define HEED_USE_RESULT        __attribute__((warn_unused_result))
 #else
-#define HEED_API
 #define HEED_EXPORT_BEGIN HEED__C_BEGIN
 #define HEED_EXPORT_END   HEED__C_END
 #define HEED_PRINTF(fmt, args)

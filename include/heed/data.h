@@ -35,38 +35,38 @@ typedef struct {
     heed_ctx *c;
 } heed_tokens;
 
-HEED_API heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
-                                              heed_tokenizer_args a);
+heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
+                                     heed_tokenizer_args a);
 /* From a run or tokenizer directory (heed-tokenizer.json, else vocab.txt), or one of these files. A
  * vocab.txt is read as wordpiece. It lower-cases if do_lower_case in the tokenizer_config.json
  * beside it says so; without that setting, if no token has a capital letter. */
-HEED_API heed_tokenizer *heed_tokenizer_open(heed_ctx *c, const char *path);
+heed_tokenizer *heed_tokenizer_open(heed_ctx *c, const char *path);
 /* Writes heed-tokenizer.json into dir; for word and wordpiece also vocab.txt, one token per line,
  * and for wordpiece tokenizer_config.json, which Hugging Face's BertTokenizer reads. */
-HEED_API bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir);
-HEED_API void heed_tokenizer_free(heed_tokenizer *k);
-HEED_API const char *heed_tokenizer_kind(const heed_tokenizer *k);
-HEED_API uint64_t
+bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir);
+void heed_tokenizer_free(heed_tokenizer *k);
+const char *heed_tokenizer_kind(const heed_tokenizer *k);
+uint64_t
 heed_tokenizer_digest(const heed_tokenizer *k); /* equal for equal vocabularies and rules */
-HEED_API int heed_vocab_size(const heed_tokenizer *k);
-HEED_API heed_specials heed_tokenizer_specials(const heed_tokenizer *k);
-HEED_API int heed_token_id(const heed_tokenizer *k, const char *token); /* -1 if absent */
+int heed_vocab_size(const heed_tokenizer *k);
+heed_specials heed_tokenizer_specials(const heed_tokenizer *k);
+int heed_token_id(const heed_tokenizer *k, const char *token); /* -1 if absent */
 /* "##ing", "[MASK]"; newline unescaped; "" if id is out of range */
-HEED_API const char *heed_token_text(const heed_tokenizer *k, int id);
+const char *heed_token_text(const heed_tokenizer *k, int id);
 /* Appends the tokens of text. No special tokens are added; those written in the text, such as
  * "[MASK]", are recognised. */
-HEED_API bool heed_encode(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out);
+bool heed_encode(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out);
 /* Converts tokens back to text: exactly for char and byte (bytes that are not valid UTF-8 become
  * U+FFFD); words are separated by spaces except where punctuation attaches. Special tokens: by
  * name. */
-HEED_API bool heed_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out);
-HEED_API void heed_tokens_free(heed_tokens *t);
+bool heed_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out);
+void heed_tokens_free(heed_tokens *t);
 
 /* ---- text files ---- */
 /* The complete file as valid UTF-8 without BOM and with LF line ends. Wrong encodings, NULs and
  * empty files are errors that give the file, the byte offset and a command that fixes it. Free with
  * free(). */
-HEED_API char *heed_text_read(heed_ctx *c, const char *path, size_t *n);
+char *heed_text_read(heed_ctx *c, const char *path, size_t *n);
 
 /* ---- corpora ---- */
 typedef struct heed_corpus heed_corpus;
@@ -84,9 +84,9 @@ typedef struct {
     const char *val_path; /* a separate validation file instead, or NULL */
     bool eval; /* for evaluation only, over the entire text, which may be shorter than a row */
 } heed_corpus_args;
-HEED_API heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *k,
-                                       heed_corpus_args a);
-HEED_API void heed_corpus_free(heed_corpus *k);
+heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *k,
+                              heed_corpus_args a);
+void heed_corpus_free(heed_corpus *k);
 
 typedef struct { /* training part; val_: validation part, 0 if there is none */
     size_t tokens, val_tokens, bytes, val_bytes;
@@ -96,8 +96,8 @@ typedef struct { /* training part; val_: validation part, 0 if there is none */
     size_t overlap;              /* validation lines that are also in the training part */
     uint64_t checksum;           /* of all text */
 } heed_corpus_info;
-HEED_API heed_corpus_info heed_corpus_about(const heed_corpus *k);
-HEED_API const heed_tokenizer *heed_corpus_tokenizer(const heed_corpus *k);
+heed_corpus_info heed_corpus_about(const heed_corpus *k);
+const heed_tokenizer *heed_corpus_tokenizer(const heed_corpus *k);
 
 /* One batch, owned by the corpus until its next batch. */
 typedef struct {
@@ -133,17 +133,17 @@ typedef struct {
  * (except at the ends of pieces). With lines, the lines are shuffled. Evaluation predicts every
  * token of the validation part once, except the first of each piece or line. A line is followed by
  * [SEP], or by a newline if the tokenizer has no [SEP]. */
-HEED_API bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out);
+bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out);
 /* Masked: `share` (0.15) of the non-special positions of each row, at least one; of these 80 %
  * become [MASK], 10 % a random token, 10 % are kept; only they carry the loss. Devlin et al. 2019,
  * sec. 3.1. Training masks are drawn by the row's number within the step, so the result does not
  * depend on how micro-batches divide the step. Evaluation rows cover the validation part once;
  * their masks depend on the seed and the row. */
-HEED_API bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *out);
+bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *out);
 /* The number of evaluation batches of `rows`: of the validation part, or of all without one. */
-HEED_API uint64_t heed_corpus_evals(const heed_corpus *k, int rows);
+uint64_t heed_corpus_evals(const heed_corpus *k, int rows);
 /* The number of training batches of `rows` in one epoch, at least 1. */
-HEED_API uint64_t heed_corpus_epoch(const heed_corpus *k, int rows);
+uint64_t heed_corpus_epoch(const heed_corpus *k, int rows);
 
 HEED_EXPORT_END
 #endif

@@ -39,12 +39,12 @@ typedef struct {
  * is longer than the model's length, the model sees only its last tokens. A model without steps, a
  * source or prompt that does not fit, or a beam with a temperature is HEED_USAGE. False on error:
  * see the tape's context. Sutskever et al. 2014, sec. 3.2; Wu et al. 2016, sec. 7. */
-HEED_API bool heed_generate(const heed_model *m, const void *self, heed_tape *t,
-                            const heed_generation *a, int32_t *out, heed_generated *about);
+bool heed_generate(const heed_model *m, const void *self, heed_tape *t, const heed_generation *a,
+                   int32_t *out, heed_generated *about);
 
 /* The token that ends a text, from the settings of a run and its tokenizer: the token at a line's
  * end if the model was trained line by line (packing = lines), else -1, which is not a token. */
-HEED_API int32_t heed_text_end(const heed_config *f, const heed_tokenizer *k);
+int32_t heed_text_end(const heed_config *f, const heed_tokenizer *k);
 
 HEED_EXPORT_END
 #endif

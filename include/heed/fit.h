@@ -8,7 +8,7 @@
 HEED_EXPORT_BEGIN
 
 /* Settings that every training shares: batch accumulate steps epochs minutes optimizer lr ... */
-HEED_API extern const heed_option heed_fit_options[];
+extern const heed_option heed_fit_options[];
 
 typedef enum {
     HEED_FIT_START, /* once, when params, memory and steps are known */
@@ -79,7 +79,7 @@ typedef struct {
  * loss or gradient is not finite, with step and name, before the update; INTERRUPTED when stop
  * returned true. The last three leave the last checkpoint valid. Returns the results of the last
  * evaluation; NAN if there was none. */
-HEED_API heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a);
+heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a);
 
 /* ---- a training in one call ---- */
 
@@ -96,11 +96,11 @@ typedef struct {
 /* Opens the data by the kind that the model reads, completes the settings by what is found there,
  * trains or opens a tokenizer, and trains as heed_fit does. With a run directory, the result is
  * that of `heed train`. The seed is the context's. */
-HEED_API heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a);
+heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a);
 /* All settings of such a training, at the model's defaults. */
-HEED_API heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
+heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
 /* The settings that name the model and the data: task, data. Ended by {0}. */
-HEED_API extern const heed_option heed_train_options[];
+extern const heed_option heed_train_options[];
 
 /* A model with its parameters, new or read from a run. */
 typedef struct heed_run {
@@ -121,36 +121,35 @@ typedef struct heed_run {
  * or, with force, a run, which heed_fit then replaces. Else false with HEED_USAGE. A run is a
  * folder with config.conf and weights, a checkpoint, or the lock of a training. heed_fit checks
  * this itself; call it to check before reading data. */
-HEED_API bool heed_run_vacant(heed_ctx *c, const char *dir, bool force);
+bool heed_run_vacant(heed_ctx *c, const char *dir, bool force);
 
 /* Restores the run at dir if a training that was replacing it (force) died before its first
  * checkpoint, and then fails with an error that says so, because settings read so far may be those
  * of the dead training. It is not an error if there is nothing to do or a training is active. */
-HEED_API bool heed_run_recover(heed_ctx *c, const char *dir);
+bool heed_run_recover(heed_ctx *c, const char *dir);
 
 /* Whether path is a file of the run at dir, or in a folder of it such as last/. A new run replaces
  * these files; nothing else should write them. */
-HEED_API bool heed_run_owns(heed_ctx *c, const char *dir, const char *path);
+bool heed_run_owns(heed_ctx *c, const char *dir, const char *path);
 
 /* Checks that a run at dir, existing or not, is outside the folder of pictures, where it would
  * later be read as a class. False with an error if it is inside. */
-HEED_API bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder);
+bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder);
 
 /* Reads a run with one of the models (ended by NULL). which: "best" (or NULL), "last". Owned by c.
  */
-HEED_API heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
-                                 const char *which);
-HEED_API void heed_run_close(heed_run *r);
+heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
+                        const char *which);
+void heed_run_close(heed_run *r);
 /* The reader of the run's inputs, for heed_example_text and heed_example_picture (kind.h). */
-HEED_API heed_reader heed_run_reader(const heed_run *r);
+heed_reader heed_run_reader(const heed_run *r);
 
 /* Loss and metrics over the evaluation batches of data, in order. */
-HEED_API heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data,
-                                  int rows);
+heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data, int rows);
 /* Evaluates one batch, at.index, on t and adds to score; a model without metrics adds only its
  * loss. batch: gets the batch, valid until the next one; or NULL. False on error. */
-HEED_API bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, void *data,
-                                  heed_batch_at at, heed_batch *batch, heed_score *score);
+bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, void *data,
+                         heed_batch_at at, heed_batch *batch, heed_score *score);
 
 HEED_EXPORT_END
 #endif

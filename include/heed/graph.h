@@ -44,10 +44,10 @@ typedef struct {
 
 /* Reads the step that t recorded last; the graph is valid until the next begin. Returns false on
  * error or if nothing was recorded; heed_graph_free then has no effect. */
-HEED_API bool heed_graph_read(const heed_tape *t, heed_graph *out);
-HEED_API void heed_graph_free(heed_graph *g);
+bool heed_graph_read(const heed_tape *t, heed_graph *out);
+void heed_graph_free(heed_graph *g);
 /* Whether the node is in the group or in one inside it. */
-HEED_API bool heed_graph_inside(const heed_graph *g, int node, int group);
+bool heed_graph_inside(const heed_graph *g, int node, int group);
 
 typedef struct {
     const char *title; /* or NULL */
@@ -56,7 +56,7 @@ typedef struct {
     bool backward;     /* draws the backward pass beside it, from the loss up */
 } heed_graph_view;
 /* Appends the graph as one self-contained SVG picture, for light and dark pages. */
-HEED_API bool heed_graph_svg(const heed_graph *g, const heed_graph_view *v, heed_text *out);
+bool heed_graph_svg(const heed_graph *g, const heed_graph_view *v, heed_text *out);
 
 HEED_EXPORT_END
 #endif

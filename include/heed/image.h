@@ -23,12 +23,12 @@ enum { HEED_WHY = 200 }; /* capacity for the reason why a picture is refused */
  * pixels, checked before anything is decoded. Needs no context and may run in any thread.
  * HEED_DATA, with the reason in why, for a file that is damaged, truncated or of another format;
  * HEED_FAILED if out of memory. name: the file's name, for its extension, or NULL. */
-HEED_API heed_status heed_picture_decode(const void *bytes, size_t n, const char *name,
-                                         heed_picture *out, char why[HEED_WHY]);
-HEED_API heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED_WHY]);
-HEED_API void heed_picture_free(heed_picture *p);
+heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, heed_picture *out,
+                                char why[HEED_WHY]);
+heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED_WHY]);
+void heed_picture_free(heed_picture *p);
 /* Converts in place to 1 or 3 channels: alpha over white, grey as in ITU-R BT.601. */
-HEED_API heed_status heed_picture_convert(heed_picture *p, int channels);
+heed_status heed_picture_convert(heed_picture *p, int channels);
 
 /* Bilinear with antialiasing: a triangle of radius max(1, scale) pixels of the source, as in
  * PyTorch's interpolate(antialias=True) and Pillow. The box (in pixels of p, fractions allowed) is
@@ -37,9 +37,9 @@ HEED_API heed_status heed_picture_convert(heed_picture *p, int channels);
 typedef struct {
     double x, y, width, height;
 } heed_box;
-HEED_API size_t heed_resize_work(const heed_picture *p, int width, int height);
-HEED_API void heed_picture_resize(const heed_picture *p, heed_box box, int width, int height,
-                                  heed_real *out, heed_real *work);
+size_t heed_resize_work(const heed_picture *p, int width, int height);
+void heed_picture_resize(const heed_picture *p, heed_box box, int width, int height, heed_real *out,
+                         heed_real *work);
 
 /* ---- augmentation ---- */
 
@@ -64,10 +64,9 @@ typedef struct {
 /* Evaluation (a NULL): the short side is resized to size and the centre is cropped. Training: the
  * draws of a, in the order resized crop (else as in evaluation), flip, colours, shift. p must have
  * v's channels. work: heed_view_work numbers. */
-HEED_API size_t heed_view_work(const heed_picture *p, const heed_image_transform *v);
-HEED_API void heed_picture_view(const heed_picture *p, const heed_image_transform *v,
-                                const heed_augment *a, const heed_random *r, heed_real *out,
-                                heed_real *work);
+size_t heed_view_work(const heed_picture *p, const heed_image_transform *v);
+void heed_picture_view(const heed_picture *p, const heed_image_transform *v, const heed_augment *a,
+                       const heed_random *r, heed_real *out, heed_real *work);
 
 /* ---- sets of labelled pictures ---- */
 
@@ -101,8 +100,8 @@ typedef struct heed_images heed_images;
  * skipped; a class without pictures is an error that names it. IDX files may be of any type: values
  * from 0 to 255 are kept, fractions from 0 to 1 are scaled to 0 to 255, and all others are scaled
  * linearly so that the lowest and highest value of training become 0 and 255. Owned by c. */
-HEED_API heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a);
-HEED_API void heed_images_close(heed_images *k);
+heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a);
+void heed_images_close(heed_images *k);
 
 typedef struct {
     const char *kind; /* "folder", "idx", "cifar-10", "cifar-100", "csv" */
@@ -115,36 +114,36 @@ typedef struct {
     uint64_t checksum; /* of all pictures and labels of the training and validation parts */
     size_t overlap[HEED_PARTS]; /* validation, test: pictures that are also in the training part */
 } heed_images_info;
-HEED_API const heed_images_info *heed_images_about(const heed_images *k);
+const heed_images_info *heed_images_about(const heed_images *k);
 /* The i-th picture that was skipped, and why. */
-HEED_API bool heed_images_bad(const heed_images *k, size_t i, const char **path, const char **why);
+bool heed_images_bad(const heed_images *k, size_t i, const char **path, const char **why);
 /* The first picture of the validation or test part that is also in the training part, and where;
  * false if there is none (overlap counts them all). */
 typedef struct {
     heed_part part;
     size_t index, trained; /* in `part`, and in the training part */
 } heed_duplicate;
-HEED_API bool heed_images_duplicate(const heed_images *k, heed_duplicate *out);
+bool heed_images_duplicate(const heed_images *k, heed_duplicate *out);
 /* The number of pictures of a class in a part; label -1: of all classes. */
-HEED_API size_t heed_images_count(const heed_images *k, heed_part part, int label);
+size_t heed_images_count(const heed_images *k, heed_part part, int label);
 /* A picture of a part as stored (but with the view's channels), its label, and a name to show: its
  * path, or "train 17". The caller frees the picture. */
-HEED_API bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture *out,
-                              int *label, const char **name);
+bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture *out, int *label,
+                     const char **name);
 
 /* A batch: x (B, size size channels), labels (B); see heed_batch. Training pictures are reshuffled
  * each epoch and augmented by (seed, epoch, index of the picture). Evaluation reads the part set by
  * heed_images_set_eval_part (by default validation, else training, never test) without
  * augmentation: in order, or in a seeded order for a sample. */
-HEED_API bool heed_image_batch(heed_images *k, heed_batch_at at, heed_batch *out);
-HEED_API void heed_images_set_eval_part(heed_images *k, heed_part part);
+bool heed_image_batch(heed_images *k, heed_batch_at at, heed_batch *out);
+void heed_images_set_eval_part(heed_images *k, heed_part part);
 /* Replaces the augmentation of heed_images_args, for example by one that depends on the data found;
  * call it before the first batch. */
-HEED_API void heed_images_augment(heed_images *k, const heed_augment *a);
-HEED_API uint64_t heed_images_evals(const heed_images *k, int rows);
-HEED_API uint64_t heed_images_epoch(const heed_images *k, int rows);
+void heed_images_augment(heed_images *k, const heed_augment *a);
+uint64_t heed_images_evals(const heed_images *k, int rows);
+uint64_t heed_images_epoch(const heed_images *k, int rows);
 /* Total seconds that heed_image_batch waited for pictures. */
-HEED_API double heed_images_waited(const heed_images *k);
+double heed_images_waited(const heed_images *k);
 
 HEED_EXPORT_END
 #endif

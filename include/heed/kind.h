@@ -42,7 +42,7 @@ typedef struct {
     void (*close)(heed_data *d);
 } heed_data_kind;
 /* The kind of data that has such inputs. */
-HEED_API const heed_data_kind *heed_data_kind_of(heed_input_spec spec);
+const heed_data_kind *heed_data_kind_of(heed_input_spec spec);
 
 /* An open data set. */
 struct heed_data {
@@ -63,21 +63,20 @@ struct heed_data {
  * found there (image-size, channels, classes, mean, std, flip). f contains the options of the kind
  * and of the model. The tokenizer is trained, or opened if the setting `tokenizer` is a path. Owned
  * by c. NULL on error: see c. */
-HEED_API heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
-                                   const heed_data_args *a);
-HEED_API void heed_data_close(heed_data *d);
+heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
+                          const heed_data_args *a);
+void heed_data_close(heed_data *d);
 
 /* ---- pictures by settings ---- */
 
-HEED_API const char *
-heed_part_name(heed_part part); /* "train", "val", "test", "all" (HEED_PARTS) */
+const char *heed_part_name(heed_part part); /* "train", "val", "test", "all" (HEED_PARTS) */
 /* The transform of pictures in a run with settings f. False, with an error, without mean and std.
  */
-HEED_API bool heed_image_transform_of(heed_ctx *c, const heed_config *f, heed_image_transform *out);
-HEED_API heed_augment heed_augment_of(const heed_config *f);
+bool heed_image_transform_of(heed_ctx *c, const heed_config *f, heed_image_transform *out);
+heed_augment heed_augment_of(const heed_config *f);
 /* Whether all classes are named like digits, letters or numbers: mirroring would change or destroy
  * the meaning of such pictures. */
-HEED_API bool heed_images_are_symbols(const heed_images *k);
+bool heed_images_are_symbols(const heed_images *k);
 
 /* ---- one input ---- */
 
@@ -116,22 +115,19 @@ typedef struct {
 /* Reads a text, or the source of a pair, as the model does: between [CLS] and [SEP] if bracketed; a
  * source and a labelled text end with [SEP]. Replaces what was read before. HEED_DATA for a text
  * without tokens, or longer than the block. */
-HEED_API bool heed_example_text(const heed_reader *r, const char *text, size_t n,
-                                heed_example *out);
+bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_example *out);
 /* Reads the target of a pair: a text, or n generated tokens, followed by [SEP] if `ended`. */
-HEED_API bool heed_example_target(const heed_reader *r, const char *text, size_t n,
-                                  heed_example *out);
-HEED_API bool heed_example_made(const heed_reader *r, const int32_t *ids, size_t n, bool ended,
-                                heed_example *out);
+bool heed_example_target(const heed_reader *r, const char *text, size_t n, heed_example *out);
+bool heed_example_made(const heed_reader *r, const int32_t *ids, size_t n, bool ended,
+                       heed_example *out);
 /* Uses the given tokens as the text. */
-HEED_API bool heed_example_tokens(const heed_reader *r, const int32_t *ids, size_t n,
-                                  heed_example *out);
+bool heed_example_tokens(const heed_reader *r, const int32_t *ids, size_t n, heed_example *out);
 /* Reads a picture of the run's channels (alpha not counted) unless `convert`. name: for errors. */
-HEED_API bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *name,
-                                   heed_example *out);
-HEED_API void heed_example_free(heed_example *e);
+bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *name,
+                          heed_example *out);
+void heed_example_free(heed_example *e);
 /* Checks that text is UTF-8 without NUL; if not, false with an error that names the byte. */
-HEED_API bool heed_check_text(heed_ctx *c, const char *text, size_t n);
+bool heed_check_text(heed_ctx *c, const char *text, size_t n);
 
 HEED_EXPORT_END
 #endif

@@ -127,23 +127,22 @@ typedef struct {
 } heed_model;
 
 /* What the model requires of its inputs, from the members above. */
-HEED_API heed_input_spec heed_model_spec(const heed_model *m);
+heed_input_spec heed_model_spec(const heed_model *m);
 /* Calls the model's batch, or that of its kind, where data is a heed_corpus for HEED_INPUT_TOKENS
  * (next tokens), a heed_images for HEED_INPUT_PICTURE, and a heed_pairs for the others. */
-HEED_API bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
-                               heed_batch *out);
-HEED_API uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows);
-HEED_API uint64_t heed_model_epoch_batches(const heed_model *m, void *self, void *data, int rows);
+bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
+                      heed_batch *out);
+uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows);
+uint64_t heed_model_epoch_batches(const heed_model *m, void *self, void *data, int rows);
 
 /* The settings of these tables (ended by NULL), then the model's and those that every training
  * shares, at the model's defaults. If a name is in several, the first applies. tables NULL: none.
  */
-HEED_API heed_config *heed_model_config(heed_ctx *c, const heed_model *m,
-                                        const heed_option *const *tables);
+heed_config *heed_model_config(heed_ctx *c, const heed_model *m, const heed_option *const *tables);
 
 /* Applies the named preset to the keys that f has, at HEED_FROM_PRESET. An unknown name is an error
  * that lists the model's presets. */
-HEED_API bool heed_preset_apply(heed_ctx *c, heed_config *f, const heed_model *m, const char *name);
+bool heed_preset_apply(heed_ctx *c, heed_config *f, const heed_model *m, const char *name);
 
 HEED_EXPORT_END
 #endif

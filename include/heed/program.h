@@ -13,7 +13,7 @@ HEED_EXPORT_BEGIN
  * everything else on the standard error. Call it once, from main: it catches SIGINT and SIGTERM.
  * Help and hints call the program heed. A custom program is one line: int main(int argc, char
  * **argv) { return heed_program(argc, argv, my_models); } */
-HEED_API int heed_program(int argc, char **argv, const heed_model *const *models);
+int heed_program(int argc, char **argv, const heed_model *const *models);
 
 HEED_EXPORT_END
 #endif
