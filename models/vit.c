@@ -131,18 +131,12 @@ static heed_tensor *with_cls(const vit *m, heed_tape *t, heed_tensor *x) {
     return heed_concat(t, 1, 2, (heed_tensor *[]){heed_add(t, zero, m->cls), x});
 }
 
-/* x (B,size,size,channels) -> (B,n+1,d), the last block's output for [CLS] and the n patches, row
- * by row; (B,n,d) without [CLS]. */
-static heed_tensor *encode(const vit *m, heed_tape *t, heed_tensor *x) {
-    x = heed_patch_embed_apply(&m->patch, t, x); /* (B,n,d) */
-    x = heed_position_apply(&m->position, t, with_cls(m, t, x), 0);
-    return heed__stack_apply(&m->stack, t, heed_drop_apply(&m->drop, t, x), NULL, NULL);
-}
-
 /* Eq. 4: only the CLS token is normalized; the others are not read. */
 static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x) {
     const vit *m = (const vit *)(const void *)base;
-    x = encode(m, t, x); /* (B,T,d) */
+    x = heed_patch_embed_apply(&m->patch, t, x); /* (B,n,d), row by row */
+    x = heed_position_apply(&m->position, t, with_cls(m, t, x), 0);
+    x = heed__stack_apply(&m->stack, t, heed_drop_apply(&m->drop, t, x), NULL, NULL);
     if (!x) return NULL;
     if (m->cls)
         x = heed__stack_norm(&m->stack, t, heed_slice(t, x, 1, 0, 1));

@@ -258,15 +258,6 @@ static bool open_all(opened *o, const char *dir, const heed_model *const *models
     return ok;
 }
 
-/* True if any part of a run exists; opening it then reports what is missing. */
-static bool is_run(heed_ctx *c, const char *dir) {
-    static const char *const files[] = {"config.conf", "model.safetensors", "last", "last.new"};
-    bool any = false;
-    for (size_t i = 0; !any && i < sizeof files / sizeof *files; i++)
-        any = heed__run_has(c, dir, files[i]);
-    return any;
-}
-
 /* Fails unless dir holds a run that can be opened. A hint names the first text model, if there is
  * one. */
 static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *models) {
@@ -289,10 +280,13 @@ static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *mod
                          "that training died, `heed resume %s` brings back the run that was there "
                          "before",
                          dir, dir);
-    return is_run(c, dir) || heed_fail(c, HEED_DATA,
-                                       "not a run: %s: expected a folder with config.conf; hint: "
-                                       "heed train makes one",
-                                       dir);
+    /* If a part of a run exists, opening it reports what is missing. */
+    static const char *const files[] = {"config.conf", "model.safetensors", "last", "last.new"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (heed__run_has(c, dir, files[i])) return true;
+    return heed_fail(
+        c, HEED_DATA,
+        "not a run: %s: expected a folder with config.conf; hint: heed train makes one", dir);
 }
 
 heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,

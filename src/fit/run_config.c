@@ -12,11 +12,6 @@ bool heed__option_in(const heed_option *o, const char *key) {
     return false;
 }
 
-static const heed_option *data_options(const heed_model *m) {
-    const heed_data_kind *kind = heed_data_kind_of(heed_model_spec(m));
-    return kind ? kind->options : NULL;
-}
-
 /* A program that trains may have custom settings in config.conf: they are kept as text. */
 static bool find_foreign(heed__run_config *k, const heed_option *const *tables) {
     size_t count = 0;
@@ -44,9 +39,10 @@ bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *path,
     *out = (heed__run_config){.text = {.c = c}};
     bool ok = bytes && heed_text_put(&out->text, (const char *)bytes, n);
     heed__free(bytes);
-    const heed_option *tables[6] = {heed_train_options}, *data = data_options(m);
+    const heed_option *tables[6] = {heed_train_options};
+    const heed_data_kind *kind = heed_data_kind_of(heed_model_spec(m));
     int count = 1;
-    if (data) tables[count++] = data;
+    if (kind) tables[count++] = kind->options;
     if (m->options) tables[count++] = m->options;
     tables[count++] = heed_fit_options;
     if (!ok || !find_foreign(out, tables)) return false;

@@ -70,7 +70,7 @@ static bool infer(heed_node *n) {
     if (!check_mask(n)) return false;
     state *s = n->scratch = heed_scratch(n, sizeof *s);
     if (!s) return false;
-    *s = (state){.a = {.rows = heed_extent(x, 0, x->dims - 1),
+    *s = (state){.a = {.rows = heed__rows(x),
                        .n = heed__from_last(x, 0),
                        .beta = *beta,
                        .mask_div = 1,
