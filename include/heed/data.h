@@ -108,7 +108,7 @@ typedef struct {
     int src_len;            /* S; for pairs of texts: */
     const int32_t *src;     /* (B,S): the source, or the text of a label */
     const int32_t *src_pad; /* (B,S), 0 at padding */
-    const int32_t *labels;  /* mlm: (picks); gpt: (B,T), -100 at padding */
+    const int32_t *labels;  /* mlm: (masked_count); gpt: (B,T), -100 at padding */
     const int32_t *masked_positions; /* mlm: flat positions b*T + t that carry the loss */
     int masked_count;
     size_t items; /* tokens, padding not counted. Without masked_positions, the number of terms that

@@ -54,14 +54,14 @@ static const char digest_key[] = "digest64", other_key[] = "digest";
 static const char digest_key[] = "digest", other_key[] = "digest64";
 #endif
 
-enum { LABELS = 4, SAID };
-static const char *const said_keys[SAID] = {"architecture", "format", "settings", "tokenizer",
-                                            "labels"};
+enum { LABELS = 4, META_KEYS };
+static const char *const meta_keys[META_KEYS] = {"architecture", "format", "settings", "tokenizer",
+                                                 "labels"};
 
-static uint64_t weights_digest(const heed_store *s, const char *const said[SAID]) {
+static uint64_t weights_digest(const heed_store *s, const char *const values[META_KEYS]) {
     uint64_t h = 0;
-    for (int i = 0; i < SAID; i++)
-        if (i != LABELS || *said[i]) h = heed__hash64(said[i], strlen(said[i]) + 1, h);
+    for (int i = 0; i < META_KEYS; i++)
+        if (i != LABELS || *values[i]) h = heed__hash64(values[i], strlen(values[i]) + 1, h);
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
         h = heed__hash64(e->name, strlen(e->name), h);
@@ -76,11 +76,11 @@ static bool save_weights(const heed__checkpoint *k, const heed_store *s, const c
     char tokenizer[24], labels[24] = "", digest[24];
     snprintf(tokenizer, sizeof tokenizer, "%016" PRIx64, k->tokenizer_digest);
     if (k->labels_digest) snprintf(labels, sizeof labels, "%016" PRIx64, k->labels_digest);
-    const char *said[SAID] = {k->architecture, "pt", k->settings, tokenizer, labels};
-    snprintf(digest, sizeof digest, "%016" PRIx64, weights_digest(s, said));
-    const char *meta[2 * SAID + 3] = {digest_key, digest};
-    for (int i = 0; i < SAID - !*labels; i++)
-        meta[2 * i + 2] = said_keys[i], meta[2 * i + 3] = said[i];
+    const char *values[META_KEYS] = {k->architecture, "pt", k->settings, tokenizer, labels};
+    snprintf(digest, sizeof digest, "%016" PRIx64, weights_digest(s, values));
+    const char *meta[2 * META_KEYS + 3] = {digest_key, digest};
+    for (int i = 0; i < META_KEYS - !*labels; i++)
+        meta[2 * i + 2] = meta_keys[i], meta[2 * i + 3] = values[i];
     heed_text_add(&path, "%s/%s/%s", k->run, folder, name);
     bool ok = heed_save_meta(s, path.s ? path.s : "", meta);
     heed_text_free(&path);
@@ -90,19 +90,19 @@ static bool save_weights(const heed__checkpoint *k, const heed_store *s, const c
 /* A file from the build of the other precision has a digest that this build cannot compute. */
 static bool holds(const heed_safetensors *f, const heed_store *s, const char *path) {
     heed_ctx *c = heed_store_ctx(s);
-    const char *said[SAID], *expected = heed_safetensors_meta(f, digest_key);
+    const char *values[META_KEYS], *expected = heed_safetensors_meta(f, digest_key);
     char found[24];
     if (heed__ctx_edited(c)) return true;
-    for (int i = 0; i < SAID; i++) {
-        said[i] = heed_safetensors_meta(f, said_keys[i]);
-        if (!said[i]) said[i] = "";
+    for (int i = 0; i < META_KEYS; i++) {
+        values[i] = heed_safetensors_meta(f, meta_keys[i]);
+        if (!values[i]) values[i] = "";
     }
     if (!expected && !heed_safetensors_meta(f, other_key))
         return heed_fail(c, HEED_DATA,
                          "%s is not of a run: expected the metadata digest; hint: it is damaged or "
                          "was made by an early heed: bring back a copy, or train anew",
                          path);
-    snprintf(found, sizeof found, "%016" PRIx64, weights_digest(s, said));
+    snprintf(found, sizeof found, "%016" PRIx64, weights_digest(s, values));
     return !expected || strcmp(expected, found) == 0 ||
            heed_fail(c, HEED_DATA,
                      "%s is damaged: expected digest %s, found %s; hint: bring back a copy of this "

@@ -35,8 +35,7 @@ static double weigh(choice *order, const heed_real *logits, int n, double temper
     return sum;
 }
 
-/* One of n tokens by the temperature, top_k and top_p of a; ties by lowest id. order: room for n.
- */
+/* One of n tokens by the temperature, top_k and top_p of a; ties by lowest id. order: (n) */
 static int32_t draw(const heed_generation *a, const heed_real *logits, int n, heed_random r,
                     choice *order) {
     if (a->temperature <= 0) {

@@ -417,9 +417,9 @@ static bool begin(heed__fitting *f) {
     if (ok) heed__fit_report(f, HEED_FIT_START, NULL);
     if (ok && f->evals != f->all_evals)
         heed__fit_note(f,
-                       "an evaluation takes %" PRIu64 " of the %" PRIu64
+                       "an evaluation uses %" PRIu64 " of the %" PRIu64
                        " validation batches, the same random ones each time; --eval-batches 0 "
-                       "takes all",
+                       "uses all",
                        f->evals, f->all_evals);
     if (ok && (f->fresh || f->changed)) ok = heed__fit_save(f, f->fresh);
     ok = ok && !heed__stopped(f->c);

@@ -114,7 +114,7 @@ heed_ctx *heed_open_real(const heed_options *options, size_t real_size) {
             real_size == sizeof(float) ? "with" : "without");
     if (!sensible)
         heed_fail(c, HEED_USAGE,
-                  "thread count is wrong: threads: expected 0 to %d, found %d; hint: 0 takes all "
+                  "thread count is wrong: threads: expected 0 to %d, found %d; hint: 0 uses all "
                   "CPUs allowed",
                   MOST_THREADS, threads);
     return c;
