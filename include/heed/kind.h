@@ -27,7 +27,7 @@ typedef struct {
     const char *const *labels;          /* of a run; NULL: from the data */
     int label_count;
     bool eval;        /* for evaluation: the settings are a run's */
-    bool whole;       /* data other than the run's: evaluation reads all of it, or its parts */
+    bool all;         /* data other than the run's: evaluation reads all of it, or its parts */
     const char *part; /* pictures, with eval: "train", "val" or "test"; NULL or "auto": the test
                          part if there is one, else validation, else training */
 } heed_data_args;
@@ -55,7 +55,7 @@ struct heed_data {
     bool tree;                 /* a folder of folders, whose names are the classes */
     bool no_val;               /* there is no validation part */
     heed_part part;            /* the part that evaluation reads, */
-    bool whole;                /* unless it reads all the data */
+    bool all;                  /* unless it reads all the data */
     const char *const *labels; /* names of the classes, or NULL */
     int label_count;
 };
