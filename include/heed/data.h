@@ -97,7 +97,6 @@ typedef struct { /* training part; val_: validation part, 0 if there is none */
     uint64_t checksum;           /* of all text */
 } heed_corpus_info;
 heed_corpus_info heed_corpus_about(const heed_corpus *k);
-const heed_tokenizer *heed_corpus_tokenizer(const heed_corpus *k);
 
 /* One batch, owned by the corpus until its next batch. */
 typedef struct {
