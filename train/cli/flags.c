@@ -1,7 +1,14 @@
-/* flags.c -- settings named in the library's messages are shown as flags of the program. */
+/* flags.c -- the values of a command's flags, and the flags named in the library's messages. */
 #include "cli/program.h"
 
 #include <string.h>
+
+const char *flag_text(const program *p, const char *key) { return heed_config_text(p->flags, key); }
+bool flag_on(const program *p, const char *key) { return heed_config_bool(p->flags, key); }
+int flag_int(const program *p, const char *key) { return (int)heed_config_int(p->flags, key); }
+bool flag_given(const program *p, const char *key) {
+    return heed_config_rank(p->flags, key) > HEED_FROM_DEFAULT;
+}
 
 static bool is_key(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; }
 

@@ -237,16 +237,16 @@ static void hide_patches(program *p, const eval_loop *s) {
     inspect_progress g = {p, "picture"};
     heed_patch_ablation_args a = {.images = s->e.data,
                                   .part = s->part,
-                                  .pictures = (int)heed_config_int(p->flags, "pictures"),
+                                  .pictures = flag_int(p, "pictures"),
                                   .share = heed_config_real(p->flags, "share"),
                                   .progress = inspect_advance,
                                   .user = &g};
-    if (*heed_config_text(p->flags, "png")) {
+    if (*flag_text(p, "png")) {
         heed_fail(p->c, HEED_USAGE, "--png draws heads: expected it without --patches");
         return;
     }
     if (!heed_ablate_patches(s->e.run, &a, &r)) return;
-    if (heed_config_bool(p->flags, "json"))
+    if (flag_on(p, "json"))
         print_json(p, patch_ablation_json(s, &r));
     else
         print_patches(p, s, &r);
@@ -255,8 +255,8 @@ static void hide_patches(program *p, const eval_loop *s) {
 /* ---- the command ---- */
 
 static void report(program *p, const eval_loop *s, const heed_ablation *a) {
-    const char *png = heed_config_text(p->flags, "png");
-    bool json = heed_config_bool(p->flags, "json");
+    const char *png = flag_text(p, "png");
+    bool json = flag_on(p, "json");
     if (*png && !draw(p->c, a, png)) return;
     if (json)
         print_object(p, s, a);
@@ -269,7 +269,7 @@ static void ablate(program *p) {
     eval_loop s;
     heed_ablation a = {.layer_count = 0};
     inspect_progress g = {p, "without head"};
-    bool ok = eval_loop_open(p, &s), patches = heed_config_bool(p->flags, "patches");
+    bool ok = eval_loop_open(p, &s), patches = flag_on(p, "patches");
     s.e.progress = inspect_advance;
     s.e.progress_user = &g;
     if (ok && patches)

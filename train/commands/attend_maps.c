@@ -19,10 +19,6 @@ static int question_of(const attend_view *v, const heed_inspection *s) {
     return found;
 }
 
-static bool is_set(const attend_view *v, const char *key) {
-    return heed_config_bool(v->p->flags, key);
-}
-
 /* Whether the query that is shown is among the questions. Also true if a question is about the
  * entire input, or if none is on this axis. */
 static bool is_asked(const attend_view *v, const heed_inspection *s) {
@@ -38,32 +34,28 @@ static bool is_asked(const attend_view *v, const heed_inspection *s) {
 
 /* Occlusion and gradient need a prediction. */
 static bool is_predicted(const attend_view *v, const heed_inspection *s) {
-    if (v->query < 0 || !(is_set(v, "occlude") || is_set(v, "gradient")) || is_asked(v, s))
+    if (v->query < 0 || !(flag_on(v->p, "occlude") || flag_on(v->p, "gradient")) || is_asked(v, s))
         return true;
     const heed_question *last = &s->questions[s->question_count - 1];
     char here[QUERY_SIZE], there[QUERY_SIZE];
     return heed_fail(v->p->c, HEED_USAGE,
                      "--query %s: nothing is predicted at %s: %s is of a prediction, as at %s; "
                      "hint: --query %d",
-                     heed_config_text(v->p->flags, "query"), query_words(v, v->query, here),
-                     is_set(v, "occlude") ? "--occlude" : "--gradient",
+                     flag_text(v->p, "query"), query_words(v, v->query, here),
+                     flag_on(v->p, "occlude") ? "--occlude" : "--gradient",
                      query_words(v, last->query, there), last->query + 1);
 }
 
 static bool add_rollout(const attend_view *v, const heed_inspection *e, heed_record *record) {
-    const heed_config *f = v->p->flags;
-    return heed_rollout_add(
-        e,
-        &(heed_rollout_add_args){.max = strcmp(heed_config_text(f, "fuse"), "max") == 0,
-                                 .discard = heed_config_real(f, "discard")},
-        record);
+    heed_rollout_add_args a = {.max = strcmp(flag_text(v->p, "fuse"), "max") == 0,
+                               .discard = heed_config_real(v->p->flags, "discard")};
+    return heed_rollout_add(e, &a, record);
 }
 
 static bool add_occlusion(const attend_view *v, const heed_inspection *e, heed_record *record) {
     inspect_progress g = {v->p, e->x ? "hidden patch" : "hidden token"};
-    heed_occlusion_args a = {.window = (int)heed_config_int(v->p->flags, "window"),
-                             .progress = inspect_advance,
-                             .user = &g};
+    heed_occlusion_args a = {
+        .window = flag_int(v->p, "window"), .progress = inspect_advance, .user = &g};
     bool ok = heed_occlusion_add(e, &a, record);
     eval_loop_progress(v->p, "", 1, 1);
     return ok;
@@ -85,10 +77,9 @@ static bool add_gradient(const attend_view *v, const heed_inspection *e, heed_re
 }
 
 bool maps_add(const attend_view *v, const heed_inspection *e, heed_record *record, bool whole) {
-    if (!is_predicted(v, e)) return false;
-    return (!is_set(v, "rollout") || add_rollout(v, e, record)) &&
-           (!is_set(v, "occlude") || add_occlusion(v, e, record)) &&
-           (!is_set(v, "gradient") || add_gradient(v, e, record, whole));
+    return is_predicted(v, e) && (!flag_on(v->p, "rollout") || add_rollout(v, e, record)) &&
+           (!flag_on(v->p, "occlude") || add_occlusion(v, e, record)) &&
+           (!flag_on(v->p, "gradient") || add_gradient(v, e, record, whole));
 }
 
 bool map_is_main(const heed_record_map *m) {
@@ -269,33 +260,20 @@ static void print_columns(const attend_view *v, const columns *k) {
     }
 }
 
-/* ---- explanations ---- */
-
-/* Prints "occlusion: by how much ..." for each map of the record. */
-static void print_helps(const attend_view *v) {
-    const heed_record *r = v->record;
-    for (int i = 0; i < r->map_count; i++) {
-        char line[400];
-        if (!map_is_main(&r->maps[i])) continue;
-        snprintf(line, sizeof line, "%s: %s.", r->maps[i].name, r->maps[i].help);
-        print_wrapped(v->p, line);
-    }
-}
-
 static bool print_matrix(const attend_view *v, const heed_record_map *m) {
     const heed_record_axis *q = &v->record->axes[m->queries], *k = &v->record->axes[m->keys];
     double most = 0;
     for (int i = 0; i < q->count * k->count; i++) most = fmax(most, (double)m->values[i]);
     putchar('\n');
-    return print_map(v, (heed_heatmap){.title = m->name,
-                                       .rows = q->count,
-                                       .cols = k->count,
-                                       .values = m->values,
-                                       .row_labels = q->labels,
-                                       .col_labels = k->labels,
-                                       .hi = (heed_real)most,
-                                       .numbers = v->numbers,
-                                       .unit = m->name});
+    return print_heatmap(v->p->c, (heed_heatmap){.title = m->name,
+                                                 .rows = q->count,
+                                                 .cols = k->count,
+                                                 .values = m->values,
+                                                 .row_labels = q->labels,
+                                                 .col_labels = k->labels,
+                                                 .hi = (heed_real)most,
+                                                 .numbers = v->numbers,
+                                                 .unit = m->name});
 }
 
 /* Whether a single prediction is shown; for a pair, only if a token of the target was asked for. */
@@ -333,9 +311,11 @@ bool maps_print(const attend_view *v) {
     for (int i = 0; ok && !patches && i < r->map_count; i++)
         if (map_is_main(&r->maps[i]) && !(table && fits_block(v, &r->maps[i])))
             ok = print_matrix(v, &r->maps[i]);
-    if (r->map_count) {
-        putchar('\n');
-        print_helps(v);
+    if (r->map_count) putchar('\n');
+    for (int i = 0; i < r->map_count; i++) {
+        char line[400];
+        snprintf(line, sizeof line, "%s: %s.", r->maps[i].name, r->maps[i].help);
+        if (map_is_main(&r->maps[i])) print_wrapped(v->p, line);
     }
     return ok && heed_ctx_status(v->p->c) == HEED_OK;
 }

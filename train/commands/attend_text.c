@@ -21,16 +21,6 @@ static void print_line(const attend_view *v, const char *text) {
 
 /* ---- heat maps ---- */
 
-bool print_map(const attend_view *v, heed_heatmap map) {
-    heed_text text = {.c = v->p->c};
-    map.terminal = terminal_kind(stdout);
-    map.width = terminal_width();
-    bool ok = heed_heatmap_text(&map, &text);
-    if (ok) print_text(&text);
-    heed_text_free(&text);
-    return ok;
-}
-
 static heed_heatmap heatmap_of(const attend_view *v, const shown *m, const char *title) {
     return (heed_heatmap){.title = title,
                           .rows = m->rows,
@@ -60,7 +50,7 @@ static bool print_matrix(const attend_view *v) {
              view_name(v, v->head, name));
     heed_heatmap map = heatmap_of(v, &m, title);
     map.hi = ok ? scale_end(v, &m) : 0;
-    ok = ok && print_map(v, map);
+    ok = ok && print_heatmap(v->p->c, map);
     shown_free(&m);
     return ok;
 }
@@ -78,42 +68,33 @@ static bool is_repeated(const shown *m, int col) {
 static void print_top(const attend_view *v, const shown *m, int row, int width) {
     heed_text line = {.c = v->p->c};
     heed_real *x = m->values + (size_t)row * (size_t)m->cols;
-    int capacity = terminal_width();
     heed_text_add(&line, "  %-*s", width, m->row_labels[row]);
-    int used = 2 + width;
     for (int k = 0; k < v->top && k < m->cols; k++) {
         int best = 0;
         for (int j = 1; j < m->cols; j++)
             if (x[j] > x[best]) best = j;
         heed_text item = {.c = v->p->c};
+        heed_text_add(&item, "  ");
         heed_label_text(m->col_labels[best], 24, &item);
         if (is_repeated(m, best)) heed_text_add(&item, "(%d)", m->col[best] + 1);
         heed_text_add(&item, (double)x[best] < 0.005 ? " %.1g" : " %.2f", (double)x[best]);
-        int columns = heed_label_columns(item.s ? item.s : "");
-        if (used + 2 + columns > capacity) {
-            heed_text_add(&line, "\n  %*s", width, "");
-            used = 2 + width;
-        }
-        heed_text_add(&line, "  %s", item.s ? item.s : "");
-        used += 2 + columns;
+        add_piece(&line, item.s ? item.s : "", 2 + width, terminal_width());
         heed_text_free(&item);
         x[best] = -1; /* done with this one */
     }
-    puts(line.s ? line.s : "");
-    heed_text_free(&line);
+    heed_text_put(&line, "\n", 1);
+    print_text(&line);
 }
 
 static bool print_query(const attend_view *v) {
     char name[160], token[QUERY_SIZE], title[512];
     shown m;
-    char(*names)[24];
-    bool ok = shown_query(v, &m, &names);
+    bool ok = shown_query(v, &m);
     snprintf(title, sizeof title, "what %s, attends to: %s", query_words(v, v->query, token),
              view_name(v, v->chosen ? v->head : MEAN_HEAD, name));
-    ok = ok && print_map(v, heatmap_of(v, &m, title));
+    ok = ok && print_heatmap(v->p->c, heatmap_of(v, &m, title));
     for (int i = 0; ok && i < m.rows; i++) print_top(v, &m, i, m.rows > 10 ? 8 : 7);
     shown_free(&m);
-    free(names);
     return ok;
 }
 
@@ -128,40 +109,30 @@ bool attend_print_row(const attend_view *v) {
     char title[200];
     heed_text token = {.c = v->p->c};
     shown m;
-    char(*names)[24];
     heed_label_text(v->record->axes[v->block->queries].labels[v->query], 40, &token);
     snprintf(title, sizeof title, "attention of %.120s (token %d), layer %d",
              token.s ? token.s : "", v->query + 1, v->block->layer + 1);
-    bool ok = shown_query(v, &m, &names);
+    bool ok = shown_query(v, &m);
     heed_heatmap map = heatmap_of(v, &m, title);
     map.hi = 1;
     map.numbers = terminal_kind(stdout) == HEED_ASCII;
-    ok = ok && print_map(v, map);
+    ok = ok && print_heatmap(v->p->c, map);
     heed_text_free(&token);
     shown_free(&m);
-    free(names);
     return ok;
-}
-
-static json_t *number_row(const heed_real *x, int n) {
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(list, json_number((double)x[i]));
-    return list;
 }
 
 json_t *attend_row_json(const attend_view *v) {
     shown m;
-    char(*names)[24];
     json_t *o = json_null();
-    if (shown_query(v, &m, &names)) {
+    if (shown_query(v, &m)) {
         json_t *heads = json_array();
         for (int i = v->block->heads > 1; i < m.rows; i++)
-            json_array_append_new(heads, number_row(m.values + i * m.cols, m.cols));
+            json_array_append_new(heads, json_numbers(m.values + i * m.cols, m.cols));
         o = json_pack("{s:i, s:i, s:o, s:o}", "layer", v->block->layer + 1, "position",
-                      v->query + 1, "mean", number_row(m.values, m.cols), "heads", heads);
+                      v->query + 1, "mean", json_numbers(m.values, m.cols), "heads", heads);
     }
     shown_free(&m);
-    free(names);
     return o;
 }
 
@@ -169,7 +140,6 @@ json_t *attend_row_json(const attend_view *v) {
 
 static void print_guess(const attend_view *v, const heed_record_guess *g) {
     heed_text line = {.c = v->p->c};
-    int capacity = terminal_width(), top = v->top < g->count ? v->top : g->count;
     if (g->query >= 0) {
         heed_text_add(&line, "%d ", g->query + 1);
         heed_label_text(v->record->axes[g->axis].labels[g->query], 16, &line);
@@ -177,23 +147,16 @@ static void print_guess(const attend_view *v, const heed_record_guess *g) {
     if (strcmp(g->says, "[MASK]") != 0 && g->axis == 0)
         heed_text_add(&line, "%spredicts %s", g->query >= 0 ? " " : "", g->says);
     heed_text_add(&line, ":");
-    int used = heed_label_columns(line.s ? line.s : "");
-    for (int i = 0; i < top; i++) {
+    for (int i = 0; i < v->top && i < g->count; i++) {
         heed_text item = {.c = v->p->c};
         heed_text_add(&item, i ? "  " : " ");
         heed_label_text(g->labels[i], 24, &item);
         heed_text_add(&item, " %.2f", (double)g->p[i]);
-        int columns = heed_label_columns(item.s ? item.s : "");
-        if (used + columns > capacity) {
-            heed_text_add(&line, "\n   ");
-            used = 3;
-        }
-        heed_text_add(&line, "%s", item.s ? item.s : "");
-        used += columns;
+        add_piece(&line, item.s ? item.s : "", 3, terminal_width());
         heed_text_free(&item);
     }
-    puts(line.s ? line.s : "");
-    heed_text_free(&line);
+    heed_text_put(&line, "\n", 1);
+    print_text(&line);
 }
 
 /* Prints the guesses at the query that is shown; without a query all of them, or only the last if
@@ -261,12 +224,10 @@ bool draw_panels(const attend_view *v, const char *title, const heed_heatmap *ma
 static bool draw_query(const attend_view *v, bool svg, const char *path) {
     char title[TITLE_SIZE];
     shown m;
-    char(*names)[24];
-    bool ok = shown_query(v, &m, &names);
+    bool ok = shown_query(v, &m);
     heed_heatmap map = heatmap_of(v, &m, "what it attends to");
     ok = ok && draw_panels(v, drawn_title(v, v->query, title), &map, 1, svg, path);
     shown_free(&m);
-    free(names);
     return ok;
 }
 

@@ -9,20 +9,20 @@
 enum { BATCHES = 8, LEAST_WARM = 3, MOST = 32 /* most workloads in a list */ };
 
 static const heed_option options[] = {
-    {"workload", HEED_TEXT, "", 0, 0, NULL,
-     "a preset of a model that is a benchmark, such as gpt-tiny; several, with commas, or all when "
-     "left out: a line each",
-     "Workload"},
+    WORDS("workload",
+          "a preset of a model that is a benchmark, such as gpt-tiny; several, with commas, or all "
+          "when "
+          "left out: a line each",
+          "Workload"),
     {"seconds", HEED_REAL, "2.5", 0, 1e6, NULL, "time spent on measured steps", "Workload"},
     {"min-steps", HEED_INT, "5", 1, 1e9, NULL, "at least this many of them", "Workload"},
     {"warmup-seconds", HEED_REAL, "0.7", 0, 1e6, NULL, "time before the clock starts", "Workload"},
     {"dropout", HEED_REAL, "0", 0, 0.99, NULL, "dropout", "Workload"},
-    {"post-ln", HEED_BOOL, "false", 0, 0, NULL, "norm after each sublayer instead of before it",
-     "Workload"},
-    {"mlm-all", HEED_BOOL, "false", 0, 0, NULL, "mlm: loss over every position", "Workload"},
+    SWITCH("post-ln", "norm after each sublayer instead of before it", "Workload"),
+    SWITCH("mlm-all", "mlm: loss over every position", "Workload"),
     {"lr", HEED_REAL, "0.001", 0, 1e6, NULL, "learning rate", "Workload"},
     {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of weights and dropout", "Workload"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    SWITCH("json", "print one JSON object", "Output"),
     {0}};
 
 typedef struct {
@@ -61,11 +61,10 @@ static bool bench_open(program *p, bench *b, const char *name) {
     heed_config *f = b->w.f;
     if (!heed_preset_apply(p->c, f, b->w.model, name)) return false;
     if (heed_config_has(f, "dropout"))
-        heed_config_set(f, "dropout", heed_config_text(p->flags, "dropout"), "dropout",
-                        HEED_FROM_FLAG);
-    if (heed_config_bool(p->flags, "post-ln") && heed_config_has(f, "norm"))
+        heed_config_set(f, "dropout", flag_text(p, "dropout"), "dropout", HEED_FROM_FLAG);
+    if (flag_on(p, "post-ln") && heed_config_has(f, "norm"))
         heed_config_set(f, "norm", "post", "post-ln", HEED_FROM_FLAG);
-    if (heed_config_bool(p->flags, "mlm-all") && heed_config_has(f, "mask-share"))
+    if (flag_on(p, "mlm-all") && heed_config_has(f, "mask-share"))
         heed_config_set(f, "mask-share", "1", "mlm-all", HEED_FROM_FLAG);
     if (!workbench_open(&b->w)) return false;
     heed_optim_args a = heed_optim_defaults(&heed_adamw);
@@ -183,8 +182,7 @@ static json_t *result(program *p, bench *b, const char *name) {
     for (size_t i = 0; i < b->count; i++) sum += b->times[i];
     json_t *o = json_pack("{s:s, s:s, s:s, s:i, s:f, s:b}", "workload", name, "mode", "heed", "isa",
                           heed_isa(p->c), "threads", heed_threads(p->c), "dropout",
-                          heed_config_real(p->flags, "dropout"), "post_ln",
-                          heed_config_bool(p->flags, "post-ln"));
+                          heed_config_real(p->flags, "dropout"), "post_ln", flag_on(p, "post-ln"));
     json_object_update_new(o, json_pack("{s:I, s:I, s:f, s:f, s:f, s:s, s:f, s:o, s:o}", "params",
                                         (json_int_t)heed_store_params(w->store), "steps",
                                         (json_int_t)b->count, "ms_per_step", 1e3 * med, "ms_mean",
@@ -238,8 +236,8 @@ static json_t *bench_of(program *p, const char *preset) {
     json_t *o = NULL;
     snprintf(name, sizeof name, "%s", preset);
     if (bench_open(p, &b, name)) measure(p, &b);
-    if (heed_config_bool(p->flags, "mlm-all") && b.w.model &&
-        b.w.model->answers == HEED_ANSWER_MASKED && !strstr(name, "-all"))
+    if (flag_on(p, "mlm-all") && b.w.model && b.w.model->answers == HEED_ANSWER_MASKED &&
+        !strstr(name, "-all"))
         strncat(name, "-all", sizeof name - strlen(name) - 1);
     if (heed_ctx_status(p->c) == HEED_OK && was_interrupted(NULL))
         p->status = HEED_INTERRUPTED;
@@ -279,7 +277,7 @@ static bool split(const program *p, char *names, const char *list[MOST + 1]) {
 
 /* Measures and prints each workload, as a line or as an object of an array. */
 static void run_list(program *p, const char *const *list) {
-    json_t *all = heed_config_bool(p->flags, "json") ? json_array() : NULL;
+    json_t *all = flag_on(p, "json") ? json_array() : NULL;
     if (!all) print_head(p);
     for (; *list && !p->status && heed_ctx_status(p->c) == HEED_OK; list++) {
         json_t *o = bench_of(p, *list);
@@ -295,7 +293,7 @@ static void run_list(program *p, const char *const *list) {
 
 static void run_bench(program *p) {
     heed_text names = {.c = p->c};
-    const char *given = heed_config_text(p->flags, "workload"), *list[MOST + 1];
+    const char *given = flag_text(p, "workload"), *list[MOST + 1];
     heed_text_add(&names, "%s", given);
     if (!*given) list_workloads(p, &names);
     catch_interrupt();
@@ -307,7 +305,7 @@ static void run_bench(program *p) {
         run_list(p, list);
     else if (ok) {
         json_t *o = bench_of(p, list[0]);
-        if (o && heed_config_bool(p->flags, "json"))
+        if (o && flag_on(p, "json"))
             print_json(p, json_incref(o));
         else if (o)
             print_result(o);

@@ -11,15 +11,14 @@
 
 static const heed_option options[] = {
     {"top", HEED_INT, "5", 1, 100000, NULL, "classes to print for each picture", "Output"},
-    {"convert", HEED_BOOL, "false", 0, 0, NULL,
-     "pictures of other channels become grey or colour, as the run needs them", "Output"},
-    {"overlay", HEED_TEXT, "", 0, 0, NULL,
-     "vit: write the attention over the picture; of several pictures FILE-2.png and so on",
-     "Output"},
+    SWITCH("convert", "pictures of other channels become grey or colour, as the run needs them",
+           "Output"),
+    WORDS("overlay",
+          "vit: write the attention over the picture; of several pictures FILE-2.png and so on",
+          "Output"),
     CHOOSE_LAYER("Output"),
-    {"cells", HEED_BOOL, "false", 0, 0, NULL, "show it patch by patch instead of smoothly",
-     "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each picture", "Output"},
+    SWITCH("cells", "show it patch by patch instead of smoothly", "Output"),
+    SWITCH("json", "print a JSON object for each picture", "Output"),
     {0}};
 
 static const applies uses[] = {
@@ -80,10 +79,10 @@ static bool write_overlay(classifier *k, heed_picture *p) {
     char path[1024];
     overlay o = {.p = k->p,
                  .run = k->run,
-                 .layer = (int)heed_config_int(k->p->flags, "layer"),
-                 .cells = heed_config_bool(k->p->flags, "cells"),
+                 .layer = flag_int(k->p, "layer"),
+                 .cells = flag_on(k->p, "cells"),
                  .path = path};
-    numbered_path(path, sizeof path, heed_config_text(k->p->flags, "overlay"), k->done + 1);
+    numbered_path(path, sizeof path, flag_text(k->p, "overlay"), k->done + 1);
     if (!overlay_write(&o, p)) return false;
     if (!k->json) printf("  wrote %s\n", path);
     return true;
@@ -91,8 +90,8 @@ static bool write_overlay(classifier *k, heed_picture *p) {
 
 /* name: as it is shown. Frees the picture. */
 static bool classify(classifier *k, const char *name, heed_picture *p) {
-    int top = (int)heed_config_int(k->p->flags, "top");
-    bool draws = *heed_config_text(k->p->flags, "overlay");
+    int top = flag_int(k->p, "top");
+    bool draws = *flag_text(k->p, "overlay");
     heed_tensor *y = logits_of(k, p, name);
     if (y) {
         guesses_of(y->x, k->classes, k->guesses);
@@ -195,10 +194,9 @@ static bool classifier_open(program *p, classifier *k) {
     heed_image_transform known;
     if (!heed_image_transform_of(p->c, r->config, &known)) return false;
     k->how = heed_run_reader(r);
-    k->how.convert =
-        heed_config_bool(p->flags, "convert") || heed_config_bool(r->config, "convert");
+    k->how.convert = flag_on(p, "convert") || heed_config_bool(r->config, "convert");
     k->classes = (int)heed_config_int(r->config, "classes");
-    k->json = heed_config_bool(p->flags, "json");
+    k->json = flag_on(p, "json");
     k->guesses = malloc((size_t)k->classes * sizeof *k->guesses);
     return k->guesses || heed_fail(p->c, HEED_FAILED, "no memory for %d classes", k->classes);
 }

@@ -4,9 +4,8 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
-    {"sheet", HEED_TEXT, "", 0, 0, NULL,
-     "pictures: write samples before and after augmentation as a picture", "Output"},
+    SWITCH("json", "print one JSON object", "Output"),
+    WORDS("sheet", "pictures: write samples before and after augmentation as a picture", "Output"),
     {0}};
 
 /* Settings of this command, not of a training. */
@@ -29,8 +28,7 @@ void print_try(const program *p, const char *suggestion) {
         bool given = heed_config_rank(p->flags, o->name) == HEED_FROM_FLAG;
         if (!given || is_own(o->name)) continue;
         if (o->kind == HEED_BOOL)
-            snprintf(words, sizeof words, "--%s%s",
-                     heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
+            snprintf(words, sizeof words, "--%s%s", flag_on(p, o->name) ? "" : "no-", o->name);
         else
             snprintf(words, sizeof words, "--%s %s", o->name,
                      heed_format_shell(word, sizeof word, value));
@@ -43,7 +41,7 @@ void print_try(const program *p, const char *suggestion) {
 
 static void check(program *p) {
     heed_config_set(p->flags, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
-    if (p->model->kind != HEED_INPUT_PICTURE && *heed_config_text(p->flags, "sheet")) {
+    if (p->model->kind != HEED_INPUT_PICTURE && *flag_text(p, "sheet")) {
         heed_fail(p->c, HEED_USAGE, "--sheet shows pictures: %s is trained on %s", p->model->name,
                   data_of(p->model)->noun);
         return;

@@ -5,17 +5,16 @@
 #include <math.h>
 
 static const heed_option options[] = {
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
-    {"confusion", HEED_TEXT, "", 0, 0, NULL,
-     "pictures, textcls, tag: write what was taken for what as a picture", "Output"},
-    {"mistakes", HEED_TEXT, "", 0, 0, NULL, "pictures: write the worst mistakes as a contact sheet",
-     "Output"},
+    SWITCH("json", "print one JSON object", "Output"),
+    WORDS("confusion", "pictures, textcls, tag: write what was taken for what as a picture",
+          "Output"),
+    WORDS("mistakes", "pictures: write the worst mistakes as a contact sheet", "Output"),
     {"worst", HEED_INT, "40", 1, 300, NULL, "how many of them", "Output"},
     JUDGED_PICTURES,
     DECODING,
     {"most", HEED_INT, "0", 0, 1e12, NULL, "pairs: translate at most so many; 0: all", "Decoding"},
-    {"translations", HEED_TEXT, "", 0, 0, NULL,
-     "pairs: write source, what was made and what was right, parted by tabs", "Decoding"},
+    WORDS("translations", "pairs: write source, what was made and what was right, parted by tabs",
+          "Decoding"),
     {"by-length", HEED_INT, "0", 0, 1 << 20, NULL,
      "pairs: exact matches by tokens of the source, so many lengths a row; 0: no table",
      "Measures of pairs"},

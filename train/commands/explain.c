@@ -154,8 +154,7 @@ static json_t *blanks_json(const explaining *e) {
 
 static json_t *whole_json_of(explaining *e) {
     json_t *o = worked_json(e);
-    if (heed_config_bool(e->p->flags, "backward"))
-        json_object_set_new(o, "backward", backward_json(e));
+    if (flag_on(e->p, "backward")) json_object_set_new(o, "backward", backward_json(e));
     if (e->blank[HEED_LESSON_Q]) {
         char name[48];
         json_object_set_new(o, "sheet", json_string(sheet_name(e, name)));
@@ -181,7 +180,7 @@ static bool write_html(explaining *e, const char *path) {
     json_t *o = whole_json_of(e);
     char *steps = json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT);
     json_decref(o);
-    bool record = e->record && !heed_config_bool(e->p->flags, "exercise");
+    bool record = e->record && !flag_on(e->p, "exercise");
     heed_page page = {
         .count = record, .records = e->record, .steps = steps, .opening = page_opening(e, first)};
     bool ok = steps && heed_page_write(e->c, &page, path);
@@ -194,8 +193,8 @@ static void wrote(explaining *e, const char *path) {
 }
 
 static void write_files(explaining *e) {
-    const char *html = heed_config_text(e->p->flags, "html");
-    const char *tex = heed_config_text(e->p->flags, "tex");
+    const char *html = flag_text(e->p, "html");
+    const char *tex = flag_text(e->p, "tex");
     if ((*html || *tex) && !e->json) heed_text_put(&e->out, "\n", 1);
     if (*html && write_html(e, html)) wrote(e, html);
     if (*tex && write_tex(e, tex)) wrote(e, tex);
@@ -205,13 +204,13 @@ static void write_files(explaining *e) {
 static bool is_told(const explaining *e) {
     static const char *const of_steps[] = {"cell", "step", "backward", "learn", "notation"};
     for (size_t i = 0; e->tell && i < sizeof of_steps / sizeof *of_steps; i++)
-        if (heed_config_rank(e->p->flags, of_steps[i]) > HEED_FROM_DEFAULT) return false;
+        if (flag_given(e->p, of_steps[i])) return false;
     return e->tell;
 }
 
 static void show(explaining *e) {
-    bool solution = heed_config_bool(e->p->flags, "solution");
-    bool sheet = solution || heed_config_bool(e->p->flags, "exercise");
+    bool solution = flag_on(e->p, "solution");
+    bool sheet = solution || flag_on(e->p, "exercise");
     if (sheet && !sheet_open(e, solution)) return;
     if (sheet && !e->json) explain_sheet(e, solution);
     if (!sheet && !e->json) is_told(e) ? e->tell(e) : explain_steps(e);
@@ -230,7 +229,7 @@ void explain_worked(explaining *e) {
 static bool check_run_settings(explaining *e) {
     static const char *const names[] = {"layer", "head", "stack", "whole"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (heed_config_rank(e->p->flags, names[i]) > HEED_FROM_DEFAULT)
+        if (flag_given(e->p, names[i]))
             return heed_fail(e->c, HEED_USAGE,
                              "--%s is of a run: expected heed explain RUN INPUT --%s ...", names[i],
                              names[i]);
@@ -273,7 +272,7 @@ static bool check_pairs(const explaining *e) {
 /* Explains what was asked for: a head of a file, a trained head, or an example. */
 static void explain_asked(explaining *e) {
     const program *p = e->p;
-    const char *from = heed_config_text(p->flags, "from");
+    const char *from = flag_text(p, "from");
     if (!check_sheet(e) || !check_pairs(e)) return;
     if (p->argc < 2 && !check_run_settings(e)) return;
     if (*from && p->argc > 0) {
@@ -306,16 +305,16 @@ static void explain(program *p) {
     explaining e = {.p = p, .c = p->c, .out = {.c = p->c}};
     int width = terminal_width();
     e.look = (text_style){.width = width < 80 ? width : 80,
-                          .precision = (int)heed_config_int(p->flags, "precision"),
+                          .precision = flag_int(p, "precision"),
                           .color = has_color(stdout)};
-    e.json = heed_config_bool(p->flags, "json");
-    e.columns = strcmp(heed_config_text(p->flags, "notation"), "columns") == 0;
-    e.step = heed_config_bool(p->flags, "step");
+    e.json = flag_on(p, "json");
+    e.columns = strcmp(flag_text(p, "notation"), "columns") == 0;
+    e.step = flag_on(p, "step");
     e.seed = (uint64_t)heed_config_int(p->flags, "seed");
-    if (heed_config_bool(p->flags, "list") && p->argc > 0)
+    if (flag_on(p, "list") && p->argc > 0)
         heed_fail(p->c, HEED_USAGE, "--list names all examples: expected no %s beside it",
                   p->argv[0]);
-    else if (heed_config_bool(p->flags, "list"))
+    else if (flag_on(p, "list"))
         list_examples(&e);
     else
         explain_asked(&e);

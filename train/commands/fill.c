@@ -9,7 +9,7 @@ static const heed_option options[] = {
     {"top", HEED_INT, "5", 1, 1000, NULL, "predictions to print", "Output"},
     CHOOSE_LAYER("Output"),
     {"attention", HEED_BOOL, "true", 0, 0, NULL, "show the attention of the masks", "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each input", "Output"},
+    SWITCH("json", "print a JSON object for each input", "Output"),
     {0}};
 
 /* ---- output ---- */
@@ -33,7 +33,7 @@ static json_t *guesses_json(const heed_record_guess *g) {
 
 /* Prints one mask, or appends it as {position, predictions, attention}. */
 static bool show_mask(program *p, const heed_record *r, const heed_record_guess *g, json_t *masks) {
-    bool looks = heed_config_bool(p->flags, "attention");
+    bool looks = flag_on(p, "attention");
     attend_view v = row_view(p, r, g->query);
     if (!masks) {
         print_guesses(g);
@@ -71,15 +71,14 @@ static heed_record *look(program *p, const heed_inspection *s) {
                   (int)heed_label_cut(s->title, 80), s->title);
         return NULL;
     }
-    if (!layer_index(s->run, (int)heed_config_int(p->flags, "layer"), &layer)) return NULL;
-    return heed_capture(s, &(heed_capture_args){.layer_count = 1,
-                                                .layers = &layer,
-                                                .lean = true,
-                                                .top = (int)heed_config_int(p->flags, "top")});
+    if (!layer_index(s->run, flag_int(p, "layer"), &layer)) return NULL;
+    return heed_capture(
+        s, &(heed_capture_args){
+               .layer_count = 1, .layers = &layer, .lean = true, .top = flag_int(p, "top")});
 }
 
 static bool fill_one(program *p, void *user, const char *text, size_t n) {
-    json_t *list = heed_config_bool(p->flags, "json") ? json_array() : NULL;
+    json_t *list = flag_on(p, "json") ? json_array() : NULL;
     heed_inspection s;
     heed_record *r = inspect_text(&s, user, text, n, NULL) ? look(p, &s) : NULL;
     bool ok = r != NULL;
@@ -98,7 +97,7 @@ static void fill(program *p) {
     if (!r) return;
     if (r->model->answers != HEED_ANSWER_MASKED)
         wrong_run(p, "a masked language model", r);
-    else if (layer_index(r, (int)heed_config_int(p->flags, "layer"), &layer))
+    else if (layer_index(r, flag_int(p, "layer"), &layer))
         each_input(p, r, fill_one, false);
     heed_run_close(r);
 }

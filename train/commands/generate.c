@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"prompt", HEED_TEXT, "", 0, 0, NULL, "text to go on from; none: a new line", "Text"},
+    WORDS("prompt", "text to go on from; none: a new line", "Text"),
     {"n", HEED_INT, "200", 0, 1e8, NULL, "tokens to make", "Text"},
     {"samples", HEED_INT, "1", 1, 1e6, NULL, "how many texts", "Text"},
     {"temperature", HEED_REAL, "0.8", 0, 100, NULL,
@@ -17,10 +17,9 @@ static const heed_option options[] = {
     {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of the draws", "Text"},
     {"cache", HEED_BOOL, "true", 0, 0, NULL,
      "keep keys and values; without, the same tokens come more slowly", "Text"},
-    {"attention", HEED_BOOL, "false", 0, 0, NULL,
-     "show the attention of the position that made the last token", "Output"},
+    SWITCH("attention", "show the attention of the position that made the last token", "Output"),
     CHOOSE_LAYER("Output"),
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    SWITCH("json", "print one JSON object", "Output"),
     {0}};
 
 static const applies uses[] = {{"layer", NULL, "attention"}, {0}};
@@ -108,7 +107,7 @@ static bool attend(stream *s, json_t **result) {
     heed_run *r = s->run;
     int block = (int)heed_config_int(r->config, "block"), n = s->count - 1;
     int from = n > block ? n - block : 0, layer;
-    if (n < 1 || !layer_index(r, (int)heed_config_int(s->p->flags, "layer"), &layer)) return false;
+    if (n < 1 || !layer_index(r, flag_int(s->p, "layer"), &layer)) return false;
     heed_inspection seen;
     heed_capture_args wish = {.layer_count = 1, .layers = &layer, .lean = true};
     heed_record *record = heed_inspection_tokens(&seen, r, s->ids + from, n - from)
@@ -221,9 +220,9 @@ static void generate_from(program *p, heed_run *r) {
 }
 
 static void generate(program *p) {
-    if (p->argc > 1 && heed_config_rank(p->flags, "prompt") != HEED_FROM_DEFAULT) {
+    if (p->argc > 1 && flag_given(p, "prompt")) {
         heed_fail(p->c, HEED_USAGE, "two prompts: %s and --prompt %s: expected one", p->argv[1],
-                  heed_config_text(p->flags, "prompt"));
+                  flag_text(p, "prompt"));
         return;
     }
     heed_run *r = open_run(p, p->argv[0]);

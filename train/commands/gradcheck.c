@@ -6,7 +6,7 @@
 static const heed_option options[] = {
     {"op", HEED_TEXT, "*", 0, 0, NULL,
      "only ops, layers, optimizers and models of this name or pattern", "Check"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    SWITCH("json", "print one JSON object", "Output"),
     {0}};
 
 /* Differences in float reveal only large errors; the double-precision build is the exact check. */
@@ -76,7 +76,7 @@ static void add(program *p, const row *r, json_t *list, tally *all) {
 }
 
 static void check_all(program *p, json_t *list, tally *all) {
-    const char *pattern = heed_config_text(p->flags, "op");
+    const char *pattern = flag_text(p, "op");
     for (const heed_op *const *family = heed_op_table(); *family; family++)
         for (const heed_op *op = *family; op->name; op++)
             if (heed_match(pattern, op->name))
@@ -98,12 +98,12 @@ static void check_all(program *p, json_t *list, tally *all) {
 }
 
 static void gradcheck(program *p) {
-    json_t *list = heed_config_bool(p->flags, "json") ? json_array() : NULL;
+    json_t *list = flag_on(p, "json") ? json_array() : NULL;
     tally all = {0};
     check_all(p, list, &all);
     if (all.count == 0)
         heed_fail(p->c, HEED_USAGE, "--op %s: matches no op, layer, optimizer or model",
-                  heed_config_text(p->flags, "op"));
+                  flag_text(p, "op"));
     else if (list)
         print_json(p, json_pack("{s:s, s:f, s:i, s:i, s:O}", "real", exact ? "double" : "float",
                                 "tolerance", tolerance(), "checked", all.count, "wrong", all.wrong,

@@ -50,12 +50,11 @@ static bool build(program *p, drawing *d) {
 /* A run has its own settings; others would be ignored, so they are refused. */
 static bool refuse_settings(program *p) {
     for (const heed_option *o = p->model->options; o->name; o++)
-        if (heed_config_rank(p->flags, o->name) > HEED_FROM_DEFAULT)
+        if (flag_given(p, o->name))
             return heed_fail(p->c, HEED_USAGE,
                              "--%s does not go with a run, which has settings of its own: %s; "
                              "hint: heed graph %s --%s %s",
-                             o->name, p->argv[0], p->model->name, o->name,
-                             heed_config_text(p->flags, o->name));
+                             o->name, p->argv[0], p->model->name, o->name, flag_text(p, o->name));
     return true;
 }
 
@@ -81,8 +80,8 @@ static void close_drawing(drawing *d) {
 /* Settings for the picture have no effect on the list. */
 static bool check_picture(program *p) {
     static const char *const names[] = {"depth", "unfold"};
-    for (int i = 0; i < 2 && !*heed_config_text(p->flags, "svg"); i++)
-        if (heed_config_rank(p->flags, names[i]) > HEED_FROM_DEFAULT)
+    for (int i = 0; i < 2 && !*flag_text(p, "svg"); i++)
+        if (flag_given(p, names[i]))
             return heed_fail(p->c, HEED_USAGE,
                              "--%s is of no use here: expected --svg FILE, too; hint: heed help "
                              "graph",
@@ -97,8 +96,8 @@ static bool goes_step_by_step(const workbench *w) {
 
 static bool choose_length(program *p, workbench *w) {
     enum { STEPS = 3 };
-    int tokens = (int)heed_config_int(p->flags, "tokens");
-    w->rows = (int)heed_config_int(p->flags, "batch");
+    int tokens = flag_int(p, "tokens");
+    w->rows = flag_int(p, "batch");
     if (w->dense && tokens)
         return heed_fail(p->c, HEED_USAGE,
                          "--tokens is of no use here: %s takes pictures; hint: --image-size",
@@ -224,7 +223,7 @@ static void print_list(program *p, const drawing *d) {
     put_piece(&l, "  ", "from, parameters");
     putchar('\n');
     for (int i = 0; i < g->count; i++) print_node(g, i, op_width, name_width);
-    if (heed_config_bool(p->flags, "backward")) print_backward(p, g);
+    if (flag_on(p, "backward")) print_backward(p, g);
 }
 
 /* ---- as data ---- */
@@ -287,9 +286,9 @@ static json_t *graph_json(const drawing *d) {
 static bool write_svg(program *p, const drawing *d, const char *path) {
     heed_text svg = {.c = p->c};
     heed_graph_view v = {.title = d->title,
-                         .depth = (int)heed_config_int(p->flags, "depth"),
-                         .unfold = heed_config_bool(p->flags, "unfold"),
-                         .backward = heed_config_bool(p->flags, "backward")};
+                         .depth = flag_int(p, "depth"),
+                         .unfold = flag_on(p, "unfold"),
+                         .backward = flag_on(p, "backward")};
     bool ok = heed_graph_svg(&d->graph, &v, &svg) && heed_text_save(&svg, path);
     heed_text_free(&svg);
     return ok;
@@ -297,8 +296,8 @@ static bool write_svg(program *p, const drawing *d, const char *path) {
 
 static void graph(program *p) {
     drawing d = {.w.c = p->c};
-    const char *path = heed_config_text(p->flags, "svg");
-    bool json = heed_config_bool(p->flags, "json");
+    const char *path = flag_text(p, "svg");
+    bool json = flag_on(p, "json");
     if (check_picture(p) && open_model(p, &d) && record(p, &d) &&
         (!*path || write_svg(p, &d, path))) {
         if (json)

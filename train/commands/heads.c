@@ -220,7 +220,7 @@ static bool write_csv(heed_ctx *c, const heed_head_table *h, const entry *list, 
 
 /* Sorting by a measure that no head has would have no effect. */
 static bool check_sort(program *p, const heed_head_table *h) {
-    const char *key = heed_config_text(p->flags, "sort");
+    const char *key = flag_text(p, "sort");
     for (int m = 0; m < HEED_HEAD_MEASURES; m++)
         if (strcmp(key, heed_head_measure_name((heed_head_measure)m)) == 0 &&
             !heed_heads_have(h, (heed_head_measure)m))
@@ -232,9 +232,9 @@ static bool check_sort(program *p, const heed_head_table *h) {
 }
 
 static void report(program *p, const eval_loop *s, const heed_head_table *h) {
-    const char *csv = heed_config_text(p->flags, "csv");
-    entry *list = check_sort(p, h) ? sorted(p->c, h, heed_config_text(p->flags, "sort")) : NULL;
-    bool json = heed_config_bool(p->flags, "json"), wrote = false;
+    const char *csv = flag_text(p, "csv");
+    entry *list = check_sort(p, h) ? sorted(p->c, h, flag_text(p, "sort")) : NULL;
+    bool json = flag_on(p, "json"), wrote = false;
     if (list && *csv) wrote = write_csv(p->c, h, list, csv);
     if (list && json && heed_ctx_status(p->c) == HEED_OK) print_object(p, s, h, list);
     if (list && !json && heed_ctx_status(p->c) == HEED_OK) print_ranking(p, s, h, list);

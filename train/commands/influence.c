@@ -45,9 +45,7 @@ typedef struct {
     look looks[RUNS];
 } work;
 
-static const char *flag(const work *w, const char *key) {
-    return heed_config_text(w->p->flags, key);
-}
+static const char *flag(const work *w, const char *key) { return flag_text(w->p, key); }
 
 /* ---- the matrix of a run and an input ---- */
 
@@ -56,7 +54,7 @@ static bool open_picture(work *w, look *l, const char *path) {
     heed_picture p = {0};
     heed_status status = heed_picture_read(path, &p, why);
     if (status != HEED_OK) return heed_fail(w->p->c, status, "%s %s", path, why);
-    bool convert = heed_config_bool(w->p->flags, "convert");
+    bool convert = flag_on(w->p, "convert");
     bool ok = heed_inspection_picture(&l->e, l->run, &p, path, convert);
     heed_picture_free(&p);
     return ok;
@@ -76,9 +74,8 @@ static bool go_on(void *user, uint64_t done, uint64_t all) {
 
 static bool study_run(work *w, const char *dir, const char *what) {
     look *l = &w->looks[w->count++];
-    heed_influence_args a = {.draws = (int)heed_config_int(w->p->flags, "draws"),
-                             .exact = heed_config_bool(w->p->flags, "exact"),
-                             .progress = go_on};
+    heed_influence_args a = {
+        .draws = flag_int(w->p, "draws"), .exact = flag_on(w->p, "exact"), .progress = go_on};
     if (a.draws && a.exact)
         return heed_fail(w->p->c, HEED_USAGE,
                          "--draws %d is an estimate: expected --exact or --draws, not both",
@@ -142,7 +139,7 @@ static bool print_map(const work *w, const look *l) {
     char title[256];
     heed_text text = {.c = w->p->c};
     heed_real top = largest(l);
-    bool numbers = heed_config_bool(w->p->flags, "numbers");
+    bool numbers = flag_on(w->p, "numbers");
     int n = l->query->count * l->key->count;
     heed_real *share = malloc((size_t)n * sizeof *share);
     if (!share) return heed_fail(w->p->c, HEED_FAILED, "no memory for %d numbers", n);
@@ -196,7 +193,7 @@ static bool print_record(const work *w) {
 }
 
 static void show(const work *w) {
-    bool json = heed_config_bool(w->p->flags, "json");
+    bool json = flag_on(w->p, "json");
     bool ok = write_files(w) && (!json || print_record(w));
     for (int i = 0; ok && !json && i < w->count; i++) {
         if (i > 0) putchar('\n');
@@ -212,7 +209,7 @@ static void run_influence(program *p) {
     work w = {.p = p};
     catch_interrupt();
     bool ok = study_runs(&w, p->argv[0], p->argv[1]);
-    if (ok && w.count > 1 && (heed_config_bool(p->flags, "json") || *flag(&w, "npz")))
+    if (ok && w.count > 1 && (flag_on(p, "json") || *flag(&w, "npz")))
         ok = heed_fail(p->c, HEED_USAGE, "--json and --npz hold one run: expected one, found %d",
                        w.count);
     if (ok) show(&w);

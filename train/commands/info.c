@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const heed_option options[] = {
-    {"config", HEED_BOOL, "false", 0, 0, NULL, "print all settings of a run", "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
-    {0}};
+static const heed_option options[] = {SWITCH("config", "print all settings of a run", "Output"),
+                                      SWITCH("json", "print one JSON object", "Output"),
+                                      {0}};
 
 /* Element i of an array that may be misaligned; NAN for types other than F32 and F64. */
 static double element(const heed_array *a, size_t i) {
@@ -130,7 +129,7 @@ static void print_arrays(program *p, const heed_safetensors *f, const char *path
         bytes += a->bytes;
         json_array_append_new(list, array_json(a, &t.of[i]));
     }
-    if (ok && heed_config_bool(p->flags, "json"))
+    if (ok && flag_on(p, "json"))
         print_json(p, json_pack("{s:o, s:I, s:I, s:O}", "file", json_text(path), "numbers",
                                 (json_int_t)total, "bytes", (json_int_t)bytes, "tensors", list));
     else if (ok) {
@@ -162,7 +161,7 @@ static bool print_settings(program *p, const char *dir) {
     const heed_model *m = NULL;
     heed_text text = {.c = p->c};
     heed_config *f = run_settings(p->c, p->models, dir, &m);
-    bool all = heed_config_bool(p->flags, "config");
+    bool all = flag_on(p, "config");
     if (!f && !m) {
         heed_message(p->c, HEED_WARN, "%s", heed_ctx_error(p->c));
         heed_clear(p->c);
@@ -194,7 +193,7 @@ static void info(program *p) {
     bool folder = is_directory(p->argv[0]);
     if (folder && !heed_run_recover(p->c, p->argv[0])) return;
     snprintf(path, sizeof path, folder ? "%s/model.safetensors" : "%s", p->argv[0]);
-    bool json = heed_config_bool(p->flags, "json");
+    bool json = flag_on(p, "json");
     if (!is_file(path)) {
         heed_fail(p->c, HEED_DATA, "%s is not there: expected a run or a .safetensors file", path);
         return;

@@ -7,9 +7,8 @@
 #include <string.h>
 
 static const heed_option plot_options[] = {
-    {"png", HEED_TEXT, "", 0, 0, NULL, "picture to write [RUN/loss.png; of a table TABLE.png]",
-     "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print the curves as one JSON object", "Output"},
+    WORDS("png", "picture to write [RUN/loss.png; of a table TABLE.png]", "Output"),
+    SWITCH("json", "print the curves as one JSON object", "Output"),
     {0}};
 
 void draw_chart(program *p, const heed_chart *chart) {
@@ -43,7 +42,7 @@ static json_t *table_json(const heed_chart *chart) {
 }
 
 static void report_tables(program *p, const heed_chart *charts, int count, const char *path) {
-    bool json = heed_config_bool(p->flags, "json");
+    bool json = flag_on(p, "json");
     json_t *list = json_array();
     for (int i = 0; i < count; i++) {
         json_array_append_new(list, table_json(&charts[i]));
@@ -59,7 +58,7 @@ static void report_tables(program *p, const heed_chart *charts, int count, const
 static void plot_tables(program *p) {
     int count = 0;
     char path[1024];
-    const char *png = heed_config_text(p->flags, "png");
+    const char *png = flag_text(p, "png");
     curve_csv *k = calloc((size_t)p->argc, sizeof *k);
     heed_chart *charts = calloc((size_t)p->argc, sizeof *charts);
     bool ok = (k && charts) || heed_fail(p->c, HEED_FAILED, "no memory for %d tables", p->argc);
@@ -78,7 +77,7 @@ static void plot_run(program *p) {
     run_curves k;
     heed_series series[2];
     char path[1024];
-    const char *run = p->argv[0], *png = heed_config_text(p->flags, "png");
+    const char *run = p->argv[0], *png = flag_text(p, "png");
     if (p->argc > 1) {
         heed_fail(p->c, HEED_USAGE,
                   "several are drawn together when all are tables: expected FILE.csv..., found %s; "
@@ -90,7 +89,7 @@ static void plot_run(program *p) {
     snprintf(path, sizeof path, "%s/loss.png", run);
     if (*png) snprintf(path, sizeof path, "%s", png);
     heed_chart chart = curves_chart(&k, run, series);
-    bool json = heed_config_bool(p->flags, "json");
+    bool json = flag_on(p, "json");
     if (!json) draw_chart(p, &chart);
     heed_chart_png(p->c, &chart, 960, 540, path);
     if (json && heed_ctx_status(p->c) == HEED_OK)

@@ -31,7 +31,7 @@ typedef struct {
     char of[96];        /* "layer 2 of 4, mean of its heads" */
 } show;
 
-static int item(const show *w) { return (int)heed_config_int(w->p->flags, "item"); }
+static int item(const show *w) { return flag_int(w->p, "item"); }
 
 /* ---- reading ---- */
 

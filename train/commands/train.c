@@ -22,8 +22,8 @@
     }
 
 static const heed_option train_options[] = {
-    {"out", HEED_TEXT, "", 0, 0, NULL, "folder of the run to make; -o for short", "Run"},
-    {"force", HEED_BOOL, "false", 0, 0, NULL, "replace a run that stands there", "Run"},
+    WORDS("out", "folder of the run to make; -o for short", "Run"),
+    SWITCH("force", "replace a run that stands there", "Run"),
     SHOWN,
     {0}};
 
@@ -41,8 +41,8 @@ static const heed_option resume_options[] = {
     {"patience", HEED_INT, "0", 0, 1e9, NULL,
      "evaluations without a better one that end the training; 0: none do; not given: the run's own",
      "Run"},
-    {"data", HEED_TEXT, "", 0, 0, NULL, "where the data lies now, when it was moved", "Run"},
-    {"val", HEED_TEXT, "", 0, 0, NULL, "where the validation data lies now", "Run"},
+    WORDS("data", "where the data lies now, when it was moved", "Run"),
+    WORDS("val", "where the validation data lies now", "Run"),
     SHOWN,
     {0}};
 
@@ -86,7 +86,7 @@ static void print_result(const training *t, const heed_fit_result *r) {
 static void conclude(program *p, const training *t, const heed_data *data, const progress *g,
                      const heed_fit_result *r, double seconds) {
     const data_kind *kind = kind_of(t->model);
-    json_t *json = heed_config_bool(p->flags, "json") ? result_json(t, r) : NULL;
+    json_t *json = flag_on(p, "json") ? result_json(t, r) : NULL;
     ending e = {.run = t->run,
                 .f = t->f,
                 .step = r->step,
@@ -169,7 +169,7 @@ static void run_training(program *p, const training *t) {
     progress g = {.p = p,
                   .f = t->f,
                   .run = t->run,
-                  .mode = show_mode_of(heed_config_text(p->flags, "progress")),
+                  .mode = show_mode_of(flag_text(p, "progress")),
                   .samples = {.c = p->c}};
     p->model = t->model;
     if (g.mode == SHOW_BAR) {
@@ -251,8 +251,8 @@ static bool check_run(program *p, const training *t) {
 static void train(program *p) {
     training t = {.model = p->model,
                   .f = run_config(p),
-                  .run = heed_config_text(p->flags, "out"),
-                  .force = heed_config_bool(p->flags, "force")};
+                  .run = flag_text(p, "out"),
+                  .force = flag_on(p, "force")};
     if (heed_ctx_status(p->c) == HEED_OK && check_run(p, &t)) run_training(p, &t);
 }
 
@@ -298,8 +298,7 @@ static bool override(program *p, const training *t) {
                              "--%s is of no use here: a run of %s has no such setting; hint: heed "
                              "info %s --config",
                              o->name, t->model->name, t->run);
-        heed_config_set(t->f, o->name, heed_config_text(p->flags, o->name), o->name,
-                        HEED_FROM_FLAG);
+        heed_config_set(t->f, o->name, flag_text(p, o->name), o->name, HEED_FROM_FLAG);
     }
     return heed_ctx_status(p->c) == HEED_OK;
 }

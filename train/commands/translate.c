@@ -8,22 +8,21 @@
 
 static const heed_option options[] = {
     DECODING,
-    {"sample", HEED_BOOL, "false", 0, 0, NULL, "draw tokens by their probability", "Decoding"},
+    SWITCH("sample", "draw tokens by their probability", "Decoding"),
     {"temperature", HEED_REAL, "1", 0.001, 100, NULL, "--sample: divides the logits", "Decoding"},
     {"top-k", HEED_INT, "0", 0, 1 << 24, NULL, "--sample: only the k most probable tokens; 0: all",
      "Decoding"},
     {"top-p", HEED_REAL, "0", 0, 1, NULL,
      "--sample: only the fewest tokens that hold this probability together; 0: all", "Decoding"},
     {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "--sample: of the draws", "Decoding"},
-    {"attention", HEED_BOOL, "false", 0, 0, NULL,
-     "show what each token made attended to in the source", "Output"},
+    SWITCH("attention", "show what each token made attended to in the source", "Output"),
     CHOOSE_LAYER("Output"),
     WORDS("head", HEAD_WORDS "; without it the mean", "Output"),
-    {"png", HEED_TEXT, "", 0, 0, NULL,
-     "write the attention as a picture; of several texts FILE-2.png and so on", "Output"},
-    {"beside", HEED_TEXT, "", 0, 0, NULL,
-     "another run, whose attention to the same text is drawn beside in the picture", "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each text", "Output"},
+    WORDS("png", "write the attention as a picture; of several texts FILE-2.png and so on",
+          "Output"),
+    WORDS("beside", "another run, whose attention to the same text is drawn beside in the picture",
+          "Output"),
+    SWITCH("json", "print a JSON object for each text", "Output"),
     {0}};
 
 static const applies uses[] = {{"length-penalty", NULL, "beam"}, {"temperature", NULL, "sample"},
@@ -39,7 +38,7 @@ typedef struct {
 
 /* ---- one text ---- */
 
-static bool is_asked(const program *p, const char *key) { return heed_config_bool(p->flags, key); }
+static bool is_asked(const program *p, const char *key) { return flag_on(p, key); }
 
 static json_t *labels_json(const char *const *label, int n) {
     json_t *list = json_array();
@@ -72,7 +71,7 @@ static bool draw(program *p, work *w, const alignment *a, const char *text, size
     if (!w->beside.run) return alignment_png(p->c, both, 1, path);
     bool ok = translate(&w->beside, text, n) && alignment_of(&w->beside, 0, "", &both[1]);
     both[0].title = p->argv[0];
-    both[1].title = heed_config_text(p->flags, "beside");
+    both[1].title = flag_text(p, "beside");
     ok = ok && alignment_png(p->c, both, 2, path);
     alignment_free(&both[1]);
     return ok;
@@ -85,22 +84,19 @@ static bool show_attention(program *p, work *w, const alignment *a, const char *
         putchar('\n');
         if (!alignment_print(p->c, a)) return false;
     }
-    if (!*heed_config_text(p->flags, "png")) return true;
-    numbered_path(path, sizeof path, heed_config_text(p->flags, "png"), w->done + 1);
+    if (!*flag_text(p, "png")) return true;
+    numbered_path(path, sizeof path, flag_text(p, "png"), w->done + 1);
     if (!draw(p, w, a, text, n, path)) return false;
     if (!json) printf("wrote %s\n", path);
     return true;
 }
 
-static bool looks(const program *p) {
-    return is_asked(p, "attention") || *heed_config_text(p->flags, "png");
-}
+static bool looks(const program *p) { return is_asked(p, "attention") || *flag_text(p, "png"); }
 
 static bool show(program *p, work *w, const char *text, size_t n, const char *made) {
     alignment a = {0};
     bool json = is_asked(p, "json");
-    if (looks(p) && !alignment_of(&w->k, (int)heed_config_int(p->flags, "layer"),
-                                  heed_config_text(p->flags, "head"), &a)) {
+    if (looks(p) && !alignment_of(&w->k, flag_int(p, "layer"), flag_text(p, "head"), &a)) {
         alignment_free(&a);
         return false;
     }
@@ -155,15 +151,15 @@ static void close_translator(translator *k) {
 }
 
 static bool open_beside(program *p, translator *k) {
-    const char *dir = heed_config_text(p->flags, "beside");
+    const char *dir = flag_text(p, "beside");
     return !*dir || open_translator(p, dir, k);
 }
 
 static void run_translate(program *p) {
     work w = {0};
-    int layer = (int)heed_config_int(p->flags, "layer"), head;
+    int layer = flag_int(p, "layer"), head;
     if (open_translator(p, p->argv[0], &w.k) && open_beside(p, &w.beside) &&
-        alignment_choice(w.k.run, layer, heed_config_text(p->flags, "head"), &head))
+        alignment_choice(w.k.run, layer, flag_text(p, "head"), &head))
         each_input(p, &w, translate_one, !looks(p) && !is_asked(p, "json"));
     close_translator(&w.beside);
     close_translator(&w.k);

@@ -16,13 +16,10 @@ static const heed_option options[] = {
 
 /* Returns r, or the part of it that --layers, --heads and --tokens keep. */
 static heed_record *cut(program *p, heed_record *r) {
-    heed_record_cut k = {.tokens = (int)heed_config_int(p->flags, "tokens")};
+    heed_record_cut k = {.tokens = flag_int(p, "tokens")};
     int *layers = NULL, *heads = NULL;
-    if (r)
-        layers =
-            number_list(p->c, "--layers", heed_config_text(p->flags, "layers"), &k.layer_count);
-    if (layers)
-        heads = number_list(p->c, "--heads", heed_config_text(p->flags, "heads"), &k.head_count);
+    if (r) layers = number_list(p->c, "--layers", flag_text(p, "layers"), &k.layer_count);
+    if (layers) heads = number_list(p->c, "--heads", flag_text(p, "heads"), &k.head_count);
     k.layers = layers, k.heads = heads;
     bool less = k.layer_count || k.head_count || k.tokens;
     r = !heads ? NULL : less ? heed_record_subset(p->c, r, &k) : r;
@@ -79,7 +76,7 @@ static void print_summary(program *p, const char *file, const heed_record *r) {
 
 /* Reads all files into records; a file may say that it is a step of training. */
 static bool read_all(program *p, heed_record *records, json_t *told) {
-    bool json = heed_config_bool(p->flags, "json");
+    bool json = flag_on(p, "json");
     for (int i = 0; i < p->argc; i++) {
         heed_record *r = cut(p, heed_record_read(p->c, p->argv[i]));
         if (!r) return false;
@@ -93,17 +90,17 @@ static bool read_all(program *p, heed_record *records, json_t *told) {
 }
 
 static void view(program *p) {
-    const char *html = heed_config_text(p->flags, "html");
+    const char *html = flag_text(p, "html");
     heed_record *records = calloc((size_t)p->argc, sizeof *records);
     json_t *told = json_array();
     heed_page page = {.count = p->argc,
                       .records = records,
-                      .no_qk = !heed_config_bool(p->flags, "qk"),
-                      .force = heed_config_bool(p->flags, "force")};
+                      .no_qk = !flag_on(p, "qk"),
+                      .force = flag_on(p, "force")};
     if (!records) heed_fail(p->c, HEED_FAILED, "no memory for %d records", p->argc);
     bool ok = records && read_all(p, records, told);
     if (ok && *html) ok = heed_page_write(p->c, &page, html);
-    if (ok && heed_config_bool(p->flags, "json"))
+    if (ok && flag_on(p, "json"))
         print_json(p, json_pack("{s:O, s:o}", "files", told, "html", json_text(html)));
     else if (ok && *html)
         printf("wrote %s\n", html);

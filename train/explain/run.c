@@ -66,24 +66,6 @@ static bool choose_head(trained *t) {
     return true;
 }
 
-/* ---- the input ---- */
-
-static bool open_picture(trained *t, const char *path) {
-    heed_picture picture = {0};
-    char why[HEED_WHY];
-    heed_status status = heed_picture_read(path, &picture, why);
-    if (status != HEED_OK) return heed_fail(t->e->c, status, "%s %s", path, why);
-    bool ok = heed_inspection_picture(&t->s, t->run, &picture, path, true);
-    heed_picture_free(&picture);
-    return ok;
-}
-
-static bool open_input(trained *t, const char *text) {
-    if (reads_pictures(t->run->model)) return open_picture(t, text);
-    return heed_check_text(t->e->c, text, strlen(text)) &&
-           inspect_text(&t->s, t->run, text, strlen(text), NULL);
-}
-
 /* ---- numbers of the model, as doubles that the head owns ---- */
 
 static double *doubles(trained *t, size_t n) {
@@ -332,7 +314,8 @@ static bool make_head(trained *t) {
 
 void explain_run(explaining *e, const char *run, const char *text) {
     trained t = {.e = e, .run = open_run(e->p, run)};
-    if (t.run && choose_layer(&t) && choose_head(&t) && open_input(&t, text)) {
+    if (t.run && choose_layer(&t) && choose_head(&t) &&
+        inspect_input(&t.s, t.run, text, NULL, true)) {
         const char *html = heed_config_text(e->p->flags, "html");
         heed_record *record =
             *html ? heed_capture(&t.s, &(heed_capture_args){.lean = false}) : NULL;

@@ -2,6 +2,7 @@
  * fig. 3.
  */
 #include "cli/choice.h"
+#include "kinds/inspect.h"
 #include "kinds/pairs.h"
 
 #include <stdlib.h>
@@ -142,12 +143,7 @@ bool alignment_print(heed_ctx *c, const alignment *a) {
     heed_heatmap map =
         map_of(a, a->fixed ? "no attention: one context, of the encoder's last states, for all"
                            : "attention: a row for each token made, over the source");
-    heed_text text = {.c = c};
-    map.terminal = terminal_kind(stdout);
-    map.width = terminal_width();
-    if (heed_heatmap_text(&map, &text)) print_text(&text);
-    heed_text_free(&text);
-    return heed_ctx_status(c) == HEED_OK;
+    return print_heatmap(c, map);
 }
 
 bool alignment_png(heed_ctx *c, const alignment *a, int count, const char *path) {
@@ -160,11 +156,7 @@ bool alignment_png(heed_ctx *c, const alignment *a, int count, const char *path)
 
 json_t *alignment_json(const alignment *a) {
     json_t *rows = json_array();
-    for (int i = 0; i < a->rows; i++) {
-        json_t *row = json_array();
-        for (int j = 0; j < a->cols; j++)
-            json_array_append_new(row, json_number((double)a->weights[i * a->cols + j]));
-        json_array_append_new(rows, row);
-    }
+    for (int i = 0; i < a->rows; i++)
+        json_array_append_new(rows, json_numbers(a->weights + i * a->cols, a->cols));
     return rows;
 }

@@ -8,10 +8,8 @@
 
 /* A row of the table of a command that uses the loop. */
 #define EVAL_LOOP_OPTIONS                                                                          \
-    {                                                                                              \
-        "batches", HEED_INT, "0", 0, 1e9, NULL,                                                    \
-            "evaluation batches that are read, a seeded sample; 0: all", "Data"                    \
-    }
+    COUNT("batches", "0", 0, 1e9, "evaluation batches that are read, a seeded sample; 0: all",     \
+          "Data")
 
 typedef struct {
     heed_evaluation e; /* what is read; each question is a batch */

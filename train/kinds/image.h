@@ -15,26 +15,14 @@ size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t
         "strict", reads_pictures, NULL                                                             \
     }
 #define JUDGED_PICTURES                                                                            \
-    {"part",                                                                                       \
-     HEED_CHOICE,                                                                                  \
-     "auto",                                                                                       \
-     0,                                                                                            \
-     0,                                                                                            \
-     "auto|train|val|test",                                                                        \
-     "pictures: the part that is read; auto: the test part, else validation, else all there is",   \
-     "Pictures"},                                                                                  \
-        {"convert",                                                                                \
-         HEED_BOOL,                                                                                \
-         "false",                                                                                  \
-         0,                                                                                        \
-         0,                                                                                        \
-         NULL,                                                                                     \
-         "pictures of other channels become grey or colour, as the run needs them",                \
-         "Pictures"},                                                                              \
-    {                                                                                              \
-        "strict", HEED_BOOL, "false", 0, 0, NULL,                                                  \
-            "a picture that cannot be decoded is an error, not left out", "Pictures"               \
-    }
+    CHOICE("part", "auto", "auto|train|val|test",                                                  \
+           "pictures: the part that is read; auto: the test part, else validation, else all "      \
+           "there is",                                                                             \
+           "Pictures"),                                                                            \
+        SWITCH("convert",                                                                          \
+               "pictures of other channels become grey or colour, as the run needs them",          \
+               "Pictures"),                                                                        \
+        SWITCH("strict", "a picture that cannot be decoded is an error, not left out", "Pictures")
 /* ---- predictions (predict.c) ---- */
 typedef struct {
     double p;

@@ -115,20 +115,4 @@ void draw_chart(program *p, const heed_chart *chart);
 /* Draws DIR/metrics.csv as a picture at path. */
 bool curves_png(heed_ctx *c, const char *dir, const char *path);
 
-/* ---- pages (commands/page_link.c) ---- */
-/* What a page shows when it opens. */
-typedef struct {
-    const char *view; /* NULL: the page's default */
-    heed_stack stack;
-    int layer;        /* from 0 */
-    const char *head; /* "3", "mean", "max"; NULL: the first */
-    int query;        /* from 0; -1: none */
-} page_link;
-enum { PAGE_LINK_SIZE = 160 };
-/* Writes the link's text, for heed_page, to text and returns it. */
-const char *page_link_text(const page_link *o, char text[PAGE_LINK_SIZE]);
-/* Checks, before other files are written, that the page can be written. False: the error that
- * writing it would give. */
-bool page_fits(heed_ctx *c, const heed_page *p, const char *path);
-
 #endif

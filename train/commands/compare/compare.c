@@ -9,9 +9,8 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"png", HEED_TEXT, "", 0, 0, NULL, "picture to write", "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print numbers and settings as one JSON object",
-     "Output"},
+    WORDS("png", "picture to write", "Output"),
+    SWITCH("json", "print numbers and settings as one JSON object", "Output"),
     {0}};
 
 /* ---- settings that differ ---- */
@@ -267,11 +266,11 @@ static heed_chart chart_of(const comparison *k) {
 /* ---- heed compare ---- */
 
 static void report(program *p, const comparison *k) {
-    const char *png = heed_config_text(p->flags, "png");
+    const char *png = flag_text(p, "png");
     heed_chart chart = chart_of(k);
     json_t *all = differences(k->runs, k->count);
     if (*png) heed_chart_png(p->c, &chart, 960, 540, png);
-    if (heed_config_bool(p->flags, "json")) {
+    if (flag_on(p, "json")) {
         print_json(p, json_pack("{s:o, s:o, s:O}", "runs", numbers_json(k), "groups",
                                 groups_json(k), "settings", all));
     } else {
