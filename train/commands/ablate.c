@@ -6,21 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const heed_option options[] = {WORDS("png", "draw layers and heads as a picture", "Output"),
-                                      SWITCH("json", "print one JSON object", "Output"),
-                                      EVAL_LOOP_OPTIONS,
-                                      JUDGED_PICTURES,
-                                      SWITCH("patches",
-                                             "hide patches instead of heads: those that attention, "
-                                             "rollout, gradient and occlusion point "
-                                             "to, against random ones",
-                                             "Pictures"),
-                                      {"pictures", HEED_INT, "100", 2, 1e6, NULL,
-                                       "--patches: in how many pictures, a seeded choice",
-                                       "Pictures"},
-                                      {"share", HEED_REAL, "0.25", 0, 1, NULL,
-                                       "--patches: the share of them that is hidden", "Pictures"},
-                                      {0}};
+static const heed_option options[] = {
+    WORDS("png", "draw layers and heads as a picture", "Output"),
+    SWITCH("json", "print one JSON object", "Output"),
+    EVAL_LOOP_OPTIONS,
+    JUDGED_PICTURES,
+    SWITCH("patches",
+           "hide patches instead of heads: those that attention, "
+           "rollout, gradient and occlusion point "
+           "to, against random ones",
+           "Pictures"),
+    COUNT("pictures", "100", 2, 1e6, "--patches: in how many pictures, a seeded choice",
+          "Pictures"),
+    NUMBER("share", "0.25", 0, 1, "--patches: the share of them that is hidden", "Pictures"),
+    {0},
+};
 
 static const applies uses[] = {JUDGED_PICTURES_APPLY,
                                {"patches", reads_patches, NULL},
@@ -31,63 +31,53 @@ static const applies uses[] = {JUDGED_PICTURES_APPLY,
 /* ---- the map: one row per layer, one column per head ---- */
 
 typedef struct {
-    int rows, cols;
-    heed_real *values; /* harm; 0: no such head */
+    heed_heatmap map; /* the harm of each head; 0: no such head */
+    heed_real *values;
     char (*name)[32];
-    const char **row_label, **col_label;
+    const char **labels; /* of the rows, then of the columns */
 } harm_map;
 
-static void map_free(harm_map *m) {
+static void map_close(harm_map *m) {
     free(m->values);
     free(m->name);
-    free((void *)m->row_label);
-    *m = (harm_map){.rows = 0};
+    free((void *)m->labels);
 }
 
-static bool map_capacity(heed_ctx *c, const heed_ablation *a, harm_map *m) {
-    *m = (harm_map){.rows = a->layer_count};
-    for (int l = 0; l < a->layer_count; l++)
-        if (a->layers[l].heads > m->cols) m->cols = a->layers[l].heads;
-    size_t labels = (size_t)(m->rows + m->cols);
-    m->values = calloc((size_t)m->rows * (size_t)m->cols, sizeof *m->values);
-    m->name = calloc(labels, sizeof *m->name);
-    m->row_label = calloc(labels, sizeof *m->row_label);
-    m->col_label = m->row_label ? m->row_label + m->rows : NULL;
-    return (m->values && m->name && m->row_label) ||
-           heed_fail(c, HEED_FAILED, "no memory for a map of %d heads", a->head_count);
-}
-
-static bool make_map(heed_ctx *c, const heed_ablation *a, harm_map *m) {
-    bool stacks = has_stacks(a->layers, a->layer_count);
-    if (!map_capacity(c, a, m)) return false;
-    for (int i = 0; i < m->rows; i++) {
-        const heed_record_block *l = &a->layers[i];
-        snprintf(m->name[i], sizeof *m->name, "%s%slayer %d",
-                 stacks ? heed_stack_name(l->stack) : "", stacks ? " " : "", l->layer + 1);
-        m->row_label[i] = m->name[i];
-    }
-    for (int i = 0; i < m->cols; i++) {
-        snprintf(m->name[m->rows + i], sizeof *m->name, "head %d", i + 1);
-        m->col_label[i] = m->name[m->rows + i];
+/* Call map_close also after a failure. */
+static bool map_open(heed_ctx *c, const heed_ablation *a, harm_map *m) {
+    int rows = a->layer_count, cols = 0;
+    bool stacks = has_stacks(a->layers, rows);
+    for (int l = 0; l < rows; l++)
+        if (a->layers[l].heads > cols) cols = a->layers[l].heads;
+    size_t labels = (size_t)(rows + cols);
+    m->values = allocate(c, (size_t)rows * (size_t)cols, sizeof *m->values, "heads");
+    m->name = allocate(c, labels, sizeof *m->name, "labels");
+    m->labels = allocate(c, labels, sizeof *m->labels, "labels");
+    if (!m->values || !m->name || !m->labels) return false;
+    for (int i = 0; i < rows + cols; i++) {
+        const heed_record_block *l = &a->layers[i < rows ? i : 0];
+        if (i < rows)
+            snprintf(m->name[i], sizeof *m->name, "%s%slayer %d",
+                     stacks ? heed_stack_name(l->stack) : "", stacks ? " " : "", l->layer + 1);
+        else
+            snprintf(m->name[i], sizeof *m->name, "head %d", i - rows + 1);
+        m->labels[i] = m->name[i];
     }
     for (int i = 0; i < a->head_count; i++) {
         const heed_ablated_head *h = &a->heads[i];
-        m->values[h->layer * m->cols + h->head] = (heed_real)h->harm.mean;
+        m->values[h->layer * cols + h->head] = (heed_real)h->harm.mean;
     }
+    m->map = (heed_heatmap){.title = "loss that is added without the head",
+                            .rows = rows,
+                            .cols = cols,
+                            .values = m->values,
+                            .row_labels = m->labels,
+                            .col_labels = m->labels + rows,
+                            .unit = "added to the loss",
+                            .numbers = true,
+                            .terminal = terminal_kind(stdout),
+                            .width = terminal_width()};
     return true;
-}
-
-static heed_heatmap heatmap_of(const harm_map *m) {
-    return (heed_heatmap){.title = "loss that is added without the head",
-                          .rows = m->rows,
-                          .cols = m->cols,
-                          .values = m->values,
-                          .row_labels = m->row_label,
-                          .col_labels = m->col_label,
-                          .unit = "added to the loss",
-                          .numbers = true,
-                          .terminal = terminal_kind(stdout),
-                          .width = terminal_width()};
 }
 
 /* ---- as text ---- */
@@ -115,8 +105,7 @@ static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]
 }
 
 static void print_harms(program *p, const eval_loop *s, const heed_ablation *a) {
-    harm_map m = {.rows = 0};
-    heed_text text = {.c = p->c};
+    harm_map m = {0};
     char n[32], what[800];
     snprintf(what, sizeof what, "%s, %s: %s batch%s of %d", s->e.run->model->name, s->what,
              heed_format_count(n, s->e.batches), s->e.batches == 1 ? "" : "es", s->e.rows);
@@ -129,11 +118,8 @@ static void print_harms(program *p, const eval_loop *s, const heed_ablation *a) 
                                     .cell = cell,
                                     .of = a});
     putchar('\n');
-    heed_heatmap map;
-    if (make_map(p->c, a, &m) && (map = heatmap_of(&m), heed_heatmap_text(&map, &text)))
-        print_text(&text);
-    heed_text_free(&text);
-    map_free(&m);
+    if (map_open(p->c, a, &m)) print_heatmap(p->c, m.map);
+    map_close(&m);
     putchar('\n');
     print_wrapped(p, "Harm is loss without the head minus loss with it, on the same batches; a "
                      "negative one says that the model does better without. Heads stand in for one "
@@ -143,11 +129,9 @@ static void print_harms(program *p, const eval_loop *s, const heed_ablation *a) 
 }
 
 static bool draw(heed_ctx *c, const heed_ablation *a, const char *path) {
-    harm_map m = {.rows = 0};
-    bool ok = make_map(c, a, &m);
-    heed_heatmap map = heatmap_of(&m);
-    ok = ok && heed_heatmap_png(c, &map, path);
-    map_free(&m);
+    harm_map m = {0};
+    bool ok = map_open(c, a, &m) && heed_heatmap_png(c, &m.map, path);
+    map_close(&m);
     return ok;
 }
 

@@ -100,7 +100,8 @@ static void as_shares(heed_real *x, size_t n) {
 
 enum { LABEL = 16 };
 typedef struct {
-    int count, tokens, query, label; /* label: width of the labels */
+    int count, tokens, label; /* label: width of the labels */
+    int query; /* of the prediction: the one that is shown, else that of the last guess */
     const heed_record_axis *axis;
     char (*name)[24];
     heed_real *values; /* (columns, tokens); NAN: unknown */
@@ -131,8 +132,7 @@ static void take_heads(const attend_view *v, columns *k, bool each) {
     heed_real *mean = NULL; /* or, on a terminal, the head that is shown, or the maximum over all */
     bool largest = !each && v->head == MAX_HEAD;
     if (!each || b->heads > 1) mean = column(k, each ? "mean" : "attention", false);
-    for (int i = 0; mean && i < k->tokens; i++) mean[i] = 0;
-    heed_real *row = malloc((size_t)k->tokens * sizeof *row);
+    heed_real *row = allocate(v->p->c, (size_t)k->tokens, sizeof *row, "tokens");
     for (int h = 0; row && h < b->heads; h++) {
         char name[24];
         snprintf(name, sizeof name, "head %d", (b->head ? b->head[h] : h) + 1);
@@ -153,12 +153,6 @@ static bool fits_block(const attend_view *v, const heed_record_map *m) {
     return map_is_main(m) && m->queries == v->block->queries && m->keys == v->block->keys;
 }
 
-/* The query of the prediction: the one that is shown, otherwise that of the last guess. */
-static int predicted_query(const attend_view *v) {
-    const heed_record *r = v->record;
-    return v->query >= 0 || !r->guess_count ? v->query : r->guesses[r->guess_count - 1].query;
-}
-
 static void columns_close(columns *k) {
     free(k->name);
     free(k->values);
@@ -168,14 +162,14 @@ static void columns_close(columns *k) {
 /* False: out of memory; call columns_close also then. each: every head has a column. */
 static bool columns_open(const attend_view *v, bool each, columns *k) {
     const heed_record *r = v->record;
-    *k = (columns){.axis = &r->axes[v->block->keys], .query = predicted_query(v)};
+    *k = (columns){.axis = &r->axes[v->block->keys], .query = v->query};
+    if (v->query < 0 && r->guess_count) k->query = r->guesses[r->guess_count - 1].query;
     k->tokens = k->axis->count;
     size_t most = (size_t)v->block->heads + 1 + (size_t)r->map_count;
-    k->name = malloc(most * sizeof *k->name);
-    k->sign = malloc(most * sizeof *k->sign);
-    k->values = malloc(most * (size_t)k->tokens * sizeof *k->values);
-    if (!k->values || !k->name || !k->sign)
-        return heed_fail(v->p->c, HEED_FAILED, "no memory for %d tokens", k->tokens);
+    k->name = allocate(v->p->c, most, sizeof *k->name, "columns");
+    k->sign = allocate(v->p->c, most, sizeof *k->sign, "columns");
+    k->values = allocate(v->p->c, most * (size_t)k->tokens, sizeof *k->values, "numbers");
+    if (!k->values || !k->name || !k->sign) return false;
     for (int i = 0; i < k->tokens; i++) {
         int n = heed_label_columns(k->axis->labels[i]);
         if (n > k->label) k->label = n < LABEL ? n : LABEL;
@@ -328,31 +322,26 @@ bool maps_drawable(const attend_view *v) {
 
 bool maps_need_query(const attend_view *v) { return !is_one(v) && any_fits(v); }
 
-/* Keeps only the tokens that are shown, and returns their number; labels gets their labels. */
-static int keep_visible(const attend_view *v, columns *k, const char **labels) {
-    int count = 0, at = 0;
-    for (int i = 0; i < k->tokens; i++)
-        if (!is_hidden(v, k, i)) labels[count++] = k->axis->labels[i];
-    for (int i = 0; i < k->count * k->tokens; i++)
-        if (!is_hidden(v, k, i % k->tokens)) k->values[at++] = k->values[i];
-    return count;
-}
-
 bool maps_draw(const attend_view *v, bool svg, const char *path) {
+    heed_ctx *c = v->p->c;
     columns k;
     char title[TITLE_SIZE];
     bool ok = columns_open(v, !v->chosen, &k);
-    const char **rows = ok ? malloc((size_t)k.count * sizeof *rows) : NULL;
-    const char **cols = ok ? malloc((size_t)k.tokens * sizeof *cols) : NULL;
-    if (ok && !(rows && cols))
-        ok = heed_fail(v->p->c, HEED_FAILED, "no memory for %d rows", k.count);
+    const char **rows = allocate(c, (size_t)k.count, sizeof *rows, "rows");
+    const char **cols = allocate(c, (size_t)k.tokens, sizeof *cols, "columns");
+    ok = ok && rows && cols;
+    int visible = 0, at = 0; /* tokens and values that are not hidden */
     for (int i = 0; ok && i < k.count; i++) {
         rows[i] = k.name[i];
         as_shares(k.values + (size_t)i * (size_t)k.tokens, (size_t)k.tokens);
     }
+    for (int i = 0; ok && i < k.tokens; i++)
+        if (!is_hidden(v, &k, i)) cols[visible++] = k.axis->labels[i];
+    for (int i = 0; ok && i < k.count * k.tokens; i++)
+        if (!is_hidden(v, &k, i % k.tokens)) k.values[at++] = k.values[i];
     heed_heatmap map = {.title = "share of each row",
                         .rows = k.count,
-                        .cols = ok ? keep_visible(v, &k, cols) : 0,
+                        .cols = visible,
                         .values = k.values,
                         .row_labels = rows,
                         .col_labels = cols,

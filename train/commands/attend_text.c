@@ -102,7 +102,7 @@ static bool print_query(const attend_view *v) {
 
 attend_view row_view(program *p, const heed_record *r, int query) {
     return (attend_view){
-        .p = p, .record = r, .block = r->blocks, .head = MEAN_HEAD, .query = query};
+        .p = p, .record = r, .block = r ? r->blocks : NULL, .head = MEAN_HEAD, .query = query};
 }
 
 bool attend_print_row(const attend_view *v) {

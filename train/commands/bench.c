@@ -14,14 +14,14 @@ static const heed_option options[] = {
           "when "
           "left out: a line each",
           "Workload"),
-    {"seconds", HEED_REAL, "2.5", 0, 1e6, NULL, "time spent on measured steps", "Workload"},
-    {"min-steps", HEED_INT, "5", 1, 1e9, NULL, "at least this many of them", "Workload"},
-    {"warmup-seconds", HEED_REAL, "0.7", 0, 1e6, NULL, "time before the clock starts", "Workload"},
-    {"dropout", HEED_REAL, "0", 0, 0.99, NULL, "dropout", "Workload"},
+    NUMBER("seconds", "2.5", 0, 1e6, "time spent on measured steps", "Workload"),
+    COUNT("min-steps", "5", 1, 1e9, "at least this many of them", "Workload"),
+    NUMBER("warmup-seconds", "0.7", 0, 1e6, "time before the clock starts", "Workload"),
+    NUMBER("dropout", "0", 0, 0.99, "dropout", "Workload"),
     SWITCH("post-ln", "norm after each sublayer instead of before it", "Workload"),
     SWITCH("mlm-all", "mlm: loss over every position", "Workload"),
-    {"lr", HEED_REAL, "0.001", 0, 1e6, NULL, "learning rate", "Workload"},
-    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of weights and dropout", "Workload"},
+    NUMBER("lr", "0.001", 0, 1e6, "learning rate", "Workload"),
+    COUNT("seed", "1", 0, 9007199254740992.0, "of weights and dropout", "Workload"),
     SWITCH("json", "print one JSON object", "Output"),
     {0}};
 

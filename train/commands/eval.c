@@ -9,21 +9,22 @@ static const heed_option options[] = {
     WORDS("confusion", "pictures, textcls, tag: write what was taken for what as a picture",
           "Output"),
     WORDS("mistakes", "pictures: write the worst mistakes as a contact sheet", "Output"),
-    {"worst", HEED_INT, "40", 1, 300, NULL, "how many of them", "Output"},
+    COUNT("worst", "40", 1, 300, "how many of them", "Output"),
     JUDGED_PICTURES,
     DECODING,
-    {"most", HEED_INT, "0", 0, 1e12, NULL, "pairs: translate at most so many; 0: all", "Decoding"},
+    COUNT("most", "0", 0, 1e12, "pairs: translate at most so many; 0: all", "Decoding"),
     WORDS("translations", "pairs: write source, what was made and what was right, parted by tabs",
           "Decoding"),
-    {"by-length", HEED_INT, "0", 0, 1 << 20, NULL,
-     "pairs: exact matches by tokens of the source, so many lengths a row; 0: no table",
-     "Measures of pairs"},
-    {"alignment", HEED_CHOICE, "none", 0, 0, "none|diagonal|anti|fields",
-     "pairs: how often the attention of a token made peaks at its own place in the source, at that "
-     "place from the end, or inside the field that it writes",
-     "Measures of pairs"},
-    {"within", HEED_INT, "1", 0, 1 << 20, NULL, "so many places off the diagonal are right",
-     "Measures of pairs"},
+    COUNT("by-length", "0", 0, 1 << 20,
+          "pairs: exact matches by tokens of the source, so many lengths a row; 0: no table",
+          "Measures of pairs"),
+    CHOICE("alignment", "none", "none|diagonal|anti|fields",
+           "pairs: how often the attention of a token made peaks at its own place in the source, "
+           "at that "
+           "place from the end, or inside the field that it writes",
+           "Measures of pairs"),
+    COUNT("within", "1", 0, 1 << 20, "so many places off the diagonal are right",
+          "Measures of pairs"),
     {0}};
 
 static const applies uses[] = {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"top", HEED_INT, "5", 1, 1000, NULL, "predictions to print", "Output"},
+    COUNT("top", "5", 1, 1000, "predictions to print", "Output"),
     CHOOSE_LAYER("Output"),
     {"attention", HEED_BOOL, "true", 0, 0, NULL, "show the attention of the masks", "Output"},
     SWITCH("json", "print a JSON object for each input", "Output"),
@@ -51,11 +51,8 @@ static bool show_mask(program *p, const heed_record *r, const heed_record_guess 
 /* Prints {input, tokens, position, predictions, attention} for the first mask; if there are
  * several, `masks` has all of them. */
 static void print_object(program *p, const heed_record *r, json_t *masks) {
-    json_t *o = json_object(), *tokens = json_array();
-    json_object_set_new(o, "input", json_text(r->title));
-    for (int i = 0; i < r->axes[0].count; i++)
-        json_array_append_new(tokens, json_text(r->axes[0].labels[i]));
-    json_object_set_new(o, "tokens", tokens);
+    json_t *o = json_pack("{s:o, s:o}", "input", json_text(r->title), "tokens",
+                          json_texts(r->axes[0].labels, r->axes[0].count));
     json_object_update(o, json_array_get(masks, 0));
     if (json_array_size(masks) > 1) json_object_set(o, "masks", masks);
     print_json(p, o);
@@ -63,25 +60,16 @@ static void print_object(program *p, const heed_record *r, json_t *masks) {
 
 /* ---- one input ---- */
 
-static heed_record *look(program *p, const heed_inspection *s) {
-    int layer;
-    if (s->question_count == 0) {
-        heed_fail(p->c, HEED_DATA,
-                  "no [MASK] in the input: %.*s; hint: write [MASK] for the word to guess",
-                  (int)heed_label_cut(s->title, 80), s->title);
-        return NULL;
-    }
-    if (!layer_index(s->run, flag_int(p, "layer"), &layer)) return NULL;
-    return heed_capture(
-        s, &(heed_capture_args){
-               .layer_count = 1, .layers = &layer, .lean = true, .top = flag_int(p, "top")});
-}
-
 static bool fill_one(program *p, void *user, const char *text, size_t n) {
     json_t *list = flag_on(p, "json") ? json_array() : NULL;
     heed_inspection s;
-    heed_record *r = inspect_text(&s, user, text, n, NULL) ? look(p, &s) : NULL;
-    bool ok = r != NULL;
+    bool ok = inspect_text(&s, user, text, n, NULL);
+    if (ok && s.question_count == 0)
+        ok = heed_fail(p->c, HEED_DATA,
+                       "no [MASK] in the input: %.*s; hint: write [MASK] for the word to guess",
+                       (int)heed_label_cut(s.title, 80), s.title);
+    heed_record *r = ok ? capture_layer(&s, flag_int(p, "layer"), flag_int(p, "top")) : NULL;
+    ok = r != NULL;
     if (ok && !list) print_shown(p->c, text, "\n\n");
     for (int i = 0; ok && i < r->guess_count; i++) ok = show_mask(p, r, &r->guesses[i], list);
     if (ok && list) print_object(p, r, list);

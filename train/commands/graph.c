@@ -9,13 +9,14 @@ static const heed_option options[] = {
     WORDS("svg", "write the picture to this file", "Graph"),
     SWITCH("backward", "the backward pass, too: beside the forward one, in the list below it",
            "Graph"),
-    {"depth", HEED_INT, "0", 0, 64, NULL,
-     "close boxes this deep: 1 shows the model's parts alone; 0: as deep as there are", "Graph"},
+    COUNT("depth", "0", 0, 64,
+          "close boxes this deep: 1 shows the model's parts alone; 0: as deep as there are",
+          "Graph"),
     SWITCH("unfold", "draw each of several layers alike; else the first one stands for them",
            "Graph"),
-    {"tokens", HEED_INT, "0", 0, 4096, NULL,
-     "length of the made-up texts; 0: the block, of recurrent pairs 3", "Graph"},
-    {"batch", HEED_INT, "2", 1, 4096, NULL, "rows of the made-up batch", "Graph"},
+    COUNT("tokens", "0", 0, 4096, "length of the made-up texts; 0: the block, of recurrent pairs 3",
+          "Graph"),
+    COUNT("batch", "2", 1, 4096, "rows of the made-up batch", "Graph"),
     SWITCH("json", "print nodes and edges as one JSON object", "Graph"),
     {0}};
 
@@ -29,15 +30,17 @@ typedef struct {
 
 /* ---- the model and its step ---- */
 
-static bool set_default(heed_config *f, const char *key, const char *value) {
-    if (!heed_config_has(f, key) || heed_config_int(f, key) > 0) return true;
-    return heed_config_set(f, key, value, key, HEED_FROM_FLAG);
-}
-
 /* Sets the settings that otherwise depend on data. */
 static bool fill_in(heed_config *f) {
-    return set_default(f, "vocab", "100") && set_default(f, "classes", "10") &&
-           set_default(f, "image-size", "28") && set_default(f, "channels", "1");
+    static const char *const defaults[][2] = {
+        {"vocab", "100"}, {"classes", "10"}, {"image-size", "28"}, {"channels", "1"}};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
+        const char *key = defaults[i][0];
+        if (heed_config_has(f, key) && heed_config_int(f, key) <= 0)
+            ok = ok && heed_config_set(f, key, defaults[i][1], key, HEED_FROM_FLAG);
+    }
+    return ok;
 }
 
 static bool build(program *p, drawing *d) {
@@ -71,12 +74,6 @@ static bool open_model(program *p, drawing *d) {
     return true;
 }
 
-static void close_drawing(drawing *d) {
-    heed_graph_free(&d->graph);
-    random_batch_free(&d->batch);
-    if (!d->run) workbench_close(&d->w);
-}
-
 /* Settings for the picture have no effect on the list. */
 static bool check_picture(program *p) {
     static const char *const names[] = {"depth", "unfold"};
@@ -87,11 +84,6 @@ static bool check_picture(program *p) {
                              "graph",
                              names[i]);
     return true;
-}
-
-/* A decoder without self-attention: each of its steps is drawn. */
-static bool goes_step_by_step(const workbench *w) {
-    return w->model->kind == HEED_INPUT_PAIR && !workbench_has(w, HEED_DECODER);
 }
 
 static bool choose_length(program *p, workbench *w) {
@@ -106,9 +98,13 @@ static bool choose_length(program *p, workbench *w) {
     if (tokens > w->len)
         return heed_fail(p->c, HEED_USAGE, "--tokens %d: expected at most the block of %d", tokens,
                          w->len);
-    if (!tokens) tokens = goes_step_by_step(w) && w->len > STEPS ? STEPS : w->len;
-    w->len = tokens;
-    if (w->masked_positions > tokens) w->masked_positions = tokens;
+    /* of a decoder without self-attention, each step is drawn */
+    bool by_step = w->model->kind == HEED_INPUT_PAIR && !workbench_has(w, HEED_DECODER);
+    if (tokens)
+        w->len = tokens;
+    else if (by_step && w->len > STEPS)
+        w->len = STEPS;
+    if (w->masked_positions > w->len) w->masked_positions = w->len;
     return true;
 }
 
@@ -307,7 +303,9 @@ static void graph(program *p) {
         else
             print_list(p, &d);
     }
-    close_drawing(&d);
+    heed_graph_free(&d.graph);
+    random_batch_free(&d.batch);
+    if (!d.run) workbench_close(&d.w);
 }
 
 const command cmd_graph = {

@@ -14,10 +14,11 @@ static const heed_option options[] = {
           "What"),
     SWITCH("convert", "a picture of other channels becomes grey or colour, as the run needs it",
            "What"),
-    {"draws", HEED_INT, "0", 0, 65536, NULL,
-     "estimate from this many random directions of y_t; 0: exact where that takes at most 4096 "
-     "directions, else 16",
-     "What"},
+    COUNT(
+        "draws", "0", 0, 65536,
+        "estimate from this many random directions of y_t; 0: exact where that takes at most 4096 "
+        "directions, else 16",
+        "What"),
     SWITCH("exact", "exact, however long it takes", "What"),
     SWITCH("numbers", "print numbers instead of shades", "Output"),
     WORDS("png", "write a picture; of several runs one beside the other, each to its own scale",
@@ -45,27 +46,7 @@ typedef struct {
     look looks[RUNS];
 } work;
 
-static const char *flag(const work *w, const char *key) { return flag_text(w->p, key); }
-
 /* ---- the matrix of a run and an input ---- */
-
-static bool open_picture(work *w, look *l, const char *path) {
-    char why[HEED_WHY];
-    heed_picture p = {0};
-    heed_status status = heed_picture_read(path, &p, why);
-    if (status != HEED_OK) return heed_fail(w->p->c, status, "%s %s", path, why);
-    bool convert = flag_on(w->p, "convert");
-    bool ok = heed_inspection_picture(&l->e, l->run, &p, path, convert);
-    heed_picture_free(&p);
-    return ok;
-}
-
-static bool open_example(work *w, look *l, const char *what) {
-    const char *target = *flag(w, "target") ? flag(w, "target") : NULL;
-    if (reads_pictures(l->run->model)) return open_picture(w, l, what);
-    size_t n = strlen(what);
-    return heed_check_text(w->p->c, what, n) && inspect_text(&l->e, l->run, what, n, target);
-}
 
 static bool go_on(void *user, uint64_t done, uint64_t all) {
     (void)user, (void)done, (void)all;
@@ -82,7 +63,9 @@ static bool study_run(work *w, const char *dir, const char *what) {
                          a.draws);
     snprintf(l->name, sizeof l->name, "%.120s", dir);
     l->run = open_run(w->p, dir);
-    if (!l->run || !open_example(w, l, what)) return false;
+    const char *target = *flag_text(w->p, "target") ? flag_text(w->p, "target") : NULL;
+    if (!l->run || !inspect_input(&l->e, l->run, what, target, flag_on(w->p, "convert")))
+        return false;
     l->record = heed_influence(&l->e, &a);
     if (!l->record) return false;
     l->map = &l->record->maps[0];
@@ -108,14 +91,6 @@ static bool study_runs(work *w, const char *list, const char *what) {
                                      "with commas between them");
 }
 
-static void close_looks(work *w) {
-    for (int i = 0; i < w->count; i++) {
-        heed_inspection_free(&w->looks[i].e);
-        heed_record_free(w->looks[i].record);
-        heed_run_close(w->looks[i].run);
-    }
-}
-
 /* ---- output ---- */
 
 static heed_heatmap map_of(const look *l, const char *title) {
@@ -127,22 +102,15 @@ static heed_heatmap map_of(const look *l, const char *title) {
                           .col_labels = l->key->labels};
 }
 
-static heed_real largest(const look *l) {
-    heed_real top = 0;
-    for (int i = 0; i < l->query->count * l->key->count; i++)
-        if (l->map->values[i] > top) top = l->map->values[i];
-    return top;
-}
-
 /* Shades are relative to the largest value: norms of different models have no common scale. */
 static bool print_map(const work *w, const look *l) {
     char title[256];
-    heed_text text = {.c = w->p->c};
-    heed_real top = largest(l);
     bool numbers = flag_on(w->p, "numbers");
     int n = l->query->count * l->key->count;
-    heed_real *share = malloc((size_t)n * sizeof *share);
-    if (!share) return heed_fail(w->p->c, HEED_FAILED, "no memory for %d numbers", n);
+    heed_real top = 0, *share = allocate(w->p->c, (size_t)n, sizeof *share, "numbers");
+    if (!share) return false;
+    for (int i = 0; i < n; i++)
+        if (l->map->values[i] > top) top = l->map->values[i];
     for (int i = 0; i < n; i++)
         share[i] = numbers || top <= 0 ? l->map->values[i] : l->map->values[i] / top;
     snprintf(title, sizeof title, "%s: influence of %s on %s, %s %.4g", l->name, l->key->name,
@@ -153,13 +121,9 @@ static bool print_map(const work *w, const look *l) {
     m.numbers = numbers;
     m.unit = numbers ? "the norm" : "percent of the largest";
     m.percent = !numbers;
-    m.terminal = terminal_kind(stdout);
-    m.width = terminal_width();
-    bool ok = heed_heatmap_text(&m, &text);
-    if (ok) print_text(&text);
+    bool ok = print_heatmap(w->p->c, m);
     if (ok) print_wrapped(w->p, l->map->help);
     if (ok && l->record->note) print_wrapped(w->p, l->record->note);
-    heed_text_free(&text);
     free(share);
     return ok;
 }
@@ -178,38 +142,26 @@ static bool draw_png(const work *w, const char *path) {
     return heed_heatmaps_png(w->p->c, maps, w->count, path);
 }
 
-static bool write_files(const work *w) {
-    const char *png = flag(w, "png"), *npz = flag(w, "npz");
-    if (*npz && !heed_record_npz(w->p->c, w->looks[0].record, npz)) return false;
-    return !*png || draw_png(w, png);
-}
-
-static bool print_record(const work *w) {
-    heed_text text = {.c = w->p->c};
-    bool ok = heed_record_json(w->looks[0].record, true, &text) && heed_text_put(&text, "\n", 1);
-    if (ok) print_text(&text);
-    heed_text_free(&text);
-    return ok;
-}
-
 static void show(const work *w) {
-    bool json = flag_on(w->p, "json");
-    bool ok = write_files(w) && (!json || print_record(w));
+    program *p = w->p;
+    const char *png = flag_text(p, "png"), *npz = flag_text(p, "npz");
+    bool json = flag_on(p, "json"), ok = true;
+    if (*npz) ok = heed_record_npz(p->c, w->looks[0].record, npz);
+    if (*png) ok = ok && draw_png(w, png);
+    if (json) ok = ok && print_record(p->c, w->looks[0].record);
     for (int i = 0; ok && !json && i < w->count; i++) {
         if (i > 0) putchar('\n');
         ok = print_map(w, &w->looks[i]);
     }
-    for (int i = 0; ok && i < 2; i++) {
-        const char *path = flag(w, i ? "npz" : "png");
-        if (*path) fprintf(json ? stderr : stdout, "wrote %s\n", path);
-    }
+    if (ok && *png) fprintf(json ? stderr : stdout, "wrote %s\n", png);
+    if (ok && *npz) fprintf(json ? stderr : stdout, "wrote %s\n", npz);
 }
 
 static void run_influence(program *p) {
     work w = {.p = p};
     catch_interrupt();
     bool ok = study_runs(&w, p->argv[0], p->argv[1]);
-    if (ok && w.count > 1 && (flag_on(p, "json") || *flag(&w, "npz")))
+    if (ok && w.count > 1 && (flag_on(p, "json") || *flag_text(p, "npz")))
         ok = heed_fail(p->c, HEED_USAGE, "--json and --npz hold one run: expected one, found %d",
                        w.count);
     if (ok) show(&w);
@@ -217,7 +169,11 @@ static void run_influence(program *p) {
         heed_clear(p->c);
         p->status = HEED_INTERRUPTED;
     }
-    close_looks(&w);
+    for (int i = 0; i < w.count; i++) {
+        heed_inspection_free(&w.looks[i].e);
+        heed_record_free(w.looks[i].record);
+        heed_run_close(w.looks[i].run);
+    }
 }
 
 const command cmd_influence = {

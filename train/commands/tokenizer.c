@@ -6,15 +6,14 @@
 #include <string.h>
 
 #define TOKENIZER "Tokenizer"
-#define JSON                                                                                       \
-    { "json", HEED_BOOL, "false", 0, 0, NULL, "print JSON", "Output" }
+#define JSON      SWITCH("json", "print JSON", "Output")
 
 static const heed_option train_options[] = {
     WORDS("out", "folder to write; -o for short", TOKENIZER),
-    {"kind", HEED_CHOICE, "wordpiece", 0, 0, "char|byte|word|wordpiece", "what a token is",
-     TOKENIZER},
-    {"vocab", HEED_INT, "0", 0, 1 << 20, NULL,
-     "most tokens in the vocabulary; 0: no bound for char and word, 8192 for wordpiece", TOKENIZER},
+    CHOICE("kind", "wordpiece", "char|byte|word|wordpiece", "what a token is", TOKENIZER),
+    COUNT("vocab", "0", 0, 1 << 20,
+          "most tokens in the vocabulary; 0: no bound for char and word, 8192 for wordpiece",
+          TOKENIZER),
     SWITCH("lower", "word and wordpiece: lower-case the text", TOKENIZER),
     SWITCH("specials", "char and byte: with [PAD] [CLS] [SEP] [MASK], which mlm needs", TOKENIZER),
     SWITCH("force", "replace a tokenizer that stands there", TOKENIZER),

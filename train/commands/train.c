@@ -1,4 +1,4 @@
-/* train.c -- heed train, heed resume. */
+/* train.c -- heed train, heed resume, and heed init: the settings of a training, as a file. */
 #include "cli/files.h"
 #include "kinds/inspect.h"
 #include "kinds/training.h"
@@ -9,17 +9,10 @@
 
 #define DISPLAY "Display"
 #define SHOWN                                                                                      \
-    {"progress",                                                                                   \
-     HEED_CHOICE,                                                                                  \
-     "auto",                                                                                       \
-     0,                                                                                            \
-     0,                                                                                            \
-     "auto|bar|line|json|none",                                                                    \
-     "how the training shows itself, on stderr; auto: bar on a terminal, else line",               \
-     DISPLAY},                                                                                     \
-    {                                                                                              \
-        "json", HEED_BOOL, "false", 0, 0, NULL, "print the result as one JSON object", DISPLAY     \
-    }
+    CHOICE("progress", "auto", "auto|bar|line|json|none",                                          \
+           "how the training shows itself, on stderr; auto: bar on a terminal, else line",         \
+           DISPLAY),                                                                               \
+        SWITCH("json", "print the result as one JSON object", DISPLAY)
 
 static const heed_option train_options[] = {
     WORDS("out", "folder of the run to make; -o for short", "Run"),
@@ -28,19 +21,22 @@ static const heed_option train_options[] = {
     {0}};
 
 static const heed_option resume_options[] = {
-    {"steps", HEED_INT, "0", 0, 1e12, NULL, "another length in all; 0: the run's own", "Run"},
-    {"minutes", HEED_REAL, "0", 0, 1e6, NULL,
-     "go on for this time from the checkpoint on, in place of the steps left; 0: the run's own",
-     "Run"},
-    {"eval-every", HEED_INT, "0", 0, 1e12, NULL,
-     "steps between evaluations; 0: ten in the run; not given: the run's own", "Run"},
-    {"save-every", HEED_INT, "0", 0, 1e12, NULL,
-     "steps between checkpoints besides those at evaluations; 0: none; not given: the run's own",
-     "Run"},
-    {"lr", HEED_REAL, "0", 0, 1e6, NULL, "another learning rate; 0: the run's own", "Run"},
-    {"patience", HEED_INT, "0", 0, 1e9, NULL,
-     "evaluations without a better one that end the training; 0: none do; not given: the run's own",
-     "Run"},
+    COUNT("steps", "0", 0, 1e12, "another length in all; 0: the run's own", "Run"),
+    NUMBER(
+        "minutes", "0", 0, 1e6,
+        "go on for this time from the checkpoint on, in place of the steps left; 0: the run's own",
+        "Run"),
+    COUNT("eval-every", "0", 0, 1e12,
+          "steps between evaluations; 0: ten in the run; not given: the run's own", "Run"),
+    COUNT(
+        "save-every", "0", 0, 1e12,
+        "steps between checkpoints besides those at evaluations; 0: none; not given: the run's own",
+        "Run"),
+    NUMBER("lr", "0", 0, 1e6, "another learning rate; 0: the run's own", "Run"),
+    COUNT("patience", "0", 0, 1e9,
+          "evaluations without a better one that end the training; 0: none do; not given: the "
+          "run's own",
+          "Run"),
     WORDS("data", "where the data lies now, when it was moved", "Run"),
     WORDS("val", "where the validation data lies now", "Run"),
     SHOWN,
@@ -189,13 +185,6 @@ static void run_training(program *p, const training *t) {
 
 /* ---- heed train ---- */
 
-/* The settings stored in the run: the task's, and the data. */
-static heed_config *run_config(program *p) {
-    heed_config *f = task_config(p);
-    if (p->argc > 0) heed_config_set(f, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
-    return f;
-}
-
 enum { HINT = 1024 };
 
 /* "; hint: heed train vit flowers -o RUN, if WHAT", with the program's first model of that kind; ""
@@ -250,9 +239,10 @@ static bool check_run(program *p, const training *t) {
 
 static void train(program *p) {
     training t = {.model = p->model,
-                  .f = run_config(p),
+                  .f = task_config(p), /* the settings stored in the run */
                   .run = flag_text(p, "out"),
                   .force = flag_on(p, "force")};
+    if (p->argc > 0) heed_config_set(t.f, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
     if (heed_ctx_status(p->c) == HEED_OK && check_run(p, &t)) run_training(p, &t);
 }
 
@@ -277,22 +267,43 @@ const command cmd_train = {
     .run = train,
 };
 
+/* ---- heed init ---- */
+
+static void init(program *p) {
+    heed_text text = {.c = p->c};
+    heed_config *f = task_config(p);
+    printf("# Settings of heed train %s, heed %s. Use: heed train -c THIS_FILE -o RUN\n\n",
+           p->model->name, HEED_VERSION);
+    if (heed_config_write(f, &text, true)) print_text(&text);
+    heed_text_free(&text);
+}
+
+const command cmd_init = {
+    .name = "init",
+    .usage = "TASK",
+    .help = "print a commented settings file with every default",
+    .about = "Prints a settings file for `heed train -c FILE`. Settings given here stand in it.",
+    .examples = "  heed init gpt > gpt.conf\n"
+                "  heed init mlm --preset tiny --lr 5e-4 > mlm.conf\n",
+    .task_example = "> settings.conf",
+    .task_options = true,
+    .run = init,
+};
+
 /* ---- heed resume ---- */
 
-/* 0 means not given: it is neither a length nor a rate. */
-static bool is_own(const heed_config *flags, const char *key) {
-    if (heed_config_rank(flags, key) == HEED_FROM_DEFAULT) return true;
-    static const char *const keys[] = {"steps", "minutes", "lr"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(key, keys[i]) == 0) return heed_config_real(flags, key) <= 0;
-    return false;
+/* 0 means not given for these: it is neither a length nor a rate. */
+static bool is_zero(const program *p, const char *key) {
+    bool positive =
+        strcmp(key, "steps") == 0 || strcmp(key, "minutes") == 0 || strcmp(key, "lr") == 0;
+    return positive && heed_config_real(p->flags, key) <= 0;
 }
 
 /* Overrides settings of the run by those that were given. */
 static bool override(program *p, const training *t) {
     const heed_option *o = resume_options;
     for (; strcmp(o->group, DISPLAY) != 0; o++) {
-        if (is_own(p->flags, o->name)) continue;
+        if (!flag_given(p, o->name) || is_zero(p, o->name)) continue;
         if (!heed_config_has(t->f, o->name))
             return heed_fail(p->c, HEED_USAGE,
                              "--%s is of no use here: a run of %s has no such setting; hint: heed "
@@ -304,7 +315,7 @@ static bool override(program *p, const training *t) {
 }
 
 /* False if the file that the run's setting `key` names does not exist. */
-static bool data_stands(program *p, const training *t, const char *key) {
+static bool data_exists(program *p, const training *t, const char *key) {
     if (!heed_config_has(t->f, key) || t->model->kind == HEED_INPUT_DENSE) return true;
     const char *path = heed_config_text(t->f, key);
     bool named = *path || strcmp(key, "data") == 0;
@@ -320,7 +331,7 @@ static void resume(program *p) {
     if (!heed_run_recover(p->c, t.run)) return;
     t.f = run_settings(p->c, p->models, t.run, &t.model);
     if (!t.f) return;
-    if (override(p, &t) && data_stands(p, &t, "data") && data_stands(p, &t, "val"))
+    if (override(p, &t) && data_exists(p, &t, "data") && data_exists(p, &t, "val"))
         run_training(p, &t);
 }
 

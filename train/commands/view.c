@@ -9,7 +9,7 @@ static const heed_option options[] = {
     SWITCH("json", "print what was read as one JSON object", "Output"),
     WORDS("layers", "these layers alone: 1,3-4", "Choice"),
     WORDS("heads", "these heads alone: 1,3-4", "Choice"),
-    {"tokens", HEED_INT, "0", 0, 1 << 20, NULL, "the first so many tokens alone; 0: all", "Choice"},
+    COUNT("tokens", "0", 0, 1 << 20, "the first so many tokens alone; 0: all", "Choice"),
     {"qk", HEED_BOOL, "true", 0, 0, NULL, "with q and k; --no-qk: a smaller page", "Choice"},
     SWITCH("force", "write more than 64 MB", "Choice"),
     {0}};
@@ -74,39 +74,34 @@ static void print_summary(program *p, const char *file, const heed_record *r) {
     if (r->note && *r->note) heed_message(p->c, HEED_INFO, "note: %s: %s", file, r->note);
 }
 
-/* Reads all files into records; a file may say that it is a step of training. */
-static bool read_all(program *p, heed_record *records, json_t *told) {
+static void view(program *p) {
+    const char *html = flag_text(p, "html");
     bool json = flag_on(p, "json");
-    for (int i = 0; i < p->argc; i++) {
+    heed_record *records = allocate(p->c, (size_t)p->argc, sizeof *records, "records");
+    json_t *files = json_array();
+    bool ok = records != NULL;
+    for (int i = 0; ok && i < p->argc; i++) {
         heed_record *r = cut(p, heed_record_read(p->c, p->argv[i]));
-        if (!r) return false;
+        ok = r != NULL;
+        if (!ok) break;
         records[i] = *r;
         if (json)
-            json_array_append_new(told, summary_json(p->argv[i], r));
+            json_array_append_new(files, summary_json(p->argv[i], r));
         else
             print_summary(p, p->argv[i], r);
     }
-    return true;
-}
-
-static void view(program *p) {
-    const char *html = flag_text(p, "html");
-    heed_record *records = calloc((size_t)p->argc, sizeof *records);
-    json_t *told = json_array();
     heed_page page = {.count = p->argc,
                       .records = records,
                       .no_qk = !flag_on(p, "qk"),
                       .force = flag_on(p, "force")};
-    if (!records) heed_fail(p->c, HEED_FAILED, "no memory for %d records", p->argc);
-    bool ok = records && read_all(p, records, told);
     if (ok && *html) ok = heed_page_write(p->c, &page, html);
-    if (ok && flag_on(p, "json"))
-        print_json(p, json_pack("{s:O, s:o}", "files", told, "html", json_text(html)));
+    if (ok && json)
+        print_json(p, json_pack("{s:O, s:o}", "files", files, "html", json_text(html)));
     else if (ok && *html)
         printf("wrote %s\n", html);
     else if (ok)
         fprintf(stderr, "heed: hint: --html OUT.html draws it as a page\n");
-    json_decref(told);
+    json_decref(files);
     free(records);
 }
 
