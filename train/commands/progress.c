@@ -144,10 +144,10 @@ static void draw_bar(progress *g, const heed_report *r) {
     g->p->line_open = true;
 }
 
-static void tell_line(progress *g, const heed_report *r) {
+static void print_line(progress *g, const heed_report *r) {
     char state[160];
-    if (now() - g->told < 30) return;
-    g->told = now();
+    if (now() - g->printed < 30) return;
+    g->printed = now();
     fprintf(stderr, "%s\n", state_text(state, sizeof state - 1, g, r));
 }
 
@@ -157,14 +157,17 @@ enum { STEP, EPOCH, TRAIN, VALID, PERPLEXITY, BITS, ACCURACY, LR, RATE, TIME, CO
 static const struct {
     const char *name;
     int width;
-} columns[COLUMNS] = {{"step", 7},        {"epoch", 7},      {"train", 9},     {"valid", 9},
-                      {"perplexity", 12}, {"bits/byte", 10}, {"accuracy", 10}, {"lr", 9},
-                      {"/s", 8},          {"time", 8}};
-
-/* Bits per byte do not apply to a masked model, which does not predict all of the text. */
-static bool has_bits(const heed_model *m) {
-    return data_of(m)->perplexity && m->answers != HEED_ANSWER_MASKED;
-}
+    const char *format; /* NULL: see cell */
+} columns[COLUMNS] = {{"step", 7, "%.0f"},
+                      {"epoch", 7, "%.2f"},
+                      {"train", 9, "%.4f"},
+                      {"valid", 9, "%.4f"},
+                      {"perplexity", 12, NULL},
+                      {"bits/byte", 10, "%.4f"},
+                      {"accuracy", 10, "%.2f %%"},
+                      {"lr", 9, "%.1e"},
+                      {"/s", 8, NULL},
+                      {"time", 8, NULL}};
 
 /* Hides the validation columns if there is no validation part, and the least important columns if
  * the terminal is too narrow. */
@@ -172,11 +175,13 @@ static void choose_columns(progress *g) {
     static const int order[] = {PERPLEXITY, BITS, LR, RATE, EPOCH, TIME, ACCURACY};
     enum { MARK = 2, DROPPED = sizeof order / sizeof *order };
     int width = MARK;
-    const heed_model *m = g->p->model;
+    bool perplexity = data_of(g->p->model)->perplexity;
+    bool bits =
+        perplexity && g->p->model->answers != HEED_ANSWER_MASKED; /* predicts all the text */
     for (int i = 0; i < COLUMNS; i++) {
         bool valid = i >= VALID && i <= ACCURACY;
-        g->hidden[i] = (valid && g->data->no_val) || (i == PERPLEXITY && !data_of(m)->perplexity) ||
-                       (i == BITS && !has_bits(m));
+        g->hidden[i] =
+            (valid && g->data->no_val) || (i == PERPLEXITY && !perplexity) || (i == BITS && !bits);
         if (!g->hidden[i]) width += columns[i].width;
     }
     for (int i = 0; i < DROPPED && width >= terminal_width(); i++) {
@@ -185,7 +190,7 @@ static void choose_columns(progress *g) {
     }
 }
 
-static void tell_header(const progress *g) {
+static void print_header(const progress *g) {
     fprintf(stderr, "%s", dim());
     for (int i = 0; i < COLUMNS; i++) {
         char name[32];
@@ -196,54 +201,36 @@ static void tell_header(const progress *g) {
     fprintf(stderr, "%s\n", plain());
 }
 
-static const char *number(char text[32], const char *format, double x) {
+static const char *cell(char text[32], int column, const heed_report *r) {
+    const double x[COLUMNS] = {(double)r->step,  r->epoch,         r->loss,         r->val_loss,
+                               exp(r->val_loss), r->bits_per_byte, 100 * r->metric, r->lr,
+                               r->items_per_s,   r->seconds};
+    const char *format = columns[column].format;
+    if (column == RATE) return rate(text, r->items_per_s);
+    if (column == TIME) return heed_format_duration(text, r->seconds);
+    if (column == PERPLEXITY) format = r->val_loss < 11 ? "%.2f" : "%.2e";
     snprintf(text, 32, "-");
-    if (isfinite(x)) snprintf(text, 32, format, x);
+    if (isfinite(x[column])) snprintf(text, 32, format, x[column]);
     return text;
 }
 
-static const char *cell(char text[32], int column, const heed_report *r) {
-    switch (column) {
-    case STEP:
-        return number(text, "%.0f", (double)r->step);
-    case EPOCH:
-        return number(text, "%.2f", r->epoch);
-    case TRAIN:
-        return number(text, "%.4f", r->loss);
-    case VALID:
-        return number(text, "%.4f", r->val_loss);
-    case PERPLEXITY:
-        return number(text, r->val_loss < 11 ? "%.2f" : "%.2e", exp(r->val_loss));
-    case BITS:
-        return number(text, "%.4f", r->bits_per_byte);
-    case ACCURACY:
-        return number(text, "%.2f %%", 100 * r->metric);
-    case LR:
-        return number(text, "%.1e", r->lr);
-    case RATE:
-        return rate(text, r->items_per_s);
-    default:
-        return heed_format_duration(text, r->seconds);
-    }
-}
-
-static void tell_evaluation(progress *g, const heed_report *r) {
+static void print_evaluation(progress *g, const heed_report *r) {
     char text[32];
     wipe(g);
     if (!g->header) {
         choose_columns(g);
-        tell_header(g);
+        print_header(g);
     }
     g->header = true;
     for (int i = 0; i < COLUMNS; i++)
         if (!g->hidden[i]) fprintf(stderr, "%*s", columns[i].width, cell(text, i, r));
     fprintf(stderr, "%s\n", r->best ? " *" : "");
-    g->told = now();
+    g->printed = now();
 }
 
 /* ---- JSON, one object per line ---- */
 
-static void tell_json(const heed_report *r) {
+static void print_json_line(const heed_report *r) {
     static const char *const names[] = {"start", "step", "evaluation", "saved", "note"};
     json_t *o = json_pack("{s:s, s:I, s:I}", "event", names[r->event], "step", (json_int_t)r->step,
                           "steps", (json_int_t)r->steps);
@@ -269,9 +256,9 @@ static void tell_json(const heed_report *r) {
 
 /* Step objects are printed at most once per second. */
 static void json_event(progress *g, const heed_report *r) {
-    if (r->event == HEED_FIT_STEP && now() - g->told < 1) return;
-    if (r->event == HEED_FIT_STEP) g->told = now();
-    tell_json(r);
+    if (r->event == HEED_FIT_STEP && now() - g->printed < 1) return;
+    if (r->event == HEED_FIT_STEP) g->printed = now();
+    print_json_line(r);
 }
 
 /* ---- events ---- */
@@ -288,8 +275,8 @@ static void draw_loss(const progress *g) {
 static void show(progress *g, const heed_report *r) {
     if (r->event == HEED_FIT_START) banner(g, r);
     if (r->event == HEED_FIT_STEP && g->mode == SHOW_BAR) draw_bar(g, r);
-    if (r->event == HEED_FIT_STEP && g->mode == SHOW_LINES) tell_line(g, r);
-    if (r->event == HEED_FIT_EVAL) tell_evaluation(g, r);
+    if (r->event == HEED_FIT_STEP && g->mode == SHOW_LINES) print_line(g, r);
+    if (r->event == HEED_FIT_EVAL) print_evaluation(g, r);
     if (r->event == HEED_FIT_NOTE) {
         wipe(g);
         print_note("", r->note);
@@ -301,7 +288,7 @@ void progress_report(void *user, const heed_report *r) {
     heed_snapshots_report(g->snapshots, r);
     if (heed_ctx_status(g->p->c) != HEED_OK) return; /* a model without attention */
     if (r->event == HEED_FIT_START) {
-        g->told = now();
+        g->printed = now();
         if (kind_of(g->p->model)->begun) kind_of(g->p->model)->begun(g->p, g->data, g->run);
     }
     if (r->event == HEED_FIT_STEP) {

@@ -49,10 +49,10 @@ struct progress {
     const heed_data *data;
     const char *run;
     show_mode mode;
-    double drawn, told; /* times when the bar was last drawn, and a line last written */
-    double smooth;      /* training loss, averaged over about ten steps */
-    bool any, header;   /* a step was reported; the table's header was printed */
-    bool hidden[16];    /* columns that the table leaves out */
+    double drawn, printed; /* times when the bar was last drawn, and a line last written */
+    double smooth;         /* training loss, averaged over about ten steps */
+    bool any, header;      /* a step was reported; the table's header was printed */
+    bool hidden[16];       /* columns that the table leaves out */
     int evaluations;
     heed_tape *tape;           /* for samples; created when needed */
     heed_text samples;         /* a generated text; reused */

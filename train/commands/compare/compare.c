@@ -109,18 +109,8 @@ static void print_columns(const comparison *k, json_t *all, int width, int cell)
     }
 }
 
-/* " key=value", with the start of a value cut if no line has space for it. */
-static void add_item(heed_text *out, const char *key, const char *value, int capacity) {
-    int columns = heed_label_columns(value), most = capacity - (int)strlen(key) - 2;
-    heed_text_add(out, " %s=", key);
-    if (columns > most && most > 6) {
-        heed_text_add(out, "...");
-        value += heed_label_cut(value, heed_label_columns(value) - most + 3);
-    }
-    heed_label_text(value, INT_MAX, out);
-}
-
-/* Prints one line per run; a long name is on a separate line. */
+/* Prints " key=value" for each setting of one run; a long name is on a separate line. The start of
+ * a value is cut if no line has space for it. */
 static void print_own(const comparison *k, json_t *all, int index) {
     const char *key;
     json_t *values;
@@ -132,18 +122,16 @@ static void print_own(const comparison *k, json_t *all, int index) {
     int used = heed_label_text(k->grouped ? k->groups[r->group].name : r->name,
                                beside ? start : line_width(stdout), &line);
     heed_text_add(&line, beside ? "%*s" : "\n%*s", beside ? start - used : start, "");
-    used = start;
     json_object_foreach(all, key, values) {
         heed_text item = {.c = NULL};
         if (!is_own(k, index, key)) continue;
-        add_item(&item, key, value_of(r, key), capacity - start);
-        int n = heed_label_columns(item.s);
-        if (used + n > capacity && used > start) {
-            heed_text_add(&line, "\n%*s", start, "");
-            used = start;
-        }
-        heed_text_put(&line, item.s, item.n);
-        used += n;
+        const char *value = value_of(r, key);
+        int columns = heed_label_columns(value), most = capacity - start - (int)strlen(key) - 2;
+        bool cut = columns > most && most > 6;
+        heed_text_add(&item, " %s=%s", key, cut ? "..." : "");
+        heed_label_text(cut ? value + heed_label_cut(value, columns - most + 3) : value, INT_MAX,
+                        &item);
+        add_piece(&line, item.s, start, capacity);
         heed_text_free(&item);
     }
     heed_text_add(&line, "\n");
@@ -178,21 +166,16 @@ static void print_differences(const comparison *k, json_t *all) {
 static json_t *numbers_json(const comparison *k) {
     json_t *list = json_array();
     for (int i = 0; i < k->count; i++) {
-        const run_curves *c = &k->runs[i].curves;
-        json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o}", "run", json_text(k->runs[i].name),
-                              "loss", json_number(last_of(c->train.loss, c->train.count)),
-                              "val_loss", json_number(last_of(c->val.loss, c->val.count)),
-                              "best_loss", json_number(least_of(c->val.loss, c->val.count)),
-                              "seconds", json_number(c->seconds));
-        json_object_update_new(o, json_pack("{s:o, s:o, s:o}", "accuracy",
-                                            json_number(last_of(c->val.metric, c->val.count)),
-                                            "best_accuracy",
-                                            json_number(most_of(c->val.metric, c->val.count)),
-                                            "test_accuracy", json_number(c->test)));
-        if (isfinite(k->runs[i].exact))
-            json_object_update_new(o,
-                                   json_pack("{s:o, s:o}", "exact", json_number(k->runs[i].exact),
-                                             "bleu", json_number(k->runs[i].bleu)));
+        const run_numbers *n = &k->runs[i].numbers;
+        json_t *o = json_pack(
+            "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "run", json_text(k->runs[i].name), "loss",
+            json_number(n->loss), "val_loss", json_number(n->val_loss), "best_loss",
+            json_number(n->best_loss), "seconds", json_number(n->seconds), "accuracy",
+            json_number(n->accuracy), "best_accuracy", json_number(n->best_accuracy),
+            "test_accuracy", json_number(n->test_accuracy));
+        if (isfinite(n->exact))
+            json_object_update_new(o, json_pack("{s:o, s:o}", "exact", json_number(n->exact),
+                                                "bleu", json_number(n->bleu)));
         json_array_append_new(list, o);
     }
     return list;
@@ -313,22 +296,10 @@ static void warn_of_data(program *p, const comparison *k) {
     }
 }
 
-/* Reads the scores that a training saved after translating its validation pairs. */
-static void read_scores(compared *r) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/scores.json", r->name);
-    json_t *o = json_load_file(path, 0, NULL);
-    const json_t *exact = json_object_get(o, "exact"), *bleu = json_object_get(o, "bleu");
-    r->exact = json_is_number(exact) ? json_number_value(exact) : (double)NAN;
-    r->bleu = json_is_number(bleu) ? json_number_value(bleu) : (double)NAN;
-    json_decref(o);
-}
-
 static bool open_runs(program *p, comparison *k) {
-    size_t n = (size_t)p->argc;
-    k->runs = calloc(n, sizeof *k->runs);
-    k->series = calloc(n, sizeof *k->series);
-    if (!k->runs || !k->series) return heed_fail(p->c, HEED_FAILED, "no memory for %zu runs", n);
+    k->runs = allocate(p->c, (size_t)p->argc, sizeof *k->runs, "runs");
+    k->series = allocate(p->c, (size_t)p->argc, sizeof *k->series, "runs");
+    if (!k->runs || !k->series) return false;
     k->accuracy = true;
     k->width = 16;
     for (int i = 0; i < p->argc; i++) {
@@ -338,8 +309,8 @@ static bool open_runs(program *p, comparison *k) {
         r->f = run_settings(p->c, p->models, r->name, &r->model);
         if (!r->f || !curves_read(p->c, r->name, &r->curves)) return false;
         if (data_of(r->model)->perplexity) k->accuracy = false;
-        read_scores(r);
-        k->pairs = k->pairs || isfinite(r->exact);
+        r->numbers = numbers_of(r->name, &r->curves);
+        k->pairs = k->pairs || isfinite(r->numbers.exact);
         if (heed_label_columns(r->name) + 2 > k->width) k->width = heed_label_columns(r->name) + 2;
         k->count++;
     }
