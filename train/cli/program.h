@@ -159,9 +159,11 @@ void print_hanging(program *p, const char *text, int indent);
 /* Prints a label and, from column `at`, a text, which is wrapped within its column on a narrow
  * terminal. Control characters are replaced by visible ones. */
 void print_fact(int at, const char *label, const char *format, ...) HEED_PRINTF(3, 4);
-/* Adds a piece to the last line of out. If it does not fit in `width` columns, it goes to a new
- * line, which is indented. */
-void add_piece(heed_text *out, const char *piece, int indent, int width);
+/* Adds a piece to the last line of out after `gap` blanks. If it does not fit in `width` columns,
+ * it goes to a new line, which is indented. */
+void add_piece(heed_text *out, int gap, const char *piece, int indent, int width);
+/* Prints a line without blanks at its end, and empties it. */
+void print_line(heed_text *line);
 /* Adds the next words of a command to be typed. If they do not fit the last line of out in `width`
  * columns, that line ends with a \ and they begin another one. */
 void add_typed(heed_text *out, int width, const char *words);

@@ -95,11 +95,21 @@ static int last_line_columns(const heed_text *t) {
     return line ? heed_label_columns(line) : 0;
 }
 
-void add_piece(heed_text *out, const char *piece, int indent, int width) {
+static void cut_blanks(heed_text *t) {
+    while (t->n > 0 && t->s[t->n - 1] == ' ') t->s[--t->n] = 0;
+}
+
+void add_piece(heed_text *out, int gap, const char *piece, int indent, int width) {
     int used = last_line_columns(out);
-    if (used > indent && used + heed_label_columns(piece) > width)
-        heed_text_add(out, "\n%*s", indent, "");
-    heed_text_add(out, "%s", piece);
+    bool wraps = used > indent && used + gap + heed_label_columns(piece) > width;
+    if (wraps) cut_blanks(out);
+    heed_text_add(out, "%s%*s%s", wraps ? "\n" : "", wraps ? indent : gap, "", piece);
+}
+
+void print_line(heed_text *line) {
+    cut_blanks(line);
+    puts(line->s ? line->s : "");
+    line->n = 0;
 }
 
 void add_typed(heed_text *out, int width, const char *words) {

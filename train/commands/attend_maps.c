@@ -217,12 +217,6 @@ static void put_cell(heed_text *out, const columns *k, int c, int token, int bar
     }
 }
 
-static void put_line(heed_text *line) {
-    while (line->n > 0 && line->s[line->n - 1] == ' ') line->s[--line->n] = 0;
-    puts(line->s ? line->s : "");
-    line->n = 0;
-}
-
 static bool is_hidden(const attend_view *v, const columns *k, int token) {
     return v->hide && k->axis->special && k->axis->special[token];
 }
@@ -232,14 +226,14 @@ static void print_band(const attend_view *v, const columns *k, int from, int to,
     heed_text line = {.c = v->p->c};
     heed_text_add(&line, "  %-*s", k->label, "");
     for (int c = from; c < to; c++) heed_text_add(&line, "  %-*s", bar + 8, k->name[c]);
-    put_line(&line);
+    print_line(&line);
     for (int i = 0; i < k->tokens; i++) {
         if (is_hidden(v, k, i)) continue;
         heed_text_add(&line, "  ");
         int used = heed_label_text(k->axis->labels[i], k->label, &line);
         heed_text_add(&line, "%*s", k->label - used, "");
         for (int c = from; c < to; c++) put_cell(&line, k, c, i, bar);
-        put_line(&line);
+        print_line(&line);
     }
     heed_text_free(&line);
 }

@@ -12,10 +12,10 @@ const char *attend_note(const heed_record *r) {
 }
 
 /* Prints external text, made safe for the terminal and cut to its width. */
-static void print_line(const attend_view *v, const char *text) {
+static void print_label(const attend_view *v, const char *text) {
     heed_text line = {.c = v->p->c};
     heed_label_text(text ? text : "", terminal_width(), &line);
-    puts(line.s ? line.s : "");
+    print_line(&line);
     heed_text_free(&line);
 }
 
@@ -74,16 +74,15 @@ static void print_top(const attend_view *v, const shown *m, int row, int width) 
         for (int j = 1; j < m->cols; j++)
             if (x[j] > x[best]) best = j;
         heed_text item = {.c = v->p->c};
-        heed_text_add(&item, "  ");
         heed_label_text(m->col_labels[best], 24, &item);
         if (is_repeated(m, best)) heed_text_add(&item, "(%d)", m->col[best] + 1);
         heed_text_add(&item, (double)x[best] < 0.005 ? " %.1g" : " %.2f", (double)x[best]);
-        add_piece(&line, item.s ? item.s : "", 2 + width, terminal_width());
+        add_piece(&line, 2, item.s ? item.s : "", 4 + width, terminal_width());
         heed_text_free(&item);
         x[best] = -1; /* done with this one */
     }
-    heed_text_put(&line, "\n", 1);
-    print_text(&line);
+    print_line(&line);
+    heed_text_free(&line);
 }
 
 static bool print_query(const attend_view *v) {
@@ -149,14 +148,13 @@ static void print_guess(const attend_view *v, const heed_record_guess *g) {
     heed_text_add(&line, ":");
     for (int i = 0; i < v->top && i < g->count; i++) {
         heed_text item = {.c = v->p->c};
-        heed_text_add(&item, i ? "  " : " ");
         heed_label_text(g->labels[i], 24, &item);
         heed_text_add(&item, " %.2f", (double)g->p[i]);
-        add_piece(&line, item.s ? item.s : "", 3, terminal_width());
+        add_piece(&line, i ? 2 : 1, item.s ? item.s : "", 5, terminal_width());
         heed_text_free(&item);
     }
-    heed_text_put(&line, "\n", 1);
-    print_text(&line);
+    print_line(&line);
+    heed_text_free(&line);
 }
 
 /* Prints the guesses at the query that is shown; without a query all of them, or only the last if
@@ -181,14 +179,14 @@ static void print_guesses(const attend_view *v) {
 
 bool attend_print(const attend_view *v) {
     const heed_record *r = v->record;
-    print_line(v, r->title);
-    print_line(v, r->model);
+    print_label(v, r->title);
+    print_label(v, r->model);
     putchar('\n');
     bool ok = r->pixels && v->block->queries == v->block->keys ? attend_print_picture(v)
               : v->query >= 0                                  ? print_query(v)
                                                                : print_matrix(v);
     if (v->hide) print_wrapped(v->p, "Special tokens are hidden; the rest is shown as it is.");
-    if (r->note) print_line(v, r->note);
+    if (r->note) print_label(v, r->note);
     ok = ok && maps_print(v);
     if (ok) print_guesses(v);
     if (ok && v->masks && r->guess_count == 0) {

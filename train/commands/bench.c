@@ -275,20 +275,19 @@ static bool split(const program *p, char *names, const char *list[MOST + 1]) {
     return true;
 }
 
-/* Measures and prints each workload, as a line or as an object of an array. */
+/* Measures and prints each workload; of several, as a line or as an object of an array. */
 static void run_list(program *p, const char *const *list) {
-    json_t *all = flag_on(p, "json") ? json_array() : NULL;
-    if (!all) print_head(p);
+    bool json = flag_on(p, "json"), several = list[1];
+    json_t *all = json_array();
+    if (several && !json) print_head(p);
     for (; *list && !p->status && heed_ctx_status(p->c) == HEED_OK; list++) {
         json_t *o = bench_of(p, *list);
-        if (o && !all) print_row(o);
-        if (o && all) json_array_append(all, o);
-        json_decref(o);
+        if (o && !json) (several ? print_row : print_result)(o);
+        if (o) json_array_append_new(all, o);
     }
-    if (all && !p->status && heed_ctx_status(p->c) == HEED_OK)
-        print_json(p, all);
-    else
-        json_decref(all);
+    if (json && !p->status && heed_ctx_status(p->c) == HEED_OK)
+        print_json(p, json_incref(several ? all : json_array_get(all, 0)));
+    json_decref(all);
 }
 
 static void run_bench(program *p) {
@@ -297,20 +296,11 @@ static void run_bench(program *p) {
     heed_text_add(&names, "%s", given);
     if (!*given) list_workloads(p, &names);
     catch_interrupt();
-    bool ok = names.n > 0 ? split(p, names.s, list)
-                          : heed_fail(p->c, HEED_USAGE,
-                                      "there is no workload: expected a model with a preset that "
-                                      "is a benchmark");
-    if (ok && list[1])
+    if (names.n == 0)
+        heed_fail(p->c, HEED_USAGE,
+                  "there is no workload: expected a model with a preset that is a benchmark");
+    else if (split(p, names.s, list))
         run_list(p, list);
-    else if (ok) {
-        json_t *o = bench_of(p, list[0]);
-        if (o && flag_on(p, "json"))
-            print_json(p, json_incref(o));
-        else if (o)
-            print_result(o);
-        json_decref(o);
-    }
     heed_text_free(&names);
 }
 

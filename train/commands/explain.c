@@ -1,6 +1,6 @@
 /* explain.c -- heed explain: the attention computation step by step. */
 #include "explain/lesson.h"
-#include "kinds/training.h"
+#include "kinds/inspect.h"
 
 #include "explain/hungry_lion.h"
 
@@ -188,16 +188,13 @@ static bool write_html(explaining *e, const char *path) {
     return ok;
 }
 
-static void wrote(explaining *e, const char *path) {
-    if (!e->json) heed_text_add(&e->out, "wrote %s\n", path);
-}
-
 static void write_files(explaining *e) {
-    const char *html = flag_text(e->p, "html");
-    const char *tex = flag_text(e->p, "tex");
-    if ((*html || *tex) && !e->json) heed_text_put(&e->out, "\n", 1);
-    if (*html && write_html(e, html)) wrote(e, html);
-    if (*tex && write_tex(e, tex)) wrote(e, tex);
+    const char *html = flag_text(e->p, "html"), *tex = flag_text(e->p, "tex");
+    heed_text none = {.c = e->c}, *out = e->json ? &none : &e->out;
+    if (*html || *tex) heed_text_put(out, "\n", 1);
+    if (*html && write_html(e, html)) heed_text_add(out, "wrote %s\n", html);
+    if (*tex && write_tex(e, tex)) heed_text_add(out, "wrote %s\n", tex);
+    heed_text_free(&none);
 }
 
 /* Whether the example prints its own text: no setting was given that only the ten steps have. */
@@ -225,80 +222,59 @@ void explain_worked(explaining *e) {
 
 /* ---- the command ---- */
 
-/* Settings for a run have no effect without one. */
-static bool check_run_settings(explaining *e) {
-    static const char *const names[] = {"layer", "head", "stack", "whole"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (flag_given(e->p, names[i]))
-            return heed_fail(e->c, HEED_USAGE,
-                             "--%s is of a run: expected heed explain RUN INPUT --%s ...", names[i],
-                             names[i]);
-    return true;
-}
-
-/* A sheet contains all steps without answers, so that --step, --backward, --json and --learn are
- * refused. */
-static bool check_sheet(const explaining *e) {
-    const heed_config *f = e->p->flags;
-    bool exercise = heed_config_bool(f, "exercise"), solution = heed_config_bool(f, "solution");
-    if (exercise && solution)
+/* Refuses settings that would have no effect without another one, or together with it. A sheet
+ * contains all steps without answers. */
+static bool check_settings(const explaining *e) {
+    static const char *const not_of_sheets[] = {"step", "backward", "json", "learn"};
+    static const char *const of_runs[] = {"layer", "head", "stack", "whole"};
+    const program *p = e->p;
+    bool exercise = flag_on(p, "exercise"), sheet = exercise || flag_on(p, "solution");
+    bool whole = flag_on(p, "whole");
+    if (exercise && flag_on(p, "solution"))
         return heed_fail(e->c, HEED_USAGE,
                          "--exercise and --solution are two sheets: expected one");
-    static const char *const others[] = {"step", "backward", "json", "learn"};
-    for (int i = 0; (exercise || solution) && i < 4; i++)
-        if (heed_config_rank(f, others[i]) > HEED_FROM_DEFAULT)
+    for (int i = 0; sheet && i < 4; i++)
+        if (flag_given(p, not_of_sheets[i]))
             return heed_fail(e->c, HEED_USAGE, "--%s is of no use here: --%s is a sheet%s",
-                             others[i], exercise ? "exercise" : "solution",
+                             not_of_sheets[i], exercise ? "exercise" : "solution",
                              i == 2 ? "; hint: --html or --tex FILE" : "");
-    return true;
-}
-
-/* Refuses settings that would have no effect without another one, or together with it. */
-static bool check_pairs(const explaining *e) {
-    const heed_config *f = e->p->flags;
-    bool sheet = heed_config_bool(f, "exercise") || heed_config_bool(f, "solution");
-    bool json = heed_config_bool(f, "json"), whole = heed_config_bool(f, "whole");
-    if (heed_config_rank(f, "rate") > HEED_FROM_DEFAULT && !heed_config_int(f, "learn"))
+    if (flag_given(p, "rate") && !flag_int(p, "learn"))
         return heed_fail(e->c, HEED_USAGE, "--rate is of --learn: expected --learn N beside it");
-    if (heed_config_rank(f, "blanks") > HEED_FROM_DEFAULT && !sheet)
+    if (flag_given(p, "blanks") && !sheet)
         return heed_fail(e->c, HEED_USAGE,
                          "--blanks is of a sheet: expected --exercise or --solution beside it");
-    if (json && (heed_config_bool(f, "step") || whole))
+    if (e->json && (e->step || whole))
         return heed_fail(e->c, HEED_USAGE, "--%s is of no use here: --json prints all at once",
                          whole ? "whole" : "step");
+    for (int i = 0; p->argc < 2 && i < 4; i++)
+        if (flag_given(p, of_runs[i]))
+            return heed_fail(e->c, HEED_USAGE,
+                             "--%s is of a run: expected heed explain RUN INPUT --%s ...",
+                             of_runs[i], of_runs[i]);
     return true;
 }
 
 /* Explains what was asked for: a head of a file, a trained head, or an example. */
 static void explain_asked(explaining *e) {
     const program *p = e->p;
-    const char *from = flag_text(p, "from");
-    if (!check_sheet(e) || !check_pairs(e)) return;
-    if (p->argc < 2 && !check_run_settings(e)) return;
+    const char *from = flag_text(p, "from"), *name = p->argc > 0 ? p->argv[0] : "lion";
+    if (!check_settings(e)) return;
     if (*from && p->argc > 0) {
         heed_fail(p->c, HEED_USAGE, "--from %s brings its own numbers: expected no %s beside it",
-                  from, p->argv[0]);
-        return;
-    }
-    if (*from) {
+                  from, name);
+    } else if (*from) {
         if (example_read(e, from)) explain_worked(e);
-        return;
-    }
-    if (p->argc == 2 && is_example(p->argv[0])) {
+    } else if (p->argc == 2 && is_example(name)) {
         heed_fail(p->c, HEED_USAGE, "one argument too many: %s: example %s takes no input",
-                  p->argv[1], p->argv[0]);
-        return;
+                  p->argv[1], name);
+    } else if (p->argc == 2) {
+        explain_run(e, name, p->argv[1]);
+    } else if (p->argc == 1 && is_directory(name) && !is_example(name)) {
+        heed_fail(p->c, HEED_USAGE, "missing INPUT: expected heed explain %s INPUT", name);
+    } else {
+        const example *k = find_example(p->c, name);
+        if (k && lesson_takes(e, k)) k->run(e);
     }
-    if (p->argc == 2) {
-        explain_run(e, p->argv[0], p->argv[1]);
-        return;
-    }
-    if (p->argc == 1 && is_directory(p->argv[0]) && !is_example(p->argv[0])) {
-        heed_fail(p->c, HEED_USAGE, "missing INPUT: expected heed explain %s INPUT", p->argv[0]);
-        return;
-    }
-    const example *k = find_example(p->c, p->argc > 0 ? p->argv[0] : "lion");
-    if (k && lesson_takes(e, k)) k->run(e);
 }
 
 static void explain(program *p) {

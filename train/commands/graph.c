@@ -131,79 +131,67 @@ static const char *op_text(const heed_graph_node *n) {
 }
 static const char *name_text(const heed_graph_node *n) { return n->op.name ? n->op.name : ""; }
 
-/* A line being printed: pieces that do not fit continue on the next line, indented. */
-enum { SHAPE = 16 };
-typedef struct {
-    int used, indent, pad; /* pad: the column of the next piece, if it was not reached yet */
-} line;
+enum { INDENT = 8 };
 
-static void put_piece(line *l, const char *between, const char *piece) {
-    int n = heed_label_columns(piece), gap = (int)strlen(between);
-    if (l->pad > l->used + gap) gap = l->pad - l->used;
-    if (l->used > l->indent && l->used + gap + n > terminal_width()) {
-        printf("\n%*s", l->indent, "");
-        l->used = l->indent;
-        gap = 0;
-    }
-    printf("%*s%s", gap, "", piece);
-    l->used += gap + n;
-    l->pad = 0;
-}
-
-/* Prints the four columns at the start of each row; on a narrow terminal they are not aligned. */
-static line begin_row(const char *number, const char *const text[3], int op_width, int name_width) {
-    line l = {.indent = 8};
-    int at[4] = {6, 6 + op_width + 2, 6 + op_width + 2 + name_width + 2, 0};
-    bool wide = (at[3] = at[2] + SHAPE) < terminal_width() / 4 * 3;
-    l.used = printf("%4s", number);
-    for (int k = 0; k < 3; k++) {
-        if (wide) l.pad = at[k];
-        if (*text[k]) put_piece(&l, "  ", text[k]);
-    }
-    if (wide) l.pad = at[3];
-    return l;
+/* Adds the four columns at the start of each row; on a narrow terminal they are not aligned. */
+static void begin_row(heed_text *line, const char *number, const char *const text[3], int op_width,
+                      int name_width) {
+    enum { SHAPE = 14 };
+    int end = 6 + op_width + 2 + name_width + 2 + SHAPE + 2;
+    bool wide = end < terminal_width() / 4 * 3;
+    heed_text_add(line, "%4s", number);
+    if (wide)
+        heed_text_add(line, "  %-*s  %-*s  %-*s", op_width, text[0], name_width, text[1], SHAPE,
+                      text[2]);
+    for (int k = 0; k < 3 && !wide; k++)
+        if (*text[k]) add_piece(line, 2, text[k], INDENT, terminal_width());
 }
 
 static void print_node(const heed_graph *g, int i, int op_width, int name_width) {
     const heed_graph_node *n = &g->nodes[i];
     char number[16], shape[64], piece[512];
+    heed_text line = {.c = NULL};
     snprintf(number, sizeof number, "%d", i);
     heed_shape_text(n->y, shape, sizeof shape);
-    line l =
-        begin_row(number, (const char *[]){op_text(n), name_text(n), shape}, op_width, name_width);
+    begin_row(&line, number, (const char *[]){op_text(n), name_text(n), shape}, op_width,
+              name_width);
     for (int k = 0; k < n->in_count; k++) {
         snprintf(piece, sizeof piece, "%s%d%s", k ? "" : "<- ", n->in[k],
                  k + 1 < n->in_count ? "," : "");
-        put_piece(&l, k ? "" : " ", piece);
+        add_piece(&line, k ? 1 : 2, piece, INDENT, terminal_width());
     }
     for (int k = 0; k < n->params; k++) {
-        put_piece(&l, "  ", n->param[k]->name);
-        put_piece(&l, " ", heed_shape_text(n->param[k], shape, sizeof shape));
+        heed_shape_text(n->param[k], shape, sizeof shape);
+        add_piece(&line, 2, n->param[k]->name, INDENT, terminal_width());
+        add_piece(&line, 1, shape, INDENT, terminal_width());
     }
-    putchar('\n');
+    print_line(&line);
+    heed_text_free(&line);
 }
 
 static void print_backward(program *p, const heed_graph *g) {
     char shape[64], piece[512];
+    heed_text line = {.c = NULL};
     putchar('\n');
     print_wrapped(p, "backward, from the loss up: gradients that each op gives");
     for (int i = g->count; i-- > 0;) {
         const heed_graph_node *n = &g->nodes[i];
         if (!n->grad || !n->op.op) continue;
-        line l = {.used = printf("%4d  %s'", i, n->op.op), .indent = 8};
+        heed_text_add(&line, "%4d  %s'", i, n->op.op);
         for (int k = 0; k < n->in_count; k++) {
             if (!g->nodes[n->in[k]].grad) continue;
             snprintf(piece, sizeof piece, "d%d %s", n->in[k],
                      heed_shape_text(g->nodes[n->in[k]].y, shape, sizeof shape));
-            put_piece(&l, "  ", piece);
+            add_piece(&line, 2, piece, INDENT, terminal_width());
         }
         for (int k = 0; k < n->params; k++) {
             if (!n->param[k]->wants_grad) continue;
             snprintf(piece, sizeof piece, "d %s", n->param[k]->name);
-            put_piece(&l, "  ", piece);
+            add_piece(&line, 2, piece, INDENT, terminal_width());
         }
-        putchar('\n');
+        print_line(&line);
     }
+    heed_text_free(&line);
 }
 
 static void print_list(program *p, const drawing *d) {
@@ -215,9 +203,11 @@ static void print_list(program *p, const drawing *d) {
              heed_format_count(count, heed_store_params(d->w.store)), heed_store_count(d->w.store));
     print_wrapped(p, text);
     putchar('\n');
-    line l = begin_row("node", (const char *[]){"op", "name", "shape"}, op_width, name_width);
-    put_piece(&l, "  ", "from, parameters");
-    putchar('\n');
+    heed_text heading = {.c = p->c};
+    begin_row(&heading, "node", (const char *[]){"op", "name", "shape"}, op_width, name_width);
+    add_piece(&heading, 2, "from, parameters", INDENT, terminal_width());
+    print_line(&heading);
+    heed_text_free(&heading);
     for (int i = 0; i < g->count; i++) print_node(g, i, op_width, name_width);
     if (flag_on(p, "backward")) print_backward(p, g);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const heed_option plot_options[] = {
+static const heed_option options[] = {
     WORDS("png", "picture to write [RUN/loss.png; of a table TABLE.png]", "Output"),
     SWITCH("json", "print the curves as one JSON object", "Output"),
     {0}};
@@ -41,33 +41,30 @@ static json_t *table_json(const heed_chart *chart) {
     return o;
 }
 
-static void report_tables(program *p, const heed_chart *charts, int count, const char *path) {
-    bool json = flag_on(p, "json");
-    json_t *list = json_array();
-    for (int i = 0; i < count; i++) {
-        json_array_append_new(list, table_json(&charts[i]));
-        if (!json) draw_chart(p, &charts[i]);
-    }
-    bool ok = heed_charts_png(p->c, charts, count, 960, 480, path);
-    if (ok && json) print_json(p, json_pack("{s:o, s:O}", "png", json_text(path), "tables", list));
-    if (ok && !json) printf("\nwrote %s\n", path);
-    json_decref(list);
-}
-
 /* Plots each table as a chart, all in one picture, one below the other. */
 static void plot_tables(program *p) {
     int count = 0;
     char path[1024];
     const char *png = flag_text(p, "png");
-    curve_csv *k = calloc((size_t)p->argc, sizeof *k);
-    heed_chart *charts = calloc((size_t)p->argc, sizeof *charts);
-    bool ok = (k && charts) || heed_fail(p->c, HEED_FAILED, "no memory for %d tables", p->argc);
+    bool json = flag_on(p, "json");
+    curve_csv *k = allocate(p->c, (size_t)p->argc, sizeof *k, "tables");
+    heed_chart *charts = allocate(p->c, (size_t)p->argc, sizeof *charts, "tables");
+    json_t *list = json_array();
+    bool ok = k && charts;
     for (; ok && count < p->argc; count++) {
         ok = curve_csv_read(p->c, p->argv[count], &k[count]);
         if (ok) charts[count] = curve_csv_chart(&k[count]);
     }
+    for (int i = 0; ok && i < count; i++) {
+        json_array_append_new(list, table_json(&charts[i]));
+        if (!json) draw_chart(p, &charts[i]);
+    }
     snprintf(path, sizeof path, "%.*s.png", (int)strlen(p->argv[0]) - 4, p->argv[0]);
-    if (ok) report_tables(p, charts, count, *png ? png : path);
+    if (*png) snprintf(path, sizeof path, "%s", png);
+    ok = ok && heed_charts_png(p->c, charts, count, 960, 480, path);
+    if (ok && json) print_json(p, json_pack("{s:o, s:O}", "png", json_text(path), "tables", list));
+    if (ok && !json) printf("\nwrote %s\n", path);
+    json_decref(list);
     for (int i = 0; i < count; i++) curve_csv_free(&k[i]);
     free(charts);
     free(k);
@@ -91,12 +88,12 @@ static void plot_run(program *p) {
     heed_chart chart = curves_chart(&k, run, series);
     bool json = flag_on(p, "json");
     if (!json) draw_chart(p, &chart);
-    heed_chart_png(p->c, &chart, 960, 540, path);
-    if (json && heed_ctx_status(p->c) == HEED_OK)
+    bool ok = heed_chart_png(p->c, &chart, 960, 540, path);
+    if (ok && json)
         print_json(p,
                    json_pack("{s:o, s:o, s:o, s:o}", "run", json_text(run), "png", json_text(path),
                              "training", curve_json(&k.train), "validation", curve_json(&k.val)));
-    if (!json && heed_ctx_status(p->c) == HEED_OK) printf("\nwrote %s\n", path);
+    if (ok && !json) printf("\nwrote %s\n", path);
     curves_free(&k);
 }
 
@@ -119,7 +116,7 @@ const command cmd_plot = {
     .examples = "  heed plot runs/book\n"
                 "  heed plot runs/book --png book.png\n"
                 "  heed plot accuracy.csv speed.csv --png both.png\n",
-    .options = plot_options,
+    .options = options,
     .min = 1,
     .max = -1,
     .run = plot,

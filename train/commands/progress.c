@@ -144,7 +144,7 @@ static void draw_bar(progress *g, const heed_report *r) {
     g->p->line_open = true;
 }
 
-static void print_line(progress *g, const heed_report *r) {
+static void print_state(progress *g, const heed_report *r) {
     char state[160];
     if (now() - g->printed < 30) return;
     g->printed = now();
@@ -275,7 +275,7 @@ static void draw_loss(const progress *g) {
 static void show(progress *g, const heed_report *r) {
     if (r->event == HEED_FIT_START) banner(g, r);
     if (r->event == HEED_FIT_STEP && g->mode == SHOW_BAR) draw_bar(g, r);
-    if (r->event == HEED_FIT_STEP && g->mode == SHOW_LINES) print_line(g, r);
+    if (r->event == HEED_FIT_STEP && g->mode == SHOW_LINES) print_state(g, r);
     if (r->event == HEED_FIT_EVAL) print_evaluation(g, r);
     if (r->event == HEED_FIT_NOTE) {
         wipe(g);

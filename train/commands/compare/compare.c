@@ -128,14 +128,14 @@ static void print_own(const comparison *k, json_t *all, int index) {
         const char *value = value_of(r, key);
         int columns = heed_label_columns(value), most = capacity - start - (int)strlen(key) - 2;
         bool cut = columns > most && most > 6;
-        heed_text_add(&item, " %s=%s", key, cut ? "..." : "");
+        heed_text_add(&item, "%s=%s", key, cut ? "..." : "");
         heed_label_text(cut ? value + heed_label_cut(value, columns - most + 3) : value, INT_MAX,
                         &item);
-        add_piece(&line, item.s, start, capacity);
+        add_piece(&line, 1, item.s, start + 1, capacity);
         heed_text_free(&item);
     }
-    heed_text_add(&line, "\n");
-    print_text(&line);
+    print_line(&line);
+    heed_text_free(&line);
 }
 
 static void print_differences(const comparison *k, json_t *all) {
