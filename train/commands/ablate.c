@@ -238,28 +238,23 @@ static void hide_patches(program *p, const eval_loop *s) {
 
 /* ---- the command ---- */
 
-static void report(program *p, const eval_loop *s, const heed_ablation *a) {
-    const char *png = flag_text(p, "png");
-    bool json = flag_on(p, "json");
-    if (*png && !draw(p->c, a, png)) return;
-    if (json)
-        print_object(p, s, a);
-    else
-        print_harms(p, s, a);
-    if (*png && !json) printf("\nwrote %s\n", png);
-}
-
 static void ablate(program *p) {
     eval_loop s;
     heed_ablation a = {.layer_count = 0};
     inspect_progress g = {p, "without head"};
-    bool ok = eval_loop_open(p, &s), patches = flag_on(p, "patches");
+    const char *png = flag_text(p, "png");
+    bool ok = eval_loop_open(p, &s), json = flag_on(p, "json");
     s.e.progress = inspect_advance;
     s.e.progress_user = &g;
-    if (ok && patches)
+    if (ok && flag_on(p, "patches"))
         hide_patches(p, &s);
-    else if (ok && heed_ablate(&s.e, &a))
-        report(p, &s, &a);
+    else if (ok && heed_ablate(&s.e, &a) && (!*png || draw(p->c, &a, png))) {
+        if (json)
+            print_object(p, &s, &a);
+        else
+            print_harms(p, &s, &a);
+        if (*png && !json) printf("\nwrote %s\n", png);
+    }
     heed_ablation_free(&a);
     eval_loop_close(&s);
 }

@@ -88,20 +88,17 @@ static bool is_whole(const work *w) {
            *flag_text(w->p, "html");
 }
 
-static bool is_kept(const work *w, int layer) {
-    bool kept = w->layer_count == 0;
-    for (int k = 0; k < w->layer_count; k++) kept |= w->layers[k] == layer;
-    return kept;
-}
-
 /* The layer that is shown, from 0, among those that --layers keeps. */
 static bool choose_layer(const work *w, int *layer) {
     int count, kept = 0, found = -1;
     heed_record_block *list = heed_attention_layers(w->run, &count);
     if (!list) return false;
     int last = list[count - 1].layer + 1;
-    for (int i = 0; i < count; i++)
-        if (is_kept(w, list[i].layer)) list[kept++] = list[i];
+    for (int i = 0; i < count; i++) {
+        bool keep = w->layer_count == 0;
+        for (int k = 0; k < w->layer_count; k++) keep |= w->layers[k] == list[i].layer;
+        if (keep) list[kept++] = list[i];
+    }
     if (kept == 0)
         heed_fail(w->p->c, HEED_USAGE, "--layers %s: expected 1 to %d", flag_text(w->p, "layers"),
                   last);
@@ -169,23 +166,20 @@ static bool draw(const work *w, const attend_view *v, bool svg, const char *path
     return attend_draw(v, svg, path);
 }
 
-/* If a part was asked for, the page opens in the view that shows it. */
-static const char *view_asked(const work *w) {
-    static const char *const keys[] = {"stack", "layer", "head", "query"};
-    bool any = false;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) any |= flag_given(w->p, keys[i]);
-    if (!any) return NULL;
-    if (w->run->model->grid) return "picture";
-    if (w->run->model->kind == HEED_INPUT_PAIR) return "cross";
-    return *flag_text(w->p, "query") ? "head" : "matrix";
-}
-
+/* The page opens at what is shown; if a part was asked for, in the view that shows it. */
 static const char *opening_of(const work *w, const attend_view *v, char text[PAGE_LINK_SIZE]) {
-    const heed_record_block *b = v->block;
+    const program *p = w->p;
+    const heed_model *m = w->run->model;
     char number[16];
-    page_link o = {.view = view_asked(w), .stack = b->stack, .layer = b->layer, .query = -1};
-    if (o.view) o.head = head_word(b, v->head, number);
-    if (*flag_text(w->p, "query")) o.query = v->query;
+    bool query = *flag_text(p, "query"), asked = flag_given(p, "stack") || flag_given(p, "layer") ||
+                                                 flag_given(p, "head") || flag_given(p, "query");
+    page_link o = {.stack = v->block->stack, .layer = v->block->layer, .query = -1};
+    if (asked) {
+        bool pair = m->kind == HEED_INPUT_PAIR;
+        o.view = m->grid ? "picture" : pair ? "cross" : query ? "head" : "matrix";
+        o.head = head_word(v->block, v->head, number);
+    }
+    if (query) o.query = v->query;
     return page_link_text(&o, text);
 }
 

@@ -9,77 +9,64 @@
 
 /* ---- computing maps ---- */
 
-/* The question at the query that is shown; otherwise the last one. */
-static int question_of(const attend_view *v, const heed_inspection *s) {
-    int found = s->question_count - 1;
-    for (int i = 0; i < s->question_count; i++)
-        if (v->query >= 0 && s->questions[i].axis == v->block->queries &&
-            s->questions[i].query == v->query)
-            found = i;
-    return found;
-}
-
-/* Whether the query that is shown is among the questions. Also true if a question is about the
- * entire input, or if none is on this axis. */
-static bool is_asked(const attend_view *v, const heed_inspection *s) {
-    bool any = false;
+/* Occlusion and gradient need a prediction at the query that is shown, unless a question is about
+ * the entire input or none is on this axis. */
+static bool is_predicted(const attend_view *v, const heed_inspection *s) {
+    bool occlude = flag_on(v->p, "occlude"), any = false;
+    if (v->query < 0 || !(occlude || flag_on(v->p, "gradient"))) return true;
     for (int i = 0; i < s->question_count; i++) {
         const heed_question *q = &s->questions[i];
         if (q->axis != v->block->queries) continue;
         if (q->query < 0 || q->query == v->query) return true;
         any = true;
     }
-    return !any;
-}
-
-/* Occlusion and gradient need a prediction. */
-static bool is_predicted(const attend_view *v, const heed_inspection *s) {
-    if (v->query < 0 || !(flag_on(v->p, "occlude") || flag_on(v->p, "gradient")) || is_asked(v, s))
-        return true;
+    if (!any) return true;
     const heed_question *last = &s->questions[s->question_count - 1];
     char here[QUERY_SIZE], there[QUERY_SIZE];
     return heed_fail(v->p->c, HEED_USAGE,
                      "--query %s: nothing is predicted at %s: %s is of a prediction, as at %s; "
                      "hint: --query %d",
                      flag_text(v->p, "query"), query_words(v, v->query, here),
-                     flag_on(v->p, "occlude") ? "--occlude" : "--gradient",
-                     query_words(v, last->query, there), last->query + 1);
+                     occlude ? "--occlude" : "--gradient", query_words(v, last->query, there),
+                     last->query + 1);
 }
 
-static bool add_rollout(const attend_view *v, const heed_inspection *e, heed_record *record) {
-    heed_rollout_add_args a = {.max = strcmp(flag_text(v->p, "fuse"), "max") == 0,
-                               .discard = heed_config_real(v->p->flags, "discard")};
-    return heed_rollout_add(e, &a, record);
-}
-
-static bool add_occlusion(const attend_view *v, const heed_inspection *e, heed_record *record) {
-    inspect_progress g = {v->p, e->x ? "hidden patch" : "hidden token"};
+static bool add_occlusion(const attend_view *v, const heed_inspection *s, heed_record *record) {
+    inspect_progress g = {v->p, s->x ? "hidden patch" : "hidden token"};
     heed_occlusion_args a = {
         .window = flag_int(v->p, "window"), .progress = inspect_advance, .user = &g};
-    bool ok = heed_occlusion_add(e, &a, record);
+    bool ok = heed_occlusion_add(s, &a, record);
     eval_loop_progress(v->p, "", 1, 1);
     return ok;
 }
 
-/* For a pair whose matrix is shown, the gradient has a row for each token of the target. */
-static bool add_gradient(const attend_view *v, const heed_inspection *e, heed_record *record,
+/* The gradient of the question at the query that is shown; otherwise of the last one. For a pair
+ * whose matrix is shown, it has a row for each token of the target. */
+static bool add_gradient(const attend_view *v, const heed_inspection *s, heed_record *record,
                          bool whole) {
     inspect_progress g = {v->p, "gradient"};
-    bool matrix = e->read && v->query < 0;
-    heed_gradient_args a = {.question = question_of(v, e),
+    bool matrix = s->read && v->query < 0;
+    heed_gradient_args a = {.question = s->question_count - 1,
                             .only = !whole && !matrix,
                             .by_head = whole,
                             .progress = inspect_advance,
                             .user = &g};
-    bool ok = heed_gradient_add(e, &a, record);
+    for (int i = 0; v->query >= 0 && i < s->question_count; i++)
+        if (s->questions[i].axis == v->block->queries && s->questions[i].query == v->query)
+            a.question = i;
+    bool ok = heed_gradient_add(s, &a, record);
     eval_loop_progress(v->p, "", 1, 1);
     return ok;
 }
 
-bool maps_add(const attend_view *v, const heed_inspection *e, heed_record *record, bool whole) {
-    return is_predicted(v, e) && (!flag_on(v->p, "rollout") || add_rollout(v, e, record)) &&
-           (!flag_on(v->p, "occlude") || add_occlusion(v, e, record)) &&
-           (!flag_on(v->p, "gradient") || add_gradient(v, e, record, whole));
+bool maps_add(const attend_view *v, const heed_inspection *s, heed_record *record, bool whole) {
+    heed_rollout_add_args rollout = {.max = strcmp(flag_text(v->p, "fuse"), "max") == 0,
+                                     .discard = heed_config_real(v->p->flags, "discard")};
+    bool ok = is_predicted(v, s);
+    if (flag_on(v->p, "rollout")) ok = ok && heed_rollout_add(s, &rollout, record);
+    if (flag_on(v->p, "occlude")) ok = ok && add_occlusion(v, s, record);
+    if (flag_on(v->p, "gradient")) ok = ok && add_gradient(v, s, record, whole);
+    return ok;
 }
 
 bool map_is_main(const heed_record_map *m) {
@@ -273,14 +260,6 @@ static bool any_fits(const attend_view *v) {
     return false;
 }
 
-static bool is_guessed(const attend_view *v, int query) {
-    bool any = false;
-    for (int i = 0; i < v->record->guess_count; i++)
-        any |=
-            v->record->guesses[i].axis == v->block->queries && v->record->guesses[i].query == query;
-    return any;
-}
-
 bool maps_print(const attend_view *v) {
     const heed_record *r = v->record;
     bool ok = true, patches = r->pixels && v->block->queries == v->block->keys;
@@ -288,9 +267,12 @@ bool maps_print(const attend_view *v) {
     columns k;
     if (table && columns_open(v, false, &k)) {
         char what[80] = "what each token has to do with the prediction:";
+        bool guessed = false;
+        for (int i = 0; i < r->guess_count; i++)
+            guessed |= r->guesses[i].axis == v->block->queries && r->guesses[i].query == k.query;
         if (k.query >= 0)
             snprintf(what, sizeof what, "what each token has to do with %stoken %d:",
-                     is_guessed(v, k.query) ? "the prediction at " : "", k.query + 1);
+                     guessed ? "the prediction at " : "", k.query + 1);
         putchar('\n');
         print_wrapped(v->p, what);
         print_columns(v, &k);

@@ -256,12 +256,6 @@ static void print_row(const json_t *o) {
     fflush(stdout);
 }
 
-static void print_head(const program *p) {
-    int threads = heed_threads(p->c);
-    printf("%d thread%s, %s\n\n%-13s  %10s  %8s  %15s  %7s\n", threads, threads == 1 ? "" : "s",
-           heed_isa(p->c), "workload", "parameters", "ms/step", "items/s", "GFLOP/s");
-}
-
 /* Splits a list at its commas. False, before anything is measured, if a name is not a workload. */
 static bool split(const program *p, char *names, const char *list[MOST + 1]) {
     size_t n = 0;
@@ -279,7 +273,10 @@ static bool split(const program *p, char *names, const char *list[MOST + 1]) {
 static void run_list(program *p, const char *const *list) {
     bool json = flag_on(p, "json"), several = list[1];
     json_t *all = json_array();
-    if (several && !json) print_head(p);
+    int threads = heed_threads(p->c);
+    if (several && !json)
+        printf("%d thread%s, %s\n\n%-13s  %10s  %8s  %15s  %7s\n", threads, threads == 1 ? "" : "s",
+               heed_isa(p->c), "workload", "parameters", "ms/step", "items/s", "GFLOP/s");
     for (; *list && !p->status && heed_ctx_status(p->c) == HEED_OK; list++) {
         json_t *o = bench_of(p, *list);
         if (o && !json) (several ? print_row : print_result)(o);

@@ -8,13 +8,6 @@ static const heed_option options[] = {
     WORDS("sheet", "pictures: write samples before and after augmentation as a picture", "Output"),
     {0}};
 
-/* Settings of this command, not of a training. */
-static bool is_own(const char *key) {
-    for (const heed_option *o = options; o->name; o++)
-        if (strcmp(o->name, key) == 0) return true;
-    return strcmp(key, "data") == 0;
-}
-
 void print_try(const program *p, const char *suggestion) {
     char word[1024], words[1100];
     heed_text out = {.c = p->c};
@@ -26,7 +19,9 @@ void print_try(const program *p, const char *suggestion) {
         const char *value;
         const heed_option *o = heed_config_at(p->flags, i, &value);
         bool given = heed_config_rank(p->flags, o->name) == HEED_FROM_FLAG;
-        if (!given || is_own(o->name)) continue;
+        bool own = strcmp(o->name, "data") == 0; /* of this command, not of a training */
+        for (const heed_option *k = options; k->name; k++) own |= strcmp(k->name, o->name) == 0;
+        if (!given || own) continue;
         if (o->kind == HEED_BOOL)
             snprintf(words, sizeof words, "--%s%s", flag_on(p, o->name) ? "" : "no-", o->name);
         else

@@ -89,16 +89,12 @@ const example examples[] = {
     {0},
 };
 
-static bool is_run(const char *name) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/model.safetensors", name);
-    return is_file(path);
-}
-
 /* A run named like an example takes precedence over it; another folder does not. */
 static bool is_example(const char *name) {
+    char run[1024];
+    snprintf(run, sizeof run, "%s/model.safetensors", name);
     for (const example *k = examples; k->name; k++)
-        if (strcmp(k->name, name) == 0) return !is_run(name);
+        if (strcmp(k->name, name) == 0) return !is_file(run);
     return false;
 }
 

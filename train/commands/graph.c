@@ -43,13 +43,6 @@ static bool fill_in(heed_config *f) {
     return ok;
 }
 
-static bool build(program *p, drawing *d) {
-    d->w.model = p->model;
-    d->w.f = task_config(p);
-    snprintf(d->title, sizeof d->title, "%s", p->model->name);
-    return d->w.f && fill_in(d->w.f) && workbench_open(&d->w);
-}
-
 /* A run has its own settings; others would be ignored, so they are refused. */
 static bool refuse_settings(program *p) {
     for (const heed_option *o = p->model->options; o->name; o++)
@@ -62,7 +55,12 @@ static bool refuse_settings(program *p) {
 }
 
 static bool open_model(program *p, drawing *d) {
-    if (p->argc == 0) return build(p, d);
+    if (p->argc == 0) {
+        d->w.model = p->model;
+        d->w.f = task_config(p);
+        snprintf(d->title, sizeof d->title, "%s", p->model->name);
+        return d->w.f && fill_in(d->w.f) && workbench_open(&d->w);
+    }
     if (!refuse_settings(p) || !(d->run = open_run(p, p->argv[0]))) return false;
     d->w.model = d->run->model;
     d->w.f = d->run->config;

@@ -190,17 +190,6 @@ static void choose_columns(progress *g) {
     }
 }
 
-static void print_header(const progress *g) {
-    fprintf(stderr, "%s", dim());
-    for (int i = 0; i < COLUMNS; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "%s%s", i == RATE ? data_of(g->p->model)->item : "",
-                 columns[i].name);
-        if (!g->hidden[i]) fprintf(stderr, "%*s", columns[i].width, name);
-    }
-    fprintf(stderr, "%s\n", plain());
-}
-
 static const char *cell(char text[32], int column, const heed_report *r) {
     const double x[COLUMNS] = {(double)r->step,  r->epoch,         r->loss,         r->val_loss,
                                exp(r->val_loss), r->bits_per_byte, 100 * r->metric, r->lr,
@@ -219,7 +208,13 @@ static void print_evaluation(progress *g, const heed_report *r) {
     wipe(g);
     if (!g->header) {
         choose_columns(g);
-        print_header(g);
+        fprintf(stderr, "%s", dim());
+        for (int i = 0; i < COLUMNS; i++) {
+            snprintf(text, sizeof text, "%s%s", i == RATE ? data_of(g->p->model)->item : "",
+                     columns[i].name);
+            if (!g->hidden[i]) fprintf(stderr, "%*s", columns[i].width, text);
+        }
+        fprintf(stderr, "%s\n", plain());
     }
     g->header = true;
     for (int i = 0; i < COLUMNS; i++)
@@ -230,8 +225,11 @@ static void print_evaluation(progress *g, const heed_report *r) {
 
 /* ---- JSON, one object per line ---- */
 
-static void print_json_line(const heed_report *r) {
+/* Step objects are printed at most once per second. */
+static void print_json_line(progress *g, const heed_report *r) {
     static const char *const names[] = {"start", "step", "evaluation", "saved", "note"};
+    if (r->event == HEED_FIT_STEP && now() - g->printed < 1) return;
+    if (r->event == HEED_FIT_STEP) g->printed = now();
     json_t *o = json_pack("{s:s, s:I, s:I}", "event", names[r->event], "step", (json_int_t)r->step,
                           "steps", (json_int_t)r->steps);
     if (r->event == HEED_FIT_START)
@@ -252,13 +250,6 @@ static void print_json_line(const heed_report *r) {
     json_dumpf(o, stderr, JSON_COMPACT | JSON_REAL_PRECISION(9));
     fputc('\n', stderr);
     json_decref(o);
-}
-
-/* Step objects are printed at most once per second. */
-static void json_event(progress *g, const heed_report *r) {
-    if (r->event == HEED_FIT_STEP && now() - g->printed < 1) return;
-    if (r->event == HEED_FIT_STEP) g->printed = now();
-    print_json_line(r);
 }
 
 /* ---- events ---- */
@@ -296,7 +287,7 @@ void progress_report(void *user, const heed_report *r) {
         g->any = true;
     }
     if (g->mode == SHOW_JSON)
-        json_event(g, r);
+        print_json_line(g, r);
     else if (g->mode != SHOW_NOTHING)
         show(g, r);
     if (r->event != HEED_FIT_EVAL) return;

@@ -51,13 +51,6 @@ typedef struct {
     bool resume, force;
 } training;
 
-static json_t *result_json(const training *t, const heed_fit_result *r) {
-    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "run", json_text(t->run), "step",
-                     (json_int_t)r->step, "loss", json_number(r->loss), "val_loss",
-                     json_number(r->val_loss), "best_loss", json_number(r->best_loss), "accuracy",
-                     json_number(r->metric), "best_accuracy", json_number(r->best_metric));
-}
-
 /* ", NAME 1.2345, the best one 1.2000" */
 static void print_measure(const char *name, const char *format, double last, double best) {
     if (!isfinite(last)) return;
@@ -82,7 +75,13 @@ static void print_result(const training *t, const heed_fit_result *r) {
 static void conclude(program *p, const training *t, const heed_data *data, const progress *g,
                      const heed_fit_result *r, double seconds) {
     const data_kind *kind = kind_of(t->model);
-    json_t *json = flag_on(p, "json") ? result_json(t, r) : NULL;
+    json_t *json = NULL;
+    if (flag_on(p, "json"))
+        json =
+            json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "run", json_text(t->run), "step",
+                      (json_int_t)r->step, "loss", json_number(r->loss), "val_loss",
+                      json_number(r->val_loss), "best_loss", json_number(r->best_loss), "accuracy",
+                      json_number(r->metric), "best_accuracy", json_number(r->best_metric));
     ending e = {.run = t->run,
                 .f = t->f,
                 .step = r->step,
