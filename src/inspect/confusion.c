@@ -1,14 +1,12 @@
 /* confusion.c -- predictions of a classifier for single items, and its confusion table. */
 #include "core/core.h"
+#include "inspect/inspect.h"
 
-#include <heed/inspect.h>
 #include <math.h>
 
 heed_prediction heed_prediction_of(const heed_real *logits, int classes, int label) {
-    int best = 0, better = 0;
+    int best = heed__largest(logits, classes), better = 0;
     double sum = 0;
-    for (int i = 1; i < classes; i++)
-        if (logits[i] > logits[best]) best = i;
     for (int i = 0; i < classes; i++) {
         sum += exp((double)logits[i] - (double)logits[best]);
         better += i != label && logits[i] >= logits[label];

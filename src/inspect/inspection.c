@@ -353,11 +353,7 @@ heed_tensor *heed_inspection_logits(const heed_inspection *s, heed_tape *t) {
 
 int heed_inspection_class(const heed_inspection *s, const heed_question *q, const heed_tensor *y) {
     if (s->target) return s->target[q->query];
-    int n = y->shape[1], best = 0;
-    const heed_real *row = y->x + (size_t)q->row * (size_t)n;
-    for (int i = 1; i < n; i++)
-        if (row[i] > row[best]) best = i;
-    return best;
+    return heed__largest(y->x + (size_t)q->row * (size_t)y->shape[1], y->shape[1]);
 }
 
 const char *heed_class_label(const heed_run *r, int class_index, char number[16]) {

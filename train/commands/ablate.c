@@ -1,6 +1,6 @@
 /* ablate.c -- heed ablate: the effect of removing each attention head. */
-#include "kinds/eval_loop.h"
-#include "kinds/inspect.h"
+#include "kinds/image.h"
+#include "kinds/records.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,11 +10,10 @@ static const heed_option options[] = {
     WORDS("png", "draw layers and heads as a picture", "Output"),
     SWITCH("json", "print one JSON object", "Output"),
     EVAL_LOOP_OPTIONS,
-    JUDGED_PICTURES,
+    EVALUATED_PICTURES,
     SWITCH("patches",
-           "hide patches instead of heads: those that attention, "
-           "rollout, gradient and occlusion point "
-           "to, against random ones",
+           "hide patches instead of heads: those that attention, rollout, gradient and occlusion "
+           "point to, against random ones",
            "Pictures"),
     COUNT("pictures", "100", 2, 1e6, "--patches: in how many pictures, a seeded choice",
           "Pictures"),
@@ -22,7 +21,7 @@ static const heed_option options[] = {
     {0},
 };
 
-static const applies uses[] = {JUDGED_PICTURES_APPLY,
+static const applies uses[] = {EVALUATED_PICTURES_APPLY,
                                {"patches", reads_patches, NULL},
                                {"pictures", reads_patches, "patches"},
                                {"share", reads_patches, "patches"},

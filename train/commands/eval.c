@@ -10,7 +10,7 @@ static const heed_option options[] = {
           "Output"),
     WORDS("mistakes", "pictures: write the worst mistakes as a contact sheet", "Output"),
     COUNT("worst", "40", 1, 300, "how many of them", "Output"),
-    JUDGED_PICTURES,
+    EVALUATED_PICTURES,
     DECODING,
     COUNT("most", "0", 0, 1e12, "pairs: translate at most so many; 0: all", "Decoding"),
     WORDS("translations", "pairs: write source, what was made and what was right, parted by tabs",
@@ -20,8 +20,7 @@ static const heed_option options[] = {
           "Measures of pairs"),
     CHOICE("alignment", "none", "none|diagonal|anti|fields",
            "pairs: how often the attention of a token made peaks at its own place in the source, "
-           "at that "
-           "place from the end, or inside the field that it writes",
+           "at that place from the end, or inside the field that it writes",
            "Measures of pairs"),
     COUNT("within", "1", 0, 1 << 20, "so many places off the diagonal are right",
           "Measures of pairs"),
@@ -29,7 +28,7 @@ static const heed_option options[] = {
 
 static const applies uses[] = {
     {"confusion", names_classes, NULL},    {"mistakes", reads_pictures, NULL},
-    {"worst", reads_pictures, "mistakes"}, JUDGED_PICTURES_APPLY,
+    {"worst", reads_pictures, "mistakes"}, EVALUATED_PICTURES_APPLY,
     {"beam", reads_pairs, NULL},           {"length-penalty", reads_pairs, "beam"},
     {"most", reads_pairs, NULL},           {"translations", reads_pairs, NULL},
     {"by-length", reads_pairs, NULL},      {"alignment", reads_pairs, NULL},

@@ -1,6 +1,6 @@
 /* explain.c -- heed explain: the attention computation step by step. */
 #include "explain/lesson.h"
-#include "kinds/inspect.h"
+#include "kinds/records.h"
 
 #include "explain/hungry_lion.h"
 

@@ -1,8 +1,7 @@
 /* influence.c -- heed influence: how much each output position depends on each input position. */
 #include "cli/files.h"
 #include "kinds/image.h"
-#include "kinds/inputs.h"
-#include "kinds/inspect.h"
+#include "kinds/records.h"
 
 #include <math.h>
 #include <stdlib.h>

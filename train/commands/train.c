@@ -1,6 +1,6 @@
 /* train.c -- heed train, heed resume, and heed init: the settings of a training, as a file. */
 #include "cli/files.h"
-#include "kinds/inspect.h"
+#include "kinds/inputs.h"
 #include "kinds/training.h"
 
 #include <math.h>

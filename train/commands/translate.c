@@ -141,10 +141,9 @@ static void close_translator(translator *k) {
 static void run_translate(program *p) {
     work w = {0};
     const char *beside = flag_text(p, "beside");
-    int head;
     if (open_translator(p, p->argv[0], &w.k) &&
         (!*beside || open_translator(p, beside, &w.beside)) &&
-        alignment_choice(w.k.run, flag_int(p, "layer"), flag_text(p, "head"), &head))
+        alignment_choice(w.k.run, flag_int(p, "layer"), flag_text(p, "head")))
         each_input(p, &w, translate_one, !looks(p) && !flag_on(p, "json"));
     close_translator(&w.beside);
     close_translator(&w.k);

@@ -1,8 +1,7 @@
 /* run.c -- heed explain RUN INPUT: the same steps on a head of a trained model. */
 #include "explain/explain.h"
 #include "kinds/image.h"
-#include "kinds/inputs.h"
-#include "kinds/inspect.h"
+#include "kinds/records.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -35,16 +35,6 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
     return index <= 5;
 }
 
-const char *label_list(const heed_pairs_info *a, char text[160]) {
-    size_t n = 0, cut;
-    *text = 0;
-    for (int i = 0; i < a->classes && n < 70; i++)
-        n += (size_t)snprintf(text + n, 160 - n, "%s%.70s", i ? ", " : "", a->labels[i]);
-    cut = heed_label_cut(text, 70);
-    if (cut < n) snprintf(text + cut, 160 - cut, " ...");
-    return text;
-}
-
 static void banner_side(const char *label, const heed_tokenizer *k, size_t unknown, size_t tokens) {
     char n1[32], share[64] = "none unknown";
     if (unknown > 0)
@@ -56,7 +46,7 @@ static void banner_side(const char *label, const heed_tokenizer *k, size_t unkno
 
 static void banner_pairs(const heed_model *m, const heed_data *d, const heed_config *f) {
     const heed_pairs_info *a = heed_pairs_about(d->batches);
-    char n1[32], n2[32], note[160];
+    char n1[32], n2[32], note[160], labels[256];
     (void)m;
     banner_row("data", "%s: %s %s for training, %s for validation", heed_config_text(f, "data"),
                heed_format_count(n1, a->pairs), pair_noun(a),
@@ -69,26 +59,8 @@ static void banner_pairs(const heed_model *m, const heed_data *d, const heed_con
     } else
         banner_side("vocabulary", d->tokenizer, a->unknown + a->target_unknown,
                     a->tokens + a->target_tokens);
-    if (a->classes) {
-        label_list(a, note);
-        banner_row("labels", "%d: %s", a->classes, note);
-    }
-}
-
-static void steps_pairs(const heed_config *f, uint64_t epoch_batches) {
-    char n[64];
-    banner_row("epoch", "%s%lld pairs", epoch_steps(n, f, epoch_batches),
-               (long long)heed_config_int(f, "batch"));
-}
-
-static void steps_texts(const heed_config *f, uint64_t epoch_batches) {
-    char n[64];
-    banner_row("epoch", "%s%lld texts", epoch_steps(n, f, epoch_batches),
-               (long long)heed_config_int(f, "batch"));
-}
-
-static void evaluated_pairs(progress *g, const heed_report *r) {
-    if (r->self) sample_pairs(g, r);
+    if (a->classes)
+        banner_row("labels", "%d: %s", a->classes, label_list(a->labels, a->classes, 70, labels));
 }
 
 /* ---- the end of a training ---- */
@@ -141,9 +113,9 @@ static void finish_pairs(program *p, const heed_data *d, ending *e) {
 
 const data_kind translation_kind = {
     .banner = banner_pairs,
-    .steps = steps_pairs,
+    .items = "pairs",
     .begun = begun_pairs,
-    .evaluated = evaluated_pairs,
+    .evaluated = sample_pairs,
     .finish = finish_pairs,
     .next = next_pairs,
     .eval = eval_pairs,
@@ -151,8 +123,8 @@ const data_kind translation_kind = {
 };
 const data_kind label_kind = {
     .banner = banner_pairs,
-    .steps = steps_texts,
+    .items = "texts",
     .next = next_pairs,
-    .eval = eval_labels,
+    .eval = eval_classes,
     .check = check_pairs,
 };

@@ -1,8 +1,97 @@
 /* pairs_eval.c -- heed eval for models of pairs of texts: the loss given the true targets, and the
  * quality of the model's own translations. */
-#include "kinds/alignment_peaks.h"
+#include "kinds/pairs.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+/* ---- exact matches by the length of the source ---- */
+
+typedef struct {
+    int each;              /* number of lengths per row of the table; 0: no table */
+    int capacity;          /* limit of the lengths */
+    size_t *count, *exact; /* indexed by the source's tokens, without [SEP] */
+} by_length;
+
+static bool by_length_open(by_length *b, heed_run *r, const heed_config *flags) {
+    size_t block = (size_t)heed_config_int(r->config, "block") + 1;
+    *b = (by_length){.each = (int)heed_config_int(flags, "by-length"), .capacity = (int)block};
+    if (!b->each) return true;
+    b->count = calloc(2 * block, sizeof *b->count);
+    if (!b->count) return heed_fail(r->c, HEED_FAILED, "no memory for %zu lengths", block);
+    b->exact = b->count + block;
+    return true;
+}
+
+/* The lengths from, ..., to and their counts. */
+typedef struct {
+    int from, to;
+    size_t count, exact;
+    double low, high;
+} row;
+
+/* Finds the next row of the table after `at`, which starts at 0. False: there are no more. The
+ * first row begins at the shortest length, and the last ends at the longest. */
+static bool next_row(const by_length *b, int *at, row *out) {
+    int from = *at, last = b->capacity - 1;
+    while (*at == 0 && from < b->capacity && !b->count[from]) from++;
+    while (last >= 0 && !b->count[last]) last--;
+    if (from > last) return false;
+    *out = (row){.from = from, .to = from + b->each - 1 < last ? from + b->each - 1 : last};
+    for (int i = out->from; i <= out->to; i++) {
+        out->count += b->count[i];
+        out->exact += b->exact[i];
+    }
+    *at = out->to + 1;
+    if (out->count) share_interval((double)out->exact, (double)out->count, &out->low, &out->high);
+    return true;
+}
+
+enum { PAIRS, EXACT, INTERVAL, COLUMNS };
+static const heed_table_column columns[] = {
+    {"pairs", 7, false}, {"exact", 9, false}, {"    95 %", 16, true}};
+
+static void cell(const void *of, int index, int column, char text[HEED_TABLE_CELL]) {
+    row r = {.from = 0};
+    char n[32];
+    for (int at = 0; index >= 0; index--) next_row(of, &at, &r);
+    *text = 0;
+    if (column == HEED_TABLE_NAME)
+        snprintf(text, HEED_TABLE_CELL, r.from < r.to ? "  %d to %d" : "  %d", r.from, r.to);
+    if (column == PAIRS) snprintf(text, HEED_TABLE_CELL, "%s", heed_format_count(n, r.count));
+    if (column == EXACT && r.count)
+        snprintf(text, HEED_TABLE_CELL, "%.2f %%", 100 * (double)r.exact / (double)r.count);
+    if (column == INTERVAL && r.count)
+        snprintf(text, HEED_TABLE_CELL, "%6.2f to %.2f", 100 * r.low, 100 * r.high);
+}
+
+static void by_length_print(const by_length *b) {
+    row r;
+    heed_table l = {.head = "tokens of a source",
+                    .name = 18,
+                    .flush = true,
+                    .count = COLUMNS,
+                    .columns = columns,
+                    .cell = cell,
+                    .of = b};
+    if (!b->each) return;
+    for (int at = 0; next_row(b, &at, &r);) l.rows++;
+    print_table(NULL, &l);
+}
+
+static json_t *by_length_json(const by_length *b) {
+    row r;
+    if (!b->each) return NULL;
+    json_t *list = json_array();
+    for (int at = 0; next_row(b, &at, &r);)
+        json_array_append_new(list, json_pack("{s:i, s:i, s:I, s:o, s:[o,o]}", "from", r.from, "to",
+                                              r.to, "pairs", (json_int_t)r.count, "exact",
+                                              json_number((double)r.exact / (double)r.count),
+                                              "exact_95", json_number(r.low), json_number(r.high)));
+    return list;
+}
+
+/* ---- translating ---- */
 
 /* Measures of a run's translations. */
 typedef struct {
@@ -10,13 +99,11 @@ typedef struct {
     double log_probability;    /* sum */
     heed_bleu bleu;
     by_length lengths;
-    peaks peaks;
+    alignment_peaks peaks;
 } quality;
 
 /* NAN if no text has four words, as BLEU counts sequences of four. */
 static double bleu_of(const heed_bleu *b) { return b->longest < 4 ? (double)NAN : heed_bleu_of(b); }
-
-/* ---- translating ---- */
 
 /* Whether the target has the same tokens as the reference, none of them unknown. */
 static bool is_exact(const translator *k, const heed_pair *pair) {
@@ -31,7 +118,7 @@ static bool is_exact(const translator *k, const heed_pair *pair) {
     return same;
 }
 
-static bool judge(translator *k, const heed_pair *pair, heed_text *out, quality *q) {
+static bool add_translation(translator *k, const heed_pair *pair, heed_text *out, quality *q) {
     heed_ctx *c = k->run->c;
     heed_text made = {.c = c}, reference = {.c = c};
     bool ok = translate(k, pair->source, pair->source_n) && translated_text(k, &made) &&
@@ -42,7 +129,11 @@ static bool judge(translator *k, const heed_pair *pair, heed_text *out, quality 
         bool exact = is_exact(k, pair);
         q->count++;
         q->exact += exact;
-        by_length_add(&q->lengths, k, exact);
+        size_t length = k->in.text.tokens.count - 1;
+        if (q->lengths.each && length < (size_t)q->lengths.capacity) {
+            q->lengths.count[length]++;
+            q->lengths.exact[length] += exact;
+        }
         ok = alignment_peaks_add(&q->peaks, k, pair);
         q->open += !k->about.ended;
         q->log_probability += k->about.log_probability;
@@ -55,22 +146,23 @@ static bool judge(translator *k, const heed_pair *pair, heed_text *out, quality 
     return ok && heed_ctx_status(c) == HEED_OK;
 }
 
-static void tell(program *p, size_t done, size_t all) {
+static void show_progress(program *p, size_t done, size_t all) {
     if (p->json_lines || !is_terminal(stderr) || (done % 16 && done != all)) return;
     fprintf(stderr, "\r\033[Ktranslated %zu of %zu", done, all);
     if (done == all) fputs("\r\033[K", stderr);
     p->line_open = done != all;
 }
 
-static bool judge_all(program *p, translator *k, const heed_pairs *pairs, size_t most,
-                      heed_text *out, quality *q) {
+static bool translate_all(program *p, translator *k, const heed_pairs *pairs, size_t most,
+                          heed_text *out, quality *q) {
     size_t all = heed_pairs_about(pairs)->val_pairs;
     if (most && most < all) all = most;
     heed_pair pair;
     for (size_t i = 0; i < all; i++) {
         if (was_interrupted(NULL)) return heed_fail(p->c, HEED_INTERRUPTED, "interrupted");
-        if (!heed_pairs_get(pairs, true, i, &pair) || !judge(k, &pair, out, q)) return false;
-        tell(p, i + 1, all);
+        if (!heed_pairs_get(pairs, true, i, &pair) || !add_translation(k, &pair, out, q))
+            return false;
+        show_progress(p, i + 1, all);
     }
     return true;
 }
@@ -83,8 +175,8 @@ static bool judge_and_write(program *p, heed_run *r, const heed_pairs *pairs, qu
     bool ok = translator_open(&k, r, p->flags) && by_length_open(&q->lengths, r, p->flags) &&
               alignment_peaks_open(&q->peaks, r, p->flags);
     k.cuts = k.quiet = true;
-    ok = ok && judge_all(p, &k, pairs, (size_t)heed_config_int(p->flags, "most"),
-                         *path ? &made : NULL, q);
+    ok = ok && translate_all(p, &k, pairs, (size_t)heed_config_int(p->flags, "most"),
+                             *path ? &made : NULL, q);
     if (ok && *path) ok = heed_text_save(&made, path);
     heed_text_free(&made);
     translator_close(&k);
@@ -96,7 +188,7 @@ bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most,
     quality q = {0};
     bool ok = translator_open(&k, r, NULL);
     k.cuts = k.quiet = true;
-    ok = ok && judge_all(p, &k, pairs, most, NULL, &q);
+    ok = ok && translate_all(p, &k, pairs, most, NULL, &q);
     translator_close(&k);
     *out = (pair_scores){q.count, (double)q.exact / (double)q.count, bleu_of(&q.bleu)};
     return ok && q.count > 0;
@@ -161,8 +253,8 @@ static void evaluate(program *p, const char *what, const heed_config *f, heed_ru
         else
             print_measures(p, what, &m, &q);
     }
-    by_length_close(&q.lengths);
-    alignment_peaks_close(&q.peaks);
+    free(q.lengths.count);
+    heed_alignment_peaks_free(&q.peaks.of);
 }
 
 void eval_pairs(program *p, const heed_model *m, heed_config *f, heed_run *r) {

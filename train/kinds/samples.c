@@ -31,6 +31,7 @@ static void write_sample(const progress *g, const heed_report *r) {
 }
 
 void sample_text(progress *g, const heed_report *r) {
+    if (!g->p->model->steps || !r->self) return;
     const heed_tokenizer *k = g->data->tokenizer;
     int32_t prompt = first_token(k), made[TOKENS];
     if (!g->tape) g->tape = heed_tape_new(g->p->c);
@@ -57,6 +58,7 @@ static bool add_pair(translator *k, const heed_pair *pair, heed_text *out) {
 }
 
 void sample_pairs(progress *g, const heed_report *r) {
+    if (!r->self) return;
     const heed_pairs *pairs = g->data->batches;
     if (!g->tape) g->tape = heed_tape_new(g->p->c);
     heed_run run = {.c = g->p->c,

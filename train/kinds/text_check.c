@@ -21,26 +21,19 @@ static text_facts facts_of(const char *text, size_t n) {
     return f;
 }
 
-/* Estimated number of tokens of the longest line. */
-static double longest_tokens(const heed_corpus_info *a, const text_facts *t) {
-    return (double)t->longest * (double)(a->tokens + a->val_tokens) / (double)t->bytes;
-}
-
 /* ---- output ---- */
 
 static void print_sample(const char *text, size_t n) {
     enum { LINES = 3, COLUMNS = 76 };
     int capacity = line_width(stdout) - 2 < COLUMNS ? line_width(stdout) - 2 : COLUMNS;
-    char line[512];
     int shown = 0;
     puts("\nSample:");
     for (size_t at = 0; at < n && shown < LINES;) {
         const char *end = memchr(text + at, '\n', n - at);
         size_t length = end ? (size_t)(end - (text + at)) : n - at;
-        snprintf(line, sizeof line, "%.*s", length < 400 ? (int)length : 400, text + at);
         if (length > 0) {
             fputs("  ", stdout);
-            print_name(line, 0, capacity);
+            print_start(text + at, length, capacity);
             putchar('\n');
             shown++;
         }
@@ -72,7 +65,8 @@ static void print_warnings(const program *p, const heed_corpus_info *a, const te
     if (a->val_lines && a->overlap * 10 > a->val_lines)
         print_fact(AT, "  note", "validation repeats the training text: its loss says little");
     bool blocks = strcmp(heed_config_text(p->flags, "packing"), "blocks") == 0;
-    if (blocks && t->lines > 50 && longest_tokens(a, t) + 2 < (double)block)
+    double longest = (double)t->longest * (double)tokens / (double)t->bytes; /* in tokens, about */
+    if (blocks && t->lines > 50 && longest + 2 < (double)block)
         print_fact(AT, "  note", "every line fits into a block: --packing lines keeps them apart");
 }
 

@@ -4,10 +4,6 @@
 
 #include <stdlib.h>
 
-const heed_tokenizer *source_tokenizer(const heed_run *r) {
-    return r->source ? r->source : r->tokenizer;
-}
-
 static heed_generation decoding_of(const heed_config *f, heed_specials s) {
     heed_generation a = {.has_end = true, .end = s.sep};
     if (!f) return a;
@@ -41,7 +37,6 @@ bool translator_read(translator *k, const char *text, size_t n) {
     heed_reader how = heed_run_reader(k->run);
     how.cut = k->cuts;
     how.quiet = k->quiet;
-    k->text = text;
     return heed_example_text(&how, text, n, &k->in);
 }
 
