@@ -154,7 +154,7 @@ json_t *json_numbers(const heed_real *x, int count);
 void print_text(heed_text *t);
 /* Prints a line, wrapped at the terminal's width. The second function continues a line that already
  * has `indent` columns, and indents the lines after it by as many spaces. */
-void print_wrapped(program *p, const char *text);
+void print_wrapped(program *p, const char *format, ...) HEED_PRINTF(2, 3);
 void print_hanging(program *p, const char *text, int indent);
 /* Prints a label and, from column `at`, a text, which is wrapped within its column on a narrow
  * terminal. Control characters are replaced by visible ones. */

@@ -71,7 +71,14 @@ void print_hanging(program *p, const char *text, int indent) {
     heed_text_free(&t);
 }
 
-void print_wrapped(program *p, const char *text) { print_hanging(p, text, 0); }
+void print_wrapped(program *p, const char *format, ...) {
+    char text[4096];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    print_hanging(p, text, 0);
+}
 
 void print_fact(int at, const char *label, const char *format, ...) {
     heed_text text = {.c = NULL}, shown = {.c = NULL};

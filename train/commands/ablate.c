@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const heed_option options[] = {
     WORDS("png", "draw layers and heads as a picture", "Output"),
@@ -105,10 +104,9 @@ static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]
 
 static void print_harms(program *p, const eval_loop *s, const heed_ablation *a) {
     harm_map m = {0};
-    char n[32], what[800];
-    snprintf(what, sizeof what, "%s, %s: %s batch%s of %d", s->e.run->model->name, s->what,
-             heed_format_count(n, s->e.batches), s->e.batches == 1 ? "" : "es", s->e.rows);
-    print_wrapped(p, what);
+    char n[32];
+    print_wrapped(p, "%s, %s: %s batch%s of %d", s->e.run->model->name, s->what,
+                  heed_format_count(n, s->e.batches), s->e.batches == 1 ? "" : "es", s->e.rows);
     print_table(p->c, &(heed_table){.head = "without",
                                     .rows = a->head_count + 1,
                                     .count = isnan(a->accuracy) ? ACCURACY : COLUMNS,
@@ -173,15 +171,10 @@ static void patch_ablation_cell(const void *of, int row, int column, char text[H
 }
 
 static void print_patches(program *p, const eval_loop *s, const heed_patch_ablation *r) {
-    char what[800];
-    snprintf(what, sizeof what,
-             "%s, %s: %d pictures, %.1f %% named rightly, the answer's probability %.3f",
-             s->e.run->model->name, s->what, r->pictures, 100 * r->correct, r->p);
-    print_wrapped(p, what);
-    snprintf(what, sizeof what, "%d of %d patches hidden, those put first by", r->hidden,
-             r->patches);
+    print_wrapped(p, "%s, %s: %d pictures, %.1f %% named rightly, the answer's probability %.3f",
+                  s->e.run->model->name, s->what, r->pictures, 100 * r->correct, r->p);
     putchar('\n');
-    print_wrapped(p, what);
+    print_wrapped(p, "%d of %d patches hidden, those put first by", r->hidden, r->patches);
     print_table(p->c, &(heed_table){.head = "",
                                     .rows = HEED_PATCH_MEASURES,
                                     .count = PATCH_COLUMNS,
@@ -191,7 +184,7 @@ static void print_patches(program *p, const eval_loop *s, const heed_patch_ablat
                                     .of = r});
     putchar('\n');
     print_wrapped(p, "Hidden patches have the mean colour. Means over pictures, +- the half of a "
-                     "95 % interval by Student's t; random: of ten draws a picture. attention: "
+                     "95 %% interval by Student's t; random: of ten draws a picture. attention: "
                      "[CLS], the mean of the last layer's heads.");
     putchar('\n');
     print_wrapped(p, NO_EXPLANATION ".");

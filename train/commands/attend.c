@@ -1,12 +1,8 @@
 /* attend.c -- heed attend: the attention of a run on an input. */
 #include "commands/attend.h"
 #include "cli/files.h"
-#include "kinds/image.h"
-#include "kinds/inputs.h"
-#include "kinds/training.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const heed_option options[] = {
     CHOOSE_LAYER("What"),

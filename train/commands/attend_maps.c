@@ -1,7 +1,6 @@
 /* attend_maps.c -- rollout, occlusion and gradient, shown beside the attention: whether attention
  * matters. */
 #include "commands/attend.h"
-#include "kinds/inputs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -266,15 +265,15 @@ bool maps_print(const attend_view *v) {
     bool table = is_one(v) && any_fits(v) && !patches;
     columns k;
     if (table && columns_open(v, false, &k)) {
-        char what[80] = "what each token has to do with the prediction:";
         bool guessed = false;
         for (int i = 0; i < r->guess_count; i++)
             guessed |= r->guesses[i].axis == v->block->queries && r->guesses[i].query == k.query;
-        if (k.query >= 0)
-            snprintf(what, sizeof what, "what each token has to do with %stoken %d:",
-                     guessed ? "the prediction at " : "", k.query + 1);
         putchar('\n');
-        print_wrapped(v->p, what);
+        if (k.query >= 0)
+            print_wrapped(v->p, "what each token has to do with %stoken %d:",
+                          guessed ? "the prediction at " : "", k.query + 1);
+        else
+            print_wrapped(v->p, "what each token has to do with the prediction:");
         print_columns(v, &k);
     }
     if (table) columns_close(&k);
@@ -282,11 +281,9 @@ bool maps_print(const attend_view *v) {
         if (map_is_main(&r->maps[i]) && !(table && fits_block(v, &r->maps[i])))
             ok = print_matrix(v, &r->maps[i]);
     if (r->map_count) putchar('\n');
-    for (int i = 0; i < r->map_count; i++) {
-        char line[400];
-        snprintf(line, sizeof line, "%s: %s.", r->maps[i].name, r->maps[i].help);
-        if (map_is_main(&r->maps[i])) print_wrapped(v->p, line);
-    }
+    for (int i = 0; i < r->map_count; i++)
+        if (map_is_main(&r->maps[i]))
+            print_wrapped(v->p, "%s: %s.", r->maps[i].name, r->maps[i].help);
     return ok && heed_ctx_status(v->p->c) == HEED_OK;
 }
 

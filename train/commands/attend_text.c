@@ -1,6 +1,5 @@
 /* attend_text.c -- attention among tokens: in the terminal, and as pictures of matrices. */
 #include "commands/attend.h"
-#include "kinds/inputs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -195,7 +194,7 @@ bool attend_print(const attend_view *v) {
                             "the word to guess");
     }
     putchar('\n');
-    print_wrapped(v->p, attend_note(v->record));
+    print_wrapped(v->p, "%s", attend_note(v->record));
     return ok && fflush(stdout) == 0;
 }
 

@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 static bool no_token(const attend_view *v) {
     return heed_fail(v->p->c, HEED_USAGE, "--hide-special leaves no token to show");

@@ -2,7 +2,6 @@
 #include "cli/files.h"
 #include "commands/attend.h"
 #include "kinds/image.h"
-#include "kinds/inputs.h"
 #include "kinds/pairs.h"
 
 #include <stdlib.h>

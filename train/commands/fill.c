@@ -1,9 +1,6 @@
 /* fill.c -- heed fill: predictions for [MASK], and what the mask attends to. */
 #include "commands/attend.h"
 #include "kinds/image.h"
-#include "kinds/inputs.h"
-
-#include <string.h>
 
 static const heed_option options[] = {
     COUNT("top", "5", 1, 1000, "predictions to print", "Output"),

@@ -1,6 +1,5 @@
 /* generate.c -- heed generate: text from a causal model, printed while it is generated. */
 #include "commands/attend.h"
-#include "kinds/inputs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* gradcheck.c -- heed gradcheck: every backward function against central differences. */
 #include "commands/workbench.h"
 
-#include <stdio.h>
-
 static const heed_option options[] = {
     {"op", HEED_TEXT, "*", 0, 0, NULL,
      "only ops, layers, optimizers and models of this name or pattern", "Check"},

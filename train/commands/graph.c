@@ -2,7 +2,6 @@
 #include "commands/workbench.h"
 
 #include <heed/graph.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const heed_option options[] = {
@@ -194,12 +193,12 @@ static void print_backward(program *p, const heed_graph *g) {
 
 static void print_list(program *p, const drawing *d) {
     const heed_graph *g = &d->graph;
-    char count[32], text[400];
+    char count[32];
     int ops = 0, op_width = widest(g, op_text), name_width = widest(g, name_text);
     for (int i = 0; i < g->count; i++) ops += g->nodes[i].op.op != NULL;
-    snprintf(text, sizeof text, "%s: %d ops, %s parameters in %d tensors", d->title, ops,
-             heed_format_count(count, heed_store_params(d->w.store)), heed_store_count(d->w.store));
-    print_wrapped(p, text);
+    print_wrapped(p, "%s: %d ops, %s parameters in %d tensors", d->title, ops,
+                  heed_format_count(count, heed_store_params(d->w.store)),
+                  heed_store_count(d->w.store));
     putchar('\n');
     heed_text heading = {.c = p->c};
     begin_row(&heading, "node", (const char *[]){"op", "name", "shape"}, op_width, name_width);

@@ -135,10 +135,9 @@ static void print_blocks(const heed_head_table *h, const entry *list) {
 
 static void print_ranking(program *p, const eval_loop *s, const heed_head_table *h,
                           const entry *list) {
-    char what[800], n[32];
-    snprintf(what, sizeof what, "%s, %s: means over %s queries a head", s->e.run->model->name,
-             s->what, heed_format_count(n, (uint64_t)h->heads[0].rows[HEED_HEAD_ENTROPY]));
-    print_wrapped(p, what);
+    char n[32];
+    print_wrapped(p, "%s, %s: means over %s queries a head", s->e.run->model->name, s->what,
+                  heed_format_count(n, (uint64_t)h->heads[0].rows[HEED_HEAD_ENTROPY]));
     print_blocks(h, list);
     putchar('\n');
     for (heed_head_measure m = 0; m < HEED_HEAD_MEASURES; m++) {

@@ -1,9 +1,7 @@
 /* influence.c -- heed influence: how much each output position depends on each input position. */
 #include "cli/files.h"
-#include "kinds/image.h"
 #include "kinds/records.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,8 +119,8 @@ static bool print_map(const work *w, const look *l) {
     m.unit = numbers ? "the norm" : "percent of the largest";
     m.percent = !numbers;
     bool ok = print_heatmap(w->p->c, m);
-    if (ok) print_wrapped(w->p, l->map->help);
-    if (ok && l->record->note) print_wrapped(w->p, l->record->note);
+    if (ok) print_wrapped(w->p, "%s", l->map->help);
+    if (ok && l->record->note) print_wrapped(w->p, "%s", l->record->note);
     free(share);
     return ok;
 }

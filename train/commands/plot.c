@@ -1,7 +1,6 @@
 /* plot.c -- heed plot: the curves of a run, in the terminal and as a picture. */
 #include "kinds/training.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

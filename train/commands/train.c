@@ -4,7 +4,6 @@
 #include "kinds/training.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DISPLAY "Display"

@@ -2,7 +2,6 @@
 #include "commands/attend.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const heed_option options[] = {
     WORDS("html", "page to write", "Output"),

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 heed_config *workbench_config(heed_ctx *c, const heed_model *m) {
     const heed_option *tables[] = {m->options, heed_fit_options, NULL};

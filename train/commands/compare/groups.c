@@ -2,7 +2,6 @@
 #include "commands/compare/compare.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

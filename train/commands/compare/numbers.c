@@ -153,5 +153,5 @@ void print_groups(program *p, const comparison *k) {
                             .columns = columns,
                             .cell = group_cell,
                             .of = k});
-    print_wrapped(p, "+- half of the 95 % interval of the mean (Student's t)");
+    print_wrapped(p, "+- half of the 95 %% interval of the mean (Student's t)");
 }
