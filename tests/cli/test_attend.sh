@@ -92,7 +92,7 @@ holds awk 'NR == 1 { top = $0; next }
 if grep -q '[^0-9 ][0-9]' map; then fail "shades stand at numbers"; else pass; fi
 run attend mlm "the king of the [MASK] ." --query the
 status 0
-warns "stands there 2 times"
+warns "occurs 2 times"
 
 # Predictions, of which one may be a comma, stand apart by blanks.
 run attend mlm "$TEXT" --top 3

@@ -210,11 +210,10 @@ bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a, int 
     if (read_place(a, text, query)) return true;
     int found = find_token(a, text, query);
     if (found > 1)
-        heed_message(
-            c, HEED_WARN,
-            "--query %s: stands there %d times: the first one, token %d, is shown; hint: its "
-            "number instead",
-            text, found, *query + 1);
+        heed_message(c, HEED_WARN,
+                     "--query %s: occurs %d times: the first one, token %d, is shown; hint: its "
+                     "number instead",
+                     text, found, *query + 1);
     if (found) return true;
     if (read_number(&at, &number) && !*at && number <= a->count) {
         *query = number - 1;

@@ -235,19 +235,13 @@ static void print_columns(const attend_view *v, const columns *k) {
 }
 
 static bool print_matrix(const attend_view *v, const heed_record_map *m) {
-    const heed_record_axis *q = &v->record->axes[m->queries], *k = &v->record->axes[m->keys];
-    double most = 0;
-    for (int i = 0; i < q->count * k->count; i++) most = fmax(most, (double)m->values[i]);
+    heed_heatmap map = heatmap_of_map(v->record, m, m->name);
+    for (int i = 0; i < map.rows * map.cols; i++)
+        if (m->values[i] > map.hi) map.hi = m->values[i];
+    map.numbers = v->numbers;
+    map.unit = m->name;
     putchar('\n');
-    return print_heatmap(v->p->c, (heed_heatmap){.title = m->name,
-                                                 .rows = q->count,
-                                                 .cols = k->count,
-                                                 .values = m->values,
-                                                 .row_labels = q->labels,
-                                                 .col_labels = k->labels,
-                                                 .hi = (heed_real)most,
-                                                 .numbers = v->numbers,
-                                                 .unit = m->name});
+    return print_heatmap(v->p->c, map);
 }
 
 /* Whether a single prediction is shown; for a pair, only if a token of the target was asked for. */

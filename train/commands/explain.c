@@ -160,25 +160,20 @@ static json_t *whole_json_of(explaining *e) {
     return o;
 }
 
-/* The link at which the page opens: the head, and the cell of --cell. */
-static const char *page_opening(const explaining *e, char text[2 * PAGE_LINK_SIZE]) {
-    bool scores = e->part < 0 || e->part == HEED_LESSON_SCALED;
-    const char *head = e->page_link ? e->page_link : "";
-    const char *part = scores ? "scores" : heed_lesson_name((heed_lesson_part)e->part);
-    if (!e->row) return e->page_link;
-    snprintf(text, 2 * PAGE_LINK_SIZE, "%s%sspot=%s+%d+%d", head, *head ? "&" : "", part, e->row,
-             e->col);
-    return text;
-}
-
+/* The page opens at the head, and at the cell of --cell. */
 static bool write_html(explaining *e, const char *path) {
-    char first[2 * PAGE_LINK_SIZE];
+    char link[2 * PAGE_LINK_SIZE];
+    const char *head = e->page_link ? e->page_link : "";
+    bool scores = e->part < 0 || e->part == HEED_LESSON_SCALED;
+    snprintf(link, sizeof link, "%s%sspot=%s+%d+%d", head, *head ? "&" : "",
+             scores ? "scores" : heed_lesson_name((heed_lesson_part)e->part), e->row, e->col);
     json_t *o = whole_json_of(e);
     char *steps = json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT);
     json_decref(o);
-    bool record = e->record && !flag_on(e->p, "exercise");
-    heed_page page = {
-        .count = record, .records = e->record, .steps = steps, .opening = page_opening(e, first)};
+    heed_page page = {.count = e->record && !flag_on(e->p, "exercise"),
+                      .records = e->record,
+                      .steps = steps,
+                      .opening = e->row ? link : e->page_link};
     bool ok = steps && heed_page_write(e->c, &page, path);
     free(steps);
     return ok;

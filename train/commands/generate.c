@@ -79,21 +79,19 @@ static bool take_token(void *user, int32_t id) {
 
 /* ---- one sample ---- */
 
-static void start(stream *s, const char *prompt, int prompt_tokens) {
+static bool sample(stream *s, const heed_generation *a, const char *prompt, int prompt_tokens) {
+    heed_run *r = s->run;
+    heed_generation mine = *a;
     s->count = prompt_tokens;
     s->from = prompt_tokens - 1;
     s->all.n = 0;
     s->shown = decode_window(s) ? s->window.n : 0;
     heed_text_add(&s->all, "%s", prompt);
     if (s->out) fputs(prompt, s->out);
-}
-
-static bool sample(stream *s, const heed_generation *a, const char *prompt, int prompt_tokens) {
-    heed_run *r = s->run;
-    heed_generation mine = *a;
-    start(s, prompt, prompt_tokens);
-    mine.prompt = s->ids, mine.prompt_count = (size_t)prompt_tokens;
-    mine.token = take_token, mine.user = s;
+    mine.prompt = s->ids;
+    mine.prompt_count = (size_t)prompt_tokens;
+    mine.token = take_token;
+    mine.user = s;
     bool ok = a->count == 0 || heed_generate(r->model, r->self, r->tape, &mine, NULL, NULL);
     if (!ok || !decode_window(s)) return false;
     emit(s, s->window.n);

@@ -90,15 +90,6 @@ static bool study_runs(work *w, const char *list, const char *what) {
 
 /* ---- output ---- */
 
-static heed_heatmap map_of(const look *l, const char *title) {
-    return (heed_heatmap){.title = title,
-                          .rows = l->query->count,
-                          .cols = l->key->count,
-                          .values = l->map->values,
-                          .row_labels = l->query->labels,
-                          .col_labels = l->key->labels};
-}
-
 /* Shades are relative to the largest value: norms of different models have no common scale. */
 static bool print_map(const work *w, const look *l) {
     char title[256];
@@ -112,7 +103,7 @@ static bool print_map(const work *w, const look *l) {
         share[i] = numbers || top <= 0 ? l->map->values[i] : l->map->values[i] / top;
     snprintf(title, sizeof title, "%s: influence of %s on %s, %s %.4g", l->name, l->key->name,
              l->query->name, numbers ? "at most" : "in percent of the largest,", (double)top);
-    heed_heatmap m = map_of(l, title);
+    heed_heatmap m = heatmap_of_map(l->record, l->map, title);
     m.values = share;
     m.hi = numbers ? top : 1;
     m.numbers = numbers;
@@ -133,7 +124,7 @@ static bool draw_png(const work *w, const char *path) {
     for (int i = 0; i < w->count; i++) {
         const look *l = &w->looks[i];
         snprintf(title[i], sizeof *title, "%s (%s)", l->name, l->run->model->name);
-        maps[i] = map_of(l, w->count > 1 ? title[i] : what);
+        maps[i] = heatmap_of_map(l->record, l->map, w->count > 1 ? title[i] : what);
         if (w->count > 1) maps[i].unit = "norm of d y_t / d x_s";
     }
     return heed_heatmaps_png(w->p->c, maps, w->count, path);

@@ -153,39 +153,34 @@ static void add_setting(const heed_config *f, const char *dir, const char *key, 
     heed_tokenizer_free(k);
 }
 
-/* Prints a run's settings, the main ones in a line or all. For an unknown model it only warns, as
- * the tensors are still listed. */
-static bool print_settings(program *p, const char *dir) {
+/* Opens a run, which checks that weights, tokenizer and labels match, and prints its settings, the
+ * main ones in a line or all. For an unknown model it only warns, as the tensors are still listed.
+ */
+static bool show_run(program *p, const char *dir, bool json) {
     static const char *const keys[] = {"layers",     "heads", "width",    "block",  "vocab",
                                        "image-size", "patch", "channels", "classes"};
     const heed_model *m = NULL;
-    heed_text text = {.c = p->c};
     heed_config *f = run_settings(p->c, p->models, dir, &m);
-    bool all = flag_on(p, "config");
-    if (!f && !m) {
-        heed_message(p->c, HEED_WARN, "%s", heed_ctx_error(p->c));
+    heed_text text = {.c = p->c};
+    if (!m) {
+        if (!json) heed_message(p->c, HEED_WARN, "%s", heed_ctx_error(p->c));
         heed_clear(p->c);
+        return true;
     }
-    if (f && all && heed_config_write(f, &text, false)) print_text(&text);
-    if (f && !all) {
+    heed_run *r = open_run(p, dir);
+    heed_run_close(r);
+    if (!r || json) return r;
+    if (flag_on(p, "config")) {
+        if (heed_config_write(f, &text, false)) print_text(&text);
+    } else {
         heed_text_add(&text, "%s: %s", dir, m->name);
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
             if (heed_config_has(f, keys[i])) add_setting(f, dir, keys[i], &text);
         print_fact(0, "", "%s", text.s ? text.s : "");
     }
-    if (f) putchar('\n');
+    putchar('\n');
     heed_text_free(&text);
     return heed_ctx_status(p->c) == HEED_OK;
-}
-
-/* Opens a run of a known model, which checks that weights, tokenizer and labels match. */
-static bool check_run(program *p, const char *dir) {
-    const heed_model *m = NULL;
-    heed_config_free(run_settings(p->c, p->models, dir, &m));
-    if (!m) heed_clear(p->c);
-    heed_run *r = m ? open_run(p, dir) : NULL;
-    heed_run_close(r);
-    return !m || r;
 }
 
 static void info(program *p) {
@@ -193,14 +188,12 @@ static void info(program *p) {
     bool folder = is_directory(p->argv[0]);
     if (folder && !heed_run_recover(p->c, p->argv[0])) return;
     snprintf(path, sizeof path, folder ? "%s/model.safetensors" : "%s", p->argv[0]);
-    bool json = flag_on(p, "json");
     if (!is_file(path)) {
         heed_fail(p->c, HEED_DATA, "%s is not there: expected a run or a .safetensors file", path);
         return;
     }
     heed_safetensors *f = heed_safetensors_open(p->c, path);
-    if (f && (!folder || (check_run(p, p->argv[0]) && (json || print_settings(p, p->argv[0])))))
-        print_arrays(p, f, path);
+    if (f && (!folder || show_run(p, p->argv[0], flag_on(p, "json")))) print_arrays(p, f, path);
     heed_safetensors_close(f);
 }
 

@@ -253,17 +253,6 @@ static void draw_loss(const progress *g) {
     heed_close(c);
 }
 
-static void show(progress *g, const heed_report *r) {
-    if (r->event == HEED_FIT_START) banner(g, r);
-    if (r->event == HEED_FIT_STEP && g->mode == SHOW_BAR) draw_bar(g, r);
-    if (r->event == HEED_FIT_STEP && g->mode == SHOW_LINES) print_state(g, r);
-    if (r->event == HEED_FIT_EVAL) print_evaluation(g, r);
-    if (r->event == HEED_FIT_NOTE) {
-        wipe(g);
-        print_note("", r->note);
-    }
-}
-
 void progress_report(void *user, const heed_report *r) {
     progress *g = user;
     heed_snapshots_report(g->snapshots, r);
@@ -276,10 +265,16 @@ void progress_report(void *user, const heed_report *r) {
         g->smooth = g->any ? 0.9 * g->smooth + 0.1 * r->loss : r->loss;
         g->any = true;
     }
-    if (g->mode == SHOW_JSON)
-        print_json_line(g, r);
-    else if (g->mode != SHOW_NOTHING)
-        show(g, r);
+    bool shown = g->mode == SHOW_BAR || g->mode == SHOW_LINES;
+    if (g->mode == SHOW_JSON) print_json_line(g, r);
+    if (shown && r->event == HEED_FIT_START) banner(g, r);
+    if (g->mode == SHOW_BAR && r->event == HEED_FIT_STEP) draw_bar(g, r);
+    if (g->mode == SHOW_LINES && r->event == HEED_FIT_STEP) print_state(g, r);
+    if (shown && r->event == HEED_FIT_EVAL) print_evaluation(g, r);
+    if (shown && r->event == HEED_FIT_NOTE) {
+        wipe(g);
+        print_note("", r->note);
+    }
     if (r->event != HEED_FIT_EVAL) return;
     draw_loss(g);
     if (kind_of(g->p->model)->evaluated) kind_of(g->p->model)->evaluated(g, r);

@@ -16,7 +16,7 @@ static const heed_option train_options[] = {
           TOKENIZER),
     SWITCH("lower", "word and wordpiece: lower-case the text", TOKENIZER),
     SWITCH("specials", "char and byte: with [PAD] [CLS] [SEP] [MASK], which mlm needs", TOKENIZER),
-    SWITCH("force", "replace a tokenizer that stands there", TOKENIZER),
+    SWITCH("force", "replace an existing tokenizer", TOKENIZER),
     JSON,
     {0}};
 
@@ -28,12 +28,12 @@ static const heed_option plain_options[] = {JSON, {0}};
 /* ---- train and info ---- */
 
 static json_t *special_json(const heed_specials *s) {
+    json_t *o = json_object();
     const struct {
         const char *name;
         int id;
     } all[] = {{"pad", s->pad}, {"unk", s->unk},   {"cls", s->cls},
                {"sep", s->sep}, {"mask", s->mask}, {"newline", s->newline}};
-    json_t *o = json_object();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].id >= 0) json_object_set_new(o, all[i].name, json_integer(all[i].id));
     return o;
@@ -102,7 +102,7 @@ static bool check_out(program *p, const char *out) {
         char path[1024];
         snprintf(path, sizeof path, "%s/%s", out, names[i]);
         if (!is_file(path) || (i > 0 && flag_on(p, "force"))) continue;
-        return heed_fail(p->c, HEED_USAGE, "a %s stands there already: %s; hint: another -o%s",
+        return heed_fail(p->c, HEED_USAGE, "a %s exists already: %s; hint: another -o%s",
                          i ? "tokenizer" : "run", out, i ? ", or --force to replace it" : "");
     }
     return true;

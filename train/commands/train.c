@@ -15,7 +15,7 @@
 
 static const heed_option train_options[] = {
     WORDS("out", "folder of the run to make; -o for short", "Run"),
-    SWITCH("force", "replace a run that stands there", "Run"),
+    SWITCH("force", "replace an existing run", "Run"),
     SHOWN,
     {0}};
 
@@ -183,38 +183,27 @@ static void run_training(program *p, const training *t) {
 
 /* ---- heed train ---- */
 
-enum { HINT = 1024 };
-
-/* "; hint: heed train vit flowers -o RUN, if WHAT", with the program's first model of that kind; ""
- * if there is none. */
-static const char *other_kind(const program *p, const training *t, heed_input_kind kind,
-                              const char *what, char hint[HINT]) {
-    const heed_model *const *m = p->models;
-    while (*m && (*m)->kind != kind) m++;
-    *hint = 0;
-    if (*m)
-        snprintf(hint, HINT, "; hint: heed train %s %.400s -o %.400s, if it %s", (*m)->name,
-                 heed_config_text(t->f, "data"), t->run, what);
-    return hint;
-}
-
-/* Refuses a text file where pictures are expected, or a folder where a text is. */
+/* Refuses a text file where pictures are expected, or a folder where a text is. The hint is with
+ * the program's first model of the other kind. */
 static bool check_kind(program *p, const training *t) {
-    char hint[HINT];
-    const char *data = heed_config_text(t->f, "data"), *dot = strrchr(data, '.');
-    heed_input_kind kind = p->model->kind;
+    const char *name = p->model->name, *data = heed_config_text(t->f, "data");
+    const char *dot = strrchr(data, '.');
+    char hint[1024] = "";
     bool csv = dot && strcmp(dot, ".csv") == 0;
-    if (kind == HEED_INPUT_TOKENS && is_directory(data))
-        return heed_fail(p->c, HEED_DATA, "%s is a folder: %s takes a text file%s", data,
-                         p->model->name,
-                         other_kind(p, t, HEED_INPUT_PICTURE, "holds pictures", hint));
-    if (kind == HEED_INPUT_PICTURE && is_file(data) && !csv)
-        return heed_fail(p->c, HEED_DATA,
-                         "%s is a file: %s takes a folder of pictures, or a CSV file of "
-                         "path,label lines%s",
-                         data, p->model->name,
-                         other_kind(p, t, HEED_INPUT_TOKENS, "is a text", hint));
-    return true;
+    bool folder = p->model->kind == HEED_INPUT_TOKENS && is_directory(data);
+    bool file = p->model->kind == HEED_INPUT_PICTURE && is_file(data) && !csv;
+    const heed_model *const *m = p->models;
+    while (*m && (*m)->kind != (folder ? HEED_INPUT_PICTURE : HEED_INPUT_TOKENS)) m++;
+    if (*m)
+        snprintf(hint, sizeof hint, "; hint: heed train %s %.400s -o %.400s, if it %s", (*m)->name,
+                 data, t->run, folder ? "holds pictures" : "is a text");
+    if (folder)
+        return heed_fail(p->c, HEED_DATA, "%s is a folder: %s takes a text file%s", data, name,
+                         hint);
+    return !file || heed_fail(p->c, HEED_DATA,
+                              "%s is a file: %s takes a folder of pictures, or a CSV file of "
+                              "path,label lines%s",
+                              data, name, hint);
 }
 
 static bool check_run(program *p, const training *t) {
@@ -290,18 +279,14 @@ const command cmd_init = {
 
 /* ---- heed resume ---- */
 
-/* 0 means not given for these: it is neither a length nor a rate. */
-static bool is_zero(const program *p, const char *key) {
-    bool positive =
-        strcmp(key, "steps") == 0 || strcmp(key, "minutes") == 0 || strcmp(key, "lr") == 0;
-    return positive && heed_config_real(p->flags, key) <= 0;
-}
-
 /* Overrides settings of the run by those that were given. */
 static bool override(program *p, const training *t) {
     const heed_option *o = resume_options;
     for (; strcmp(o->group, DISPLAY) != 0; o++) {
-        if (!flag_given(p, o->name) || is_zero(p, o->name)) continue;
+        bool positive = strcmp(o->name, "steps") == 0 || strcmp(o->name, "minutes") == 0 ||
+                        strcmp(o->name, "lr") == 0; /* 0: not given */
+        if (!flag_given(p, o->name) || (positive && heed_config_real(p->flags, o->name) <= 0))
+            continue;
         if (!heed_config_has(t->f, o->name))
             return heed_fail(p->c, HEED_USAGE,
                              "--%s is of no use here: a run of %s has no such setting; hint: heed "

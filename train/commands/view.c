@@ -16,12 +16,14 @@ static const heed_option options[] = {
 /* Returns r, or the part of it that --layers, --heads and --tokens keep. */
 static heed_record *cut(program *p, heed_record *r) {
     heed_record_cut k = {.tokens = flag_int(p, "tokens")};
-    int *layers = NULL, *heads = NULL;
-    if (r) layers = number_list(p->c, "--layers", flag_text(p, "layers"), &k.layer_count);
-    if (layers) heads = number_list(p->c, "--heads", flag_text(p, "heads"), &k.head_count);
-    k.layers = layers, k.heads = heads;
-    bool less = k.layer_count || k.head_count || k.tokens;
-    r = !heads ? NULL : less ? heed_record_subset(p->c, r, &k) : r;
+    int *layers = number_list(p->c, "--layers", flag_text(p, "layers"), &k.layer_count);
+    int *heads = number_list(p->c, "--heads", flag_text(p, "heads"), &k.head_count);
+    k.layers = layers;
+    k.heads = heads;
+    if (!r || !layers || !heads)
+        r = NULL;
+    else if (k.layer_count || k.head_count || k.tokens)
+        r = heed_record_subset(p->c, r, &k);
     free(layers);
     free(heads);
     return r;

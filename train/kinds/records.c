@@ -39,6 +39,16 @@ heed_record *capture_layer(const heed_inspection *s, int layer, int top) {
 
 /* ---- output ---- */
 
+heed_heatmap heatmap_of_map(const heed_record *r, const heed_record_map *m, const char *title) {
+    const heed_record_axis *query = &r->axes[m->queries], *key = &r->axes[m->keys];
+    return (heed_heatmap){.title = title,
+                          .rows = query->count,
+                          .cols = key->count,
+                          .values = m->values,
+                          .row_labels = query->labels,
+                          .col_labels = key->labels};
+}
+
 bool print_heatmap(heed_ctx *c, heed_heatmap map) {
     heed_text text = {.c = c};
     map.terminal = terminal_kind(stdout);

@@ -4,6 +4,8 @@
 
 #include "kinds/inputs.h"
 
+/* A map of a record as a heat map. */
+heed_heatmap heatmap_of_map(const heed_record *r, const heed_record_map *m, const char *title);
 /* Prints a heat map, as wide as the terminal. */
 bool print_heatmap(heed_ctx *c, heed_heatmap map);
 /* Prints a record as one JSON object. */

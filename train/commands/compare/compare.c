@@ -21,36 +21,22 @@ const char *value_of(const compared *r, const char *key) {
     return *value ? value : "-";
 }
 
-static bool differs(const compared *r, int n, const char *key) {
-    for (int i = 1; i < n; i++)
-        if (strcmp(value_of(&r[0], key), value_of(&r[i], key)) != 0) return true;
-    return false;
-}
-
-/* Whether no run before `run` has the key, so that each key is listed once. */
-static bool is_first(const compared *r, int run, const char *key) {
-    for (int i = 0; i < run; i++)
-        if (heed_config_has(r[i].f, key)) return false;
-    return true;
-}
-
+/* The values of each setting that is not the same for all runs: {key: [..]}. */
 static json_t *differences(const compared *r, int n) {
     json_t *all = json_object();
     for (int i = 0; i < n; i++)
         for (int j = 0; j < heed_config_count(r[i].f); j++) {
             const char *value, *key = heed_config_at(r[i].f, j, &value)->name;
-            if (is_incidental(key) || !is_first(r, i, key) || !differs(r, n, key)) continue;
+            bool differs = false;
+            for (int run = 1; run < n; run++)
+                differs |= strcmp(value_of(&r[0], key), value_of(&r[run], key)) != 0;
+            if (!differs || is_incidental(key) || json_object_get(all, key)) continue;
             json_t *values = json_array();
             for (int run = 0; run < n; run++)
                 json_array_append_new(values, json_string(value_of(&r[run], key)));
             json_object_set_new(all, key, values);
         }
     return all;
-}
-
-static const char *default_of(const compared *r, const char *key) {
-    const char *value = heed_config_has(r->f, key) ? heed_config_default(r->f, key) : "";
-    return *value ? value : "-";
 }
 
 /* Whether a run's setting differs from the first run's. A run without a setting counts as having
@@ -61,7 +47,8 @@ static bool is_own(const comparison *k, int index, const char *key) {
     if (!heed_config_has(r->f, key) || (k->grouped && strcmp(key, "seed") == 0)) return false;
     for (int i = 0; i < k->count; i++)
         everywhere = everywhere && heed_config_has(k->runs[i].f, key);
-    if (!everywhere) return strcmp(value_of(r, key), default_of(r, key)) != 0;
+    const char *usual = heed_config_default(r->f, key);
+    if (!everywhere) return strcmp(value_of(r, key), *usual ? usual : "-") != 0;
     return index == 0 || strcmp(value_of(r, key), value_of(&k->runs[0], key)) != 0;
 }
 
@@ -266,13 +253,6 @@ static void report(program *p, const comparison *k) {
     json_decref(all);
 }
 
-/* Whether the run is already listed: patterns may overlap. */
-static bool is_taken(const comparison *k, const char *name) {
-    for (int i = 0; i < k->count; i++)
-        if (same_file(k->runs[i].name, name)) return true;
-    return false;
-}
-
 /* Warns of the first run whose loss is not comparable with the first run's. Accuracies are always
  * comparable. */
 static void warn_of_tasks(program *p, const comparison *k) {
@@ -303,7 +283,9 @@ static bool open_runs(program *p, comparison *k) {
     k->accuracy = true;
     k->width = 16;
     for (int i = 0; i < p->argc; i++) {
-        if (is_taken(k, p->argv[i])) continue;
+        bool listed = false; /* patterns may overlap */
+        for (int j = 0; j < k->count; j++) listed |= same_file(k->runs[j].name, p->argv[i]);
+        if (listed) continue;
         compared *r = &k->runs[k->count];
         r->name = p->argv[i];
         r->f = run_settings(p->c, p->models, r->name, &r->model);
