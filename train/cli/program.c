@@ -205,12 +205,12 @@ static void argument_name(const char *usage, int index, char name[32]) {
 static bool check_count(heed_ctx *c, const command *k, int argc, char **argv) {
     char name[32];
     argument_name(k->usage, argc + k->task_options, name); /* TASK is not counted */
-    if (argc < k->min)
+    if (argc < k->args.least)
         return heed_fail(c, HEED_USAGE, "missing %s: expected heed %s %s; hint: heed help %s", name,
                          k->name, k->usage, k->name);
-    if (k->max >= 0 && argc > k->max)
+    if (k->args.most >= 0 && argc > k->args.most)
         return heed_fail(c, HEED_USAGE, "one argument too many: %s: expected heed %s%s%s",
-                         argv[k->max], k->name, *k->usage ? " " : "", k->usage);
+                         argv[k->args.most], k->name, *k->usage ? " " : "", k->usage);
     for (int i = 0; i < argc; i++)
         if (!*argv[i])
             return heed_fail(c, HEED_USAGE,

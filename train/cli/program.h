@@ -78,8 +78,10 @@ typedef struct {
     bool opens_run;             /* accepts --edited */
     bool continues;             /* its first argument is a run, whose seed is used */
     bool numbers;               /* writes FILE-2 for the second input, and so on */
-    int min, max;               /* positional arguments; max -1: any number */
-    void (*run)(program *p);    /* errors go to p->c */
+    struct {
+        int least, most;
+    } args;                  /* positional arguments; most -1: any number */
+    void (*run)(program *p); /* errors go to p->c */
 } command;
 
 extern const command cmd_view;

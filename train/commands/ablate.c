@@ -272,7 +272,6 @@ const command cmd_ablate = {
     .computes = true,
     .opens_run = true,
     .continues = true,
-    .min = 1,
-    .max = 2,
+    .args = {1, 2},
     .run = ablate,
 };

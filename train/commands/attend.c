@@ -317,7 +317,6 @@ const command cmd_attend = {
     .computes = true,
     .opens_run = true,
     .numbers = true,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = attend,
 };

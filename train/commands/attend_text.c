@@ -233,11 +233,10 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
     if (v->query >= 0) return draw_query(v, svg, path);
     int count = v->chosen ? 1 : v->block->heads;
     char title[TITLE_SIZE];
-    heed_heatmap *maps = calloc((size_t)count, sizeof *maps);
-    shown *parts = calloc((size_t)count, sizeof *parts);
-    char(*names)[48] = calloc((size_t)count, sizeof *names);
-    bool ok = (maps && parts && names) ||
-              heed_fail(v->p->c, HEED_FAILED, "no memory for %d matrices", count);
+    heed_heatmap *maps = allocate(v->p->c, (size_t)count, sizeof *maps, "matrices");
+    shown *parts = allocate(v->p->c, (size_t)count, sizeof *parts, "matrices");
+    char(*names)[48] = allocate(v->p->c, (size_t)count, sizeof *names, "matrices");
+    bool ok = maps && parts && names;
     for (int i = 0; ok && i < count; i++) {
         int head = v->chosen ? v->head : i;
         ok = shown_matrix(v, head, &parts[i]);

@@ -175,8 +175,8 @@ static bool classifier_open(program *p, classifier *k) {
     k->how.convert = flag_on(p, "convert") || heed_config_bool(r->config, "convert");
     k->classes = (int)heed_config_int(r->config, "classes");
     k->json = flag_on(p, "json");
-    k->guesses = malloc((size_t)k->classes * sizeof *k->guesses);
-    return k->guesses || heed_fail(p->c, HEED_FAILED, "no memory for %d classes", k->classes);
+    k->guesses = allocate(p->c, (size_t)k->classes, sizeof *k->guesses, "classes");
+    return k->guesses != NULL;
 }
 
 static void run_classify(program *p) {
@@ -216,7 +216,6 @@ const command cmd_classify = {
     .computes = true,
     .opens_run = true,
     .numbers = true,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = run_classify,
 };

@@ -63,7 +63,6 @@ const command cmd_data_check = {
                 "  heed data check vit flowers --image-size 64 --pad 4 --sheet samples.png\n",
     .options = options,
     .task_options = true,
-    .min = 1,
-    .max = 1,
+    .args = {1, 1},
     .run = check,
 };

@@ -89,7 +89,6 @@ const command cmd_eval = {
     .computes = true,
     .opens_run = true,
     .continues = true,
-    .min = 1,
-    .max = 2,
+    .args = {1, 2},
     .run = eval,
 };

@@ -338,6 +338,6 @@ const command cmd_explain = {
     .options = options,
     .computes = true,
     .opens_run = true,
-    .max = 2,
+    .args = {0, 2},
     .run = explain,
 };

@@ -100,7 +100,6 @@ const command cmd_fill = {
     .options = options,
     .computes = true,
     .opens_run = true,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = fill,
 };

@@ -237,7 +237,6 @@ const command cmd_generate = {
     .applies = uses,
     .computes = true,
     .opens_run = true,
-    .min = 1,
-    .max = 2,
+    .args = {1, 2},
     .run = generate,
 };

@@ -314,6 +314,6 @@ const command cmd_graph = {
     .task_or_run = true,
     .computes = true,
     .opens_run = true,
-    .max = 1,
+    .args = {0, 1},
     .run = graph,
 };

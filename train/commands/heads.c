@@ -258,7 +258,6 @@ const command cmd_heads = {
     .computes = true,
     .opens_run = true,
     .continues = true,
-    .min = 1,
-    .max = 2,
+    .args = {1, 2},
     .run = heads,
 };

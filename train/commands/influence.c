@@ -183,7 +183,6 @@ const command cmd_influence = {
     .applies = uses,
     .computes = true,
     .opens_run = true,
-    .min = 2,
-    .max = 2,
+    .args = {2, 2},
     .run = run_influence,
 };

@@ -88,9 +88,9 @@ static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]
 
 static bool open_tensors(heed_ctx *c, const heed_safetensors *f, tensors *t) {
     *t = (tensors){.f = f, .count = heed_safetensors_count(f)};
-    t->of = calloc((size_t)t->count + 1, sizeof *t->of);
-    t->names = calloc((size_t)t->count + 1, sizeof *t->names);
-    if (!t->of || !t->names) return heed_fail(c, HEED_FAILED, "no memory for %d tensors", t->count);
+    t->of = allocate(c, (size_t)t->count, sizeof *t->of, "tensors");
+    t->names = allocate(c, (size_t)t->count, sizeof *t->names, "tensors");
+    if (!t->of || !t->names) return false;
     for (int i = 0; i < t->count; i++) {
         t->of[i] = summarise(heed_safetensors_at(f, i));
         t->names[i] = heed_safetensors_at(f, i)->name;
@@ -210,7 +210,6 @@ const command cmd_info = {
                 "  heed info model.safetensors --json\n",
     .options = options,
     .opens_run = true,
-    .min = 1,
-    .max = 1,
+    .args = {1, 1},
     .run = info,
 };

@@ -115,7 +115,6 @@ const command cmd_plot = {
                 "  heed plot runs/book --png book.png\n"
                 "  heed plot accuracy.csv speed.csv --png both.png\n",
     .options = options,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = plot,
 };

@@ -26,6 +26,8 @@ typedef struct {
     int queries, keys;
     heed_real *weights; /* (count,queries,keys): the head's weights */
     char of[96];        /* "layer 2 of 4, mean of its heads" */
+    char (*step)[32];   /* "step 100" of each snapshot */
+    const char **steps; /* the same, as labels */
 } show;
 
 /* ---- reading ---- */
@@ -68,7 +70,7 @@ static bool read_files(show *w) {
                          "... --snapshots 12%s",
                          run, run, item, item > 1 ? " --snapshot-items N" : "");
     qsort(w->records, (size_t)w->count, sizeof *w->records, by_step);
-    for (int i = 1; i < w->count; i++)
+    for (int i = 0; i < w->count; i++)
         if (!same_shape(w->records[0], w->records[i]))
             return heed_fail(w->p->c, HEED_DATA,
                              "snapshots do not go together: those of steps %lld and %lld differ in "
@@ -99,12 +101,17 @@ static bool choose(show *w) {
     snprintf(w->of, sizeof w->of, "layer %d, %s", b->layer + 1, head_words(b, w->head, head));
     size_t n = (size_t)w->queries * (size_t)w->keys;
     w->weights = allocate(c, (size_t)w->count * n, sizeof *w->weights, "weights");
-    for (int i = 0; w->weights && i < w->count; i++) {
+    w->step = allocate(c, (size_t)w->count, sizeof *w->step, "labels");
+    w->steps = allocate(c, (size_t)w->count, sizeof *w->steps, "labels");
+    if (!w->weights || !w->step || !w->steps) return false;
+    for (int i = 0; i < w->count; i++) {
+        snprintf(w->step[i], sizeof *w->step, "step %lld", (long long)w->records[i]->step);
+        w->steps[i] = w->step[i];
         b = &w->records[i]->blocks[w->block];
         for (size_t k = 0; k < n; k++)
             w->weights[(size_t)i * n + k] = fused_weight(b->weights, b->heads, n, w->head, k);
     }
-    return w->weights != NULL;
+    return true;
 }
 
 /* ---- output ---- */
@@ -113,32 +120,24 @@ static bool choose(show *w) {
  * query. */
 static bool print_query(const show *w) {
     heed_ctx *c = w->p->c;
-    size_t count = (size_t)w->count;
-    int cols = block_of(w)->causal ? w->query + 1 : w->keys;
+    size_t cols = (size_t)(block_of(w)->causal ? w->query + 1 : w->keys);
     char title[400], token[64];
-    heed_real *rows = allocate(c, count * (size_t)cols, sizeof *rows, "weights");
-    char(*label)[24] = allocate(c, count, sizeof *label, "rows");
-    const char **labels = allocate(c, count, sizeof *labels, "rows");
-    bool ok = rows && label && labels;
-    for (int i = 0; ok && i < w->count; i++) {
+    heed_real *rows = allocate(c, (size_t)w->count * cols, sizeof *rows, "weights");
+    for (int i = 0; rows && i < w->count; i++) {
         size_t from = ((size_t)i * (size_t)w->queries + (size_t)w->query) * (size_t)w->keys;
-        memcpy(rows + (size_t)i * (size_t)cols, w->weights + from, (size_t)cols * sizeof *rows);
-        snprintf(label[i], sizeof *label, "step %lld", (long long)w->records[i]->step);
-        labels[i] = label[i];
+        memcpy(rows + (size_t)i * cols, w->weights + from, cols * sizeof *rows);
     }
     snprintf(title, sizeof title, "attention of %s (token %d) while the model learned, %s",
              heed_format_token(token, sizeof token, w->query_axis->labels[w->query]), w->query + 1,
              w->of);
-    ok = ok && print_heatmap(c, (heed_heatmap){.title = title,
-                                               .rows = w->count,
-                                               .cols = cols,
-                                               .values = rows,
-                                               .row_labels = labels,
-                                               .col_labels = w->key_axis->labels});
+    bool ok = rows && print_heatmap(c, (heed_heatmap){.title = title,
+                                                      .rows = w->count,
+                                                      .cols = (int)cols,
+                                                      .values = rows,
+                                                      .row_labels = w->steps,
+                                                      .col_labels = w->key_axis->labels});
     if (ok) print_wrapped(w->p, "Shades go to the largest of these weights, of all steps.");
     free(rows);
-    free(label);
-    free((void *)labels);
     return ok;
 }
 
@@ -146,23 +145,19 @@ static bool draw_strip(const show *w, bool svg, const char *path) {
     heed_ctx *c = w->p->c;
     size_t each = (size_t)w->queries * (size_t)w->keys;
     heed_heatmap *maps = allocate(c, (size_t)w->count, sizeof *maps, "pictures");
-    char(*name)[32] = allocate(c, (size_t)w->count, sizeof *name, "pictures"), title[200];
-    bool ok = maps && name;
-    for (int i = 0; ok && i < w->count; i++) {
-        snprintf(name[i], sizeof *name, "step %lld", (long long)w->records[i]->step);
-        maps[i] = (heed_heatmap){.title = name[i],
+    char title[200];
+    for (int i = 0; maps && i < w->count; i++)
+        maps[i] = (heed_heatmap){.title = w->steps[i],
                                  .rows = w->queries,
                                  .cols = w->keys,
                                  .values = w->weights + (size_t)i * each,
                                  .row_labels = w->query_axis->labels,
                                  .col_labels = w->key_axis->labels,
                                  .unit = "of a row's attention"};
-    }
     snprintf(title, sizeof title, "attention, %s: rows attend to columns", w->of);
     heed_panels all = {.title = title, .count = w->count, .maps = maps};
-    ok = ok && (svg ? heed_panels_svg : heed_panels_png)(c, &all, path);
+    bool ok = maps && (svg ? heed_panels_svg : heed_panels_png)(c, &all, path);
     free(maps);
-    free(name);
     return ok;
 }
 
@@ -226,6 +221,8 @@ static void run_snapshots(program *p) {
     for (int i = 0; i < w.count; i++) heed_record_free(w.records[i]);
     free(w.records);
     free(w.weights);
+    free(w.step);
+    free((void *)w.steps);
 }
 
 const command cmd_snapshots = {
@@ -241,7 +238,6 @@ const command cmd_snapshots = {
                 "  heed snapshots runs/book --layer 2 --head 3 --query king\n"
                 "  heed snapshots runs/book --png learning.png --html learning.html\n",
     .options = options,
-    .min = 1,
-    .max = 1,
+    .args = {1, 1},
     .run = run_snapshots,
 };

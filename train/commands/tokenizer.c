@@ -161,11 +161,6 @@ static bool encode_one(program *p, void *user, const char *text, size_t n) {
     return ok;
 }
 
-static void encode(program *p) {
-    heed_tokenizer *k = heed_tokenizer_open(p->c, p->argv[0]);
-    if (k) each_input(p, k, encode_one, false);
-}
-
 /* Reads the numbers of a text into ids, which has n / 2 + 1 elements, and returns their count. -1:
  * not a number. */
 static int read_ids(program *p, const heed_tokenizer *k, const char *text, int32_t *ids) {
@@ -187,8 +182,8 @@ static int read_ids(program *p, const heed_tokenizer *k, const char *text, int32
 static bool decode_one(program *p, void *user, const char *text, size_t n) {
     const heed_tokenizer *k = user;
     heed_text out = {.c = p->c};
-    int32_t *ids = malloc((n / 2 + 1) * sizeof *ids);
-    if (!ids) return heed_fail(p->c, HEED_FAILED, "no memory for %zu numbers", n);
+    int32_t *ids = allocate(p->c, n / 2 + 1, sizeof *ids, "numbers");
+    if (!ids) return false;
     int count = read_ids(p, k, text, ids);
     bool ok = count >= 0 && heed_decode(k, ids, (size_t)count, &out);
     if (ok && flag_on(p, "json"))
@@ -200,10 +195,13 @@ static bool decode_one(program *p, void *user, const char *text, size_t n) {
     return ok;
 }
 
-static void decode(program *p) {
+static void each_text(program *p, take_input one) {
     heed_tokenizer *k = heed_tokenizer_open(p->c, p->argv[0]);
-    if (k) each_input(p, k, decode_one, false);
+    if (k) each_input(p, k, one, false);
 }
+
+static void encode(program *p) { each_text(p, encode_one); }
+static void decode(program *p) { each_text(p, decode_one); }
 
 const command cmd_tokenizer_train = {
     .name = "tokenizer train",
@@ -212,8 +210,7 @@ const command cmd_tokenizer_train = {
     .examples = "  heed tokenizer train book.txt -o tokenizer --vocab 4096\n"
                 "  heed train mlm book.txt --tokenizer tokenizer -o runs/book\n",
     .options = train_options,
-    .min = 1,
-    .max = 1,
+    .args = {1, 1},
     .run = train,
 };
 
@@ -225,8 +222,7 @@ const command cmd_tokenizer_encode = {
              "input. TOKENIZER is the folder of a tokenizer or a run, or a vocab.txt.",
     .examples = "  heed tokenizer encode runs/book \"The king went home .\" --tokens\n",
     .options = encode_options,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = encode,
 };
 
@@ -238,8 +234,7 @@ const command cmd_tokenizer_decode = {
     .examples = "  heed tokenizer decode runs/book \"12 5 301\"\n"
                 "  heed tokenizer encode runs/book < in.txt | heed tokenizer decode runs/book\n",
     .options = plain_options,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = decode,
 };
 
@@ -249,7 +244,6 @@ const command cmd_tokenizer_info = {
     .help = "kind, size and special tokens",
     .examples = "  heed tokenizer info runs/book\n",
     .options = plain_options,
-    .min = 1,
-    .max = 1,
+    .args = {1, 1},
     .run = info,
 };

@@ -250,7 +250,7 @@ const command cmd_train = {
     .options = train_options,
     .task_options = true,
     .computes = true,
-    .max = 1,
+    .args = {0, 1},
     .run = train,
 };
 
@@ -333,7 +333,6 @@ const command cmd_resume = {
     .computes = true,
     .opens_run = true,
     .continues = true,
-    .min = 1,
-    .max = 1,
+    .args = {1, 1},
     .run = resume,
 };

@@ -166,7 +166,6 @@ const command cmd_translate = {
     .computes = true,
     .opens_run = true,
     .numbers = true,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = run_translate,
 };

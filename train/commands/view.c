@@ -128,7 +128,6 @@ const command cmd_view = {
                 "  heed view large.npz --layers 1,11-12 --tokens 256 --html part.html\n"
                 "  heed view step0.npz step100.npz step200.npz --html learning.html\n",
     .options = options,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = view,
 };

@@ -327,7 +327,6 @@ const command cmd_compare = {
                 "  heed compare runs/* --png all.png\n"
                 "  heed compare runs/adam-1 runs/adam-2 runs/adam-3 runs/sgd-* --json\n",
     .options = options,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = compare,
 };
