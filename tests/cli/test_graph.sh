@@ -58,7 +58,7 @@ refuses 3 "neither a task nor a run"
 run graph gpt extra
 refuses 3 "run is missing: extra"
 run graph gpt --depth 1
-refuses 2 "--depth is of no use here: expected --svg FILE, too"
+refuses 2 "--depth is of no use here: expected --svg, too"
 run graph gpt --unfold --json
 refuses 2 "--unfold is of no use here"
 run graph vit --tokens 5

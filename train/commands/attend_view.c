@@ -8,18 +8,6 @@ static bool no_token(const attend_view *v) {
     return heed_fail(v->p->c, HEED_USAGE, "--hide-special leaves no token to show");
 }
 
-/* Fails if --hide-special would leave no tokens on an axis. */
-static bool leaves_tokens(const attend_view *v) {
-    const int sides[] = {v->block->queries, v->block->keys};
-    for (int k = 0; v->hide && k < 2; k++) {
-        const heed_record_axis *a = &v->record->axes[sides[k]];
-        int left = 0;
-        for (int i = 0; i < a->count; i++) left += !a->special || !a->special[i];
-        if (left == 0) return no_token(v);
-    }
-    return true;
-}
-
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record) {
     *v = (attend_view){.p = p,
                        .record = record,
@@ -44,7 +32,13 @@ bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record 
     if (!chosen_head(p->c, head, v->block, &v->head) || !chosen_query(p->c, query, a, &v->query))
         return false;
     if (!*query && a->rows && a->first) v->query = 0; /* of a picture, [CLS] */
-    return leaves_tokens(v);
+    for (int k = 0; v->hide && k < 2; k++) {
+        const heed_record_axis *side = k ? &record->axes[v->block->keys] : a;
+        int left = 0;
+        for (int i = 0; i < side->count; i++) left += !side->special || !side->special[i];
+        if (left == 0) return no_token(v);
+    }
+    return true;
 }
 
 const char *view_layer(const attend_view *v, char text[160]) {

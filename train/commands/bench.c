@@ -36,23 +36,27 @@ typedef struct {
     double system; /* seconds in the kernel */
 } bench;
 
-/* Writes the names of all workloads, separated by commas. */
-static void list_workloads(const program *p, heed_text *out) {
+/* The model that has the workload as a preset; NULL: none. Appends the names of all workloads,
+ * separated by commas, to `all`. */
+static const heed_model *find_workload(const program *p, const char *name, heed_text *all) {
+    const heed_model *found = NULL;
     for (const heed_model *const *m = p->models; *m; m++)
-        for (const heed_preset *q = (*m)->presets; q && q->name; q++)
-            if (q->workload) heed_text_add(out, "%s%s", out->n ? "," : "", q->name);
+        for (const heed_preset *q = (*m)->presets; q && q->name; q++) {
+            if (!q->workload) continue;
+            heed_text_add(all, "%s%s", all->n ? "," : "", q->name);
+            if (!found && strcmp(q->name, name) == 0) found = *m;
+        }
+    return found;
 }
 
-/* The model that has the workload as a preset. */
 static const heed_model *workload_model(const program *p, const char *name) {
     heed_text all = {.c = p->c};
-    for (const heed_model *const *m = p->models; *m; m++)
-        for (const heed_preset *q = (*m)->presets; q && q->name; q++)
-            if (q->workload && strcmp(q->name, name) == 0) return *m;
-    list_workloads(p, &all);
-    heed_fail(p->c, HEED_USAGE, "--workload %s: expected some of %s", name, all.s ? all.s : "none");
+    const heed_model *m = find_workload(p, name, &all);
+    if (!m)
+        heed_fail(p->c, HEED_USAGE, "--workload %s: expected some of %s", name,
+                  all.s ? all.s : "none");
     heed_text_free(&all);
-    return NULL;
+    return m;
 }
 
 static bool bench_open(program *p, bench *b, const char *name) {
@@ -73,13 +77,6 @@ static bool bench_open(program *p, bench *b, const char *name) {
     for (uint64_t i = 0; i < BATCHES; i++)
         if (!random_batch_make(&b->w, i, &b->batch[i])) return false;
     return b->optim != NULL;
-}
-
-static void bench_close(bench *b) {
-    for (int i = 0; i < BATCHES; i++) random_batch_free(&b->batch[i]);
-    heed_optim_free(b->optim);
-    workbench_close(&b->w);
-    free(b->times);
 }
 
 static double step(bench *b, uint64_t i) {
@@ -180,24 +177,19 @@ static json_t *result(program *p, bench *b, const char *name) {
     bool dense = w->dense;
     const char *items = !dense ? "tokens" : reads_pictures(w->model) ? "images" : "rows";
     for (size_t i = 0; i < b->count; i++) sum += b->times[i];
-    json_t *o = json_pack("{s:s, s:s, s:s, s:i, s:f, s:b}", "workload", name, "mode", "heed", "isa",
-                          heed_isa(p->c), "threads", heed_threads(p->c), "dropout",
-                          heed_config_real(p->flags, "dropout"), "post_ln", flag_on(p, "post-ln"));
-    json_object_update_new(o, json_pack("{s:I, s:I, s:f, s:f, s:f, s:s, s:f, s:o, s:o}", "params",
-                                        (json_int_t)heed_store_params(w->store), "steps",
-                                        (json_int_t)b->count, "ms_per_step", 1e3 * med, "ms_mean",
-                                        1e3 * sum / steps, "steps_per_s", 1 / med, "items", items,
-                                        "items_per_s", (double)w->rows * (dense ? 1 : w->len) / med,
-                                        "mflop_per_step", json_number(work / 1e6), "gflops",
-                                        json_number(work / med / 1e9)));
-    json_object_update_new(o, json_pack("{s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:s}", "first_step_s",
-                                        b->first_step, "start_to_first_step_s", b->start_to_first,
-                                        "peak_rss_mb", (double)peak_memory() / 1048576,
-                                        "page_faults_per_step", (double)b->faults / steps,
-                                        "system_ms_per_step", 1e3 * b->system / steps, "first_loss",
-                                        json_number(b->first_loss), "last_loss",
-                                        json_number(b->last_loss), "version", HEED_VERSION));
-    return o;
+    return json_pack(
+        "{s:s, s:s, s:s, s:i, s:f, s:b, s:I, s:I, s:f, s:f, s:f, s:s, s:f, s:o, s:o, "
+        "s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:s}",
+        "workload", name, "mode", "heed", "isa", heed_isa(p->c), "threads", heed_threads(p->c),
+        "dropout", heed_config_real(p->flags, "dropout"), "post_ln", flag_on(p, "post-ln"),
+        "params", (json_int_t)heed_store_params(w->store), "steps", (json_int_t)b->count,
+        "ms_per_step", 1e3 * med, "ms_mean", 1e3 * sum / steps, "steps_per_s", 1 / med, "items",
+        items, "items_per_s", (double)w->rows * (dense ? 1 : w->len) / med, "mflop_per_step",
+        json_number(work / 1e6), "gflops", json_number(work / med / 1e9), "first_step_s",
+        b->first_step, "start_to_first_step_s", b->start_to_first, "peak_rss_mb",
+        (double)peak_memory() / 1048576, "page_faults_per_step", (double)b->faults / steps,
+        "system_ms_per_step", 1e3 * b->system / steps, "first_loss", json_number(b->first_loss),
+        "last_loss", json_number(b->last_loss), "version", HEED_VERSION);
 }
 
 static double get(const json_t *o, const char *key) {
@@ -243,7 +235,10 @@ static json_t *bench_of(program *p, const char *preset) {
         p->status = HEED_INTERRUPTED;
     else if (heed_ctx_status(p->c) == HEED_OK)
         o = result(p, &b, name);
-    bench_close(&b);
+    for (int i = 0; i < BATCHES; i++) random_batch_free(&b.batch[i]);
+    heed_optim_free(b.optim);
+    workbench_close(&b.w);
+    free(b.times);
     return o;
 }
 
@@ -291,7 +286,7 @@ static void run_bench(program *p) {
     heed_text names = {.c = p->c};
     const char *given = flag_text(p, "workload"), *list[MOST + 1];
     heed_text_add(&names, "%s", given);
-    if (!*given) list_workloads(p, &names);
+    if (!*given) find_workload(p, "", &names);
     catch_interrupt();
     if (names.n == 0)
         heed_fail(p->c, HEED_USAGE,

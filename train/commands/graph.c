@@ -19,6 +19,8 @@ static const heed_option options[] = {
     SWITCH("json", "print nodes and edges as one JSON object", "Graph"),
     {0}};
 
+static const applies uses[] = {{"depth", NULL, "svg"}, {"unfold", NULL, "svg"}, {0}};
+
 typedef struct {
     workbench w;
     heed_run *run; /* the run whose model is shown; NULL: built from settings */
@@ -55,6 +57,7 @@ static bool refuse_settings(program *p) {
 
 static bool open_model(program *p, drawing *d) {
     if (p->argc == 0) {
+        if (!settings_apply(p, NULL, "")) return false;
         d->w.model = p->model;
         d->w.f = task_config(p);
         snprintf(d->title, sizeof d->title, "%s", p->model->name);
@@ -68,18 +71,6 @@ static bool open_model(program *p, drawing *d) {
     d->w.self = d->run->self;
     workbench_sizes(&d->w);
     snprintf(d->title, sizeof d->title, "%s of %.120s", d->run->model->name, p->argv[0]);
-    return true;
-}
-
-/* Settings for the picture have no effect on the list. */
-static bool check_picture(program *p) {
-    static const char *const names[] = {"depth", "unfold"};
-    for (int i = 0; i < 2 && !*flag_text(p, "svg"); i++)
-        if (flag_given(p, names[i]))
-            return heed_fail(p->c, HEED_USAGE,
-                             "--%s is of no use here: expected --svg FILE, too; hint: heed help "
-                             "graph",
-                             names[i]);
     return true;
 }
 
@@ -281,8 +272,7 @@ static void graph(program *p) {
     drawing d = {.w.c = p->c};
     const char *path = flag_text(p, "svg");
     bool json = flag_on(p, "json");
-    if (check_picture(p) && open_model(p, &d) && record(p, &d) &&
-        (!*path || write_svg(p, &d, path))) {
+    if (open_model(p, &d) && record(p, &d) && (!*path || write_svg(p, &d, path))) {
         if (json)
             print_json(p, graph_json(&d));
         else if (*path)
@@ -309,6 +299,7 @@ const command cmd_graph = {
                 "  heed graph rnn --cell lstm --depth 1 --svg lstm.svg\n"
                 "  heed graph runs/book --json\n",
     .options = options,
+    .applies = uses,
     .task_example = "--svg graph.svg",
     .task_options = true,
     .task_or_run = true,

@@ -95,14 +95,6 @@ static void tokens(const workbench *w, uint64_t index, random_batch *out) {
         fill_ids(out->labels, n, (uint32_t)(w->labels ? w->labels : w->vocab), index, "labels");
 }
 
-static void pixels(const workbench *w, uint64_t index, random_batch *out) {
-    heed_random r = heed_random_at(1, "pixels", index, 0);
-    size_t n = (size_t)w->rows * (size_t)w->len;
-    for (size_t i = 0; i < n; i++) out->x[i] = (heed_real)heed_random_uniform(&r, i);
-    fill_ids(out->labels, (size_t)w->rows, (uint32_t)w->vocab, index, "labels");
-    out->b.x = out->x;
-}
-
 bool random_batch_make(const workbench *w, uint64_t index, random_batch *out) {
     *out = (random_batch){0};
     if (w->model->kind == HEED_INPUT_DENSE)
@@ -117,10 +109,14 @@ bool random_batch_make(const workbench *w, uint64_t index, random_batch *out) {
     out->x = allocate(w->c, n, sizeof *out->x, "pixels");
     if (heed_ctx_status(w->c) != HEED_OK) return false;
     out->b = (heed_batch){.rows = w->rows, .len = w->len, .labels = out->labels, .items = n};
-    if (w->dense)
-        pixels(w, index, out);
-    else
+    if (!w->dense) {
         tokens(w, index, out);
+        return true;
+    }
+    heed_random r = heed_random_at(1, "pixels", index, 0);
+    for (size_t i = 0; i < n; i++) out->x[i] = (heed_real)heed_random_uniform(&r, i);
+    fill_ids(out->labels, (size_t)w->rows, (uint32_t)w->vocab, index, "labels");
+    out->b.x = out->x;
     return true;
 }
 

@@ -253,27 +253,25 @@ static void report(program *p, const comparison *k) {
     json_decref(all);
 }
 
-/* Warns of the first run whose loss is not comparable with the first run's. Accuracies are always
- * comparable. */
-static void warn_of_tasks(program *p, const comparison *k) {
+/* Warns of the first run whose loss is not comparable with the first run's, and of the first on
+ * other data. Accuracies are always comparable. */
+static void warn_of_others(program *p, const comparison *k) {
     const compared *r = k->runs;
-    int i = 1;
+    const char *data = value_of(&r[0], "data");
+    int i = 1, j = 1;
     while (i < k->count && r[i].model == r[0].model) i++;
-    if (k->accuracy || i >= k->count) return;
-    heed_message(p->c, HEED_WARN,
-                 "runs are of different tasks: %s is of %s, %s of %s: their losses do not compare",
-                 r[0].name, r[0].model->name, r[i].name, r[i].model->name);
-}
-
-static void warn_of_data(program *p, const comparison *k) {
-    for (int i = 1; i < k->count; i++) {
-        const char *a = value_of(&k->runs[0], "data"), *b = value_of(&k->runs[i], "data");
-        if (strcmp(a, b) == 0 || same_file(a, b)) continue;
+    if (!k->accuracy && i < k->count)
+        heed_message(p->c, HEED_WARN,
+                     "runs are of different tasks: %s is of %s, %s of %s: their losses do not "
+                     "compare",
+                     r[0].name, r[0].model->name, r[i].name, r[i].model->name);
+    while (j < k->count &&
+           (strcmp(data, value_of(&r[j], "data")) == 0 || same_file(data, value_of(&r[j], "data"))))
+        j++;
+    if (j < k->count)
         heed_message(p->c, HEED_WARN,
                      "runs are on different data: %s on %s, %s on %s: their numbers do not compare",
-                     k->runs[0].name, a, k->runs[i].name, b);
-        return;
-    }
+                     r[0].name, data, r[j].name, value_of(&r[j], "data"));
 }
 
 static bool open_runs(program *p, comparison *k) {
@@ -304,8 +302,7 @@ static bool open_runs(program *p, comparison *k) {
 static void compare(program *p) {
     comparison k = {0};
     if (open_runs(p, &k)) {
-        warn_of_tasks(p, &k);
-        warn_of_data(p, &k);
+        warn_of_others(p, &k);
         report(p, &k);
     }
     for (int i = 0; i < k.count; i++) curves_free(&k.runs[i].curves);
