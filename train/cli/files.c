@@ -67,7 +67,8 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-bool paths_in_folder(heed_ctx *c, const char *folder, paths *out) {
+/* The entries of a folder sorted by name, without hidden ones. */
+static bool paths_in_folder(heed_ctx *c, const char *folder, paths *out) {
     DIR *d = opendir(folder);
     bool ok = true;
     *out = (paths){0};
@@ -126,12 +127,6 @@ void paths_free(paths *list) {
     for (size_t i = 0; i < list->count; i++) free(list->at[i]);
     free(list->at);
     *list = (paths){0};
-}
-
-bool make_folder(heed_ctx *c, const char *path) {
-    struct stat s;
-    if (mkdir(path, 0777) == 0 || (stat(path, &s) == 0 && S_ISDIR(s.st_mode))) return true;
-    return heed_fail(c, HEED_FAILED, "cannot make the folder %s", path);
 }
 
 enum { MOST_INPUT = 1 << 28 };

@@ -21,9 +21,6 @@ typedef struct {
                            weight; 0: all */
 } attend_view;
 
-/* The line printed below every picture of attention, with advice if that was not followed yet. */
-const char *attend_note(const heed_record *r);
-
 /* ---- choosing (attend_view.c) ---- */
 /* Reads the flags --stack, --layer, --head and --query, and their like. False: an error. */
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record);

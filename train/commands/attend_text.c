@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *attend_note(const heed_record *r) {
+/* The line below every picture of attention, with advice if that was not followed yet. */
+static const char *attend_note(const heed_record *r) {
     for (int i = 0; i < r->map_count; i++)
         if (strcmp(r->maps[i].name, "occlusion") == 0) return NO_EXPLANATION ".";
     return NO_EXPLANATION "; compare with --occlude.";
