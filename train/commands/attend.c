@@ -1,6 +1,7 @@
 /* attend.c -- heed attend: the attention of a run on an input. */
 #include "commands/attend.h"
 #include "cli/files.h"
+#include "kinds/image.h"
 
 #include <stdlib.h>
 
@@ -19,8 +20,7 @@ static const heed_option options[] = {
           "What"),
     NUMBER("mass", "0", 0, 1, "pictures: only the strongest patches that hold this share; 0: all",
            "What"),
-    SWITCH("convert", "pictures of other channels become grey or colour, as the run needs them",
-           "What"),
+    CONVERT("What"),
     SWITCH("rollout", "attention of all layers, followed back to the input", "Does it matter?"),
     SWITCH("occlude", "by how much the prediction falls when a token, or a patch, is hidden",
            "Does it matter?"),

@@ -30,7 +30,7 @@ const char *view_name(const attend_view *v, int head, char text[160]);
 
 /* A matrix as it is shown, without hidden tokens. */
 typedef struct {
-    int rows, cols;
+    heed_heatmap map; /* of the arrays below; without a title */
     heed_real *values;
     const char **row_labels, **col_labels;
     int *col;         /* the columns' indices in the record */

@@ -180,19 +180,14 @@ static void put_bar(heed_text *out, double share, int width) {
     heed_text_add(out, "%*s", width - full, "");
 }
 
-static double largest(const columns *k, int c) {
-    double most = 0;
-    for (int i = 0; i < k->tokens; i++) {
-        double x = fabs((double)k->values[c * k->tokens + i]);
-        if (x > most) most = x;
-    }
-    return most;
-}
-
 /* "  +0.912 ########  ", with another digit in a column of small numbers. A value that is rounded
  * to 0 has neither sign nor bar. */
 static void put_cell(heed_text *out, const columns *k, int c, int token, int bar) {
-    double x = (double)k->values[c * k->tokens + token], most = largest(k, c);
+    double x = (double)k->values[c * k->tokens + token], most = 0;
+    for (int i = 0; i < k->tokens; i++) {
+        double size = fabs((double)k->values[c * k->tokens + i]);
+        if (size > most) most = size;
+    }
     int digits = most < 0.01 ? 4 : 3;
     bool none = fabs(x) < 0.5 * pow(10, -digits);
     if (isnan(x))

@@ -21,23 +21,13 @@ static void print_label(const attend_view *v, const char *text) {
 
 /* ---- heat maps ---- */
 
-static heed_heatmap heatmap_of(const attend_view *v, const shown *m, const char *title) {
-    return (heed_heatmap){.title = title,
-                          .rows = m->rows,
-                          .cols = m->cols,
-                          .values = m->values,
-                          .row_labels = m->row_labels,
-                          .col_labels = m->col_labels,
-                          .numbers = v->numbers};
-}
-
 /* The end of a matrix's scale; 0: the largest value. The first token of a causal layer can only
  * attend to itself: its 100 % is ignored, as it would make the other rows pale. */
 static heed_real scale_end(const attend_view *v, const shown *m) {
     const unsigned char *special = v->record->axes[v->block->queries].special;
     bool first = !(v->hide && special && special[0]);
     heed_real most = 0;
-    for (int i = m->cols; v->block->causal && first && i < m->rows * m->cols; i++)
+    for (int i = m->map.cols; v->block->causal && first && i < m->map.rows * m->map.cols; i++)
         if (m->values[i] > most) most = m->values[i];
     return most;
 }
@@ -48,9 +38,9 @@ static bool print_matrix(const attend_view *v) {
     bool ok = shown_matrix(v, v->head, &m);
     snprintf(title, sizeof title, "%s: a row is a token, over what it attends to",
              view_name(v, v->head, name));
-    heed_heatmap map = heatmap_of(v, &m, title);
-    map.hi = ok ? scale_end(v, &m) : 0;
-    ok = ok && print_heatmap(v->p->c, map);
+    m.map.title = title;
+    m.map.hi = ok ? scale_end(v, &m) : 0;
+    ok = ok && print_heatmap(v->p->c, m.map);
     shown_free(&m);
     return ok;
 }
@@ -59,7 +49,7 @@ static bool print_matrix(const attend_view *v) {
 
 /* Whether a token occurs more than once, so that its number must be shown. */
 static bool is_repeated(const shown *m, int col) {
-    for (int j = 0; j < m->cols; j++)
+    for (int j = 0; j < m->map.cols; j++)
         if (j != col && strcmp(m->col_labels[j], m->col_labels[col]) == 0) return true;
     return false;
 }
@@ -67,11 +57,11 @@ static bool is_repeated(const shown *m, int col) {
 /* "  mean    Paris 0.42  is 0.20": the largest values of a row, in descending order. */
 static void print_top(const attend_view *v, const shown *m, int row, int width) {
     heed_text line = {.c = v->p->c};
-    heed_real *x = m->values + (size_t)row * (size_t)m->cols;
+    heed_real *x = m->values + (size_t)row * (size_t)m->map.cols;
     heed_text_add(&line, "  %-*s", width, m->row_labels[row]);
-    for (int k = 0; k < v->top && k < m->cols; k++) {
+    for (int k = 0; k < v->top && k < m->map.cols; k++) {
         int best = 0;
-        for (int j = 1; j < m->cols; j++)
+        for (int j = 1; j < m->map.cols; j++)
             if (x[j] > x[best]) best = j;
         heed_text item = {.c = v->p->c};
         heed_label_text(m->col_labels[best], 24, &item);
@@ -91,8 +81,9 @@ static bool print_query(const attend_view *v) {
     bool ok = shown_query(v, &m);
     snprintf(title, sizeof title, "what %s, attends to: %s", query_words(v, v->query, token),
              view_name(v, v->chosen ? v->head : MEAN_HEAD, name));
-    ok = ok && print_heatmap(v->p->c, heatmap_of(v, &m, title));
-    for (int i = 0; ok && i < m.rows; i++) print_top(v, &m, i, m.rows > 10 ? 8 : 7);
+    m.map.title = title;
+    ok = ok && print_heatmap(v->p->c, m.map);
+    for (int i = 0; ok && i < m.map.rows; i++) print_top(v, &m, i, m.map.rows > 10 ? 8 : 7);
     shown_free(&m);
     return ok;
 }
@@ -112,10 +103,10 @@ bool attend_print_row(const attend_view *v) {
     snprintf(title, sizeof title, "attention of %.120s (token %d), layer %d",
              token.s ? token.s : "", v->query + 1, v->block->layer + 1);
     bool ok = shown_query(v, &m);
-    heed_heatmap map = heatmap_of(v, &m, title);
-    map.hi = 1;
-    map.numbers = terminal_kind(stdout) == HEED_ASCII;
-    ok = ok && print_heatmap(v->p->c, map);
+    m.map.title = title;
+    m.map.hi = 1;
+    m.map.numbers = terminal_kind(stdout) == HEED_ASCII;
+    ok = ok && print_heatmap(v->p->c, m.map);
     heed_text_free(&token);
     shown_free(&m);
     return ok;
@@ -126,10 +117,10 @@ json_t *attend_row_json(const attend_view *v) {
     json_t *o = json_null();
     if (shown_query(v, &m)) {
         json_t *heads = json_array();
-        for (int i = v->block->heads > 1; i < m.rows; i++)
-            json_array_append_new(heads, json_numbers(m.values + i * m.cols, m.cols));
+        for (int i = v->block->heads > 1; i < m.map.rows; i++)
+            json_array_append_new(heads, json_numbers(m.values + i * m.map.cols, m.map.cols));
         o = json_pack("{s:i, s:i, s:o, s:o}", "layer", v->block->layer + 1, "position",
-                      v->query + 1, "mean", json_numbers(m.values, m.cols), "heads", heads);
+                      v->query + 1, "mean", json_numbers(m.values, m.map.cols), "heads", heads);
     }
     shown_free(&m);
     return o;
@@ -223,8 +214,8 @@ static bool draw_query(const attend_view *v, bool svg, const char *path) {
     char title[TITLE_SIZE];
     shown m;
     bool ok = shown_query(v, &m);
-    heed_heatmap map = heatmap_of(v, &m, "what it attends to");
-    ok = ok && draw_panels(v, drawn_title(v, v->query, title), &map, 1, svg, path);
+    m.map.title = "what it attends to";
+    ok = ok && draw_panels(v, drawn_title(v, v->query, title), &m.map, 1, svg, path);
     shown_free(&m);
     return ok;
 }
@@ -242,7 +233,8 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
         int head = v->chosen ? v->head : i;
         ok = shown_matrix(v, head, &parts[i]);
         if (!ok) break;
-        maps[i] = heatmap_of(v, &parts[i], head_words(v->block, head, names[i]));
+        maps[i] = parts[i].map;
+        maps[i].title = head_words(v->block, head, names[i]);
         heed_real end = scale_end(v, &parts[i]); /* all maps share the first one's scale */
         if (end > maps[0].hi) maps[0].hi = end;
     }

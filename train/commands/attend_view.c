@@ -82,16 +82,20 @@ static heed_real weight(const attend_view *v, int head, int query, int key) {
 
 /* keys: only tokens among the first `keys` are shown. */
 static bool open_matrix(const attend_view *v, shown *out, int rows, int keys) {
-    out->col = visible(v, v->block->keys, keys, &out->cols);
-    out->rows = rows;
+    out->col = visible(v, v->block->keys, keys, &out->map.cols);
     heed_ctx *c = v->p->c;
-    out->values = allocate(c, (size_t)rows * (size_t)out->cols, sizeof *out->values, "weights");
+    out->values = allocate(c, (size_t)rows * (size_t)out->map.cols, sizeof *out->values, "weights");
     out->row_labels = allocate(c, (size_t)rows, sizeof *out->row_labels, "rows");
-    out->col_labels = allocate(c, (size_t)out->cols, sizeof *out->col_labels, "tokens");
+    out->col_labels = allocate(c, (size_t)out->map.cols, sizeof *out->col_labels, "tokens");
     if (!out->col || !out->values || !out->row_labels || !out->col_labels) return false;
-    for (int j = 0; j < out->cols; j++)
+    for (int j = 0; j < out->map.cols; j++)
         out->col_labels[j] = v->record->axes[v->block->keys].labels[out->col[j]];
-    return out->cols > 0 || no_token(v);
+    out->map.rows = rows;
+    out->map.values = out->values;
+    out->map.row_labels = out->row_labels;
+    out->map.col_labels = out->col_labels;
+    out->map.numbers = v->numbers;
+    return out->map.cols > 0 || no_token(v);
 }
 
 bool shown_matrix(const attend_view *v, int head, shown *out) {
@@ -100,8 +104,8 @@ bool shown_matrix(const attend_view *v, int head, shown *out) {
     bool ok = row && open_matrix(v, out, rows, INT_MAX);
     for (int i = 0; ok && i < rows; i++) {
         out->row_labels[i] = v->record->axes[v->block->queries].labels[row[i]];
-        for (int j = 0; j < out->cols; j++)
-            out->values[i * out->cols + j] = weight(v, head, row[i], out->col[j]);
+        for (int j = 0; j < out->map.cols; j++)
+            out->values[i * out->map.cols + j] = weight(v, head, row[i], out->col[j]);
     }
     free(row);
     return ok;
@@ -122,8 +126,8 @@ bool shown_query(const attend_view *v, shown *out) {
         else
             snprintf(out->name[i], sizeof *out->name, "%s", head == MAX_HEAD ? "largest" : "mean");
         out->row_labels[i] = out->name[i];
-        for (int j = 0; j < out->cols; j++)
-            out->values[i * out->cols + j] = weight(v, head, v->query, out->col[j]);
+        for (int j = 0; j < out->map.cols; j++)
+            out->values[i * out->map.cols + j] = weight(v, head, v->query, out->col[j]);
     }
     return true;
 }

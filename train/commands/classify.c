@@ -9,8 +9,7 @@
 
 static const heed_option options[] = {
     COUNT("top", "5", 1, 100000, "classes to print for each picture", "Output"),
-    SWITCH("convert", "pictures of other channels become grey or colour, as the run needs them",
-           "Output"),
+    CONVERT("Output"),
     WORDS("overlay",
           "vit: write the attention over the picture; of several pictures FILE-2.png and so on",
           "Output"),

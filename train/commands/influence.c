@@ -33,7 +33,6 @@ typedef struct {
     heed_inspection e;
     heed_record *record;
     const heed_record_map *map; /* the record's map */
-    const heed_record_axis *query, *key;
     char name[128];
 } look;
 
@@ -66,8 +65,6 @@ static bool study_run(work *w, const char *dir, const char *what) {
     l->record = heed_influence(&l->e, &a);
     if (!l->record) return false;
     l->map = &l->record->maps[0];
-    l->query = &l->record->axes[l->map->queries];
-    l->key = &l->record->axes[l->map->keys];
     return true;
 }
 
@@ -94,15 +91,17 @@ static bool study_runs(work *w, const char *list, const char *what) {
 static bool print_map(const work *w, const look *l) {
     char title[256];
     bool numbers = flag_on(w->p, "numbers");
-    int n = l->query->count * l->key->count;
+    const heed_record_axis *query = &l->record->axes[l->map->queries];
+    const heed_record_axis *key = &l->record->axes[l->map->keys];
+    int n = query->count * key->count;
     heed_real top = 0, *share = allocate(w->p->c, (size_t)n, sizeof *share, "numbers");
     if (!share) return false;
     for (int i = 0; i < n; i++)
         if (l->map->values[i] > top) top = l->map->values[i];
     for (int i = 0; i < n; i++)
         share[i] = numbers || top <= 0 ? l->map->values[i] : l->map->values[i] / top;
-    snprintf(title, sizeof title, "%s: influence of %s on %s, %s %.4g", l->name, l->key->name,
-             l->query->name, numbers ? "at most" : "in percent of the largest,", (double)top);
+    snprintf(title, sizeof title, "%s: influence of %s on %s, %s %.4g", l->name, key->name,
+             query->name, numbers ? "at most" : "in percent of the largest,", (double)top);
     heed_heatmap m = heatmap_of_map(l->record, l->map, title);
     m.values = share;
     m.hi = numbers ? top : 1;

@@ -201,23 +201,19 @@ static bool write_files(const show *w, const char *png, const char *svg, const c
     return ok;
 }
 
-static void show_all(const show *w) {
-    const char *const files[3] = {flag_text(w->p, "png"), flag_text(w->p, "svg"),
-                                  flag_text(w->p, "html")};
-    bool json = flag_on(w->p, "json");
-    if (!write_files(w, files[0], files[1], files[2])) return;
-    if (json)
-        print_json(w->p, json_of(w));
-    else if (!print_query(w))
-        return;
-    for (int i = 0; i < 3; i++)
-        if (*files[i]) fprintf(json ? stderr : stdout, "wrote %s\n", files[i]);
-}
-
 static void run_snapshots(program *p) {
     show w = {.p = p};
     const heed_model *m;
-    if (run_settings(p->c, p->models, p->argv[0], &m) && read_files(&w) && choose(&w)) show_all(&w);
+    const char *const files[3] = {flag_text(p, "png"), flag_text(p, "svg"), flag_text(p, "html")};
+    bool json = flag_on(p, "json");
+    bool ok = run_settings(p->c, p->models, p->argv[0], &m) && read_files(&w) && choose(&w) &&
+              write_files(&w, files[0], files[1], files[2]);
+    if (ok && json)
+        print_json(p, json_of(&w));
+    else if (ok)
+        ok = print_query(&w);
+    for (int i = 0; ok && i < 3; i++)
+        if (*files[i]) fprintf(json ? stderr : stdout, "wrote %s\n", files[i]);
     for (int i = 0; i < w.count; i++) heed_record_free(w.records[i]);
     free(w.records);
     free(w.weights);

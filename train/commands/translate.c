@@ -132,12 +132,6 @@ static bool open_translator(program *p, const char *dir, translator *k) {
     return false;
 }
 
-static void close_translator(translator *k) {
-    heed_run *r = k->run;
-    translator_close(k);
-    heed_run_close(r);
-}
-
 static void run_translate(program *p) {
     work w = {0};
     const char *beside = flag_text(p, "beside");
@@ -145,8 +139,10 @@ static void run_translate(program *p) {
         (!*beside || open_translator(p, beside, &w.beside)) &&
         alignment_choice(w.k.run, flag_int(p, "layer"), flag_text(p, "head")))
         each_input(p, &w, translate_one, !looks(p) && !flag_on(p, "json"));
-    close_translator(&w.beside);
-    close_translator(&w.k);
+    heed_run *runs[2] = {w.k.run, w.beside.run};
+    translator_close(&w.beside);
+    translator_close(&w.k);
+    for (int i = 0; i < 2; i++) heed_run_close(runs[i]);
 }
 
 const command cmd_translate = {

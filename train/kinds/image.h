@@ -16,11 +16,11 @@ size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t
         "strict", reads_pictures, NULL                                                             \
     }
 #define EVALUATED_PICTURES                                                                         \
-    PICTURE_PART,                                                                                  \
-        SWITCH("convert",                                                                          \
-               "pictures of other channels become grey or colour, as the run needs them",          \
-               "Pictures"),                                                                        \
+    PICTURE_PART, CONVERT("Pictures"),                                                             \
         SWITCH("strict", "a picture that cannot be decoded is an error, not left out", "Pictures")
+#define CONVERT(group)                                                                             \
+    SWITCH("convert", "pictures of other channels become grey or colour, as the run needs them",   \
+           group)
 #define PICTURE_PART                                                                               \
     CHOICE("part", "auto", "auto|train|val|test",                                                  \
            "pictures: the part that is read; auto: the test part, else validation, else all "      \

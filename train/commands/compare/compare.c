@@ -60,17 +60,6 @@ static bool is_shown(const comparison *k, const char *key) {
     return false;
 }
 
-/* Columns of the widest run's name or value. */
-static int widest_cell(const comparison *k, json_t *all) {
-    const char *key;
-    json_t *values;
-    int widest = 0;
-    for (int i = 0; i < k->count; i++) widest = larger(widest, heed_label_columns(k->runs[i].name));
-    json_object_foreach(all, key, values) for (int i = 0; i < k->count && is_shown(k, key); i++)
-        widest = larger(widest, heed_label_columns(value_of(&k->runs[i], key)));
-    return widest;
-}
-
 /* The end of a path is most informative: "..." replaces a part cut at its start. */
 static void text_cell(const char *text, int width, bool last) {
     int columns = heed_label_columns(text);
@@ -128,10 +117,14 @@ static void print_own(const comparison *k, json_t *all, int index) {
 static void print_differences(const comparison *k, json_t *all) {
     const char *key;
     json_t *values;
-    int width = 9, least = 18, widest = widest_cell(k, all), shown = 0;
+    int width = 9, least = 18, widest = 0, shown = 0; /* widest: of the runs' names and values */
+    for (int i = 0; i < k->count; i++) widest = larger(widest, heed_label_columns(k->runs[i].name));
     json_object_foreach(all, key, values) {
+        bool own = is_shown(k, key);
         width = larger(width, (int)strlen(key) + 2);
-        shown += is_shown(k, key);
+        shown += own;
+        for (int i = 0; own && i < k->count; i++)
+            widest = larger(widest, heed_label_columns(value_of(&k->runs[i], key)));
     }
     if (!shown) {
         puts(k->grouped ? "\nno setting differs but the seed" : "\nno setting differs");
