@@ -215,18 +215,11 @@ static bool write_files(const work *w, const attend_view *v) {
     return ok;
 }
 
-static void list_files(const work *w) {
-    static const char *const keys[] = {"png", "svg", "npz", "csv", "html"};
-    char path[1024];
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (*flag_text(w->p, keys[i]))
-            fprintf(flag_on(w->p, "json") ? stderr : stdout, "wrote %s\n",
-                    path_of(w, keys[i], path));
-}
-
 /* ---- one input ---- */
 
 static bool show(work *w, const heed_inspection *s) {
+    static const char *const keys[] = {"png", "svg", "npz", "csv", "html"};
+    char path[1024];
     attend_view v;
     int layer;
     heed_record *r = choose_layer(w, &layer) ? record_of(w, s, layer) : NULL;
@@ -238,7 +231,10 @@ static bool show(work *w, const heed_inspection *s) {
         if (w->done) putchar('\n');
         ok = attend_print(&v);
     }
-    if (ok) list_files(w);
+    for (size_t i = 0; ok && i < sizeof keys / sizeof *keys; i++)
+        if (*flag_text(w->p, keys[i]))
+            fprintf(flag_on(w->p, "json") ? stderr : stdout, "wrote %s\n",
+                    path_of(w, keys[i], path));
     heed_record_free(r);
     w->done++;
     return ok;

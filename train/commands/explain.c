@@ -179,30 +179,20 @@ static bool write_html(explaining *e, const char *path) {
     return ok;
 }
 
-static void write_files(explaining *e) {
-    const char *html = flag_text(e->p, "html"), *tex = flag_text(e->p, "tex");
-    heed_text none = {.c = e->c}, *out = e->json ? &none : &e->out;
-    if (*html || *tex) heed_text_put(out, "\n", 1);
-    if (*html && write_html(e, html)) heed_text_add(out, "wrote %s\n", html);
-    if (*tex && write_tex(e, tex)) heed_text_add(out, "wrote %s\n", tex);
-    heed_text_free(&none);
-}
-
-/* Whether the example prints its own text: no setting was given that only the ten steps have. */
-static bool is_told(const explaining *e) {
-    static const char *const of_steps[] = {"cell", "step", "backward", "learn", "notation"};
-    for (size_t i = 0; e->tell && i < sizeof of_steps / sizeof *of_steps; i++)
-        if (flag_given(e->p, of_steps[i])) return false;
-    return e->tell;
-}
-
 static void show(explaining *e) {
-    bool solution = flag_on(e->p, "solution");
-    bool sheet = solution || flag_on(e->p, "exercise");
+    static const char *const of_steps[] = {"cell", "step", "backward", "learn", "notation"};
+    const char *html = flag_text(e->p, "html"), *tex = flag_text(e->p, "tex");
+    bool solution = flag_on(e->p, "solution"), sheet = solution || flag_on(e->p, "exercise");
+    bool own = e->tell; /* the example prints its own text: no setting of the ten steps is given */
+    for (size_t i = 0; i < sizeof of_steps / sizeof *of_steps; i++)
+        own = own && !flag_given(e->p, of_steps[i]);
     if (sheet && !sheet_open(e, solution)) return;
     if (sheet && !e->json) explain_sheet(e, solution);
-    if (!sheet && !e->json) is_told(e) ? e->tell(e) : explain_steps(e);
-    write_files(e);
+    if (!sheet && !e->json) own ? e->tell(e) : explain_steps(e);
+    if ((*html || *tex) && !e->json) heed_text_put(&e->out, "\n", 1);
+    bool wrote_html = *html && write_html(e, html), wrote_tex = *tex && write_tex(e, tex);
+    if (wrote_html && !e->json) heed_text_add(&e->out, "wrote %s\n", html);
+    if (wrote_tex && !e->json) heed_text_add(&e->out, "wrote %s\n", tex);
     if (e->json && heed_ctx_status(e->c) == HEED_OK) print_exact(e, whole_json_of(e));
 }
 

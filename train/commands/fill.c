@@ -20,14 +20,6 @@ static void print_guesses(const heed_record_guess *g) {
         print_guess(heed_format_token(name, sizeof name, g->labels[i]), width, (double)g->p[i]);
 }
 
-static json_t *guesses_json(const heed_record_guess *g) {
-    json_t *list = json_array();
-    for (int i = 0; i < g->count; i++)
-        json_array_append_new(list,
-                              json_pack("{s:s, s:f}", "token", g->labels[i], "p", (double)g->p[i]));
-    return list;
-}
-
 /* Prints one mask, or appends it as {position, predictions, attention}. */
 static bool show_mask(program *p, const heed_record *r, const heed_record_guess *g, json_t *masks) {
     bool looks = flag_on(p, "attention");
@@ -39,7 +31,11 @@ static bool show_mask(program *p, const heed_record *r, const heed_record_guess 
         if (looks) putchar('\n');
         return true;
     }
-    json_t *o = json_pack("{s:i, s:o}", "position", g->query, "predictions", guesses_json(g));
+    json_t *list = json_array();
+    for (int i = 0; i < g->count; i++)
+        json_array_append_new(list,
+                              json_pack("{s:s, s:f}", "token", g->labels[i], "p", (double)g->p[i]));
+    json_t *o = json_pack("{s:i, s:o}", "position", g->query, "predictions", list);
     if (looks) json_object_set_new(o, "attention", attend_row_json(&v));
     json_array_append_new(masks, o);
     return heed_ctx_status(p->c) == HEED_OK;

@@ -96,13 +96,6 @@ static bool choose_length(program *p, workbench *w) {
     return true;
 }
 
-static bool record(program *p, drawing *d) {
-    workbench *w = &d->w;
-    if (!choose_length(p, w) || !random_batch_make(w, 0, &d->batch)) return false;
-    heed_tape_begin(w->tape, HEED_TRAIN, 0);
-    return w->model->loss(w->self, w->tape, &d->batch.b) && heed_graph_read(w->tape, &d->graph);
-}
-
 /* ---- as a list ---- */
 
 static int widest(const heed_graph *g, const char *(*text)(const heed_graph_node *n)) {
@@ -272,7 +265,11 @@ static void graph(program *p) {
     drawing d = {.w.c = p->c};
     const char *path = flag_text(p, "svg");
     bool json = flag_on(p, "json");
-    if (open_model(p, &d) && record(p, &d) && (!*path || write_svg(p, &d, path))) {
+    bool ok = open_model(p, &d) && choose_length(p, &d.w) && random_batch_make(&d.w, 0, &d.batch);
+    if (ok) heed_tape_begin(d.w.tape, HEED_TRAIN, 0);
+    ok = ok && d.w.model->loss(d.w.self, d.w.tape, &d.batch.b) &&
+         heed_graph_read(d.w.tape, &d.graph);
+    if (ok && (!*path || write_svg(p, &d, path))) {
         if (json)
             print_json(p, graph_json(&d));
         else if (*path)

@@ -60,16 +60,6 @@ static void print_measure(const char *name, const char *format, double last, dou
     printf(format, best);
 }
 
-static void print_result(const training *t, const heed_fit_result *r) {
-    bool language = data_of(t->model)->perplexity;
-    printf("%s: step %lld", t->run, (long long)r->step);
-    if (!isfinite(r->val_loss)) printf(", training loss %.4f", r->loss);
-    print_measure("validation loss", "%.4f", r->val_loss,
-                  language ? fmin(r->best_loss, r->val_loss) : r->val_loss);
-    if (!language) print_measure("accuracy", "%.2f %%", 100 * r->metric, 100 * r->best_metric);
-    putchar('\n');
-}
-
 /* Prints the results. */
 static void conclude(program *p, const training *t, const heed_data *data, const progress *g,
                      const heed_fit_result *r, double seconds) {
@@ -88,7 +78,15 @@ static void conclude(program *p, const training *t, const heed_data *data, const
                 .trained = g->any,
                 .bar = g->mode == SHOW_BAR,
                 .json = json};
-    if (!json) print_result(t, r);
+    if (!json) {
+        bool language = data_of(t->model)->perplexity;
+        printf("%s: step %lld", t->run, (long long)r->step);
+        if (!isfinite(r->val_loss)) printf(", training loss %.4f", r->loss);
+        print_measure("validation loss", "%.4f", r->val_loss,
+                      language ? fmin(r->best_loss, r->val_loss) : r->val_loss);
+        if (!language) print_measure("accuracy", "%.2f %%", 100 * r->metric, 100 * r->best_metric);
+        putchar('\n');
+    }
     if (kind->finish) kind->finish(p, data, &e);
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED)
         json_decref(json);

@@ -76,11 +76,6 @@ typedef struct {
     heed_table_column columns[NUMBERS];
 } number_table;
 
-static bool is_shown(const comparison *k, const number *n) {
-    return n->when == ALWAYS || (n->when == LOSSES && !k->accuracy) ||
-           (n->when == SHARES && k->accuracy) || (n->when == PAIRS && k->pairs);
-}
-
 static void run_cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
     const number_table *t = of;
     const number *n = t->of[column];
@@ -108,7 +103,9 @@ static void print_rows(program *p, const comparison *k, bool groups, heed_table 
 void print_numbers(program *p, const comparison *k) {
     number_table t = {.k = k};
     for (int i = 0; i < NUMBERS; i++) {
-        if (!is_shown(k, &numbers[i])) continue;
+        const bool shown[] = {
+            [ALWAYS] = true, [LOSSES] = !k->accuracy, [SHARES] = k->accuracy, [PAIRS] = k->pairs};
+        if (!shown[numbers[i].when]) continue;
         t.columns[t.count] = numbers[i].column;
         t.of[t.count++] = &numbers[i];
     }
