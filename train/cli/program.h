@@ -152,6 +152,7 @@ json_t *json_number(double x); /* null if not finite */
 json_t *json_text(const char *text);
 json_t *json_texts(const char *const *list, int count);
 json_t *json_numbers(const heed_real *x, int count);
+json_t *json_doubles(const double *x, int count);
 /* Prints a table's text and frees it. */
 void print_text(heed_text *t);
 /* Prints a line, wrapped at the terminal's width. The second function continues a line that already

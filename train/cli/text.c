@@ -53,6 +53,12 @@ json_t *json_numbers(const heed_real *x, int count) {
     return numbers;
 }
 
+json_t *json_doubles(const double *x, int count) {
+    json_t *numbers = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(numbers, json_number(x[i]));
+    return numbers;
+}
+
 void *allocate(heed_ctx *c, size_t count, size_t size, const char *what) {
     void *p = calloc(count ? count : 1, size);
     if (!p) heed_fail(c, HEED_FAILED, "no memory for %zu %s", count, what);

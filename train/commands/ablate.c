@@ -233,11 +233,8 @@ static void hide_patches(program *p, const eval_loop *s) {
 static void ablate(program *p) {
     eval_loop s;
     heed_ablation a = {.layer_count = 0};
-    inspect_progress g = {p, "without head"};
     const char *png = flag_text(p, "png");
-    bool ok = eval_loop_open(p, &s), json = flag_on(p, "json");
-    s.e.progress = inspect_advance;
-    s.e.progress_user = &g;
+    bool ok = eval_loop_open(p, &s, "without head"), json = flag_on(p, "json");
     if (ok && flag_on(p, "patches"))
         hide_patches(p, &s);
     else if (ok && heed_ablate(&s.e, &a) && (!*png || draw(p->c, &a, png))) {

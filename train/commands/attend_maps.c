@@ -202,31 +202,28 @@ static bool is_hidden(const attend_view *v, const columns *k, int token) {
     return v->hide && k->axis->special && k->axis->special[token];
 }
 
-/* Prints columns [from, to) under their names, with bars as wide as fit the terminal. */
-static void print_band(const attend_view *v, const columns *k, int from, int to, int bar) {
-    heed_text line = {.c = v->p->c};
-    heed_text_add(&line, "  %-*s", k->label, "");
-    for (int c = from; c < to; c++) heed_text_add(&line, "  %-*s", bar + 8, k->name[c]);
-    print_line(&line);
-    for (int i = 0; i < k->tokens; i++) {
-        if (is_hidden(v, k, i)) continue;
-        heed_text_add(&line, "  ");
-        int used = heed_label_text(k->axis->labels[i], k->label, &line);
-        heed_text_add(&line, "%*s", k->label - used, "");
-        for (int c = from; c < to; c++) put_cell(&line, k, c, i, bar);
-        print_line(&line);
-    }
-    heed_text_free(&line);
-}
-
+/* Prints columns under their names, in as many bands as the terminal needs, with bars as wide as
+ * fit. */
 static void print_columns(const attend_view *v, const columns *k) {
     int capacity = terminal_width() - k->label - 2, least = 14, each = capacity / least;
     int band = each < 1 ? 1 : each < k->count ? each : k->count, bar = capacity / band - 10;
+    heed_text line = {.c = v->p->c};
     bar = bar > 16 ? 16 : bar < 1 ? 1 : bar;
     for (int from = 0; from < k->count; from += band) {
-        putchar('\n');
-        print_band(v, k, from, from + band < k->count ? from + band : k->count, bar);
+        int end = from + band < k->count ? from + band : k->count;
+        heed_text_add(&line, "\n  %-*s", k->label, "");
+        for (int c = from; c < end; c++) heed_text_add(&line, "  %-*s", bar + 8, k->name[c]);
+        print_line(&line);
+        for (int i = 0; i < k->tokens; i++) {
+            if (is_hidden(v, k, i)) continue;
+            heed_text_add(&line, "  ");
+            int used = heed_label_text(k->axis->labels[i], k->label, &line);
+            heed_text_add(&line, "%*s", k->label - used, "");
+            for (int c = from; c < end; c++) put_cell(&line, k, c, i, bar);
+            print_line(&line);
+        }
     }
+    heed_text_free(&line);
 }
 
 static bool print_matrix(const attend_view *v, const heed_record_map *m) {

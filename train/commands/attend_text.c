@@ -209,22 +209,19 @@ bool draw_panels(const attend_view *v, const char *title, const heed_heatmap *ma
     return (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
 }
 
-/* Draws a row for each head, as on the terminal. */
-static bool draw_query(const attend_view *v, bool svg, const char *path) {
-    char title[TITLE_SIZE];
-    shown m;
-    bool ok = shown_query(v, &m);
-    m.map.title = "what it attends to";
-    ok = ok && draw_panels(v, drawn_title(v, v->query, title), &m.map, 1, svg, path);
-    shown_free(&m);
-    return ok;
-}
-
 bool attend_draw(const attend_view *v, bool svg, const char *path) {
     if (maps_drawable(v)) return maps_draw(v, svg, path);
-    if (v->query >= 0) return draw_query(v, svg, path);
-    int count = v->chosen ? 1 : v->block->heads;
     char title[TITLE_SIZE];
+    drawn_title(v, v->query, title);
+    if (v->query >= 0) { /* a row for each head, as on the terminal */
+        shown m;
+        bool drawn = shown_query(v, &m);
+        m.map.title = "what it attends to";
+        drawn = drawn && draw_panels(v, title, &m.map, 1, svg, path);
+        shown_free(&m);
+        return drawn;
+    }
+    int count = v->chosen ? 1 : v->block->heads;
     heed_heatmap *maps = allocate(v->p->c, (size_t)count, sizeof *maps, "matrices");
     shown *parts = allocate(v->p->c, (size_t)count, sizeof *parts, "matrices");
     char(*names)[48] = allocate(v->p->c, (size_t)count, sizeof *names, "matrices");
@@ -238,7 +235,7 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
         heed_real end = scale_end(v, &parts[i]); /* all maps share the first one's scale */
         if (end > maps[0].hi) maps[0].hi = end;
     }
-    ok = ok && draw_panels(v, drawn_title(v, -1, title), maps, count, svg, path);
+    ok = ok && draw_panels(v, title, maps, count, svg, path);
     for (int i = 0; parts && i < count; i++) shown_free(&parts[i]);
     free(maps);
     free(parts);

@@ -203,17 +203,15 @@ static json_t *shape_json(const heed_tensor *x) {
 
 static json_t *node_json(const heed_graph *g, int i) {
     const heed_graph_node *n = &g->nodes[i];
-    json_t *params = json_array(), *kept = json_array();
+    json_t *params = json_array();
     for (int k = 0; k < n->params; k++)
         json_array_append_new(params, json_pack("{s:s, s:o, s:b}", "name", n->param[k]->name,
                                                 "shape", shape_json(n->param[k]), "gradient",
                                                 (int)n->param[k]->wants_grad));
-    for (int k = 0; k < n->op.kept; k++)
-        json_array_append_new(kept, json_string(n->op.kept_name[k]));
     return json_pack("{s:i, s:s, s:o, s:s, s:o, s:b, s:o, s:o}", "id", i, "op", op_text(n), "name",
                      n->op.name ? json_string(n->op.name) : json_null(), "group",
                      g->groups[n->group].path, "shape", shape_json(n->y), "gradient", (int)n->grad,
-                     "parameters", params, "keeps", kept);
+                     "parameters", params, "keeps", json_texts(n->op.kept_name, n->op.kept));
 }
 
 static json_t *edges_json(const heed_graph *g) {

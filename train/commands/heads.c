@@ -227,11 +227,7 @@ static void report(program *p, const eval_loop *s, const heed_head_table *h) {
 static void heads(program *p) {
     eval_loop s;
     heed_head_table h = {.layer_count = 0};
-    inspect_progress g = {p, "batch"};
-    bool ok = eval_loop_open(p, &s);
-    s.e.progress = inspect_advance;
-    s.e.progress_user = &g;
-    if (ok && heed_heads(&s.e, &h)) report(p, &s, &h);
+    if (eval_loop_open(p, &s, "batch") && heed_heads(&s.e, &h)) report(p, &s, &h);
     heed_heads_free(&h);
     eval_loop_close(&s);
 }

@@ -17,25 +17,19 @@ void draw_chart(program *p, const heed_chart *chart) {
 }
 
 static json_t *curve_json(const curve *k) {
-    json_t *step = json_array(), *loss = json_array();
-    for (int i = 0; i < k->count; i++) {
+    json_t *step = json_array();
+    for (int i = 0; i < k->count; i++)
         json_array_append_new(step, json_integer((json_int_t)k->step[i]));
-        json_array_append_new(loss, json_number(k->loss[i]));
-    }
-    return json_pack("{s:o, s:o}", "step", step, "loss", loss);
+    return json_pack("{s:o, s:o}", "step", step, "loss", json_doubles(k->loss, k->count));
 }
 
 /* ---- tables ---- */
 
 static json_t *table_json(const heed_chart *chart) {
-    json_t *o = json_object();
-    for (int i = -1; i < chart->series_count; i++) {
-        const heed_series *e = &chart->series[i < 0 ? 0 : i];
-        json_t *list = json_array();
-        for (int j = 0; j < e->count; j++)
-            json_array_append_new(list, json_number(i < 0 ? e->x[j] : e->y[j]));
-        json_object_set_new(o, i < 0 ? chart->x_label : e->label, list);
-    }
+    const heed_series *e = chart->series;
+    json_t *o = json_pack("{s:o}", chart->x_label, json_doubles(e[0].x, e[0].count));
+    for (int i = 0; i < chart->series_count; i++)
+        json_object_set_new(o, e[i].label, json_doubles(e[i].y, e[i].count));
     return o;
 }
 
