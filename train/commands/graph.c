@@ -114,11 +114,12 @@ static const char *name_text(const heed_graph_node *n) { return n->op.name ? n->
 
 enum { INDENT = 8 };
 
-/* Adds the four columns at the start of each row; on a narrow terminal they are not aligned. */
-static void begin_row(heed_text *line, const char *number, const char *const text[3], int op_width,
+/* Adds the four columns at the start of each row; on a narrow terminal they are not aligned.
+ * Returns whether the last column is padded, so that no gap is needed after it. */
+static bool begin_row(heed_text *line, const char *number, const char *const text[3], int op_width,
                       int name_width) {
-    enum { SHAPE = 14 };
-    int end = 6 + op_width + 2 + name_width + 2 + SHAPE + 2;
+    enum { SHAPE = 16 };
+    int end = 6 + op_width + 2 + name_width + 2 + SHAPE;
     bool wide = end < terminal_width() / 4 * 3;
     heed_text_add(line, "%4s", number);
     if (wide)
@@ -126,6 +127,7 @@ static void begin_row(heed_text *line, const char *number, const char *const tex
                       text[2]);
     for (int k = 0; k < 3 && !wide; k++)
         if (*text[k]) add_piece(line, 2, text[k], INDENT, terminal_width());
+    return wide && strlen(text[2]) < SHAPE;
 }
 
 static void print_node(const heed_graph *g, int i, int op_width, int name_width) {
@@ -134,16 +136,17 @@ static void print_node(const heed_graph *g, int i, int op_width, int name_width)
     heed_text line = {.c = NULL};
     snprintf(number, sizeof number, "%d", i);
     heed_shape_text(n->y, shape, sizeof shape);
-    begin_row(&line, number, (const char *[]){op_text(n), name_text(n), shape}, op_width,
-              name_width);
+    bool padded = begin_row(&line, number, (const char *[]){op_text(n), name_text(n), shape},
+                            op_width, name_width);
     for (int k = 0; k < n->in_count; k++) {
         snprintf(piece, sizeof piece, "%s%d%s", k ? "" : "<- ", n->in[k],
                  k + 1 < n->in_count ? "," : "");
-        add_piece(&line, k ? 1 : 2, piece, INDENT, terminal_width());
+        add_piece(&line, k || padded ? 0 : 1, piece, INDENT, terminal_width());
     }
     for (int k = 0; k < n->params; k++) {
         heed_shape_text(n->param[k], shape, sizeof shape);
-        add_piece(&line, 2, n->param[k]->name, INDENT, terminal_width());
+        add_piece(&line, k || n->in_count || !padded ? 2 : 0, n->param[k]->name, INDENT,
+                  terminal_width());
         add_piece(&line, 1, shape, INDENT, terminal_width());
     }
     print_line(&line);
@@ -185,8 +188,9 @@ static void print_list(program *p, const drawing *d) {
                   heed_store_count(d->w.store));
     putchar('\n');
     heed_text heading = {.c = p->c};
-    begin_row(&heading, "node", (const char *[]){"op", "name", "shape"}, op_width, name_width);
-    add_piece(&heading, 2, "from, parameters", INDENT, terminal_width());
+    bool padded =
+        begin_row(&heading, "node", (const char *[]){"op", "name", "shape"}, op_width, name_width);
+    add_piece(&heading, padded ? 0 : 2, "from, parameters", INDENT, terminal_width());
     print_line(&heading);
     heed_text_free(&heading);
     for (int i = 0; i < g->count; i++) print_node(g, i, op_width, name_width);
