@@ -56,81 +56,59 @@ static entry *sorted(heed_ctx *c, const heed_head_table *h, const char *key) {
 
 /* ---- as text ---- */
 
-/* A block of the table: the columns of measures [from, to) after one of names. */
 typedef struct {
     const heed_head_table *h;
     const entry *list;
     bool stacks;
-    int name, gap;
-    heed_head_measure from, to;
-} block;
+    heed_stack alike[3]; /* below the heads: what a head has that attends to everything alike */
+    heed_head_measure measures[HEED_HEAD_MEASURES];
+    heed_table_column columns[HEED_HEAD_MEASURES];
+} ranking;
 
-static int column(heed_head_measure m, int gap) {
-    int n = (int)strlen(heed_head_measure_name(m));
-    return gap + (n > 5 ? n : 5);
+static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
+    const ranking *r = of;
+    const entry *e = row < r->h->head_count ? &r->list[row] : NULL;
+    heed_stack stack = e ? e->layer->stack : r->alike[row - r->h->head_count];
+    if (column == HEED_TABLE_NAME && e)
+        head_name(text, e->layer, e->head, r->stacks);
+    else if (column == HEED_TABLE_NAME)
+        snprintf(text, HEED_TABLE_CELL, "%s%sall alike", r->stacks ? heed_stack_name(stack) : "",
+                 r->stacks ? " " : "");
+    if (column == HEED_TABLE_NAME) return;
+    heed_head_measure m = r->measures[column];
+    bool share = m != HEED_HEAD_ENTROPY && m != HEED_HEAD_DISTANCE && m != HEED_HEAD_DIAGONAL;
+    double x = heed_head_mean(e ? e->sums : &r->h->uniform[stack], m);
+    snprintf(text, HEED_TABLE_CELL, "-");
+    if (!isnan(x)) snprintf(text, HEED_TABLE_CELL, "%.*f", share ? 3 : 2, x);
 }
 
-/* The first measure that does not fit a block that starts with `from`; at least one fits. */
-static heed_head_measure block_end(const block *b, heed_head_measure from, int gap) {
-    int used = 2 + b->name;
-    heed_head_measure m = from;
-    for (bool any = false; m < HEED_HEAD_MEASURES; m++) {
-        if (!heed_heads_have(b->h, m)) continue;
-        used += column(m, gap);
-        if (any && used > terminal_width()) break;
-        any = true;
-    }
-    return m;
-}
-
-static void print_row(const block *b, const char *name, const heed_head_sums *s) {
-    printf("  %-*s", b->name, name);
-    for (heed_head_measure m = b->from; m < b->to; m++) {
-        double x = heed_head_mean(s, m);
-        bool share = m != HEED_HEAD_ENTROPY && m != HEED_HEAD_DISTANCE && m != HEED_HEAD_DIAGONAL;
-        if (!heed_heads_have(b->h, m)) continue;
-        if (isnan(x))
-            printf("%*s", column(m, b->gap), "-");
-        else
-            printf("%*.*f", column(m, b->gap), share ? 3 : 2, x);
-    }
-    putchar('\n');
-}
-
-static void print_block(const block *b) {
-    char name[64];
+/* In as few blocks as the terminal allows: in a single one if it fits with narrower gaps. */
+static void print_rows(program *p, const heed_head_table *h, const entry *list) {
+    ranking r = {.h = h, .list = list, .stacks = has_stacks(h->layers, h->layer_count)};
+    heed_table t = {
+        .head = "", .rows = h->head_count, .columns = r.columns, .cell = cell, .of = &r};
     bool seen[3] = {false};
-    printf("\n  %-*s", b->name, "");
-    for (heed_head_measure m = b->from; m < b->to; m++)
-        if (heed_heads_have(b->h, m)) printf("%*s", column(m, b->gap), heed_head_measure_name(m));
-    putchar('\n');
-    for (int i = 0; i < b->h->head_count; i++) {
-        const entry *e = &b->list[i];
-        print_row(b, head_name(name, e->layer, e->head, b->stacks), e->sums);
+    int width = 2;
+    for (int i = 0; i < h->head_count; i++) {
+        char name[64];
+        int n = heed_label_columns(head_name(name, list[i].layer, list[i].head, r.stacks));
+        if (n > t.name) t.name = n;
     }
-    for (int i = 0; i < b->h->layer_count; i++) { /* a head that attends to everything alike */
-        heed_stack k = b->h->layers[i].stack;
-        snprintf(name, sizeof name, "%s%sall alike", b->stacks ? heed_stack_name(k) : "",
-                 b->stacks ? " " : "");
-        if (!seen[k]) print_row(b, name, &b->h->uniform[k]);
+    for (heed_head_measure m = 0; m < HEED_HEAD_MEASURES; m++) {
+        int n = (int)strlen(heed_head_measure_name(m));
+        if (!heed_heads_have(h, m)) continue;
+        r.measures[t.count] = m;
+        r.columns[t.count] = (heed_table_column){heed_head_measure_name(m), n > 5 ? n : 5, false};
+        width += r.columns[t.count++].width;
+    }
+    for (int i = 0; i < h->layer_count; i++) {
+        heed_stack k = h->layers[i].stack;
+        if (!seen[k]) r.alike[t.rows++ - h->head_count] = k;
         seen[k] = true;
     }
-}
-
-/* Prints as few blocks as the terminal allows: a single one if it fits with narrower gaps. */
-static void print_blocks(const heed_head_table *h, const entry *list) {
-    block b = {.h = h, .list = list, .stacks = has_stacks(h->layers, h->layer_count), .gap = 2};
-    char name[64];
-    for (int i = 0; i < h->head_count; i++) {
-        int n = heed_label_columns(head_name(name, list[i].layer, list[i].head, b.stacks));
-        if (n > b.name) b.name = n;
-    }
-    if (block_end(&b, 0, 2) < HEED_HEAD_MEASURES && block_end(&b, 0, 1) == HEED_HEAD_MEASURES)
-        b.gap = 1;
-    for (; b.from < HEED_HEAD_MEASURES; b.from = b.to) {
-        b.to = block_end(&b, b.from, b.gap);
-        print_block(&b);
-    }
+    bool fits = width + t.name + 2 * t.count <= terminal_width();
+    if (!fits && width + t.name + t.count <= terminal_width()) t.gap = 1;
+    print_table(p->c, &t);
 }
 
 static void print_ranking(program *p, const eval_loop *s, const heed_head_table *h,
@@ -138,7 +116,7 @@ static void print_ranking(program *p, const eval_loop *s, const heed_head_table 
     char n[32];
     print_wrapped(p, "%s, %s: means over %s queries a head", s->e.run->model->name, s->what,
                   heed_format_count(n, (uint64_t)h->heads[0].rows[HEED_HEAD_ENTROPY]));
-    print_blocks(h, list);
+    print_rows(p, h, list);
     putchar('\n');
     for (heed_head_measure m = 0; m < HEED_HEAD_MEASURES; m++) {
         if (!heed_heads_have(h, m)) continue;
