@@ -96,12 +96,6 @@ typedef struct {
 /* Passes s through its model in eval mode, on the run's tape, and records its attention and
  * predictions. args NULL: everything. Free with heed_record_free. Returns NULL on error. */
 HEED_API heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *args);
-/* The same in two steps, for a pass on a tape of the caller: heed_capture_probe before the tape
- * begins, heed_capture_read after y = heed_inspection_logits on it. */
-HEED_API void heed_capture_probe(const heed_inspection *s, const heed_capture_args *args,
-                                 heed_tape *t);
-HEED_API heed_record *heed_capture_read(const heed_inspection *s, const heed_capture_args *args,
-                                        const heed_tape *t, const heed_tensor *y);
 
 /* ---- attention rollout ---- */
 

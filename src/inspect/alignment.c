@@ -117,11 +117,12 @@ bool heed_alignment_fields(const heed_inspection *s, const heed_pair *pair,
     span at[SPANS];
     int count = read_spans(pair, at);
     if (count == 0)
-        return heed_fail(r->c, HEED_DATA,
-                         "line %zu has no fields: expected a third column of places in the source, "
-                         "as \"9-13 0-5 6-7\" (bytes, the end not counted), one for each run of "
-                         "letters and digits of the target",
-                         pair->line);
+        return heed_fail(
+            r->c, HEED_DATA,
+            "line %zu has no fields: expected a third column of positions in the source, "
+            "as \"9-13 0-5 6-7\" (bytes, the end not counted), one for each run of "
+            "letters and digits of the target",
+            pair->line);
     heed_text text = {.c = r->c};
     bool ok = heed_text_put(&text, "", 0), inside = false;
     int field = -1;

@@ -75,7 +75,7 @@ says "run on idx, test part: 30 pictures"
 says "accuracy"
 says "top 5"
 says "precision"
-says "rows: what it is"
+says "rows: the class"
 run eval run --json --confusion confusion.png --mistakes mistakes.png --worst 5
 status 0
 json part test
@@ -85,7 +85,7 @@ json classes.0.predicted.9
 json accuracy_95.1
 holds test -s confusion.png
 holds test -s mistakes.png
-# Five tiles in a row, each with room for "taken for" a name.
+# Five tiles in a row, each with room for "predicted" and a name.
 holds test "$(od -An -tu1 -j16 -N4 mistakes.png | tr -s ' ')" = " 0 0 4 192"
 run eval run --part val --json
 json part val

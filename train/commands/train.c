@@ -71,13 +71,13 @@ static void conclude(program *p, const training *t, const heed_data *data, const
                       (json_int_t)r->step, "loss", json_number(r->loss), "val_loss",
                       json_number(r->val_loss), "best_loss", json_number(r->best_loss), "accuracy",
                       json_number(r->metric), "best_accuracy", json_number(r->best_metric));
-    ending e = {.run = t->run,
-                .f = t->f,
-                .step = r->step,
-                .seconds = seconds,
-                .trained = g->any,
-                .bar = g->mode == SHOW_BAR,
-                .json = json};
+    training_end e = {.run = t->run,
+                      .f = t->f,
+                      .step = r->step,
+                      .seconds = seconds,
+                      .trained = g->any,
+                      .bar = g->mode == SHOW_BAR,
+                      .json = json};
     if (!json) {
         bool language = data_of(t->model)->perplexity;
         printf("%s: step %lld", t->run, (long long)r->step);

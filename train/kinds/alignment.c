@@ -129,23 +129,19 @@ bool alignment_peaks_open(alignment_peaks *p, heed_run *r, const heed_config *fl
     return p->kind == PEAKS_NONE || heed_alignment_peaks_open(r, &p->of);
 }
 
-static bool add_pair(alignment_peaks *p, const heed_inspection *s, const heed_pair *pair) {
-    heed_alignment_range *right = calloc((size_t)s->target_count, sizeof *right);
-    bool ok =
-        right || heed_fail(s->run->c, HEED_FAILED, "no memory for %d tokens", s->target_count);
-    if (ok && p->kind == PEAKS_FIELDS)
-        ok = heed_alignment_fields(s, pair, right);
-    else if (ok)
-        heed_alignment_diagonal(s, p->within, p->kind == PEAKS_ANTI, right);
-    ok = ok && heed_alignment_peaks_add(&p->of, s, right);
-    free(right);
-    return ok;
-}
-
 bool alignment_peaks_add(alignment_peaks *p, translator *k, const heed_pair *pair) {
     heed_inspection s;
     if (p->kind == PEAKS_NONE || k->about.count < 1) return true;
-    bool ok = inspect_target(k, &s) && add_pair(p, &s, pair);
+    bool ok = inspect_target(k, &s);
+    heed_alignment_range *right = ok ? calloc((size_t)s.target_count, sizeof *right) : NULL;
+    if (ok && !right)
+        ok = heed_fail(k->run->c, HEED_FAILED, "no memory for %d tokens", s.target_count);
+    if (ok && p->kind == PEAKS_FIELDS)
+        ok = heed_alignment_fields(&s, pair, right);
+    else if (ok)
+        heed_alignment_diagonal(&s, p->within, p->kind == PEAKS_ANTI, right);
+    ok = ok && heed_alignment_peaks_add(&p->of, &s, right);
+    free(right);
     heed_inspection_free(&s);
     return ok;
 }

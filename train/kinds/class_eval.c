@@ -30,29 +30,24 @@ static bool add_prediction(heed_ctx *c, class_predictions *all, const heed_real 
     return true;
 }
 
-/* Reads a batch; logits (B,classes), or (B,S,classes) for words. */
-static heed_tensor *logits_of(const heed_run *r, heed_data *d, heed_batch_at at, heed_batch *b) {
-    heed_tape *t = r->tape;
-    heed_model_input in = {.x = NULL};
-    bool pictures = d->spec.kind == HEED_INPUT_PICTURE;
-    if (!(pictures ? heed_image_batch(d->batches, at, b) : heed_pair_batch(d->batches, at, b)))
-        return NULL;
-    heed_tape_begin(t, HEED_EVAL, at.index);
-    if (pictures) {
-        const heed_image_transform *v = &heed_images_about(d->batches)->view;
-        in.x = heed_input(t, b->x, 4, (int[]){b->rows, v->size, v->size, v->channels});
-    } else {
-        in.x = heed_ids(t, b->src, b->rows, b->src_len);
-        in.pad = heed_ids(t, b->src_pad, b->rows, b->src_len);
-    }
-    return r->model->logits(r->self, t, &in);
-}
-
-/* A token without a label is not the first of a word, and is not counted. */
+/* Logits (B,classes), or (B,S,classes) for words: a token without a label is not the first of a
+ * word and is not counted. */
 static bool predict_batch(const heed_run *r, heed_data *d, heed_batch_at at,
                           class_predictions *all) {
+    heed_tape *t = r->tape;
     heed_batch b = {0};
-    const heed_tensor *y = logits_of(r, d, at, &b);
+    heed_model_input in = {.x = NULL};
+    if (!(all->images ? heed_image_batch(d->batches, at, &b) : heed_pair_batch(d->batches, at, &b)))
+        return false;
+    heed_tape_begin(t, HEED_EVAL, at.index);
+    if (all->images) {
+        const heed_image_transform *v = &heed_images_about(d->batches)->view;
+        in.x = heed_input(t, b.x, 4, (int[]){b.rows, v->size, v->size, v->channels});
+    } else {
+        in.x = heed_ids(t, b.src, b.rows, b.src_len);
+        in.pad = heed_ids(t, b.src_pad, b.rows, b.src_len);
+    }
+    const heed_tensor *y = r->model->logits(r->self, t, &in);
     if (!y || y->shape[y->dims - 1] != all->classes) return false;
     size_t classes = (size_t)all->classes;
     bool ok = true;
@@ -63,24 +58,19 @@ static bool predict_batch(const heed_run *r, heed_data *d, heed_batch_at at,
 
 /* Predicts everything in the part of the data that d evaluates. */
 static bool predict_part(const heed_run *r, heed_data *d, int rows, class_predictions *all) {
-    uint64_t batches;
-    bool ok = true;
-    *all = (class_predictions){.part = d->part, .whole = d->whole};
-    if (d->spec.kind == HEED_INPUT_PICTURE) {
-        const heed_images_info *a = heed_images_about(d->batches);
+    bool pictures = d->spec.kind == HEED_INPUT_PICTURE, ok = true;
+    bool words = r->model->answers == HEED_ANSWER_SAME;
+    *all = (class_predictions){.part = d->part,
+                               .all_parts = d->whole,
+                               .noun = words ? "words" : "texts",
+                               .classes = d->label_count,
+                               .labels = d->labels};
+    if (pictures) {
         all->images = d->batches;
         all->noun = "pictures";
-        all->classes = a->classes;
-        all->labels = a->labels;
-        heed_images_set_eval_part(d->batches, d->part);
-        batches = heed_images_evals(d->batches, rows);
-    } else {
-        const heed_pairs_info *a = heed_pairs_about(d->batches);
-        all->noun = r->model->answers == HEED_ANSWER_SAME ? "words" : "texts";
-        all->classes = a->classes;
-        all->labels = a->labels;
-        batches = heed_pairs_evals(d->batches, rows);
+        heed_images_set_eval_part(all->images, d->part);
     }
+    uint64_t batches = heed_model_eval_batches(r->model, r->self, d->batches, rows);
     for (uint64_t i = 0; ok && i < batches; i++)
         ok = predict_batch(r, d, (heed_batch_at){.val = true, .index = i, .rows = rows}, all);
     return ok ||
@@ -94,7 +84,7 @@ static void print_object(program *p, const char *data, const class_predictions *
     json_t *o = json_pack("{s:o}", "data", json_text(data));
     if (all->images)
         json_object_set_new(o, "part",
-                            json_string(heed_part_name(all->whole ? HEED_PARTS : all->part)));
+                            json_string(heed_part_name(all->all_parts ? HEED_PARTS : all->part)));
     json_object_update_new(o, json_pack("{s:o, s:o, s:[o,o], s:o, s:I, s:o}", "loss",
                                         json_number(m.loss), "accuracy", json_number(m.accuracy),
                                         "accuracy_95", json_number(m.low), json_number(m.high),
@@ -110,8 +100,8 @@ static void print_measures(const program *p, const char *data, const class_predi
     heed_format_count(n, all->count);
     if (all->images)
         print_fact(0, "",
-                   all->whole ? "%s on %s: %s %s pictures" : "%s on %s, %s part: %s pictures",
-                   p->argv[0], data, all->whole ? "all" : part_name(all->part), n);
+                   all->all_parts ? "%s on %s: %s %s pictures" : "%s on %s, %s part: %s pictures",
+                   p->argv[0], data, all->all_parts ? "all" : part_name(all->part), n);
     else {
         print_fact(0, "", "%s", data);
         snprintf(of, sizeof of, " of %s %s", n, all->noun);

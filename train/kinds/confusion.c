@@ -135,7 +135,7 @@ static void print_pairs(const class_predictions *all) {
         char count[32];
         at = next_largest(all, below, at);
         if (at == n * n || all->confusion[at] == 0) return;
-        if (i == 0) puts("\n  taken for another most often");
+        if (i == 0) puts("\n  confused most often");
         below = all->confusion[at];
         snprintf(count, sizeof count, "  %8zu", below);
         print_fact(12, count, "%s as %s", all->labels[at / n], all->labels[at % n]);
@@ -154,7 +154,7 @@ void print_confusion(const class_predictions *all) {
         return;
     }
     putchar('\n');
-    print_fact(2, "", "rows: what it is; columns: what it was taken for%s",
+    print_fact(2, "", "rows: the class; columns: the prediction%s",
                m.number ? ", by the rows' numbers" : "");
     for (int from = 0; from < all->classes; from += band) {
         int to = from + band < all->classes ? from + band : all->classes;
@@ -174,7 +174,7 @@ bool confusion_png(heed_ctx *c, const class_predictions *all, const char *path) 
         values[i] = (heed_real)all->confusion[i];
         if (i / n != i % n && values[i] > worst) worst = values[i];
     }
-    heed_heatmap map = {.title = "rows: what it is, columns: what it was taken for",
+    heed_heatmap map = {.title = "rows: the class, columns: the prediction",
                         .rows = all->classes,
                         .cols = all->classes,
                         .values = values,
@@ -248,7 +248,7 @@ static bool add_mistake(album *a, const class_predictions *all, size_t place) {
     shrink(p);
     char(*text)[128] = a->captions[a->count];
     snprintf(text[0], sizeof text[0], "is %s", short_name(cut, all->labels[v->label], 20));
-    snprintf(text[1], sizeof text[1], "taken for %s, %.0f %%",
+    snprintf(text[1], sizeof text[1], "predicted %s, %.0f %%",
              short_name(cut, all->labels[v->predicted], 20), 100 * v->p);
     a->tiles[a->count++] =
         (heed_tile){p->pixels, p->width, p->height, p->channels, text[0], text[1]};

@@ -7,25 +7,6 @@
 
 /* ---- a run's metrics.csv ---- */
 
-static bool grow(double **x, int capacity) {
-    double *grown = realloc(*x, (size_t)capacity * sizeof *grown);
-    if (grown) *x = grown;
-    return grown != NULL;
-}
-
-static bool curve_add(heed_ctx *c, curve *k, double step, double loss, double metric) {
-    if (k->count == k->capacity) {
-        int capacity = k->capacity ? 2 * k->capacity : 256;
-        if (!grow(&k->step, capacity) || !grow(&k->loss, capacity) || !grow(&k->metric, capacity))
-            return heed_fail(c, HEED_FAILED, "no memory for a curve of %d points", capacity);
-        k->capacity = capacity;
-    }
-    k->step[k->count] = step;
-    k->metric[k->count] = metric;
-    k->loss[k->count++] = loss;
-    return true;
-}
-
 /* The number in a column of the row; NAN if it is empty or there is no such column. */
 static double number(const heed_csv *r, int column) {
     char *end;
@@ -38,25 +19,27 @@ static bool wrong_count(const heed_csv *r, const char *expected, size_t count) {
 }
 
 static bool read_metrics(run_curves *k, heed_csv *r) {
-    bool ok = heed_csv_next(r);
-    if (!ok) return !heed_ctx_status(k->c);
+    if (!heed_csv_next(r)) return !heed_ctx_status(k->c);
     size_t count = r->count;
     int step = heed_csv_find(r, "step"), split = heed_csv_find(r, "split"),
         loss = heed_csv_find(r, "loss"), metric = heed_csv_find(r, "metric"),
         seconds = heed_csv_find(r, "seconds");
     if (step < 0 || split < 0 || loss < 0)
         return heed_csv_reject(r, "the columns step, split, loss", "others");
-    while (ok && heed_csv_next(r)) {
+    while (heed_csv_next(r)) {
         if (r->count != count && !r->ended) break; /* a training is still writing this line */
         if (r->count != count) return wrong_count(r, "as many fields as columns", count);
         if (isfinite(number(r, seconds))) k->seconds = number(r, seconds);
         curve *to = strcmp(r->fields[split], "val") == 0 ? &k->val : &k->train;
-        if (strcmp(r->fields[split], "test") == 0)
+        if (strcmp(r->fields[split], "test") == 0) {
             k->test = number(r, metric);
-        else
-            ok = curve_add(k->c, to, number(r, step), number(r, loss), number(r, metric));
+            continue;
+        }
+        to->step[to->count] = number(r, step);
+        to->loss[to->count] = number(r, loss);
+        to->metric[to->count++] = number(r, metric);
     }
-    return ok && !heed_ctx_status(k->c);
+    return !heed_ctx_status(k->c);
 }
 
 bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
@@ -71,6 +54,14 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
                          "train writes one",
                          path);
     char *text = heed_text_read(c, path, &n);
+    size_t lines = 1;
+    for (size_t i = 0; text && i < n; i++) lines += text[i] == '\n';
+    double *x = calloc(6 * lines, sizeof *x);
+    if (x) {
+        out->train = (curve){.step = x, .loss = x + lines, .metric = x + 2 * lines};
+        out->val = (curve){.step = x + 3 * lines, .loss = x + 4 * lines, .metric = x + 5 * lines};
+    } else
+        heed_fail(c, HEED_FAILED, "no memory for curves of %zu points", lines);
     bool ok = heed_csv_open(&r, c, "metrics are wrong", path, text, n) && read_metrics(out, &r);
     if (ok && out->train.count + out->val.count == 0)
         ok = heed_fail(c, HEED_DATA, "%s holds no numbers yet: expected a line per evaluation",
@@ -81,12 +72,7 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
 }
 
 void curves_free(run_curves *k) {
-    for (int i = 0; i < 2; i++) {
-        curve *one = i ? &k->val : &k->train;
-        free(one->step);
-        free(one->loss);
-        free(one->metric);
-    }
+    free(k->train.step);
     *k = (run_curves){0};
 }
 

@@ -68,19 +68,6 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
 
 /* ---- batch by batch ---- */
 
-static bool open_data(program *p, eval_loop *s) {
-    if (is_cloze(p, s->e.run)) {
-        s->questions = cloze_open(s->e.run, p->argv[1]);
-        snprintf(s->what, sizeof s->what, "%.480s, questions", p->argv[1]);
-        return s->questions != NULL;
-    }
-    s->open = eval_data_open(p, s->model, s->f, s->e.run, s->what);
-    if (!s->open) return false;
-    s->e.data = s->open->batches;
-    s->part = s->open->part;
-    return true;
-}
-
 static bool ask(void *user, uint64_t index, heed_batch *b, heed_score *score) {
     const eval_loop *s = user;
     heed_random order = heed_random_at(heed_seed(s->e.run->c), "sweep.questions", 0, 0);
@@ -94,7 +81,17 @@ bool eval_loop_open(program *p, eval_loop *s, const char *unit) {
     s->e.progress_user = &s->progress;
     s->f = run_settings(p->c, p->models, p->argv[0], &s->model);
     s->e.run = s->f ? open_run(p, p->argv[0]) : NULL;
-    if (!s->e.run || !open_data(p, s)) return false;
+    if (!s->e.run) return false;
+    if (is_cloze(p, s->e.run)) {
+        s->questions = cloze_open(s->e.run, p->argv[1]);
+        snprintf(s->what, sizeof s->what, "%.480s, questions", p->argv[1]);
+    } else
+        s->open = eval_data_open(p, s->model, s->f, s->e.run, s->what);
+    if (!s->questions && !s->open) return false;
+    if (s->open) {
+        s->e.data = s->open->batches;
+        s->part = s->open->part;
+    }
     uint64_t most = (uint64_t)heed_config_int(p->flags, "batches");
     const heed_run *r = s->e.run;
     s->e.batch = s->questions ? ask : NULL;

@@ -71,17 +71,6 @@ typedef struct {
     int done;
 } reader;
 
-static void print_class(program *p, const reader *k, const char *text, size_t n, int top) {
-    if (heed_config_bool(p->flags, "json")) {
-        print_json(p, json_pack("{s:o, s:o}", "input", json_stringn(text, n), "predictions",
-                                class_guesses_json(k->run, k->guesses, top)));
-        return;
-    }
-    if (k->done) putchar('\n');
-    print_shown(p->c, text, "\n");
-    print_class_guesses(k->run, k->guesses, top);
-}
-
 /* Prints words and their labels, separated by a tab, as in a training file. */
 static void print_tags(program *p, reader *k, const char *text, size_t n, const heed_tensor *y) {
     json_t *labels = json_array();
@@ -117,7 +106,15 @@ static bool classify_one(program *p, void *user, const char *text, size_t n) {
         print_tags(p, k, text, n, y);
     else {
         guesses_of(y->x, classes, k->guesses);
-        print_class(p, k, text, n, top < classes ? top : classes);
+        if (top > classes) top = classes;
+        if (heed_config_bool(p->flags, "json"))
+            print_json(p, json_pack("{s:o, s:o}", "input", json_stringn(text, n), "predictions",
+                                    class_guesses_json(r, k->guesses, top)));
+        else {
+            if (k->done) putchar('\n');
+            print_shown(p->c, text, "\n");
+            print_class_guesses(r, k->guesses, top);
+        }
     }
     k->done++;
     return heed_ctx_status(p->c) == HEED_OK;

@@ -129,7 +129,7 @@ static void note_test(program *p, const char *run, int64_t step, const measures 
     if (!ok) heed_message(p->c, HEED_WARN, "cannot write %s", path);
 }
 
-static void print_test(const measures *m, const ending *e) {
+static void print_test(const measures *m, const training_end *e) {
     char n[32];
     if (isfinite(m->accuracy))
         printf("test part, read once with the best weights: accuracy %.2f %% (95 %%: %.2f to %.2f) "
@@ -144,7 +144,7 @@ static void print_test(const measures *m, const ending *e) {
 }
 
 /* Reads the test part, batch by batch, so that it may be interrupted. */
-static heed_score read_test(const ending *e, heed_run *r, heed_images *k) {
+static heed_score read_test(const training_end *e, heed_run *r, heed_images *k) {
     heed_score score = {0};
     heed_batch b;
     heed_evaluation s = {.run = r, .data = k, .rows = (int)heed_config_int(e->f, "batch")};
@@ -160,7 +160,7 @@ static heed_score read_test(const ending *e, heed_run *r, heed_images *k) {
 }
 
 /* The test part, if there is one, is read once: after a training, or when that was kept from it. */
-static void finish_pictures(program *p, const heed_data *d, ending *e) {
+static void finish_pictures(program *p, const heed_data *d, training_end *e) {
     heed_images *k = d->batches;
     run_curves curves = {.test = (double)NAN};
     if (!e->trained) curves_read(p->c, e->run, &curves);

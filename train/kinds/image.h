@@ -48,7 +48,7 @@ void classify_texts(program *p, heed_run *r);
 /* A run's predictions for the pictures of a part, or for texts or words, in their order. */
 typedef struct {
     heed_part part;
-    bool whole;          /* the data has no parts, so all of it was read */
+    bool all_parts;      /* the data has no parts, so all of it was read */
     heed_images *images; /* NULL: texts */
     size_t count, capacity;
     heed_prediction *list;

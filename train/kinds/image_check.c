@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- pictures that are in two parts ---- */
-
 static size_t overlap_of(const heed_images *k) {
     const size_t *n = heed_images_about(k)->overlap;
     return n[HEED_VAL_PART] + n[HEED_TEST_PART];

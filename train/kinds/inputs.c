@@ -41,7 +41,7 @@ void each_input(program *p, void *user, take_input one, bool by_line) {
     }
 }
 
-/* ---- numbers ---- */
+/* ---- for the analyses ---- */
 
 /* Numbers separated by spaces or commas; a semicolon separates positions: "1 0; 0.5 1". */
 static bool read_numbers(heed_ctx *c, const char *text, heed_real *x, int *rows, int *width) {
@@ -70,20 +70,6 @@ static bool read_numbers(heed_ctx *c, const char *text, heed_real *x, int *rows,
     return *rows > 0 || heed_fail(c, HEED_USAGE, "the input is empty: expected numbers");
 }
 
-/* Without a semicolon, each number is a position. */
-static bool inspect_numbers(heed_inspection *s, heed_run *r, const char *text, size_t n) {
-    int rows, width = 0;
-    heed_real *x = malloc((n + 1) * sizeof *x);
-    if (!x) return heed_fail(r->c, HEED_FAILED, "no memory for %zu numbers", n);
-    bool ok = read_numbers(r->c, text, x, &rows, &width);
-    int shape[] = {1, rows > 1 ? rows : width, width};
-    ok = ok && heed_inspection_numbers(s, r, x, rows > 1 ? 3 : 2, shape, text);
-    free(x);
-    return ok;
-}
-
-/* ---- any input given as text ---- */
-
 bool is_text_for(heed_ctx *c, const heed_model *m, const char *text) {
     bool reads_text = m->kind != HEED_INPUT_PICTURE && m->kind != HEED_INPUT_DENSE;
     return !reads_text || !is_picture_name(text) || !is_file(text) ||
@@ -94,8 +80,15 @@ bool is_text_for(heed_ctx *c, const heed_model *m, const char *text) {
 bool inspect_text(heed_inspection *s, heed_run *r, const char *text, size_t n, const char *target) {
     *s = (heed_inspection){.run = r};
     if (!is_text_for(r->c, r->model, text)) return false;
-    if (r->model->kind == HEED_INPUT_DENSE) return inspect_numbers(s, r, text, n);
-    return heed_inspection_text(s, r, text, n, target);
+    if (r->model->kind != HEED_INPUT_DENSE) return heed_inspection_text(s, r, text, n, target);
+    int rows, width = 0;
+    heed_real *x = malloc((n + 1) * sizeof *x);
+    if (!x) return heed_fail(r->c, HEED_FAILED, "no memory for %zu numbers", n);
+    bool ok = read_numbers(r->c, text, x, &rows, &width);
+    int shape[] = {1, rows > 1 ? rows : width, width}; /* of one row, each number is a position */
+    ok = ok && heed_inspection_numbers(s, r, x, rows > 1 ? 3 : 2, shape, text);
+    free(x);
+    return ok;
 }
 
 bool inspect_advance(void *user, uint64_t done, uint64_t all) {

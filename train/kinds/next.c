@@ -11,16 +11,17 @@ static bool is_plain(char ch) {
     return isalnum((unsigned char)ch) || (unsigned char)ch >= 0x80 || strchr(" .,;:'-", ch);
 }
 
-static int words_in(const char *line) {
+/* Cuts the line after its `most`-th word; returns how many words it has. */
+static int keep_words(char *line, int most) {
     int n = 0;
-    for (const char *s = line; *s; s++) n += *s != ' ' && (s == line || s[-1] == ' ');
+    for (char *s = line; *s; s++) {
+        bool after_word = s != line && s[-1] != ' ';
+        n += *s != ' ' && !after_word;
+        if (*s != ' ' || !after_word || n < most) continue;
+        *s = 0;
+        return n;
+    }
     return n;
-}
-
-/* Cuts the line after its count-th word. */
-static void keep_words(char *line, int count) {
-    for (char *s = line; *s; s++)
-        if (*s == ' ' && s != line && s[-1] != ' ' && --count == 0) *s = 0;
 }
 
 /* The first words of the first plain line with at least four words. */
@@ -36,9 +37,8 @@ static bool first_line(const char *path, char line[LONGEST + 2]) {
         s[strcspn(s, "\r")] = 0;
         size_t plain = 0;
         while (s[plain] && is_plain(s[plain])) plain++;
-        if (s[plain] || plain > LONGEST || words_in(s) < 4) continue;
+        if (s[plain] || plain > LONGEST || keep_words(s, WORDS) < 4) continue;
         memcpy(line, s, plain + 1);
-        keep_words(line, WORDS);
         return true;
     }
     return false;

@@ -27,10 +27,10 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
             "%s %s are longer than --block %lld and left out of training: --block %d keeps all",
             heed_format_count(n, a->left_out), pair_noun(a), block, longest);
     if (index == 4 && a->cut)
-        snprintf(text, 160, "%s %s are cut at --block %lld when they are judged",
+        snprintf(text, 160, "%s %s are cut at --block %lld for evaluation",
                  heed_format_count(n, a->cut), pair_noun(a), block);
     if (index == 5 && a->overlap)
-        snprintf(text, 160, "%s validation %s stand in the training part, too",
+        snprintf(text, 160, "%s validation %s are also in the training part",
                  heed_format_count(n, a->overlap), a->classes ? "texts" : "sources");
     return index <= 5;
 }
@@ -78,19 +78,19 @@ static void begun_pairs(program *p, const heed_data *d, const char *run) {
     remove(scores_path(run, path));
 }
 
-static void keep_scores(program *p, const ending *e, const pair_scores *s) {
+static void keep_scores(program *p, const training_end *e, const pair_scores *s) {
     char path[1024], n[32], bleu[32] = "";
     heed_text text = {.c = p->c};
     if (isfinite(s->bleu)) snprintf(bleu, sizeof bleu, ", BLEU %.2f", s->bleu);
     json_t *o = json_pack("{s:I, s:o, s:o}", "pairs", (json_int_t)s->pairs, "exact",
                           json_number(s->exact), "bleu", json_number(s->bleu));
-    char *whole = json_dumps(o, JSON_REAL_PRECISION(9));
-    if (!whole || !heed_text_put(&text, whole, strlen(whole)) ||
+    char *json = json_dumps(o, JSON_REAL_PRECISION(9));
+    if (!json || !heed_text_put(&text, json, strlen(json)) ||
         !heed_text_save(&text, scores_path(e->run, path))) {
         heed_message(p->c, HEED_WARN, "%s", heed_ctx_error(p->c));
         heed_clear(p->c);
     }
-    free(whole);
+    free(json);
     heed_text_free(&text);
     json_decref(o);
     if (e->json)
@@ -101,7 +101,7 @@ static void keep_scores(program *p, const ending *e, const pair_scores *s) {
                heed_format_count(n, s->pairs), 100 * s->exact, bleu);
 }
 
-static void finish_pairs(program *p, const heed_data *d, ending *e) {
+static void finish_pairs(program *p, const heed_data *d, training_end *e) {
     enum { MOST = 200 };
     pair_scores s;
     char path[1024];

@@ -33,8 +33,6 @@ typedef struct {
 /* f: settings that include DECODING; NULL: greedy decoding. */
 bool translator_open(translator *k, heed_run *r, const heed_config *f);
 void translator_close(translator *k);
-/* Reads a text as a source, without translating it. */
-bool translator_read(translator *k, const char *text, size_t n);
 /* Translates a text, and sets ids, about and source. */
 bool translate(translator *k, const char *text, size_t n);
 bool translated_text(const translator *k, heed_text *out); /* appends the current target */

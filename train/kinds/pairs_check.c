@@ -5,8 +5,6 @@
 
 static double share(size_t part, size_t all) { return all ? 100 * (double)part / (double)all : 0; }
 
-/* ---- as text ---- */
-
 enum { AT = 15 }; /* column at which facts begin, after their labels */
 
 static void print_side(const char *label, const heed_tokenizer *k, size_t tokens, size_t unknown,
@@ -60,7 +58,7 @@ static void print_facts(program *p, const heed_data *d, const heed_pairs_info *a
     print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
     putchar('\n');
     print_fact(AT, "  training", "%s %s", heed_format_count(n1, a->pairs), pair_noun(a));
-    print_fact(AT, "  validation", "%s %s; all of one %s stand on one side",
+    print_fact(AT, "  validation", "%s %s; no %s is in both parts",
                d->no_val ? "0" : heed_format_count(n2, a->val_pairs), pair_noun(a),
                a->classes ? "text" : "source");
     if (a->classes)
@@ -92,8 +90,6 @@ static void print_samples(const heed_pairs *k, const heed_pairs_info *a) {
         putchar('\n');
     }
 }
-
-/* ---- as JSON ---- */
 
 static json_t *side_json(const heed_tokenizer *k, size_t tokens, size_t unknown, int longest) {
     return json_pack("{s:s, s:i, s:I, s:I, s:i}", "tokenizer", heed_tokenizer_kind(k), "vocab",

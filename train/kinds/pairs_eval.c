@@ -1,5 +1,6 @@
 /* pairs_eval.c -- heed eval for models of pairs of texts: the loss given the true targets, and the
  * quality of the model's own translations. */
+#include "kinds/inputs.h"
 #include "kinds/pairs.h"
 
 #include <math.h>
@@ -95,8 +96,8 @@ static json_t *by_length_json(const by_length *b) {
 
 /* Measures of a run's translations. */
 typedef struct {
-    size_t count, exact, open; /* open: targets that did not end */
-    double log_probability;    /* sum */
+    size_t count, exact, unended; /* unended: targets that did not end */
+    double log_probability;       /* sum */
     heed_bleu bleu;
     by_length lengths;
     alignment_peaks peaks;
@@ -135,7 +136,7 @@ static bool add_translation(translator *k, const heed_pair *pair, heed_text *out
             q->lengths.exact[length] += exact;
         }
         ok = alignment_peaks_add(&q->peaks, k, pair);
-        q->open += !k->about.ended;
+        q->unended += !k->about.ended;
         q->log_probability += k->about.log_probability;
         if (out)
             heed_text_add(out, "%.*s\t%s\t%s\n", (int)pair->source_n, pair->source, made.s,
@@ -146,50 +147,43 @@ static bool add_translation(translator *k, const heed_pair *pair, heed_text *out
     return ok && heed_ctx_status(c) == HEED_OK;
 }
 
-static void show_progress(program *p, size_t done, size_t all) {
-    if (p->json_lines || !is_terminal(stderr) || (done % 16 && done != all)) return;
-    fprintf(stderr, "\r\033[Ktranslated %zu of %zu", done, all);
-    if (done == all) fputs("\r\033[K", stderr);
-    p->line_open = done != all;
-}
-
-static bool translate_all(program *p, translator *k, const heed_pairs *pairs, size_t most,
-                          heed_text *out, quality *q) {
+/* Translates the first `most` validation pairs (0: all) as the settings f say (NULL: greedily) and
+ * adds the translations to out, unless it is NULL. */
+static bool translate_all(program *p, heed_run *r, const heed_config *f, const heed_pairs *pairs,
+                          size_t most, heed_text *out, quality *q) {
     size_t all = heed_pairs_about(pairs)->val_pairs;
-    if (most && most < all) all = most;
     heed_pair pair;
-    for (size_t i = 0; i < all; i++) {
-        if (was_interrupted(NULL)) return heed_fail(p->c, HEED_INTERRUPTED, "interrupted");
-        if (!heed_pairs_get(pairs, true, i, &pair) || !add_translation(k, &pair, out, q))
-            return false;
-        show_progress(p, i + 1, all);
-    }
-    return true;
-}
-
-/* Judges the pairs and, with --translations FILE, writes the translations to it. */
-static bool judge_and_write(program *p, heed_run *r, const heed_pairs *pairs, quality *q) {
-    const char *path = heed_config_text(p->flags, "translations");
-    heed_text made = {.c = p->c};
     translator k;
-    bool ok = translator_open(&k, r, p->flags) && by_length_open(&q->lengths, r, p->flags) &&
-              alignment_peaks_open(&q->peaks, r, p->flags);
+    bool ok = translator_open(&k, r, f);
     k.cuts = k.quiet = true;
-    ok = ok && translate_all(p, &k, pairs, (size_t)heed_config_int(p->flags, "most"),
-                             *path ? &made : NULL, q);
-    if (ok && *path) ok = heed_text_save(&made, path);
-    heed_text_free(&made);
+    if (most && most < all) all = most;
+    for (size_t i = 0; ok && i < all; i++) {
+        ok = was_interrupted(NULL)
+                 ? heed_fail(p->c, HEED_INTERRUPTED, "interrupted")
+                 : heed_pairs_get(pairs, true, i, &pair) && add_translation(&k, &pair, out, q);
+        if (ok && !p->json_lines && ((i + 1) % 16 == 0 || i + 1 == all))
+            eval_loop_progress(p, "translated", i + 1, all);
+    }
     translator_close(&k);
     return ok;
 }
 
+/* Measures the translations and, with --translations FILE, writes them to it. */
+static bool measure_translations(program *p, heed_run *r, const heed_pairs *pairs, quality *q) {
+    const char *path = heed_config_text(p->flags, "translations");
+    size_t most = (size_t)heed_config_int(p->flags, "most");
+    heed_text made = {.c = p->c};
+    bool ok = by_length_open(&q->lengths, r, p->flags) &&
+              alignment_peaks_open(&q->peaks, r, p->flags) &&
+              translate_all(p, r, p->flags, pairs, most, *path ? &made : NULL, q);
+    if (ok && *path) ok = heed_text_save(&made, path);
+    heed_text_free(&made);
+    return ok;
+}
+
 bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most, pair_scores *out) {
-    translator k;
     quality q = {0};
-    bool ok = translator_open(&k, r, NULL);
-    k.cuts = k.quiet = true;
-    ok = ok && translate_all(p, &k, pairs, most, NULL, &q);
-    translator_close(&k);
+    bool ok = translate_all(p, r, NULL, pairs, most, NULL, &q);
     *out = (pair_scores){q.count, (double)q.exact / (double)q.count, bleu_of(&q.bleu)};
     return ok && q.count > 0;
 }
@@ -205,7 +199,7 @@ static void print_object(program *p, const char *what, const measures *m, const 
         "token_accuracy", json_number(m->accuracy), "token_accuracy_95", json_number(m->low),
         json_number(m->high), "bleu", json_number(bleu_of(&q->bleu)), "exact",
         json_number((double)q->exact / n), "log_probability", json_number(q->log_probability / n),
-        "unended", (json_int_t)q->open, "tokens", (json_int_t)m->items);
+        "unended", (json_int_t)q->unended, "tokens", (json_int_t)m->items);
     json_object_set_new(o, "by_length", by_length_json(&q->lengths));
     json_object_set_new(o, "alignment", alignment_peaks_json(&q->peaks));
     print_json(p, o);
@@ -236,25 +230,9 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     else
         print_fact(AT, "  BLEU", "%.2f", bleu);
     print_fact(AT, "  log probability", "%.4f a target", q->log_probability / n);
-    if (q->open) print_fact(AT, "  without an end", "%s", heed_format_count(text, q->open));
+    if (q->unended) print_fact(AT, "  without an end", "%s", heed_format_count(text, q->unended));
     by_length_print(&q->lengths);
     alignment_peaks_print(&q->peaks);
-}
-
-static void evaluate(program *p, const char *what, const heed_config *f, heed_run *r,
-                     heed_pairs *pairs) {
-    heed_score s =
-        heed_evaluate(r->tape, r->model, r->self, pairs, (int)heed_config_int(f, "batch"));
-    measures m = measure(&s);
-    quality q = {0};
-    if (heed_ctx_status(p->c) == HEED_OK && judge_and_write(p, r, pairs, &q)) {
-        if (heed_config_bool(p->flags, "json"))
-            print_object(p, what, &m, &q);
-        else
-            print_measures(p, what, &m, &q);
-    }
-    free(q.lengths.count);
-    heed_alignment_peaks_free(&q.peaks.of);
 }
 
 void eval_pairs(program *p, const heed_model *m, heed_config *f, heed_run *r) {
@@ -264,6 +242,18 @@ void eval_pairs(program *p, const heed_model *m, heed_config *f, heed_run *r) {
         return;
     }
     heed_data *d = eval_data_open(p, m, f, r, what);
-    if (d) evaluate(p, what, f, r, d->batches);
+    if (!d) return;
+    int rows = (int)heed_config_int(f, "batch");
+    heed_score score = heed_evaluate(r->tape, r->model, r->self, d->batches, rows);
+    measures found = measure(&score);
+    quality q = {0};
+    if (heed_ctx_status(p->c) == HEED_OK && measure_translations(p, r, d->batches, &q)) {
+        if (heed_config_bool(p->flags, "json"))
+            print_object(p, what, &found, &q);
+        else
+            print_measures(p, what, &found, &q);
+    }
+    free(q.lengths.count);
+    heed_alignment_peaks_free(&q.peaks.of);
     heed_data_close(d);
 }

@@ -8,21 +8,6 @@ typedef struct {
     size_t bytes, characters, lines, empty, longest; /* longest line in bytes */
 } text_facts;
 
-static text_facts facts_of(const char *text, size_t n) {
-    text_facts f = {.bytes = n, .characters = heed_utf8_count(text, n)};
-    for (size_t at = 0; at < n;) {
-        const char *end = memchr(text + at, '\n', n - at);
-        size_t length = end ? (size_t)(end - (text + at)) : n - at;
-        f.lines++;
-        f.empty += length == 0;
-        if (length > f.longest) f.longest = length;
-        at += length + 1;
-    }
-    return f;
-}
-
-/* ---- output ---- */
-
 static void print_sample(const char *text, size_t n) {
     enum { LINES = 3, COLUMNS = 76 };
     int capacity = line_width(stdout) - 2 < COLUMNS ? line_width(stdout) - 2 : COLUMNS;
@@ -106,7 +91,7 @@ static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_i
                heed_format_count(n1, a->unknown + a->val_unknown),
                100 * (double)(a->unknown + a->val_unknown) / tokens);
     if (a->val_lines)
-        print_fact(AT, "  overlap", "%s of %s validation lines stand in the training part, too",
+        print_fact(AT, "  overlap", "%s of %s validation lines are also in the training part",
                    heed_format_count(n1, a->overlap), heed_format_count(n2, a->val_lines));
     print_warnings(p, a, t);
 }
@@ -129,7 +114,15 @@ void check_text(program *p, heed_data *d) {
     size_t n = 0;
     char *text = heed_text_read(p->c, p->argv[0], &n);
     if (!text) return;
-    text_facts facts = facts_of(text, n);
+    text_facts facts = {.bytes = n, .characters = heed_utf8_count(text, n)};
+    for (size_t at = 0; at < n;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        size_t length = end ? (size_t)(end - (text + at)) : n - at;
+        facts.lines++;
+        facts.empty += length == 0;
+        if (length > facts.longest) facts.longest = length;
+        at += length + 1;
+    }
     heed_corpus_info about = heed_corpus_about(d->batches);
     if (heed_config_bool(p->flags, "json"))
         print_object(p, d->tokenizer, &about, &facts);

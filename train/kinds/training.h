@@ -16,7 +16,7 @@ typedef struct {
     bool trained;           /* at least one step was made; otherwise the run was already finished */
     bool bar;               /* the terminal shows progress */
     json_t *json;           /* the object of --json, to add members to; or NULL */
-} ending;
+} training_end;
 
 /* What the program prints for a kind of data: text (text.c), pictures (image.c), pairs of texts and
  * labelled texts (pairs.c), and models that make their own batches (kind.c). */
@@ -26,8 +26,8 @@ typedef struct {
                    const heed_config *f); /* uses banner_row; or NULL */
     const char *items;                    /* "pairs": what a batch holds */
     void (*begun)(program *p, const heed_data *d, const char *run); /* the run exists; or NULL */
-    void (*evaluated)(progress *g, const heed_report *r);      /* after an evaluation; or NULL */
-    void (*finish)(program *p, const heed_data *d, ending *e); /* reports more; or NULL */
+    void (*evaluated)(progress *g, const heed_report *r); /* after an evaluation; or NULL */
+    void (*finish)(program *p, const heed_data *d, training_end *e); /* reports more; or NULL */
     void (*next)(const heed_model *m, const char *data, const char *run); /* prints what to try */
     void (*eval)(program *p, const heed_model *m, heed_config *f, heed_run *r); /* heed eval */
     void (*check)(program *p, heed_data *d); /* heed data check */
@@ -100,7 +100,7 @@ void share_interval(double right, double all, double *low, double *high);
 
 /* ---- curves (curves.c) ---- */
 typedef struct {
-    int count, capacity;
+    int count;
     double *step, *loss, *metric; /* metric: accuracy, or NAN */
 } curve;
 typedef struct {
