@@ -1,10 +1,9 @@
 /* explain.c -- heed explain: the attention computation step by step. */
-#include "explain/lesson.h"
+#include "explain/explain.h"
 #include "kinds/training.h"
 
 #include "explain/hungry_lion.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,15 +51,7 @@ static const heed_option options[] = {
 /* ---- examples ---- */
 
 void explain_lion(explaining *e) {
-    heed_lesson_args a = {.tokens = LION_TOKENS,
-                          .features = LION_FEATURES,
-                          .key = LION_KEY,
-                          .value = LION_VALUE,
-                          .x = lion_x,
-                          .w_q = lion_w_q,
-                          .w_k = lion_w_k,
-                          .w_v = lion_w_v,
-                          .beta = (double)NAN};
+    heed_lesson_args a = lion_args(lion_x);
     worked labels = {.example = "lion",
                      .title = "The hungry lion attacked the slow zebra in the tall grass",
                      .tokens = lion_tokens,
@@ -126,7 +117,7 @@ static void list_examples(explaining *e) {
         json_array_append_new(list, json_pack("{s:s, s:s}", "name", k->name, "help", k->help));
         heed_text_add(&e->out, "  %-12s ", k->name);
         heed_label_words(k->help, 15, e->look.width, &e->out);
-        heed_text_put(&e->out, "\n", 1);
+        gap(e);
     }
     if (e->json)
         print_exact(e, json_pack("{s:o}", "examples", list));
@@ -196,17 +187,17 @@ static void wrote(explaining *e, const char *path) {
 static void write_files(explaining *e) {
     const char *html = heed_config_text(e->p->flags, "html");
     const char *tex = heed_config_text(e->p->flags, "tex");
-    if ((*html || *tex) && !e->json) heed_text_put(&e->out, "\n", 1);
+    if ((*html || *tex) && !e->json) gap(e);
     if (*html && write_html(e, html)) wrote(e, html);
     if (*tex && write_tex(e, tex)) wrote(e, tex);
 }
 
 /* Whether the example prints its own text: no setting was given that only the ten steps have. */
-static bool is_told(const explaining *e) {
+static bool has_own_text(const explaining *e) {
     static const char *const of_steps[] = {"cell", "step", "backward", "learn", "notation"};
-    for (size_t i = 0; e->tell && i < sizeof of_steps / sizeof *of_steps; i++)
+    for (size_t i = 0; e->own_text && i < sizeof of_steps / sizeof *of_steps; i++)
         if (heed_config_rank(e->p->flags, of_steps[i]) > HEED_FROM_DEFAULT) return false;
-    return e->tell;
+    return e->own_text;
 }
 
 static void show(explaining *e) {
@@ -214,7 +205,7 @@ static void show(explaining *e) {
     bool sheet = solution || heed_config_bool(e->p->flags, "exercise");
     if (sheet && !sheet_open(e, solution)) return;
     if (sheet && !e->json) explain_sheet(e, solution);
-    if (!sheet && !e->json) is_told(e) ? e->tell(e) : explain_steps(e);
+    if (!sheet && !e->json) has_own_text(e) ? e->own_text(e) : explain_steps(e);
     write_files(e);
     if (e->json && heed_ctx_status(e->c) == HEED_OK) print_exact(e, whole_json_of(e));
 }
@@ -299,7 +290,7 @@ static void explain_asked(explaining *e) {
         return;
     }
     const example *k = find_example(p->c, p->argc > 0 ? p->argv[0] : "lion");
-    if (k && lesson_takes(e, k)) k->run(e);
+    if (k && lesson_accepts(e, k)) k->run(e);
 }
 
 static void explain(program *p) {

@@ -2,7 +2,6 @@
 #include "explain/equation.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,38 +85,14 @@ static void put_style(heed_text *out, const text_style *s, const char *code) {
     if (s->color) heed_text_add(out, "\033[%sm", code);
 }
 
-/* Formats the arguments and appends the text in a given style; heading: with a line under it. */
-static void put_format(heed_text *out, const text_style *s, const char *code, bool heading,
-                       const char *format, va_list list) {
-    char words[4096];
-    vsnprintf(words, sizeof words, format, list);
-    put_style(out, s, code);
+void draw_words(heed_text *out, const text_style *s, words_style how, const char *words) {
+    static const char *const codes[] = {"0", "2", "1"};
+    int columns = how == HEADING ? heed_label_columns(words) : 0;
+    put_style(out, s, codes[how]);
     put_wrapped(out, s, words);
     put_style(out, s, "0");
-    int columns = heed_label_columns(words);
-    for (int i = 0; heading && i < columns && i < s->width; i++) heed_text_put(out, "-", 1);
-    if (heading) heed_text_put(out, "\n", 1);
-}
-
-void draw_heading(heed_text *out, const text_style *s, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    put_format(out, s, "1", true, format, list);
-    va_end(list);
-}
-
-void draw_words(heed_text *out, const text_style *s, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    put_format(out, s, "0", false, format, list);
-    va_end(list);
-}
-
-void draw_aside(heed_text *out, const text_style *s, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    put_format(out, s, "2", false, format, list);
-    va_end(list);
+    for (int i = 0; i < columns && i < s->width; i++) heed_text_put(out, "-", 1);
+    if (how == HEADING) heed_text_put(out, "\n", 1);
 }
 
 /* ---- pieces: the layout of a matrix, or of a band of its columns ---- */
@@ -135,11 +110,11 @@ typedef struct {
     bool row_labels, col_labels, cut; /* cut: columns after the last one are not drawn */
 } piece;
 
-static int rows_of(const matrix_view *v) { return v->transposed ? v->m->cols : v->m->rows; }
-static int cols_of(const matrix_view *v) { return v->transposed ? v->m->rows : v->m->cols; }
-static size_t cell_of(const matrix_view *v, int row, int col) {
-    return v->transposed ? (size_t)col * (size_t)v->m->cols + (size_t)row
-                         : (size_t)row * (size_t)v->m->cols + (size_t)col;
+int rows_of(const matrix_view *v) { return v->transposed ? v->m->cols : v->m->rows; }
+int cols_of(const matrix_view *v) { return v->transposed ? v->m->rows : v->m->cols; }
+size_t cell_of(const matrix_view *v, int row, int col) {
+    int at = v->transposed ? col * v->m->cols + row : row * v->m->cols + col;
+    return (size_t)at;
 }
 
 static int drawn_rows(const matrix_view *v) {
@@ -217,7 +192,7 @@ static void put_cell(heed_text *out, const piece *p, const text_style *s, int ro
     size_t at = cell_of(v, row, col);
     int width = p->cell - (v->marks != NULL), flag = v->blank ? v->blank[at] : 0;
     bool row_out = v->row == row + 1, col_out = v->col == col + 1;
-    bool stands = (v->row && v->col) ? row_out && col_out : row_out || col_out;
+    bool highlighted = (v->row && v->col) ? row_out && col_out : row_out || col_out;
     char text[32];
     number_text(text, v->m->x[at], p->digits);
     if (flag == 1) {
@@ -225,10 +200,10 @@ static void put_cell(heed_text *out, const piece *p, const text_style *s, int ro
         while (n < most) text[n++] = '_';
         text[n] = 0;
     }
-    if (stands || flag == 2) put_style(out, s, flag == 2 ? "1;4" : "1");
+    if (highlighted || flag == 2) put_style(out, s, flag == 2 ? "1;4" : "1");
     heed_text_add(out, "%*s", width, text);
     if (v->marks) heed_text_put(out, &v->marks[at], 1);
-    if (stands || flag == 2) put_style(out, s, "0");
+    if (highlighted || flag == 2) put_style(out, s, "0");
 }
 
 static void put_row(heed_text *out, const piece *p, const text_style *s, int row) {
@@ -273,15 +248,11 @@ static void put_columns(heed_text *out, const piece *p, const text_style *s) {
     heed_text_add(out, " %*s", (p->note ? p->note + 2 : 0) + 2 * p->cut + p->pad, "");
 }
 
-static void put_shape(heed_text *out, const piece *p, const text_style *s) {
-    char text[96];
-    put_beside(out, p, s, "2", shape_text(p, text));
-}
-
 /* Lines of a group: NAME, LABELS, the rows, SHAPE. */
 enum { NAME = -2, LABELS = -1 };
 
 static void put_line(heed_text *out, const piece *p, const text_style *s, int line, int height) {
+    char shape[96];
     bool sign = line == height || line == height / 2;
     if (*p->before)
         heed_text_add(out, " %*s ", sign ? 0 : heed_label_columns(p->before),
@@ -291,17 +262,13 @@ static void put_line(heed_text *out, const piece *p, const text_style *s, int li
     else if (line == LABELS && p->col_labels)
         put_columns(out, p, s);
     else if (line == height)
-        put_shape(out, p, s);
+        put_beside(out, p, s, "2", shape_text(p, shape));
     else if (line >= 0 && line < p->rows)
         put_row(out, p, s, line);
     else if (line == p->rows && p->rows < rows_of(p->v))
         put_beside(out, p, s, "", "…");
     else
         heed_text_add(out, "%*s", p->width, "");
-}
-
-static void trim(heed_text *out) {
-    while (out->n && out->s[out->n - 1] == ' ') out->s[--out->n] = 0;
 }
 
 static void draw_group(heed_text *out, const piece *p, int count, const text_style *s) {
@@ -318,7 +285,7 @@ static void draw_group(heed_text *out, const piece *p, int count, const text_sty
             if (i && !*p[i].before) heed_text_put(out, "  ", 2);
             put_line(out, &p[i], s, line, height);
         }
-        trim(out);
+        while (out->n && out->s[out->n - 1] == ' ') out->s[--out->n] = 0;
         heed_text_put(out, "\n", 1);
     }
 }

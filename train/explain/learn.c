@@ -102,32 +102,29 @@ static void show_loss(explaining *e, int step, double loss, double first) {
     heed_text_add(&e->out, "%7d  %12s", step, number_text(text, loss, 6));
     for (int i = 0; i < share * capacity && i < capacity; i++)
         heed_text_add(&e->out, i ? "#" : "  #");
-    heed_text_put(&e->out, "\n", 1);
+    gap(e);
 }
 
 static void introduce(explaining *e, int steps, double rate, const goal *g) {
-    draw_heading(&e->out, &e->look, "Learning W_Q, W_K and W_V in %d steps", steps);
-    draw_words(&e->out, &e->look,
-               "From random matrices (--seed %llu) by gradient descent: W = W - %g dW, where L = "
-               "1/2T sum (output - target)^2%s is the mean over the tokens. The target is %s.",
-               (unsigned long long)e->seed, rate,
-               g->both ? " + 1/2T sum (weights - their target)^2" : "",
-               g->both ? "what the given W make of the text" : "the file's");
-    heed_text_put(&e->out, "\n", 1);
+    heading(e, "Learning W_Q, W_K and W_V in %d steps", steps);
+    say(e,
+        "From random matrices (--seed %llu) by gradient descent: W = W - %g dW, where L = "
+        "1/2T sum (output - target)^2%s is the mean over the tokens. The target is %s.",
+        (unsigned long long)e->seed, rate, g->both ? " + 1/2T sum (weights - their target)^2" : "",
+        g->both ? "what the given W make of the text" : "the file's");
     heed_text_add(&e->out, "%7s  %12s", "step", "loss");
     if (e->look.width >= 64)
         heed_text_add(&e->out, "  (%d signs are a factor of ten)", bar_room(e) / 4);
-    heed_text_put(&e->out, "\n", 1);
+    gap(e);
 }
 
 static void conclude(explaining *e, double loss, double first) {
-    heed_text_put(&e->out, "\n", 1);
-    draw_words(&e->out, &e->look,
-               "The loss fell from %.4g to %.4g. Below, the steps with the learned matrices: they "
-               "need not be the given ones, for many W give the same scores (Q and K may be turned "
-               "together without a change of Q K').",
-               first, loss);
-    heed_text_put(&e->out, "\n", 1);
+    gap(e);
+    say(e,
+        "The loss fell from %.4g to %.4g. Below, the steps with the learned matrices: they "
+        "need not be the given ones, for many W give the same scores (Q and K may be turned "
+        "together without a change of Q K').",
+        first, loss);
 }
 
 static void learn(explaining *e, goal *g, int steps, double rate) {

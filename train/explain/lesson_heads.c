@@ -1,6 +1,6 @@
 /* lesson_heads.c -- one layer of H heads equals the sum of H layers of one head: the library's
  * layer compared with the formula. Vaswani et al. 2017, sec. 3.2.2. */
-#include "explain/lesson.h"
+#include "explain/explain.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,19 +17,21 @@ typedef struct {
     double library[TOKENS * WIDTH]; /* heed_mha_apply's output */
 } layer;
 
-static void fill(const heed_random *r, uint64_t from, double scale, int n, double *out) {
-    for (int i = 0; i < n; i++) out[i] = scale * heed_random_normal(r, from + (uint64_t)i);
-}
-
 static void choose(uint64_t seed, layer *l) {
+    const struct {
+        double *x, scale;
+        int n;
+    } all[] = {{l->x, 1, TOKENS * WIDTH},
+               {l->in, 1 / sqrt(WIDTH), STACK * WIDTH},
+               {l->out, 1 / sqrt(HEADS * VALUE), WIDTH * HEADS * VALUE}};
     heed_random r = heed_random_at(seed, "explain.heads", 0, 0);
-    fill(&r, 0, 1, TOKENS * WIDTH, l->x);
-    fill(&r, 1000, 1 / sqrt(WIDTH), STACK * WIDTH, l->in);
-    fill(&r, 2000, 1 / sqrt(HEADS * VALUE), WIDTH * HEADS * VALUE, l->out);
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < all[k].n; i++)
+            all[k].x[i] = all[k].scale * heed_random_normal(&r, (uint64_t)(1000 * k + i));
 }
 
 /* Copies rows [from, from + size) of the stacked weight, transposed: (WIDTH,size). */
-static void take(const layer *l, int from, int size, double *w) {
+static void copy_rows(const layer *l, int from, int size, double *w) {
     for (int i = 0; i < WIDTH; i++)
         for (int j = 0; j < size; j++) w[i * size + j] = l->in[(from + j) * WIDTH + i];
 }
@@ -47,9 +49,9 @@ static void add_part(layer *l, int head) {
 static bool one_head(heed_ctx *c, layer *l, int head) {
     double q[WIDTH * KEY], k[WIDTH * KEY], v[WIDTH * VALUE];
     heed_lesson one;
-    take(l, head * KEY, KEY, q);
-    take(l, (HEADS + head) * KEY, KEY, k);
-    take(l, 2 * HEADS * KEY + head * VALUE, VALUE, v);
+    copy_rows(l, head * KEY, KEY, q);
+    copy_rows(l, (HEADS + head) * KEY, KEY, k);
+    copy_rows(l, 2 * HEADS * KEY + head * VALUE, VALUE, v);
     heed_lesson_args a = {.tokens = TOKENS,
                           .features = WIDTH,
                           .key = KEY,
@@ -97,7 +99,7 @@ static bool library_layer(heed_ctx *c, layer *l) {
 
 /* ---- output ---- */
 
-static json_t *as_json(layer *l, double gap) {
+static json_t *as_json(layer *l, double worst) {
     json_t *heads = json_array();
     for (int h = 0; h < HEADS; h++)
         json_array_append_new(heads, json_pack("{s:o, s:o}", "weights",
@@ -107,7 +109,7 @@ static json_t *as_json(layer *l, double gap) {
                      lesson_grid(TOKENS, WIDTH, l->x), "heads", heads, "W_h",
                      lesson_grid(WIDTH, HEADS * VALUE, l->out), "sum",
                      lesson_grid(TOKENS, WIDTH, l->sum), "library",
-                     lesson_grid(TOKENS, WIDTH, l->library), "largest_difference", gap);
+                     lesson_grid(TOKENS, WIDTH, l->library), "largest_difference", worst);
 }
 
 static void draw_heads(explaining *e, layer *l) {
@@ -119,12 +121,7 @@ static void draw_heads(explaining *e, layer *l) {
         v[h] = (matrix_view){.name = titles[h], .m = &m[h], .row_labels = h ? NULL : words};
     }
     draw_equation(&e->out, &e->look, HEADS, v, (const char *[]){"", "  ", "  "});
-    heed_text_put(&e->out, "\n", 1);
-}
-
-static void draw_sums(explaining *e, layer *l) {
-    lesson_draw(e, "one head at a time, added", lesson_matrix(TOKENS, WIDTH, l->sum), words, NULL);
-    lesson_draw(e, "one layer of 3 heads", lesson_matrix(TOKENS, WIDTH, l->library), words, NULL);
+    gap(e);
 }
 
 void explain_heads(explaining *e) {
@@ -133,23 +130,25 @@ void explain_heads(explaining *e) {
     for (int h = 0; h < HEADS; h++)
         if (!one_head(e->c, &l, h)) return;
     if (!library_layer(e->c, &l)) return;
-    double gap = lesson_gap(l.sum, l.library, TOKENS * WIDTH);
-    if (lesson_json(e, as_json(&l, gap))) return;
-    draw_heading(&e->out, &e->look, "H heads are H layers of one head");
-    lesson_say(e,
-               "Random vectors of width %d, and a layer of %d heads with queries and keys of "
-               "width %d each. Look at one word's row in "
-               "each: every head has shares of its own.",
-               WIDTH, HEADS, KEY);
+    double worst = 0;
+    for (int i = 0; i < TOKENS * WIDTH; i++) worst = fmax(worst, fabs(l.sum[i] - l.library[i]));
+    if (lesson_json(e, as_json(&l, worst))) return;
+    heading(e, "H heads are H layers of one head");
+    say(e,
+        "Random vectors of width %d, and a layer of %d heads with queries and keys of "
+        "width %d each. Look at one word's row in "
+        "each: every head has shares of its own.",
+        WIDTH, HEADS, KEY);
     draw_heads(e, &l);
-    lesson_say(e,
-               "Their outputs side by side, times W_h': [Y_1 Y_2 Y_3] W_h'. A product of blocks "
-               "is a sum of products: Y_1 W_1' + Y_2 W_2' + Y_3 W_3', each head with its own "
-               "columns of W_h. First that sum, head by head, in double precision; then the "
-               "library's layer, all heads at once, in single precision. They differ by at most "
-               "%.1g.",
-               gap);
-    draw_sums(e, &l);
-    lesson_try(
-        e, (const char *[]){"heed explain heads --seed 2", "heed explain heads --precision 6"}, 2);
+    say(e,
+        "Their outputs side by side, times W_h': [Y_1 Y_2 Y_3] W_h'. A product of blocks "
+        "is a sum of products: Y_1 W_1' + Y_2 W_2' + Y_3 W_3', each head with its own "
+        "columns of W_h. First that sum, head by head, in double precision; then the "
+        "library's layer, all heads at once, in single precision. They differ by at most "
+        "%.1g.",
+        worst);
+    lesson_draw(e, "one head at a time, added", lesson_matrix(TOKENS, WIDTH, l.sum), words, NULL);
+    lesson_draw(e, "one layer of 3 heads", lesson_matrix(TOKENS, WIDTH, l.library), words, NULL);
+    lesson_try(e, "heed explain heads --seed 2\n"
+                  "heed explain heads --precision 6");
 }

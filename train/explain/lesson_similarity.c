@@ -1,7 +1,7 @@
 /* lesson_similarity.c -- from the alignment network of 2015 to the attention of 2017 in four
  * changes, each by its formula and by the library's layer heed_attend. Bahdanau et al. 2015, sec.
  * A.1.2; Luong et al. 2015, eq. 8; Vaswani et al. 2017, eq. 1. */
-#include "explain/lesson.h"
+#include "explain/explain.h"
 
 #include <math.h>
 #include <string.h>
@@ -176,11 +176,11 @@ static void draw_stage(explaining *e, const stage *k, answer *a) {
     matrix_view v[3] = {{.name = "scores", .m = &m[0], .row_labels = queries, .col_labels = inputs},
                         {.name = "weights", .m = &m[1], .col_labels = inputs},
                         {.name = "context", .m = &m[2]}};
-    draw_heading(&e->out, &e->look, "%s: %s", k->name, k->formula);
-    lesson_say(e, "%s", k->change);
+    heading(e, "%s: %s", k->name, k->formula);
+    say(e, "%s", k->change);
     draw_equation(&e->out, &e->look, 3, v, (const char *[]){"", "  ", "  "});
-    heed_text_put(&e->out, "\n", 1);
-    lesson_say(e, "heed_attend gives the same context, to %.1g.", a->gap);
+    gap(e);
+    say(e, "heed_attend gives the same context, to %.1g.", a->gap);
 }
 
 void explain_similarity(explaining *e) {
@@ -192,15 +192,11 @@ void explain_similarity(explaining *e) {
         if (!by_library(e->c, &stages[i], &n, &a[i])) return;
     }
     if (lesson_json(e, as_json(a))) return;
-    draw_heading(&e->out, &e->look, "From the network of 2015 to the attention of 2017");
-    lesson_say(e,
-               "A query s, three inputs h_1 h_2 h_3, all random; and four changes, one after the "
-               "other. Each is a setting of the library's layer heed_attend.");
+    heading(e, "From the network of 2015 to the attention of 2017");
+    say(e, "A query s, three inputs h_1 h_2 h_3, all random; and four changes, one after the "
+           "other. Each is a setting of the library's layer heed_attend.");
     for (int i = 0; i < STAGES; i++) draw_stage(e, &stages[i], &a[i]);
-    lesson_try(
-        e,
-        (const char *[]){"heed explain similarity --seed 3",
-                         "heed train rnn data/capitals.tsv -o runs/additive --attention additive",
-                         "heed train rnn data/capitals.tsv -o runs/scaled --attention scaled"},
-        3);
+    lesson_try(e, "heed explain similarity --seed 3\n"
+                  "heed train rnn data/capitals.tsv -o runs/additive --attention additive\n"
+                  "heed train rnn data/capitals.tsv -o runs/scaled --attention scaled");
 }

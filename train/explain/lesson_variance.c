@@ -1,7 +1,7 @@
 /* lesson_variance.c -- why scores are divided by sqrt(d): the variance of a dot product of random
  * vectors grows as d, softmax then selects a single key and passes on almost no gradient. Vaswani
  * et al. 2017, sec. 3.2.1, note 4. */
-#include "explain/lesson.h"
+#include "explain/explain.h"
 
 #include <math.h>
 
@@ -111,19 +111,17 @@ void explain_variance(explaining *e) {
     measured m[WIDTHS];
     for (int i = 0; i < WIDTHS; i++) m[i] = measure(e->seed, 4 << i);
     if (lesson_json(e, as_json(m))) return;
-    draw_heading(&e->out, &e->look, "The variance of q'k grows as d");
-    lesson_say(e,
-               "q and k are vectors of d independent standard normal numbers. Their dot product "
-               "is a sum of d terms of variance 1, so its variance is d; divided by sqrt(d) it "
-               "is 1 at every width. Measured from %d queries with %d keys each:",
-               QUERIES, KEYS);
+    heading(e, "The variance of q'k grows as d");
+    say(e,
+        "q and k are vectors of d independent standard normal numbers. Their dot product "
+        "is a sum of d terms of variance 1, so its variance is d; divided by sqrt(d) it "
+        "is 1 at every width. Measured from %d queries with %d keys each:",
+        QUERIES, KEYS);
     draw_table(e, m);
-    lesson_say(e, "Look at d = 1024: unscaled, the softmax gives nearly all its weight to one key "
-                  "(an entropy near 0), and its derivative by the scores has all but vanished, so "
-                  "nothing is learned through it. Scaled, neither depends on d.");
+    say(e, "Look at d = 1024: unscaled, the softmax gives nearly all its weight to one key "
+           "(an entropy near 0), and its derivative by the scores has all but vanished, so "
+           "nothing is learned through it. Scaled, neither depends on d.");
     draw_curves(e, m);
-    lesson_try(e,
-               (const char *[]){"heed explain variance --seed 2",
-                                "heed explain variance --png variance.png"},
-               2);
+    lesson_try(e, "heed explain variance --seed 2\n"
+                  "heed explain variance --png variance.png");
 }

@@ -73,8 +73,7 @@ static void put_entry(heed_text *out, const matrix_view *v, size_t at, int digit
 }
 
 static void put_matrix(heed_text *out, const matrix_view *v, int precision) {
-    int rows = v->transposed ? v->m->cols : v->m->rows;
-    int cols = v->transposed ? v->m->rows : v->m->cols;
+    int rows = rows_of(v), cols = cols_of(v);
     int digits = matrix_digits(v->m, precision);
     heed_text_add(out, "\\underset{");
     put_math(out, v->name);
@@ -87,10 +86,8 @@ static void put_matrix(heed_text *out, const matrix_view *v, int precision) {
     for (int i = 0; i < rows; i++) {
         if (v->row_labels) put_label_tex(out, v->row_labels[i]);
         for (int j = 0; j < cols; j++) {
-            size_t at = v->transposed ? (size_t)j * (size_t)v->m->cols + (size_t)i
-                                      : (size_t)i * (size_t)v->m->cols + (size_t)j;
             heed_text_add(out, " & ");
-            put_entry(out, v, at, digits);
+            put_entry(out, v, cell_of(v, i, j), digits);
         }
         heed_text_add(out, " \\cr\n");
     }
@@ -111,19 +108,6 @@ static void put_formula(heed_text *out, const text_style *s, int count, const ma
 
 /* ---- the document ---- */
 
-/* Writes the instructions of a sheet. The largest numbers are not marked, as that would reveal
- * answers. */
-static void put_sheet(explaining *e, heed_text *out) {
-    bool solution = heed_config_bool(e->p->flags, "solution");
-    heed_text_add(out,
-                  solution ? "\\noindent The %d numbers that exercise %llu leaves blank are "
-                             "underlined.%s\n"
-                           : "\\noindent One head of attention. Fill in the %d blanks, in the "
-                             "order of the steps. The sheet has number %llu.%s\n",
-                  sheet_blanks(e), (unsigned long long)e->seed,
-                  e->w.lesson.args.hard ? " Of equal numbers the first is the largest." : "");
-}
-
 static void put_head(explaining *e, heed_text *out) {
     heed_text_add(out, "%% Made by heed explain. Compiles as it is; or paste a formula with the "
                        "lines that define \\fitted and \\blank.\n"
@@ -140,13 +124,21 @@ static void put_head(explaining *e, heed_text *out) {
     if (*sheet_name(e, name)) heed_text_add(out, "%s: ", name);
     put_escaped(out, e->w.title, 200);
     heed_text_add(out, "}\n");
-    if (*name) put_sheet(e, out);
+    if (!*name) return;
+    bool solution = heed_config_bool(e->p->flags, "solution");
+    heed_text_add(out,
+                  solution ? "\\noindent The %d numbers that exercise %llu leaves blank are "
+                             "underlined.%s\n"
+                           : "\\noindent One head of attention. Fill in the %d blanks, in the "
+                             "order of the steps. The sheet has number %llu.%s\n",
+                  sheet_blanks(e), (unsigned long long)e->seed,
+                  e->w.lesson.args.hard ? " Of equal numbers the first is the largest." : "");
 }
 
-static void put_product(explaining *e, heed_text *out, const char *title, heed_lesson_part left,
-                        heed_lesson_part right, heed_lesson_part y) {
-    matrix_view a = worked_view(e, left, false), b = worked_view(e, right, y == HEED_LESSON_RAW);
-    matrix_view parts[3] = {e->columns ? b : a, e->columns ? a : b, worked_view(e, y, false)};
+static void put_product(explaining *e, heed_text *out, const char *title, heed_lesson_part y) {
+    matrix_view parts[4];
+    int last = product_views(e, y, -1, -1, parts) - 1;
+    parts[2] = parts[last]; /* a bias is written apart */
     heed_text_add(out, "\\subsection*{%s}\n", title);
     put_formula(out, &e->look, 3, parts, (const char *[]){"", "\\cdot", "="});
 }
@@ -159,7 +151,8 @@ static void put_result(explaining *e, heed_text *out, heed_lesson_part part) {
     put_view(e, out, worked_view(e, part, false));
 }
 
-/* Writes the weights, with the marks of a hard selection except on a sheet. */
+/* Writes the weights, with the marks of a hard selection except on a sheet, where they would reveal
+ * answers. */
 static void put_weights(explaining *e, heed_text *out, bool sheet) {
     bool hard = e->w.lesson.args.hard;
     heed_text_add(out, "\\subsection*{Weights: %s of each %s of $%.4g$ raw}\n",
@@ -177,28 +170,21 @@ static void put_weights(explaining *e, heed_text *out, bool sheet) {
 
 /* Writes the biases, if there are any: Q = X W_Q + B_Q in every row. */
 static void put_biases(explaining *e, heed_text *out) {
-    for (int k = HEED_LESSON_B_Q; k <= HEED_LESSON_B_V; k++) {
-        if (!has_bias(e, (heed_lesson_part)k)) continue;
-        heed_text_add(out, "\\subsection*{Added to every token of $%s$}\n",
-                      k == HEED_LESSON_B_Q   ? "Q"
-                      : k == HEED_LESSON_B_K ? "K"
-                                             : "V");
-        put_result(e, out, (heed_lesson_part)k);
+    for (int k = HEED_LESSON_Q; k <= HEED_LESSON_V; k++) {
+        heed_lesson_part part = (heed_lesson_part)k;
+        if (!has_bias(e, bias_of(part))) continue;
+        heed_text_add(out, "\\subsection*{Added to every token of $%s$}\n", heed_lesson_name(part));
+        put_result(e, out, bias_of(part));
     }
-}
-
-static bool hides(const heed_matrix *scores) {
-    for (int i = 0; i < scores->rows * scores->cols; i++)
-        if (scores->x[i] < -1e300) return true;
-    return false;
 }
 
 /* ---- backward ---- */
 
-static void put_step(explaining *e, heed_text *out, const backward_step *s) {
+static void put_step(explaining *e, heed_text *out, const backward_pass *b,
+                     const backward_step *s) {
     char names[3][32];
     matrix_view parts[3];
-    int count = backward_views(e, s, parts, names);
+    int count = backward_views(e, b, s, parts, names);
     heed_text_add(out, "\\subsection*{");
     put_escaped(out, s->title, 40);
     heed_text_add(out, ": $");
@@ -231,7 +217,7 @@ static void put_backward(explaining *e, heed_text *out) {
         put_math(out, b.minus);
         heed_text_add(out, ")^2 = %.6g$%s}\n", b.loss,
                       b.layer || e->w.target ? "" : ", with a target of 0");
-        for (int i = 0; i < b.count; i++) put_step(e, out, &b.step[i]);
+        for (int i = 0; i < b.count; i++) put_step(e, out, &b, &b.step[i]);
         for (int i = 0; i < b.checks; i++) put_check(e, out, &b.check[i]);
     }
     backward_close(&b);
@@ -240,7 +226,7 @@ static void put_backward(explaining *e, heed_text *out) {
 /* Writes W_h, the sum with the other heads, add and norm. */
 static void put_layer(explaining *e, heed_text *out) {
     put_product(e, out, e->columns ? "$W_h$: $W_h^\\top H$" : "$W_h$: output $W_h$",
-                HEED_LESSON_OUTPUT, HEED_LESSON_W_H, HEED_LESSON_SHARE);
+                HEED_LESSON_SHARE);
     heed_text_add(out, "\\subsection*{All heads%s}\n",
                   has_bias(e, HEED_LESSON_B_O) ? " and $B_O$" : "");
     put_result(e, out, HEED_LESSON_ALL);
@@ -253,26 +239,21 @@ bool write_tex(explaining *e, const char *path) {
     heed_text out = {.c = e->c};
     bool c = e->columns, sheet = e->blank[HEED_LESSON_Q] != NULL;
     put_head(e, &out);
-    put_product(e, &out, c ? "Queries: $Q = W_Q^\\top X$" : "Queries: $Q = X W_Q$", HEED_LESSON_X,
-                HEED_LESSON_W_Q, HEED_LESSON_Q);
-    put_product(e, &out, c ? "Keys: $K = W_K^\\top X$" : "Keys: $K = X W_K$", HEED_LESSON_Z,
-                HEED_LESSON_W_K, HEED_LESSON_K);
-    put_product(e, &out, c ? "Values: $V = W_V^\\top X$" : "Values: $V = X W_V$", HEED_LESSON_Z,
-                HEED_LESSON_W_V, HEED_LESSON_V);
+    put_product(e, &out, c ? "Queries: $Q = W_Q^\\top X$" : "Queries: $Q = X W_Q$", HEED_LESSON_Q);
+    put_product(e, &out, c ? "Keys: $K = W_K^\\top X$" : "Keys: $K = X W_K$", HEED_LESSON_K);
+    put_product(e, &out, c ? "Values: $V = W_V^\\top X$" : "Values: $V = X W_V$", HEED_LESSON_V);
     put_biases(e, &out);
-    put_product(e, &out, c ? "Scores: $K^\\top Q$" : "Scores: $Q K^\\top$", HEED_LESSON_Q,
-                HEED_LESSON_K, HEED_LESSON_RAW);
+    put_product(e, &out, c ? "Scores: $K^\\top Q$" : "Scores: $Q K^\\top$", HEED_LESSON_RAW);
     if (!sheet) {
         heed_text_add(&out, "\\subsection*{Scaled by $\\beta = %.4g$}\n", e->w.lesson.args.beta);
         put_result(e, &out, HEED_LESSON_SCALED);
     }
-    if (hides(&e->w.lesson.part[HEED_LESSON_SCORES])) {
+    if (hidden_scores(e)) {
         heed_text_add(&out, "\\subsection*{Masked}\n");
         put_result(e, &out, HEED_LESSON_SCORES);
     }
     put_weights(e, &out, sheet);
-    put_product(e, &out, c ? "Output: $H = V A$" : "Output: weights $V$", HEED_LESSON_WEIGHTS,
-                HEED_LESSON_V, HEED_LESSON_OUTPUT);
+    put_product(e, &out, c ? "Output: $H = V A$" : "Output: weights $V$", HEED_LESSON_OUTPUT);
     if (has_layer(&e->w) && !sheet) put_layer(e, &out);
     if (heed_config_bool(e->p->flags, "backward")) put_backward(e, &out);
     heed_text_add(&out, "\\end{document}\n");

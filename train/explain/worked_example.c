@@ -89,12 +89,11 @@ static void add_notes(json_t *o, const worked *w) {
 
 static void add_parts(json_t *o, const explaining *e) {
     for (int i = 0; i < HEED_LESSON_COUNT; i++) {
-        bool bias = i == HEED_LESSON_B_O || (i >= HEED_LESSON_B_Q && i <= HEED_LESSON_B_V);
-        if (!e->w.lesson.part[i].x || (i == HEED_LESSON_Z && e->w.lesson.self) ||
-            (bias && !has_bias(e, (heed_lesson_part)i)))
+        heed_lesson_part part = (heed_lesson_part)i;
+        if (!e->w.lesson.part[i].x || (part == HEED_LESSON_Z && e->w.lesson.self) ||
+            (is_bias(part) && !has_bias(e, part)))
             continue;
-        json_object_set_new(o, heed_lesson_name((heed_lesson_part)i),
-                            matrix_json(&e->w.lesson.part[i]));
+        json_object_set_new(o, heed_lesson_name(part), matrix_json(&e->w.lesson.part[i]));
     }
 }
 
