@@ -55,20 +55,17 @@ static bool has_stack(const heed_record_block *b, int count, heed_stack stack) {
     return false;
 }
 
-static bool choose_stack(heed_ctx *c, const char *of, const char *name, const heed_record_block *b,
-                         int count, heed_stack *out) {
-    *out = has_stack(b, count, HEED_CROSS) ? HEED_CROSS : b[0].stack;
-    for (int i = 0; *name && i <= HEED_CROSS; i++)
-        if (strcmp(heed_stack_name((heed_stack)i), name) == 0) *out = (heed_stack)i;
-    return has_stack(b, count, *out) ||
-           heed_fail(c, HEED_USAGE, "--stack %s: %s has no such attention", name, of);
-}
-
 int chosen_block(heed_ctx *c, const char *of, const heed_config *flags, const heed_record_block *b,
                  int count) {
-    heed_stack stack;
+    const char *name = heed_config_text(flags, "stack");
+    heed_stack stack = has_stack(b, count, HEED_CROSS) ? HEED_CROSS : b[0].stack;
     int found = -1, last = 0, layer = (int)heed_config_int(flags, "layer");
-    if (!choose_stack(c, of, heed_config_text(flags, "stack"), b, count, &stack)) return -1;
+    for (int i = 0; *name && i <= HEED_CROSS; i++)
+        if (strcmp(heed_stack_name((heed_stack)i), name) == 0) stack = (heed_stack)i;
+    if (!has_stack(b, count, stack)) {
+        heed_fail(c, HEED_USAGE, "--stack %s: %s has no such attention", name, of);
+        return -1;
+    }
     for (int i = 0; i < count; i++) {
         if (b[i].stack != stack) continue;
         if (layer ? b[i].layer + 1 == layer : b[i].layer >= last) found = i;
@@ -160,14 +157,6 @@ static bool read_place(const heed_record_axis *a, const char *text, int *query) 
     return true;
 }
 
-/* Sets *query to the first token with that text; returns how many there are. */
-static int find_token(const heed_record_axis *a, const char *text, int *query) {
-    int found = 0;
-    for (int i = 0; i < a->count; i++)
-        if (strcmp(a->labels[i], text) == 0 && found++ == 0) *query = i;
-    return found;
-}
-
 /* The token that was probably meant; NULL for a number. Never a single character. */
 static const char *meant(const heed_record_axis *a, const char *text) {
     const char *near = NULL, **list = calloc((size_t)a->count + 1, sizeof *list);
@@ -208,7 +197,9 @@ bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a, int 
         return true;
     }
     if (read_place(a, text, query)) return true;
-    int found = find_token(a, text, query);
+    int found = 0; /* how many tokens have that text; the first of them is taken */
+    for (int i = 0; i < a->count; i++)
+        if (strcmp(a->labels[i], text) == 0 && found++ == 0) *query = i;
     if (found > 1)
         heed_message(
             c, HEED_WARN,

@@ -126,6 +126,10 @@ bool lesson_json(explaining *e, json_t *o);
 json_t *lesson_list(const double *x, int n);
 json_t *lesson_grid(int rows, int cols, double *x);
 
+/* Copies numbers to a parameter of the library, unless it is NULL; or to a new (1,rows,cols), of at
+ * most 64 numbers. */
+void lesson_set(heed_tensor *p, const double *x);
+heed_tensor *lesson_input(heed_tape *t, const double *x, int rows, int cols);
 /* -sum p log2 p of n shares, in bits. */
 double lesson_entropy(const double *p, int n);
 /* Frobenius norm of the softmax's derivative diag(p) - p p', for n shares p. */

@@ -132,6 +132,17 @@ json_t *lesson_grid(int rows, int cols, double *x) {
     return matrix_json(&m);
 }
 
+void lesson_set(heed_tensor *p, const double *x) {
+    for (size_t i = 0; p && i < p->size; i++) p->x[i] = (heed_real)x[i];
+}
+
+heed_tensor *lesson_input(heed_tape *t, const double *x, int rows, int cols) {
+    enum { MOST = 64 };
+    heed_real copy[MOST];
+    for (int i = 0; i < rows * cols && i < MOST; i++) copy[i] = (heed_real)x[i];
+    return heed_input(t, copy, 3, (int[]){1, rows, cols});
+}
+
 void lesson_chart(explaining *e, const heed_chart *k, int height) {
     const char *path = heed_config_text(e->p->flags, "png");
     if (*path && !heed_chart_png(e->c, k, 900, 560, path)) return;

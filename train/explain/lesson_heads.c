@@ -38,14 +38,6 @@ static void copy_rows(const layer *l, int from, int size, double *w) {
 
 /* ---- H layers of one head ---- */
 
-static void add_part(layer *l, int head) {
-    for (int t = 0; t < TOKENS; t++)
-        for (int i = 0; i < WIDTH; i++)
-            for (int j = 0; j < VALUE; j++)
-                l->sum[t * WIDTH + i] +=
-                    l->heads[head][t * VALUE + j] * l->out[i * HEADS * VALUE + head * VALUE + j];
-}
-
 static bool one_head(heed_ctx *c, layer *l, int head) {
     double q[WIDTH * KEY], k[WIDTH * KEY], v[WIDTH * VALUE];
     heed_lesson one;
@@ -65,17 +57,16 @@ static bool one_head(heed_ctx *c, layer *l, int head) {
     if (ok) {
         memcpy(l->weights[head], one.part[HEED_LESSON_WEIGHTS].x, sizeof l->weights[head]);
         memcpy(l->heads[head], one.part[HEED_LESSON_OUTPUT].x, sizeof l->heads[head]);
-        add_part(l, head);
+        for (int i = 0; i < TOKENS * WIDTH; i++)
+            for (int j = 0; j < VALUE; j++)
+                l->sum[i] += l->heads[head][i / WIDTH * VALUE + j] *
+                             l->out[i % WIDTH * HEADS * VALUE + head * VALUE + j];
     }
     heed_lesson_free(&one);
     return ok;
 }
 
 /* ---- one layer of H heads ---- */
-
-static void to_real(const double *from, int n, heed_real *to) {
-    for (int i = 0; i < n; i++) to[i] = (heed_real)from[i];
-}
 
 static bool library_layer(heed_ctx *c, layer *l) {
     heed_store *s = heed_store_new(c);
@@ -84,12 +75,10 @@ static bool library_layer(heed_ctx *c, layer *l) {
     heed_mha_init(&m, s, "attn", (heed_mha_args){.width = WIDTH, .heads = HEADS, .no_bias = true});
     heed_tensor *y = NULL;
     if (heed_ctx_status(c) == HEED_OK) {
-        heed_real x[TOKENS * WIDTH];
-        to_real(l->x, TOKENS * WIDTH, x);
-        to_real(l->in, STACK * WIDTH, m.qkv.w->x);
-        to_real(l->out, WIDTH * HEADS * VALUE, m.out.w->x);
+        lesson_set(m.qkv.w, l->in);
+        lesson_set(m.out.w, l->out);
         heed_tape_begin(t, HEED_EVAL, 0);
-        y = heed_mha_apply(&m, t, heed_input(t, x, 3, (int[]){1, TOKENS, WIDTH}), NULL, NULL, NULL);
+        y = heed_mha_apply(&m, t, lesson_input(t, l->x, TOKENS, WIDTH), NULL, NULL, NULL);
         for (int i = 0; y && i < TOKENS * WIDTH; i++) l->library[i] = (double)y->x[i];
     }
     heed_tape_free(t);
@@ -112,19 +101,10 @@ static json_t *as_json(layer *l, double worst) {
                      lesson_grid(TOKENS, WIDTH, l->library), "largest_difference", worst);
 }
 
-static void draw_heads(explaining *e, layer *l) {
+void explain_heads(explaining *e) {
+    static const char *const titles[HEADS] = {"weights, head 1", "head 2", "head 3"};
     heed_matrix m[HEADS];
     matrix_view v[HEADS];
-    const char *const titles[HEADS] = {"weights, head 1", "head 2", "head 3"};
-    for (int h = 0; h < HEADS; h++) {
-        m[h] = lesson_matrix(TOKENS, TOKENS, l->weights[h]);
-        v[h] = (matrix_view){.name = titles[h], .m = &m[h], .row_labels = h ? NULL : words};
-    }
-    draw_equation(&e->out, &e->look, HEADS, v, (const char *[]){"", "  ", "  "});
-    gap(e);
-}
-
-void explain_heads(explaining *e) {
     layer l = {.x = {0}};
     choose(e->seed, &l);
     for (int h = 0; h < HEADS; h++)
@@ -139,7 +119,12 @@ void explain_heads(explaining *e) {
         "width %d each. Look at one word's row in "
         "each: every head has shares of its own.",
         WIDTH, HEADS, KEY);
-    draw_heads(e, &l);
+    for (int h = 0; h < HEADS; h++) {
+        m[h] = lesson_matrix(TOKENS, TOKENS, l.weights[h]);
+        v[h] = (matrix_view){.name = titles[h], .m = &m[h], .row_labels = h ? NULL : words};
+    }
+    draw_equation(&e->out, &e->look, HEADS, v, (const char *[]){"", "  ", "  "});
+    gap(e);
     say(e,
         "Their outputs side by side, times W_h': [Y_1 Y_2 Y_3] W_h'. A product of blocks "
         "is a sum of products: Y_1 W_1' + Y_2 W_2' + Y_3 W_3', each head with its own "

@@ -73,20 +73,17 @@ static double dot(const double *a, const double *b, int n) {
     return sum;
 }
 
-static double score_additive(const numbers *n, const double *s, const double *h) {
-    double e = 0;
-    for (int k = 0; k < INNER; k++)
-        e += n->v[k] *
-             tanh(dot(n->w + k * WIDTH, s, WIDTH) + dot(n->u + k * WIDTH, h, WIDTH) + n->b[k]);
-    return e;
-}
-
 static double score(const stage *k, const numbers *n, const double *s, const double *h) {
-    if (k->args.kind == HEED_ADDITIVE) return score_additive(n, s, h);
-    if (!k->args.key) return dot(s, h, WIDTH) / (k->args.kind == HEED_SCALED_DOT ? sqrt(WIDTH) : 1);
     double e = 0;
-    for (int c = 0; c < KEY; c++)
-        e += dot(n->w_q + c * WIDTH, s, WIDTH) * dot(n->w_k + c * WIDTH, h, WIDTH);
+    if (k->args.kind == HEED_ADDITIVE) {
+        for (int i = 0; i < INNER; i++)
+            e += n->v[i] *
+                 tanh(dot(n->w + i * WIDTH, s, WIDTH) + dot(n->u + i * WIDTH, h, WIDTH) + n->b[i]);
+        return e;
+    }
+    if (!k->args.key) return dot(s, h, WIDTH) / (k->args.kind == HEED_SCALED_DOT ? sqrt(WIDTH) : 1);
+    for (int i = 0; i < KEY; i++)
+        e += dot(n->w_q + i * WIDTH, s, WIDTH) * dot(n->w_k + i * WIDTH, h, WIDTH);
     return e / sqrt(KEY);
 }
 
@@ -113,26 +110,6 @@ static void by_formula(const stage *k, const numbers *n, answer *a) {
 
 /* ---- the library ---- */
 
-static void set(heed_tensor *p, const double *x) {
-    for (size_t i = 0; p && i < p->size; i++) p->x[i] = (heed_real)x[i];
-}
-
-static heed_tensor *input(heed_tape *t, const double *x, int rows) {
-    heed_real copy[INPUTS * WIDTH];
-    for (int i = 0; i < rows * WIDTH; i++) copy[i] = (heed_real)x[i];
-    return heed_input(t, copy, 3, (int[]){1, rows, WIDTH});
-}
-
-static void set_all(heed_attend *l, const numbers *n) {
-    set(l->w.w, n->w);
-    set(l->u.w, n->u);
-    set(l->u.b, n->b);
-    set(l->score.w, n->v);
-    set(l->q.w, n->w_q);
-    set(l->k.w, n->w_k);
-    set(l->v.w, n->w_v);
-}
-
 /* Fills a->gap: how far the layer's context is from the formula's. */
 static bool by_library(heed_ctx *c, const stage *k, const numbers *n, answer *a) {
     heed_store *s = heed_store_new(c);
@@ -142,9 +119,11 @@ static bool by_library(heed_ctx *c, const stage *k, const numbers *n, answer *a)
     heed_tape_begin(t, HEED_EVAL, 0);
     heed_tensor *y = NULL;
     if (heed_ctx_status(c) == HEED_OK) {
-        set_all(&l, n);
-        heed_attention_kv m = heed_attend_kv(&l, t, input(t, n->h, INPUTS), NULL);
-        y = heed_attend_apply(&l, t, input(t, n->s, k->queries), &m);
+        heed_tensor *const parameters[] = {l.w.w, l.u.w, l.u.b, l.score.w, l.q.w, l.k.w, l.v.w};
+        const double *const values[] = {n->w, n->u, n->b, n->v, n->w_q, n->w_k, n->w_v};
+        for (int i = 0; i < 7; i++) lesson_set(parameters[i], values[i]);
+        heed_attention_kv m = heed_attend_kv(&l, t, lesson_input(t, n->h, INPUTS, WIDTH), NULL);
+        y = heed_attend_apply(&l, t, lesson_input(t, n->s, k->queries, WIDTH), &m);
     }
     for (size_t i = 0; y && i < y->size; i++)
         a->gap = fmax(a->gap, fabs((double)y->x[i] - a->context[i]));
