@@ -67,7 +67,8 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-bool paths_in_folder(heed_ctx *c, const char *folder, paths *out) {
+/* The entries of a folder sorted by name, without hidden ones. */
+static bool paths_in_folder(heed_ctx *c, const char *folder, paths *out) {
     DIR *d = opendir(folder);
     bool ok = true;
     *out = (paths){0};

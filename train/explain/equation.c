@@ -9,23 +9,21 @@ enum { LABEL = 96, MOST_PARTS = 8 };
 
 /* ---- labels and numbers ---- */
 
-static const char *shown(char text[LABEL], const char *label) {
-    return heed_format_token(text, LABEL, label);
+static int label_columns(const char *label) {
+    char text[LABEL];
+    return heed_label_columns(heed_format_token(text, LABEL, label));
 }
 
-int label_columns(const char *label) {
+/* A label in exactly `width` columns, cut with "…" or padded with spaces on the left or the right.
+ * Control characters are shown as heed_format_token does. */
+static void put_label(heed_text *out, const char *label, int width, bool right) {
     char text[LABEL];
-    return heed_label_columns(shown(text, label));
-}
-
-void put_label(heed_text *out, const char *label, int width, bool right) {
-    char text[LABEL];
-    int total = heed_label_columns(shown(text, label));
+    int total = heed_label_columns(heed_format_token(text, LABEL, label));
     size_t bytes = total > width ? heed_label_cut(text, width - 1) : strlen(text);
     text[bytes] = 0;
-    int used = heed_label_columns(text) + (total > width);
-    heed_text_add(out, "%*s%s%s%*s", right ? width - used : 0, "", text, total > width ? "…" : "",
-                  right ? 0 : width - used, "");
+    int pad = width - heed_label_columns(text) - (total > width);
+    heed_text_add(out, "%*s%s%s%*s", right ? pad : 0, "", text, total > width ? "…" : "",
+                  right ? 0 : pad, "");
 }
 
 char *number_text(char text[32], double x, int precision) {
@@ -117,14 +115,8 @@ size_t cell_of(const matrix_view *v, int row, int col) {
     return (size_t)at;
 }
 
-static int drawn_rows(const matrix_view *v) {
-    int rows = rows_of(v);
-    return v->most_rows && v->most_rows < rows ? v->most_rows : rows;
-}
-static int drawn_cols(const matrix_view *v) {
-    int cols = cols_of(v);
-    return v->most_cols && v->most_cols < cols ? v->most_cols : cols;
-}
+static int at_most(int n, int most) { return most && most < n ? most : n; }
+static int drawn_cols(const matrix_view *v) { return at_most(cols_of(v), v->most_cols); }
 
 static int widest_label(const char *const *list, int from, int to, int most) {
     int widest = 0;
@@ -166,7 +158,8 @@ static void measure(piece *p) {
 
 /* bare: leaves out the row labels of a later part if they repeat those of the first. */
 static piece lay(const matrix_view *v, const text_style *s, int capacity, bool bare) {
-    piece p = {.v = v, .before = "", .rows = drawn_rows(v), .to = drawn_cols(v)};
+    piece p = {
+        .v = v, .before = "", .rows = at_most(rows_of(v), v->most_rows), .to = drawn_cols(v)};
     p.cut = p.to < cols_of(v);
     p.digits = matrix_digits(v->m, s->precision);
     p.cell = widest_number(v, p.digits);
@@ -328,30 +321,24 @@ static int lay_all(piece *p, int count, const matrix_view *parts, const char *co
     return group_columns(p, count);
 }
 
-/* Draws the parts on one line with the widest labels that fit, at least `least`. False: none. */
-static bool draw_one_line(heed_text *out, const text_style *s, int count, const matrix_view *parts,
-                          const char *const *between, int least) {
-    piece p[MOST_PARTS];
-    for (int capacity = WIDE; capacity >= least; capacity = capacity == CUT ? BARE : capacity - 1) {
-        if (lay_all(p, count, parts, between, s, capacity) > s->width) continue;
-        draw_group(out, p, count, s);
-        return true;
-    }
-    return false;
-}
-
+/* Draws on each line as many parts as fit, with the widest labels that fit then. */
 void draw_equation(heed_text *out, const text_style *s, int count, const matrix_view *parts,
                    const char *const *between) {
     piece p[MOST_PARTS];
-    for (int from = 0; from < count;) {
-        int n = count - from;
+    for (int from = 0, n; from < count; from += n) {
+        int capacity = WIDE, least = count == 1 ? CUT : BARE;
+        n = count - from;
         while (n > 1 && lay_all(p, n, parts + from, between + from, s, BARE) > s->width) n--;
+        while (capacity >= least &&
+               lay_all(p, n, parts + from, between + from, s, capacity) > s->width)
+            capacity = capacity == CUT ? BARE : capacity - 1;
         if (from) heed_text_put(out, "\n", 1);
-        if (!draw_one_line(out, s, n, parts + from, between + from, count == 1 ? CUT : BARE)) {
+        if (capacity >= least) {
+            draw_group(out, p, n, s);
+        } else {
             lay_all(p, 1, parts + from, between + from, s, CUT);
             draw_bands(out, p[0], s);
         }
-        from += n;
     }
 }
 

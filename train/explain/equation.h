@@ -47,9 +47,4 @@ void draw_matrix(heed_text *out, const text_style *s, const matrix_view *m);
 typedef enum { PLAIN_WORDS, DIM_WORDS, HEADING } words_style;
 void draw_words(heed_text *out, const text_style *s, words_style how, const char *words);
 
-/* A label in exactly `width` columns, cut with "…" or padded with spaces on the left or the right.
- * Control characters are shown as heed_format_token does. */
-void put_label(heed_text *out, const char *label, int width, bool right);
-int label_columns(const char *label);
-
 #endif

@@ -80,8 +80,6 @@ bool worked_make(explaining *e, const heed_lesson_args *a, worked labels);
 void worked_free(worked *w);
 /* Makes w own a block from malloc and returns it. NULL: out of memory, and the block was freed. */
 void *worked_keep(heed_ctx *c, worked *w, void *block);
-/* Labels (count) of a letter and a number from 1, "q1", "q2", ..., which live as long as w. */
-const char *const *worked_names(heed_ctx *c, worked *w, const char *letter, int count);
 
 /* The head as one object, in the form that the page reads. */
 json_t *worked_json(const explaining *e);

@@ -2,6 +2,7 @@
 #include "explain/explain.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ static void put_escaped(heed_text *out, const char *text, int most) {
     if (*text) heed_text_add(out, "\\dots{}");
 }
 
-static void put_label_tex(heed_text *out, const char *label) {
+static void put_label(heed_text *out, const char *label) {
     heed_text_add(out, "\\scriptstyle\\text{");
     put_escaped(out, label, 40);
     heed_text_add(out, "}");
@@ -80,11 +81,11 @@ static void put_matrix(heed_text *out, const matrix_view *v, int precision) {
     heed_text_add(out, "\\ (%d\\times %d)}{\\bordermatrix{", rows, cols);
     for (int j = 0; j < cols; j++) {
         heed_text_add(out, " & ");
-        if (v->col_labels) put_label_tex(out, v->col_labels[j]);
+        if (v->col_labels) put_label(out, v->col_labels[j]);
     }
     heed_text_add(out, " \\cr\n");
     for (int i = 0; i < rows; i++) {
-        if (v->row_labels) put_label_tex(out, v->row_labels[i]);
+        if (v->row_labels) put_label(out, v->row_labels[i]);
         for (int j = 0; j < cols; j++) {
             heed_text_add(out, " & ");
             put_entry(out, v, cell_of(v, i, j), digits);
@@ -143,39 +144,23 @@ static void put_product(explaining *e, heed_text *out, const char *title, heed_l
     put_formula(out, &e->look, 3, parts, (const char *[]){"", "\\cdot", "="});
 }
 
-static void put_view(explaining *e, heed_text *out, matrix_view v) {
-    put_formula(out, &e->look, 1, &v, (const char *[]){""});
-}
-
-static void put_result(explaining *e, heed_text *out, heed_lesson_part part) {
-    put_view(e, out, worked_view(e, part, false));
-}
-
-/* Writes the weights, with the marks of a hard selection except on a sheet, where they would reveal
- * answers. */
-static void put_weights(explaining *e, heed_text *out, bool sheet) {
-    bool hard = e->w.lesson.args.hard;
-    heed_text_add(out, "\\subsection*{Weights: %s of each %s of $%.4g$ raw}\n",
-                  hard ? "1 at the largest" : "softmax", e->columns ? "column" : "row",
-                  e->w.lesson.args.beta);
-    char *marks = hard && !sheet ? tie_marks(e) : NULL;
+/* Writes a part under a title; with the marks of a hard selection, or NULL. */
+static void put_part(explaining *e, heed_text *out, heed_lesson_part part, const char *marks,
+                     const char *format, ...) HEED_PRINTF(5, 6);
+static void put_part(explaining *e, heed_text *out, heed_lesson_part part, const char *marks,
+                     const char *format, ...) {
+    matrix_view v = worked_view(e, part, false);
+    char title[128];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(title, sizeof title, format, list);
+    va_end(list);
+    heed_text_add(out, "\\subsection*{%s}\n", title);
     if (marks)
         heed_text_add(out, "\\noindent $*$ is chosen, $=$ ties with it: the first of equal scores "
                            "wins.\n\n");
-    matrix_view v = worked_view(e, HEED_LESSON_WEIGHTS, false);
     v.marks = marks;
-    put_view(e, out, v);
-    free(marks);
-}
-
-/* Writes the biases, if there are any: Q = X W_Q + B_Q in every row. */
-static void put_biases(explaining *e, heed_text *out) {
-    for (int k = HEED_LESSON_Q; k <= HEED_LESSON_V; k++) {
-        heed_lesson_part part = (heed_lesson_part)k;
-        if (!has_bias(e, bias_of(part))) continue;
-        heed_text_add(out, "\\subsection*{Added to every token of $%s$}\n", heed_lesson_name(part));
-        put_result(e, out, bias_of(part));
-    }
+    put_formula(out, &e->look, 1, &v, (const char *[]){""});
 }
 
 /* ---- backward ---- */
@@ -227,32 +212,33 @@ static void put_backward(explaining *e, heed_text *out) {
 static void put_layer(explaining *e, heed_text *out) {
     put_product(e, out, e->columns ? "$W_h$: $W_h^\\top H$" : "$W_h$: output $W_h$",
                 HEED_LESSON_SHARE);
-    heed_text_add(out, "\\subsection*{All heads%s}\n",
-                  has_bias(e, HEED_LESSON_B_O) ? " and $B_O$" : "");
-    put_result(e, out, HEED_LESSON_ALL);
-    if (!has_norm(&e->w)) return;
-    heed_text_add(out, "\\subsection*{Add and norm}\n");
-    put_result(e, out, HEED_LESSON_NORMED);
+    put_part(e, out, HEED_LESSON_ALL, NULL, "All heads%s",
+             has_bias(e, HEED_LESSON_B_O) ? " and $B_O$" : "");
+    if (has_norm(&e->w)) put_part(e, out, HEED_LESSON_NORMED, NULL, "Add and norm");
 }
 
 bool write_tex(explaining *e, const char *path) {
+    const heed_lesson_args *a = &e->w.lesson.args;
     heed_text out = {.c = e->c};
     bool c = e->columns, sheet = e->blank[HEED_LESSON_Q] != NULL;
     put_head(e, &out);
     put_product(e, &out, c ? "Queries: $Q = W_Q^\\top X$" : "Queries: $Q = X W_Q$", HEED_LESSON_Q);
     put_product(e, &out, c ? "Keys: $K = W_K^\\top X$" : "Keys: $K = X W_K$", HEED_LESSON_K);
     put_product(e, &out, c ? "Values: $V = W_V^\\top X$" : "Values: $V = X W_V$", HEED_LESSON_V);
-    put_biases(e, &out);
+    for (int k = HEED_LESSON_Q; k <= HEED_LESSON_V; k++) {
+        heed_lesson_part part = (heed_lesson_part)k;
+        if (has_bias(e, bias_of(part)))
+            put_part(e, &out, bias_of(part), NULL, "Added to every token of $%s$",
+                     heed_lesson_name(part));
+    }
     put_product(e, &out, c ? "Scores: $K^\\top Q$" : "Scores: $Q K^\\top$", HEED_LESSON_RAW);
-    if (!sheet) {
-        heed_text_add(&out, "\\subsection*{Scaled by $\\beta = %.4g$}\n", e->w.lesson.args.beta);
-        put_result(e, &out, HEED_LESSON_SCALED);
-    }
-    if (hidden_scores(e)) {
-        heed_text_add(&out, "\\subsection*{Masked}\n");
-        put_result(e, &out, HEED_LESSON_SCORES);
-    }
-    put_weights(e, &out, sheet);
+    if (!sheet) put_part(e, &out, HEED_LESSON_SCALED, NULL, "Scaled by $\\beta = %.4g$", a->beta);
+    if (hidden_scores(e)) put_part(e, &out, HEED_LESSON_SCORES, NULL, "Masked");
+    /* on a sheet the marks would reveal answers */
+    char *marks = a->hard && !sheet ? tie_marks(e) : NULL;
+    put_part(e, &out, HEED_LESSON_WEIGHTS, marks, "Weights: %s of each %s of $%.4g$ raw",
+             a->hard ? "1 at the largest" : "softmax", c ? "column" : "row", a->beta);
+    free(marks);
     put_product(e, &out, c ? "Output: $H = V A$" : "Output: weights $V$", HEED_LESSON_OUTPUT);
     if (has_layer(&e->w) && !sheet) put_layer(e, &out);
     if (heed_config_bool(e->p->flags, "backward")) put_backward(e, &out);
