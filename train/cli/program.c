@@ -123,15 +123,11 @@ static bool takes_value(const program *p, const char *flag) {
     return o && o->kind != HEED_BOOL;
 }
 
-/* "-l", but not "-1" or "- and more": probably a mistyped option, not an input. */
-static bool is_short_option(const char *arg) {
-    bool letter = arg[0] == '-' && isalpha((unsigned char)arg[1]);
-    return letter && strcmp(arg, "-c") != 0 && !strpbrk(arg, " \t\n");
-}
-
+/* "-l", but not "-1" or "- and more", is probably a mistyped option, not an input. */
 static bool check_dashes(heed_ctx *c, const program *p, int argc, char **argv) {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (is_short_option(argv[i]))
+        bool letter = argv[i][0] == '-' && isalpha((unsigned char)argv[i][1]);
+        if (letter && strcmp(argv[i], "-c") != 0 && !strpbrk(argv[i], " \t\n"))
             return heed_fail(c, HEED_USAGE,
                              "unknown option %.80s: expected two dashes, --NAME; hint: -- stands "
                              "before an input that begins with a dash",
@@ -236,16 +232,14 @@ static heed_config *settings_of(heed_ctx *c, const command *k, const heed_model 
     return f;
 }
 
-/* A copy, in another context, of the settings of f that were given. */
-static heed_config *copy_settings(program *p, const heed_config *f) {
-    heed_config *copy = settings_of(p->c, p->command, p->model, NULL);
-    for (int i = 0; i < heed_config_count(f); i++) {
-        const char *value;
-        const heed_option *o = heed_config_at(f, i, &value);
-        heed_rank rank = heed_config_rank(f, o->name);
-        if (rank != HEED_FROM_DEFAULT) heed_config_set(copy, o->name, value, o->name, rank);
+/* Sets what was given in `from`, with its rank. */
+static void copy_given(heed_config *to, const heed_config *from) {
+    for (int i = 0; i < heed_config_count(to); i++) {
+        const char *value, *key = heed_config_at(to, i, &value)->name;
+        heed_rank rank = heed_config_rank(from, key);
+        if (rank != HEED_FROM_DEFAULT)
+            heed_config_set(to, key, heed_config_text(from, key), key, rank);
     }
-    return copy;
 }
 
 static void open_context(program *p, const heed_config *f) {
@@ -259,7 +253,7 @@ static void open_context(program *p, const heed_config *f) {
 }
 
 /* A context's seed is set when it is opened, so the run's seed is read first. */
-static bool take_seed(program *p, heed_ctx *c) {
+static bool read_seed(program *p, heed_ctx *c) {
     const heed_model *m;
     heed_config *f = run_settings(c, p->models, p->argv[0], &m);
     if (f) p->seed = (uint64_t)heed_config_int(f, "seed");
@@ -285,7 +279,7 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     if (!check_count(c, k, argc, argv) ||
         !outputs_are_apart(c, p->models, f, k->numbers && several, argc, argv))
         return NULL;
-    return !k->continues || take_seed(p, c) ? f : NULL;
+    return !k->continues || read_seed(p, c) ? f : NULL;
 }
 
 bool program_open(program *p, int argc, char **argv) {
@@ -298,7 +292,10 @@ bool program_open(program *p, int argc, char **argv) {
     p->json_lines =
         heed_config_has(f, "progress") && strcmp(heed_config_text(f, "progress"), "json") == 0;
     open_context(p, f);
-    if (heed_ctx_status(p->c) == HEED_OK) p->flags = copy_settings(p, f);
+    if (heed_ctx_status(p->c) == HEED_OK) {
+        p->flags = settings_of(p->c, p->command, p->model, NULL);
+        copy_given(p->flags, f);
+    }
     heed_close(c);
     return heed_ctx_status(p->c) == HEED_OK;
 }
@@ -324,12 +321,7 @@ int program_close(program *p) {
 
 heed_config *task_config(program *p) {
     heed_config *f = training_config(p->c, p->model);
-    for (int i = 0; i < heed_config_count(f); i++) {
-        const char *value, *key = heed_config_at(f, i, &value)->name;
-        heed_rank rank = heed_config_rank(p->flags, key);
-        if (rank != HEED_FROM_DEFAULT)
-            heed_config_set(f, key, heed_config_text(p->flags, key), key, rank);
-    }
+    copy_given(f, p->flags);
     heed_config_set(f, "task", p->model->name, "TASK", HEED_FROM_FLAG);
     return f;
 }
@@ -414,22 +406,18 @@ static void print_about(const char *text) {
     for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n')
         fits = fits && (is_fixed(s) || (int)strcspn(s, "\n") <= width);
     heed_text words = {.c = NULL}, out = {.c = NULL};
-    for (const char *s = text; *s;) {
+    for (const char *s = text, *next; *s; s = next) {
         size_t n = strcspn(s, "\n");
-        const char *next = s + n + (s[n] == '\n');
-        heed_text_put(&words, s, n);
-        if (fits || is_fixed(s) || is_fixed(next)) {
-            bool whole = fits || is_fixed(s);
-            if (whole)
-                heed_text_put(&out, words.s, words.n);
-            else
-                heed_label_words(words.s, 0, width, &out);
-            heed_text_put(&out, "\n", 1);
-            heed_text_free(&words);
-            words = (heed_text){.c = NULL};
-        } else
+        bool whole = fits || is_fixed(s);
+        next = s + n + (s[n] == '\n');
+        heed_text_put(whole ? &out : &words, s, n);
+        if (!whole && !is_fixed(next)) {
             heed_text_put(&words, " ", 1);
-        s = next;
+            continue;
+        }
+        if (!whole) heed_label_words(words.s, 0, width, &out);
+        heed_text_free(&words);
+        heed_text_put(&out, "\n", 1);
     }
     print_text(&out);
 }

@@ -8,25 +8,13 @@
 
 /* ---- the loss ---- */
 
-/* The part that the loss is of; and what that is compared with: a target, the input of a layer with
- * a norm, or (NULL) zeros. */
-static heed_lesson_part end_of(const explaining *e, const backward_pass *b) {
-    return !b->layer ? HEED_LESSON_OUTPUT : has_norm(&e->w) ? HEED_LESSON_NORMED : HEED_LESSON_ALL;
-}
-static const double *goal_of(const explaining *e, const backward_pass *b) {
-    if (!b->layer) return e->w.target;
-    return has_norm(&e->w) ? e->w.lesson.part[HEED_LESSON_X].x : NULL;
-}
-
 /* The loss L = 1/2 sum d^2 of l, a head like that of e. d: gets its gradient by the part that the
  * loss is of, or NULL. */
-static double loss_of(const explaining *e, const backward_pass *b, const heed_lesson *l,
-                      double *d) {
-    const heed_matrix *y = &l->part[end_of(e, b)];
-    const double *goal = goal_of(e, b);
+static double loss_of(const backward_pass *b, const heed_lesson *l, double *d) {
+    const heed_matrix *y = &l->part[b->end];
     double sum = 0;
     for (int i = 0; i < y->rows * y->cols; i++) {
-        double off = y->x[i] - (goal ? goal[i] : 0);
+        double off = y->x[i] - (b->target ? b->target[i] : 0);
         if (d) d[i] = off;
         sum += 0.5 * off * off;
     }
@@ -75,7 +63,7 @@ static double loss_with(explaining *e, const backward_pass *b, const backward_ch
     if (heed_lesson_make(e->c, &e->w.lesson.args, &l)) {
         l.part[k->part].x[k->row * l.part[k->part].cols + k->col] += change;
         heed_lesson_compute(&l);
-        loss = loss_of(e, b, &l, NULL);
+        loss = loss_of(b, &l, NULL);
     }
     heed_lesson_free(&l);
     return loss;
@@ -101,7 +89,7 @@ static void check_cells(explaining *e, backward_pass *b) {
     if (!b->layer) return;
     check_cell(e, b, HEED_LESSON_W_H);
     if (has_bias(e, HEED_LESSON_B_O)) check_cell(e, b, HEED_LESSON_B_O);
-    if (!has_norm(&e->w)) return;
+    if (!b->norm) return;
     check_cell(e, b, HEED_LESSON_GAIN);
     check_cell(e, b, HEED_LESSON_BIAS);
 }
@@ -121,21 +109,20 @@ const char *backward_check_name(const explaining *e, const backward_check *k, ch
 static void describe_loss(const explaining *e, backward_pass *b) {
     char loss[32];
     heed_matrix one = {1, 1, &b->loss};
-    const char *of = e->columns ? "H" : "output", *d = "dO", *note = "";
-    if (b->layer && has_norm(&e->w))
-        of = "Y", d = "dY",
+    const char *d = b->norm ? "dY" : b->layer ? "dU" : "dO", *note = "";
+    if (b->norm)
         note = ", for Y = LN(X + all heads): how far the layer moves its tokens";
     else if (b->layer)
-        of = "all heads", d = "dU", note = ": how far the layer moves its tokens";
-    else if (!e->w.target)
+        note = ": how far the layer moves its tokens";
+    else if (!b->target)
         note = ", with a target of 0";
-    b->of = of;
-    b->minus = !b->layer ? " - target" : has_norm(&e->w) ? " - X" : "";
+    b->of = b->norm ? "Y" : b->layer ? "all heads" : e->columns ? "H" : "output";
+    b->minus = b->norm ? " - X" : b->layer ? "" : " - target";
     snprintf(b->of_loss, sizeof b->of_loss,
              "Backward from here. The loss is L = 1/2 sum (%s%s)^2 = %s%s. %s says how L changes "
              "with each number of %s; every gradient below has the shape of what it belongs to.%s",
-             of, b->minus, number_text(loss, b->loss, matrix_digits(&one, e->look.precision)), note,
-             d, b->layer ? of : "the output",
+             b->of, b->minus, number_text(loss, b->loss, matrix_digits(&one, e->look.precision)),
+             note, d, b->layer ? b->of : "the output",
              has_layer(&e->w) && !b->layer
                  ? " W_h stands behind the output and has no part in this loss: a target is given."
                  : "");
@@ -240,10 +227,10 @@ static const char *words_of(const backward_pass *b, const backward_step *s) {
 }
 
 static void add_steps(const explaining *e, backward_pass *b) {
-    bool norm = b->layer && has_norm(&e->w), self = e->w.lesson.self;
+    bool self = e->w.lesson.self;
     const bool runs[] = {[ALWAYS] = true,       [OF_HEAD] = !b->layer,
-                         [OF_LAYER] = b->layer, [OF_SUM] = b->layer && !norm,
-                         [OF_NORM] = norm,      [OF_X] = self,
+                         [OF_LAYER] = b->layer, [OF_SUM] = b->layer && !b->norm,
+                         [OF_NORM] = b->norm,   [OF_X] = self,
                          [OF_Z] = !self};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         backward_step s = steps[i];
@@ -254,12 +241,16 @@ static void add_steps(const explaining *e, backward_pass *b) {
 }
 
 bool backward_open(explaining *e, backward_pass *b) {
-    *b = (backward_pass){.layer = has_layer(&e->w) && !e->w.target};
     const heed_lesson *l = &e->w.lesson;
-    const heed_matrix *y = &l->part[end_of(e, b)];
+    *b = (backward_pass){.end = HEED_LESSON_OUTPUT, .target = e->w.target};
+    b->layer = has_layer(&e->w) && !e->w.target;
+    b->norm = b->layer && has_norm(&e->w);
+    if (b->layer) b->end = b->norm ? HEED_LESSON_NORMED : HEED_LESSON_ALL;
+    if (b->norm) b->target = l->part[HEED_LESSON_X].x;
+    const heed_matrix *y = &l->part[b->end];
     double *d = malloc((size_t)y->rows * (size_t)y->cols * sizeof *d);
     if (!d) return heed_fail(e->c, HEED_FAILED, "no memory for a gradient");
-    b->loss = loss_of(e, b, l, d);
+    b->loss = loss_of(b, l, d);
     bool ok = b->layer ? heed_lesson_backward_layer(e->c, l, d, &b->g)
                        : heed_lesson_backward(e->c, l, d, NULL, &b->g);
     free(d);

@@ -103,7 +103,7 @@ typedef struct {
     const matrix_view *v;
     const char *before; /* the sign before it */
     int rows, from, to; /* the part that is drawn: all rows, columns [from, to) */
-    int digits, cell, label, note, width;
+    int digits, cell, label, width;
     int pad;                          /* spaces after the rows, if its name or its shape is wider */
     bool row_labels, col_labels, cut; /* cut: columns after the last one are not drawn */
 } piece;
@@ -118,9 +118,9 @@ size_t cell_of(const matrix_view *v, int row, int col) {
 static int at_most(int n, int most) { return most && most < n ? most : n; }
 static int drawn_cols(const matrix_view *v) { return at_most(cols_of(v), v->most_cols); }
 
-static int widest_label(const char *const *list, int from, int to, int most) {
+static int widest_label(const char *const *list, int count, int most) {
     int widest = 0;
-    for (int i = from; list && i < to; i++) {
+    for (int i = 0; list && i < count; i++) {
         int n = label_columns(list[i]);
         if (n > widest) widest = n;
     }
@@ -151,7 +151,6 @@ static void measure(piece *p) {
     int most = indent + (int)strlen(shape_text(p, shape));
     if (most < indent + name) most = indent + name;
     p->width = indent + 2 + cols * (p->cell + 1) - 1 + 2 * p->cut;
-    if (p->note) p->width += 2 + p->note;
     p->pad = most > p->width ? most - p->width : 0;
     p->width += p->pad;
 }
@@ -163,14 +162,12 @@ static piece lay(const matrix_view *v, const text_style *s, int capacity, bool b
     p.cut = p.to < cols_of(v);
     p.digits = matrix_digits(v->m, s->precision);
     p.cell = widest_number(v, p.digits);
-    int columns = widest_label(v->col_labels, 0, p.to, capacity);
-    p.label = widest_label(v->row_labels, 0, p.rows, s->width < 60 ? 8 : WIDE);
-    p.note = capacity == BARE ? 0 : widest_label(v->row_notes, 0, p.rows, 48);
+    int columns = widest_label(v->col_labels, p.to, capacity);
+    p.label = widest_label(v->row_labels, p.rows, s->width < 60 ? 8 : WIDE);
     if (capacity != BARE && columns > p.cell) p.cell = columns;
     p.row_labels = v->row_labels && !bare;
     p.col_labels = v->col_labels && (capacity != BARE || p.cell > 2);
     measure(&p);
-    if (p.note && p.width > s->width) p.note = 0, measure(&p);
     return p;
 }
 
@@ -210,10 +207,6 @@ static void put_row(heed_text *out, const piece *p, const text_style *s, int row
         put_cell(out, p, s, row, j);
     }
     heed_text_add(out, p->cut ? " …]" : "]");
-    if (p->note) {
-        heed_text_put(out, "  ", 2);
-        put_label(out, p->v->row_notes[row], p->note, false);
-    }
     heed_text_add(out, "%*s", p->pad, "");
 }
 
@@ -238,7 +231,7 @@ static void put_columns(heed_text *out, const piece *p, const text_style *s) {
         if (mark) heed_text_put(out, " ", 1);
     }
     put_style(out, s, "0");
-    heed_text_add(out, " %*s", (p->note ? p->note + 2 : 0) + 2 * p->cut + p->pad, "");
+    heed_text_add(out, " %*s", 2 * p->cut + p->pad, "");
 }
 
 /* Lines of a group: NAME, LABELS, the rows, SHAPE. */
@@ -285,20 +278,12 @@ static void draw_group(heed_text *out, const piece *p, int count, const text_sty
 
 /* ---- breaking into lines ---- */
 
-static int group_columns(const piece *p, int count) {
-    int width = 0;
-    for (int i = 0; i < count; i++)
-        width += p[i].width + (i && !*p[i].before ? 2 : sign_columns(&p[i]));
-    return width;
-}
-
 /* Draws a matrix that does not fit a line as bands of its columns, one below the other. */
 static void draw_bands(heed_text *out, piece p, const text_style *s) {
     int capacity = s->width - sign_columns(&p) - (p.row_labels ? p.label + 1 : 0) - 1;
     int each = capacity / (p.cell + 1) > 1 ? capacity / (p.cell + 1) : 1, cols = drawn_cols(p.v);
     int bands = (cols + each - 1) / each;
     each = (cols + bands - 1) / bands; /* of nearly equal width */
-    p.note = 0;
     p.cut = false;
     for (int from = 0; from < cols; from += each) {
         p.from = from;
@@ -310,15 +295,18 @@ static void draw_bands(heed_text *out, piece p, const text_style *s) {
     }
 }
 
+/* Lays out the parts of one line; returns its width. */
 static int lay_all(piece *p, int count, const matrix_view *parts, const char *const *between,
                    const text_style *s, int capacity) {
+    int width = 0;
     for (int i = 0; i < count; i++) {
         bool again = i && capacity == BARE && rows_of(&parts[i]) == rows_of(&parts[0]) &&
                      parts[i].row_labels == parts[0].row_labels;
         p[i] = lay(&parts[i], s, capacity, again);
         p[i].before = between[i];
+        width += p[i].width + (i && !*between[i] ? 2 : sign_columns(&p[i]));
     }
-    return group_columns(p, count);
+    return width;
 }
 
 /* Draws on each line as many parts as fit, with the widest labels that fit then. */

@@ -18,7 +18,6 @@ typedef struct {
     const heed_matrix *m;
     bool transposed; /* m is drawn with rows and columns exchanged */
     const char *const *row_labels, *const *col_labels; /* in the drawing's orientation; or NULL */
-    const char *const *row_notes;                      /* after the rows, where they fit; or NULL */
     const unsigned char *blank; /* for each cell of m: 1 left blank, 2 filled in; or NULL */
     const char *marks;          /* a character after each cell of m; or NULL */
     int most_rows, most_cols;   /* only this many rows and columns are drawn; 0: all */

@@ -130,8 +130,6 @@ void lesson_set(heed_tensor *p, const double *x);
 heed_tensor *lesson_input(heed_tape *t, const double *x, int rows, int cols);
 /* -sum p log2 p of n shares, in bits. */
 double lesson_entropy(const double *p, int n);
-/* Frobenius norm of the softmax's derivative diag(p) - p p', for n shares p. */
-double lesson_slope(const double *p, int n);
 
 /* ---- parts for drawing ---- */
 
@@ -208,7 +206,9 @@ typedef struct {
 /* The loss L = 1/2 sum (output - target)^2 (for a head with W_h and no target, of the layer's
  * output) and its gradients, step by step backward. */
 typedef struct {
-    bool layer;             /* the loss is of the layer's output */
+    bool layer, norm;       /* the loss is of the layer's output, which a norm computes */
+    heed_lesson_part end;   /* the part that the loss is of */
+    const double *target;   /* what that is compared with; NULL: zeros */
     const char *of, *minus; /* L = 1/2 sum (of minus)^2: "output", " - target" */
     heed_lesson_gradient g;
     double loss;

@@ -157,13 +157,3 @@ double lesson_entropy(const double *p, int n) {
         if (p[i] > 0) sum -= p[i] * log2(p[i]);
     return sum;
 }
-
-double lesson_slope(const double *p, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            double d = (i == j ? p[i] : 0) - p[i] * p[j];
-            sum += d * d;
-        }
-    return sqrt(sum);
-}

@@ -25,13 +25,24 @@ static void draw_scores(const heed_random *r, int d, int i, double *scores) {
     }
 }
 
+/* Frobenius norm of the softmax's derivative diag(p) - p p', for the shares p. */
+static double slope(const double *p) {
+    double sum = 0;
+    for (int i = 0; i < KEYS; i++)
+        for (int j = 0; j < KEYS; j++) {
+            double d = (i == j ? p[i] : 0) - p[i] * p[j];
+            sum += d * d;
+        }
+    return sqrt(sum);
+}
+
 static void add_softmax(measured *m, const double *scores, double beta, int which) {
     double scaled[KEYS], p[KEYS];
     for (int j = 0; j < KEYS; j++) scaled[j] = beta * scores[j];
     heed_matrix in = lesson_matrix(1, KEYS, scaled), out = lesson_matrix(1, KEYS, p);
     heed_matrix_softmax(&in, false, &out);
     m->entropy[which] += lesson_entropy(p, KEYS) / QUERIES;
-    m->slope[which] += lesson_slope(p, KEYS) / QUERIES;
+    m->slope[which] += slope(p) / QUERIES;
 }
 
 /* The mean of (q'k)^2 is an unbiased estimate of the variance, d, as q'k has mean 0. The estimate's
