@@ -357,31 +357,15 @@ static void draw_check(explaining *e, const backward_check *k) {
     say(e, "%s%s = %.6g, moved by h = %g to both sides:", part, backward_check_name(e, k, cell),
         k->value, k->step);
     snprintf(gradient, sizeof gradient, "d%s above", part);
-    const struct {
-        const char *name;
-        double x;
-    } lines[] = {{"L(w + h)", k->up},
-                 {"L(w - h)", k->down},
-                 {"difference / 2h", k->difference},
-                 {gradient, k->gradient}};
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        heed_text_add(&e->out, "  %-16s %18.12f\n", lines[i].name, lines[i].x);
+    heed_text_add(&e->out, "  %-16s %18.12f\n  %-16s %18.12f\n  %-16s %18.12f\n  %-16s %18.12f\n",
+                  "L(w + h)", k->up, "L(w - h)", k->down, "difference / 2h", k->difference,
+                  gradient, k->gradient);
     gap(e);
     if (e->w.lesson.args.hard && k->part == HEED_LESSON_W_Q)
         put_words(e, "They need not agree: the selection is hard, and the gradient is that of the "
                      "softmax in its place.");
     else
         put_words(e, "They differ by %.1e.", fabs(k->difference - k->gradient));
-}
-
-static void draw_checks(explaining *e, const backward_pass *b, int number) {
-    gap(e);
-    heading(e, "%d. Check: %s by finite difference", number,
-            b->checks > 1 ? "a cell of each" : "one cell");
-    for (int i = 0; i < b->checks; i++) {
-        if (i) gap(e);
-        draw_check(e, &b->check[i]);
-    }
 }
 
 void explain_backward(explaining *e, int step) {
@@ -392,16 +376,16 @@ void explain_backward(explaining *e, int step) {
         e->w.query = largest_row(&b.g.scores) + 1;
         e->w.key = largest_in_row(&b.g.scores, e->w.query - 1) + 1;
         for (int i = 0; i < b.count; i++) draw_step(e, &b, &b.step[i], step + i);
-        draw_checks(e, &b, step + b.count);
+        gap(e);
+        heading(e, "%d. Check: %s by finite difference", step + b.count,
+                b.checks > 1 ? "a cell of each" : "one cell");
+        for (int i = 0; i < b.checks; i++) {
+            if (i) gap(e);
+            draw_check(e, &b.check[i]);
+        }
     }
     e->w.query = query, e->w.key = key;
     backward_close(&b);
-}
-
-static json_t *check_json(const backward_check *k) {
-    return json_pack("{s:s, s:i, s:i, s:f, s:f}", "of", heed_lesson_name(k->part), "row",
-                     k->row + 1, "column", k->col + 1, "gradient", k->gradient, "difference",
-                     k->difference);
 }
 
 json_t *backward_json(explaining *e) {
@@ -413,7 +397,11 @@ json_t *backward_json(explaining *e) {
         for (int i = 0; i < b.count; i++)
             json_object_set_new(o, gradients[b.step[i].part].name,
                                 matrix_json(gradient_of(&b, b.step[i].part)));
-        for (int i = 0; i < b.checks; i++) json_array_append_new(checks, check_json(&b.check[i]));
+        for (const backward_check *k = b.check; k < b.check + b.checks; k++)
+            json_array_append_new(checks, json_pack("{s:s, s:i, s:i, s:f, s:f}", "of",
+                                                    heed_lesson_name(k->part), "row", k->row + 1,
+                                                    "column", k->col + 1, "gradient", k->gradient,
+                                                    "difference", k->difference));
     }
     json_object_set_new(o, "check", checks);
     backward_close(&b);

@@ -34,27 +34,22 @@ static int telling_row(const explaining *e, const heed_matrix *m, int row) {
     return largest_of(m, row) < least && largest_of(m, best) > largest_of(m, row) ? best : row;
 }
 
-/* The query and the key that were asked for, or the example's. The default is the middle query,
+/* The query and the key are those asked for, or the example's. The default is the middle query,
  * unless its numbers are zeros, and the key with its largest weight. */
-static void pair_of(const explaining *e, int *query, int *key) {
-    const worked *w = &e->w;
-    const heed_matrix *weights = &w->lesson.part[HEED_LESSON_WEIGHTS];
-    *query =
-        w->query ? w->query - 1 : telling_row(e, &w->lesson.part[HEED_LESSON_Q], weights->rows / 2);
-    *key = w->key ? w->key - 1 : largest_in_row(weights, *query);
-    if (e->row) *query = e->row - 1, *key = e->col - 1;
-}
-
 bool chosen_cell(const explaining *e, heed_lesson_part part, int *row, int *col) {
+    const worked *w = &e->w;
+    const heed_matrix *p = w->lesson.part, *m = &p[part], *weights = &p[HEED_LESSON_WEIGHTS];
+    int query = e->row - 1, key = e->col - 1;
     if (e->row && e->part >= 0) {
-        *row = e->row - 1, *col = e->col - 1;
+        *row = query, *col = key;
         return e->part == (int)part;
     }
-    int query, key;
-    pair_of(e, &query, &key);
+    if (!e->row) {
+        query = w->query ? w->query - 1 : telling_row(e, &p[HEED_LESSON_Q], weights->rows / 2);
+        key = w->key ? w->key - 1 : largest_in_row(weights, query);
+    }
     bool of_keys = part == HEED_LESSON_K || part == HEED_LESSON_V;
     bool of_pairs = part >= HEED_LESSON_RAW && part <= HEED_LESSON_WEIGHTS;
-    const heed_matrix *m = &e->w.lesson.part[part];
     *row = of_keys ? key : query;
     if (!of_pairs && !e->row) *row = telling_row(e, m, *row);
     *col = of_pairs ? key : largest_in_row(m, *row);

@@ -101,8 +101,8 @@ static void show_loss(explaining *e, int step, double loss, double first) {
 static void introduce(explaining *e, int steps, double rate, const goal *g) {
     heading(e, "Learning W_Q, W_K and W_V in %d steps", steps);
     say(e,
-        "From random matrices (--seed %llu) by gradient descent: W = W - %g dW, where L = "
-        "1/2T sum (output - target)^2%s is the mean over the tokens. The target is %s.",
+        "From random matrices (--seed %llu) by gradient descent: W = W - %g dW, where L = 1/2T sum "
+        "(output - target)^2%s is the mean over the tokens. The target is %s.",
         (unsigned long long)e->seed, rate,
         g->count > 1 ? " + 1/2T sum (weights - their target)^2" : "",
         g->count > 1 ? "what the given W make of the text" : "the file's");
@@ -122,11 +122,10 @@ static void learn(explaining *e, goal *g, int steps, double rate) {
         loss = loss_of(&e->w.lesson, g);
         if (!step) first = loss;
         if (!(loss <= 1e6 * (1 + first))) {
-            heed_fail(
-                e->c, HEED_DIVERGED,
-                "learning diverged: step %d: the loss rose from %.3g to %.3g; hint: a smaller "
-                "--rate",
-                step, first, loss);
+            heed_fail(e->c, HEED_DIVERGED,
+                      "learning diverged: step %d: the loss rose from %.3g to %.3g; hint: a "
+                      "smaller --rate",
+                      step, first, loss);
             break;
         }
         if (is_moment(step, steps, MOMENTS - 1)) keep_moment(e, list, step, loss);

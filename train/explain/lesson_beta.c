@@ -83,16 +83,16 @@ static void draw_gets(explaining *e) {
 static void own_text(explaining *e) {
     const heed_lesson *l = &e->w.lesson;
     heading(e, "A store of keys and values, hard and soft");
-    say(e, "put keeps a value under a key, here a direction for a colour and how ripe such "
-           "a fruit is, of 10. get compares its query with all keys.");
+    say(e, "put keeps a value under a key, here a direction for a colour and how ripe such a fruit "
+           "is, of 10. get compares its query with all keys.");
     for (int i = 0; i < ENTRIES; i++)
         heed_text_add(&e->out, "  put(%s = (%g, %g), %g)\n", colours[i], entries[3 * i],
                       entries[3 * i + 1], entries[3 * i + 2]);
     gap(e);
     say(e, "The hard get takes the value of the one key with the largest dot product, as a "
-           "dictionary does. The soft get takes all values, each by its share: softmax of "
-           "beta times the dot products. Look at orange: hard, it jumps to the value of "
-           "red; soft, it lies between, and a gradient can tell every key where to move.");
+           "dictionary does. The soft get takes all values, each by its share: softmax of beta "
+           "times the dot products. Look at orange: hard, it jumps to the value of red; soft, it "
+           "lies between, and a gradient can tell every key where to move.");
     draw_gets(e);
     if (l->args.hard)
         say(e, "get(q) = v[argmax q k'], the hard get of both queries:");
@@ -177,15 +177,14 @@ void explain_beta(explaining *e) {
     if (lesson_json(e, sweep_json(e, &s, mean))) return;
     heading(e, "Beta: from the mean to the hard choice");
     say(e,
-        "One query, orange, to the store of heed explain store, as beta grows. At 0 all "
-        "keys have equal shares, and the output is the mean of the values, %.4g. The "
-        "larger beta is, the more the largest score takes; in the end all of it: the "
-        "hard choice, %g.",
+        "One query, orange, to the store of heed explain store, as beta grows. At 0 all keys have "
+        "equal shares, and the output is the mean of the values, %.4g. The larger beta is, the "
+        "more the largest score takes; in the end all of it: the hard choice, %g.",
         mean, get(e, 1, true)[ORANGE]);
     draw_sweep(e, &s);
-    say(e, "Look at the yellow share: it rises first, for yellow is nearly as good a match "
-           "as red, and then gives all to red. 1/sqrt(e) sets beta so that random scores "
-           "of any width land where the softmax still has slopes.");
+    say(e, "Look at the yellow share: it rises first, for yellow is nearly as good a match as red, "
+           "and then gives all to red. 1/sqrt(e) sets beta so that random scores of any width land "
+           "where the softmax still has slopes.");
     lesson_try(e, "heed explain beta --png beta.png\n"
                   "heed explain store --beta 100\n"
                   "heed explain variance");

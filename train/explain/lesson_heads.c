@@ -115,9 +115,8 @@ void explain_heads(explaining *e) {
     if (lesson_json(e, as_json(&l, worst))) return;
     heading(e, "H heads are H layers of one head");
     say(e,
-        "Random vectors of width %d, and a layer of %d heads with queries and keys of "
-        "width %d each. Look at one word's row in "
-        "each: every head has shares of its own.",
+        "Random vectors of width %d, and a layer of %d heads with queries and keys of width %d "
+        "each. Look at one word's row in each: every head has shares of its own.",
         WIDTH, HEADS, KEY);
     for (int h = 0; h < HEADS; h++) {
         m[h] = lesson_matrix(TOKENS, TOKENS, l.weights[h]);
@@ -126,11 +125,10 @@ void explain_heads(explaining *e) {
     draw_equation(&e->out, &e->look, HEADS, v, (const char *[]){"", "  ", "  "});
     gap(e);
     say(e,
-        "Their outputs side by side, times W_h': [Y_1 Y_2 Y_3] W_h'. A product of blocks "
-        "is a sum of products: Y_1 W_1' + Y_2 W_2' + Y_3 W_3', each head with its own "
-        "columns of W_h. First that sum, head by head, in double precision; then the "
-        "library's layer, all heads at once, in single precision. They differ by at most "
-        "%.1g.",
+        "Their outputs side by side, times W_h': [Y_1 Y_2 Y_3] W_h'. A product of blocks is a sum "
+        "of products: Y_1 W_1' + Y_2 W_2' + Y_3 W_3', each head with its own columns of W_h. First "
+        "that sum, head by head, in double precision; then the library's layer, all heads at once, "
+        "in single precision. They differ by at most %.1g.",
         worst);
     lesson_draw(e, "one head at a time, added", lesson_matrix(TOKENS, WIDTH, l.sum), words, NULL);
     lesson_draw(e, "one layer of 3 heads", lesson_matrix(TOKENS, WIDTH, l.library), words, NULL);

@@ -60,11 +60,11 @@ static const heed_tensor *value(const trained *t, const char *path, const char *
 static bool choose_head(trained *t) {
     int head = (int)heed_config_int(t->e->p->flags, "head");
     if (!parameter(t, t->path, t->block.stack == HEED_CROSS ? "kv.weight" : "qkv.weight"))
-        return heed_fail(t->e->c, HEED_USAGE,
-                         "heed explain shows heads with queries, keys and values: %s has none; "
-                         "hint: heed attend %s shows its attention, heed explain similarity how it "
-                         "comes about",
-                         t->e->p->argv[0], t->e->p->argv[0]);
+        return heed_fail(
+            t->e->c, HEED_USAGE,
+            "heed explain shows heads with queries, keys and values: %s has none; hint: heed "
+            "attend %s shows its attention, heed explain similarity how it comes about",
+            t->e->p->argv[0], t->e->p->argv[0]);
     if (head > t->block.heads)
         return heed_fail(t->e->c, HEED_USAGE, "--head %d: expected 1 to %d", head, t->block.heads);
     t->head = head - 1;
@@ -240,10 +240,10 @@ static bool agrees(trained *t) {
     if (!part[HEED_LESSON_NORMED].x) return true;
     off = off_by(&part[HEED_LESSON_NORMED], value(t, norm_path(t, path), "out"), 0);
     return off < 1e-3 ||
-           heed_fail(t->e->c, HEED_FAILED,
-                     "%s: add and norm in double give other numbers than the model: they differ by "
-                     "%.2g",
-                     t->path, off);
+           heed_fail(
+               t->e->c, HEED_FAILED,
+               "%s: add and norm in double give other numbers than the model: they differ by %.2g",
+               t->path, off);
 }
 
 /* The token, from 1, whose prediction is asked for: [MASK], the last one of a text to continue,

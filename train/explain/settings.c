@@ -26,10 +26,10 @@ static bool hide_keys(explaining *e) {
         size_t n = strcspn(text, ",");
         int at = place_of(text, n, e->w.sources, l->args.sources);
         if (at < 0)
-            return heed_fail(e->c, HEED_USAGE,
-                             "--hide is wrong: expected tokens of the text or numbers from 1 to "
-                             "%d, found %.*s",
-                             l->args.sources, (int)(n < 40 ? n : 40), text);
+            return heed_fail(
+                e->c, HEED_USAGE,
+                "--hide is wrong: expected tokens of the text or numbers from 1 to %d, found %.*s",
+                l->args.sources, (int)(n < 40 ? n : 40), text);
         for (int i = 0; i < l->args.sources; i++) /* all tokens with that text */
             if (i == at || same_text(e->w.sources[i], text, n)) l->hidden[i] = 1;
         text += n + (text[n] == ',');
@@ -67,11 +67,11 @@ static bool choose_cell(explaining *e) {
             1 + place_of(col, e->columns ? before : after, col_labels_of(&e->w, part), m->cols);
         if (e->row > 0 && e->col > 0) return true;
     }
-    return heed_fail(e->c, HEED_USAGE,
-                     "--cell is wrong: expected ROW,COLUMN or one of Q K V raw scaled weights "
-                     "output, a colon and ROW,COLUMN, by tokens or by numbers up to %d,%d; found "
-                     "%.60s",
-                     e->columns ? m->cols : m->rows, e->columns ? m->rows : m->cols, given);
+    return heed_fail(
+        e->c, HEED_USAGE,
+        "--cell is wrong: expected ROW,COLUMN or one of Q K V raw scaled weights output, a colon "
+        "and ROW,COLUMN, by tokens or by numbers up to %d,%d; found %.60s",
+        e->columns ? m->cols : m->rows, e->columns ? m->rows : m->cols, given);
 }
 
 /* ---- the rest ---- */

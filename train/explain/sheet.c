@@ -84,10 +84,10 @@ void explain_sheet(explaining *e, bool solution) {
     heading(e, "%s: %s", sheet_name(e, name), shown_title(&title, e->w.title));
     heed_text_free(&title);
     put_words(e,
-              solution ? "The %d numbers that exercise %llu leaves blank are filled in."
-                       : "One head of attention. Fill in the %d blanks, in the order of the "
-                         "steps. The sheet has number %llu: --solution with the same --seed "
-                         "prints the answers.",
+              solution
+                  ? "The %d numbers that exercise %llu leaves blank are filled in."
+                  : "One head of attention. Fill in the %d blanks, in the order of the steps. The "
+                    "sheet has number %llu: --solution with the same --seed prints the answers.",
               sheet_blanks(e), (unsigned long long)e->seed);
     product(e, HEED_LESSON_Q, c ? "1. Queries: Q = W_Q' X" : "1. Queries: Q = X W_Q");
     product(e, HEED_LESSON_K, c ? "2. Keys: K = W_K' X" : "2. Keys: K = X W_K");

@@ -126,8 +126,8 @@ static void tokens(explaining *e) {
                       short_label(token, w->tokens[i]));
     }
     say(e,
-        "The %s is cut into %d token%s. Attention looks at all of them at once; here each has "
-        "its number.",
+        "The %s is cut into %d token%s. Attention looks at all of them at once; here each has its "
+        "number.",
         w->picture ? "picture" : "text", w->lesson.args.tokens,
         w->lesson.args.tokens == 1 ? "" : "s");
     if (list.s) put_words(e, "%s", list.s);
@@ -168,15 +168,15 @@ static void scale(explaining *e) {
     double usual = 1 / sqrt(a->key);
     if (fabs(a->beta - usual) < 1e-12)
         put_words(e,
-                  "All scores are multiplied by beta = 1/sqrt(%d) = %.4f. Sums of %d products "
-                  "grow with their number; this takes back what they grow by the width alone.",
+                  "All scores are multiplied by beta = 1/sqrt(%d) = %.4f. Sums of %d products grow "
+                  "with their number; this takes back what they grow by the width alone.",
                   a->key, usual, a->key);
     else
-        put_words(e,
-                  "All scores are multiplied by beta = %.4g instead of the usual 1/sqrt(%d) = "
-                  "%.4f. The larger beta is, the sharper softmax chooses; at 0 all weights are "
-                  "equal.",
-                  a->beta, a->key, usual);
+        put_words(
+            e,
+            "All scores are multiplied by beta = %.4g instead of the usual 1/sqrt(%d) = %.4f. The "
+            "larger beta is, the sharper softmax chooses; at 0 all weights are equal.",
+            a->beta, a->key, usual);
     if (a->hard) put_words(e, "A hard selection is the same with every beta above 0.");
     gap(e);
     draw_result(e, HEED_LESSON_SCALED, HEED_LESSON_RAW, NULL);
@@ -206,8 +206,8 @@ static void mask(explaining *e) {
         return;
     }
     say(e,
-        "What a query must not see gets the score -inf, so that its weight is exactly 0: "
-        "%d of %d scores.",
+        "What a query must not see gets the score -inf, so that its weight is exactly 0: %d of %d "
+        "scores.",
         hidden, n * a->sources);
     draw_result(e, HEED_LESSON_SCORES, HEED_LESSON_SCALED, NULL);
     gap(e);
@@ -241,36 +241,32 @@ void write_ties(explaining *e) {
                       short_label(key, e->w.sources[first]));
     }
     if (list.n)
-        put_words(e,
-                  "* is chosen, = ties with it: the first of equal scores wins. Ties in the %s "
-                  "of: %s.",
-                  e->columns ? "columns" : "rows", list.s);
+        put_words(
+            e,
+            "* is chosen, = ties with it: the first of equal scores wins. Ties in the %s of: %s.",
+            e->columns ? "columns" : "rows", list.s);
     else
         put_words(e, "* is chosen; no two keys tie.");
     heed_text_free(&list);
 }
 
-static bool has_blind_query(const explaining *e) {
-    int first;
-    for (int i = 0; i < e->w.lesson.args.tokens; i++)
-        if (!heed_lesson_ties(&e->w.lesson, i, &first)) return true;
-    return false;
-}
-
 static void softmax(explaining *e) {
     const char *line = e->columns ? "column" : "row";
     char *marks = e->w.lesson.args.hard ? tie_marks(e) : NULL;
+    bool blind = false;
+    for (int i = 0, first; i < e->w.lesson.args.tokens; i++)
+        blind |= !heed_lesson_ties(&e->w.lesson, i, &first);
     if (marks)
         put_words(e, "A hard selection gives all weight of a %s to its largest score.", line);
     else
         put_words(e,
-                  "Softmax turns each %s of scores into weights that sum to 1: exp(score) over "
-                  "the sum of the %s's.",
+                  "Softmax turns each %s of scores into weights that sum to 1: exp(score) over the "
+                  "sum of the %s's.",
                   line, line);
-    if (has_blind_query(e))
+    if (blind)
         put_words(e,
-                  "A %s whose scores are all hidden has nothing to choose from: its weights are "
-                  "0, and sum to 0.",
+                  "A %s whose scores are all hidden has nothing to choose from: its weights are 0, "
+                  "and sum to 0.",
                   line);
     gap(e);
     draw_result(e, HEED_LESSON_WEIGHTS, HEED_LESSON_SCORES, marks);
@@ -314,8 +310,8 @@ static void shares(explaining *e, int step) {
     gap(e);
     heading(e, "%d. W_h: %s", step, e->columns ? "share = W_h' H" : "share = output W_h");
     say(e,
-        "%d numbers become %d again: what this head adds to each token. W_h here is this "
-        "head's part of the layer's output matrix.",
+        "%d numbers become %d again: what this head adds to each token. W_h here is this head's "
+        "part of the layer's output matrix.",
         l->args.value, l->args.width);
     draw_product(e, HEED_LESSON_SHARE);
     for (int i = 0; i < l->args.tokens * l->args.width; i++)
@@ -332,8 +328,8 @@ static void add_and_norm(explaining *e, int step) {
     else if (!has_norm(&e->w))
         put_words(e, "All heads together are added to X.");
     if (!has_norm(&e->w)) return;
-    say(e, "The layer adds to what each token was before, so that nothing is lost; then each "
-           "token is brought to mean 0 and deviation 1, times gain, plus bias.");
+    say(e, "The layer adds to what each token was before, so that nothing is lost; then each token "
+           "is brought to mean 0 and deviation 1, times gain, plus bias.");
     draw_part(e, HEED_LESSON_GAIN);
     gap(e);
     draw_part(e, HEED_LESSON_BIAS);
@@ -349,8 +345,8 @@ static void behind(explaining *e, int step) {
     if (!e->w.layer || heed_config_int(e->p->flags, "learn")) return;
     gap(e);
     aside(e,
-          "Worked out in double from the model's own numbers; its weights, in float, differ "
-          "by %.1e at most.%s",
+          "Worked out in double from the model's own numbers; its weights, in float, differ by "
+          "%.1e at most.%s",
           e->place.off,
           e->most_width ? " Wide matrices are cut for the screen (…): --whole, --json." : "");
 }
@@ -406,11 +402,10 @@ static void symbols(explaining *e) {
         gap(e);
     }
     say(e, "%s",
-        e->columns ? "Tokens are columns: H = V A, and the columns of A sum to 1. Without "
-                     "W_V that is H = X A. W_Q' is W_Q with rows and columns exchanged."
-                   : "Tokens are rows: output = weights V, and the rows of the weights sum "
-                     "to 1. Notes that write H = X A mean the transpose: --notation "
-                     "columns.");
+        e->columns ? "Tokens are columns: H = V A, and the columns of A sum to 1. Without W_V that "
+                     "is H = X A. W_Q' is W_Q with rows and columns exchanged."
+                   : "Tokens are rows: output = weights V, and the rows of the weights sum to 1. "
+                     "Notes that write H = X A mean the transpose: --notation columns.");
 }
 
 /* The text for %s in a step's formula: how weights are computed, or what keys and values are

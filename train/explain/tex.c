@@ -117,8 +117,8 @@ static void put_head(explaining *e, heed_text *out) {
                        "\\usepackage[utf8]{inputenc}\n"
                        "\\usepackage{amsmath,graphicx}\n"
                        "\\usepackage[landscape,margin=15mm]{geometry}\n"
-                       "\\newcommand\\fitted[1]{\\resizebox{\\ifdim\\width>\\linewidth\\linewidth"
-                       "\\else\\width\\fi}{!}{#1}}\n"
+                       "\\newcommand\\fitted[1]{\\resizebox{\\ifdim\\width>"
+                       "\\linewidth\\linewidth\\else\\width\\fi}{!}{#1}}\n"
                        "\\newcommand\\blank{\\rule{0pt}{3ex}\\rule[-.4ex]{2.5em}{.4pt}}\n"
                        "\\begin{document}\n\\section*{");
     char name[48];
@@ -127,13 +127,13 @@ static void put_head(explaining *e, heed_text *out) {
     heed_text_add(out, "}\n");
     if (!*name) return;
     bool solution = heed_config_bool(e->p->flags, "solution");
-    heed_text_add(out,
-                  solution ? "\\noindent The %d numbers that exercise %llu leaves blank are "
-                             "underlined.%s\n"
-                           : "\\noindent One head of attention. Fill in the %d blanks, in the "
-                             "order of the steps. The sheet has number %llu.%s\n",
-                  sheet_blanks(e), (unsigned long long)e->seed,
-                  e->w.lesson.args.hard ? " Of equal numbers the first is the largest." : "");
+    heed_text_add(
+        out,
+        solution ? "\\noindent The %d numbers that exercise %llu leaves blank are underlined.%s\n"
+                 : "\\noindent One head of attention. Fill in the %d blanks, in the order of the "
+                   "steps. The sheet has number %llu.%s\n",
+        sheet_blanks(e), (unsigned long long)e->seed,
+        e->w.lesson.args.hard ? " Of equal numbers the first is the largest." : "");
 }
 
 static void put_product(explaining *e, heed_text *out, const char *title, heed_lesson_part y) {
@@ -157,8 +157,8 @@ static void put_part(explaining *e, heed_text *out, heed_lesson_part part, const
     va_end(list);
     heed_text_add(out, "\\subsection*{%s}\n", title);
     if (marks)
-        heed_text_add(out, "\\noindent $*$ is chosen, $=$ ties with it: the first of equal scores "
-                           "wins.\n\n");
+        heed_text_add(
+            out, "\\noindent $*$ is chosen, $=$ ties with it: the first of equal scores wins.\n\n");
     v.marks = marks;
     put_formula(out, &e->look, 1, &v, (const char *[]){""});
 }
@@ -187,8 +187,8 @@ static void put_check(explaining *e, heed_text *out, const backward_check *k) {
     put_escaped(out, backward_check_name(e, k, cell), 100);
     heed_text_add(out, "${} = %.6g$}\n", k->value);
     heed_text_add(out,
-                  "$\\dfrac{L(w + h) - L(w - h)}{2h} = \\dfrac{%.12f - %.12f}{2\\cdot 10^{%.0f}}"
-                  " = %.9f$, and $d",
+                  "$\\dfrac{L(w + h) - L(w - h)}{2h} = \\dfrac{%.12f - %.12f}{2\\cdot 10^{%.0f}} = "
+                  "%.9f$, and $d",
                   k->up, k->down, log10(k->step), k->difference);
     put_math(out, part);
     heed_text_add(out, "$ has $%.9f$ there.\n", k->gradient);
