@@ -116,7 +116,7 @@ const heed_option *find_option(const program *p, const char *name) {
 }
 
 /* Whether the argument after this one is its value. */
-static bool takes_value(const program *p, const char *flag) {
+static bool has_value(const program *p, const char *flag) {
     if (flag[1] != '-') return strcmp(flag, "-c") == 0 || strcmp(flag, "-o") == 0;
     if (strchr(flag, '=')) return false;
     const heed_option *o = find_option(p, flag + 2);
@@ -132,31 +132,24 @@ static bool check_dashes(heed_ctx *c, const program *p, int argc, char **argv) {
                              "unknown option %.80s: expected two dashes, --NAME; hint: -- stands "
                              "before an input that begins with a dash",
                              argv[i]);
-        if (argv[i][0] == '-') i += takes_value(p, argv[i]);
+        if (argv[i][0] == '-') i += has_value(p, argv[i]);
     }
     return true;
 }
 
-/* The first argument that is neither a flag nor a flag's value. NULL: there is none. */
-static const char *first_argument(const program *p, int argc, char **argv) {
-    for (int i = 0; i < argc; i++) {
-        if (argv[i][0] != '-') return argv[i];
-        i += takes_value(p, argv[i]);
-    }
-    return NULL;
-}
-
 /* The task decides which settings exist, so it is found before they are read: the first argument
- * names it, otherwise the -c FILE. */
+ * that is neither a flag nor a flag's value names it, otherwise the -c FILE. */
 static const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv) {
-    const char *first = first_argument(p, argc, argv);
+    int i = 0;
+    while (i < argc && argv[i][0] == '-') i += 1 + has_value(p, argv[i]);
+    const char *first = i < argc ? argv[i] : NULL;
     const heed_model *m = first ? find_model(p->models, first) : NULL;
     char path[1024];
     if (first && !m && p->command->task_or_run) {
         snprintf(path, sizeof path, "%s/config.conf", first);
         if (is_file(path)) m = model_of_file(c, p->models, path);
     }
-    for (int i = 0; !m && i + 1 < argc; i++)
+    for (i = 0; !m && i + 1 < argc; i++)
         if (strcmp(argv[i], "-c") == 0) m = model_of_file(c, p->models, argv[i + 1]);
     return m;
 }
@@ -252,14 +245,6 @@ static void open_context(program *p, const heed_config *f) {
     p->c = heed_open(&o);
 }
 
-/* A context's seed is set when it is opened, so the run's seed is read first. */
-static bool read_seed(program *p, heed_ctx *c) {
-    const heed_model *m;
-    heed_config *f = run_settings(c, p->models, p->argv[0], &m);
-    if (f) p->seed = (uint64_t)heed_config_int(f, "seed");
-    return f != NULL;
-}
-
 /* Parses the arguments into settings in context c; positional arguments are kept in p. */
 static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     const command *k = p->command;
@@ -279,7 +264,12 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     if (!check_count(c, k, argc, argv) ||
         !outputs_are_apart(c, p->models, f, k->numbers && several, argc, argv))
         return NULL;
-    return !k->continues || read_seed(p, c) ? f : NULL;
+    if (!k->continues) return f;
+    /* a context's seed is set when it is opened, so the run's seed is read first */
+    const heed_model *m;
+    heed_config *run = run_settings(c, p->models, argv[0], &m);
+    if (run) p->seed = (uint64_t)heed_config_int(run, "seed");
+    return run ? f : NULL;
 }
 
 bool program_open(program *p, int argc, char **argv) {
@@ -372,20 +362,16 @@ static void print_tasks(const program *p) {
            p->models[0]->name);
 }
 
-/* The row of --preset with the presets of the task, for its help. */
-static heed_option preset_row(const heed_model *m, heed_text *help) {
-    heed_text_add(help, "a set of settings, each of which may still be given. ");
-    size_t n = help->n;
-    for (const heed_preset *p = m->presets; p && p->name; p++)
-        heed_text_add(help, "%s%s: %s", help->n > n ? "; " : "", p->name, p->help);
-    return (heed_option){"preset", HEED_TEXT, "none", 0, 0, NULL, help->s, "Run"};
-}
-
 static void print_settings(heed_ctx *c, const command *k, const heed_model *m) {
     heed_text help = {.c = c}, text = {.c = c};
     heed_option presets[2] = {{0}};
     int width = terminal_width();
-    if (m) presets[0] = preset_row(m, &help);
+    heed_text_add(&help, "a set of settings, each of which may still be given. ");
+    size_t n = help.n;
+    for (const heed_preset *p = m ? m->presets : NULL; p && p->name; p++)
+        heed_text_add(&help, "%s%s: %s", help.n > n ? "; " : "", p->name, p->help);
+    if (m) /* with the presets of the task */
+        presets[0] = (heed_option){"preset", HEED_TEXT, "none", 0, 0, NULL, help.s, "Run"};
     heed_config *f = settings_of(c, k, m, presets);
     if (heed_config_count(f) > 0 && heed_config_help(f, &text, width < 100 ? width : 100)) {
         print_text(&text);

@@ -344,13 +344,6 @@ static void draw_parts(explaining *e, const backward_pass *b, const backward_ste
     write_dot(e, text, &d, row, col);
 }
 
-static void draw_step(explaining *e, const backward_pass *b, const backward_step *s, int number) {
-    gap(e);
-    heading(e, "%d. %s: %s", number, s->title, e->columns ? s->columns : s->rows);
-    if (s->words) say(e, "%s", s->words);
-    draw_parts(e, b, s);
-}
-
 static void draw_check(explaining *e, const backward_check *k) {
     const char *part = heed_lesson_name(k->part);
     char cell[160], gradient[32];
@@ -375,9 +368,14 @@ void explain_backward(explaining *e, int step) {
         /* the query and the key where the scores' gradient is largest, unless a cell is given */
         e->w.query = largest_row(&b.g.scores) + 1;
         e->w.key = largest_in_row(&b.g.scores, e->w.query - 1) + 1;
-        for (int i = 0; i < b.count; i++) draw_step(e, &b, &b.step[i], step + i);
+        for (const backward_step *s = b.step; s < b.step + b.count; s++) {
+            gap(e);
+            heading(e, "%d. %s: %s", step++, s->title, e->columns ? s->columns : s->rows);
+            if (s->words) say(e, "%s", s->words);
+            draw_parts(e, &b, s);
+        }
         gap(e);
-        heading(e, "%d. Check: %s by finite difference", step + b.count,
+        heading(e, "%d. Check: %s by finite difference", step,
                 b.checks > 1 ? "a cell of each" : "one cell");
         for (int i = 0; i < b.checks; i++) {
             if (i) gap(e);

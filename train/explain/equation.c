@@ -9,11 +9,6 @@ enum { LABEL = 96, MOST_PARTS = 8 };
 
 /* ---- labels and numbers ---- */
 
-static int label_columns(const char *label) {
-    char text[LABEL];
-    return heed_label_columns(heed_format_token(text, LABEL, label));
-}
-
 /* A label in exactly `width` columns, cut with "…" or padded with spaces on the left or the right.
  * Control characters are shown as heed_format_token does. */
 static void put_label(heed_text *out, const char *label, int width, bool right) {
@@ -121,7 +116,8 @@ static int drawn_cols(const matrix_view *v) { return at_most(cols_of(v), v->most
 static int widest_label(const char *const *list, int count, int most) {
     int widest = 0;
     for (int i = 0; list && i < count; i++) {
-        int n = label_columns(list[i]);
+        char text[LABEL];
+        int n = heed_label_columns(heed_format_token(text, LABEL, list[i]));
         if (n > widest) widest = n;
     }
     return widest < most ? widest : most;

@@ -63,16 +63,6 @@ typedef struct {
     const char *why_rows, *why_cols; /* for messages, when a size is known */
 } shape;
 
-static bool number_at(reader *r, const char *key, const json_t *row, int i, int j, double *x) {
-    const json_t *v = json_array_get(row, (size_t)j);
-    if (!json_is_number(v))
-        return refuse(r, key, "row %d, column %d: expected a number", i + 1, j + 1);
-    *x = json_number_value(v);
-    if (fabs(*x) <= LARGEST_NUMBER) return true;
-    return refuse(r, key, "row %d, column %d: expected a number from -%g to %g, found %g", i + 1,
-                  j + 1, LARGEST_NUMBER, LARGEST_NUMBER, *x);
-}
-
 /* A matrix with one row may be a plain list of numbers. */
 static const json_t *row_at(const json_t *v, bool one, int i) {
     return one && json_is_number(json_array_get(v, 0)) ? v : json_array_get(v, (size_t)i);
@@ -111,8 +101,17 @@ static const double *read_matrix(reader *r, const shape *s) {
                    (int)json_array_size(row));
             return NULL;
         }
-        for (int j = 0; j < cols; j++)
-            if (!number_at(r, s->key, row, i, j, &x[i * cols + j])) return NULL;
+        for (int j = 0; j < cols; j++) {
+            const json_t *number = json_array_get(row, (size_t)j);
+            x[i * cols + j] = json_number_value(number);
+            if (json_is_number(number) && fabs(x[i * cols + j]) <= LARGEST_NUMBER) continue;
+            if (json_is_number(number))
+                refuse(r, s->key, "row %d, column %d: expected a number from -%g to %g, found %g",
+                       i + 1, j + 1, LARGEST_NUMBER, LARGEST_NUMBER, x[i * cols + j]);
+            else
+                refuse(r, s->key, "row %d, column %d: expected a number", i + 1, j + 1);
+            return NULL;
+        }
     }
     return x;
 }
@@ -173,16 +172,6 @@ static bool read_object(reader *r, const char *key, const json_t **out) {
     *out = json_object_get(r->root, key);
     if (*out && json_is_null(*out)) *out = NULL;
     return !*out || json_is_object(*out) || refuse(r, key, "expected an object of lists of labels");
-}
-
-static bool read_notes(reader *r, const heed_lesson_args *a, worked *w) {
-    static const char *const names[] = {"W_Q", "W_K", "W_V"};
-    const json_t *notes;
-    if (!read_object(r, "notes", &notes)) return false;
-    for (int i = 0; i < 3; i++)
-        w->notes[i] =
-            read_labels(r, json_object_get(notes, names[i]), names[i], i ? a->memory : a->features);
-    return heed_ctx_status(r->e->c) == HEED_OK;
 }
 
 /* ---- the head ---- */
@@ -253,12 +242,15 @@ static bool read_head(reader *r) {
         w->sources = read_labels(r, json_object_get(r->root, "sources"), "sources", a.sources);
         w->memory = read_labels(r, json_object_get(r->root, "memory"), "memory", a.memory);
     }
-    const json_t *units;
-    if (!read_object(r, "units", &units)) return false;
+    const json_t *units, *notes;
+    if (!read_object(r, "units", &units) || !read_object(r, "notes", &notes)) return false;
     w->q = read_labels(r, json_object_get(units, "q"), "units", a.key);
     w->v = read_labels(r, json_object_get(units, "v"), "units", a.value);
-    if (!read_notes(r, &a, w)) return false;
-    return worked_make(r->e, &a, *w);
+    for (int i = 0; i < 3; i++) {
+        const char *key = heed_lesson_name((heed_lesson_part)(HEED_LESSON_W_Q + i));
+        w->notes[i] = read_labels(r, json_object_get(notes, key), key, i ? a.memory : a.features);
+    }
+    return heed_ctx_status(r->e->c) == HEED_OK && worked_make(r->e, &a, *w);
 }
 
 /* ---- the file ---- */

@@ -33,18 +33,6 @@ static void mix(const double *a, double h[WIDTH], double size[2]) {
     }
 }
 
-static json_t *choices_json(void) {
-    json_t *list = json_array();
-    for (int i = 0; i < CHOICES; i++) {
-        double h[WIDTH], size[2];
-        mix(choices[i].a, h, size);
-        json_array_append_new(list, json_pack("{s:s, s:o, s:f, s:f, s:o}", "name", choices[i].name,
-                                              "a", lesson_list(choices[i].a, WORDS), "sum", size[0],
-                                              "norm1", size[1], "h", lesson_list(h, WIDTH)));
-    }
-    return list;
-}
-
 static void draw_choices(explaining *e) {
     static const char *const size[] = {"sum", "||a||_1"};
     const char *rows_of[CHOICES];
@@ -137,7 +125,15 @@ static void own_text(explaining *e) {
 
 void explain_mix(explaining *e) {
     if (!open_self(e)) return;
-    e->more = json_pack("{s:o}", "choices", choices_json());
+    json_t *list = json_array();
+    for (int i = 0; i < CHOICES; i++) {
+        double h[WIDTH], size[2];
+        mix(choices[i].a, h, size);
+        json_array_append_new(list, json_pack("{s:s, s:o, s:f, s:f, s:o}", "name", choices[i].name,
+                                              "a", lesson_list(choices[i].a, WORDS), "sum", size[0],
+                                              "norm1", size[1], "h", lesson_list(h, WIDTH)));
+    }
+    e->more = json_pack("{s:o}", "choices", list);
     e->own_text = own_text;
     explain_worked(e);
 }

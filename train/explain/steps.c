@@ -93,28 +93,6 @@ static void write_change(explaining *e, const heed_lesson_args *a, const char *l
     heed_lesson_free(&other);
 }
 
-static void without_scale(explaining *e) {
-    heed_lesson_args a = e->w.lesson.args;
-    char lead[96] = "Without this line (--no-scale)";
-    bool unscaled = fabs(a.beta - 1) < 1e-12;
-    a.beta = unscaled ? 1 / sqrt(a.key) : 1;
-    if (unscaled && a.key > 1)
-        snprintf(lead, sizeof lead, "With beta = 1/sqrt(%d) = %.4g", a.key, a.beta);
-    write_change(e, &a, lead);
-}
-
-static void without_mask(explaining *e) {
-    heed_lesson_args a = e->w.lesson.args;
-    a.causal = false, a.hide = NULL;
-    write_change(e, &a, "Without this line (--no-mask)");
-}
-
-static void without_softness(explaining *e) {
-    heed_lesson_args a = e->w.lesson.args;
-    a.hard = !a.hard;
-    write_change(e, &a, a.hard ? "With all weight on the largest score (--hard)" : "With softmax");
-}
-
 /* ---- the steps ---- */
 
 static void tokens(explaining *e) {
@@ -166,6 +144,7 @@ static void values(explaining *e) {
 static void scale(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
     double usual = 1 / sqrt(a->key);
+    char lead[96];
     if (fabs(a->beta - usual) < 1e-12)
         put_words(e,
                   "All scores are multiplied by beta = 1/sqrt(%d) = %.4f. Sums of %d products grow "
@@ -181,7 +160,11 @@ static void scale(explaining *e) {
     gap(e);
     draw_result(e, HEED_LESSON_SCALED, HEED_LESSON_RAW, NULL);
     gap(e);
-    without_scale(e);
+    heed_lesson_args other = *a;
+    bool unscaled = fabs(a->beta - 1) < 1e-12;
+    other.beta = unscaled ? usual : 1;
+    snprintf(lead, sizeof lead, "With beta = 1/sqrt(%d) = %.4g", a->key, usual);
+    write_change(e, &other, unscaled && a->key > 1 ? lead : "Without this line (--no-scale)");
 }
 
 int hidden_scores(const explaining *e) {
@@ -211,7 +194,9 @@ static void mask(explaining *e) {
         hidden, n * a->sources);
     draw_result(e, HEED_LESSON_SCORES, HEED_LESSON_SCALED, NULL);
     gap(e);
-    without_mask(e);
+    heed_lesson_args other = *a;
+    other.causal = false, other.hide = NULL;
+    write_change(e, &other, "Without this line (--no-mask)");
 }
 
 char *tie_marks(const explaining *e) {
@@ -272,7 +257,10 @@ static void softmax(explaining *e) {
     draw_result(e, HEED_LESSON_WEIGHTS, HEED_LESSON_SCORES, marks);
     gap(e);
     if (marks) write_ties(e);
-    without_softness(e);
+    heed_lesson_args other = e->w.lesson.args;
+    other.hard = !other.hard;
+    write_change(e, &other,
+                 marks ? "With softmax" : "With all weight on the largest score (--hard)");
     free(marks);
 }
 

@@ -208,15 +208,6 @@ static void put_backward(explaining *e, heed_text *out) {
     backward_close(&b);
 }
 
-/* Writes W_h, the sum with the other heads, add and norm. */
-static void put_layer(explaining *e, heed_text *out) {
-    put_product(e, out, e->columns ? "$W_h$: $W_h^\\top H$" : "$W_h$: output $W_h$",
-                HEED_LESSON_SHARE);
-    put_part(e, out, HEED_LESSON_ALL, NULL, "All heads%s",
-             has_bias(e, HEED_LESSON_B_O) ? " and $B_O$" : "");
-    if (has_norm(&e->w)) put_part(e, out, HEED_LESSON_NORMED, NULL, "Add and norm");
-}
-
 bool write_tex(explaining *e, const char *path) {
     const heed_lesson_args *a = &e->w.lesson.args;
     heed_text out = {.c = e->c};
@@ -240,7 +231,12 @@ bool write_tex(explaining *e, const char *path) {
              a->hard ? "1 at the largest" : "softmax", c ? "column" : "row", a->beta);
     free(marks);
     put_product(e, &out, c ? "Output: $H = V A$" : "Output: weights $V$", HEED_LESSON_OUTPUT);
-    if (has_layer(&e->w) && !sheet) put_layer(e, &out);
+    if (has_layer(&e->w) && !sheet) {
+        put_product(e, &out, c ? "$W_h$: $W_h^\\top H$" : "$W_h$: output $W_h$", HEED_LESSON_SHARE);
+        put_part(e, &out, HEED_LESSON_ALL, NULL, "All heads%s",
+                 has_bias(e, HEED_LESSON_B_O) ? " and $B_O$" : "");
+        if (has_norm(&e->w)) put_part(e, &out, HEED_LESSON_NORMED, NULL, "Add and norm");
+    }
     if (heed_config_bool(e->p->flags, "backward")) put_backward(e, &out);
     heed_text_add(&out, "\\end{document}\n");
     bool ok = heed_text_save(&out, path);
