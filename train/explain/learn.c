@@ -70,14 +70,6 @@ static bool descend(explaining *e, goal *g, double rate) {
 
 /* ---- moments and output ---- */
 
-static void keep_moment(explaining *e, json_t *list, int step, double loss) {
-    json_t *o = json_pack("{s:i, s:o}", "step", step, "loss", json_number(loss));
-    for (int k = HEED_LESSON_W_Q; k <= HEED_LESSON_W_V; k++)
-        json_object_set_new(o, heed_lesson_name((heed_lesson_part)k),
-                            matrix_json(&e->w.lesson.part[k]));
-    json_array_append_new(list, o);
-}
-
 static bool is_moment(int step, int steps, int most) {
     return step == 0 || step == steps ||
            (int64_t)step * most / steps != (int64_t)(step - 1) * most / steps;
@@ -128,7 +120,14 @@ static void learn(explaining *e, goal *g, int steps, double rate) {
                       step, first, loss);
             break;
         }
-        if (is_moment(step, steps, MOMENTS - 1)) keep_moment(e, list, step, loss);
+        if (is_moment(step, steps, MOMENTS - 1)) {
+            const heed_matrix *p = e->w.lesson.part;
+            json_array_append_new(list, json_pack("{s:i, s:o, s:o, s:o, s:o}", "step", step, "loss",
+                                                  json_number(loss), "W_Q",
+                                                  matrix_json(&p[HEED_LESSON_W_Q]), "W_K",
+                                                  matrix_json(&p[HEED_LESSON_W_K]), "W_V",
+                                                  matrix_json(&p[HEED_LESSON_W_V])));
+        }
         if (!e->json && is_moment(step, steps, 10)) show_loss(e, step, loss, first);
     }
     if (!e->json) {

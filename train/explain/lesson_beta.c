@@ -122,17 +122,6 @@ typedef struct {
     double beta[STOPS], log_beta[STOPS], share[ENTRIES][STOPS], output[STOPS], entropy[STOPS];
 } sweep;
 
-static void measure(explaining *e, sweep *s) {
-    for (int k = 0; k < STOPS; k++) {
-        s->beta[k] = k ? pow(10, -2 + 5.0 * (k - 1) / (STOPS - 2)) : 0;
-        s->log_beta[k] = k ? log10(s->beta[k]) : (double)NAN;
-        s->output[k] = get(e, s->beta[k], false)[ORANGE];
-        const double *p = e->w.lesson.part[HEED_LESSON_WEIGHTS].x + ORANGE * ENTRIES;
-        s->entropy[k] = lesson_entropy(p, ENTRIES);
-        for (int i = 0; i < ENTRIES; i++) s->share[i][k] = p[i];
-    }
-}
-
 static json_t *sweep_json(explaining *e, sweep *s, double mean) {
     json_t *shares = json_object();
     for (int i = 0; i < ENTRIES; i++)
@@ -172,7 +161,14 @@ static void draw_sweep(explaining *e, const sweep *s) {
 void explain_beta(explaining *e) {
     sweep s;
     if (!open_store(e, "beta", 1)) return;
-    measure(e, &s);
+    for (int k = 0; k < STOPS; k++) {
+        s.beta[k] = k ? pow(10, -2 + 5.0 * (k - 1) / (STOPS - 2)) : 0;
+        s.log_beta[k] = k ? log10(s.beta[k]) : (double)NAN;
+        s.output[k] = get(e, s.beta[k], false)[ORANGE];
+        const double *p = e->w.lesson.part[HEED_LESSON_WEIGHTS].x + ORANGE * ENTRIES;
+        s.entropy[k] = lesson_entropy(p, ENTRIES);
+        for (int i = 0; i < ENTRIES; i++) s.share[i][k] = p[i];
+    }
     double mean = (entries[2] + entries[5] + entries[8]) / ENTRIES;
     if (lesson_json(e, sweep_json(e, &s, mean))) return;
     heading(e, "Beta: from the mean to the hard choice");

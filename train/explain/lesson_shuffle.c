@@ -71,15 +71,6 @@ static void draw_outputs(explaining *e, const heed_lesson *plain, const heed_les
     gap(e);
 }
 
-static void draw_gaps(explaining *e, const gaps *g) {
-    heed_text_add(&e->out, "  largest |f(s(x)) - s(f(x))| of\n  %-11s %8s %8s %8s\n", "", "scores",
-                  "weights", "output");
-    for (int i = 0; i < CASES; i++)
-        heed_text_add(&e->out, "  %-11s %8.1g %8.1g %8.1g\n", names[i], g[i].scores, g[i].weights,
-                      g[i].output);
-    gap(e);
-}
-
 static void draw(explaining *e, const heed_lesson *plain, const heed_lesson *moved,
                  const int *order, const gaps *g) {
     heed_text line = {.c = e->c};
@@ -95,7 +86,12 @@ static void draw(explaining *e, const heed_lesson *plain, const heed_lesson *mov
            "Scores are equal to the last bit; weights and outputs to the rounding of sums whose "
            "terms come in another order. A position added to each word, or a causal mask, ends "
            "that: then the order counts.");
-    draw_gaps(e, g);
+    heed_text_add(&e->out, "  largest |f(s(x)) - s(f(x))| of\n  %-11s %8s %8s %8s\n", "", "scores",
+                  "weights", "output");
+    for (int i = 0; i < CASES; i++)
+        heed_text_add(&e->out, "  %-11s %8.1g %8.1g %8.1g\n", names[i], g[i].scores, g[i].weights,
+                      g[i].output);
+    gap(e);
     aside(e, "inf: a score that the mask hides in one of the two alone");
     gap(e);
     lesson_try(e, "heed explain shuffle --seed 7\n"

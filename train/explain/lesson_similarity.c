@@ -51,7 +51,8 @@ typedef struct {
 } numbers;
 
 typedef struct {
-    double scores[QUERIES * INPUTS], weights[QUERIES * INPUTS], context[QUERIES * WIDTH];
+    double numbers[3][QUERIES * WIDTH]; /* of the matrices */
+    heed_matrix scores, weights, context;
     double gap; /* largest difference from the library's context */
 } answer;
 
@@ -87,25 +88,22 @@ static double score(const stage *k, const numbers *n, const double *s, const dou
     return e / sqrt(KEY);
 }
 
-static int context_width(const stage *k) { return k->args.value ? k->args.value : WIDTH; }
-
 static double value(const stage *k, const numbers *n, int input, int col) {
     const double *h = n->h + input * WIDTH;
     return k->args.value ? dot(n->w_v + col * WIDTH, h, WIDTH) : h[col];
 }
 
 static void by_formula(const stage *k, const numbers *n, answer *a) {
-    int wide = context_width(k);
+    int wide = k->args.value ? k->args.value : WIDTH;
+    a->scores = lesson_matrix(k->queries, INPUTS, a->numbers[0]);
+    a->weights = lesson_matrix(k->queries, INPUTS, a->numbers[1]);
+    a->context = lesson_matrix(k->queries, wide, a->numbers[2]);
     for (int i = 0; i < k->queries * INPUTS; i++)
-        a->scores[i] = score(k, n, n->s + i / INPUTS * WIDTH, n->h + i % INPUTS * WIDTH);
-    heed_matrix e = lesson_matrix(k->queries, INPUTS, a->scores);
-    heed_matrix w = lesson_matrix(k->queries, INPUTS, a->weights);
-    heed_matrix_softmax(&e, false, &w);
-    for (int i = 0; i < k->queries * wide; i++) {
-        a->context[i] = 0;
+        a->scores.x[i] = score(k, n, n->s + i / INPUTS * WIDTH, n->h + i % INPUTS * WIDTH);
+    heed_matrix_softmax(&a->scores, false, &a->weights);
+    for (int i = 0; i < k->queries * wide; i++)
         for (int j = 0; j < INPUTS; j++)
-            a->context[i] += heed_matrix_at(&w, i / wide, j) * value(k, n, j, i % wide);
-    }
+            a->context.x[i] += heed_matrix_at(&a->weights, i / wide, j) * value(k, n, j, i % wide);
 }
 
 /* ---- the library ---- */
@@ -126,7 +124,7 @@ static bool by_library(heed_ctx *c, const stage *k, const numbers *n, answer *a)
         y = heed_attend_apply(&l, t, lesson_input(t, n->s, k->queries, WIDTH), &m);
     }
     for (size_t i = 0; y && i < y->size; i++)
-        a->gap = fmax(a->gap, fabs((double)y->x[i] - a->context[i]));
+        a->gap = fmax(a->gap, fabs((double)y->x[i] - a->context.x[i]));
     heed_tape_free(t);
     heed_store_free(s);
     return y != NULL;
@@ -134,27 +132,22 @@ static bool by_library(heed_ctx *c, const stage *k, const numbers *n, answer *a)
 
 /* ---- output ---- */
 
-static json_t *as_json(answer *a) {
+static json_t *as_json(const answer *a) {
     json_t *list = json_array();
-    for (int i = 0; i < STAGES; i++) {
-        const stage *k = &stages[i];
+    for (int i = 0; i < STAGES; i++)
         json_array_append_new(
-            list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:f}", "name", k->name, "formula",
-                            k->formula, "scores", lesson_grid(k->queries, INPUTS, a[i].scores),
-                            "weights", lesson_grid(k->queries, INPUTS, a[i].weights), "context",
-                            lesson_grid(k->queries, context_width(k), a[i].context),
+            list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:f}", "name", stages[i].name, "formula",
+                            stages[i].formula, "scores", matrix_json(&a[i].scores), "weights",
+                            matrix_json(&a[i].weights), "context", matrix_json(&a[i].context),
                             "largest_difference", a[i].gap));
-    }
     return json_pack("{s:s, s:o}", "example", "similarity", "stages", list);
 }
 
-static void draw_stage(explaining *e, const stage *k, answer *a) {
-    heed_matrix m[3] = {lesson_matrix(k->queries, INPUTS, a->scores),
-                        lesson_matrix(k->queries, INPUTS, a->weights),
-                        lesson_matrix(k->queries, context_width(k), a->context)};
-    matrix_view v[3] = {{.name = "scores", .m = &m[0], .row_labels = queries, .col_labels = inputs},
-                        {.name = "weights", .m = &m[1], .col_labels = inputs},
-                        {.name = "context", .m = &m[2]}};
+static void draw_stage(explaining *e, const stage *k, const answer *a) {
+    matrix_view v[3] = {
+        {.name = "scores", .m = &a->scores, .row_labels = queries, .col_labels = inputs},
+        {.name = "weights", .m = &a->weights, .col_labels = inputs},
+        {.name = "context", .m = &a->context}};
     heading(e, "%s: %s", k->name, k->formula);
     say(e, "%s", k->change);
     draw_equation(&e->out, &e->look, 3, v, (const char *[]){"", "  ", "  "});
