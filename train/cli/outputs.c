@@ -46,6 +46,24 @@ static bool keep_input(const output *o, const char *input) {
                      o->name, o->path, o->name);
 }
 
+/* A file; or pictures below a folder, or matching a pattern. The command reports what cannot be
+ * read. */
+static bool keep_data(const output *o, const char *path) {
+    bool folder = is_directory(path), ok = true;
+    if (is_file(path)) return keep_input(o, path);
+    if (folder ? !lies_below(o->path, path) : !is_pattern(path)) return true;
+    heed_ctx *quiet = heed_open(&(heed_options){.threads = 1});
+    paths list = {0};
+    if (folder)
+        paths_of_folder(quiet, path, &list);
+    else
+        paths_of_pattern(quiet, path, &list);
+    for (size_t i = 0; ok && i < list.count; i++) ok = keep_input(o, list.at[i]);
+    paths_free(&list);
+    heed_close(quiet);
+    return ok;
+}
+
 /* No file of a run may be replaced except loss.png, which heed plot redraws. */
 static bool keep_run(const output *o, const char *run) {
     const char *slash = strrchr(o->path, '/'), *name = slash ? slash + 1 : o->path;
@@ -54,27 +72,6 @@ static bool keep_run(const output *o, const char *run) {
                      "output would replace a file of the run: --%s %s: expected another file; "
                      "hint: a name that %s has not",
                      o->name, o->path, run);
-}
-
-/* Pictures below a folder, or matching a pattern. The command reports what cannot be read. */
-static bool keep_pictures(const output *o, const char *from) {
-    if (is_directory(from) && !lies_below(o->path, from)) return true;
-    heed_ctx *quiet = heed_open(&(heed_options){.threads = 1});
-    paths list = {0};
-    bool ok = true;
-    if (is_directory(from))
-        paths_of_folder(quiet, from, &list);
-    else
-        paths_of_pattern(quiet, from, &list);
-    for (size_t i = 0; ok && i < list.count; i++) ok = keep_input(o, list.at[i]);
-    paths_free(&list);
-    heed_close(quiet);
-    return ok;
-}
-
-static bool keep_data(const output *o, const char *path) {
-    if (is_file(path)) return keep_input(o, path);
-    return !(is_directory(path) || is_pattern(path)) || keep_pictures(o, path);
 }
 
 /* What the run was trained on: a command without DATA reads it. */

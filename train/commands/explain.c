@@ -1,10 +1,9 @@
 /* explain.c -- heed explain: the attention computation step by step. */
-#include "explain/lesson.h"
+#include "explain/explain.h"
 #include "kinds/records.h"
 
 #include "explain/hungry_lion.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,15 +51,7 @@ static const heed_option options[] = {
 /* ---- examples ---- */
 
 void explain_lion(explaining *e) {
-    heed_lesson_args a = {.tokens = LION_TOKENS,
-                          .features = LION_FEATURES,
-                          .key = LION_KEY,
-                          .value = LION_VALUE,
-                          .x = lion_x,
-                          .w_q = lion_w_q,
-                          .w_k = lion_w_k,
-                          .w_v = lion_w_v,
-                          .beta = (double)NAN};
+    heed_lesson_args a = lion_args(lion_x);
     worked labels = {.example = "lion",
                      .title = "The hungry lion attacked the slow zebra in the tall grass",
                      .tokens = lion_tokens,
@@ -122,7 +113,7 @@ static void list_examples(explaining *e) {
         json_array_append_new(list, json_pack("{s:s, s:s}", "name", k->name, "help", k->help));
         heed_text_add(&e->out, "  %-12s ", k->name);
         heed_label_words(k->help, 15, e->look.width, &e->out);
-        heed_text_put(&e->out, "\n", 1);
+        gap(e);
     }
     if (e->json)
         print_exact(e, json_pack("{s:o}", "examples", list));
@@ -183,13 +174,14 @@ static void show(explaining *e) {
     static const char *const of_steps[] = {"cell", "step", "backward", "learn", "notation"};
     const char *html = flag_text(e->p, "html"), *tex = flag_text(e->p, "tex");
     bool solution = flag_on(e->p, "solution"), sheet = solution || flag_on(e->p, "exercise");
-    bool own = e->tell; /* the example prints its own text: no setting of the ten steps is given */
+    bool own =
+        e->own_text; /* the example prints its own text: no setting of the ten steps is given */
     for (size_t i = 0; i < sizeof of_steps / sizeof *of_steps; i++)
         own = own && !flag_given(e->p, of_steps[i]);
     if (sheet && !sheet_open(e, solution)) return;
     if (sheet && !e->json) explain_sheet(e, solution);
-    if (!sheet && !e->json) own ? e->tell(e) : explain_steps(e);
-    if ((*html || *tex) && !e->json) heed_text_put(&e->out, "\n", 1);
+    if (!sheet && !e->json) own ? e->own_text(e) : explain_steps(e);
+    if ((*html || *tex) && !e->json) gap(e);
     bool wrote_html = *html && write_html(e, html), wrote_tex = *tex && write_tex(e, tex);
     if (wrote_html && !e->json) heed_text_add(&e->out, "wrote %s\n", html);
     if (wrote_tex && !e->json) heed_text_add(&e->out, "wrote %s\n", tex);
@@ -254,7 +246,7 @@ static void explain_asked(explaining *e) {
         heed_fail(p->c, HEED_USAGE, "missing INPUT: expected heed explain %s INPUT", name);
     } else {
         const example *k = find_example(p->c, name);
-        if (k && lesson_takes(e, k)) k->run(e);
+        if (k && lesson_accepts(e, k)) k->run(e);
     }
 }
 
